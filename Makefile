@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+# Build, set up, run and test copyscope. `make help` lists the targets; V=1 shows the commands.
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+BUILD   := build
+PREFIX  ?= /usr/local
+CC      := gcc
+CLANG   ?= clang
+# Ubuntu's /usr/sbin/bpftool only works for its own kernel; the real one lies in linux-tools.
+BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools/*/bpftool /usr/lib/linux-tools-*/bpftool) bpftool)
+ARCH    := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+
+CFLAGS   := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(EXTRA_CFLAGS)
+CPPFLAGS := -MMD -MP -I. -I$(BUILD)
+LIBS     := -lbpf -lelf -lz -ljansson -lcap -pthread
+BPFFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I.
+
+ifeq ($(V),1)
+  Q :=
+  msg :=
+else
+  Q := @
+  msg = @printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))";
+endif
+
+TRAMPOLINE := send reference release reshape receive wire gather
+TRACEPOINT := tracepoint gather
+LIB_SRC    := $(wildcard userspace/trace/*.c userspace/counters/*.c userspace/path/*.c)
+LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)
+WORK_SRC   := $(wildcard userspace/workload/*.c userspace/workload/variants/*.c)
+WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
+PROGRAMS   := $(BUILD)/workload $(BUILD)/trace_run
+UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c))
+
+.PHONY: all setup run test bench install clean help
+all: $(PROGRAMS) ## build every program under build/ (no root needed)
+
+setup: ## install what is missing: Debian packages and a Python environment (root)
+	$(Q)tools/setup
+
+run: setup ## set up, build, and run the main job on this kernel (root)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/trace_run A3 65536 4
+
+test: setup ## set up, build, and run every test (root); ends in "N passed, N failed"
+	$(Q)$(MAKE) --no-print-directory all unit-tests
+	$(Q)tests/run
+
+bench: all ## start-up time and the cost of looking, as ratios (root)
+	$(Q)tests/bench
+
+unit-tests: $(UNIT_TESTS)
+
+install: all ## copy programs, launchers and scripts under PREFIX (default /usr/local)
+	$(Q)tools/install_tree "$(DESTDIR)$(PREFIX)"
+
+clean: ## remove what was built; keep fetched kernels and the Python environment
+	$(Q)rm -rf $(filter-out $(BUILD)/kernels $(BUILD)/venv $(BUILD)/setup.stamp,$(wildcard $(BUILD)/*))
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+# Programs
+$(BUILD)/workload: $(WORK_OBJ)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -pthread -lm -o $@
+
+$(BUILD)/libcopyscope.a: $(LIB_OBJ)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/trace_run: $(BUILD)/userspace/trace_run.o $(BUILD)/libcopyscope.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(BUILD)/tests/unit/%_test: $(BUILD)/tests/unit/%_test.o $(BUILD)/libcopyscope.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
+
+$(BUILD)/%.o: %.c
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
+
+$(BUILD)/userspace/trace/probes.o: $(BUILD)/trampoline.skel.h $(BUILD)/tracepoint.skel.h
+$(BUILD)/userspace/trace/record_json.o: EXTRA_CFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
+$(BUILD)/userspace/trace/record_json.o: $(BUILD)/version
+
+# Rewritten only when the commit changes, so that a record never names a stale one.
+$(BUILD)/version: FORCE
+	@mkdir -p $(@D); echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
+FORCE:
+
+# BPF: one object per question, linked into one object and one skeleton per backend
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
+
+$(BUILD)/trampoline.linked.o: $(TRAMPOLINE:%=$(BUILD)/bpf/%.bpf.o)
+$(BUILD)/tracepoint.linked.o: $(TRACEPOINT:%=$(BUILD)/bpf/%.bpf.o)
+$(BUILD)/%.linked.o:
+	$(call msg,BPFLINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(BUILD)/%.skel.h: $(BUILD)/%.linked.o
+	$(call msg,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
