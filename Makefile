@@ -16,7 +16,8 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 CFLAGS   := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(EXTRA_CFLAGS)
 CPPFLAGS := -MMD -MP -I. -I$(BUILD)
 LIBS     := -lbpf -lelf -lz -ljansson -lcap -pthread
-BPFFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I.
+MULTIARCH := $(shell $(CC) -print-multiarch)
+BPFFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter /usr/include/$(MULTIARCH)
 
 ifeq ($(V),1)
   Q :=
@@ -27,7 +28,7 @@ else
 endif
 
 TRAMPOLINE := send reference release reshape receive wire gather
-TRACEPOINT := tracepoint gather
+TRACEPOINT := tracepoint wire gather
 LIB_SRC    := $(wildcard userspace/trace/*.c userspace/counters/*.c userspace/path/*.c)
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)
 WORK_SRC   := $(wildcard userspace/workload/*.c userspace/workload/variants/*.c)

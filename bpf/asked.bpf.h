@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a send asked for and what became of it, told the same way by both backends. */
+#ifndef COPYSCOPE_ASKED_BPF_H
+#define COPYSCOPE_ASKED_BPF_H
+
+#include "bpf/gate.bpf.h"
+
+#define ENOBUFS_RET -105
+
+/* The kernel ignores MSG_ZEROCOPY without SO_ZEROCOPY and says nothing (5cf4a85, "tcp: really
+ * ignore MSG_ZEROCOPY if no SO_ZEROCOPY"). */
+static __always_inline bool zerocopy_enabled(const struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_flags) >> bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
+}
+
+/* One returned send of @ret bytes (or errno) that was called with @msg_flags. */
+static __always_inline void count_send(struct books *b, const struct sock *sk, u32 msg_flags,
+				       int ret)
+{
+	bool asked = msg_flags & MSG_ZEROCOPY_FLAG;
+
+	if (asked)
+		count(b, COUNT_zerocopy_asked_sends, 1);
+	if (asked && ret == ENOBUFS_RET)
+		count(b, COUNT_enobufs, 1);
+	if (ret <= 0)
+		return;
+	count(b, COUNT_send_calls, 1);
+	count(b, COUNT_accepted_bytes, ret);
+	if (!asked)
+		return;
+	if (zerocopy_enabled(sk)) {
+		count(b, COUNT_zerocopy_sends, 1);
+	} else {
+		count(b, COUNT_unset_sends, 1);
+		count(b, COUNT_unset_bytes, ret);
+	}
+}
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Is the window open, and is this one ours: the gate, the books and who owns a packet.
+ *
+ * Every map and global is weak, so that each question's object may include this header and
+ * the linker keeps one of each. Sums are atomic adds on per-CPU values: a plain += can lose a
+ * count where a probe is preempted by another one on the same CPU.
+ */
+#ifndef COPYSCOPE_GATE_BPF_H
+#define COPYSCOPE_GATE_BPF_H
+
+#include "vmlinux/vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "bpf/sites.h"
+
+#define AF_INET6_FAMILY 10
+#define SKBFL_ZEROCOPY_ENABLE 1
+#define MSG_ZEROCOPY_FLAG 0x4000000
+#define NO_SUCH_HEADER 0xffff
+
+/* Set before load */
+const volatile u32 sender_tgid __weak = 0;
+const volatile u32 receiver_tgid __weak = 0;
+const volatile u32 sabotage __weak = SABOTAGE_NONE;
+
+/* One store opens the window after every probe is attached, one closes it. */
+volatile u32 gate_open __weak = 0;
+struct gauges gauges __weak = {};
+
+/* cookie -> books. An entry exists if and only if the socket belongs to this run. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 64);
+	__type(key, u64);
+	__type(value, struct books);
+} books SEC(".maps") __weak;
+
+/* flow as it arrives -> cookie of the socket that receives it */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, struct flow);
+	__type(value, u64);
+} flows SEC(".maps") __weak;
+
+/* ubuf_info -> its owner. The only way to charge softirq work: skb->sk is NULL on lo and the
+ * receiver's on veth from 6.18 on, and the current task is whoever was interrupted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u64);
+	__type(value, struct pin);
+} pins SEC(".maps") __weak;
+
+static __always_inline bool window_open(void)
+{
+	return gate_open;
+}
+
+static __always_inline bool task_is_ours(void)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return tgid == sender_tgid || tgid == receiver_tgid;
+}
+
+static __always_inline void note_lost_update(void)
+{
+	__sync_fetch_and_add(&gauges.lost_updates, 1);
+}
+
+static __always_inline void add(unsigned long long *sum, u64 n)
+{
+	__sync_fetch_and_add(sum, n);
+}
+
+static __always_inline struct books *books_find(u64 cookie)
+{
+	return cookie ? bpf_map_lookup_elem(&books, &cookie) : NULL;
+}
+
+static __always_inline u64 cookie_of(const struct sock *sk)
+{
+	return sk ? BPF_CORE_READ(sk, __sk_common.skc_cookie.counter) : 0;
+}
+
+static __always_inline void flow_of_sock(const struct sock *sk, struct flow *flow)
+{
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET6_FAMILY) {
+		BPF_CORE_READ_INTO(&flow->saddr, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr32);
+		BPF_CORE_READ_INTO(&flow->daddr, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32);
+	} else {
+		flow->saddr[2] = flow->daddr[2] = bpf_htonl(0xffff);
+		flow->saddr[3] = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+		flow->daddr[3] = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+	}
+	flow->sport = BPF_CORE_READ(sk, __sk_common.skc_dport);
+	flow->dport = bpf_htons(BPF_CORE_READ(sk, __sk_common.skc_num));
+}
+
+static __always_inline struct books *books_create(u64 cookie)
+{
+	static const struct books empty;
+	struct books *found = books_find(cookie);
+
+	if (found || !cookie)
+		return found;
+	bpf_map_update_elem(&books, &cookie, &empty, BPF_NOEXIST);
+	found = books_find(cookie);
+	if (!found)
+		note_lost_update();
+	return found;
+}
+
+/* Opens the books of a socket that one of our tasks uses; @cookie as the kernel made it. */
+static __always_inline struct books *books_open(const struct sock *sk, u64 cookie)
+{
+	struct books *found = books_create(cookie);
+	struct flow flow = {};
+
+	if (!found || found->flow_known)
+		return found;
+	flow_of_sock(sk, &flow);
+	if (bpf_map_update_elem(&flows, &flow, &cookie, BPF_ANY))
+		note_lost_update();
+	found->flow_known = 1;
+	return found;
+}
+
+static __always_inline void count(struct books *b, enum count what, u64 n)
+{
+	if (b)
+		add(&b->count[what], n);
+}
+
+static __always_inline void site_add(struct books *b, enum site site, u64 bytes)
+{
+	if (!b)
+		return;
+	if (sabotage == SABOTAGE_LOSE_UPDATE && b->site[site].calls == 7) {
+		add(&b->site[site].calls, 1);
+		return;
+	}
+	add(&b->site[site].bytes, bytes);
+	add(&b->site[site].calls, 1);
+}
+
+static __always_inline struct skb_shared_info *shinfo_of(const struct sk_buff *skb)
+{
+	return (void *)(BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, end));
+}
+
+/* The notification that this skb's user pages belong to, or 0. Valid only until the pages are
+ * copied or released: read it on entry. */
+static __always_inline u64 uarg_of(const struct sk_buff *skb)
+{
+	struct skb_shared_info *shinfo = shinfo_of(skb);
+
+	if (!(BPF_CORE_READ(shinfo, flags) & SKBFL_ZEROCOPY_ENABLE))
+		return 0;
+	return (u64)BPF_CORE_READ(shinfo, destructor_arg);
+}
+
+/* Bytes from skb->data to the TCP payload: 0 when the headers were pulled or never there. */
+static __always_inline u32 header_bytes(const struct sk_buff *skb)
+{
+	unsigned char *head = BPF_CORE_READ(skb, head);
+	u16 transport = BPF_CORE_READ(skb, transport_header);
+	long offset = head + transport - BPF_CORE_READ(skb, data);
+	u8 doff = 0;
+
+	if (transport == NO_SUCH_HEADER || offset < 0)
+		return 0;
+	bpf_probe_read_kernel(&doff, 1, head + transport + 12);
+	return offset + (doff >> 4) * 4;
+}
+
+/* TCP payload of an skb that carries its headers, as on its way out or in. */
+static __always_inline u32 payload_bytes(const struct sk_buff *skb)
+{
+	u32 len = BPF_CORE_READ(skb, len), header = header_bytes(skb);
+
+	return len > header ? len - header : 0;
+}
+
+#endif

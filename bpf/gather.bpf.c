@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How many bytes did our own workload gather in user space before it sent them? */
+#include <linux/ptrace.h>
+#include "bpf/gate.bpf.h"
+/* One probe point in one program; the defaults would reserve 1,000 entries. */
+#define BPF_USDT_MAX_SPEC_CNT 16
+#define BPF_USDT_MAX_IP_CNT 16
+#include <bpf/usdt.bpf.h>
+
+SEC("?usdt")
+int BPF_USDT(gather, u64 bytes, u64 cookie)
+{
+	struct books *b;
+
+	if (!window_open() || !task_is_ours())
+		return 0;
+	/* The first gather comes before the first send that opens the books in full. */
+	b = books_create(cookie);
+	site_add(b, SITE_user_gather, bytes);
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

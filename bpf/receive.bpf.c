@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How does payload reach the reader: copied, mapped, spliced or thrown away?
+ *
+ * skb_copy_datagram_iter and nothing below it: it contains __skb_datagram_iter, which contains
+ * simple_copy_to_iter, and each byte must be counted once. The owner is skb->sk, which TCP sets
+ * for every skb of a receive queue (skb_set_owner_r).
+ */
+#include "bpf/gate.bpf.h"
+
+#define MSG_TRUNC_FLAG 0x20
+
+SEC("?fentry/tcp_recvmsg_locked")
+int BPF_PROG(recv_enter, struct sock *sk)
+{
+	if (window_open() && task_is_ours())
+		books_open(sk, bpf_get_socket_cookie(sk));
+	return 0;
+}
+
+SEC("?fexit/tcp_recvmsg_locked")
+int BPF_PROG(recv_exit, struct sock *sk, struct msghdr *msg, size_t len, int flags,
+	     struct scm_timestamping_internal *tss, int *cmsg_flags, int ret)
+{
+	struct books *b;
+
+	if (!window_open() || !task_is_ours() || ret <= 0)
+		return 0;
+	b = books_find(cookie_of(sk));
+	count(b, COUNT_recv_calls, 1);
+	count(b, COUNT_returned_bytes, ret);
+	if (flags & MSG_TRUNC_FLAG)
+		site_add(b, SITE_rx_discard, ret);
+	return 0;
+}
+
+SEC("?fexit/skb_copy_datagram_iter")
+int BPF_PROG(rx_copy_exit, struct sk_buff *skb, int offset, struct iov_iter *to, int len, int ret)
+{
+	if (window_open() && !ret)
+		site_add(books_find(cookie_of(BPF_CORE_READ(skb, sk))), SITE_rx_copy, len);
+	return 0;
+}
+
+SEC("?fexit/tcp_zerocopy_receive")
+int BPF_PROG(rx_map_exit, struct sock *sk, struct tcp_zerocopy_receive *zc,
+	     struct scm_timestamping_internal *tss, int ret)
+{
+	struct books *b;
+	u32 bytes;
+
+	if (!window_open() || !task_is_ours() || ret)
+		return 0;
+	bytes = BPF_CORE_READ(zc, length);
+	if (!bytes)
+		return 0;
+	b = books_open(sk, bpf_get_socket_cookie(sk));
+	count(b, COUNT_returned_bytes, bytes);
+	site_add(b, SITE_rx_map, bytes);
+	return 0;
+}
+
+/* tcp_splice_read(sock, ppos, pipe, len, flags): the socket holds no books of its own, so the
+ * owner is the one whose tcp_read_sock runs inside it in this task. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, u64);
+} splice_reader SEC(".maps");
+
+SEC("?fentry/tcp_read_sock")
+int BPF_PROG(splice_read_enter, struct sock *sk)
+{
+	u64 task = bpf_get_current_pid_tgid(), cookie;
+
+	if (!window_open() || !task_is_ours())
+		return 0;
+	cookie = bpf_get_socket_cookie(sk);
+	books_open(sk, cookie);
+	if (bpf_map_update_elem(&splice_reader, &task, &cookie, BPF_ANY))
+		note_lost_update();
+	return 0;
+}
+
+SEC("?fexit/tcp_splice_read")
+int BPF_PROG(splice_read_exit, struct socket *sock, void *ppos, struct pipe_inode_info *pipe,
+	     size_t len, unsigned int flags, long ret)
+{
+	u64 task = bpf_get_current_pid_tgid(), *cookie;
+	struct books *b;
+
+	if (!window_open() || !task_is_ours() || ret <= 0)
+		return 0;
+	cookie = bpf_map_lookup_elem(&splice_reader, &task);
+	b = cookie ? books_find(*cookie) : NULL;
+	count(b, COUNT_returned_bytes, ret);
+	site_add(b, SITE_rx_splice, ret);
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

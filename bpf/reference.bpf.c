@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which user pages does a zero-copy send attach to its skbs, and how many stay pinned? */
+#include "bpf/gate.bpf.h"
+
+/* pid_tgid -> frags of the skb when the attaching call began */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, u64);
+} frags_before SEC(".maps");
+
+static __always_inline u8 frags_of(const struct sk_buff *skb)
+{
+	return BPF_CORE_READ(shinfo_of(skb), nr_frags);
+}
+
+static __always_inline void note_outstanding(u64 pages)
+{
+	u64 now = __sync_fetch_and_add(&gauges.outstanding_pages, pages) + pages;
+	u64 peak = gauges.peak_pages;
+
+	for (int i = 0; i < 8 && now > peak; i++) {
+		u64 seen = __sync_val_compare_and_swap(&gauges.peak_pages, peak, now);
+
+		if (seen == peak)
+			return;
+		peak = seen;
+	}
+}
+
+SEC("?fentry/skb_zerocopy_iter_stream")
+int BPF_PROG(reference_enter, struct sock *sk, struct sk_buff *skb)
+{
+	u64 task = bpf_get_current_pid_tgid(), frags;
+
+	if (!window_open() || !books_find(cookie_of(sk)))
+		return 0;
+	frags = frags_of(skb);
+	if (bpf_map_update_elem(&frags_before, &task, &frags, BPF_ANY))
+		note_lost_update();
+	return 0;
+}
+
+/* Each new frag holds one page reference: pages of one folio that lie side by side are merged
+ * into a frag and their extra references dropped (net/core/datagram.c,
+ * zerocopy_fill_skb_from_iter). Not FOLL_PIN, and mm_account_pinned_pages is a worst case that
+ * is skipped for CAP_IPC_LOCK, so neither tells. */
+static __always_inline int reference_done(struct sock *sk, struct sk_buff *skb, u64 uarg, int ret)
+{
+	u64 task = bpf_get_current_pid_tgid(), cookie = cookie_of(sk), pages, *before;
+	struct books *b = books_find(cookie);
+	struct pin fresh = { .cookie = cookie }, *pin;
+
+	if (!b || ret <= 0)
+		return 0;
+	before = bpf_map_lookup_elem(&frags_before, &task);
+	pages = before ? frags_of(skb) - *before : 0;
+	site_add(b, SITE_tx_reference, ret);
+	count(b, COUNT_pinned_pages, pages);
+	note_outstanding(pages);
+
+	pin = bpf_map_lookup_elem(&pins, &uarg);
+	fresh.pages = pages + (pin && pin->cookie == cookie ? pin->pages : 0);
+	if (bpf_map_update_elem(&pins, &uarg, &fresh, BPF_ANY))
+		note_lost_update();
+	return 0;
+}
+
+SEC("?fexit/skb_zerocopy_iter_stream")
+int BPF_PROG(reference_exit_5, struct sock *sk, struct sk_buff *skb, struct msghdr *msg, int len,
+	     struct ubuf_info *uarg, int ret)
+{
+	return window_open() ? reference_done(sk, skb, (u64)uarg, ret) : 0;
+}
+
+/* 6.17 added the devmem binding (bd61848900bf, "net: devmem: Implement TX path"). */
+SEC("?fexit/skb_zerocopy_iter_stream")
+int BPF_PROG(reference_exit_6, struct sock *sk, struct sk_buff *skb, struct msghdr *msg, int len,
+	     struct ubuf_info *uarg, void *binding, int ret)
+{
+	return window_open() ? reference_done(sk, skb, (u64)uarg, ret) : 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

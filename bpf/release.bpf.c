@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What became of the referenced pages: copied after all, and by whom, or sent and released?
+ *
+ * Runs in softirq on whatever task is current, so everything is charged by the notification
+ * (ubuf_info) that the pages belong to.
+ */
+#include "bpf/gate.bpf.h"
+
+/* skb being copied -> cookie of the sender and the stack that asked for the copy */
+struct copying {
+	u64 cookie;
+	u64 stack;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, struct copying);
+} copying SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, 256);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, CAUSE_FRAMES * sizeof(u64));
+} stacks SEC(".maps");
+
+/* stack -> bytes copied from there */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, struct tally);
+} causes SEC(".maps");
+
+static __always_inline void charge_cause(u64 stack, u64 bytes)
+{
+	static const struct tally empty;
+	struct tally *t = bpf_map_lookup_elem(&causes, &stack);
+
+	if (!t) {
+		bpf_map_update_elem(&causes, &stack, &empty, BPF_NOEXIST);
+		t = bpf_map_lookup_elem(&causes, &stack);
+	}
+	if (!t) {
+		note_lost_update();
+		return;
+	}
+	add(&t->bytes, bytes);
+	add(&t->calls, 1);
+}
+
+SEC("?fentry/skb_copy_ubufs")
+int BPF_PROG(late_copy_enter, struct sk_buff *skb)
+{
+	u64 key = (u64)skb, uarg;
+	struct copying now = {};
+	struct pin *pin;
+
+	if (!window_open())
+		return 0;
+	uarg = uarg_of(skb);
+	pin = uarg ? bpf_map_lookup_elem(&pins, &uarg) : NULL;
+	if (!pin)
+		return 0;
+	now.cookie = pin->cookie;
+	now.stack = bpf_get_stackid(ctx, &stacks, BPF_F_FAST_STACK_CMP);
+	if (bpf_map_update_elem(&copying, &key, &now, BPF_ANY))
+		note_lost_update();
+	return 0;
+}
+
+/* data_len is what was copied: the call leaves it as it was, and TCP has no frag_list. */
+SEC("?fexit/skb_copy_ubufs")
+int BPF_PROG(late_copy_exit, struct sk_buff *skb, unsigned int gfp, int ret)
+{
+	u64 key = (u64)skb, bytes;
+	struct copying *now;
+
+	if (!window_open())
+		return 0;
+	now = bpf_map_lookup_elem(&copying, &key);
+	if (!now)
+		return 0;
+	if (!ret) {
+		bytes = BPF_CORE_READ(skb, data_len);
+		site_add(books_find(now->cookie), SITE_late_copy, bytes);
+		charge_cause(now->stack, bytes);
+	}
+	bpf_map_delete_elem(&copying, &key);
+	return 0;
+}
+
+/* The last reference to a notification is gone: its pages are released with it. One hook for
+ * 5.15 to 6.19; before, the same work is part of sock_zerocopy_callback, after, of
+ * msg_zerocopy_complete. */
+SEC("?fentry/__msg_zerocopy_callback")
+int BPF_PROG(completion, struct ubuf_info_msgzc *uarg)
+{
+	u64 key = (u64)uarg;
+	struct pin *pin;
+	struct books *b;
+	u16 sends;
+
+	if (!window_open())
+		return 0;
+	pin = bpf_map_lookup_elem(&pins, &key);
+	if (!pin)
+		return 0;
+	b = books_find(pin->cookie);
+	sends = BPF_CORE_READ(uarg, len);
+	if (sabotage == SABOTAGE_DROP_COMPLETION && b && b->count[COUNT_completed_sends] == 0)
+		sends -= sends > 0;
+	count(b, COUNT_completed_sends, sends);
+	if (!BPF_CORE_READ_BITFIELD_PROBED(uarg, zerocopy))
+		count(b, COUNT_copied_sends, sends);
+	count(b, COUNT_released_pages, pin->pages);
+	__sync_fetch_and_add(&gauges.outstanding_pages, -pin->pages);
+	bpf_map_delete_elem(&pins, &key);
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

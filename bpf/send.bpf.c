@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How many bytes did tcp_sendmsg accept, and was zero copy asked for, granted or refused?
+ *
+ * tcp_sendmsg_locked rather than tcp_sendmsg: kernel senders and io_uring pass it too. The copy
+ * itself, _copy_from_iter, cannot be hooked (lib/ is built without ftrace), so bytes copied are
+ * told by the skbs that leave (wire.bpf.c).
+ */
+#include "bpf/gate.bpf.h"
+#include "bpf/asked.bpf.h"
+
+#define MSG_SPLICE_PAGES_FLAG 0x8000000
+
+/* pid_tgid -> cookie of the socket whose splice is under way in that task */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, u64);
+} splicing SEC(".maps");
+
+/* Opened on entry: the first skb leaves before the call returns. */
+SEC("?fentry/tcp_sendmsg_locked")
+int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
+{
+	u64 task = bpf_get_current_pid_tgid(), cookie;
+
+	if (!window_open() || !task_is_ours())
+		return 0;
+	cookie = bpf_get_socket_cookie(sk);
+	books_open(sk, cookie);
+	if (BPF_CORE_READ(msg, msg_flags) & MSG_SPLICE_PAGES_FLAG &&
+	    bpf_map_update_elem(&splicing, &task, &cookie, BPF_ANY))
+		note_lost_update();
+	return 0;
+}
+
+SEC("?fexit/tcp_sendmsg_locked")
+int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int ret)
+{
+	struct books *b;
+
+	if (!window_open() || !task_is_ours())
+		return 0;
+	b = books_find(cookie_of(sk));
+	count_send(b, sk, BPF_CORE_READ(msg, msg_flags), ret);
+	return 0;
+}
+
+/* Up to 6.4 sendfile and splice have an entry of their own. */
+SEC("?fexit/do_tcp_sendpages")
+int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, size_t size,
+	     int flags, long ret)
+{
+	struct books *b;
+
+	if (!window_open() || !task_is_ours() || ret <= 0)
+		return 0;
+	b = books_open(sk, bpf_get_socket_cookie(sk));
+	count(b, COUNT_send_calls, 1);
+	count(b, COUNT_accepted_bytes, ret);
+	site_add(b, SITE_tx_splice, ret);
+	return 0;
+}
+
+static __always_inline int splice_done(long ret)
+{
+	u64 task = bpf_get_current_pid_tgid(), *cookie;
+
+	if (!window_open() || ret <= 0)
+		return 0;
+	cookie = bpf_map_lookup_elem(&splicing, &task);
+	if (cookie)
+		site_add(books_find(*cookie), SITE_tx_splice, ret);
+	return 0;
+}
+
+/* One program per arity: a return slot chosen at run time makes clang form a variable context
+ * offset, which the verifier refuses ("dereference of modified ctx ptr"). */
+SEC("?fexit/skb_splice_from_iter")
+int BPF_PROG(splice_exit_4, struct sk_buff *skb, struct iov_iter *iter, long maxsize,
+	     unsigned int gfp, long ret)
+{
+	return splice_done(ret);
+}
+
+SEC("?fexit/skb_splice_from_iter")
+int BPF_PROG(splice_exit_3, struct sk_buff *skb, struct iov_iter *iter, long maxsize, long ret)
+{
+	return splice_done(ret);
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

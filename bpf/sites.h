@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The table of copy sites and the books kept for one socket: the only header that kernel
+ * and user space share. No includes, and a hole in a struct is a compile error.
+ */
+#ifndef COPYSCOPE_SITES_H
+#define COPYSCOPE_SITES_H
+
+/* X(name, side, meaning): a place where payload is copied, referenced, moved or released. */
+#define SITES(X)                                                                              \
+	X(user_gather, "sender, user space", "the application's memcpy of fields into one buffer") \
+	X(tx_copy, "sender, syscall", "user memory to kernel memory in tcp_sendmsg")          \
+	X(tx_reference, "sender, syscall", "user pages attached to the skb as frags")         \
+	X(tx_splice, "sender, syscall", "page-cache or pipe pages attached to the skb")       \
+	X(late_copy, "either, often softirq", "referenced pages copied after all")            \
+	X(reshape, "either", "payload moved between skbs or into the linear part")            \
+	X(rx_copy, "receiver, syscall", "kernel memory to user memory")                       \
+	X(rx_map, "receiver, syscall", "pages mapped by TCP_ZEROCOPY_RECEIVE")                \
+	X(rx_splice, "receiver, syscall", "pages spliced from the socket")                    \
+	X(rx_discard, "receiver, syscall", "bytes dropped by MSG_TRUNC")
+
+/* X(name): everything else that is counted for one socket. Units are in the names. */
+#define COUNTS(X)                   \
+	X(send_calls)               \
+	X(accepted_bytes)           \
+	X(recv_calls)               \
+	X(returned_bytes)           \
+	X(zerocopy_asked_sends)     \
+	X(zerocopy_sends)           \
+	X(unset_sends)              \
+	X(unset_bytes)              \
+	X(enobufs)                  \
+	X(pinned_pages)             \
+	X(released_pages)           \
+	X(completed_sends)          \
+	X(copied_sends)             \
+	X(wire_copied_bytes)        \
+	X(wire_referenced_bytes)    \
+	X(wire_referenced_pages)    \
+	X(retrans_copied_bytes)     \
+	X(retrans_referenced_bytes) \
+	X(retrans_referenced_pages) \
+	X(arrived_referenced_bytes) \
+	X(user_referenced_bytes)
+
+#define SITE_ENUM(name, side, meaning) SITE_##name,
+enum site { SITES(SITE_ENUM) SITE_COUNT };
+#undef SITE_ENUM
+
+#define COUNT_ENUM(name) COUNT_##name,
+enum count { COUNTS(COUNT_ENUM) COUNT_COUNT };
+#undef COUNT_ENUM
+
+/* What a run may be told to do wrong, so that a test can see it caught (trace_run --break). */
+enum sabotage {
+	SABOTAGE_NONE,
+	SABOTAGE_LOSE_UPDATE,
+	SABOTAGE_DROP_COMPLETION,
+};
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded"
+
+struct tally {
+	unsigned long long bytes;
+	unsigned long long calls;
+};
+
+/* One socket's books on one CPU. */
+struct books {
+	struct tally site[SITE_COUNT];
+	unsigned long long count[COUNT_COUNT];
+	unsigned long long flow_known; /* on this CPU: the flow is in the table of flows */
+};
+
+/* Both ends of a flow as they stand in a packet that arrives; IPv4 as ::ffff:a.b.c.d. */
+struct flow {
+	unsigned int saddr[4];
+	unsigned int daddr[4];
+	unsigned short sport;
+	unsigned short dport;
+};
+
+/* Who owns a zero-copy notification, and how many pages it holds. */
+struct pin {
+	unsigned long long cookie;
+	unsigned long long pages;
+};
+
+/* Machine-wide gauges of one run. */
+struct gauges {
+	unsigned long long outstanding_pages;
+	unsigned long long peak_pages;
+	unsigned long long lost_updates;
+};
+
+#pragma GCC diagnostic pop
+
+/* Frames kept of the stack that led to a late copy: enough to reach its cause. */
+#define CAUSE_FRAMES 12
+
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The other backend, for kernels that refuse trampolines: the same books from tp_btf programs.
+ *
+ * Tracepoints see calls, packets and arrivals, but not the copies inside: late copies are derived
+ * from skbs that arrive with user pages and are read without them.
+ */
+#include "bpf/gate.bpf.h"
+#include "bpf/asked.bpf.h"
+
+#define IPPROTO_TCP_NUMBER 6
+
+/* pid_tgid -> flags of the send under way: sock_send_length is not given them */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, u64);
+} send_flags SEC(".maps");
+
+static __always_inline bool is_tcp(const struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP_NUMBER;
+}
+
+/* Fires on each turn of the send loop, before the first skb leaves; not a byte counter. */
+SEC("?tp_btf/tcp_sendmsg_locked")
+int BPF_PROG(send_turn, struct sock *sk, struct msghdr *msg)
+{
+	u64 task = bpf_get_current_pid_tgid(), flags;
+
+	if (!window_open() || !task_is_ours())
+		return 0;
+	books_open(sk, bpf_get_socket_cookie(sk));
+	flags = BPF_CORE_READ(msg, msg_flags);
+	if (bpf_map_update_elem(&send_flags, &task, &flags, BPF_ANY))
+		note_lost_update();
+	return 0;
+}
+
+SEC("?tp_btf/sock_send_length")
+int BPF_PROG(send_length, struct sock *sk, int ret, int flags)
+{
+	u64 task = bpf_get_current_pid_tgid(), *turn;
+
+	if (!window_open() || !task_is_ours() || !is_tcp(sk))
+		return 0;
+	/* A send refused before its first turn leaves the flags of the one before: the same
+	 * variant's, so the same. */
+	turn = bpf_map_lookup_elem(&send_flags, &task);
+	count_send(books_open(sk, bpf_get_socket_cookie(sk)), sk, turn ? *turn : flags, ret);
+	return 0;
+}
+
+SEC("?tp_btf/sock_recv_length")
+int BPF_PROG(recv_length, struct sock *sk, int ret, int flags)
+{
+	struct books *b;
+
+	if (!window_open() || !task_is_ours() || ret <= 0 || !is_tcp(sk))
+		return 0;
+	b = books_open(sk, bpf_get_socket_cookie(sk));
+	count(b, COUNT_recv_calls, 1);
+	count(b, COUNT_returned_bytes, ret);
+	return 0;
+}
+
+/* Fires before the copy. Reads of the error queue pass here with len 0, or with an skb that
+ * TCP does not own. */
+SEC("?tp_btf/skb_copy_datagram_iovec")
+int BPF_PROG(copy_to_user, const struct sk_buff *skb, int len)
+{
+	struct sock *sk;
+	struct books *b;
+
+	if (!window_open() || !task_is_ours() || len <= 0)
+		return 0;
+	sk = BPF_CORE_READ(skb, sk);
+	if (!sk || !is_tcp(sk))
+		return 0;
+	b = books_open(sk, cookie_of(sk));
+	site_add(b, SITE_rx_copy, len);
+	if (uarg_of(skb))
+		count(b, COUNT_user_referenced_bytes, len);
+	return 0;
+}
+
+/* The sender of an arriving skb, whose notification lies in the cb of an skb of its own
+ * (net/core/skbuff.c, msg_zerocopy_alloc). Anything else yields a cookie that nobody owns. */
+static __always_inline u64 cookie_of_uarg(u64 uarg)
+{
+	struct sk_buff *holder = (void *)(uarg - bpf_core_field_offset(struct sk_buff, cb));
+
+	return cookie_of(BPF_CORE_READ(holder, sk));
+}
+
+SEC("?tp_btf/netif_receive_skb")
+int BPF_PROG(arrival, struct sk_buff *skb)
+{
+	u64 uarg;
+
+	if (!window_open())
+		return 0;
+	uarg = uarg_of(skb);
+	if (uarg)
+		count(books_find(cookie_of_uarg(uarg)), COUNT_arrived_referenced_bytes,
+		      payload_bytes(skb));
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";
