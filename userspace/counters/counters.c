@@ -2,6 +2,7 @@
 // Opens, starts, reads and closes the events of one process.
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,9 @@ int counters_open(struct counter_set **out, pid_t pid, const struct counter_env 
 	*out = NULL;
 	if (pid < 1)
 		return -EINVAL;
+	/* Asked apart, because without privilege the kernel forbids before it looks. */
+	if (kill(pid, 0) && errno == ESRCH)
+		return -ESRCH;
 	if (process_has_threads(pid))
 		return -EBUSY;
 	set = calloc(1, sizeof(*set));

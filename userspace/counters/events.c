@@ -101,7 +101,8 @@ static void refusal_by_permission(char why[COUNTER_WHY_BYTES])
 	}
 	snprintf(why, COUNTER_WHY_BYTES,
 		 "counting the kernel's part is forbidden (perf_event_paranoid is %s): "
-		 "run as root, grant CAP_PERFMON (a container must allow it too), or set it to 1", level);
+		 "run as root, grant CAP_PERFMON (a container must allow it too), or set it to 1",
+		 level);
 }
 
 void event_refusal(char why[COUNTER_WHY_BYTES], int error)

@@ -15,8 +15,8 @@ struct total {
 	uint64_t count;
 	uint64_t enabled_ns;			/* the longest of the parts */
 	uint64_t running_ns;			/* of the known parts */
-	const struct counter_part *missing;	/* the first that should have counted and did not */
-	const struct counter_part *idle;	/* the first that had no chance to count */
+	const struct counter_part *missing;	/* first that should have counted, did not */
+	const struct counter_part *idle;	/* first that had no chance to count */
 };
 
 static bool reading_is_idle(const struct counter_reading *reading)
