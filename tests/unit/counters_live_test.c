@@ -149,7 +149,8 @@ static void require_known(const struct counter_value *value)
 {
 	if (value->known)
 		return;
-	if (!strstr(value->why, "perf_event_paranoid") && !strstr(value->why, "CONFIG_PERF_EVENTS"))
+	if (!strstr(value->why, "perf_event_paranoid") &&
+	    !strstr(value->why, "CONFIG_PERF_EVENTS"))
 		fail_msg("not known: %s", value->why);
 	print_message("cannot be tested here: %s\n", value->why);
 	skip();
