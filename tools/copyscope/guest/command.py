@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of tools/guest: read it, check it, and turn every failure into one line."""
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+from . import kernels, machine
+from .errors import GuestError, Usage
+
+EPILOG = """\
+COMMAND runs as root in /copyscope, where the project's programs, tools/ and tests/ are.
+Its stdout, stderr and exit status are those of tools/guest; what it leaves in /out goes to --out.
+What it leaves running is killed. COPYSCOPE_* and TERM are passed on.
+exit: COMMAND's own; 1 the guest's kernel failed, 2 bad usage, 3 this machine cannot, 124 timeout
+example: ./tools/guest --kernel 6.1 -- uname -r"""
+MOST_CPUS, MOST_NICS = 64, 8
+LEAST_MEMORY_MIB, MOST_MEMORY_MIB = 256, 1 << 20
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with one line for an error instead of its usage text."""
+
+    def error(self, message: str) -> None:
+        raise Usage(f"{message}; try ./tools/guest --help")
+
+
+def whole(low: int, high: int):
+    """Return a reader of whole numbers from `low` to `high`."""
+    def read(text: str) -> int:
+        if not re.fullmatch(r"\d{1,9}", text) or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {low} to {high}")
+        return int(text)
+    return read
+
+
+def memory(text: str) -> str:
+    """Read a size such as 512M or 2G."""
+    parts = re.fullmatch(r"(\d{1,7})([MG])", text)
+    mib = int(parts[1]) * (1024 if parts[2] == "G" else 1) if parts else 0
+    if not LEAST_MEMORY_MIB <= mib <= MOST_MEMORY_MIB:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 2G (least 256M)")
+    return f"{mib}M"
+
+
+def build_parser() -> Parser:
+    """Describe the options."""
+    parser = Parser(prog="./tools/guest", description=sys.modules["__main__"].__doc__,
+                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+                    usage="%(prog)s --kernel RELEASE [options] -- COMMAND...")
+    add = parser.add_argument
+    add("--kernel", metavar="RELEASE", help="6.1, 6.12, or a full release; fetched if not here")
+    add("--cpus", type=whole(1, MOST_CPUS), default=2, help="processors (2)")
+    add("--memory", type=memory, default="1G", help="such as 512M or 2G (1G)")
+    add("--timeout", type=whole(1, 10**6), default=600, help="seconds, boot included (600)")
+    add("--nics", type=whole(0, MOST_NICS), default=0, help="virtio NICs, joined by one hub (0)")
+    add("--out", type=Path, metavar="DIR", help="where the files of the guest's /out go")
+    add("--with", dest="extras", action="append", default=[], choices=["bpftrace"],
+        help="take a large program along")
+    add("--add", dest="added", action="append", default=[], metavar="PATH",
+        help="take a file or folder along, at the same path")
+    add("--list", action="store_true", help="list the releases that are here or can be fetched")
+    add("--fetch", action="store_true", help="fetch RELEASE only, so that later runs work offline")
+    add("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
+    return parser
+
+
+def list_kernels() -> int:
+    """Print what is here and what can be fetched."""
+    for kernel in kernels.fetched():
+        print(f"{kernel.release}\there")
+    for prefix, groups in kernels.SUITES.items():
+        print(f"{prefix}\tcan be fetched from {', '.join(s for group in groups for s in group)}")
+    return 0
+
+
+def read_arguments(arguments: list[str]) -> argparse.Namespace:
+    """Parse and check what belongs together."""
+    options = build_parser().parse_args(arguments)
+    if options.list:
+        return options
+    if not options.kernel:
+        raise Usage("--kernel RELEASE is missing: --list names the releases")
+    kernels.prefix_of(options.kernel)
+    if not options.fetch and not options.command:
+        raise Usage("no COMMAND: put it after --, as in --kernel 6.1 -- uname -r")
+    if options.out and options.out.exists() and not options.out.is_dir():
+        raise Usage(f"--out {options.out}: not a folder")
+    return options
+
+
+def act(arguments: list[str]) -> int:
+    """Do what the arguments ask for."""
+    options = read_arguments(arguments)
+    if options.list:
+        return list_kernels()
+    kernel = kernels.get(options.kernel, machine.complain)
+    if options.fetch:
+        print(kernel.release)
+        return 0
+    return machine.run(machine.Job(
+        kernel=kernel, command=options.command, cpus=options.cpus, memory=options.memory,
+        timeout=options.timeout, nics=options.nics, out=options.out, extras=options.extras,
+        added=options.added))
+
+
+def interrupted(number: int, _frame) -> None:
+    """Unwind, so that QEMU is stopped, and end with the usual status for a signal."""
+    raise SystemExit(128 + number)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line; any failure is one line and its exit status."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
+    try:
+        return act(arguments)
+    except GuestError as error:
+        machine.complain(str(error))
+        return error.status
+    except BrokenPipeError:
+        # Nobody reads us any more; a flush at exit would only complain once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        machine.complain(f"{error.strerror}: {error.filename or 'no file named'}")
+        return 3

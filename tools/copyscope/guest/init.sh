@@ -1,0 +1,64 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0
+# The guest's first process: mount, load modules, run the job, hand back what it wrote.
+set -u
+
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mkdir -p /dev/pts /dev/shm
+mount -t devpts devpts /dev/pts
+for place in /dev/shm /run /tmp; do
+	mount -t tmpfs -o mode=1777 tmpfs "$place"
+done
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mount -t bpf bpf /sys/fs/bpf
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t tracefs tracefs /sys/kernel/tracing
+ln -s /proc/self/fd /dev/fd
+ln -s /proc/self/fd/0 /dev/stdin
+ln -s /proc/self/fd/1 /dev/stdout
+ln -s /proc/self/fd/2 /dev/stderr
+
+# shellcheck source=/dev/null
+. /job/settings # MARK SAVE_OUT NOW MODULES
+# shellcheck disable=SC2086 # a list of names
+modprobe -a $MODULES
+ip link set lo up
+hostname copyscope-guest
+date -s "@$NOW" >/dev/null
+echo 1 >/proc/sys/kernel/kptr_restrict
+ulimit -l 8192
+
+while [ ! -e /dev/vport0p3 ]; do sleep 0.02; done
+exec 3>/dev/vport0p1 4>/dev/vport0p2 5>/dev/vport0p3
+
+# A port can be opened only once, but a command may open /dev/stdout anew: give it pipes.
+mkfifo /run/stdout /run/stderr
+chmod 622 /run/stdout /run/stderr
+cat /run/stdout >&3 &
+stdout_pump=$!
+cat /run/stderr >&4 &
+stderr_pump=$!
+setsid /job/command </dev/null >/run/stdout 2>/run/stderr 3>&- 4>&- 5>&-
+status=$?
+
+# What COMMAND left running would hold the pipes open, and change /out while it is saved.
+for process in /proc/[0-9]*; do
+	pid=${process#/proc/}
+	case $pid in 1 | "$stdout_pump" | "$stderr_pump") continue ;; esac
+	name=
+	# Only the kernel's own threads have no command line.
+	{ read -r name <"$process/cmdline"; } 2>/dev/null
+	[ -n "$name" ] && kill -9 "$pid" 2>/dev/null
+done
+wait "$stdout_pump" "$stderr_pump"
+
+[ "$SAVE_OUT" = yes ] && tar -c -C /out . >&5
+printf '%s\n' "$MARK" >&5
+printf '%s\n' "$MARK" >&4
+printf '%s%d %d\n' "$MARK" "$status" "$(cat /proc/sys/kernel/tainted)" >&3
+
+# The host ends the machine once it has the marks; a power-off here could overtake them.
+sleep 60
+poweroff -f

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Find the shared libraries programs need, asking ldd once per program and version of it."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Iterable
+
+from .errors import Refused
+from .kernels import ROOT
+
+CACHE = ROOT / "build" / "guest-images" / "libraries.json"
+
+
+def needed(files: Iterable[Path]) -> list[Path]:
+    """Return every library that the ELF files among `files` are linked with."""
+    cache = load_cache()
+    known = {stamp(path): path for path in files if is_elf(path)}
+    unknown = {key: path for key, path in known.items() if not usable(cache.get(key))}
+    if unknown:
+        cache |= {key: ask_ldd(path) for key, path in unknown.items()}
+        save_cache(cache)
+    return sorted({Path(library) for key in known for library in cache[key]})
+
+
+def is_elf(path: Path) -> bool:
+    """Say whether `path` is a binary: executable, or a shared object."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def stamp(path: Path) -> str:
+    """Name a version of a file."""
+    state = path.stat()
+    return f"{path} {state.st_size} {state.st_mtime_ns}"
+
+
+def usable(libraries: list[str] | None) -> bool:
+    """A remembered list holds only while each library is still there."""
+    return libraries is not None and all(os.path.exists(library) for library in libraries)
+
+
+def ask_ldd(path: Path) -> list[str]:
+    """List the libraries of one program; a static one has none."""
+    done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)
+    missing = re.search(r"(\S+) => not found", done.stdout)
+    if missing:
+        raise Refused(f"{path} needs {missing[1]}, which is not on this machine")
+    return re.findall(r"(?:^\s*|=> )(/\S+) \(0x", done.stdout, re.MULTILINE)
+
+
+def load_cache() -> dict[str, list[str]]:
+    """Read what earlier runs learnt; a damaged file only costs time."""
+    try:
+        return json.loads(CACHE.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def save_cache(cache: dict[str, list[str]]) -> None:
+    """Write the answers back, whole or not at all."""
+    CACHE.parent.mkdir(parents=True, exist_ok=True)
+    fresh = {key: value for key, value in cache.items() if usable(value)}
+    temporary = CACHE.with_suffix(f".{os.getpid()}")
+    temporary.write_text(json.dumps(fresh), encoding="utf-8")
+    temporary.rename(CACHE)

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run one job in QEMU: start it, carry its streams, and leave no process behind."""
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import secrets
+import selectors
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import image, outbox
+from .errors import GuestError, Refused, TimedOut
+from .kernels import ROOT, Kernel
+from .streams import Channel, to_descriptor
+
+LOGS = ROOT / "build" / "guest-logs"
+KEEP_LOGS = 30
+# Kept off: what only costs time under emulation, and watchdogs that blame a busy host.
+KERNEL_LINE = ("console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off nowatchdog "
+               "rcupdate.rcu_cpu_stall_suppress=1 no_timer_check tsc=reliable "
+               "random.trust_cpu=on rdinit=/init")
+TROUBLE = re.compile(r"Kernel panic|WARNING: CPU|BUG: |Oops: |general protection fault")
+# Bits of /proc/sys/kernel/tainted: the kernel died (oops), the kernel warned.
+TAINT_DIED, TAINT_WARNED = 1 << 7, 1 << 9
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass
+class Job:
+    """What to run, in how large a machine, and where what it writes goes."""
+
+    kernel: Kernel
+    command: list[str]
+    cpus: int = 2
+    memory: str = "1G"
+    timeout: float = 600
+    nics: int = 0
+    out: Path | None = None
+    extras: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+
+
+class Machine:
+    """A running QEMU and the three ports of its guest: stdout, stderr, /out."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.mark = secrets.token_hex(16)
+        self.log = new_log(job.kernel.release)
+        self.outbox = tempfile.TemporaryFile() if job.out else None
+        save = self.outbox.write if self.outbox else lambda data: None
+        mark = self.mark.encode()
+        sinks = (to_descriptor(1), to_descriptor(2), save)
+        self.channels = [Channel(mark, sink) for sink in sinks]
+        self.pipes = [os.pipe() for _ in self.channels]
+        self.qemu: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Start QEMU; the kernel kills it should we die first."""
+        initrd = self._initrd()
+        inherited = [initrd, *(write for _, write in self.pipes)]
+        parent = os.getpid()
+
+        def die_with_parent() -> None:
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:
+                os._exit(1)
+
+        with open(self.log.with_suffix(".qemu"), "wb") as complaints:
+            self.qemu = subprocess.Popen(
+                self._command(initrd), stdin=subprocess.DEVNULL, stdout=complaints,
+                stderr=complaints, pass_fds=inherited, preexec_fn=die_with_parent)
+        for descriptor in inherited:
+            os.close(descriptor)
+
+    def _initrd(self) -> int:
+        """Join the layers and the job in memory, so that no way to die leaves a file."""
+        job = self.job
+        environment = {name: value for name, value in os.environ.items()
+                       if name == "TERM" or name.startswith("COPYSCOPE_")}
+        environment.pop("COPYSCOPE_DEBIAN_MIRROR", None)
+        environment |= {"PATH": "/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
+                        "COPYSCOPE_GUEST": job.kernel.release}
+        settings = {"MARK": self.mark, "SAVE_OUT": "yes" if job.out else "no",
+                    "NOW": str(int(time.time())), "MODULES": "virtio_net" if job.nics else ""}
+        descriptor = os.memfd_create("initrd")
+        with open(descriptor, "wb", closefd=False) as stream:
+            for layer in image.archives(job.kernel, job.extras, job.added):
+                with open(layer, "rb") as source:
+                    shutil.copyfileobj(source, stream, 1 << 20)
+            image.write_job(stream, settings, environment, job.command)
+        return descriptor
+
+    def _command(self, initrd: int) -> list[str]:
+        """Compose QEMU's command line."""
+        job = self.job
+        program = shutil.which("qemu-system-x86_64")
+        if not program:
+            raise Refused("qemu-system-x86_64 is missing: apt-get install qemu-system-x86")
+        command = [program, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+                   *MACHINE, "-cpu", "max", "-smp", str(job.cpus), "-m", job.memory,
+                   "-kernel", str(job.kernel.vmlinuz), "-initrd", f"/proc/self/fd/{initrd}",
+                   "-append", KERNEL_LINE,
+                   "-serial", f"file:{self.log}", "-device", VIRTIO_SERIAL]
+        for number, (_, write) in enumerate(self.pipes, start=1):
+            command += ["-chardev", f"file,id=port{number},path=/proc/self/fd/{write}",
+                        "-device", f"virtserialport,chardev=port{number},nr={number}"]
+        for number in range(job.nics):
+            command += ["-netdev", f"hubport,id=nic{number},hubid=0",
+                        "-device", f"virtio-net-pci,netdev=nic{number}"]
+        return command if job.nics else command + ["-nic", "none"]
+
+    def carry(self) -> None:
+        """Carry the streams until every port has ended, QEMU stops or time is up."""
+        deadline = time.monotonic() + self.job.timeout
+        with selectors.DefaultSelector() as selector:
+            for (read, _), channel in zip(self.pipes, self.channels):
+                selector.register(read, selectors.EVENT_READ, channel)
+            while selector.get_map() and not all(c.ended for c in self.channels):
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s")
+                for key, _ in selector.select(left):
+                    data = os.read(key.fd, 1 << 16)
+                    if data:
+                        key.data.feed(data)
+                    else:
+                        selector.unregister(key.fd)
+
+    def finish(self) -> int:
+        """Unpack /out and return the command's exit status, or say how the guest ended."""
+        for channel in self.channels:
+            channel.flush()
+        if not all(channel.ended for channel in self.channels):
+            raise GuestError(f"the guest stopped before the command ended: {self._why()}")
+        if self.outbox:
+            self.outbox.seek(0)
+            for name in outbox.unpack(self.outbox, self.job.out):
+                complain(f"left out of {self.job.out}: {name} (not a plain file)")
+        status, taint = map(int, self.channels[0].tail.split())
+        trouble = self.trouble() or (taint & (TAINT_DIED | TAINT_WARNED) and f"taint {taint}")
+        if trouble:
+            raise GuestError(f"the guest's kernel complained: {trouble} (log: {self.log})")
+        return status
+
+    def _why(self) -> str:
+        """Tell why QEMU stopped, in its words or in the guest kernel's."""
+        said = self.log.with_suffix(".qemu").read_text(errors="replace").strip().splitlines()
+        return self.trouble() or (said[-1] if said else "no panic in the log")
+
+    def trouble(self) -> str:
+        """Return the first line of the kernel's log that tells of a fault in it."""
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return next((line.strip() for line in lines if TROUBLE.search(line)), "")
+
+    def stop(self) -> None:
+        """Kill QEMU, if it runs, and wait until it is gone."""
+        if self.qemu:
+            self.qemu.kill()
+            self.qemu.wait()
+        complaints = self.log.with_suffix(".qemu")
+        if complaints.exists() and not complaints.stat().st_size:
+            complaints.unlink()
+
+
+MACHINE = ("-machine", "q35", "-accel", "tcg,thread=multi")
+VIRTIO_SERIAL = "virtio-serial-pci"
+
+
+def new_log(release: str) -> Path:
+    """Name a new log of the guest's console and drop the oldest ones."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    for stale in sorted(LOGS.glob("*.*"), key=lambda path: path.stat().st_mtime)[:-KEEP_LOGS]:
+        stale.unlink(missing_ok=True)
+    return LOGS / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}-{release}.log"
+
+
+def complain(line: str) -> None:
+    """Tell the person one line."""
+    to_descriptor(2)(f"tools/guest: {line}\n".encode())
+
+
+def run(job: Job) -> int:
+    """Run `job` and return its exit status; whatever happens, QEMU is gone afterwards."""
+    machine = Machine(job)
+    try:
+        machine.start()
+        machine.carry()
+        return machine.finish()
+    except GuestError:
+        machine.stop()
+        show_tail(machine.log)
+        raise
+    finally:
+        machine.stop()
+
+
+def show_tail(log: Path, lines: int = 15) -> None:
+    """Show the end of the guest's console, as it tells more than our one line."""
+    if log.exists():
+        tail = log.read_text(errors="replace").splitlines()[-lines:]
+        to_descriptor(2)("".join(f"  | {line}\n" for line in tail).encode())
