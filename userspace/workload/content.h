@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The bytes that travel: each follows from its position in the stream alone. */
+#ifndef WORKLOAD_CONTENT_H
+#define WORKLOAD_CONTENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Period of the pattern. Prime, so that data displaced by whole pages, fields, segments or
+ * messages never looks right (unless BYTES is a multiple of it), and small enough for the
+ * table to stay in the L1 cache while a message is filled or checked.
+ */
+#define CONTENT_PERIOD_BYTES 7919
+
+/* Requests and replies start at different places: an echoed request is not a reply. */
+enum content_direction {
+	CONTENT_REPLY = 0,
+	CONTENT_REQUEST = 3571,
+};
+
+/* Where one direction of one connection stands. */
+struct content {
+	uint32_t offset; /* stream position modulo the period, 0..CONTENT_PERIOD_BYTES-1 */
+};
+
+/* Computes the table; call it once, before any thread. */
+void content_init(void);
+
+void content_begin(struct content *content, enum content_direction direction);
+
+/* Writes the next @bytes of the stream. */
+void content_fill(struct content *content, void *to, size_t bytes);
+
+/* Returns how many of the next @bytes of the stream are wrong. */
+uint64_t content_check(struct content *content, const void *from, size_t bytes);
+
+#endif
