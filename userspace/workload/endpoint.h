@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Addresses, the listening socket and connecting. */
+#ifndef WORKLOAD_ENDPOINT_H
+#define WORKLOAD_ENDPOINT_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+/* Reads a numeric IPv4 or IPv6 address; returns false when @text is none. */
+bool endpoint_parse(const char *text, unsigned int port, struct sockaddr_storage *address);
+
+/* Returns a listening, non-blocking socket and its port, or dies. */
+int endpoint_listen(const struct sockaddr_storage *address, unsigned int *port);
+
+/*
+ * Connects, for up to 2 s while nobody listens yet. Returns a socket, -1 after a complaint or
+ * -EINTR (silent) when a signal asked to stop.
+ */
+int endpoint_connect(const struct sockaddr_storage *address);
+
+#endif
