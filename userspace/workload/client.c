@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The client: one connection and one thread each, receive and check what the server sends. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "endpoint.h"
+#include "fail.h"
+#include "run.h"
+#include "stop.h"
+#include "transfer.h"
+
+static enum outcome read_stream(struct worker *worker, struct receiver *receiver)
+{
+	struct connection *connection = worker->connection;
+	uint64_t previous_ns = 0;
+
+	for (;;) {
+		enum outcome outcome = receiver_receive(receiver);
+
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		connection->totals.messages++;
+		if (previous_ns)
+			latency_add(connection->latency, connection->last_byte_ns - previous_ns);
+		previous_ns = connection->last_byte_ns;
+		if (connection_is_over(connection))
+			return OUTCOME_STOPPED;
+	}
+}
+
+static enum outcome ask_once(struct connection *connection, struct message *request,
+			     struct content *content, struct receiver *replies)
+{
+	enum outcome outcome;
+	uint64_t asked_ns;
+
+	message_fill(request, content);
+	asked_ns = clock_now_ns();
+	outcome = transfer_send(connection, request->field[0].iov_base, request->bytes);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = receiver_receive(replies);
+	if (outcome == OUTCOME_EOF)
+		return OUTCOME_VANISHED;
+	if (outcome == OUTCOME_OK) {
+		connection->totals.messages++;
+		latency_add(connection->latency, connection->last_byte_ns - asked_ns);
+	}
+	return outcome;
+}
+
+static enum outcome ask(struct worker *worker, struct receiver *replies)
+{
+	struct connection *connection = worker->connection;
+	enum outcome outcome = OUTCOME_OK;
+	struct message request;
+	struct content content;
+
+	content_begin(&content, CONTENT_REQUEST);
+	if (message_alloc_contiguous(&request, worker->settings->bytes)) {
+		complain("out of memory for a request: use fewer bytes or threads");
+		message_free(&request);
+		return OUTCOME_FAILED;
+	}
+	while (outcome == OUTCOME_OK && !connection_is_over(connection))
+		outcome = ask_once(connection, &request, &content, replies);
+	message_free(&request);
+	return outcome;
+}
+
+static void *work(void *data)
+{
+	struct worker *worker = data;
+	const struct settings *settings = worker->settings;
+	struct receiver receiver;
+	enum outcome outcome;
+
+	worker->connection->latency = calloc(1, sizeof(struct latency));
+	if (!worker->connection->latency ||
+	    receiver_init(&receiver, worker->connection, settings->receiver, settings->bytes,
+			  CONTENT_REPLY))
+		return worker_finish(worker, OUTCOME_FAILED);
+	if (settings->pattern == PATTERN_STREAM) {
+		outcome = read_stream(worker, &receiver);
+	} else {
+		outcome = ask(worker, &receiver);
+		connection_say_goodbye(worker->connection);
+	}
+	receiver_deinit(&receiver);
+	return worker_finish(worker, outcome);
+}
+
+static void connection_limit(struct connection *connection, const struct settings *settings,
+			     unsigned int index)
+{
+	/* In stream the server decides when to stop; a deadline here is a person's wish. */
+	if (settings->pattern == PATTERN_RR && settings->messages)
+		connection->message_limit = settings_share(settings->messages, index,
+							   settings->threads);
+	if (settings->duration_ns)
+		connection->deadline_ns = connection->start_ns + settings->duration_ns;
+	connection->cut_at_deadline = settings->pattern == PATTERN_STREAM;
+}
+
+/* Connects all, in order, before any thread starts: accept order is connect order. */
+static int connect_all(struct run *run)
+{
+	const struct settings *settings = run->settings;
+
+	while (run->n_workers < settings->threads) {
+		int fd = endpoint_connect(&settings->address);
+		struct connection *connection;
+
+		if (fd == -EINTR)
+			return -1;
+		connection = fd < 0 ? NULL :
+				      connection_create(fd, settings->pattern == PATTERN_RR);
+		if (!connection || !run_add(run, connection)) {
+			run->failed = true;
+			return -1;
+		}
+		connection_limit(connection, settings, run->n_workers - 1);
+	}
+	return 0;
+}
+
+void client_run(struct run *run)
+{
+	if (parent_wait(run->settings, 0))
+		return;
+	if (connect_all(run) == 0)
+		for (unsigned int i = 0; i < run->n_workers; i++)
+			run_start(run, run->worker[i], work);
+	run_join_all(run);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/* workload: a TCP load generator whose every byte is known, for copyscope to look at. */
+#include <sys/resource.h>
+
+#include "content.h"
+#include "fail.h"
+#include "run.h"
+#include "stop.h"
+
+/* A descriptor per connection: 1,024 of them do not fit into the usual soft limit. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings;
+	struct run run = { .settings = &settings };
+	int code;
+
+	settings_parse(&settings, argc, argv);
+	stop_install();
+	raise_descriptor_limit();
+	content_init();
+	if (settings.role == ROLE_SERVER)
+		server_run(&run);
+	else
+		client_run(&run);
+	code = run_exit_code(&run);
+	if (report_print(&run)) {
+		complain("cannot write the totals to stdout: is its file system full?");
+		code = EXIT_RUN_FAILED;
+	}
+	run_free(&run);
+	return code;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Print the totals of a run, as JSON or for people. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "clock.h"
+#include "run.h"
+
+struct summary {
+	struct totals totals;
+	struct latency *latency; /* NULL when nothing was timed */
+	bool elapsed_known;
+	uint64_t elapsed_ns;     /* first connection's start to last byte */
+};
+
+static void summary_init(struct summary *summary, const struct run *run)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+	*summary = (struct summary){ .latency = calloc(1, sizeof(*summary->latency)) };
+	for (unsigned int i = 0; i < run->n_workers; i++) {
+		const struct connection *connection = run->worker[i]->connection;
+
+		totals_add(&summary->totals, &connection->totals);
+		if (connection->latency && summary->latency)
+			latency_merge(summary->latency, connection->latency);
+		if (connection->start_ns < first_ns)
+			first_ns = connection->start_ns;
+		if (connection->last_byte_ns > last_ns)
+			last_ns = connection->last_byte_ns;
+	}
+	summary->elapsed_known = summary->totals.accepted_bytes || summary->totals.received_bytes;
+	if (summary->elapsed_known)
+		summary->elapsed_ns = last_ns - first_ns;
+	if (summary->latency && !summary->latency->samples) {
+		free(summary->latency);
+		summary->latency = NULL;
+	}
+}
+
+/* Why completions were not read, or NULL when they were. */
+static const char *completions_why(const struct settings *settings)
+{
+	if (settings->role == ROLE_CLIENT)
+		return "a client sends nothing by zero copy";
+	if (settings->variant->flags & VARIANT_UNREAPED)
+		return "this variant never reads the error queue";
+	return NULL;
+}
+
+static const char *latency_what(const struct settings *settings)
+{
+	return settings->pattern == PATTERN_RR ? "round trip" : "interval between whole messages";
+}
+
+static void set_null(json_t *object, const char *key, const char *why_key, const char *why)
+{
+	json_object_set_new(object, key, json_null());
+	json_object_set_new(object, why_key, json_string(why));
+}
+
+static void set_totals(json_t *object, const struct totals *totals,
+		       const struct settings *settings)
+{
+	const char *why = completions_why(settings);
+
+#define SET_TOTAL(name) json_object_set_new(object, #name, json_integer(totals->name));
+	TOTALS(SET_TOTAL)
+#undef SET_TOTAL
+	if (!why)
+		return;
+	set_null(object, "completions", "completions_why", why);
+	set_null(object, "completions_copied", "completions_why", why);
+	set_null(object, "completion_errors", "completions_why", why);
+}
+
+static void set_latency(json_t *object, const struct latency *latency,
+			const struct settings *settings)
+{
+	if (!latency) {
+		set_null(object, "latency_ns", "latency_why",
+			 settings->role == ROLE_SERVER ? "the client times messages" :
+							 "too few whole messages");
+		return;
+	}
+	json_object_set_new(object, "latency_ns", json_pack("{s:s, s:I, s:I, s:I, s:I}",
+		"what", latency_what(settings),
+		"mean", (json_int_t)(latency_mean_ns(latency) + 0.5),
+		"p50", (json_int_t)latency_percentile_ns(latency, 0.50),
+		"p99", (json_int_t)latency_percentile_ns(latency, 0.99),
+		"samples", (json_int_t)latency->samples));
+}
+
+static json_t *connections_to_json(const struct run *run)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < run->n_workers; i++) {
+		const struct connection *connection = run->worker[i]->connection;
+		json_t *object = json_object();
+		char cookie[24];
+
+		/* A string: JSON readers that use doubles would round it. */
+		snprintf(cookie, sizeof(cookie), "%" PRIu64, connection->cookie);
+		json_object_set_new(object, "cookie", json_string(cookie));
+		json_object_set_new(object, "local", json_string(connection->local));
+		json_object_set_new(object, "remote", json_string(connection->remote));
+		set_totals(object, &connection->totals, run->settings);
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+static json_t *report_to_json(const struct run *run, const struct summary *summary)
+{
+	const struct settings *settings = run->settings;
+	bool server = settings->role == ROLE_SERVER;
+	bool receives = !server || settings->pattern == PATTERN_RR;
+	unsigned int threads = settings->threads ? settings->threads : run->n_workers;
+	json_t *root;
+
+	root = json_pack("{s:s, s:s?, s:I, s:I, s:s, s:s?}",
+		"role", server ? "server" : "client",
+		"variant", server ? settings->variant->name : NULL,
+		"bytes", (json_int_t)settings->bytes,
+		"threads", (json_int_t)threads,
+		"pattern", settings->pattern == PATTERN_RR ? "rr" : "stream",
+		"receiver", receives ? settings->receiver->name : NULL);
+	set_totals(root, &summary->totals, settings);
+	if (server)
+		json_object_set_new(root, "refused_clients", json_integer(run->refused_clients));
+	else
+		set_null(root, "refused_clients", "refused_clients_why", "only a server refuses");
+	if (summary->elapsed_known)
+		json_object_set_new(root, "elapsed_ns", json_integer(summary->elapsed_ns));
+	else
+		set_null(root, "elapsed_ns", "elapsed_why", "no byte moved");
+	set_latency(root, summary->latency, settings);
+	json_object_set_new(root, "connections", connections_to_json(run));
+	return root;
+}
+
+/*
+ * connections     4 (0 vanished)
+ * messages        23 of 4093 bytes, A3
+ * bytes           94139 sent
+ * throughput      3.482 Gbit/s over 0.000216 s
+ * completions     23 of 23 zero-copy sends, 23 said COPIED
+ * ENOBUFS         0
+ */
+static void print_sent(const struct totals *totals, const struct settings *settings)
+{
+	const char *why = completions_why(settings);
+
+	if (!(settings->variant->flags & VARIANT_SO_ZEROCOPY))
+		return;
+	if (why)
+		printf("completions     not read: %s\n", why);
+	else
+		printf("completions     %" PRIu64 " of %" PRIu64 " zero-copy sends, %" PRIu64
+		       " said COPIED\n", totals->completions, totals->zerocopy_sends,
+		       totals->completions_copied);
+	printf("ENOBUFS         %" PRIu64 "\n", totals->enobufs);
+}
+
+static void print_throughput(const struct summary *summary, uint64_t bytes)
+{
+	if (!summary->elapsed_known || !summary->elapsed_ns)
+		printf("throughput      not measured: no byte moved\n");
+	else /* bits per ns are Gbit per s */
+		printf("throughput      %.3f Gbit/s over %.6f s\n",
+		       8.0 * bytes / summary->elapsed_ns, (double)summary->elapsed_ns / NS_PER_S);
+}
+
+static void report_to_people(const struct run *run, const struct summary *summary)
+{
+	const struct settings *settings = run->settings;
+	const struct totals *totals = &summary->totals;
+	bool server = settings->role == ROLE_SERVER;
+
+	printf("connections     %u (%" PRIu64 " vanished", run->n_workers, totals->peer_vanished);
+	if (server)
+		printf(", %" PRIu64 " refused", run->refused_clients);
+	printf(")\nmessages        %" PRIu64 " of %zu bytes%s%s\n", totals->messages,
+	       settings->bytes, server ? ", " : "", server ? settings->variant->name : "");
+	printf("bytes           %" PRIu64 " sent, %" PRIu64 " received\n", totals->accepted_bytes,
+	       totals->received_bytes);
+	print_throughput(summary, server ? totals->accepted_bytes : totals->received_bytes);
+	if (summary->latency)
+		printf("latency         mean %.1f us, p50 %.1f us, p99 %.1f us (%s)\n",
+		       latency_mean_ns(summary->latency) / NS_PER_US,
+		       (double)latency_percentile_ns(summary->latency, 0.50) / NS_PER_US,
+		       (double)latency_percentile_ns(summary->latency, 0.99) / NS_PER_US,
+		       latency_what(settings));
+	if (server)
+		print_sent(totals, settings);
+	if (!server || settings->pattern == PATTERN_RR)
+		printf("content errors  %" PRIu64 " bytes\n", totals->content_errors);
+}
+
+int report_print(const struct run *run)
+{
+	struct summary summary;
+
+	summary_init(&summary, run);
+	if (run->settings->json) {
+		json_t *root = report_to_json(run, &summary);
+
+		json_dumpf(root, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(root);
+	} else {
+		report_to_people(run, &summary);
+	}
+	free(summary.latency);
+	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
+}

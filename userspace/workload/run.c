@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Keep the connections of a run and the threads that serve them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "fail.h"
+#include "run.h"
+
+struct worker *run_add(struct run *run, struct connection *connection)
+{
+	struct worker *worker = calloc(1, sizeof(*worker));
+
+	if (worker && run->n_workers == run->capacity) {
+		unsigned int capacity = run->capacity ? 2 * run->capacity : 16;
+		void *bigger = reallocarray(run->worker, capacity, sizeof(*run->worker));
+
+		if (bigger) {
+			run->worker = bigger;
+			run->capacity = capacity;
+		}
+	}
+	if (!worker || run->n_workers == run->capacity) {
+		complain("out of memory for a connection");
+		free(worker);
+		connection_destroy(connection);
+		run->failed = true;
+		return NULL;
+	}
+	worker->settings = run->settings;
+	worker->connection = connection;
+	worker->joined = true; /* until it has a thread */
+	run->worker[run->n_workers++] = worker;
+	return worker;
+}
+
+int run_start(struct run *run, struct worker *worker, void *(*serve)(void *))
+{
+	int err = pthread_create(&worker->thread, NULL, serve, worker);
+
+	if (err) {
+		complain("cannot start a thread: %s", strerror(err));
+		connection_close(worker->connection);
+		worker->connection->outcome = OUTCOME_FAILED;
+		run->failed = true;
+		return -err;
+	}
+	worker->joined = false;
+	return 0;
+}
+
+void *worker_finish(struct worker *worker, enum outcome outcome)
+{
+	worker->connection->outcome = outcome;
+	worker->connection->totals.peer_vanished = outcome == OUTCOME_VANISHED;
+	connection_close(worker->connection);
+	atomic_store(&worker->done, true);
+	return NULL;
+}
+
+unsigned int run_join_finished(struct run *run)
+{
+	unsigned int running = 0;
+
+	for (unsigned int i = 0; i < run->n_workers; i++) {
+		struct worker *worker = run->worker[i];
+
+		if (!worker->joined && atomic_load(&worker->done)) {
+			pthread_join(worker->thread, NULL);
+			worker->joined = true;
+		}
+		running += !worker->joined;
+	}
+	return running;
+}
+
+void run_join_all(struct run *run)
+{
+	for (unsigned int i = 0; i < run->n_workers; i++) {
+		if (!run->worker[i]->joined)
+			pthread_join(run->worker[i]->thread, NULL);
+		run->worker[i]->joined = true;
+	}
+}
+
+void run_free(struct run *run)
+{
+	for (unsigned int i = 0; i < run->n_workers; i++) {
+		connection_destroy(run->worker[i]->connection);
+		free(run->worker[i]);
+	}
+	free(run->worker);
+}
+
+int run_exit_code(const struct run *run)
+{
+	/* By hand, clients may come and go as they like. */
+	bool all_must_stay = run->settings->threads != 0;
+	int code = run->failed ? EXIT_RUN_FAILED : EXIT_FINE;
+
+	for (unsigned int i = 0; i < run->n_workers; i++) {
+		const struct connection *connection = run->worker[i]->connection;
+		uint64_t errors = connection->totals.completion_errors;
+
+		if (errors) {
+			complain("connection %u: %llu completion ids missing, doubled or unknown",
+				 i, (unsigned long long)errors);
+			code = EXIT_RUN_FAILED;
+		}
+		if (connection->outcome == OUTCOME_FAILED ||
+		    (connection->outcome == OUTCOME_VANISHED && all_must_stay))
+			code = EXIT_RUN_FAILED;
+	}
+	return code;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A run: the connections made so far, and the two ends that make them. */
+#ifndef WORKLOAD_RUN_H
+#define WORKLOAD_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "settings.h"
+
+/* A connection and the thread that owns it until @done. */
+struct worker {
+	const struct settings *settings;
+	struct connection *connection;
+	pthread_t thread;
+	bool joined;
+	atomic_bool done;
+};
+
+struct run {
+	const struct settings *settings;
+	struct worker **worker; /* in accept or connect order; each allocated on its own */
+	unsigned int n_workers, capacity;
+	uint64_t refused_clients;
+	bool failed;            /* something other than a peer that vanished went wrong */
+};
+
+/* Takes over @connection. Returns NULL after a complaint. */
+struct worker *run_add(struct run *run, struct connection *connection);
+
+/* Start @serve(worker) in a thread of its own; it must end with worker_finish(). */
+int run_start(struct run *run, struct worker *worker, void *(*serve)(void *));
+
+/* Called by the thread, last of all: close the socket, leave the totals. */
+void *worker_finish(struct worker *worker, enum outcome outcome);
+
+/* Join the threads that have finished; returns how many still run. */
+unsigned int run_join_finished(struct run *run);
+void run_join_all(struct run *run);
+void run_free(struct run *run);
+
+/* The exit code that the outcomes of all connections come to. */
+int run_exit_code(const struct run *run);
+
+/* Each runs until everything has ended, and fills @run. */
+void server_run(struct run *run);
+void client_run(struct run *run);
+
+/* Prints the totals on stdout, as JSON or for people. Returns 0 or -EIO. */
+int report_print(const struct run *run);
+
+/*
+ * The parent's chance to attach its counters while there is one thread and no connection:
+ * write "ready PORT\n" to --ready-fd, then wait for a byte from --go-fd. Returns 0, or -1 when
+ * a signal came first. Without a parent at the other end the program dies.
+ */
+int parent_wait(const struct settings *settings, unsigned int port);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The server: accept clients, one thread each, and send to them by the variant. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "endpoint.h"
+#include "fail.h"
+#include "run.h"
+#include "sender.h"
+#include "stop.h"
+
+static enum outcome serve_stream(struct worker *worker, struct sender *sender)
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	while (outcome == OUTCOME_OK && !connection_is_over(worker->connection))
+		outcome = sender_send(sender);
+	return outcome;
+}
+
+static enum outcome serve_replies(struct worker *worker, struct sender *sender)
+{
+	struct receiver requests;
+	enum outcome outcome;
+
+	if (receiver_init(&requests, worker->connection, &receive_methods[0],
+			  worker->settings->bytes, CONTENT_REQUEST))
+		return OUTCOME_FAILED;
+	do {
+		outcome = receiver_receive(&requests);
+		if (outcome == OUTCOME_OK)
+			outcome = sender_send(sender);
+	} while (outcome == OUTCOME_OK);
+	receiver_deinit(&requests);
+	return outcome;
+}
+
+static void *serve(void *data)
+{
+	struct worker *worker = data;
+	const struct settings *settings = worker->settings;
+	struct sender *sender;
+	enum outcome outcome;
+
+	sender = sender_create(worker->connection, settings->variant, settings->bytes);
+	if (!sender)
+		return worker_finish(worker, OUTCOME_FAILED);
+	if (settings->pattern == PATTERN_STREAM)
+		outcome = serve_stream(worker, sender);
+	else
+		outcome = serve_replies(worker, sender);
+	sender_finish(sender);
+	/* The buffers outlive the socket: the kernel may still refer to them before. */
+	worker_finish(worker, outcome);
+	sender_destroy(sender);
+	return NULL;
+}
+
+static void connection_limit(struct connection *connection, const struct settings *settings,
+			     unsigned int index)
+{
+	/* In rr the client decides when to stop. */
+	if (settings->pattern == PATTERN_RR)
+		return;
+	if (settings->messages && settings->threads)
+		connection->message_limit = settings_share(settings->messages, index,
+							   settings->threads);
+	else if (settings->messages)
+		connection->message_limit = settings->messages;
+	if (settings->duration_ns)
+		connection->deadline_ns = connection->start_ns + settings->duration_ns;
+}
+
+static void server_admit(struct run *run, int fd)
+{
+	const struct settings *settings = run->settings;
+	struct connection *connection;
+	struct worker *worker;
+
+	if (run_join_finished(run) >= settings->max_clients) {
+		run->refused_clients++;
+		close(fd);
+		return;
+	}
+	connection = connection_create(fd, settings->pattern == PATTERN_RR);
+	if (!connection) {
+		run->failed = true;
+		return;
+	}
+	connection_limit(connection, settings, run->n_workers);
+	worker = run_add(run, connection);
+	if (worker)
+		run_start(run, worker, serve);
+}
+
+static bool server_wants_more(const struct run *run)
+{
+	unsigned int clients = run->settings->threads;
+
+	if (stop_requested())
+		return false;
+	/* With a number of clients to wait for, a failure would wait for ever. */
+	return !clients || (run->n_workers < clients && !run->failed);
+}
+
+static void server_accept(struct run *run, int listener)
+{
+	struct pollfd wait = { .fd = listener, .events = POLLIN };
+	int fd;
+
+	if (poll(&wait, 1, STOP_TICK_MS) <= 0)
+		return;
+	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0) {
+		server_admit(run, fd);
+	} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+		if (!run->failed)
+			complain("cannot accept a client: %s: raise RLIMIT_NOFILE or free memory",
+				 strerror(errno));
+		run->failed = true;
+		clock_sleep_ns(STOP_TICK_MS * NS_PER_MS);
+	}
+	/* Anything else is a client that went away before it was accepted. */
+}
+
+void server_run(struct run *run)
+{
+	unsigned int port;
+	int listener = endpoint_listen(&run->settings->address, &port);
+
+	if (parent_wait(run->settings, port) == 0)
+		while (server_wants_more(run))
+			server_accept(run, listener);
+	close(listener);
+	run_join_all(run);
+}

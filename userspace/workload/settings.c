@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Read the command line. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "endpoint.h"
+#include "fail.h"
+#include "numbers.h"
+#include "settings.h"
+
+#define DEFAULT_ADDRESS "127.0.0.1"
+#define DEFAULT_PORT 9000
+#define DEFAULT_DURATION_NS (2 * NS_PER_S)
+#define DEFAULT_MAX_CLIENTS 64
+#define MESSAGES_MAX (1ull << 40)
+#define FD_MAX 1048576
+
+enum option_key {
+	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
+	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
+};
+
+/* What has been read so far, before defaults. */
+struct draft {
+	struct settings *settings;
+	const char *words[2];
+	unsigned int n_words;
+	const char *address;
+	unsigned int port;
+	bool max_clients_given;
+};
+
+#define SHARED_OPTIONS                                                                       \
+	{ "port", KEY_PORT, "N", 0, "TCP port (default 9000; a server may say 0: any)", 1 }, \
+	{ 0, 0, 0, 0, "How much:", 2 },                                                      \
+	{ "pattern", KEY_PATTERN, "NAME", 0,                                                 \
+	  "stream (server to client, default) or rr (request and reply)", 2 },               \
+	{ "messages", KEY_MESSAGES, "N", 0,                                                  \
+	  "stop after N messages, over all connections; counts at the end that decides: the " \
+	  "server in stream, the client in rr", 2 },                                         \
+	{ "seconds", KEY_SECONDS, "S", 0,                                                    \
+	  "stop after S seconds (default 2 at the end that decides)", 2 },                   \
+	{ 0, 0, 0, 0, "For a program that starts this one:", 4 },                            \
+	{ "json", KEY_JSON, 0, 0, "print the totals as one JSON document", 4 },              \
+	{ "ready-fd", KEY_READY_FD, "F", 0, "write \"ready PORT\" to this descriptor", 4 },  \
+	{ "go-fd", KEY_GO_FD, "F", 0,                                                        \
+	  "then wait for one byte from this descriptor before any thread or connection", 4 }
+
+static const struct argp_option server_options[] = {
+	{ 0, 0, 0, 0, "Where:", 1 },
+	{ "listen", KEY_ADDRESS, "ADDR", 0, "IPv4 or IPv6 address (default 127.0.0.1)", 1 },
+	SHARED_OPTIONS,
+	{ 0, 0, 0, 0, "Who:", 3 },
+	{ "clients", KEY_CLIENTS, "T", 0, "serve exactly T clients, then end", 3 },
+	{ "max-clients", KEY_MAX_CLIENTS, "K", 0, "close one more than K at once (default 64)",
+	  3 },
+	{ 0 },
+};
+
+static const struct argp_option client_options[] = {
+	{ 0, 0, 0, 0, "Where:", 1 },
+	{ "connect", KEY_ADDRESS, "ADDR", 0, "IPv4 or IPv6 address (default 127.0.0.1)", 1 },
+	SHARED_OPTIONS,
+	{ 0, 0, 0, 0, "How to receive:", 3 },
+	{ "receiver", KEY_RECEIVER, "NAME", 0,
+	  "recv (into one buffer, default), perfield (8 times recv) or recvmsg (8 iovecs)", 3 },
+	{ 0 },
+};
+
+static enum pattern pattern_parse(const char *name)
+{
+	if (!strcmp(name, "stream"))
+		return PATTERN_STREAM;
+	if (!strcmp(name, "rr"))
+		return PATTERN_RR;
+	usage_error("--pattern: there is no '%s': choose stream or rr", name);
+}
+
+static const struct receive_method *receiver_parse(const char *name)
+{
+	const struct receive_method *method = receive_method_find(name);
+
+	if (!method)
+		usage_error("--receiver: there is no '%s': choose recv, perfield or recvmsg", name);
+	return method;
+}
+
+static int fd_parse(const char *what, const char *text)
+{
+	int fd = number_parse(what, text, NUMBER_PLAIN, 0, FD_MAX);
+
+	if (fcntl(fd, F_GETFD) < 0)
+		usage_error("%s: descriptor %d is not open: the parent must pass it", what, fd);
+	return fd;
+}
+
+/* The options that are numbers or names with a range. Returns ARGP_ERR_UNKNOWN for others. */
+static error_t amount_parse(int key, const char *text, struct draft *draft)
+{
+	struct settings *settings = draft->settings;
+
+	switch (key) {
+	case KEY_PORT:
+		draft->port = number_parse("--port", text, NUMBER_PLAIN, 0, 65535);
+		return 0;
+	case KEY_MESSAGES:
+		settings->messages = number_parse("--messages", text, NUMBER_WITH_SUFFIX, 1,
+						  MESSAGES_MAX);
+		return 0;
+	case KEY_SECONDS:
+		settings->duration_ns = number_parse_seconds_ns("--seconds", text);
+		return 0;
+	case KEY_CLIENTS:
+		settings->threads = number_parse("--clients", text, NUMBER_WITH_SUFFIX, 1,
+						 THREADS_MAX);
+		return 0;
+	case KEY_MAX_CLIENTS:
+		settings->max_clients = number_parse("--max-clients", text, NUMBER_WITH_SUFFIX, 1,
+						     THREADS_MAX);
+		draft->max_clients_given = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void word_keep(struct draft *draft, const char *word)
+{
+	if (draft->n_words == 2)
+		usage_error("'%s' is one word too many: see --help", word);
+	draft->words[draft->n_words++] = word;
+}
+
+static error_t option_parse(int key, char *text, struct argp_state *state)
+{
+	struct draft *draft = state->input;
+	struct settings *settings = draft->settings;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		/* getopt's own line says what is wrong; argp's "Try ..." would be a second. */
+		state->err_stream = NULL;
+		return 0;
+	case ARGP_KEY_ARG:
+		word_keep(draft, text);
+		return 0;
+	case KEY_ADDRESS:
+		draft->address = text;
+		return 0;
+	case KEY_PATTERN:
+		settings->pattern = pattern_parse(text);
+		return 0;
+	case KEY_RECEIVER:
+		settings->receiver = receiver_parse(text);
+		return 0;
+	case KEY_JSON:
+		settings->json = true;
+		return 0;
+	case KEY_READY_FD:
+		settings->ready_fd = fd_parse("--ready-fd", text);
+		return 0;
+	case KEY_GO_FD:
+		settings->go_fd = fd_parse("--go-fd", text);
+		return 0;
+	default:
+		return amount_parse(key, text, draft);
+	}
+}
+
+static char *variants_help(int key, const char *text, void *input)
+{
+	char *help = NULL;
+	size_t bytes;
+	FILE *to;
+
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	to = open_memstream(&help, &bytes);
+	if (!to)
+		return (char *)text;
+	fprintf(to, "VARIANT is how one message of 8 fields is sent:\n");
+	for (int i = 0; variants[i]; i++)
+		fprintf(to, "  %-12s %s\n", variants[i]->name, variants[i]->help);
+	fclose(to);
+	return help;
+}
+
+/* "\v" makes argp ask variants_help() for the text after the options. */
+static const struct argp server_argp = {
+	server_options, option_parse, "VARIANT BYTES",
+	"Serve messages of BYTES (8 to 64M) over TCP, a thread per client.\v ", NULL,
+	variants_help, NULL
+};
+
+static const struct argp client_argp = {
+	client_options, option_parse, "BYTES THREADS",
+	"Receive messages of BYTES (8 to 64M) on THREADS connections (1 to 1024), a thread each.",
+	NULL, NULL, NULL
+};
+
+static const char program_help[] =
+	"Usage: workload server VARIANT BYTES [OPTION...]\n"
+	"  or:  workload client BYTES THREADS [OPTION...]\n"
+	"Send TCP messages whose every byte is known, and check them at the other end.\n"
+	"'workload server --help' and 'workload client --help' list the options.";
+
+static void words_read(struct draft *draft)
+{
+	struct settings *settings = draft->settings;
+	bool server = settings->role == ROLE_SERVER;
+
+	if (draft->n_words < 2)
+		usage_error(server ? "give VARIANT and BYTES: workload server A3 65536" :
+				     "give BYTES and THREADS: workload client 65536 4");
+	settings->bytes = number_parse("BYTES", draft->words[server ? 1 : 0], NUMBER_WITH_SUFFIX,
+				       BYTES_MIN, BYTES_MAX);
+	if (!server) {
+		settings->threads = number_parse("THREADS", draft->words[1], NUMBER_WITH_SUFFIX, 1,
+						 THREADS_MAX);
+		return;
+	}
+	settings->variant = variant_find(draft->words[0]);
+	if (!settings->variant)
+		usage_error("there is no variant '%s': see workload server --help",
+			    draft->words[0]);
+}
+
+static void settings_complete(struct draft *draft)
+{
+	struct settings *settings = draft->settings;
+	bool server = settings->role == ROLE_SERVER;
+	bool decides = server == (settings->pattern == PATTERN_STREAM);
+
+	if (settings->messages && settings->duration_ns)
+		usage_error("--messages and --seconds exclude each other: give one");
+	if (!server && !draft->port)
+		usage_error("--port: a client needs the server's port, not 0");
+	if (!endpoint_parse(draft->address, draft->port, &settings->address))
+		usage_error("%s: '%s' is not a numeric IPv4 or IPv6 address",
+			    server ? "--listen" : "--connect", draft->address);
+	if (server && settings->threads > settings->max_clients) {
+		if (draft->max_clients_given)
+			usage_error("--clients %u is more than --max-clients %u",
+				    settings->threads, settings->max_clients);
+		settings->max_clients = settings->threads;
+	}
+	if (decides && !settings->messages && !settings->duration_ns)
+		settings->duration_ns = DEFAULT_DURATION_NS;
+}
+
+void settings_parse(struct settings *settings, int argc, char **argv)
+{
+	struct draft draft = { .settings = settings, .address = DEFAULT_ADDRESS,
+			       .port = DEFAULT_PORT };
+	const struct argp *argp;
+
+	if (argc > 1 && !strcmp(argv[1], "--help")) {
+		puts(program_help);
+		exit(EXIT_FINE);
+	}
+	*settings = (struct settings){ .max_clients = DEFAULT_MAX_CLIENTS, .ready_fd = -1,
+				       .go_fd = -1, .receiver = &receive_methods[0] };
+	if (argc > 1 && !strcmp(argv[1], "server")) {
+		settings->role = ROLE_SERVER;
+		argp = &server_argp;
+		argv[1] = "workload server";
+	} else if (argc > 1 && !strcmp(argv[1], "client")) {
+		settings->role = ROLE_CLIENT;
+		argp = &client_argp;
+		argv[1] = "workload client";
+	} else {
+		usage_error("say what to be: 'workload server A3 64k' or 'workload client 64k 4'; "
+			    "see workload --help");
+	}
+	argp_err_exit_status = EXIT_BAD_USAGE;
+	if (argp_parse(argp, argc - 1, argv + 1, 0, NULL, &draft))
+		exit(EXIT_BAD_USAGE);
+	words_read(&draft);
+	settings_complete(&draft);
+}

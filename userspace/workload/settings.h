@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the command line asks for. */
+#ifndef WORKLOAD_SETTINGS_H
+#define WORKLOAD_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "receiver.h"
+#include "variant.h"
+
+#define BYTES_MIN 8
+#define BYTES_MAX (64ull << 20)
+#define THREADS_MAX 1024
+
+enum role { ROLE_SERVER, ROLE_CLIENT };
+enum pattern { PATTERN_STREAM, PATTERN_RR };
+
+struct settings {
+	enum role role;
+	enum pattern pattern;
+	const struct variant *variant;         /* server only */
+	const struct receive_method *receiver; /* client only */
+	size_t bytes;
+	uint64_t messages;       /* over all connections; 0: not given */
+	uint64_t duration_ns;    /* 0: not given */
+	unsigned int threads;    /* client: connections; server: --clients, 0: not given */
+	unsigned int max_clients;
+	struct sockaddr_storage address; /* with the port */
+	bool json;
+	int ready_fd, go_fd;     /* -1: not given */
+};
+
+/* Reads the whole command line; ends the program with EXIT_BAD_USAGE if it makes no sense. */
+void settings_parse(struct settings *settings, int argc, char **argv);
+
+/* Connection @index of @count gets this many of @messages, so that the sum is exact. */
+static inline uint64_t settings_share(uint64_t messages, unsigned int index, unsigned int count)
+{
+	return messages / count + (index < messages % count);
+}
+
+#endif
