@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Addresses, the listening socket and connecting. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -21,9 +22,13 @@ bool endpoint_parse(const char *text, unsigned int port, struct sockaddr_storage
 {
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
 				  .ai_socktype = SOCK_STREAM };
+	struct in_addr ipv4;
 	struct addrinfo *found;
 	char service[12];
 
+	/* getaddrinfo() alone would read "1.2.3" as 1.2.0.3; only it knows "fe80::1%eth0". */
+	if (!strchr(text, ':') && inet_pton(AF_INET, text, &ipv4) != 1)
+		return false;
 	snprintf(service, sizeof(service), "%u", port);
 	if (getaddrinfo(text, service, &hints, &found))
 		return false;
