@@ -11,7 +11,8 @@
  * ignore MSG_ZEROCOPY if no SO_ZEROCOPY"). */
 static __always_inline bool zerocopy_enabled(const struct sock *sk)
 {
-	return BPF_CORE_READ(sk, sk_flags) >> bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
+	return BPF_CORE_READ(sk, __sk_common.skc_flags) >>
+		       bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
 }
 
 /* One returned send of @ret bytes (or errno) that was called with @msg_flags. */
@@ -26,6 +27,8 @@ static __always_inline void count_send(struct books *b, const struct sock *sk, u
 		count(b, COUNT_enobufs, 1);
 	if (ret <= 0)
 		return;
+	if (!gauges.first_byte_ns)
+		gauges.first_byte_ns = bpf_ktime_get_ns();
 	count(b, COUNT_send_calls, 1);
 	count(b, COUNT_accepted_bytes, ret);
 	if (!asked)

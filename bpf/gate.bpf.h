@@ -22,12 +22,12 @@
 #define NO_SUCH_HEADER 0xffff
 
 /* Set before load */
-const volatile u32 sender_tgid __weak = 0;
-const volatile u32 receiver_tgid __weak = 0;
-const volatile u32 sabotage __weak = SABOTAGE_NONE;
+const volatile __u32 sender_tgid __weak = 0;
+const volatile __u32 receiver_tgid __weak = 0;
+const volatile __u32 sabotage __weak = SABOTAGE_NONE;
 
 /* One store opens the window after every probe is attached, one closes it. */
-volatile u32 gate_open __weak = 0;
+volatile __u32 gate_open __weak = 0;
 struct gauges gauges __weak = {};
 
 /* cookie -> books. An entry exists if and only if the socket belongs to this run. */

@@ -40,7 +40,6 @@
 	X(retrans_copied_bytes)     \
 	X(retrans_referenced_bytes) \
 	X(retrans_referenced_pages) \
-	X(arrived_referenced_bytes) \
 	X(user_referenced_bytes)
 
 #define SITE_ENUM(name, side, meaning) SITE_##name,
@@ -92,6 +91,7 @@ struct gauges {
 	unsigned long long outstanding_pages;
 	unsigned long long peak_pages;
 	unsigned long long lost_updates;
+	unsigned long long first_byte_ns; /* CLOCK_MONOTONIC */
 };
 
 #pragma GCC diagnostic pop

@@ -94,6 +94,8 @@ static __always_inline u64 cookie_of_uarg(u64 uarg)
 	return cookie_of(BPF_CORE_READ(holder, sk));
 }
 
+/* An skb that arrives with user pages. The reader found none of them (copy_to_user would have
+ * counted them), so the kernel copied them on its way to the socket. */
 SEC("?tp_btf/netif_receive_skb")
 int BPF_PROG(arrival, struct sk_buff *skb)
 {
@@ -103,8 +105,7 @@ int BPF_PROG(arrival, struct sk_buff *skb)
 		return 0;
 	uarg = uarg_of(skb);
 	if (uarg)
-		count(books_find(cookie_of_uarg(uarg)), COUNT_arrived_referenced_bytes,
-		      payload_bytes(skb));
+		site_add(books_find(cookie_of_uarg(uarg)), SITE_late_copy, payload_bytes(skb));
 	return 0;
 }
 

@@ -39,11 +39,11 @@ struct sock_common {
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 	atomic64_t skc_cookie;
+	unsigned long skc_flags;
 };
 
 struct sock {
 	struct sock_common __sk_common;
-	unsigned long sk_flags;
 	u16 sk_protocol;
 };
 

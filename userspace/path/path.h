@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What lies between the two sockets: private network namespaces that no one else can see.
+ *
+ * No namespace gets a name, so each dies with its last process: killing the run in any way
+ * leaves neither namespace nor interface. Addresses are made from the run's pid, so that the
+ * flows of two runs on one machine never look alike.
+ */
+#ifndef COPYSCOPE_PATH_H
+#define COPYSCOPE_PATH_H
+
+#include <sys/types.h>
+
+#include "userspace/trace/record.h"
+
+struct path {
+	int home_ns;			/* where the tool itself lives */
+	int ns[END_COUNT];		/* descriptors; the same namespace twice on lo */
+	char address[ADDRESS_BYTES];	/* the sender listens here */
+};
+
+/* True if the kind is one that this build can arrange. */
+bool path_known(const char *kind);
+
+/*
+ * Makes namespaces, devices and addresses for facts->kind and fills in the other facts. Returns
+ * 0, or -errno with one line printed.
+ */
+int path_arrange(struct path *path, struct path_facts *facts);
+
+/* Moves the calling (single-threaded) process into the namespace of one end, or home again. */
+int path_enter(const struct path *path, enum end end);
+int path_leave(const struct path *path);
+
+/* Closes the descriptors; the namespaces end with their last process. */
+void path_dissolve(struct path *path);
+
+/* Each file of this folder that arranges a path. */
+int path_lo(struct path *path, struct path_facts *facts);
+int path_veth(struct path *path, struct path_facts *facts);
+
+/* Shared by them. */
+int path_new_namespace(int *ns);
+int path_run_ip(const char *batch);
+void path_read_device(const char *device, struct path_facts *facts);
+
+#endif

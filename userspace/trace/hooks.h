@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The table of hooks: which program answers which question at which kernel function. */
+#ifndef COPYSCOPE_HOOKS_H
+#define COPYSCOPE_HOOKS_H
+
+enum hook_kind { HOOK_FENTRY, HOOK_FEXIT, HOOK_TRACEPOINT, HOOK_USDT };
+
+struct hook {
+	const char *program;	/* name of the BPF program */
+	const char *question;	/* site name, or "accepted", "returned", "completions", ... */
+	enum hook_kind kind;
+	const char *target;	/* kernel function, tracepoint, or provider:name */
+	int args;		/* arguments that this program is written for; 0: any */
+};
+
+/* Both end with a NULL program. */
+extern const struct hook trampoline_hooks[];
+extern const struct hook tracepoint_hooks[];
+
+/* "fexit/tcp_sendmsg_locked", as in the record. */
+const char *hook_kind_name(enum hook_kind kind);
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Starts, releases and collects the two ends of the workload. */
+#include "userspace/trace/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	interrupted = number;
+}
+
+/* The workload must not be able to do more than any user can. */
+static int become_nobody(void)
+{
+	const struct passwd *nobody = getpwnam("nobody");
+	uid_t uid = nobody ? nobody->pw_uid : 65534;
+	gid_t gid = nobody ? nobody->pw_gid : 65534;
+
+	return setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? -errno : 0;
+}
+
+static void child_fail(const char *what)
+{
+	fprintf(stderr, "trace_run: cannot start the workload: %s: %s\n", what, strerror(errno));
+	_exit(127);
+}
+
+static void child_exec(const char *const *argv, int ready, int go, int out, pid_t parent)
+{
+	int program = open(argv[0], O_RDONLY | O_CLOEXEC);
+	const char *args[ARGS_MAX];
+	int n = 0;
+
+	if (program < 0)
+		child_fail(argv[0]);
+	while (argv[n] && n < ARGS_MAX - 6) {
+		args[n] = argv[n];
+		n++;
+	}
+	args[n++] = "--ready-fd";
+	args[n++] = "3";
+	args[n++] = "--go-fd";
+	args[n++] = "4";
+	args[n] = NULL;
+
+	/* Move the program out of the way of the fixed numbers first. */
+	program = fcntl(program, F_DUPFD_CLOEXEC, 10);
+	out = fcntl(out, F_DUPFD_CLOEXEC, 10);
+	ready = fcntl(ready, F_DUPFD_CLOEXEC, 10);
+	go = fcntl(go, F_DUPFD_CLOEXEC, 10);
+	dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(ready, CHILD_READY);
+	dup2(go, CHILD_GO);
+
+	/* A session of its own: Ctrl-C is for the tool, which stops the workload in order. */
+	setsid();
+	if (become_nobody())
+		child_fail("becoming nobody");
+	/* Changing the user clears the death signal, so it is set last. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+	signal(SIGPIPE, SIG_DFL);
+	/* By descriptor: nobody may not be able to look into the folder it lies in. */
+	fexecve(program, (char *const *)args, (char *const[]){ "LC_ALL=C", NULL });
+	child_fail(argv[0]);
+}
+
+int child_launch(struct child *c, const char *const *argv)
+{
+	int ready[2], go[2], out[2];
+	pid_t parent = getpid();
+
+	*c = (struct child){ .ready = -1, .go = -1, .out = -1 };
+	if (pipe2(ready, O_CLOEXEC) || pipe2(go, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+		return -errno;
+	c->pid = fork();
+	if (c->pid < 0)
+		return -errno;
+	if (!c->pid)
+		child_exec(argv, ready[1], go[0], out[1], parent);
+	close(ready[1]);
+	close(go[0]);
+	close(out[1]);
+	c->ready = ready[0];
+	c->go = go[1];
+	c->out = out[0];
+	return 0;
+}
+
+int child_wait_ready(struct child *c)
+{
+	char line[64];
+	ssize_t n;
+
+	do {
+		n = read(c->ready, line, sizeof(line));
+	} while (n < 0 && errno == EINTR && !interrupted);
+	return n > 0 ? 0 : -EPIPE;
+}
+
+int child_release(struct child *c)
+{
+	signal(SIGPIPE, SIG_IGN);
+	return write(c->go, "g", 1) == 1 ? 0 : -errno;
+}
+
+static void child_read(struct child *c)
+{
+	char *grown = c->length < TOTALS_BYTES_MAX ? realloc(c->text, c->length + 65537) : NULL;
+	ssize_t n = -1;
+
+	if (grown) {
+		c->text = grown;
+		n = read(c->out, c->text + c->length, 65536);
+	}
+	if (n < 0 && errno == EINTR)
+		return;
+	if (n > 0) {
+		c->length += n;
+		c->text[c->length] = '\0';
+		return;
+	}
+	close(c->out);
+	c->out = -1;
+	waitpid(c->pid, &c->status, 0);
+	c->ended = true;
+}
+
+static void pass_on_interrupt(struct child *children, int count)
+{
+	if (!interrupted)
+		return;
+	interrupted = 0;
+	for (int i = 0; i < count; i++)
+		if (!children[i].ended)
+			kill(children[i].pid, SIGTERM);
+}
+
+int children_collect(struct child *children, int count, void (*tick)(void *), void *arg)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct pollfd fds[4];
+	int open_count;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	do {
+		open_count = 0;
+		for (int i = 0; i < count; i++) {
+			fds[i] = (struct pollfd){ .fd = children[i].out, .events = POLLIN };
+			open_count += children[i].out >= 0;
+		}
+		if (!open_count)
+			break;
+		poll(fds, count, TICK_MS);
+		for (int i = 0; i < count; i++)
+			if (fds[i].fd >= 0 && fds[i].revents)
+				child_read(&children[i]);
+		pass_on_interrupt(children, count);
+		tick(arg);
+	} while (open_count);
+	return 0;
+}
+
+void child_end(struct child *c)
+{
+	if (c->pid > 0 && !c->ended) {
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, &c->status, 0);
+	}
+	if (c->pid > 0) {
+		close(c->ready);
+		close(c->go);
+		if (c->out >= 0)
+			close(c->out);
+	}
+	free(c->text);
+	*c = (struct child){};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Starts the two ends of the workload as unprivileged processes that wait to be released.
+ *
+ * A child is killed by the kernel when the tool dies, however it dies. The order is launch, wait
+ * for ready, attach probes and counters to the pid, release, collect.
+ */
+#ifndef COPYSCOPE_LAUNCH_H
+#define COPYSCOPE_LAUNCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "userspace/trace/record.h"
+
+struct child {
+	pid_t pid;
+	int ready;	/* it writes a line here when it can be released */
+	int go;		/* one byte here releases it */
+	int out;	/* its totals, as JSON */
+	char *text;	/* what came from out so far; owned */
+	size_t length;
+	int status;	/* of waitpid, once collected */
+	bool ended;
+};
+
+/*
+ * Forks and executes @argv (argv[0] is the program's path) in the current network namespace as
+ * user nobody. "--ready-fd N --go-fd N" are added to the arguments. 0 or -errno.
+ */
+int child_launch(struct child *c, const char *const *argv);
+
+/* Waits until the child says that it is ready; -EPIPE if it ended instead. */
+int child_wait_ready(struct child *c);
+
+int child_release(struct child *c);
+
+/*
+ * Collects both children's output until both have ended. SIGINT and SIGTERM to the tool are
+ * passed on as SIGTERM. @tick is called about ten times a second.
+ */
+int children_collect(struct child *children, int count, void (*tick)(void *), void *arg);
+
+/* Kills what still runs and frees; a zeroed child is accepted. */
+void child_end(struct child *c);
+
+/* Reads the totals that a child printed. 0, or -EINVAL if they are not whole. */
+int app_totals_parse(const struct child *c, struct app_totals *totals);
+
+#endif

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests the laws of one run: pure arithmetic on the record, no libbpf and no I/O. */
+#include "userspace/trace/laws.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct sides {
+	int64_t left, right;
+};
+
+typedef struct sides (*law_of_books)(const struct record *r, const struct books *b);
+
+static struct sides send_sides(const struct record *r, const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_accepted_bytes],
+			       b->site[SITE_tx_copy].bytes + b->site[SITE_tx_reference].bytes +
+				       b->site[SITE_tx_splice].bytes };
+}
+
+static struct sides reference_sides(const struct record *r, const struct books *b)
+{
+	return (struct sides){ b->site[SITE_late_copy].bytes,
+			       b->site[SITE_tx_reference].bytes +
+				       b->count[COUNT_retrans_referenced_bytes] };
+}
+
+static struct sides receive_sides(const struct record *r, const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_returned_bytes],
+			       b->site[SITE_rx_copy].bytes + b->site[SITE_rx_map].bytes +
+				       b->site[SITE_rx_splice].bytes +
+				       b->site[SITE_rx_discard].bytes };
+}
+
+static struct sides completion_sides(const struct record *r, const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_zerocopy_sends], b->count[COUNT_completed_sends] };
+}
+
+static struct sides pin_sides(const struct record *r, const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_pinned_pages], b->count[COUNT_released_pages] };
+}
+
+static struct law *law_add(struct record *r, const char *name, const char *left_is,
+			   const char *right_is)
+{
+	struct law *law = &r->laws[r->law_count++];
+
+	*law = (struct law){ .name = name, .left_is = left_is, .right_is = right_is,
+			     .status = LAW_NOT_TESTABLE };
+	return law;
+}
+
+static void law_weigh(struct law *law, struct sides s)
+{
+	law->known = true;
+	law->left = s.left;
+	law->right = s.right;
+	law->residual = s.left - s.right;
+	law->status = law->residual ? LAW_BROKEN : LAW_BALANCED;
+}
+
+/* Weighs the sum, then each socket: two errors that cancel out in the sum are found there. */
+static void law_weigh_books(struct record *r, struct law *law, law_of_books sides)
+{
+	law_weigh(law, sides(r, &r->ledger.total));
+	for (int i = 0; i < r->ledger.socket_count; i++) {
+		struct sides s = sides(r, &r->ledger.sockets[i].books);
+
+		if (s.left == s.right)
+			continue;
+		law->status = LAW_BROKEN;
+		snprintf(law->why, WHY_BYTES,
+			 "socket %" PRIu64 ": %" PRId64 " against %" PRId64,
+			 r->ledger.sockets[i].cookie, s.left, s.right);
+		return;
+	}
+}
+
+static void law_if(struct record *r, const char *name, const char *left_is, const char *right_is,
+		   law_of_books sides, const char *obstacle)
+{
+	struct law *law = law_add(r, name, left_is, right_is);
+
+	if (obstacle)
+		snprintf(law->why, WHY_BYTES, "%s", obstacle);
+	else
+		law_weigh_books(r, law, sides);
+}
+
+static const char *obstacle_to_send(const struct record *r)
+{
+	if (!record_probe_attached(r, "accepted"))
+		return "accepted bytes are not measured";
+	if (!record_probe_attached(r, "tx_copy"))
+		return "true by construction: tx_copy is what remains, nothing looks at the skbs";
+	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
+		return "tx_reference is not measured";
+	return NULL;
+}
+
+static const char *obstacle_to_reference(const struct record *r)
+{
+	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
+		return "tx_reference is not measured";
+	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED)
+		return "late_copy is not measured";
+	if (!record_probe_attached(r, "retransmissions"))
+		return "retransmissions are not measured";
+	return NULL;
+}
+
+static const char *obstacle_to_completion(const struct record *r)
+{
+	if (r->backend == BACKEND_TRACEPOINT)
+		return "completions inside the kernel are not measured: needs the trampoline backend";
+	if (!record_probe_attached(r, "completions") || !record_probe_attached(r, "accepted"))
+		return "completions are not measured";
+	return NULL;
+}
+
+static const char *obstacle_to_pin(const struct record *r)
+{
+	return r->pins.how == HOW_NOT_MEASURED || r->pins.released_how == HOW_NOT_MEASURED ?
+		       "the release of pages is not measured: needs the trampoline backend" :
+		       NULL;
+}
+
+/* Weighs what the workload says of one quantity against the kernel's count, per socket too. */
+static void law_witness(struct record *r, const char *name, const char *what,
+			uint64_t (*app)(const struct app_socket *),
+			uint64_t (*kernel)(const struct books *), const char *obstacle)
+{
+	struct law *law = law_add(r, name, what, "the same, counted by the probes");
+	struct sides sum = {};
+
+	if (!obstacle && !(r->app[END_SENDER].known && r->app[END_RECEIVER].known))
+		obstacle = "the workload left no totals";
+	if (obstacle) {
+		snprintf(law->why, WHY_BYTES, "%s", obstacle);
+		return;
+	}
+	for (int e = 0; e < END_COUNT; e++)
+		sum.left += app(&r->app[e].sum);
+	sum.right = kernel(&r->ledger.total);
+	law_weigh(law, sum);
+	for (int i = 0; i < r->ledger.socket_count; i++) {
+		enum end end;
+		uint64_t cookie = r->ledger.sockets[i].cookie;
+		const struct app_socket *s = record_app_socket(r, cookie, &end);
+
+		if (s && app(s) == kernel(&r->ledger.sockets[i].books))
+			continue;
+		law->status = LAW_BROKEN;
+		snprintf(law->why, WHY_BYTES, s ? "socket %" PRIu64 " differs" :
+			 "socket %" PRIu64 " is not one of the workload's", cookie);
+		return;
+	}
+}
+
+#define APP(field) \
+	static uint64_t app_##field(const struct app_socket *s) { return s->field; }
+#define KERNEL(field, expr) \
+	static uint64_t kernel_##field(const struct books *b) { return b->expr; }
+APP(accepted_bytes)
+APP(received_bytes)
+APP(gather_bytes)
+APP(zerocopy_sends)
+APP(completions)
+KERNEL(accepted_bytes, count[COUNT_accepted_bytes])
+KERNEL(received_bytes, count[COUNT_returned_bytes])
+KERNEL(gather_bytes, site[SITE_user_gather].bytes)
+KERNEL(zerocopy_sends, count[COUNT_zerocopy_sends])
+KERNEL(completions, count[COUNT_completed_sends])
+
+static void witness_laws(struct record *r)
+{
+	const char *unread = r->app[END_SENDER].completions_read ?
+				     NULL : "the workload never read its completions, on purpose";
+	bool accepted = record_probe_attached(r, "accepted");
+	bool returned = record_probe_attached(r, "returned");
+	/* Without completion hooks the sends are the only count to hold completions against. */
+	bool hooked = record_probe_attached(r, "completions");
+
+	law_witness(r, "witness sent", "bytes that send calls returned to the workload",
+		    app_accepted_bytes, kernel_accepted_bytes,
+		    accepted ? NULL : "accepted bytes are not measured");
+	law_witness(r, "witness received", "bytes that recv calls returned to the workload",
+		    app_received_bytes, kernel_received_bytes,
+		    returned ? NULL : "returned bytes are not measured");
+	law_witness(r, "witness gathered", "bytes that the workload gathered by its own account",
+		    app_gather_bytes, kernel_gather_bytes,
+		    r->sites[SITE_user_gather].how == HOW_MEASURED ? NULL
+								   : "user_gather is not measured");
+	law_witness(r, "witness zero-copy sends", "zero-copy sends by the workload's account",
+		    app_zerocopy_sends, kernel_zerocopy_sends,
+		    accepted ? NULL : "sends are not measured");
+	law_witness(r, "witness completions", "completions that the workload read", app_completions,
+		    hooked ? kernel_completions : kernel_zerocopy_sends, unread);
+}
+
+static void end_to_end_law(struct record *r)
+{
+	struct law *law = law_add(r, "end to end", "accepted from all senders",
+				  "returned to all receivers");
+
+	if (!record_probe_attached(r, "accepted") || !record_probe_attached(r, "returned")) {
+		snprintf(law->why, WHY_BYTES, "accepted or returned bytes are not measured");
+		return;
+	}
+	law_weigh(law, (struct sides){ r->ledger.total.count[COUNT_accepted_bytes],
+				       r->ledger.total.count[COUNT_returned_bytes] });
+}
+
+/* Only A3-reuse overwrites a buffer that the kernel still reads, and it must be caught. */
+static void content_law(struct record *r)
+{
+	struct law *law = law_add(r, "content", "bytes that arrived wrong", "none");
+	uint64_t wrong = r->app[END_SENDER].sum.content_errors +
+			 r->app[END_RECEIVER].sum.content_errors;
+
+	if (!(r->app[END_SENDER].known && r->app[END_RECEIVER].known)) {
+		snprintf(law->why, WHY_BYTES, "the workload left no totals");
+		return;
+	}
+	law_weigh(law, (struct sides){ wrong, 0 });
+	if (strcmp(r->plan.variant, "A3-reuse"))
+		return;
+	law->status = wrong ? LAW_BALANCED : LAW_NOT_TESTABLE;
+	snprintf(law->why, WHY_BYTES,
+		 wrong ? "A3-reuse overwrites buffers in flight, and the content check found it" :
+			 "A3-reuse overwrote no byte in time in so short a run: send more");
+}
+
+static void probes_law(struct record *r)
+{
+	struct law *law = law_add(r, "probes", "map updates lost and program runs skipped", "none");
+	uint64_t missed = r->ledger.gauges.lost_updates;
+
+	for (int i = 0; i < r->probe_count; i++)
+		missed += r->probes[i].missed_runs;
+	law_weigh(law, (struct sides){ missed, 0 });
+}
+
+void laws_fill(struct record *r)
+{
+	r->law_count = 0;
+	law_if(r, "send", "accepted by tcp_sendmsg", "tx_copy + tx_reference + tx_splice",
+	       send_sides, obstacle_to_send(r));
+	law_if(r, "reference", "late_copy", "tx_reference + retransmitted referenced bytes",
+	       reference_sides, obstacle_to_reference(r));
+	law_if(r, "receive", "returned by recv", "rx_copy + rx_map + rx_splice + rx_discard",
+	       receive_sides,
+	       r->sites[SITE_rx_copy].how == HOW_NOT_MEASURED ? "rx_copy is not measured" :
+	       !record_probe_attached(r, "returned") ? "returned bytes are not measured" : NULL);
+	end_to_end_law(r);
+	law_if(r, "completion", "zero-copy sends", "sends completed", completion_sides,
+	       obstacle_to_completion(r));
+	law_if(r, "pin", "pages pinned", "pages released", pin_sides, obstacle_to_pin(r));
+	witness_laws(r);
+	content_law(r);
+	probes_law(r);
+}
+
+int laws_broken(const struct record *r)
+{
+	int broken = 0;
+
+	for (int i = 0; i < r->law_count; i++)
+		broken += r->laws[i].status == LAW_BROKEN;
+	return broken;
+}

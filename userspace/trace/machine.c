@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads the machine's description and drops what privileges the run no longer needs. */
+#include "userspace/trace/machine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static void read_cpuinfo(struct machine *m, bool *hypervisor)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[4096];
+
+	*hypervisor = false;
+	snprintf(m->cpu_model, sizeof(m->cpu_model), "unknown");
+	while (file && fgets(line, sizeof(line), file)) {
+		char *value = strchr(line, ':');
+
+		if (!value)
+			continue;
+		value[strcspn(value, "\n")] = '\0';
+		if (!strncmp(line, "model name", 10))
+			snprintf(m->cpu_model, sizeof(m->cpu_model), "%s", value + 2);
+		if (!strncmp(line, "flags", 5) && strstr(value, " hypervisor"))
+			*hypervisor = true;
+		if (*line == '\n')
+			break;
+	}
+	if (file)
+		fclose(file);
+}
+
+static void read_line(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	*text = '\0';
+	if (!file)
+		return;
+	if (fgets(text, size, file))
+		text[strcspn(text, "\n")] = '\0';
+	fclose(file);
+}
+
+/* /sys/kernel/security/lockdown reads "none [integrity] confidentiality". */
+static void read_lockdown(struct machine *m)
+{
+	char line[NAME_BYTES * 2], *from, *to;
+
+	read_line("/sys/kernel/security/lockdown", line, sizeof(line));
+	from = strchr(line, '[');
+	to = from ? strchr(from, ']') : NULL;
+	snprintf(m->lockdown, sizeof(m->lockdown), "not available");
+	if (to) {
+		*to = '\0';
+		snprintf(m->lockdown, sizeof(m->lockdown), "%.60s", from + 1);
+	}
+}
+
+void machine_read(struct machine *m)
+{
+	struct utsname uts;
+	char vendor[NAME_BYTES];
+	bool hypervisor;
+
+	uname(&uts);
+	snprintf(m->kernel, sizeof(m->kernel), "%.63s", uts.release);
+	snprintf(m->arch, sizeof(m->arch), "%.63s", uts.machine);
+	read_cpuinfo(m, &hypervisor);
+	read_line("/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor));
+	/* QEMU without KVM names its processor so; no other sign is as plain. */
+	m->emulated = strstr(m->cpu_model, "TCG") != NULL;
+	snprintf(m->virt, sizeof(m->virt), "%.63s",
+		 m->emulated ? "emulated (QEMU TCG)" : !hypervisor ? "none" :
+		 *vendor ? vendor : "a hypervisor");
+	read_lockdown(m);
+	m->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	m->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+int machine_check(void)
+{
+	if (geteuid()) {
+		fprintf(stderr, "trace_run: needs root to attach probes: run it with sudo\n");
+		return -EPERM;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		fprintf(stderr, "trace_run: this kernel has no BTF (/sys/kernel/btf/vmlinux): boot one "
+			"with CONFIG_DEBUG_INFO_BTF, or use --kernel 6.12\n");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+int privileges_drop(void)
+{
+	static const cap_value_t kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYSLOG, CAP_KILL };
+	cap_t caps = cap_init();
+	int err = 0;
+
+	if (!caps)
+		return -errno;
+	if (cap_set_flag(caps, CAP_PERMITTED, 4, kept, CAP_SET) ||
+	    cap_set_flag(caps, CAP_EFFECTIVE, 4, kept, CAP_SET) || cap_set_proc(caps))
+		err = -errno;
+	cap_free(caps);
+	return err;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What machine is this, and what does its kernel allow? */
+#ifndef COPYSCOPE_MACHINE_H
+#define COPYSCOPE_MACHINE_H
+
+#include "userspace/trace/record.h"
+
+void machine_read(struct machine *m);
+
+/* 0, or prints one line on what is missing (root, BTF) and returns -EPERM or -ENOENT. */
+int machine_check(void);
+
+/* Keeps only what reading maps and ending the workload needs. Returns 0 or -errno. */
+int privileges_drop(void);
+
+#endif

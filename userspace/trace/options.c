@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parses the command line of trace_run strictly: bad input ends here, before anything is touched. */
+#include "userspace/trace/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/path/path.h"
+
+enum { KEY_PATH = 256, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND, KEY_JSON,
+       KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL };
+
+enum { BYTES_MIN = 8, BYTES_MAX = 64 << 20, THREADS_MAX = 1024, SECONDS_MAX = 86400 };
+
+static const char *const variants[] = { "A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned",
+					"A3-unset", "A3-unreaped", "A3-reuse", NULL };
+static const char *const patterns[] = { "stream", "rr", NULL };
+static const char *const receivers[] = { "recv", "perfield", "recvmsg", NULL };
+static const char *const backends[] = { "auto", "trampoline", "tracepoint", NULL };
+
+static const struct argp_option option_table[] = {
+	{ NULL, 0, NULL, 0, "Workload:", 1 },
+	{ "path", KEY_PATH, "KIND", 0, "what lies between the sockets: lo, veth (default veth)", 1 },
+	{ "pattern", KEY_PATTERN, "P", 0, "stream or rr: request, then reply (default stream)", 1 },
+	{ "receiver", KEY_RECEIVER, "R", 0, "recv, perfield or recvmsg (default recv)", 1 },
+	{ "messages", KEY_MESSAGES, "N", 0, "stop after N messages in all; k and M multiply", 1 },
+	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
+	{ NULL, 0, NULL, 0, "Probes:", 2 },
+	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 2 },
+	{ "kernel", KEY_KERNEL, "RELEASE", 0,
+	  "host, or run in a throwaway guest with that Debian kernel (6.1, 6.12)", 2 },
+	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 2 },
+	{ "break", KEY_BREAK, "WHAT", 0,
+	  "spoil the run on purpose, for tests: detach:SITE, lose-update, drop-completion", 2 },
+	{ NULL, 0, NULL, 0, "Output:", 3 },
+	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 3 },
+	{ "quiet", 'q', NULL, 0, "no report", 3 },
+	{},
+};
+
+static void fail(const char *format, const char *what)
+{
+	fprintf(stderr, "trace_run: ");
+	fprintf(stderr, format, what);
+	fprintf(stderr, "; see trace_run --help\n");
+	exit(2);
+}
+
+static const char *one_of(const char *const *names, const char *value, const char *format)
+{
+	char message[300];
+	size_t used = 0;
+
+	for (const char *const *name = names; *name; name++)
+		if (!strcmp(*name, value))
+			return *name;
+	used = snprintf(message, sizeof(message), "%s; it must be one of", format);
+	for (const char *const *name = names; *name; name++)
+		used += snprintf(message + used, sizeof(message) - used, " %s", *name);
+	fail(message, value);
+	return NULL;
+}
+
+/* A whole number with an optional k or M, between @min and @max. */
+static uint64_t whole(const char *value, uint64_t min, uint64_t max, const char *what)
+{
+	char message[200], *end;
+	unsigned long long n, factor = 1;
+
+	errno = 0;
+	n = strtoull(value, &end, 10);
+	if (*end == 'k' || *end == 'K')
+		factor = 1 << 10, end++;
+	else if (*end == 'M')
+		factor = 1 << 20, end++;
+	if (*value < '0' || *value > '9' || *end || errno || n > max / factor || n * factor < min) {
+		snprintf(message, sizeof(message),
+			 "%s '%%s' must be a whole number from %llu to %llu", what,
+			 (unsigned long long)min, (unsigned long long)max);
+		fail(message, value);
+	}
+	return n * factor;
+}
+
+static double seconds(const char *value)
+{
+	char *end;
+	double s = strtod(value, &end);
+
+	if (end == value || *end || !(s > 0 && s <= SECONDS_MAX))
+		fail("SECONDS '%s' must be a number above 0 and up to 86400", value);
+	return s;
+}
+
+static void parse_break(const char *value, struct options *o)
+{
+	if (!strncmp(value, "detach:", 7) && value[7])
+		o->detach = value + 7;
+	else if (!strcmp(value, "lose-update"))
+		o->sabotage = SABOTAGE_LOSE_UPDATE;
+	else if (!strcmp(value, "drop-completion"))
+		o->sabotage = SABOTAGE_DROP_COMPLETION;
+	else
+		fail("--break '%s' must be detach:SITE, lose-update or drop-completion", value);
+}
+
+static void parse_positional(struct options *o, int number, const char *value)
+{
+	static const char unknown[] = "unknown VARIANT '%s'";
+
+	switch (number) {
+	case 0:
+		snprintf(o->plan.variant, sizeof(o->plan.variant), "%s",
+			 one_of(variants, value, unknown));
+		break;
+	case 1:
+		o->plan.bytes = whole(value, BYTES_MIN, BYTES_MAX, "BYTES");
+		break;
+	case 2:
+		o->plan.threads = whole(value, 1, THREADS_MAX, "THREADS");
+		break;
+	default:
+		fail("one word too many: '%s'", value);
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case KEY_PATH:
+		if (!path_known(arg))
+			fail("unknown path '%s'; this build arranges lo and veth", arg);
+		o->path_kind = arg;
+		break;
+	case KEY_PATTERN:
+		snprintf(o->plan.pattern, sizeof(o->plan.pattern), "%s",
+			 one_of(patterns, arg, "unknown pattern '%s'"));
+		break;
+	case KEY_RECEIVER:
+		snprintf(o->plan.receiver, sizeof(o->plan.receiver), "%s",
+			 one_of(receivers, arg, "unknown receiver '%s'"));
+		break;
+	case KEY_MESSAGES:
+		o->plan.messages = whole(arg, 1, 1ull << 40, "--messages");
+		break;
+	case KEY_SECONDS:
+		o->plan.seconds = seconds(arg);
+		break;
+	case KEY_BACKEND:
+		arg = (char *)one_of(backends, arg, "unknown backend '%s'");
+		o->backend = *arg == 'a' ? BACKEND_AUTO :
+			     !strcmp(arg, "trampoline") ? BACKEND_TRAMPOLINE : BACKEND_TRACEPOINT;
+		break;
+	case KEY_KERNEL:
+		if (strcmp(arg, "host"))
+			fail("--kernel %s needs the launcher: type tools/trace_run", arg);
+		break;
+	case KEY_NO_PROBES:
+		o->no_probes = true;
+		break;
+	case KEY_BREAK:
+		parse_break(arg, o);
+		break;
+	case KEY_JSON:
+		o->json = arg;
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	case ARGP_KEY_ARG:
+		parse_positional(o, state->arg_num, arg);
+		break;
+	case ARGP_KEY_END:
+		if (state->arg_num < 3)
+			fail("%s", "three words are needed: VARIANT BYTES THREADS, as in A3 65536 4");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+void options_parse(int argc, char **argv, struct options *o)
+{
+	static const struct argp argp = {
+		option_table, parse_option, "VARIANT BYTES THREADS",
+		"Runs VARIANT over THREADS connections with messages of BYTES and tells where every "
+		"byte was copied.\v"
+		"VARIANT is A1 (gather, then send), A1-plain, A1-8send, A2 (sendmsg), A3 (MSG_ZEROCOPY), "
+		"A3-aligned, A3-unset, A3-unreaped or A3-reuse.\n"
+		"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
+		"3 the system refuses.", NULL, NULL, NULL };
+
+	*o = (struct options){ .path_kind = "veth" };
+	strcpy(o->plan.pattern, "stream");
+	strcpy(o->plan.receiver, "recv");
+	o->plan.seconds = 2;
+	argp_err_exit_status = 2;
+	if (argp_parse(&argp, argc, argv, 0, NULL, o))
+		exit(2);
+	if (o->no_probes && (o->detach || o->sabotage))
+		fail("%s", "--break needs probes: leave out --no-probes");
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The command line of trace_run. */
+#ifndef COPYSCOPE_OPTIONS_H
+#define COPYSCOPE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "userspace/trace/record.h"
+
+struct options {
+	struct workload_plan plan;
+	const char *path_kind;
+	enum backend backend;
+	const char *json;	/* file, "-" for stdout, NULL for results/runs/ID.json */
+	bool quiet;
+	bool no_probes;
+	const char *detach;	/* --break: see options.c */
+	enum sabotage sabotage;
+};
+
+/* Parses or exits with 2 and one line that says what to do. */
+void options_parse(int argc, char **argv, struct options *o);
+
+#endif

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Chooses hooks by the running kernel's BTF, loads and attaches them, opens the gate. */
+#include "userspace/trace/probes.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "build/tracepoint.skel.h"
+#include "build/trampoline.skel.h"
+#include "userspace/trace/hooks.h"
+#include "userspace/trace/probes_read.h"
+
+struct probes {
+	struct trampoline *trampoline;
+	struct tracepoint *tracepoint;
+	struct probes_view view;
+	const struct hook *hooks;
+	struct bpf_link *links[PROBES_MAX];
+	const char *workload_path;
+	const char *detach;
+	uint32_t sender_tgid;
+	int stats_fd;
+};
+
+/* libbpf's last complaint: told only if loading fails, because refusals are expected. */
+static char last_complaint[WHY_BYTES];
+
+static int keep_complaint(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (getenv("COPYSCOPE_DEBUG") && level != LIBBPF_DEBUG)
+		return vfprintf(stderr, format, args);
+	if (level == LIBBPF_WARN) {
+		vsnprintf(last_complaint, sizeof(last_complaint), format, args);
+		last_complaint[strcspn(last_complaint, "\n")] = '\0';
+	}
+	return 0;
+}
+
+/* Arguments of a kernel function, or of a tracepoint without its context; -1 if it is not there. */
+static int kernel_args(const struct btf *btf, const struct hook *hook)
+{
+	bool tracepoint = hook->kind == HOOK_TRACEPOINT;
+	char name[NAME_BYTES];
+	const struct btf_type *t;
+	int id;
+
+	snprintf(name, sizeof(name), "%s%s", tracepoint ? "btf_trace_" : "", hook->target);
+	id = btf__find_by_name_kind(btf, name, tracepoint ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC);
+	if (id < 0)
+		return -1;
+	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+	if (tracepoint)
+		t = btf__type_by_id(btf, t->type);
+	return btf_vlen(t) - tracepoint;
+}
+
+/* Kernels under lockdown refuse every trampoline (EPERM at load): ask with an empty one. */
+static int try_trampoline(const struct btf *btf)
+{
+	struct bpf_insn empty[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY);
+	int fd;
+
+	opts.attach_btf_id = btf__find_by_name_kind(btf, "tcp_sendmsg_locked", BTF_KIND_FUNC);
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "try", "GPL", empty, 2, &opts);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+static enum backend choose_backend(enum backend asked, const struct btf *btf, char *why)
+{
+	int err;
+
+	if (asked != BACKEND_AUTO) {
+		snprintf(why, WHY_BYTES, "asked for on the command line");
+		return asked;
+	}
+	err = try_trampoline(btf);
+	if (!err) {
+		snprintf(why, WHY_BYTES, "this kernel accepts trampolines (fentry/fexit)");
+		return BACKEND_TRAMPOLINE;
+	}
+	snprintf(why, WHY_BYTES, "this kernel refuses trampolines (fentry/fexit): %s",
+		 strerror(-err));
+	return BACKEND_TRACEPOINT;
+}
+
+/* Decides for one hook before load: the record says why it stays out. */
+static void choose_hook(struct probes *p, const struct hook *hook, const struct btf *btf,
+			struct record *r)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(p->view.object, hook->program);
+	struct probe *probe = &r->probes[r->probe_count++];
+	int args = hook->kind == HOOK_USDT ? 0 : kernel_args(btf, hook);
+
+	probe->question = hook->question;
+	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(hook->kind),
+		 hook->target);
+	probe->status = PROBE_ABSENT;
+	if (p->detach && !strcmp(p->detach, hook->question))
+		snprintf(probe->why, WHY_BYTES, "left off on purpose (--break detach:%s)", p->detach);
+	else if (args < 0)
+		snprintf(probe->why, WHY_BYTES, "this kernel has no %s", hook->target);
+	else if (hook->args && args != hook->args)
+		snprintf(probe->why, WHY_BYTES, "%s takes %d arguments here, this probe reads %d",
+			 hook->target, args, hook->args);
+	else
+		bpf_program__set_autoload(prog, true);
+}
+
+static int size_maps(struct bpf_object *object, int sockets)
+{
+	static const struct { const char *map; int each; int spare; } sizes[] = {
+		{ "books", 1, 64 }, { "flows", 1, 64 }, { "pins", 128, 1024 },
+		{ "frags_before", 1, 64 }, { "splicing", 1, 64 }, { "splice_reader", 1, 64 },
+		{ "send_flags", 1, 64 },
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, sizes[i].map);
+
+		if (map && bpf_map__set_max_entries(map, sizes[i].each * sockets + sizes[i].spare))
+			return -errno;
+	}
+	return 0;
+}
+
+/* The two skeletons are different types with the same members. */
+#define OPEN_SKELETON(p, name)                                                     \
+	do {                                                                       \
+		(p)->name = name##__open();                                        \
+		if (!(p)->name)                                                    \
+			return -errno;                                             \
+		(p)->view.object = (p)->name->obj;                                 \
+		(p)->name->rodata->sender_tgid = config->tgid[END_SENDER];         \
+		(p)->name->rodata->receiver_tgid = config->tgid[END_RECEIVER];     \
+		(p)->name->rodata->sabotage = config->sabotage;                    \
+	} while (0)
+
+static int open_skeleton(struct probes *p, const struct probes_config *config,
+			 enum backend backend)
+{
+	if (backend == BACKEND_TRAMPOLINE) {
+		OPEN_SKELETON(p, trampoline);
+		p->hooks = trampoline_hooks;
+	} else {
+		OPEN_SKELETON(p, tracepoint);
+		p->hooks = tracepoint_hooks;
+	}
+	return 0;
+}
+
+static int load_skeleton(struct probes *p)
+{
+	int err;
+
+	if (p->trampoline) {
+		err = trampoline__load(p->trampoline);
+		if (!err) {
+			p->view.gate = &p->trampoline->bss->gate_open;
+			p->view.gauges = &p->trampoline->bss->gauges;
+		}
+	} else {
+		err = tracepoint__load(p->tracepoint);
+		if (!err) {
+			p->view.gate = &p->tracepoint->bss->gate_open;
+			p->view.gauges = &p->tracepoint->bss->gauges;
+		}
+	}
+	return err;
+}
+
+int probes_load(struct probes **out, const struct probes_config *config, struct record *r)
+{
+	struct probes *p = calloc(1, sizeof(*p));
+	struct btf *btf;
+	int err;
+
+	*out = NULL;
+	if (!p)
+		return -ENOMEM;
+	p->stats_fd = -1;
+	libbpf_set_print(keep_complaint);
+	btf = btf__load_vmlinux_btf();
+	if (!btf) {
+		snprintf(r->backend_why, WHY_BYTES, "cannot read the kernel's BTF");
+		free(p);
+		return -ENOENT;
+	}
+	r->backend = choose_backend(config->backend, btf, r->backend_why);
+	p->workload_path = config->workload_path;
+	p->detach = config->detach;
+	p->sender_tgid = config->tgid[END_SENDER];
+	err = open_skeleton(p, config, r->backend);
+	if (!err)
+		err = size_maps(p->view.object, config->sockets);
+	if (!err) {
+		r->probe_count = 0;
+		for (const struct hook *hook = p->hooks; hook->program; hook++)
+			choose_hook(p, hook, btf, r);
+		err = load_skeleton(p);
+	}
+	btf__free(btf);
+	if (err) {
+		snprintf(r->backend_why, WHY_BYTES, "the kernel refused the %s programs: %s%s%.100s",
+			 backend_name(r->backend), strerror(-err), *last_complaint ? ": " : "",
+			 last_complaint);
+		probes_free(p);
+		return err;
+	}
+	if (config->count_run_time)
+		p->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	r->stats_known = p->stats_fd >= 0;
+	*out = p;
+	return 0;
+}
+
+static struct bpf_link *attach_hook(struct probes *p, const struct hook *hook)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(p->view.object, hook->program);
+
+	if (hook->kind == HOOK_USDT)
+		return bpf_program__attach_usdt(prog, p->sender_tgid, p->workload_path, "copyscope",
+						"gather", NULL);
+	return bpf_program__attach(prog);
+}
+
+int probes_attach(struct probes *p, struct record *r)
+{
+	for (int i = 0; i < r->probe_count; i++) {
+		struct probe *probe = &r->probes[i];
+
+		if (*probe->why)
+			continue;
+		p->links[i] = attach_hook(p, &p->hooks[i]);
+		if (p->links[i]) {
+			probe->status = PROBE_ATTACHED;
+			continue;
+		}
+		probe->status = PROBE_REFUSED;
+		snprintf(probe->why, WHY_BYTES, "the kernel refused it: %s", strerror(errno));
+	}
+	return 0;
+}
+
+void probes_open_gate(struct probes *p)
+{
+	__atomic_store_n(p->view.gate, 1, __ATOMIC_SEQ_CST);
+}
+
+void probes_close_gate(struct probes *p)
+{
+	__atomic_store_n(p->view.gate, 0, __ATOMIC_SEQ_CST);
+}
+
+uint64_t probes_outstanding_pages(const struct probes *p)
+{
+	return __atomic_load_n(&p->view.gauges->outstanding_pages, __ATOMIC_SEQ_CST);
+}
+
+int probes_read(struct probes *p, struct record *r)
+{
+	for (int i = 0; i < r->probe_count; i++)
+		if (r->probes[i].status == PROBE_ATTACHED)
+			probe_read_runs(&p->view, p->hooks[i].program, &r->probes[i]);
+	return ledger_read(&p->view, &r->ledger);
+}
+
+void probes_free(struct probes *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < PROBES_MAX; i++)
+		bpf_link__destroy(p->links[i]);
+	if (p->stats_fd >= 0)
+		close(p->stats_fd);
+	trampoline__destroy(p->trampoline);
+	tracepoint__destroy(p->tracepoint);
+	free(p);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Reads what the programs counted out of their maps; private to the probes module. */
+#ifndef COPYSCOPE_PROBES_READ_H
+#define COPYSCOPE_PROBES_READ_H
+
+#include "userspace/trace/record.h"
+
+struct bpf_object;
+
+/* A loaded backend, whichever of the two it is. */
+struct probes_view {
+	struct bpf_object *object;
+	volatile uint32_t *gate;
+	struct gauges *gauges;
+};
+
+/* How often a program ran, for how long, and how often it was skipped because it was already
+ * running on that CPU (a skipped run is a lost count). */
+void probe_read_runs(const struct probes_view *view, const char *program, struct probe *probe);
+
+/* Sums the per-CPU maps. Returns 0 or -errno. */
+int ledger_read(const struct probes_view *view, struct ledger *ledger);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names of the record's enums, and look-ups in a record. */
+#include "userspace/trace/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *side, *meaning;
+} site_table[SITE_COUNT] = {
+#define SITE_ROW(name, side, meaning) { #name, side, meaning },
+	SITES(SITE_ROW)
+#undef SITE_ROW
+};
+
+static const char *const count_names[COUNT_COUNT] = {
+#define COUNT_ROW(name) #name,
+	COUNTS(COUNT_ROW)
+#undef COUNT_ROW
+};
+
+const char *site_name(enum site site)
+{
+	return site_table[site].name;
+}
+
+const char *site_side(enum site site)
+{
+	return site_table[site].side;
+}
+
+const char *site_meaning(enum site site)
+{
+	return site_table[site].meaning;
+}
+
+const char *count_name(enum count count)
+{
+	return count_names[count];
+}
+
+const char *how_name(enum how how)
+{
+	static const char *const names[] = { "not_measured", "measured", "derived" };
+
+	return names[how];
+}
+
+const char *backend_name(enum backend backend)
+{
+	static const char *const names[] = { "auto", "trampoline", "tracepoint" };
+
+	return names[backend];
+}
+
+const char *law_status_name(enum law_status status)
+{
+	static const char *const names[] = { "balanced", "broken", "not testable" };
+
+	return names[status];
+}
+
+const char *probe_status_name(int status)
+{
+	static const char *const names[] = { "absent", "refused", "attached" };
+
+	return names[status];
+}
+
+bool record_probe_attached(const struct record *r, const char *question)
+{
+	for (int i = 0; i < r->probe_count; i++)
+		if (r->probes[i].status == PROBE_ATTACHED && !strcmp(r->probes[i].question, question))
+			return true;
+	return false;
+}
+
+const struct app_socket *record_app_socket(const struct record *r, uint64_t cookie, enum end *end)
+{
+	for (int e = 0; e < END_COUNT; e++) {
+		for (int i = 0; i < r->app[e].socket_count; i++) {
+			if (r->app[e].sockets[i].cookie != cookie)
+				continue;
+			*end = e;
+			return &r->app[e].sockets[i];
+		}
+	}
+	return NULL;
+}
+
+void record_free(struct record *r)
+{
+	for (int e = 0; e < END_COUNT; e++)
+		free(r->app[e].sockets);
+	free(r->ledger.sockets);
+}

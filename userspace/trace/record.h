@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One run as plain data: what was arranged, what was counted, what follows from it.
+ *
+ * Filled in order by the conductor: options and machine, path, the workload's own totals, the
+ * ledger read from the probes, then sites and laws. The JSON record and the text report are two
+ * prints of this struct and of nothing else. Bytes, pages and calls are exact counts.
+ */
+#ifndef COPYSCOPE_RECORD_H
+#define COPYSCOPE_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/sites.h"
+#include "userspace/counters/counters.h"
+
+enum { WHY_BYTES = 240, NAME_BYTES = 64, ADDRESS_BYTES = 64 };
+enum { PROBES_MAX = 40, LAWS_MAX = 16, CAUSES_MAX = 32, STACK_TEXT_BYTES = 640 };
+
+/* Which of the two processes: the one whose sends are studied, or its peer. */
+enum end { END_SENDER, END_RECEIVER, END_COUNT };
+
+enum how { HOW_NOT_MEASURED, HOW_MEASURED, HOW_DERIVED };
+
+struct machine {
+	char kernel[NAME_BYTES];
+	char arch[NAME_BYTES];
+	char cpu_model[NAME_BYTES * 2];
+	char virt[NAME_BYTES];		/* "none", "emulated (TCG)", a hypervisor's name */
+	char lockdown[NAME_BYTES];	/* "none", "integrity", "confidentiality", "not available" */
+	int cpus;
+	uint64_t memory_bytes;
+	bool emulated;			/* times mean nothing; counts are exact */
+};
+
+struct path_facts {
+	char kind[16];
+	char tx_dev[32];
+	char rx_dev[32];
+	int mtu;
+	bool scatter_gather;
+	bool tso;
+	bool hardware_dma;
+};
+
+/* Asked for, as typed. */
+struct workload_plan {
+	char variant[32];
+	char pattern[16];
+	char receiver[16];
+	uint64_t bytes;
+	int threads;
+	uint64_t messages;	/* 0: run for .seconds */
+	double seconds;
+};
+
+/* What the workload says of itself: the first witness. */
+struct app_socket {
+	uint64_t cookie;
+	char local[ADDRESS_BYTES];
+	char remote[ADDRESS_BYTES];
+	uint64_t messages, accepted_bytes, received_bytes, gather_bytes;
+	uint64_t zerocopy_sends, completions, completions_copied, enobufs, content_errors;
+};
+
+struct latency {
+	bool known;
+	char what[NAME_BYTES];
+	double mean_us, p50_us, p99_us;
+};
+
+struct app_totals {
+	bool known;
+	struct app_socket sum;
+	struct app_socket *sockets;	/* owned */
+	int socket_count;
+	bool completions_read;
+	uint64_t elapsed_ns;
+	struct latency latency;
+	int exit_status;
+};
+
+/* One hook and what became of it. */
+struct probe {
+	const char *question;	/* the site or the book it feeds */
+	char hook[NAME_BYTES];	/* "fexit/tcp_sendmsg_locked" */
+	enum { PROBE_ABSENT, PROBE_REFUSED, PROBE_ATTACHED } status;
+	char why[WHY_BYTES];
+	uint64_t runs, run_time_ns, missed_runs;
+};
+
+struct socket_books {
+	uint64_t cookie;
+	struct books books;
+};
+
+/* A place that copied referenced pages, by the stack that led there. */
+struct late_stack {
+	char frames[STACK_TEXT_BYTES];	/* innermost caller first, joined by " < " */
+	struct tally tally;
+};
+
+/* What the probes counted. */
+struct ledger {
+	struct books total;
+	struct socket_books *sockets;	/* owned */
+	int socket_count;
+	struct gauges gauges;
+	struct late_stack late[CAUSES_MAX];
+	int late_count;
+};
+
+struct site_value {
+	enum how how;
+	struct tally tally;
+	char why[WHY_BYTES];	/* how it is derived, or why it is not measured */
+};
+
+struct cause {
+	const char *name;
+	enum site site;
+	struct tally tally;
+	bool bytes_known;	/* false: only calls were refused, as with ENOBUFS */
+	const char *remedy;
+	char stack[STACK_TEXT_BYTES];	/* only for causes that are not known */
+};
+
+enum law_status { LAW_BALANCED, LAW_BROKEN, LAW_NOT_TESTABLE };
+
+struct law {
+	const char *name;
+	const char *left_is;
+	const char *right_is;
+	bool known;		/* left and right are meaningful */
+	int64_t left, right, residual;
+	enum law_status status;
+	char why[WHY_BYTES];
+};
+
+struct pins {
+	enum how how, released_how, peak_how;
+	uint64_t pages, released_pages, peak_pages;
+	char why[WHY_BYTES];
+};
+
+enum backend { BACKEND_AUTO, BACKEND_TRAMPOLINE, BACKEND_TRACEPOINT };
+
+struct record {
+	char id[NAME_BYTES];
+	char started[NAME_BYTES];	/* ISO 8601, UTC */
+	char **command;			/* not owned, NULL-terminated */
+	struct machine machine;
+	struct path_facts path;
+	struct workload_plan plan;
+	struct app_totals app[END_COUNT];
+	enum backend backend;
+	char backend_why[WHY_BYTES];
+	struct probe probes[PROBES_MAX];
+	int probe_count;
+	struct ledger ledger;
+	struct site_value sites[SITE_COUNT];
+	struct cause causes[CAUSES_MAX];
+	int cause_count;
+	struct pins pins;
+	struct law laws[LAWS_MAX];
+	int law_count;
+	struct counter_value counters[END_COUNT][COUNTER_COUNT];
+	bool stats_known;		/* run times of the programs were counted */
+	uint64_t window_ns;		/* gate open to gate closed */
+};
+
+/* Name, side and meaning of a site, as in the table of sites. */
+const char *site_name(enum site site);
+const char *site_side(enum site site);
+const char *site_meaning(enum site site);
+const char *count_name(enum count count);
+const char *how_name(enum how how);
+const char *backend_name(enum backend backend);
+const char *law_status_name(enum law_status status);
+const char *probe_status_name(int status);
+
+/* True when a hook of that question was attached. */
+bool record_probe_attached(const struct record *r, const char *question);
+
+/* The end that a socket belongs to, told by the workload's own list; NULL if neither knows it. */
+const struct app_socket *record_app_socket(const struct record *r, uint64_t cookie, enum end *end);
+
+/* Frees what the record owns. */
+void record_free(struct record *r);
+
+#endif

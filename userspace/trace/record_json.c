@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prints the record as JSON: null where a number is not known, and then a reason. */
+#include "userspace/trace/record_json.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "userspace/trace/laws.h"
+
+#ifndef COPYSCOPE_VERSION
+#define COPYSCOPE_VERSION "unknown"
+#endif
+
+static json_t *text(const char *s)
+{
+	return json_stringn_nocheck(s, strlen(s));
+}
+
+static json_t *text_or_null(const char *s)
+{
+	return *s ? text(s) : json_null();
+}
+
+static json_t *integer_if(bool known, uint64_t value)
+{
+	return known ? json_integer(value) : json_null();
+}
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+	json_object_set_new(object, key, value);
+}
+
+static json_t *machine_json(const struct machine *m)
+{
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:b}", "kernel", m->kernel, "arch",
+			 m->arch, "cpu_model", m->cpu_model, "cpus", m->cpus, "virt", m->virt,
+			 "lockdown", m->lockdown, "memory_bytes", (json_int_t)m->memory_bytes,
+			 "emulated", m->emulated);
+}
+
+static json_t *path_json(const struct path_facts *p)
+{
+	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b}", "kind", p->kind, "tx_dev",
+			 p->tx_dev, "rx_dev", p->rx_dev, "mtu", p->mtu, "scatter_gather",
+			 p->scatter_gather, "tso", p->tso, "hardware_dma", p->hardware_dma);
+}
+
+static json_t *workload_json(const struct record *r)
+{
+	const struct workload_plan *p = &r->plan;
+	const struct app_totals *tx = &r->app[END_SENDER], *rx = &r->app[END_RECEIVER];
+	bool known = tx->known && rx->known;
+	json_t *o = json_pack("{s:s, s:I, s:i, s:s, s:s}", "variant", p->variant, "bytes",
+			      (json_int_t)p->bytes, "threads", p->threads, "pattern", p->pattern,
+			      "receiver", p->receiver);
+
+	put(o, "connections", integer_if(rx->known, rx->socket_count));
+	put(o, "messages", integer_if(rx->known, rx->sum.messages));
+	put(o, "messages_asked", integer_if(p->messages, p->messages));
+	put(o, "seconds", p->messages ? json_null() : json_real(p->seconds));
+	put(o, "accepted_bytes",
+	    integer_if(known, tx->sum.accepted_bytes + rx->sum.accepted_bytes));
+	put(o, "received_bytes",
+	    integer_if(known, tx->sum.received_bytes + rx->sum.received_bytes));
+	put(o, "gather_bytes", integer_if(tx->known, tx->sum.gather_bytes));
+	put(o, "zerocopy_sends", integer_if(tx->known, tx->sum.zerocopy_sends));
+	put(o, "completions", integer_if(tx->completions_read, tx->sum.completions));
+	put(o, "completions_copied", integer_if(tx->completions_read, tx->sum.completions_copied));
+	put(o, "enobufs", integer_if(tx->known, tx->sum.enobufs));
+	put(o, "content_errors",
+	    integer_if(known, tx->sum.content_errors + rx->sum.content_errors));
+	put(o, "why", !known ? text("the workload left no totals") :
+		      tx->completions_read ? json_null() :
+		      text("completions: this variant never reads them"));
+	return o;
+}
+
+static json_t *backend_json(const struct record *r)
+{
+	json_t *probes = json_array();
+
+	for (int i = 0; i < r->probe_count; i++) {
+		const struct probe *p = &r->probes[i];
+		bool attached = p->status == PROBE_ATTACHED;
+		json_t *o = json_pack("{s:s, s:s, s:s}", "site", p->question, "hook", p->hook,
+				      "status", probe_status_name(p->status));
+
+		put(o, "why", text_or_null(p->why));
+		put(o, "runs", integer_if(attached && r->stats_known, p->runs));
+		put(o, "run_time_ns", integer_if(attached && r->stats_known, p->run_time_ns));
+		put(o, "missed_runs", integer_if(attached, p->missed_runs));
+		json_array_append_new(probes, o);
+	}
+	return json_pack("{s:s, s:s, s:o}", "name", backend_name(r->backend), "why",
+			 r->backend_why, "probes", probes);
+}
+
+static json_t *site_json(const struct site_value *v, const struct tally *t)
+{
+	bool known = v->how != HOW_NOT_MEASURED;
+	json_t *o = json_object();
+
+	put(o, "bytes", integer_if(known, t->bytes));
+	put(o, "calls", integer_if(known, t->calls));
+	put(o, "how", text(how_name(v->how)));
+	put(o, "why", text_or_null(v->why));
+	return o;
+}
+
+static json_t *sites_json(const struct record *r)
+{
+	json_t *o = json_object();
+
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		put(o, site_name(s), site_json(&r->sites[s], &r->sites[s].tally));
+	return o;
+}
+
+static json_t *causes_json(const struct record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->cause_count; i++) {
+		const struct cause *c = &r->causes[i];
+		json_t *o = json_pack("{s:s, s:s}", "cause", c->name, "site", site_name(c->site));
+
+		put(o, "bytes", integer_if(c->bytes_known, c->tally.bytes));
+		put(o, "calls", json_integer(c->tally.calls));
+		put(o, "remedy", text(c->remedy));
+		put(o, "stack", text_or_null(c->stack));
+		put(o, "why", c->bytes_known ? json_null() : text("a refused send has no bytes"));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *pins_json(const struct pins *p)
+{
+	json_t *o = json_object();
+
+	put(o, "pages", integer_if(p->how != HOW_NOT_MEASURED, p->pages));
+	put(o, "released_pages",
+	    integer_if(p->released_how != HOW_NOT_MEASURED, p->released_pages));
+	put(o, "peak_pages", integer_if(p->peak_how != HOW_NOT_MEASURED, p->peak_pages));
+	put(o, "how", text(how_name(p->how)));
+	put(o, "why", text_or_null(p->why));
+	return o;
+}
+
+static json_t *laws_json(const struct record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->law_count; i++) {
+		const struct law *l = &r->laws[i];
+		json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "law", l->name, "left_is", l->left_is,
+				      "right_is", l->right_is, "status", law_status_name(l->status));
+
+		put(o, "left", l->known ? json_integer(l->left) : json_null());
+		put(o, "right", l->known ? json_integer(l->right) : json_null());
+		put(o, "residual", l->known ? json_integer(l->residual) : json_null());
+		put(o, "why", text_or_null(l->why));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *part_json(const struct counter_part *p)
+{
+	json_t *o = json_object();
+
+	put(o, "pmu", text(p->pmu));
+	put(o, "value", integer_if(p->known, p->value));
+	put(o, "scaled", json_boolean(p->scaled));
+	put(o, "why", text_or_null(p->known ? "" : p->why));
+	return o;
+}
+
+static json_t *counters_json(const struct counter_value values[COUNTER_COUNT])
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		const struct counter_value *v = &values[i];
+		json_t *each = json_object();
+
+		put(each, "value", integer_if(v->known, v->value));
+		put(each, "why", text_or_null(v->known ? "" : v->why));
+		put(each, "scaled", json_boolean(v->scaled));
+		put(each, "running_share", v->known ? json_real(v->running_share) : json_null());
+		if (v->parts > 1) {
+			json_t *parts = json_array();
+
+			for (unsigned int p = 0; p < v->parts; p++)
+				json_array_append_new(parts, part_json(&v->part[p]));
+			put(each, "parts", parts);
+		}
+		put(o, counter_name(i), each);
+	}
+	return o;
+}
+
+static json_t *timing_json(const struct record *r)
+{
+	const struct app_totals *rx = &r->app[END_RECEIVER];
+	bool timed = rx->known && rx->elapsed_ns;
+	json_t *o = json_object(), *latency = json_null();
+
+	if (rx->latency.known)
+		latency = json_pack("{s:s, s:f, s:f, s:f}", "what", rx->latency.what, "mean",
+				    rx->latency.mean_us, "p50", rx->latency.p50_us, "p99",
+				    rx->latency.p99_us);
+	put(o, "throughput_gbps", timed ? json_real(rx->sum.received_bytes * 8.0 / rx->elapsed_ns)
+					: json_null());
+	put(o, "latency_us", latency);
+	put(o, "elapsed_ns", integer_if(timed, rx->elapsed_ns));
+	put(o, "window_ns", json_integer(r->window_ns));
+	put(o, "first_byte_monotonic_ns", integer_if(r->ledger.gauges.first_byte_ns,
+						     r->ledger.gauges.first_byte_ns));
+	put(o, "comparable", json_boolean(!r->machine.emulated));
+	put(o, "why", text(r->machine.emulated ? "times of an emulated machine mean nothing" :
+			   "probes were attached: compare only with runs of the same kind"));
+	return o;
+}
+
+static json_t *overhead_json(const struct record *r)
+{
+	uint64_t runs = 0, time_ns = 0;
+	bool known;
+	json_t *o = json_object();
+
+	for (int i = 0; i < r->probe_count; i++) {
+		runs += r->probes[i].runs;
+		time_ns += r->probes[i].run_time_ns;
+	}
+	known = r->stats_known && runs && r->window_ns;
+	put(o, "events", integer_if(r->stats_known, runs));
+	put(o, "ns_per_event", known ? json_real((double)time_ns / runs) : json_null());
+	put(o, "share", known ? json_real(time_ns / ((double)r->window_ns * r->machine.cpus))
+			      : json_null());
+	put(o, "why", known ? text("time inside the programs, as share of all CPUs over the window")
+			    : text("the kernel did not count the run time of BPF programs"));
+	return o;
+}
+
+static json_t *socket_json(const struct record *r, const struct socket_books *s)
+{
+	enum end end = END_SENDER;
+	const struct app_socket *app = record_app_socket(r, s->cookie, &end);
+	json_t *o = json_object(), *sites = json_object(), *counts = json_object();
+	char cookie[24];
+
+	snprintf(cookie, sizeof(cookie), "%llu", (unsigned long long)s->cookie);
+	put(o, "cookie", text(cookie));
+	put(o, "end", app ? text(end == END_SENDER ? "sender" : "receiver") : json_null());
+	put(o, "local", app ? text(app->local) : json_null());
+	put(o, "remote", app ? text(app->remote) : json_null());
+	put(o, "comm", text("workload"));
+	for (enum site i = 0; i < SITE_COUNT; i++)
+		put(sites, site_name(i), site_json(&r->sites[i], &s->books.site[i]));
+	for (enum count i = 0; i < COUNT_COUNT; i++)
+		put(counts, count_name(i), json_integer(s->books.count[i]));
+	put(o, "sites", sites);
+	put(o, "counts", counts);
+	return o;
+}
+
+static json_t *sockets_json(const struct record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->ledger.socket_count; i++)
+		json_array_append_new(array, socket_json(r, &r->ledger.sockets[i]));
+	return array;
+}
+
+static json_t *counts_json(const struct record *r)
+{
+	json_t *o = json_object();
+
+	for (enum count i = 0; i < COUNT_COUNT; i++)
+		put(o, count_name(i), json_integer(r->ledger.total.count[i]));
+	return o;
+}
+
+static json_t *record_json(const struct record *r)
+{
+	json_t *o = json_object(), *command = json_array(), *counters = json_object();
+	char verdict[400];
+
+	for (char **word = r->command; word && *word; word++)
+		json_array_append_new(command, text(*word));
+	verdict_sentence(r, verdict, sizeof(verdict));
+	put(o, "schema", text("copyscope.run/1"));
+	put(o, "id", text(r->id));
+	put(o, "started", text(r->started));
+	put(o, "command", command);
+	put(o, "tool", json_pack("{s:s, s:s}", "version", "0.1", "commit", COPYSCOPE_VERSION));
+	put(o, "verdict", text(verdict));
+	put(o, "machine", machine_json(&r->machine));
+	put(o, "path", path_json(&r->path));
+	put(o, "workload", workload_json(r));
+	put(o, "backend", backend_json(r));
+	put(o, "sites", sites_json(r));
+	put(o, "counts", counts_json(r));
+	put(o, "causes", causes_json(r));
+	put(o, "pins", pins_json(&r->pins));
+	put(o, "laws", laws_json(r));
+	put(counters, "sender", counters_json(r->counters[END_SENDER]));
+	put(counters, "receiver", counters_json(r->counters[END_RECEIVER]));
+	put(o, "counters", counters);
+	put(o, "timing", timing_json(r));
+	put(o, "overhead", overhead_json(r));
+	put(o, "sockets", sockets_json(r));
+	return o;
+}
+
+int record_write(const struct record *r, FILE *out)
+{
+	json_t *o = record_json(r);
+	int err = json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) ? -EIO : 0;
+
+	json_decref(o);
+	if (!err && (fputc('\n', out) == EOF || fflush(out)))
+		err = -errno;
+	return err;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The report for people: verdict, sites, causes, pins, laws, counters, cost, what is missing. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/trace/laws.h"
+#include "userspace/trace/text.h"
+
+enum { VERDICT_BYTES = 400, COLUMNS = 98 };
+
+void number_text(int64_t number, char *text)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64,
+			   number < 0 ? -(uint64_t)number : (uint64_t)number);
+	char *to = text;
+
+	if (number < 0)
+		*to++ = '-';
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = '\0';
+}
+
+/* Prints @text broken at spaces, each further line indented. */
+static void print_wrapped(FILE *out, const char *first, const char *text, int indent)
+{
+	int column = fprintf(out, "%s", first);
+
+	while (*text) {
+		int len = strcspn(text, " ");
+
+		if (column + 1 + len > COLUMNS && column > indent)
+			column = fprintf(out, "\n%*s", indent, "") - 1;
+		column += fprintf(out, "%.*s", len, text);
+		text += len;
+		if (*text)
+			column += fprintf(out, "%c", *text++);
+	}
+	fputc('\n', out);
+}
+
+static void print_sites(const struct record *r, FILE *out)
+{
+	uint64_t messages = r->app[END_RECEIVER].sum.messages;
+	uint64_t accepted = r->ledger.total.count[COUNT_accepted_bytes];
+	char bytes[32];
+
+	fprintf(out, "\n%-14s %18s %14s %9s  %s\n", "site", "bytes", "bytes/message", "per byte",
+		"how it is known");
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		const struct site_value *v = &r->sites[s];
+
+		if (v->how == HOW_NOT_MEASURED)
+			continue;
+		number_text(v->tally.bytes, bytes);
+		fprintf(out, "%-14s %18s ", site_name(s), bytes);
+		if (messages)
+			fprintf(out, "%14.1f ", (double)v->tally.bytes / messages);
+		else
+			fprintf(out, "%14s ", "-");
+		if (accepted)
+			fprintf(out, "%9.3f", (double)v->tally.bytes / accepted);
+		else
+			fprintf(out, "%9s", "-");
+		fprintf(out, "  %s\n", how_name(v->how));
+	}
+}
+
+static void print_causes(const struct record *r, FILE *out)
+{
+	char bytes[32];
+
+	if (r->cause_count)
+		fprintf(out, "\nwhy it was copied\n");
+	for (int i = 0; i < r->cause_count; i++) {
+		const struct cause *c = &r->causes[i];
+		char line[128];
+
+		number_text(c->bytes_known ? c->tally.bytes : c->tally.calls, bytes);
+		snprintf(line, sizeof(line), "  %-20s %18s %s in %s", c->name, bytes,
+			 c->bytes_known ? "bytes" : "sends", site_name(c->site));
+		fprintf(out, "%s\n", line);
+		print_wrapped(out, "    ", c->remedy, 4);
+		if (*c->stack)
+			print_wrapped(out, "    stack: ", c->stack, 11);
+	}
+}
+
+static void print_pins(const struct record *r, FILE *out)
+{
+	const unsigned long long *n = r->ledger.total.count;
+	const struct app_socket *app = &r->app[END_SENDER].sum;
+	char pages[32], sends[32], completed[32];
+
+	if (!n[COUNT_zerocopy_sends])
+		return;
+	number_text(r->pins.pages, pages);
+	fprintf(out, "\npinned          %s pages, %.1f a send", pages,
+		(double)r->pins.pages / n[COUNT_zerocopy_sends]);
+	if (r->pins.released_how != HOW_NOT_MEASURED) {
+		number_text(r->pins.released_pages, pages);
+		fprintf(out, ", %s released", pages);
+	}
+	if (r->pins.peak_how != HOW_NOT_MEASURED) {
+		number_text(r->pins.peak_pages, pages);
+		fprintf(out, ", at most %s at once", pages);
+	}
+	number_text(n[COUNT_zerocopy_sends], sends);
+	number_text(app->completions, completed);
+	fprintf(out, "\ncompletions     ");
+	if (!r->app[END_SENDER].completions_read) {
+		fprintf(out, "never read by the workload, for %s zero-copy sends\n", sends);
+		return;
+	}
+	fprintf(out, "%s read for %s zero-copy sends", completed, sends);
+	number_text(app->completions_copied, completed);
+	fprintf(out, ", %s said COPIED\n", completed);
+}
+
+static void print_laws(const struct record *r, FILE *out)
+{
+	fprintf(out, "\n%-22s %-12s %16s %16s %10s\n", "law", "", "left", "right", "residual");
+	for (int i = 0; i < r->law_count; i++) {
+		const struct law *law = &r->laws[i];
+		char left[32] = "-", right[32] = "-", residual[32] = "-";
+
+		if (law->known) {
+			number_text(law->left, left);
+			number_text(law->right, right);
+			number_text(law->residual, residual);
+		}
+		fprintf(out, "%-22s %-12s %16s %16s %10s\n", law->name,
+			law_status_name(law->status), left, right, residual);
+		if (law->status == LAW_BROKEN) {
+			fprintf(out, "    left: %s; right: %s\n", law->left_is, law->right_is);
+			if (*law->why)
+				print_wrapped(out, "    ", law->why, 4);
+		}
+	}
+}
+
+static void print_counter(const struct counter_value *v, FILE *out)
+{
+	char number[32];
+
+	if (!v->known) {
+		fprintf(out, " %18s", "not measured");
+		return;
+	}
+	number_text(v->value, number);
+	fprintf(out, " %17s%s", number, v->scaled ? "*" : " ");
+}
+
+static void print_counters(const struct record *r, FILE *out)
+{
+	bool scaled = false;
+
+	fprintf(out, "\n%-22s %18s %18s\n", "counters", "sender", "receiver");
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "%s%s", counter_name(i),
+			 i == COUNTER_TASK_CLOCK ? " (ns)" : "");
+		fprintf(out, "%-22s", name);
+		for (int e = 0; e < END_COUNT; e++) {
+			print_counter(&r->counters[e][i], out);
+			scaled |= r->counters[e][i].scaled;
+		}
+		fputc('\n', out);
+	}
+	if (scaled)
+		fprintf(out, "  * shared its hardware counter with others: scaled up\n");
+}
+
+static void print_timing(const struct record *r, FILE *out)
+{
+	const struct app_totals *app = &r->app[END_RECEIVER];
+	uint64_t received = app->sum.received_bytes;
+
+	if (!app->known || !app->elapsed_ns)
+		return;
+	fprintf(out, "\ntime            %.3f Gbit/s", received * 8.0 / app->elapsed_ns);
+	if (app->latency.known)
+		fprintf(out, "; %s: mean %.1f us, p50 %.1f, p99 %.1f", app->latency.what,
+			app->latency.mean_us, app->latency.p50_us, app->latency.p99_us);
+	fprintf(out, "\n                %s\n",
+		r->machine.emulated ? "times of an emulated machine mean nothing; counts are exact" :
+				      "with probes attached: compare only with runs like it");
+}
+
+static void print_overhead(const struct record *r, FILE *out)
+{
+	uint64_t runs = 0, time_ns = 0;
+	char text[32];
+
+	for (int i = 0; i < r->probe_count; i++) {
+		runs += r->probes[i].runs;
+		time_ns += r->probes[i].run_time_ns;
+	}
+	if (!r->stats_known || !runs || !r->window_ns)
+		return;
+	number_text(runs, text);
+	fprintf(out, "cost of looking %s events, %.0f ns each, %.1f %% of the time of %d CPUs\n", text,
+		(double)time_ns / runs,
+		100.0 * time_ns / ((double)r->window_ns * r->machine.cpus), r->machine.cpus);
+}
+
+static void print_missing(const struct record *r, FILE *out)
+{
+	bool any = false;
+
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		char first[40];
+
+		if (r->sites[s].how != HOW_NOT_MEASURED)
+			continue;
+		if (!any)
+			fprintf(out, "\nnot measured\n");
+		any = true;
+		snprintf(first, sizeof(first), "  %-14s ", site_name(s));
+		print_wrapped(out, first, r->sites[s].why, 17);
+	}
+	for (int i = 0; i < r->law_count; i++) {
+		char first[48];
+
+		if (r->laws[i].status != LAW_NOT_TESTABLE)
+			continue;
+		snprintf(first, sizeof(first), "  law %s: ", r->laws[i].name);
+		print_wrapped(out, first, r->laws[i].why, 17);
+	}
+}
+
+void report_print(const struct record *r, FILE *out)
+{
+	char verdict[VERDICT_BYTES];
+	const struct app_totals *app = &r->app[END_RECEIVER];
+	char messages[32];
+
+	verdict_sentence(r, verdict, sizeof(verdict));
+	print_wrapped(out, "", verdict, 0);
+	number_text(app->sum.messages, messages);
+	fprintf(out, "\n%s x %" PRIu64 " bytes, %d connection%s, %s, path %s, kernel %s, %s backend\n",
+		messages, r->plan.bytes, r->plan.threads, r->plan.threads == 1 ? "" : "s",
+		r->plan.pattern, r->path.kind, r->machine.kernel, backend_name(r->backend));
+	print_sites(r, out);
+	print_causes(r, out);
+	print_pins(r, out);
+	print_laws(r, out);
+	print_counters(r, out);
+	print_timing(r, out);
+	print_overhead(r, out);
+	print_missing(r, out);
+}

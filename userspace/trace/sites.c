@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How each site's number is known on each backend. */
+#include "userspace/trace/sites.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define GET_TRAMPOLINES "needs the trampoline backend: run with --kernel 6.12"
+
+static void derive_books(struct books *b, enum backend backend, bool wire)
+{
+	unsigned long long *n = b->count;
+	struct tally *tx_copy = &b->site[SITE_tx_copy];
+	struct tally *tx_reference = &b->site[SITE_tx_reference];
+
+	if (backend == BACKEND_TRACEPOINT) {
+		tx_reference->bytes = n[COUNT_wire_referenced_bytes] -
+				      n[COUNT_retrans_referenced_bytes];
+		tx_reference->calls = n[COUNT_zerocopy_sends];
+		n[COUNT_pinned_pages] = n[COUNT_wire_referenced_pages] -
+					n[COUNT_retrans_referenced_pages];
+	}
+	if (wire)
+		tx_copy->bytes = n[COUNT_wire_copied_bytes] - n[COUNT_retrans_copied_bytes] -
+				 b->site[SITE_tx_splice].bytes;
+	else
+		tx_copy->bytes = n[COUNT_accepted_bytes] - tx_reference->bytes -
+				 b->site[SITE_tx_splice].bytes;
+	tx_copy->calls = n[COUNT_send_calls] - n[COUNT_zerocopy_sends];
+}
+
+void ledger_derive(struct record *r)
+{
+	bool wire = record_probe_attached(r, "tx_copy");
+
+	derive_books(&r->ledger.total, r->backend, wire);
+	for (int i = 0; i < r->ledger.socket_count; i++)
+		derive_books(&r->ledger.sockets[i].books, r->backend, wire);
+	/* Charged to the reader's socket while the arrival is charged to the sender's: only the
+	 * sum can be corrected. */
+	r->ledger.total.site[SITE_late_copy].bytes -=
+		r->ledger.total.count[COUNT_user_referenced_bytes];
+}
+
+/* The reason of the first hook of that question that is not attached. */
+static const char *why_not(const struct record *r, const char *question)
+{
+	for (int i = 0; i < r->probe_count; i++)
+		if (!strcmp(r->probes[i].question, question) &&
+		    r->probes[i].status != PROBE_ATTACHED)
+			return r->probes[i].why;
+	return "no tracepoint sees it; " GET_TRAMPOLINES;
+}
+
+static enum how how_known(const struct record *r, enum site site, const char **why)
+{
+	bool tracepoint = r->backend == BACKEND_TRACEPOINT;
+	bool wire = record_probe_attached(r, "tx_copy");
+
+	*why = "";
+	if (site == SITE_tx_copy) {
+		*why = wire ? "payload in kernel memory of the skbs that left, less what left twice"
+			    : "accepted less referenced and spliced";
+		return HOW_DERIVED;
+	}
+	if (site == SITE_tx_reference && tracepoint && wire) {
+		*why = "payload in user pages of the skbs that left, less what left twice";
+		return HOW_DERIVED;
+	}
+	if (site == SITE_late_copy && tracepoint && record_probe_attached(r, "late_copy")) {
+		*why = "arrived in user pages, read from kernel pages";
+		return HOW_DERIVED;
+	}
+	if (record_probe_attached(r, site_name(site)))
+		return HOW_MEASURED;
+	/* The flag of recv, seen by the same hook as its return value. */
+	if (site == SITE_rx_discard && !tracepoint && record_probe_attached(r, "returned"))
+		return HOW_MEASURED;
+	*why = why_not(r, site_name(site));
+	return HOW_NOT_MEASURED;
+}
+
+static void pins_fill(struct record *r)
+{
+	const unsigned long long *n = r->ledger.total.count;
+	struct pins *p = &r->pins;
+
+	p->pages = n[COUNT_pinned_pages];
+	p->released_pages = n[COUNT_released_pages];
+	p->peak_pages = r->ledger.gauges.peak_pages;
+	if (r->backend == BACKEND_TRACEPOINT) {
+		p->how = record_probe_attached(r, "tx_copy") ? HOW_DERIVED : HOW_NOT_MEASURED;
+		snprintf(p->why, WHY_BYTES, "pages: frags of the skbs that left; released and peak: "
+			 "no tracepoint sees a release, " GET_TRAMPOLINES);
+		return;
+	}
+	p->how = record_probe_attached(r, "tx_reference") ? HOW_MEASURED : HOW_NOT_MEASURED;
+	p->peak_how = p->how;
+	p->released_how = record_probe_attached(r, "completions") ? HOW_MEASURED
+								  : HOW_NOT_MEASURED;
+	if (p->how == HOW_NOT_MEASURED)
+		snprintf(p->why, WHY_BYTES, "%s", why_not(r, "tx_reference"));
+	else if (p->released_how == HOW_NOT_MEASURED)
+		snprintf(p->why, WHY_BYTES, "released: %.200s", why_not(r, "completions"));
+}
+
+void sites_fill(struct record *r)
+{
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		const char *why;
+
+		r->sites[s].how = how_known(r, s, &why);
+		r->sites[s].tally = r->ledger.total.site[s];
+		snprintf(r->sites[s].why, WHY_BYTES, "%s", why);
+	}
+	pins_fill(r);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Turns the ledger into sites, causes and pins: each number with how it is known. Pure. */
+#ifndef COPYSCOPE_SITES_VALUES_H
+#define COPYSCOPE_SITES_VALUES_H
+
+#include "userspace/trace/record.h"
+
+/*
+ * Fills in what a backend does not count directly, by a stated law, in the total and in each
+ * socket's books. Call once, before the others.
+ */
+void ledger_derive(struct record *r);
+
+/* Fills r->sites and r->pins. */
+void sites_fill(struct record *r);
+
+/* Fills r->causes: why bytes that were to be referenced were copied. */
+void causes_fill(struct record *r);
+
+#endif

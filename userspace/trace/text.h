@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Numbers as people read them, and the text report. */
+#ifndef COPYSCOPE_TEXT_H
+#define COPYSCOPE_TEXT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "userspace/trace/record.h"
+
+/* 65536000 -> "65,536,000"; @text holds 32 bytes. */
+void number_text(int64_t number, char *text);
+
+/* Prints the whole report, under 100 columns. */
+void report_print(const struct record *r, FILE *out);
+
+#endif

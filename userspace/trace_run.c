@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Conducts one run: arrange, launch, attach, open the gate, collect, judge, report. */
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "userspace/path/path.h"
+#include "userspace/trace/launch.h"
+#include "userspace/trace/laws.h"
+#include "userspace/trace/machine.h"
+#include "userspace/trace/options.h"
+#include "userspace/trace/probes.h"
+#include "userspace/trace/record_json.h"
+#include "userspace/trace/sites.h"
+#include "userspace/trace/text.h"
+
+enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
+enum { SETTLE_MS = 2000 };
+
+struct run {
+	struct options options;
+	struct record record;
+	struct path path;
+	struct child children[END_COUNT];
+	struct probes *probes;
+	struct counter_set *counters[END_COUNT];
+	struct keep keep;
+	char workload[PATH_MAX];
+	uint64_t opened_ns;
+	bool progress;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* build/trace_run lies beside build/workload; records go to results/runs of the same tree. */
+static int find_places(struct run *run, char *record_path)
+{
+	char self[PATH_MAX] = {}, folder[PATH_MAX];
+	const char *runs = getenv("COPYSCOPE_RUNS");
+
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return -errno;
+	snprintf(run->workload, sizeof(run->workload), "%.4000s/workload", dirname(self));
+	if (run->options.json) {
+		snprintf(record_path, PATH_MAX, "%s", run->options.json);
+		return 0;
+	}
+	if (runs)
+		snprintf(folder, sizeof(folder), "%s", runs);
+	else
+		snprintf(folder, sizeof(folder), "%.4000s/../results/runs", self);
+	mkdir(folder, 0755);
+	snprintf(record_path, PATH_MAX, "%.4000s/%s.json", folder, run->record.id);
+	return 0;
+}
+
+static void name_run(struct record *r)
+{
+	struct timespec t;
+	struct tm utc;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	gmtime_r(&t.tv_sec, &utc);
+	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	strftime(r->id, sizeof(r->id), "%Y%m%dT%H%M%S", &utc);
+	snprintf(r->id + strlen(r->id), sizeof(r->id) - strlen(r->id), ".%03ld-%d",
+		 t.tv_nsec / 1000000, getpid());
+}
+
+static int launch_ends(struct run *run)
+{
+	struct workload_plan *p = &run->record.plan;
+	char bytes[24], threads[24], amount[40];
+	const char *how_long = p->messages ? "--messages" : "--seconds";
+	const char *server[] = { run->workload, "server", p->variant, bytes, "--listen",
+				 run->path.address, "--pattern", p->pattern, "--clients", threads,
+				 how_long, amount, "--json", NULL };
+	const char *client[] = { run->workload, "client", bytes, threads, "--connect",
+				 run->path.address, "--pattern", p->pattern, "--receiver",
+				 p->receiver, !strcmp(p->pattern, "rr") ? how_long : "--json",
+				 !strcmp(p->pattern, "rr") ? amount : NULL, "--json", NULL };
+	const char *const *argv[] = { server, client };
+	int err = 0;
+
+	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)p->bytes);
+	snprintf(threads, sizeof(threads), "%d", p->threads);
+	if (p->messages)
+		snprintf(amount, sizeof(amount), "%llu", (unsigned long long)p->messages);
+	else
+		snprintf(amount, sizeof(amount), "%g", p->seconds);
+	for (int e = 0; e < END_COUNT && !err; e++) {
+		err = path_enter(&run->path, e);
+		if (!err)
+			err = child_launch(&run->children[e], argv[e]);
+	}
+	path_leave(&run->path);
+	if (err)
+		fprintf(stderr, "trace_run: cannot start the workload: %s\n", strerror(-err));
+	return err;
+}
+
+static int attach(struct run *run)
+{
+	struct record *r = &run->record;
+	struct probes_config config = {
+		.backend = run->options.backend,
+		.tgid = { run->children[0].pid, run->children[1].pid },
+		.sockets = 2 * r->plan.threads,
+		.workload_path = run->workload,
+		.sabotage = run->options.sabotage,
+		.detach = run->options.detach,
+		.count_run_time = true,
+	};
+	int err = run->options.no_probes ? 0 : probes_load(&run->probes, &config, r);
+
+	if (err) {
+		fprintf(stderr, "trace_run: %s; try --kernel 6.12\n", r->backend_why);
+		return err;
+	}
+	for (int e = 0; e < END_COUNT; e++)
+		if (child_wait_ready(&run->children[e]))
+			return -EPIPE;
+	if (run->probes)
+		probes_attach(run->probes, r);
+	for (int e = 0; e < END_COUNT; e++)
+		counters_open(&run->counters[e], run->children[e].pid, NULL);
+	err = privileges_drop();
+	if (err)
+		fprintf(stderr, "trace_run: cannot drop privileges: %s\n", strerror(-err));
+	return err;
+}
+
+static void show_progress(void *arg)
+{
+	struct run *run = arg;
+
+	if (run->progress)
+		fprintf(stderr, "\r  running, %.1f s ", (now_ns() - run->opened_ns) / 1e9);
+}
+
+/* Pages are released when the peer has acknowledged: that may be a moment after the last call. */
+static void settle(struct run *run)
+{
+	for (int ms = 0; ms < SETTLE_MS && probes_outstanding_pages(run->probes); ms++)
+		usleep(1000);
+}
+
+static int measure(struct run *run)
+{
+	struct record *r = &run->record;
+	int err;
+
+	run->opened_ns = now_ns();
+	run->progress = isatty(STDERR_FILENO);
+	if (run->probes)
+		probes_open_gate(run->probes);
+	for (int e = 0; e < END_COUNT; e++)
+		if (run->counters[e])
+			counters_enable(run->counters[e]);
+	for (int e = 0; e < END_COUNT; e++)
+		child_release(&run->children[e]);
+	children_collect(run->children, END_COUNT, show_progress, run);
+	if (run->probes) {
+		settle(run);
+		probes_close_gate(run->probes);
+	}
+	r->window_ns = now_ns() - run->opened_ns;
+	if (run->progress)
+		fprintf(stderr, "\r\033[K");
+	for (int e = 0; e < END_COUNT; e++)
+		counters_read(run->counters[e], r->counters[e]);
+	err = run->probes ? probes_read(run->probes, r) : 0;
+	if (err)
+		fprintf(stderr, "trace_run: cannot read what was counted: %s\n", strerror(-err));
+	return err;
+}
+
+static int judge(struct run *run)
+{
+	struct record *r = &run->record;
+	int failed = 0;
+
+	for (int e = 0; e < END_COUNT; e++) {
+		if (app_totals_parse(&run->children[e], &r->app[e]) || r->app[e].exit_status) {
+			fprintf(stderr, "trace_run: the workload's %s ended with status %d\n",
+				e == END_SENDER ? "server" : "client", r->app[e].exit_status);
+			failed = 1;
+		}
+	}
+	ledger_derive(r);
+	sites_fill(r);
+	causes_fill(r);
+	laws_fill(r);
+	return failed;
+}
+
+static int tell(struct run *run)
+{
+	bool to_stdout = run->options.json && !strcmp(run->options.json, "-");
+	int err = to_stdout ? record_write(&run->record, stdout)
+			    : keep_commit(&run->keep, &run->record);
+
+	if (err)
+		fprintf(stderr, "trace_run: cannot write the record: %s\n", strerror(-err));
+	if (run->options.quiet || to_stdout)
+		return err;
+	report_print(&run->record, stdout);
+	printf("\nrecord          %s\n", run->keep.path);
+	return err;
+}
+
+static int reserve_record(struct run *run)
+{
+	char path[PATH_MAX];
+	int err = find_places(run, path);
+
+	run->keep.fd = -1;
+	if (err || !strcmp(path, "-"))
+		return err;
+	err = keep_open(&run->keep, path);
+	if (err)
+		fprintf(stderr, "trace_run: cannot write the record %s: %s\n", path, strerror(-err));
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct run run = { .path = { .home_ns = -1, .ns = { -1, -1 } } };
+	struct record *r = &run.record;
+	int result = EXIT_REFUSED;
+
+	options_parse(argc, argv, &run.options);
+	if (machine_check())
+		return EXIT_REFUSED;
+	r->command = argv;
+	r->plan = run.options.plan;
+	snprintf(r->path.kind, sizeof(r->path.kind), "%s", run.options.path_kind);
+	name_run(r);
+	machine_read(&r->machine);
+	switch (reserve_record(&run)) {
+	case 0:
+		break;
+	case -ENOSPC:
+		return EXIT_REFUSED;
+	default:
+		return EXIT_USAGE;
+	}
+	if (path_arrange(&run.path, &r->path) || launch_ends(&run) || attach(&run))
+		goto out;
+	result = EXIT_BROKEN;
+	if (measure(&run))
+		goto out;
+	if (!judge(&run) && !laws_broken(r))
+		result = EXIT_FINE;
+	if (tell(&run))
+		result = EXIT_BROKEN;
+out:
+	for (int e = 0; e < END_COUNT; e++) {
+		child_end(&run.children[e]);
+		counters_close(run.counters[e]);
+	}
+	probes_free(run.probes);
+	path_dissolve(&run.path);
+	keep_abandon(&run.keep);
+	record_free(r);
+	return result;
+}
