@@ -51,6 +51,7 @@ def build_parser() -> Parser:
     """Describe the options."""
     parser = Parser(prog="./tools/guest", description=sys.modules["__main__"].__doc__,
                     epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+                    allow_abbrev=False,
                     usage="%(prog)s --kernel RELEASE [options] -- COMMAND...")
     add = parser.add_argument
     add("--kernel", metavar="RELEASE", help="6.1, 6.12, or a full release; fetched if not here")
@@ -65,7 +66,6 @@ def build_parser() -> Parser:
         help="take a file or folder along, at the same path")
     add("--list", action="store_true", help="list the releases that are here or can be fetched")
     add("--fetch", action="store_true", help="fetch RELEASE only, so that later runs work offline")
-    add("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
     return parser
 
 
@@ -78,12 +78,20 @@ def list_kernels() -> int:
     return 0
 
 
+def split_command(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Part our own options from COMMAND at the first --, so that COMMAND is never interpreted."""
+    place = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:place], arguments[place + 1:]
+
+
 def read_arguments(arguments: list[str]) -> argparse.Namespace:
     """Parse and check what belongs together."""
-    options = build_parser().parse_args(arguments)
+    own, command = split_command(arguments)
+    options = build_parser().parse_args(own)
+    options.command = command
     if options.list:
         return options
-    if not options.kernel:
+    if options.kernel is None:
         raise Usage("--kernel RELEASE is missing: --list names the releases")
     kernels.prefix_of(options.kernel)
     if not options.fetch and not options.command:

@@ -1,6 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
 # The guest's first process: mount, load modules, run the job, hand back what it wrote.
+# shellcheck shell=dash
+# No -e: the kernel panics when its first process ends, so a failed step must not end this one.
 set -u
 
 mount -t proc proc /proc
@@ -8,9 +10,9 @@ mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
 mkdir -p /dev/pts /dev/shm
 mount -t devpts devpts /dev/pts
-for place in /dev/shm /run /tmp; do
-	mount -t tmpfs -o mode=1777 tmpfs "$place"
-done
+mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+# /tmp stays on the root, a tmpfs too: --add may have put files there.
+mount -t tmpfs -o mode=755 tmpfs /run
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t bpf bpf /sys/fs/bpf
 mount -t debugfs debugfs /sys/kernel/debug
@@ -28,9 +30,15 @@ ip link set lo up
 hostname copyscope-guest
 date -s "@$NOW" >/dev/null
 echo 1 >/proc/sys/kernel/kptr_restrict
+# A tmpfs root starts writable for all; these limits are those of an installed system.
+chmod 755 /
 ulimit -l 8192
+ulimit -Hn 1048576
 
-while [ ! -e /dev/vport0p3 ]; do sleep 0.02; done
+# A port's name appears a moment before the port can be opened.
+for port in /dev/vport0p1 /dev/vport0p2 /dev/vport0p3; do
+	until [ -c "$port" ] && { true >"$port"; } 2>/dev/null; do sleep 0.02; done
+done
 exec 3>/dev/vport0p1 4>/dev/vport0p2 5>/dev/vport0p3
 
 # A port can be opened only once, but a command may open /dev/stdout anew: give it pipes.

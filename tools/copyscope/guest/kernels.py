@@ -25,7 +25,8 @@ SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
     "6.1": (("bookworm", "bookworm-security"),),
     "6.12": (("bookworm-backports",), ("trixie", "trixie-security")),
 }
-FLAVOURS = {"x86_64": "amd64", "aarch64": "arm64"}
+# An arm64 line here wants another QEMU in machine.py, and another console.
+FLAVOURS = {"x86_64": "amd64"}
 
 
 @dataclass(frozen=True)

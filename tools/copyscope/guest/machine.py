@@ -130,7 +130,8 @@ class Machine:
             while selector.get_map() and not all(c.ended for c in self.channels):
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s")
+                    raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s "
+                                   f"(log: {self.log})")
                 for key, _ in selector.select(left):
                     data = os.read(key.fd, 1 << 16)
                     if data:
@@ -143,7 +144,8 @@ class Machine:
         for channel in self.channels:
             channel.flush()
         if not all(channel.ended for channel in self.channels):
-            raise GuestError(f"the guest stopped before the command ended: {self._why()}")
+            raise GuestError(f"the guest stopped before the command ended: {self._why()} "
+                             f"(log: {self.log})")
         if self.outbox:
             self.outbox.seek(0)
             for name in outbox.unpack(self.outbox, self.job.out):

@@ -46,6 +46,8 @@ def archives() -> Archives:
         entries = [Entry(uri, ("sid",), default_keyring()) for uri in named]
         return Archives(entries[0], entries[1] if len(entries) > 1 else None)
     found = [entry for entry in read(APT) if any(is_debian(suite) for suite in entry.suites)]
+    # Others publish suites of the same names; Debian's own keyring and path tell it from them.
+    found.sort(key=lambda e: ("debian-archive" not in e.keyring, "/debian" not in e.uri))
     main = [e for e in found if any(not s.endswith("-security") for s in e.suites)]
     security = [e for e in found if any(s.endswith("-security") for s in e.suites)]
     if not main:
@@ -55,7 +57,7 @@ def archives() -> Archives:
 
 def is_debian(suite: str) -> bool:
     """Say whether `suite` is one of Debian's."""
-    return re.split("[-/]", suite)[0] in DEBIAN
+    return re.sub("-(security|updates|backports)$", "", suite) in DEBIAN
 
 
 def default_keyring() -> str:

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/guest keeps its promises: exact streams and status, files back, no process left behind."""
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+GUEST = ROOT / "tools" / "guest"
+sys.path.insert(0, str(ROOT / "tools"))
+
+from copyscope.guest import kernels, outbox, sources  # noqa: E402
+from copyscope.guest.errors import Refused  # noqa: E402
+from copyscope.guest.streams import Channel  # noqa: E402
+
+RELEASES = ("6.1", "6.12")
+# Every byte value, in a size that is no multiple of any buffer.
+PAYLOAD = bytes(range(256)) * 1201 + b"\0\n\xff"
+DEAD_PROXY = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "ALL_PROXY")}
+
+
+def guest(*arguments: str, **more) -> subprocess.CompletedProcess:
+    """Run tools/guest to its end."""
+    return subprocess.run([GUEST, *arguments], capture_output=True, check=False, timeout=120, **more)
+
+
+def last_line(done: subprocess.CompletedProcess) -> str:
+    """Return what the person reads last."""
+    return done.stderr.decode(errors="replace").rstrip("\n").split("\n")[-1]
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def release(request) -> str:
+    """A kernel that is here; fetched once, the only step that needs the network."""
+    done = guest("--kernel", request.param, "--fetch")
+    assert done.returncode == 0, last_line(done)
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def boot(release, tmp_path_factory):
+    """One boot without network that does all that a well-behaved command can do."""
+    folder = tmp_path_factory.mktemp("boot")
+    (folder / "payload").write_bytes(PAYLOAD)
+    (folder / "words").write_text("added\n")
+    script = f"""
+        cat {folder}/payload
+        cat {folder}/payload {folder}/payload >/dev/stderr
+        mkdir -p /out/deep && cp {folder}/payload /out/deep/payload
+        ln -s /etc/passwd /out/link
+        {{ uname -r; pwd; id -u; id -u nobody; printf '%s\\n' "$COPYSCOPE_WORD" "$1"
+           cat {folder}/words; cat /sys/class/net/lo/flags; stat -fc %T /sys/fs/cgroup /sys/fs/bpf
+           ulimit -l; hostname; grep -c schedule$ /proc/kallsyms; date +%s; ls tools/guest
+           ip link add v0 type veth peer name v1 && cat /sys/class/net/v0/mtu
+        }} >/out/facts
+        sleep 1000 &
+        exit 42"""
+    done = guest("--kernel", release, "--out", str(folder / "out"), "--add", str(folder / "payload"),
+                 "--add", str(folder / "words"), "--", "bash", "-c", script, "sh", "it's $1 \"x\"",
+                 env={**os.environ, **DEAD_PROXY, "COPYSCOPE_WORD": "a b;c"})
+    done.out = folder / "out"
+    return done
+
+
+def test_exit_status_is_the_commands(boot):
+    assert boot.returncode == 42, last_line(boot)
+
+
+def test_stdout_is_exact(boot):
+    assert boot.stdout == PAYLOAD
+
+
+def test_stderr_is_exact_and_apart(boot):
+    assert boot.stderr.startswith(PAYLOAD * 2)
+    assert boot.stderr[len(PAYLOAD) * 2:].count(b"\n") == 1  # the line about the link
+
+
+def test_files_come_back_without_links(boot):
+    assert (boot.out / "deep" / "payload").read_bytes() == PAYLOAD
+    assert not os.path.lexists(boot.out / "link")
+    assert "link" in last_line(boot)
+
+
+def test_guest_is_as_promised(boot, release):
+    facts = (boot.out / "facts").read_text().splitlines()
+    name, now = facts.pop(0), int(facts.pop(12))
+    assert name.startswith(release) and abs(now - time.time()) < 120
+    assert facts == ["/copyscope", "0", "65534", "a b;c", "it's $1 \"x\"", "added", "0x9",
+                     "cgroup2fs", "bpf_fs", "8192", "copyscope-guest", facts[11],
+                     "tools/guest", "1500"]
+    assert int(facts[11]) > 0
+
+
+def test_timeout_kills_and_says_so():
+    started = time.monotonic()
+    done = guest("--kernel", "6.1", "--timeout", "5", "--", "sleep", "1000")
+    assert done.returncode == 124 and "stopped after 5 s" in last_line(done)
+    assert time.monotonic() - started < 8
+
+
+def test_panic_is_told():
+    done = guest("--kernel", "6.1", "--", "sh", "-c", "echo before; echo c >/proc/sysrq-trigger")
+    assert done.returncode == 1 and done.stdout == b"before\n"
+    assert "the guest stopped before the command ended" in last_line(done)
+    assert b"Kernel panic" in done.stderr
+
+
+def test_kernel_warning_is_not_a_success():
+    warn = "echo '<4>WARNING: CPU: 0 PID: 1 at a test' >/dev/kmsg"
+    done = guest("--kernel", "6.12", "--", "sh", "-c", warn)
+    assert done.returncode == 1 and "WARNING: CPU: 0" in last_line(done)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_no_qemu_outlives_a_signal(number):
+    with subprocess.Popen([GUEST, "--kernel", "6.1", "--", "sh", "-c", "echo up; sleep 1000"],
+                          stdout=subprocess.PIPE) as process:
+        assert process.stdout.read(3) == b"up\n"
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert len(children) == 1
+        process.send_signal(number)
+        assert process.wait(2) == (-9 if number == signal.SIGKILL else 128 + number)
+        deadline = time.monotonic() + 2
+        while alive(children[0]):
+            assert time.monotonic() < deadline, "QEMU outlived tools/guest"
+            time.sleep(0.05)
+
+
+def alive(pid: str) -> bool:
+    """Say whether a process runs; a dead one that nobody has collected does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("arguments, status, words", [
+    ([], 2, "--kernel RELEASE is missing"),
+    (["--kernel", "host", "--", "true"], 2, "this machine"),
+    (["--kernel", "6", "--", "true"], 2, "unknown release"),
+    (["--kernel", "6.10", "--", "true"], 2, "unknown release"),
+    (["--kernel", "", "--", "true"], 2, "unknown release"),
+    (["--kernel", "6.1/../x", "--", "true"], 2, "unknown release"),
+    (["--kernel", "6.1"], 2, "no COMMAND"),
+    (["--kernel", "6.1", "--"], 2, "no COMMAND"),
+    (["--kernel", "6.1", "true"], 2, "unrecognized arguments"),
+    (["--kernel", "6.1", "--cpus", "0", "--", "true"], 2, "--cpus"),
+    (["--kernel", "6.1", "--cpus", "-1", "--", "true"], 2, "--cpus"),
+    (["--kernel", "6.1", "--cpus", "9999999999", "--", "true"], 2, "--cpus"),
+    (["--kernel", "6.1", "--memory", "64M", "--", "true"], 2, "--memory"),
+    (["--kernel", "6.1", "--memory", "lots", "--", "true"], 2, "--memory"),
+    (["--kernel", "6.1", "--timeout", "0", "--", "true"], 2, "--timeout"),
+    (["--kernel", "6.1", "--nics", "99", "--", "true"], 2, "--nics"),
+    (["--kernel", "6.1", "--with", "emacs", "--", "true"], 2, "--with"),
+    (["--kernel", "6.1", "--add", "/no/such", "--", "true"], 2, "/no/such"),
+    (["--kernel", "6.1", "--out", "/etc/passwd", "--", "true"], 2, "not a folder"),
+    (["--kernel", "6.1.0-1-cloud-amd64", "--fetch"], 3, "failed"),
+])
+def test_bad_arguments_get_one_line(arguments, status, words):
+    done = guest(*arguments, env={**os.environ, **DEAD_PROXY})
+    lines = done.stderr.decode().splitlines()
+    assert done.returncode == status and words in lines[-1] and done.stdout == b""
+    assert len(lines) == (2 if "--fetch" in arguments else 1)
+
+
+def test_list_needs_no_network():
+    done = guest("--list", env={**os.environ, **DEAD_PROXY})
+    assert done.returncode == 0
+    assert all(f"{name}\tcan be fetched".encode() in done.stdout for name in RELEASES)
+
+
+def test_missing_qemu_is_refused():
+    done = guest("--kernel", "6.1", "--", "true", env={"PATH": "/nowhere"})
+    assert done.returncode == 3 and "missing: apt-get install" in last_line(done)
+
+
+def test_prefix_takes_only_its_own_releases():
+    assert kernels.matches("6.1.0-56-cloud-amd64", "6.1")
+    assert not kernels.matches("6.12.95+deb12-cloud-amd64", "6.1")
+    assert kernels.age_key("6.1.0-9-cloud-amd64") < kernels.age_key("6.1.0-10-cloud-amd64")
+
+
+def test_sources_are_read_in_both_forms(tmp_path):
+    (tmp_path / "sources.list.d").mkdir()
+    (tmp_path / "sources.list").write_text(
+        "# deb http://off.invalid/debian bookworm main\n"
+        "deb-src http://src.invalid/debian bookworm main\n"
+        "deb [arch=amd64 signed-by=/k.gpg] http://one.invalid/debian bookworm main contrib\n")
+    (tmp_path / "sources.list.d" / "debian.sources").write_text(
+        "Types: deb deb-src\n# a note\nURIs: http://two.invalid/debian\nSuites: bookworm\n"
+        " bookworm-updates\nComponents: main\nSigned-By: /k2.gpg\n\n"
+        "Types: deb\nEnabled: no\nURIs: http://no.invalid/\nSuites: sid\nComponents: main\n")
+    entries = sources.read(tmp_path)
+    assert [(e.uri, e.suites, e.keyring) for e in entries] == [
+        ("http://one.invalid/debian", ("bookworm",), "/k.gpg"),
+        ("http://two.invalid/debian", ("bookworm", "bookworm-updates"), "/k2.gpg")]
+
+
+def test_no_debian_mirror_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "APT", tmp_path)
+    (tmp_path / "sources.list").write_text(
+        "deb [signed-by=/k] http://u.invalid/ubuntu noble main\n"
+        "deb [signed-by=/k] http://p.invalid/pg bookworm-pgdg main\n")
+    monkeypatch.delenv("COPYSCOPE_DEBIAN_MIRROR", raising=False)
+    with pytest.raises(Refused, match="COPYSCOPE_DEBIAN_MIRROR"):
+        sources.archives()
+
+
+def test_hostile_archive_stays_in_its_folder(tmp_path):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        link = tarfile.TarInfo("trap")
+        link.type, link.linkname = tarfile.SYMTYPE, str(tmp_path)
+        archive.addfile(link)
+        for name in ("../escaped", "trap/escaped", "/abs", "fine"):
+            member = tarfile.TarInfo(name)
+            member.size = 3
+            archive.addfile(member, io.BytesIO(b"abc"))
+    stream.seek(0)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "trap").symlink_to(tmp_path)
+    assert outbox.unpack(stream, tmp_path / "out") == ["trap", "../escaped", "trap/escaped"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["abs", "fine", "trap"]
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 5, 100])
+def test_mark_is_found_however_the_bytes_arrive(piece):
+    received: list[bytes] = []
+    channel = Channel(b"abab", received.append)
+    data = b"xabaabax" + b"abab" + b"7 0\n"
+    for start in range(0, len(data), piece):
+        channel.feed(data[start:start + piece])
+    assert b"".join(received) == b"xabaabax" and channel.ended and channel.tail == b"7 0\n"
