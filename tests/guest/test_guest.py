@@ -29,7 +29,8 @@ DEAD_PROXY = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy
 
 def guest(*arguments: str, **more) -> subprocess.CompletedProcess:
     """Run tools/guest to its end."""
-    return subprocess.run([GUEST, *arguments], capture_output=True, check=False, timeout=120, **more)
+    return subprocess.run([GUEST, *arguments], capture_output=True, check=False, timeout=120,
+                          **more)
 
 
 def last_line(done: subprocess.CompletedProcess) -> str:
@@ -63,8 +64,8 @@ def boot(release, tmp_path_factory):
         }} >/out/facts
         sleep 1000 &
         exit 42"""
-    done = guest("--kernel", release, "--out", str(folder / "out"), "--add", str(folder / "payload"),
-                 "--add", str(folder / "words"), "--", "bash", "-c", script, "sh", "it's $1 \"x\"",
+    done = guest("--kernel", release, "--out", str(folder / "out"),
+                 "--add", str(folder / "payload"), "--add", str(folder / "words"), "--", "bash", "-c", script, "sh", "it's $1 \"x\"",
                  env={**os.environ, **DEAD_PROXY, "COPYSCOPE_WORD": "a b;c"})
     done.out = folder / "out"
     return done

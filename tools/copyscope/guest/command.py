@@ -61,7 +61,7 @@ def build_parser() -> Parser:
     add("--nics", type=whole(0, MOST_NICS), default=0, help="virtio NICs, joined by one hub (0)")
     add("--out", type=Path, metavar="DIR", help="where the files of the guest's /out go")
     add("--with", dest="extras", action="append", default=[], choices=["bpftrace"],
-        help="take a large program along")
+        help="take a large program along (bpftrace wants at least 1G)")
     add("--add", dest="added", action="append", default=[], metavar="PATH",
         help="take a file or folder along, at the same path")
     add("--list", action="store_true", help="list the releases that are here or can be fetched")

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import Iterable
 
@@ -24,7 +25,8 @@ PROGRAMS = ("bash", "ip", "tc", "ss", "ethtool", "nsenter", "unshare", "setpriv"
             "timeout", "taskset", "flock", "env", "stat", "date")
 BINARIES = ("build", "build/tests")
 TREES = ("tools", "tests", "build/tests")
-FOLDERS = ("dev", "proc", "sys", "run", "tmp", "out", "root", "etc", "var", "job", HOME)
+FOLDERS = ("dev", "proc", "sys", "run", "tmp", "out", "root", "etc", "var", "job", HOME,
+           f"{HOME}/results/runs")
 ETC = {
     "passwd": "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/:/bin/sh\n",
     "group": "root:x:0:\nnogroup:x:65534:\n",
@@ -190,12 +192,19 @@ def store(final: Path, fill) -> None:
 def cached(layer: Layer, keep: int = 4) -> Path:
     """Return the archive of `layer`, packing it only if its content is new."""
     final = IMAGES / f"{layer.name}-{layer.key()}.cpio"
-    if not final.exists():
+    try:
+        os.utime(final)  # in use: the last to be dropped below
+    except FileNotFoundError:
         store(final, layer.write)
         older = sorted(IMAGES.glob(f"{layer.name}-*.cpio"), key=lambda path: path.stat().st_mtime)
-        for stale in older[:-keep]:
+        for stale in older[:-keep] + abandoned():
             stale.unlink(missing_ok=True)
     return final
+
+
+def abandoned() -> list[Path]:
+    """List what writers that were killed left half done."""
+    return [path for path in IMAGES.glob("tmp-*") if time.time() - path.stat().st_mtime > 3600]
 
 
 def archives(kernel: Kernel, extras: Iterable[str], added: Iterable[str]) -> list[Path]:
