@@ -20,7 +20,7 @@
 #include "userspace/trace/text.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
-enum { SETTLE_MS = 2000 };
+enum { SETTLE_MS = 2000, ATTEMPTS = 5 };
 
 struct run {
 	struct options options;
@@ -58,8 +58,8 @@ static int find_places(struct run *run, char *record_path)
 	}
 	if (runs)
 		snprintf(folder, sizeof(folder), "%s", runs);
-	else
-		snprintf(folder, sizeof(folder), "%.4000s/../results/runs", self);
+	else /* dirname() left build/ in self: cut it off to name the tree */
+		snprintf(folder, sizeof(folder), "%.4000s/results/runs", dirname(self));
 	mkdir(folder, 0755);
 	snprintf(record_path, PATH_MAX, "%.4000s/%s.json", folder, run->record.id);
 	return 0;
@@ -173,7 +173,7 @@ static int measure(struct run *run)
 	children_collect(run->children, END_COUNT, show_progress, run);
 	if (run->probes) {
 		settle(run);
-		probes_close_gate(run->probes);
+		probes_close_gate(run->probes, r);
 	}
 	r->window_ns = now_ns() - run->opened_ns;
 	if (run->progress)
@@ -234,6 +234,34 @@ static int reserve_record(struct run *run)
 	return err;
 }
 
+static void arrange_end(struct run *run)
+{
+	for (int e = 0; e < END_COUNT; e++) {
+		child_end(&run->children[e]);
+		counters_close(run->counters[e]);
+	}
+	probes_free(run->probes);
+	path_dissolve(&run->path);
+	keep_abandon(&run->keep);
+	record_free(&run->record);
+}
+
+/* Starts over in a fresh process image, which also has the privileges that were dropped. */
+static void try_again(struct run *run, char **argv)
+{
+	char attempt[16];
+
+	fprintf(stderr, "trace_run: the kernel ran no program for %llu packets of this run, because "
+		"they came while a task was current that it keeps from BPF; trying again\n",
+		(unsigned long long)laws_unseen(&run->record));
+	snprintf(attempt, sizeof(attempt), "%d", run->record.attempt + 1);
+	setenv("COPYSCOPE_ATTEMPT", attempt, 1);
+	arrange_end(run);
+	execv("/proc/self/exe", argv);
+	perror("trace_run: cannot start again");
+	exit(EXIT_BROKEN);
+}
+
 int main(int argc, char **argv)
 {
 	struct run run = { .path = { .home_ns = -1, .ns = { -1, -1 } } };
@@ -246,6 +274,7 @@ int main(int argc, char **argv)
 	r->command = argv;
 	r->plan = run.options.plan;
 	snprintf(r->path.kind, sizeof(r->path.kind), "%s", run.options.path_kind);
+	r->attempt = getenv("COPYSCOPE_ATTEMPT") ? atoi(getenv("COPYSCOPE_ATTEMPT")) : 1;
 	name_run(r);
 	machine_read(&r->machine);
 	switch (reserve_record(&run)) {
@@ -261,18 +290,13 @@ int main(int argc, char **argv)
 	result = EXIT_BROKEN;
 	if (measure(&run))
 		goto out;
+	if (laws_unseen(r) && r->attempt < ATTEMPTS)
+		try_again(&run, argv);
 	if (!judge(&run) && !laws_broken(r))
 		result = EXIT_FINE;
 	if (tell(&run))
 		result = EXIT_BROKEN;
 out:
-	for (int e = 0; e < END_COUNT; e++) {
-		child_end(&run.children[e]);
-		counters_close(run.counters[e]);
-	}
-	probes_free(run.probes);
-	path_dissolve(&run.path);
-	keep_abandon(&run.keep);
-	record_free(r);
+	arrange_end(&run);
 	return result;
 }

@@ -11,6 +11,7 @@ struct hook {
 	enum hook_kind kind;
 	const char *target;	/* kernel function, tracepoint, or provider:name */
 	int args;		/* arguments that this program is written for; 0: any */
+	const char *event;	/* the tracepoint in tracefs if it fires in softirq, else NULL */
 };
 
 /* Both end with a NULL program. */

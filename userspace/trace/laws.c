@@ -237,12 +237,27 @@ static void content_law(struct record *r)
 
 static void probes_law(struct record *r)
 {
-	struct law *law = law_add(r, "probes", "map updates lost and program runs skipped", "none");
-	uint64_t missed = r->ledger.gauges.lost_updates;
+	struct law *law = law_add(r, "probes", "map updates lost, runs skipped, firings unseen",
+				  "none");
+	uint64_t missed = r->ledger.gauges.lost_updates, unseen = laws_unseen(r);
 
 	for (int i = 0; i < r->probe_count; i++)
 		missed += r->probes[i].missed_runs;
-	law_weigh(law, (struct sides){ missed, 0 });
+	law_weigh(law, (struct sides){ missed + unseen, 0 });
+	if (law->status == LAW_BROKEN)
+		snprintf(law->why, WHY_BYTES,
+			 "%llu updates lost, %" PRIu64 " runs skipped, %" PRIu64 " firings that the "
+			 "kernel showed to no program", r->ledger.gauges.lost_updates,
+			 missed - (uint64_t)r->ledger.gauges.lost_updates, unseen);
+}
+
+uint64_t laws_unseen(const struct record *r)
+{
+	uint64_t unseen = 0;
+
+	for (int i = 0; i < r->probe_count; i++)
+		unseen += r->probes[i].unseen;
+	return unseen;
 }
 
 void laws_fill(struct record *r)

@@ -14,6 +14,7 @@
 
 #include "build/tracepoint.skel.h"
 #include "build/trampoline.skel.h"
+#include "userspace/trace/firings.h"
 #include "userspace/trace/hooks.h"
 #include "userspace/trace/probes_read.h"
 
@@ -27,6 +28,10 @@ struct probes {
 	const char *detach;
 	uint32_t sender_tgid;
 	int stats_fd;
+	struct firings *firings;	/* of the hooks that may run on top of any task */
+	int vouched[FIRINGS_MAX];	/* their numbers in hooks and in the record */
+	int vouched_count;
+	uint64_t runs_before[FIRINGS_MAX];
 };
 
 /* libbpf's last complaint: told only if loading fails, because refusals are expected. */
@@ -237,6 +242,21 @@ static struct bpf_link *attach_hook(struct probes *p, const struct hook *hook)
 	return bpf_program__attach(prog);
 }
 
+/* Run counts vouch only if the kernel keeps them (bpf_enable_stats). */
+static void open_firings(struct probes *p, const struct record *r)
+{
+	const char *names[FIRINGS_MAX];
+
+	for (int i = 0; i < r->probe_count && p->vouched_count < FIRINGS_MAX; i++) {
+		if (r->probes[i].status != PROBE_ATTACHED || !p->hooks[i].event)
+			continue;
+		names[p->vouched_count] = p->hooks[i].event;
+		p->vouched[p->vouched_count++] = i;
+	}
+	if (p->stats_fd >= 0)
+		p->firings = firings_open(names, p->vouched_count);
+}
+
 int probes_attach(struct probes *p, struct record *r)
 {
 	for (int i = 0; i < r->probe_count; i++) {
@@ -252,17 +272,40 @@ int probes_attach(struct probes *p, struct record *r)
 		probe->status = PROBE_REFUSED;
 		snprintf(probe->why, WHY_BYTES, "the kernel refused it: %s", strerror(errno));
 	}
+	open_firings(p, r);
 	return 0;
 }
 
+static uint64_t runs_of(const struct probes *p, int hook)
+{
+	struct probe probe = {};
+
+	probe_read_runs(&p->view, p->hooks[hook].program, &probe);
+	return probe.runs;
+}
+
+/* Perf starts before and ends after the run counts are taken, so that a firing can look unseen
+ * that was not, but never the other way round. */
 void probes_open_gate(struct probes *p)
 {
+	if (p->firings)
+		firings_start(p->firings);
+	for (int i = 0; i < p->vouched_count; i++)
+		p->runs_before[i] = runs_of(p, p->vouched[i]);
 	__atomic_store_n(p->view.gate, 1, __ATOMIC_SEQ_CST);
 }
 
-void probes_close_gate(struct probes *p)
+void probes_close_gate(struct probes *p, struct record *r)
 {
 	__atomic_store_n(p->view.gate, 0, __ATOMIC_SEQ_CST);
+	for (int i = 0; p->firings && i < p->vouched_count; i++) {
+		struct probe *probe = &r->probes[p->vouched[i]];
+		uint64_t runs = runs_of(p, p->vouched[i]) - p->runs_before[i];
+		uint64_t fired = firings_read(p->firings, i);
+
+		probe->vouched = true;
+		probe->unseen = fired > runs ? fired - runs : 0;
+	}
 }
 
 uint64_t probes_outstanding_pages(const struct probes *p)
@@ -284,6 +327,7 @@ void probes_free(struct probes *p)
 		return;
 	for (int i = 0; i < PROBES_MAX; i++)
 		bpf_link__destroy(p->links[i]);
+	firings_close(p->firings);
 	if (p->stats_fd >= 0)
 		close(p->stats_fd);
 	trampoline__destroy(p->trampoline);

@@ -26,7 +26,8 @@ struct probes_config {
 int probes_load(struct probes **out, const struct probes_config *config, struct record *r);
 int probes_attach(struct probes *p, struct record *r);
 void probes_open_gate(struct probes *p);
-void probes_close_gate(struct probes *p);
+/* Also notes in r->probes which hooks the kernel kept firings from. */
+void probes_close_gate(struct probes *p, struct record *r);
 
 /* Pages of zero-copy sends that are still pinned; 0 where no hook sees them. */
 uint64_t probes_outstanding_pages(const struct probes *p);

@@ -88,6 +88,8 @@ struct probe {
 	enum { PROBE_ABSENT, PROBE_REFUSED, PROBE_ATTACHED } status;
 	char why[WHY_BYTES];
 	uint64_t runs, run_time_ns, missed_runs;
+	bool vouched;		/* a perf counter of the same tracepoint ran beside it */
+	uint64_t unseen;	/* firings that the kernel kept from the program */
 };
 
 struct socket_books {
@@ -168,6 +170,7 @@ struct record {
 	struct counter_value counters[END_COUNT][COUNTER_COUNT];
 	bool stats_known;		/* run times of the programs were counted */
 	uint64_t window_ns;		/* gate open to gate closed */
+	int attempt;			/* 1, or more after runs that missed firings */
 };
 
 /* Name, side and meaning of a site, as in the table of sites. */

@@ -91,10 +91,11 @@ static json_t *backend_json(const struct record *r)
 		put(o, "runs", integer_if(attached && r->stats_known, p->runs));
 		put(o, "run_time_ns", integer_if(attached && r->stats_known, p->run_time_ns));
 		put(o, "missed_runs", integer_if(attached, p->missed_runs));
+		put(o, "unseen_firings", integer_if(p->vouched, p->unseen));
 		json_array_append_new(probes, o);
 	}
-	return json_pack("{s:s, s:s, s:o}", "name", backend_name(r->backend), "why",
-			 r->backend_why, "probes", probes);
+	return json_pack("{s:s, s:s, s:i, s:o}", "name", backend_name(r->backend), "why",
+			 r->backend_why, "attempt", r->attempt, "probes", probes);
 }
 
 static json_t *site_json(const struct site_value *v, const struct tally *t)
