@@ -11,7 +11,7 @@
  * ignore MSG_ZEROCOPY if no SO_ZEROCOPY"). */
 static __always_inline bool zerocopy_enabled(const struct sock *sk)
 {
-	return BPF_CORE_READ(sk, __sk_common.skc_flags) >>
+	return sk->__sk_common.skc_flags >>
 		       bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
 }
 

@@ -38,7 +38,7 @@ SEC("?fexit/skb_copy_datagram_iter")
 int BPF_PROG(rx_copy_exit, struct sk_buff *skb, int offset, struct iov_iter *to, int len, int ret)
 {
 	if (window_open() && !ret)
-		site_add(books_find(cookie_of(BPF_CORE_READ(skb, sk))), SITE_rx_copy, len);
+		site_add(books_find(cookie_of(skb->sk)), SITE_rx_copy, len);
 	return 0;
 }
 
@@ -72,14 +72,13 @@ struct {
 SEC("?fentry/tcp_read_sock")
 int BPF_PROG(splice_read_enter, struct sock *sk)
 {
-	u64 task = bpf_get_current_pid_tgid(), cookie;
+	u64 cookie;
 
 	if (!window_open() || !task_is_ours())
 		return 0;
 	cookie = bpf_get_socket_cookie(sk);
 	books_open(sk, cookie);
-	if (bpf_map_update_elem(&splice_reader, &task, &cookie, BPF_ANY))
-		note_lost_update();
+	task_note(&splice_reader, cookie);
 	return 0;
 }
 
@@ -87,12 +86,12 @@ SEC("?fexit/tcp_splice_read")
 int BPF_PROG(splice_read_exit, struct socket *sock, void *ppos, struct pipe_inode_info *pipe,
 	     size_t len, unsigned int flags, long ret)
 {
-	u64 task = bpf_get_current_pid_tgid(), *cookie;
 	struct books *b;
+	u64 *cookie;
 
 	if (!window_open() || !task_is_ours() || ret <= 0)
 		return 0;
-	cookie = bpf_map_lookup_elem(&splice_reader, &task);
+	cookie = task_noted(&splice_reader);
 	b = cookie ? books_find(*cookie) : NULL;
 	count(b, COUNT_returned_bytes, ret);
 	site_add(b, SITE_rx_splice, ret);

@@ -32,13 +32,8 @@ static __always_inline void note_outstanding(u64 pages)
 SEC("?fentry/skb_zerocopy_iter_stream")
 int BPF_PROG(reference_enter, struct sock *sk, struct sk_buff *skb)
 {
-	u64 task = bpf_get_current_pid_tgid(), frags;
-
-	if (!window_open() || !books_find(cookie_of(sk)))
-		return 0;
-	frags = frags_of(skb);
-	if (bpf_map_update_elem(&frags_before, &task, &frags, BPF_ANY))
-		note_lost_update();
+	if (window_open() && books_find(cookie_of(sk)))
+		task_note(&frags_before, frags_of(skb));
 	return 0;
 }
 
@@ -48,13 +43,13 @@ int BPF_PROG(reference_enter, struct sock *sk, struct sk_buff *skb)
  * is skipped for CAP_IPC_LOCK, so neither tells. */
 static __always_inline int reference_done(struct sock *sk, struct sk_buff *skb, u64 uarg, int ret)
 {
-	u64 task = bpf_get_current_pid_tgid(), cookie = cookie_of(sk), pages, *before;
+	u64 cookie = cookie_of(sk), pages, *before;
 	struct books *b = books_find(cookie);
 	struct pin fresh = { .cookie = cookie }, *pin;
 
 	if (!b || ret <= 0)
 		return 0;
-	before = bpf_map_lookup_elem(&frags_before, &task);
+	before = task_noted(&frags_before);
 	pages = before ? frags_of(skb) - *before : 0;
 	site_add(b, SITE_tx_reference, ret);
 	count(b, COUNT_pinned_pages, pages);

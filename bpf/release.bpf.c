@@ -85,7 +85,7 @@ int BPF_PROG(late_copy_exit, struct sk_buff *skb, unsigned int gfp, int ret)
 	if (!now)
 		return 0;
 	if (!ret) {
-		bytes = BPF_CORE_READ(skb, data_len);
+		bytes = skb->data_len;
 		site_add(books_find(now->cookie), SITE_late_copy, bytes);
 		charge_cause(now->stack, bytes);
 	}
@@ -110,11 +110,11 @@ int BPF_PROG(completion, struct ubuf_info_msgzc *uarg)
 	if (!pin)
 		return 0;
 	b = books_find(pin->cookie);
-	sends = BPF_CORE_READ(uarg, len);
+	sends = uarg->len;
 	if (sabotage == SABOTAGE_DROP_COMPLETION && b && b->count[COUNT_completed_sends] == 0)
 		sends -= sends > 0;
 	count(b, COUNT_completed_sends, sends);
-	if (!BPF_CORE_READ_BITFIELD_PROBED(uarg, zerocopy))
+	if (!BPF_CORE_READ_BITFIELD(uarg, zerocopy))
 		count(b, COUNT_copied_sends, sends);
 	count(b, COUNT_released_pages, pin->pages);
 	__sync_fetch_and_add(&gauges.outstanding_pages, -pin->pages);

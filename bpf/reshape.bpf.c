@@ -13,10 +13,10 @@
 /* The socket that a packet on its way in belongs to, told by its headers. */
 static __always_inline u64 cookie_of_flow(const struct sk_buff *skb)
 {
-	unsigned char *head = BPF_CORE_READ(skb, head);
-	unsigned char *ip = head + BPF_CORE_READ(skb, network_header);
-	u16 transport = BPF_CORE_READ(skb, transport_header);
-	__be16 protocol = BPF_CORE_READ(skb, protocol);
+	unsigned char *head = skb->head;
+	unsigned char *ip = head + skb->network_header;
+	u16 transport = skb->transport_header;
+	__be16 protocol = skb->protocol;
 	struct flow flow = {};
 	u64 *cookie;
 
@@ -40,7 +40,7 @@ static __always_inline u64 cookie_of_flow(const struct sk_buff *skb)
 
 static __always_inline struct books *books_of_skb(const struct sk_buff *skb)
 {
-	struct books *b = books_find(cookie_of(BPF_CORE_READ(skb, sk)));
+	struct books *b = books_find(cookie_of(skb->sk));
 	u64 uarg;
 	struct pin *pin;
 

@@ -23,15 +23,14 @@ struct {
 SEC("?fentry/tcp_sendmsg_locked")
 int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
 {
-	u64 task = bpf_get_current_pid_tgid(), cookie;
+	u64 cookie;
 
 	if (!window_open() || !task_is_ours())
 		return 0;
 	cookie = bpf_get_socket_cookie(sk);
 	books_open(sk, cookie);
-	if (BPF_CORE_READ(msg, msg_flags) & MSG_SPLICE_PAGES_FLAG &&
-	    bpf_map_update_elem(&splicing, &task, &cookie, BPF_ANY))
-		note_lost_update();
+	if (msg->msg_flags & MSG_SPLICE_PAGES_FLAG)
+		task_note(&splicing, cookie);
 	return 0;
 }
 
@@ -43,7 +42,7 @@ int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int re
 	if (!window_open() || !task_is_ours())
 		return 0;
 	b = books_find(cookie_of(sk));
-	count_send(b, sk, BPF_CORE_READ(msg, msg_flags), ret);
+	count_send(b, sk, msg->msg_flags, ret);
 	return 0;
 }
 
@@ -65,11 +64,11 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
 
 static __always_inline int splice_done(long ret)
 {
-	u64 task = bpf_get_current_pid_tgid(), *cookie;
+	u64 *cookie;
 
 	if (!window_open() || ret <= 0)
 		return 0;
-	cookie = bpf_map_lookup_elem(&splicing, &task);
+	cookie = task_noted(&splicing);
 	if (cookie)
 		site_add(books_find(*cookie), SITE_tx_splice, ret);
 	return 0;

@@ -20,34 +20,30 @@ struct {
 
 static __always_inline bool is_tcp(const struct sock *sk)
 {
-	return BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP_NUMBER;
+	return sk->sk_protocol == IPPROTO_TCP_NUMBER;
 }
 
 /* Fires on each turn of the send loop, before the first skb leaves; not a byte counter. */
 SEC("?tp_btf/tcp_sendmsg_locked")
 int BPF_PROG(send_turn, struct sock *sk, struct msghdr *msg)
 {
-	u64 task = bpf_get_current_pid_tgid(), flags;
-
 	if (!window_open() || !task_is_ours())
 		return 0;
 	books_open(sk, bpf_get_socket_cookie(sk));
-	flags = BPF_CORE_READ(msg, msg_flags);
-	if (bpf_map_update_elem(&send_flags, &task, &flags, BPF_ANY))
-		note_lost_update();
+	task_note(&send_flags, msg->msg_flags);
 	return 0;
 }
 
 SEC("?tp_btf/sock_send_length")
 int BPF_PROG(send_length, struct sock *sk, int ret, int flags)
 {
-	u64 task = bpf_get_current_pid_tgid(), *turn;
+	u64 *turn;
 
 	if (!window_open() || !task_is_ours() || !is_tcp(sk))
 		return 0;
 	/* A send refused before its first turn leaves the flags of the one before: the same
 	 * variant's, so the same. */
-	turn = bpf_map_lookup_elem(&send_flags, &task);
+	turn = task_noted(&send_flags);
 	count_send(books_open(sk, bpf_get_socket_cookie(sk)), sk, turn ? *turn : flags, ret);
 	return 0;
 }
@@ -75,7 +71,7 @@ int BPF_PROG(copy_to_user, const struct sk_buff *skb, int len)
 
 	if (!window_open() || !task_is_ours() || len <= 0)
 		return 0;
-	sk = BPF_CORE_READ(skb, sk);
+	sk = skb->sk;
 	if (!sk || !is_tcp(sk))
 		return 0;
 	b = books_open(sk, cookie_of(sk));
@@ -91,7 +87,7 @@ static __always_inline u64 cookie_of_uarg(u64 uarg)
 {
 	struct sk_buff *holder = (void *)(uarg - bpf_core_field_offset(struct sk_buff, cb));
 
-	return cookie_of(BPF_CORE_READ(holder, sk));
+	return BPF_CORE_READ(holder, sk, __sk_common.skc_cookie.counter);
 }
 
 /* An skb that arrives with user pages. The reader found none of them (copy_to_user would have

@@ -16,7 +16,7 @@ int BPF_PROG(wire, const struct sk_buff *skb)
 
 	if (!window_open())
 		return 0;
-	b = books_find(cookie_of(BPF_CORE_READ(skb, sk)));
+	b = books_find(cookie_of(skb->sk));
 	if (!b)
 		return 0;
 	bytes = payload_bytes(skb);
@@ -33,7 +33,7 @@ int BPF_PROG(wire, const struct sk_buff *skb)
 static __always_inline int retransmitted(const struct sock *sk, const struct sk_buff *skb)
 {
 	struct books *b = books_find(cookie_of(sk));
-	u32 bytes = BPF_CORE_READ(skb, len);
+	u32 bytes = skb->len;
 
 	if (!b)
 		return 0;

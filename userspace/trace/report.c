@@ -30,16 +30,18 @@ void number_text(int64_t number, char *text)
 static void print_wrapped(FILE *out, const char *first, const char *text, int indent)
 {
 	int column = fprintf(out, "%s", first);
+	bool at_start = true;
 
 	while (*text) {
 		int len = strcspn(text, " ");
 
-		if (column + 1 + len > COLUMNS && column > indent)
+		if (!at_start && column + 1 + len > COLUMNS)
 			column = fprintf(out, "\n%*s", indent, "") - 1;
+		else if (!at_start)
+			column += fprintf(out, " ");
 		column += fprintf(out, "%.*s", len, text);
-		text += len;
-		if (*text)
-			column += fprintf(out, "%c", *text++);
+		at_start = false;
+		text += len + (text[len] == ' ');
 	}
 	fputc('\n', out);
 }
