@@ -110,6 +110,13 @@ static int launch_ends(struct run *run)
 	return err;
 }
 
+static int tell_refusal(const struct run *run, int err)
+{
+	fprintf(stderr, "trace_run: %s; try %s\n", run->record.backend_why,
+		run->options.backend == BACKEND_AUTO ? "--kernel 6.12" : "--backend auto");
+	return err;
+}
+
 static int attach(struct run *run)
 {
 	struct record *r = &run->record;
@@ -124,15 +131,14 @@ static int attach(struct run *run)
 	};
 	int err = run->options.no_probes ? 0 : probes_load(&run->probes, &config, r);
 
-	if (err) {
-		fprintf(stderr, "trace_run: %s; try --kernel 6.12\n", r->backend_why);
-		return err;
-	}
+	if (err)
+		return tell_refusal(run, err);
 	for (int e = 0; e < END_COUNT; e++)
 		if (child_wait_ready(&run->children[e]))
 			return -EPIPE;
-	if (run->probes)
-		probes_attach(run->probes, r);
+	err = run->probes ? probes_attach(run->probes, r) : 0;
+	if (err)
+		return tell_refusal(run, err);
 	for (int e = 0; e < END_COUNT; e++)
 		counters_open(&run->counters[e], run->children[e].pid, NULL);
 	err = privileges_drop();

@@ -3,6 +3,8 @@
 #ifndef COPYSCOPE_HOOKS_H
 #define COPYSCOPE_HOOKS_H
 
+#include <stdbool.h>
+
 enum hook_kind { HOOK_FENTRY, HOOK_FEXIT, HOOK_TRACEPOINT, HOOK_USDT };
 
 struct hook {
@@ -12,6 +14,7 @@ struct hook {
 	const char *target;	/* kernel function, tracepoint, or provider:name */
 	int args;		/* arguments that this program is written for; 0: any */
 	const char *event;	/* the tracepoint in tracefs if it fires in softirq, else NULL */
+	bool needed;		/* without it the backend's books would be wrong, not just short */
 };
 
 /* Both end with a NULL program. */

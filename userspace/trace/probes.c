@@ -16,6 +16,7 @@
 #include "build/trampoline.skel.h"
 #include "userspace/trace/firings.h"
 #include "userspace/trace/hooks.h"
+#include "userspace/trace/probes_offer.h"
 #include "userspace/trace/probes_read.h"
 
 struct probes {
@@ -48,67 +49,14 @@ static int keep_complaint(enum libbpf_print_level level, const char *format, va_
 	return 0;
 }
 
-/* Arguments of a kernel function, or of a tracepoint without its context; -1 if it is not there. */
-static int kernel_args(const struct btf *btf, const struct hook *hook)
-{
-	bool tracepoint = hook->kind == HOOK_TRACEPOINT;
-	char name[NAME_BYTES];
-	const struct btf_type *t;
-	int id;
-
-	snprintf(name, sizeof(name), "%s%s", tracepoint ? "btf_trace_" : "", hook->target);
-	id = btf__find_by_name_kind(btf, name, tracepoint ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC);
-	if (id < 0)
-		return -1;
-	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
-	if (tracepoint)
-		t = btf__type_by_id(btf, t->type);
-	return btf_vlen(t) - tracepoint;
-}
-
-/* Kernels under lockdown refuse every trampoline (EPERM at load): ask with an empty one. */
-static int try_trampoline(const struct btf *btf)
-{
-	struct bpf_insn empty[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY);
-	int fd;
-
-	opts.attach_btf_id = btf__find_by_name_kind(btf, "tcp_sendmsg_locked", BTF_KIND_FUNC);
-	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "try", "GPL", empty, 2, &opts);
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	return 0;
-}
-
-static enum backend choose_backend(enum backend asked, const struct btf *btf, char *why)
-{
-	int err;
-
-	if (asked != BACKEND_AUTO) {
-		snprintf(why, WHY_BYTES, "asked for on the command line");
-		return asked;
-	}
-	err = try_trampoline(btf);
-	if (!err) {
-		snprintf(why, WHY_BYTES, "this kernel accepts trampolines (fentry/fexit)");
-		return BACKEND_TRAMPOLINE;
-	}
-	snprintf(why, WHY_BYTES, "this kernel refuses trampolines (fentry/fexit): %s",
-		 strerror(-err));
-	return BACKEND_TRACEPOINT;
-}
-
-/* Decides for one hook before load: the record says why it stays out. */
-static void choose_hook(struct probes *p, const struct hook *hook, const struct btf *btf,
+/* Decides for one hook before load: the record says why it stays out. -ENOTSUP if the backend
+ * cannot do without it. */
+static int choose_hook(struct probes *p, const struct hook *hook, const struct btf *btf,
 			struct record *r)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(p->view.object, hook->program);
 	struct probe *probe = &r->probes[r->probe_count++];
-	int args = hook->kind == HOOK_USDT ? 0 : kernel_args(btf, hook);
+	int args = hook->kind == HOOK_USDT ? 0 : offer_args(btf, hook);
 
 	probe->question = hook->question;
 	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(hook->kind),
@@ -117,12 +65,17 @@ static void choose_hook(struct probes *p, const struct hook *hook, const struct 
 	if (p->detach && !strcmp(p->detach, hook->question))
 		snprintf(probe->why, WHY_BYTES, "left off on purpose (--break detach:%s)", p->detach);
 	else if (args < 0)
-		snprintf(probe->why, WHY_BYTES, "this kernel has no %s", hook->target);
+		snprintf(probe->why, WHY_BYTES, "this kernel has no %s", probe->hook);
 	else if (hook->args && args != hook->args)
 		snprintf(probe->why, WHY_BYTES, "%s takes %d arguments here, this probe reads %d",
 			 hook->target, args, hook->args);
 	else
-		bpf_program__set_autoload(prog, true);
+		return bpf_program__set_autoload(prog, true);
+	if (!hook->needed || (p->detach && !strcmp(p->detach, hook->question)))
+		return 0;
+	snprintf(r->backend_why, WHY_BYTES, "the %s backend cannot work here: %.180s",
+		 backend_name(r->backend), probe->why);
+	return -ENOTSUP;
 }
 
 static int size_maps(struct bpf_object *object, int sockets)
@@ -187,6 +140,37 @@ static int load_skeleton(struct probes *p)
 	return err;
 }
 
+static int choose_hooks(struct probes *p, const struct btf *btf, struct record *r)
+{
+	int err = 0;
+
+	r->probe_count = 0;
+	for (const struct hook *hook = p->hooks; hook->program && !err; hook++)
+		err = choose_hook(p, hook, btf, r);
+	return err;
+}
+
+static int load_backend(struct probes *p, const struct probes_config *config,
+			const struct btf *btf, struct record *r)
+{
+	int err;
+
+	r->backend = offer_backend(config->backend, btf, r->backend_why);
+	err = open_skeleton(p, config, r->backend);
+	if (!err)
+		err = size_maps(p->view.object, config->sockets);
+	if (!err)
+		err = choose_hooks(p, btf, r);
+	if (err)
+		return err;
+	err = load_skeleton(p);
+	if (err)
+		snprintf(r->backend_why, WHY_BYTES, "the kernel refused the %s programs: %s%s%.100s",
+			 backend_name(r->backend), strerror(-err), *last_complaint ? ": " : "",
+			 last_complaint);
+	return err;
+}
+
 int probes_load(struct probes **out, const struct probes_config *config, struct record *r)
 {
 	struct probes *p = calloc(1, sizeof(*p));
@@ -197,31 +181,15 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 	if (!p)
 		return -ENOMEM;
 	p->stats_fd = -1;
-	libbpf_set_print(keep_complaint);
-	btf = btf__load_vmlinux_btf();
-	if (!btf) {
-		snprintf(r->backend_why, WHY_BYTES, "cannot read the kernel's BTF");
-		free(p);
-		return -ENOENT;
-	}
-	r->backend = choose_backend(config->backend, btf, r->backend_why);
 	p->workload_path = config->workload_path;
 	p->detach = config->detach;
 	p->sender_tgid = config->tgid[END_SENDER];
-	err = open_skeleton(p, config, r->backend);
-	if (!err)
-		err = size_maps(p->view.object, config->sockets);
-	if (!err) {
-		r->probe_count = 0;
-		for (const struct hook *hook = p->hooks; hook->program; hook++)
-			choose_hook(p, hook, btf, r);
-		err = load_skeleton(p);
-	}
+	libbpf_set_print(keep_complaint);
+	snprintf(r->backend_why, WHY_BYTES, "cannot read the kernel's BTF");
+	btf = btf__load_vmlinux_btf();
+	err = btf ? load_backend(p, config, btf, r) : -ENOENT;
 	btf__free(btf);
 	if (err) {
-		snprintf(r->backend_why, WHY_BYTES, "the kernel refused the %s programs: %s%s%.100s",
-			 backend_name(r->backend), strerror(-err), *last_complaint ? ": " : "",
-			 last_complaint);
 		probes_free(p);
 		return err;
 	}
@@ -271,6 +239,11 @@ int probes_attach(struct probes *p, struct record *r)
 		}
 		probe->status = PROBE_REFUSED;
 		snprintf(probe->why, WHY_BYTES, "the kernel refused it: %s", strerror(errno));
+		if (!p->hooks[i].needed)
+			continue;
+		snprintf(r->backend_why, WHY_BYTES, "the kernel refused %s, which the %s backend needs",
+			 probe->hook, backend_name(r->backend));
+		return -ENOTSUP;
 	}
 	open_firings(p, r);
 	return 0;
