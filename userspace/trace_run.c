@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Conducts one run: arrange, launch, attach, open the gate, collect, judge, report. */
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "userspace/path/path.h"
-#include "userspace/trace/launch.h"
+#include "userspace/trace/ends.h"
 #include "userspace/trace/laws.h"
 #include "userspace/trace/machine.h"
 #include "userspace/trace/options.h"
@@ -18,6 +15,7 @@
 #include "userspace/trace/record_json.h"
 #include "userspace/trace/sites.h"
 #include "userspace/trace/text.h"
+#include "userspace/trace/tree.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
 enum { SETTLE_MS = 2000, ATTEMPTS = 5 };
@@ -41,73 +39,6 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-/* build/trace_run lies beside build/workload; records go to results/runs of the same tree. */
-static int find_places(struct run *run, char *record_path)
-{
-	char self[PATH_MAX] = {}, folder[PATH_MAX];
-	const char *runs = getenv("COPYSCOPE_RUNS");
-
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		return -errno;
-	snprintf(run->workload, sizeof(run->workload), "%.4000s/workload", dirname(self));
-	if (run->options.json) {
-		snprintf(record_path, PATH_MAX, "%s", run->options.json);
-		return 0;
-	}
-	if (runs)
-		snprintf(folder, sizeof(folder), "%s", runs);
-	else /* dirname() left build/ in self: cut it off to name the tree */
-		snprintf(folder, sizeof(folder), "%.4000s/results/runs", dirname(self));
-	mkdir(folder, 0755);
-	snprintf(record_path, PATH_MAX, "%.4000s/%s.json", folder, run->record.id);
-	return 0;
-}
-
-static void name_run(struct record *r)
-{
-	struct timespec t;
-	struct tm utc;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	gmtime_r(&t.tv_sec, &utc);
-	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	strftime(r->id, sizeof(r->id), "%Y%m%dT%H%M%S", &utc);
-	snprintf(r->id + strlen(r->id), sizeof(r->id) - strlen(r->id), ".%03ld-%d",
-		 t.tv_nsec / 1000000, getpid());
-}
-
-static int launch_ends(struct run *run)
-{
-	struct workload_plan *p = &run->record.plan;
-	char bytes[24], threads[24], amount[40];
-	const char *how_long = p->messages ? "--messages" : "--seconds";
-	const char *server[] = { run->workload, "server", p->variant, bytes, "--listen",
-				 run->path.address, "--pattern", p->pattern, "--clients", threads,
-				 how_long, amount, "--json", NULL };
-	const char *client[] = { run->workload, "client", bytes, threads, "--connect",
-				 run->path.address, "--pattern", p->pattern, "--receiver",
-				 p->receiver, !strcmp(p->pattern, "rr") ? how_long : "--json",
-				 !strcmp(p->pattern, "rr") ? amount : NULL, "--json", NULL };
-	const char *const *argv[] = { server, client };
-	int err = 0;
-
-	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)p->bytes);
-	snprintf(threads, sizeof(threads), "%d", p->threads);
-	if (p->messages)
-		snprintf(amount, sizeof(amount), "%llu", (unsigned long long)p->messages);
-	else
-		snprintf(amount, sizeof(amount), "%g", p->seconds);
-	for (int e = 0; e < END_COUNT && !err; e++) {
-		err = path_enter(&run->path, e);
-		if (!err)
-			err = child_launch(&run->children[e], argv[e]);
-	}
-	path_leave(&run->path);
-	if (err)
-		fprintf(stderr, "trace_run: cannot start the workload: %s\n", strerror(-err));
-	return err;
 }
 
 static int tell_refusal(const struct run *run, int err)
@@ -226,20 +157,6 @@ static int tell(struct run *run)
 	return err;
 }
 
-static int reserve_record(struct run *run)
-{
-	char path[PATH_MAX];
-	int err = find_places(run, path);
-
-	run->keep.fd = -1;
-	if (err || !strcmp(path, "-"))
-		return err;
-	err = keep_open(&run->keep, path);
-	if (err)
-		fprintf(stderr, "trace_run: cannot write the record %s: %s\n", path, strerror(-err));
-	return err;
-}
-
 static void arrange_end(struct run *run)
 {
 	for (int e = 0; e < END_COUNT; e++) {
@@ -272,7 +189,7 @@ int main(int argc, char **argv)
 {
 	struct run run = { .path = { .home_ns = -1, .ns = { -1, -1 } } };
 	struct record *r = &run.record;
-	int result = EXIT_REFUSED;
+	int result = EXIT_REFUSED, err;
 
 	options_parse(argc, argv, &run.options);
 	if (machine_check())
@@ -281,17 +198,13 @@ int main(int argc, char **argv)
 	r->plan = run.options.plan;
 	snprintf(r->path.kind, sizeof(r->path.kind), "%s", run.options.path_kind);
 	r->attempt = getenv("COPYSCOPE_ATTEMPT") ? atoi(getenv("COPYSCOPE_ATTEMPT")) : 1;
-	name_run(r);
+	record_name(r);
 	machine_read(&r->machine);
-	switch (reserve_record(&run)) {
-	case 0:
-		break;
-	case -ENOSPC:
-		return EXIT_REFUSED;
-	default:
-		return EXIT_USAGE;
-	}
-	if (path_arrange(&run.path, &r->path) || launch_ends(&run) || attach(&run))
+	err = keep_reserve(&run.keep, run.options.json, r->id);
+	if (err)
+		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+	tree_path("build/workload", run.workload, sizeof(run.workload));
+	if (path_arrange(&run.path, &r->path) || ends_launch(run.children, run.workload, &r->plan, &run.path) || attach(&run))
 		goto out;
 	result = EXIT_BROKEN;
 	if (measure(&run))

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "userspace/trace/record_json.h"
+#include "userspace/trace/tree.h"
 
 /* More than any record of a few hundred sockets; what is not used is given back. */
 enum { RESERVED_BYTES = 1 << 20 };
@@ -29,6 +31,33 @@ int keep_open(struct keep *k, const char *path)
 	close(k->fd);
 	k->fd = -1;
 	return -err;
+}
+
+int keep_reserve(struct keep *k, const char *asked, const char *id)
+{
+	char path[sizeof(k->path)], folder[3500];
+	int err;
+
+	k->fd = -1;
+	if (asked && !strcmp(asked, "-"))
+		return 0;
+	if (asked) {
+		snprintf(path, sizeof(path), "%s", asked);
+	} else {
+		const char *runs = getenv("COPYSCOPE_RUNS");
+
+		if (runs)
+			snprintf(folder, sizeof(folder), "%s", runs);
+		else
+			tree_path("results/runs", folder, sizeof(folder));
+		mkdir(folder, 0755);
+		snprintf(path, sizeof(path), "%s/%s.json", folder, id);
+	}
+	err = keep_open(k, path);
+	if (err)
+		fprintf(stderr, "trace_run: cannot write the record %s: %s; choose another --json FILE\n",
+			path, strerror(-err));
+	return err;
 }
 
 static int publish(const struct keep *k)

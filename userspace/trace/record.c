@@ -2,8 +2,11 @@
 /* Names of the record's enums, and look-ups in a record. */
 #include "userspace/trace/record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static const struct {
 	const char *name, *side, *meaning;
@@ -86,6 +89,19 @@ const struct app_socket *record_app_socket(const struct record *r, uint64_t cook
 		}
 	}
 	return NULL;
+}
+
+void record_name(struct record *r)
+{
+	struct timespec t;
+	struct tm utc;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	gmtime_r(&t.tv_sec, &utc);
+	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	strftime(r->id, sizeof(r->id), "%Y%m%dT%H%M%S", &utc);
+	snprintf(r->id + strlen(r->id), sizeof(r->id) - strlen(r->id), ".%03ld-%d",
+		 t.tv_nsec / 1000000, getpid());
 }
 
 void record_free(struct record *r)

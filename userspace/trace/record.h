@@ -189,6 +189,9 @@ bool record_probe_attached(const struct record *r, const char *question);
 /* The end that a socket belongs to, told by the workload's own list; NULL if neither knows it. */
 const struct app_socket *record_app_socket(const struct record *r, uint64_t cookie, enum end *end);
 
+/* Gives the run its id and start time: unique on one machine. */
+void record_name(struct record *r);
+
 /* Frees what the record owns. */
 void record_free(struct record *r);
 

@@ -20,6 +20,11 @@ struct keep {
 	char path[4096];
 };
 
+/*
+ * Reserves the file that the user asked for; by default ID.json in COPYSCOPE_RUNS or in the
+ * tree's results/runs. "-" reserves nothing. 0, or -errno with one line printed.
+ */
+int keep_reserve(struct keep *k, const char *asked, const char *id);
 int keep_open(struct keep *k, const char *path);
 int keep_commit(struct keep *k, const struct record *r);
 void keep_abandon(struct keep *k);

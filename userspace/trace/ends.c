@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Turns the plan of a run into the command lines of the workload's two ends. */
+#include "userspace/trace/ends.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int ends_launch(struct child children[END_COUNT], const char *workload,
+		const struct workload_plan *plan, const struct path *path)
+{
+	char bytes[24], threads[24], amount[40];
+	const char *how_long = plan->messages ? "--messages" : "--seconds";
+	/* The end that decides when to stop is told how long: the client in rr, else the server. */
+	bool client_decides = !strcmp(plan->pattern, "rr");
+	const char *server[] = { workload, "server", plan->variant, bytes, "--json",
+				 "--listen", path->address, "--pattern", plan->pattern,
+				 "--clients", threads, how_long, amount, NULL };
+	const char *client[] = { workload, "client", bytes, threads, "--json",
+				 "--connect", path->address, "--pattern", plan->pattern,
+				 "--receiver", plan->receiver, client_decides ? how_long : NULL,
+				 amount, NULL };
+	const char *const *argv[] = { server, client };
+	int err = 0;
+
+	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)plan->bytes);
+	snprintf(threads, sizeof(threads), "%d", plan->threads);
+	if (plan->messages)
+		snprintf(amount, sizeof(amount), "%llu", (unsigned long long)plan->messages);
+	else
+		snprintf(amount, sizeof(amount), "%g", plan->seconds);
+	for (int e = 0; e < END_COUNT && !err; e++) {
+		err = path_enter(path, e);
+		if (!err)
+			err = child_launch(&children[e], argv[e]);
+	}
+	path_leave(path);
+	if (err)
+		fprintf(stderr, "trace_run: cannot start the workload: %s\n", strerror(-err));
+	return err;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where things lie in the tree that the running program belongs to. */
+#ifndef COPYSCOPE_TREE_H
+#define COPYSCOPE_TREE_H
+
+#include <stddef.h>
+
+/* Writes the absolute path of @name in the tree: build/trace_run's own folder is build/. */
+void tree_path(const char *name, char *path, size_t size);
+
+#endif
