@@ -60,7 +60,7 @@ static int attach(struct run *run)
 		.detach = run->options.detach,
 		.count_run_time = true,
 	};
-	int err = run->options.no_probes ? 0 : probes_load(&run->probes, &config, r);
+	int err = r->backend == BACKEND_NONE ? 0 : probes_load(&run->probes, &config, r);
 
 	if (err)
 		return tell_refusal(run, err);
@@ -198,6 +198,10 @@ int main(int argc, char **argv)
 	r->plan = run.options.plan;
 	snprintf(r->path.kind, sizeof(r->path.kind), "%s", run.options.path_kind);
 	r->attempt = getenv("COPYSCOPE_ATTEMPT") ? atoi(getenv("COPYSCOPE_ATTEMPT")) : 1;
+	if (run.options.no_probes) {
+		r->backend = BACKEND_NONE;
+		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
+	}
 	record_name(r);
 	machine_read(&r->machine);
 	err = keep_reserve(&run.keep, run.options.json, r->id);

@@ -178,8 +178,9 @@ KERNEL(completions, count[COUNT_completed_sends])
 
 static void witness_laws(struct record *r)
 {
-	const char *unread = r->app[END_SENDER].completions_read ?
-				     NULL : "the workload never read its completions, on purpose";
+	const char *no_sends = "sends are not measured";
+	const char *unread = "the workload never read its completions, on purpose";
+	bool read = r->app[END_SENDER].completions_read;
 	bool accepted = record_probe_attached(r, "accepted");
 	bool returned = record_probe_attached(r, "returned");
 	/* Without completion hooks the sends are the only count to hold completions against. */
@@ -197,9 +198,10 @@ static void witness_laws(struct record *r)
 								   : "user_gather is not measured");
 	law_witness(r, "witness zero-copy sends", "zero-copy sends by the workload's account",
 		    app_zerocopy_sends, kernel_zerocopy_sends,
-		    accepted ? NULL : "sends are not measured");
+		    accepted ? NULL : no_sends);
 	law_witness(r, "witness completions", "completions that the workload read", app_completions,
-		    hooked ? kernel_completions : kernel_zerocopy_sends, unread);
+		    hooked ? kernel_completions : kernel_zerocopy_sends,
+		    !read ? unread : hooked || accepted ? NULL : no_sends);
 }
 
 static void end_to_end_law(struct record *r)
@@ -241,6 +243,10 @@ static void probes_law(struct record *r)
 				  "none");
 	uint64_t missed = r->ledger.gauges.lost_updates, unseen = laws_unseen(r);
 
+	if (r->backend == BACKEND_NONE) {
+		snprintf(law->why, WHY_BYTES, "%s", r->backend_why);
+		return;
+	}
 	for (int i = 0; i < r->probe_count; i++)
 		missed += r->probes[i].missed_runs;
 	law_weigh(law, (struct sides){ missed + unseen, 0 });

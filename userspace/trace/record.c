@@ -51,7 +51,7 @@ const char *how_name(enum how how)
 
 const char *backend_name(enum backend backend)
 {
-	static const char *const names[] = { "auto", "trampoline", "tracepoint" };
+	static const char *const names[] = { "auto", "trampoline", "tracepoint", "none" };
 
 	return names[backend];
 }

@@ -146,7 +146,7 @@ struct pins {
 	char why[WHY_BYTES];
 };
 
-enum backend { BACKEND_AUTO, BACKEND_TRAMPOLINE, BACKEND_TRACEPOINT };
+enum backend { BACKEND_AUTO, BACKEND_TRAMPOLINE, BACKEND_TRACEPOINT, BACKEND_NONE };
 
 struct record {
 	char id[NAME_BYTES];

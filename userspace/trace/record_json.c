@@ -222,6 +222,7 @@ static json_t *timing_json(const struct record *r)
 						     r->ledger.gauges.first_byte_ns));
 	put(o, "comparable", json_boolean(!r->machine.emulated));
 	put(o, "why", text(r->machine.emulated ? "times of an emulated machine mean nothing" :
+			 r->backend == BACKEND_NONE ? "no probes were attached" :
 			   "probes were attached: compare only with runs of the same kind"));
 	return o;
 }

@@ -52,6 +52,8 @@ static void print_sites(const struct record *r, FILE *out)
 	uint64_t accepted = r->ledger.total.count[COUNT_accepted_bytes];
 	char bytes[32];
 
+	if (r->backend == BACKEND_NONE)
+		return;
 	fprintf(out, "\n%-14s %18s %14s %9s  %s\n", "site", "bytes", "bytes/message", "per byte",
 		"how it is known");
 	for (enum site s = 0; s < SITE_COUNT; s++) {
@@ -102,8 +104,11 @@ static void print_pins(const struct record *r, FILE *out)
 	if (!n[COUNT_zerocopy_sends])
 		return;
 	number_text(r->pins.pages, pages);
-	fprintf(out, "\npinned          %s pages, %.1f a send", pages,
-		(double)r->pins.pages / n[COUNT_zerocopy_sends]);
+	if (r->pins.how == HOW_NOT_MEASURED)
+		fprintf(out, "\npinned          not measured");
+	else
+		fprintf(out, "\npinned          %s pages, %.1f a send", pages,
+			(double)r->pins.pages / n[COUNT_zerocopy_sends]);
 	if (r->pins.released_how != HOW_NOT_MEASURED) {
 		number_text(r->pins.released_pages, pages);
 		fprintf(out, ", %s released", pages);
@@ -131,6 +136,8 @@ static void print_laws(const struct record *r, FILE *out)
 		const struct law *law = &r->laws[i];
 		char left[32] = "-", right[32] = "-", residual[32] = "-";
 
+		if (r->backend == BACKEND_NONE && !law->known)
+			continue;
 		if (law->known) {
 			number_text(law->left, left);
 			number_text(law->right, right);
@@ -192,6 +199,7 @@ static void print_timing(const struct record *r, FILE *out)
 			app->latency.mean_us, app->latency.p50_us, app->latency.p99_us);
 	fprintf(out, "\n                %s\n",
 		r->machine.emulated ? "times of an emulated machine mean nothing; counts are exact" :
+		r->backend == BACKEND_NONE ? "without probes" :
 				      "with probes attached: compare only with runs like it");
 }
 

@@ -49,7 +49,24 @@ static const char *why_not(const struct record *r, const char *question)
 		if (!strcmp(r->probes[i].question, question) &&
 		    r->probes[i].status != PROBE_ATTACHED)
 			return r->probes[i].why;
-	return "no tracepoint sees it; " GET_TRAMPOLINES;
+	return r->backend == BACKEND_NONE ? r->backend_why :
+	       "no tracepoint sees it; " GET_TRAMPOLINES;
+}
+
+static const char tx_copy_by_wire[] =
+	"payload in kernel memory of the skbs that left, less what left twice";
+
+/* Without the wire it is what remains, if everything else is known. */
+static enum how how_tx_copy(const struct record *r, const char **why)
+{
+	*why = tx_copy_by_wire;
+	if (record_probe_attached(r, "tx_copy"))
+		return HOW_DERIVED;
+	*why = "accepted less referenced and spliced";
+	if (record_probe_attached(r, "accepted") && record_probe_attached(r, "tx_reference"))
+		return HOW_DERIVED;
+	*why = why_not(r, "tx_copy");
+	return HOW_NOT_MEASURED;
 }
 
 static enum how how_known(const struct record *r, enum site site, const char **why)
@@ -58,14 +75,12 @@ static enum how how_known(const struct record *r, enum site site, const char **w
 	bool wire = record_probe_attached(r, "tx_copy");
 
 	*why = "";
-	if (site == SITE_tx_copy) {
-		*why = wire ? "payload in kernel memory of the skbs that left, less what left twice"
-			    : "accepted less referenced and spliced";
-		return HOW_DERIVED;
-	}
-	if (site == SITE_tx_reference && tracepoint && wire) {
-		*why = "payload in user pages of the skbs that left, less what left twice";
-		return HOW_DERIVED;
+	if (site == SITE_tx_copy)
+		return how_tx_copy(r, why);
+	if (site == SITE_tx_reference && tracepoint) {
+		*why = wire ? "payload in user pages of the skbs that left, less what left twice"
+			    : why_not(r, "tx_copy");
+		return wire ? HOW_DERIVED : HOW_NOT_MEASURED;
 	}
 	if (site == SITE_late_copy && tracepoint && record_probe_attached(r, "late_copy")) {
 		*why = "arrived in user pages, read from kernel pages";
@@ -74,7 +89,7 @@ static enum how how_known(const struct record *r, enum site site, const char **w
 	if (record_probe_attached(r, site_name(site)))
 		return HOW_MEASURED;
 	/* The flag of recv, seen by the same hook as its return value. */
-	if (site == SITE_rx_discard && !tracepoint && record_probe_attached(r, "returned"))
+	if (site == SITE_rx_discard && r->backend == BACKEND_TRAMPOLINE && record_probe_attached(r, "returned"))
 		return HOW_MEASURED;
 	*why = why_not(r, site_name(site));
 	return HOW_NOT_MEASURED;
@@ -88,6 +103,10 @@ static void pins_fill(struct record *r)
 	p->pages = n[COUNT_pinned_pages];
 	p->released_pages = n[COUNT_released_pages];
 	p->peak_pages = r->ledger.gauges.peak_pages;
+	if (r->backend == BACKEND_NONE) {
+		snprintf(p->why, WHY_BYTES, "%s", r->backend_why);
+		return;
+	}
 	if (r->backend == BACKEND_TRACEPOINT) {
 		p->how = record_probe_attached(r, "tx_copy") ? HOW_DERIVED : HOW_NOT_MEASURED;
 		snprintf(p->why, WHY_BYTES, "pages: frags of the skbs that left; released and peak: "

@@ -52,12 +52,29 @@ static void sentence_copied(const struct record *r, char *text, size_t size)
 					"nothing was referenced");
 }
 
+/* The first of the sites that every verdict needs and this run lacks, or NULL. */
+static const char *site_missing(const struct record *r)
+{
+	static const enum site needed[] = { SITE_tx_copy, SITE_tx_reference, SITE_rx_copy };
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		if (r->sites[needed[i]].how == HOW_NOT_MEASURED)
+			return site_name(needed[i]);
+	return NULL;
+}
+
 void verdict_sentence(const struct record *r, char *text, size_t size)
 {
 	size_t used;
 	int broken = laws_broken(r);
 
-	if (!r->ledger.total.count[COUNT_accepted_bytes])
+	if (r->backend == BACKEND_NONE)
+		snprintf(text, size, "%s on %s ran without probes: nothing was counted.",
+			 r->plan.variant, r->path.kind);
+	else if (site_missing(r))
+		snprintf(text, size, "%s on %s: no verdict, because %s was not measured.",
+			 r->plan.variant, r->path.kind, site_missing(r));
+	else if (!r->ledger.total.count[COUNT_accepted_bytes])
 		snprintf(text, size, "%s on %s: no byte was counted.", r->plan.variant, r->path.kind);
 	else if (r->sites[SITE_tx_reference].tally.bytes)
 		sentence_referenced(r, text, size);
