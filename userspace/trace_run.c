@@ -4,124 +4,30 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "userspace/trace/ends.h"
 #include "userspace/trace/laws.h"
 #include "userspace/trace/machine.h"
 #include "userspace/trace/options.h"
-#include "userspace/trace/probes.h"
 #include "userspace/trace/record_json.h"
 #include "userspace/trace/sites.h"
 #include "userspace/trace/text.h"
 #include "userspace/trace/tree.h"
+#include "userspace/trace/window.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
-enum { SETTLE_MS = 2000, ATTEMPTS = 5 };
+enum { ATTEMPTS = 5 };
 
 struct run {
 	struct options options;
 	struct record record;
 	struct path path;
 	struct child children[END_COUNT];
-	struct probes *probes;
-	struct counter_set *counters[END_COUNT];
+	struct window window;
 	struct keep keep;
 	char workload[PATH_MAX];
-	uint64_t opened_ns;
-	bool progress;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static int tell_refusal(const struct run *run, int err)
-{
-	fprintf(stderr, "trace_run: %s; try %s\n", run->record.backend_why,
-		run->options.backend == BACKEND_AUTO ? "--kernel 6.12" : "--backend auto");
-	return err;
-}
-
-static int attach(struct run *run)
-{
-	struct record *r = &run->record;
-	struct probes_config config = {
-		.backend = run->options.backend,
-		.tgid = { run->children[0].pid, run->children[1].pid },
-		.sockets = 2 * r->plan.threads,
-		.workload_path = run->workload,
-		.sabotage = run->options.sabotage,
-		.detach = run->options.detach,
-		.count_run_time = true,
-	};
-	int err = r->backend == BACKEND_NONE ? 0 : probes_load(&run->probes, &config, r);
-
-	if (err)
-		return tell_refusal(run, err);
-	for (int e = 0; e < END_COUNT; e++)
-		if (child_wait_ready(&run->children[e]))
-			return -EPIPE;
-	err = run->probes ? probes_attach(run->probes, r) : 0;
-	if (err)
-		return tell_refusal(run, err);
-	for (int e = 0; e < END_COUNT; e++)
-		counters_open(&run->counters[e], run->children[e].pid, NULL);
-	err = privileges_drop();
-	if (err)
-		fprintf(stderr, "trace_run: cannot drop privileges: %s\n", strerror(-err));
-	return err;
-}
-
-static void show_progress(void *arg)
-{
-	struct run *run = arg;
-
-	if (run->progress)
-		fprintf(stderr, "\r  running, %.1f s ", (now_ns() - run->opened_ns) / 1e9);
-}
-
-/* Pages are released when the peer has acknowledged: that may be a moment after the last call. */
-static void settle(struct run *run)
-{
-	for (int ms = 0; ms < SETTLE_MS && probes_outstanding_pages(run->probes); ms++)
-		usleep(1000);
-}
-
-static int measure(struct run *run)
-{
-	struct record *r = &run->record;
-	int err;
-
-	run->opened_ns = now_ns();
-	run->progress = isatty(STDERR_FILENO);
-	if (run->probes)
-		probes_open_gate(run->probes);
-	for (int e = 0; e < END_COUNT; e++)
-		if (run->counters[e])
-			counters_enable(run->counters[e]);
-	for (int e = 0; e < END_COUNT; e++)
-		child_release(&run->children[e]);
-	children_collect(run->children, END_COUNT, show_progress, run);
-	if (run->probes) {
-		settle(run);
-		probes_close_gate(run->probes, r);
-	}
-	r->window_ns = now_ns() - run->opened_ns;
-	if (run->progress)
-		fprintf(stderr, "\r\033[K");
-	for (int e = 0; e < END_COUNT; e++)
-		counters_read(run->counters[e], r->counters[e]);
-	err = run->probes ? probes_read(run->probes, r) : 0;
-	if (err)
-		fprintf(stderr, "trace_run: cannot read what was counted: %s\n", strerror(-err));
-	return err;
-}
 
 static int judge(struct run *run)
 {
@@ -159,11 +65,9 @@ static int tell(struct run *run)
 
 static void arrange_end(struct run *run)
 {
-	for (int e = 0; e < END_COUNT; e++) {
+	for (int e = 0; e < END_COUNT; e++)
 		child_end(&run->children[e]);
-		counters_close(run->counters[e]);
-	}
-	probes_free(run->probes);
+	window_free(&run->window);
 	path_dissolve(&run->path);
 	keep_abandon(&run->keep);
 	record_free(&run->record);
@@ -208,10 +112,11 @@ int main(int argc, char **argv)
 	if (err)
 		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 	tree_path("build/workload", run.workload, sizeof(run.workload));
-	if (path_arrange(&run.path, &r->path) || ends_launch(run.children, run.workload, &r->plan, &run.path) || attach(&run))
+	if (path_arrange(&run.path, &r->path) || ends_launch(run.children, run.workload, &r->plan, &run.path) ||
+	    window_prepare(&run.window, &run.options, run.workload, run.children, r))
 		goto out;
 	result = EXIT_BROKEN;
-	if (measure(&run))
+	if (window_measure(&run.window, run.children, r))
 		goto out;
 	if (laws_unseen(r) && r->attempt < ATTEMPTS)
 		try_again(&run, argv);

@@ -95,7 +95,9 @@ static const char *obstacle_to_send(const struct record *r)
 {
 	if (!record_probe_attached(r, "accepted"))
 		return "accepted bytes are not measured";
-	if (!record_probe_attached(r, "tx_copy"))
+	if (r->sites[SITE_tx_copy].how == HOW_NOT_MEASURED)
+		return "tx_copy is not measured";
+	if (!record_wire_known(r))
 		return "true by construction: tx_copy is what remains, nothing looks at the skbs";
 	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
 		return "tx_reference is not measured";
@@ -119,6 +121,9 @@ static const char *obstacle_to_completion(const struct record *r)
 		return "completions inside the kernel are not measured: needs the trampoline backend";
 	if (!record_probe_attached(r, "completions") || !record_probe_attached(r, "accepted"))
 		return "completions are not measured";
+	/* A completion finds its socket by the pin that a reference left. */
+	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
+		return "tx_reference is not measured";
 	return NULL;
 }
 
@@ -184,7 +189,8 @@ static void witness_laws(struct record *r)
 	bool accepted = record_probe_attached(r, "accepted");
 	bool returned = record_probe_attached(r, "returned");
 	/* Without completion hooks the sends are the only count to hold completions against. */
-	bool hooked = record_probe_attached(r, "completions");
+	bool hooked = record_probe_attached(r, "completions") &&
+		      r->sites[SITE_tx_reference].how != HOW_NOT_MEASURED;
 
 	law_witness(r, "witness sent", "bytes that send calls returned to the workload",
 		    app_accepted_bytes, kernel_accepted_bytes,

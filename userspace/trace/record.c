@@ -78,6 +78,11 @@ bool record_probe_attached(const struct record *r, const char *question)
 	return false;
 }
 
+bool record_wire_known(const struct record *r)
+{
+	return record_probe_attached(r, "tx_copy") && record_probe_attached(r, "retransmissions");
+}
+
 const struct app_socket *record_app_socket(const struct record *r, uint64_t cookie, enum end *end)
 {
 	for (int e = 0; e < END_COUNT; e++) {

@@ -186,6 +186,9 @@ const char *probe_status_name(int status);
 /* True when a hook of that question was attached. */
 bool record_probe_attached(const struct record *r, const char *question);
 
+/* True when the skbs that left were counted, and which of them left for a second time. */
+bool record_wire_known(const struct record *r);
+
 /* The end that a socket belongs to, told by the workload's own list; NULL if neither knows it. */
 const struct app_socket *record_app_socket(const struct record *r, uint64_t cookie, enum end *end);
 

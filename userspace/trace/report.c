@@ -238,7 +238,7 @@ static void print_missing(const struct record *r, FILE *out)
 	for (int i = 0; i < r->law_count; i++) {
 		char first[48];
 
-		if (r->laws[i].status != LAW_NOT_TESTABLE)
+		if (r->laws[i].status != LAW_NOT_TESTABLE || r->backend == BACKEND_NONE)
 			continue;
 		snprintf(first, sizeof(first), "  law %s: ", r->laws[i].name);
 		print_wrapped(out, first, r->laws[i].why, 17);

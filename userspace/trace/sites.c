@@ -31,7 +31,7 @@ static void derive_books(struct books *b, enum backend backend, bool wire)
 
 void ledger_derive(struct record *r)
 {
-	bool wire = record_probe_attached(r, "tx_copy");
+	bool wire = record_wire_known(r);
 
 	derive_books(&r->ledger.total, r->backend, wire);
 	for (int i = 0; i < r->ledger.socket_count; i++)
@@ -53,6 +53,11 @@ static const char *why_not(const struct record *r, const char *question)
 	       "no tracepoint sees it; " GET_TRAMPOLINES;
 }
 
+static const char *why_no_wire(const struct record *r)
+{
+	return why_not(r, record_probe_attached(r, "tx_copy") ? "retransmissions" : "tx_copy");
+}
+
 static const char tx_copy_by_wire[] =
 	"payload in kernel memory of the skbs that left, less what left twice";
 
@@ -60,31 +65,59 @@ static const char tx_copy_by_wire[] =
 static enum how how_tx_copy(const struct record *r, const char **why)
 {
 	*why = tx_copy_by_wire;
-	if (record_probe_attached(r, "tx_copy"))
+	if (record_wire_known(r))
 		return HOW_DERIVED;
 	*why = "accepted less referenced and spliced";
 	if (record_probe_attached(r, "accepted") && record_probe_attached(r, "tx_reference"))
 		return HOW_DERIVED;
-	*why = why_not(r, "tx_copy");
+	*why = why_no_wire(r);
 	return HOW_NOT_MEASURED;
+}
+
+/* The hook that opens the books of the socket that a site is charged to: without it the site
+ * counts nothing at all, whatever its own hook saw. */
+static const char *books_opener(const struct record *r, enum site site)
+{
+	switch (site) {
+	case SITE_user_gather:
+		return NULL;
+	case SITE_rx_copy:
+	case SITE_rx_map:
+	case SITE_rx_splice:
+	case SITE_rx_discard:
+		return r->backend == BACKEND_TRAMPOLINE ? "returned" : NULL;
+	default:
+		return "accepted";
+	}
 }
 
 static enum how how_known(const struct record *r, enum site site, const char **why)
 {
 	bool tracepoint = r->backend == BACKEND_TRACEPOINT;
-	bool wire = record_probe_attached(r, "tx_copy");
+	bool wire = record_wire_known(r);
+
+	const char *opener = books_opener(r, site);
 
 	*why = "";
+	if (opener && !record_probe_attached(r, opener)) {
+		*why = why_not(r, opener);
+		return HOW_NOT_MEASURED;
+	}
 	if (site == SITE_tx_copy)
 		return how_tx_copy(r, why);
 	if (site == SITE_tx_reference && tracepoint) {
 		*why = wire ? "payload in user pages of the skbs that left, less what left twice"
-			    : why_not(r, "tx_copy");
+			    : why_no_wire(r);
 		return wire ? HOW_DERIVED : HOW_NOT_MEASURED;
 	}
 	if (site == SITE_late_copy && tracepoint && record_probe_attached(r, "late_copy")) {
 		*why = "arrived in user pages, read from kernel pages";
 		return HOW_DERIVED;
+	}
+	/* A late copy finds its sender by the pin that the reference left. */
+	if (site == SITE_late_copy && !record_probe_attached(r, "tx_reference")) {
+		*why = why_not(r, "tx_reference");
+		return HOW_NOT_MEASURED;
 	}
 	if (record_probe_attached(r, site_name(site)))
 		return HOW_MEASURED;
@@ -108,19 +141,19 @@ static void pins_fill(struct record *r)
 		return;
 	}
 	if (r->backend == BACKEND_TRACEPOINT) {
-		p->how = record_probe_attached(r, "tx_copy") ? HOW_DERIVED : HOW_NOT_MEASURED;
+		p->how = r->sites[SITE_tx_reference].how;
 		snprintf(p->why, WHY_BYTES, "pages: frags of the skbs that left; released and peak: "
 			 "no tracepoint sees a release, " GET_TRAMPOLINES);
 		return;
 	}
-	p->how = record_probe_attached(r, "tx_reference") ? HOW_MEASURED : HOW_NOT_MEASURED;
-	p->peak_how = p->how;
-	p->released_how = record_probe_attached(r, "completions") ? HOW_MEASURED
-								  : HOW_NOT_MEASURED;
+	p->how = r->sites[SITE_tx_reference].how;
+	/* A release is told by the pin that it ends. */
+	p->released_how = record_probe_attached(r, "completions") ? p->how : HOW_NOT_MEASURED;
+	p->peak_how = p->released_how;
 	if (p->how == HOW_NOT_MEASURED)
-		snprintf(p->why, WHY_BYTES, "%s", why_not(r, "tx_reference"));
+		snprintf(p->why, WHY_BYTES, "%s", r->sites[SITE_tx_reference].why);
 	else if (p->released_how == HOW_NOT_MEASURED)
-		snprintf(p->why, WHY_BYTES, "released: %.200s", why_not(r, "completions"));
+		snprintf(p->why, WHY_BYTES, "released and peak: %.200s", why_not(r, "completions"));
 }
 
 void sites_fill(struct record *r)

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Attaches, opens, waits, closes and reads: the one place where the order of these matters. */
+#include "userspace/trace/window.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "userspace/trace/machine.h"
+
+enum { SETTLE_MS = 2000 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static int tell_refusal(const struct record *r, enum backend asked, int err)
+{
+	fprintf(stderr, "trace_run: %s; try %s\n", r->backend_why,
+		asked == BACKEND_AUTO ? "--kernel 6.12" : "--backend auto");
+	return err;
+}
+
+int window_prepare(struct window *w, const struct options *options, const char *workload,
+		   struct child children[END_COUNT], struct record *r)
+{
+	struct probes_config config = {
+		.backend = options->backend,
+		.tgid = { children[END_SENDER].pid, children[END_RECEIVER].pid },
+		.sockets = 2 * r->plan.threads,
+		.workload_path = workload,
+		.sabotage = options->sabotage,
+		.detach = options->detach,
+		.count_run_time = true,
+	};
+	int err = r->backend == BACKEND_NONE ? 0 : probes_load(&w->probes, &config, r);
+
+	if (err)
+		return tell_refusal(r, options->backend, err);
+	for (int e = 0; e < END_COUNT; e++)
+		if (child_wait_ready(&children[e]))
+			return -EPIPE;
+	err = w->probes ? probes_attach(w->probes, r) : 0;
+	if (err)
+		return tell_refusal(r, options->backend, err);
+	for (int e = 0; e < END_COUNT; e++)
+		counters_open(&w->counters[e], children[e].pid, NULL);
+	err = privileges_drop();
+	if (err)
+		fprintf(stderr, "trace_run: cannot drop privileges: %s\n", strerror(-err));
+	return err;
+}
+
+static void show_progress(void *arg)
+{
+	struct window *w = arg;
+
+	if (w->progress)
+		fprintf(stderr, "\r  running, %.1f s ", (now_ns() - w->opened_ns) / 1e9);
+}
+
+/* Pages are released when the peer has acknowledged: that may be a moment after the last call. */
+static void settle(const struct window *w)
+{
+	for (int ms = 0; ms < SETTLE_MS && probes_outstanding_pages(w->probes); ms++)
+		usleep(1000);
+}
+
+int window_measure(struct window *w, struct child children[END_COUNT], struct record *r)
+{
+	int err;
+
+	w->opened_ns = now_ns();
+	w->progress = isatty(STDERR_FILENO);
+	if (w->probes)
+		probes_open_gate(w->probes);
+	for (int e = 0; e < END_COUNT; e++)
+		if (w->counters[e])
+			counters_enable(w->counters[e]);
+	for (int e = 0; e < END_COUNT; e++)
+		child_release(&children[e]);
+	children_collect(children, END_COUNT, show_progress, w);
+	if (w->probes) {
+		settle(w);
+		probes_close_gate(w->probes, r);
+	}
+	r->window_ns = now_ns() - w->opened_ns;
+	if (w->progress)
+		fprintf(stderr, "\r\033[K");
+	for (int e = 0; e < END_COUNT; e++)
+		counters_read(w->counters[e], r->counters[e]);
+	err = w->probes ? probes_read(w->probes, r) : 0;
+	if (err)
+		fprintf(stderr, "trace_run: cannot read what was counted: %s\n", strerror(-err));
+	return err;
+}
+
+void window_free(struct window *w)
+{
+	for (int e = 0; e < END_COUNT; e++)
+		counters_close(w->counters[e]);
+	probes_free(w->probes);
+}
