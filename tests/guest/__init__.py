@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Claims about copyscope on the kernels of throwaway guests."""

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What each variant's books must show on a path that stays on this machine, as data."""
+from __future__ import annotations
+
+from helpers.records import calls, causes, how, law, laws_with, site
+
+VARIANTS = ["A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",
+            "A3-reuse"]
+RECEIVERS = ["recv", "perfield", "recvmsg"]
+
+# 23 and 4093 are primes: no page, segment or batch size makes their product by accident.
+PRIME_MESSAGES, PRIME_BYTES, PRIME_PAYLOAD = 23, 4093, 94139
+
+ALL, NONE = 1, 0
+# Shares of the payload that the studied sender moves at each site. rx_copy is all for everyone,
+# late_copy is told by tx_reference and the retransmissions.
+SENT = {
+    "A1":          {"user_gather": ALL,  "tx_copy": ALL,  "tx_reference": NONE},
+    "A1-plain":    {"user_gather": NONE, "tx_copy": ALL,  "tx_reference": NONE},
+    "A1-8send":    {"user_gather": NONE, "tx_copy": ALL,  "tx_reference": NONE},
+    "A2":          {"user_gather": NONE, "tx_copy": ALL,  "tx_reference": NONE},
+    "A3":          {"user_gather": NONE, "tx_copy": NONE, "tx_reference": ALL},
+    "A3-aligned":  {"user_gather": NONE, "tx_copy": NONE, "tx_reference": ALL},
+    "A3-unset":    {"user_gather": NONE, "tx_copy": ALL,  "tx_reference": NONE},
+    "A3-unreaped": {"user_gather": NONE, "tx_copy": NONE, "tx_reference": ALL},
+    "A3-reuse":    {"user_gather": NONE, "tx_copy": NONE, "tx_reference": ALL},
+}
+assert list(SENT) == VARIANTS
+
+SENDS_A_MESSAGE = {"A1-8send": 8}
+NEVER_READS_COMPLETIONS = {"A3-unreaped"}
+
+
+def expected_sites(variant: str, payload: int, pattern: str, retransmitted: int) -> dict[str, int]:
+    """Bytes at each site that every backend knows. In rr the requests are as long as the replies
+    and go the other way as plain sends, which nothing gathers."""
+    sent = {name: share * payload for name, share in SENT[variant].items()}
+    requests = payload if pattern == "rr" else 0
+    return {
+        "user_gather": sent["user_gather"],
+        "tx_copy": sent["tx_copy"] + requests,
+        "tx_reference": sent["tx_reference"],
+        "late_copy": sent["tx_reference"] + retransmitted if sent["tx_reference"] else 0,
+        "rx_copy": payload + requests,
+    }
+
+
+def check_sites(record: dict, payload: int) -> None:
+    """Every site shows the byte count that this variant must have, and says how it is known."""
+    work = record["workload"]
+    expected = expected_sites(work["variant"], payload, work["pattern"],
+                              record["counts"]["retrans_referenced_bytes"])
+    assert {name: site(record, name) for name in expected} == expected
+    for name in set(record["sites"]) - set(expected):
+        assert site(record, name) in ((None,) if how(record, name) == "not_measured" else (0,))
+    assert work["accepted_bytes"] == work["received_bytes"] == expected["rx_copy"]
+    for name in expected:
+        assert sum(each["sites"][name]["bytes"] for each in record["sockets"]) == expected[name]
+
+
+def check_sends(record: dict, messages: int) -> None:
+    """Sends, completions and causes are those of this variant."""
+    work, variant = record["workload"], record["workload"]["variant"]
+    referenced = bool(SENT[variant]["tx_reference"])
+    refused = {"ENOBUFS"} if work["enobufs"] else set()
+    sends = messages * SENDS_A_MESSAGE.get(variant, 1)
+    assert work["messages"] == messages
+    assert work["zerocopy_sends"] == (sends if referenced else 0)
+    assert record["counts"]["zerocopy_sends"] == work["zerocopy_sends"]
+    if variant in NEVER_READS_COMPLETIONS:
+        assert work["completions"] is None and "never reads" in work["why"]
+    else:
+        assert work["completions"] == work["completions_copied"] == work["zerocopy_sends"]
+    if referenced:
+        assert set(causes(record)) - refused == {"local delivery"}
+        assert causes(record)["local delivery"] == site(record, "late_copy")
+        assert calls(record, "tx_reference") > 0 and record["pins"]["pages"] >= sends
+    elif variant == "A3-unset":
+        assert causes(record) == {"SO_ZEROCOPY not set": messages * work["bytes"]}
+        assert record["counts"]["unset_sends"] == sends
+    else:
+        assert not causes(record) and not record["pins"]["pages"]
+
+
+def check_laws(record: dict, not_testable: frozenset[str] = frozenset()) -> None:
+    """Every law balances to the byte, but for those that this kernel and variant cannot test."""
+    variant, content = record["workload"]["variant"], record["workload"]["content_errors"]
+    excused = set(not_testable)
+    if variant in NEVER_READS_COMPLETIONS:
+        excused |= {"witness completions"}
+    if variant == "A3-reuse" and not content:
+        excused |= {"content"}
+    assert laws_with(record, "broken") == set()
+    assert laws_with(record, "not testable") == excused
+    for name in laws_with(record, "balanced") - {"content"}:
+        assert law(record, name)["residual"] == 0, name
+    assert content == 0 or variant == "A3-reuse"
+
+
+def check_books(record: dict, messages: int, not_testable: frozenset[str] = frozenset()) -> None:
+    """Sites, sends and laws of one run of a known number of messages."""
+    check_sites(record, messages * record["workload"]["bytes"])
+    check_sends(record, messages)
+    check_laws(record, not_testable)
+
+
+# What a kernel without trampolines leaves untested
+TRACEPOINT_NOT_TESTABLE = frozenset({"completion", "pin"})

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Makes runs with tools/trace_run, and reads, checks and asks their records."""
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TRACE_RUN = ROOT / "tools" / "trace_run"
+SCHEMA = ROOT / "docs" / "run.schema.json"
+# Far above what any run here takes: it only ends runs that hang.
+TIMEOUT_S = 60
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="not root: probes need it, use sudo")
+
+
+@functools.lru_cache(maxsize=None)
+def validator() -> jsonschema.Draft202012Validator:
+    """The schema of run records, itself checked."""
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def faults(record: dict) -> list[str]:
+    """What the schema has against a record: "where: what", nothing if all is well."""
+    return [f"{error.json_path}: {error.message[:200]}"
+            for error in validator().iter_errors(record)]
+
+
+def validate(record: dict) -> dict:
+    """Returns the record if the schema accepts it."""
+    assert not faults(record), "\n".join(faults(record))
+    return record
+
+
+def load(source) -> dict:
+    """Reads a record from a path, or from the text that --json - printed; checked."""
+    text = source if isinstance(source, str) and source.startswith("{") else Path(
+        source).read_text()
+    return validate(json.loads(text))
+
+
+@dataclass
+class Run:
+    """What one trace_run left behind."""
+    code: int
+    out: str
+    err: str
+
+    @property
+    def record(self) -> dict:
+        """The record of a run that was told --json -."""
+        assert self.out.startswith("{"), f"no record, exit {self.code}: {self.err}"
+        return load(self.out)
+
+
+def start(*words, **options) -> subprocess.Popen:
+    """Starts tools/trace_run; whoever calls it ends it."""
+    return subprocess.Popen([str(word) for word in (TRACE_RUN, *words)], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def finish(process: subprocess.Popen, timeout_s: float = TIMEOUT_S) -> Run:
+    """Waits for a run and returns what it left; a run that hangs is killed and is an error."""
+    try:
+        out, err = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    return Run(process.returncode, out, err)
+
+
+def run(*words, timeout_s: float = TIMEOUT_S, **options) -> Run:
+    """Runs tools/trace_run with these words, as they are."""
+    return finish(start(*words, **options), timeout_s)
+
+
+def run_record(*words, code: int = 0) -> dict:
+    """Runs tools/trace_run, which must end with that code, and returns its checked record."""
+    done = run(*words, "--json", "-")
+    assert done.code == code, f"exit {done.code}, not {code}: {done.err}{broken_text(done.out)}"
+    return done.record
+
+
+def broken_text(out: str) -> str:
+    """The broken laws of a printed record, for messages."""
+    if not out.startswith("{"):
+        return ""
+    return json.dumps([law for law in json.loads(out)["laws"] if law["status"] == "broken"],
+                      indent=1)
+
+
+# Questions to a record
+
+def site(record: dict, name: str) -> int | None:
+    """Bytes of a site; None if it is not measured."""
+    return record["sites"][name]["bytes"]
+
+
+def calls(record: dict, name: str) -> int | None:
+    """Calls of a site; None if it is not measured."""
+    return record["sites"][name]["calls"]
+
+
+def how(record: dict, name: str) -> str:
+    """How a site's number is known: measured, derived or not_measured."""
+    return record["sites"][name]["how"]
+
+
+def law(record: dict, name: str) -> dict:
+    """The one law of that name."""
+    found, = [each for each in record["laws"] if each["law"] == name]
+    return found
+
+
+def laws_with(record: dict, status: str) -> set[str]:
+    """Names of the laws that are balanced, broken or not testable."""
+    return {each["law"] for each in record["laws"] if each["status"] == status}
+
+
+def causes(record: dict) -> dict[str, int | None]:
+    """Bytes by name of cause."""
+    return {each["cause"]: each["bytes"] for each in record["causes"]}
+
+
+def probes(record: dict, question: str) -> list[dict]:
+    """The hooks that answer a question: a site's name, or accepted, returned and so on."""
+    return [each for each in record["backend"]["probes"] if each["site"] == question]
