@@ -35,22 +35,29 @@ WORK_SRC   := $(wildcard userspace/workload/*.c userspace/workload/variants/*.c)
 WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
 PROGRAMS   := $(BUILD)/workload $(BUILD)/trace_run
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c))
+BPF_OBJ    := $(sort $(TRAMPOLINE:%=$(BUILD)/bpf/%.bpf.o) $(TRACEPOINT:%=$(BUILD)/bpf/%.bpf.o))
+OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BPF_OBJ) $(BUILD)/userspace/trace_run.o $(UNIT_TESTS:%=%.o)
+# What make clean leaves: it took the network to get.
+KEPT       := $(addprefix $(BUILD)/,kernels venv)
 
-.PHONY: all setup run test bench install clean help
+.PHONY: all setup run test bench install clean help unit-tests FORCE
 all: $(PROGRAMS) ## build every program under build/ (no root needed)
 
 setup: ## install what is missing: Debian packages and a Python environment (root)
 	$(Q)tools/setup
 
+# A second make, because this one may have started before the compilers were there.
 run: setup ## set up, build, and run the main job on this kernel (root)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/trace_run A3 65536 4
 
-test: setup ## set up, build, and run every test (root); ends in "N passed, N failed"
+test: ## set up, build, and run every test (root); ends in "N passed, N failed"
+	$(Q)tools/setup --with-kernels
 	$(Q)$(MAKE) --no-print-directory all unit-tests
 	$(Q)tests/run
 
-bench: all ## start-up time and the cost of looking, as ratios (root)
+bench: setup ## start-up time and the cost of looking, as ratios (root)
+	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/bench
 
 unit-tests: $(UNIT_TESTS)
@@ -59,7 +66,7 @@ install: all ## copy programs, launchers and scripts under PREFIX (default /usr/
 	$(Q)tools/install_tree "$(DESTDIR)$(PREFIX)"
 
 clean: ## remove what was built; keep fetched kernels and the Python environment
-	$(Q)rm -rf $(filter-out $(BUILD)/kernels $(BUILD)/venv $(BUILD)/setup.stamp,$(wildcard $(BUILD)/*))
+	$(Q)rm -rf $(filter-out $(KEPT),$(wildcard $(BUILD)/*))
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -81,13 +88,13 @@ $(BUILD)/tests/unit/%_test: $(BUILD)/tests/unit/%_test.o $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c Makefile
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
 
 $(BUILD)/userspace/trace/probes.o: $(BUILD)/trampoline.skel.h $(BUILD)/tracepoint.skel.h
-$(BUILD)/userspace/trace/record_json.o: EXTRA_CFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
+$(BUILD)/userspace/trace/record_json.o: CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
 $(BUILD)/userspace/trace/record_json.o: $(BUILD)/version
 
 # Rewritten only when the commit changes, so that a record never names a stale one.
@@ -96,7 +103,7 @@ $(BUILD)/version: FORCE
 FORCE:
 
 # BPF: one object per question, linked into one object and one skeleton per backend
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
@@ -111,4 +118,4 @@ $(BUILD)/%.skel.h: $(BUILD)/%.linked.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(OBJECTS:.o=.d)
