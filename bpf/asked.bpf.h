@@ -35,6 +35,7 @@ static __always_inline void count_send(struct books *b, const struct sock *sk, u
 		return;
 	if (zerocopy_enabled(sk)) {
 		count(b, COUNT_zerocopy_sends, 1);
+		count(b, COUNT_zerocopy_bytes, ret);
 	} else {
 		count(b, COUNT_unset_sends, 1);
 		count(b, COUNT_unset_bytes, ret);

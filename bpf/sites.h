@@ -27,6 +27,7 @@
 	X(returned_bytes)           \
 	X(zerocopy_asked_sends)     \
 	X(zerocopy_sends)           \
+	X(zerocopy_bytes)           \
 	X(unset_sends)              \
 	X(unset_bytes)              \
 	X(enobufs)                  \

@@ -17,7 +17,8 @@
 #include "userspace/trace/window.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
-enum { ATTEMPTS = 5 };
+/* A long run is more likely to be blind again, and costs more patience. */
+enum { ATTEMPTS = 5, ATTEMPTS_LONG = 2, LONG_NS = 1000000000 };
 
 struct run {
 	struct options options;
@@ -73,6 +74,12 @@ static void arrange_end(struct run *run)
 	record_free(&run->record);
 }
 
+static bool worth_another_try(const struct record *r)
+{
+	return record_unseen(r, NULL) &&
+	       r->attempt < (r->window_ns < LONG_NS ? ATTEMPTS : ATTEMPTS_LONG);
+}
+
 /* Starts over in a fresh process image, which also has the privileges that were dropped. */
 static void try_again(struct run *run, char **argv)
 {
@@ -80,7 +87,7 @@ static void try_again(struct run *run, char **argv)
 
 	fprintf(stderr, "trace_run: the kernel ran no program for %llu packets of this run, because "
 		"they came while a task was current that it keeps from BPF; trying again\n",
-		(unsigned long long)laws_unseen(&run->record));
+		(unsigned long long)record_unseen(&run->record, NULL));
 	snprintf(attempt, sizeof(attempt), "%d", run->record.attempt + 1);
 	setenv("COPYSCOPE_ATTEMPT", attempt, 1);
 	arrange_end(run);
@@ -118,7 +125,7 @@ int main(int argc, char **argv)
 	result = EXIT_BROKEN;
 	if (window_measure(&run.window, run.children, r))
 		goto out;
-	if (laws_unseen(r) && r->attempt < ATTEMPTS)
+	if (worth_another_try(r))
 		try_again(&run, argv);
 	if (!judge(&run) && !laws_broken(r))
 		result = EXIT_FINE;

@@ -91,12 +91,16 @@ static void law_if(struct record *r, const char *name, const char *left_is, cons
 		law_weigh_books(r, law, sides);
 }
 
+static const char kept[] = "the kernel kept packets from the probes (see firings unseen)";
+
 static const char *obstacle_to_send(const struct record *r)
 {
 	if (!record_probe_attached(r, "accepted"))
 		return "accepted bytes are not measured";
 	if (r->sites[SITE_tx_copy].how == HOW_NOT_MEASURED)
 		return "tx_copy is not measured";
+	if (record_unseen(r, "tx_copy") || record_unseen(r, "retransmissions"))
+		return kept;
 	if (!record_wire_known(r))
 		return "true by construction: tx_copy is what remains, nothing looks at the skbs";
 	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
@@ -112,6 +116,11 @@ static const char *obstacle_to_reference(const struct record *r)
 		return "late_copy is not measured";
 	if (!record_probe_attached(r, "retransmissions"))
 		return "retransmissions are not measured";
+	if (record_unseen(r, NULL))
+		return kept;
+	if (!record_probe_attached(r, "late_copy") ||
+	    (r->backend == BACKEND_TRACEPOINT && !record_wire_known(r)))
+		return "true by construction: nothing looks at the packets that arrive";
 	return NULL;
 }
 
@@ -245,9 +254,8 @@ static void content_law(struct record *r)
 
 static void probes_law(struct record *r)
 {
-	struct law *law = law_add(r, "probes", "map updates lost, runs skipped, firings unseen",
-				  "none");
-	uint64_t missed = r->ledger.gauges.lost_updates, unseen = laws_unseen(r);
+	struct law *law = law_add(r, "probes", "map updates lost and program runs skipped", "none");
+	uint64_t missed = r->ledger.gauges.lost_updates, unseen = record_unseen(r, NULL);
 
 	if (r->backend == BACKEND_NONE) {
 		snprintf(law->why, WHY_BYTES, "%s", r->backend_why);
@@ -255,21 +263,14 @@ static void probes_law(struct record *r)
 	}
 	for (int i = 0; i < r->probe_count; i++)
 		missed += r->probes[i].missed_runs;
-	law_weigh(law, (struct sides){ missed + unseen, 0 });
-	if (law->status == LAW_BROKEN)
-		snprintf(law->why, WHY_BYTES,
-			 "%llu updates lost, %" PRIu64 " runs skipped, %" PRIu64 " firings that the "
-			 "kernel showed to no program", r->ledger.gauges.lost_updates,
-			 missed - (uint64_t)r->ledger.gauges.lost_updates, unseen);
-}
-
-uint64_t laws_unseen(const struct record *r)
-{
-	uint64_t unseen = 0;
-
-	for (int i = 0; i < r->probe_count; i++)
-		unseen += r->probes[i].unseen;
-	return unseen;
+	law_weigh(law, (struct sides){ missed, 0 });
+	if (law->status == LAW_BROKEN || !unseen)
+		return;
+	/* Nothing of ours failed, but not everything was seen: the laws that need it say so. */
+	law->status = LAW_NOT_TESTABLE;
+	snprintf(law->why, WHY_BYTES,
+		 "%" PRIu64 " firings unseen: they came while a task was current that this kernel "
+		 "keeps from BPF", unseen);
 }
 
 void laws_fill(struct record *r)

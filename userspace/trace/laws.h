@@ -15,12 +15,6 @@ void laws_fill(struct record *r);
 int laws_broken(const struct record *r);
 
 /*
- * Firings of our tracepoints that the kernel showed to no program: the run is blind in part, its
- * numbers are too small, and it says nothing about the laws. Worth another try.
- */
-uint64_t laws_unseen(const struct record *r);
-
-/*
  * The verdict in one sentence, such as "A3 on veth copied every byte after all: ...".
  * @size of 400 is enough.
  */

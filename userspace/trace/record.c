@@ -78,9 +78,24 @@ bool record_probe_attached(const struct record *r, const char *question)
 	return false;
 }
 
+uint64_t record_unseen(const struct record *r, const char *question)
+{
+	uint64_t unseen = 0;
+
+	for (int i = 0; i < r->probe_count; i++)
+		if (!question || !strcmp(r->probes[i].question, question))
+			unseen += r->probes[i].unseen;
+	return unseen;
+}
+
+bool record_probe_whole(const struct record *r, const char *question)
+{
+	return record_probe_attached(r, question) && !record_unseen(r, question);
+}
+
 bool record_wire_known(const struct record *r)
 {
-	return record_probe_attached(r, "tx_copy") && record_probe_attached(r, "retransmissions");
+	return record_probe_whole(r, "tx_copy") && record_probe_whole(r, "retransmissions");
 }
 
 const struct app_socket *record_app_socket(const struct record *r, uint64_t cookie, enum end *end)

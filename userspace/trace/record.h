@@ -186,7 +186,13 @@ const char *probe_status_name(int status);
 /* True when a hook of that question was attached. */
 bool record_probe_attached(const struct record *r, const char *question);
 
-/* True when the skbs that left were counted, and which of them left for a second time. */
+/* Firings that the kernel showed to no program, of the hooks of one question or, NULL, of all. */
+uint64_t record_unseen(const struct record *r, const char *question);
+
+/* True when a hook of that question was attached and shown every firing. */
+bool record_probe_whole(const struct record *r, const char *question);
+
+/* True when every skb that left was counted, and each that left for a second time. */
 bool record_wire_known(const struct record *r);
 
 /* The end that a socket belongs to, told by the workload's own list; NULL if neither knows it. */

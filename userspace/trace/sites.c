@@ -2,42 +2,54 @@
 /* How each site's number is known on each backend. */
 #include "userspace/trace/sites.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define GET_TRAMPOLINES "needs the trampoline backend: run with --kernel 6.12"
 
-static void derive_books(struct books *b, enum backend backend, bool wire)
+/*
+ * On the tracepoint backend nothing fires where bytes are referenced. Told by the skbs that left;
+ * or, if some were kept from the probes, by the calls, because one call's bytes are all copied or
+ * all referenced (net/ipv4/tcp.c, tcp_sendmsg_locked fixes the mode before its loop).
+ */
+static void derive_reference(struct books *b, bool wire, bool arrivals)
 {
 	unsigned long long *n = b->count;
-	struct tally *tx_copy = &b->site[SITE_tx_copy];
-	struct tally *tx_reference = &b->site[SITE_tx_reference];
+	struct tally *reference = &b->site[SITE_tx_reference], *late = &b->site[SITE_late_copy];
 
-	if (backend == BACKEND_TRACEPOINT) {
-		tx_reference->bytes = n[COUNT_wire_referenced_bytes] -
-				      n[COUNT_retrans_referenced_bytes];
-		tx_reference->calls = n[COUNT_zerocopy_sends];
-		n[COUNT_pinned_pages] = n[COUNT_wire_referenced_pages] -
-					n[COUNT_retrans_referenced_pages];
-	}
-	if (wire)
-		tx_copy->bytes = n[COUNT_wire_copied_bytes] - n[COUNT_retrans_copied_bytes] -
-				 b->site[SITE_tx_splice].bytes;
-	else
-		tx_copy->bytes = n[COUNT_accepted_bytes] - tx_reference->bytes -
-				 b->site[SITE_tx_splice].bytes;
+	reference->calls = n[COUNT_zerocopy_sends];
+	reference->bytes = wire ? n[COUNT_wire_referenced_bytes] - n[COUNT_retrans_referenced_bytes]
+				: n[COUNT_zerocopy_bytes];
+	n[COUNT_pinned_pages] = wire ? n[COUNT_wire_referenced_pages] -
+					       n[COUNT_retrans_referenced_pages] : 0;
+	if (!arrivals)
+		*late = *reference;
+}
+
+static void derive_books(struct books *b, bool tracepoint, bool wire, bool arrivals)
+{
+	const unsigned long long *n = b->count;
+	struct tally *tx_copy = &b->site[SITE_tx_copy];
+
+	if (tracepoint)
+		derive_reference(b, wire, arrivals);
+	tx_copy->bytes = wire ? n[COUNT_wire_copied_bytes] - n[COUNT_retrans_copied_bytes]
+			      : n[COUNT_accepted_bytes] - b->site[SITE_tx_reference].bytes;
+	tx_copy->bytes -= b->site[SITE_tx_splice].bytes;
 	tx_copy->calls = n[COUNT_send_calls] - n[COUNT_zerocopy_sends];
 }
 
 void ledger_derive(struct record *r)
 {
-	bool wire = record_wire_known(r);
+	bool tracepoint = r->backend == BACKEND_TRACEPOINT, wire = record_wire_known(r);
+	bool arrivals = record_probe_whole(r, "late_copy");
 
-	derive_books(&r->ledger.total, r->backend, wire);
+	derive_books(&r->ledger.total, tracepoint, wire, arrivals);
 	for (int i = 0; i < r->ledger.socket_count; i++)
-		derive_books(&r->ledger.sockets[i].books, r->backend, wire);
-	/* Charged to the reader's socket while the arrival is charged to the sender's: only the
-	 * sum can be corrected. */
+		derive_books(&r->ledger.sockets[i].books, tracepoint, wire, arrivals);
+	/* Charged to the reader's socket while the copy is charged to the sender's: only the sum
+	 * can be corrected. */
 	r->ledger.total.site[SITE_late_copy].bytes -=
 		r->ledger.total.count[COUNT_user_referenced_bytes];
 }
@@ -51,27 +63,6 @@ static const char *why_not(const struct record *r, const char *question)
 			return r->probes[i].why;
 	return r->backend == BACKEND_NONE ? r->backend_why :
 	       "no tracepoint sees it; " GET_TRAMPOLINES;
-}
-
-static const char *why_no_wire(const struct record *r)
-{
-	return why_not(r, record_probe_attached(r, "tx_copy") ? "retransmissions" : "tx_copy");
-}
-
-static const char tx_copy_by_wire[] =
-	"payload in kernel memory of the skbs that left, less what left twice";
-
-/* Without the wire it is what remains, if everything else is known. */
-static enum how how_tx_copy(const struct record *r, const char **why)
-{
-	*why = tx_copy_by_wire;
-	if (record_wire_known(r))
-		return HOW_DERIVED;
-	*why = "accepted less referenced and spliced";
-	if (record_probe_attached(r, "accepted") && record_probe_attached(r, "tx_reference"))
-		return HOW_DERIVED;
-	*why = why_no_wire(r);
-	return HOW_NOT_MEASURED;
 }
 
 /* The hook that opens the books of the socket that a site is charged to: without it the site
@@ -91,11 +82,56 @@ static const char *books_opener(const struct record *r, enum site site)
 	}
 }
 
+static enum how how_tx_copy(const struct record *r, const char **why)
+{
+	if (record_wire_known(r)) {
+		*why = "payload in kernel memory of the skbs that left, less what left twice";
+		return HOW_DERIVED;
+	}
+	*why = r->backend == BACKEND_TRACEPOINT ? "accepted by sends without zero copy in effect" :
+						  "accepted less referenced and spliced";
+	if (r->backend == BACKEND_TRACEPOINT || record_probe_attached(r, "tx_reference"))
+		return HOW_DERIVED;
+	*why = why_not(r, "tx_reference");
+	return HOW_NOT_MEASURED;
+}
+
+/* Sites that the tracepoint backend derives; others are measured by a hook of their own. */
+static enum how how_by_tracepoint(const struct record *r, enum site site, const char **why)
+{
+	if (site == SITE_tx_reference) {
+		*why = record_wire_known(r) ?
+			       "payload in user pages of the skbs that left, less what left twice" :
+			       "accepted by sends with zero copy in effect";
+		return HOW_DERIVED;
+	}
+	if (site == SITE_late_copy && record_probe_attached(r, "rx_copy")) {
+		*why = record_probe_whole(r, "late_copy") ?
+			       "arrived in user pages, read from kernel pages" :
+			       "sent in user pages, read from kernel pages";
+		return HOW_DERIVED;
+	}
+	if (record_probe_attached(r, site_name(site)) && site != SITE_late_copy)
+		return HOW_MEASURED;
+	*why = why_not(r, site == SITE_late_copy ? "rx_copy" : site_name(site));
+	return HOW_NOT_MEASURED;
+}
+
+static enum how how_by_trampoline(const struct record *r, enum site site, const char **why)
+{
+	/* A late copy finds its sender by the pin that the reference left. */
+	const char *needed = site == SITE_late_copy && !record_probe_attached(r, "tx_reference") ?
+				     "tx_reference" :
+			     site == SITE_rx_discard ? "returned" : site_name(site);
+
+	if (record_probe_attached(r, needed))
+		return HOW_MEASURED;
+	*why = why_not(r, needed);
+	return HOW_NOT_MEASURED;
+}
+
 static enum how how_known(const struct record *r, enum site site, const char **why)
 {
-	bool tracepoint = r->backend == BACKEND_TRACEPOINT;
-	bool wire = record_wire_known(r);
-
 	const char *opener = books_opener(r, site);
 
 	*why = "";
@@ -105,27 +141,34 @@ static enum how how_known(const struct record *r, enum site site, const char **w
 	}
 	if (site == SITE_tx_copy)
 		return how_tx_copy(r, why);
-	if (site == SITE_tx_reference && tracepoint) {
-		*why = wire ? "payload in user pages of the skbs that left, less what left twice"
-			    : why_no_wire(r);
-		return wire ? HOW_DERIVED : HOW_NOT_MEASURED;
-	}
-	if (site == SITE_late_copy && tracepoint && record_probe_attached(r, "late_copy")) {
-		*why = "arrived in user pages, read from kernel pages";
-		return HOW_DERIVED;
-	}
-	/* A late copy finds its sender by the pin that the reference left. */
-	if (site == SITE_late_copy && !record_probe_attached(r, "tx_reference")) {
-		*why = why_not(r, "tx_reference");
-		return HOW_NOT_MEASURED;
-	}
-	if (record_probe_attached(r, site_name(site)))
-		return HOW_MEASURED;
-	/* The flag of recv, seen by the same hook as its return value. */
-	if (site == SITE_rx_discard && r->backend == BACKEND_TRAMPOLINE && record_probe_attached(r, "returned"))
-		return HOW_MEASURED;
-	*why = why_not(r, site_name(site));
-	return HOW_NOT_MEASURED;
+	return r->backend == BACKEND_TRACEPOINT ? how_by_tracepoint(r, site, why)
+						: how_by_trampoline(r, site, why);
+}
+
+static void pins_by_tracepoint(struct pins *p, const struct record *r)
+{
+	uint64_t unseen = record_unseen(r, NULL);
+
+	p->how = record_wire_known(r) ? r->sites[SITE_tx_reference].how : HOW_NOT_MEASURED;
+	if (p->how != HOW_NOT_MEASURED)
+		snprintf(p->why, WHY_BYTES, "pages: frags of the skbs that left; released and peak: "
+			 "no tracepoint sees a release, " GET_TRAMPOLINES);
+	else if (unseen)
+		snprintf(p->why, WHY_BYTES, "the kernel kept %" PRIu64 " packets from the probes", unseen);
+	else
+		snprintf(p->why, WHY_BYTES, "%.200s", why_not(r, "tx_copy"));
+}
+
+static void pins_by_trampoline(struct pins *p, const struct record *r)
+{
+	p->how = r->sites[SITE_tx_reference].how;
+	/* A release is told by the pin that it ends. */
+	p->released_how = record_probe_attached(r, "completions") ? p->how : HOW_NOT_MEASURED;
+	p->peak_how = p->released_how;
+	if (p->how == HOW_NOT_MEASURED)
+		snprintf(p->why, WHY_BYTES, "%s", r->sites[SITE_tx_reference].why);
+	else if (p->released_how == HOW_NOT_MEASURED)
+		snprintf(p->why, WHY_BYTES, "released and peak: %.200s", why_not(r, "completions"));
 }
 
 static void pins_fill(struct record *r)
@@ -136,24 +179,10 @@ static void pins_fill(struct record *r)
 	p->pages = n[COUNT_pinned_pages];
 	p->released_pages = n[COUNT_released_pages];
 	p->peak_pages = r->ledger.gauges.peak_pages;
-	if (r->backend == BACKEND_NONE) {
-		snprintf(p->why, WHY_BYTES, "%s", r->backend_why);
-		return;
-	}
-	if (r->backend == BACKEND_TRACEPOINT) {
-		p->how = r->sites[SITE_tx_reference].how;
-		snprintf(p->why, WHY_BYTES, "pages: frags of the skbs that left; released and peak: "
-			 "no tracepoint sees a release, " GET_TRAMPOLINES);
-		return;
-	}
-	p->how = r->sites[SITE_tx_reference].how;
-	/* A release is told by the pin that it ends. */
-	p->released_how = record_probe_attached(r, "completions") ? p->how : HOW_NOT_MEASURED;
-	p->peak_how = p->released_how;
-	if (p->how == HOW_NOT_MEASURED)
-		snprintf(p->why, WHY_BYTES, "%s", r->sites[SITE_tx_reference].why);
-	else if (p->released_how == HOW_NOT_MEASURED)
-		snprintf(p->why, WHY_BYTES, "released and peak: %.200s", why_not(r, "completions"));
+	if (r->backend == BACKEND_TRACEPOINT)
+		pins_by_tracepoint(p, r);
+	else
+		pins_by_trampoline(p, r);
 }
 
 void sites_fill(struct record *r)
