@@ -16,7 +16,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 CFLAGS   := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(EXTRA_CFLAGS)
 CPPFLAGS := -MMD -MP -I. -I$(BUILD)
 LIBS     := -lbpf -lelf -lz -ljansson -lcap -pthread
-MULTIARCH := $(shell $(CC) -print-multiarch)
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 BPFFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter /usr/include/$(MULTIARCH)
 
 ifeq ($(V),1)
