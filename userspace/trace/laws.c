@@ -243,13 +243,15 @@ static void content_law(struct record *r)
 		snprintf(law->why, WHY_BYTES, "the workload left no totals");
 		return;
 	}
-	law_weigh(law, (struct sides){ wrong, 0 });
-	if (strcmp(r->plan.variant, "A3-reuse"))
-		return;
-	law->status = wrong ? LAW_BALANCED : LAW_NOT_TESTABLE;
-	snprintf(law->why, WHY_BYTES,
-		 wrong ? "A3-reuse overwrites buffers in flight, and the content check found it" :
+	if (strcmp(r->plan.variant, "A3-reuse")) {
+		law_weigh(law, (struct sides){ wrong, 0 });
+	} else if (wrong) {
+		law->right_is = "as many: A3-reuse overwrites buffers in flight";
+		law_weigh(law, (struct sides){ wrong, wrong });
+	} else {
+		snprintf(law->why, WHY_BYTES,
 			 "A3-reuse overwrote no byte in time in so short a run: send more");
+	}
 }
 
 static void probes_law(struct record *r)
