@@ -2,7 +2,7 @@
 """What each variant's books must show on a path that stays on this machine, as data."""
 from __future__ import annotations
 
-from helpers.records import calls, causes, how, law, laws_with, site
+from helpers.records import calls, causes, how, law, laws_with, site, unseen
 
 VARIANTS = ["A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",
             "A3-reuse"]
@@ -50,6 +50,10 @@ def check_sites(record: dict, payload: int) -> None:
     work = record["workload"]
     expected = expected_sites(work["variant"], payload, work["pattern"],
                               record["counts"]["retrans_referenced_bytes"])
+    if unseen(record):
+        # Retransmissions may be among the packets that were kept from the probes.
+        assert site(record, "late_copy") >= expected["tx_reference"]
+        expected["late_copy"] = site(record, "late_copy")
     assert {name: site(record, name) for name in expected} == expected
     for name in set(record["sites"]) - set(expected):
         assert site(record, name) in ((None,) if how(record, name) == "not_measured" else (0,))
@@ -74,7 +78,8 @@ def check_sends(record: dict, messages: int) -> None:
     if referenced:
         assert set(causes(record)) - refused == {"local delivery"}
         assert causes(record)["local delivery"] == site(record, "late_copy")
-        assert calls(record, "tx_reference") > 0 and record["pins"]["pages"] >= sends
+        assert calls(record, "tx_reference") > 0
+        assert unseen(record) or record["pins"]["pages"] >= sends
     elif variant == "A3-unset":
         assert causes(record) == {"SO_ZEROCOPY not set": messages * work["bytes"]}
         assert record["counts"]["unset_sends"] == sends
@@ -91,6 +96,9 @@ def check_laws(record: dict, not_testable: frozenset[str] = frozenset()) -> None
     if variant == "A3-reuse" and not content:
         excused |= {"content"}
     assert laws_with(record, "broken") == set()
+    if unseen(record):
+        excused |= laws_with(record, "not testable") & {"send", "reference", "probes", "pin"}
+        assert "probes" in excused
     assert laws_with(record, "not testable") == excused
     for name in laws_with(record, "balanced") - {"content"}:
         assert law(record, name)["residual"] == 0, name

@@ -135,3 +135,8 @@ def causes(record: dict) -> dict[str, int | None]:
 def probes(record: dict, question: str) -> list[dict]:
     """The hooks that answer a question: a site's name, or accepted, returned and so on."""
     return [each for each in record["backend"]["probes"] if each["site"] == question]
+
+
+def unseen(record: dict) -> int:
+    """Packets that the kernel kept from the probes: what needs every packet is then not told."""
+    return sum(each["unseen_firings"] or 0 for each in record["backend"]["probes"])

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The schema of run records accepts what trace_run writes and refuses spoiled records."""
+import copy
+import json
+import re
+
+import pytest
+
+from helpers import records
+
+TABLE_OF_SITES = records.ROOT / "bpf" / "sites.h"
+
+
+def names_in_table(macro):
+    """Names of an X-macro of the header that kernel and user space share."""
+    text = TABLE_OF_SITES.read_text().split(f"#define {macro}(X)")[1].split("\n\n")[0]
+    return re.findall(r"X\((\w+)", text)
+
+
+@pytest.fixture(scope="module", name="good")
+def good_record():
+    """A record of a run that has causes, sockets and laws of all kinds."""
+    return records.run_record("A3", 4093, 2, "--messages", 23)
+
+
+def part(record, path):
+    """The object that holds the last step of a path, and that step."""
+    *steps, last = path
+    for step in steps:
+        record = record[step]
+    return record, last
+
+
+@records.needs_root
+@pytest.mark.parametrize("words", ["A1 --path lo", "A3-unset", "A3-unreaped --pattern rr",
+                                   "A3-reuse --no-probes", "A2 --seconds 0.1"])
+def test_records_of_all_kinds_are_accepted(words):
+    variant, *rest = words.split()
+    stop = () if "--seconds" in rest else ("--messages", 23)
+    assert records.run_record(variant, 4093, 1, *stop, *rest)["schema"] == "copyscope.run/1"
+
+
+@records.needs_root
+@pytest.mark.parametrize("path, value", [
+    # null without a reason, and a reason that hides a number
+    ("sites.rx_copy.bytes", None), ("sites.tx_splice.why", None), ("sites.tx_splice.bytes", 0),
+    ("sites.tx_copy.why", None), ("pins.why", None), ("causes.0.bytes", None),
+    ("workload.completions", None), ("workload.accepted_bytes", None),
+    ("counters.sender.page-faults.value", None), ("counters.sender.page-faults.why", "shy"),
+    # values outside the words of the design
+    ("schema", "copyscope.run/2"), ("sites.rx_copy.how", "guessed"), ("path.kind", "tunnel"),
+    ("workload.variant", "A4"), ("workload.bytes", 7), ("workload.threads", 0),
+    ("laws.0.status", "fine"), ("laws.0.law", "karma"), ("causes.0.cause", "bad luck"),
+    ("backend.name", "auto"), ("backend.probes.0.status", "absent"), ("backend.attempt", 0),
+    # numbers that cannot be
+    ("sites.rx_copy.bytes", -1), ("sites.rx_copy.bytes", 94139.5), ("sites.rx_copy.bytes", "9"),
+    ("laws.0.residual", 1), ("laws.0.left", None), ("sockets.0.cookie", "0"),
+    ("timing.throughput_gbps", -1), ("counts.accepted_bytes", None), ("started", "yesterday"),
+    # both or neither of what excludes each other
+    ("workload.seconds", 2.0), ("workload.messages_asked", None), ("sockets.0.end", None),
+])
+def test_a_spoiled_record_is_refused(good, path, value):
+    record = copy.deepcopy(good)
+    holder, key = part(record, [int(step) if step.isdigit() else step for step in path.split(".")])
+    assert holder[key] != value, "this spoils nothing"
+    holder[key] = value
+    assert records.faults(record)
+
+
+@records.needs_root
+def test_a_missing_or_a_foreign_key_is_refused_everywhere(good):
+    def objects(node, path=()):
+        if isinstance(node, dict):
+            yield path, node
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            if isinstance(value, (dict, list)):
+                yield from objects(value, (*path, key))
+
+    for path, node in objects(good):
+        for key, value in list(node.items()):
+            del node[key]
+            assert records.faults(good), (path, key)
+            node[key] = value
+        node["surprise"] = 1
+        assert records.faults(good), path
+        del node["surprise"]
+    assert not records.faults(good)
+
+
+@records.needs_root
+@pytest.mark.parametrize("lost", range(13))
+def test_a_record_that_lacks_a_law_is_refused(good, lost):
+    record = copy.deepcopy(good)
+    record["laws"][lost] = record["laws"][lost - 1]
+    assert records.faults(record)
+
+
+def test_the_schema_knows_the_sites_and_counts_of_the_table():
+    defs = json.loads(records.SCHEMA.read_text())["$defs"]
+    assert list(defs["sites"]["properties"]) == names_in_table("SITES")
+    assert list(defs["counts"]["properties"]) == names_in_table("COUNTS")
+
+
+def test_the_schema_lets_no_object_hold_foreign_keys():
+    def check(node):
+        if isinstance(node, dict):
+            if node.get("type") == "object":
+                assert node["additionalProperties"] is False and node["description"]
+                assert set(node["required"]) >= set(node["properties"]) - {"parts"}
+            for value in node.values():
+                check(value)
+        elif isinstance(node, list):
+            for value in node:
+                check(value)
+
+    check(json.loads(records.SCHEMA.read_text()))
