@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Loads run records and answers questions about them: None is always "not measured", never 0."""
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterable
+
+SCHEMA = "copyscope.run/1"
+SITES = ("user_gather", "tx_copy", "tx_reference", "tx_splice", "late_copy", "reshape",
+         "rx_copy", "rx_map", "rx_splice", "rx_discard")
+# The sites where a processor copies payload; the others hand over pages or drop bytes.
+COPY_SITES = ("user_gather", "tx_copy", "late_copy", "reshape", "rx_copy")
+EVENTS = ("cycles", "instructions", "L1-dcache-load-misses", "LLC-load-misses",
+          "context-switches", "page-faults", "task-clock")
+ENDS = ("sender", "receiver")
+
+# What every reader relies on: a dotted key, and the types it may have.
+NUMBER = (int, float)
+MAYBE = type(None)
+NEEDED: dict[str, tuple[type, ...]] = {
+    "id": (str,), "started": (str,), "command": (list,), "tool.commit": (str,),
+    "machine.kernel": (str,), "machine.cpu_model": (str,), "machine.cpus": (int,),
+    "machine.emulated": (bool,), "path.kind": (str,),
+    "workload.variant": (str,), "workload.bytes": (int,), "workload.threads": (int,),
+    "workload.connections": (int, MAYBE), "workload.messages": (int, MAYBE),
+    "workload.pattern": (str,), "workload.receiver": (str,),
+    "workload.accepted_bytes": (int, MAYBE), "workload.received_bytes": (int, MAYBE),
+    "backend.name": (str,), "causes": (list,), "pins.pages": (int, MAYBE), "laws": (list,),
+    "timing.throughput_gbps": (*NUMBER, MAYBE), "timing.latency_us": (dict, MAYBE),
+    "timing.elapsed_ns": (int, MAYBE), "timing.window_ns": (int,), "counts": (dict,),
+    "overhead.share": (*NUMBER, MAYBE), "sockets": (list,),
+    **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES},
+    **{f"sites.{site}.how": (str,) for site in SITES},
+    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE) for end in ENDS for event in EVENTS},
+}
+
+
+class BadRecord(Exception):
+    """One line that names the file, the key and what to do. Exit status 2."""
+
+    status = 2
+
+    def __init__(self, source: object, key: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{source}: {key}: {problem}; {remedy}")
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a sweep meant by a run: names and numbers as its profile has them."""
+
+    name: str        # "A3_4096B_8T", unique in the sweep
+    label: str       # the report's name of the implementation
+    size: int        # the report's size column, even where other sizes were sent
+    threads: int     # the report's thread column, even where it opened one connection
+    repeat: int      # from 1
+    profile: str
+    mode: str        # as-published or corrected
+
+
+class Record:
+    """One run record; `data` is the JSON document itself."""
+
+    def __init__(self, data: dict[str, Any], source: Path, point: Point | None = None) -> None:
+        self.data = data
+        self.source = source
+        self.point = point
+
+    def __repr__(self) -> str:
+        return f"Record({self.source})"
+
+    def at(self, key: str) -> Any:
+        """Return what lies at a dotted key, such as workload.bytes; None if nothing does."""
+        value: Any = self.data
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        return value
+
+    # What was run
+
+    @property
+    def id(self) -> str:
+        """Name of the run."""
+        return self.data["id"]
+
+    @property
+    def variant(self) -> str:
+        """How it was sent: A1 ... A3-reuse."""
+        return self.data["workload"]["variant"]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of one message as they were sent."""
+        return self.data["workload"]["bytes"]
+
+    @property
+    def threads(self) -> int:
+        """Connections asked for."""
+        return self.data["workload"]["threads"]
+
+    @property
+    def connections(self) -> int | None:
+        """Connections that were open."""
+        return self.data["workload"]["connections"]
+
+    @property
+    def readers(self) -> int:
+        """Threads that read one socket together; 1 in records older than the key."""
+        return self.data["workload"].get("readers") or 1
+
+    @property
+    def messages(self) -> int | None:
+        """Whole messages that arrived."""
+        return self.data["workload"]["messages"]
+
+    @property
+    def path(self) -> str:
+        """What lay between the sockets: lo, veth, ..."""
+        return self.data["path"]["kind"]
+
+    @property
+    def kernel(self) -> str:
+        """Release of the kernel."""
+        return self.data["machine"]["kernel"]
+
+    @property
+    def backend(self) -> str:
+        """How the kernel was observed: trampoline, tracepoint or none."""
+        return self.data["backend"]["name"]
+
+    # What a sweep meant by it; for a lone run, what was run
+
+    @property
+    def label(self) -> str:
+        """The report's name of the implementation."""
+        return self.point.label if self.point else self.variant
+
+    @property
+    def size(self) -> int:
+        """The report's message size."""
+        return self.point.size if self.point else self.bytes
+
+    @property
+    def setting(self) -> int:
+        """The report's number of threads."""
+        return self.point.threads if self.point else self.threads
+
+    # What was counted
+
+    @property
+    def payload_bytes(self) -> int | None:
+        """Bytes that the receiving process got from recv: what "per payload byte" divides by."""
+        return self.data["workload"]["received_bytes"]
+
+    def site_bytes(self, site: str) -> int | None:
+        """Bytes that passed a site."""
+        return self.data["sites"][site]["bytes"]
+
+    def site_how(self, site: str) -> str:
+        """How the bytes of a site are known: measured, derived or not_measured."""
+        return self.data["sites"][site]["how"]
+
+    def site_why(self, site: str) -> str | None:
+        """Why a site is not measured, or how it is derived."""
+        return self.data["sites"][site].get("why")
+
+    def site_per_byte(self, site: str) -> float | None:
+        """Bytes that passed a site, per payload byte."""
+        passed = self.site_bytes(site)
+        return None if passed is None or not self.payload_bytes else passed / self.payload_bytes
+
+    def law_status(self, law: str) -> str | None:
+        """Return balanced, broken or not testable; None if the record has no such law."""
+        return next((each["status"] for each in self.data["laws"] if each["law"] == law), None)
+
+    def broken_laws(self) -> list[str]:
+        """Names of the laws that do not balance."""
+        return [each["law"] for each in self.data["laws"] if each["status"] == "broken"]
+
+    def counter(self, end: str, event: str) -> float | None:
+        """Value of a processor or kernel event at one end, sender or receiver."""
+        return self.data["counters"][end][event]["value"]
+
+    def counter_why(self, end: str, event: str) -> str | None:
+        """Why an event was not measured."""
+        return self.data["counters"][end][event].get("why")
+
+    @property
+    def throughput_gbps(self) -> float | None:
+        """Gigabits of payload a second that the receiver got."""
+        return self.data["timing"]["throughput_gbps"]
+
+    @property
+    def elapsed_s(self) -> float | None:
+        """Seconds that the receiver received for."""
+        elapsed_ns = self.data["timing"]["elapsed_ns"]
+        return None if elapsed_ns is None else elapsed_ns / 1e9
+
+    def latency_us(self, which: str = "mean") -> float | None:
+        """Latency in microseconds: mean, p50 or p99."""
+        latency = self.data["timing"]["latency_us"]
+        return None if latency is None else latency[which]
+
+    @property
+    def latency_what(self) -> str | None:
+        """What the latency is of: a round trip, or the interval between whole messages."""
+        latency = self.data["timing"]["latency_us"]
+        return None if latency is None else latency["what"]
+
+    @property
+    def pinned_pages(self) -> int | None:
+        """Page references taken for zero copy."""
+        return self.data["pins"]["pages"]
+
+    def sockets(self, end: str) -> list[dict[str, Any]]:
+        """Return the books of each socket at one end, in the order they connected."""
+        mine = [each for each in self.data["sockets"] if each.get("end") == end]
+        return sorted(mine, key=lambda each: each.get("connection") or 0)
+
+
+def check(data: Any, source: object) -> None:
+    """Raise BadRecord unless `data` is a run record with the keys that readers rely on."""
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        found = data.get("schema") if isinstance(data, dict) else None
+        raise BadRecord(source, "schema", f"it is {json.dumps(found)}, not \"{SCHEMA}\"",
+                        "give run records only, as trace_run --json writes them")
+    for key, types in NEEDED.items():
+        value: Any = data
+        for part in key.split("."):
+            if not isinstance(value, dict) or part not in value:
+                raise BadRecord(source, key, "it is missing", "run trace_run again")
+            value = value[part]
+        if not isinstance(value, types) or isinstance(value, bool) and bool not in types:
+            raise BadRecord(source, key, f"{json.dumps(value)[:40]} is not of its type",
+                            "run trace_run again")
+
+
+def refuse_constant(name: str) -> None:
+    """JSON has no NaN or Infinity; Python would read them."""
+    raise ValueError(f"{name} is not JSON")
+
+
+def read_json(source: Path) -> Any:
+    """Read one JSON file; raise BadRecord with one line if it is none."""
+    try:
+        return json.loads(source.read_bytes(), parse_constant=refuse_constant)
+    except OSError as error:
+        raise BadRecord(source, "file", error.strerror or "cannot be read",
+                        "check the name and its permissions") from None
+    except (ValueError, RecursionError) as error:
+        raise BadRecord(source, "JSON", " ".join(str(error).split())[:120],
+                        "the file is damaged: remove it") from None
+
+
+def load_record(source: Path, point: Point | None = None) -> Record:
+    """Load one record."""
+    data = read_json(source)
+    check(data, source)
+    return Record(data, source, point)
+
+
+def load_sweep(folder: Path) -> list[Record]:
+    """Load the runs of a sweep's folder, each with the point that its plan says it is of."""
+    plan = read_json(folder / "plan.json")
+    try:
+        points = {f"{each['name']}.r{repeat}": Point(
+            each["name"], each["label"], each["size"], each["threads"], repeat,
+            plan["profile"], plan["mode"])
+            for each in plan["points"] for repeat in range(1, plan["repeats"] + 1)}
+    except (KeyError, TypeError) as error:
+        raise BadRecord(folder / "plan.json", str(error).strip("'\""), "it is missing or wrong",
+                        "run the sweep again into another folder") from None
+    runs = sorted((folder / "runs").glob("*.json"))
+    return [load_record(run, points.get(run.stem)) for run in runs]
+
+
+def load_records(sources: Iterable[str | Path]) -> list[Record]:
+    """Load records from files, folders of records and folders of sweeps."""
+    records: list[Record] = []
+    for source in map(Path, sources):
+        if (source / "plan.json").exists():
+            records += load_sweep(source)
+        elif source.is_dir():
+            found = sorted(source.glob("*.json"))
+            if not found:
+                raise BadRecord(source, "*.json", "no record in this folder", "name another")
+            records += [load_record(each) for each in found]
+        else:
+            records.append(load_record(source))
+    return records
