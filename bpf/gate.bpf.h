@@ -29,6 +29,8 @@ const volatile __u32 sabotage __weak = SABOTAGE_NONE;
 /* One store opens the window after every probe is attached, one closes it. */
 volatile __u32 gate_open __weak = 0;
 struct gauges gauges __weak = {};
+/* Counted before the gate and before any filter: to be held against perf's count. */
+struct seen seen[SEEN_CPUS] __attribute__((aligned(64))) __weak = {};
 
 /* cookie -> books. An entry exists if and only if the socket belongs to this run. */
 struct {
@@ -58,6 +60,13 @@ struct {
 static __always_inline bool window_open(void)
 {
 	return gate_open;
+}
+
+static __always_inline void note_seen(enum seen_hook hook)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	__sync_fetch_and_add(&seen[cpu & (SEEN_CPUS - 1)].firings[hook], 1);
 }
 
 static __always_inline bool task_is_ours(void)

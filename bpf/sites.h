@@ -51,6 +51,10 @@ enum site { SITES(SITE_ENUM) SITE_COUNT };
 enum count { COUNTS(COUNT_ENUM) COUNT_COUNT };
 #undef COUNT_ENUM
 
+/* Hooks that run in softirq on top of any task, where a kernel may keep firings from them. */
+enum seen_hook { SEEN_WIRE, SEEN_RETRANSMIT, SEEN_ARRIVAL, SEEN_COUNT };
+enum { SEEN_CPUS = 512, SEEN_LINE = 8 };
+
 /* What a run may be told to do wrong, so that a test can see it caught (trace_run --break). */
 enum sabotage {
 	SABOTAGE_NONE,
@@ -93,6 +97,11 @@ struct gauges {
 	unsigned long long peak_pages;
 	unsigned long long lost_updates;
 	unsigned long long first_byte_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Firings that one CPU's programs were shown since they were attached; a cache line of its own. */
+struct seen {
+	unsigned long long firings[SEEN_LINE];
 };
 
 #pragma GCC diagnostic pop

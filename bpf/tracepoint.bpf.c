@@ -97,6 +97,7 @@ int BPF_PROG(arrival, struct sk_buff *skb)
 {
 	u64 uarg;
 
+	note_seen(SEEN_ARRIVAL);
 	if (!window_open())
 		return 0;
 	uarg = uarg_of(skb);

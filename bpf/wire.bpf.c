@@ -14,6 +14,7 @@ int BPF_PROG(wire, const struct sk_buff *skb)
 	struct books *b;
 	u32 bytes;
 
+	note_seen(SEEN_WIRE);
 	if (!window_open())
 		return 0;
 	b = books_find(cookie_of(skb->sk));
@@ -49,6 +50,7 @@ static __always_inline int retransmitted(const struct sock *sk, const struct sk_
 SEC("?tp_btf/tcp_retransmit_skb")
 int BPF_PROG(retransmit_2, const struct sock *sk, const struct sk_buff *skb)
 {
+	note_seen(SEEN_RETRANSMIT);
 	return window_open() ? retransmitted(sk, skb) : 0;
 }
 
@@ -56,6 +58,7 @@ int BPF_PROG(retransmit_2, const struct sock *sk, const struct sk_buff *skb)
 SEC("?tp_btf/tcp_retransmit_skb")
 int BPF_PROG(retransmit_3, const struct sock *sk, const struct sk_buff *skb, int err)
 {
+	note_seen(SEEN_RETRANSMIT);
 	return window_open() && !err ? retransmitted(sk, skb) : 0;
 }
 

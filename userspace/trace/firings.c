@@ -2,6 +2,7 @@
 /* One perf counter per tracepoint and CPU. */
 #include "userspace/trace/firings.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -89,7 +90,8 @@ struct firings *firings_open(const char *const *names, int count)
 		goto fail;
 	for (int i = 0; i < count * f->cpus; i++) {
 		f->fds[i] = counter_open(ids[i / f->cpus], i % f->cpus);
-		if (f->fds[i] < 0)
+		/* ENODEV: that CPU is offline, and nothing fires there. */
+		if (f->fds[i] < 0 && errno != ENODEV)
 			goto fail;
 	}
 	return f;

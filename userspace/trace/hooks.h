@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "bpf/sites.h"
+
 enum hook_kind { HOOK_FENTRY, HOOK_FEXIT, HOOK_TRACEPOINT, HOOK_USDT };
 
 struct hook {
@@ -14,6 +16,7 @@ struct hook {
 	const char *target;	/* kernel function, tracepoint, or provider:name */
 	int args;		/* arguments that this program is written for; 0: any */
 	const char *event;	/* the tracepoint in tracefs if it fires in softirq, else NULL */
+	enum seen_hook seen;	/* then: which of the program's counts of firings */
 	bool needed;		/* without it the backend's books would be wrong, not just short */
 };
 

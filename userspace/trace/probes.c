@@ -19,6 +19,11 @@
 #include "userspace/trace/probes_offer.h"
 #include "userspace/trace/probes_read.h"
 
+/* One hook's firings by perf's count and by the program's own, taken while neither moved. */
+struct firing_pair {
+	uint64_t fired, seen;
+};
+
 struct probes {
 	struct trampoline *trampoline;
 	struct tracepoint *tracepoint;
@@ -32,8 +37,10 @@ struct probes {
 	struct firings *firings;	/* of the hooks that may run on top of any task */
 	int vouched[FIRINGS_MAX];	/* their numbers in hooks and in the record */
 	int vouched_count;
-	uint64_t runs_before[FIRINGS_MAX];
+	struct firing_pair opened[FIRINGS_MAX];
 };
+
+enum { PAIR_TRIES = 1000 };
 
 /* libbpf's last complaint: told only if loading fails, because refusals are expected. */
 static char last_complaint[WHY_BYTES];
@@ -129,12 +136,14 @@ static int load_skeleton(struct probes *p)
 		if (!err) {
 			p->view.gate = &p->trampoline->bss->gate_open;
 			p->view.gauges = &p->trampoline->bss->gauges;
+			p->view.seen = p->trampoline->bss->seen;
 		}
 	} else {
 		err = tracepoint__load(p->tracepoint);
 		if (!err) {
 			p->view.gate = &p->tracepoint->bss->gate_open;
 			p->view.gauges = &p->tracepoint->bss->gauges;
+			p->view.seen = p->tracepoint->bss->seen;
 		}
 	}
 	return err;
@@ -210,7 +219,6 @@ static struct bpf_link *attach_hook(struct probes *p, const struct hook *hook)
 	return bpf_program__attach(prog);
 }
 
-/* Run counts vouch only if the kernel keeps them (bpf_enable_stats). */
 static void open_firings(struct probes *p, const struct record *r)
 {
 	const char *names[FIRINGS_MAX];
@@ -221,8 +229,9 @@ static void open_firings(struct probes *p, const struct record *r)
 		names[p->vouched_count] = p->hooks[i].event;
 		p->vouched[p->vouched_count++] = i;
 	}
-	if (p->stats_fd >= 0)
-		p->firings = firings_open(names, p->vouched_count);
+	p->firings = firings_open(names, p->vouched_count);
+	if (p->firings)
+		firings_start(p->firings);
 }
 
 int probes_attach(struct probes *p, struct record *r)
@@ -249,22 +258,34 @@ int probes_attach(struct probes *p, struct record *r)
 	return 0;
 }
 
-static uint64_t runs_of(const struct probes *p, int hook)
+static uint64_t seen_by(const struct probes *p, enum seen_hook hook)
 {
-	struct probe probe = {};
+	uint64_t sum = 0;
 
-	probe_read_runs(&p->view, p->hooks[hook].program, &probe);
-	return probe.runs;
+	for (int cpu = 0; cpu < SEEN_CPUS; cpu++)
+		sum += __atomic_load_n(&p->view.seen[cpu].firings[hook], __ATOMIC_SEQ_CST);
+	return sum;
 }
 
-/* Perf starts before and ends after the run counts are taken, so that a firing can look unseen
- * that was not, but never the other way round. */
+/* Packets of others never stop, so the two counts are read until none came in between. */
+static struct firing_pair firing_pair(const struct probes *p, int i)
+{
+	enum seen_hook hook = p->hooks[p->vouched[i]].seen;
+	struct firing_pair pair;
+
+	for (int tries = 0; tries < PAIR_TRIES; tries++) {
+		pair.seen = seen_by(p, hook);
+		pair.fired = firings_read(p->firings, i);
+		if (pair.seen == seen_by(p, hook))
+			break;
+	}
+	return pair;
+}
+
 void probes_open_gate(struct probes *p)
 {
-	if (p->firings)
-		firings_start(p->firings);
-	for (int i = 0; i < p->vouched_count; i++)
-		p->runs_before[i] = runs_of(p, p->vouched[i]);
+	for (int i = 0; p->firings && i < p->vouched_count; i++)
+		p->opened[i] = firing_pair(p, i);
 	__atomic_store_n(p->view.gate, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -273,11 +294,12 @@ void probes_close_gate(struct probes *p, struct record *r)
 	__atomic_store_n(p->view.gate, 0, __ATOMIC_SEQ_CST);
 	for (int i = 0; p->firings && i < p->vouched_count; i++) {
 		struct probe *probe = &r->probes[p->vouched[i]];
-		uint64_t runs = runs_of(p, p->vouched[i]) - p->runs_before[i];
-		uint64_t fired = firings_read(p->firings, i);
+		struct firing_pair now = firing_pair(p, i);
+		uint64_t fired = now.fired - p->opened[i].fired;
+		uint64_t seen = now.seen - p->opened[i].seen;
 
 		probe->vouched = true;
-		probe->unseen = fired > runs ? fired - runs : 0;
+		probe->unseen = fired > seen ? fired - seen : 0;
 	}
 }
 

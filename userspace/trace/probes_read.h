@@ -12,6 +12,7 @@ struct probes_view {
 	struct bpf_object *object;
 	volatile uint32_t *gate;
 	struct gauges *gauges;
+	struct seen *seen;		/* SEEN_CPUS of them */
 };
 
 /* How often a program ran, for how long, and how often it was skipped because it was already
