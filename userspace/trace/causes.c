@@ -116,7 +116,10 @@ void causes_fill(struct record *r)
 	struct cause *c;
 
 	r->cause_count = 0;
-	late_causes(r);
+	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED)
+		late = &(struct tally){};
+	else
+		late_causes(r);
 	/* No tracepoint fires between arrival and socket, so nothing but delivery is left. */
 	if (r->backend == BACKEND_TRACEPOINT && late->bytes)
 		cause_add(r, known[LOCAL_DELIVERY].name, SITE_late_copy,
