@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Makes a whole record by hand, whose books balance, for tests to spoil. */
+#ifndef COPYSCOPE_MADE_RECORD_H
+#define COPYSCOPE_MADE_RECORD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "userspace/trace/laws.h"
+#include "userspace/trace/sites.h"
+
+/* The laws that hold the workload's word against the probes', as made_laws lists them. */
+#define WITNESSES "witness sent,witness received,witness gathered,witness zero-copy sends," \
+		  "witness completions,"
+
+/* Two connections: flow i is sent by socket 2i and received by socket 2i + 1. */
+enum { FLOWS = 2, MESSAGES = 3, PAGES = 9, RETRANSMITTED = 100 };
+
+struct made {
+	struct record r;
+	struct socket_books sockets[2 * FLOWS];
+	struct app_socket app[END_COUNT][FLOWS];
+};
+
+static inline struct books *made_tx(struct made *m, int flow)
+{
+	return &m->sockets[2 * flow].books;
+}
+
+static inline struct books *made_rx(struct made *m, int flow)
+{
+	return &m->sockets[2 * flow + 1].books;
+}
+
+static inline uint64_t made_bytes(int flow)
+{
+	return MESSAGES * 4093 * (flow + 1);
+}
+
+static inline void made_attach(struct made *m, const char *question)
+{
+	struct probe *p = &m->r.probes[m->r.probe_count++];
+
+	*p = (struct probe){ .question = question, .status = PROBE_ATTACHED };
+}
+
+/* The hook of that question; the test fails if there is none. */
+static inline struct probe *made_probe(struct made *m, const char *question)
+{
+	for (int i = 0; i < m->r.probe_count; i++)
+		if (!strcmp(m->r.probes[i].question, question))
+			return &m->r.probes[i];
+	fail_msg("no hook answers %s", question);
+	return NULL;
+}
+
+static inline void made_detach(struct made *m, const char *question)
+{
+	struct probe *p = made_probe(m, question);
+
+	p->status = PROBE_REFUSED;
+	snprintf(p->why, WHY_BYTES, "refused: %s", question);
+}
+
+static inline void made_flow(struct made *m, int flow)
+{
+	struct books *tx = made_tx(m, flow), *rx = made_rx(m, flow);
+	uint64_t bytes = made_bytes(flow);
+
+	m->sockets[2 * flow].cookie = 11 + flow;
+	m->sockets[2 * flow + 1].cookie = 21 + flow;
+	tx->count[COUNT_send_calls] = tx->count[COUNT_zerocopy_asked_sends] = MESSAGES;
+	tx->count[COUNT_zerocopy_sends] = tx->count[COUNT_completed_sends] = MESSAGES;
+	tx->count[COUNT_accepted_bytes] = tx->count[COUNT_zerocopy_bytes] = bytes;
+	tx->count[COUNT_pinned_pages] = tx->count[COUNT_released_pages] = PAGES;
+	tx->count[COUNT_retrans_referenced_bytes] = RETRANSMITTED;
+	tx->count[COUNT_wire_referenced_bytes] = bytes + RETRANSMITTED;
+	tx->count[COUNT_wire_referenced_pages] = PAGES;
+	tx->site[SITE_tx_reference] = (struct tally){ bytes, MESSAGES };
+	tx->site[SITE_late_copy] = (struct tally){ bytes + RETRANSMITTED, MESSAGES };
+	rx->count[COUNT_recv_calls] = MESSAGES;
+	rx->count[COUNT_returned_bytes] = bytes;
+	rx->site[SITE_rx_copy] = (struct tally){ bytes, MESSAGES };
+	m->app[END_SENDER][flow] = (struct app_socket){
+		.cookie = 11 + flow, .accepted_bytes = bytes, .zerocopy_sends = MESSAGES,
+		.completions = MESSAGES, .completions_copied = MESSAGES,
+	};
+	m->app[END_RECEIVER][flow] = (struct app_socket){
+		.cookie = 21 + flow, .received_bytes = bytes, .messages = MESSAGES,
+	};
+}
+
+/* A3 with everything known, as trampolines know it. */
+static inline void made_init(struct made *m)
+{
+	static const char *const questions[] = { "accepted", "tx_reference", "tx_splice",
+		"late_copy", "completions", "reshape", "returned", "rx_copy", "rx_map",
+		"rx_splice", "tx_copy", "retransmissions", "user_gather" };
+
+	memset(m, 0, sizeof(*m));
+	strcpy(m->r.plan.variant, "A3");
+	strcpy(m->r.path.kind, "veth");
+	m->r.backend = BACKEND_TRAMPOLINE;
+	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
+		made_attach(m, questions[i]);
+	for (int flow = 0; flow < FLOWS; flow++)
+		made_flow(m, flow);
+	m->r.ledger.sockets = m->sockets;
+	m->r.ledger.socket_count = 2 * FLOWS;
+	for (int e = 0; e < END_COUNT; e++)
+		m->r.app[e] = (struct app_totals){ .known = true, .sockets = m->app[e],
+						   .socket_count = FLOWS, .completions_read = true };
+}
+
+static inline void books_sum(struct books *sum, const struct books *b)
+{
+	for (int s = 0; s < SITE_COUNT; s++) {
+		sum->site[s].bytes += b->site[s].bytes;
+		sum->site[s].calls += b->site[s].calls;
+	}
+	for (int c = 0; c < COUNT_COUNT; c++)
+		sum->count[c] += b->count[c];
+}
+
+/* Sums the sockets, as the ledger and the workload do, and passes judgement. */
+static inline void made_judge(struct made *m)
+{
+	for (int i = 0; i < 2 * FLOWS; i++)
+		books_sum(&m->r.ledger.total, &m->sockets[i].books);
+	for (int e = 0; e < END_COUNT; e++) {
+		struct app_socket *sum = &m->r.app[e].sum;
+
+		for (int i = 0; i < FLOWS; i++) {
+			sum->accepted_bytes += m->app[e][i].accepted_bytes;
+			sum->received_bytes += m->app[e][i].received_bytes;
+			sum->gather_bytes += m->app[e][i].gather_bytes;
+			sum->zerocopy_sends += m->app[e][i].zerocopy_sends;
+			sum->completions += m->app[e][i].completions;
+			sum->content_errors += m->app[e][i].content_errors;
+		}
+	}
+	sites_fill(&m->r);
+	causes_fill(&m->r);
+	laws_fill(&m->r);
+}
+
+static inline const struct law *made_law(const struct made *m, const char *name)
+{
+	for (int i = 0; i < m->r.law_count; i++)
+		if (!strcmp(m->r.laws[i].name, name))
+			return &m->r.laws[i];
+	fail_msg("no law is called %s", name);
+	return NULL;
+}
+
+/* The names of all laws of that status, in order, each followed by a comma. */
+static inline const char *made_laws(const struct made *m, enum law_status status)
+{
+	static char names[400];
+
+	*names = '\0';
+	for (int i = 0; i < m->r.law_count; i++)
+		if (m->r.laws[i].status == status)
+			strcat(strcat(names, m->r.laws[i].name), ",");
+	return names;
+}
+
+#endif

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Claims about sites and the verdict: how each number is known, and what is said of the run. */
+#include "tests/unit/made_record.h"
+
+static const char *said(struct made *m)
+{
+	static char text[400];
+
+	verdict_sentence(&m->r, text, sizeof(text));
+	return text;
+}
+
+#define assert_said(m, part) assert_non_null(strstr(said(m), part))
+
+/* As the tracepoint backend leaves a record: nothing fires at reference or completion. */
+static void made_by_tracepoints(struct made *m)
+{
+	made_init(m);
+	m->r.backend = BACKEND_TRACEPOINT;
+	made_detach(m, "completions");
+	for (int flow = 0; flow < FLOWS; flow++) {
+		struct books *tx = made_tx(m, flow);
+
+		tx->site[SITE_tx_reference] = tx->site[SITE_tx_copy] = (struct tally){};
+		tx->count[COUNT_pinned_pages] = tx->count[COUNT_released_pages] = 0;
+		tx->count[COUNT_completed_sends] = 0;
+	}
+}
+
+static void derive_and_judge(struct made *m)
+{
+	made_judge(m);
+	ledger_derive(&m->r);
+	sites_fill(&m->r);
+	causes_fill(&m->r);
+	laws_fill(&m->r);
+}
+
+static void trampolines_measure_all_but_the_copy(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	made_judge(&m);
+	for (int s = 0; s < SITE_COUNT; s++) {
+		assert_int_equal(m.r.sites[s].how, s == SITE_tx_copy ? HOW_DERIVED : HOW_MEASURED);
+		assert_int_equal(!*m.r.sites[s].why, s != SITE_tx_copy);
+	}
+	assert_int_equal(m.r.pins.how, HOW_MEASURED);
+	assert_int_equal(m.r.pins.released_how, HOW_MEASURED);
+}
+
+static void the_copy_is_what_left_in_kernel_memory_less_what_left_twice(void **state)
+{
+	struct books *tx;
+	struct made m;
+
+	made_init(&m);
+	tx = made_tx(&m, 0);
+	tx->count[COUNT_wire_copied_bytes] = 1100;
+	tx->count[COUNT_retrans_copied_bytes] = 90;
+	tx->site[SITE_tx_splice].bytes = 10;
+	derive_and_judge(&m);
+	assert_int_equal(tx->site[SITE_tx_copy].bytes, 1000);
+	assert_int_equal(m.r.sites[SITE_tx_copy].tally.bytes, 1000);
+	/* 1,010 bytes more than the call accepted: the derivation is not bound to agree. */
+	assert_int_equal(made_law(&m, "send")->residual, -1010);
+}
+
+static void tracepoints_tell_references_by_the_packets_that_left(void **state)
+{
+	struct made m;
+
+	made_by_tracepoints(&m);
+	derive_and_judge(&m);
+	for (int flow = 0; flow < FLOWS; flow++) {
+		assert_int_equal(made_tx(&m, flow)->site[SITE_tx_reference].bytes, made_bytes(flow));
+		assert_int_equal(made_tx(&m, flow)->site[SITE_tx_copy].bytes, 0);
+	}
+	assert_int_equal(m.r.sites[SITE_tx_reference].how, HOW_DERIVED);
+	assert_int_equal(m.r.sites[SITE_late_copy].how, HOW_DERIVED);
+	assert_int_equal(m.r.pins.pages, FLOWS * PAGES);
+	assert_int_equal(m.r.pins.released_how, HOW_NOT_MEASURED);
+	assert_true(*m.r.pins.why);
+	assert_int_equal(laws_broken(&m.r), 0);
+	assert_int_equal(made_law(&m, "send")->status, LAW_BALANCED);
+}
+
+static void one_byte_amiss_in_a_packet_breaks_the_send_law(void **state)
+{
+	struct made m;
+
+	made_by_tracepoints(&m);
+	made_tx(&m, 1)->count[COUNT_wire_referenced_bytes]--;
+	derive_and_judge(&m);
+	assert_int_equal(made_law(&m, "send")->status, LAW_BROKEN);
+	assert_int_equal(made_law(&m, "send")->residual, 1);
+}
+
+static void packets_that_were_not_seen_leave_the_calls_to_tell(void **state)
+{
+	struct made m;
+
+	made_by_tracepoints(&m);
+	made_probe(&m, "tx_copy")->unseen = 2;
+	made_tx(&m, 0)->count[COUNT_wire_referenced_bytes] -= 1448;
+	derive_and_judge(&m);
+	assert_int_equal(made_tx(&m, 0)->site[SITE_tx_reference].bytes, made_bytes(0));
+	assert_int_equal(m.r.sites[SITE_tx_copy].tally.bytes, 0);
+	assert_int_equal(made_law(&m, "send")->status, LAW_NOT_TESTABLE);
+	assert_int_equal(m.r.pins.how, HOW_NOT_MEASURED);
+}
+
+static void pages_that_the_reader_found_were_not_copied_late(void **state)
+{
+	struct made m;
+
+	made_by_tracepoints(&m);
+	made_rx(&m, 0)->count[COUNT_user_referenced_bytes] = made_bytes(0) + RETRANSMITTED;
+	derive_and_judge(&m);
+	assert_int_equal(m.r.sites[SITE_late_copy].tally.bytes, made_bytes(1) + RETRANSMITTED);
+	assert_int_equal(made_law(&m, "reference")->status, LAW_BROKEN);
+}
+
+/* A site whose books no hook opens counted nothing, whatever its own hook saw. */
+static void a_site_is_not_measured_when_nothing_opens_its_books(void **state)
+{
+	static const enum site sent[] = { SITE_tx_copy, SITE_tx_reference, SITE_tx_splice,
+					  SITE_late_copy, SITE_reshape };
+	static const enum site read[] = { SITE_rx_copy, SITE_rx_map, SITE_rx_splice,
+					  SITE_rx_discard };
+	struct made m;
+
+	made_init(&m);
+	made_detach(&m, "accepted");
+	made_judge(&m);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(m.r.sites[sent[i]].how, HOW_NOT_MEASURED);
+		assert_string_equal(m.r.sites[sent[i]].why, "refused: accepted");
+	}
+	made_init(&m);
+	made_detach(&m, "returned");
+	made_judge(&m);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(m.r.sites[read[i]].how, HOW_NOT_MEASURED);
+		assert_string_equal(m.r.sites[read[i]].why, "refused: returned");
+	}
+}
+
+static void the_verdict_says_that_every_byte_was_copied_and_why(void **state)
+{
+	struct made m;
+
+	made_by_tracepoints(&m);
+	derive_and_judge(&m);
+	assert_string_equal(said(&m), "A3 on veth copied every byte after all: 0 of 36,837 bytes "
+			    "were sent without a copy, because of local delivery.");
+}
+
+static void the_verdict_counts_what_was_sent_without_a_copy(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	made_tx(&m, 0)->site[SITE_late_copy].bytes = 0;
+	made_tx(&m, 1)->site[SITE_late_copy].bytes = 837;
+	made_judge(&m);
+	assert_said(&m, "sent 36,000 of 36,837 referenced bytes without a copy");
+	assert_said(&m, "Do not trust this run: 1 law is broken.");
+	made_rx(&m, 0)->site[SITE_rx_copy].bytes++;
+	memset(&m.r.ledger.total, 0, sizeof(m.r.ledger.total));
+	made_judge(&m);
+	assert_said(&m, "laws are broken.");
+}
+
+static void no_verdict_is_given_on_what_was_not_measured(void **state)
+{
+	static const char *const needed[] = { "accepted", "tx_reference", "rx_copy" };
+	struct made m;
+
+	for (int i = 0; i < 3; i++) {
+		made_init(&m);
+		made_detach(&m, needed[i]);
+		made_judge(&m);
+		assert_said(&m, "no verdict, because");
+	}
+	made_init(&m);
+	made_detach(&m, "late_copy");
+	made_judge(&m);
+	assert_said(&m, "whether they were copied later was not measured");
+	made_init(&m);
+	m.r.backend = BACKEND_NONE;
+	made_judge(&m);
+	assert_said(&m, "ran without probes: nothing was counted");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(trampolines_measure_all_but_the_copy),
+		cmocka_unit_test(the_copy_is_what_left_in_kernel_memory_less_what_left_twice),
+		cmocka_unit_test(tracepoints_tell_references_by_the_packets_that_left),
+		cmocka_unit_test(one_byte_amiss_in_a_packet_breaks_the_send_law),
+		cmocka_unit_test(packets_that_were_not_seen_leave_the_calls_to_tell),
+		cmocka_unit_test(pages_that_the_reader_found_were_not_copied_late),
+		cmocka_unit_test(a_site_is_not_measured_when_nothing_opens_its_books),
+		cmocka_unit_test(the_verdict_says_that_every_byte_was_copied_and_why),
+		cmocka_unit_test(the_verdict_counts_what_was_sent_without_a_copy),
+		cmocka_unit_test(no_verdict_is_given_on_what_was_not_measured),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Claims about the laws that a run may not judge, and the reasons that it gives. */
+#include "tests/unit/made_record.h"
+
+/* What a hook that is not attached leaves untestable, exactly. */
+static const struct {
+	const char *question, *laws;
+} untestable[] = {
+	{ "accepted", "send,reference,end to end,completion,pin,witness sent,"
+		      "witness zero-copy sends,witness completions," },
+	{ "returned", "receive,end to end,witness received," },
+	{ "tx_copy", "send," },
+	{ "retransmissions", "send,reference," },
+	{ "tx_reference", "send,reference,completion,pin," },
+	{ "late_copy", "reference," },
+	{ "completions", "completion,pin," },
+	{ "rx_copy", "receive," },
+	{ "user_gather", "witness gathered," },
+};
+
+static void a_law_without_its_hook_is_not_testable_and_says_why(void **state)
+{
+	for (size_t i = 0; i < sizeof(untestable) / sizeof(*untestable); i++) {
+		struct made m;
+
+		made_init(&m);
+		made_detach(&m, untestable[i].question);
+		made_judge(&m);
+		assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), untestable[i].laws);
+		assert_int_equal(laws_broken(&m.r), 0);
+		for (int l = 0; l < m.r.law_count; l++)
+			if (m.r.laws[l].status == LAW_NOT_TESTABLE)
+				assert_true(*m.r.laws[l].why && !m.r.laws[l].known);
+	}
+}
+
+static void a_derived_copy_is_never_called_balanced(void **state)
+{
+	static const enum backend backends[] = { BACKEND_TRAMPOLINE, BACKEND_TRACEPOINT };
+
+	for (int i = 0; i < 2; i++) {
+		struct made m;
+
+		made_init(&m);
+		m.r.backend = backends[i];
+		made_detach(&m, "tx_copy");
+		/* What remains is right whatever it is. */
+		made_tx(&m, 0)->site[SITE_tx_copy].bytes = 12345;
+		made_judge(&m);
+		assert_int_equal(m.r.sites[SITE_tx_copy].how, HOW_DERIVED);
+		assert_int_equal(made_law(&m, "send")->status, LAW_NOT_TESTABLE);
+		assert_non_null(strstr(made_law(&m, "send")->why, "true by construction"));
+	}
+}
+
+static void packets_kept_from_the_probes_leave_their_laws_untested(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	made_probe(&m, "tx_copy")->unseen = 1;
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "send,reference,probes,");
+	assert_int_equal(laws_broken(&m.r), 0);
+
+	m.r.ledger.gauges.lost_updates = 1;
+	laws_fill(&m.r);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "probes,");
+}
+
+static void a_kernel_without_trampolines_tests_neither_completions_nor_pins(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	m.r.backend = BACKEND_TRACEPOINT;
+	made_detach(&m, "completions");
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "completion,pin,");
+	assert_non_null(strstr(made_law(&m, "completion")->why, "trampoline backend"));
+	assert_non_null(strstr(made_law(&m, "pin")->why, "trampoline backend"));
+	/* The sends are then what completions are held against. */
+	m.app[END_SENDER][0].completions = m.r.app[END_SENDER].sum.completions -= 1;
+	laws_fill(&m.r);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "witness completions,");
+}
+
+static void without_totals_no_witness_is_heard(void **state)
+{
+	for (int e = 0; e < END_COUNT; e++) {
+		struct made m;
+
+		made_init(&m);
+		m.r.app[e].known = false;
+		made_judge(&m);
+		assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), WITNESSES "content,");
+	}
+}
+
+static void completions_that_nobody_reads_are_no_witness(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	m.r.app[END_SENDER].completions_read = false;
+	m.app[END_SENDER][0].completions = m.app[END_SENDER][1].completions = 0;
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "witness completions,");
+	assert_int_equal(laws_broken(&m.r), 0);
+}
+
+static void without_probes_only_the_content_is_judged(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	m.r.backend = BACKEND_NONE;
+	m.r.probe_count = 0;
+	strcpy(m.r.backend_why, "made without probes");
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_BALANCED), "content,");
+	assert_int_equal(laws_broken(&m.r), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_law_without_its_hook_is_not_testable_and_says_why),
+		cmocka_unit_test(a_derived_copy_is_never_called_balanced),
+		cmocka_unit_test(packets_kept_from_the_probes_leave_their_laws_untested),
+		cmocka_unit_test(a_kernel_without_trampolines_tests_neither_completions_nor_pins),
+		cmocka_unit_test(without_totals_no_witness_is_heard),
+		cmocka_unit_test(completions_that_nobody_reads_are_no_witness),
+		cmocka_unit_test(without_probes_only_the_content_is_judged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
