@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "endpoint.h"
 #include "fail.h"
+#include "readers.h"
 #include "run.h"
 #include "stop.h"
 #include "transfer.h"
@@ -76,6 +77,8 @@ static void *work(void *data)
 	struct receiver receiver;
 	enum outcome outcome;
 
+	if (settings->readers)
+		return worker_finish(worker, readers_drain(worker));
 	worker->connection->latency = calloc(1, sizeof(struct latency));
 	if (!worker->connection->latency ||
 	    receiver_init(&receiver, worker->connection, settings->receiver, settings->bytes,

@@ -52,6 +52,18 @@ static const char *completions_why(const struct settings *settings)
 	return NULL;
 }
 
+/* Why received bytes were not checked, or NULL when they were. */
+static const char *content_why(const struct settings *settings)
+{
+	return settings->readers ? "readers that may share a socket cannot tell which bytes they got" :
+				   NULL;
+}
+
+static const char *receiver_name(const struct settings *settings)
+{
+	return settings->readers ? "drain" : settings->receiver->name;
+}
+
 static const char *latency_what(const struct settings *settings)
 {
 	return settings->pattern == PATTERN_RR ? "round trip" : "interval between whole messages";
@@ -71,6 +83,8 @@ static void set_totals(json_t *object, const struct totals *totals,
 #define SET_TOTAL(name) json_object_set_new(object, #name, json_integer(totals->name));
 	TOTALS(SET_TOTAL)
 #undef SET_TOTAL
+	if (content_why(settings))
+		set_null(object, "content_errors", "content_why", content_why(settings));
 	if (!why)
 		return;
 	set_null(object, "completions", "completions_why", why);
@@ -81,10 +95,10 @@ static void set_totals(json_t *object, const struct totals *totals,
 static void set_latency(json_t *object, const struct latency *latency,
 			const struct settings *settings)
 {
-	if (!latency) {
+	if (!latency || !latency->samples) {
 		set_null(object, "latency_ns", "latency_why",
 			 settings->role == ROLE_SERVER ? "the client times messages" :
-							 "too few whole messages");
+			 settings->readers ? "readers know no messages" : "too few whole messages");
 		return;
 	}
 	json_object_set_new(object, "latency_ns", json_pack("{s:s, s:I, s:I, s:I, s:I}",
@@ -110,6 +124,7 @@ static json_t *connections_to_json(const struct run *run)
 		json_object_set_new(object, "local", json_string(connection->local));
 		json_object_set_new(object, "remote", json_string(connection->remote));
 		set_totals(object, &connection->totals, run->settings);
+		set_latency(object, connection->latency, run->settings);
 		json_array_append_new(list, object);
 	}
 	return list;
@@ -129,7 +144,10 @@ static json_t *report_to_json(const struct run *run, const struct summary *summa
 		"bytes", (json_int_t)settings->bytes,
 		"threads", (json_int_t)threads,
 		"pattern", settings->pattern == PATTERN_RR ? "rr" : "stream",
-		"receiver", receives ? settings->receiver->name : NULL);
+		"receiver", receives ? receiver_name(settings) : NULL);
+	if (!server)
+		json_object_set_new(root, "readers",
+				    json_integer(settings->readers ? settings->readers : 1));
 	set_totals(root, &summary->totals, settings);
 	if (server)
 		json_object_set_new(root, "refused_clients", json_integer(run->refused_clients));
@@ -198,7 +216,9 @@ static void report_to_people(const struct run *run, const struct summary *summar
 		       latency_what(settings));
 	if (server)
 		print_sent(totals, settings);
-	if (!server || settings->pattern == PATTERN_RR)
+	if (content_why(settings))
+		printf("content errors  not measured: %s\n", content_why(settings));
+	else if (!server || settings->pattern == PATTERN_RR)
 		printf("content errors  %" PRIu64 " bytes\n", totals->content_errors);
 }
 

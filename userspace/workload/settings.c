@@ -22,7 +22,7 @@
 
 enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
-	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
+	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
 };
 
 /* What has been read so far, before defaults. */
@@ -33,6 +33,7 @@ struct draft {
 	const char *address;
 	unsigned int port;
 	bool max_clients_given;
+	bool receiver_given;
 };
 
 #define SHARED_OPTIONS                                                                       \
@@ -69,6 +70,8 @@ static const struct argp_option client_options[] = {
 	{ 0, 0, 0, 0, "How to receive:", 3 },
 	{ "receiver", KEY_RECEIVER, "NAME", 0,
 	  "recv (into one buffer, default), perfield (8 times recv) or recvmsg (8 iovecs)", 3 },
+	{ "readers", KEY_READERS, "N", 0,
+	  "instead: N threads share each socket and recv() whatever comes, unchecked", 3 },
 	{ 0 },
 };
 
@@ -124,6 +127,10 @@ static error_t amount_parse(int key, const char *text, struct draft *draft)
 						     THREADS_MAX);
 		draft->max_clients_given = true;
 		return 0;
+	case KEY_READERS:
+		settings->readers = number_parse("--readers", text, NUMBER_WITH_SUFFIX, 1,
+						 THREADS_MAX);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -157,6 +164,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_RECEIVER:
 		settings->receiver = receiver_parse(text);
+		draft->receiver_given = true;
 		return 0;
 	case KEY_JSON:
 		settings->json = true;
@@ -249,6 +257,10 @@ static void settings_complete(struct draft *draft)
 				    settings->threads, settings->max_clients);
 		settings->max_clients = settings->threads;
 	}
+	if (settings->readers && draft->receiver_given)
+		usage_error("--readers and --receiver exclude each other: give one");
+	if (settings->readers && settings->pattern == PATTERN_RR)
+		usage_error("--readers know no messages, so none can be a reply: use --pattern stream");
 	if (decides && !settings->messages && !settings->duration_ns)
 		settings->duration_ns = DEFAULT_DURATION_NS;
 }

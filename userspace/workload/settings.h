@@ -28,6 +28,7 @@ struct settings {
 	uint64_t duration_ns;    /* 0: not given */
 	unsigned int threads;    /* client: connections; server: --clients, 0: not given */
 	unsigned int max_clients;
+	unsigned int readers;    /* client: threads that share each socket; 0: not given */
 	struct sockaddr_storage address; /* with the port */
 	bool json;
 	int ready_fd, go_fd;     /* -1: not given */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Several threads that empty one socket together, whatever a message may be. */
+#ifndef WORKLOAD_READERS_H
+#define WORKLOAD_READERS_H
+
+#include "run.h"
+
+#define READERS_BUFFER_BYTES (64 << 10)
+
+/*
+ * Receives on the worker's connection with --readers threads, this one included, until the peer
+ * ends. The bytes that one thread gets lie anywhere in the stream: they are counted, not checked.
+ */
+enum outcome readers_drain(struct worker *worker);
+
+#endif
