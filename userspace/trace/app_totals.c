@@ -58,6 +58,9 @@ static int parse_sockets(const json_t *array, struct app_totals *totals)
 		struct app_socket *s = &totals->sockets[i];
 
 		parse_counts(each, s);
+		s->latency_known = json_is_object(json_object_get(each, "latency_ns"));
+		s->latency_mean_us = json_number_value(json_object_get(
+			json_object_get(each, "latency_ns"), "mean")) / 1000;
 		s->cookie = cookie ? strtoull(cookie, NULL, 10) : 0;
 		parse_text(each, "local", s->local, sizeof(s->local));
 		parse_text(each, "remote", s->remote, sizeof(s->remote));
@@ -79,6 +82,7 @@ int app_totals_parse(const struct child *c, struct app_totals *totals)
 	}
 	parse_counts(root, &totals->sum);
 	totals->completions_read = json_is_integer(json_object_get(root, "completions"));
+	totals->content_unchecked = json_is_null(json_object_get(root, "content_errors"));
 	totals->elapsed_ns = number(root, "elapsed_ns");
 	parse_latency(json_object_get(root, "latency_ns"), &totals->latency);
 	err = parse_sockets(json_object_get(root, "connections"), totals);

@@ -8,7 +8,7 @@
 int ends_launch(struct child children[END_COUNT], const char *workload,
 		const struct workload_plan *plan, const struct path *path)
 {
-	char bytes[24], threads[24], amount[40];
+	char bytes[24], threads[24], readers[24], amount[40];
 	const char *how_long = plan->messages ? "--messages" : "--seconds";
 	/* The end that decides when to stop is told how long: the client in rr, else the server. */
 	bool client_decides = !strcmp(plan->pattern, "rr");
@@ -17,13 +17,15 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 				 "--clients", threads, how_long, amount, NULL };
 	const char *client[] = { workload, "client", bytes, threads, "--json",
 				 "--connect", path->address, "--pattern", plan->pattern,
-				 "--receiver", plan->receiver, client_decides ? how_long : NULL,
-				 amount, NULL };
+				 plan->readers ? "--readers" : "--receiver",
+				 plan->readers ? readers : plan->receiver,
+				 client_decides ? how_long : NULL, amount, NULL };
 	const char *const *argv[] = { server, client };
 	int err = 0;
 
 	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)plan->bytes);
 	snprintf(threads, sizeof(threads), "%d", plan->threads);
+	snprintf(readers, sizeof(readers), "%d", plan->readers);
 	if (plan->messages)
 		snprintf(amount, sizeof(amount), "%llu", (unsigned long long)plan->messages);
 	else

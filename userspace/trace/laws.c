@@ -243,6 +243,11 @@ static void content_law(struct record *r)
 		snprintf(law->why, WHY_BYTES, "the workload left no totals");
 		return;
 	}
+	if (r->app[END_RECEIVER].content_unchecked) {
+		snprintf(law->why, WHY_BYTES,
+			 "readers that may share a socket cannot tell which bytes they got");
+		return;
+	}
 	if (strcmp(r->plan.variant, "A3-reuse")) {
 		law_weigh(law, (struct sides){ wrong, 0 });
 	} else if (wrong) {

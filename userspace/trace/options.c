@@ -10,7 +10,7 @@
 #include "userspace/path/path.h"
 
 enum { KEY_PATH = 256, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND, KEY_JSON,
-       KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL };
+       KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_READERS };
 
 enum { BYTES_MIN = 8, BYTES_MAX = 64 << 20, THREADS_MAX = 1024, SECONDS_MAX = 86400 };
 
@@ -25,6 +25,8 @@ static const struct argp_option option_table[] = {
 	{ "path", KEY_PATH, "KIND", 0, "what lies between the sockets: lo, veth (default veth)", 1 },
 	{ "pattern", KEY_PATTERN, "P", 0, "stream or rr: request, then reply (default stream)", 1 },
 	{ "receiver", KEY_RECEIVER, "R", 0, "recv, perfield or recvmsg (default recv)", 1 },
+	{ "readers", KEY_READERS, "N", 0,
+	  "instead: N threads share each socket and recv() whatever comes, unchecked", 1 },
 	{ "messages", KEY_MESSAGES, "N", 0, "stop after N messages in all; k and M multiply", 1 },
 	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
 	{ NULL, 0, NULL, 0, "Probes:", 2 },
@@ -143,6 +145,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_RECEIVER:
 		snprintf(o->plan.receiver, sizeof(o->plan.receiver), "%s",
 			 one_of(receivers, arg, "unknown receiver '%s'"));
+		o->receiver_given = true;
+		break;
+	case KEY_READERS:
+		o->plan.readers = whole(arg, 1, THREADS_MAX, "--readers");
 		break;
 	case KEY_MESSAGES:
 		o->plan.messages = whole(arg, 1, 1ull << 40, "--messages");
@@ -202,6 +208,12 @@ void options_parse(int argc, char **argv, struct options *o)
 	argp_err_exit_status = 2;
 	if (argp_parse(&argp, argc, argv, 0, NULL, o))
 		exit(2);
+	if (o->plan.readers && o->receiver_given)
+		fail("%s", "--readers and --receiver exclude each other: give one");
+	if (o->plan.readers && strcmp(o->plan.pattern, "stream"))
+		fail("%s", "--readers know no messages, so none can be a reply: use --pattern stream");
+	if (o->plan.readers)
+		strcpy(o->plan.receiver, "drain");
 	if (o->no_probes && (o->detach || o->sabotage))
 		fail("%s", "--break needs probes: leave out --no-probes");
 }

@@ -53,6 +53,7 @@ struct workload_plan {
 	int threads;
 	uint64_t messages;	/* 0: run for .seconds */
 	double seconds;
+	int readers;		/* threads that share each socket; 0: one that knows messages */
 };
 
 /* What the workload says of itself: the first witness. */
@@ -62,6 +63,8 @@ struct app_socket {
 	char remote[ADDRESS_BYTES];
 	uint64_t messages, accepted_bytes, received_bytes, gather_bytes;
 	uint64_t zerocopy_sends, completions, completions_copied, enobufs, content_errors;
+	bool latency_known;
+	double latency_mean_us;
 };
 
 struct latency {
@@ -76,6 +79,7 @@ struct app_totals {
 	struct app_socket *sockets;	/* owned */
 	int socket_count;
 	bool completions_read;
+	bool content_unchecked;	/* by readers that may share a socket */
 	uint64_t elapsed_ns;
 	struct latency latency;
 	int exit_status;

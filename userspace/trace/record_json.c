@@ -47,6 +47,22 @@ static json_t *path_json(const struct path_facts *p)
 			 p->scatter_gather, "tso", p->tso, "hardware_dma", p->hardware_dma);
 }
 
+/* Why counts of the workload are null; null if none is. */
+static json_t *workload_why(const struct record *r)
+{
+	bool completions = r->app[END_SENDER].completions_read;
+	bool content = !r->app[END_RECEIVER].content_unchecked;
+
+	if (!r->app[END_SENDER].known || !r->app[END_RECEIVER].known)
+		return text("the workload left no totals");
+	if (completions && content)
+		return json_null();
+	return json_sprintf("%s%s%s", completions ? "" : "completions: this variant never reads them",
+			    completions || content ? "" : "; ",
+			    content ? "" : "content_errors: readers that may share a socket cannot "
+					   "tell which bytes they got");
+}
+
 static json_t *workload_json(const struct record *r)
 {
 	const struct workload_plan *p = &r->plan;
@@ -56,6 +72,7 @@ static json_t *workload_json(const struct record *r)
 			      (json_int_t)p->bytes, "threads", p->threads, "pattern", p->pattern,
 			      "receiver", p->receiver);
 
+	put(o, "readers", json_integer(p->readers ? p->readers : 1));
 	put(o, "connections", integer_if(rx->known, rx->socket_count));
 	put(o, "messages", integer_if(rx->known, rx->sum.messages));
 	put(o, "messages_asked", integer_if(p->messages, p->messages));
@@ -70,10 +87,9 @@ static json_t *workload_json(const struct record *r)
 	put(o, "completions_copied", integer_if(tx->completions_read, tx->sum.completions_copied));
 	put(o, "enobufs", integer_if(tx->known, tx->sum.enobufs));
 	put(o, "content_errors",
-	    integer_if(known, tx->sum.content_errors + rx->sum.content_errors));
-	put(o, "why", !known ? text("the workload left no totals") :
-		      tx->completions_read ? json_null() :
-		      text("completions: this variant never reads them"));
+	    integer_if(known && !rx->content_unchecked,
+		       tx->sum.content_errors + rx->sum.content_errors));
+	put(o, "why", workload_why(r));
 	return o;
 }
 
@@ -257,6 +273,10 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	snprintf(cookie, sizeof(cookie), "%llu", (unsigned long long)s->cookie);
 	put(o, "cookie", text(cookie));
 	put(o, "end", app ? text(end == END_SENDER ? "sender" : "receiver") : json_null());
+	put(o, "connection", app ? json_integer(app - r->app[end].sockets + 1) : json_null());
+	put(o, "messages", integer_if(app, app ? app->messages : 0));
+	put(o, "latency_mean_us",
+	    app && app->latency_known ? json_real(app->latency_mean_us) : json_null());
 	put(o, "local", app ? text(app->local) : json_null());
 	put(o, "remote", app ? text(app->remote) : json_null());
 	put(o, "comm", text("workload"));
