@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a run could leave on the machine: BPF objects, namespaces, interfaces, cgroups, files."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+# Ubuntu's /usr/sbin/bpftool only works for its own kernel; the real one lies in linux-tools.
+BPFTOOLS = [*Path("/usr/lib").glob("linux-tools*/**/bpftool"), Path("/usr/sbin/bpftool")]
+HELD_ID = re.compile(r"^(prog|map|link)_id:\s*(\d+)$", re.M)
+
+
+def bpf_objects() -> set[tuple[str, int]]:
+    """Every BPF program, map and link of the machine, as (kind, id)."""
+    found = set()
+    for kind in "prog", "map", "link":
+        said = subprocess.run([BPFTOOLS[0], "-j", kind, "list"], capture_output=True, text=True,
+                              timeout=10, check=True)
+        found |= {(kind, each["id"]) for each in json.loads(said.stdout or "[]")}
+    return found
+
+
+def bpf_objects_held() -> set[tuple[str, int]]:
+    """Those that some living process has open: another run beside this one, not a leftover."""
+    found = set()
+    for info in Path("/proc").glob("[0-9]*/fdinfo"):
+        try:
+            for each in info.iterdir():
+                found |= {(kind, int(number))
+                          for kind, number in HELD_ID.findall(each.read_text())}
+        except OSError:
+            continue
+    return found
+
+
+def network_namespaces() -> dict[int, set[int]]:
+    """Inode of every network namespace that a process lives in: the pids in it."""
+    found: dict[int, set[int]] = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            inode = os.stat(process / "ns" / "net").st_ino
+        except OSError:
+            continue
+        found.setdefault(inode, set()).add(int(process.name))
+    return found
+
+
+def namespaces_alive() -> int | None:
+    """Network namespaces that the kernel still holds memory for, to within those that its
+    caches count as used; with those that no process lives in. None if it does not tell."""
+    try:
+        text = Path("/proc/slabinfo").read_text()
+    except OSError:
+        return None
+    found = re.search(r"^net_namespace\s+(\d+)", text, re.M)
+    return int(found.group(1)) if found else None
+
+
+def interfaces() -> set[str]:
+    """Names of the interfaces in the namespace of the tests."""
+    return set(os.listdir("/sys/class/net"))
+
+
+def cgroups() -> set[str]:
+    """Every control group."""
+    return {folder for folder, _, _ in os.walk("/sys/fs/cgroup")}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds the processes of a run, and keeps a run from what it must not do."""
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+import time
+from pathlib import Path
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER = 38, 22, 36
+SYSCALLS = {"x86_64": {"bpf": 321, "unshare": 272, "setns": 308},
+            "aarch64": {"bpf": 280, "unshare": 97, "setns": 268}}
+
+
+def wait_until(happens, timeout_s: float = 10):
+    """Returns what happens() says once that is true; an error if it never is."""
+    deadline = time.monotonic() + timeout_s
+    while not (said := happens()):
+        assert time.monotonic() < deadline, f"waited {timeout_s} s in vain"
+        time.sleep(0.005)
+    return said
+
+
+def children(pid: int) -> list[int]:
+    """Pids of the processes that a process started or inherited; none if it is gone."""
+    found = []
+    try:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += [int(child) for child in (task / "children").read_text().split()]
+    except OSError:
+        pass
+    return found
+
+
+def command_line(pid: int) -> list[str]:
+    """The words a process was started with; none if it is gone or a zombie."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
+    except OSError:
+        return []
+
+
+def workload_pids(trace_run: int) -> dict[str, int]:
+    """Pids of a run's two ends by "server" and "client"; fewer while it is still arranging."""
+    found = {}
+    for pid in children(trace_run):
+        words = command_line(pid)
+        if len(words) > 1 and words[1] in ("server", "client"):
+            found[words[1]] = pid
+    return found
+
+
+def wait_running(trace_run: int, timeout_s: float = 10) -> dict[str, int]:
+    """Waits until both ends of a run have threads that send: the gate is open by then."""
+    def both_have_threads():
+        pids = workload_pids(trace_run)
+        busy = [pid for pid in pids.values() if len(os.listdir(f"/proc/{pid}/task")) > 1]
+        return pids if len(busy) == 2 else None
+
+    return wait_until(both_have_threads, timeout_s)
+
+
+def become_subreaper(on: bool) -> None:
+    """Orphans of our children become our children, so that none can slip away."""
+    assert LIBC.prctl(PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0) == 0
+
+
+def reap_orphans(known: set[int]) -> list[list[str]]:
+    """Collects dead children of ours that nobody else knows; returns those still alive."""
+    alive = []
+    for pid in set(children(os.getpid())) - known:
+        try:
+            if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                alive.append([str(pid), *command_line(pid)])
+        except ChildProcessError:
+            pass
+    return alive
+
+
+def forbid(*names: str):
+    """Returns a preexec_fn: the process and its children die of SIGSYS at these system calls."""
+    numbers = [SYSCALLS[platform.machine()][name] for name in names]
+    load, jump_if_equal, give = 0x20, 0x15, 0x06
+    allow, kill_process = 0x7fff0000, 0x80000000
+    program = [(load, 0, 0, 0)]
+    for left, number in zip(range(len(numbers), 0, -1), numbers):
+        program.append((jump_if_equal, left, 0, number))
+    program += [(give, 0, 0, allow), (give, 0, 0, kill_process)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in program))
+    filter_ = ctypes.create_string_buffer(
+        struct.pack("HxxxxxxP", len(program), ctypes.addressof(code)))
+
+    def install():
+        LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        if LIBC.prctl(PR_SET_SECCOMP, 2, filter_, 0, 0):
+            raise OSError(ctypes.get_errno(), "seccomp")
+
+    install.keeps = (code, filter_)
+    return install

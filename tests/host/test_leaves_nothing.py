@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0
+"""However trace_run ends, the machine is as it was before."""
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from helpers import leftovers, processes, records
+
+pytestmark = records.needs_root
+
+KILLS, PARALLEL, LATEST_S, GRACE_S = 50, 2, 0.4, 2.0
+
+
+@pytest.fixture(name="place")
+def private_place(tmp_path):
+    """Where records and temporary files of the runs go, and orphans come home to us."""
+    processes.become_subreaper(True)
+    for name in "runs", "tmp":
+        (tmp_path / name).mkdir()
+    yield tmp_path
+    processes.become_subreaper(False)
+
+
+def environment(place):
+    """Sends everything that a run writes into a private place."""
+    return {**os.environ, "COPYSCOPE_RUNS": str(place / "runs"), "TMPDIR": str(place / "tmp")}
+
+
+def start(place, *words):
+    """Starts a run that would last for 5 seconds."""
+    return records.start("A3", 65536, 2, "--seconds", 5, *words, env=environment(place))
+
+
+class Before:
+    """The machine as it was, to compare with."""
+
+    def __init__(self):
+        self.bpf = leftovers.bpf_objects()
+        self.interfaces = leftovers.interfaces()
+        self.cgroups = leftovers.cgroups()
+        self.namespaces = set(leftovers.network_namespaces())
+        self.children = set(processes.children(os.getpid()))
+
+    def left(self):
+        """What there is now and was not before, and no other process accounts for."""
+        alive = processes.reap_orphans(self.children)
+        ours = {int(words[0]) for words in alive}
+        namespaces = [inode for inode, pids in leftovers.network_namespaces().items()
+                      if inode not in self.namespaces and pids & ours]
+        new_bpf = leftovers.bpf_objects() - self.bpf
+        if new_bpf:
+            new_bpf -= leftovers.bpf_objects_held()
+            # What came or went while we looked is a run beside us.
+            new_bpf &= leftovers.bpf_objects()
+        return {"processes": alive, "namespaces": namespaces, "bpf": sorted(new_bpf),
+                "interfaces": sorted(leftovers.interfaces() - self.interfaces)}
+
+    def check(self, hint=""):
+        """Nothing may be left when the grace is over."""
+        deadline = time.monotonic() + GRACE_S
+        while any((left := self.left()).values()):
+            assert time.monotonic() < deadline, f"{hint}: left {left}"
+            time.sleep(0.05)
+
+
+def kill_some(place, moments):
+    """Starts as many runs as there are moments (in seconds from now) and kills each at its own."""
+    began = time.monotonic()
+    runs = [start(place, "--path", random.choice(["lo", "veth"])) for _ in moments]
+    for moment, run in sorted(zip(moments, runs), key=lambda pair: pair[0]):
+        time.sleep(max(0, began + moment - time.monotonic()))
+        run.kill()
+    for run in runs:
+        run.communicate(timeout=10)
+        assert run.returncode == -signal.SIGKILL
+
+
+def test_sigkill_at_50_random_moments_leaves_nothing(place):
+    number = random.SystemRandom().randrange(1 << 32)
+    hint = f"random.Random({number})"
+    dice = random.Random(number)
+    before, alive_before = Before(), leftovers.namespaces_alive()
+    for _ in range(KILLS // PARALLEL):
+        kill_some(place, [dice.uniform(0, LATEST_S) for _ in range(PARALLEL)])
+        before.check(hint)
+    alive = leftovers.namespaces_alive()
+    # One or two namespaces a run; the kernel's count is rough, and others run beside us.
+    assert alive is None or alive - alive_before < KILLS // 2, hint
+    assert leftovers.cgroups() <= before.cgroups, hint
+    assert not os.listdir(place / "runs") and not os.listdir(place / "tmp"), hint
+
+
+@pytest.mark.parametrize("path", ["lo", "veth"])
+def test_sigkill_in_mid_run_leaves_nothing(place, path):
+    before = Before()
+    run = start(place, "--path", path)
+    try:
+        pids = processes.wait_running(run.pid)
+        inside = leftovers.network_namespaces()
+        assert any(pids["server"] in living for inode, living in inside.items()
+                   if inode not in before.namespaces)
+        assert leftovers.bpf_objects() - before.bpf, "this test cannot see BPF objects"
+    finally:
+        run.kill()
+        run.communicate(timeout=10)
+    before.check()
+    assert not os.listdir(place / "runs")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_run_in_order_with_report_and_record(place, number):
+    before = Before()
+    run = start(place)
+    try:
+        processes.wait_running(run.pid)
+        time.sleep(0.2)
+        began = time.monotonic()
+        run.send_signal(number)
+        done = records.finish(run, 15)
+    finally:
+        run.kill()
+    assert time.monotonic() - began < 4, "it went on instead of ending"
+    assert done.code == 0, done.err
+    assert done.out.startswith("A3 on veth copied every byte after all")
+    name, = os.listdir(place / "runs")
+    record = records.load(place / "runs" / name)
+    assert records.site(record, "rx_copy") == record["workload"]["received_bytes"] > 0
+    assert not records.laws_with(record, "broken")
+    before.check()
+
+
+def test_a_signal_before_the_run_has_begun_ends_it_too(place):
+    before = Before()
+    for delay_s in 0.0, 0.03, 0.06, 0.1:
+        run = start(place)
+        time.sleep(delay_s)
+        run.send_signal(signal.SIGTERM)
+        try:
+            records.finish(run, 3)
+        finally:
+            run.kill()
+        before.check(f"SIGTERM after {delay_s} s")
+    assert not os.listdir(place / "tmp")
+
+
+def test_a_finished_run_leaves_its_record_alone(place):
+    before = Before()
+    done = records.run("A1", 4093, 2, "--messages", 23, env=environment(place))
+    assert done.code == 0
+    before.check()
+    assert len(os.listdir(place / "runs")) == 1 and not os.listdir(place / "tmp")
+    assert leftovers.cgroups() <= before.cgroups
