@@ -15,7 +15,8 @@ enum { KEY_PATH = 256, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY
 enum { BYTES_MIN = 8, BYTES_MAX = 64 << 20, THREADS_MAX = 1024, SECONDS_MAX = 86400 };
 
 static const char *const variants[] = { "A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned",
-					"A3-unset", "A3-unreaped", "A3-reuse", NULL };
+					"A3-unset", "A3-unreaped", "A3-aligned-unreaped",
+					"A3-reuse", NULL };
 static const char *const patterns[] = { "stream", "rr", NULL };
 static const char *const receivers[] = { "recv", "perfield", "recvmsg", NULL };
 static const char *const backends[] = { "auto", "trampoline", "tracepoint", NULL };
@@ -197,7 +198,7 @@ void options_parse(int argc, char **argv, struct options *o)
 		"Runs VARIANT over THREADS connections with messages of BYTES and tells where every "
 		"byte was copied.\v"
 		"VARIANT is A1 (gather, then send), A1-plain, A1-8send, A2 (sendmsg), A3 (MSG_ZEROCOPY), "
-		"A3-aligned, A3-unset, A3-unreaped or A3-reuse.\n"
+		"A3-aligned, A3-unset, A3-unreaped, A3-aligned-unreaped or A3-reuse.\n"
 		"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
 		"3 the system refuses.", NULL, NULL, NULL };
 

@@ -32,7 +32,8 @@ struct variant {
 
 extern const struct variant variant_a1, variant_a1_plain, variant_a1_8send, variant_a2;
 extern const struct variant variant_a3, variant_a3_aligned, variant_a3_unset;
-extern const struct variant variant_a3_unreaped, variant_a3_reuse;
+extern const struct variant variant_a3_unreaped, variant_a3_aligned_unreaped;
+extern const struct variant variant_a3_reuse;
 
 /* All of them, in the order of the help text; ends with NULL. */
 extern const struct variant *const variants[];

@@ -14,6 +14,7 @@ const struct variant *const variants[] = {
 	&variant_a3_aligned,
 	&variant_a3_unset,
 	&variant_a3_unreaped,
+	&variant_a3_aligned_unreaped,
 	&variant_a3_reuse,
 	NULL,
 };
