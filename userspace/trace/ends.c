@@ -34,6 +34,7 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 		err = path_enter(path, e);
 		if (!err)
 			err = child_launch(&children[e], argv[e]);
+		children[e].decides = client_decides == (e == END_RECEIVER);
 	}
 	path_leave(path);
 	if (err)

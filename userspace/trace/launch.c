@@ -143,20 +143,24 @@ static void child_read(struct child *c)
 	c->ended = true;
 }
 
-static void pass_on_interrupt(struct child *children, int count)
+/* The first is for the end that decides when to stop: its peer then ends in order. A second one is
+ * for both, as the peer may be what does not move. */
+static void pass_on_interrupt(struct child *children, int count, bool *passed)
 {
 	if (!interrupted)
 		return;
 	interrupted = 0;
 	for (int i = 0; i < count; i++)
-		if (!children[i].ended)
+		if (!children[i].ended && (children[i].decides || *passed))
 			kill(children[i].pid, SIGTERM);
+	*passed = true;
 }
 
 int children_collect(struct child *children, int count, void (*tick)(void *), void *arg)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	struct pollfd fds[4];
+	bool passed = false;
 	int open_count;
 
 	sigaction(SIGINT, &action, NULL);
@@ -173,7 +177,7 @@ int children_collect(struct child *children, int count, void (*tick)(void *), vo
 		for (int i = 0; i < count; i++)
 			if (fds[i].fd >= 0 && fds[i].revents)
 				child_read(&children[i]);
-		pass_on_interrupt(children, count);
+		pass_on_interrupt(children, count, &passed);
 		tick(arg);
 	} while (open_count);
 	return 0;

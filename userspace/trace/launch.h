@@ -22,6 +22,7 @@ struct child {
 	size_t length;
 	int status;	/* of waitpid, once collected */
 	bool ended;
+	bool decides;	/* when to stop; an interrupt is for it first */
 };
 
 /*
@@ -37,7 +38,7 @@ int child_release(struct child *c);
 
 /*
  * Collects both children's output until both have ended. SIGINT and SIGTERM to the tool are
- * passed on as SIGTERM. @tick is called about ten times a second.
+ * passed on as SIGTERM, first to the child that decides. @tick is called about ten times a second.
  */
 int children_collect(struct child *children, int count, void (*tick)(void *), void *arg);
 
