@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs that are spoiled on purpose are caught: the law is named, or the hole is."""
+import os
+import re
+import signal
+import time
+
+import pytest
+
+from helpers import processes, records
+from helpers.books import PRIME_BYTES, PRIME_MESSAGES, TRACEPOINT_NOT_TESTABLE
+
+pytestmark = records.needs_root
+
+# Of the tracepoint backend: what each hook that is left off leaves unknown, sites and laws.
+# Where another count still tells a site, the laws that would then be true by construction fall.
+DETACHED = {
+    "accepted": ({"tx_copy", "tx_reference", "late_copy"},
+                 {"send", "reference", "end to end", "witness sent", "witness zero-copy sends",
+                  "witness completions"}),
+    "returned": (set(), {"receive", "end to end", "witness received"}),
+    "rx_copy": ({"rx_copy", "late_copy"}, {"receive", "reference"}),
+    "tx_copy": (set(), {"send", "reference"}),
+    "retransmissions": (set(), {"send", "reference"}),
+    "late_copy": (set(), {"reference"}),
+    "user_gather": ({"user_gather"}, {"witness gathered"}),
+}
+ALWAYS_UNKNOWN = {"tx_splice", "reshape", "rx_map", "rx_splice", "rx_discard"}
+
+
+def spoil(variant, what, code):
+    """Makes a run of 23 messages of 4,093 bytes that is spoiled in that way."""
+    return records.run_record(variant, PRIME_BYTES, 1, "--messages", PRIME_MESSAGES,
+                              "--backend", "tracepoint", "--break", what, code=code)
+
+
+def unknown_sites(record):
+    """Sites that the record calls not measured."""
+    return {name for name in record["sites"] if records.how(record, name) == "not_measured"}
+
+
+@pytest.mark.parametrize("question", DETACHED)
+@pytest.mark.parametrize("variant", ["A1", "A3"])
+def test_a_detached_probe_leaves_a_named_hole(variant, question):
+    record = spoil(variant, f"detach:{question}", 0)
+    sites, laws = DETACHED[question]
+    reason = f"left off on purpose (--break detach:{question})"
+    assert {(hook["status"], hook["why"]) for hook in records.probes(record, question)
+            } == {("absent", reason)}
+    assert unknown_sites(record) == sites | ALWAYS_UNKNOWN
+    for name in sites:
+        assert record["sites"][name]["bytes"] is None and record["sites"][name]["why"] == reason
+    not_testable = records.laws_with(record, "not testable")
+    assert not_testable >= laws
+    if not records.unseen(record):
+        assert not_testable == laws | TRACEPOINT_NOT_TESTABLE
+    assert not records.laws_with(record, "broken")
+
+
+@pytest.mark.parametrize("question", ["accepted", "rx_copy"])
+def test_no_verdict_is_given_and_no_cause_named_for_what_was_not_measured(question):
+    record = spoil("A3", f"detach:{question}", 0)
+    assert "no verdict, because" in record["verdict"]
+    assert record["causes"] == []
+
+
+@pytest.mark.parametrize("nothing", ["nonsense", "rx_map"])
+def test_a_probe_that_is_not_there_cannot_be_left_off(nothing):
+    done = records.run("A3", 64, 1, "--messages", 1, "--backend", "tracepoint",
+                       "--break", f"detach:{nothing}")
+    assert done.code in (2, 3), "a mutation that changed nothing passed for one that was caught"
+    assert done.out == "" and len(done.err.splitlines()) == 1 and nothing in done.err
+
+
+@pytest.mark.parametrize("variant, laws", [
+    ("A1", {"receive", "witness gathered"}), ("A2", {"receive"}), ("A3", {"receive", "reference"}),
+])
+def test_a_lost_map_update_breaks_the_law_of_its_site(variant, laws):
+    record = spoil(variant, "lose-update", 1)
+    testable = laws - records.laws_with(record, "not testable")
+    assert "receive" in testable
+    assert records.laws_with(record, "broken") == testable
+    assert all(records.law(record, name)["residual"] for name in testable)
+    assert "Do not trust this run" in record["verdict"]
+
+
+def test_a_broken_law_is_named_in_the_report_with_its_residual(tmp_path):
+    done = records.run("A2", PRIME_BYTES, 1, "--messages", PRIME_MESSAGES,
+                       "--break", "lose-update", "--json", tmp_path / "record.json")
+    residual = records.law(records.load(tmp_path / "record.json"), "receive")["residual"]
+    assert done.code == 1 and residual > 0
+    assert re.search(rf"^receive +broken .* {residual:,}$", done.out, re.M)
+
+
+@pytest.mark.parametrize("pattern", ["stream", "rr"])
+@pytest.mark.parametrize("end", ["client", "server"])
+def test_a_killed_end_fails_the_run_with_a_line_and_no_hang(end, pattern):
+    run = records.start("A3", 65536, 2, "--seconds", 20, "--pattern", pattern, "--json", "-")
+    try:
+        pids = processes.wait_running(run.pid)
+        time.sleep(0.1)
+        os.kill(pids[end], signal.SIGKILL)
+        began = time.monotonic()
+        done = records.finish(run, 10)
+    finally:
+        run.kill()
+    assert time.monotonic() - began < 5
+    assert done.code == 1
+    assert f"trace_run: the workload's {end} " in done.err
+    record = done.record
+    assert record["workload"]["accepted_bytes"] is None and record["workload"]["why"]
+    assert {"witness sent", "content"} <= records.laws_with(record, "not testable")
+    assert not processes.children(run.pid)
