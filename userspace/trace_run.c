@@ -76,7 +76,7 @@ static void arrange_end(struct run *run)
 
 static bool worth_another_try(const struct record *r)
 {
-	return record_unseen(r, NULL) &&
+	return record_unseen(r, NULL) && !children_interrupted() &&
 	       r->attempt < (r->window_ns < LONG_NS ? ATTEMPTS : ATTEMPTS_LONG);
 }
 

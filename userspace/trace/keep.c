@@ -46,10 +46,14 @@ int keep_reserve(struct keep *k, const char *asked, const char *id)
 	} else {
 		const char *runs = getenv("COPYSCOPE_RUNS");
 
-		if (runs)
+		if (runs) {
 			snprintf(folder, sizeof(folder), "%s", runs);
-		else
+		} else {
+			/* A fresh clone has neither of the two. */
+			tree_path("results", folder, sizeof(folder));
+			mkdir(folder, 0755);
 			tree_path("results/runs", folder, sizeof(folder));
+		}
 		mkdir(folder, 0755);
 		snprintf(path, sizeof(path), "%s/%s.json", folder, id);
 	}

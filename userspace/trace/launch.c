@@ -18,6 +18,7 @@
 enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
 
 static volatile sig_atomic_t interrupted;
+static bool passed_on;
 
 static void on_signal(int number)
 {
@@ -145,22 +146,26 @@ static void child_read(struct child *c)
 
 /* The first is for the end that decides when to stop: its peer then ends in order. A second one is
  * for both, as the peer may be what does not move. */
-static void pass_on_interrupt(struct child *children, int count, bool *passed)
+static void pass_on_interrupt(struct child *children, int count)
 {
 	if (!interrupted)
 		return;
 	interrupted = 0;
 	for (int i = 0; i < count; i++)
-		if (!children[i].ended && (children[i].decides || *passed))
+		if (!children[i].ended && (children[i].decides || passed_on))
 			kill(children[i].pid, SIGTERM);
-	*passed = true;
+	passed_on = true;
+}
+
+bool children_interrupted(void)
+{
+	return passed_on;
 }
 
 int children_collect(struct child *children, int count, void (*tick)(void *), void *arg)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	struct pollfd fds[4];
-	bool passed = false;
 	int open_count;
 
 	sigaction(SIGINT, &action, NULL);
@@ -177,7 +182,7 @@ int children_collect(struct child *children, int count, void (*tick)(void *), vo
 		for (int i = 0; i < count; i++)
 			if (fds[i].fd >= 0 && fds[i].revents)
 				child_read(&children[i]);
-		pass_on_interrupt(children, count, &passed);
+		pass_on_interrupt(children, count);
 		tick(arg);
 	} while (open_count);
 	return 0;

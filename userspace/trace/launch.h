@@ -42,6 +42,9 @@ int child_release(struct child *c);
  */
 int children_collect(struct child *children, int count, void (*tick)(void *), void *arg);
 
+/* True when a signal ended the run before its time. */
+bool children_interrupted(void);
+
 /* Kills what still runs and frees; a zeroed child is accepted. */
 void child_end(struct child *c);
 
