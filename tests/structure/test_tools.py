@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What stands around the programs keeps its promises: the test runner, the set-up, the install."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PASSING = "def test_{}():\n    pass\n"
+FAILING = "def test_wrong():\n    assert False\n"
+SKIPPED = "import pytest\n\ndef test_later():\n    pytest.skip('no such machine')\n"
+DYING = "import os\n\ndef test_dies():\n    os._exit(0)\n"
+BROKEN_CLEANUP = ("import pytest\n\n@pytest.fixture\ndef thing():\n    yield\n    assert False\n\n"
+                  "def test_uses(thing):\n    pass\n")
+
+
+@pytest.fixture(name="tree")
+def fixture_tree(tmp_path):
+    """A tree of its own with the runner and an environment, and no tests."""
+    (tmp_path / "tests").mkdir()
+    shutil.copy(ROOT / "tests/run", tmp_path / "tests/run")
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/venv").symlink_to(ROOT / "build/venv")
+    return tmp_path
+
+
+def add(tree: Path, group: str, name: str, text: str) -> None:
+    """Add one test file."""
+    (tree / "tests" / group).mkdir(exist_ok=True)
+    (tree / "tests" / group / f"test_{name}.py").write_text(text)
+
+
+def last_line(tree: Path, *groups: str, **more) -> tuple[int, str]:
+    """Run the runner; return its status and its last line."""
+    done = subprocess.run([tree / "tests/run", *groups], capture_output=True, text=True, timeout=60,
+                          check=False, **more)
+    return done.returncode, (done.stdout.splitlines() or [done.stderr])[-1]
+
+
+def test_groups_are_summed(tree):
+    add(tree, "host", "a", PASSING.format("one") + PASSING.format("two"))
+    add(tree, "guest", "b", PASSING.format("three"))
+    assert last_line(tree) == (0, "3 passed, 0 failed")
+    assert last_line(tree, "guest") == (0, "1 passed, 0 failed")
+
+
+def test_failures_and_skips_are_summed(tree):
+    add(tree, "host", "a", PASSING.format("one") + FAILING)
+    add(tree, "guest", "b", SKIPPED)
+    assert last_line(tree) == (1, "1 passed, 1 failed, 1 skipped")
+
+
+def test_a_failed_clean_up_counts_once(tree):
+    add(tree, "host", "a", BROKEN_CLEANUP)
+    assert last_line(tree) == (1, "0 passed, 1 failed")
+
+
+def test_a_runner_that_dies_counts_as_a_failure(tree):
+    add(tree, "host", "a", DYING)
+    add(tree, "guest", "b", PASSING.format("one"))
+    assert last_line(tree) == (1, "1 passed, 1 failed")
+
+
+def test_a_file_that_cannot_be_read_counts_as_a_failure(tree):
+    add(tree, "host", "a", "import no_such_module\n")
+    assert last_line(tree) == (1, "0 passed, 1 failed")
+
+
+def test_nothing_run_is_no_success(tree):
+    add(tree, "host", "a", "")
+    assert last_line(tree) == (1, "0 passed, 0 failed")
+
+
+def test_an_unknown_group_is_bad_usage(tree):
+    assert last_line(tree, "moon")[0] == 2
+
+
+def test_the_runner_works_with_stdin_closed(tree):
+    add(tree, "host", "a", PASSING.format("one"))
+    command = ["bash", "-c", f"{tree}/tests/run <&-"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, "CI": "true"})
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "1 passed, 0 failed")
+
+
+def test_a_c_program_that_crashes_counts_as_a_failure(tree):
+    (tree / "tests/unit").mkdir()
+    (tree / "tests/unit/dying_test.c").write_text("")
+    (tree / "build/tests/unit").mkdir(parents=True)
+    program = tree / "build/tests/unit/dying_test"
+    program.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    program.chmod(0o755)
+    assert last_line(tree, "unit") == (1, "0 passed, 1 failed")
+
+
+def test_setup_does_nothing_when_all_is_there():
+    started = time.monotonic()
+    done = subprocess.run([ROOT / "tools/setup"], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    assert "[#]" not in done.stderr
+    # It takes 0.1 s; the rest is for a machine whose two processors are busy.
+    assert time.monotonic() - started < 2
+
+
+def test_setup_without_root_names_what_is_missing(tmp_path):
+    if os.geteuid() == 0 and not shutil.which("setpriv"):
+        pytest.skip("setpriv is missing")
+    for folder in (tmp_path, *tmp_path.parents):
+        # A user who is not root must be able to reach it.
+        if str(folder).startswith("/tmp/"):
+            folder.chmod(0o755)
+    (tmp_path / "tools").mkdir()
+    for name in ("setup", "requirements.txt"):
+        shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
+    (tmp_path / "tools/packages.txt").write_text("make builds\nno-such-package-here never\n"
+                                                 "no-such-ubuntu: never\n")
+    drop = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
+    done = subprocess.run([*drop, tmp_path / "tools/setup"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 3
+    assert done.stderr.splitlines() == [
+        "setup: missing: run as root: apt-get install no-such-package-here no-such-ubuntu:"]
+
+
+@pytest.fixture(name="installed", scope="module")
+def fixture_installed(tmp_path_factory):
+    """A copy under a folder of its own, moved after it was made."""
+    prefix = tmp_path_factory.mktemp("install") / "first"
+    subprocess.run([ROOT / "tools/install_tree", prefix], check=True, capture_output=True)
+    return prefix.rename(prefix.with_name("second"))
+
+
+@pytest.mark.parametrize("command", [["trace_run", "--help"], ["copyscope-guest", "--list"],
+                                     ["copyscope-workload", "server", "--help"]])
+def test_an_installed_command_works_from_anywhere(installed, tmp_path, command):
+    done = subprocess.run([installed / "bin" / command[0], *command[1:]], cwd=tmp_path,
+                          capture_output=True, text=True, check=False,
+                          env={**os.environ, "COPYSCOPE_RUNS": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: probes need it")
+def test_an_installed_run_keeps_its_record_where_it_is_told(installed, tmp_path):
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    done = subprocess.run([installed / "bin/trace_run", "A2", "4093", "1", "--messages", "23"],
+                          cwd="/", capture_output=True, text=True, check=False,
+                          env={**os.environ, "COPYSCOPE_RUNS": str(runs)})
+    assert done.returncode == 0, done.stderr
+    assert len(list(runs.glob("*.json"))) == 1
+
+
+def test_the_manual_page_is_well_formed(installed):
+    page = installed / "share/man/man8/trace_run.8"
+    assert "OVERHEAD" in page.read_text()
+    if not shutil.which("man"):
+        pytest.skip("man is missing")
+    done = subprocess.run(["man", "-l", "--warnings", page], capture_output=True, text=True,
+                          check=False, env={**os.environ, "LC_ALL": "C", "MANPAGER": "cat"})
+    assert done.returncode == 0 and not done.stderr, done.stderr
