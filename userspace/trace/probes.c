@@ -151,12 +151,20 @@ static int load_skeleton(struct probes *p)
 
 static int choose_hooks(struct probes *p, const struct btf *btf, struct record *r)
 {
+	bool found = false;
 	int err = 0;
 
 	r->probe_count = 0;
-	for (const struct hook *hook = p->hooks; hook->program && !err; hook++)
+	for (const struct hook *hook = p->hooks; hook->program && !err; hook++) {
 		err = choose_hook(p, hook, btf, r);
-	return err;
+		found |= p->detach && !strcmp(p->detach, hook->question);
+	}
+	if (err || !p->detach || found)
+		return err;
+	/* A test that spoils nothing must not look like one that was caught. */
+	snprintf(r->backend_why, WHY_BYTES, "--break detach:%.60s: no hook of the %s backend is for it",
+		 p->detach, backend_name(r->backend));
+	return -EINVAL;
 }
 
 static int load_backend(struct probes *p, const struct probes_config *config,
