@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What trace_run cannot do is told in one line, before anything is touched."""
+import os
+import subprocess
+
+import pytest
+
+from helpers import leftovers, processes, records
+
+USAGE, REFUSED = 2, 3
+NOBODY = 65534
+# The program dies of SIGSYS, not of an exit code, if it gets so far as to touch anything.
+UNTOUCHED = ("bpf", "unshare", "setns")
+
+GOOD = "A3 65536 4"
+BAD_WORDS = {
+    "no words": "",
+    "too few words": "A3 65536",
+    "too many words": "A3 65536 4 4",
+    "unknown variant": "A9 65536 4",
+    "variant in lower case": "a3 65536 4",
+    "bytes 0": "A3 0 4",
+    "bytes below 8": "A3 7 4",
+    "bytes negative": "A3 -- -1 4",
+    "bytes huge": "A3 99999999999999999999 4",
+    "bytes that overflow by suffix": "A3 18014398509481985k 4",
+    "bytes above the limit": "A3 65M 4",
+    "bytes with a tail": "A3 12x 4",
+    "bytes in hex": "A3 0x40 4",
+    "bytes empty": ["A3", "", "4"],
+    "threads 0": "A3 65536 0",
+    "threads negative": "A3 65536 -- -1",
+    "threads above the limit": "A3 65536 1025",
+    "threads not a number": "A3 65536 four",
+    "messages 0": f"{GOOD} --messages 0",
+    "messages negative": f"{GOOD} --messages -5",
+    "messages huge": f"{GOOD} --messages 99999999999999999999",
+    "seconds 0": f"{GOOD} --seconds 0",
+    "seconds negative": f"{GOOD} --seconds -1",
+    "seconds nan": f"{GOOD} --seconds nan",
+    "seconds inf": f"{GOOD} --seconds inf",
+    "seconds with a tail": f"{GOOD} --seconds 2s",
+    "messages and seconds": f"{GOOD} --messages 5 --seconds 1",
+    "unknown path": f"{GOOD} --path tunnel",
+    "unknown pattern": f"{GOOD} --pattern mesh",
+    "unknown receiver": f"{GOOD} --receiver read",
+    "unknown backend": f"{GOOD} --backend kprobe",
+    "unknown break": f"{GOOD} --break everything",
+    "break without a site": f"{GOOD} --break detach:",
+    "unknown option": f"{GOOD} --frobnicate",
+    "option without its value": f"{GOOD} --path",
+    "launcher's option without its value": f"{GOOD} --json",
+    "json names no file": f"{GOOD} --json=",
+    "json in a folder that is not there": f"{GOOD} --json no/such/folder/record.json",
+    "json is a folder": f"{GOOD} --json tests",
+    "unknown kernel": f"{GOOD} --kernel 9.99",
+    "kernel without a name": f"{GOOD} --kernel=",
+}
+
+
+@pytest.fixture(name="place")
+def private_place(tmp_path):
+    """Where records and temporary files go: both must stay empty."""
+    for name in "runs", "tmp":
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+def run(place, words, forbidden=UNTOUCHED, **options):
+    """Runs a command that must not make what is forbidden."""
+    environment = {**os.environ, "COPYSCOPE_RUNS": str(place / "runs"),
+                   "TMPDIR": str(place / "tmp")}
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, cwd=records.ROOT, env=environment,
+                          preexec_fn=processes.forbid(*forbidden), timeout=30, check=False,
+                          **options)
+
+
+def check_refusal(done, code, place, *hints):
+    """One line that says what to do, nothing on stdout, the right code, nothing written."""
+    assert done.returncode == code, (done.returncode, done.stderr)
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert len(done.stderr) < 300
+    for hint in hints:
+        assert hint in done.stderr
+    assert not os.listdir(place / "runs") and not os.listdir(place / "tmp")
+
+
+def in_private_mounts(script, *words):
+    """Words that run the script and then trace_run where nobody else sees the mounts."""
+    return ["unshare", "--mount", "--", "sh", "-c", f"{script}", "sh", *words]
+
+
+@pytest.mark.parametrize("case", BAD_WORDS)
+def test_bad_words_are_one_line_and_exit_2(case, place):
+    words = BAD_WORDS[case]
+    words = words if isinstance(words, list) else words.split()
+    check_refusal(run(place, [records.TRACE_RUN, *words]), USAGE, place)
+
+
+def test_without_root_it_says_how_to_get_it(place):
+    with open(records.ROOT / "build" / "trace_run", "rb") as program:
+        # By descriptor: the tree may lie where nobody cannot look.
+        options = {} if os.geteuid() else {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        done = run(place, ["trace_run", *GOOD.split()], pass_fds=[program.fileno()],
+                   executable=f"/proc/self/fd/{program.fileno()}", **options)
+    check_refusal(done, REFUSED, place, "root", "sudo")
+
+
+@records.needs_root
+def test_without_btf_it_says_what_kernel_to_take(place):
+    (place / "empty").mkdir()
+    words = in_private_mounts(f'mount --bind {place}/empty /sys/kernel/btf && exec "$@"',
+                              records.TRACE_RUN, *GOOD.split())
+    check_refusal(run(place, words, ["bpf", "setns"]), REFUSED, place, "BTF", "--kernel 6.12")
+
+
+@records.needs_root
+def test_a_full_disk_is_told_before_the_run_and_nothing_is_left_on_it(place):
+    (place / "disk").mkdir()
+    script = (f"cd {place} && mount -t tmpfs -o size=64k disk disk || exit 99; "
+              "cat /dev/zero > disk/full 2> errors; "
+              '"$@"; code=$?; ls -A disk > listing; exit $code')
+    words = in_private_mounts(script, records.TRACE_RUN, *GOOD.split(), "--json",
+                              place / "disk" / "record.json")
+    check_refusal(run(place, words, ["bpf", "setns"]), REFUSED, place, "No space left", "--json")
+    assert (place / "listing").read_text() == "full\n"
+
+
+@records.needs_root
+def test_a_record_on_a_full_stdout_fails_the_run(place):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(
+            [str(records.TRACE_RUN), "A1", "64", "1", "--messages", "1", "--json", "-"],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=30, check=False,
+            env={**os.environ, "COPYSCOPE_RUNS": str(place / "runs")})
+    assert done.returncode == 1
+    assert "cannot write the record" in done.stderr.splitlines()[-1]
+
+
+@records.needs_root
+def test_what_is_forbidden_here_is_what_a_run_needs(place):
+    """Else the cases above could not tell that nothing was touched."""
+    before = leftovers.interfaces()
+    for forbidden in UNTOUCHED:
+        done = run(place, [records.ROOT / "build" / "trace_run", *GOOD.split(),
+                           "--messages", "4"], [forbidden])
+        assert done.returncode == -31, f"a run does not need {forbidden}"
+    assert leftovers.interfaces() == before
