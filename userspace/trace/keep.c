@@ -17,8 +17,11 @@ enum { RESERVED_BYTES = 1 << 20 };
 int keep_open(struct keep *k, const char *path)
 {
 	char folder[sizeof(k->path)];
+	struct stat st;
 	int err;
 
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return -EISDIR;
 	snprintf(k->path, sizeof(k->path), "%s", path);
 	snprintf(folder, sizeof(folder), "%s", path);
 	/* Nameless until it is linked: a run that is killed leaves no file. */

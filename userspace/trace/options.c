@@ -10,7 +10,7 @@
 #include "userspace/path/path.h"
 
 enum { KEY_PATH = 256, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND, KEY_JSON,
-       KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_READERS };
+       KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_READERS, KEY_HELP };
 
 enum { BYTES_MIN = 8, BYTES_MAX = 64 << 20, THREADS_MAX = 1024, SECONDS_MAX = 86400 };
 
@@ -40,6 +40,7 @@ static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Output:", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
+	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
 	{},
 };
 
@@ -129,6 +130,17 @@ static void parse_positional(struct options *o, int number, const char *value)
 	}
 }
 
+static error_t parse_option(int key, char *arg, struct argp_state *state);
+
+static const struct argp argp = {
+	option_table, parse_option, "VARIANT BYTES THREADS",
+	"Runs VARIANT over THREADS connections with messages of BYTES and tells where every byte was "
+	"copied.\v"
+	"VARIANT is A1 (gather, then send), A1-plain, A1-8send, A2 (sendmsg), A3 (MSG_ZEROCOPY), "
+	"A3-aligned, A3-unset, A3-unreaped, A3-aligned-unreaped or A3-reuse.\n"
+	"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
+	"3 the system refuses.", NULL, NULL, NULL };
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -156,6 +168,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_SECONDS:
 		o->plan.seconds = seconds(arg);
+		o->seconds_given = true;
 		break;
 	case KEY_BACKEND:
 		arg = (char *)one_of(backends, arg, "unknown backend '%s'");
@@ -173,6 +186,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_break(arg, o);
 		break;
 	case KEY_JSON:
+		if (!*arg)
+			fail("%s", "--json names no file");
 		o->json = arg;
 		break;
 	case 'q':
@@ -185,6 +200,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (state->arg_num < 3)
 			fail("%s", "three words are needed: VARIANT BYTES THREADS, as in A3 65536 4");
 		break;
+	case KEY_HELP:
+		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, "trace_run");
+		exit(0);
+	case ARGP_KEY_ERROR:
+		fail("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
+		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -193,22 +214,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 void options_parse(int argc, char **argv, struct options *o)
 {
-	static const struct argp argp = {
-		option_table, parse_option, "VARIANT BYTES THREADS",
-		"Runs VARIANT over THREADS connections with messages of BYTES and tells where every "
-		"byte was copied.\v"
-		"VARIANT is A1 (gather, then send), A1-plain, A1-8send, A2 (sendmsg), A3 (MSG_ZEROCOPY), "
-		"A3-aligned, A3-unset, A3-unreaped, A3-aligned-unreaped or A3-reuse.\n"
-		"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
-		"3 the system refuses.", NULL, NULL, NULL };
-
 	*o = (struct options){ .path_kind = "veth" };
 	strcpy(o->plan.pattern, "stream");
 	strcpy(o->plan.receiver, "recv");
 	o->plan.seconds = 2;
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, o))
+	/* argp's own complaints and help take two lines and name the program's whole path. */
+	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o))
 		exit(2);
+	if (o->plan.messages && o->seconds_given)
+		fail("%s", "--messages and --seconds exclude each other: give one");
 	if (o->plan.readers && o->receiver_given)
 		fail("%s", "--readers and --receiver exclude each other: give one");
 	if (o->plan.readers && strcmp(o->plan.pattern, "stream"))

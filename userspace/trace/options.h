@@ -13,6 +13,7 @@ struct options {
 	enum backend backend;
 	const char *json;	/* file, "-" for stdout, NULL for results/runs/ID.json */
 	bool quiet;
+	bool seconds_given;
 	bool receiver_given;
 	bool no_probes;
 	const char *detach;	/* --break: see options.c */
