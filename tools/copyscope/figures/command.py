@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command plot: reads the command line and the records, and draws every figure of them."""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Callable, Iterator
+
+from copyscope.records import BadRecord, Record, load_records
+from copyscope.figures import specs
+from copyscope.figures.groups import Group, slug, split
+
+try:
+    from matplotlib.figure import Figure
+    from copyscope.figures import draw_bars, draw_lines, draw_map, style
+except ImportError as error:
+    print(f"plot: {error}: run tools/setup, which makes build/venv", file=sys.stderr)
+    sys.exit(3)
+
+# Name of its files without ending, and what draws it.
+Job = tuple[str, Callable[[], Figure]]
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(
+        prog="plot", description="Draws figures from run records: SVG and PNG. Needs no root.",
+        epilog="Exit: 0 all drawn; 2 bad input, nothing drawn; 3 matplotlib is missing. "
+               "Runs that may not be compared (path, kernel, backend, ...) get files of their own.")
+    made.add_argument("records", nargs="+", metavar="RECORDS",
+                      help="run records, folders of them, or a sweep's folder")
+    made.add_argument("--out", required=True, metavar="DIR", help="where the figures go")
+    made.add_argument("--profile", metavar="NAME",
+                      help="draw the line figures of tools/profiles/NAME.toml, or of a file .toml")
+    return made
+
+
+def line_figures(group: Group, profile: str | None) -> list[specs.Spec]:
+    """Which line figures to draw of a group."""
+    if profile is None:
+        return list(specs.DEFAULTS)
+    point = group.records[0].point
+    return specs.load(profile, point.mode if point else "")
+
+
+def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
+    """Everything to draw. Names are told apart by what their groups differ in."""
+    for group in groups:
+        for spec in line_figures(group, profile):
+            yield spec.file + group.suffix, lambda g=group, s=spec: draw_lines.draw(g, s)
+        for name, draw in (("copies-by-site", draw_bars.copy_bars),
+                           ("pins-per-message", draw_bars.pin_bars)):
+            yield name + group.suffix, lambda g=group, d=draw: d(g)
+        for label, mine in draw_bars.by_label(group).items():
+            yield (f"copymap-{slug(label)}{group.suffix}",
+                   lambda g=group, name=label, m=mine: draw_map.draw(g, name, m))
+
+
+def load(sources: list[str]) -> list[Record]:
+    """Load all records, each run once even if it was named twice."""
+    found = {(record.id, record.source.resolve()): record for record in load_records(sources)}
+    if not found:
+        raise BadRecord(", ".join(sources), "records", "there are none", "run the sweep first")
+    return list(found.values())
+
+
+def run(options: argparse.Namespace) -> None:
+    """Draw it all; print the names of the files."""
+    # Every input is read and checked before the first file is written.
+    work = list(jobs(split(load(options.records)), options.profile))
+    folder = Path(options.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    live = sys.stderr.isatty()
+    for done, (name, draw) in enumerate(work, 1):
+        for file in style.save(draw(), folder / name):
+            print(file)
+        if live:
+            print(f"\r\033[K{done}/{len(work)} {name[:60]}", end="", file=sys.stderr, flush=True)
+    if live:
+        print("\r\033[K", end="", file=sys.stderr)
+
+
+def main(arguments: list[str]) -> int:
+    """Return the exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        run(options)
+    except BadRecord as error:
+        print(f"plot: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader of the list has left; what it wanted is drawn.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"plot: {error.filename or options.out}: {error.strerror or error}; choose another "
+              "--out or make room", file=sys.stderr)
+        return 2
+    return 0

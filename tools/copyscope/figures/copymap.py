@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Lays the measured bytes of some runs along the data path: which arrow goes where, how wide."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from copyscope.figures.copies import NOTHING, Amount, amounts
+from copyscope.records import Record
+
+USER, STAGING, SENDER, DEVICE, RECEIVER, BUFFER = range(6)
+# Where the kernel copies late, by cause (userspace/trace/causes.c): below TCP before the device
+# has the packet, or where it is handed to the receiver. Unknown causes are drawn at the sender.
+LATE_ON_ARRIVAL = {"local delivery", "tun"}
+# Who does the work, as the table of sites in bpf/sites.h says it.
+PAID = {"user_gather": "sender, user space", "tx_copy": "sender, system call",
+        "tx_reference": "sender, system call", "tx_splice": "sender, system call",
+        "late_copy": "softirq, often", "reshape": "either end", "rx_copy": "receiver, system call",
+        "rx_map": "receiver, system call", "rx_splice": "receiver, system call",
+        "rx_discard": "receiver, system call"}
+RX_HOLLOW = {"rx_map": "pages mapped", "rx_splice": "pages spliced", "rx_discard": "dropped"}
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """Payload on its way from one box to another; the same box: it stays, but in other memory."""
+
+    name: str
+    start: int
+    end: int
+    amount: Amount
+    by_cpu: bool
+    detail: str = ""
+
+
+@dataclass
+class CopyMap:
+    """What one variant did on one path."""
+
+    arrows: list[Arrow]
+    sums: dict[str, Amount]
+    device: str
+    causes: dict[str, str]      # cause: remedy
+    staged: bool                # the staging buffer was used
+
+    def between(self, start: int, end: int) -> list[Arrow]:
+        """Arrows from one box to another, top first."""
+        return [arrow for arrow in self.arrows if (arrow.start, arrow.end) == (start, end)]
+
+
+def cause_bytes(records: list[Record], site: str) -> dict[str, int]:
+    """Bytes of a site by cause."""
+    found: dict[str, int] = {}
+    for record in records:
+        for cause in record.at("causes"):
+            if cause.get("site") == site:
+                found[cause["cause"]] = found.get(cause["cause"], 0) + (cause.get("bytes") or 0)
+    return found
+
+
+def less(whole: Amount, part: float) -> float:
+    """What is left of an amount; retransmissions can make the part the larger."""
+    return max((whole.value or 0.0) - part, 0.0)
+
+
+def sending(sums: dict[str, Amount], records: list[Record]) -> list[Arrow]:
+    """From the user's memory to the sender's skb."""
+    gather, copy = sums["user_gather"], sums["tx_copy"]
+    arrows = []
+    if gather.seen or gather.value is None:
+        arrows.append(Arrow("user_gather", USER, STAGING, gather, True))
+    staged = min(gather.value or 0.0, copy.value or 0.0)
+    unset = ", ".join(cause_bytes(records, "tx_copy"))
+    if staged > NOTHING:
+        arrows.append(Arrow("tx_copy", STAGING, SENDER, Amount(staged, copy.how, copy.why), True,
+                            unset))
+    direct = less(copy, staged)
+    if copy.value is None or direct > NOTHING:
+        rest = copy if copy.value is None else Amount(direct, copy.how, copy.why)
+        arrows.append(Arrow("tx_copy", USER, SENDER, rest, True, unset))
+    for site, words in (("tx_reference", "user pages referenced"),
+                        ("tx_splice", "page-cache or pipe pages attached")):
+        known = sums[site]
+        # Splices that nothing looks for are named below the map.
+        if known.seen or known.value is None and site == "tx_reference":
+            arrows.append(Arrow(site, USER, SENDER, known, False, words))
+    return arrows
+
+
+def late_at(records: list[Record], late: Amount) -> dict[int, list[tuple[str, float]]]:
+    """Late copies by the box that they are made on the way to."""
+    payload = sum(record.payload_bytes or 0 for record in records) or 1
+    causes = cause_bytes(records, "late_copy")
+    found: dict[int, list[tuple[str, float]]] = {DEVICE: [], RECEIVER: []}
+    for cause, passed in causes.items():
+        where = RECEIVER if cause in LATE_ON_ARRIVAL else DEVICE
+        found[where].append((cause, passed / payload))
+    rest = less(late, sum(causes.values()) / payload)
+    if rest > NOTHING:
+        found[DEVICE].append(("cause not known", rest))
+    return found
+
+
+def crossing(sums: dict[str, Amount], records: list[Record]) -> list[Arrow]:
+    """From the sender's skb over the device to the receiver's."""
+    late = sums["late_copy"]
+    sent = [sums[site].value for site in ("tx_copy", "tx_reference", "tx_splice")]
+    known = [value for value in sent if value is not None]
+    dma = all(record.at("path.hardware_dma") for record in records)
+    where = late_at(records, late)
+    arrows = []
+    for start, end in ((SENDER, DEVICE), (DEVICE, RECEIVER)):
+        mine = [(cause, part) for cause, part in where[end] if part > NOTHING]
+        arrows += [Arrow("late_copy", start, end, Amount(part, late.how, late.why), True, cause)
+                   for cause, part in mine]
+        if late.value is None and end == RECEIVER:
+            arrows.append(Arrow("late_copy", start, end, late, True))
+        rest = sum(known) - sum(part for _, part in mine)
+        # Retransmitted and control bytes leave crumbs that are no flow of their own.
+        if known and rest > 1e-3:
+            arrows.append(Arrow("DMA" if dma else "pointer", start, end, Amount(rest, "derived"),
+                                False, "moved by the device" if dma else "passed by pointer"))
+        elif not known:
+            arrows.append(Arrow("payload", start, end,
+                                Amount(None, "not measured", sums["tx_copy"].why), False))
+    return arrows
+
+
+def reshaping(sums: dict[str, Amount], records: list[Record]) -> list[Arrow]:
+    """Payload moved between skbs, at the end whose sockets did it."""
+    whole = sums["reshape"]
+    if not whole.seen:
+        return []
+    ends = {"sender": 0, "receiver": 0}
+    for record in records:
+        for end in ends:
+            ends[end] += sum(each["sites"]["reshape"]["bytes"] or 0 for each in record.sockets(end))
+    total = sum(ends.values()) or 1
+    return [Arrow("reshape", box, box, Amount((whole.value or 0) * ends[end] / total, whole.how,
+                                              whole.why), True, f"at the {end}")
+            for end, box in (("sender", SENDER), ("receiver", RECEIVER)) if ends[end]]
+
+
+def receiving(sums: dict[str, Amount]) -> list[Arrow]:
+    """From the receiver's skb to the user's buffer."""
+    copy = sums["rx_copy"]
+    arrows = [Arrow("rx_copy", RECEIVER, BUFFER, copy, True)] if copy.seen or copy.value is None \
+        else []
+    return arrows + [Arrow(site, RECEIVER, BUFFER, sums[site], False, words)
+                     for site, words in RX_HOLLOW.items() if sums[site].seen]
+
+
+def build(records: list[Record]) -> CopyMap:
+    """The map of runs of one variant on one path."""
+    sums = amounts(records)
+    arrows = (sending(sums, records) + crossing(sums, records) + reshaping(sums, records)
+              + receiving(sums))
+    path = records[0].data["path"]
+    causes = {cause["cause"]: cause.get("remedy") or "" for record in records
+              for cause in record.at("causes") if cause.get("bytes") or cause.get("calls")}
+    devices = dict.fromkeys((str(path.get("tx_dev")), str(path.get("rx_dev"))))
+    kind = "" if list(devices) == [path["kind"]] else f"{path['kind']}\n"
+    staged = any(arrow.name == "user_gather" for arrow in arrows)
+    return CopyMap(arrows, sums, kind + " to\n".join(devices), causes, staged)

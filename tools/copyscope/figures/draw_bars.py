@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Draws bars by variant: bytes copied per payload byte by site, and pages pinned per message."""
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from copyscope.figures import copies, lines
+from copyscope.figures.draw_lines import frame, number_text
+from copyscope.figures.groups import Group
+from copyscope.figures.metrics import BOTH, METRICS, value_of
+from copyscope.figures.spread import Spread, sentence, spread
+from copyscope.figures.style import (FILLS, HATCHES, INK, SMALL, Page, font, text_width, wrap)
+from copyscope.records import COPY_SITES, Record
+
+# Inches.
+LEFT, BELOW, HEIGHT, NAMES_HEIGHT = 0.95, 0.3, 3.6, 0.4
+COLUMN, BAR = 1.15, 0.62
+PINS_BAR = 0.42
+
+
+def by_label(group: Group) -> dict[str, list[Record]]:
+    """Records by implementation, in the order of all figures."""
+    ranks = lines.label_rank(group.records)
+    found: dict[str, list[Record]] = {label: [] for label in sorted(ranks, key=ranks.__getitem__)}
+    for record in group.records:
+        found[record.label].append(record)
+    return found
+
+
+def fill(index: int) -> dict:
+    """The look of a bar."""
+    return {"facecolor": FILLS[index % len(FILLS)], "hatch": HATCHES[index % len(HATCHES)],
+            "edgecolor": INK, "linewidth": 0.8}
+
+
+def write(axes: Axes, x: float, y: float, text: str, bold: bool = False, va: str = "bottom",
+          lift: float = 2.0, backed: bool = False) -> None:
+    """Text at data coordinates, some points above them."""
+    axes.annotate(text, (x, y), (0, lift), textcoords="offset points", ha="center", va=va,
+                  color=INK, fontproperties=font(SMALL, bold), zorder=6,
+                  bbox={"fc": "white", "ec": "none", "pad": 1.0} if backed else None)
+
+
+def legend(page: Page, entries: list[tuple[str, int]], x: float) -> None:
+    """Beside the axes."""
+    page.figure.legend([Patch(**fill(look)) for _, look in entries], [name for name, _ in entries],
+                       loc="upper left", frameon=False, prop=font(SMALL), borderaxespad=0,
+                       borderpad=0, handlelength=2.4, handleheight=1.6, labelspacing=0.7,
+                       bbox_to_anchor=(x / page.width, (page.bottom + page.body - 0.3)
+                                       / page.height))
+
+
+def columns_axes(page: Page, labels: list[str], column: float, ylabel: str) -> Axes:
+    """Axes with one column for each implementation."""
+    axes = page.axes(LEFT, BELOW + NAMES_HEIGHT, len(labels) * column, HEIGHT)
+    frame(axes)
+    axes.grid(False, axis="x")
+    axes.set_xlim(-0.5, len(labels) - 0.5)
+    axes.set_xticks(range(len(labels)))
+    axes.set_xticklabels(["\n".join(wrap(label, SMALL, column - 0.08)[:2]) for label in labels],
+                         fontproperties=font(SMALL))
+    axes.set_xlabel("Variant", fontproperties=font(SMALL + 0.5), color=INK)
+    axes.set_ylabel(ylabel, fontproperties=font(SMALL + 0.5), color=INK)
+    axes.yaxis.set_major_formatter(FuncFormatter(number_text))
+    axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
+    return axes
+
+
+def stack(axes: Axes, x: int, sums: dict[str, copies.Amount], top: float) -> None:
+    """One bar of all copy sites."""
+    total, missing = copies.copied(sums)
+    if total is None:
+        write(axes, x, 0, "not\nmeasured")
+        return
+    height = 0.0
+    for index, site in enumerate(COPY_SITES):
+        value = sums[site].value or 0.0
+        if value <= copies.NOTHING:
+            continue
+        axes.bar(x, value, BAR, bottom=height, **fill(index))
+        if value / top * HEIGHT > 0.3:
+            write(axes, x, height + value / 2, copies.number(value), va="center", lift=0,
+                  backed=True)
+        height += value
+    write(axes, x, height, f"≥ {copies.number(total)}" if missing else copies.number(total), True)
+
+
+def copy_bars(group: Group) -> Figure:
+    """Bytes copied by processors per payload byte, by site, for all variants."""
+    sums = {label: copies.amounts(mine) for label, mine in by_label(group).items()}
+    totals = [copies.copied(each)[0] or 0.0 for each in sums.values()]
+    notes: dict[str, None] = {}
+    for label, each in sums.items():
+        wanted = {site: each[site] for site in COPY_SITES}
+        mine = copies.missing_notes(wanted)
+        same = all(copies.missing_notes({site: other[site] for site in COPY_SITES}) == mine
+                   for other in sums.values())
+        notes.update(dict.fromkeys(mine if same else copies.missing_notes(wanted, f", {label}")))
+    shown = [(site, index) for index, site in enumerate(COPY_SITES)
+             if any(each[site].seen for each in sums.values())]
+    known = "; ".join(f"{site} {', '.join(dict.fromkeys(each[site].how for each in sums.values()))}"
+                      for site, _ in shown)
+    least = ["≥: at least, as a site of copies is not measured"] if notes else []
+    width = max(LEFT + len(sums) * COLUMN + 1.9, 7.0)
+    page = Page(width, BELOW + NAMES_HEIGHT + HEIGHT + 0.3,
+                "Bytes that a CPU copied per payload byte, by site",
+                [f"How each is known: {known}"] * bool(known) + least + list(notes)
+                + [group.provenance], group.where)
+    axes = columns_axes(page, list(sums), COLUMN, "Bytes copied [bytes / payload byte]")
+    top = max(totals) * 1.12 or 1.0
+    axes.set_ylim(0, top)
+    for x, each in enumerate(sums.values()):
+        stack(axes, x, each, top)
+    # The legend reads as the bars are stacked: the first copy lies lowest.
+    legend(page, shown[::-1], LEFT + len(sums) * COLUMN + 0.25)
+    return page.figure
+
+
+def pin_points(records: list[Record], size: int) -> tuple[Spread | None, str]:
+    """Pages pinned per message of one size, or why they are not known."""
+    values = [value_of(record, "pinned_pages", BOTH) for record in records if record.size == size]
+    known = [value for value, _ in values if value is not None]
+    if not known:
+        return None, values[0][1] if values else ""
+    return spread(known), ""
+
+
+def pin_bars(group: Group) -> Figure:
+    """Pages pinned per message, by variant and size."""
+    labelled = by_label(group)
+    sizes = sorted({record.size for record in group.records})
+    points = {(label, size): pin_points(mine, size)
+              for label, mine in labelled.items() for size in sizes}
+    whys: dict[str, dict[str, None]] = {}
+    for (label, _), (_, why) in points.items():
+        if why:
+            whys.setdefault(why, {})[label] = None
+    counts = {point.n for point, _ in points.values() if point}
+    derived = {record.at("pins.why") for record in group.records
+               if record.at("pins.how") == "derived"}
+    known = [f"Derived: {why}" for why in sorted(filter(None, derived))]
+    notes = [sentence(counts).capitalize()] * bool(counts) + known
+    notes += [f"not measured: {', '.join(who)}: {why}" for why, who in whys.items()]
+    column = max(COLUMN * 0.8, len(sizes) * PINS_BAR + 0.25)
+    beside = max(text_width(lines.size_text(size), SMALL) for size in sizes) + 0.9
+    width = max(LEFT + len(labelled) * column + beside + 0.3, 7.0)
+    page = Page(width, BELOW + NAMES_HEIGHT + HEIGHT + 0.3, "Pages pinned per message, by variant",
+                [*notes, group.provenance], group.where)
+    axes = columns_axes(page, list(labelled), column, METRICS["pinned_pages"].axis)
+    top = max((point.high for point, _ in points.values() if point), default=0.0)
+    axes.set_ylim(0, top * 1.1 or 1.0)
+    width_bar = PINS_BAR / column
+    for x, label in enumerate(labelled):
+        for index, size in enumerate(sizes):
+            at = x + (index - (len(sizes) - 1) / 2) * width_bar
+            draw_pin(axes, at, width_bar, index, points[label, size])
+    legend(page, [(lines.size_text(size), index) for index, size in enumerate(sizes)],
+           LEFT + len(labelled) * column + 0.25)
+    return page.figure
+
+
+def draw_pin(axes: Axes, x: float, width: float, look: int, point: tuple[Spread | None, str]) -> None:
+    """One bar with its error bar and number."""
+    value, why = point
+    if value is None:
+        # No run of this size is no claim at all.
+        if why:
+            write(axes, x, 0, "?")
+        return
+    axes.bar(x, value.middle, width * 0.92, **fill(look))
+    if value.high > value.low:
+        axes.errorbar(x, value.middle, yerr=[[value.middle - value.low],
+                                             [value.high - value.middle]],
+                      color=INK, capsize=3, elinewidth=1)
+    write(axes, x, value.high, number_text(round(value.middle, 1)))

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Keeps apart what one figure must not mix: path, kernel, backend, pattern, receiver, machine."""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from copyscope.records import Record
+
+# Dotted key and the word for it. Two records that differ in one of them are not comparable.
+APART = (("path.kind", "path"), ("machine.kernel", "kernel"), ("machine.cpu_model", "CPU"),
+         ("backend.name", "backend"), ("workload.pattern", "pattern"),
+         ("workload.receiver", "receiver"))
+# Values that say what they are of; the others need their word before them.
+OWN_NAME = {"path", "pattern", "profile", "backend"}
+
+
+@dataclass
+class Group:
+    """Records that belong on one page."""
+
+    facts: dict[str, str]
+    suffix: str                 # of file names; empty if there is no other group
+    records: list[Record] = field(default_factory=list)
+
+    @property
+    def where(self) -> str:
+        """Short words for titles."""
+        return f"path {self.facts['path']}, pattern {self.facts['pattern']}"
+
+    @property
+    def provenance(self) -> str:
+        """The first line of a footnote: where and when all this was counted."""
+        days = sorted({record.at("started")[:10] for record in self.records})
+        span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+        runs = "1 run" if len(self.records) == 1 else f"{len(self.records)} runs"
+        facts = self.facts
+        mode = f"{facts['profile']}, " if facts["profile"] else ""
+        return (f"{mode}{runs}, path {facts['path']}, pattern {facts['pattern']}, kernel "
+                f"{facts['kernel']}, {facts['backend']} backend, {facts['CPU']}, {span}")
+
+    @property
+    def emulated(self) -> bool:
+        """True if a processor in software ran any of it."""
+        return any(record.at("machine.emulated") for record in self.records)
+
+
+def facts_of(record: Record) -> dict[str, str]:
+    """What a record may only be drawn with, in words."""
+    point = record.point
+    facts = {"profile": f"{point.profile} {point.mode}" if point else ""}
+    return facts | {word: str(record.at(key)) for key, word in APART}
+
+
+def slug(words: str) -> str:
+    """Words as a piece of a file name."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", words).strip("-")
+
+
+def piece(word: str, value: str) -> str:
+    """One fact as a piece of a file name; what a user picks names itself."""
+    return slug(value if word in OWN_NAME else f"{word}-{value}")
+
+
+def add_suffixes(groups: list[Group]) -> None:
+    """Give each group what tells it from the others, with as few facts as will do."""
+    told = [""] * len(groups)
+    for word in groups[0].facts if groups else ():
+        if len(set(told)) == len(groups):
+            break
+        values = [group.facts[word] for group in groups]
+        # A fact that splits nothing further is left out: one kernel has one CPU and backend.
+        if len(set(zip(told, values))) > len(set(told)):
+            told = [f"{old}-{piece(word, value)}" if value else old
+                    for old, value in zip(told, values)]
+    for group, suffix in zip(groups, told):
+        group.suffix = suffix
+
+
+def split(records: list[Record]) -> list[Group]:
+    """Groups in the order of their first records."""
+    groups: dict[tuple[str, ...], Group] = {}
+    for record in records:
+        facts = facts_of(record)
+        groups.setdefault(tuple(facts.values()), Group(facts, "")).records.append(record)
+    add_suffixes(list(groups.values()))
+    return list(groups.values())

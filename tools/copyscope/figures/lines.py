@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Turns records into the series of a line figure: medians, intervals, and what is missing."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from copyscope.figures.metrics import METRICS, value_of, x_of
+from copyscope.figures.specs import Spec
+from copyscope.figures.spread import Spread, spread
+from copyscope.records import Record
+
+VARIANTS = ("A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",
+            "A3-reuse")
+
+
+@dataclass
+class Series:
+    """One line: points by x, and why points are missing."""
+
+    key: tuple
+    name: str
+    points: dict[int, Spread] = field(default_factory=dict)
+    missing: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass
+class Panel:
+    """One set of axes; `title` is empty if there is only one."""
+
+    title: str
+    series: list[Series]
+
+    @property
+    def counts(self) -> set[int]:
+        """Numbers of repeats behind its points."""
+        return {point.n for each in self.series for point in each.points.values()}
+
+    @property
+    def reasons(self) -> list[str]:
+        """Each reason for missing points, once."""
+        return list(dict.fromkeys(why for each in self.series for why in each.missing.values()))
+
+
+def key_of(record: Record, key: str) -> str | int:
+    """Value of a key that tells series, panels or picked records apart."""
+    return {"label": record.label, "variant": record.variant, "threads": record.setting,
+            "size": record.size}[key]
+
+
+def size_text(size: int) -> str:
+    """A size as people write it, exact."""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def key_text(key: str, value: str | int) -> str:
+    """Words for one value of a key."""
+    if key == "threads":
+        return f"{value} thread" if value == 1 else f"{value} threads"
+    return size_text(int(value)) if key == "size" else str(value)
+
+
+def label_rank(records: list[Record]) -> dict[str, int]:
+    """Order of the implementations: that of their variants, then of appearance."""
+    known = {each: rank for rank, each in enumerate(VARIANTS)}
+    variants: dict[str, str] = {}
+    for record in records:
+        variants.setdefault(record.label, record.variant)
+    ordered = sorted(variants, key=lambda label: known.get(variants[label], len(known)))
+    return {label: rank for rank, label in enumerate(ordered)}
+
+
+def picked(records: list[Record], spec: Spec) -> list[Record]:
+    """The records that the figure is about."""
+    def fits(record: Record) -> bool:
+        for key, wanted in spec.where.items():
+            if key_of(record, key) not in (wanted if isinstance(wanted, list) else [wanted]):
+                return False
+        return True
+    return [record for record in records if fits(record)]
+
+
+def relative(series: Series, per_thread: bool) -> None:
+    """Divide by the series' own median at its lowest x; and by the threads, for efficiency."""
+    if not series.points:
+        return
+    first = min(series.points)
+    base = series.points[first].middle
+    if not base:
+        series.missing.update({x: "nothing arrived at the lowest setting" for x in series.points})
+        series.points.clear()
+        return
+    for x, point in series.points.items():
+        by = base * (x / first if per_thread else 1)
+        series.points[x] = Spread(point.middle / by, point.low / by, point.high / by, point.n)
+
+
+def one_series(key: tuple, name: str, records: list[Record], spec: Spec) -> Series:
+    """Sum up the records of one line."""
+    series = Series(key, name)
+    values: dict[int, list[float]] = {}
+    for record in records:
+        x = x_of(record, spec.x)
+        value, why = value_of(record, spec.y, spec.end)
+        if value is None:
+            series.missing[x] = why
+        else:
+            values.setdefault(x, []).append(value)
+    series.points = {x: spread(values[x]) for x in sorted(values)}
+    # A point that some of its repeats give is there; n says of how many.
+    series.missing = {x: why for x, why in series.missing.items() if x not in series.points}
+    if METRICS[spec.y].relative:
+        relative(series, spec.y == "efficiency")
+    return series
+
+
+def panels(records: list[Record], spec: Spec) -> list[Panel]:
+    """The panels of a figure, each with its series in a fixed order."""
+    ranks = label_rank(records)
+    chosen = picked(records, spec)
+
+    def order(key: tuple) -> tuple:
+        return tuple(ranks.get(each, -1) if isinstance(each, str) else each for each in key)
+
+    split: dict[tuple, dict[tuple, list[Record]]] = {}
+    for record in chosen:
+        panel = (key_of(record, spec.panels),) if spec.panels else ()
+        key = tuple(key_of(record, each) for each in spec.series)
+        split.setdefault(panel, {}).setdefault(key, []).append(record)
+    result = []
+    for panel in sorted(split, key=order):
+        title = key_text(spec.panels, panel[0]) if len(split) > 1 else ""
+        result.append(Panel(title, [
+            one_series(key, ", ".join(map(key_text, spec.series, key)), split[panel][key], spec)
+            for key in sorted(split[panel], key=order)]))
+    return result

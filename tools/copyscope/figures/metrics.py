@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Names what a figure can show, with its unit and how it is read from one record."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+from copyscope.records import ENDS, Record
+
+# A number, or None and why there is none: no reader may take the one for the other.
+Value = tuple[float | None, str]
+BOTH = "both"
+ENDS_SHOWN = (*ENDS, BOTH)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One quantity. `read` takes a record and the end that is asked for."""
+
+    label: str
+    unit: str
+    read: Callable[[Record, str], Value]
+    of_one_end: bool = False
+    timed: bool = False      # means nothing where timing.comparable is false
+    relative: bool = False   # to the same series at its lowest x
+
+    @property
+    def axis(self) -> str:
+        """The label of its axis."""
+        return f"{self.label} [{self.unit}]"
+
+
+def divided(value: Value, by: float | None, what: str) -> Value:
+    """Divide, or say what is missing."""
+    if value[0] is None:
+        return value
+    return (value[0] / by, "") if by else (None, f"{what} is not known or 0")
+
+
+def throughput(record: Record, _: str) -> Value:
+    """Gbit/s of payload."""
+    return record.throughput_gbps, record.at("timing.why") or "no throughput in the record"
+
+
+def latency(which: str) -> Callable[[Record, str], Value]:
+    """Microseconds: mean, p50 or p99."""
+    def read(record: Record, _: str) -> Value:
+        return record.latency_us(which), "no latency in the record"
+    return read
+
+
+def counter(event: str) -> Callable[[Record, str], Value]:
+    """An event at one end, or at both together."""
+    def read(record: Record, end: str) -> Value:
+        ends = ENDS if end == BOTH else (end,)
+        values = [record.counter(each, event) for each in ends]
+        for each, value in zip(ends, values):
+            if value is None:
+                return None, record.counter_why(each, event) or f"no value at the {each}"
+        return float(sum(value for value in values if value is not None)), ""
+    return read
+
+
+def per(event: str, divisor: str, scale: float = 1.0) -> Callable[[Record, str], Value]:
+    """An event per message or per payload byte."""
+    read_event = counter(event)
+
+    def read(record: Record, end: str) -> Value:
+        by = record.messages if divisor == "message" else record.payload_bytes
+        value, why = divided(read_event(record, end), by, f"the number of {divisor}s")
+        return (None if value is None else value * scale), why
+    return read
+
+
+def pins(record: Record, _: str) -> Value:
+    """Pages pinned per message."""
+    why = record.at("pins.why") or "no number of pages in the record"
+    pages = record.pinned_pages
+    return divided((None if pages is None else float(pages), why), record.messages,
+                   "the number of messages")
+
+
+MB = 1e6
+METRICS: dict[str, Metric] = {
+    "throughput_gbps": Metric("Throughput", "Gbit/s", throughput, timed=True),
+    "latency_us": Metric("Latency, mean", "µs", latency("mean"), timed=True),
+    "latency_p50_us": Metric("Latency, median", "µs", latency("p50"), timed=True),
+    "latency_p99_us": Metric("Latency, 99th percentile", "µs", latency("p99"), timed=True),
+    "speedup": Metric("Speedup", "times that of the lowest setting", throughput, timed=True,
+                      relative=True),
+    "efficiency": Metric("Efficiency", "speedup / threads", throughput, timed=True,
+                         relative=True),
+    "cycles_per_byte": Metric("CPU cycles", "cycles / payload byte", per("cycles", "byte"), True),
+    "pinned_pages": Metric("Pages pinned", "pages / message", pins),
+}
+# What a report may plot raw, and what compares across sizes.
+for _name, _event, _words in (
+        ("cycles", "cycles", "CPU cycles"), ("instructions", "instructions", "Instructions"),
+        ("l1_misses", "L1-dcache-load-misses", "L1 data cache load misses"),
+        ("llc_misses", "LLC-load-misses", "Last-level cache load misses"),
+        ("context_switches", "context-switches", "Context switches"),
+        ("page_faults", "page-faults", "Page faults")):
+    METRICS[_name] = Metric(_words, "count / run", counter(_event), True)
+    METRICS[f"{_name}_per_message"] = Metric(_words, "count / message",
+                                             per(_event, "message"), True)
+    METRICS[f"{_name}_per_mb"] = Metric(_words, "count / MB of payload",
+                                        per(_event, "byte", MB), True)
+
+X_AXES = {"size": ("Message size", "bytes"), "threads": ("Threads", "number")}
+
+
+def x_of(record: Record, x: str) -> int:
+    """Where a record lies on an x axis."""
+    return record.size if x == "size" else record.setting
+
+
+def value_of(record: Record, name: str, end: str) -> Value:
+    """What a record says of a metric; times of an emulated machine are refused."""
+    metric = METRICS[name]
+    if metric.timed and not record.at("timing.comparable"):
+        return None, record.at("timing.why") or "its times are not comparable"
+    value, why = metric.read(record, end)
+    return value, "" if value is not None else why

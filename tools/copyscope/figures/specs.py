@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads the list of figures of a profile, checks every key, and holds the list used without one."""
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from copyscope.figures.metrics import ENDS_SHOWN, METRICS, X_AXES
+from copyscope.records import BadRecord
+
+PROFILES = Path(__file__).resolve().parents[2] / "profiles"
+SCALES = ("linear", "log-x", "log-y", "log-log")
+# What may tell lines apart, tell panels apart, or pick records.
+KEYS = ("label", "variant", "threads", "size")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One line figure: what a profile says of it."""
+
+    file: str
+    title: str
+    x: str
+    y: str
+    series: tuple[str, ...] = ("label",)
+    panels: str = ""                          # one panel for each value of this; empty: one panel
+    where: dict[str, Any] = field(default_factory=dict)
+    scale: str = ""
+    end: str = "both"                         # of counters: sender, receiver or both
+
+    @property
+    def log_x(self) -> bool:
+        """Sizes span decades, threads do not: that is the default."""
+        return self.scale in ("log-x", "log-log") or not self.scale and self.x == "size"
+
+    @property
+    def log_y(self) -> bool:
+        """Only if asked for: a linear axis starts at 0 and shows ratios as they are."""
+        return self.scale in ("log-y", "log-log")
+
+
+def default(y: str, x: str, title: str) -> Spec:
+    """A figure with one panel for each value of the other axis. Over sizes everything spans
+    decades; a linear axis would show the largest size alone."""
+    other = "threads" if x == "size" else "size"
+    return Spec(f"{y}-by-{x}", title, x, y, panels=other, scale="log-log" if x == "size" else "")
+
+
+DEFAULTS = (
+    default("throughput_gbps", "size", "Throughput against message size"),
+    default("throughput_gbps", "threads", "Throughput against threads"),
+    default("latency_us", "size", "Latency against message size"),
+    default("latency_us", "threads", "Latency against threads"),
+    default("l1_misses_per_mb", "size", "L1 data cache misses against message size"),
+    default("llc_misses_per_mb", "size", "Last-level cache misses against message size"),
+    default("context_switches_per_mb", "size", "Context switches against message size"),
+    default("context_switches_per_mb", "threads", "Context switches against threads"),
+    default("cycles_per_byte", "size", "CPU cycles per payload byte against message size"),
+    default("speedup", "threads", "Speedup with threads"),
+    default("efficiency", "threads", "Efficiency with threads"),
+)
+
+
+def one_of(source: object, key: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """Return the value if it is allowed."""
+    if value not in allowed:
+        raise BadRecord(source, key, f"{value!r} is not known", f"take {', '.join(allowed)}")
+    return str(value)
+
+
+def names(source: object, key: str, value: Any, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a name or a list of names as a tuple."""
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or not listed:
+        raise BadRecord(source, key, f"{value!r} is no list", f"take some of {', '.join(allowed)}")
+    return tuple(one_of(source, key, each, allowed) for each in listed)
+
+
+def word(source: object, key: str, value: Any) -> str:
+    """Return the value if it is text."""
+    if not isinstance(value, str) or not value.strip():
+        raise BadRecord(source, key, f"{value!r} is no text", "write it in quotes")
+    return value
+
+
+def parse(source: object, number: int, entry: Any, end: str) -> Spec:
+    """Check one entry of a list of figures."""
+    at = f"figures[{number}]"
+    if not isinstance(entry, dict):
+        raise BadRecord(source, at, "it is no table", "write it as [[figures]]")
+    known = {each.name for each in fields(Spec)}
+    for key in entry:
+        one_of(source, at, key, tuple(sorted(known)))
+    for key in ("file", "title", "x", "y"):
+        if key not in entry:
+            raise BadRecord(source, f"{at}.{key}", "it is missing", "add it")
+    file = re.sub(r"\.(png|svg)$", "", word(source, f"{at}.file", entry["file"]))
+    if not re.fullmatch(r"[\w.+-]+", file) or file.startswith("."):
+        raise BadRecord(source, f"{at}.file", f"{file!r} is no file name", "use letters and -_.+")
+    where = entry.get("where", {})
+    if not isinstance(where, dict):
+        raise BadRecord(source, f"{at}.where", "it is no table", "write { threads = 8 }")
+    for key in where:
+        one_of(source, f"{at}.where", key, KEYS)
+    spec = Spec(
+        file, word(source, f"{at}.title", entry["title"]),
+        one_of(source, f"{at}.x", entry["x"], tuple(X_AXES)),
+        one_of(source, f"{at}.y", entry["y"], tuple(METRICS)),
+        names(source, f"{at}.series", entry.get("series", "label"), KEYS),
+        one_of(source, f"{at}.panels", entry.get("panels", ""), ("", *KEYS)),
+        where, one_of(source, f"{at}.scale", entry.get("scale", ""), ("", *SCALES)),
+        one_of(source, f"{at}.end", entry.get("end", end), ENDS_SHOWN))
+    if METRICS[spec.y].relative and spec.x != "threads":
+        raise BadRecord(source, f"{at}.x", f"{spec.y} is against threads", "write x = \"threads\"")
+    return spec
+
+
+def profile_file(name: str) -> Path:
+    """A profile by its name, or by the path of its file."""
+    return Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
+
+
+def load(name: str, mode: str) -> list[Spec]:
+    """Return the figures of a profile; a mode may have another end counted."""
+    source = profile_file(name)
+    try:
+        profile = tomllib.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        have = ", ".join(sorted(each.stem for each in PROFILES.glob("*.toml"))) or "none"
+        raise BadRecord(source, "file", error.strerror or "cannot be read",
+                        f"profiles here: {have}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadRecord(source, "TOML", str(error), "correct that line") from None
+    listed = profile.get("figures")
+    if not isinstance(listed, list) or not listed:
+        raise BadRecord(source, "figures", "no list of figures", "add [[figures]] entries")
+    end = one_of(source, "end", profile.get("end", "both"), ENDS_SHOWN)
+    special = profile.get(mode)
+    if isinstance(special, dict):
+        end = one_of(source, f"{mode}.end", special.get("end", end), ENDS_SHOWN)
+    return [parse(source, number, entry, end) for number, entry in enumerate(listed, 1)]
