@@ -35,6 +35,11 @@ def faults(record: dict) -> list[str]:
             for error in validator().iter_errors(record)]
 
 
+def accepted(record: dict) -> bool:
+    """True if the schema accepts a record: stops at the first fault."""
+    return validator().is_valid(record)
+
+
 def validate(record: dict) -> dict:
     """Returns the record if the schema accepts it."""
     assert not faults(record), "\n".join(faults(record))

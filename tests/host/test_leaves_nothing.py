@@ -66,10 +66,12 @@ class Before:
             time.sleep(0.05)
 
 
-def kill_some(place, moments):
-    """Starts as many runs as there are moments (in seconds from now) and kills each at its own."""
+def kill_some(place, dice):
+    """Starts a few runs and kills each at a moment of its own."""
+    moments = [dice.uniform(0, LATEST_S) for _ in range(PARALLEL)]
+    paths = [dice.choice(["lo", "veth"]) for _ in range(PARALLEL)]
     began = time.monotonic()
-    runs = [start(place, "--path", random.choice(["lo", "veth"])) for _ in moments]
+    runs = [start(place, "--path", path) for path in paths]
     for moment, run in sorted(zip(moments, runs), key=lambda pair: pair[0]):
         time.sleep(max(0, began + moment - time.monotonic()))
         run.kill()
@@ -84,7 +86,7 @@ def test_sigkill_at_50_random_moments_leaves_nothing(place):
     dice = random.Random(number)
     before, alive_before = Before(), leftovers.namespaces_alive()
     for _ in range(KILLS // PARALLEL):
-        kill_some(place, [dice.uniform(0, LATEST_S) for _ in range(PARALLEL)])
+        kill_some(place, dice)
         before.check(hint)
     alive = leftovers.namespaces_alive()
     # One or two namespaces a run; the kernel's count is rough, and others run beside us.
