@@ -57,6 +57,7 @@ class Point:
     repeat: int      # from 1
     profile: str
     mode: str        # as-published or corrected
+    first_client: bool = False  # figures of the first connection alone
 
 
 class Record:
@@ -78,7 +79,6 @@ class Record:
         return value
 
     # What was run
-
     @property
     def id(self) -> str:
         """Name of the run."""
@@ -130,7 +130,6 @@ class Record:
         return self.data["backend"]["name"]
 
     # What a sweep meant by it; for a lone run, what was run
-
     @property
     def label(self) -> str:
         """The report's name of the implementation."""
@@ -147,7 +146,6 @@ class Record:
         return self.point.threads if self.point else self.threads
 
     # What was counted
-
     @property
     def payload_bytes(self) -> int | None:
         """Bytes that the receiving process got from recv: what "per payload byte" divides by."""
@@ -188,8 +186,11 @@ class Record:
 
     @property
     def throughput_gbps(self) -> float | None:
-        """Gigabits of payload a second that the receiver got."""
-        return self.data["timing"]["throughput_gbps"]
+        """Gigabits of payload a second that the receiver got; of one client if so meant."""
+        if not (self.point and self.point.first_client):
+            return self.data["timing"]["throughput_gbps"]
+        first, elapsed_s = self.first_socket(), self.elapsed_s
+        return first["counts"]["returned_bytes"] * 8e-9 / elapsed_s if first and elapsed_s else None
 
     @property
     def elapsed_s(self) -> float | None:
@@ -198,7 +199,10 @@ class Record:
         return None if elapsed_ns is None else elapsed_ns / 1e9
 
     def latency_us(self, which: str = "mean") -> float | None:
-        """Latency in microseconds: mean, p50 or p99."""
+        """Latency in microseconds: mean, p50 or p99; of one client if so meant (mean only)."""
+        if self.point and self.point.first_client:
+            first = self.first_socket() if which == "mean" else None
+            return first["latency_mean_us"] if first else None
         latency = self.data["timing"]["latency_us"]
         return None if latency is None else latency[which]
 
@@ -217,6 +221,10 @@ class Record:
         """Return the books of each socket at one end, in the order they connected."""
         mine = [each for each in self.data["sockets"] if each.get("end") == end]
         return sorted(mine, key=lambda each: each.get("connection") or 0)
+
+    def first_socket(self) -> dict[str, Any] | None:
+        """Return the books of the receiving socket that connected first."""
+        return next((each for each in self.sockets("receiver") if each.get("connection") == 1), None)
 
 
 def check(data: Any, source: object) -> None:
@@ -266,7 +274,7 @@ def load_sweep(folder: Path) -> list[Record]:
     try:
         points = {f"{each['name']}.r{repeat}": Point(
             each["name"], each["label"], each["size"], each["threads"], repeat,
-            plan["profile"], plan["mode"])
+            plan["profile"], plan["mode"], plan["settings"]["figures_of"] == "first")
             for each in plan["points"] for repeat in range(1, plan["repeats"] + 1)}
     except (KeyError, TypeError) as error:
         raise BadRecord(folder / "plan.json", str(error).strip("'\""), "it is missing or wrong",

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The profiles say what the reports did, faults included, and the faults show in the records."""
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+
+from helpers.records import ROOT, needs_root
+
+sys.path.insert(0, str(ROOT / "tools"))
+# pylint: disable=wrong-import-position
+from copyscope.sweep import plan as plans, profile as profiles, provenance  # noqa: E402
+from copyscope.sweep.errors import Unusable  # noqa: E402
+from copyscope.sweep.summary import summarise, t_95  # noqa: E402
+
+SWEEP = ROOT / "tools" / "sweep"
+REPORTS = ["mt25023", "mt25029", "mt25064", "mt25018"]
+HEADERS = {
+    "MT25023_Part_C_results.csv": "Impl,size,thread,throughput,latency,cycles,l1_misses,"
+                                  "llc_misses,cs",
+    "MT25029_Part_C_Raw.csv": "impl,msg_size,threads,latency_us,throughput_mbps,cycles,"
+                              "cache_misses,l1_misses,context_switches",
+    "MT25064_Part_C_results.csv": "Implementation,MessageSize,Threads,TotalBytes,Throughput_Gbps,"
+                                  "Cycles,CacheMisses,ContextSwitches",
+    "MT25018_Throughput_Metrics.csv": "Implementation,MessageSize,ThreadCount,Throughput_Gbps,"
+                                      "TotalBytes,TotalMessages,Duration_sec",
+    "MT25018_Latency_Metrics.csv": "Implementation,MessageSize,ThreadCount,Latency_us",
+    "MT25018_Perf_Metrics.csv": "Implementation,MessageSize,ThreadCount,CPU_Cycles,CacheMisses,"
+                                "L1_Misses,LLC_Misses,ContextSwitches",
+}
+
+
+def plan_of(name: str, mode: str, repeats: int = 1) -> dict:
+    """The plan of a whole profile."""
+    return plans.make(profiles.load(name, mode), None, None, None, None, repeats, "host")
+
+
+def arguments(name: str, mode: str) -> list[list[str]]:
+    """What trace_run is told, for every point."""
+    return [each["arguments"] for each in plan_of(name, mode)["points"]]
+
+
+def table(file) -> list[dict[str, str]]:
+    """Rows of a CSV."""
+    with open(file, encoding="utf-8", newline="") as source:
+        return list(csv.DictReader(source))
+
+
+def record_of(out, point: str) -> dict:
+    """The first record of a point."""
+    return json.loads((out / "runs" / f"{point}.r1.json").read_text())
+
+
+# Profiles
+
+@pytest.mark.parametrize("mode", profiles.MODES)
+@pytest.mark.parametrize("name", REPORTS)
+def test_each_report_has_48_points_in_both_modes(name, mode):
+    plan = plan_of(name, mode, 3)
+    assert len({each["name"] for each in plan["points"]}) == 48
+    assert len({each.name for each in plans.runs(plan)}) == 144
+    assert plan["report"] == name.upper()
+
+
+def test_the_standard_profile_has_no_faults_to_publish():
+    assert profiles.load("standard").mode == "corrected"
+    with pytest.raises(Unusable, match="as-published"):
+        profiles.load("standard", "as-published")
+
+
+def test_tables_have_the_names_and_columns_of_the_reports():
+    tables = {each["file"]: ",".join(header for header, _ in each["columns"])
+              for name in REPORTS for each in profiles.load(name).tables}
+    assert tables == HEADERS
+
+
+def test_published_faults_are_there_as_published_and_gone_when_corrected():
+    assert {each[2] for each in arguments("mt25023", "as-published")} == {"1"}
+    assert {each[2] for each in arguments("mt25023", "corrected")} == {"1", "2", "4", "8"}
+    assert {each[0] for each in arguments("mt25023", "as-published")} == {"A1", "A2", "A3-unset"}
+    shared = arguments("mt25029", "as-published")
+    assert {(each[1], each[2]) for each in shared} == {("4096", "1")}
+    assert {each[-1] for each in shared if each[-2] == "--readers"} == {"1", "2", "4", "8"}
+    assert not any("--readers" in each for each in arguments("mt25029", "corrected"))
+    for name in REPORTS:
+        assert {each[0] for each in arguments(name, "corrected")} <= {"A1", "A2", "A3", "A3-aligned"}
+    assert plan_of("mt25018", "as-published")["settings"]["figures_of"] == "first"
+    assert plan_of("mt25018", "corrected")["settings"]["figures_of"] == "all"
+
+
+@pytest.mark.parametrize("old, new, key", [
+    ("seconds = 2.0", "seconds = 2.0\nthreds = [1]", "threds"),
+    ('path = "veth"', 'path = "veth"\nmtu = 9000', "corrected.mtu"),
+    ("sizes = [64,", "sizes = [4,", "sizes"),
+    ("threads = [1, 2, 4]", "threads = [1, 1]", "threads"),
+    ('label = "A2", variant', 'label = "A1", variant', "corrected.variants[3].label"),
+    ('label = "A2", ', 'label = "A2", reciever = "recv", ', "corrected.variants[3].reciever"),
+    ('["cycles", "cycles"]', '["cycles", "ticks"]', "tables[1].columns"),
+    ('y = "throughput_gbps"', 'y = "throughput_gbps"\ncolour = "red"', "figures[1].colour"),
+    ('title = "Where', 'titel = "Where', "titel"),
+    ("sizes = [64", "sizes = 64", "TOML"),
+])
+def test_a_slip_in_a_profile_is_one_line_with_its_key(tmp_path, old, new, key):
+    text = (profiles.FOLDER / "standard.toml").read_text()
+    assert old in text
+    file = tmp_path / "mine.toml"
+    file.write_text(text.replace(old, new, 1))
+    done = subprocess.run([SWEEP, "--profile", file, "--dry-run"], capture_output=True, text=True,
+                          timeout=20, check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert f"mine.toml: {key}" in done.stderr
+
+
+@pytest.mark.parametrize("words", [
+    "--profile nobody --dry-run", "--profile mt25023", "--profile mt25023 --dry-run --sizes 1",
+    "--profile mt25023 --dry-run --variants A9", "--profile mt25023 --dry-run --seconds 0",
+    "--profile mt25023 --dry-run --repeats 0", "--profile mt25023 --dry-run --threads 2,2",
+    "--profile mt25023 --mode faulty --dry-run", "--profile mt25023 --dry-run extra", ""])
+def test_bad_words_are_one_line(words):
+    done = subprocess.run([SWEEP, *words.split()], capture_output=True, text=True, timeout=20,
+                          check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_dry_run_lists_every_run_and_the_time_and_makes_nothing(tmp_path):
+    done = subprocess.run([SWEEP, "--profile", "mt25064", "--seconds", "0.3", "--repeats", "3",
+                           "--dry-run", "--out", tmp_path / "out"], capture_output=True, text=True,
+                          timeout=20, check=True)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 145 and "48 points, 3 repeats, 144 runs, about 1 min" in lines[-1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_variants_take_turns_within_each_repeat():
+    runs = [each.name for each in plans.runs(plan_of("mt25023", "corrected", 2))]
+    assert runs == [each.name for each in plans.runs(plan_of("mt25023", "corrected", 2))]
+    assert all(name.endswith(".r1") for name in runs[:48])
+    for at in range(0, 96, 3):
+        labels = {name.split("_")[0] for name in runs[at:at + 3]}
+        cells = {name.split("_", 1)[1] for name in runs[at:at + 3]}
+        assert labels == {"A1", "A2", "A3"} and len(cells) == 1
+    assert [name[:-3] for name in runs[:48]] != [name[:-3] for name in runs[48:]]
+
+
+# Statistics
+
+def test_the_interval_is_students():
+    found = summarise([4.0, 5.0, 9.0])
+    assert (found.n, found.median, found.mean) == (3, 5.0, 6.0)
+    # s = sqrt(7), 4.303 * s / sqrt(3)
+    assert found.high - found.mean == pytest.approx(6.573, abs=0.001)
+    assert found.mean - found.low == pytest.approx(found.high - found.mean)
+
+
+def test_one_value_has_no_interval_and_none_has_nothing():
+    assert summarise([]) is None
+    assert summarise([3]).low is None and summarise([3]).median == 3
+    assert summarise([2, 2, 2]).low == summarise([2, 2, 2]).high == 2
+
+
+def test_quantiles_fall_towards_the_normal_one():
+    quantiles = [t_95(freedom) for freedom in range(1, 200)]
+    assert quantiles == sorted(quantiles, reverse=True)
+    assert t_95(60) == pytest.approx(2.000, abs=0.001) and quantiles[-1] > 1.9599
+
+
+def test_provenance_names_no_place_of_this_machine():
+    said = provenance.command_line(["--profile", "x", "--out", f"{ROOT}/results/x",
+                                    f"--profile={ROOT}/a.toml"])
+    assert said == "./tools/sweep --profile x --out results/x --profile=a.toml"
+
+
+# What the faults do
+
+def published(name: str, out, *words: str) -> None:
+    """A few points of a report as published."""
+    subprocess.run([SWEEP, "--profile", name, "--mode", "as-published", "--repeats", "1",
+                    "--seconds", "0.05", "--quiet", "--out", out, *words], timeout=60, check=True,
+                   capture_output=True)
+
+
+@needs_root
+def test_mt25023_has_one_connection_whatever_its_thread_axis_says(tmp_path):
+    published("mt25023", tmp_path, "--sizes", "4096", "--variants", "A3")
+    rows = table(tmp_path / "tidy.csv")
+    assert [row["threads_setting"] for row in rows] == ["1", "2", "4", "8"]
+    assert {row["connections"] for row in rows} == {"1"}
+    assert {row["tx_reference_bytes"] for row in rows} == {"0"}
+
+
+@needs_root
+def test_mt25029_shares_a_socket_sends_4096_and_completes_nothing(tmp_path):
+    published("mt25029", tmp_path, "--sizes", "64,65536", "--threads", "2", "--variants", "A3")
+    for row in table(tmp_path / "tidy.csv"):
+        assert (row["connections"], row["readers"], row["message_bytes"]) == ("1", "2", "4096")
+        assert row["completions"] == row["tx_reference_bytes"] == "0"
+        assert row["content_error_bytes"] == row["latency_mean_us"] == ""
+    for row in table(tmp_path / "MT25029_Part_C_Raw.csv"):
+        # The published latency is the throughput once more.
+        assert float(row["latency_us"]) * float(row["throughput_mbps"]) == \
+            pytest.approx(8 * int(row["msg_size"]), rel=1e-4)
+
+
+@needs_root
+def test_mt25064_a1_makes_8_sends_a_message(tmp_path):
+    published("mt25064", tmp_path, "--sizes", "4096", "--threads", "1")
+    calls = {row["label"]: row["median"] for row in table(tmp_path / "points.csv")
+             if row["metric"] == "send_calls_per_message"}
+    assert calls == {"A1": "8", "A2": "1", "A3": "1"}
+    assert record_of(tmp_path, "A3_4096B_1T")["workload"]["completions"] is None
+
+
+@needs_root
+def test_mt25018_shows_the_figures_of_client_1_only(tmp_path):
+    published("mt25018", tmp_path, "--sizes", "4096", "--threads", "2", "--variants", "OneCopy")
+    record = record_of(tmp_path, "OneCopy_4096B_2T")
+    first, = [each for each in record["sockets"]
+              if (each["end"], each["connection"]) == ("receiver", 1)]
+    row, = table(tmp_path / "MT25018_Throughput_Metrics.csv")
+    assert int(row["TotalBytes"]) == first["counts"]["returned_bytes"]
+    assert int(row["TotalBytes"]) < record["workload"]["received_bytes"]
+    latency, = table(tmp_path / "MT25018_Latency_Metrics.csv")
+    assert float(latency["Latency_us"]) == pytest.approx(first["latency_mean_us"], rel=1e-4)

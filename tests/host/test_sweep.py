@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A sweep makes every run of its plan once, through kills, failures and full disks."""
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from helpers.records import ROOT, needs_root, validate
+
+sys.path.insert(0, str(ROOT / "tools"))
+# pylint: disable=wrong-import-position
+from copyscope.sweep import command, launch  # noqa: E402
+
+SWEEP = ROOT / "tools" / "sweep"
+KILLS = 20
+TIMEOUT_S = 60
+TINY = """
+title = "tiny"
+report = ""
+sizes = [64, 4096]
+threads = [1, 2]
+seconds = 0.02
+end = "sender"
+[corrected]
+note = "for tests"
+path = "lo"
+pattern = "stream"
+threads_are = "connections"
+variants = [{ label = "one", variant = "A1" }, { label = "two", variant = "A2" }]
+[[tables]]
+file = "tiny.csv"
+columns = [["Name", "label"], ["Cycles", "cycles"], ["Gbps", "throughput_gbps"]]
+"""
+
+
+@pytest.fixture(name="tiny")
+def tiny_profile(tmp_path):
+    """A profile of 8 points that take no time."""
+    file = tmp_path / "tiny.toml"
+    file.write_text(TINY)
+    return file
+
+
+def sweep(*words):
+    """Run tools/sweep to its end."""
+    return subprocess.run([SWEEP, *map(str, words)], capture_output=True, text=True,
+                          timeout=TIMEOUT_S, check=False)
+
+
+def names(out: Path) -> set[str]:
+    """The runs that count."""
+    return {file.stem for file in (out / "runs").glob("*.json")}
+
+
+def planned(out: Path) -> set[str]:
+    """The runs that should be there in the end."""
+    plan = json.loads((out / "plan.json").read_text())
+    return {f"{point['name']}.r{repeat}" for point in plan["points"]
+            for repeat in range(1, plan["repeats"] + 1)}
+
+
+def marks(out: Path) -> dict[str, tuple]:
+    """What changes when a record is made again."""
+    return {file.name: (file.stat().st_ino, file.stat().st_mtime_ns)
+            for file in (out / "runs").glob("*.json")}
+
+
+def table(file: Path) -> list[dict[str, str]]:
+    """Rows of a CSV."""
+    with open(file, encoding="utf-8", newline="") as source:
+        return list(csv.DictReader(source))
+
+
+def one_line(done, *words):
+    """Bad input ends in one line with these words, exit 2."""
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
+    assert all(word in done.stderr for word in words), done.stderr
+
+
+@needs_root
+def test_a_sweep_runs_wholly_and_says_where_all_comes_from(tiny, tmp_path):
+    out = tmp_path / "out"
+    done = sweep("--profile", tiny, "--repeats", 2, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert names(out) == planned(out) and len(names(out)) == 16
+    assert done.stderr.count("\n") == 16 and "\x1b" not in done.stderr
+    for file in (out / "runs").iterdir():
+        validate(json.loads(file.read_text()))
+    assert list(table(out / "tiny.csv")[0]) == ["Name", "Cycles", "Gbps"]
+    assert len(table(out / "tiny.csv")) == 8 and len(table(out / "tidy.csv")) == 16
+    points = table(out / "points.csv")
+    assert {row["n"] for row in points if row["metric"] == "throughput_gbps"} == {"2"}
+    for row in points:
+        assert (row["n"] == "0") == (row["median"] == "")
+    provenance = (out / "PROVENANCE.md").read_text()
+    assert str(ROOT) not in provenance
+    assert all(name in provenance for name in
+               ("command: `./tools/sweep", "commit:", "kernel:", "backend:", "machine:",
+                "tiny.csv", "tidy.csv", "points.csv", "16 succeeded, 0 failed"))
+    # Again: nothing is made twice.
+    before = marks(out)
+    assert sweep("--profile", tiny, "--repeats", 2, "--out", out).returncode == 0
+    assert marks(out) == before
+
+
+@needs_root
+def test_20_kills_lose_no_point_and_repeat_none(tiny, tmp_path):
+    out = tmp_path / "out"
+    words = [SWEEP, "--profile", tiny, "--repeats", 3, "--out", out, "--quiet"]
+    moments, seen, killed = random.Random(1), {}, 0
+    for _ in range(KILLS):
+        with subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE) as process:
+            try:
+                process.wait(moments.uniform(0.05, 0.7))
+            except subprocess.TimeoutExpired:
+                killed += 1
+            process.send_signal(signal.SIGKILL)
+        now = marks(out) if (out / "runs").exists() else {}
+        assert {name: now.get(name) for name in seen} == seen
+        seen = now
+    assert killed >= KILLS // 2
+    done = sweep(*words[1:])
+    assert done.returncode == 0, done.stderr
+    assert names(out) == planned(out) and not list((out / "pending").iterdir())
+    assert {name: marks(out)[name] for name in seen} == seen
+    assert len(table(out / "tidy.csv")) == 24
+
+
+@needs_root
+def test_a_killed_sweep_leaves_no_run_behind(tiny, tmp_path):
+    out = tmp_path / "out"
+    words = [SWEEP, "--profile", tiny, "--seconds", 20, "--out", out]
+    with subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE) as process:
+        time.sleep(0.8)
+        process.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        found = [entry for entry in os.listdir("/proc") if entry.isdigit()
+                 and f"{tmp_path.name}/out/pending".encode() in cmdline(entry)]
+        if not found:
+            return
+        time.sleep(0.1)
+    pytest.fail(f"still there: {found}")
+
+
+def cmdline(pid: str) -> bytes:
+    """Command line of a process, nothing if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@needs_root
+def test_a_failed_point_is_recorded_and_the_sweep_goes_on(tiny, tmp_path, monkeypatch, capsys):
+    out, plain = tmp_path / "out", launch.command_of
+
+    def spoiled(run, *rest):
+        broken = ["--break", "lose-update"] if run.arguments[0] == "A2" else []
+        return [*plain(run, *rest), *broken]
+
+    monkeypatch.setattr(launch, "command_of", spoiled)
+    words = ["--profile", str(tiny), "--repeats", "1", "--threads", "1", "--out", str(out)]
+    assert command.main(words) == 1
+    assert names(out) == {"one_64B_1T.r1", "one_4096B_1T.r1"}
+    failure = json.loads((out / "failed" / "two_64B_1T.r1.json").read_text())
+    assert failure["exit_status"] == 1 and "lose-update" in failure["command"]
+    assert "a law broke" in capsys.readouterr().err
+    assert {row["label"] for row in table(out / "tidy.csv")} == {"one"}
+    # Repaired, the same command tries only these again.
+    monkeypatch.setattr(launch, "command_of", plain)
+    before = marks(out)
+    assert command.main(words) == 0
+    assert names(out) == planned(out) and not list((out / "failed").iterdir())
+    assert {name: marks(out)[name] for name in before} == before
+
+
+@needs_root
+def test_a_full_disk_is_one_line_and_costs_nothing_made(tiny, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1150k", "none", out], check=True)
+    try:
+        done = sweep("--profile", tiny, "--repeats", 2, "--out", out, "--quiet")
+        one_line(done, "No space left")
+        before = marks(out)
+        assert 0 < len(before) < 16
+        subprocess.run(["mount", "-o", "remount,size=16m", out], check=True)
+        assert sweep("--profile", tiny, "--repeats", 2, "--out", out).returncode == 0
+        assert names(out) == planned(out)
+        assert {name: marks(out)[name] for name in before} == before
+    finally:
+        subprocess.run(["umount", "-l", out], check=True)
+
+
+@needs_root
+def test_corrupt_foreign_and_misplaced_records_are_named(tiny, tmp_path):
+    out = tmp_path / "out"
+    words = ("--profile", tiny, "--repeats", 1, "--threads", 1, "--out", out)
+    assert sweep(*words).returncode == 0
+    victim, before = out / "runs" / "one_64B_1T.r1.json", marks(out)
+    whole = victim.read_text()
+    for text, key in ((whole[:900], "JSON"), ("{}", "schema"),
+                      (whole.replace('"variant": "A1"', '"variant": "A2"'), "workload.variant"),
+                      (whole.replace('"mean"', '"men"').replace('"elapsed_ns"', '"el"'),
+                       "timing.elapsed_ns")):
+        victim.write_text(text)
+        one_line(sweep(*words), victim.name, key)
+    victim.unlink()
+    stranger = out / "runs" / "stranger.json"
+    stranger.write_text(whole)
+    one_line(sweep(*words), "stranger.json", "plan")
+    stranger.unlink()
+    assert sweep(*words).returncode == 0
+    del before[victim.name]
+    assert {name: marks(out)[name] for name in before} == before
+
+
+@needs_root
+def test_another_plan_or_another_sweep_in_the_same_folder_is_refused(tiny, tmp_path):
+    out = tmp_path / "out"
+    words = ("--profile", tiny, "--repeats", 1, "--threads", 1, "--sizes", 64, "--out", out)
+    assert sweep(*words).returncode == 0
+    one_line(sweep(*words, "--seconds", "0.03"), "plan.json", "seconds")
+    with subprocess.Popen([str(word) for word in (SWEEP, "--profile", tiny, "--seconds", 5,
+                                                  "--out", tmp_path / "other")],
+                          stderr=subprocess.DEVNULL) as process:
+        time.sleep(0.6)
+        one_line(sweep("--profile", tiny, "--seconds", 5, "--out", tmp_path / "other"),
+                 "another sweep")
+        process.kill()
