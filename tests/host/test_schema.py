@@ -58,7 +58,8 @@ def test_records_of_all_kinds_are_accepted(words):
     ("laws.0.residual", 1), ("laws.0.left", None), ("sockets.0.cookie", "0"),
     ("timing.throughput_gbps", -1), ("counts.accepted_bytes", None), ("started", "yesterday"),
     # both or neither of what excludes each other
-    ("workload.seconds", 2.0), ("workload.messages_asked", None), ("sockets.0.end", None), ("laws.0.residual", -1),
+    ("workload.seconds", 2.0), ("workload.messages_asked", None), ("sockets.0.end", None),
+    ("laws.0.residual", -1),
 ])
 def test_a_spoiled_record_is_refused(good, path, value):
     record = copy.deepcopy(good)
