@@ -19,6 +19,7 @@ from copyscope.records import COPY_SITES, Record
 LEFT, BELOW, HEIGHT, NAMES_HEIGHT = 0.95, 0.3, 3.6, 0.4
 COLUMN, BAR = 1.15, 0.62
 PINS_BAR = 0.42
+MOST_SIZES = 6              # bars of one variant
 
 
 def by_label(group: Group) -> dict[str, list[Record]]:
@@ -131,7 +132,8 @@ def pin_points(records: list[Record], size: int) -> tuple[Spread | None, str]:
 def pin_bars(group: Group) -> Figure:
     """Pages pinned per message, by variant and size."""
     labelled = by_label(group)
-    sizes = sorted({record.size for record in group.records})
+    every = sorted({record.size for record in group.records})
+    sizes = lines.few(every, MOST_SIZES)
     points = {(label, size): pin_points(mine, size)
               for label, mine in labelled.items() for size in sizes}
     whys: dict[str, dict[str, None]] = {}
@@ -144,6 +146,7 @@ def pin_bars(group: Group) -> Figure:
     known = [f"Derived: {why}" for why in sorted(filter(None, derived))]
     notes = [sentence(counts).capitalize()] * bool(counts) + known
     notes += [f"not measured: {', '.join(who)}: {why}" for why, who in whys.items()]
+    notes += [f"{len(sizes)} of {len(every)} sizes are shown"] * (len(sizes) < len(every))
     column = max(COLUMN * 0.8, len(sizes) * PINS_BAR + 0.25)
     beside = max(text_width(lines.size_text(size), SMALL) for size in sizes) + 0.9
     width = max(LEFT + len(labelled) * column + beside + 0.3, 7.0)

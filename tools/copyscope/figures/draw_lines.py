@@ -208,6 +208,13 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
         found.append(f"Latency is: {'; '.join(sorted(latencies))}")
     if len({each.key for panel in all_panels for each in panel.series if each.points}) > 1:
         found.append("Series stand a little apart sideways to be told apart")
+    if spec.panels:
+        values = len({lines.key_of(each, spec.panels) for each in lines.picked(group.records, spec)})
+        if values > lines.MOST_PANELS:
+            found.append(f"{lines.MOST_PANELS} of {values} panels are shown: name others by a "
+                         "profile's where")
+    if any(record.point and record.point.first_client for record in group.records):
+        found.append("Throughput and latency are of the first client alone, as the report's are")
     found += thread_note(group, spec) + missing_notes(all_panels)
     if group.emulated:
         found.append("Made in an emulated guest: counts are exact, times mean nothing")

@@ -10,7 +10,10 @@ from copyscope.figures.spread import Spread, spread
 from copyscope.records import Record
 
 VARIANTS = ("A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",
-            "A3-reuse")
+            "A3-aligned-unreaped", "A3-reuse")
+
+
+MOST_PANELS = 12
 
 
 @dataclass
@@ -39,6 +42,13 @@ class Panel:
     def reasons(self) -> list[str]:
         """Each reason for missing points, once."""
         return list(dict.fromkeys(why for each in self.series for why in each.missing.values()))
+
+
+def few(values: list, most: int) -> list:
+    """The first, the last, and what lies evenly between: as many as a reader can take in."""
+    if len(values) <= most:
+        return values
+    return [values[round(index * (len(values) - 1) / (most - 1))] for index in range(most)]
 
 
 def key_of(record: Record, key: str) -> str | int:
@@ -130,7 +140,7 @@ def panels(records: list[Record], spec: Spec) -> list[Panel]:
         key = tuple(key_of(record, each) for each in spec.series)
         split.setdefault(panel, {}).setdefault(key, []).append(record)
     result = []
-    for panel in sorted(split, key=order):
+    for panel in few(sorted(split, key=order), MOST_PANELS):
         title = key_text(spec.panels, panel[0]) if len(split) > 1 else ""
         result.append(Panel(title, [
             one_series(key, ", ".join(map(key_text, spec.series, key)), split[panel][key], spec)

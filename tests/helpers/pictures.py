@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Makes records for figures by varying real ones, and looks at figures: text, ink, marks."""
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+from matplotlib.text import Text
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from copyscope.records import SITES, Point, Record  # noqa: E402  pylint: disable=C0413
+
+DATA = ROOT / "tests" / "data"
+REAL = {name: json.loads((DATA / f"run-{name}.json").read_text())
+        for name in ("A1-host", "A2-host", "A3-host", "A3-guest")}
+
+
+def made(base: str = "A3-host", number: int = 0, **changes: Any) -> dict[str, Any]:
+    """A copy of a real record; `path__kind="lo"` sets path.kind."""
+    data = copy.deepcopy(REAL[base])
+    data["id"] = f"20261120T000000.000-{number}"
+    for key, value in changes.items():
+        *folders, name = key.split("__")
+        node = data
+        for folder in folders:
+            node = node[folder]
+        node[name] = value
+    return data
+
+
+def sweep(variants=("A1", "A2", "A3"), sizes=(64, 4096, 65536), threads=(1, 4), repeats=3,
+          **changes: Any) -> list[dict[str, Any]]:
+    """Records of all combinations, each a little faster than the one before."""
+    cells = [(variant, size, count, repeat) for variant in variants for size in sizes
+             for count in threads for repeat in range(repeats)]
+    records = []
+    for number, (variant, size, count, repeat) in enumerate(cells):
+        speed = size / 8000 * count ** 0.5 * (1 + variants.index(variant) * 0.3) * (1 + repeat / 9)
+        base = f"{variant[:2]}-host" if f"{variant[:2]}-host" in REAL else "A3-host"
+        records.append(made(base, number, **{
+            "workload__bytes": size, "workload__threads": count, "workload__variant": variant,
+            "workload__connections": count, "timing__throughput_gbps": speed, **changes}))
+    return records
+
+
+def counted(data: dict[str, Any], value: int = 12345678) -> dict[str, Any]:
+    """The record with hardware counters."""
+    for end in data["counters"].values():
+        for event in end.values():
+            event.update(value=value, why=None)
+    return data
+
+
+def as_records(documents: list[dict[str, Any]], point: Point | None = None) -> list[Record]:
+    """Records as the loader gives them."""
+    return [Record(data, Path(f"{number}.json"), point) for number, data in enumerate(documents)]
+
+
+def site(data: dict[str, Any], name: str, share: float | None, how: str = "measured") -> None:
+    """Set a site to a share of the payload; None: not measured."""
+    payload = data["workload"]["received_bytes"]
+    data["sites"][name].update(
+        bytes=None if share is None else round(share * payload), how=how if share is not None
+        else "not_measured", why="nothing looked" if share is None else None)
+    assert name in SITES
+
+
+def write(folder: Path, documents: list[dict[str, Any]]) -> Path:
+    """A folder of record files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, data in enumerate(documents):
+        (folder / f"{number:04}.json").write_text(json.dumps(data))
+    return folder
+
+
+def plot(*arguments: object) -> subprocess.CompletedProcess:
+    """Run the command as a person would."""
+    return subprocess.run([ROOT / "tools/plot", *map(str, arguments)], capture_output=True,
+                          text=True, check=False, timeout=120)
+
+
+def drawn_texts(figure: Figure) -> list[Text]:
+    """Every text that is really drawn, where it was drawn."""
+    seen: list[Text] = []
+    draw = Text.draw
+
+    def record(self: Text, renderer: Any, *rest: Any, **named: Any) -> None:
+        if self.get_visible() and self.get_text().strip() and self not in seen:
+            seen.append(self)
+        draw(self, renderer, *rest, **named)
+    with mock.patch.object(Text, "draw", record):
+        figure.canvas.draw()
+    return seen
+
+
+def words(figure: Figure) -> str:
+    """All text of a figure on one line."""
+    return " ".join(" ".join(text.get_text().split()) for text in drawn_texts(figure))
+
+
+def faults_of_text(figure: Figure) -> list[str]:
+    """Texts that leave the page or touch each other."""
+    texts = drawn_texts(figure)
+    renderer = figure.canvas.get_renderer()
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts]
+    page = figure.bbox
+    faults = [f"leaves the page: {name!r}" for name, box in boxes
+              if box.x0 < 0 or box.y0 < 0 or box.x1 > page.x1 or box.y1 > page.y1]
+    for index, (name, box) in enumerate(boxes):
+        for other_name, other in boxes[index + 1:]:
+            if min(box.x1, other.x1) - max(box.x0, other.x0) > 0.5 \
+                    and min(box.y1, other.y1) - max(box.y0, other.y0) > 0.5:
+                faults.append(f"overlap: {name!r} and {other_name!r}")
+    return faults
+
+
+def variance(picture: Path) -> float:
+    """Spread of its pixels: 0 for a blank page."""
+    return float(numpy.var(imread(picture)[..., :3]))

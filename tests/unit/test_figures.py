@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures show what the records say, say what was not measured, and can be read."""
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+from helpers import pictures
+from helpers.pictures import as_records, counted, faults_of_text, made, sweep, variance, words
+
+from copyscope.figures import draw_bars, draw_lines, draw_map, groups, specs, spread, style
+from copyscope.figures.metrics import METRICS
+from copyscope.records import BadRecord
+
+DEFAULTS = {spec.file: spec for spec in specs.DEFAULTS}
+NO_PMU = "no such hardware counter"
+
+
+def group_of(documents, point=None):
+    """The one group that these records make."""
+    found = groups.split(as_records(documents, point))
+    assert len(found) == 1
+    return found[0]
+
+
+def figures(documents):
+    """Every figure of these records that the command would draw."""
+    for group in groups.split(as_records(documents)):
+        for spec in specs.DEFAULTS:
+            yield spec.file, draw_lines.draw(group, spec)
+        yield "copies", draw_bars.copy_bars(group)
+        yield "pins", draw_bars.pin_bars(group)
+        for label, mine in draw_bars.by_label(group).items():
+            yield f"map {label}", draw_map.draw(group, label, mine)
+
+
+def lines_of(figure):
+    """Lines with a marker and points, of all axes."""
+    return [line for axes in figure.axes for line in axes.lines
+            if line.get_marker() not in ("None", "_", "|") and len(line.get_xdata())]
+
+
+LONG = "a reason that nobody wrote with the width of a page in mind " * 6
+MANY_VARIANTS = ("A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",
+                 "A3-reuse")
+SETS = {
+    "a sweep": lambda: sweep(),
+    "all variants": lambda: sweep(MANY_VARIANTS, repeats=1),
+    "one point": lambda: [made()],
+    "counters": lambda: [counted(each) for each in sweep()],
+    "a guest": lambda: [made("A3-guest")],
+    "two paths": lambda: sweep() + sweep(path__kind="lo", path__tx_dev="lo", path__rx_dev="lo"),
+    "many sizes": lambda: sweep(sizes=tuple(range(8, 4000, 97)), threads=(1,), repeats=1),
+    "many threads": lambda: sweep(sizes=(4096,), threads=(1, 2, 4, 8, 16, 32, 64, 100, 128, 256)),
+    "long words": lambda: [made(workload__variant="A3-" + "verylong" * 9, timing__why=LONG,
+                                timing__throughput_gbps=None, machine__cpu_model="C$P_U^ " * 30)],
+    "no probes": lambda: [blind(made())],
+    "nothing arrived": lambda: [made(workload__received_bytes=0, workload__messages=0,
+                                     timing__throughput_gbps=0.0)],
+}
+
+
+def blind(data):
+    """The record with no site measured."""
+    for name in data["sites"]:
+        pictures.site(data, name, None)
+    data["pins"].update(pages=None, how="not_measured", why=LONG)
+    return data
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_text_stays_on_the_page_and_apart(name):
+    for title, figure in figures(SETS[name]()):
+        assert not faults_of_text(figure), title
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_axes_carry_units(name):
+    spec = specs.Spec("f", "T", "threads", name)
+    axes, = draw_lines.draw(group_of([counted(each) for each in sweep()]), spec).axes
+    assert f"[{METRICS[name].unit}]" in " ".join(axes.get_ylabel().split())
+    assert axes.get_xlabel() == "Threads [number]"
+    assert axes.get_ylim()[0] == 0
+
+
+def test_what_was_not_counted_is_said_and_not_drawn_as_zero():
+    for name in ("l1_misses_per_mb-by-size", "llc_misses_per_mb-by-size",
+                 "cycles_per_byte-by-size"):
+        figure = draw_lines.draw(group_of(sweep()), DEFAULTS[name])
+        assert "not measured: this machine has" in words(figure) and NO_PMU in words(figure)
+        assert not lines_of(figure) and not figure.axes[0].get_yticks().size
+
+
+def test_series_that_lack_points_are_named():
+    documents = [data if data["workload"]["variant"] == "A2" else counted(data) for data in sweep()]
+    figure = draw_lines.draw(group_of(documents), DEFAULTS["cycles_per_byte-by-size"])
+    assert "not measured: A2 (1 thread), A2 (4 threads): this machine" in words(figure)
+    # A1 and A3, in each of 2 panels.
+    assert len(lines_of(figure)) == 4
+
+
+def test_times_of_an_emulated_guest_are_refused():
+    group = group_of([made("A3-guest")])
+    for name in ("throughput_gbps-by-size", "latency_us-by-threads", "speedup-by-threads"):
+        figure = draw_lines.draw(group, DEFAULTS[name])
+        assert "times of an emulated machine mean nothing" in words(figure)
+        assert not lines_of(figure)
+    assert "counts are exact" in words(draw_lines.draw(group, DEFAULTS["speedup-by-threads"]))
+
+
+def test_series_are_told_apart_without_colour():
+    spec = specs.Spec("f", "T", "size", "throughput_gbps", ("label", "threads"))
+    figure = draw_lines.draw(group_of(sweep(threads=(1, 2, 4, 8))), spec)
+    handles = figure.legends[0].get_lines()
+    assert len(handles) == len(lines_of(figure)) == 12
+    assert len({line.get_marker() for line in handles}) == 12
+    assert len({str(line._unscaled_dash_pattern) for line in handles}) == 12
+    assert len({style.mark(index) for index in range(14 * 14)}) == 14 * 14
+
+
+def test_bars_are_told_apart_without_colour():
+    assert len(set(style.HATCHES)) == len(style.HATCHES) == len(style.FILLS)
+
+
+def test_medians_and_ranges_are_those_of_the_records():
+    documents = [made(number=n, timing__throughput_gbps=value)
+                 for n, value in enumerate((3.0, 9.0, 4.0))]
+    figure = draw_lines.draw(group_of(documents), specs.Spec("f", "T", "size", "throughput_gbps"))
+    assert list(lines_of(figure)[0].get_ydata()) == [4.0]
+    low, high = figure.axes[0].collections[0].get_segments()[0][:, 1]
+    assert (low, high) == (3.0, 9.0)
+    assert "n = 3" in words(figure) and "75 %" in words(figure)
+
+
+def test_interval_holds_the_median_as_often_as_it_says():
+    for n in range(1, 60):
+        cut = spread.rank_below(n)
+        if cut is None:
+            assert n < 6
+            continue
+        held = 1 - 2 * sum(math.comb(n, rank) for rank in range(cut + 1)) / 2 ** n
+        assert held >= 0.95
+    assert spread.spread([5, 1, 3]) == spread.Spread(3, 1, 5, 3)
+
+
+def test_efficiency_of_a_flat_thread_axis_falls_as_one_over_n():
+    documents = sweep(("A1",), (4096,), (1, 2, 4, 8), 1, timing__throughput_gbps=2.0,
+                      workload__connections=1)
+    figure = draw_lines.draw(group_of(documents), DEFAULTS["efficiency-by-threads"])
+    assert list(lines_of(figure)[0].get_ydata()) == [1, 0.5, 0.25, 0.125]
+    assert "connections open: 1 at 2, 1 at 4, 1 at 8" in words(figure)
+
+
+def test_a_zero_does_not_go_on_a_log_axis():
+    documents = sweep(repeats=1)
+    documents[0]["timing"]["throughput_gbps"] = 0.0
+    figure = draw_lines.draw(group_of(documents), DEFAULTS["throughput_gbps-by-size"])
+    assert {axes.get_yscale() for axes in figure.axes} == {"linear", "log"}
+
+
+# The command
+
+def test_every_file_is_there_and_none_is_blank(tmp_path):
+    folder = pictures.write(tmp_path / "in", sweep())
+    done = pictures.plot(folder, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    names = {*DEFAULTS, "copies-by-site", "pins-per-message", "copymap-A1", "copymap-A2",
+             "copymap-A3"}
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert files == {f"{name}.{kind}" for name in names for kind in ("svg", "png")}
+    assert sorted(done.stdout.split()) == sorted(str(tmp_path / "out" / name) for name in files)
+    for name in names:
+        assert variance(tmp_path / "out" / f"{name}.png") > 1e-3, name
+        assert (tmp_path / "out" / f"{name}.svg").read_text().count("<path") > 20
+
+
+def test_the_same_records_give_the_same_bytes(tmp_path):
+    folder = pictures.write(tmp_path / "in", [made()])
+    for out in ("one", "two"):
+        assert pictures.plot(folder, "--out", tmp_path / out).returncode == 0
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
+
+
+def test_runs_that_may_not_be_compared_get_files_of_their_own(tmp_path):
+    folder = pictures.write(tmp_path / "in", [made(), made(number=1, path__kind="lo"),
+                                              made("A3-guest", 2)])
+    done = pictures.plot(folder, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    maps = {path.name for path in (tmp_path / "out").glob("copymap-*.png")}
+    assert len(maps) == 3 and any("-lo-" in name or "-lo." in name for name in maps)
+
+
+def test_a_thousand_records_are_drawn_in_time(tmp_path):
+    documents = sweep(sizes=(64, 512, 4096, 16384, 65536), threads=(1, 2, 4, 8), repeats=17)
+    assert len(documents) >= 1000
+    folder = pictures.write(tmp_path / "in", documents)
+    started = time.monotonic()
+    done = pictures.plot(folder, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    # Measured: 5 s. Loose, because the machine may be busy.
+    assert time.monotonic() - started < 30
+
+
+BAD = {
+    "broken.json": "{\"schema\": ", "foreign.json": "[1, 2]", "empty.json": "",
+    "other.json": "{\"schema\": \"copyscope.plan/1\"}", "short.json":
+        "{\"schema\": \"copyscope.run/1\", \"id\": \"x\"}",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_named_in_one_line_and_nothing_is_drawn(tmp_path, name):
+    folder = pictures.write(tmp_path / "in", [made()])
+    (folder / name).write_text(BAD[name])
+    done = pictures.plot(folder, "--out", tmp_path / "out")
+    assert done.returncode == 2 and not (tmp_path / "out").exists()
+    assert done.stderr.count("\n") == 1 and name in done.stderr and not done.stdout
+
+
+@pytest.mark.parametrize("key, value", [
+    ("y", "\"bandwidth\""), ("scale", "\"cubic\""), ("where", "{ colour = 1 }"), ("colour", "1"),
+    ("series", "[]"), ("file", "\"../x\""), ("x", "3"), ("end", "\"middle\"")])
+def test_a_wrong_key_of_a_profile_is_named(tmp_path, key, value):
+    entry = {"file": "\"f\"", "title": "\"T\"", "x": "\"size\"", "y": "\"throughput_gbps\"",
+             key: value}
+    profile = tmp_path / "mine.toml"
+    profile.write_text("[[figures]]\n" + "\n".join(f"{k} = {v}" for k, v in entry.items()))
+    with pytest.raises(BadRecord) as caught:
+        specs.load(str(profile), "")
+    assert "mine.toml" in str(caught.value) and key in str(caught.value)
+
+
+def test_every_profile_of_the_tree_can_be_drawn():
+    found = sorted(specs.PROFILES.glob("*.toml"))
+    group = group_of(sweep())
+    for path in found:
+        for spec in specs.load(path.stem, "as-published"):
+            assert not faults_of_text(draw_lines.draw(group, spec)), spec.file
