@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from helpers import pictures
-from helpers.pictures import as_records, faults_of_text, made, site, words
+from helpers.pictures import as_records, drawn_texts, faults_of_text, made, site, words
+from matplotlib.patches import Polygon
 
 from copyscope.figures import copies, copymap, draw_bars, draw_map, groups
 from copyscope.figures.copymap import BUFFER, DEVICE, RECEIVER, SENDER, STAGING, USER
@@ -26,7 +27,24 @@ def drawn(*documents):
     group, = groups.split(as_records(list(documents)))
     figure = draw_map.draw(group, group.records[0].label, group.records)
     assert not faults_of_text(figure)
+    assert not struck_out(figure)
     return figure
+
+
+def struck_out(figure):
+    """Texts that an arrow runs through, but for the letters that arrows carry."""
+    renderer = figure.canvas.get_renderer()
+    shapes = [patch.get_path().transformed(patch.get_transform()) for axes in figure.axes
+              for patch in axes.patches if isinstance(patch, Polygon)]
+    return [text.get_text() for text in drawn_texts(figure) if len(text.get_text()) > 1
+            and any(shape.intersects_bbox(text.get_window_extent(renderer)) for shape in shapes)]
+
+
+def test_lanes_beside_each_other_keep_clear_of_each_others_words():
+    data = made("A3-guest")
+    for name in ("tx_copy", "tx_reference", "tx_splice"):
+        site(data, name, 0.4)
+    assert "tx_splice" in words(drawn(data))
 
 
 def cause(name, share, payload, where="late_copy"):

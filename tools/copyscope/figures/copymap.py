@@ -14,7 +14,7 @@ LATE_ON_ARRIVAL = {"local delivery", "tun"}
 # Who does the work, as the table of sites in bpf/sites.h says it.
 PAID = {"user_gather": "sender, user space", "tx_copy": "sender, system call",
         "tx_reference": "sender, system call", "tx_splice": "sender, system call",
-        "late_copy": "softirq, often", "reshape": "either end", "rx_copy": "receiver, system call",
+        "late_copy": "softirq, often", "rx_copy": "receiver, system call",
         "rx_map": "receiver, system call", "rx_splice": "receiver, system call",
         "rx_discard": "receiver, system call"}
 RX_HOLLOW = {"rx_map": "pages mapped", "rx_splice": "pages spliced", "rx_discard": "dropped"}
@@ -89,7 +89,7 @@ def sending(sums: dict[str, Amount], records: list[Record]) -> list[Arrow]:
 def late_at(records: list[Record], late: Amount) -> dict[int, list[tuple[str, float]]]:
     """Late copies by the box that they are made on the way to."""
     payload = sum(record.payload_bytes or 0 for record in records) or 1
-    causes = cause_bytes(records, "late_copy")
+    causes = cause_bytes(records, "late_copy") if late.value is not None else {}
     found: dict[int, list[tuple[str, float]]] = {DEVICE: [], RECEIVER: []}
     for cause, passed in causes.items():
         where = RECEIVER if cause in LATE_ON_ARRIVAL else DEVICE

@@ -123,7 +123,7 @@ class Marks:
             self.looks[key] = {"color": COLOURS[rank % len(COLOURS)], "marker": marker,
                                "linestyle": dashes}
         # Sideways, so that error bars at one x do not hide each other; a tick is farther away.
-        step = min(0.06, 0.2 / len(keys)) if keys else 0.0
+        step = min(0.06, 0.4 / len(keys)) if keys else 0.0
         self.shift = {key: step * (index - (len(keys) - 1) / 2) for index, key in enumerate(keys)}
 
     def draw(self, axes: Axes, series: Series) -> None:

@@ -114,8 +114,8 @@ def label_lines(arrow: Arrow, letter: str, width: float) -> list[tuple[str, bool
     name = f"{letter}  {arrow.name}" if letter else arrow.name
     paid = f"paid by: {PAID[arrow.name]}" if arrow.by_cpu and arrow.name in PAID else ""
     cause = f"cause: {arrow.detail}" if arrow.by_cpu and arrow.detail else arrow.detail
-    if arrow.name == "reshape":
-        cause = arrow.detail
+    if arrow.start == arrow.end:
+        cause, paid = arrow.detail, ""
     rest = [arrow.amount.text(), cause, paid if arrow.amount.value is not None else ""]
     return [(name, True)] + [(line, False) for each in rest if each
                              for line in wrap(each, SMALL, width)]
@@ -124,9 +124,12 @@ def label_lines(arrow: Arrow, letter: str, width: float) -> list[tuple[str, bool
 def lane_label(arrow: Arrow) -> list[str]:
     """Lines above an arrow that passes over a box."""
     extra = f"cause: {arrow.detail}" if arrow.by_cpu and arrow.detail else arrow.detail
-    paid = f"paid by: {PAID[arrow.name]}" if arrow.by_cpu and arrow.amount.value is not None else ""
+    paid = f"paid by: {PAID[arrow.name]}" if arrow.by_cpu else ""
+    if arrow.amount.value is None:
+        extra = paid = ""
     text = "; ".join(each for each in (arrow.amount.text(), extra, paid) if each)
-    return wrap(text, SMALL, 2 * (BOX + GAP) + BOX - text_width(arrow.name, SMALL, True) - 0.1)
+    # Between the two boxes: outside lie the legs of the arrows around this one.
+    return wrap(text, SMALL, 2 * GAP + BOX - 0.2 - text_width(arrow.name, SMALL, True))
 
 
 def lanes(chart: CopyMap, unit: float) -> list[tuple[Arrow, float, list[str]]]:
@@ -176,8 +179,9 @@ def draw_lanes(canvas: Canvas, found: list[tuple[Arrow, float, list[str]]], top:
         ends = box_x(USER) + BOX - inset - half, box_x(SENDER) + inset + half
         canvas.bent(arrow, ends, top, top + height)
         y = top + height + half + 0.04 + height_of(len(label), SMALL)
-        canvas.write(box_x(USER), y, arrow.name, bold=True)
-        x = box_x(USER) + text_width(arrow.name, SMALL, True) + 0.1
+        x = box_x(USER) + BOX + 0.05
+        canvas.write(x, y, arrow.name, bold=True)
+        x += text_width(arrow.name, SMALL, True) + 0.1
         for line in label:
             canvas.write(x, y, line)
             y -= height_of(1, SMALL)
