@@ -10,8 +10,8 @@ from .errors import Unusable
 from .profile import LEAST_BYTES, MOST_BYTES, MOST_THREADS, Profile
 
 SCHEMA = "copyscope.plan/1"
-# Beside the time that is measured: start, attach, collect. Measured by tests/host/test_sweep.py.
-OVERHEAD_S, GUEST_OVERHEAD_S = 0.25, 25.0
+# Beside the time that is measured: start, attach, collect, detach; most of it waits for the kernel.
+OVERHEAD_S, GUEST_OVERHEAD_S = 0.3, 25.0
 
 
 @dataclass(frozen=True)
