@@ -19,11 +19,6 @@
 #include "userspace/trace/probes_offer.h"
 #include "userspace/trace/probes_read.h"
 
-/* One hook's firings by perf's count and by the program's own, taken while neither moved. */
-struct firing_pair {
-	uint64_t fired, seen;
-};
-
 struct probes {
 	struct trampoline *trampoline;
 	struct tracepoint *tracepoint;
@@ -37,10 +32,10 @@ struct probes {
 	struct firings *firings;	/* of the hooks that may run on top of any task */
 	int vouched[FIRINGS_MAX];	/* their numbers in hooks and in the record */
 	int vouched_count;
-	struct firing_pair opened[FIRINGS_MAX];
+	int64_t offset[FIRINGS_MAX];	/* perf's count less the program's, as the gate opened */
 };
 
-enum { PAIR_TRIES = 1000 };
+enum { OFFSET_TRIES = 1000, OFFSET_READINGS = 9 };
 
 /* libbpf's last complaint: told only if loading fails, because refusals are expected. */
 static char last_complaint[WHY_BYTES];
@@ -275,25 +270,42 @@ static uint64_t seen_by(const struct probes *p, enum seen_hook hook)
 	return sum;
 }
 
-/* Packets of others never stop, so the two counts are read until none came in between. */
-static struct firing_pair firing_pair(const struct probes *p, int i)
+/* Perf's count less the program's own, read until no firing came in between: packets of others
+ * never stop. */
+static int64_t firing_offset_once(const struct probes *p, int i)
 {
 	enum seen_hook hook = p->hooks[p->vouched[i]].seen;
-	struct firing_pair pair;
+	uint64_t seen = 0, fired = 0;
 
-	for (int tries = 0; tries < PAIR_TRIES; tries++) {
-		pair.seen = seen_by(p, hook);
-		pair.fired = firings_read(p->firings, i);
-		if (pair.seen == seen_by(p, hook))
+	for (int tries = 0; tries < OFFSET_TRIES; tries++) {
+		seen = seen_by(p, hook);
+		fired = firings_read(p->firings, i);
+		if (seen == seen_by(p, hook))
 			break;
 	}
-	return pair;
+	return fired - seen;
+}
+
+/* A firing that is between perf's handler and the program shifts one reading: take the median. */
+static int64_t firing_offset(const struct probes *p, int i)
+{
+	int64_t sorted[OFFSET_READINGS];
+
+	for (int n = 0; n < OFFSET_READINGS; n++) {
+		int64_t offset = firing_offset_once(p, i);
+		int at = n;
+
+		for (; at > 0 && sorted[at - 1] > offset; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = offset;
+	}
+	return sorted[OFFSET_READINGS / 2];
 }
 
 void probes_open_gate(struct probes *p)
 {
 	for (int i = 0; p->firings && i < p->vouched_count; i++)
-		p->opened[i] = firing_pair(p, i);
+		p->offset[i] = firing_offset(p, i);
 	__atomic_store_n(p->view.gate, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -302,12 +314,10 @@ void probes_close_gate(struct probes *p, struct record *r)
 	__atomic_store_n(p->view.gate, 0, __ATOMIC_SEQ_CST);
 	for (int i = 0; p->firings && i < p->vouched_count; i++) {
 		struct probe *probe = &r->probes[p->vouched[i]];
-		struct firing_pair now = firing_pair(p, i);
-		uint64_t fired = now.fired - p->opened[i].fired;
-		uint64_t seen = now.seen - p->opened[i].seen;
+		int64_t grown = firing_offset(p, i) - p->offset[i];
 
 		probe->vouched = true;
-		probe->unseen = fired > seen ? fired - seen : 0;
+		probe->unseen = grown > 0 ? grown : 0;
 	}
 }
 

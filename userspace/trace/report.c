@@ -29,7 +29,7 @@ void number_text(int64_t number, char *text)
 /* Prints @text broken at spaces, each further line indented. */
 static void print_wrapped(FILE *out, const char *first, const char *text, int indent)
 {
-	int column = fprintf(out, "%s", first);
+	int column = fprintf(out, "%s", first) - (*first == '\n');
 	bool at_start = true;
 
 	while (*text) {
@@ -249,14 +249,16 @@ void report_print(const struct record *r, FILE *out)
 {
 	char verdict[VERDICT_BYTES];
 	const struct app_totals *app = &r->app[END_RECEIVER];
-	char messages[32];
+	char messages[32], line[256];
 
 	verdict_sentence(r, verdict, sizeof(verdict));
 	print_wrapped(out, "", verdict, 0);
 	number_text(app->sum.messages, messages);
-	fprintf(out, "\n%s x %" PRIu64 " bytes, %d connection%s, %s, path %s, kernel %s, %s backend\n",
-		messages, r->plan.bytes, r->plan.threads, r->plan.threads == 1 ? "" : "s",
-		r->plan.pattern, r->path.kind, r->machine.kernel, backend_name(r->backend));
+	snprintf(line, sizeof(line),
+		 "%s x %" PRIu64 " bytes, %d connection%s, %s, path %s, kernel %s, %s backend",
+		 messages, r->plan.bytes, r->plan.threads, r->plan.threads == 1 ? "" : "s",
+		 r->plan.pattern, r->path.kind, r->machine.kernel, backend_name(r->backend));
+	print_wrapped(out, "\n", line, 0);
 	print_sites(r, out);
 	print_causes(r, out);
 	print_pins(r, out);

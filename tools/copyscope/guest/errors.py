@@ -8,6 +8,10 @@ class GuestError(Exception):
     status = 1
 
 
+class BootFailed(GuestError):
+    """The guest died or hung before it began COMMAND: nothing has happened yet."""
+
+
 class Usage(GuestError):
     """The caller asked for something that cannot be."""
 

@@ -23,7 +23,7 @@ ln -s /proc/self/fd/1 /dev/stdout
 ln -s /proc/self/fd/2 /dev/stderr
 
 # shellcheck source=/dev/null
-. /job/settings # MARK SAVE_OUT NOW MODULES
+. /job/settings # MARK STARTED SAVE_OUT NOW MODULES
 # shellcheck disable=SC2086 # a list of names
 modprobe -a $MODULES
 ip link set lo up
@@ -48,6 +48,8 @@ cat /run/stdout >&3 &
 stdout_pump=$!
 cat /run/stderr >&4 &
 stderr_pump=$!
+# To the console: tools/guest starts a machine again that dies before this line.
+echo "<3>$STARTED" >/dev/kmsg
 setsid /job/command </dev/null >/run/stdout 2>/run/stderr 3>&- 4>&- 5>&-
 status=$?
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import image, outbox
-from .errors import GuestError, Refused, TimedOut
+from .errors import BootFailed, GuestError, Refused, TimedOut
 from .kernels import ROOT, Kernel
 from .streams import Channel, to_descriptor
 
@@ -32,6 +32,10 @@ KERNEL_LINE = ("console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off now
                "rcupdate.rcu_cpu_stall_suppress=1 no_timer_check tsc=reliable "
                "random.trust_cpu=on rdinit=/init")
 TROUBLE = re.compile(r"Kernel panic|WARNING: CPU|BUG: |Oops: |general protection fault")
+STARTED = "copyscope: the command begins"
+# A boot takes 2 to 4 s, and some more on a busy machine.
+BOOT_S = 90
+BOOTS = 3
 # Bits of /proc/sys/kernel/tainted: the kernel died (oops), the kernel warned.
 TAINT_DIED, TAINT_WARNED = 1 << 7, 1 << 9
 PR_SET_PDEATHSIG = 1
@@ -93,7 +97,7 @@ class Machine:
         environment.pop("COPYSCOPE_DEBIAN_MIRROR", None)
         environment |= {"PATH": "/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C",
                         "COPYSCOPE_GUEST": job.kernel.release}
-        settings = {"MARK": self.mark, "SAVE_OUT": "yes" if job.out else "no",
+        settings = {"MARK": self.mark, "STARTED": STARTED, "SAVE_OUT": "yes" if job.out else "no",
                     "NOW": str(int(time.time())), "MODULES": "virtio_net" if job.nics else ""}
         descriptor = os.memfd_create("initrd")
         with open(descriptor, "wb", closefd=False) as stream:
@@ -125,6 +129,7 @@ class Machine:
     def carry(self) -> None:
         """Carry the streams until every port has ended, QEMU stops or time is up."""
         deadline = time.monotonic() + self.job.timeout
+        boot_deadline = time.monotonic() + BOOT_S
         with selectors.DefaultSelector() as selector:
             for (read, _), channel in zip(self.pipes, self.channels):
                 selector.register(read, selectors.EVENT_READ, channel)
@@ -133,7 +138,9 @@ class Machine:
                 if left <= 0:
                     raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s "
                                    f"(log: {self.log})")
-                for key, _ in selector.select(left):
+                if time.monotonic() > boot_deadline and not self.started():
+                    raise BootFailed(f"the guest hung while it booted (log: {self.log})")
+                for key, _ in selector.select(min(left, 1)):
                     data = os.read(key.fd, 1 << 16)
                     if data:
                         key.data.feed(data)
@@ -145,8 +152,9 @@ class Machine:
         for channel in self.channels:
             channel.flush()
         if not all(channel.ended for channel in self.channels):
-            raise GuestError(f"the guest stopped before the command ended: {self._why()} "
-                             f"(log: {self.log})")
+            kind, moment = ((GuestError, "the command ended") if self.started()
+                            else (BootFailed, "the command began"))
+            raise kind(f"the guest stopped before {moment}: {self._why()} (log: {self.log})")
         if self.outbox:
             self.outbox.seek(0)
             for name in outbox.unpack(self.outbox, self.job.out):
@@ -161,6 +169,10 @@ class Machine:
         """Tell why QEMU stopped, in its words or in the guest kernel's."""
         said = self.log.with_suffix(".qemu").read_text(errors="replace").strip().splitlines()
         return self.trouble() or (said[-1] if said else "no panic in the log")
+
+    def started(self) -> bool:
+        """Tell whether the guest had come as far as the command."""
+        return self.log.exists() and STARTED in self.log.read_text(errors="replace")
 
     def trouble(self) -> str:
         """Return the first line of the kernel's log that tells of a fault in it."""
@@ -193,7 +205,23 @@ def complain(line: str) -> None:
 
 
 def run(job: Job) -> int:
-    """Run `job` and return its exit status; whatever happens, QEMU is gone afterwards."""
+    """Run `job` and return its exit status, in a second or third machine if one fails to boot.
+
+    Emulated kernels sometimes die while they patch their own code early in the boot (seen on
+    6.12: "Oops: int3" in sched_clock_cpu).
+    """
+    for left in range(BOOTS - 1, -1, -1):
+        try:
+            return run_once(job)
+        except BootFailed as failure:
+            if not left:
+                raise
+            complain(f"{failure}; starting another one")
+    raise AssertionError("unreachable")
+
+
+def run_once(job: Job) -> int:
+    """Run `job` in one machine; whatever happens, QEMU is gone afterwards."""
     machine = Machine(job)
     try:
         machine.start()
