@@ -2,6 +2,7 @@
 """Figures show what the records say, say what was not measured, and can be read."""
 from __future__ import annotations
 
+import json
 import math
 import time
 
@@ -11,7 +12,7 @@ from helpers.pictures import as_records, counted, faults_of_text, made, sweep, v
 
 from copyscope.figures import draw_bars, draw_lines, draw_map, groups, specs, spread, style
 from copyscope.figures.metrics import METRICS
-from copyscope.records import BadRecord
+from copyscope.records import BadRecord, Point, Record
 
 DEFAULTS = {spec.file: spec for spec in specs.DEFAULTS}
 NO_PMU = "no such hardware counter"
@@ -230,6 +231,24 @@ def test_a_wrong_key_of_a_profile_is_named(tmp_path, key, value):
     with pytest.raises(BadRecord) as caught:
         specs.load(str(profile), "")
     assert "mine.toml" in str(caught.value) and key in str(caught.value)
+
+
+def test_figures_of_a_sweep_show_what_its_tables_say(tmp_path):
+    documents = sweep(("A1", "A2"), (4096,), (1,), 1, workload__seconds=2.0)
+    documents[1]["workload"]["receiver"] = "recvmsg"
+    pictures.write(tmp_path / "runs", documents)
+    (tmp_path / "plan.json").write_text(json.dumps({"settings": {
+        "figures_of": "all", "throughput_is": "nominal", "latency_is": "size/throughput"}}))
+    points = [Point(label, label, 4096, 1, 1, "mine", "as-published") for label in ("A1", "A2")]
+    records = [Record(data, tmp_path / "runs" / "0.json", point)
+               for data, point in zip(documents, points)]
+    group, = groups.split(records)
+    figure = draw_lines.draw(group, DEFAULTS["throughput_gbps-by-threads"])
+    payload = documents[0]["workload"]["received_bytes"]
+    assert lines_of(figure)[0].get_ydata()[0] == pytest.approx(payload * 8e-9 / 2.0)
+    assert "nominal time" in words(figure) and "receivers: A1 recv, A2 recvmsg" in words(figure)
+    figure = draw_lines.draw(group, DEFAULTS["latency_us-by-threads"])
+    assert "never measured" in words(figure) and "interval between" not in words(figure)
 
 
 def test_every_profile_of_the_tree_can_be_drawn():

@@ -145,6 +145,8 @@ def pin_bars(group: Group) -> Figure:
                if record.at("pins.how") == "derived"}
     known = [f"Derived: {why}" for why in sorted(filter(None, derived))]
     notes = [sentence(counts).capitalize()] * bool(counts) + known
+    if len({record.setting for record in group.records}) > 1:
+        notes.insert(1, "Runs with different numbers of threads are taken together")
     notes += [f"not measured: {', '.join(who)}: {why}" for why, who in whys.items()]
     notes += [f"{len(sizes)} of {len(every)} sizes are shown"] * (len(sizes) < len(every))
     column = max(COLUMN * 0.8, len(sizes) * PINS_BAR + 0.25)

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from copyscope.figures import lines, spread
+from copyscope.figures import lines, published, spread
 from copyscope.figures.groups import Group
 from copyscope.figures.lines import Panel, Series
 from copyscope.figures.metrics import METRICS, X_AXES
@@ -193,6 +193,16 @@ def thread_note(group: Group, spec: Spec) -> list[str]:
     return [f"\"Threads\" is a setting here; connections open: {told}"]
 
 
+def time_notes(group: Group, spec: Spec) -> list[str]:
+    """What the times of these runs are of."""
+    found = list(dict.fromkeys(note for record in group.records
+                               for note in published.meant(record)))
+    latencies = {record.latency_what for record in group.records if record.latency_what}
+    if spec.y.startswith("latency") and latencies and not any("never" in note for note in found):
+        found.append(f"Latency is: {'; '.join(sorted(latencies))}")
+    return found
+
+
 def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
     """What stands below the axes."""
     counts = {n for panel in all_panels for n in panel.counts}
@@ -203,9 +213,6 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
         found.append(f"Counted at {ends}")
     if metric.relative and counts:
         found.append("Error bars leave out the spread of the lowest setting")
-    latencies = {record.latency_what for record in group.records if record.latency_what}
-    if spec.y.startswith("latency") and counts and latencies:
-        found.append(f"Latency is: {'; '.join(sorted(latencies))}")
     if len({each.key for panel in all_panels for each in panel.series if each.points}) > 1:
         found.append("Series stand a little apart sideways to be told apart")
     if spec.panels:
@@ -213,8 +220,8 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
         if values > lines.MOST_PANELS:
             found.append(f"{lines.MOST_PANELS} of {values} panels are shown: name others by a "
                          "profile's where")
-    if any(record.point and record.point.first_client for record in group.records):
-        found.append("Throughput and latency are of the first client alone, as the report's are")
+    if metric.timed and counts:
+        found += time_notes(group, spec)
     found += thread_note(group, spec) + missing_notes(all_panels)
     if group.emulated:
         found.append("Made in an emulated guest: counts are exact, times mean nothing")

@@ -37,7 +37,16 @@ class Group:
         facts = self.facts
         mode = f"{facts['profile']}, " if facts["profile"] else ""
         return (f"{mode}{runs}, path {facts['path']}, pattern {facts['pattern']}, kernel "
-                f"{facts['kernel']}, {facts['backend']} backend, {facts['CPU']}, {span}")
+                f"{facts['kernel']}, {facts['backend']} backend, {facts['CPU']}, {span}"
+                f"{self.receivers}")
+
+    @property
+    def receivers(self) -> str:
+        """Who receives how, if not all alike."""
+        found = {record.label: record.at("workload.receiver") for record in self.records}
+        if len(set(found.values())) < 2:
+            return ""
+        return "; receivers: " + ", ".join(f"{label} {how}" for label, how in found.items())
 
     @property
     def emulated(self) -> bool:
@@ -49,7 +58,11 @@ def facts_of(record: Record) -> dict[str, str]:
     """What a record may only be drawn with, in words."""
     point = record.point
     facts = {"profile": f"{point.profile} {point.mode}" if point else ""}
-    return facts | {word: str(record.at(key)) for key, word in APART}
+    facts |= {word: str(record.at(key)) for key, word in APART}
+    if point:
+        # A profile may give each variant its own receiver: that is its experiment.
+        facts["receiver"] = ""
+    return facts
 
 
 def slug(words: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
+from copyscope.figures import published
 from copyscope.records import ENDS, Record
 
 # A number, or None and why there is none: no reader may take the one for the other.
@@ -37,15 +38,21 @@ def divided(value: Value, by: float | None, what: str) -> Value:
     return (value[0] / by, "") if by else (None, f"{what} is not known or 0")
 
 
+def no_time(record: Record) -> str:
+    """Why a record may lack a time."""
+    return record.at("workload.why") or ("no payload arrived" if not record.payload_bytes
+                                         else "the record has no such time")
+
+
 def throughput(record: Record, _: str) -> Value:
     """Gbit/s of payload."""
-    return record.throughput_gbps, record.at("timing.why") or "no throughput in the record"
+    return published.throughput_gbps(record), no_time(record)
 
 
 def latency(which: str) -> Callable[[Record, str], Value]:
     """Microseconds: mean, p50 or p99."""
     def read(record: Record, _: str) -> Value:
-        return record.latency_us(which), "no latency in the record"
+        return published.latency_us(record, which), no_time(record)
     return read
 
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads throughput and latency as the sweep's tables do, so that figures and tables agree."""
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from copyscope.records import Record, read_json
+from copyscope.sweep import values
+
+
+@functools.lru_cache(maxsize=None)
+def plan_settings(folder: Path) -> dict[str, Any] | None:
+    """What the plan of a sweep's folder says of how numbers are meant."""
+    plan = read_json(folder / "plan.json")
+    return plan.get("settings") if isinstance(plan, dict) else None
+
+
+def settings_of(record: Record) -> dict[str, Any] | None:
+    """None for a lone run: it means what it says."""
+    return plan_settings(record.source.parent.parent) if record.point else None
+
+
+def throughput_gbps(record: Record) -> float | None:
+    """Gbit/s, of one client or over the nominal time where the profile says so."""
+    settings = settings_of(record)
+    return values.throughput_gbps(record, settings) if settings else record.throughput_gbps
+
+
+def latency_us(record: Record, which: str) -> float | None:
+    """Microseconds; the mean may be what a report printed in its place."""
+    settings = settings_of(record)
+    if settings and which == "mean":
+        return values.latency_us(record, settings)
+    return record.latency_us(which)
+
+
+def meant(record: Record) -> list[str]:
+    """What to know of these numbers, in sentences."""
+    settings = settings_of(record) or {}
+    found = []
+    if settings.get("figures_of") == "first":
+        found.append("Throughput and latency are of the first client alone, as the report's are")
+    if settings.get("throughput_is") == "nominal":
+        found.append("Throughput is over the nominal time, as the report's is")
+    if settings.get("latency_is", "measured") != "measured":
+        found.append("Latency is size / throughput and was never measured, as the report's")
+    return found
