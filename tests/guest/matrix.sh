@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Runs trace_run once for each line of LIST (NAME ARGUMENTS...), beside bpftrace scripts if told.
+#
+# usage: matrix.sh LIST [SCRIPT.bt...]; leaves /out/NAME.{json,status,out,err} and /out/SCRIPT.txt.
+# Prints "up" first, so that whoever waits for the boot knows.
+set -euo pipefail
+
+list=$1
+shift
+witnesses=()
+echo up
+
+for script; do
+	name=$(basename "$script" .bt)
+	# bpftrace says so on stderr when the last probe is attached, which BEGIN does not wait for.
+	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace "$script" \
+		>"/out/$name.txt" 2>"/out/$name.err" &
+	witnesses+=($!)
+	until grep -qs PROBES_ATTACHED "/out/$name.err"; do
+		kill -0 $! || exit 1
+		sleep 0.1
+	done
+done
+
+while read -r name arguments; do
+	status=0
+	# Arguments are words: the list has no quoting.
+	# shellcheck disable=SC2086
+	build/trace_run $arguments --json "/out/$name.json" \
+		</dev/null >"/out/$name.out" 2>"/out/$name.err" || status=$?
+	echo "$status" >"/out/$name.status"
+done <"$list"
+
+for witness in "${witnesses[@]}"; do
+	kill -INT "$witness"
+	wait "$witness"
+done

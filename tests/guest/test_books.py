@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0
+"""On Debian's 6.1 and 6.12, every byte is found where it passes, and a spoiled run is caught."""
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from guest.boots import RELEASES, run_lines
+from helpers import records
+from helpers.books import (PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, VARIANTS, check_books)
+
+PRIME = f"--messages {PRIME_MESSAGES}"
+PRIMES = {f"{variant}.{path}.{threads}":
+          f"{variant} {PRIME_BYTES} {threads} --path {path} {PRIME}"
+          for variant, path, threads in itertools.product(VARIANTS, ("lo", "veth"), (1, 4))}
+REPLIES = {f"{variant}.{path}.{threads}.rr":
+           f"{variant} {PRIME_BYTES} {threads} --path {path} --pattern rr {PRIME}"
+           for variant, path, threads in itertools.product(("A1", "A2", "A3"), ("lo", "veth"),
+                                                           (1, 4))}
+LARGE_BYTES = 65536
+PINS_MESSAGES = 400
+PINS = {f"{variant}.pins": f"{variant} {LARGE_BYTES} 1 --messages {PINS_MESSAGES}"
+        for variant in ("A3-aligned", "A3")}
+LARGE_MESSAGES = {"A1": 4000, "A2": 4000, "A3": 4000, "A3-aligned": 2000, "A3-unreaped": 2000}
+LARGE = {f"{variant}.large": f"{variant} {LARGE_BYTES} 4 --messages {messages}"
+         for variant, messages in LARGE_MESSAGES.items()}
+# Emulated senders are slow: only large messages are still in flight when they are overwritten.
+REUSE_MESSAGES = 100
+REUSE = {"reuse": f"A3-reuse 1M 4 --messages {REUSE_MESSAGES}"}
+
+SPOILED_MESSAGES = 50
+DETACHED = {  # what is left off: the variant that would show it, the laws that lose their evidence
+    "late_copy": ("A3", {"reference"}),
+    "tx_reference": ("A3", {"send", "reference", "pin", "completion"}),
+    "completions": ("A3", {"completion", "pin"}),
+    "rx_copy": ("A3", {"receive"}),
+    "tx_copy": ("A1", {"send"}),
+    "accepted": ("A3", {"send", "end to end", "completion", "witness sent",
+                        "witness zero-copy sends"}),
+}
+SPOILED = {f"detach.{what}": f"{variant} {LARGE_BYTES} 2 --messages {SPOILED_MESSAGES} "
+                             f"--break detach:{what}" for what, (variant, _) in DETACHED.items()}
+SPOILED |= {what: f"A3 {LARGE_BYTES} 2 --messages {SPOILED_MESSAGES} --break {what}"
+            for what in ("drop-completion", "lose-update")}
+FORCED = {"forced": f"A3 {LARGE_BYTES} 2 --messages {SPOILED_MESSAGES} --backend tracepoint"}
+
+
+@pytest.fixture(scope="module", name="outcomes")
+def both_kernels(tmp_path_factory):
+    """All runs of this file in one boot for each kernel, both at the same time."""
+    return run_lines(tmp_path_factory.mktemp("books"),
+                     PINS | PRIMES | REPLIES | LARGE | REUSE | SPOILED | FORCED)
+
+
+@pytest.fixture(scope="module", name="outcome", params=RELEASES)
+def one_kernel(outcomes, request):
+    """What one kernel's guest left."""
+    return outcomes[request.param]
+
+
+def checked(outcome, run, messages):
+    """The record of a run that ended well, with all its books in order."""
+    assert outcome.status(run) == 0, outcome.errors(run) + outcome.text(f"{run}.out")
+    record = outcome.record(run)
+    assert record["machine"]["kernel"].startswith(outcome.release)
+    check_books(without_reshape(record), messages)
+    return record
+
+
+def without_reshape(record):
+    """The record without the one site whose bytes depend on chance: how much payload the kernel
+    moves between its own buffers depends on how full they are."""
+    assert records.how(record, "reshape") == "measured"
+    return {**record, "sites": {name: site for name, site in record["sites"].items()
+                                if name != "reshape"}}
+
+
+@pytest.mark.parametrize("run", PRIMES)
+def test_23_messages_of_4093_bytes_are_94139_at_each_site(outcome, run):
+    record = checked(outcome, run, PRIME_MESSAGES)
+    _, path, threads = run.rsplit(".", 2)
+    assert records.site(record, "rx_copy") == PRIME_PAYLOAD == 94139
+    assert record["path"]["kind"] == path and len(record["sockets"]) == 2 * int(threads)
+    assert {records.how(record, name) for name in record["sites"]} == {"measured", "derived"}
+
+
+@pytest.mark.parametrize("run", REPLIES)
+def test_requests_and_replies_are_94139_bytes_each_way(outcome, run):
+    record = checked(outcome, run, PRIME_MESSAGES)
+    assert records.site(record, "rx_copy") == 2 * PRIME_PAYLOAD
+
+
+@pytest.mark.parametrize("variant", LARGE_MESSAGES)
+def test_thousands_of_messages_of_65536_bytes_balance(outcome, variant):
+    messages = LARGE_MESSAGES[variant]
+    record = checked(outcome, f"{variant}.large", messages)
+    assert records.site(record, "rx_copy") == messages * LARGE_BYTES
+    if variant == "A3-unreaped":
+        assert record["workload"]["zerocopy_sends"] == record["counts"]["completed_sends"]
+
+
+@pytest.mark.parametrize("variant, least, most", [
+    ("A3-aligned", 16.5, 17.5),  # 8 fields of 2 pages, and one page shared by two skbs
+    ("A3", 23.5, 24.5),          # 8 fields that lie across 3 pages each
+])
+def test_aligned_fields_pin_17_pages_a_message_and_others_24(outcome, variant, least, most):
+    pins = outcome.record(f"{variant}.pins")["pins"]
+    assert least <= pins["pages"] / PINS_MESSAGES <= most
+    assert pins["pages"] == pins["released_pages"] >= pins["peak_pages"] > 0
+
+
+def test_a_buffer_that_is_reused_too_early_is_caught_by_content(outcome):
+    record = checked(outcome, "reuse", REUSE_MESSAGES)
+    assert record["workload"]["content_errors"] > 0
+    assert records.law(record, "content")["status"] == "balanced"
+
+
+@pytest.mark.parametrize("run", ["A3.veth.4", "A1.lo.1"])
+def test_every_hook_is_attached_or_absent_with_a_reason(outcome, run):
+    backend = outcome.record(run)["backend"]
+    attached = {each["site"] for each in backend["probes"] if each["status"] == "attached"}
+    assert backend["name"] == "trampoline"
+    assert {each["site"] for each in backend["probes"]} == attached
+    for probe in backend["probes"]:
+        assert probe["status"] == "attached" or probe["status"] == "absent" and probe["why"]
+
+
+@pytest.mark.parametrize("mutation, law", [("drop-completion", "completion"),
+                                           ("lose-update", "send")])
+def test_a_lost_count_breaks_its_law(outcome, mutation, law):
+    record = outcome.record(mutation)
+    assert outcome.status(mutation) == 1
+    assert records.law(record, law)["status"] == "broken"
+    assert f"{law} " in outcome.text(f"{mutation}.out")
+
+
+@pytest.mark.parametrize("what", DETACHED)
+def test_without_its_probe_no_law_is_balanced(outcome, what):
+    record = outcome.record(f"detach.{what}")
+    assert DETACHED[what][1] <= records.laws_with(record, "not testable")
+    if outcome.status(f"detach.{what}") == 0:
+        assert not records.laws_with(record, "broken")
+
+
+@pytest.mark.parametrize("what", DETACHED)
+def test_without_its_probe_no_count_is_claimed(outcome, what):
+    record = outcome.record(f"detach.{what}")
+    payload = SPOILED_MESSAGES * LARGE_BYTES
+    again = record["counts"]["retrans_referenced_bytes"] or 0
+    truth = {"A1": {"user_gather": payload, "tx_copy": payload, "rx_copy": payload},
+             "A3": {"tx_reference": payload, "late_copy": payload + again, "rx_copy": payload}}
+    for name in set(record["sites"]) - {"reshape"}:
+        if records.how(record, name) == "not_measured":
+            assert records.site(record, name) is None
+        else:
+            assert records.site(record, name) == truth[DETACHED[what][0]].get(name, 0), name
+    assert "left off on purpose" in str(records.probes(record, what))
+
+
+def test_tracepoint_backend_is_refused_where_tracepoints_are_missing(outcome):
+    # tp_btf/tcp_sendmsg_locked came with 6.18: without it the flags of a send are unknown.
+    assert outcome.status("forced") == 3 and not outcome.has_record("forced")
+    line, = outcome.errors("forced").splitlines()
+    assert "tracepoint backend cannot work here" in line and "--backend auto" in line
+
+
+@pytest.fixture(scope="module", name="from_host")
+def launched_from_the_host(tmp_path_factory):
+    """The command that a person types on the host, with a record in a file."""
+    file = tmp_path_factory.mktemp("host") / "record.json"
+    return file, records.run("A3", LARGE_BYTES, 4, "--kernel", "6.1", "--messages", 100,
+                             "--json", file, timeout_s=120)
+
+
+def test_launcher_brings_report_and_record_home(from_host):
+    file, done = from_host
+    record = records.load(file)
+    check_books(without_reshape(record), 100)
+    assert done.code == 0 and record["machine"]["kernel"].startswith("6.1.")
+    assert "local delivery" in done.out
+    assert done.out.rstrip().split("\n")[-1].split() == ["record", str(file)]
+
+
+def test_launcher_passes_one_document_and_the_exit_code():
+    done = records.run("A3", LARGE_BYTES, 2, "--kernel", "6.12", "--messages", 50,
+                       "--break", "drop-completion", "--json", "-", timeout_s=120)
+    assert done.code == 1
+    assert records.law(done.record, "completion")["status"] == "broken"
