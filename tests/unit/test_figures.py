@@ -101,6 +101,14 @@ def test_series_that_lack_points_are_named():
     assert len(lines_of(figure)) == 4
 
 
+def test_a_line_is_broken_where_a_point_is_missing():
+    documents = sweep(("A1",), (4096,), (1, 2, 4), 1)
+    documents[1]["timing"]["throughput_gbps"] = None
+    figure = draw_lines.draw(group_of(documents), DEFAULTS["throughput_gbps-by-threads"])
+    line, = lines_of(figure)
+    assert [math.isnan(y) for y in line.get_ydata()] == [False, True, False]
+
+
 def test_times_of_an_emulated_guest_are_refused():
     group = group_of([made("A3-guest")])
     for name in ("throughput_gbps-by-size", "latency_us-by-threads", "speedup-by-threads"):
@@ -247,8 +255,23 @@ def test_figures_of_a_sweep_show_what_its_tables_say(tmp_path):
     payload = documents[0]["workload"]["received_bytes"]
     assert lines_of(figure)[0].get_ydata()[0] == pytest.approx(payload * 8e-9 / 2.0)
     assert "nominal time" in words(figure) and "receivers: A1 recv, A2 recvmsg" in words(figure)
+    assert "latency" not in words(figure).lower()
     figure = draw_lines.draw(group, DEFAULTS["latency_us-by-threads"])
     assert "never measured" in words(figure) and "interval between" not in words(figure)
+
+
+def test_a_sweep_run_that_nothing_arrived_in_is_no_zero(tmp_path):
+    data = made(workload__seconds=2.0, workload__received_bytes=0, workload__messages=0,
+                timing__throughput_gbps=None, timing__latency_us=None, workload__bytes=4096)
+    (tmp_path / "plan.json").write_text(json.dumps({"settings": {
+        "figures_of": "all", "throughput_is": "nominal", "latency_is": "size/throughput"}}))
+    point = Point("A3", "A3", 512, 1, 1, "mine", "as-published")
+    group, = groups.split([Record(data, tmp_path / "runs" / "0.json", point)])
+    for name in ("throughput_gbps-by-size", "latency_us-by-size", "speedup-by-threads"):
+        figure = draw_lines.draw(group, DEFAULTS[name])
+        assert not lines_of(figure) and "not measured: no payload arrived" in words(figure)
+    assert "bytes sent: 4096 at 512" in words(draw_lines.draw(
+        group, DEFAULTS["throughput_gbps-by-size"]))
 
 
 def test_every_profile_of_the_tree_can_be_drawn():

@@ -167,7 +167,8 @@ def pin_bars(group: Group) -> Figure:
     return page.figure
 
 
-def draw_pin(axes: Axes, x: float, width: float, look: int, point: tuple[Spread | None, str]) -> None:
+def draw_pin(axes: Axes, x: float, width: float, look: int,
+             point: tuple[Spread | None, str]) -> None:
     """One bar with its error bar and number."""
     value, why = point
     if value is None:

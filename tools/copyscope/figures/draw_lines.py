@@ -128,7 +128,9 @@ class Marks:
 
     def draw(self, axes: Axes, series: Series) -> None:
         """One line with its error bars."""
-        points = series.points
+        # A line is broken where a point is missing: it must not pass for one.
+        hole = spread.Spread(math.nan, math.nan, math.nan, 0)
+        points = {x: series.points.get(x, hole) for x in sorted({*series.points, *series.missing})}
         middle = [point.middle for point in points.values()]
         bars = [[point.middle - point.low for point in points.values()],
                 [point.high - point.middle for point in points.values()]]
@@ -181,24 +183,30 @@ def missing_notes(all_panels: list[Panel]) -> list[str]:
             for why, who in by_reason.items()]
 
 
-def thread_note(group: Group, spec: Spec) -> list[str]:
-    """Say so where a setting of threads opened another number of connections."""
-    if spec.x != "threads" and "threads" not in (*spec.series, spec.panels):
-        return []
-    other = {(record.setting, record.connections) for record in lines.picked(group.records, spec)
-             if record.connections not in (None, record.setting)}
-    if not other:
-        return []
-    told = ", ".join(f"{connections} at {setting}" for setting, connections in sorted(other)[:NAMES])
-    return [f"\"Threads\" is a setting here; connections open: {told}"]
+def setting_notes(group: Group, spec: Spec) -> list[str]:
+    """Say so where a setting of threads or size was not what was opened or sent."""
+    used = (spec.x, *spec.series, spec.panels, *spec.where)
+    records = lines.picked(group.records, spec)
+    found = []
+    for key, words, pairs in (
+            ("threads", "\"Threads\" is a setting here; connections open",
+             {(record.setting, record.connections) for record in records}),
+            ("size", "\"Size\" is a setting here; bytes sent",
+             {(record.size, record.bytes) for record in records})):
+        other = sorted(pair for pair in pairs if pair[1] not in (None, pair[0]))
+        if key in used and other:
+            told = ", ".join(f"{real} at {setting}" for setting, real in other[:NAMES])
+            found.append(f"{words}: {told}{', ...' if len(other) > NAMES else ''}")
+    return found
 
 
 def time_notes(group: Group, spec: Spec) -> list[str]:
     """What the times of these runs are of."""
+    latency = spec.y.startswith("latency")
     found = list(dict.fromkeys(note for record in group.records
-                               for note in published.meant(record)))
+                               for note in published.meant(record, latency)))
     latencies = {record.latency_what for record in group.records if record.latency_what}
-    if spec.y.startswith("latency") and latencies and not any("never" in note for note in found):
+    if latency and latencies and not any("never" in note for note in found):
         found.append(f"Latency is: {'; '.join(sorted(latencies))}")
     return found
 
@@ -216,13 +224,14 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
     if len({each.key for panel in all_panels for each in panel.series if each.points}) > 1:
         found.append("Series stand a little apart sideways to be told apart")
     if spec.panels:
-        values = len({lines.key_of(each, spec.panels) for each in lines.picked(group.records, spec)})
+        values = len({lines.key_of(each, spec.panels)
+                      for each in lines.picked(group.records, spec)})
         if values > lines.MOST_PANELS:
             found.append(f"{lines.MOST_PANELS} of {values} panels are shown: name others by a "
                          "profile's where")
     if metric.timed and counts:
         found += time_notes(group, spec)
-    found += thread_note(group, spec) + missing_notes(all_panels)
+    found += setting_notes(group, spec) + missing_notes(all_panels)
     if group.emulated:
         found.append("Made in an emulated guest: counts are exact, times mean nothing")
     return [". ".join(found), group.provenance] if found else [group.provenance]

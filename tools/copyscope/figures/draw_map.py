@@ -215,7 +215,7 @@ def heading(label: str, variant: str, chart: CopyMap, group: Group) -> str:
 
 def notes(chart: CopyMap, group: Group, records: list[Record]) -> list[str]:
     """What stands below the map."""
-    sizes = sorted({record.size for record in records})
+    sizes = sorted({record.bytes for record in records})
     span = " to ".join(lines.size_text(each) for each in dict.fromkeys((sizes[0], sizes[-1])))
     zero = [site for site, each in chart.sums.items() if each.value is not None and not each.seen]
     found = [f"Messages of {span}" + ", runs summed up" * (len(records) > 1)]

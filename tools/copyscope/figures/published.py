@@ -25,25 +25,28 @@ def settings_of(record: Record) -> dict[str, Any] | None:
 def throughput_gbps(record: Record) -> float | None:
     """Gbit/s, of one client or over the nominal time where the profile says so."""
     settings = settings_of(record)
-    return values.throughput_gbps(record, settings) if settings else record.throughput_gbps
+    if not settings or record.at("timing.throughput_gbps") is None:
+        # Nothing arrived: over the nominal time that would come to a 0 which was not measured.
+        return record.throughput_gbps
+    return values.throughput_gbps(record, settings)
 
 
 def latency_us(record: Record, which: str) -> float | None:
     """Microseconds; the mean may be what a report printed in its place."""
     settings = settings_of(record)
-    if settings and which == "mean":
+    if settings and which == "mean" and throughput_gbps(record) is not None:
         return values.latency_us(record, settings)
     return record.latency_us(which)
 
 
-def meant(record: Record) -> list[str]:
-    """What to know of these numbers, in sentences."""
+def meant(record: Record, latency: bool) -> list[str]:
+    """What to know of latency, or of throughput, in sentences."""
     settings = settings_of(record) or {}
     found = []
     if settings.get("figures_of") == "first":
-        found.append("Throughput and latency are of the first client alone, as the report's are")
-    if settings.get("throughput_is") == "nominal":
+        found.append("Times are of the first client alone, as the report's are")
+    if settings.get("throughput_is") == "nominal" and not latency:
         found.append("Throughput is over the nominal time, as the report's is")
-    if settings.get("latency_is", "measured") != "measured":
+    if latency and settings.get("latency_is", "measured") != "measured":
         found.append("Latency is size / throughput and was never measured, as the report's")
     return found
