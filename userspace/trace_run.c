@@ -42,6 +42,11 @@ static int judge(struct run *run)
 			failed = 1;
 		}
 	}
+	/* Books that hold nothing balance, and say nothing. */
+	if (!failed && !r->app[END_SENDER].sum.accepted_bytes) {
+		fprintf(stderr, "trace_run: no byte was sent: give the run more --seconds\n");
+		failed = 1;
+	}
 	ledger_derive(r);
 	sites_fill(r);
 	causes_fill(r);

@@ -111,3 +111,9 @@ def test_a_killed_end_fails_the_run_with_a_line_and_no_hang(end, pattern):
     assert record["workload"]["accepted_bytes"] is None and record["workload"]["why"]
     assert {"witness sent", "content"} <= records.laws_with(record, "not testable")
     assert not processes.children(run.pid)
+
+
+def test_a_run_that_moves_nothing_is_no_success():
+    done = records.run("A3", 64, 1, "--seconds", "0.000001", "--json", "-")
+    assert done.code == 1
+    assert done.err == "trace_run: no byte was sent: give the run more --seconds\n"

@@ -29,7 +29,7 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	if (plan->messages)
 		snprintf(amount, sizeof(amount), "%llu", (unsigned long long)plan->messages);
 	else
-		snprintf(amount, sizeof(amount), "%g", plan->seconds);
+		snprintf(amount, sizeof(amount), "%.9f", plan->seconds);
 	for (int e = 0; e < END_COUNT && !err; e++) {
 		err = path_enter(path, e);
 		if (!err)
