@@ -2,6 +2,7 @@
 """Boots the guests of both kernels side by side and reads what they leave."""
 from __future__ import annotations
 
+import functools
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ TIMEOUT_S = 500
 ONE_CPU = ("--cpus", "1")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
     """What the guest of one kernel left in /out."""
     release: str
@@ -40,6 +41,7 @@ class Outcome:
         """Did the run leave a record?"""
         return (self.folder / f"{run}.json").exists()
 
+    @functools.lru_cache(maxsize=None)
     def record(self, run: str) -> dict:
         """The run's record, checked against the schema."""
         assert self.has_record(run), f"{run} left no record: {self.errors(run)}"
