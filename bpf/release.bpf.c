@@ -111,8 +111,9 @@ int BPF_PROG(completion, struct ubuf_info_msgzc *uarg)
 		return 0;
 	b = books_find(pin->cookie);
 	sends = uarg->len;
-	if (sabotage == SABOTAGE_DROP_COMPLETION && b && b->count[COUNT_completed_sends] == 0)
-		sends -= sends > 0;
+	if (sabotage == SABOTAGE_DROP_COMPLETION && sends &&
+	    !__sync_fetch_and_add(&gauges.sabotaged, 1))
+		sends--;
 	count(b, COUNT_completed_sends, sends);
 	if (!BPF_CORE_READ_BITFIELD(uarg, zerocopy))
 		count(b, COUNT_copied_sends, sends);

@@ -97,6 +97,7 @@ struct gauges {
 	unsigned long long peak_pages;
 	unsigned long long lost_updates;
 	unsigned long long first_byte_ns; /* CLOCK_MONOTONIC */
+	unsigned long long sabotaged; /* completions dropped on purpose */
 };
 
 /* Firings that one CPU's programs were shown since they were attached; a cache line of its own. */

@@ -36,6 +36,7 @@ static int judge(struct run *run)
 	int failed = 0;
 
 	for (int e = 0; e < END_COUNT; e++) {
+		r->app[e].pid = run->children[e].pid;
 		if (app_totals_parse(&run->children[e], &r->app[e]) || r->app[e].exit_status) {
 			fprintf(stderr, "trace_run: the workload's %s ended with status %d\n",
 				e == END_SENDER ? "server" : "client", r->app[e].exit_status);

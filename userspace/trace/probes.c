@@ -6,6 +6,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,13 +335,45 @@ int probes_read(struct probes *p, struct record *r)
 	return ledger_read(&p->view, &r->ledger);
 }
 
+static void *link_end(void *link)
+{
+	bpf_link__destroy(link);
+	return NULL;
+}
+
+static void *firings_end(void *firings)
+{
+	firings_close(firings);
+	return NULL;
+}
+
+/* Detaching waits for the kernel's readers, 15 to 120 ms a hook: side by side, one wait is all. */
+static void detach_all(struct probes *p)
+{
+	pthread_t threads[PROBES_MAX + 1];
+	int count = 0;
+
+	for (int i = 0; i < PROBES_MAX; i++) {
+		if (!p->links[i])
+			continue;
+		if (pthread_create(&threads[count], NULL, link_end, p->links[i]))
+			link_end(p->links[i]);
+		else
+			count++;
+	}
+	if (pthread_create(&threads[count], NULL, firings_end, p->firings))
+		firings_end(p->firings);
+	else
+		count++;
+	while (count)
+		pthread_join(threads[--count], NULL);
+}
+
 void probes_free(struct probes *p)
 {
 	if (!p)
 		return;
-	for (int i = 0; i < PROBES_MAX; i++)
-		bpf_link__destroy(p->links[i]);
-	firings_close(p->firings);
+	detach_all(p);
 	if (p->stats_fd >= 0)
 		close(p->stats_fd);
 	trampoline__destroy(p->trampoline);

@@ -78,6 +78,7 @@ struct app_totals {
 	struct app_socket sum;
 	struct app_socket *sockets;	/* owned */
 	int socket_count;
+	int pid;
 	bool completions_read;
 	bool content_unchecked;	/* by readers that may share a socket */
 	uint64_t elapsed_ns;

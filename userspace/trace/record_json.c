@@ -277,6 +277,7 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	put(o, "messages", integer_if(app, app ? app->messages : 0));
 	put(o, "latency_mean_us",
 	    app && app->latency_known ? json_real(app->latency_mean_us) : json_null());
+	put(o, "pid", integer_if(app, r->app[end].pid));
 	put(o, "local", app ? text(app->local) : json_null());
 	put(o, "remote", app ? text(app->remote) : json_null());
 	put(o, "comm", text("workload"));
