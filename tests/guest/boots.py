@@ -13,10 +13,6 @@ GUEST = records.ROOT / "tools" / "guest"
 RELEASES = ("6.1", "6.12")
 # Far above what any boot here takes with both on two processors.
 TIMEOUT_S = 500
-# QEMU 7.2 with a thread for each CPU of the guest runs stale code where the kernel patches itself
-# (jump labels, trampolines): 6.12 died of an int3 in __schedule and 6.1 hung, each after some 20
-# attachments. It also leaves one processor of two to the other guest.
-ONE_CPU = ("--cpus", "1")
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ def start(release: str, out: Path, command: list, options: list) -> subprocess.P
     at once, both would pack the same files."""
     guest = subprocess.Popen(
         [str(word) for word in (GUEST, "--kernel", release, "--timeout", TIMEOUT_S,
-                                *ONE_CPU, "--out", out, *options, "--", *command)],
+                                "--out", out, *options, "--", *command)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     first = guest.stdout.readline()
     if first != "up\n":

@@ -196,15 +196,23 @@ def cached(layer: Layer, keep: int = 4) -> Path:
         os.utime(final)  # in use: the last to be dropped below
     except FileNotFoundError:
         store(final, layer.write)
-        older = sorted(IMAGES.glob(f"{layer.name}-*.cpio"), key=lambda path: path.stat().st_mtime)
+        older = sorted(IMAGES.glob(f"{layer.name}-*.cpio"), key=age_mark)
         for stale in older[:-keep] + abandoned():
             stale.unlink(missing_ok=True)
     return final
 
 
+def age_mark(path: Path) -> float:
+    """Return the time of last use; of a file that another guest has just dropped, the past."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
 def abandoned() -> list[Path]:
     """List what writers that were killed left half done."""
-    return [path for path in IMAGES.glob("tmp-*") if time.time() - path.stat().st_mtime > 3600]
+    return [path for path in IMAGES.glob("tmp-*") if 0 < age_mark(path) < time.time() - 3600]
 
 
 def archives(kernel: Kernel, extras: Iterable[str], added: Iterable[str]) -> list[Path]:
