@@ -125,7 +125,8 @@ int main(int argc, char **argv)
 	if (err)
 		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 	tree_path("build/workload", run.workload, sizeof(run.workload));
-	if (path_arrange(&run.path, &r->path) || ends_launch(run.children, run.workload, &r->plan, &run.path) ||
+	if (path_arrange(&run.path, &r->path) ||
+	    ends_launch(run.children, run.workload, &r->plan, &run.path) ||
 	    window_prepare(&run.window, &run.options, run.workload, run.children, r))
 		goto out;
 	result = EXIT_BROKEN;

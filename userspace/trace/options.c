@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parses the command line of trace_run strictly: bad input ends here, before anything is touched. */
+/* Parses the command line of trace_run: bad input ends here, before anything is touched. */
 #include "userspace/trace/options.h"
 
 #include <argp.h>
