@@ -162,30 +162,29 @@ bool children_interrupted(void)
 	return passed_on;
 }
 
-int children_collect(struct child *children, int count, void (*tick)(void *), void *arg)
+void children_collect(struct child *children, int count, void (*tick)(void *), void *arg)
 {
 	struct sigaction action = { .sa_handler = on_signal };
-	struct pollfd fds[4];
+	struct pollfd fds[END_COUNT];
 	int open_count;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	do {
+	for (;;) {
 		open_count = 0;
 		for (int i = 0; i < count; i++) {
 			fds[i] = (struct pollfd){ .fd = children[i].out, .events = POLLIN };
 			open_count += children[i].out >= 0;
 		}
 		if (!open_count)
-			break;
+			return;
 		poll(fds, count, TICK_MS);
 		for (int i = 0; i < count; i++)
 			if (fds[i].fd >= 0 && fds[i].revents)
 				child_read(&children[i]);
 		pass_on_interrupt(children, count);
 		tick(arg);
-	} while (open_count);
-	return 0;
+	}
 }
 
 void child_end(struct child *c)

@@ -40,7 +40,7 @@ int child_release(struct child *c);
  * Collects both children's output until both have ended. SIGINT and SIGTERM to the tool are
  * passed on as SIGTERM, first to the child that decides. @tick is called about ten times a second.
  */
-int children_collect(struct child *children, int count, void (*tick)(void *), void *arg);
+void children_collect(struct child *children, int count, void (*tick)(void *), void *arg);
 
 /* True when a signal ended the run before its time. */
 bool children_interrupted(void);

@@ -52,10 +52,15 @@ static int keep_complaint(enum libbpf_print_level level, const char *format, va_
 	return 0;
 }
 
+static bool is_detached(const struct probes *p, const struct hook *hook)
+{
+	return p->detach && !strcmp(p->detach, hook->question);
+}
+
 /* Decides for one hook before load: the record says why it stays out. -ENOTSUP if the backend
  * cannot do without it. */
 static int choose_hook(struct probes *p, const struct hook *hook, const struct btf *btf,
-			struct record *r)
+		       struct record *r)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(p->view.object, hook->program);
 	struct probe *probe = &r->probes[r->probe_count++];
@@ -65,7 +70,7 @@ static int choose_hook(struct probes *p, const struct hook *hook, const struct b
 	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(hook->kind),
 		 hook->target);
 	probe->status = PROBE_ABSENT;
-	if (p->detach && !strcmp(p->detach, hook->question))
+	if (is_detached(p, hook))
 		snprintf(probe->why, WHY_BYTES, "left off on purpose (--break detach:%s)", p->detach);
 	else if (args < 0)
 		snprintf(probe->why, WHY_BYTES, "this kernel has no %s", probe->hook);
@@ -74,7 +79,7 @@ static int choose_hook(struct probes *p, const struct hook *hook, const struct b
 			 hook->target, args, hook->args);
 	else
 		return bpf_program__set_autoload(prog, true);
-	if (!hook->needed || (p->detach && !strcmp(p->detach, hook->question)))
+	if (!hook->needed || is_detached(p, hook))
 		return 0;
 	snprintf(r->backend_why, WHY_BYTES, "the %s backend cannot work here: %.180s",
 		 backend_name(r->backend), probe->why);
@@ -123,26 +128,24 @@ static int open_skeleton(struct probes *p, const struct probes_config *config,
 	return 0;
 }
 
+#define LOAD_SKELETON(p, name)                                  \
+	do {                                                    \
+		int err_ = name##__load((p)->name);             \
+								\
+		if (err_)                                       \
+			return err_;                            \
+		(p)->view.gate = &(p)->name->bss->gate_open;    \
+		(p)->view.gauges = &(p)->name->bss->gauges;     \
+		(p)->view.seen = (p)->name->bss->seen;          \
+	} while (0)
+
 static int load_skeleton(struct probes *p)
 {
-	int err;
-
-	if (p->trampoline) {
-		err = trampoline__load(p->trampoline);
-		if (!err) {
-			p->view.gate = &p->trampoline->bss->gate_open;
-			p->view.gauges = &p->trampoline->bss->gauges;
-			p->view.seen = p->trampoline->bss->seen;
-		}
-	} else {
-		err = tracepoint__load(p->tracepoint);
-		if (!err) {
-			p->view.gate = &p->tracepoint->bss->gate_open;
-			p->view.gauges = &p->tracepoint->bss->gauges;
-			p->view.seen = p->tracepoint->bss->seen;
-		}
-	}
-	return err;
+	if (p->trampoline)
+		LOAD_SKELETON(p, trampoline);
+	else
+		LOAD_SKELETON(p, tracepoint);
+	return 0;
 }
 
 static int choose_hooks(struct probes *p, const struct btf *btf, struct record *r)
@@ -153,7 +156,7 @@ static int choose_hooks(struct probes *p, const struct btf *btf, struct record *
 	r->probe_count = 0;
 	for (const struct hook *hook = p->hooks; hook->program && !err; hook++) {
 		err = choose_hook(p, hook, btf, r);
-		found |= p->detach && !strcmp(p->detach, hook->question);
+		found |= is_detached(p, hook);
 	}
 	if (err || !p->detach || found)
 		return err;
@@ -206,8 +209,8 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 		probes_free(p);
 		return err;
 	}
-	if (config->count_run_time)
-		p->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	/* The kernel then times each program, which adds about 20 ns a run. */
+	p->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	r->stats_known = p->stats_fd >= 0;
 	*out = p;
 	return 0;

@@ -19,7 +19,6 @@ struct probes_config {
 	const char *workload_path;	/* where the USDT probe of the sender lies */
 	enum sabotage sabotage;
 	const char *detach;		/* question whose hooks are left off on purpose, or NULL */
-	bool count_run_time;		/* let the kernel time each program (adds about 20 ns a run) */
 };
 
 /* All return 0 or -errno with one line in r->backend_why or printed; on error *out is NULL. */

@@ -111,6 +111,23 @@ const struct app_socket *record_app_socket(const struct record *r, uint64_t cook
 	return NULL;
 }
 
+struct overhead record_overhead(const struct record *r)
+{
+	struct overhead o = {};
+	uint64_t time_ns = 0;
+
+	for (int i = 0; i < r->probe_count; i++) {
+		o.events += r->probes[i].runs;
+		time_ns += r->probes[i].run_time_ns;
+	}
+	o.known = r->stats_known && o.events && r->window_ns;
+	if (o.known) {
+		o.ns_per_event = (double)time_ns / o.events;
+		o.share = time_ns / ((double)r->window_ns * r->machine.cpus);
+	}
+	return o;
+}
+
 void record_name(struct record *r)
 {
 	struct timespec t;

@@ -203,6 +203,16 @@ bool record_wire_known(const struct record *r);
 /* The end that a socket belongs to, told by the workload's own list; NULL if neither knows it. */
 const struct app_socket *record_app_socket(const struct record *r, uint64_t cookie, enum end *end);
 
+/* What the programs did over the window. known: the kernel kept count, and there is a ratio. */
+struct overhead {
+	bool known;
+	uint64_t events;
+	double ns_per_event;
+	double share;	/* of the time of all CPUs */
+};
+
+struct overhead record_overhead(const struct record *r);
+
 /* Gives the run its id and start time: unique on one machine. */
 void record_name(struct record *r);
 

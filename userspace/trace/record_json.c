@@ -245,21 +245,15 @@ static json_t *timing_json(const struct record *r)
 
 static json_t *overhead_json(const struct record *r)
 {
-	uint64_t runs = 0, time_ns = 0;
-	bool known;
+	struct overhead cost = record_overhead(r);
 	json_t *o = json_object();
 
-	for (int i = 0; i < r->probe_count; i++) {
-		runs += r->probes[i].runs;
-		time_ns += r->probes[i].run_time_ns;
-	}
-	known = r->stats_known && runs && r->window_ns;
-	put(o, "events", integer_if(r->stats_known, runs));
-	put(o, "ns_per_event", known ? json_real((double)time_ns / runs) : json_null());
-	put(o, "share", known ? json_real(time_ns / ((double)r->window_ns * r->machine.cpus))
-			      : json_null());
-	put(o, "why", known ? text("time inside the programs, as share of all CPUs over the window")
-			    : text("the kernel did not count the run time of BPF programs"));
+	put(o, "events", integer_if(r->stats_known, cost.events));
+	put(o, "ns_per_event", cost.known ? json_real(cost.ns_per_event) : json_null());
+	put(o, "share", cost.known ? json_real(cost.share) : json_null());
+	put(o, "why", cost.known ?
+	    text("time inside the programs, as share of all CPUs over the window") :
+	    text("the kernel did not count the run time of BPF programs"));
 	return o;
 }
 

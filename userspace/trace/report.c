@@ -205,19 +205,14 @@ static void print_timing(const struct record *r, FILE *out)
 
 static void print_overhead(const struct record *r, FILE *out)
 {
-	uint64_t runs = 0, time_ns = 0;
-	char text[32];
+	struct overhead o = record_overhead(r);
+	char events[32];
 
-	for (int i = 0; i < r->probe_count; i++) {
-		runs += r->probes[i].runs;
-		time_ns += r->probes[i].run_time_ns;
-	}
-	if (!r->stats_known || !runs || !r->window_ns)
+	if (!o.known)
 		return;
-	number_text(runs, text);
-	fprintf(out, "cost of looking %s events, %.0f ns each, %.1f %% of the time of %d CPUs\n", text,
-		(double)time_ns / runs,
-		100.0 * time_ns / ((double)r->window_ns * r->machine.cpus), r->machine.cpus);
+	number_text(o.events, events);
+	fprintf(out, "cost of looking %s events, %.0f ns each, %.1f %% of the time of %d CPUs\n",
+		events, o.ns_per_event, 100 * o.share, r->machine.cpus);
 }
 
 static void print_missing(const struct record *r, FILE *out)

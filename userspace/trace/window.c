@@ -37,7 +37,6 @@ int window_prepare(struct window *w, const struct options *options, const char *
 		.workload_path = workload,
 		.sabotage = options->sabotage,
 		.detach = options->detach,
-		.count_run_time = true,
 	};
 	int err = r->backend == BACKEND_NONE ? 0 : probes_load(&w->probes, &config, r);
 
