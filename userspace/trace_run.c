@@ -113,7 +113,6 @@ int main(int argc, char **argv)
 		return EXIT_REFUSED;
 	r->command = argv;
 	r->plan = run.options.plan;
-	snprintf(r->path.kind, sizeof(r->path.kind), "%s", run.options.path_kind);
 	r->attempt = getenv("COPYSCOPE_ATTEMPT") ? atoi(getenv("COPYSCOPE_ATTEMPT")) : 1;
 	if (run.options.no_probes) {
 		r->backend = BACKEND_NONE;
@@ -125,7 +124,7 @@ int main(int argc, char **argv)
 	if (err)
 		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 	tree_path("build/workload", run.workload, sizeof(run.workload));
-	if (path_arrange(&run.path, &r->path) ||
+	if (path_arrange(&run.path, &run.options.wish, &r->path) ||
 	    ends_launch(run.children, run.workload, &r->plan, &run.path) ||
 	    window_prepare(&run.window, &run.options, run.workload, run.children, r))
 		goto out;

@@ -46,6 +46,31 @@ def test_requests_and_replies_are_94139_bytes_each_way(variant, path, threads):
         assert each["sites"]["rx_copy"]["bytes"] == each["counts"]["accepted_bytes"]
 
 
+TRANSPORTS = {
+    "veth": ("10.0.0.1,10.0.0.2/24", "10.0.0.1", "10.0.0.2"),
+    "veth, IPv6": ("fd00::1,fd00::2/64", "[fd00::1]", "[fd00::2]"),
+    "lo": ("127.0.0.1", "127.0.0.1", "127.0.0.1"),
+    "lo, IPv6": ("::1", "[::1]", "[::1]"),
+    "lo, an address of another network": ("10.9.8.7", "10.9.8.7", "10.9.8.7"),
+}
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_addresses_and_port_are_those_asked_for(transport):
+    words, sender, receiver = TRANSPORTS[transport]
+    record = run_books("A3", PRIME_BYTES, 2, PRIME_MESSAGES, "--path", transport.split(",")[0],
+                       "--addresses", words, "--port", 8080)
+    for each in record["sockets"]:
+        local, remote = each["local"].rsplit(":", 1), each["remote"].rsplit(":", 1)
+        near, far = (local, remote) if each["end"] == "sender" else (remote, local)
+        assert near == [sender, "8080"] and far[0] == receiver
+
+
+def test_devices_have_the_names_asked_for():
+    record = run_books("A1", PRIME_BYTES, 1, PRIME_MESSAGES, "--devices", "veth_srv,veth_cli")
+    assert (record["path"]["tx_dev"], record["path"]["rx_dev"]) == ("veth_srv", "veth_cli")
+
+
 @pytest.mark.parametrize("receiver", RECEIVERS)
 def test_every_receiver_copies_every_byte_once(receiver):
     record = run_books("A3", PRIME_BYTES, 4, PRIME_MESSAGES, "--receiver", receiver)

@@ -92,9 +92,9 @@ def test_counters_and_paths_know_nothing_of_the_tracer():
 
 def test_the_tracer_knows_nothing_of_the_workload_or_of_paths():
     found = includers(r"^userspace/(workload|path)/", under("userspace/trace/"))
-    # The command line asks which paths there are.
-    assert set(found) <= {"userspace/trace/options.c", "userspace/trace/ends.c",
-                          "userspace/trace/ends.h"}
+    # The command line is where a path is wished for.
+    assert set(found) <= {"userspace/trace/options.h", "userspace/trace/options_path.c",
+                          "userspace/trace/ends.c", "userspace/trace/ends.h"}
     assert all(paths == {"userspace/path/path.h"} for paths in found.values())
 
 

@@ -10,7 +10,8 @@ import pytest
 from helpers import pictures
 from helpers.pictures import as_records, counted, faults_of_text, made, sweep, variance, words
 
-from copyscope.figures import draw_bars, draw_lines, draw_map, groups, specs, spread, style
+from copyscope import spread
+from copyscope.figures import draw_bars, draw_lines, draw_map, groups, specs, style
 from copyscope.figures.metrics import METRICS
 from copyscope.records import BadRecord, Point, Record
 
@@ -150,6 +151,8 @@ def test_interval_holds_the_median_as_often_as_it_says():
             continue
         held = 1 - 2 * sum(math.comb(n, rank) for rank in range(cut + 1)) / 2 ** n
         assert held >= 0.95
+    assert [spread.kind(n) for n in (1, 2, 5, 6)] == \
+        ["", "range of repeats", "range of repeats", "95 % interval of the median"]
     assert spread.spread([5, 1, 3]) == spread.Spread(3, 1, 5, 3)
 
 

@@ -17,7 +17,7 @@
 
 static const struct {
 	const char *kind;
-	int (*arrange)(struct path *path, struct path_facts *facts);
+	int (*arrange)(struct path *path, const struct path_wish *wish, struct path_facts *facts);
 } kinds[] = {
 	{ "lo", path_lo },
 	{ "veth", path_veth },
@@ -92,7 +92,7 @@ void path_read_device(const char *device, struct path_facts *facts)
 	close(fd);
 }
 
-int path_arrange(struct path *path, struct path_facts *facts)
+int path_arrange(struct path *path, const struct path_wish *wish, struct path_facts *facts)
 {
 	int err = -EINVAL;
 
@@ -100,9 +100,11 @@ int path_arrange(struct path *path, struct path_facts *facts)
 	path->home_ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (path->home_ns < 0)
 		return -errno;
+	path->port = wish->port;
+	snprintf(facts->kind, sizeof(facts->kind), "%s", wish->kind);
 	for (int i = 0; i < KINDS; i++)
-		if (!strcmp(kinds[i].kind, facts->kind))
-			err = kinds[i].arrange(path, facts);
+		if (!strcmp(kinds[i].kind, wish->kind))
+			err = kinds[i].arrange(path, wish, facts);
 	if (path_leave(path))
 		err = -errno;
 	if (err)

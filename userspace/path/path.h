@@ -3,30 +3,41 @@
  * What lies between the two sockets: private network namespaces that no one else can see.
  *
  * No namespace gets a name, so each dies with its last process: killing the run in any way
- * leaves neither namespace nor interface. Addresses are made from the run's pid, so that the
- * flows of two runs on one machine never look alike.
+ * leaves neither namespace nor interface. Addresses are made from the run's pid unless the user
+ * gives some, so that the flows of two runs on one machine do not look alike.
  */
 #ifndef COPYSCOPE_PATH_H
 #define COPYSCOPE_PATH_H
 
+#include <net/if.h>
 #include <sys/types.h>
 
 #include "userspace/trace/record.h"
+
+/* What the user asked for; empty or 0 where the run makes its own. */
+struct path_wish {
+	const char *kind;
+	char address[END_COUNT][ADDRESS_BYTES];
+	int prefix_bits;
+	char device[END_COUNT][IFNAMSIZ];
+	int port;
+};
 
 struct path {
 	int home_ns;			/* where the tool itself lives */
 	int ns[END_COUNT];		/* descriptors; the same namespace twice on lo */
 	char address[ADDRESS_BYTES];	/* the sender listens here */
+	int port;
 };
 
 /* True if the kind is one that this build can arrange. */
 bool path_known(const char *kind);
 
 /*
- * Makes namespaces, devices and addresses for facts->kind and fills in the other facts. Returns
- * 0, or -errno with one line printed.
+ * Makes namespaces, devices and addresses as wished and fills in the facts. Returns 0, or -errno
+ * with one line printed.
  */
-int path_arrange(struct path *path, struct path_facts *facts);
+int path_arrange(struct path *path, const struct path_wish *wish, struct path_facts *facts);
 
 /* Moves the calling (single-threaded) process into the namespace of one end, or home again. */
 int path_enter(const struct path *path, enum end end);
@@ -36,8 +47,8 @@ int path_leave(const struct path *path);
 void path_dissolve(struct path *path);
 
 /* Each file of this folder that arranges a path. */
-int path_lo(struct path *path, struct path_facts *facts);
-int path_veth(struct path *path, struct path_facts *facts);
+int path_lo(struct path *path, const struct path_wish *wish, struct path_facts *facts);
+int path_veth(struct path *path, const struct path_wish *wish, struct path_facts *facts);
 
 /* Shared by them. */
 int path_new_namespace(int *ns);

@@ -8,15 +8,15 @@
 int ends_launch(struct child children[END_COUNT], const char *workload,
 		const struct workload_plan *plan, const struct path *path)
 {
-	char bytes[24], threads[24], readers[24], amount[40];
+	char bytes[24], threads[24], readers[24], port[24], amount[40];
 	const char *how_long = plan->messages ? "--messages" : "--seconds";
 	/* The end that decides when to stop is told how long: the client in rr, else the server. */
 	bool client_decides = !strcmp(plan->pattern, "rr");
 	const char *server[] = { workload, "server", plan->variant, bytes, "--json",
-				 "--listen", path->address, "--pattern", plan->pattern,
+				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--clients", threads, how_long, amount, NULL };
 	const char *client[] = { workload, "client", bytes, threads, "--json",
-				 "--connect", path->address, "--pattern", plan->pattern,
+				 "--connect", path->address, "--port", port, "--pattern", plan->pattern,
 				 plan->readers ? "--readers" : "--receiver",
 				 plan->readers ? readers : plan->receiver,
 				 client_decides ? how_long : NULL, amount, NULL };
@@ -24,6 +24,7 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	int err = 0;
 
 	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)plan->bytes);
+	snprintf(port, sizeof(port), "%d", path->port);
 	snprintf(threads, sizeof(threads), "%d", plan->threads);
 	snprintf(readers, sizeof(readers), "%d", plan->readers);
 	if (plan->messages)

@@ -2,14 +2,13 @@
 /* Parses the command line of trace_run: bad input ends here, before anything is touched. */
 #include "userspace/trace/options.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/path/path.h"
+#include "userspace/trace/options_parts.h"
 
-enum { KEY_PATH = 256, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND, KEY_JSON,
+enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND, KEY_JSON,
        KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_READERS, KEY_HELP };
 
 enum { BYTES_MIN = 8, BYTES_MAX = 64 << 20, THREADS_MAX = 1024, SECONDS_MAX = 86400 };
@@ -23,28 +22,27 @@ static const char *const backends[] = { "auto", "trampoline", "tracepoint", NULL
 
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Workload:", 1 },
-	{ "path", KEY_PATH, "KIND", 0, "what lies between the sockets: lo, veth (default veth)", 1 },
 	{ "pattern", KEY_PATTERN, "P", 0, "stream or rr: request, then reply (default stream)", 1 },
 	{ "receiver", KEY_RECEIVER, "R", 0, "recv, perfield or recvmsg (default recv)", 1 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 1 },
 	{ "messages", KEY_MESSAGES, "N", 0, "stop after N messages in all; k and M multiply", 1 },
 	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
-	{ NULL, 0, NULL, 0, "Probes:", 2 },
-	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 2 },
+	{ NULL, 0, NULL, 0, "Probes:", 3 },
+	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "kernel", KEY_KERNEL, "RELEASE", 0,
-	  "host, or run in a throwaway guest with that Debian kernel (6.1, 6.12)", 2 },
-	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 2 },
+	  "host, or run in a throwaway guest with that Debian kernel (6.1, 6.12)", 3 },
+	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 3 },
 	{ "break", KEY_BREAK, "WHAT", 0,
-	  "spoil the run on purpose, for tests: detach:SITE, lose-update, drop-completion", 2 },
-	{ NULL, 0, NULL, 0, "Output:", 3 },
-	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 3 },
-	{ "quiet", 'q', NULL, 0, "no report", 3 },
+	  "spoil the run on purpose, for tests: detach:SITE, lose-update, drop-completion", 3 },
+	{ NULL, 0, NULL, 0, "Output:", 4 },
+	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 4 },
+	{ "quiet", 'q', NULL, 0, "no report", 4 },
 	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
 	{},
 };
 
-static void fail(const char *format, const char *what)
+void options_fail(const char *format, const char *what)
 {
 	fprintf(stderr, "trace_run: ");
 	fprintf(stderr, format, what);
@@ -63,12 +61,11 @@ static const char *one_of(const char *const *names, const char *value, const cha
 	used = snprintf(message, sizeof(message), "%s; it must be one of", format);
 	for (const char *const *name = names; *name; name++)
 		used += snprintf(message + used, sizeof(message) - used, " %s", *name);
-	fail(message, value);
+	options_fail(message, value);
 	return NULL;
 }
 
-/* A whole number with an optional k or M, between @min and @max. */
-static uint64_t whole(const char *value, uint64_t min, uint64_t max, const char *what)
+uint64_t options_whole(const char *value, uint64_t min, uint64_t max, const char *what)
 {
 	char message[200], *end;
 	unsigned long long n, factor = 1;
@@ -83,7 +80,7 @@ static uint64_t whole(const char *value, uint64_t min, uint64_t max, const char 
 		snprintf(message, sizeof(message),
 			 "%s '%%s' must be a whole number from %llu to %llu", what,
 			 (unsigned long long)min, (unsigned long long)max);
-		fail(message, value);
+		options_fail(message, value);
 	}
 	return n * factor;
 }
@@ -94,7 +91,7 @@ static double seconds(const char *value)
 	double s = strtod(value, &end);
 
 	if (end == value || *end || !(s > 0 && s <= SECONDS_MAX))
-		fail("SECONDS '%s' must be a number above 0 and up to 86400", value);
+		options_fail("SECONDS '%s' must be a number above 0 and up to 86400", value);
 	return s;
 }
 
@@ -107,7 +104,7 @@ static void parse_break(const char *value, struct options *o)
 	else if (!strcmp(value, "drop-completion"))
 		o->sabotage = SABOTAGE_DROP_COMPLETION;
 	else
-		fail("--break '%s' must be detach:SITE, lose-update or drop-completion", value);
+		options_fail("--break '%s' must be detach:SITE, lose-update or drop-completion", value);
 }
 
 static void parse_positional(struct options *o, int number, const char *value)
@@ -120,17 +117,19 @@ static void parse_positional(struct options *o, int number, const char *value)
 			 one_of(variants, value, unknown));
 		break;
 	case 1:
-		o->plan.bytes = whole(value, BYTES_MIN, BYTES_MAX, "BYTES");
+		o->plan.bytes = options_whole(value, BYTES_MIN, BYTES_MAX, "BYTES");
 		break;
 	case 2:
-		o->plan.threads = whole(value, 1, THREADS_MAX, "THREADS");
+		o->plan.threads = options_whole(value, 1, THREADS_MAX, "THREADS");
 		break;
 	default:
-		fail("one word too many: '%s'", value);
+		options_fail("one word too many: '%s'", value);
 	}
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state);
+
+static const struct argp_child children[] = { { &options_path_argp, 0, "Path:", 2 }, {} };
 
 static const struct argp argp = {
 	option_table, parse_option, "VARIANT BYTES THREADS",
@@ -139,17 +138,15 @@ static const struct argp argp = {
 	"VARIANT is A1 (gather, then send), A1-plain, A1-8send, A2 (sendmsg), A3 (MSG_ZEROCOPY), "
 	"A3-aligned, A3-unset, A3-unreaped, A3-aligned-unreaped or A3-reuse.\n"
 	"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
-	"3 the system refuses.", NULL, NULL, NULL };
+	"3 the system refuses.", children, NULL, NULL };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
 	switch (key) {
-	case KEY_PATH:
-		if (!path_known(arg))
-			fail("unknown path '%s'; this build arranges lo and veth", arg);
-		o->path_kind = arg;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->wish;
 		break;
 	case KEY_PATTERN:
 		snprintf(o->plan.pattern, sizeof(o->plan.pattern), "%s",
@@ -161,10 +158,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->receiver_given = true;
 		break;
 	case KEY_READERS:
-		o->plan.readers = whole(arg, 1, THREADS_MAX, "--readers");
+		o->plan.readers = options_whole(arg, 1, THREADS_MAX, "--readers");
 		break;
 	case KEY_MESSAGES:
-		o->plan.messages = whole(arg, 1, 1ull << 40, "--messages");
+		o->plan.messages = options_whole(arg, 1, 1ull << 40, "--messages");
 		break;
 	case KEY_SECONDS:
 		o->plan.seconds = seconds(arg);
@@ -177,7 +174,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_KERNEL:
 		if (strcmp(arg, "host"))
-			fail("--kernel %s needs the launcher: type tools/trace_run", arg);
+			options_fail("--kernel %s needs the launcher: type tools/trace_run", arg);
 		break;
 	case KEY_NO_PROBES:
 		o->no_probes = true;
@@ -187,7 +184,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_JSON:
 		if (!*arg)
-			fail("%s", "--json names no file");
+			options_fail("%s", "--json names no file");
 		o->json = arg;
 		break;
 	case 'q':
@@ -198,13 +195,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (state->arg_num < 3)
-			fail("%s", "three words are needed: VARIANT BYTES THREADS, as in A3 65536 4");
+			options_fail("%s", "three words are needed: VARIANT BYTES THREADS, as in A3 65536 4");
 		break;
 	case KEY_HELP:
 		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, "trace_run");
 		exit(0);
 	case ARGP_KEY_ERROR:
-		fail("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
+		options_fail("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -214,7 +211,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 void options_parse(int argc, char **argv, struct options *o)
 {
-	*o = (struct options){ .path_kind = "veth" };
+	*o = (struct options){ .wish = { .kind = "veth", .port = 9000 } };
 	strcpy(o->plan.pattern, "stream");
 	strcpy(o->plan.receiver, "recv");
 	o->plan.seconds = 2;
@@ -222,13 +219,13 @@ void options_parse(int argc, char **argv, struct options *o)
 	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o))
 		exit(2);
 	if (o->plan.messages && o->seconds_given)
-		fail("%s", "--messages and --seconds exclude each other: give one");
+		options_fail("%s", "--messages and --seconds exclude each other: give one");
 	if (o->plan.readers && o->receiver_given)
-		fail("%s", "--readers and --receiver exclude each other: give one");
+		options_fail("%s", "--readers and --receiver exclude each other: give one");
 	if (o->plan.readers && strcmp(o->plan.pattern, "stream"))
-		fail("%s", "--readers know no messages, so none can be a reply: use --pattern stream");
+		options_fail("%s", "--readers know no messages, so none can be a reply: use --pattern stream");
 	if (o->plan.readers)
 		strcpy(o->plan.receiver, "drain");
 	if (o->no_probes && (o->detach || o->sabotage))
-		fail("%s", "--break needs probes: leave out --no-probes");
+		options_fail("%s", "--break needs probes: leave out --no-probes");
 }

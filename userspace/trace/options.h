@@ -5,11 +5,12 @@
 
 #include <stdbool.h>
 
+#include "userspace/path/path.h"
 #include "userspace/trace/record.h"
 
 struct options {
 	struct workload_plan plan;
-	const char *path_kind;
+	struct path_wish wish;
 	enum backend backend;
 	const char *json;	/* file, "-" for stdout, NULL for results/runs/ID.json */
 	bool quiet;

@@ -33,6 +33,7 @@ int window_prepare(struct window *w, const struct options *options, const char *
 	struct probes_config config = {
 		.backend = options->backend,
 		.tgid = { children[END_SENDER].pid, children[END_RECEIVER].pid },
+		.references = !strncmp(r->plan.variant, "A3", 2),
 		.sockets = 2 * r->plan.threads,
 		.workload_path = workload,
 		.sabotage = options->sabotage,

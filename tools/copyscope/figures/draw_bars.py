@@ -11,7 +11,7 @@ from copyscope.figures import copies, lines
 from copyscope.figures.draw_lines import frame, number_text
 from copyscope.figures.groups import Group
 from copyscope.figures.metrics import BOTH, METRICS, value_of
-from copyscope.figures.spread import Spread, sentence, spread
+from copyscope.spread import Spread, sentence, spread
 from copyscope.figures.style import (FILLS, HATCHES, INK, SMALL, Page, font, text_width, wrap)
 from copyscope.records import COPY_SITES, Record
 

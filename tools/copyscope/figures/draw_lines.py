@@ -10,7 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from copyscope.figures import lines, published, spread
+from copyscope import spread
+from copyscope.figures import lines, published
 from copyscope.figures.groups import Group
 from copyscope.figures.lines import Panel, Series
 from copyscope.figures.metrics import METRICS, X_AXES

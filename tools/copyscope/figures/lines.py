@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from copyscope.figures.metrics import METRICS, value_of, x_of
 from copyscope.figures.specs import Spec
-from copyscope.figures.spread import Spread, spread
+from copyscope.spread import Spread, spread
 from copyscope.records import Record
 
 VARIANTS = ("A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",

@@ -37,6 +37,9 @@ def point(profile: Profile, variant: dict[str, str], size: int, threads: int) ->
         arguments += ["--readers", str(threads)]
     else:
         arguments += ["--receiver", variant.get("receiver", "recv")]
+    for key in ("addresses", "devices", "port"):
+        if key in settings:
+            arguments += [f"--{key}", str(settings[key])]
     return {"name": f"{variant['label']}_{size}B_{threads}T", "label": variant["label"],
             "size": size, "threads": threads, "arguments": arguments}
 

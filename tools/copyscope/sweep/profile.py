@@ -79,7 +79,8 @@ TOP: dict[str, tuple[Check, bool]] = {
     "title": (text, True), "report": (text, True), "seconds": (duration, True),
     "sizes": (list_of(whole(LEAST_BYTES, MOST_BYTES)), True),
     "threads": (list_of(whole(1, MOST_THREADS)), True),
-    "end": (among(*ENDS), True), "transport_was": (text, False),
+    "end": (among(*ENDS), True), "addresses": (text, False),
+    "devices": (text, False), "port": (whole(1, 65535), False),
     "as-published": (anything, False), "corrected": (anything, False),
     "tables": (anything, False), "figures": (anything, False),
 }
@@ -198,7 +199,8 @@ def load(wanted: str, mode: str | None = None) -> Profile:
     if chosen not in have:
         raise Unusable(f"{source}: {chosen or 'corrected'}: no such mode in this profile; "
                        f"it has {' '.join(have) or 'none'}")
-    settings = {**DEFAULTS, "end": data["end"], **data[chosen]}
+    transport = {key: data[key] for key in ("addresses", "devices", "port") if key in data}
+    settings = {**DEFAULTS, **transport, "end": data["end"], **data[chosen]}
     variants = settings.pop("variants")
     return Profile(source.stem, chosen, data["title"], data["report"], data["sizes"],
                    data["threads"], float(data["seconds"]), settings, variants,

@@ -8,10 +8,10 @@ import statistics
 from pathlib import Path
 from typing import Any, Iterable, Sequence
 
+from copyscope import spread
 from copyscope.records import ENDS, SITES, Record
 
 from .folder import write_whole
-from .summary import INTERVAL, summarise
 from .values import EVENTS, column, metrics
 
 Cell = str | float | int | None
@@ -94,23 +94,23 @@ def tidy_row(record: Record) -> list[Cell]:
 
 
 POINTS_HEAD = ("point", "label", "size_bytes", "threads_setting", "variant", "metric", "n",
-               "median", "mean", "ci95_low", "ci95_high", "interval")
+               "median", "low", "high", "interval")
 
 
 def point_rows(plan: dict[str, Any], points: dict[str, list[Record]]) -> list[list[Cell]]:
     """A row for each point and metric; empty numbers where no repeat measured it."""
     rows: list[list[Cell]] = []
     for name, group in points.items():
-        first, found = group[0], [metrics(each, plan["settings"]) for each in group]
-        for metric in found[0]:
-            known = [each[metric] for each in found if each[metric] is not None]
-            summary = summarise(known)  # type: ignore[arg-type]
+        first, repeats = group[0], [metrics(each, plan["settings"]) for each in group]
+        for metric in repeats[0]:
+            known = [each[metric] for each in repeats if each[metric] is not None]
             head: list[Cell] = [name, first.label, first.size, first.setting, first.variant, metric]
-            if summary is None:
-                rows.append([*head, 0, None, None, None, None, None])
+            if not known:
+                rows.append([*head, 0, None, None, None, None])
                 continue
-            rows.append([*head, summary.n, summary.median, summary.mean, summary.low, summary.high,
-                         INTERVAL if summary.low is not None else None])
+            found = spread.spread(known)  # type: ignore[arg-type]
+            bar = [found.low, found.high] if found.n > 1 else [None, None]
+            rows.append([*head, found.n, found.middle, *bar, spread.kind(found.n) or None])
     return rows
 
 
@@ -126,5 +126,6 @@ def write_all(root: Path, plan: dict[str, Any], records: list[Record]) -> dict[s
     write_csv(root / "tidy.csv", tidy_header(), map(tidy_row, records))
     written["tidy.csv"] = "one row a run, empty where not measured"
     write_csv(root / "points.csv", POINTS_HEAD, point_rows(plan, points))
-    written["points.csv"] = f"one row a point and metric; 95 % interval: {INTERVAL}"
+    written["points.csv"] = "one row a point and metric: the median of its repeats and its 95 % " \
+                            "interval, or their range below 6 repeats"
     return written

@@ -39,6 +39,13 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(median(ordered), ordered[cut], ordered[-1 - cut], len(ordered))
 
 
+def kind(n: int) -> str:
+    """Name what lies between low and high of n repeats."""
+    if n < 2:
+        return ""
+    return "range of repeats" if rank_below(n) is None else "95 % interval of the median"
+
+
 def sentence(counts: Iterable[int]) -> str:
     """Say what the error bars are, for points of these many repeats."""
     seen = sorted(set(counts))
