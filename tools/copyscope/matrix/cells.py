@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Names the cells of the table: every path, with one thing changed at a time, by every variant."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Sequence
+
+VARIANTS = ("A1", "A2", "A3")
+THREADS = 2
+
+# Name in the table -> words for trace_run.
+PATHS: dict[str, str] = {
+    "lo": "--path lo",
+    "veth": "--path veth",
+    "forward": "--path forward",
+    "nic": "--path nic",
+    "nic, IPv6": "--path nic --ipv6",
+    "nic, no SG": "--path nic --no-sg",
+    "nic, no TSO": "--path nic --no-tso",
+    "nic, MTU 9000": "--path nic --mtu 9000",
+    "nic, tap on sender": "--path nic --tap tx",
+    "veth, tap on sender": "--path veth --tap tx",
+    "veth, tap on receiver": "--path veth --tap rx",
+    "veth, tap elsewhere": "--path veth --tap other",
+    "lo, tap": "--path lo --tap tx",
+    "veth, no TSO": "--path veth --no-tso",
+    "veth, 1 % loss": "--path veth --netem loss+1%",
+    "nic, 1 % loss": "--path nic --netem loss+1%",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: a path and a variant, on whatever kernel the guest has."""
+
+    path: str
+    variant: str
+
+    @property
+    def name(self) -> str:
+        """Name of its files."""
+        plain = "".join(c if c.isalnum() else "-" for c in f"{self.path} {self.variant}")
+        return "-".join(part for part in plain.split("-") if part)
+
+    def words(self, size: int, messages: int) -> list[str]:
+        """Words for trace_run; a plus in PATHS stands for a space inside one word."""
+        path = [word.replace("+", " ") for word in PATHS[self.path].split()]
+        return [self.variant, str(size), str(THREADS), "--messages", str(messages), *path]
+
+
+def cells(paths: Sequence[str], variants: Sequence[str]) -> list[Cell]:
+    """Every combination, in the order of the table."""
+    return [Cell(path, variant) for path in paths for variant in variants]

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of tools/matrix: boot the guests, read their records, write the table."""
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from copyscope.guest.kernels import SUITES
+
+from . import cells, guests, rows as reader, table
+
+ROOT = guests.ROOT
+EXIT_FINE, EXIT_BROKEN, EXIT_USAGE = 0, 1, 2
+EPILOG = """\
+Every number comes from a run record; the records go to DIR/KERNEL/. A cell that could not run says
+why. exit: 0 every law of every cell that ran balances; 1 one does not; 2 bad usage
+example: ./tools/matrix --out results/matrix"""
+
+
+class Usage(Exception):
+    """One line for a person."""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with one line for an error instead of its usage text."""
+
+    def error(self, message: str) -> Any:
+        raise Usage(f"{message}; try ./tools/matrix --help")
+
+
+def words(known: tuple[str, ...]):
+    """Return a reader of a list, separated by semicolons, of words from `known`."""
+    def read(text: str) -> list[str]:
+        found = [each.strip() for each in text.split(";") if each.strip()]
+        for each in found:
+            if each not in known:
+                raise argparse.ArgumentTypeError(f"{each!r} is none of {'; '.join(known)}")
+        if not found:
+            raise argparse.ArgumentTypeError(f"nothing named; known are {'; '.join(known)}")
+        return found
+    return read
+
+
+def whole(low: int, high: int):
+    """Return a reader of whole numbers."""
+    def read(text: str) -> int:
+        if not re.fullmatch(r"\d{1,9}", text) or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {low} to {high}")
+        return int(text)
+    return read
+
+
+def build_parser() -> Parser:
+    """Describe the options."""
+    parser = Parser(prog="./tools/matrix", description=sys.modules["__main__"].__doc__,
+                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+                    allow_abbrev=False)
+    add = parser.add_argument
+    add("--kernels", type=words(tuple(SUITES)), default=list(SUITES), metavar="K;K",
+        help=f"releases ({'; '.join(SUITES)})")
+    add("--paths", type=words(tuple(cells.PATHS)), default=list(cells.PATHS), metavar="P;P",
+        help=f"rows ({'; '.join(cells.PATHS)})".replace("%", "%%"))
+    add("--variants", type=words(cells.VARIANTS), default=list(cells.VARIANTS), metavar="V;V",
+        help=f"({'; '.join(cells.VARIANTS)})")
+    add("--bytes", type=whole(8, 1 << 20), default=65536, metavar="N", help="a message (65536)")
+    add("--messages", type=whole(1, 10**6), default=200, metavar="N", help="a run (200)")
+    add("--jobs", type=whole(1, 64), default=default_jobs(), metavar="N",
+        help="guests at a time (one for each processor, as memory allows)")
+    add("--out", type=Path, metavar="DIR", help="where matrix.md, matrix.csv and records go")
+    add("--quiet", action="store_true", help="no progress")
+    return parser
+
+
+def default_jobs() -> int:
+    """As many guests as there are processors and room for."""
+    free_mib = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    return max(1, min(os.cpu_count() or 1, free_mib // (2 * guests.GUEST_MIB)))
+
+
+def shown_command(arguments: list[str]) -> str:
+    """The command as typed, with names inside the tree made relative to it."""
+    return shlex.join(["./tools/matrix", *(os.path.relpath(word, ROOT) if os.path.isabs(word)
+                                           else word for word in arguments)])
+
+
+def run(options: argparse.Namespace, folder: Path, arguments: list[str]) -> int:
+    """Make all runs into `folder` and print the table."""
+    wanted = cells.cells(options.paths, options.variants)
+    total, done = len(wanted) * len(options.kernels), 0
+
+    def step(name: str) -> None:
+        nonlocal done
+        done += 1
+        if not options.quiet:
+            print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
+
+    outcomes = guests.boot_all(options.kernels, folder, wanted, options.bytes, options.messages,
+                               options.jobs, step)
+    found = reader.rows(outcomes, wanted)
+    page = table.page(found, shown_command(arguments), options.bytes, options.messages)
+    if options.out:
+        (folder / "matrix.md").write_text(page, encoding="utf-8")
+        (folder / "matrix.csv").write_text(table.sheet(found), encoding="utf-8")
+    print(page)
+    broken = [row for row in found if row.record and not row.fine]
+    for row in broken:
+        print(f"matrix: {row.kernel}, {row.cell.path}, {row.cell.variant}: {row.laws}",
+              file=sys.stderr)
+    return EXIT_BROKEN if broken else EXIT_FINE
+
+
+def act(arguments: list[str]) -> int:
+    """Do what the arguments ask for."""
+    options = build_parser().parse_args(arguments)
+    if not os.access(ROOT / "build" / "trace_run", os.X_OK):
+        raise Usage("build/trace_run is not built: run make first")
+    if not options.out:
+        with tempfile.TemporaryDirectory(prefix="copyscope-matrix-") as folder:
+            return run(options, Path(folder), arguments)
+    if options.out.exists() and not options.out.is_dir():
+        raise Usage(f"--out {options.out}: not a folder")
+    options.out.mkdir(parents=True, exist_ok=True)
+    return run(options, options.out, arguments)
+
+
+def interrupted(number: int, _frame: Any) -> None:
+    """Unwind, so that guests are stopped."""
+    raise SystemExit(128 + number)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line; any failure is one line and its exit status."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
+    try:
+        return act(arguments)
+    except Usage as error:
+        print(f"matrix: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except OSError as error:
+        print(f"matrix: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
+        return EXIT_USAGE

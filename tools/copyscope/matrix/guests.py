@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boots one guest for each kernel, a few side by side, and makes all runs of the table in it."""
+from __future__ import annotations
+
+import shlex
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Sequence
+
+from .cells import Cell
+
+ROOT = Path(__file__).resolve().parents[3]
+GUEST = ROOT / "tools" / "guest"
+GUEST_MIB, TIMEOUT_S = 1024, 1200
+NICS = 2
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one guest left: a folder of records, or why there is none."""
+
+    kernel: str
+    folder: Path
+    why: str = ""
+
+
+def script(runs: dict[str, list[str]]) -> str:
+    """A shell script that makes the runs one after the other, whatever becomes of each."""
+    lines = ["echo up"]
+    for name, words in runs.items():
+        lines += [f"build/trace_run {shlex.join(words)} --quiet --json /out/{name}.json "
+                  f"</dev/null >/dev/null 2>/out/{name}.err; echo $? >/out/{name}.status",
+                  f"echo {name}"]
+    return "\n".join(lines)
+
+
+def fetch(kernel: str) -> str:
+    """Fetch a kernel if it is not here; return why that cannot be, or ""."""
+    done = subprocess.run([GUEST, "--kernel", kernel, "--fetch"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no word"])[-1]
+
+
+def boot(kernel: str, folder: Path, runs: dict[str, list[str]], up: threading.Event,
+         step: Say) -> Outcome:
+    """Make the runs in one guest; `up` is set when another one may start packing its files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [GUEST, "--kernel", kernel, "--nics", NICS, "--memory", f"{GUEST_MIB}M",
+               "--timeout", TIMEOUT_S, "--out", folder, "--", "sh", "-c", script(runs)]
+    with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as guest:
+        said: list[str] = []
+        reader = threading.Thread(target=lambda: said.extend(guest.stderr))  # type: ignore
+        reader.start()
+        try:
+            for line in guest.stdout or []:
+                if line == "up\n":
+                    up.set()
+                else:
+                    step(f"{kernel} {line.strip()}")
+        except BaseException:
+            guest.terminate()
+            raise
+        finally:
+            up.set()
+        status = guest.wait()
+        reader.join()
+    why = said[-1].strip() if said else "no word"
+    return Outcome(kernel, folder, "" if status == 0 else f"the guest ended with {status}: {why}")
+
+
+def boot_all(kernels: Sequence[str], folder: Path, cells: Sequence[Cell], size: int, messages: int,
+             jobs: int, step: Say) -> list[Outcome]:
+    """Boot the guests of all kernels, `jobs` at a time."""
+    runs = {cell.name: cell.words(size, messages) for cell in cells}
+    packing = threading.Lock()
+
+    def one(kernel: str) -> Outcome:
+        up = threading.Event()
+        # Guests that start together would both pack the same files.
+        with packing:
+            why = fetch(kernel)
+            if why:
+                return Outcome(kernel, folder / kernel, why)
+            worker = ThreadPoolExecutor(1)
+            future = worker.submit(boot, kernel, folder / kernel, runs, up, step)
+            up.wait()
+        with worker:
+            return future.result()
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(one, kernels))

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads the runs of the table: one row a cell, with what became of each byte, or why none ran."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Sequence
+
+from copyscope.records import BadRecord, Record, load_record
+
+from .cells import Cell
+from .guests import Outcome
+
+EXIT_FINE, EXIT_BROKEN = 0, 1
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell: its record, or why there is none."""
+
+    kernel: str
+    cell: Cell
+    record: Record | None
+    why: str = ""
+
+    def count(self, key: str) -> int | None:
+        """A number of the record at a dotted key; None if it was not measured."""
+        value = self.record.at(key) if self.record else None
+        return value if isinstance(value, int) else None
+
+    @property
+    def residual(self) -> int | None:
+        """The largest residual of its laws, with its sign."""
+        if not self.record:
+            return None
+        found = [law["residual"] for law in self.record.data["laws"]
+                 if law["residual"] is not None]
+        return max(found, key=abs, default=None)
+
+    @property
+    def untestable(self) -> list[str]:
+        """Laws that could not be tested."""
+        return [law["law"] for law in self.record.data["laws"]
+                if law["status"] == "not testable"] if self.record else []
+
+    @property
+    def fine(self) -> bool:
+        """Every testable law balances."""
+        return bool(self.record) and not self.record.broken_laws()  # type: ignore[union-attr]
+
+    @property
+    def laws(self) -> str:
+        """The state of its laws in words."""
+        if not self.record:
+            return f"did not run: {self.why}"
+        broken = self.record.broken_laws()
+        if broken:
+            return f"broken: {', '.join(broken)}"
+        if self.untestable:
+            return f"balanced; not testable: {', '.join(self.untestable)}"
+        return f"all {len(self.record.data['laws'])} balanced"
+
+
+def last_line(file: Path) -> str:
+    """What a run said last."""
+    lines = file.read_text(errors="replace").strip().splitlines() if file.exists() else []
+    return lines[-1].removeprefix("trace_run: ") if lines else "it left no word"
+
+
+def row(outcome: Outcome, cell: Cell) -> Row:
+    """Read one cell."""
+    record, status = outcome.folder / f"{cell.name}.json", outcome.folder / f"{cell.name}.status"
+    if not status.exists():
+        return Row(outcome.kernel, cell, None, outcome.why or "the guest never came to it")
+    if not record.exists() or int(status.read_text()) not in (EXIT_FINE, EXIT_BROKEN):
+        return Row(outcome.kernel, cell, None, last_line(outcome.folder / f"{cell.name}.err"))
+    try:
+        return Row(outcome.kernel, cell, load_record(record))
+    except BadRecord as error:
+        return Row(outcome.kernel, cell, None, str(error))
+
+
+def rows(outcomes: Sequence[Outcome], cells: Sequence[Cell]) -> list[Row]:
+    """Read every cell, kernel by kernel."""
+    return [row(outcome, cell) for outcome in outcomes for cell in cells]

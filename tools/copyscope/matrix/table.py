@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Writes the table: a page to read and a CSV to compute with, from the same rows."""
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any, Sequence
+
+from .rows import Row
+
+COUNTS = {
+    "accepted_bytes": "counts.accepted_bytes", "retransmitted_bytes": "",
+    "referenced_bytes": "sites.tx_reference.bytes", "late_bytes": "sites.late_copy.bytes",
+    "reshaped_bytes": "sites.reshape.bytes", "clean_bytes": "counts.clean_bytes",
+    "zerocopy_sends": "workload.zerocopy_sends", "completions": "workload.completions",
+    "copied_completions": "workload.completions_copied",
+}
+SHOWN = ("referenced_bytes", "late_bytes", "reshaped_bytes", "clean_bytes")
+HEAD = ("path", "variant", "referenced", "late", "reshaped", "clean", "completions",
+        "said COPIED", "largest residual", "laws")
+
+
+def number(row: Row, key: str) -> int | None:
+    """One of COUNTS; retransmissions are the sum of both kinds."""
+    if key != "retransmitted_bytes":
+        return row.count(COUNTS[key])
+    parts = [row.count(f"counts.retrans_{kind}_bytes") for kind in ("copied", "referenced")]
+    return None if None in parts else sum(part or 0 for part in parts)
+
+
+def shown(value: int | None) -> str:
+    """A number as people read it."""
+    return "-" if value is None else f"{value:,}"
+
+
+def line(row: Row) -> list[str]:
+    """One line of the page."""
+    head = [row.cell.path, row.cell.variant]
+    if not row.record:
+        return [*head, *["-"] * (len(HEAD) - 3), row.laws]
+    return [*head, *(shown(number(row, key)) for key in SHOWN),
+            shown(number(row, "completions")), shown(number(row, "copied_completions")),
+            shown(row.residual), row.laws]
+
+
+def kernel_of(row: Row) -> str:
+    """Release that the guest said it runs, or the one asked for."""
+    return row.record.kernel if row.record else row.kernel
+
+
+def page(rows: Sequence[Row], command: str, size: int, messages: int) -> str:
+    """The table as Markdown, a section for each kernel."""
+    commits = sorted({row.record.at("tool.commit") for row in rows if row.record})
+    text = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", "# Kernels, paths and what was copied", "",
+            f"Made by `{command}` at commit {', '.join(commits) or 'unknown'}; each run sent "
+            f"{messages} messages of {size:,} bytes, {messages * size:,} in all. The kernels ran "
+            "in emulated guests: every count is exact, and no time is shown. Bytes are sums over "
+            "both connections. `late` counts a tap's copies too. A dash: not measured, or not "
+            "asked for.", ""]
+    for kernel in dict.fromkeys(row.kernel for row in rows):
+        mine = [row for row in rows if row.kernel == kernel]
+        ran = next((row for row in mine if row.record), mine[0])
+        backend = f", {ran.record.backend} backend" if ran.record else ""
+        text += [f"## {kernel_of(ran)}{backend}", "", f"| {' | '.join(HEAD)} |",
+                 f"|{'|'.join(['---'] * 2 + ['---:'] * 7 + ['---'])}|"]
+        text += [f"| {' | '.join(line(row))} |" for row in mine] + [""]
+    return "\n".join(text)
+
+
+def sheet(rows: Sequence[Row]) -> str:
+    """The table as CSV, one row a cell, empty where not measured."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["kernel", "path", "variant", "ran", *COUNTS, "largest_residual", "laws"])
+    for row in rows:
+        numbers: list[Any] = [number(row, key) for key in COUNTS]
+        writer.writerow([kernel_of(row), row.cell.path, row.cell.variant,
+                         "yes" if row.record else "no", *numbers, row.residual, row.laws])
+    return stream.getvalue()
