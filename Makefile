@@ -40,7 +40,7 @@ OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BPF_OBJ) $(BUILD)/userspace/trace_run.o $
 # What make clean leaves: it took the network to get.
 KEPT       := $(addprefix $(BUILD)/,kernels venv)
 
-.PHONY: all setup run test bench install clean help unit-tests FORCE
+.PHONY: all setup run test bench matrix install clean help unit-tests FORCE
 all: $(PROGRAMS) ## build every program under build/ (no root needed)
 
 setup: ## install what is missing: Debian packages and a Python environment (root)
@@ -59,6 +59,11 @@ test: ## set up, build, and run every test (root); ends in "N passed, N failed"
 bench: setup ## start-up time and the cost of looking, as ratios (root)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/bench
+
+matrix: ## every kernel and path in guests: what was referenced, copied, sent clean (root)
+	$(Q)tools/setup --with-kernels
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/matrix --out results/matrix
 
 unit-tests: $(UNIT_TESTS)
 

@@ -20,7 +20,8 @@ ROOT = guests.ROOT
 EXIT_FINE, EXIT_BROKEN, EXIT_USAGE = 0, 1, 2
 EPILOG = """\
 Every number comes from a run record; the records go to DIR/KERNEL/. A cell that could not run says
-why. exit: 0 every law of every cell that ran balances; 1 one does not; 2 bad usage
+why. exit: 0 every law of every cell that ran balances; 1 one does not, or a guest
+died; 2 bad usage
 example: ./tools/matrix --out results/matrix"""
 
 
@@ -113,7 +114,10 @@ def run(options: argparse.Namespace, folder: Path, arguments: list[str]) -> int:
     for row in broken:
         print(f"matrix: {row.kernel}, {row.cell.path}, {row.cell.variant}: {row.laws}",
               file=sys.stderr)
-    return EXIT_BROKEN if broken else EXIT_FINE
+    lost = [outcome for outcome in outcomes if outcome.why]
+    for outcome in lost:
+        print(f"matrix: {outcome.kernel}: {outcome.why}", file=sys.stderr)
+    return EXIT_BROKEN if broken or lost else EXIT_FINE
 
 
 def act(arguments: list[str]) -> int:

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table of kernels and paths shows what the records say, and what did not run, and why."""
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+from helpers import records
+
+sys.path.insert(0, str(records.ROOT / "tools"))
+from copyscope.matrix import cells, guests, rows, table  # noqa: E402
+
+MATRIX = records.ROOT / "tools" / "matrix"
+CELL = cells.Cell("veth", "A3")
+
+
+def left_by_a_guest(folder, change=lambda data: None, status=0, said=""):
+    """A guest's folder with one run in it."""
+    data = json.loads((records.ROOT / "tests/data/run-A3-guest.json").read_text())
+    change(data)
+    (folder / f"{CELL.name}.json").write_text(json.dumps(data))
+    (folder / f"{CELL.name}.status").write_text(f"{status}\n")
+    (folder / f"{CELL.name}.err").write_text(said)
+    return guests.Outcome("6.12", folder)
+
+
+def test_names_of_cells_are_names_of_files_and_all_different():
+    names = [each.name for each in cells.cells(list(cells.PATHS), cells.VARIANTS)]
+    assert len(set(names)) == len(names) == len(cells.PATHS) * 3
+    assert all(part.isalnum() for name in names for part in name.split("-"))
+
+
+def test_a_word_with_a_space_reaches_trace_run_as_one():
+    words = cells.Cell("nic, 1 % loss", "A3").words(65536, 200)
+    assert words[-2:] == ["--netem", "loss 1%"]
+    assert "'loss 1%'" in guests.script({"x": words})
+
+
+def test_a_row_shows_the_numbers_of_its_record(tmp_path):
+    row = rows.row(left_by_a_guest(tmp_path), CELL)
+    data = row.record.data
+    assert table.number(row, "referenced_bytes") == data["sites"]["tx_reference"]["bytes"]
+    assert table.number(row, "late_bytes") == data["sites"]["late_copy"]["bytes"]
+    line = table.line(row)
+    assert line[2] == f"{data['sites']['tx_reference']['bytes']:,}"
+    assert row.fine and row.residual == 0
+
+
+def test_what_was_not_measured_is_a_dash_and_an_empty_field(tmp_path):
+    def hide(data):
+        data["sites"]["reshape"]["bytes"] = None
+    row = rows.row(left_by_a_guest(tmp_path, hide), CELL)
+    assert table.line(row)[4] == "-"
+    found, = csv.DictReader(io.StringIO(table.sheet([row])))
+    assert found["reshaped_bytes"] == "" and found["late_bytes"] != ""
+
+
+def test_a_broken_law_is_named_and_its_residual_shown(tmp_path):
+    def spoil(data):
+        data["laws"][1].update(status="broken", left=5, right=12, residual=-7)
+    row = rows.row(left_by_a_guest(tmp_path, spoil, status=1), CELL)
+    assert not row.fine and row.residual == -7
+    assert row.laws == f"broken: {row.record.data['laws'][1]['law']}"
+
+
+@pytest.mark.parametrize("status, said, why", [
+    (3, "trace_run: this kernel has no netem\n", "this kernel has no netem"),
+    (2, "", "it left no word"),
+])
+def test_a_run_that_was_refused_says_why(tmp_path, status, said, why):
+    row = rows.row(left_by_a_guest(tmp_path, status=status, said=said), CELL)
+    assert row.record is None and row.laws == f"did not run: {why}"
+    assert table.line(row)[2:-1] == ["-"] * 7
+
+
+def test_a_guest_that_died_says_so_in_each_cell(tmp_path):
+    row = rows.row(guests.Outcome("7.2", tmp_path, "no package"), CELL)
+    assert row.laws == "did not run: no package"
+
+
+@pytest.mark.parametrize("words", ["--kernels 9.9", "--paths tunnel", "--variants A4",
+                                   "--messages 0", "--bytes 7", "--jobs none", "--frob"])
+def test_bad_words_are_one_line_and_exit_2(words):
+    done = subprocess.run([MATRIX, *words.split()], capture_output=True, text=True, timeout=20,
+                          check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
