@@ -33,10 +33,13 @@ LIB_SRC    := $(wildcard userspace/trace/*.c userspace/counters/*.c userspace/pa
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)
 WORK_SRC   := $(wildcard userspace/workload/*.c userspace/workload/variants/*.c)
 WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
-PROGRAMS   := $(BUILD)/workload $(BUILD)/trace_run
+BASE_SRC   := $(wildcard userspace/baseline/*.c)
+BASE_OBJ   := $(BASE_SRC:%.c=$(BUILD)/%.o)
+PROGRAMS   := $(BUILD)/workload $(BUILD)/trace_run $(BUILD)/baseline
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c))
 BPF_OBJ    := $(sort $(TRAMPOLINE:%=$(BUILD)/bpf/%.bpf.o) $(TRACEPOINT:%=$(BUILD)/bpf/%.bpf.o))
-OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BPF_OBJ) $(BUILD)/userspace/trace_run.o $(UNIT_TESTS:%=%.o)
+OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BASE_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) \
+		$(BUILD)/userspace/trace_run.o $(BUILD)/userspace/baseline.o
 # What make clean leaves: it took the network to get.
 KEPT       := $(addprefix $(BUILD)/,kernels venv)
 
@@ -89,9 +92,17 @@ $(BUILD)/trace_run: $(BUILD)/userspace/trace_run.o $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(BUILD)/tests/unit/%_test: $(BUILD)/tests/unit/%_test.o $(BUILD)/libcopyscope.a
+$(BUILD)/libbaseline.a: $(BASE_OBJ)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/baseline: $(BUILD)/userspace/baseline.o $(BUILD)/libbaseline.a $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -lm -o $@
+
+$(BUILD)/tests/unit/%_test: $(BUILD)/tests/unit/%_test.o $(BUILD)/libbaseline.a $(BUILD)/libcopyscope.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -lm -o $@
 
 $(BUILD)/%.o: %.c Makefile
 	$(call msg,CC,$@)
@@ -99,8 +110,9 @@ $(BUILD)/%.o: %.c Makefile
 	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
 
 $(BUILD)/userspace/trace/probes.o: $(BUILD)/trampoline.skel.h $(BUILD)/tracepoint.skel.h
-$(BUILD)/userspace/trace/record_json.o: CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
-$(BUILD)/userspace/trace/record_json.o: $(BUILD)/version
+NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,trace/record_json.o baseline/suite_json.o)
+$(NAMES_COMMIT): CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
+$(NAMES_COMMIT): $(BUILD)/version
 
 # Rewritten only when the commit changes, so that a record never names a stale one.
 $(BUILD)/version: FORCE

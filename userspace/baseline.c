@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Conducts the machine baseline: parse, look at the machine, arrange, run, report. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "userspace/baseline/clock.h"
+#include "userspace/baseline/suite.h"
+
+enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
+
+static void on_signal(int number)
+{
+	measure_stop();
+}
+
+static void name_run(struct suite *s)
+{
+	struct timespec now;
+	char second[32];
+	struct tm utc;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	s->started = now.tv_sec;
+	strftime(second, sizeof(second), "%Y%m%dT%H%M%S", gmtime_r(&now.tv_sec, &utc));
+	snprintf(s->id, sizeof(s->id), "%s.%03ld-%d", second, now.tv_nsec / 1000000, getpid());
+}
+
+/* Files are nameless: the file system must know how. */
+static int check_dir(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int err = fd < 0 ? errno : posix_fallocate(fd, 0, 1 << 20);
+
+	if (fd >= 0)
+		close(fd);
+	if (!err)
+		return 0;
+	fprintf(stderr, "baseline: cannot make files in %s: %s; choose another --dir DIR\n", dir,
+		strerror(err));
+	return err == ENOENT || err == ENOTDIR ? EXIT_USAGE : EXIT_REFUSED;
+}
+
+static int judge(const struct suite *s)
+{
+	for (int i = 0; i < s->row_count; i++)
+		if (s->rows[i].status == INVALID)
+			return EXIT_BROKEN;
+	return measure_stopped() ? EXIT_BROKEN : EXIT_FINE;
+}
+
+static int tell(struct suite *s, struct shelf *shelf)
+{
+	bool to_stdout = s->settings.json && !strcmp(s->settings.json, "-");
+	int err = to_stdout ? suite_write(s, stdout) : shelf_keep(shelf, s);
+
+	if (err)
+		fprintf(stderr, "baseline: cannot write the record: %s\n", strerror(-err));
+	if (s->settings.quiet || to_stdout)
+		return err;
+	suite_report(s, stdout);
+	printf("\nrecord          %s\n", shelf->path);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct suite s = { .command = argv };
+	struct sigaction action = { .sa_handler = on_signal };
+	struct shelf shelf;
+	int result;
+
+	settings_parse(argc, argv, &s.settings);
+	if (s.settings.list) {
+		suite_list(stdout);
+		return EXIT_FINE;
+	}
+	name_run(&s);
+	/* First: a file opened before could not be named from the new mount namespace. */
+	if (!geteuid())
+		tracefs_reach();
+	result = check_dir(s.settings.dir);
+	if (result)
+		return result;
+	result = shelf_reserve(&shelf, s.settings.json, s.id);
+	if (result)
+		return result == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	facts_read(&s.facts, s.settings.dir, s.settings.rtt_ms);
+	interference_look(&s.facts);
+	suite_arrange(&s);
+	suite_run(&s);
+	result = judge(&s);
+	if (measure_stopped())
+		fprintf(stderr, "baseline: interrupted: no record is kept\n");
+	else if (tell(&s, &shelf))
+		result = EXIT_BROKEN;
+	suite_free(&s);
+	return result;
+}

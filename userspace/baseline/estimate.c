@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Estimates of every row from the machine description and general knowledge of processors and of
+ * the kernel's code. None is measured here: that they can be wrong is their use.
+ */
+#include "userspace/baseline/estimate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What a number of the table is counted in. */
+enum scale {
+	CYCLES_NS,	/* core cycles, said in ns */
+	AS_IS,		/* already in the row's unit */
+	RTTS_MS,	/* round trips of the remote path, in ms */
+	CHANNELS,	/* peaks of one memory channel, in GB/s; as is if the firmware tells none */
+	SHARE,		/* this share of the hardware estimate */
+	CACHE_MIB,	/* MiB of memory that the test may use: told by the benchmark itself */
+};
+
+enum { CHANNEL_GBPS = 25 };
+
+struct part {
+	double n;
+	enum scale scale;
+	const char *basis;
+};
+
+#define NONE { 0, AS_IS, "none" }
+#define CALL(k)                                                                             \
+	{ "call-" #k, { 3, CYCLES_NS, "call and return, predicted" },                       \
+	  { (k) * 0.25, CYCLES_NS, "moving arguments to registers, four a cycle" } }
+
+static const struct {
+	const char *row;
+	struct part hardware, software;
+} table[] = {
+	{ "timing", { 30, CYCLES_NS, "rdtscp and lfence" }, NONE },
+	{ "loop", { 5, CYCLES_NS, "a load of what was just stored" }, { 1, CYCLES_NS, "compare, jump" } },
+	{ "loop-register", { 1, CYCLES_NS, "one turn a cycle" }, NONE },
+	CALL(0), CALL(1), CALL(2), CALL(3), CALL(4), CALL(5), CALL(6), CALL(7),
+	{ "call-0-timed-singly", { 33, CYCLES_NS, "the clock's reading and the call" }, NONE },
+	{ "syscall", { 80, CYCLES_NS, "syscall, swapgs twice, sysret" },
+	  { 150, CYCLES_NS, "entry and exit code, mitigations" } },
+	{ "process", { 10, AS_IS, "page tables of a small process copied" },
+	  { 60, AS_IS, "copy_process, its maps and files" } },
+	{ "thread", { 1, AS_IS, "a stack mapped" }, { 9, AS_IS, "mmap, clone, wake-up" } },
+	{ "switch-process", { 0.2, AS_IS, "registers, CR3 with PCID" },
+	  { 1.3, AS_IS, "pipe write and read, wake-up, schedule" } },
+	{ "switch-thread", { 0.1, AS_IS, "registers" },
+	  { 1.3, AS_IS, "pipe write and read, wake-up, schedule" } },
+	{ "latency-l1", { 4, CYCLES_NS, "load to use" }, NONE },
+	{ "latency-l2", { 14, CYCLES_NS, "load to use" }, NONE },
+	{ "latency-l3", { 50, CYCLES_NS, "load to use" }, NONE },
+	{ "latency-memory", { 90, AS_IS, "DRAM" }, { 10, AS_IS, "TLB misses, nested tables" } },
+	{ "latency-array", { 8, CYCLES_NS, "prefetched into L1 or L2" }, NONE },
+	{ "memory-read", { 1, CHANNELS, "one channel's peak" }, { -0.3, SHARE, "one core's misses" } },
+	{ "memory-write", { 1, CHANNELS, "one channel's peak" },
+	  { -0.5, SHARE, "each line is read before it is written" } },
+	{ "memory-copy", { 1, CHANNELS, "one channel's peak" },
+	  { -0.6, SHARE, "two lines read and one written for each copied" } },
+	{ "fault-hole", { 0.3, AS_IS, "exception, a page cleared" },
+	  { 1.7, AS_IS, "page cache, file system's page_mkwrite; no disk is read" } },
+	{ "fault-minor", { 0.2, AS_IS, "exception, a page cleared" }, { 0.4, AS_IS, "page allocated" } },
+	{ "fault-major", { 100, AS_IS, "a read of 4 KiB from an SSD" },
+	  { 10, AS_IS, "fault, block layer, two switches" } },
+	{ "tcp-rtt", { 0.4, AS_IS, "two context switches" },
+	  { 12, AS_IS, "two sends, two receives, wake-ups" } },
+	{ "tcp-rtt-remote", { 1, RTTS_MS, "the delay of the path" }, { 0.1, AS_IS, "as on loopback" } },
+	{ "icmp-rtt", { 0.1, AS_IS, "two system calls" },
+	  { 4, AS_IS, "send, reply in softirq, receive" } },
+	{ "icmp-rtt-remote", { 1, RTTS_MS, "the delay of the path" }, { 0.1, AS_IS, "as on loopback" } },
+	{ "tcp-stream", { 80000, AS_IS, "two copies of each byte at 20 GB/s" },
+	  { -0.6, SHARE, "skbs, wake-ups, two tasks" } },
+	{ "tcp-stream-remote", { 8000, AS_IS, "no link limits it: 6 MB of window in 6 ms" },
+	  { -0.75, SHARE, "the window is smaller while it grows" } },
+	{ "connect", { 1, AS_IS, "context switches" },
+	  { 40, AS_IS, "socket, port, three segments, accept" } },
+	{ "connect-remote", { 1, RTTS_MS, "SYN and its answer: connect() waits no longer" },
+	  { 0.1, AS_IS, "as on loopback" } },
+	{ "close", { 0.1, AS_IS, "a system call" }, { 12, AS_IS, "FIN, its answer, time-wait" } },
+	{ "close-remote", { 0.1, AS_IS, "a system call" },
+	  { 15, AS_IS, "FIN is sent; close() waits for no answer" } },
+	{ "file-cache", { 1, CACHE_MIB, "the memory that the test may use" },
+	  { -0.05, SHARE, "the kernel's own share of it" } },
+	{ "read-sequential", { 90, AS_IS, "a read of 4 KiB from an SSD" },
+	  { 10, AS_IS, "block layer, two switches; readahead is off" } },
+	{ "read-ahead", { 2, AS_IS, "4 KiB at 2 GB/s" },
+	  { 1, AS_IS, "system call, copy; readahead hides the latency" } },
+	{ "read-random", { 100, AS_IS, "a read of 4 KiB from an SSD" },
+	  { 10, AS_IS, "block layer, two switches" } },
+	{ "remote-sequential", { 0.3, RTTS_MS, "a round trip for several blocks read ahead" },
+	  { 0.2, AS_IS, "client, server, network" } },
+	{ "remote-random", { 1, RTTS_MS, "a round trip a block" },
+	  { 0.3, AS_IS, "client, server, network" } },
+	{ "contention", { 400, AS_IS, "20 readers queue at one device" }, { 100, AS_IS, "switches" } },
+};
+
+static double value(const struct part *p, double hardware, const struct facts *f)
+{
+	switch (p->scale) {
+	case CYCLES_NS:
+		return p->n / f->core_ghz;
+	case RTTS_MS:
+		return p->n * f->rtt_ms;
+	case CHANNELS:
+		return p->n * (f->memory_peak_gbps ? f->memory_peak_gbps : CHANNEL_GBPS);
+	case SHARE:
+		return p->n * hardware;
+	case CACHE_MIB:
+		return p->n * (f->cache_limit_bytes >> 20);
+	case AS_IS:
+		break;
+	}
+	return p->n;
+}
+
+struct estimate estimate_row(const char *row, const struct facts *f)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct estimate e;
+
+		if (strcmp(table[i].row, row))
+			continue;
+		e.hardware = value(&table[i].hardware, NAN, f);
+		e.software = value(&table[i].software, e.hardware, f);
+		e.hardware_basis = table[i].hardware.basis;
+		e.software_basis = table[i].software.basis;
+		return e;
+	}
+	return (struct estimate){ NAN, NAN, "none made", "none made" };
+}

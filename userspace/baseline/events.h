@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The counters beside a benchmark: perf events of tracepoints and of the kernel's own software
+ * counters, inherited by children. They count even while a task is current that the kernel keeps
+ * from BPF programs.
+ */
+#ifndef COPYSCOPE_BASELINE_EVENTS_H
+#define COPYSCOPE_BASELINE_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * name in the record, tracepoint, filter. "@" in a filter stands for the device of the path.
+ * prctl is what starts and stops the counters. A task that was preempted has state 256
+ * (TASK_REPORT_MAX, include/linux/sched.h), one that gave way has 0.
+ */
+#define EVENTS(X)                                                                              \
+	X(syscalls, "system calls", "raw_syscalls/sys_enter", "id != %prctl")                  \
+	X(getuid, "getuid calls", "raw_syscalls/sys_enter", "id == %getuid")                   \
+	X(sends, "sendto calls", "raw_syscalls/sys_enter", "id == %sendto")                    \
+	X(receives, "recvfrom calls", "raw_syscalls/sys_enter", "id == %recvfrom")             \
+	X(reads, "read calls", "raw_syscalls/sys_enter", "id == %read")                        \
+	X(preads, "pread64 calls", "raw_syscalls/sys_enter", "id == %pread64")                 \
+	X(writes, "write calls", "raw_syscalls/sys_enter", "id == %write")                     \
+	X(futexes, "futex calls", "raw_syscalls/sys_enter", "id == %futex")                    \
+	X(connects, "connect calls", "raw_syscalls/sys_enter", "id == %connect")               \
+	X(switches, "context switches", "sched/sched_switch", "")                              \
+	X(voluntary, "voluntary context switches", "sched/sched_switch",                       \
+	  "prev_state != 0 && prev_state != 256")                                              \
+	X(forks, "tasks created", "sched/sched_process_fork", "")                              \
+	X(threads, "tasks created with shared memory", "task/task_newtask",                    \
+	  "clone_flags & 256")                                                                 \
+	X(user_faults, "page faults in user mode", "exceptions/page_fault_user", "")           \
+	X(block_reads, "block reads queued", "block/block_bio_queue", "rwbs ~ \"*R*\"")        \
+	X(block_issues, "block reads issued", "block/block_rq_issue", "rwbs ~ \"*R*\"")        \
+	X(cached, "folios added to the page cache", "filemap/mm_filemap_add_to_page_cache", "") \
+	X(packets, "packets on the device", "net/net_dev_start_xmit", "name == \"@\"")         \
+	X(strays, "packets on other devices", "net/net_dev_start_xmit", "name != \"@\"")       \
+	X(retransmits, "segments retransmitted", "tcp/tcp_retransmit_skb", "")                 \
+	X(established, "sockets that became established", "sock/inet_sock_set_state",          \
+	  "newstate == 1")                                                                     \
+	X(fin_sent, "sockets that began to close", "sock/inet_sock_set_state",                 \
+	  "newstate == 4")                                                                     \
+	X(resets, "resets sent", "tcp/tcp_send_reset", "")                                     \
+	X(faults, "page faults", "", "page-faults")                                            \
+	X(minor, "minor faults", "", "minor-faults")                                           \
+	X(major, "major faults", "", "major-faults")
+
+enum event_id {
+#define X(id, name, tracepoint, filter) EVENT_##id,
+	EVENTS(X)
+#undef X
+	EVENT_COUNT
+};
+
+struct counters;
+
+const char *event_name(enum event_id id);
+
+/*
+ * Opens those wanted, stopped, for this process and the children that it will have. One that the
+ * kernel does not offer or allow reads NAN; @why then says of the first what was refused.
+ */
+struct counters *counters_beside(const bool wanted[EVENT_COUNT], const char *device, char *why,
+				 size_t why_bytes);
+
+/* All at once, by one prctl each: nothing else runs between the first and the last. */
+void counters_start(struct counters *c);
+void counters_stop(struct counters *c);
+
+/* NAN for what was not counted. */
+void counters_take(struct counters *c, double counted[EVENT_COUNT]);
+void counters_free(struct counters *c);
+
+/* Makes tracefs reachable in a mount namespace of this process's own. 0 or -errno. */
+int tracefs_reach(void);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads the machine description from sysfs and procfs. */
+#include "userspace/baseline/facts.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "userspace/baseline/clock.h"
+#include "userspace/trace/machine.h"
+
+static int read_text(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	int got = file && fgets(text, size, file);
+
+	if (file)
+		fclose(file);
+	if (!got)
+		*text = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return got ? 0 : -1;
+}
+
+static long read_number(const char *path, long otherwise)
+{
+	char text[64];
+
+	return read_text(path, text, sizeof(text)) ? otherwise : atol(text);
+}
+
+static void read_caches(struct facts *f)
+{
+	for (int i = 0; i < 8; i++) {
+		char path[128], type[32], size[32];
+		uint64_t bytes;
+		long level;
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/level", i);
+		level = read_number(path, 0);
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/type", i);
+		read_text(path, type, sizeof(type));
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+		read_text(path, size, sizeof(size));
+		bytes = strtoull(size, NULL, 10) << (strchr(size, 'M') ? 20 : 10);
+		if (level == 1 && !strcmp(type, "Instruction"))
+			f->l1i_bytes = bytes;
+		else if (level == 1)
+			f->l1d_bytes = bytes;
+		else if (level == 2)
+			f->l2_bytes = bytes;
+		else if (level == 3)
+			f->l3_bytes = bytes;
+	}
+}
+
+/* SMBIOS 3.0 section 7.18: total width at 08h, data width at 0Ah, speed at 15h in MT/s. */
+static void read_memory_module(struct facts *f)
+{
+	unsigned char raw[64] = {};
+	FILE *file = fopen("/sys/firmware/dmi/entries/17-0/raw", "re");
+	size_t got = file ? fread(raw, 1, sizeof(raw), file) : 0;
+	int width = raw[0x0a] | raw[0x0b] << 8, speed = raw[0x15] | raw[0x16] << 8;
+
+	if (file)
+		fclose(file);
+	if (got < 0x17 || !width || !speed || width == 0xffff)
+		return;
+	snprintf(f->memory, sizeof(f->memory), "%d MT/s, %d bits wide", speed, width);
+	f->memory_peak_gbps = speed / 1000.0 * width / 8;
+}
+
+static void read_memory(struct facts *f)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	unsigned long long kib;
+	char line[128];
+	long limit;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
+			f->available_bytes = kib << 10;
+	if (file)
+		fclose(file);
+	limit = read_number("/sys/fs/cgroup/memory.max", LONG_MAX);
+	limit = limit ? limit : LONG_MAX;	/* "max" */
+	if ((uint64_t)limit < f->available_bytes)
+		f->available_bytes = limit;
+	read_memory_module(f);
+}
+
+static const char *fs_name(long type)
+{
+	static const struct {
+		long type;
+		const char *name;
+	} known[] = {
+		{ 0xef53, "ext2, ext3 or ext4" }, { 0x58465342, "xfs" }, { 0x9123683e, "btrfs" },
+		{ 0x01021994, "tmpfs" }, { 0x858458f6, "ramfs" }, { 0x794c7630, "overlay" },
+		{ 0x6969, "nfs" }, { 0x65735546, "fuse" }, { 0x01021997, "9p" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (known[i].type == type)
+			return known[i].name;
+	return "of a kind not known here";
+}
+
+/* The name of the bus that /sys/... of a device hangs on. */
+static void read_bus(const char *device, char *bus, size_t size)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/device/subsystem", device);
+	if (realpath(path, target))
+		snprintf(bus, size, "%.40s", basename(target));
+	else
+		snprintf(bus, size, "none");
+}
+
+static void read_disk(struct facts *f)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	struct statfs fs;
+	struct stat st;
+
+	f->disk_rotational = f->disk_read_ahead_kib = -1;
+	snprintf(f->disk, sizeof(f->disk), "none");
+	if (statfs(f->dir, &fs) || stat(f->dir, &st))
+		return;
+	snprintf(f->dir_fs, sizeof(f->dir_fs), "%s", fs_name(fs.f_type));
+	f->disk_free_bytes = (uint64_t)fs.f_bavail * fs.f_bsize;
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
+	if (!realpath(path, target))
+		return;
+	snprintf(f->disk, sizeof(f->disk), "%.40s", basename(target));
+	/* A partition has its queue at the disk above it. */
+	snprintf(path, sizeof(path), "%.3000s/queue", target);
+	if (access(path, F_OK))
+		dirname(target);
+	snprintf(path, sizeof(path), "%.3000s/queue/read_ahead_kb", target);
+	f->disk_read_ahead_kib = read_number(path, -1);
+	snprintf(path, sizeof(path), "%.3000s/queue/rotational", target);
+	f->disk_rotational = read_number(path, -1);
+	snprintf(path, sizeof(path), "%.3000s/device/model", target);
+	read_text(path, f->disk_model, sizeof(f->disk_model));
+	read_bus(target, f->disk_bus, sizeof(f->disk_bus));
+}
+
+static void read_nic(struct facts *f)
+{
+	FILE *file = fopen("/proc/net/route", "re");
+	char line[256], path[128], device[32];
+	unsigned long to;
+
+	f->nic_mbit = -1;
+	snprintf(f->nic, sizeof(f->nic), "none");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%31s %lx", device, &to) == 2 && !to)
+			snprintf(f->nic, sizeof(f->nic), "%s", device);
+	if (file)
+		fclose(file);
+	snprintf(path, sizeof(path), "/sys/class/net/%s/speed", f->nic);
+	f->nic_mbit = read_number(path, -1);
+	snprintf(path, sizeof(path), "/sys/class/net/%s", f->nic);
+	read_bus(path, f->nic_bus, sizeof(f->nic_bus));
+}
+
+void facts_read(struct facts *f, const char *dir, double rtt_ms)
+{
+	memset(f, 0, sizeof(*f));
+	machine_read(&f->machine);
+	f->clock_ghz = clock_ticks_per_ns();
+	f->core_ghz = read_number("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", 0) / 1e6;
+#if defined(__x86_64__)
+	if (!f->core_ghz)
+		f->core_ghz = f->clock_ghz;
+#else
+	if (!f->core_ghz)
+		f->core_ghz = 2;	/* the counter of arm64 ticks far slower than its core */
+#endif
+	snprintf(f->dir, sizeof(f->dir), "%s", dir);
+	f->rtt_ms = rtt_ms;
+	read_caches(f);
+	read_memory(f);
+	read_disk(f);
+	read_nic(f);
+}
+
+void facts_warn(struct facts *f, const char *format, ...)
+{
+	char sentence[WARNING_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	va_end(args);
+	for (int i = 0; i < f->warning_count; i++)
+		if (!strcmp(f->warnings[i], sentence))
+			return;
+	if (f->warning_count < WARNINGS_MAX)
+		strcpy(f->warnings[f->warning_count++], sentence);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Looks for what disturbs measurements: neighbours, limits, little memory. */
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "userspace/baseline/facts.h"
+
+enum { SHORT_OF_MEMORY = 512 << 20 };
+
+/* Tasks that run or want to at this moment, without this one. */
+static int neighbours(void)
+{
+	FILE *file = fopen("/proc/loadavg", "re");
+	int running = 1;
+
+	if (file && fscanf(file, "%*f %*f %*f %d/", &running) != 1)
+		running = 1;
+	if (file)
+		fclose(file);
+	return running - 1;
+}
+
+/* The most of a few looks: a neighbour that waits at one of them is seen at another. */
+static int busiest_neighbours(void)
+{
+	int most = 0;
+
+	for (int i = 0; i < 10; i++) {
+		int now = neighbours();
+
+		most = now > most ? now : most;
+		usleep(5000);
+	}
+	return most;
+}
+
+static double quota_in(const char *path, const char *format)
+{
+	FILE *file = fopen(path, "re");
+	double quota = -1, period = 100000;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, format, &quota, &period) < 1)
+		quota = -1;
+	fclose(file);
+	return quota > 0 ? quota / period : -1;
+}
+
+/* CPUs that this control group may use at once, by cgroup v2 or v1; -1: no limit. */
+static double cpu_quota(void)
+{
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	char line[512], path[700];
+	double found = -1;
+
+	while (file && fgets(line, sizeof(line), file) && found < 0) {
+		char *where = strrchr(line, ':');
+
+		if (!where)
+			continue;
+		where++;
+		where[strcspn(where, "\n")] = '\0';
+		if (!strncmp(line, "0::", 3)) {
+			snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", where);
+			found = quota_in(path, "%lf %lf");
+		} else if (strstr(line, ":cpu:") || strstr(line, ":cpu,")) {
+			snprintf(path, sizeof(path), "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us",
+				 where);
+			found = quota_in(path, "%lf");
+		}
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+double interference_stolen(void)
+{
+	static unsigned long long last_all, last_stolen;
+	unsigned long long v[8] = {}, all = 0, stolen;
+	FILE *file = fopen("/proc/stat", "re");
+	double share;
+	int got = 0;
+
+	if (file) {
+		got = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1],
+			     &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]);
+		fclose(file);
+	}
+	for (int i = 0; i < 8; i++)
+		all += v[i];
+	stolen = v[7];
+	share = got == 8 && all > last_all ? (double)(stolen - last_stolen) / (all - last_all) : NAN;
+	last_all = all;
+	last_stolen = stolen;
+	return share;
+}
+
+void interference_look(struct facts *f)
+{
+	int busy = busiest_neighbours(), allowed = sysconf(_SC_NPROCESSORS_ONLN);
+	double quota = cpu_quota();
+	cpu_set_t set;
+
+	if (busy)
+		facts_warn(f, "%d other task%s ran before the first measurement: times are of a "
+			   "machine that is shared", busy, busy > 1 ? "s" : "");
+	if (quota > 0)
+		facts_warn(f, "this control group may use %.2f CPUs: longer runs are throttled, "
+			   "raise cpu.max or cpu.cfs_quota_us", quota);
+	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) < allowed)
+		facts_warn(f, "this process may use %d of %d CPUs", CPU_COUNT(&set), allowed);
+	if (f->available_bytes < SHORT_OF_MEMORY)
+		facts_warn(f, "only %llu MiB of memory are available: large working sets and files "
+			   "shrink or are left out", (unsigned long long)f->available_bytes >> 20);
+	if (f->machine.emulated)
+		facts_warn(f, "this machine is emulated: counts are exact, times mean nothing");
+	interference_stolen();
+}

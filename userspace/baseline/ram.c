@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Maps, touches and describes working sets. */
+#include "userspace/baseline/ram.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_BYTES = 2 << 20, SMALLEST_LARGE = 64 << 20 };
+
+void *ram_get(uint64_t bytes)
+{
+	uint64_t room = (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES + HUGE_BYTES;
+	char *all = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at;
+
+	if (all == MAP_FAILED)
+		return NULL;
+	at = (char *)(((uintptr_t)all + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES);
+	if (at > all)
+		munmap(all, at - all);
+	munmap(at + room - HUGE_BYTES, all + HUGE_BYTES - at);
+	madvise(at, room - HUGE_BYTES, MADV_HUGEPAGE);
+	memset(at, 1, room - HUGE_BYTES);
+	return at;
+}
+
+void ram_free(void *at, uint64_t bytes)
+{
+	if (at)
+		munmap(at, (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES);
+}
+
+double ram_huge_bytes(const void *at)
+{
+	FILE *file = fopen("/proc/self/smaps", "re");
+	unsigned long from, to, kib, found = 0;
+	bool inside = false;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+			inside = from <= (uintptr_t)at && (uintptr_t)at < to;
+		else if (inside && sscanf(line, "AnonHugePages: %lu kB", &kib) == 1)
+			found = kib;
+	}
+	if (file)
+		fclose(file);
+	return found * 1024.0;
+}
+
+uint64_t ram_large_bytes(const struct facts *f)
+{
+	uint64_t wish = 4 * (f->l3_bytes ? f->l3_bytes : f->l2_bytes);
+
+	if (wish < SMALLEST_LARGE)
+		wish = SMALLEST_LARGE;
+	while (wish > f->available_bytes / 4)
+		wish /= 2;
+	return wish > 2 * f->l3_bytes && wish > 2 * f->l2_bytes ? wish : 0;
+}

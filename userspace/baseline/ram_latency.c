@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Family latency: one load that must wait for the one before, by working set. The pointers of a
+ * random cycle through all cache lines defeat the prefetcher; an array walk shows what it hides.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "userspace/baseline/families.h"
+#include "userspace/baseline/ram.h"
+
+enum { L1, L2, L3, MAIN, ARRAY };
+enum { LINE_BYTES = 64, SMALLEST = 4096 };
+
+struct line {
+	struct line *next;
+	char rest[LINE_BYTES - sizeof(struct line *)];
+};
+
+struct chain {
+	struct line *lines;
+	uint64_t bytes;
+	bool random;
+};
+
+static uint64_t bytes_of(const struct work *w, const struct row *row)
+{
+	const struct facts *f = w->facts;
+
+	if (w->x)
+		return w->x;
+	switch (row->which) {
+	case L1:
+		return f->l1d_bytes / 2;
+	case L2:
+		return f->l2_bytes / 2;
+	case L3:
+		return f->l3_bytes / 2;
+	default:
+		return ram_large_bytes(f);
+	}
+}
+
+/* Sattolo's shuffle: one cycle through all lines, none left out. */
+static void link_lines(struct line *lines, uint64_t count, bool random)
+{
+	uint64_t state = 88172645463325252ull;
+	uint32_t *order = malloc(count * sizeof(*order));
+
+	if (!order)
+		abort();
+	for (uint64_t i = 0; i < count; i++)
+		order[i] = i;
+	for (uint64_t i = count - 1; random && i > 0; i--) {
+		uint64_t j;
+		uint32_t other;
+
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		j = state % i;
+		other = order[i];
+		order[i] = order[j];
+		order[j] = other;
+	}
+	for (uint64_t i = 0; i < count; i++)
+		lines[order[i]].next = &lines[order[(i + 1) % count]];
+	free(order);
+}
+
+/* Kept between runs of a process: linking costs more than walking. */
+static int make_chain(struct work *w, const struct row *row)
+{
+	struct chain *c = w->own;
+	uint64_t bytes = bytes_of(w, row);
+
+	if (c && c->bytes == bytes)
+		return 0;
+	if (!bytes)
+		return work_fail(w, 0, "the kernel does not tell the size of this cache");
+	if (c)
+		ram_free(c->lines, c->bytes);
+	else
+		c = w->own = calloc(1, sizeof(*c));
+	c->lines = ram_get(bytes);
+	c->bytes = bytes;
+	if (!c->lines)
+		return work_fail(w, errno, "no memory for a working set of %llu KiB",
+				 (unsigned long long)bytes >> 10);
+	link_lines(c->lines, bytes / sizeof(struct line), row->which != ARRAY);
+	return 0;
+}
+
+static struct line *walk(struct line *at, uint64_t loads)
+{
+	for (; loads >= 8; loads -= 8)
+		at = at->next->next->next->next->next->next->next->next;
+	while (loads--)
+		at = at->next;
+	asm volatile("" : : "r"(at));
+	return at;
+}
+
+static int time_latency(struct work *w, const struct row *row, uint64_t calls)
+{
+	uint64_t once;
+	struct chain *c;
+	int err;
+
+	work_pin(0);
+	err = make_chain(w, row);
+	if (err)
+		return err;
+	c = w->own;
+	walk(c->lines, c->bytes / sizeof(struct line) < calls ? calls : c->bytes / LINE_BYTES);
+	region_begin(w);
+	walk(c->lines, calls);
+	region_end(w);
+	work_per_call(w, row, calls);
+	once = w->spent_ticks;
+	if (!w->counters)
+		return 0;
+	/* Loads that do not wait for each other would not take twice as long. */
+	w->begun = work_tick();
+	walk(c->lines, 2 * calls);
+	w->witness[WITNESS_SLOPE] = (double)(work_tick() - w->begun) / once;
+	w->witness[WITNESS_BYTES] = ram_huge_bytes(c->lines);
+	snprintf(w->how, sizeof(w->how), "working set of %llu KiB, %.0f KiB of it in huge pages",
+		 (unsigned long long)c->bytes >> 10, w->witness[WITNESS_BYTES] / 1024);
+	return 0;
+}
+
+static void undo_latency(struct work *w)
+{
+	struct chain *c = w->own;
+
+	if (c)
+		ram_free(c->lines, c->bytes);
+	free(c);
+	w->own = NULL;
+}
+
+static uint64_t sizes(const struct work *w, int i)
+{
+	uint64_t bytes = (uint64_t)SMALLEST << i, limit = ram_large_bytes(w->facts);
+
+	return bytes <= limit ? bytes : 0;
+}
+
+#define ROW(id, text, number, is_extra, curve)                                             \
+	{ .name = id, .title = text, .unit = "ns", .which = number, .extra = is_extra,      \
+	  .calls = 1000000, .quick_calls = 400000, .counted_calls = 1000000,                \
+	  .point = curve, .x_unit = "bytes",                                                \
+	  .invariants = { ALL_IN_USER_MODE,                                                 \
+		{ AT_LEAST, WITNESS(WITNESS_SLOPE), 0, 1.5, 0,                              \
+		  "twice the loads take longer: each waits for the last" } } }
+
+static const struct row rows[] = {
+	ROW("latency-l1", "load from the L1 cache", L1, false, NULL),
+	ROW("latency-l2", "load from the L2 cache", L2, false, NULL),
+	ROW("latency-l3", "load from the L3 cache", L3, false, NULL),
+	ROW("latency-memory", "load from main memory", MAIN, false, sizes),
+	ROW("latency-array", "load of the next line of an array: prefetched", ARRAY, true, sizes),
+};
+
+const struct family family_latency = {
+	.name = "latency", .rows = rows, .count = sizeof(rows) / sizeof(*rows),
+	.time = time_latency, .undo = undo_latency,
+};

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads the command line. */
+#include "userspace/baseline/settings.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/baseline/families.h"
+#include "userspace/baseline/measure.h"
+#include "userspace/baseline/spoil.h"
+
+enum { KEY_ONLY = 256, KEY_QUICK, KEY_RUNS, KEY_ROUNDS, KEY_RTT, KEY_DIR, KEY_DROP, KEY_BREAK,
+       KEY_JSON, KEY_LIST, KEY_HELP };
+
+enum { FULL_RUNS = 10, QUICK_RUNS = 6, QUICK_ROUNDS = 1, RTT_MS_MAX = 1000 };
+
+static const struct argp_option option_table[] = {
+	{ NULL, 0, NULL, 0, "What:", 1 },
+	{ "only", KEY_ONLY, "NAME", 0, "this row or family alone; can be repeated", 1 },
+	{ "list", KEY_LIST, NULL, 0, "list families and rows, and measure nothing", 1 },
+	{ NULL, 0, NULL, 0, "How:", 2 },
+	{ "quick", KEY_QUICK, NULL, 0, "fewer calls and runs: under a minute", 2 },
+	{ "runs", KEY_RUNS, "N", 0, "runs of each row in a round, 2 to 30 (default 10)", 2 },
+	{ "rounds", KEY_ROUNDS, "N", 0, "rounds over all rows, 1 to 10 (default 1)", 2 },
+	{ "rtt", KEY_RTT, "MS", 0, "round trip of the remote path, 1 to 1000 ms (default 6)", 2 },
+	{ "dir", KEY_DIR, "DIR", 0, "where files are made, on a real disk (default .)", 2 },
+	{ "drop-caches", KEY_DROP, NULL, 0,
+	  "empty the whole machine's caches before file reads; else only the test's own", 2 },
+	{ "break", KEY_BREAK, "WHAT", OPTION_HIDDEN, "spoil what is counted, for tests", 2 },
+	{ NULL, 0, NULL, 0, "Output:", 3 },
+	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 3 },
+	{ "quiet", 'q', NULL, 0, "no report", 3 },
+	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
+	{},
+};
+
+static void fail(const char *format, const char *what)
+{
+	fprintf(stderr, "baseline: ");
+	fprintf(stderr, format, what);
+	fprintf(stderr, "; see baseline --help\n");
+	exit(2);
+}
+
+static int whole(const char *text, int min, int max, const char *message)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || n < min || n > max)
+		fail(message, text);
+	return n;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct settings *s = state->input;
+	int found;
+
+	switch (key) {
+	case KEY_ONLY:
+		if (s->only_count == ONLY_MAX)
+			fail("--only %s: too many names", arg);
+		s->only[s->only_count++] = arg;
+		break;
+	case KEY_LIST:
+		s->list = true;
+		break;
+	case KEY_QUICK:
+		s->quick = true;
+		break;
+	case KEY_RUNS:
+		s->runs = whole(arg, 2, RUNS_MAX, "--runs '%s' must be a whole number from 2 to 30");
+		break;
+	case KEY_ROUNDS:
+		s->rounds = whole(arg, 1, ROUNDS_MAX,
+				  "--rounds '%s' must be a whole number from 1 to 10");
+		break;
+	case KEY_RTT:
+		s->rtt_ms = whole(arg, 1, RTT_MS_MAX,
+				  "--rtt '%s' must be a whole number of milliseconds from 1 to 1000");
+		break;
+	case KEY_DIR:
+		s->dir = arg;
+		break;
+	case KEY_DROP:
+		s->drop_caches = true;
+		break;
+	case KEY_BREAK:
+		found = spoil_named(arg);
+		if (found < 0)
+			fail("--break '%s' is not known", arg);
+		s->spoil = found;
+		break;
+	case KEY_JSON:
+		if (!*arg)
+			fail("--json names no file%s", "");
+		s->json = arg;
+		break;
+	case 'q':
+		s->quiet = true;
+		break;
+	case KEY_HELP:
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		break;
+	case ARGP_KEY_ARG:
+		fail("'%s' is not an option", arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+void settings_check_names(const struct settings *s)
+{
+	for (int i = 0; i < s->only_count; i++) {
+		struct settings one = { .only = { s->only[i] }, .only_count = 1 };
+		bool known = false;
+
+		for (const struct family *const *f = families; *f; f++)
+			for (int row = 0; row < (*f)->count; row++)
+				known = known || row_wanted(&one, *f, &(*f)->rows[row]);
+		if (!known)
+			fail("--only '%s' is no row and no family; --list names them", s->only[i]);
+	}
+}
+
+void settings_parse(int argc, char **argv, struct settings *s)
+{
+	static const struct argp argp = {
+		option_table, parse, NULL,
+		"Measures what this machine's operating system costs, and proves by counters what "
+		"each number measures.\vExit: 0 all rows that were measured hold their invariants; "
+		"1 one does not, or the run failed; 2 bad usage; 3 the system refuses.",
+		NULL, NULL, NULL,
+	};
+
+	*s = (struct settings){ .rtt_ms = 6, .dir = "." };
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, s);
+	if (!s->runs)
+		s->runs = s->quick ? QUICK_RUNS : FULL_RUNS;
+	if (!s->rounds)
+		s->rounds = QUICK_ROUNDS;
+	settings_check_names(s);
+}

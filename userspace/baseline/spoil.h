@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Spoils a benchmark on purpose, so that tests see its invariants catch it. */
+#ifndef COPYSCOPE_BASELINE_SPOIL_H
+#define COPYSCOPE_BASELINE_SPOIL_H
+
+#include <stdint.h>
+
+#include "userspace/baseline/settings.h"
+
+/* Does once, within the counted region, what --break asks for. */
+void spoil_region(const struct settings *s);
+
+/* How many of @calls are really made. */
+uint64_t spoil_calls(const struct settings *s, uint64_t calls);
+
+/* The word after --break, or -1. */
+int spoil_named(const char *word);
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Runs the rows that were asked for: all proofs first, then rounds of timing. */
+#include "userspace/baseline/suite.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "userspace/baseline/families.h"
+
+enum { BUSY_PERCENT = 10, STOLEN_PERCENT = 2 };
+
+void suite_arrange(struct suite *s)
+{
+	int most = 0;
+
+	for (const struct family *const *f = families; *f; f++)
+		most += (*f)->count;
+	s->rows = calloc(most, sizeof(*s->rows));
+	if (!s->rows)
+		abort();
+	for (const struct family *const *f = families; *f; f++)
+		for (int i = 0; i < (*f)->count; i++)
+			if (row_wanted(&s->settings, *f, &(*f)->rows[i]))
+				s->rows[s->row_count++] = (struct outcome){
+					.family = *f, .row = &(*f)->rows[i],
+				};
+}
+
+static void tell(const struct suite *s, const char *doing, int at)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K%s %d of %d: %s", doing, at + 1, s->row_count,
+			s->rows[at].row->title);
+}
+
+static void prove(struct suite *s, struct outcome *o)
+{
+	if (o->family->root && geteuid()) {
+		o->status = NOT_MEASURED;
+		snprintf(o->why, sizeof(o->why), "needs root: run it with sudo");
+		return;
+	}
+	measure_prove(o, &s->settings, &s->facts);
+}
+
+/* One sentence for all rows, and the worst of them. */
+static void warn_of_waits(struct suite *s)
+{
+	const struct outcome *worst = NULL;
+	int waited = 0;
+
+	for (int i = 0; i < s->row_count; i++) {
+		const struct outcome *o = &s->rows[i];
+
+		if (o->row->takes_turns || !(o->waited * 100 > BUSY_PERCENT))
+			continue;
+		waited++;
+		worst = worst && worst->waited > o->waited ? worst : o;
+	}
+	if (worst)
+		facts_warn(&s->facts, "%d of %d rows waited for a CPU for more than %d %% of their time "
+			   "(%s: %.0f %%): a busy neighbour or a limit", waited, s->row_count,
+			   BUSY_PERCENT, worst->row->name, worst->waited * 100);
+	s->stolen = interference_stolen();
+	if (s->stolen * 100 > STOLEN_PERCENT)
+		facts_warn(&s->facts, "the hypervisor gave %.0f %% of the CPU time to others",
+			   s->stolen * 100);
+}
+
+void suite_run(struct suite *s)
+{
+	double from = work_now();
+
+	for (int i = 0; i < s->row_count; i++) {
+		tell(s, "proving", i);
+		prove(s, &s->rows[i]);
+	}
+	for (int round = 0; round < s->settings.rounds; round++)
+		for (int i = 0; i < s->row_count; i++) {
+			tell(s, "timing", i);
+			measure_time(&s->rows[i], &s->settings, &s->facts);
+		}
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K");
+	for (int i = 0; i < s->row_count; i++)
+		measure_sum(&s->rows[i]);
+	warn_of_waits(s);
+	s->seconds = work_now() - from;
+}
+
+void suite_free(struct suite *s)
+{
+	free(s->rows);
+}
+
+void suite_list(FILE *out)
+{
+	for (const struct family *const *f = families; *f; f++) {
+		fprintf(out, "%s%s\n", (*f)->name, (*f)->root ? " (needs root)" : "");
+		for (int i = 0; i < (*f)->count; i++)
+			fprintf(out, "  %-22s %s\n", (*f)->rows[i].name, (*f)->rows[i].title);
+	}
+}

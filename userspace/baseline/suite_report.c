@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The report of the suite for people: machine, warnings, the table, what is not a number and why. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/baseline/families.h"
+#include "userspace/baseline/suite.h"
+
+enum { COLUMNS = 98 };
+
+/* Prints @text broken at spaces, each further line indented. */
+static void print_wrapped(FILE *out, const char *first, const char *text, int indent)
+{
+	int column = fprintf(out, "%s", first);
+	bool at_start = true;
+
+	while (*text) {
+		int len = strcspn(text, " ");
+
+		if (!at_start && column + 1 + len > COLUMNS)
+			column = fprintf(out, "\n%*s", indent, "") - 1;
+		else if (!at_start)
+			column += fprintf(out, " ");
+		column += fprintf(out, "%.*s", len, text);
+		at_start = false;
+		text += len + (text[len] == ' ');
+	}
+	fputc('\n', out);
+}
+
+/* Four digits that count, without an exponent. */
+static const char *figure(double value, char text[16])
+{
+	int before = fabs(value) < 1 ? 1 : (int)log10(fabs(value)) + 1;
+
+	if (!isfinite(value))
+		return "-";
+	snprintf(text, 16, "%.*f", before < 4 ? 4 - before : 0, value);
+	return text;
+}
+
+static void print_machine(const struct suite *s, FILE *out)
+{
+	const struct facts *f = &s->facts;
+
+	fprintf(out, "%s, %d CPUs (%s), kernel %s\n", f->machine.cpu_model, f->machine.cpus,
+		f->machine.virt, f->machine.kernel);
+	fprintf(out, "caches          L1d %llu KiB, L1i %llu KiB, L2 %llu KiB, L3 %llu KiB\n",
+		(unsigned long long)f->l1d_bytes >> 10, (unsigned long long)f->l1i_bytes >> 10,
+		(unsigned long long)f->l2_bytes >> 10, (unsigned long long)f->l3_bytes >> 10);
+	fprintf(out, "memory          %llu MiB, %llu MiB available, module %s\n",
+		(unsigned long long)f->machine.memory_bytes >> 20,
+		(unsigned long long)f->available_bytes >> 20, *f->memory ? f->memory : "not told");
+	fprintf(out, "disk            %s on %s (%s), %llu MiB free\n", f->dir_fs, f->disk, f->disk_bus,
+		(unsigned long long)f->disk_free_bytes >> 20);
+	fprintf(out, "network card    %s (%s)", f->nic, f->nic_bus);
+	fprintf(out, f->nic_mbit > 0 ? ", %d Mbit/s\n" : ", rate not told\n", f->nic_mbit);
+	fprintf(out, "clock           %.4f GHz, core %.4f GHz\n", f->clock_ghz, f->core_ghz);
+	fprintf(out, "protocol        %s, %d rounds of %d runs, %.0f s\n",
+		s->settings.quick ? "quick" : "full", s->settings.rounds, s->settings.runs,
+		s->seconds);
+}
+
+static void print_row(const struct outcome *o, const struct facts *f, FILE *out)
+{
+	struct estimate e = estimate_row(o->row->name, f);
+	char hardware[16], software[16], prediction[16], value[16], low[16], high[16], sd[16];
+
+	fprintf(out, "%-20s %-6s %8s %8s %9s ", o->row->name, o->row->unit,
+		figure(e.hardware, hardware), figure(e.software, software),
+		figure(e.hardware + e.software, prediction));
+	if (o->status == NOT_MEASURED)
+		fprintf(out, "not measured\n");
+	else if (o->status == INVALID)
+		fprintf(out, "INVALID\n");
+	else
+		fprintf(out, "%9s %9s..%-9s %8s%s\n", figure(o->spread.median, value),
+			figure(o->spread.low, low), figure(o->spread.high, high),
+			figure(o->spread.sd, sd), o->status == UNCHECKED ? " unproved" : "");
+}
+
+static void print_reasons(const struct suite *s, FILE *out)
+{
+	for (int i = 0; i < s->row_count; i++) {
+		const struct outcome *o = &s->rows[i];
+		char first[80];
+
+		if (o->status == VALID)
+			continue;
+		snprintf(first, sizeof(first), "%s %s: ", o->row->name,
+			 o->status == INVALID ? "is INVALID" : o->status == UNCHECKED ?
+			 "is unproved" : "is not measured");
+		print_wrapped(out, first, o->why, 2);
+	}
+}
+
+void suite_report(const struct suite *s, FILE *out)
+{
+	int held = 0;
+
+	for (int i = 0; i < s->row_count; i++)
+		held += s->rows[i].status == VALID;
+	fprintf(out, "%d of %d rows measured and proved by their counters.\n\n", held, s->row_count);
+	print_machine(s, out);
+	for (int i = 0; i < s->facts.warning_count; i++)
+		print_wrapped(out, i ? "" : "\n", s->facts.warnings[i], 2);
+	fprintf(out, "\n%-20s %-6s %8s %8s %9s %9s %20s %8s\n", "row", "unit", "hardware",
+		"software", "predicted", "measured", "interval      ", "sd");
+	for (int i = 0; i < s->row_count; i++)
+		print_row(&s->rows[i], &s->facts, out);
+	if (held < s->row_count)
+		fputc('\n', out);
+	print_reasons(s, out);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What every benchmark works with: the region, its clock, children, one CPU. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "userspace/baseline/bench.h"
+#include "userspace/baseline/clock.h"
+#include "userspace/baseline/spoil.h"
+#include "userspace/baseline/stats.h"
+
+void region_begin(struct work *w)
+{
+	counters_start(w->counters);
+	w->begun = clock_begin();
+}
+
+void region_end(struct work *w)
+{
+	w->spent_ticks = clock_end() - w->begun;
+	if (w->counters)
+		spoil_region(w->settings);
+	counters_stop(w->counters);
+}
+
+uint64_t work_tick(void)
+{
+	return clock_end();
+}
+
+static double in_unit(const char *unit, double ns)
+{
+	if (!strcmp(unit, "us"))
+		return ns / 1e3;
+	if (!strcmp(unit, "ms"))
+		return ns / 1e6;
+	return ns;
+}
+
+void work_per_call(struct work *w, const struct row *row, uint64_t calls)
+{
+	w->value = in_unit(row->unit, clock_ns(w->spent_ticks) / calls);
+}
+
+void work_singles(struct work *w, const struct row *row, uint64_t *ticks, uint64_t calls)
+{
+	double *values = calloc(calls, sizeof(*values));
+
+	if (!values)
+		abort();
+	for (uint64_t i = 0; i < calls; i++)
+		values[i] = in_unit(row->unit, clock_ns(ticks[i]));
+	w->value = stats_mean(values, calls);
+	w->trimmed = stats_trimmed_mean(values, calls);
+	free(values);
+}
+
+int work_fail(struct work *w, int err, const char *format, ...)
+{
+	va_list args;
+	size_t used;
+
+	va_start(args, format);
+	used = vsnprintf(w->why, sizeof(w->why), format, args);
+	va_end(args);
+	if (err && used < sizeof(w->why))
+		snprintf(w->why + used, sizeof(w->why) - used, ": %s", strerror(err));
+	return err ? -err : -EINVAL;
+}
+
+pid_t work_fork(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	return 0;
+}
+
+void work_reap(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void work_pin(int index)
+{
+	cpu_set_t allowed, one;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return;
+	index %= CPU_COUNT(&allowed);
+	CPU_ZERO(&one);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &allowed) && !index--)
+			CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+double work_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
