@@ -50,6 +50,7 @@ struct row {
 	/* The x of point @i of the row's curve, 0 behind the last; NULL: no curve. */
 	uint64_t (*point)(const struct work *w, int i);
 	const char *x_unit;
+	const char *y_unit;		/* of the curve; NULL: the row's */
 	struct invariant invariants[ROW_INVARIANTS];
 };
 

@@ -6,7 +6,9 @@
 
 const struct family *const families[] = {
 	&family_overhead, &family_call, &family_syscall, &family_create, &family_switch,
-	&family_latency, &family_bandwidth, NULL,
+	&family_latency, &family_bandwidth, &family_fault, &family_rtt, &family_icmp,
+	&family_stream, &family_connect, &family_read,
+	&family_contention, NULL,
 };
 
 bool row_wanted(const struct settings *s, const struct family *f, const struct row *row)

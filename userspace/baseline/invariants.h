@@ -20,6 +20,7 @@ enum witness {
 	WITNESS_SLOPE,		/* time of twice the loads over time of once */
 	WITNESS_REMOTE_BYTES,	/* received by the device of the remote path */
 	WITNESS_MAJOR,		/* faults that waited for a disk (getrusage) */
+	WITNESS_ESTABLISHED,	/* connections that were up when connect() returned (TCP_INFO) */
 	WITNESS_COUNT
 };
 

@@ -104,7 +104,8 @@ static json_t *curve_json(const struct outcome *o)
 			number(s.median), "low", number(s.low), "high", number(s.high), "n", p->n,
 			"disk_bytes", number(p->disk_bytes)));
 	}
-	return json_pack("{s:s, s:o}", "x_unit", o->row->x_unit, "points", points);
+	return json_pack("{s:s, s:s, s:o}", "x_unit", o->row->x_unit, "unit",
+			 o->row->y_unit ? o->row->y_unit : o->row->unit, "points", points);
 }
 
 static json_t *measured_json(const struct outcome *o)

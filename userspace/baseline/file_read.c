@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Family read: blocks of 4 KiB from a file that the page cache does not hold. In order and at
+ * random without readahead, as published, and in order with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "userspace/baseline/families.h"
+#include "userspace/baseline/files.h"
+
+enum { SEQUENTIAL, RANDOM, AHEAD };
+enum { SMALLEST_MIB = 2, LARGEST_MIB = 64, QUICK_LARGEST_MIB = 8 };
+
+struct file {
+	int fd;
+};
+
+static uint64_t largest_blocks(const struct work *w, const struct row *row)
+{
+	uint64_t mib = w->settings->quick ? QUICK_LARGEST_MIB : LARGEST_MIB;
+	uint64_t blocks = w->settings->quick ? row->quick_calls : row->calls;
+
+	blocks = blocks > row->counted_calls ? blocks : row->counted_calls;
+	return blocks > (mib << 20) / BLOCK_BYTES ? blocks : (mib << 20) / BLOCK_BYTES;
+}
+
+static int prepare_read(struct work *w, const struct row *row)
+{
+	struct file *f = calloc(1, sizeof(*f));
+
+	w->own = f;
+	return file_make(w, largest_blocks(w, row) * BLOCK_BYTES, &f->fd);
+}
+
+static void undo_read(struct work *w)
+{
+	struct file *f = w->own;
+
+	close(f->fd);
+	free(f);
+}
+
+static int time_read(struct work *w, const struct row *row, uint64_t calls)
+{
+	uint64_t blocks = w->x ? w->x / BLOCK_BYTES : calls, step, at = 0;
+	int fd = ((struct file *)w->own)->fd, err = file_forget(w, fd);
+	char block[BLOCK_BYTES];
+	double disk;
+
+	if (err)
+		return err;
+	work_pin(0);
+	calls = calls < blocks ? calls : blocks;
+	step = row->which == RANDOM ? file_stride(blocks) : 1;
+	posix_fadvise(fd, 0, 0, row->which == AHEAD ? POSIX_FADV_SEQUENTIAL : POSIX_FADV_RANDOM);
+	w->witness[WITNESS_PAGES_BEFORE] = file_cached_pages(fd);
+	disk = file_disk_bytes();
+	region_begin(w);
+	for (uint64_t i = 0; i < calls && !err; i++) {
+		if (pread(fd, block, sizeof(block), at * BLOCK_BYTES) != sizeof(block))
+			err = work_fail(w, errno, "cannot read");
+		at = (at + step) % blocks;
+	}
+	region_end(w);
+	w->witness[WITNESS_DISK_BYTES] = file_disk_bytes() - disk;
+	w->witness[WITNESS_PAGES_AFTER] = file_cached_pages(fd);
+	work_per_call(w, row, calls);
+	return err;
+}
+
+static uint64_t sizes(const struct work *w, int i)
+{
+	uint64_t mib = (uint64_t)SMALLEST_MIB << i;
+
+	return mib <= (w->settings->quick ? QUICK_LARGEST_MIB : LARGEST_MIB) ? mib << 20 : 0;
+}
+
+#define EACH_BLOCK_READ                                                                     \
+	{ EXACTLY, WITNESS(WITNESS_PAGES_BEFORE), 0, 0, 0, "the page cache is empty before" }, \
+	{ EXACTLY, EVENT_preads, 1, 0, 0, "one read call a block" },                        \
+	{ EXACTLY, EVENT_block_reads, 1, 0, 0, "each block is one read of the disk" },      \
+	{ EXACTLY, EVENT_cached, 1, 0, 0, "each adds its page to the page cache" },         \
+	{ EXACTLY, WITNESS(WITNESS_PAGES_AFTER), 1, 0, 0, "the page cache holds them after" }, \
+	{ EXACTLY, WITNESS(WITNESS_DISK_BYTES), BLOCK_BYTES, 0, 0,                          \
+	  "the disk gave as many bytes as were read" }
+
+static const struct row rows[] = {
+	{ .name = "read-sequential", .title = "file read in order, a block, no readahead",
+	  .unit = "us", .which = SEQUENTIAL, .calls = 16384, .quick_calls = 1024,
+	  .counted_calls = 1009, .point = sizes, .x_unit = "bytes of file",
+	  .invariants = { EACH_BLOCK_READ } },
+	{ .name = "read-random", .title = "file read at random, a block", .unit = "us",
+	  .which = RANDOM, .calls = 16384, .quick_calls = 1024, .counted_calls = 1009,
+	  .point = sizes, .x_unit = "bytes of file", .invariants = { EACH_BLOCK_READ } },
+	{ .name = "read-ahead", .title = "file read in order, a block, with readahead",
+	  .unit = "us", .which = AHEAD, .extra = true, .calls = 16384, .quick_calls = 1024,
+	  .counted_calls = 1024, .point = sizes, .x_unit = "bytes of file",
+	  .invariants = {
+		{ EXACTLY, WITNESS(WITNESS_PAGES_BEFORE), 0, 0, 0,
+		  "the page cache is empty before" },
+		{ EXACTLY, EVENT_preads, 1, 0, 0, "one read call a block" },
+		{ AT_LEAST, EVENT_block_reads, 0, 1, 0, "the disk is read" },
+		{ AT_MOST, EVENT_block_reads, 0.25, 0, 0, "in reads of several blocks" },
+		{ AT_LEAST, WITNESS(WITNESS_DISK_BYTES), BLOCK_BYTES, 0, 0,
+		  "the disk gave all that was read" },
+	  } },
+};
+
+const struct family family_read = {
+	.name = "read", .rows = rows, .count = 3, .prepare = prepare_read, .time = time_read,
+	.undo = undo_read,
+};
