@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 		return result == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	facts_read(&s.facts, s.settings.dir, s.settings.rtt_ms);
+	facts_read(&s.facts, &s.settings);
 	interference_look(&s.facts);
 	suite_arrange(&s);
 	suite_run(&s);

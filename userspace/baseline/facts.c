@@ -14,7 +14,10 @@
 #include <unistd.h>
 
 #include "userspace/baseline/clock.h"
+#include "userspace/baseline/settings.h"
 #include "userspace/trace/machine.h"
+
+enum { CACHE_MIB = 256, QUICK_CACHE_MIB = 32 };
 
 static int read_text(const char *path, char *text, size_t size)
 {
@@ -173,7 +176,7 @@ static void read_nic(struct facts *f)
 	read_bus(path, f->nic_bus, sizeof(f->nic_bus));
 }
 
-void facts_read(struct facts *f, const char *dir, double rtt_ms)
+void facts_read(struct facts *f, const struct settings *s)
 {
 	memset(f, 0, sizeof(*f));
 	machine_read(&f->machine);
@@ -186,8 +189,9 @@ void facts_read(struct facts *f, const char *dir, double rtt_ms)
 	if (!f->core_ghz)
 		f->core_ghz = 2;	/* the counter of arm64 ticks far slower than its core */
 #endif
-	snprintf(f->dir, sizeof(f->dir), "%s", dir);
-	f->rtt_ms = rtt_ms;
+	snprintf(f->dir, sizeof(f->dir), "%s", s->dir);
+	f->rtt_ms = s->rtt_ms;
+	f->cache_limit_bytes = (s->quick ? QUICK_CACHE_MIB : CACHE_MIB) << 20;
 	read_caches(f);
 	read_memory(f);
 	read_disk(f);

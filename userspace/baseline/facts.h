@@ -34,7 +34,9 @@ struct facts {
 	int warning_count;
 };
 
-void facts_read(struct facts *f, const char *dir, double rtt_ms);
+struct settings;
+
+void facts_read(struct facts *f, const struct settings *s);
 
 /* Adds a sentence once. */
 void facts_warn(struct facts *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
