@@ -20,10 +20,13 @@ ROOT = Path(__file__).resolve().parents[3]
 KERNELS = ROOT / "build" / "kernels"
 
 # Release prefix -> groups of suites, tried in order: a later group only if no earlier one has it.
-# To add a kernel, add a line (5.10: bullseye; 6.18 and later: trixie-backports or sid).
 SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "5.10": (("bullseye",), ("bullseye-security",)),
     "6.1": (("bookworm", "bookworm-security"),),
     "6.12": (("bookworm-backports",), ("trixie", "trixie-security")),
+    "6.18": (("trixie-backports",),),
+    "6.19": (("trixie-backports",),),
+    "7.2": (("sid",),),
 }
 # An arm64 line here wants another QEMU in machine.py, and another console.
 FLAVOURS = {"x86_64": "amd64"}
@@ -69,7 +72,8 @@ def age_key(release: str) -> list[int]:
 
 def fetched() -> list[Kernel]:
     """List the kernels that need no network, oldest first."""
-    found = [kernel_in(folder) for folder in KERNELS.glob("[0-9]*") if folder.is_dir()]
+    found = [kernel_in(folder) for folder in KERNELS.glob(f"[0-9]*-{debian_arch()}")
+             if folder.is_dir()]
     return sorted((k for k in found if k), key=lambda kernel: age_key(kernel.release))
 
 
