@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/trace/attempt.h"
 #include "userspace/trace/ends.h"
 #include "userspace/trace/laws.h"
 #include "userspace/trace/machine.h"
@@ -17,8 +18,6 @@
 #include "userspace/trace/window.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
-/* A long run is more likely to be blind again, and costs more patience. */
-enum { ATTEMPTS = 5, ATTEMPTS_LONG = 2, LONG_NS = 1000000000 };
 
 struct run {
 	struct options options;
@@ -80,28 +79,6 @@ static void arrange_end(struct run *run)
 	record_free(&run->record);
 }
 
-static bool worth_another_try(const struct record *r)
-{
-	return record_unseen(r, NULL) && !children_interrupted() &&
-	       r->attempt < (r->window_ns < LONG_NS ? ATTEMPTS : ATTEMPTS_LONG);
-}
-
-/* Starts over in a fresh process image, which also has the privileges that were dropped. */
-static void try_again(struct run *run, char **argv)
-{
-	char attempt[16];
-
-	fprintf(stderr, "trace_run: the kernel ran no program for %llu packets of this run, because "
-		"they came while a task was current that it keeps from BPF; trying again\n",
-		(unsigned long long)record_unseen(&run->record, NULL));
-	snprintf(attempt, sizeof(attempt), "%d", run->record.attempt + 1);
-	setenv("COPYSCOPE_ATTEMPT", attempt, 1);
-	arrange_end(run);
-	execv("/proc/self/exe", argv);
-	perror("trace_run: cannot start again");
-	exit(EXIT_BROKEN);
-}
-
 int main(int argc, char **argv)
 {
 	struct run run = { .path = { .home_ns = -1, .ns = { -1, -1 } } };
@@ -113,7 +90,7 @@ int main(int argc, char **argv)
 		return EXIT_REFUSED;
 	r->command = argv;
 	r->plan = run.options.plan;
-	r->attempt = getenv("COPYSCOPE_ATTEMPT") ? atoi(getenv("COPYSCOPE_ATTEMPT")) : 1;
+	attempt_begin(r);
 	if (run.options.no_probes) {
 		r->backend = BACKEND_NONE;
 		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
@@ -131,8 +108,13 @@ int main(int argc, char **argv)
 	result = EXIT_BROKEN;
 	if (window_measure(&run.window, run.children, r))
 		goto out;
-	if (worth_another_try(r))
-		try_again(&run, argv);
+	if (attempt_is_worth_another(r) && !children_interrupted()) {
+		struct record lost = *r;
+
+		arrange_end(&run);
+		attempt_again(&lost, argv);
+		return EXIT_BROKEN;
+	}
 	if (!judge(&run) && !laws_broken(r))
 		result = EXIT_FINE;
 	if (tell(&run))

@@ -262,15 +262,13 @@ static void content_law(struct record *r)
 static void probes_law(struct record *r)
 {
 	struct law *law = law_add(r, "probes", "map updates lost and program runs skipped", "none");
-	uint64_t missed = r->ledger.gauges.lost_updates, unseen = record_unseen(r, NULL);
+	uint64_t unseen = record_unseen(r, NULL);
 
 	if (r->backend == BACKEND_NONE) {
 		snprintf(law->why, WHY_BYTES, "%s", r->backend_why);
 		return;
 	}
-	for (int i = 0; i < r->probe_count; i++)
-		missed += r->probes[i].missed_runs;
-	law_weigh(law, (struct sides){ missed, 0 });
+	law_weigh(law, (struct sides){ r->ledger.gauges.lost_updates + record_missed(r), 0 });
 	if (law->status == LAW_BROKEN || !unseen)
 		return;
 	/* Nothing of ours failed, but not everything was seen: the laws that need it say so. */

@@ -88,6 +88,15 @@ uint64_t record_unseen(const struct record *r, const char *question)
 	return unseen;
 }
 
+uint64_t record_missed(const struct record *r)
+{
+	uint64_t missed = 0;
+
+	for (int i = 0; i < r->probe_count; i++)
+		missed += r->probes[i].missed_runs;
+	return missed;
+}
+
 bool record_probe_whole(const struct record *r, const char *question)
 {
 	return record_probe_attached(r, question) && !record_unseen(r, question);

@@ -176,6 +176,7 @@ struct record {
 	bool stats_known;		/* run times of the programs were counted */
 	uint64_t window_ns;		/* gate open to gate closed */
 	int attempt;			/* 1, or more after runs that missed firings */
+	bool fifo;			/* the workload ran under SCHED_FIFO */
 };
 
 /* Name, side and meaning of a site, as in the table of sites. */
@@ -193,6 +194,9 @@ bool record_probe_attached(const struct record *r, const char *question);
 
 /* Firings that the kernel showed to no program, of the hooks of one question or, NULL, of all. */
 uint64_t record_unseen(const struct record *r, const char *question);
+
+/* Program runs that the kernel skipped because the program was already running on that CPU. */
+uint64_t record_missed(const struct record *r);
 
 /* True when a hook of that question was attached and shown every firing. */
 bool record_probe_whole(const struct record *r, const char *question);

@@ -76,6 +76,8 @@ static json_t *workload_json(const struct record *r)
 	put(o, "connections", integer_if(rx->known, rx->socket_count));
 	put(o, "messages", integer_if(rx->known, rx->sum.messages));
 	put(o, "messages_asked", integer_if(p->messages, p->messages));
+	if (r->fifo)
+		put(o, "scheduling", text("fifo"));
 	put(o, "seconds", p->messages ? json_null() : json_real(p->seconds));
 	put(o, "accepted_bytes",
 	    integer_if(known, tx->sum.accepted_bytes + rx->sum.accepted_bytes));
@@ -236,8 +238,9 @@ static json_t *timing_json(const struct record *r)
 	put(o, "window_ns", json_integer(r->window_ns));
 	put(o, "first_byte_monotonic_ns", integer_if(r->ledger.gauges.first_byte_ns,
 						     r->ledger.gauges.first_byte_ns));
-	put(o, "comparable", json_boolean(!r->machine.emulated));
+	put(o, "comparable", json_boolean(!r->machine.emulated && !r->fifo));
 	put(o, "why", text(r->machine.emulated ? "times of an emulated machine mean nothing" :
+			 r->fifo ? "the workload ran under SCHED_FIFO, for the sake of the counts" :
 			 r->backend == BACKEND_NONE ? "no probes were attached" :
 			   "probes were attached: compare only with runs of the same kind"));
 	return o;

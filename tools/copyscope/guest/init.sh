@@ -32,6 +32,9 @@ date -s "@$NOW" >/dev/null
 echo 1 >/proc/sys/kernel/kptr_restrict
 # A tmpfs root starts writable for all; these limits are those of an installed system.
 chmod 755 /
+# Where the kernel preempts itself, emulation makes a task stop inside a probe every few thousand
+# events, and trace_run would start over each time.
+grep -qsE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt && export COPYSCOPE_FIFO=1
 ulimit -l 8192
 ulimit -Hn 1048576
 
