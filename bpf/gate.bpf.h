@@ -14,10 +14,10 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include "bpf/compat.bpf.h"
 #include "bpf/sites.h"
 
 #define AF_INET6_FAMILY 10
-#define SKBFL_ZEROCOPY_ENABLE 1
 #define MSG_ZEROCOPY_FLAG 0x4000000
 #define NO_SUCH_HEADER 0xffff
 
@@ -29,7 +29,6 @@ const volatile __u32 sabotage __weak = SABOTAGE_NONE;
 /* One store opens the window after every probe is attached, one closes it. */
 volatile __u32 gate_open __weak = 0;
 struct gauges gauges __weak = {};
-/* Counted before the gate and before any filter: to be held against perf's count. */
 struct seen seen[SEEN_CPUS] __attribute__((aligned(64))) __weak = {};
 
 /* cookie -> books. An entry exists if and only if the socket belongs to this run. */
@@ -62,11 +61,14 @@ static __always_inline bool window_open(void)
 	return gate_open;
 }
 
+static __always_inline struct seen *this_cpu(void)
+{
+	return &seen[bpf_get_smp_processor_id() & (SEEN_CPUS - 1)];
+}
+
 static __always_inline void note_seen(enum seen_hook hook)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-
-	__sync_fetch_and_add(&seen[cpu & (SEEN_CPUS - 1)].firings[hook], 1);
+	__sync_fetch_and_add(&this_cpu()->firings[hook], 1);
 }
 
 static __always_inline bool task_is_ours(void)
@@ -111,12 +113,6 @@ static __always_inline struct books *books_find(u64 cookie)
 	return cookie ? bpf_map_lookup_elem(&books, &cookie) : NULL;
 }
 
-/* For pointers that the verifier knows (arguments and their members): plain loads, no helper. */
-static __always_inline u64 cookie_of(const struct sock *sk)
-{
-	return sk ? sk->__sk_common.skc_cookie.counter : 0;
-}
-
 static __always_inline void flow_of_sock(const struct sock *sk, struct flow *flow)
 {
 	if (sk->__sk_common.skc_family == AF_INET6_FAMILY) {
@@ -145,12 +141,15 @@ static __always_inline struct books *books_create(u64 cookie)
 	return found;
 }
 
-/* Opens the books of a socket that one of our tasks uses; @cookie as the kernel made it. */
+/* Opens the books of a socket that one of our tasks uses; @cookie as the kernel made it. Without
+ * one what the socket does is lost, and the run must fail. */
 static __always_inline struct books *books_open(const struct sock *sk, u64 cookie)
 {
 	struct books *found = books_create(cookie);
 	struct flow flow = {};
 
+	if (!cookie)
+		note_lost_update();
 	if (!found || found->flow_known)
 		return found;
 	flow_of_sock(sk, &flow);
@@ -189,9 +188,7 @@ static __always_inline u64 uarg_of(const struct sk_buff *skb)
 {
 	struct skb_shared_info *shinfo = shinfo_of(skb);
 
-	if (!(BPF_CORE_READ(shinfo, flags) & SKBFL_ZEROCOPY_ENABLE))
-		return 0;
-	return (u64)BPF_CORE_READ(shinfo, destructor_arg);
+	return frags_are_users(shinfo) ? (u64)BPF_CORE_READ(shinfo, destructor_arg) : 0;
 }
 
 /* Bytes from skb->data to the TCP payload: 0 when the headers were pulled or never there. */

@@ -9,18 +9,17 @@
 #include "bpf/gate.bpf.h"
 
 #define MSG_TRUNC_FLAG 0x20
+#define MSG_ERRQUEUE_FLAG 0x2000
 
 SEC("?fentry/tcp_recvmsg_locked")
 int BPF_PROG(recv_enter, struct sock *sk)
 {
 	if (window_open() && task_is_ours())
-		books_open(sk, bpf_get_socket_cookie(sk));
+		books_open(sk, cookie_made(sk));
 	return 0;
 }
 
-SEC("?fexit/tcp_recvmsg_locked")
-int BPF_PROG(recv_exit, struct sock *sk, struct msghdr *msg, size_t len, int flags,
-	     struct scm_timestamping_internal *tss, int *cmsg_flags, int ret)
+static __always_inline int received(const struct sock *sk, int flags, int ret)
 {
 	struct books *b;
 
@@ -34,6 +33,30 @@ int BPF_PROG(recv_exit, struct sock *sk, struct msghdr *msg, size_t len, int fla
 	return 0;
 }
 
+SEC("?fexit/tcp_recvmsg_locked")
+int BPF_PROG(recv_exit, struct sock *sk, struct msghdr *msg, size_t len, int flags,
+	     struct scm_timestamping_internal *tss, int *cmsg_flags, int ret)
+{
+	return received(sk, flags, ret);
+}
+
+/* Until 2cd81161848d ("net-tcp: Introduce tcp_recvmsg_locked()."), 5.12, all of it was in
+ * tcp_recvmsg, and so were reads of the error queue, whose bytes are no payload. */
+SEC("?fentry/tcp_recvmsg")
+int BPF_PROG(recv_whole_enter, struct sock *sk)
+{
+	if (window_open() && task_is_ours())
+		books_open(sk, cookie_made(sk));
+	return 0;
+}
+
+SEC("?fexit/tcp_recvmsg")
+int BPF_PROG(recv_whole_exit, struct sock *sk, struct msghdr *msg, size_t len, int nonblock,
+	     int flags, int *addr_len, int ret)
+{
+	return flags & MSG_ERRQUEUE_FLAG ? 0 : received(sk, flags, ret);
+}
+
 SEC("?fexit/skb_copy_datagram_iter")
 int BPF_PROG(rx_copy_exit, struct sk_buff *skb, int offset, struct iov_iter *to, int len, int ret)
 {
@@ -42,9 +65,7 @@ int BPF_PROG(rx_copy_exit, struct sk_buff *skb, int offset, struct iov_iter *to,
 	return 0;
 }
 
-SEC("?fexit/tcp_zerocopy_receive")
-int BPF_PROG(rx_map_exit, struct sock *sk, struct tcp_zerocopy_receive *zc,
-	     struct scm_timestamping_internal *tss, int ret)
+static __always_inline int mapped(struct sock *sk, struct tcp_zerocopy_receive *zc, int ret)
 {
 	struct books *b;
 	u32 bytes;
@@ -54,10 +75,24 @@ int BPF_PROG(rx_map_exit, struct sock *sk, struct tcp_zerocopy_receive *zc,
 	bytes = BPF_CORE_READ(zc, length);
 	if (!bytes)
 		return 0;
-	b = books_open(sk, bpf_get_socket_cookie(sk));
+	b = books_open(sk, cookie_made(sk));
 	count(b, COUNT_returned_bytes, bytes);
 	site_add(b, SITE_rx_map, bytes);
 	return 0;
+}
+
+SEC("?fexit/tcp_zerocopy_receive")
+int BPF_PROG(rx_map_exit_2, struct sock *sk, struct tcp_zerocopy_receive *zc, int ret)
+{
+	return mapped(sk, zc, ret);
+}
+
+/* 7eeba1706eba ("tcp: Add receive timestamp support for receive zerocopy."), 5.12 */
+SEC("?fexit/tcp_zerocopy_receive")
+int BPF_PROG(rx_map_exit_3, struct sock *sk, struct tcp_zerocopy_receive *zc,
+	     struct scm_timestamping_internal *tss, int ret)
+{
+	return mapped(sk, zc, ret);
 }
 
 /* tcp_splice_read(sock, ppos, pipe, len, flags): the socket holds no books of its own, so the
@@ -76,7 +111,7 @@ int BPF_PROG(splice_read_enter, struct sock *sk)
 
 	if (!window_open() || !task_is_ours())
 		return 0;
-	cookie = bpf_get_socket_cookie(sk);
+	cookie = cookie_made(sk);
 	books_open(sk, cookie);
 	task_note(&splice_reader, cookie);
 	return 0;

@@ -15,18 +15,17 @@ static __always_inline u8 frags_of(const struct sk_buff *skb)
 	return BPF_CORE_READ(shinfo_of(skb), nr_frags);
 }
 
+/* Read after the add, not with it (compat.bpf.h): pages that another CPU releases in between are
+ * gone from the peak, so it may be short by them, never too high. */
 static __always_inline void note_outstanding(u64 pages)
 {
-	u64 now = __sync_fetch_and_add(&gauges.outstanding_pages, pages) + pages;
-	u64 peak = gauges.peak_pages;
+	volatile unsigned long long *outstanding = &gauges.outstanding_pages;
+	unsigned long long *peak = &this_cpu()->peak_pages, now;
 
-	for (int i = 0; i < 8 && now > peak; i++) {
-		u64 seen = __sync_val_compare_and_swap(&gauges.peak_pages, peak, now);
-
-		if (seen == peak)
-			return;
-		peak = seen;
-	}
+	add(&gauges.outstanding_pages, pages);
+	now = *outstanding;
+	if (now > *peak)
+		*peak = now;
 }
 
 SEC("?fentry/skb_zerocopy_iter_stream")

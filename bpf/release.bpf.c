@@ -93,34 +93,80 @@ int BPF_PROG(late_copy_exit, struct sk_buff *skb, unsigned int gfp, int ret)
 	return 0;
 }
 
-/* The last reference to a notification is gone: its pages are released with it. One hook for
- * 5.15 to 6.19; before, the same work is part of sock_zerocopy_callback, after, of
- * msg_zerocopy_complete. */
+/* The last reference to a notification is gone, and its pages are released with it. @clean: none
+ * of them was copied. */
+static __always_inline int notification_ends(u64 key, u16 sends, bool clean)
+{
+	struct pin *pin = window_open() ? bpf_map_lookup_elem(&pins, &key) : NULL;
+	struct pin ended;
+	struct books *b;
+
+	if (!pin)
+		return 0;
+	/* Whoever takes the pin away counts it. */
+	ended = *pin;
+	if (bpf_map_delete_elem(&pins, &key))
+		return 0;
+	b = books_find(ended.cookie);
+	if (sabotage == SABOTAGE_DROP_COMPLETION && sends && !gauges.sabotaged) {
+		add(&gauges.sabotaged, 1);
+		sends--;
+	}
+	count(b, COUNT_completed_sends, sends);
+	if (!clean)
+		count(b, COUNT_copied_sends, sends);
+	count(b, COUNT_released_pages, ended.pages);
+	add(&gauges.outstanding_pages, -ended.pages);
+	return 0;
+}
+
+/* Three names in three generations. Until 8c793822c580 ("skbuff: rename sock_zerocopy_* to
+ * msg_zerocopy_*"), 5.12, called for the last reference alone. */
+SEC("?fentry/sock_zerocopy_callback")
+int BPF_PROG(completion_sock, struct ubuf_info *uarg, bool success)
+{
+	return notification_ends((u64)uarg, notification_sends(uarg), success);
+}
+
+/* Since then a function of its own, as long as the compiler leaves it one. */
 SEC("?fentry/__msg_zerocopy_callback")
 int BPF_PROG(completion, struct ubuf_info_msgzc *uarg)
 {
+	return notification_ends((u64)uarg, notification_sends(uarg), notification_clean(uarg));
+}
+
+/* Where the compiler has inlined it, each reference that is put passes here, and the last one
+ * ends the notification. Seen on entry if no other is left. */
+SEC("?fentry/msg_zerocopy_complete")
+int BPF_PROG(completion_put_enter, struct sk_buff *skb, struct ubuf_info *uarg, bool success)
+{
 	u64 key = (u64)uarg;
+	bool clean = success && notification_clean(uarg);
 	struct pin *pin;
-	struct books *b;
-	u16 sends;
 
 	if (!window_open())
 		return 0;
+	if (BPF_CORE_READ(uarg, refcnt.refs.counter) == 1)
+		return notification_ends(key, notification_sends(uarg), clean);
 	pin = bpf_map_lookup_elem(&pins, &key);
 	if (!pin)
 		return 0;
-	b = books_find(pin->cookie);
-	sends = uarg->len;
-	if (sabotage == SABOTAGE_DROP_COMPLETION && sends &&
-	    !__sync_fetch_and_add(&gauges.sabotaged, 1))
-		sends--;
-	count(b, COUNT_completed_sends, sends);
-	if (!BPF_CORE_READ_BITFIELD(uarg, zerocopy))
-		count(b, COUNT_copied_sends, sends);
-	count(b, COUNT_released_pages, pin->pages);
-	__sync_fetch_and_add(&gauges.outstanding_pages, -pin->pages);
-	bpf_map_delete_elem(&pins, &key);
+	pin->sends = notification_sends(uarg);
+	pin->clean = clean;
 	return 0;
+}
+
+/* Two that are put at once see each other on entry; on exit both see none. The notification may be
+ * on the error queue by now, but what it holds there begins with zeros (SKB_EXT_ERR). */
+SEC("?fexit/msg_zerocopy_complete")
+int BPF_PROG(completion_put_exit, struct sk_buff *skb, struct ubuf_info *uarg, bool success)
+{
+	u64 key = (u64)uarg;
+	struct pin *pin = window_open() ? bpf_map_lookup_elem(&pins, &key) : NULL;
+
+	if (!pin || BPF_CORE_READ(uarg, refcnt.refs.counter))
+		return 0;
+	return notification_ends(key, pin->sends, pin->clean);
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

@@ -27,7 +27,7 @@ int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
 
 	if (!window_open() || !task_is_ours())
 		return 0;
-	cookie = bpf_get_socket_cookie(sk);
+	cookie = cookie_made(sk);
 	books_open(sk, cookie);
 	if (msg->msg_flags & MSG_SPLICE_PAGES_FLAG)
 		task_note(&splicing, cookie);
@@ -55,7 +55,7 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
 
 	if (!window_open() || !task_is_ours() || ret <= 0)
 		return 0;
-	b = books_open(sk, bpf_get_socket_cookie(sk));
+	b = books_open(sk, cookie_made(sk));
 	count(b, COUNT_send_calls, 1);
 	count(b, COUNT_accepted_bytes, ret);
 	site_add(b, SITE_tx_splice, ret);

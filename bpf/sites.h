@@ -53,7 +53,7 @@ enum count { COUNTS(COUNT_ENUM) COUNT_COUNT };
 
 /* Hooks that run in softirq on top of any task, where a kernel may keep firings from them. */
 enum seen_hook { SEEN_WIRE, SEEN_RETRANSMIT, SEEN_ARRIVAL, SEEN_COUNT };
-enum { SEEN_CPUS = 512, SEEN_LINE = 8 };
+enum { SEEN_CPUS = 512, SEEN_LINE = 7 };
 
 /* What a run may be told to do wrong, so that a test can see it caught (trace_run --break). */
 enum sabotage {
@@ -89,20 +89,24 @@ struct flow {
 struct pin {
 	unsigned long long cookie;
 	unsigned long long pages;
+	unsigned short sends; /* these two as a put found them that may have been the last */
+	unsigned short clean;
+	unsigned int unused;
 };
 
 /* Machine-wide gauges of one run. */
 struct gauges {
 	unsigned long long outstanding_pages;
-	unsigned long long peak_pages;
+	unsigned long long peak_pages; /* filled in by the reader, from struct seen */
 	unsigned long long lost_updates;
 	unsigned long long first_byte_ns; /* CLOCK_MONOTONIC */
 	unsigned long long sabotaged; /* completions dropped on purpose */
 };
 
-/* Firings that one CPU's programs were shown since they were attached; a cache line of its own. */
+/* What one CPU's programs saw since they were attached; a cache line of its own. */
 struct seen {
-	unsigned long long firings[SEEN_LINE];
+	unsigned long long firings[SEEN_LINE]; /* before the gate and any filter, as perf counts */
+	unsigned long long peak_pages; /* most outstanding just after a reference was taken here */
 };
 
 #pragma GCC diagnostic pop

@@ -18,6 +18,9 @@ typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
 typedef struct {
+	int counter;
+} atomic_t;
+typedef struct {
 	long long counter;
 } atomic64_t;
 
@@ -81,7 +84,13 @@ struct sk_buff {
 	unsigned char *data;
 };
 
-struct ubuf_info;
+struct refcount_struct {
+	atomic_t refs;
+};
+
+struct ubuf_info {
+	struct refcount_struct refcnt;
+};
 
 /* One MSG_ZEROCOPY notification in the making: ids [id, id + len). */
 struct ubuf_info_msgzc {

@@ -4,46 +4,61 @@
 
 #include <stddef.h>
 
+/* Arguments first, so that what follows the targets lines up: 0 stands for any number. */
+#define FENTRY(args, program, question, target, rank) \
+	{ program, question, HOOK_FENTRY, target, args, NULL, 0, rank }
+#define FEXIT(args, program, question, target, rank) \
+	{ program, question, HOOK_FEXIT, target, args, NULL, 0, rank }
+#define TRACEPOINT(args, program, question, target, rank) \
+	{ program, question, HOOK_TRACEPOINT, target, args, NULL, 0, rank }
+/* Fires in softirq, so perf vouches for it: @group is its folder in tracefs. */
+#define SOFTIRQ(args, program, question, group, target, seen) \
+	{ program, question, HOOK_TRACEPOINT, target, args, group "/" target, seen, HOOK_PLAIN }
+
 /* Both backends: what leaves on the wire, and the workload's own probe. */
-#define COMMON_HOOKS                                                                    \
-	{ "wire", "tx_copy", HOOK_TRACEPOINT, "net_dev_start_xmit", 0,                  \
-	  "net/net_dev_start_xmit", SEEN_WIRE, false },                                                   \
-	{ "retransmit_2", "retransmissions", HOOK_TRACEPOINT, "tcp_retransmit_skb", 2,  \
-	  "tcp/tcp_retransmit_skb", SEEN_RETRANSMIT, false },                                                   \
-	{ "retransmit_3", "retransmissions", HOOK_TRACEPOINT, "tcp_retransmit_skb", 3,  \
-	  "tcp/tcp_retransmit_skb", SEEN_RETRANSMIT, false },                                                   \
-	{ "gather", "user_gather", HOOK_USDT, "copyscope:gather", 0, NULL, 0, false },     \
+#define COMMON_HOOKS                                                                            \
+	SOFTIRQ(0, "wire", "tx_copy", "net", "net_dev_start_xmit", SEEN_WIRE),                  \
+	SOFTIRQ(2, "retransmit_2", "retransmissions", "tcp", "tcp_retransmit_skb",              \
+		SEEN_RETRANSMIT),                                                               \
+	SOFTIRQ(3, "retransmit_3", "retransmissions", "tcp", "tcp_retransmit_skb",              \
+		SEEN_RETRANSMIT),                                                               \
+	{ "gather", "user_gather", HOOK_USDT, "copyscope:gather", 0, NULL, 0, HOOK_PLAIN },     \
 	{}
 
 const struct hook trampoline_hooks[] = {
-	{ "send_enter", "accepted", HOOK_FENTRY, "tcp_sendmsg_locked", 3, NULL, 0, true },
-	{ "send_exit", "accepted", HOOK_FEXIT, "tcp_sendmsg_locked", 3, NULL, 0, true },
-	{ "sendpages_exit", "tx_splice", HOOK_FEXIT, "do_tcp_sendpages", 5, NULL, 0, false },
-	{ "splice_exit_4", "tx_splice", HOOK_FEXIT, "skb_splice_from_iter", 4, NULL, 0, false },
-	{ "splice_exit_3", "tx_splice", HOOK_FEXIT, "skb_splice_from_iter", 3, NULL, 0, false },
-	{ "reference_enter", "tx_reference", HOOK_FENTRY, "skb_zerocopy_iter_stream", 0, NULL, 0, false },
-	{ "reference_exit_5", "tx_reference", HOOK_FEXIT, "skb_zerocopy_iter_stream", 5, NULL, 0, false },
-	{ "reference_exit_6", "tx_reference", HOOK_FEXIT, "skb_zerocopy_iter_stream", 6, NULL, 0, false },
-	{ "late_copy_enter", "late_copy", HOOK_FENTRY, "skb_copy_ubufs", 2, NULL, 0, false },
-	{ "late_copy_exit", "late_copy", HOOK_FEXIT, "skb_copy_ubufs", 2, NULL, 0, false },
-	{ "completion", "completions", HOOK_FENTRY, "__msg_zerocopy_callback", 1, NULL, 0, false },
-	{ "reshape_exit", "reshape", HOOK_FEXIT, "skb_copy_bits", 4, NULL, 0, false },
-	{ "recv_enter", "returned", HOOK_FENTRY, "tcp_recvmsg_locked", 6, NULL, 0, true },
-	{ "recv_exit", "returned", HOOK_FEXIT, "tcp_recvmsg_locked", 6, NULL, 0, true },
-	{ "rx_copy_exit", "rx_copy", HOOK_FEXIT, "skb_copy_datagram_iter", 4, NULL, 0, false },
-	{ "rx_map_exit", "rx_map", HOOK_FEXIT, "tcp_zerocopy_receive", 3, NULL, 0, false },
-	{ "splice_read_enter", "rx_splice", HOOK_FENTRY, "tcp_read_sock", 3, NULL, 0, false },
-	{ "splice_read_exit", "rx_splice", HOOK_FEXIT, "tcp_splice_read", 5, NULL, 0, false },
+	FENTRY(3, "send_enter", "accepted", "tcp_sendmsg_locked", HOOK_NEEDED),
+	FEXIT(3, "send_exit", "accepted", "tcp_sendmsg_locked", HOOK_NEEDED),
+	FEXIT(5, "sendpages_exit", "tx_splice", "do_tcp_sendpages", HOOK_PLAIN),
+	FEXIT(4, "splice_exit_4", "tx_splice", "skb_splice_from_iter", HOOK_PLAIN),
+	FEXIT(3, "splice_exit_3", "tx_splice", "skb_splice_from_iter", HOOK_PLAIN),
+	FENTRY(0, "reference_enter", "tx_reference", "skb_zerocopy_iter_stream", HOOK_PLAIN),
+	FEXIT(5, "reference_exit_5", "tx_reference", "skb_zerocopy_iter_stream", HOOK_PLAIN),
+	FEXIT(6, "reference_exit_6", "tx_reference", "skb_zerocopy_iter_stream", HOOK_PLAIN),
+	FENTRY(2, "late_copy_enter", "late_copy", "skb_copy_ubufs", HOOK_PLAIN),
+	FEXIT(2, "late_copy_exit", "late_copy", "skb_copy_ubufs", HOOK_PLAIN),
+	FENTRY(2, "completion_sock", "completions", "sock_zerocopy_callback", HOOK_PLAIN),
+	FENTRY(1, "completion", "completions", "__msg_zerocopy_callback", HOOK_PLAIN),
+	FENTRY(3, "completion_put_enter", "completions", "msg_zerocopy_complete", HOOK_ELSE),
+	FEXIT(3, "completion_put_exit", "completions", "msg_zerocopy_complete", HOOK_ELSE),
+	FEXIT(4, "reshape_exit", "reshape", "skb_copy_bits", HOOK_PLAIN),
+	FENTRY(6, "recv_enter", "returned", "tcp_recvmsg_locked", HOOK_NEEDED),
+	FEXIT(6, "recv_exit", "returned", "tcp_recvmsg_locked", HOOK_NEEDED),
+	FENTRY(6, "recv_whole_enter", "returned", "tcp_recvmsg", HOOK_ELSE),
+	FEXIT(6, "recv_whole_exit", "returned", "tcp_recvmsg", HOOK_ELSE),
+	FEXIT(4, "rx_copy_exit", "rx_copy", "skb_copy_datagram_iter", HOOK_PLAIN),
+	FEXIT(2, "rx_map_exit_2", "rx_map", "tcp_zerocopy_receive", HOOK_PLAIN),
+	FEXIT(3, "rx_map_exit_3", "rx_map", "tcp_zerocopy_receive", HOOK_PLAIN),
+	FENTRY(3, "splice_read_enter", "rx_splice", "tcp_read_sock", HOOK_PLAIN),
+	FEXIT(5, "splice_read_exit", "rx_splice", "tcp_splice_read", HOOK_PLAIN),
 	COMMON_HOOKS,
 };
 
 const struct hook tracepoint_hooks[] = {
-	{ "send_turn", "accepted", HOOK_TRACEPOINT, "tcp_sendmsg_locked", 4, NULL, 0, true },
-	{ "send_length", "accepted", HOOK_TRACEPOINT, "sock_send_length", 3, NULL, 0, true },
-	{ "recv_length", "returned", HOOK_TRACEPOINT, "sock_recv_length", 3, NULL, 0, true },
-	{ "copy_to_user", "rx_copy", HOOK_TRACEPOINT, "skb_copy_datagram_iovec", 2, NULL, 0, false },
-	{ "arrival", "late_copy", HOOK_TRACEPOINT, "netif_receive_skb", 1,
-	  "net/netif_receive_skb", SEEN_ARRIVAL, false },
+	TRACEPOINT(4, "send_turn", "accepted", "tcp_sendmsg_locked", HOOK_NEEDED),
+	TRACEPOINT(3, "send_length", "accepted", "sock_send_length", HOOK_NEEDED),
+	TRACEPOINT(3, "recv_length", "returned", "sock_recv_length", HOOK_NEEDED),
+	TRACEPOINT(2, "copy_to_user", "rx_copy", "skb_copy_datagram_iovec", HOOK_PLAIN),
+	SOFTIRQ(1, "arrival", "late_copy", "net", "netif_receive_skb", SEEN_ARRIVAL),
 	COMMON_HOOKS,
 };
 

@@ -3,11 +3,15 @@
 #ifndef COPYSCOPE_HOOKS_H
 #define COPYSCOPE_HOOKS_H
 
-#include <stdbool.h>
-
 #include "bpf/sites.h"
 
 enum hook_kind { HOOK_FENTRY, HOOK_FEXIT, HOOK_TRACEPOINT, HOOK_USDT };
+
+enum hook_rank {
+	HOOK_PLAIN,
+	HOOK_NEEDED,	/* without it, or what stands in for it, the books would be wrong, not short */
+	HOOK_ELSE,	/* stands in where no other row of its question is to be had */
+};
 
 struct hook {
 	const char *program;	/* name of the BPF program */
@@ -17,7 +21,7 @@ struct hook {
 	int args;		/* arguments that this program is written for; 0: any */
 	const char *event;	/* the tracepoint in tracefs if it fires in softirq, else NULL */
 	enum seen_hook seen;	/* then: which of the program's counts of firings */
-	bool needed;		/* without it the backend's books would be wrong, not just short */
+	enum hook_rank rank;
 };
 
 /* Both end with a NULL program. */

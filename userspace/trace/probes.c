@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Chooses hooks by the running kernel's BTF, loads and attaches them, opens the gate. */
+/* Loads and attaches the hooks that were chosen, opens and closes the gate. */
 #include "userspace/trace/probes.h"
 
 #include <bpf/bpf.h>
@@ -17,6 +17,7 @@
 #include "build/trampoline.skel.h"
 #include "userspace/trace/firings.h"
 #include "userspace/trace/hooks.h"
+#include "userspace/trace/probes_choose.h"
 #include "userspace/trace/probes_offer.h"
 #include "userspace/trace/probes_read.h"
 
@@ -53,40 +54,6 @@ static int keep_complaint(enum libbpf_print_level level, const char *format, va_
 	return 0;
 }
 
-static bool is_detached(const struct probes *p, const struct hook *hook)
-{
-	return p->detach && !strcmp(p->detach, hook->question);
-}
-
-/* Decides for one hook before load: the record says why it stays out. -ENOTSUP if the backend
- * cannot do without it. */
-static int choose_hook(struct probes *p, const struct hook *hook, const struct btf *btf,
-		       struct record *r)
-{
-	struct bpf_program *prog = bpf_object__find_program_by_name(p->view.object, hook->program);
-	struct probe *probe = &r->probes[r->probe_count++];
-	int args = hook->kind == HOOK_USDT ? 0 : offer_args(btf, hook);
-
-	probe->question = hook->question;
-	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(hook->kind),
-		 hook->target);
-	probe->status = PROBE_ABSENT;
-	if (is_detached(p, hook))
-		snprintf(probe->why, WHY_BYTES, "left off on purpose (--break detach:%s)", p->detach);
-	else if (args < 0)
-		snprintf(probe->why, WHY_BYTES, "this kernel has no %s", probe->hook);
-	else if (hook->args && args != hook->args)
-		snprintf(probe->why, WHY_BYTES, "%s takes %d arguments here, this probe reads %d",
-			 hook->target, args, hook->args);
-	else
-		return bpf_program__set_autoload(prog, true);
-	if (!hook->needed || is_detached(p, hook))
-		return 0;
-	snprintf(r->backend_why, WHY_BYTES, "the %s backend cannot work here: %.180s",
-		 backend_name(r->backend), probe->why);
-	return -ENOTSUP;
-}
-
 static int size_maps(struct bpf_object *object, int sockets)
 {
 	static const struct { const char *map; int each; int spare; } sizes[] = {
@@ -114,10 +81,11 @@ static int size_maps(struct bpf_object *object, int sockets)
 		(p)->name->rodata->sender_tgid = config->tgid[END_SENDER];         \
 		(p)->name->rodata->receiver_tgid = config->tgid[END_RECEIVER];     \
 		(p)->name->rodata->sabotage = config->sabotage;                    \
+		(p)->name->rodata->cookies_on_demand = offer_cookies(btf);         \
 	} while (0)
 
 static int open_skeleton(struct probes *p, const struct probes_config *config,
-			 enum backend backend)
+			 const struct btf *btf, enum backend backend)
 {
 	if (backend == BACKEND_TRAMPOLINE) {
 		OPEN_SKELETON(p, trampoline);
@@ -149,35 +117,17 @@ static int load_skeleton(struct probes *p)
 	return 0;
 }
 
-static int choose_hooks(struct probes *p, const struct btf *btf, struct record *r)
-{
-	bool found = false;
-	int err = 0;
-
-	r->probe_count = 0;
-	for (const struct hook *hook = p->hooks; hook->program && !err; hook++) {
-		err = choose_hook(p, hook, btf, r);
-		found |= is_detached(p, hook);
-	}
-	if (err || !p->detach || found)
-		return err;
-	/* A test that spoils nothing must not look like one that was caught. */
-	snprintf(r->backend_why, WHY_BYTES, "--break detach:%.60s: no hook of the %s backend is for it",
-		 p->detach, backend_name(r->backend));
-	return -EINVAL;
-}
-
 static int load_backend(struct probes *p, const struct probes_config *config,
 			const struct btf *btf, struct record *r)
 {
 	int err;
 
 	r->backend = offer_backend(config->backend, btf, r->backend_why);
-	err = open_skeleton(p, config, r->backend);
+	err = open_skeleton(p, config, btf, r->backend);
 	if (!err)
 		err = size_maps(p->view.object, config->sockets);
 	if (!err)
-		err = choose_hooks(p, btf, r);
+		err = probes_choose(p->view.object, p->hooks, p->detach, btf, r);
 	if (err)
 		return err;
 	err = load_skeleton(p);
@@ -264,7 +214,7 @@ int probes_attach(struct probes *p, struct record *r)
 		}
 		probe->status = PROBE_REFUSED;
 		snprintf(probe->why, WHY_BYTES, "the kernel refused it: %s", strerror(errno));
-		if (!p->hooks[i].needed)
+		if (p->hooks[i].rank == HOOK_PLAIN)
 			continue;
 		snprintf(r->backend_why, WHY_BYTES, "the kernel refused %s, which the %s backend needs",
 			 probe->hook, backend_name(r->backend));

@@ -26,6 +26,12 @@ int offer_args(const struct btf *btf, const struct hook *hook)
 	return btf_vlen(t) - tracepoint;
 }
 
+/* The helper that c5dbb89fc2ac added for them. */
+bool offer_cookies(const struct btf *btf)
+{
+	return btf__find_by_name_kind(btf, "bpf_get_socket_ptr_cookie", BTF_KIND_FUNC) >= 0;
+}
+
 /* Kernels under lockdown refuse every trampoline (EPERM at load): ask with an empty one. */
 static int try_trampoline(const struct btf *btf)
 {

@@ -12,6 +12,9 @@ struct btf;
  * has none of that name. Being there is not being attachable. */
 int offer_args(const struct btf *btf, const struct hook *hook);
 
+/* Can trampoline programs ask for a socket's cookie (bpf/compat.bpf.h)? */
+bool offer_cookies(const struct btf *btf);
+
 /* The backend to use, and in @why (WHY_BYTES) the reason. */
 enum backend offer_backend(enum backend asked, const struct btf *btf, char *why);
 

@@ -20,6 +20,8 @@ void probe_read_runs(const struct probes_view *view, const char *program, struct
 		return;
 	probe->runs = info.run_cnt;
 	probe->run_time_ns = info.run_time_ns;
+	/* A kernel without this counter skips no run: both came with 5.12 (ca06f55b9002, "bpf: Add
+	 * per-program recursion prevention mechanism"). */
 	probe->missed_runs = info.recursion_misses;
 }
 
@@ -103,6 +105,9 @@ int ledger_read(const struct probes_view *view, struct ledger *ledger)
 	int cpus = libbpf_num_possible_cpus(), err;
 
 	ledger->gauges = *view->gauges;
+	for (int cpu = 0; cpu < SEEN_CPUS; cpu++)
+		if (view->seen[cpu].peak_pages > ledger->gauges.peak_pages)
+			ledger->gauges.peak_pages = view->seen[cpu].peak_pages;
 	err = ledger_read_books(bpf_map__fd(books), cpus, ledger);
 	return err ? err : ledger_read_causes(view, cpus, ledger);
 }
