@@ -112,12 +112,13 @@ static void late_causes(struct record *r)
 void causes_fill(struct record *r)
 {
 	const unsigned long long *n = r->ledger.total.count;
+	struct tally none = {};
 	const struct tally *late = &r->sites[SITE_late_copy].tally;
 	struct cause *c;
 
 	r->cause_count = 0;
 	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED)
-		late = &(struct tally){};
+		late = &none;
 	else
 		late_causes(r);
 	/* No tracepoint fires between arrival and socket, so nothing but delivery is left. */
