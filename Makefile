@@ -29,7 +29,8 @@ endif
 
 TRAMPOLINE := send reference release reshape receive wire gather
 TRACEPOINT := tracepoint wire gather
-LIB_SRC    := $(wildcard userspace/trace/*.c userspace/counters/*.c userspace/path/*.c)
+LIB_SRC    := $(wildcard userspace/trace/*.c userspace/counters/*.c userspace/path/*.c \
+		      userspace/peer/*.c)
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)
 WORK_SRC   := $(wildcard userspace/workload/*.c userspace/workload/variants/*.c)
 WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)

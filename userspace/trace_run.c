@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/peer/peer.h"
 #include "userspace/trace/attempt.h"
 #include "userspace/trace/ends.h"
 #include "userspace/trace/laws.h"
@@ -23,11 +24,25 @@ struct run {
 	struct options options;
 	struct record record;
 	struct path path;
+	struct peer peer;
 	struct child children[END_COUNT];
 	struct window window;
 	struct keep keep;
 	char workload[PATH_MAX];
 };
+
+/* What this host knows of the run; on path peer, then what the other one knows. */
+static int gather(struct run *run)
+{
+	struct record *r = &run->record;
+
+	for (int e = 0; e < END_COUNT; e++)
+		if (run->children[e].pid)
+			app_totals_parse(&run->children[e], &r->app[e]);
+	ledger_derive(r);
+	sites_fill(r);
+	return peer_join(&run->peer, r);
+}
 
 static int judge(struct run *run)
 {
@@ -35,8 +50,7 @@ static int judge(struct run *run)
 	int failed = 0;
 
 	for (int e = 0; e < END_COUNT; e++) {
-		r->app[e].pid = run->children[e].pid;
-		if (app_totals_parse(&run->children[e], &r->app[e]) || r->app[e].exit_status) {
+		if (!r->app[e].known || r->app[e].exit_status) {
 			fprintf(stderr, "trace_run: the workload's %s ended with status %d\n",
 				e == END_SENDER ? "server" : "client", r->app[e].exit_status);
 			failed = 1;
@@ -47,8 +61,6 @@ static int judge(struct run *run)
 		fprintf(stderr, "trace_run: no byte was sent: give the run more --seconds\n");
 		failed = 1;
 	}
-	ledger_derive(r);
-	sites_fill(r);
 	causes_fill(r);
 	laws_fill(r);
 	return failed;
@@ -73,6 +85,7 @@ static void arrange_end(struct run *run)
 {
 	for (int e = 0; e < END_COUNT; e++)
 		child_end(&run->children[e]);
+	peer_part(&run->peer);
 	window_free(&run->window);
 	path_dissolve(&run->path);
 	keep_abandon(&run->keep);
@@ -89,28 +102,34 @@ int main(int argc, char **argv)
 	if (machine_check())
 		return EXIT_REFUSED;
 	r->command = argv;
-	r->plan = run.options.plan;
 	attempt_begin(r);
-	if (run.options.no_probes) {
-		r->backend = BACKEND_NONE;
-		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
-	}
 	record_name(r);
 	machine_read(&r->machine);
 	err = keep_reserve(&run.keep, run.options.json, r->id);
 	if (err)
 		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 	tree_path("build/workload", run.workload, sizeof(run.workload));
+	if (peer_meet(&run.peer, &run.options, r->machine.kernel))
+		goto out;
+	r->plan = run.options.plan;
+	if (run.options.no_probes) {
+		r->backend = BACKEND_NONE;
+		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
+	}
 	if (path_arrange(&run.path, &run.options.wish, &r->path) ||
 	    ends_launch(run.children, run.workload, &r->plan, &run.path) ||
-	    window_prepare(&run.window, &run.options, run.workload, run.children, r))
+	    window_prepare(&run.window, &run.options, run.workload, run.children, r) ||
+	    peer_barrier(&run.peer, run.children))
 		goto out;
+	run.window.watch = run.peer.met ? peer_watch : NULL;
+	run.window.watch_arg = &run.peer;
 	result = EXIT_BROKEN;
-	if (window_measure(&run.window, run.children, r))
+	if (window_measure(&run.window, run.children, r) || gather(&run))
 		goto out;
-	if (attempt_is_worth_another(r) && !children_interrupted()) {
+	if (attempt_is_worth_another(r) && !children_interrupted() && !run.peer.interrupted) {
 		struct record lost = *r;
 
+		r->far = NULL; /* lost has it now */
 		arrange_end(&run);
 		attempt_again(&lost, argv);
 		return EXIT_BROKEN;

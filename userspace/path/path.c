@@ -21,6 +21,7 @@ static const struct {
 } kinds[] = {
 	{ "lo", path_lo },
 	{ "veth", path_veth },
+	{ "peer", path_peer },
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };

@@ -14,6 +14,15 @@
 
 #include "userspace/trace/record.h"
 
+/* Path peer: where this host waits for the other one, or where it finds it. */
+struct path_partner {
+	bool listen, connect;
+	char address[ADDRESS_BYTES];
+	int port;
+	enum end here;		/* the end that this host is */
+	bool role_given;
+};
+
 /* What the user asked for; empty or 0 where the run makes its own. */
 struct path_wish {
 	const char *kind;
@@ -21,11 +30,14 @@ struct path_wish {
 	int prefix_bits;
 	char device[END_COUNT][IFNAMSIZ];
 	int port;
+	bool port_given;
+	struct path_partner partner;
 };
 
 struct path {
 	int home_ns;			/* where the tool itself lives */
-	int ns[END_COUNT];		/* descriptors; the same namespace twice on lo */
+	int ns[END_COUNT];		/* descriptors; the same namespace twice on lo; -1 for
+					 * an end on another host */
 	char address[ADDRESS_BYTES];	/* the sender listens here */
 	int port;
 };
@@ -49,10 +61,13 @@ void path_dissolve(struct path *path);
 /* Each file of this folder that arranges a path. */
 int path_lo(struct path *path, const struct path_wish *wish, struct path_facts *facts);
 int path_veth(struct path *path, const struct path_wish *wish, struct path_facts *facts);
+int path_peer(struct path *path, const struct path_wish *wish, struct path_facts *facts);
 
 /* Shared by them. */
 int path_new_namespace(int *ns);
 int path_run_ip(const char *batch);
 void path_read_device(const char *device, struct path_facts *facts);
+/* The device that packets to a numeric address leave by, in the current namespace. 0 or -errno. */
+int path_route_device(const char *address, char device[IFNAMSIZ]);
 
 #endif

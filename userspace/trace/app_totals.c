@@ -68,18 +68,12 @@ static int parse_sockets(const json_t *array, struct app_totals *totals)
 	return 0;
 }
 
-int app_totals_parse(const struct child *c, struct app_totals *totals)
+int app_totals_read(const json_t *root, struct app_totals *totals)
 {
-	json_error_t error;
-	json_t *root = c->text ? json_loads(c->text, 0, &error) : NULL;
 	int err;
 
-	totals->exit_status = WIFEXITED(c->status) ? WEXITSTATUS(c->status)
-						   : 128 + WTERMSIG(c->status);
-	if (!json_is_object(root)) {
-		json_decref(root);
+	if (!json_is_object(root))
 		return -EINVAL;
-	}
 	parse_counts(root, &totals->sum);
 	totals->completions_read = json_is_integer(json_object_get(root, "completions"));
 	totals->content_unchecked = json_is_null(json_object_get(root, "content_errors"));
@@ -87,6 +81,18 @@ int app_totals_parse(const struct child *c, struct app_totals *totals)
 	parse_latency(json_object_get(root, "latency_ns"), &totals->latency);
 	err = parse_sockets(json_object_get(root, "connections"), totals);
 	totals->known = !err;
+	return err;
+}
+
+int app_totals_parse(const struct child *c, struct app_totals *totals)
+{
+	json_t *root = c->text ? json_loads(c->text, 0, NULL) : NULL;
+	int err;
+
+	totals->pid = c->pid;
+	totals->exit_status = WIFEXITED(c->status) ? WEXITSTATUS(c->status)
+						   : 128 + WTERMSIG(c->status);
+	err = app_totals_read(root, totals);
 	json_decref(root);
 	return err;
 }

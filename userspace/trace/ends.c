@@ -32,6 +32,8 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	else
 		snprintf(amount, sizeof(amount), "%.9f", plan->seconds);
 	for (int e = 0; e < END_COUNT && !err; e++) {
+		if (path->ns[e] < 0)
+			continue;
 		err = path_enter(path, e);
 		if (!err)
 			err = child_launch(&children[e], argv[e]);

@@ -25,8 +25,7 @@ static void on_signal(int number)
 	interrupted = number;
 }
 
-/* The workload must not be able to do more than any user can. */
-static int become_nobody(void)
+int become_nobody(void)
 {
 	const struct passwd *nobody = getpwnam("nobody");
 	uid_t uid = nobody ? nobody->pw_uid : 65534;
@@ -152,7 +151,7 @@ static void pass_on_interrupt(struct child *children, int count)
 		return;
 	interrupted = 0;
 	for (int i = 0; i < count; i++)
-		if (!children[i].ended && (children[i].decides || passed_on))
+		if (children[i].pid && !children[i].ended && (children[i].decides || passed_on))
 			kill(children[i].pid, SIGTERM);
 	passed_on = true;
 }
@@ -173,8 +172,9 @@ void children_collect(struct child *children, int count, void (*tick)(void *), v
 	for (;;) {
 		open_count = 0;
 		for (int i = 0; i < count; i++) {
-			fds[i] = (struct pollfd){ .fd = children[i].out, .events = POLLIN };
-			open_count += children[i].out >= 0;
+			fds[i] = (struct pollfd){ .fd = children[i].pid ? children[i].out : -1,
+						   .events = POLLIN };
+			open_count += fds[i].fd >= 0;
 		}
 		if (!open_count)
 			return;

@@ -14,7 +14,7 @@
 #include "userspace/trace/record.h"
 
 struct child {
-	pid_t pid;
+	pid_t pid;	/* 0: that end is on another host */
 	int ready;	/* it writes a line here when it can be released */
 	int go;		/* one byte here releases it */
 	int out;	/* its totals, as JSON */
@@ -24,6 +24,9 @@ struct child {
 	bool ended;
 	bool decides;	/* when to stop; an interrupt is for it first */
 };
+
+/* Makes the calling process one that can do no more than any user can. 0 or -errno. */
+int become_nobody(void);
 
 /*
  * Forks and executes @argv (argv[0] is the program's path) in the current network namespace as
@@ -50,5 +53,9 @@ void child_end(struct child *c);
 
 /* Reads the totals that a child printed. 0, or -EINVAL if they are not whole. */
 int app_totals_parse(const struct child *c, struct app_totals *totals);
+
+/* The same from the document itself, but for pid and exit status. */
+struct json_t;
+int app_totals_read(const struct json_t *root, struct app_totals *totals);
 
 #endif

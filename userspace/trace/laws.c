@@ -164,7 +164,7 @@ static void law_witness(struct record *r, const char *name, const char *what,
 	for (int i = 0; i < r->ledger.socket_count; i++) {
 		enum end end;
 		uint64_t cookie = r->ledger.sockets[i].cookie;
-		const struct app_socket *s = record_app_socket(r, cookie, &end);
+		const struct app_socket *s = record_app_socket(r, &r->ledger.sockets[i], &end);
 
 		if (s && app(s) == kernel(&r->ledger.sockets[i].books))
 			continue;

@@ -7,17 +7,11 @@
 #include <string.h>
 
 #include "userspace/trace/options_parts.h"
+#include "userspace/trace/plan.h"
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND, KEY_JSON,
        KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_READERS, KEY_HELP };
 
-enum { BYTES_MIN = 8, BYTES_MAX = 64 << 20, THREADS_MAX = 1024, SECONDS_MAX = 86400 };
-
-static const char *const variants[] = { "A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned",
-					"A3-unset", "A3-unreaped", "A3-aligned-unreaped",
-					"A3-reuse", NULL };
-static const char *const patterns[] = { "stream", "rr", NULL };
-static const char *const receivers[] = { "recv", "perfield", "recvmsg", NULL };
 static const char *const backends[] = { "auto", "trampoline", "tracepoint", NULL };
 
 static const struct argp_option option_table[] = {
@@ -90,7 +84,7 @@ static double seconds(const char *value)
 	char *end;
 	double s = strtod(value, &end);
 
-	if (end == value || *end || !(s > 0 && s <= SECONDS_MAX))
+	if (end == value || *end || !(s > 0 && s <= PLAN_SECONDS_MAX))
 		options_fail("SECONDS '%s' must be a number above 0 and up to 86400", value);
 	return s;
 }
@@ -114,13 +108,13 @@ static void parse_positional(struct options *o, int number, const char *value)
 	switch (number) {
 	case 0:
 		snprintf(o->plan.variant, sizeof(o->plan.variant), "%s",
-			 one_of(variants, value, unknown));
+			 one_of(plan_variants, value, unknown));
 		break;
 	case 1:
-		o->plan.bytes = options_whole(value, BYTES_MIN, BYTES_MAX, "BYTES");
+		o->plan.bytes = options_whole(value, PLAN_BYTES_MIN, PLAN_BYTES_MAX, "BYTES");
 		break;
 	case 2:
-		o->plan.threads = options_whole(value, 1, THREADS_MAX, "THREADS");
+		o->plan.threads = options_whole(value, 1, PLAN_THREADS_MAX, "THREADS");
 		break;
 	default:
 		options_fail("one word too many: '%s'", value);
@@ -150,18 +144,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_PATTERN:
 		snprintf(o->plan.pattern, sizeof(o->plan.pattern), "%s",
-			 one_of(patterns, arg, "unknown pattern '%s'"));
+			 one_of(plan_patterns, arg, "unknown pattern '%s'"));
+		o->pattern_given = true;
 		break;
 	case KEY_RECEIVER:
 		snprintf(o->plan.receiver, sizeof(o->plan.receiver), "%s",
-			 one_of(receivers, arg, "unknown receiver '%s'"));
+			 one_of(plan_receivers, arg, "unknown receiver '%s'"));
 		o->receiver_given = true;
 		break;
 	case KEY_READERS:
-		o->plan.readers = options_whole(arg, 1, THREADS_MAX, "--readers");
+		o->plan.readers = options_whole(arg, 1, PLAN_THREADS_MAX, "--readers");
 		break;
 	case KEY_MESSAGES:
-		o->plan.messages = options_whole(arg, 1, 1ull << 40, "--messages");
+		o->plan.messages = options_whole(arg, 1, PLAN_MESSAGES_MAX, "--messages");
 		break;
 	case KEY_SECONDS:
 		o->plan.seconds = seconds(arg);
@@ -191,10 +186,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->quiet = true;
 		break;
 	case ARGP_KEY_ARG:
+		if (o->wish.partner.listen)
+			options_fail("'%s': --listen runs what its partner asks for: leave out VARIANT "
+				     "BYTES THREADS", arg);
 		parse_positional(o, state->arg_num, arg);
 		break;
 	case ARGP_KEY_END:
-		if (state->arg_num < 3)
+		if (state->arg_num < 3 && !o->wish.partner.listen)
 			options_fail("%s", "three words are needed: VARIANT BYTES THREADS, as in A3 65536 4");
 		break;
 	case KEY_HELP:
@@ -209,15 +207,28 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+/* The side that listens is told what to run. */
+static void check_listen(const struct options *o)
+{
+	if (o->pattern_given || o->receiver_given || o->plan.readers || o->plan.messages ||
+	    o->seconds_given || o->no_probes)
+		options_fail("%s", "--listen runs what its partner asks for: leave out --pattern, "
+			     "--receiver, --readers, --messages, --seconds and --no-probes");
+}
+
 void options_parse(int argc, char **argv, struct options *o)
 {
 	*o = (struct options){ .wish = { .kind = "veth", .port = 9000 } };
+	o->wish.partner = (struct path_partner){ .address = "127.0.0.1", .port = 9009,
+						 .here = END_RECEIVER };
 	strcpy(o->plan.pattern, "stream");
 	strcpy(o->plan.receiver, "recv");
 	o->plan.seconds = 2;
 	/* argp's own complaints and help take two lines and name the program's whole path. */
 	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o))
 		exit(2);
+	if (o->wish.partner.listen)
+		check_listen(o);
 	if (o->plan.messages && o->seconds_given)
 		options_fail("%s", "--messages and --seconds exclude each other: give one");
 	if (o->plan.readers && o->receiver_given)

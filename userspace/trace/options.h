@@ -16,6 +16,7 @@ struct options {
 	bool quiet;
 	bool seconds_given;
 	bool receiver_given;
+	bool pattern_given;
 	bool no_probes;
 	const char *detach;	/* --break: see options.c */
 	enum sabotage sabotage;

@@ -70,12 +70,26 @@ const char *probe_status_name(int status)
 	return names[status];
 }
 
-bool record_probe_attached(const struct record *r, const char *question)
+/* What only a host that sends by reference can count. */
+static bool is_of_references(const char *question)
 {
-	for (int i = 0; i < r->probe_count; i++)
-		if (r->probes[i].status == PROBE_ATTACHED && !strcmp(r->probes[i].question, question))
+	static const char *const questions[] = { "tx_reference", "late_copy", "completions" };
+
+	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
+		if (!strcmp(questions[i], question))
 			return true;
 	return false;
+}
+
+bool record_probe_attached(const struct record *r, const char *question)
+{
+	bool attached = false;
+
+	for (int i = 0; i < r->probe_count; i++)
+		attached |= r->probes[i].status == PROBE_ATTACHED &&
+			    !strcmp(r->probes[i].question, question);
+	return attached &&
+	       (!r->far || is_of_references(question) || record_probe_attached(r->far, question));
 }
 
 uint64_t record_unseen(const struct record *r, const char *question)
@@ -85,12 +99,17 @@ uint64_t record_unseen(const struct record *r, const char *question)
 	for (int i = 0; i < r->probe_count; i++)
 		if (!question || !strcmp(r->probes[i].question, question))
 			unseen += r->probes[i].unseen;
-	return unseen;
+	return unseen + (r->far ? record_unseen(r->far, question) : 0);
+}
+
+bool record_emulated(const struct record *r)
+{
+	return r->machine.emulated || (r->far && record_emulated(r->far));
 }
 
 uint64_t record_missed(const struct record *r)
 {
-	uint64_t missed = 0;
+	uint64_t missed = r->far ? record_missed(r->far) : 0;
 
 	for (int i = 0; i < r->probe_count; i++)
 		missed += r->probes[i].missed_runs;
@@ -107,11 +126,15 @@ bool record_wire_known(const struct record *r)
 	return record_probe_whole(r, "tx_copy") && record_probe_whole(r, "retransmissions");
 }
 
-const struct app_socket *record_app_socket(const struct record *r, uint64_t cookie, enum end *end)
+const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,
+					   enum end *end)
 {
 	for (int e = 0; e < END_COUNT; e++) {
+		/* On path peer each end is a host of its own. */
+		if (r->far && books->host != (enum end)e)
+			continue;
 		for (int i = 0; i < r->app[e].socket_count; i++) {
-			if (r->app[e].sockets[i].cookie != cookie)
+			if (r->app[e].sockets[i].cookie != books->cookie)
 				continue;
 			*end = e;
 			return &r->app[e].sockets[i];
@@ -155,4 +178,8 @@ void record_free(struct record *r)
 	for (int e = 0; e < END_COUNT; e++)
 		free(r->app[e].sockets);
 	free(r->ledger.sockets);
+	if (r->far)
+		record_free(r->far);
+	free(r->far);
+	*r = (struct record){};
 }

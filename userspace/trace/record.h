@@ -99,6 +99,7 @@ struct probe {
 
 struct socket_books {
 	uint64_t cookie;
+	enum end host;		/* path peer: whose host counted it; else 0. Both may use a cookie. */
 	struct books books;
 };
 
@@ -177,6 +178,9 @@ struct record {
 	uint64_t window_ns;		/* gate open to gate closed */
 	int attempt;			/* 1, or more after runs that missed firings */
 	bool fifo;			/* the workload ran under SCHED_FIFO */
+	/* Path peer: the half that the receiver's host counted, while machine, path and backend
+	 * above are the sender's; else NULL. Owned. */
+	struct record *far;
 };
 
 /* Name, side and meaning of a site, as in the table of sites. */
@@ -189,7 +193,7 @@ const char *backend_name(enum backend backend);
 const char *law_status_name(enum law_status status);
 const char *probe_status_name(int status);
 
-/* True when a hook of that question was attached. */
+/* True when a hook of that question was attached, on each host that could have fired it. */
 bool record_probe_attached(const struct record *r, const char *question);
 
 /* Firings that the kernel showed to no program, of the hooks of one question or, NULL, of all. */
@@ -205,7 +209,11 @@ bool record_probe_whole(const struct record *r, const char *question);
 bool record_wire_known(const struct record *r);
 
 /* The end that a socket belongs to, told by the workload's own list; NULL if neither knows it. */
-const struct app_socket *record_app_socket(const struct record *r, uint64_t cookie, enum end *end);
+const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,
+					   enum end *end);
+
+/* True when the processor of a machine of the run is software: its times mean nothing. */
+bool record_emulated(const struct record *r);
 
 /* What the programs did over the window. known: the kernel kept count, and there is a ratio. */
 struct overhead {

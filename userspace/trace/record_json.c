@@ -12,6 +12,9 @@
 #define COPYSCOPE_VERSION "unknown"
 #endif
 
+const char tool_version[] = "0.1";
+const char tool_commit[] = COPYSCOPE_VERSION;
+
 static json_t *text(const char *s)
 {
 	return json_stringn_nocheck(s, strlen(s));
@@ -238,8 +241,8 @@ static json_t *timing_json(const struct record *r)
 	put(o, "window_ns", json_integer(r->window_ns));
 	put(o, "first_byte_monotonic_ns", integer_if(r->ledger.gauges.first_byte_ns,
 						     r->ledger.gauges.first_byte_ns));
-	put(o, "comparable", json_boolean(!r->machine.emulated && !r->fifo));
-	put(o, "why", text(r->machine.emulated ? "times of an emulated machine mean nothing" :
+	put(o, "comparable", json_boolean(!record_emulated(r) && !r->fifo));
+	put(o, "why", text(record_emulated(r) ? "times of an emulated machine mean nothing" :
 			 r->fifo ? "the workload ran under SCHED_FIFO, for the sake of the counts" :
 			 r->backend == BACKEND_NONE ? "no probes were attached" :
 			   "probes were attached: compare only with runs of the same kind"));
@@ -263,7 +266,7 @@ static json_t *overhead_json(const struct record *r)
 static json_t *socket_json(const struct record *r, const struct socket_books *s)
 {
 	enum end end = END_SENDER;
-	const struct app_socket *app = record_app_socket(r, s->cookie, &end);
+	const struct app_socket *app = record_app_socket(r, s, &end);
 	json_t *o = json_object(), *sites = json_object(), *counts = json_object();
 	char cookie[24];
 
@@ -278,6 +281,8 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	put(o, "local", app ? text(app->local) : json_null());
 	put(o, "remote", app ? text(app->remote) : json_null());
 	put(o, "comm", text("workload"));
+	if (r->far)
+		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));
 	for (enum site i = 0; i < SITE_COUNT; i++)
 		put(sites, site_name(i), site_json(&r->sites[i], &s->books.site[i]));
 	for (enum count i = 0; i < COUNT_COUNT; i++)
@@ -305,7 +310,16 @@ static json_t *counts_json(const struct record *r)
 	return o;
 }
 
-static json_t *record_json(const struct record *r)
+/* The receiver's host, where it is not the sender's. */
+static json_t *peer_json(const struct record *far)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:I}", "end", "receiver", "machine",
+			 machine_json(&far->machine), "path", path_json(&far->path), "backend",
+			 backend_json(far), "overhead", overhead_json(far), "window_ns",
+			 (json_int_t)far->window_ns);
+}
+
+json_t *record_json(const struct record *r)
 {
 	json_t *o = json_object(), *command = json_array(), *counters = json_object();
 	char verdict[400];
@@ -317,7 +331,7 @@ static json_t *record_json(const struct record *r)
 	put(o, "id", text(r->id));
 	put(o, "started", text(r->started));
 	put(o, "command", command);
-	put(o, "tool", json_pack("{s:s, s:s}", "version", "0.1", "commit", COPYSCOPE_VERSION));
+	put(o, "tool", json_pack("{s:s, s:s}", "version", tool_version, "commit", tool_commit));
 	put(o, "verdict", text(verdict));
 	put(o, "machine", machine_json(&r->machine));
 	put(o, "path", path_json(&r->path));
@@ -334,6 +348,8 @@ static json_t *record_json(const struct record *r)
 	put(o, "timing", timing_json(r));
 	put(o, "overhead", overhead_json(r));
 	put(o, "sockets", sockets_json(r));
+	if (r->far)
+		put(o, "peer", peer_json(r->far));
 	return o;
 }
 

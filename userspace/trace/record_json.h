@@ -7,6 +7,14 @@
 
 #include "userspace/trace/record.h"
 
+/* What made the record: release, and git describe of the tree it was built from. */
+extern const char tool_version[], tool_commit[];
+
+struct json_t;
+
+/* The record as a JSON document; the caller's to free. */
+struct json_t *record_json(const struct record *r);
+
 /* Writes the record as one JSON document. 0 or -errno. */
 int record_write(const struct record *r, FILE *out);
 

@@ -198,12 +198,12 @@ static void print_timing(const struct record *r, FILE *out)
 		fprintf(out, "; %s: mean %.1f us, p50 %.1f, p99 %.1f", app->latency.what,
 			app->latency.mean_us, app->latency.p50_us, app->latency.p99_us);
 	fprintf(out, "\n                %s\n",
-		r->machine.emulated ? "times of an emulated machine mean nothing; counts are exact" :
+		record_emulated(r) ? "times of an emulated machine mean nothing; counts are exact" :
 		r->backend == BACKEND_NONE ? "without probes" :
 				      "with probes attached: compare only with runs like it");
 }
 
-static void print_overhead(const struct record *r, FILE *out)
+static void print_overhead(const struct record *r, const char *what, FILE *out)
 {
 	struct overhead o = record_overhead(r);
 	char events[32];
@@ -211,8 +211,8 @@ static void print_overhead(const struct record *r, FILE *out)
 	if (!o.known)
 		return;
 	number_text(o.events, events);
-	fprintf(out, "cost of looking %s events, %.0f ns each, %.1f %% of the time of %d CPUs\n",
-		events, o.ns_per_event, 100 * o.share, r->machine.cpus);
+	fprintf(out, "%s %s events, %.0f ns each, %.1f %% of the time of %d CPUs\n", what, events,
+		o.ns_per_event, 100 * o.share, r->machine.cpus);
 }
 
 static void print_missing(const struct record *r, FILE *out)
@@ -244,7 +244,7 @@ void report_print(const struct record *r, FILE *out)
 {
 	char verdict[VERDICT_BYTES];
 	const struct app_totals *app = &r->app[END_RECEIVER];
-	char messages[32], line[256];
+	char messages[32], line[384];
 
 	verdict_sentence(r, verdict, sizeof(verdict));
 	print_wrapped(out, "", verdict, 0);
@@ -253,6 +253,10 @@ void report_print(const struct record *r, FILE *out)
 		 "%s x %" PRIu64 " bytes, %d connection%s, %s, path %s, kernel %s, %s backend",
 		 messages, r->plan.bytes, r->plan.threads, r->plan.threads == 1 ? "" : "s",
 		 r->plan.pattern, r->path.kind, r->machine.kernel, backend_name(r->backend));
+	if (r->far)
+		snprintf(line + strlen(line), sizeof(line) - strlen(line),
+			 "; to kernel %s, %s backend", r->far->machine.kernel,
+			 backend_name(r->far->backend));
 	print_wrapped(out, "\n", line, 0);
 	print_sites(r, out);
 	print_causes(r, out);
@@ -260,6 +264,8 @@ void report_print(const struct record *r, FILE *out)
 	print_laws(r, out);
 	print_counters(r, out);
 	print_timing(r, out);
-	print_overhead(r, out);
+	print_overhead(r, "cost of looking", out);
+	if (r->far)
+		print_overhead(r->far, "  at the receiver", out);
 	print_missing(r, out);
 }

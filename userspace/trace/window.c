@@ -27,12 +27,18 @@ static int tell_refusal(const struct record *r, enum backend asked, int err)
 	return err;
 }
 
+/* An end on another host has no process here: the probes then look for one process twice. */
+static pid_t tgid_of(const struct child children[END_COUNT], enum end end)
+{
+	return children[end].pid ? children[end].pid : children[END_COUNT - 1 - end].pid;
+}
+
 int window_prepare(struct window *w, const struct options *options, const char *workload,
 		   struct child children[END_COUNT], struct record *r)
 {
 	struct probes_config config = {
 		.backend = options->backend,
-		.tgid = { children[END_SENDER].pid, children[END_RECEIVER].pid },
+		.tgid = { tgid_of(children, END_SENDER), tgid_of(children, END_RECEIVER) },
 		.references = !strncmp(r->plan.variant, "A3", 2),
 		.sockets = 2 * r->plan.threads,
 		.workload_path = workload,
@@ -44,25 +50,28 @@ int window_prepare(struct window *w, const struct options *options, const char *
 	if (err)
 		return tell_refusal(r, options->backend, err);
 	for (int e = 0; e < END_COUNT; e++)
-		if (child_wait_ready(&children[e]))
+		if (children[e].pid && child_wait_ready(&children[e]))
 			return -EPIPE;
 	err = w->probes ? probes_attach(w->probes, r) : 0;
 	if (err)
 		return tell_refusal(r, options->backend, err);
 	for (int e = 0; e < END_COUNT; e++)
-		counters_open(&w->counters[e], children[e].pid, NULL);
+		if (children[e].pid)
+			counters_open(&w->counters[e], children[e].pid, NULL);
 	err = privileges_drop();
 	if (err)
 		fprintf(stderr, "trace_run: cannot drop privileges: %s\n", strerror(-err));
 	return err;
 }
 
-static void show_progress(void *arg)
+static void on_tick(void *arg)
 {
 	struct window *w = arg;
 
 	if (w->progress)
 		fprintf(stderr, "\r  running, %.1f s ", (now_ns() - w->opened_ns) / 1e9);
+	if (w->watch)
+		w->watch(w->watch_arg);
 }
 
 /* Pages are released when the peer has acknowledged: that may be a moment after the last call. */
@@ -84,8 +93,9 @@ int window_measure(struct window *w, struct child children[END_COUNT], struct re
 		if (w->counters[e])
 			counters_enable(w->counters[e]);
 	for (int e = 0; e < END_COUNT; e++)
-		child_release(&children[e]);
-	children_collect(children, END_COUNT, show_progress, w);
+		if (children[e].pid)
+			child_release(&children[e]);
+	children_collect(children, END_COUNT, on_tick, w);
 	if (w->probes) {
 		settle(w);
 		probes_close_gate(w->probes, r);

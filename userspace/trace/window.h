@@ -12,6 +12,8 @@ struct window {
 	struct counter_set *counters[END_COUNT];
 	uint64_t opened_ns;
 	bool progress;
+	void (*watch)(void *arg);	/* called about ten times a second while it is open */
+	void *watch_arg;
 };
 
 /*

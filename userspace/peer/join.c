@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The books of both ends under one roof: sums, and how well each is known. */
+#include "userspace/peer/join.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void books_add(struct books *into, const struct books *from)
+{
+	for (int s = 0; s < SITE_COUNT; s++) {
+		into->site[s].bytes += from->site[s].bytes;
+		into->site[s].calls += from->site[s].calls;
+	}
+	for (int c = 0; c < COUNT_COUNT; c++)
+		into->count[c] += from->count[c];
+}
+
+/* Cookies are unique on one host only, so each book keeps the host it came from. */
+static int join_sockets(struct ledger *into, const struct ledger *from)
+{
+	int count = into->socket_count + from->socket_count;
+	struct socket_books *all = realloc(into->sockets, (count ? count : 1) * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (int i = 0; i < into->socket_count; i++)
+		all[i].host = END_SENDER;
+	for (int i = 0; i < from->socket_count; i++) {
+		all[into->socket_count + i] = from->sockets[i];
+		all[into->socket_count + i].host = END_RECEIVER;
+	}
+	into->sockets = all;
+	into->socket_count = count;
+	return 0;
+}
+
+static void join_late(struct ledger *into, const struct ledger *from)
+{
+	for (int i = 0; i < from->late_count && into->late_count < CAUSES_MAX; i++)
+		into->late[into->late_count++] = from->late[i];
+}
+
+/* A host that asked for no zero copy referenced nothing, and so nothing of its own is copied late. */
+static bool nothing_there(const struct record *half, enum site site)
+{
+	return (site == SITE_tx_reference || site == SITE_late_copy) &&
+	       record_probe_attached(half, "accepted") &&
+	       !half->ledger.total.count[COUNT_zerocopy_asked_sends];
+}
+
+static void join_site(struct record *sender, const struct record *receiver, enum site site)
+{
+	struct site_value *a = &sender->sites[site];
+	const struct site_value *b = &receiver->sites[site];
+
+	if (b->how == HOW_NOT_MEASURED && nothing_there(receiver, site))
+		return;
+	if (a->how == HOW_NOT_MEASURED || b->how == HOW_NOT_MEASURED) {
+		const struct site_value *missing = a->how == HOW_NOT_MEASURED ? a : b;
+		char why[WHY_BYTES];
+
+		/* The same lack on both needs no name. */
+		if (a->how == b->how && !strcmp(a->why, b->why))
+			return;
+		snprintf(why, sizeof(why), "on the %s's host: %.200s", missing == a ? "sender" : "receiver",
+			 missing->why);
+		a->how = HOW_NOT_MEASURED;
+		memcpy(a->why, why, sizeof(why));
+		return;
+	}
+	a->tally.bytes += b->tally.bytes;
+	a->tally.calls += b->tally.calls;
+	if (b->how == HOW_DERIVED && a->how == HOW_MEASURED) {
+		a->how = HOW_DERIVED;
+		snprintf(a->why, sizeof(a->why), "on the receiver's host: %.200s", b->why);
+	}
+}
+
+int join_halves(struct record *sender, struct record *receiver)
+{
+	struct ledger *into = &sender->ledger;
+	const struct ledger *from = &receiver->ledger;
+	int err = join_sockets(into, from);
+
+	if (err)
+		return err;
+	books_add(&into->total, &from->total);
+	join_late(into, from);
+	into->gauges.lost_updates += from->gauges.lost_updates;
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		join_site(sender, receiver, s);
+	sender->app[END_RECEIVER] = receiver->app[END_RECEIVER];
+	receiver->app[END_RECEIVER].sockets = NULL;
+	receiver->app[END_RECEIVER].socket_count = 0;
+	memcpy(sender->counters[END_RECEIVER], receiver->counters[END_RECEIVER],
+	       sizeof(sender->counters[END_RECEIVER]));
+	memcpy(receiver->path.tx_dev, sender->path.tx_dev, sizeof(receiver->path.tx_dev));
+	memcpy(sender->path.rx_dev, receiver->path.rx_dev, sizeof(sender->path.rx_dev));
+	sender->far = receiver;
+	return 0;
+}

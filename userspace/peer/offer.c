@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Hello and plan: what the two hosts tell each other before anything is done. */
+#include "userspace/peer/offer.h"
+
+#include <string.h>
+
+#include "userspace/peer/frame.h"
+#include "userspace/trace/plan.h"
+#include "userspace/trace/record_json.h"
+
+json_t *hello_json(const char *kernel)
+{
+	return json_pack("{s:s, s:i, s:s, s:s, s:s}", "type", "hello", "protocol", OFFER_PROTOCOL,
+			 "version", tool_version, "commit", tool_commit, "kernel", kernel);
+}
+
+static const char *string(const json_t *o, const char *key)
+{
+	const char *value = json_string_value(json_object_get(o, key));
+
+	return value ? value : "?";
+}
+
+bool hello_is(const json_t *o)
+{
+	return frame_is(o, "hello") && json_is_integer(json_object_get(o, "protocol"));
+}
+
+const char *hello_fault(const json_t *hello, char *line, size_t size)
+{
+	json_int_t protocol = json_integer_value(json_object_get(hello, "protocol"));
+
+	if (protocol == OFFER_PROTOCOL && !strcmp(string(hello, "version"), tool_version) &&
+	    !strcmp(string(hello, "commit"), tool_commit))
+		return NULL;
+	snprintf(line, size, "it is another build: version %.20s, commit %.40s, protocol %lld there; "
+		 "%s, %.40s, %d here; install the same on both hosts", string(hello, "version"),
+		 string(hello, "commit"), (long long)protocol, tool_version, tool_commit,
+		 OFFER_PROTOCOL);
+	return line;
+}
+
+json_t *offer_json(const struct offer *offer)
+{
+	const struct workload_plan *p = &offer->plan;
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:i, s:b, s:s}", "type", "plan",
+			 "variant", p->variant, "pattern", p->pattern, "receiver", p->receiver,
+			 "bytes", (json_int_t)p->bytes, "threads", p->threads, "messages",
+			 (json_int_t)p->messages, "seconds", p->seconds, "readers", p->readers, "port",
+			 offer->port, "no_probes", offer->no_probes, "role",
+			 offer->connector == END_SENDER ? "sender" : "receiver");
+}
+
+static int copy_name(char *to, size_t size, const char *from)
+{
+	if (strlen(from) >= size)
+		return -1;
+	strcpy(to, from);
+	return 0;
+}
+
+const char *offer_read(json_t *o, struct offer *offer)
+{
+	const char *variant, *pattern, *receiver, *role;
+	struct workload_plan *p = &offer->plan;
+	json_int_t bytes, messages, threads, readers, port;
+	int no_probes;
+
+	*offer = (struct offer){};
+	if (json_unpack(o, "{s:s, s:s, s:s, s:I, s:I, s:I, s:F, s:I, s:I, s:b, s:s}", "variant",
+			&variant, "pattern", &pattern, "receiver", &receiver, "bytes", &bytes,
+			"threads", &threads, "messages", &messages, "seconds", &p->seconds, "readers",
+			&readers, "port", &port, "no_probes", &no_probes, "role", &role))
+		return "the plan lacks a key";
+	if (copy_name(p->variant, sizeof(p->variant), variant) ||
+	    copy_name(p->pattern, sizeof(p->pattern), pattern) ||
+	    copy_name(p->receiver, sizeof(p->receiver), receiver))
+		return "a name is too long";
+	if (bytes < 0 || messages < 0 || threads < 1 || threads > PLAN_THREADS_MAX || readers < 0 ||
+	    readers > PLAN_THREADS_MAX || port < 1 || port > 65535)
+		return "a number is out of range";
+	if (strcmp(role, "sender") && strcmp(role, "receiver"))
+		return "unknown role";
+	p->bytes = bytes;
+	p->messages = messages;
+	p->threads = threads;
+	p->readers = readers;
+	offer->port = port;
+	offer->no_probes = no_probes;
+	offer->connector = strcmp(role, "sender") ? END_RECEIVER : END_SENDER;
+	return offer_fault(offer);
+}
+
+const char *offer_fault(const struct offer *offer)
+{
+	if (offer->port < 1 || offer->port > 65535)
+		return "port out of range";
+	if (offer->connector != END_SENDER && offer->connector != END_RECEIVER)
+		return "unknown role";
+	return plan_fault(&offer->plan);
+}

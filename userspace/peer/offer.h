@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The first words of two hosts: hello, which says what speaks, and the plan, which says what to run.
+ *
+ * Pure: from JSON to checked structs and back. What a plan may say is what the command line may
+ * say, numbers in range and names from the same tables; never a path or a command.
+ */
+#ifndef COPYSCOPE_OFFER_H
+#define COPYSCOPE_OFFER_H
+
+#include <jansson.h>
+
+#include "userspace/trace/record.h"
+
+enum { OFFER_PROTOCOL = 1 };
+
+/* What is to be run, as the connecting host asks for it. */
+struct offer {
+	struct workload_plan plan;
+	int port;		/* that the sender listens on */
+	bool no_probes;
+	enum end connector;	/* the end that the connecting host is */
+};
+
+json_t *hello_json(const char *kernel);
+
+/* What keeps the two from working together, in one line; NULL if nothing does. */
+const char *hello_fault(const json_t *hello, char *line, size_t size);
+
+/* True if it is a hello at all, of whatever version. */
+bool hello_is(const json_t *o);
+
+json_t *offer_json(const struct offer *offer);
+
+/* NULL, or what is wrong with it. */
+const char *offer_read(json_t *o, struct offer *offer);
+const char *offer_fault(const struct offer *offer);
+
+#endif

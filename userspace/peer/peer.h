@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Path peer, from meeting the other host to one record of both.
+ *
+ * The order: peer_meet, arrange and attach as for any path, peer_barrier, the run with peer_watch
+ * ten times a second, peer_join. Both hosts do the same; only who listens and who sends differs.
+ */
+#ifndef COPYSCOPE_PEER_H
+#define COPYSCOPE_PEER_H
+
+#include "userspace/peer/meeting.h"
+#include "userspace/trace/launch.h"
+#include "userspace/trace/options.h"
+
+struct peer {
+	bool met;
+	int fd;
+	char name[NAME_OF_ADDRESS_BYTES];	/* the other host's end of the control connection */
+	enum end here;
+	struct child *child;			/* the end that runs here */
+	bool stop_said, done, lost, interrupted;
+	int64_t since_ms;			/* of the partner's end */
+};
+
+/*
+ * Meets the partner that the options name, and completes them: the plan, the ends' addresses and
+ * this host's end. 0, or -errno with one line printed. Does nothing for other paths.
+ */
+int peer_meet(struct peer *p, struct options *o, const char *kernel);
+
+/* Waits until both hosts could open their gates. 0, or -errno with one line printed. */
+int peer_barrier(struct peer *p, struct child children[END_COUNT]);
+
+/* Passes an interrupt on to the end that decides, and ends the run if the partner is lost. */
+void peer_watch(void *p);
+
+/*
+ * Exchanges the halves: @r, the half of this host, becomes the record of both. 0, or -errno with one
+ * line printed.
+ */
+int peer_join(struct peer *p, struct record *r);
+
+void peer_part(struct peer *p);
+
+#endif
