@@ -98,6 +98,16 @@ def test_the_tracer_knows_nothing_of_the_workload_or_of_paths():
     assert all(paths == {"userspace/path/path.h"} for paths in found.values())
 
 
+def test_two_hosts_are_joined_above_the_tracer():
+    # Whoever parses what a stranger sends has no probes at hand.
+    found = includers(r"^userspace/(workload|counters)/|^userspace/trace/(probes|window)|libbpf",
+                      under("userspace/peer/"))
+    assert not found
+    below = includers(r"^userspace/peer/", under("userspace/trace/", "userspace/path/",
+                                                 "userspace/counters/", "userspace/workload/"))
+    assert not below
+
+
 def test_only_the_probes_module_includes_libbpf():
     allowed = re.compile(r"^userspace/trace/probes\w*\.[ch]$|^bpf/")
     assert not [name for name in includers(r"^bpf/(lib)?(bpf|btf)\.h$|skel\.h$")
