@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Makes the runs of a crossover: pairs without probes for times, one run with them for the books."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable
+
+from copyscope.records import Record, load_record
+from copyscope.sweep import launch
+from copyscope.sweep.errors import Refused, SweepError
+from copyscope.sweep.plan import Run
+
+from .search import verdict
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What both variants have in common."""
+
+    path: str
+    threads: int
+    seconds: float
+    pattern: str
+
+
+class Pairs:
+    """Runs two variants in turn and keeps what was measured at each size."""
+
+    def __init__(self, variants: tuple[str, str], workload: Workload, repeats: int, folder: Path,
+                 tell: Callable[[str], None]) -> None:
+        self.variants, self.workload, self.repeats = variants, workload, repeats
+        self.folder, self.tell = folder, tell
+        self.sizes: dict[int, dict[str, Any]] = {}
+        self.first_record: Record | None = None
+
+    def run(self, variant: str, size: int, *more: str) -> Record:
+        """Make one run; a failed one ends everything, because a gap would bias the pairs."""
+        work = self.workload
+        run = Run(f"{variant}_{size}B", (variant, str(size), str(work.threads), "--path", work.path,
+                                         "--pattern", work.pattern, *more))
+        file = self.folder / "record.json"
+        file.unlink(missing_ok=True)
+        outcome = launch.make(run, file, work.seconds, "host")
+        if outcome.status != launch.EXIT_FINE:
+            raise SweepError(f"{run.name}: {launch.last_line(outcome.stderr)}")
+        record = load_record(file)
+        if self.first_record is None:
+            self.first_record = record
+            if record.at("machine.emulated"):
+                raise Refused("this machine is emulated: times mean nothing here")
+        return record
+
+    def time_ns(self, variant: str, size: int) -> float:
+        """Time of one message, by the receiver's clock, without probes."""
+        record = self.run(variant, size, "--no-probes")
+        elapsed_ns = record.at("timing.elapsed_ns")
+        if not record.messages or not elapsed_ns:
+            raise SweepError(f"{variant} {size}: no whole message arrived in "
+                             f"{self.workload.seconds:g} s; raise --seconds")
+        return elapsed_ns / record.messages
+
+    def judge(self, size: int) -> str:
+        """Who is faster at a size."""
+        times: dict[str, list[float]] = {each: [] for each in self.variants}
+        for turn in range(self.repeats):
+            # Each goes first in every other pair: who comes second finds a warmer machine.
+            for variant in self.variants if turn % 2 == 0 else self.variants[::-1]:
+                times[variant].append(self.time_ns(variant, size))
+        first, second = (times[each] for each in self.variants)
+        winner, ratio = verdict([a / b for a, b in zip(first, second)])
+        self.sizes[size] = {
+            "bytes": size, "winner": winner, "ratio": ratio.middle, "ratio_low": ratio.low,
+            "ratio_high": ratio.high, "pairs": self.repeats, "first_ns": first,
+            "second_ns": second}
+        who = "undecided" if winner == "undecided" else \
+            f"{self.variants[winner == 'second']} is faster"
+        self.tell(f"{size:>9} bytes: {self.variants[0]} takes {ratio.middle:.3f} "
+                  f"[{ratio.low:.3f}, {ratio.high:.3f}] of {self.variants[1]}'s time: {who}")
+        return winner
+
+    def prove(self, size: int) -> list[dict[str, Any]]:
+        """One run of each with probes: that the books balance at this size."""
+        proofs = []
+        for variant in self.variants:
+            record = self.run(variant, size)
+            proofs.append({
+                "variant": variant, "bytes": size, "record": record.id,
+                "backend": record.backend, "messages": record.messages,
+                "laws": {law["law"]: law["status"] for law in record.data["laws"]},
+                "sites_bytes": {site: record.site_bytes(site) for site in record.data["sites"]}})
+        return proofs

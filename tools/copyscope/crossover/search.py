@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Bisects message sizes by a judge that may also say "undecided"; pure."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Callable, Iterable, Sequence
+
+from copyscope.spread import Spread, rank_below, spread
+
+FIRST, SECOND, UNDECIDED = "first", "second", "undecided"
+STEP_BYTES = 8              # a message has eight fields: all stay of one size
+LOOKS_BETWEEN = 3           # where both ends agree, sizes looked at in between
+
+Judge = Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search came to. Of kind "crossover", `below` wins up to `low`, `above` from `high`
+    on, and what lies between is closer than asked or undecided."""
+
+    kind: str                       # crossover, none or undecided
+    below: str
+    above: str
+    low: int
+    high: int
+    undecided: tuple[int, ...] = ()  # sizes judged so within low to high
+
+
+def verdict(ratios: Sequence[float]) -> tuple[str, Spread]:
+    """Who is faster, by the 95 % interval of the median ratio of the first's time to the second's."""
+    if rank_below(len(ratios)) is None:
+        raise ValueError("fewer than 6 pairs hold no 95 % interval")
+    found = spread(ratios)
+    winner = FIRST if found.high < 1 else SECOND if found.low > 1 else UNDECIDED
+    return winner, found
+
+
+def middle(low: int, high: int) -> int:
+    """The size halfway between two on a logarithmic scale."""
+    return round(math.sqrt(low * high) / STEP_BYTES) * STEP_BYTES
+
+
+def close(low: int, high: int, nearness: float) -> bool:
+    """Nothing is left to look at between two sizes."""
+    return high <= low * nearness or not low < middle(low, high) < high
+
+
+def edge(judge: Judge, low: int, high: int, nearness: float) -> tuple[int, int]:
+    """Between sizes that are judged differently, the nearest two that still are so: `low` judged
+    as it was, `high` otherwise."""
+    mine = judge(low)
+    while not close(low, high, nearness):
+        at = middle(low, high)
+        low, high = (at, high) if judge(at) == mine else (low, at)
+    return low, high
+
+
+def between(low: int, high: int, count: int) -> list[int]:
+    """Sizes that lie evenly between two, on a logarithmic scale."""
+    ratio = (high / low) ** (1 / (count + 1))
+    sizes = (round(low * ratio ** turn / STEP_BYTES) * STEP_BYTES for turn in range(1, count + 1))
+    return [each for each in dict.fromkeys(sizes) if low < each < high]
+
+
+def flank(judge: Judge, sizes: Iterable[int]) -> tuple[int, int] | None:
+    """The first two neighbours of which different sides win, leaving out the undecided."""
+    last = None
+    for size in sizes:
+        winner = judge(size)
+        if winner == UNDECIDED:
+            continue
+        if last is not None and judge(last) != winner:
+            return last, size
+        last = size
+    return None
+
+
+def narrow(judge: Judge, low: int, high: int, nearness: float) -> Found:
+    """Both ends are decided, differently: how near can they come?"""
+    below, above = judge(low), judge(high)
+    seen: list[int] = []
+    while not close(low, high, nearness):
+        at = middle(low, high)
+        winner = judge(at)
+        if winner == UNDECIDED:
+            seen.append(at)
+            break
+        low, high = (at, high) if winner == below else (low, at)
+    if seen:
+        low, _ = edge(lambda size: below if judge(size) == below else UNDECIDED,
+                      low, seen[0], nearness)
+        high = mirrored(judge, seen[0], high, above, nearness)
+    return Found("crossover", below, above, low, high, tuple(seen))
+
+
+def mirrored(judge: Judge, low: int, high: int, above: str, nearness: float) -> int:
+    """The smallest size found that `above` still wins, coming down from `high`."""
+    _, first = edge(lambda size: UNDECIDED if judge(size) != above else above, low, high, nearness)
+    return first
+
+
+def search(judge: Judge, low: int, high: int, nearness: float) -> Found:
+    """Find where the winner changes between two sizes; each size is judged once."""
+    judged: dict[int, str] = {}
+
+    def once(size: int) -> str:
+        if size not in judged:
+            judged[size] = judge(size)
+        return judged[size]
+
+    ends = once(low), once(high)
+    pair = (low, high) if UNDECIDED not in ends and ends[0] != ends[1] else None
+    if pair is None:
+        looks = [low, *between(low, high, LOOKS_BETWEEN), high]
+        pair = flank(once, looks)
+    if pair is not None:
+        found = narrow(once, *pair, nearness)
+    else:
+        winners = {once(size) for size in looks} - {UNDECIDED}
+        winner = winners.pop() if winners else UNDECIDED
+        found = Found("none" if winners or winner != UNDECIDED else "undecided",
+                      winner, winner, low, high)
+    within = tuple(sorted(size for size, who in judged.items()
+                          if who == UNDECIDED and found.low <= size <= found.high))
+    return Found(found.kind, found.below, found.above, found.low, found.high, within)
