@@ -72,6 +72,7 @@ static int syscall_number(const char *name, size_t len)
 		{ "prctl", SYS_prctl }, { "getuid", SYS_getuid }, { "sendto", SYS_sendto },
 		{ "recvfrom", SYS_recvfrom }, { "read", SYS_read }, { "pread64", SYS_pread64 },
 		{ "write", SYS_write }, { "futex", SYS_futex }, { "connect", SYS_connect },
+		{ "sendmsg", SYS_sendmsg },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)

@@ -19,6 +19,7 @@
 	X(syscalls, "system calls", "raw_syscalls/sys_enter", "id != %prctl")                  \
 	X(getuid, "getuid calls", "raw_syscalls/sys_enter", "id == %getuid")                   \
 	X(sends, "sendto calls", "raw_syscalls/sys_enter", "id == %sendto")                    \
+	X(sendmsgs, "sendmsg calls", "raw_syscalls/sys_enter", "id == %sendmsg")               \
 	X(receives, "recvfrom calls", "raw_syscalls/sys_enter", "id == %recvfrom")             \
 	X(reads, "read calls", "raw_syscalls/sys_enter", "id == %read")                        \
 	X(preads, "pread64 calls", "raw_syscalls/sys_enter", "id == %pread64")                 \

@@ -6,8 +6,8 @@
 
 const struct family *const families[] = {
 	&family_overhead, &family_call, &family_syscall, &family_create, &family_switch,
-	&family_latency, &family_bandwidth, &family_fault, &family_rtt, &family_icmp,
-	&family_stream, &family_connect, &family_cache, &family_read, &family_remote,
+	&family_latency, &family_bandwidth, &family_kernels, &family_fault, &family_rtt, &family_icmp,
+	&family_stream, &family_send, &family_connect, &family_cache, &family_read, &family_remote,
 	&family_contention, NULL,
 };
 

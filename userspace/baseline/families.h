@@ -11,9 +11,9 @@
 	{ EXACTLY, EVENT_faults, 0, 0, 0, "no page fault is taken" }
 
 extern const struct family family_overhead, family_call, family_syscall, family_create,
-	family_switch, family_latency, family_bandwidth, family_fault, family_rtt, family_icmp,
-	family_stream, family_connect, family_cache, family_read, family_remote,
-	family_contention;
+	family_switch, family_latency, family_bandwidth, family_kernels, family_fault, family_rtt,
+	family_icmp, family_stream, family_send, family_connect, family_cache, family_read,
+	family_remote, family_contention;
 
 /* NULL-terminated. */
 extern const struct family *const families[];

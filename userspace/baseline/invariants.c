@@ -25,6 +25,7 @@ const char *witness_name(enum witness w)
 		[WITNESS_REMOTE_BYTES] = "bytes over the remote device",
 		[WITNESS_MAJOR] = "major faults by getrusage",
 		[WITNESS_ESTABLISHED] = "connections up when connect() returned",
+		[WITNESS_COMPLETIONS] = "notifications read",
 	};
 
 	return names[w];

@@ -21,6 +21,7 @@ enum witness {
 	WITNESS_REMOTE_BYTES,	/* received by the device of the remote path */
 	WITNESS_MAJOR,		/* faults that waited for a disk (getrusage) */
 	WITNESS_ESTABLISHED,	/* connections that were up when connect() returned (TCP_INFO) */
+	WITNESS_COMPLETIONS,	/* zero-copy sends whose notification was read */
 	WITNESS_COUNT
 };
 
