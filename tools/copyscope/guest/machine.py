@@ -101,7 +101,7 @@ class Machine:
         environment |= {"PATH": "/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C",
                         "COPYSCOPE_GUEST": job.kernel.release}
         settings = {"MARK": self.mark, "STARTED": STARTED, "SAVE_OUT": "yes" if job.out else "no",
-                    "NOW": str(int(time.time())), "MODULES": "virtio_net" if job.nics else ""}
+                    "NOW": str(int(time.time())), "MODULES": "vmxnet3" if job.nics else ""}
         descriptor = os.memfd_create("initrd")
         with open(descriptor, "wb", closefd=False) as stream:
             for layer in image.archives(job.kernel, job.extras, job.added):
@@ -126,7 +126,7 @@ class Machine:
                         "-device", f"virtserialport,chardev=port{number},nr={number}"]
         for number in range(job.nics):
             command += ["-netdev", f"hubport,id=nic{number},hubid=0",
-                        "-device", f"virtio-net-pci,netdev=nic{number}"]
+                        "-device", f"vmxnet3,netdev=nic{number}"]
         return command if job.nics else command + ["-nic", "none"]
 
     def carry(self) -> None:
