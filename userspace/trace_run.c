@@ -94,13 +94,16 @@ static void arrange_end(struct run *run)
 
 int main(int argc, char **argv)
 {
-	struct run run = { .path = { .home_ns = -1, .ns = { -1, -1 } } };
+	struct run run = { .path = PATH_NONE };
 	struct record *r = &run.record;
 	int result = EXIT_REFUSED, err;
 
 	options_parse(argc, argv, &run.options);
 	if (machine_check())
 		return EXIT_REFUSED;
+	err = path_check(&run.options.wish);
+	if (err)
+		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
 	r->command = argv;
 	attempt_begin(r);
 	record_name(r);

@@ -4,21 +4,25 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/path/path.h"
+#include "userspace/path/parts.h"
 
-enum { BATCH_BYTES = 256 };
-
-static void address_of_run(char *text, size_t size)
+/* All of 127.0.0.0/8 is there as soon as the device is up; of IPv6 ::1 alone. */
+static void address_of_run(const struct path_wish *wish, char *text)
 {
 	unsigned int pid = getpid();
+	struct path_port unused;
 
-	snprintf(text, size, "127.%u.%u.%u", 1 + (pid >> 16 & 63), pid >> 8 & 255, pid & 255);
+	if (wish->ipv6)
+		path_address(wish, LINK_SENDER, END_SENDER, &unused, text);
+	else
+		snprintf(text, ADDRESS_BYTES, "127.%u.%u.%u", 1 + (pid >> 16 & 63), pid >> 8 & 255,
+			 pid & 255);
 }
 
-int path_lo(struct path *path, const struct path_wish *wish, struct path_facts *facts)
+int path_lo(struct path *path, const struct path_wish *wish)
 {
 	const char *wished = wish->address[END_SENDER];
-	char batch[BATCH_BYTES];
+	char batch[PATH_BATCH_BYTES];
 	int err = path_new_namespace(&path->ns[END_SENDER]);
 
 	if (err)
@@ -27,18 +31,12 @@ int path_lo(struct path *path, const struct path_wish *wish, struct path_facts *
 	if (*wished)
 		snprintf(path->address, sizeof(path->address), "%s", wished);
 	else
-		address_of_run(path->address, sizeof(path->address));
-	/* 127.0.0.0/8 and ::1 are there as soon as the device is up. */
+		address_of_run(wish, path->address);
 	if (!strncmp(path->address, "127.", 4) || !strcmp(path->address, "::1"))
 		snprintf(batch, sizeof(batch), "link set lo up\n");
 	else
 		snprintf(batch, sizeof(batch), "link set lo up\naddr add %s dev lo%s\n", path->address,
 			 strchr(path->address, ':') ? " nodad" : "");
-	err = path_run_ip(batch);
-	if (err)
-		return err;
-	snprintf(facts->tx_dev, sizeof(facts->tx_dev), "lo");
-	snprintf(facts->rx_dev, sizeof(facts->rx_dev), "lo");
-	path_read_device("lo", facts);
-	return 0;
+	path_add_device(path, path->ns[END_SENDER], "lo", true);
+	return path_run_ip(batch);
 }

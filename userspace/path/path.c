@@ -1,37 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Namespaces, iproute2 and device facts: what every kind of path is arranged with. */
+/* The kinds of path, and what all of them begin and end with: namespaces and iproute2. */
 #include "userspace/path/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "userspace/path/parts.h"
+
 static const struct {
 	const char *kind;
-	int (*arrange)(struct path *path, const struct path_wish *wish, struct path_facts *facts);
+	int (*check)(const struct path_wish *wish);
+	int (*arrange)(struct path *path, const struct path_wish *wish);
 } kinds[] = {
-	{ "lo", path_lo },
-	{ "veth", path_veth },
-	{ "peer", path_peer },
+	{ "lo", NULL, path_lo },
+	{ "veth", NULL, path_veth },
+	{ "nic", nics_check, path_nic },
+	{ "forward", nics_check, path_forward },
+	{ "peer", NULL, path_peer },
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
-bool path_known(const char *kind)
+static int kind_of(const char *kind)
 {
 	for (int i = 0; i < KINDS; i++)
 		if (!strcmp(kinds[i].kind, kind))
-			return true;
-	return false;
+			return i;
+	return -1;
+}
+
+bool path_known(const char *kind)
+{
+	return kind_of(kind) >= 0;
+}
+
+int path_check(const struct path_wish *wish)
+{
+	int kind = kind_of(wish->kind);
+	int err = kinds[kind].check ? kinds[kind].check(wish) : 0;
+
+	return err ? err : switches_check(wish);
 }
 
 int path_new_namespace(int *ns)
@@ -67,45 +80,38 @@ int path_run_ip(const char *batch)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
 }
 
-static uint32_t ethtool_flag(int fd, struct ifreq *request, uint32_t command)
+void path_add_device(struct path *path, int ns, const char *name, bool sends)
 {
-	struct ethtool_value value = { .cmd = command };
+	struct path_device *device = &path->device[path->device_count++];
 
-	request->ifr_data = (char *)&value;
-	return ioctl(fd, SIOCETHTOOL, request) ? 0 : value.data;
+	*device = (struct path_device){ .ns = ns, .sends = sends };
+	snprintf(device->name, sizeof(device->name), "%s", name);
 }
 
-void path_read_device(const char *device, struct path_facts *facts)
+/* Duplicate address detection would keep an IPv6 address unusable for a second. */
+int path_set_up(const struct path_port *port, const char *first)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ethtool_drvinfo driver = { .cmd = ETHTOOL_GDRVINFO };
-	struct ifreq request = {};
+	char batch[PATH_BATCH_BYTES];
 
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", device);
-	if (!ioctl(fd, SIOCGIFMTU, &request))
-		facts->mtu = request.ifr_mtu;
-	facts->scatter_gather = ethtool_flag(fd, &request, ETHTOOL_GSG);
-	facts->tso = ethtool_flag(fd, &request, ETHTOOL_GTSO);
-	/* lo and veth hang on no bus: what leaves them is a pointer, not a DMA transfer. */
-	request.ifr_data = (char *)&driver;
-	facts->hardware_dma = !ioctl(fd, SIOCETHTOOL, &request) && *driver.bus_info &&
-			      strcmp(driver.bus_info, "N/A");
-	close(fd);
+	snprintf(batch, sizeof(batch), "%slink set lo up\naddr add %s dev %s%s\nlink set %s up\n",
+		 first, port->address, port->device, strchr(port->address, ':') ? " nodad" : "",
+		 port->device);
+	return path_run_ip(batch);
 }
 
 int path_arrange(struct path *path, const struct path_wish *wish, struct path_facts *facts)
 {
-	int err = -EINVAL;
+	int err;
 
-	path->ns[END_SENDER] = path->ns[END_RECEIVER] = -1;
+	*path = (struct path)PATH_NONE;
+	path->port = wish->port;
 	path->home_ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (path->home_ns < 0)
 		return -errno;
-	path->port = wish->port;
 	snprintf(facts->kind, sizeof(facts->kind), "%s", wish->kind);
-	for (int i = 0; i < KINDS; i++)
-		if (!strcmp(kinds[i].kind, wish->kind))
-			err = kinds[i].arrange(path, wish, facts);
+	err = kinds[kind_of(wish->kind)].arrange(path, wish);
+	if (!err)
+		err = switches_apply(path, wish, facts);
 	if (path_leave(path))
 		err = -errno;
 	if (err)
@@ -126,8 +132,12 @@ int path_leave(const struct path *path)
 
 void path_dissolve(struct path *path)
 {
+	for (int i = 0; i < TAP_COUNT; i++)
+		close(path->tap[i]);
 	close(path->home_ns);
 	if (path->ns[END_RECEIVER] != path->ns[END_SENDER])
 		close(path->ns[END_RECEIVER]);
 	close(path->ns[END_SENDER]);
+	close(path->router_ns);
+	guard_end(path);
 }

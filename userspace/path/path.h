@@ -3,8 +3,9 @@
  * What lies between the two sockets: private network namespaces that no one else can see.
  *
  * No namespace gets a name, so each dies with its last process: killing the run in any way
- * leaves neither namespace nor interface. Addresses are made from the run's pid unless the user
- * gives some, so that the flows of two runs on one machine do not look alike.
+ * leaves neither namespace nor interface, and a borrowed NIC comes home as it was. Addresses
+ * are made from the run's pid unless the user gives some, so that the flows of two runs on one
+ * machine do not look alike.
  */
 #ifndef COPYSCOPE_PATH_H
 #define COPYSCOPE_PATH_H
@@ -32,18 +33,48 @@ struct path_wish {
 	int port;
 	bool port_given;
 	struct path_partner partner;
+	bool tap[TAP_COUNT];
+	bool no_sg;
+	bool no_tso;
+	bool ipv6;
+	int mtu;
+	char netem[NETEM_BYTES];
+};
+
+enum { PATH_DEVICES = 4, PATH_BATCH_BYTES = 512 };
+
+/* One interface of the path, in the namespace that it was put into. */
+struct path_device {
+	int ns;
+	char name[IFNAMSIZ];
+	bool sends;			/* payload leaves by it */
 };
 
 struct path {
 	int home_ns;			/* where the tool itself lives */
 	int ns[END_COUNT];		/* descriptors; the same namespace twice on lo; -1 for
 					 * an end on another host */
+	int router_ns;			/* between them on forward, else -1 */
+	struct path_device device[PATH_DEVICES];	/* the sender's first */
+	int device_count;
+	int tap[TAP_COUNT];		/* capturing sockets, else -1 */
+	pid_t guard_pid;		/* gives borrowed NICs back; 0: none was borrowed */
+	int guard_pipe;
 	char address[ADDRESS_BYTES];	/* the sender listens here */
 	int port;
 };
 
+/* A path that was never arranged; dissolving it does nothing. */
+#define PATH_NONE { .home_ns = -1, .ns = { -1, -1 }, .router_ns = -1, .tap = { -1, -1, -1 } }
+
 /* True if the kind is one that this build can arrange. */
 bool path_known(const char *kind);
+
+/*
+ * Finds out whether the wish can be granted here, before anything is touched: 0, -EINVAL for a
+ * wish that makes no sense, another -errno for a system that refuses; one line printed.
+ */
+int path_check(const struct path_wish *wish);
 
 /*
  * Makes namespaces, devices and addresses as wished and fills in the facts. Returns 0, or -errno
@@ -55,19 +86,16 @@ int path_arrange(struct path *path, const struct path_wish *wish, struct path_fa
 int path_enter(const struct path *path, enum end end);
 int path_leave(const struct path *path);
 
-/* Closes the descriptors; the namespaces end with their last process. */
+/* Closes the descriptors; the namespaces end with their last process; waits for borrowed NICs. */
 void path_dissolve(struct path *path);
 
-/* Each file of this folder that arranges a path. */
-int path_lo(struct path *path, const struct path_wish *wish, struct path_facts *facts);
-int path_veth(struct path *path, const struct path_wish *wish, struct path_facts *facts);
-int path_peer(struct path *path, const struct path_wish *wish, struct path_facts *facts);
-
-/* Shared by them. */
-int path_new_namespace(int *ns);
-int path_run_ip(const char *batch);
-void path_read_device(const char *device, struct path_facts *facts);
 /* The device that packets to a numeric address leave by, in the current namespace. 0 or -errno. */
 int path_route_device(const char *address, char device[IFNAMSIZ]);
+
+/* A namespace of its own for the calling process, and a descriptor of it. */
+int path_new_namespace(int *ns);
+
+/* Feeds ip(8) with commands in the current namespace. */
+int path_run_ip(const char *batch);
 
 #endif

@@ -12,14 +12,20 @@
 #include "userspace/trace/options_parts.h"
 
 enum { KEY_KIND = OPTIONS_KEY_PATH, KEY_ADDRESSES, KEY_DEVICES, KEY_PORT, KEY_LISTEN, KEY_CONNECT,
-       KEY_ROLE };
+       KEY_ROLE, KEY_TAP, KEY_NO_SG, KEY_NO_TSO, KEY_MTU, KEY_IPV6, KEY_NETEM };
+
+/* IPv4 hosts must take packets of 576 bytes (RFC 791), IPv6 links must carry 1,280 (RFC 8200). */
+enum { MTU_MIN = 576, MTU_MIN_IPV6 = 1280, MTU_MAX = 65535 };
 
 static const struct argp_option option_table[] = {
-	{ "path", KEY_KIND, "KIND", 0, "what lies between the sockets: lo, veth, peer (default veth)", 1 },
+	{ "path", KEY_KIND, "KIND", 0,
+	  "what lies between the sockets: lo, veth, nic (two NICs), forward (veth to a router, then two "
+	  "NICs) or peer (two hosts); default veth", 1 },
 	{ "addresses", KEY_ADDRESSES, "TX,RX/BITS", 0,
 	  "addresses of both ends instead of ones made from the process id; on lo one, without bits",
 	  1 },
-	{ "devices", KEY_DEVICES, "TX,RX", 0, "names of the two devices (default tx0,rx0)", 1 },
+	{ "devices", KEY_DEVICES, "TX,RX", 0,
+	  "names of the two devices: on veth new ones (default tx0,rx0), on nic and forward idle NICs", 1 },
 	{ "port", KEY_PORT, "N", 0, "TCP port that the sender listens on (default 9000)", 1 },
 	{ "listen", KEY_LISTEN, "ADDRESS[:PORT]", OPTION_ARG_OPTIONAL,
 	  "path peer: wait here for the other host, make one run with it, end (default 127.0.0.1:9009)",
@@ -27,6 +33,14 @@ static const struct argp_option option_table[] = {
 	{ "connect", KEY_CONNECT, "ADDRESS[:PORT]", 0, "path peer: the other host, which listens", 1 },
 	{ "role", KEY_ROLE, "ROLE", 0,
 	  "with --connect: what this host is, receiver or sender (default receiver)", 1 },
+	{ "tap", KEY_TAP, "WHERE", 0,
+	  "run a packet capture: at tx, rx, or in an unrelated namespace (other); as in tx,rx", 1 },
+	{ "no-sg", KEY_NO_SG, NULL, 0, "switch scatter-gather off where packets are sent", 1 },
+	{ "no-tso", KEY_NO_TSO, NULL, 0, "switch segmentation by the device off there", 1 },
+	{ "mtu", KEY_MTU, "N", 0, "MTU of all devices of the path", 1 },
+	{ "ipv6", KEY_IPV6, NULL, 0, "make IPv6 addresses", 1 },
+	{ "netem", KEY_NETEM, "SPEC", 0,
+	  "lose or delay packets that are sent: words of tc-netem(8), as in \"loss 1% delay 2ms\"", 1 },
 	{},
 };
 
@@ -170,10 +184,77 @@ static void check_partner(const struct path_wish *wish)
 		options_fail("%s", "--addresses and --devices: path peer uses those that the hosts have");
 }
 
+static void parse_taps(const char *value, struct path_wish *wish)
+{
+	static const char help[] = "--tap '%s' must be tx, rx or other, or some of them with commas";
+	const char *word = value;
+
+	for (;;) {
+		size_t length = strcspn(word, ",");
+		int t = 0;
+
+		while (t < TAP_COUNT && (strlen(tap_name(t)) != length ||
+					 strncmp(tap_name(t), word, length)))
+			t++;
+		if (t == TAP_COUNT)
+			options_fail(help, value);
+		wish->tap[t] = true;
+		if (!word[length])
+			return;
+		word += length + 1;
+	}
+}
+
+/* True if a word of @text begins so: tc(8) lets words be shortened. */
+static bool has_word(const char *text, const char *beginning)
+{
+	const char *found = text;
+
+	while ((found = strstr(found, beginning))) {
+		if (found == text || found[-1] == ' ')
+			return true;
+		found++;
+	}
+	return false;
+}
+
+/* A packet that netem makes or changes is no send of anyone's, so no book could balance. */
+static void parse_netem(const char *value, struct path_wish *wish)
+{
+	static const char help[] = "--netem '%s' must be words of tc-netem(8), as in loss 1%% delay 2ms";
+	const char *digit = value + strcspn(value, "0123456789");
+
+	if (!isalpha((unsigned char)*value) || !*digit || strlen(value) >= NETEM_BYTES ||
+	    value[strspn(value, " .%0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")])
+		options_fail(help, value);
+	if (has_word(value, "du") || has_word(value, "c"))
+		options_fail("--netem '%s': packets that are duplicated or corrupted on the way are no "
+			     "one's sends, and no book could balance", value);
+	strcpy(wish->netem, value);
+}
+
+static void check_switches(const struct path_wish *wish)
+{
+	bool ipv6 = wish->ipv6 || strchr(wish->address[END_SENDER], ':');
+
+	if (wish->ipv6 && *wish->address[END_SENDER])
+		options_fail("%s", "--ipv6 makes addresses: leave it out beside --addresses");
+	if (ipv6 && wish->mtu && wish->mtu < MTU_MIN_IPV6)
+		options_fail("%s", "--mtu: IPv6 needs at least 1280");
+	if (!strcmp(wish->kind, "peer") &&
+	    (wish->tap[TAP_TX] || wish->tap[TAP_RX] || wish->tap[TAP_OTHER] || wish->no_sg ||
+	     wish->no_tso || wish->mtu || wish->ipv6 || *wish->netem))
+		options_fail("%s", "path peer takes the hosts' devices as they are: switch them with "
+			     "ethtool(8), tc(8) or ip(8)");
+	if (!strcmp(wish->kind, "forward") && *wish->address[END_SENDER])
+		options_fail("%s", "--addresses: path forward has four of them and makes its own");
+}
+
 static void check_wish(const struct path_wish *wish)
 {
 	bool on_lo = !strcmp(wish->kind, "lo");
 
+	check_switches(wish);
 	if (on_lo && *wish->device[END_SENDER])
 		options_fail("%s", "--devices: path lo has one device, and its name is lo");
 	if (on_lo && *wish->address[END_RECEIVER])
@@ -189,7 +270,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case KEY_KIND:
 		if (!path_known(arg))
-			options_fail("unknown path '%s'; this build arranges lo, veth and peer", arg);
+			options_fail("unknown path '%s'; this build arranges lo, veth, nic, forward and peer",
+				     arg);
 		wish->kind = arg;
 		break;
 	case KEY_ADDRESSES:
@@ -211,6 +293,24 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_ROLE:
 		parse_role(arg, wish);
+		break;
+	case KEY_TAP:
+		parse_taps(arg, wish);
+		break;
+	case KEY_NO_SG:
+		wish->no_sg = true;
+		break;
+	case KEY_NO_TSO:
+		wish->no_tso = true;
+		break;
+	case KEY_MTU:
+		wish->mtu = options_whole(arg, MTU_MIN, MTU_MAX, "--mtu");
+		break;
+	case KEY_IPV6:
+		wish->ipv6 = true;
+		break;
+	case KEY_NETEM:
+		parse_netem(arg, wish);
 		break;
 	case ARGP_KEY_END:
 		check_partner(wish);

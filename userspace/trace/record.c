@@ -70,10 +70,23 @@ const char *probe_status_name(int status)
 	return names[status];
 }
 
+const char *tap_name(enum tap tap)
+{
+	static const char *const names[] = { "tx", "rx", "other" };
+
+	return names[tap];
+}
+
+bool record_tapped(const struct record *r)
+{
+	return r->path.tap[TAP_TX] || r->path.tap[TAP_RX] || r->path.tap[TAP_OTHER];
+}
+
 /* What only a host that sends by reference can count. */
 static bool is_of_references(const char *question)
 {
-	static const char *const questions[] = { "tx_reference", "late_copy", "completions" };
+	static const char *const questions[] = { "tx_reference", "late_copy", "completions",
+						 "clean", "drops", "taps" };
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
 		if (!strcmp(questions[i], question))

@@ -16,10 +16,14 @@
 #include "userspace/counters/counters.h"
 
 enum { WHY_BYTES = 240, NAME_BYTES = 64, ADDRESS_BYTES = 64 };
+enum { NETEM_BYTES = 128 };
 enum { PROBES_MAX = 40, LAWS_MAX = 16, CAUSES_MAX = 32, STACK_TEXT_BYTES = 640 };
 
 /* Which of the two processes: the one whose sends are studied, or its peer. */
 enum end { END_SENDER, END_RECEIVER, END_COUNT };
+
+/* Where a packet capture runs: in the namespace of an end, or in one that has no part in the run. */
+enum tap { TAP_TX, TAP_RX, TAP_OTHER, TAP_COUNT };
 
 enum how { HOW_NOT_MEASURED, HOW_MEASURED, HOW_DERIVED };
 
@@ -42,6 +46,9 @@ struct path_facts {
 	bool scatter_gather;
 	bool tso;
 	bool hardware_dma;
+	bool tap[TAP_COUNT];
+	bool ipv6;
+	char netem[NETEM_BYTES];	/* as tc(8) was told, or empty */
 };
 
 /* Asked for, as typed. */
@@ -192,6 +199,10 @@ const char *how_name(enum how how);
 const char *backend_name(enum backend backend);
 const char *law_status_name(enum law_status status);
 const char *probe_status_name(int status);
+const char *tap_name(enum tap tap);
+
+/* True when a packet capture runs beside the path, whoever's namespace it is in. */
+bool record_tapped(const struct record *r);
 
 /* True when a hook of that question was attached, on each host that could have fired it. */
 bool record_probe_attached(const struct record *r, const char *question);

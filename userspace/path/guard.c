@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gives borrowed NICs back as they were, however the run ends.
+ *
+ * The kernel sends a NIC home when its namespace dies, but down and with the offloads and the MTU
+ * that the run gave it. So a process of its own remembers them and waits for the run to let go of
+ * a pipe, which SIGKILL does too.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "userspace/path/parts.h"
+
+enum { HOME_MS = 10000, STEP_MS = 5 };
+
+static void await_device(const char *name)
+{
+	for (int ms = 0; ms < HOME_MS && !if_nametoindex(name); ms += STEP_MS)
+		usleep(STEP_MS * 1000);
+}
+
+static void guard(int let_go, char name[END_COUNT][IFNAMSIZ],
+		  const struct device_state state[END_COUNT])
+{
+	static const int deaf[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	char byte;
+
+	setsid();
+	prctl(PR_SET_NAME, "nic-guard");
+	for (size_t i = 0; i < sizeof(deaf) / sizeof(*deaf); i++)
+		signal(deaf[i], SIG_IGN);
+	/* Standard output and error may be a pipe whose reader waits for its end. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		dup2(open("/dev/null", O_RDWR | O_CLOEXEC), fd);
+	while (read(let_go, &byte, 1) < 0 && errno == EINTR)
+		;
+	for (int e = 0; e < END_COUNT; e++) {
+		await_device(name[e]);
+		device_restore(name[e], &state[e]);
+	}
+	_exit(0);
+}
+
+int guard_start(struct path *path, char name[END_COUNT][IFNAMSIZ])
+{
+	struct device_state state[END_COUNT];
+	int pipe_fds[2], err = 0;
+
+	for (int e = 0; e < END_COUNT && !err; e++)
+		err = device_save(name[e], &state[e]);
+	if (err)
+		return err;
+	if (pipe2(pipe_fds, O_CLOEXEC))
+		return -errno;
+	path->guard_pid = fork();
+	if (path->guard_pid < 0)
+		return -errno;
+	if (!path->guard_pid) {
+		close(pipe_fds[1]);
+		guard(pipe_fds[0], name, state);
+	}
+	close(pipe_fds[0]);
+	path->guard_pipe = pipe_fds[1];
+	return 0;
+}
+
+void guard_end(struct path *path)
+{
+	if (path->guard_pid <= 0)
+		return;
+	close(path->guard_pipe);
+	waitpid(path->guard_pid, NULL, 0);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The parts that paths are arranged with; path.h is for everyone else. */
+#ifndef COPYSCOPE_PATH_PARTS_H
+#define COPYSCOPE_PATH_PARTS_H
+
+#include "userspace/path/path.h"
+
+/* Each file of this folder that arranges a path. */
+int path_lo(struct path *path, const struct path_wish *wish);
+int path_veth(struct path *path, const struct path_wish *wish);
+int path_nic(struct path *path, const struct path_wish *wish);
+int path_forward(struct path *path, const struct path_wish *wish);
+int path_peer(struct path *path, const struct path_wish *wish);
+
+/* Notes an interface of the path: @sends if payload leaves by it. */
+void path_add_device(struct path *path, int ns, const char *name, bool sends);
+
+/* An interface as ip(8) is to set it up. */
+struct path_port {
+	const char *device;
+	char address[ADDRESS_BYTES + 8];	/* with /bits */
+};
+
+/*
+ * The address of @end on hop @link of this run, wished for or made from the pid, with bits into
+ * @port and without into @plain, if any.
+ */
+enum { LINK_SENDER, LINK_RECEIVER };
+void path_address(const struct path_wish *wish, int link, enum end end, struct path_port *port,
+		  char *plain);
+
+/* Runs @first and sets the port up in the current namespace. */
+int path_set_up(const struct path_port *port, const char *first);
+
+/* The two NICs that the wish names, or in a guest those that are there: 0 or as path_check. */
+int nics_check(const struct path_wish *wish);
+int nics_choose(const struct path_wish *wish, char name[END_COUNT][IFNAMSIZ]);
+
+/* Moves both NICs from here into two namespaces. */
+int nics_lend(char name[END_COUNT][IFNAMSIZ], const int ns[END_COUNT]);
+
+/*
+ * To be called before the first namespace is made, of which the guard must hold none; its end waits
+ * until the NICs are back, which takes the kernel a moment after the last process.
+ */
+int guard_start(struct path *path, char name[END_COUNT][IFNAMSIZ]);
+void guard_end(struct path *path);
+
+/* ethtool(8)'s view of a device of the current namespace. */
+bool device_on_bus(const char *name);
+void device_read(const char *name, struct path_facts *facts);
+int device_switch_off(const char *name, bool sg, bool tso);
+int device_mtu(const char *name);
+int device_set_mtu(const char *name, int mtu);
+
+/* What a run may change in a device that is not its own. */
+struct device_state {
+	int mtu;
+	short flags;
+	bool sg, tso;
+};
+
+int device_save(const char *name, struct device_state *state);
+void device_restore(const char *name, const struct device_state *state);
+
+/* What was wished for beside the path itself: tried in a namespace of its own, then applied. */
+int switches_check(const struct path_wish *wish);
+int switches_apply(struct path *path, const struct path_wish *wish, struct path_facts *facts);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is wished for beside the path: offloads off, MTU, lost packets, a capture that runs. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "userspace/path/parts.h"
+
+enum { TC_WORDS = 40, TC_SAID_BYTES = 512 };
+
+static void exec_tc(const char *device, const char *spec, int said)
+{
+	const char *argv[TC_WORDS + 1] = { "tc", "qdisc", "add", "dev", device, "root", "netem" };
+	char words[NETEM_BYTES], *rest = words;
+	int n = 7;
+
+	snprintf(words, sizeof(words), "%s", spec);
+	while (n < TC_WORDS && (argv[n] = strtok_r(rest, " ", &rest)))
+		n++;
+	dup2(said, STDOUT_FILENO);
+	dup2(said, STDERR_FILENO);
+	execvp(argv[0], (char *const *)argv);
+	dprintf(STDERR_FILENO, "cannot run tc: %s; install iproute2", strerror(errno));
+	_exit(127);
+}
+
+/* 0, or -errno with the first line of what tc(8) said: -ENOENT if there is no netem to be had. */
+static int add_netem(const char *device, const char *spec, char said[TC_SAID_BYTES])
+{
+	int out[2], status;
+	ssize_t n, used = 0;
+	pid_t pid;
+
+	if (pipe2(out, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (!pid)
+		exec_tc(device, spec, out[1]);
+	close(out[1]);
+	while ((n = read(out[0], said + used, TC_SAID_BYTES - 1 - used)) > 0)
+		used += n;
+	close(out[0]);
+	said[used] = '\0';
+	if (waitpid(pid, &status, 0) < 0)
+		return -errno;
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return 0;
+	if (strstr(said, "qdisc kind is unknown") || WEXITSTATUS(status) == 127)
+		return -ENOENT;
+	said[strcspn(said, "\n")] = '\0';
+	return -EINVAL;
+}
+
+/* In a namespace of its own, where nothing else can be touched. */
+static int try_switches(const struct path_wish *wish)
+{
+	char said[TC_SAID_BYTES];
+	int err;
+
+	if (unshare(CLONE_NEWNET))
+		return -errno;
+	if (!strcmp(wish->kind, "lo") && device_switch_off("lo", wish->no_sg, wish->no_tso)) {
+		fprintf(stderr, "trace_run: --no-%s: this kernel's lo cannot do without it; use "
+			"--path veth\n", wish->no_sg ? "sg" : "tso");
+		return -EINVAL;
+	}
+	if (!*wish->netem)
+		return 0;
+	err = add_netem("lo", wish->netem, said);
+	if (err == -ENOENT)
+		fprintf(stderr, "trace_run: --netem: this kernel has no sch_netem, or tc is missing; "
+			"try --kernel 6.12\n");
+	else if (err)
+		fprintf(stderr, "trace_run: --netem '%s': tc says: %s\n", wish->netem, said);
+	return err;
+}
+
+int switches_check(const struct path_wish *wish)
+{
+	int status;
+	pid_t pid;
+
+	if (!*wish->netem && !wish->no_sg && !wish->no_tso)
+		return 0;
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (!pid)
+		_exit(-try_switches(wish));
+	if (waitpid(pid, &status, 0) < 0)
+		return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+}
+
+/* The kernel copies for a capture whether or not anyone reads it: nobody reads ours. */
+static int open_tap(int *tap)
+{
+	*tap = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
+	return *tap < 0 ? -errno : 0;
+}
+
+static int open_taps(struct path *path, const struct path_wish *wish)
+{
+	int err = 0;
+
+	for (int t = 0; t < TAP_COUNT && !err; t++) {
+		if (!wish->tap[t])
+			continue;
+		if (t == TAP_OTHER)
+			err = unshare(CLONE_NEWNET) ? -errno : 0;
+		else
+			err = path_enter(path, t == TAP_TX ? END_SENDER : END_RECEIVER);
+		if (!err)
+			err = open_tap(&path->tap[t]);
+	}
+	return err;
+}
+
+static int apply_to_device(const struct path_device *device, const struct path_wish *wish,
+			   struct path_facts *facts)
+{
+	int err = setns(device->ns, CLONE_NEWNET) ? -errno : 0;
+
+	if (!err && wish->mtu)
+		err = device_set_mtu(device->name, wish->mtu);
+	if (!err && device->sends)
+		err = device_switch_off(device->name, wish->no_sg, wish->no_tso);
+	if (err)
+		fprintf(stderr, "trace_run: %s does not take --mtu, --no-sg or --no-tso: %s\n",
+			device->name, strerror(-err));
+	if (!err && device->sends)
+		device_read(device->name, facts);
+	if (!err && !facts->mtu)
+		facts->mtu = device_mtu(device->name);
+	return err;
+}
+
+int switches_apply(struct path *path, const struct path_wish *wish, struct path_facts *facts)
+{
+	const struct path_device *first = &path->device[0];
+	char said[TC_SAID_BYTES];
+	int err = 0;
+
+	facts->scatter_gather = facts->tso = true;
+	for (int i = 0; i < path->device_count && !err; i++)
+		err = apply_to_device(&path->device[i], wish, facts);
+	if (!err && *wish->netem)
+		err = setns(first->ns, CLONE_NEWNET) ? -errno :
+						       add_netem(first->name, wish->netem, said);
+	if (!err)
+		err = open_taps(path, wish);
+	if (path->ns[END_SENDER] >= 0)
+		snprintf(facts->tx_dev, sizeof(facts->tx_dev), "%s", first->name);
+	if (path->ns[END_RECEIVER] >= 0)
+		snprintf(facts->rx_dev, sizeof(facts->rx_dev), "%s",
+			 path->device[path->device_count - 1].name);
+	snprintf(facts->netem, sizeof(facts->netem), "%s", wish->netem);
+	memcpy(facts->tap, wish->tap, sizeof(facts->tap));
+	facts->ipv6 = strchr(path->address, ':');
+	return err;
+}
