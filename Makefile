@@ -27,8 +27,8 @@ else
   msg = @printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))";
 endif
 
-TRAMPOLINE := send reference release reshape receive wire gather
-TRACEPOINT := tracepoint wire gather
+TRAMPOLINE := send reference release reshape receive tap wire device gather
+TRACEPOINT := tracepoint wire device gather
 LIB_SRC    := $(wildcard userspace/trace/*.c userspace/counters/*.c userspace/path/*.c \
 		      userspace/peer/*.c)
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)

@@ -191,6 +191,25 @@ static __always_inline u64 uarg_of(const struct sk_buff *skb)
 	return frags_are_users(shinfo) ? (u64)BPF_CORE_READ(shinfo, destructor_arg) : 0;
 }
 
+/* The socket that a notification belongs to. Where nothing noted its pins it is looked for where
+ * the kernel keeps it: in the cb of an skb of the sender's own (net/core/skbuff.c,
+ * msg_zerocopy_alloc). Anything else yields a cookie that nobody owns. */
+static __always_inline u64 cookie_of_uarg(u64 uarg)
+{
+	struct sk_buff *holder = (void *)(uarg - bpf_core_field_offset(struct sk_buff, cb));
+	struct pin *pin = bpf_map_lookup_elem(&pins, &uarg);
+
+	return pin ? pin->cookie : BPF_CORE_READ(holder, sk, __sk_common.skc_cookie.counter);
+}
+
+/* The sender's books if the frags of this skb are user pages of this run, else NULL. */
+static __always_inline struct books *books_of_pages(const struct sk_buff *skb)
+{
+	u64 uarg = uarg_of(skb);
+
+	return uarg ? books_find(cookie_of_uarg(uarg)) : NULL;
+}
+
 /* Bytes from skb->data to the TCP payload: 0 when the headers were pulled or never there. */
 static __always_inline u32 header_bytes(const struct sk_buff *skb)
 {

@@ -41,7 +41,11 @@
 	X(retrans_copied_bytes)     \
 	X(retrans_referenced_bytes) \
 	X(retrans_referenced_pages) \
-	X(user_referenced_bytes)
+	X(user_referenced_bytes)    \
+	X(clean_bytes)              \
+	X(reshaped_referenced_bytes) \
+	X(dropped_referenced_bytes) \
+	X(tapped_bytes)
 
 #define SITE_ENUM(name, side, meaning) SITE_##name,
 enum site { SITES(SITE_ENUM) SITE_COUNT };
@@ -52,7 +56,7 @@ enum count { COUNTS(COUNT_ENUM) COUNT_COUNT };
 #undef COUNT_ENUM
 
 /* Hooks that run in softirq on top of any task, where a kernel may keep firings from them. */
-enum seen_hook { SEEN_WIRE, SEEN_RETRANSMIT, SEEN_ARRIVAL, SEEN_COUNT };
+enum seen_hook { SEEN_WIRE, SEEN_RETRANSMIT, SEEN_ARRIVAL, SEEN_HANDOVER, SEEN_COUNT };
 enum { SEEN_CPUS = 512, SEEN_LINE = 7 };
 
 /* What a run may be told to do wrong, so that a test can see it caught (trace_run --break). */

@@ -81,28 +81,14 @@ int BPF_PROG(copy_to_user, const struct sk_buff *skb, int len)
 	return 0;
 }
 
-/* The sender of an arriving skb, whose notification lies in the cb of an skb of its own
- * (net/core/skbuff.c, msg_zerocopy_alloc). Anything else yields a cookie that nobody owns. */
-static __always_inline u64 cookie_of_uarg(u64 uarg)
-{
-	struct sk_buff *holder = (void *)(uarg - bpf_core_field_offset(struct sk_buff, cb));
-
-	return BPF_CORE_READ(holder, sk, __sk_common.skc_cookie.counter);
-}
-
 /* An skb that arrives with user pages. The reader found none of them (copy_to_user would have
  * counted them), so the kernel copied them on its way to the socket. */
 SEC("?tp_btf/netif_receive_skb")
 int BPF_PROG(arrival, struct sk_buff *skb)
 {
-	u64 uarg;
-
 	note_seen(SEEN_ARRIVAL);
-	if (!window_open())
-		return 0;
-	uarg = uarg_of(skb);
-	if (uarg)
-		site_add(books_find(cookie_of_uarg(uarg)), SITE_late_copy, payload_bytes(skb));
+	if (window_open())
+		site_add(books_of_pages(skb), SITE_late_copy, skb->data_len);
 	return 0;
 }
 

@@ -3,16 +3,18 @@
  * What leaves the socket: payload in kernel memory or in referenced user pages, and how much of
  * it for a second time. Used by both backends.
  *
- * An skb whose pages are the user's carries SKBFL_ZEROCOPY_ENABLE; all its frags are the user's,
+ * net_dev_queue rather than net_dev_start_xmit: before a queue can drop the packet, and before it
+ * is cut or made linear for a device that cannot gather, after which user pages look copied. An
+ * skb whose pages are the user's carries SKBFL_ZEROCOPY_ENABLE; all its frags are the user's,
  * because our senders never mix the two kinds in one socket.
  */
 #include "bpf/gate.bpf.h"
 
-SEC("?tp_btf/net_dev_start_xmit")
+SEC("?tp_btf/net_dev_queue")
 int BPF_PROG(wire, const struct sk_buff *skb)
 {
+	u32 bytes, referenced;
 	struct books *b;
-	u32 bytes;
 
 	note_seen(SEEN_WIRE);
 	if (!window_open())
@@ -22,11 +24,13 @@ int BPF_PROG(wire, const struct sk_buff *skb)
 		return 0;
 	bytes = payload_bytes(skb);
 	if (uarg_of(skb)) {
-		count(b, COUNT_wire_referenced_bytes, bytes);
+		referenced = skb->data_len;
+		count(b, COUNT_wire_referenced_bytes, referenced);
 		count(b, COUNT_wire_referenced_pages, BPF_CORE_READ(shinfo_of(skb), nr_frags));
-	} else {
-		count(b, COUNT_wire_copied_bytes, bytes);
+		bytes = bytes > referenced ? bytes - referenced : 0;
 	}
+	if (bytes)
+		count(b, COUNT_wire_copied_bytes, bytes);
 	return 0;
 }
 
@@ -34,16 +38,17 @@ int BPF_PROG(wire, const struct sk_buff *skb)
 static __always_inline int retransmitted(const struct sock *sk, const struct sk_buff *skb)
 {
 	struct books *b = books_find(cookie_of(sk));
-	u32 bytes = skb->len;
+	u32 copied = skb->len;
 
 	if (!b)
 		return 0;
 	if (uarg_of(skb)) {
-		count(b, COUNT_retrans_referenced_bytes, bytes);
+		count(b, COUNT_retrans_referenced_bytes, skb->data_len);
 		count(b, COUNT_retrans_referenced_pages, BPF_CORE_READ(shinfo_of(skb), nr_frags));
-	} else {
-		count(b, COUNT_retrans_copied_bytes, bytes);
+		copied -= skb->data_len;
 	}
+	if (copied)
+		count(b, COUNT_retrans_copied_bytes, copied);
 	return 0;
 }
 

@@ -69,7 +69,14 @@ struct skb_shared_info {
 	void *destructor_arg;
 };
 
-struct net_device;
+/* include/linux/device.h, include/linux/netdevice.h: a device on a bus has a parent there */
+struct device {
+	struct device *parent;
+};
+
+struct net_device {
+	struct device dev;
+};
 
 struct sk_buff {
 	struct sock *sk;

@@ -100,11 +100,13 @@ static inline void made_init(struct made *m)
 {
 	static const char *const questions[] = { "accepted", "tx_reference", "tx_splice",
 		"late_copy", "completions", "reshape", "returned", "rx_copy", "rx_map",
-		"rx_splice", "tx_copy", "retransmissions", "user_gather" };
+		"rx_splice", "tx_copy", "retransmissions", "user_gather", "clean", "drops",
+		"taps" };
 
 	memset(m, 0, sizeof(*m));
 	strcpy(m->r.plan.variant, "A3");
 	strcpy(m->r.path.kind, "veth");
+	m->r.path.scatter_gather = true;
 	m->r.backend = BACKEND_TRAMPOLINE;
 	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
 		made_attach(m, questions[i]);
@@ -141,6 +143,7 @@ static inline void made_judge(struct made *m)
 			sum->gather_bytes += m->app[e][i].gather_bytes;
 			sum->zerocopy_sends += m->app[e][i].zerocopy_sends;
 			sum->completions += m->app[e][i].completions;
+			sum->completions_copied += m->app[e][i].completions_copied;
 			sum->content_errors += m->app[e][i].content_errors;
 		}
 	}

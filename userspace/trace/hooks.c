@@ -17,7 +17,11 @@
 
 /* Both backends: what leaves on the wire, and the workload's own probe. */
 #define COMMON_HOOKS                                                                            \
-	SOFTIRQ(0, "wire", "tx_copy", "net", "net_dev_start_xmit", SEEN_WIRE),                  \
+	SOFTIRQ(0, "wire", "tx_copy", "net", "net_dev_queue", SEEN_WIRE),                       \
+	SOFTIRQ(2, "handover_begin", "clean", "net", "net_dev_start_xmit", SEEN_HANDOVER),      \
+	TRACEPOINT(0, "handover_fresh", "clean", "net_dev_queue", HOOK_PLAIN),                  \
+	TRACEPOINT(4, "handover_end", "clean", "net_dev_xmit", HOOK_PLAIN),                     \
+	TRACEPOINT(0, "drop", "drops", "kfree_skb", HOOK_PLAIN),                                \
 	SOFTIRQ(2, "retransmit_2", "retransmissions", "tcp", "tcp_retransmit_skb",              \
 		SEEN_RETRANSMIT),                                                               \
 	SOFTIRQ(3, "retransmit_3", "retransmissions", "tcp", "tcp_retransmit_skb",              \
@@ -41,6 +45,8 @@ const struct hook trampoline_hooks[] = {
 	FENTRY(3, "completion_put_enter", "completions", "msg_zerocopy_complete", HOOK_ELSE),
 	FEXIT(3, "completion_put_exit", "completions", "msg_zerocopy_complete", HOOK_ELSE),
 	FEXIT(4, "reshape_exit", "reshape", "skb_copy_bits", HOOK_PLAIN),
+	FENTRY(0, "reshape_csum", "reshape", "skb_copy_and_csum_bits", HOOK_PLAIN),
+	FENTRY(2, "tap", "taps", "dev_queue_xmit_nit", HOOK_PLAIN),
 	FENTRY(6, "recv_enter", "returned", "tcp_recvmsg_locked", HOOK_NEEDED),
 	FEXIT(6, "recv_exit", "returned", "tcp_recvmsg_locked", HOOK_NEEDED),
 	FENTRY(6, "recv_whole_enter", "returned", "tcp_recvmsg", HOOK_ELSE),

@@ -21,9 +21,13 @@ static struct sides send_sides(const struct record *r, const struct books *b)
 
 static struct sides reference_sides(const struct record *r, const struct books *b)
 {
-	return (struct sides){ b->site[SITE_late_copy].bytes,
+	const unsigned long long *n = b->count;
+
+	/* A capture's clone is one more set of references, which ends as a copy like any other. */
+	return (struct sides){ b->site[SITE_late_copy].bytes + n[COUNT_reshaped_referenced_bytes] +
+				       n[COUNT_clean_bytes] + n[COUNT_dropped_referenced_bytes],
 			       b->site[SITE_tx_reference].bytes +
-				       b->count[COUNT_retrans_referenced_bytes] };
+				       n[COUNT_retrans_referenced_bytes] + n[COUNT_tapped_bytes] };
 }
 
 static struct sides receive_sides(const struct record *r, const struct books *b)
@@ -118,6 +122,15 @@ static const char *obstacle_to_reference(const struct record *r)
 		return "retransmissions are not measured";
 	if (record_unseen(r, NULL))
 		return kept;
+	if (!record_probe_attached(r, "drops"))
+		return "packets dropped on the way are not measured";
+	if (r->path.hardware_dma && !record_probe_attached(r, "clean"))
+		return "what the device was handed clean is not measured";
+	if (r->backend == BACKEND_TRAMPOLINE && !record_probe_attached(r, "taps"))
+		return "what packet captures are shown is not measured";
+	if (r->backend == BACKEND_TRAMPOLINE ? !record_probe_attached(r, "reshape") :
+					       !r->path.scatter_gather)
+		return "reshape is not measured: a device that cannot gather has pages copied there";
 	if (!record_probe_attached(r, "late_copy") ||
 	    (r->backend == BACKEND_TRACEPOINT && !record_wire_known(r)))
 		return "true by construction: nothing looks at the packets that arrive";
@@ -283,7 +296,8 @@ void laws_fill(struct record *r)
 	r->law_count = 0;
 	law_if(r, "send", "accepted by tcp_sendmsg", "tx_copy + tx_reference + tx_splice",
 	       send_sides, obstacle_to_send(r));
-	law_if(r, "reference", "late_copy", "tx_reference + retransmitted referenced bytes",
+	law_if(r, "reference", "referenced bytes copied late, reshaped, sent clean or dropped",
+	       "tx_reference + retransmitted + shown to captures",
 	       reference_sides, obstacle_to_reference(r));
 	law_if(r, "receive", "returned by recv", "rx_copy + rx_map + rx_splice + rx_discard",
 	       receive_sides,

@@ -182,7 +182,9 @@ static struct bpf_link *attach_hook(struct probes *p, const struct hook *hook)
  * that nothing was referenced, an arrival that was not seen has hidden no copy. */
 static bool worth_vouching(const struct probes *p, const struct hook *hook)
 {
-	return hook->event && (p->references || strcmp(hook->question, "late_copy"));
+	bool of_references = !strcmp(hook->question, "late_copy") || !strcmp(hook->question, "clean");
+
+	return hook->event && (p->references || !of_references);
 }
 
 static void open_firings(struct probes *p, const struct record *r)

@@ -56,6 +56,8 @@ static void choose_hook(struct choice *c, const struct hook *hook, const struct 
 	probe->status = PROBE_ABSENT;
 	if (is_detached(c, hook))
 		snprintf(probe->why, WHY_BYTES, "left off on purpose (--break detach:%s)", c->detach);
+	else if (!strcmp(hook->question, "clean") && !c->record->path.hardware_dma)
+		snprintf(probe->why, WHY_BYTES, "no device of this path does DMA");
 	else if (args < 0)
 		snprintf(probe->why, WHY_BYTES, "this kernel has no %s/%s", kind, hook->target);
 	else if (hook->args && args != hook->args)

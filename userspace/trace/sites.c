@@ -107,6 +107,8 @@ static enum how how_by_tracepoint(const struct record *r, enum site site, const 
 	}
 	if (site == SITE_late_copy && record_probe_attached(r, "rx_copy")) {
 		*why = record_probe_whole(r, "late_copy") ?
+			       record_tapped(r) ? "arrived in user pages, read from kernel pages; "
+						  "what a packet capture copies beside it is not seen" :
 			       "arrived in user pages, read from kernel pages" :
 			       "sent in user pages, read from kernel pages";
 		return HOW_DERIVED;

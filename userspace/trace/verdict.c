@@ -19,25 +19,84 @@ static double copies_per_byte(const struct record *r)
 	return accepted ? (double)copied / accepted : 0;
 }
 
+/* Bytes of the packets themselves that were copied on their way, without a capture's clones. */
+static uint64_t copied_on_the_way(const struct record *r)
+{
+	const unsigned long long *n = r->ledger.total.count;
+	uint64_t late = r->sites[SITE_late_copy].tally.bytes;
+
+	late -= n[COUNT_tapped_bytes] < late ? n[COUNT_tapped_bytes] : late;
+	return late + n[COUNT_reshaped_referenced_bytes];
+}
+
+/* Why the packets themselves were copied: most of it by the device, or whoever copied late. */
+static const char *reason(const struct record *r)
+{
+	if (2 * r->ledger.total.count[COUNT_reshaped_referenced_bytes] > copied_on_the_way(r))
+		return "a device that cannot gather (scatter-gather is off)";
+	for (int i = 0; i < r->cause_count; i++)
+		if (r->causes[i].site == SITE_late_copy && strcmp(r->causes[i].name, "packet tap"))
+			return r->causes[i].name;
+	return "an unknown cause";
+}
+
+static void add_sentence(char *text, size_t size, const char *format, uint64_t a, uint64_t b)
+{
+	size_t used = strlen(text);
+	char first[32], second[32];
+
+	number_text(a, first);
+	number_text(b, second);
+	snprintf(text + used, size - used, format, first, second);
+}
+
+/* What is easily taken for the truth: completions, and a capture beside the path. */
+static void add_reservations(const struct record *r, bool all_copied, char *text, size_t size)
+{
+	const struct app_socket *app = &r->app[END_SENDER].sum;
+	uint64_t tapped = r->ledger.total.count[COUNT_tapped_bytes];
+
+	if (all_copied && r->app[END_SENDER].completions_read &&
+	    app->completions_copied < app->completions)
+		add_sentence(text, size, " Yet %s of %s completions did not say COPIED.",
+			     app->completions - app->completions_copied, app->completions);
+	if (tapped)
+		add_sentence(text, size, " A packet capture copied %s bytes beside them.", tapped, 0);
+	else if (record_tapped(r) && r->backend == BACKEND_TRACEPOINT)
+		add_sentence(text, size, " What the packet capture copied was not measured.", 0, 0);
+}
+
+/* That bytes were not found copied says something only where all who copy were watched. */
+static bool clean_is_known(const struct record *r)
+{
+	return r->path.hardware_dma ? record_probe_attached(r, "clean") :
+				      r->sites[SITE_reshape].how != HOW_NOT_MEASURED ||
+					      r->path.scatter_gather;
+}
+
 static void sentence_referenced(const struct record *r, char *text, size_t size)
 {
 	uint64_t referenced = r->sites[SITE_tx_reference].tally.bytes;
-	uint64_t late = r->sites[SITE_late_copy].tally.bytes;
-	uint64_t clean = late < referenced ? referenced - late : 0;
+	uint64_t copied = copied_on_the_way(r);
+	uint64_t clean = copied < referenced ? referenced - copied : 0;
 	char of[32], sent[32];
 
 	number_text(referenced, of);
 	number_text(clean, sent);
-	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED)
+	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED || (clean && !clean_is_known(r)))
 		snprintf(text, size, "%s on %s referenced %s bytes of user memory; whether they were "
 			 "copied later was not measured.", r->plan.variant, r->path.kind, of);
 	else if (!clean)
 		snprintf(text, size, "%s on %s copied every byte after all: 0 of %s bytes were sent "
 			 "without a copy, because of %s.", r->plan.variant, r->path.kind, of,
-			 r->cause_count ? r->causes[0].name : "an unknown cause");
+			 reason(r));
+	else if (!copied)
+		snprintf(text, size, "%s on %s copied nothing on the way out: all %s referenced bytes "
+			 "were sent without a copy.", r->plan.variant, r->path.kind, of);
 	else
 		snprintf(text, size, "%s on %s sent %s of %s referenced bytes without a copy.",
 			 r->plan.variant, r->path.kind, sent, of);
+	add_reservations(r, !clean, text, size);
 }
 
 static void sentence_copied(const struct record *r, char *text, size_t size)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What becomes of user pages at a device: handed over as they are, or dropped on the way there?
+ * Used by both backends.
+ *
+ * Clean is a packet whose frags still are the user's when a device that sits on a bus gets it:
+ * that device reads the pages itself. Charged by the notification, because a router in between
+ * has taken skb->sk away.
+ */
+#include "bpf/handover.bpf.h"
+
+#define NETDEV_TX_BUSY 0x10
+
+/* skb that a device was handed: some drivers free it as if they had dropped it (vmxnet3, with
+ * dev_kfree_skb_any), so what is freed after the hand-over is no drop. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u64);
+	__type(value, u64);
+} handed SEC(".maps");
+
+/* The kernel uses the memory of an skb again. */
+SEC("?tp_btf/net_dev_queue")
+int BPF_PROG(handover_fresh, const struct sk_buff *skb)
+{
+	u64 key = (u64)skb;
+
+	if (window_open() && uarg_of(skb))
+		bpf_map_delete_elem(&handed, &key);
+	return 0;
+}
+
+SEC("?tp_btf/net_dev_start_xmit")
+int BPF_PROG(handover_begin, const struct sk_buff *skb, const struct net_device *dev)
+{
+	u64 uarg, key = (u64)skb;
+	struct handover *h;
+
+	note_seen(SEEN_HANDOVER);
+	if (!window_open() || !dev->dev.parent)
+		return 0;
+	uarg = uarg_of(skb);
+	h = handover_here();
+	if (!uarg || !h)
+		return 0;
+	h->skb = key;
+	h->cookie = cookie_of_uarg(uarg);
+	h->bytes = skb->data_len;
+	count(books_find(h->cookie), COUNT_clean_bytes, h->bytes);
+	if (bpf_map_update_elem(&handed, &key, &h->bytes, BPF_ANY))
+		note_lost_update();
+	return 0;
+}
+
+/* The skb may be gone by now: only its address is used. A busy device is offered it again. */
+SEC("?tp_btf/net_dev_xmit")
+int BPF_PROG(handover_end, struct sk_buff *skb, int rc)
+{
+	struct handover *h = handover_here();
+	u64 key = (u64)skb;
+
+	if (!h || h->skb != key)
+		return 0;
+	if (rc == NETDEV_TX_BUSY) {
+		handover_take_back(skb, h->bytes);
+		bpf_map_delete_elem(&handed, &key);
+	}
+	h->skb = 0;
+	return 0;
+}
+
+/* Dropped before a device had it, or by the driver that has it in hand. Packets that were
+ * delivered are consumed, not dropped, and have lost their user pages. */
+SEC("?tp_btf/kfree_skb")
+int BPF_PROG(drop, const struct sk_buff *skb)
+{
+	struct handover *h = handover_here();
+	u64 key = (u64)skb;
+	struct books *b;
+
+	if (!window_open() || !h)
+		return 0;
+	b = books_of_pages(skb);
+	if (!b || (!bpf_map_delete_elem(&handed, &key) && h->skb != key))
+		return 0;
+	count(b, COUNT_dropped_referenced_bytes, skb->data_len);
+	handover_take_back(skb, skb->data_len);
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

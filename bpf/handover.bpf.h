@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The packet with user pages that a driver has in hand: what it still copies is taken back. */
+#ifndef COPYSCOPE_HANDOVER_BPF_H
+#define COPYSCOPE_HANDOVER_BPF_H
+
+#include "bpf/gate.bpf.h"
+
+/* Set between net_dev_start_xmit and net_dev_xmit, which no other packet of a device that does
+ * DMA comes between on the same CPU. */
+struct handover {
+	u64 skb;
+	u64 cookie;
+	u64 bytes;	/* counted as clean so far */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct handover);
+} handovers SEC(".maps") __weak;
+
+static __always_inline struct handover *handover_here(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&handovers, &zero);
+}
+
+/* @bytes of @skb are not clean after all, if it is the one in hand. */
+static __always_inline void handover_take_back(const struct sk_buff *skb, u64 bytes)
+{
+	struct handover *h = handover_here();
+
+	if (!h || h->skb != (u64)skb)
+		return;
+	if (bytes > h->bytes)
+		bytes = h->bytes;
+	h->bytes -= bytes;
+	count(books_find(h->cookie), COUNT_clean_bytes, -bytes);
+}
+
+#endif
