@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -59,6 +60,8 @@ def build_parser() -> Parser:
     add("--memory", type=memory, default="1G", help="such as 512M or 2G (1G)")
     add("--timeout", type=whole(1, 10**6), default=600, help="seconds, boot included (600)")
     add("--nics", type=whole(0, MOST_NICS), default=0, help="virtio NICs, joined by one hub (0)")
+    add("--net", type=whole(3, 1 << 20), metavar="FD",
+        help="a NIC joined to another guest by this inherited datagram socket; see tools/peers")
     add("--out", type=Path, metavar="DIR", help="where the files of the guest's /out go")
     add("--with", dest="extras", action="append", default=[], choices=["bpftrace"],
         help="take a large program along (bpftrace wants at least 1G)")
@@ -96,9 +99,20 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     kernels.prefix_of(options.kernel)
     if not options.fetch and not options.command:
         raise Usage("no COMMAND: put it after --, as in --kernel 6.1 -- uname -r")
+    if options.net is not None and not is_datagram_socket(options.net):
+        raise Usage(f"--net {options.net}: not a datagram socket; tools/peers makes a pair of them")
     if options.out and options.out.exists() and not options.out.is_dir():
         raise Usage(f"--out {options.out}: not a folder")
     return options
+
+
+def is_datagram_socket(descriptor: int) -> bool:
+    """Tell whether we were started with such a socket."""
+    try:
+        with socket.socket(fileno=os.dup(descriptor)) as copy:
+            return copy.type == socket.SOCK_DGRAM
+    except OSError:
+        return False
 
 
 def act(arguments: list[str]) -> int:
@@ -112,7 +126,7 @@ def act(arguments: list[str]) -> int:
         return 0
     return machine.run(machine.Job(
         kernel=kernel, command=options.command, cpus=options.cpus, memory=options.memory,
-        timeout=options.timeout, nics=options.nics, out=options.out, extras=options.extras,
+        timeout=options.timeout, nics=options.nics, net=options.net, out=options.out, extras=options.extras,
         added=options.added))
 
 

@@ -54,6 +54,7 @@ class Job:
     memory: str = "1G"
     timeout: float = 600
     nics: int = 0
+    net: int | None = None  # descriptor of a datagram socket whose other end is another guest
     out: Path | None = None
     extras: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
@@ -77,7 +78,8 @@ class Machine:
     def start(self) -> None:
         """Start QEMU; the kernel kills it should we die first."""
         initrd = self._initrd()
-        inherited = [initrd, *(write for _, write in self.pipes)]
+        closing = [initrd, *(write for _, write in self.pipes)]
+        inherited = closing + [self.job.net] * (self.job.net is not None)
         parent = os.getpid()
 
         def die_with_parent() -> None:
@@ -89,7 +91,7 @@ class Machine:
             self.qemu = subprocess.Popen(
                 self._command(initrd), stdin=subprocess.DEVNULL, stdout=complaints,
                 stderr=complaints, pass_fds=inherited, preexec_fn=die_with_parent)
-        for descriptor in inherited:
+        for descriptor in closing:
             os.close(descriptor)
 
     def _initrd(self) -> int:
@@ -101,7 +103,7 @@ class Machine:
         environment |= {"PATH": "/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C",
                         "COPYSCOPE_GUEST": job.kernel.release}
         settings = {"MARK": self.mark, "STARTED": STARTED, "SAVE_OUT": "yes" if job.out else "no",
-                    "NOW": str(int(time.time())), "MODULES": "vmxnet3" if job.nics else ""}
+                    "NOW": str(int(time.time())), "MODULES": "vmxnet3" if self.has_nic() else ""}
         descriptor = os.memfd_create("initrd")
         with open(descriptor, "wb", closefd=False) as stream:
             for layer in image.archives(job.kernel, job.extras, job.added):
@@ -127,7 +129,16 @@ class Machine:
         for number in range(job.nics):
             command += ["-netdev", f"hubport,id=nic{number},hubid=0",
                         "-device", f"vmxnet3,netdev=nic{number}"]
-        return command if job.nics else command + ["-nic", "none"]
+        if job.net is not None:
+            # Two guests must not have one address.
+            address = "52:54:" + ":".join(f"{byte:02x}" for byte in secrets.token_bytes(4))
+            command += ["-netdev", f"dgram,id=net,local.type=fd,local.str={job.net}",
+                        "-device", f"vmxnet3,netdev=net,mac={address}"]
+        return command if self.has_nic() else command + ["-nic", "none"]
+
+    def has_nic(self) -> bool:
+        """Tell whether the guest has any network card."""
+        return bool(self.job.nics) or self.job.net is not None
 
     def carry(self) -> None:
         """Carry the streams until every port has ended, QEMU stops or time is up."""
