@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Between two guests zero copy copies nothing, and the books of both kernels balance as one."""
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from helpers import records
+from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, SENT
+
+PEERS = records.ROOT / "tools" / "peers"
+KERNELS = ["6.12", "6.1,6.12", "6.12,6.1"]
+TIMEOUT_S = 300
+
+
+def run(kernels: str, *words) -> subprocess.CompletedProcess:
+    """The command that a person types."""
+    return subprocess.run([str(word) for word in (PEERS, "--kernel", kernels, *words)],
+                          capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+
+
+def check(done: subprocess.CompletedProcess, kernels: str) -> dict:
+    """The joined record of a run that ended well, from the kernels that were asked for."""
+    assert done.returncode == 0, done.stderr + records.broken_text(done.stdout)
+    record = records.load(done.stdout)
+    sender, _, receiver = kernels.partition(",")
+    assert record["machine"]["kernel"].startswith(f"{sender}.")
+    assert record["peer"]["machine"]["kernel"].startswith(f"{receiver or sender}.")
+    assert record["path"]["kind"] == "peer" and record["path"]["hardware_dma"]
+    assert record["backend"]["name"] == record["peer"]["backend"]["name"] == "trampoline"
+    assert not records.laws_with(record, "broken")
+    assert not records.laws_with(record, "not testable")
+    return record
+
+
+@pytest.mark.parametrize("variant, pattern", [("A1", "stream"), ("A3", "rr")])
+def test_23_messages_of_4093_bytes_balance_over_both_kernels(variant, pattern):
+    kernels = "6.1,6.12"
+    record = check(run(kernels, variant, PRIME_BYTES, 2, "--messages", PRIME_MESSAGES, "--pattern",
+                       pattern, "--json", "-"), kernels)
+    requests = PRIME_PAYLOAD if pattern == "rr" else 0
+    for name, share in SENT[variant].items():
+        more = requests if name == "tx_copy" else 0
+        assert records.site(record, name) == share * PRIME_PAYLOAD + more, name
+    assert records.site(record, "rx_copy") == PRIME_PAYLOAD + requests
+    assert records.site(record, "late_copy") == 0
+    assert len(record["sockets"]) == 4
+
+
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_zero_copy_to_another_host_copies_no_byte_at_the_sender(kernels):
+    done = run(kernels, "A3", 65536, 4, "--messages", 100, "--json", "-")
+    record = check(done, kernels)
+    assert records.site(record, "tx_reference") == 100 * 65536
+    # skb_copy_ubufs: the function that copies referenced pages after all.
+    assert (records.site(record, "late_copy"), records.calls(record, "late_copy")) == (0, 0)
+    assert record["pins"]["pages"] == record["pins"]["released_pages"] > 0
+    assert record["workload"]["completions"] == record["workload"]["zerocopy_sends"]
+
+
+def test_bad_words_are_told_and_nothing_is_written(tmp_path):
+    for words, status in ((["--kernel", "9.9", "A3", "64", "1"], 2), ([], 2),
+                          (["--kernel", "6.1,6.1,6.1", "A3", "64", "1"], 2),
+                          (["--json", str(tmp_path / "no" / "such.json"), "A3", "64", "1"], 2)):
+        done = subprocess.run([PEERS, *words], capture_output=True, text=True, check=False,
+                              timeout=30)
+        assert done.returncode == status and not done.stdout
+        assert len(done.stderr.splitlines()) == 1, done.stderr
