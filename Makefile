@@ -13,11 +13,12 @@ BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools/*/bpftool /usr/lib/linux-
 ARCH    := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
+SYSROOT  :=# below it lie headers and libraries of another architecture
 CFLAGS   := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(EXTRA_CFLAGS)
 CPPFLAGS := -MMD -MP -I. -I$(BUILD)
 LIBS     := -lbpf -lelf -lz -ljansson -lcap -pthread
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
-BPFFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter /usr/include/$(MULTIARCH)
+BPFFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)
 
 ifeq ($(V),1)
   Q :=
@@ -27,7 +28,7 @@ else
   msg = @printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))";
 endif
 
-TRAMPOLINE := send reference release reshape receive tap wire device gather
+TRAMPOLINE := send reference release reshape receive tap wire device gather cost
 TRACEPOINT := tracepoint wire device gather
 LIB_SRC    := $(wildcard userspace/trace/*.c userspace/counters/*.c userspace/path/*.c \
 		      userspace/peer/*.c)
@@ -38,17 +39,28 @@ BASE_SRC   := $(wildcard userspace/baseline/*.c)
 BASE_OBJ   := $(BASE_SRC:%.c=$(BUILD)/%.o)
 PROGRAMS   := $(BUILD)/workload $(BUILD)/trace_run $(BUILD)/baseline
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c))
+GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %/copied_bytes.c,$(wildcard tests/guest/*.c)))
 BPF_OBJ    := $(sort $(TRAMPOLINE:%=$(BUILD)/bpf/%.bpf.o) $(TRACEPOINT:%=$(BUILD)/bpf/%.bpf.o))
-OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BASE_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) \
+OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BASE_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
 		$(BUILD)/userspace/trace_run.o $(BUILD)/userspace/baseline.o
 # What make clean leaves: it took the network to get.
-KEPT       := $(addprefix $(BUILD)/,kernels venv)
+KEPT       := $(addprefix $(BUILD)/,kernels sysroot venv)
 
-.PHONY: all setup run test bench matrix install clean help unit-tests FORCE
+# The same sources for guests of another architecture, with the libraries that these carry.
+ARM64_ROOT := build/sysroot/arm64
+ARM64_MAKE := $(MAKE) --no-print-directory BUILD=build/arm64 ARCH=arm64 SYSROOT=$(ARM64_ROOT) \
+	CC='aarch64-linux-gnu-gcc --sysroot=$(ARM64_ROOT)' LDFLAGS=-L$(ARM64_ROOT)/usr/lib/aarch64-linux-gnu
+
+.PHONY: all setup setup-arm64 arm64 run test bench matrix install clean help unit-tests FORCE
 all: $(PROGRAMS) ## build every program under build/ (no root needed)
 
 setup: ## install what is missing: Debian packages and a Python environment (root)
 	$(Q)tools/setup
+setup-arm64: ## install what arm64 guests need besides: a compiler, QEMU, libraries, a kernel (root)
+	$(Q)tools/setup --with-arm64
+arm64: ## build the programs that run in arm64 guests (after make setup-arm64)
+	@[ -f $(ARM64_ROOT)/recipe ] || { echo "arm64: run make setup-arm64 first" >&2; exit 3; }
+	$(Q)$(ARM64_MAKE) $(patsubst build/%,build/arm64/%,build/workload build/trace_run $(GUEST_TESTS))
 
 # A second make, because this one may have started before the compilers were there.
 run: setup ## set up, build, and run the main job on this kernel (root)
@@ -56,8 +68,8 @@ run: setup ## set up, build, and run the main job on this kernel (root)
 	$(Q)tools/trace_run A3 65536 4
 
 test: ## set up, build, and run every test (root); ends in "N passed, N failed"
-	$(Q)tools/setup --with-kernels
-	$(Q)$(MAKE) --no-print-directory all unit-tests
+	$(Q)tools/setup --with-kernels --with-arm64
+	$(Q)$(MAKE) --no-print-directory all unit-tests arm64
 	$(Q)tests/run
 
 bench: setup ## start-up time and the cost of looking, as ratios (root)
@@ -69,7 +81,7 @@ matrix: ## every kernel and path in guests: what was referenced, copied, sent cl
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/matrix --out results/matrix
 
-unit-tests: $(UNIT_TESTS)
+unit-tests: $(UNIT_TESTS) $(BUILD)/tests/guest/copied_bytes.so
 
 install: all ## copy programs, launchers and scripts under PREFIX (default /usr/local)
 	$(Q)tools/install_tree "$(DESTDIR)$(PREFIX)"
@@ -86,24 +98,23 @@ $(BUILD)/workload: $(WORK_OBJ)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -pthread -lm -o $@
 
 $(BUILD)/libcopyscope.a: $(LIB_OBJ)
-	$(call msg,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $^
-
-$(BUILD)/trace_run: $(BUILD)/userspace/trace_run.o $(BUILD)/libcopyscope.a
-	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
-
 $(BUILD)/libbaseline.a: $(BASE_OBJ)
+$(BUILD)/lib%.a:
 	$(call msg,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/baseline: $(BUILD)/userspace/baseline.o $(BUILD)/libbaseline.a $(BUILD)/libcopyscope.a
+$(BUILD)/trace_run $(BUILD)/baseline: $(BUILD)/%: $(BUILD)/userspace/%.o
+$(GUEST_TESTS) $(UNIT_TESTS): %: %.o
+$(UNIT_TESTS): LIBS += -lcmocka
+$(UNIT_TESTS) $(BUILD)/baseline: $(BUILD)/libbaseline.a
+$(UNIT_TESTS) $(GUEST_TESTS) $(BUILD)/trace_run $(BUILD)/baseline: $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -lm -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %/libbaseline.a,$^) $(BUILD)/libcopyscope.a $(LIBS) -lm -o $@
 
-$(BUILD)/tests/unit/%_test: $(BUILD)/tests/unit/%_test.o $(BUILD)/libbaseline.a $(BUILD)/libcopyscope.a
-	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -lm -o $@
+$(BUILD)/tests/guest/%.so: tests/guest/%.c Makefile
+	$(call msg,PLUGIN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -shared -fPIC $< -o $@
 
 $(BUILD)/%.o: %.c Makefile
 	$(call msg,CC,$@)

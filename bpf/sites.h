@@ -47,6 +47,24 @@
 	X(dropped_referenced_bytes) \
 	X(tapped_bytes)
 
+/* X(name, function): calls whose cost is measured with --cost. The empty one is a call of nothing,
+ * to learn what measuring costs. */
+#define COSTS(X)                                   \
+	X(send_call, tcp_sendmsg_locked)           \
+	X(tx_reference, skb_zerocopy_iter_stream)  \
+	X(late_copy, skb_copy_ubufs)               \
+	X(reshape, skb_copy_bits)                  \
+	X(recv_call, tcp_recvmsg_locked)           \
+	X(rx_copy, skb_copy_datagram_iter)         \
+	X(empty, bpf_fentry_test1)
+
+#define COST_ENUM(name, function) COST_##name,
+enum cost { COSTS(COST_ENUM) COST_COUNT };
+#undef COST_ENUM
+
+/* Hardware events read at both ends of a call: the first ones of enum counter_event. */
+enum { COST_EVENTS = 4 };
+
 #define SITE_ENUM(name, side, meaning) SITE_##name,
 enum site { SITES(SITE_ENUM) SITE_COUNT };
 #undef SITE_ENUM
@@ -105,6 +123,26 @@ struct gauges {
 	unsigned long long lost_updates;
 	unsigned long long first_byte_ns; /* CLOCK_MONOTONIC */
 	unsigned long long sabotaged; /* completions dropped on purpose */
+};
+
+/* What an event had counted, and for how long it had been wanted and had a counter. */
+struct event_span {
+	unsigned long long count;
+	unsigned long long enabled_ns;
+	unsigned long long running_ns;
+};
+
+/* What the calls of one function took on one CPU. Only calls that began and ended on that CPU and
+ * never slept: what runs in between is not theirs. */
+struct cost_sums {
+	unsigned long long calls;
+	unsigned long long bytes;
+	unsigned long long time_ns;
+	unsigned long long least_ns;
+	unsigned long long moved_calls; /* left out: ended on another CPU */
+	unsigned long long slept_calls; /* left out: other tasks ran in between */
+	struct event_span event[COST_EVENTS];
+	unsigned long long least[COST_EVENTS];
 };
 
 /* What one CPU's programs saw since they were attached; a cache line of its own. */

@@ -8,6 +8,7 @@
 
 #include "userspace/peer/peer.h"
 #include "userspace/trace/attempt.h"
+#include "userspace/trace/cost.h"
 #include "userspace/trace/ends.h"
 #include "userspace/trace/laws.h"
 #include "userspace/trace/machine.h"
@@ -63,6 +64,7 @@ static int judge(struct run *run)
 	}
 	causes_fill(r);
 	laws_fill(r);
+	costs_fill(r);
 	return failed;
 }
 
@@ -106,6 +108,7 @@ int main(int argc, char **argv)
 		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
 	r->command = argv;
 	attempt_begin(r);
+	r->cost_asked = run.options.cost;
 	record_name(r);
 	machine_read(&r->machine);
 	err = keep_reserve(&run.keep, run.options.json, r->id);

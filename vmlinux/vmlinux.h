@@ -55,6 +55,12 @@ enum sock_flags {
 	SOCK_ZEROCOPY = 18,
 };
 
+/* include/linux/sched.h: how often the task has given way, asked or not */
+struct task_struct {
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+};
+
 /* include/linux/socket.h, include/linux/uio.h */
 struct msghdr {
 	unsigned int msg_flags;

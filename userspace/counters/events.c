@@ -118,7 +118,7 @@ void event_refusal(char why[COUNTER_WHY_BYTES], int error)
 	case EOPNOTSUPP:
 	case ENODEV:
 	case ENXIO:
-		text = "this machine has no such hardware counter (no PMU)";
+		text = "this machine has no such hardware counter (no PMU, or one without it)";
 		break;
 	case EINVAL:	/* what x86 says for a cache event its processor lacks */
 		text = "this processor cannot count it (EINVAL)";

@@ -4,10 +4,21 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+/* Arm's processors have numbers for a name, on two lines. */
+static void note_arm_model(struct machine *m, const char *line, const char *value)
+{
+	if (!strncmp(line, "CPU implementer", 15))
+		snprintf(m->cpu_model, sizeof(m->cpu_model), "Arm, implementer%.20s", value + 1);
+	if (!strncmp(line, "CPU part", 8))
+		snprintf(m->cpu_model + strlen(m->cpu_model),
+			 sizeof(m->cpu_model) - strlen(m->cpu_model), ", part%.20s", value + 1);
+}
 
 static void read_cpuinfo(struct machine *m, bool *hypervisor)
 {
@@ -24,6 +35,7 @@ static void read_cpuinfo(struct machine *m, bool *hypervisor)
 		value[strcspn(value, "\n")] = '\0';
 		if (!strncmp(line, "model name", 10))
 			snprintf(m->cpu_model, sizeof(m->cpu_model), "%s", value + 2);
+		note_arm_model(m, line, value);
 		if (!strncmp(line, "flags", 5) && strstr(value, " hypervisor"))
 			*hypervisor = true;
 		if (*line == '\n')
@@ -63,6 +75,8 @@ static void read_lockdown(struct machine *m)
 void machine_read(struct machine *m)
 {
 	struct utsname uts;
+	/* What tools/guest tells its guests: nothing inside an Arm guest shows it. */
+	const char *emulation = getenv("COPYSCOPE_EMULATION");
 	char vendor[NAME_BYTES];
 	bool hypervisor;
 
@@ -72,9 +86,10 @@ void machine_read(struct machine *m)
 	read_cpuinfo(m, &hypervisor);
 	read_line("/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor));
 	/* QEMU without KVM names its processor so; no other sign is as plain. */
-	m->emulated = strstr(m->cpu_model, "TCG") != NULL;
+	m->emulated = emulation || strstr(m->cpu_model, "TCG") != NULL;
+	m->instruction_clock = emulation && !strcmp(emulation, "icount");
 	snprintf(m->virt, sizeof(m->virt), "%.63s",
-		 m->emulated ? "emulated (QEMU TCG)" : !hypervisor ? "none" :
+		 m->instruction_clock ? "emulated (QEMU TCG, icount)" : m->emulated ? "emulated (QEMU TCG)" : !hypervisor ? "none" :
 		 *vendor ? vendor : "a hypervisor");
 	read_lockdown(m);
 	m->cpus = sysconf(_SC_NPROCESSORS_ONLN);

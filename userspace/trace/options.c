@@ -10,7 +10,7 @@
 #include "userspace/trace/plan.h"
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND, KEY_JSON,
-       KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_READERS, KEY_HELP };
+       KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_READERS, KEY_ARCH, KEY_COST, KEY_HELP };
 
 static const char *const backends[] = { "auto", "trampoline", "tracepoint", NULL };
 
@@ -26,6 +26,9 @@ static const struct argp_option option_table[] = {
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "kernel", KEY_KERNEL, "RELEASE", 0,
 	  "host, or run in a throwaway guest with that Debian kernel (6.1, 6.12)", 3 },
+	{ "arch", KEY_ARCH, "NAME", 0,
+	  "processor of that guest: amd64, or arm64, which has hardware counters", 3 },
+	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 3 },
 	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 3 },
 	{ "break", KEY_BREAK, "WHAT", 0,
 	  "spoil the run on purpose, for tests: detach:SITE, lose-update, drop-completion", 3 },
@@ -171,6 +174,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (strcmp(arg, "host"))
 			options_fail("--kernel %s needs the launcher: type tools/trace_run", arg);
 		break;
+	case KEY_ARCH:
+		options_fail("--arch %s needs a guest: type tools/trace_run, and --kernel 6.12", arg);
+		break;
+	case KEY_COST:
+		o->cost = true;
+		break;
 	case KEY_NO_PROBES:
 		o->no_probes = true;
 		break;
@@ -239,4 +248,6 @@ void options_parse(int argc, char **argv, struct options *o)
 		strcpy(o->plan.receiver, "drain");
 	if (o->no_probes && (o->detach || o->sabotage))
 		options_fail("%s", "--break needs probes: leave out --no-probes");
+	if (o->no_probes && o->cost)
+		options_fail("%s", "--cost needs probes: leave out --no-probes");
 }

@@ -18,6 +18,7 @@ struct options {
 	bool receiver_given;
 	bool pattern_given;
 	bool no_probes;
+	bool cost;		/* measure what calls cost */
 	const char *detach;	/* --break: see options.c */
 	enum sabotage sabotage;
 };

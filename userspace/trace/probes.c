@@ -13,13 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "build/tracepoint.skel.h"
-#include "build/trampoline.skel.h"
-#include "userspace/trace/firings.h"
+#include "tracepoint.skel.h"
+#include "trampoline.skel.h"
 #include "userspace/trace/hooks.h"
 #include "userspace/trace/probes_choose.h"
+#include "userspace/trace/probes_cost.h"
 #include "userspace/trace/probes_offer.h"
 #include "userspace/trace/probes_read.h"
+#include "userspace/trace/probes_vouch.h"
 
 struct probes {
 	struct trampoline *trampoline;
@@ -32,13 +33,9 @@ struct probes {
 	uint32_t sender_tgid;
 	bool references;
 	int stats_fd;
-	struct firings *firings;	/* of the hooks that may run on top of any task */
-	int vouched[FIRINGS_MAX];	/* their numbers in hooks and in the record */
-	int vouched_count;
-	int64_t offset[FIRINGS_MAX];	/* perf's count less the program's, as the gate opened */
+	struct vouch vouch;		/* for the hooks that may run on top of any task */
+	struct cost_probes *cost;	/* NULL without --cost */
 };
-
-enum { OFFSET_TRIES = 1000, OFFSET_READINGS = 9 };
 
 /* libbpf's last complaint: told only if loading fails, because refusals are expected. */
 static char last_complaint[WHY_BYTES];
@@ -130,6 +127,11 @@ static int load_backend(struct probes *p, const struct probes_config *config,
 		err = probes_choose(p->view.object, p->hooks, p->detach, btf, r);
 	if (err)
 		return err;
+	if (p->trampoline && r->cost_asked)
+		p->cost = cost_probes_choose(p->view.object, btf,
+					     p->trampoline->rodata->cost_counts, r);
+	else
+		cost_probes_leave_out(p->view.object);
 	err = load_skeleton(p);
 	if (err)
 		snprintf(r->backend_why, WHY_BYTES, "the kernel refused the %s programs: %s%s%.100s",
@@ -178,31 +180,7 @@ static struct bpf_link *attach_hook(struct probes *p, const struct hook *hook)
 	return bpf_program__attach(prog);
 }
 
-/* Letting go of a counter takes the kernel 60 ms or more, one after the other. Where the wire shows
- * that nothing was referenced, an arrival that was not seen has hidden no copy. */
-static bool worth_vouching(const struct probes *p, const struct hook *hook)
-{
-	bool of_references = !strcmp(hook->question, "late_copy") || !strcmp(hook->question, "clean");
-
-	return hook->event && (p->references || !of_references);
-}
-
-static void open_firings(struct probes *p, const struct record *r)
-{
-	const char *names[FIRINGS_MAX];
-
-	for (int i = 0; i < r->probe_count && p->vouched_count < FIRINGS_MAX; i++) {
-		if (r->probes[i].status != PROBE_ATTACHED || !worth_vouching(p, &p->hooks[i]))
-			continue;
-		names[p->vouched_count] = p->hooks[i].event;
-		p->vouched[p->vouched_count++] = i;
-	}
-	p->firings = firings_open(names, p->vouched_count);
-	if (p->firings)
-		firings_start(p->firings);
-}
-
-int probes_attach(struct probes *p, struct record *r)
+static int attach_hooks(struct probes *p, struct record *r)
 {
 	for (int i = 0; i < r->probe_count; i++) {
 		struct probe *probe = &r->probes[i];
@@ -222,68 +200,35 @@ int probes_attach(struct probes *p, struct record *r)
 			 probe->hook, backend_name(r->backend));
 		return -ENOTSUP;
 	}
-	open_firings(p, r);
 	return 0;
 }
 
-static uint64_t seen_by(const struct probes *p, enum seen_hook hook)
+int probes_attach(struct probes *p, struct record *r)
 {
-	uint64_t sum = 0;
+	int err = cost_probes_attach_entries(p->cost, r);
 
-	for (int cpu = 0; cpu < SEEN_CPUS; cpu++)
-		sum += __atomic_load_n(&p->view.seen[cpu].firings[hook], __ATOMIC_SEQ_CST);
-	return sum;
-}
-
-/* Perf's count less the program's own, read until no firing came in between: packets of others
- * never stop. */
-static int64_t firing_offset_once(const struct probes *p, int i)
-{
-	enum seen_hook hook = p->hooks[p->vouched[i]].seen;
-	uint64_t seen = 0, fired = 0;
-
-	for (int tries = 0; tries < OFFSET_TRIES; tries++) {
-		seen = seen_by(p, hook);
-		fired = firings_read(p->firings, i);
-		if (seen == seen_by(p, hook))
-			break;
-	}
-	return fired - seen;
-}
-
-/* A firing that is between perf's handler and the program shifts one reading: take the median. */
-static int64_t firing_offset(const struct probes *p, int i)
-{
-	int64_t sorted[OFFSET_READINGS];
-
-	for (int n = 0; n < OFFSET_READINGS; n++) {
-		int64_t offset = firing_offset_once(p, i);
-		int at = n;
-
-		for (; at > 0 && sorted[at - 1] > offset; at--)
-			sorted[at] = sorted[at - 1];
-		sorted[at] = offset;
-	}
-	return sorted[OFFSET_READINGS / 2];
+	if (!err)
+		err = attach_hooks(p, r);
+	if (!err)
+		err = cost_probes_attach_exits(p->cost, r);
+	if (err)
+		return err;
+	if (p->cost)
+		cost_probes_calibrate(p->cost, &p->trampoline->bss->cost_calibrating);
+	vouch_open(&p->vouch, p->hooks, p->references, r);
+	return 0;
 }
 
 void probes_open_gate(struct probes *p)
 {
-	for (int i = 0; p->firings && i < p->vouched_count; i++)
-		p->offset[i] = firing_offset(p, i);
+	vouch_begin(&p->vouch, &p->view, p->hooks);
 	__atomic_store_n(p->view.gate, 1, __ATOMIC_SEQ_CST);
 }
 
 void probes_close_gate(struct probes *p, struct record *r)
 {
 	__atomic_store_n(p->view.gate, 0, __ATOMIC_SEQ_CST);
-	for (int i = 0; p->firings && i < p->vouched_count; i++) {
-		struct probe *probe = &r->probes[p->vouched[i]];
-		int64_t grown = firing_offset(p, i) - p->offset[i];
-
-		probe->vouched = true;
-		probe->unseen = grown > 0 ? grown : 0;
-	}
+	vouch_end(&p->vouch, &p->view, p->hooks, r);
 }
 
 uint64_t probes_outstanding_pages(const struct probes *p)
@@ -296,7 +241,7 @@ int probes_read(struct probes *p, struct record *r)
 	for (int i = 0; i < r->probe_count; i++)
 		if (r->probes[i].status == PROBE_ATTACHED)
 			probe_read_runs(&p->view, p->hooks[i].program, &r->probes[i]);
-	return ledger_read(&p->view, &r->ledger);
+	return cost_probes_read(p->cost, r) ?: ledger_read(&p->view, &r->ledger);
 }
 
 static void *link_end(void *link)
@@ -325,8 +270,8 @@ static void detach_all(struct probes *p)
 		else
 			count++;
 	}
-	if (pthread_create(&threads[count], NULL, firings_end, p->firings))
-		firings_end(p->firings);
+	if (pthread_create(&threads[count], NULL, firings_end, p->vouch.firings))
+		firings_end(p->vouch.firings);
 	else
 		count++;
 	while (count)
@@ -338,6 +283,7 @@ void probes_free(struct probes *p)
 	if (!p)
 		return;
 	detach_all(p);
+	cost_probes_free(p->cost);
 	if (p->stats_fd >= 0)
 		close(p->stats_fd);
 	trampoline__destroy(p->trampoline);

@@ -42,6 +42,17 @@ const char *count_name(enum count count)
 	return count_names[count];
 }
 
+const char *cost_name(enum cost cost)
+{
+	static const char *const names[COST_COUNT] = {
+#define COST_ROW(name, function) #name,
+		COSTS(COST_ROW)
+#undef COST_ROW
+	};
+
+	return names[cost];
+}
+
 const char *how_name(enum how how)
 {
 	static const char *const names[] = { "not_measured", "measured", "derived" };

@@ -36,6 +36,7 @@ struct machine {
 	int cpus;
 	uint64_t memory_bytes;
 	bool emulated;			/* times mean nothing; counts are exact */
+	bool instruction_clock;		/* emulated, and its clock ticks 1 ns an instruction */
 };
 
 struct path_facts {
@@ -141,6 +142,21 @@ struct cause {
 	char stack[STACK_TEXT_BYTES];	/* only for causes that are not known */
 };
 
+/* One event over the measured calls of one function. */
+struct cost_event {
+	bool known, scaled;
+	uint64_t value;
+	char why[COUNTER_WHY_BYTES];
+};
+
+/* What the calls of one function cost (--cost). */
+struct cost_value {
+	bool known;
+	char why[WHY_BYTES];
+	struct cost_sums sums;
+	struct cost_event event[COST_EVENTS];
+};
+
 enum law_status { LAW_BALANCED, LAW_BROKEN, LAW_NOT_TESTABLE };
 
 struct law {
@@ -181,6 +197,10 @@ struct record {
 	struct law laws[LAWS_MAX];
 	int law_count;
 	struct counter_value counters[END_COUNT][COUNTER_COUNT];
+	bool cost_asked;
+	char cost_why[WHY_BYTES];	/* why no call was measured at all */
+	char cost_event_why[COST_EVENTS][COUNTER_WHY_BYTES];
+	struct cost_value cost[COST_COUNT];
 	bool stats_known;		/* run times of the programs were counted */
 	uint64_t window_ns;		/* gate open to gate closed */
 	int attempt;			/* 1, or more after runs that missed firings */
@@ -195,6 +215,7 @@ const char *site_name(enum site site);
 const char *site_side(enum site site);
 const char *site_meaning(enum site site);
 const char *count_name(enum count count);
+const char *cost_name(enum cost cost);
 const char *how_name(enum how how);
 const char *backend_name(enum backend backend);
 const char *law_status_name(enum law_status status);

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "userspace/trace/cost_json.h"
 #include "userspace/trace/laws.h"
 
 #ifndef COPYSCOPE_VERSION
@@ -35,12 +36,19 @@ static void put(json_t *object, const char *key, json_t *value)
 	json_object_set_new(object, key, value);
 }
 
+/* A key that only some runs have. */
+static void put_if(json_t *object, const char *key, json_t *value)
+{
+	if (value)
+		put(object, key, value);
+}
+
 static json_t *machine_json(const struct machine *m)
 {
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:b}", "kernel", m->kernel, "arch",
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:b, s:b}", "kernel", m->kernel, "arch",
 			 m->arch, "cpu_model", m->cpu_model, "cpus", m->cpus, "virt", m->virt,
 			 "lockdown", m->lockdown, "memory_bytes", (json_int_t)m->memory_bytes,
-			 "emulated", m->emulated);
+			 "emulated", m->emulated, "instruction_clock", m->instruction_clock);
 }
 
 static json_t *path_json(const struct path_facts *p)
@@ -141,8 +149,12 @@ static json_t *sites_json(const struct record *r)
 {
 	json_t *o = json_object();
 
-	for (enum site s = 0; s < SITE_COUNT; s++)
-		put(o, site_name(s), site_json(&r->sites[s], &r->sites[s].tally));
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		json_t *site = site_json(&r->sites[s], &r->sites[s].tally);
+
+		put_if(site, "cost", cost_json(r, site_name(s)));
+		put(o, site_name(s), site);
+	}
 	return o;
 }
 
@@ -248,7 +260,9 @@ static json_t *timing_json(const struct record *r)
 	put(o, "first_byte_monotonic_ns", integer_if(r->ledger.gauges.first_byte_ns,
 						     r->ledger.gauges.first_byte_ns));
 	put(o, "comparable", json_boolean(!record_emulated(r) && !r->fifo));
-	put(o, "why", text(record_emulated(r) ? "times of an emulated machine mean nothing" :
+	put(o, "why", text(r->machine.instruction_clock ?
+				   "this emulated machine's clock counts instructions, 1 ns each" :
+			 record_emulated(r) ? "times of an emulated machine mean nothing" :
 			 r->fifo ? "the workload ran under SCHED_FIFO, for the sake of the counts" :
 			 r->backend == BACKEND_NONE ? "no probes were attached" :
 			   "probes were attached: compare only with runs of the same kind"));
@@ -353,6 +367,7 @@ json_t *record_json(const struct record *r)
 	put(o, "counters", counters);
 	put(o, "timing", timing_json(r));
 	put(o, "overhead", overhead_json(r));
+	put_if(o, "cost", costs_json(r));
 	put(o, "sockets", sockets_json(r));
 	if (r->far)
 		put(o, "peer", peer_json(r->far));

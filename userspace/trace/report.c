@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/trace/cost.h"
 #include "userspace/trace/laws.h"
 #include "userspace/trace/text.h"
 
@@ -198,6 +199,8 @@ static void print_timing(const struct record *r, FILE *out)
 		fprintf(out, "; %s: mean %.1f us, p50 %.1f, p99 %.1f", app->latency.what,
 			app->latency.mean_us, app->latency.p50_us, app->latency.p99_us);
 	fprintf(out, "\n                %s\n",
+		r->machine.instruction_clock ?
+			"this emulated machine's clock counts instructions, 1 ns each: no speed" :
 		record_emulated(r) ? "times of an emulated machine mean nothing; counts are exact" :
 		r->backend == BACKEND_NONE ? "without probes" :
 				      "with probes attached: compare only with runs like it");
@@ -263,6 +266,7 @@ void report_print(const struct record *r, FILE *out)
 	print_pins(r, out);
 	print_laws(r, out);
 	print_counters(r, out);
+	costs_print(r, out);
 	print_timing(r, out);
 	print_overhead(r, "cost of looking", out);
 	if (r->far)

@@ -10,7 +10,7 @@ import socket
 import sys
 from pathlib import Path
 
-from . import kernels, machine
+from . import architectures, kernels, machine, sysroot
 from .errors import GuestError, Usage
 
 EPILOG = """\
@@ -20,6 +20,7 @@ What it leaves running is killed. COPYSCOPE_* and TERM are passed on.
 exit: COMMAND's own; 1 the guest's kernel failed, 2 bad usage, 3 this machine cannot, 124 timeout
 example: ./tools/guest --kernel 6.1 -- uname -r"""
 MOST_CPUS, MOST_NICS = 64, 8
+ARCHITECTURES = architectures.ARCHITECTURES
 LEAST_MEMORY_MIB, MOST_MEMORY_MIB = 256, 1 << 20
 
 
@@ -56,7 +57,8 @@ def build_parser() -> Parser:
                     usage="%(prog)s --kernel RELEASE [options] -- COMMAND...")
     add = parser.add_argument
     add("--kernel", metavar="RELEASE", help="6.1, 6.12, or a full release; fetched if not here")
-    add("--cpus", type=whole(1, MOST_CPUS), default=2, help="processors (2)")
+    add("--arch", choices=ARCHITECTURES, help="processor; arm64 has counters (this machine's own)")
+    add("--cpus", type=whole(1, MOST_CPUS), help="processors (2; arm64: 1)")
     add("--memory", type=memory, default="1G", help="such as 512M or 2G (1G)")
     add("--timeout", type=whole(1, 10**6), default=600, help="seconds, boot included (600)")
     add("--nics", type=whole(0, MOST_NICS), default=0, help="virtio NICs, joined by one hub (0)")
@@ -67,6 +69,8 @@ def build_parser() -> Parser:
         help="take a large program along (bpftrace wants at least 1G)")
     add("--add", dest="added", action="append", default=[], metavar="PATH",
         help="take a file or folder along, at the same path")
+    add("--plugin", metavar="FILE[,NAME=VALUE...]", default="",
+        help="give QEMU a plugin: it sees each instruction of the guest")
     add("--list", action="store_true", help="list the releases that are here or can be fetched")
     add("--fetch", action="store_true", help="fetch RELEASE only, so that later runs work offline")
     return parser
@@ -74,8 +78,9 @@ def build_parser() -> Parser:
 
 def list_kernels() -> int:
     """Print what is here and what can be fetched."""
-    for kernel in kernels.fetched():
-        print(f"{kernel.release}\there")
+    for arch in ARCHITECTURES.values():
+        for kernel in kernels.fetched(arch):
+            print(f"{kernel.release}\there")
     for prefix, groups in kernels.SUITES.items():
         print(f"{prefix}\tcan be fetched from {', '.join(s for group in groups for s in group)}")
     return 0
@@ -97,6 +102,13 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     if options.kernel is None:
         raise Usage("--kernel RELEASE is missing: --list names the releases")
     kernels.prefix_of(options.kernel)
+    options.arch = architectures.get(options.arch)
+    options.cpus = options.cpus or options.arch.cpus
+    if options.cpus > options.arch.most_cpus:
+        raise Usage(f"--cpus {options.cpus}: an {options.arch.name} guest has at most "
+                    f"{options.arch.most_cpus}")
+    if options.plugin and not Path(options.plugin.split(",")[0]).is_file():
+        raise Usage(f"--plugin {options.plugin.split(',')[0]}: no such file")
     if not options.fetch and not options.command:
         raise Usage("no COMMAND: put it after --, as in --kernel 6.1 -- uname -r")
     if options.net is not None and not is_datagram_socket(options.net):
@@ -120,14 +132,15 @@ def act(arguments: list[str]) -> int:
     options = read_arguments(arguments)
     if options.list:
         return list_kernels()
-    kernel = kernels.get(options.kernel, machine.complain)
+    kernel = kernels.get(options.kernel, options.arch, machine.complain)
+    sysroot.get(options.arch, machine.complain)
     if options.fetch:
         print(kernel.release)
         return 0
     return machine.run(machine.Job(
-        kernel=kernel, command=options.command, cpus=options.cpus, memory=options.memory,
-        timeout=options.timeout, nics=options.nics, net=options.net, out=options.out, extras=options.extras,
-        added=options.added))
+        kernel=kernel, arch=options.arch, command=options.command, cpus=options.cpus,
+        memory=options.memory, timeout=options.timeout, nics=options.nics, net=options.net,
+        out=options.out, extras=options.extras, added=options.added, plugin=options.plugin))
 
 
 def interrupted(number: int, _frame) -> None:

@@ -12,10 +12,11 @@ import time
 from pathlib import Path
 from typing import Iterable
 
-from . import libraries
+from . import libraries, sysroot
+from .architectures import ROOT, Architecture
 from .cpio import Writer
 from .errors import Refused, Usage
-from .kernels import ROOT, Kernel
+from .kernels import Kernel
 from .modules import BOOT, Modules
 
 IMAGES = ROOT / "build" / "guest-images"
@@ -23,8 +24,7 @@ HOME = "copyscope"
 # Real ones where busybox's differ or lack what the project's scripts use.
 PROGRAMS = ("bash", "ip", "tc", "ss", "ethtool", "nsenter", "unshare", "setpriv", "prlimit",
             "timeout", "taskset", "flock", "env", "stat", "date")
-BINARIES = ("build", "build/tests")
-TREES = ("tools", "tests", "build/tests")
+TREES = ("tools", "tests")
 FOLDERS = ("dev", "proc", "sys", "run", "tmp", "out", "root", "etc", "var", "job", HOME,
            f"{HOME}/results/runs")
 ETC = {
@@ -39,8 +39,9 @@ ETC = {
 class Layer:
     """A part of the file system: where each file of the host goes."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, arch: Architecture) -> None:
+        self.arch = arch
+        self.name = name if arch.native else f"{name}-{arch.name}"
         self.files: dict[str, Path] = {}
         self.links: dict[str, str] = {}
         self.texts: dict[str, str] = {}
@@ -58,6 +59,11 @@ class Layer:
 
     def add_libraries(self) -> None:
         """Add the shared libraries that the programs in this layer need."""
+        if not self.arch.native:
+            root = sysroot.folder(self.arch)
+            for library in libraries.needed_in(root, self.files.values()):
+                self.files[in_guest(library.relative_to(root))] = library
+            return
         for library in libraries.needed(self.files.values()):
             self.files[in_guest(library)] = library
 
@@ -89,13 +95,15 @@ def in_guest(path: Path) -> str:
     return text if text.startswith("usr/") else f"usr/{text}"
 
 
-def tools_layer() -> Layer:
+def tools_layer(arch: Architecture) -> Layer:
     """Busybox, its names, the real programs and a minimal /etc."""
-    layer = Layer("tools")
+    layer = Layer("tools", arch)
+    # A foreign one cannot be asked for its names here: ours knows much the same.
     busybox = shutil.which("busybox")
-    if not busybox:
+    carried = find_program("busybox", arch)
+    if not busybox or not carried:
         raise Refused("busybox is missing: apt-get install busybox-static")
-    layer.files["usr/bin/busybox"] = Path(busybox)
+    layer.files["usr/bin/busybox"] = carried
     layer.files["init"] = Path(__file__).with_name("init.sh")
     for folder in ("bin", "sbin", "lib", "lib64"):
         layer.links[folder] = f"usr/{folder}"
@@ -104,7 +112,7 @@ def tools_layer() -> Layer:
         layer.links[f"usr/bin/{name}"] = "busybox"
     layer.links["usr/sbin/modprobe"] = "../bin/busybox"
     for name in PROGRAMS:
-        program = find_program(name)
+        program = find_program(name, arch)
         if program:
             layer.links.pop(f"usr/bin/{name}", None)
             layer.files[f"usr/bin/{name}"] = program
@@ -113,20 +121,23 @@ def tools_layer() -> Layer:
     return layer
 
 
-def find_program(name: str) -> Path | None:
+def find_program(name: str, arch: Architecture) -> Path | None:
     """Find a program even if PATH leaves out the folders for root."""
+    if not arch.native:
+        return sysroot.find_program(arch, name)
     path = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     return Path(path).resolve() if path else None
 
 
-def project_layer(added: Iterable[str]) -> Layer:
+def project_layer(arch: Architecture, added: Iterable[str]) -> Layer:
     """The project's programs, scripts and data at /copyscope, and what --add named."""
-    layer = Layer("project")
-    for program in sorted((ROOT / "build").glob("*")):
+    layer = Layer("project", arch)
+    for program in sorted(arch.build.glob("*")):
         if program.is_file() and os.access(program, os.X_OK):
             layer.add(program, f"{HOME}/build/{program.name}")
     for tree in TREES:
         layer.add(ROOT / tree, f"{HOME}/{tree}")
+    layer.add(arch.build / "tests", f"{HOME}/build/tests")
     for document in sorted((ROOT / "docs").glob("*.json")):
         layer.add(document, f"{HOME}/docs/{document.name}")
     for text in added:
@@ -146,12 +157,14 @@ def in_guest_added(path: Path) -> str:
     return f"usr/{text}" if top in ("bin", "sbin", "lib", "lib64") else text
 
 
-def extra_layer(name: str) -> Layer:
+def extra_layer(name: str, arch: Architecture) -> Layer:
     """A program too large for every guest, with its libraries."""
-    program = find_program(name)
+    program = find_program(name, arch)
+    if not program and not arch.native:
+        raise Refused(f"--with {name}: {arch.name} guests have none")
     if not program:
         raise Refused(f"--with {name}: not on this machine: apt-get install {name}")
-    layer = Layer(f"with-{name}")
+    layer = Layer(f"with-{name}", arch)
     layer.files[f"usr/bin/{name}"] = program
     layer.add_libraries()
     return layer
@@ -215,9 +228,11 @@ def abandoned() -> list[Path]:
     return [path for path in IMAGES.glob("tmp-*") if 0 < age_mark(path) < time.time() - 3600]
 
 
-def archives(kernel: Kernel, extras: Iterable[str], added: Iterable[str]) -> list[Path]:
+def archives(kernel: Kernel, arch: Architecture, extras: Iterable[str],
+             added: Iterable[str]) -> list[Path]:
     """Return the layers of a guest, bottom first."""
-    layers = [tools_layer(), *map(extra_layer, extras), project_layer(added)]
+    layers = [tools_layer(arch), *(extra_layer(name, arch) for name in extras),
+              project_layer(arch, added)]
     return [cached(layers[0]), modules_archive(kernel), *map(cached, layers[1:])]
 
 

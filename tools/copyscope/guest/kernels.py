@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Iterator
 
 from . import sources
+from .architectures import ROOT, Architecture
 from .errors import Refused, Usage
 
-ROOT = Path(__file__).resolve().parents[3]
 KERNELS = ROOT / "build" / "kernels"
 
 # Release prefix -> groups of suites, tried in order: a later group only if no earlier one has it.
@@ -28,8 +28,6 @@ SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
     "6.19": (("trixie-backports",),),
     "7.2": (("sid",),),
 }
-# An arm64 line here wants another QEMU in machine.py, and another console.
-FLAVOURS = {"x86_64": "amd64"}
 
 
 @dataclass(frozen=True)
@@ -39,14 +37,6 @@ class Kernel:
     release: str
     vmlinuz: Path
     modules: Path
-
-
-def debian_arch() -> str:
-    """Name this machine's architecture as Debian does."""
-    machine = os.uname().machine
-    if machine not in FLAVOURS:
-        raise Refused(f"no cloud kernel for {machine}: use an x86_64 machine")
-    return FLAVOURS[machine]
 
 
 def prefix_of(wanted: str) -> str:
@@ -70,9 +60,9 @@ def age_key(release: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", release)]
 
 
-def fetched() -> list[Kernel]:
+def fetched(arch: Architecture) -> list[Kernel]:
     """List the kernels that need no network, oldest first."""
-    found = [kernel_in(folder) for folder in KERNELS.glob(f"[0-9]*-{debian_arch()}")
+    found = [kernel_in(folder) for folder in KERNELS.glob(f"[0-9]*-{arch.name}")
              if folder.is_dir()]
     return sorted((k for k in found if k), key=lambda kernel: age_key(kernel.release))
 
@@ -87,20 +77,20 @@ def kernel_in(folder: Path) -> Kernel | None:
     return None
 
 
-def find(wanted: str) -> Kernel | None:
+def find(wanted: str, arch: Architecture) -> Kernel | None:
     """Return the newest kernel already here that `wanted` names."""
     prefix_of(wanted)
-    return next((k for k in reversed(fetched()) if matches(k.release, wanted)), None)
+    return next((k for k in reversed(fetched(arch)) if matches(k.release, wanted)), None)
 
 
-def get(wanted: str, say=lambda line: None) -> Kernel:
+def get(wanted: str, arch: Architecture, say=lambda line: None) -> Kernel:
     """Return the kernel `wanted` names, fetching it if it is not here."""
-    kernel = find(wanted)
+    kernel = find(wanted, arch)
     if kernel:
         return kernel
     with lock():
         # Another fetcher may have finished while we waited for the lock.
-        return find(wanted) or fetch(wanted, say)
+        return find(wanted, arch) or fetch(wanted, arch, say)
 
 
 @contextmanager
@@ -112,15 +102,12 @@ def lock() -> Iterator[None]:
         yield
 
 
-def fetch(wanted: str, say) -> Kernel:
+def fetch(wanted: str, arch: Architecture, say) -> Kernel:
     """Download and unpack the newest package of `wanted`."""
-    for tool in ("apt-get", "dpkg-deb"):
-        if not shutil.which(tool):
-            raise Refused(f"{tool} is missing: kernels are fetched from Debian packages")
     archives = sources.archives()
     for suites in SUITES[prefix_of(wanted)]:
         say(f"looking for {wanted} in {', '.join(suites)}")
-        apt = Apt(KERNELS / "apt", debian_arch(), archives)
+        apt = Apt(KERNELS / f"apt-{arch.name}", arch.name, archives)
         apt.update(suites)
         release = apt.newest(wanted)
         if release:
@@ -149,6 +136,9 @@ class Apt:
     """An apt of our own: state, cache and lists under one folder, an empty dpkg status."""
 
     def __init__(self, home: Path, arch: str, archives: sources.Archives) -> None:
+        for tool in ("apt-get", "dpkg-deb"):
+            if not shutil.which(tool):
+                raise Refused(f"{tool} is missing: guests are made from Debian packages")
         self.home, self.arch, self.archives = home, arch, archives
         for folder in ("lists/partial", "cache/archives/partial", "state", "parts"):
             (home / folder).mkdir(parents=True, exist_ok=True)
@@ -192,6 +182,15 @@ class Apt:
         wanted = [f"linux-{part}-{release}" for part in ("image", "binary", "modules")]
         self._run(["apt-get", "-q", "download", *(w for w in wanted if w in known)], cwd=folder)
         return sorted(folder.glob("*.deb"))
+
+    def closure(self, packages: tuple[str, ...]) -> list[Path]:
+        """Download these packages and all that they depend on."""
+        archives = self.home / "cache" / "archives"
+        for stale in archives.glob("*.deb"):
+            stale.unlink()
+        self._run(["apt-get", "-q", "-y", "--download-only", "--no-install-recommends", "install",
+                   *packages])
+        return sorted(archives.glob("*.deb"))
 
     def _run(self, command: list[str], cwd: Path | None = None) -> str:
         return run(command, cwd, {**os.environ, "APT_CONFIG": str(self.config), "LC_ALL": "C"})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Find the shared libraries programs need, asking ldd once per program and version of it."""
+"""Find the shared libraries programs need: by ldd, or in the libraries of another architecture."""
 from __future__ import annotations
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Iterable
 
 from .errors import Refused
-from .kernels import ROOT
+from .architectures import ROOT
 
 CACHE = ROOT / "build" / "guest-images" / "libraries.json"
 
@@ -53,6 +53,37 @@ def ask_ldd(path: Path) -> list[str]:
     if missing:
         raise Refused(f"{path} needs {missing[1]}, which is not on this machine")
     return re.findall(r"(?:^\s*|=> )(/\S+) \(0x", done.stdout, re.MULTILINE)
+
+
+def needed_in(root: Path, files: Iterable[Path]) -> list[Path]:
+    """Return every library below `root` that ELF files of another architecture are linked with."""
+    found: set[Path] = set()
+    ask = [path for path in files if is_elf(path)]
+    while ask:
+        for name in ask_readelf(ask.pop()):
+            library = find_in(root, name)
+            if library not in found:
+                found.add(library)
+                ask.append(library)
+    return sorted(found)
+
+
+def ask_readelf(path: Path) -> list[str]:
+    """List the interpreter and the libraries that one ELF file names itself."""
+    done = subprocess.run(["readelf", "-ldW", str(path)], capture_output=True, text=True,
+                          check=False)
+    return re.findall(r"(?:program interpreter: |\(NEEDED\).*\[)([^]\s]+)\]", done.stdout)
+
+
+def find_in(root: Path, name: str) -> Path:
+    """Find a library, given by its name or its path, below `root`."""
+    places = [root / name.lstrip("/")] if "/" in name else [
+        *root.glob(f"usr/lib/*-linux-gnu/{name}"), *root.glob(f"lib/*-linux-gnu/{name}"),
+        root / "usr/lib" / name]
+    for place in places:
+        if place.is_file():
+            return place
+    raise Refused(f"{name} is not among the libraries in {root}")
 
 
 def load_cache() -> dict[str, list[str]]:

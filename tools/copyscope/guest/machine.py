@@ -16,24 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import image, outbox
+from .architectures import ROOT, Architecture
 from .errors import BootFailed, GuestError, Refused, TimedOut
-from .kernels import ROOT, Kernel
+from .kernels import Kernel
 from .streams import Channel, to_descriptor
 
 LOGS = ROOT / "build" / "guest-logs"
 KEEP_LOGS = 30
-# One host thread for all of the guest's CPUs: with a thread each, QEMU 7.2 runs stale code where the
-# kernel patches itself (jump labels, trampolines). After some 20 attachments 6.12 died of an int3
-# in __schedule and 6.1 hung.
-MACHINE = ("-machine", "q35", "-accel", "tcg,thread=single")
-# Under QEMU 7.2 3 boots of 13 of 6.12 died just after a cmpxchg16b, with a piece of a pointer in
-# EFLAGS: its emulation of the flags is the likely culprit. Without cx16 the kernel has its own
-# substitute, and 64 boots of 64 came up.
-CPU = "max,-cx16"
-# Kept off: what only costs time under emulation, and watchdogs that blame a busy host.
-KERNEL_LINE = ("console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off nowatchdog "
-               "rcupdate.rcu_cpu_stall_suppress=1 no_timer_check tsc=reliable "
-               "random.trust_cpu=on rdinit=/init")
 TROUBLE = re.compile(r"Kernel panic|WARNING: CPU|BUG: |Oops: |general protection fault")
 STARTED = "copyscope: the command begins"
 # A boot takes 2 to 4 s, and some more on a busy machine.
@@ -49,6 +38,7 @@ class Job:
     """What to run, in how large a machine, and where what it writes goes."""
 
     kernel: Kernel
+    arch: Architecture
     command: list[str]
     cpus: int = 2
     memory: str = "1G"
@@ -58,6 +48,7 @@ class Job:
     out: Path | None = None
     extras: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
+    plugin: str = ""
 
 
 class Machine:
@@ -101,12 +92,13 @@ class Machine:
                        if name == "TERM" or name.startswith("COPYSCOPE_")}
         environment.pop("COPYSCOPE_DEBIAN_MIRROR", None)
         environment |= {"PATH": "/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C",
-                        "COPYSCOPE_GUEST": job.kernel.release}
+                        "COPYSCOPE_GUEST": job.kernel.release,
+                        "COPYSCOPE_EMULATION": job.arch.emulation}
         settings = {"MARK": self.mark, "STARTED": STARTED, "SAVE_OUT": "yes" if job.out else "no",
                     "NOW": str(int(time.time())), "MODULES": "vmxnet3" if self.has_nic() else ""}
         descriptor = os.memfd_create("initrd")
         with open(descriptor, "wb", closefd=False) as stream:
-            for layer in image.archives(job.kernel, job.extras, job.added):
+            for layer in image.archives(job.kernel, job.arch, job.extras, job.added):
                 with open(layer, "rb") as source:
                     shutil.copyfileobj(source, stream, 1 << 20)
             image.write_job(stream, settings, environment, job.command)
@@ -114,18 +106,20 @@ class Machine:
 
     def _command(self, initrd: int) -> list[str]:
         """Compose QEMU's command line."""
-        job = self.job
-        program = shutil.which("qemu-system-x86_64")
+        job, arch = self.job, self.job.arch
+        program = shutil.which(arch.program)
         if not program:
-            raise Refused("qemu-system-x86_64 is missing: apt-get install qemu-system-x86")
+            raise Refused(f"{arch.program} is missing: apt-get install {arch.package}")
         command = [program, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-                   *MACHINE, "-cpu", CPU, "-smp", str(job.cpus), "-m", job.memory,
+                   *arch.options, "-smp", str(job.cpus), "-m", job.memory,
                    "-kernel", str(job.kernel.vmlinuz), "-initrd", f"/proc/self/fd/{initrd}",
-                   "-append", KERNEL_LINE,
+                   "-append", arch.kernel_line,
                    "-serial", f"file:{self.log}", "-device", "virtio-serial-pci"]
         for number, (_, write) in enumerate(self.pipes, start=1):
             command += ["-chardev", f"file,id=port{number},path=/proc/self/fd/{write}",
                         "-device", f"virtserialport,chardev=port{number},nr={number}"]
+        if job.plugin:
+            command += ["-plugin", job.plugin]
         for number in range(job.nics):
             command += ["-netdev", f"hubport,id=nic{number},hubid=0",
                         "-device", f"vmxnet3,netdev=nic{number}"]
