@@ -28,7 +28,7 @@ else
   msg = @printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))";
 endif
 
-TRAMPOLINE := send reference release reshape receive tap wire device gather cost
+TRAMPOLINE := send refuse reference release reshape receive tap wire device gather cost
 TRACEPOINT := tracepoint wire device gather
 LIB_SRC    := $(wildcard userspace/trace/*.c userspace/counters/*.c userspace/path/*.c \
 		      userspace/peer/*.c)

@@ -6,6 +6,7 @@
 #include "bpf/gate.bpf.h"
 
 #define ENOBUFS_RET -105
+#define NETIF_F_SG_FLAG 1 /* include/linux/netdev_features.h, the first bit */
 
 /* The kernel ignores MSG_ZEROCOPY without SO_ZEROCOPY and says nothing (5cf4a85, "tcp: really
  * ignore MSG_ZEROCOPY if no SO_ZEROCOPY"). */
@@ -33,12 +34,16 @@ static __always_inline void count_send(struct books *b, const struct sock *sk, u
 	count(b, COUNT_accepted_bytes, ret);
 	if (!asked)
 		return;
-	if (zerocopy_enabled(sk)) {
-		count(b, COUNT_zerocopy_sends, 1);
-		count(b, COUNT_zerocopy_bytes, ret);
-	} else {
+	if (!zerocopy_enabled(sk)) {
 		count(b, COUNT_unset_sends, 1);
 		count(b, COUNT_unset_bytes, ret);
+		return;
+	}
+	count(b, COUNT_zerocopy_sends, 1);
+	count(b, COUNT_zerocopy_bytes, ret);
+	if (!(sk->sk_route_caps & NETIF_F_SG_FLAG)) {
+		count(b, COUNT_nosg_sends, 1);
+		count(b, COUNT_nosg_bytes, ret);
 	}
 }
 

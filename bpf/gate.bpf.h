@@ -24,6 +24,7 @@
 /* Set before load */
 const volatile __u32 sender_tgid __weak = 0;
 const volatile __u32 receiver_tgid __weak = 0;
+const volatile __u32 home_netns[2] __weak = {}; /* inode numbers of both ends' namespaces */
 const volatile __u32 sabotage __weak = SABOTAGE_NONE;
 
 /* One store opens the window after every probe is attached, one closes it. */

@@ -5,58 +5,21 @@
  * Runs in softirq on whatever task is current, so everything is charged by the notification
  * (ubuf_info) that the pages belong to.
  */
-#include "bpf/gate.bpf.h"
+#include "bpf/captures.bpf.h"
+#include "bpf/cause.bpf.h"
 
-/* skb being copied -> cookie of the sender and the stack that asked for the copy */
-struct copying {
-	u64 cookie;
-	u64 stack;
-};
-
+/* skb being copied -> cookie of the sender: the notification is gone when the copy is made */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 256);
 	__type(key, u64);
-	__type(value, struct copying);
+	__type(value, u64);
 } copying SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(max_entries, 256);
-	__uint(key_size, sizeof(u32));
-	__uint(value_size, CAUSE_FRAMES * sizeof(u64));
-} stacks SEC(".maps");
-
-/* stack -> bytes copied from there */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-	__uint(max_entries, 256);
-	__type(key, u64);
-	__type(value, struct tally);
-} causes SEC(".maps");
-
-static __always_inline void charge_cause(u64 stack, u64 bytes)
-{
-	static const struct tally empty;
-	struct tally *t = bpf_map_lookup_elem(&causes, &stack);
-
-	if (!t) {
-		bpf_map_update_elem(&causes, &stack, &empty, BPF_NOEXIST);
-		t = bpf_map_lookup_elem(&causes, &stack);
-	}
-	if (!t) {
-		note_lost_update();
-		return;
-	}
-	add(&t->bytes, bytes);
-	add(&t->calls, 1);
-}
 
 SEC("?fentry/skb_copy_ubufs")
 int BPF_PROG(late_copy_enter, struct sk_buff *skb)
 {
 	u64 key = (u64)skb, uarg;
-	struct copying now = {};
 	struct pin *pin;
 
 	if (!window_open())
@@ -65,9 +28,7 @@ int BPF_PROG(late_copy_enter, struct sk_buff *skb)
 	pin = uarg ? bpf_map_lookup_elem(&pins, &uarg) : NULL;
 	if (!pin)
 		return 0;
-	now.cookie = pin->cookie;
-	now.stack = bpf_get_stackid(ctx, &stacks, BPF_F_FAST_STACK_CMP);
-	if (bpf_map_update_elem(&copying, &key, &now, BPF_ANY))
+	if (bpf_map_update_elem(&copying, &key, &pin->cookie, BPF_ANY))
 		note_lost_update();
 	return 0;
 }
@@ -76,18 +37,19 @@ int BPF_PROG(late_copy_enter, struct sk_buff *skb)
 SEC("?fexit/skb_copy_ubufs")
 int BPF_PROG(late_copy_exit, struct sk_buff *skb, unsigned int gfp, int ret)
 {
-	u64 key = (u64)skb, bytes;
-	struct copying *now;
+	u64 key = (u64)skb, bytes, *cookie;
+	struct books *b;
 
 	if (!window_open())
 		return 0;
-	now = bpf_map_lookup_elem(&copying, &key);
-	if (!now)
+	cookie = bpf_map_lookup_elem(&copying, &key);
+	if (!cookie)
 		return 0;
-	if (!ret) {
+	b = books_find(*cookie);
+	if (!ret && b) {
 		bytes = skb->data_len;
-		site_add(books_find(now->cookie), SITE_late_copy, bytes);
-		charge_cause(now->stack, bytes);
+		site_add(b, SITE_late_copy, bytes);
+		charge_cause(ctx, SITE_late_copy, circumstances_of(skb), bytes);
 	}
 	bpf_map_delete_elem(&copying, &key);
 	return 0;

@@ -6,6 +6,7 @@
  * skb_segment, skb_copy), or through skb_copy_and_csum_bits where the device cannot checksum
  * either (skb_segment), so two hooks count each byte once.
  */
+#include "bpf/cause.bpf.h"
 #include "bpf/handover.bpf.h"
 #include "bpf/owner.bpf.h"
 
@@ -19,7 +20,8 @@ static __always_inline u64 bytes_in_frags(const struct sk_buff *skb, long offset
 	return end > first ? end - first : 0;
 }
 
-static __always_inline int reshaped(const struct sk_buff *skb, int offset, int len)
+static __always_inline int reshaped(void *ctx, const struct sk_buff *skb, int offset,
+				    int len)
 {
 	long start, end = (long)offset + len;
 	struct books *b, *owner;
@@ -33,8 +35,10 @@ static __always_inline int reshaped(const struct sk_buff *skb, int offset, int l
 	start = header_bytes(skb);
 	if (offset > start)
 		start = offset;
-	if (end > start)
+	if (end > start) {
 		site_add(b, SITE_reshape, end - start);
+		charge_cause(ctx, SITE_reshape, 0, end - start);
+	}
 	owner = books_of_pages(skb);
 	referenced = bytes_in_frags(skb, offset, end);
 	if (!owner || !referenced)
@@ -47,14 +51,14 @@ static __always_inline int reshaped(const struct sk_buff *skb, int offset, int l
 SEC("?fexit/skb_copy_bits")
 int BPF_PROG(reshape_exit, struct sk_buff *skb, int offset, void *to, int len, int ret)
 {
-	return ret ? 0 : reshaped(skb, offset, len);
+	return ret ? 0 : reshaped(ctx, skb, offset, len);
 }
 
 /* Cannot fail, and its arguments have changed: on entry only the first four are read. */
 SEC("?fentry/skb_copy_and_csum_bits")
 int BPF_PROG(reshape_csum, struct sk_buff *skb, int offset, void *to, int len)
 {
-	return reshaped(skb, offset, len);
+	return reshaped(ctx, skb, offset, len);
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

@@ -30,7 +30,13 @@
 	X(zerocopy_bytes)           \
 	X(unset_sends)              \
 	X(unset_bytes)              \
+	X(nosg_sends)               \
+	X(nosg_bytes)               \
+	X(fastopen_sends)           \
+	X(fastopen_bytes)           \
 	X(enobufs)                  \
+	X(refused_optmem)           \
+	X(refused_memlock)          \
 	X(pinned_pages)             \
 	X(released_pages)           \
 	X(completed_sends)          \
@@ -151,9 +157,25 @@ struct seen {
 	unsigned long long peak_pages; /* most outstanding just after a reference was taken here */
 };
 
-#pragma GCC diagnostic pop
-
-/* Frames kept of the stack that led to a late copy: enough to reach its cause. */
+/* Frames kept of the stack that led to a copy: enough to reach its cause. */
 #define CAUSE_FRAMES 12
+/* Different stacks that one run may copy from. */
+#define STACKS_MAX 1024
+
+/* What the callers of a copy alone do not tell, as bits. */
+enum circumstance {
+	COPIED_TAPPED = 1,    /* captures take the packets of its device */
+	COPIED_ELSEWHERE = 2, /* its device is in a namespace where no end of the run lives */
+	COPIED_UNSURE = 4,    /* the kernel does not show its list of captures */
+};
+
+/* Where a byte was copied late or reshaped. */
+struct copied_from {
+	unsigned long long frames[CAUSE_FRAMES]; /* return addresses, innermost first; 0 ends them */
+	unsigned int site;
+	unsigned int circumstances;
+};
+
+#pragma GCC diagnostic pop
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/path/optmem.h"
 #include "userspace/peer/peer.h"
 #include "userspace/trace/attempt.h"
 #include "userspace/trace/cost.h"
@@ -26,6 +27,7 @@ struct run {
 	struct record record;
 	struct path path;
 	struct peer peer;
+	struct optmem optmem;
 	struct child children[END_COUNT];
 	struct window window;
 	struct keep keep;
@@ -89,6 +91,7 @@ static void arrange_end(struct run *run)
 		child_end(&run->children[e]);
 	peer_part(&run->peer);
 	window_free(&run->window);
+	optmem_restore(&run->optmem);
 	path_dissolve(&run->path);
 	keep_abandon(&run->keep);
 	record_free(&run->record);
@@ -123,6 +126,7 @@ int main(int argc, char **argv)
 		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
 	}
 	if (path_arrange(&run.path, &run.options.wish, &r->path) ||
+	    optmem_limit(&run.optmem, &run.path, r->plan.optmem_bytes) ||
 	    ends_launch(run.children, run.workload, &r->plan, &run.path) ||
 	    window_prepare(&run.window, &run.options, run.workload, run.children, r) ||
 	    peer_barrier(&run.peer, run.children))

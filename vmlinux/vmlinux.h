@@ -26,6 +26,23 @@ typedef struct {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct list_head {
+	struct list_head *next;
+};
+
+/* include/linux/ns_common.h, include/net/net_namespace.h */
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
 /* include/net/sock.h */
 struct in6_addr {
 	union {
@@ -48,6 +65,7 @@ struct sock_common {
 struct sock {
 	struct sock_common __sk_common;
 	u16 sk_protocol;
+	u64 sk_route_caps;
 };
 
 /* The bit numbers move between releases: read them with bpf_core_enum_value(). */
@@ -82,9 +100,12 @@ struct device {
 
 struct net_device {
 	struct device dev;
+	possible_net_t nd_net;
+	struct list_head ptype_all;
 };
 
 struct sk_buff {
+	struct net_device *dev;
 	struct sock *sk;
 	char cb[48];
 	unsigned int len;

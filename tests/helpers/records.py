@@ -132,9 +132,10 @@ def laws_with(record: dict, status: str) -> set[str]:
     return {each["law"] for each in record["laws"] if each["status"] == status}
 
 
-def causes(record: dict) -> dict[str, int | None]:
-    """Bytes by name of cause."""
-    return {each["cause"]: each["bytes"] for each in record["causes"]}
+def causes(record: dict, *sites: str) -> dict[str, int | None]:
+    """Bytes by name of cause, of all sites or of some."""
+    return {each["cause"]: each["bytes"] for each in record["causes"]
+            if not sites or each["site"] in sites}
 
 
 def probes(record: dict, question: str) -> list[dict]:

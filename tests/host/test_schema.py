@@ -92,7 +92,7 @@ def test_a_missing_or_a_foreign_key_is_refused_everywhere(good):
 
 
 @records.needs_root
-@pytest.mark.parametrize("lost", range(13))
+@pytest.mark.parametrize("lost", range(16))
 def test_a_record_that_lacks_a_law_is_refused(good, lost):
     record = copy.deepcopy(good)
     record["laws"][lost] = record["laws"][lost - 1]

@@ -118,7 +118,7 @@ def test_the_shared_header_includes_nothing():
     assert not includes("bpf/sites.h")
 
 
-@pytest.mark.parametrize("name", ["sites", "causes", "laws", "verdict"])
+@pytest.mark.parametrize("name", ["sites", "causes", "causes_known", "laws", "verdict"])
 def test_judges_are_pure(name):
     path = f"userspace/trace/{name}.c"
     assert includes(path) <= {"inttypes.h", "stdbool.h", "stdint.h", "stdio.h", "string.h",

@@ -10,7 +10,7 @@ static void spoil_send(struct made *m, int flow, int n)
 
 static void spoil_reference(struct made *m, int flow, int n)
 {
-	made_tx(m, flow)->site[SITE_late_copy].bytes += n;
+	made_tx(m, flow)->count[COUNT_retrans_referenced_bytes] -= n;
 }
 
 static void spoil_receive(struct made *m, int flow, int n)
@@ -36,6 +36,21 @@ static void spoil_pin(struct made *m, int flow, int n)
 	made_tx(m, flow)->count[COUNT_released_pages] -= n;
 }
 
+static void spoil_refusal(struct made *m, int flow, int n)
+{
+	made_tx(m, flow)->count[COUNT_enobufs] += n;
+}
+
+static void spoil_late_causes(struct made *m, int flow, int n)
+{
+	m->stacks[flow].tally.bytes -= n;
+}
+
+static void spoil_reshape_causes(struct made *m, int flow, int n)
+{
+	made_tx(m, flow)->site[SITE_reshape].bytes += n;
+}
+
 #define SPOIL_WITNESS(name, end, field)                               \
 	static void spoil_##name(struct made *m, int flow, int n)     \
 	{                                                             \
@@ -59,6 +74,9 @@ static const struct {
 	{ "end to end", spoil_end_to_end, false },
 	{ "completion", spoil_completion, true },
 	{ "pin", spoil_pin, true },
+	{ "refusal", spoil_refusal, true },
+	{ "causes of late_copy", spoil_late_causes, false },
+	{ "causes of reshape", spoil_reshape_causes, false },
 	{ "witness sent", spoil_sent, true },
 	{ "witness received", spoil_received, true },
 	{ "witness gathered", spoil_gathered, true },
@@ -76,7 +94,8 @@ static void books_that_agree_balance_in_every_law(void **state)
 	made_init(&m);
 	made_judge(&m);
 	assert_string_equal(made_laws(&m, LAW_BALANCED), "send,reference,receive,end to end,"
-			    "completion,pin," WITNESSES "content,probes,");
+			    "completion,pin,refusal,causes of late_copy,causes of reshape,"
+			    WITNESSES "content,probes,");
 	assert_int_equal(laws_broken(&m.r), 0);
 	for (int i = 0; i < m.r.law_count; i++) {
 		assert_true(m.r.laws[i].known);

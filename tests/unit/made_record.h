@@ -25,6 +25,7 @@ struct made {
 	struct record r;
 	struct socket_books sockets[2 * FLOWS];
 	struct app_socket app[END_COUNT][FLOWS];
+	struct copy_stack stacks[CAUSES_MAX + 2];
 };
 
 static inline struct books *made_tx(struct made *m, int flow)
@@ -95,13 +96,24 @@ static inline void made_flow(struct made *m, int flow)
 	};
 }
 
+/* One more stack that copied at a site. */
+static inline struct copy_stack *made_stack(struct made *m, enum site site, const char *frames,
+					    uint64_t bytes)
+{
+	struct copy_stack *stack = &m->stacks[m->r.ledger.stack_count++];
+
+	*stack = (struct copy_stack){ .site = site, .tally = { bytes, 1 } };
+	snprintf(stack->frames, sizeof(stack->frames), "%s", frames);
+	return stack;
+}
+
 /* A3 with everything known, as trampolines know it. */
 static inline void made_init(struct made *m)
 {
 	static const char *const questions[] = { "accepted", "tx_reference", "tx_splice",
 		"late_copy", "completions", "reshape", "returned", "rx_copy", "rx_map",
 		"rx_splice", "tx_copy", "retransmissions", "user_gather", "clean", "drops",
-		"taps" };
+		"taps", "refusals", "optmem" };
 
 	memset(m, 0, sizeof(*m));
 	strcpy(m->r.plan.variant, "A3");
@@ -113,6 +125,10 @@ static inline void made_init(struct made *m)
 	for (int flow = 0; flow < FLOWS; flow++)
 		made_flow(m, flow);
 	m->r.ledger.sockets = m->sockets;
+	m->r.ledger.stacks = m->stacks;
+	for (int flow = 0; flow < FLOWS; flow++)
+		made_stack(m, SITE_late_copy, "ip_local_deliver_finish < ip_local_deliver",
+			   made_tx(m, flow)->site[SITE_late_copy].bytes);
 	m->r.ledger.socket_count = 2 * FLOWS;
 	for (int e = 0; e < END_COUNT; e++)
 		m->r.app[e] = (struct app_totals){ .known = true, .sockets = m->app[e],

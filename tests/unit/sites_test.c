@@ -162,8 +162,8 @@ static void the_verdict_counts_what_was_sent_without_a_copy(void **state)
 	struct made m;
 
 	made_init(&m);
-	made_tx(&m, 0)->site[SITE_late_copy].bytes = 0;
-	made_tx(&m, 1)->site[SITE_late_copy].bytes = 837;
+	made_tx(&m, 0)->site[SITE_late_copy].bytes = m.stacks[0].tally.bytes = 0;
+	made_tx(&m, 1)->site[SITE_late_copy].bytes = m.stacks[1].tally.bytes = 837;
 	made_judge(&m);
 	assert_said(&m, "sent 36,000 of 36,837 referenced bytes without a copy");
 	assert_said(&m, "Do not trust this run: 1 law is broken.");

@@ -6,14 +6,16 @@
 static const struct {
 	const char *question, *laws;
 } untestable[] = {
-	{ "accepted", "send,reference,end to end,completion,pin,witness sent,"
-		      "witness zero-copy sends,witness completions," },
+	{ "accepted", "send,reference,end to end,completion,pin,refusal,causes of late_copy,"
+		      "causes of reshape,witness sent,witness zero-copy sends,witness completions," },
 	{ "returned", "receive,end to end,witness received," },
 	{ "tx_copy", "send," },
 	{ "retransmissions", "send,reference," },
-	{ "tx_reference", "send,reference,completion,pin," },
-	{ "late_copy", "reference," },
+	{ "tx_reference", "send,reference,completion,pin,causes of late_copy," },
+	{ "late_copy", "reference,causes of late_copy," },
 	{ "completions", "completion,pin," },
+	{ "refusals", "refusal," },
+	{ "reshape", "reference,causes of reshape," },
 	{ "rx_copy", "receive," },
 	{ "user_gather", "witness gathered," },
 };
@@ -76,7 +78,8 @@ static void a_kernel_without_trampolines_tests_neither_completions_nor_pins(void
 	m.r.backend = BACKEND_TRACEPOINT;
 	made_detach(&m, "completions");
 	made_judge(&m);
-	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "completion,pin,");
+	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE),
+			    "completion,pin,refusal,causes of late_copy,");
 	assert_non_null(strstr(made_law(&m, "completion")->why, "trampoline backend"));
 	assert_non_null(strstr(made_law(&m, "pin")->why, "trampoline backend"));
 	/* The sends are then what completions are held against. */

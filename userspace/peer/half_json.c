@@ -11,20 +11,21 @@
 
 json_t *half_json(const struct record *r, enum end end, const struct child *child)
 {
-	json_t *record = record_json(r), *late = json_array();
+	json_t *record = record_json(r), *stacks = json_array();
 	json_t *app = child->text ? json_loads(child->text, 0, NULL) : NULL;
 
 	/* May hold any character, and is of no use there. */
 	json_object_del(record, "command");
-	for (int i = 0; i < r->ledger.late_count; i++) {
-		const struct late_stack *l = &r->ledger.late[i];
+	for (int i = 0; i < r->ledger.stack_count; i++) {
+		const struct copy_stack *s = &r->ledger.stacks[i];
 
-		json_array_append_new(late, json_pack("{s:s, s:I, s:I}", "frames", l->frames, "bytes",
-						      (json_int_t)l->tally.bytes, "calls",
-						      (json_int_t)l->tally.calls));
+		json_array_append_new(stacks, json_pack("{s:i, s:i, s:s, s:I, s:I}", "site", s->site,
+							"circumstances", s->circumstances, "frames",
+							s->frames, "bytes", (json_int_t)s->tally.bytes,
+							"calls", (json_int_t)s->tally.calls));
 	}
 	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:i, s:i, s:b, s:b}", "type", "half", "record", record,
-			 "late", late, "app", app ? app : json_null(), "lost_updates",
+			 "stacks", stacks, "app", app ? app : json_null(), "lost_updates",
 			 (json_int_t)r->ledger.gauges.lost_updates, "pid", r->app[end].pid,
 			 "exit_status", r->app[end].exit_status, "fifo", r->fifo, "interrupted",
 			 children_interrupted());
@@ -231,16 +232,25 @@ static void read_counters(struct reading *in, const json_t *o, struct counter_va
 	}
 }
 
-static void read_late(struct reading *in, const json_t *array, struct ledger *ledger)
+static void read_stacks(struct reading *in, const json_t *array, struct ledger *ledger)
 {
-	in->wrong |= !json_is_array(array) || json_array_size(array) > CAUSES_MAX;
-	for (size_t i = 0; !in->wrong && i < json_array_size(array); i++) {
-		const json_t *each = json_array_get(array, i);
-		struct late_stack *late = &ledger->late[ledger->late_count++];
+	size_t count = json_array_size(array);
 
-		words(in, each, "frames", late->frames, sizeof(late->frames));
-		late->tally.bytes = whole(in, each, "bytes");
-		late->tally.calls = whole(in, each, "calls");
+	in->wrong |= !json_is_array(array) || count > STACKS_MAX;
+	if (!in->wrong)
+		ledger->stacks = calloc(count + 1, sizeof(*ledger->stacks));
+	in->wrong |= !ledger->stacks;
+	for (size_t i = 0; !in->wrong && i < count; i++) {
+		const json_t *each = json_array_get(array, i);
+		struct copy_stack *stack = &ledger->stacks[ledger->stack_count++];
+		uint64_t site = whole(in, each, "site");
+
+		in->wrong |= site >= SITE_COUNT;
+		stack->site = in->wrong ? 0 : site;
+		stack->circumstances = whole(in, each, "circumstances");
+		words(in, each, "frames", stack->frames, sizeof(stack->frames));
+		stack->tally.bytes = whole(in, each, "bytes");
+		stack->tally.calls = whole(in, each, "calls");
 	}
 }
 
@@ -271,7 +281,7 @@ int half_read(json_t *o, enum end end, struct record *r)
 	read_pins(&in, member(&in, record, "pins"), &r->pins);
 	read_counters(&in, member(&in, counters, end == END_SENDER ? "sender" : "receiver"),
 		      r->counters[end]);
-	read_late(&in, member(&in, o, "late"), &r->ledger);
+	read_stacks(&in, member(&in, o, "stacks"), &r->ledger);
 	read_app(&in, o, &r->app[end]);
 	r->fifo = truth(&in, o, "fifo");
 	r->window_ns = whole(&in, timing, "window_ns");

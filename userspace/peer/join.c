@@ -36,10 +36,17 @@ static int join_sockets(struct ledger *into, const struct ledger *from)
 	return 0;
 }
 
-static void join_late(struct ledger *into, const struct ledger *from)
+static int join_stacks(struct ledger *into, const struct ledger *from)
 {
-	for (int i = 0; i < from->late_count && into->late_count < CAUSES_MAX; i++)
-		into->late[into->late_count++] = from->late[i];
+	int count = into->stack_count + from->stack_count;
+	struct copy_stack *all = realloc(into->stacks, (count + 1) * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	into->stacks = all;
+	for (int i = 0; i < from->stack_count; i++)
+		all[into->stack_count++] = from->stacks[i];
+	return 0;
 }
 
 /* A host that asked for no zero copy referenced nothing, and so nothing of its own is copied late. */
@@ -84,10 +91,11 @@ int join_halves(struct record *sender, struct record *receiver)
 	const struct ledger *from = &receiver->ledger;
 	int err = join_sockets(into, from);
 
+	if (!err)
+		err = join_stacks(into, from);
 	if (err)
 		return err;
 	books_add(&into->total, &from->total);
-	join_late(into, from);
 	into->gauges.lost_updates += from->gauges.lost_updates;
 	for (enum site s = 0; s < SITE_COUNT; s++)
 		join_site(sender, receiver, s);

@@ -1,137 +1,181 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Why a byte that was to be referenced was copied, told by who called the copy, and the remedy. */
+/* Charges every late or reshaped byte, and every send that never became zero copy, to a cause. */
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/trace/causes_known.h"
 #include "userspace/trace/sites.h"
 
-struct known_cause {
-	const char *name;
-	const char *remedy;
-	const char *callers[6];	/* prefixes: the compiler adds suffixes such as .constprop.0 */
-};
+_Static_assert(CAUSES_KEPT > 2 * CAUSE_UNKNOWN + 3, "a known cause may find no room");
 
-enum { LOCAL_DELIVERY, UNSET = 5, NO_BUFFERS };
-
-static const struct known_cause known[] = {
-	/* Up to 6.16 at the first hop, from 6.17 on only at the local socket (d2527ad3a9e1,
-	 * "net: preserve MSG_ZEROCOPY with forwarding"). */
-	[LOCAL_DELIVERY] = {
-		"local delivery",
-		"the receiver is on this machine: zero copy cannot pay here, use plain send",
-		{ "__netif_receive_skb_core", "ip_local_deliver_finish", "ip_protocol_deliver_rcu",
-		  "ip6_input_finish", "ip6_protocol_deliver_rcu" },
-	},
-	{ "packet tap", "stop the packet capture (tcpdump or alike): each one copies every byte",
-	  { "dev_queue_xmit_nit" } },
-	{ "tun", "the packet left through a tun or tap device, which copies: bypass it",
-	  { "tun_net_xmit" } },
-	{ "segmentation", "the device cannot segment or gather: switch tso and sg on (ethtool -K)",
-	  { "skb_segment" } },
-	{ "clone or expand", "something below TCP rewrites or clones packets: look for tc, netfilter "
-	  "or tunnel rules on the path",
-	  { "skb_clone", "pskb_expand_head", "__pskb_copy_fclone", "skb_zerocopy_clone",
-	    "skb_morph" } },
-	[UNSET] = { "SO_ZEROCOPY not set",
-		    "setsockopt(SOL_SOCKET, SO_ZEROCOPY) first: the kernel ignores the flag without it",
-		    {} },
-	[NO_BUFFERS] = { "ENOBUFS", "read completions sooner, or raise net.core.optmem_max and "
-				    "RLIMIT_MEMLOCK: such a send sent nothing and was tried again", {} },
-};
-
-static const struct known_cause *cause_of_caller(const char *frame, size_t len)
+static struct cause *cause_find(struct record *r, const char *name, enum site site,
+				const char *stack)
 {
-	for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
-		for (const char *const *c = known[k].callers; c < known[k].callers + 6 && *c; c++) {
-			size_t n = strlen(*c);
-
-			if (len >= n && !strncmp(frame, *c, n) && (len == n || frame[n] == '.'))
-				return &known[k];
-		}
-	}
+	for (int i = 0; i < r->cause_count; i++)
+		if (r->causes[i].name == name && r->causes[i].site == site &&
+		    !strcmp(r->causes[i].stack, stack))
+			return &r->causes[i];
 	return NULL;
 }
 
-/* The innermost caller that is a known cause decides. */
-static const struct known_cause *cause_of_stack(const char *frames)
+/* @stack is empty unless the cause is unknown. When there is no room left for one more unknown
+ * stack its bytes join the last one, which then says so: none is lost. */
+static struct cause *cause_add(struct record *r, enum known known, enum site site,
+			       const char *stack, struct tally tally)
 {
-	while (*frames) {
-		size_t len = strcspn(frames, " ");
-		const struct known_cause *found = cause_of_caller(frames, len);
+	static const char others[] = "(several stacks, more than there is room for)";
+	struct cause *c = cause_find(r, cause_name(known), site, stack);
 
-		if (found)
-			return found;
-		frames += len;
-		frames += strspn(frames, " <");
+	if (!c && known == CAUSE_UNKNOWN && r->cause_count >= CAUSES_MAX - CAUSES_KEPT) {
+		c = cause_find(r, cause_name(known), site, others);
+		stack = others;
 	}
-	return NULL;
+	if (!c) {
+		c = &r->causes[r->cause_count++];
+		*c = (struct cause){ .name = cause_name(known), .site = site, .bytes_known = true,
+				     .remedy = cause_remedy(known) };
+		snprintf(c->stack, sizeof(c->stack), "%s", stack);
+	}
+	c->tally.bytes += tally.bytes;
+	c->tally.calls += tally.calls;
+	return c;
 }
 
-static struct cause *cause_add(struct record *r, const char *name, enum site site,
-			       const char *remedy, struct tally tally)
+/* Where the kernel begins to work on top of whatever it interrupted: no part of the cause. */
+static size_t own_frames(const char *frames)
 {
+	static const char *const bounds[] = { " < __do_softirq", " < handle_softirqs", " < do_softirq",
+					      " < net_rx_action", " < ksys_", " < do_syscall_64" };
+	size_t len = strlen(frames);
+
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++) {
+		const char *at = strstr(frames, bounds[i]);
+
+		if (at && (size_t)(at - frames) < len)
+			len = at - frames;
+	}
+	return len;
+}
+
+static void causes_of_site(struct record *r, enum site site)
+{
+	for (int i = 0; i < r->ledger.stack_count; i++) {
+		const struct copy_stack *from = &r->ledger.stacks[i];
+		char stack[STACK_TEXT_BYTES] = "";
+		enum known known;
+
+		if (from->site != site)
+			continue;
+		known = cause_of_stack(site, from->circumstances, from->frames);
+		if (known == CAUSE_UNKNOWN)
+			snprintf(stack, sizeof(stack), "%.*s", (int)own_frames(from->frames),
+				 from->frames);
+		if (known == CAUSE_UNKNOWN && !*stack)
+			snprintf(stack, sizeof(stack), "(no stack: kernel.kptr_restrict hides it)");
+		cause_add(r, known, site, stack, from->tally);
+	}
+}
+
+/* What tracepoints saw arrive and not be read: nothing fires in between, so nothing but delivery
+ * is left for it. Of two hosts one may have kept stacks. */
+static void causes_without_stacks(struct record *r)
+{
+	struct tally rest = r->sites[SITE_late_copy].tally;
+
 	for (int i = 0; i < r->cause_count; i++) {
-		struct cause *c = &r->causes[i];
-
-		if (c->name != name || c->site != site || *c->stack)
-			continue;
-		c->tally.bytes += tally.bytes;
-		c->tally.calls += tally.calls;
-		return c;
+		rest.bytes -= r->causes[i].tally.bytes;
+		rest.calls -= r->causes[i].tally.calls;
 	}
-	if (r->cause_count == CAUSES_MAX)
-		return NULL;
-	r->causes[r->cause_count] = (struct cause){
-		.name = name, .site = site, .tally = tally, .bytes_known = true, .remedy = remedy,
-	};
-	return &r->causes[r->cause_count++];
+	if (rest.bytes)
+		cause_add(r, CAUSE_LOCAL_DELIVERY, SITE_late_copy, "", rest);
 }
 
-static void late_causes(struct record *r)
+/* Sends that were allowed to reference and copied: what is left when all known reasons are taken
+ * off is shown, not folded into one of them. */
+static void causes_of_sends(struct record *r)
 {
-	for (int i = 0; i < r->ledger.late_count; i++) {
-		const struct late_stack *late = &r->ledger.late[i];
-		const struct known_cause *found = cause_of_stack(late->frames);
-		struct cause *c;
+	const unsigned long long *n = r->ledger.total.count;
+	uint64_t explained = n[COUNT_nosg_bytes] + n[COUNT_fastopen_bytes] +
+			     r->sites[SITE_tx_reference].tally.bytes;
 
-		if (found) {
-			cause_add(r, found->name, SITE_late_copy, found->remedy, late->tally);
-			continue;
+	if (n[COUNT_unset_sends])
+		cause_add(r, CAUSE_UNSET, SITE_tx_copy, "",
+			  (struct tally){ n[COUNT_unset_bytes], n[COUNT_unset_sends] });
+	if (n[COUNT_nosg_sends])
+		cause_add(r, CAUSE_NO_SG_ROUTE, SITE_tx_copy, "",
+			  (struct tally){ n[COUNT_nosg_bytes], n[COUNT_nosg_sends] });
+	if (n[COUNT_fastopen_sends])
+		cause_add(r, CAUSE_FAST_OPEN, SITE_tx_copy, "",
+			  (struct tally){ n[COUNT_fastopen_bytes], n[COUNT_fastopen_sends] });
+	if (r->sites[SITE_tx_reference].how == HOW_MEASURED && n[COUNT_zerocopy_bytes] > explained)
+		cause_add(r, CAUSE_UNKNOWN, SITE_tx_copy,
+			  "(none: zero-copy sends took more bytes than were referenced)",
+			  (struct tally){ n[COUNT_zerocopy_bytes] - explained, 0 });
+}
+
+static void refusal_add(struct record *r, enum known known, uint64_t sends, const char *why)
+{
+	struct cause *c;
+
+	if (!sends)
+		return;
+	c = cause_add(r, known, SITE_tx_reference, "", (struct tally){ 0, sends });
+	c->bytes_known = false;
+	c->why = why;
+}
+
+/* A refused send has no bytes: it sent nothing and was tried again. */
+static void causes_of_refusals(struct record *r)
+{
+	const unsigned long long *n = r->ledger.total.count;
+	static const char none[] = "a refused send has no bytes";
+
+	if (record_probe_attached(r, "refusals") && record_probe_attached(r, "optmem")) {
+		refusal_add(r, CAUSE_OPTMEM, n[COUNT_refused_optmem], none);
+		refusal_add(r, CAUSE_MEMLOCK, n[COUNT_refused_memlock], none);
+		return;
+	}
+	refusal_add(r, CAUSE_NO_BUFFERS, n[COUNT_enobufs],
+		    r->backend == BACKEND_TRACEPOINT ?
+		    "a refused send has no bytes; optmem or memlock is not measured: no tracepoint "
+		    "fires there, needs the trampoline backend (--kernel 6.12)" :
+		    "a refused send has no bytes; optmem or memlock is not measured: no hook on "
+		    "*_zerocopy_realloc or sock_omalloc");
+}
+
+/* The costliest first; what has no bytes last. */
+static bool costs_more(const struct cause *a, const struct cause *b)
+{
+	if (a->bytes_known != b->bytes_known)
+		return a->bytes_known;
+	if (a->tally.bytes != b->tally.bytes)
+		return a->tally.bytes > b->tally.bytes;
+	return a->tally.calls != b->tally.calls ? a->tally.calls > b->tally.calls :
+						  strcmp(a->name, b->name) < 0;
+}
+
+static void causes_sort(struct record *r)
+{
+	for (int i = 1; i < r->cause_count; i++) {
+		for (int at = i; at && costs_more(&r->causes[at], &r->causes[at - 1]); at--) {
+			struct cause moved = r->causes[at];
+
+			r->causes[at] = r->causes[at - 1];
+			r->causes[at - 1] = moved;
 		}
-		c = cause_add(r, "unknown", SITE_late_copy,
-			      "not a caller that copyscope knows: please report this stack",
-			      (struct tally){});
-		if (!c)
-			continue;
-		c->tally = late->tally;
-		snprintf(c->stack, sizeof(c->stack), "%s",
-			 *late->frames ? late->frames : "(no stack: kernel.kptr_restrict hides it)");
 	}
 }
 
 void causes_fill(struct record *r)
 {
-	const unsigned long long *n = r->ledger.total.count;
-	struct tally none = {};
-	const struct tally *late = &r->sites[SITE_late_copy].tally;
-	struct cause *c;
-
 	r->cause_count = 0;
-	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED)
-		late = &none;
-	else
-		late_causes(r);
-	/* No tracepoint fires between arrival and socket, so nothing but delivery is left. */
-	if (r->backend == BACKEND_TRACEPOINT && late->bytes)
-		cause_add(r, known[LOCAL_DELIVERY].name, SITE_late_copy,
-			  known[LOCAL_DELIVERY].remedy, *late);
-	if (n[COUNT_unset_sends])
-		cause_add(r, known[UNSET].name, SITE_tx_copy, known[UNSET].remedy,
-			  (struct tally){ n[COUNT_unset_bytes], n[COUNT_unset_sends] });
-	if (n[COUNT_enobufs]) {
-		c = cause_add(r, known[NO_BUFFERS].name, SITE_tx_reference,
-			      known[NO_BUFFERS].remedy, (struct tally){ 0, n[COUNT_enobufs] });
-		if (c)
-			c->bytes_known = false;
-	}
+	if (r->sites[SITE_late_copy].how != HOW_NOT_MEASURED)
+		causes_of_site(r, SITE_late_copy);
+	if (r->sites[SITE_late_copy].how == HOW_DERIVED)
+		causes_without_stacks(r);
+	if (r->sites[SITE_reshape].how != HOW_NOT_MEASURED)
+		causes_of_site(r, SITE_reshape);
+	causes_of_sends(r);
+	causes_of_refusals(r);
+	causes_sort(r);
 }

@@ -36,7 +36,7 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 			continue;
 		err = path_enter(path, e);
 		if (!err)
-			err = child_launch(&children[e], argv[e]);
+			err = child_launch(&children[e], argv[e], plan->memlock_bytes);
 		children[e].decides = client_decides == (e == END_RECEIVER);
 	}
 	path_leave(path);

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,7 +42,8 @@ static void child_fail(const char *what)
 	_exit(127);
 }
 
-static void child_exec(const char *const *argv, int ready, int go, int out, pid_t parent)
+static void child_exec(const char *const *argv, int ready, int go, int out, pid_t parent,
+		       uint64_t memlock_bytes)
 {
 	int program = open(argv[0], O_RDONLY | O_CLOEXEC);
 	const char *args[ARGS_MAX];
@@ -70,6 +73,9 @@ static void child_exec(const char *const *argv, int ready, int go, int out, pid_
 
 	/* A session of its own: Ctrl-C is for the tool, which stops the workload in order. */
 	setsid();
+	if (memlock_bytes && setrlimit(RLIMIT_MEMLOCK,
+				       &(struct rlimit){ memlock_bytes, memlock_bytes }))
+		child_fail("RLIMIT_MEMLOCK");
 	if (become_nobody())
 		child_fail("becoming nobody");
 	/* Changing the user clears the death signal, so it is set last. */
@@ -82,7 +88,7 @@ static void child_exec(const char *const *argv, int ready, int go, int out, pid_
 	child_fail(argv[0]);
 }
 
-int child_launch(struct child *c, const char *const *argv)
+int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes)
 {
 	int ready[2], go[2], out[2];
 	pid_t parent = getpid();
@@ -94,7 +100,7 @@ int child_launch(struct child *c, const char *const *argv)
 	if (c->pid < 0)
 		return -errno;
 	if (!c->pid)
-		child_exec(argv, ready[1], go[0], out[1], parent);
+		child_exec(argv, ready[1], go[0], out[1], parent, memlock_bytes);
 	close(ready[1]);
 	close(go[0]);
 	close(out[1]);
@@ -102,6 +108,15 @@ int child_launch(struct child *c, const char *const *argv)
 	c->go = go[1];
 	c->out = out[0];
 	return 0;
+}
+
+uint32_t child_netns(const struct child *c)
+{
+	char path[64];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", c->pid);
+	return stat(path, &status) ? 0 : status.st_ino;
 }
 
 int child_wait_ready(struct child *c)

@@ -30,9 +30,13 @@ int become_nobody(void);
 
 /*
  * Forks and executes @argv (argv[0] is the program's path) in the current network namespace as
- * user nobody. "--ready-fd N --go-fd N" are added to the arguments. 0 or -errno.
+ * user nobody, who may lock @memlock_bytes (0: as many as the tool). "--ready-fd N --go-fd N" are
+ * added to the arguments. 0 or -errno.
  */
-int child_launch(struct child *c, const char *const *argv);
+int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes);
+
+/* The inode number of its network namespace, by which the kernel knows it too; 0 if it is gone. */
+uint32_t child_netns(const struct child *c);
 
 /* Waits until the child says that it is ready; -EPIPE if it ended instead. */
 int child_wait_ready(struct child *c);

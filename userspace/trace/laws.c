@@ -48,6 +48,12 @@ static struct sides pin_sides(const struct record *r, const struct books *b)
 	return (struct sides){ b->count[COUNT_pinned_pages], b->count[COUNT_released_pages] };
 }
 
+static struct sides refusal_sides(const struct record *r, const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_enobufs],
+			       b->count[COUNT_refused_optmem] + b->count[COUNT_refused_memlock] };
+}
+
 static struct law *law_add(struct record *r, const char *name, const char *left_is,
 			   const char *right_is)
 {
@@ -154,6 +160,34 @@ static const char *obstacle_to_pin(const struct record *r)
 	return r->pins.how == HOW_NOT_MEASURED || r->pins.released_how == HOW_NOT_MEASURED ?
 		       "the release of pages is not measured: needs the trampoline backend" :
 		       NULL;
+}
+
+static const char *obstacle_to_refusal(const struct record *r)
+{
+	if (r->backend == BACKEND_TRACEPOINT)
+		return "refused notifications are not measured: needs the trampoline backend";
+	if (!record_probe_attached(r, "refusals") || !record_probe_attached(r, "accepted"))
+		return "refused notifications are not measured";
+	return NULL;
+}
+
+/* The causes of a site and the site itself are counted apart: a stack that found no room, or a
+ * cause that is listed twice or not at all, shows here. */
+static void law_of_causes(struct record *r, const char *name, const char *left_is, enum site site)
+{
+	struct law *law = law_add(r, name, left_is, "the sum of its causes");
+	struct sides sum = { .left = r->sites[site].tally.bytes };
+
+	if (r->sites[site].how != HOW_MEASURED) {
+		snprintf(law->why, WHY_BYTES, r->sites[site].how == HOW_DERIVED ?
+			 "true by construction: without stacks its one cause is a rule" :
+			 "%s is not measured", left_is);
+		return;
+	}
+	for (int i = 0; i < r->cause_count; i++)
+		if (r->causes[i].site == site)
+			sum.right += r->causes[i].tally.bytes;
+	law_weigh(law, sum);
 }
 
 /* Weighs what the workload says of one quantity against the kernel's count, per socket too. */
@@ -307,6 +341,10 @@ void laws_fill(struct record *r)
 	law_if(r, "completion", "zero-copy sends", "sends completed", completion_sides,
 	       obstacle_to_completion(r));
 	law_if(r, "pin", "pages pinned", "pages released", pin_sides, obstacle_to_pin(r));
+	law_if(r, "refusal", "sends that got ENOBUFS", "notifications refused", refusal_sides,
+	       obstacle_to_refusal(r));
+	law_of_causes(r, "causes of late_copy", "late_copy", SITE_late_copy);
+	law_of_causes(r, "causes of reshape", "reshape", SITE_reshape);
 	witness_laws(r);
 	content_law(r);
 	probes_law(r);

@@ -3,14 +3,20 @@
 #include "userspace/trace/options.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "userspace/trace/options_parts.h"
 #include "userspace/trace/plan.h"
 
-enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND, KEY_JSON,
-       KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_READERS, KEY_ARCH, KEY_COST, KEY_HELP };
+enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
+       KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_READERS, KEY_MEMLOCK, KEY_OPTMEM,
+       KEY_ARCH, KEY_COST, KEY_HELP };
+
+/* Room for one notification: an skb without payload, as sock_omalloc charges it, and to spare. */
+enum { OPTMEM_MIN = 2048 };
 
 static const char *const backends[] = { "auto", "trampoline", "tracepoint", NULL };
 
@@ -22,6 +28,10 @@ static const struct argp_option option_table[] = {
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 1 },
 	{ "messages", KEY_MESSAGES, "N", 0, "stop after N messages in all; k and M multiply", 1 },
 	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
+	{ "memlock", KEY_MEMLOCK, "BYTES", 0,
+	  "RLIMIT_MEMLOCK of both ends: how much may be in flight by reference", 1 },
+	{ "optmem", KEY_OPTMEM, "BYTES", 0,
+	  "net.core.optmem_max of both ends: how many notifications may be outstanding", 1 },
 	{ NULL, 0, NULL, 0, "Probes:", 3 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "kernel", KEY_KERNEL, "RELEASE", 0,
@@ -158,6 +168,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_READERS:
 		o->plan.readers = options_whole(arg, 1, PLAN_THREADS_MAX, "--readers");
 		break;
+	case KEY_MEMLOCK:
+		o->plan.memlock_bytes = options_whole(arg, 1, 1ull << 40, "--memlock");
+		break;
+	case KEY_OPTMEM:
+		o->plan.optmem_bytes = options_whole(arg, OPTMEM_MIN, INT_MAX, "--optmem");
+		break;
 	case KEY_MESSAGES:
 		o->plan.messages = options_whole(arg, 1, PLAN_MESSAGES_MAX, "--messages");
 		break;
@@ -225,6 +241,29 @@ static void check_listen(const struct options *o)
 			     "--receiver, --readers, --messages, --seconds and --no-probes");
 }
 
+/* A send is charged its pages and two more, which it might touch (mm_account_pinned_pages). */
+static void check_limits(const struct workload_plan *plan, const char *path)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE), least = (plan->bytes / page + 2) * page;
+	char message[160];
+
+	if (!plan->memlock_bytes && !plan->optmem_bytes)
+		return;
+	if (strncmp(plan->variant, "A3", 2) || !strcmp(plan->variant, "A3-unset"))
+		options_fail("--memlock and --optmem limit zero-copy sends, and %s makes none: use A3",
+			     plan->variant);
+	if (!strcmp(path, "peer"))
+		options_fail("%s", "--memlock and --optmem are for both ends, and one of path peer's is "
+			     "elsewhere: set the limits by hand");
+	if (!plan->memlock_bytes || plan->memlock_bytes >= least)
+		return;
+	snprintf(message, sizeof(message), "--memlock %llu is too little: one send of %llu bytes needs "
+		 "%llu",
+		 (unsigned long long)plan->memlock_bytes, (unsigned long long)plan->bytes,
+		 (unsigned long long)least);
+	options_fail("%s", message);
+}
+
 void options_parse(int argc, char **argv, struct options *o)
 {
 	*o = (struct options){ .wish = { .kind = "veth", .port = 9000 } };
@@ -246,6 +285,7 @@ void options_parse(int argc, char **argv, struct options *o)
 		options_fail("%s", "--readers know no messages, so none can be a reply: use --pattern stream");
 	if (o->plan.readers)
 		strcpy(o->plan.receiver, "drain");
+	check_limits(&o->plan, o->wish.kind);
 	if (o->no_probes && (o->detach || o->sabotage))
 		options_fail("%s", "--break needs probes: leave out --no-probes");
 	if (o->no_probes && o->cost)

@@ -56,7 +56,7 @@ static int size_maps(struct bpf_object *object, int sockets)
 	static const struct { const char *map; int each; int spare; } sizes[] = {
 		{ "books", 1, 64 }, { "flows", 1, 64 }, { "pins", 128, 1024 },
 		{ "frags_before", 1, 64 }, { "splicing", 1, 64 }, { "splice_reader", 1, 64 },
-		{ "send_flags", 1, 64 },
+		{ "send_flags", 1, 64 }, { "over_optmem", 1, 64 },
 	};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -79,6 +79,8 @@ static int size_maps(struct bpf_object *object, int sockets)
 		(p)->name->rodata->receiver_tgid = config->tgid[END_RECEIVER];     \
 		(p)->name->rodata->sabotage = config->sabotage;                    \
 		(p)->name->rodata->cookies_on_demand = offer_cookies(btf);         \
+		memcpy((void *)(p)->name->rodata->home_netns, config->netns,       \
+		       sizeof(config->netns));                                     \
 	} while (0)
 
 static int open_skeleton(struct probes *p, const struct probes_config *config,

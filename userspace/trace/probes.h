@@ -15,6 +15,7 @@ struct probes;
 struct probes_config {
 	enum backend backend;		/* BACKEND_AUTO: trampolines if the kernel accepts them */
 	uint32_t tgid[END_COUNT];
+	uint32_t netns[END_COUNT];	/* inode numbers of their network namespaces */
 	bool references;		/* the variant sends user pages by reference */
 	int sockets;			/* how many the run may use at most, both ends together */
 	const char *workload_path;	/* where the USDT probe of the sender lies */

@@ -63,40 +63,70 @@ static int ledger_read_books(int fd, int cpus, struct ledger *ledger)
 	return err;
 }
 
-static void read_stack(int stacks_fd, uint64_t id, char *text)
+/* Every stack of the map, named in one pass: a pass over all symbols of a kernel takes its time. */
+static int name_stacks(struct ledger *ledger, const struct copied_from *from)
 {
-	uint64_t frames[CAUSE_FRAMES] = {};
-	uint32_t key = id;
+	uint64_t *frames = malloc(ledger->stack_count * sizeof(from->frames) + 1);
+	struct symbols *symbols;
 
-	*text = '\0';
-	if ((int64_t)id < 0 || bpf_map_lookup_elem(stacks_fd, &key, frames))
-		return;
-	symbols_join(frames, CAUSE_FRAMES, text, STACK_TEXT_BYTES);
+	if (!frames)
+		return -ENOMEM;
+	for (int i = 0; i < ledger->stack_count; i++)
+		memcpy(frames + i * CAUSE_FRAMES, from[i].frames, sizeof(from->frames));
+	symbols = symbols_load(frames, ledger->stack_count * CAUSE_FRAMES);
+	for (int i = 0; i < ledger->stack_count; i++) {
+		struct copy_stack *stack = &ledger->stacks[i];
+
+		memcpy(frames, from[i].frames, sizeof(from->frames));
+		symbols_join(symbols, frames, CAUSE_FRAMES, stack->frames, STACK_TEXT_BYTES);
+	}
+	symbols_free(symbols);
+	free(frames);
+	return 0;
+}
+
+static int count_keys(int fd)
+{
+	struct copied_from key, *previous = NULL;
+	int count = 0;
+
+	for (; !bpf_map_get_next_key(fd, previous, &key); previous = &key)
+		count++;
+	return count;
 }
 
 static int ledger_read_causes(const struct probes_view *view, int cpus, struct ledger *ledger)
 {
-	struct bpf_map *causes = bpf_object__find_map_by_name(view->object, "causes");
-	struct bpf_map *stacks = bpf_object__find_map_by_name(view->object, "stacks");
+	struct bpf_map *map = bpf_object__find_map_by_name(view->object, "causes");
+	int fd = map ? bpf_map__fd(map) : -1, room = map ? count_keys(fd) : 0, err = 0;
 	struct tally *each = calloc(cpus, sizeof(*each));
-	uint64_t key, *previous = NULL;
+	struct copied_from *from = calloc(room + 1, sizeof(*from)), *previous = NULL;
 
-	if (!each)
-		return -ENOMEM;
-	while (causes && ledger->late_count < CAUSES_MAX &&
-	       !bpf_map_get_next_key(bpf_map__fd(causes), previous, &key)) {
-		struct late_stack *late = &ledger->late[ledger->late_count++];
+	ledger->stacks = calloc(room + 1, sizeof(*ledger->stacks));
+	if (!each || !from || !ledger->stacks)
+		err = -ENOMEM;
+	while (!err && ledger->stack_count < room) {
+		struct copied_from *key = &from[ledger->stack_count];
+		struct copy_stack *stack = &ledger->stacks[ledger->stack_count];
 
-		bpf_map_lookup_elem(bpf_map__fd(causes), &key, each);
-		for (int cpu = 0; cpu < cpus; cpu++) {
-			late->tally.bytes += each[cpu].bytes;
-			late->tally.calls += each[cpu].calls;
+		if (bpf_map_get_next_key(fd, previous, key))
+			break;
+		ledger->stack_count++;
+		stack->site = key->site;
+		stack->circumstances = key->circumstances;
+		if (bpf_map_lookup_elem(fd, key, each))
+			err = -errno;
+		for (int cpu = 0; !err && cpu < cpus; cpu++) {
+			stack->tally.bytes += each[cpu].bytes;
+			stack->tally.calls += each[cpu].calls;
 		}
-		read_stack(bpf_map__fd(stacks), key, late->frames);
-		previous = &key;
+		previous = key;
 	}
+	if (!err)
+		err = name_stacks(ledger, from);
+	free(from);
 	free(each);
-	return 0;
+	return err;
 }
 
 int ledger_read(const struct probes_view *view, struct ledger *ledger)

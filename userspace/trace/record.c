@@ -202,6 +202,7 @@ void record_free(struct record *r)
 	for (int e = 0; e < END_COUNT; e++)
 		free(r->app[e].sockets);
 	free(r->ledger.sockets);
+	free(r->ledger.stacks);
 	if (r->far)
 		record_free(r->far);
 	free(r->far);

@@ -17,7 +17,8 @@
 
 enum { WHY_BYTES = 240, NAME_BYTES = 64, ADDRESS_BYTES = 64 };
 enum { NETEM_BYTES = 128 };
-enum { PROBES_MAX = 40, LAWS_MAX = 16, CAUSES_MAX = 32, STACK_TEXT_BYTES = 640 };
+/* CAUSES_KEPT: room in a list of CAUSES_MAX for each known cause, whatever the unknown ones are. */
+enum { PROBES_MAX = 64, LAWS_MAX = 24, CAUSES_MAX = 64, CAUSES_KEPT = 52, STACK_TEXT_BYTES = 640 };
 
 /* Which of the two processes: the one whose sends are studied, or its peer. */
 enum end { END_SENDER, END_RECEIVER, END_COUNT };
@@ -62,6 +63,8 @@ struct workload_plan {
 	uint64_t messages;	/* 0: run for .seconds */
 	double seconds;
 	int readers;		/* threads that share each socket; 0: one that knows messages */
+	uint64_t memlock_bytes;	/* RLIMIT_MEMLOCK of both ends; 0: as it was */
+	uint64_t optmem_bytes;	/* net.core.optmem_max of both ends; 0: as it was */
 };
 
 /* What the workload says of itself: the first witness. */
@@ -111,8 +114,10 @@ struct socket_books {
 	struct books books;
 };
 
-/* A place that copied referenced pages, by the stack that led there. */
-struct late_stack {
+/* A place that copied late or reshaped, by the stack that led there. */
+struct copy_stack {
+	enum site site;
+	unsigned int circumstances;	/* bits of enum circumstance */
 	char frames[STACK_TEXT_BYTES];	/* innermost caller first, joined by " < " */
 	struct tally tally;
 };
@@ -123,8 +128,8 @@ struct ledger {
 	struct socket_books *sockets;	/* owned */
 	int socket_count;
 	struct gauges gauges;
-	struct late_stack late[CAUSES_MAX];
-	int late_count;
+	struct copy_stack *stacks;	/* owned */
+	int stack_count;
 };
 
 struct site_value {
@@ -139,6 +144,7 @@ struct cause {
 	struct tally tally;
 	bool bytes_known;	/* false: only calls were refused, as with ENOBUFS */
 	const char *remedy;
+	const char *why;	/* why the bytes, or which of two causes it is, is not known */
 	char stack[STACK_TEXT_BYTES];	/* only for causes that are not known */
 };
 

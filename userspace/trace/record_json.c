@@ -90,6 +90,8 @@ static json_t *workload_json(const struct record *r)
 			      "receiver", p->receiver);
 
 	put(o, "readers", json_integer(p->readers ? p->readers : 1));
+	put(o, "memlock_bytes", integer_if(p->memlock_bytes, p->memlock_bytes));
+	put(o, "optmem_bytes", integer_if(p->optmem_bytes, p->optmem_bytes));
 	put(o, "connections", integer_if(rx->known, rx->socket_count));
 	put(o, "messages", integer_if(rx->known, rx->sum.messages));
 	put(o, "messages_asked", integer_if(p->messages, p->messages));
@@ -170,7 +172,7 @@ static json_t *causes_json(const struct record *r)
 		put(o, "calls", json_integer(c->tally.calls));
 		put(o, "remedy", text(c->remedy));
 		put(o, "stack", text_or_null(c->stack));
-		put(o, "why", c->bytes_known ? json_null() : text("a refused send has no bytes"));
+		put(o, "why", text_or_null(c->why ? c->why : ""));
 		json_array_append_new(array, o);
 	}
 	return array;

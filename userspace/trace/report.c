@@ -76,20 +76,30 @@ static void print_sites(const struct record *r, FILE *out)
 	}
 }
 
+/*
+ * why it was copied      site                        bytes  of payload        calls
+ * local delivery         late_copy              26,214,400     100.0 %        1,238
+ *     the receiver is on this machine: zero copy cannot pay here, use plain send
+ */
 static void print_causes(const struct record *r, FILE *out)
 {
-	char bytes[32];
+	uint64_t payload = r->ledger.total.count[COUNT_accepted_bytes];
 
 	if (r->cause_count)
-		fprintf(out, "\nwhy it was copied\n");
+		fprintf(out, "\n%-28s %-12s %18s %11s %12s\n", "why it was copied", "site", "bytes",
+			"of payload", "calls");
 	for (int i = 0; i < r->cause_count; i++) {
 		const struct cause *c = &r->causes[i];
-		char line[128];
+		char bytes[32] = "-", share[32] = "-", calls[32] = "-";
 
-		number_text(c->bytes_known ? c->tally.bytes : c->tally.calls, bytes);
-		snprintf(line, sizeof(line), "  %-20s %18s %s in %s", c->name, bytes,
-			 c->bytes_known ? "bytes" : "sends", site_name(c->site));
-		fprintf(out, "%s\n", line);
+		if (c->bytes_known)
+			number_text(c->tally.bytes, bytes);
+		if (c->bytes_known && payload)
+			snprintf(share, sizeof(share), "%.1f %%", 100.0 * c->tally.bytes / payload);
+		if (c->tally.calls)
+			number_text(c->tally.calls, calls);
+		fprintf(out, "%-28s %-12s %18s %11s %12s\n", c->name, site_name(c->site), bytes, share,
+			calls);
 		print_wrapped(out, "    ", c->remedy, 4);
 		if (*c->stack)
 			print_wrapped(out, "    stack: ", c->stack, 11);
@@ -132,7 +142,7 @@ static void print_pins(const struct record *r, FILE *out)
 
 static void print_laws(const struct record *r, FILE *out)
 {
-	fprintf(out, "\n%-22s %-12s %16s %16s %10s\n", "law", "", "left", "right", "residual");
+	fprintf(out, "\n%-23s %-12s %16s %16s %10s\n", "law", "", "left", "right", "residual");
 	for (int i = 0; i < r->law_count; i++) {
 		const struct law *law = &r->laws[i];
 		char left[32] = "-", right[32] = "-", residual[32] = "-";
@@ -144,7 +154,7 @@ static void print_laws(const struct record *r, FILE *out)
 			number_text(law->right, right);
 			number_text(law->residual, residual);
 		}
-		fprintf(out, "%-22s %-12s %16s %16s %10s\n", law->name,
+		fprintf(out, "%-23s %-12s %16s %16s %10s\n", law->name,
 			law_status_name(law->status), left, right, residual);
 		if (law->status == LAW_BROKEN) {
 			fprintf(out, "    left: %s; right: %s\n", law->left_is, law->right_is);

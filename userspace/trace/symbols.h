@@ -6,11 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct symbols;
+
+/*
+ * Finds the functions that hold @count addresses, 0 among them ignored, in one pass over
+ * /proc/kallsyms. NULL if there is no memory. Sorts @addresses.
+ */
+struct symbols *symbols_load(uint64_t *addresses, int count);
+void symbols_free(struct symbols *symbols);
+
 /*
  * Writes the functions that hold the return addresses @frames (0 ends them), innermost first,
  * joined by " < ", leaving out BPF programs and their trampolines. Empty if /proc/kallsyms hides
  * addresses (kernel.kptr_restrict).
  */
-void symbols_join(const uint64_t *frames, int count, char *text, size_t size);
+void symbols_join(const struct symbols *symbols, const uint64_t *frames, int count, char *text,
+		  size_t size);
 
 #endif

@@ -29,13 +29,13 @@ static uint64_t copied_on_the_way(const struct record *r)
 	return late + n[COUNT_reshaped_referenced_bytes];
 }
 
-/* Why the packets themselves were copied: most of it by the device, or whoever copied late. */
+/* The chief cause of copies of the packets themselves: causes are listed by cost, and a capture on
+ * tx copies clones. */
 static const char *reason(const struct record *r)
 {
-	if (2 * r->ledger.total.count[COUNT_reshaped_referenced_bytes] > copied_on_the_way(r))
-		return "a device that cannot gather (scatter-gather is off)";
 	for (int i = 0; i < r->cause_count; i++)
-		if (r->causes[i].site == SITE_late_copy && strcmp(r->causes[i].name, "packet tap"))
+		if ((r->causes[i].site == SITE_late_copy || r->causes[i].site == SITE_reshape) &&
+		    strcmp(r->causes[i].name, "packet tap on tx"))
 			return r->causes[i].name;
 	return "an unknown cause";
 }
@@ -94,8 +94,9 @@ static void sentence_referenced(const struct record *r, char *text, size_t size)
 		snprintf(text, size, "%s on %s copied nothing on the way out: all %s referenced bytes "
 			 "were sent without a copy.", r->plan.variant, r->path.kind, of);
 	else
-		snprintf(text, size, "%s on %s sent %s of %s referenced bytes without a copy.",
-			 r->plan.variant, r->path.kind, sent, of);
+		snprintf(text, size, "%s on %s sent %s of %s referenced bytes without a copy; the "
+			 "others were copied, most of them because of %s.", r->plan.variant,
+			 r->path.kind, sent, of, reason(r));
 	add_reservations(r, !clean, text, size);
 }
 

@@ -39,6 +39,7 @@ int window_prepare(struct window *w, const struct options *options, const char *
 	struct probes_config config = {
 		.backend = options->backend,
 		.tgid = { tgid_of(children, END_SENDER), tgid_of(children, END_RECEIVER) },
+		.netns = { child_netns(&children[END_SENDER]), child_netns(&children[END_RECEIVER]) },
 		.references = !strncmp(r->plan.variant, "A3", 2),
 		.sockets = 2 * r->plan.threads,
 		.workload_path = workload,
