@@ -87,6 +87,17 @@ def test_4000_messages_of_65536_bytes_balance(variant, path):
     assert record["workload"]["content_errors"] == 0
 
 
+@pytest.mark.parametrize("limit, words", [("memlock", ("--memlock", "256k")),
+                                          ("optmem", ("--optmem", 2048))])
+def test_refused_sends_are_made_again_and_no_byte_is_lost(limit, words):
+    record = run_books("A3", LARGE_BYTES, 2, 400, *words)
+    assert record["workload"]["enobufs"] > 0
+    assert record["workload"]["accepted_bytes"] == 400 * LARGE_BYTES
+    refused = [each for each in record["causes"] if each["site"] == "tx_reference"]
+    assert all(each["cause"] == f"ENOBUFS, {limit}" or
+               each["cause"] == "ENOBUFS" and "is not measured" in each["why"] for each in refused)
+
+
 @pytest.mark.parametrize("variant, pages", [("A3-aligned", (16, 18)), ("A3", (23, 25))])
 def test_aligned_fields_pin_17_pages_a_message_and_others_24(variant, pages):
     record = run_books(variant, LARGE_BYTES, 1, 400)

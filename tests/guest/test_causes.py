@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""On guest kernels, each cause that can be provoked is named, and its bytes are those of its site."""
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from guest.boots import GUEST, RELEASES, run_lines
+from helpers import records
+from helpers.books import check_books
+
+MESSAGES, BYTES = 200, 65536
+LIMITED = {"memlock": "--memlock 256k", "optmem": "--optmem 2048"}
+RUNS = {limit: f"A3 {BYTES} 2 --messages {MESSAGES} {words}" for limit, words in LIMITED.items()}
+RUNS |= {f"{limit}.lo": f"{words} --path lo" for limit, words in list(RUNS.items())}
+# Sent in pieces that are smaller than the room behind them, so that the receiver merges some.
+RUNS["merged"] = f"A3 64 1 --messages {MESSAGES} --pattern rr"
+RUNS["unset"] = f"A3-unset {BYTES} 2 --messages {MESSAGES}"
+LIMIT_FILE = "/proc/sys/net/core/optmem_max"
+
+
+@pytest.fixture(scope="module", name="outcomes")
+def all_kernels(tmp_path_factory):
+    """All runs of this file in one boot for each kernel."""
+    return run_lines(tmp_path_factory.mktemp("causes"), RUNS)
+
+
+@pytest.fixture(scope="module", name="outcome", params=RELEASES)
+def one_kernel(outcomes, request):
+    """What one kernel's guest left."""
+    return outcomes[request.param]
+
+
+def balanced(outcome, run):
+    """The record of a run that ended well."""
+    assert outcome.status(run) == 0, outcome.errors(run) + outcome.text(f"{run}.out")
+    return outcome.record(run)
+
+
+@pytest.mark.parametrize("path", ["", ".lo"])
+@pytest.mark.parametrize("limit", LIMITED)
+def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome, limit, path):
+    record = balanced(outcome, limit + path)
+    check_books(record | {"sites": {name: site for name, site in record["sites"].items()
+                                    if name != "reshape"}}, MESSAGES)
+    refused = {each["cause"]: each["calls"] for each in record["causes"]
+               if each["site"] == "tx_reference"}
+    assert refused == {f"ENOBUFS, {limit}": record["workload"]["enobufs"]}
+    assert record["workload"]["enobufs"] == records.law(record, "refusal")["right"] > 0
+    assert record["workload"][f"{limit}_bytes"] == {"memlock": 262144, "optmem": 2048}[limit]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_causes_add_up_to_their_site(outcome, run):
+    record = balanced(outcome, run)
+    for site in ("late_copy", "reshape"):
+        law = records.law(record, f"causes of {site}")
+        assert law["status"] == "balanced"
+        assert law["left"] == records.site(record, site)
+        assert law["right"] == sum(records.causes(record, site).values())
+    assert "unknown" not in records.causes(record)
+
+
+def test_a_flag_without_its_option_is_told_apart(outcome):
+    record = balanced(outcome, "unset")
+    assert records.causes(record, "tx_copy") == {"SO_ZEROCOPY not set": MESSAGES * BYTES}
+    assert "SO_ZEROCOPY is not set" in record["verdict"]
+
+
+def test_the_report_shows_share_calls_and_remedy(outcome):
+    text = outcome.text("memlock.out")
+    assert "why it was copied" in text and "RLIMIT_MEMLOCK" in text
+    assert max(map(len, text.splitlines())) < 100
+
+
+def test_a_limit_of_the_whole_machine_is_left_alone():
+    # 6.1 has one net.core.optmem_max: outside a throwaway guest no run may touch it.
+    script = (f"env -u COPYSCOPE_GUEST build/trace_run A3 64 1 --messages 1 --optmem 4096; "
+              f"echo $?; cat {LIMIT_FILE}")
+    done = subprocess.run([GUEST, "--kernel", "6.1", "--", "sh", "-c", script], text=True,
+                          capture_output=True, check=False)
+    assert done.stdout.split() == ["3", "20480"]
+    assert "for the whole machine" in done.stderr and "--kernel 6.12" in done.stderr
