@@ -93,11 +93,12 @@ bool record_tapped(const struct record *r)
 	return r->path.tap[TAP_TX] || r->path.tap[TAP_RX] || r->path.tap[TAP_OTHER];
 }
 
-/* What only a host that sends by reference can count. */
+/* What only a host that sends by reference need count: pages of others never reach its probes. */
 static bool is_of_references(const char *question)
 {
 	static const char *const questions[] = { "tx_reference", "late_copy", "completions",
-						 "clean", "drops", "taps" };
+						 "reshape", "clean", "drops", "taps",
+						 "refusals", "optmem" };
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
 		if (!strcmp(questions[i], question))
