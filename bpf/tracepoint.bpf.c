@@ -42,9 +42,14 @@ int BPF_PROG(send_length, struct sock *sk, int ret, int flags)
 	if (!window_open() || !task_is_ours() || !is_tcp(sk))
 		return 0;
 	/* A send refused before its first turn leaves the flags of the one before: the same
-	 * variant's, so the same. */
+	 * variant's, so the same. Where none was before, TCP says ENOBUFS to a zero-copy send only
+	 * (net/ipv4/tcp.c; Fast Open as well, when the kernel is out of memory). */
 	turn = task_noted(&send_flags);
-	count_send(books_open(sk, bpf_get_socket_cookie(sk)), sk, turn ? *turn : flags, ret);
+	if (turn)
+		flags = *turn;
+	else if (ret == ENOBUFS_RET)
+		flags |= MSG_ZEROCOPY_FLAG;
+	count_send(books_open(sk, bpf_get_socket_cookie(sk)), sk, flags, ret);
 	return 0;
 }
 
