@@ -11,13 +11,15 @@ from .rows import Row
 COUNTS = {
     "accepted_bytes": "counts.accepted_bytes", "retransmitted_bytes": "",
     "referenced_bytes": "sites.tx_reference.bytes", "late_bytes": "sites.late_copy.bytes",
-    "reshaped_bytes": "sites.reshape.bytes", "clean_bytes": "counts.clean_bytes",
+    "tapped_bytes": "counts.tapped_bytes", "reshaped_bytes": "sites.reshape.bytes",
+    "clean_bytes": "counts.clean_bytes", "dropped_bytes": "counts.dropped_referenced_bytes",
     "zerocopy_sends": "workload.zerocopy_sends", "completions": "workload.completions",
     "copied_completions": "workload.completions_copied",
 }
-SHOWN = ("referenced_bytes", "late_bytes", "reshaped_bytes", "clean_bytes")
-HEAD = ("path", "variant", "referenced", "late", "reshaped", "clean", "completions",
-        "said COPIED", "largest residual", "laws")
+SHOWN = ("referenced_bytes", "retransmitted_bytes", "late_bytes", "tapped_bytes",
+         "reshaped_bytes", "clean_bytes", "dropped_bytes")
+HEAD = ("path", "variant", "referenced", "sent again", "late", "by taps", "reshaped", "clean",
+        "dropped", "completions", "said COPIED", "largest residual", "laws")
 
 
 def number(row: Row, key: str) -> int | None:
@@ -55,14 +57,15 @@ def page(rows: Sequence[Row], command: str, size: int, messages: int) -> str:
             f"Made by `{command}` at commit {', '.join(commits) or 'unknown'}; each run sent "
             f"{messages} messages of {size:,} bytes, {messages * size:,} in all. The kernels ran "
             "in emulated guests: every count is exact, and no time is shown. Bytes are sums over "
-            "both connections. `late` counts a tap's copies too. A dash: not measured, or not "
-            "asked for.", ""]
+            "both connections. `late` includes what was copied for taps, `reshaped` also bytes that "
+            "were never referenced; `dropped` are referenced packets that the path lost. A dash: "
+            "not measured.", ""]
     for kernel in dict.fromkeys(row.kernel for row in rows):
         mine = [row for row in rows if row.kernel == kernel]
         ran = next((row for row in mine if row.record), mine[0])
         backend = f", {ran.record.backend} backend" if ran.record else ""
         text += [f"## {kernel_of(ran)}{backend}", "", f"| {' | '.join(HEAD)} |",
-                 f"|{'|'.join(['---'] * 2 + ['---:'] * 7 + ['---'])}|"]
+                 f"|{'|'.join(['---'] * 2 + ['---:'] * (len(HEAD) - 3) + ['---'])}|"]
         text += [f"| {' | '.join(line(row))} |" for row in mine] + [""]
     return "\n".join(text)
 
