@@ -57,13 +57,13 @@ static int time_create(struct work *w, const struct row *row, uint64_t calls)
 
 static const struct row rows[] = {
 	{ .name = "process", .title = "process creation (fork)", .unit = "us", .which = PROCESS,
-	  .calls = 100000, .quick_calls = 1000, .counted_calls = 1009,
+	  .calls = 100000, .quick_calls = 500, .counted_calls = 1009,
 	  .invariants = {
 		{ EXACTLY, EVENT_forks, 1, 0, 0, "one task created a call" },
 		{ EXACTLY, EVENT_threads, 0, 0, 0, "each with memory of its own" },
 	  } },
 	{ .name = "thread", .title = "thread creation (pthread_create)", .unit = "us",
-	  .which = THREAD, .calls = 100000, .quick_calls = 3000, .counted_calls = 1009,
+	  .which = THREAD, .calls = 100000, .quick_calls = 2000, .counted_calls = 1009,
 	  .invariants = {
 		{ EXACTLY, EVENT_forks, 1, 0, 0, "one task created a call" },
 		{ EXACTLY, EVENT_threads, 1, 0, 0, "each shares its creator's memory" },

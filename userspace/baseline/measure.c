@@ -94,7 +94,7 @@ static double run_delay_ns(void)
 
 static int time_curve(struct work *w, struct pass *p, const struct outcome *o)
 {
-	int repeats = w->settings->quick ? 3 : POINT_REPEATS, err = 0;
+	int repeats = w->settings->quick ? 2 : POINT_REPEATS, err = 0;
 
 	for (int i = 0; i < POINTS_MAX && !err; i++) {
 		struct point *point = &p->points[i];

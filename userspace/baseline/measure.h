@@ -34,6 +34,7 @@ struct outcome {
 	struct point points[POINTS_MAX];
 	int point_count;
 	double waited;			/* most of a round's time that it wanted a CPU and had none */
+	double seconds;			/* that all passes took */
 	struct spread spread;
 };
 

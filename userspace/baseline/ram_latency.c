@@ -145,14 +145,16 @@ static void undo_latency(struct work *w)
 
 static uint64_t sizes(const struct work *w, int i)
 {
-	uint64_t bytes = (uint64_t)SMALLEST << i, limit = ram_large_bytes(w->facts);
+	/* Every third power of two will do for a quick look. */
+	uint64_t bytes = (uint64_t)SMALLEST << (w->settings->quick ? 3 * i : i);
+	uint64_t limit = ram_large_bytes(w->facts);
 
 	return bytes <= limit ? bytes : 0;
 }
 
 #define ROW(id, text, number, is_extra, curve)                                             \
 	{ .name = id, .title = text, .unit = "ns", .which = number, .extra = is_extra,      \
-	  .calls = 1000000, .quick_calls = 400000, .counted_calls = 1000000,                \
+	  .calls = 1000000, .quick_calls = 100000, .counted_calls = 1000000,                \
 	  .point = curve, .x_unit = "bytes",                                                \
 	  .invariants = { ALL_IN_USER_MODE,                                                 \
 		{ AT_LEAST, WITNESS(WITNESS_SLOPE), 0, 1.5, 0,                              \

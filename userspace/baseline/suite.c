@@ -36,12 +36,16 @@ static void tell(const struct suite *s, const char *doing, int at)
 
 static void prove(struct suite *s, struct outcome *o)
 {
+	double from;
+
 	if (o->family->root && geteuid()) {
 		o->status = NOT_MEASURED;
 		snprintf(o->why, sizeof(o->why), "needs root: run it with sudo");
 		return;
 	}
+	from = work_now();
 	measure_prove(o, &s->settings, &s->facts);
+	o->seconds += work_now() - from;
 }
 
 /* One sentence for all rows, and the worst of them. */
@@ -70,7 +74,7 @@ static void warn_of_waits(struct suite *s)
 
 void suite_run(struct suite *s)
 {
-	double from = work_now();
+	double from = work_now(), began;
 
 	for (int i = 0; i < s->row_count; i++) {
 		tell(s, "proving", i);
@@ -79,7 +83,9 @@ void suite_run(struct suite *s)
 	for (int round = 0; round < s->settings.rounds; round++)
 		for (int i = 0; i < s->row_count; i++) {
 			tell(s, "timing", i);
+			began = work_now();
 			measure_time(&s->rows[i], &s->settings, &s->facts);
+			s->rows[i].seconds += work_now() - began;
 		}
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K");

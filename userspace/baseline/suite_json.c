@@ -136,12 +136,12 @@ static json_t *row_json(const struct outcome *o, const struct facts *f)
 {
 	struct estimate e = estimate_row(o->row->name, f);
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:o}}",
+	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:{s:I, s:o}}",
 			 "row", o->row->name, "family", o->family->name, "title", o->row->title,
 			 "unit", o->row->unit, "in_summary", !o->row->extra, "status",
 			 status_name(o->status), "why", text_or_null(o->why), "how",
 			 text_or_null(o->how), "estimate", estimate_json(&e), "measured",
-			 measured_json(o), "curve", curve_json(o), "proof", "calls",
+			 measured_json(o), "curve", curve_json(o), "seconds", o->seconds, "proof", "calls",
 			 (json_int_t)o->counted_calls, "invariants", invariants_json(o));
 }
 

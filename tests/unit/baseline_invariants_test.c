@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Claims about the judge of benchmarks: what holds, what breaks, and what nobody looked at. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "userspace/baseline/families.h"
+#include "userspace/baseline/invariants.h"
+
+enum { CALLS = 1009, PLACES = EVENT_COUNT + WITNESS_COUNT };
+
+static const struct invariant one_each[] = {
+	{ EXACTLY, EVENT_getuid, 1, 0, 0, "one getuid a call" },
+	{ AT_MOST, EVENT_switches, 2, 4, 0.05, "few switches" },
+	{ AT_LEAST, WITNESS(WITNESS_BYTES), 64, 0, 0, "every byte arrived" },
+};
+
+static enum proof judge(double getuids, double switches, double bytes, char why[200])
+{
+	struct finding findings[3];
+	double counted[PLACES];
+
+	for (int i = 0; i < PLACES; i++)
+		counted[i] = NAN;
+	counted[EVENT_getuid] = getuids;
+	counted[EVENT_switches] = switches;
+	counted[WITNESS(WITNESS_BYTES)] = bytes;
+	return invariants_judge(one_each, 3, CALLS, counted, findings, why, 200);
+}
+
+static void what_was_expected_holds(void **state)
+{
+	char why[200];
+
+	assert_int_equal(judge(CALLS, 2 * CALLS, 64 * CALLS, why), PROOF_HELD);
+	assert_string_equal(why, "");
+	assert_int_equal(judge(CALLS, 0, 65 * CALLS, why), PROOF_HELD);
+}
+
+static void one_more_or_less_breaks_an_exact_count(void **state)
+{
+	char why[200];
+
+	assert_int_equal(judge(CALLS - 1, 0, 64 * CALLS, why), PROOF_BROKEN);
+	assert_int_equal(judge(CALLS + 1, 0, 64 * CALLS, why), PROOF_BROKEN);
+	assert_string_equal(why, "one getuid a call: expected exactly 1009 getuid calls in 1009 "
+			    "calls, counted 1010");
+	assert_int_equal(judge(CALLS, 0, 64 * CALLS - 1, why), PROOF_BROKEN);
+}
+
+static void slack_ends_where_it_says(void **state)
+{
+	char why[200];
+	double most = (2 * CALLS + 4) * 1.05;
+
+	assert_int_equal(judge(CALLS, floor(most), 64 * CALLS, why), PROOF_HELD);
+	assert_int_equal(judge(CALLS, ceil(most), 64 * CALLS, why), PROOF_BROKEN);
+}
+
+static void what_nobody_counted_proves_nothing(void **state)
+{
+	char why[200];
+
+	assert_int_equal(judge(NAN, 0, 64 * CALLS, why), PROOF_MISSING);
+	assert_string_equal(why, "nothing counted getuid calls");
+	/* But a break beside it is a break. */
+	assert_int_equal(judge(NAN, 1e6, 64 * CALLS, why), PROOF_BROKEN);
+	assert_non_null(strstr(why, "few switches"));
+}
+
+/* A row that no count can break proves nothing. */
+static void every_row_can_break(void **state)
+{
+	for (const struct family *const *f = families; *f; f++) {
+		for (int i = 0; i < (*f)->count; i++) {
+			const struct row *row = &(*f)->rows[i];
+			struct finding findings[ROW_INVARIANTS];
+			double counted[PLACES];
+			char why[200];
+
+			for (int place = 0; place < PLACES; place++)
+				counted[place] = -1e18;
+			if (invariants_judge(row->invariants, ROW_INVARIANTS, row->counted_calls,
+					     counted, findings, why, sizeof(why)) != PROOF_BROKEN)
+				fail_msg("%s has no invariant that can break", row->name);
+		}
+	}
+}
+
+/* The published summary has 36 rows: ICMP was not among them. */
+static void the_summary_has_its_36_rows(void **state)
+{
+	int rows = 0;
+
+	for (const struct family *const *f = families; *f; f++)
+		for (int i = 0; i < (*f)->count; i++)
+			rows += !(*f)->rows[i].extra;
+	assert_int_equal(rows, 36);
+}
+
+static void every_counter_and_witness_has_a_name_of_its_own(void **state)
+{
+	for (int i = 0; i < PLACES; i++) {
+		struct invariant one = { .event = i };
+
+		assert_non_null(invariant_counter(&one));
+		for (int j = 0; j < i; j++) {
+			struct invariant other = { .event = j };
+
+			assert_string_not_equal(invariant_counter(&one), invariant_counter(&other));
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_expected_holds),
+		cmocka_unit_test(one_more_or_less_breaks_an_exact_count),
+		cmocka_unit_test(slack_ends_where_it_says),
+		cmocka_unit_test(what_nobody_counted_proves_nothing),
+		cmocka_unit_test(every_row_can_break),
+		cmocka_unit_test(the_summary_has_its_36_rows),
+		cmocka_unit_test(every_counter_and_witness_has_a_name_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Claims about the sums of repeated measurements: known values, and what noise cannot move. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+
+#include "userspace/baseline/stats.h"
+
+#define COUNT(values) (sizeof(values) / sizeof(*(values)))
+
+static void assert_near(double found, double expected)
+{
+	if (!(fabs(found - expected) < 1e-9))
+		fail_msg("found %.12g, expected %.12g", found, expected);
+}
+
+static void known_values_give_known_sums(void **state)
+{
+	static const double values[] = { 7, 2, 3, 5, 11, 13 };
+
+	assert_near(stats_mean(values, COUNT(values)), 41.0 / 6);
+	assert_near(stats_median(values, COUNT(values)), 6);
+	assert_near(stats_sd(values, COUNT(values)), sqrt(581.0 / 30));
+	assert_near(stats_median(values, 5), 5);
+}
+
+static void trimmed_mean_loses_a_tenth_at_each_end(void **state)
+{
+	double values[20];
+
+	for (int i = 0; i < 20; i++)
+		values[i] = i;
+	values[3] = 1e9;
+	values[7] = -1e9;
+	/* 2 go at each end: -1e9 and 0, 1e9 and 19. */
+	assert_near(stats_trimmed_mean(values, 20), (171.0 - 3 - 7) / 16);
+	assert_near(stats_trimmed_mean(values, 1), 0);
+	/* Of fewer than 10 none goes. */
+	assert_near(stats_trimmed_mean((double[]){ 1, 2, 9 }, 3), 4);
+}
+
+/* The same table as in any book on the sign test. */
+static void ranks_of_the_median_are_those_of_the_sign_test(void **state)
+{
+	static const struct {
+		size_t n;
+		int rank;
+	} known[] = { { 1, -1 }, { 5, -1 }, { 6, 0 }, { 8, 0 }, { 9, 1 }, { 10, 1 }, { 12, 2 },
+		      { 15, 3 }, { 20, 5 }, { 30, 9 } };
+
+	for (size_t i = 0; i < COUNT(known); i++)
+		assert_int_equal(stats_rank_below(known[i].n), known[i].rank);
+}
+
+static void one_wild_value_of_ten_moves_no_interval(void **state)
+{
+	double values[] = { 10, 11, 12, 13, 14, 15, 16, 17, 18, 19 };
+	struct spread calm = stats_spread(values, 10), wild;
+
+	values[9] = 1e6;
+	wild = stats_spread(values, 10);
+	assert_true(calm.holds_95);
+	assert_near(wild.low, calm.low);
+	assert_near(wild.high, calm.high);
+	assert_near(wild.median, calm.median);
+	assert_true(wild.mean > 1e4);
+}
+
+static void few_values_say_that_they_are_a_range(void **state)
+{
+	static const double values[] = { 3, 1, 2 };
+	struct spread s = stats_spread(values, 3);
+
+	assert_false(s.holds_95);
+	assert_near(s.low, 1);
+	assert_near(s.high, 3);
+	assert_true(isnan(stats_sd(values, 1)));
+}
+
+static void drift_between_rounds_is_inside_the_interval(void **state)
+{
+	double values[12];
+	struct spread both;
+
+	for (int i = 0; i < 6; i++) {
+		values[i] = 10 + i;
+		values[6 + i] = 100 + i;
+	}
+	both = stats_spread_rounds(values, 6, 2);
+	assert_near(both.low, 10);
+	assert_near(both.high, 105);
+	assert_int_equal(both.n, 12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(known_values_give_known_sums),
+		cmocka_unit_test(trimmed_mean_loses_a_tenth_at_each_end),
+		cmocka_unit_test(ranks_of_the_median_are_those_of_the_sign_test),
+		cmocka_unit_test(one_wild_value_of_ten_moves_no_interval),
+		cmocka_unit_test(few_values_say_that_they_are_a_range),
+		cmocka_unit_test(drift_between_rounds_is_inside_the_interval),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The commands of tools/baseline that read records: plot, mistakes, agree. They need no root."""
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from pathlib import Path
+
+from . import agree, mistakes
+from .records import BadBaseline, load
+
+COLUMNS = 98
+FINE, DISAGREES, USAGE, REFUSED = 0, 1, 2, 3
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="baseline", description=__doc__)
+    commands = made.add_subparsers(dest="command", required=True)
+    plot = commands.add_parser("plot", help="draw the figures of a record: SVG and PNG")
+    plot.add_argument("record", metavar="RECORD")
+    plot.add_argument("--out", required=True, metavar="DIR", help="where the figures go")
+    wrong = commands.add_parser(
+        "mistakes", help="check the published report's known mistakes against a record")
+    wrong.add_argument("record", metavar="RECORD")
+    both = commands.add_parser("agree", help="say whether two runs agree; exit 1 if they do not")
+    both.add_argument("first", metavar="RECORD")
+    both.add_argument("second", metavar="RECORD")
+    return made
+
+
+def tell_mistakes(path: str) -> int:
+    """Print every mistake with its verdict; 1 if the record contradicts one of them."""
+    found = mistakes.check(load(path))
+    for each in found:
+        print(f"{each.name:<16} {each.verdict:<13} {each.claim}")
+        print(textwrap.fill(each.evidence, COLUMNS, initial_indent=" " * 31,
+                            subsequent_indent=" " * 31))
+    return DISAGREES if any(each.verdict == mistakes.NOT_SHOWN for each in found) else FINE
+
+
+def tell_agreement(first: str, second: str) -> int:
+    """Print every row that both have; 1 if one disagrees."""
+    found = agree.compare(load(first), load(second))
+    if not found:
+        raise BadBaseline(f"{first} and {second}: no row is measured in both")
+    for each in found:
+        print(f"{each.row:<22} {'agrees' if each.agrees else 'DISAGREES':<10} {each.sentence}")
+    wrong = sum(not each.agrees for each in found)
+    print(f"{len(found) - wrong} of {len(found)} rows agree within their intervals")
+    return DISAGREES if wrong else FINE
+
+
+def draw(path: str, out: str) -> int:
+    """Draw every figure that the record has data for."""
+    record = load(path)
+    try:
+        from . import figures  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        print(f"baseline: {error}: run tools/setup, which makes build/venv", file=sys.stderr)
+        return REFUSED
+    for file in figures.draw_all(record, Path(out)):
+        print(file)
+    return FINE
+
+
+def main(arguments: list[str]) -> int:
+    """Return the exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        if options.command == "mistakes":
+            return tell_mistakes(options.record)
+        if options.command == "agree":
+            return tell_agreement(options.first, options.second)
+        return draw(options.record, options.out)
+    except BadBaseline as error:
+        print(f"baseline: {error}", file=sys.stderr)
+        return USAGE
+    except OSError as error:
+        print(f"baseline: {error.filename}: {error.strerror}; choose another --out or make room",
+              file=sys.stderr)
+        return USAGE
