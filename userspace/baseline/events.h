@@ -37,7 +37,6 @@
 	X(block_issues, "block reads issued", "block/block_rq_issue", "rwbs ~ \"*R*\"")        \
 	X(cached, "folios added to the page cache", "filemap/mm_filemap_add_to_page_cache", "") \
 	X(packets, "packets on the device", "net/net_dev_start_xmit", "name == \"@\"")         \
-	X(strays, "packets on other devices", "net/net_dev_start_xmit", "name != \"@\"")       \
 	X(retransmits, "segments retransmitted", "tcp/tcp_retransmit_skb", "")                 \
 	X(established, "sockets that became established", "sock/inet_sock_set_state",          \
 	  "newstate == 1")                                                                     \

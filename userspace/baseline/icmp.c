@@ -53,14 +53,14 @@ static int time_icmp(struct work *w, const struct row *row, uint64_t calls)
 	work_pin(0);
 	for (int i = 0; i < WARM_UP && !err; i++)
 		err = echo(w, fd, &to);
-	region_begin(w);
+	net_region_begin(w);
 	for (uint64_t i = 0; i < calls && !err; i++) {
 		uint64_t from = work_tick();
 
 		err = echo(w, fd, &to);
 		ticks[i] = work_tick() - from;
 	}
-	region_end(w);
+	net_region_end(w);
 	if (!err)
 		work_singles(w, row, ticks, calls);
 	close(fd);
@@ -72,7 +72,7 @@ static int time_icmp(struct work *w, const struct row *row, uint64_t calls)
 	{ EXACTLY, EVENT_sends, 1, 0, 0, "one request a round trip" },                      \
 	{ EXACTLY, EVENT_receives, 1, 0, 0, "one reply a round trip" },                     \
 	{ EXACTLY, EVENT_syscalls, 2, 0, 0, "no other system call, so no other process" },  \
-	{ EXACTLY, EVENT_strays, 0, 0, 0, "no packet takes another device" },               \
+	{ EXACTLY, WITNESS(WITNESS_STRAYS), 0, 0, 0, "no packet takes another device" },               \
 	{ EXACTLY, EVENT_forks, 0, 0, 0, "no task created" }
 
 static const struct row rows[] = {
@@ -81,7 +81,8 @@ static const struct row rows[] = {
 	  .counted_calls = 5003,
 	  .invariants = {
 		EACH_ECHO,
-		{ EXACTLY, EVENT_packets, 2, 0, 0, "request and reply are on the device" },
+		{ EXACTLY, WITNESS(WITNESS_PACKETS), 2, 0, 0,
+		  "request and reply are on the device" },
 		{ EXACTLY, EVENT_voluntary, 0, 0, 0,
 		  "the reply is there when the request is sent: nobody waits" },
 	  } },
@@ -89,7 +90,7 @@ static const struct row rows[] = {
 	  .which = REMOTE, .extra = true, .calls = 300, .quick_calls = 30, .counted_calls = 97,
 	  .invariants = {
 		EACH_ECHO,
-		{ AT_LEAST, EVENT_packets, 1, 0, 0, "each request is on the device" },
+		{ EXACTLY, WITNESS(WITNESS_PACKETS), 1, 0, 0, "each request is on the device" },
 		{ AT_LEAST, EVENT_voluntary, 1, 0, 0, "each request is waited for" },
 	  } },
 };

@@ -24,6 +24,8 @@ const char *witness_name(enum witness w)
 		[WITNESS_SLOPE] = "time of twice the loads over once",
 		[WITNESS_REMOTE_BYTES] = "bytes over the remote device",
 		[WITNESS_MAJOR] = "major faults by getrusage",
+		[WITNESS_PACKETS] = "packets by the device's statistics",
+		[WITNESS_STRAYS] = "packets of other devices",
 		[WITNESS_ESTABLISHED] = "connections up when connect() returned",
 		[WITNESS_COMPLETIONS] = "notifications read",
 	};

@@ -20,6 +20,8 @@ enum witness {
 	WITNESS_SLOPE,		/* time of twice the loads over time of once */
 	WITNESS_REMOTE_BYTES,	/* received by the device of the remote path */
 	WITNESS_MAJOR,		/* faults that waited for a disk (getrusage) */
+	WITNESS_PACKETS,	/* sent by the path's device on the near side, by its statistics */
+	WITNESS_STRAYS,		/* sent by other devices of the near side's namespace */
 	WITNESS_ESTABLISHED,	/* connections that were up when connect() returned (TCP_INFO) */
 	WITNESS_COMPLETIONS,	/* zero-copy sends whose notification was read */
 	WITNESS_COUNT

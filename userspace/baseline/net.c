@@ -63,7 +63,7 @@ static void set(const char *name, const char *value)
 	char path[128];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/%s", name);
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, value, strlen(value)) < 0)
 		errno = 0;
@@ -80,8 +80,11 @@ static int new_side(struct work *w, struct net *n, enum side side)
 	err = device_up("lo", "127.0.0.1");
 	if (err)
 		return work_fail(w, -err, "cannot bring up the loopback device");
-	set("ping_group_range", "0 2147483647");
-	set("ip_local_port_range", "1024 65535");
+	/* IPv6 would ask for routers and groups, which are packets too. */
+	set("ipv6/conf/all/disable_ipv6", "1");
+	set("ipv6/conf/default/disable_ipv6", "1");
+	set("ipv4/ping_group_range", "0 2147483647");
+	set("ipv4/ip_local_port_range", "1024 65535");
 	return 0;
 }
 
@@ -267,17 +270,55 @@ bool net_established(int fd)
 	       info.tcpi_state == TCP_ESTABLISHED;
 }
 
-/* /proc/self/net, not /proc/net: that of the thread's own namespace. */
-double net_received_bytes(const struct work *w)
+/* What the devices of this namespace carried so far, by their statistics. */
+struct carried {
+	double received_bytes, sent, sent_by_others;
+};
+
+/* Of the thread's own namespace, which /proc/net is not. */
+static struct carried read_devices(const struct work *w)
 {
 	FILE *file = fopen("/proc/thread-self/net/dev", "re");
-	double found = NAN, bytes;
+	struct carried c = { NAN, NAN, 0 };
+	double bytes, sent;
 	char line[512], name[64];
 
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, " %63[^:]: %lf", name, &bytes) == 2 && !strcmp(name, w->device))
-			found = bytes;
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, " %63[^:]: %lf %*f %*f %*f %*f %*f %*f %*f %*f %lf", name, &bytes,
+			   &sent) != 3)
+			continue;
+		if (strcmp(name, w->device)) {
+			c.sent_by_others += sent;
+			continue;
+		}
+		c.received_bytes = bytes;
+		c.sent = sent;
+	}
 	if (file)
 		fclose(file);
-	return found;
+	return c;
+}
+
+double net_received_bytes(const struct work *w)
+{
+	return read_devices(w).received_bytes;
+}
+
+void net_region_begin(struct work *w)
+{
+	struct carried c = read_devices(w);
+
+	w->witness[WITNESS_PACKETS] = -c.sent;
+	w->witness[WITNESS_STRAYS] = -c.sent_by_others;
+	region_begin(w);
+}
+
+void net_region_end(struct work *w)
+{
+	struct carried c;
+
+	region_end(w);
+	c = read_devices(w);
+	w->witness[WITNESS_PACKETS] += c.sent;
+	w->witness[WITNESS_STRAYS] += c.sent_by_others;
 }

@@ -39,6 +39,13 @@ bool net_established(int fd);
 double net_received_bytes(const struct work *w);
 
 /*
+ * The region, with WITNESS_PACKETS and WITNESS_STRAYS by the statistics of this namespace's
+ * devices: nobody else sends there, while the current task may be charged for packets of others.
+ */
+void net_region_begin(struct work *w);
+void net_region_end(struct work *w);
+
+/*
  * The path without help of the kernel: two TUN devices, and a child that carries every packet from
  * one to the other @delay_ns later. It owns both descriptors. Returns its pid or -errno.
  */

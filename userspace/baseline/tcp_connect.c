@@ -82,10 +82,10 @@ static int time_connect(struct work *w, const struct row *row, uint64_t calls)
 		serve(listener);
 	close(listener);
 	w->witness[WITNESS_ESTABLISHED] = w->witness[WITNESS_RETRANSMITS] = 0;
-	region_begin(w);
+	net_region_begin(w);
 	for (uint64_t i = 0; i < calls && !err; i++)
 		err = one(w, &to, row->which & CLOSING, &ticks[i]);
-	region_end(w);
+	net_region_end(w);
 	if (!err)
 		work_singles(w, row, ticks, calls);
 	work_reap(peer);
@@ -100,7 +100,7 @@ static int time_connect(struct work *w, const struct row *row, uint64_t calls)
 	{ EXACTLY, WITNESS(WITNESS_RETRANSMITS), 0, 0, 0, "no SYN is sent again" },         \
 	{ EXACTLY, EVENT_fin_sent, 1, 0, 0, "close() sends a FIN" },                        \
 	{ EXACTLY, EVENT_resets, 0, 0, 0, "no reset is sent" },                             \
-	{ EXACTLY, EVENT_strays, 0, 0, 0, "no packet takes another device" }
+	{ EXACTLY, WITNESS(WITNESS_STRAYS), 0, 0, 0, "no packet takes another device" }
 
 #define ONE_SEND { EXACTLY, EVENT_sends, 1, 0, 0, "one send before close()" }
 

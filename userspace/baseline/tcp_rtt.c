@@ -65,14 +65,14 @@ static int time_rtt(struct work *w, const struct row *row, uint64_t calls)
 		return fd;
 	for (int i = 0; i < WARM_UP && !err; i++)
 		err = round_trip(w, fd);
-	region_begin(w);
+	net_region_begin(w);
 	for (uint64_t i = 0; i < calls && !err; i++) {
 		uint64_t from = work_tick();
 
 		err = round_trip(w, fd);
 		ticks[i] = work_tick() - from;
 	}
-	region_end(w);
+	net_region_end(w);
 	w->witness[WITNESS_RETRANSMITS] = net_retransmits(fd);
 	if (!err)
 		work_singles(w, row, ticks, calls);
@@ -85,8 +85,8 @@ static int time_rtt(struct work *w, const struct row *row, uint64_t calls)
 #define EACH_TRIP                                                                           \
 	{ EXACTLY, EVENT_sends, 2, 0, 0.001, "two sends a round trip" },                    \
 	{ EXACTLY, EVENT_receives, 2, 0, 0.001, "two receives a round trip" },              \
-	{ AT_LEAST, EVENT_packets, 2, -2, 0, "two packets a round trip on the device" },    \
-	{ EXACTLY, EVENT_strays, 0, 0, 0, "no packet takes another device" },               \
+	{ AT_LEAST, EVENT_packets, 2, -2, 0, "two packets a round trip are sent" },         \
+	{ EXACTLY, WITNESS(WITNESS_STRAYS), 0, 0, 0, "no packet takes another device" },               \
 	{ EXACTLY, EVENT_retransmits, 0, 0, 0, "no segment is sent again" },                \
 	{ EXACTLY, WITNESS(WITNESS_RETRANSMITS), 0, 0, 0, "TCP says so too" },              \
 	{ AT_LEAST, EVENT_switches, 2, -2, 0.02, "each side waits for the other" },         \
@@ -95,10 +95,15 @@ static int time_rtt(struct work *w, const struct row *row, uint64_t calls)
 static const struct row rows[] = {
 	{ .name = "tcp-rtt", .title = "TCP round trip, loopback", .unit = "us",
 	  .which = LOOPBACK, .takes_turns = true, .calls = 100000, .quick_calls = 5000,
-	  .counted_calls = 5003, .invariants = { EACH_TRIP } },
+	  .counted_calls = 5003,
+	  .invariants = { EACH_TRIP,
+		{ EXACTLY, WITNESS(WITNESS_PACKETS), 2, 0, 0.01,
+		  "data there and back, each with the answer to the last" } } },
 	{ .name = "tcp-rtt-remote", .title = "TCP round trip, remote path", .unit = "ms",
 	  .which = REMOTE, .calls = 300, .quick_calls = 30, .counted_calls = 97,
-	  .invariants = { EACH_TRIP } },
+	  .invariants = { EACH_TRIP,
+		{ EXACTLY, WITNESS(WITNESS_PACKETS), 1, 0, 0.01,
+		  "a packet a round trip leaves the near side" } } },
 };
 
 const struct family family_rtt = {

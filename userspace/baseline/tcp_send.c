@@ -185,7 +185,7 @@ static int time_stream_of(struct work *w, const struct row *row, uint64_t calls,
 
 	if (err)
 		return err;
-	region_begin(w);
+	net_region_begin(w);
 	if (!zerocopy)
 		err = send_copies(w, s, calls, x);
 	else if (row->which == ZEROCOPY)
@@ -193,7 +193,7 @@ static int time_stream_of(struct work *w, const struct row *row, uint64_t calls,
 	else
 		err = send_references(w, s, calls, x, PIECE_BYTES);
 	stream_close(w, s);
-	region_end(w);
+	net_region_end(w);
 	stream_free(s);
 	return err;
 }
@@ -248,7 +248,7 @@ static uint64_t piece_counts(const struct work *w, int i)
 }
 
 #define ON_LOOPBACK                                                                         \
-	{ EXACTLY, EVENT_strays, 0, 0, 0, "no packet takes another device" },               \
+	{ EXACTLY, WITNESS(WITNESS_STRAYS), 0, 0, 0, "no packet takes another device" },    \
 	{ EXACTLY, EVENT_forks, 0, 0, 0, "no task created" }
 
 #define BY_REFERENCE(bytes)                                                                 \

@@ -67,12 +67,12 @@ static int time_stream(struct work *w, const struct row *row, uint64_t calls)
 	fd = net_connect(w, w->own, port);
 	if (fd < 0)
 		return fd;
-	region_begin(w);
+	net_region_begin(w);
 	err = send_all(w, fd, calls);
 	w->witness[WITNESS_RETRANSMITS] = net_retransmits(fd);
 	shutdown(fd, SHUT_WR);
 	waitpid(peer, &status, 0);
-	region_end(w);
+	net_region_end(w);
 	close(fd);
 	w->witness[WITNESS_BYTES] = *arrived;
 	w->witness[WITNESS_EXTRA_BYTES] = (double)calls * SEND_BYTES - *arrived;
@@ -84,8 +84,8 @@ static int time_stream(struct work *w, const struct row *row, uint64_t calls)
 #define EACH_SEND                                                                           \
 	{ EXACTLY, EVENT_sends, 1, 0, 0, "one send for each 65536 bytes" },                 \
 	{ EXACTLY, WITNESS(WITNESS_BYTES), SEND_BYTES, 0, 0, "every byte arrived" },        \
-	{ AT_LEAST, EVENT_packets, 1, 0, 0, "each send is at least a packet on the device" }, \
-	{ EXACTLY, EVENT_strays, 0, 0, 0, "no packet takes another device" },               \
+	{ AT_LEAST, WITNESS(WITNESS_PACKETS), 1, 0, 0, "each send is at least a packet on the device" }, \
+	{ EXACTLY, WITNESS(WITNESS_STRAYS), 0, 0, 0, "no packet takes another device" },               \
 	{ EXACTLY, EVENT_forks, 0, 0, 0, "no task created" }
 
 static const struct row rows[] = {

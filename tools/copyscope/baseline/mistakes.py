@@ -108,7 +108,7 @@ def switch_ratio(record: Baseline) -> tuple[bool, str]:
 def loopback_limit(record: Baseline) -> tuple[bool, str]:
     """Loopback never meets the network card, so that the card cannot limit it."""
     rate, = need(record, "tcp-stream")
-    strays = need_count(record, "tcp-stream", "packets on other devices")
+    strays = need_count(record, "tcp-stream", "packets of other devices")
     return (strays == 0 and rate > 5 * ROWS["tcp-stream"][2],
             f"{rate:,.0f} Mbit/s with sends of 64 KiB, {strays:g} packets on any other device; "
             f"the report's {ROWS['tcp-stream'][2]} Mbit/s are no limit of a card")
