@@ -37,12 +37,8 @@
 	X(block_issues, "block reads issued", "block/block_rq_issue", "rwbs ~ \"*R*\"")        \
 	X(cached, "folios added to the page cache", "filemap/mm_filemap_add_to_page_cache", "") \
 	X(packets, "packets on the device", "net/net_dev_start_xmit", "name == \"@\"")         \
-	X(retransmits, "segments retransmitted", "tcp/tcp_retransmit_skb", "")                 \
-	X(established, "sockets that became established", "sock/inet_sock_set_state",          \
-	  "newstate == 1")                                                                     \
 	X(fin_sent, "sockets that began to close", "sock/inet_sock_set_state",                 \
 	  "newstate == 4")                                                                     \
-	X(resets, "resets sent", "tcp/tcp_send_reset", "")                                     \
 	X(faults, "page faults", "", "page-faults")                                            \
 	X(minor, "minor faults", "", "minor-faults")                                           \
 	X(major, "major faults", "", "major-faults")

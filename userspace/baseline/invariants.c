@@ -26,6 +26,8 @@ const char *witness_name(enum witness w)
 		[WITNESS_MAJOR] = "major faults by getrusage",
 		[WITNESS_PACKETS] = "packets by the device's statistics",
 		[WITNESS_STRAYS] = "packets of other devices",
+		[WITNESS_OPENS] = "connections opened, active and passive",
+		[WITNESS_RESETS] = "resets",
 		[WITNESS_ESTABLISHED] = "connections up when connect() returned",
 		[WITNESS_COMPLETIONS] = "notifications read",
 	};

@@ -22,6 +22,8 @@ enum witness {
 	WITNESS_MAJOR,		/* faults that waited for a disk (getrusage) */
 	WITNESS_PACKETS,	/* sent by the path's device on the near side, by its statistics */
 	WITNESS_STRAYS,		/* sent by other devices of the near side's namespace */
+	WITNESS_OPENS,		/* connections opened from and to this side, by its TCP statistics */
+	WITNESS_RESETS,		/* sent, and connections that got one */
 	WITNESS_ESTABLISHED,	/* connections that were up when connect() returned (TCP_INFO) */
 	WITNESS_COMPLETIONS,	/* zero-copy sends whose notification was read */
 	WITNESS_COUNT

@@ -39,8 +39,8 @@ bool net_established(int fd);
 double net_received_bytes(const struct work *w);
 
 /*
- * The region, with WITNESS_PACKETS and WITNESS_STRAYS by the statistics of this namespace's
- * devices: nobody else sends there, while the current task may be charged for packets of others.
+ * The region, with packets, opens and resets by this namespace's own statistics: nobody else is in
+ * it, while a tracepoint charges the current task with what a softirq does for others.
  */
 void net_region_begin(struct work *w);
 void net_region_end(struct work *w);

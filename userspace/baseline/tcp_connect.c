@@ -99,7 +99,7 @@ static int time_connect(struct work *w, const struct row *row, uint64_t calls)
 	  "established when connect() returns" },                                           \
 	{ EXACTLY, WITNESS(WITNESS_RETRANSMITS), 0, 0, 0, "no SYN is sent again" },         \
 	{ EXACTLY, EVENT_fin_sent, 1, 0, 0, "close() sends a FIN" },                        \
-	{ EXACTLY, EVENT_resets, 0, 0, 0, "no reset is sent" },                             \
+	{ EXACTLY, WITNESS(WITNESS_RESETS), 0, 0, 0, "no reset is sent" },                             \
 	{ EXACTLY, WITNESS(WITNESS_STRAYS), 0, 0, 0, "no packet takes another device" }
 
 #define ONE_SEND { EXACTLY, EVENT_sends, 1, 0, 0, "one send before close()" }
@@ -109,10 +109,11 @@ static const struct row rows[] = {
 	  .which = LOOPBACK, .takes_turns = true, .calls = 20000, .quick_calls = 2000,
 	  .counted_calls = 1009,
 	  .invariants = { EACH_CONNECTION,
-		{ EXACTLY, EVENT_established, 2, 0, 0, "both ends become established" } } },
+		{ EXACTLY, WITNESS(WITNESS_OPENS), 2, 0, 0, "both ends are opened" } } },
 	{ .name = "connect-remote", .title = "TCP connection set-up, remote path", .unit = "ms",
 	  .which = REMOTE, .calls = 300, .quick_calls = 30, .counted_calls = 53,
-	  .invariants = { EACH_CONNECTION } },
+	  .invariants = { EACH_CONNECTION,
+		{ EXACTLY, WITNESS(WITNESS_OPENS), 1, 0, 0, "this end is opened" } } },
 	{ .name = "close", .title = "TCP connection teardown, loopback", .unit = "us",
 	  .which = LOOPBACK | CLOSING, .takes_turns = true, .calls = 20000, .quick_calls = 2000,
 	  .counted_calls = 1009, .invariants = { EACH_CONNECTION, ONE_SEND } },
