@@ -31,6 +31,9 @@ struct part {
 	{ "call-" #k, { 3, CYCLES_NS, "call and return, predicted" },                       \
 	  { (k) * 0.25, CYCLES_NS, "moving arguments to registers, four a cycle" } }
 
+#define RAM(name, share, basis)                                                             \
+	{ "ram-" name, { 1, CHANNELS, "one channel's peak" }, { share, SHARE, basis } }
+
 static const struct {
 	const char *row;
 	struct part hardware, software;
@@ -59,6 +62,22 @@ static const struct {
 	  { -0.5, SHARE, "each line is read before it is written" } },
 	{ "memory-copy", { 1, CHANNELS, "one channel's peak" },
 	  { -0.6, SHARE, "two lines read and one written for each copied" } },
+	RAM("read-plain", -0.5, "one load a turn of the loop"),
+	RAM("read-unrolled", -0.3, "one core's misses"),
+	RAM("write-plain", -0.5, "each line is read before it is written"),
+	RAM("write-unrolled", -0.5, "each line is read before it is written"),
+	RAM("write-memset", -0.4, "non-temporal beyond a share of the cache"),
+	RAM("copy-plain", -0.6, "two lines read and one written for each copied"),
+	RAM("copy-unrolled", -0.6, "two lines read and one written for each copied"),
+	RAM("copy-memcpy", -0.6, "two lines read and one written for each copied"),
+	RAM("read-avx2", -0.3, "one core's misses"),
+	RAM("read-avx512", -0.3, "one core's misses"),
+	RAM("write-avx512", -0.4, "whole lines: some are not read before"),
+	RAM("write-nt", -0.2, "no line is read before it is written"),
+	RAM("write-stosb", -0.3, "microcode that does not read lines first"),
+	RAM("copy-avx512", -0.6, "two lines read and one written for each copied"),
+	RAM("copy-nt", -0.5, "one line read and one written for each copied"),
+	RAM("copy-movsb", -0.5, "microcode that does not read lines first"),
 	{ "fault-hole", { 0.3, AS_IS, "exception, a page cleared" },
 	  { 1.7, AS_IS, "page cache, file system's page_mkwrite; no disk is read" } },
 	{ "fault-minor", { 0.2, AS_IS, "exception, a page cleared" }, { 0.4, AS_IS, "page allocated" } },
