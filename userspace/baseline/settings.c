@@ -106,7 +106,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->quiet = true;
 		break;
 	case KEY_HELP:
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
+			  "baseline");
+		exit(0);
+	case ARGP_KEY_ERROR:
+		fail("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
 		break;
 	case ARGP_KEY_ARG:
 		fail("'%s' is not an option", arg);
@@ -142,8 +146,9 @@ void settings_parse(int argc, char **argv, struct settings *s)
 	};
 
 	*s = (struct settings){ .rtt_ms = 6, .dir = "." };
-	argp_err_exit_status = 2;
-	argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, s);
+	/* argp's own complaints take two lines and name the program's whole path. */
+	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, s))
+		exit(2);
 	if (!s->runs)
 		s->runs = s->quick ? QUICK_RUNS : FULL_RUNS;
 	if (!s->rounds)

@@ -19,8 +19,11 @@ static int open_nameless(struct shelf *shelf)
 	struct stat st;
 	int err;
 
-	if (!stat(shelf->path, &st) && S_ISDIR(st.st_mode))
-		return -EISDIR;
+	shelf->direct = !stat(shelf->path, &st) && !S_ISREG(st.st_mode);
+	if (shelf->direct) {
+		shelf->fd = open(shelf->path, O_WRONLY | O_CLOEXEC);
+		return shelf->fd < 0 ? -errno : 0;
+	}
 	memcpy(folder, shelf->path, sizeof(folder));
 	shelf->fd = open(dirname(folder), O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
 	if (shelf->fd < 0)
@@ -69,6 +72,10 @@ int shelf_keep(struct shelf *shelf, const struct suite *s)
 	if (!file)
 		return -errno;
 	err = suite_write(s, file);
+	if (shelf->direct) {
+		fclose(file);
+		return err;
+	}
 	if (!err && (fflush(file) || ftruncate(shelf->fd, ftell(file))))
 		err = -errno;
 	snprintf(from, sizeof(from), "/proc/self/fd/%d", shelf->fd);

@@ -31,9 +31,13 @@ int suite_write(const struct suite *s, FILE *out);
 void suite_report(const struct suite *s, FILE *out);
 void suite_list(FILE *out);
 
-/* A file that gets its name only when it is whole. @path is where it will be. 0 or -errno. */
+/*
+ * A file that gets its name only when it is whole. @path is where it will be. What is no regular
+ * file, as /dev/null, is written to and never replaced. 0 or -errno.
+ */
 struct shelf {
 	int fd;
+	bool direct;
 	char path[4096];
 };
 int shelf_reserve(struct shelf *shelf, const char *asked, const char *id);

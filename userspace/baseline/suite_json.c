@@ -152,7 +152,9 @@ static json_t *suite_json(const struct suite *s)
 	struct tm utc;
 
 	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&s->started, &utc));
-	for (char **word = s->command; *word; word++)
+	/* Where the tree lies on this machine is nobody's business. */
+	json_array_append_new(command, json_string(program_invocation_short_name));
+	for (char **word = s->command + 1; *word; word++)
 		json_array_append_new(command, json_string(*word));
 	for (int i = 0; i < s->facts.warning_count; i++)
 		json_array_append_new(warnings, json_string(s->facts.warnings[i]));
