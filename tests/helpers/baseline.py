@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs tools/baseline, and checks and asks its records."""
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+
+ROOT = Path(__file__).resolve().parents[2]
+BASELINE = ROOT / "tools" / "baseline"
+PROGRAM = ROOT / "build" / "baseline"
+SCHEMA = ROOT / "docs" / "baseline.schema.json"
+MADE = ROOT / "tests" / "data" / "baseline-host.json"
+# Far above what any run here takes: it only ends runs that hang.
+TIMEOUT_S = 600
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+
+@functools.lru_cache(maxsize=None)
+def validator() -> jsonschema.Draft202012Validator:
+    """The schema of baseline records, itself checked."""
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def faults(record: dict) -> list[str]:
+    """What the schema has against a record."""
+    return [f"{error.json_path}: {error.message[:200]}"
+            for error in validator().iter_errors(record)]
+
+
+def run(*words, **options) -> subprocess.CompletedProcess:
+    """Run tools/baseline with these words, as they are."""
+    return subprocess.run([str(word) for word in (BASELINE, *words)], capture_output=True,
+                          text=True, timeout=TIMEOUT_S, check=False, **options)
+
+
+def rows_of(done: subprocess.CompletedProcess) -> dict[str, dict]:
+    """The rows of a run that was told --json -, by name; the record is checked."""
+    assert done.stdout.startswith("{"), f"no record, exit {done.returncode}: {done.stderr}"
+    record = json.loads(done.stdout)
+    assert not faults(record), "\n".join(faults(record))
+    return {row["row"]: row for row in record["rows"]}
+
+
+def quick(*names, more=(), **options) -> dict[str, dict]:
+    """The rows of a quick run of two runs of these rows or families."""
+    words = [word for name in names for word in ("--only", name)]
+    return rows_of(run("--quick", "--runs", 2, *words, *more, "--json", "-", **options))
+
+
+def counted(row: dict, counter: str) -> float | None:
+    """What was counted of that name in the counting pass."""
+    for each in row["proof"]["invariants"]:
+        if each["counter"] == counter:
+            return each["counted"]
+    raise AssertionError(f"{row['row']} has no invariant of {counter}")

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The machine baseline measures every row here, and proves by counters what each one does."""
+from __future__ import annotations
+
+import functools
+import json
+import os
+
+import pytest
+
+from helpers import baseline, records
+
+pytestmark = records.needs_root
+
+# What a counting pass must show, a call: counter and how often.
+COUNTS = {
+    "syscall": {"getuid calls": 1, "system calls": 1, "page faults": 0},
+    "call-7": {"system calls": 0, "page faults": 0, "voluntary context switches": 0},
+    "process": {"tasks created": 1, "tasks created with shared memory": 0},
+    "thread": {"tasks created": 1, "tasks created with shared memory": 1},
+    "fault-hole": {"page faults in user mode": 1, "block reads queued": 0},
+    "fault-minor": {"page faults in user mode": 1, "minor faults": 1, "block reads queued": 0},
+    "fault-major": {"page faults in user mode": 1, "major faults": 1, "block reads queued": 1},
+    "icmp-rtt": {"sendto calls": 1, "recvfrom calls": 1, "system calls": 2,
+                 "voluntary context switches": 0, "packets by the device's statistics": 2},
+    "icmp-rtt-remote": {"packets by the device's statistics": 1, "packets of other devices": 0},
+    "tcp-stream": {"sendto calls": 1, "bytes arrived": 65536, "packets of other devices": 0},
+    "connect": {"connect calls": 1, "connections up when connect() returned": 1,
+                "connections opened, active and passive": 2, "resets": 0,
+                "retransmits by TCP_INFO": 0},
+    "close-remote": {"sockets that began to close": 1, "resets": 0},
+    "file-cache": {"pread64 calls": 1, "block reads queued": 0, "bytes read from disks": 0},
+    "read-random": {"pread64 calls": 1, "block reads queued": 1, "bytes read from disks": 4096,
+                    "folios added to the page cache": 1, "pages cached before": 0},
+    "remote-random": {"pread64 calls": 1, "block reads queued": 0, "bytes read from disks": 0},
+    "contention": {"pread64 calls": 20, "block reads queued": 20, "tasks created": 0},
+}
+# Where the scheduler has a say: counter, at least and at most, a call.
+ROUGH_COUNTS = {
+    "switch-process": ("context switches", 1.95, 2.11),
+    "switch-thread": ("context switches", 1.95, 2.11),
+    "tcp-rtt": ("packets by the device's statistics", 1.98, 2.02),
+    "read-ahead": ("block reads queued", 0, 0.25),
+}
+
+
+@pytest.fixture(name="record", scope="module")
+def fixture_record():
+    """One quick run of everything."""
+    done = baseline.run("--quick", "--json", "-")
+    assert done.stdout.startswith("{"), (done.returncode, done.stderr)
+    record = json.loads(done.stdout)
+    assert not baseline.faults(record), "\n".join(baseline.faults(record))
+    return record
+
+
+@pytest.fixture(name="rows", scope="module")
+def fixture_rows(record):
+    """Its rows by name."""
+    return {row["row"]: row for row in record["rows"]}
+
+
+def test_every_row_is_measured_and_proved(rows):
+    assert {name: row["why"] for name, row in rows.items() if row["status"] != "valid"} == {}
+
+
+def test_the_published_summary_has_its_36_rows(rows):
+    assert sum(row["in_summary"] for row in rows.values()) == 36
+
+
+def test_a_quick_run_takes_less_than_a_minute(record):
+    if record["warnings"]:
+        pytest.skip(f"the machine is busy: {record['warnings'][0]}")
+    assert record["protocol"]["seconds"] < 60
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_the_counting_pass_counts_what_the_row_is(rows, name):
+    calls = rows[name]["proof"]["calls"]
+    for counter, each in COUNTS[name].items():
+        assert baseline.counted(rows[name], counter) == each * calls, counter
+
+
+@pytest.mark.parametrize("name", ROUGH_COUNTS)
+def test_the_scheduler_shifts_a_count_by_little(rows, name):
+    counter, least, most = ROUGH_COUNTS[name]
+    assert least <= baseline.counted(rows[name], counter) / rows[name]["proof"]["calls"] <= most
+
+
+def test_a_prediction_is_hardware_and_software(rows):
+    for row in rows.values():
+        estimate = row["estimate"]
+        assert estimate["prediction"] == pytest.approx(
+            estimate["hardware"] + estimate["software"])
+        assert estimate["hardware_basis"] and estimate["software_basis"]
+
+
+def test_a_value_lies_in_its_interval(rows):
+    for row in rows.values():
+        measured = row["measured"]
+        assert measured["low"] <= measured["value"] <= measured["high"], row["row"]
+        assert len(measured["values"]) == measured["runs"] * measured["rounds"]
+
+
+def test_the_remote_path_has_the_delay_it_was_told(rows):
+    for name in "tcp-rtt-remote", "icmp-rtt-remote", "connect-remote":
+        assert 6 <= min(rows[name]["measured"]["values"]), name
+        assert "delay" in rows[name]["how"] or "later" in rows[name]["how"]
+
+
+def test_another_delay_is_another_round_trip():
+    row = baseline.quick("icmp-rtt-remote", more=("--rtt", 20))["icmp-rtt-remote"]
+    assert 20 <= row["measured"]["value"] < 40
+
+
+def test_the_file_cache_ends_below_its_limit(rows):
+    assert 16 <= rows["file-cache"]["measured"]["value"] < 32
+    small, *_, large = rows["file-cache"]["curve"]["points"]
+    assert small["disk_bytes"] == 0 < large["disk_bytes"]
+
+
+def test_working_sets_show_the_levels(rows):
+    small, *_, large = rows["latency-memory"]["curve"]["points"]
+    assert large["value"] > 5 * small["value"]
+
+
+def test_only_the_rows_named_are_run():
+    assert set(baseline.quick("call-3", "switch")) == {"call-3", "switch-process",
+                                                       "switch-thread"}
+
+
+# What is done besides, or left out, in the counted region: rows that must notice.
+SPOILT = {
+    "skip": ("syscall", "process", "switch-thread", "tcp-rtt", "connect", "fault-minor",
+             "read-random", "contention", "icmp-rtt-remote", "tcp-stream"),
+    "syscall": ("call-0", "syscall", "latency-l1"),
+    "sleep": ("timing", "icmp-rtt"),
+    "fault": ("memory-read", "switch-process", "fault-hole"),
+    "fork": ("process", "thread", "tcp-rtt"),
+    "packet": ("tcp-rtt-remote", "tcp-stream-remote", "close-remote"),
+    "read": ("fault-hole", "file-cache", "read-sequential", "remote-random"),
+}
+
+
+@functools.lru_cache(maxsize=None)
+def spoilt(broken: str) -> tuple[int, dict]:
+    """Exit status and rows of a run that was spoilt so."""
+    words = [word for name in SPOILT[broken] for word in ("--only", name)]
+    done = baseline.run("--quick", "--runs", 2, *words, "--break", broken, "--json", "-")
+    return done.returncode, baseline.rows_of(done)
+
+
+@pytest.mark.parametrize("broken, name", [(broken, name) for broken, names in SPOILT.items()
+                                          for name in names])
+def test_a_spoilt_benchmark_is_invalid_and_no_number(broken, name):
+    code, rows = spoilt(broken)
+    assert (code, rows[name]["status"], rows[name]["measured"]) == (1, "invalid", None)
+    assert "expected" in rows[name]["why"] and "counted" in rows[name]["why"]
+
+
+def test_a_spoilt_row_is_said_in_the_report(tmp_path):
+    done = baseline.run("--quick", "--runs", 2, "--only", "syscall", "--break", "skip", "--json",
+                        tmp_path / "record.json")
+    assert done.returncode == 1
+    assert "syscall is INVALID: one getuid a call" in done.stdout
+    assert [line for line in done.stdout.splitlines() if line.endswith("INVALID")]
+
+
+def test_reruns_agree_within_their_intervals(tmp_path):
+    names = [word for name in ("tcp-rtt-remote", "icmp-rtt-remote", "connect-remote",
+                               "file-cache") for word in ("--only", name)]
+    for file in "first", "second":
+        done = baseline.run("--quick", *names, "--json", tmp_path / file, "--quiet")
+        assert done.returncode == 0, done.stderr
+    done = baseline.run("agree", tmp_path / "first", tmp_path / "second")
+    # Of four intervals of 95 % one may miss; more would be no accident.
+    assert "4 of 4 rows agree" in done.stdout or "3 of 4 rows agree" in done.stdout, done.stdout
+
+
+def test_the_known_mistakes_are_shown_by_this_machine(record, tmp_path):
+    (tmp_path / "record.json").write_text(json.dumps(record))
+    done = baseline.run("mistakes", tmp_path / "record.json")
+    wanted = {"units", "hole", "timer", "loopback-limit", "connect", "readahead", "cache-unit"}
+    shown = {line.split()[0] for line in done.stdout.splitlines() if " shown " in line
+             and " not shown " not in line and not line.startswith(" ")}
+    assert wanted <= shown, done.stdout
+
+
+def test_the_record_is_the_same_as_what_is_kept(tmp_path):
+    done = baseline.run("--quick", "--only", "call-0", "--json", tmp_path / "record.json")
+    assert done.returncode == 0, done.stderr
+    assert not baseline.faults(json.loads((tmp_path / "record.json").read_text()))
+    assert os.listdir(tmp_path) == ["record.json"]

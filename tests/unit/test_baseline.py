@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Readers of baseline records: each known mistake, agreement of reruns, figures."""
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any, Callable
+
+import pytest
+
+from helpers import baseline
+
+from copyscope.baseline import agree, command, figures, mistakes
+from copyscope.baseline.records import BadBaseline, Baseline, load
+
+MADE = json.loads(baseline.MADE.read_text())
+
+
+# Medians of a quiet machine, in the rows' units: times of the record itself depend on its hour.
+QUIET = {"timing": 24.5, "call-0": 1.14, "call-7": 1.40, "call-0-timed-singly": 27.4,
+         "syscall": 140, "process": 62.6, "thread": 9.5, "switch-process": 2.9,
+         "switch-thread": 2.6, "fault-hole": 4.0, "fault-major": 92.6, "memory-read": 28.7,
+         "tcp-rtt": 13.5, "tcp-rtt-remote": 6.2, "tcp-stream": 15000, "connect-remote": 6.14,
+         "close-remote": 6.8, "read-sequential": 99, "read-ahead": 4.7}
+
+
+def record(change: Callable[[dict[str, Any]], None] = lambda rows: None) -> Baseline:
+    """The record of a real run at a quiet hour, with its rows changed."""
+    data = copy.deepcopy(MADE)
+    rows = {row["row"]: row for row in data["rows"]}
+    for name, value in QUIET.items():
+        rows[name]["measured"].update(value=value, mean=value, low=0.95 * value,
+                                      high=1.05 * value, sd=0.05 * value)
+    change(rows)
+    data["rows"] = list(rows.values())
+    return Baseline(baseline.MADE, data, rows)
+
+
+def scale(name: str, factor: float) -> Callable[[dict[str, Any]], None]:
+    """A change: every number of a row by a factor."""
+    def change(rows):
+        measured = rows[name]["measured"]
+        for key in "value", "low", "high", "mean", "sd":
+            measured[key] *= factor
+    return change
+
+
+def count(name: str, counter: str, each: float) -> Callable[[dict[str, Any]], None]:
+    """A change: what was counted for each call."""
+    def change(rows):
+        proof = rows[name]["proof"]
+        found, = [inv for inv in proof["invariants"] if inv["counter"] == counter]
+        found["counted"] = each * proof["calls"]
+    return change
+
+
+def deviate(rows: dict[str, Any]) -> None:
+    """A change: thread creation deviates by more than its mean."""
+    rows["thread"]["measured"]["sd"] = 2 * rows["thread"]["measured"]["mean"]
+
+
+# A machine of which the report would have been right, for each mistake.
+CONTRADICTIONS = {
+    "units": scale("process", 1e-4),
+    "swapped-columns": deviate,
+    "hole": count("fault-hole", "block reads queued", 1),
+    "timer": scale("call-0", 30),
+    "arguments": scale("call-7", 10),
+    "switch-ratio": scale("switch-process", 4),
+    "switch-in-trip": scale("switch-process", 10),
+    "loopback-limit": count("tcp-stream", "packets of other devices", 1),
+    "connect": scale("connect-remote", 1.5),
+    "close": scale("close-remote", 1000),
+    "readahead": scale("read-ahead", 50),
+    "cache-unit": scale("memory-read", 100),
+}
+
+
+def verdicts(of: Baseline) -> dict[str, str]:
+    """Verdict by mistake."""
+    return {each.name: each.verdict for each in mistakes.check(of)}
+
+
+def test_the_data_is_a_record():
+    assert not baseline.faults(MADE)
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_mistake_is_shown_by_measurement(name):
+    assert verdicts(record())[name] == mistakes.SHOWN
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_machine_that_contradicts_it_does_not_show_it(name):
+    assert verdicts(record(CONTRADICTIONS[name]))[name] == mistakes.NOT_SHOWN
+
+
+def test_every_mistake_has_its_contradiction():
+    assert set(CONTRADICTIONS) == set(verdicts(record()))
+
+
+def test_without_its_rows_a_mistake_is_not_testable():
+    assert set(verdicts(record(lambda rows: rows.clear())).values()) == {mistakes.NOT_TESTABLE}
+
+
+def test_an_invalid_row_shows_no_mistake():
+    def spoil(rows):
+        rows["fault-hole"].update(measured=None, status="invalid", why="spoilt")
+    assert verdicts(record(spoil))["hole"] == mistakes.NOT_TESTABLE
+
+
+def test_a_record_agrees_with_itself():
+    found = agree.compare(record(), record())
+    assert len(found) == len([row for row in MADE["rows"] if row["measured"]])
+    assert all(each.agrees for each in found)
+
+
+def test_intervals_apart_disagree():
+    wrong = [each.row for each in agree.compare(record(), record(scale("tcp-rtt", 3)))
+             if not each.agrees]
+    assert wrong == ["tcp-rtt"]
+
+
+def test_records_without_a_common_row_are_refused(tmp_path, capsys):
+    empty = {**MADE, "rows": []}
+    (tmp_path / "empty.json").write_text(json.dumps(empty))
+    assert command.main(["agree", str(baseline.MADE), str(tmp_path / "empty.json")]) == 2
+    assert "no row is measured in both" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text, said", [("", "not JSON"), ("[]", "no record"),
+                                        ('{"schema": "copyscope.run/1"}', "no record"),
+                                        ('{"schema": "copyscope.baseline/1"}', "lacks")])
+def test_what_is_no_record_is_refused(tmp_path, text, said):
+    (tmp_path / "file").write_text(text)
+    with pytest.raises(BadBaseline, match=said):
+        load(tmp_path / "file")
+
+
+def test_every_figure_is_drawn_and_drawn_again_the_same(tmp_path):
+    first = list(figures.draw_all(record(), tmp_path / "a"))
+    second = list(figures.draw_all(record(), tmp_path / "b"))
+    assert len(first) == 2 * (len(figures.PLANS) + 1)
+    assert [file.read_bytes() for file in first] == [file.read_bytes() for file in second]
+
+
+def test_a_row_without_a_number_draws_nothing(tmp_path):
+    def lose(rows):
+        for name in "remote-sequential", "remote-random":
+            rows[name].update(measured=None, curve=None, status="not_measured", why="no sshfs")
+    names = {file.stem for file in figures.draw_all(record(lose), tmp_path)}
+    assert "fig4-remote-read" not in names and "fig3-file-read" in names
+
+
+def test_a_number_that_is_unproved_is_said_so():
+    def doubt(rows):
+        rows["contention"].update(status="unchecked", why="not root")
+    plan, = [plan for plan in figures.PLANS if plan.file == "fig5-contention"]
+    assert any("Not proved" in note for note in figures.notes_of(record(doubt), plan))
+
+
+def test_published_curves_are_those_of_figures():
+    for plan in figures.PLANS:
+        assert bool(figures.published_series(plan)) == plan.published
