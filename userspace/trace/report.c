@@ -201,14 +201,18 @@ static void print_timing(const struct record *r, FILE *out)
 {
 	const struct app_totals *app = &r->app[END_RECEIVER];
 	uint64_t received = app->sum.received_bytes;
+	char line[160];
+	int len;
 
 	if (!app->known || !app->elapsed_ns)
 		return;
-	fprintf(out, "\ntime            %.3f Gbit/s", received * 8.0 / app->elapsed_ns);
+	len = snprintf(line, sizeof(line), "%.3f Gbit/s", received * 8.0 / app->elapsed_ns);
 	if (app->latency.known)
-		fprintf(out, "; %s: mean %.1f us, p50 %.1f, p99 %.1f", app->latency.what,
-			app->latency.mean_us, app->latency.p50_us, app->latency.p99_us);
-	fprintf(out, "\n                %s\n",
+		snprintf(line + len, sizeof(line) - len, "; %s: mean %.1f us, p50 %.1f, p99 %.1f",
+			 app->latency.what, app->latency.mean_us, app->latency.p50_us,
+			 app->latency.p99_us);
+	print_wrapped(out, "\ntime            ", line, 16);
+	fprintf(out, "                %s\n",
 		r->machine.instruction_clock ?
 			"this emulated machine's clock counts instructions, 1 ns each: no speed" :
 		record_emulated(r) ? "times of an emulated machine mean nothing; counts are exact" :
