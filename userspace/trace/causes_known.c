@@ -30,7 +30,7 @@ static const struct {
 	[CAUSE_NO_SG] = { "no scatter-gather",
 		"the device takes no packets in pieces: switch sg on (ethtool -K), or use plain send" },
 	[CAUSE_DRIVER] = { "driver limit",
-		"the driver takes fewer pieces than the packet has: send larger, page-aligned buffers" },
+		"the driver wants fewer pieces, or short packets in one: send more at a time, page-aligned" },
 	[CAUSE_XDP] = { "XDP",
 		"an XDP program wants packets in one piece: detach it, or load it where no payload passes" },
 	[CAUSE_IPSEC] = { "IPsec",
