@@ -81,7 +81,7 @@ matrix: ## every kernel and path in guests: what was referenced, copied, sent cl
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/matrix --out results/matrix
 
-unit-tests: $(UNIT_TESTS) $(BUILD)/tests/guest/copied_bytes.so
+unit-tests: $(UNIT_TESTS) $(GUEST_TESTS) $(BUILD)/tests/guest/copied_bytes.so
 
 install: all ## copy programs, launchers and scripts under PREFIX (default /usr/local)
 	$(Q)tools/install_tree "$(DESTDIR)$(PREFIX)"

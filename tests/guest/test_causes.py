@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from guest.boots import GUEST, RELEASES, run_lines
+from guest.boots import GUEST, RELEASES, Outcome, run_lines
 from helpers import records
 from helpers.books import check_books
 
@@ -16,14 +16,28 @@ RUNS = {limit: f"A3 {BYTES} 2 --messages {MESSAGES} {words}" for limit, words in
 RUNS |= {f"{limit}.lo": f"{words} --path lo" for limit, words in list(RUNS.items())}
 # Sent in pieces that are smaller than the room behind them, so that the receiver merges some.
 RUNS["merged"] = f"A3 64 1 --messages {MESSAGES} --pattern rr"
+# What lies between the sockets: the causes of what was copied there, up to 6.12.
+PATHS = {
+    "veth --tap tx": {"packet tap on rx", "packet tap on tx"},
+    "forward": {"forwarding hop"},
+    "nic --no-sg": {"no scatter-gather"},
+    "nic": set(),
+}
+RUNS |= {path.replace(" ", ""): f"A3 {BYTES} 2 --messages 50 --path {path}" for path in PATHS}
+# So short that the guests' NIC (vmxnet3) wants each whole, and asks for what is not there yet.
+SHORT_BYTES = 32
+RUNS["short"] = f"A3 {SHORT_BYTES} 1 --messages {MESSAGES} --path nic --pattern rr"
 RUNS["unset"] = f"A3-unset {BYTES} 2 --messages {MESSAGES}"
+MEDDLED = ("filter", "xdp")
+MEDDLED_BYTES = 4093
+MEDDLED_RUN = f"A3 {MEDDLED_BYTES} 1 --messages 500 --pattern rr"
 LIMIT_FILE = "/proc/sys/net/core/optmem_max"
 
 
 @pytest.fixture(scope="module", name="outcomes")
 def all_kernels(tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
-    return run_lines(tmp_path_factory.mktemp("causes"), RUNS)
+    return run_lines(tmp_path_factory.mktemp("causes"), RUNS, options=["--nics", "2"])
 
 
 @pytest.fixture(scope="module", name="outcome", params=RELEASES)
@@ -62,6 +76,22 @@ def test_causes_add_up_to_their_site(outcome, run):
     assert "unknown" not in records.causes(record)
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_what_lies_between_the_sockets_is_the_cause(outcome, path):
+    record = balanced(outcome, path.replace(" ", ""))
+    found = set(records.causes(record, "late_copy", "reshape")) - {"small packets merged"}
+    assert found - {"driver limit"} == PATHS[path]
+    for cause in PATHS[path]:
+        assert records.causes(record)[cause] >= 50 * BYTES
+
+
+def test_a_driver_that_wants_short_packets_whole_is_the_cause(outcome):
+    record = balanced(outcome, "short")
+    # Requests and replies; what is sent again is asked for again.
+    assert records.causes(record, "reshape")["driver limit"] >= 2 * MESSAGES * SHORT_BYTES
+    assert not records.causes(record, "late_copy")
+
+
 def test_a_flag_without_its_option_is_told_apart(outcome):
     record = balanced(outcome, "unset")
     assert records.causes(record, "tx_copy") == {"SO_ZEROCOPY not set": MESSAGES * BYTES}
@@ -72,6 +102,39 @@ def test_the_report_shows_share_calls_and_remedy(outcome):
     text = outcome.text("memlock.out")
     assert "why it was copied" in text and "RLIMIT_MEMLOCK" in text
     assert max(map(len, text.splitlines())) < 100
+
+
+@pytest.fixture(scope="module", name="meddled")
+def runs_that_were_meddled_with(tmp_path_factory):
+    """Runs in whose namespaces someone else captures or has an XDP program."""
+    folder = tmp_path_factory.mktemp("meddled")
+    script = "".join(f"""
+        build/tests/guest/meddle {how} & meddler=$!
+        build/trace_run {MEDDLED_RUN} --json /out/{how}.json >/out/{how}.out 2>/out/{how}.err
+        echo $? >/out/{how}.status; kill $meddler""" for how in MEDDLED)
+    subprocess.run([GUEST, "--kernel", "6.12", "--out", folder, "--", "bash", "-c", script],
+                   check=True)
+    return Outcome("6.12", folder)
+
+
+def test_a_reader_nobody_knows_is_unknown_and_shown_with_its_stack(meddled):
+    record = balanced(meddled, "filter")
+    unknown = [each for each in record["causes"] if each["cause"] == "unknown"]
+    # One byte of each packet that is long enough, at either end.
+    assert unknown and all(each["site"] == "reshape" for each in unknown)
+    assert all(each["bytes"] == each["calls"] > 0 for each in unknown)
+    # Whatever translates the filter leaves no frame that could be followed further.
+    assert all("bpf_skb_load_helper" in each["stack"] for each in unknown)
+    text = meddled.text("filter.out")
+    assert "stack: " in text and "please report this stack" in text
+    assert {"packet tap on tx", "packet tap on rx"} <= set(records.causes(record, "late_copy"))
+
+
+def test_an_xdp_program_that_wants_packets_in_one_piece_is_the_cause(meddled):
+    record = balanced(meddled, "xdp")
+    # In one go from the user's pages into one piece: nothing is left for late_copy.
+    assert records.causes(record, "reshape")["XDP"] >= MEDDLED_BYTES
+    assert "unknown" not in records.causes(record)
 
 
 def test_a_limit_of_the_whole_machine_is_left_alone():
