@@ -25,9 +25,9 @@ done
 
 while read -r name arguments; do
 	status=0
-	# Arguments are words: the list has no quoting.
-	# shellcheck disable=SC2086
-	build/trace_run $arguments --json "/out/$name.json" \
+	# Arguments are words: the list has no quoting, and + stands for a space.
+	read -ra words <<<"$arguments"
+	build/trace_run "${words[@]//+/ }" --json "/out/$name.json" \
 		</dev/null >"/out/$name.out" 2>"/out/$name.err" || status=$?
 	echo "$status" >"/out/$name.status"
 done <"$list"

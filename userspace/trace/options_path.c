@@ -224,8 +224,9 @@ static void parse_netem(const char *value, struct path_wish *wish)
 	static const char help[] = "--netem '%s' must be words of tc-netem(8), as in loss 1%% delay 2ms";
 	const char *digit = value + strcspn(value, "0123456789");
 
-	if (!isalpha((unsigned char)*value) || !*digit || strlen(value) >= NETEM_BYTES ||
-	    value[strspn(value, " .%0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")])
+	if (value[strspn(value, " .%0123456789abcdefghijklmnopqrstuvwxyz")])
+		options_fail("%s", "--netem takes small letters, digits, dots, % and spaces");
+	if (!isalpha((unsigned char)*value) || !*digit || strlen(value) >= NETEM_BYTES)
 		options_fail(help, value);
 	if (has_word(value, "du") || has_word(value, "c"))
 		options_fail("--netem '%s': packets that are duplicated or corrupted on the way are no "

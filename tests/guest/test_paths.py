@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0
+"""On every path and with every switch, each referenced byte is found: copied, clean or dropped."""
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from guest.boots import RELEASES, boot_all
+from helpers import records
+from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
+
+NIC_PATHS = ("nic", "forward")
+LARGE_BYTES, MESSAGES, LOSSY_MESSAGES = 65536, 60, 200
+PAYLOAD = LARGE_BYTES * MESSAGES
+PRIMES = {f"{variant}.{path}":
+          f"{variant} {PRIME_BYTES} 1 --path {path} --messages {PRIME_MESSAGES}"
+          for variant, path in itertools.product(("A1", "A2", "A3"), NIC_PATHS)}
+LARGE = {f"large.{path}": f"A3 {LARGE_BYTES} 4 --path {path} --messages {MESSAGES}"
+         for path in NIC_PATHS}
+
+
+def switched(switch: str, paths: tuple[str, ...], messages: int = MESSAGES) -> dict[str, str]:
+    """Runs of A3 with one switch on some paths; + stands for a space."""
+    name = switch.split()[0].lstrip("-")
+    return {f"{name}.{path}": f"A3 {LARGE_BYTES} 2 --path {path} --messages {messages} {switch}"
+            for path in paths}
+
+
+ALL_PATHS = ("lo", "veth", *NIC_PATHS)
+NO_SG = switched("--no-sg", ("veth", "nic", "forward"))
+NO_TSO = switched("--no-tso", ALL_PATHS)
+SMALL = switched("--mtu 576", ("lo", "veth", "nic"))
+IPV6 = switched("--ipv6", ALL_PATHS)
+TAPPED = switched("--tap tx", ALL_PATHS)
+LOSSY = switched("--netem loss+3%", ALL_PATHS, LOSSY_MESSAGES)
+COPIED_LOSSY = {"copied": f"A1 {LARGE_BYTES} 2 --messages {LOSSY_MESSAGES} --netem loss+3%"}
+SPOILED = {"lose-update": f"A3 {LARGE_BYTES} 2 --path nic --messages 40 --break lose-update",
+           "detach.clean": f"A3 {LARGE_BYTES} 2 --path nic --messages 40 --break detach:clean",
+           "detach.reshape": f"A3 {LARGE_BYTES} 2 --no-sg --messages 40 --break detach:reshape",
+           "detach.taps": f"A3 {LARGE_BYTES} 2 --tap tx --messages 40 --break detach:taps"}
+BALANCED = (PRIMES | LARGE | NO_SG | NO_TSO | SMALL | IPV6 | TAPPED | LOSSY | COPIED_LOSSY)
+# What a person would see of the NICs before and after a run that is killed.
+KILLED = """
+look() { for nic in eth0 eth1; do cat /sys/class/net/$nic/mtu
+  ethtool -k $nic | grep -E '^(scatter-gather|tcp-segmentation-offload):'; done; }
+look >/out/before.txt
+build/trace_run A3 65536 1 --seconds 60 --path nic --no-sg --mtu 1400 >/dev/null 2>&1 &
+for step in $(seq 200); do [ -e /sys/class/net/eth0 ] || break; sleep 0.05; done
+sleep 1
+ls /sys/class/net >/out/during.txt
+kill -9 $!
+for step in $(seq 200); do [ -e /sys/class/net/eth1 ] && ! pgrep nic-guard && break; sleep 0.05; done
+look >/out/after.txt
+ls /sys/class/net >/out/left.txt
+ip addr add 192.0.2.1/24 dev eth0
+build/trace_run A3 64 1 --path nic >/dev/null 2>/out/refused.txt; echo $? >/out/refused.code
+"""
+
+
+@pytest.fixture(scope="module", name="outcomes")
+def both_kernels(tmp_path_factory):
+    """All runs of this file in one boot for each kernel."""
+    folder = tmp_path_factory.mktemp("paths")
+    listing, script = folder / "runs", folder / "script"
+    listing.write_text("".join(f"{name} {words}\n" for name, words in (BALANCED | SPOILED).items()))
+    script.write_text(f"tests/guest/matrix.sh {listing}\n{KILLED}")
+    return boot_all(folder, ["bash", script],
+                    ["--nics", 2, "--add", listing, "--add", script])
+
+
+@pytest.fixture(scope="module", name="outcome", params=RELEASES)
+def one_kernel(outcomes, request):
+    """What one kernel's guest left."""
+    return outcomes[request.param]
+
+
+def count(record, name):
+    """One of the counts of all sockets."""
+    return record["counts"][name]
+
+
+def left(record):
+    """Referenced bytes that left the socket, retransmissions included."""
+    return records.site(record, "tx_reference") + count(record, "retrans_referenced_bytes")
+
+
+def fates(record):
+    """What became of the packets' own references, without a capture's clones."""
+    return {"late": records.site(record, "late_copy") - count(record, "tapped_bytes"),
+            "reshaped": count(record, "reshaped_referenced_bytes"),
+            "clean": count(record, "clean_bytes"),
+            "dropped": count(record, "dropped_referenced_bytes")}
+
+
+@pytest.mark.parametrize("run", BALANCED)
+def test_every_law_balances(outcome, run):
+    assert outcome.status(run) == 0, outcome.errors(run) + outcome.text(f"{run}.out")
+    record = outcome.record(run)
+    assert not records.laws_with(record, "broken")
+    assert not records.laws_with(record, "not testable")
+    assert sum(fates(record).values()) == left(record)
+    assert f"--path {record['path']['kind']} " in BALANCED[run] or record["path"]["kind"] == "veth"
+
+
+@pytest.mark.parametrize("run", PRIMES)
+def test_23_messages_of_4093_bytes_are_94139(outcome, run):
+    record = outcome.record(run)
+    variant = run.split(".", maxsplit=1)[0]
+    assert records.site(record, "rx_copy") == PRIME_PAYLOAD == 94139
+    assert records.site(record, "tx_reference") == (94139 if variant == "A3" else 0)
+    assert records.site(record, "tx_copy") == (0 if variant == "A3" else 94139)
+    assert records.site(record, "user_gather") == (94139 if variant == "A1" else 0)
+
+
+@pytest.mark.parametrize("run", ["A3.nic", "large.nic", "no-tso.nic", "ipv6.nic"])
+def test_a_nic_is_handed_the_senders_pages_themselves(outcome, run):
+    record = outcome.record(run)
+    found = fates(record)
+    assert record["path"]["scatter_gather"] and record["path"]["hardware_dma"]
+    assert found["late"] == 0 and found["clean"] > 0.99 * left(record)
+    if not found["reshaped"]:
+        assert "copied nothing on the way out" in record["verdict"]
+
+
+@pytest.mark.parametrize("run", ["A3.forward", "large.forward", "no-tso.forward", "ipv6.forward"])
+def test_a_router_on_the_way_copies_all_or_nothing(outcome, run):
+    # Up to 6.16 at its first hop, since then not at all (d2527ad3a9e1).
+    found = fates(outcome.record(run))
+    assert not found["late"] or not found["clean"]
+    assert found["late"] + found["clean"] > 0.99 * left(outcome.record(run))
+
+
+@pytest.mark.parametrize("run", NO_SG)
+def test_without_scatter_gather_every_byte_is_moved_and_none_copied_late(outcome, run):
+    record = outcome.record(run)
+    assert not record["path"]["scatter_gather"] and not record["path"]["tso"]
+    assert fates(record) == {"late": 0, "reshaped": left(record), "clean": 0, "dropped": 0}
+    assert "cannot gather" in record["verdict"]
+    assert records.site(record, "tx_copy") == 0
+
+
+def test_completions_do_not_tell_what_a_device_without_scatter_gather_costs(outcome):
+    record = outcome.record("no-sg.nic")
+    work = record["workload"]
+    assert work["completions_copied"] < work["completions"]
+    quiet = work["completions"] - work["completions_copied"]
+    assert f"{quiet} of {work['completions']} completions did not say COPIED" in record["verdict"]
+
+
+@pytest.mark.parametrize("run", NO_TSO)
+def test_segments_cut_by_the_kernel_keep_their_references(outcome, run):
+    record = outcome.record(run)
+    assert not record["path"]["tso"] and record["path"]["scatter_gather"]
+    assert fates(record)["reshaped"] < 0.01 * left(record)
+
+
+@pytest.mark.parametrize("run", SMALL)
+def test_mtu_is_what_was_asked_for(outcome, run):
+    assert outcome.record(run)["path"]["mtu"] == 576
+
+
+@pytest.mark.parametrize("run", IPV6)
+def test_ipv6_is_what_the_sockets_speak(outcome, run):
+    record = outcome.record(run)
+    assert record["path"]["ipv6"]
+    assert all(each["local"].startswith(("fd", "[fd")) for each in record["sockets"])
+
+
+@pytest.mark.parametrize("run", TAPPED)
+def test_a_capture_at_the_sender_adds_a_copy_of_every_byte(outcome, run):
+    record = outcome.record(run)
+    assert record["path"]["taps"] == ["tx"]
+    assert count(record, "tapped_bytes") == left(record)
+    if run != "tap.nic":
+        assert records.site(record, "late_copy") == 2 * left(record) or fates(record)["clean"]
+    assert "packet capture copied" in record["verdict"]
+
+
+@pytest.mark.parametrize("run", LOSSY)
+def test_lost_packets_are_found_dropped_and_sent_again(outcome, run):
+    record = outcome.record(run)
+    assert record["path"]["netem"] == "loss 3%"
+    assert count(record, "retrans_referenced_bytes") > 0
+    assert count(record, "dropped_referenced_bytes") > 0
+
+
+def test_copied_packets_that_are_lost_are_not_copied_from_the_user_again(outcome):
+    record = outcome.record("copied")
+    assert count(record, "retrans_copied_bytes") > 0
+    assert records.site(record, "tx_copy") == LOSSY_MESSAGES * LARGE_BYTES
+
+
+def test_a_lost_reference_breaks_the_reference_law(outcome):
+    record = outcome.record("lose-update")
+    assert outcome.status("lose-update") == 1
+    assert {"send", "reference"} <= records.laws_with(record, "broken")
+
+
+@pytest.mark.parametrize("what", ["clean", "reshape", "taps"])
+def test_without_its_probe_the_reference_law_is_not_testable(outcome, what):
+    record = outcome.record(f"detach.{what}")
+    assert outcome.status(f"detach.{what}") == 0
+    assert "reference" in records.laws_with(record, "not testable")
+
+
+def test_borrowed_nics_come_back_as_they_were_after_sigkill(outcome):
+    assert "eth" not in outcome.text("during.txt"), "the run did not borrow them"
+    assert outcome.text("after.txt") == outcome.text("before.txt")
+    assert set(outcome.text("left.txt").split()) == {"lo", "eth0", "eth1"}
+
+
+def test_a_nic_with_an_address_is_not_borrowed(outcome):
+    assert outcome.text("refused.code") == "2\n"
+    line, = outcome.text("refused.txt").splitlines()
+    assert "'eth0' carries addresses" in line and "--devices" in line
