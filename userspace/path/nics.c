@@ -133,7 +133,8 @@ int nics_check(const struct path_wish *wish)
 	if (nics_choose(wish, name))
 		return refuse(getenv("COPYSCOPE_GUEST") ?
 			      "path %s needs two NICs: start the guest with --nics 2, or" :
-			      "path %s needs two NICs of this machine", wish->kind);
+			      "path %s needs two NICs, such as a guest's (--kernel 6.12)",
+			      wish->kind);
 	for (int e = 0; e < END_COUNT && !err; e++)
 		err = check_idle(name[e]);
 	return err;
