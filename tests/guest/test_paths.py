@@ -51,7 +51,8 @@ sleep 1
 ls /sys/class/net >/out/during.txt
 kill -9 $!
 for step in $(seq 200); do pgrep nic-guard >/dev/null || break; sleep 0.05; done
-for step in $(seq 200); do [ -e /sys/class/net/eth0 ] && [ -e /sys/class/net/eth1 ] && break; sleep 0.05; done
+for step in $(seq 200); do
+  [ -e /sys/class/net/eth0 ] && [ -e /sys/class/net/eth1 ] && break; sleep 0.05; done
 look >/out/after.txt
 ls /sys/class/net >/out/left.txt
 ip addr add 192.0.2.1/24 dev eth0
