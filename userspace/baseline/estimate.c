@@ -100,6 +100,7 @@ static const struct {
 	{ "zerocopy-pieces", { 50, AS_IS, "a page pinned" },
 	  { 4000, AS_IS, "system call, packet, notification" } },
 	{ "write-pieces", { 80, CYCLES_NS, "system call" }, { 500, AS_IS, "page cache, locks" } },
+	{ "write-whole", { 80, CYCLES_NS, "system call" }, { 450, AS_IS, "page cache, locks" } },
 	{ "connect", { 1, AS_IS, "context switches" },
 	  { 40, AS_IS, "socket, port, three segments, accept" } },
 	{ "connect-remote", { 1, RTTS_MS, "SYN and its answer: connect() waits no longer" },

@@ -23,7 +23,7 @@
 #include "userspace/baseline/net.h"
 #include "userspace/baseline/ram.h"
 
-enum { COPY, ZEROCOPY, ZEROCOPY_PIECES, WRITE_PIECES };
+enum { COPY, ZEROCOPY, ZEROCOPY_PIECES, WRITE_PIECES, WRITE_WHOLE };
 enum { PAGE_BYTES = 4096, DEFAULT_BYTES = 4096, SMALLEST = 8, LARGEST = 1 << 20 };
 enum { PIECES_MAX = 16, PIECE_BYTES = 8, BYTES_FULL_TURNS = 65536 };
 /* As many buffers in flight as the workload has. */
@@ -46,7 +46,7 @@ static int prepare_send(struct work *w, const struct row *row)
 	s->buffer = ram_get(POOL_BYTES);
 	if (!s->buffer)
 		return work_fail(w, errno, "no memory");
-	if (row->which == WRITE_PIECES)
+	if (row->which == WRITE_PIECES || row->which == WRITE_WHOLE)
 		return 0;
 	return net_loopback(w, &s->net);
 }
@@ -199,7 +199,7 @@ static int time_stream_of(struct work *w, const struct row *row, uint64_t calls,
 }
 
 /* Into the page cache, where no peer, packet or wake-up blurs what a piece adds. */
-static int time_write_pieces(struct work *w, uint64_t calls, int pieces)
+static int time_write(struct work *w, uint64_t calls, int pieces, bool whole)
 {
 	int fd = memfd_create("pieces", MFD_CLOEXEC), err = 0;
 	struct stream *s = w->own;
@@ -211,8 +211,12 @@ static int time_write_pieces(struct work *w, uint64_t calls, int pieces)
 	if (fd < 0 || pwritev(fd, piece, pieces, 0) != all)
 		return work_fail(w, errno, "cannot write to a file in memory");
 	region_begin(w);
-	for (uint64_t i = 0; i < calls && !err; i++)
-		err = pwritev(fd, piece, pieces, 0) != all;
+	if (whole)
+		for (uint64_t i = 0; i < calls && !err; i++)
+			err = pwrite(fd, s->buffer, all, 0) != all;
+	else
+		for (uint64_t i = 0; i < calls && !err; i++)
+			err = pwritev(fd, piece, pieces, 0) != all;
 	region_end(w);
 	close(fd);
 	return err ? work_fail(w, errno, "cannot write to a file in memory") : 0;
@@ -220,15 +224,16 @@ static int time_write_pieces(struct work *w, uint64_t calls, int pieces)
 
 static int time_send(struct work *w, const struct row *row, uint64_t calls)
 {
-	bool pieces = row->which == ZEROCOPY_PIECES || row->which == WRITE_PIECES;
+	bool write = row->which == WRITE_PIECES || row->which == WRITE_WHOLE;
+	bool pieces = write || row->which == ZEROCOPY_PIECES;
 	uint64_t x = w->x ? w->x : pieces ? 1 : DEFAULT_BYTES;
 	int err;
 
 	/* Large sends are fewer, so that each point of a curve takes about as long. */
 	if (!pieces && x > BYTES_FULL_TURNS)
 		calls = calls * BYTES_FULL_TURNS / x;
-	if (row->which == WRITE_PIECES)
-		err = time_write_pieces(w, calls, x);
+	if (write)
+		err = time_write(w, calls, x, row->which == WRITE_WHOLE);
 	else
 		err = time_stream_of(w, row, calls, x);
 	work_per_call(w, row, calls);
@@ -256,6 +261,11 @@ static uint64_t piece_counts(const struct work *w, int i)
 	{ EXACTLY, WITNESS(WITNESS_COMPLETIONS), 1, 0, 0, "each is notified once" },        \
 	{ EXACTLY, WITNESS(WITNESS_BYTES), bytes, 0, 0, "every byte arrived" }, ON_LOOPBACK
 
+#define INTO_MEMORY                                                                         \
+	{ EXACTLY, EVENT_syscalls, 1, 0, 0, "one system call a call" },                     \
+	{ EXACTLY, EVENT_block_reads, 0, 0, 0, "no disk is read" },                         \
+	{ EXACTLY, EVENT_faults, 0, 0, 0, "no page fault is taken" }
+
 static const struct row rows[] = {
 	{ .name = "send-copy", .title = "send of 4096 bytes, copied, loopback", .unit = "ns",
 	  .which = COPY, .extra = true, .calls = 8000, .quick_calls = 2000,
@@ -274,10 +284,10 @@ static const struct row rows[] = {
 	{ .name = "write-pieces", .title = "pwritev of a piece of 8 bytes to the page cache",
 	  .unit = "ns", .which = WRITE_PIECES, .extra = true, .calls = 200000,
 	  .quick_calls = 50000, .counted_calls = 10007, .point = piece_counts,
-	  .x_unit = "pieces", .invariants = {
-		{ EXACTLY, EVENT_syscalls, 1, 0, 0, "one system call a call" },
-		{ EXACTLY, EVENT_block_reads, 0, 0, 0, "no disk is read" },
-		{ EXACTLY, EVENT_faults, 0, 0, 0, "no page fault is taken" } } },
+	  .x_unit = "pieces", .invariants = { INTO_MEMORY } },
+	{ .name = "write-whole", .title = "pwrite of 8 bytes to the page cache",
+	  .unit = "ns", .which = WRITE_WHOLE, .extra = true, .calls = 200000,
+	  .quick_calls = 50000, .counted_calls = 10007, .invariants = { INTO_MEMORY } },
 };
 
 const struct family family_send = {
