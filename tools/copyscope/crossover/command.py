@@ -99,6 +99,8 @@ def sentence(found: Found, variants: tuple[str, str], where: str) -> str:
         return (f"undecided between {found.low} and {found.high} bytes on {where}: at no size looked "
                 f"at does the interval leave out 1; raise --repeats or --seconds")
     tail = f"; undecided between {found.low} and {found.high}" if found.undecided else ""
+    if found.contrary:
+        tail += f"; not so at {', '.join(map(str, found.contrary))}: they cross more than once"
     return (f"{name[found.above]} beats {name[found.below]} from {found.high} bytes on, on {where}; "
             f"{name[found.below]} is faster up to {found.low}{tail}")
 
@@ -119,7 +121,7 @@ def record_of(options: argparse.Namespace, pairs: Pairs, found: Found, started: 
         "answer": {"kind": found.kind, "faster_below": kind[found.below],
                    "faster_above": kind[found.above], "low_bytes": found.low,
                    "high_bytes": found.high, "undecided_bytes": list(found.undecided),
-                   "sentence": said},
+                   "contrary_bytes": list(found.contrary), "sentence": said},
         "sizes": [pairs.sizes[size] for size in sorted(pairs.sizes)], "proofs": []}
 
 

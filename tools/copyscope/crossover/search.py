@@ -26,6 +26,7 @@ class Found:
     low: int
     high: int
     undecided: tuple[int, ...] = ()  # sizes judged so within low to high
+    contrary: tuple[int, ...] = ()   # sizes beyond, where the other side wins all the same
 
 
 def verdict(ratios: Sequence[float]) -> tuple[str, Spread]:
@@ -124,4 +125,7 @@ def search(judge: Judge, low: int, high: int, nearness: float) -> Found:
                       winner, winner, low, high)
     within = tuple(sorted(size for size, who in judged.items()
                           if who == UNDECIDED and found.low <= size <= found.high))
-    return Found(found.kind, found.below, found.above, found.low, found.high, within)
+    contrary = tuple(sorted(size for size, who in judged.items() if found.kind == "crossover" and
+                            (size < found.low and who == found.above
+                             or size > found.high and who == found.below)))
+    return Found(found.kind, found.below, found.above, found.low, found.high, within, contrary)

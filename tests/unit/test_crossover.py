@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A search for a crossover finds it, says none where there is none, and never more than it knows."""
+from __future__ import annotations
+
+import random
+
+import pytest
+from helpers import pictures  # noqa: F401  pylint: disable=unused-import
+
+from copyscope.crossover import command
+from copyscope.crossover.search import FIRST, SECOND, UNDECIDED, Found, search, verdict
+
+LOW, HIGH, NEAR = 64, 1 << 20, 1.1
+
+
+def from_size(size: int, below=FIRST, above=SECOND):
+    """A judge of which the winner changes at a size."""
+    return lambda at: above if at >= size else below
+
+
+@pytest.mark.parametrize("nearness", [1.01, 1.1, 2.0])
+def test_a_crossover_anywhere_is_enclosed_as_closely_as_asked(nearness):
+    chosen = random.Random(23)
+    for _ in range(100):
+        at = int(LOW * (HIGH / LOW) ** chosen.random()) + 1
+        found = search(from_size(at), LOW, HIGH, nearness)
+        assert (found.kind, found.below, found.above) == ("crossover", FIRST, SECOND)
+        assert found.low < at <= found.high
+        assert found.high <= found.low * nearness or found.high - found.low <= 16
+        assert not found.undecided and not found.contrary
+
+
+def test_no_size_is_judged_twice():
+    seen = []
+
+    def judge(size):
+        seen.append(size)
+        return SECOND if size >= 5000 else FIRST
+    search(judge, LOW, HIGH, NEAR)
+    assert len(seen) == len(set(seen)) < 30
+
+
+@pytest.mark.parametrize("winner", [FIRST, SECOND])
+def test_where_one_side_always_wins_there_is_none(winner):
+    found = search(lambda _: winner, LOW, HIGH, NEAR)
+    assert found == Found("none", winner, winner, LOW, HIGH)
+
+
+def test_none_names_the_sizes_that_are_undecided():
+    found = search(lambda size: UNDECIDED if size == LOW else FIRST, LOW, HIGH, NEAR)
+    assert (found.kind, found.below, found.undecided) == ("none", FIRST, (LOW,))
+
+
+def test_nothing_decided_is_undecided_and_not_none():
+    assert search(lambda _: UNDECIDED, LOW, HIGH, NEAR).kind == "undecided"
+
+
+def test_an_undecided_band_is_the_interval():
+    def judge(size):
+        return FIRST if size < 1000 else SECOND if size > 9000 else UNDECIDED
+    found = search(judge, LOW, HIGH, NEAR)
+    assert found.kind == "crossover" and found.undecided
+    assert 1000 / NEAR - 8 <= found.low < 1000 and 9000 < found.high <= 9000 * NEAR + 8
+
+
+def test_a_win_that_is_taken_back_is_told():
+    def judge(size):
+        return SECOND if 2000 <= size < 400_000 else FIRST
+    found = search(judge, LOW, HIGH, NEAR)
+    assert found.low < 2000 <= found.high and found.contrary == (HIGH,)
+    said = command.sentence(found, ("A1", "A2"), "path lo")
+    assert said.startswith("A2 beats A1 from") and "not so at 1048576" in said
+
+
+def test_ends_that_are_undecided_do_not_hide_a_crossover():
+    def judge(size):
+        return UNDECIDED if size in (LOW, HIGH) else from_size(5000)(size)
+    found = search(judge, LOW, HIGH, NEAR)
+    assert found.kind == "crossover" and found.low < 5000 <= found.high
+
+
+def test_a_verdict_needs_an_interval_that_leaves_out_one():
+    assert verdict([0.8, 0.9, 0.85, 0.7, 0.99, 0.95])[0] == FIRST
+    assert verdict([1.2, 1.1, 1.3, 1.4, 1.01, 1.5])[0] == SECOND
+    assert verdict([0.8, 0.9, 0.85, 0.7, 0.99, 1.05])[0] == UNDECIDED
+    with pytest.raises(ValueError):
+        verdict([0.5] * 5)
+
+
+@pytest.mark.parametrize("found,words", [
+    (Found("crossover", FIRST, SECOND, 1000, 1096), "A3 beats A2 from 1096 bytes on"),
+    (Found("none", FIRST, FIRST, 64, 128), "none between 64 and 128 bytes on path lo: A2 is faster"),
+    (Found("undecided", UNDECIDED, UNDECIDED, 64, 128), "undecided between 64 and 128"),
+])
+def test_the_answer_is_a_sentence(found, words):
+    assert words in command.sentence(found, ("A2", "A3"), "path lo")
+
+
+BAD = {
+    "no variant": "", "one variant": "A1", "three variants": "A1 A2 A3", "unknown": "A1 A9",
+    "itself": "A2 A2", "low above high": "A1 A2 --low 4k --high 64", "low 4": "A1 A2 --low 4",
+    "high above the limit": "A1 A2 --high 65M", "nearness 1": "A1 A2 --nearness 1",
+    "nearness nan": "A1 A2 --nearness nan", "too few pairs": "A1 A2 --repeats 5",
+    "pairs without end": "A1 A2 --repeats 1001", "threads 0": "A1 A2 --threads 0",
+    "threads above the limit": "A1 A2 --threads 1025", "seconds 0": "A1 A2 --seconds 0",
+    "seconds nan": "A1 A2 --seconds nan", "unknown path": "A1 A2 --path tunnel",
+    "path of two hosts": "A1 A2 --path peer", "unknown option": "A1 A2 --fast",
+    "record into no folder": "A1 A2 --json /nowhere/x.json",
+    "baseline that is none": "A1 A2 --baseline /nowhere/x.json",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_usage_is_one_line_and_status_2(name, capsys, monkeypatch):
+    monkeypatch.setattr(command.launch, "make", lambda *_: pytest.fail("something was run"))
+    assert command.main(BAD[name].split()) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.startswith("crossover: ")
+    assert shown.err.count("\n") == 1 and len(shown.err) < 250
+
+
+def test_without_root_it_says_what_to_type(capsys, monkeypatch):
+    monkeypatch.setattr(command.launch.os, "geteuid", lambda: 65534)
+    assert command.main(["A1", "A2"]) == 3
+    assert capsys.readouterr().err.count("\n") == 1
