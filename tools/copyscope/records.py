@@ -212,6 +212,10 @@ class Record:
         latency = self.data["timing"]["latency_us"]
         return None if latency is None else latency["what"]
 
+    def calls(self, which: str) -> int | None:
+        """Calls that hooks saw, send or recv; None if there were no hooks: 0 would be a lie."""
+        return None if self.backend == "none" else self.at(f"counts.{which}_calls")
+
     @property
     def pinned_pages(self) -> int | None:
         """Page references taken for zero copy."""

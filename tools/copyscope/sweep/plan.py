@@ -37,6 +37,8 @@ def point(profile: Profile, variant: dict[str, str], size: int, threads: int) ->
         arguments += ["--readers", str(threads)]
     else:
         arguments += ["--receiver", variant.get("receiver", "recv")]
+    if not settings.get("probes", True):
+        arguments += ["--no-probes"]
     for key in ("addresses", "devices", "port"):
         if key in settings:
             arguments += [f"--{key}", str(settings[key])]

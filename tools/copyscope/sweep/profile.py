@@ -69,6 +69,11 @@ def column(value: Any) -> str:
     return "" if value[1] in COLUMNS else f"has no {value[1]!r}; known are {' '.join(COLUMNS)}"
 
 
+def truth(value: Any) -> str:
+    """Accept true or false."""
+    return "" if isinstance(value, bool) else "must be true or false"
+
+
 def anything(_: Any) -> str:
     """Leave the check to whoever reads it."""
     return ""
@@ -88,6 +93,7 @@ MODE: dict[str, tuple[Check, bool]] = {
     "note": (text, True), "path": (among("veth", "lo", "forward", "nic", "peer"), True),
     "pattern": (among("stream", "rr"), True),
     "threads_are": (among("connections", "cap", "readers"), True), "variants": (anything, True),
+    "probes": (truth, False),
     "message_bytes": (whole(LEAST_BYTES, MOST_BYTES), False),
     "figures_of": (among("all", "first"), False),
     "throughput_is": (among("elapsed", "nominal"), False),

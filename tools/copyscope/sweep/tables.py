@@ -87,7 +87,7 @@ def tidy_row(record: Record) -> list[Cell]:
     counts: list[Cell] = [
         record.pinned_pages, at("workload.zerocopy_sends"), at("workload.completions"),
         at("workload.completions_copied"), at("workload.enobufs"), at("workload.content_errors"),
-        at("counts.send_calls"), at("counts.recv_calls"), statuses.count("balanced"),
+        record.calls("send"), record.calls("recv"), statuses.count("balanced"),
         statuses.count("not testable"), at("overhead.share"), at("backend.attempt")]
     return [*head, *(record.site_bytes(site) for site in SITES), *counts,
             *(record.counter(end, event) for end in ENDS for event in EVENTS.values())]

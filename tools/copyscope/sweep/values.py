@@ -86,7 +86,7 @@ def metrics(record: Record, settings: dict[str, Any]) -> dict[str, Number]:
         "connections": record.connections, "messages": messages, "payload_bytes": payload}
     for site in SITES:
         found[f"{site}_bytes_per_payload_byte"] = record.site_per_byte(site)
-    found["send_calls_per_message"] = per(record.at("counts.send_calls"), messages)
+    found["send_calls_per_message"] = per(record.calls("send"), messages)
     found["pinned_pages_per_message"] = per(record.pinned_pages, messages)
     found["completions_per_message"] = per(record.at("workload.completions"), messages)
     for end in ENDS:
