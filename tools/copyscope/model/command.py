@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of tools/predict: measure or read, fit, predict, write tables and a figure."""
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from copyscope.costs import Costs
+from copyscope.figures.lines import size_text
+from copyscope.records import BadRecord, Record, load_records
+from copyscope.sweep.command import number, seconds
+from copyscope.sweep.errors import SweepError, Unusable
+from copyscope.sweep.folder import write_whole
+
+from .evaluate import Point, median_error, noise, points
+from .measure import REPEATS, measure
+from .terms import FITTED, PREDICTED, TERMS, dominant
+
+try:
+    from copyscope.figures.style import save
+    from .draw import draw
+except ImportError as missing:
+    print(f"predict: {missing}: run tools/setup, which makes build/venv", file=sys.stderr)
+    sys.exit(3)
+
+MOST_ERROR = 0.25           # median over all predictions; above it the model does not hold
+EPILOG = """\
+With nothing but --out, everything is measured into DIR first, about 8 minutes: the baseline's prices
+(baseline.json) and the runs of the sweep profile model; what is there already is kept. Or give both:
+BASELINE is a record of tools/baseline, RECORDS are runs without probes over loopback, one connection,
+of the same machine. Only A1-plain's are fitted.
+exit: 0 written; 1 written, but the median error is above 25 %, or measuring failed; 2 bad usage or
+input, nothing written; 3 this machine refuses, or matplotlib is missing
+example: sudo ./tools/predict --out results/runs/model"""
+HEAD = ("variant", "message_bytes", "n", "measured_ns", "measured_low_ns", "measured_high_ns",
+        "predicted_ns", "error", "dominant")
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with one line for an error instead of its usage text."""
+
+    def error(self, message: str) -> Any:
+        raise Unusable(f"{message}; try ./tools/predict --help")
+
+
+def build_parser() -> Parser:
+    """Describe the options."""
+    parser = Parser(prog="./tools/predict", description=sys.modules["__main__"].__doc__,
+                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+                    allow_abbrev=False)
+    add = parser.add_argument
+    add("baseline", nargs="?", type=Path, metavar="BASELINE", help="what single things cost here")
+    add("records", nargs="*", metavar="RECORDS", help="run records, folders, or a sweep's folder")
+    add("--out", type=Path, required=True, metavar="DIR", help="where the files go")
+    add("--seconds", type=seconds, metavar="S", help="of each run that is made, not the profile's")
+    add("--repeats", type=number, metavar="N", help=f"runs of each point ({REPEATS})")
+    add("--quick", action="store_true", help="measure roughly, in under a minute")
+    add("--quiet", action="store_true", help="no progress")
+    return parser
+
+
+def inputs(options: argparse.Namespace) -> tuple[Path, list[str]]:
+    """The baseline and the records: those named, or those measured now."""
+    if options.baseline is None:
+        return measure(options.out, options.seconds, options.repeats, options.quick,
+                       options.quiet), [str(options.out)]
+    if not options.records:
+        raise Unusable("RECORDS are missing: give runs too, or no BASELINE, to measure both")
+    if options.seconds or options.repeats or options.quick:
+        raise Unusable("--seconds, --repeats and --quick say how to measure: leave out BASELINE "
+                       "RECORDS")
+    return options.baseline, options.records
+
+
+def csv_of(found: list[Point]) -> str:
+    """The table: a row a variant and size, a column a term."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*HEAD, *(f"{name}_ns" for name in TERMS)])
+    for each in found:
+        spread = each.measured
+        writer.writerow([each.variant, each.size, spread.n, *(
+            f"{value:.1f}" for value in (spread.middle, spread.low, spread.high, each.predicted)),
+            f"{each.error:.4f}", dominant(each.terms),
+            *(f"{each.terms[name]:.1f}" if name in each.terms else "" for name in TERMS)])
+    return text.getvalue()
+
+
+def ranges(mine: list[Point]) -> str:
+    """Which term takes most, from which size to which."""
+    runs: list[tuple[str, list[int]]] = []
+    for each in mine:
+        name = dominant(each.terms)
+        if not runs or runs[-1][0] != name:
+            runs.append((name, []))
+        runs[-1][1].append(each.size)
+    return ", ".join(f"{name} from {size_text(sizes[0])} to {size_text(sizes[-1])}"
+                     if len(sizes) > 1 else f"{name} at {size_text(sizes[0])}"
+                     for name, sizes in runs)
+
+
+def summary(found: list[Point]) -> list[str]:
+    """One line a variant: its error, and what dominates where; then all together."""
+    lines = []
+    for variant in (FITTED, *PREDICTED):
+        mine = [each for each in found if each.variant == variant]
+        error = median_error(found, variant)
+        if error is None:
+            lines.append(f"{variant:9} not run")
+            continue
+        worst = max(mine, key=lambda each: abs(each.error))
+        told = "fitted" if variant == FITTED else \
+            f"median error {error:.0%}, worst {worst.error:+.0%} at {size_text(worst.size)}"
+        lines.append(f"{variant:9} {told}; most goes to {ranges(mine)}")
+    scatter = "one run a point, so how far repeats lie apart is not known" \
+        if max(each.measured.n for each in found) == 1 else \
+        f"repeats of a point lie within {noise(found):.0%} of their median, in the median"
+    return [*lines, f"predicted median error {median_error(found, *PREDICTED):.0%} over "
+            f"{sum(each.variant != FITTED for each in found)} points; {scatter}"]
+
+
+def table(found: list[Point]) -> list[str]:
+    """Predicted against measured, in Markdown."""
+    rows = ["| variant | bytes | measured, us | predicted, us | error | most goes to |",
+            "|---|---:|---:|---:|---:|---|"]
+    return rows + [f"| {each.variant} | {each.size} | {each.measured.middle / 1e3:.2f} | "
+                   f"{each.predicted / 1e3:.2f} | {each.error:+.0%} | {dominant(each.terms)} |"
+                   for each in found if each.variant != FITTED]
+
+
+def note_of(records: list[Record], costs: Costs) -> str:
+    """Where, when and of what."""
+    days = sorted({record.at("started")[:10] for record in records})
+    first = records[0]
+    return (f"{len(records)} runs without probes, path lo, one connection, kernel {first.kernel}, "
+            f"{first.at('machine.cpu_model')}, {first.at('machine.cpus')} CPUs, {days[0]}"
+            f"{'' if len(days) == 1 else f' to {days[-1]}'}; baseline {costs.id}")
+
+
+def explain(found: list[Point], note: str, commit: str, words: list[str]) -> str:
+    """The page beside the table and the figure."""
+    return "\n".join([
+        "# Time per message, predicted by the composite model", "", f"- {note}",
+        f"- command: `./tools/predict {shlex.join(words)}`", f"- commit: {commit}", "",
+        f"{FITTED} is fitted. The others are predicted from it and from the baseline's prices; nothing",
+        "measured of them is used. A term is named by what it is spent on:", "",
+        *(f"- {name}: {meaning}" for name, meaning in TERMS.items()), "",
+        *(f"    {line}" for line in summary(found)), "", *table(found)]) + "\n"
+
+
+def write(found: list[Point], folder: Path, note: str, page: str) -> list[Path]:
+    """Write every file; drawn first, so that what cannot be drawn leaves none."""
+    figure = draw(found, note)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "predictions.csv", csv_of(found))
+    write_whole(folder / "predictions.md", page)
+    return [folder / "predictions.csv", folder / "predictions.md",
+            *save(figure, folder / "predicted-against-measured")]
+
+
+def act(words: list[str]) -> int:
+    """Do what the words ask for."""
+    options = build_parser().parse_args(words)
+    baseline, sources = inputs(options)
+    costs, records = Costs.load(baseline), load_records(sources)
+    if not records:
+        raise Unusable("the records: there are none; run the sweep first")
+    found = points(costs, records)
+    error = median_error(found, *PREDICTED)
+    if error is None:
+        raise Unusable(f"nothing to predict: give runs of {', '.join(PREDICTED)} at sizes of which "
+                       f"{FITTED} was run at an eighth, too")
+    note = note_of(records, costs)
+    files = write(found, options.out, note,
+                  explain(found, note, records[0].at("tool.commit"), words))
+    print(*summary(found), *files, sep="\n")
+    if error > MOST_ERROR:
+        print(f"predict: the median error is {error:.0%}, above {MOST_ERROR:.0%}: the model does "
+              "not hold, or the machine was not quiet", file=sys.stderr)
+        return 1
+    return 0
+
+
+def main(words: list[str]) -> int:
+    """Run the command line; any failure is one line and its exit status."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        return act(words)
+    except (SweepError, BadRecord) as error:
+        print(f"predict: {error}", file=sys.stderr)
+        return error.status
+    except OSError as error:
+        print(f"predict: {error.filename or 'a file'}: {error.strerror}; choose another --out or "
+              "make room", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("predict: interrupted; the same command goes on from here", file=sys.stderr)
+        return 130

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Takes times from run records, fits A1-plain, and holds the predictions against the rest."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Callable
+
+from copyscope.costs import Costs
+from copyscope.records import ENDS, BadRecord, Record
+from copyscope.spread import Spread, spread
+
+from .terms import FIELDS, FITTED, PREDICTED, Fit, Terms, predict, total
+
+
+@dataclass(frozen=True)
+class Point:
+    """One variant at one size: what was measured, and what was predicted without it."""
+
+    variant: str
+    size: int
+    measured: Spread
+    terms: Terms
+
+    @property
+    def predicted(self) -> float:
+        """Nanoseconds a message."""
+        return total(self.terms)
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured, less 1."""
+        return self.predicted / self.measured.middle - 1
+
+
+def check(record: Record, costs: Costs) -> None:
+    """Refuse a run that the model says nothing of."""
+    def refuse(key: str, problem: str, remedy: str) -> None:
+        raise BadRecord(record.source, key, problem, remedy)
+
+    if record.variant not in (FITTED, *PREDICTED):
+        refuse("workload.variant", f"there is no model of {record.variant}",
+               f"give runs of {FITTED}, {', '.join(PREDICTED)}")
+    if record.backend != "none":
+        refuse("backend.name", f"it is {record.backend!r}: probes change times",
+               "run with --no-probes, or sweep with the profile model")
+    if record.path != "lo":
+        refuse("path.kind", f"it is {record.path!r}, but the baseline's sends are over loopback",
+               "run with --path lo")
+    if record.threads != 1 or record.readers != 1:
+        refuse("workload.threads", "it is not 1", "the model is of one connection")
+    if record.at("workload.pattern") != "stream":
+        refuse("workload.pattern", "it is not stream", "run with --pattern stream")
+    if record.at("machine.emulated"):
+        refuse("machine.emulated", "times mean nothing in an emulated machine", "run natively")
+    costs.check_machine(record)
+
+
+def time_ns(record: Record) -> float:
+    """Time of one message by the receiver's clock."""
+    elapsed_ns = record.at("timing.elapsed_ns")
+    if not elapsed_ns or not record.messages:
+        raise BadRecord(record.source, "workload.messages", "no whole message arrived",
+                        "make that run longer")
+    return elapsed_ns / record.messages
+
+
+def switches(record: Record) -> float:
+    """Context switches per message of the end that has more: they overlap with the other's."""
+    counts = [record.counter(end, "context-switches") for end in ENDS]
+    for end, count in zip(ENDS, counts):
+        if count is None:
+            raise BadRecord(record.source, f"counters.{end}.context-switches", "it is not measured",
+                            "run where context switches can be counted")
+    return max(count for count in counts if count is not None) / (record.messages or 1)
+
+
+def by_point(records: list[Record], value: Callable[[Record], float]) -> \
+        dict[tuple[str, int], list[float]]:
+    """A value of all repeats, by variant and size."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for record in records:
+        found.setdefault((record.variant, record.bytes), []).append(value(record))
+    return found
+
+
+def fit(costs: Costs, records: list[Record]) -> Fit:
+    """Fit A1-plain; nothing else of the records is looked at."""
+    mine = [record for record in records if record.variant == FITTED]
+    times = {size: median(values) for (_, size), values in by_point(mine, time_ns).items()}
+    counts = {size: median(values) for (_, size), values in by_point(mine, switches).items()}
+    if len(times) < 2:
+        raise BadRecord("records", FITTED, f"{len(times)} sizes of it",
+                        f"give runs of {FITTED} at two sizes or more: it is what is fitted")
+    return Fit(costs, times, counts)
+
+
+def points(costs: Costs, records: list[Record]) -> list[Point]:
+    """Every prediction that can be held against a measurement; a size too small for the fit of its
+    fields is left out."""
+    for record in records:
+        check(record, costs)
+    fitted = fit(costs, records)
+    low, high = fitted.sizes
+    made = [Point(variant, size, spread(values), predict(fitted, variant, size))
+            for (variant, size), values in by_point(records, time_ns).items()
+            if low * FIELDS <= size <= high]
+    order = (FITTED, *PREDICTED)
+    return sorted(made, key=lambda each: (order.index(each.variant), each.size))
+
+
+def median_error(found: list[Point], *variants: str) -> float | None:
+    """Median of the size of the errors of some variants; None if none was run."""
+    errors = [abs(each.error) for each in found if each.variant in variants]
+    return median(errors) if errors else None
+
+
+def noise(found: list[Point]) -> float:
+    """Median over the points of how far repeats lie apart: half the range, of the median. No model
+    can be held to less."""
+    return median((each.measured.high - each.measured.low) / 2 / each.measured.middle
+                  for each in found)
