@@ -31,6 +31,7 @@ struct work {
 	double value;			/* in the row's unit: what the pass found */
 	double trimmed;			/* 10 % trimmed mean of single calls; NAN if none are timed */
 	double witness[WITNESS_COUNT];	/* what the benchmark knows of itself; NAN: nothing */
+	const void *function;		/* whose entries are counted; NULL for none */
 	char device[16];		/* the network device that packets must take; "" for none */
 	char how[WORK_WHY_BYTES];	/* said in the record: what was used */
 	char why[WORK_WHY_BYTES];	/* set when a function below fails */
@@ -77,6 +78,12 @@ void work_per_call(struct work *w, const struct row *row, uint64_t calls);
 
 /* Sets value and trimmed from the ticks of single calls. */
 void work_singles(struct work *w, const struct row *row, uint64_t *ticks, uint64_t calls);
+
+/*
+ * Time of twice the turns over time of once: about 2, unless they overlap or were left out.
+ * @own is what @turn works on.
+ */
+double work_slope(void (*turn)(void *own, uint64_t turns), void *own, uint64_t turns);
 
 /* Says why a pass failed; returns -@err for the caller to return. */
 int work_fail(struct work *w, int err, const char *format, ...)

@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "userspace/baseline/code.h"
+
 #define TRACEFS "/sys/kernel/tracing"
 
 enum { FILTER_BYTES = 128 };
@@ -45,22 +47,6 @@ int tracefs_reach(void)
 	    mount("nodev", TRACEFS, "tracefs", 0, NULL))
 		return -errno;
 	return 0;
-}
-
-static int tracepoint_id(const char *name)
-{
-	char path[160];
-	FILE *file;
-	int id = -1;
-
-	snprintf(path, sizeof(path), TRACEFS "/events/%s/id", name);
-	file = fopen(path, "re");
-	if (!file)
-		return -errno;
-	if (fscanf(file, "%d", &id) != 1)
-		id = -EIO;
-	fclose(file);
-	return id;
 }
 
 static int syscall_number(const char *name, size_t len)
@@ -110,26 +96,62 @@ static uint64_t software_config(const char *name)
 	return PERF_COUNT_SW_PAGE_FAULTS;
 }
 
-static int open_event(enum event_id id, const char *device)
+static int read_number(const char *path)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.disabled = 1,
-		.inherit = 1,
-	};
-	char filter[FILTER_BYTES];
-	int fd, number;
+	FILE *file = fopen(path, "re");
+	int number = -1;
 
-	if (*table[id].tracepoint) {
+	if (!file)
+		return -errno;
+	if (fscanf(file, "%d", &number) != 1)
+		number = -EIO;
+	fclose(file);
+	return number;
+}
+
+static int tracepoint_id(const char *name)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), TRACEFS "/events/%s/id", name);
+	return read_number(path);
+}
+
+/* What is counted: 0 or -errno. */
+static int fill_attr(struct perf_event_attr *attr, enum event_id id, const void *function)
+{
+	int number;
+
+	if (!*table[id].tracepoint) {
+		attr->type = PERF_TYPE_SOFTWARE;
+		attr->config = software_config(table[id].filter);
+	} else if (!strcmp(table[id].tracepoint, "uprobe")) {
+		int64_t offset = code_file_offset(function);
+
+		number = read_number("/sys/bus/event_source/devices/uprobe/type");
+		if (number < 0 || offset < 0)
+			return number < 0 ? number : -EFAULT;
+		attr->type = number;
+		attr->uprobe_path = (uintptr_t)"/proc/self/exe";
+		attr->probe_offset = offset;
+	} else {
 		number = tracepoint_id(table[id].tracepoint);
 		if (number < 0)
 			return number;
-		attr.type = PERF_TYPE_TRACEPOINT;
-		attr.config = number;
-	} else {
-		attr.config = software_config(table[id].filter);
+		attr->type = PERF_TYPE_TRACEPOINT;
+		attr->config = number;
 	}
+	return 0;
+}
+
+static int open_event(enum event_id id, const char *device, const void *function)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .disabled = 1, .inherit = 1 };
+	char filter[FILTER_BYTES];
+	int number = fill_attr(&attr, id, function), fd;
+
+	if (number < 0)
+		return number;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -142,8 +164,8 @@ static int open_event(enum event_id id, const char *device)
 	return fd;
 }
 
-struct counters *counters_beside(const bool wanted[EVENT_COUNT], const char *device, char *why,
-				 size_t why_bytes)
+struct counters *counters_beside(const bool wanted[EVENT_COUNT], const char *device,
+				 const void *function, char *why, size_t why_bytes)
 {
 	struct counters *c = malloc(sizeof(*c));
 
@@ -151,7 +173,7 @@ struct counters *counters_beside(const bool wanted[EVENT_COUNT], const char *dev
 	if (!c)
 		return NULL;
 	for (int id = 0; id < EVENT_COUNT; id++) {
-		c->fd[id] = wanted[id] ? open_event(id, device) : -1;
+		c->fd[id] = wanted[id] ? open_event(id, device, function) : -1;
 		if (!wanted[id] || c->fd[id] >= 0 || *why)
 			continue;
 		snprintf(why, why_bytes, "cannot count %s (%s): %s%s", table[id].name,

@@ -13,7 +13,8 @@
 /*
  * name in the record, tracepoint, filter. "@" in a filter stands for the device of the path.
  * prctl is what starts and stops the counters. A task that was preempted has state 256
- * (TASK_REPORT_MAX, include/linux/sched.h), one that gave way has 0.
+ * (TASK_REPORT_MAX, include/linux/sched.h), one that gave way has 0. "uprobe" is a probe on the
+ * function that a benchmark names.
  */
 #define EVENTS(X)                                                                              \
 	X(syscalls, "system calls", "raw_syscalls/sys_enter", "id != %prctl")                  \
@@ -39,6 +40,7 @@
 	X(packets, "packets on the device", "net/net_dev_start_xmit", "name == \"@\"")         \
 	X(fin_sent, "sockets that began to close", "sock/inet_sock_set_state",                 \
 	  "newstate == 4")                                                                     \
+	X(entries, "entries of the function", "uprobe", "")                                    \
 	X(faults, "page faults", "", "page-faults")                                            \
 	X(minor, "minor faults", "", "minor-faults")                                           \
 	X(major, "major faults", "", "major-faults")
@@ -55,11 +57,12 @@ struct counters;
 const char *event_name(enum event_id id);
 
 /*
- * Opens those wanted, stopped, for this process and the children that it will have. One that the
- * kernel does not offer or allow reads NAN; @why then says of the first what was refused.
+ * Opens those wanted, stopped, for this process and the children that it will have: packets of
+ * @device, entries of @function. One that the kernel does not offer or allow reads NAN; @why then
+ * says of the first what was refused.
  */
-struct counters *counters_beside(const bool wanted[EVENT_COUNT], const char *device, char *why,
-				 size_t why_bytes);
+struct counters *counters_beside(const bool wanted[EVENT_COUNT], const char *device,
+				 const void *function, char *why, size_t why_bytes);
 
 /* All at once, by one prctl each: nothing else runs between the first and the last. */
 void counters_start(struct counters *c);

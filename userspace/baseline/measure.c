@@ -71,7 +71,7 @@ static int count(struct work *w, struct pass *p, const struct outcome *o)
 	int err;
 
 	want_events(o->row, wanted);
-	w->counters = counters_beside(wanted, w->device, p->why, sizeof(p->why));
+	w->counters = counters_beside(wanted, w->device, w->function, p->why, sizeof(p->why));
 	err = o->family->time(w, o->row, spoil_calls(w->settings, o->counted_calls));
 	counters_take(w->counters, p->counted);
 	memcpy(p->counted + EVENT_COUNT, w->witness, sizeof(w->witness));
