@@ -15,7 +15,12 @@ pytestmark = records.needs_root
 # What a counting pass must show, a call: counter and how often.
 COUNTS = {
     "syscall": {"getuid calls": 1, "system calls": 1, "page faults": 0},
-    "call-7": {"system calls": 0, "page faults": 0, "voluntary context switches": 0},
+    "call-7": {"entries of the function": 1, "system calls": 0, "page faults": 0, "voluntary context switches": 0},
+    "loop": {"turns by what they changed": 1, "system calls": 0},
+    "latency-memory": {"turns by what they changed": 1, "page faults": 0},
+    "memory-read": {"bytes by what the memory holds": 1 << 20, "page faults": 0},
+    "memory-write": {"bytes by what the memory holds": 1 << 20},
+    "memory-copy": {"bytes by what the memory holds": 1 << 20},
     "process": {"tasks created": 1, "tasks created with shared memory": 0},
     "thread": {"tasks created": 1, "tasks created with shared memory": 1},
     "fault-hole": {"page faults in user mode": 1, "block reads queued": 0},
@@ -131,13 +136,16 @@ def test_only_the_rows_named_are_run():
 
 # What is done besides, or left out, in the counted region: rows that must notice.
 SPOILT = {
-    "skip": ("syscall", "process", "switch-thread", "tcp-rtt", "connect", "fault-minor",
-             "read-random", "contention", "icmp-rtt-remote", "tcp-stream"),
+    "skip": ("timing", "loop", "call-0", "call-7", "latency-l1", "latency-memory", "memory-read",
+             "memory-write", "memory-copy", "ram-read-plain", "ram-copy-movsb", "process",
+             "switch-thread", "tcp-rtt", "connect", "fault-minor", "read-random", "contention",
+             "icmp-rtt-remote", "tcp-stream"),
     "syscall": ("call-0", "syscall", "latency-l1"),
     "sleep": ("timing", "icmp-rtt"),
     "fault": ("memory-read", "switch-process", "fault-hole"),
     "fork": ("process", "thread", "tcp-rtt"),
     "packet": ("tcp-rtt-remote", "tcp-stream-remote", "close-remote"),
+    "hole": ("fault-major", "read-sequential", "read-random", "read-ahead", "contention"),
     "read": ("fault-hole", "file-cache", "read-sequential", "remote-random"),
 }
 

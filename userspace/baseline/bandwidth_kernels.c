@@ -17,29 +17,25 @@
 
 enum { LINE_WORDS = 8 };
 
-struct arrays {
-	char *from, *to;
-	uint64_t bytes;
-};
-
-typedef void (*kernel)(const char *from, char *to, uint64_t bytes);
+/* Of readers, the sum of the words that were read; of others nothing. */
+typedef uint64_t (*kernel)(const char *from, char *to, uint64_t bytes);
 
 #define NOT_VECTORISED \
 	__attribute__((optimize("no-tree-vectorize,no-tree-loop-distribute-patterns")))
 
 NOT_VECTORISED
-static void read_plain(const char *from, char *to, uint64_t bytes)
+static uint64_t read_plain(const char *from, char *to, uint64_t bytes)
 {
 	const uint64_t *at = (const uint64_t *)from, *end = at + bytes / sizeof(*at);
 	uint64_t sum = 0;
 
 	for (; at < end; at++)
 		sum += *at;
-	asm volatile("" : : "r"(sum));
+	return sum;
 }
 
 NOT_VECTORISED
-static void read_unrolled(const char *from, char *to, uint64_t bytes)
+static uint64_t read_unrolled(const char *from, char *to, uint64_t bytes)
 {
 	const uint64_t *at = (const uint64_t *)from, *end = at + bytes / sizeof(*at);
 	uint64_t a = 0, b = 0, c = 0, d = 0;
@@ -50,20 +46,21 @@ static void read_unrolled(const char *from, char *to, uint64_t bytes)
 		c += at[2] + at[6];
 		d += at[3] + at[7];
 	}
-	asm volatile("" : : "r"(a + b + c + d));
+	return a + b + c + d;
 }
 
 NOT_VECTORISED
-static void write_plain(const char *from, char *to, uint64_t bytes)
+static uint64_t write_plain(const char *from, char *to, uint64_t bytes)
 {
 	uint64_t *at = (uint64_t *)to, *end = at + bytes / sizeof(*at);
 
 	for (; at < end; at++)
 		*at = 1;
+	return 0;
 }
 
 NOT_VECTORISED
-static void write_unrolled(const char *from, char *to, uint64_t bytes)
+static uint64_t write_unrolled(const char *from, char *to, uint64_t bytes)
 {
 	uint64_t *at = (uint64_t *)to, *end = at + bytes / sizeof(*at);
 
@@ -71,25 +68,28 @@ static void write_unrolled(const char *from, char *to, uint64_t bytes)
 		at[0] = at[1] = at[2] = at[3] = 1;
 		at[4] = at[5] = at[6] = at[7] = 1;
 	}
+	return 0;
 }
 
-static void write_memset(const char *from, char *to, uint64_t bytes)
+static uint64_t write_memset(const char *from, char *to, uint64_t bytes)
 {
 	memset(to, 1, bytes);
+	return 0;
 }
 
 NOT_VECTORISED
-static void copy_plain(const char *from, char *to, uint64_t bytes)
+static uint64_t copy_plain(const char *from, char *to, uint64_t bytes)
 {
 	const uint64_t *at = (const uint64_t *)from, *end = at + bytes / sizeof(*at);
 	uint64_t *out = (uint64_t *)to;
 
 	while (at < end)
 		*out++ = *at++;
+	return 0;
 }
 
 NOT_VECTORISED
-static void copy_unrolled(const char *from, char *to, uint64_t bytes)
+static uint64_t copy_unrolled(const char *from, char *to, uint64_t bytes)
 {
 	const uint64_t *at = (const uint64_t *)from, *end = at + bytes / sizeof(*at);
 	uint64_t *out = (uint64_t *)to;
@@ -98,11 +98,13 @@ static void copy_unrolled(const char *from, char *to, uint64_t bytes)
 		out[0] = at[0], out[1] = at[1], out[2] = at[2], out[3] = at[3];
 		out[4] = at[4], out[5] = at[5], out[6] = at[6], out[7] = at[7];
 	}
+	return 0;
 }
 
-static void copy_memcpy(const char *from, char *to, uint64_t bytes)
+static uint64_t copy_memcpy(const char *from, char *to, uint64_t bytes)
 {
 	memcpy(to, from, bytes);
+	return 0;
 }
 
 static bool always(void)
@@ -122,43 +124,46 @@ static bool has_avx512(void)
 }
 
 __attribute__((target("avx2")))
-static void read_avx2(const char *from, char *to, uint64_t bytes)
+static uint64_t read_avx2(const char *from, char *to, uint64_t bytes)
 {
 	const __m256i *at = (const __m256i *)from, *end = at + bytes / sizeof(*at);
 	__m256i a = _mm256_setzero_si256(), b = a;
+	uint64_t sums[4];
 
 	for (; at < end; at += 4) {
-		a = _mm256_xor_si256(a, _mm256_xor_si256(at[0], at[2]));
-		b = _mm256_xor_si256(b, _mm256_xor_si256(at[1], at[3]));
+		a = _mm256_add_epi64(a, _mm256_add_epi64(at[0], at[2]));
+		b = _mm256_add_epi64(b, _mm256_add_epi64(at[1], at[3]));
 	}
-	asm volatile("" : : "x"(a), "x"(b));
+	_mm256_storeu_si256((__m256i *)sums, _mm256_add_epi64(a, b));
+	return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
 __attribute__((target("avx512f")))
-static void read_avx512(const char *from, char *to, uint64_t bytes)
+static uint64_t read_avx512(const char *from, char *to, uint64_t bytes)
 {
 	const __m512i *at = (const __m512i *)from, *end = at + bytes / sizeof(*at);
 	__m512i a = _mm512_setzero_si512(), b = a;
 
 	for (; at < end; at += 4) {
-		a = _mm512_xor_si512(a, _mm512_xor_si512(at[0], at[2]));
-		b = _mm512_xor_si512(b, _mm512_xor_si512(at[1], at[3]));
+		a = _mm512_add_epi64(a, _mm512_add_epi64(at[0], at[2]));
+		b = _mm512_add_epi64(b, _mm512_add_epi64(at[1], at[3]));
 	}
-	asm volatile("" : : "v"(a), "v"(b));
+	return _mm512_reduce_add_epi64(_mm512_add_epi64(a, b));
 }
 
 __attribute__((target("avx512f")))
-static void write_avx512(const char *from, char *to, uint64_t bytes)
+static uint64_t write_avx512(const char *from, char *to, uint64_t bytes)
 {
 	__m512i *at = (__m512i *)to, *end = at + bytes / sizeof(*at), one = _mm512_set1_epi64(1);
 
 	for (; at < end; at++)
 		_mm512_store_si512(at, one);
+	return 0;
 }
 
 /* Streaming stores go past the caches: no line is read before it is written. */
 __attribute__((target("avx2")))
-static void write_nontemporal(const char *from, char *to, uint64_t bytes)
+static uint64_t write_nontemporal(const char *from, char *to, uint64_t bytes)
 {
 	__m256i *at = (__m256i *)to, *end = at + bytes / sizeof(*at), one = _mm256_set1_epi64x(1);
 
@@ -167,25 +172,28 @@ static void write_nontemporal(const char *from, char *to, uint64_t bytes)
 		_mm256_stream_si256(at + 1, one);
 	}
 	_mm_sfence();
+	return 0;
 }
 
-static void write_stosb(const char *from, char *to, uint64_t bytes)
+static uint64_t write_stosb(const char *from, char *to, uint64_t bytes)
 {
 	asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(1) : "memory");
+	return 0;
 }
 
 __attribute__((target("avx512f")))
-static void copy_avx512(const char *from, char *to, uint64_t bytes)
+static uint64_t copy_avx512(const char *from, char *to, uint64_t bytes)
 {
 	const __m512i *at = (const __m512i *)from, *end = at + bytes / sizeof(*at);
 	__m512i *out = (__m512i *)to;
 
 	while (at < end)
 		_mm512_store_si512(out++, _mm512_load_si512(at++));
+	return 0;
 }
 
 __attribute__((target("avx2")))
-static void copy_nontemporal(const char *from, char *to, uint64_t bytes)
+static uint64_t copy_nontemporal(const char *from, char *to, uint64_t bytes)
 {
 	const __m256i *at = (const __m256i *)from, *end = at + bytes / sizeof(*at);
 	__m256i *out = (__m256i *)to;
@@ -195,12 +203,14 @@ static void copy_nontemporal(const char *from, char *to, uint64_t bytes)
 		_mm256_stream_si256(out + 1, _mm256_load_si256(at + 1));
 	}
 	_mm_sfence();
+	return 0;
 }
 
 /* What the kernel copies user memory with where the processor has ERMS or FSRM. */
-static void copy_movsb(const char *from, char *to, uint64_t bytes)
+static uint64_t copy_movsb(const char *from, char *to, uint64_t bytes)
 {
 	asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+	return 0;
 }
 #endif
 
@@ -249,54 +259,52 @@ static const struct {
 
 static int prepare_kernels(struct work *w, const struct row *row)
 {
-	struct arrays *a = w->own = calloc(1, sizeof(*a));
-
 	if (!kernels[row->which].has())
 		return work_fail(w, 0, "this processor has no %s", kernels[row->which].lacks);
-	a->bytes = ram_large_bytes(w->facts);
-	if (!a->bytes)
-		return work_fail(w, 0, "too little free memory for arrays that no cache holds");
-	a->from = ram_get(a->bytes);
-	a->to = ram_get(a->bytes);
-	return a->from && a->to ? 0 : work_fail(w, errno, "no memory");
+	return 0;
 }
 
-/* @calls is in MiB. */
+/* @calls is in MiB; a counting pass makes one turn over exactly so much. */
 static int time_kernels(struct work *w, const struct row *row, uint64_t calls)
 {
-	const struct arrays *a = w->own;
-	uint64_t turns = (calls << 20) / a->bytes;
+	uint64_t bytes = w->counters ? calls << 20 : ram_large_bytes(w->facts), turns, words;
 	kernel run = kernels[row->which].run;
+	struct arrays *a = w->own;
 
+	if (!bytes)
+		return work_fail(w, 0, "too little free memory for arrays that no cache holds");
+	if (!a)
+		a = w->own = arrays_new(bytes);
+	if (!a)
+		return work_fail(w, errno, "no memory");
 	work_pin(0);
+	turns = (calls << 20) / bytes;
 	turns = turns ? turns : 1;
-	run(a->from, a->to, a->bytes);
+	words = w->counters ? 0 : run(a->from, a->to, a->bytes);
 	region_begin(w);
 	for (uint64_t i = 0; i < turns; i++) {
-		run(a->from, a->to, a->bytes);
-		asm volatile("" : : : "memory");
+		words = run(a->from, a->to, a->bytes);
+		asm volatile("" : "+r"(words) : : "memory");
 	}
 	region_end(w);
-	w->value = turns * a->bytes / clock_ns(w->spent_ticks);
+	w->value = turns * bytes / clock_ns(w->spent_ticks);
+	if (w->counters)
+		w->witness[WITNESS_TOUCHED] = words ? words * sizeof(words) : arrays_written(a);
 	snprintf(w->how, sizeof(w->how), "%llu MiB, one thread, counted once a byte",
-		 (unsigned long long)a->bytes >> 20);
+		 (unsigned long long)bytes >> 20);
 	return 0;
 }
 
 static void undo_kernels(struct work *w)
 {
-	struct arrays *a = w->own;
-
-	ram_free(a->from, a->bytes);
-	ram_free(a->to, a->bytes);
-	free(a);
+	arrays_free(w->own);
 }
 
 static const struct row rows[] = {
 #define X(id, text, run, has, lacks)                                                        \
 	{ .name = "ram-" id, .title = "memory " text, .unit = "GB/s",                    \
 	  .which = KERNEL_##run, .extra = true, .calls = 512, .quick_calls = 256,           \
-	  .counted_calls = 256, .invariants = { ALL_IN_USER_MODE } },
+	  .counted_calls = 31, .invariants = { ALL_IN_USER_MODE, EACH_BYTE } },
 	KERNELS(X)
 #undef X
 };

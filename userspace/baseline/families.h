@@ -10,6 +10,14 @@
 	{ EXACTLY, EVENT_voluntary, 0, 0, 0, "the process never waits" },                   \
 	{ EXACTLY, EVENT_faults, 0, 0, 0, "no page fault is taken" }
 
+/* @calls is in MiB. */
+#define EACH_BYTE                                                                           \
+	{ EXACTLY, WITNESS(WITNESS_TOUCHED), 1 << 20, 0, 0, "each byte is touched" }
+
+#define TWICE_THE_TIME(means)                                                               \
+	{ AT_LEAST, WITNESS(WITNESS_SLOPE), 0, 1.5, 0, means },                             \
+	{ AT_MOST, WITNESS(WITNESS_SLOPE), 0, 2.5, 0, "and no longer" }
+
 extern const struct family family_overhead, family_call, family_syscall, family_create,
 	family_switch, family_latency, family_bandwidth, family_kernels, family_fault, family_rtt,
 	family_icmp, family_stream, family_send, family_connect, family_cache, family_read,

@@ -41,8 +41,13 @@ int file_make_hole(struct work *w, uint64_t bytes, int *fd)
 
 int file_make(struct work *w, uint64_t bytes, int *fd)
 {
-	char *chunk = malloc(CHUNK_BYTES);
-	int err = open_nameless(w, bytes, fd);
+	char *chunk;
+	int err;
+
+	if (w->settings->spoil == SPOIL_HOLE)
+		return file_make_hole(w, bytes, fd);
+	chunk = malloc(CHUNK_BYTES);
+	err = open_nameless(w, bytes, fd);
 
 	/* No disk that compresses or skips zeros is to profit from them. */
 	for (int i = 0; i < CHUNK_BYTES; i++)

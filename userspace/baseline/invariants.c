@@ -21,7 +21,7 @@ const char *witness_name(enum witness w)
 		[WITNESS_RETRANSMITS] = "retransmits by TCP_INFO",
 		[WITNESS_BYTES] = "bytes arrived",
 		[WITNESS_EXTRA_BYTES] = "bytes sent but not arrived",
-		[WITNESS_SLOPE] = "time of twice the loads over once",
+		[WITNESS_SLOPE] = "time of twice the turns over once",
 		[WITNESS_REMOTE_BYTES] = "bytes over the remote device",
 		[WITNESS_MAJOR] = "major faults by getrusage",
 		[WITNESS_PACKETS] = "packets by the device's statistics",
@@ -30,6 +30,8 @@ const char *witness_name(enum witness w)
 		[WITNESS_RESETS] = "resets",
 		[WITNESS_ESTABLISHED] = "connections up when connect() returned",
 		[WITNESS_COMPLETIONS] = "notifications read",
+		[WITNESS_TURNS] = "turns by what they changed",
+		[WITNESS_TOUCHED] = "bytes by what the memory holds",
 	};
 
 	return names[w];

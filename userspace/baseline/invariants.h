@@ -17,7 +17,7 @@ enum witness {
 	WITNESS_RETRANSMITS,	/* TCP_INFO of both ends */
 	WITNESS_BYTES,		/* that arrived */
 	WITNESS_EXTRA_BYTES,	/* sent, less those that arrived */
-	WITNESS_SLOPE,		/* time of twice the loads over time of once */
+	WITNESS_SLOPE,		/* time of twice the turns over time of once */
 	WITNESS_REMOTE_BYTES,	/* received by the device of the remote path */
 	WITNESS_MAJOR,		/* faults that waited for a disk (getrusage) */
 	WITNESS_PACKETS,	/* sent by the path's device on the near side, by its statistics */
@@ -26,6 +26,8 @@ enum witness {
 	WITNESS_RESETS,		/* sent, and connections that got one */
 	WITNESS_ESTABLISHED,	/* connections that were up when connect() returned (TCP_INFO) */
 	WITNESS_COMPLETIONS,	/* zero-copy sends whose notification was read */
+	WITNESS_TURNS,		/* made, told by what they changed */
+	WITNESS_TOUCHED,	/* bytes, told by what was read or by what the memory holds then */
 	WITNESS_COUNT
 };
 

@@ -5,32 +5,51 @@
 
 enum { TIMING, LOOP, LOOP_REGISTER };
 
-static int time_overhead(struct work *w, const struct row *row, uint64_t calls)
+struct turns {
+	int which;
+	uint64_t made;
+};
+
+static void turn(void *turns, uint64_t calls)
 {
+	struct turns *t = turns;
 	/* In memory, as the published program's counter was: compiled without optimisation. */
 	volatile uint64_t slow = 0;
-	uint64_t fast;
+	uint64_t fast = 0;
+
+	if (t->which == TIMING)
+		for (; fast < calls; fast++)
+			clock_end();
+	else if (t->which == LOOP)
+		for (; slow < calls; slow++)
+			;
+	else
+		for (; fast < calls; fast++)
+			asm volatile("" : "+r"(fast));
+	t->made = slow + fast;
+}
+
+static int time_overhead(struct work *w, const struct row *row, uint64_t calls)
+{
+	struct turns t = { .which = row->which };
 
 	work_pin(0);
 	region_begin(w);
-	if (row->which == TIMING)
-		for (fast = 0; fast < calls; fast++)
-			clock_end();
-	else if (row->which == LOOP)
-		for (slow = 0; slow < calls; slow++)
-			;
-	else
-		for (fast = 0; fast < calls; fast++)
-			asm volatile("" : "+r"(fast));
+	turn(&t, calls);
 	region_end(w);
 	work_per_call(w, row, calls);
+	w->witness[WITNESS_TURNS] = t.made;
+	if (w->counters)
+		w->witness[WITNESS_SLOPE] = work_slope(turn, &t, calls);
 	return 0;
 }
 
 #define ROW(id, text, is_extra, number)                                                    \
 	{ .name = id, .title = text, .unit = "ns", .which = number, .extra = is_extra,      \
-	  .calls = 1000000, .quick_calls = 1000000, .counted_calls = 1000000,               \
-	  .invariants = { ALL_IN_USER_MODE } }
+	  .calls = 1000000, .quick_calls = 1000000, .counted_calls = 100003,                \
+	  .invariants = { ALL_IN_USER_MODE,                                                 \
+		{ EXACTLY, WITNESS(WITNESS_TURNS), 1, 0, 0, "the counter ends at the last turn" }, \
+		TWICE_THE_TIME("twice the turns take twice as long: none is left out") } }
 
 static const struct row rows[] = {
 	ROW("timing", "reading the clock", false, TIMING),

@@ -33,6 +33,44 @@ void ram_free(void *at, uint64_t bytes)
 		munmap(at, (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES);
 }
 
+struct arrays *arrays_new(uint64_t bytes)
+{
+	struct arrays *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->bytes = bytes;
+	a->from = ram_get(bytes);
+	a->to = ram_get(bytes);
+	if (!a->from || !a->to) {
+		arrays_free(a);
+		errno = ENOMEM;
+		return NULL;
+	}
+	memset(a->to, 0, bytes);
+	for (uint64_t i = 0; i < bytes / sizeof(uint64_t); i++)
+		((uint64_t *)a->from)[i] = 1;
+	return a;
+}
+
+void arrays_free(struct arrays *a)
+{
+	if (!a)
+		return;
+	ram_free(a->from, a->bytes);
+	ram_free(a->to, a->bytes);
+	free(a);
+}
+
+uint64_t arrays_written(const struct arrays *a)
+{
+	uint64_t words = 0;
+
+	for (uint64_t i = 0; i < a->bytes / sizeof(uint64_t); i++)
+		words += ((const uint64_t *)a->to)[i] != 0;
+	return words * sizeof(uint64_t);
+}
+
 double ram_huge_bytes(const void *at)
 {
 	FILE *file = fopen("/proc/self/smaps", "re");

@@ -11,6 +11,22 @@
 void *ram_get(uint64_t bytes);
 void ram_free(void *at, uint64_t bytes);
 
+/*
+ * Two arrays, one of ones and one of zeros in 64-bit words: what was read sums up to their number,
+ * and what was written is zero no more.
+ */
+struct arrays {
+	char *from, *to;
+	uint64_t bytes;
+};
+
+/* NULL and errno if there is no memory; free takes NULL. */
+struct arrays *arrays_new(uint64_t bytes);
+void arrays_free(struct arrays *a);
+
+/* Bytes of @to that a pass over the arrays wrote. */
+uint64_t arrays_written(const struct arrays *a);
+
 /* How much of the mapping that begins at @at lies in huge pages. */
 double ram_huge_bytes(const void *at);
 

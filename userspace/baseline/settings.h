@@ -17,6 +17,7 @@ enum spoil {
 	SPOIL_FORK,		/* a process more */
 	SPOIL_PACKET,	/* a packet on another device */
 	SPOIL_READ,		/* a read from the disk */
+	SPOIL_HOLE,		/* files are holes: no disk has anything of them */
 	SPOIL_COUNT
 };
 

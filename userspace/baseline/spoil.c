@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static const char *const names[SPOIL_COUNT] = {
-	"none", "skip", "syscall", "sleep", "fault", "fork", "packet", "read",
+	"none", "skip", "syscall", "sleep", "fault", "fork", "packet", "read", "hole",
 };
 
 int spoil_named(const char *word)

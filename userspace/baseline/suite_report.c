@@ -80,6 +80,40 @@ static void print_row(const struct outcome *o, const struct facts *f, FILE *out)
 			figure(o->spread.sd, sd), o->status == UNCHECKED ? " unproved" : "");
 }
 
+static const struct outcome *measured_row(const struct suite *s, const char *name)
+{
+	for (int i = 0; i < s->row_count; i++)
+		if (!strcmp(s->rows[i].row->name, name) && s->rows[i].spread.n)
+			return &s->rows[i];
+	return NULL;
+}
+
+/* "memory-read is 0.91 of the best known loop, ram-read-avx512 at 14.62 GB/s" */
+static void print_share(const struct suite *s, const char *row, const char *loops, FILE *out)
+{
+	const struct outcome *plain = measured_row(s, row), *best = NULL;
+	char text[16];
+
+	for (int i = 0; i < s->row_count; i++) {
+		const struct outcome *o = &s->rows[i];
+
+		if (!strncmp(o->row->name, loops, strlen(loops)) && o->spread.n &&
+		    (!best || o->spread.median > best->spread.median))
+			best = o;
+	}
+	if (plain && best)
+		fprintf(out, "%s is %.2f of the best known loop, %s at %s GB/s\n", row,
+			plain->spread.median / best->spread.median, best->row->name,
+			figure(best->spread.median, text));
+}
+
+static void print_shares(const struct suite *s, FILE *out)
+{
+	print_share(s, "memory-read", "ram-read-", out);
+	print_share(s, "memory-write", "ram-write-", out);
+	print_share(s, "memory-copy", "ram-copy-", out);
+}
+
 static void print_reasons(const struct suite *s, FILE *out)
 {
 	for (int i = 0; i < s->row_count; i++) {
@@ -109,7 +143,7 @@ void suite_report(const struct suite *s, FILE *out)
 		"software", "predicted", "measured", "interval      ", "sd");
 	for (int i = 0; i < s->row_count; i++)
 		print_row(&s->rows[i], &s->facts, out);
-	if (held < s->row_count)
-		fputc('\n', out);
+	fputc('\n', out);
+	print_shares(s, out);
 	print_reasons(s, out);
 }

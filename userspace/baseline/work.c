@@ -20,6 +20,8 @@
 #include "userspace/baseline/spoil.h"
 #include "userspace/baseline/stats.h"
 
+enum { SLOPE_TRIALS = 9 };
+
 void region_begin(struct work *w)
 {
 	counters_start(w->counters);
@@ -64,6 +66,22 @@ void work_singles(struct work *w, const struct row *row, uint64_t *ticks, uint64
 	w->value = stats_mean(values, calls);
 	w->trimmed = stats_trimmed_mean(values, calls);
 	free(values);
+}
+
+/* The shortest of some trials each: neighbours only add to it. */
+double work_slope(void (*turn)(void *own, uint64_t turns), void *own, uint64_t turns)
+{
+	uint64_t shortest[2] = { UINT64_MAX, UINT64_MAX };
+
+	for (int trial = 0; trial < 2 * SLOPE_TRIALS; trial++) {
+		uint64_t from = work_tick(), ticks;
+
+		turn(own, turns << (trial & 1));
+		ticks = work_tick() - from;
+		if (ticks < shortest[trial & 1])
+			shortest[trial & 1] = ticks;
+	}
+	return (double)shortest[1] / shortest[0];
 }
 
 int work_fail(struct work *w, int err, const char *format, ...)
