@@ -37,6 +37,7 @@ struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 unsigned int qemu_plugin_mem_size_shift(uint32_t info);
+bool qemu_plugin_mem_is_store(uint32_t info);
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
 
@@ -60,6 +61,9 @@ static void on_store(unsigned int cpu, uint32_t info, uint64_t address, void *da
 	uint64_t bytes = 1ull << qemu_plugin_mem_size_shift(info);
 	struct range *copy = data;
 
+	/* Asked for stores only, QEMU 7.2 calls for loads too. */
+	if (!qemu_plugin_mem_is_store(info))
+		return;
 	copy->all += bytes;
 	for (int w = 0; w < WINDOWS; w++)
 		if (inside[w])
