@@ -17,11 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
 sys.path.insert(0, str(ROOT / "tools"))
 
-from copyscope.guest import kernels, outbox, sources  # noqa: E402
+from copyscope.guest import architectures, kernels, outbox, sources  # noqa: E402
 from copyscope.guest.errors import Refused  # noqa: E402
 from copyscope.guest.streams import Channel  # noqa: E402
 
-RELEASES = ("6.1", "6.12")
+RELEASES = ("5.10", "6.1", "6.12", "6.18", "7.2")
 # Every byte value, in a size that is no multiple of any buffer.
 PAYLOAD = bytes(range(256)) * 1201 + b"\0\n\xff"
 DEAD_PROXY = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "ALL_PROXY")}
@@ -165,6 +165,11 @@ def alive(pid: str) -> bool:
     (["--kernel", "6.1", "--with", "emacs", "--", "true"], 2, "--with"),
     (["--kernel", "6.1", "--add", "/no/such", "--", "true"], 2, "/no/such"),
     (["--kernel", "6.1", "--out", "/etc/passwd", "--", "true"], 2, "not a folder"),
+    (["--kernel", "/no/such/vmlinuz", "--", "true"], 2, "No such file"),
+    (["--kernel", "/etc/passwd", "--", "true"], 2, "not a kernel image"),
+    (["--kernel", "/etc", "--", "true"], 2, "Is a directory"),
+    (["--kernel", "/vmlinuz", "--arch", "arm64", "--", "true"], 2, "one for amd64"),
+    (["--kernel", "6.1", "--modules", "/", "--", "true"], 2, "goes with the path of an image"),
     (["--kernel", "6.1.0-1-cloud-amd64", "--fetch"], 3, "failed"),
 ])
 def test_bad_arguments_get_one_line(arguments, status, words):
@@ -172,6 +177,24 @@ def test_bad_arguments_get_one_line(arguments, status, words):
     lines = done.stderr.decode().splitlines()
     assert done.returncode == status and words in lines[-1] and done.stdout == b""
     assert len(lines) == (2 if "--fetch" in arguments else 1)
+
+
+def test_an_image_is_taken_by_its_path(tmp_path):
+    kernel = kernels.get("6.1", architectures.get(None))
+    script = ["--", "sh", "-c", "uname -r; modprobe dummy && echo loaded"]
+    done = guest("--kernel", str(kernel.vmlinuz), *script)
+    assert done.stdout.decode().split() == [kernel.release, "loaded"]
+    (tmp_path / "vmlinuz").symlink_to(kernel.vmlinuz)
+    done = guest("--kernel", str(tmp_path / "vmlinuz"), "--modules", str(kernel.modules), *script)
+    assert done.stdout.decode().split() == [kernel.release, "loaded"]
+
+
+def test_an_image_without_modules_is_refused_in_one_line(tmp_path):
+    kernel = kernels.get("6.1", architectures.get(None))
+    (tmp_path / "vmlinuz").write_bytes(kernel.vmlinuz.read_bytes())
+    done = guest("--kernel", str(tmp_path / "vmlinuz"), "--", "true")
+    assert done.returncode == 2 and f"no modules of {kernel.release}" in last_line(done)
+    assert done.stderr.count(b"\n") == 1
 
 
 def test_list_needs_no_network():

@@ -10,7 +10,7 @@ import socket
 import sys
 from pathlib import Path
 
-from . import architectures, kernels, machine, sysroot
+from . import architectures, kernel_image, kernels, machine, sysroot
 from .errors import GuestError, Usage
 
 EPILOG = """\
@@ -56,7 +56,10 @@ def build_parser() -> Parser:
                     allow_abbrev=False,
                     usage="%(prog)s --kernel RELEASE [options] -- COMMAND...")
     add = parser.add_argument
-    add("--kernel", metavar="RELEASE", help="6.1, 6.12, or a full release; fetched if not here")
+    add("--kernel", metavar="RELEASE", help="5.10 to 7.2 (see --list) or a full release, fetched "
+        "if not here; or the path of a kernel image")
+    add("--modules", type=Path, metavar="DIR", help="modules of the image that --kernel names "
+        "(found beside it or in /lib/modules)")
     add("--arch", choices=ARCHITECTURES, help="processor; arm64 has counters (this machine's own)")
     add("--cpus", type=whole(1, MOST_CPUS), help="processors (2; arm64: 1)")
     add("--memory", type=memory, default="1G", help="such as 512M or 2G (1G)")
@@ -78,11 +81,11 @@ def build_parser() -> Parser:
 
 def list_kernels() -> int:
     """Print what is here and what can be fetched."""
-    for arch in ARCHITECTURES.values():
-        for kernel in kernels.fetched(arch):
-            print(f"{kernel.release}\there")
     for prefix, groups in kernels.SUITES.items():
-        print(f"{prefix}\tcan be fetched from {', '.join(s for group in groups for s in group)}")
+        here = [kernel.release for arch in ARCHITECTURES.values()
+                for kernel in kernels.fetched(arch) if kernels.matches(kernel.release, prefix)]
+        print(f"{prefix}\tcan be fetched from {', '.join(s for group in groups for s in group)}"
+              f"\t{'here: ' + ', '.join(here) if here else 'not here'}")
     return 0
 
 
@@ -101,8 +104,16 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
         return options
     if options.kernel is None:
         raise Usage("--kernel RELEASE is missing: --list names the releases")
-    kernels.prefix_of(options.kernel)
+    by_path = kernel_image.is_path(options.kernel)
+    if options.modules and not by_path:
+        raise Usage("--modules goes with the path of an image: Debian's kernels bring their own")
+    if by_path and options.fetch:
+        raise Usage(f"--fetch: {options.kernel} is a file and needs no fetching")
+    if not by_path:
+        kernels.prefix_of(options.kernel)
     options.arch = architectures.get(options.arch)
+    if by_path and options.arch.name != "amd64":
+        raise Usage(f"--arch {options.arch.name}: an image given by its path is one for amd64")
     options.cpus = options.cpus or options.arch.cpus
     if options.cpus > options.arch.most_cpus:
         raise Usage(f"--cpus {options.cpus}: an {options.arch.name} guest has at most "
@@ -132,7 +143,9 @@ def act(arguments: list[str]) -> int:
     options = read_arguments(arguments)
     if options.list:
         return list_kernels()
-    kernel = kernels.get(options.kernel, options.arch, machine.complain)
+    kernel = (kernel_image.kernel_at(Path(options.kernel), options.modules)
+              if kernel_image.is_path(options.kernel)
+              else kernels.get(options.kernel, options.arch, machine.complain))
     sysroot.get(options.arch, machine.complain)
     if options.fetch:
         print(kernel.release)

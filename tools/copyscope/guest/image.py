@@ -172,7 +172,9 @@ def extra_layer(name: str, arch: Architecture) -> Layer:
 
 def modules_archive(kernel: Kernel) -> Path:
     """Pack the kernel's modules with the tables for modprobe; one archive per kernel."""
-    source = hashlib.sha256(Path(__file__).with_name("modules.py").read_bytes()).hexdigest()[:8]
+    # Two images of one release may come with modules of their own.
+    source = hashlib.sha256(Path(__file__).with_name("modules.py").read_bytes() +
+                            bytes(kernel.modules)).hexdigest()[:8]
     final = IMAGES / f"modules-{kernel.release}-{source}.cpio"
     if not final.exists():
         modules = Modules(kernel.modules)
