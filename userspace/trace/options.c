@@ -12,8 +12,8 @@
 #include "userspace/trace/plan.h"
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
-       KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_READERS, KEY_MEMLOCK, KEY_OPTMEM,
-       KEY_ARCH, KEY_COST, KEY_HELP };
+       KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
+       KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_HELP };
 
 /* Room for one notification: an skb without payload, as sock_omalloc charges it, and to spare. */
 enum { OPTMEM_MIN = 2048 };
@@ -35,7 +35,8 @@ static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Probes:", 3 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "kernel", KEY_KERNEL, "RELEASE", 0,
-	  "host, or run in a throwaway guest with that Debian kernel (6.1, 6.12)", 3 },
+	  "host, or run in a throwaway guest with that Debian kernel (5.10 to 7.2) or image", 3 },
+	{ "modules", KEY_MODULES, "DIR", 0, "the modules of that image", 3 },
 	{ "arch", KEY_ARCH, "NAME", 0,
 	  "processor of that guest: amd64, or arm64, which has hardware counters", 3 },
 	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 3 },
@@ -189,6 +190,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_KERNEL:
 		if (strcmp(arg, "host"))
 			options_fail("--kernel %s needs the launcher: type tools/trace_run", arg);
+		break;
+	case KEY_MODULES:
+		options_fail("--modules %s goes with --kernel IMAGE of tools/trace_run", arg);
 		break;
 	case KEY_ARCH:
 		options_fail("--arch %s needs a guest: type tools/trace_run, and --kernel 6.12", arg);
