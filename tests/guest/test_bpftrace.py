@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from guest.boots import RELEASES, boot_all
+from guest.boots import ALL, boot_all
 from helpers import records
 
 ONELINERS = records.ROOT / "docs" / "ONELINERS.md"
@@ -15,6 +15,9 @@ WATCHED = {f"{variant}.{size}": f"{variant} {size} 4 --messages {messages}"
            for variant in ("A1", "A2", "A3") for size, messages in ((4093, 23), (65536, 200))}
 WATCHED |= {"A3.rr": "A3 4093 2 --messages 23 --pattern rr --path lo",
             "A3-aligned.lo": "A3-aligned 65536 1 --messages 100 --path lo"}
+# bpftrace 0.17 asks 5.10 for the BTF of modules, which came with 5.11, and finds no function.
+NO_KFUNC = "bpftrace 0.17 has no kfunc on 5.10: it wants the BTF of modules, new in 5.11"
+WITH_KFUNC = tuple(release for release in ALL if release != "5.10")
 SITES = ("tx_copy", "tx_reference", "late_copy", "rx_copy")
 COUNTS = {"accepted": "accepted_bytes", "completions": "completed_sends",
           "completions_copied": "copied_sends"}
@@ -38,8 +41,8 @@ def number_of(title: str) -> str:
 
 
 @pytest.fixture(scope="module", name="outcomes")
-def both_kernels(tmp_path_factory):
-    """Watched runs and one-liners in one boot for each kernel, both at the same time."""
+def all_kernels(tmp_path_factory):
+    """Watched runs and one-liners in one boot for each kernel."""
     folder = tmp_path_factory.mktemp("bpftrace")
     listing, script = folder / "runs", folder / "script"
     listing.write_text("".join(f"{name} {words}\n" for name, words in WATCHED.items()))
@@ -48,12 +51,14 @@ def both_kernels(tmp_path_factory):
         *(f"{command} >/out/{number_of(title)} 2>&1"
           for title, (command, _) in oneliners().items()), ""]))
     return boot_all(folder, ["bash", script],
-                    ["--with", "bpftrace", "--add", listing, "--add", script])
+                    ["--with", "bpftrace", "--add", listing, "--add", script], WITH_KFUNC)
 
 
-@pytest.fixture(scope="module", name="outcome", params=RELEASES)
+@pytest.fixture(scope="module", name="outcome", params=ALL)
 def one_kernel(outcomes, request):
     """What one kernel's guest left."""
+    if request.param not in outcomes:
+        pytest.skip(NO_KFUNC)
     return outcomes[request.param]
 
 
