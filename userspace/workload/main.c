@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* workload: a TCP load generator whose every byte is known, for copyscope to look at. */
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "content.h"
@@ -24,6 +25,8 @@ int main(int argc, char **argv)
 	struct run run = { .settings = &settings };
 	int code;
 
+	/* Up to 6.13 a program that is run by descriptor (fexecve) is called by its number. */
+	prctl(PR_SET_NAME, "workload");
 	settings_parse(&settings, argc, argv);
 	stop_install();
 	raise_descriptor_limit();
