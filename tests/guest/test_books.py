@@ -12,13 +12,14 @@ from helpers.books import (PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, TRACEPOIN
                            VARIANTS, check_books)
 
 PRIME = f"--messages {PRIME_MESSAGES}"
+# One connection in one namespace, four between two. All four pairs are run on the host.
+ROUTES = (("lo", 1), ("veth", 4))
 PRIMES = {f"{variant}.{path}.{threads}":
           f"{variant} {PRIME_BYTES} {threads} --path {path} {PRIME}"
-          for variant, path, threads in itertools.product(VARIANTS, ("lo", "veth"), (1, 4))}
+          for variant, (path, threads) in itertools.product(VARIANTS, ROUTES)}
 REPLIES = {f"{variant}.{path}.{threads}.rr":
            f"{variant} {PRIME_BYTES} {threads} --path {path} --pattern rr {PRIME}"
-           for variant, path, threads in itertools.product(("A1", "A2", "A3"), ("lo", "veth"),
-                                                           (1, 4))}
+           for variant, (path, threads) in itertools.product(("A1", "A2", "A3"), ROUTES)}
 LARGE_BYTES = 65536
 PINS_MESSAGES = 400
 PINS = {f"{variant}.pins": f"{variant} {LARGE_BYTES} 1 --messages {PINS_MESSAGES}"
