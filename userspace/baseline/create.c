@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Family create: a new process and a new thread, until the creator goes on. */
+/*
+ * Family create: a new process and a new thread, until the creator goes on; and a process until it
+ * has ended and its creator has waited for it, as lmbench times it.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,7 +11,7 @@
 
 #include "userspace/baseline/families.h"
 
-enum { PROCESS, THREAD };
+enum { PROCESS, THREAD, ENDED };
 
 static void *end_at_once(void *nothing)
 {
@@ -19,7 +22,7 @@ static int create_one(struct work *w, int which, uint64_t *ticks)
 {
 	uint64_t from = work_tick();
 
-	if (which == PROCESS) {
+	if (which != THREAD) {
 		pid_t pid = fork();
 
 		if (!pid)
@@ -28,6 +31,8 @@ static int create_one(struct work *w, int which, uint64_t *ticks)
 		if (pid < 0)
 			return work_fail(w, errno, "cannot fork");
 		waitpid(pid, NULL, 0);
+		if (which == ENDED)
+			*ticks = work_tick() - from;
 	} else {
 		pthread_t thread;
 		int err = pthread_create(&thread, NULL, end_at_once, NULL);
@@ -55,21 +60,25 @@ static int time_create(struct work *w, const struct row *row, uint64_t calls)
 	return err;
 }
 
+#define EACH_FORK                                                                           \
+	{ EXACTLY, EVENT_forks, 1, 0, 0, "one task created a call" },                       \
+	{ EXACTLY, EVENT_threads, 0, 0, 0, "each with memory of its own" }
+
 static const struct row rows[] = {
 	{ .name = "process", .title = "process creation (fork)", .unit = "us", .which = PROCESS,
 	  .calls = 100000, .quick_calls = 500, .counted_calls = 1009,
-	  .invariants = {
-		{ EXACTLY, EVENT_forks, 1, 0, 0, "one task created a call" },
-		{ EXACTLY, EVENT_threads, 0, 0, 0, "each with memory of its own" },
-	  } },
+	  .invariants = { EACH_FORK } },
 	{ .name = "thread", .title = "thread creation (pthread_create)", .unit = "us",
 	  .which = THREAD, .calls = 100000, .quick_calls = 2000, .counted_calls = 1009,
 	  .invariants = {
 		{ EXACTLY, EVENT_forks, 1, 0, 0, "one task created a call" },
 		{ EXACTLY, EVENT_threads, 1, 0, 0, "each shares its creator's memory" },
 	  } },
+	{ .name = "process-ended", .title = "process creation, end and wait", .unit = "us",
+	  .which = ENDED, .extra = true, .calls = 20000, .quick_calls = 500,
+	  .counted_calls = 1009, .invariants = { EACH_FORK } },
 };
 
 const struct family family_create = {
-	.name = "create", .rows = rows, .count = 2, .time = time_create,
+	.name = "create", .rows = rows, .count = 3, .time = time_create,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Family fault: the first touch of a page. Of anonymous memory; of a hole in a file, as the
- * published program did, which reads no disk; and of a page that lies on the disk alone. A fault
+ * published program did, which reads no disk; of a page that lies on the disk alone; and of a page in
+ * the page cache, which the kernel maps along with its neighbours, as lmbench times it. A fault
  * of a hole is counted as major on some file systems (filemap_fault() did not find the page), so
  * that major faults alone do not prove that a disk was read.
  */
@@ -15,7 +16,7 @@
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/files.h"
 
-enum { HOLE, MINOR, MAJOR };
+enum { HOLE, MINOR, MAJOR, CACHED };
 
 struct mapping {
 	int fd;
@@ -34,7 +35,7 @@ static int prepare_fault(struct work *w, const struct row *row)
 	if (row->which == MINOR)
 		return 0;
 	m->pages = most > row->counted_calls ? most : row->counted_calls;
-	if (row->which == MAJOR)
+	if (row->which == MAJOR || row->which == CACHED)
 		return file_make(w, m->pages * PAGE_BYTES, &m->fd);
 	return file_make_hole(w, m->pages * PAGE_BYTES, &m->fd);
 }
@@ -81,13 +82,14 @@ static int time_fault(struct work *w, const struct row *row, uint64_t calls)
 	if (at == MAP_FAILED)
 		return work_fail(w, errno, "cannot map memory");
 	/* One fault a page: no huge page, no readahead, no neighbours mapped along. */
-	madvise(at, calls * PAGE_BYTES, row->which == MINOR ? MADV_NOHUGEPAGE : MADV_RANDOM);
-	if (row->which == MAJOR)
+	if (row->which != CACHED)
+		madvise(at, calls * PAGE_BYTES, row->which == MINOR ? MADV_NOHUGEPAGE : MADV_RANDOM);
+	if (row->which == MAJOR || row->which == CACHED)
 		step = file_stride(calls);
 	majors = major_faults();
 	region_begin(w);
 	for (uint64_t i = 0; i < calls; i++) {
-		if (row->which == MAJOR)
+		if (row->which == MAJOR || row->which == CACHED)
 			(void)*(volatile char *)(at + page * PAGE_BYTES);
 		else
 			*(volatile char *)(at + page * PAGE_BYTES) = 1;
@@ -126,9 +128,18 @@ static const struct row rows[] = {
 		{ EXACTLY, WITNESS(WITNESS_MAJOR), 1, 0, 0, "each is major by its own account" },
 		{ EXACTLY, EVENT_block_reads, 1, 0, 0, "each reads the disk once" },
 	  } },
+	{ .name = "fault-cached", .title = "first touch of a page in the page cache, mapped",
+	  .unit = "us", .which = CACHED, .extra = true, .calls = 16384, .quick_calls = 16384,
+	  .counted_calls = 16384,
+	  .invariants = {
+		{ AT_LEAST, EVENT_user_faults, 0, 1, 0, "pages are faulted in" },
+		{ AT_MOST, EVENT_user_faults, 0.25, 0, 0, "a fault maps its neighbours too" },
+		{ EXACTLY, EVENT_major, 0, 0, 0, "none is major" },
+		{ EXACTLY, EVENT_block_reads, 0, 0, 0, "no disk is read" },
+	  } },
 };
 
 const struct family family_fault = {
-	.name = "fault", .rows = rows, .count = 3, .prepare = prepare_fault, .time = time_fault,
+	.name = "fault", .rows = rows, .count = 4, .prepare = prepare_fault, .time = time_fault,
 	.undo = undo_fault,
 };

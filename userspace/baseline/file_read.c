@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Family read: blocks of 4 KiB from a file that the page cache does not hold. In order and at
- * random without readahead, as published, and in order with it.
+ * random without readahead, as published, and in order with it. And pieces of 64 KiB from a file that
+ * the page cache does hold.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "userspace/baseline/clock.h"
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/files.h"
 
-enum { SEQUENTIAL, RANDOM, AHEAD };
-enum { SMALLEST_MIB = 2, LARGEST_MIB = 64, QUICK_LARGEST_MIB = 8 };
+enum { SEQUENTIAL, RANDOM, AHEAD, AGAIN };
+enum { SMALLEST_MIB = 2, LARGEST_MIB = 64, QUICK_LARGEST_MIB = 8, PIECE_BYTES = 65536 };
 
 struct file {
 	int fd;
@@ -32,6 +34,8 @@ static int prepare_read(struct work *w, const struct row *row)
 	struct file *f = calloc(1, sizeof(*f));
 
 	w->own = f;
+	if (row->which == AGAIN)
+		return file_make(w, row->calls * PIECE_BYTES, &f->fd);
 	return file_make(w, largest_blocks(w, row) * BLOCK_BYTES, &f->fd);
 }
 
@@ -71,6 +75,28 @@ static int time_read(struct work *w, const struct row *row, uint64_t calls)
 	return err;
 }
 
+/* Written when it was made, and so in the page cache. */
+static int time_again(struct work *w, uint64_t calls)
+{
+	int fd = ((struct file *)w->own)->fd, err = 0;
+	static char piece[PIECE_BYTES];
+
+	work_pin(0);
+	w->witness[WITNESS_PAGES_BEFORE] = file_cached_pages(fd);
+	region_begin(w);
+	for (uint64_t i = 0; i < calls && !err; i++)
+		if (pread(fd, piece, sizeof(piece), i * PIECE_BYTES) != sizeof(piece))
+			err = work_fail(w, errno, "cannot read");
+	region_end(w);
+	w->value = calls * PIECE_BYTES / clock_ns(w->spent_ticks);
+	return err;
+}
+
+static int time_row(struct work *w, const struct row *row, uint64_t calls)
+{
+	return row->which == AGAIN ? time_again(w, calls) : time_read(w, row, calls);
+}
+
 static uint64_t sizes(const struct work *w, int i)
 {
 	uint64_t mib = (uint64_t)SMALLEST_MIB << i;
@@ -107,9 +133,18 @@ static const struct row rows[] = {
 		{ AT_LEAST, WITNESS(WITNESS_DISK_BYTES), BLOCK_BYTES, 0, 0,
 		  "the disk gave all that was read" },
 	  } },
+	{ .name = "read-again", .title = "file read in order from the page cache", .unit = "GB/s",
+	  .which = AGAIN, .extra = true, .calls = 1024, .quick_calls = 1024, .counted_calls = 1024,
+	  .invariants = {
+		{ EXACTLY, WITNESS(WITNESS_PAGES_BEFORE), PIECE_BYTES / BLOCK_BYTES, 0, 0,
+		  "the page cache holds the file" },
+		{ EXACTLY, EVENT_preads, 1, 0, 0, "one read call for each 64 KiB" },
+		{ EXACTLY, EVENT_block_reads, 0, 0, 0, "no disk is read" },
+		{ EXACTLY, EVENT_cached, 0, 0, 0, "nothing is added to the page cache" },
+	  } },
 };
 
 const struct family family_read = {
-	.name = "read", .rows = rows, .count = 3, .prepare = prepare_read, .time = time_read,
+	.name = "read", .rows = rows, .count = 4, .prepare = prepare_read, .time = time_row,
 	.undo = undo_read,
 };
