@@ -2,6 +2,7 @@
 """What stands in the way of the baseline is told, and whatever ends it leaves nothing behind."""
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import stat
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Iterator
 
 import pytest
 
@@ -133,20 +135,54 @@ def test_few_cpus_are_warned_of():
     assert "may use 1 of" in done.stdout
 
 
-@records.needs_root
-def test_a_cpu_quota_is_warned_of():
-    folder = Path("/sys/fs/cgroup/cpu/copyscope-test-quota")
-    if not folder.parent.exists():
-        pytest.skip("no cgroup v1 hierarchy of CPUs here")
+@contextlib.contextmanager
+def control_group(controller: str, v1: tuple[str, str], v2: tuple[str, str]) -> Iterator[Path]:
+    """A control group with one limit, by either version; the test is skipped without the two."""
+    home, limit = Path("/sys/fs/cgroup") / controller, v1
+    if not home.exists():
+        home, limit = Path("/sys/fs/cgroup"), v2
+        offered = home / "cgroup.subtree_control"
+        if not offered.exists() or controller not in offered.read_text().split():
+            pytest.skip(f"no control groups that limit {controller} here")
+    folder = home / f"copyscope-test-{controller}-{os.getpid()}"
     folder.mkdir()
     try:
-        (folder / "cpu.cfs_quota_us").write_text("50000")
-        done = subprocess.run(["sh", "-c", f"echo 0 > {folder}/cgroup.procs; exec \"$@\"", "sh",
-                               str(baseline.BASELINE), "--quick", "--runs", "2", "--only", "call-0",
-                               "--json", "-"], capture_output=True, text=True, check=False)
+        (folder / limit[0]).write_text(limit[1])
+        yield folder
     finally:
+        processes.wait_until(lambda: not (folder / "cgroup.procs").read_text(), 10)
         folder.rmdir()
+
+
+def inside(folder: Path, *words) -> subprocess.CompletedProcess:
+    """Run tools/baseline in a control group."""
+    command = ["sh", "-c", f"echo 0 > {folder}/cgroup.procs; exec \"$@\"", "sh",
+               baseline.BASELINE, *words]
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          timeout=baseline.TIMEOUT_S, check=False)
+
+
+@records.needs_root
+def test_a_cpu_quota_is_warned_of():
+    with control_group("cpu", ("cpu.cfs_quota_us", "50000"), ("cpu.max", "50000 100000")) as group:
+        done = inside(group, "--quick", "--runs", 2, "--only", "call-0", "--json", "-")
     assert "may use 0.50 CPUs" in done.stdout
+
+
+@records.needs_root
+def test_with_little_memory_large_rows_are_left_out_and_say_so():
+    mib = 200
+    limit = str(mib << 20)
+    with control_group("memory", ("memory.limit_in_bytes", limit), ("memory.max", limit)) as group:
+        done = inside(group, "--quick", "--runs", 2, "--only", "bandwidth", "--only",
+                      "latency-memory", "--only", "latency-l1", "--only", "file-cache", "--json",
+                      "-")
+    assert f"only {mib} MiB of memory are available" in done.stdout
+    rows = baseline.rows_of(done)
+    for name in "memory-read", "memory-copy", "latency-memory":
+        assert rows[name]["status"] == "not_measured"
+        assert "too little free memory" in rows[name]["why"]
+    assert rows["latency-l1"]["status"] == rows["file-cache"]["status"] == "valid"
 
 
 def cached_pages(path: Path) -> int:

@@ -267,11 +267,12 @@ static int prepare_kernels(struct work *w, const struct row *row)
 /* @calls is in MiB; a counting pass makes one turn over exactly so much. */
 static int time_kernels(struct work *w, const struct row *row, uint64_t calls)
 {
-	uint64_t bytes = w->counters ? calls << 20 : ram_large_bytes(w->facts), turns, words;
+	uint64_t large = ram_large_bytes(w->facts), bytes = w->counters ? calls << 20 : large;
 	kernel run = kernels[row->which].run;
 	struct arrays *a = w->own;
+	uint64_t turns, words;
 
-	if (!bytes)
+	if (!large)
 		return work_fail(w, 0, "too little free memory for arrays that no cache holds");
 	if (!a)
 		a = w->own = arrays_new(bytes);

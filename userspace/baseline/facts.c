@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "userspace/baseline/clock.h"
+#include "userspace/baseline/limits.h"
 #include "userspace/baseline/settings.h"
 #include "userspace/trace/machine.h"
 
@@ -84,17 +85,15 @@ static void read_memory(struct facts *f)
 {
 	FILE *file = fopen("/proc/meminfo", "re");
 	unsigned long long kib;
+	uint64_t limit = limit_memory_bytes();
 	char line[128];
-	long limit;
 
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
 			f->available_bytes = kib << 10;
 	if (file)
 		fclose(file);
-	limit = read_number("/sys/fs/cgroup/memory.max", LONG_MAX);
-	limit = limit ? limit : LONG_MAX;	/* "max" */
-	if ((uint64_t)limit < f->available_bytes)
+	if (limit < f->available_bytes)
 		f->available_bytes = limit;
 	read_memory_module(f);
 }
@@ -194,6 +193,9 @@ void facts_read(struct facts *f, const struct settings *s)
 	f->cache_limit_bytes = (s->quick ? QUICK_CACHE_MIB : CACHE_MIB) << 20;
 	read_caches(f);
 	read_memory(f);
+	/* Half of what there is would take it from others. */
+	while (f->cache_limit_bytes > f->available_bytes / 2)
+		f->cache_limit_bytes /= 2;
 	read_disk(f);
 	read_nic(f);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "userspace/baseline/facts.h"
+#include "userspace/baseline/limits.h"
 
 enum { SHORT_OF_MEMORY = 512 << 20 };
 
@@ -38,47 +39,6 @@ static int busiest_neighbours(void)
 	return most;
 }
 
-static double quota_in(const char *path, const char *format)
-{
-	FILE *file = fopen(path, "re");
-	double quota = -1, period = 100000;
-
-	if (!file)
-		return -1;
-	if (fscanf(file, format, &quota, &period) < 1)
-		quota = -1;
-	fclose(file);
-	return quota > 0 ? quota / period : -1;
-}
-
-/* CPUs that this control group may use at once, by cgroup v2 or v1; -1: no limit. */
-static double cpu_quota(void)
-{
-	FILE *file = fopen("/proc/self/cgroup", "re");
-	char line[512], path[700];
-	double found = -1;
-
-	while (file && fgets(line, sizeof(line), file) && found < 0) {
-		char *where = strrchr(line, ':');
-
-		if (!where)
-			continue;
-		where++;
-		where[strcspn(where, "\n")] = '\0';
-		if (!strncmp(line, "0::", 3)) {
-			snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", where);
-			found = quota_in(path, "%lf %lf");
-		} else if (strstr(line, ":cpu:") || strstr(line, ":cpu,")) {
-			snprintf(path, sizeof(path), "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us",
-				 where);
-			found = quota_in(path, "%lf");
-		}
-	}
-	if (file)
-		fclose(file);
-	return found;
-}
-
 double interference_stolen(void)
 {
 	static unsigned long long last_all, last_stolen;
@@ -104,13 +64,13 @@ double interference_stolen(void)
 void interference_look(struct facts *f)
 {
 	int busy = busiest_neighbours(), allowed = sysconf(_SC_NPROCESSORS_ONLN);
-	double quota = cpu_quota();
+	double quota = limit_cpus();
 	cpu_set_t set;
 
 	if (busy)
 		facts_warn(f, "%d other task%s ran before the first measurement: times are of a "
 			   "machine that is shared", busy, busy > 1 ? "s" : "");
-	if (quota > 0)
+	if (quota < allowed)
 		facts_warn(f, "this control group may use %.2f CPUs: longer runs are throttled, "
 			   "raise cpu.max or cpu.cfs_quota_us", quota);
 	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) < allowed)

@@ -15,9 +15,11 @@ enum { SMALLEST_COPY = 4096, LARGEST_COPY = 64 << 20 };
 /* A counting pass makes one turn over exactly what it is asked for. */
 static uint64_t bytes_of(const struct work *w, uint64_t calls)
 {
-	if (w->counters)
+	uint64_t large = ram_large_bytes(w->facts);
+
+	if (w->counters && large)
 		return calls << 20;
-	return w->x ? w->x : ram_large_bytes(w->facts);
+	return w->x ? w->x : large;
 }
 
 static int make_arrays(struct work *w, uint64_t bytes)

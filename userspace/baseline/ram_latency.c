@@ -89,7 +89,9 @@ static int make_chain(struct work *w, const struct row *row)
 	if (c && c->bytes == bytes)
 		return 0;
 	if (!bytes)
-		return work_fail(w, 0, "the kernel does not tell the size of this cache");
+		return work_fail(w, 0, row->which >= MAIN ?
+				 "too little free memory for a working set that no cache holds" :
+				 "the kernel does not tell the size of this cache");
 	if (c)
 		ram_free(c->lines, c->bytes);
 	else
