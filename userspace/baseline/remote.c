@@ -22,7 +22,8 @@
 #define MOUNT_POINT "/mnt"
 
 enum { SEQUENTIAL, RANDOM };
-enum { FUSE_MAGIC = 0x65735546, WAIT_TRIES = 400, WAIT_US = 10000, LARGEST_MIB = 4 };
+enum { FUSE_MAGIC = 0x65735546, WAIT_TRIES = 400, WAIT_US = 10000, SMALLEST_MIB = 2,
+       LARGEST_MIB = 64 };
 
 struct remote {
 	struct net net;
@@ -92,7 +93,8 @@ static int wait_for_mount(struct work *w, const struct remote *r)
 
 static uint64_t largest_blocks(const struct work *w, const struct row *row)
 {
-	uint64_t blocks = (uint64_t)LARGEST_MIB << 20 >> 12;
+	uint64_t mib = w->settings->quick ? SMALLEST_MIB : LARGEST_MIB;
+	uint64_t blocks = (mib << 20) / BLOCK_BYTES;
 
 	return blocks > row->counted_calls ? blocks : row->counted_calls;
 }
@@ -183,7 +185,9 @@ static int time_remote(struct work *w, const struct row *row, uint64_t calls)
 
 static uint64_t sizes(const struct work *w, int i)
 {
-	return i < (w->settings->quick ? 1 : 3) ? (uint64_t)1 << (20 + i) : 0;
+	uint64_t mib = (uint64_t)SMALLEST_MIB << i;
+
+	return mib <= (w->settings->quick ? SMALLEST_MIB : LARGEST_MIB) ? mib << 20 : 0;
 }
 
 #define EACH_BLOCK                                                                          \

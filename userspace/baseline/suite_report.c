@@ -114,19 +114,31 @@ static void print_shares(const struct suite *s, FILE *out)
 	print_share(s, "memory-copy", "ram-copy-", out);
 }
 
-static void print_reasons(const struct suite *s, FILE *out)
+static bool same_reason(const struct outcome *a, const struct outcome *b)
 {
-	for (int i = 0; i < s->row_count; i++) {
-		const struct outcome *o = &s->rows[i];
-		char first[80];
+	return a->status == b->status && !strcmp(a->why, b->why);
+}
 
-		if (o->status == VALID)
-			continue;
-		snprintf(first, sizeof(first), "%s %s: ", o->row->name,
-			 o->status == INVALID ? "is INVALID" : o->status == UNCHECKED ?
-			 "is unproved" : "is not measured");
-		print_wrapped(out, first, o->why, 2);
-	}
+/* "call-0, call-1 not measured: reason", each reason once. */
+static void print_reason(const struct suite *s, int at, FILE *out)
+{
+	static const char *const became[] = {
+		[NOT_MEASURED] = "not measured", [INVALID] = "INVALID", [UNCHECKED] = "unproved",
+	};
+	const struct outcome *o = &s->rows[at];
+	char text[4096];
+	size_t used = 0;
+
+	for (int i = 0; i < at; i++)
+		if (same_reason(&s->rows[i], o))
+			return;
+	for (int i = at; i < s->row_count && used < sizeof(text); i++)
+		if (same_reason(&s->rows[i], o))
+			used += snprintf(text + used, sizeof(text) - used, "%s%s",
+					 i > at ? ", " : "", s->rows[i].row->name);
+	if (used < sizeof(text))
+		snprintf(text + used, sizeof(text) - used, " %s: %s", became[o->status], o->why);
+	print_wrapped(out, "", text, 2);
 }
 
 void suite_report(const struct suite *s, FILE *out)
@@ -145,5 +157,7 @@ void suite_report(const struct suite *s, FILE *out)
 		print_row(&s->rows[i], &s->facts, out);
 	fputc('\n', out);
 	print_shares(s, out);
-	print_reasons(s, out);
+	for (int i = 0; i < s->row_count; i++)
+		if (s->rows[i].status != VALID)
+			print_reason(s, i, out);
 }
