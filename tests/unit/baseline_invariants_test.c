@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "userspace/baseline/estimate.h"
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/invariants.h"
 
@@ -102,6 +103,21 @@ static void the_summary_has_its_36_rows(void **state)
 	assert_int_equal(rows, 36);
 }
 
+static void every_row_is_estimated_before_it_is_measured(void **state)
+{
+	struct facts facts = { .core_ghz = 3, .rtt_ms = 6, .cache_limit_bytes = 32 << 20 };
+
+	for (const struct family *const *f = families; *f; f++) {
+		for (int i = 0; i < (*f)->count; i++) {
+			const char *name = (*f)->rows[i].name;
+			struct estimate e = estimate_row(name, &facts);
+
+			if (!(e.hardware + e.software > 0))
+				fail_msg("%s has no estimate", name);
+		}
+	}
+}
+
 static void every_counter_and_witness_has_a_name_of_its_own(void **state)
 {
 	for (int i = 0; i < PLACES; i++) {
@@ -125,6 +141,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_counted_proves_nothing),
 		cmocka_unit_test(every_row_can_break),
 		cmocka_unit_test(the_summary_has_its_36_rows),
+		cmocka_unit_test(every_row_is_estimated_before_it_is_measured),
 		cmocka_unit_test(every_counter_and_witness_has_a_name_of_its_own),
 	};
 
