@@ -137,7 +137,8 @@ def fixture_installed(tmp_path_factory):
 
 
 @pytest.mark.parametrize("command", [["trace_run", "--help"], ["copyscope-guest", "--list"],
-                                     ["copyscope-workload", "server", "--help"]])
+                                     ["copyscope-workload", "server", "--help"],
+                                     ["copyscope-baseline", "--list"]])
 def test_an_installed_command_works_from_anywhere(installed, tmp_path, command):
     done = subprocess.run([installed / "bin" / command[0], *command[1:]], cwd=tmp_path,
                           capture_output=True, text=True, check=False,
@@ -157,8 +158,19 @@ def test_an_installed_run_keeps_its_record_where_it_is_told(installed, tmp_path)
     assert len(list(runs.glob("*.json"))) == 1
 
 
-def test_the_manual_page_is_well_formed(installed):
-    page = installed / "share/man/man8/trace_run.8"
+def test_an_installed_baseline_keeps_its_record_where_it_is_told(installed, tmp_path):
+    runs = tmp_path / "runs"
+    done = subprocess.run([installed / "bin/copyscope-baseline", "--quick", "--runs", "2",
+                           "--only", "call-0", "--dir", "/var/tmp"], cwd="/", check=False,
+                          capture_output=True, text=True,
+                          env={**os.environ, "COPYSCOPE_RUNS": str(runs)})
+    assert done.returncode == 0, done.stderr
+    assert len(list(runs.glob("*.baseline.json"))) == 1
+
+
+@pytest.mark.parametrize("name", ["trace_run.8", "baseline.8"])
+def test_the_manual_page_is_well_formed(installed, name):
+    page = installed / "share/man/man8" / name
     assert "OVERHEAD" in page.read_text()
     if not shutil.which("man"):
         pytest.skip("man is missing")
