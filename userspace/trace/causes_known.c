@@ -29,6 +29,8 @@ static const struct {
 		"something below TCP rewrites or clones packets: look for tc, netfilter or tunnel rules" },
 	[CAUSE_NO_SG] = { "no scatter-gather",
 		"the device takes no packets in pieces: switch sg on (ethtool -K), or use plain send" },
+	[CAUSE_CHECKSUM] = { "checksum in software",
+		"the device computes none, and user pages may change meanwhile: switch tx on (ethtool -K)" },
 	[CAUSE_DRIVER] = { "driver limit",
 		"the driver wants fewer pieces, or short packets in one: send more at a time, page-aligned" },
 	[CAUSE_XDP] = { "XDP",
@@ -68,6 +70,7 @@ enum at {
 	AT_LATE = 1 << SITE_late_copy,
 	AT_RESHAPE = 1 << SITE_reshape,
 	AT_BOTH = AT_LATE | AT_RESHAPE,
+	AT_PULL = 1 << SITE_COUNT,	/* a reshape that made one piece of a packet; goes first */
 };
 
 /* The receive path copies for whoever is first in line: told by circumstances. */
@@ -97,6 +100,10 @@ static const struct caller {
 	{ "tap_handle_frame", CAUSE_TUN, AT_BOTH },
 	{ "__skb_tstamp_tx", CAUSE_TIMESTAMPING, AT_BOTH },
 	{ "skb_segment", CAUSE_SEGMENTATION, AT_LATE },
+	/* Without scatter-gather it copies itself. What it makes one piece of could be sent in many,
+	 * but for the checksum: see cef401de7be8 ("net: fix possible wrong checksum generation"). */
+	{ "skb_segment", CAUSE_CHECKSUM, AT_PULL },
+	{ "skb_checksum_help", CAUSE_CHECKSUM, AT_PULL },
 	{ "skb_segment", CAUSE_NO_SG, AT_RESHAPE },
 	{ "validate_xmit_skb", CAUSE_NO_SG, AT_RESHAPE },
 	{ "validate_xmit_skb_list", CAUSE_NO_SG, AT_RESHAPE },
@@ -160,13 +167,13 @@ const char *cause_remedy(enum known cause)
 }
 
 /* The compiler adds suffixes such as .constprop.0. */
-static const struct caller *caller_find(const struct caller *table, size_t rows, enum site site,
+static const struct caller *caller_find(const struct caller *table, size_t rows, int at,
 					const char *frame, size_t len)
 {
 	for (const struct caller *c = table; c < table + rows; c++) {
 		size_t n = strlen(c->function);
 
-		if (c->at & 1 << site && len >= n && !strncmp(frame, c->function, n) &&
+		if (c->at & at && len >= n && !strncmp(frame, c->function, n) &&
 		    (len == n || frame[n] == '.'))
 			return c;
 	}
@@ -203,19 +210,22 @@ enum known cause_of_stack(enum site site, unsigned int circumstances, const char
 {
 	const char *frame = frames;
 	enum known otherwise = CAUSE_UNKNOWN;
+	int at = 1 << site;
 
 	while (*frame) {
 		size_t len = strcspn(frame, " ");
-		const struct caller *c = caller_find(callers, ROWS(callers), site, frame, len);
+		const struct caller *c = caller_find(callers, ROWS(callers), at, frame, len);
 
 		if (c)
 			return c->cause == CAUSE_ARRIVAL ? cause_of_arrival(circumstances) :
 							   (enum known)c->cause;
-		c = caller_find(middlemen, ROWS(middlemen), site, frame, len);
+		c = caller_find(middlemen, ROWS(middlemen), 1 << site, frame, len);
 		if (!c)
 			break;
 		if (c->cause != CAUSE_UNKNOWN)
 			otherwise = c->cause;
+		if (site == SITE_reshape && !strcmp(c->function, "__pskb_pull_tail"))
+			at |= AT_PULL;
 		frame += len;
 		frame += strspn(frame, " <");
 	}

@@ -18,7 +18,7 @@
 enum { WHY_BYTES = 240, NAME_BYTES = 64, ADDRESS_BYTES = 64 };
 enum { NETEM_BYTES = 128 };
 /* CAUSES_KEPT: room in a list of CAUSES_MAX for each known cause, whatever the unknown ones are. */
-enum { PROBES_MAX = 64, LAWS_MAX = 24, CAUSES_MAX = 64, CAUSES_KEPT = 52, STACK_TEXT_BYTES = 640 };
+enum { PROBES_MAX = 64, LAWS_MAX = 24, CAUSES_MAX = 66, CAUSES_KEPT = 54, STACK_TEXT_BYTES = 640 };
 
 /* Which of the two processes: the one whose sends are studied, or its peer. */
 enum end { END_SENDER, END_RECEIVER, END_COUNT };
