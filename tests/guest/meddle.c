@@ -2,31 +2,45 @@
 /*
  * Gives a run a reason to copy that trace_run has no switch for.
  *
- * usage: meddle filter|xdp; waits for the two processes of a run, meddles in their network
+ * usage: meddle filter|xdp|tun|checksum; waits for the two processes of a run, meddles in their network
  * namespaces and stays until it is killed.
  *   filter  a capture whose filter looks at one byte of payload: a reader nobody knows
  *   xdp     a program on the first device that lets every packet pass, but wants it in one piece
+ *   tun     a detour through user space: what either end sends to the other goes by a tun device
+ *   checksum  the same, by one that takes packets in pieces but computes no checksum
  */
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <linux/if_packet.h>
+#include <linux/if_tun.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ENDS = 2, PAYLOAD_OFFSET = 200, POLL_US = 2000, PATH_BYTES = 300 };
+enum { ENDS = 2, PAYLOAD_OFFSET = 200, POLL_US = 2000, PATH_BYTES = 300, PACKET_BYTES = 70000 };
+
+static struct end {
+	int space;			/* network namespace */
+	int tun;
+	char address[INET_ADDRSTRLEN];
+} ends[ENDS];
 
 /* Reads one byte that lies in a frag, if the packet has it, and wants no packet. */
 static int begin_filter(void)
@@ -75,6 +89,61 @@ static int begin_xdp(void)
 	return syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof(link)) < 0 ? -1 : 0;
 }
 
+static int first_address(char address[INET_ADDRSTRLEN])
+{
+	struct ifaddrs *all;
+
+	if (getifaddrs(&all))
+		return -1;
+	for (struct ifaddrs *each = all; each; each = each->ifa_next)
+		if (each->ifa_addr && each->ifa_addr->sa_family == AF_INET &&
+		    strcmp(each->ifa_name, "lo"))
+			inet_ntop(AF_INET, &((struct sockaddr_in *)each->ifa_addr)->sin_addr, address,
+				  INET_ADDRSTRLEN);
+	freeifaddrs(all);
+	return *address ? 0 : -1;
+}
+
+static int begin_tun(struct end *end, bool offload)
+{
+	struct ifreq tun = { .ifr_name = "tun0", .ifr_flags = IFF_TUN | IFF_NO_PI };
+
+	if (offload)
+		tun.ifr_flags |= IFF_VNET_HDR;
+	end->tun = open("/dev/net/tun", O_RDWR);
+	if (end->tun < 0 || ioctl(end->tun, TUNSETIFF, &tun) || first_address(end->address) ||
+	    (offload && ioctl(end->tun, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4)))
+		return -1;
+	return system("ip link set tun0 up");
+}
+
+/* Sends what goes to the other end into the tun device. */
+static int divert(const char *address)
+{
+	char command[PATH_BYTES];
+
+	snprintf(command, sizeof(command), "ip route add %s/32 dev tun0", address);
+	return system(command);
+}
+
+/* Hands what one end sends to the other, for ever. */
+static void relay(void)
+{
+	struct pollfd ready[ENDS] = { { .fd = ends[0].tun, .events = POLLIN },
+				      { .fd = ends[1].tun, .events = POLLIN } };
+	static char packet[PACKET_BYTES];
+
+	while (poll(ready, ENDS, -1) > 0) {
+		for (int e = 0; e < ENDS; e++) {
+			ssize_t n = ready[e].revents ? read(ends[e].tun, packet, sizeof(packet)) : 0;
+
+			/* A packet that the other end does not take is lost, as packets are. */
+			if (n > 0 && write(ends[!e].tun, packet, n) != n)
+				continue;
+		}
+	}
+}
+
 /* Opens the network namespace of process @name if it is an end of a run and has left @home. */
 static int open_end(const char *name, ino_t home)
 {
@@ -97,8 +166,8 @@ static int open_end(const char *name, ino_t home)
 	return fd;
 }
 
-/* Fills @spaces as soon as both ends are where they will stay. */
-static void wait_for_ends(int spaces[ENDS])
+/* Fills the namespaces of @ends as soon as both are where they will stay. */
+static void wait_for_ends(void)
 {
 	struct stat home;
 	int found = 0;
@@ -110,30 +179,43 @@ static void wait_for_ends(int spaces[ENDS])
 		struct dirent *entry;
 
 		for (; found; found--)
-			close(spaces[found - 1]);
+			close(ends[found - 1].space);
 		while (found < ENDS && (entry = readdir(processes))) {
 			int fd = open_end(entry->d_name, home.st_ino);
 
 			if (fd >= 0)
-				spaces[found++] = fd;
+				ends[found++].space = fd;
 		}
 		closedir(processes);
 		usleep(POLL_US);
 	}
 }
 
+static void check(int failed, const char *what)
+{
+	if (!failed)
+		return;
+	fprintf(stderr, "meddle: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
 int main(int argc, char **argv)
 {
-	int (*begin)(void) = argc == 2 && !strcmp(argv[1], "xdp") ? begin_xdp : begin_filter;
-	int spaces[ENDS];
+	const char *how = argc == 2 ? argv[1] : "";
+	bool offload = !strcmp(how, "tun"), tun = offload || !strcmp(how, "checksum");
 
-	wait_for_ends(spaces);
+	wait_for_ends();
 	for (int e = 0; e < ENDS; e++) {
-		if (setns(spaces[e], CLONE_NEWNET) || begin()) {
-			fprintf(stderr, "meddle: %s: %s\n", argv[1], strerror(errno));
-			return 1;
-		}
+		check(setns(ends[e].space, CLONE_NEWNET), "setns");
+		check(tun ? begin_tun(&ends[e], offload) :
+		      !strcmp(how, "xdp") ? begin_xdp() : begin_filter(), how);
 	}
+	for (int e = 0; tun && e < ENDS; e++) {
+		check(setns(ends[e].space, CLONE_NEWNET), "setns");
+		check(divert(ends[!e].address), "ip route");
+	}
+	if (tun)
+		relay();
 	pause();
 	return 0;
 }

@@ -28,9 +28,9 @@ RUNS |= {path.replace(" ", ""): f"A3 {BYTES} 2 --messages 50 --path {path}" for 
 SHORT_BYTES = 32
 RUNS["short"] = f"A3 {SHORT_BYTES} 1 --messages {MESSAGES} --path nic --pattern rr"
 RUNS["unset"] = f"A3-unset {BYTES} 2 --messages {MESSAGES}"
-MEDDLED = ("filter", "xdp")
+MEDDLED = ("filter", "xdp", "tun", "checksum")
 MEDDLED_BYTES = 4093
-MEDDLED_RUN = f"A3 {MEDDLED_BYTES} 1 --messages 500 --pattern rr"
+MEDDLED_RUN = f"A3 {MEDDLED_BYTES} 1 --messages 300 --pattern rr"
 LIMIT_FILE = "/proc/sys/net/core/optmem_max"
 
 
@@ -108,7 +108,7 @@ def test_the_report_shows_share_calls_and_remedy(outcome):
 def runs_that_were_meddled_with(tmp_path_factory):
     """Runs in whose namespaces someone else captures or has an XDP program."""
     folder = tmp_path_factory.mktemp("meddled")
-    script = "".join(f"""
+    script = "modprobe tun" + "".join(f"""
         build/tests/guest/meddle {how} & meddler=$!
         build/trace_run {MEDDLED_RUN} --json /out/{how}.json >/out/{how}.out 2>/out/{how}.err
         echo $? >/out/{how}.status; kill $meddler""" for how in MEDDLED)
@@ -135,6 +135,21 @@ def test_an_xdp_program_that_wants_packets_in_one_piece_is_the_cause(meddled):
     # In one go from the user's pages into one piece: nothing is left for late_copy.
     assert records.causes(record, "reshape")["XDP"] >= MEDDLED_BYTES
     assert "unknown" not in records.causes(record)
+
+
+def test_a_tun_device_is_the_cause(meddled):
+    record = balanced(meddled, "tun")
+    found = records.causes(record)
+    # What left before the route was there was delivered.
+    assert set(found) <= {"tun", "local delivery", "small packets merged"}
+    assert found["tun"] >= MEDDLED_BYTES
+
+
+def test_a_device_that_computes_no_checksum_is_the_cause(meddled):
+    record = balanced(meddled, "checksum")
+    found = records.causes(record)
+    assert set(found) <= {"checksum in software", "local delivery", "small packets merged"}
+    assert found["checksum in software"] >= MEDDLED_BYTES
 
 
 def test_a_limit_of_the_whole_machine_is_left_alone():
