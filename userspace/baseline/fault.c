@@ -7,6 +7,7 @@
  * that major faults alone do not prove that a disk was read.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/files.h"
+#include "userspace/baseline/ram.h"
 
 enum { HOLE, MINOR, MAJOR, CACHED };
 
@@ -96,6 +98,7 @@ static int time_fault(struct work *w, const struct row *row, uint64_t calls)
 		page = (page + step) % calls;
 	}
 	region_end(w);
+	w->witness[WITNESS_MAPPED] = w->counters ? ram_mapped_bytes(at) / PAGE_BYTES : NAN;
 	w->witness[WITNESS_MAJOR] = major_faults() - majors;
 	work_per_call(w, row, calls);
 	munmap(at, calls * PAGE_BYTES);
@@ -134,6 +137,7 @@ static const struct row rows[] = {
 	  .invariants = {
 		{ AT_LEAST, EVENT_user_faults, 0, 1, 0, "pages are faulted in" },
 		{ AT_MOST, EVENT_user_faults, 0.25, 0, 0, "a fault maps its neighbours too" },
+		{ EXACTLY, WITNESS(WITNESS_MAPPED), 1, 0, 0, "each page is mapped in the end" },
 		{ EXACTLY, EVENT_major, 0, 0, 0, "none is major" },
 		{ EXACTLY, EVENT_block_reads, 0, 0, 0, "no disk is read" },
 	  } },

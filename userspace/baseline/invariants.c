@@ -31,6 +31,7 @@ const char *witness_name(enum witness w)
 		[WITNESS_ESTABLISHED] = "connections up when connect() returned",
 		[WITNESS_COMPLETIONS] = "notifications read",
 		[WITNESS_TURNS] = "turns by what they changed",
+		[WITNESS_MAPPED] = "pages mapped by smaps",
 		[WITNESS_TOUCHED] = "bytes by what the memory holds",
 	};
 

@@ -28,6 +28,7 @@ enum witness {
 	WITNESS_COMPLETIONS,	/* zero-copy sends whose notification was read */
 	WITNESS_TURNS,		/* made, told by what they changed */
 	WITNESS_TOUCHED,	/* bytes, told by what was read or by what the memory holds then */
+	WITNESS_MAPPED,		/* pages of the mapping, by smaps */
 	WITNESS_COUNT
 };
 

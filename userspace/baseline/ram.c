@@ -3,6 +3,7 @@
 #include "userspace/baseline/ram.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,8 @@ uint64_t arrays_written(const struct arrays *a)
 	return words * sizeof(uint64_t);
 }
 
-double ram_huge_bytes(const void *at)
+/* Of the mapping that holds @at, what a line of smaps says. */
+static double smaps_bytes(const void *at, const char *format)
 {
 	FILE *file = fopen("/proc/self/smaps", "re");
 	unsigned long from, to, kib, found = 0;
@@ -81,12 +83,22 @@ double ram_huge_bytes(const void *at)
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
 			inside = from <= (uintptr_t)at && (uintptr_t)at < to;
-		else if (inside && sscanf(line, "AnonHugePages: %lu kB", &kib) == 1)
+		else if (inside && sscanf(line, format, &kib) == 1)
 			found = kib;
 	}
 	if (file)
 		fclose(file);
 	return found * 1024.0;
+}
+
+double ram_huge_bytes(const void *at)
+{
+	return smaps_bytes(at, "AnonHugePages: %lu kB");
+}
+
+double ram_mapped_bytes(const void *at)
+{
+	return smaps_bytes(at, "Rss: %lu kB");
 }
 
 uint64_t ram_large_bytes(const struct facts *f)

@@ -30,6 +30,9 @@ uint64_t arrays_written(const struct arrays *a);
 /* How much of the mapping that begins at @at lies in huge pages. */
 double ram_huge_bytes(const void *at);
 
+/* How much of it is mapped to pages. */
+double ram_mapped_bytes(const void *at);
+
 /* Large enough that no cache holds it, small enough for this machine; 0 if it has too little. */
 uint64_t ram_large_bytes(const struct facts *f);
 
