@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
+import csv
+import fnmatch
 import json
+import os
+import re
 from typing import Any, Callable
 
 import pytest
 
 from helpers import baseline
 
-from copyscope.baseline import agree, command, figures, mistakes
+from copyscope.baseline import agree, command, figures, keep, mistakes
 from copyscope.baseline.records import BadBaseline, Baseline, load
 
 MADE = json.loads(baseline.MADE.read_text())
@@ -162,3 +166,33 @@ def test_a_number_that_is_unproved_is_said_so():
 def test_published_curves_are_those_of_figures():
     for plan in figures.PLANS:
         assert bool(figures.published_series(plan)) == plan.published
+
+
+def test_every_row_is_described():
+    done = baseline.run("--list")
+    names = {line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")}
+    table = (baseline.ROOT / "docs" / "BASELINE.md").read_text().partition("## The rows")[2]
+    told = [word.strip("`* \\") for line in table.splitlines() if line.startswith("| ")
+            for word in re.split(r", | ", line.split(" | ")[0].strip("| "))]
+    patterns = [word + "*" if word.endswith("-") else word for word in told if word]
+    assert [name for name in sorted(names)
+            if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)] == []
+
+
+def test_what_is_kept_names_its_origin_and_shows_no_number_for_nothing(tmp_path):
+    def lose(rows):
+        rows["fault-hole"].update(measured=None, status="invalid", why="spoilt, so no number")
+    spoilt = record(lose)
+    keep.keep([spoilt, record()], tmp_path)
+    rows = {row["row"]: row for row in csv.DictReader((tmp_path / "rows.csv").open())}
+    assert set(rows) == set(spoilt.rows)
+    assert (rows["fault-hole"]["measured"], rows["fault-hole"]["why"]) == (
+        "", "spoilt, so no number")
+    assert float(rows["syscall"]["measured"]) == QUIET["syscall"]
+    origin = (tmp_path / "PROVENANCE.md").read_text()
+    for each in ("tools/baseline --quick", MADE["tool"]["commit"], MADE["machine"]["kernel"],
+                 MADE["started"]):
+        assert each in origin
+    for name in os.listdir(tmp_path):
+        assert name == "PROVENANCE.md" or name in origin
+    assert "fault-hole" not in (tmp_path / "agreement.txt").read_text()

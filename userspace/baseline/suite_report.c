@@ -109,6 +109,8 @@ static void print_share(const struct suite *s, const char *row, const char *loop
 
 static void print_shares(const struct suite *s, FILE *out)
 {
+	if (measured_row(s, "ram-read-plain"))
+		fputc('\n', out);
 	print_share(s, "memory-read", "ram-read-", out);
 	print_share(s, "memory-write", "ram-write-", out);
 	print_share(s, "memory-copy", "ram-copy-", out);
@@ -155,8 +157,9 @@ void suite_report(const struct suite *s, FILE *out)
 		"software", "predicted", "measured", "interval      ", "sd");
 	for (int i = 0; i < s->row_count; i++)
 		print_row(&s->rows[i], &s->facts, out);
-	fputc('\n', out);
 	print_shares(s, out);
+	if (held < s->row_count)
+		fputc('\n', out);
 	for (int i = 0; i < s->row_count; i++)
 		if (s->rows[i].status != VALID)
 			print_reason(s, i, out);

@@ -35,3 +35,11 @@ def compare(first: Baseline, second: Baseline) -> list[Comparison]:
         found.append(Comparison(name, one["unit"], agrees,
                                 f"{interval(one)} and {interval(other)} {one['unit']}"))
     return found
+
+
+def lines(found: list[Comparison]) -> list[str]:
+    """Print every row that both have, and the sum."""
+    agreeing = sum(each.agrees for each in found)
+    return [f"{each.row:<22} {'agrees' if each.agrees else 'DISAGREES':<10} {each.sentence}"
+            for each in found] + [
+        f"{agreeing} of {len(found)} rows agree within their intervals"]

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The commands of tools/baseline that read records: plot, mistakes, agree. They need no root."""
+"""The commands of tools/baseline that read records: plot, mistakes, agree, keep; without root."""
 from __future__ import annotations
 
 import argparse
 import sys
-import textwrap
 from pathlib import Path
 
-from . import agree, mistakes
+from . import agree, keep, mistakes
 from .records import BadBaseline, load
 
-COLUMNS = 98
 FINE, DISAGREES, USAGE, REFUSED = 0, 1, 2, 3
 
 
@@ -27,16 +25,17 @@ def parser() -> argparse.ArgumentParser:
     both = commands.add_parser("agree", help="say whether two runs agree; exit 1 if they do not")
     both.add_argument("first", metavar="RECORD")
     both.add_argument("second", metavar="RECORD")
+    kept = commands.add_parser(
+        "keep", help="keep one run or two in a folder: records, table, agreement, figures, origin")
+    kept.add_argument("records", nargs="+", metavar="RECORD")
+    kept.add_argument("--out", required=True, metavar="DIR", help="where it all goes")
     return made
 
 
 def tell_mistakes(path: str) -> int:
     """Print every mistake with its verdict; 1 if the record contradicts one of them."""
     found = mistakes.check(load(path))
-    for each in found:
-        print(f"{each.name:<16} {each.verdict:<13} {each.claim}")
-        print(textwrap.fill(each.evidence, COLUMNS, initial_indent=" " * 31,
-                            subsequent_indent=" " * 31))
+    print("\n".join(mistakes.lines(found)))
     return DISAGREES if any(each.verdict == mistakes.NOT_SHOWN for each in found) else FINE
 
 
@@ -45,11 +44,8 @@ def tell_agreement(first: str, second: str) -> int:
     found = agree.compare(load(first), load(second))
     if not found:
         raise BadBaseline(f"{first} and {second}: no row is measured in both")
-    for each in found:
-        print(f"{each.row:<22} {'agrees' if each.agrees else 'DISAGREES':<10} {each.sentence}")
-    wrong = sum(not each.agrees for each in found)
-    print(f"{len(found) - wrong} of {len(found)} rows agree within their intervals")
-    return DISAGREES if wrong else FINE
+    print("\n".join(agree.lines(found)))
+    return FINE if all(each.agrees for each in found) else DISAGREES
 
 
 def draw(path: str, out: str) -> int:
@@ -68,11 +64,16 @@ def draw(path: str, out: str) -> int:
 def main(arguments: list[str]) -> int:
     """Return the exit status."""
     options = parser().parse_args(arguments)
+    if options.command == "keep" and len(options.records) > 2:
+        parser().error("keep takes one record or two")
     try:
         if options.command == "mistakes":
             return tell_mistakes(options.record)
         if options.command == "agree":
             return tell_agreement(options.first, options.second)
+        if options.command == "keep":
+            keep.keep([load(path) for path in options.records], Path(options.out))
+            return draw(options.records[0], str(Path(options.out) / "figures"))
         return draw(options.record, options.out)
     except BadBaseline as error:
         print(f"baseline: {error}", file=sys.stderr)

@@ -2,12 +2,14 @@
 """Checks the known mistakes of the published report against what a record measured."""
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import Callable
 
 from .records import PUBLISHED, Baseline
 
 ROWS, PRINTED = PUBLISHED["rows"], PUBLISHED["printed"]
+COLUMNS, INDENT = 98, " " * 31
 SHOWN, NOT_SHOWN, NOT_TESTABLE = "shown", "not shown", "not testable"
 
 
@@ -188,3 +190,13 @@ def check(record: Baseline) -> list[Finding]:
             verdict, evidence = NOT_TESTABLE, str(error)
         found.append(Finding(name, claim, verdict, evidence))
     return found
+
+
+def lines(found: list[Finding]) -> list[str]:
+    """Print every mistake with its verdict and the evidence below."""
+    told = []
+    for each in found:
+        told.append(f"{each.name:<16} {each.verdict:<13} {each.claim}")
+        told += textwrap.wrap(each.evidence, COLUMNS, initial_indent=INDENT,
+                              subsequent_indent=INDENT)
+    return told

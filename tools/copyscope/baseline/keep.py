@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Keeps what a run found in a folder: records, table, mistakes, agreement, and where it is from."""
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from pathlib import Path
+from typing import Any
+
+from . import agree, mistakes
+from .records import PUBLISHED, Baseline
+
+COLUMNS = ("row", "title", "unit", "in_summary", "status", "hardware", "software", "prediction",
+           "measured", "low", "high", "sd", "runs", "rounds", "calls", "published", "why")
+
+
+def cells(row: dict[str, Any]) -> dict[str, Any]:
+    """One row of the table: empty where nothing was measured."""
+    measured, estimate = row["measured"] or {}, row["estimate"]
+    published = PUBLISHED["rows"].get(row["row"])
+    return {**{key: row[key] for key in ("row", "title", "unit", "in_summary", "status", "why")},
+            **{key: estimate[key] for key in ("hardware", "software", "prediction")},
+            **{key: measured.get(key) for key in ("low", "high", "sd", "runs", "rounds", "calls")},
+            "measured": measured.get("value"), "published": published and published[2]}
+
+
+def table(record: Baseline) -> str:
+    """All rows as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(cells(row) for row in record.rows.values())
+    return text.getvalue()
+
+
+def from_where(number: int, record: Baseline) -> list[str]:
+    """What has to be known of a record, as lines of a list."""
+    data = record.data
+    machine, protocol = data["machine"], data["protocol"]
+    rows = list(record.rows.values())
+    valid = sum(row["status"] == "valid" for row in rows)
+    return [
+        f"## record-{number}.json", "",
+        f"- command: `{shlex.join(['tools/baseline', *data['command'][1:]])}`",
+        f"- commit: {data['tool']['commit']}",
+        f"- kernel: {machine['kernel']}",
+        f"- machine: {machine['cpu_model']}, {machine['cpus']} CPUs, "
+        f"{machine['memory']['bytes'] / 2**30:.1f} GiB, {machine['arch']}, virtualised: "
+        f"{machine['virt']}; files on {machine['disk']['file_system']}, "
+        f"{machine['disk']['device']} ({machine['disk']['bus']})",
+        f"- date: {data['started']}, {protocol['seconds']:.0f} s",
+        f"- protocol: {protocol['mode']}, {protocol['rounds']} rounds of {protocol['runs']} runs, "
+        f"remote path of {protocol['rtt_ms']:g} ms",
+        f"- rows: {valid} of {len(rows)} measured and proved by their counters",
+        *(f"- warning: {warning}" for warning in data["warnings"]), ""]
+
+
+def text_of(lines: list[str]) -> str:
+    """Lines as a file."""
+    return "".join(f"{line}\n" for line in lines)
+
+
+def keep(records: list[Baseline], folder: Path) -> None:
+    """Write everything but the figures."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {"rows.csv": (table(records[0]), "every row: estimates, measurement, published value",
+                          "record-1.json"),
+             "mistakes.txt": (text_of(mistakes.lines(mistakes.check(records[0]))),
+                              "the report's known mistakes against what was measured",
+                              "record-1.json")}
+    if len(records) == 2:
+        files["agreement.txt"] = (text_of(agree.lines(agree.compare(*records))),
+                                  "whether the two runs agree within their intervals",
+                                  "record-1.json and record-2.json")
+    lines = ["# The machine baseline", "",
+             "Every file is made from the records, and the records by the commands below.", ""]
+    for number, record in enumerate(records, 1):
+        (folder / f"record-{number}.json").write_text(record.source.read_text(encoding="utf-8"),
+                                                      encoding="utf-8")
+        lines += from_where(number, record)
+    lines += ["| file | what it is | made from |", "|---|---|---|"]
+    for name, (text, what, source) in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        lines.append(f"| {name} | {what} | {source} |")
+    lines.append("| figures/* | the report's figures and ours | record-1.json |")
+    (folder / "PROVENANCE.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
