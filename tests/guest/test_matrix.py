@@ -19,6 +19,7 @@ COPIES_WHEN_FORWARDED = SHOWS_ALL_NAMESPACES = ("5.10", "6.1", "6.12")
 VARIANTS = ("A1", "A2", "A3")
 PLAIN_NIC = ("nic", "nic, IPv6", "nic, no TSO", "nic, MTU 9000")
 TAPPED_SENDER = ("veth, tap on sender", "nic, tap on sender", "lo, tap")
+NO_SG = ("veth, no SG", "nic, no SG")
 LOSSY = ("veth, 1 % loss", "nic, 1 % loss")
 
 
@@ -112,11 +113,17 @@ def test_a_capture_in_an_unrelated_namespace_copies_up_to_6_12(row, kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_without_scatter_gather_every_byte_is_moved_and_not_every_completion_says_so(row, kernel):
-    found = row("nic, no SG")
+@pytest.mark.parametrize("path", NO_SG)
+def test_without_scatter_gather_every_byte_is_moved_and_none_copied_late(row, path):
+    found = row(path)
     assert found["reshaped_bytes"] >= left(found) >= PAYLOAD
     assert found["late_bytes"] == found["clean_bytes"] == 0
-    assert found["copied_completions"] <= found["completions"]
+
+
+def test_most_completions_do_not_say_that_a_veth_without_scatter_gather_moved_every_byte(table):
+    rows = [table[kernel, "veth, no SG", "A3"] for kernel in KERNELS]
+    assert 2 * sum(row["copied_completions"] for row in rows) < sum(
+        row["completions"] for row in rows)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -23,6 +23,7 @@ PATHS: dict[str, str] = {
     "veth, tap on receiver": "--path veth --tap rx",
     "veth, tap elsewhere": "--path veth --tap other",
     "lo, tap": "--path lo --tap tx",
+    "veth, no SG": "--path veth --no-sg",
     "veth, no TSO": "--path veth --no-tso",
     "veth, 1 % loss": "--path veth --netem loss+1%",
     "nic, 1 % loss": "--path nic --netem loss+1%",
