@@ -35,9 +35,9 @@ def test_names_of_cells_are_names_of_files_and_all_different():
 
 
 def test_a_word_with_a_space_reaches_trace_run_as_one():
-    words = cells.Cell("nic, 1 % loss", "A3").words(65536, 200)
-    assert words[-2:] == ["--netem", "loss 1%"]
-    assert "'loss 1%'" in guests.script({"x": words})
+    words = cells.Cell("nic, 3 % loss", "A3").words(65536, 200)
+    assert words[-2:] == ["--netem", "loss 3%"]
+    assert "'loss 3%'" in guests.script({"x": words})
 
 
 def test_a_row_shows_the_numbers_of_its_record(tmp_path):

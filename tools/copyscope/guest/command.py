@@ -64,7 +64,7 @@ def build_parser() -> Parser:
     add("--cpus", type=whole(1, MOST_CPUS), help="processors (2; arm64: 1)")
     add("--memory", type=memory, default="1G", help="such as 512M or 2G (1G)")
     add("--timeout", type=whole(1, 10**6), default=600, help="seconds, boot included (600)")
-    add("--nics", type=whole(0, MOST_NICS), default=0, help="virtio NICs, joined by one hub (0)")
+    add("--nics", type=whole(0, MOST_NICS), default=0, help="NICs, joined by one hub (0)")
     add("--net", type=whole(3, 1 << 20), metavar="FD",
         help="a NIC joined to another guest by this inherited datagram socket; see tools/peers")
     add("--out", type=Path, metavar="DIR", help="where the files of the guest's /out go")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence
 
+# One for each kernel that Debian supports. 6.19 can be asked for: it is in transition, and its
+# modules are not always published.
+KERNELS = ("5.10", "6.1", "6.12", "6.18", "7.2")
 VARIANTS = ("A1", "A2", "A3")
 THREADS = 2
 
@@ -25,8 +28,8 @@ PATHS: dict[str, str] = {
     "lo, tap": "--path lo --tap tx",
     "veth, no SG": "--path veth --no-sg",
     "veth, no TSO": "--path veth --no-tso",
-    "veth, 1 % loss": "--path veth --netem loss+1%",
-    "nic, 1 % loss": "--path nic --netem loss+1%",
+    "veth, 3 % loss": "--path veth --netem loss+3%",
+    "nic, 3 % loss": "--path nic --netem loss+3%",
 }
 
 

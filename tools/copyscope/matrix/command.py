@@ -64,8 +64,8 @@ def build_parser() -> Parser:
                     epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
                     allow_abbrev=False)
     add = parser.add_argument
-    add("--kernels", type=words(tuple(SUITES)), default=list(SUITES), metavar="K;K",
-        help=f"releases ({'; '.join(SUITES)})")
+    add("--kernels", type=words(tuple(SUITES)), default=list(cells.KERNELS), metavar="K;K",
+        help=f"releases ({'; '.join(cells.KERNELS)}); known: {'; '.join(SUITES)}")
     add("--paths", type=words(tuple(cells.PATHS)), default=list(cells.PATHS), metavar="P;P",
         help=f"rows ({'; '.join(cells.PATHS)})".replace("%", "%%"))
     add("--variants", type=words(cells.VARIANTS), default=list(cells.VARIANTS), metavar="V;V",
