@@ -2,7 +2,9 @@
 /* Family contention: 1 to 20 processes, each reading blocks of a file of its own from the disk. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -14,9 +16,15 @@
 
 enum { READERS = 20, QUICK_STEP = 5 };
 
+/* Of one reader: ticks of the clock; nanoseconds on a CPU, and waiting for one (schedstat). */
+struct account {
+	uint64_t ticks;
+	double ran_ns, waited_ns;
+};
+
 struct readers {
 	int fd[READERS];
-	uint64_t *spent;	/* shared: ticks of each */
+	struct account *accounts;	/* shared */
 };
 
 static int prepare_contention(struct work *w, const struct row *row)
@@ -29,7 +37,7 @@ static int prepare_contention(struct work *w, const struct row *row)
 	blocks = blocks > row->counted_calls ? blocks : row->counted_calls;
 	for (int i = 0; i < READERS && !err; i++)
 		err = file_make(w, blocks * BLOCK_BYTES, &r->fd[i]);
-	r->spent = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	r->accounts = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return err;
 }
 
@@ -40,23 +48,56 @@ static void undo_contention(struct work *w)
 	for (int i = 0; i < READERS; i++)
 		if (r->fd[i] > 0)
 			close(r->fd[i]);
-	munmap(r->spent, PAGE_BYTES);
+	munmap(r->accounts, PAGE_BYTES);
 	free(r);
 }
 
-static void read_blocks(int fd, uint64_t blocks, int gate, uint64_t *spent)
+static void add_schedstat(struct account *a, double sign)
+{
+	FILE *file = fopen("/proc/self/schedstat", "re");
+	double ran, waited;
+
+	if (!file || fscanf(file, "%lf %lf", &ran, &waited) != 2)
+		ran = waited = NAN;
+	if (file)
+		fclose(file);
+	a->ran_ns += sign * ran;
+	a->waited_ns += sign * waited;
+}
+
+static void read_blocks(int fd, uint64_t blocks, int gate, struct account *a)
 {
 	struct pollfd open = { .fd = gate };
 	char block[BLOCK_BYTES];
 	uint64_t from;
 
+	*a = (struct account){};
 	poll(&open, 1, -1);
+	add_schedstat(a, -1);
 	from = work_tick();
 	for (uint64_t i = 0; i < blocks; i++)
 		if (pread(fd, block, sizeof(block), i * BLOCK_BYTES) != sizeof(block))
 			_exit(1);
-	*spent = work_tick() - from;
+	a->ticks = work_tick() - from;
+	add_schedstat(a, 1);
 	_exit(0);
+}
+
+/* The mean time of a block in us; how that went by is said in w->how. */
+static double sum_up(struct work *w, const struct account *accounts, int readers, uint64_t blocks)
+{
+	double all_ns = 0, ran_ns = 0, waited_ns = 0;
+
+	for (int i = 0; i < readers; i++) {
+		all_ns += clock_ns(accounts[i].ticks);
+		ran_ns += accounts[i].ran_ns;
+		waited_ns += accounts[i].waited_ns;
+	}
+	if (!w->x && !isnan(ran_ns))
+		snprintf(w->how, sizeof(w->how), "of their time, %d readers ran %.0f %%, waited %.0f %% "
+			 "for a CPU and %.0f %% for the disk", readers, 100 * ran_ns / all_ns,
+			 100 * waited_ns / all_ns, 100 * (1 - (ran_ns + waited_ns) / all_ns));
+	return all_ns / readers / blocks / 1000;
 }
 
 /* All wait at a pipe; closing its end lets them go together. */
@@ -65,7 +106,7 @@ static int time_contention(struct work *w, const struct row *row, uint64_t calls
 	struct readers *r = w->own;
 	int readers = w->x ? (int)w->x : READERS, gate[2], err = 0, status;
 	pid_t pids[READERS] = {};
-	double sum = 0, disk;
+	double disk;
 
 	if (pipe(gate))
 		return work_fail(w, errno, "cannot make a pipe");
@@ -78,7 +119,7 @@ static int time_contention(struct work *w, const struct row *row, uint64_t calls
 		pids[i] = work_fork();
 		if (!pids[i]) {
 			close(gate[1]);
-			read_blocks(r->fd[i], calls, gate[0], &r->spent[i]);
+			read_blocks(r->fd[i], calls, gate[0], &r->accounts[i]);
 		}
 	}
 	usleep(20000);
@@ -89,9 +130,7 @@ static int time_contention(struct work *w, const struct row *row, uint64_t calls
 			err = work_fail(w, 0, "a reader failed");
 	region_end(w);
 	close(gate[0]);
-	for (int i = 0; i < readers; i++)
-		sum += clock_ns(r->spent[i]) / calls;
-	w->value = sum / readers / 1000;
+	w->value = sum_up(w, r->accounts, readers, calls);
 	w->witness[WITNESS_DISK_BYTES] = file_disk_bytes() - disk;
 	return err;
 }

@@ -35,6 +35,9 @@ int net_connect(struct work *w, const struct net *n, in_port_t port);
 double net_retransmits(int fd);
 bool net_established(int fd);
 
+/* Adds to w->how what kept a sender waiting, as TCP itself tells (TCP_INFO). */
+void net_tell_limits(struct work *w, int fd);
+
 /* Bytes that the path's device received on this side. */
 double net_received_bytes(const struct work *w);
 

@@ -70,6 +70,7 @@ static int time_stream(struct work *w, const struct row *row, uint64_t calls)
 	net_region_begin(w);
 	err = send_all(w, fd, calls);
 	w->witness[WITNESS_RETRANSMITS] = net_retransmits(fd);
+	net_tell_limits(w, fd);
 	shutdown(fd, SHUT_WR);
 	waitpid(peer, &status, 0);
 	net_region_end(w);
