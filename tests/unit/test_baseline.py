@@ -144,7 +144,7 @@ def test_what_is_no_record_is_refused(tmp_path, text, said):
 def test_every_figure_is_drawn_and_drawn_again_the_same(tmp_path):
     first = list(figures.draw_all(record(), tmp_path / "a"))
     second = list(figures.draw_all(record(), tmp_path / "b"))
-    assert len(first) == 2 * (len(figures.PLANS) + 1)
+    assert len(first) == 2 * (len(figures.PLANS) + 2)
     assert [file.read_bytes() for file in first] == [file.read_bytes() for file in second]
 
 
@@ -196,3 +196,13 @@ def test_what_is_kept_names_its_origin_and_shows_no_number_for_nothing(tmp_path)
     for name in os.listdir(tmp_path):
         assert name == "PROVENANCE.md" or name in origin
     assert "fault-hole" not in (tmp_path / "agreement.txt").read_text()
+
+
+def test_a_loop_is_seen_as_a_share_of_the_best_of_its_kind():
+    for prefix in "read", "write", "copy":
+        shares = {name: share for name, _, share in figures.loops_of(record())
+                  if name.split("-")[1] == prefix}
+        assert max(shares.values()) == 1 and f"memory-{prefix}" in shares
+    faster = {name: share for name, _, share in figures.loops_of(record(
+        scale("ram-copy-nt", 100)))}
+    assert faster["ram-copy-nt"] == 1 and faster["memory-copy"] < 0.1

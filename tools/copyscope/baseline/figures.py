@@ -215,9 +215,56 @@ def draw_rows(record: Baseline) -> Figure | None:
     return page.figure
 
 
+LOOPS = (("memory-read", "ram-read-"), ("memory-write", "ram-write-"),
+         ("memory-copy", "ram-copy-"))
+
+
+def loops_of(record: Baseline) -> list[tuple[str, dict, float]]:
+    """Memory loops that have a number, by kind, slowest first: name, numbers, share of the best."""
+    found = []
+    for plain, prefix in LOOPS:
+        names = [name for name, row in record.rows.items() if row["measured"]
+                 and (name == plain or name.startswith(prefix))]
+        measured = {name: record.rows[name]["measured"] for name in names}
+        best = max((each["value"] for each in measured.values()), default=0)
+        found += [(name, measured[name], measured[name]["value"] / best)
+                  for name in sorted(names, key=lambda name: measured[name]["value"])]
+    return found
+
+
+def draw_loops(record: Baseline) -> Figure | None:
+    """Memory loops beside the plain rows: how much of the best known one each reaches."""
+    loops = loops_of(record)
+    if len(loops) <= len(LOOPS):
+        return None
+    height = 0.24 * len(loops) + 0.75
+    page = style.Page(WIDTH, height, "Known memory loops, and what the plain rows reach of them",
+                      ["Filled: the rows of the baseline. The share is of the best of its kind."],
+                      machine_text(record))
+    axes = page.axes(1.9, 0.6, WIDTH - 2.9, height - 0.75)
+    for y, (name, measured, share) in enumerate(loops):
+        kind = [plain.split("-")[1] for plain, _ in LOOPS].index(name.split("-")[1])
+        axes.errorbar([measured["value"]], [y], xerr=[[measured["value"] - measured["low"]],
+                                                      [measured["high"] - measured["value"]]],
+                      marker="o", linestyle="", capsize=2, color=style.COLOURS[kind],
+                      fillstyle="full" if name.startswith("memory-") else "none")
+        axes.annotate(f"{share:.2f}", (1, y), (6, 0), xycoords=("axes fraction", "data"),
+                      textcoords="offset points", va="center",
+                      fontproperties=style.font(style.SMALL))
+    axes.set_xlim(left=0)
+    axes.set_ylim(-0.7, len(loops) - 0.3)
+    axes.set_yticks(range(len(loops)), [name for name, _, _ in loops])
+    axes.grid(True, axis="x", color="#dddddd", linewidth=0.6)
+    axes.set_xlabel("GB/s, each byte counted once", fontproperties=style.font(style.BODY))
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_fontproperties(style.font(style.SMALL))
+    return page.figure
+
+
 def draw_all(record: Baseline, folder: Path) -> Iterator[Path]:
     """Draw and keep every figure that there is data for."""
-    made = [(plan.file, draw(record, plan)) for plan in PLANS] + [("rows", draw_rows(record))]
+    made = [(plan.file, draw(record, plan)) for plan in PLANS] + [
+        ("memory-loops", draw_loops(record)), ("rows", draw_rows(record))]
     folder.mkdir(parents=True, exist_ok=True)
     for name, figure in made:
         if figure:
