@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How many bytes do given functions of a guest's kernel store, seen from outside the guest?
+ * How many bytes do given functions of a guest's kernel fill, seen from outside the guest?
  *
  * A plugin for QEMU's emulator (-plugin FILE,NAME=VALUE,...), told by addresses:
  *   out=FILE                  one line there for each mark: NAME ALL IN_WINDOW_0 IN_WINDOW_1 ...
- *   copy=NAME:START:END       a function whose stores are summed
- *   enter=WINDOW:START:END    code that runs only inside a window (0 or 1)
+ *   copy=NAME:START:END       a function that fills one stretch of memory in each call: summed
+ *   enter=WINDOW:START:END    code that runs only inside a window (0, 1 or 2)
  *   leave=WINDOW:START:END    code that runs only outside of it
  *   mark=START:END            a function that the guest calls to ask for a line
  * One processor and one thread that ever enters a window, or the windows mix.
@@ -41,13 +41,17 @@ bool qemu_plugin_mem_is_store(uint32_t info);
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
 
-enum { RANGES_MAX = 16, WINDOWS = 2 };
+/* memcpy stores its last bytes twice, and 64 of them before those in front. Further off lies what a
+ * call from an interrupt in between filled. */
+enum { RANGES_MAX = 16, WINDOWS = 3, STRETCH_GAP = 256 };
 
 struct range {
 	enum { COPY, ENTER, LEAVE, MARK } kind;
 	char name[64];		/* of a copy */
 	int window;
 	uint64_t start, end;
+	uint64_t low, high;	/* what this call has filled */
+	bool in_window[WINDOWS];	/* when it began */
 	uint64_t all, in[WINDOWS];
 };
 
@@ -56,18 +60,38 @@ static int range_count;
 static bool inside[WINDOWS];
 static FILE *out;
 
+static void close_stretch(struct range *copy)
+{
+	copy->all += copy->high - copy->low;
+	for (int w = 0; w < WINDOWS; w++)
+		if (copy->in_window[w])
+			copy->in[w] += copy->high - copy->low;
+	copy->low = copy->high = 0;
+}
+
 static void on_store(unsigned int cpu, uint32_t info, uint64_t address, void *data)
 {
-	uint64_t bytes = 1ull << qemu_plugin_mem_size_shift(info);
+	uint64_t end = address + (1ull << qemu_plugin_mem_size_shift(info));
 	struct range *copy = data;
 
 	/* Asked for stores only, QEMU 7.2 calls for loads too. */
 	if (!qemu_plugin_mem_is_store(info))
 		return;
-	copy->all += bytes;
-	for (int w = 0; w < WINDOWS; w++)
-		if (inside[w])
-			copy->in[w] += bytes;
+	if (copy->high && (end + STRETCH_GAP < copy->low || address > copy->high + STRETCH_GAP))
+		close_stretch(copy);
+	if (!copy->high) {
+		copy->low = address;
+		memcpy(copy->in_window, inside, sizeof(inside));
+	}
+	if (address < copy->low)
+		copy->low = address;
+	if (end > copy->high)
+		copy->high = end;
+}
+
+static void on_call(unsigned int cpu, void *data)
+{
+	close_stretch(data);
 }
 
 static void on_pass(unsigned int cpu, void *data)
@@ -79,10 +103,15 @@ static void on_pass(unsigned int cpu, void *data)
 
 static void on_mark(unsigned int cpu, void *data)
 {
-	for (int i = 0; i < range_count; i++)
-		if (ranges[i].kind == COPY)
-			fprintf(out, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", ranges[i].name,
-				ranges[i].all, ranges[i].in[0], ranges[i].in[1]);
+	for (struct range *r = ranges; r < ranges + range_count; r++) {
+		if (r->kind != COPY)
+			continue;
+		close_stretch(r);
+		fprintf(out, "%s %" PRIu64, r->name, r->all);
+		for (int w = 0; w < WINDOWS; w++)
+			fprintf(out, " %" PRIu64, r->in[w]);
+		fputc('\n', out);
+	}
 	fflush(out);
 }
 
@@ -100,6 +129,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			qemu_plugin_register_vcpu_tb_exec_cb(tb, on_mark, CB_NO_REGS, r);
 		if (r->kind != COPY)
 			continue;
+		if (start == r->start)
+			qemu_plugin_register_vcpu_tb_exec_cb(tb, on_call, CB_NO_REGS, r);
 		for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++)
 			qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_store,
 							 CB_NO_REGS, MEM_WRITE, r);
@@ -127,7 +158,7 @@ static bool parse(const char *word)
 		if (sscanf(word, "%63[^:]:%n", r->name, &used) != 1)
 			return false;
 		word += used;
-		r->window = r->kind == COPY ? 0 : atoi(r->name) & 1;
+		r->window = r->kind == COPY ? 0 : atoi(r->name) % WINDOWS;
 	}
 	range_count++;
 	return sscanf(word, "%" SCNx64 ":%" SCNx64, &r->start, &r->end) == 2;
