@@ -18,7 +18,7 @@
 #include "userspace/baseline/files.h"
 #include "userspace/baseline/ram.h"
 
-enum { HOLE, MINOR, MAJOR, CACHED };
+enum { HOLE, MINOR, MAJOR, CACHED, UNMAPPED };
 
 struct mapping {
 	int fd;
@@ -37,7 +37,7 @@ static int prepare_fault(struct work *w, const struct row *row)
 	if (row->which == MINOR)
 		return 0;
 	m->pages = most > row->counted_calls ? most : row->counted_calls;
-	if (row->which == MAJOR || row->which == CACHED)
+	if (row->which >= MAJOR)
 		return file_make(w, m->pages * PAGE_BYTES, &m->fd);
 	return file_make_hole(w, m->pages * PAGE_BYTES, &m->fd);
 }
@@ -84,26 +84,39 @@ static int time_fault(struct work *w, const struct row *row, uint64_t calls)
 	if (at == MAP_FAILED)
 		return work_fail(w, errno, "cannot map memory");
 	/* One fault a page: no huge page, no readahead, no neighbours mapped along. */
-	if (row->which != CACHED)
+	if (row->which < CACHED)
 		madvise(at, calls * PAGE_BYTES, row->which == MINOR ? MADV_NOHUGEPAGE : MADV_RANDOM);
-	if (row->which == MAJOR || row->which == CACHED)
+	if (row->which >= MAJOR)
 		step = file_stride(calls);
 	majors = major_faults();
 	region_begin(w);
 	for (uint64_t i = 0; i < calls; i++) {
-		if (row->which == MAJOR || row->which == CACHED)
+		if (row->which >= MAJOR)
 			(void)*(volatile char *)(at + page * PAGE_BYTES);
 		else
 			*(volatile char *)(at + page * PAGE_BYTES) = 1;
 		page = (page + step) % calls;
 	}
-	region_end(w);
+	if (row->which != UNMAPPED)
+		region_end(w);
 	w->witness[WITNESS_MAPPED] = w->counters ? ram_mapped_bytes(at) / PAGE_BYTES : NAN;
+	if (row->which == UNMAPPED) {
+		munmap(at, calls * PAGE_BYTES);
+		region_end(w);
+	}
 	w->witness[WITNESS_MAJOR] = major_faults() - majors;
 	work_per_call(w, row, calls);
-	munmap(at, calls * PAGE_BYTES);
+	if (row->which != UNMAPPED)
+		munmap(at, calls * PAGE_BYTES);
 	return 0;
 }
+
+#define IN_PAGE_CACHE                                                                       \
+	{ AT_LEAST, EVENT_user_faults, 0, 1, 0, "pages are faulted in" },                   \
+	{ AT_MOST, EVENT_user_faults, 0.25, 0, 0, "a fault maps its neighbours too" },      \
+	{ EXACTLY, WITNESS(WITNESS_MAPPED), 1, 0, 0, "each page is mapped in the end" },    \
+	{ EXACTLY, EVENT_major, 0, 0, 0, "none is major" },                                 \
+	{ EXACTLY, EVENT_block_reads, 0, 0, 0, "no disk is read" }
 
 static const struct row rows[] = {
 	{ .name = "fault-hole", .title = "page fault of a hole in a mapped file, written",
@@ -133,17 +146,13 @@ static const struct row rows[] = {
 	  } },
 	{ .name = "fault-cached", .title = "first touch of a page in the page cache, mapped",
 	  .unit = "us", .which = CACHED, .extra = true, .calls = 16384, .quick_calls = 16384,
-	  .counted_calls = 16384,
-	  .invariants = {
-		{ AT_LEAST, EVENT_user_faults, 0, 1, 0, "pages are faulted in" },
-		{ AT_MOST, EVENT_user_faults, 0.25, 0, 0, "a fault maps its neighbours too" },
-		{ EXACTLY, WITNESS(WITNESS_MAPPED), 1, 0, 0, "each page is mapped in the end" },
-		{ EXACTLY, EVENT_major, 0, 0, 0, "none is major" },
-		{ EXACTLY, EVENT_block_reads, 0, 0, 0, "no disk is read" },
-	  } },
+	  .counted_calls = 16384, .invariants = { IN_PAGE_CACHE } },
+	{ .name = "fault-cached-unmapped", .title = "the same, and unmapping it", .unit = "us",
+	  .which = UNMAPPED, .extra = true, .calls = 16384, .quick_calls = 16384,
+	  .counted_calls = 16384, .invariants = { IN_PAGE_CACHE } },
 };
 
 const struct family family_fault = {
-	.name = "fault", .rows = rows, .count = 4, .prepare = prepare_fault, .time = time_fault,
+	.name = "fault", .rows = rows, .count = 5, .prepare = prepare_fault, .time = time_fault,
 	.undo = undo_fault,
 };

@@ -12,8 +12,8 @@
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/ram.h"
 
-enum { L1, L2, L3, MAIN, ARRAY };
-enum { LINE_BYTES = 64, SMALLEST = 4096, SLOPE_LOADS = 50000 };
+enum { L1, L2, L2_PAGED, L3, MAIN, ARRAY };
+enum { LINE_BYTES = 64, LINES_A_PAGE = 4096 / LINE_BYTES, SMALLEST = 4096, SLOPE_LOADS = 50000 };
 
 struct line {
 	struct line *next;
@@ -35,6 +35,7 @@ static uint64_t bytes_of(const struct work *w, const struct row *row)
 	case L1:
 		return f->l1d_bytes / 2;
 	case L2:
+	case L2_PAGED:
 		return f->l2_bytes / 2;
 	case L3:
 		return f->l3_bytes / 2;
@@ -43,17 +44,14 @@ static uint64_t bytes_of(const struct work *w, const struct row *row)
 	}
 }
 
-/* Sattolo's shuffle: one cycle through all lines, none left out. */
-static void link_lines(struct line *lines, uint64_t count, bool random)
+/* Sattolo's shuffle of 0 to @count - 1. */
+static void shuffle(uint32_t *order, uint64_t count)
 {
 	uint64_t state = 88172645463325252ull;
-	uint32_t *order = malloc(count * sizeof(*order));
 
-	if (!order)
-		abort();
 	for (uint64_t i = 0; i < count; i++)
 		order[i] = i;
-	for (uint64_t i = count - 1; random && i > 0; i--) {
+	for (uint64_t i = count - 1; i > 0; i--) {
 		uint64_t j;
 		uint32_t other;
 
@@ -65,6 +63,36 @@ static void link_lines(struct line *lines, uint64_t count, bool random)
 		order[i] = order[j];
 		order[j] = other;
 	}
+}
+
+/* Each page once, then each again: as lmbench's lat_mem_rd -t goes round. */
+static void order_by_pages(uint32_t *order, uint64_t count)
+{
+	uint64_t pages = count / LINES_A_PAGE;
+	uint32_t *page = malloc(pages * sizeof(*page)), line[LINES_A_PAGE];
+
+	if (!page)
+		abort();
+	shuffle(page, pages);
+	shuffle(line, LINES_A_PAGE);
+	for (uint64_t i = 0; i < pages * LINES_A_PAGE; i++)
+		order[i] = page[i % pages] * LINES_A_PAGE + line[i / pages];
+	free(page);
+}
+
+/* One cycle through all lines, none left out. */
+static void link_lines(struct line *lines, uint64_t count, int which)
+{
+	uint32_t *order = malloc(count * sizeof(*order));
+
+	if (!order)
+		abort();
+	if (which == L2_PAGED)
+		order_by_pages(order, count);
+	else
+		shuffle(order, count);
+	for (uint64_t i = 0; which == ARRAY && i < count; i++)
+		order[i] = i;
 	for (uint64_t i = 0; i < count; i++)
 		lines[order[i]].next = &lines[order[(i + 1) % count]];
 	free(order);
@@ -101,7 +129,7 @@ static int make_chain(struct work *w, const struct row *row)
 	if (!c->lines)
 		return work_fail(w, errno, "no memory for a working set of %llu KiB",
 				 (unsigned long long)bytes >> 10);
-	link_lines(c->lines, bytes / sizeof(struct line), row->which != ARRAY);
+	link_lines(c->lines, bytes / sizeof(struct line), row->which);
 	/* Once round: what a cache can hold of it, it holds. */
 	c->at = walk(c->lines, bytes / sizeof(struct line));
 	return 0;
@@ -181,6 +209,8 @@ static uint64_t sizes(const struct work *w, int i)
 static const struct row rows[] = {
 	ROW("latency-l1", "load from the L1 cache", L1, false, NULL),
 	ROW("latency-l2", "load from the L2 cache", L2, false, NULL),
+	ROW("latency-l2-paged", "load from the L2 cache, another page each time", L2_PAGED, true,
+	    NULL),
 	ROW("latency-l3", "load from the L3 cache", L3, false, NULL),
 	ROW("latency-memory", "load from main memory", MAIN, false, sizes),
 	ROW("latency-array", "load of the next line of an array: prefetched", ARRAY, true, sizes),
