@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of tools/beside_lmbench: run both suites in turn, print ratios, write them."""
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import shlex
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from copyscope.records import BadRecord
+from copyscope.sweep.command import number
+from copyscope.sweep.errors import SweepError, Unusable
+from copyscope.sweep.folder import write_whole
+
+from .judge import AGREES, EXPLAINED, LEAST, MOST, OPEN, Values, Verdict
+from .pairs import PAIRS, Pair, Side
+from .runs import ENOUGH_US, FILE_BYTES, Suite, check
+
+SCHEMA = "copyscope.beside/1"
+MOST_ROUNDS = 100
+EPILOG = f"""\
+In each round every row is measured once by each suite, one right after the other, and the median of
+the rounds' ratios is printed: ours over theirs. Where that is outside {LEAST} to {MOST} and may differ for
+a known cause, the same is measured with the cause removed. Debian has lmbench in its section
+non-free; it is started as it is, from where it is.
+exit: 0 every ratio agrees or is explained; 1 one is not, or a program failed; 2 bad usage; 3 this
+machine refuses
+example: sudo ./tools/beside_lmbench --bin /usr/lib/lmbench/bin/x86_64-linux-gnu"""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with one line for an error instead of its usage text."""
+
+    def error(self, message: str) -> Any:
+        raise Unusable(f"{message}; try ./tools/beside_lmbench --help")
+
+
+def build_parser() -> Parser:
+    """Describe the options."""
+    parser = Parser(prog="./tools/beside_lmbench", description=sys.modules["__main__"].__doc__,
+                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+                    allow_abbrev=False)
+    add = parser.add_argument
+    add("--bin", type=Path, required=True, metavar="DIR", help="where lmbench's programs are")
+    add("--version-is", default="not told", metavar="TEXT", help="lmbench's version, for the record")
+    add("--rounds", type=number, default=3, metavar="N", help="about a minute each (3)")
+    add("--only", action="append", metavar="NAME", help="this comparison alone; can be repeated")
+    add("--dir", type=Path, default=Path("."), metavar="DIR", help="where a file of "
+        f"{FILE_BYTES >> 20} MiB is made, nameless, on a real disk (default .)")
+    add("--out", type=Path, metavar="DIR", help="write beside.json and beside.md there")
+    add("--quiet", action="store_true", help="no progress")
+    return parser
+
+
+def chosen(only: list[str] | None) -> list[Pair]:
+    """The comparisons that were asked for."""
+    names = [pair.name for pair in PAIRS]
+    for each in only or []:
+        if each not in names:
+            raise Unusable(f"--only {each!r}: there are {', '.join(names)}")
+    return [pair for pair in PAIRS if not only or pair.name in only]
+
+
+def make_file(folder: Path) -> int:
+    """A file without a name, so that nothing is left of it whatever happens."""
+    block = os.urandom(1 << 20)
+    try:
+        file = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
+        for _ in range(FILE_BYTES >> 20):
+            os.write(file, block)
+        os.fsync(file)
+    except OSError as error:
+        raise Unusable(f"--dir {folder}: {error.strerror}; choose another with "
+                       f"{FILE_BYTES >> 20} MiB free") from None
+    return file
+
+
+def sides(pair: Pair) -> list[Side]:
+    """As it stands, and with the cause removed."""
+    return [pair.plain] + ([pair.alike] if pair.alike else [])
+
+
+def run(pairs: list[Pair], suite: Suite, rounds: int, quiet: bool) -> list[Verdict]:
+    """Measure every pair in every round; who goes first changes from round to round."""
+    found: dict[Side, tuple[list[float], list[float]]] = {
+        side: ([], []) for pair in pairs for side in sides(pair)}
+    suite.look()
+    for turn in range(rounds):
+        suite.begin_round()
+        for pair in pairs:
+            if not quiet and sys.stderr.isatty():
+                print(f"\r\033[Kround {turn + 1} of {rounds}: {pair.name}", end="", file=sys.stderr)
+            for side in sides(pair):
+                first, second = (suite.ours, suite.theirs) if turn % 2 else \
+                    (suite.theirs, suite.ours)
+                values = {first: first(side), second: second(side)}
+                found[side][0].append(values[suite.ours])
+                found[side][1].append(values[suite.theirs])
+    if not quiet and sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+    return [Verdict(pair, Values(*found[pair.plain]),
+                    Values(*found[pair.alike]) if pair.alike else None) for pair in pairs]
+
+
+def middle(values: list[float] | Any) -> float:
+    """The median, as printed."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def table(found: list[Verdict]) -> list[str]:
+    """A line a pair."""
+    lines = [f"{'':24}{'ours':>9} {'lmbench':>9} {'':7}{'ratio':>6} {'range':>12}  alike  verdict"]
+    for each in found:
+        ratio = each.plain.ratio
+        alike = f"{each.alike.ratio.middle:6.2f}" if each.alike else "     -"
+        span = f"{ratio.low:.2f}..{ratio.high:.2f}"
+        lines.append(f"{each.pair.name:24}{middle(each.plain.ours):9.4g} "
+                     f"{middle(each.plain.theirs):9.4g} {each.pair.unit:7}{ratio.middle:6.2f} "
+                     f"{span:>12} {alike}  {each.kind}")
+    return lines
+
+
+def causes(found: list[Verdict]) -> list[str]:
+    """Of what lies outside the band: the cause, and the ratio without it."""
+    lines = []
+    for each in found:
+        if each.kind == EXPLAINED and each.alike:
+            lines.append(f"{each.pair.name}: {each.pair.cause}: {each.alike.ratio.middle:.2f}")
+        elif each.kind == OPEN:
+            tried = f"; not only because {each.pair.cause}: {each.alike.ratio.middle:.2f}" \
+                if each.alike else ""
+            lines.append(f"{each.pair.name}: {each.plain.ratio.middle:.2f} is not explained{tried}")
+    return lines
+
+
+def record_of(found: list[Verdict], suite: Suite, options: argparse.Namespace, started: str,
+              words: list[str]) -> dict[str, Any]:
+    """All values, for whoever wants to judge otherwise."""
+    def values(side: Side, both: Values) -> dict[str, Any]:
+        return {"rows": list(side.rows), "lmbench": list(side.program.words),
+                "pinned": side.program.pinned, "huge_pages": side.program.huge,
+                "ours": list(both.ours), "theirs": list(both.theirs), "ratio": both.ratio.middle}
+    return {"schema": SCHEMA, "started": started, "machine": suite.machine,
+            "command": ["./tools/beside_lmbench", *words], "lmbench_version": options.version_is,
+            "enough_us": os.environ.get("ENOUGH", ENOUGH_US), "rounds": options.rounds,
+            "band": [LEAST, MOST], "pairs": [{
+                "name": each.pair.name, "unit": each.pair.unit, "verdict": each.kind,
+                "cause": each.pair.cause or None, "plain": values(each.pair.plain, each.plain),
+                "alike": values(each.pair.alike, each.alike) if each.alike and each.pair.alike
+                else None} for each in found]}
+
+
+def page(found: list[Verdict], suite: Suite, options: argparse.Namespace, started: str,
+         words: list[str]) -> str:
+    """The same for a person."""
+    machine = suite.machine
+    return "\n".join([
+        "# The machine baseline beside lmbench", "",
+        f"- command: `./tools/beside_lmbench {shlex.join(words)}`", f"- date: {started}",
+        f"- machine: {machine['cpu_model']}, {machine['cpus']} CPUs, kernel {machine['kernel']}",
+        f"- lmbench: {options.version_is}, unmodified; ENOUGH={os.environ.get('ENOUGH', ENOUGH_US)}",
+        f"- {options.rounds} rounds; the ratio is ours over lmbench's, the median of the rounds; "
+        "alike is the same with the cause removed", "",
+        *(f"    {line}" for line in table(found)), "", *(f"- {line}" for line in causes(found))]) \
+        + "\n"
+
+
+def act(words: list[str]) -> int:
+    """Do what the words ask for."""
+    options = build_parser().parse_args(words)
+    pairs = chosen(options.only)
+    if options.rounds > MOST_ROUNDS:
+        raise Unusable(f"--rounds {options.rounds} is not 1 to {MOST_ROUNDS}")
+    check(options.bin)
+    started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    file = make_file(options.dir)
+    with tempfile.TemporaryDirectory(prefix="beside-") as folder:
+        suite = Suite(options.bin, Path(folder), f"/proc/{os.getpid()}/fd/{file}")
+        found = run(pairs, suite, options.rounds, options.quiet)
+    print(*table(found), *causes(found), sep="\n")
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        write_whole(options.out / "beside.json", json.dumps(
+            record_of(found, suite, options, started, words), indent=1) + "\n")
+        write_whole(options.out / "beside.md", page(found, suite, options, started, words))
+    return 0 if all(each.kind in (AGREES, EXPLAINED) for each in found) else 1
+
+
+def main(words: list[str]) -> int:
+    """Run the command line; any failure is one line and its exit status."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        return act(words)
+    except (SweepError, BadRecord) as error:
+        print(f"beside_lmbench: {error}", file=sys.stderr)
+        return error.status
+    except OSError as error:
+        print(f"beside_lmbench: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("beside_lmbench: interrupted", file=sys.stderr)
+        return 130

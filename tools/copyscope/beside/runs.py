@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs rows of the baseline and programs of lmbench, one after the other, in a namespace of its own."""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from copyscope.records import read_json
+from copyscope.sweep.errors import Refused, SweepError, Unusable
+from copyscope.sweep.launch import ROOT, die_with_parent
+
+from . import parse
+from .pairs import PAIRS, Program, Side
+
+PROGRAM = ROOT / "build" / "baseline"
+PATIENCE_S = 300
+FILE_BYTES = 64 << 20
+KIB = 1 << 10
+# Microseconds that each timing takes at least. Unless it is told, every program first searches for
+# the least that this machine's clock can bear, which takes a minute on a busy machine.
+ENOUGH_US = "10000"
+HUGE = "glibc.malloc.hugetlb=1"
+SERVED = ('ip link set lo up && $PIN "$0" -s && { $PIN "$0" -N 3 127.0.0.1; status=$?; '
+          '"$0" -S 127.0.0.1; exit $status; }')
+
+
+def check(folder: Path) -> None:
+    """Refuse before anything runs."""
+    for program in sorted({side.program.words[0] for pair in PAIRS
+                           for side in (pair.plain, pair.alike) if side}):
+        if not os.access(folder / program, os.X_OK):
+            raise Unusable(f"--bin {folder}: no program {program} there; name the folder that holds "
+                           "lmbench's programs")
+    if not PROGRAM.exists():
+        raise Refused("build/baseline is not there: run make first")
+    if os.geteuid() != 0:
+        raise Refused("the baseline's network rows need root: type sudo ./tools/beside_lmbench ...")
+    for tool in ("unshare", "taskset", "ip"):
+        if not shutil.which(tool):
+            raise Refused(f"{tool} is missing: install util-linux and iproute2")
+
+
+def call(words: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run one program with all that it starts; none of it outlives this one."""
+    with subprocess.Popen(words, env=environment, text=True, errors="replace", cwd=ROOT,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, process_group=0,
+                          preexec_fn=die_with_parent) as process:
+        try:
+            said, _ = process.communicate(timeout=PATIENCE_S)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise SweepError(f"{' '.join(words[-4:])}: no end after {PATIENCE_S} s: killed") \
+                    from None
+            raise
+    return subprocess.CompletedProcess(words, process.returncode, said)
+
+
+class Suite:
+    """Both suites; remembers what a round has measured, so that pairs can share it."""
+
+    def __init__(self, programs: Path, folder: Path, file: str) -> None:
+        self.programs, self.folder, self.file = programs.resolve(), folder, file
+        self.machine: dict[str, Any] = {}
+        self.id = ""
+        self.sets: dict[str, int] = {}          # bytes of a row's working set
+        self.said: dict[Program, str] = {}
+        self.values: dict[str, float] = {}
+
+    def begin_round(self) -> None:
+        """Forget what the last round measured."""
+        self.said.clear()
+        self.values.clear()
+
+    def look(self) -> None:
+        """Learn the working sets, which the other suite is to be asked for."""
+        self.baseline("latency")
+        if not {"latency-l1", "latency-memory"} <= set(self.sets):
+            raise SweepError("the baseline did not tell the working sets of family latency")
+
+    def baseline(self, name: str) -> None:
+        """Measure a row or a family."""
+        record = self.folder / "baseline.json"
+        record.unlink(missing_ok=True)
+        done = call([str(PROGRAM), "--quick", "--only", name, "--quiet", "--json", str(record)],
+                    {**os.environ, "LC_ALL": "C"})
+        if not record.exists():
+            lines = done.stdout.strip().splitlines()
+            raise SweepError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
+        data = read_json(record)
+        self.machine, self.id = data["machine"], data["id"]
+        for row in data["rows"]:
+            if row["status"] in ("valid", "unchecked") and row["measured"]:
+                self.values[row["row"]] = row["measured"]["value"]
+            found = re.search(r"working set of (\d+) KiB", row["how"] or "")
+            if found and row["row"].startswith("latency-"):
+                self.sets[row["row"]] = int(found[1]) * KIB
+
+    def ours(self, side: Side) -> float:
+        """Our rows, measured once in a round; measured again if a neighbour spoiled one."""
+        for row in side.rows:
+            for _ in range(3):
+                if row not in self.values:
+                    self.baseline(row)
+            if row not in self.values:
+                raise SweepError(f"row {row} does not prove what it measures; see "
+                                 f"./tools/baseline --only {row}")
+        return sum(self.values[row] for row in side.rows)
+
+    def words(self, program: Program) -> list[str]:
+        """The command line."""
+        most = max(self.sets.values())
+        fill = {"mib": str(most >> 20), "bytes": str(FILE_BYTES), "file": self.file}
+        words = [str(self.programs / program.words[0]),
+                 *(word.format(**fill) for word in program.words[1:])]
+        pin = f"taskset -c {min(os.sched_getaffinity(0))}"
+        if program.server:
+            # The server dies with its namespace, however this ends.
+            return ["unshare", "--net", "--pid", "--fork", "--kill-child", "env",
+                    f"PIN={pin if program.pinned else ''}", "sh", "-c", SERVED, words[0]]
+        return [*pin.split(), *words] if program.pinned else words
+
+    def theirs(self, side: Side) -> float:
+        """What a program of theirs printed, in our row's unit."""
+        program = side.program
+        if program not in self.said:
+            environment = {"ENOUGH": ENOUGH_US, **os.environ, "LC_ALL": "C"}
+            if program.huge:
+                environment["GLIBC_TUNABLES"] = HUGE
+            self.said[program] = call(self.words(program), environment).stdout
+        said = self.said[program]
+        try:
+            if program.words[0] == "lat_mem_rd":
+                return parse.latency_at(said, self.sets[side.rows[0]]) * side.factor
+            return side.read(said) * side.factor
+        except parse.NoResult as error:
+            raise SweepError(f"{' '.join(program.words)}: {error}") from None
