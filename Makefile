@@ -20,13 +20,8 @@ LIBS     := -lbpf -lelf -lz -ljansson -lcap -pthread
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 BPFFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)
 
-ifeq ($(V),1)
-  Q :=
-  msg :=
-else
-  Q := @
-  msg = @printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))";
-endif
+Q   := $(if $(filter 1,$(V)),,@)
+msg  = $(if $(Q),@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))")
 
 TRAMPOLINE := send refuse reference release reshape receive tap wire device gather cost
 TRACEPOINT := tracepoint wire device gather
@@ -39,8 +34,8 @@ BASE_SRC   := $(wildcard userspace/baseline/*.c)
 BASE_OBJ   := $(BASE_SRC:%.c=$(BUILD)/%.o)
 PROGRAMS   := $(BUILD)/workload $(BUILD)/trace_run $(BUILD)/baseline
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c))
-GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %/copied_bytes.c,$(wildcard tests/guest/*.c)))
-BPF_OBJ    := $(sort $(TRAMPOLINE:%=$(BUILD)/bpf/%.bpf.o) $(TRACEPOINT:%=$(BUILD)/bpf/%.bpf.o))
+GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %/copied_bytes.c %.bpf.c,$(wildcard tests/guest/*.c)))
+BPF_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c tests/guest/*.bpf.c))
 OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BASE_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
 		$(BUILD)/userspace/trace_run.o $(BUILD)/userspace/baseline.o
 # What make clean leaves: it took the network to get.
@@ -131,20 +126,23 @@ $(BUILD)/version: FORCE
 	@mkdir -p $(@D); echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
 FORCE:
 
+$(BUILD)/tests/guest/oracle.o: $(BUILD)/tests/guest/oracle.skel.h
+
 # BPF: one object per question, linked into one object and one skeleton per backend
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
+$(BUILD)/%.bpf.o: %.bpf.c Makefile
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
 
 $(BUILD)/trampoline.linked.o: $(TRAMPOLINE:%=$(BUILD)/bpf/%.bpf.o)
 $(BUILD)/tracepoint.linked.o: $(TRACEPOINT:%=$(BUILD)/bpf/%.bpf.o)
+$(BUILD)/tests/guest/oracle.linked.o: $(BUILD)/tests/guest/oracle.bpf.o
 $(BUILD)/%.linked.o:
 	$(call msg,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 
 $(BUILD)/%.skel.h: $(BUILD)/%.linked.o
 	$(call msg,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(*F) > $@
 
 -include $(OBJECTS:.o=.d)

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs trace_run once for each line of LIST (NAME ARGUMENTS...), beside bpftrace scripts if told.
+# Runs trace_run once for each line of LIST (NAME ARGUMENTS...), beside witnesses if told: bpftrace
+# scripts, or programs that say PROBES_ATTACHED on stderr and print what they counted on SIGINT.
 #
-# usage: matrix.sh LIST [SCRIPT.bt...]; leaves /out/NAME.{json,status,out,err} and /out/SCRIPT.txt.
+# usage: matrix.sh LIST [SCRIPT.bt | PROGRAM]...
+# Leaves /out/NAME.{json,status,out,err}, and /out/SCRIPT.{txt,err} or /out/PROGRAM.{txt,err}.
 # Prints "up" first, so that whoever waits for the boot knows.
 set -euo pipefail
 
@@ -12,9 +14,11 @@ witnesses=()
 echo up
 
 for script; do
+	command=("$script")
+	[[ $script != *.bt ]] || command=(bpftrace "$script")
 	name=$(basename "$script" .bt)
 	# bpftrace says so on stderr when the last probe is attached, which BEGIN does not wait for.
-	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace "$script" \
+	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 "${command[@]}" \
 		>"/out/$name.txt" 2>"/out/$name.err" &
 	witnesses+=($!)
 	until grep -qs PROBES_ATTACHED "/out/$name.err"; do

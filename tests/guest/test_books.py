@@ -2,8 +2,6 @@
 """On Debian's 5.10 to 7.2, every byte is found where it passes, and a spoiled run is caught."""
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
 from guest.boots import ALL, run_lines
@@ -12,14 +10,12 @@ from helpers.books import (PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, TRACEPOIN
                            VARIANTS, check_books)
 
 PRIME = f"--messages {PRIME_MESSAGES}"
-# One connection in one namespace, four between two. All four pairs are run on the host.
-ROUTES = (("lo", 1), ("veth", 4))
-PRIMES = {f"{variant}.{path}.{threads}":
-          f"{variant} {PRIME_BYTES} {threads} --path {path} {PRIME}"
-          for variant, (path, threads) in itertools.product(VARIANTS, ROUTES)}
-REPLIES = {f"{variant}.{path}.{threads}.rr":
-           f"{variant} {PRIME_BYTES} {threads} --path {path} --pattern rr {PRIME}"
-           for variant, (path, threads) in itertools.product(("A1", "A2", "A3"), ROUTES)}
+# Every variant between two namespaces; all combinations are run on the host.
+PRIMES = {f"{variant}.veth.4": f"{variant} {PRIME_BYTES} 4 {PRIME}" for variant in VARIANTS}
+SINGLE = {f"{variant}.lo.1": f"{variant} {PRIME_BYTES} 1 --path lo {PRIME}"
+          for variant in ("A1", "A2", "A3")}
+REPLIES = {f"{variant}.rr": f"{variant} {PRIME_BYTES} 4 --pattern rr {PRIME}"
+           for variant in ("A1", "A2", "A3")}
 LARGE_BYTES = 65536
 PINS_MESSAGES = 400
 PINS = {f"{variant}.pins": f"{variant} {LARGE_BYTES} 1 --messages {PINS_MESSAGES}"
@@ -48,17 +44,33 @@ SPOILED |= {what: f"A3 {LARGE_BYTES} 2 --messages {SPOILED_MESSAGES} --break {wh
 FORCED = {"forced": f"A3 {LARGE_BYTES} 2 --messages {SPOILED_MESSAGES} --backend tracepoint"}
 
 
+ALWAYS = PRIMES | {name: (PINS | LARGE | SPOILED | FORCED)[name] for name in (
+    "A3.pins", "A1.large", "A3.large", "drop-completion", "lose-update", "forced")}
+# All of them on the oldest and the newest kernel, and on those between the ones that differ most.
+EDGES = ("5.10", "7.2")
+BETWEEN = tuple(release for release in ALL if release not in EDGES)
+
+
 @pytest.fixture(scope="module", name="outcomes")
 def all_kernels(tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
-    return run_lines(tmp_path_factory.mktemp("books"),
-                     PINS | PRIMES | REPLIES | LARGE | REUSE | SPOILED | FORCED, releases=ALL)
+    folder = tmp_path_factory.mktemp("books")
+    runs = ALWAYS | SINGLE | PINS | REPLIES | LARGE | REUSE | SPOILED
+    return (run_lines(folder / "edges", runs, releases=EDGES) |
+            run_lines(folder / "between", ALWAYS, releases=BETWEEN))
 
 
-@pytest.fixture(scope="module", name="outcome", params=ALL)
+@pytest.fixture(scope="module", name="outcome")
 def one_kernel(outcomes, request):
     """What one kernel's guest left."""
     return outcomes[request.param]
+
+
+def on_kernels(name, values, run="{}".format):
+    """Parametrize a test by kernel and value, where that kernel makes the value's run."""
+    return pytest.mark.parametrize(
+        f"outcome, {name}", [(release, value) for release in ALL for value in values
+                             if release in EDGES or run(value) in ALWAYS], indirect=["outcome"])
 
 
 def checked(outcome, run, messages):
@@ -78,7 +90,7 @@ def without_reshape(record):
                                 if name != "reshape"}}
 
 
-@pytest.mark.parametrize("run", PRIMES)
+@on_kernels("run", PRIMES | SINGLE)
 def test_23_messages_of_4093_bytes_are_94139_at_each_site(outcome, run):
     record = checked(outcome, run, PRIME_MESSAGES)
     _, path, threads = run.rsplit(".", 2)
@@ -87,13 +99,13 @@ def test_23_messages_of_4093_bytes_are_94139_at_each_site(outcome, run):
     assert {records.how(record, name) for name in record["sites"]} == {"measured", "derived"}
 
 
-@pytest.mark.parametrize("run", REPLIES)
+@on_kernels("run", REPLIES)
 def test_requests_and_replies_are_94139_bytes_each_way(outcome, run):
     record = checked(outcome, run, PRIME_MESSAGES)
     assert records.site(record, "rx_copy") == 2 * PRIME_PAYLOAD
 
 
-@pytest.mark.parametrize("variant", LARGE_MESSAGES)
+@on_kernels("variant", LARGE_MESSAGES, "{}.large".format)
 def test_hundreds_of_messages_of_65536_bytes_balance(outcome, variant):
     messages = LARGE_MESSAGES[variant]
     record = checked(outcome, f"{variant}.large", messages)
@@ -102,23 +114,26 @@ def test_hundreds_of_messages_of_65536_bytes_balance(outcome, variant):
         assert record["workload"]["zerocopy_sends"] == record["counts"]["completed_sends"]
 
 
-@pytest.mark.parametrize("variant, least, most", [
-    ("A3-aligned", 16.5, 17.5),  # 8 fields of 2 pages, and one page shared by two skbs
-    ("A3", 23.5, 24.5),          # 8 fields that lie across 3 pages each
-])
-def test_aligned_fields_pin_17_pages_a_message_and_others_24(outcome, variant, least, most):
+PAGES = {"A3-aligned": (16.5, 17.5),  # 8 fields of 2 pages, and one page shared by two skbs
+         "A3": (23.5, 24.5)}          # 8 fields that lie across 3 pages each
+
+
+@on_kernels("variant", PAGES, "{}.pins".format)
+def test_aligned_fields_pin_17_pages_a_message_and_others_24(outcome, variant):
+    least, most = PAGES[variant]
     pins = outcome.record(f"{variant}.pins")["pins"]
     assert least <= pins["pages"] / PINS_MESSAGES <= most
     assert pins["pages"] == pins["released_pages"] >= pins["peak_pages"] > 0
 
 
+@pytest.mark.parametrize("outcome", EDGES, indirect=True)
 def test_a_buffer_that_is_reused_too_early_is_caught_by_content(outcome):
     record = checked(outcome, "reuse", REUSE_MESSAGES)
     assert record["workload"]["content_errors"] > 0
     assert records.law(record, "content")["status"] == "balanced"
 
 
-@pytest.mark.parametrize("run", ["A3.veth.4", "A1.lo.1"])
+@on_kernels("run", ["A3.veth.4", "A1.lo.1"])
 def test_every_hook_is_attached_or_absent_with_a_reason(outcome, run):
     backend = outcome.record(run)["backend"]
     attached = {each["site"] for each in backend["probes"] if each["status"] == "attached"}
@@ -130,16 +145,19 @@ def test_every_hook_is_attached_or_absent_with_a_reason(outcome, run):
         assert probe["site"] != "clean" or probe["why"] == "no device of this path does DMA"
 
 
-@pytest.mark.parametrize("mutation, law", [("drop-completion", "completion"),
-                                           ("lose-update", "send")])
-def test_a_lost_count_breaks_its_law(outcome, mutation, law):
+LOST = {"drop-completion": "completion", "lose-update": "send"}
+
+
+@on_kernels("mutation", LOST)
+def test_a_lost_count_breaks_its_law(outcome, mutation):
+    law = LOST[mutation]
     record = outcome.record(mutation)
     assert outcome.status(mutation) == 1
     assert records.law(record, law)["status"] == "broken"
     assert f"{law} " in outcome.text(f"{mutation}.out")
 
 
-@pytest.mark.parametrize("what", DETACHED)
+@on_kernels("what", DETACHED, "detach.{}".format)
 def test_without_its_probe_no_law_is_balanced(outcome, what):
     record = outcome.record(f"detach.{what}")
     assert DETACHED[what][1] <= records.laws_with(record, "not testable")
@@ -147,7 +165,7 @@ def test_without_its_probe_no_law_is_balanced(outcome, what):
         assert not records.laws_with(record, "broken")
 
 
-@pytest.mark.parametrize("what", DETACHED)
+@on_kernels("what", DETACHED, "detach.{}".format)
 def test_without_its_probe_no_count_is_claimed(outcome, what):
     record = outcome.record(f"detach.{what}")
     payload = SPOILED_MESSAGES * LARGE_BYTES
@@ -162,6 +180,7 @@ def test_without_its_probe_no_count_is_claimed(outcome, what):
     assert "left off on purpose" in str(records.probes(record, what))
 
 
+@pytest.mark.parametrize("outcome", ALL, indirect=True)
 def test_tracepoint_backend_balances_or_is_refused_where_tracepoints_are_missing(outcome):
     # tp_btf/tcp_sendmsg_locked came with 6.18: without it the flags of a send are unknown.
     if outcome.release in ("6.18", "7.2"):
