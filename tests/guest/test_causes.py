@@ -21,6 +21,7 @@ PATHS = {
     "veth --tap tx": {"packet tap on rx", "packet tap on tx"},
     "forward": {"forwarding hop"},
     "nic --no-sg": {"no scatter-gather"},
+    "nic --no-tso": set(),  # cut in software, but not copied
     "nic": set(),
 }
 RUNS |= {path.replace(" ", ""): f"A3 {BYTES} 2 --messages 50 --path {path}" for path in PATHS}
