@@ -18,7 +18,7 @@ GUEST = ROOT / "tools" / "guest"
 sys.path.insert(0, str(ROOT / "tools"))
 
 from copyscope.guest import architectures, kernels, outbox, sources  # noqa: E402
-from copyscope.guest.errors import Refused  # noqa: E402
+from copyscope.errors import Refused  # noqa: E402
 from copyscope.guest.streams import Channel  # noqa: E402
 
 RELEASES = ("5.10", "6.1", "6.12", "6.18", "7.2")

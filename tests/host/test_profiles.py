@@ -14,7 +14,7 @@ from helpers.records import ROOT, needs_root
 sys.path.insert(0, str(ROOT / "tools"))
 # pylint: disable=wrong-import-position
 from copyscope.sweep import plan as plans, profile as profiles, provenance  # noqa: E402
-from copyscope.sweep.errors import Unusable  # noqa: E402
+from copyscope.errors import Unusable  # noqa: E402
 
 SWEEP = ROOT / "tools" / "sweep"
 REPORTS = ["mt25023", "mt25029", "mt25064", "mt25018"]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterable
 
+from copyscope.errors import Unusable
+
 SCHEMA = "copyscope.run/1"
 SITES = ("user_gather", "tx_copy", "tx_reference", "tx_splice", "late_copy", "reshape",
          "rx_copy", "rx_map", "rx_splice", "rx_discard")
@@ -37,10 +39,8 @@ NEEDED: dict[str, tuple[type, ...]] = {
 }
 
 
-class BadRecord(Exception):
-    """One line that names the file, the key and what to do. Exit status 2."""
-
-    status = 2
+class BadRecord(Unusable):
+    """One line that names the file, the key and what to do."""
 
     def __init__(self, source: object, key: str, problem: str, remedy: str) -> None:
         super().__init__(f"{source}: {key}: {problem}; {remedy}")

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from copyscope.errors import Unusable
+
 SCHEMA = "copyscope.baseline/1"
 PUBLISHED = tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
 NS_OF = {"ns": 1.0, "us": 1e3, "ms": 1e6}
 
 
-class BadBaseline(Exception):
+class BadBaseline(Unusable):
     """A file that is no record of the baseline: one line that says so."""
 
 

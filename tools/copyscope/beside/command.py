@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from copyscope.records import BadRecord
-from copyscope.sweep.command import number
-from copyscope.sweep.errors import SweepError, Unusable
+from copyscope import command_line
+from copyscope.command_line import Parser, number
+from copyscope.errors import Unusable
 from copyscope.sweep.folder import write_whole
 
 from .judge import AGREES, EXPLAINED, LEAST, MOST, OPEN, Values, Verdict
@@ -34,18 +34,9 @@ machine refuses
 example: sudo ./tools/beside_lmbench --bin /usr/lib/lmbench/bin/x86_64-linux-gnu"""
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse with one line for an error instead of its usage text."""
-
-    def error(self, message: str) -> Any:
-        raise Unusable(f"{message}; try ./tools/beside_lmbench --help")
-
-
 def build_parser() -> Parser:
     """Describe the options."""
-    parser = Parser(prog="./tools/beside_lmbench", description=sys.modules["__main__"].__doc__,
-                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
-                    allow_abbrev=False)
+    parser = Parser("./tools/beside_lmbench", EPILOG)
     add = parser.add_argument
     add("--bin", type=Path, required=True, metavar="DIR", help="where lmbench's programs are")
     add("--version-is", default="not told", metavar="TEXT", help="lmbench's version, for the record")
@@ -197,14 +188,4 @@ def act(words: list[str]) -> int:
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    try:
-        return act(words)
-    except (SweepError, BadRecord) as error:
-        print(f"beside_lmbench: {error}", file=sys.stderr)
-        return error.status
-    except OSError as error:
-        print(f"beside_lmbench: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("beside_lmbench: interrupted", file=sys.stderr)
-        return 130
+    return command_line.run(act, words, "beside_lmbench")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.records import read_json
-from copyscope.sweep.errors import Refused, SweepError, Unusable
+from copyscope.errors import Refused, CommandError, Unusable
 from copyscope.sweep.launch import ROOT, die_with_parent
 
 from . import parse
@@ -56,7 +56,7 @@ def call(words: list[str], environment: dict[str, str]) -> subprocess.CompletedP
         except BaseException as error:
             os.killpg(process.pid, signal.SIGKILL)
             if isinstance(error, subprocess.TimeoutExpired):
-                raise SweepError(f"{' '.join(words[-4:])}: no end after {PATIENCE_S} s: killed") \
+                raise CommandError(f"{' '.join(words[-4:])}: no end after {PATIENCE_S} s: killed") \
                     from None
             raise
     return subprocess.CompletedProcess(words, process.returncode, said)
@@ -82,7 +82,7 @@ class Suite:
         """Learn the working sets, which the other suite is to be asked for."""
         self.baseline("latency")
         if not {"latency-l1", "latency-memory"} <= set(self.sets):
-            raise SweepError("the baseline did not tell the working sets of family latency")
+            raise CommandError("the baseline did not tell the working sets of family latency")
 
     def baseline(self, name: str) -> None:
         """Measure a row or a family."""
@@ -92,7 +92,7 @@ class Suite:
                     {**os.environ, "LC_ALL": "C"})
         if not record.exists():
             lines = done.stdout.strip().splitlines()
-            raise SweepError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
+            raise CommandError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
         data = read_json(record)
         self.machine, self.id = data["machine"], data["id"]
         for row in data["rows"]:
@@ -109,7 +109,7 @@ class Suite:
                 if row not in self.values:
                     self.baseline(row)
             if row not in self.values:
-                raise SweepError(f"row {row} does not prove what it measures; see "
+                raise CommandError(f"row {row} does not prove what it measures; see "
                                  f"./tools/baseline --only {row}")
         return sum(self.values[row] for row in side.rows)
 
@@ -140,4 +140,4 @@ class Suite:
                 return parse.latency_at(said, self.sets[side.rows[0]]) * side.factor
             return side.read(said) * side.factor
         except parse.NoResult as error:
-            raise SweepError(f"{' '.join(program.words)}: {error}") from None
+            raise CommandError(f"{' '.join(program.words)}: {error}") from None

@@ -11,11 +11,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from copyscope import command_line
+from copyscope.command_line import Parser, number
 from copyscope.costs import Costs
-from copyscope.records import BadRecord
+from copyscope.errors import Unusable
 from copyscope.sweep import launch
-from copyscope.sweep.command import number, seconds
-from copyscope.sweep.errors import SweepError, Unusable
+from copyscope.sweep.command import seconds
 from copyscope.sweep.folder import write_whole
 from copyscope.sweep.profile import LEAST_BYTES, MOST_BYTES, MOST_THREADS
 
@@ -36,18 +37,9 @@ exit: 0 an answer, also "none" or "undecided"; 1 a run failed or a law broke; 2 
 example: sudo ./tools/crossover A2 A3 --path veth"""
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse with one line for an error instead of its usage text."""
-
-    def error(self, message: str) -> Any:
-        raise Unusable(f"{message}; try ./tools/crossover --help")
-
-
 def build_parser() -> Parser:
     """Describe the options."""
-    parser = Parser(prog="./tools/crossover", description=sys.modules["__main__"].__doc__,
-                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
-                    allow_abbrev=False)
+    parser = Parser("./tools/crossover", EPILOG)
     add = parser.add_argument
     add("first", metavar="VARIANT", help=" ".join(VARIANTS))
     add("second", metavar="VARIANT", help="another of them")
@@ -176,14 +168,4 @@ def act(words: list[str]) -> int:
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    try:
-        return act(words)
-    except (SweepError, BadRecord) as error:
-        print(f"crossover: {error}", file=sys.stderr)
-        return error.status
-    except OSError as error:
-        print(f"crossover: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("crossover: interrupted", file=sys.stderr)
-        return 130
+    return command_line.run(act, words, "crossover")

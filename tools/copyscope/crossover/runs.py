@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 from copyscope.records import Record, load_record
 from copyscope.sweep import launch
-from copyscope.sweep.errors import Refused, SweepError
+from copyscope.errors import Refused, CommandError
 from copyscope.sweep.plan import Run
 
 from .search import verdict
@@ -43,7 +43,7 @@ class Pairs:
         file.unlink(missing_ok=True)
         outcome = launch.make(run, file, work.seconds, "host")
         if outcome.status != launch.EXIT_FINE:
-            raise SweepError(f"{run.name}: {launch.last_line(outcome.stderr)}")
+            raise CommandError(f"{run.name}: {launch.last_line(outcome.stderr)}")
         record = load_record(file)
         if self.first_record is None:
             self.first_record = record
@@ -56,7 +56,7 @@ class Pairs:
         record = self.run(variant, size, "--no-probes")
         elapsed_ns = record.at("timing.elapsed_ns")
         if not record.messages or not elapsed_ns:
-            raise SweepError(f"{variant} {size}: no whole message arrived in "
+            raise CommandError(f"{variant} {size}: no whole message arrived in "
                              f"{self.workload.seconds:g} s; raise --seconds")
         return elapsed_ns / record.messages
 

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Callable, Iterator
 
-from copyscope.records import BadRecord, Record, load_records
+from copyscope import command_line
+from copyscope.command_line import Parser
 from copyscope.figures import specs
 from copyscope.figures.groups import Group, slug, split
+from copyscope.records import BadRecord, Record, load_records
 
 try:
     from matplotlib.figure import Figure
@@ -19,16 +21,17 @@ except ImportError as error:
     print(f"plot: {error}: run tools/setup, which makes build/venv", file=sys.stderr)
     sys.exit(3)
 
+EPILOG = """\
+Runs that may not be compared (path, kernel, backend, ...) get files of their own.
+exit: 0 all drawn; 2 bad input, nothing drawn; 3 matplotlib is missing
+example: ./tools/plot results/mine --profile mt25023 --out results/mine/figures"""
 # Name of its files without ending, and what draws it.
 Job = tuple[str, Callable[[], Figure]]
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The command line."""
-    made = argparse.ArgumentParser(
-        prog="plot", description="Draws figures from run records: SVG and PNG. Needs no root.",
-        epilog="Exit: 0 all drawn; 2 bad input, nothing drawn; 3 matplotlib is missing. "
-               "Runs that may not be compared (path, kernel, backend, ...) get files of their own.")
+    made = Parser("./tools/plot", EPILOG)
     made.add_argument("records", nargs="+", metavar="RECORDS",
                       help="run records, folders of them, or a sweep's folder")
     made.add_argument("--out", required=True, metavar="DIR", help="where the figures go")
@@ -82,20 +85,16 @@ def run(options: argparse.Namespace) -> None:
         print("\r\033[K", end="", file=sys.stderr)
 
 
-def main(arguments: list[str]) -> int:
-    """Return the exit status."""
-    options = parser().parse_args(arguments)
+def act(words: list[str]) -> int:
+    """Do what the words ask for."""
     try:
-        run(options)
-    except BadRecord as error:
-        print(f"plot: {error}", file=sys.stderr)
-        return 2
+        run(parser().parse_args(words))
     except BrokenPipeError:
         # The reader of the list has left; what it wanted is drawn.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        print(f"plot: {error.filename or options.out}: {error.strerror or error}; choose another "
-              "--out or make room", file=sys.stderr)
-        return 2
     return 0
+
+
+def main(words: list[str]) -> int:
+    """Run the command line; any failure is one line and its exit status."""
+    return command_line.run(act, words, "plot", advice="; choose another --out or make room")

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import Refused
+from copyscope.errors import Refused
 
 ROOT = Path(__file__).resolve().parents[3]
 # Kept off: what only costs time under emulation, and watchdogs that blame a busy host.

@@ -7,11 +7,13 @@ import os
 import re
 import signal
 import socket
-import sys
 from pathlib import Path
 
+from copyscope import command_line
+from copyscope.command_line import Parser, whole
+from copyscope.errors import CommandError, Unusable
+
 from . import architectures, kernel_image, kernels, machine, sysroot
-from .errors import GuestError, Usage
 
 EPILOG = """\
 COMMAND runs as root in /copyscope, where the project's programs, tools/ and tests/ are.
@@ -22,22 +24,6 @@ example: ./tools/guest --kernel 6.1 -- uname -r"""
 MOST_CPUS, MOST_NICS = 64, 8
 ARCHITECTURES = architectures.ARCHITECTURES
 LEAST_MEMORY_MIB, MOST_MEMORY_MIB = 256, 1 << 20
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with one line for an error instead of its usage text."""
-
-    def error(self, message: str) -> None:
-        raise Usage(f"{message}; try ./tools/guest --help")
-
-
-def whole(low: int, high: int):
-    """Return a reader of whole numbers from `low` to `high`."""
-    def read(text: str) -> int:
-        if not re.fullmatch(r"\d{1,9}", text) or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {low} to {high}")
-        return int(text)
-    return read
 
 
 def memory(text: str) -> str:
@@ -51,9 +37,7 @@ def memory(text: str) -> str:
 
 def build_parser() -> Parser:
     """Describe the options."""
-    parser = Parser(prog="./tools/guest", description=sys.modules["__main__"].__doc__,
-                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
-                    allow_abbrev=False,
+    parser = Parser("./tools/guest", EPILOG,
                     usage="%(prog)s --kernel RELEASE [options] -- COMMAND...")
     add = parser.add_argument
     add("--kernel", metavar="RELEASE", help="5.10 to 7.2 (see --list) or a full release, fetched "
@@ -103,29 +87,29 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     if options.list:
         return options
     if options.kernel is None:
-        raise Usage("--kernel RELEASE is missing: --list names the releases")
+        raise Unusable("--kernel RELEASE is missing: --list names the releases")
     by_path = kernel_image.is_path(options.kernel)
     if options.modules and not by_path:
-        raise Usage("--modules goes with the path of an image: Debian's kernels bring their own")
+        raise Unusable("--modules goes with the path of an image: Debian's kernels bring their own")
     if by_path and options.fetch:
-        raise Usage(f"--fetch: {options.kernel} is a file and needs no fetching")
+        raise Unusable(f"--fetch: {options.kernel} is a file and needs no fetching")
     if not by_path:
         kernels.prefix_of(options.kernel)
     options.arch = architectures.get(options.arch)
     if by_path and options.arch.name != "amd64":
-        raise Usage(f"--arch {options.arch.name}: an image given by its path is one for amd64")
+        raise Unusable(f"--arch {options.arch.name}: an image given by its path is one for amd64")
     options.cpus = options.cpus or options.arch.cpus
     if options.cpus > options.arch.most_cpus:
-        raise Usage(f"--cpus {options.cpus}: an {options.arch.name} guest has at most "
+        raise Unusable(f"--cpus {options.cpus}: an {options.arch.name} guest has at most "
                     f"{options.arch.most_cpus}")
     if options.plugin and not Path(options.plugin.split(",")[0]).is_file():
-        raise Usage(f"--plugin {options.plugin.split(',')[0]}: no such file")
+        raise Unusable(f"--plugin {options.plugin.split(',')[0]}: no such file")
     if not options.fetch and not options.command:
-        raise Usage("no COMMAND: put it after --, as in --kernel 6.1 -- uname -r")
+        raise Unusable("no COMMAND: put it after --, as in --kernel 6.1 -- uname -r")
     if options.net is not None and not is_datagram_socket(options.net):
-        raise Usage(f"--net {options.net}: not a datagram socket; tools/peers makes a pair of them")
+        raise Unusable(f"--net {options.net}: not a datagram socket; tools/peers makes a pair of them")
     if options.out and options.out.exists() and not options.out.is_dir():
-        raise Usage(f"--out {options.out}: not a folder")
+        raise Unusable(f"--out {options.out}: not a folder")
     return options
 
 
@@ -156,18 +140,12 @@ def act(arguments: list[str]) -> int:
         out=options.out, extras=options.extras, added=options.added, plugin=options.plugin))
 
 
-def interrupted(number: int, _frame) -> None:
-    """Unwind, so that QEMU is stopped, and end with the usual status for a signal."""
-    raise SystemExit(128 + number)
-
-
 def main(arguments: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupted)
+    command_line.unwind_on_signals()
     try:
         return act(arguments)
-    except GuestError as error:
+    except CommandError as error:
         machine.complain(str(error))
         return error.status
     except BrokenPipeError:

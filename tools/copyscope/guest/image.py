@@ -12,10 +12,11 @@ import time
 from pathlib import Path
 from typing import Iterable
 
+from copyscope.errors import Refused, Unusable
+
 from . import libraries, sysroot
 from .architectures import ROOT, Architecture
 from .cpio import Writer
-from .errors import Refused, Usage
 from .kernels import Kernel
 from .modules import BOOT, Modules
 
@@ -143,7 +144,7 @@ def project_layer(arch: Architecture, added: Iterable[str]) -> Layer:
     for text in added:
         path = Path(os.path.abspath(text))
         if not path.exists():
-            raise Usage(f"--add {text}: no such file or folder")
+            raise Unusable(f"--add {text}: no such file or folder")
         inside = path.is_relative_to(ROOT)
         layer.add(path, f"{HOME}/{path.relative_to(ROOT)}" if inside else in_guest_added(path))
     layer.add_libraries()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from .errors import Usage
+from copyscope.errors import Unusable
+
 from .kernels import Kernel
 
 # Documentation/arch/x86/boot.rst: the set-up header and, in it, where the version lies.
@@ -28,9 +29,9 @@ def kernel_at(path: Path, modules: Path | None) -> Kernel:
         if (folder / "kernel").is_dir():
             return Kernel(release, path.resolve(), folder.resolve())
     if modules:
-        raise Usage(f"--modules {modules}: no folder kernel/ in it; take the /lib/modules/{release} "
+        raise Unusable(f"--modules {modules}: no folder kernel/ in it; take the /lib/modules/{release} "
                     "that belongs to the image")
-    raise Usage(f"--kernel {path}: no modules of {release} beside it or in /lib/modules; "
+    raise Unusable(f"--kernel {path}: no modules of {release} beside it or in /lib/modules; "
                 "say --modules DIR")
 
 
@@ -47,11 +48,11 @@ def release_of(path: Path) -> str:
         with open(path, "rb") as stream:
             head = stream.read(HEADER_BYTES)
     except OSError as error:
-        raise Usage(f"--kernel {path}: {error.strerror}") from error
+        raise Unusable(f"--kernel {path}: {error.strerror}") from error
     if head[MAGIC_AT:MAGIC_AT + len(MAGIC)] != MAGIC:
-        raise Usage(f"--kernel {path}: not a kernel image for x86 (bzImage, vmlinuz)")
+        raise Unusable(f"--kernel {path}: not a kernel image for x86 (bzImage, vmlinuz)")
     place = struct.unpack_from("<H", head, VERSION_AT)[0] + VERSION_BASE
     version = head[place:place + 256].split(b"\0")[0].decode("ascii", "replace").split()
     if place == VERSION_BASE or not version:
-        raise Usage(f"--kernel {path}: the image does not say which release it is")
+        raise Unusable(f"--kernel {path}: the image does not say which release it is")
     return version[0]

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator
 
+from copyscope.errors import Refused, Unusable
+
 from . import sources
 from .architectures import ROOT, Architecture
-from .errors import Refused, Usage
 
 KERNELS = ROOT / "build" / "kernels"
 
@@ -42,11 +43,11 @@ class Kernel:
 def prefix_of(wanted: str) -> str:
     """Return the row of SUITES that `wanted` belongs to, or refuse what no row serves."""
     if wanted == "host":
-        raise Usage("--kernel host is this machine: run the command itself, without tools/guest")
+        raise Unusable("--kernel host is this machine: run the command itself, without tools/guest")
     for prefix in SUITES:
         if matches(wanted, prefix):
             return prefix
-    raise Usage(f"--kernel {wanted}: unknown release; take one of {', '.join(SUITES)} "
+    raise Unusable(f"--kernel {wanted}: unknown release; take one of {', '.join(SUITES)} "
                 "or a full release of these such as 6.1.0-56-cloud-amd64")
 
 

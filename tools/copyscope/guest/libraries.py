@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import Iterable
 
-from .errors import Refused
+from copyscope.errors import Refused
+
 from .architectures import ROOT
 
 CACHE = ROOT / "build" / "guest-images" / "libraries.json"

@@ -15,9 +15,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from copyscope.errors import CommandError, Refused
+
 from . import image, outbox
 from .architectures import ROOT, Architecture
-from .errors import BootFailed, GuestError, Refused, TimedOut
+from .errors import BootFailed, TimedOut
 from .kernels import Kernel
 from .streams import Channel, to_descriptor
 
@@ -160,7 +162,7 @@ class Machine:
         for channel in self.channels:
             channel.flush()
         if not all(channel.ended for channel in self.channels):
-            kind, moment = ((GuestError, "the command ended") if self.started()
+            kind, moment = ((CommandError, "the command ended") if self.started()
                             else (BootFailed, "the command began"))
             raise kind(f"the guest stopped before {moment}: {self._why()} (log: {self.log})")
         if self.outbox:
@@ -170,7 +172,7 @@ class Machine:
         status, taint = map(int, self.channels[0].tail.split())
         trouble = self.trouble() or (taint & (TAINT_DIED | TAINT_WARNED) and f"taint {taint}")
         if trouble:
-            raise GuestError(f"the guest's kernel complained: {trouble} (log: {self.log})")
+            raise CommandError(f"the guest's kernel complained: {trouble} (log: {self.log})")
         return status
 
     def _why(self) -> str:
@@ -235,7 +237,7 @@ def run_once(job: Job) -> int:
         machine.start()
         machine.carry()
         return machine.finish()
-    except GuestError:
+    except CommandError:
         machine.stop()
         show_tail(machine.log)
         raise

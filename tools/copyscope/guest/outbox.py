@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 from typing import BinaryIO
 
-from .errors import GuestError
+from copyscope.errors import CommandError
 
 
 def unpack(stream: BinaryIO, folder: Path) -> list[str]:
@@ -21,7 +21,7 @@ def unpack(stream: BinaryIO, folder: Path) -> list[str]:
                 if not place(archive, member, folder):
                     skipped.append(member.name)
     except tarfile.TarError as error:
-        raise GuestError(f"what the guest left in /out came back damaged: {error}") from error
+        raise CommandError(f"what the guest left in /out came back damaged: {error}") from error
     return skipped
 
 

@@ -2,11 +2,9 @@
 """Boot two guests that share one network and nothing else, and make one run between them."""
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -15,9 +13,12 @@ import threading
 import time
 from pathlib import Path
 
+from copyscope import command_line
+from copyscope.command_line import Parser, whole
+from copyscope.errors import Refused, Unusable
+
 from . import kernels
-from .command import Parser, interrupted, memory, whole
-from .errors import GuestError, Usage
+from .command import memory
 from .kernels import ROOT
 
 GUEST = ROOT / "tools" / "guest"
@@ -33,8 +34,7 @@ WAITING, PLAN = "trace_run: waiting for a partner", "asks for"
 
 def build_parser() -> Parser:
     """Describe the options; what is none of them is for trace_run."""
-    parser = Parser(prog="./tools/peers", description=sys.modules["__main__"].__doc__, epilog=EPILOG,
-                    formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+    parser = Parser("./tools/peers", EPILOG,
                     usage="%(prog)s [options] VARIANT BYTES THREADS [trace_run's options]")
     add = parser.add_argument
     add("--kernel", metavar="RELEASE[,RELEASE]", default="6.12", help="of both, or of each (6.12)")
@@ -116,7 +116,7 @@ def place_of(options, releases: list[str]) -> Path:
         place = runs / f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{'-'.join(releases)}-" \
                        f"{os.getpid()}.json"
     if place.is_dir() or not os.access(place.parent, os.W_OK):
-        raise Usage(f"cannot write {place}: choose another --json FILE")
+        raise Unusable(f"cannot write {place}: choose another --json FILE")
     return place
 
 
@@ -126,11 +126,11 @@ def act(arguments: list[str]) -> int:
     releases = options.kernel.split(",")
     releases = releases * 2 if len(releases) == 1 else releases
     if len(releases) != 2:
-        raise Usage(f"--kernel {options.kernel}: give one release, or two as in 6.1,6.12")
+        raise Unusable(f"--kernel {options.kernel}: give one release, or two as in 6.1,6.12")
     for release in releases:
         kernels.prefix_of(release)
     if not words:
-        raise Usage("three words are needed: VARIANT BYTES THREADS, as in A3 65536 4")
+        raise Unusable("three words are needed: VARIANT BYTES THREADS, as in A3 65536 4")
     place = None if options.json == "-" else place_of(options, releases)
     with tempfile.TemporaryDirectory() as folder:
         folders = [Path(folder) / name for name in ("listener", "connector")]
@@ -147,13 +147,5 @@ def act(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupted)
-    try:
-        return act(arguments)
-    except GuestError as error:
-        print(f"tools/peers: {error}", file=sys.stderr)
-        return error.status
-    except OSError as error:
-        print(f"tools/peers: {error.strerror}: {error.filename or 'no file named'}", file=sys.stderr)
-        return 3
+    command_line.unwind_on_signals()
+    return command_line.run(act, arguments, "tools/peers", disk=Refused)

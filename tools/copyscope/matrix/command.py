@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shlex
-import signal
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
+from copyscope import command_line
+from copyscope.command_line import Parser, whole
+from copyscope.errors import Unusable
 from copyscope.guest.kernels import SUITES
 
 from . import cells, guests, rows as reader, table
 
 ROOT = guests.ROOT
-EXIT_FINE, EXIT_BROKEN, EXIT_USAGE = 0, 1, 2
+EXIT_FINE, EXIT_BROKEN = 0, 1
 EPILOG = """\
 Every number comes from a run record; the records go to DIR/KERNEL/. A cell that could not run says
 why. exit: 0 every law of every cell that ran balances; 1 one does not, or a guest
 died; 2 bad usage
 example: ./tools/matrix --out results/matrix"""
-
-
-class Usage(Exception):
-    """One line for a person."""
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with one line for an error instead of its usage text."""
-
-    def error(self, message: str) -> Any:
-        raise Usage(f"{message}; try ./tools/matrix --help")
 
 
 def words(known: tuple[str, ...]):
@@ -49,20 +38,9 @@ def words(known: tuple[str, ...]):
     return read
 
 
-def whole(low: int, high: int):
-    """Return a reader of whole numbers."""
-    def read(text: str) -> int:
-        if not re.fullmatch(r"\d{1,9}", text) or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {low} to {high}")
-        return int(text)
-    return read
-
-
 def build_parser() -> Parser:
     """Describe the options."""
-    parser = Parser(prog="./tools/matrix", description=sys.modules["__main__"].__doc__,
-                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
-                    allow_abbrev=False)
+    parser = Parser("./tools/matrix", EPILOG)
     add = parser.add_argument
     add("--kernels", type=words(tuple(SUITES)), default=list(cells.KERNELS), metavar="K;K",
         help=f"releases ({'; '.join(cells.KERNELS)}); known: {'; '.join(SUITES)}")
@@ -124,30 +102,17 @@ def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     options = build_parser().parse_args(arguments)
     if not os.access(ROOT / "build" / "trace_run", os.X_OK):
-        raise Usage("build/trace_run is not built: run make first")
+        raise Unusable("build/trace_run is not built: run make first")
     if not options.out:
         with tempfile.TemporaryDirectory(prefix="copyscope-matrix-") as folder:
             return run(options, Path(folder), arguments)
     if options.out.exists() and not options.out.is_dir():
-        raise Usage(f"--out {options.out}: not a folder")
+        raise Unusable(f"--out {options.out}: not a folder")
     options.out.mkdir(parents=True, exist_ok=True)
     return run(options, options.out, arguments)
 
 
-def interrupted(number: int, _frame: Any) -> None:
-    """Unwind, so that guests are stopped."""
-    raise SystemExit(128 + number)
-
-
-def main(arguments: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupted)
-    try:
-        return act(arguments)
-    except Usage as error:
-        print(f"matrix: {error}", file=sys.stderr)
-        return EXIT_USAGE
-    except OSError as error:
-        print(f"matrix: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
-        return EXIT_USAGE
+    command_line.unwind_on_signals()
+    return command_line.run(act, words, "matrix")

@@ -9,13 +9,14 @@ import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
+from copyscope import command_line
+from copyscope.command_line import Parser, number
 from copyscope.costs import Costs
+from copyscope.errors import Unusable
 from copyscope.figures.lines import size_text
-from copyscope.records import BadRecord, Record, load_records
-from copyscope.sweep.command import number, seconds
-from copyscope.sweep.errors import SweepError, Unusable
+from copyscope.records import Record, load_records
+from copyscope.sweep.command import seconds
 from copyscope.sweep.folder import write_whole
 
 from .evaluate import Point, median_error, noise, points
@@ -42,18 +43,9 @@ HEAD = ("variant", "message_bytes", "n", "measured_ns", "measured_low_ns", "meas
         "predicted_ns", "error", "dominant")
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse with one line for an error instead of its usage text."""
-
-    def error(self, message: str) -> Any:
-        raise Unusable(f"{message}; try ./tools/predict --help")
-
-
 def build_parser() -> Parser:
     """Describe the options."""
-    parser = Parser(prog="./tools/predict", description=sys.modules["__main__"].__doc__,
-                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
-                    allow_abbrev=False)
+    parser = Parser("./tools/predict", EPILOG)
     add = parser.add_argument
     add("baseline", nargs="?", type=Path, metavar="BASELINE", help="what single things cost here")
     add("records", nargs="*", metavar="RECORDS", help="run records, folders, or a sweep's folder")
@@ -190,15 +182,5 @@ def act(words: list[str]) -> int:
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    try:
-        return act(words)
-    except (SweepError, BadRecord) as error:
-        print(f"predict: {error}", file=sys.stderr)
-        return error.status
-    except OSError as error:
-        print(f"predict: {error.filename or 'a file'}: {error.strerror}; choose another --out or "
-              "make room", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("predict: interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
+    return command_line.run(act, words, "predict", advice="; choose another --out or make room",
+                            stopped="interrupted; the same command goes on from here")

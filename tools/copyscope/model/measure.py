@@ -9,7 +9,7 @@ from pathlib import Path
 from copyscope.records import read_json
 from copyscope.sweep import command as sweep
 from copyscope.sweep import launch
-from copyscope.sweep.errors import Refused, SweepError, Unusable
+from copyscope.errors import Refused, CommandError, Unusable
 
 from .terms import ROWS
 
@@ -20,7 +20,7 @@ REPEATS = 5
 QUICK_SECONDS, QUICK_REPEATS = 0.1, 1
 
 
-class Failed(SweepError):
+class Failed(CommandError):
     """Something else has said what went wrong; its exit status is passed on."""
 
     def __init__(self, what: str, status: int) -> None:

@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from copyscope.records import BadRecord, Record, load_record, load_sweep
+from copyscope import command_line
+from copyscope.command_line import Parser, number
+from copyscope.errors import Unusable
+from copyscope.records import Record, load_record, load_sweep
 
 from . import launch, plan as plans, profile as profiles, provenance, tables
-from .errors import SweepError, Unusable
 from .folder import Folder
 from .progress import Progress, clock
 
@@ -22,21 +24,6 @@ it was when the same command is typed again; runs that failed are tried again.
 exit: 0 all runs are there; 1 some failed, see DIR/failed; 2 bad usage, profile, record or disk;
 3 this machine refuses
 example: sudo ./tools/sweep --profile mt25023 --seconds 0.3 --repeats 3 --out results/mt25023"""
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with one line for an error instead of its usage text."""
-
-    def error(self, message: str) -> Any:
-        raise Unusable(f"{message}; try ./tools/sweep --help")
-
-
-def number(text: str) -> int:
-    """Read a whole number; k and M multiply."""
-    parts = re.fullmatch(r"([0-9]{1,12})([kM]?)", text)
-    if not parts or int(parts[1]) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return int(parts[1]) << {"": 0, "k": 10, "M": 20}[parts[2]]
 
 
 def numbers(text: str) -> list[int]:
@@ -60,9 +47,7 @@ def seconds(text: str) -> float:
 def build_parser() -> Parser:
     """Describe the options."""
     have = " ".join(sorted(each.stem for each in profiles.FOLDER.glob("*.toml")))
-    parser = Parser(prog="./tools/sweep", description=sys.modules["__main__"].__doc__,
-                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
-                    allow_abbrev=False)
+    parser = Parser("./tools/sweep", EPILOG)
     add = parser.add_argument
     add("--profile", required=True, metavar="NAME", help=f"{have}, or a .toml file of yours")
     add("--mode", choices=profiles.MODES, help="faults as published, or none (corrected)")
@@ -148,17 +133,8 @@ def act(arguments: list[str]) -> int:
         return finish(folder, plan, arguments)
 
 
-def main(arguments: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    try:
-        return act(arguments)
-    except (SweepError, BadRecord) as error:
-        print(f"sweep: {error}", file=sys.stderr)
-        return error.status
-    except OSError as error:
-        print(f"sweep: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("sweep: interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
+    return command_line.run(act, words, "sweep",
+                            stopped="interrupted; the same command goes on from here")

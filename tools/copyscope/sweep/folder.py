@@ -10,8 +10,9 @@ from typing import Any
 
 from copyscope.records import BadRecord, Record, load_record, read_json
 
+from copyscope.errors import Unusable
+
 from . import plan as plans
-from .errors import Unusable
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import Refused, Unusable
+from copyscope.errors import Refused, Unusable
 from .plan import Run
 
 ROOT = Path(__file__).resolve().parents[3]

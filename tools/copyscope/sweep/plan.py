@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import Unusable
+from copyscope.errors import Unusable
 from .profile import LEAST_BYTES, MOST_BYTES, MOST_THREADS, Profile
 
 SCHEMA = "copyscope.plan/1"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
-from .errors import Unusable
+from copyscope.errors import Unusable
 
 FOLDER = Path(__file__).resolve().parents[2] / "profiles"
 MODES = ("as-published", "corrected")
