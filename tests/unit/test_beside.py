@@ -121,6 +121,7 @@ def test_the_command_prints_and_writes_what_it_found(programs, tmp_path, monkeyp
     record = json.loads((tmp_path / "out/beside.json").read_text())
     assert {pair["verdict"] for pair in record["pairs"]} == {EXPLAINED, OPEN}
     assert record["pairs"][0]["plain"]["theirs"] == [2.0, 2.0]
+    assert record["command"][1:3] == ["--bin", "DIR"]
     assert shown.splitlines()[1].strip() in (tmp_path / "out/beside.md").read_text()
     assert command.main([*words, "--only", "fork"]) == 0
     assert sorted(each.name for each in tmp_path.iterdir()) == ["bin", "out"]

@@ -132,6 +132,11 @@ def causes(found: list[Verdict]) -> list[str]:
     return lines
 
 
+def shown(words: list[str], programs: Path) -> list[str]:
+    """The command line as records keep it: where lmbench lies here is nobody's business."""
+    return [word.replace(str(programs), "DIR") for word in words]
+
+
 def record_of(found: list[Verdict], suite: Suite, options: argparse.Namespace, started: str,
               words: list[str]) -> dict[str, Any]:
     """All values, for whoever wants to judge otherwise."""
@@ -179,6 +184,7 @@ def act(words: list[str]) -> int:
     print(*table(found), *causes(found), sep="\n")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
+        words = shown(words, options.bin)
         write_whole(options.out / "beside.json", json.dumps(
             record_of(found, suite, options, started, words), indent=1) + "\n")
         write_whole(options.out / "beside.md", page(found, suite, options, started, words))
