@@ -228,8 +228,8 @@ static void print_overhead(const struct record *r, const char *what, FILE *out)
 	if (!o.known)
 		return;
 	number_text(o.events, events);
-	fprintf(out, "%s %s events, %.0f ns each, %.1f %% of the time of %d CPUs\n", what, events,
-		o.ns_per_event, 100 * o.share, r->machine.cpus);
+	fprintf(out, "%s %s events, %.0f ns each, %.1f %% of the time of %d CPU%s\n", what, events,
+		o.ns_per_event, 100 * o.share, r->machine.cpus, r->machine.cpus == 1 ? "" : "s");
 }
 
 static void print_missing(const struct record *r, FILE *out)
