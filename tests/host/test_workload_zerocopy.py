@@ -10,7 +10,7 @@ import time
 import pytest
 
 from helpers.workload import (
-    ROOT, WORKLOAD, RIGHT_VARIANTS, TIMEOUT_S, End, server, client, run_pair)
+    ROOT, WORKLOAD, RIGHT_VARIANTS, TIMEOUT_S, server, client, run_pair)
 
 
 @pytest.mark.parametrize("variant", ["A3", "A3-aligned", "A3-reuse"])
