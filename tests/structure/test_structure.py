@@ -115,6 +115,13 @@ def test_only_the_probes_module_includes_libbpf():
                 if not allowed.match(name)]
 
 
+def test_no_version_chooses_a_hook():
+    # BTF says what is there; the record alone is told which release it was.
+    asks = re.compile(r"KERNEL_VERSION|linux/version\.h|LINUX_VERSION_CODE|\buname\(|\.release\b")
+    assert [name for name in under("bpf/", "userspace/trace/", "userspace/path/", "userspace/peer/")
+            if asks.search(TEXTS[name])] == ["userspace/trace/machine.c"]
+
+
 def test_the_shared_header_includes_nothing():
     assert not includes("bpf/sites.h")
 
