@@ -83,7 +83,7 @@ void work_singles(struct work *w, const struct row *row, uint64_t *ticks, uint64
  * Time of twice the turns over time of once: about 2, unless they overlap or were left out.
  * @own is what @turn works on.
  */
-double work_slope(void (*turn)(void *own, uint64_t turns), void *own, uint64_t turns);
+double work_slope(void (*turn)(void *own, uint64_t turns), void *own);
 
 /* Says why a pass failed; returns -@err for the caller to return. */
 int work_fail(struct work *w, int err, const char *format, ...)

@@ -16,7 +16,7 @@
 
 #define TWICE_THE_TIME(means)                                                               \
 	{ AT_LEAST, WITNESS(WITNESS_SLOPE), 0, 1.5, 0, means },                             \
-	{ AT_MOST, WITNESS(WITNESS_SLOPE), 0, 2.5, 0, "and no longer" }
+	{ AT_MOST, WITNESS(WITNESS_SLOPE), 0, 3, 0, "and no longer" }
 
 extern const struct family family_overhead, family_call, family_syscall, family_create,
 	family_switch, family_latency, family_bandwidth, family_kernels, family_fault, family_rtt,

@@ -40,7 +40,7 @@ static int time_overhead(struct work *w, const struct row *row, uint64_t calls)
 	work_per_call(w, row, calls);
 	w->witness[WITNESS_TURNS] = t.made;
 	if (w->counters)
-		w->witness[WITNESS_SLOPE] = work_slope(turn, &t, calls);
+		w->witness[WITNESS_SLOPE] = work_slope(turn, &t);
 	return 0;
 }
 

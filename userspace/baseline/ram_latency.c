@@ -13,7 +13,7 @@
 #include "userspace/baseline/ram.h"
 
 enum { L1, L2, L2_PAGED, L3, MAIN, ARRAY };
-enum { LINE_BYTES = 64, LINES_A_PAGE = 4096 / LINE_BYTES, SMALLEST = 4096, SLOPE_LOADS = 50000 };
+enum { LINE_BYTES = 64, LINES_A_PAGE = 4096 / LINE_BYTES, SMALLEST = 4096 };
 
 struct line {
 	struct line *next;
@@ -172,7 +172,7 @@ static int time_latency(struct work *w, const struct row *row, uint64_t calls)
 	if (!w->counters)
 		return 0;
 	w->witness[WITNESS_TURNS] = loads_since(c, from, calls);
-	w->witness[WITNESS_SLOPE] = work_slope(walk_on, c, SLOPE_LOADS);
+	w->witness[WITNESS_SLOPE] = work_slope(walk_on, c);
 	w->witness[WITNESS_BYTES] = ram_huge_bytes(c->lines);
 	snprintf(w->how, sizeof(w->how), "working set of %llu KiB, %.0f KiB of it in huge pages",
 		 (unsigned long long)c->bytes >> 10, w->witness[WITNESS_BYTES] / 1024);
