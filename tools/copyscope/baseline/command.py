@@ -26,7 +26,8 @@ def parser() -> argparse.ArgumentParser:
     both.add_argument("first", metavar="RECORD")
     both.add_argument("second", metavar="RECORD")
     kept = commands.add_parser(
-        "keep", help="keep one run or two in a folder: records, table, agreement, figures, origin")
+        "keep", help="keep runs in a folder: table and figures of the first, agreement of the last "
+        "two, and where it is all from")
     kept.add_argument("records", nargs="+", metavar="RECORD")
     kept.add_argument("--out", required=True, metavar="DIR", help="where it all goes")
     return made
@@ -64,8 +65,6 @@ def draw(path: str, out: str) -> int:
 def main(arguments: list[str]) -> int:
     """Return the exit status."""
     options = parser().parse_args(arguments)
-    if options.command == "keep" and len(options.records) > 2:
-        parser().error("keep takes one record or two")
     try:
         if options.command == "mistakes":
             return tell_mistakes(options.record)

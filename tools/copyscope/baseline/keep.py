@@ -69,10 +69,10 @@ def keep(records: list[Baseline], folder: Path) -> None:
              "mistakes.txt": (text_of(mistakes.lines(mistakes.check(records[0]))),
                               "the report's known mistakes against what was measured",
                               "record-1.json")}
-    if len(records) == 2:
-        files["agreement.txt"] = (text_of(agree.lines(agree.compare(*records))),
-                                  "whether the two runs agree within their intervals",
-                                  "record-1.json and record-2.json")
+    if len(records) > 1:
+        files["agreement.txt"] = (text_of(agree.lines(agree.compare(*records[-2:]))),
+                                  "whether two runs agree within their intervals",
+                                  f"record-{len(records) - 1}.json and record-{len(records)}.json")
     lines = ["# The machine baseline", "",
              "Every file is made from the records, and the records by the commands below.", ""]
     for number, record in enumerate(records, 1):
