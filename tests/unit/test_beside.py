@@ -99,6 +99,7 @@ class Made(runs.Suite):
     """A suite of which theirs takes twice as long wherever nothing was made alike."""
 
     def look(self):
+        self.tool = {"commit": "0123abc"}
         self.machine = {"cpu_model": "Example", "cpus": 2, "kernel": "6.12"}
 
     def ours(self, side):

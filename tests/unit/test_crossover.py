@@ -47,8 +47,16 @@ def test_where_one_side_always_wins_there_is_none(winner):
 
 
 def test_none_names_the_sizes_that_are_undecided():
-    found = search(lambda size: UNDECIDED if size == LOW else FIRST, LOW, HIGH, NEAR)
-    assert (found.kind, found.below, found.undecided) == ("none", FIRST, (LOW,))
+    found = search(lambda size: FIRST if size in (LOW, HIGH) else UNDECIDED, LOW, HIGH, NEAR)
+    assert (found.kind, found.below, len(found.undecided)) == ("none", FIRST, 3)
+
+
+@pytest.mark.parametrize("end", [LOW, HIGH])
+def test_an_end_that_is_undecided_leaves_the_answer_open(end):
+    found = search(lambda size: UNDECIDED if size == end else FIRST, LOW, HIGH, NEAR)
+    assert (found.kind, found.below, found.undecided) == ("undecided", FIRST, (end,))
+    said = command.sentence(found, ("A1", "A2"), "path lo")
+    assert said.startswith("undecided") and f"A1 is faster at some sizes, but at {end}" in said
 
 
 def test_nothing_decided_is_undecided_and_not_none():

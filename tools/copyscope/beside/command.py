@@ -144,7 +144,8 @@ def record_of(found: list[Verdict], suite: Suite, options: argparse.Namespace, s
         return {"rows": list(side.rows), "lmbench": list(side.program.words),
                 "pinned": side.program.pinned, "huge_pages": side.program.huge,
                 "ours": list(both.ours), "theirs": list(both.theirs), "ratio": both.ratio.middle}
-    return {"schema": SCHEMA, "started": started, "machine": suite.machine,
+    return {"schema": SCHEMA, "started": started, "tool": suite.tool,
+            "machine": suite.machine,
             "command": ["./tools/beside_lmbench", *words], "lmbench_version": options.version_is,
             "enough_us": os.environ.get("ENOUGH", ENOUGH_US), "rounds": options.rounds,
             "band": [LEAST, MOST], "pairs": [{
@@ -161,6 +162,7 @@ def page(found: list[Verdict], suite: Suite, options: argparse.Namespace, starte
     return "\n".join([
         "# The machine baseline beside lmbench", "",
         f"- command: `./tools/beside_lmbench {shlex.join(words)}`", f"- date: {started}",
+        f"- commit: {suite.tool['commit']}",
         f"- machine: {machine['cpu_model']}, {machine['cpus']} CPUs, kernel {machine['kernel']}",
         f"- lmbench: {options.version_is}, unmodified; ENOUGH={os.environ.get('ENOUGH', ENOUGH_US)}",
         f"- {options.rounds} rounds; the ratio is ours over lmbench's, the median of the rounds; "

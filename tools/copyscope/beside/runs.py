@@ -68,7 +68,7 @@ class Suite:
     def __init__(self, programs: Path, folder: Path, file: str) -> None:
         self.programs, self.folder, self.file = programs.resolve(), folder, file
         self.machine: dict[str, Any] = {}
-        self.id = ""
+        self.tool: dict[str, Any] = {}
         self.sets: dict[str, int] = {}          # bytes of a row's working set
         self.said: dict[Program, str] = {}
         self.values: dict[str, float] = {}
@@ -94,7 +94,7 @@ class Suite:
             lines = done.stdout.strip().splitlines()
             raise CommandError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
         data = read_json(record)
-        self.machine, self.id = data["machine"], data["id"]
+        self.machine, self.tool = data["machine"], data["tool"]
         for row in data["rows"]:
             if row["status"] in ("valid", "unchecked") and row["measured"]:
                 self.values[row["row"]] = row["measured"]["value"]

@@ -88,8 +88,11 @@ def sentence(found: Found, variants: tuple[str, str], where: str) -> str:
         return (f"none between {found.low} and {found.high} bytes on {where}: {name[found.below]} "
                 f"is faster at every size looked at{tail}")
     if found.kind == "undecided":
-        return (f"undecided between {found.low} and {found.high} bytes on {where}: at no size looked "
-                f"at does the interval leave out 1; raise --repeats or --seconds")
+        known = "at no size looked at does the interval leave out 1" if found.below == UNDECIDED \
+            else (f"{name[found.below]} is faster at some sizes, but at "
+                  f"{', '.join(map(str, found.undecided))} the interval holds 1")
+        return (f"undecided between {found.low} and {found.high} bytes on {where}: {known}; "
+                "raise --repeats or --seconds")
     tail = f"; undecided between {found.low} and {found.high}" if found.undecided else ""
     if found.contrary:
         tail += f"; not so at {', '.join(map(str, found.contrary))}: they cross more than once"

@@ -119,10 +119,9 @@ def search(judge: Judge, low: int, high: int, nearness: float) -> Found:
     if pair is not None:
         found = narrow(once, *pair, nearness)
     else:
-        winners = {once(size) for size in looks} - {UNDECIDED}
-        winner = winners.pop() if winners else UNDECIDED
-        found = Found("none" if winners or winner != UNDECIDED else "undecided",
-                      winner, winner, low, high)
+        winner = next((once(size) for size in looks if once(size) != UNDECIDED), UNDECIDED)
+        # What an end that is undecided hides may lie beyond the sizes that are decided.
+        found = Found("undecided" if UNDECIDED in ends else "none", winner, winner, low, high)
     within = tuple(sorted(size for size, who in judged.items()
                           if who == UNDECIDED and found.low <= size <= found.high))
     contrary = tuple(sorted(size for size, who in judged.items() if found.kind == "crossover" and
