@@ -9,7 +9,6 @@ import os
 import shlex
 import signal
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -180,9 +179,8 @@ def act(words: list[str]) -> int:
     check(options.bin)
     started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     file = make_file(options.dir)
-    with tempfile.TemporaryDirectory(prefix="beside-") as folder:
-        suite = Suite(options.bin, Path(folder), f"/proc/{os.getpid()}/fd/{file}")
-        found = run(pairs, suite, options.rounds, options.quiet)
+    suite = Suite(options.bin, f"/proc/{os.getpid()}/fd/{file}")
+    found = run(pairs, suite, options.rounds, options.quiet)
     print(*table(found), *causes(found), sep="\n")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)

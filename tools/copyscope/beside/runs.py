@@ -2,6 +2,7 @@
 """Runs rows of the baseline and programs of lmbench, one after the other, in a namespace of its own."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -10,7 +11,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from copyscope.records import read_json
 from copyscope.errors import Refused, CommandError, Unusable
 from copyscope.sweep.launch import ROOT, die_with_parent
 
@@ -45,28 +45,29 @@ def check(folder: Path) -> None:
             raise Refused(f"{tool} is missing: install util-linux and iproute2")
 
 
-def call(words: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run one program with all that it starts; none of it outlives this one."""
+def call(words: list[str], environment: dict[str, str], errors: int) -> tuple[str, str]:
+    """Run one program with all that it starts; none of it outlives this one. Return what it said
+    on stdout and, unless errors go there too, on stderr."""
     with subprocess.Popen(words, env=environment, text=True, errors="replace", cwd=ROOT,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, process_group=0,
+                          stderr=errors, process_group=0,
                           preexec_fn=die_with_parent) as process:
         try:
-            said, _ = process.communicate(timeout=PATIENCE_S)
+            said, complained = process.communicate(timeout=PATIENCE_S)
         except BaseException as error:
             os.killpg(process.pid, signal.SIGKILL)
             if isinstance(error, subprocess.TimeoutExpired):
                 raise CommandError(f"{' '.join(words[-4:])}: no end after {PATIENCE_S} s: killed") \
                     from None
             raise
-    return subprocess.CompletedProcess(words, process.returncode, said)
+    return said, complained or ""
 
 
 class Suite:
     """Both suites; remembers what a round has measured, so that pairs can share it."""
 
-    def __init__(self, programs: Path, folder: Path, file: str) -> None:
-        self.programs, self.folder, self.file = programs.resolve(), folder, file
+    def __init__(self, programs: Path, file: str) -> None:
+        self.programs, self.file = programs.resolve(), file
         self.machine: dict[str, Any] = {}
         self.tool: dict[str, Any] = {}
         self.sets: dict[str, int] = {}          # bytes of a row's working set
@@ -86,14 +87,12 @@ class Suite:
 
     def baseline(self, name: str) -> None:
         """Measure a row or a family."""
-        record = self.folder / "baseline.json"
-        record.unlink(missing_ok=True)
-        done = call([str(PROGRAM), "--quick", "--only", name, "--quiet", "--json", str(record)],
-                    {**os.environ, "LC_ALL": "C"})
-        if not record.exists():
-            lines = done.stdout.strip().splitlines()
-            raise CommandError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
-        data = read_json(record)
+        said, complained = call([str(PROGRAM), "--quick", "--only", name, "--quiet", "--json", "-"],
+                                {**os.environ, "LC_ALL": "C"}, subprocess.PIPE)
+        if not said.startswith("{"):
+            lines = complained.strip().splitlines()
+            raise SweepError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
+        data = json.loads(said)
         self.machine, self.tool = data["machine"], data["tool"]
         for row in data["rows"]:
             if row["status"] in ("valid", "unchecked") and row["measured"]:
@@ -133,7 +132,7 @@ class Suite:
             environment = {"ENOUGH": ENOUGH_US, **os.environ, "LC_ALL": "C"}
             if program.huge:
                 environment["GLIBC_TUNABLES"] = HUGE
-            self.said[program] = call(self.words(program), environment).stdout
+            self.said[program], _ = call(self.words(program), environment, subprocess.STDOUT)
         said = self.said[program]
         try:
             if program.words[0] == "lat_mem_rd":
