@@ -13,6 +13,10 @@ shift
 witnesses=()
 echo up
 
+# Neighbours in a huge page share one reference. What a message pins is claimed for small pages.
+huge=/sys/kernel/mm/transparent_hugepage/enabled
+[[ ! -w $huge ]] || echo never >"$huge"
+
 for script; do
 	command=("$script")
 	[[ $script != *.bt ]] || command=(bpftrace "$script")
