@@ -113,7 +113,7 @@ class Made(runs.Suite):
 def test_the_command_prints_and_writes_what_it_found(programs, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "Suite", Made)
     monkeypatch.setattr(runs.os, "geteuid", lambda: 0)
-    monkeypatch.setattr(command, "FILE_BYTES", 1 << 20)
+    monkeypatch.setattr(runs, "FILE_BYTES", 1 << 20)
     words = ["--bin", str(programs), "--dir", str(tmp_path), "--rounds", "2", "--out",
              str(tmp_path / "out")]
     assert command.main(words) == 1

@@ -57,20 +57,6 @@ def chosen(only: list[str] | None) -> list[Pair]:
     return [pair for pair in PAIRS if not only or pair.name in only]
 
 
-def make_file(folder: Path) -> int:
-    """A file without a name, so that nothing is left of it whatever happens."""
-    block = os.urandom(1 << 20)
-    try:
-        file = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
-        for _ in range(FILE_BYTES >> 20):
-            os.write(file, block)
-        os.fsync(file)
-    except OSError as error:
-        raise Unusable(f"--dir {folder}: {error.strerror}; choose another with "
-                       f"{FILE_BYTES >> 20} MiB free") from None
-    return file
-
-
 def sides(pair: Pair) -> list[Side]:
     """As it stands, and with the cause removed."""
     return [pair.plain] + ([pair.alike] if pair.alike else [])
@@ -142,6 +128,7 @@ def record_of(found: list[Verdict], suite: Suite, options: argparse.Namespace, s
     def values(side: Side, both: Values) -> dict[str, Any]:
         return {"rows": list(side.rows), "lmbench": list(side.program.words),
                 "pinned": side.program.pinned, "huge_pages": side.program.huge,
+                "preloaded": side.program.preloaded,
                 "ours": list(both.ours), "theirs": list(both.theirs), "ratio": both.ratio.middle}
     return {"schema": SCHEMA, "started": started, "tool": suite.tool,
             "machine": suite.machine,
@@ -178,8 +165,8 @@ def act(words: list[str]) -> int:
         raise Unusable(f"--rounds {options.rounds} is not 1 to {MOST_ROUNDS}")
     check(options.bin)
     started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    file = make_file(options.dir)
-    suite = Suite(options.bin, f"/proc/{os.getpid()}/fd/{file}")
+    suite = Suite(options.bin, options.dir)
+    suite.renew_file()
     found = run(pairs, suite, options.rounds, options.quiet)
     print(*table(found), *causes(found), sep="\n")
     if options.out:

@@ -18,6 +18,7 @@ class Program:
     server: bool = False        # started with -s before and stopped with -S after
     pinned: bool = False        # all its processes on our rows' one CPU
     huge: bool = False          # its malloc asks for huge pages, as our rows do
+    preloaded: bool = False     # with the libraries of our program, so that as much is copied
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ BY_PAGES = ("ours goes through the lines at random; lmbench's to another page ea
 LATENCY = ("lat_mem_rd", "-N", "1", "-t", "{mib}", "64")
 CONTEXT = ("lat_ctx", "-N", "5", "-s", "0", "2")
 NULL = Program(("lat_syscall", "-N", "5", "null"))
-FORK = Program(("lat_proc", "-N", "5", "fork"))
+FORK = ("lat_proc", "-N", "5", "fork")
 FAULT = Program(("lat_pagefault", "-N", "5", "{file}"))
 REREAD = Program(("bw_file_rd", "-N", "5", "{bytes}", "io_only", "{file}"))
 TRIP = ("lat_tcp", "-N", "3", "127.0.0.1")
@@ -83,9 +84,10 @@ PAIRS = (
          in_us(NULL, "syscall-getppid", factor=NS),
          "ours is getuid, lmbench's getppid, which looks up another task, as our row "
          "syscall-getppid"),
-    Pair("fork", "us", in_us(FORK, "process"), in_us(FORK, "process-ended"),
-         "ours ends when fork() returns; lmbench's when the child has ended and been waited for, as "
-         "our row process-ended"),
+    Pair("fork", "us", in_us(Program(FORK), "process"),
+         in_us(Program(FORK, preloaded=True), "process-ended"),
+         "ours ends when fork() returns, of a process with more libraries; lmbench's when the child "
+         "has ended and been waited for, as our row process-ended; here with our libraries"),
     Pair("context switch (pipe)", "us",
          Side(("switch-process",), Program(CONTEXT), parse.switch, US),
          Side(("switch-process",), Program(CONTEXT, pinned=True), parse.switch_with_pipe, US),

@@ -63,11 +63,32 @@ def call(words: list[str], environment: dict[str, str], errors: int) -> tuple[st
     return said, complained or ""
 
 
+def make_file(folder: Path) -> int:
+    """A file without a name, so that nothing is left of it whatever happens."""
+    block = os.urandom(1 << 20)
+    try:
+        file = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
+        for _ in range(FILE_BYTES >> 20):
+            os.write(file, block)
+        os.fsync(file)
+    except OSError as error:
+        raise Unusable(f"--dir {folder}: {error.strerror}; choose another with "
+                       f"{FILE_BYTES >> 20} MiB free") from None
+    return file
+
+
+def libraries() -> str:
+    """The libraries that our program is linked with, as LD_PRELOAD wants them."""
+    said, _ = call(["ldd", str(PROGRAM)], {**os.environ, "LC_ALL": "C"}, subprocess.PIPE)
+    return ":".join(re.findall(r"=> (/\S+)", said))
+
+
 class Suite:
     """Both suites; remembers what a round has measured, so that pairs can share it."""
 
-    def __init__(self, programs: Path, file: str) -> None:
-        self.programs, self.file = programs.resolve(), file
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self.programs, self.folder = programs.resolve(), folder
+        self.file: int | None = None
         self.machine: dict[str, Any] = {}
         self.tool: dict[str, Any] = {}
         self.sets: dict[str, int] = {}          # bytes of a row's working set
@@ -78,6 +99,13 @@ class Suite:
         """Forget what the last round measured."""
         self.said.clear()
         self.values.clear()
+
+    def renew_file(self) -> None:
+        """A new file, as our rows make one: in the page cache, old ones fall to small pieces."""
+        if self.file is not None:
+            os.close(self.file)
+            self.file = None
+        self.file = make_file(self.folder)
 
     def look(self) -> None:
         """Learn the working sets, which the other suite is to be asked for."""
@@ -115,7 +143,8 @@ class Suite:
     def words(self, program: Program) -> list[str]:
         """The command line."""
         most = max(self.sets.values())
-        fill = {"mib": str(most >> 20), "bytes": str(FILE_BYTES), "file": self.file}
+        fill = {"mib": str(most >> 20), "bytes": str(FILE_BYTES),
+                "file": f"/proc/{os.getpid()}/fd/{self.file}"}
         words = [str(self.programs / program.words[0]),
                  *(word.format(**fill) for word in program.words[1:])]
         pin = f"taskset -c {min(os.sched_getaffinity(0))}"
@@ -132,6 +161,10 @@ class Suite:
             environment = {"ENOUGH": ENOUGH_US, **os.environ, "LC_ALL": "C"}
             if program.huge:
                 environment["GLIBC_TUNABLES"] = HUGE
+            if program.preloaded:
+                environment["LD_PRELOAD"] = libraries()
+            if "{file}" in program.words:
+                self.renew_file()
             self.said[program], _ = call(self.words(program), environment, subprocess.STDOUT)
         said = self.said[program]
         try:
