@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Programs in lmbench's place are run beside real rows, and nothing of them outlives the command."""
+"""Programs in lmbench's place are run beside real rows; nothing of them outlives the command."""
 from __future__ import annotations
 
 import os

@@ -16,7 +16,8 @@ SAID = dict(re.findall(r"^\[(.*)\]\n((?:[^\[].*\n|\n)*)", (DATA / "lmbench.txt")
 
 
 @pytest.mark.parametrize("program,read,value", [
-    ("lat_syscall null", parse.microseconds, 0.1697), ("lat_proc fork", parse.microseconds, 186.6935),
+    ("lat_syscall null", parse.microseconds, 0.1697),
+    ("lat_proc fork", parse.microseconds, 186.6935),
     ("lat_tcp", parse.microseconds, 46.3639), ("lat_connect", parse.microseconds, 25.7991),
     ("lat_pagefault", parse.microseconds, 0.0462), ("lat_ctx -s 0 2", parse.switch, 11.41),
     ("lat_ctx -s 0 2", parse.switch_with_pipe, 12.10), ("bw_mem 128m rd", parse.rate, 22802.88),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Family fault: the first touch of a page. Of anonymous memory; of a hole in a file, as the
- * published program did, which reads no disk; of a page that lies on the disk alone; and of a page in
- * the page cache, which the kernel maps along with its neighbours, as lmbench times it. A fault
+ * published program did, which reads no disk; of a page that lies on the disk alone; and of a page
+ * in the page cache, which the kernel maps along with its neighbours, as lmbench times it. A fault
  * of a hole is counted as major on some file systems (filemap_fault() did not find the page), so
  * that major faults alone do not prove that a disk was read.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Family syscall: the cheapest system call, getuid, which nothing caches; and getppid, which looks up
- * another task, as lmbench does.
+ * Family syscall: the cheapest system call, getuid, which nothing caches; and getppid, which looks
+ * up another task, as lmbench does.
  */
 #include <sys/syscall.h>
 #include <unistd.h>

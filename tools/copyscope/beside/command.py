@@ -25,8 +25,7 @@ SCHEMA = "copyscope.beside/1"
 MOST_ROUNDS = 100
 EPILOG = f"""\
 In each round every row is measured once by each suite, one right after the other, and the median of
-the rounds' ratios is printed: ours over theirs. Where that is outside {LEAST} to {MOST} and may differ for
-a known cause, the same is measured with the cause removed. Debian has lmbench in its section
+the rounds' ratios is printed: ours over theirs. Where they may differ for a known cause, the same is measured with the cause removed; {LEAST} to {MOST} agrees. Debian has lmbench in its section
 non-free; it is started as it is, from where it is.
 exit: 0 every ratio agrees or is explained; 1 one is not, or a program failed; 2 bad usage; 3 this
 machine refuses
@@ -38,7 +37,7 @@ def build_parser() -> Parser:
     parser = Parser("./tools/beside_lmbench", EPILOG)
     add = parser.add_argument
     add("--bin", type=Path, required=True, metavar="DIR", help="where lmbench's programs are")
-    add("--version-is", default="not told", metavar="TEXT", help="lmbench's version, for the record")
+    add("--version-is", default="not told", metavar="TEXT", help="lmbench's version, for records")
     add("--rounds", type=number, default=3, metavar="N", help="about a minute each (3)")
     add("--only", action="append", metavar="NAME", help="this comparison alone; can be repeated")
     add("--dir", type=Path, default=Path("."), metavar="DIR", help="where a file of "
@@ -150,7 +149,8 @@ def page(found: list[Verdict], suite: Suite, options: argparse.Namespace, starte
         f"- command: `./tools/beside_lmbench {shlex.join(words)}`", f"- date: {started}",
         f"- commit: {suite.tool['commit']}",
         f"- machine: {machine['cpu_model']}, {machine['cpus']} CPUs, kernel {machine['kernel']}",
-        f"- lmbench: {options.version_is}, unmodified; ENOUGH={os.environ.get('ENOUGH', ENOUGH_US)}",
+        f"- lmbench: {options.version_is}, unmodified; "
+        f"ENOUGH={os.environ.get('ENOUGH', ENOUGH_US)}",
         f"- {options.rounds} rounds; the ratio is ours over lmbench's, the median of the rounds; "
         "alike is the same with the cause removed", "",
         *(f"    {line}" for line in table(found)), "", *(f"- {line}" for line in causes(found))]) \

@@ -45,8 +45,8 @@ class Pair:
 US, NS, MB_TO_GB, MB_TO_MBIT = 1.0, 1e3, 1e-3, 8.0
 ON_ONE_CPU = "ours keeps both ends on one CPU; lmbench's may wake another, here pinned too"
 IN_HUGE_PAGES = "ours is in huge pages, lmbench's in small ones; here malloc asks for huge ones too"
-BY_PAGES = ("ours goes through the lines at random; lmbench's to another page each time, to one line "
-            "of each, then to the next of each, as our row latency-l2-paged")
+BY_PAGES = ("ours goes through the lines at random; lmbench's to another page each time, to one "
+            "line of each, then to the next of each, as our row latency-l2-paged")
 
 LATENCY = ("lat_mem_rd", "-N", "1", "-t", "{mib}", "64")
 CONTEXT = ("lat_ctx", "-N", "5", "-s", "0", "2")
@@ -86,8 +86,8 @@ PAIRS = (
          "syscall-getppid"),
     Pair("fork", "us", in_us(Program(FORK), "process"),
          in_us(Program(FORK, preloaded=True), "process-ended"),
-         "ours ends when fork() returns, of a process with more libraries; lmbench's when the child "
-         "has ended and been waited for, as our row process-ended; here with our libraries"),
+         "ours ends when fork() returns, of a process with more libraries; lmbench's when the "
+         "child has ended and been waited for, as our row process-ended; here with our libraries"),
     Pair("context switch (pipe)", "us",
          Side(("switch-process",), Program(CONTEXT), parse.switch, US),
          Side(("switch-process",), Program(CONTEXT, pinned=True), parse.switch_with_pipe, US),
@@ -102,7 +102,8 @@ PAIRS = (
          in_us(Program(TRIP, server=True, pinned=True), "tcp-rtt"), ON_ONE_CPU),
     Pair("TCP bandwidth", "Mbit/s", Side(("tcp-stream",), STREAM, parse.rate, MB_TO_MBIT)),
     Pair("TCP connect", "us", in_us(CONNECT, "connect"), in_us(CONNECT, "connect", "close"),
-         "ours is connect() alone; lmbench's makes the socket and closes it too: with our row close"),
+         "ours is connect() alone; lmbench's makes the socket and closes it too: with our row "
+         "close"),
     Pair("page fault", "us", in_us(FAULT, "fault-minor"), in_us(FAULT, "fault-cached-unmapped"),
          "ours is of anonymous memory, a page cleared for each; lmbench's of a mapped file in the "
          "page cache, where a fault maps its neighbours too, and of unmapping it, as our row "

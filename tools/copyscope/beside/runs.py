@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs rows of the baseline and programs of lmbench, one after the other, in a namespace of its own."""
+"""Runs rows of the baseline and programs of lmbench, and ends whatever those leave behind."""
 from __future__ import annotations
 
 import json
@@ -34,8 +34,8 @@ def check(folder: Path) -> None:
     for program in sorted({side.program.words[0] for pair in PAIRS
                            for side in (pair.plain, pair.alike) if side}):
         if not os.access(folder / program, os.X_OK):
-            raise Unusable(f"--bin {folder}: no program {program} there; name the folder that holds "
-                           "lmbench's programs")
+            raise Unusable(f"--bin {folder}: no program {program} there; name the folder that "
+                           "holds lmbench's programs")
     if not PROGRAM.exists():
         raise Refused("build/baseline is not there: run make first")
     if os.geteuid() != 0:

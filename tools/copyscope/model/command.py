@@ -32,10 +32,10 @@ except ImportError as missing:
 
 MOST_ERROR = 0.25           # median over all predictions; above it the model does not hold
 EPILOG = """\
-With nothing but --out, everything is measured into DIR first, about 8 minutes: the baseline's prices
-(baseline.json) and the runs of the sweep profile model; what is there already is kept. Or give both:
-BASELINE is a record of tools/baseline, RECORDS are runs without probes over loopback, one connection,
-of the same machine. Only A1-plain's are fitted.
+With nothing but --out, everything is measured into DIR first, about 8 minutes: the baseline's
+prices (baseline.json) and the runs of the sweep profile model; what is there already is kept. Or
+give both: BASELINE is a record of tools/baseline, RECORDS are runs without probes over loopback, one
+connection, of the same machine. Only A1-plain's are fitted.
 exit: 0 written; 1 written, but the median error is above 25 %, or measuring failed; 2 bad usage or
 input, nothing written; 3 this machine refuses, or matplotlib is missing
 example: sudo ./tools/predict --out results/runs/model"""
@@ -140,7 +140,7 @@ def explain(found: list[Point], note: str, commit: str, words: list[str]) -> str
     return "\n".join([
         "# Time per message, predicted by the composite model", "", f"- {note}",
         f"- command: `./tools/predict {shlex.join(words)}`", f"- commit: {commit}", "",
-        f"{FITTED} is fitted. The others are predicted from it and from the baseline's prices; nothing",
+        f"{FITTED} is fitted. The others are predicted from it and the baseline's prices; nothing",
         "measured of them is used. A term is named by what it is spent on:", "",
         *(f"- {name}: {meaning}" for name, meaning in TERMS.items()), "",
         *(f"    {line}" for line in summary(found)), "", *table(found)]) + "\n"

@@ -2,8 +2,8 @@
 """The composite model: the terms that each variant's time per message is made of; pure.
 
 A1-plain is fitted: what its messages take beyond the baseline's prices is fixed or grows with size.
-Every other variant is that, and what it does differently, at the baseline's prices. Nothing measured
-of another variant enters.
+Every other variant is that, and what it does differently, at the baseline's prices. Nothing
+measured of another variant enters.
 """
 from __future__ import annotations
 
