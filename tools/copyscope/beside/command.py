@@ -24,8 +24,9 @@ from .runs import ENOUGH_US, FILE_BYTES, Suite, check
 SCHEMA = "copyscope.beside/1"
 MOST_ROUNDS = 100
 EPILOG = f"""\
-In each round every row is measured once by each suite, one right after the other, and the median of
-the rounds' ratios is printed: ours over theirs. Where they may differ for a known cause, the same is measured with the cause removed; {LEAST} to {MOST} agrees. Debian has lmbench in its section
+In each round every row is measured once by each suite, one right after the other, and the median
+of the rounds' ratios is printed: ours over theirs. Where they may differ for a known cause, the
+same is measured with the cause removed; {LEAST} to {MOST} agrees. Debian has lmbench in its section
 non-free; it is started as it is, from where it is.
 exit: 0 every ratio agrees or is explained; 1 one is not, or a program failed; 2 bad usage; 3 this
 machine refuses

@@ -34,8 +34,8 @@ MOST_ERROR = 0.25           # median over all predictions; above it the model do
 EPILOG = """\
 With nothing but --out, everything is measured into DIR first, about 8 minutes: the baseline's
 prices (baseline.json) and the runs of the sweep profile model; what is there already is kept. Or
-give both: BASELINE is a record of tools/baseline, RECORDS are runs without probes over loopback, one
-connection, of the same machine. Only A1-plain's are fitted.
+give both: BASELINE is a record of tools/baseline, RECORDS are runs without probes over loopback,
+one connection, of the same machine. Only A1-plain's are fitted.
 exit: 0 written; 1 written, but the median error is above 25 %, or measuring failed; 2 bad usage or
 input, nothing written; 3 this machine refuses, or matplotlib is missing
 example: sudo ./tools/predict --out results/runs/model"""
