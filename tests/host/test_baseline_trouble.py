@@ -209,23 +209,23 @@ def test_caches_of_others_are_kept_unless_asked_for(tmp_path):
         assert (tmp_path / "asked").read_text()[:1] == written
 
 
-def alive(name: str) -> list[int]:
-    """Pids of the processes with that command name."""
+def marked(mark: str) -> list[int]:
+    """Pids of the processes that carry this mark in their environment, as heirs of a run do."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if (process / "comm").read_text().strip() == name:
+            if mark.encode() in (process / "environ").read_bytes():
                 found.append(int(process.name))
         except OSError:
             pass
     return found
 
 
-def traces() -> tuple:
-    """What a run could leave on the machine."""
+def traces() -> set[str]:
+    """What a run could leave on the machine, besides processes."""
     groups = {folder for folder in leftovers.cgroups() if "copyscope-baseline" in folder}
-    return (leftovers.interfaces(), groups, Path("/proc/self/mounts").read_text(),
-            [alive(name) for name in ("sshfs", "sftp-server", "baseline", "baseline-tidy")])
+    mounts = Path("/proc/self/mounts").read_text().splitlines()
+    return {str(each) for each in (*leftovers.interfaces(), *groups, *mounts)}
 
 
 @records.needs_root
@@ -235,18 +235,18 @@ def traces() -> tuple:
     ("remote-random", signal.SIGTERM), ("file-cache", signal.SIGINT),
 ])
 def test_however_it_ends_nothing_is_left(name, number, tmp_path):
-    before = traces()
-    with subprocess.Popen([baseline.PROGRAM, "--only", name, "--dir", "/var/tmp", "--json",
-                           tmp_path / "record"], stdout=subprocess.DEVNULL,
+    before, mark = traces(), f"COPYSCOPE_TEST_MARK={tmp_path.name}-{os.getpid()}"
+    with subprocess.Popen(["env", mark, baseline.PROGRAM, "--only", name, "--dir", "/var/tmp",
+                           "--json", tmp_path / "record"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE) as running:
         # Long enough to be in the middle: the whole row takes far longer.
         time.sleep(1.5)
-        assert running.poll() is None
+        assert running.poll() is None and len(marked(mark)) > 1
         running.send_signal(number)
         _, said = running.communicate(timeout=20)
     if number != signal.SIGKILL:
         assert b"interrupted" in said and running.returncode == 1
-    processes.wait_until(lambda: traces() == before, 10)
+    processes.wait_until(lambda: not marked(mark) and traces() <= before, 10)
     assert not os.listdir(tmp_path)
     assert not list(Path("/var/tmp").glob("*copyscope*"))
 
