@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -176,6 +177,15 @@ def test_shell_file_is_clean(name):
     assert done.returncode == 0, done.stdout
     if "bash" in first_line(name):
         assert "set -euo pipefail" in TEXTS[name]
+
+
+def test_python_names_are_defined_and_used():
+    python = sorted(n for n in SOURCES if SOURCES[n] == "python")
+    done = subprocess.run([sys.executable, "-m", "pyflakes", *python], capture_output=True,
+                          text=True, check=False, cwd=ROOT)
+    found = [line.split(":", 3) for line in (done.stdout + done.stderr).splitlines()]
+    assert not [where for where in found
+                if "noqa" not in TEXTS[where[0]].splitlines()[int(where[1]) - 1]]
 
 
 def test_makefile_stays_one_page_long():

@@ -14,11 +14,11 @@ from copyscope.errors import CommandError, Unusable
 class Parser(argparse.ArgumentParser):
     """argparse that shows texts as they are laid out and has one line for an error."""
 
-    def __init__(self, prog: str, epilog: str, **more: Any) -> None:
-        """Say what the command does by the first line of the program that was started."""
-        super().__init__(prog=prog, epilog=epilog, description=sys.modules["__main__"].__doc__,
-                         formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
-                         **more)
+    def __init__(self, prog: str, epilog: str = "", **more: Any) -> None:
+        """Unless told, say what the command does by the docstring of the program."""
+        more.setdefault("description", sys.modules["__main__"].__doc__)
+        super().__init__(prog=prog, epilog=epilog, allow_abbrev=False,
+                         formatter_class=argparse.RawDescriptionHelpFormatter, **more)
 
     def error(self, message: str) -> Any:
         raise Unusable(f"{message}; try {self.prog} --help")

@@ -2,19 +2,21 @@
 """The commands of tools/baseline that read records: plot, mistakes, agree, keep; without root."""
 from __future__ import annotations
 
-import argparse
-import sys
 from pathlib import Path
+
+from copyscope import command_line
+from copyscope.command_line import Parser
+from copyscope.errors import Refused
 
 from . import agree, keep, mistakes
 from .records import BadBaseline, load
 
-FINE, DISAGREES, USAGE, REFUSED = 0, 1, 2, 3
+FINE, DISAGREES = 0, 1
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The command line."""
-    made = argparse.ArgumentParser(prog="baseline", description=__doc__)
+    made = Parser("./tools/baseline", description=__doc__)
     commands = made.add_subparsers(dest="command", required=True)
     plot = commands.add_parser("plot", help="draw the figures of a record: SVG and PNG")
     plot.add_argument("record", metavar="RECORD")
@@ -55,29 +57,25 @@ def draw(path: str, out: str) -> int:
     try:
         from . import figures  # pylint: disable=import-outside-toplevel
     except ImportError as error:
-        print(f"baseline: {error}: run tools/setup, which makes build/venv", file=sys.stderr)
-        return REFUSED
+        raise Refused(f"{error}: run tools/setup, which makes build/venv") from error
     for file in figures.draw_all(record, Path(out)):
         print(file)
     return FINE
 
 
-def main(arguments: list[str]) -> int:
-    """Return the exit status."""
-    options = parser().parse_args(arguments)
-    try:
-        if options.command == "mistakes":
-            return tell_mistakes(options.record)
-        if options.command == "agree":
-            return tell_agreement(options.first, options.second)
-        if options.command == "keep":
-            keep.keep([load(path) for path in options.records], Path(options.out))
-            return draw(options.records[0], str(Path(options.out) / "figures"))
-        return draw(options.record, options.out)
-    except BadBaseline as error:
-        print(f"baseline: {error}", file=sys.stderr)
-        return USAGE
-    except OSError as error:
-        print(f"baseline: {error.filename}: {error.strerror}; choose another --out or make room",
-              file=sys.stderr)
-        return USAGE
+def act(words: list[str]) -> int:
+    """Do what the words ask for."""
+    options = parser().parse_args(words)
+    if options.command == "mistakes":
+        return tell_mistakes(options.record)
+    if options.command == "agree":
+        return tell_agreement(options.first, options.second)
+    if options.command == "keep":
+        keep.keep([load(path) for path in options.records], Path(options.out))
+        return draw(options.records[0], str(Path(options.out) / "figures"))
+    return draw(options.record, options.out)
+
+
+def main(words: list[str]) -> int:
+    """Run the command line; any failure is one line and its exit status."""
+    return command_line.run(act, words, "baseline", advice="; choose another --out or make room")

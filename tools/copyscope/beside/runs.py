@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from copyscope.errors import Refused, CommandError, Unusable
+from copyscope.errors import CommandError, Refused, Unusable
 from copyscope.sweep.launch import ROOT, die_with_parent
 
 from . import parse
@@ -119,7 +119,7 @@ class Suite:
                                 {**os.environ, "LC_ALL": "C"}, subprocess.PIPE)
         if not said.startswith("{"):
             lines = complained.strip().splitlines()
-            raise SweepError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
+            raise CommandError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
         data = json.loads(said)
         self.machine, self.tool = data["machine"], data["tool"]
         for row in data["rows"]:
