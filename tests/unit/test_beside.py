@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from helpers.pictures import DATA
@@ -113,6 +114,10 @@ class Made(runs.Suite):
 
 def test_the_command_prints_and_writes_what_it_found(programs, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "Suite", Made)
+    # One without a known cause: what differs then is not explained.
+    monkeypatch.setattr(command, "PAIRS", tuple(
+        replace(pair, alike=None) if pair.name == "TCP bandwidth" else pair
+        for pair in command.PAIRS))
     monkeypatch.setattr(runs.os, "geteuid", lambda: 0)
     monkeypatch.setattr(runs, "FILE_BYTES", 1 << 20)
     words = ["--bin", str(programs), "--dir", str(tmp_path), "--rounds", "2", "--out",
