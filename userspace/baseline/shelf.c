@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,8 +35,7 @@ static int open_nameless(struct shelf *shelf)
 
 int shelf_reserve(struct shelf *shelf, const char *asked, const char *id)
 {
-	const char *runs = getenv("COPYSCOPE_RUNS");
-	char folder[3500];
+	char name[128];
 	int err;
 
 	shelf->fd = -1;
@@ -46,15 +44,8 @@ int shelf_reserve(struct shelf *shelf, const char *asked, const char *id)
 	if (asked) {
 		snprintf(shelf->path, sizeof(shelf->path), "%s", asked);
 	} else {
-		if (runs) {
-			snprintf(folder, sizeof(folder), "%s", runs);
-		} else {
-			tree_path("results", folder, sizeof(folder));
-			mkdir(folder, 0755);
-			tree_path("results/runs", folder, sizeof(folder));
-		}
-		mkdir(folder, 0755);
-		snprintf(shelf->path, sizeof(shelf->path), "%s/%s.baseline.json", folder, id);
+		snprintf(name, sizeof(name), "%s.baseline.json", id);
+		tree_record_path(name, shelf->path, sizeof(shelf->path));
 	}
 	err = open_nameless(shelf);
 	if (err)

@@ -6,28 +6,7 @@
 
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/suite.h"
-
-enum { COLUMNS = 98 };
-
-/* Prints @text broken at spaces, each further line indented. */
-static void print_wrapped(FILE *out, const char *first, const char *text, int indent)
-{
-	int column = fprintf(out, "%s", first);
-	bool at_start = true;
-
-	while (*text) {
-		int len = strcspn(text, " ");
-
-		if (!at_start && column + 1 + len > COLUMNS)
-			column = fprintf(out, "\n%*s", indent, "") - 1;
-		else if (!at_start)
-			column += fprintf(out, " ");
-		column += fprintf(out, "%.*s", len, text);
-		at_start = false;
-		text += len + (text[len] == ' ');
-	}
-	fputc('\n', out);
-}
+#include "userspace/trace/text.h"
 
 /* Four digits that count, without an exponent. */
 static const char *figure(double value, char text[16])

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,7 +37,7 @@ int keep_open(struct keep *k, const char *path)
 
 int keep_reserve(struct keep *k, const char *asked, const char *id)
 {
-	char path[sizeof(k->path)], folder[3500];
+	char path[sizeof(k->path)], name[128];
 	int err;
 
 	k->fd = -1;
@@ -47,18 +46,8 @@ int keep_reserve(struct keep *k, const char *asked, const char *id)
 	if (asked) {
 		snprintf(path, sizeof(path), "%s", asked);
 	} else {
-		const char *runs = getenv("COPYSCOPE_RUNS");
-
-		if (runs) {
-			snprintf(folder, sizeof(folder), "%s", runs);
-		} else {
-			/* A fresh clone has neither of the two. */
-			tree_path("results", folder, sizeof(folder));
-			mkdir(folder, 0755);
-			tree_path("results/runs", folder, sizeof(folder));
-		}
-		mkdir(folder, 0755);
-		snprintf(path, sizeof(path), "%s/%s.json", folder, id);
+		snprintf(name, sizeof(name), "%s.json", id);
+		tree_record_path(name, path, sizeof(path));
 	}
 	err = keep_open(k, path);
 	if (err)

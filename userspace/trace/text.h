@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Numbers as people read them, and the text report. */
+/* Numbers and sentences as people read them, and the text report. */
 #ifndef COPYSCOPE_TEXT_H
 #define COPYSCOPE_TEXT_H
 
@@ -10,6 +10,9 @@
 
 /* 65536000 -> "65,536,000"; @text holds 32 bytes. */
 void number_text(int64_t number, char *text);
+
+/* Prints @first, then @text broken at spaces; further lines are indented by @indent columns. */
+void print_wrapped(FILE *out, const char *first, const char *text, int indent);
 
 /* Prints the whole report, under 100 columns. */
 void report_print(const struct record *r, FILE *out);

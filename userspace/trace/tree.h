@@ -8,4 +8,8 @@
 /* Writes the absolute path of @name in the tree: build/trace_run's own folder is build/. */
 void tree_path(const char *name, char *path, size_t size);
 
+/* Writes the path of the record @name in COPYSCOPE_RUNS, or in results/runs of the tree; makes that
+ * folder if it can. */
+void tree_record_path(const char *name, char *path, size_t size);
+
 #endif
