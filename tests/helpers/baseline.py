@@ -2,13 +2,12 @@
 """Runs tools/baseline, and checks and asks its records."""
 from __future__ import annotations
 
-import functools
 import json
 import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
+from helpers import schemas
 
 ROOT = Path(__file__).resolve().parents[2]
 BASELINE = ROOT / "tools" / "baseline"
@@ -21,18 +20,9 @@ TIMEOUT_S = 600
 sys.path.insert(0, str(ROOT / "tools"))
 
 
-@functools.lru_cache(maxsize=None)
-def validator() -> jsonschema.Draft202012Validator:
-    """The schema of baseline records, itself checked."""
-    schema = json.loads(SCHEMA.read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
-
-
 def faults(record: dict) -> list[str]:
     """What the schema has against a record."""
-    return [f"{error.json_path}: {error.message[:200]}"
-            for error in validator().iter_errors(record)]
+    return schemas.faults(SCHEMA, record)
 
 
 def run(*words, **options) -> subprocess.CompletedProcess:

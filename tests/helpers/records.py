@@ -2,15 +2,15 @@
 """Makes runs with tools/trace_run, and reads, checks and asks their records."""
 from __future__ import annotations
 
-import functools
 import json
 import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import jsonschema
 import pytest
+
+from helpers import schemas
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACE_RUN = ROOT / "tools" / "trace_run"
@@ -21,23 +21,14 @@ TIMEOUT_S = 60
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="not root: probes need it, use sudo")
 
 
-@functools.lru_cache(maxsize=None)
-def validator() -> jsonschema.Draft202012Validator:
-    """The schema of run records, itself checked."""
-    schema = json.loads(SCHEMA.read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
-
-
 def faults(record: dict) -> list[str]:
     """What the schema has against a record: "where: what", nothing if all is well."""
-    return [f"{error.json_path}: {error.message[:200]}"
-            for error in validator().iter_errors(record)]
+    return schemas.faults(SCHEMA, record)
 
 
 def accepted(record: dict) -> bool:
     """True if the schema accepts a record: stops at the first fault."""
-    return validator().is_valid(record)
+    return schemas.validator(SCHEMA).is_valid(record)
 
 
 def validate(record: dict) -> dict:
