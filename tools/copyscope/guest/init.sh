@@ -56,14 +56,17 @@ echo "<3>$STARTED" >/dev/kmsg
 setsid /job/command </dev/null >/run/stdout 2>/run/stderr 3>&- 4>&- 5>&-
 status=$?
 
-# What COMMAND left running would hold the pipes open, and change /out while it is saved.
-for process in /proc/[0-9]*; do
-	pid=${process#/proc/}
-	case $pid in 1 | "$stdout_pump" | "$stderr_pump") continue ;; esac
-	name=
-	# Only the kernel's own threads have no command line.
-	{ read -r name <"$process/cmdline"; } 2>/dev/null
-	[ -n "$name" ] && kill -9 "$pid" 2>/dev/null
+# What COMMAND left running would hold the pipes open, and change /out while it is saved. Only the
+# kernel's own threads have no program; a command line is missing in the middle of execve() too.
+# Again until none is found: one that was being forked was not in the list.
+found=yes
+while [ -n "$found" ]; do
+	found=
+	for process in /proc/[0-9]*; do
+		pid=${process#/proc/}
+		case $pid in 1 | "$stdout_pump" | "$stderr_pump") continue ;; esac
+		[ -e "$process/exe" ] && kill -9 "$pid" 2>/dev/null && found=yes
+	done
 done
 wait "$stdout_pump" "$stderr_pump"
 
