@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Finds where in this program's file a function lies, for a probe on its first instruction. */
+/* Knows where this program's code and constants lie: in its file, for a probe, and in memory. */
 #ifndef COPYSCOPE_BASELINE_CODE_H
 #define COPYSCOPE_BASELINE_CODE_H
 
@@ -7,5 +7,12 @@
 
 /* -1 if it lies in no segment of the program itself. */
 int64_t code_file_offset(const void *function);
+
+/*
+ * Reads each page of the program and its libraries once. A child of fork() has none of them in its
+ * page tables, and a fault maps 16 at most (mm/memory.c, do_fault_around): which benchmark would
+ * take the next one would depend on where the loader put the program.
+ */
+void code_touch(void);
 
 #endif

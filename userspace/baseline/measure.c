@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "userspace/baseline/code.h"
 #include "userspace/baseline/spoil.h"
 
 enum { QUICK_DEADLINE_S = 40, DEADLINE_S = 1800, COUNT_TRIES = 3 };
@@ -138,6 +139,7 @@ static void pass_run(struct pass *p, const struct outcome *o, const struct setti
 	int err = 0;
 
 	work_init(&w, s, f);
+	code_touch();
 	if (o->family->prepare)
 		err = o->family->prepare(&w, o->row);
 	if (!err)
