@@ -17,8 +17,10 @@ HEADER_BYTES = 1 << 16
 
 
 def is_path(wanted: str) -> bool:
-    """Tell a path from a release: releases hold no slash."""
-    return wanted.startswith(("/", "./", "../", "~")) or "/" in wanted and Path(wanted).exists()
+    """Tell a path from a release: those begin with a digit and hold no slash."""
+    if wanted.startswith(("/", "./", "../", "~")):
+        return True
+    return ("/" in wanted or not wanted[:1].isdigit()) and Path(wanted).exists()
 
 
 def kernel_at(path: Path, modules: Path | None) -> Kernel:
