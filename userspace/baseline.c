@@ -10,6 +10,7 @@
 
 #include "userspace/baseline/clock.h"
 #include "userspace/baseline/suite.h"
+#include "userspace/trace/keep.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
 
@@ -53,17 +54,19 @@ static int judge(const struct suite *s)
 	return measure_stopped() ? EXIT_BROKEN : EXIT_FINE;
 }
 
-static int tell(struct suite *s, struct shelf *shelf)
+static int tell(struct suite *s, struct keep *keep)
 {
-	bool to_stdout = s->settings.json && !strcmp(s->settings.json, "-");
-	int err = to_stdout ? suite_write(s, stdout) : shelf_keep(shelf, s);
+	bool to_stdout = keep_is_stdout(keep);
+	int err = suite_write(s, keep->file);
 
+	if (!err)
+		err = keep_publish(keep);
 	if (err)
 		fprintf(stderr, "baseline: cannot write the record: %s\n", strerror(-err));
 	if (s->settings.quiet || to_stdout)
 		return err;
 	suite_report(s, stdout);
-	printf("\nrecord          %s\n", shelf->path);
+	printf("\nrecord          %s\n", keep->path);
 	return err;
 }
 
@@ -71,7 +74,8 @@ int main(int argc, char **argv)
 {
 	struct suite s = { .command = argv };
 	struct sigaction action = { .sa_handler = on_signal };
-	struct shelf shelf;
+	char name[sizeof(s.id) + sizeof(".baseline.json")];
+	struct keep keep;
 	int result;
 
 	settings_parse(argc, argv, &s.settings);
@@ -86,7 +90,8 @@ int main(int argc, char **argv)
 	result = check_dir(s.settings.dir);
 	if (result)
 		return result;
-	result = shelf_reserve(&shelf, s.settings.json, s.id);
+	snprintf(name, sizeof(name), "%s.baseline.json", s.id);
+	result = keep_reserve(&keep, "baseline", s.settings.json, name);
 	if (result)
 		return result == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 	sigaction(SIGINT, &action, NULL);
@@ -98,8 +103,9 @@ int main(int argc, char **argv)
 	result = judge(&s);
 	if (measure_stopped())
 		fprintf(stderr, "baseline: interrupted: no record is kept\n");
-	else if (tell(&s, &shelf))
+	else if (tell(&s, &keep))
 		result = EXIT_BROKEN;
+	keep_abandon(&keep);
 	suite_free(&s);
 	return result;
 }

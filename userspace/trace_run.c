@@ -11,6 +11,7 @@
 #include "userspace/trace/attempt.h"
 #include "userspace/trace/cost.h"
 #include "userspace/trace/ends.h"
+#include "userspace/trace/keep.h"
 #include "userspace/trace/laws.h"
 #include "userspace/trace/machine.h"
 #include "userspace/trace/options.h"
@@ -72,10 +73,11 @@ static int judge(struct run *run)
 
 static int tell(struct run *run)
 {
-	bool to_stdout = run->options.json && !strcmp(run->options.json, "-");
-	int err = to_stdout ? record_write(&run->record, stdout)
-			    : keep_commit(&run->keep, &run->record);
+	bool to_stdout = keep_is_stdout(&run->keep);
+	int err = record_write(&run->record, run->keep.file);
 
+	if (!err)
+		err = keep_publish(&run->keep);
 	if (err)
 		fprintf(stderr, "trace_run: cannot write the record: %s\n", strerror(-err));
 	if (run->options.quiet || to_stdout)
@@ -102,6 +104,7 @@ int main(int argc, char **argv)
 	struct run run = { .path = PATH_NONE };
 	struct record *r = &run.record;
 	int result = EXIT_REFUSED, err;
+	char name[sizeof(r->id) + sizeof(".json")];
 
 	options_parse(argc, argv, &run.options);
 	if (machine_check())
@@ -114,7 +117,8 @@ int main(int argc, char **argv)
 	r->cost_asked = run.options.cost;
 	record_name(r);
 	machine_read(&r->machine);
-	err = keep_reserve(&run.keep, run.options.json, r->id);
+	snprintf(name, sizeof(name), "%s.json", r->id);
+	err = keep_reserve(&run.keep, "trace_run", run.options.json, name);
 	if (err)
 		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 	tree_path("build/workload", run.workload, sizeof(run.workload));

@@ -31,16 +31,4 @@ int suite_write(const struct suite *s, FILE *out);
 void suite_report(const struct suite *s, FILE *out);
 void suite_list(FILE *out);
 
-/*
- * A file that gets its name only when it is whole. @path is where it will be. What is no regular
- * file, as /dev/null, is written to and never replaced. 0 or -errno.
- */
-struct shelf {
-	int fd;
-	bool direct;
-	char path[4096];
-};
-int shelf_reserve(struct shelf *shelf, const char *asked, const char *id);
-int shelf_keep(struct shelf *shelf, const struct suite *s);
-
 #endif

@@ -173,12 +173,13 @@ static json_t *suite_json(const struct suite *s)
 int suite_write(const struct suite *s, FILE *out)
 {
 	json_t *json = suite_json(s);
-	int err;
+	int err = 0;
 
 	if (!json)
 		return -ENOMEM;
-	err = json_dumpf(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) ? -EIO : 0;
-	if (fputc('\n', out) == EOF || fflush(out))
+	errno = EIO;
+	if (json_dumpf(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) ||
+	    fputc('\n', out) == EOF || fflush(out))
 		err = -errno;
 	json_decref(json);
 	return err;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Keeps a record under its name only once it is whole, in room that was reserved before. */
+#include "userspace/trace/keep.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -7,85 +9,89 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "userspace/trace/record_json.h"
 #include "userspace/trace/tree.h"
 
 /* More than any record of a few hundred sockets; what is not used is given back. */
 enum { RESERVED_BYTES = 1 << 20 };
 
-int keep_open(struct keep *k, const char *path)
+static int open_direct(struct keep *k)
+{
+	int fd = open(k->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+
+	k->nameless = false;
+	k->file = fd < 0 ? NULL : fdopen(fd, "w");
+	return k->file ? 0 : -errno;
+}
+
+static int open_nameless(struct keep *k)
 {
 	char folder[sizeof(k->path)];
+	int fd, err;
+
+	memcpy(folder, k->path, sizeof(folder));
+	fd = open(dirname(folder), O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	err = posix_fallocate(fd, 0, RESERVED_BYTES);
+	k->nameless = true;
+	k->file = err ? NULL : fdopen(fd, "w");
+	if (k->file)
+		return 0;
+	close(fd);
+	return err ? -err : -ENOMEM;
+}
+
+int keep_reserve(struct keep *k, const char *program, const char *asked, const char *name)
+{
 	struct stat st;
 	int err;
 
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		return -EISDIR;
-	snprintf(k->path, sizeof(k->path), "%s", path);
-	snprintf(folder, sizeof(folder), "%s", path);
-	/* Nameless until it is linked: a run that is killed leaves no file. */
-	k->fd = open(dirname(folder), O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
-	if (k->fd < 0)
-		return -errno;
-	err = posix_fallocate(k->fd, 0, RESERVED_BYTES);
-	if (!err)
+	*k = (struct keep){ 0 };
+	if (asked && !strcmp(asked, "-")) {
+		k->file = stdout;
 		return 0;
-	close(k->fd);
-	k->fd = -1;
-	return -err;
-}
-
-int keep_reserve(struct keep *k, const char *asked, const char *id)
-{
-	char path[sizeof(k->path)], name[128];
-	int err;
-
-	k->fd = -1;
-	if (asked && !strcmp(asked, "-"))
-		return 0;
-	if (asked) {
-		snprintf(path, sizeof(path), "%s", asked);
-	} else {
-		snprintf(name, sizeof(name), "%s.json", id);
-		tree_record_path(name, path, sizeof(path));
 	}
-	err = keep_open(k, path);
+	if (asked)
+		snprintf(k->path, sizeof(k->path), "%s", asked);
+	else
+		tree_record_path(name, k->path, sizeof(k->path));
+	err = stat(k->path, &st) || S_ISREG(st.st_mode) ? open_nameless(k) : open_direct(k);
 	if (err)
-		fprintf(stderr, "trace_run: cannot write the record %s: %s; choose another --json FILE\n",
-			path, strerror(-err));
+		fprintf(stderr, "%s: cannot write the record %s: %s; choose another --json FILE\n",
+			program, k->path, strerror(-err));
 	return err;
 }
 
-static int publish(const struct keep *k)
+bool keep_is_stdout(const struct keep *k)
+{
+	return k->file == stdout;
+}
+
+static int name_it(const struct keep *k)
 {
 	char from[64];
 
-	snprintf(from, sizeof(from), "/proc/self/fd/%d", k->fd);
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", fileno(k->file));
 	if (unlink(k->path) && errno != ENOENT)
 		return -errno;
 	return linkat(AT_FDCWD, from, AT_FDCWD, k->path, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-int keep_commit(struct keep *k, const struct record *r)
+int keep_publish(struct keep *k)
 {
-	FILE *file = fdopen(dup(k->fd), "w");
-	int err;
+	int err = fflush(k->file) ? -errno : 0;
 
-	if (!file)
-		return -errno;
-	err = record_write(r, file);
-	if (!err && ftruncate(k->fd, ftell(file)))
+	if (!err && k->nameless && ftruncate(fileno(k->file), ftell(k->file)))
 		err = -errno;
-	fclose(file);
-	if (!err)
-		err = publish(k);
+	if (!err && k->nameless)
+		err = name_it(k);
 	keep_abandon(k);
 	return err;
 }
 
 void keep_abandon(struct keep *k)
 {
-	if (k->fd >= 0)
-		close(k->fd);
-	k->fd = -1;
+	if (k->file && k->file != stdout)
+		fclose(k->file);
+	k->file = NULL;
 }

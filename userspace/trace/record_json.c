@@ -379,8 +379,11 @@ json_t *record_json(const struct record *r)
 int record_write(const struct record *r, FILE *out)
 {
 	json_t *o = record_json(r);
-	int err = json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) ? -EIO : 0;
+	int err = 0;
 
+	errno = EIO;
+	if (json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)))
+		err = -errno;
 	json_decref(o);
 	if (!err && (fputc('\n', out) == EOF || fflush(out)))
 		err = -errno;

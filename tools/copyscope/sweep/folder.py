@@ -16,9 +16,12 @@ from . import plan as plans
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there wholly or not at all."""
+    """Write a file so that it is there wholly or not at all; a device is just written to."""
     aside = path.with_name(f".{path.name}.part")
     try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
         with open(aside, "w", encoding="utf-8", newline="") as file:
             file.write(text)
             file.flush()

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The file of a record: it gets its name only when it is whole. */
+#ifndef COPYSCOPE_KEEP_H
+#define COPYSCOPE_KEEP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * Write to @file, then publish. @path is where the record will be. Room is reserved before the run,
+ * so that a full disk is told before anything is touched; a run that is killed leaves nothing.
+ * What is no regular file, as /dev/null, is written to and never replaced.
+ */
+struct keep {
+	FILE *file;
+	bool nameless;
+	char path[4096];
+};
+
+/*
+ * Reserves the file that the user asked for, stdout for "-"; without a wish @name in COPYSCOPE_RUNS
+ * or in the tree's results/runs. 0, or -errno with one line of @program printed.
+ */
+int keep_reserve(struct keep *k, const char *program, const char *asked, const char *name);
+bool keep_is_stdout(const struct keep *k);
+/* 0, or -errno: an earlier file of that name is still there. */
+int keep_publish(struct keep *k);
+void keep_abandon(struct keep *k);
+
+#endif
