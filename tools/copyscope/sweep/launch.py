@@ -6,6 +6,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def check_built(kernel: str) -> None:
     if not (ROOT / "build" / "trace_run").exists():
         raise Refused("build/trace_run is not there: run make first")
     if kernel == "host" and os.geteuid() != 0:
-        raise Refused("runs need root: type sudo ./tools/sweep ...")
+        raise Refused(f"runs need root: type sudo ./tools/{Path(sys.argv[0]).name} ...")
 
 
 def last_line(stderr: str) -> str:

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Starts a tool again in the project's own Python environment."""
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+VENV = Path(__file__).resolve().parents[2] / "build" / "venv"
+ENTERED = "COPYSCOPE_ENTERED"
+
+
+def enter() -> None:
+    """Go on in build/venv, whose matplotlib is the one that figures were laid out with.
+
+    Without it (an installed copy) the system's will do.
+    """
+    python, tool = str(VENV / "bin" / "python"), os.path.realpath(sys.argv[0])
+    # Once: an environment that is not found as it is named must not start itself for ever.
+    if sys.prefix == str(VENV) or os.environ.get(ENTERED) == tool or not os.access(python, os.X_OK):
+        return
+    os.environ[ENTERED] = tool
+    os.execv(python, [python, tool, *sys.argv[1:]])
