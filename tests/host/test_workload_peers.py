@@ -120,7 +120,7 @@ def test_by_hand_a_client_may_leave_early():
         with client(a, "64k", 1, "--seconds", 0.2, "--json") as b:
             totals = b.totals()
         assert totals["messages"] > 0 and totals["peer_vanished"] == 0
-        assert 0.1e9 < totals["elapsed_ns"] < 1e9
+        assert 0.1e9 < totals["elapsed_ns"] < 10e9
         time.sleep(0.05)
         _, (code, out, _) = a.interrupt()
     assert code == 0 and json.loads(out)["peer_vanished"] == 1
@@ -142,7 +142,7 @@ def test_a_place_is_free_again_when_a_client_has_left():
         for _ in range(3):
             with client(a, 64, 1, "--json") as b:
                 assert b.totals()["messages"] == 5
-            time.sleep(0.1)
+            time.sleep(0.5)
         _, (code, out, _) = a.interrupt()
     assert code == 0
     assert (json.loads(out)["messages"], json.loads(out)["refused_clients"]) == (15, 0)
