@@ -67,3 +67,15 @@ def interfaces() -> set[str]:
 def cgroups() -> set[str]:
     """Every control group."""
     return {folder for folder, _, _ in os.walk("/sys/fs/cgroup")}
+
+
+def cgroups_abandoned() -> set[str]:
+    """Control groups in which no process lives; what others on this machine start has one."""
+    found = set()
+    for folder in cgroups():
+        try:
+            if not Path(folder, "cgroup.procs").read_text():
+                found.add(folder)
+        except OSError:
+            continue
+    return found

@@ -29,7 +29,7 @@ title = "tiny"
 report = ""
 sizes = [64, 4096]
 threads = [1, 2]
-seconds = 0.02
+seconds = 0.1
 end = "sender"
 [corrected]
 note = "for tests"
@@ -198,7 +198,8 @@ def test_a_full_disk_is_one_line_and_costs_nothing_made(tiny, tmp_path):
         before = marks(out)
         assert 0 < len(before) < 16
         subprocess.run(["mount", "-o", "remount,size=16m", out], check=True)
-        assert sweep("--profile", tiny, "--repeats", 2, "--out", out).returncode == 0
+        done = sweep("--profile", tiny, "--repeats", 2, "--out", out)
+        assert done.returncode == 0, done.stderr
         assert names(out) == planned(out)
         assert {name: marks(out)[name] for name in before} == before
     finally:
