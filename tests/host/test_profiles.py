@@ -121,7 +121,7 @@ def test_a_slip_in_a_profile_is_one_line_with_its_key(tmp_path, old, new, key):
     file = tmp_path / "mine.toml"
     file.write_text(text.replace(old, new, 1))
     done = subprocess.run([SWEEP, "--profile", file, "--dry-run"], capture_output=True, text=True,
-                          timeout=20, check=False)
+                          timeout=60, check=False)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
     assert f"mine.toml: {key}" in done.stderr
 
@@ -132,7 +132,7 @@ def test_a_slip_in_a_profile_is_one_line_with_its_key(tmp_path, old, new, key):
     "--profile mt25023 --dry-run --repeats 0", "--profile mt25023 --dry-run --threads 2,2",
     "--profile mt25023 --mode faulty --dry-run", "--profile mt25023 --dry-run extra", ""])
 def test_bad_words_are_one_line(words):
-    done = subprocess.run([SWEEP, *words.split()], capture_output=True, text=True, timeout=20,
+    done = subprocess.run([SWEEP, *words.split()], capture_output=True, text=True, timeout=60,
                           check=False)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
 
@@ -140,7 +140,7 @@ def test_bad_words_are_one_line(words):
 def test_a_dry_run_lists_every_run_and_the_time_and_makes_nothing(tmp_path):
     done = subprocess.run([SWEEP, "--profile", "mt25064", "--seconds", "0.3", "--repeats", "3",
                            "--dry-run", "--out", tmp_path / "out"], capture_output=True, text=True,
-                          timeout=20, check=True)
+                          timeout=60, check=True)
     lines = done.stdout.splitlines()
     assert len(lines) == 145 and "48 points, 3 repeats, 144 runs, about 1 min" in lines[-1]
     assert not (tmp_path / "out").exists()
@@ -170,10 +170,15 @@ def test_provenance_names_no_place_of_this_machine():
 # What the faults do
 
 def published(name: str, out, *words: str) -> None:
-    """A few points of a report as published."""
-    subprocess.run([SWEEP, "--profile", name, "--mode", "as-published", "--repeats", "1",
-                    "--seconds", "0.05", "--quiet", "--out", out, *words], timeout=60, check=True,
-                   capture_output=True)
+    """A few points of a report as published. Runs that a busy machine had no time for fail, and
+    the same command tries them again."""
+    for _ in range(10):
+        done = subprocess.run([SWEEP, "--profile", name, "--mode", "as-published", "--repeats", "1",
+                               "--seconds", "0.2", "--quiet", "--out", out, *words], timeout=300,
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 1 or "no byte was sent" not in done.stderr:
+            break
+    assert done.returncode == 0, done.stderr
 
 
 @needs_root
@@ -209,7 +214,9 @@ def test_mt25064_a1_makes_8_sends_a_message(tmp_path):
 
 @needs_root
 def test_mt25018_shows_the_figures_of_client_1_only(tmp_path):
-    published("mt25018", tmp_path, "--sizes", "4096", "--threads", "2", "--variants", "OneCopy")
+    # Long enough for the second client to get something, too.
+    published("mt25018", tmp_path, "--sizes", "4096", "--threads", "2", "--variants", "OneCopy",
+              "--seconds", "2")
     record = record_of(tmp_path, "OneCopy_4096B_2T")
     first, = [each for each in record["sockets"]
               if (each["end"], each["connection"]) == ("receiver", 1)]

@@ -9,7 +9,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,9 @@ from copyscope.sweep import command, launch  # noqa: E402
 
 SWEEP = ROOT / "tools" / "sweep"
 KILLS = 20
-TIMEOUT_S = 60
+TIMEOUT_S = 300
+# What a run says that no processor had time for; the same command tries it again.
+TOO_SHORT, TRIES = "no byte was sent", 10
 TINY = """
 title = "tiny"
 report = ""
@@ -57,6 +58,20 @@ def sweep(*words):
                           timeout=TIMEOUT_S, check=False)
 
 
+def sweep_wholly(*words):
+    """Repeat a sweep while runs of it were too short for a busy machine, as they say themselves."""
+    for _ in range(TRIES):
+        done = sweep(*words)
+        if done.returncode != 1 or TOO_SHORT not in done.stderr:
+            break
+    assert done.returncode == 0, done.stderr
+
+
+def lines_of(stderr: str) -> list[str]:
+    """What was said, but for runs that were too short."""
+    return [line for line in stderr.splitlines() if TOO_SHORT not in line]
+
+
 def names(out: Path) -> set[str]:
     """The runs that count."""
     return {file.stem for file in (out / "runs").glob("*.json")}
@@ -84,17 +99,19 @@ def table(file: Path) -> list[dict[str, str]]:
 def one_line(done, *words):
     """Bad input ends in one line with these words, exit 2."""
     assert done.returncode == 2, done.stderr
-    assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
+    assert len(lines_of(done.stderr)) == 1 and "Traceback" not in done.stderr, done.stderr
     assert all(word in done.stderr for word in words), done.stderr
 
 
 @needs_root
 def test_a_sweep_runs_wholly_and_says_where_all_comes_from(tiny, tmp_path):
     out = tmp_path / "out"
-    done = sweep("--profile", tiny, "--repeats", 2, "--out", out)
-    assert done.returncode == 0, done.stderr
+    words = ("--profile", tiny, "--repeats", 2, "--out", out)
+    done = sweep(*words)
+    progress = [line for line in lines_of(done.stderr) if "/16 " in line]
+    assert len(progress) == len(names(out)) and "\x1b" not in done.stderr, done.stderr
+    sweep_wholly(*words)
     assert names(out) == planned(out) and len(names(out)) == 16
-    assert done.stderr.count("\n") == 16 and "\x1b" not in done.stderr
     for file in (out / "runs").iterdir():
         validate(json.loads(file.read_text()))
     assert list(table(out / "tiny.csv")[0]) == ["Name", "Cycles", "Gbps"]
@@ -110,7 +127,7 @@ def test_a_sweep_runs_wholly_and_says_where_all_comes_from(tiny, tmp_path):
                 "tiny.csv", "tidy.csv", "points.csv", "16 succeeded, 0 failed"))
     # Again: nothing is made twice.
     before = marks(out)
-    assert sweep("--profile", tiny, "--repeats", 2, "--out", out).returncode == 0
+    assert sweep(*words).returncode == 0
     assert marks(out) == before
 
 
@@ -131,8 +148,7 @@ def test_20_kills_lose_no_point_and_repeat_none(tiny, tmp_path):
         assert {name: now.get(name) for name in seen} == seen
         seen = now
     assert killed >= KILLS // 2
-    done = sweep(*words[1:])
-    assert done.returncode == 0, done.stderr
+    sweep_wholly(*words[1:])
     assert names(out) == planned(out) and not list((out / "pending").iterdir())
     assert {name: marks(out)[name] for name in seen} == seen
     assert len(table(out / "tidy.csv")) == 24
@@ -143,16 +159,15 @@ def test_a_killed_sweep_leaves_no_run_behind(tiny, tmp_path):
     out = tmp_path / "out"
     words = [SWEEP, "--profile", tiny, "--seconds", 60, "--out", out]
     with subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE) as process:
-        time.sleep(0.8)
+        processes.wait_until(lambda: at_work(out), timeout_s=60)
         process.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        found = [entry for entry in os.listdir("/proc") if entry.isdigit()
-                 and f"{tmp_path.name}/out/pending".encode() in cmdline(entry)]
-        if not found:
-            return
-        time.sleep(0.1)
-    pytest.fail(f"still there: {found}")
+    processes.wait_until(lambda: not at_work(out), timeout_s=60)
+
+
+def at_work(out: Path) -> list[str]:
+    """Processes that make a run of a sweep."""
+    record = f"{out.parent.name}/{out.name}/pending".encode()
+    return [entry for entry in os.listdir("/proc") if entry.isdigit() and record in cmdline(entry)]
 
 
 def cmdline(pid: str) -> bytes:
@@ -173,16 +188,20 @@ def test_a_failed_point_is_recorded_and_the_sweep_goes_on(tiny, tmp_path, monkey
 
     monkeypatch.setattr(launch, "command_of", spoiled)
     words = ["--profile", str(tiny), "--repeats", "1", "--threads", "1", "--out", str(out)]
-    assert command.main(words) == 1
+    said = TOO_SHORT
+    for _ in range(TRIES):
+        if TOO_SHORT in said:
+            assert command.main(words) == 1
+            said = capsys.readouterr().err
     assert names(out) == {"one_64B_1T.r1", "one_4096B_1T.r1"}
     failure = json.loads((out / "failed" / "two_64B_1T.r1.json").read_text())
     assert failure["exit_status"] == 1 and "lose-update" in failure["command"]
-    assert "a law broke" in capsys.readouterr().err
+    assert "a law broke" in said
     assert {row["label"] for row in table(out / "tidy.csv")} == {"one"}
     # Repaired, the same command tries only these again.
     monkeypatch.setattr(launch, "command_of", plain)
     before = marks(out)
-    assert command.main(words) == 0
+    sweep_wholly(*words)
     assert names(out) == planned(out) and not list((out / "failed").iterdir())
     assert {name: marks(out)[name] for name in before} == before
 
@@ -198,8 +217,7 @@ def test_a_full_disk_is_one_line_and_costs_nothing_made(tiny, tmp_path):
         before = marks(out)
         assert 0 < len(before) < 16
         subprocess.run(["mount", "-o", "remount,size=16m", out], check=True)
-        done = sweep("--profile", tiny, "--repeats", 2, "--out", out)
-        assert done.returncode == 0, done.stderr
+        sweep_wholly("--profile", tiny, "--repeats", 2, "--out", out)
         assert names(out) == planned(out)
         assert {name: marks(out)[name] for name in before} == before
     finally:
@@ -210,7 +228,7 @@ def test_a_full_disk_is_one_line_and_costs_nothing_made(tiny, tmp_path):
 def test_corrupt_foreign_and_misplaced_records_are_named(tiny, tmp_path):
     out = tmp_path / "out"
     words = ("--profile", tiny, "--repeats", 1, "--threads", 1, "--out", out)
-    assert sweep(*words).returncode == 0
+    sweep_wholly(*words)
     victim, before = out / "runs" / "one_64B_1T.r1.json", marks(out)
     whole = victim.read_text()
     for text, key in ((whole[:900], "JSON"), ("{}", "schema"),
@@ -224,7 +242,7 @@ def test_corrupt_foreign_and_misplaced_records_are_named(tiny, tmp_path):
     stranger.write_text(whole)
     one_line(sweep(*words), "stranger.json", "plan")
     stranger.unlink()
-    assert sweep(*words).returncode == 0
+    sweep_wholly(*words)
     del before[victim.name]
     assert {name: marks(out)[name] for name in before} == before
 
@@ -233,13 +251,13 @@ def test_corrupt_foreign_and_misplaced_records_are_named(tiny, tmp_path):
 def test_another_plan_or_another_sweep_in_the_same_folder_is_refused(tiny, tmp_path):
     out = tmp_path / "out"
     words = ("--profile", tiny, "--repeats", 1, "--threads", 1, "--sizes", 64, "--out", out)
-    assert sweep(*words).returncode == 0
+    sweep_wholly(*words)
     one_line(sweep(*words, "--seconds", "0.03"), "plan.json", "seconds")
     with subprocess.Popen([str(word) for word in (SWEEP, "--profile", tiny, "--seconds", 5,
                                                   "--out", tmp_path / "other")],
                           stderr=subprocess.DEVNULL) as process:
         # Written once the folder is locked.
-        processes.wait_until((tmp_path / "other" / "plan.json").exists)
+        processes.wait_until((tmp_path / "other" / "plan.json").exists, timeout_s=60)
         one_line(sweep("--profile", tiny, "--seconds", 5, "--out", tmp_path / "other"),
                  "another sweep")
         process.kill()
