@@ -22,8 +22,10 @@ def test_a_path(wanted, tmp_path, monkeypatch):
     assert kernel_image.is_path(wanted)
 
 
-@pytest.mark.parametrize("wanted", ["6.12", "5.10", "6.12.95+deb12-cloud-amd64", "vmlinux", "x/y"])
+@pytest.mark.parametrize("wanted", ["6.12", "5.10", "6.12.95+deb12-cloud-amd64", "vmlinux", "x/y",
+                                    "", "host"])
 def test_a_release(wanted, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "6.12").touch()
+    (tmp_path / "host").mkdir()
     assert not kernel_image.is_path(wanted)

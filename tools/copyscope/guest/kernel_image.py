@@ -20,7 +20,9 @@ def is_path(wanted: str) -> bool:
     """Tell a path from a release: those begin with a digit and hold no slash."""
     if wanted.startswith(("/", "./", "../", "~")):
         return True
-    return ("/" in wanted or not wanted[:1].isdigit()) and Path(wanted).exists()
+    if "/" in wanted:
+        return Path(wanted).exists()
+    return not wanted[:1].isdigit() and Path(wanted).is_file()
 
 
 def kernel_at(path: Path, modules: Path | None) -> Kernel:
