@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from helpers import records
@@ -80,6 +82,57 @@ def test_a_run_that_was_refused_says_why(tmp_path, status, said, why):
 def test_a_guest_that_died_says_so_in_each_cell(tmp_path):
     row = rows.row(guests.Outcome("7.2", tmp_path, "no package"), CELL)
     assert row.laws == "did not run: no package"
+
+
+def stand_in(tmp_path, monkeypatch, line):
+    """Puts a script in the place of tools/guest: fetching always works, else it does `line`."""
+    script = tmp_path / "guest"
+    script.write_text(f'#!/bin/sh\ncase " $* " in *" --fetch "*) exit 0 ;; esac\n{line}\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(guests, "GUEST", script)
+
+
+def boot_all(folder, kernels, jobs):
+    """Everything that guests do for one cell."""
+    return guests.boot_all(kernels, folder, [CELL], 65536, 1, jobs, lambda name: None)
+
+
+def test_what_an_earlier_guest_left_is_never_taken_for_this_ones(tmp_path, monkeypatch):
+    (tmp_path / "6.12").mkdir()
+    left_by_a_guest(tmp_path / "6.12")
+    stand_in(tmp_path, monkeypatch, "echo it died >&2; exit 1")
+    outcome, = boot_all(tmp_path, ["6.12"], 1)
+    row = rows.row(outcome, CELL)
+    assert row.record is None and row.laws == "did not run: the guest ended with 1: it died"
+
+
+def test_a_folder_that_cannot_be_is_told_before_anything_boots(tmp_path, monkeypatch):
+    (tmp_path / "6.12").write_text("in the way")
+    stand_in(tmp_path, monkeypatch, f"touch {tmp_path}/booted")
+    with pytest.raises(NotADirectoryError):
+        boot_all(tmp_path, ["6.12"], 1)
+    assert not (tmp_path / "booted").exists()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_signal_ends_the_guests_that_run_and_starts_no_other(tmp_path, monkeypatch, jobs):
+    stand_in(tmp_path, monkeypatch, f"echo $$ >>{tmp_path}/pids; exec sleep 600")
+
+    def stop(number, frame):
+        raise SystemExit(128 + number)
+    before = signal.signal(signal.SIGALRM, stop)
+    began = time.monotonic()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1)
+        with pytest.raises(SystemExit):
+            boot_all(tmp_path, ["6.1", "6.12", "7.2"], jobs)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - began < 60
+    pids = (tmp_path / "pids").read_text().split()
+    # The second waits until the first is up, which this one never says.
+    assert len(pids) == 1
 
 
 @pytest.mark.parametrize("words", ["--kernels 9.9", "--paths tunnel", "--variants A4",

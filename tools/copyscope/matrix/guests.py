@@ -8,14 +8,18 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Sequence
+from typing import Callable, Iterable, Sequence
 
 from .cells import Cell
 
 ROOT = Path(__file__).resolve().parents[3]
 GUEST = ROOT / "tools" / "guest"
+# A guest ends with us, however we end.
+TIED = ("setpriv", "--pdeathsig", "TERM")
 GUEST_MIB, TIMEOUT_S = 1024, 1200
 NICS = 2
+# What each run leaves, by the ending of its name.
+LEFT = ("json", "err", "status")
 
 Say = Callable[[str], None]
 
@@ -39,6 +43,13 @@ def script(runs: dict[str, list[str]]) -> str:
     return "\n".join(lines)
 
 
+def forget(folder: Path, names: Iterable[str]) -> None:
+    """Remove what earlier runs of these names left: a guest that dies leaves nothing over it."""
+    for name in names:
+        for kind in LEFT:
+            (folder / f"{name}.{kind}").unlink(missing_ok=True)
+
+
 def fetch(kernel: str) -> str:
     """Fetch a kernel if it is not here; return why that cannot be, or ""."""
     done = subprocess.run([GUEST, "--kernel", kernel, "--fetch"], stdin=subprocess.DEVNULL,
@@ -46,14 +57,35 @@ def fetch(kernel: str) -> str:
     return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no word"])[-1]
 
 
+class Running:
+    """The guests that run, so that all can be stopped, and none begins after that."""
+
+    def __init__(self) -> None:
+        self.guests: list[subprocess.Popen] = []
+        self.stopped = False
+
+    def add(self, guest: subprocess.Popen) -> None:
+        """Note a guest that was just started."""
+        self.guests.append(guest)
+        if self.stopped:
+            guest.terminate()
+
+    def stop(self) -> None:
+        """End them all."""
+        self.stopped = True
+        for guest in list(self.guests):
+            guest.terminate()
+
+
 def boot(kernel: str, folder: Path, runs: dict[str, list[str]], up: threading.Event,
-         step: Say) -> Outcome:
+         step: Say, running: Running) -> Outcome:
     """Make the runs in one guest; `up` is set when another one may start packing its files."""
     folder.mkdir(parents=True, exist_ok=True)
-    command = [GUEST, "--kernel", kernel, "--nics", NICS, "--memory", f"{GUEST_MIB}M",
+    command = [*TIED, GUEST, "--kernel", kernel, "--nics", NICS, "--memory", f"{GUEST_MIB}M",
                "--timeout", TIMEOUT_S, "--out", folder, "--", "sh", "-c", script(runs)]
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as guest:
+        running.add(guest)
         said: list[str] = []
         reader = threading.Thread(target=lambda: said.extend(guest.stderr))  # type: ignore
         reader.start()
@@ -78,20 +110,27 @@ def boot_all(kernels: Sequence[str], folder: Path, cells: Sequence[Cell], size: 
              jobs: int, step: Say) -> list[Outcome]:
     """Boot the guests of all kernels, `jobs` at a time."""
     runs = {cell.name: cell.words(size, messages) for cell in cells}
-    packing = threading.Lock()
+    for kernel in kernels:
+        forget(folder / kernel, runs)
+    packing, running = threading.Lock(), Running()
 
     def one(kernel: str) -> Outcome:
         up = threading.Event()
         # Guests that start together would both pack the same files.
         with packing:
-            why = fetch(kernel)
+            why = "stopped" if running.stopped else fetch(kernel)
             if why:
                 return Outcome(kernel, folder / kernel, why)
             worker = ThreadPoolExecutor(1)
-            future = worker.submit(boot, kernel, folder / kernel, runs, up, step)
+            future = worker.submit(boot, kernel, folder / kernel, runs, up, step, running)
+            future.add_done_callback(lambda _: up.set())
             up.wait()
         with worker:
             return future.result()
 
     with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(one, kernels))
+        try:
+            return list(pool.map(one, kernels))
+        except BaseException:
+            running.stop()
+            raise
