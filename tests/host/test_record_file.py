@@ -13,6 +13,7 @@ from helpers import records
 
 sys.path.insert(0, str(records.ROOT / "tools"))
 
+from copyscope.guest import peers  # noqa: E402
 from copyscope.sweep.folder import write_whole  # noqa: E402
 
 RECORDERS = {
@@ -51,6 +52,17 @@ def test_a_device_stays_one_when_tools_write_to_it(tmp_path):
     null = device(tmp_path / "null", NULL)
     write_whole(null, "whole")
     assert null.stat().st_rdev == NULL and list(tmp_path.iterdir()) == [null]
+
+
+@records.needs_root
+def test_a_device_stays_one_when_the_record_of_two_guests_comes_home(tmp_path):
+    null, record = device(tmp_path / "null", NULL), tmp_path / "record.json"
+    mode = null.stat().st_mode
+    record.write_text("whole")
+    peers.keep(record, null)
+    assert (null.stat().st_mode, null.stat().st_rdev) == (mode, NULL)
+    peers.keep(record, tmp_path / "kept.json")
+    assert (tmp_path / "kept.json").read_text() == "whole"
 
 
 @records.needs_root

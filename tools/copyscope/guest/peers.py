@@ -22,6 +22,8 @@ from .command import memory
 from .kernels import ROOT
 
 GUEST = ROOT / "tools" / "guest"
+# A guest ends with us, however we end.
+TIED = ("setpriv", "--pdeathsig", "TERM")
 EPILOG = """\
 The first kernel listens and sends, the second connects and receives; --role sender turns it round.
 The guests' NICs are joined by a pair of sockets that no one else can reach.
@@ -53,7 +55,7 @@ class Guest:
             ["build/trace_run", *words, "--path", "peer", "--json", "/out/record.json"]))
         self.record = folder / "record.json"
         self.process = subprocess.Popen(
-            [str(word) for word in (GUEST, "--kernel", release, "--memory", options.memory,
+            [str(word) for word in (*TIED, GUEST, "--kernel", release, "--memory", options.memory,
                                     "--timeout", options.timeout, "--net", link.fileno(), "--out",
                                     folder, "--", "sh", "-c", command)],
             stdin=subprocess.DEVNULL, pass_fds=[link.fileno()], text=True, **streams)
@@ -120,6 +122,14 @@ def place_of(options, releases: list[str]) -> Path:
     return place
 
 
+def keep(record: Path, place: Path) -> None:
+    """Bring the record to its place; a device or a pipe is written to, never replaced."""
+    if place.is_file() or not place.exists():
+        shutil.move(record, place)
+    else:
+        place.write_bytes(record.read_bytes())
+
+
 def act(arguments: list[str]) -> int:
     """Read the arguments, make the run, bring the record home."""
     options, words = build_parser().parse_known_args(arguments)
@@ -137,7 +147,7 @@ def act(arguments: list[str]) -> int:
         status = run_both(options, releases, words, folders)
         record = folders[1] / "record.json"
         if record.exists() and place:
-            shutil.move(record, place)
+            keep(record, place)
             if not {"-q", "--quiet"} & set(words):
                 print(f"record          {place}")
         elif record.exists():
