@@ -294,4 +294,6 @@ void options_parse(int argc, char **argv, struct options *o)
 		options_fail("%s", "--break needs probes: leave out --no-probes");
 	if (o->no_probes && o->cost)
 		options_fail("%s", "--cost needs probes: leave out --no-probes");
+	if (o->cost && !strcmp(o->wish.kind, "peer"))
+		options_fail("%s", "--cost: no record of two hosts holds costs; use another path");
 }

@@ -66,6 +66,15 @@ static int family_of(const char *address)
 	       inet_pton(AF_INET6, address, raw) == 1 ? AF_INET6 : 0;
 }
 
+static bool same_network(int family, const char *a, const char *b, int bits)
+{
+	unsigned char left[16], right[16], rest = 0xff << (8 - bits % 8);
+
+	inet_pton(family, a, left);
+	inet_pton(family, b, right);
+	return !memcmp(left, right, bits / 8) && !((left[bits / 8] ^ right[bits / 8]) & rest);
+}
+
 static void parse_addresses(const char *value, struct path_wish *wish)
 {
 	static const char help[] = "--addresses '%s' must be two addresses of one family and the "
@@ -88,6 +97,9 @@ static void parse_addresses(const char *value, struct path_wish *wish)
 	if (!family || family_of(rx) != family || !strcmp(tx, rx) || strlen(slash) > 3 ||
 	    wish->prefix_bits < 1 || wish->prefix_bits > most)
 		options_fail(help, value);
+	if (!same_network(family, tx, rx, wish->prefix_bits))
+		options_fail("--addresses '%s' are not in one network of that many bits: neither end "
+			     "could reach the other", value);
 }
 
 /* What the kernel takes for a name (net/core/dev.c, dev_valid_name), less what ip(8) reads else. */
