@@ -111,6 +111,16 @@ def test_a_killed_end_fails_the_run_with_a_line_and_no_hang(end, pattern):
     assert not processes.children(run.pid)
 
 
+@pytest.mark.parametrize("pattern", ["stream", "rr"])
+def test_a_client_that_cannot_connect_fails_the_run_and_its_server_does_not_wait_for_it(pattern):
+    # The last address of a network is everyone's, and TCP has no way to everyone.
+    done = records.run("A3", 64, 1, "--messages", 1, "--pattern", pattern,
+                       "--addresses", "10.9.9.255,10.9.9.1/24", "--json", "-")
+    assert done.code == 1
+    assert "cannot connect to 10.9.9.255:9000" in done.err
+    assert "trace_run: the workload's client ended with status 1" in done.err
+
+
 def test_a_run_that_moves_nothing_is_no_success():
     done = records.run("A3", 64, 1, "--seconds", "0.000001", "--json", "-")
     assert done.code == 1

@@ -15,9 +15,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
+/* What an end may take to notice that the other has failed; then it is told, then killed. */
+enum { NOTICE_MS = 10000 };
 
 static volatile sig_atomic_t interrupted;
 static bool passed_on;
@@ -171,6 +174,31 @@ static void pass_on_interrupt(struct child *children, int count)
 	passed_on = true;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+/* A server whose client failed before it came waits for it for ever. */
+static void end_the_other(struct child *children, int count, int64_t *failed_ms)
+{
+	int64_t waited_ms = *failed_ms ? now_ms() - *failed_ms : 0;
+
+	for (int i = 0; i < count; i++) {
+		struct child *c = &children[i];
+
+		if (!c->pid)
+			continue;
+		if (c->ended && c->status && !*failed_ms)
+			*failed_ms = now_ms();
+		else if (!c->ended && waited_ms > NOTICE_MS)
+			kill(c->pid, waited_ms > 2 * NOTICE_MS ? SIGKILL : SIGTERM);
+	}
+}
+
 bool children_interrupted(void)
 {
 	return passed_on;
@@ -180,6 +208,7 @@ void children_collect(struct child *children, int count, void (*tick)(void *), v
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	struct pollfd fds[END_COUNT];
+	int64_t failed_ms = 0;
 	int open_count;
 
 	sigaction(SIGINT, &action, NULL);
@@ -198,6 +227,7 @@ void children_collect(struct child *children, int count, void (*tick)(void *), v
 			if (fds[i].fd >= 0 && fds[i].revents)
 				child_read(&children[i]);
 		pass_on_interrupt(children, count);
+		end_the_other(children, count, &failed_ms);
 		tick(arg);
 	}
 }

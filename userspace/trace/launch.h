@@ -45,7 +45,8 @@ int child_release(struct child *c);
 
 /*
  * Collects both children's output until both have ended. SIGINT and SIGTERM to the tool are
- * passed on as SIGTERM, first to the child that decides. @tick is called about ten times a second.
+ * passed on as SIGTERM, first to the child that decides. If one has failed, the other is ended when
+ * it has not done so by itself for a while. @tick is called about ten times a second.
  */
 void children_collect(struct child *children, int count, void (*tick)(void *), void *arg);
 
