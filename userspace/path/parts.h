@@ -63,7 +63,8 @@ struct device_state {
 int device_save(const char *name, struct device_state *state);
 void device_restore(const char *name, const struct device_state *state);
 
-/* What was wished for beside the path itself: tried in a namespace of its own, then applied. */
+/* What was wished for beside the path itself: tried in a namespace of its own, then applied, which
+ * gives -ECANCELED if a device refused and the user was told. */
 int switches_check(const struct path_wish *wish);
 int switches_apply(struct path *path, const struct path_wish *wish, struct path_facts *facts);
 

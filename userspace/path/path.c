@@ -114,7 +114,7 @@ int path_arrange(struct path *path, const struct path_wish *wish, struct path_fa
 		err = switches_apply(path, wish, facts);
 	if (path_leave(path))
 		err = -errno;
-	if (err)
+	if (err && err != -ECANCELED)
 		fprintf(stderr, "trace_run: cannot arrange path %s: %s\n", facts->kind,
 			strerror(-err));
 	return err;

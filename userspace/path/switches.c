@@ -126,18 +126,42 @@ static int open_taps(struct path *path, const struct path_wish *wish)
 	return err;
 }
 
+/* -ECANCELED: told. */
+static int refused(const char *device, const char *what, const char *advice, int err)
+{
+	fprintf(stderr, "trace_run: %s: device %s refuses: %s; %s\n", what, device, strerror(-err),
+		advice);
+	return -ECANCELED;
+}
+
+static int set_mtu(const char *device, int mtu)
+{
+	int err = device_set_mtu(device, mtu);
+	char what[32];
+
+	if (!err)
+		return 0;
+	snprintf(what, sizeof(what), "--mtu %d", mtu);
+	return refused(device, what, "give one that it can have, such as 1500", err);
+}
+
+static int switch_off(const char *device, const struct path_wish *wish)
+{
+	int err = device_switch_off(device, wish->no_sg, wish->no_tso);
+
+	return err ? refused(device, wish->no_sg ? "--no-sg" : "--no-tso",
+			     "leave it out, or use --path veth", err) : 0;
+}
+
 static int apply_to_device(const struct path_device *device, const struct path_wish *wish,
 			   struct path_facts *facts)
 {
 	int err = setns(device->ns, CLONE_NEWNET) ? -errno : 0;
 
 	if (!err && wish->mtu)
-		err = device_set_mtu(device->name, wish->mtu);
+		err = set_mtu(device->name, wish->mtu);
 	if (!err && device->sends)
-		err = device_switch_off(device->name, wish->no_sg, wish->no_tso);
-	if (err)
-		fprintf(stderr, "trace_run: %s does not take --mtu, --no-sg or --no-tso: %s\n",
-			device->name, strerror(-err));
+		err = switch_off(device->name, wish);
 	if (!err && device->sends)
 		device_read(device->name, facts);
 	if (!err && !facts->mtu)
