@@ -3,6 +3,8 @@
 #ifndef COPYSCOPE_OPTMEM_H
 #define COPYSCOPE_OPTMEM_H
 
+#include <stdint.h>
+
 #include "userspace/path/path.h"
 
 /* What to put back at the end, for a kernel that has one limit for the whole machine. */

@@ -13,7 +13,7 @@
 #include <net/if.h>
 #include <sys/types.h>
 
-#include "userspace/trace/record.h"
+#include "userspace/path/facts.h"
 
 /* Path peer: where this host waits for the other one, or where it finds it. */
 struct path_partner {

@@ -81,13 +81,6 @@ const char *probe_status_name(int status)
 	return names[status];
 }
 
-const char *tap_name(enum tap tap)
-{
-	static const char *const names[] = { "tx", "rx", "other" };
-
-	return names[tap];
-}
-
 bool record_tapped(const struct record *r)
 {
 	return r->path.tap[TAP_TX] || r->path.tap[TAP_RX] || r->path.tap[TAP_OTHER];

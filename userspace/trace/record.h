@@ -14,17 +14,11 @@
 
 #include "bpf/sites.h"
 #include "userspace/counters/counters.h"
+#include "userspace/path/facts.h"
 
-enum { WHY_BYTES = 240, NAME_BYTES = 64, ADDRESS_BYTES = 64 };
-enum { NETEM_BYTES = 128 };
+enum { WHY_BYTES = 240, NAME_BYTES = 64 };
 /* CAUSES_KEPT: room in a list of CAUSES_MAX for each known cause, whatever the unknown ones are. */
 enum { PROBES_MAX = 64, LAWS_MAX = 24, CAUSES_MAX = 66, CAUSES_KEPT = 54, STACK_TEXT_BYTES = 640 };
-
-/* Which of the two processes: the one whose sends are studied, or its peer. */
-enum end { END_SENDER, END_RECEIVER, END_COUNT };
-
-/* Where a packet capture runs: in the namespace of an end, or in one that has no part in the run. */
-enum tap { TAP_TX, TAP_RX, TAP_OTHER, TAP_COUNT };
 
 enum how { HOW_NOT_MEASURED, HOW_MEASURED, HOW_DERIVED };
 
@@ -38,19 +32,6 @@ struct machine {
 	uint64_t memory_bytes;
 	bool emulated;			/* times mean nothing; counts are exact */
 	bool instruction_clock;		/* emulated, and its clock ticks 1 ns an instruction */
-};
-
-struct path_facts {
-	char kind[16];
-	char tx_dev[32];
-	char rx_dev[32];
-	int mtu;
-	bool scatter_gather;
-	bool tso;
-	bool hardware_dma;
-	bool tap[TAP_COUNT];
-	bool ipv6;
-	char netem[NETEM_BYTES];	/* as tc(8) was told, or empty */
 };
 
 /* Asked for, as typed. */
@@ -226,7 +207,6 @@ const char *how_name(enum how how);
 const char *backend_name(enum backend backend);
 const char *law_status_name(enum law_status status);
 const char *probe_status_name(int status);
-const char *tap_name(enum tap tap);
 
 /* True when a packet capture runs beside the path, whoever's namespace it is in. */
 bool record_tapped(const struct record *r);
