@@ -42,6 +42,20 @@ static void trimmed_mean_loses_a_tenth_at_each_end(void **state)
 	assert_near(stats_trimmed_mean((double[]){ 1, 2, 9 }, 3), 4);
 }
 
+static void neither_a_lucky_value_nor_disturbed_ones_move_the_lower_quartile(void **state)
+{
+	double values[] = { 5, 4, 9, 6, 8, 7, 10, 12, 11 };
+
+	assert_near(stats_lower_quartile(values, COUNT(values)), 6);
+	values[1] = 0.001;
+	assert_near(stats_lower_quartile(values, COUNT(values)), 6);
+	for (size_t i = 2; i < COUNT(values); i++)
+		values[i] = values[i] > 6 ? 1e9 : values[i];
+	assert_near(stats_lower_quartile(values, COUNT(values)), 6);
+	assert_near(stats_lower_quartile((double[]){ 3 }, 1), 3);
+	assert_true(isnan(stats_lower_quartile(values, 0)));
+}
+
 /* The same table as in any book on the sign test. */
 static void ranks_of_the_median_are_those_of_the_sign_test(void **state)
 {
@@ -99,6 +113,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_values_give_known_sums),
+		cmocka_unit_test(
+			neither_a_lucky_value_nor_disturbed_ones_move_the_lower_quartile),
 		cmocka_unit_test(trimmed_mean_loses_a_tenth_at_each_end),
 		cmocka_unit_test(ranks_of_the_median_are_those_of_the_sign_test),
 		cmocka_unit_test(one_wild_value_of_ten_moves_no_interval),

@@ -80,7 +80,7 @@ void work_per_call(struct work *w, const struct row *row, uint64_t calls);
 void work_singles(struct work *w, const struct row *row, uint64_t *ticks, uint64_t calls);
 
 /*
- * Time of twice the turns over time of once: about 2, unless they overlap or were left out.
+ * CPU time of twice the turns over that of once: about 2, unless they overlap or were left out.
  * @own is what @turn works on.
  */
 double work_slope(void (*turn)(void *own, uint64_t turns), void *own);

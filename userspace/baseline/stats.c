@@ -58,6 +58,14 @@ double stats_median(const double *values, size_t n)
 	return found;
 }
 
+double stats_lower_quartile(const double *values, size_t n)
+{
+	double *ordered = sorted(values, n), found = n ? ordered[(n - 1) / 4] : NAN;
+
+	free(ordered);
+	return found;
+}
+
 double stats_trimmed_mean(const double *values, size_t n)
 {
 	double *ordered = sorted(values, n);

@@ -17,6 +17,9 @@ double stats_mean(const double *values, size_t n);
 double stats_sd(const double *values, size_t n);
 double stats_median(const double *values, size_t n);
 
+/* The value that a quarter of the others lie below, rounded down; NAN for none. */
+double stats_lower_quartile(const double *values, size_t n);
+
 /* The mean without the lowest and the highest 10 %, rounded down. */
 double stats_trimmed_mean(const double *values, size_t n);
 
