@@ -17,6 +17,8 @@
 
 enum { QUICK_DEADLINE_S = 40, DEADLINE_S = 1800, COUNT_TRIES = 3 };
 
+static const double published_rtt_ms = 6;
+
 /* Shared with the process of a pass. */
 struct pass {
 	bool done;
@@ -154,6 +156,25 @@ static void pass_run(struct pass *p, const struct outcome *o, const struct setti
 	_exit(0);
 }
 
+/* What takes so long hangs; a longer delay than the published one is no such thing. */
+static double longest_s(const struct settings *s)
+{
+	double published = s->quick ? QUICK_DEADLINE_S : DEADLINE_S;
+
+	return published * fmax(1, s->rtt_ms / published_rtt_ms);
+}
+
+static void tell_end(struct pass *p, int status)
+{
+	if (stopped)
+		snprintf(p->why, sizeof(p->why), "interrupted");
+	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		snprintf(p->why, sizeof(p->why), "its process was killed, as the kernel does where "
+			 "memory runs out: end what else uses it, or raise the limit");
+	else
+		snprintf(p->why, sizeof(p->why), "its process ended early, with status 0x%x", status);
+}
+
 static void wait_for(pid_t pid, struct pass *p, double seconds)
 {
 	double deadline = work_now() + seconds;
@@ -162,7 +183,8 @@ static void wait_for(pid_t pid, struct pass *p, double seconds)
 	while (!waitpid(pid, &status, WNOHANG)) {
 		if (work_now() > deadline && !stopped) {
 			kill(-pid, SIGKILL);
-			snprintf(p->why, sizeof(p->why), "took longer than %.0f s", seconds);
+			snprintf(p->why, sizeof(p->why), "took longer than %.0f s: the "
+				 "machine is too busy, or short of memory", seconds);
 		}
 		usleep(1000);
 	}
@@ -172,8 +194,7 @@ static void wait_for(pid_t pid, struct pass *p, double seconds)
 		return;
 	p->err = -ECHILD;
 	if (!*p->why)
-		snprintf(p->why, sizeof(p->why), stopped ? "interrupted" :
-			 "its process ended early, with status 0x%x", status);
+		tell_end(p, status);
 }
 
 static void pass_make(struct pass *p, const struct outcome *o, const struct settings *s,
@@ -205,7 +226,7 @@ static void pass_make(struct pass *p, const struct outcome *o, const struct sett
 	}
 	setpgid(pid, pid);
 	running = pid;
-	wait_for(pid, p, s->quick ? QUICK_DEADLINE_S : DEADLINE_S);
+	wait_for(pid, p, longest_s(s));
 	running = 0;
 }
 

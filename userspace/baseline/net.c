@@ -158,6 +158,11 @@ static int join_by_veth(struct work *w, struct net *n)
 		if (!err && (device_up(DEVICE, addresses[side]) || run_tc(delay_us)))
 			err = work_fail(w, 0, "cannot delay a veth pair by netem");
 	}
+	/* Else it is asked anew within a minute who has the far address: packets of nobody's trip. */
+	for (enum side side = NEAR; side <= FAR && !err; side++) {
+		err = net_enter(w, n, side);
+		set("ipv4/neigh/" DEVICE "/base_reachable_time_ms", "86400000");
+	}
 	snprintf(w->how, sizeof(w->how), "veth pair, delayed %u us each way by the kernel's netem",
 		 delay_us);
 	return err;

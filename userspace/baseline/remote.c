@@ -22,8 +22,8 @@
 #define MOUNT_POINT "/mnt"
 
 enum { SEQUENTIAL, RANDOM };
-enum { FUSE_MAGIC = 0x65735546, WAIT_TRIES = 400, WAIT_US = 10000, SMALLEST_MIB = 2,
-       LARGEST_MIB = 64 };
+enum { FUSE_MAGIC = 0x65735546, WAIT_TRIES = 400, WAIT_US = 10000, WAIT_TRIPS = 20,
+       SMALLEST_MIB = 2, LARGEST_MIB = 64 };
 
 struct remote {
 	struct net net;
@@ -80,15 +80,17 @@ static pid_t mount_it(struct remote *r, in_port_t port)
 
 static int wait_for_mount(struct work *w, const struct remote *r)
 {
+	/* To mount takes some round trips. */
+	int tries = WAIT_TRIES + WAIT_TRIPS * w->settings->rtt_ms * 1000 / WAIT_US;
 	struct statfs fs;
 	struct stat st;
 
-	for (int i = 0; i < WAIT_TRIES; i++) {
+	for (int i = 0; i < tries; i++) {
 		if (!statfs(MOUNT_POINT, &fs) && fs.f_type == FUSE_MAGIC && !stat(r->path, &st))
 			return 0;
 		usleep(WAIT_US);
 	}
-	return work_fail(w, 0, "sshfs did not mount within %d s", WAIT_TRIES * WAIT_US / 1000000);
+	return work_fail(w, 0, "sshfs did not mount within %d s", tries * (WAIT_US / 1000) / 1000);
 }
 
 static uint64_t largest_blocks(const struct work *w, const struct row *row)

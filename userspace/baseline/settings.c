@@ -15,7 +15,7 @@
 enum { KEY_ONLY = 256, KEY_QUICK, KEY_RUNS, KEY_ROUNDS, KEY_RTT, KEY_DIR, KEY_DROP, KEY_BREAK,
        KEY_JSON, KEY_LIST, KEY_HELP };
 
-enum { FULL_RUNS = 10, QUICK_RUNS = 6, QUICK_ROUNDS = 1, RTT_MS_MAX = 1000 };
+enum { FULL_RUNS = 10, QUICK_RUNS = 6, QUICK_ROUNDS = 1, RTT_MS_MAX = 500 };
 
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "What:", 1 },
@@ -25,7 +25,7 @@ static const struct argp_option option_table[] = {
 	{ "quick", KEY_QUICK, NULL, 0, "fewer calls and runs: under a minute", 2 },
 	{ "runs", KEY_RUNS, "N", 0, "runs of each row in a round, 2 to 30 (default 10)", 2 },
 	{ "rounds", KEY_ROUNDS, "N", 0, "rounds over all rows, 1 to 10 (default 1)", 2 },
-	{ "rtt", KEY_RTT, "MS", 0, "round trip of the remote path, 1 to 1000 ms (default 6)", 2 },
+	{ "rtt", KEY_RTT, "MS", 0, "round trip of the remote path, 1 to 500 ms (default 6)", 2 },
 	{ "dir", KEY_DIR, "DIR", 0, "where files are made, on a real disk (default .)", 2 },
 	{ "drop-caches", KEY_DROP, NULL, 0,
 	  "empty the whole machine's caches before file reads; else only the test's own", 2 },
@@ -83,7 +83,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_RTT:
 		s->rtt_ms = whole(arg, 1, RTT_MS_MAX,
-				  "--rtt '%s' must be a whole number of milliseconds from 1 to 1000");
+				  "--rtt '%s' must be a whole number of milliseconds from 1 to 500");
 		break;
 	case KEY_DIR:
 		s->dir = arg;
