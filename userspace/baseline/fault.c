@@ -37,7 +37,9 @@ static int prepare_fault(struct work *w, const struct row *row)
 	if (row->which == MINOR)
 		return 0;
 	m->pages = most > row->counted_calls ? most : row->counted_calls;
-	if (row->which >= MAJOR)
+	if (row->which >= CACHED)
+		return file_make_cached(w, m->pages * PAGE_BYTES, &m->fd);
+	if (row->which == MAJOR)
 		return file_make(w, m->pages * PAGE_BYTES, &m->fd);
 	return file_make_hole(w, m->pages * PAGE_BYTES, &m->fd);
 }

@@ -35,7 +35,7 @@ static int prepare_read(struct work *w, const struct row *row)
 
 	w->own = f;
 	if (row->which >= AGAIN)
-		return file_make(w, row->calls * PIECE_BYTES, &f->fd);
+		return file_make_cached(w, row->calls * PIECE_BYTES, &f->fd);
 	return file_make(w, largest_blocks(w, row) * BLOCK_BYTES, &f->fd);
 }
 

@@ -12,7 +12,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-enum { CHUNK_BYTES = 1 << 20, SPARE_BYTES = 64 << 20, TRIES = 50 };
+enum { CHUNK_BYTES = 1 << 20, SPARE_BYTES = 64 << 20, SPARE_MEMORY_BYTES = 32 << 20,
+       TRIES = 50 };
 
 static int open_nameless(struct work *w, uint64_t bytes, int *fd)
 {
@@ -65,6 +66,15 @@ int file_make(struct work *w, uint64_t bytes, int *fd)
 		err = work_fail(w, errno, "cannot write a file in %s", w->facts->dir);
 	free(chunk);
 	return err;
+}
+
+int file_make_cached(struct work *w, uint64_t bytes, int *fd)
+{
+	*fd = -1;
+	if (w->facts->available_bytes < bytes + SPARE_MEMORY_BYTES)
+		return work_fail(w, 0, "too little free memory for a page cache that keeps a file of "
+				 "%llu MiB", (unsigned long long)bytes >> 20);
+	return file_make(w, bytes, fd);
 }
 
 static void drop_everything(void)

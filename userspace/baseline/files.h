@@ -11,6 +11,9 @@ enum { PAGE_BYTES = 4096, BLOCK_BYTES = 4096 };
 int file_make(struct work *w, uint64_t bytes, int *fd);
 int file_make_hole(struct work *w, uint64_t bytes, int *fd);
 
+/* The same, left in the page cache; refuses where that has no room for it. */
+int file_make_cached(struct work *w, uint64_t bytes, int *fd);
+
 /* Drops the file's own pages from the page cache, or all caches if the user said so; checks. */
 int file_forget(struct work *w, int fd);
 
