@@ -54,6 +54,15 @@ static int judge(const struct suite *s)
 	return measure_stopped() ? EXIT_BROKEN : EXIT_FINE;
 }
 
+static int flush_stdout(void)
+{
+	int err = fflush(stdout) ? errno : 0;
+
+	if (err)
+		fprintf(stderr, "baseline: cannot write to stdout: %s\n", strerror(err));
+	return -err;
+}
+
 static int tell(struct suite *s, struct keep *keep)
 {
 	bool to_stdout = keep_is_stdout(keep);
@@ -67,7 +76,7 @@ static int tell(struct suite *s, struct keep *keep)
 		return err;
 	suite_report(s, stdout);
 	printf("\nrecord          %s\n", keep->path);
-	return err;
+	return err ? err : flush_stdout();
 }
 
 int main(int argc, char **argv)
@@ -81,7 +90,7 @@ int main(int argc, char **argv)
 	settings_parse(argc, argv, &s.settings);
 	if (s.settings.list) {
 		suite_list(stdout);
-		return EXIT_FINE;
+		return flush_stdout() ? EXIT_BROKEN : EXIT_FINE;
 	}
 	name_run(&s);
 	/* First: a file opened before could not be named from the new mount namespace. */
