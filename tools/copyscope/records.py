@@ -253,16 +253,29 @@ def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def read_json(source: Path) -> Any:
-    """Read one JSON file; raise BadRecord with one line if it is none."""
+def parse_json(text: str | bytes, source: object) -> Any:
+    """Read JSON; raise BadRecord with one line if it is none."""
     try:
-        return json.loads(source.read_bytes(), parse_constant=refuse_constant)
-    except OSError as error:
-        raise BadRecord(source, "file", error.strerror or "cannot be read",
-                        "check the name and its permissions") from None
+        return json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadRecord(source, "JSON", " ".join(str(error).split())[:120],
                         "the file is damaged: remove it") from None
+
+
+def read_json(source: Path) -> Any:
+    """Read one JSON file; raise BadRecord with one line if it is none."""
+    try:
+        return parse_json(source.read_bytes(), source)
+    except OSError as error:
+        raise BadRecord(source, "file", error.strerror or "cannot be read",
+                        "check the name and its permissions") from None
+
+
+def record_of(text: str, source: Path) -> Record:
+    """The record that a run printed; `source` names it where something is wrong with it."""
+    data = parse_json(text, source)
+    check(data, source)
+    return Record(data, source)
 
 
 def load_record(source: Path, point: Point | None = None) -> Record:

@@ -158,6 +158,16 @@ def page(found: list[Verdict], suite: Suite, options: argparse.Namespace, starte
         + "\n"
 
 
+def make_place(folder: Path) -> None:
+    """Refuse to measure for minutes what then cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unusable(f"--out {folder}: {error.strerror}; choose another") from None
+    if not os.access(folder, os.W_OK):
+        raise Unusable(f"--out {folder}: cannot be written to; choose another")
+
+
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
     options = build_parser().parse_args(words)
@@ -165,13 +175,14 @@ def act(words: list[str]) -> int:
     if options.rounds > MOST_ROUNDS:
         raise Unusable(f"--rounds {options.rounds} is not 1 to {MOST_ROUNDS}")
     check(options.bin)
+    if options.out:
+        make_place(options.out)
     started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     suite = Suite(options.bin, options.dir)
     suite.renew_file()
     found = run(pairs, suite, options.rounds, options.quiet)
     print(*table(found), *causes(found), sep="\n")
     if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
         words = shown(words, options.bin)
         write_whole(options.out / "beside.json", json.dumps(
             record_of(found, suite, options, started, words), indent=1) + "\n")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import os
 import signal
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +76,19 @@ def check(options: argparse.Namespace) -> None:
                        f"interval, more than {MOST_PAIRS} take too long")
     if options.threads > MOST_THREADS:
         raise Unusable(f"--threads {options.threads} is not 1 to {MOST_THREADS}")
-    if options.json and options.json != "-" and not Path(options.json).resolve().parent.is_dir():
-        raise Unusable(f"--json {options.json}: no such folder")
+    if options.json not in (None, "-"):
+        check_place(options.json)
+
+
+def check_place(file: str) -> None:
+    """Refuse to look for minutes for what then cannot be written."""
+    folder = Path(file).resolve().parent
+    if not file or Path(file).is_dir():
+        raise Unusable(f"--json {file!r} names no file")
+    if not folder.is_dir():
+        raise Unusable(f"--json {file}: no such folder")
+    if not os.access(Path(file) if Path(file).exists() else folder, os.W_OK):
+        raise Unusable(f"--json {file}: cannot be written there; choose another")
 
 
 def sentence(found: Found, variants: tuple[str, str], where: str) -> str:
@@ -138,19 +149,18 @@ def act(words: list[str]) -> int:
     talk = sys.stderr if options.json == "-" else sys.stdout
     started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     work = Workload(options.path, options.threads, options.seconds, options.pattern)
-    with tempfile.TemporaryDirectory(prefix="crossover-") as folder:
-        pairs = Pairs((options.first, options.second), work, options.repeats, Path(folder),
-                      lambda line: None if options.quiet else print(line, file=talk, flush=True))
-        # Not counted: the first run finds cold caches and a slow clock.
-        pairs.time_ns(options.first, options.low)
-        if costs:
-            costs.check_machine(pairs.first_record)
-        found = search(pairs.judge, options.low, options.high, options.nearness)
-        where = f"path {options.path}, {options.threads} " + \
-            ("connection" if options.threads == 1 else "connections")
-        said = sentence(found, (options.first, options.second), where)
-        record = record_of(options, pairs, found, started, said, words)
-        record["proofs"] = pairs.prove(found.high)
+    pairs = Pairs((options.first, options.second), work, options.repeats,
+                  lambda line: None if options.quiet else print(line, file=talk, flush=True))
+    # Not counted: the first run finds cold caches and a slow clock.
+    pairs.time_ns(options.first, options.low)
+    if costs:
+        costs.check_machine(pairs.first_record)
+    found = search(pairs.judge, options.low, options.high, options.nearness)
+    where = f"path {options.path}, {options.threads} " + \
+        ("connection" if options.threads == 1 else "connections")
+    said = sentence(found, (options.first, options.second), where)
+    record = record_of(options, pairs, found, started, said, words)
+    record["proofs"] = pairs.prove(found.high)
     if costs:
         record["copy"] = copy_cost(costs, found.high, pairs)
     print(said, file=talk)

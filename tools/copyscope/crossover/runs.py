@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
-from copyscope.records import Record, load_record
+from copyscope.records import Record, record_of
 from copyscope.sweep import launch
 from copyscope.errors import Refused, CommandError
 from copyscope.sweep.plan import Run
@@ -27,10 +27,10 @@ class Workload:
 class Pairs:
     """Runs two variants in turn and keeps what was measured at each size."""
 
-    def __init__(self, variants: tuple[str, str], workload: Workload, repeats: int, folder: Path,
+    def __init__(self, variants: tuple[str, str], workload: Workload, repeats: int,
                  tell: Callable[[str], None]) -> None:
         self.variants, self.workload, self.repeats = variants, workload, repeats
-        self.folder, self.tell = folder, tell
+        self.tell = tell
         self.sizes: dict[int, dict[str, Any]] = {}
         self.first_record: Record | None = None
 
@@ -39,12 +39,10 @@ class Pairs:
         work = self.workload
         run = Run(f"{variant}_{size}B", (variant, str(size), str(work.threads), "--path", work.path,
                                          "--pattern", work.pattern, *more))
-        file = self.folder / "record.json"
-        file.unlink(missing_ok=True)
-        outcome = launch.make(run, file, work.seconds, "host")
+        outcome = launch.make(run, None, work.seconds, "host")
         if outcome.status != launch.EXIT_FINE:
             raise CommandError(f"{run.name}: {launch.last_line(outcome.stderr)}")
-        record = load_record(file)
+        record = record_of(outcome.said, Path(run.name))
         if self.first_record is None:
             self.first_record = record
             if record.at("machine.emulated"):

@@ -29,7 +29,7 @@ def write_whole(path: Path, text: str) -> None:
         os.replace(aside, path)
     except OSError as error:
         aside.unlink(missing_ok=True)
-        raise Unusable(f"{path}: {error.strerror}; free some room or choose another --out") \
+        raise Unusable(f"{path}: {error.strerror}; free some room or choose another place") \
             from None
 
 

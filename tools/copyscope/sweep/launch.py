@@ -28,6 +28,7 @@ class Outcome:
     status: int
     stderr: str
     command: list[str]
+    said: str = ""              # the record, of a run that was given no file for it
 
 
 def die_with_parent() -> None:
@@ -35,11 +36,11 @@ def die_with_parent() -> None:
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def command_of(run: Run, record: Path, seconds: float, kernel: str) -> list[str]:
+def command_of(run: Run, record: Path | None, seconds: float, kernel: str) -> list[str]:
     """Return the command line, without absolute names: records and provenance keep it."""
     program = ["build/trace_run"] if kernel == "host" else ["tools/trace_run", "--kernel", kernel]
     return [*program, *run.arguments, "--seconds", f"{seconds:g}", "--quiet",
-            "--json", os.path.relpath(record, ROOT)]
+            "--json", os.path.relpath(record, ROOT) if record else "-"]
 
 
 def check_built(kernel: str) -> None:
@@ -56,30 +57,32 @@ def last_line(stderr: str) -> str:
     return lines[-1].removeprefix("trace_run: ") if lines else "trace_run said nothing"
 
 
-def make(run: Run, record: Path, seconds: float, kernel: str) -> Outcome:
-    """Make one run; raise what would end every other run too."""
+def make(run: Run, record: Path | None, seconds: float, kernel: str) -> Outcome:
+    """Make one run, with its record in a file or in the outcome; raise what would end every other
+    run too."""
     command = command_of(run, record, seconds, kernel)
     patience = seconds + (PATIENCE_S if kernel == "host" else GUEST_PATIENCE_S)
     environment = {**os.environ, "LC_ALL": "C"}
-    if kernel != "host":
+    if kernel != "host" and record:
         # On the same file system as the record, so that its move is one step.
         environment["TMPDIR"] = str(record.parent.parent)
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                          errors="replace", preexec_fn=die_with_parent) as process:
+                          stdout=subprocess.DEVNULL if record else subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace",
+                          preexec_fn=die_with_parent) as process:
         try:
-            _, stderr = process.communicate(timeout=patience)
+            said, stderr = process.communicate(timeout=patience)
             status = process.returncode
         except subprocess.TimeoutExpired:
             process.kill()
-            stderr, status = f"no end after {patience:g} s: killed", 124
+            said, stderr, status = "", f"no end after {patience:g} s: killed", 124
         except BaseException:
             process.kill()
             raise
     if "No space left" in stderr or "quota exceeded" in stderr:
-        raise Unusable(f"{record}: file: {last_line(stderr)}")
+        raise Unusable(f"{record or run.name}: file: {last_line(stderr)}")
     if status == EXIT_USAGE:
         raise Unusable(f"{run.name}: {last_line(stderr)}")
     if status == EXIT_REFUSED:
         raise Refused(last_line(stderr))
-    return Outcome(status, stderr, command)
+    return Outcome(status, stderr, command, said or "")
