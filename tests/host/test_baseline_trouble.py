@@ -27,6 +27,7 @@ BAD_WORDS = {
     "runs with a tail": ["--runs", "6x"],
     "rounds 0": ["--rounds", "0"],
     "a delay of nothing": ["--rtt", "0"],
+    "a delay that outlasts TCP's patience": ["--rtt", "501"],
     "a folder that is not there": ["--dir", "no/such/folder"],
     "json names no file": ["--json", ""],
     "json in a folder that is not there": ["--json", "no/such/folder/record"],
@@ -183,6 +184,25 @@ def test_with_little_memory_large_rows_are_left_out_and_say_so():
         assert rows[name]["status"] == "not_measured"
         assert "too little free memory" in rows[name]["why"]
     assert rows["latency-l1"]["status"] == rows["file-cache"]["status"] == "valid"
+
+
+@records.needs_root
+def test_a_file_that_the_page_cache_cannot_keep_is_no_wrong_benchmark():
+    limit = str(80 << 20)
+    with control_group("memory", ("memory.limit_in_bytes", limit), ("memory.max", limit)) as group:
+        done = inside(group, "--quick", "--runs", 2, "--only", "read-again", "--only",
+                      "fault-cached", "--only", "fault-hole", "--json", "-")
+    rows = baseline.rows_of(done)
+    assert (done.returncode, rows["fault-hole"]["status"]) == (0, "valid"), done.stderr
+    for name in "read-again", "fault-cached":
+        assert rows[name]["status"] == "not_measured" and "too little free" in rows[name]["why"]
+
+
+def test_a_report_that_cannot_be_written_fails_the_run():
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([baseline.BASELINE, "--list"], stdout=full, stderr=subprocess.PIPE,
+                              text=True, check=False, timeout=baseline.TIMEOUT_S)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1) and "No space" in done.stderr
 
 
 def cached_pages(path: Path) -> int:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
 import subprocess
 import sys
 
+import pytest
+
+from helpers import processes
 from helpers.leftovers import interfaces
 from helpers.records import ROOT, needs_root
 
@@ -55,3 +60,17 @@ def test_a_crossover_that_is_not_there_is_denied(tmp_path):
     assert all(size["ratio_high"] < 1 for size in record["sizes"])
     assert [proof["variant"] for proof in record["proofs"]] == ["A1-plain", "A3"]
     assert all("broken" not in proof["laws"].values() for proof in record["proofs"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_crossover_that_is_ended_leaves_nothing(number, tmp_path):
+    before = interfaces()
+    with subprocess.Popen([ROOT / "tools" / "crossover", *SURE[:2], "--json", tmp_path / "found"],
+                          env={**os.environ, "TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as running:
+        # The first line is told when the pairs of a size have run: many more are to come.
+        assert b"bytes: A1-plain takes" in running.stdout.readline()
+        running.send_signal(number)
+        assert running.wait(timeout=20)
+    processes.wait_until(lambda: interfaces() <= before, 10)
+    assert not os.listdir(tmp_path)

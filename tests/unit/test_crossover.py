@@ -114,6 +114,7 @@ BAD = {
     "seconds nan": "A1 A2 --seconds nan", "unknown path": "A1 A2 --path tunnel",
     "path of two hosts": "A1 A2 --path peer", "unknown option": "A1 A2 --fast",
     "record into no folder": "A1 A2 --json /nowhere/x.json",
+    "record instead of a folder": "A1 A2 --json /", "record of no name": "A1 A2 --json=",
     "baseline that is none": "A1 A2 --baseline /nowhere/x.json",
 }
 
