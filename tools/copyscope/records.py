@@ -37,6 +37,33 @@ NEEDED: dict[str, tuple[type, ...]] = {
     **{f"sites.{site}.how": (str,) for site in SITES},
     **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE) for end in ENDS for event in EVENTS},
 }
+# What may be left out, in records that are older than the key.
+OPTIONAL: dict[str, tuple[type, ...]] = {
+    "workload.readers": (int,), "workload.completions": (int, MAYBE),
+    "workload.seconds": (*NUMBER, MAYBE), "counts.send_calls": (int,), "counts.recv_calls": (int,),
+    "pins.how": (str,), "pins.why": (str, MAYBE), "timing.why": (str,),
+    **{f"sites.{site}.why": (str, MAYBE) for site in SITES},
+}
+# What every reader relies on where there is a latency.
+LATENCY: dict[str, tuple[type, ...]] = {
+    "timing.latency_us.what": (str,),
+    **{f"timing.latency_us.{each}": NUMBER for each in ("mean", "p50", "p99")},
+}
+PLAN: dict[str, tuple[type, ...]] = {
+    "profile": (str,), "mode": (str,), "repeats": (int,), "points": (list,),
+    **{f"settings.{each}": (str,) for each in ("figures_of", "throughput_is", "latency_is")},
+}
+PLANNED: dict[str, tuple[type, ...]] = {
+    "name": (str,), "label": (str,), "size": (int,), "threads": (int,),
+}
+# What every reader relies on in each element of a list.
+IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
+    "laws": {"law": (str,), "status": (str,)},
+    "causes": {"cause": (str,), "site": (str,), "bytes": (int, MAYBE), "remedy": (str, MAYBE)},
+    "sockets": {"end": (str, MAYBE), "connection": (int, MAYBE), "messages": (int, MAYBE),
+                "latency_mean_us": (*NUMBER, MAYBE), "counts.returned_bytes": (int,),
+                "sites.reshape.bytes": (int, MAYBE)},
+}
 
 
 class BadRecord(Unusable):
@@ -237,15 +264,30 @@ def check(data: Any, source: object) -> None:
         found = data.get("schema") if isinstance(data, dict) else None
         raise BadRecord(source, "schema", f"it is {json.dumps(found)}, not \"{SCHEMA}\"",
                         "give run records only, as trace_run --json writes them")
-    for key, types in NEEDED.items():
-        value: Any = data
+    check_keys(data, NEEDED, source)
+    check_keys(data, OPTIONAL, source, needed=False)
+    if data["timing"]["latency_us"] is not None:
+        check_keys(data, LATENCY, source)
+    for name, keys in IN_LISTS.items():
+        for number, each in enumerate(data[name]):
+            check_keys(each, keys, source, f"{name}[{number}].")
+
+
+def check_keys(data: Any, keys: dict[str, tuple[type, ...]], source: object, at: str = "",
+               needed: bool = True, remedy: str = "run trace_run again") -> None:
+    """Raise BadRecord unless each dotted key is there, if needed, with one of its types."""
+    for key, types in keys.items():
+        value, there = data, True
         for part in key.split("."):
-            if not isinstance(value, dict) or part not in value:
-                raise BadRecord(source, key, "it is missing", "run trace_run again")
+            there = isinstance(value, dict) and part in value
+            if not there:
+                break
             value = value[part]
-        if not isinstance(value, types) or isinstance(value, bool) and bool not in types:
-            raise BadRecord(source, key, f"{json.dumps(value)[:40]} is not of its type",
-                            "run trace_run again")
+        if not there and needed:
+            raise BadRecord(source, at + key, "it is missing", remedy)
+        if there and (not isinstance(value, types) or isinstance(value, bool) and bool not in types):
+            raise BadRecord(source, at + key, f"{json.dumps(value)[:40]} is not of its type",
+                            remedy)
 
 
 def refuse_constant(name: str) -> None:
@@ -287,15 +329,15 @@ def load_record(source: Path, point: Point | None = None) -> Record:
 
 def load_sweep(folder: Path) -> list[Record]:
     """Load the runs of a sweep's folder, each with the point that its plan says it is of."""
-    plan = read_json(folder / "plan.json")
-    try:
-        points = {f"{each['name']}.r{repeat}": Point(
-            each["name"], each["label"], each["size"], each["threads"], repeat,
-            plan["profile"], plan["mode"], plan["settings"]["figures_of"] == "first")
-            for each in plan["points"] for repeat in range(1, plan["repeats"] + 1)}
-    except (KeyError, TypeError) as error:
-        raise BadRecord(folder / "plan.json", str(error).strip("'\""), "it is missing or wrong",
-                        "run the sweep again into another folder") from None
+    source = folder / "plan.json"
+    plan, remedy = read_json(source), "run the sweep again into another folder"
+    check_keys(plan, PLAN, source, remedy=remedy)
+    for number, each in enumerate(plan["points"]):
+        check_keys(each, PLANNED, source, f"points[{number}].", remedy=remedy)
+    points = {f"{each['name']}.r{repeat}": Point(
+        each["name"], each["label"], each["size"], each["threads"], repeat,
+        plan["profile"], plan["mode"], plan["settings"]["figures_of"] == "first")
+        for each in plan["points"] for repeat in range(1, plan["repeats"] + 1)}
     runs = sorted((folder / "runs").glob("*.json"))
     return [load_record(run, points.get(run.stem)) for run in runs]
 

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A damaged record is refused with its key, or it does no harm: no reader stumbles over it."""
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+from helpers.pictures import REAL
+
+from copyscope import records
+from copyscope.figures import copymap, groups, lines, specs
+from copyscope.records import BadRecord, Point, Record
+from copyscope.sweep import tables, values
+
+SETTINGS = {"figures_of": "first", "throughput_is": "elapsed", "latency_is": "measured",
+            "end": "sender"}
+DAMAGE = {"gone": None, "null": None, "text": "x", "list": [], "table": {}, "number": 3.5}
+# What no reader of a sweep or a figure looks into.
+UNREAD = ("backend", "command", "verdict")
+
+
+def places(value, at=()):
+    """Where something lies in a document, but for all elements of a list after the second."""
+    pairs = value.items() if isinstance(value, dict) else \
+        enumerate(value[:2]) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        yield (*at, key)
+        yield from places(inner, (*at, key))
+
+
+def damaged(data, place, how):
+    """A copy of a record with one thing in it gone or replaced."""
+    data = copy.deepcopy(data)
+    node = data
+    for key in place[:-1]:
+        node = node[key]
+    if how == "gone":
+        del node[place[-1]]
+    else:
+        node[place[-1]] = copy.deepcopy(DAMAGE[how])
+    return data
+
+
+def read_all(data) -> None:
+    """Do what sweeps and figures do with a record, short of drawing."""
+    records.check(data, "run.json")
+    record = Record(data, Path("run.json"), Point("p", "A3", 4096, 1, 1, "mine", "corrected", True))
+    record.broken_laws()
+    tables.tidy_row(record)
+    values.metrics(record, SETTINGS)
+    for what in ("throughput_gbps", "latency_us", "total_bytes", "duration_s", "cycles"):
+        values.column(record, SETTINGS, what)
+    # Of a lone run, as a figure has no folder with a plan here.
+    group, = groups.split([Record(data, Path("run.json"))])
+    assert group.provenance
+    copymap.build(group.records)
+    for spec in specs.DEFAULTS:
+        lines.panels(group.records, spec)
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+@pytest.mark.parametrize("name", REAL)
+def test_no_damage_makes_a_reader_stumble(name, how):
+    whole, refused = REAL[name], 0
+    read_all(whole)
+    for place in places(whole):
+        if place[0] in UNREAD:
+            continue
+        try:
+            read_all(damaged(whole, place, how))
+        except BadRecord as error:
+            assert str(error).startswith("run.json: ") and "\n" not in str(error)
+            refused += 1
+    assert refused > 60
+
+
+@pytest.mark.parametrize("place, key", [
+    (("laws", 0, "status"), "laws[0].status"), (("sockets", 1, "connection"), "sockets[1].connection"),
+    (("timing", "latency_us", "what"), "timing.latency_us.what"),
+    (("sites", "rx_copy", "bytes"), "sites.rx_copy.bytes"), (("started",), "started")])
+def test_what_is_gone_is_named(place, key):
+    with pytest.raises(BadRecord, match="it is missing") as caught:
+        records.check(damaged(REAL["A3-host"], place, "gone"), "run.json")
+    assert f"run.json: {key}: " in str(caught.value)
+
+
+@pytest.mark.parametrize("text, key", [
+    ("[]", "profile"), ('{"profile": "x"}', "mode"),
+    ('{"profile": "x", "mode": "corrected", "repeats": 1, "points": [{"name": "x"}], "settings": '
+     '{"figures_of": "all", "throughput_is": "elapsed", "latency_is": "measured"}}',
+     "points[0].label"), ("{", "JSON")])
+def test_a_damaged_plan_is_named(tmp_path, text, key):
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(BadRecord) as caught:
+        records.load_sweep(tmp_path)
+    assert f"plan.json: {key}: " in str(caught.value)
+
+
+def test_the_plans_that_are_committed_can_be_read():
+    for plan in (records.Path(__file__).resolve().parents[2] / "results").glob("*/plan.json"):
+        assert records.load_sweep(plan.parent) == [] and json.loads(plan.read_text())["points"]
