@@ -114,6 +114,8 @@ def test_published_faults_are_there_as_published_and_gone_when_corrected():
     ('y = "throughput_gbps"', 'y = "throughput_gbps"\ncolour = "red"', "figures[1].colour"),
     ('title = "Where', 'titel = "Where', "titel"),
     ("sizes = [64", "sizes = 64", "TOML"),
+    ('file = "standard_results.csv"', 'file = "plan.json"', "tables[1].file"),
+    ('file = "standard_results.csv"', 'file = "tidy.csv"', "tables[1].file"),
 ])
 def test_a_slip_in_a_profile_is_one_line_with_its_key(tmp_path, old, new, key):
     text = (profiles.FOLDER / "standard.toml").read_text()
@@ -130,7 +132,10 @@ def test_a_slip_in_a_profile_is_one_line_with_its_key(tmp_path, old, new, key):
     "--profile nobody --dry-run", "--profile mt25023", "--profile mt25023 --dry-run --sizes 1",
     "--profile mt25023 --dry-run --variants A9", "--profile mt25023 --dry-run --seconds 0",
     "--profile mt25023 --dry-run --repeats 0", "--profile mt25023 --dry-run --threads 2,2",
-    "--profile mt25023 --mode faulty --dry-run", "--profile mt25023 --dry-run extra", ""])
+    "--profile mt25023 --mode faulty --dry-run", "--profile mt25023 --dry-run extra", "",
+    "--profile mt25023 --out=", "--profile mt25023 --dry-run --variants=,",
+    "--profile mt25023 --dry-run --repeats 1000000000",
+    "--profile mt25023 --dry-run --seconds 86401"])
 def test_bad_words_are_one_line(words):
     done = subprocess.run([SWEEP, *words.split()], capture_output=True, text=True, timeout=60,
                           check=False)
@@ -157,8 +162,16 @@ def test_variants_take_turns_within_each_repeat():
     assert [name[:-3] for name in runs[:48]] != [name[:-3] for name in runs[48:]]
 
 
-# Statistics
+# Provenance
 
+def test_provenance_names_files_as_seen_from_the_tree(tmp_path, monkeypatch):
+    (tmp_path / "x").mkdir()
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path / "x")
+    said = provenance.command_line(["--profile", "mine.toml", "--out", "a b", "--sizes", "64"])
+    assert said == "./tools/sweep --profile x/mine.toml --out 'x/a b' --sizes 64"
+    assert provenance.command_line(["--profile=model", "--out=../y"]) == \
+        "./tools/sweep --profile=model --out=y"
 
 
 def test_provenance_names_no_place_of_this_machine():

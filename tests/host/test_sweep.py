@@ -248,6 +248,18 @@ def test_corrupt_foreign_and_misplaced_records_are_named(tiny, tmp_path):
 
 
 @needs_root
+def test_a_slip_that_no_run_came_of_binds_nobody(tiny, tmp_path):
+    words = ("--profile", tiny, "--repeats", 1, "--threads", 1, "--sizes", 64, "--variants", "one",
+             "--out", tmp_path / "out")
+    one_line(sweep(*words, "--kernel", "0.1"), "--kernel 0.1")
+    # Nor does what a killed run in a guest left.
+    (tmp_path / "out" / "pending" / "tmp.x").mkdir()
+    sweep_wholly(*words)
+    assert names(tmp_path / "out") == {"one_64B_1T.r1"}
+    assert not list((tmp_path / "out" / "pending").iterdir())
+
+
+@needs_root
 def test_another_plan_or_another_sweep_in_the_same_folder_is_refused(tiny, tmp_path):
     out = tmp_path / "out"
     words = ("--profile", tiny, "--repeats", 1, "--threads", 1, "--sizes", 64, "--out", out)

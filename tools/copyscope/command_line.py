@@ -6,6 +6,7 @@ import argparse
 import re
 import signal
 import sys
+from pathlib import Path
 from typing import Any, Callable
 
 from copyscope.errors import CommandError, Unusable
@@ -30,6 +31,13 @@ def number(text: str) -> int:
     if not parts or int(parts[1]) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(parts[1]) << {"": 0, "k": 10, "M": 20}[parts[2]]
+
+
+def folder(text: str) -> Path:
+    """Read the name of a folder; an empty one, as of a variable not set, would be this folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("it names nothing")
+    return Path(text)
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:

@@ -6,11 +6,10 @@ import argparse
 import re
 import signal
 import sys
-from pathlib import Path
 from typing import Any
 
 from copyscope import command_line
-from copyscope.command_line import Parser, number
+from copyscope.command_line import Parser, folder, number, whole
 from copyscope.errors import Unusable
 from copyscope.records import Record, load_record, load_sweep
 
@@ -18,6 +17,7 @@ from . import launch, plan as plans, profile as profiles, provenance, tables
 from .folder import Folder
 from .progress import Progress, clock
 
+MOST_REPEATS = 10000
 EPILOG = """\
 Runs that are already whole in DIR/runs are not made again, so an interrupted sweep goes on where
 it was when the same command is typed again; runs that failed are tried again.
@@ -33,6 +33,8 @@ def numbers(text: str) -> list[int]:
 
 def labels(text: str) -> list[str]:
     """Read a list of names."""
+    if not text.strip(","):
+        raise argparse.ArgumentTypeError("it names nothing")
     return [each for each in text.split(",") if each]
 
 
@@ -40,7 +42,8 @@ def seconds(text: str) -> float:
     """Read a duration."""
     fine = re.fullmatch(r"[0-9]*\.?[0-9]+", text) and 0 < float(text) <= profiles.MOST_SECONDS
     if not fine:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of seconds above 0, at most {profiles.MOST_SECONDS}")
     return float(text)
 
 
@@ -50,14 +53,14 @@ def build_parser() -> Parser:
     parser = Parser("./tools/sweep", EPILOG)
     add = parser.add_argument
     add("--profile", required=True, metavar="NAME", help=f"{have}, or a .toml file of yours")
-    add("--mode", choices=profiles.MODES, help="faults as published, or none (corrected)")
+    add("--mode", choices=profiles.MODES, help="faults as published, or none (default corrected)")
     add("--sizes", type=numbers, metavar="N,...", help="instead of the profile's; k and M multiply")
     add("--threads", type=numbers, metavar="N,...", help="instead of the profile's")
     add("--variants", type=labels, metavar="LABEL,...", help="only these of the profile's")
-    add("--repeats", type=number, default=3, metavar="N", help="runs of each point (3)")
+    add("--repeats", type=whole(1, MOST_REPEATS), default=3, metavar="N", help="runs of each point (3)")
     add("--seconds", type=seconds, metavar="S", help="of each run, instead of the profile's")
     add("--kernel", default="host", metavar="RELEASE", help="each run in a guest (default host)")
-    add("--out", type=Path, metavar="DIR", help="where all files go; needed without --dry-run")
+    add("--out", type=folder, metavar="DIR", help="where all files go; needed without --dry-run")
     add("--dry-run", action="store_true", help="list the runs and how long they take; no root")
     add("--quiet", action="store_true", help="no progress")
     return parser

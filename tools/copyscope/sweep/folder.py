@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +67,19 @@ class Folder:
             raise Unusable(f"--out {self.root}: another sweep is at work there") from None
         # Of a sweep that was killed: nobody knows whether these runs would have ended well.
         for left in self.pending.iterdir():
-            left.unlink()
-        file = self.root / "plan.json"
-        if not file.exists():
-            if any(self.runs.iterdir()):
-                raise Unusable(f"{self.runs}: records but no plan.json; choose another --out")
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
+        self.keep_plan(self.root / "plan.json")
+
+    def keep_plan(self, file: Path) -> None:
+        """Write the plan, or hold it against the one that runs were made by."""
+        made = any(self.runs.iterdir())
+        if made and not file.exists():
+            raise Unusable(f"{self.runs}: records but no plan.json; choose another --out")
+        # A slip that no run came of, such as a wrong --kernel, binds nobody.
+        if not made and not self.failures():
             write_whole(file, json.dumps(self.plan, indent=2) + "\n")
             return
         different = plans.differs(read_json(file), self.plan)

@@ -17,6 +17,9 @@ LEAST_BYTES, MOST_BYTES, MOST_THREADS, MOST_SECONDS = 8, 64 << 20, 1024, 86400
 COLUMNS = ("label", "size", "threads", "throughput_gbps", "throughput_mbps", "latency_us",
            "total_bytes", "total_messages", "duration_s", "cycles", "instructions", "l1_misses",
            "llc_misses", "context_switches", "page_faults", "task_clock_ns")
+# What else lies in a sweep's folder.
+OWN_FILES = ("plan.json", "runs", "failed", "pending", "tidy.csv", "points.csv", "PROVENANCE.md",
+             "figures")
 
 Check = Callable[[Any], str]  # what is wrong with a value, or ""
 
@@ -30,6 +33,11 @@ def name(value: Any) -> str:
     """Accept what is safe in a file name."""
     fine = isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9][\w.+-]*", value)
     return "" if fine else "must be letters, digits and -_.+"
+
+
+def table_name(value: Any) -> str:
+    """Accept the name of a file that a sweep does not write itself."""
+    return f"must not be one of {' '.join(OWN_FILES)}" if value in OWN_FILES else name(value)
 
 
 def among(*allowed: str) -> Check:
@@ -105,7 +113,9 @@ VARIANT: dict[str, tuple[Check, bool]] = {
     "label": (name, True), "variant": (name, True),
     "receiver": (among("recv", "perfield", "recvmsg"), False),
 }
-TABLE: dict[str, tuple[Check, bool]] = {"file": (name, True), "columns": (list_of(column), True)}
+TABLE: dict[str, tuple[Check, bool]] = {
+    "file": (table_name, True), "columns": (list_of(column), True),
+}
 FIGURE: dict[str, tuple[Check, bool]] = {
     "file": (name, True), "title": (text, True), "x": (among("size", "threads"), True),
     "y": (name, True), "series": (anything, False), "panels": (text, False),

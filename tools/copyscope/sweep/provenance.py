@@ -14,17 +14,24 @@ from .launch import ROOT
 from .plan import duration_s
 
 
+# What is not made from the records and the plan alone.
+SOURCES = {"plan.json": "the profile and the options",
+           "runs/*.json": "the commands in the records", "failed/*": "the commands in the records",
+           "figures/*": "runs/*.json, plan.json and the profile"}
+
+
 def listed(values: Iterable[Any]) -> str:
     """Each different value once."""
     return "; ".join(dict.fromkeys(str(value) for value in values)) or "none: no run succeeded"
 
 
 def command_line(arguments: list[str]) -> str:
-    """The command as typed, with names inside the tree made relative to it."""
-    words = []
+    """The command as typed in the tree: names of files, wherever typed, made relative to it."""
+    words: list[str] = []
     for word in arguments:
         option, equals, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
-        if os.path.isabs(value):
+        of = option or (words[-1] if words else "")
+        if of == "--out" or of == "--profile" and value.endswith(".toml"):
             value = os.path.relpath(value, ROOT)
         words.append(f"{option}{equals}{value}")
     return shlex.join(["./tools/sweep", *words])
@@ -59,13 +66,14 @@ def write(root: Path, plan: dict[str, Any], records: list[Record], files: dict[s
              "runs/*.json": "the run records: POINT.rREPEAT; each names its own command, commit, "
                             "kernel, backend and machine",
              "failed/*": "runs that failed: exit status, what was said, and the record if any",
-             **files}
+             **files,
+             "figures/*": "what `./tools/plot` draws of this folder with the same --profile; each "
+                          "says at its foot what it is of"}
     lines = [f"# {plan['title']}, {plan['mode']}", "",
              "Every number below is computed from the records in runs/ and from nothing else.", "",
              *(f"- {key}: {value}" for key, value in facts.items()), "",
              "| file | what it is | made from |", "|---|---|---|"]
     for name, what in files.items():
-        source = "the profile and the options" if name == "plan.json" else \
-            "the commands in the records" if "/" in name else "runs/*.json and plan.json"
+        source = SOURCES.get(name, "runs/*.json and plan.json")
         lines.append(f"| {name} | {what} | {source} |")
     write_whole(root / "PROVENANCE.md", "\n".join(lines) + "\n")
