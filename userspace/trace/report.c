@@ -81,7 +81,8 @@ static void print_pins(const struct record *r, FILE *out)
 	if (r->pins.how == HOW_NOT_MEASURED)
 		fprintf(out, "\npinned          not measured");
 	else
-		fprintf(out, "\npinned          %s pages, %.1f a send", pages,
+		fprintf(out, "\npinned          %s%s pages, %.1f a send",
+			r->pins.how == HOW_DERIVED ? "at most " : "", pages,
 			(double)r->pins.pages / n[COUNT_zerocopy_sends]);
 	if (r->pins.released_how != HOW_NOT_MEASURED) {
 		number_text(r->pins.released_pages, pages);
