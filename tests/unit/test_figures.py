@@ -187,6 +187,38 @@ def test_every_file_is_there_and_none_is_blank(tmp_path):
         assert (tmp_path / "out" / f"{name}.svg").read_text().count("<path") > 20
 
 
+def test_labels_that_make_the_same_name_get_files_of_their_own(tmp_path):
+    documents = sweep(("A1", "A2"), (4096,), (1,), 1)
+    folder = pictures.write(tmp_path / "in" / "runs", documents).parent
+    points = [{"name": label, "label": label, "size": 4096, "threads": 1}
+              for label in ("a_b", "a-b")]
+    (folder / "plan.json").write_text(json.dumps({
+        "profile": "mine", "mode": "corrected", "repeats": 1, "points": points, "settings": {
+            "figures_of": "all", "throughput_is": "elapsed", "latency_is": "measured"}}))
+    for file, point in zip(sorted((folder / "runs").iterdir()), points):
+        file.rename(folder / "runs" / f"{point['name']}.r1.json")
+    done = pictures.plot(folder, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "out").glob("copymap-*.png")} == {
+        "copymap-a-b.png", "copymap-a-b-2.png"}
+    profile = tmp_path / "mine.toml"
+    profile.write_text('[[figures]]\nfile = "pins-per-message"\ntitle = "T"\nx = "size"\n'
+                       'y = "latency_us"\n')
+    done = pictures.plot(folder, "--profile", profile, "--out", tmp_path / "twice")
+    assert done.returncode == 2 and "pins-per-message" in done.stderr
+    assert done.stderr.count("\n") == 1 and not (tmp_path / "twice").exists()
+
+
+def test_bars_say_what_the_maps_and_lines_say():
+    group = group_of([made(workload__pattern="rr", workload__bytes=4096)],
+                     Point("A3", "A3", 64, 1, 1, "mine", "as-published"))
+    assert "requests are plain sends" in words(draw_bars.copy_bars(group))
+    bars = words(draw_bars.pin_bars(group))
+    assert "bytes sent: 4096 at 64" in bars and "Derived, the most there can be: " in bars
+    line = specs.Spec("f", "T", "threads", "pinned_pages")
+    assert "Derived, the most there can be: " in words(draw_lines.draw(group, line))
+
+
 def test_the_same_records_give_the_same_bytes(tmp_path):
     folder = pictures.write(tmp_path / "in", [made()])
     for out in ("one", "two"):

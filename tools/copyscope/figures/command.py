@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
+from collections import Counter
 from typing import Callable, Iterator
 
 from copyscope import command_line
-from copyscope.command_line import Parser
+from copyscope.command_line import Parser, folder
 from copyscope.figures import specs
-from copyscope.figures.groups import Group, slug, split
+from copyscope.figures.groups import Group, slugs, split
 from copyscope.records import BadRecord, Record, load_records
 
 try:
@@ -34,7 +34,7 @@ def parser() -> Parser:
     made = Parser("./tools/plot", EPILOG)
     made.add_argument("records", nargs="+", metavar="RECORDS",
                       help="run records, folders of them, or a sweep's folder")
-    made.add_argument("--out", required=True, metavar="DIR", help="where the figures go")
+    made.add_argument("--out", required=True, type=folder, metavar="DIR", help="where the figures go")
     made.add_argument("--profile", metavar="NAME",
                       help="draw the line figures of tools/profiles/NAME.toml, or of a file .toml")
     return made
@@ -56,8 +56,10 @@ def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
         for name, draw in (("copies-by-site", draw_bars.copy_bars),
                            ("pins-per-message", draw_bars.pin_bars)):
             yield name + group.suffix, lambda g=group, d=draw: d(g)
-        for label, mine in draw_bars.by_label(group).items():
-            yield (f"copymap-{slug(label)}{group.suffix}",
+        labelled = draw_bars.by_label(group)
+        names = slugs(labelled)
+        for label, mine in labelled.items():
+            yield (f"copymap-{names[label]}{group.suffix}",
                    lambda g=group, name=label, m=mine: draw_map.draw(g, name, m))
 
 
@@ -65,7 +67,8 @@ def load(sources: list[str]) -> list[Record]:
     """Load all records, each run once even if it was named twice."""
     found = {(record.id, record.source.resolve()): record for record in load_records(sources)}
     if not found:
-        raise BadRecord(", ".join(sources), "records", "there are none", "run the sweep first")
+        raise BadRecord(", ".join(sources), "records", "there are none",
+                        "run the sweep first, or unpack its runs.tar.xz")
     return list(found.values())
 
 
@@ -73,11 +76,14 @@ def run(options: argparse.Namespace) -> None:
     """Draw it all; print the names of the files."""
     # Every input is read and checked before the first file is written.
     work = list(jobs(split(load(options.records)), options.profile))
-    folder = Path(options.out)
-    folder.mkdir(parents=True, exist_ok=True)
+    twice = [name for name, times in Counter(name for name, _ in work).items() if times > 1]
+    if twice:
+        raise BadRecord(options.profile, "figures.file", f"{twice[0]!r} is drawn already",
+                        "take another name")
+    options.out.mkdir(parents=True, exist_ok=True)
     live = sys.stderr.isatty()
     for done, (name, draw) in enumerate(work, 1):
-        for file in style.save(draw(), folder / name):
+        for file in style.save(draw(), options.out / name):
             print(file)
         if live:
             print(f"\r\033[K{done}/{len(work)} {name[:60]}", end="", file=sys.stderr, flush=True)

@@ -109,7 +109,7 @@ def copy_bars(group: Group) -> Figure:
     page = Page(width, BELOW + NAMES_HEIGHT + HEIGHT + 0.3,
                 "Bytes that a CPU copied per payload byte, by site",
                 [f"How each is known: {known}"] * bool(known) + least + list(notes)
-                + [group.provenance], group.where)
+                + group.pattern_notes + [group.provenance], group.where)
     axes = columns_axes(page, list(sums), COLUMN, "Bytes copied [bytes / payload byte]")
     top = max(totals) * 1.12 or 1.0
     axes.set_ylim(0, top)
@@ -141,12 +141,11 @@ def pin_bars(group: Group) -> Figure:
         if why:
             whys.setdefault(why, {})[label] = None
     counts = {point.n for point, _ in points.values() if point}
-    derived = {record.at("pins.why") for record in group.records
-               if record.at("pins.how") == "derived"}
-    known = [f"Derived: {why}" for why in sorted(filter(None, derived))]
+    known = lines.pin_notes(group.records)
     notes = [sentence(counts).capitalize()] * bool(counts) + known
     if len({record.setting for record in group.records}) > 1:
         notes.insert(1, "Runs with different numbers of threads are taken together")
+    notes += lines.setting_notes(group.records, ("size",))
     notes += [f"not measured: {', '.join(who)}: {why}" for why, who in whys.items()]
     notes += [f"{len(sizes)} of {len(every)} sizes are shown"] * (len(sizes) < len(every))
     column = max(COLUMN * 0.8, len(sizes) * PINS_BAR + 0.25)

@@ -24,7 +24,6 @@ ONE, MANY = (6.0, 3.8), (3.7, 2.5)
 GUTTER_LEFT, GUTTER_BELOW, GUTTER_ABOVE, GAP, EDGE = 1.15, 0.65, 0.35, 0.25, 0.4
 HANDLE = 0.6                # of a legend: long enough for a whole period of the dashes
 ROWS = 22                   # of a legend before it takes a second column
-NAMES = 6                   # series named in one note
 
 
 def number_text(value: float, _: int = 0) -> str:
@@ -179,26 +178,9 @@ def missing_notes(all_panels: list[Panel]) -> list[str]:
             for why in series.missing.values():
                 where = f"{series.name} ({panel.title})" if panel.title else series.name
                 by_reason.setdefault(why, {})[where] = None
-    return [f"not measured: {', '.join(list(who)[:NAMES])}"
-            f"{f' and {len(who) - NAMES} more' if len(who) > NAMES else ''}: {why}"
+    return [f"not measured: {', '.join(list(who)[:lines.NAMES])}"
+            f"{f' and {len(who) - lines.NAMES} more' if len(who) > lines.NAMES else ''}: {why}"
             for why, who in by_reason.items()]
-
-
-def setting_notes(group: Group, spec: Spec) -> list[str]:
-    """Say so where a setting of threads or size was not what was opened or sent."""
-    used = (spec.x, *spec.series, spec.panels, *spec.where)
-    records = lines.picked(group.records, spec)
-    found = []
-    for key, words, pairs in (
-            ("threads", "\"Threads\" is a setting here; connections open",
-             {(record.setting, record.connections) for record in records}),
-            ("size", "\"Size\" is a setting here; bytes sent",
-             {(record.size, record.bytes) for record in records})):
-        other = sorted(pair for pair in pairs if pair[1] not in (None, pair[0]))
-        if key in used and other:
-            told = ", ".join(f"{real} at {setting}" for setting, real in other[:NAMES])
-            found.append(f"{words}: {told}{', ...' if len(other) > NAMES else ''}")
-    return found
 
 
 def time_notes(group: Group, spec: Spec) -> list[str]:
@@ -232,7 +214,11 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
                          "profile's where")
     if metric.timed and counts:
         found += time_notes(group, spec)
-    found += setting_notes(group, spec) + missing_notes(all_panels)
+    if spec.y == "pinned_pages":
+        found += lines.pin_notes(lines.picked(group.records, spec))
+    used = (spec.x, *spec.series, spec.panels, *spec.where)
+    found += lines.setting_notes(lines.picked(group.records, spec), used)
+    found += missing_notes(all_panels)
     if group.emulated:
         found.append("Made in an emulated guest: counts are exact, times mean nothing")
     return [". ".join(found), group.provenance] if found else [group.provenance]

@@ -223,8 +223,7 @@ def notes(chart: CopyMap, group: Group, records: list[Record]) -> list[str]:
         found.append(f"0 bytes passed: {', '.join(zero)}")
     found += copies.missing_notes(chart.sums)
     found += [f"{cause}: {remedy}" for cause, remedy in chart.causes.items() if remedy]
-    if group.facts["pattern"] == "rr":
-        found.append("Pattern rr: both ends send; requests are plain sends and count as payload")
+    found += group.pattern_notes
     whole = Group(group.facts, group.suffix, records)
     return [*found, whole.provenance]
 

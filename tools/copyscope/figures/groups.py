@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Iterable
 
 from copyscope.records import Record
 
@@ -49,6 +50,12 @@ class Group:
         return "; receivers: " + ", ".join(f"{label} {how}" for label, how in found.items())
 
     @property
+    def pattern_notes(self) -> list[str]:
+        """What to know of bytes where both ends send."""
+        return ["Pattern rr: both ends send; requests are plain sends and count as payload"] \
+            * (self.facts["pattern"] == "rr")
+
+    @property
     def emulated(self) -> bool:
         """True if a processor in software ran any of it."""
         return any(record.at("machine.emulated") for record in self.records)
@@ -68,6 +75,18 @@ def facts_of(record: Record) -> dict[str, str]:
 def slug(words: str) -> str:
     """Words as a piece of a file name."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", words).strip("-")
+
+
+def slugs(names: Iterable[str]) -> dict[str, str]:
+    """A piece of a file name for each of some names, no two alike."""
+    found: dict[str, str] = {}
+    for name in names:
+        made, number = slug(name), 1
+        while made in found.values():
+            number += 1
+            made = f"{slug(name)}-{number}"
+        found[name] = made
+    return found
 
 
 def piece(word: str, value: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Iterable
 
 from copyscope.figures.metrics import METRICS, value_of, x_of
 from copyscope.figures.specs import Spec
@@ -11,9 +12,8 @@ from copyscope.records import Record
 
 VARIANTS = ("A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",
             "A3-aligned-unreaped", "A3-reuse")
-
-
 MOST_PANELS = 12
+NAMES = 6                   # named in one note
 
 
 @dataclass
@@ -90,6 +90,28 @@ def picked(records: list[Record], spec: Spec) -> list[Record]:
                 return False
         return True
     return [record for record in records if fits(record)]
+
+
+def setting_notes(records: list[Record], keys: Iterable[str]) -> list[str]:
+    """Say so where a setting of threads or size was not what was opened or sent."""
+    found = []
+    for key, words, pairs in (
+            ("threads", "\"Threads\" is a setting here; connections open",
+             {(record.setting, record.connections) for record in records}),
+            ("size", "\"Size\" is a setting here; bytes sent",
+             {(record.size, record.bytes) for record in records})):
+        other = sorted(pair for pair in pairs if pair[1] not in (None, pair[0]))
+        if key in keys and other:
+            told = ", ".join(f"{real} at {setting}" for setting, real in other[:NAMES])
+            found.append(f"{words}: {told}{', ...' if len(other) > NAMES else ''}")
+    return found
+
+
+def pin_notes(records: list[Record]) -> list[str]:
+    """How numbers of pinned pages are derived, if they are. Older records do not say that it is
+    the most there can be."""
+    whys = {record.at("pins.why") for record in records if record.at("pins.how") == "derived"}
+    return [f"Derived, the most there can be: {why}" for why in sorted(filter(None, whys))]
 
 
 def relative(series: Series, per_thread: bool) -> None:
