@@ -54,6 +54,7 @@ class Guest:
         command = SET_UP.format(address=address, command=shlex.join(
             ["build/trace_run", *words, "--path", "peer", "--json", "/out/record.json"]))
         self.record = folder / "record.json"
+        self.waits = False  # for a partner
         self.process = subprocess.Popen(
             [str(word) for word in (*TIED, GUEST, "--kernel", release, "--memory", options.memory,
                                     "--timeout", options.timeout, "--net", link.fileno(), "--out",
@@ -71,6 +72,7 @@ def pass_on(listener: Guest, waiting: threading.Event) -> None:
     """Show what the listener says but for its two lines of progress; note that it waits."""
     for line in listener.process.stderr:
         if line.startswith(WAITING):
+            listener.waits = True
             waiting.set()
         elif PLAN not in line:
             sys.stderr.write(line)
@@ -88,8 +90,8 @@ def run_both(options, releases: list[str], words: list[str], folders: list[Path]
         reader = threading.Thread(target=pass_on, args=(listener, waiting), daemon=True)
         reader.start()
         waiting.wait()
-        if listener.process.poll() is not None:
-            return listener.process.returncode or 1
+        if not listener.waits:
+            return listener.process.wait() or 1
         guests.append(Guest(options, releases[1], links[1], CONNECTOR,
                             [*words, "--connect", LISTENER], folders[1],
                             stdout=subprocess.PIPE))
