@@ -14,7 +14,7 @@ import pytest
 from helpers import records
 
 sys.path.insert(0, str(records.ROOT / "tools"))
-from copyscope.matrix import cells, guests, rows, table  # noqa: E402
+from copyscope.matrix import cells, command, guests, rows, table  # noqa: E402
 
 MATRIX = records.ROOT / "tools" / "matrix"
 CELL = cells.Cell("veth", "A3")
@@ -34,6 +34,10 @@ def test_names_of_cells_are_names_of_files_and_all_different():
     names = [each.name for each in cells.cells(list(cells.PATHS), cells.VARIANTS)]
     assert len(set(names)) == len(names) == len(cells.PATHS) * 3
     assert all(part.isalnum() for name in names for part in name.split("-"))
+
+
+def test_what_is_named_twice_is_made_once():
+    assert command.words(cells.KERNELS)("6.12; 7.2;6.12") == ["6.12", "7.2"]
 
 
 def test_a_word_with_a_space_reaches_trace_run_as_one():

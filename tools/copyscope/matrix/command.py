@@ -28,7 +28,8 @@ example: ./tools/matrix --out results/matrix"""
 def words(known: tuple[str, ...]):
     """Return a reader of a list, separated by semicolons, of words from `known`."""
     def read(text: str) -> list[str]:
-        found = [each.strip() for each in text.split(";") if each.strip()]
+        # Named twice it would be made twice, into the same files.
+        found = list(dict.fromkeys(each.strip() for each in text.split(";") if each.strip()))
         for each in found:
             if each not in known:
                 raise argparse.ArgumentTypeError(f"{each!r} is none of {'; '.join(known)}")
