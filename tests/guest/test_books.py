@@ -227,7 +227,7 @@ def launched_from_the_host(tmp_path_factory):
     """The command that a person types on the host, with a record in a file."""
     file = tmp_path_factory.mktemp("host") / "record.json"
     return file, records.run("A3", LARGE_BYTES, 4, "--kernel", "6.1", "--messages", 100,
-                             "--json", file, timeout_s=120)
+                             "--json", file, timeout_s=400)
 
 
 def test_launcher_brings_report_and_record_home(from_host):
@@ -241,6 +241,6 @@ def test_launcher_brings_report_and_record_home(from_host):
 
 def test_launcher_passes_one_document_and_the_exit_code():
     done = records.run("A3", LARGE_BYTES, 2, "--kernel", "6.12", "--messages", 50,
-                       "--break", "drop-completion", "--json", "-", timeout_s=120)
+                       "--break", "drop-completion", "--json", "-", timeout_s=400)
     assert done.code == 1
     assert records.law(done.record, "completion")["status"] == "broken"

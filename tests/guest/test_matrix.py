@@ -120,8 +120,9 @@ def test_without_scatter_gather_every_byte_is_moved_and_none_copied_late(row, pa
     assert found["late_bytes"] == found["clean_bytes"] == 0
 
 
-def test_not_all_completions_say_that_a_veth_without_scatter_gather_moved_every_byte(table):
-    rows = [table[kernel, "veth, no SG", "A3"] for kernel in KERNELS]
+def test_not_all_completions_say_that_a_device_without_scatter_gather_moved_every_byte(table):
+    # In one run of ten or so they do, by chance.
+    rows = [table[kernel, path, "A3"] for kernel in KERNELS for path in NO_SG]
     assert sum(row["copied_completions"] for row in rows) < sum(row["completions"] for row in rows)
 
 
