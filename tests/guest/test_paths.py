@@ -35,13 +35,16 @@ NO_TSO = switched("--no-tso", ALL_PATHS)
 SMALL = switched("--mtu 576", ("lo", "veth", "nic"))
 IPV6 = switched("--ipv6", ALL_PATHS)
 TAPPED = switched("--tap tx", ALL_PATHS)
-LOSSY = switched("--netem loss+3%", ALL_PATHS, LOSSY_MESSAGES)
-COPIED_LOSSY = {"copied": f"A1 {LARGE_BYTES} 2 --messages {LOSSY_MESSAGES} --netem loss+3%"}
+# Some 300 packets of data at least: that all come through once is one run in millions.
+LOSSY = switched("--netem loss+5%", ALL_PATHS, LOSSY_MESSAGES)
+COPIED_LOSSY = {"copied": f"A1 {LARGE_BYTES} 2 --messages {LOSSY_MESSAGES} --netem loss+5%"}
+# How many completions say COPIED is chance: one run in ten or so of those above has all.
+TOLD = {f"told.{turn}": f"A3 {LARGE_BYTES} 2 --messages 40 --no-sg" for turn in range(5)}
 SPOILED = {"lose-update": f"A3 {LARGE_BYTES} 2 --path nic --messages 40 --break lose-update",
            "detach.clean": f"A3 {LARGE_BYTES} 2 --path nic --messages 40 --break detach:clean",
            "detach.reshape": f"A3 {LARGE_BYTES} 2 --no-sg --messages 40 --break detach:reshape",
            "detach.taps": f"A3 {LARGE_BYTES} 2 --tap tx --messages 40 --break detach:taps"}
-BALANCED = (PRIMES | LARGE | NO_SG | NO_TSO | SMALL | IPV6 | TAPPED | LOSSY | COPIED_LOSSY)
+BALANCED = (PRIMES | LARGE | NO_SG | NO_TSO | SMALL | IPV6 | TAPPED | LOSSY | COPIED_LOSSY | TOLD)
 # What a person would see of the NICs before and after a run that is killed.
 KILLED = """
 look() { for nic in eth0 eth1; do cat /sys/class/net/$nic/mtu
@@ -144,12 +147,17 @@ def test_without_scatter_gather_every_byte_is_moved_and_none_copied_late(outcome
     assert records.site(record, "tx_copy") == 0
 
 
-def test_completions_do_not_tell_what_a_device_without_scatter_gather_costs(outcome):
-    record = outcome.record("no-sg.veth")
-    work = record["workload"]
-    assert work["completions_copied"] < work["completions"]
-    quiet = work["completions"] - work["completions_copied"]
-    assert f"{quiet} of {work['completions']} completions did not say COPIED" in record["verdict"]
+def test_completions_do_not_tell_what_a_device_without_scatter_gather_costs(outcomes):
+    quiet = 0
+    for outcome, run in itertools.product(outcomes.values(), TOLD | {"no-sg.veth": ""}):
+        record = outcome.record(run)
+        work = record["workload"]
+        silent = work["completions"] - work["completions_copied"]
+        sentence = f"{silent} of {work['completions']} completions did not say COPIED"
+        assert (sentence in record["verdict"]) == (silent > 0), run
+        assert records.site(record, "reshape") >= left(record)
+        quiet += silent
+    assert quiet > 0
 
 
 @pytest.mark.parametrize("run", NO_TSO)
@@ -184,7 +192,7 @@ def test_a_capture_at_the_sender_adds_a_copy_of_every_byte(outcome, run):
 @pytest.mark.parametrize("run", LOSSY)
 def test_lost_packets_are_found_dropped_and_sent_again(outcome, run):
     record = outcome.record(run)
-    assert record["path"]["netem"] == "loss 3%"
+    assert record["path"]["netem"] == "loss 5%"
     assert count(record, "retrans_referenced_bytes") > 0
     assert count(record, "dropped_referenced_bytes") > 0
 
