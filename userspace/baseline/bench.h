@@ -96,6 +96,9 @@ void work_reap(pid_t pid);
 /* Keeps this process, and children made later, on one CPU: the @index-th it may use. */
 void work_pin(int index);
 
+/* The number of that CPU; -1 if the kernel does not tell. */
+int work_cpu(int index);
+
 /* Seconds by the monotonic clock, for deadlines. */
 double work_now(void);
 

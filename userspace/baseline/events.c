@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "userspace/baseline/bench.h"
 #include "userspace/baseline/code.h"
 
 #define TRACEFS "/sys/kernel/tracing"
@@ -67,7 +68,7 @@ static int syscall_number(const char *name, size_t len)
 	abort();
 }
 
-/* "%name" becomes the number of that system call, "@" the device. */
+/* "%name" becomes the number of that system call, "@" the device, "#" the CPU. */
 static void fill_filter(const char *from, const char *device, char *to, size_t size)
 {
 	size_t used = 0;
@@ -75,6 +76,8 @@ static void fill_filter(const char *from, const char *device, char *to, size_t s
 	for (*to = '\0'; *from && used < size; from++) {
 		if (*from == '@') {
 			used += snprintf(to + used, size - used, "%s", device);
+		} else if (*from == '#') {
+			used += snprintf(to + used, size - used, "%d", work_cpu(0));
 		} else if (*from == '%') {
 			size_t len = strspn(from + 1, "abcdefghijklmnopqrstuvwxyz0123456789");
 

@@ -11,7 +11,8 @@
 #include <stddef.h>
 
 /*
- * name in the record, tracepoint, filter. "@" in a filter stands for the device of the path.
+ * name in the record, tracepoint, filter. "@" in a filter stands for the device of the path, "#" for
+ * the CPU that work_pin(0) keeps to.
  * prctl is what starts and stops the counters. A task that was preempted has state 256
  * (TASK_REPORT_MAX, include/linux/sched.h), one that gave way has 0. "uprobe" is a probe on the
  * function that a benchmark names.
@@ -30,6 +31,7 @@
 	X(switches, "context switches", "sched/sched_switch", "")                              \
 	X(voluntary, "voluntary context switches", "sched/sched_switch",                       \
 	  "prev_state != 0 && prev_state != 256")                                              \
+	X(wakes_away, "wake-ups on other CPUs", "sched/sched_waking", "target_cpu != #")       \
 	X(forks, "tasks created", "sched/sched_process_fork", "")                              \
 	X(threads, "tasks created with shared memory", "task/task_newtask",                    \
 	  "clone_flags & 256")                                                                 \

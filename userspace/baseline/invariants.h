@@ -29,6 +29,7 @@ enum witness {
 	WITNESS_TURNS,		/* made, told by what they changed */
 	WITNESS_TOUCHED,	/* bytes, told by what was read or by what the memory holds then */
 	WITNESS_MAPPED,		/* pages of the mapping, by smaps */
+	WITNESS_DELAY,		/* shortest round trip (TCP_INFO) over the delay that was asked for */
 	WITNESS_COUNT
 };
 

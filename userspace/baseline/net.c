@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "userspace/baseline/spoil.h"
 #include "userspace/path/path.h"
 
 /* The same name on both sides, so that one filter counts the packets of both. */
@@ -142,7 +143,7 @@ static bool kernel_delays(void)
 
 static int join_by_veth(struct work *w, struct net *n)
 {
-	unsigned int delay_us = w->settings->rtt_ms * 1000 / 2;
+	unsigned int delay_us = spoil_rtt_ms(w->settings) * 1000 / 2;
 	char batch[BATCH_BYTES];
 	int err;
 
@@ -181,7 +182,7 @@ static int open_tun(struct work *w)
 
 static int join_by_relay(struct work *w, struct net *n)
 {
-	uint64_t delay_ns = w->settings->rtt_ms * MS / 2;
+	uint64_t delay_ns = spoil_rtt_ms(w->settings) * MS / 2;
 	int tun[2], err = 0;
 
 	for (enum side side = NEAR; side <= FAR && !err; side++) {

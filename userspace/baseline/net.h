@@ -38,6 +38,9 @@ bool net_established(int fd);
 /* Adds to w->how what kept a sender waiting, as TCP itself tells (TCP_INFO). */
 void net_tell_limits(struct work *w, int fd);
 
+/* The shortest round trip that TCP measured, over the delay that was asked for; NAN: none. */
+double net_delay_kept(const struct work *w, int fd);
+
 /* Bytes that the path's device received on this side. */
 double net_received_bytes(const struct work *w);
 

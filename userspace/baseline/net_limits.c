@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Asks TCP what kept a sender waiting; apart, as the kernel's tcp_info is not the C library's. */
+/*
+ * Asks TCP what kept a sender waiting and how long trips are; apart, as the kernel's tcp_info is not
+ * the C library's.
+ */
 #include <linux/tcp.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +13,17 @@
 #include "userspace/baseline/net.h"
 
 #define LIMITS "; limited of its busy time by: "
+
+double net_delay_kept(const struct work *w, int fd)
+{
+	struct tcp_info info = {};
+	socklen_t size = sizeof(info);
+
+	/* ~0: the kernel has measured none yet (include/linux/win_minmax.h). */
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) || info.tcpi_min_rtt == ~0u)
+		return NAN;
+	return info.tcpi_min_rtt / (1000 * w->settings->rtt_ms);
+}
 
 void net_tell_limits(struct work *w, int fd)
 {

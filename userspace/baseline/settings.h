@@ -18,6 +18,8 @@ enum spoil {
 	SPOIL_PACKET,	/* a packet on another device */
 	SPOIL_READ,		/* a read from the disk */
 	SPOIL_HOLE,		/* files are holes: no disk has anything of them */
+	SPOIL_APART,		/* the peer is on another CPU */
+	SPOIL_NEAR,		/* the remote path has no delay */
 	SPOIL_COUNT
 };
 

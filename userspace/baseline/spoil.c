@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -14,6 +15,7 @@
 
 static const char *const names[SPOIL_COUNT] = {
 	"none", "skip", "syscall", "sleep", "fault", "fork", "packet", "read", "hole",
+	"apart", "near",
 };
 
 int spoil_named(const char *word)
@@ -27,6 +29,25 @@ int spoil_named(const char *word)
 uint64_t spoil_calls(const struct settings *s, uint64_t calls)
 {
 	return s->spoil == SPOIL_SKIP && calls > 1 ? calls / 2 : calls;
+}
+
+void spoil_peer(const struct settings *s)
+{
+	int here = sched_getcpu();
+	cpu_set_t others;
+
+	if (s->spoil != SPOIL_APART)
+		return;
+	CPU_ZERO(&others);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (cpu != here)
+			CPU_SET(cpu, &others);
+	sched_setaffinity(0, sizeof(others), &others);
+}
+
+double spoil_rtt_ms(const struct settings *s)
+{
+	return s->spoil == SPOIL_NEAR ? 0 : s->rtt_ms;
 }
 
 static void touch_a_page(void)

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "userspace/baseline/families.h"
+#include "userspace/baseline/spoil.h"
 
 enum { PROCESS, THREAD };
 
 struct pipes {
 	int there[2], back[2];
+	const struct settings *settings;
 };
 
 /* Ends when the other end of its pipe is closed, or by a byte that is not 0. */
@@ -21,6 +23,7 @@ static void *echo(void *argument)
 	struct pipes *p = argument;
 	char byte;
 
+	spoil_peer(p->settings);
 	while (read(p->there[0], &byte, 1) == 1 && !byte)
 		if (write(p->back[1], &byte, 1) != 1)
 			break;
@@ -47,7 +50,7 @@ static int round_trips(struct work *w, struct pipes *p, uint64_t calls)
 
 static int time_switch(struct work *w, const struct row *row, uint64_t calls)
 {
-	struct pipes p;
+	struct pipes p = { .settings = w->settings };
 	pthread_t thread;
 	pid_t pid = 0;
 	int err = 0;
@@ -84,6 +87,7 @@ static int time_switch(struct work *w, const struct row *row, uint64_t calls)
 #define INVARIANTS {                                                                        \
 	{ AT_LEAST, EVENT_switches, 2, -1, 0.02, "two switches a round trip" },             \
 	{ AT_MOST, EVENT_switches, 2, 4, 0.05, "no more than two switches a round trip" },  \
+	{ AT_MOST, EVENT_wakes_away, 0.05, 0, 0, "both are on one CPU" },                   \
 	{ EXACTLY, EVENT_forks, 0, 0, 0, "no task created" },                               \
 	{ EXACTLY, EVENT_reads, 2, 0, 0.0005, "two reads a round trip" },                   \
 	{ EXACTLY, EVENT_writes, 2, 0, 0.0005, "two writes a round trip" },                 \

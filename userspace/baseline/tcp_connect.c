@@ -46,6 +46,7 @@ static void witness(struct work *w, int fd)
 		return;
 	w->witness[WITNESS_ESTABLISHED] += net_established(fd);
 	w->witness[WITNESS_RETRANSMITS] += net_retransmits(fd);
+	w->witness[WITNESS_DELAY] = fmin(w->witness[WITNESS_DELAY], net_delay_kept(w, fd));
 }
 
 static int one(struct work *w, const struct sockaddr_in *to, bool closing, uint64_t *ticks)
@@ -113,6 +114,7 @@ static const struct row rows[] = {
 	{ .name = "connect-remote", .title = "TCP connection set-up, remote path", .unit = "ms",
 	  .which = REMOTE, .calls = 300, .quick_calls = 30, .counted_calls = 53,
 	  .invariants = { EACH_CONNECTION,
+		{ AT_LEAST, WITNESS(WITNESS_DELAY), 0, 1, 0.01, "no trip is shorter than the delay" },
 		{ EXACTLY, WITNESS(WITNESS_OPENS), 1, 0, 0, "this end is opened" } } },
 	{ .name = "close", .title = "TCP connection teardown, loopback", .unit = "us",
 	  .which = LOOPBACK | CLOSING, .takes_turns = true, .calls = 20000, .quick_calls = 2000,

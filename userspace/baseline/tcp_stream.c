@@ -70,6 +70,7 @@ static int time_stream(struct work *w, const struct row *row, uint64_t calls)
 	net_region_begin(w);
 	err = send_all(w, fd, calls);
 	w->witness[WITNESS_RETRANSMITS] = net_retransmits(fd);
+	w->witness[WITNESS_DELAY] = net_delay_kept(w, fd);
 	net_tell_limits(w, fd);
 	shutdown(fd, SHUT_WR);
 	waitpid(peer, &status, 0);
@@ -100,7 +101,8 @@ static const struct row rows[] = {
 	  } },
 	{ .name = "tcp-stream-remote", .title = "peak TCP bandwidth, remote path",
 	  .unit = "Mbit/s", .which = REMOTE, .calls = 2000, .quick_calls = 300,
-	  .counted_calls = 211, .invariants = { EACH_SEND } },
+	  .counted_calls = 211, .invariants = { EACH_SEND,
+		{ AT_LEAST, WITNESS(WITNESS_DELAY), 0, 1, 0.01, "no trip is shorter than the delay" } } },
 };
 
 const struct family family_stream = {

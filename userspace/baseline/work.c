@@ -140,17 +140,28 @@ void work_reap(pid_t pid)
 		;
 }
 
-void work_pin(int index)
+int work_cpu(int index)
 {
-	cpu_set_t allowed, one;
+	cpu_set_t allowed;
 
 	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		return;
+		return -1;
 	index %= CPU_COUNT(&allowed);
-	CPU_ZERO(&one);
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &allowed) && !index--)
-			CPU_SET(cpu, &one);
+			return cpu;
+	return -1;
+}
+
+void work_pin(int index)
+{
+	int cpu = work_cpu(index);
+	cpu_set_t one;
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
