@@ -2,6 +2,7 @@
 """Figures show what the records say, say what was not measured, and can be read."""
 from __future__ import annotations
 
+import errno
 import json
 import math
 import resource
@@ -185,6 +186,21 @@ def test_every_file_is_there_and_none_is_blank(tmp_path):
     for name in names:
         assert variance(tmp_path / "out" / f"{name}.png") > 1e-3, name
         assert (tmp_path / "out" / f"{name}.svg").read_text().count("<path") > 20
+
+
+def test_a_full_disk_names_the_figure_and_spares_the_old_one(tmp_path, monkeypatch):
+    figure = draw_bars.copy_bars(group_of([made()]))
+    old = {file: file.read_bytes() for file in style.save(figure, tmp_path / "f")}
+
+    def half(part, **_):
+        part.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(figure, "savefig", half)
+    with pytest.raises(OSError) as caught:
+        style.save(figure, tmp_path / "f")
+    assert caught.value.filename == str(tmp_path / "f.svg")
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == old
 
 
 def test_labels_that_make_the_same_name_get_files_of_their_own(tmp_path):

@@ -129,6 +129,9 @@ def save(figure: Figure, stem: Path) -> list[Path]:
                 figure.savefig(part, format=kind, dpi=DPI,
                                metadata={"Date": None} if kind == "svg" else None)
                 part.replace(file)
+            except OSError as error:
+                # What fails while it is written names no file.
+                raise OSError(error.errno, error.strerror, str(file)) from None
             finally:
                 part.unlink(missing_ok=True)
             files.append(file)
