@@ -129,6 +129,12 @@ def test_working_sets_show_the_levels(rows):
     assert large["value"] > 5 * small["value"]
 
 
+def test_no_prefetcher_foresees_a_random_cycle(rows):
+    for name in "latency-l1", "latency-l2", "latency-l2-paged", "latency-l3", "latency-memory":
+        assert baseline.counted(rows[name], "share of loads of the next line") < 0.02
+    assert baseline.counted(rows["latency-array"], "share of loads of the next line") == 1
+
+
 def test_only_the_rows_named_are_run():
     assert set(baseline.quick("call-3", "switch")) == {"call-3", "switch-process",
                                                        "switch-thread"}

@@ -152,6 +152,16 @@ static uint64_t loads_since(const struct chain *c, const struct line *from, uint
 	return loads + (asked > loads ? (asked - loads) / lines * lines : 0);
 }
 
+/* Of a round, how much a prefetcher would foresee. */
+static double orderly_share(const struct chain *c)
+{
+	uint64_t lines = c->bytes / sizeof(struct line), orderly = 0;
+
+	for (uint64_t i = 0; i < lines; i++)
+		orderly += c->lines[i].next == &c->lines[(i + 1) % lines];
+	return (double)orderly / lines;
+}
+
 /* Each run goes on where the last one stopped: a part of a large cycle would stay in a cache. */
 static int time_latency(struct work *w, const struct row *row, uint64_t calls)
 {
@@ -172,6 +182,7 @@ static int time_latency(struct work *w, const struct row *row, uint64_t calls)
 	if (!w->counters)
 		return 0;
 	w->witness[WITNESS_TURNS] = loads_since(c, from, calls);
+	w->witness[WITNESS_ORDERLY] = orderly_share(c);
 	w->witness[WITNESS_SLOPE] = work_slope(walk_on, c);
 	w->witness[WITNESS_BYTES] = ram_huge_bytes(c->lines);
 	snprintf(w->how, sizeof(w->how), "working set of %llu KiB, %.0f KiB of it in huge pages",
@@ -198,22 +209,29 @@ static uint64_t sizes(const struct work *w, int i)
 	return bytes <= limit ? bytes : 0;
 }
 
-#define ROW(id, text, number, is_extra, curve)                                             \
+#define AT_RANDOM                                                                           \
+	{ AT_MOST, WITNESS(WITNESS_ORDERLY), 0, 0.02, 0, "no prefetcher foresees the order" }
+#define IN_ORDER                                                                            \
+	{ EXACTLY, WITNESS(WITNESS_ORDERLY), 0, 1, 0, "each load is of the next line" }
+
+#define ROW(id, text, number, is_extra, curve, order)                                             \
 	{ .name = id, .title = text, .unit = "ns", .which = number, .extra = is_extra,      \
 	  .calls = 1000000, .quick_calls = 100000, .counted_calls = 100003,                 \
 	  .point = curve, .x_unit = "bytes",                                                \
 	  .invariants = { ALL_IN_USER_MODE,                                                 \
 		TWICE_THE_TIME("twice the loads take twice as long: each waits for the last"), \
-		{ EXACTLY, WITNESS(WITNESS_TURNS), 1, 0, 0, "the cycle is walked so far" } } }
+		{ EXACTLY, WITNESS(WITNESS_TURNS), 1, 0, 0, "the cycle is walked so far" }, \
+		order } }
 
 static const struct row rows[] = {
-	ROW("latency-l1", "load from the L1 cache", L1, false, NULL),
-	ROW("latency-l2", "load from the L2 cache", L2, false, NULL),
+	ROW("latency-l1", "load from the L1 cache", L1, false, NULL, AT_RANDOM),
+	ROW("latency-l2", "load from the L2 cache", L2, false, NULL, AT_RANDOM),
 	ROW("latency-l2-paged", "load from the L2 cache, another page each time", L2_PAGED, true,
-	    NULL),
-	ROW("latency-l3", "load from the L3 cache", L3, false, NULL),
-	ROW("latency-memory", "load from main memory", MAIN, false, sizes),
-	ROW("latency-array", "load of the next line of an array: prefetched", ARRAY, true, sizes),
+	    NULL, AT_RANDOM),
+	ROW("latency-l3", "load from the L3 cache", L3, false, NULL, AT_RANDOM),
+	ROW("latency-memory", "load from main memory", MAIN, false, sizes, AT_RANDOM),
+	ROW("latency-array", "load of the next line of an array: prefetched", ARRAY, true, sizes,
+	    IN_ORDER),
 };
 
 const struct family family_latency = {
