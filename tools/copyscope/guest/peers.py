@@ -20,10 +20,8 @@ from copyscope.errors import Refused, Unusable
 from . import kernels
 from .command import memory
 from .kernels import ROOT
+from .tied import GUEST, TIED
 
-GUEST = ROOT / "tools" / "guest"
-# A guest ends with us, however we end.
-TIED = ("setpriv", "--pdeathsig", "TERM")
 EPILOG = """\
 The first kernel listens and sends, the second connects and receives; --role sender turns it round.
 The guests' NICs are joined by a pair of sockets that no one else can reach.

@@ -12,11 +12,10 @@ from pathlib import Path
 from copyscope import command_line
 from copyscope.command_line import Parser, whole
 from copyscope.errors import Unusable
-from copyscope.guest.kernels import SUITES
+from copyscope.guest.kernels import ROOT, SUITES
 
 from . import cells, guests, rows as reader, table
 
-ROOT = guests.ROOT
 EXIT_FINE, EXIT_BROKEN = 0, 1
 EPILOG = """\
 Every number comes from a run record; the records go to DIR/KERNEL/. A cell that could not run says

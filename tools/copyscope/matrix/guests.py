@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterable, Sequence
 
+from copyscope.guest.tied import GUEST, TIED
+
 from .cells import Cell
 
-ROOT = Path(__file__).resolve().parents[3]
-GUEST = ROOT / "tools" / "guest"
-# A guest ends with us, however we end.
-TIED = ("setpriv", "--pdeathsig", "TERM")
 GUEST_MIB, TIMEOUT_S = 1024, 1200
 NICS = 2
 # What each run leaves, by the ending of its name.
