@@ -16,7 +16,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 SYSROOT  :=# below it lie headers and libraries of another architecture
 CFLAGS   := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(EXTRA_CFLAGS)
 CPPFLAGS := -MMD -MP -I. -I$(BUILD)
-LIBS     := -lbpf -lelf -lz -ljansson -lcap -pthread
+LIBS     := -lbpf -lelf -lz -ljansson -lcap -lseccomp -pthread
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 BPFFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)
 
@@ -25,8 +25,10 @@ msg  = $(if $(Q),@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))")
 
 TRAMPOLINE := send refuse reference release reshape receive tap wire device gather cost
 TRACEPOINT := tracepoint wire device gather
+COMMON_SRC := $(wildcard userspace/common/*.c)
+COMMON_OBJ := $(COMMON_SRC:%.c=$(BUILD)/%.o)
 LIB_SRC    := $(wildcard userspace/trace/*.c userspace/counters/*.c userspace/path/*.c \
-		      userspace/peer/*.c)
+		      userspace/peer/*.c) $(COMMON_SRC)
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)
 WORK_SRC   := $(wildcard userspace/workload/*.c userspace/workload/variants/*.c)
 WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
@@ -88,9 +90,9 @@ help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 # Programs
-$(BUILD)/workload: $(WORK_OBJ)
+$(BUILD)/workload: $(WORK_OBJ) $(COMMON_OBJ)
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -pthread -lm -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lcap -lseccomp -pthread -lm -o $@
 
 $(BUILD)/libcopyscope.a: $(LIB_OBJ)
 $(BUILD)/libbaseline.a: $(BASE_OBJ)

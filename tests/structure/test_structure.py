@@ -78,6 +78,11 @@ def test_the_workload_knows_nothing_of_probes():
                          under("userspace/workload/"))
 
 
+def test_what_all_share_knows_nothing_of_them():
+    assert not includers(r"^(userspace/(?!common/)|bpf|vmlinux|build)/|skel\.h$",
+                         under("userspace/common/"))
+
+
 def test_what_the_kernel_runs_knows_nothing_of_user_space():
     assert not includers(r"^userspace/|^std(io|lib)\.h$", under("bpf/", "vmlinux/"))
 

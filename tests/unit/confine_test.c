@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a confined process cannot do any more, tried in a child that does it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "userspace/common/confine.h"
+
+enum { STATUS_BYTES = 4096 };
+
+/* Runs @act in a child; its status as of waitpid(). */
+static int status_of(int (*act)(enum confine_role), enum confine_role role)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(act(role));
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void assert_fine(int (*act)(enum confine_role), enum confine_role role)
+{
+	int status = status_of(act, role);
+
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail_msg("role %d: status %x", role, status);
+}
+
+static void assert_killed(int (*act)(enum confine_role), enum confine_role role)
+{
+	int status = status_of(act, role);
+
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
+		fail_msg("role %d: not killed by SIGSYS but status %x", role, status);
+}
+
+/* Memory of all sizes, a file that is not opened, output: what glibc does by itself. */
+static int live(enum confine_role role)
+{
+	char *volatile text;
+
+	if (confine_syscalls(role))
+		return 2;
+	for (size_t bytes = 16; bytes < 64 << 20; bytes *= 8) {
+		text = malloc(bytes);
+		if (!text)
+			return 3;
+		memset(text, 1, bytes);
+		text = realloc(text, 3 * bytes);
+		free(text);
+	}
+	if (open("/etc/passwd", O_RDONLY) >= 0 || errno != EACCES)
+		return 4;
+	return printf("%s", "") || fflush(stdout);
+}
+
+static int execute(enum confine_role role)
+{
+	char *const argv[] = { "true", NULL };
+
+	if (confine_syscalls(role))
+		return 2;
+	execv("/bin/true", argv);
+	return 3;
+}
+
+static int have_child(enum confine_role role)
+{
+	if (confine_syscalls(role))
+		return 2;
+	return fork() ? 3 : 4;
+}
+
+static int write_file(enum confine_role role)
+{
+	if (confine_syscalls(role))
+		return 2;
+	open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	return 3;
+}
+
+static int make_code(enum confine_role role)
+{
+	if (confine_syscalls(role))
+		return 2;
+	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return 3;
+}
+
+static int signal_others(enum confine_role role)
+{
+	if (confine_syscalls(role))
+		return 2;
+	tgkill(getppid(), getppid(), 0);
+	return 3;
+}
+
+static int open_packet_socket(enum confine_role role)
+{
+	if (confine_syscalls(role))
+		return 2;
+	socket(AF_PACKET, SOCK_RAW, 0);
+	return 3;
+}
+
+static int open_socket(enum confine_role role)
+{
+	if (confine_syscalls(role))
+		return 2;
+	return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) < 0;
+}
+
+static void *nothing(void *argument)
+{
+	return argument;
+}
+
+static int start_thread(enum confine_role role)
+{
+	pthread_t thread;
+
+	if (confine_syscalls(role))
+		return 2;
+	return pthread_create(&thread, NULL, nothing, NULL) || pthread_join(thread, NULL);
+}
+
+static void test_every_role_lives_and_executes_nothing(void **state)
+{
+	for (int role = 0; role < CONFINE_ROLES; role++) {
+		assert_fine(live, role);
+		assert_killed(execute, role);
+		assert_killed(have_child, role);
+		assert_killed(write_file, role);
+		assert_killed(make_code, role);
+		assert_killed(signal_others, role);
+		assert_killed(open_packet_socket, role);
+	}
+}
+
+static void test_threads_are_for_those_that_have_some(void **state)
+{
+	assert_fine(start_thread, CONFINE_MEASURE);
+	assert_fine(start_thread, CONFINE_SERVER);
+	assert_fine(start_thread, CONFINE_CLIENT);
+	assert_killed(start_thread, CONFINE_PARSE);
+	assert_killed(start_thread, CONFINE_DOORMAN);
+}
+
+static void test_sockets_are_for_those_that_talk(void **state)
+{
+	assert_fine(open_socket, CONFINE_DOORMAN);
+	assert_fine(open_socket, CONFINE_SERVER);
+	assert_fine(open_socket, CONFINE_RESTORE);
+	assert_killed(open_socket, CONFINE_PARSE);
+	assert_killed(open_socket, CONFINE_MEASURE);
+	assert_killed(open_socket, CONFINE_RELAY);
+}
+
+static bool is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+static int close_most(enum confine_role unused)
+{
+	int keep[] = { 40, -1, 1, 20, 40, 2 };
+
+	for (int fd = 3; fd < 50; fd++)
+		dup2(2, fd);
+	if (confine_descriptors(keep, 6))
+		return 2;
+	for (int fd = 0; fd < 50; fd++)
+		if (is_open(fd) != (fd == 1 || fd == 2 || fd == 20 || fd == 40))
+			return 3;
+	return 0;
+}
+
+static int close_all(enum confine_role unused)
+{
+	return confine_descriptors(NULL, 0) || is_open(0) || is_open(1) || is_open(2);
+}
+
+static void test_only_named_descriptors_stay(void **state)
+{
+	assert_fine(close_most, 0);
+	assert_fine(close_all, 0);
+}
+
+/* The value of one line of our own /proc/self/status, which has to be open before. */
+static bool line_is(const char *status, const char *key, const char *value)
+{
+	const char *line = strstr(status, key);
+
+	return line && !strncmp(line + strlen(key), value, strlen(value));
+}
+
+static int drop_all(enum confine_role unused)
+{
+	char status[STATUS_BYTES] = {};
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+
+	if (confine_for_good() || read(fd, status, sizeof(status) - 1) < 0)
+		return 2;
+	if (!line_is(status, "Uid:\t", "65534\t65534\t65534\t65534\n") ||
+	    !line_is(status, "Gid:\t", "65534\t65534\t65534\t65534\n") ||
+	    !line_is(status, "Groups:\t", " \n") || !line_is(status, "NoNewPrivs:\t", "1\n"))
+		return 3;
+	for (const char *const *set = (const char *const[]){ "CapInh:\t", "CapPrm:\t", "CapEff:\t",
+							      "CapBnd:\t", "CapAmb:\t", NULL }; *set; set++)
+		if (!line_is(status, *set, "0000000000000000\n"))
+			return 4;
+	return prctl(PR_GET_SECUREBITS) ? 0 : 5;
+}
+
+static int drop_but_one(enum confine_role unused)
+{
+	cap_flag_value_t kill_set, admin_set;
+	cap_t caps;
+
+	if (confine_for_good_but(1ull << CAP_KILL))
+		return 2;
+	caps = cap_get_proc();
+	cap_get_flag(caps, CAP_KILL, CAP_EFFECTIVE, &kill_set);
+	cap_get_flag(caps, CAP_SYS_ADMIN, CAP_PERMITTED, &admin_set);
+	cap_free(caps);
+	return kill_set && !admin_set && getuid() == 65534 && confine_for_good() == 0 ? 0 : 3;
+}
+
+static void test_root_is_gone_for_good(void **state)
+{
+	if (geteuid())
+		skip();
+	assert_fine(drop_all, 0);
+	assert_fine(drop_but_one, 0);
+}
+
+int main(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	puts("not tested: the sanitizer's own calls are allowed, and so are many others");
+	return 0;
+#endif
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_role_lives_and_executes_nothing),
+		cmocka_unit_test(test_threads_are_for_those_that_have_some),
+		cmocka_unit_test(test_sockets_are_for_those_that_talk),
+		cmocka_unit_test(test_only_named_descriptors_stay),
+		cmocka_unit_test(test_root_is_gone_for_good),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

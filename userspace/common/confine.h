@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Takes from a process what it no longer needs, for good: descriptors, user, capabilities, system
+ * calls.
+ *
+ * The order is: open what is needed, confine_descriptors, confine_for_good, confine_syscalls. None
+ * of it can be taken back, and children inherit all of it. Each returns 0 or -errno and prints
+ * nothing.
+ */
+#ifndef COPYSCOPE_CONFINE_H
+#define COPYSCOPE_CONFINE_H
+
+#include <stdint.h>
+
+/*
+ * Closes every descriptor but the @count in @keep, in any order; -1 among them stands for none. 0, 1
+ * and 2 are closed, too, unless they are listed.
+ */
+int confine_descriptors(const int *keep, int count);
+
+/*
+ * Empties the bounding set and all capability sets, locks the securebits, sets NoNewPrivs and
+ * becomes nobody. A process that is not root keeps its user. The kernel clears the death signal
+ * (PR_SET_PDEATHSIG) of a process that changes its user: set it afterwards.
+ */
+int confine_for_good(void);
+
+/* The same, but the capabilities of this mask (1 << CAP_...) stay permitted and effective. */
+int confine_for_good_but(uint64_t capabilities);
+
+/* What a process does from now on. confine_syscalls.c has the list of each. */
+enum confine_role {
+	CONFINE_PARSE,		/* read, compute, write */
+	CONFINE_MEASURE,	/* read maps and counters, collect children, write the record */
+	CONFINE_SERVER,		/* the workload's ends */
+	CONFINE_CLIENT,
+	CONFINE_DOORMAN,	/* listen or connect, talk, pass the connection on */
+	CONFINE_RELAY,		/* carry packets from one descriptor to the other */
+	CONFINE_RESTORE,	/* give devices and settings back */
+	CONFINE_ROLES
+};
+
+/*
+ * Allows the system calls of that role. Any other one kills the process with SIGSYS, except that
+ * opening a file to read it is refused with EACCES: the C library does so by itself. To be called
+ * while there is one thread. A caller that uses jansson calls json_object_seed(0) before, which
+ * reads a file.
+ */
+int confine_syscalls(enum confine_role role);
+
+#endif
