@@ -15,6 +15,7 @@
 #include "userspace/trace/laws.h"
 #include "userspace/trace/machine.h"
 #include "userspace/trace/options.h"
+#include "userspace/trace/outcome.h"
 #include "userspace/trace/record_json.h"
 #include "userspace/trace/sites.h"
 #include "userspace/trace/text.h"
@@ -39,36 +40,32 @@ struct run {
 static int gather(struct run *run)
 {
 	struct record *r = &run->record;
+	int err;
 
 	for (int e = 0; e < END_COUNT; e++)
-		if (run->children[e].pid)
+		if (run->children[e].pid) {
 			app_totals_parse(&run->children[e], &r->app[e]);
+			end_outcome_read(&r->outcome.end[e], run->children[e].status);
+		}
+	r->outcome.interrupt_signal = children_interrupted();
 	ledger_derive(r);
 	sites_fill(r);
-	return peer_join(&run->peer, r);
+	err = peer_join(&run->peer, r);
+	outcome_decide(r);
+	return err;
 }
 
-static int judge(struct run *run)
+static bool judge(struct run *run)
 {
 	struct record *r = &run->record;
-	int failed = 0;
 
-	for (int e = 0; e < END_COUNT; e++) {
-		if (!r->app[e].known || r->app[e].exit_status) {
-			fprintf(stderr, "trace_run: the workload's %s ended with status %d\n",
-				e == END_SENDER ? "server" : "client", r->app[e].exit_status);
-			failed = 1;
-		}
-	}
-	/* Books that hold nothing balance, and say nothing. */
-	if (!failed && !r->app[END_SENDER].sum.accepted_bytes) {
-		fprintf(stderr, "trace_run: no byte was sent: give the run more --seconds\n");
-		failed = 1;
-	}
+	if (r->outcome.status == RUN_FAILED)
+		fprintf(stderr, "trace_run: the run failed: %s\n", r->outcome.reason);
 	causes_fill(r);
 	laws_fill(r);
+	outcome_excuse_laws(r);
 	costs_fill(r);
-	return failed;
+	return outcome_is_sound(r) && !laws_broken(r);
 }
 
 static int tell(struct run *run)
@@ -140,7 +137,7 @@ int main(int argc, char **argv)
 	result = EXIT_BROKEN;
 	if (window_measure(&run.window, run.children, r) || gather(&run))
 		goto out;
-	if (attempt_is_worth_another(r) && !children_interrupted() && !run.peer.interrupted) {
+	if (attempt_is_worth_another(r)) {
 		struct record lost = *r;
 
 		r->far = NULL; /* lost has it now */
@@ -148,7 +145,7 @@ int main(int argc, char **argv)
 		attempt_again(&lost, argv);
 		return EXIT_BROKEN;
 	}
-	if (!judge(&run) && !laws_broken(r))
+	if (judge(&run))
 		result = EXIT_FINE;
 	if (tell(&run))
 		result = EXIT_BROKEN;

@@ -104,8 +104,13 @@ def test_a_killed_end_fails_the_run_with_a_line_and_no_hang(end, pattern):
     finally:
         run.kill()
     assert done.code == 1
-    assert f"trace_run: the workload's {end} " in done.err
     record = done.record
+    outcome = record["outcome"]
+    assert outcome["status"] == "failed" and f"the run failed: {outcome['reason']}\n" in done.err
+    assert outcome["reason"].startswith(f"the {end} was killed by signal 9 (SIGKILL)")
+    ends = {"server": "sender", "client": "receiver"}
+    assert outcome[ends[end]] == {"exit_status": None, "signal": 9, "why": "a signal killed it"}
+    assert record["verdict"].startswith(f"The run failed: {outcome['reason']}; no verdict")
     assert record["workload"]["accepted_bytes"] is None and record["workload"]["why"]
     assert {"witness sent", "content"} <= records.laws_with(record, "not testable")
     assert not processes.children(run.pid)
@@ -118,10 +123,11 @@ def test_a_client_that_cannot_connect_fails_the_run_and_its_server_does_not_wait
                        "--addresses", "10.9.9.255,10.9.9.1/24", "--json", "-")
     assert done.code == 1
     assert "cannot connect to 10.9.9.255:9000" in done.err
-    assert "trace_run: the workload's client ended with status 1" in done.err
+    assert "the client ended with status 1" in done.record["outcome"]["reason"]
 
 
 def test_a_run_that_moves_nothing_is_no_success():
     done = records.run("A3", 64, 1, "--seconds", "0.000001", "--json", "-")
     assert done.code == 1
-    assert done.err == "trace_run: no byte was sent: give the run more --seconds\n"
+    assert done.err == "trace_run: the run failed: no byte was sent: give the run more --seconds\n"
+    assert done.record["outcome"]["status"] == "failed"

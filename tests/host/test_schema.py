@@ -9,7 +9,7 @@ import pytest
 from helpers import records
 
 # Keys that only some records have, or that older ones lack.
-OPTIONAL = {"parts", "peer", "host", "scheduling", "cost", "instruction_clock"}
+OPTIONAL = {"parts", "peer", "host", "scheduling", "cost", "instruction_clock", "outcome"}
 TABLE_OF_SITES = records.ROOT / "bpf" / "sites.h"
 
 
@@ -62,6 +62,10 @@ def test_records_of_all_kinds_are_accepted(words):
     # both or neither of what excludes each other
     ("workload.seconds", 2.0), ("workload.messages_asked", None), ("sockets.0.end", None),
     ("laws.0.residual", -1),
+    # an outcome that contradicts itself
+    ("outcome.status", "fine"), ("outcome.status", "failed"), ("outcome.reason", "hm"),
+    ("outcome.sender.exit_status", 1), ("outcome.receiver.exit_status", None),
+    ("outcome.receiver.signal", 9),
 ])
 def test_a_spoiled_record_is_refused(good, path, value):
     record = copy.deepcopy(good)

@@ -3,10 +3,12 @@
 #include "userspace/peer/half_json.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "userspace/trace/hooks.h"
+#include "userspace/trace/outcome_json.h"
 #include "userspace/trace/record_json.h"
 
 json_t *half_json(const struct record *r, enum end end, const struct child *child)
@@ -24,11 +26,11 @@ json_t *half_json(const struct record *r, enum end end, const struct child *chil
 							s->frames, "bytes", (json_int_t)s->tally.bytes,
 							"calls", (json_int_t)s->tally.calls));
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:i, s:i, s:b, s:b}", "type", "half", "record", record,
+	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:b, s:i, s:s}", "type", "half", "record", record,
 			 "stacks", stacks, "app", app ? app : json_null(), "lost_updates",
 			 (json_int_t)r->ledger.gauges.lost_updates, "pid", r->app[end].pid,
-			 "exit_status", r->app[end].exit_status, "fifo", r->fifo, "interrupted",
-			 children_interrupted());
+			 "ended", end_outcome_json(&r->outcome.end[end]), "fifo", r->fifo, "interrupted",
+			 r->outcome.interrupt_signal, "failure", r->outcome.failure);
 }
 
 /* One reader for a whole document: the first thing that is wrong fails it. */
@@ -259,10 +261,19 @@ static void read_app(struct reading *in, const json_t *o, struct app_totals *app
 	const json_t *totals = member(in, o, "app");
 
 	app->pid = whole(in, o, "pid");
-	app->exit_status = whole(in, o, "exit_status");
 	/* null: the workload died without a word. */
 	if (!json_is_null(totals))
 		in->wrong |= app_totals_read(totals, app) != 0;
+}
+
+static void read_ended(struct reading *in, const json_t *o, struct end_outcome *end)
+{
+	uint64_t exit_status = whole(in, o, "exit_status"), number = whole(in, o, "signal");
+
+	in->wrong |= exit_status > UINT8_MAX || number >= NSIG;
+	end->known = exit_status || number || json_is_integer(json_object_get(o, "exit_status"));
+	end->exit_status = exit_status;
+	end->signal = number;
 }
 
 int half_read(json_t *o, enum end end, struct record *r)
@@ -271,6 +282,7 @@ int half_read(json_t *o, enum end end, struct record *r)
 	const json_t *record = member(&in, o, "record");
 	const json_t *timing = member(&in, record, "timing");
 	const json_t *counters = member(&in, record, "counters");
+	uint64_t interrupted;
 
 	read_machine(&in, member(&in, record, "machine"), &r->machine);
 	read_path(&in, member(&in, record, "path"), &r->path);
@@ -283,6 +295,11 @@ int half_read(json_t *o, enum end end, struct record *r)
 		      r->counters[end]);
 	read_stacks(&in, member(&in, o, "stacks"), &r->ledger);
 	read_app(&in, o, &r->app[end]);
+	read_ended(&in, member(&in, o, "ended"), &r->outcome.end[end]);
+	words(&in, o, "failure", r->outcome.failure, sizeof(r->outcome.failure));
+	interrupted = whole(&in, o, "interrupted");
+	in.wrong |= interrupted >= NSIG;
+	r->outcome.interrupt_signal = in.wrong ? 0 : interrupted;
 	r->fifo = truth(&in, o, "fifo");
 	r->window_ns = whole(&in, timing, "window_ns");
 	r->ledger.gauges.first_byte_ns = whole(&in, timing, "first_byte_monotonic_ns");

@@ -100,6 +100,12 @@ int join_halves(struct record *sender, struct record *receiver)
 	for (enum site s = 0; s < SITE_COUNT; s++)
 		join_site(sender, receiver, s);
 	sender->app[END_RECEIVER] = receiver->app[END_RECEIVER];
+	sender->outcome.end[END_RECEIVER] = receiver->outcome.end[END_RECEIVER];
+	if (!sender->outcome.interrupt_signal)
+		sender->outcome.interrupt_signal = receiver->outcome.interrupt_signal;
+	if (!*sender->outcome.failure)
+		memcpy(sender->outcome.failure, receiver->outcome.failure,
+		       sizeof(sender->outcome.failure));
 	receiver->app[END_RECEIVER].sockets = NULL;
 	receiver->app[END_RECEIVER].socket_count = 0;
 	memcpy(sender->counters[END_RECEIVER], receiver->counters[END_RECEIVER],

@@ -191,8 +191,6 @@ static int read_and_join(struct peer *p, struct record *r, json_t *theirs)
 	struct record *other = calloc(1, sizeof(*other));
 	int err = other ? half_read(theirs, END_COUNT - 1 - p->here, other) : -ENOMEM;
 
-	p->interrupted = children_interrupted() ||
-			 json_is_true(json_object_get(theirs, "interrupted"));
 	if (!err)
 		err = join(p, r, other);
 	if (err && other) {

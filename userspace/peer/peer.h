@@ -18,7 +18,7 @@ struct peer {
 	char name[NAME_OF_ADDRESS_BYTES];	/* the other host's end of the control connection */
 	enum end here;
 	struct child *child;			/* the end that runs here */
-	bool stop_said, done, lost, interrupted;
+	bool stop_said, done, lost;
 	int64_t since_ms;			/* of the partner's end */
 };
 

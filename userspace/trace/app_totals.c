@@ -4,7 +4,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "userspace/trace/launch.h"
 
@@ -90,8 +89,6 @@ int app_totals_parse(const struct child *c, struct app_totals *totals)
 	int err;
 
 	totals->pid = c->pid;
-	totals->exit_status = WIFEXITED(c->status) ? WEXITSTATUS(c->status)
-						   : 128 + WTERMSIG(c->status);
 	err = app_totals_read(root, totals);
 	json_decref(root);
 	return err;

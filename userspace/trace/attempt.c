@@ -33,7 +33,7 @@ void attempt_begin(struct record *r)
 
 bool attempt_is_worth_another(const struct record *r)
 {
-	return (record_unseen(r, NULL) || record_missed(r)) &&
+	return r->outcome.status == RUN_BLIND && !r->far &&
 	       r->attempt < (r->window_ns < LONG_NS || (record_missed(r) && !r->fifo) ?
 				     ATTEMPTS : ATTEMPTS_LONG);
 }

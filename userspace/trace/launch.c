@@ -23,7 +23,7 @@ enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES
 enum { NOTICE_MS = 10000 };
 
 static volatile sig_atomic_t interrupted;
-static bool passed_on;
+static int passed_on; /* the first signal that was */
 
 static void on_signal(int number)
 {
@@ -165,13 +165,15 @@ static void child_read(struct child *c)
  * for both, as the peer may be what does not move. */
 static void pass_on_interrupt(struct child *children, int count)
 {
-	if (!interrupted)
+	int number = interrupted;
+
+	if (!number)
 		return;
 	interrupted = 0;
 	for (int i = 0; i < count; i++)
 		if (children[i].pid && !children[i].ended && (children[i].decides || passed_on))
 			kill(children[i].pid, SIGTERM);
-	passed_on = true;
+	passed_on = passed_on ? passed_on : number;
 }
 
 static int64_t now_ms(void)
@@ -199,7 +201,7 @@ static void end_the_other(struct child *children, int count, int64_t *failed_ms)
 	}
 }
 
-bool children_interrupted(void)
+int children_interrupted(void)
 {
 	return passed_on;
 }

@@ -50,8 +50,8 @@ int child_release(struct child *c);
  */
 void children_collect(struct child *children, int count, void (*tick)(void *), void *arg);
 
-/* True when a signal ended the run before its time. */
-bool children_interrupted(void);
+/* The signal that ended the run before its time; 0: none did. */
+int children_interrupted(void);
 
 /* Kills what still runs and frees; a zeroed child is accepted. */
 void child_end(struct child *c);
@@ -59,7 +59,7 @@ void child_end(struct child *c);
 /* Reads the totals that a child printed. 0, or -EINVAL if they are not whole. */
 int app_totals_parse(const struct child *c, struct app_totals *totals);
 
-/* The same from the document itself, but for pid and exit status. */
+/* The same from the document itself, but for the pid. */
 struct json_t;
 int app_totals_read(const struct json_t *root, struct app_totals *totals);
 

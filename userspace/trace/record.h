@@ -75,7 +75,25 @@ struct app_totals {
 	bool content_unchecked;	/* by readers that may share a socket */
 	uint64_t elapsed_ns;
 	struct latency latency;
-	int exit_status;
+};
+
+/* How one end of the workload ended. */
+struct end_outcome {
+	bool known;
+	int exit_status;	/* if no signal killed it */
+	int signal;		/* that killed it; 0: none */
+	bool hurried;		/* it did not end by itself: it was told to, then killed */
+};
+
+enum run_status { RUN_COMPLETE, RUN_FAILED, RUN_INTERRUPTED, RUN_BLIND };
+
+/* How the run ended. Status and reason follow from the rest: outcome.h. */
+struct run_outcome {
+	enum run_status status;
+	char reason[WHY_BYTES];
+	char failure[WHY_BYTES];	/* what went wrong beside the ends themselves; may be empty */
+	int interrupt_signal;		/* that ended the run before its time; 0: none */
+	struct end_outcome end[END_COUNT];
 };
 
 /* One hook and what became of it. */
@@ -172,6 +190,7 @@ struct record {
 	struct path_facts path;
 	struct workload_plan plan;
 	struct app_totals app[END_COUNT];
+	struct run_outcome outcome;
 	enum backend backend;
 	char backend_why[WHY_BYTES];
 	struct probe probes[PROBES_MAX];
@@ -207,6 +226,7 @@ const char *how_name(enum how how);
 const char *backend_name(enum backend backend);
 const char *law_status_name(enum law_status status);
 const char *probe_status_name(int status);
+const char *outcome_status_name(enum run_status status);
 
 /* True when a packet capture runs beside the path, whoever's namespace it is in. */
 bool record_tapped(const struct record *r);

@@ -8,6 +8,7 @@
 
 #include "userspace/trace/cost_json.h"
 #include "userspace/trace/laws.h"
+#include "userspace/trace/outcome_json.h"
 
 #ifndef COPYSCOPE_VERSION
 #define COPYSCOPE_VERSION "unknown"
@@ -355,6 +356,7 @@ json_t *record_json(const struct record *r)
 	put(o, "command", command);
 	put(o, "tool", json_pack("{s:s, s:s}", "version", tool_version, "commit", tool_commit));
 	put(o, "verdict", text(verdict));
+	put(o, "outcome", outcome_json(r));
 	put(o, "machine", machine_json(&r->machine));
 	put(o, "path", path_json(&r->path));
 	put(o, "workload", workload_json(r));

@@ -123,12 +123,27 @@ static const char *site_missing(const struct record *r)
 	return NULL;
 }
 
+/* What was counted is in the record; what it says of the variant is for a run that went as asked. */
+static void sentence_incomplete(const struct record *r, char *text, size_t size)
+{
+	static const char *const what[] = {
+		[RUN_FAILED] = "The run failed",
+		[RUN_INTERRUPTED] = "The run was interrupted",
+		[RUN_BLIND] = "The run was not seen whole",
+	};
+
+	snprintf(text, size, "%s: %s; no verdict on %s.", what[r->outcome.status],
+		 r->outcome.reason, r->plan.variant);
+}
+
 void verdict_sentence(const struct record *r, char *text, size_t size)
 {
 	size_t used;
 	int broken = laws_broken(r);
 
-	if (r->backend == BACKEND_NONE)
+	if (r->outcome.status != RUN_COMPLETE)
+		sentence_incomplete(r, text, size);
+	else if (r->backend == BACKEND_NONE)
 		snprintf(text, size, "%s on %s ran without probes: nothing was counted.",
 			 r->plan.variant, r->path.kind);
 	else if (site_missing(r))

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Claims about the end of a run: what it is called, and that no number of a failed one is praised. */
+#include "tests/unit/made_record.h"
+
+#include <signal.h>
+
+#include "userspace/trace/outcome.h"
+
+/* What waitpid gives. */
+static int exited(int status) { return status << 8; }
+static int killed(int number) { return number; }
+
+static void judge(struct made *m, int server, int client)
+{
+	end_outcome_read(&m->r.outcome.end[END_SENDER], server);
+	end_outcome_read(&m->r.outcome.end[END_RECEIVER], client);
+	made_judge(m);
+	outcome_decide(&m->r);
+	outcome_excuse_laws(&m->r);
+}
+
+static void says(const struct made *m, enum run_status status, const char *reason)
+{
+	char verdict[400];
+
+	assert_int_equal(m->r.outcome.status, status);
+	assert_string_equal(m->r.outcome.reason, reason);
+	verdict_sentence(&m->r, verdict, sizeof(verdict));
+	if (status == RUN_COMPLETE)
+		return;
+	assert_null(strstr(verdict, "copied"));
+	assert_non_null(strstr(verdict, reason));
+	assert_non_null(strstr(verdict, "no verdict"));
+}
+
+static void two_good_ends_make_a_complete_run(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	judge(&m, exited(0), exited(0));
+	says(&m, RUN_COMPLETE, "");
+	assert_true(outcome_is_sound(&m.r));
+	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "");
+}
+
+static void a_broken_law_alone_leaves_a_run_complete(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	made_tx(&m, 0)->count[COUNT_released_pages]--;
+	judge(&m, exited(0), exited(0));
+	says(&m, RUN_COMPLETE, "");
+	assert_int_equal(laws_broken(&m.r), 1);
+}
+
+static void a_killed_server_is_told_first_and_its_laws_say_nothing(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	m.r.app[END_SENDER].known = false;
+	judge(&m, killed(SIGKILL), exited(1));
+	says(&m, RUN_FAILED, "the server was killed by signal 9 (SIGKILL); the client ended with status 1");
+	assert_false(outcome_is_sound(&m.r));
+	assert_string_equal(made_laws(&m, LAW_BALANCED),
+			    "receive,refusal,causes of late_copy,causes of reshape,probes,");
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "");
+}
+
+static void a_killed_client_comes_before_the_status_of_the_server(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	judge(&m, exited(1), killed(SIGKILL));
+	says(&m, RUN_FAILED, "the client was killed by signal 9 (SIGKILL); the server ended with status 1");
+}
+
+static void a_failed_run_that_was_blind_too_has_failed(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	made_probe(&m, "tx_copy")->unseen = 3;
+	judge(&m, exited(0), killed(SIGKILL));
+	says(&m, RUN_FAILED, "the client was killed by signal 9 (SIGKILL)");
+}
+
+static void packets_kept_from_the_probes_make_it_blind(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	made_probe(&m, "tx_copy")->unseen = 3;
+	judge(&m, exited(0), exited(0));
+	says(&m, RUN_BLIND, "the kernel kept 3 packets from the probes");
+	assert_true(outcome_is_sound(&m.r));
+}
+
+static void a_run_that_sent_nothing_has_failed(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	memset(m.app, 0, sizeof(m.app));
+	judge(&m, exited(0), exited(0));
+	says(&m, RUN_FAILED, "no byte was sent: give the run more --seconds");
+}
+
+static void a_signal_interrupts_and_what_arrived_is_still_judged(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	m.r.outcome.interrupt_signal = SIGINT;
+	judge(&m, exited(0), exited(0));
+	says(&m, RUN_INTERRUPTED, "signal 2 (SIGINT) ended it before its time");
+	assert_true(outcome_is_sound(&m.r));
+	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "");
+}
+
+static void an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_ends(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	m.r.outcome.interrupt_signal = SIGTERM;
+	m.app[END_RECEIVER][0].received_bytes -= 93;
+	made_rx(&m, 0)->count[COUNT_returned_bytes] -= 93;
+	made_rx(&m, 0)->site[SITE_rx_copy].bytes -= 93;
+	judge(&m, exited(0), exited(0));
+	says(&m, RUN_INTERRUPTED,
+	     "signal 15 (SIGTERM) ended it before its time; 93 bytes were still on their way");
+	assert_false(outcome_is_sound(&m.r));
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "");
+	assert_int_equal(made_law(&m, "end to end")->status, LAW_NOT_TESTABLE);
+	assert_int_equal(made_law(&m, "end to end")->residual, 93);
+}
+
+static void what_failed_before_a_signal_has_failed(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	m.r.outcome.interrupt_signal = SIGTERM;
+	strcpy(m.r.outcome.failure, "no progress");
+	judge(&m, exited(0), exited(0));
+	says(&m, RUN_FAILED, "no progress");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_good_ends_make_a_complete_run),
+		cmocka_unit_test(a_broken_law_alone_leaves_a_run_complete),
+		cmocka_unit_test(a_killed_server_is_told_first_and_its_laws_say_nothing),
+		cmocka_unit_test(a_killed_client_comes_before_the_status_of_the_server),
+		cmocka_unit_test(a_failed_run_that_was_blind_too_has_failed),
+		cmocka_unit_test(packets_kept_from_the_probes_make_it_blind),
+		cmocka_unit_test(a_run_that_sent_nothing_has_failed),
+		cmocka_unit_test(a_signal_interrupts_and_what_arrived_is_still_judged),
+		cmocka_unit_test(an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_ends),
+		cmocka_unit_test(what_failed_before_a_signal_has_failed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Decides how a run ended: complete, failed, interrupted or blind, and why. */
+#include "userspace/trace/outcome.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+const char *outcome_status_name(enum run_status status)
+{
+	static const char *const names[] = { "complete", "failed", "interrupted", "blind" };
+
+	return names[status];
+}
+
+const char *end_role(enum end end)
+{
+	return end == END_SENDER ? "the server" : "the client";
+}
+
+static void signal_text(int number, char text[static 32])
+{
+	const char *name = sigabbrev_np(number);
+
+	if (name)
+		snprintf(text, 32, "%d (SIG%.10s)", number, name);
+	else
+		snprintf(text, 32, "%d", number);
+}
+
+void end_outcome_read(struct end_outcome *end, int wait_status)
+{
+	end->known = true;
+	end->signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+	end->exit_status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
+}
+
+/* What is wrong with the end of one of them; empty if nothing is. */
+static void end_fault(const struct record *r, enum end e, char *text, size_t size)
+{
+	const struct end_outcome *end = &r->outcome.end[e];
+	char number[32];
+
+	*text = '\0';
+	if (end->known && end->signal) {
+		signal_text(end->signal, number);
+		snprintf(text, size, "%s was killed by signal %s", end_role(e), number);
+	} else if (end->known && end->exit_status) {
+		snprintf(text, size, "%s ended with status %d", end_role(e), end->exit_status);
+	} else if (!r->app[e].known) {
+		snprintf(text, size, "%s left no totals", end_role(e));
+	}
+}
+
+/* Both faults, a death before what may follow from it. */
+static void ends_fault(const struct record *r, char *text, size_t size)
+{
+	bool receiver_first = r->outcome.end[END_RECEIVER].signal && !r->outcome.end[END_SENDER].signal;
+	enum end first = receiver_first ? END_RECEIVER : END_SENDER;
+	char one[WHY_BYTES / 3], other[WHY_BYTES / 3];
+
+	end_fault(r, first, one, sizeof(one));
+	end_fault(r, END_COUNT - 1 - first, other, sizeof(other));
+	snprintf(text, size, "%s%s%s", one, *one && *other ? "; " : "", other);
+}
+
+static void set(struct run_outcome *o, enum run_status status, const char *reason)
+{
+	o->status = status;
+	snprintf(o->reason, sizeof(o->reason), "%s", reason);
+}
+
+static void set_interrupted(const struct record *r, struct run_outcome *o, const char *fault)
+{
+	uint64_t lacking = outcome_undelivered_bytes(r);
+	char number[32], on_the_way[64] = "";
+
+	signal_text(o->interrupt_signal, number);
+	if (lacking && !*fault)
+		snprintf(on_the_way, sizeof(on_the_way), "; %" PRIu64 " bytes were still on their way",
+			 lacking);
+	o->status = RUN_INTERRUPTED;
+	snprintf(o->reason, sizeof(o->reason), "signal %s ended it before its time%s%s%s", number,
+		 on_the_way, *fault ? "; " : "", fault);
+}
+
+void outcome_decide(struct record *r)
+{
+	struct run_outcome *o = &r->outcome;
+	char fault[WHY_BYTES - 80], line[WHY_BYTES];
+
+	ends_fault(r, fault, sizeof(fault));
+	/* What happens to the ends after a signal follows from it, unless the run had failed before. */
+	if (*o->failure) {
+		snprintf(line, sizeof(line), "%.150s%s%.80s", o->failure, *fault ? "; " : "", fault);
+		set(o, RUN_FAILED, line);
+	} else if (o->interrupt_signal) {
+		set_interrupted(r, o, fault);
+	} else if (*fault) {
+		set(o, RUN_FAILED, fault);
+	} else if (!r->app[END_SENDER].sum.accepted_bytes) {
+		set(o, RUN_FAILED, "no byte was sent: give the run more --seconds");
+	} else if (record_missed(r)) {
+		snprintf(line, sizeof(line), "the kernel skipped %" PRIu64 " runs of programs",
+			 record_missed(r));
+		set(o, RUN_BLIND, line);
+	} else if (record_unseen(r, NULL)) {
+		snprintf(line, sizeof(line), "the kernel kept %" PRIu64 " packets from the probes",
+			 record_unseen(r, NULL));
+		set(o, RUN_BLIND, line);
+	} else {
+		set(o, RUN_COMPLETE, "");
+	}
+}
+
+uint64_t outcome_undelivered_bytes(const struct record *r)
+{
+	const struct app_totals *tx = &r->app[END_SENDER], *rx = &r->app[END_RECEIVER];
+	uint64_t accepted = tx->sum.accepted_bytes + rx->sum.accepted_bytes;
+	uint64_t received = tx->sum.received_bytes + rx->sum.received_bytes;
+
+	return tx->known && rx->known && accepted > received ? accepted - received : 0;
+}
+
+/* These hold whenever the calls have returned, however the ends ended. */
+static bool holds_at_any_end(const char *law)
+{
+	static const char *const names[] = { "receive", "refusal", "causes of late_copy",
+					     "causes of reshape", "content", "probes" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(names[i], law))
+			return true;
+	return false;
+}
+
+bool outcome_is_sound(const struct record *r)
+{
+	char fault[WHY_BYTES];
+
+	ends_fault(r, fault, sizeof(fault));
+	return r->outcome.status != RUN_FAILED &&
+	       (r->outcome.status != RUN_INTERRUPTED || (!*fault && !outcome_undelivered_bytes(r)));
+}
+
+void outcome_excuse_laws(struct record *r)
+{
+	const struct run_outcome *o = &r->outcome;
+
+	if (outcome_is_sound(r))
+		return;
+	for (int i = 0; i < r->law_count; i++) {
+		struct law *law = &r->laws[i];
+
+		if (law->status == LAW_NOT_TESTABLE || holds_at_any_end(law->name))
+			continue;
+		law->status = LAW_NOT_TESTABLE;
+		snprintf(law->why, sizeof(law->why), "the run %s: %.200s",
+			 o->status == RUN_FAILED ? "failed" : "was interrupted", o->reason);
+	}
+}
