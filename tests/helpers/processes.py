@@ -5,14 +5,17 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import signal
 import struct
 import time
 from pathlib import Path
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER = 38, 22, 36
-SYSCALLS = {"x86_64": {"bpf": 321, "unshare": 272, "setns": 308},
-            "aarch64": {"bpf": 280, "unshare": 97, "setns": 268}}
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG = 38, 22, 36, 1
+SYSCALLS = {"x86_64": {"bpf": 321, "unshare": 272, "setns": 308, "socket": 41, "execve": 59,
+                       "connect": 42, "perf_event_open": 298},
+            "aarch64": {"bpf": 280, "unshare": 97, "setns": 268, "socket": 198, "execve": 221,
+                        "connect": 203, "perf_event_open": 241}}
 
 
 def wait_until(happens, timeout_s: float = 10):
@@ -68,6 +71,11 @@ def become_subreaper(on: bool) -> None:
     assert LIBC.prctl(PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0) == 0
 
 
+def die_with_parent() -> None:
+    """Whoever calls it is killed when the process that started it ends, however that ends."""
+    assert LIBC.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0) == 0
+
+
 def reap_orphans(known: set[int]) -> list[list[str]]:
     """Collects dead children of ours that nobody else knows; returns those still alive."""
     alive = []
@@ -80,15 +88,16 @@ def reap_orphans(known: set[int]) -> list[list[str]]:
     return alive
 
 
-def forbid(*names: str):
-    """Returns a preexec_fn: the process and its children die of SIGSYS at these system calls."""
+def forbid(*names: str, error: int = 0):
+    """Returns a preexec_fn: the process and its children die of SIGSYS at these system calls, or
+    are given that errno."""
     numbers = [SYSCALLS[platform.machine()][name] for name in names]
     load, jump_if_equal, give = 0x20, 0x15, 0x06
-    allow, kill_process = 0x7fff0000, 0x80000000
+    allow, kill_process, give_errno = 0x7fff0000, 0x80000000, 0x00050000
     program = [(load, 0, 0, 0)]
     for left, number in zip(range(len(numbers), 0, -1), numbers):
         program.append((jump_if_equal, left, 0, number))
-    program += [(give, 0, 0, allow), (give, 0, 0, kill_process)]
+    program += [(give, 0, 0, allow), (give, 0, 0, give_errno | error if error else kill_process)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in program))
     filter_ = ctypes.create_string_buffer(
         struct.pack("HxxxxxxP", len(program), ctypes.addressof(code)))

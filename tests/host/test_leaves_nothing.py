@@ -8,10 +8,11 @@ import time
 import pytest
 
 from helpers import leftovers, processes, records
+from helpers.machine import GRACE_S, Machine
 
 pytestmark = records.needs_root
 
-KILLS, PARALLEL, LATEST_S, GRACE_S = 50, 2, 0.4, 20.0
+KILLS, PARALLEL, LATEST_S = 50, 2, 0.4
 
 
 @pytest.fixture(name="place")
@@ -34,45 +35,6 @@ def start(place, *words):
     return records.start("A3", 65536, 2, "--seconds", 60, *words, env=environment(place))
 
 
-class Before:
-    """The machine as it was, to compare with."""
-
-    def __init__(self):
-        self.bpf = leftovers.bpf_objects()
-        self.interfaces = leftovers.interfaces()
-        self.cgroups = leftovers.cgroups()
-        self.namespaces = set(leftovers.network_namespaces())
-        self.children = set(processes.children(os.getpid()))
-
-    def left(self):
-        """What there is now and was not before, and no other process accounts for."""
-        alive = processes.reap_orphans(self.children)
-        ours = {int(words[0]) for words in alive}
-        namespaces = [inode for inode, pids in leftovers.network_namespaces().items()
-                      if inode not in self.namespaces and pids & ours]
-        new_bpf = leftovers.bpf_objects() - self.bpf
-        if new_bpf:
-            new_bpf -= leftovers.bpf_objects_held()
-            # What came or went while we looked is a run beside us.
-            new_bpf &= leftovers.bpf_objects()
-        return {"processes": alive, "namespaces": namespaces, "bpf": sorted(new_bpf),
-                "interfaces": sorted(leftovers.interfaces() - self.interfaces)}
-
-    def check(self, hint=""):
-        """Nothing may be left when the grace is over."""
-        deadline = time.monotonic() + GRACE_S
-        while any((left := self.left()).values()):
-            assert time.monotonic() < deadline, f"{hint}: left {left}"
-            time.sleep(0.05)
-
-    def check_cgroups(self, hint=""):
-        """No control group is left; one of somebody else's may be on its way out."""
-        deadline = time.monotonic() + GRACE_S
-        while left := leftovers.cgroups_abandoned() - self.cgroups:
-            assert time.monotonic() < deadline, f"{hint}: left {left}"
-            time.sleep(0.05)
-
-
 def kill_some(place, dice):
     """Starts a few runs and kills each at a moment of its own."""
     moments = [dice.uniform(0, LATEST_S) for _ in range(PARALLEL)]
@@ -91,7 +53,7 @@ def test_sigkill_at_50_random_moments_leaves_nothing(place):
     number = random.SystemRandom().randrange(1 << 32)
     hint = f"random.Random({number})"
     dice = random.Random(number)
-    before, alive_before = Before(), leftovers.namespaces_alive()
+    before, alive_before = Machine(), leftovers.namespaces_alive()
     for _ in range(KILLS // PARALLEL):
         kill_some(place, dice)
         before.check(hint)
@@ -104,7 +66,7 @@ def test_sigkill_at_50_random_moments_leaves_nothing(place):
 
 @pytest.mark.parametrize("path", ["lo", "veth"])
 def test_sigkill_in_mid_run_leaves_nothing(place, path):
-    before = Before()
+    before = Machine()
     run = start(place, "--path", path)
     try:
         pids = processes.wait_running(run.pid)
@@ -121,7 +83,7 @@ def test_sigkill_in_mid_run_leaves_nothing(place, path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_in_order_with_report_and_record(place, number):
-    before = Before()
+    before = Machine()
     run = start(place)
     try:
         processes.wait_running(run.pid)
@@ -141,7 +103,7 @@ def test_a_signal_ends_the_run_in_order_with_report_and_record(place, number):
 
 
 def test_a_signal_before_the_run_has_begun_ends_it_too(place):
-    before = Before()
+    before = Machine()
     for delay_s in 0.0, 0.03, 0.06, 0.1:
         run = start(place)
         time.sleep(delay_s)
@@ -155,7 +117,7 @@ def test_a_signal_before_the_run_has_begun_ends_it_too(place):
 
 
 def test_a_finished_run_leaves_its_record_alone(place):
-    before = Before()
+    before = Machine()
     done = records.run("A1", 4093, 2, "--messages", 23, env=environment(place))
     assert done.code == 0
     before.check()

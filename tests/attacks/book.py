@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Keeps what a campaign has done, so that one killed at any moment goes on where it was."""
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import time
+from pathlib import Path
+
+from attacks.attack import Attack, Result
+from helpers.records import ROOT
+
+SCHEMA = "copyscope.campaign/1"
+# Kept with all they said; of more, the number alone.
+FAILURES_KEPT = 200
+
+
+def commit() -> str:
+    """The commit that is attacked; "-dirty" after it if files differ."""
+    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty", "--exclude=*"],
+                          capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def now() -> str:
+    """This moment, for a person."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+class Book:
+    """campaign.json of one folder: seed, and for each attack the next case and the sums."""
+
+    def __init__(self, folder: Path, seed: int | None) -> None:
+        self.folder, self.file = folder, folder / "campaign.json"
+        if self.file.exists():
+            self.data = json.loads(self.file.read_text(encoding="utf-8"))
+        else:
+            self.data = {"schema": SCHEMA, "seed": 1 if seed is None else seed, "begun": now(),
+                         "attacks": {}}
+        if self.data.get("schema") != SCHEMA:
+            raise SystemExit(f"campaign: {self.file} is no campaign; choose another --out")
+        if seed not in (None, self.data["seed"]):
+            raise SystemExit(f"campaign: {self.file} was begun with --seed {self.data['seed']}; "
+                             "leave --seed out or choose another --out")
+
+    @property
+    def seed(self) -> int:
+        """The one number that everything is generated from."""
+        return self.data["seed"]
+
+    def of(self, attack: Attack) -> dict:
+        """The entry of one attack."""
+        entry = self.data["attacks"].setdefault(attack.name, {
+            "cases": 0, "counted": 0, "seconds": 0.0, "skipped": 0, "skipped_why": None,
+            "failed": 0, "failures": [], "commits": {}})
+        entry.update(claim=attack.claim, unit=attack.unit, goal=attack.goal)
+        return entry
+
+    def is_done(self, attack: Attack) -> bool:
+        """Has the attack counted what it is to count?"""
+        return self.of(attack)["counted"] >= attack.goal
+
+    def add(self, attack: Attack, results: list[Result], seconds: float, left: str | None,
+            command: str) -> None:
+        """Enter one batch and write the file: a batch counts whole or not at all."""
+        entry, made = self.of(attack), commit()
+        counted = sum(each.counted for each in results)
+        entry["cases"] += len(results)
+        entry["counted"] += counted
+        entry["seconds"] = round(entry["seconds"] + seconds, 3)
+        share = entry["commits"].setdefault(made, {"cases": 0, "counted": 0})
+        share["cases"] += len(results)
+        share["counted"] += counted
+        for each in results:
+            if each.skipped:
+                entry["skipped"] += 1
+                entry["skipped_why"] = each.skipped
+        told = [(f"{command} --case {each.number}", each.broken) for each in results if each.broken]
+        if left:
+            first, last = results[0].number, results[-1].number
+            told.append((f"{command} --case {first}..{last}", f"left on the machine: {left}"))
+        for how, what in told:
+            entry["failed"] += 1
+            if len(entry["failures"]) < FAILURES_KEPT:
+                entry["failures"].append({"commit": made, "repeat": how, "said": what})
+        self.write()
+
+    def write(self) -> None:
+        """Write the file whole or not at all."""
+        self.data.update(updated=now(), kernel=platform.release(), cpus=os.cpu_count())
+        self.folder.mkdir(parents=True, exist_ok=True)
+        aside = self.file.with_suffix(".part")
+        aside.write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
+        os.replace(aside, self.file)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the Python tools a thousand times a minute: loaded once, each case a fork that is the tool."""
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import runpy
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Callable
+
+from attacks import started
+from attacks.attack import Broken
+from helpers import processes
+from helpers.records import ROOT
+
+TOOLS = ROOT / "tools"
+SCRIPTS = ["sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", "beside_lmbench"]
+# Of tools/baseline: what the launcher hands to Python.
+BASELINE_CODE = "import sys; from copyscope.baseline import command; sys.exit(command.main(sys.argv[1:]))"
+LOADED = ["copyscope.sweep.command", "copyscope.figures.command", "copyscope.crossover.command",
+          "copyscope.model.command", "copyscope.matrix.command", "copyscope.guest.command",
+          "copyscope.guest.peers", "copyscope.beside.command", "copyscope.baseline.command",
+          "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"]
+
+
+def load() -> None:
+    """What all tools import, before workers are forked that inherit it."""
+    if str(TOOLS) not in sys.path:
+        sys.path.insert(0, str(TOOLS))
+    for name in LOADED:
+        importlib.import_module(name)
+
+
+def run(tool: str, words: list[str], place: Path, *steps: Callable[[], None],
+        timeout_s: float = 60, real: bool = False) -> started.Done:
+    """Run a tool to its end, in a fork of this process or, if it is to be real, from its file."""
+    shown = [f"tools/{tool}", *words]
+    steps = (*steps, processes.forbid("execve", "connect", error=errno.EACCES))
+    if real:
+        command = [sys.executable, "-c", BASELINE_CODE, *words] if tool == "baseline" else \
+            [sys.executable, TOOLS / tool, *words]
+        environment = started.environment(place, PYTHONPATH=str(TOOLS))
+        # The interpreter itself has to be started: such a tool may start what it likes.
+        return started.run(command, place, *steps[:-1], timeout_s=timeout_s, env=environment)
+    began = time.monotonic()
+    environment = started.environment(place)
+    pid = os.fork()
+    if not pid:
+        be_the_tool(tool, words, place, environment, steps)
+    status = wait(pid, timeout_s)
+    done = started.Done(shown, status if status is not None else -9,
+                        started.read_some(place / "out"), started.read_some(place / "err"),
+                        time.monotonic() - began)
+    if status is None:
+        raise Broken(f"did not end within {timeout_s} s: {done}")
+    return done
+
+
+def wait(pid: int, timeout_s: float) -> int | None:
+    """The status as subprocess tells it; None if the child had to be killed."""
+    deadline, pause_s = time.monotonic() + timeout_s, 0.001
+    while True:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > deadline:
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+            return None
+        time.sleep(pause_s)
+        pause_s = min(pause_s * 2, 0.02)
+
+
+def be_the_tool(tool: str, words: list[str], place: Path, environment: dict[str, str],
+                steps: tuple) -> None:
+    """In a fork: become the tool as far as one process can, and end as it does. No return."""
+    status = 70
+    try:
+        file = TOOLS / tool
+        for number, name, flags in ((0, os.devnull, os.O_RDONLY),
+                                    (1, place / "out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
+                                    (2, place / "err", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)):
+            os.dup2(os.open(name, flags, 0o644), number)
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+        started.let_signals_be()
+        processes.die_with_parent()
+        os.chdir(place)
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.argv = [str(file), *words]
+        for step in steps:
+            step()
+        status = act(file, tool)
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:
+                pass
+        os._exit(status)  # pylint: disable=protected-access
+
+
+def act(file: Path, tool: str) -> int:
+    """Run the tool's text as the main program; its exit status."""
+    try:
+        if tool == "baseline":
+            sys.argv[0] = "-c"
+            exec(compile(BASELINE_CODE, "-c", "exec"), {"__name__": "__main__"})  # pylint: disable=exec-used
+        else:
+            runpy.run_path(str(file), run_name="__main__")
+        return 0
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return (end.code or 0) & 0xff
+        print(end.code, file=sys.stderr)
+        return 1
+    except BaseException:  # pylint: disable=broad-except
+        traceback.print_exc()
+        return 1
