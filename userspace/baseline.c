@@ -10,6 +10,7 @@
 
 #include "userspace/baseline/clock.h"
 #include "userspace/baseline/suite.h"
+#include "userspace/common/global_tgid.h"
 #include "userspace/trace/keep.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
@@ -28,7 +29,8 @@ static void name_run(struct suite *s)
 	clock_gettime(CLOCK_REALTIME, &now);
 	s->started = now.tv_sec;
 	strftime(second, sizeof(second), "%Y%m%dT%H%M%S", gmtime_r(&now.tv_sec, &utc));
-	snprintf(s->id, sizeof(s->id), "%s.%03ld-%d", second, now.tv_nsec / 1000000, getpid());
+	snprintf(s->id, sizeof(s->id), "%s.%03ld-%u", second, now.tv_nsec / 1000000,
+		 run_number());
 }
 
 /* Files are nameless: the file system must know how. */

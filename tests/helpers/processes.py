@@ -46,6 +46,14 @@ def command_line(pid: int) -> list[str]:
         return []
 
 
+def threads(pid: int) -> list[str]:
+    """Numbers of a process's threads; none if it is gone."""
+    try:
+        return os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+
+
 def workload_pids(trace_run: int) -> dict[str, int]:
     """Pids of a run's two ends by "server" and "client"; fewer while it is still arranging."""
     found = {}
@@ -60,7 +68,7 @@ def wait_running(trace_run: int, timeout_s: float = 10) -> dict[str, int]:
     """Waits until both ends of a run have threads that send: the gate is open by then."""
     def both_have_threads():
         pids = workload_pids(trace_run)
-        busy = [pid for pid in pids.values() if len(os.listdir(f"/proc/{pid}/task")) > 1]
+        busy = [pid for pid in pids.values() if len(threads(pid)) > 1]
         return pids if len(busy) == 2 else None
 
     return wait_until(both_have_threads, timeout_s)

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "userspace/common/global_tgid.h"
+
 #define V1 "/sys/fs/cgroup/memory"
 #define V2 "/sys/fs/cgroup"
 
@@ -91,7 +93,7 @@ int cgroup_enter(struct work *w, struct cgroup *g, uint64_t bytes)
 		return work_fail(w, 0, "no memory control groups here, and filling all memory would "
 				 "drop the caches of everybody");
 	snprintf(g->home, sizeof(g->home), "%s", v1 ? V1 : V2);
-	snprintf(g->path, sizeof(g->path), "%s/copyscope-baseline-%d", g->home, getpid());
+	snprintf(g->path, sizeof(g->path), "%s/copyscope-baseline-%u", g->home, run_number());
 	snprintf(limit, sizeof(limit), "%llu", (unsigned long long)bytes);
 	if (mkdir(g->path, 0755)) {
 		err = errno;

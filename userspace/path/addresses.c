@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Addresses of a run: as wished for, or made from its pid so that no two runs look alike. */
+/* Addresses of a run: as wished for, or made from its number so that no two runs look alike. */
 #include <stdio.h>
-#include <unistd.h>
 
+#include "userspace/common/global_tgid.h"
 #include "userspace/path/parts.h"
 
 enum { BITS_IPV4 = 30, BITS_IPV6 = 64 };
 
-/* A /30 of 10.0.0.0/8 for each of the 2^22 pids there can be; behind a router, where only this
+/* A /30 of 10.0.0.0/8 for each of the 2^22 runs there can be; behind a router, where only this
  * run can look, one of 172.16.0.0/12. */
 static void ipv4_of_run(int link, enum end end, char *text)
 {
-	unsigned int pid = getpid();
+	unsigned int run = run_number();
 
 	if (link == LINK_SENDER)
-		snprintf(text, ADDRESS_BYTES, "10.%u.%u.%u", pid >> 14 & 255, pid >> 6 & 255,
-			 (pid & 63) * 4 + 1 + end);
+		snprintf(text, ADDRESS_BYTES, "10.%u.%u.%u", run >> 14 & 255, run >> 6 & 255,
+			 (run & 63) * 4 + 1 + end);
 	else
-		snprintf(text, ADDRESS_BYTES, "172.%u.%u.%u", 16 + (pid >> 14 & 15),
-			 pid >> 6 & 255, (pid & 63) * 4 + 1 + end);
+		snprintf(text, ADDRESS_BYTES, "172.%u.%u.%u", 16 + (run >> 14 & 15),
+			 run >> 6 & 255, (run & 63) * 4 + 1 + end);
 }
 
-/* A /64 of fd00::/8 (RFC 4193), where the pid stands for the random number. */
+/* A /64 of fd00::/8 (RFC 4193), where the run stands for the random number. */
 static void ipv6_of_run(int link, enum end end, char *text)
 {
-	unsigned int pid = getpid();
+	unsigned int run = run_number();
 
-	snprintf(text, ADDRESS_BYTES, "fdc5:%x:%x:%x::%x", pid >> 16, pid & 0xffff, link, 1 + end);
+	snprintf(text, ADDRESS_BYTES, "fdc5:%x:%x:%x::%x", run >> 16, run & 0xffff, link, 1 + end);
 }
 
 void path_address(const struct path_wish *wish, int link, enum end end, struct path_port *port,

@@ -2,21 +2,21 @@
 /* Path lo: both sockets in one private namespace, over its loopback device. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "userspace/common/global_tgid.h"
 #include "userspace/path/parts.h"
 
 /* All of 127.0.0.0/8 is there as soon as the device is up; of IPv6 ::1 alone. */
 static void address_of_run(const struct path_wish *wish, char *text)
 {
-	unsigned int pid = getpid();
+	unsigned int run = run_number();
 	struct path_port unused;
 
 	if (wish->ipv6)
 		path_address(wish, LINK_SENDER, END_SENDER, &unused, text);
 	else
-		snprintf(text, ADDRESS_BYTES, "127.%u.%u.%u", 1 + (pid >> 16 & 63), pid >> 8 & 255,
-			 pid & 255);
+		snprintf(text, ADDRESS_BYTES, "127.%u.%u.%u", 1 + (run >> 16 & 63), run >> 8 & 255,
+			 run & 255);
 }
 
 int path_lo(struct path *path, const struct path_wish *wish)

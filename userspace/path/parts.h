@@ -22,8 +22,8 @@ struct path_port {
 };
 
 /*
- * The address of @end on hop @link of this run, wished for or made from the pid, with bits into
- * @port and without into @plain, if any.
+ * The address of @end on hop @link of this run, wished for or made from the run's number, with
+ * bits into @port and without into @plain, if any.
  */
 enum { LINK_SENDER, LINK_RECEIVER };
 void path_address(const struct path_wish *wish, int link, enum end end, struct path_port *port,

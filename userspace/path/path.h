@@ -4,8 +4,8 @@
  *
  * No namespace gets a name, so each dies with its last process: killing the run in any way
  * leaves neither namespace nor interface, and a borrowed NIC comes home as it was. Addresses
- * are made from the run's pid unless the user gives some, so that the flows of two runs on one
- * machine do not look alike.
+ * are made from the run's number unless the user gives some, so that the flows of two runs on one
+ * machine do not look alike, whatever PID namespaces they are made in.
  */
 #ifndef COPYSCOPE_PATH_H
 #define COPYSCOPE_PATH_H

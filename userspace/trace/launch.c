@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "userspace/common/global_tgid.h"
+
 enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
 /* What an end may take to notice that the other has failed; then it is told, then killed. */
 enum { NOTICE_MS = 10000 };
@@ -45,13 +47,25 @@ static void child_fail(const char *what)
 	_exit(127);
 }
 
+/* In another PID namespace than the first, fork() gives the parent another number. */
+static void tell_tgid(int ready)
+{
+	int64_t answer = global_tgid();
+	uint32_t tgid = answer > 0 ? answer : 0;
+
+	if (write(ready, &tgid, sizeof(tgid)) != sizeof(tgid))
+		child_fail("telling who it is");
+}
+
 static void child_exec(const char *const *argv, int ready, int go, int out, pid_t parent,
 		       uint64_t memlock_bytes)
 {
-	int program = open(argv[0], O_RDONLY | O_CLOEXEC);
+	int program;
 	const char *args[ARGS_MAX];
 	int n = 0;
 
+	tell_tgid(ready);
+	program = open(argv[0], O_RDONLY | O_CLOEXEC);
 	if (program < 0)
 		child_fail(argv[0]);
 	while (argv[n] && n < ARGS_MAX - 6) {
@@ -91,10 +105,18 @@ static void child_exec(const char *const *argv, int ready, int go, int out, pid_
 	child_fail(argv[0]);
 }
 
+static uint32_t own_netns(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/net", &status) ? 0 : status.st_ino;
+}
+
 int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes)
 {
 	int ready[2], go[2], out[2];
 	pid_t parent = getpid();
+	ssize_t told;
 
 	*c = (struct child){ .ready = -1, .go = -1, .out = -1 };
 	if (pipe2(ready, O_CLOEXEC) || pipe2(go, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
@@ -110,16 +132,11 @@ int child_launch(struct child *c, const char *const *argv, uint64_t memlock_byte
 	c->ready = ready[0];
 	c->go = go[1];
 	c->out = out[0];
-	return 0;
-}
-
-uint32_t child_netns(const struct child *c)
-{
-	char path[64];
-	struct stat status;
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/net", c->pid);
-	return stat(path, &status) ? 0 : status.st_ino;
+	c->netns = own_netns();
+	do {
+		told = read(c->ready, &c->tgid, sizeof(c->tgid));
+	} while (told < 0 && errno == EINTR);
+	return told == sizeof(c->tgid) ? 0 : -EPIPE;
 }
 
 int child_wait_ready(struct child *c)

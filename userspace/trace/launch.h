@@ -15,6 +15,8 @@
 
 struct child {
 	pid_t pid;	/* 0: that end is on another host */
+	uint32_t tgid;	/* by which BPF programs know it; 0 if the kernel does not tell */
+	uint32_t netns;	/* inode number of its network namespace, by which the kernel knows it too */
 	int ready;	/* it writes a line here when it can be released */
 	int go;		/* one byte here releases it */
 	int out;	/* its totals, as JSON */
@@ -34,9 +36,6 @@ int become_nobody(void);
  * added to the arguments. 0 or -errno.
  */
 int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes);
-
-/* The inode number of its network namespace, by which the kernel knows it too; 0 if it is gone. */
-uint32_t child_netns(const struct child *c);
 
 /* Waits until the child says that it is ready; -EPIPE if it ended instead. */
 int child_wait_ready(struct child *c);

@@ -30,7 +30,7 @@ struct probes {
 	struct bpf_link *links[PROBES_MAX];
 	const char *workload_path;
 	const char *detach;
-	uint32_t sender_tgid;
+	pid_t sender_pid;
 	bool references;
 	int stats_fd;
 	struct vouch vouch;		/* for the hooks that may run on top of any task */
@@ -155,7 +155,7 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 	p->workload_path = config->workload_path;
 	p->detach = config->detach;
 	p->references = config->references;
-	p->sender_tgid = config->tgid[END_SENDER];
+	p->sender_pid = config->sender_pid;
 	libbpf_set_print(keep_complaint);
 	snprintf(r->backend_why, WHY_BYTES, "cannot read the kernel's BTF");
 	btf = btf__load_vmlinux_btf();
@@ -177,7 +177,7 @@ static struct bpf_link *attach_hook(struct probes *p, const struct hook *hook)
 	struct bpf_program *prog = bpf_object__find_program_by_name(p->view.object, hook->program);
 
 	if (hook->kind == HOOK_USDT)
-		return bpf_program__attach_usdt(prog, p->sender_tgid, p->workload_path, "copyscope",
+		return bpf_program__attach_usdt(prog, p->sender_pid, p->workload_path, "copyscope",
 						"gather", NULL);
 	return bpf_program__attach(prog);
 }

@@ -14,7 +14,8 @@ struct probes;
 
 struct probes_config {
 	enum backend backend;		/* BACKEND_AUTO: trampolines if the kernel accepts them */
-	uint32_t tgid[END_COUNT];
+	uint32_t tgid[END_COUNT];	/* as BPF programs see them */
+	pid_t sender_pid;		/* as this PID namespace sees it */
 	uint32_t netns[END_COUNT];	/* inode numbers of their network namespaces */
 	bool references;		/* the variant sends user pages by reference */
 	int sockets;			/* how many the run may use at most, both ends together */

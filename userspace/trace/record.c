@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "userspace/common/global_tgid.h"
 
 static const struct {
 	const char *name, *side, *meaning;
@@ -187,8 +188,8 @@ void record_name(struct record *r)
 	gmtime_r(&t.tv_sec, &utc);
 	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", &utc);
 	strftime(r->id, sizeof(r->id), "%Y%m%dT%H%M%S", &utc);
-	snprintf(r->id + strlen(r->id), sizeof(r->id) - strlen(r->id), ".%03ld-%d",
-		 t.tv_nsec / 1000000, getpid());
+	snprintf(r->id + strlen(r->id), sizeof(r->id) - strlen(r->id), ".%03ld-%u",
+		 t.tv_nsec / 1000000, run_number());
 }
 
 void record_free(struct record *r)

@@ -28,9 +28,9 @@ static int tell_refusal(const struct record *r, enum backend asked, int err)
 }
 
 /* An end on another host has no process here: the probes then look for one process twice. */
-static pid_t tgid_of(const struct child children[END_COUNT], enum end end)
+static const struct child *child_at(const struct child children[END_COUNT], enum end end)
 {
-	return children[end].pid ? children[end].pid : children[END_COUNT - 1 - end].pid;
+	return &children[children[end].pid ? end : END_COUNT - 1 - end];
 }
 
 int window_prepare(struct window *w, const struct options *options, const char *workload,
@@ -38,16 +38,26 @@ int window_prepare(struct window *w, const struct options *options, const char *
 {
 	struct probes_config config = {
 		.backend = options->backend,
-		.tgid = { tgid_of(children, END_SENDER), tgid_of(children, END_RECEIVER) },
-		.netns = { child_netns(&children[END_SENDER]), child_netns(&children[END_RECEIVER]) },
+		.tgid = { child_at(children, END_SENDER)->tgid,
+			  child_at(children, END_RECEIVER)->tgid },
+		.netns = { children[END_SENDER].netns, children[END_RECEIVER].netns },
+		.sender_pid = child_at(children, END_SENDER)->pid,
 		.references = !strncmp(r->plan.variant, "A3", 2),
 		.sockets = 2 * r->plan.threads,
 		.workload_path = workload,
 		.sabotage = options->sabotage,
 		.detach = options->detach,
 	};
-	int err = r->backend == BACKEND_NONE ? 0 : probes_load(&w->probes, &config, r);
+	int err = 0;
 
+	if (r->backend != BACKEND_NONE) {
+		if (!config.tgid[END_SENDER] || !config.tgid[END_RECEIVER]) {
+			fprintf(stderr, "trace_run: the kernel does not tell by which number programs "
+				"know the workload: no byte could be counted\n");
+			return -EPERM;
+		}
+		err = probes_load(&w->probes, &config, r);
+	}
 	if (err)
 		return tell_refusal(r, options->backend, err);
 	for (int e = 0; e < END_COUNT; e++)
