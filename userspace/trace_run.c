@@ -16,6 +16,7 @@
 #include "userspace/trace/machine.h"
 #include "userspace/trace/options.h"
 #include "userspace/trace/outcome.h"
+#include "userspace/trace/permits.h"
 #include "userspace/trace/record_json.h"
 #include "userspace/trace/sites.h"
 #include "userspace/trace/text.h"
@@ -104,7 +105,7 @@ int main(int argc, char **argv)
 	char name[sizeof(r->id) + sizeof(".json")];
 
 	options_parse(argc, argv, &run.options);
-	if (machine_check())
+	if (permits_look())
 		return EXIT_REFUSED;
 	err = path_check(&run.options.wish);
 	if (err)
@@ -118,6 +119,8 @@ int main(int argc, char **argv)
 	err = keep_reserve(&run.keep, "trace_run", run.options.json, name);
 	if (err)
 		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+	if (permits_check(!run.options.no_probes))
+		goto out;
 	tree_path("build/workload", run.workload, sizeof(run.workload));
 	if (peer_meet(&run.peer, &run.options, r->machine.kernel))
 		goto out;

@@ -96,20 +96,6 @@ void machine_read(struct machine *m)
 	m->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 }
 
-int machine_check(void)
-{
-	if (geteuid()) {
-		fprintf(stderr, "trace_run: needs root to attach probes: run it with sudo\n");
-		return -EPERM;
-	}
-	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
-		fprintf(stderr, "trace_run: this kernel has no BTF (/sys/kernel/btf/vmlinux): boot one "
-			"with CONFIG_DEBUG_INFO_BTF, or use --kernel 6.12\n");
-		return -ENOENT;
-	}
-	return 0;
-}
-
 int privileges_drop(void)
 {
 	static const cap_value_t kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYSLOG, CAP_KILL };

@@ -7,9 +7,6 @@
 
 void machine_read(struct machine *m);
 
-/* 0, or prints one line on what is missing (root, BTF) and returns -EPERM or -ENOENT. */
-int machine_check(void);
-
 /* Keeps only what reading maps and ending the workload needs. Returns 0 or -errno. */
 int privileges_drop(void);
 
