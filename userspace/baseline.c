@@ -10,6 +10,7 @@
 
 #include "userspace/baseline/clock.h"
 #include "userspace/baseline/suite.h"
+#include "userspace/common/foreign.h"
 #include "userspace/common/global_tgid.h"
 #include "userspace/trace/keep.h"
 
@@ -43,7 +44,7 @@ static int check_dir(const char *dir)
 		close(fd);
 	if (!err)
 		return 0;
-	fprintf(stderr, "baseline: cannot make files in %s: %s; choose another --dir DIR\n", dir,
+	fprintf(stderr, "baseline: cannot make files in %s: %s; choose another --dir DIR\n", foreign(dir),
 		strerror(err));
 	return err == ENOENT || err == ENOTDIR ? EXIT_USAGE : EXIT_REFUSED;
 }

@@ -11,6 +11,7 @@
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/measure.h"
 #include "userspace/baseline/spoil.h"
+#include "userspace/common/foreign.h"
 
 enum { KEY_ONLY = 256, KEY_QUICK, KEY_RUNS, KEY_ROUNDS, KEY_RTT, KEY_DIR, KEY_DROP, KEY_BREAK,
        KEY_JSON, KEY_LIST, KEY_HELP };
@@ -40,7 +41,7 @@ static const struct argp_option option_table[] = {
 static void fail(const char *format, const char *what)
 {
 	fprintf(stderr, "baseline: ");
-	fprintf(stderr, format, what);
+	fprintf(stderr, format, foreign(what));
 	fprintf(stderr, "; see baseline --help\n");
 	exit(2);
 }

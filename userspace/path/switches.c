@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "userspace/common/foreign.h"
 #include "userspace/path/parts.h"
 
 enum { TC_WORDS = 40, TC_SAID_BYTES = 512 };
@@ -81,7 +82,8 @@ static int try_switches(const struct path_wish *wish)
 		fprintf(stderr, "trace_run: --netem: this kernel has no sch_netem, or tc is missing; "
 			"try --kernel 6.12\n");
 	else if (err)
-		fprintf(stderr, "trace_run: --netem '%s': tc says: %s\n", wish->netem, said);
+		fprintf(stderr, "trace_run: --netem '%s': tc says: %s\n", foreign(wish->netem),
+			foreign(said));
 	return err;
 }
 

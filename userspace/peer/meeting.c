@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "userspace/common/foreign.h"
 #include "userspace/peer/frame.h"
 
 enum { WORD_MS = 5000, BACKLOG = 16, CONNECT_TRIES = 50, CONNECT_PAUSE_US = 100000 };
@@ -178,7 +179,7 @@ int meeting_wait(const struct path_partner *partner, const char *kernel, bool qu
 		fault = admit(fd, kernel, offer, line, sizeof(line));
 		if (!fault)
 			break;
-		fprintf(stderr, "trace_run: refused %s: %s; still waiting\n", name, fault);
+		fprintf(stderr, "trace_run: refused %s: %s; still waiting\n", name, foreign(fault));
 		close(fd);
 	}
 	close(door);
@@ -250,7 +251,7 @@ int meeting_go(const struct path_partner *partner, const char *kernel, const str
 
 	if (fd < 0) {
 		fprintf(stderr, "trace_run: cannot reach a partner on %s, port %d: %s; start trace_run "
-			"--path peer --listen there first\n", partner->address, partner->port,
+			"--path peer --listen there first\n", foreign(partner->address), partner->port,
 			strerror(-fd));
 		return fd;
 	}
@@ -258,8 +259,8 @@ int meeting_go(const struct path_partner *partner, const char *kernel, const str
 	fault = ask(fd, kernel, offer, line, sizeof(line));
 	if (!fault)
 		return fd;
-	fprintf(stderr, "trace_run: no run with %s, port %d: %s\n", partner->address, partner->port,
-		fault);
+	fprintf(stderr, "trace_run: no run with %s, port %d: %s\n", foreign(partner->address),
+		partner->port, foreign(fault));
 	close(fd);
 	return -EPROTO;
 }

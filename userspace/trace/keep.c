@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "userspace/common/foreign.h"
 #include "userspace/trace/tree.h"
 
 /* More than any record of a few hundred sockets; what is not used is given back. */
@@ -58,7 +59,7 @@ int keep_reserve(struct keep *k, const char *program, const char *asked, const c
 	err = stat(k->path, &st) || S_ISREG(st.st_mode) ? open_nameless(k) : open_direct(k);
 	if (err)
 		fprintf(stderr, "%s: cannot write the record %s: %s; choose another --json FILE\n",
-			program, k->path, strerror(-err));
+			program, foreign(k->path), strerror(-err));
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/common/foreign.h"
 #include "userspace/trace/options_parts.h"
 #include "userspace/trace/plan.h"
 
@@ -53,7 +54,7 @@ static const struct argp_option option_table[] = {
 void options_fail(const char *format, const char *what)
 {
 	fprintf(stderr, "trace_run: ");
-	fprintf(stderr, format, what);
+	fprintf(stderr, format, foreign(what));
 	fprintf(stderr, "; see trace_run --help\n");
 	exit(2);
 }

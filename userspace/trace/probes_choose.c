@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/common/foreign.h"
 #include "userspace/trace/probes_offer.h"
 
 struct choice {
@@ -104,6 +105,6 @@ int probes_choose(struct bpf_object *object, const struct hook *hooks, const cha
 		return err;
 	/* A test that spoils nothing must not look like one that was caught. */
 	snprintf(r->backend_why, WHY_BYTES, "--break detach:%.60s: no hook of the %s backend is for it",
-		 detach, backend_name(r->backend));
+		 foreign(detach), backend_name(r->backend));
 	return -EINVAL;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/foreign.h"
+
 #include "clock.h"
 #include "fail.h"
 #include "numbers.h"
@@ -34,12 +36,12 @@ uint64_t number_parse(const char *what, const char *text, enum number_suffix suf
 	/* strtoull() takes signs and blanks; a number here starts with a digit. */
 	if (text[0] < '0' || text[0] > '9' || !factor)
 		usage_error("%s: '%s' is not a whole number: give one from %llu to %llu%s", what,
-			    text, (unsigned long long)min, (unsigned long long)max,
+			    foreign(text), (unsigned long long)min, (unsigned long long)max,
 			    suffix == NUMBER_WITH_SUFFIX ? " (k and M may follow)" : "");
 	if (errno || __builtin_mul_overflow(number, factor, &result) || result < min ||
 	    result > max)
-		usage_error("%s: %s is out of range: give a number from %llu to %llu", what, text,
-			    (unsigned long long)min, (unsigned long long)max);
+		usage_error("%s: %s is out of range: give a number from %llu to %llu", what,
+			    foreign(text), (unsigned long long)min, (unsigned long long)max);
 	return result;
 }
 
@@ -52,9 +54,9 @@ uint64_t number_parse_seconds_ns(const char *what, const char *text)
 	seconds = strtod(text, &end);
 	if (!*text || strspn(text, "0123456789.") != strlen(text) || *end)
 		usage_error("%s: '%s' is not a number of seconds: give one like 2 or 0.5", what,
-			    text);
+			    foreign(text));
 	if (seconds * NS_PER_S < 1 || seconds > SECONDS_MAX)
 		usage_error("%s: %s is out of range: give more than 0 and at most %.0f", what,
-			    text, SECONDS_MAX);
+			    foreign(text), SECONDS_MAX);
 	return seconds * NS_PER_S;
 }

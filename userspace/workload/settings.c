@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/foreign.h"
+
 #include "clock.h"
 #include "endpoint.h"
 #include "fail.h"
@@ -81,7 +83,8 @@ static enum pattern pattern_parse(const char *name)
 		return PATTERN_STREAM;
 	if (!strcmp(name, "rr"))
 		return PATTERN_RR;
-	usage_error("--pattern: there is no '%s': choose stream or rr", name);
+	usage_error("--pattern: there is no '%s': choose stream or rr",
+		    foreign(name));
 }
 
 static const struct receive_method *receiver_parse(const char *name)
@@ -89,7 +92,8 @@ static const struct receive_method *receiver_parse(const char *name)
 	const struct receive_method *method = receive_method_find(name);
 
 	if (!method)
-		usage_error("--receiver: there is no '%s': choose recv, perfield or recvmsg", name);
+		usage_error("--receiver: there is no '%s': choose recv, perfield or recvmsg",
+			    foreign(name));
 	return method;
 }
 
@@ -139,7 +143,7 @@ static error_t amount_parse(int key, const char *text, struct draft *draft)
 static void word_keep(struct draft *draft, const char *word)
 {
 	if (draft->n_words == 2)
-		usage_error("'%s' is one word too many: see --help", word);
+		usage_error("'%s' is one word too many: see --help", foreign(word));
 	draft->words[draft->n_words++] = word;
 }
 
@@ -150,9 +154,10 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		/* getopt's own line says what is wrong; argp's "Try ..." would be a second. */
-		state->err_stream = NULL;
 		return 0;
+	case ARGP_KEY_ERROR:
+		usage_error("'%s' is no option, or lacks its value: see --help",
+			    foreign(state->argv[state->next - 1]));
 	case ARGP_KEY_ARG:
 		word_keep(draft, text);
 		return 0;
@@ -235,7 +240,7 @@ static void words_read(struct draft *draft)
 	settings->variant = variant_find(draft->words[0]);
 	if (!settings->variant)
 		usage_error("there is no variant '%s': see workload server --help",
-			    draft->words[0]);
+			    foreign(draft->words[0]));
 }
 
 static void settings_complete(struct draft *draft)
@@ -250,7 +255,7 @@ static void settings_complete(struct draft *draft)
 		usage_error("--port: a client needs the server's port, not 0");
 	if (!endpoint_parse(draft->address, draft->port, &settings->address))
 		usage_error("%s: '%s' is not a numeric IPv4 or IPv6 address",
-			    server ? "--listen" : "--connect", draft->address);
+			    server ? "--listen" : "--connect", foreign(draft->address));
 	if (server && settings->threads > settings->max_clients) {
 		if (draft->max_clients_given)
 			usage_error("--clients %u is more than --max-clients %u",
@@ -289,8 +294,8 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 		usage_error("say what to be: 'workload server A3 64k' or 'workload client 64k 4'; "
 			    "see workload --help");
 	}
-	argp_err_exit_status = EXIT_BAD_USAGE;
-	if (argp_parse(argp, argc - 1, argv + 1, 0, NULL, &draft))
+	/* getopt's complaints, which ARGP_NO_ERRS leaves out, show words as they are. */
+	if (argp_parse(argp, argc - 1, argv + 1, ARGP_NO_ERRS, NULL, &draft))
 		exit(EXIT_BAD_USAGE);
 	words_read(&draft);
 	settings_complete(&draft);
