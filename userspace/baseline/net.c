@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "userspace/baseline/spoil.h"
+#include "userspace/common/helper.h"
 #include "userspace/path/path.h"
 
 /* The same name on both sides, so that one filter counts the packets of both. */
@@ -105,20 +106,18 @@ int net_loopback(struct work *w, struct net *n)
 	return err;
 }
 
-static int run_tc(unsigned int delay_us)
+static int run_tc(const char *device, const char *delay)
 {
-	char delay[32];
+	const char *const argv[] = { "tc", "qdisc", "add", "dev", device, "root", "netem", "delay",
+				     delay, "limit", "100000", NULL };
 	int status;
-	pid_t pid;
+	pid_t pid = work_fork();
 
-	snprintf(delay, sizeof(delay), "%uus", delay_us);
-	pid = work_fork();
 	if (!pid) {
 		int null = open("/dev/null", O_WRONLY);
 
 		dup2(null, STDERR_FILENO);
-		execlp("tc", "tc", "qdisc", "add", "dev", DEVICE, "root", "netem", "delay", delay,
-		       "limit", "100000", (char *)NULL);
+		helper_become(argv, NULL, 0);
 		_exit(127);
 	}
 	return waitpid(pid, &status, 0) < 0 || status ? -1 : 0;
@@ -127,36 +126,25 @@ static int run_tc(unsigned int delay_us)
 /* The near side's loopback device serves to ask whether the kernel has netem at all. */
 static bool kernel_delays(void)
 {
-	int status;
-	pid_t pid = work_fork();
-
-	if (!pid) {
-		int null = open("/dev/null", O_WRONLY);
-
-		dup2(null, STDERR_FILENO);
-		execlp("tc", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "0ms",
-		       (char *)NULL);
-		_exit(127);
-	}
-	return waitpid(pid, &status, 0) == pid && !status;
+	return !run_tc("lo", "0ms");
 }
 
 static int join_by_veth(struct work *w, struct net *n)
 {
 	unsigned int delay_us = spoil_rtt_ms(w->settings) * 1000 / 2;
-	char batch[BATCH_BYTES];
+	char batch[BATCH_BYTES], delay[32];
 	int err;
 
-	fcntl(n->ns[FAR], F_SETFD, 0);
+	snprintf(delay, sizeof(delay), "%uus", delay_us);
 	snprintf(batch, sizeof(batch),
 		 "link add " DEVICE " type veth peer name " DEVICE " netns /proc/self/fd/%d\n",
 		 n->ns[FAR]);
 	err = net_enter(w, n, NEAR);
-	if (!err && path_run_ip(batch))
+	if (!err && path_run_ip(batch, &n->ns[FAR], 1))
 		err = work_fail(w, 0, "cannot make a veth pair");
 	for (enum side side = NEAR; side <= FAR && !err; side++) {
 		err = net_enter(w, n, side);
-		if (!err && (device_up(DEVICE, addresses[side]) || run_tc(delay_us)))
+		if (!err && (device_up(DEVICE, addresses[side]) || run_tc(DEVICE, delay)))
 			err = work_fail(w, 0, "cannot delay a veth pair by netem");
 	}
 	/* Else it is asked anew within a minute who has the far address: packets of nobody's trip. */

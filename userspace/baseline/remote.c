@@ -18,6 +18,7 @@
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/files.h"
 #include "userspace/baseline/net.h"
+#include "userspace/common/helper.h"
 
 #define MOUNT_POINT "/mnt"
 
@@ -32,23 +33,10 @@ struct remote {
 	pid_t server, client;
 };
 
-static const char *sftp_server(void)
-{
-	static const char *const places[] = {
-		"/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server",
-		"/usr/lib/ssh/sftp-server",
-	};
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (!access(places[i], X_OK))
-			return places[i];
-	return NULL;
-}
-
 /* One connection, one sftp-server, on the far side. */
 static pid_t serve(struct work *w, struct remote *r, int listener)
 {
-	const char *program = sftp_server();
+	static const char *const argv[] = { "sftp-server", "-R", NULL };
 	pid_t pid = work_fork();
 	int fd;
 
@@ -59,14 +47,15 @@ static pid_t serve(struct work *w, struct remote *r, int listener)
 	fd = accept(listener, NULL, NULL);
 	dup2(fd, STDIN_FILENO);
 	dup2(fd, STDOUT_FILENO);
-	/* The nameless file is found under this process's descriptors: keep that one alone. */
-	execl(program, program, "-R", (char *)NULL);
+	/* The nameless file is found under this process's descriptors. */
+	helper_become(argv, &r->disk_fd, 1);
 	_exit(127);
 }
 
 static pid_t mount_it(struct remote *r, in_port_t port)
 {
 	char options[200], from[64];
+	const char *const argv[] = { "sshfs", "-f", from, MOUNT_POINT, "-o", options, NULL };
 	pid_t pid = work_fork();
 
 	if (pid)
@@ -74,7 +63,7 @@ static pid_t mount_it(struct remote *r, in_port_t port)
 	snprintf(options, sizeof(options),
 		 "directport=%d,follow_symlinks,ro,dir_cache=no,max_conns=1", ntohs(port));
 	snprintf(from, sizeof(from), "10.251.0.2:/proc/%d/fd", (int)r->server);
-	execlp("sshfs", "sshfs", "-f", from, MOUNT_POINT, "-o", options, (char *)NULL);
+	helper_become(argv, NULL, 0);
 	_exit(127);
 }
 
@@ -105,7 +94,7 @@ static int have_programs(struct work *w)
 {
 	if (access("/dev/fuse", R_OK | W_OK))
 		return work_fail(w, errno, "no network file system can be mounted: /dev/fuse");
-	if (access("/usr/bin/sshfs", X_OK) || !sftp_server())
+	if (!helper_exists("sshfs") || !helper_exists("sftp-server"))
 		return work_fail(w, 0, "sshfs and sftp-server are not installed: apt-get install "
 				 "sshfs openssh-sftp-server");
 	return 0;
@@ -131,7 +120,6 @@ static int prepare_remote(struct work *w, const struct row *row)
 	listener = net_listen(w, &r->net, &port);
 	if (listener < 0)
 		return listener;
-	fcntl(r->disk_fd, F_SETFD, 0);
 	r->server = serve(w, r, listener);
 	close(listener);
 	snprintf(r->path, sizeof(r->path), MOUNT_POINT "/%d", r->disk_fd);

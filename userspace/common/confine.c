@@ -91,18 +91,26 @@ static int keep_capabilities(uint64_t kept)
 	return err;
 }
 
+int confine_root_but(uint64_t capabilities)
+{
+	int err = geteuid() ? 0 : empty_bounding_set();
+
+	if (!err && !geteuid())
+		err = lock_securebits();
+	/* Setting the inheritable set to nothing empties the ambient one, too. */
+	return err ? err : keep_capabilities(capabilities);
+}
+
 int confine_for_good_but(uint64_t capabilities)
 {
-	int err = 0;
+	const uint64_t to_change_user = 1ull << CAP_SETUID | 1ull << CAP_SETGID;
+	int err;
 
-	if (!geteuid()) {
-		err = empty_bounding_set();
-		if (!err)
-			err = lock_securebits();
-		if (!err)
-			err = become_nobody();
-	}
-	/* Setting the inheritable set to nothing empties the ambient one, too. */
+	if (geteuid())
+		return keep_capabilities(capabilities);
+	err = confine_root_but(capabilities | to_change_user);
+	if (!err)
+		err = become_nobody();
 	return err ? err : keep_capabilities(capabilities);
 }
 

@@ -28,6 +28,10 @@ int confine_for_good(void);
 /* The same, but the capabilities of this mask (1 << CAP_...) stay permitted and effective. */
 int confine_for_good_but(uint64_t capabilities);
 
+/* As that, but it stays root's process, which no other nobody can kill: for one that must come to
+ * its end. CONFINE_RESTORE then keeps it from root's files. */
+int confine_root_but(uint64_t capabilities);
+
 /* What a process does from now on. confine_syscalls.c has the list of each. */
 enum confine_role {
 	CONFINE_PARSE,		/* read, compute, write */

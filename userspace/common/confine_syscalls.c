@@ -97,6 +97,8 @@ static const struct narrow transfers_narrow[] = {
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCGIFNAME },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCGIFINDEX },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCOUTQ },
+	/* getrlimit(): what stopped a send may be a limit. */
+	{ SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 },
 	{ .call = END },
 };
 

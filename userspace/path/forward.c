@@ -28,10 +28,10 @@ static int switch_on(const char *path)
 static int set_up_leaf(const struct path_port *port, const char *router)
 {
 	char route[PATH_BATCH_BYTES / 2];
-	int err = path_set_up(port, "");
+	int err = path_set_up(port, "", -1);
 
 	snprintf(route, sizeof(route), "route add default via %s\n", router);
-	return err ? err : path_run_ip(route);
+	return err ? err : path_run_ip(route, NULL, 0);
 }
 
 /* In the router's namespace: its end of the veth, and the NIC. */
@@ -41,13 +41,11 @@ static int set_up_router(struct path *path, const struct path_port *up, const st
 	char pair[PATH_BATCH_BYTES / 2];
 	int err;
 
-	fcntl(path->ns[END_SENDER], F_SETFD, 0);
 	snprintf(pair, sizeof(pair), "link add %s type veth peer name %s netns /proc/self/fd/%d\n",
 		 outer, inner, path->ns[END_SENDER]);
-	err = path_set_up(up, pair);
-	fcntl(path->ns[END_SENDER], F_SETFD, FD_CLOEXEC);
+	err = path_set_up(up, pair, path->ns[END_SENDER]);
 	if (!err)
-		err = path_set_up(out, "");
+		err = path_set_up(out, "", -1);
 	return err ? err : switch_on(ipv6 ? "/proc/sys/net/ipv6/conf/all/forwarding"
 					  : "/proc/sys/net/ipv4/ip_forward");
 }

@@ -12,10 +12,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "userspace/common/confine.h"
 #include "userspace/path/parts.h"
 
 enum { HOME_MS = 10000, STEP_MS = 5 };
@@ -36,9 +38,10 @@ static void guard(int let_go, char name[END_COUNT][IFNAMSIZ],
 	prctl(PR_SET_NAME, "nic-guard");
 	for (size_t i = 0; i < sizeof(deaf) / sizeof(*deaf); i++)
 		signal(deaf[i], SIG_IGN);
-	/* Standard output and error may be a pipe whose reader waits for its end. */
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		dup2(open("/dev/null", O_RDWR | O_CLOEXEC), fd);
+	/* Not even standard output and error stay: they may be a pipe whose reader waits for its end. */
+	if (confine_descriptors(&let_go, 1) || confine_root_but(1ull << CAP_NET_ADMIN) ||
+	    confine_syscalls(CONFINE_RESTORE))
+		_exit(1);
 	while (read(let_go, &byte, 1) < 0 && errno == EINTR)
 		;
 	for (int e = 0; e < END_COUNT; e++) {

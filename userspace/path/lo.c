@@ -38,5 +38,5 @@ int path_lo(struct path *path, const struct path_wish *wish)
 		snprintf(batch, sizeof(batch), "link set lo up\naddr add %s dev lo%s\n", path->address,
 			 strchr(path->address, ':') ? " nodad" : "");
 	path_add_device(path, path->ns[END_SENDER], "lo", true);
-	return path_run_ip(batch);
+	return path_run_ip(batch, NULL, 0);
 }

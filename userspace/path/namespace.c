@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "userspace/common/helper.h"
 #include "userspace/path/parts.h"
 
 int path_new_namespace(int *ns)
@@ -18,9 +19,10 @@ int path_new_namespace(int *ns)
 	return *ns < 0 ? -errno : 0;
 }
 
-int path_run_ip(const char *batch)
+int path_run_ip(const char *batch, const int *named, int count)
 {
-	int in[2], status;
+	static const char *const argv[] = { "ip", "-batch", "-", NULL };
+	int in[2], status, err;
 	pid_t pid;
 
 	if (pipe2(in, O_CLOEXEC))
@@ -30,8 +32,8 @@ int path_run_ip(const char *batch)
 		return -errno;
 	if (!pid) {
 		dup2(in[0], STDIN_FILENO);
-		execlp("ip", "ip", "-batch", "-", (char *)NULL);
-		fprintf(stderr, "trace_run: cannot run ip: %s; install iproute2\n", strerror(errno));
+		err = helper_become(argv, named, count);
+		fprintf(stderr, "trace_run: cannot run ip: %s; install iproute2\n", strerror(-err));
 		_exit(127);
 	}
 	close(in[0]);
@@ -52,14 +54,14 @@ void path_add_device(struct path *path, int ns, const char *name, bool sends)
 }
 
 /* Duplicate address detection would keep an IPv6 address unusable for a second. */
-int path_set_up(const struct path_port *port, const char *first)
+int path_set_up(const struct path_port *port, const char *first, int named)
 {
 	char batch[PATH_BATCH_BYTES];
 
 	snprintf(batch, sizeof(batch), "%slink set lo up\naddr add %s dev %s%s\nlink set %s up\n",
 		 first, port->address, port->device, strchr(port->address, ':') ? " nodad" : "",
 		 port->device);
-	return path_run_ip(batch);
+	return path_run_ip(batch, &named, named >= 0);
 }
 
 int path_enter(const struct path *path, enum end end)

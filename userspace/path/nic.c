@@ -24,7 +24,7 @@ int path_nic(struct path *path, const struct path_wish *wish)
 		path_add_device(path, path->ns[e], name[e], e == END_SENDER);
 		err = path_enter(path, e);
 		if (!err)
-			err = path_set_up(&port[e], "");
+			err = path_set_up(&port[e], "", -1);
 	}
 	return err;
 }

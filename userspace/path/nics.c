@@ -2,7 +2,6 @@
 /* NICs of this machine: which two to borrow, whether that would cut a connection. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -143,15 +142,9 @@ int nics_check(const struct path_wish *wish)
 int nics_lend(char name[END_COUNT][IFNAMSIZ], const int ns[END_COUNT])
 {
 	char batch[PATH_BATCH_BYTES];
-	int err;
 
 	snprintf(batch, sizeof(batch),
 		 "link set %s netns /proc/self/fd/%d\nlink set %s netns /proc/self/fd/%d\n",
 		 name[END_SENDER], ns[END_SENDER], name[END_RECEIVER], ns[END_RECEIVER]);
-	for (int e = 0; e < END_COUNT; e++)
-		fcntl(ns[e], F_SETFD, 0);
-	err = path_run_ip(batch);
-	for (int e = 0; e < END_COUNT; e++)
-		fcntl(ns[e], F_SETFD, FD_CLOEXEC);
-	return err;
+	return path_run_ip(batch, ns, END_COUNT);
 }

@@ -29,8 +29,9 @@ enum { LINK_SENDER, LINK_RECEIVER };
 void path_address(const struct path_wish *wish, int link, enum end end, struct path_port *port,
 		  char *plain);
 
-/* Runs @first and sets the port up in the current namespace. */
-int path_set_up(const struct path_port *port, const char *first);
+/* Runs @first, which may name the descriptor @named (-1: none), and sets the port up in the current
+ * namespace. */
+int path_set_up(const struct path_port *port, const char *first, int named);
 
 /* The two NICs that the wish names, or in a guest those that are there: 0 or as path_check. */
 int nics_check(const struct path_wish *wish);

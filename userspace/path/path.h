@@ -95,7 +95,8 @@ int path_route_device(const char *address, char device[IFNAMSIZ]);
 /* A namespace of its own for the calling process, and a descriptor of it. */
 int path_new_namespace(int *ns);
 
-/* Feeds ip(8) with commands in the current namespace. */
-int path_run_ip(const char *batch);
+/* Feeds ip(8) with commands in the current namespace, which may name the @count descriptors in
+ * @named. */
+int path_run_ip(const char *batch, const int *named, int count);
 
 #endif

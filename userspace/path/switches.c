@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "userspace/common/foreign.h"
+#include "userspace/common/helper.h"
 #include "userspace/path/parts.h"
 
 enum { TC_WORDS = 40, TC_SAID_BYTES = 512 };
@@ -21,15 +22,15 @@ static void exec_tc(const char *device, const char *spec, int said)
 {
 	const char *argv[TC_WORDS + 1] = { "tc", "qdisc", "add", "dev", device, "root", "netem" };
 	char words[NETEM_BYTES], *rest = words;
-	int n = 7;
+	int n = 7, err;
 
 	snprintf(words, sizeof(words), "%s", spec);
 	while (n < TC_WORDS && (argv[n] = strtok_r(rest, " ", &rest)))
 		n++;
 	dup2(said, STDOUT_FILENO);
 	dup2(said, STDERR_FILENO);
-	execvp(argv[0], (char *const *)argv);
-	dprintf(STDERR_FILENO, "cannot run tc: %s; install iproute2", strerror(errno));
+	err = helper_become(argv, NULL, 0);
+	dprintf(STDERR_FILENO, "cannot run tc: %s; install iproute2", strerror(-err));
 	_exit(127);
 }
 

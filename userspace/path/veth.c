@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Path veth: two private namespaces joined by a pair of virtual devices. */
-#include <fcntl.h>
 #include <stdio.h>
 
 #include "userspace/path/parts.h"
@@ -26,15 +25,12 @@ int path_veth(struct path *path, const struct path_wish *wish)
 	path_address(wish, LINK_SENDER, END_SENDER, &tx, path->address);
 	path_address(wish, LINK_SENDER, END_RECEIVER, &rx, NULL);
 
-	/* ip must inherit the descriptor to name the other namespace by it. */
-	fcntl(path->ns[END_SENDER], F_SETFD, 0);
 	snprintf(pair, sizeof(pair), "link add %s type veth peer name %s netns /proc/self/fd/%d\n",
 		 rx.device, tx.device, path->ns[END_SENDER]);
-	err = path_set_up(&rx, pair);
-	fcntl(path->ns[END_SENDER], F_SETFD, FD_CLOEXEC);
+	err = path_set_up(&rx, pair, path->ns[END_SENDER]);
 	if (!err)
 		err = path_enter(path, END_SENDER);
 	path_add_device(path, path->ns[END_SENDER], tx.device, true);
 	path_add_device(path, path->ns[END_RECEIVER], rx.device, false);
-	return err ? err : path_set_up(&tx, "");
+	return err ? err : path_set_up(&tx, "", -1);
 }

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "userspace/common/confine.h"
 #include "userspace/common/global_tgid.h"
 
 enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
@@ -93,7 +94,11 @@ static void child_exec(const char *const *argv, int ready, int go, int out, pid_
 	if (memlock_bytes && setrlimit(RLIMIT_MEMLOCK,
 				       &(struct rlimit){ memlock_bytes, memlock_bytes }))
 		child_fail("RLIMIT_MEMLOCK");
-	if (become_nobody())
+	errno = -confine_descriptors((int[]){ 0, 1, 2, CHILD_READY, CHILD_GO, program }, 6);
+	if (errno)
+		child_fail("closing descriptors");
+	errno = -confine_for_good();
+	if (errno)
 		child_fail("becoming nobody");
 	/* Changing the user clears the death signal, so it is set last. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* workload: a TCP load generator whose every byte is known, for copyscope to look at. */
+#include <jansson.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+
+#include "userspace/common/confine.h"
 
 #include "content.h"
 #include "fail.h"
@@ -19,6 +23,19 @@ static void raise_descriptor_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Sockets, threads, memory and the clock are all that is needed from now on. */
+static void confine(enum role role)
+{
+	int err;
+
+	/* Else jansson opens a file for its random start. */
+	json_object_seed(0);
+	err = confine_syscalls(role == ROLE_SERVER ? CONFINE_SERVER : CONFINE_CLIENT);
+	if (err)
+		die("cannot limit its own system calls: %s: this kernel lacks seccomp filters",
+		    strerror(-err));
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings;
@@ -31,6 +48,7 @@ int main(int argc, char **argv)
 	stop_install();
 	raise_descriptor_limit();
 	content_init();
+	confine(settings.role);
 	if (settings.role == ROLE_SERVER)
 		server_run(&run);
 	else
