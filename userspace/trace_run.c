@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Conducts one run: arrange, launch, attach, open the gate, collect, judge, report. */
+/* Conducts a run: arrange, launch, attach, open the gate, collect, judge, report. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -35,6 +35,7 @@ struct run {
 	struct window window;
 	struct keep keep;
 	char workload[PATH_MAX];
+	char **command;
 };
 
 /* What this host knows of the run; on path peer, then what the other one knows. */
@@ -97,62 +98,66 @@ static void arrange_end(struct run *run)
 	record_free(&run->record);
 }
 
-int main(int argc, char **argv)
+/* One try, in a process of its own: privileges that it drops are gone. */
+static int try_once(const struct try *t, void *arg)
 {
-	struct run run = { .path = PATH_NONE };
-	struct record *r = &run.record;
+	struct run *run = arg;
+	struct record *r = &run->record;
 	int result = EXIT_REFUSED, err;
 	char name[sizeof(r->id) + sizeof(".json")];
+
+	err = path_check(&run->options.wish);
+	if (err)
+		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
+	r->command = run->command;
+	attempt_begin(r, t);
+	r->cost_asked = run->options.cost;
+	record_name(r);
+	machine_read(&r->machine);
+	snprintf(name, sizeof(name), "%s.json", r->id);
+	err = keep_reserve(&run->keep, "trace_run", run->options.json, name);
+	if (err)
+		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+	if (permits_check(!run->options.no_probes))
+		goto out;
+	tree_path("build/workload", run->workload, sizeof(run->workload));
+	if (peer_meet(&run->peer, &run->options, r->machine.kernel))
+		goto out;
+	r->plan = run->options.plan;
+	if (run->options.no_probes) {
+		r->backend = BACKEND_NONE;
+		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
+	}
+	if (path_arrange(&run->path, &run->options.wish, &r->path) ||
+	    optmem_limit(&run->optmem, &run->path, r->plan.optmem_bytes) ||
+	    ends_launch(run->children, run->workload, &r->plan, &run->path) ||
+	    window_prepare(&run->window, &run->options, run->workload, run->children, r) ||
+	    peer_barrier(&run->peer, run->children))
+		goto out;
+	run->window.watch = run->peer.met ? peer_watch : NULL;
+	run->window.watch_arg = &run->peer;
+	result = EXIT_BROKEN;
+	if (window_measure(&run->window, run->children, r) || gather(run))
+		goto out;
+	if (attempt_is_worth_another(r)) {
+		result = attempt_again(r);
+		goto out;
+	}
+	if (judge(run))
+		result = EXIT_FINE;
+	if (tell(run))
+		result = EXIT_BROKEN;
+out:
+	arrange_end(run);
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	struct run run = { .path = PATH_NONE, .command = argv };
 
 	options_parse(argc, argv, &run.options);
 	if (permits_look())
 		return EXIT_REFUSED;
-	err = path_check(&run.options.wish);
-	if (err)
-		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
-	r->command = argv;
-	attempt_begin(r);
-	r->cost_asked = run.options.cost;
-	record_name(r);
-	machine_read(&r->machine);
-	snprintf(name, sizeof(name), "%s.json", r->id);
-	err = keep_reserve(&run.keep, "trace_run", run.options.json, name);
-	if (err)
-		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
-	if (permits_check(!run.options.no_probes))
-		goto out;
-	tree_path("build/workload", run.workload, sizeof(run.workload));
-	if (peer_meet(&run.peer, &run.options, r->machine.kernel))
-		goto out;
-	r->plan = run.options.plan;
-	if (run.options.no_probes) {
-		r->backend = BACKEND_NONE;
-		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
-	}
-	if (path_arrange(&run.path, &run.options.wish, &r->path) ||
-	    optmem_limit(&run.optmem, &run.path, r->plan.optmem_bytes) ||
-	    ends_launch(run.children, run.workload, &r->plan, &run.path) ||
-	    window_prepare(&run.window, &run.options, run.workload, run.children, r) ||
-	    peer_barrier(&run.peer, run.children))
-		goto out;
-	run.window.watch = run.peer.met ? peer_watch : NULL;
-	run.window.watch_arg = &run.peer;
-	result = EXIT_BROKEN;
-	if (window_measure(&run.window, run.children, r) || gather(&run))
-		goto out;
-	if (attempt_is_worth_another(r)) {
-		struct record lost = *r;
-
-		r->far = NULL; /* lost has it now */
-		arrange_end(&run);
-		attempt_again(&lost, argv);
-		return EXIT_BROKEN;
-	}
-	if (judge(&run))
-		result = EXIT_FINE;
-	if (tell(&run))
-		result = EXIT_BROKEN;
-out:
-	arrange_end(&run);
-	return result;
+	return supervise(try_once, &run);
 }

@@ -54,10 +54,15 @@ def threads(pid: int) -> list[str]:
         return []
 
 
+def started_by_tries(trace_run: int) -> list[int]:
+    """Pids of what a run started: each try of it is a process of its own, which starts the rest."""
+    return [pid for one_try in children(trace_run) for pid in children(one_try)]
+
+
 def workload_pids(trace_run: int) -> dict[str, int]:
     """Pids of a run's two ends by "server" and "client"; fewer while it is still arranging."""
     found = {}
-    for pid in children(trace_run):
+    for pid in started_by_tries(trace_run):
         words = command_line(pid)
         if len(words) > 1 and words[1] in ("server", "client"):
             found[words[1]] = pid

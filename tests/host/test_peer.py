@@ -241,7 +241,7 @@ def test_a_listener_stays_on_the_address_that_was_given(hosts):
 def test_whoever_reads_the_port_is_nobody(hosts):
     process = peers.listen(hosts[0])
     try:
-        doorman, = processes.children(process.pid)
+        doorman, = processes.started_by_tries(process.pid)
         status = open(f"/proc/{doorman}/status", encoding="ascii").read()
         assert "CapPrm:\t0000000000000000" in status
         assert "Uid:\t65534\t65534\t65534\t65534" in status
@@ -305,7 +305,7 @@ def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, p
                                        "--connect", hosts[0].address, "--json", "-")
     processes.wait_until(lambda: any(
         len(os.listdir(f"/proc/{pid}/task")) > 1
-        for pid in processes.children(pair["listener"].pid)))
+        for pid in processes.started_by_tries(pair["listener"].pid)))
     time.sleep(0.5)
     pair[who].send_signal(signal.SIGINT)
     for name, process in pair.items():

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes a run again that the kernel kept something of from the probes.
+ * Decides whether a run is made again that the kernel kept something of from the probes.
  *
  * A kernel that preempts itself (6.18 and 7.2 do, lazily) may stop a task inside a program. Until
  * it goes on, the program is skipped for every other task of that CPU (kernel/bpf/trampoline.c,
@@ -12,21 +12,16 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 /* A long run is more likely to be blind again, and costs more patience. */
-enum { ATTEMPTS = 5, ATTEMPTS_LONG = 2, LONG_NS = 1000000000 };
+enum { ATTEMPTS = TRIES_MAX, ATTEMPTS_LONG = 2, LONG_NS = 1000000000 };
 
-static const char number_key[] = "COPYSCOPE_ATTEMPT", fifo_key[] = "COPYSCOPE_FIFO";
-
-void attempt_begin(struct record *r)
+void attempt_begin(struct record *r, const struct try *t)
 {
 	const struct sched_param lowest = { .sched_priority = 1 };
-	const char *number = getenv(number_key);
 
-	r->attempt = number ? atoi(number) : 1;
-	if (getenv(fifo_key) && sched_setscheduler(0, SCHED_FIFO, &lowest))
+	r->attempt = t->number;
+	if (t->fifo && sched_setscheduler(0, SCHED_FIFO, &lowest))
 		perror("trace_run: cannot run the workload under SCHED_FIFO; going on without");
 	r->fifo = sched_getscheduler(0) == SCHED_FIFO;
 }
@@ -38,22 +33,16 @@ bool attempt_is_worth_another(const struct record *r)
 				     ATTEMPTS : ATTEMPTS_LONG);
 }
 
-void attempt_again(const struct record *r, char **argv)
+int attempt_again(const struct record *r)
 {
-	char next[16];
-
 	if (record_missed(r)) {
 		fprintf(stderr, "trace_run: the kernel skipped %" PRIu64 " runs of programs, because it "
 			"had stopped a task inside them; trying again under SCHED_FIFO\n",
 			record_missed(r));
-		setenv(fifo_key, "1", 1);
-	} else {
-		fprintf(stderr, "trace_run: the kernel ran no program for %" PRIu64 " packets of this "
-			"run, because they came while a task was current that it keeps from BPF; "
-			"trying again\n", record_unseen(r, NULL));
+		return TRY_AGAIN_FIFO;
 	}
-	snprintf(next, sizeof(next), "%d", r->attempt + 1);
-	setenv(number_key, next, 1);
-	execv("/proc/self/exe", argv);
-	perror("trace_run: cannot start again");
+	fprintf(stderr, "trace_run: the kernel ran no program for %" PRIu64 " packets of this "
+		"run, because they came while a task was current that it keeps from BPF; "
+		"trying again\n", record_unseen(r, NULL));
+	return TRY_AGAIN;
 }

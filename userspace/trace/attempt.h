@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Makes a run again that the kernel kept something of from the probes. */
+/* Decides whether a run is made again that the kernel kept something of from the probes. */
 #ifndef COPYSCOPE_ATTEMPT_H
 #define COPYSCOPE_ATTEMPT_H
 
 #include "userspace/trace/record.h"
+#include "userspace/trace/supervise.h"
 
-/* Notes in @r which attempt this is, and how it is scheduled. */
-void attempt_begin(struct record *r);
+/* Notes in @r which attempt this is, and schedules it as asked. */
+void attempt_begin(struct record *r, const struct try *t);
 
-/* Was something kept from the probes, and is there an attempt left? */
+/* Was something kept from the probes, and nothing else wrong, and is there an attempt left? */
 bool attempt_is_worth_another(const struct record *r);
 
-/* Says why, and starts the program over in a fresh image, which also has the privileges that were
- * dropped. Returns only if that fails. */
-void attempt_again(const struct record *r, char **argv);
+/* Says why on stderr; returns what the supervisor is to be told. */
+int attempt_again(const struct record *r);
 
 #endif
