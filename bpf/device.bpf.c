@@ -70,6 +70,13 @@ int BPF_PROG(handover_end, struct sk_buff *skb, int rc)
 	return 0;
 }
 
+/* A packet that net_dev_queue has seen: __dev_queue_xmit sets the MAC header just before. One that
+ * found no route, or whose neighbour did not answer, never left the socket for these books. */
+static __always_inline bool has_left(const struct sk_buff *skb)
+{
+	return skb->mac_header != NO_SUCH_HEADER;
+}
+
 /* Dropped before a device had it, or by the driver that has it in hand. Packets that were
  * delivered are consumed, not dropped, and have lost their user pages. */
 SEC("?tp_btf/kfree_skb")
@@ -79,7 +86,7 @@ int BPF_PROG(drop, const struct sk_buff *skb)
 	u64 key = (u64)skb;
 	struct books *b;
 
-	if (!window_open() || !h)
+	if (!window_open() || !h || !has_left(skb))
 		return 0;
 	b = books_of_pages(skb);
 	if (!b || (!bpf_map_delete_elem(&handed, &key) && h->skb != key))

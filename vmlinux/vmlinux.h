@@ -68,6 +68,11 @@ struct sock {
 	u64 sk_route_caps;
 };
 
+/* include/linux/tcp.h: the first byte that was sent and is not acknowledged */
+struct tcp_sock {
+	u32 snd_una;
+};
+
 /* The bit numbers move between releases: read them with bpf_core_enum_value(). */
 enum sock_flags {
 	SOCK_ZEROCOPY = 18,
@@ -113,6 +118,8 @@ struct sk_buff {
 	__be16 protocol;
 	u16 transport_header;
 	u16 network_header;
+	u16 mac_header;
+	int skb_iif;
 	unsigned int end;
 	unsigned char *head;
 	unsigned char *data;
