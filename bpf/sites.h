@@ -80,7 +80,7 @@ enum count { COUNTS(COUNT_ENUM) COUNT_COUNT };
 #undef COUNT_ENUM
 
 /* Hooks that run in softirq on top of any task, where a kernel may keep firings from them. */
-enum seen_hook { SEEN_WIRE, SEEN_RETRANSMIT, SEEN_ARRIVAL, SEEN_HANDOVER, SEEN_COUNT };
+enum seen_hook { SEEN_WIRE, SEEN_ARRIVAL, SEEN_HANDOVER, SEEN_COUNT };
 enum { SEEN_CPUS = 512, SEEN_LINE = 7 };
 
 /* What a run may be told to do wrong, so that a test can see it caught (trace_run --break). */
@@ -88,6 +88,7 @@ enum sabotage {
 	SABOTAGE_NONE,
 	SABOTAGE_LOSE_UPDATE,
 	SABOTAGE_DROP_COMPLETION,
+	SABOTAGE_FORGET_DEPARTURES,
 };
 
 #pragma GCC diagnostic push

@@ -1,70 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What leaves the socket: payload in kernel memory or in referenced user pages, and how much of
- * it for a second time. Used by both backends.
+ * it not for the first time. Used by both backends.
  *
  * net_dev_queue rather than net_dev_start_xmit: before a queue can drop the packet, and before it
  * is cut or made linear for a device that cannot gather, after which user pages look copied. An
  * skb whose pages are the user's carries SKBFL_ZEROCOPY_ENABLE; all its frags are the user's,
- * because our senders never mix the two kinds in one socket.
+ * because our senders never mix the two kinds in one socket. What is linear comes first.
  */
-#include "bpf/gate.bpf.h"
+#include "bpf/again.bpf.h"
+
+static __always_inline void count_copied(struct books *b, u32 bytes, u32 first)
+{
+	if (!bytes)
+		return;
+	count(b, COUNT_wire_copied_bytes, bytes);
+	if (bytes != first)
+		count(b, COUNT_retrans_copied_bytes, bytes - first);
+}
+
+/* A packet's pages count as sent again if all of its bytes were. */
+static __always_inline void count_referenced(struct books *b, const struct sk_buff *skb, u32 bytes,
+					     u32 first)
+{
+	u8 pages = BPF_CORE_READ(shinfo_of(skb), nr_frags);
+
+	count(b, COUNT_wire_referenced_bytes, bytes);
+	count(b, COUNT_wire_referenced_pages, pages);
+	if (bytes == first)
+		return;
+	count(b, COUNT_retrans_referenced_bytes, bytes - first);
+	if (!first)
+		count(b, COUNT_retrans_referenced_pages, pages);
+}
 
 SEC("?tp_btf/net_dev_queue")
 int BPF_PROG(wire, const struct sk_buff *skb)
 {
-	u32 bytes, referenced;
+	u32 bytes, referenced = 0, seq, middle;
+	const struct sock *sk = skb->sk;
+	struct departed *d;
 	struct books *b;
+	u64 cookie;
+	bool syn;
 
 	note_seen(SEEN_WIRE);
 	if (!window_open())
 		return 0;
-	b = books_find(cookie_of(skb->sk));
-	if (!b)
+	cookie = cookie_of(sk);
+	b = books_find(cookie);
+	bytes = b ? payload_bytes(skb) : 0;
+	if (!bytes)
 		return 0;
-	bytes = payload_bytes(skb);
-	if (uarg_of(skb)) {
-		referenced = skb->data_len;
-		count(b, COUNT_wire_referenced_bytes, referenced);
-		count(b, COUNT_wire_referenced_pages, BPF_CORE_READ(shinfo_of(skb), nr_frags));
-		bytes = bytes > referenced ? bytes - referenced : 0;
-	}
-	if (bytes)
-		count(b, COUNT_wire_copied_bytes, bytes);
-	return 0;
-}
-
-/* The skb of the retransmit queue: no headers, so len is payload. */
-static __always_inline int retransmitted(const struct sock *sk, const struct sk_buff *skb)
-{
-	struct books *b = books_find(cookie_of(sk));
-	u32 copied = skb->len;
-
-	if (!b)
+	seq = payload_seq(skb, &syn);
+	d = departed_of(sk, cookie, seq, syn);
+	if (!d)
 		return 0;
-	if (uarg_of(skb)) {
-		count(b, COUNT_retrans_referenced_bytes, skb->data_len);
-		count(b, COUNT_retrans_referenced_pages, BPF_CORE_READ(shinfo_of(skb), nr_frags));
-		copied -= skb->data_len;
-	}
-	if (copied)
-		count(b, COUNT_retrans_copied_bytes, copied);
+	if (uarg_of(skb))
+		referenced = skb->data_len < bytes ? skb->data_len : bytes;
+	middle = seq + bytes - referenced;
+	count_copied(b, bytes - referenced, first_departure(d, seq, middle));
+	if (referenced)
+		count_referenced(b, skb, referenced,
+				 first_departure(d, middle, middle + referenced));
 	return 0;
-}
-
-SEC("?tp_btf/tcp_retransmit_skb")
-int BPF_PROG(retransmit_2, const struct sock *sk, const struct sk_buff *skb)
-{
-	note_seen(SEEN_RETRANSMIT);
-	return window_open() ? retransmitted(sk, skb) : 0;
-}
-
-/* 6.16 traces failed retransmissions too, with their error. */
-SEC("?tp_btf/tcp_retransmit_skb")
-int BPF_PROG(retransmit_3, const struct sock *sk, const struct sk_buff *skb, int err)
-{
-	note_seen(SEEN_RETRANSMIT);
-	return window_open() && !err ? retransmitted(sk, skb) : 0;
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

@@ -36,7 +36,7 @@ DETACHED = {  # what is left off: the variant that would show it, the laws that 
     "tx_reference": ("A3", {"send", "reference", "pin", "completion"}),
     "completions": ("A3", {"completion", "pin"}),
     "rx_copy": ("A3", {"receive"}),
-    "tx_copy": ("A1", {"send"}),
+    "tx_copy": ("A1", {"send", "reference"}),
     "accepted": ("A3", {"send", "end to end", "completion", "witness sent",
                         "witness zero-copy sends"}),
 }

@@ -21,7 +21,6 @@ DETACHED = {
     "returned": (set(), {"receive", "end to end", "witness received"}),
     "rx_copy": ({"rx_copy", "late_copy"}, {"receive", "reference"}),
     "tx_copy": (set(), {"send", "reference"}),
-    "retransmissions": (set(), {"send", "reference"}),
     "late_copy": (set(), {"reference"}),
     "user_gather": ({"user_gather"}, {"witness gathered"}),
 }

@@ -112,7 +112,7 @@ static inline void made_init(struct made *m)
 {
 	static const char *const questions[] = { "accepted", "tx_reference", "tx_splice",
 		"late_copy", "completions", "reshape", "returned", "rx_copy", "rx_map",
-		"rx_splice", "tx_copy", "retransmissions", "user_gather", "clean", "drops",
+		"rx_splice", "tx_copy", "user_gather", "clean", "drops",
 		"taps", "refusals", "optmem" };
 
 	memset(m, 0, sizeof(*m));

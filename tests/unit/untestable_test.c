@@ -9,8 +9,7 @@ static const struct {
 	{ "accepted", "send,reference,end to end,completion,pin,refusal,causes of late_copy,"
 		      "causes of reshape,witness sent,witness zero-copy sends,witness completions," },
 	{ "returned", "receive,end to end,witness received," },
-	{ "tx_copy", "send," },
-	{ "retransmissions", "send,reference," },
+	{ "tx_copy", "send,reference," },
 	{ "tx_reference", "send,reference,completion,pin,causes of late_copy," },
 	{ "late_copy", "reference,causes of late_copy," },
 	{ "completions", "completion,pin," },

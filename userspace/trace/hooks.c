@@ -22,10 +22,6 @@
 	TRACEPOINT(0, "handover_fresh", "clean", "net_dev_queue", HOOK_PLAIN),                  \
 	TRACEPOINT(4, "handover_end", "clean", "net_dev_xmit", HOOK_PLAIN),                     \
 	TRACEPOINT(0, "drop", "drops", "kfree_skb", HOOK_PLAIN),                                \
-	SOFTIRQ(2, "retransmit_2", "retransmissions", "tcp", "tcp_retransmit_skb",              \
-		SEEN_RETRANSMIT),                                                               \
-	SOFTIRQ(3, "retransmit_3", "retransmissions", "tcp", "tcp_retransmit_skb",              \
-		SEEN_RETRANSMIT),                                                               \
 	{ "gather", "user_gather", HOOK_USDT, "copyscope:gather", 0, NULL, 0, HOOK_PLAIN },     \
 	{}
 

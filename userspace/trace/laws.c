@@ -109,7 +109,7 @@ static const char *obstacle_to_send(const struct record *r)
 		return "accepted bytes are not measured";
 	if (r->sites[SITE_tx_copy].how == HOW_NOT_MEASURED)
 		return "tx_copy is not measured";
-	if (record_unseen(r, "tx_copy") || record_unseen(r, "retransmissions"))
+	if (record_unseen(r, "tx_copy"))
 		return kept;
 	if (!record_wire_known(r))
 		return "true by construction: tx_copy is what remains, nothing looks at the skbs";
@@ -124,8 +124,8 @@ static const char *obstacle_to_reference(const struct record *r)
 		return "tx_reference is not measured";
 	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED)
 		return "late_copy is not measured";
-	if (!record_probe_attached(r, "retransmissions"))
-		return "retransmissions are not measured";
+	if (!record_probe_attached(r, "tx_copy"))
+		return "what left the socket again is not measured";
 	if (record_unseen(r, NULL))
 		return kept;
 	if (!record_probe_attached(r, "drops"))
@@ -331,7 +331,7 @@ void laws_fill(struct record *r)
 	law_if(r, "send", "accepted by tcp_sendmsg", "tx_copy + tx_reference + tx_splice",
 	       send_sides, obstacle_to_send(r));
 	law_if(r, "reference", "referenced bytes copied late, reshaped, sent clean or dropped",
-	       "tx_reference + retransmitted + shown to captures",
+	       "tx_reference + sent again + shown to captures",
 	       reference_sides, obstacle_to_reference(r));
 	law_if(r, "receive", "returned by recv", "rx_copy + rx_map + rx_splice + rx_discard",
 	       receive_sides,

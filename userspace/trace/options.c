@@ -43,7 +43,8 @@ static const struct argp_option option_table[] = {
 	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 3 },
 	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 3 },
 	{ "break", KEY_BREAK, "WHAT", 0,
-	  "spoil the run on purpose, for tests: detach:SITE, lose-update, drop-completion", 3 },
+	  "spoil the run on purpose, for tests: detach:SITE, lose-update, drop-completion, "
+	  "forget-departures", 3 },
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 4 },
 	{ "quiet", 'q', NULL, 0, "no report", 4 },
@@ -112,8 +113,11 @@ static void parse_break(const char *value, struct options *o)
 		o->sabotage = SABOTAGE_LOSE_UPDATE;
 	else if (!strcmp(value, "drop-completion"))
 		o->sabotage = SABOTAGE_DROP_COMPLETION;
+	else if (!strcmp(value, "forget-departures"))
+		o->sabotage = SABOTAGE_FORGET_DEPARTURES;
 	else
-		options_fail("--break '%s' must be detach:SITE, lose-update or drop-completion", value);
+		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion or "
+			     "forget-departures", value);
 }
 
 static void parse_positional(struct options *o, int number, const char *value)

@@ -142,7 +142,7 @@ bool record_probe_whole(const struct record *r, const char *question)
 
 bool record_wire_known(const struct record *r)
 {
-	return record_probe_whole(r, "tx_copy") && record_probe_whole(r, "retransmissions");
+	return record_probe_whole(r, "tx_copy");
 }
 
 const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,

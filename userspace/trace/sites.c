@@ -85,7 +85,7 @@ static const char *books_opener(const struct record *r, enum site site)
 static enum how how_tx_copy(const struct record *r, const char **why)
 {
 	if (record_wire_known(r)) {
-		*why = "payload in kernel memory of the skbs that left, less what left twice";
+		*why = "payload in kernel memory of the skbs that left, less what left again";
 		return HOW_DERIVED;
 	}
 	*why = r->backend == BACKEND_TRACEPOINT ? "accepted by sends without zero copy in effect" :
@@ -101,7 +101,7 @@ static enum how how_by_tracepoint(const struct record *r, enum site site, const 
 {
 	if (site == SITE_tx_reference) {
 		*why = record_wire_known(r) ?
-			       "payload in user pages of the skbs that left, less what left twice" :
+			       "payload in user pages of the skbs that left, less what left again" :
 			       "accepted by sends with zero copy in effect";
 		return HOW_DERIVED;
 	}
