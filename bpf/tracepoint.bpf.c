@@ -97,4 +97,19 @@ int BPF_PROG(arrival, struct sk_buff *skb)
 	return 0;
 }
 
+/* Dropped after it arrived, and still in user pages: no copy was made. The kernel sets skb_iif right
+ * after it tells of the arrival. */
+SEC("?tp_btf/kfree_skb")
+int BPF_PROG(arrival_dropped, const struct sk_buff *skb)
+{
+	struct books *b;
+
+	if (!window_open() || !skb->skb_iif)
+		return 0;
+	b = books_of_pages(skb);
+	if (b)
+		add(&b->site[SITE_late_copy].bytes, -(u64)skb->data_len);
+	return 0;
+}
+
 char LICENSE[] SEC("license") __weak = "GPL";
