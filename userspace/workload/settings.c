@@ -25,6 +25,7 @@
 enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
+	KEY_HELP,
 };
 
 /* What has been read so far, before defaults. */
@@ -52,7 +53,8 @@ struct draft {
 	{ "json", KEY_JSON, 0, 0, "print the totals as one JSON document", 4 },              \
 	{ "ready-fd", KEY_READY_FD, "F", 0, "write \"ready PORT\" to this descriptor", 4 },  \
 	{ "go-fd", KEY_GO_FD, "F", 0,                                                        \
-	  "then wait for one byte from this descriptor before any thread or connection", 4 }
+	  "then wait for one byte from this descriptor before any thread or connection", 4 },         \
+	{ "help", KEY_HELP, 0, 0, "show this text", -1 }
 
 static const struct argp_option server_options[] = {
 	{ 0, 0, 0, 0, "Where:", 1 },
@@ -153,8 +155,10 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	struct settings *settings = draft->settings;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		return 0;
+	case KEY_HELP:
+		argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
+			  state->name);
+		exit(EXIT_FINE);
 	case ARGP_KEY_ERROR:
 		usage_error("'%s' is no option, or lacks its value: see --help",
 			    foreign(state->argv[state->next - 1]));
@@ -294,8 +298,8 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 		usage_error("say what to be: 'workload server A3 64k' or 'workload client 64k 4'; "
 			    "see workload --help");
 	}
-	/* getopt's complaints, which ARGP_NO_ERRS leaves out, show words as they are. */
-	if (argp_parse(argp, argc - 1, argv + 1, ARGP_NO_ERRS, NULL, &draft))
+	/* argp's own complaints show words as they are; without them it has no help either. */
+	if (argp_parse(argp, argc - 1, argv + 1, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &draft))
 		exit(EXIT_BAD_USAGE);
 	words_read(&draft);
 	settings_complete(&draft);
