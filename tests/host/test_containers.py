@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """In namespaces a run counts its own bytes and nobody else's, whatever numbers its processes bear."""
 import contextlib
+import errno
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +13,20 @@ from helpers.books import (PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, TRACEPOIN
 
 pytestmark = records.needs_root
 
+REFUSED = 3
+CONTAINER = Path(__file__).resolve().parents[1] / "helpers" / "container.sh"
 PRIME = (PRIME_BYTES, 4, "--messages", PRIME_MESSAGES)
 PID = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
 PID_FOREIGN_PROC = ("unshare", "--pid", "--fork", "--kill-child", "--")
+EVERY_KIND = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--net", "--ipc",
+              "--uts", "--cgroup", "--mount", "--")
+
+
+def with_mounts(script):
+    """Words that run the script in a mount namespace, then what follows them."""
+    return ("unshare", "--mount", "--", "sh", "-c", script + ' && exec "$@"', "sh")
+
+
 PLACES = {
     "a PID namespace": PID,
     "a PID namespace in a PID namespace": PID + PID,
@@ -21,17 +34,18 @@ PLACES = {
     "a network namespace": ("unshare", "--net", "--"),
     "a mount namespace": ("unshare", "--mount", "--"),
     "a cgroup namespace": ("unshare", "--cgroup", "--"),
-    "namespaces of every kind but user": (
-        "unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--net", "--ipc", "--uts",
-        "--cgroup", "--mount", "--"),
+    "namespaces of every kind but user": EVERY_KIND,
+    "a place without /proc": with_mounts("umount -R /proc"),
+    "a place with a fresh /sys": with_mounts("umount -R /sys; mount -t sysfs -o ro sysfs /sys"),
+    "a place without /dev/shm": with_mounts("mount -t tmpfs tmpfs /dev"),
 }
 
 
-def start_in(place, *words):
+def start_in(place, *words, **options):
     """Starts trace_run by way of the words that make its namespaces; it prints its record."""
     command = [*place, records.TRACE_RUN, *words, "--json", "-"]
     return subprocess.Popen([str(word) for word in command], text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE)
+                            stderr=subprocess.PIPE, cwd=records.ROOT, **options)
 
 
 def check_exact(done):
@@ -102,3 +116,92 @@ def test_a_stranger_that_bears_our_number_is_not_counted(variant):
     assert pids(record)["sender"] == pid
     assert record["workload"]["accepted_bytes"] == PRIME_PAYLOAD
     assert noise > 100 * PRIME_PAYLOAD
+
+
+@pytest.mark.parametrize("variant", ["A1", "A3"])
+def test_every_byte_is_found_in_a_privileged_container(variant, tmp_path):
+    check_exact(records.finish(start_in((*EVERY_KIND, CONTAINER, tmp_path), variant, *PRIME)))
+
+
+def test_what_uprobes_miss_is_named():
+    place = with_mounts("umount -q /sys/kernel/tracing; mount -t tmpfs tmpfs /sys/bus")
+    done = records.finish(start_in(place, "A1", *PRIME))
+    assert done.code == 0, done.err
+    probe, = records.probes(done.record, "user_gather")
+    assert "/sys/bus/event_source" in probe["why"]
+    assert records.how(done.record, "user_gather") == "not_measured"
+
+
+# Where it cannot work
+
+def check_refused(done, *hints):
+    """One line that names what is missing, and nothing on stdout."""
+    assert (done.code, done.out) == (REFUSED, ""), done.err
+    assert len(done.err.splitlines()) == 1, done.err
+    for hint in hints:
+        assert hint in done.err
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.ENOSYS])
+@pytest.mark.parametrize("call", ["bpf", "perf_event_open", "unshare", "setns"])
+def test_a_filter_that_refuses_is_named(call, error):
+    done = records.run("A3", *PRIME, "--json", "-",
+                       preexec_fn=processes.forbid(call, error=error))
+    check_refused(done, f"{call}()", "seccomp=unconfined")
+
+
+@pytest.mark.parametrize("lacks", ["sys_admin", "net_admin", "setuid", "setgid", "kill", "bpf",
+                                   "perfmon", "syslog", "bpf,perfmon"])
+def test_capabilities_that_are_missing_are_named(lacks):
+    words = [f"-{each}" for each in lacks.split(",")]
+    place = ("setpriv", f"--bounding-set={','.join(words)}", "--")
+    check_refused(records.finish(start_in(place, "A3", *PRIME)), "--cap-add",
+                  ", ".join(f"CAP_{each.upper()}" for each in lacks.split(",")) + ":")
+
+
+MISSING = {
+    "/sys": (with_mounts("umount -R /sys"), ("/sys is not mounted", "mount -t sysfs")),
+    "the kernel's types": (with_mounts("mount -t tmpfs tmpfs /sys/kernel/btf"), ("BTF",)),
+    "--fork": (("unshare", "--pid", "--"), ("--fork",)),
+    "a machine's root": (("unshare", "--user", "--map-root-user", "--pid", "--fork",
+                          "--mount-proc", "--"), ("bpf()", "user namespace")),
+    "a machine's root, and its own /proc": (
+        ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--"),
+        ("bpf()", "user namespace")),
+}
+
+
+@pytest.mark.parametrize("what", MISSING)
+def test_it_says_so_without(what):
+    place, hints = MISSING[what]
+    check_refused(records.finish(start_in(place, "A3", *PRIME)), *hints)
+
+
+def start_mapped(ranges, *words, others=("--net",)):
+    """Starts trace_run in a user namespace that has these lines of users and groups."""
+    script = 'read -r mapped && exec setpriv --reuid 0 --regid 0 --clear-groups "$@"'
+    run = start_in(("unshare", "--user", *others, "--", "sh", "-c", script, "sh"), *words,
+                   stdin=subprocess.PIPE)
+    first = Path("/proc/self/ns/user").stat().st_ino
+    processes.wait_until(lambda: Path(f"/proc/{run.pid}/ns/user").stat().st_ino != first)
+    for kind in "uid_map", "gid_map":
+        Path(f"/proc/{run.pid}/{kind}").write_text(ranges)
+    run.stdin.write("mapped\n")
+    run.stdin.flush()
+    return run
+
+
+def test_a_user_namespace_does_without_probes():
+    done = records.finish(start_mapped("0 0 65536\n", "A3", *PRIME, "--no-probes"))
+    assert done.code == 0, done.err
+    assert done.record["workload"]["accepted_bytes"] == PRIME_PAYLOAD
+
+
+def test_a_user_namespace_without_nobody_is_told():
+    check_refused(records.finish(start_mapped("0 0 60000\n", "A3", *PRIME, "--no-probes")),
+                  "become nobody", "map")
+
+
+def test_a_user_namespace_in_a_network_namespace_of_others_is_told():
+    run = start_mapped("0 0 65536\n", "A3", *PRIME, "--no-probes", others=())
+    check_refused(records.finish(run), "unshare --net")

@@ -195,7 +195,9 @@ static int attach_hooks(struct probes *p, struct record *r)
 			continue;
 		}
 		probe->status = PROBE_REFUSED;
-		snprintf(probe->why, WHY_BYTES, "the kernel refused it: %s", strerror(errno));
+		snprintf(probe->why, WHY_BYTES, "the kernel refused it: %s%s", strerror(errno),
+			 p->hooks[i].kind == HOOK_USDT && errno == ENOENT ?
+				 "; it needs /sys/bus/event_source or tracefs" : "");
 		if (p->hooks[i].rank == HOOK_PLAIN)
 			continue;
 		snprintf(r->backend_why, WHY_BYTES, "the kernel refused %s, which the %s backend needs",
