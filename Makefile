@@ -16,7 +16,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 SYSROOT  :=# below it lie headers and libraries of another architecture
 CFLAGS   := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(EXTRA_CFLAGS)
 CPPFLAGS := -MMD -MP -I. -I$(BUILD)
-LIBS     := -lbpf -lelf -lz -ljansson -lcap -lseccomp -pthread
+LIBS     := -lbpf -lelf -lz -ljansson -lnettle -lcap -lseccomp -pthread
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 BPFFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)
 
@@ -92,7 +92,7 @@ help: ## show this list
 # Programs
 $(BUILD)/workload: $(WORK_OBJ) $(COMMON_OBJ)
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lcap -lseccomp -pthread -lm -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lnettle -lcap -lseccomp -pthread -lm -o $@
 
 $(BUILD)/libcopyscope.a: $(LIB_OBJ)
 $(BUILD)/libbaseline.a: $(BASE_OBJ)

@@ -32,6 +32,7 @@ struct run {
 	struct peer peer;
 	struct optmem optmem;
 	struct child children[END_COUNT];
+	struct aside parser[END_COUNT];	/* of what each end prints */
 	struct window window;
 	struct keep keep;
 	char workload[PATH_MAX];
@@ -46,7 +47,7 @@ static int gather(struct run *run)
 
 	for (int e = 0; e < END_COUNT; e++)
 		if (run->children[e].pid) {
-			app_totals_parse(&run->children[e], &r->app[e]);
+			app_totals_parse(&run->parser[e], &run->children[e], &r->app[e]);
 			end_outcome_read(&r->outcome.end[e], run->children[e].status);
 		}
 	r->outcome.interrupt_signal = children_interrupted();
@@ -88,8 +89,10 @@ static int tell(struct run *run)
 
 static void arrange_end(struct run *run)
 {
-	for (int e = 0; e < END_COUNT; e++)
+	for (int e = 0; e < END_COUNT; e++) {
 		child_end(&run->children[e]);
+		aside_end(&run->parser[e]);
+	}
 	peer_part(&run->peer);
 	window_free(&run->window);
 	optmem_restore(&run->optmem);
@@ -121,8 +124,14 @@ static int try_once(const struct try *t, void *arg)
 	if (permits_check(!run->options.no_probes))
 		goto out;
 	tree_path("build/workload", run->workload, sizeof(run->workload));
-	if (peer_meet(&run->peer, &run->options, r->machine.kernel))
+	for (int e = 0; e < END_COUNT; e++)
+		if (app_totals_prepare(&run->parser[e]))
+			goto out;
+	err = peer_meet(&run->peer, &run->options, r->machine.kernel);
+	if (err) {
+		result = err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
 		goto out;
+	}
 	r->plan = run->options.plan;
 	if (run->options.no_probes) {
 		r->backend = BACKEND_NONE;

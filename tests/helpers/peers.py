@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two hosts out of one: a pair of namespaces joined by veth, and words of the control connection."""
+"""Two hosts out of one: a pair of namespaces joined by veth, that share a key."""
 from __future__ import annotations
 
-import json
+import base64
 import os
 import socket
-import struct
 import subprocess
+import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from helpers import records
 from helpers.processes import LIBC, wait_until
@@ -22,6 +23,12 @@ class Host:
     """A namespace that lives as long as its holder."""
     holder: subprocess.Popen
     address: str
+    key_file: Path
+
+    @property
+    def key(self) -> bytes:
+        """What both hosts share."""
+        return self.key_file.read_bytes().strip()
 
     def inside(self, *words) -> list[str]:
         """The words, run in this namespace."""
@@ -29,7 +36,11 @@ class Host:
                 *(str(word) for word in words)]
 
     def start(self, *words, **options) -> subprocess.Popen:
-        """Starts tools/trace_run there; whoever calls it ends it."""
+        """Starts tools/trace_run there, with the key; whoever calls it ends it."""
+        return self.start_without_key(*words, "--key-file", self.key_file, **options)
+
+    def start_without_key(self, *words, **options) -> subprocess.Popen:
+        """The same without it."""
         return subprocess.Popen(self.inside(records.TRACE_RUN, *words, "--path", "peer"), text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
@@ -46,15 +57,24 @@ class Host:
             os.close(there)
 
 
+def make_key(secret: bytes = b"") -> Path:
+    """A new key that only we can read; whoever calls it removes it."""
+    file, name = tempfile.mkstemp(prefix="copyscope-key-")
+    os.write(file, secret or base64.b64encode(os.urandom(32)) + b"\n")
+    os.close(file)
+    return Path(name)
+
+
 @contextmanager
 def two_hosts():
     """Yields the host that will listen and the one that will connect."""
     here = os.stat("/proc/self/ns/net").st_ino
+    key_file = make_key()
     holders = [subprocess.Popen(["unshare", "--net", "sleep", "infinity"]) for _ in ADDRESSES]
     try:
         for holder in holders:
             wait_until(lambda pid=holder.pid: os.stat(f"/proc/{pid}/ns/net").st_ino != here)
-        hosts = [Host(holder, address) for holder, address in zip(holders, ADDRESSES)]
+        hosts = [Host(holder, address, key_file) for holder, address in zip(holders, ADDRESSES)]
         subprocess.run(hosts[0].inside("ip", "link", "add", "tx0", "type", "veth", "peer", "name",
                                        "rx0", "netns", holders[1].pid), check=True)
         for host, device in zip(hosts, ("tx0", "rx0")):
@@ -66,6 +86,7 @@ def two_hosts():
         for holder in holders:
             holder.kill()
             holder.wait()
+        key_file.unlink()
 
 
 def listen(host: Host, *words, **options) -> subprocess.Popen:
@@ -86,28 +107,6 @@ def run_pair(hosts, *words, listening=(), connecting=()) -> tuple[records.Run, r
         for process in listener, connector:
             process.kill()
             process.communicate()
-
-
-# The control connection, as docs say it is spoken
-
-def frame(word) -> bytes:
-    """A word as it goes over the wire."""
-    text = word if isinstance(word, bytes) else json.dumps(word).encode()
-    return struct.pack(">I", len(text)) + text
-
-
-def receive(connection: socket.socket) -> dict | None:
-    """The next word; None when the other side has closed."""
-    data = b""
-    while len(data) < 4 or len(data) < 4 + struct.unpack(">I", data[:4])[0]:
-        try:
-            more = connection.recv(65536)
-        except ConnectionResetError:
-            more = b""
-        if not more:
-            return None
-        data += more
-    return json.loads(data[4:])
 
 
 def call(host: Host, to: str) -> socket.socket:

@@ -59,6 +59,12 @@ def started_by_tries(trace_run: int) -> list[int]:
     return [pid for one_try in children(trace_run) for pid in children(one_try)]
 
 
+def named(trace_run: int, name: str) -> list[int]:
+    """Pids of what a run started that calls itself so."""
+    return [pid for pid in started_by_tries(trace_run)
+            if Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip() == name]
+
+
 def workload_pids(trace_run: int) -> dict[str, int]:
     """Pids of a run's two ends by "server" and "client"; fewer while it is still arranging."""
     found = {}

@@ -100,7 +100,8 @@ def test_the_tracer_knows_nothing_of_the_workload_or_of_paths():
     # The record holds a path's facts; the command line is where a path is wished for.
     assert found.pop("userspace/trace/record.h") == {"userspace/path/facts.h"}
     assert set(found) <= {"userspace/trace/options.h", "userspace/trace/options_path.c",
-                          "userspace/trace/ends.c", "userspace/trace/ends.h"}
+                          "userspace/trace/options_peer.c", "userspace/trace/ends.c",
+                          "userspace/trace/ends.h"}
     assert all(paths == {"userspace/path/path.h"} for paths in found.values())
 
 

@@ -9,49 +9,55 @@
 #include "userspace/trace/record_json.h"
 
 /* The flows of one end alone, under cookies that the other host uses too. */
-static void made_half(struct made *m, enum end end, struct child *child)
+static void made_half(struct made *m, enum end end)
 {
 	struct ledger *ledger = &m->r.ledger;
-	char text[2000] = "", each[400];
-	uint64_t sum = 0;
+	struct app_totals *app = &m->r.app[end];
 
 	made_init(m);
 	strcpy(m->r.path.kind, "peer");
+	m->r.machine.cpus = m->r.attempt = 1;
 	ledger->socket_count = FLOWS;
 	/* Whose notification it is sees the copy. */
 	if (end == END_RECEIVER)
 		ledger->stack_count = 0;
 	for (int flow = 0; flow < FLOWS; flow++) {
 		struct socket_books *s = &m->sockets[flow];
-		uint64_t bytes = made_bytes(flow);
+		struct app_socket *a = &m->app[end][flow];
 
 		*s = m->sockets[2 * flow + end];
-		s->cookie = m->app[end][flow].cookie = 7 + flow;
+		s->cookie = a->cookie = 7 + flow;
 		books_sum(&ledger->total, &s->books);
-		snprintf(each, sizeof(each), "%s{\"cookie\": \"%d\", \"%s\": %llu, \"messages\": 3, "
-			 "\"zerocopy_sends\": %d, \"completions\": %d}", flow ? ", " : "", 7 + flow,
-			 end == END_SENDER ? "accepted_bytes" : "received_bytes",
-			 (unsigned long long)bytes, end ? 0 : MESSAGES, end ? 0 : MESSAGES);
-		strcat(text, each);
-		sum += bytes;
+		app->sum.accepted_bytes += a->accepted_bytes;
+		app->sum.received_bytes += a->received_bytes;
+		app->sum.zerocopy_sends += a->zerocopy_sends;
+		app->sum.completions += a->completions;
 	}
-	child->text = malloc(sizeof(text) + 400);
-	sprintf(child->text, "{\"%s\": %llu, \"zerocopy_sends\": %d, \"completions\": %d, "
-		"\"content_errors\": 0, \"connections\": [%s]}",
-		end == END_SENDER ? "accepted_bytes" : "received_bytes", (unsigned long long)sum,
-		end ? 0 : FLOWS * MESSAGES, end ? 0 : FLOWS * MESSAGES, text);
 	sites_fill(&m->r);
 }
 
-/* What the other host makes of it. */
-static struct record *sent_over(struct made *m, enum end end, struct child *child)
+/* The text as it is parsed in one process and taken over by another. */
+static int read_over(const char *text, enum end end, struct record *r)
 {
-	json_t *o = half_json(&m->r, end, child);
+	void *answer;
+	size_t size;
+	int err = half_parse(text, strlen(text), &answer, &size);
+
+	if (err)
+		return err;
+	err = half_take(answer, size, end, r);
+	free(answer);
+	return err;
+}
+
+/* What the other host makes of it. */
+static struct record *sent_over(struct made *m, enum end end)
+{
+	char *text = half_text(&m->r, end);
 	struct record *r = calloc(1, sizeof(*r));
 
-	assert_int_equal(half_read(o, end, r), 0);
-	json_decref(o);
-	free(child->text);
+	assert_int_equal(read_over(text, end, r), 0);
+	free(text);
 	r->plan = m->r.plan;
 	return r;
 }
@@ -59,15 +65,14 @@ static struct record *sent_over(struct made *m, enum end end, struct child *chil
 static struct record *joined(void (*spoil)(struct made *sender, struct made *receiver))
 {
 	struct made sender, receiver;
-	struct child tx = { .pid = 1 }, rx = { .pid = 2 };
 	struct record *r, *far;
 
-	made_half(&sender, END_SENDER, &tx);
-	made_half(&receiver, END_RECEIVER, &rx);
+	made_half(&sender, END_SENDER);
+	made_half(&receiver, END_RECEIVER);
 	if (spoil)
 		spoil(&sender, &receiver);
-	r = sent_over(&sender, END_SENDER, &tx);
-	far = sent_over(&receiver, END_RECEIVER, &rx);
+	r = sent_over(&sender, END_SENDER);
+	far = sent_over(&receiver, END_RECEIVER);
 	assert_int_equal(join_halves(r, far), 0);
 	causes_fill(r);
 	laws_fill(r);
@@ -174,13 +179,13 @@ static void what_the_receivers_probes_lost_is_lost_to_the_run(void **state)
 /* Spoils one value of a half, wherever a path of keys leads. */
 static void refuse(const char *const *keys, json_t *value)
 {
-	struct child child = {};
 	struct record *r = calloc(1, sizeof(*r));
 	struct made m;
 	json_t *o, *at;
+	char *text;
 
-	made_half(&m, END_SENDER, &child);
-	o = half_json(&m.r, END_SENDER, &child);
+	made_half(&m, END_SENDER);
+	o = half_json(&m.r, END_SENDER);
 	for (at = o; keys[1]; keys++)
 		at = json_is_array(at) ? json_array_get(at, atoi(*keys)) : json_object_get(at, *keys);
 	assert_non_null(json_object_get(at, *keys));
@@ -188,9 +193,13 @@ static void refuse(const char *const *keys, json_t *value)
 		json_object_set_new(at, *keys, value);
 	else
 		json_object_del(at, *keys);
-	assert_int_not_equal(half_read(o, END_SENDER, r), 0);
+	text = json_dumps(o, JSON_COMPACT);
+	if (!read_over(text, END_SENDER, r))
+		fail_msg("a half was taken in spite of its %s", *keys);
+	assert_null(r->app[END_SENDER].sockets);
+	assert_int_equal(r->probe_count, 0);
+	free(text);
 	json_decref(o);
-	free(child.text);
 	drop_record(r);
 }
 
@@ -219,6 +228,90 @@ static void a_half_that_makes_no_sense_is_refused(void **state)
 	refuse(AT("record", "sockets", "0", "counts"), json_array());
 	refuse(AT("record", "counters", "sender"), NULL);
 	refuse(AT("record", "timing"), json_null());
+	refuse(AT("end"), json_string("receiver"));
+	refuse(AT("record", "path", "tx_dev"), json_string("eth0\x1b[2J"));
+	refuse(AT("stacks", "0", "frames"), json_string("a\nb"));
+	refuse(AT("failure"), json_string("\x7f"));
+}
+
+/* Far below what an int64_t holds, so that thousands of them can be added. */
+#define BEYOND ((1ll << 53) + 1)
+
+static void numbers_that_a_sum_could_not_hold_are_refused(void **state)
+{
+	refuse(AT("record", "counts", "accepted_bytes"), json_integer(BEYOND));
+	refuse(AT("record", "counts", "accepted_bytes"), json_integer(INT64_MIN));
+	refuse(AT("record", "sites", "rx_copy", "bytes"), json_integer(INT64_MAX));
+	refuse(AT("record", "sockets", "0", "counts", "completed_sends"), json_integer(-BEYOND));
+	refuse(AT("record", "sockets", "0", "sites", "late_copy", "calls"), json_integer(BEYOND));
+	refuse(AT("record", "backend", "probes", "0", "missed_runs"), json_integer(-1));
+	refuse(AT("record", "backend", "attempt"), json_integer(1 << 20));
+	refuse(AT("record", "machine", "cpus"), json_integer(1ll << 32));
+	refuse(AT("record", "machine", "memory_bytes"), json_integer(-1));
+	refuse(AT("record", "path", "mtu"), json_integer(-1));
+	refuse(AT("record", "timing", "window_ns"), json_integer(INT64_MAX));
+	refuse(AT("stacks", "0", "bytes"), json_integer(INT64_MAX));
+	refuse(AT("stacks", "0", "site"), json_integer(-1));
+	refuse(AT("app", "accepted_bytes"), json_integer(BEYOND));
+	refuse(AT("app", "connections", "0", "completions"), json_integer(-1));
+	refuse(AT("lost_updates"), json_integer(BEYOND));
+	refuse(AT("pid"), json_integer(-1));
+	refuse(AT("ended", "signal"), json_integer(65));
+	refuse(AT("interrupted"), json_integer(-1));
+}
+
+static json_t *many(size_t count, json_t *each)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append(array, each);
+	json_decref(each);
+	return array;
+}
+
+static void more_of_anything_than_a_run_has_is_refused(void **state)
+{
+	refuse(AT("stacks"), many(STACKS_MAX + 1, json_object()));
+	refuse(AT("record", "sockets"), many(HALF_SOCKETS_MAX + 1, json_object()));
+	refuse(AT("record", "backend", "probes"), many(PROBES_MAX + 1, json_object()));
+	refuse(AT("app", "connections"), many(1025, json_object()));
+}
+
+/* A parser that was taken over answers what it likes: each byte of an honest answer is spoilt once. */
+static void an_answer_that_makes_no_sense_is_not_taken_over(void **state)
+{
+	struct record *r;
+	struct made m;
+	char *text, *answer;
+	size_t size;
+
+	made_half(&m, END_SENDER);
+	text = half_text(&m.r, END_SENDER);
+	assert_int_equal(half_parse(text, strlen(text), (void **)&answer, &size), 0);
+	for (size_t cut = 0; cut < size; cut += 97) {
+		r = calloc(1, sizeof(*r));
+		assert_int_not_equal(half_take(answer, cut, END_SENDER, r), 0);
+		drop_record(r);
+	}
+	for (size_t at = 0; at < size; at += 3) {
+		char was = answer[at];
+
+		r = calloc(1, sizeof(*r));
+		answer[at] ^= 0xff;
+		if (!half_take(answer, size, END_SENDER, r)) {
+			assert_memory_equal(r->machine.kernel + NAME_BYTES - 1, "", 1);
+			assert_in_range(r->backend, 0, BACKEND_NONE);
+			assert_in_range(r->ledger.socket_count, 0, HALF_SOCKETS_MAX);
+		}
+		answer[at] = was;
+		drop_record(r);
+	}
+	r = calloc(1, sizeof(*r));
+	assert_int_not_equal(half_take(answer, size, END_RECEIVER, r), 0);
+	drop_record(r);
+	free(answer);
+	free(text);
 }
 
 int main(void)
@@ -230,6 +323,9 @@ int main(void)
 		cmocka_unit_test(what_one_host_did_not_measure_is_not_known_of_the_run),
 		cmocka_unit_test(what_the_receivers_probes_lost_is_lost_to_the_run),
 		cmocka_unit_test(a_half_that_makes_no_sense_is_refused),
+		cmocka_unit_test(numbers_that_a_sum_could_not_hold_are_refused),
+		cmocka_unit_test(more_of_anything_than_a_run_has_is_refused),
+		cmocka_unit_test(an_answer_that_makes_no_sense_is_not_taken_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

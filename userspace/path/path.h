@@ -11,13 +11,25 @@
 #define COPYSCOPE_PATH_H
 
 #include <net/if.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "userspace/path/facts.h"
 
+/* What a partner may ask of a host that listens. */
+struct path_limits {
+	uint64_t bytes;		/* of a message */
+	int connections;
+	double seconds;
+	uint64_t memory_bytes;	/* that a run may take here; 0: not known */
+};
+
 /* Path peer: where this host waits for the other one, or where it finds it. */
 struct path_partner {
 	bool listen, connect;
+	const char *key_file;	/* NULL: the key, if any, is in the environment */
+	struct path_limits limits;
+	bool limits_given;
 	char address[ADDRESS_BYTES];
 	int port;
 	enum end here;		/* the end that this host is */

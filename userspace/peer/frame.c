@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sends and receives whole JSON objects over a socket, within limits of size and time. */
+/* Sends and receives marked frames over a socket, within limits of size and time. */
 #include "userspace/peer/frame.h"
 
-#include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
-static int64_t now_ms(void)
+int64_t frame_now_ms(void)
 {
 	struct timespec t;
 
@@ -26,7 +25,7 @@ static int await(int fd, short events, int64_t deadline_ms)
 	int ready;
 
 	do {
-		left = deadline_ms - now_ms();
+		left = deadline_ms - frame_now_ms();
 		ready = left > 0 ? poll(&wait, 1, left) : 0;
 	} while (ready < 0 && errno == EINTR);
 	return ready < 0 ? -errno : ready ? 0 : -ETIMEDOUT;
@@ -39,8 +38,10 @@ static int lost(int error)
 	       error == ENETUNREACH || error == ETIMEDOUT ? -ECONNRESET : -error;
 }
 
-static int send_all(int fd, const char *from, size_t bytes, int64_t deadline_ms)
+static int send_all(int fd, const void *bytes_from, size_t bytes, int64_t deadline_ms)
 {
+	const char *from = bytes_from;
+
 	while (bytes) {
 		int err = await(fd, POLLOUT, deadline_ms);
 		ssize_t sent;
@@ -58,8 +59,10 @@ static int send_all(int fd, const char *from, size_t bytes, int64_t deadline_ms)
 	return 0;
 }
 
-static int receive_all(int fd, char *to, size_t bytes, int64_t deadline_ms)
+static int receive_all(int fd, void *bytes_to, size_t bytes, int64_t deadline_ms)
 {
+	char *to = bytes_to;
+
 	while (bytes) {
 		int err = await(fd, POLLIN, deadline_ms);
 		ssize_t got;
@@ -79,77 +82,88 @@ static int receive_all(int fd, char *to, size_t bytes, int64_t deadline_ms)
 	return 0;
 }
 
-static int is_printable(const json_t *value)
+int bytes_send(int fd, const void *from, size_t bytes, int timeout_ms)
 {
-	const char *text = json_string_value(value);
-
-	for (size_t i = 0; text && i < json_string_length(value); i++)
-		if (text[i] < ' ' || text[i] > '~')
-			return 0;
-	return 1;
+	return send_all(fd, from, bytes, frame_now_ms() + timeout_ms);
 }
 
-/* Keys are no concern: only known ones are ever looked up, and none is printed. */
-static int all_printable(json_t *value)
+int bytes_receive(int fd, void *to, size_t bytes, int timeout_ms)
 {
-	const char *key;
-	json_t *each;
-	size_t i;
-
-	json_object_foreach(value, key, each)
-		if (!all_printable(each))
-			return 0;
-	json_array_foreach(value, i, each)
-		if (!all_printable(each))
-			return 0;
-	return is_printable(value);
+	return receive_all(fd, to, bytes, frame_now_ms() + timeout_ms);
 }
 
-int frame_send(int fd, json_t *o, int timeout_ms)
+bool frame_header_read(const uint8_t header[FRAME_HEADER_BYTES], size_t limit, enum word *word,
+		       size_t *bytes)
 {
-	int64_t deadline_ms = now_ms() + timeout_ms;
-	char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-	size_t bytes = text ? strlen(text) : 0;
-	uint32_t length = htonl(bytes);
-	int err = text ? send_all(fd, (char *)&length, sizeof(length), deadline_ms) : -ENOMEM;
-
-	if (!err)
-		err = send_all(fd, text, bytes, deadline_ms);
-	free(text);
-	json_decref(o);
-	return err;
-}
-
-json_t *frame_receive(int fd, size_t limit, int timeout_ms, int *err)
-{
-	int64_t deadline_ms = now_ms() + timeout_ms;
-	json_t *o = NULL;
 	uint32_t length;
-	char *text;
 
-	*err = receive_all(fd, (char *)&length, sizeof(length), deadline_ms);
-	if (*err)
-		return NULL;
-	length = ntohl(length);
-	*err = -EBADMSG;
-	if (length < 2 || length > limit)
-		return NULL;
-	text = malloc(length);
-	*err = text ? receive_all(fd, text, length, deadline_ms) : -ENOMEM;
-	if (!*err) {
-		o = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-		*err = json_is_object(o) && all_printable(o) ? 0 : -EBADMSG;
-	}
-	free(text);
-	if (!*err)
-		return o;
-	json_decref(o);
-	return NULL;
+	memcpy(&length, header, sizeof(length));
+	*bytes = be32toh(length);
+	*word = header[4];
+	return *bytes <= limit && header[4] >= WORD_HELLO && header[4] < WORD_COUNT && !header[5] &&
+	       !header[6] && !header[7];
 }
 
-int frame_is(const json_t *o, const char *type)
+int frame_send(int fd, struct session *s, enum word word, const char *text, int timeout_ms)
 {
-	const char *said = json_string_value(json_object_get(o, "type"));
+	int64_t deadline_ms = frame_now_ms() + timeout_ms;
+	size_t bytes = text ? strlen(text) : 0;
+	uint8_t header[FRAME_HEADER_BYTES] = {}, mark[MARK_BYTES];
+	uint32_t length = htobe32(bytes);
+	int err;
 
-	return said && !strcmp(said, type);
+	memcpy(header, &length, sizeof(length));
+	header[4] = word;
+	session_mark_out(s, header, sizeof(header), text, bytes, mark);
+	err = send_all(fd, header, sizeof(header), deadline_ms);
+	if (!err && bytes)
+		err = send_all(fd, text, bytes, deadline_ms);
+	return err ? err : send_all(fd, mark, sizeof(mark), deadline_ms);
+}
+
+int frame_receive(int fd, struct session *s, enum word *word, size_t limit, char **text,
+		  size_t *bytes, int timeout_ms)
+{
+	int64_t deadline_ms = frame_now_ms() + timeout_ms;
+	uint8_t header[FRAME_HEADER_BYTES], mark[MARK_BYTES];
+	size_t length;
+	char *room;
+	int err = receive_all(fd, header, sizeof(header), deadline_ms);
+
+	if (err)
+		return err;
+	if (!frame_header_read(header, text ? limit : 0, word, &length))
+		return -EBADMSG;
+	room = malloc(length + 1);
+	if (!room)
+		return -ENOMEM;
+	room[length] = '\0';
+	err = receive_all(fd, room, length, deadline_ms);
+	if (!err)
+		err = receive_all(fd, mark, sizeof(mark), deadline_ms);
+	if (!err && !session_mark_fits(s, header, sizeof(header), room, length, mark))
+		err = -EKEYREJECTED;
+	if (err || !text) {
+		free(room);
+		return err;
+	}
+	*text = room;
+	*bytes = length;
+	return 0;
+}
+
+const char *frame_why(int err)
+{
+	switch (err) {
+	case -EBADMSG:
+		return "what it said is no word of trace_run";
+	case -EKEYREJECTED:
+		return "what came does not carry its mark: it was changed on the way";
+	case -ETIMEDOUT:
+		return "it said nothing in time";
+	case -ECONNRESET:
+		return "it left again";
+	default:
+		return strerror(-err);
+	}
 }

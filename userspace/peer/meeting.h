@@ -5,21 +5,46 @@
 
 #include "userspace/path/path.h"
 #include "userspace/peer/offer.h"
+#include "userspace/peer/session.h"
+
+struct addrinfo;
+struct sockaddr;
 
 enum { NAME_OF_ADDRESS_BYTES = ADDRESS_BYTES + 16 };
 
-/*
- * Waits until a partner comes with a plan that can be run, and fills in @offer. Whoever else comes
- * is refused with a line. Returns the connection, or -errno with one line printed.
- */
-int meeting_wait(const struct path_partner *partner, const char *kernel, bool quiet,
-		 struct offer *offer);
+/* What a host brings to a meeting. */
+struct meeting {
+	const struct path_partner *partner;
+	const struct key *key;
+	const char *kernel;
+	bool quiet;
+};
 
-/* Goes to the partner and tells it @offer. Returns the connection, or -errno with one line printed. */
-int meeting_go(const struct path_partner *partner, const char *kernel, const struct offer *offer);
+/*
+ * Waits until a partner comes with the same key and with a plan that can be run, and fills in @offer
+ * and @session. Whoever else comes is refused, and delays no one. Returns the connection, or -errno
+ * with one line printed; -EINVAL if a key is missing.
+ */
+int meeting_wait(const struct meeting *m, struct offer *offer, struct session *session);
+
+/* Goes to the partner and tells it @offer. Returns as meeting_wait. */
+int meeting_go(const struct meeting *m, const struct offer *offer, struct session *session);
 
 /* Address of either side of a connection, without port; @name: with it. Empty if it is gone. */
 void meeting_address(int fd, bool there, char address[ADDRESS_BYTES],
 		     char name[NAME_OF_ADDRESS_BYTES]);
+
+/* True if neither end of a connection, or the one end of a socket that listens, can be elsewhere. */
+bool meeting_is_local(int fd, bool connected);
+bool address_is_local(const struct sockaddr *a);
+
+/* Prints the one line about a key that is missing. Always -EINVAL. */
+int meeting_lacks_key(const char *name);
+
+/* The numeric address of the partner; NULL if it is none. For freeaddrinfo. */
+struct addrinfo *meeting_resolve(const struct path_partner *partner);
+
+/* Has a host that vanished without a word noticed after about 10 s. */
+void meeting_notice_loss(int fd);
 
 #endif

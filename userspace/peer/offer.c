@@ -2,16 +2,29 @@
 /* Hello and plan: what the two hosts tell each other before anything is done. */
 #include "userspace/peer/offer.h"
 
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "userspace/common/sound.h"
+#include "userspace/peer/foreign_json.h"
 #include "userspace/peer/frame.h"
 #include "userspace/trace/plan.h"
 #include "userspace/trace/record_json.h"
 
-json_t *hello_json(const char *kernel)
+static char *text_of(json_t *o)
 {
-	return json_pack("{s:s, s:i, s:s, s:s, s:s}", "type", "hello", "protocol", OFFER_PROTOCOL,
-			 "version", tool_version, "commit", tool_commit, "kernel", kernel);
+	char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+
+	json_decref(o);
+	return text;
+}
+
+char *hello_text(const char *kernel)
+{
+	return text_of(json_pack("{s:s, s:s, s:s}", "version", tool_version, "commit", tool_commit,
+				 "kernel", kernel));
 }
 
 static const char *string(const json_t *o, const char *key)
@@ -21,35 +34,32 @@ static const char *string(const json_t *o, const char *key)
 	return value ? value : "?";
 }
 
-bool hello_is(const json_t *o)
+const char *hello_fault(const char *text, size_t bytes, char *line, size_t size)
 {
-	return frame_is(o, "hello") && json_is_integer(json_object_get(o, "protocol"));
+	json_t *hello = foreign_object(text, bytes);
+
+	*line = '\0';
+	if (!hello)
+		snprintf(line, size, "%s", frame_why(-EBADMSG));
+	else if (strcmp(string(hello, "version"), tool_version) ||
+		 strcmp(string(hello, "commit"), tool_commit))
+		snprintf(line, size, "it is another build: version %.20s, commit %.40s there; %s, %.40s "
+			 "here; install the same on both hosts", string(hello, "version"),
+			 string(hello, "commit"), tool_version, tool_commit);
+	json_decref(hello);
+	return *line ? line : NULL;
 }
 
-const char *hello_fault(const json_t *hello, char *line, size_t size)
-{
-	json_int_t protocol = json_integer_value(json_object_get(hello, "protocol"));
-
-	if (protocol == OFFER_PROTOCOL && !strcmp(string(hello, "version"), tool_version) &&
-	    !strcmp(string(hello, "commit"), tool_commit))
-		return NULL;
-	snprintf(line, size, "it is another build: version %.20s, commit %.40s, protocol %lld there; "
-		 "%s, %.40s, %d here; install the same on both hosts", string(hello, "version"),
-		 string(hello, "commit"), (long long)protocol, tool_version, tool_commit,
-		 OFFER_PROTOCOL);
-	return line;
-}
-
-json_t *offer_json(const struct offer *offer)
+char *offer_text(const struct offer *offer)
 {
 	const struct workload_plan *p = &offer->plan;
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:i, s:b, s:s}", "type", "plan",
-			 "variant", p->variant, "pattern", p->pattern, "receiver", p->receiver,
-			 "bytes", (json_int_t)p->bytes, "threads", p->threads, "messages",
-			 (json_int_t)p->messages, "seconds", p->seconds, "readers", p->readers, "port",
-			 offer->port, "no_probes", offer->no_probes, "role",
-			 offer->connector == END_SENDER ? "sender" : "receiver");
+	return text_of(json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:i, s:b, s:s}", "variant",
+				 p->variant, "pattern", p->pattern, "receiver", p->receiver, "bytes",
+				 (json_int_t)p->bytes, "threads", p->threads, "messages",
+				 (json_int_t)p->messages, "seconds", p->seconds, "readers", p->readers,
+				 "port", offer->port, "no_probes", offer->no_probes, "role",
+				 offer->connector == END_SENDER ? "sender" : "receiver"));
 }
 
 static int copy_name(char *to, size_t size, const char *from)
@@ -60,7 +70,7 @@ static int copy_name(char *to, size_t size, const char *from)
 	return 0;
 }
 
-const char *offer_read(json_t *o, struct offer *offer)
+static const char *read_object(json_t *o, struct offer *offer)
 {
 	const char *variant, *pattern, *receiver, *role;
 	struct workload_plan *p = &offer->plan;
@@ -92,11 +102,24 @@ const char *offer_read(json_t *o, struct offer *offer)
 	return offer_fault(offer);
 }
 
+const char *offer_read(const char *text, size_t bytes, struct offer *offer)
+{
+	json_t *o = foreign_object(text, bytes);
+	const char *fault = o ? read_object(o, offer) : frame_why(-EBADMSG);
+
+	json_decref(o);
+	return fault;
+}
+
 const char *offer_fault(const struct offer *offer)
 {
 	if (offer->port < 1 || offer->port > 65535)
 		return "port out of range";
 	if (offer->connector != END_SENDER && offer->connector != END_RECEIVER)
 		return "unknown role";
+	if (!sound_flag(&offer->no_probes))
+		return "a flag is neither yes nor no";
+	if (offer->plan.memlock_bytes || offer->plan.optmem_bytes)
+		return "it sets limits of this system";
 	return plan_fault(&offer->plan);
 }

@@ -8,11 +8,10 @@
 #ifndef COPYSCOPE_OFFER_H
 #define COPYSCOPE_OFFER_H
 
-#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "userspace/trace/record.h"
-
-enum { OFFER_PROTOCOL = 1 };
 
 /* What is to be run, as the connecting host asks for it. */
 struct offer {
@@ -22,18 +21,15 @@ struct offer {
 	enum end connector;	/* the end that the connecting host is */
 };
 
-json_t *hello_json(const char *kernel);
+/* Texts that are the caller's to free; NULL without memory. */
+char *hello_text(const char *kernel);
+char *offer_text(const struct offer *offer);
 
 /* What keeps the two from working together, in one line; NULL if nothing does. */
-const char *hello_fault(const json_t *hello, char *line, size_t size);
-
-/* True if it is a hello at all, of whatever version. */
-bool hello_is(const json_t *o);
-
-json_t *offer_json(const struct offer *offer);
+const char *hello_fault(const char *text, size_t bytes, char *line, size_t size);
 
 /* NULL, or what is wrong with it. */
-const char *offer_read(json_t *o, struct offer *offer);
+const char *offer_read(const char *text, size_t bytes, struct offer *offer);
 const char *offer_fault(const struct offer *offer);
 
 #endif

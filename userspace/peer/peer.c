@@ -7,26 +7,19 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "userspace/peer/doorman.h"
 #include "userspace/peer/frame.h"
 #include "userspace/peer/half_json.h"
 #include "userspace/peer/join.h"
+#include "userspace/peer/key.h"
+#include "userspace/peer/limits.h"
 
 /* An emulated guest takes seconds to attach its probes, and to pack its half. */
-enum { BARRIER_MS = 120000, WORD_MS = 5000, DONE_MS = 60000, HALF_MS = 60000 };
+enum { BARRIER_MS = 120000, WORD_MS = 5000, HEAR_MS = 1000, DONE_MS = 60000, HALF_MS = 60000 };
 /* What an end may take to notice that the other has ended; then it is told, then it is killed. */
-enum { GRACE_MS = 15000, LAST_GRACE_MS = 3000 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
+enum { GRACE_MS = 15000, LAST_GRACE_MS = 3000, OVERRUN_MS = 2000 };
 
 int peer_meet(struct peer *p, struct options *o, const char *kernel)
 {
@@ -35,13 +28,27 @@ int peer_meet(struct peer *p, struct options *o, const char *kernel)
 	struct offer offer = { .plan = o->plan, .port = wish->port, .no_probes = o->no_probes,
 			       .connector = partner->here };
 	char name[NAME_OF_ADDRESS_BYTES];
+	struct key key;
+	struct meeting meeting = { .partner = partner, .key = &key, .kernel = kernel,
+				   .quiet = o->quiet };
+	int err;
 
 	if (!partner->listen && !partner->connect)
 		return 0;
-	p->fd = doorman_run(partner, kernel, o->quiet, &offer);
+	/* Before the key is read: who parses shall not have it in its memory. */
+	err = aside_start(&p->parser, half_parse);
+	if (!err)
+		err = key_load(&key, partner->key_file);
+	if (err)
+		return err;
+	limits_memory(&partner->limits);
+	p->fd = doorman_run(&meeting, &offer, &p->session);
+	p->authenticated = key.bytes > 0;
+	explicit_bzero(&key, sizeof(key));
 	if (p->fd < 0)
 		return p->fd;
 	p->met = true;
+	p->limit_ms = partner->listen ? partner->limits.seconds * 1000 : 0;
 	if (partner->listen) {
 		o->plan = offer.plan;
 		o->no_probes = offer.no_probes;
@@ -54,31 +61,31 @@ int peer_meet(struct peer *p, struct options *o, const char *kernel)
 	return 0;
 }
 
-static int tell(struct peer *p, const char *type)
+static int tell(struct peer *p, enum word word)
 {
-	return frame_send(p->fd, json_pack("{s:s}", "type", type), WORD_MS);
+	return frame_send(p->fd, &p->session, word, NULL, WORD_MS);
 }
 
-/* Waits for a word of that type; words that came too late to matter are passed over. */
-static int await(struct peer *p, const char *type, int timeout_ms)
+/* Waits for that word; a stop that came too late to matter is passed over, once. */
+static int await(struct peer *p, enum word expected, int timeout_ms)
 {
-	for (;;) {
-		int err;
-		json_t *o = frame_receive(p->fd, FRAME_WORD_BYTES, timeout_ms, &err);
-		bool found = o && frame_is(o, type), late = o && frame_is(o, "stop");
+	for (int late = 0; late < 2; late++) {
+		enum word word;
+		int err = frame_receive(p->fd, &p->session, &word, 0, NULL, NULL, timeout_ms);
 
-		json_decref(o);
-		if (found || !o)
-			return found ? 0 : err;
-		if (!late)
+		if (err || word == expected)
+			return err;
+		if (word != WORD_STOP)
 			return -EBADMSG;
 	}
+	return -EBADMSG;
 }
 
 static int complain(const struct peer *p, int err, const char *when)
 {
 	fprintf(stderr, "trace_run: %s the partner at %s %s\n",
-		err == -ETIMEDOUT ? "no answer from" : err == -EBADMSG ? "not understood:" : "lost",
+		err == -ETIMEDOUT ? "no answer from" : err == -EBADMSG ? "not understood:" :
+		err == -EKEYREJECTED ? "words changed on the way from" : "lost",
 		p->name, when);
 	return err;
 }
@@ -90,9 +97,9 @@ int peer_barrier(struct peer *p, struct child children[END_COUNT])
 	if (!p->met)
 		return 0;
 	p->child = &children[p->here];
-	err = tell(p, "ready");
+	err = tell(p, WORD_READY);
 	if (!err)
-		err = await(p, "ready", BARRIER_MS);
+		err = await(p, WORD_READY, BARRIER_MS);
 	return err ? complain(p, err, "before the run: its own output says why") : 0;
 }
 
@@ -100,7 +107,7 @@ static void note_end(struct peer *p, bool lost)
 {
 	p->lost = lost;
 	p->done = true;
-	p->since_ms = now_ms();
+	p->since_ms = frame_now_ms();
 	if (lost)
 		kill(p->child->pid, SIGTERM);
 }
@@ -108,28 +115,46 @@ static void note_end(struct peer *p, bool lost)
 static void hear(struct peer *p)
 {
 	struct pollfd wait = { .fd = p->fd, .events = POLLIN };
-	json_t *o;
+	enum word word;
 	int err;
 
 	if (poll(&wait, 1, 0) < 1)
 		return;
-	o = frame_receive(p->fd, FRAME_WORD_BYTES, WORD_MS, &err);
-	if (o && frame_is(o, "stop"))
+	err = frame_receive(p->fd, &p->session, &word, 0, NULL, NULL, HEAR_MS);
+	if (!err && word == WORD_STOP)
 		kill(p->child->pid, SIGTERM);
 	else
-		note_end(p, !o || !frame_is(o, "done"));
-	json_decref(o);
+		note_end(p, err || word != WORD_DONE);
 }
 
 /* The partner's end is over: ours ends by itself, unless it waits for one that never came. */
 static void hurry(struct peer *p)
 {
-	int64_t waited_ms = now_ms() - p->since_ms - (p->lost ? 0 : GRACE_MS);
+	int64_t waited_ms = frame_now_ms() - p->since_ms - (p->lost ? 0 : GRACE_MS);
 
 	if (waited_ms > LAST_GRACE_MS)
 		kill(p->child->pid, SIGKILL);
 	else if (waited_ms > 0 && !p->lost)
 		kill(p->child->pid, SIGTERM);
+}
+
+/* What the user of a listening host allows holds for runs of so many messages, too. */
+static void end_overrun(struct peer *p)
+{
+	int64_t now_ms = frame_now_ms(), over_ms;
+
+	if (!p->began_ms)
+		p->began_ms = now_ms;
+	over_ms = p->limit_ms ? now_ms - p->began_ms - p->limit_ms - OVERRUN_MS : -1;
+	if (over_ms >= 0 && !p->overrun) {
+		p->overrun = true;
+		if (p->child->decides)
+			kill(p->child->pid, SIGTERM);
+		else
+			tell(p, WORD_STOP);
+	}
+	if (over_ms > GRACE_MS)
+		kill(p->child->pid, SIGKILL);
 }
 
 void peer_watch(void *arg)
@@ -138,9 +163,10 @@ void peer_watch(void *arg)
 
 	if (p->child->ended)
 		return;
+	end_overrun(p);
 	if (children_interrupted() && !p->child->decides && !p->stop_said) {
 		p->stop_said = true;
-		tell(p, "stop");
+		tell(p, WORD_STOP);
 	}
 	if (p->done)
 		hurry(p);
@@ -148,16 +174,24 @@ void peer_watch(void *arg)
 		hear(p);
 }
 
+static int receive_half(struct peer *p, char **theirs, size_t *bytes)
+{
+	enum word word;
+	int err = frame_receive(p->fd, &p->session, &word, FRAME_HALF_BYTES, theirs, bytes, HALF_MS);
+
+	return err || word == WORD_HALF ? err : -EBADMSG;
+}
+
 /* The sender speaks first, so that two large halves never wait for each other. */
-static int swap_halves(struct peer *p, json_t *mine, json_t **theirs)
+static int swap_halves(struct peer *p, const char *mine, char **theirs, size_t *bytes)
 {
 	int err = 0, sent;
 
 	if (p->here == END_RECEIVER)
-		*theirs = frame_receive(p->fd, FRAME_HALF_BYTES, HALF_MS, &err);
-	sent = frame_send(p->fd, mine, HALF_MS);
+		err = receive_half(p, theirs, bytes);
+	sent = mine ? frame_send(p->fd, &p->session, WORD_HALF, mine, HALF_MS) : -ENOMEM;
 	if (!err && !sent && p->here == END_SENDER)
-		*theirs = frame_receive(p->fd, FRAME_HALF_BYTES, HALF_MS, &err);
+		err = receive_half(p, theirs, bytes);
 	return err ? err : sent;
 }
 
@@ -186,10 +220,25 @@ static int join(struct peer *p, struct record *r, struct record *other)
 	return err;
 }
 
-static int read_and_join(struct peer *p, struct record *r, json_t *theirs)
+/* The bytes are looked at by the parser alone, and what it makes of them is checked. */
+static int read_half(struct peer *p, const char *theirs, size_t bytes, struct record *other)
+{
+	enum end there = END_COUNT - 1 - p->here;
+	void *answer;
+	size_t size;
+	int err = aside_ask(&p->parser, theirs, bytes, HALF_PLAIN_BYTES, &answer, &size);
+
+	if (err)
+		return -EBADMSG;
+	err = half_take(answer, size, there, other);
+	free(answer);
+	return err;
+}
+
+static int read_and_join(struct peer *p, struct record *r, const char *theirs, size_t bytes)
 {
 	struct record *other = calloc(1, sizeof(*other));
-	int err = other ? half_read(theirs, END_COUNT - 1 - p->here, other) : -ENOMEM;
+	int err = other ? read_half(p, theirs, bytes, other) : -ENOMEM;
 
 	if (!err)
 		err = join(p, r, other);
@@ -202,7 +251,8 @@ static int read_and_join(struct peer *p, struct record *r, json_t *theirs)
 
 int peer_join(struct peer *p, struct record *r)
 {
-	json_t *theirs = NULL;
+	char *mine, *theirs = NULL;
+	size_t bytes = 0;
 	int err = p->lost ? -ECONNRESET : 0;
 
 	if (!p->met)
@@ -211,14 +261,19 @@ int peer_join(struct peer *p, struct record *r)
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	if (!err)
-		err = tell(p, "done");
+		err = tell(p, WORD_DONE);
 	if (!err && !p->done)
-		err = await(p, "done", DONE_MS);
+		err = await(p, WORD_DONE, DONE_MS);
+	if (p->overrun)
+		snprintf(r->outcome.failure, sizeof(r->outcome.failure),
+			 "it took longer than --max-seconds of the host that listened allows");
+	mine = err ? NULL : half_text(r, p->here);
 	if (!err)
-		err = swap_halves(p, half_json(r, p->here, p->child), &theirs);
+		err = swap_halves(p, mine, &theirs, &bytes);
 	if (!err)
-		err = read_and_join(p, r, theirs);
-	json_decref(theirs);
+		err = read_and_join(p, r, theirs, bytes);
+	free(mine);
+	free(theirs);
 	return err ? complain(p, err, "during the run: nothing can be said of it") : 0;
 }
 
@@ -227,4 +282,5 @@ void peer_part(struct peer *p)
 	if (p->met)
 		close(p->fd);
 	p->met = false;
+	aside_end(&p->parser);
 }

@@ -18,13 +18,18 @@ struct peer {
 	char name[NAME_OF_ADDRESS_BYTES];	/* the other host's end of the control connection */
 	enum end here;
 	struct child *child;			/* the end that runs here */
-	bool stop_said, done, lost;
+	struct session session;
+	struct aside parser;			/* of the other host's half */
+	bool authenticated;			/* by a key, not by being on the same host */
+	int64_t limit_ms, began_ms;		/* what a run may take here; 0: as long as it does */
+	bool stop_said, overrun, done, lost;
 	int64_t since_ms;			/* of the partner's end */
 };
 
 /*
  * Meets the partner that the options name, and completes them: the plan, the ends' addresses and
- * this host's end. 0, or -errno with one line printed. Does nothing for other paths.
+ * this host's end. 0, or -errno with one line printed, -EINVAL for a key that
+ * is missing or of no use. Does nothing for other paths.
  */
 int peer_meet(struct peer *p, struct options *o, const char *kernel);
 

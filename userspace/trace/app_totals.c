@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/sound.h"
 #include "userspace/trace/launch.h"
+#include "userspace/trace/plan.h"
+
+/* The answer holds no more than the text did. */
+enum { TOTALS_BYTES_MAX = 1 << 24 };
 
 static uint64_t number(const json_t *object, const char *key)
 {
@@ -47,6 +52,8 @@ static int parse_sockets(const json_t *array, struct app_totals *totals)
 {
 	size_t count = json_array_size(array);
 
+	if (count > PLAN_THREADS_MAX)
+		return -EINVAL;
 	totals->sockets = calloc(count ? count : 1, sizeof(*totals->sockets));
 	if (!totals->sockets)
 		return -ENOMEM;
@@ -83,13 +90,89 @@ int app_totals_read(const json_t *root, struct app_totals *totals)
 	return err;
 }
 
-int app_totals_parse(const struct child *c, struct app_totals *totals)
+/* What the process that parses hands over: the totals, then their sockets. */
+static int parse(const char *text, size_t bytes, void **answer, size_t *size)
 {
-	json_t *root = c->text ? json_loads(c->text, 0, NULL) : NULL;
-	int err;
+	json_t *root = json_loadb(text, bytes, 0, NULL);
+	struct app_totals totals = {}, *whole;
+	int err = app_totals_read(root, &totals);
+	size_t tail = totals.socket_count * sizeof(*totals.sockets);
 
-	totals->pid = c->pid;
-	err = app_totals_read(root, totals);
 	json_decref(root);
+	*size = sizeof(totals) + tail;
+	whole = err ? NULL : malloc(*size);
+	if (whole) {
+		memcpy(whole, &totals, sizeof(totals));
+		memcpy(whole + 1, totals.sockets, tail);
+	}
+	free(totals.sockets);
+	*answer = whole;
+	return err ? err : whole ? 0 : -ENOMEM;
+}
+
+static bool socket_sound(const struct app_socket *s)
+{
+	return sound_count(s->messages) && sound_count(s->accepted_bytes) &&
+	       sound_count(s->received_bytes) && sound_count(s->gather_bytes) &&
+	       sound_count(s->zerocopy_sends) && sound_count(s->completions) &&
+	       sound_count(s->completions_copied) && sound_count(s->enobufs) &&
+	       sound_count(s->content_errors) && sound_text(s->local, sizeof(s->local)) &&
+	       sound_text(s->remote, sizeof(s->remote)) && sound_flag(&s->latency_known) &&
+	       sound_real(s->latency_mean_us, SOUND_MOST);
+}
+
+bool app_totals_sound(const struct app_totals *t, const struct app_socket *sockets)
+{
+	const struct latency *l = &t->latency;
+
+	for (int i = 0; i < t->socket_count; i++)
+		if (!socket_sound(&sockets[i]))
+			return false;
+	return socket_sound(&t->sum) && sound_flag(&t->known) && sound_flag(&t->completions_read) &&
+	       sound_flag(&t->content_unchecked) && sound_time_ns(t->elapsed_ns) &&
+	       sound_flag(&l->known) && sound_text(l->what, sizeof(l->what)) &&
+	       sound_real(l->mean_us, SOUND_MOST) && sound_real(l->p50_us, SOUND_MOST) &&
+	       sound_real(l->p99_us, SOUND_MOST);
+}
+
+/* Takes over what was handed over, if it is whole and sound. */
+static int take(const char *answer, size_t size, struct app_totals *totals)
+{
+	struct app_totals said;
+	const struct app_socket *sockets = (const void *)(answer + sizeof(said));
+
+	if (size < sizeof(said))
+		return -EINVAL;
+	memcpy(&said, answer, sizeof(said));
+	if (said.socket_count < 0 || said.socket_count > PLAN_THREADS_MAX ||
+	    size != sizeof(said) + said.socket_count * sizeof(*sockets) ||
+	    !app_totals_sound(&said, sockets))
+		return -EINVAL;
+	said.sockets = malloc(size);
+	if (!said.sockets)
+		return -ENOMEM;
+	memcpy(said.sockets, sockets, size - sizeof(said));
+	*totals = said;
+	return 0;
+}
+
+int app_totals_prepare(struct aside *parser)
+{
+	return aside_start(parser, parse);
+}
+
+int app_totals_parse(struct aside *parser, const struct child *c, struct app_totals *totals)
+{
+	void *answer;
+	size_t size;
+	int err = c->text ? aside_ask(parser, c->text, c->length, TOTALS_BYTES_MAX, &answer, &size) :
+			    -EINVAL;
+
+	*totals = (struct app_totals){};
+	if (!err) {
+		err = take(answer, size, totals);
+		free(answer);
+	}
+	totals->pid = c->pid;
 	return err;
 }

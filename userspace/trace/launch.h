@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "userspace/common/aside.h"
 #include "userspace/trace/record.h"
 
 struct child {
@@ -55,11 +56,17 @@ int children_interrupted(void);
 /* Kills what still runs and frees; a zeroed child is accepted. */
 void child_end(struct child *c);
 
-/* Reads the totals that a child printed. 0, or -EINVAL if they are not whole. */
-int app_totals_parse(const struct child *c, struct app_totals *totals);
+/* Starts the process that parses what one child prints, before the child runs. 0 or -errno. */
+int app_totals_prepare(struct aside *parser);
 
-/* The same from the document itself, but for the pid. */
+/* Has the totals parsed that a child printed. 0, or -EINVAL if they are not whole or make no sense. */
+int app_totals_parse(struct aside *parser, const struct child *c, struct app_totals *totals);
+
+/* Reads them from the document itself, but for the pid; only in a process that can do nothing else. */
 struct json_t;
 int app_totals_read(const struct json_t *root, struct app_totals *totals);
+
+/* True if each field can be used; socket_count was checked, and t->sockets is not looked at. */
+bool app_totals_sound(const struct app_totals *t, const struct app_socket *sockets);
 
 #endif

@@ -33,21 +33,21 @@ static const struct argp_option option_table[] = {
 	  "RLIMIT_MEMLOCK of both ends: how much may be in flight by reference", 1 },
 	{ "optmem", KEY_OPTMEM, "BYTES", 0,
 	  "net.core.optmem_max of both ends: how many notifications may be outstanding", 1 },
-	{ NULL, 0, NULL, 0, "Probes:", 3 },
-	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
+	{ NULL, 0, NULL, 0, "Probes:", 4 },
+	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 4 },
 	{ "kernel", KEY_KERNEL, "RELEASE", 0,
-	  "host, or run in a throwaway guest with that Debian kernel (5.10 to 7.2) or image", 3 },
-	{ "modules", KEY_MODULES, "DIR", 0, "the modules of that image", 3 },
+	  "host, or run in a throwaway guest with that Debian kernel (5.10 to 7.2) or image", 4 },
+	{ "modules", KEY_MODULES, "DIR", 0, "the modules of that image", 4 },
 	{ "arch", KEY_ARCH, "NAME", 0,
-	  "processor of that guest: amd64, or arm64, which has hardware counters", 3 },
-	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 3 },
-	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 3 },
+	  "processor of that guest: amd64, or arm64, which has hardware counters", 4 },
+	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 4 },
+	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 4 },
 	{ "break", KEY_BREAK, "WHAT", 0,
 	  "spoil the run on purpose, for tests: detach:SITE, lose-update, drop-completion, "
-	  "forget-departures", 3 },
-	{ NULL, 0, NULL, 0, "Output:", 4 },
-	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 4 },
-	{ "quiet", 'q', NULL, 0, "no report", 4 },
+	  "forget-departures", 4 },
+	{ NULL, 0, NULL, 0, "Output:", 5 },
+	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 5 },
+	{ "quiet", 'q', NULL, 0, "no report", 5 },
 	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
 	{},
 };
@@ -142,7 +142,8 @@ static void parse_positional(struct options *o, int number, const char *value)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state);
 
-static const struct argp_child children[] = { { &options_path_argp, 0, "Path:", 2 }, {} };
+static const struct argp_child children[] = { { &options_path_argp, 0, "Path:", 2 },
+					      { &options_peer_argp, 0, "Two hosts:", 3 }, {} };
 
 static const struct argp argp = {
 	option_table, parse_option, "VARIANT BYTES THREADS",
@@ -160,6 +161,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->wish;
+		state->child_inputs[1] = &o->wish;
 		break;
 	case KEY_PATTERN:
 		snprintf(o->plan.pattern, sizeof(o->plan.pattern), "%s",
@@ -277,7 +279,8 @@ void options_parse(int argc, char **argv, struct options *o)
 {
 	*o = (struct options){ .wish = { .kind = "veth", .port = 9000 } };
 	o->wish.partner = (struct path_partner){ .address = "127.0.0.1", .port = 9009,
-						 .here = END_RECEIVER };
+						 .here = END_RECEIVER,
+						 .limits = { 1 << 20, 64, 60, 0 } };
 	strcpy(o->plan.pattern, "stream");
 	strcpy(o->plan.receiver, "recv");
 	o->plan.seconds = 2;

@@ -12,10 +12,11 @@ void options_fail(const char *format, const char *what) __attribute__((noreturn)
 /* A whole number with an optional k or M, between @min and @max; fails naming @what. */
 uint64_t options_whole(const char *value, uint64_t min, uint64_t max, const char *what);
 
-/* Keys of the main table start at 256, those of the path at 512. */
-enum { OPTIONS_KEY_MAIN = 256, OPTIONS_KEY_PATH = 512 };
+/* Keys of the main table start at 256, those of the path at 512, those of two hosts at 768. */
+enum { OPTIONS_KEY_MAIN = 256, OPTIONS_KEY_PATH = 512, OPTIONS_KEY_PEER = 768 };
 
-/* Parses the switches of the path into a struct path_wish. */
+/* Parse the switches of the path, and those for two hosts, into a struct path_wish. */
 extern const struct argp options_path_argp;
+extern const struct argp options_peer_argp;
 
 #endif

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <net/if.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,7 @@
 #include "userspace/path/path.h"
 #include "userspace/trace/options_parts.h"
 
-enum { KEY_KIND = OPTIONS_KEY_PATH, KEY_ADDRESSES, KEY_DEVICES, KEY_PORT, KEY_LISTEN, KEY_CONNECT,
-       KEY_ROLE, KEY_TAP, KEY_NO_SG, KEY_NO_TSO, KEY_MTU, KEY_IPV6, KEY_NETEM };
+enum { KEY_KIND = OPTIONS_KEY_PATH, KEY_ADDRESSES, KEY_DEVICES, KEY_PORT, KEY_TAP, KEY_NO_SG, KEY_NO_TSO, KEY_MTU, KEY_IPV6, KEY_NETEM };
 
 /* IPv4 hosts must take packets of 576 bytes (RFC 791), IPv6 links must carry 1,280 (RFC 8200). */
 enum { MTU_MIN = 576, MTU_MIN_IPV6 = 1280, MTU_MAX = 65535 };
@@ -27,12 +25,6 @@ static const struct argp_option option_table[] = {
 	{ "devices", KEY_DEVICES, "TX,RX", 0,
 	  "names of the two devices: on veth new ones (default tx0,rx0), on nic and forward idle NICs", 1 },
 	{ "port", KEY_PORT, "N", 0, "TCP port that the sender listens on (default 9000)", 1 },
-	{ "listen", KEY_LISTEN, "ADDRESS[:PORT]", OPTION_ARG_OPTIONAL,
-	  "path peer: wait here for the other host, make one run with it, end (default 127.0.0.1:9009)",
-	  1 },
-	{ "connect", KEY_CONNECT, "ADDRESS[:PORT]", 0, "path peer: the other host, which listens", 1 },
-	{ "role", KEY_ROLE, "ROLE", 0,
-	  "with --connect: what this host is, receiver or sender (default receiver)", 1 },
 	{ "tap", KEY_TAP, "WHERE", 0,
 	  "run a packet capture: at tx, rx, or in an unrelated namespace (other); as in tx,rx", 1 },
 	{ "no-sg", KEY_NO_SG, NULL, 0, "switch scatter-gather off where packets are sent", 1 },
@@ -119,81 +111,6 @@ static void parse_devices(const char *value, struct path_wish *wish)
 	    !is_device_name(rx))
 		options_fail("--devices '%s' must be two names of up to 15 letters and digits, as in "
 			     "veth0,veth1", value);
-}
-
-/* Splits "10.0.0.2:9009", "[fd00::2]:9009" or a bare address; false if it makes no sense. */
-static bool split_port(const char *value, struct path_partner *partner)
-{
-	const char *close = *value == '[' ? strchr(value, ']') : NULL;
-	const char *colon = close ? close + 1 : strchr(value, ':');
-	bool bare = !close && (!colon || strchr(colon + 1, ':'));
-	size_t length = bare ? strlen(value) : close ? (size_t)(close - value - 1) :
-		        (size_t)(colon - value);
-	const char *port = bare ? "" : colon;
-
-	if (length >= sizeof(partner->address) || (*value == '[' && !close))
-		return false;
-	memcpy(partner->address, value + !!close, length);
-	partner->address[length] = '\0';
-	if (!*port)
-		return true;
-	if (*port != ':' || strspn(port + 1, "0123456789") != strlen(port + 1) || strlen(port) > 6)
-		return false;
-	partner->port = atoi(port + 1);
-	return partner->port >= 1 && partner->port <= 65535;
-}
-
-static void parse_partner(const char *value, const char *option, struct path_partner *partner)
-{
-	static const struct addrinfo numeric = { .ai_flags = AI_NUMERICHOST,
-						 .ai_socktype = SOCK_STREAM };
-	struct addrinfo *found;
-	char help[160];
-
-	snprintf(help, sizeof(help), "%s '%%s' must be a numeric address, with a port if you like, as in "
-		 "10.0.0.2:9009 or [fd00::2]:9009", option);
-	if (!split_port(value, partner) || getaddrinfo(partner->address, NULL, &numeric, &found))
-		options_fail(help, value);
-	freeaddrinfo(found);
-}
-
-static void parse_listen(char *value, struct argp_state *state, struct path_wish *wish)
-{
-	/* A value of its own word is no value to getopt if it may be left out. */
-	if (!value && state->next < state->argc && *state->argv[state->next] != '-')
-		value = state->argv[state->next++];
-	wish->partner.listen = true;
-	if (value)
-		parse_partner(value, "--listen", &wish->partner);
-}
-
-static void parse_role(const char *value, struct path_wish *wish)
-{
-	if (strcmp(value, "sender") && strcmp(value, "receiver"))
-		options_fail("unknown role '%s'; it must be receiver or sender", value);
-	wish->partner.here = strcmp(value, "sender") ? END_RECEIVER : END_SENDER;
-	wish->partner.role_given = true;
-}
-
-static void check_partner(const struct path_wish *wish)
-{
-	const struct path_partner *p = &wish->partner;
-	bool peer = !strcmp(wish->kind, "peer");
-
-	if (!peer && (p->listen || p->connect))
-		options_fail("--listen and --connect are for two hosts, not for path %s: use --path peer",
-			     wish->kind);
-	if (peer && p->listen == p->connect)
-		options_fail("%s", "--path peer needs --listen on one host and --connect ADDRESS on the "
-			     "other");
-	if (p->role_given && !p->connect)
-		options_fail("%s", "--role goes with --connect: the listening host is the other end");
-	if (p->listen && wish->port_given)
-		options_fail("%s", "--port goes with --connect: the listening host is told the port");
-	if (p->connect && wish->port == p->port)
-		options_fail("%s", "--port must differ from the port of --connect");
-	if (peer && (*wish->address[END_SENDER] || *wish->device[END_SENDER]))
-		options_fail("%s", "--addresses and --devices: path peer uses those that the hosts have");
 }
 
 static void parse_taps(const char *value, struct path_wish *wish)
@@ -297,16 +214,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		wish->port = options_whole(arg, 1, 65535, "--port");
 		wish->port_given = true;
 		break;
-	case KEY_LISTEN:
-		parse_listen(arg, state, wish);
-		break;
-	case KEY_CONNECT:
-		wish->partner.connect = true;
-		parse_partner(arg, "--connect", &wish->partner);
-		break;
-	case KEY_ROLE:
-		parse_role(arg, wish);
-		break;
 	case KEY_TAP:
 		parse_taps(arg, wish);
 		break;
@@ -326,7 +233,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_netem(arg, wish);
 		break;
 	case ARGP_KEY_END:
-		check_partner(wish);
 		check_wish(wish);
 		break;
 	default:

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from copyscope.figures import style
-from copyscope.output_folder import OutputFolder
 
 from .records import PUBLISHED, Baseline
 
@@ -266,7 +265,7 @@ def draw_all(record: Baseline, folder: Path) -> Iterator[Path]:
     """Draw and keep every figure that there is data for."""
     made = [(plan.file, draw(record, plan)) for plan in PLANS] + [
         ("memory-loops", draw_loops(record)), ("rows", draw_rows(record))]
-    OutputFolder.at(folder).close()
+    folder.mkdir(parents=True, exist_ok=True)
     for name, figure in made:
         if figure:
             yield from style.save(figure, folder / name)

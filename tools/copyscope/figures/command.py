@@ -12,7 +12,6 @@ from copyscope import command_line
 from copyscope.command_line import Parser, folder
 from copyscope.figures import specs
 from copyscope.figures.groups import Group, slugs, split
-from copyscope.output_folder import OutputFolder
 from copyscope.records import BadRecord, Record, load_records
 
 try:
@@ -81,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
     if twice:
         raise BadRecord(options.profile, "figures.file", f"{twice[0]!r} is drawn already",
                         "take another name")
-    OutputFolder.at(options.out).close()
+    options.out.mkdir(parents=True, exist_ok=True)
     live = sys.stderr.isatty()
     for done, (name, draw) in enumerate(work, 1):
         for file in style.save(draw(), options.out / name):

@@ -251,5 +251,6 @@ def write_job(stream, settings: dict[str, str], environment: dict[str, str],
         archive.folder(folder, 0o1777 if folder in ("tmp", "out") else 0o755)
     archive.file("job/settings", "".join(f"{name}={shlex.quote(value)}\n"
                                          for name, value in settings.items()).encode())
-    archive.file("job/command", ("\n".join(lines) + "\n").encode(), 0o755)
+    # It may hold a key, which processes that are nobody need not see.
+    archive.file("job/command", ("\n".join(lines) + "\n").encode(), 0o700)
     archive.close()

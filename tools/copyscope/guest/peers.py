@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 import shutil
 import socket
@@ -28,6 +29,8 @@ The guests' NICs are joined by a pair of sockets that no one else can reach.
 exit: that of the connecting trace_run
 example: ./tools/peers --kernel 6.1,6.12 A3 65536 4"""
 LISTENER, CONNECTOR = "10.0.0.1", "10.0.0.2"
+# Whoever starts both guests need not be kept from anything by himself; memory is still looked at.
+ALL_ALLOWED = ["--max-bytes", "64M", "--max-connections", "1024", "--max-seconds", "86400"]
 SET_UP = "ip address add {address}/24 dev eth0 && ip link set eth0 up && exec {command}"
 WAITING, PLAN = "trace_run: waiting for a partner", "asks for"
 
@@ -80,9 +83,11 @@ def pass_on(listener: Guest, waiting: threading.Event) -> None:
 def run_both(options, releases: list[str], words: list[str], folders: list[Path]) -> int:
     """Make the run; the exit status is the connecting side's, or the listener's if it failed."""
     links = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    # Of the guests' own network: a guest's job, which alone is told, is for its root to read.
+    both = {**os.environ, "COPYSCOPE_PEER_KEY": secrets.token_urlsafe(32)}
     waiting = threading.Event()
-    listener = Guest(options, releases[0], links[0], LISTENER, ["--listen", LISTENER], folders[0],
-                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    listener = Guest(options, releases[0], links[0], LISTENER, ["--listen", LISTENER, *ALL_ALLOWED], folders[0],
+                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=both)
     guests = [listener]
     try:
         reader = threading.Thread(target=pass_on, args=(listener, waiting), daemon=True)
@@ -92,7 +97,7 @@ def run_both(options, releases: list[str], words: list[str], folders: list[Path]
             return listener.process.wait() or 1
         guests.append(Guest(options, releases[1], links[1], CONNECTOR,
                             [*words, "--connect", LISTENER], folders[1],
-                            stdout=subprocess.PIPE))
+                            stdout=subprocess.PIPE, env=both))
         report, _ = guests[1].process.communicate()
         status = guests[1].process.returncode
         # Refused words never reach the listener, which would wait for ever.
