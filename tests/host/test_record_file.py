@@ -14,7 +14,7 @@ from helpers import records
 sys.path.insert(0, str(records.ROOT / "tools"))
 
 from copyscope.guest import peers  # noqa: E402
-from copyscope.sweep.folder import write_whole  # noqa: E402
+from copyscope.record_file import write_whole  # noqa: E402
 
 RECORDERS = {
     "trace_run": [records.TRACE_RUN, "A2", "4093", "1", "--messages", "23", "--quiet"],

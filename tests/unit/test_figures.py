@@ -12,6 +12,7 @@ from helpers import pictures
 from helpers.pictures import as_records, counted, faults_of_text, made, sweep, variance, words
 
 from copyscope import spread
+from copyscope.errors import Unusable
 from copyscope.figures import draw_bars, draw_lines, draw_map, groups, specs, style
 from copyscope.figures.metrics import METRICS
 from copyscope.records import BadRecord, Point, Record
@@ -192,14 +193,13 @@ def test_a_full_disk_names_the_figure_and_spares_the_old_one(tmp_path, monkeypat
     figure = draw_bars.copy_bars(group_of([made()]))
     old = {file: file.read_bytes() for file in style.save(figure, tmp_path / "f")}
 
-    def half(part, **_):
-        part.write_bytes(b"half")
+    def full(_descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(figure, "savefig", half)
-    with pytest.raises(OSError) as caught:
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(Unusable) as caught:
         style.save(figure, tmp_path / "f")
-    assert caught.value.filename == str(tmp_path / "f.svg")
+    assert str(caught.value).startswith(f"{tmp_path / 'f.svg'}: No space left on device")
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == old
 
 

@@ -14,6 +14,7 @@ import pytest
 from helpers import records
 
 sys.path.insert(0, str(records.ROOT / "tools"))
+from copyscope.errors import Unusable  # noqa: E402
 from copyscope.matrix import cells, command, guests, rows, table  # noqa: E402
 
 MATRIX = records.ROOT / "tools" / "matrix"
@@ -113,7 +114,7 @@ def test_what_an_earlier_guest_left_is_never_taken_for_this_ones(tmp_path, monke
 def test_a_folder_that_cannot_be_is_told_before_anything_boots(tmp_path, monkeypatch):
     (tmp_path / "6.12").write_text("in the way")
     stand_in(tmp_path, monkeypatch, f"touch {tmp_path}/booted")
-    with pytest.raises(NotADirectoryError):
+    with pytest.raises(Unusable):
         boot_all(tmp_path, ["6.12"], 1)
     assert not (tmp_path / "booted").exists()
 

@@ -152,9 +152,8 @@ def test_bad_usage_is_one_line_and_status_2(words, tmp_path, monkeypatch, capsys
 @pytest.mark.parametrize("status,passed_on", [(1, 1), (3, 3), (-9, 1)])
 def test_a_baseline_that_fails_is_not_kept(status, passed_on, tmp_path, monkeypatch, capsys):
     def fail(words, **_):
-        Path(words[-1]).write_text(json.dumps(baseline(
-            send_copy=row("send-copy", 1, status="invalid"))))
-        return type("Done", (), {"returncode": status})
+        record = json.dumps(baseline(send_copy=row("send-copy", 1, status="invalid")))
+        return type("Done", (), {"returncode": status, "stdout": record.encode()})
     monkeypatch.setattr(measure.launch, "check_built", lambda _: None)
     monkeypatch.setattr(measure, "PROGRAM", Path(__file__))
     monkeypatch.setattr(measure.subprocess, "run", fail)

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from copyscope.figures import style
+from copyscope.output_folder import OutputFolder
 
 from .records import PUBLISHED, Baseline
 
@@ -265,7 +266,7 @@ def draw_all(record: Baseline, folder: Path) -> Iterator[Path]:
     """Draw and keep every figure that there is data for."""
     made = [(plan.file, draw(record, plan)) for plan in PLANS] + [
         ("memory-loops", draw_loops(record)), ("rows", draw_rows(record))]
-    folder.mkdir(parents=True, exist_ok=True)
+    OutputFolder.at(folder).close()
     for name, figure in made:
         if figure:
             yield from style.save(figure, folder / name)

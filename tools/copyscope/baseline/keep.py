@@ -8,9 +8,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from copyscope.output_folder import OutputFolder, has_line
+
 from . import agree, mistakes
 from .records import PUBLISHED, Baseline
 
+PROVENANCE, TITLE = "PROVENANCE.md", "# The machine baseline"
 COLUMNS = ("row", "title", "unit", "in_summary", "status", "hardware", "software", "prediction",
            "measured", "low", "high", "sd", "runs", "rounds", "calls", "published", "why")
 
@@ -63,7 +66,17 @@ def text_of(lines: list[str]) -> str:
 
 def keep(records: list[Baseline], folder: Path) -> None:
     """Write everything but the figures."""
-    folder.mkdir(parents=True, exist_ok=True)
+    with OutputFolder.at(folder) as place:
+        place.claim("tools/baseline keep", {PROVENANCE: has_line(TITLE)})
+        # Read first: a record may lie where another one goes.
+        write(records, [record.source.read_bytes() for record in records], place)
+
+
+def write(records: list[Baseline], texts: list[bytes], place: OutputFolder) -> None:
+    """Write it into a folder that is ours."""
+    # Before all else: whatever ends this early, the folder can be told from somebody else's.
+    if not place.file(PROVENANCE):
+        place.write(PROVENANCE, f"{TITLE}\n\nNot written to its end: type the command again.\n")
     files = {"rows.csv": (table(records[0]), "every row: estimates, measurement, published value",
                           "record-1.json"),
              "mistakes.txt": (text_of(mistakes.lines(mistakes.check(records[0]))),
@@ -73,15 +86,14 @@ def keep(records: list[Baseline], folder: Path) -> None:
         files["agreement.txt"] = (text_of(agree.lines(agree.compare(*records[-2:]))),
                                   "whether two runs agree within their intervals",
                                   f"record-{len(records) - 1}.json and record-{len(records)}.json")
-    lines = ["# The machine baseline", "",
+    lines = [TITLE, "",
              "Every file is made from the records, and the records by the commands below.", ""]
-    for number, record in enumerate(records, 1):
-        (folder / f"record-{number}.json").write_text(record.source.read_text(encoding="utf-8"),
-                                                      encoding="utf-8")
+    for number, (record, text) in enumerate(zip(records, texts), 1):
+        place.write(f"record-{number}.json", text)
         lines += from_where(number, record)
     lines += ["| file | what it is | made from |", "|---|---|---|"]
-    for name, (text, what, source) in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    for name, (table_text, what, source) in files.items():
+        place.write(name, table_text)
         lines.append(f"| {name} | {what} | {source} |")
     lines.append("| figures/* | the report's figures and ours | record-1.json |")
-    (folder / "PROVENANCE.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    place.write(PROVENANCE, "\n".join(lines) + "\n")

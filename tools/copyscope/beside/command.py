@@ -15,7 +15,7 @@ from typing import Any
 from copyscope import command_line
 from copyscope.command_line import Parser, number
 from copyscope.errors import Unusable
-from copyscope.sweep.folder import write_whole
+from copyscope.output_folder import OutputFolder, has_schema
 
 from .judge import AGREES, EXPLAINED, LEAST, MOST, OPEN, Values, Verdict
 from .pairs import PAIRS, Pair, Side
@@ -160,10 +160,8 @@ def page(found: list[Verdict], suite: Suite, options: argparse.Namespace, starte
 
 def make_place(folder: Path) -> None:
     """Refuse to measure for minutes what then cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Unusable(f"--out {folder}: {error.strerror}; choose another") from None
+    with OutputFolder.at(folder) as place:
+        place.claim("tools/beside_lmbench", {"beside.json": has_schema(SCHEMA)})
     if not os.access(folder, os.W_OK):
         raise Unusable(f"--out {folder}: cannot be written to; choose another")
 
@@ -184,9 +182,10 @@ def act(words: list[str]) -> int:
     print(*table(found), *causes(found), sep="\n")
     if options.out:
         words = shown(words, options.bin)
-        write_whole(options.out / "beside.json", json.dumps(
-            record_of(found, suite, options, started, words), indent=1) + "\n")
-        write_whole(options.out / "beside.md", page(found, suite, options, started, words))
+        with OutputFolder.at(options.out) as place:
+            place.write("beside.json", json.dumps(
+                record_of(found, suite, options, started, words), indent=1) + "\n")
+            place.write("beside.md", page(found, suite, options, started, words))
     return 0 if all(each.kind in (AGREES, EXPLAINED) for each in found) else 1
 
 

@@ -17,7 +17,7 @@ from copyscope.costs import Costs
 from copyscope.errors import Unusable
 from copyscope.sweep import launch
 from copyscope.sweep.command import seconds
-from copyscope.sweep.folder import write_whole
+from copyscope.record_file import RecordFile
 from copyscope.sweep.profile import LEAST_BYTES, MOST_BYTES, MOST_THREADS
 
 from .runs import Pairs, Workload
@@ -144,6 +144,15 @@ def act(words: list[str]) -> int:
     """Do what the words ask for."""
     options = build_parser().parse_args(words)
     check(options)
+    if options.json in (None, "-"):
+        return answer(options, words, None)
+    # Before minutes are spent on what could not be written then.
+    with RecordFile(options.json) as file:
+        return answer(options, words, file)
+
+
+def answer(options: argparse.Namespace, words: list[str], file: RecordFile | None) -> int:
+    """Search, and say what was found."""
     costs = Costs.load(options.baseline) if options.baseline else None
     launch.check_built("host")
     talk = sys.stderr if options.json == "-" else sys.stdout
@@ -173,8 +182,8 @@ def act(words: list[str]) -> int:
               f"balanced, {laws.count('not testable')} not testable, none broken", file=talk)
     if options.json == "-":
         print(json.dumps(record, indent=1))
-    elif options.json:
-        write_whole(Path(options.json), json.dumps(record, indent=1) + "\n")
+    elif file:
+        file.write(json.dumps(record, indent=1) + "\n")
     return 0
 
 

@@ -12,6 +12,7 @@ from copyscope import command_line
 from copyscope.command_line import Parser, folder
 from copyscope.figures import specs
 from copyscope.figures.groups import Group, slugs, split
+from copyscope.output_folder import OutputFolder
 from copyscope.records import BadRecord, Record, load_records
 
 try:
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
     if twice:
         raise BadRecord(options.profile, "figures.file", f"{twice[0]!r} is drawn already",
                         "take another name")
-    options.out.mkdir(parents=True, exist_ok=True)
+    OutputFolder.at(options.out).close()
     live = sys.stderr.isatty()
     for done, (name, draw) in enumerate(work, 1):
         for file in style.save(draw(), options.out / name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 from pathlib import Path
 
 import matplotlib
@@ -10,6 +11,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
+
+from copyscope.output_folder import OutputFolder
 
 FONT = "DejaVu Sans"        # comes with matplotlib: the same widths everywhere
 TITLE, BODY, SMALL = 13.0, 10.0, 8.5
@@ -118,21 +121,22 @@ class Page:
                                      width / self.width, height / self.height))
 
 
+def is_picture(data: bytes) -> bool:
+    """Tell a figure that Matplotlib wrote from any other file."""
+    return data.startswith((b"<?xml", b"\x89PNG")) and b"Matplotlib" in data
+
+
 def save(figure: Figure, stem: Path) -> list[Path]:
     """Write SVG and PNG; the same records give the same bytes, and a full disk spares old files."""
     files = []
-    with matplotlib.rc_context({"svg.hashsalt": stem.name}):
+    with matplotlib.rc_context({"svg.hashsalt": stem.name}), \
+            OutputFolder.at(stem.parent, make=False) as folder:
         for kind in ("svg", "png"):
-            file = stem.with_name(f"{stem.name}.{kind}")
-            part = file.with_name(f".{file.name}.part")
-            try:
-                figure.savefig(part, format=kind, dpi=DPI,
-                               metadata={"Date": None} if kind == "svg" else None)
-                part.replace(file)
-            except OSError as error:
-                # What fails while it is written names no file.
-                raise OSError(error.errno, error.strerror, str(file)) from None
-            finally:
-                part.unlink(missing_ok=True)
-            files.append(file)
+            drawn, name = io.BytesIO(), f"{stem.name}.{kind}"
+            figure.savefig(drawn, format=kind, dpi=DPI,
+                           metadata={"Date": None} if kind == "svg" else None)
+            if folder.file(name) and not is_picture(folder.read(name)):
+                raise folder.refuse(name, "is there and no figure of ours")
+            folder.write(name, drawn.getvalue())
+            files.append(stem.with_name(name))
     return files

@@ -13,10 +13,12 @@ from copyscope import command_line
 from copyscope.command_line import Parser, whole
 from copyscope.errors import Unusable
 from copyscope.guest.kernels import ROOT, SUITES
+from copyscope.output_folder import OutputFolder, has_line
 
 from . import cells, guests, rows as reader, table
 
 EXIT_FINE, EXIT_BROKEN = 0, 1
+PAGE = "matrix.md"
 EPILOG = """\
 Every number comes from a run record; the records go to DIR/KERNEL/. A cell that could not run says
 why. exit: 0 every law of every cell that ran balances; 1 one does not, or a guest
@@ -85,8 +87,9 @@ def run(options: argparse.Namespace, folder: Path, arguments: list[str]) -> int:
     found = reader.rows(outcomes, wanted)
     page = table.page(found, shown_command(arguments), options.bytes, options.messages)
     if options.out:
-        (folder / "matrix.md").write_text(page, encoding="utf-8")
-        (folder / "matrix.csv").write_text(table.sheet(found), encoding="utf-8")
+        with OutputFolder.at(folder) as place:
+            place.write(PAGE, page)
+            place.write("matrix.csv", table.sheet(found))
     print(page)
     broken = [row for row in found if row.record and not row.fine]
     for row in broken:
@@ -98,6 +101,14 @@ def run(options: argparse.Namespace, folder: Path, arguments: list[str]) -> int:
     return EXIT_BROKEN if broken or lost else EXIT_FINE
 
 
+def claim(out: Path) -> None:
+    """Refuse a folder of somebody else's, and mark a new one as ours."""
+    with OutputFolder.at(out) as place:
+        place.claim("tools/matrix", {PAGE: has_line(table.TITLE)})
+        if not place.file(PAGE):
+            place.write(PAGE, f"{table.TITLE}\n\nThe guests still run, or were stopped.\n")
+
+
 def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     options = build_parser().parse_args(arguments)
@@ -106,9 +117,7 @@ def act(arguments: list[str]) -> int:
     if not options.out:
         with tempfile.TemporaryDirectory(prefix="copyscope-matrix-") as folder:
             return run(options, Path(folder), arguments)
-    if options.out.exists() and not options.out.is_dir():
-        raise Unusable(f"--out {options.out}: not a folder")
-    options.out.mkdir(parents=True, exist_ok=True)
+    claim(options.out)
     return run(options, options.out, arguments)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Callable, Iterable, Sequence
 
 from copyscope.guest.tied import GUEST, TIED
+from copyscope.output_folder import OutputFolder
 
 from .cells import Cell
 
@@ -41,11 +42,11 @@ def script(runs: dict[str, list[str]]) -> str:
     return "\n".join(lines)
 
 
-def forget(folder: Path, names: Iterable[str]) -> None:
+def forget(folder: OutputFolder, names: Iterable[str]) -> None:
     """Remove what earlier runs of these names left: a guest that dies leaves nothing over it."""
     for name in names:
         for kind in LEFT:
-            (folder / f"{name}.{kind}").unlink(missing_ok=True)
+            folder.remove(f"{name}.{kind}")
 
 
 def fetch(kernel: str) -> str:
@@ -78,7 +79,6 @@ class Running:
 def boot(kernel: str, folder: Path, runs: dict[str, list[str]], up: threading.Event,
          step: Say, running: Running) -> Outcome:
     """Make the runs in one guest; `up` is set when another one may start packing its files."""
-    folder.mkdir(parents=True, exist_ok=True)
     command = [*TIED, GUEST, "--kernel", kernel, "--nics", NICS, "--memory", f"{GUEST_MIB}M",
                "--timeout", TIMEOUT_S, "--out", folder, "--", "sh", "-c", script(runs)]
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
@@ -108,8 +108,10 @@ def boot_all(kernels: Sequence[str], folder: Path, cells: Sequence[Cell], size: 
              jobs: int, step: Say) -> list[Outcome]:
     """Boot the guests of all kernels, `jobs` at a time."""
     runs = {cell.name: cell.words(size, messages) for cell in cells}
-    for kernel in kernels:
-        forget(folder / kernel, runs)
+    with OutputFolder.at(folder) as place:
+        for kernel in kernels:
+            with place.subfolder(kernel) as mine:
+                forget(mine, runs)
     packing, running = threading.Lock(), Running()
 
     def one(kernel: str) -> Outcome:

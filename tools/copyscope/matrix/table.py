@@ -8,6 +8,7 @@ from typing import Any, Sequence
 
 from .rows import Row
 
+TITLE = "# Kernels, paths and what was copied"
 COUNTS = {
     "accepted_bytes": "counts.accepted_bytes", "retransmitted_bytes": "",
     "referenced_bytes": "sites.tx_reference.bytes", "late_bytes": "sites.late_copy.bytes",
@@ -53,7 +54,7 @@ def kernel_of(row: Row) -> str:
 def page(rows: Sequence[Row], command: str, size: int, messages: int) -> str:
     """The table as Markdown, a section for each kernel."""
     commits = sorted({row.record.at("tool.commit") for row in rows if row.record})
-    text = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", "# Kernels, paths and what was copied", "",
+    text = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", TITLE, "",
             f"Made by `{command}` at commit {', '.join(commits) or 'unknown'}; each run sent "
             f"{messages} messages of {size:,} bytes, {messages * size:,} in all. The kernels ran "
             "in emulated guests: every count is exact, and no time is shown. Bytes are sums over "

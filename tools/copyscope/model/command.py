@@ -15,12 +15,12 @@ from copyscope.command_line import Parser, number
 from copyscope.costs import Costs
 from copyscope.errors import Unusable
 from copyscope.figures.lines import size_text
+from copyscope.output_folder import OutputFolder
 from copyscope.records import Record, load_records
 from copyscope.sweep.command import seconds
-from copyscope.sweep.folder import write_whole
 
 from .evaluate import Point, median_error, noise, points
-from .measure import REPEATS, measure
+from .measure import PAGE, PROOFS, REPEATS, TITLE, measure
 from .terms import FITTED, PREDICTED, TERMS, dominant
 
 try:
@@ -138,7 +138,7 @@ def note_of(records: list[Record], costs: Costs) -> str:
 def explain(found: list[Point], note: str, commit: str, words: list[str]) -> str:
     """The page beside the table and the figure."""
     return "\n".join([
-        "# Time per message, predicted by the composite model", "", f"- {note}",
+        TITLE, "", f"- {note}",
         f"- command: `./tools/predict {shlex.join(words)}`", f"- commit: {commit}", "",
         f"{FITTED} is fitted. The others are predicted from it and the baseline's prices; nothing",
         "measured of them is used. A term is named by what it is spent on:", "",
@@ -149,16 +149,20 @@ def explain(found: list[Point], note: str, commit: str, words: list[str]) -> str
 def write(found: list[Point], folder: Path, note: str, page: str) -> list[Path]:
     """Write every file; drawn first, so that what cannot be drawn leaves none."""
     figure = draw(found, note)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "predictions.csv", csv_of(found))
-    write_whole(folder / "predictions.md", page)
-    return [folder / "predictions.csv", folder / "predictions.md",
+    with OutputFolder.at(folder) as place:
+        # First: whatever ends this early, the folder can be told from somebody else's.
+        place.write(PAGE, page)
+        place.write("predictions.csv", csv_of(found))
+    return [folder / "predictions.csv", folder / PAGE,
             *save(figure, folder / "predicted-against-measured")]
 
 
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
     options = build_parser().parse_args(words)
+    if options.out.exists():
+        with OutputFolder.at(options.out) as place:
+            place.claim("tools/predict", PROOFS)
     baseline, sources = inputs(options)
     costs, records = Costs.load(baseline), load_records(sources)
     if not records:

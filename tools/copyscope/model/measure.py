@@ -2,18 +2,23 @@
 """Measures what the model needs: the baseline's prices, and the runs of the profile model."""
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 from pathlib import Path
 
-from copyscope.records import read_json
+from copyscope.output_folder import OutputFolder, has_line
 from copyscope.sweep import command as sweep
 from copyscope.sweep import launch
-from copyscope.errors import Refused, CommandError, Unusable
+from copyscope.sweep.folder import PROOFS as SWEEP_PROOFS
+from copyscope.errors import Refused, CommandError
 
 from .terms import ROWS
 
 PROGRAM = launch.ROOT / "build" / "baseline"
+PAGE, TITLE = "predictions.md", "# Time per message, predicted by the composite model"
+# Its own sweep's folder, too: tools/predict goes on with that.
+PROOFS = {PAGE: has_line(TITLE), **SWEEP_PROOFS}
+PRICES = "baseline.json"
 INVALID = 1                 # exit status: a row did not prove what it measures
 ATTEMPTS = 3                # neighbours can spoil a proof
 REPEATS = 5
@@ -28,30 +33,30 @@ class Failed(CommandError):
         self.status = status
 
 
-def doubts(file: Path) -> str:
+def doubts(record: bytes) -> str:
     """Which rows of a record are not valid, and why."""
-    rows = read_json(file)["rows"] if file.exists() else []
+    try:
+        rows = json.loads(record)["rows"]
+    except ValueError:
+        rows = []
     found = [f"{row['row']} is {row['status']}: {row['why']}" for row in rows
              if row["status"] != "valid"]
     return "; ".join(found) or "it failed, see above"
 
 
-def measure_baseline(file: Path, quick: bool) -> None:
+def measure_baseline(folder: OutputFolder, quick: bool) -> None:
     """Measure the prices; keep them only if all rows are valid."""
-    aside = file.with_name(f".{file.name}.part")
     words = [word for row in ROWS for word in ("--only", row)] + ["--quick"] * quick
-    try:
-        for _ in range(ATTEMPTS):
-            status = subprocess.run([PROGRAM, *words, "--quiet", "--json", aside], check=False,
-                                    stdin=subprocess.DEVNULL).returncode
-            if status == 0:
-                os.replace(aside, file)
-                return
-            if status != INVALID:
-                break
-        raise Failed(f"the baseline: {doubts(aside)}", status if status > 0 else INVALID)
-    finally:
-        aside.unlink(missing_ok=True)
+    for _ in range(ATTEMPTS):
+        done = subprocess.run([PROGRAM, *words, "--quiet", "--json", "-"], check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        if done.returncode == 0:
+            folder.write(PRICES, done.stdout)
+            return
+        if done.returncode != INVALID:
+            break
+    raise Failed(f"the baseline: {doubts(done.stdout)}",
+                 done.returncode if done.returncode > 0 else INVALID)
 
 
 def measure(folder: Path, seconds: float | None, repeats: int | None, quick: bool,
@@ -60,13 +65,10 @@ def measure(folder: Path, seconds: float | None, repeats: int | None, quick: boo
     launch.check_built("host")
     if not PROGRAM.exists():
         raise Refused("build/baseline is not there: run make first")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Unusable(f"--out {folder}: {error.strerror}; choose another") from None
-    baseline = folder / "baseline.json"
-    if not baseline.exists():
-        measure_baseline(baseline, quick)
+    with OutputFolder.at(folder) as place:
+        place.claim("tools/predict", PROOFS)
+        if not place.file(PRICES):
+            measure_baseline(place, quick)
     repeats = repeats or (QUICK_REPEATS if quick else REPEATS)
     seconds = seconds or (QUICK_SECONDS if quick else None)
     words = ["--profile", "model", "--repeats", str(repeats), "--out", str(folder)]
@@ -74,4 +76,4 @@ def measure(folder: Path, seconds: float | None, repeats: int | None, quick: boo
     status = sweep.main(words + ["--quiet"] * quiet)
     if status:
         raise Failed("the sweep failed, see above", status)
-    return baseline
+    return folder / PRICES

@@ -109,9 +109,9 @@ def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
 def finish(folder: Folder, plan: dict[str, Any], arguments: list[str]) -> int:
     """Write what follows from the records."""
     records: list[Record] = load_sweep(folder.root)
-    files = tables.write_all(folder.root, plan, records)
+    files = tables.write_all(folder.files, plan, records)
     failures = folder.failures()
-    provenance.write(folder.root, plan, records, files, arguments, failures)
+    provenance.write(folder.files, plan, records, files, arguments, failures)
     for name in [*files, "PROVENANCE.md"]:
         print(folder.root / name)
     if failures:
@@ -131,7 +131,7 @@ def act(arguments: list[str]) -> int:
     if not options.out:
         raise Unusable("--out DIR is missing: say where the records go")
     launch.check_built(options.kernel)
-    with Folder(options.out.resolve(), plan) as folder:
+    with Folder(options.out, plan) as folder:
         make_runs(folder, plan, options.quiet)
         return finish(folder, plan, arguments)
 

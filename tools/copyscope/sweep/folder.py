@@ -5,87 +5,93 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
-from copyscope.records import BadRecord, Record, load_record, read_json
-
 from copyscope.errors import Unusable
+from copyscope.output_folder import OutputFolder, has_schema
+from copyscope.records import BadRecord, Record, load_record, read_json
 
 from . import plan as plans
 
+# Of a sweep, or of tools/predict, which puts the prices there before its own sweep begins.
+PROOFS = {"plan.json": has_schema(plans.SCHEMA), "baseline.json": has_schema("copyscope.baseline/1")}
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there wholly or not at all; a device is just written to."""
-    aside = path.with_name(f".{path.name}.part")
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        with open(aside, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise Unusable(f"{path}: {error.strerror}; free some room or choose another place") \
-            from None
+PARTS = ("runs", "failed", "pending")
 
 
 class Folder:
-    """The folder of one sweep, locked while it is open."""
+    """The folder of one sweep, locked and held open; `*_files` are its parts, by descriptor."""
 
     def __init__(self, root: Path, plan: dict[str, Any]) -> None:
         self.root, self.plan = root, plan
-        self.runs, self.failed, self.pending = root / "runs", root / "failed", root / "pending"
-        self.lock: int | None = None
 
     def __enter__(self) -> "Folder":
         """Make the folder or go on with it; refuse one of another plan or in use."""
-        self.make()
+        self.files = OutputFolder.at(self.root)
+        opened = [self.files]
+        # What is open: runs are told this name, and a link that changes meanwhile is none of it.
+        self.root = Path(os.readlink(f"/proc/self/fd/{self.files.descriptor}"))
+        self.runs, self.failed, self.pending = (self.root / name for name in PARTS)
+        try:
+            self.lock()
+            self.files.claim("a sweep", PROOFS)
+            # First: whatever ends this early, the folder can be told from somebody else's.
+            if not self.files.file("plan.json"):
+                self.refuse_runs_without_plan()
+                self.write_plan()
+            for name in PARTS:
+                opened.append(self.files.subfolder(name))
+            _, self.runs_files, self.failed_files, self.pending_files = opened
+            self.keep_plan()
+            self.clear_pending()
+        except BaseException:
+            for each in opened:
+                each.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
         """Let another sweep in."""
-        if self.lock is not None:
-            os.close(self.lock)
-        self.lock = None
+        for each in (self.pending_files, self.failed_files, self.runs_files, self.files):
+            each.close()
 
-    def make(self) -> None:
-        """Make what is not there, lock it, and check what is."""
+    def lock(self) -> None:
+        """Keep other sweeps out until the folder is closed."""
         try:
-            for each in (self.root, self.runs, self.failed, self.pending):
-                each.mkdir(parents=True, exist_ok=True)
-            self.lock = os.open(self.runs, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError as error:
-            raise Unusable(f"--out {self.root}: {error.strerror}; choose another") from None
-        try:
-            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self.files.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Unusable(f"--out {self.root}: another sweep is at work there") from None
-        # Of a sweep that was killed: nobody knows whether these runs would have ended well.
-        for left in self.pending.iterdir():
-            if left.is_dir():
-                shutil.rmtree(left)
-            else:
-                left.unlink()
-        self.keep_plan(self.root / "plan.json")
 
-    def keep_plan(self, file: Path) -> None:
-        """Write the plan, or hold it against the one that runs were made by."""
-        made = any(self.runs.iterdir())
-        if made and not file.exists():
-            raise Unusable(f"{self.runs}: records but no plan.json; choose another --out")
-        # A slip that no run came of, such as a wrong --kernel, binds nobody.
-        if not made and not self.failures():
-            write_whole(file, json.dumps(self.plan, indent=2) + "\n")
-            return
+    def refuse_runs_without_plan(self) -> None:
+        """Refuse records of which nobody knows the plan."""
+        if self.files.state("runs"):
+            with self.files.subfolder("runs", make=False) as runs:
+                if runs.names():
+                    raise Unusable(f"{self.runs}: records but no plan.json; choose another --out")
+
+    def write_plan(self) -> None:
+        """Write the plan."""
+        self.files.write("plan.json", json.dumps(self.plan, indent=2) + "\n")
+
+    def keep_plan(self) -> None:
+        """Write the plan anew, or hold it against the one that runs were made by."""
+        file = self.root / "plan.json"
         different = plans.differs(read_json(file), self.plan)
-        if different:
+        # A slip that no run came of, such as a wrong --kernel, binds nobody.
+        if different and (self.runs_files.names() or self.failures()):
             raise Unusable(f"{file}: {different}: another plan was begun there; "
                            "repeat its options or choose another --out")
+        if different:
+            self.write_plan()
+
+    def clear_pending(self) -> None:
+        """Remove the plan's records of a sweep that was killed: nobody knows whether these runs
+        would have ended well."""
+        wanted = {f"{run.name}.json" for run in plans.runs(self.plan)}
+        for name in self.pending_files.names():
+            if name in wanted:
+                self.pending_files.remove(name)
 
     def pending_path(self, name: str) -> Path:
         """Where trace_run writes a record, until the run has ended well."""
@@ -95,9 +101,9 @@ class Folder:
         """A run ended well: its record counts from now on, whatever happens."""
         pending = self.pending_path(run.name)
         self.check_is_of(load_record(pending), run)
-        os.replace(pending, self.runs / pending.name)
+        self.pending_files.move(pending.name, self.runs_files, pending.name)
         for suffix in (".json", ".record"):
-            (self.failed / f"{run.name}{suffix}").unlink(missing_ok=True)
+            self.failed_files.remove(f"{run.name}{suffix}")
 
     def check_is_of(self, record: Record, run: plans.Run) -> None:
         """Refuse a record under the name of a run that it is not of."""
@@ -112,7 +118,8 @@ class Folder:
         """Return the whole records that are here; refuse corrupt and foreign files."""
         wanted = {each.name: each for each in runs}
         found = {}
-        for file in sorted(self.runs.iterdir()):
+        for file in map(self.runs.joinpath, self.runs_files.names()):
+            self.runs_files.file(file.name)
             if file.suffix != ".json" or file.stem not in wanted:
                 raise Unusable(f"{file}: the plan has no such run; move the file away")
             record = load_record(file)
@@ -126,15 +133,16 @@ class Folder:
     def set_aside(self, name: str, status: int, stderr: str,
                   command: list[str]) -> None:
         """Record a failed run, and put the record that it may have left beside it."""
-        record = self.pending_path(name)
+        there = self.pending_files.file(f"{name}.json")
         failure = {"schema": "copyscope.failure/1", "run": name, "exit_status": status,
                    "stderr": stderr, "command": command,
-                   "record": f"{name}.record" if record.exists() else None,
-                   "why": None if record.exists() else "record: the run ended without one"}
-        write_whole(self.failed / f"{name}.json", json.dumps(failure, indent=2) + "\n")
-        if record.exists():
-            os.replace(record, self.failed / f"{name}.record")
+                   "record": f"{name}.record" if there else None,
+                   "why": None if there else "record: the run ended without one"}
+        self.failed_files.write(f"{name}.json", json.dumps(failure, indent=2) + "\n")
+        if there:
+            self.pending_files.move(f"{name}.json", self.failed_files, f"{name}.record")
 
     def failures(self) -> list[str]:
         """Names of the runs that failed."""
-        return sorted(each.stem for each in self.failed.glob("*.json"))
+        return [name.removesuffix(".json") for name in self.failed_files.names()
+                if name.endswith(".json")]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from pathlib import Path
 from typing import Any, Iterable
 
+from copyscope.output_folder import OutputFolder
 from copyscope.records import Record
 
-from .folder import write_whole
 from .launch import ROOT
 from .plan import duration_s
 
@@ -45,7 +44,7 @@ def machine(record: Record) -> str:
             f"{at('machine.virt')}")
 
 
-def write(root: Path, plan: dict[str, Any], records: list[Record], files: dict[str, str],
+def write(folder: OutputFolder, plan: dict[str, Any], records: list[Record], files: dict[str, str],
           arguments: list[str], failures: list[str]) -> None:
     """Write PROVENANCE.md: what holds for all files, then one line for each."""
     started = sorted(record.at("started") for record in records)
@@ -76,4 +75,4 @@ def write(root: Path, plan: dict[str, Any], records: list[Record], files: dict[s
     for name, what in files.items():
         source = SOURCES.get(name, "runs/*.json and plan.json")
         lines.append(f"| {name} | {what} | {source} |")
-    write_whole(root / "PROVENANCE.md", "\n".join(lines) + "\n")
+    folder.write("PROVENANCE.md", "\n".join(lines) + "\n")

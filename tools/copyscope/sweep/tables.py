@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import statistics
-from pathlib import Path
 from typing import Any, Iterable, Sequence
 
 from copyscope import spread
+from copyscope.output_folder import OutputFolder
 from copyscope.records import ENDS, SITES, Record
 
-from .folder import write_whole
 from .values import EVENTS, column, metrics
 
 Cell = str | float | int | None
@@ -24,13 +23,14 @@ def cell(value: Cell) -> Cell:
     return "" if value is None else value
 
 
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+def write_csv(folder: OutputFolder, name: str, header: Sequence[str],
+              rows: Iterable[Sequence[Cell]]) -> None:
     """Write one table, wholly or not at all."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     writer.writerows([cell(value) for value in row] for row in rows)
-    write_whole(path, text.getvalue())
+    folder.write(name, text.getvalue())
 
 
 def by_point(plan: dict[str, Any], records: list[Record]) -> dict[str, list[Record]]:
@@ -114,18 +114,19 @@ def point_rows(plan: dict[str, Any], points: dict[str, list[Record]]) -> list[li
     return rows
 
 
-def write_all(root: Path, plan: dict[str, Any], records: list[Record]) -> dict[str, str]:
+def write_all(folder: OutputFolder, plan: dict[str, Any],
+              records: list[Record]) -> dict[str, str]:
     """Write every table; return what each file is."""
     points = by_point(plan, records)
     written = {}
     for table in plan["tables"]:
-        write_csv(root / table["file"], [header for header, _ in table["columns"]],
+        write_csv(folder, table["file"], [header for header, _ in table["columns"]],
                   report_rows(table, plan, points))
         written[table["file"]] = f"the table of {plan['report'] or plan['profile']}: " \
                                  "medians over the repeats of each point"
-    write_csv(root / "tidy.csv", tidy_header(), map(tidy_row, records))
+    write_csv(folder, "tidy.csv", tidy_header(), map(tidy_row, records))
     written["tidy.csv"] = "one row a run, empty where not measured"
-    write_csv(root / "points.csv", POINTS_HEAD, point_rows(plan, points))
+    write_csv(folder, "points.csv", POINTS_HEAD, point_rows(plan, points))
     written["points.csv"] = "one row a point and metric: the median of its repeats and its 95 % " \
                             "interval, or their range below 6 repeats"
     return written

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+"""No tool that writes touches what is not provably its own, or follows a link to it."""
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+
+import pytest
+
+from helpers.records import ROOT, needs_root
+from helpers.victims import assert_refused, give_away, snapshot, victim
+
+sys.path.insert(0, str(ROOT / "tools"))
+# pylint: disable=wrong-import-position
+from copyscope import output_folder  # noqa: E402
+from copyscope.beside import command as beside  # noqa: E402
+from copyscope.errors import Unusable  # noqa: E402
+from copyscope.guest import outbox  # noqa: E402
+
+pytestmark = needs_root
+DATA = ROOT / "tests" / "data"
+RUNS = [DATA / "run-A1-host.json", DATA / "run-A2-host.json"]
+# What each writes first, of all its files, and how it is called; --out and its value follow.
+FOLDERS = {
+    "keep": ("PROVENANCE.md", ["tools/baseline", "keep", DATA / "baseline-host.json"]),
+    "matrix": ("matrix.md", ["tools/matrix", "--kernels", "6.12", "--paths", "lo"]),
+    "predict": ("predictions.md", ["tools/predict"]),
+}
+FIGURES = {
+    "plot": ("copies-by-site.svg", ["tools/plot", *RUNS]),
+    "baseline plot": ("rows.svg", ["tools/baseline", "plot", DATA / "baseline-host.json"]),
+}
+WRITERS = {**FOLDERS, **FIGURES}
+
+
+def run(words, out) -> subprocess.CompletedProcess:
+    """Run a tool into a folder."""
+    return subprocess.run([ROOT / words[0], *words[1:], "--out", out], capture_output=True,
+                          text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize("tool", FOLDERS)
+def test_a_folder_of_somebody_else_is_not_touched(tmp_path, tool):
+    first, words = FOLDERS[tool]
+    out = victim(tmp_path / "out")
+    victim(out / "6.12")
+    for text in (None, "a page of mine\n"):
+        if text:
+            (out / first).write_text(text)
+        before = snapshot(out)
+        assert_refused(run(words, out), "not empty", "choose another --out")
+        assert snapshot(out) == before
+
+
+@pytest.mark.parametrize("tool", FIGURES)
+def test_only_a_figure_is_replaced_by_a_figure(tmp_path, tool):
+    name, words = FIGURES[tool]
+    out = victim(tmp_path / "out")
+    (out / name).write_text("my own drawing\n")
+    before = snapshot(out)
+    assert_refused(run(words, out), name, "no figure of ours")
+    assert {path: before[path] for path in before if path != str(out)}.items() <= \
+        snapshot(out).items()
+    (out / name).unlink()
+    for _ in range(2):
+        assert run(words, out).returncode == 0
+    assert (out / name).read_bytes().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize("tool", WRITERS)
+def test_a_link_is_not_written_through(tmp_path, tool):
+    name, words = WRITERS[tool]
+    theirs, out = victim(tmp_path / "theirs"), tmp_path / "out"
+    out.mkdir()
+    before = snapshot(theirs)
+    for link in (f".{name}.part", name):
+        (out / link).symlink_to(theirs / "precious.txt")
+    assert_refused(run(words, out))
+    assert snapshot(theirs) == before and (out / name).is_symlink()
+
+
+@pytest.mark.parametrize("tool", WRITERS)
+def test_root_refuses_a_folder_that_others_can_change(tmp_path, tool):
+    out = give_away(tmp_path / "out", 0o755)
+    assert_refused(run(WRITERS[tool][1], out), "belongs to user")
+    os.chown(out, 0, 0)
+    out.chmod(0o777)
+    assert_refused(run(WRITERS[tool][1], out / "inner"), "other users may write")
+    assert not list(out.iterdir())
+
+
+def test_a_kept_baseline_is_kept_again_and_its_figures_go_through_no_link(tmp_path):
+    out, theirs = tmp_path / "out", victim(tmp_path / "theirs")
+    words = FOLDERS["keep"][1]
+    assert run(words, out).returncode == 0
+    assert run(words, out).returncode == 0
+    shutil.rmtree(out / "figures")
+    (out / "figures").symlink_to(theirs)
+    os.chown(out / "figures", 65534, 65534, follow_symlinks=False)
+    before = snapshot(theirs)
+    assert_refused(run(words, out), "a link of user")
+    assert snapshot(theirs) == before
+
+
+def test_beside_lmbench_claims_its_folder_before_it_measures(tmp_path):
+    out = victim(tmp_path / "out")
+    before = snapshot(out)
+    with pytest.raises(Unusable, match="not empty"):
+        beside.make_place(out)
+    assert snapshot(out) == before
+    ours = tmp_path / "ours"
+    beside.make_place(ours)
+    (ours / "beside.json").write_text(json.dumps({"schema": beside.SCHEMA}))
+    beside.make_place(ours)
+
+
+def test_the_committed_folders_are_known_as_their_tools_own():
+    for name, proofs in (("matrix", {"matrix.md": "# Kernels, paths and what was copied"}),
+                         ("baseline", {"PROVENANCE.md": "# The machine baseline"})):
+        with output_folder.OutputFolder.at(ROOT / "results" / name, make=False) as place:
+            place.claim(name, {file: output_folder.has_line(line)
+                               for file, line in proofs.items()})
+
+
+def archive(**files: str) -> io.BytesIO:
+    """A tar of a guest: text makes a file, "->NAME" a link, "/" a folder."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:") as tar:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name.replace("__", "/"))
+            if text == "/":
+                member.type = tarfile.DIRTYPE
+            elif text.startswith("->"):
+                member.type, member.linkname = tarfile.SYMTYPE, text[2:]
+            else:
+                member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    made.seek(0)
+    return made
+
+
+def test_what_a_guest_left_goes_through_no_link(tmp_path):
+    theirs = victim(tmp_path / "theirs")
+    before = snapshot(theirs)
+    for name, files in (("file", {"link": "new"}), ("folder", {"link__deep__new": "new"})):
+        out = tmp_path / name
+        out.mkdir()
+        (out / "link").symlink_to(theirs / "precious.txt" if name == "file" else theirs)
+        with pytest.raises(Unusable, match="link"):
+            outbox.unpack(archive(**files), out)
+    assert outbox.unpack(archive(link=f"->{theirs}", ok__fine="fine"), tmp_path / "new") == ["link"]
+    assert (tmp_path / "new" / "ok" / "fine").read_text() == "fine"
+    assert snapshot(theirs) == before
+
+
+def test_a_kill_leaves_no_part_of_a_file_behind(tmp_path):
+    (tmp_path / "plan.json").write_text("{}")
+    # As if the file system had no nameless files, and the kill had come before the rename.
+    part = tmp_path / f".copyscope-{'0' * 16}.part"
+    part.write_text("half")
+    with output_folder.OutputFolder.at(tmp_path) as place:
+        place.claim("a test", {"plan.json": lambda data: True})
+        place.write("plan.json", "whole")
+        place.write("new.json", "whole")
+    assert {each.name for each in tmp_path.iterdir()} == {"plan.json", "new.json"}

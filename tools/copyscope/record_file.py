@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The one file that a person names for a record: looked at before the work, written after it."""
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from pathlib import Path
+
+from copyscope import trusted_path
+from copyscope.errors import CommandError, Unusable
+from copyscope.output_folder import OutputFolder
+
+
+class RecordFile:
+    """A name that can be written to. A plain file of that name is replaced once the record is
+    whole; a device or a pipe is written to and never replaced."""
+
+    def __init__(self, path: str | Path, option: str = "--json") -> None:
+        self.path, self.advice = str(path), f"choose another {option} FILE"
+        self.stream: int | None = None
+        place = Path(self.path)
+        self.name = place.name
+        if not self.name or self.name == ".." or self.path.endswith(("/", "/.")):
+            raise self.refusal("it names a folder")
+        self.folder = OutputFolder.at(place.parent, make=False, advice=self.advice)
+        try:
+            self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    def refusal(self, what: str) -> Unusable:
+        """The one line for a name that will not do."""
+        return Unusable(f"cannot write {self.path}: {what}; {self.advice}")
+
+    def _look(self) -> None:
+        """Learn what is there, and open what is no plain file."""
+        state = self.folder.state(self.name)
+        if state is None and not os.access(".", os.W_OK, dir_fd=self.folder.descriptor,
+                                           effective_ids=True):
+            raise self.refusal("its folder cannot be written to")
+        link = state is not None and stat.S_ISLNK(state.st_mode)
+        if link:
+            try:
+                state = os.stat(self.name, dir_fd=self.folder.descriptor)
+            except OSError:
+                state = None
+            # What a link leads to may be anybody's, but for such as /dev/stdout into a pipe.
+            if state is None or stat.S_ISREG(state.st_mode) or not self._is_link_of_ours():
+                raise self.refusal("it is a link")
+        if state is None or stat.S_ISREG(state.st_mode):
+            return
+        if stat.S_ISDIR(state.st_mode):
+            raise self.refusal("it is a folder")
+        try:
+            self.stream = os.open(self.name, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK |
+                                  (0 if link else os.O_NOFOLLOW), dir_fd=self.folder.descriptor)
+        except OSError as error:
+            if error.errno == errno.ENXIO and stat.S_ISFIFO(state.st_mode):
+                raise Unusable(f"cannot write {self.path}: nobody reads that pipe; start its "
+                               f"reader first, or {self.advice}") from None
+            raise self.refusal(error.strerror) from None
+        flags = fcntl.fcntl(self.stream, fcntl.F_GETFL)
+        fcntl.fcntl(self.stream, fcntl.F_SETFL, flags & ~os.O_NONBLOCK)
+
+    def _is_link_of_ours(self) -> bool:
+        """Tell whether only root could have put the link there."""
+        owner = os.lstat(self.name, dir_fd=self.folder.descriptor).st_uid
+        return os.geteuid() != 0 or owner in trusted_path.trusted_users()
+
+    def write(self, data: str | bytes) -> None:
+        """Bring the record to its place."""
+        if self.stream is None:
+            self.folder.write(self.name, data)
+            return
+        view = memoryview(data.encode() if isinstance(data, str) else data)
+        try:
+            while view:
+                view = view[os.write(self.stream, view):]
+        except OSError as error:
+            raise CommandError(f"cannot write the record {self.path}: {error.strerror}") from None
+
+    def close(self) -> None:
+        """Let go of all that is held."""
+        if self.stream is not None:
+            os.close(self.stream)
+        self.folder.close()
+
+    def __enter__(self) -> "RecordFile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def write_whole(path: Path, data: str | bytes) -> None:
+    """Write a file so that it is there wholly or not at all; a device is just written to."""
+    with RecordFile(path, "--out") as file:
+        file.write(data)
