@@ -10,6 +10,7 @@
 #include "run.h"
 #include "stop.h"
 #include "transfer.h"
+#include "watch.h"
 
 static enum outcome read_stream(struct worker *worker, struct receiver *receiver)
 {
@@ -115,8 +116,12 @@ static int connect_all(struct run *run)
 		int fd = endpoint_connect(&settings->address);
 		struct connection *connection;
 
-		if (fd == -EINTR)
+		if (fd == -EINTR) {
+			complain("told to end with %u of %u connections made", run->n_workers,
+				 settings->threads);
+			run->failed = true;
 			return -1;
+		}
 		connection = fd < 0 ? NULL :
 				      connection_create(fd, settings->pattern == PATTERN_RR);
 		if (!connection || !run_add(run, connection)) {
@@ -130,10 +135,15 @@ static int connect_all(struct run *run)
 
 void client_run(struct run *run)
 {
-	if (parent_wait(run->settings, 0))
+	struct watch watch;
+
+	if (parent_wait(run->settings, 0)) {
+		run->failed = true;
 		return;
+	}
 	if (connect_all(run) == 0)
 		for (unsigned int i = 0; i < run->n_workers; i++)
 			run_start(run, run->worker[i], work);
-	run_join_all(run);
+	watch_begin(&watch, run);
+	run_join_all(run, &watch);
 }

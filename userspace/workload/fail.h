@@ -12,6 +12,9 @@ enum exit_code {
 /* One line, prefixed with the program's name; a newline is added. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* The first line that complain() printed, without the program's name; NULL: none yet. */
+const char *first_complaint(void);
+
 /* complain(), then leave with EXIT_BAD_USAGE or EXIT_RUN_FAILED. Only before threads exist. */
 void usage_error(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));

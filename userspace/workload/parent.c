@@ -24,11 +24,16 @@ static int parent_await(int fd)
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	char byte;
 
-	while (!stop_requested()) {
+	for (;;) {
+		/* A parent that said go before it sent the signal has released us. */
+		bool stop = stop_requested();
 		ssize_t got;
 
-		if (poll(&wait, 1, STOP_TICK_MS) <= 0)
+		if (poll(&wait, 1, stop ? 0 : STOP_TICK_MS) <= 0) {
+			if (stop)
+				break;
 			continue;
+		}
 		got = read(fd, &byte, 1);
 		if (got == 1)
 			return 0;
@@ -37,6 +42,7 @@ static int parent_await(int fd)
 		if (errno != EINTR && errno != EAGAIN)
 			die("cannot read --go-fd %d: %s", fd, strerror(errno));
 	}
+	complain("told to end before it was released");
 	return -1;
 }
 

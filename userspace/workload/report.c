@@ -8,7 +8,9 @@
 #include <jansson.h>
 
 #include "clock.h"
+#include "fail.h"
 #include "run.h"
+#include "stop.h"
 
 struct summary {
 	struct totals totals;
@@ -158,6 +160,9 @@ static json_t *report_to_json(const struct run *run, const struct summary *summa
 	else
 		set_null(root, "elapsed_ns", "elapsed_why", "no byte moved");
 	set_latency(root, summary->latency, settings);
+	json_object_set_new(root, "stopped_by", stop_signal ? json_integer(stop_signal) : json_null());
+	json_object_set_new(root, "complaint", first_complaint() ? json_string(first_complaint())
+								  : json_null());
 	json_object_set_new(root, "connections", connections_to_json(run));
 	return root;
 }

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "fail.h"
 #include "run.h"
+#include "watch.h"
 
 struct worker *run_add(struct run *run, struct connection *connection)
 {
@@ -74,11 +75,21 @@ unsigned int run_join_finished(struct run *run)
 	return running;
 }
 
-void run_join_all(struct run *run)
+/* Waits for a thread, but not long. Returns true when it has ended. */
+static bool join_a_while(struct worker *worker)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec++;
+	return pthread_clockjoin_np(worker->thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+}
+
+void run_join_all(struct run *run, struct watch *watch)
 {
 	for (unsigned int i = 0; i < run->n_workers; i++) {
-		if (!run->worker[i]->joined)
-			pthread_join(run->worker[i]->thread, NULL);
+		while (!run->worker[i]->joined && !join_a_while(run->worker[i]))
+			watch_step(watch, run);
 		run->worker[i]->joined = true;
 	}
 }

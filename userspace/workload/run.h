@@ -36,7 +36,8 @@ void *worker_finish(struct worker *worker, enum outcome outcome);
 
 /* Join the threads that have finished; returns how many still run. */
 unsigned int run_join_finished(struct run *run);
-void run_join_all(struct run *run);
+struct watch;
+void run_join_all(struct run *run, struct watch *watch);
 void run_free(struct run *run);
 
 /* The exit code that the outcomes of all connections come to. */
@@ -52,7 +53,7 @@ int report_print(const struct run *run);
 /*
  * The parent's chance to attach its counters while there is one thread and no connection:
  * write "ready PORT\n" to --ready-fd, then wait for a byte from --go-fd. Returns 0, or -1 when
- * a signal came first. Without a parent at the other end the program dies.
+ * a signal came first, after a complaint. Without a parent at the other end the program dies.
  */
 int parent_wait(const struct settings *settings, unsigned int port);
 

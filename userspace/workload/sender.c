@@ -12,7 +12,7 @@
 #include "sender.h"
 #include "stop.h"
 
-#define QUIET_NS (5 * NS_PER_S)
+#define FINISH_STOPPED_NS (700 * NS_PER_MS)
 #define QUIET_STOPPED_NS (100 * NS_PER_MS)
 
 static unsigned int pool_size(const struct variant *variant, size_t bytes)
@@ -113,12 +113,14 @@ static bool finish_step(struct sender *sender, bool reads)
 	return false;
 }
 
-void sender_finish(struct sender *sender)
+enum outcome sender_finish(struct sender *sender, uint64_t quiet_ns)
 {
 	struct connection *connection = sender->connection;
 	bool reads = !(sender->variant->flags & VARIANT_UNREAPED);
 	int before = unacknowledged_bytes(connection);
-	uint64_t moved_ns = clock_now_ns();
+	uint64_t moved_ns = clock_now_ns(), stopped_ns = moved_ns;
+	enum outcome outcome = OUTCOME_OK;
+	bool gave_up = false;
 
 	shutdown(connection->fd, SHUT_WR);
 	while (!finish_step(sender, reads)) {
@@ -128,9 +130,21 @@ void sender_finish(struct sender *sender)
 		if (now != before)
 			moved_ns = now_ns;
 		before = now;
-		if (now_ns - moved_ns > (stop_requested() ? QUIET_STOPPED_NS : QUIET_NS))
+		if (!stop_requested())
+			stopped_ns = now_ns;
+		if (now_ns - stopped_ns > FINISH_STOPPED_NS ||
+		    now_ns - moved_ns > (stop_requested() ? QUIET_STOPPED_NS : quiet_ns)) {
+			gave_up = true;
 			break;
+		}
+	}
+	/* Closing would hand the rest to the kernel, and whether it arrives, to nobody. */
+	if (gave_up && !stop_requested() && before) {
+		complain("no progress: nothing moved for %llu s; %d bytes are not acknowledged",
+			 (unsigned long long)(quiet_ns / NS_PER_S), before);
+		outcome = OUTCOME_FAILED;
 	}
 	if (reads && !stop_requested())
 		connection->totals.completion_errors += completions_outstanding(connection);
+	return outcome;
 }

@@ -32,9 +32,10 @@ enum outcome sender_send(struct sender *sender);
 
 /*
  * Shut down writing, then wait for the peer's close and for outstanding completions, until
- * nothing has moved for 5 s (0.1 s once a signal asked to stop). Missing completions become
- * completion_errors, unless a signal cut the wait short.
+ * nothing has moved for @quiet_ns (0.1 s once a signal asked to stop, and 0.7 s in all). Missing
+ * completions become completion_errors, unless a signal cut the wait short. Returns OUTCOME_OK, or
+ * OUTCOME_FAILED after a complaint if bytes were left that nobody acknowledged.
  */
-void sender_finish(struct sender *sender);
+enum outcome sender_finish(struct sender *sender, uint64_t quiet_ns);
 
 #endif

@@ -11,6 +11,9 @@
 #include "run.h"
 #include "sender.h"
 #include "stop.h"
+#include "watch.h"
+
+#define QUIET_NS (5 * NS_PER_S)
 
 static enum outcome serve_stream(struct worker *worker, struct sender *sender)
 {
@@ -52,7 +55,9 @@ static void *serve(void *data)
 		outcome = serve_stream(worker, sender);
 	else
 		outcome = serve_replies(worker, sender);
-	sender_finish(sender);
+	/* With a patience the run is watched as a whole: one connection may well starve for a while. */
+	if (sender_finish(sender, settings->patience_ns ? CONNECTION_NO_LIMIT : QUIET_NS) != OUTCOME_OK)
+		outcome = OUTCOME_FAILED;
 	/* The buffers outlive the socket: the kernel may still refer to them before. */
 	worker_finish(worker, outcome);
 	sender_destroy(sender);
@@ -128,12 +133,17 @@ static void server_accept(struct run *run, int listener)
 
 void server_run(struct run *run)
 {
+	struct watch watch;
 	unsigned int port;
 	int listener = endpoint_listen(&run->settings->address, &port);
 
-	if (parent_wait(run->settings, port) == 0)
-		while (server_wants_more(run))
-			server_accept(run, listener);
+	if (parent_wait(run->settings, port))
+		run->failed = true;
+	watch_begin(&watch, run);
+	while (server_wants_more(run)) {
+		server_accept(run, listener);
+		watch_step(&watch, run);
+	}
 	close(listener);
-	run_join_all(run);
+	run_join_all(run, &watch);
 }

@@ -25,7 +25,7 @@
 enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
-	KEY_HELP,
+	KEY_HELP, KEY_PATIENCE,
 };
 
 /* What has been read so far, before defaults. */
@@ -53,7 +53,9 @@ struct draft {
 	{ "json", KEY_JSON, 0, 0, "print the totals as one JSON document", 4 },              \
 	{ "ready-fd", KEY_READY_FD, "F", 0, "write \"ready PORT\" to this descriptor", 4 },  \
 	{ "go-fd", KEY_GO_FD, "F", 0,                                                        \
-	  "then wait for one byte from this descriptor before any thread or connection", 4 },         \
+	  "then wait for one byte from this descriptor before any thread or connection", 4 }, \
+	{ "patience", KEY_PATIENCE, "S", 0,                                                  \
+	  "fail when nothing has moved for S seconds (default: wait for ever)", 4 },         \
 	{ "help", KEY_HELP, 0, 0, "show this text", -1 }
 
 static const struct argp_option server_options[] = {
@@ -123,6 +125,9 @@ static error_t amount_parse(int key, const char *text, struct draft *draft)
 		return 0;
 	case KEY_SECONDS:
 		settings->duration_ns = number_parse_seconds_ns("--seconds", text);
+		return 0;
+	case KEY_PATIENCE:
+		settings->patience_ns = number_parse_seconds_ns("--patience", text);
 		return 0;
 	case KEY_CLIENTS:
 		settings->threads = number_parse("--clients", text, NUMBER_WITH_SUFFIX, 1,

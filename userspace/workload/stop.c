@@ -4,11 +4,12 @@
 
 #include "stop.h"
 
-volatile sig_atomic_t stop_signal;
+volatile sig_atomic_t stop_signal, stop_given_up;
 
 static void stop_ask(int signal_number)
 {
-	stop_signal = signal_number;
+	if (!stop_signal)
+		stop_signal = signal_number;
 }
 
 void stop_install(void)

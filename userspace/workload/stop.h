@@ -9,14 +9,21 @@
 /* No blocking call may last longer than this, so a request to stop is seen in time. */
 #define STOP_TICK_MS 100
 
-extern volatile sig_atomic_t stop_signal;
+extern volatile sig_atomic_t stop_signal; /* the first that came; 0: none */
+extern volatile sig_atomic_t stop_given_up;
 
 /* Catch SIGINT and SIGTERM, ignore SIGPIPE. */
 void stop_install(void);
 
+/* Has every loop end as a signal does. */
+static inline void stop_give_up(void)
+{
+	stop_given_up = 1;
+}
+
 static inline bool stop_requested(void)
 {
-	return stop_signal != 0;
+	return stop_signal != 0 || stop_given_up;
 }
 
 #endif

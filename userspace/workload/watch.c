@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Ends a run that does not move, or whose queue takes too long to drain. */
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
+#include "clock.h"
+#include "fail.h"
+#include "stop.h"
+#include "watch.h"
+
+/* The threads go on counting while we look: a number that is a moment old shows progress as well. */
+static uint64_t unacknowledged_bytes(const struct connection *connection)
+{
+	int bytes = 0;
+
+	ioctl(connection->fd, SIOCOUTQ, &bytes);
+	return bytes;
+}
+
+static uint64_t progress_of(const struct run *run, uint64_t *queued_bytes)
+{
+	uint64_t progress = 0;
+
+	*queued_bytes = 0;
+	for (unsigned int i = 0; i < run->n_workers; i++) {
+		const struct worker *worker = run->worker[i];
+		const struct totals *totals = &worker->connection->totals;
+
+		/* One step for a client that came, one for each that went. */
+		progress += 1 + atomic_load(&worker->done) + totals->accepted_bytes +
+			    totals->received_bytes + totals->completions;
+		if (run->settings->role == ROLE_SERVER && !atomic_load(&worker->done))
+			*queued_bytes += unacknowledged_bytes(worker->connection);
+	}
+	return progress - *queued_bytes;
+}
+
+void watch_begin(struct watch *watch, const struct run *run)
+{
+	uint64_t queued_bytes, now_ns = clock_now_ns(), duration_ns = run->settings->duration_ns;
+
+	*watch = (struct watch){ .moved_ns = now_ns, .progress = progress_of(run, &queued_bytes),
+				 .deadline_ns = duration_ns ? now_ns + duration_ns : 0 };
+}
+
+static void give_up(struct run *run, const char *what, uint64_t ns, uint64_t queued_bytes)
+{
+	complain("no progress: %s %llu s; %llu bytes are not acknowledged", what,
+		 (unsigned long long)(ns / NS_PER_S), (unsigned long long)queued_bytes);
+	run->failed = true;
+	stop_give_up();
+}
+
+void watch_step(struct watch *watch, struct run *run)
+{
+	uint64_t now_ns = clock_now_ns(), patience_ns = run->settings->patience_ns, queued_bytes;
+	uint64_t progress = progress_of(run, &queued_bytes);
+	bool over = watch->deadline_ns && now_ns > watch->deadline_ns;
+
+	if (!patience_ns || stop_requested())
+		return;
+	if (progress != watch->progress)
+		watch->moved_ns = now_ns;
+	watch->progress = progress;
+	/* The time before the end of the run is the patience's, whatever came after it. */
+	if (over && patience_ns > WATCH_DRAIN_NS)
+		patience_ns = WATCH_DRAIN_NS;
+	if (now_ns - watch->moved_ns > patience_ns)
+		give_up(run, "nothing moved for", now_ns - watch->moved_ns, queued_bytes);
+	else if (over && now_ns - watch->deadline_ns > WATCH_DRAIN_MOST_NS)
+		give_up(run, "the path is too slow to drain what was sent in",
+			now_ns - watch->deadline_ns, queued_bytes);
+}
