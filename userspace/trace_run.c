@@ -10,6 +10,7 @@
 #include "userspace/peer/peer.h"
 #include "userspace/trace/attempt.h"
 #include "userspace/trace/cost.h"
+#include "userspace/trace/ending.h"
 #include "userspace/trace/ends.h"
 #include "userspace/trace/keep.h"
 #include "userspace/trace/laws.h"
@@ -49,8 +50,10 @@ static int gather(struct run *run)
 		if (run->children[e].pid) {
 			app_totals_parse(&run->parser[e], &run->children[e], &r->app[e]);
 			end_outcome_read(&r->outcome.end[e], run->children[e].status);
+			r->outcome.end[e].hurried = run->children[e].hurried;
 		}
 	r->outcome.interrupt_signal = children_interrupted();
+	snprintf(r->outcome.failure, WHY_BYTES, "%s", ending_failure());
 	ledger_derive(r);
 	sites_fill(r);
 	err = peer_join(&run->peer, r);

@@ -85,6 +85,8 @@ int app_totals_read(const json_t *root, struct app_totals *totals)
 	totals->content_unchecked = json_is_null(json_object_get(root, "content_errors"));
 	totals->elapsed_ns = number(root, "elapsed_ns");
 	parse_latency(json_object_get(root, "latency_ns"), &totals->latency);
+	totals->stopped_by = number(root, "stopped_by");
+	parse_text(root, "complaint", totals->complaint, sizeof(totals->complaint));
 	err = parse_sockets(json_object_get(root, "connections"), totals);
 	totals->known = !err;
 	return err;

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* How long nothing at all may move. TCP itself may be silent for longer when each packet is lost. */
+#define PATIENCE_S "30"
+
 int ends_launch(struct child children[END_COUNT], const char *workload,
 		const struct workload_plan *plan, const struct path *path)
 {
@@ -13,9 +16,11 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	/* The end that decides when to stop is told how long: the client in rr, else the server. */
 	bool client_decides = !strcmp(plan->pattern, "rr");
 	const char *server[] = { workload, "server", plan->variant, bytes, "--json",
+				 "--patience", PATIENCE_S,
 				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--clients", threads, how_long, amount, NULL };
 	const char *client[] = { workload, "client", bytes, threads, "--json",
+				 "--patience", PATIENCE_S,
 				 "--connect", path->address, "--port", port, "--pattern", plan->pattern,
 				 plan->readers ? "--readers" : "--receiver",
 				 plan->readers ? readers : plan->receiver,

@@ -15,23 +15,15 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "userspace/common/confine.h"
 #include "userspace/common/global_tgid.h"
+#include "userspace/trace/ending.h"
 
 enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
-/* What an end may take to notice that the other has failed; then it is told, then killed. */
-enum { NOTICE_MS = 10000 };
-
-static volatile sig_atomic_t interrupted;
-static int passed_on; /* the first signal that was */
-
-static void on_signal(int number)
-{
-	interrupted = number;
-}
+/* From its start until it listens, or could connect. */
+enum { READY_MS = 30000 };
 
 int become_nobody(void)
 {
@@ -117,6 +109,18 @@ static uint32_t own_netns(void)
 	return stat("/proc/self/ns/net", &status) ? 0 : status.st_ino;
 }
 
+/* As read(2), but for no longer than a start can take. */
+static ssize_t read_in_time(int fd, void *to, size_t size)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+	if (poll(&wait, 1, READY_MS) == 1)
+		return read(fd, to, size);
+	fprintf(stderr, "trace_run: the workload said nothing for %d s: is it stopped?\n",
+		READY_MS / 1000);
+	return -1;
+}
+
 int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes)
 {
 	int ready[2], go[2], out[2];
@@ -138,21 +142,15 @@ int child_launch(struct child *c, const char *const *argv, uint64_t memlock_byte
 	c->go = go[1];
 	c->out = out[0];
 	c->netns = own_netns();
-	do {
-		told = read(c->ready, &c->tgid, sizeof(c->tgid));
-	} while (told < 0 && errno == EINTR);
+	told = read_in_time(c->ready, &c->tgid, sizeof(c->tgid));
 	return told == sizeof(c->tgid) ? 0 : -EPIPE;
 }
 
 int child_wait_ready(struct child *c)
 {
 	char line[64];
-	ssize_t n;
 
-	do {
-		n = read(c->ready, line, sizeof(line));
-	} while (n < 0 && errno == EINTR && !interrupted);
-	return n > 0 ? 0 : -EPIPE;
+	return read_in_time(c->ready, line, sizeof(line)) > 0 ? 0 : -EPIPE;
 }
 
 int child_release(struct child *c)
@@ -161,6 +159,7 @@ int child_release(struct child *c)
 	return write(c->go, "g", 1) == 1 ? 0 : -errno;
 }
 
+/* Reads what is there; at the end of it only the process itself is still to come. */
 static void child_read(struct child *c)
 {
 	char *grown = c->length < TOTALS_BYTES_MAX ? realloc(c->text, c->length + 65537) : NULL;
@@ -179,79 +178,40 @@ static void child_read(struct child *c)
 	}
 	close(c->out);
 	c->out = -1;
-	waitpid(c->pid, &c->status, 0);
-	c->ended = true;
 }
 
-/* The first is for the end that decides when to stop: its peer then ends in order. A second one is
- * for both, as the peer may be what does not move. */
-static void pass_on_interrupt(struct child *children, int count)
+/* Has it ended? Never waits: a process that closed its output may still take its time. */
+static void child_reap(struct child *c)
 {
-	int number = interrupted;
-
-	if (!number)
-		return;
-	interrupted = 0;
-	for (int i = 0; i < count; i++)
-		if (children[i].pid && !children[i].ended && (children[i].decides || passed_on))
-			kill(children[i].pid, SIGTERM);
-	passed_on = passed_on ? passed_on : number;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
-/* A server whose client failed before it came waits for it for ever. */
-static void end_the_other(struct child *children, int count, int64_t *failed_ms)
-{
-	int64_t waited_ms = *failed_ms ? now_ms() - *failed_ms : 0;
-
-	for (int i = 0; i < count; i++) {
-		struct child *c = &children[i];
-
-		if (!c->pid)
-			continue;
-		if (c->ended && c->status && !*failed_ms)
-			*failed_ms = now_ms();
-		else if (!c->ended && waited_ms > NOTICE_MS)
-			kill(c->pid, waited_ms > 2 * NOTICE_MS ? SIGKILL : SIGTERM);
-	}
-}
-
-int children_interrupted(void)
-{
-	return passed_on;
+	if (c->pid && !c->ended && c->out < 0)
+		c->ended = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
 }
 
 void children_collect(struct child *children, int count, void (*tick)(void *), void *arg)
 {
-	struct sigaction action = { .sa_handler = on_signal };
 	struct pollfd fds[END_COUNT];
-	int64_t failed_ms = 0;
-	int open_count;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 	for (;;) {
-		open_count = 0;
+		int running = 0, tick_ms = TICK_MS;
+
 		for (int i = 0; i < count; i++) {
-			fds[i] = (struct pollfd){ .fd = children[i].pid ? children[i].out : -1,
-						   .events = POLLIN };
-			open_count += fds[i].fd >= 0;
+			struct child *c = &children[i];
+			bool runs = c->pid && !c->ended;
+
+			fds[i] = (struct pollfd){ .fd = runs ? c->out : -1, .events = POLLIN };
+			running += runs;
+			if (runs && c->out < 0)
+				tick_ms = 1;
 		}
-		if (!open_count)
+		if (!running)
 			return;
-		poll(fds, count, TICK_MS);
-		for (int i = 0; i < count; i++)
+		poll(fds, count, tick_ms);
+		for (int i = 0; i < count; i++) {
 			if (fds[i].fd >= 0 && fds[i].revents)
 				child_read(&children[i]);
-		pass_on_interrupt(children, count);
-		end_the_other(children, count, &failed_ms);
+			child_reap(&children[i]);
+		}
+		ending_step(children, count);
 		tick(arg);
 	}
 }

@@ -25,6 +25,7 @@ struct child {
 	size_t length;
 	int status;	/* of waitpid, once collected */
 	bool ended;
+	bool hurried;	/* it did not end by itself, and was told or made to */
 	bool decides;	/* when to stop; an interrupt is for it first */
 };
 
@@ -44,9 +45,8 @@ int child_wait_ready(struct child *c);
 int child_release(struct child *c);
 
 /*
- * Collects both children's output until both have ended. SIGINT and SIGTERM to the tool are
- * passed on as SIGTERM, first to the child that decides. If one has failed, the other is ended when
- * it has not done so by itself for a while. @tick is called about ten times a second.
+ * Collects both children's output until both have ended; ending.h says what ends them if they do
+ * not do so by themselves. @tick is called ten times a second or more.
  */
 void children_collect(struct child *children, int count, void (*tick)(void *), void *arg);
 

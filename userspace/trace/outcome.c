@@ -47,7 +47,10 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 		signal_text(end->signal, number);
 		snprintf(text, size, "%s was killed by signal %s", end_role(e), number);
 	} else if (end->known && end->exit_status) {
-		snprintf(text, size, "%s ended with status %d", end_role(e), end->exit_status);
+		const char *complaint = r->app[e].complaint;
+
+		snprintf(text, size, "%s ended with status %d%s%s%s", end_role(e), end->exit_status,
+			 *complaint ? " (" : "", complaint, *complaint ? ")" : "");
 	} else if (!r->app[e].known) {
 		snprintf(text, size, "%s left no totals", end_role(e));
 	}
@@ -58,11 +61,11 @@ static void ends_fault(const struct record *r, char *text, size_t size)
 {
 	bool receiver_first = r->outcome.end[END_RECEIVER].signal && !r->outcome.end[END_SENDER].signal;
 	enum end first = receiver_first ? END_RECEIVER : END_SENDER;
-	char one[WHY_BYTES / 3], other[WHY_BYTES / 3];
+	char one[WHY_BYTES], other[WHY_BYTES];
 
 	end_fault(r, first, one, sizeof(one));
 	end_fault(r, END_COUNT - 1 - first, other, sizeof(other));
-	snprintf(text, size, "%s%s%s", one, *one && *other ? "; " : "", other);
+	snprintf(text, size, "%.115s%s%.115s", one, *one && *other ? "; " : "", other);
 }
 
 static void set(struct run_outcome *o, enum run_status status, const char *reason)
@@ -71,24 +74,35 @@ static void set(struct run_outcome *o, enum run_status status, const char *reaso
 	snprintf(o->reason, sizeof(o->reason), "%s", reason);
 }
 
+/* The end that somebody else than the tool told to end, or END_COUNT. */
+static enum end stopped_end(const struct record *r)
+{
+	enum end e = END_SENDER;
+
+	while (e < END_COUNT && (!r->app[e].stopped_by || r->outcome.end[e].hurried))
+		e++;
+	return e;
+}
+
 static void set_interrupted(const struct record *r, struct run_outcome *o, const char *fault)
 {
 	uint64_t lacking = outcome_undelivered_bytes(r);
+	enum end stopped = stopped_end(r);
 	char number[32], on_the_way[64] = "";
 
-	signal_text(o->interrupt_signal, number);
+	signal_text(o->interrupt_signal ? o->interrupt_signal : r->app[stopped].stopped_by, number);
 	if (lacking && !*fault)
 		snprintf(on_the_way, sizeof(on_the_way), "; %" PRIu64 " bytes were still on their way",
 			 lacking);
 	o->status = RUN_INTERRUPTED;
-	snprintf(o->reason, sizeof(o->reason), "signal %s ended it before its time%s%s%s", number,
-		 on_the_way, *fault ? "; " : "", fault);
+	snprintf(o->reason, sizeof(o->reason), "signal %s%s%s ended it before its time%s%s%.120s", number,
+		 o->interrupt_signal ? "" : " to ", o->interrupt_signal ? "" : end_role(stopped), on_the_way, *fault ? "; " : "", fault);
 }
 
 void outcome_decide(struct record *r)
 {
 	struct run_outcome *o = &r->outcome;
-	char fault[WHY_BYTES - 80], line[WHY_BYTES];
+	char fault[WHY_BYTES], line[WHY_BYTES], number[32];
 
 	ends_fault(r, fault, sizeof(fault));
 	/* What happens to the ends after a signal follows from it, unless the run had failed before. */
@@ -97,8 +111,15 @@ void outcome_decide(struct record *r)
 		set(o, RUN_FAILED, line);
 	} else if (o->interrupt_signal) {
 		set_interrupted(r, o, fault);
+	} else if (*fault && stopped_end(r) < END_COUNT) {
+		signal_text(r->app[stopped_end(r)].stopped_by, number);
+		snprintf(line, sizeof(line), "signal %s told %s to end; %.160s", number,
+			 end_role(stopped_end(r)), fault);
+		set(o, RUN_FAILED, line);
 	} else if (*fault) {
 		set(o, RUN_FAILED, fault);
+	} else if (stopped_end(r) < END_COUNT) {
+		set_interrupted(r, o, fault);
 	} else if (!r->app[END_SENDER].sum.accepted_bytes) {
 		set(o, RUN_FAILED, "no byte was sent: give the run more --seconds");
 	} else if (record_missed(r)) {
@@ -156,7 +177,7 @@ void outcome_excuse_laws(struct record *r)
 		if (law->status == LAW_NOT_TESTABLE || holds_at_any_end(law->name))
 			continue;
 		law->status = LAW_NOT_TESTABLE;
-		snprintf(law->why, sizeof(law->why), "the run %s: %.200s",
-			 o->status == RUN_FAILED ? "failed" : "was interrupted", o->reason);
+		snprintf(law->why, sizeof(law->why), "%s: this law needs both ends to be through",
+			 o->status == RUN_FAILED ? "the run failed" : "the run was interrupted");
 	}
 }

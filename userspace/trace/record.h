@@ -75,6 +75,8 @@ struct app_totals {
 	bool content_unchecked;	/* by readers that may share a socket */
 	uint64_t elapsed_ns;
 	struct latency latency;
+	int stopped_by;		/* the signal that told it to end; 0: none */
+	char complaint[WHY_BYTES / 2];	/* the first thing it found wrong; empty: nothing */
 };
 
 /* How one end of the workload ended. */

@@ -8,9 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "userspace/trace/ending.h"
 #include "userspace/trace/machine.h"
 
-enum { SETTLE_MS = 2000 };
+enum { SETTLE_MS = 2000, SETTLE_INTERRUPTED_MS = 100 };
 
 static uint64_t now_ns(void)
 {
@@ -88,7 +89,10 @@ static void on_tick(void *arg)
 /* Pages are released when the peer has acknowledged: that may be a moment after the last call. */
 static void settle(const struct window *w)
 {
-	for (int ms = 0; ms < SETTLE_MS && probes_outstanding_pages(w->probes); ms++)
+	/* After a signal there is no time for what the network may still bring. */
+	int most_ms = children_interrupted() ? SETTLE_INTERRUPTED_MS : SETTLE_MS;
+
+	for (int ms = 0; ms < most_ms && probes_outstanding_pages(w->probes); ms++)
 		usleep(1000);
 }
 
@@ -96,6 +100,7 @@ int window_measure(struct window *w, struct child children[END_COUNT], struct re
 {
 	int err;
 
+	ending_begin(r->plan.messages ? 0 : r->plan.seconds);
 	w->opened_ns = now_ns();
 	w->progress = isatty(STDERR_FILENO);
 	if (w->probes)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every wait of a run has a bound, every end of it is watched, and its record says how it ended."""
+import os
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from helpers import processes, records
+
+pytestmark = records.needs_root
+
+# A signal ends a run within 2 s; what starts and ends the programs takes its time besides.
+ORDER_S, PROGRAMS_S = 2.0, 2.0
+ENDS = {"server": "sender", "client": "receiver"}
+
+
+def ended(process, timeout_s=20):
+    """What a run left, and the seconds that it took from now."""
+    began = time.monotonic()
+    return records.finish(process, timeout_s), time.monotonic() - began
+
+
+def started_end(run, end):
+    """The pid of an end as soon as there is one; most often before the gate opens."""
+    return processes.wait_until(lambda: processes.workload_pids(run.pid).get(end))
+
+
+@pytest.mark.parametrize("pattern", ["stream", "rr"])
+@pytest.mark.parametrize("end", ENDS)
+def test_an_end_that_is_told_to_end_before_its_release_fails_the_run_at_once(end, pattern):
+    run = records.start("A3", 65536, 2, "--seconds", 60, "--pattern", pattern, "--json", "-")
+    try:
+        pid = started_end(run, end)
+        processes.wait_until(lambda: b"ready-fd" in open(f"/proc/{pid}/cmdline", "rb").read())
+        os.kill(pid, signal.SIGTERM)
+        done, took_s = ended(run)
+    finally:
+        run.kill()
+    assert done.code != 0 and took_s < 10
+    assert not processes.children(run.pid)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_an_end_that_somebody_stopped_in_mid_run_makes_no_complete_run(end):
+    run = records.start("A2", 65536, 2, "--seconds", 60, "--json", "-")
+    try:
+        pids = processes.wait_running(run.pid)
+        os.kill(pids[end], signal.SIGTERM)
+        done, took_s = ended(run)
+    finally:
+        run.kill()
+    outcome = done.record["outcome"]
+    assert took_s < 10 and outcome["status"] in ("failed", "interrupted")
+    assert "signal 15 (SIGTERM) t" in outcome["reason"] and f"the {end}" in outcome["reason"]
+    assert "no verdict" in done.record["verdict"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_first_signal_ends_even_a_run_whose_ends_do_not_move(number):
+    run = records.start("A3", 65536, 2, "--seconds", 60, "--json", "-")
+    try:
+        pids = processes.wait_running(run.pid)
+        for pid in pids.values():
+            os.kill(pid, signal.SIGSTOP)
+        run.send_signal(number)
+        done, took_s = ended(run)
+    finally:
+        run.kill()
+    outcome = done.record["outcome"]
+    assert took_s < ORDER_S + PROGRAMS_S, took_s
+    assert done.code == 1 and outcome["status"] == "interrupted"
+    assert outcome["reason"].startswith(f"signal {number:d} ({number.name}) ended it")
+    for end in ENDS.values():
+        assert outcome[end]["signal"] == signal.SIGKILL and "not end" in outcome[end]["why"]
+    assert not records.laws_with(done.record, "broken")
+
+
+def test_an_end_that_stands_still_fails_the_run_after_its_time():
+    # The server finds that nothing moves 10 s after the end; the client is ended after it.
+    run = records.start("A1", 65536, 1, "--seconds", 0.5, "--json", "-")
+    try:
+        pids = processes.wait_running(run.pid)
+        os.kill(pids["client"], signal.SIGSTOP)
+        done, took_s = ended(run, 40)
+    finally:
+        run.kill()
+    outcome = done.record["outcome"]
+    assert took_s < 25 and done.code == 1 and outcome["status"] == "failed"
+    assert "no progress: nothing moved for 10 s" in outcome["reason"]
+    assert outcome["receiver"]["signal"] == signal.SIGKILL
+    assert "no verdict" in done.record["verdict"]
+    assert not records.laws_with(done.record, "broken")
+
+
+@pytest.fixture(name="small_group")
+def small_memory_group():
+    """The folder of a control group that may use 128 MiB, in either version of them."""
+    for parent, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+                          ("/sys/fs/cgroup", "memory.max")):
+        folder = Path(parent, f"copyscope-test-{os.getpid()}")
+        if not Path(parent, "cgroup.procs").exists():
+            continue
+        try:
+            folder.mkdir()
+            break
+        except OSError:
+            continue
+    else:
+        pytest.skip("no control group with a limit of memory can be made here")
+    try:
+        (folder / limit).write_text(str(128 << 20))
+        yield folder
+        processes.wait_until(lambda: not (folder / "cgroup.procs").read_text())
+    finally:
+        folder.rmdir()
+
+
+def test_a_sender_killed_for_its_memory_leaves_no_sound_record(small_group, tmp_path):
+    done = subprocess.run(
+        ["sh", "-c", f'echo $$ > {small_group}/cgroup.procs && exec "$@"', "sh",
+         records.TRACE_RUN, "A1", "1M", "128", "--json", tmp_path / "record.json"],
+        capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1, done.stderr
+    record = records.load(tmp_path / "record.json")
+    assert record["outcome"]["status"] == "failed"
+    assert "was killed by signal 9 (SIGKILL)" in record["outcome"]["reason"]
+    assert record["verdict"].startswith("The run failed: the ") and "copied" not in record["verdict"]
+    assert {"send", "end to end", "witness sent"} <= records.laws_with(record, "not testable")
+
+
+def test_a_send_that_no_limit_lets_through_is_no_success():
+    def little_may_be_pinned():
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (1 << 20, 1 << 20))
+
+    done = records.run("A3", "64M", 1, "--json", "-", preexec_fn=little_may_be_pinned)
+    record = done.record
+    assert done.code == 1 and record["outcome"]["status"] == "failed"
+    assert "gets ENOBUFS with none outstanding" in record["outcome"]["reason"]
+    assert record["verdict"].startswith("The run failed: ")
+    assert {"send", "end to end"} <= records.laws_with(record, "not testable")

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Ends a run that is interrupted, has half failed, or takes too long. */
+#include "userspace/trace/ending.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+/* After a signal: when the other end is told, too, and when what is left is killed. */
+enum { OTHER_MS = 1000, KILL_MS = 1600 };
+enum { FAILED_MS = 3000, ALONE_MS = 30000, LATE_MS = 90000, GRACE_MS = 1000 };
+/* One press of Ctrl-C may come twice, from the terminal and from who started us. */
+enum { SAME_MS = 300 };
+
+static volatile sig_atomic_t caught;
+static struct {
+	int interrupt;		/* the first signal */
+	int64_t interrupt_ms, urged_ms, failed_ms, alone_ms, late_ms;
+	char failure[WHY_BYTES];
+} state;
+
+static void on_signal(int number)
+{
+	caught = number;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+void ending_begin(double seconds)
+{
+	struct sigaction action = { .sa_handler = on_signal }, hangup;
+
+	state.late_ms = seconds ? now_ms() + (int64_t)(seconds * 1000) + LATE_MS : 0;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* nohup has it ignored. */
+	sigaction(SIGHUP, NULL, &hangup);
+	if (hangup.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+}
+
+int children_interrupted(void)
+{
+	return state.interrupt;
+}
+
+const char *ending_failure(void)
+{
+	return state.failure;
+}
+
+static void tell(struct child *c, bool again_in_vain)
+{
+	if (c->pid && !c->ended)
+		kill(c->pid, again_in_vain ? SIGKILL : SIGTERM);
+}
+
+/* Those that a bound tells to end: once they are told, a moment later they are killed. */
+static void hurry(struct child *children, int count, int64_t since_ms, int64_t now)
+{
+	for (int i = 0; i < count; i++) {
+		struct child *c = &children[i];
+
+		if (!c->pid || c->ended)
+			continue;
+		if (!c->hurried || now - since_ms > GRACE_MS)
+			tell(c, c->hurried);
+		c->hurried = true;
+	}
+}
+
+static void heed_signal(struct child *children, int count, int64_t now)
+{
+	int number = caught;
+
+	caught = 0;
+	if (number && !state.interrupt) {
+		state.interrupt = number;
+		state.interrupt_ms = now;
+		for (int i = 0; i < count; i++)
+			if (children[i].decides)
+				tell(&children[i], false);
+	} else if (number && !state.urged_ms && now - state.interrupt_ms > SAME_MS) {
+		state.urged_ms = now;
+	}
+	if (!state.interrupt)
+		return;
+	if (state.urged_ms || now - state.interrupt_ms > OTHER_MS)
+		for (int i = 0; i < count; i++)
+			if (!children[i].hurried) {
+				tell(&children[i], false);
+				children[i].hurried = !children[i].ended;
+			}
+	if (now - state.interrupt_ms > KILL_MS ||
+	    (state.urged_ms && now - state.urged_ms > KILL_MS - OTHER_MS))
+		for (int i = 0; i < count; i++)
+			tell(&children[i], true);
+}
+
+/* Notes when the first of them ended, well or not. */
+static void note_ends(const struct child *children, int count, int64_t now)
+{
+	for (int i = 0; i < count; i++) {
+		const struct child *c = &children[i];
+
+		if (!c->pid || !c->ended)
+			continue;
+		if (c->status && !state.failed_ms)
+			state.failed_ms = now;
+		if (!state.alone_ms)
+			state.alone_ms = now;
+	}
+}
+
+static void fail(const char *what)
+{
+	if (!*state.failure && !state.interrupt)
+		snprintf(state.failure, sizeof(state.failure), "no progress: %s", what);
+}
+
+void ending_step(struct child *children, int count)
+{
+	int64_t now = now_ms();
+
+	note_ends(children, count, now);
+	heed_signal(children, count, now);
+	if (state.failed_ms && now - state.failed_ms > FAILED_MS) {
+		hurry(children, count, state.failed_ms + FAILED_MS, now);
+	} else if (state.alone_ms && now - state.alone_ms > ALONE_MS) {
+		fail("one end had not ended 30 s after the other");
+		hurry(children, count, state.alone_ms + ALONE_MS, now);
+	} else if (state.late_ms && now > state.late_ms) {
+		fail("the ends had not ended 90 s after their time");
+		hurry(children, count, state.late_ms, now);
+	}
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Bounds every wait for the two ends of a run: tells them to end, and kills what does not. */
+#ifndef COPYSCOPE_ENDING_H
+#define COPYSCOPE_ENDING_H
+
+#include "userspace/trace/launch.h"
+
+/*
+ * From now on SIGINT, SIGTERM and SIGHUP end the run in order. @seconds is how long it was asked to
+ * take; 0: as long as its messages take, and the ends themselves notice when nothing moves.
+ */
+void ending_begin(double seconds);
+
+/*
+ * To be called about ten times a second. What is told to end gets SIGTERM, and is killed when it has
+ * not ended a moment later:
+ * - after a signal: at once the end that decides, a second later the other, all gone within 2 s;
+ * - when one end has failed: the other, 3 s later;
+ * - when one end has ended well: the other, 30 s later, and the run has failed;
+ * - 90 s after the time that the run was asked to take: both, and the run has failed.
+ */
+void ending_step(struct child *children, int count);
+
+/* What failed by a bound of the above; empty: nothing. */
+const char *ending_failure(void);
+
+#endif
