@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/common/confine.h"
 #include "userspace/path/optmem.h"
 #include "userspace/peer/peer.h"
 #include "userspace/trace/attempt.h"
@@ -13,6 +14,7 @@
 #include "userspace/trace/ending.h"
 #include "userspace/trace/ends.h"
 #include "userspace/trace/keep.h"
+#include "userspace/trace/keeper.h"
 #include "userspace/trace/laws.h"
 #include "userspace/trace/machine.h"
 #include "userspace/trace/options.h"
@@ -36,6 +38,8 @@ struct run {
 	struct aside parser[END_COUNT];	/* of what each end prints */
 	struct window window;
 	struct keep keep;
+	struct keeper keeper;
+	struct inherited inherited;
 	char workload[PATH_MAX];
 	char **command;
 };
@@ -80,7 +84,7 @@ static int tell(struct run *run)
 	int err = record_write(&run->record, run->keep.file);
 
 	if (!err)
-		err = keep_publish(&run->keep);
+		err = keeper_publish(&run->keeper, &run->keep);
 	if (err)
 		fprintf(stderr, "trace_run: cannot write the record: %s\n", strerror(-err));
 	if (run->options.quiet || to_stdout)
@@ -98,10 +102,28 @@ static void arrange_end(struct run *run)
 	}
 	peer_part(&run->peer);
 	window_free(&run->window);
-	optmem_restore(&run->optmem);
+	if (run->keeper.pid)
+		keeper_end(&run->keeper);
+	else
+		optmem_restore(&run->optmem);
 	path_dissolve(&run->path);
 	keep_abandon(&run->keep);
 	record_free(&run->record);
+}
+
+static void put_back(void *optmem)
+{
+	optmem_restore(optmem);
+}
+
+static int start_keeper(struct run *run)
+{
+	int err = keeper_start(&run->keeper, &run->keep, put_back, &run->optmem,
+			       *run->optmem.was ? run->optmem.fd : -1);
+
+	if (err)
+		fprintf(stderr, "trace_run: cannot start the keeper of the record: %s\n", strerror(-err));
+	return err;
 }
 
 /* One try, in a process of its own: privileges that it drops are gone. */
@@ -135,6 +157,8 @@ static int try_once(const struct try *t, void *arg)
 		result = err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
 		goto out;
 	}
+	/* What the user named by a descriptor is open by now. */
+	confine_close_inherited(&run->inherited);
 	r->plan = run->options.plan;
 	if (run->options.no_probes) {
 		r->backend = BACKEND_NONE;
@@ -142,6 +166,7 @@ static int try_once(const struct try *t, void *arg)
 	}
 	if (path_arrange(&run->path, &run->options.wish, &r->path) ||
 	    optmem_limit(&run->optmem, &run->path, r->plan.optmem_bytes) ||
+	    start_keeper(run) ||
 	    ends_launch(run->children, run->workload, &r->plan, &run->path) ||
 	    window_prepare(&run->window, &run->options, run->workload, run->children, r) ||
 	    peer_barrier(&run->peer, run->children))
@@ -164,12 +189,22 @@ out:
 	return result;
 }
 
+static int note_inherited(struct inherited *all)
+{
+	int err = confine_note_inherited(all);
+
+	if (err)
+		fprintf(stderr, "trace_run: cannot look at its own descriptors: %s; mount /proc\n",
+			strerror(-err));
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	struct run run = { .path = PATH_NONE, .command = argv };
 
 	options_parse(argc, argv, &run.options);
-	if (permits_look())
+	if (permits_look() || note_inherited(&run.inherited))
 		return EXIT_REFUSED;
 	return supervise(try_once, &run);
 }

@@ -246,12 +246,21 @@ static int drop_but_one(enum confine_role unused)
 	return kill_set && !admin_set && getuid() == 65534 && confine_for_good() == 0 ? 0 : 3;
 }
 
+static int keep_death_signal(enum confine_role unused)
+{
+	int number = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return confine_for_good() || prctl(PR_GET_PDEATHSIG, &number) || number != SIGKILL;
+}
+
 static void test_root_is_gone_for_good(void **state)
 {
 	if (geteuid())
 		skip();
 	assert_fine(drop_all, 0);
 	assert_fine(drop_but_one, 0);
+	assert_fine(keep_death_signal, 0);
 }
 
 int main(void)

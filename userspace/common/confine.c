@@ -2,11 +2,13 @@
 /* Closes descriptors and drops every power of root in a way that no execve gives back. */
 #include "userspace/common/confine.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
 #include <linux/securebits.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/capability.h>
@@ -44,6 +46,43 @@ int confine_descriptors(const int *keep, int count)
 	return err;
 }
 
+static int note(struct inherited *all, int fd)
+{
+	int *grown = realloc(all->descriptors, sizeof(*grown) * (all->count + 1));
+
+	if (!grown)
+		return -ENOMEM;
+	all->descriptors = grown;
+	grown[all->count++] = fd;
+	return 0;
+}
+
+int confine_note_inherited(struct inherited *all)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *entry;
+	int err = folder ? 0 : -errno;
+
+	*all = (struct inherited){};
+	while (!err && (entry = readdir(folder))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > STDERR_FILENO && fd != dirfd(folder))
+			err = note(all, fd);
+	}
+	if (folder)
+		closedir(folder);
+	return err;
+}
+
+void confine_close_inherited(struct inherited *all)
+{
+	while (all->count)
+		close(all->descriptors[--all->count]);
+	free(all->descriptors);
+	all->descriptors = NULL;
+}
+
 /* No program that is executed can have more than this set. */
 static int empty_bounding_set(void)
 {
@@ -72,8 +111,17 @@ static int become_nobody(void)
 	const struct passwd *nobody = getpwnam("nobody");
 	uid_t uid = nobody ? nobody->pw_uid : NOBODY;
 	gid_t gid = nobody ? nobody->pw_gid : NOBODY;
+	pid_t parent = getppid();
+	int death = 0;
 
-	return setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? -errno : 0;
+	prctl(PR_GET_PDEATHSIG, &death);
+	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return -errno;
+	/* The kernel clears it for who changes the user. */
+	prctl(PR_SET_PDEATHSIG, death);
+	if (death && getppid() != parent)
+		raise(death);
+	return 0;
 }
 
 static int keep_capabilities(uint64_t kept)

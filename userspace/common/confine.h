@@ -18,10 +18,22 @@
  */
 int confine_descriptors(const int *keep, int count);
 
+/* The descriptors that a process was started with, but for 0, 1 and 2. */
+struct inherited {
+	int *descriptors, count;	/* owned */
+};
+
+/* To be called before anything is opened. A program that may be told to open /dev/fd/63 needs them
+ * for a while. */
+int confine_note_inherited(struct inherited *all);
+
+/* Closes and frees them; a zeroed one is accepted. */
+void confine_close_inherited(struct inherited *all);
+
 /*
  * Empties the bounding set and all capability sets, locks the securebits, sets NoNewPrivs and
- * becomes nobody. A process that is not root keeps its user. The kernel clears the death signal
- * (PR_SET_PDEATHSIG) of a process that changes its user: set it afterwards.
+ * becomes nobody. A process that is not root keeps its user. It still dies with its parent if it did
+ * before (PR_SET_PDEATHSIG).
  */
 int confine_for_good(void);
 
@@ -40,7 +52,8 @@ enum confine_role {
 	CONFINE_CLIENT,
 	CONFINE_DOORMAN,	/* listen or connect, talk, pass the connection on */
 	CONFINE_RELAY,		/* carry packets from one descriptor to the other */
-	CONFINE_RESTORE,	/* give devices and settings back */
+	CONFINE_RESTORE,	/* give devices back */
+	CONFINE_KEEP,		/* name the record, put a setting back */
 	CONFINE_ROLES
 };
 

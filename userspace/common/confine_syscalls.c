@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -69,7 +70,8 @@ static const struct narrow threads_narrow[] = {
 
 static const int measures[] = {
 	SCMP_SYS(wait4), SCMP_SYS(kill), SCMP_SYS(writev), SCMP_SYS(pread64), SCMP_SYS(ftruncate),
-	SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(capget), SCMP_SYS(capset), END,
+	SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(capget), SCMP_SYS(capset), SCMP_SYS(geteuid),
+	END,
 };
 
 static const struct narrow measures_narrow[] = {
@@ -80,6 +82,8 @@ static const struct narrow measures_narrow[] = {
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_OBJ_GET_INFO_BY_FD },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, PERF_EVENT_IOC_ENABLE },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, PERF_EVENT_IOC_DISABLE },
+	/* confine_for_good(), for the last capability */
+	{ SCMP_SYS(prctl), 0, ALL_OF_INT, PR_SET_NO_NEW_PRIVS },
 	{ .call = END },
 };
 
@@ -118,6 +122,12 @@ static const struct narrow restores_narrow[] = {
 	{ .call = END },
 };
 
+static const int keeps[] = {
+	SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(linkat), SCMP_SYS(rename), SCMP_SYS(renameat),
+	SCMP_SYS(renameat2), SCMP_SYS(ftruncate), SCMP_SYS(pwrite64), SCMP_SYS(newfstatat),
+	SCMP_SYS(fsync), END,
+};
+
 enum { LISTS = 6 };
 
 static const struct {
@@ -132,6 +142,7 @@ static const struct {
 			     { threads_narrow, transfers_narrow } },
 	[CONFINE_DOORMAN] = { { transfers, every, waits, listens, connects }, { transfers_narrow } },
 	[CONFINE_RELAY] = { { every, waits } },
+	[CONFINE_KEEP] = { { every, keeps } },
 	[CONFINE_RESTORE] = { { every, waits, restores }, { restores_narrow } },
 };
 

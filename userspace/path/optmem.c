@@ -29,10 +29,14 @@ static int limit_read(char *text, size_t size)
 	return err;
 }
 
+static int limit_write_to(int fd, const char *text)
+{
+	return fd < 0 || pwrite(fd, text, strlen(text), 0) < 0 ? -errno : 0;
+}
+
 static int limit_write(const char *text)
 {
-	int fd = open(limit, O_WRONLY | O_CLOEXEC);
-	int err = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	int fd = open(limit, O_WRONLY | O_CLOEXEC), err = limit_write_to(fd, text);
 
 	if (fd >= 0)
 		close(fd);
@@ -50,8 +54,10 @@ static int limit_machine(struct optmem *optmem, const char *text)
 		return -EPERM;
 	}
 	err = limit_read(was, sizeof(was));
-	if (!err)
-		err = limit_write(text);
+	if (err)
+		return err;
+	optmem->fd = open(limit, O_WRONLY | O_CLOEXEC);
+	err = limit_write_to(optmem->fd, text);
 	if (!err)
 		strcpy(optmem->was, was);
 	return err;
@@ -87,7 +93,7 @@ int optmem_limit(struct optmem *optmem, const struct path *path, uint64_t bytes)
 
 void optmem_restore(struct optmem *optmem)
 {
-	if (*optmem->was && limit_write(optmem->was))
+	if (*optmem->was && limit_write_to(optmem->fd, optmem->was))
 		fprintf(stderr, "trace_run: cannot set net.core.optmem_max back to %s\n", optmem->was);
 	*optmem->was = '\0';
 }

@@ -10,6 +10,7 @@
 /* What to put back at the end, for a kernel that has one limit for the whole machine. */
 struct optmem {
 	char was[24];	/* empty: nothing was changed that outlives the run */
+	int fd;		/* then the file of the limit: who puts it back may not be able to open it */
 };
 
 /*

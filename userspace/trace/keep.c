@@ -68,7 +68,7 @@ bool keep_is_stdout(const struct keep *k)
 	return k->file == stdout;
 }
 
-static int name_it(const struct keep *k)
+int keep_name(const struct keep *k)
 {
 	char from[64];
 
@@ -78,14 +78,19 @@ static int name_it(const struct keep *k)
 	return linkat(AT_FDCWD, from, AT_FDCWD, k->path, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-int keep_publish(struct keep *k)
+int keep_finish(struct keep *k)
 {
 	int err = fflush(k->file) ? -errno : 0;
 
-	if (!err && k->nameless && ftruncate(fileno(k->file), ftell(k->file)))
-		err = -errno;
+	return !err && k->nameless && ftruncate(fileno(k->file), ftell(k->file)) ? -errno : err;
+}
+
+int keep_publish(struct keep *k)
+{
+	int err = keep_finish(k);
+
 	if (!err && k->nameless)
-		err = name_it(k);
+		err = keep_name(k);
 	keep_abandon(k);
 	return err;
 }

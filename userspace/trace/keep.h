@@ -25,6 +25,10 @@ int keep_reserve(struct keep *k, const char *program, const char *asked, const c
 bool keep_is_stdout(const struct keep *k);
 /* 0, or -errno: an earlier file of that name is still there. */
 int keep_publish(struct keep *k);
+/* The two steps of it, for who may not name files and has another process do it: all that was
+ * written reaches the file; a nameless file gets its name. 0 or -errno. */
+int keep_finish(struct keep *k);
+int keep_name(const struct keep *k);
 void keep_abandon(struct keep *k);
 
 #endif

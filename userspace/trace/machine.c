@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the machine's description and drops what privileges the run no longer needs. */
+/* Reads the machine's description. */
 #include "userspace/trace/machine.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -94,19 +93,4 @@ void machine_read(struct machine *m)
 	read_lockdown(m);
 	m->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	m->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-}
-
-int privileges_drop(void)
-{
-	static const cap_value_t kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYSLOG, CAP_KILL };
-	cap_t caps = cap_init();
-	int err = 0;
-
-	if (!caps)
-		return -errno;
-	if (cap_set_flag(caps, CAP_PERMITTED, 4, kept, CAP_SET) ||
-	    cap_set_flag(caps, CAP_EFFECTIVE, 4, kept, CAP_SET) || cap_set_proc(caps))
-		err = -errno;
-	cap_free(caps);
-	return err;
 }

@@ -7,7 +7,4 @@
 
 void machine_read(struct machine *m);
 
-/* Keeps only what reading maps and ending the workload needs. Returns 0 or -errno. */
-int privileges_drop(void);
-
 #endif

@@ -220,6 +220,7 @@ int probes_attach(struct probes *p, struct record *r)
 	if (p->cost)
 		cost_probes_calibrate(p->cost, &p->trampoline->bss->cost_calibrating);
 	vouch_open(&p->vouch, p->hooks, p->references, r);
+	ledger_prepare();
 	return 0;
 }
 
@@ -238,6 +239,11 @@ void probes_close_gate(struct probes *p, struct record *r)
 uint64_t probes_outstanding_pages(const struct probes *p)
 {
 	return __atomic_load_n(&p->view.gauges->outstanding_pages, __ATOMIC_SEQ_CST);
+}
+
+bool probes_readable(const struct probes *p)
+{
+	return ledger_readable(&p->view);
 }
 
 int probes_read(struct probes *p, struct record *r)

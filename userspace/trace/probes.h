@@ -35,6 +35,9 @@ void probes_close_gate(struct probes *p, struct record *r);
 uint64_t probes_outstanding_pages(const struct probes *p);
 
 /* Sums every map into r->ledger and fills in run counts of r->probes. */
+/* May this process, as it is now, read what was counted? To be asked before the gate opens. */
+bool probes_readable(const struct probes *p);
+
 int probes_read(struct probes *p, struct record *r);
 
 /* Detaches and unloads; NULL is accepted. */

@@ -129,6 +129,21 @@ static int ledger_read_causes(const struct probes_view *view, int cpus, struct l
 	return err;
 }
 
+void ledger_prepare(void)
+{
+	/* libbpf remembers what it read. */
+	libbpf_num_possible_cpus();
+	symbols_open();
+}
+
+bool ledger_readable(const struct probes_view *view)
+{
+	struct bpf_map *books = bpf_object__find_map_by_name(view->object, "books");
+	uint64_t key;
+
+	return !bpf_map_get_next_key(bpf_map__fd(books), NULL, &key) || errno == ENOENT;
+}
+
 int ledger_read(const struct probes_view *view, struct ledger *ledger)
 {
 	struct bpf_map *books = bpf_object__find_map_by_name(view->object, "books");

@@ -80,10 +80,18 @@ static void read_symbols(struct symbols *symbols, FILE *file)
 	}
 }
 
+/* The kernel tells addresses to who was allowed to see them when the file was opened. */
+static FILE *names;
+
+void symbols_open(void)
+{
+	if (!names)
+		names = fopen("/proc/kallsyms", "re");
+}
+
 struct symbols *symbols_load(uint64_t *addresses, int count)
 {
 	struct symbols *symbols = calloc(1, sizeof(*symbols) + count * sizeof(*symbols->nearest));
-	FILE *file;
 
 	if (!symbols)
 		return NULL;
@@ -91,10 +99,10 @@ struct symbols *symbols_load(uint64_t *addresses, int count)
 	for (int i = 0; i < count; i++)
 		if (addresses[i] && (!i || addresses[i] != addresses[i - 1]))
 			symbols->nearest[symbols->count++].address = addresses[i];
-	file = symbols->count ? fopen("/proc/kallsyms", "re") : NULL;
-	if (file) {
-		read_symbols(symbols, file);
-		fclose(file);
+	symbols_open();
+	if (symbols->count && names) {
+		rewind(names);
+		read_symbols(symbols, names);
 	}
 	return symbols;
 }

@@ -8,6 +8,9 @@
 
 struct symbols;
 
+/* Opens what symbols_load() reads, for a process that soon may see no address. */
+void symbols_open(void);
+
 /*
  * Finds the functions that hold @count addresses, 0 among them ignored, in one pass over
  * /proc/kallsyms. NULL if there is no memory. Sorts @addresses.

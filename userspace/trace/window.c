@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "userspace/trace/ending.h"
-#include "userspace/trace/machine.h"
+#include "userspace/trace/privileges.h"
 
 enum { SETTLE_MS = 2000, SETTLE_INTERRUPTED_MS = 100 };
 
@@ -32,6 +32,13 @@ static int tell_refusal(const struct record *r, enum backend asked, int err)
 static const struct child *child_at(const struct child children[END_COUNT], enum end end)
 {
 	return &children[children[end].pid ? end : END_COUNT - 1 - end];
+}
+
+static bool readable(void *window)
+{
+	const struct window *w = window;
+
+	return !w->probes || probes_readable(w->probes);
 }
 
 int window_prepare(struct window *w, const struct options *options, const char *workload,
@@ -70,7 +77,7 @@ int window_prepare(struct window *w, const struct options *options, const char *
 	for (int e = 0; e < END_COUNT; e++)
 		if (children[e].pid)
 			counters_open(&w->counters[e], children[e].pid, NULL);
-	err = privileges_drop();
+	err = privileges_drop(readable, w);
 	if (err)
 		fprintf(stderr, "trace_run: cannot drop privileges: %s\n", strerror(-err));
 	return err;
@@ -122,6 +129,8 @@ int window_measure(struct window *w, struct child children[END_COUNT], struct re
 	for (int e = 0; e < END_COUNT; e++)
 		counters_read(w->counters[e], r->counters[e]);
 	err = w->probes ? probes_read(w->probes, r) : 0;
+	if (!err)
+		err = privileges_drop_last();
 	if (err)
 		fprintf(stderr, "trace_run: cannot read what was counted: %s\n", strerror(-err));
 	return err;
