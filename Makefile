@@ -35,8 +35,8 @@ WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
 BASE_SRC   := $(wildcard userspace/baseline/*.c)
 BASE_OBJ   := $(BASE_SRC:%.c=$(BUILD)/%.o)
 PROGRAMS   := $(BUILD)/workload $(BUILD)/trace_run $(BUILD)/baseline
-UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c))
-GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %/copied_bytes.c %.bpf.c,$(wildcard tests/guest/*.c tests/attacks/*.c)))
+UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c tests/attacks/*.c))
+GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %/copied_bytes.c %.bpf.c,$(wildcard tests/guest/*.c)))
 BPF_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c tests/guest/*.bpf.c))
 OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BASE_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
 		$(BUILD)/userspace/trace_run.o $(BUILD)/userspace/baseline.o

@@ -2,7 +2,7 @@
 """All attacks, in the order in which they take turns."""
 from __future__ import annotations
 
-from attacks import c_words, python_words
+from attacks import c_words, documents, parsers, python_words
 
-ATTACKS = [*c_words.ATTACKS, *python_words.ATTACKS]
+ATTACKS = [*c_words.ATTACKS, *python_words.ATTACKS, *documents.ATTACKS, *parsers.ATTACKS]
 BY_NAME = {each.name: each for each in ATTACKS}
