@@ -2,7 +2,8 @@
 """All attacks, in the order in which they take turns."""
 from __future__ import annotations
 
-from attacks import c_words, documents, parsers, python_words
+from attacks import c_words, documents, parsers, python_words, signals
 
-ATTACKS = [*c_words.ATTACKS, *python_words.ATTACKS, *documents.ATTACKS, *parsers.ATTACKS]
+ATTACKS = [*c_words.ATTACKS, *python_words.ATTACKS, *documents.ATTACKS, *parsers.ATTACKS,
+           *signals.ATTACKS]
 BY_NAME = {each.name: each for each in ATTACKS}

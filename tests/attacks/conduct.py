@@ -87,7 +87,7 @@ def campaign(attacks: list[Attack], book: Book, ends_at: float | None, jobs: int
             first = book.of(attack)["cases"]
             command, began = command_of(attack, book.seed), time.monotonic()
             results, left = attempt(attack, book.seed, range(first, first + attack.batch),
-                                    attack.seconds, min(jobs, attack.jobs))
+                                    attack.seconds, attack.jobs * jobs // 2 or 1)
             book.add(attack, results, time.monotonic() - began, left, command)
             tell(attack, results, left, command)
             failed += sum(each.broken is not None for each in results) + bool(left)
