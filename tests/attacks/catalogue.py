@@ -2,8 +2,9 @@
 """All attacks, in the order in which they take turns."""
 from __future__ import annotations
 
-from attacks import c_words, documents, parsers, python_words, signals
+from attacks import (c_words, documents, events, limits, networks, parsers, python_words, signals)
 
-ATTACKS = [*c_words.ATTACKS, *python_words.ATTACKS, *documents.ATTACKS, *parsers.ATTACKS,
-           *signals.ATTACKS]
+ATTACKS = [attack for module in (c_words, python_words, documents, parsers, signals, networks, limits,
+                                 events)
+           for attack in module.ATTACKS]
 BY_NAME = {each.name: each for each in ATTACKS}

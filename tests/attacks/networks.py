@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Queues that refuse packets, loss, reordering, links that fall, MTUs that change, strangers."""
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+
+from attacks import judge, runs, started
+from attacks.attack import Attack, Broken, Case, Skipped
+from helpers import processes, records
+
+WORKLOAD = records.ROOT / "build" / "workload"
+KERNELS = ["5.10", "6.1", "6.12", "6.18", "7.2"]
+NETEM = ["loss 5%", "delay 5ms reorder 25% 50%", "delay 20ms limit 10", "loss 5% delay 2ms 1ms",
+         "rate 20mbit limit 20", "loss 5% delay 5ms reorder 10% 25% limit 50", "delay 10ms 9ms"]
+VARIANTS = ["A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unreaped", "A3-unset"]
+# Each is a list of commands for a device, with the seconds to wait before each.
+HARDSHIPS = {
+    "tbf": [(0.1, "tc qdisc replace dev {} root tbf rate 80mbit burst 70k limit 90k")],
+    "pfifo": [(0.1, "tc qdisc replace dev {} root pfifo limit 2")],
+    "tbf, then none": [(0.05, "tc qdisc replace dev {} root tbf rate 200mbit burst 70k limit 80k"),
+                       (0.3, "tc qdisc del dev {} root")],
+    "mtu": [(0.1, "ip link set dev {} mtu 1280"), (0.2, "ip link set dev {} mtu 9000"),
+            (0.2, "ip link set dev {} mtu 1500")],
+    "flap": [(0.2, "ip link set dev {} down"), (0.1, "ip link set dev {} up")],
+}
+
+
+def inside(pid: int, command: str) -> subprocess.CompletedProcess:
+    """A command in the network namespace of a process."""
+    return subprocess.run(["nsenter", f"--net=/proc/{pid}/ns/net", "--", *command.split()],
+                          capture_output=True, text=True, check=False, timeout=20)
+
+
+def devices(pid: int, path: str) -> list[str]:
+    """The devices that the run's packets leave by, in that namespace."""
+    said = inside(pid, "ip -o link").stdout
+    names = [line.split(": ")[1].split("@")[0] for line in said.splitlines()]
+    return ["lo"] if path == "lo" else [name for name in names if name.startswith(("v", "t", "r"))
+                                        and not name.startswith("tunl")]
+
+
+def begin(case: Case, *words) -> tuple[subprocess.Popen, dict[str, int]]:
+    """A run whose two ends are at work."""
+    process = started.start([runs.TRACE_RUN, *words, "--quiet", "--json",
+                             case.place / "record.json"], case.place)
+    try:
+        return process, wait_running(process)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+
+
+def wait_running(process: subprocess.Popen) -> dict[str, int]:
+    """Pids of the two ends, wherever below the command they are."""
+    def found():
+        ends = {}
+        for pid in _below(process.pid):
+            words = processes.command_line(pid)
+            if len(words) > 1 and words[1] in ("server", "client"):
+                ends[words[1]] = pid
+        busy = [pid for pid in ends.values() if os.path.exists(f"/proc/{pid}/task")
+                and len(os.listdir(f"/proc/{pid}/task")) > 1]
+        return ends if len(busy) == 2 else process.poll() is not None and {"ended": 0}
+    ends = processes.wait_until(found, runs.bound_s(20))
+    if "ended" in ends:
+        raise Broken("the run ended before its ends had begun")
+    return ends
+
+
+def _below(pid: int) -> list[int]:
+    """Every process below one."""
+    found = processes.children(pid)
+    return found + [each for child in found for each in _below(child)]
+
+
+def end(case: Case, process: subprocess.Popen) -> tuple[started.Done, dict | None]:
+    """Wait for the run; its status and record, which agree."""
+    done = started.finish(process, case.place, runs.bound_s(40))
+    judge.ended_soundly(done)
+    record = runs.read(case.place / "record.json", done)
+    runs.agree(done, record)
+    return done, record
+
+
+def try_queue(case: Case) -> None:
+    """One hardship in mid-run, on one device or both."""
+    dice = case.dice
+    name, path = dice.choice(sorted(HARDSHIPS)), dice.choice(["lo", "veth"])
+    end_of = dice.choice([["server"], ["client"], ["server", "client"]])
+    words = [dice.choice(VARIANTS), dice.choice([64, 4093, 65536, 1 << 20]), dice.choice([1, 2, 4]),
+             "--path", path, "--seconds", 1, "--pattern", dice.choice(["stream", "stream", "rr"])]
+    process, ends = begin(case, *words)
+    try:
+        for wait_s, command in HARDSHIPS[name]:
+            time.sleep(wait_s)
+            for each in end_of:
+                for device in devices(ends[each], path):
+                    inside(ends[each], command.format(device))
+        done, record = end(case, process)
+    finally:
+        process.kill()
+        process.wait()
+    if record and record["backend"]["attempt"] > 1:
+        raise Skipped("a try that was blind met the hardship, and the next one did not")
+    if done.status or record is None or runs.outcome(record) not in (runs.COMPLETE, runs.BLIND):
+        outcome = record and record["outcome"]
+        raise Broken(f"{name} at {end_of}: {outcome}, "
+                     f"broken {record and sorted(records.laws_with(record, 'broken'))}: {done}")
+
+
+def try_netem(case: Case) -> None:
+    """Loss, reordering, delay and short queues in a guest of any kernel."""
+    dice = case.dice
+    words = [dice.choice(VARIANTS), dice.choice([4093, 65536]), dice.choice([1, 2]), "--path",
+             dice.choice(["lo", "veth", "nic", "forward"]), "--messages", dice.choice([40, 150]),
+             "--netem", dice.choice(NETEM), "--kernel", dice.choice(KERNELS)]
+    done, record = runs.run(case, *words, timeout_s=240)
+    if done.status == judge.REFUSED:
+        raise Skipped(done.err.decode(errors="replace")[:300])
+    if done.status or record is None or runs.outcome(record) not in (runs.COMPLETE, runs.BLIND):
+        raise Broken(f"{record and record['outcome']}, "
+                     f"broken {record and sorted(records.laws_with(record, 'broken'))}: {done}")
+
+
+def try_stranger(case: Case) -> None:
+    """Others at full speed in the run's own namespace add not one byte to its books."""
+    dice = case.dice
+    process, ends = begin(case, dice.choice(VARIANTS), dice.choice([4093, 65536]), 2, "--path",
+                          "lo", "--seconds", 1)
+    others = []
+    try:
+        enter = ["nsenter", f"--net=/proc/{ends['client']}/ns/net", "--", WORKLOAD]
+        common = ["--port", dice.choice([7777, 9009, 9001]), "--json"]
+        for words in (["server", dice.choice(VARIANTS), 65536, "--seconds", 20, "--clients", 1],
+                      ["client", 65536, 1]):
+            others.append(subprocess.Popen(
+                [str(word) for word in (*enter, *words, *common)], stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, preexec_fn=started.before_exec()))
+        done, record = end(case, process)
+    finally:
+        for each in (process, *others):
+            each.kill()
+            each.wait()
+    if done.status or record is None:
+        raise Broken(f"{record and record['outcome']}: {done}")
+    work = record["workload"]
+    if len(record["sockets"]) != 4 or records.site(record, "rx_copy") not in \
+            (None, work["received_bytes"]):
+        raise Broken(f"rx_copy {records.site(record, 'rx_copy')} of {work['received_bytes']}, "
+                     f"{len(record['sockets'])} sockets: {done}")
+
+
+ATTACKS = [
+    Attack("queues", "All laws balance though queues refuse packets (tbf, pfifo), links fall and rise "
+           "and MTUs change in mid-run, on lo and veth.", "runs", 300, 6, try_queue, batch=10),
+    Attack("netem", "All laws balance with 5 % of the packets lost, reordered, delayed or refused by a "
+           "short queue, on lo, veth, nic and forward, in guests of five kernels.", "runs", 40, 0,
+           try_netem, batch=4),
+    Attack("strangers", "What others send in the namespace of a run adds not one byte to its books.",
+           "runs", 100, 2, try_stranger, batch=10),
+]
