@@ -21,6 +21,7 @@
 #include "userspace/trace/outcome.h"
 #include "userspace/trace/permits.h"
 #include "userspace/trace/record_json.h"
+#include "userspace/trace/room.h"
 #include "userspace/trace/sites.h"
 #include "userspace/trace/text.h"
 #include "userspace/trace/tree.h"
@@ -160,6 +161,9 @@ static int try_once(const struct try *t, void *arg)
 	/* What the user named by a descriptor is open by now. */
 	confine_close_inherited(&run->inherited);
 	r->plan = run->options.plan;
+	/* What a partner asks for is known only now. */
+	if (run->peer.met && room_check(&r->plan))
+		goto out;
 	if (run->options.no_probes) {
 		r->backend = BACKEND_NONE;
 		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
@@ -204,7 +208,8 @@ int main(int argc, char **argv)
 	struct run run = { .path = PATH_NONE, .command = argv };
 
 	options_parse(argc, argv, &run.options);
-	if (permits_look() || note_inherited(&run.inherited))
+	if (permits_look() || note_inherited(&run.inherited) ||
+	    room_check(&run.options.plan))
 		return EXIT_REFUSED;
 	return supervise(try_once, &run);
 }

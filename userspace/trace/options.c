@@ -150,7 +150,8 @@ static const struct argp argp = {
 	"Runs VARIANT over THREADS connections with messages of BYTES and tells where every byte was "
 	"copied.\v"
 	"VARIANT is A1 (gather, then send), A1-plain, A1-8send, A2 (sendmsg), A3 (MSG_ZEROCOPY), "
-	"A3-aligned, A3-unset, A3-unreaped, A3-aligned-unreaped or A3-reuse.\n"
+	"A3-aligned, A3-unset, A3-unreaped, A3-aligned-unreaped or A3-reuse. "
+	"BYTES is 8 to 64M, THREADS 1 to 1024: connections, each with a thread at either end.\n"
 	"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
 	"3 the system refuses.", children, NULL, NULL };
 
