@@ -16,9 +16,18 @@ static __always_inline bool zerocopy_enabled(const struct sock *sk)
 		       bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
 }
 
-/* One returned send of @ret bytes (or errno) that was called with @msg_flags. */
+/* A send asks for zero copy on a route without scatter-gather and copies. TCP decides before its
+ * loop, and the route may be another when the call returns: a retransmission that finds no route
+ * leaves the socket without any of its device's features (inet_sk_rebuild_header). */
+static __always_inline bool must_copy(const struct sock *sk, u32 msg_flags)
+{
+	return msg_flags & MSG_ZEROCOPY_FLAG && !(sk->sk_route_caps & NETIF_F_SG_FLAG);
+}
+
+/* One returned send of @ret bytes (or errno) that was called with @msg_flags; @copies: as
+ * must_copy() had it when the call began. */
 static __always_inline void count_send(struct books *b, const struct sock *sk, u32 msg_flags,
-				       int ret)
+				       bool copies, int ret)
 {
 	bool asked = msg_flags & MSG_ZEROCOPY_FLAG;
 
@@ -41,7 +50,7 @@ static __always_inline void count_send(struct books *b, const struct sock *sk, u
 	}
 	count(b, COUNT_zerocopy_sends, 1);
 	count(b, COUNT_zerocopy_bytes, ret);
-	if (!(sk->sk_route_caps & NETIF_F_SG_FLAG)) {
+	if (copies) {
 		count(b, COUNT_nosg_sends, 1);
 		count(b, COUNT_nosg_bytes, ret);
 	}

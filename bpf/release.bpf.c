@@ -59,17 +59,24 @@ int BPF_PROG(late_copy_exit, struct sk_buff *skb, unsigned int gfp, int ret)
  * of them was copied. */
 static __always_inline int notification_ends(u64 key, u16 sends, bool clean)
 {
-	struct pin *pin = window_open() ? bpf_map_lookup_elem(&pins, &key) : NULL;
-	struct pin ended;
+	struct pin *pin, ended = {};
 	struct books *b;
 
-	if (!pin)
+	if (!window_open())
 		return 0;
-	/* Whoever takes the pin away counts it. */
-	ended = *pin;
-	if (bpf_map_delete_elem(&pins, &key))
+	pin = bpf_map_lookup_elem(&pins, &key);
+	if (pin) {
+		/* Whoever takes the pin away counts it. */
+		ended = *pin;
+		if (bpf_map_delete_elem(&pins, &key))
+			return 0;
+		b = books_find(ended.cookie);
+	} else {
+		/* A send that had to copy all its bytes: no skb holds its notification. */
+		b = books_find(cookie_of_uarg(key));
+	}
+	if (!b)
 		return 0;
-	b = books_find(ended.cookie);
 	if (sabotage == SABOTAGE_DROP_COMPLETION && sends && !gauges.sabotaged) {
 		add(&gauges.sabotaged, 1);
 		sends--;

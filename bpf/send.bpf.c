@@ -19,6 +19,14 @@ struct {
 	__type(value, u64);
 } splicing SEC(".maps");
 
+/* pid_tgid -> 1 if the send under way asked for zero copy and copies */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, u64);
+} copying_send SEC(".maps");
+
 /* Opened on entry: the first skb leaves before the call returns. */
 SEC("?fentry/tcp_sendmsg_locked")
 int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
@@ -31,18 +39,27 @@ int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
 	books_open(sk, cookie);
 	if (msg->msg_flags & MSG_SPLICE_PAGES_FLAG)
 		task_note(&splicing, cookie);
+	if (must_copy(sk, msg->msg_flags))
+		task_note(&copying_send, 1);
 	return 0;
 }
 
 SEC("?fexit/tcp_sendmsg_locked")
 int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int ret)
 {
+	u64 *noted = NULL;
 	struct books *b;
+	bool copies;
 
 	if (!window_open() || !task_is_ours())
 		return 0;
 	b = books_find(cookie_of(sk));
-	count_send(b, sk, msg->msg_flags, ret);
+	if (msg->msg_flags & MSG_ZEROCOPY_FLAG)
+		noted = task_noted(&copying_send);
+	copies = noted && *noted;
+	if (copies)
+		*noted = 0;
+	count_send(b, sk, msg->msg_flags, copies, ret);
 	return 0;
 }
 

@@ -51,7 +51,8 @@
 	X(clean_bytes)              \
 	X(reshaped_referenced_bytes) \
 	X(dropped_referenced_bytes) \
-	X(tapped_bytes)
+	X(tapped_bytes)             \
+	X(mixed_bytes)
 
 /* X(name, function): calls whose cost is measured with --cost. The empty one is a call of nothing,
  * to learn what measuring costs. */

@@ -10,6 +10,10 @@
 
 #define IPPROTO_TCP_NUMBER 6
 
+/* Beside the flags of a send. */
+#define SEND_COPIES (1ull << 32) /* it asked for zero copy and copies: see must_copy() */
+#define SEND_OVER (1ull << 33)
+
 /* pid_tgid -> flags of the send under way: sock_send_length is not given them */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -27,16 +31,22 @@ static __always_inline bool is_tcp(const struct sock *sk)
 SEC("?tp_btf/tcp_sendmsg_locked")
 int BPF_PROG(send_turn, struct sock *sk, struct msghdr *msg)
 {
+	u64 *turn;
+
 	if (!window_open() || !task_is_ours())
 		return 0;
 	books_open(sk, bpf_get_socket_cookie(sk));
-	task_note(&send_flags, msg->msg_flags);
+	turn = task_noted(&send_flags);
+	if (turn && !(*turn & SEND_OVER))
+		return 0;
+	task_note(&send_flags, msg->msg_flags | (must_copy(sk, msg->msg_flags) ? SEND_COPIES : 0));
 	return 0;
 }
 
 SEC("?tp_btf/sock_send_length")
 int BPF_PROG(send_length, struct sock *sk, int ret, int flags)
 {
+	bool copies = false;
 	u64 *turn;
 
 	if (!window_open() || !task_is_ours() || !is_tcp(sk))
@@ -45,11 +55,14 @@ int BPF_PROG(send_length, struct sock *sk, int ret, int flags)
 	 * variant's, so the same. Where none was before, TCP says ENOBUFS to a zero-copy send only
 	 * (net/ipv4/tcp.c; Fast Open as well, when the kernel is out of memory). */
 	turn = task_noted(&send_flags);
-	if (turn)
+	if (turn) {
 		flags = *turn;
-	else if (ret == ENOBUFS_RET)
+		copies = *turn & SEND_COPIES && !(*turn & SEND_OVER);
+		*turn |= SEND_OVER;
+	} else if (ret == ENOBUFS_RET) {
 		flags |= MSG_ZEROCOPY_FLAG;
-	count_send(books_open(sk, bpf_get_socket_cookie(sk)), sk, flags, ret);
+	}
+	count_send(books_open(sk, bpf_get_socket_cookie(sk)), sk, flags, copies, ret);
 	return 0;
 }
 

@@ -27,7 +27,8 @@ static struct sides reference_sides(const struct record *r, const struct books *
 	return (struct sides){ b->site[SITE_late_copy].bytes + n[COUNT_reshaped_referenced_bytes] +
 				       n[COUNT_clean_bytes] + n[COUNT_dropped_referenced_bytes],
 			       b->site[SITE_tx_reference].bytes +
-				       n[COUNT_retrans_referenced_bytes] + n[COUNT_tapped_bytes] };
+				       n[COUNT_retrans_referenced_bytes] + n[COUNT_tapped_bytes] +
+				       n[COUNT_mixed_bytes] };
 }
 
 static struct sides receive_sides(const struct record *r, const struct books *b)
@@ -331,7 +332,7 @@ void laws_fill(struct record *r)
 	law_if(r, "send", "accepted by tcp_sendmsg", "tx_copy + tx_reference + tx_splice",
 	       send_sides, obstacle_to_send(r));
 	law_if(r, "reference", "referenced bytes copied late, reshaped, sent clean or dropped",
-	       "tx_reference + sent again + shown to captures",
+	       "tx_reference + sent again + shown to captures + copied into their packets",
 	       reference_sides, obstacle_to_reference(r));
 	law_if(r, "receive", "returned by recv", "rx_copy + rx_map + rx_splice + rx_discard",
 	       receive_sides,

@@ -19,12 +19,22 @@ static void derive_reference(struct books *b, bool wire, bool arrivals)
 	struct tally *reference = &b->site[SITE_tx_reference], *late = &b->site[SITE_late_copy];
 
 	reference->calls = n[COUNT_zerocopy_sends];
-	reference->bytes = wire ? n[COUNT_wire_referenced_bytes] - n[COUNT_retrans_referenced_bytes]
-				: n[COUNT_zerocopy_bytes];
+	reference->bytes = wire ? n[COUNT_wire_referenced_bytes] -
+					  n[COUNT_retrans_referenced_bytes] - n[COUNT_mixed_bytes]
+				: n[COUNT_zerocopy_bytes] - n[COUNT_nosg_bytes];
 	n[COUNT_pinned_pages] = wire ? n[COUNT_wire_referenced_pages] -
 					       n[COUNT_retrans_referenced_pages] : 0;
 	if (!arrivals)
 		*late = *reference;
+}
+
+/* Bytes that a send copied on a socket whose other sends reference: some left in packets of their
+ * own, the rest with user pages of a neighbouring send, where the packet shows them as user pages. */
+static uint64_t mixed_bytes(const unsigned long long *n)
+{
+	uint64_t alone = n[COUNT_wire_copied_bytes] - n[COUNT_retrans_copied_bytes];
+
+	return n[COUNT_nosg_bytes] > alone ? n[COUNT_nosg_bytes] - alone : 0;
 }
 
 static void derive_books(struct books *b, bool tracepoint, bool wire, bool arrivals)
@@ -34,7 +44,8 @@ static void derive_books(struct books *b, bool tracepoint, bool wire, bool arriv
 
 	if (tracepoint)
 		derive_reference(b, wire, arrivals);
-	tx_copy->bytes = wire ? n[COUNT_wire_copied_bytes] - n[COUNT_retrans_copied_bytes]
+	tx_copy->bytes = wire ? n[COUNT_wire_copied_bytes] - n[COUNT_retrans_copied_bytes] +
+					n[COUNT_mixed_bytes]
 			      : n[COUNT_accepted_bytes] - b->site[SITE_tx_reference].bytes;
 	tx_copy->bytes -= b->site[SITE_tx_splice].bytes;
 	tx_copy->calls = n[COUNT_send_calls] - n[COUNT_zerocopy_sends];
@@ -45,9 +56,15 @@ void ledger_derive(struct record *r)
 	bool tracepoint = r->backend == BACKEND_TRACEPOINT, wire = record_wire_known(r);
 	bool arrivals = record_probe_whole(r, "late_copy");
 
-	derive_books(&r->ledger.total, tracepoint, wire, arrivals);
-	for (int i = 0; i < r->ledger.socket_count; i++)
+	r->ledger.total.count[COUNT_mixed_bytes] = 0;
+	for (int i = 0; i < r->ledger.socket_count; i++) {
+		unsigned long long *n = r->ledger.sockets[i].books.count;
+
+		n[COUNT_mixed_bytes] = wire ? mixed_bytes(n) : 0;
+		r->ledger.total.count[COUNT_mixed_bytes] += n[COUNT_mixed_bytes];
 		derive_books(&r->ledger.sockets[i].books, tracepoint, wire, arrivals);
+	}
+	derive_books(&r->ledger.total, tracepoint, wire, arrivals);
 	/* Charged to the reader's socket while the copy is charged to the sender's: only the sum
 	 * can be corrected. */
 	r->ledger.total.site[SITE_late_copy].bytes -=
