@@ -21,7 +21,7 @@ TRACE_RUN = [
 TRACE_RUN_OPTIONS = ["--path", "--pattern", "--receiver", "--readers", "--messages", "--seconds",
                      "--memlock", "--optmem", "--backend", "--cost", "--no-probes", "--break",
                      "--json", "--quiet", "--addresses", "--devices", "--port", "--tap", "--no-sg",
-                     "--no-tso", "--mtu", "--ipv6", "--netem", "--listen", "--connect", "--role",
+                     "--no-tso", "--mtu", "--ipv6", "--netem", "--qdisc", "--listen", "--connect", "--role",
                      "--control", "--kernel", "--arch", "--modules", "--key", "--usage"]
 WORKLOAD = ["server A3 65536 --clients 2 --port 0", "client 65536 2 --port 9123",
             "server A1 64 --messages 5 --json --listen ::1", "client 64 1 --receiver recvmsg",

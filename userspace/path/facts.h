@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-enum { ADDRESS_BYTES = 64, NETEM_BYTES = 128 };
+enum { ADDRESS_BYTES = 64, QDISC_BYTES = 128 };
 
 /* The two ends of a path: the process whose sends are studied, and its peer. */
 enum end { END_SENDER, END_RECEIVER, END_COUNT };
@@ -25,7 +25,8 @@ struct path_facts {
 	bool hardware_dma;
 	bool tap[TAP_COUNT];
 	bool ipv6;
-	char netem[NETEM_BYTES];	/* as tc(8) was told, or empty */
+	char netem[QDISC_BYTES];	/* as tc(8) was told, or empty */
+	char qdisc[QDISC_BYTES];	/* another kind of queue, as tc(8) was told, or empty */
 };
 
 #endif

@@ -50,7 +50,8 @@ struct path_wish {
 	bool no_tso;
 	bool ipv6;
 	int mtu;
-	char netem[NETEM_BYTES];
+	char netem[QDISC_BYTES];
+	char qdisc[QDISC_BYTES];
 };
 
 enum { PATH_DEVICES = 4, PATH_BATCH_BYTES = 512 };

@@ -18,13 +18,18 @@
 
 enum { TC_WORDS = 40, TC_SAID_BYTES = 512 };
 
-static void exec_tc(const char *device, const char *spec, int said)
+static bool queue_wished(const struct path_wish *wish)
+{
+	return *wish->netem || *wish->qdisc;
+}
+
+static void exec_tc(const char *device, const struct path_wish *wish, int said)
 {
 	const char *argv[TC_WORDS + 1] = { "tc", "qdisc", "add", "dev", device, "root", "netem" };
-	char words[NETEM_BYTES], *rest = words;
-	int n = 7, err;
+	char words[QDISC_BYTES], *rest = words;
+	int n = *wish->netem ? 7 : 6, err;
 
-	snprintf(words, sizeof(words), "%s", spec);
+	snprintf(words, sizeof(words), "%s", *wish->netem ? wish->netem : wish->qdisc);
 	while (n < TC_WORDS && (argv[n] = strtok_r(rest, " ", &rest)))
 		n++;
 	dup2(said, STDOUT_FILENO);
@@ -34,8 +39,8 @@ static void exec_tc(const char *device, const char *spec, int said)
 	_exit(127);
 }
 
-/* 0, or -errno with the first line of what tc(8) said: -ENOENT if there is no netem to be had. */
-static int add_netem(const char *device, const char *spec, char said[TC_SAID_BYTES])
+/* 0, or -errno with the first line of what tc(8) said: -ENOENT if there is no such queue. */
+static int add_queue(const char *device, const struct path_wish *wish, char said[TC_SAID_BYTES])
 {
 	int out[2], status;
 	ssize_t n, used = 0;
@@ -47,7 +52,7 @@ static int add_netem(const char *device, const char *spec, char said[TC_SAID_BYT
 	if (pid < 0)
 		return -errno;
 	if (!pid)
-		exec_tc(device, spec, out[1]);
+		exec_tc(device, wish, out[1]);
 	close(out[1]);
 	while ((n = read(out[0], said + used, TC_SAID_BYTES - 1 - used)) > 0)
 		used += n;
@@ -63,12 +68,26 @@ static int add_netem(const char *device, const char *spec, char said[TC_SAID_BYT
 	return -EINVAL;
 }
 
+static int try_queue(const struct path_wish *wish)
+{
+	const char *option = *wish->netem ? "netem" : "qdisc";
+	char said[TC_SAID_BYTES];
+	int err = add_queue("lo", wish, said);
+
+	if (err == -ENOENT)
+		fprintf(stderr, "trace_run: --%s: this kernel has no sch_%.*s, or tc is missing; "
+			"try --kernel 6.12\n", option,
+			*wish->netem ? 5 : (int)strcspn(wish->qdisc, " "),
+			*wish->netem ? "netem" : wish->qdisc);
+	else if (err)
+		fprintf(stderr, "trace_run: --%s '%s': tc says: %s\n", option,
+			foreign(*wish->netem ? wish->netem : wish->qdisc), foreign(said));
+	return err;
+}
+
 /* In a namespace of its own, where nothing else can be touched. */
 static int try_switches(const struct path_wish *wish)
 {
-	char said[TC_SAID_BYTES];
-	int err;
-
 	if (unshare(CLONE_NEWNET))
 		return -errno;
 	if (!strcmp(wish->kind, "lo") && device_switch_off("lo", wish->no_sg, wish->no_tso)) {
@@ -76,16 +95,7 @@ static int try_switches(const struct path_wish *wish)
 			"--path veth\n", wish->no_sg ? "sg" : "tso");
 		return -EINVAL;
 	}
-	if (!*wish->netem)
-		return 0;
-	err = add_netem("lo", wish->netem, said);
-	if (err == -ENOENT)
-		fprintf(stderr, "trace_run: --netem: this kernel has no sch_netem, or tc is missing; "
-			"try --kernel 6.12\n");
-	else if (err)
-		fprintf(stderr, "trace_run: --netem '%s': tc says: %s\n", foreign(wish->netem),
-			foreign(said));
-	return err;
+	return queue_wished(wish) ? try_queue(wish) : 0;
 }
 
 int switches_check(const struct path_wish *wish)
@@ -93,7 +103,7 @@ int switches_check(const struct path_wish *wish)
 	int status;
 	pid_t pid;
 
-	if (!*wish->netem && !wish->no_sg && !wish->no_tso)
+	if (!queue_wished(wish) && !wish->no_sg && !wish->no_tso)
 		return 0;
 	pid = fork();
 	if (pid < 0)
@@ -181,9 +191,8 @@ int switches_apply(struct path *path, const struct path_wish *wish, struct path_
 	facts->scatter_gather = facts->tso = true;
 	for (int i = 0; i < path->device_count && !err; i++)
 		err = apply_to_device(&path->device[i], wish, facts);
-	if (!err && *wish->netem)
-		err = setns(first->ns, CLONE_NEWNET) ? -errno :
-						       add_netem(first->name, wish->netem, said);
+	if (!err && queue_wished(wish))
+		err = setns(first->ns, CLONE_NEWNET) ? -errno : add_queue(first->name, wish, said);
 	if (!err)
 		err = open_taps(path, wish);
 	if (path->ns[END_SENDER] >= 0)
@@ -192,6 +201,7 @@ int switches_apply(struct path *path, const struct path_wish *wish, struct path_
 		snprintf(facts->rx_dev, sizeof(facts->rx_dev), "%s",
 			 path->device[path->device_count - 1].name);
 	snprintf(facts->netem, sizeof(facts->netem), "%s", wish->netem);
+	snprintf(facts->qdisc, sizeof(facts->qdisc), "%s", wish->qdisc);
 	memcpy(facts->tap, wish->tap, sizeof(facts->tap));
 	facts->ipv6 = strchr(path->address, ':');
 	return err;

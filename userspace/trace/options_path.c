@@ -10,7 +10,8 @@
 #include "userspace/path/path.h"
 #include "userspace/trace/options_parts.h"
 
-enum { KEY_KIND = OPTIONS_KEY_PATH, KEY_ADDRESSES, KEY_DEVICES, KEY_PORT, KEY_TAP, KEY_NO_SG, KEY_NO_TSO, KEY_MTU, KEY_IPV6, KEY_NETEM };
+enum { KEY_KIND = OPTIONS_KEY_PATH, KEY_ADDRESSES, KEY_DEVICES, KEY_PORT, KEY_TAP, KEY_NO_SG,
+       KEY_NO_TSO, KEY_MTU, KEY_IPV6, KEY_NETEM, KEY_QDISC };
 
 /* IPv4 hosts must take packets of 576 bytes (RFC 791), IPv6 links must carry 1,280 (RFC 8200). */
 enum { MTU_MIN = 576, MTU_MIN_IPV6 = 1280, MTU_MAX = 65535 };
@@ -33,6 +34,9 @@ static const struct argp_option option_table[] = {
 	{ "ipv6", KEY_IPV6, NULL, 0, "make IPv6 addresses", 1 },
 	{ "netem", KEY_NETEM, "SPEC", 0,
 	  "lose or delay packets that are sent: words of tc-netem(8), as in \"loss 1% delay 2ms\"", 1 },
+	{ "qdisc", KEY_QDISC, "SPEC", 0,
+	  "queue of the device that sends: tbf, pfifo or bfifo and words of tc(8), as in \"tbf rate "
+	  "200mbit burst 64k limit 64k\"", 1 },
 	{},
 };
 
@@ -147,20 +151,42 @@ static bool has_word(const char *text, const char *beginning)
 	return false;
 }
 
-/* A packet that netem makes or changes is no send of anyone's, so no book could balance. */
-static void parse_netem(const char *value, struct path_wish *wish)
+/* Words for tc(8) that cannot be taken for anything else. */
+static void check_tc_words(const char *option, const char *value, const char *help)
 {
-	static const char help[] = "--netem '%s' must be words of tc-netem(8), as in loss 1%% delay 2ms";
 	const char *digit = value + strcspn(value, "0123456789");
 
 	if (value[strspn(value, " .%0123456789abcdefghijklmnopqrstuvwxyz")])
-		options_fail("%s", "--netem takes small letters, digits, dots, % and spaces");
-	if (!isalpha((unsigned char)*value) || !*digit || strlen(value) >= NETEM_BYTES)
+		options_fail("%s takes small letters, digits, dots, %% and spaces", option);
+	if (!isalpha((unsigned char)*value) || !*digit || strlen(value) >= QDISC_BYTES)
 		options_fail(help, value);
+}
+
+/* A packet that netem makes or changes is no send of anyone's, so no book could balance. */
+static void parse_netem(const char *value, struct path_wish *wish)
+{
+	check_tc_words("--netem", value,
+		       "--netem '%s' must be words of tc-netem(8), as in loss 1%% delay 2ms");
 	if (has_word(value, "du") || has_word(value, "c"))
 		options_fail("--netem '%s': packets that are duplicated or corrupted on the way are no "
 			     "one's sends, and no book could balance", value);
 	strcpy(wish->netem, value);
+}
+
+/* Queues that only delay, refuse and drop: no other kind has been run. */
+static void parse_qdisc(const char *value, struct path_wish *wish)
+{
+	static const char *const kinds[] = { "tbf ", "pfifo ", "bfifo " };
+	bool known = false;
+
+	check_tc_words("--qdisc", value, "--qdisc '%s' must be a queue and its numbers, as in tbf rate "
+		       "200mbit burst 64k limit 64k");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		known |= !strncmp(value, kinds[i], strlen(kinds[i]));
+	if (!known)
+		options_fail("--qdisc '%s' must begin with tbf, pfifo or bfifo; netem has an option of "
+			     "its own, --netem", value);
+	strcpy(wish->qdisc, value);
 }
 
 static void check_switches(const struct path_wish *wish)
@@ -173,9 +199,11 @@ static void check_switches(const struct path_wish *wish)
 		options_fail("%s", "--mtu: IPv6 needs at least 1280");
 	if (!strcmp(wish->kind, "peer") &&
 	    (wish->tap[TAP_TX] || wish->tap[TAP_RX] || wish->tap[TAP_OTHER] || wish->no_sg ||
-	     wish->no_tso || wish->mtu || wish->ipv6 || *wish->netem))
+	     wish->no_tso || wish->mtu || wish->ipv6 || *wish->netem || *wish->qdisc))
 		options_fail("%s", "path peer takes the hosts' devices as they are: switch them with "
 			     "ethtool(8), tc(8) or ip(8)");
+	if (*wish->netem && *wish->qdisc)
+		options_fail("%s", "--netem and --qdisc: a device has one queue, leave one of them out");
 	if (!strcmp(wish->kind, "forward") && *wish->address[END_SENDER])
 		options_fail("%s", "--addresses: path forward has four of them and makes its own");
 }
@@ -231,6 +259,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_NETEM:
 		parse_netem(arg, wish);
+		break;
+	case KEY_QDISC:
+		parse_qdisc(arg, wish);
 		break;
 	case ARGP_KEY_END:
 		check_wish(wish);

@@ -59,10 +59,11 @@ static json_t *path_json(const struct path_facts *p)
 	for (enum tap t = 0; t < TAP_COUNT; t++)
 		if (p->tap[t])
 			json_array_append_new(taps, text(tap_name(t)));
-	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b, s:o, s:b, s:o}", "kind", p->kind,
+	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b, s:o, s:b, s:o, s:o}", "kind", p->kind,
 			 "tx_dev", p->tx_dev, "rx_dev", p->rx_dev, "mtu", p->mtu, "scatter_gather",
 			 p->scatter_gather, "tso", p->tso, "hardware_dma", p->hardware_dma, "taps",
-			 taps, "ipv6", p->ipv6, "netem", text_or_null(p->netem));
+			 taps, "ipv6", p->ipv6, "netem", text_or_null(p->netem), "qdisc",
+			 text_or_null(p->qdisc));
 }
 
 /* Why counts of the workload are null; null if none is. */

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+"""On this kernel the books balance under full queues, links that go down and MTUs that change."""
+from __future__ import annotations
+
+import subprocess
+import time
+
+import pytest
+
+from helpers import congestion, processes, records
+
+pytestmark = records.needs_root
+
+# A packet of lo carries a whole message, and each that is refused waits for a timer.
+BYTES, MESSAGES = 65536, {"lo": 24, "veth": 100}
+PRIME_BYTES, PRIMES = 4093, 997
+DEVICE = {"lo": "lo", "veth": "tx0"}
+# Long enough for packets to be lost or refused, short enough for no connection to give up.
+DOWN_S, UP_S, TURNS = 0.005, 0.03, 12
+MTUS = (576, 1500, 9000, 1300)
+
+
+def made(*words):
+    """The record of a run that ended well."""
+    done = records.run(*words, "--json", "-")
+    if "has no sch_tbf" in done.err:
+        pytest.skip("this kernel has no sch_tbf")
+    assert done.code == 0, done.err
+    return done.record
+
+
+def refused(variant, path, *words):
+    """The record of a run whose queue is full most of the time."""
+    return made(variant, *words, "--path", path, "--qdisc", congestion.REFUSING)
+
+
+@pytest.mark.parametrize("path", DEVICE)
+@pytest.mark.parametrize("variant, threads", [("A1", 1), ("A2", 2), ("A3", 4), ("A3-aligned", 2),
+                                               ("A1-8send", 2)])
+def test_what_a_full_queue_refused_is_told_from_what_was_copied(variant, threads, path):
+    record = refused(variant, path, BYTES, threads, "--messages", MESSAGES[path])
+    congestion.check(record, BYTES * MESSAGES[path])
+    assert record["path"]["qdisc"] == congestion.REFUSING
+    if not records.unseen(record):
+        assert congestion.sent_again(record) > 0, "the queue refused nothing: this run proves nothing"
+        used = "tx_reference" if variant.startswith("A3") else "tx_copy"
+        assert records.site(record, used) == BYTES * MESSAGES[path]
+
+
+@pytest.mark.parametrize("switches", ["--pattern rr", "--ipv6", "--no-tso", "--tap tx",
+                                      "--no-sg"])
+@pytest.mark.parametrize("variant", ["A1", "A3"])
+def test_a_full_queue_and_a_switch_balance(variant, switches):
+    record = refused(variant, "veth", BYTES, 2, "--messages", MESSAGES["veth"], *switches.split())
+    congestion.check(record)
+
+
+def test_messages_of_prime_length_balance_in_a_queue_that_holds_three_packets():
+    congestion.check(made("A1", PRIME_BYTES, 2, "--messages", PRIMES, "--qdisc", "pfifo limit 3"),
+                     PRIME_BYTES * PRIMES)
+    congestion.check(refused("A3", "veth", PRIME_BYTES, 2, "--messages", PRIMES),
+                     PRIME_BYTES * PRIMES)
+
+
+@pytest.mark.parametrize("variant", ["A1", "A3"])
+def test_forgetting_what_has_left_breaks_the_send_law(variant):
+    done = records.run(variant, BYTES, 2, "--messages", MESSAGES["veth"], "--qdisc", congestion.REFUSING,
+                       "--break", "forget-departures", "--json", "-")
+    if "has no sch_tbf" in done.err:
+        pytest.skip("this kernel has no sch_tbf")
+    if records.unseen(done.record):
+        pytest.skip("the kernel kept packets from the probes")
+    assert done.code == 1
+    assert "send" in records.laws_with(done.record, "broken")
+
+
+def disturb(pid, lines):
+    """Gives ip(8) these lines in the network namespace of a process, with their pauses."""
+    ip = subprocess.Popen(["nsenter", f"--net=/proc/{pid}/ns/net", "ip", "-batch", "-"], text=True,
+                          stdin=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=1)
+    for line, pause_s in lines:
+        ip.stdin.write(f"{line}\n")
+        time.sleep(pause_s)
+    said = ip.communicate(timeout=10)[1]
+    assert ip.returncode == 0, said
+
+
+def disturbed(lines, path, *words):
+    """The record of a run that is disturbed in its midst. It ends by itself when all is done."""
+    run = records.start(*words, "--path", path, "--seconds", 1, "--json", "-")
+    try:
+        disturb(processes.wait_running(run.pid)["server"], lines)
+        done = records.finish(run)
+    finally:
+        run.kill()
+        run.wait()
+    assert done.code == 0, done.err
+    return done.record
+
+
+@pytest.mark.parametrize("path", DEVICE)
+@pytest.mark.parametrize("variant, threads", [("A1", 1), ("A3", 4)])
+def test_a_link_that_goes_down_and_up_breaks_no_law(variant, threads, path):
+    lines = [(f"link set {DEVICE[path]} down", DOWN_S), (f"link set {DEVICE[path]} up", UP_S)]
+    congestion.check(disturbed(lines * TURNS, path, variant, BYTES, threads))
+
+
+@pytest.mark.parametrize("path", DEVICE)
+@pytest.mark.parametrize("variant, pattern", [("A1", "stream"), ("A3", "rr")])
+def test_an_mtu_that_changes_breaks_no_law(variant, pattern, path):
+    lines = [(f"link set {DEVICE[path]} mtu {mtu}", UP_S) for mtu in MTUS]
+    congestion.check(disturbed(lines * (TURNS // 3), path, variant, BYTES, 2, "--pattern", pattern))
