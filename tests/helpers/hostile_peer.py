@@ -240,23 +240,56 @@ def commit_attack(attack: Attack, connection: socket.socket, key: bytes, hello: 
 
 # A run with a hostile partner
 
-def fill_in(peer: Conversation, address: str, plan: dict) -> None:
-    """Behave well from accept to the halves: be ready, take the payload, be done."""
+def take_part(peer: Conversation, plan: dict, connect) -> dict:
+    """Behave well from accept on: be ready, take the payload, be done; the sender's half.
+
+    connect(port) opens a connection to the workload of the listening host.
+    """
     peer.say("ready")
     assert peer.hear()[0] == "ready"
-    sockets = [socket.create_connection((address, plan["port"]), 10)
-               for _ in range(plan["threads"])]
-    for each in sockets:
-        while each.recv(1 << 20):
-            pass
-        each.close()
+    for each in [connect(plan["port"]) for _ in range(plan["threads"])]:
+        with each:
+            while each.recv(1 << 20):
+                pass
     peer.say("done")
     assert peer.hear()[0] == "done"
+    word, text = peer.hear()
+    assert word == "half"
+    return json.loads(text)
 
 
 def turned_round(half: dict) -> dict:
     """The sender's own half, as if the receiver's host had counted it."""
-    turned = json.loads(json.dumps(half).replace('"sender"', '"receiver"', 1))
+    turned = json.loads(json.dumps({**half, "end": "receiver"}))
+    turned["record"]["path"]["rx_dev"] = "rx0"
     counters = turned["record"]["counters"]
     counters["receiver"], counters["sender"] = counters["sender"], counters["receiver"]
     return turned
+
+
+def places(node, path=()):
+    """Every place of a document that holds a plain value, as a path of keys."""
+    items = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, value in items:
+        if isinstance(value, (dict, list)):
+            yield from places(value, (*path, key))
+        else:
+            yield (*path, key)
+
+
+HUGE = [1 << 53, (1 << 63) - 1, -(1 << 63), 1 << 62]
+
+
+def hostile_half(half: dict, seed: int) -> bytes:
+    """An honest half with some values that no host could have counted, or no JSON at all."""
+    dice = random.Random(seed)
+    spoilt = json.loads(json.dumps(half))
+    if dice.random() < 0.1:
+        return dice.choice([b"", b"{", b"[" * 100000, b"null", dice.randbytes(1000)])
+    everywhere = list(places(spoilt))
+    for path in dice.sample(everywhere, dice.choice([1, 1, 2, 50])):
+        node = spoilt
+        for key in path[:-1]:
+            node = node[key]
+        node[path[-1]] = dice.choice(HUGE + ODD)
+    return json.dumps(spoilt).encode()

@@ -9,7 +9,8 @@ import pytest
 from helpers import records
 
 # Keys that only some records have, or that older ones lack.
-OPTIONAL = {"parts", "peer", "host", "scheduling", "cost", "instruction_clock", "outcome"}
+OPTIONAL = {"parts", "peer", "partner_authenticated", "host", "scheduling", "cost",
+            "instruction_clock", "outcome"}
 TABLE_OF_SITES = records.ROOT / "bpf" / "sites.h"
 
 

@@ -204,6 +204,14 @@ static void a_half_that_makes_no_sense_is_refused(void **state)
 	refuse(AT("record", "path", "tx_dev"), json_string("eth0\x1b[2J"));
 	refuse(AT("stacks", "0", "frames"), json_string("a\nb"));
 	refuse(AT("failure"), json_string("\x7f"));
+	refuse(AT("record", "machine", "lockdown"), json_string("maybe"));
+	refuse(AT("record", "path", "tx_dev"), json_string(""));
+	refuse(AT("record", "path", "kind"), json_string("veth"));
+	refuse(AT("record", "backend", "name"), json_string("auto"));
+	refuse(AT("record", "backend", "probes"), json_array());
+	refuse(AT("record", "backend", "probes", "0", "why"), json_string("but it is attached"));
+	refuse(AT("record", "backend", "probes", "0", "hook"), json_string("kprobe/x"));
+	refuse(AT("record", "sites", "rx_copy", "why"), json_string("but it is measured"));
 }
 
 /* Far below what an int64_t holds, so that thousands of them can be added. */
@@ -214,7 +222,7 @@ static void numbers_that_a_sum_could_not_hold_are_refused(void **state)
 	refuse(AT("record", "counts", "accepted_bytes"), json_integer(BEYOND));
 	refuse(AT("record", "counts", "accepted_bytes"), json_integer(INT64_MIN));
 	refuse(AT("record", "sites", "rx_copy", "bytes"), json_integer(INT64_MAX));
-	refuse(AT("record", "sockets", "0", "counts", "completed_sends"), json_integer(-BEYOND));
+	refuse(AT("record", "sockets", "0", "counts", "completed_sends"), json_integer(-1));
 	refuse(AT("record", "sockets", "0", "sites", "late_copy", "calls"), json_integer(BEYOND));
 	refuse(AT("record", "backend", "probes", "0", "missed_runs"), json_integer(-1));
 	refuse(AT("record", "backend", "attempt"), json_integer(1 << 20));

@@ -12,11 +12,6 @@ bool sound_count(uint64_t count)
 	return count <= SOUND_MOST;
 }
 
-bool sound_signed(int64_t count)
-{
-	return count <= SOUND_MOST && count >= -SOUND_MOST;
-}
-
 bool sound_time_ns(uint64_t ns)
 {
 	return ns <= TIME_MOST_NS;

@@ -10,9 +10,8 @@
 /* No count of a run comes near; sums of thousands of them fit an int64_t. */
 #define SOUND_MOST (1ll << 53)
 
-/* A count that is below the bound; one that was derived may be below 0, too. */
+/* Within the bound; a number below 0 is far beyond it. */
 bool sound_count(uint64_t count);
-bool sound_signed(int64_t count);
 
 /* A time of a clock in nanoseconds: centuries are no time that a host is up. */
 bool sound_time_ns(uint64_t ns);

@@ -10,23 +10,48 @@
 #include "userspace/trace/hooks.h"
 #include "userspace/trace/plan.h"
 
-enum { CPUS_MOST = 1 << 16, MTU_MOST = 1 << 20, ATTEMPT_MOST = 1000, PID_MOST = 1 << 22 };
+enum { CPUS_MOST = 1 << 16, MTU_LEAST = 68, MTU_MOST = 1 << 20, ATTEMPT_MOST = 1000, PID_MOST = 1 << 22 };
 
 #define TEXT_SOUND(field) sound_text(field, sizeof(field))
 
+/* A text that a record must not leave empty. */
+#define WORDS_SOUND(field) (TEXT_SOUND(field) && *(field))
+
+/* A reason stands where there is something to explain, and nowhere else. */
+#define WHY_SOUND(field, needed) (TEXT_SOUND(field) && !*(field) == !(needed))
+
+static bool lockdown_sound(const char *lockdown)
+{
+	static const char *const modes[] = { "none", "integrity", "confidentiality",
+					     "not available" };
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		if (!strcmp(modes[i], lockdown))
+			return true;
+	return false;
+}
+
 static bool machine_sound(const struct machine *m)
 {
-	return TEXT_SOUND(m->kernel) && TEXT_SOUND(m->arch) && TEXT_SOUND(m->cpu_model) &&
-	       TEXT_SOUND(m->virt) && TEXT_SOUND(m->lockdown) && m->cpus > 0 &&
-	       m->cpus <= CPUS_MOST && sound_count(m->memory_bytes) && sound_flag(&m->emulated) &&
+	return WORDS_SOUND(m->kernel) && WORDS_SOUND(m->arch) && WORDS_SOUND(m->cpu_model) &&
+	       WORDS_SOUND(m->virt) && WORDS_SOUND(m->lockdown) && lockdown_sound(m->lockdown) &&
+	       m->cpus > 0 && m->cpus <= CPUS_MOST && m->memory_bytes &&
+	       sound_count(m->memory_bytes) && sound_flag(&m->emulated) &&
 	       sound_flag(&m->instruction_clock);
 }
 
-static bool path_sound(const struct path_facts *p)
+/* Each host knows its own device; the other one is filled in from the other half. */
+static bool path_sound(const struct path_facts *p, enum end end)
 {
-	return TEXT_SOUND(p->kind) && TEXT_SOUND(p->tx_dev) && TEXT_SOUND(p->rx_dev) &&
-	       p->mtu >= 0 && p->mtu <= MTU_MOST && sound_flag(&p->scatter_gather) &&
-	       sound_flag(&p->tso) && sound_flag(&p->hardware_dma);
+	bool sound = true;
+
+	for (int t = 0; t < TAP_COUNT; t++)
+		sound &= sound_flag(&p->tap[t]);
+	return sound && TEXT_SOUND(p->kind) && !strcmp(p->kind, "peer") && TEXT_SOUND(p->tx_dev) &&
+	       TEXT_SOUND(p->rx_dev) && *(end == END_SENDER ? p->tx_dev : p->rx_dev) &&
+	       p->mtu >= MTU_LEAST && p->mtu <= MTU_MOST && sound_flag(&p->scatter_gather) &&
+	       sound_flag(&p->tso) && sound_flag(&p->hardware_dma) && sound_flag(&p->ipv6) &&
+	       TEXT_SOUND(p->netem);
 }
 
 /* A question is one of the table of hooks, which is the same in the process that parsed. */
@@ -41,12 +66,25 @@ static bool is_question(const char *question)
 	return false;
 }
 
+static bool hook_sound(const char *hook)
+{
+	static const char *const kinds[] = { "fentry/", "fexit/", "tp_btf/", "usdt/" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strncmp(hook, kinds[i], strlen(kinds[i])))
+			return true;
+	return false;
+}
+
 static bool probe_sound(const struct probe *p)
 {
-	return is_question(p->question) && TEXT_SOUND(p->hook) && TEXT_SOUND(p->why) &&
-	       (unsigned int)p->status <= PROBE_ATTACHED && sound_count(p->runs) &&
-	       sound_time_ns(p->run_time_ns) && sound_count(p->missed_runs) && sound_flag(&p->vouched) &&
-	       sound_count(p->unseen);
+	bool attached = p->status == PROBE_ATTACHED;
+
+	return is_question(p->question) && TEXT_SOUND(p->hook) && hook_sound(p->hook) &&
+	       WHY_SOUND(p->why, !attached) && (unsigned int)p->status <= PROBE_ATTACHED &&
+	       sound_count(p->runs) && sound_count(p->run_time_ns) && sound_count(p->missed_runs) &&
+	       sound_flag(&p->vouched) && sound_count(p->unseen) &&
+	       (attached || !(p->missed_runs || p->unseen || p->vouched));
 }
 
 static bool backend_sound(const struct record *r)
@@ -56,14 +94,14 @@ static bool backend_sound(const struct record *r)
 	for (int i = 0; i < r->probe_count; i++)
 		if (!probe_sound(&r->probes[i]))
 			return false;
-	return (unsigned int)r->backend <= BACKEND_NONE && TEXT_SOUND(r->backend_why) &&
+	return (unsigned int)r->backend <= BACKEND_NONE && r->backend != BACKEND_AUTO &&
+	       (r->backend == BACKEND_NONE) == !r->probe_count && WORDS_SOUND(r->backend_why) &&
 	       r->attempt >= 1 && r->attempt <= ATTEMPT_MOST;
 }
 
-/* What was derived may be below 0: then a law says so. */
 static bool tally_sound(const struct tally *t)
 {
-	return sound_signed(t->bytes) && sound_signed(t->calls);
+	return sound_count(t->bytes) && sound_count(t->calls);
 }
 
 static bool books_sound(const struct books *b)
@@ -73,7 +111,7 @@ static bool books_sound(const struct books *b)
 	for (int s = 0; s < SITE_COUNT; s++)
 		sound &= tally_sound(&b->site[s]);
 	for (int c = 0; c < COUNT_COUNT; c++)
-		sound &= sound_signed(b->count[c]);
+		sound &= sound_count(b->count[c]);
 	return sound;
 }
 
@@ -83,15 +121,17 @@ static bool sites_sound(const struct record *r)
 
 	for (int s = 0; s < SITE_COUNT; s++)
 		sound &= (unsigned int)r->sites[s].how <= HOW_DERIVED &&
-			 tally_sound(&r->sites[s].tally) && TEXT_SOUND(r->sites[s].why);
+			 tally_sound(&r->sites[s].tally) &&
+			 WHY_SOUND(r->sites[s].why, r->sites[s].how != HOW_MEASURED);
 	return sound;
 }
 
 static bool pins_sound(const struct pins *p)
 {
 	return (unsigned int)p->how <= HOW_DERIVED && (unsigned int)p->released_how <= HOW_DERIVED &&
-	       (unsigned int)p->peak_how <= HOW_DERIVED && sound_signed(p->pages) &&
-	       sound_signed(p->released_pages) && sound_signed(p->peak_pages) && TEXT_SOUND(p->why);
+	       (unsigned int)p->peak_how <= HOW_DERIVED && sound_count(p->pages) &&
+	       sound_count(p->released_pages) && sound_count(p->peak_pages) && TEXT_SOUND(p->why) &&
+	       (*p->why || (p->how == HOW_MEASURED && p->released_how && p->peak_how));
 }
 
 static bool counters_sound(const struct counter_value values[COUNTER_COUNT])
@@ -101,7 +141,7 @@ static bool counters_sound(const struct counter_value values[COUNTER_COUNT])
 	for (int i = 0; i < COUNTER_COUNT; i++)
 		sound &= sound_flag(&values[i].known) && sound_flag(&values[i].scaled) &&
 			 sound_time_ns(values[i].value) && sound_real(values[i].running_share, 1) &&
-			 TEXT_SOUND(values[i].why) && values[i].parts == 1;
+			 WHY_SOUND(values[i].why, !values[i].known) && values[i].parts == 1;
 	return sound;
 }
 
@@ -118,12 +158,12 @@ static bool head_sound(const struct record *r, enum end end)
 {
 	const struct gauges *g = &r->ledger.gauges;
 
-	return machine_sound(&r->machine) && path_sound(&r->path) && backend_sound(r) &&
+	return machine_sound(&r->machine) && path_sound(&r->path, end) && backend_sound(r) &&
 	       sites_sound(r) && pins_sound(&r->pins) && counters_sound(r->counters[end]) &&
 	       outcome_sound(&r->outcome, end) && sound_flag(&r->fifo) &&
 	       sound_flag(&r->stats_known) && sound_time_ns(r->window_ns) &&
 	       sound_time_ns(g->first_byte_ns) && sound_count(g->lost_updates) &&
-	       r->app[end].pid >= 0 && r->app[end].pid <= PID_MOST;
+	       r->app[end].pid > 0 && r->app[end].pid <= PID_MOST;
 }
 
 static bool sockets_sound(const struct socket_books *s, int count, enum end end)

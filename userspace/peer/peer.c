@@ -212,7 +212,7 @@ static int join(struct peer *p, struct record *r, struct record *other)
 		r->command = spare->command;
 		r->plan = spare->plan;
 	}
-	/* Both must come to the same end: whether to try again hangs on these. */
+	r->partner_authenticated = p->authenticated;
 	r->attempt = r->attempt > other->attempt ? r->attempt : other->attempt;
 	r->fifo |= other->fifo;
 	free(spare);

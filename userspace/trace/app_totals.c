@@ -133,6 +133,7 @@ bool app_totals_sound(const struct app_totals *t, const struct app_socket *socke
 	return socket_sound(&t->sum) && sound_flag(&t->known) && sound_flag(&t->completions_read) &&
 	       sound_flag(&t->content_unchecked) && sound_time_ns(t->elapsed_ns) &&
 	       sound_flag(&l->known) && sound_text(l->what, sizeof(l->what)) &&
+	       (!l->known || *l->what) &&
 	       sound_real(l->mean_us, SOUND_MOST) && sound_real(l->p50_us, SOUND_MOST) &&
 	       sound_real(l->p99_us, SOUND_MOST);
 }

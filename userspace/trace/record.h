@@ -216,6 +216,7 @@ struct record {
 	/* Path peer: the half that the receiver's host counted, while machine, path and backend
 	 * above are the sender's; else NULL. Owned. */
 	struct record *far;
+	bool partner_authenticated;	/* path peer: by a key; else both are on one host */
 };
 
 /* Name, side and meaning of a site, as in the table of sites. */

@@ -335,9 +335,10 @@ static json_t *counts_json(const struct record *r)
 }
 
 /* The receiver's host, where it is not the sender's. */
-static json_t *peer_json(const struct record *far)
+static json_t *peer_json(const struct record *far, bool authenticated)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:I}", "end", "receiver", "machine",
+	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:I}", "end", "receiver",
+			 "partner_authenticated", authenticated, "machine",
 			 machine_json(&far->machine), "path", path_json(&far->path), "backend",
 			 backend_json(far), "overhead", overhead_json(far), "window_ns",
 			 (json_int_t)far->window_ns);
@@ -375,7 +376,7 @@ json_t *record_json(const struct record *r)
 	put_if(o, "cost", costs_json(r));
 	put(o, "sockets", sockets_json(r));
 	if (r->far)
-		put(o, "peer", peer_json(r->far));
+		put(o, "peer", peer_json(r->far, r->partner_authenticated));
 	return o;
 }
 
