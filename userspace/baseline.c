@@ -12,6 +12,7 @@
 #include "userspace/baseline/suite.h"
 #include "userspace/common/foreign.h"
 #include "userspace/common/global_tgid.h"
+#include "userspace/common/pid_namespace.h"
 #include "userspace/trace/keep.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
@@ -95,10 +96,13 @@ int main(int argc, char **argv)
 		suite_list(stdout);
 		return flush_stdout() ? EXIT_BROKEN : EXIT_FINE;
 	}
-	name_run(&s);
-	/* First: a file opened before could not be named from the new mount namespace. */
-	if (!geteuid())
+	/* First: a file opened before could not be named from a new mount namespace. */
+	if (!geteuid()) {
+		if (pid_namespace_settle("baseline"))
+			return EXIT_REFUSED;
 		tracefs_reach();
+	}
+	name_run(&s);
 	result = check_dir(s.settings.dir);
 	if (result)
 		return result;

@@ -2,9 +2,10 @@
 """Makes baseline records and runs without probes, of prices that are easy to add up."""
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from helpers.pictures import made
+from helpers.pictures import DATA, made
 
 MACHINE = {"cpu_model": "Example CPU", "cpus": 2, "kernel": "6.12.0", "arch": "x86_64"}
 SIZES = (8, 64, 512, 4096, 32768)
@@ -12,11 +13,22 @@ SIZES = (8, 64, 512, 4096, 32768)
 
 def row(name: str, value: float, unit: str = "ns", points: dict[float, float] | None = None,
         status: str = "valid") -> dict[str, Any]:
-    """One row as tools/baseline writes it, as far as readers look."""
-    curve = {"x": "x", "points": [{"x": x, "value": y} for x, y in points.items()]} \
-        if points else None
-    return {"row": name, "unit": unit, "status": status, "measured": {"value": value},
-            "curve": curve, "why": None if status == "valid" else "a neighbour"}
+    """One row as tools/baseline writes it; `points` are its curve."""
+    spread = {"value": value, "low": value, "high": value}
+    curve = {"x_unit": "bytes", "unit": unit, "points": [
+        {"x": x, "value": y, "low": y, "high": y, "n": 1, "disk_bytes": None}
+        for x, y in points.items()]} if points else None
+    measured = {**spread, "interval": "range of runs", "mean": value, "sd": None,
+                "trimmed_mean": None, "runs": 1, "rounds": 1, "calls": 1, "waited_share": None,
+                "values": [value]}
+    held = {"means": "a call is made", "counter": "calls", "relation": "exactly", "expected": 1,
+            "slack": 0, "counted": 1, "held": True}
+    return {"row": name, "family": "made", "title": name, "unit": unit, "in_summary": False,
+            "status": status, "why": None if status == "valid" else "a neighbour", "how": None,
+            "estimate": {"hardware": None, "hardware_basis": "", "software": None,
+                         "software_basis": "", "prediction": None},
+            "measured": measured if status in ("valid", "unchecked") else None, "curve": curve,
+            "seconds": 0, "proof": {"calls": 1, "invariants": [held]}}
 
 
 def baseline(**changes: dict[str, Any]) -> dict[str, Any]:
@@ -30,8 +42,8 @@ def baseline(**changes: dict[str, Any]) -> dict[str, Any]:
                                points={n: 500.0 + 1000 * n for n in (1, 2, 4, 8, 16)}),
         "write_pieces": row("write-pieces", 520.0, points={n: 500.0 + 20 * n for n in (1, 2, 4, 8)}),
         "write_whole": row("write-whole", 450.0), **changes}
-    return {"schema": "copyscope.baseline/1", "id": "20261120T000000.000-1", "machine": MACHINE,
-            "rows": list(rows.values())}
+    real = json.loads((DATA / "baseline-host.json").read_text())
+    return {**real, "machine": {**real["machine"], **MACHINE}, "rows": list(rows.values())}
 
 
 def timed(variant: str, size: int, time_ns: float, **changes: Any) -> dict[str, Any]:

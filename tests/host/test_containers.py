@@ -2,6 +2,7 @@
 """In namespaces a run counts its own bytes and nobody else's, whatever numbers its processes bear."""
 import contextlib
 import errno
+import json
 import subprocess
 from pathlib import Path
 
@@ -205,3 +206,39 @@ def test_a_user_namespace_without_nobody_is_told():
 def test_a_user_namespace_in_a_network_namespace_of_others_is_told():
     run = start_mapped("0 0 65536\n", "A3", *PRIME, "--no-probes", others=())
     check_refused(records.finish(run), "unshare --net")
+
+
+# The other tools
+
+BASELINE = records.ROOT / "build" / "baseline"
+ROWS = ("process", "remote-sequential", "tcp-rtt-remote")
+
+
+def baseline_in(place):
+    """What a short baseline in some namespaces leaves; its record is on stdout."""
+    only = [word for row in ROWS for word in ("--only", row)]
+    return subprocess.run([*place, BASELINE, "--quick", "--runs", "2", *only, "--json", "-"],
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("place", [PID, PID_FOREIGN_PROC], ids=["own /proc", "foreign /proc"])
+def test_the_baseline_proves_its_rows_in_a_pid_namespace(place):
+    done = baseline_in(place)
+    assert done.returncode == 0, done.stderr
+    rows = {each["row"]: each["status"] for each in json.loads(done.stdout)["rows"]}
+    assert {rows[row] for row in ROWS} == {"valid"}
+
+
+def test_the_baseline_says_what_its_children_lack():
+    done = baseline_in(("unshare", "--pid", "--"))
+    assert (done.returncode, done.stdout) == (REFUSED, "")
+    assert "--fork" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_a_sweep_is_made_in_a_pid_namespace(tmp_path):
+    words = ("--profile standard --variants A1,A3 --sizes 4k --threads 1 --repeats 1 --seconds 0.1 "
+             "--quiet --out")
+    done = subprocess.run([*PID, records.ROOT / "tools" / "sweep", *words.split(), tmp_path / "out"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == 2

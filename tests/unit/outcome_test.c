@@ -139,6 +139,32 @@ static void an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_end
 	assert_int_equal(made_law(&m, "end to end")->residual, 93);
 }
 
+static void a_signal_before_the_first_byte_leaves_nothing_to_judge(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	memset(m.app, 0, sizeof(m.app));
+	m.r.outcome.interrupt_signal = SIGINT;
+	judge(&m, exited(0), exited(0));
+	says(&m, RUN_INTERRUPTED, "signal 2 (SIGINT) ended it before its time; no byte had been sent");
+	assert_false(outcome_is_sound(&m.r));
+}
+
+static void an_end_that_somebody_else_stopped_interrupts(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	m.r.app[END_RECEIVER].stopped_by = SIGTERM;
+	judge(&m, exited(0), exited(0));
+	says(&m, RUN_INTERRUPTED, "signal 15 (SIGTERM) to the client ended it before its time");
+	/* Unless that was us, because of what had failed. */
+	m.r.outcome.end[END_RECEIVER].hurried = true;
+	outcome_decide(&m.r);
+	says(&m, RUN_COMPLETE, "");
+}
+
 static void what_failed_before_a_signal_has_failed(void **state)
 {
 	struct made m;
@@ -162,6 +188,8 @@ int main(void)
 		cmocka_unit_test(a_run_that_sent_nothing_has_failed),
 		cmocka_unit_test(a_signal_interrupts_and_what_arrived_is_still_judged),
 		cmocka_unit_test(an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_ends),
+		cmocka_unit_test(a_signal_before_the_first_byte_leaves_nothing_to_judge),
+		cmocka_unit_test(an_end_that_somebody_else_stopped_interrupts),
 		cmocka_unit_test(what_failed_before_a_signal_has_failed),
 	};
 

@@ -15,7 +15,8 @@ import pytest
 from helpers import baseline
 
 from copyscope.baseline import agree, command, figures, keep, mistakes
-from copyscope.baseline.records import BadBaseline, Baseline, load
+from copyscope.baseline.records import Baseline, load
+from copyscope.documents import BadRecord
 
 MADE = json.loads(baseline.MADE.read_text())
 
@@ -126,18 +127,18 @@ def test_intervals_apart_disagree():
 
 
 def test_records_without_a_common_row_are_refused(tmp_path, capsys):
-    empty = {**MADE, "rows": []}
+    empty = {**MADE, "rows": [{**MADE["rows"][0], "row": "another"}]}
     (tmp_path / "empty.json").write_text(json.dumps(empty))
     assert command.main(["agree", str(baseline.MADE), str(tmp_path / "empty.json")]) == 2
     assert "no row is measured in both" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text, said", [("", "not JSON"), ("[]", "no record"),
-                                        ('{"schema": "copyscope.run/1"}', "no record"),
-                                        ('{"schema": "copyscope.baseline/1"}', "lacks")])
+@pytest.mark.parametrize("text, said", [
+    ("", "JSON: "), ("[]", "schema: it is null"), ('{"schema": "copyscope.run/1"}', "schema: "),
+    ('{"schema": "copyscope.baseline/1"}', "id: it is missing")])
 def test_what_is_no_record_is_refused(tmp_path, text, said):
     (tmp_path / "file").write_text(text)
-    with pytest.raises(BadBaseline, match=said):
+    with pytest.raises(BadRecord, match=said):
         load(tmp_path / "file")
 
 

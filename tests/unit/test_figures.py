@@ -8,7 +8,7 @@ import math
 import resource
 
 import pytest
-from helpers import pictures
+from helpers import pictures, plans
 from helpers.pictures import as_records, counted, faults_of_text, made, sweep, variance, words
 
 from copyscope import spread
@@ -206,11 +206,8 @@ def test_a_full_disk_names_the_figure_and_spares_the_old_one(tmp_path, monkeypat
 def test_labels_that_make_the_same_name_get_files_of_their_own(tmp_path):
     documents = sweep(("A1", "A2"), (4096,), (1,), 1)
     folder = pictures.write(tmp_path / "in" / "runs", documents).parent
-    points = [{"name": label, "label": label, "size": 4096, "threads": 1}
-              for label in ("a_b", "a-b")]
-    (folder / "plan.json").write_text(json.dumps({
-        "profile": "mine", "mode": "corrected", "repeats": 1, "points": points, "settings": {
-            "figures_of": "all", "throughput_is": "elapsed", "latency_is": "measured"}}))
+    points = [plans.point(label, label) for label in ("a_b", "a-b")]
+    (folder / "plan.json").write_text(json.dumps(plans.plan(points)))
     for file, point in zip(sorted((folder / "runs").iterdir()), points):
         file.rename(folder / "runs" / f"{point['name']}.r1.json")
     done = pictures.plot(folder, "--out", tmp_path / "out")
@@ -297,8 +294,8 @@ def test_figures_of_a_sweep_show_what_its_tables_say(tmp_path):
     documents = sweep(("A1", "A2"), (4096,), (1,), 1, workload__seconds=2.0)
     documents[1]["workload"]["receiver"] = "recvmsg"
     pictures.write(tmp_path / "runs", documents)
-    (tmp_path / "plan.json").write_text(json.dumps({"settings": {
-        "figures_of": "all", "throughput_is": "nominal", "latency_is": "size/throughput"}}))
+    (tmp_path / "plan.json").write_text(json.dumps(plans.plan(
+        throughput_is="nominal", latency_is="size/throughput")))
     points = [Point(label, label, 4096, 1, 1, "mine", "as-published") for label in ("A1", "A2")]
     records = [Record(data, tmp_path / "runs" / "0.json", point)
                for data, point in zip(documents, points)]
@@ -315,8 +312,8 @@ def test_figures_of_a_sweep_show_what_its_tables_say(tmp_path):
 def test_a_sweep_run_that_nothing_arrived_in_is_no_zero(tmp_path):
     data = made(workload__seconds=2.0, workload__received_bytes=0, workload__messages=0,
                 timing__throughput_gbps=None, timing__latency_us=None, workload__bytes=4096)
-    (tmp_path / "plan.json").write_text(json.dumps({"settings": {
-        "figures_of": "all", "throughput_is": "nominal", "latency_is": "size/throughput"}}))
+    (tmp_path / "plan.json").write_text(json.dumps(plans.plan(
+        throughput_is="nominal", latency_is="size/throughput")))
     point = Point("A3", "A3", 512, 1, 1, "mine", "as-published")
     group, = groups.split([Record(data, tmp_path / "runs" / "0.json", point)])
     for name in ("throughput_gbps-by-size", "latency_us-by-size", "speedup-by-threads"):

@@ -59,7 +59,8 @@ def test_a_row_shows_the_numbers_of_its_record(tmp_path):
 
 def test_what_was_not_measured_is_a_dash_and_an_empty_field(tmp_path):
     def hide(data):
-        data["sites"]["reshape"]["bytes"] = None
+        data["sites"]["reshape"].update(bytes=None, calls=None, how="not_measured",
+                                        why="nothing looked")
     row = rows.row(left_by_a_guest(tmp_path, hide), CELL)
     assert table.line(row)[table.HEAD.index("reshaped")] == "-"
     found, = csv.DictReader(io.StringIO(table.sheet([row])))

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from helpers import plans
 from helpers.pictures import REAL
 
 from copyscope import records
@@ -87,10 +88,12 @@ def test_what_is_gone_is_named(place, key):
 
 
 @pytest.mark.parametrize("text, key", [
-    ("[]", "profile"), ('{"profile": "x"}', "mode"),
-    ('{"profile": "x", "mode": "corrected", "repeats": 1, "points": [{"name": "x"}], "settings": '
-     '{"figures_of": "all", "throughput_is": "elapsed", "latency_is": "measured"}}',
-     "points[0].label"), ("{", "JSON")])
+    ("[]", "schema"), ('{"schema": "copyscope.plan/1", "mode": "corrected"}', "profile"),
+    (json.dumps(plans.plan([{"name": "x"}])), "points[0].label"),
+    (json.dumps(plans.plan(repeats=10 ** 7)), "repeats"),
+    (json.dumps(plans.plan([plans.point("a"), plans.point("a")])), "points.name"),
+    (json.dumps(plans.plan(map(plans.point, map(str, range(11))), repeats=10000)), "repeats"),
+    ("{", "JSON")])
 def test_a_damaged_plan_is_named(tmp_path, text, key):
     (tmp_path / "plan.json").write_text(text)
     with pytest.raises(BadRecord) as caught:

@@ -6,9 +6,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-from copyscope.records import BadRecord, Record, read_json
+from copyscope import documents
+from copyscope.documents import BadRecord
+from copyscope.records import Record
 
-SCHEMA = "copyscope.baseline/1"
 TO_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
 # What must agree for a baseline to say anything of a run.
 SAME = ("cpu_model", "cpus", "kernel", "arch")
@@ -30,24 +31,12 @@ class Costs:
 
     def __init__(self, data: dict[str, Any], source: object) -> None:
         self.data, self.source = data, source
-        self.rows = {row["row"]: row for row in data["rows"]}
+        self.rows = documents.by_name(data["rows"], "row", source, "rows")
 
     @classmethod
     def load(cls, source: Path) -> "Costs":
         """Load a record; raise BadRecord if it is none."""
-        data = read_json(source)
-        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-            raise BadRecord(source, "schema", f"it is not \"{SCHEMA}\"",
-                            "give a record that tools/baseline --json wrote")
-        try:
-            costs = cls(data, source)
-            for key in SAME:
-                _ = data["machine"][key]
-            _ = costs.id
-        except (KeyError, TypeError) as error:
-            raise BadRecord(source, str(error).strip("'\""), "it is missing",
-                            "run tools/baseline again") from None
-        return costs
+        return cls(documents.load(source, "baseline", "run tools/baseline again"), source)
 
     @property
     def id(self) -> str:

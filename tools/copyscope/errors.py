@@ -1,5 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The ways a command ends early, each with its exit status."""
+"""The ways a command ends early, each with its exit status, and how messages show foreign text."""
+from __future__ import annotations
+
+import re
+
+# As userspace/common/foreign.h has it: of a longer word its beginning and its end are shown.
+MOST_SHOWN, END_SHOWN = 200, 57
+MOST_OF_A_LINE = 2000
+# Printable, but they turn the direction of what follows.
+TURNING = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def escaped(text: str) -> str:
+    """Text in which nothing commands a terminal: such characters become \\n, \\x1b and the like."""
+    if text.isprintable() and not TURNING.search(text):
+        return text
+    return "".join(each if each.isprintable() and not TURNING.match(each) else
+                   repr(each)[1:-1] if ord(each) < 0x80 else
+                   each.encode("unicode_escape").decode() for each in text)
+
+
+def shown(text: str, most: int = MOST_SHOWN) -> str:
+    """Foreign text as a message may show it: escaped and, where it is long, shortened."""
+    text = escaped(text[:10 * most] + text[-10 * most:] if len(text) > 20 * most else text)
+    end = END_SHOWN * most // MOST_SHOWN
+    return text if len(text) <= most else f"{text[:most - end - 3]}...{text[-end:]}"
+
+
+def one_line(text: str) -> str:
+    """A message with foreign words in it, as it may be printed: no word and no line too long."""
+    words = [shown(word) if len(word) > MOST_SHOWN else word for word in text.split(" ")]
+    return shown(" ".join(words), MOST_OF_A_LINE)
 
 
 class CommandError(Exception):

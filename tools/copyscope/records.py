@@ -2,14 +2,18 @@
 """Loads run records and answers questions about them: None is always "not measured", never 0."""
 from __future__ import annotations
 
-import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterable
 
-from copyscope.errors import Unusable
+from copyscope import documents
+from copyscope.documents import BadRecord, check_form, described, parse_json, read_json
 
 SCHEMA = "copyscope.run/1"
+# Of one plan: more take weeks.
+MOST_RUNS = 100_000
+AGAIN = "run trace_run again"
 SITES = ("user_gather", "tx_copy", "tx_reference", "tx_splice", "late_copy", "reshape",
          "rx_copy", "rx_map", "rx_splice", "rx_discard")
 # The sites where a processor copies payload; the others hand over pages or drop bytes.
@@ -49,28 +53,14 @@ LATENCY: dict[str, tuple[type, ...]] = {
     "timing.latency_us.what": (str,),
     **{f"timing.latency_us.{each}": NUMBER for each in ("mean", "p50", "p99")},
 }
-PLAN: dict[str, tuple[type, ...]] = {
-    "profile": (str,), "mode": (str,), "repeats": (int,), "points": (list,),
-    **{f"settings.{each}": (str,) for each in ("figures_of", "throughput_is", "latency_is")},
-}
-PLANNED: dict[str, tuple[type, ...]] = {
-    "name": (str,), "label": (str,), "size": (int,), "threads": (int,),
-}
 # What every reader relies on in each element of a list.
 IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
-    "laws": {"law": (str,), "status": (str,)},
+    "laws": {"law": (str,), "status": (str,), "residual": (int, MAYBE)},
     "causes": {"cause": (str,), "site": (str,), "bytes": (int, MAYBE), "remedy": (str, MAYBE)},
     "sockets": {"end": (str, MAYBE), "connection": (int, MAYBE), "messages": (int, MAYBE),
                 "latency_mean_us": (*NUMBER, MAYBE), "counts.returned_bytes": (int,),
                 "sites.reshape.bytes": (int, MAYBE)},
 }
-
-
-class BadRecord(Unusable):
-    """One line that names the file, the key and what to do."""
-
-    def __init__(self, source: object, key: str, problem: str, remedy: str) -> None:
-        super().__init__(f"{source}: {key}: {problem}; {remedy}")
 
 
 @dataclass(frozen=True)
@@ -255,14 +245,15 @@ class Record:
 
     def first_socket(self) -> dict[str, Any] | None:
         """Return the books of the receiving socket that connected first."""
-        return next((each for each in self.sockets("receiver") if each.get("connection") == 1), None)
+        return next((each for each in self.sockets("receiver") if each.get("connection") == 1),
+                    None)
 
 
 def check(data: Any, source: object) -> None:
     """Raise BadRecord unless `data` is a run record with the keys that readers rely on."""
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         found = data.get("schema") if isinstance(data, dict) else None
-        raise BadRecord(source, "schema", f"it is {json.dumps(found)}, not \"{SCHEMA}\"",
+        raise BadRecord(source, "schema", f"it is {described(found)}, not \"{SCHEMA}\"",
                         "give run records only, as trace_run --json writes them")
     check_keys(data, NEEDED, source)
     check_keys(data, OPTIONAL, source, needed=False)
@@ -271,10 +262,11 @@ def check(data: Any, source: object) -> None:
     for name, keys in IN_LISTS.items():
         for number, each in enumerate(data[name]):
             check_keys(each, keys, source, f"{name}[{number}].")
+    check_form(data, "run", source, AGAIN)
 
 
 def check_keys(data: Any, keys: dict[str, tuple[type, ...]], source: object, at: str = "",
-               needed: bool = True, remedy: str = "run trace_run again") -> None:
+               needed: bool = True) -> None:
     """Raise BadRecord unless each dotted key is there, if needed, with one of its types."""
     for key, types in keys.items():
         value, there = data, True
@@ -284,33 +276,10 @@ def check_keys(data: Any, keys: dict[str, tuple[type, ...]], source: object, at:
                 break
             value = value[part]
         if not there and needed:
-            raise BadRecord(source, at + key, "it is missing", remedy)
-        if there and (not isinstance(value, types) or isinstance(value, bool) and bool not in types):
-            raise BadRecord(source, at + key, f"{json.dumps(value)[:40]} is not of its type",
-                            remedy)
-
-
-def refuse_constant(name: str) -> None:
-    """JSON has no NaN or Infinity; Python would read them."""
-    raise ValueError(f"{name} is not JSON")
-
-
-def parse_json(text: str | bytes, source: object) -> Any:
-    """Read JSON; raise BadRecord with one line if it is none."""
-    try:
-        return json.loads(text, parse_constant=refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise BadRecord(source, "JSON", " ".join(str(error).split())[:120],
-                        "the file is damaged: remove it") from None
-
-
-def read_json(source: Path) -> Any:
-    """Read one JSON file; raise BadRecord with one line if it is none."""
-    try:
-        return parse_json(source.read_bytes(), source)
-    except OSError as error:
-        raise BadRecord(source, "file", error.strerror or "cannot be read",
-                        "check the name and its permissions") from None
+            raise BadRecord(source, at + key, "it is missing", AGAIN)
+        truth = isinstance(value, bool) and bool not in types
+        if there and (truth or not isinstance(value, types)):
+            raise BadRecord(source, at + key, f"{described(value)} is not of its type", AGAIN)
 
 
 def record_of(text: str, source: Path) -> Record:
@@ -327,19 +296,33 @@ def load_record(source: Path, point: Point | None = None) -> Record:
     return Record(data, source, point)
 
 
+def load_plan(folder: Path) -> dict[str, Any]:
+    """Load the plan of a sweep's folder."""
+    source, remedy = folder / "plan.json", "run the sweep again into another folder"
+    plan = documents.load(source, "plan", remedy)
+    documents.by_name(plan["points"], "name", source, "points")
+    if len(plan["points"]) * plan["repeats"] > MOST_RUNS:
+        raise BadRecord(source, "repeats", f"{len(plan['points'])} points of {plan['repeats']} "
+                        f"repeats are more than {MOST_RUNS} runs", remedy)
+    return plan
+
+
+def point_of(plan: dict[str, Any], points: dict[str, dict[str, Any]], run: str) -> Point | None:
+    """The point that a run is of, by the name of its file; None if the plan has no such run."""
+    parts = re.fullmatch(r"(.+)\.r([1-9][0-9]{0,5})", run)
+    planned = points.get(parts[1]) if parts else None
+    if not parts or not planned or int(parts[2]) > plan["repeats"]:
+        return None
+    return Point(parts[1], planned["label"], planned["size"], planned["threads"], int(parts[2]),
+                 plan["profile"], plan["mode"], plan["settings"]["figures_of"] == "first")
+
+
 def load_sweep(folder: Path) -> list[Record]:
     """Load the runs of a sweep's folder, each with the point that its plan says it is of."""
-    source = folder / "plan.json"
-    plan, remedy = read_json(source), "run the sweep again into another folder"
-    check_keys(plan, PLAN, source, remedy=remedy)
-    for number, each in enumerate(plan["points"]):
-        check_keys(each, PLANNED, source, f"points[{number}].", remedy=remedy)
-    points = {f"{each['name']}.r{repeat}": Point(
-        each["name"], each["label"], each["size"], each["threads"], repeat,
-        plan["profile"], plan["mode"], plan["settings"]["figures_of"] == "first")
-        for each in plan["points"] for repeat in range(1, plan["repeats"] + 1)}
-    runs = sorted((folder / "runs").glob("*.json"))
-    return [load_record(run, points.get(run.stem)) for run in runs]
+    plan = load_plan(folder)
+    points = {each["name"]: each for each in plan["points"]}
+    return [load_record(run, point_of(plan, points, run.stem))
+            for run in sorted((folder / "runs").glob("*.json"))]
 
 
 def load_records(sources: Iterable[str | Path]) -> list[Record]:

@@ -91,7 +91,9 @@ static void set_interrupted(const struct record *r, struct run_outcome *o, const
 	char number[32], on_the_way[64] = "";
 
 	signal_text(o->interrupt_signal ? o->interrupt_signal : r->app[stopped].stopped_by, number);
-	if (lacking && !*fault)
+	if (!*fault && !r->app[END_SENDER].sum.accepted_bytes)
+		snprintf(on_the_way, sizeof(on_the_way), "; no byte had been sent");
+	else if (lacking && !*fault)
 		snprintf(on_the_way, sizeof(on_the_way), "; %" PRIu64 " bytes were still on their way",
 			 lacking);
 	o->status = RUN_INTERRUPTED;
@@ -162,7 +164,8 @@ bool outcome_is_sound(const struct record *r)
 
 	ends_fault(r, fault, sizeof(fault));
 	return r->outcome.status != RUN_FAILED &&
-	       (r->outcome.status != RUN_INTERRUPTED || (!*fault && !outcome_undelivered_bytes(r)));
+	       (r->outcome.status != RUN_INTERRUPTED ||
+		(!*fault && r->app[END_SENDER].sum.accepted_bytes && !outcome_undelivered_bytes(r)));
 }
 
 void outcome_excuse_laws(struct record *r)

@@ -20,7 +20,7 @@ void outcome_decide(struct record *r);
 /* Bytes that a sender was told were accepted and that nobody received. */
 uint64_t outcome_undelivered_bytes(const struct record *r);
 
-/* False if an end was cut short or bytes were on their way: then laws that need both ends say nothing,
+/* False if an end was cut short, bytes were on their way or none was sent: then laws that need both ends say nothing,
  * and the run is no success. */
 bool outcome_is_sound(const struct record *r);
 

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "userspace/common/global_tgid.h"
-#include "userspace/common/own_proc.h"
+#include "userspace/common/pid_namespace.h"
 #include "userspace/trace/launch.h"
 
 /* The first user namespace (PROC_USER_INIT_INO, include/linux/proc_ns.h). */
@@ -165,37 +165,14 @@ static int check_nobody(void)
 	return -EPERM;
 }
 
-/* unshare --pid without --fork: the shell's children are to live in a namespace that it is not in,
- * whose first process takes all others along when it ends. */
-static int check_children(void)
-{
-	struct stat own, theirs;
-
-	if (stat("/proc/self/ns/pid", &own) || (!stat("/proc/self/ns/pid_for_children", &theirs) &&
-						 own.st_ino == theirs.st_ino))
-		return 0;
-	fprintf(stderr, "trace_run: its children would live in another PID namespace: give unshare "
-		"--fork besides --pid\n");
-	return -EINVAL;
-}
-
 int permits_look(void)
 {
-	int err;
-
 	if (geteuid()) {
 		fprintf(stderr, "trace_run: needs root to attach probes: run it with sudo\n");
 		return -EPERM;
 	}
-	err = own_proc();
-	if (err) {
-		fprintf(stderr, "trace_run: /proc is not of this PID namespace, and mounting it is "
-			"refused (%s): start it with unshare --mount-proc\n", strerror(-err));
-		return err;
-	}
-	err = check_children();
-	if (err)
-		return err;
+	if (pid_namespace_settle("trace_run"))
+		return -EPERM;
 	if (access("/sys/kernel", F_OK)) {
 		fprintf(stderr, "trace_run: /sys is not mounted: mount -t sysfs sysfs /sys\n");
 		return -ENOENT;

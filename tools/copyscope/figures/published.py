@@ -6,15 +6,14 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from copyscope.records import Record, read_json
+from copyscope.records import Record, load_plan
 from copyscope.sweep import values
 
 
 @functools.lru_cache(maxsize=None)
 def plan_settings(folder: Path) -> dict[str, Any] | None:
     """What the plan of a sweep's folder says of how numbers are meant."""
-    plan = read_json(folder / "plan.json")
-    return plan.get("settings") if isinstance(plan, dict) else None
+    return load_plan(folder)["settings"]
 
 
 def settings_of(record: Record) -> dict[str, Any] | None:

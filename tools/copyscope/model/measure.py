@@ -2,10 +2,10 @@
 """Measures what the model needs: the baseline's prices, and the runs of the profile model."""
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
+from copyscope import documents
 from copyscope.output_folder import OutputFolder, has_line
 from copyscope.sweep import command as sweep
 from copyscope.sweep import launch
@@ -36,9 +36,11 @@ class Failed(CommandError):
 def doubts(record: bytes) -> str:
     """Which rows of a record are not valid, and why."""
     try:
-        rows = json.loads(record)["rows"]
-    except ValueError:
-        rows = []
+        data = documents.parse_json(record, "the baseline's record")
+        documents.check(data, "baseline", "the baseline's record", "run it again")
+    except documents.BadRecord:
+        return "it failed, see above"
+    rows = data["rows"]
     found = [f"{row['row']} is {row['status']}: {row['why']}" for row in rows
              if row["status"] != "valid"]
     return "; ".join(found) or "it failed, see above"

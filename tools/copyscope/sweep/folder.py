@@ -10,7 +10,7 @@ from typing import Any
 
 from copyscope.errors import Unusable
 from copyscope.output_folder import OutputFolder, has_schema
-from copyscope.records import BadRecord, Record, load_record, read_json
+from copyscope.records import BadRecord, Record, load_plan, load_record
 
 from . import plan as plans
 
@@ -77,7 +77,7 @@ class Folder:
     def keep_plan(self) -> None:
         """Write the plan anew, or hold it against the one that runs were made by."""
         file = self.root / "plan.json"
-        different = plans.differs(read_json(file), self.plan)
+        different = plans.differs(load_plan(self.root), self.plan)
         # A slip that no run came of, such as a wrong --kernel, binds nobody.
         if different and (self.runs_files.names() or self.failures()):
             raise Unusable(f"{file}: {different}: another plan was begun there; "

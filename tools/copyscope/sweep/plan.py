@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from copyscope.errors import Unusable
+from copyscope.records import MOST_RUNS
 from .profile import LEAST_BYTES, MOST_BYTES, MOST_THREADS, Profile
 
 SCHEMA = "copyscope.plan/1"
@@ -73,6 +74,10 @@ def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,
     check_range("--sizes", sizes, LEAST_BYTES, MOST_BYTES)
     check_range("--threads", threads, 1, MOST_THREADS)
     variants = choose_variants(profile, labels)
+    count = len(variants) * len(sizes) * len(threads) * repeats
+    if count > MOST_RUNS:
+        raise Unusable(f"{count} runs are more than {MOST_RUNS}: take fewer --sizes, --threads or "
+                       "--repeats")
     key = f"{profile.name} {profile.mode}"
     return {
         "schema": SCHEMA, "profile": profile.name, "mode": profile.mode, "title": profile.title,
@@ -114,8 +119,6 @@ def duration_s(plan: dict[str, Any]) -> float:
     return len(plan["points"]) * plan["repeats"] * (plan["seconds"] + overhead)
 
 
-def differs(old: Any, new: dict[str, Any]) -> str:
+def differs(old: dict[str, Any], new: dict[str, Any]) -> str:
     """The first key in which two plans differ, "" if none."""
-    if not isinstance(old, dict):
-        return "schema"
     return next((key for key in [*new, *old] if old.get(key) != new.get(key)), "")

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+"""In PID namespaces of the oldest kernel the other backend counts its own bytes and no others."""
+import pytest
+
+from guest.boots import boot
+from helpers import records
+from helpers.books import PRIME_BYTES, PRIME_MESSAGES, check_books
+
+# 5.10 has no cookies for uprobes: libbpf looks the sender up in /proc by its pid.
+RELEASE = "5.10"
+RUNS = ("own", "nested", "foreign_proc", "stranger")
+
+
+@pytest.fixture(scope="module", name="outcome")
+def one_boot(tmp_path_factory):
+    """All runs of this file in one boot."""
+    return boot(RELEASE, tmp_path_factory.mktemp("containers"),
+                ["tests/guest/containers.sh", "A1", PRIME_BYTES, 2, "--messages", PRIME_MESSAGES],
+                [])
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_every_byte_is_found_in(run, outcome):
+    assert outcome.status(run) == 0, outcome.errors(run)
+    record = outcome.record(run)
+    check_books(record, PRIME_MESSAGES)
+    assert record["backend"]["name"] == "trampoline"
+
+
+def test_the_stranger_bore_the_sender_s_number(outcome):
+    held = {each["end"]: each["pid"] for each in outcome.record("stranger")["sockets"]}
+    assert held["sender"] == int(outcome.text("stranger.pid"))
+    assert records.site(outcome.record("stranger"), "rx_copy") == PRIME_BYTES * PRIME_MESSAGES
