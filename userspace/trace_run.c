@@ -147,7 +147,7 @@ static int try_once(const struct try *t, void *arg)
 	err = keep_reserve(&run->keep, "trace_run", run->options.json, name);
 	if (err)
 		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
-	if (permits_check(!run->options.no_probes))
+	if (permits_check(!run->options.no_probes, path_captures(&run->options.wish)))
 		goto out;
 	tree_path("build/workload", run->workload, sizeof(run->workload));
 	for (int e = 0; e < END_COUNT; e++)

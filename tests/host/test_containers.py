@@ -151,8 +151,23 @@ def test_a_filter_that_refuses_is_named(call, error):
     check_refused(done, f"{call}()", "seccomp=unconfined")
 
 
+FEW = ("sys_admin", "net_admin", "bpf", "perfmon", "syslog", "setuid", "setgid", "setpcap", "kill")
+
+
+@pytest.mark.parametrize("more", ["--path lo", "--optmem 4096", "--no-sg", "--cost"])
+def test_few_capabilities_are_enough(more):
+    place = ("setpriv", f"--bounding-set=-all,{','.join(f'+{each}' for each in FEW)}", "--")
+    done = records.finish(start_in(place, "A3", 65536, 2, "--messages", 10, *more.split()))
+    assert done.code == 0, done.err
+
+
+def test_a_capture_takes_a_capability_more():
+    place = ("setpriv", "--bounding-set=-net_raw", "--")
+    check_refused(records.finish(start_in(place, "A3", *PRIME, "--tap", "tx")), "CAP_NET_RAW")
+
+
 @pytest.mark.parametrize("lacks", ["sys_admin", "net_admin", "setuid", "setgid", "kill", "bpf",
-                                   "perfmon", "syslog", "bpf,perfmon"])
+                                   "perfmon", "syslog", "setpcap", "bpf,perfmon"])
 def test_capabilities_that_are_missing_are_named(lacks):
     words = [f"-{each}" for each in lacks.split(",")]
     place = ("setpriv", f"--bounding-set={','.join(words)}", "--")

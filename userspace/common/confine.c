@@ -124,17 +124,27 @@ static int become_nobody(void)
 	return 0;
 }
 
+static bool is_held(cap_t held, cap_value_t cap)
+{
+	cap_flag_value_t has;
+
+	return !cap_get_flag(held, cap, CAP_PERMITTED, &has) && has == CAP_SET;
+}
+
+/* The root of a container may not have all of them. */
 static int keep_capabilities(uint64_t kept)
 {
-	cap_t caps = cap_init();
-	int err = caps ? 0 : -errno;
+	cap_t caps = cap_init(), held = cap_get_proc();
+	int err = caps && held ? 0 : -errno;
 
 	for (cap_value_t cap = 0; !err && cap < 64; cap++)
-		if (kept >> cap & 1 && (cap_set_flag(caps, CAP_PERMITTED, 1, &cap, CAP_SET) ||
-					cap_set_flag(caps, CAP_EFFECTIVE, 1, &cap, CAP_SET)))
+		if (kept >> cap & 1 && is_held(held, cap) &&
+		    (cap_set_flag(caps, CAP_PERMITTED, 1, &cap, CAP_SET) ||
+		     cap_set_flag(caps, CAP_EFFECTIVE, 1, &cap, CAP_SET)))
 			err = -errno;
 	if (!err && (cap_set_proc(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
 		err = -errno;
+	cap_free(held);
 	cap_free(caps);
 	return err;
 }

@@ -37,6 +37,11 @@ bool path_known(const char *kind)
 	return kind_of(kind) >= 0;
 }
 
+bool path_captures(const struct path_wish *wish)
+{
+	return wish->tap[TAP_TX] || wish->tap[TAP_RX] || wish->tap[TAP_OTHER];
+}
+
 int path_check(const struct path_wish *wish)
 {
 	int kind = kind_of(wish->kind);

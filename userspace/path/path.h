@@ -83,6 +83,9 @@ struct path {
 /* True if the kind is one that this build can arrange. */
 bool path_known(const char *kind);
 
+/* True if packets are to be captured somewhere. */
+bool path_captures(const struct path_wish *wish);
+
 /*
  * Finds out whether the wish can be granted here, before anything is touched: 0, -EINVAL for a
  * wish that makes no sense, another -errno for a system that refuses; one line printed.

@@ -198,8 +198,8 @@ static void check_switches(const struct path_wish *wish)
 	if (ipv6 && wish->mtu && wish->mtu < MTU_MIN_IPV6)
 		options_fail("%s", "--mtu: IPv6 needs at least 1280");
 	if (!strcmp(wish->kind, "peer") &&
-	    (wish->tap[TAP_TX] || wish->tap[TAP_RX] || wish->tap[TAP_OTHER] || wish->no_sg ||
-	     wish->no_tso || wish->mtu || wish->ipv6 || *wish->netem || *wish->qdisc))
+	    (path_captures(wish) || wish->no_sg || wish->no_tso || wish->mtu || wish->ipv6 ||
+	     *wish->netem || *wish->qdisc))
 		options_fail("%s", "path peer takes the hosts' devices as they are: switch them with "
 			     "ethtool(8), tc(8) or ip(8)");
 	if (*wish->netem && *wish->qdisc)

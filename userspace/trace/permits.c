@@ -29,20 +29,22 @@
 
 enum { NAMES_BYTES = 160 };
 
-/* What the run does with each; those of probes are not needed without. */
+/* What the run does with each. */
 static const struct {
 	cap_value_t capability;
 	const char *name;
-	bool for_probes;
+	enum { ALWAYS, WITH_PROBES, WITH_CAPTURES } when;
 } needed[] = {
-	{ CAP_SYS_ADMIN, "SYS_ADMIN", false },	/* network namespaces */
-	{ CAP_NET_ADMIN, "NET_ADMIN", false },	/* devices in them */
-	{ CAP_SETUID, "SETUID", false },	/* the workload becomes nobody */
-	{ CAP_SETGID, "SETGID", false },
-	{ CAP_KILL, "KILL", false },		/* and is ended as nobody */
-	{ CAP_BPF, "BPF", true },
-	{ CAP_PERFMON, "PERFMON", true },
-	{ CAP_SYSLOG, "SYSLOG", true },		/* names of the functions that copied */
+	{ CAP_SYS_ADMIN, "SYS_ADMIN", ALWAYS },	/* network namespaces */
+	{ CAP_NET_ADMIN, "NET_ADMIN", ALWAYS },	/* devices in them */
+	{ CAP_SETUID, "SETUID", ALWAYS },	/* the workload becomes nobody */
+	{ CAP_SETGID, "SETGID", ALWAYS },
+	{ CAP_SETPCAP, "SETPCAP", ALWAYS },	/* for good */
+	{ CAP_KILL, "KILL", ALWAYS },		/* and is ended as nobody */
+	{ CAP_BPF, "BPF", WITH_PROBES },
+	{ CAP_PERFMON, "PERFMON", WITH_PROBES },
+	{ CAP_SYSLOG, "SYSLOG", WITH_PROBES },	/* names of the functions that copied */
+	{ CAP_NET_RAW, "NET_RAW", WITH_CAPTURES },
 };
 
 static bool in_user_namespace(void)
@@ -67,8 +69,9 @@ static bool is_filtered(void)
 }
 
 /* What is needed and not there, as "CAP_A, CAP_B" into @names; how many that are. */
-static int missing(bool probes, char names[NAMES_BYTES])
+static int missing(bool probes, bool captures, char names[NAMES_BYTES])
 {
+	const bool asked[] = { [ALWAYS] = true, [WITH_PROBES] = probes, [WITH_CAPTURES] = captures };
 	cap_t caps = cap_get_proc();
 	cap_flag_value_t has;
 	size_t length = 0;
@@ -76,7 +79,7 @@ static int missing(bool probes, char names[NAMES_BYTES])
 
 	*names = '\0';
 	for (size_t i = 0; caps && i < sizeof(needed) / sizeof(*needed); i++) {
-		if ((needed[i].for_probes && !probes) ||
+		if (!asked[needed[i].when] ||
 		    cap_get_flag(caps, needed[i].capability, CAP_EFFECTIVE, &has) || has == CAP_SET)
 			continue;
 		length += snprintf(names + length, NAMES_BYTES - length, "%sCAP_%s",
@@ -86,11 +89,11 @@ static int missing(bool probes, char names[NAMES_BYTES])
 	return count;
 }
 
-static int check_capabilities(bool probes)
+static int check_capabilities(bool probes, bool captures)
 {
 	char names[NAMES_BYTES];
 
-	if (!missing(probes, names))
+	if (!missing(probes, captures, names))
 		return 0;
 	fprintf(stderr, "trace_run: this root lacks %s: give the container --cap-add for each, or "
 		"--privileged\n", names);
@@ -198,9 +201,9 @@ static int check_probes(void)
 	return 0;
 }
 
-int permits_check(bool probes)
+int permits_check(bool probes, bool captures)
 {
-	int err = check_capabilities(probes);
+	int err = check_capabilities(probes, captures);
 
 	/* First what no one can allow in a user namespace. */
 	if (!err && probes)

@@ -12,7 +12,8 @@
  */
 int permits_look(void);
 
-/* The second asks for all that a run will ask for, with probes or without, and touches nothing. */
-int permits_check(bool probes);
+/* The second asks for all that a run will ask for, with probes and captures or without, and touches
+ * nothing. */
+int permits_check(bool probes, bool captures);
 
 #endif
