@@ -182,6 +182,13 @@ static struct bpf_link *attach_hook(struct probes *p, const struct hook *hook)
 	return bpf_program__attach(prog);
 }
 
+/* A kernel without cookies for uprobes (before 5.15) has libbpf read the sender's /proc/PID/maps. */
+static const char *usdt_needs(int refusal)
+{
+	return refusal == ENOENT ? "; it needs /sys/bus/event_source or tracefs" :
+	       refusal == EACCES ? "; on this kernel it needs CAP_SYS_PTRACE" : "";
+}
+
 static int attach_hooks(struct probes *p, struct record *r)
 {
 	for (int i = 0; i < r->probe_count; i++) {
@@ -196,8 +203,7 @@ static int attach_hooks(struct probes *p, struct record *r)
 		}
 		probe->status = PROBE_REFUSED;
 		snprintf(probe->why, WHY_BYTES, "the kernel refused it: %s%s", strerror(errno),
-			 p->hooks[i].kind == HOOK_USDT && errno == ENOENT ?
-				 "; it needs /sys/bus/event_source or tracefs" : "");
+			 p->hooks[i].kind == HOOK_USDT ? usdt_needs(errno) : "");
 		if (p->hooks[i].rank == HOOK_PLAIN)
 			continue;
 		snprintf(r->backend_why, WHY_BYTES, "the kernel refused %s, which the %s backend needs",
