@@ -2,6 +2,7 @@
 /* Two halves come to one record: through JSON, with cookies that collide, and judged as one. */
 #include "tests/unit/made_half.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "userspace/peer/half_json.h"
@@ -132,6 +133,23 @@ static void what_one_host_did_not_measure_is_not_known_of_the_run(void **state)
 	assert_int_equal(status_of(r, "receive"), LAW_NOT_TESTABLE);
 	assert_int_equal(status_of(r, "end to end"), LAW_NOT_TESTABLE);
 	drop_record(r);
+}
+
+static void a_sum_that_no_number_holds_joins_nothing(void **state)
+{
+	struct made sender, receiver;
+	struct record *far = calloc(1, sizeof(*far)), *r = calloc(1, sizeof(*r));
+
+	made_half(&sender, END_SENDER);
+	made_half(&receiver, END_RECEIVER);
+	*r = sender.r;
+	*far = receiver.r;
+	r->ledger.total.count[COUNT_returned_bytes] = INT64_MAX;
+	assert_int_equal(join_halves(r, far), -ERANGE);
+	assert_null(r->far);
+	/* What both point at was not made by malloc. */
+	free(far);
+	free(r);
 }
 
 static void miss_runs(struct made *sender, struct made *receiver)
@@ -302,6 +320,7 @@ int main(void)
 		cmocka_unit_test(a_host_that_referenced_nothing_need_not_look_for_it),
 		cmocka_unit_test(what_one_host_did_not_measure_is_not_known_of_the_run),
 		cmocka_unit_test(what_the_receivers_probes_lost_is_lost_to_the_run),
+		cmocka_unit_test(a_sum_that_no_number_holds_joins_nothing),
 		cmocka_unit_test(a_half_that_makes_no_sense_is_refused),
 		cmocka_unit_test(numbers_that_a_sum_could_not_hold_are_refused),
 		cmocka_unit_test(more_of_anything_than_a_run_has_is_refused),

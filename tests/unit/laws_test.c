@@ -184,6 +184,23 @@ static void wrong_content_is_wanted_of_a3_reuse_alone(void **state)
 	assert_int_equal(made_law(&m, "content")->residual, 7);
 }
 
+static void sums_that_wrap_alike_do_not_balance(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	made_tx(&m, 0)->count[COUNT_clean_bytes] += INT64_MAX;
+	made_tx(&m, 0)->count[COUNT_retrans_referenced_bytes] += INT64_MAX;
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "reference,");
+	assert_non_null(strstr(made_law(&m, "reference")->why, "socket 11"));
+	made_init(&m);
+	made_rx(&m, 0)->count[COUNT_returned_bytes] = 1ull << 63;
+	made_judge(&m);
+	assert_int_equal(made_law(&m, "receive")->status, LAW_BROKEN);
+	assert_int_equal(made_law(&m, "end to end")->status, LAW_BROKEN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +210,7 @@ int main(void)
 		cmocka_unit_test(a_socket_that_the_workload_does_not_know_breaks_the_witness),
 		cmocka_unit_test(a_lost_update_or_a_skipped_run_breaks_the_probes),
 		cmocka_unit_test(wrong_content_is_wanted_of_a3_reuse_alone),
+		cmocka_unit_test(sums_that_wrap_alike_do_not_balance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

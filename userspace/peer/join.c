@@ -7,14 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void books_add(struct books *into, const struct books *from)
+/* Adds what fits; false if a sum would not be one. */
+static bool add(unsigned long long *into, unsigned long long more)
 {
-	for (int s = 0; s < SITE_COUNT; s++) {
-		into->site[s].bytes += from->site[s].bytes;
-		into->site[s].calls += from->site[s].calls;
-	}
+	int64_t sum;
+
+	if (__builtin_add_overflow((int64_t)*into, (int64_t)more, &sum))
+		return false;
+	*into = sum;
+	return true;
+}
+
+static bool tally_add(struct tally *into, const struct tally *more)
+{
+	return add(&into->bytes, more->bytes) && add(&into->calls, more->calls);
+}
+
+static bool books_add(struct books *into, const struct books *from)
+{
+	bool fits = true;
+
+	for (int s = 0; s < SITE_COUNT; s++)
+		fits &= tally_add(&into->site[s], &from->site[s]);
 	for (int c = 0; c < COUNT_COUNT; c++)
-		into->count[c] += from->count[c];
+		fits &= add(&into->count[c], from->count[c]);
+	return fits;
 }
 
 /* Cookies are unique on one host only, so each book keeps the host it came from. */
@@ -57,48 +74,51 @@ static bool nothing_there(const struct record *half, enum site site)
 	       !half->ledger.total.count[COUNT_zerocopy_asked_sends];
 }
 
-static void join_site(struct record *sender, const struct record *receiver, enum site site)
+static bool join_site(struct record *sender, const struct record *receiver, enum site site)
 {
 	struct site_value *a = &sender->sites[site];
 	const struct site_value *b = &receiver->sites[site];
 
 	if (b->how == HOW_NOT_MEASURED && nothing_there(receiver, site))
-		return;
+		return true;
 	if (a->how == HOW_NOT_MEASURED || b->how == HOW_NOT_MEASURED) {
 		const struct site_value *missing = a->how == HOW_NOT_MEASURED ? a : b;
 		char why[WHY_BYTES];
 
 		/* The same lack on both needs no name. */
 		if (a->how == b->how && !strcmp(a->why, b->why))
-			return;
+			return true;
 		snprintf(why, sizeof(why), "on the %s's host: %.200s", missing == a ? "sender" : "receiver",
 			 missing->why);
 		a->how = HOW_NOT_MEASURED;
 		memcpy(a->why, why, sizeof(why));
-		return;
+		return true;
 	}
-	a->tally.bytes += b->tally.bytes;
-	a->tally.calls += b->tally.calls;
 	if (b->how == HOW_DERIVED && a->how == HOW_MEASURED) {
 		a->how = HOW_DERIVED;
 		snprintf(a->why, sizeof(a->why), "on the receiver's host: %.200s", b->why);
 	}
+	return tally_add(&a->tally, &b->tally);
 }
 
 int join_halves(struct record *sender, struct record *receiver)
 {
 	struct ledger *into = &sender->ledger;
 	const struct ledger *from = &receiver->ledger;
-	int err = join_sockets(into, from);
+	unsigned long long lost_updates = into->gauges.lost_updates;
+	bool fits = books_add(&into->total, &from->total) &&
+		    add(&lost_updates, from->gauges.lost_updates);
+	int err;
+
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		fits &= join_site(sender, receiver, s);
+	into->gauges.lost_updates = lost_updates;
+	err = fits ? join_sockets(into, from) : -ERANGE;
 
 	if (!err)
 		err = join_stacks(into, from);
 	if (err)
 		return err;
-	books_add(&into->total, &from->total);
-	into->gauges.lost_updates += from->gauges.lost_updates;
-	for (enum site s = 0; s < SITE_COUNT; s++)
-		join_site(sender, receiver, s);
 	sender->app[END_RECEIVER] = receiver->app[END_RECEIVER];
 	sender->outcome.end[END_RECEIVER] = receiver->outcome.end[END_RECEIVER];
 	if (!sender->outcome.interrupt_signal)

@@ -7,7 +7,8 @@
 
 /*
  * Both halves have their sites filled in. @sender becomes the joined record and takes over what
- * @receiver owns; @receiver, from malloc, stays reachable as sender->far. 0 or -ENOMEM.
+ * @receiver owns; @receiver, from malloc, stays reachable as sender->far. 0, -ENOMEM,
+ * or -ERANGE if a sum of both is more than an int64_t holds.
  */
 int join_halves(struct record *sender, struct record *receiver);
 

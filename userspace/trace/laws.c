@@ -10,13 +10,29 @@ struct sides {
 	int64_t left, right;
 };
 
+/* A sum that no int64_t holds. It balances with nothing, least of all with itself. */
+#define BEYOND INT64_MIN
+
+static int64_t sum_of(const uint64_t *terms, size_t count)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (__builtin_add_overflow(sum, (int64_t)terms[i], &sum))
+			return BEYOND;
+	return sum;
+}
+
+#define TERMS(...) ((const uint64_t[]){ __VA_ARGS__ })
+#define SUM(...) sum_of(TERMS(__VA_ARGS__), sizeof(TERMS(__VA_ARGS__)) / sizeof(uint64_t))
+
 typedef struct sides (*law_of_books)(const struct record *r, const struct books *b);
 
 static struct sides send_sides(const struct record *r, const struct books *b)
 {
 	return (struct sides){ b->count[COUNT_accepted_bytes],
-			       b->site[SITE_tx_copy].bytes + b->site[SITE_tx_reference].bytes +
-				       b->site[SITE_tx_splice].bytes };
+			       SUM(b->site[SITE_tx_copy].bytes, b->site[SITE_tx_reference].bytes,
+				   b->site[SITE_tx_splice].bytes) };
 }
 
 static struct sides reference_sides(const struct record *r, const struct books *b)
@@ -24,19 +40,19 @@ static struct sides reference_sides(const struct record *r, const struct books *
 	const unsigned long long *n = b->count;
 
 	/* A capture's clone is one more set of references, which ends as a copy like any other. */
-	return (struct sides){ b->site[SITE_late_copy].bytes + n[COUNT_reshaped_referenced_bytes] +
-				       n[COUNT_clean_bytes] + n[COUNT_dropped_referenced_bytes],
-			       b->site[SITE_tx_reference].bytes +
-				       n[COUNT_retrans_referenced_bytes] + n[COUNT_tapped_bytes] +
-				       n[COUNT_mixed_bytes] };
+	return (struct sides){ SUM(b->site[SITE_late_copy].bytes,
+				   n[COUNT_reshaped_referenced_bytes], n[COUNT_clean_bytes],
+				   n[COUNT_dropped_referenced_bytes]),
+			       SUM(b->site[SITE_tx_reference].bytes,
+				   n[COUNT_retrans_referenced_bytes], n[COUNT_tapped_bytes],
+				   n[COUNT_mixed_bytes]) };
 }
 
 static struct sides receive_sides(const struct record *r, const struct books *b)
 {
 	return (struct sides){ b->count[COUNT_returned_bytes],
-			       b->site[SITE_rx_copy].bytes + b->site[SITE_rx_map].bytes +
-				       b->site[SITE_rx_splice].bytes +
-				       b->site[SITE_rx_discard].bytes };
+			       SUM(b->site[SITE_rx_copy].bytes, b->site[SITE_rx_map].bytes,
+				   b->site[SITE_rx_splice].bytes, b->site[SITE_rx_discard].bytes) };
 }
 
 static struct sides completion_sides(const struct record *r, const struct books *b)
@@ -52,7 +68,8 @@ static struct sides pin_sides(const struct record *r, const struct books *b)
 static struct sides refusal_sides(const struct record *r, const struct books *b)
 {
 	return (struct sides){ b->count[COUNT_enobufs],
-			       b->count[COUNT_refused_optmem] + b->count[COUNT_refused_memlock] };
+			       SUM(b->count[COUNT_refused_optmem],
+				   b->count[COUNT_refused_memlock]) };
 }
 
 static struct law *law_add(struct record *r, const char *name, const char *left_is,
@@ -65,13 +82,21 @@ static struct law *law_add(struct record *r, const char *name, const char *left_
 	return law;
 }
 
+static bool balanced(struct sides s)
+{
+	return s.left == s.right && s.left != BEYOND;
+}
+
 static void law_weigh(struct law *law, struct sides s)
 {
 	law->known = true;
 	law->left = s.left;
 	law->right = s.right;
-	law->residual = s.left - s.right;
-	law->status = law->residual ? LAW_BROKEN : LAW_BALANCED;
+	if (__builtin_sub_overflow(s.left, s.right, &law->residual))
+		law->residual = s.left < s.right ? INT64_MIN : INT64_MAX;
+	law->status = balanced(s) ? LAW_BALANCED : LAW_BROKEN;
+	if (s.left == BEYOND || s.right == BEYOND)
+		snprintf(law->why, WHY_BYTES, "a sum is beyond what 63 bits hold");
 }
 
 /* Weighs the sum, then each socket: two errors that cancel out in the sum are found there. */
@@ -81,7 +106,7 @@ static void law_weigh_books(struct record *r, struct law *law, law_of_books side
 	for (int i = 0; i < r->ledger.socket_count; i++) {
 		struct sides s = sides(r, &r->ledger.sockets[i].books);
 
-		if (s.left == s.right)
+		if (balanced(s))
 			continue;
 		law->status = LAW_BROKEN;
 		snprintf(law->why, WHY_BYTES,
@@ -187,7 +212,7 @@ static void law_of_causes(struct record *r, const char *name, const char *left_i
 	}
 	for (int i = 0; i < r->cause_count; i++)
 		if (r->causes[i].site == site)
-			sum.right += r->causes[i].tally.bytes;
+			sum.right = SUM(sum.right, r->causes[i].tally.bytes);
 	law_weigh(law, sum);
 }
 
@@ -206,7 +231,7 @@ static void law_witness(struct record *r, const char *name, const char *what,
 		return;
 	}
 	for (int e = 0; e < END_COUNT; e++)
-		sum.left += app(&r->app[e].sum);
+		sum.left = SUM(sum.left, app(&r->app[e].sum));
 	sum.right = kernel(&r->ledger.total);
 	law_weigh(law, sum);
 	for (int i = 0; i < r->ledger.socket_count; i++) {
@@ -284,8 +309,8 @@ static void end_to_end_law(struct record *r)
 static void content_law(struct record *r)
 {
 	struct law *law = law_add(r, "content", "bytes that arrived wrong", "none");
-	uint64_t wrong = r->app[END_SENDER].sum.content_errors +
-			 r->app[END_RECEIVER].sum.content_errors;
+	int64_t wrong = SUM(r->app[END_SENDER].sum.content_errors,
+			    r->app[END_RECEIVER].sum.content_errors);
 
 	if (!(r->app[END_SENDER].known && r->app[END_RECEIVER].known)) {
 		snprintf(law->why, WHY_BYTES, "the workload left no totals");
@@ -316,7 +341,7 @@ static void probes_law(struct record *r)
 		snprintf(law->why, WHY_BYTES, "%s", r->backend_why);
 		return;
 	}
-	law_weigh(law, (struct sides){ r->ledger.gauges.lost_updates + record_missed(r), 0 });
+	law_weigh(law, (struct sides){ SUM(r->ledger.gauges.lost_updates, record_missed(r)), 0 });
 	if (law->status == LAW_BROKEN || !unseen)
 		return;
 	/* Nothing of ours failed, but not everything was seen: the laws that need it say so. */
