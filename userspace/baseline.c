@@ -10,6 +10,7 @@
 
 #include "userspace/baseline/clock.h"
 #include "userspace/baseline/suite.h"
+#include "userspace/common/confine.h"
 #include "userspace/common/foreign.h"
 #include "userspace/common/global_tgid.h"
 #include "userspace/common/pid_namespace.h"
@@ -88,6 +89,7 @@ int main(int argc, char **argv)
 	struct suite s = { .command = argv };
 	struct sigaction action = { .sa_handler = on_signal };
 	char name[sizeof(s.id) + sizeof(".baseline.json")];
+	struct inherited inherited = {};
 	struct keep keep;
 	int result;
 
@@ -100,6 +102,8 @@ int main(int argc, char **argv)
 	if (!geteuid()) {
 		if (pid_namespace_settle("baseline"))
 			return EXIT_REFUSED;
+		if (confine_note_inherited(&inherited))
+			fprintf(stderr, "baseline: its caller's descriptors stay open: no /proc\n");
 		tracefs_reach();
 	}
 	name_run(&s);
@@ -110,6 +114,8 @@ int main(int argc, char **argv)
 	result = keep_reserve(&keep, "baseline", s.settings.json, name);
 	if (result)
 		return result == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+	/* What --json named by a descriptor is open by now. */
+	confine_close_inherited(&inherited);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	facts_read(&s.facts, &s.settings);

@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +22,6 @@
 enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
 /* From its start until it listens, or could connect. */
 enum { READY_MS = 30000 };
-
-int become_nobody(void)
-{
-	const struct passwd *nobody = getpwnam("nobody");
-	uid_t uid = nobody ? nobody->pw_uid : 65534;
-	gid_t gid = nobody ? nobody->pw_gid : 65534;
-
-	return setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? -errno : 0;
-}
 
 static void child_fail(const char *what)
 {
@@ -92,7 +81,6 @@ static void child_exec(const char *const *argv, int ready, int go, int out, pid_
 	errno = -confine_for_good();
 	if (errno)
 		child_fail("becoming nobody");
-	/* Changing the user clears the death signal, so it is set last. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);

@@ -29,9 +29,6 @@ struct child {
 	bool decides;	/* when to stop; an interrupt is for it first */
 };
 
-/* Makes the calling process one that can do no more than any user can. 0 or -errno. */
-int become_nobody(void);
-
 /*
  * Forks and executes @argv (argv[0] is the program's path) in the current network namespace as
  * user nobody, who may lock @memlock_bytes (0: as many as the tool). "--ready-fd N --go-fd N" are

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "userspace/common/confine.h"
 #include "userspace/common/global_tgid.h"
 #include "userspace/common/pid_namespace.h"
 #include "userspace/trace/launch.h"
@@ -157,7 +158,7 @@ static int check_nobody(void)
 		return 0;
 	pid = fork();
 	if (!pid)
-		_exit(-become_nobody());
+		_exit(-confine_for_good());
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		return -errno;
 	if (!status)

@@ -80,6 +80,8 @@ int supervise(int (*make)(const struct try *this_one, void *arg), void *arg)
 	int status, passed = 0;
 	sigset_t heard, mask;
 
+	/* Nothing that a run executes gets powers from a file. */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	/* Inherited as ignored, it would have children vanish before they are waited for. */
 	signal(SIGCHLD, SIG_DFL);
 	choose_signals(&heard);

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 from pathlib import Path
 from typing import Any
 
+from copyscope import helpers
 from copyscope.errors import CommandError, Refused, Unusable
 from copyscope.sweep.launch import ROOT, die_with_parent
 
@@ -41,17 +41,16 @@ def check(folder: Path) -> None:
     if os.geteuid() != 0:
         raise Refused("the baseline's network rows need root: type sudo ./tools/beside_lmbench ...")
     for tool in ("unshare", "taskset", "ip"):
-        if not shutil.which(tool):
+        if not helpers.find(tool):
             raise Refused(f"{tool} is missing: install util-linux and iproute2")
 
 
-def call(words: list[str], environment: dict[str, str], errors: int) -> tuple[str, str]:
+def call(words: list[str], more: dict[str, str], errors: int) -> tuple[str, str]:
     """Run one program with all that it starts; none of it outlives this one. Return what it said
     on stdout and, unless errors go there too, on stderr."""
-    with subprocess.Popen(words, env=environment, text=True, errors="replace", cwd=ROOT,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=errors, process_group=0,
-                          preexec_fn=die_with_parent) as process:
+    with helpers.start(words, more=more, text=True, errors="replace", cwd=ROOT,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
+                       process_group=0, preexec_fn=die_with_parent) as process:
         try:
             said, complained = process.communicate(timeout=PATIENCE_S)
         except BaseException as error:
@@ -79,8 +78,7 @@ def make_file(folder: Path) -> int:
 
 def libraries() -> str:
     """The libraries that our program is linked with, as LD_PRELOAD wants them."""
-    said, _ = call(["ldd", str(PROGRAM)], {**os.environ, "LC_ALL": "C"}, subprocess.PIPE)
-    return ":".join(re.findall(r"=> (/\S+)", said))
+    return ":".join(re.findall(r"=> (/\S+)", helpers.run(["ldd", PROGRAM]).stdout))
 
 
 class Suite:
@@ -116,7 +114,7 @@ class Suite:
     def baseline(self, name: str) -> None:
         """Measure a row or a family."""
         said, complained = call([str(PROGRAM), "--quick", "--only", name, "--quiet", "--json", "-"],
-                                {**os.environ, "LC_ALL": "C"}, subprocess.PIPE)
+                                {}, subprocess.PIPE)
         if not said.startswith("{"):
             lines = complained.strip().splitlines()
             raise CommandError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
@@ -158,14 +156,14 @@ class Suite:
         """What a program of theirs printed, in our row's unit."""
         program = side.program
         if program not in self.said:
-            environment = {"ENOUGH": ENOUGH_US, **os.environ, "LC_ALL": "C"}
+            more = {"ENOUGH": os.environ.get("ENOUGH", ENOUGH_US)}
             if program.huge:
-                environment["GLIBC_TUNABLES"] = HUGE
+                more["GLIBC_TUNABLES"] = HUGE
             if program.preloaded:
-                environment["LD_PRELOAD"] = libraries()
+                more["LD_PRELOAD"] = libraries()
             if "{file}" in program.words:
                 self.renew_file()
-            self.said[program], _ = call(self.words(program), environment, subprocess.STDOUT)
+            self.said[program], _ = call(self.words(program), more, subprocess.STDOUT)
         said = self.said[program]
         try:
             if program.words[0] == "lat_mem_rd":

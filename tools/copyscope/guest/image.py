@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import shutil
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 from typing import Iterable
 
+from copyscope import helpers
 from copyscope.errors import Refused, Unusable
 
 from . import libraries, sysroot
@@ -100,7 +99,7 @@ def tools_layer(arch: Architecture) -> Layer:
     """Busybox, its names, the real programs and a minimal /etc."""
     layer = Layer("tools", arch)
     # A foreign one cannot be asked for its names here: ours knows much the same.
-    busybox = shutil.which("busybox")
+    busybox = helpers.find("busybox")
     carried = find_program("busybox", arch)
     if not busybox or not carried:
         raise Refused("busybox is missing: apt-get install busybox-static")
@@ -108,7 +107,7 @@ def tools_layer(arch: Architecture) -> Layer:
     layer.files["init"] = Path(__file__).with_name("init.sh")
     for folder in ("bin", "sbin", "lib", "lib64"):
         layer.links[folder] = f"usr/{folder}"
-    names = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
+    names = helpers.run([busybox, "--list"])
     for name in names.stdout.split():
         layer.links[f"usr/bin/{name}"] = "busybox"
     layer.links["usr/sbin/modprobe"] = "../bin/busybox"
@@ -126,7 +125,7 @@ def find_program(name: str, arch: Architecture) -> Path | None:
     """Find a program even if PATH leaves out the folders for root."""
     if not arch.native:
         return sysroot.find_program(arch, name)
-    path = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    path = helpers.find(name)
     return Path(path).resolve() if path else None
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import re
 import shutil
-import subprocess
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator
 
+from copyscope import helpers
 from copyscope.errors import Refused, Unusable
 
 from . import sources
@@ -138,7 +137,7 @@ class Apt:
 
     def __init__(self, home: Path, arch: str, archives: sources.Archives) -> None:
         for tool in ("apt-get", "dpkg-deb"):
-            if not shutil.which(tool):
+            if not helpers.find(tool):
                 raise Refused(f"{tool} is missing: guests are made from Debian packages")
         self.home, self.arch, self.archives = home, arch, archives
         for folder in ("lists/partial", "cache/archives/partial", "state", "parts"):
@@ -194,12 +193,12 @@ class Apt:
         return sorted(archives.glob("*.deb"))
 
     def _run(self, command: list[str], cwd: Path | None = None) -> str:
-        return run(command, cwd, {**os.environ, "APT_CONFIG": str(self.config), "LC_ALL": "C"})
+        return run(command, cwd, {"APT_CONFIG": str(self.config)})
 
 
-def run(command: list[str], cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+def run(command: list[str], cwd: Path | None = None, more: dict[str, str] | None = None) -> str:
     """Run `command` and return its output; its last complaint becomes our one line."""
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    done = helpers.run(command, more=more, cwd=cwd)
     if done.returncode:
         complaints = [line for line in done.stderr.splitlines() if line.startswith("E:")]
         why = (complaints or done.stderr.splitlines() or ["no message"])[0]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Iterable
 
+from copyscope import helpers
 from copyscope.errors import Refused
 
 from .architectures import ROOT
@@ -49,7 +49,7 @@ def usable(libraries: list[str] | None) -> bool:
 
 def ask_ldd(path: Path) -> list[str]:
     """List the libraries of one program; a static one has none."""
-    done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)
+    done = helpers.run(["ldd", path])
     missing = re.search(r"(\S+) => not found", done.stdout)
     if missing:
         raise Refused(f"{path} needs {missing[1]}, which is not on this machine")
@@ -71,8 +71,7 @@ def needed_in(root: Path, files: Iterable[Path]) -> list[Path]:
 
 def ask_readelf(path: Path) -> list[str]:
     """List the interpreter and the libraries that one ELF file names itself."""
-    done = subprocess.run(["readelf", "-ldW", str(path)], capture_output=True, text=True,
-                          check=False)
+    done = helpers.run(["readelf", "-ldW", path])
     return re.findall(r"(?:program interpreter: |\(NEEDED\).*\[)([^]\s]+)\]", done.stdout)
 
 

@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from copyscope import helpers
 from copyscope.errors import CommandError, Refused
 
 from . import image, outbox
@@ -81,7 +82,7 @@ class Machine:
                 os._exit(1)
 
         with open(self.log.with_suffix(".qemu"), "wb") as complaints:
-            self.qemu = subprocess.Popen(
+            self.qemu = helpers.start(
                 self._command(initrd), stdin=subprocess.DEVNULL, stdout=complaints,
                 stderr=complaints, pass_fds=inherited, preexec_fn=die_with_parent)
         for descriptor in closing:
@@ -109,7 +110,7 @@ class Machine:
     def _command(self, initrd: int) -> list[str]:
         """Compose QEMU's command line."""
         job, arch = self.job, self.job.arch
-        program = shutil.which(arch.program)
+        program = helpers.find(arch.program)
         if not program:
             raise Refused(f"{arch.program} is missing: apt-get install {arch.package}")
         command = [program, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0
+"""No process of a run has more power than it needs, and none can get it back."""
+from __future__ import annotations
+
+import os
+import re
+import signal
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from helpers import inject, peers, processes, records
+
+pytestmark = records.needs_root
+NONE = "0" * 16
+SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+# Of the record keeper: CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_NET_ADMIN.
+KEEPER = "000000000000100a"
+MEASURES, KEEPS, SERVES, ASKS, PARSES = "trace_run", "record-keeper", "server", "client", "parser"
+
+
+def status_of(pid: int) -> dict[str, str]:
+    """The lines of /proc/PID/status."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {key: value.strip() for key, value in (line.split(":", 1) for line in lines)}
+
+
+def descriptors_of(pid: int) -> set[str]:
+    """What a process has open, without numbers of pipes and the like."""
+    found = set()
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            found.add(re.sub(r":?\[.*\]|#\d+( \(deleted\))?$", "", os.readlink(f"/proc/{pid}/fd/{name}")))
+        except OSError:
+            pass
+    return found
+
+
+def role_of(pid: int) -> str:
+    """What a process of a run does."""
+    words = processes.command_line(pid)
+    name = Path(f"/proc/{pid}/comm").read_text().strip()
+    return words[1] if name == "workload" else name
+
+
+@contextmanager
+def a_run(place, *words, seconds=20):
+    """A run in the middle; its process and the pids of all that it consists of, by what they do."""
+    secret = os.open("/etc/shadow", os.O_RDONLY)
+    run = records.start("A3", 65536, 2, "--seconds", seconds, "--json", place / "run.json", *words,
+                        pass_fds=[secret])
+    try:
+        processes.wait_running(run.pid)
+        one_try, = processes.children(run.pid)
+        yield run, {role_of(pid): pid for pid in (one_try, *processes.children(one_try))}
+    finally:
+        os.close(secret)
+        run.kill()
+        run.communicate()
+
+
+def test_every_process_is_nobody_without_powers_and_has_what_it_needs_open(tmp_path):
+    with a_run(tmp_path) as (run, pids):
+        assert set(pids) == {MEASURES, KEEPS, SERVES, ASKS, PARSES}
+        status = {role: status_of(pid) for role, pid in pids.items()}
+        opened = {role: descriptors_of(pid) for role, pid in pids.items()}
+        record = f"{tmp_path}/"
+        run.send_signal(signal.SIGINT)
+        done = records.finish(run)
+    assert done.code == 0, done.err
+    for role, lines in status.items():
+        assert (lines["NoNewPrivs"], lines["Seccomp"]) == ("1", "2"), role
+        assert [lines[each] for each in SETS] == (
+            [NONE, KEEPER, KEEPER, NONE, NONE] if role == KEEPS else [NONE] * 5), role
+        assert set(lines["Uid"].split()) == {"0" if role == KEEPS else "65534"}, role
+        assert lines["Groups"] == "" or role == KEEPS
+    assert opened[SERVES] == opened[ASKS] == {"/dev/null", "pipe", "socket"}
+    assert opened[PARSES] == {"pipe"}
+    assert opened[KEEPS] == {"pipe", "socket", record}
+    assert opened[MEASURES] - {"/dev/null"} <= {
+        "pipe", "socket", record, "net", "/proc/kallsyms", "anon_inode", "anon_inode:bpf-map",
+        "anon_inode:bpf-prog", "anon_inode:bpf_link", "anon_inode:btf", "anon_inode:bpf-stats"}
+
+
+def test_who_meets_strangers_holds_no_record_and_no_power(tmp_path):
+    with peers.two_hosts() as hosts:
+        listener = peers.listen(hosts[0], "--json", tmp_path / "run.json")
+        try:
+            one_try, = processes.children(listener.pid)
+            doorman, = [pid for pid in processes.children(one_try) if role_of(pid) == "doorman"]
+            lines = status_of(doorman)
+            opened = descriptors_of(doorman)
+        finally:
+            listener.kill()
+            listener.communicate()
+    assert (lines["NoNewPrivs"], lines["Seccomp"]) == ("1", "2")
+    assert [lines[each] for each in SETS] == [NONE] * 5
+    assert set(lines["Uid"].split()) == {"65534"}
+    assert opened == {"pipe", "socket"}
+
+
+@pytest.mark.skipif(not inject.possible, reason="written for the registers of x86-64")
+@pytest.mark.parametrize("role, said", [
+    (SERVES, "the server was killed by signal 31 (SIGSYS)"),
+    (ASKS, "the client was killed by signal 31 (SIGSYS)"),
+    (MEASURES, "the process that measured was killed by signal 31"),
+    (KEEPS, "cannot write the record"),
+])
+def test_execve_from_inside_kills_and_is_told(tmp_path, role, said):
+    # Without probes, so that no try is made again because packets were kept from them.
+    with a_run(tmp_path, "--no-probes", seconds=1.5) as (run, pids):
+        inject.system_call(pids[role], processes.SYSCALLS["x86_64"]["execve"])
+        done = records.finish(run)
+    assert done.code == 1
+    assert said in done.err
+    if role in (SERVES, ASKS):
+        ended = records.load(tmp_path / "run.json")["outcome"]
+        assert ended["status"] == "failed"
+        assert ended["sender" if role == SERVES else "receiver"]["signal"] == signal.SIGSYS
+    else:
+        assert not os.listdir(tmp_path)
+
+
+def test_a_hostile_path_gives_nobody_a_program_to_run(tmp_path):
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    for name in ("ip", "tc", "ethtool", "modprobe", "bash", "dirname", "readlink", "python3"):
+        (folder / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran-{name}\nexit 1\n")
+        (folder / name).chmod(0o755)
+    run = records.start("A1", 4096, 1, "--messages", 10, "--json", "-", "--quiet", cwd="/",
+                        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+    done = records.finish(run)
+    assert done.code == 0, done.err
+    assert not [name for name in os.listdir(tmp_path) if name.startswith("ran-")]
