@@ -59,6 +59,7 @@ static int gather(struct run *run)
 		}
 	r->outcome.interrupt_signal = children_interrupted();
 	snprintf(r->outcome.failure, WHY_BYTES, "%s", ending_failure());
+	outcome_note_hurried(&r->outcome);
 	ledger_derive(r);
 	sites_fill(r);
 	err = peer_join(&run->peer, r);

@@ -132,10 +132,13 @@ static void hurry(struct peer *p)
 {
 	int64_t waited_ms = frame_now_ms() - p->since_ms - (p->lost ? 0 : GRACE_MS);
 
+	if (waited_ms <= 0)
+		return;
 	if (waited_ms > LAST_GRACE_MS)
 		kill(p->child->pid, SIGKILL);
-	else if (waited_ms > 0 && !p->lost)
+	else if (!p->lost)
 		kill(p->child->pid, SIGTERM);
+	p->child->hurried = true;
 }
 
 /* What the user of a listening host allows holds for runs of so many messages, too. */
@@ -212,7 +215,7 @@ static int join(struct peer *p, struct record *r, struct record *other)
 		r->command = spare->command;
 		r->plan = spare->plan;
 	}
-	r->partner_authenticated = p->authenticated;
+	/* What happened to either happened to the run. */
 	r->attempt = r->attempt > other->attempt ? r->attempt : other->attempt;
 	r->fifo |= other->fifo;
 	free(spare);

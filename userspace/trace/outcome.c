@@ -36,6 +36,18 @@ void end_outcome_read(struct end_outcome *end, int wait_status)
 	end->exit_status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
 }
 
+void outcome_note_hurried(struct run_outcome *o)
+{
+	for (int e = 0; e < END_COUNT; e++) {
+		const struct end_outcome *end = &o->end[e];
+
+		if (end->hurried && !end->signal && !end->exit_status && !o->interrupt_signal &&
+		    !*o->failure)
+			snprintf(o->failure, sizeof(o->failure), "%s did not end by itself",
+				 end_role(e));
+	}
+}
+
 /* What is wrong with the end of one of them; empty if nothing is. */
 static void end_fault(const struct record *r, enum end e, char *text, size_t size)
 {
@@ -109,7 +121,9 @@ void outcome_decide(struct record *r)
 	ends_fault(r, fault, sizeof(fault));
 	/* What happens to the ends after a signal follows from it, unless the run had failed before. */
 	if (*o->failure) {
-		snprintf(line, sizeof(line), "%.150s%s%.80s", o->failure, *fault ? "; " : "", fault);
+		/* What failed first is what the ends say, if they do. */
+		snprintf(line, sizeof(line), "%.140s%s%.90s", *fault ? fault : o->failure,
+			 *fault ? "; " : "", *fault ? o->failure : "");
 		set(o, RUN_FAILED, line);
 	} else if (o->interrupt_signal) {
 		set_interrupted(r, o, fault);

@@ -11,6 +11,9 @@ void end_outcome_read(struct end_outcome *end, int wait_status);
 /* "the server" or "the client". */
 const char *end_role(enum end end);
 
+/* Takes it for a failure that an end had to be told to end, unless a signal had ended the run. */
+void outcome_note_hurried(struct run_outcome *o);
+
 /*
  * Fills status and reason of r->outcome from what was noted in it, from the workload's totals and
  * from what the kernel kept from the probes. The first of failed, interrupted, blind that applies.
