@@ -63,6 +63,21 @@ ls /sys/class/net >/out/left.txt
 ip addr add 192.0.2.1/24 dev eth0
 build/trace_run A3 64 1 --path nic >/dev/null 2>/out/refused.txt; echo $? >/out/refused.code
 """
+# A message would take minutes here. The signal comes when both ends have threads that wait.
+SLOW = """
+seconds() { cut -d' ' -f1 /proc/uptime; }
+busy() { for process in /proc/[0-9]*; do
+  grep -qs '^workload$' $process/comm && set -- $process/task/* && [ $# -gt 1 ] && echo busy; done; }
+build/trace_run A3 65536 1 --seconds 1 --netem "rate 1kbit" --json /out/slow.json \\
+  >/out/slow.out 2>/out/slow.err &
+for step in $(seq 400); do [ "$(busy | wc -l)" = 2 ] && break; sleep 0.05; done
+sleep 1 # all of the time that it sends for
+seconds >/out/slow.seconds
+kill -TERM $!
+for step in $(seq 400); do [ -s /out/slow.json ] && break; sleep 0.05; done
+seconds >>/out/slow.seconds
+wait $!; echo $? >/out/slow.status
+"""
 
 
 @pytest.fixture(scope="module", name="outcomes")
@@ -71,7 +86,7 @@ def both_kernels(tmp_path_factory):
     folder = tmp_path_factory.mktemp("paths")
     listing, script = folder / "runs", folder / "script"
     listing.write_text("".join(f"{name} {words}\n" for name, words in (BALANCED | SPOILED).items()))
-    script.write_text(f"tests/guest/matrix.sh {listing}\n{KILLED}")
+    script.write_text(f"tests/guest/matrix.sh {listing}\n{SLOW}{KILLED}")
     return boot_all(folder, ["bash", script],
                     ["--nics", 2, "--add", listing, "--add", script], RELEASES)
 
@@ -226,3 +241,14 @@ def test_a_nic_with_an_address_is_not_borrowed(outcome):
     assert outcome.text("refused.code") == "2\n"
     line, = outcome.text("refused.txt").splitlines()
     assert "'eth0' carries addresses" in line and "--devices" in line
+
+
+def test_the_first_signal_ends_a_run_on_a_path_that_hardly_moves(outcome):
+    assert outcome.status("slow") == 1
+    record = outcome.record("slow")
+    assert record["outcome"]["status"] == "interrupted"
+    assert "bytes were still on their way" in record["outcome"]["reason"]
+    assert not records.laws_with(record, "broken")
+    told, ended = map(float, outcome.text("slow.seconds").split())
+    # Two seconds, and what an emulated machine takes to read its maps and print.
+    assert ended - told < 4
