@@ -215,6 +215,7 @@ static int join(struct peer *p, struct record *r, struct record *other)
 		r->command = spare->command;
 		r->plan = spare->plan;
 	}
+	r->partner_authenticated = p->authenticated;
 	/* What happened to either happened to the run. */
 	r->attempt = r->attempt > other->attempt ? r->attempt : other->attempt;
 	r->fifo |= other->fifo;

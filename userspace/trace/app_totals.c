@@ -2,6 +2,7 @@
 /* Reads the totals that the workload prints of itself. */
 #include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,8 @@ bool app_totals_sound(const struct app_totals *t, const struct app_socket *socke
 			return false;
 	return socket_sound(&t->sum) && sound_flag(&t->known) && sound_flag(&t->completions_read) &&
 	       sound_flag(&t->content_unchecked) && sound_time_ns(t->elapsed_ns) &&
+	       t->stopped_by >= 0 && t->stopped_by < NSIG &&
+	       sound_text(t->complaint, sizeof(t->complaint)) &&
 	       sound_flag(&l->known) && sound_text(l->what, sizeof(l->what)) &&
 	       (!l->known || *l->what) &&
 	       sound_real(l->mean_us, SOUND_MOST) && sound_real(l->p50_us, SOUND_MOST) &&
