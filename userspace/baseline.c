@@ -14,6 +14,7 @@
 #include "userspace/common/foreign.h"
 #include "userspace/common/global_tgid.h"
 #include "userspace/common/pid_namespace.h"
+#include "userspace/common/streams.h"
 #include "userspace/trace/keep.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
@@ -59,15 +60,6 @@ static int judge(const struct suite *s)
 	return measure_stopped() ? EXIT_BROKEN : EXIT_FINE;
 }
 
-static int flush_stdout(void)
-{
-	int err = fflush(stdout) ? errno : 0;
-
-	if (err)
-		fprintf(stderr, "baseline: cannot write to stdout: %s\n", strerror(err));
-	return -err;
-}
-
 static int tell(struct suite *s, struct keep *keep)
 {
 	bool to_stdout = keep_is_stdout(keep);
@@ -81,7 +73,7 @@ static int tell(struct suite *s, struct keep *keep)
 		return err;
 	suite_report(s, stdout);
 	printf("\nrecord          %s\n", keep->path);
-	return err ? err : flush_stdout();
+	return err;
 }
 
 int main(int argc, char **argv)
@@ -93,10 +85,12 @@ int main(int argc, char **argv)
 	struct keep keep;
 	int result;
 
+	streams_open();
+	streams_watch("baseline");
 	settings_parse(argc, argv, &s.settings);
 	if (s.settings.list) {
 		suite_list(stdout);
-		return flush_stdout() ? EXIT_BROKEN : EXIT_FINE;
+		return EXIT_FINE;
 	}
 	/* First: a file opened before could not be named from a new mount namespace. */
 	if (!geteuid()) {

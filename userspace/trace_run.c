@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "userspace/common/confine.h"
+#include "userspace/common/streams.h"
 #include "userspace/path/optmem.h"
 #include "userspace/peer/peer.h"
 #include "userspace/trace/attempt.h"
@@ -128,6 +129,14 @@ static int start_keeper(struct run *run)
 	return err;
 }
 
+/* The record's file: 0, or the exit status. */
+static int reserve(struct run *run, const char *name)
+{
+	int err = keep_reserve(&run->keep, "trace_run", run->options.json, name);
+
+	return !err ? 0 : err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+}
+
 /* One try, in a process of its own: privileges that it drops are gone. */
 static int try_once(const struct try *t, void *arg)
 {
@@ -145,9 +154,12 @@ static int try_once(const struct try *t, void *arg)
 	record_name(r);
 	machine_read(&r->machine);
 	snprintf(name, sizeof(name), "%s.json", r->id);
-	err = keep_reserve(&run->keep, "trace_run", run->options.json, name);
-	if (err)
-		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+	if (!run->keep.file) {
+		result = reserve(run, name);
+		if (result)
+			return result;
+	}
+	result = EXIT_REFUSED;
 	if (permits_check(!run->options.no_probes, path_captures(&run->options.wish)))
 		goto out;
 	tree_path("build/workload", run->workload, sizeof(run->workload));
@@ -207,10 +219,16 @@ static int note_inherited(struct inherited *all)
 int main(int argc, char **argv)
 {
 	struct run run = { .path = PATH_NONE, .command = argv };
+	int result = 0;
 
+	streams_open();
+	streams_watch("trace_run");
 	options_parse(argc, argv, &run.options);
 	if (permits_look() || note_inherited(&run.inherited) ||
 	    room_check(&run.options.plan))
 		return EXIT_REFUSED;
-	return supervise(try_once, &run);
+	/* Held for all tries: whoever reads a pipe would take the end of the first for the whole. */
+	if (run.options.json)
+		result = reserve(&run, NULL);
+	return result ? result : supervise(try_once, &run);
 }

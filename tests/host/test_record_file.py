@@ -9,12 +9,12 @@ import threading
 
 import pytest
 
-from helpers import records
+from helpers import processes, records
+from helpers.victims import assert_refused, give_away, snapshot, victim
 
 sys.path.insert(0, str(records.ROOT / "tools"))
 
-from copyscope.guest import peers  # noqa: E402
-from copyscope.record_file import write_whole  # noqa: E402
+from copyscope.record_file import RecordFile, write_whole  # noqa: E402
 
 RECORDERS = {
     "trace_run": [records.TRACE_RUN, "A2", "4093", "1", "--messages", "23", "--quiet"],
@@ -55,13 +55,14 @@ def test_a_device_stays_one_when_tools_write_to_it(tmp_path):
 
 
 @records.needs_root
-def test_a_device_stays_one_when_the_record_of_two_guests_comes_home(tmp_path):
-    null, record = device(tmp_path / "null", NULL), tmp_path / "record.json"
+def test_a_device_stays_one_when_the_record_of_a_guest_comes_home(tmp_path):
+    null = device(tmp_path / "null", NULL)
     mode = null.stat().st_mode
-    record.write_text("whole")
-    peers.keep(record, null)
+    with RecordFile(null) as file:
+        file.write("whole")
     assert (null.stat().st_mode, null.stat().st_rdev) == (mode, NULL)
-    peers.keep(record, tmp_path / "kept.json")
+    with RecordFile(tmp_path / "kept.json") as file:
+        file.write("whole")
     assert (tmp_path / "kept.json").read_text() == "whole"
 
 
@@ -91,3 +92,103 @@ def test_an_older_record_gives_way_to_the_new_one(record_to, tmp_path):
     assert record_to(path).returncode == 0
     json.loads(path.read_text())
     assert list(tmp_path.iterdir()) == [path]
+
+
+def bad_names(folder) -> dict[str, str]:
+    """Names that no record can have, and a word of what is said."""
+    (folder / "there").mkdir()
+    victim(folder / "theirs")
+    (folder / "link").symlink_to("theirs/precious.txt")
+    (folder / "nowhere").symlink_to("missing/file")
+    os.mkfifo(folder / "unread")
+    give_away(folder / "nobodys", 0o755)
+    give_away(folder / "anybodys", 0o777)
+    os.chown(folder / "anybodys", 0, 0)
+    (folder / "bent").symlink_to("there")
+    os.chown(folder / "bent", 65534, 65534, follow_symlinks=False)
+    return {"there": "", "there/": "", "there/.": "", "there/..": "", "new/": "", "no/such.json": "No such",
+            "n" * 256: "too long", "n/" * 2100 + "n.json": "too long", "../" * 1400 + "n": "too long",
+            "link": "a link", "nowhere": "a link", "unread": "start its reader",
+            "nobodys/r.json": "belongs to user", "anybodys/r.json": "other users may write",
+            "bent/r.json": "a link of user"}
+
+
+NAMERS = {**RECORDERS,
+          "crossover": [records.ROOT / "tools" / "crossover", "A2", "A3"],
+          "trace_run in a guest": [records.TRACE_RUN, "A2", "4093", "1", "--kernel", "6.12"],
+          "peers": [records.ROOT / "tools" / "peers", "A2", "4093", "1"]}
+
+
+@records.needs_root
+@pytest.mark.parametrize("tool", NAMERS)
+def test_a_bad_name_is_refused_before_the_run(tmp_path, tool):
+    for name, said in bad_names(tmp_path).items():
+        before = snapshot(tmp_path)
+        # Far less than what a boot or a search takes.
+        done = subprocess.run([*NAMERS[tool], "--json", f"{tmp_path}/{name}"], capture_output=True,
+                              text=True, check=False, timeout=20)
+        assert_refused(done, "cannot write", said, "choose another --json FILE")
+        assert snapshot(tmp_path) == before, name
+
+
+@records.needs_root
+def test_a_link_that_came_during_the_run_is_not_followed(tmp_path):
+    theirs, record = victim(tmp_path / "theirs"), tmp_path / "record.json"
+    before = snapshot(theirs)
+    run = records.start("A2", 4093, 1, "--seconds", 1, "--quiet", "--json", record)
+    processes.wait_running(run.pid)
+    record.symlink_to(theirs / "precious.txt")
+    done = records.finish(run)
+    assert done.code == 1 and "cannot write the record: File exists" in done.err
+    assert snapshot(theirs) == before and record.is_symlink()
+
+
+@records.needs_root
+def test_a_folder_that_moved_during_the_run_still_gets_the_record(tmp_path):
+    theirs, folder = victim(tmp_path / "theirs"), tmp_path / "folder"
+    folder.mkdir()
+    before = snapshot(theirs)
+    run = records.start("A2", 4093, 1, "--seconds", 1, "--quiet", "--json", folder / "r.json")
+    processes.wait_running(run.pid)
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(theirs)
+    assert records.finish(run).code == 0
+    assert snapshot(theirs) == before and records.load(tmp_path / "moved" / "r.json")
+
+
+@records.needs_root
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("tool", RECORDERS)
+def test_no_message_lands_in_a_record(tmp_path, tool, closed):
+    record = tmp_path / "record.json"
+    words = [str(word) for word in RECORDERS[tool] if word != "--quiet"]
+    done = subprocess.run(["bash", "-c", f'"$@" {closed}', "bash", *words, "--json", record],
+                          capture_output=True, text=True, check=False, timeout=records.TIMEOUT_S)
+    # A report that nobody can read is a failure, and is told where somebody can.
+    assert (done.returncode == 1) == (">&-" in closed.split()), done
+    assert ("cannot write to stdout" in done.stderr) == (closed == ">&-")
+    document = json.loads(record.read_text())
+    assert "rows" in document or "sites" in document
+
+
+@records.needs_root
+@pytest.mark.parametrize("tool, words", [(tool, words) for tool in RECORDERS
+                                         for words in (["--json", "-"], [], ["--help"])]
+                         + [("baseline", ["--list"])])
+def test_a_full_stdout_is_told_in_one_line(tmp_path, tool, words):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        command = [word for word in RECORDERS[tool] if word != "--quiet"]
+        if not words:
+            command += ["--json", tmp_path / "record.json"]
+        done = subprocess.run([*command, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                              check=False, timeout=records.TIMEOUT_S)
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert "No space left on device" in done.stderr
+
+
+@records.needs_root
+def test_a_reader_that_leaves_early_is_no_failure():
+    done = subprocess.run(f"{records.ROOT}/build/baseline --list | head -1; echo ${{PIPESTATUS[0]}}",
+                          shell=True, executable="/bin/bash", capture_output=True, text=True,
+                          check=False, timeout=records.TIMEOUT_S)
+    assert done.stdout.splitlines()[-1] in ("0", "141") and not done.stderr

@@ -12,6 +12,12 @@ from copyscope import trusted_path
 from copyscope.errors import CommandError, Unusable
 from copyscope.output_folder import OutputFolder
 
+PATH_MAX, NAME_MAX = 4095, 255
+
+
+class Unwritten(CommandError):
+    """What was looked at before, and cannot be written all the same."""
+
 
 class RecordFile:
     """A name that can be written to. A plain file of that name is replaced once the record is
@@ -22,9 +28,15 @@ class RecordFile:
         self.stream: int | None = None
         place = Path(self.path)
         self.name = place.name
+        # trace_run itself takes no longer ones: a record that cannot be named again is lost.
+        if len(os.fsencode(self.path)) > PATH_MAX or len(os.fsencode(self.name)) > NAME_MAX:
+            raise self.refusal("the name is too long")
         if not self.name or self.name == ".." or self.path.endswith(("/", "/.")):
             raise self.refusal("it names a folder")
-        self.folder = OutputFolder.at(place.parent, make=False, advice=self.advice)
+        try:
+            self.folder = OutputFolder.at(place.parent, make=False, advice=self.advice)
+        except Unusable as error:
+            raise Unusable(f"cannot write {error}") from None
         try:
             self._look()
         except BaseException:
@@ -73,14 +85,17 @@ class RecordFile:
     def write(self, data: str | bytes) -> None:
         """Bring the record to its place."""
         if self.stream is None:
-            self.folder.write(self.name, data)
+            try:
+                self.folder.write(self.name, data)
+            except Unusable as error:
+                raise Unwritten(f"cannot write the record {error}") from None
             return
         view = memoryview(data.encode() if isinstance(data, str) else data)
         try:
             while view:
                 view = view[os.write(self.stream, view):]
         except OSError as error:
-            raise CommandError(f"cannot write the record {self.path}: {error.strerror}") from None
+            raise Unwritten(f"cannot write the record {self.path}: {error.strerror}") from None
 
     def close(self) -> None:
         """Let go of all that is held."""

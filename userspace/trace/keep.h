@@ -3,18 +3,23 @@
 #ifndef COPYSCOPE_KEEP_H
 #define COPYSCOPE_KEEP_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 /*
  * Write to @file, then publish. @path is where the record will be. Room is reserved before the run,
  * so that a full disk is told before anything is touched; a run that is killed leaves nothing.
- * What is no regular file, as /dev/null, is written to and never replaced.
+ * What is no regular file, as /dev/null, is written to and never replaced. The folder is held
+ * open: no link that somebody puts on the way meanwhile leads elsewhere.
  */
 struct keep {
 	FILE *file;
 	bool nameless;
-	char path[4096];
+	int folder;			/* -1 unless it is nameless */
+	char path[PATH_MAX];
+	char name[NAME_MAX + 1];	/* in the folder */
+	char aside[48];			/* a name that is free, for a moment */
 };
 
 /*
@@ -26,7 +31,8 @@ bool keep_is_stdout(const struct keep *k);
 /* 0, or -errno: an earlier file of that name is still there. */
 int keep_publish(struct keep *k);
 /* The two steps of it, for who may not name files and has another process do it: all that was
- * written reaches the file; a nameless file gets its name. 0 or -errno. */
+ * written reaches the file; a nameless file gets its name, for which @file and @folder must be open.
+ * 0 or -errno. */
 int keep_finish(struct keep *k);
 int keep_name(const struct keep *k);
 void keep_abandon(struct keep *k);

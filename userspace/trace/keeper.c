@@ -54,7 +54,7 @@ int keeper_start(struct keeper *k, const struct keep *keep, void (*at_end)(void 
 		prctl(PR_SET_NAME, "record-keeper");
 		become_deaf();
 		if (confine_descriptors((int[]){ STDERR_FILENO, ends[1], fileno(keep->file),
-						 descriptor }, 4) ||
+						 keep->folder, descriptor }, 5) ||
 		    confine_root_but(powers) || confine_syscalls(CONFINE_KEEP))
 			_exit(1);
 		serve(ends[1], keep);

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "userspace/common/confine.h"
+#include "userspace/common/streams.h"
 
 #include "content.h"
 #include "fail.h"
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 
 	/* Up to 6.13 a program that is run by descriptor (fexecve) is called by its number. */
 	prctl(PR_SET_NAME, "workload");
+	streams_open();
 	settings_parse(&settings, argc, argv);
 	stop_install();
 	raise_descriptor_limit();

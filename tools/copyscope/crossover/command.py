@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import os
 import signal
 import sys
 from pathlib import Path
@@ -76,19 +75,6 @@ def check(options: argparse.Namespace) -> None:
                        f"interval, more than {MOST_PAIRS} take too long")
     if options.threads > MOST_THREADS:
         raise Unusable(f"--threads {options.threads} is not 1 to {MOST_THREADS}")
-    if options.json not in (None, "-"):
-        check_place(options.json)
-
-
-def check_place(file: str) -> None:
-    """Refuse to look for minutes for what then cannot be written."""
-    folder = Path(file).resolve().parent
-    if not file or Path(file).is_dir():
-        raise Unusable(f"--json {file!r} names no file")
-    if not folder.is_dir():
-        raise Unusable(f"--json {file}: no such folder")
-    if not os.access(Path(file) if Path(file).exists() else folder, os.W_OK):
-        raise Unusable(f"--json {file}: cannot be written there; choose another")
 
 
 def sentence(found: Found, variants: tuple[str, str], where: str) -> str:
