@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import signal
@@ -13,7 +14,7 @@ from copyscope import command_line
 from copyscope.command_line import Parser, whole
 from copyscope.errors import CommandError, Unusable
 
-from . import architectures, kernel_image, kernels, machine, sysroot
+from . import architectures, kernel_image, kernels, machine, record, sysroot
 
 EPILOG = """\
 COMMAND runs as root in /copyscope, where the project's programs, tools/ and tests/ are.
@@ -52,6 +53,10 @@ def build_parser() -> Parser:
     add("--net", type=whole(3, 1 << 20), metavar="FD",
         help="a NIC joined to another guest by this inherited datagram socket; see tools/peers")
     add("--out", type=Path, metavar="DIR", help="where the files of the guest's /out go")
+    add("--record", metavar="FILE", help="where the guest's /out/record.json goes; see "
+        "tools/trace_run --kernel")
+    add("--record-fd", type=whole(3, 1 << 20), metavar="FD",
+        help="the same by an inherited descriptor; see tools/peers")
     add("--with", dest="extras", action="append", default=[], choices=["bpftrace"],
         help="take a large program along (bpftrace wants at least 1G)")
     add("--add", dest="added", action="append", default=[], metavar="PATH",
@@ -127,17 +132,20 @@ def act(arguments: list[str]) -> int:
     options = read_arguments(arguments)
     if options.list:
         return list_kernels()
-    kernel = (kernel_image.kernel_at(Path(options.kernel), options.modules)
-              if kernel_image.is_path(options.kernel)
-              else kernels.get(options.kernel, options.arch, machine.complain))
-    sysroot.get(options.arch, machine.complain)
-    if options.fetch:
-        print(kernel.release)
-        return 0
-    return machine.run(machine.Job(
-        kernel=kernel, arch=options.arch, command=options.command, cpus=options.cpus,
-        memory=options.memory, timeout=options.timeout, nics=options.nics, net=options.net,
-        out=options.out, extras=options.extras, added=options.added, plugin=options.plugin))
+    with contextlib.ExitStack() as held:
+        take = record.taker(options.record, options.record_fd, held)
+        kernel = (kernel_image.kernel_at(Path(options.kernel), options.modules)
+                  if kernel_image.is_path(options.kernel)
+                  else kernels.get(options.kernel, options.arch, machine.complain))
+        sysroot.get(options.arch, machine.complain)
+        if options.fetch:
+            print(kernel.release)
+            return 0
+        return machine.run(machine.Job(
+            kernel=kernel, arch=options.arch, command=options.command, cpus=options.cpus,
+            memory=options.memory, timeout=options.timeout, nics=options.nics, net=options.net,
+            out=options.out, record=take, extras=options.extras, added=options.added,
+            plugin=options.plugin))
 
 
 def main(arguments: list[str]) -> int:

@@ -16,13 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from copyscope import helpers
-from copyscope.errors import CommandError, Refused
+from copyscope.errors import CommandError, Refused, Unusable
+from copyscope.record_file import Unwritten
 
 from . import image, outbox
 from .architectures import ROOT, Architecture
 from .errors import BootFailed, TimedOut
 from .kernels import Kernel
-from .streams import Channel, to_descriptor
+from .record import Taker
+from .streams import Channel, LinesWithout, to_descriptor
 
 LOGS = ROOT / "build" / "guest-logs"
 KEEP_LOGS = 30
@@ -31,6 +33,7 @@ STARTED = "copyscope: the command begins"
 # A boot takes 2 to 4 s, and some more on a busy machine.
 BOOT_S = 90
 BOOTS = 3
+RECORD, RECORD_LINE = "record.json", b"record  "
 # Bits of /proc/sys/kernel/tainted: the kernel died (oops), the kernel warned.
 TAINT_DIED, TAINT_WARNED = 1 << 7, 1 << 9
 PR_SET_PDEATHSIG = 1
@@ -49,6 +52,7 @@ class Job:
     nics: int = 0
     net: int | None = None  # descriptor of a datagram socket whose other end is another guest
     out: Path | None = None
+    record: Taker | None = None  # of /out/record.json
     extras: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     plugin: str = ""
@@ -61,10 +65,12 @@ class Machine:
         self.job = job
         self.mark = secrets.token_hex(16)
         self.log = new_log(job.kernel.release)
-        self.outbox = tempfile.TemporaryFile() if job.out else None
+        self.outbox = tempfile.TemporaryFile() if job.out or job.record else None
         save = self.outbox.write if self.outbox else lambda data: None
         mark = self.mark.encode()
-        sinks = (to_descriptor(1), to_descriptor(2), save)
+        # The guest's own name of the record is none of this machine's.
+        self.said = LinesWithout(RECORD_LINE, to_descriptor(1)) if job.record else None
+        sinks = (self.said.feed if self.said else to_descriptor(1), to_descriptor(2), save)
         self.channels = [Channel(mark, sink) for sink in sinks]
         self.pipes = [os.pipe() for _ in self.channels]
         self.qemu: subprocess.Popen | None = None
@@ -97,7 +103,7 @@ class Machine:
         environment |= {"PATH": "/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C",
                         "COPYSCOPE_GUEST": job.kernel.release,
                         "COPYSCOPE_EMULATION": job.arch.emulation}
-        settings = {"MARK": self.mark, "STARTED": STARTED, "SAVE_OUT": "yes" if job.out else "no",
+        settings = {"MARK": self.mark, "STARTED": STARTED, "SAVE_OUT": "yes" if self.outbox else "no",
                     "NOW": str(int(time.time())), "MODULES": "vmxnet3" if self.has_nic() else ""}
         descriptor = os.memfd_create("initrd")
         with open(descriptor, "wb", closefd=False) as stream:
@@ -162,19 +168,30 @@ class Machine:
         """Unpack /out and return the command's exit status, or say how the guest ended."""
         for channel in self.channels:
             channel.flush()
+        if self.said:
+            self.said.flush()
         if not all(channel.ended for channel in self.channels):
             kind, moment = ((CommandError, "the command ended") if self.started()
                             else (BootFailed, "the command began"))
             raise kind(f"the guest stopped before {moment}: {self._why()} (log: {self.log})")
-        if self.outbox:
-            self.outbox.seek(0)
-            for name in outbox.unpack(self.outbox, self.job.out):
-                complain(f"left out of {self.job.out}: {name} (not a plain file)")
+        self.hand_over()
         status, taint = map(int, self.channels[0].tail.split())
         trouble = self.trouble() or (taint & (TAINT_DIED | TAINT_WARNED) and f"taint {taint}")
         if trouble:
             raise CommandError(f"the guest's kernel complained: {trouble} (log: {self.log})")
         return status
+
+    def hand_over(self) -> None:
+        """Bring what is in /out to where it goes."""
+        if self.outbox and self.job.out:
+            self.outbox.seek(0)
+            for name in outbox.unpack(self.outbox, self.job.out):
+                complain(f"left out of {self.job.out}: {name} (not a plain file)")
+        if self.outbox and self.job.record:
+            self.outbox.seek(0)
+            record = outbox.one_file(self.outbox, RECORD)
+            if record is not None:
+                self.job.record(record, bool(self.said and self.said.left_out))
 
     def _why(self) -> str:
         """Tell why QEMU stopped, in its words or in the guest kernel's."""
@@ -238,6 +255,9 @@ def run_once(job: Job) -> int:
         machine.start()
         machine.carry()
         return machine.finish()
+    except (Unusable, Unwritten):
+        # It is not the guest's fault.
+        raise
     except CommandError:
         machine.stop()
         show_tail(machine.log)

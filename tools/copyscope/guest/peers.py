@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -17,6 +15,8 @@ from pathlib import Path
 from copyscope import command_line
 from copyscope.command_line import Parser, whole
 from copyscope.errors import Refused, Unusable
+from copyscope.output_folder import OutputFolder
+from copyscope.record_file import RecordFile
 
 from . import kernels
 from .command import memory
@@ -51,17 +51,24 @@ class Guest:
     """One of the two: tools/guest with its end of the network."""
 
     def __init__(self, options, release: str, link: socket.socket, address: str, words: list[str],
-                 folder: Path, **streams) -> None:
+                 **streams) -> None:
         command = SET_UP.format(address=address, command=shlex.join(
             ["build/trace_run", *words, "--path", "peer", "--json", "/out/record.json"]))
-        self.record = folder / "record.json"
+        # Without a name: nothing is left of it, however this ends.
+        self.record = os.memfd_create("record")
         self.waits = False  # for a partner
         self.process = subprocess.Popen(
             [str(word) for word in (*TIED, GUEST, "--kernel", release, "--memory", options.memory,
-                                    "--timeout", options.timeout, "--net", link.fileno(), "--out",
-                                    folder, "--", "sh", "-c", command)],
-            stdin=subprocess.DEVNULL, pass_fds=[link.fileno()], text=True, **streams)
+                                    "--timeout", options.timeout, "--net", link.fileno(),
+                                    "--record-fd", self.record, "--", "sh", "-c", command)],
+            stdin=subprocess.DEVNULL, pass_fds=[link.fileno(), self.record], text=True, **streams)
         link.close()
+
+    def take_record(self) -> bytes:
+        """The record that the guest left; empty if it left none."""
+        with open(os.dup(self.record), "rb") as stream:
+            stream.seek(0)
+            return stream.read()
 
     def stop(self) -> None:
         """End the guest, if it runs."""
@@ -80,13 +87,15 @@ def pass_on(listener: Guest, waiting: threading.Event) -> None:
     waiting.set()
 
 
-def run_both(options, releases: list[str], words: list[str], folders: list[Path]) -> int:
-    """Make the run; the exit status is the connecting side's, or the listener's if it failed."""
+def run_both(options, releases: list[str], words: list[str]) -> tuple[int, bytes]:
+    """Make the run; the exit status is the connecting side's, or the listener's if it failed. With
+    it comes the joined record, if there is one."""
     links = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     # Of the guests' own network: a guest's job, which alone is told, is for its root to read.
     both = {**os.environ, "COPYSCOPE_PEER_KEY": secrets.token_urlsafe(32)}
     waiting = threading.Event()
-    listener = Guest(options, releases[0], links[0], LISTENER, ["--listen", LISTENER, *ALL_ALLOWED], folders[0],
+    listener = Guest(options, releases[0], links[0], LISTENER,
+                     ["--listen", LISTENER, *ALL_ALLOWED],
                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=both)
     guests = [listener]
     try:
@@ -94,45 +103,33 @@ def run_both(options, releases: list[str], words: list[str], folders: list[Path]
         reader.start()
         waiting.wait()
         if not listener.waits:
-            return listener.process.wait() or 1
+            return listener.process.wait() or 1, b""
         guests.append(Guest(options, releases[1], links[1], CONNECTOR,
-                            [*words, "--connect", LISTENER], folders[1],
+                            [*words, "--connect", LISTENER],
                             stdout=subprocess.PIPE, env=both))
         report, _ = guests[1].process.communicate()
         status = guests[1].process.returncode
         # Refused words never reach the listener, which would wait for ever.
-        if not guests[1].record.exists():
-            return status or 1
+        record = guests[1].take_record()
+        if not record:
+            return status or 1, b""
         listener.process.wait()
         if options.json != "-":
-            sys.stdout.write("".join(line for line in report.splitlines(keepends=True)
-                                     if not line.startswith("record  ")))
-        return status or listener.process.returncode
+            sys.stdout.write(report)
+        return status or listener.process.returncode, record
     finally:
         for guest in guests:
             guest.stop()
 
 
-def place_of(options, releases: list[str]) -> Path:
-    """Name the file that the record goes to, which must be possible to write."""
-    if options.json:
-        place = Path(options.json)
-    else:
-        runs = Path(os.environ.get("COPYSCOPE_RUNS") or ROOT / "results" / "runs")
-        runs.mkdir(parents=True, exist_ok=True)
-        place = runs / f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{'-'.join(releases)}-" \
-                       f"{os.getpid()}.json"
-    if place.is_dir() or not os.access(place.parent, os.W_OK):
-        raise Unusable(f"cannot write {place}: choose another --json FILE")
-    return place
-
-
-def keep(record: Path, place: Path) -> None:
-    """Bring the record to its place; a device or a pipe is written to, never replaced."""
-    if place.is_file() or not place.exists():
-        shutil.move(record, place)
-    else:
-        place.write_bytes(record.read_bytes())
+def place_of(options, releases: list[str]) -> str:
+    """Name the file that the record goes to."""
+    if options.json is not None:
+        return options.json
+    runs = Path(os.environ.get("COPYSCOPE_RUNS") or ROOT / "results" / "runs")
+    OutputFolder.at(runs, advice="name another by COPYSCOPE_RUNS").close()
+    return str(runs / f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{'-'.join(releases)}-"
+                      f"{os.getpid()}.json")
 
 
 def act(arguments: list[str]) -> int:
@@ -146,17 +143,16 @@ def act(arguments: list[str]) -> int:
         kernels.prefix_of(release)
     if not words:
         raise Unusable("three words are needed: VARIANT BYTES THREADS, as in A3 65536 4")
-    place = None if options.json == "-" else place_of(options, releases)
-    with tempfile.TemporaryDirectory() as folder:
-        folders = [Path(folder) / name for name in ("listener", "connector")]
-        status = run_both(options, releases, words, folders)
-        record = folders[1] / "record.json"
-        if record.exists() and place:
-            keep(record, place)
+    if options.json == "-":
+        status, record = run_both(options, releases, words)
+        sys.stdout.write(record.decode())
+        return status
+    with RecordFile(place_of(options, releases)) as file:
+        status, record = run_both(options, releases, words)
+        if record:
+            file.write(record)
             if not {"-q", "--quiet"} & set(words):
-                print(f"record          {place}")
-        elif record.exists():
-            print(record.read_text(), end="")
+                print(f"record          {file.path}")
     return status
 
 

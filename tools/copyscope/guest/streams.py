@@ -47,6 +47,28 @@ class Channel:
             self.held = b""
 
 
+class LinesWithout:
+    """Passes lines on, but for those that begin with a word."""
+
+    def __init__(self, word: bytes, sink: Callable[[bytes], None]) -> None:
+        self.word, self.sink = word, sink
+        self.left_out, self.held = 0, b""
+
+    def feed(self, data: bytes) -> None:
+        """Take the next piece."""
+        *lines, self.held = (self.held + data).split(b"\n")
+        kept = [line + b"\n" for line in lines if not line.startswith(self.word)]
+        self.left_out += len(lines) - len(kept)
+        if kept:
+            self.sink(b"".join(kept))
+
+    def flush(self) -> None:
+        """Pass on a last line that has no end."""
+        if self.held:
+            self.sink(self.held)
+        self.held = b""
+
+
 def to_descriptor(descriptor: int) -> Callable[[bytes], None]:
     """Return a sink that writes everything to a descriptor of ours, unbuffered."""
     def write(data: bytes) -> None:

@@ -63,10 +63,6 @@ def make(run: Run, record: Path | None, seconds: float, kernel: str) -> Outcome:
     command = command_of(run, record, seconds, kernel)
     patience = seconds + (PATIENCE_S if kernel == "host" else GUEST_PATIENCE_S)
     environment = {**os.environ, "LC_ALL": "C"}
-    if kernel != "host" and record:
-        # On the same file system as the record, so that its move is one step; and where the next
-        # sweep clears away what a killed one left.
-        environment["TMPDIR"] = str(record.parent)
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL if record else subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace",
