@@ -31,7 +31,9 @@ static void tell_lost(void)
 
 	if ((!err && !ferror(stdout)) || err == EPIPE)
 		return;
-	fprintf(stderr, "%s: cannot write to stdout: %s\n", name, strerror(err ? err : EIO));
+	fprintf(stderr, "%s: cannot write to stdout: %s\n", name,
+		/* What failed before has left no number. */
+		err ? strerror(err) : "is its file system full?");
 	_exit(1);
 }
 
