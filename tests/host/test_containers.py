@@ -193,9 +193,9 @@ def test_it_says_so_without(what):
     check_refused(records.finish(start_in(place, "A3", *PRIME)), *hints)
 
 
-def start_mapped(ranges, *words, others=("--net",)):
+def start_mapped(ranges, *words, others=("--net",), first_of_all=":"):
     """Starts trace_run in a user namespace that has these lines of users and groups."""
-    script = 'read -r mapped && exec setpriv --reuid 0 --regid 0 --clear-groups "$@"'
+    script = f'read -r mapped && {first_of_all} && exec setpriv --reuid 0 --regid 0 --clear-groups "$@"'
     run = start_in(("unshare", "--user", *others, "--", "sh", "-c", script, "sh"), *words,
                    stdin=subprocess.PIPE)
     first = Path("/proc/self/ns/user").stat().st_ino
@@ -221,6 +221,32 @@ def test_a_user_namespace_without_nobody_is_told():
 def test_a_user_namespace_in_a_network_namespace_of_others_is_told():
     run = start_mapped("0 0 65536\n", "A3", *PRIME, "--no-probes", others=())
     check_refused(records.finish(run), "unshare --net")
+
+
+def test_a_limit_of_network_namespaces_is_told():
+    run = start_mapped("0 0 65536\n", "A3", *PRIME, "--no-probes",
+                       first_of_all="echo 1 >/proc/sys/user/max_net_namespaces")
+    check_refused(records.finish(run), "user.max_net_namespaces")
+
+
+# Two hosts
+
+def test_two_containers_make_a_run_of_two_hosts():
+    with contextlib.ExitStack() as stack:
+        def start(*words):
+            run = start_in(PID, *words, "--path", "peer")
+            stack.callback(run.kill)
+            return run
+
+        listener = start("--listen=127.0.0.1:9471")
+        # It says so when it can be reached.
+        assert "waiting" in listener.stderr.readline()
+        done = records.finish(start("A3", *PRIME, "--connect=127.0.0.1:9471"))
+        heard = records.finish(listener)
+    ends = pids(check_exact(done))
+    assert ends == pids(check_exact(heard))
+    # Else the numbers would tell the two apart.
+    assert ends["sender"] == ends["receiver"]
 
 
 # The other tools

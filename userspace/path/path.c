@@ -67,7 +67,8 @@ int path_arrange(struct path *path, const struct path_wish *wish, struct path_fa
 		err = -errno;
 	if (err && err != -ECANCELED)
 		fprintf(stderr, "trace_run: cannot arrange path %s: %s\n", facts->kind,
-			strerror(-err));
+			err == -ENOSPC ? "no more network namespaces are allowed: raise "
+					 "user.max_net_namespaces with sysctl(8)" : strerror(-err));
 	return err;
 }
 
