@@ -2,15 +2,9 @@
 /* Parses JSON that came from another host; its strings may end up on a terminal. */
 #include "userspace/peer/foreign_json.h"
 
-#include <string.h>
+#include <stdbool.h>
 
-bool foreign_printable(const char *text)
-{
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~')
-			return false;
-	return true;
-}
+#include "userspace/common/sound.h"
 
 /* Keys are no concern: only known ones are ever looked up, and none is printed. */
 static bool all_printable(json_t *value)
@@ -26,7 +20,7 @@ static bool all_printable(json_t *value)
 		if (!all_printable(each))
 			return false;
 	/* jansson takes no string with a 0 inside unless it is told to. */
-	return !text || foreign_printable(text);
+	return !text || sound_text(text, json_string_length(value) + 1);
 }
 
 json_t *foreign_object(const char *text, size_t bytes)

@@ -4,12 +4,9 @@
 #define COPYSCOPE_FOREIGN_JSON_H
 
 #include <jansson.h>
-#include <stdbool.h>
+#include <stddef.h>
 
 /* The object that a text is; NULL if it is none, or if any string in it is not printable ASCII. */
 json_t *foreign_object(const char *text, size_t bytes);
-
-/* True if nothing in a text could move a terminal's cursor. */
-bool foreign_printable(const char *text);
 
 #endif

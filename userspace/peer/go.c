@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "userspace/common/foreign.h"
-#include "userspace/peer/foreign_json.h"
+#include "userspace/common/sound.h"
 #include "userspace/peer/frame.h"
 #include "userspace/peer/meeting.h"
 
@@ -92,7 +92,7 @@ static const char *say(int fd, struct session *session, enum word word, char *te
 /* Why the other side refuses, in its own words if these can be printed. */
 static const char *refusal(const char *text, size_t bytes, char line[LINE_BYTES])
 {
-	if (!bytes || strlen(text) != bytes || !foreign_printable(text))
+	if (!bytes || strlen(text) != bytes || !sound_text(text, bytes + 1))
 		return frame_why(-EBADMSG);
 	snprintf(line, LINE_BYTES, "it refuses: %.200s", text);
 	return line;

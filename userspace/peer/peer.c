@@ -44,7 +44,7 @@ int peer_meet(struct peer *p, struct options *o, const char *kernel)
 	limits_memory(&partner->limits);
 	p->fd = doorman_run(&meeting, &offer, &p->session);
 	p->authenticated = key.bytes > 0;
-	explicit_bzero(&key, sizeof(key));
+	key_forget(&key);
 	if (p->fd < 0)
 		return p->fd;
 	p->met = true;
