@@ -193,6 +193,25 @@ def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, p
     before.check()
 
 
+@pytest.mark.parametrize("end", ["server", "client"])
+def test_both_hosts_say_which_end_was_killed(hosts, end):
+    before = Before()
+    pair = {"server": peers.listen(hosts[0], "--json", "-")}
+    pair["client"] = hosts[1].start("A2", 65536, 2, "--seconds", 30, "--connect", hosts[0].address,
+                                    "--json", "-")
+    pid = processes.wait_until(lambda: processes.workload_pids(pair[end].pid).get(end))
+    processes.wait_until(lambda: len(processes.threads(pid)) > 1)
+    os.kill(pid, signal.SIGKILL)
+    for name, process in pair.items():
+        done = records.finish(process, 30)
+        outcome = done.record["outcome"]
+        assert done.code == 1 and outcome["status"] == "failed", f"{name}: {done.err}"
+        assert f"the {end} was killed by signal 9 (SIGKILL)" in outcome["reason"]
+        assert done.record["verdict"].startswith("The run failed: ")
+        assert not records.laws_with(done.record, "broken")
+    before.check()
+
+
 def test_an_interrupt_ends_a_listener_that_waits(hosts):
     before = Before()
     process = peers.listen(hosts[0])
