@@ -2,9 +2,10 @@
 """All attacks, in the order in which they take turns."""
 from __future__ import annotations
 
-from attacks import (c_words, documents, events, limits, networks, parsers, python_words, signals)
+from attacks import (c_words, disks, documents, events, hostile_peers, limits, meddling, networks,
+                     parsers, python_words, signals)
 
-ATTACKS = [attack for module in (c_words, python_words, documents, parsers, signals, networks, limits,
-                                 events)
+ATTACKS = [attack for module in (c_words, python_words, documents, parsers, hostile_peers, signals,
+                                 networks, limits, disks, meddling, events)
            for attack in module.ATTACKS]
 BY_NAME = {each.name: each for each in ATTACKS}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Damages documents: a tree of JSON by its nodes, any text by its bytes."""
+"""Damages what is no JSON, such as profiles: a tree by its nodes, any text by its bytes."""
 from __future__ import annotations
 
 import copy
-import json
 from random import Random
 from typing import Any
 
@@ -88,9 +87,3 @@ def damage_text(text: bytes, dice: Random) -> bytes:
             other = dice.randrange(len(data) - length + 1)
             data[at:at + length] = data[other:other + length]
     return bytes(data)
-
-
-def damage_json(tree: Any, dice: Random) -> bytes:
-    """A damaged document: most still parse, so that readers get to see what is wrong."""
-    text = json.dumps(damage_tree(tree, dice) if dice.random() < 0.8 else tree).encode()
-    return damage_text(text, dice) if dice.random() < 0.25 else text

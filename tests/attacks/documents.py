@@ -8,10 +8,12 @@ import json
 import shutil
 import tomllib
 from pathlib import Path
+from random import Random
 
 from attacks import judge, scripts, started
 from attacks.attack import Attack, Broken, Case
-from attacks.damage import damage_json, damage_text, damage_tree
+from attacks.damage import damage_text, damage_tree
+from helpers import damage
 from helpers.records import ROOT
 
 DATA = ROOT / "tests/data"
@@ -24,6 +26,11 @@ PLANS = ["mt25018-corrected", "mt25029-as-published", "standard"]
 def document(file: Path) -> object:
     """A good document, to be damaged."""
     return json.loads(file.read_text(encoding="utf-8"))
+
+
+def damaged(good: object, dice: Random) -> bytes:
+    """A damaged copy of a document."""
+    return next(damage.damages(good, dice.randrange(1 << 32), 1)).data
 
 
 def state_of(folder: Path) -> str:
@@ -65,7 +72,7 @@ def given(case: Case, name: str, data: bytes) -> str:
 def try_record(case: Case) -> None:
     """A damaged run record to those who read run records."""
     good = document(DATA / f"{case.dice.choice(RECORDS)}.json")
-    name = given(case, "record.json", damage_json(good, case.dice))
+    name = given(case, "record.json", damaged(good, case.dice))
     act = case.dice.randrange(8)
     if act == 0:
         give(case, "plot", [name, "--out", "o"])
@@ -80,7 +87,7 @@ def try_record(case: Case) -> None:
 def try_baseline(case: Case) -> None:
     """A damaged baseline record to those who read baseline records."""
     good = (DATA / "baseline-host.json")
-    name = given(case, "damaged.json", damage_json(document(good), case.dice))
+    name = given(case, "damaged.json", damaged(document(good), case.dice))
     other = given(case, "good.json", good.read_bytes())
     act = case.dice.choice(["mistakes", "keep", "agree", "mistakes", "keep", "agree", "crossover",
                             "predict"])
@@ -134,10 +141,10 @@ def try_plan(case: Case) -> None:
     plan = document(source / "plan.json")
     record = document(DATA / "run-A3-host.json")
     spoilt = case.dice.random()
-    (folder / "plan.json").write_bytes(damage_json(plan, case.dice) if spoilt < 0.8 else
+    (folder / "plan.json").write_bytes(damaged(plan, case.dice) if spoilt < 0.8 else
                                        json.dumps(plan).encode())
     (folder / "runs" / f"{plan['points'][0]['name']}.r1.json").write_bytes(
-        damage_json(record, case.dice) if spoilt > 0.6 else json.dumps(record).encode())
+        damaged(record, case.dice) if spoilt > 0.6 else json.dumps(record).encode())
     (case.place / "given").mkdir()
     for each in (folder, *folder.rglob("*")):
         shutil.chown(each, started.NOBODY, started.NOBODY)

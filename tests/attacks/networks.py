@@ -57,7 +57,7 @@ def wait_running(process: subprocess.Popen) -> dict[str, int]:
     """Pids of the two ends, wherever below the command they are."""
     def found():
         ends = {}
-        for pid in _below(process.pid):
+        for pid in processes.descendants(process.pid):
             words = processes.command_line(pid)
             if len(words) > 1 and words[1] in ("server", "client"):
                 ends[words[1]] = pid
@@ -68,12 +68,6 @@ def wait_running(process: subprocess.Popen) -> dict[str, int]:
     if "ended" in ends:
         raise Broken("the run ended before its ends had begun")
     return ends
-
-
-def _below(pid: int) -> list[int]:
-    """Every process below one."""
-    found = processes.children(pid)
-    return found + [each for child in found for each in _below(child)]
 
 
 def end(case: Case, process: subprocess.Popen) -> tuple[started.Done, dict | None]:

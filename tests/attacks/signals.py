@@ -17,19 +17,7 @@ STRIKE = [signal.SIGQUIT, signal.SIGKILL, signal.SIGSEGV, signal.SIGUSR1, signal
           signal.SIGABRT, signal.SIGALRM]
 PAUSE = signal.SIGSTOP
 ASKED_S, ANY_S, LINGER_S = 2.0, 16.0, 5.0
-# What bash says of a child that a signal ended, and a core dump.
 VARIANTS = ["A1", "A1-plain", "A2", "A3", "A3-unreaped", "A3-aligned"]
-
-
-def descendants(pid: int) -> set[int]:
-    """Every process below one."""
-    found, due = set(), [pid]
-    while due:
-        for child in processes.children(due.pop()):
-            if child not in found:
-                found.add(child)
-                due.append(child)
-    return found
 
 
 def identity(pid: int) -> tuple[int, str] | None:
@@ -63,7 +51,7 @@ def victim(case: Case, long: bool) -> list:
 
 def hit(process, case: Case, number: int, on_itself: bool) -> tuple[float, set]:
     """Send the signal to the command or one of those below it; when, and all that were there."""
-    below = sorted(descendants(process.pid))
+    below = sorted(processes.descendants(process.pid))
     target = process.pid if on_itself or not below else case.dice.choice(below)
     there = {identity(each) for each in (process.pid, *below)} - {None}
     sent = time.monotonic()

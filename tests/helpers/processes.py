@@ -38,6 +38,16 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def descendants(pid: int) -> set[int]:
+    """Pids of every process below one."""
+    found, due = set(), [pid]
+    while due:
+        new = set(children(due.pop())) - found
+        found |= new
+        due += new
+    return found
+
+
 def command_line(pid: int) -> list[str]:
     """The words a process was started with; none if it is gone or a zombie."""
     try:
