@@ -108,8 +108,9 @@ def spoil_one(maps: list[int], dice) -> str:
         key = entries[dice.randrange(len(entries))].get("key")
         if not isinstance(key, list):
             continue
-        if bpftool("map", "delete", "id", str(number), "key", "hex",
-                   *(str(each).removeprefix("0x") for each in key)) is not None:
+        words = [leftovers.BPFTOOLS[0], "map", "delete", "id", str(number), "key", "hex",
+                 *(str(each).removeprefix("0x") for each in key)]
+        if subprocess.run(words, capture_output=True, check=False).returncode == 0:
             return f"{number} {info.get('name')}"
     return ""
 

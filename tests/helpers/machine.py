@@ -34,9 +34,9 @@ class Machine:
         return {"processes": alive, "namespaces": namespaces, "bpf": sorted(new_bpf),
                 "interfaces": sorted(leftovers.interfaces() - self.interfaces)}
 
-    def wait_until_as_before(self, timeout_s: float = GRACE_S) -> str | None:
+    def wait_until_as_before(self) -> str | None:
         """None once nothing is left, or what still is when the time is up."""
-        deadline = time.monotonic() + timeout_s
+        deadline = time.monotonic() + GRACE_S
         while any((left := self.left()).values()):
             if time.monotonic() >= deadline:
                 return ", ".join(f"{kind} {what}" for kind, what in left.items() if what)

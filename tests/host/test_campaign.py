@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A short slice of every attack of tests/campaign, and the campaign's own promises."""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from attacks import attack as attacks, catalogue, conduct
+from attacks.book import Book
+from helpers import processes, records
+
+pytestmark = records.needs_root
+
+CAMPAIGN = records.ROOT / "tests" / "campaign"
+SEED, JOBS = 1, 2
+QUICK = "workload-words"
+
+
+@pytest.fixture(autouse=True)
+def fixture_reaper():
+    """Attacks have orphans come home to them, and nothing after them should."""
+    yield
+    processes.become_subreaper(False)
+
+
+@pytest.mark.parametrize("name", [each.name for each in catalogue.ATTACKS if each.slice])
+def test_the_claim_holds_for_a_slice(name):
+    attack = catalogue.BY_NAME[name]
+    conduct.prepare(attack)
+    results, left = conduct.attempt(attack, SEED, range(attack.slice), attack.slice_seconds,
+                                    attack.jobs)
+    broken = [f"{conduct.command_of(attack, SEED)} --case {each.number}: {each.broken}"
+              for each in results if each.broken]
+    assert not broken, "\n".join(broken)
+    assert not left, left
+    if all(each.skipped for each in results):
+        pytest.skip(results[0].skipped)
+
+
+def run(*words, **options) -> subprocess.CompletedProcess:
+    """The program as a person types it."""
+    return subprocess.run([str(word) for word in (CAMPAIGN, *words)], capture_output=True, text=True,
+                          timeout=120, check=False, **options)
+
+
+def fake(name: str, try_once, **more) -> attacks.Attack:
+    """An attack of a test's own."""
+    return attacks.Attack(name, "it holds", "cases", more.pop("goal", 40), 1, try_once, batch=5,
+                          **more)
+
+
+def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path):
+    state = tmp_path / "campaign.json"
+    process = subprocess.Popen([str(CAMPAIGN), "--only", QUICK, "--out", tmp_path],
+                               stdout=subprocess.DEVNULL)
+    try:
+        processes.wait_until(lambda: state.exists(), 60)
+        time.sleep(0.3)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    before = json.loads(state.read_text())["attacks"][QUICK]
+    assert 0 < before["cases"] < before["goal"]
+    assert run("--only", QUICK, "--out", tmp_path).returncode == 0
+    after = json.loads(state.read_text())["attacks"][QUICK]
+    assert after["counted"] >= after["goal"] and after["cases"] == after["counted"]
+    assert sum(each["cases"] for each in after["commits"].values()) == after["cases"]
+    assert QUICK in (tmp_path / "campaign.md").read_text()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["campaign.json", "campaign.md"]
+
+
+def test_a_case_depends_on_its_seed_and_number_alone():
+    seen = {}
+
+    def note(case):
+        seen.setdefault(case.number, []).append(case.dice.random())
+
+    for numbers in range(5), range(4, 6), [3]:
+        for number in numbers:
+            attacks.try_case(fake("note", note), SEED, number, 0)
+    assert all(len(set(values)) == 1 for values in seen.values())
+    assert len({values[0] for values in seen.values()}) == len(seen) == 6
+
+
+def test_a_failure_is_kept_with_the_words_that_repeat_it(tmp_path, capsys):
+    def fail_one(case):
+        if case.number == 7:
+            raise attacks.Broken("seven")
+
+    attack, book = fake("sevens", fail_one), Book(tmp_path, 3)
+    assert conduct.campaign([attack], book, None, JOBS) == 1
+    kept, = json.loads((tmp_path / "campaign.json").read_text())["attacks"]["sevens"]["failures"]
+    assert kept["repeat"] == "tests/campaign --only sevens --seed 3 --case 7"
+    assert kept["said"] == "seven" and kept["repeat"] in capsys.readouterr().out
+
+
+def test_what_an_attack_leaves_behind_is_its_failure(tmp_path, monkeypatch):
+    monkeypatch.setattr("helpers.machine.GRACE_S", 0.5)
+    left = []
+
+    def leave(case):
+        if case.number == 0:
+            subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"],
+                             start_new_session=True)
+
+    try:
+        conduct.prepare(fake("leaves", leave))
+        _, left = conduct.attempt(fake("leaves", leave), SEED, range(2), 0, JOBS)
+    finally:
+        for pid in processes.children(os.getpid()):
+            if "time.sleep(60)" in " ".join(processes.command_line(pid)):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+    assert left and "time.sleep(60)" in left
+
+
+def test_a_campaign_of_another_seed_is_not_mixed_in(tmp_path):
+    Book(tmp_path, 3).write()
+    done = run("--only", QUICK, "--seed", 4, "--out", tmp_path)
+    assert done.returncode != 0 and "--seed 3" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_every_attack_is_listed_with_its_claim():
+    done = run("--list")
+    assert done.returncode == 0
+    assert all(each.name in done.stdout and each.claim in done.stdout for each in catalogue.ATTACKS)
