@@ -2,6 +2,7 @@
 """Command lines of the C programs, built with sanitizers, and of the launchers before them."""
 from __future__ import annotations
 
+import errno
 import os
 
 from attacks import judge, started
@@ -55,7 +56,10 @@ def attack_program(name: str, lines: list[str], options: list[str], tree) -> cal
         words = spoil([word.replace("_", " ") if "loss_" in word else word
                        for word in case.dice.choice(lines).split()], options, case.dice)
         before = set(os.listdir(case.place))
-        steps = [processes.forbid(*KEPT_FROM[name])]
+        # Either it dies of the first attempt, or is refused it and has to say so. The baseline goes
+        # on without what it is refused, for a minute.
+        error = case.dice.choice([0, errno.EPERM]) if name != "baseline" else 0
+        steps = [processes.forbid(*KEPT_FROM[name], error=error)]
         if case.dice.random() < 0.3:
             steps.insert(0, started.become_nobody)
         done = started.run([tree(name), *words], case.place, *steps, timeout_s=30)

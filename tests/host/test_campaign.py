@@ -19,7 +19,7 @@ pytestmark = records.needs_root
 
 CAMPAIGN = records.ROOT / "tests" / "campaign"
 SEED, JOBS = 1, 2
-QUICK = "workload-words"
+QUICK = "launcher-words"
 
 
 @pytest.fixture(autouse=True)

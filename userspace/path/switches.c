@@ -85,11 +85,18 @@ static int try_queue(const struct path_wish *wish)
 	return err;
 }
 
+/* For what no line has told yet; @err is returned. */
+static int cannot_try(int err)
+{
+	fprintf(stderr, "trace_run: cannot try what is wished of the path's devices: %s\n", strerror(-err));
+	return err;
+}
+
 /* In a namespace of its own, where nothing else can be touched. */
 static int try_switches(const struct path_wish *wish)
 {
 	if (unshare(CLONE_NEWNET))
-		return -errno;
+		return cannot_try(-errno);
 	if (!strcmp(wish->kind, "lo") && device_switch_off("lo", wish->no_sg, wish->no_tso)) {
 		fprintf(stderr, "trace_run: --no-%s: this kernel's lo cannot do without it; use "
 			"--path veth\n", wish->no_sg ? "sg" : "tso");
@@ -107,12 +114,13 @@ int switches_check(const struct path_wish *wish)
 		return 0;
 	pid = fork();
 	if (pid < 0)
-		return -errno;
+		return cannot_try(-errno);
 	if (!pid)
 		_exit(-try_switches(wish));
 	if (waitpid(pid, &status, 0) < 0)
-		return -errno;
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+		return cannot_try(-errno);
+	/* One that was killed, for want of memory for example, has said nothing. */
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : cannot_try(-EIO);
 }
 
 /* The kernel copies for a capture whether or not anyone reads it: nobody reads ours. */
