@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import signal
 import sys
 from pathlib import Path
 from typing import Any, Callable
 
-from copyscope.errors import CommandError, Unusable
+from copyscope.errors import CommandError, Unusable, one_line
 
 
 class Parser(argparse.ArgumentParser):
@@ -20,6 +21,16 @@ class Parser(argparse.ArgumentParser):
         more.setdefault("description", sys.modules["__main__"].__doc__)
         super().__init__(prog=prog, epilog=epilog, allow_abbrev=False,
                          formatter_class=argparse.RawDescriptionHelpFormatter, **more)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse -- as a value: argparse takes it away and then has none, or a list."""
+        words = list(sys.argv[1:] if args is None else args)
+        end = words.index("--") if "--" in words else len(words)
+        for number, word in enumerate(words):
+            if word == "--" and number > end or number < end and word[:1] == "-" and \
+                    word.endswith("=--"):
+                self.error(f"{word!r}: -- ends the options and is no value")
+        return super().parse_known_args(words, namespace)
 
     def error(self, message: str) -> Any:
         raise Unusable(f"{message}; try {self.prog} --help")
@@ -64,15 +75,41 @@ def run(act: Callable[[list[str]], int], words: list[str], name: str, *, advice:
 
     `advice` follows what the system says of a file, `disk` gives the status of that; `stopped` is
     what to say of a Ctrl-C."""
+    catch_ctrl_c()
     try:
+        check_words(words)
         return act(words)
     except CommandError as error:
-        print(f"{name}: {error}", file=sys.stderr)
+        complain(name, str(error))
         return error.status
     except OSError as error:
-        print(f"{name}: {error.filename or 'a file'}: {error.strerror or error}{advice}",
-              file=sys.stderr)
+        complain(name, f"{told_name(error)}: {error.strerror or error}{advice}")
         return disk.status
     except KeyboardInterrupt:
-        print(f"{name}: {stopped}", file=sys.stderr)
+        complain(name, stopped)
         return 128 + signal.SIGINT
+
+
+def complain(name: str, message: str) -> None:
+    """Print one line on stderr; whatever foreign words are in it, it stays one and can be read."""
+    print(f"{name}: {one_line(message)}", file=sys.stderr)
+
+
+def told_name(error: OSError) -> str:
+    """The file that the system's error is about."""
+    return os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "a file"
+
+
+def catch_ctrl_c() -> None:
+    """Have a Ctrl-C raise KeyboardInterrupt again: launchers let it end them while they load."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def check_words(words: list[str]) -> None:
+    """Refuse words that are no UTF-8: neither a record nor a page could keep them."""
+    for word in words:
+        try:
+            word.encode("utf-8")
+        except UnicodeEncodeError:
+            raise Unusable(f"{os.fsencode(word)!r} is no UTF-8: rename it") from None

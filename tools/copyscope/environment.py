@@ -20,4 +20,4 @@ def enter() -> None:
     if sys.prefix == str(VENV) or os.environ.get(ENTERED) == tool or not os.access(python, os.X_OK):
         return
     os.environ[ENTERED] = tool
-    os.execv(python, [python, tool, *sys.argv[1:]])
+    os.execv(python, [python, "-S", tool, *sys.argv[1:]])

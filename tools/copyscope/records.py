@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 from copyscope import documents
 from copyscope.documents import BadRecord, check_form, described, parse_json, read_json
@@ -43,6 +43,7 @@ NEEDED: dict[str, tuple[type, ...]] = {
 }
 # What may be left out, in records that are older than the key.
 OPTIONAL: dict[str, tuple[type, ...]] = {
+    "outcome": (dict,),
     "workload.readers": (int,), "workload.completions": (int, MAYBE),
     "workload.seconds": (*NUMBER, MAYBE), "counts.send_calls": (int,), "counts.recv_calls": (int,),
     "pins.how": (str,), "pins.why": (str, MAYBE), "timing.why": (str,),
@@ -52,6 +53,10 @@ OPTIONAL: dict[str, tuple[type, ...]] = {
 LATENCY: dict[str, tuple[type, ...]] = {
     "timing.latency_us.what": (str,),
     **{f"timing.latency_us.{each}": NUMBER for each in ("mean", "p50", "p99")},
+}
+# What every reader relies on where there is an outcome.
+OUTCOME: dict[str, tuple[type, ...]] = {
+    "outcome.status": (str,), "outcome.reason": (str, MAYBE),
 }
 # What every reader relies on in each element of a list.
 IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
@@ -193,6 +198,20 @@ class Record:
         """Names of the laws that do not balance."""
         return [each["law"] for each in self.data["laws"] if each["status"] == "broken"]
 
+    @property
+    def incomplete(self) -> str:
+        """Why its numbers prove nothing, "" if the run was complete. Older records tell no outcome,
+        but an end of theirs that was killed left no totals."""
+        outcome = self.data.get("outcome")
+        if not outcome:
+            work = self.data["workload"]
+            lost = [end for end, key in zip(ENDS, ("accepted_bytes", "received_bytes"))
+                    if work[key] is None]
+            return f"failed: the {lost[0]} left no totals" if lost else ""
+        if outcome["status"] == "complete":
+            return ""
+        return f"{outcome['status']}: {outcome['reason'] or 'no reason is told'}"
+
     def counter(self, end: str, event: str) -> float | None:
         """Value of a processor or kernel event at one end, sender or receiver."""
         return self.data["counters"][end][event]["value"]
@@ -259,6 +278,8 @@ def check(data: Any, source: object) -> None:
     check_keys(data, OPTIONAL, source, needed=False)
     if data["timing"]["latency_us"] is not None:
         check_keys(data, LATENCY, source)
+    if "outcome" in data:
+        check_keys(data, OUTCOME, source)
     for name, keys in IN_LISTS.items():
         for number, each in enumerate(data[name]):
             check_keys(each, keys, source, f"{name}[{number}].")
@@ -317,6 +338,22 @@ def point_of(plan: dict[str, Any], points: dict[str, dict[str, Any]], run: str) 
                  plan["profile"], plan["mode"], plan["settings"]["figures_of"] == "first")
 
 
+def check_complete(record: Record) -> None:
+    """Refuse a run that failed, was interrupted or was not seen whole."""
+    if record.incomplete:
+        raise BadRecord(record.source, "outcome", f"the run is not complete: {record.incomplete}",
+                        "make that run again")
+
+
+def complete(records: list[Record], leave_out: Callable[[str], None]) -> list[Record]:
+    """Those of a folder's runs that are complete; the others are counted in one line."""
+    others = [each for each in records if each.incomplete]
+    if others:
+        leave_out(f"{len(others)} of {len(records)} runs are left out, for they are not complete, as "
+                  f"{others[0].source}: {others[0].incomplete}")
+    return [each for each in records if not each.incomplete]
+
+
 def load_sweep(folder: Path) -> list[Record]:
     """Load the runs of a sweep's folder, each with the point that its plan says it is of."""
     plan = load_plan(folder)
@@ -325,17 +362,19 @@ def load_sweep(folder: Path) -> list[Record]:
             for run in sorted((folder / "runs").glob("*.json"))]
 
 
-def load_records(sources: Iterable[str | Path]) -> list[Record]:
-    """Load records from files, folders of records and folders of sweeps."""
+def load_records(sources: Iterable[str | Path], leave_out: Callable[[str], None]) -> list[Record]:
+    """Load records from files, folders of records and folders of sweeps. A run that is not complete
+    is refused if it was named, and left out if its folder was; `leave_out` is told how many."""
     records: list[Record] = []
     for source in map(Path, sources):
         if (source / "plan.json").exists():
-            records += load_sweep(source)
+            records += complete(load_sweep(source), leave_out)
         elif source.is_dir():
             found = sorted(source.glob("*.json"))
             if not found:
                 raise BadRecord(source, "*.json", "no record in this folder", "name another")
-            records += [load_record(each) for each in found]
+            records += complete([load_record(each) for each in found], leave_out)
         else:
             records.append(load_record(source))
+            check_complete(records[-1])
     return records

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
-from copyscope.records import Record, record_of
+from copyscope.records import Record, check_complete, record_of
 from copyscope.sweep import launch
 from copyscope.errors import Refused, CommandError
 from copyscope.sweep.plan import Run
@@ -43,6 +43,7 @@ class Pairs:
         if outcome.status != launch.EXIT_FINE:
             raise CommandError(f"{run.name}: {launch.last_line(outcome.stderr)}")
         record = record_of(outcome.said, Path(run.name))
+        check_complete(record)
         if self.first_record is None:
             self.first_record = record
             if record.at("machine.emulated"):

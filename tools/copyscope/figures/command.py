@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Callable, Iterator
 
 from copyscope import command_line
-from copyscope.command_line import Parser, folder
+from copyscope.command_line import Parser, complain, folder
 from copyscope.figures import specs
 from copyscope.figures.groups import Group, slugs, split
 from copyscope.output_folder import OutputFolder
@@ -66,7 +66,8 @@ def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
 
 def load(sources: list[str]) -> list[Record]:
     """Load all records, each run once even if it was named twice."""
-    found = {(record.id, record.source.resolve()): record for record in load_records(sources)}
+    found = {(record.id, record.source.resolve()): record
+             for record in load_records(sources, lambda line: complain("plot", line))}
     if not found:
         raise BadRecord(", ".join(sources), "records", "there are none",
                         "run the sweep first, or unpack its runs.tar.xz")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from copyscope.figures.metrics import ENDS_SHOWN, METRICS, X_AXES
 from copyscope.records import BadRecord
+from copyscope.sweep.profile import read_toml
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
 SCALES = ("linear", "log-x", "log-y", "log-log")
@@ -126,14 +126,7 @@ def profile_file(name: str) -> Path:
 def load(name: str, mode: str) -> list[Spec]:
     """Return the figures of a profile; a mode may have another end counted."""
     source = profile_file(name)
-    try:
-        profile = tomllib.loads(source.read_text(encoding="utf-8"))
-    except OSError as error:
-        have = ", ".join(sorted(each.stem for each in PROFILES.glob("*.toml"))) or "none"
-        raise BadRecord(source, "file", error.strerror or "cannot be read",
-                        f"profiles here: {have}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadRecord(source, "TOML", str(error), "correct that line") from None
+    profile = read_toml(source)
     listed = profile.get("figures")
     if not isinstance(listed, list) or not listed:
         raise BadRecord(source, "figures", "no list of figures", "add [[figures]] entries")

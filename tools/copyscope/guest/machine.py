@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from copyscope import helpers
-from copyscope.errors import CommandError, Refused, Unusable
+from copyscope.errors import CommandError, Refused, Unusable, one_line
 from copyscope.record_file import Unwritten
 
 from . import image, outbox
@@ -229,7 +229,7 @@ def new_log(release: str) -> Path:
 
 def complain(line: str) -> None:
     """Tell the person one line."""
-    to_descriptor(2)(f"tools/guest: {line}\n".encode())
+    to_descriptor(2)(f"tools/guest: {one_line(line)}\n".encode())
 
 
 def run(job: Job) -> int:

@@ -75,9 +75,12 @@ def row(outcome: Outcome, cell: Cell) -> Row:
     if not record.exists() or int(status.read_text()) not in (EXIT_FINE, EXIT_BROKEN):
         return Row(outcome.kernel, cell, None, last_line(outcome.folder / f"{cell.name}.err"))
     try:
-        return Row(outcome.kernel, cell, load_record(record))
+        found = load_record(record)
     except BadRecord as error:
         return Row(outcome.kernel, cell, None, str(error))
+    if found.incomplete:
+        return Row(outcome.kernel, cell, None, f"not complete, {found.incomplete}")
+    return Row(outcome.kernel, cell, found)
 
 
 def rows(outcomes: Sequence[Outcome], cells: Sequence[Cell]) -> list[Row]:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from copyscope import command_line
-from copyscope.command_line import Parser, number
+from copyscope.command_line import Parser, complain, number
 from copyscope.costs import Costs
 from copyscope.errors import Unusable
 from copyscope.figures.lines import size_text
@@ -164,7 +164,8 @@ def act(words: list[str]) -> int:
         with OutputFolder.at(options.out) as place:
             place.claim("tools/predict", PROOFS)
     baseline, sources = inputs(options)
-    costs, records = Costs.load(baseline), load_records(sources)
+    costs, records = Costs.load(baseline), load_records(
+        sources, lambda line: complain("predict", line))
     if not records:
         raise Unusable("the records: there are none; run the sweep first")
     found = points(costs, records)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 import signal
-import sys
 from typing import Any
 
 from copyscope import command_line
-from copyscope.command_line import Parser, folder, number, whole
+from copyscope.command_line import Parser, complain, folder, number, whole
 from copyscope.errors import Unusable
 from copyscope.records import Record, load_record, load_sweep
 
@@ -80,13 +79,14 @@ def make_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> str:
     """Make one run; return why it failed, or ""."""
     path = folder.pending_path(run.name)
     outcome = launch.make(run, path, plan["seconds"], plan["kernel"])
-    if outcome.status == launch.EXIT_FINE:
+    record = load_record(path) if path.exists() else None
+    if outcome.status == launch.EXIT_FINE and not (record and record.incomplete):
         folder.keep(run)
         return ""
     why, status = launch.last_line(outcome.stderr), outcome.status
-    if path.exists():
-        broken = load_record(path).broken_laws()
-        why = f"a law broke: {', '.join(broken)}" if broken else why
+    if record:
+        broken = record.broken_laws()
+        why = record.incomplete or (f"a law broke: {', '.join(broken)}" if broken else why)
     folder.set_aside(run.name, status, outcome.stderr or why, outcome.command)
     return f"{why} (exit {status})"
 
@@ -115,8 +115,8 @@ def finish(folder: Folder, plan: dict[str, Any], arguments: list[str]) -> int:
     for name in [*files, "PROVENANCE.md"]:
         print(folder.root / name)
     if failures:
-        print(f"sweep: {len(failures)} of {len(plans.runs(plan))} runs failed: see "
-              f"{folder.failed}; the same command tries them again", file=sys.stderr)
+        complain("sweep", f"{len(failures)} of {len(plans.runs(plan))} runs failed: see "
+                 f"{folder.failed}; the same command tries them again")
     return 1 if failures else 0
 
 

@@ -115,7 +115,8 @@ class Folder:
                                 "remove the file to run that point again")
 
     def take_stock(self, runs: list[plans.Run]) -> dict[str, Record]:
-        """Return the whole records that are here; refuse corrupt and foreign files."""
+        """Return the whole records that are here; refuse corrupt and foreign files. A run that was
+        not complete is set aside, so that it is made again."""
         wanted = {each.name: each for each in runs}
         found = {}
         for file in map(self.runs.joinpath, self.runs_files.names()):
@@ -124,23 +125,28 @@ class Folder:
                 raise Unusable(f"{file}: the plan has no such run; move the file away")
             record = load_record(file)
             self.check_is_of(record, wanted[file.stem])
+            if record.incomplete:
+                self.set_aside(file.stem, 1, record.incomplete, record.data["command"],
+                               self.runs_files)
+                continue
             if record.broken_laws():
                 raise BadRecord(file, "laws", f"broken: {', '.join(record.broken_laws())}",
                                 "remove the file to run that point again")
             found[file.stem] = record
         return found
 
-    def set_aside(self, name: str, status: int, stderr: str,
-                  command: list[str]) -> None:
+    def set_aside(self, name: str, status: int, stderr: str, command: list[str],
+                  left_in: OutputFolder | None = None) -> None:
         """Record a failed run, and put the record that it may have left beside it."""
-        there = self.pending_files.file(f"{name}.json")
+        left_in = left_in or self.pending_files
+        there = left_in.file(f"{name}.json")
         failure = {"schema": "copyscope.failure/1", "run": name, "exit_status": status,
                    "stderr": stderr, "command": command,
                    "record": f"{name}.record" if there else None,
                    "why": None if there else "record: the run ended without one"}
         self.failed_files.write(f"{name}.json", json.dumps(failure, indent=2) + "\n")
         if there:
-            self.pending_files.move(f"{name}.json", self.failed_files, f"{name}.record")
+            left_in.move(f"{name}.json", self.failed_files, f"{name}.record")
 
     def failures(self) -> list[str]:
         """Names of the runs that failed."""

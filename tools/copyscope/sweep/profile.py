@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
+from copyscope.documents import BadRecord, read_bytes
 from copyscope.errors import Unusable
 
 FOLDER = Path(__file__).resolve().parents[2] / "profiles"
 MODES = ("as-published", "corrected")
 ENDS = ("sender", "receiver", "both")
 LEAST_BYTES, MOST_BYTES, MOST_THREADS, MOST_SECONDS = 8, 64 << 20, 1024, 86400
+# Names become names of files, lists are multiplied with each other.
+MOST_TEXT, MOST_NAME, MOST_LISTED = 1000, 100, 1024
 COLUMNS = ("label", "size", "threads", "throughput_gbps", "throughput_mbps", "latency_us",
            "total_bytes", "total_messages", "duration_s", "cycles", "instructions", "l1_misses",
            "llc_misses", "context_switches", "page_faults", "task_clock_ns")
@@ -26,13 +29,16 @@ Check = Callable[[Any], str]  # what is wrong with a value, or ""
 
 def text(value: Any) -> str:
     """Accept one line of text."""
-    return "" if isinstance(value, str) and "\n" not in value else "must be one line in quotes"
+    fine = isinstance(value, str) and value.isprintable() and len(value) <= MOST_TEXT
+    return "" if fine else f"must be one line in quotes, at most {MOST_TEXT} characters"
 
 
 def name(value: Any) -> str:
     """Accept what is safe in a file name."""
-    fine = isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9][\w.+-]*", value)
-    return "" if fine else "must be letters, digits and -_.+"
+    fine = isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", value)
+    if not fine:
+        return "must be letters, digits and -_.+"
+    return "" if len(value) <= MOST_NAME else f"must have at most {MOST_NAME} characters"
 
 
 def table_name(value: Any) -> str:
@@ -58,6 +64,8 @@ def list_of(check: Check) -> Check:
     def check_list(value: Any) -> str:
         if not isinstance(value, list) or not value:
             return "must be a list with something in it"
+        if len(value) > MOST_LISTED:
+            return f"must have at most {MOST_LISTED} elements"
         if len({str(each) for each in value}) < len(value):
             return "must not name anything twice"
         return next((wrong for wrong in map(check, value) if wrong), "")
@@ -160,8 +168,9 @@ def check_table(source: Path, at: str, table: Any, keys: dict[str, tuple[Check, 
 def check_list(source: Path, at: str, tables: Any, keys: dict[str, tuple[Check, bool]],
                unique: str) -> None:
     """Check a list of TOML tables, no two alike in `unique`."""
-    if not isinstance(tables, list):
-        raise Unusable(f"{source}: {at}: must be a list of tables; see standard.toml")
+    if not isinstance(tables, list) or len(tables) > MOST_LISTED:
+        raise Unusable(f"{source}: {at}: must be a list of at most {MOST_LISTED} tables; see "
+                       "standard.toml")
     seen: set[str] = set()
     for number, table in enumerate(tables, 1):
         check_table(source, f"{at}[{number}].", table, keys)
@@ -193,15 +202,23 @@ def check_profile(source: Path, data: dict[str, Any]) -> None:
             check_mode(source, mode, data[mode])
 
 
-def read(source: Path) -> dict[str, Any]:
-    """Read a profile's TOML and check it."""
+def read_toml(source: Path) -> dict[str, Any]:
+    """Read a profile's TOML, whatever is in it."""
     try:
-        data = tomllib.loads(source.read_text(encoding="utf-8"))
+        return tomllib.loads(read_bytes(source).decode("utf-8"))
     except OSError as error:
         have = " ".join(sorted(each.stem for each in FOLDER.glob("*.toml")))
-        raise Unusable(f"{source}: {error.strerror}; profiles here: {have}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Unusable(f"{source}: TOML: {error}; correct that line") from None
+        raise BadRecord(source, "file", error.strerror or "cannot be read",
+                        f"profiles here: {have}") from None
+    except RecursionError:
+        raise BadRecord(source, "TOML", "it is nested too deeply", "correct it") from None
+    except ValueError as error:
+        raise BadRecord(source, "TOML", str(error), "correct that line") from None
+
+
+def read(source: Path) -> dict[str, Any]:
+    """Read a profile's TOML and check it."""
+    data = read_toml(source)
     check_profile(source, data)
     return data
 

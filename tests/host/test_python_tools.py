@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Whatever word or signal a Python tool is given, it ends in one line at most and no traceback."""
+from __future__ import annotations
+
+import itertools
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from helpers.records import ROOT
+
+USAGE = 2
+TOOLS = {"sweep": ["--profile"], "plot": ["--out"], "crossover": ["--json"], "predict": ["--out"],
+         "matrix": ["--out"], "beside_lmbench": ["--bin"], "peers": ["--json"], "guest": ["--kernel"]}
+READERS = ("mistakes", "agree", "keep", "plot")
+LONG = "x" * 100_000
+# What a record of a damaged name, an odd file or a slip of the pen looks like on a command line.
+WORDS = {"escape": "--\x1b[2J", "line end": "one\ntwo", "long": LONG, "long option": f"--{LONG}",
+         "turned": "a\u202eb", "many words": "a " * 50_000}
+
+
+def tool(name: str, *words: str | bytes) -> subprocess.CompletedProcess:
+    """Runs a tool; what it says must be UTF-8."""
+    return subprocess.run([ROOT / "tools" / name, *words], stdin=subprocess.DEVNULL,
+                          capture_output=True, encoding="utf-8", timeout=60, check=False)
+
+
+def is_one_line(done: subprocess.CompletedProcess) -> bool:
+    """True if it refused in one line that a person can read."""
+    text = done.stderr.removesuffix("\n")
+    return done.returncode == USAGE and text.isprintable() and 0 < len(text) < 2500 and \
+        not done.stdout and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_two_dashes_are_no_value(name):
+    for words in ([f"{TOOLS[name][0]}=--"], ["A2", "--", "x", "--"]):
+        if name != "guest" or len(words) == 1:
+            done = tool(name, *words)
+            assert is_one_line(done) and "--" in done.stderr, done
+
+
+def test_two_dashes_are_no_record():
+    for reader in READERS:
+        assert is_one_line(tool("baseline", reader, "--", "--"))
+
+
+@pytest.mark.parametrize("name, what", zip(itertools.cycle([*TOOLS, "baseline"]), [*WORDS] * 3))
+def test_foreign_words_are_shown_on_one_line(name, what):
+    words = ["mistakes", WORDS[what]] if name == "baseline" else [WORDS[what]]
+    done = tool(name, *words)
+    assert is_one_line(done), (done.returncode, done.stderr[:300])
+
+
+@pytest.mark.parametrize("program", ["trace_run", "workload", "baseline"])
+def test_programs_show_foreign_words_the_same_way(program):
+    for word in WORDS.values():
+        for words in ([word], [f"--json={word}", word], ["server", word, word], ["client", word, "1"]):
+            done = subprocess.run([ROOT / "build" / program, *words], stdin=subprocess.DEVNULL,
+                                  capture_output=True, encoding="utf-8", timeout=60, check=False)
+            assert is_one_line(done), (words[0][:20], done.returncode, done.stderr[:300])
+
+
+def test_a_word_that_is_no_utf8_is_refused(tmp_path):
+    done = tool("plot", "run.json", "--out", bytes(tmp_path) + b"/\xff")
+    assert is_one_line(done) and "UTF-8" in done.stderr
+
+
+@pytest.mark.parametrize("name", [*TOOLS, "baseline"])
+def test_a_ctrl_c_while_it_loads_leaves_no_traceback(name, tmp_path):
+    words = {"baseline": ["plot", "gone.json", "--out", tmp_path]}.get(name, ["--help"])
+    for moment_ms in (5, 20, 60, 120):
+        with subprocess.Popen([ROOT / "tools" / name, *words], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as one:
+            time.sleep(moment_ms / 1000)
+            one.send_signal(signal.SIGINT)
+            _, said = one.communicate(timeout=60)
+        assert said.count("\n") <= 1 and "Traceback" not in said, said
+        # Ended by the signal, or by the tool that caught it, or before it came.
+        assert one.returncode in (0, USAGE, -signal.SIGINT, 128 + signal.SIGINT)
+
+
+def test_a_launcher_leaves_a_ctrl_c_ignored_that_nohup_has_it_ignore():
+    done = subprocess.run(["sh", "-c", "trap '' INT; exec \"$0\" --list", ROOT / "tools/guest"],
+                          capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0
+
+
+def test_launchers_read_modules_of_the_system_all_the_same():
+    for file in Path(ROOT / "tools").iterdir():
+        if file.is_file() and file.read_bytes().startswith(b"#!/usr/bin/python3"):
+            text = file.read_text()
+            assert text.startswith("#!/usr/bin/python3 -S\n"), file
+            assert text.index("_signal.signal(") < text.index("import os") < text.index("site.main()")
