@@ -193,3 +193,29 @@ def test_a_reader_that_leaves_early_is_no_failure():
                           shell=True, executable="/bin/bash", capture_output=True, text=True,
                           check=False, timeout=records.TIMEOUT_S)
     assert done.stdout.splitlines()[-1] in ("0", "141") and not done.stderr
+
+
+READERS = {
+    "plot": ["tools/plot", "tests/data/run-A2-host.json", "--out"],
+    "baseline mistakes": ["tools/baseline", "mistakes", "tests/data/baseline-host.json"],
+    "sweep": ["tools/sweep", "--profile", "model", "--dry-run"],
+    "help": ["tools/crossover", "--help"],
+    "guest": ["tools/guest", "--list"],
+}
+
+
+@pytest.mark.parametrize("tool", READERS)
+def test_a_command_tells_of_a_full_stdout_in_one_line(tmp_path, tool):
+    words = READERS[tool] + [str(tmp_path / "out")] * (READERS[tool][-1] == "--out")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(words, cwd=records.ROOT, stdout=full, stderr=subprocess.PIPE,
+                              text=True, check=False, timeout=records.TIMEOUT_S)
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert "stdout: No space left on device" in done.stderr and done.returncode == 1
+
+
+def test_a_command_with_closed_descriptors_writes_no_message_into_a_file(tmp_path):
+    done = subprocess.run(f"tools/plot tests/data/none.json --out {tmp_path}/out 2>&- | cat",
+                          shell=True, cwd=records.ROOT, capture_output=True, text=True, check=False,
+                          timeout=records.TIMEOUT_S)
+    assert not done.stdout and not done.stderr

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, Callable
 
+from copyscope import standard_streams
 from copyscope.errors import CommandError, Unusable, one_line
 
 
@@ -76,6 +77,18 @@ def run(act: Callable[[list[str]], int], words: list[str], name: str, *, advice:
     `advice` follows what the system says of a file, `disk` gives the status of that; `stopped` is
     what to say of a Ctrl-C."""
     catch_ctrl_c()
+    standard_streams.prepare()
+    try:
+        status = tell(act, words, name, advice, stopped, disk)
+    except SystemExit as leaving:
+        # As --help does.
+        status = leaving.code if isinstance(leaving.code, int) else 0
+    return standard_streams.all_out(name, status)
+
+
+def tell(act: Callable[[list[str]], int], words: list[str], name: str, advice: str, stopped: str,
+         disk: type[CommandError]) -> int:
+    """Act, and turn any failure into its line and status."""
     try:
         check_words(words)
         return act(words)

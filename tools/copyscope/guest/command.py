@@ -10,7 +10,7 @@ import signal
 import socket
 from pathlib import Path
 
-from copyscope import command_line
+from copyscope import command_line, standard_streams
 from copyscope.command_line import Parser, whole
 from copyscope.errors import CommandError, Unusable
 
@@ -151,8 +151,9 @@ def act(arguments: list[str]) -> int:
 def main(arguments: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     command_line.unwind_on_signals()
+    standard_streams.prepare()
     try:
-        return act(arguments)
+        return standard_streams.all_out("tools/guest", act(arguments))
     except CommandError as error:
         machine.complain(str(error))
         return error.status
