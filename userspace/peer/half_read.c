@@ -322,6 +322,11 @@ int half_parse(const char *text, size_t bytes, void **answer, size_t *size)
 	enum end end = said && !strcmp(said, "sender") ? END_SENDER : END_RECEIVER;
 	int err = r && o ? half_read(o, end, r) : -EBADMSG;
 
-	/* What is left is freed with the process, which has no second task. */
-	return err ? err : pack(r, end, answer, size);
+	if (!err)
+		err = pack(r, end, answer, size);
+	json_decref(o);
+	if (r)
+		record_free(r);
+	free(r);
+	return err;
 }
