@@ -78,6 +78,17 @@ static void a_killed_client_comes_before_the_status_of_the_server(void **state)
 	says(&m, RUN_FAILED, "the client was killed by signal 9 (SIGKILL); the server ended with status 1");
 }
 
+static void an_end_that_we_killed_comes_after_what_made_us(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	m.r.outcome.end[END_SENDER].hurried = true;
+	judge(&m, killed(SIGKILL), exited(1));
+	says(&m, RUN_FAILED,
+	     "the client ended with status 1; the server did not end when told, and was killed");
+}
+
 static void a_failed_run_that_was_blind_too_has_failed(void **state)
 {
 	struct made m;
@@ -184,6 +195,7 @@ int main(void)
 		cmocka_unit_test(a_broken_law_alone_leaves_a_run_complete),
 		cmocka_unit_test(a_killed_server_is_told_first_and_its_laws_say_nothing),
 		cmocka_unit_test(a_killed_client_comes_before_the_status_of_the_server),
+		cmocka_unit_test(an_end_that_we_killed_comes_after_what_made_us),
 		cmocka_unit_test(a_failed_run_that_was_blind_too_has_failed),
 		cmocka_unit_test(packets_kept_from_the_probes_make_it_blind),
 		cmocka_unit_test(a_run_that_sent_nothing_has_failed),

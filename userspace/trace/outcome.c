@@ -55,7 +55,9 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 	char number[32];
 
 	*text = '\0';
-	if (end->known && end->signal) {
+	if (end->known && end->signal && end->hurried) {
+		snprintf(text, size, "%s did not end when told, and was killed", end_role(e));
+	} else if (end->known && end->signal) {
 		signal_text(end->signal, number);
 		snprintf(text, size, "%s was killed by signal %s", end_role(e), number);
 	} else if (end->known && end->exit_status) {
@@ -68,10 +70,17 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 	}
 }
 
-/* Both faults, a death before what may follow from it. */
+/* Killed, and not by us because it did not end. */
+static bool was_killed(const struct end_outcome *end)
+{
+	return end->signal && !end->hurried;
+}
+
+/* Both faults, a death before what may follow from it, and what we did last. */
 static void ends_fault(const struct record *r, char *text, size_t size)
 {
-	bool receiver_first = r->outcome.end[END_RECEIVER].signal && !r->outcome.end[END_SENDER].signal;
+	const struct end_outcome *tx = &r->outcome.end[END_SENDER], *rx = &r->outcome.end[END_RECEIVER];
+	bool receiver_first = (was_killed(rx) && !was_killed(tx)) || (tx->hurried && !rx->hurried);
 	enum end first = receiver_first ? END_RECEIVER : END_SENDER;
 	char one[WHY_BYTES], other[WHY_BYTES];
 
