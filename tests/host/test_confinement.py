@@ -65,7 +65,7 @@ def test_every_process_is_nobody_without_powers_and_has_what_it_needs_open(tmp_p
         assert set(pids) == {MEASURES, KEEPS, SERVES, ASKS, PARSES}
         status = {role: status_of(pid) for role, pid in pids.items()}
         opened = {role: descriptors_of(pid) for role, pid in pids.items()}
-        record = f"{tmp_path}/"
+        record = {f"{tmp_path}/", str(tmp_path)}  # without a name yet, and its folder
         run.send_signal(signal.SIGINT)
         done = records.finish(run)
     assert done.code == 0, done.err
@@ -77,9 +77,9 @@ def test_every_process_is_nobody_without_powers_and_has_what_it_needs_open(tmp_p
         assert lines["Groups"] == "" or role == KEEPS
     assert opened[SERVES] == opened[ASKS] == {"/dev/null", "pipe", "socket"}
     assert opened[PARSES] == {"pipe"}
-    assert opened[KEEPS] == {"pipe", "socket", record}
+    assert opened[KEEPS] == {"pipe", "socket", *record}
     assert opened[MEASURES] - {"/dev/null"} <= {
-        "pipe", "socket", record, "net", "/proc/kallsyms", "anon_inode", "anon_inode:bpf-map",
+        "pipe", "socket", *record, "net", "/proc/kallsyms", "anon_inode", "anon_inode:bpf-map",
         "anon_inode:bpf-prog", "anon_inode:bpf_link", "anon_inode:btf", "anon_inode:bpf-stats"}
 
 
