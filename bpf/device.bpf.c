@@ -70,14 +70,6 @@ int BPF_PROG(handover_end, struct sk_buff *skb, int rc)
 	return 0;
 }
 
-/* A packet that net_dev_queue has seen: __dev_queue_xmit sets the MAC header just before. One that
- * found no route, or whose neighbour did not answer, never left the socket for these books; nor did
- * one that IP cut for an MTU that had shrunk, whose pieces begin with their network header. */
-static __always_inline bool has_left(const struct sk_buff *skb)
-{
-	return skb->mac_header != NO_SUCH_HEADER && skb->mac_header != skb->network_header;
-}
-
 /* Dropped before a device had it, or by the driver that has it in hand. Packets that were
  * delivered are consumed, not dropped, and have lost their user pages. */
 SEC("?tp_btf/kfree_skb")

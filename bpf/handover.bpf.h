@@ -5,6 +5,14 @@
 
 #include "bpf/gate.bpf.h"
 
+/* A packet that net_dev_queue has seen: __dev_queue_xmit sets the MAC header just before. One that
+ * found no route, or whose neighbour did not answer, never left the socket for these books; nor did
+ * one that IP cut for an MTU that had shrunk, whose pieces begin with their network header. */
+static __always_inline bool has_left(const struct sk_buff *skb)
+{
+	return skb->mac_header != NO_SUCH_HEADER && skb->mac_header != skb->network_header;
+}
+
 /* Set between net_dev_start_xmit and net_dev_xmit, which no other packet of a device that does
  * DMA comes between on the same CPU. */
 struct handover {

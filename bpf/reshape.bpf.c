@@ -41,7 +41,8 @@ static __always_inline int reshaped(void *ctx, const struct sk_buff *skb, int of
 	}
 	owner = books_of_pages(skb);
 	referenced = bytes_in_frags(skb, offset, end);
-	if (!owner || !referenced)
+	/* What an ICMP error quotes of a packet that IP refused to this host is no end of its pages. */
+	if (!owner || !referenced || !has_left(skb))
 		return 0;
 	count(owner, COUNT_reshaped_referenced_bytes, referenced);
 	handover_take_back(skb, referenced);
