@@ -28,6 +28,7 @@ MAYBE = type(None)
 NEEDED: dict[str, tuple[type, ...]] = {
     "id": (str,), "started": (str,), "command": (list,), "tool.commit": (str,),
     "machine.kernel": (str,), "machine.cpu_model": (str,), "machine.cpus": (int,),
+    "machine.memory_bytes": (int,), "machine.arch": (str,), "machine.virt": (str,),
     "machine.emulated": (bool,), "path.kind": (str,),
     "workload.variant": (str,), "workload.bytes": (int,), "workload.threads": (int,),
     "workload.connections": (int, MAYBE), "workload.messages": (int, MAYBE),
