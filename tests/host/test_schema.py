@@ -10,7 +10,7 @@ from helpers import records
 
 # Keys that only some records have, or that older ones lack.
 OPTIONAL = {"parts", "peer", "partner_authenticated", "host", "scheduling", "cost",
-            "instruction_clock", "outcome"}
+            "instruction_clock", "outcome", "qdisc", "mixed_bytes"}
 TABLE_OF_SITES = records.ROOT / "bpf" / "sites.h"
 
 
