@@ -48,7 +48,8 @@ def test_two_dashes_are_no_record():
         assert is_one_line(tool("baseline", reader, "--", "--"))
 
 
-@pytest.mark.parametrize("name, what", zip(itertools.cycle([*TOOLS, "baseline"]), [*WORDS] * 3))
+@pytest.mark.parametrize("name, what", list(zip(
+    itertools.cycle([*TOOLS, "baseline"]), [*WORDS] * 3)))
 def test_foreign_words_are_shown_on_one_line(name, what):
     words = ["mistakes", WORDS[what]] if name == "baseline" else [WORDS[what]]
     done = tool(name, *words)
@@ -62,6 +63,12 @@ def test_programs_show_foreign_words_the_same_way(program):
             done = subprocess.run([ROOT / "build" / program, *words], stdin=subprocess.DEVNULL,
                                   capture_output=True, encoding="utf-8", timeout=60, check=False)
             assert is_one_line(done), (words[0][:20], done.returncode, done.stderr[:300])
+
+
+def test_launchers_in_shell_show_foreign_words_the_same_way():
+    for what in ("escape", "line end", "long"):
+        assert is_one_line(tool("setup", WORDS[what])), what
+        assert is_one_line(tool("trace_run", "A3", "64", "1", "--arch", WORDS[what])), what
 
 
 def test_a_word_that_is_no_utf8_is_refused(tmp_path):

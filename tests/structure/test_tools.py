@@ -116,7 +116,8 @@ def test_setup_without_root_names_what_is_missing(tmp_path):
         if str(folder).startswith("/tmp/"):
             folder.chmod(0o755)
     (tmp_path / "tools").mkdir()
-    for name in ("setup", "requirements.txt"):
+    (tmp_path / "tools/copyscope").mkdir()
+    for name in ("setup", "requirements.txt", "copyscope/shown.sh"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
     (tmp_path / "tools/packages.txt").write_text("make builds\nno-such-package-here never\n"
                                                  "no-such-ubuntu: never\n")
