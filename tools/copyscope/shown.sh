@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Sourced by launchers: shows a message with foreign words in it on one line that can be read.
 
+set -euo pipefail
+
 shown() {
 	local text=$1
 
