@@ -150,6 +150,20 @@ def marked(folder: Path) -> list[str]:
     return found
 
 
+def qemus(folder: Path) -> list[str]:
+    """Pids of the QEMUs, which get a clean environment, of the tools/guest that have that folder in
+    theirs."""
+    mark, found = f"TMPDIR={folder}\0".encode(), []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes():
+                found += (process / "task" / process.name / "children").read_text().split()
+        except OSError:
+            continue  # it ended meanwhile
+    return [pid for pid in found
+            if Path(f"/proc/{pid}/comm").read_text().startswith("qemu")]
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 @pytest.mark.parametrize("tool, kernels", [("trace_run", "6.1"), ("peers", "6.1,6.12")])
 def test_a_signal_to_what_runs_a_guest_leaves_nothing(tmp_path, tool, kernels, number):
@@ -162,13 +176,13 @@ def test_a_signal_to_what_runs_a_guest_leaves_nothing(tmp_path, tool, kernels, n
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           env={**os.environ, "TMPDIR": str(folder)}) as process:
         try:
-            wait_until(lambda: any(name.startswith("qemu") for name in marked(folder)), WAIT_S)
+            machines = wait_until(lambda: qemus(folder), WAIT_S)
             process.send_signal(number)
             killed = number == signal.SIGKILL
             assert process.wait(WAIT_S) == (-number if killed else 128 + number)
         finally:
             process.kill()
-    wait_until(lambda: not marked(folder), WAIT_S)
+    wait_until(lambda: not marked(folder) and not any(map(alive, machines)), WAIT_S)
     assert not record.exists()
     assert not list(folder.iterdir())
 
