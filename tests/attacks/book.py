@@ -2,6 +2,7 @@
 """Keeps what a campaign has done, so that one killed at any moment goes on where it was."""
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import platform
@@ -17,11 +18,16 @@ SCHEMA = "copyscope.campaign/1"
 FAILURES_KEPT = 200
 
 
+def git(*words: str) -> str:
+    """What git says of this tree; nothing if it is no repository."""
+    return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True,
+                          check=False).stdout.strip()
+
+
 def commit() -> str:
-    """The commit that is attacked; "-dirty" after it if files differ."""
-    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty", "--exclude=*"],
-                          capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    """The commit that is attacked; "-dirty" after it if files differ, but for what we write."""
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + ("-dirty" if changed else "")
 
 
 def now() -> str:
@@ -34,6 +40,13 @@ class Book:
 
     def __init__(self, folder: Path, seed: int | None) -> None:
         self.folder, self.file = folder, folder / "campaign.json"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SystemExit(f"campaign: another campaign is at work in {folder}; choose another "
+                             "--out") from None
         if self.file.exists():
             self.data = json.loads(self.file.read_text(encoding="utf-8"))
         else:
@@ -87,10 +100,13 @@ class Book:
                 entry["failures"].append({"commit": made, "repeat": how, "said": what})
         self.write()
 
+    def close(self) -> None:
+        """Let another campaign in."""
+        os.close(self.lock)
+
     def write(self) -> None:
         """Write the file whole or not at all."""
         self.data.update(updated=now(), kernel=platform.release(), cpus=os.cpu_count())
-        self.folder.mkdir(parents=True, exist_ok=True)
         aside = self.file.with_suffix(".part")
         aside.write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
         os.replace(aside, self.file)

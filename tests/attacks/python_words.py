@@ -62,13 +62,13 @@ def try_words(case: Case) -> None:
     if tool == "baseline" and (not words or words[0] not in ("mistakes", "agree", "keep", "plot")):
         words.insert(0, "mistakes")
     steps = []
-    if tool in AS_NOBODY or case.dice.random() < 0.5:
-        case.place.chmod(0o777)
-        steps.append(started.become_nobody)
-    # Without the seccomp filter it could boot a guest, so such words are spoilt for certain.
-    real = case.dice.random() < REAL_SHARE
+    real = tool not in AS_NOBODY and case.dice.random() < REAL_SHARE
     if real:
+        # Nothing keeps it from starting a run, so such words are spoilt for certain.
         words.append("--no-such-option")
+    elif tool in AS_NOBODY or case.dice.random() < 0.5:
+        shutil.chown(case.place, started.NOBODY)
+        steps.append(started.become_nobody)
     done = scripts.run(tool, words, case.place, *steps, real=real)
     judge.ended_soundly(done)
     judge.refusal_is_one_line(done)

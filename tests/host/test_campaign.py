@@ -121,7 +121,11 @@ def test_what_an_attack_leaves_behind_is_its_failure(tmp_path, monkeypatch):
 
 
 def test_a_campaign_of_another_seed_is_not_mixed_in(tmp_path):
-    Book(tmp_path, 3).write()
+    book = Book(tmp_path, 3)
+    book.write()
+    done = run("--only", QUICK, "--out", tmp_path)
+    assert done.returncode != 0 and "another campaign is at work" in done.stderr
+    book.close()
     done = run("--only", QUICK, "--seed", 4, "--out", tmp_path)
     assert done.returncode != 0 and "--seed 3" in done.stderr and len(done.stderr.splitlines()) == 1
 
