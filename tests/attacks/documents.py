@@ -160,12 +160,12 @@ def try_plan(case: Case) -> None:
 CLAIM = "No damaged {} makes a tool that reads it end in a traceback or say more than one line, " \
         "nor is it changed."
 ATTACKS = [
-    Attack("run-records", CLAIM.format("run record"), "documents", 1000, 30, try_record, batch=100,
+    Attack("run-records", CLAIM.format("run record"), "documents", 750, 30, try_record, batch=100,
            prepare=scripts.load),
-    Attack("baseline-records", CLAIM.format("baseline record"), "documents", 1000, 30, try_baseline,
+    Attack("baseline-records", CLAIM.format("baseline record"), "documents", 750, 30, try_baseline,
            batch=100, prepare=scripts.load),
-    Attack("profiles", CLAIM.format("profile"), "documents", 1000, 30, try_profile, batch=100,
+    Attack("profiles", CLAIM.format("profile"), "documents", 750, 30, try_profile, batch=100,
            prepare=scripts.load),
-    Attack("plans", CLAIM.format("plan or record of a sweep's folder"), "documents", 1000, 30,
+    Attack("plans", CLAIM.format("plan or record of a sweep's folder"), "documents", 750, 30,
            try_plan, batch=100, prepare=scripts.load),
 ]
