@@ -6,6 +6,7 @@ import errno
 import importlib
 import os
 import runpy
+import subprocess
 import sys
 import time
 import traceback
@@ -58,6 +59,14 @@ def run(tool: str, words: list[str], place: Path, *steps: Callable[[], None],
     if status is None:
         raise Broken(f"did not end within {timeout_s} s: {done}")
     return done
+
+
+def completed(tool: str, *words: object, place: Path) -> subprocess.CompletedProcess:
+    """Run a tool as run() does, told as subprocess.run() tells it; what it says must be UTF-8."""
+    done = run(tool, [os.fsdecode(word) if isinstance(word, bytes) else str(word) for word in words],
+               place)
+    return subprocess.CompletedProcess(done.words, done.status, done.out.decode("utf-8"),
+                                       done.err.decode("utf-8"))
 
 
 def wait(pid: int, timeout_s: float) -> int | None:

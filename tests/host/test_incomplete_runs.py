@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from helpers import pictures, plans, records
+from attacks import scripts
+from helpers import plans, records
 from helpers.pictures import REAL
 
 sys.path.insert(0, str(records.ROOT / "tools"))
@@ -54,21 +55,29 @@ def test_complete_and_older_runs_are_read():
         check_complete(Record(data, "run.json"))
 
 
+@pytest.fixture(name="plot", scope="module")
+def fixture_plot(tmp_path_factory):
+    """Runs tools/plot in a fork of this process, which has loaded it."""
+    scripts.load()
+    place = tmp_path_factory.mktemp("place")
+    return lambda *words: scripts.completed("plot", *words, place=place)
+
+
 @pytest.mark.parametrize("how", INCOMPLETE)
-def test_plot_refuses_a_run_that_is_named(how, tmp_path):
+def test_plot_refuses_a_run_that_is_named(how, tmp_path, plot):
     write(tmp_path, INCOMPLETE[how])
-    done = pictures.plot(tmp_path / "0.json", "--out", tmp_path / "out")
+    done = plot(tmp_path / "0.json", "--out", tmp_path / "out")
     assert done.returncode == 2 and not (tmp_path / "out").exists()
     assert done.stderr.count("\n") == 1 and "0.json: outcome: the run is not complete" in done.stderr
 
 
-def test_plot_leaves_out_and_counts_those_of_a_folder(tmp_path):
+def test_plot_leaves_out_and_counts_those_of_a_folder(tmp_path, plot):
     write(tmp_path / "in", *INCOMPLETE.values(), ended("complete"))
-    done = pictures.plot(tmp_path / "in", "--out", tmp_path / "out")
+    done = plot(tmp_path / "in", "--out", tmp_path / "out")
     assert done.returncode == 0 and "4 of 5 runs are left out" in done.stderr, done.stderr
     assert done.stderr.count("\n") == 1
     write(tmp_path / "all", *INCOMPLETE.values())
-    done = pictures.plot(tmp_path / "all", "--out", tmp_path / "none")
+    done = plot(tmp_path / "all", "--out", tmp_path / "none")
     assert done.returncode == 2 and not (tmp_path / "none").exists()
 
 

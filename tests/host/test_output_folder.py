@@ -6,12 +6,12 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 
 import pytest
 
+from attacks import scripts
 from helpers.records import ROOT, needs_root
 from helpers.victims import assert_refused, give_away, snapshot, victim
 
@@ -40,14 +40,17 @@ FIGURES = {
 WRITERS = {**FOLDERS, **FIGURES}
 
 
-def run(words, out) -> subprocess.CompletedProcess:
-    """Run a tool into a folder."""
-    return subprocess.run([ROOT / words[0], *words[1:], "--out", out], capture_output=True,
-                          text=True, check=False, timeout=120)
+@pytest.fixture(name="run", scope="module")
+def fixture_run(tmp_path_factory):
+    """Runs a tool into a folder, in a fork of this process, which has loaded them all."""
+    scripts.load()
+    place = tmp_path_factory.mktemp("elsewhere")
+    return lambda words, out: scripts.completed(words[0].removeprefix("tools/"), *words[1:],
+                                                "--out", out, place=place)
 
 
 @pytest.mark.parametrize("tool", FOLDERS)
-def test_a_folder_of_somebody_else_is_not_touched(tmp_path, tool):
+def test_a_folder_of_somebody_else_is_not_touched(tmp_path, tool, run):
     first, words = FOLDERS[tool]
     out = victim(tmp_path / "out")
     victim(out / "6.12")
@@ -60,7 +63,7 @@ def test_a_folder_of_somebody_else_is_not_touched(tmp_path, tool):
 
 
 @pytest.mark.parametrize("tool", FIGURES)
-def test_only_a_figure_is_replaced_by_a_figure(tmp_path, tool):
+def test_only_a_figure_is_replaced_by_a_figure(tmp_path, tool, run):
     name, words = FIGURES[tool]
     out = victim(tmp_path / "out")
     (out / name).write_text("my own drawing\n")
@@ -77,7 +80,7 @@ def test_a_figure_is_replaced_by_a_figure(tmp_path):
 
 
 @pytest.mark.parametrize("tool", WRITERS)
-def test_a_link_is_not_written_through(tmp_path, tool):
+def test_a_link_is_not_written_through(tmp_path, tool, run):
     name, words = WRITERS[tool]
     theirs, out = victim(tmp_path / "theirs"), tmp_path / "out"
     out.mkdir()
@@ -89,7 +92,7 @@ def test_a_link_is_not_written_through(tmp_path, tool):
 
 
 @pytest.mark.parametrize("tool", WRITERS)
-def test_root_refuses_a_folder_that_others_can_change(tmp_path, tool):
+def test_root_refuses_a_folder_that_others_can_change(tmp_path, tool, run):
     out = give_away(tmp_path / "out", 0o755)
     assert_refused(run(WRITERS[tool][1], out), "belongs to user")
     os.chown(out, 0, 0)
@@ -98,7 +101,7 @@ def test_root_refuses_a_folder_that_others_can_change(tmp_path, tool):
     assert not list(out.iterdir())
 
 
-def test_a_kept_baseline_is_kept_again_and_its_figures_go_through_no_link(tmp_path):
+def test_a_kept_baseline_is_kept_again_and_its_figures_go_through_no_link(tmp_path, run):
     out, theirs = tmp_path / "out", victim(tmp_path / "theirs")
     words = FOLDERS["keep"][1]
     assert run(words, out).returncode == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from attacks import scripts
 from helpers.records import ROOT
 
 USAGE = 2
@@ -22,10 +23,18 @@ WORDS = {"escape": "--\x1b[2J", "line end": "one\ntwo", "long": LONG, "long opti
          "turned": "a\u202eb", "many words": "a " * 50_000}
 
 
-def tool(name: str, *words: str | bytes) -> subprocess.CompletedProcess:
-    """Runs a tool; what it says must be UTF-8."""
-    return subprocess.run([ROOT / "tools" / name, *words], stdin=subprocess.DEVNULL,
-                          capture_output=True, encoding="utf-8", timeout=60, check=False)
+@pytest.fixture(name="tool", scope="module")
+def fixture_tool(tmp_path_factory):
+    """Runs a tool in a fork of this process, which has loaded them all."""
+    scripts.load()
+    place = tmp_path_factory.mktemp("tools")
+    return lambda name, *words: scripts.completed(name, *words, place=place)
+
+
+def started(file: str, *words: str | bytes) -> subprocess.CompletedProcess:
+    """Starts a program from its file; what it says must be UTF-8."""
+    return subprocess.run([ROOT / file, *words], stdin=subprocess.DEVNULL, capture_output=True,
+                          encoding="utf-8", timeout=60, check=False)
 
 
 def is_one_line(done: subprocess.CompletedProcess) -> bool:
@@ -36,50 +45,55 @@ def is_one_line(done: subprocess.CompletedProcess) -> bool:
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_two_dashes_are_no_value(name):
+def test_two_dashes_are_no_value(name, tool):
     for words in ([f"{TOOLS[name][0]}=--"], ["A2", "--", "x", "--"]):
         if name != "guest" or len(words) == 1:
             done = tool(name, *words)
             assert is_one_line(done) and "--" in done.stderr, done
 
 
-def test_two_dashes_are_no_record():
+def test_two_dashes_are_no_record(tool):
     for reader in READERS:
         assert is_one_line(tool("baseline", reader, "--", "--"))
 
 
-@pytest.mark.parametrize("name, what", list(zip(
-    itertools.cycle([*TOOLS, "baseline"]), [*WORDS] * 3)))
-def test_foreign_words_are_shown_on_one_line(name, what):
-    words = ["mistakes", WORDS[what]] if name == "baseline" else [WORDS[what]]
-    done = tool(name, *words)
-    assert is_one_line(done), (done.returncode, done.stderr[:300])
+@pytest.mark.parametrize("name", [*TOOLS, "baseline"])
+def test_foreign_words_are_shown_on_one_line(name, tool):
+    for what, word in WORDS.items():
+        done = tool(name, *(["mistakes", word] if name == "baseline" else [word]))
+        assert is_one_line(done), (what, done.returncode, done.stderr[:300])
+
+
+def test_from_their_files_tools_do_the_same():
+    for name, words in (("plot", [WORDS["turned"]]), ("baseline", ["mistakes", WORDS["escape"]])):
+        assert is_one_line(started(f"tools/{name}", *words)), name
 
 
 @pytest.mark.parametrize("program", ["trace_run", "workload", "baseline"])
 def test_programs_show_foreign_words_the_same_way(program):
     for word in WORDS.values():
         for words in ([word], [f"--json={word}", word], ["server", word, word], ["client", word, "1"]):
-            done = subprocess.run([ROOT / "build" / program, *words], stdin=subprocess.DEVNULL,
-                                  capture_output=True, encoding="utf-8", timeout=60, check=False)
+            done = started(f"build/{program}", *words)
             assert is_one_line(done), (words[0][:20], done.returncode, done.stderr[:300])
 
 
 def test_launchers_in_shell_show_foreign_words_the_same_way():
     for what in ("escape", "line end", "long"):
-        assert is_one_line(tool("setup", WORDS[what])), what
-        assert is_one_line(tool("trace_run", "A3", "64", "1", "--arch", WORDS[what])), what
+        assert is_one_line(started("tools/setup", WORDS[what])), what
+        assert is_one_line(started("tools/trace_run", "A3", "64", "1", "--arch", WORDS[what])), what
 
 
 def test_a_word_that_is_no_utf8_is_refused(tmp_path):
-    done = tool("plot", "run.json", "--out", bytes(tmp_path) + b"/\xff")
+    done = started("tools/plot", "run.json", "--out", bytes(tmp_path) + b"/\xff")
     assert is_one_line(done) and "UTF-8" in done.stderr
 
 
-@pytest.mark.parametrize("name", [*TOOLS, "baseline"])
-def test_a_ctrl_c_while_it_loads_leaves_no_traceback(name, tmp_path):
+# Other moments and signals are for tests/campaign.
+@pytest.mark.parametrize("name, moments_ms", list(zip([*TOOLS, "baseline"], itertools.cycle(
+    [(5, 120), (20,), (60,)]))))
+def test_a_ctrl_c_while_it_loads_leaves_no_traceback(name, moments_ms, tmp_path):
     words = {"baseline": ["plot", "gone.json", "--out", tmp_path]}.get(name, ["--help"])
-    for moment_ms in (5, 20, 60, 120):
+    for moment_ms in moments_ms:
         with subprocess.Popen([ROOT / "tools" / name, *words], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as one:
             time.sleep(moment_ms / 1000)
