@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -18,7 +20,7 @@ GUEST = ROOT / "tools" / "guest"
 sys.path.insert(0, str(ROOT / "tools"))
 
 from helpers.processes import wait_until  # noqa: E402
-from copyscope.guest import architectures, kernels, outbox, sources  # noqa: E402
+from copyscope.guest import architectures, kernels, outbox, signals, sources  # noqa: E402
 from copyscope.errors import Refused  # noqa: E402
 from copyscope.guest.streams import Channel  # noqa: E402
 
@@ -136,6 +138,57 @@ def test_no_qemu_outlives_a_signal(number):
         assert process.wait(WAIT_S) == (-9 if number == signal.SIGKILL else 128 + number)
         # It would run for as long as its command sleeps.
         wait_until(lambda: not alive(children[0]), WAIT_S)
+
+
+# Both ends of a run, and the threads that they start when the gate is open.
+RUNS = """trap : TERM; build/trace_run A3 65536 1 --seconds 600 -q --json /out/record.json &
+    until [ $(grep -l 'build/workloa[d]' /proc/[0-9]*/task/*/cmdline | wc -l) -gt 3 ]
+    do sleep 0.1; done
+    echo up; wait; wait $!"""
+
+
+def test_a_signal_ends_the_run_in_a_guest_in_order(tmp_path):
+    with subprocess.Popen([GUEST, "--kernel", "6.1", "--record", tmp_path / "record.json", "--",
+                           "bash", "-c", RUNS], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout.read(3) == b"up\n"
+            process.terminate()
+            status = process.wait(WAIT_S)
+        finally:
+            process.kill()
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record["outcome"]["status"] == "interrupted"
+    assert "signal 15 (SIGTERM)" in record["outcome"]["reason"]
+    assert status == (1 if "on their way" in record["outcome"]["reason"] else 0)
+
+
+def test_a_second_signal_stops_a_guest_whose_command_heeds_none():
+    script = "trap 'echo heard' TERM; echo up; while :; do sleep 0.1; done"
+    with subprocess.Popen([GUEST, "--kernel", "6.1", "--", "bash", "-c", script],
+                          stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout.readline() == b"up\n"
+            process.terminate()
+            assert process.stdout.readline() == b"heard\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(WAIT_S) == 128 + signal.SIGINT
+        finally:
+            process.kill()
+
+
+def test_a_command_has_its_time_to_end_and_no_longer(monkeypatch):
+    monkeypatch.setattr(signals, "END_S", 0.05)
+    here, there = socket.socketpair()
+    with here, there, signals.SignalsInto(here, lambda: True) as into:
+        into.heed_bound()
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)  # the same press, twice
+        assert there.recv(100) == b"TERM\n"
+        into.heed_bound()
+        time.sleep(0.06)
+        with pytest.raises(signals.NotEnded, match="had not ended 0.05 s after SIGTERM") as ended:
+            into.heed_bound()
+    assert ended.value.status == 128 + signal.SIGTERM
 
 
 def marked(folder: Path) -> list[str]:

@@ -67,7 +67,9 @@ def unwind_on_signals() -> None:
         raise SystemExit(128 + caught)
 
     for caught in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(caught, interrupted)
+        # nohup has a hangup ignored.
+        if caught != signal.SIGHUP or signal.getsignal(caught) != signal.SIG_IGN:
+            signal.signal(caught, interrupted)
 
 
 def run(act: Callable[[list[str]], int], words: list[str], name: str, *, advice: str = "",

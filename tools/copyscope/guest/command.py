@@ -20,7 +20,10 @@ EPILOG = """\
 COMMAND runs as root in /copyscope, where the project's programs, tools/ and tests/ are.
 Its stdout, stderr and exit status are those of tools/guest; what it leaves in /out goes to --out.
 What it leaves running is killed. COPYSCOPE_* and TERM are passed on.
-exit: COMMAND's own; 1 the guest's kernel failed, 2 bad usage, 3 this machine cannot, 124 timeout
+The first SIGINT, SIGTERM or SIGHUP goes to COMMAND and what runs in its process group; 15 s later,
+at a second one, or before COMMAND begins, the guest is stopped.
+exit: COMMAND's own; 1 the guest's kernel failed, 2 bad usage, 3 this machine cannot, 124 timeout,
+  128 + N stopped after signal N
 example: ./tools/guest --kernel 6.1 -- uname -r"""
 MOST_CPUS, MOST_NICS = 64, 8
 ARCHITECTURES = architectures.ARCHITECTURES

@@ -242,7 +242,8 @@ def write_job(stream, settings: dict[str, str], environment: dict[str, str],
               command: list[str]) -> None:
     """Write the small archive that tells /init what to run."""
     settings = {**settings, "MODULES": " ".join([*BOOT, *settings["MODULES"].split()])}
-    lines = ["#!/bin/sh", f"cd /{HOME}"]
+    # By this number /init sends it signals.
+    lines = ["#!/bin/sh", "echo $$ >/run/command", f"cd /{HOME}"]
     lines += [f"export {name}={shlex.quote(value)}" for name, value in environment.items()]
     lines += [f"exec {shlex.join(command)}"]
     archive = Writer(stream)

@@ -51,6 +51,20 @@ cat /run/stdout >&3 &
 stdout_pump=$!
 cat /run/stderr >&4 &
 stderr_pump=$!
+# What comes from tools/guest by the last port is for the command and what it started, as a
+# terminal's Ctrl-C would be. Reading it is the shell's job that runs beside: a command that ran
+# beside would start with SIGINT ignored.
+{
+	# Before the port is there it cannot be opened.
+	until [ -c /dev/vport0p4 ]; do sleep 0.02; done
+	while :; do
+		while read -r name; do
+			until [ -s /run/command ]; do sleep 0.02; done
+			kill -s "$name" -- "-$(cat /run/command)"
+		done </dev/vport0p4
+		sleep 0.1
+	done
+} 3>&- 4>&- 5>&- &
 # To the console: tools/guest starts a machine again that dies before this line.
 echo "<3>$STARTED" >/dev/kmsg
 setsid /job/command </dev/null >/run/stdout 2>/run/stderr 3>&- 4>&- 5>&-

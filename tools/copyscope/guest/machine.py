@@ -9,6 +9,7 @@ import secrets
 import selectors
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -24,6 +25,7 @@ from .architectures import ROOT, Architecture
 from .errors import BootFailed, TimedOut
 from .kernels import Kernel
 from .record import Taker
+from .signals import SignalsInto
 from .streams import Channel, LinesWithout, to_descriptor
 
 LOGS = ROOT / "build" / "guest-logs"
@@ -59,7 +61,7 @@ class Job:
 
 
 class Machine:
-    """A running QEMU and the three ports of its guest: stdout, stderr, /out."""
+    """A running QEMU and the ports of its guest: stdout, stderr, /out, and one for signals."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -73,23 +75,26 @@ class Machine:
         sinks = (self.said.feed if self.said else to_descriptor(1), to_descriptor(2), save)
         self.channels = [Channel(mark, sink) for sink in sinks]
         self.pipes = [os.pipe() for _ in self.channels]
+        self.signals, self.guests_signals = socket.socketpair()
         self.qemu: subprocess.Popen | None = None
 
     def start(self) -> None:
         """Start QEMU; the kernel kills it should we die first."""
         initrd = self._initrd()
-        closing = [initrd, *(write for _, write in self.pipes)]
+        closing = [initrd, self.guests_signals.detach(), *(write for _, write in self.pipes)]
         inherited = closing + [self.job.net] * (self.job.net is not None)
         parent = os.getpid()
 
         def die_with_parent() -> None:
+            # A terminal's Ctrl-C is for us alone: we pass it into the guest.
+            os.setsid()
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
                 os._exit(1)
 
         with open(self.log.with_suffix(".qemu"), "wb") as complaints:
             self.qemu = helpers.start(
-                self._command(initrd), stdin=subprocess.DEVNULL, stdout=complaints,
+                self._command(initrd, closing[1]), stdin=subprocess.DEVNULL, stdout=complaints,
                 stderr=complaints, pass_fds=inherited, preexec_fn=die_with_parent)
         for descriptor in closing:
             os.close(descriptor)
@@ -113,7 +118,7 @@ class Machine:
             image.write_job(stream, settings, environment, job.command)
         return descriptor
 
-    def _command(self, initrd: int) -> list[str]:
+    def _command(self, initrd: int, signals: int) -> list[str]:
         """Compose QEMU's command line."""
         job, arch = self.job, self.job.arch
         program = helpers.find(arch.program)
@@ -127,6 +132,8 @@ class Machine:
         for number, (_, write) in enumerate(self.pipes, start=1):
             command += ["-chardev", f"file,id=port{number},path=/proc/self/fd/{write}",
                         "-device", f"virtserialport,chardev=port{number},nr={number}"]
+        command += ["-chardev", f"socket,id=signals,fd={signals}",
+                    "-device", f"virtserialport,chardev=signals,nr={len(self.pipes) + 1}"]
         if job.plugin:
             command += ["-plugin", job.plugin]
         for number in range(job.nics):
@@ -147,11 +154,13 @@ class Machine:
         """Carry the streams until every port has ended, QEMU stops or time is up."""
         deadline = time.monotonic() + self.job.timeout
         boot_deadline = time.monotonic() + BOOT_S
-        with selectors.DefaultSelector() as selector:
+        with (SignalsInto(self.signals, self.started) as signals,
+              selectors.DefaultSelector() as selector):
             for (read, _), channel in zip(self.pipes, self.channels):
                 selector.register(read, selectors.EVENT_READ, channel)
             while selector.get_map() and not all(c.ended for c in self.channels):
                 left = deadline - time.monotonic()
+                signals.heed_bound()
                 if left <= 0:
                     raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s "
                                    f"(log: {self.log})")
@@ -209,6 +218,7 @@ class Machine:
 
     def stop(self) -> None:
         """Kill QEMU, if it runs, and wait until it is gone."""
+        self.signals.close()
         if self.qemu:
             self.qemu.kill()
             self.qemu.wait()
