@@ -48,6 +48,8 @@ static const struct narrow every_narrow[] = {
 	{ SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
 	/* fstat() of glibc before 2.39. */
 	{ SCMP_SYS(newfstatat), 3, AT_EMPTY_PATH, AT_EMPTY_PATH },
+	/* malloc names its memory if GLIBC_TUNABLES says so (glibc.mem.decorate_maps, since 2.39). */
+	{ SCMP_SYS(prctl), 0, ALL_OF_INT, PR_SET_VMA },
 	/* isatty() */
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, TCGETS },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, TCGETS2_NUMBER },
