@@ -2,8 +2,10 @@
 """Whoever is no partner is refused with a line, delays no one, and fills no log."""
 from __future__ import annotations
 
+import errno
 import re
 import socket
+import subprocess
 import time
 from contextlib import ExitStack, suppress
 
@@ -196,6 +198,41 @@ def test_fifty_silent_strangers_and_one_who_trickles_delay_no_honest_partner(hos
         assert time.monotonic() - began < 3
         assert records.finish(right).code == 0
         assert records.finish(listener).code == 0
+
+
+def come_first(stranger: socket.socket, to: tuple[str, int]):
+    """Connects from another address of the same host as soon as someone listens."""
+    give_up = time.monotonic() + 30
+    while stranger.connect_ex(to) == errno.ECONNREFUSED:
+        assert time.monotonic() < give_up
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("pattern", ["stream", "rr"])
+def test_a_stranger_who_comes_first_to_the_workloads_port_takes_no_place(hosts, pattern):
+    subprocess.run(hosts[1].inside("ip", "address", "replace", "10.77.0.3/24", "dev", "rx0"),
+                   check=True)
+    listener = peers.listen(hosts[0], "--json", "-")
+    right = hosts[1].start(*GOOD, "--pattern", pattern, "--port", 9700, "--connect",
+                           hosts[0].address, "--json", "-")
+    try:
+        with hosts[1].socket() as stranger:
+            stranger.bind(("10.77.0.3", 0))
+            stranger.settimeout(10)
+            come_first(stranger, (hosts[0].address, 9700))
+            with suppress(OSError):
+                stranger.sendall(bytes(1 << 20))
+            ends = records.finish(right), records.finish(listener)
+            with suppress(OSError):  # reset: what it had sent was never read
+                assert stranger.recv(1) == b""
+    finally:
+        for process in right, listener:
+            process.kill()
+            process.communicate()
+    for done in ends:
+        assert done.code == 0, done.err
+        assert done.record["outcome"]["status"] == "complete"
+        assert records.site(done.record, "rx_copy") == 23 * 4093 * (2 if pattern == "rr" else 1)
 
 
 def test_a_silent_stranger_is_dropped_in_time(hosts, listener):

@@ -137,6 +137,18 @@ def test_one_client_too_many_is_closed_at_once_and_counted():
     assert len(json.loads(out)["connections"]) == 1
 
 
+def test_a_server_told_whom_to_serve_closes_everyone_else():
+    with server("A2", 64, "--messages", 5, "--clients", 1, "--from", "127.0.0.2", "--json") as a:
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", a.port), timeout=5) as refused:
+                assert refused.recv(1) == b""
+        with socket.create_connection(("127.0.0.1", a.port), timeout=5,
+                                      source_address=("127.0.0.2", 0)) as right:
+            assert len(right.recv(320, socket.MSG_WAITALL)) == 320
+        totals = a.totals()
+    assert (totals["messages"], totals["refused_clients"], len(totals["connections"])) == (5, 3, 1)
+
+
 def test_a_place_is_free_again_when_a_client_has_left():
     with server("A2", 64, "--messages", 5, "--max-clients", 1, "--json") as a:
         for _ in range(3):

@@ -74,6 +74,7 @@ struct path {
 	pid_t guard_pid;		/* gives borrowed NICs back; 0: none was borrowed */
 	int guard_pipe;
 	char address[ADDRESS_BYTES];	/* the sender listens here */
+	char from[ADDRESS_BYTES];	/* and accepts no one who comes from elsewhere; "": anyone */
 	int port;
 };
 

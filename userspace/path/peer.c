@@ -16,6 +16,7 @@ int path_peer(struct path *path, const struct path_wish *wish)
 	if (path->ns[here] < 0)
 		return -errno;
 	snprintf(path->address, sizeof(path->address), "%s", wish->address[END_SENDER]);
+	snprintf(path->from, sizeof(path->from), "%s", wish->address[END_RECEIVER]);
 	err = path_route_device(wish->address[there], device);
 	/* Requests of the receiver leave by it too. */
 	if (!err)

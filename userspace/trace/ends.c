@@ -18,7 +18,8 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	const char *server[] = { workload, "server", plan->variant, bytes, "--json",
 				 "--patience", PATIENCE_S,
 				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
-				 "--clients", threads, how_long, amount, NULL };
+				 "--clients", threads, how_long, amount,
+				 *path->from ? "--from" : NULL, path->from, NULL };
 	const char *client[] = { workload, "client", bytes, threads, "--json",
 				 "--patience", PATIENCE_S,
 				 "--connect", path->address, "--port", port, "--pattern", plan->pattern,

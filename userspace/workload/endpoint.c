@@ -51,6 +51,26 @@ static unsigned int address_port(const struct sockaddr_storage *address)
 	return ntohs(((const struct sockaddr_in *)address)->sin_port);
 }
 
+bool endpoint_is_from(int fd, const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in6 *wanted = (const struct sockaddr_in6 *)address;
+	struct sockaddr_storage there = {};
+	const struct sockaddr_in6 *found = (const struct sockaddr_in6 *)&there;
+	socklen_t len = sizeof(there);
+
+	if (address->ss_family == AF_UNSPEC)
+		return true;
+	/* One that has gone already is told from no other. */
+	if (getpeername(fd, (struct sockaddr *)&there, &len) ||
+	    there.ss_family != address->ss_family)
+		return false;
+	if (there.ss_family == AF_INET)
+		return ((const struct sockaddr_in *)&there)->sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)address)->sin_addr.s_addr;
+	return IN6_ARE_ADDR_EQUAL(&found->sin6_addr, &wanted->sin6_addr) &&
+	       found->sin6_scope_id == wanted->sin6_scope_id;
+}
+
 int endpoint_listen(const struct sockaddr_storage *address, unsigned int *port)
 {
 	struct sockaddr_storage bound;

@@ -85,7 +85,8 @@ static void server_admit(struct run *run, int fd)
 	struct connection *connection;
 	struct worker *worker;
 
-	if (run_join_finished(run) >= settings->max_clients) {
+	if (!endpoint_is_from(fd, &settings->from) ||
+	    run_join_finished(run) >= settings->max_clients) {
 		run->refused_clients++;
 		close(fd);
 		return;

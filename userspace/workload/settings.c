@@ -25,7 +25,7 @@
 enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
-	KEY_HELP, KEY_PATIENCE,
+	KEY_HELP, KEY_PATIENCE, KEY_FROM,
 };
 
 /* What has been read so far, before defaults. */
@@ -66,6 +66,7 @@ static const struct argp_option server_options[] = {
 	{ "clients", KEY_CLIENTS, "T", 0, "serve exactly T clients, then end", 3 },
 	{ "max-clients", KEY_MAX_CLIENTS, "K", 0, "close one more than K at once (default 64)",
 	  3 },
+	{ "from", KEY_FROM, "ADDR", 0, "close whoever comes from another address (default: none)", 3 },
 	{ 0 },
 };
 
@@ -172,6 +173,11 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_ADDRESS:
 		draft->address = text;
+		return 0;
+	case KEY_FROM:
+		if (!endpoint_parse(text, 0, &settings->from))
+			usage_error("--from: '%s' is not a numeric IPv4 or IPv6 address",
+				    foreign(text));
 		return 0;
 	case KEY_PATTERN:
 		settings->pattern = pattern_parse(text);
