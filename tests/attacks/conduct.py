@@ -15,6 +15,8 @@ from helpers import processes
 from helpers.machine import Machine
 
 
+# So many cases that this machine could not run, and none that it could, end an attack.
+SKIPS_MOST = 40
 # What a worker tries: inherited when it is forked, as functions do not go through a pipe.
 INHERITED: dict = {}
 
@@ -94,6 +96,6 @@ def campaign(attacks: list[Attack], book: Book, ends_at: float | None, jobs: int
             entry = book.of(attack)
             print(f"{attack.name:<18} {entry['counted']:>13,} of {attack.goal:,} {attack.unit}, "
                   f"{entry['failed']} failed, {entry['seconds']:.0f} s", flush=True)
-            if entry["skipped"] and entry["skipped"] == entry["cases"]:
-                # Nothing here can run it: saying so once is enough.
+            if entry["cases"] >= SKIPS_MOST and entry["skipped"] == entry["cases"]:
+                # Nothing here can run it: saying so is enough.
                 attacks = [each for each in attacks if each is not attack]
