@@ -39,7 +39,13 @@ def try_batch(attack: Attack, seed: int, numbers: Iterable[int], seconds: float,
     """Try some cases, a few at a time, each worker a process of its own."""
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), begin_worker,
                              (attack, seed, seconds)) as pool:
-        return list(pool.map(try_inherited, numbers))
+        try:
+            return list(pool.map(try_inherited, numbers))
+        except BaseException:
+            # A signal ends the campaign now: what its workers started dies with them.
+            for worker in multiprocessing.active_children():
+                worker.kill()
+            raise
 
 
 def prepare(attack: Attack) -> None:
