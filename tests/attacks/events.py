@@ -47,7 +47,7 @@ CLAIM = "Messages of 64 bytes, run after run: every law that can be tested balan
         "event is one run of a probe program, as the kernel counts them. {}"
 ATTACKS = [
     Attack("events-host", CLAIM.format("On this kernel."), "events", 980_000_000, 1, try_host,
-           batch=1, jobs=1, seconds=15, slice_seconds=1.5),
+           batch=4, jobs=1, seconds=4, slice_seconds=1.5),
     Attack("events-guest", CLAIM.format("In guests of five kernels, all laws."), "events",
            20_000_000, 0, try_guest, batch=2, seconds=40),
 ]

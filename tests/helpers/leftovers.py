@@ -10,17 +10,23 @@ from pathlib import Path
 
 # Ubuntu's /usr/sbin/bpftool only works for its own kernel; the real one lies in linux-tools.
 BPFTOOLS = [*Path("/usr/lib").glob("linux-tools*/**/bpftool"), Path("/usr/sbin/bpftool")]
+BPFTOOL_TRIES = 20
 HELD_ID = re.compile(r"^(prog|map|link)_id:\s*(\d+)$", re.M)
+
+
+def bpf_list(kind: str) -> list[dict]:
+    """What bpftool lists. It fails if what it has just found is gone before it has looked."""
+    for _ in range(BPFTOOL_TRIES):
+        said = subprocess.run([BPFTOOLS[0], "-j", kind, "list"], capture_output=True, text=True,
+                              timeout=10, check=False)
+        if said.returncode == 0:
+            return json.loads(said.stdout or "[]")
+    raise AssertionError(f"bpftool {kind} list: {said.stderr or said.stdout}")
 
 
 def bpf_objects() -> set[tuple[str, int]]:
     """Every BPF program, map and link of the machine, as (kind, id)."""
-    found = set()
-    for kind in "prog", "map", "link":
-        said = subprocess.run([BPFTOOLS[0], "-j", kind, "list"], capture_output=True, text=True,
-                              timeout=10, check=True)
-        found |= {(kind, each["id"]) for each in json.loads(said.stdout or "[]")}
-    return found
+    return {(kind, each["id"]) for kind in ("prog", "map", "link") for each in bpf_list(kind)}
 
 
 def bpf_objects_held() -> set[tuple[str, int]]:
