@@ -16,6 +16,7 @@ from helpers.records import ROOT
 SCHEMA = "copyscope.campaign/1"
 # Kept with all they said; of more, the number alone.
 FAILURES_KEPT = 200
+ATTACKED = ("Makefile", "bpf", "tools", "userspace", "vmlinux")
 
 
 def git(*words: str) -> str:
@@ -25,9 +26,10 @@ def git(*words: str) -> str:
 
 
 def commit() -> str:
-    """The commit that is attacked; "-dirty" after it if files differ, but for what we write."""
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
-    return (git("rev-parse", "--short", "HEAD") or "unknown") + ("-dirty" if changed else "")
+    """The last commit that changed what is attacked; "-dirty" after it if files of it differ."""
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", *ATTACKED)
+    return (git("log", "-1", "--format=%h", "--", *ATTACKED) or "unknown") + \
+        ("-dirty" if changed else "")
 
 
 def now() -> str:

@@ -36,6 +36,8 @@ def write(book: Book) -> None:
     text = HEAD.format(**{key: data[key] for key in ("seed", "begun", "updated", "kernel", "cpus")})
     done = {name: entry for name, entry in data["attacks"].items() if entry["cases"]}
     text += "".join(row(name, entry) for name, entry in done.items())
+    if any(entry["counted"] < entry["goal"] for entry in done.values()):
+        text += "\nNot every goal is reached: the same command goes on.\n"
     text += "\n## What each attack claims\n\n"
     text += "".join(f"- **{name}**: {entry['claim']}\n" for name, entry in done.items())
     skipped = {name: entry for name, entry in done.items() if entry["skipped_why"]}
