@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -106,7 +107,14 @@ def bad_names(folder) -> dict[str, str]:
     os.chown(folder / "anybodys", 0, 0)
     (folder / "bent").symlink_to("there")
     os.chown(folder / "bent", 65534, 65534, follow_symlinks=False)
-    return {"there": "", "there/": "", "there/.": "", "there/..": "", "new/": "", "no/such.json": "No such",
+    (folder / "sticky").mkdir()
+    (folder / "sticky").chmod(0o1777)
+    (folder / "sticky" / "theirs.json").write_text("precious")
+    os.mkfifo(folder / "sticky" / "pipe")
+    for name in ("theirs.json", "pipe"):
+        os.chown(folder / "sticky" / name, 65534, 65534)
+    return {"sticky/theirs.json": "belongs to user", "sticky/pipe": "belongs to user",
+            "there": "", "there/": "", "there/.": "", "there/..": "", "new/": "", "no/such.json": "No such",
             "n" * 256: "too long", "n/" * 2100 + "n.json": "too long", "../" * 1400 + "n": "too long",
             "link": "a link", "nowhere": "a link", "unread": "start its reader",
             "nobodys/r.json": "belongs to user", "anybodys/r.json": "other users may write",
@@ -129,6 +137,57 @@ def test_a_bad_name_is_refused_before_the_run(tmp_path, tool):
                               text=True, check=False, timeout=20)
         assert_refused(done, "cannot write", said, "choose another --json FILE")
         assert snapshot(tmp_path) == before, name
+
+
+@records.needs_root
+@pytest.mark.parametrize("tool", NAMERS)
+def test_an_older_record_that_cannot_be_replaced_is_told_before_the_run(tmp_path, tool):
+    words = [*map(str, NAMERS[tool]), "--json", f"{tmp_path}/r.json"]
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-ec", 'mount -t tmpfs none "$0"; echo older >"$0/r.json"; '
+         'mount -o remount,ro "$0"; "$@"', tmp_path, *words],
+        capture_output=True, text=True, check=False, timeout=20)
+    assert_refused(done, "cannot write", "choose another --json FILE")
+
+
+@records.needs_root
+def test_an_empty_name_of_the_runs_folder_is_none(monkeypatch):
+    monkeypatch.setenv("COPYSCOPE_RUNS", "")
+    before = os.listdir("/")
+    done = subprocess.run(RECORDERS["trace_run"][:-1], capture_output=True, text=True,
+                          check=False, timeout=records.TIMEOUT_S)
+    assert done.returncode == 0 and os.listdir("/") == before
+    record = Path(done.stdout.rsplit("record  ", 1)[1].strip())
+    assert record.parent == records.ROOT / "results" / "runs"
+    record.unlink()
+
+
+@records.needs_root
+def test_a_long_name_of_the_runs_folder_is_not_cut(tmp_path, monkeypatch):
+    folder, step = str(tmp_path), "/" + "d" * 200
+    for _ in range(18):
+        folder += step
+    os.makedirs(folder)
+    monkeypatch.setenv("COPYSCOPE_RUNS", folder)
+    done = subprocess.run(RECORDERS["trace_run"], capture_output=True, text=True, check=False,
+                          timeout=records.TIMEOUT_S)
+    assert done.returncode == 0 and len(os.listdir(folder)) == 1
+    monkeypatch.setenv("COPYSCOPE_RUNS", folder + step * 3)
+    before = snapshot(tmp_path)
+    done = subprocess.run(RECORDERS["trace_run"], capture_output=True, text=True, check=False,
+                          timeout=records.TIMEOUT_S)
+    assert_refused(done, "name too long", "COPYSCOPE_RUNS")
+    assert snapshot(tmp_path) == before
+
+
+@records.needs_root
+@pytest.mark.parametrize("tool", [tool for tool in NAMERS if tool != "crossover"])
+def test_no_runs_folder_is_made_for_somebody_else(tmp_path, monkeypatch, tool):
+    theirs = give_away(tmp_path / "theirs", 0o755)
+    monkeypatch.setenv("COPYSCOPE_RUNS", str(theirs / "runs"))
+    done = subprocess.run(NAMERS[tool], capture_output=True, text=True, check=False, timeout=20)
+    assert_refused(done, "belongs to user", "COPYSCOPE_RUNS")
+    assert not list(theirs.iterdir())
 
 
 @records.needs_root

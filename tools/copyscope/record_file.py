@@ -50,9 +50,6 @@ class RecordFile:
     def _look(self) -> None:
         """Learn what is there, and open what is no plain file."""
         state = self.folder.state(self.name)
-        if state is None and not os.access(".", os.W_OK, dir_fd=self.folder.descriptor,
-                                           effective_ids=True):
-            raise self.refusal("its folder cannot be written to")
         link = state is not None and stat.S_ISLNK(state.st_mode)
         if link:
             try:
@@ -63,9 +60,13 @@ class RecordFile:
             if state is None or stat.S_ISREG(state.st_mode) or not self._is_link_of_ours():
                 raise self.refusal("it is a link")
         if state is None or stat.S_ISREG(state.st_mode):
+            self._look_at_room(state)
             return
         if stat.S_ISDIR(state.st_mode):
             raise self.refusal("it is a folder")
+        # Root does not wait for whoever reads a pipe.
+        if stat.S_ISFIFO(state.st_mode) and not link:
+            self._refuse_others(state)
         try:
             self.stream = os.open(self.name, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK |
                                   (0 if link else os.O_NOFOLLOW), dir_fd=self.folder.descriptor)
@@ -76,6 +77,18 @@ class RecordFile:
             raise self.refusal(error.strerror) from None
         flags = fcntl.fcntl(self.stream, fcntl.F_GETFL)
         fcntl.fcntl(self.stream, fcntl.F_SETFL, flags & ~os.O_NONBLOCK)
+
+    def _look_at_room(self, there: os.stat_result | None) -> None:
+        """Refuse a file that could not be made or replaced after the work."""
+        if there:
+            self._refuse_others(there)
+        if not os.access(".", os.W_OK, dir_fd=self.folder.descriptor, effective_ids=True):
+            raise self.refusal("its folder cannot be written to")
+
+    def _refuse_others(self, there: os.stat_result) -> None:
+        """As root, refuse what somebody else put into a sticky folder."""
+        if os.geteuid() == 0 and there.st_uid not in trusted_path.trusted_users():
+            raise self.refusal(f"it belongs to user {there.st_uid}")
 
     def _is_link_of_ours(self) -> bool:
         """Tell whether only root could have put the link there."""

@@ -55,6 +55,8 @@ static int open_nameless(struct keep *k, int folder)
 	if (faccessat(folder, ".", W_OK, AT_EACCESS))
 		return -errno;
 	fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+		return refuse(-errno, "the file system there has no files without a name");
 	if (fd < 0)
 		return -errno;
 	err = posix_fallocate(fd, 0, RESERVED_BYTES);
@@ -85,6 +87,12 @@ static int open_in(struct keep *k, int folder)
 		return refuse(-ELOOP, "it is a link");
 	if (there && S_ISDIR(st.st_mode))
 		return -EISDIR;
+	/* In a sticky folder: not ours to replace, nor is root to wait for whoever reads a pipe. */
+	if (!geteuid() && (S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && !link)) &&
+	    !trusted_user(st.st_uid)) {
+		snprintf(why, sizeof(why), "it belongs to user %u", st.st_uid);
+		return -EPERM;
+	}
 	return there && !S_ISREG(st.st_mode) ? open_direct(k, folder, &st, link) :
 					       open_nameless(k, folder);
 }
@@ -125,14 +133,15 @@ int keep_reserve(struct keep *k, const char *program, const char *asked, const c
 		return 0;
 	}
 	if (!asked)
-		tree_record_path(name, k->path, sizeof(k->path));
+		err = tree_record_path(name, k->path, sizeof(k->path));
 	else if (snprintf(k->path, sizeof(k->path), "%s", asked) >= (int)sizeof(k->path))
 		err = -ENAMETOOLONG;
 	if (!err)
 		err = open_at(k);
 	if (err)
-		fprintf(stderr, "%s: cannot write the record %s: %s; choose another --json FILE\n",
-			program, foreign(asked ? asked : k->path), *why ? why : strerror(-err));
+		fprintf(stderr, "%s: cannot write the record %s: %s; choose another %s\n", program,
+			foreign(asked ? asked : k->path), *why ? why : strerror(-err),
+			asked ? "--json FILE" : "COPYSCOPE_RUNS or --json FILE");
 	return err;
 }
 

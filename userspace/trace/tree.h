@@ -9,7 +9,7 @@
 void tree_path(const char *name, char *path, size_t size);
 
 /* Writes the path of the record @name in COPYSCOPE_RUNS, or in results/runs of the tree; makes that
- * folder if it can. */
-void tree_record_path(const char *name, char *path, size_t size);
+ * folder if it can, as root only where nobody else decides where it leads. 0, or -ENAMETOOLONG. */
+int tree_record_path(const char *name, char *path, size_t size);
 
 #endif

@@ -11,10 +11,10 @@ import socket
 from pathlib import Path
 
 from copyscope import command_line, standard_streams
-from copyscope.command_line import Parser, whole
+from copyscope.command_line import Parser, folder, whole
 from copyscope.errors import CommandError, Unusable
 
-from . import architectures, kernel_image, kernels, machine, record, sysroot
+from . import architectures, kernel_image, kernels, machine, outbox, record, sysroot
 
 EPILOG = """\
 COMMAND runs as root in /copyscope, where the project's programs, tools/ and tests/ are.
@@ -55,7 +55,7 @@ def build_parser() -> Parser:
     add("--nics", type=whole(0, MOST_NICS), default=0, help="NICs, joined by one hub (0)")
     add("--net", type=whole(3, 1 << 20), metavar="FD",
         help="a NIC joined to another guest by this inherited datagram socket; see tools/peers")
-    add("--out", type=Path, metavar="DIR", help="where the files of the guest's /out go")
+    add("--out", type=folder, metavar="DIR", help="where the files of the guest's /out go")
     add("--record", metavar="FILE", help="where the guest's /out/record.json goes; see "
         "tools/trace_run --kernel")
     add("--record-fd", type=whole(3, 1 << 20), metavar="FD",
@@ -136,6 +136,8 @@ def act(arguments: list[str]) -> int:
     if options.list:
         return list_kernels()
     with contextlib.ExitStack() as held:
+        if options.out and not options.fetch:
+            outbox.look(options.out)
         take = record.taker(options.record, options.record_fd, held)
         kernel = (kernel_image.kernel_at(Path(options.kernel), options.modules)
                   if kernel_image.is_path(options.kernel)

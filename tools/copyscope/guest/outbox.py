@@ -2,11 +2,13 @@
 """Unpack what a command left in the guest's /out, trusting nothing in the archive."""
 from __future__ import annotations
 
+import contextlib
+import os
 import tarfile
 from pathlib import Path
 from typing import BinaryIO, Iterator
 
-from copyscope.errors import CommandError
+from copyscope.errors import CommandError, Unusable
 from copyscope.output_folder import OutputFolder
 
 EXECUTABLE = 0o755
@@ -18,9 +20,30 @@ def members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, list[str], Bina
         with tarfile.open(fileobj=stream, mode="r:") as archive:
             for member in archive:
                 parts = [part for part in member.name.split("/") if part not in ("", ".")]
-                yield member, parts, archive.extractfile(member) if member.isreg() else None
+                plain = member.isreg() and not member.issparse()
+                yield member, parts, archive.extractfile(member) if plain else None
     except tarfile.TarError as error:
-        raise CommandError(f"what the guest left in /out came back damaged: {error}") from error
+        raise damaged(error) from error
+
+
+def damaged(error: tarfile.TarError) -> CommandError:
+    """The one line about an archive that is none."""
+    return CommandError(f"what the guest left in /out came back damaged: {error}")
+
+
+def whole(content: BinaryIO) -> bytes:
+    """The content of a file, all that was promised."""
+    try:
+        return content.read()
+    except tarfile.TarError as error:
+        raise damaged(error) from error
+
+
+def look(folder: Path) -> None:
+    """Refuse before the work a folder that cannot be written to after it."""
+    with OutputFolder.at(folder) as place:
+        if not os.access(".", os.W_OK, dir_fd=place.descriptor, effective_ids=True):
+            raise Unusable(f"{folder}: cannot be written to; choose another --out")
 
 
 def unpack(stream: BinaryIO, folder: Path) -> list[str]:
@@ -38,12 +61,16 @@ def unpack(stream: BinaryIO, folder: Path) -> list[str]:
 def write(place: OutputFolder, parts: list[str], content: BinaryIO | None, runs: bool) -> None:
     """Write one member below a folder: a file with its content, or a folder. What is in the way and
     no file or folder of its own, such as a link, is refused."""
-    if len(parts) == 1 and content:
-        place.write(parts[0], content.read(), EXECUTABLE if runs else 0o644)
-        return
-    with place.subfolder(parts[0]) as inner:
-        if len(parts) > 1:
-            write(inner, parts[1:], content, runs)
+    # Of a folder, every step of its name is one.
+    *folders, last = parts if content else [*parts, ""]
+    with contextlib.ExitStack() as held:
+        for name in folders:
+            place = place.subfolder(name)
+            # Of a guest's choice, thousands: only the last one is needed.
+            held.close()
+            held.enter_context(place)
+        if content:
+            place.write(last, whole(content), EXECUTABLE if runs else 0o644)
 
 
 def one_file(stream: BinaryIO, name: str) -> bytes | None:
@@ -51,5 +78,5 @@ def one_file(stream: BinaryIO, name: str) -> bytes | None:
     found = None
     for _, parts, content in members(stream):
         if parts == [name] and content:
-            found = content.read()
+            found = whole(content)
     return found

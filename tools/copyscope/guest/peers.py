@@ -10,17 +10,15 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 from copyscope import command_line
 from copyscope.command_line import Parser, whole
 from copyscope.errors import Refused, Unusable
-from copyscope.output_folder import OutputFolder
 from copyscope.record_file import RecordFile
 
 from . import kernels
 from .command import memory
-from .kernels import ROOT
+from .record import make_runs_folder
 from .tied import GUEST, TIED
 
 EPILOG = """\
@@ -126,10 +124,8 @@ def place_of(options, releases: list[str]) -> str:
     """Name the file that the record goes to."""
     if options.json is not None:
         return options.json
-    runs = Path(os.environ.get("COPYSCOPE_RUNS") or ROOT / "results" / "runs")
-    OutputFolder.at(runs, advice="name another by COPYSCOPE_RUNS").close()
-    return str(runs / f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{'-'.join(releases)}-"
-                      f"{os.getpid()}.json")
+    now = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    return str(make_runs_folder() / f"{now}-{'-'.join(releases)}-{os.getpid()}.json")
 
 
 def act(arguments: list[str]) -> int:
