@@ -20,9 +20,10 @@ sys.path.insert(0, str(ROOT / "tools"))
 from copyscope import output_folder  # noqa: E402
 from copyscope.beside import command as beside  # noqa: E402
 from copyscope.baseline.figures import PLANS  # noqa: E402
-from copyscope.errors import Unusable  # noqa: E402
+from copyscope.errors import CommandError, Unusable  # noqa: E402
 from copyscope.figures import specs, style  # noqa: E402
 from copyscope.guest import outbox  # noqa: E402
+from copyscope.sweep import folder as sweep_folder  # noqa: E402
 
 pytestmark = needs_root
 DATA = ROOT / "tests" / "data"
@@ -149,6 +150,57 @@ def archive(**files: str) -> io.BytesIO:
             tar.addfile(member, io.BytesIO(text.encode()))
     made.seek(0)
     return made
+
+
+def test_an_archive_that_lies_is_told_and_writes_nothing_half(tmp_path):
+    cut = tarfile.TarInfo("record.json")
+    cut.size = 1 << 20
+    sparse = tarfile.TarInfo("sparse")
+    sparse.type = tarfile.GNUTYPE_SPARSE
+    for act in (lambda data: outbox.unpack(data, tmp_path / "cut"),
+                lambda data: outbox.one_file(data, "record.json")):
+        with pytest.raises(CommandError, match="came back damaged"):
+            act(io.BytesIO(cut.tobuf(tarfile.GNU_FORMAT) + b"x" * 512))
+    assert not list((tmp_path / "cut").iterdir())
+    # What is written as a few bytes may be read as an exbibyte.
+    assert outbox.unpack(io.BytesIO(sparse.tobuf(tarfile.GNU_FORMAT)), tmp_path) == ["sparse"]
+
+
+def test_folders_as_deep_as_a_guest_likes_are_made(tmp_path):
+    assert not outbox.unpack(archive(**{"d__" * 1500 + "file": "deep"}), tmp_path)
+    assert subprocess.run(["find", tmp_path, "-name", "file"], capture_output=True,
+                          check=True).stdout
+    subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)
+
+
+def test_a_guest_does_not_boot_for_a_folder_that_cannot_be_written_to(tmp_path):
+    theirs = give_away(tmp_path / "theirs", 0o755)
+    words = [ROOT / "tools" / "guest", "--kernel", "6.12", "--out", theirs / "new", "--", "true"]
+    assert_refused(subprocess.run(words, capture_output=True, text=True, check=False, timeout=20),
+                   "belongs to user", "choose another --out")
+    assert not list(theirs.iterdir())
+
+
+@pytest.mark.parametrize("tool", [*WRITERS, "beside_lmbench", "guest"])
+def test_an_empty_name_is_not_this_folder(tool):
+    words = {"beside_lmbench": ["tools/beside_lmbench", "--bin", "/"],
+             "guest": ["tools/guest", "--kernel", "6.12"]}.get(tool) or WRITERS[tool][1]
+    assert_refused(run(words, ""), "--out", "it names nothing")
+
+
+@pytest.mark.parametrize("words", [["tools/predict"], ["tools/sweep", "--profile", "standard"]])
+def test_a_baselines_record_among_other_files_makes_no_folder_ours(tmp_path, words):
+    out = victim(tmp_path / "out")
+    shutil.copy(DATA / "baseline-host.json", out / "baseline.json")
+    (out / "tidy.csv").write_text("mine\n")
+    before = snapshot(out)
+    assert_refused(run(words, out), "not empty", "choose another --out")
+    assert snapshot(out) == before
+    for name in os.listdir(out):
+        if name != "baseline.json":
+            shutil.rmtree(out / name) if (out / name).is_dir() else (out / name).unlink()
+    with output_folder.OutputFolder.at(out) as place:
+        place.claim("a sweep", sweep_folder.PROOFS, sweep_folder.BEGUN)
 
 
 def test_what_a_guest_left_goes_through_no_link(tmp_path):

@@ -170,13 +170,17 @@ class OutputFolder:
                 found.append(name)
         return found
 
-    def claim(self, tool: str, proofs: dict[str, Proof]) -> None:
+    def claim(self, tool: str, proofs: dict[str, Proof],
+              alone: dict[str, Proof] | None = None) -> None:
         """Refuse a folder that is neither empty nor proved, by one of the files named, to be one
-        of the tool's; nothing in it is touched before."""
+        of the tool's; nothing in it is touched before. A file of `alone` proves it only where
+        nothing else is: people keep such files beside their own, too."""
         parts = self.part_files()
-        if len(self.names()) > len(parts) and not any(
-                self.file(name) and proves(self.read(name, PROOF_BYTES))
-                for name, proves in proofs.items()):
+        names = set(self.names()) - set(parts)
+        if len(names) == 1:
+            proofs = {**proofs, **(alone or {})}
+        if names and not any(self.file(name) and proves(self.read(name, PROOF_BYTES))
+                             for name, proves in proofs.items()):
             raise Unusable(f"{self.path}: not empty, and no folder of {tool}: it has no "
                            f"{' or '.join(proofs)} of that; {self.advice}")
         for name in parts:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import grp
 import os
 import pwd
+import re
 import stat
 from pathlib import Path
 
@@ -29,7 +30,7 @@ class Bent(Exception):
 def trusted_users() -> set[int]:
     """Users who could do as root whatever they like without our help."""
     users = {0, os.geteuid(), os.stat(__file__).st_uid}
-    if os.environ.get("SUDO_UID", "").isdigit():
+    if re.fullmatch(r"[0-9]{1,10}", os.environ.get("SUDO_UID", "")):
         users.add(int(os.environ["SUDO_UID"]))
     # In a user namespace all who have no number in it, such as the real root, are shown as one.
     if Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from copyscope import command_line
-from copyscope.command_line import Parser
+from copyscope.command_line import Parser, folder
 from copyscope.errors import Refused
 
 from . import agree, keep, mistakes
@@ -20,7 +20,8 @@ def parser() -> Parser:
     commands = made.add_subparsers(dest="command", required=True)
     plot = commands.add_parser("plot", help="draw the figures of a record: SVG and PNG")
     plot.add_argument("record", metavar="RECORD")
-    plot.add_argument("--out", required=True, metavar="DIR", help="where the figures go")
+    plot.add_argument("--out", required=True, type=folder, metavar="DIR",
+                      help="where the figures go")
     wrong = commands.add_parser(
         "mistakes", help="check the published report's known mistakes against a record")
     wrong.add_argument("record", metavar="RECORD")
@@ -31,7 +32,7 @@ def parser() -> Parser:
         "keep", help="keep runs in a folder: table and figures of the first, agreement of the last "
         "two, and where it is all from")
     kept.add_argument("records", nargs="+", metavar="RECORD")
-    kept.add_argument("--out", required=True, metavar="DIR", help="where it all goes")
+    kept.add_argument("--out", required=True, type=folder, metavar="DIR", help="where it all goes")
     return made
 
 
@@ -51,14 +52,14 @@ def tell_agreement(first: str, second: str) -> int:
     return FINE if all(each.agrees for each in found) else DISAGREES
 
 
-def draw(path: str, out: str) -> int:
+def draw(path: str, out: Path) -> int:
     """Draw every figure that the record has data for."""
     record = load(path)
     try:
         from . import figures  # pylint: disable=import-outside-toplevel
     except ImportError as error:
         raise Refused(f"{error}: run tools/setup, which makes build/venv") from error
-    for file in figures.draw_all(record, Path(out)):
+    for file in figures.draw_all(record, out):
         print(file)
     return FINE
 
@@ -71,8 +72,8 @@ def act(words: list[str]) -> int:
     if options.command == "agree":
         return tell_agreement(options.first, options.second)
     if options.command == "keep":
-        keep.keep([load(path) for path in options.records], Path(options.out))
-        return draw(options.records[0], str(Path(options.out) / "figures"))
+        keep.keep([load(path) for path in options.records], options.out)
+        return draw(options.records[0], options.out / "figures")
     return draw(options.record, options.out)
 
 

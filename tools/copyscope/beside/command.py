@@ -43,7 +43,8 @@ def build_parser() -> Parser:
     add("--only", action="append", metavar="NAME", help="this comparison alone; can be repeated")
     add("--dir", type=Path, default=Path("."), metavar="DIR", help="where a file of "
         f"{FILE_BYTES >> 20} MiB is made, nameless, on a real disk (default .)")
-    add("--out", type=Path, metavar="DIR", help="write beside.json and beside.md there")
+    add("--out", type=command_line.folder, metavar="DIR",
+        help="write beside.json and beside.md there")
     add("--quiet", action="store_true", help="no progress")
     return parser
 

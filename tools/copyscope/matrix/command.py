@@ -54,7 +54,7 @@ def build_parser() -> Parser:
     add("--messages", type=whole(1, 10**6), default=200, metavar="N", help="a run (200)")
     add("--jobs", type=whole(1, 64), default=default_jobs(), metavar="N",
         help="guests at a time (one for each processor, as memory allows)")
-    add("--out", type=Path, metavar="DIR", help="where matrix.md, matrix.csv and records go")
+    add("--out", type=command_line.folder, metavar="DIR", help="where matrix.md, matrix.csv and records go")
     add("--quiet", action="store_true", help="no progress")
     return parser
 

@@ -20,7 +20,7 @@ from copyscope.records import Record, load_records
 from copyscope.sweep.command import seconds
 
 from .evaluate import Point, median_error, noise, points
-from .measure import PAGE, PROOFS, REPEATS, TITLE, measure
+from .measure import BEGUN, PAGE, PROOFS, REPEATS, TITLE, measure
 from .terms import FITTED, PREDICTED, TERMS, dominant
 
 try:
@@ -49,7 +49,7 @@ def build_parser() -> Parser:
     add = parser.add_argument
     add("baseline", nargs="?", type=Path, metavar="BASELINE", help="what single things cost here")
     add("records", nargs="*", metavar="RECORDS", help="run records, folders, or a sweep's folder")
-    add("--out", type=Path, required=True, metavar="DIR", help="where the files go")
+    add("--out", type=command_line.folder, required=True, metavar="DIR", help="where the files go")
     add("--seconds", type=seconds, metavar="S", help="of each run that is made, not the profile's")
     add("--repeats", type=number, metavar="N", help=f"runs of each point ({REPEATS})")
     add("--quick", action="store_true", help="measure roughly, in under a minute")
@@ -162,7 +162,7 @@ def act(words: list[str]) -> int:
     options = build_parser().parse_args(words)
     if options.out.exists():
         with OutputFolder.at(options.out) as place:
-            place.claim("tools/predict", PROOFS)
+            place.claim("tools/predict", PROOFS, BEGUN)
     baseline, sources = inputs(options)
     costs, records = Costs.load(baseline), load_records(
         sources, lambda line: complain("predict", line))

@@ -9,7 +9,7 @@ from copyscope import documents
 from copyscope.output_folder import OutputFolder, has_line
 from copyscope.sweep import command as sweep
 from copyscope.sweep import launch
-from copyscope.sweep.folder import PROOFS as SWEEP_PROOFS
+from copyscope.sweep.folder import BEGUN, PROOFS as SWEEP_PROOFS
 from copyscope.errors import Refused, CommandError
 
 from .terms import ROWS
@@ -68,7 +68,7 @@ def measure(folder: Path, seconds: float | None, repeats: int | None, quick: boo
     if not PROGRAM.exists():
         raise Refused("build/baseline is not there: run make first")
     with OutputFolder.at(folder) as place:
-        place.claim("tools/predict", PROOFS)
+        place.claim("tools/predict", PROOFS, BEGUN)
         if not place.file(PRICES):
             measure_baseline(place, quick)
     repeats = repeats or (QUICK_REPEATS if quick else REPEATS)

@@ -14,8 +14,9 @@ from copyscope.records import BadRecord, Record, load_plan, load_record
 
 from . import plan as plans
 
-# Of a sweep, or of tools/predict, which puts the prices there before its own sweep begins.
-PROOFS = {"plan.json": has_schema(plans.SCHEMA), "baseline.json": has_schema("copyscope.baseline/1")}
+PROOFS = {"plan.json": has_schema(plans.SCHEMA)}
+# tools/predict puts the prices there before its own sweep begins.
+BEGUN = {"baseline.json": has_schema("copyscope.baseline/1")}
 
 PARTS = ("runs", "failed", "pending")
 
@@ -35,7 +36,7 @@ class Folder:
         self.runs, self.failed, self.pending = (self.root / name for name in PARTS)
         try:
             self.lock()
-            self.files.claim("a sweep", PROOFS)
+            self.files.claim("a sweep", PROOFS, BEGUN)
             # First: whatever ends this early, the folder can be told from somebody else's.
             if not self.files.file("plan.json"):
                 self.refuse_runs_without_plan()
