@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.processes import wait_until
 from helpers.workload import (
     WORKLOAD, TIMEOUT_S, STOP_S, End, end, server, client, run_pair, run_plain)
 
@@ -27,14 +28,23 @@ def test_a_killed_client_ends_its_connection_and_is_counted(variant):
     assert sorted(each["peer_vanished"] for each in totals["connections"]) == [0, 1]
 
 
+def unread_bytes(port):
+    """Bytes that wait in either queue of a server's connections on this machine."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(int(queued, 16) for line in lines if line[3] == "01" and
+               f"{port:04X}" in (line[1][-4:], line[2][-4:]) for queued in line[4].split(":"))
+
+
 @pytest.mark.parametrize("pattern", ["stream", "rr"])
 def test_a_killed_server_is_a_failed_client(pattern):
-    with server("A2", "1M", "--pattern", pattern, "--seconds", 9) as a:
-        with client(a, "1M", 1, "--pattern", pattern, "--json",
+    # No queue holds a whole message, so that what is left in them ends inside one.
+    with server("A2", "64M", "--pattern", pattern, "--seconds", 9) as a:
+        with client(a, "64M", 1, "--pattern", pattern, "--json",
                     *(("--seconds", 9) if pattern == "rr" else ())) as b:
-            time.sleep(0.2)
+            wait_until(lambda: unread_bytes(a.port))
             b.process.send_signal(signal.SIGSTOP)
-            time.sleep(0.05)
+            if pattern == "stream":
+                wait_until(lambda: unread_bytes(a.port) > 1 << 20)
             a.process.kill()
             a.process.wait()
             b.process.send_signal(signal.SIGCONT)
