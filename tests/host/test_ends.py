@@ -96,6 +96,44 @@ def test_an_end_that_stands_still_fails_the_run_after_its_time():
     assert not records.laws_with(done.record, "broken")
 
 
+@pytest.mark.parametrize("how_long, stopped, reason", [
+    (("--messages", "1M"), ("server", "client"), "neither end moved for 1 s"),
+    (("--seconds", 0.3), ("client",), "the ends had not ended 1 s after their time"),
+], ids=["both stand still", "late"])
+def test_a_bound_ends_what_does_not_end_and_the_record_names_it(how_long, stopped, reason):
+    run = records.start("A1", 65536, 1, *how_long, "--break", "bounds:1", "--json", "-")
+    try:
+        pids = processes.wait_running(run.pid)
+        for end in stopped:
+            os.kill(pids[end], signal.SIGSTOP)
+        done, _ = ended(run)
+    finally:
+        run.kill()
+    outcome = done.record["outcome"]
+    assert done.code == 1 and outcome["status"] == "failed"
+    assert f"no progress: {reason}" in outcome["reason"]
+    assert outcome["receiver"]["signal"] == signal.SIGKILL
+    assert "no verdict" in done.record["verdict"]
+
+
+def test_an_end_that_outlives_the_other_is_ended_after_its_bound():
+    # In rr hardly anything is on the way: the server ends in order although the client stands still.
+    run = records.start("A1", 1000, 1, "--pattern", "rr", "--messages", "1M", "--break", "bounds:1",
+                        "--json", "-")
+    try:
+        pids = processes.wait_running(run.pid)
+        os.kill(pids["client"], signal.SIGSTOP)
+        os.kill(pids["server"], signal.SIGTERM)
+        done, _ = ended(run)
+    finally:
+        run.kill()
+    outcome = done.record["outcome"]
+    assert done.code == 1 and outcome["status"] == "failed"
+    assert "no progress: one end had not ended 1 s after the other" in outcome["reason"]
+    assert outcome["sender"]["exit_status"] == 0
+    assert outcome["receiver"]["signal"] == signal.SIGKILL
+
+
 @pytest.fixture(name="small_group")
 def small_memory_group():
     """The folder of a control group that may use 128 MiB, in either version of them."""

@@ -8,14 +8,17 @@
 
 /* After a signal: when the other end is told, too, and when what is left is killed. */
 enum { OTHER_MS = 1000, KILL_MS = 1600 };
-enum { FAILED_MS = 3000, ALONE_MS = 30000, LATE_MS = 90000, GRACE_MS = 1000 };
+enum { FAILED_MS = 3000, GRACE_MS = 1000 };
+static const struct ending_bounds usual = { .alone_ms = 30000, .still_ms = 60000, .late_ms = 90000 };
 /* One press of Ctrl-C may come twice, from the terminal and from who started us. */
 enum { SAME_MS = 300 };
 
 static volatile sig_atomic_t caught;
 static struct {
 	int interrupt;		/* the first signal */
+	struct ending_bounds bounds;
 	int64_t interrupt_ms, urged_ms, failed_ms, alone_ms, late_ms;
+	int64_t moved_ms, used_ns;	/* when the ends last used processor time, and how much */
 	char failure[WHY_BYTES];
 } state;
 
@@ -32,11 +35,12 @@ static int64_t now_ms(void)
 	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
 }
 
-void ending_begin(double seconds)
+void ending_begin(double seconds, int64_t bound_ms)
 {
 	struct sigaction action = { .sa_handler = on_signal }, hangup;
 
-	state.late_ms = seconds ? now_ms() + (int64_t)(seconds * 1000) + LATE_MS : 0;
+	state.bounds = bound_ms ? (struct ending_bounds){ bound_ms, bound_ms, bound_ms } : usual;
+	state.late_ms = seconds ? now_ms() + (int64_t)(seconds * 1000) + state.bounds.late_ms : 0;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	/* nohup has it ignored. */
@@ -118,25 +122,56 @@ static void note_ends(const struct child *children, int count, int64_t now)
 	}
 }
 
-static void fail(const char *what)
+static void fail(const char *what, int64_t bound_ms, const char *since)
 {
 	if (!*state.failure && !state.interrupt)
-		snprintf(state.failure, sizeof(state.failure), "no progress: %s", what);
+		snprintf(state.failure, sizeof(state.failure), "no progress: %s %g s%s", what,
+			 bound_ms / 1000.0, since);
+}
+
+/* What both have used since they began; one that ended has used nothing from then on. */
+static int64_t used_ns(const struct child *children, int count)
+{
+	int64_t sum_ns = 0;
+
+	for (int i = 0; i < count; i++) {
+		struct timespec used;
+
+		if (children[i].pid && !children[i].ended && !clock_gettime(children[i].clock, &used))
+			sum_ns += used.tv_sec * 1000000000ll + used.tv_nsec;
+	}
+	return sum_ns;
+}
+
+/* An end that waits looks a few times a second whether anything moves: one that is stopped does not. */
+static bool stands_still(const struct child *children, int count, int64_t now)
+{
+	int64_t used = used_ns(children, count);
+
+	if (!state.moved_ms || used != state.used_ns)
+		state.moved_ms = now;
+	state.used_ns = used;
+	return now - state.moved_ms > state.bounds.still_ms;
 }
 
 void ending_step(struct child *children, int count)
 {
+	const struct ending_bounds *most = &state.bounds;
 	int64_t now = now_ms();
+	bool still = stands_still(children, count, now);
 
 	note_ends(children, count, now);
 	heed_signal(children, count, now);
 	if (state.failed_ms && now - state.failed_ms > FAILED_MS) {
 		hurry(children, count, state.failed_ms + FAILED_MS, now);
-	} else if (state.alone_ms && now - state.alone_ms > ALONE_MS) {
-		fail("one end had not ended 30 s after the other");
-		hurry(children, count, state.alone_ms + ALONE_MS, now);
+	} else if (state.alone_ms && now - state.alone_ms > most->alone_ms) {
+		fail("one end had not ended", most->alone_ms, " after the other");
+		hurry(children, count, state.alone_ms + most->alone_ms, now);
 	} else if (state.late_ms && now > state.late_ms) {
-		fail("the ends had not ended 90 s after their time");
+		fail("the ends had not ended", most->late_ms, " after their time");
 		hurry(children, count, state.late_ms, now);
+	} else if (still) {
+		fail("neither end moved for", most->still_ms, "");
+		hurry(children, count, state.moved_ms + most->still_ms, now);
 	}
 }

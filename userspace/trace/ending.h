@@ -5,11 +5,17 @@
 
 #include "userspace/trace/launch.h"
 
+/* How long an end may go on when the other has ended, both may stand still, both may be late. */
+struct ending_bounds {
+	int64_t alone_ms, still_ms, late_ms;
+};
+
 /*
  * From now on SIGINT, SIGTERM and SIGHUP end the run in order. @seconds is how long it was asked to
  * take; 0: as long as its messages take, and the ends themselves notice when nothing moves.
+ * @bound_ms is for tests: all bounds are that; 0: as below.
  */
-void ending_begin(double seconds);
+void ending_begin(double seconds, int64_t bound_ms);
 
 /*
  * To be called about ten times a second. What is told to end gets SIGTERM, and is killed when it has
@@ -17,7 +23,8 @@ void ending_begin(double seconds);
  * - after a signal: at once the end that decides, a second later the other, all gone within 2 s;
  * - when one end has failed: the other, 3 s later;
  * - when one end has ended well: the other, 30 s later, and the run has failed;
- * - 90 s after the time that the run was asked to take: both, and the run has failed.
+ * - 90 s after the time that the run was asked to take: both, and the run has failed;
+ * - when no end has used any processor time for 60 s: both, and the run has failed.
  */
 void ending_step(struct child *children, int count);
 

@@ -10,12 +10,14 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "userspace/common/aside.h"
 #include "userspace/trace/record.h"
 
 struct child {
 	pid_t pid;	/* 0: that end is on another host */
+	clockid_t clock;	/* of the processor time that it used */
 	uint32_t tgid;	/* by which BPF programs know it; 0 if the kernel does not tell */
 	uint32_t netns;	/* inode number of its network namespace, by which the kernel knows it too */
 	int ready;	/* it writes a line here when it can be released */

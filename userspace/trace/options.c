@@ -44,7 +44,7 @@ static const struct argp_option option_table[] = {
 	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 4 },
 	{ "break", KEY_BREAK, "WHAT", 0,
 	  "spoil the run on purpose, for tests: detach:SITE, lose-update, drop-completion, "
-	  "forget-departures", 4 },
+	  "forget-departures, bounds:SECONDS (of each wait for the ends)", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 5 },
 	{ "quiet", 'q', NULL, 0, "no report", 5 },
@@ -115,9 +115,11 @@ static void parse_break(const char *value, struct options *o)
 		o->sabotage = SABOTAGE_DROP_COMPLETION;
 	else if (!strcmp(value, "forget-departures"))
 		o->sabotage = SABOTAGE_FORGET_DEPARTURES;
+	else if (!strncmp(value, "bounds:", 7))
+		o->bound_ms = seconds(value + 7) * 1000;
 	else
-		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion or "
-			     "forget-departures", value);
+		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion, "
+			     "forget-departures or bounds:SECONDS", value);
 }
 
 static void parse_positional(struct options *o, int number, const char *value)

@@ -21,6 +21,7 @@ struct options {
 	bool cost;		/* measure what calls cost */
 	const char *detach;	/* --break: see options.c */
 	enum sabotage sabotage;
+	int64_t bound_ms;	/* --break bounds: of each wait for the ends; 0: the usual ones */
 };
 
 /* Parses or exits with 2 and one line that says what to do. */

@@ -58,6 +58,7 @@ int window_prepare(struct window *w, const struct options *options, const char *
 	};
 	int err = 0;
 
+	w->bound_ms = options->bound_ms;
 	if (r->backend != BACKEND_NONE) {
 		if (!config.tgid[END_SENDER] || !config.tgid[END_RECEIVER]) {
 			fprintf(stderr, "trace_run: the kernel does not tell by which number programs "
@@ -107,7 +108,7 @@ int window_measure(struct window *w, struct child children[END_COUNT], struct re
 {
 	int err;
 
-	ending_begin(r->plan.messages ? 0 : r->plan.seconds);
+	ending_begin(r->plan.messages ? 0 : r->plan.seconds, w->bound_ms);
 	w->opened_ns = now_ns();
 	w->progress = isatty(STDERR_FILENO);
 	if (w->probes)

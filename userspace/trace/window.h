@@ -11,6 +11,7 @@ struct window {
 	struct probes *probes;	/* NULL for a run without probes */
 	struct counter_set *counters[END_COUNT];
 	uint64_t opened_ns;
+	int64_t bound_ms;	/* of each wait for the ends; 0: the usual ones */
 	bool progress;
 	void (*watch)(void *arg);	/* called about ten times a second while it is open */
 	void *watch_arg;
