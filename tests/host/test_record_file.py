@@ -116,7 +116,7 @@ def bad_names(folder) -> dict[str, str]:
     return {"sticky/theirs.json": "belongs to user", "sticky/pipe": "belongs to user",
             "there": "", "there/": "", "there/.": "", "there/..": "", "new/": "", "no/such.json": "No such",
             "n" * 256: "too long", "n/" * 2100 + "n.json": "too long", "../" * 1400 + "n": "too long",
-            "link": "a link", "nowhere": "a link", "unread": "start its reader",
+            "n" * 100_000: "too long", "link": "a link", "nowhere": "a link", "unread": "start its reader",
             "nobodys/r.json": "belongs to user", "anybodys/r.json": "other users may write",
             "bent/r.json": "a link of user"}
 

@@ -135,7 +135,9 @@ def of_any_version(schema: Any, dropped: Iterable[str] = OF_ONE_VERSION) -> Any:
     # Names of properties are not keywords.
     return {key: {name: of_any_version(each, dropped) for name, each in inner.items()}
             if key in ("properties", "$defs") else of_any_version(inner, dropped)
-            for key, inner in schema.items() if key not in dropped}
+            for key, inner in schema.items() if key not in dropped or
+            # What it says of all other keys' values, rather than that there are none.
+            key == "additionalProperties" and isinstance(inner, dict)}
 
 
 @functools.lru_cache(maxsize=None)

@@ -2,7 +2,6 @@
 """Writes files into a folder that is held open: each whole or not at all, and through no link."""
 from __future__ import annotations
 
-import json
 import os
 import re
 import secrets
@@ -10,14 +9,13 @@ import stat
 from pathlib import Path
 from typing import Callable
 
-from copyscope import trusted_path
+from copyscope import documents, trusted_path
 from copyscope.errors import Unusable
 
 CHOOSE = "choose another --out"
 FILE_MODE = 0o644
 # A file of this name is one of ours that a kill kept from getting its own.
 PART = re.compile(r"\.copyscope-[0-9a-f]{16}\.part")
-PROOF_BYTES = 64 << 20
 # Tells from what a file holds whether one of our tools wrote it.
 Proof = Callable[[bytes], bool]
 
@@ -26,8 +24,8 @@ def has_schema(schema: str) -> Proof:
     """The proof that a JSON document with this schema is."""
     def proves(data: bytes) -> bool:
         try:
-            found = json.loads(data)
-        except (ValueError, RecursionError):
+            found = documents.parse_json(data, schema)
+        except documents.BadRecord:
             return False
         return isinstance(found, dict) and found.get("schema") == schema
     return proves
@@ -179,7 +177,7 @@ class OutputFolder:
         names = set(self.names()) - set(parts)
         if len(names) == 1:
             proofs = {**proofs, **(alone or {})}
-        if names and not any(self.file(name) and proves(self.read(name, PROOF_BYTES))
+        if names and not any(self.file(name) and proves(self.read(name, documents.MOST_BYTES))
                              for name, proves in proofs.items()):
             raise Unusable(f"{self.path}: not empty, and no folder of {tool}: it has no "
                            f"{' or '.join(proofs)} of that; {self.advice}")

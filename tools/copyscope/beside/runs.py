@@ -2,7 +2,6 @@
 """Runs rows of the baseline and programs of lmbench, and ends whatever those leave behind."""
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -10,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from copyscope import helpers
+from copyscope import documents, helpers
 from copyscope.errors import CommandError, Refused, Unusable
 from copyscope.sweep.launch import ROOT, die_with_parent
 
@@ -118,9 +117,11 @@ class Suite:
         if not said.startswith("{"):
             lines = complained.strip().splitlines()
             raise CommandError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
-        data = json.loads(said)
+        source = f"row {name}: what the baseline printed"
+        data = documents.parse_json(said, source)
+        documents.check(data, "baseline", source, "run make again")
         self.machine, self.tool = data["machine"], data["tool"]
-        for row in data["rows"]:
+        for row in documents.by_name(data["rows"], "row", source, "rows").values():
             if row["status"] in ("valid", "unchecked") and row["measured"]:
                 self.values[row["row"]] = row["measured"]["value"]
             found = re.search(r"working set of (\d+) KiB", row["how"] or "")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
-from copyscope.records import Record, check_complete, record_of
+from copyscope.records import SITES, Record, check_complete, record_of
 from copyscope.sweep import launch
 from copyscope.errors import Refused, CommandError
 from copyscope.sweep.plan import Run
@@ -87,5 +87,5 @@ class Pairs:
                 "variant": variant, "bytes": size, "record": record.id,
                 "backend": record.backend, "messages": record.messages,
                 "laws": {law["law"]: law["status"] for law in record.data["laws"]},
-                "sites_bytes": {site: record.site_bytes(site) for site in record.data["sites"]}})
+                "sites_bytes": {site: record.site_bytes(site) for site in SITES}})
         return proofs

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Iterable
 
-from copyscope import helpers
+from copyscope import documents, helpers
 from copyscope.errors import Refused
 
 from .architectures import ROOT
@@ -89,9 +89,11 @@ def find_in(root: Path, name: str) -> Path:
 def load_cache() -> dict[str, list[str]]:
     """Read what earlier runs learnt; a damaged file only costs time."""
     try:
-        return json.loads(CACHE.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        cache = documents.read_json(CACHE)
+        documents.check_form(cache, "libraries", CACHE, "remove it")
+    except documents.BadRecord:
         return {}
+    return cache
 
 
 def save_cache(cache: dict[str, list[str]]) -> None:

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Failures, comparisons, crossovers and caches have schemas, and what tools write is by them."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from helpers import baselines, damage, plans, schemas
+from helpers.pictures import REAL
+from helpers.records import ROOT
+
+from copyscope import documents
+from copyscope.beside import runs as beside
+from copyscope.crossover import command as crossover, runs as pairs
+from copyscope.errors import CommandError
+from copyscope.guest import libraries
+from copyscope.sweep import launch
+from copyscope.sweep.folder import Folder
+
+DOCS = ROOT / "docs"
+OTHERS = ("failure", "beside", "crossover", "libraries")
+
+
+def faults(kind: str, document: dict) -> list[str]:
+    """What both checkers have against a document; they must not differ."""
+    found = schemas.faults(DOCS / f"{kind}.schema.json", document)
+    try:
+        documents.check_form(document, kind, "made", "mend it")
+    except documents.BadRecord as error:
+        assert found, error
+    return found
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_every_table_says_what_it_is_and_holds_no_foreign_key(kind):
+    def look(node):
+        if isinstance(node, dict):
+            if node.get("type") == "object":
+                assert node["description"]
+                assert "properties" not in node or node["additionalProperties"] is False
+            for value in node.values():
+                look(value)
+        elif isinstance(node, list):
+            for value in node:
+                look(value)
+
+    schema = json.loads((DOCS / f"{kind}.schema.json").read_text())
+    look(schema)
+    assert faults(kind, {"foreign": 1})
+
+
+def test_a_failure_of_a_sweep_is_by_its_schema(tmp_path):
+    with Folder(tmp_path, plans.plan()) as folder:
+        folder.set_aside("p.r1", -9, "", ["build/trace_run", "A3"])
+        (folder.pending / "p.r2.json").write_text("half")
+        folder.set_aside("p.r2", 1, "a law broke", ["build/trace_run", "A3"])
+        for name in folder.failures():
+            failure = documents.load(folder.failed / f"{name}.json", "failure", "mend it")
+            assert not faults("failure", failure) and failure["run"] == name
+            assert faults("failure", {**failure, "why": failure["record"]})
+
+
+def test_the_committed_comparison_is_by_its_schema():
+    assert not faults("beside", json.loads((ROOT / "results/baseline-lmbench/beside.json").read_text()))
+
+
+def test_a_crossover_is_by_its_schema(monkeypatch, tmp_path):
+    def make(run, *_):
+        elapsed_ns = 9000 if run.arguments[0] == "A2" else 5000 + 1000 * (int(run.arguments[1]) < 256)
+        # With a site of another version, which this one says nothing of.
+        data = {**REAL["A3-host"], "sites": {**REAL["A3-host"]["sites"], "new": {"x": 1}},
+                "timing": {**REAL["A3-host"]["timing"], "elapsed_ns": elapsed_ns}}
+        return SimpleNamespace(status=0, stderr="", said=json.dumps(data))
+
+    monkeypatch.setattr(launch, "make", make)
+    monkeypatch.setattr(launch, "check_built", lambda _: None)
+    assert crossover.act(["A2", "A3", "--low", "64", "--high", "512", "--quiet",
+                          "--json", str(tmp_path / "found.json")]) == 0
+    found = documents.load(tmp_path / "found.json", "crossover", "mend it")
+    assert not faults("crossover", found) and faults("crossover", {**found, "proofs": []})
+
+
+def test_a_run_that_breaks_off_its_record_is_one_line_of_a_crossover(monkeypatch):
+    work = pairs.Workload("veth", 1, 0.3, "stream")
+    for each in damage.damages(REAL["A3-host"], 5, 60):
+        said = each.data.decode("utf-8", "replace")
+        monkeypatch.setattr(launch, "make", lambda *_, text=said: SimpleNamespace(
+            status=0, stderr="", said=text))
+        try:
+            pairs.Pairs(("A2", "A3"), work, 6, lambda _: None).time_ns("A2", 64)
+        except CommandError as error:
+            assert "\n" not in str(error), each.what
+
+
+def test_what_the_baseline_prints_is_held_to_its_schema_beside_lmbench(monkeypatch):
+    document, refused = baselines.baseline(), 0
+    for each in damage.damages(document, 5, 80):
+        said = each.data.decode("utf-8", "replace")
+        monkeypatch.setattr(beside, "call", lambda *_, text=said: (text, ""))
+        suite = beside.Suite(Path("/"), Path("/"))
+        try:
+            suite.baseline("latency")
+        except CommandError as error:
+            refused += 1
+            assert "\n" not in str(error) and "row latency" in str(error), each.what
+    assert refused > 40
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', '{"a": ["b", null]}', "[" * 100_000,
+                                  '{"a": ["relative"]}', '{"a": ["/b"], "a": ["/c"]}'])
+def test_a_damaged_cache_of_libraries_only_costs_time(text, tmp_path, monkeypatch):
+    cache = tmp_path / "libraries.json"
+    monkeypatch.setattr(libraries, "CACHE", cache)
+    cache.write_text(text)
+    assert libraries.load_cache() == {}
+    asked = libraries.needed([Path("/bin/true")])
+    assert asked and libraries.needed([Path("/bin/true")]) == asked
+    assert not faults("libraries", json.loads(cache.read_text()))
