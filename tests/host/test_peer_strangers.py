@@ -2,7 +2,6 @@
 """Whoever is no partner is refused with a line, delays no one, and fills no log."""
 from __future__ import annotations
 
-import errno
 import re
 import socket
 import subprocess
@@ -200,12 +199,20 @@ def test_fifty_silent_strangers_and_one_who_trickles_delay_no_honest_partner(hos
         assert records.finish(listener).code == 0
 
 
-def come_first(stranger: socket.socket, to: tuple[str, int]):
-    """Connects from another address of the same host as soon as someone listens."""
+def come_first(host, address: str, to: tuple[str, int]) -> socket.socket:
+    """A connection from that address of a host, made as soon as someone listens."""
     give_up = time.monotonic() + 30
-    while stranger.connect_ex(to) == errno.ECONNREFUSED:
-        assert time.monotonic() < give_up
-        time.sleep(0.001)
+    while time.monotonic() < give_up:
+        stranger = host.socket()
+        stranger.bind((address, 0))
+        stranger.settimeout(10)
+        try:
+            stranger.connect(to)
+            return stranger
+        except ConnectionRefusedError:
+            stranger.close()
+            time.sleep(0.001)
+    raise AssertionError("no one listened")
 
 
 @pytest.mark.parametrize("pattern", ["stream", "rr"])
@@ -216,10 +223,7 @@ def test_a_stranger_who_comes_first_to_the_workloads_port_takes_no_place(hosts, 
     right = hosts[1].start(*GOOD, "--pattern", pattern, "--port", 9700, "--connect",
                            hosts[0].address, "--json", "-")
     try:
-        with hosts[1].socket() as stranger:
-            stranger.bind(("10.77.0.3", 0))
-            stranger.settimeout(10)
-            come_first(stranger, (hosts[0].address, 9700))
+        with come_first(hosts[1], "10.77.0.3", (hosts[0].address, 9700)) as stranger:
             with suppress(OSError):
                 stranger.sendall(bytes(1 << 20))
             ends = records.finish(right), records.finish(listener)
