@@ -64,11 +64,13 @@ def test_every_process_is_nobody_without_powers_and_has_what_it_needs_open(tmp_p
     with a_run(tmp_path) as (run, pids):
         assert set(pids) == {MEASURES, KEEPS, SERVES, ASKS, PARSES}
         status = {role: status_of(pid) for role, pid in pids.items()}
+        first = status_of(run.pid)
         opened = {role: descriptors_of(pid) for role, pid in pids.items()}
         record = {f"{tmp_path}/", str(tmp_path)}  # without a name yet, and its folder
         run.send_signal(signal.SIGINT)
         done = records.finish(run)
     assert done.code == 0, done.err
+    assert (first["NoNewPrivs"], first["Seccomp"]) == ("1", "2")
     for role, lines in status.items():
         assert (lines["NoNewPrivs"], lines["Seccomp"]) == ("1", "2"), role
         assert [lines[each] for each in SETS] == (

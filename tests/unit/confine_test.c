@@ -17,6 +17,7 @@
 #include <sys/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,6 +75,14 @@ static int live(enum confine_role role)
 	if (open("/etc/passwd", O_RDONLY) >= 0 || errno != EACCES)
 		return 4;
 	return printf("%s", "") || fflush(stdout);
+}
+
+static int execute_unconfined(enum confine_role role)
+{
+	char *const argv[] = { "true", NULL };
+
+	execv("/bin/true", argv);
+	return 1;
 }
 
 static int execute(enum confine_role role)
@@ -265,6 +274,26 @@ static void test_root_is_gone_for_good(void **state)
 	assert_fine(keep_death_signal, 0);
 }
 
+/* What a run does goes on, to the narrower list of a role; the rest is refused and kills no one. */
+static int do_what_runs_do(enum confine_role role)
+{
+	if (confine_to_what_runs_do())
+		return 2;
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != -1 || errno != EPERM)
+		return 3;
+	if (chroot("/") != -1 || errno != EPERM)
+		return 4;
+	if (status_of(execute_unconfined, role))
+		return 5;
+	return live(role);
+}
+
+static void test_what_no_run_does_is_refused(void **state)
+{
+	for (enum confine_role role = 0; role < CONFINE_ROLES; role++)
+		assert_fine(do_what_runs_do, role);
+}
+
 int main(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -277,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_sockets_are_for_those_that_talk),
 		cmocka_unit_test(test_only_named_descriptors_stay),
 		cmocka_unit_test(test_root_is_gone_for_good),
+		cmocka_unit_test(test_what_no_run_does_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,13 @@ int confine_for_good_but(uint64_t capabilities);
  * its end. CONFINE_RESTORE then keeps it from root's files. */
 int confine_root_but(uint64_t capabilities);
 
+/*
+ * Refuses with EPERM what no process of a run ever does: to trace another process or use its memory,
+ * to load code into the kernel, to set the clock, to reach files by handle, and the like. For a
+ * process whose children still need the rest, as a filter is inherited: it can only get narrower.
+ */
+int confine_to_what_runs_do(void);
+
 /* What a process does from now on. confine_syscalls.c has the list of each. */
 enum confine_role {
 	CONFINE_PARSE,		/* read, compute, write */

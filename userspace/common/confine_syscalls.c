@@ -157,12 +157,12 @@ static int add(scmp_filter_ctx filter, uint32_t action, int call, unsigned int c
 	return err == -EDOM ? 0 : err;
 }
 
-static int add_list(scmp_filter_ctx filter, const int *list)
+static int add_list(scmp_filter_ctx filter, uint32_t action, const int *list)
 {
 	int err = 0;
 
 	for (; list && *list != END && !err; list++)
-		err = add(filter, SCMP_ACT_ALLOW, *list, 0, (struct scmp_arg_cmp){});
+		err = add(filter, action, *list, 0, (struct scmp_arg_cmp){});
 	return err;
 }
 
@@ -191,7 +191,7 @@ static int add_role(scmp_filter_ctx filter, enum confine_role role)
 	int err = add_refusals(filter);
 
 	for (int i = 0; i < LISTS && !err; i++)
-		err = add_list(filter, roles[role].list[i]);
+		err = add_list(filter, SCMP_ACT_ALLOW, roles[role].list[i]);
 	if (!err)
 		err = add_narrow(filter, every_narrow);
 	for (int i = 0; i < 2 && !err; i++)
@@ -200,6 +200,27 @@ static int add_role(scmp_filter_ctx filter, enum confine_role role)
 	return err ? err : add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
 			       SCMP_CMP64(0, SCMP_CMP_EQ, getpid()));
 }
+
+/* What confine_to_what_runs_do() refuses. */
+static const int never[] = {
+	/* other processes */
+	SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(kcmp),
+	SCMP_SYS(pidfd_getfd), SCMP_SYS(process_madvise), SCMP_SYS(move_pages),
+	SCMP_SYS(migrate_pages),
+	/* the kernel and the machine */
+	SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(kexec_load),
+	SCMP_SYS(kexec_file_load), SCMP_SYS(reboot), SCMP_SYS(iopl), SCMP_SYS(ioperm),
+	SCMP_SYS(modify_ldt), SCMP_SYS(personality), SCMP_SYS(swapon), SCMP_SYS(swapoff),
+	SCMP_SYS(acct), SCMP_SYS(quotactl), SCMP_SYS(vhangup), SCMP_SYS(syslog),
+	SCMP_SYS(sethostname), SCMP_SYS(setdomainname), SCMP_SYS(settimeofday),
+	SCMP_SYS(clock_settime), SCMP_SYS(clock_adjtime), SCMP_SYS(adjtimex),
+	/* files */
+	SCMP_SYS(open_by_handle_at), SCMP_SYS(chroot), SCMP_SYS(pivot_root), SCMP_SYS(mknod),
+	SCMP_SYS(mknodat), SCMP_SYS(fanotify_init),
+	/* what goes around filters, or has had many faults */
+	SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
+	SCMP_SYS(userfaultfd), SCMP_SYS(keyctl), SCMP_SYS(add_key), SCMP_SYS(request_key), END,
+};
 
 /* The sanitizer's own calls are many and change: with it execve alone is forbidden. */
 #ifdef __SANITIZE_ADDRESS__
@@ -216,14 +237,9 @@ static int forbid_execve(scmp_filter_ctx filter)
 	return err ? err : add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(execveat), 0, always);
 }
 
-int confine_syscalls(enum confine_role role)
+/* Makes the filter the process's own, unless @err stands already, and releases it. */
+static int load(scmp_filter_ctx filter, int err)
 {
-	scmp_filter_ctx filter = seccomp_init(SANITIZED ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS);
-	int err;
-
-	if (!filter)
-		return -ENOMEM;
-	err = SANITIZED ? forbid_execve(filter) : add_role(filter, role);
 	if (!err)
 		err = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	/* Up to 5.15 a filter would also slow the processor's stores: times are to be as without. */
@@ -236,4 +252,24 @@ int confine_syscalls(enum confine_role role)
 		err = seccomp_load(filter);
 	seccomp_release(filter);
 	return err;
+}
+
+int confine_syscalls(enum confine_role role)
+{
+	scmp_filter_ctx filter = seccomp_init(SANITIZED ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS);
+
+	if (!filter)
+		return -ENOMEM;
+	return load(filter, SANITIZED ? forbid_execve(filter) : add_role(filter, role));
+}
+
+int confine_to_what_runs_do(void)
+{
+	scmp_filter_ctx filter;
+
+	/* Its search for leaks traces. */
+	if (SANITIZED)
+		return 0;
+	filter = seccomp_init(SCMP_ACT_ALLOW);
+	return filter ? load(filter, add_list(filter, SCMP_ACT_ERRNO(EPERM), never)) : -ENOMEM;
 }

@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CANNOT = 1 };
+#include "userspace/common/confine.h"
+
+enum { CANNOT = 1, REFUSED = 3 };
 
 /* The signals to wait for. One that whoever started us has ignored with nohup stays ignored. */
 static void choose_signals(sigset_t *heard)
@@ -82,6 +84,12 @@ int supervise(int (*make)(const struct try *this_one, void *arg), void *arg)
 
 	/* Nothing that a run executes gets powers from a file. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	/* All tries inherit it, and narrow it once they have attached. */
+	errno = -confine_to_what_runs_do();
+	if (errno) {
+		perror("trace_run: cannot confine the run by seccomp(2)");
+		return REFUSED;
+	}
 	/* Inherited as ignored, it would have children vanish before they are waited for. */
 	signal(SIGCHLD, SIG_DFL);
 	choose_signals(&heard);
