@@ -249,6 +249,17 @@ def traces() -> set[str]:
 
 
 @records.needs_root
+def test_nothing_that_it_executes_gets_powers_from_a_file():
+    with subprocess.Popen([baseline.PROGRAM, "--only", "contention", "--json", "-"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        try:
+            processes.wait_until(lambda: "\nNoNewPrivs:\t1\n" in Path(
+                f"/proc/{running.pid}/status").read_text())
+        finally:
+            running.kill()
+
+
+@records.needs_root
 @pytest.mark.parametrize("name, number", [
     ("remote-random", signal.SIGKILL), ("file-cache", signal.SIGKILL),
     ("tcp-rtt-remote", signal.SIGKILL), ("contention", signal.SIGKILL),
