@@ -200,9 +200,10 @@ def test_it_says_so_without(what):
 
 def start_mapped(ranges, *words, others=("--net",), first_of_all=":"):
     """Starts trace_run in a user namespace that has these lines of users and groups."""
-    script = f'read -r mapped && {first_of_all} && exec setpriv --reuid 0 --regid 0 --clear-groups "$@"'
-    run = start_in(("unshare", "--user", *others, "--", "sh", "-c", script, "sh"), *words,
-                   stdin=subprocess.PIPE)
+    # A shell that was there before the lines has lost its capabilities; an execve as root gives them.
+    script = 'read -r mapped && exec setpriv --reuid 0 --regid 0 --clear-groups "$@"'
+    run = start_in(("unshare", "--user", *others, "--", "sh", "-c", script, "sh",
+                    "sh", "-c", f'{first_of_all} && exec "$@"', "sh"), *words, stdin=subprocess.PIPE)
     first = Path("/proc/self/ns/user").stat().st_ino
     processes.wait_until(lambda: Path(f"/proc/{run.pid}/ns/user").stat().st_ino != first)
     for kind in "uid_map", "gid_map":
