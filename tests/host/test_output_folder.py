@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tarfile
 
@@ -182,14 +183,14 @@ def test_a_guest_does_not_boot_for_a_folder_that_cannot_be_written_to(tmp_path):
 
 
 @pytest.mark.parametrize("tool", [*WRITERS, "beside_lmbench", "guest"])
-def test_an_empty_name_is_not_this_folder(tool):
+def test_an_empty_name_is_not_this_folder(tool, run):
     words = {"beside_lmbench": ["tools/beside_lmbench", "--bin", "/"],
              "guest": ["tools/guest", "--kernel", "6.12"]}.get(tool) or WRITERS[tool][1]
     assert_refused(run(words, ""), "--out", "it names nothing")
 
 
 @pytest.mark.parametrize("words", [["tools/predict"], ["tools/sweep", "--profile", "standard"]])
-def test_a_baselines_record_among_other_files_makes_no_folder_ours(tmp_path, words):
+def test_a_baselines_record_among_other_files_makes_no_folder_ours(tmp_path, words, run):
     out = victim(tmp_path / "out")
     shutil.copy(DATA / "baseline-host.json", out / "baseline.json")
     (out / "tidy.csv").write_text("mine\n")
