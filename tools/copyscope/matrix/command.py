@@ -6,10 +6,9 @@ import argparse
 import os
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 
-from copyscope import command_line
+from copyscope import command_line, scratch
 from copyscope.command_line import Parser, whole
 from copyscope.errors import Unusable
 from copyscope.guest.kernels import ROOT, SUITES
@@ -115,8 +114,8 @@ def act(arguments: list[str]) -> int:
     if not os.access(ROOT / "build" / "trace_run", os.X_OK):
         raise Unusable("build/trace_run is not built: run make first")
     if not options.out:
-        with tempfile.TemporaryDirectory(prefix="copyscope-matrix-") as folder:
-            return run(options, Path(folder), arguments)
+        with scratch.folder() as folder:
+            return run(options, folder, arguments)
     claim(options.out)
     return run(options, options.out, arguments)
 
