@@ -70,10 +70,28 @@ int BPF_PROG(handover_end, struct sk_buff *skb, int rc)
 	return 0;
 }
 
+#define TBF_ENQUEUE_BYTES 4096 /* more than the code of tbf_enqueue, less than that of the module */
+
+/* A tbf that refuses each piece into which it cut a packet frees the packet, too (tbf_segment since
+ * 1596a135e318, "net/sched: tbf: correct backlog statistic for GSO packets", 6.13 and stable trees):
+ * the pieces are its drop. Nothing else in sch_tbf frees a packet, refused ones are freed by its
+ * caller. */
+static __always_inline bool refused_in_pieces(const struct sk_buff *skb, u64 location)
+{
+	const struct Qdisc *queue = BPF_CORE_READ(skb, dev, qdisc);
+	u64 enqueue = (u64)BPF_CORE_READ(queue, enqueue);
+	char id[4] = {};
+
+	if (location - enqueue >= TBF_ENQUEUE_BYTES)
+		return false;
+	bpf_probe_read_kernel(id, sizeof(id), BPF_CORE_READ(queue, ops, id));
+	return id[0] == 't' && id[1] == 'b' && id[2] == 'f' && !id[3];
+}
+
 /* Dropped before a device had it, or by the driver that has it in hand. Packets that were
  * delivered are consumed, not dropped, and have lost their user pages. */
 SEC("?tp_btf/kfree_skb")
-int BPF_PROG(drop, const struct sk_buff *skb)
+int BPF_PROG(drop, const struct sk_buff *skb, const void *location)
 {
 	struct handover *h = handover_here();
 	u64 key = (u64)skb;
@@ -82,7 +100,8 @@ int BPF_PROG(drop, const struct sk_buff *skb)
 	if (!window_open() || !h || !has_left(skb))
 		return 0;
 	b = books_of_pages(skb);
-	if (!b || (!bpf_map_delete_elem(&handed, &key) && h->skb != key))
+	if (!b || refused_in_pieces(skb, (u64)location) ||
+	    (!bpf_map_delete_elem(&handed, &key) && h->skb != key))
 		return 0;
 	count(b, COUNT_dropped_referenced_bytes, skb->data_len);
 	handover_take_back(skb, skb->data_len);

@@ -103,8 +103,19 @@ struct device {
 	struct device *parent;
 };
 
+/* include/net/sch_generic.h */
+struct Qdisc_ops {
+	char id[16];
+};
+
+struct Qdisc {
+	void *enqueue;
+	const struct Qdisc_ops *ops;
+};
+
 struct net_device {
 	struct device dev;
+	struct Qdisc *qdisc;
 	possible_net_t nd_net;
 	struct list_head ptype_all;
 };

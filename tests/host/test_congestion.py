@@ -14,6 +14,8 @@ pytestmark = records.needs_root
 # A packet of lo carries a whole message, and each that is refused waits for a timer.
 BYTES, MESSAGES = 65536, {"lo": 24, "veth": 100}
 PRIME_BYTES, PRIMES = 4093, 997
+# Packets that exceed its burst it cuts, and its queue has room for two pieces.
+CUTTING = "tbf rate 20mbit burst 3000 limit 3000"
 DEVICE = {"lo": "lo", "veth": "tx0"}
 # Long enough for packets to be lost or refused, short enough for no connection to give up.
 DOWN_S, UP_S, TURNS = 0.005, 0.03, 12
@@ -60,6 +62,14 @@ def test_messages_of_prime_length_balance_in_a_queue_that_holds_three_packets():
                      PRIME_BYTES * PRIMES)
     congestion.check(refused("A3", "veth", PRIME_BYTES, 2, "--messages", PRIMES),
                      PRIME_BYTES * PRIMES)
+
+
+def test_a_packet_is_dropped_once_though_a_queue_cut_it_and_refused_every_piece():
+    record = made("A3", PRIME_BYTES, 4, "--messages", PRIMES // 4, "--path", "veth",
+                  "--pattern", "rr", "--qdisc", CUTTING)
+    congestion.check(record)
+    if not records.unseen(record):
+        assert congestion.sent_again(record) > 0, "the queue refused nothing: this run proves nothing"
 
 
 @pytest.mark.parametrize("variant", ["A1", "A3"])
