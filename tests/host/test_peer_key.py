@@ -110,6 +110,27 @@ def test_the_key_may_come_from_the_environment(hosts):
     assert records.finish(right).code == 0 and records.finish(listener).code == 0
 
 
+@pytest.mark.parametrize("words", [("--path", "peer"), ()], ids=["peer", "no peer"])
+def test_who_parses_and_who_measures_has_no_key_in_its_environment(hosts, words):
+    key = {**os.environ, "COPYSCOPE_PEER_KEY": hosts[0].key.decode()}
+    work = ("A1", 4096, 1, "--seconds", 20)
+    listener = hosts[0].start_without_key("--listen", hosts[0].address, env=key)
+    listener.stderr.readline()
+    run = hosts[1].start_without_key(*work, "--connect", hosts[0].address, env=key) if words else \
+        records.start(*work, env=key)
+    try:
+        processes.wait_until(lambda: processes.workload_pids(run.pid))
+        all_below = processes.descendants(run.pid)
+        named = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in all_below}
+        assert {"parser", "trace_run", "workload"} <= named
+        for pid in all_below:
+            assert hosts[0].key not in Path(f"/proc/{pid}/environ").read_bytes(), pid
+    finally:
+        for process in run, listener:
+            process.kill()
+            process.communicate()
+
+
 def test_a_key_that_others_can_read_or_guess_is_refused(hosts, tmp_path):
     def told(file) -> str:
         return one_line(hosts[0].start_without_key("--listen", "--key-file", file))

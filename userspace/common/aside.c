@@ -76,6 +76,13 @@ static int answer_one(aside_work work, int from, int to)
 	       move_all(to, POLLOUT, answer, heading.size, 0);
 }
 
+/* The caller's may hold a secret, and whoever parses needs none of it. */
+static void forget_environment(void)
+{
+	for (char **variable = environ; variable && *variable; variable++)
+		explicit_bzero(*variable, strlen(*variable));
+}
+
 static int work_aside(aside_work work, int from, int to, pid_t parent)
 {
 	const struct rlimit memory __attribute__((unused)) = { MEMORY_BYTES, MEMORY_BYTES };
@@ -83,6 +90,7 @@ static int work_aside(aside_work work, int from, int to, pid_t parent)
 	int err;
 
 	prctl(PR_SET_NAME, "parser");
+	forget_environment();
 	/* jansson's random start is read from a file, which cannot be opened later. */
 	json_object_seed(0);
 #ifndef __SANITIZE_ADDRESS__	/* which maps terabytes */

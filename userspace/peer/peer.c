@@ -33,8 +33,10 @@ int peer_meet(struct peer *p, struct options *o, const char *kernel)
 				   .quiet = o->quiet };
 	int err;
 
-	if (!partner->listen && !partner->connect)
+	if (!partner->listen && !partner->connect) {
+		key_forget(&key);
 		return 0;
+	}
 	/* Before the key is read: who parses shall not have it in its memory. */
 	err = aside_start(&p->parser, half_parse);
 	if (!err)
