@@ -73,7 +73,7 @@ static int tell(struct suite *s, struct keep *keep)
 	if (s->settings.quiet || to_stdout)
 		return err;
 	suite_report(s, stdout);
-	printf("\nrecord          %s\n", keep->path);
+	printf("\nrecord          %s\n", foreign(keep->path));
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "userspace/common/confine.h"
+#include "userspace/common/foreign.h"
 #include "userspace/common/streams.h"
 #include "userspace/path/optmem.h"
 #include "userspace/peer/peer.h"
@@ -93,7 +94,7 @@ static int tell(struct run *run)
 	if (run->options.quiet || to_stdout)
 		return err;
 	report_print(&run->record, stdout);
-	printf("\nrecord          %s\n", run->keep.path);
+	printf("\nrecord          %s\n", foreign(run->keep.path));
 	return err;
 }
 

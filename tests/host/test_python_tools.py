@@ -83,6 +83,12 @@ def test_launchers_in_shell_show_foreign_words_the_same_way():
         assert is_one_line(started("tools/trace_run", "A3", "64", "1", "--arch", WORDS[what])), what
 
 
+def test_a_home_that_cannot_be_written_to_adds_no_line():
+    for words in (["plot", "gone.json", "--out", "x"], ["predict", "--out", ""]):
+        done = started("/usr/bin/env", "HOME=/proc", f"{ROOT}/tools/{words[0]}", *words[1:])
+        assert is_one_line(done), done.stderr
+
+
 def test_a_word_that_is_no_utf8_is_refused(tmp_path):
     done = started("tools/plot", "run.json", "--out", bytes(tmp_path) + b"/\xff")
     assert is_one_line(done) and "UTF-8" in done.stderr

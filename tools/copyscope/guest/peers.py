@@ -13,7 +13,7 @@ import time
 
 from copyscope import command_line
 from copyscope.command_line import Parser, whole
-from copyscope.errors import Refused, Unusable
+from copyscope.errors import Refused, Unusable, shown
 from copyscope.record_file import RecordFile
 
 from . import kernels
@@ -149,7 +149,7 @@ def act(arguments: list[str]) -> int:
         if record:
             file.write(record)
             if not {"-q", "--quiet"} & set(words):
-                print(f"record          {file.path}")
+                print(f"record          {shown(str(file.path))}")
     return status
 
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Callable
 
+from copyscope.errors import shown
 from copyscope.output_folder import OutputFolder
 from copyscope.record_file import RecordFile
 
@@ -38,7 +39,7 @@ def taker(place: str | None, descriptor: int | None, held: contextlib.ExitStack)
         def write(record: bytes, told: bool) -> None:
             file.write(record)
             if told:
-                print(f"record          {place}", flush=True)
+                print(f"record          {shown(str(place))}", flush=True)
         return write
     if descriptor is None:
         return None
