@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -95,6 +96,14 @@ def test_an_older_record_gives_way_to_the_new_one(record_to, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def let_write(folder, user: int) -> None:
+    """Make a folder to which an access list lets one more user write."""
+    folder.mkdir(exist_ok=True)
+    entries = ((1, 7, -1), (2, 7, user), (4, 5, -1), (16, 7, -1), (32, 5, -1))
+    os.setxattr(folder, "system.posix_acl_access", struct.pack("<I", 2) + b"".join(
+        struct.pack("<HHi", *entry) for entry in entries))
+
+
 def bad_names(folder) -> dict[str, str]:
     """Names that no record can have, and a word of what is said."""
     (folder / "there").mkdir()
@@ -113,7 +122,12 @@ def bad_names(folder) -> dict[str, str]:
     os.mkfifo(folder / "sticky" / "pipe")
     for name in ("theirs.json", "pipe"):
         os.chown(folder / "sticky" / name, 65534, 65534)
-    return {"sticky/theirs.json": "belongs to user", "sticky/pipe": "belongs to user",
+    (folder / "grouped").mkdir()
+    os.chown(folder / "grouped", 0, 65534)
+    (folder / "grouped").chmod(0o775)
+    let_write(folder / "listed", 65534)
+    return {"grouped/r.json": "other users may write", "listed/r.json": "other users may write",
+            "sticky/theirs.json": "belongs to user", "sticky/pipe": "belongs to user",
             "there": "", "there/": "", "there/.": "", "there/..": "", "new/": "", "no/such.json": "No such",
             "n" * 256: "too long", "n/" * 2100 + "n.json": "too long", "../" * 1400 + "n": "too long",
             "n" * 100_000: "too long", "link": "a link", "nowhere": "a link", "unread": "start its reader",
