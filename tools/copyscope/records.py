@@ -2,6 +2,7 @@
 """Loads run records and answers questions about them: None is always "not measured", never 0."""
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -363,15 +364,25 @@ def load_sweep(folder: Path) -> list[Record]:
             for run in sorted((folder / "runs").glob("*.json"))]
 
 
+def listed(folder: Path) -> list[Path]:
+    """The JSON files of a folder, by name; a folder that cannot be read is refused."""
+    try:
+        return sorted(Path(entry.path) for entry in os.scandir(folder)
+                      if entry.name.endswith(".json"))
+    except OSError as error:
+        raise BadRecord(folder, "folder", error.strerror, "check its permissions") from None
+
+
 def load_records(sources: Iterable[str | Path], leave_out: Callable[[str], None]) -> list[Record]:
     """Load records from files, folders of records and folders of sweeps. A run that is not complete
     is refused if it was named, and left out if its folder was; `leave_out` is told how many."""
     records: list[Record] = []
     for source in map(Path, sources):
-        if (source / "plan.json").exists():
-            records += complete(load_sweep(source), leave_out)
-        elif source.is_dir():
-            found = sorted(source.glob("*.json"))
+        if source.is_dir():
+            found = listed(source)
+            if source / "plan.json" in found:
+                records += complete(load_sweep(source), leave_out)
+                continue
             if not found:
                 raise BadRecord(source, "*.json", "no record in this folder", "name another")
             records += complete([load_record(each) for each in found], leave_out)

@@ -167,5 +167,6 @@ def main(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 128 + signal.SIGPIPE
     except OSError as error:
-        machine.complain(f"{error.strerror}: {error.filename or 'no file named'}")
+        machine.complain(f"{error.filename or 'a file'}: {error.strerror}; "
+                         "check its permissions and the room left")
         return 3
