@@ -2,15 +2,15 @@
 """What an attack is: a claim, and a function that tries to break it once, all from one seed."""
 from __future__ import annotations
 
-import os
 import random
 import shutil
-import tempfile
 import time
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
+
+from attacks import places
 
 # Said of a case: 2,000 characters tell enough, a report of a sanitizer included.
 SAID_CHARACTERS = 2000
@@ -75,9 +75,7 @@ def dice_of(seed: int, name: str, number: int) -> random.Random:
 def try_case(attack: Attack, seed: int, number: int, seconds: float) -> Result:
     """Try one case in a folder of its own; whatever goes wrong is told, never raised."""
     result, began = Result(number), time.monotonic()
-    place = Path(tempfile.mkdtemp(prefix=f"copyscope-{attack.name}-"))
-    # Some cases run as nobody, and they must reach their folder.
-    os.chmod(place, 0o755)
+    place = places.new(attack.name)
     try:
         case = Case(number, dice_of(seed, attack.name, number), place, seconds)
         counted = attack.try_once(case)

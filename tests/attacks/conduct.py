@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from typing import Iterable
 
+from attacks import places
 from attacks.attack import Attack, Result, try_case
 from attacks.book import Book
 from helpers import processes
@@ -58,6 +59,8 @@ def prepare(attack: Attack) -> None:
 def attempt(attack: Attack, seed: int, numbers: Iterable[int], seconds: float,
             jobs: int) -> tuple[list[Result], str | None]:
     """Try a batch, then look for what it left on the machine."""
+    # Before workers are forked: they share one folder and its lock.
+    places.hold_once()
     before = Machine() if os.geteuid() == 0 else None
     results = try_batch(attack, seed, numbers, seconds, jobs)
     return results, before.wait_until_as_before() if before else None

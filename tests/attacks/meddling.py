@@ -8,7 +8,7 @@ import subprocess
 
 from attacks import judge, runs, started
 from attacks.attack import Attack, Broken, Case, Skipped
-from attacks.networks import begin
+from attacks.networks import KERNELS, begin
 from helpers import leftovers, processes, records
 
 VARIANTS = ["A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped"]
@@ -44,6 +44,22 @@ def try_break(case: Case) -> None:
             raise Broken(f"{fault} left no trace: {records.probes(record, question)}: {done}")
 
 
+def try_lost(case: Case) -> None:
+    """A completion that is dropped in a guest breaks its law."""
+    dice = case.dice
+    words = [dice.choice(["A3", "A3-aligned"]), dice.choice([16384, 65536]), dice.choice([1, 2]),
+             "--path", dice.choice(["lo", "veth", "nic"]), "--messages", 23,
+             "--kernel", dice.choice(KERNELS), "--break", "drop-completion"]
+    file = case.place / "record.json"
+    done = started.run([runs.TRACE_RUN, *words, "--json", file, "--quiet"], case.place,
+                       timeout_s=runs.bound_s(240))
+    judge.ended_soundly(done)
+    record = runs.read(file, done)
+    broken = record and records.laws_with(record, "broken")
+    if done.status != judge.FAILED or not broken or "completion" not in broken:
+        raise Broken(f"a dropped completion breaks {broken}: {done}")
+
+
 def bpftool(*words: str) -> object:
     """What bpftool says, as JSON; None if it refuses."""
     done = subprocess.run([str(leftovers.BPFTOOLS[0]), "-j", *words], capture_output=True, text=True,
@@ -54,14 +70,14 @@ def bpftool(*words: str) -> object:
         return None
 
 
-def maps_of(pid: int) -> list[int]:
-    """Ids of the maps that a process holds."""
+def held_by(pid: int, wanted: str) -> list[int]:
+    """Ids of the maps or links that a process holds."""
     found = set()
     for name in os.listdir(f"/proc/{pid}/fdinfo"):
         try:
             with open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as file:
                 found |= {int(number) for kind, number in leftovers.HELD_ID.findall(file.read())
-                          if kind == "map"}
+                          if kind == wanted}
         except OSError:
             continue
     return sorted(found)
@@ -75,7 +91,7 @@ def try_map(case: Case) -> None:
     try:
         holders = [pid for pid in (process.pid, *processes.descendants(process.pid))
                    if os.path.exists(f"/proc/{pid}")]
-        maps = sorted({number for pid in holders for number in maps_of(pid)})
+        maps = sorted({number for pid in holders for number in held_by(pid, "map")})
         spoilt = spoil_one(maps, dice)
         done, record = end_of(case, process)
     finally:
@@ -89,6 +105,32 @@ def try_map(case: Case) -> None:
         if copied not in (None, work["received_bytes"]):
             raise Broken(f"map {spoilt} spoilt, and it passes with rx_copy {copied} of "
                          f"{work['received_bytes']}: {done}")
+
+
+def try_link(case: Case) -> None:
+    """Detach each link of a run in mid-run: the kernel refuses, or the run's numbers stay right."""
+    dice = case.dice
+    process, _ = begin(case, dice.choice(VARIANTS), dice.choice([4093, 65536]), 2, "--path",
+                       dice.choice(["lo", "veth"]), "--seconds", 0.8)
+    try:
+        holders = [pid for pid in (process.pid, *processes.descendants(process.pid))
+                   if os.path.exists(f"/proc/{pid}")]
+        links = sorted({number for pid in holders for number in held_by(pid, "link")})
+        detached = [number for number in links
+                    if bpftool("link", "detach", "id", str(number)) is not None]
+        done, record = end_of(case, process)
+    finally:
+        process.kill()
+        process.wait()
+    if not links:
+        raise Broken(f"no link of the run was found: {done}")
+    if not detached:
+        runs.agree(done, record)
+    if done.status == 0 and record["backend"]["attempt"] == 1:
+        work, copied = record["workload"], records.site(record, "rx_copy")
+        if copied not in (None, work["received_bytes"]):
+            raise Broken(f"links {detached} of {links} detached, and it passes with rx_copy {copied} "
+                         f"of {work['received_bytes']}: {done}")
 
 
 def end_of(case: Case, process) -> tuple:
@@ -124,4 +166,8 @@ ATTACKS = [
            "passes with a wrong number.", "runs", 300, 4, try_break, batch=20),
     Attack("maps", "Whoever deletes an entry of a run's maps in mid-run makes it fail, or its "
            "numbers stay right.", "runs", 100, 2, try_map, batch=10),
+    Attack("links", "Whoever would detach a run's links in mid-run is refused by the kernel, or the run "
+           "fails, or its numbers stay right.", "runs", 100, 1, try_link, batch=10),
+    Attack("lost-completions", "A completion that is dropped in a guest of any kernel breaks its law.",
+           "runs", 20, 0, try_lost, batch=2),
 ]

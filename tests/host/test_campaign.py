@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from attacks import attack as attacks, catalogue, conduct
+from attacks import attack as attacks, catalogue, conduct, places
 from attacks.book import Book
 from helpers import processes, records
 
@@ -73,6 +73,27 @@ def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path):
     assert sum(each["cases"] for each in after["commits"].values()) == after["cases"]
     assert QUICK in (tmp_path / "campaign.md").read_text()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["campaign.json", "campaign.md"]
+
+
+def test_what_a_killed_campaign_left_is_swept_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setattr(places, "PLACES", tmp_path)
+    monkeypatch.setattr(places, "HELD", {})
+    for name in "cases-abcdefgh", "cases-mine", "mine":
+        (tmp_path / name / "in").mkdir(parents=True)
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "kept").touch()
+    (tmp_path / "cases-linkedto").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "cases-anothers").mkdir(mode=0o755)
+    os.chown(tmp_path / "cases-anothers", 65534, 65534)
+    place = places.new("one")
+    mine = place.parent
+    places.sweep()
+    assert place.is_dir() and (tmp_path / "elsewhere" / "kept").exists()
+    assert {each.name for each in tmp_path.iterdir()} == {
+        "cases-mine", "mine", "elsewhere", "cases-linkedto", "cases-anothers", mine.name}
+    places.let_go()
+    assert not mine.exists()
 
 
 def test_a_case_depends_on_its_seed_and_number_alone():
