@@ -20,8 +20,16 @@ static __always_inline u64 bytes_in_frags(const struct sk_buff *skb, long offset
 	return end > first ? end - first : 0;
 }
 
+/* What an ICMP error quotes of a packet that this host or a router refuses begins with its headers,
+ * and the packet's pages end elsewhere. Other copies that sum as they go hold payload alone
+ * (skb_segment). */
+static __always_inline bool quoted(const struct sk_buff *skb, int offset)
+{
+	return offset < (long)header_bytes(skb);
+}
+
 static __always_inline int reshaped(void *ctx, const struct sk_buff *skb, int offset,
-				    int len)
+				    int len, bool ends_pages)
 {
 	long start, end = (long)offset + len;
 	struct books *b, *owner;
@@ -41,8 +49,7 @@ static __always_inline int reshaped(void *ctx, const struct sk_buff *skb, int of
 	}
 	owner = books_of_pages(skb);
 	referenced = bytes_in_frags(skb, offset, end);
-	/* What an ICMP error quotes of a packet that IP refused to this host is no end of its pages. */
-	if (!owner || !referenced || !has_left(skb))
+	if (!owner || !referenced || !ends_pages || !has_left(skb))
 		return 0;
 	count(owner, COUNT_reshaped_referenced_bytes, referenced);
 	handover_take_back(skb, referenced);
@@ -52,14 +59,14 @@ static __always_inline int reshaped(void *ctx, const struct sk_buff *skb, int of
 SEC("?fexit/skb_copy_bits")
 int BPF_PROG(reshape_exit, struct sk_buff *skb, int offset, void *to, int len, int ret)
 {
-	return ret ? 0 : reshaped(ctx, skb, offset, len);
+	return ret ? 0 : reshaped(ctx, skb, offset, len, true);
 }
 
 /* Cannot fail, and its arguments have changed: on entry only the first four are read. */
 SEC("?fentry/skb_copy_and_csum_bits")
 int BPF_PROG(reshape_csum, struct sk_buff *skb, int offset, void *to, int len)
 {
-	return reshaped(ctx, skb, offset, len);
+	return reshaped(ctx, skb, offset, len, !quoted(skb, offset));
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";
