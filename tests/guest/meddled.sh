@@ -1,52 +1,91 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# As matrix.sh, but takes the sender's device down and up, or changes its MTU, while a run sends: each
-# line of LIST is NAME flap|mtu ARGUMENTS... .
+# As matrix.sh, but takes a device down and up, or changes its MTU, for as long as a run sends, in each
+# of its tries: each line of LIST is NAME flap|mtu|narrow NAMESPACE DEVICE ARGUMENTS... .
+#   NAMESPACE  server or client: that end's; router: that of path forward
 #
 # usage: meddled.sh LIST
-# Leaves /out/NAME.{json,status,out,err}, and in /out/NAME.meddled how often it meddled.
+# Leaves /out/NAME.{json,status,out,err}, and in /out/NAME.meddled how often it meddled with the last try.
 set -euo pipefail
 
-# The namespace of a run's server once its threads send: then the gate is open.
-namespace_of() {
-	local try pid
-	for try in $(cat "/proc/$1/task/$1/children"); do
-		for pid in $(cat /proc/"$try"/task/*/children); do
-			[[ $(tr '\0' ' ' <"/proc/$pid/cmdline") == *" server "* ]] || continue
-			[[ $(ls "/proc/$pid/task" | wc -l) -gt 1 ]] && echo "/proc/$pid/ns/net"
+# Sets server and client, the pids of a run's ends, if their threads are there: then the gate is open.
+# Starts no process, which takes too long in an emulated machine.
+find_ends() {
+	local tries try pids pid words threads
+	server='' client=''
+	read -ra tries <"/proc/$1/task/$1/children" || true
+	for try in "${tries[@]}"; do
+		read -ra pids <"/proc/$try/task/$try/children" || true
+		for pid in "${pids[@]}"; do
+			mapfile -d '' words <"/proc/$pid/cmdline"
+			threads=("/proc/$pid"/task/*)
+			((${#threads[@]} > 1)) || continue
+			[[ ${words[1]-} != server ]] || server=$pid
+			[[ ${words[1]-} != client ]] || client=$pid
 		done
-	done 2>/dev/null
-	return 0
+	done
+} 2>/dev/null
+
+# Sets space to the namespace that only a descriptor of the run holds: neither this one nor an end's.
+find_router() {
+	local holders holder line fd
+	read -ra holders <"/proc/$1/task/$1/children" || true
+	for holder in "${holders[@]}"; do
+		while read -r line; do
+			fd=${line% -> *}
+			fd=/proc/$holder/fd/${fd##* }
+			[[ $line != *' net:['* || $fd -ef /proc/$$/ns/net || $fd -ef /proc/$server/ns/net ||
+			   $fd -ef /proc/$client/ns/net ]] || space=$fd
+		done < <(ls -l "/proc/$holder/fd")
+	done
 }
 
-# Lines for ip(8), as long as the run lasts: no more than a connection survives.
+# Lines for ip(8) on one device, as long as a try lasts; counts them. What goes down takes its default
+# route along. A router's MTU shrinks step by step, so that it refuses what passed before.
 lines() {
-	local turn mtu
-	for turn in $(seq 12); do
-		kill -0 "$1" 2>/dev/null || break
-		if [[ $2 == flap ]]; then
-			echo "link set $3 down"; sleep 0.02; echo "link set $3 up"; sleep 0.08
-		else
-			for mtu in 576 1500 9000 1300; do echo "link set $3 mtu $mtu"; sleep 0.03; done
-		fi
-		echo "$turn" >"/out/$4.meddled"
+	local server=$1 how=$2 device=$3 route=$4 count=0 mtu mtus=(576 1500 9000 1300)
+	while kill -0 "$server" 2>/dev/null; do
+		mtu=${mtus[count % 4]}
+		case $how in
+		flap)
+			echo "link set $device down"; sleep 0.02; echo "link set $device up"
+			[[ -z $route ]] || echo "route replace $route"
+			sleep 0.4
+			;;
+		mtu) echo "link set $device mtu $mtu" ;;
+		narrow) echo "link set $device mtu $((count < 23 ? 1460 - count * 40 : 580))" ;;
+		esac
+		count=$((count + 1))
+		echo "$count" >"/out/$name.meddled"
+		[[ $how == flap ]] || sleep 0.1
 	done
 }
 
-while read -r name how arguments; do
-	status=0 namespace='' device=tx0
-	[[ $arguments != *"--path lo"* ]] || device=lo
-	# shellcheck disable=SC2086 # arguments are words
-	build/trace_run $arguments --json "/out/$name.json" </dev/null >"/out/$name.out" 2>"/out/$name.err" &
-	run=$!
-	for _ in $(seq 500); do
-		namespace=$(namespace_of "$run")
-		[[ -z $namespace ]] && kill -0 "$run" 2>/dev/null || break
-		sleep 0.02
+meddle() {
+	local run=$1 name=$2 how=$3 where=$4 device=$5 server client space='' route
+	while kill -0 "$run" 2>/dev/null; do
+		find_ends "$run" || true
+		[[ -n $server && -n $client ]] || { sleep 0.02; continue; }
+		case $where in
+		server) space=/proc/$server/ns/net ;;
+		client) space=/proc/$client/ns/net ;;
+		router) find_router "$run" ;;
+		esac
+		# By its path: busybox would take its own ip.
+		route=$(nsenter --net="$space" /bin/ip route show default | head -1) || continue
+		lines "$server" "$how" "$device" "$route" |
+			nsenter --net="$space" /bin/ip -force -batch - 2>>"/out/$name.ip" || true
 	done
-	# By its path: busybox would take its own ip.
-	[[ -z $namespace ]] || lines "$run" "$how" "$device" "$name" |
-		nsenter --net="$namespace" /bin/ip -force -batch - || true
+}
+
+while read -r name how where device arguments; do
+	status=0
+	# Arguments are words: the list has no quoting, and + stands for a space.
+	read -ra words <<<"$arguments"
+	build/trace_run "${words[@]//+/ }" --json "/out/$name.json" \
+		</dev/null >"/out/$name.out" 2>"/out/$name.err" &
+	run=$!
+	meddle "$run" "$name" "$how" "$where" "$device"
 	wait "$run" || status=$?
 	echo "$status" >"/out/$name.status"
 done <"$1"
