@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -168,8 +169,17 @@ def test_a_partner_killed_at_any_moment_ends_the_other_with_one_line(hosts):
         victim.kill()
         victim.communicate()
         done = records.finish(other, 30)
-        assert done.code in (1, 3) and not done.out, f"{hint}: {done}"
-        assert "the partner at" in done.err.splitlines()[-1], f"{hint}: {done.err}"
+        assert done.code in (1, 3) and bool(done.out) == (done.code == 1), f"{hint}: {done}"
+        assert "the partner at" in done.err, f"{hint}: {done.err}"
+        if done.out:
+            outcome = done.record["outcome"]
+            assert outcome["status"] == "failed", f"{hint}: {outcome}"
+            assert "the partner was lost" in outcome["reason"], f"{hint}: {outcome}"
+            assert "no verdict" in done.record["verdict"]
+            assert not records.laws_with(done.record, "balanced")
+            assert done.record["peer"]["lost"] == "the partner was lost", hint
+            assert {each["host"] for each in done.record["sockets"]} <= {
+                "receiver" if victim is listener else "sender"}
         before.check(hint)
 
 
@@ -190,6 +200,53 @@ def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, p
         assert done.code == 0, f"{name}: {done.err}"
         assert records.site(done.record, "rx_copy") > 0
         assert not records.laws_with(done.record, "broken")
+    before.check()
+
+
+@pytest.mark.parametrize("who", ["listener", "connector"])
+def test_a_signal_ends_a_run_in_2_s_whatever_the_partner_does(hosts, who):
+    before = Before()
+    pair = {"listener": peers.listen(hosts[0], "--json", "-")}
+    pair["connector"] = hosts[1].start("A3", 65536, 2, "--seconds", 30, "--connect",
+                                       hosts[0].address, "--json", "-")
+    partner, = (name for name in pair if name != who)
+    stopped = set()
+    try:
+        processes.wait_until(lambda: all(
+            any(len(processes.threads(pid)) > 1 for pid in processes.started_by_tries(each.pid))
+            for each in pair.values()))
+        stopped = processes.descendants(pair[partner].pid)
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        began = time.monotonic()
+        pair[who].send_signal(signal.SIGINT)
+        done = records.finish(pair[who], 20)
+        took_s = time.monotonic() - began
+    finally:
+        for process in pair.values():
+            process.kill()
+        # Who puts things back outlives the run.
+        for pid in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+        pair[partner].communicate()
+    # Programs take their time to start and end besides.
+    assert took_s < 4 and done.code == 1, done.err
+    record = done.record
+    assert record["outcome"]["status"] == "interrupted"
+    assert "nothing came from the host of the" in record["outcome"]["reason"]
+    here, there = (("tx_copy", "rx_copy") if who == "listener" else ("rx_copy", "tx_copy"))
+    assert records.how(record, here) != "not_measured"
+    assert records.how(record, there) == records.how(record, "late_copy") == "not_measured"
+    assert not records.laws_with(record, "balanced") and not records.laws_with(record, "broken")
+    assert record["peer"] == {"end": "receiver" if who == "listener" else "sender",
+                              "partner_authenticated": True,
+                              "lost": "the partner's half did not come in time"}
+    assert record["path"]["rx_dev" if who == "listener" else "tx_dev"] is None
+    # A record without its peer, or with unknown devices beside a whole one, is none.
+    assert not records.accepted({**record, "peer": {"end": "sender"}})
+    assert not records.accepted({key: each for key, each in record.items() if key != "peer"})
+    assert not records.accepted({**record, "outcome": {**record["outcome"], "status": "blind"}})
     before.check()
 
 

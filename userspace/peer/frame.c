@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
+enum { SLICE_MS = 100 };
+
 int64_t frame_now_ms(void)
 {
 	struct timespec t;
@@ -18,16 +20,27 @@ int64_t frame_now_ms(void)
 	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
 }
 
+static int64_t (*limit_ms)(void);
+
+void frame_limit(int64_t (*left_ms)(void))
+{
+	limit_ms = left_ms;
+}
+
 static int await(int fd, short events, int64_t deadline_ms)
 {
 	struct pollfd wait = { .fd = fd, .events = events };
-	int64_t left;
+	int64_t left, most;
 	int ready;
 
 	do {
 		left = deadline_ms - frame_now_ms();
-		ready = left > 0 ? poll(&wait, 1, left) : 0;
-	} while (ready < 0 && errno == EINTR);
+		most = limit_ms ? limit_ms() : left;
+		if (most < left)
+			left = most;
+		/* A signal that comes just before a wait changes the limit, and ends no wait. */
+		ready = left > 0 ? poll(&wait, 1, limit_ms && left > SLICE_MS ? SLICE_MS : left) : 0;
+	} while ((ready < 0 && errno == EINTR) || (!ready && left > 0));
 	return ready < 0 ? -errno : ready ? 0 : -ETIMEDOUT;
 }
 

@@ -37,6 +37,9 @@ int frame_send(int fd, struct session *s, enum word word, const char *text, int 
 int frame_receive(int fd, struct session *s, enum word *word, size_t limit, char **text,
 		  size_t *bytes, int timeout_ms);
 
+/* From now on every wait of this process is also over (-ETIMEDOUT) when @left_ms says 0 or less. */
+void frame_limit(int64_t (*left_ms)(void));
+
 /* The bytes of a greeting or an answer, as they are. 0 or -errno as above. */
 int bytes_send(int fd, const void *from, size_t bytes, int timeout_ms);
 int bytes_receive(int fd, void *to, size_t bytes, int timeout_ms);

@@ -9,12 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/peer/alone.h"
 #include "userspace/peer/doorman.h"
 #include "userspace/peer/frame.h"
 #include "userspace/peer/half_json.h"
 #include "userspace/peer/join.h"
 #include "userspace/peer/key.h"
 #include "userspace/peer/limits.h"
+#include "userspace/trace/ending.h"
 
 /* An emulated guest takes seconds to attach its probes, and to pack its half. */
 enum { BARRIER_MS = 120000, WORD_MS = 5000, HEAR_MS = 1000, DONE_MS = 60000, HALF_MS = 60000 };
@@ -255,6 +257,23 @@ static int read_and_join(struct peer *p, struct record *r, const char *theirs, s
 	return err;
 }
 
+/* The half of this host is the record when the other one has nothing to say any more. */
+static int go_alone(struct peer *p, struct record *r, int err)
+{
+	const char *why = err == -ETIMEDOUT ? "the partner's half did not come in time" :
+					      "the partner was lost";
+
+	r->outcome.interrupt_signal = children_interrupted();
+	/* What our end did when it was told to end follows from the loss. */
+	if (!r->outcome.interrupt_signal &&
+	    (!*r->outcome.failure || (p->lost && !p->overrun && !*ending_failure())))
+		snprintf(r->outcome.failure, sizeof(r->outcome.failure), "%s", why);
+	r->partner_authenticated = p->authenticated;
+	half_alone(r, p->here, why);
+	complain(p, err, "during the run: the record is of this host alone");
+	return 0;
+}
+
 int peer_join(struct peer *p, struct record *r)
 {
 	char *mine, *theirs = NULL;
@@ -263,9 +282,7 @@ int peer_join(struct peer *p, struct record *r)
 
 	if (!p->met)
 		return 0;
-	/* The workload is over: an interrupt is for us now. */
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	frame_limit(ending_left_ms);
 	if (!err)
 		err = tell(p, WORD_DONE);
 	if (!err && !p->done)
@@ -280,6 +297,8 @@ int peer_join(struct peer *p, struct record *r)
 		err = read_and_join(p, r, theirs, bytes);
 	free(mine);
 	free(theirs);
+	if (err == -ECONNRESET || err == -ETIMEDOUT)
+		return go_alone(p, r, err);
 	return err ? complain(p, err, "during the run: nothing can be said of it") : 0;
 }
 

@@ -40,8 +40,8 @@ int peer_barrier(struct peer *p, struct child children[END_COUNT]);
 void peer_watch(void *p);
 
 /*
- * Exchanges the halves: @r, the half of this host, becomes the record of both. 0, or -errno with one
- * line printed.
+ * Exchanges the halves: @r, the half of this host, becomes the record of both; if the partner is lost,
+ * or its half does not come in time, that of this host alone. 0, or -errno with one line printed.
  */
 int peer_join(struct peer *p, struct record *r);
 

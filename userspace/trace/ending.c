@@ -7,7 +7,7 @@
 #include <time.h>
 
 /* After a signal: when the other end is told, too, and when what is left is killed. */
-enum { OTHER_MS = 1000, KILL_MS = 1600 };
+enum { OTHER_MS = 1000, KILL_MS = 1600, LEAVE_MS = 1850 };
 enum { FAILED_MS = 3000, GRACE_MS = 1000 };
 static const struct ending_bounds usual = { .alone_ms = 30000, .still_ms = 60000, .late_ms = 90000 };
 /* One press of Ctrl-C may come twice, from the terminal and from who started us. */
@@ -79,7 +79,8 @@ static void hurry(struct child *children, int count, int64_t since_ms, int64_t n
 	}
 }
 
-static void heed_signal(struct child *children, int count, int64_t now)
+/* True if it is the first. */
+static bool note_signal(int64_t now)
 {
 	int number = caught;
 
@@ -87,12 +88,27 @@ static void heed_signal(struct child *children, int count, int64_t now)
 	if (number && !state.interrupt) {
 		state.interrupt = number;
 		state.interrupt_ms = now;
+		return true;
+	}
+	if (number && !state.urged_ms && now - state.interrupt_ms > SAME_MS)
+		state.urged_ms = now;
+	return false;
+}
+
+int64_t ending_left_ms(void)
+{
+	int64_t now = now_ms();
+
+	note_signal(now);
+	return !state.interrupt ? INT64_MAX : state.urged_ms ? 0 : state.interrupt_ms + LEAVE_MS - now;
+}
+
+static void heed_signal(struct child *children, int count, int64_t now)
+{
+	if (note_signal(now))
 		for (int i = 0; i < count; i++)
 			if (children[i].decides)
 				tell(&children[i], false);
-	} else if (number && !state.urged_ms && now - state.interrupt_ms > SAME_MS) {
-		state.urged_ms = now;
-	}
 	if (!state.interrupt)
 		return;
 	if (state.urged_ms || now - state.interrupt_ms > OTHER_MS)

@@ -28,6 +28,12 @@ void ending_begin(double seconds, int64_t bound_ms);
  */
 void ending_step(struct child *children, int count);
 
+/*
+ * How long what comes after the ends may take yet: no limit until there is a signal, after it what is
+ * left of 2 s but for the writing of the record, nothing after a second one.
+ */
+int64_t ending_left_ms(void);
+
 /* What failed by a bound of the above; empty: nothing. */
 const char *ending_failure(void);
 

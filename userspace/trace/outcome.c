@@ -65,6 +65,8 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 
 		snprintf(text, size, "%s ended with status %d%s%s%s", end_role(e), end->exit_status,
 			 *complaint ? " (" : "", complaint, *complaint ? ")" : "");
+	} else if (!r->app[e].known && r->outcome.alone && !end->known) {
+		snprintf(text, size, "nothing came from the host of %s", end_role(e));
 	} else if (!r->app[e].known) {
 		snprintf(text, size, "%s left no totals", end_role(e));
 	}
@@ -200,7 +202,7 @@ void outcome_excuse_laws(struct record *r)
 	for (int i = 0; i < r->law_count; i++) {
 		struct law *law = &r->laws[i];
 
-		if (law->status == LAW_NOT_TESTABLE || holds_at_any_end(law->name))
+		if (law->status == LAW_NOT_TESTABLE || (holds_at_any_end(law->name) && !o->alone))
 			continue;
 		law->status = LAW_NOT_TESTABLE;
 		snprintf(law->why, sizeof(law->why), "%s: this law needs both ends to be through",

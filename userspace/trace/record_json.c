@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "userspace/trace/cost_json.h"
+#include "userspace/trace/counters_json.h"
 #include "userspace/trace/laws.h"
 #include "userspace/trace/outcome_json.h"
 
@@ -52,16 +53,18 @@ static json_t *machine_json(const struct machine *m)
 			 "emulated", m->emulated, "instruction_clock", m->instruction_clock);
 }
 
-static json_t *path_json(const struct path_facts *p)
+/* A half that stays alone knows the device of its own host only. */
+static json_t *path_json(const struct path_facts *p, bool alone)
 {
 	json_t *taps = json_array();
 
 	for (enum tap t = 0; t < TAP_COUNT; t++)
 		if (p->tap[t])
 			json_array_append_new(taps, text(tap_name(t)));
-	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b, s:o, s:b, s:o, s:o}", "kind", p->kind,
-			 "tx_dev", p->tx_dev, "rx_dev", p->rx_dev, "mtu", p->mtu, "scatter_gather",
-			 p->scatter_gather, "tso", p->tso, "hardware_dma", p->hardware_dma, "taps",
+	return json_pack("{s:s, s:o, s:o, s:i, s:b, s:b, s:b, s:o, s:b, s:o, s:o}", "kind", p->kind,
+			 "tx_dev", alone ? text_or_null(p->tx_dev) : text(p->tx_dev), "rx_dev",
+			 alone ? text_or_null(p->rx_dev) : text(p->rx_dev), "mtu", p->mtu,
+			 "scatter_gather", p->scatter_gather, "tso", p->tso, "hardware_dma", p->hardware_dma, "taps",
 			 taps, "ipv6", p->ipv6, "netem", text_or_null(p->netem), "qdisc",
 			 text_or_null(p->qdisc));
 }
@@ -211,41 +214,6 @@ static json_t *laws_json(const struct record *r)
 	return array;
 }
 
-static json_t *part_json(const struct counter_part *p)
-{
-	json_t *o = json_object();
-
-	put(o, "pmu", text(p->pmu));
-	put(o, "value", integer_if(p->known, p->value));
-	put(o, "scaled", json_boolean(p->scaled));
-	put(o, "why", text_or_null(p->known ? "" : p->why));
-	return o;
-}
-
-static json_t *counters_json(const struct counter_value values[COUNTER_COUNT])
-{
-	json_t *o = json_object();
-
-	for (int i = 0; i < COUNTER_COUNT; i++) {
-		const struct counter_value *v = &values[i];
-		json_t *each = json_object();
-
-		put(each, "value", integer_if(v->known, v->value));
-		put(each, "why", text_or_null(v->known ? "" : v->why));
-		put(each, "scaled", json_boolean(v->scaled));
-		put(each, "running_share", v->known ? json_real(v->running_share) : json_null());
-		if (v->parts > 1) {
-			json_t *parts = json_array();
-
-			for (unsigned int p = 0; p < v->parts; p++)
-				json_array_append_new(parts, part_json(&v->part[p]));
-			put(each, "parts", parts);
-		}
-		put(o, counter_name(i), each);
-	}
-	return o;
-}
-
 static json_t *timing_json(const struct record *r)
 {
 	const struct app_totals *rx = &r->app[END_RECEIVER];
@@ -305,7 +273,7 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	put(o, "local", app ? text(app->local) : json_null());
 	put(o, "remote", app ? text(app->remote) : json_null());
 	put(o, "comm", text("workload"));
-	if (r->far)
+	if (r->far || r->outcome.alone)
 		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));
 	for (enum site i = 0; i < SITE_COUNT; i++)
 		put(sites, site_name(i), site_json(&r->sites[i], &s->books.site[i]));
@@ -339,9 +307,18 @@ static json_t *peer_json(const struct record *far, bool authenticated)
 {
 	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:I}", "end", "receiver",
 			 "partner_authenticated", authenticated, "machine",
-			 machine_json(&far->machine), "path", path_json(&far->path), "backend",
+			 machine_json(&far->machine), "path", path_json(&far->path, false), "backend",
 			 backend_json(far), "overhead", overhead_json(far), "window_ns",
 			 (json_int_t)far->window_ns);
+}
+
+/* All that is known of the other host when its half never came. */
+static json_t *lost_peer_json(const struct record *r)
+{
+	return json_pack("{s:s, s:b, s:s}", "end",
+			 r->outcome.alone_at == END_SENDER ? "receiver" : "sender",
+			 "partner_authenticated", r->partner_authenticated, "lost",
+			 r->outcome.alone_why);
 }
 
 json_t *record_json(const struct record *r)
@@ -360,7 +337,7 @@ json_t *record_json(const struct record *r)
 	put(o, "verdict", text(verdict));
 	put(o, "outcome", outcome_json(r));
 	put(o, "machine", machine_json(&r->machine));
-	put(o, "path", path_json(&r->path));
+	put(o, "path", path_json(&r->path, r->outcome.alone));
 	put(o, "workload", workload_json(r));
 	put(o, "backend", backend_json(r));
 	put(o, "sites", sites_json(r));
@@ -377,6 +354,8 @@ json_t *record_json(const struct record *r)
 	put(o, "sockets", sockets_json(r));
 	if (r->far)
 		put(o, "peer", peer_json(r->far, r->partner_authenticated));
+	else if (r->outcome.alone)
+		put(o, "peer", lost_peer_json(r));
 	return o;
 }
 

@@ -159,7 +159,7 @@ def build(records: list[Record]) -> CopyMap:
     path = records[0].data["path"]
     causes = {cause["cause"]: cause.get("remedy") or "" for record in records
               for cause in record.at("causes") if cause.get("bytes") or cause.get("calls")}
-    devices = dict.fromkeys((str(path.get("tx_dev")), str(path.get("rx_dev"))))
+    devices = dict.fromkeys(str(path.get(key) or "unknown") for key in ("tx_dev", "rx_dev"))
     kind = "" if list(devices) == [path["kind"]] else f"{path['kind']}\n"
     staged = any(arrow.name == "user_gather" for arrow in arrows)
     return CopyMap(arrows, sums, kind + " to\n".join(devices), causes, staged)

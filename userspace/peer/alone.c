@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Makes a record of one host's half when the other half never came: what needs it is not measured. */
+#include "userspace/peer/alone.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Where bytes are only sent one way, what is counted where they enter or leave is one host's alone. */
+static bool is_of_end(const struct record *r, enum site site, enum end end)
+{
+	if (!strcmp(r->plan.pattern, "rr"))
+		return false;
+	switch (site) {
+	case SITE_user_gather:
+	case SITE_tx_copy:
+	case SITE_tx_reference:
+	case SITE_tx_splice:
+		return end == END_SENDER;
+	case SITE_rx_copy:
+	case SITE_rx_map:
+	case SITE_rx_splice:
+	case SITE_rx_discard:
+		return end == END_RECEIVER;
+	default:
+		return false;
+	}
+}
+
+void half_alone(struct record *r, enum end here, const char *why)
+{
+	const char *there = here == END_SENDER ? "receiver" : "sender";
+	struct pins *p = &r->pins;
+
+	r->outcome.alone = true;
+	r->outcome.alone_at = here;
+	snprintf(r->outcome.alone_why, WHY_BYTES, "%s", why);
+	for (int i = 0; i < r->ledger.socket_count; i++)
+		r->ledger.sockets[i].host = here;
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		if (is_of_end(r, s, here))
+			continue;
+		r->sites[s].how = HOW_NOT_MEASURED;
+		snprintf(r->sites[s].why, WHY_BYTES, "on the %s's host: %s", there, why);
+	}
+	/* Their causes go with the sites. */
+	r->ledger.stack_count = 0;
+	if (!is_of_end(r, SITE_tx_reference, here)) {
+		p->how = p->released_how = p->peak_how = HOW_NOT_MEASURED;
+		snprintf(p->why, WHY_BYTES, "on the %s's host: %s", there, why);
+	}
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		snprintf(r->counters[END_COUNT - 1 - here][i].why, WHY_BYTES, "%s", why);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The record of one host's half, when the other half never came. Pure. */
+#ifndef COPYSCOPE_ALONE_H
+#define COPYSCOPE_ALONE_H
+
+#include "userspace/trace/record.h"
+
+/* Takes from @r, whose sites are filled in, what needs both hosts, because of @why. */
+void half_alone(struct record *r, enum end here, const char *why);
+
+#endif
