@@ -78,6 +78,10 @@ static const struct {
 	{ "5.10", MOVE, 0, "__tcp_retransmit_skb < tcp_retransmit_skb", "retransmission" },
 	{ "6.12", MOVE, 0, "__pskb_pull_tail < tcp_v4_rcv < ip_protocol_deliver_rcu",
 	  "header parsing" },
+	{ "6.12", MOVE, 0, "skb_copy_and_csum_bits < icmp_glue_bits < __ip_append_data < ip_append_data"
+	  " < icmp_push_reply < __icmp_send < ip_forward", "ICMP error" },
+	{ "6.12", MOVE, 0, "skb_copy_and_csum_bits < icmpv6_getfrag < __ip6_append_data < ip6_append_data"
+	  " < icmp6_send < ip6_forward", "ICMP error" },
 	/* A function that copies for a known reason is no reason for what others copy inside it. */
 	{ "6.12", LATE, 0, "new_rx_hook < __netif_receive_skb_core" SOFTIRQ, "unknown" },
 	{ "6.12", MOVE, 0, "__pskb_pull_tail < new_parser < ip_rcv_core" SOFTIRQ, "unknown" },

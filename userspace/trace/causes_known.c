@@ -47,6 +47,8 @@ static const struct {
 		"packets that were lost are merged to be sent again: find out where they are lost" },
 	[CAUSE_HEADER] = { "header parsing",
 		"protocol code wants headers in one piece and takes payload along: nothing to do" },
+	[CAUSE_ICMP] = { "ICMP error",
+		"a host on the way refuses packets and quotes them: check the route and its smallest MTU" },
 	[CAUSE_UNSET] = { "SO_ZEROCOPY not set",
 		"setsockopt(SOL_SOCKET, SO_ZEROCOPY) first: the kernel ignores the flag without it" },
 	[CAUSE_NO_SG_ROUTE] = { "no scatter-gather route",
@@ -131,6 +133,8 @@ static const struct caller {
 	{ "dev_gro_receive", CAUSE_HEADER, AT_RESHAPE },
 	{ "ip_rcv_core", CAUSE_HEADER, AT_RESHAPE },
 	{ "ip6_rcv_core", CAUSE_HEADER, AT_RESHAPE },
+	{ "icmp_glue_bits", CAUSE_ICMP, AT_RESHAPE },
+	{ "icmpv6_getfrag", CAUSE_ICMP, AT_RESHAPE },
 };
 
 /* Copies on behalf of their caller, which decides. Then what to say if it is not known either. */

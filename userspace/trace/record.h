@@ -18,7 +18,7 @@
 
 enum { WHY_BYTES = 240, NAME_BYTES = 64 };
 /* CAUSES_KEPT: room in a list of CAUSES_MAX for each known cause, whatever the unknown ones are. */
-enum { PROBES_MAX = 64, LAWS_MAX = 24, CAUSES_MAX = 66, CAUSES_KEPT = 54, STACK_TEXT_BYTES = 640 };
+enum { PROBES_MAX = 64, LAWS_MAX = 24, CAUSES_MAX = 68, CAUSES_KEPT = 56, STACK_TEXT_BYTES = 640 };
 
 enum how { HOW_NOT_MEASURED, HOW_MEASURED, HOW_DERIVED };
 
