@@ -13,6 +13,7 @@
 #include "userspace/peer/peer.h"
 #include "userspace/trace/attempt.h"
 #include "userspace/trace/cost.h"
+#include "userspace/trace/early.h"
 #include "userspace/trace/ending.h"
 #include "userspace/trace/ends.h"
 #include "userspace/trace/keep.h"
@@ -138,6 +139,30 @@ static int reserve(struct run *run, const char *name)
 	return !err ? 0 : err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 }
 
+/* All that comes before the gate. 0, or less if the run cannot begin. */
+static int prepare(struct run *run)
+{
+	struct record *r = &run->record;
+	int err = ends_launch(run->children, run->workload, &r->plan, &run->path);
+
+	if (!err && !ending_asked())
+		err = window_prepare(&run->window, &run->options, run->workload, run->children, r);
+	if (!err && !ending_asked())
+		err = peer_barrier(&run->peer, run->children);
+	return err ? err : ending_asked() ? -EINTR : 0;
+}
+
+static int end_early(struct run *run)
+{
+	if (!early_describe(&run->record, run->children))
+		return EXIT_REFUSED;
+	peer_forgo(&run->peer, &run->record);
+	outcome_decide(&run->record);
+	judge(run);
+	tell(run);
+	return EXIT_BROKEN;
+}
+
 /* One try, in a process of its own: privileges that it drops are gone. */
 static int try_once(const struct try *t, void *arg)
 {
@@ -184,17 +209,20 @@ static int try_once(const struct try *t, void *arg)
 	}
 	if (path_arrange(&run->path, &run->options.wish, &r->path) ||
 	    optmem_limit(&run->optmem, &run->path, r->plan.optmem_bytes) ||
-	    start_keeper(run) ||
-	    ends_launch(run->children, run->workload, &r->plan, &run->path) ||
-	    window_prepare(&run->window, &run->options, run->workload, run->children, r) ||
-	    peer_barrier(&run->peer, run->children))
+	    start_keeper(run))
 		goto out;
+	/* From here on there is a run to describe. */
+	ending_listen();
+	if (prepare(run)) {
+		result = end_early(run);
+		goto out;
+	}
 	run->window.watch = run->peer.met ? peer_watch : NULL;
 	run->window.watch_arg = &run->peer;
 	result = EXIT_BROKEN;
 	if (window_measure(&run->window, run->children, r) || gather(run))
 		goto out;
-	if (attempt_is_worth_another(r)) {
+	if (!ending_asked() && attempt_is_worth_another(r)) {
 		result = attempt_again(r);
 		goto out;
 	}

@@ -44,6 +44,63 @@ def test_an_end_that_is_told_to_end_before_its_release_fails_the_run_at_once(end
     assert not processes.children(run.pid)
 
 
+@pytest.mark.parametrize("path", ["veth", "lo"])
+def test_a_signal_at_any_moment_of_the_start_leaves_a_record_or_none(path):
+    reasons = []
+    for delay_ms in range(0, 260, 20):
+        run = records.start("A3", 65536, 2, "--seconds", 60, "--path", path, "--json", "-")
+        try:
+            # A moment is what is tested here: there is no event to wait for.
+            time.sleep(delay_ms / 1000)
+            run.send_signal(signal.SIGTERM)
+            done, took_s = ended(run)
+        finally:
+            run.kill()
+        assert took_s < ORDER_S + PROGRAMS_S, delay_ms
+        if not done.out:
+            assert done.code == -signal.SIGTERM, f"{delay_ms} ms: {done}"
+            continue
+        record = done.record
+        assert record["outcome"]["status"] == "interrupted" and not records.laws_with(
+            record, "broken"), delay_ms
+        reasons.append(record["outcome"]["reason"])
+        if reasons[-1].endswith("before it began"):
+            assert done.code == 1 and not record["sockets"] and not records.laws_with(
+                record, "balanced")
+            assert record["backend"]["why"] == "the run was interrupted before it began"
+    # As soon as there is something to describe, each run has its record.
+    assert reasons
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_an_end_that_is_killed_before_its_release_leaves_a_record(end):
+    run = records.start("A3", 65536, 2, "--seconds", 60, "--json", "-")
+    try:
+        os.kill(started_end(run, end), signal.SIGKILL)
+        done, took_s = ended(run)
+    finally:
+        run.kill()
+    outcome = done.record["outcome"]
+    assert took_s < 10 and done.code == 1 and outcome["status"] == "failed"
+    assert f"the {end} was killed by signal 9 (SIGKILL)" in outcome["reason"]
+    assert outcome[ENDS[end]]["signal"] == signal.SIGKILL
+    assert not records.laws_with(done.record, "broken")
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_signal_ends_a_run_in_which_an_end_is_never_ready(end):
+    run = records.start("A3", 65536, 2, "--seconds", 60, "--json", "-")
+    try:
+        os.kill(started_end(run, end), signal.SIGSTOP)
+        run.send_signal(signal.SIGTERM)
+        done, took_s = ended(run)
+    finally:
+        run.kill()
+    assert took_s < ORDER_S + PROGRAMS_S and done.code == 1
+    assert done.record["outcome"]["status"] == "interrupted"
+    assert "no verdict" in done.record["verdict"]
+
+
 @pytest.mark.parametrize("end", ENDS)
 def test_an_end_that_somebody_stopped_in_mid_run_makes_no_complete_run(end):
     run = records.start("A2", 65536, 2, "--seconds", 60, "--json", "-")

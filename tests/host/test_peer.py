@@ -250,6 +250,34 @@ def test_a_signal_ends_a_run_in_2_s_whatever_the_partner_does(hosts, who):
     before.check()
 
 
+def test_a_signal_ends_the_wait_for_a_partner_that_is_never_ready(hosts):
+    before = Before()
+    listener = peers.listen(hosts[0], "--json", "-")
+    connector = hosts[1].start("A3", 65536, 2, "--seconds", 30, "--connect", hosts[0].address)
+    stopped = set()
+    try:
+        assert "asks for A3" in listener.stderr.readline()
+        stopped = processes.descendants(connector.pid)
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        processes.wait_until(lambda: processes.workload_pids(listener.pid))
+        began = time.monotonic()
+        listener.send_signal(signal.SIGTERM)
+        done = records.finish(listener, 20)
+        took_s = time.monotonic() - began
+    finally:
+        for process in (listener, connector):
+            process.kill()
+        for pid in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+        connector.communicate()
+    assert took_s < 4 and done.code == 1, done.err
+    assert done.record["outcome"]["reason"] == "signal 15 (SIGTERM) ended it before it began"
+    assert done.record["peer"]["lost"] == "the run was interrupted before it began"
+    before.check()
+
+
 @pytest.mark.parametrize("end", ["server", "client"])
 def test_both_hosts_say_which_end_was_killed(hosts, end):
     before = Before()

@@ -44,6 +44,21 @@ static void two_good_ends_make_a_complete_run(void **state)
 	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "");
 }
 
+static void a_run_that_never_began_is_told_in_one_sentence(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	m.r.outcome.before_gate = true;
+	m.r.outcome.interrupt_signal = SIGTERM;
+	outcome_decide(&m.r);
+	says(&m, RUN_INTERRUPTED, "signal 15 (SIGTERM) ended it before it began");
+	m.r.outcome.interrupt_signal = 0;
+	end_outcome_read(&m.r.outcome.end[END_RECEIVER], killed(SIGKILL));
+	outcome_decide(&m.r);
+	says(&m, RUN_FAILED, "the client was killed by signal 9 (SIGKILL) before the run began");
+}
+
 static void a_broken_law_alone_leaves_a_run_complete(void **state)
 {
 	struct made m;
@@ -193,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_good_ends_make_a_complete_run),
 		cmocka_unit_test(a_broken_law_alone_leaves_a_run_complete),
+		cmocka_unit_test(a_run_that_never_began_is_told_in_one_sentence),
 		cmocka_unit_test(a_killed_server_is_told_first_and_its_laws_say_nothing),
 		cmocka_unit_test(a_killed_client_comes_before_the_status_of_the_server),
 		cmocka_unit_test(an_end_that_we_killed_comes_after_what_made_us),

@@ -94,6 +94,11 @@ static int complain(const struct peer *p, int err, const char *when)
 	return err;
 }
 
+static int64_t until_asked_ms(void)
+{
+	return ending_asked() ? 0 : INT64_MAX;
+}
+
 int peer_barrier(struct peer *p, struct child children[END_COUNT])
 {
 	int err;
@@ -101,9 +106,13 @@ int peer_barrier(struct peer *p, struct child children[END_COUNT])
 	if (!p->met)
 		return 0;
 	p->child = &children[p->here];
+	frame_limit(until_asked_ms);
 	err = tell(p, WORD_READY);
 	if (!err)
 		err = await(p, WORD_READY, BARRIER_MS);
+	frame_limit(ending_left_ms);
+	if (err && ending_asked())
+		return -EINTR;
 	return err ? complain(p, err, "before the run: its own output says why") : 0;
 }
 
@@ -274,6 +283,14 @@ static int go_alone(struct peer *p, struct record *r, int err)
 	return 0;
 }
 
+void peer_forgo(struct peer *p, struct record *r)
+{
+	if (!p->met)
+		return;
+	r->partner_authenticated = p->authenticated;
+	half_alone(r, p->here, r->backend_why);
+}
+
 int peer_join(struct peer *p, struct record *r)
 {
 	char *mine, *theirs = NULL;
@@ -282,7 +299,6 @@ int peer_join(struct peer *p, struct record *r)
 
 	if (!p->met)
 		return 0;
-	frame_limit(ending_left_ms);
 	if (!err)
 		err = tell(p, WORD_DONE);
 	if (!err && !p->done)

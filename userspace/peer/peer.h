@@ -45,6 +45,9 @@ void peer_watch(void *p);
  */
 int peer_join(struct peer *p, struct record *r);
 
+/* The same for a run that never began: @r is of this host alone, and backend_why says why. */
+void peer_forgo(struct peer *p, struct record *r);
+
 void peer_part(struct peer *p);
 
 #endif

@@ -35,18 +35,27 @@ static int64_t now_ms(void)
 	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
 }
 
-void ending_begin(double seconds, int64_t bound_ms)
+void ending_listen(void)
 {
 	struct sigaction action = { .sa_handler = on_signal }, hangup;
 
-	state.bounds = bound_ms ? (struct ending_bounds){ bound_ms, bound_ms, bound_ms } : usual;
-	state.late_ms = seconds ? now_ms() + (int64_t)(seconds * 1000) + state.bounds.late_ms : 0;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	/* nohup has it ignored. */
 	sigaction(SIGHUP, NULL, &hangup);
 	if (hangup.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
+}
+
+void ending_begin(double seconds, int64_t bound_ms)
+{
+	state.bounds = bound_ms ? (struct ending_bounds){ bound_ms, bound_ms, bound_ms } : usual;
+	state.late_ms = seconds ? now_ms() + (int64_t)(seconds * 1000) + state.bounds.late_ms : 0;
+}
+
+bool ending_asked(void)
+{
+	return caught || state.interrupt;
 }
 
 int children_interrupted(void)

@@ -10,9 +10,15 @@ struct ending_bounds {
 	int64_t alone_ms, still_ms, late_ms;
 };
 
+/* From now on SIGINT, SIGTERM and SIGHUP end no process, but the run in order. */
+void ending_listen(void);
+
+/* True from the first of them on; who waits before the gate opens then waits no longer. */
+bool ending_asked(void);
+
 /*
- * From now on SIGINT, SIGTERM and SIGHUP end the run in order. @seconds is how long it was asked to
- * take; 0: as long as its messages take, and the ends themselves notice when nothing moves.
+ * The gate opens. @seconds is how long the run was asked to take; 0: as long as its messages take,
+ * and the ends themselves notice when nothing moves.
  * @bound_ms is for tests: all bounds are that; 0: as below.
  */
 void ending_begin(double seconds, int64_t bound_ms);

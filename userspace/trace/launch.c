@@ -21,7 +21,7 @@
 
 enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
 /* From its start until it listens, or could connect. */
-enum { READY_MS = 30000 };
+enum { READY_MS = 30000, SLICE_MS = 100 };
 
 static void child_fail(const char *what)
 {
@@ -46,6 +46,9 @@ static void child_exec(const char *const *argv, int ready, int go, int out, pid_
 	const char *args[ARGS_MAX];
 	int n = 0;
 
+	/* Until it executes, what ends the run in order would keep it from being ended itself. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	tell_tgid(ready);
 	program = open(argv[0], O_RDONLY | O_CLOEXEC);
 	if (program < 0)
@@ -97,13 +100,16 @@ static uint32_t own_netns(void)
 	return stat("/proc/self/ns/net", &status) ? 0 : status.st_ino;
 }
 
-/* As read(2), but for no longer than a start can take. */
+/* As read(2), but for no longer than a start can take, and not after a signal. */
 static ssize_t read_in_time(int fd, void *to, size_t size)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 
-	if (poll(&wait, 1, READY_MS) == 1)
-		return read(fd, to, size);
+	for (int ms = 0; ms < READY_MS && !ending_asked(); ms += SLICE_MS)
+		if (poll(&wait, 1, SLICE_MS) == 1)
+			return read(fd, to, size);
+	if (ending_asked())
+		return -1;
 	fprintf(stderr, "trace_run: the workload said nothing for %d s: is it stopped?\n",
 		READY_MS / 1000);
 	return -1;

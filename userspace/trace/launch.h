@@ -38,7 +38,7 @@ struct child {
  */
 int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes);
 
-/* Waits until the child says that it is ready; -EPIPE if it ended instead. */
+/* Waits until the child says that it is ready; -EPIPE if it ended instead, or the run was told to. */
 int child_wait_ready(struct child *c);
 
 int child_release(struct child *c);

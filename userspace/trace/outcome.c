@@ -65,6 +65,9 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 
 		snprintf(text, size, "%s ended with status %d%s%s%s", end_role(e), end->exit_status,
 			 *complaint ? " (" : "", complaint, *complaint ? ")" : "");
+	} else if (r->outcome.before_gate) {
+		/* Nobody had told it to begin. */
+		*text = '\0';
 	} else if (!r->app[e].known && r->outcome.alone && !end->known) {
 		snprintf(text, size, "nothing came from the host of %s", end_role(e));
 	} else if (!r->app[e].known) {
@@ -124,12 +127,28 @@ static void set_interrupted(const struct record *r, struct run_outcome *o, const
 		 o->interrupt_signal ? "" : " to ", o->interrupt_signal ? "" : end_role(stopped), on_the_way, *fault ? "; " : "", fault);
 }
 
+static void set_before_gate(struct run_outcome *o, const char *fault)
+{
+	char number[32];
+
+	signal_text(o->interrupt_signal, number);
+	o->status = o->interrupt_signal ? RUN_INTERRUPTED : RUN_FAILED;
+	if (o->interrupt_signal)
+		snprintf(o->reason, sizeof(o->reason), "signal %s ended it before it began", number);
+	else
+		snprintf(o->reason, sizeof(o->reason), "%.120s before the run began", fault);
+}
+
 void outcome_decide(struct record *r)
 {
 	struct run_outcome *o = &r->outcome;
 	char fault[WHY_BYTES], line[WHY_BYTES], number[32];
 
 	ends_fault(r, fault, sizeof(fault));
+	if (o->before_gate) {
+		set_before_gate(o, fault);
+		return;
+	}
 	/* What happens to the ends after a signal follows from it, unless the run had failed before. */
 	if (*o->failure) {
 		/* What failed first is what the ends say, if they do. */

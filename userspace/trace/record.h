@@ -95,6 +95,7 @@ struct run_outcome {
 	char reason[WHY_BYTES];
 	char failure[WHY_BYTES];	/* what went wrong beside the ends themselves; may be empty */
 	int interrupt_signal;		/* that ended the run before its time; 0: none */
+	bool before_gate;		/* it ended before it began */
 	bool alone;			/* path peer: the other host's half of the books never came */
 	enum end alone_at;		/* then: whose host this is */
 	char alone_why[WHY_BYTES];

@@ -23,8 +23,9 @@ static uint64_t now_ns(void)
 
 static int tell_refusal(const struct record *r, enum backend asked, int err)
 {
-	fprintf(stderr, "trace_run: %s; try %s\n", r->backend_why,
-		asked == BACKEND_AUTO ? "--kernel 6.12" : "--backend auto");
+	if (!ending_asked())
+		fprintf(stderr, "trace_run: %s; try %s\n", r->backend_why,
+			asked == BACKEND_AUTO ? "--kernel 6.12" : "--backend auto");
 	return err;
 }
 
@@ -72,6 +73,8 @@ int window_prepare(struct window *w, const struct options *options, const char *
 	for (int e = 0; e < END_COUNT; e++)
 		if (children[e].pid && child_wait_ready(&children[e]))
 			return -EPIPE;
+	if (ending_asked())
+		return -EINTR;
 	err = w->probes ? probes_attach(w->probes, r) : 0;
 	if (err)
 		return tell_refusal(r, options->backend, err);
