@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,9 @@ import pytest
 from helpers import leftovers, peers, processes, records
 from helpers.books import (PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, TRACEPOINT_NOT_TESTABLE,
                            check_books)
+
+sys.path.insert(0, str(records.ROOT / "tools"))
+from copyscope.records import check as check_as_readers  # noqa: E402
 
 pytestmark = records.needs_root
 
@@ -57,6 +61,7 @@ def test_23_messages_of_4093_bytes_are_94139_over_both_ends(hosts, variant, patt
 def test_the_record_names_both_hosts_and_their_devices(hosts):
     _, right = peers.run_pair(hosts, "A3", *PRIME)
     record = check(right)
+    check_as_readers(record, "record.json")
     assert record["path"]["kind"] == "peer"
     assert (record["path"]["tx_dev"], record["path"]["rx_dev"]) == ("tx0", "rx0")
     assert record["path"]["mtu"] == record["peer"]["path"]["mtu"] == 1500
@@ -243,6 +248,7 @@ def test_a_signal_ends_a_run_in_2_s_whatever_the_partner_does(hosts, who):
                               "partner_authenticated": True,
                               "lost": "the partner's half did not come in time"}
     assert record["path"]["rx_dev" if who == "listener" else "tx_dev"] is None
+    check_as_readers(record, "record.json")
     # A record without its peer, or with unknown devices beside a whole one, is none.
     assert not records.accepted({**record, "peer": {"end": "sender"}})
     assert not records.accepted({key: each for key, each in record.items() if key != "peer"})
