@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Makes a record of one host's half when the other half never came: what needs it is not measured. */
+/* Makes a record of one host's half alone: what needs the other one is not measured. */
 #include "userspace/peer/alone.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Where bytes are only sent one way, what is counted where they enter or leave is one host's alone. */
+/* Where bytes go one way only, what is counted where they enter or leave is one host's alone. */
 static bool is_of_end(const struct record *r, enum site site, enum end end)
 {
 	if (!strcmp(r->plan.pattern, "rr"))

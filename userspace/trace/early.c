@@ -11,7 +11,7 @@
 #include "userspace/trace/outcome.h"
 #include "userspace/trace/sites.h"
 
-/* Between the moment that a dying process closes its pipes and the one that it can be waited for. */
+/* From the moment that a dying process closes its pipes until it can be waited for. */
 enum { DYING_MS = 500 };
 
 static void note_dead(struct child children[END_COUNT], struct run_outcome *o)

@@ -6,8 +6,9 @@
 #include "userspace/trace/launch.h"
 
 /*
- * Makes of @r the record of a run that a signal, or the death of an end, kept from beginning: nothing
- * was counted. False if it was neither: then the system refused something, and who noticed has said it.
+ * Makes of @r the record of a run that a signal, or the death of an end, kept from beginning:
+ * nothing was counted. False if it was neither: then the system refused something, and who noticed
+ * has said it.
  */
 bool early_describe(struct record *r, struct child children[END_COUNT]);
 
