@@ -39,3 +39,35 @@ def test_what_a_kill_leaves_is_removed_and_nothing_else_is(tmp_path):
         assert alive.wait(20) == 0
     assert [each.name for each in place.iterdir()] == ["mine"]
     assert (theirs / "file").read_text() == "precious"
+
+
+MEET = """import os, sys; sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from copyscope import scratch
+for turn in range(100):
+    go, children = os.pipe(), []
+    for _ in range(4):
+        child = os.fork()
+        if not child:
+            os.close(go[1])
+            os.read(go[0], 1)
+            try:
+                with scratch.folder(Path(sys.argv[2], str(turn), "scratch")):
+                    pass
+            except BaseException as error:
+                print(error)
+            os._exit(0)
+        children.append(child)
+    os.close(go[1])
+    os.close(go[0])
+    for child in children:
+        os.waitpid(child, 0)
+"""
+
+
+def test_runs_that_begin_and_end_at_once_do_not_meet(tmp_path):
+    done = subprocess.run([sys.executable, "-c", MEET, ROOT / "tools", tmp_path],
+                          capture_output=True, text=True, check=True)
+    assert not done.stdout + done.stderr
+    assert len(list(tmp_path.glob("*/scratch"))) == 100
+    assert not list(tmp_path.glob("*/scratch/*"))

@@ -50,5 +50,7 @@ def folder(root: Path = PLACE) -> Iterator[Path]:
             fcntl.flock(place.descriptor, fcntl.LOCK_UN)
             yield root / name
         finally:
+            # Not while another run looks at what is there.
+            lock(place.descriptor, wait=True)
             shutil.rmtree(name, dir_fd=place.descriptor)
             mine.close()

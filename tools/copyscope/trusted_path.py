@@ -13,6 +13,7 @@ import os
 import pwd
 import re
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from copyscope.errors import Unusable
@@ -99,7 +100,9 @@ class Walk:
         except FileNotFoundError:
             if not make:
                 raise
-            os.mkdir(name, NEW_FOLDER_MODE, dir_fd=self.at)
+            # Another run may make it at the same moment: what is there is looked at all the same.
+            with suppress(FileExistsError):
+                os.mkdir(name, NEW_FOLDER_MODE, dir_fd=self.at)
             state = os.lstat(name, dir_fd=self.at)
         if not stat.S_ISLNK(state.st_mode):
             self.move(os.open(name, WAY, dir_fd=self.at), shown)
