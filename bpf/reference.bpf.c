@@ -36,6 +36,27 @@ int BPF_PROG(reference_enter, struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
+/* An entry that is there is written in place. An update would put another element there, and the old
+ * one would serve the next update of this CPU (kernel/bpf/hashtab.c, extra_elems): whoever on another
+ * CPU has just looked the entry up, to charge a packet in flight, would read another socket. */
+static __always_inline void pin_add(u64 uarg, u64 cookie, u64 pages)
+{
+	struct pin fresh = { .cookie = cookie, .pages = pages };
+	struct pin *pin = bpf_map_lookup_elem(&pins, &uarg);
+
+	if (!pin) {
+		if (bpf_map_update_elem(&pins, &uarg, &fresh, BPF_NOEXIST))
+			note_lost_update();
+		return;
+	}
+	/* The memory of a notification whose end was not seen, used again. */
+	if (pin->cookie != cookie) {
+		pin->pages = 0;
+		pin->cookie = cookie;
+	}
+	add(&pin->pages, pages);
+}
+
 /* Each new frag holds one page reference: pages of one folio that lie side by side are merged
  * into a frag and their extra references dropped (net/core/datagram.c,
  * zerocopy_fill_skb_from_iter). Not FOLL_PIN, and mm_account_pinned_pages is a worst case that
@@ -44,7 +65,6 @@ static __always_inline int reference_done(struct sock *sk, struct sk_buff *skb, 
 {
 	u64 cookie = cookie_of(sk), pages, *before;
 	struct books *b = books_find(cookie);
-	struct pin fresh = { .cookie = cookie }, *pin;
 
 	if (!b || ret <= 0)
 		return 0;
@@ -53,11 +73,7 @@ static __always_inline int reference_done(struct sock *sk, struct sk_buff *skb, 
 	site_add(b, SITE_tx_reference, ret);
 	count(b, COUNT_pinned_pages, pages);
 	note_outstanding(pages);
-
-	pin = bpf_map_lookup_elem(&pins, &uarg);
-	fresh.pages = pages + (pin && pin->cookie == cookie ? pin->pages : 0);
-	if (bpf_map_update_elem(&pins, &uarg, &fresh, BPF_ANY))
-		note_lost_update();
+	pin_add(uarg, cookie, pages);
 	return 0;
 }
 
