@@ -71,7 +71,7 @@ static int last_status(int status, int passed, const sigset_t *mask)
 		die_of(passed, mask);
 	else if (WIFSIGNALED(status))
 		fprintf(stderr, "trace_run: the process that measured was killed by signal %d (%s); "
-			"no record was written\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+			"if there is a record, it is whole\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return CANNOT;
 }
 
