@@ -7,10 +7,13 @@
 
 /* A packet that net_dev_queue has seen: __dev_queue_xmit sets the MAC header just before. One that
  * found no route, or whose neighbour did not answer, never left the socket for these books; nor did
- * one that IP cut for an MTU that had shrunk, whose pieces begin with their network header. */
+ * one that IP cut for an MTU that had shrunk, whose pieces begin with their network header. So do all
+ * packets of a device without a link layer, such as tun: there such pieces count as having left. */
 static __always_inline bool has_left(const struct sk_buff *skb)
 {
-	return skb->mac_header != NO_SUCH_HEADER && skb->mac_header != skb->network_header;
+	if (skb->mac_header == NO_SUCH_HEADER)
+		return false;
+	return skb->mac_header != skb->network_header || !BPF_CORE_READ(skb, dev, hard_header_len);
 }
 
 /* Set between net_dev_start_xmit and net_dev_xmit, which no other packet of a device that does

@@ -116,6 +116,7 @@ struct Qdisc {
 struct net_device {
 	struct device dev;
 	struct Qdisc *qdisc;
+	unsigned short hard_header_len;
 	possible_net_t nd_net;
 	struct list_head ptype_all;
 };
