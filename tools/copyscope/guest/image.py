@@ -22,7 +22,7 @@ from .modules import BOOT, Modules
 IMAGES = ROOT / "build" / "guest-images"
 HOME = "copyscope"
 # Real ones where busybox's differ or lack what the project's scripts use.
-PROGRAMS = ("bash", "ip", "tc", "ss", "ethtool", "nsenter", "unshare", "setpriv", "prlimit",
+PROGRAMS = ("bash", "ip", "tc", "ss", "ethtool", "nsenter", "unshare", "setpriv", "prlimit", "chrt",
             "timeout", "taskset", "flock", "env", "stat", "date")
 TREES = ("tools", "tests")
 FOLDERS = ("dev", "proc", "sys", "run", "tmp", "out", "root", "etc", "var", "job", HOME,
