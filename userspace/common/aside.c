@@ -13,9 +13,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "userspace/common/clock.h"
 #include "userspace/common/confine.h"
 
 /* The parser of a large document takes some 30 bytes for each of its bytes. */
@@ -26,14 +26,6 @@ struct heading {
 	uint64_t size;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
 /* Reads or writes all of it. A deadline of 0 is none. */
 static int move_all(int fd, short events, void *bytes, size_t left, int64_t deadline_ms)
 {
@@ -41,7 +33,7 @@ static int move_all(int fd, short events, void *bytes, size_t left, int64_t dead
 	char *at = bytes;
 
 	while (left) {
-		int64_t wait_ms = deadline_ms ? deadline_ms - now_ms() : 0;
+		int64_t wait_ms = deadline_ms ? deadline_ms - monotonic_ms() : 0;
 		ssize_t moved;
 
 		if (deadline_ms && (wait_ms <= 0 || !poll(&wait, 1, wait_ms)))
@@ -141,7 +133,7 @@ int aside_ask(struct aside *a, const char *text, size_t bytes, size_t limit, voi
 	      size_t *size)
 {
 	struct heading heading = { .size = bytes };
-	int64_t deadline_ms = now_ms() + ANSWER_MS;
+	int64_t deadline_ms = monotonic_ms() + ANSWER_MS;
 	int err;
 
 	/* One that died must be told by the answer that does not come. */

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "userspace/common/clock.h"
 #include "userspace/common/foreign.h"
 #include "userspace/peer/caller.h"
 #include "userspace/peer/refusals.h"
@@ -53,7 +54,7 @@ static void refuse(struct door *d, int number, const char *why)
 {
 	struct caller *c = d->caller[number];
 
-	refusals_tell(&d->refusals, frame_now_ms(), c->name, why);
+	refusals_tell(&d->refusals, monotonic_ms(), c->name, why);
 	d->caller[number] = d->caller[--d->count];
 	caller_free(c);
 }
@@ -85,7 +86,7 @@ static void let_in(struct door *d)
 		if (d->count == CALLERS_MAX)
 			refuse(d, least(d), "too many came after it, and it said nothing");
 		meeting_notice_loss(fd);
-		c = caller_new(fd, frame_now_ms() + CALL_MS);
+		c = caller_new(fd, monotonic_ms() + CALL_MS);
 		if (c)
 			d->caller[d->count++] = c;
 		else
@@ -96,7 +97,7 @@ static void let_in(struct door *d)
 static void await_word(struct door *d)
 {
 	struct pollfd fds[CALLERS_MAX + 1] = { { .fd = d->fd, .events = POLLIN } };
-	int64_t now_ms = frame_now_ms();
+	int64_t now_ms = monotonic_ms();
 	int timeout_ms = refusals_flush(&d->refusals, now_ms);
 
 	for (int i = 0; i < d->count; i++) {
@@ -119,7 +120,7 @@ static int hear_all(struct door *d, const struct meeting *m)
 
 		if (!fault && d->caller[i]->stage == STAGE_ACCEPTED)
 			return i;
-		if (!fault && frame_now_ms() >= d->caller[i]->deadline_ms)
+		if (!fault && monotonic_ms() >= d->caller[i]->deadline_ms)
 			fault = frame_why(-ETIMEDOUT);
 		if (fault)
 			refuse(d, i, fault);

@@ -8,17 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
+
+#include "userspace/common/clock.h"
 
 enum { SLICE_MS = 100 };
-
-int64_t frame_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
 
 static int64_t (*limit_ms)(void);
 
@@ -34,7 +27,7 @@ static int await(int fd, short events, int64_t deadline_ms)
 	int ready;
 
 	do {
-		left = deadline_ms - frame_now_ms();
+		left = deadline_ms - monotonic_ms();
 		most = limit_ms ? limit_ms() : left;
 		if (most < left)
 			left = most;
@@ -97,12 +90,12 @@ static int receive_all(int fd, void *bytes_to, size_t bytes, int64_t deadline_ms
 
 int bytes_send(int fd, const void *from, size_t bytes, int timeout_ms)
 {
-	return send_all(fd, from, bytes, frame_now_ms() + timeout_ms);
+	return send_all(fd, from, bytes, monotonic_ms() + timeout_ms);
 }
 
 int bytes_receive(int fd, void *to, size_t bytes, int timeout_ms)
 {
-	return receive_all(fd, to, bytes, frame_now_ms() + timeout_ms);
+	return receive_all(fd, to, bytes, monotonic_ms() + timeout_ms);
 }
 
 bool frame_header_read(const uint8_t header[FRAME_HEADER_BYTES], size_t limit, enum word *word,
@@ -119,7 +112,7 @@ bool frame_header_read(const uint8_t header[FRAME_HEADER_BYTES], size_t limit, e
 
 int frame_send(int fd, struct session *s, enum word word, const char *text, int timeout_ms)
 {
-	int64_t deadline_ms = frame_now_ms() + timeout_ms;
+	int64_t deadline_ms = monotonic_ms() + timeout_ms;
 	size_t bytes = text ? strlen(text) : 0;
 	uint8_t header[FRAME_HEADER_BYTES] = {}, mark[MARK_BYTES];
 	uint32_t length = htobe32(bytes);
@@ -137,7 +130,7 @@ int frame_send(int fd, struct session *s, enum word word, const char *text, int 
 int frame_receive(int fd, struct session *s, enum word *word, size_t limit, char **text,
 		  size_t *bytes, int timeout_ms)
 {
-	int64_t deadline_ms = frame_now_ms() + timeout_ms;
+	int64_t deadline_ms = monotonic_ms() + timeout_ms;
 	uint8_t header[FRAME_HEADER_BYTES], mark[MARK_BYTES];
 	size_t length;
 	char *room;

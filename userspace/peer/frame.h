@@ -47,6 +47,4 @@ int bytes_receive(int fd, void *to, size_t bytes, int timeout_ms);
 /* In a few words what an error of these means for who waits. */
 const char *frame_why(int err);
 
-int64_t frame_now_ms(void);
-
 #endif

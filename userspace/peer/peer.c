@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/common/clock.h"
 #include "userspace/peer/alone.h"
 #include "userspace/peer/doorman.h"
 #include "userspace/peer/frame.h"
@@ -120,7 +121,7 @@ static void note_end(struct peer *p, bool lost)
 {
 	p->lost = lost;
 	p->done = true;
-	p->since_ms = frame_now_ms();
+	p->since_ms = monotonic_ms();
 	if (lost)
 		kill(p->child->pid, SIGTERM);
 }
@@ -143,7 +144,7 @@ static void hear(struct peer *p)
 /* The partner's end is over: ours ends by itself, unless it waits for one that never came. */
 static void hurry(struct peer *p)
 {
-	int64_t waited_ms = frame_now_ms() - p->since_ms - (p->lost ? 0 : GRACE_MS);
+	int64_t waited_ms = monotonic_ms() - p->since_ms - (p->lost ? 0 : GRACE_MS);
 
 	if (waited_ms <= 0)
 		return;
@@ -157,7 +158,7 @@ static void hurry(struct peer *p)
 /* What the user of a listening host allows holds for runs of so many messages, too. */
 static void end_overrun(struct peer *p)
 {
-	int64_t now_ms = frame_now_ms(), over_ms;
+	int64_t now_ms = monotonic_ms(), over_ms;
 
 	if (!p->began_ms)
 		p->began_ms = now_ms;

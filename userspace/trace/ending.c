@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "userspace/common/clock.h"
+
 /* After a signal: when the other end is told, too, and when what is left is killed. */
 enum { OTHER_MS = 1000, KILL_MS = 1600, LEAVE_MS = 1850 };
 enum { FAILED_MS = 3000, GRACE_MS = 1000 };
@@ -27,14 +29,6 @@ static void on_signal(int number)
 	caught = number;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
 void ending_listen(void)
 {
 	struct sigaction action = { .sa_handler = on_signal }, hangup;
@@ -50,7 +44,7 @@ void ending_listen(void)
 void ending_begin(double seconds, int64_t bound_ms)
 {
 	state.bounds = bound_ms ? (struct ending_bounds){ bound_ms, bound_ms, bound_ms } : usual;
-	state.late_ms = seconds ? now_ms() + (int64_t)(seconds * 1000) + state.bounds.late_ms : 0;
+	state.late_ms = seconds ? monotonic_ms() + (int64_t)(seconds * 1000) + state.bounds.late_ms : 0;
 }
 
 bool ending_asked(void)
@@ -106,7 +100,7 @@ static bool note_signal(int64_t now)
 
 int64_t ending_left_ms(void)
 {
-	int64_t now = now_ms();
+	int64_t now = monotonic_ms();
 
 	note_signal(now);
 	return !state.interrupt ? INT64_MAX : state.urged_ms ? 0 : state.interrupt_ms + LEAVE_MS - now;
@@ -182,7 +176,7 @@ static bool stands_still(const struct child *children, int count, int64_t now)
 void ending_step(struct child *children, int count)
 {
 	const struct ending_bounds *most = &state.bounds;
-	int64_t now = now_ms();
+	int64_t now = monotonic_ms();
 	bool still = stands_still(children, count, now);
 
 	note_ends(children, count, now);

@@ -5,21 +5,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "userspace/common/clock.h"
 #include "userspace/trace/ending.h"
 #include "userspace/trace/privileges.h"
 
 enum { SETTLE_MS = 2000, SETTLE_INTERRUPTED_MS = 100 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 static int tell_refusal(const struct record *r, enum backend asked, int err)
 {
@@ -92,7 +84,7 @@ static void on_tick(void *arg)
 	struct window *w = arg;
 
 	if (w->progress)
-		fprintf(stderr, "\r  running, %.1f s ", (now_ns() - w->opened_ns) / 1e9);
+		fprintf(stderr, "\r  running, %.1f s ", (monotonic_ns() - w->opened_ns) / 1e9);
 	if (w->watch)
 		w->watch(w->watch_arg);
 }
@@ -112,7 +104,7 @@ int window_measure(struct window *w, struct child children[END_COUNT], struct re
 	int err;
 
 	ending_begin(r->plan.messages ? 0 : r->plan.seconds, w->bound_ms);
-	w->opened_ns = now_ns();
+	w->opened_ns = monotonic_ns();
 	w->progress = isatty(STDERR_FILENO);
 	if (w->probes)
 		probes_open_gate(w->probes);
@@ -127,7 +119,7 @@ int window_measure(struct window *w, struct child children[END_COUNT], struct re
 		settle(w);
 		probes_close_gate(w->probes, r);
 	}
-	r->window_ns = now_ns() - w->opened_ns;
+	r->window_ns = monotonic_ns() - w->opened_ns;
 	if (w->progress)
 		fprintf(stderr, "\r\033[K");
 	for (int e = 0; e < END_COUNT; e++)
