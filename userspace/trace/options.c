@@ -95,13 +95,17 @@ uint64_t options_whole(const char *value, uint64_t min, uint64_t max, const char
 	return n * factor;
 }
 
-static double seconds(const char *value)
+double options_seconds(const char *value, const char *what)
 {
+	char message[96];
 	char *end;
 	double s = strtod(value, &end);
 
-	if (end == value || *end || !(s > 0 && s <= PLAN_SECONDS_MAX))
-		options_fail("SECONDS '%s' must be a number above 0 and up to 86400", value);
+	if (end == value || *end || !(s > 0 && s <= PLAN_SECONDS_MAX)) {
+		snprintf(message, sizeof(message), "%s '%%s' must be a number above 0 and up to 86400",
+			 what);
+		options_fail(message, value);
+	}
 	return s;
 }
 
@@ -116,7 +120,7 @@ static void parse_break(const char *value, struct options *o)
 	else if (!strcmp(value, "forget-departures"))
 		o->sabotage = SABOTAGE_FORGET_DEPARTURES;
 	else if (!strncmp(value, "bounds:", 7))
-		o->bound_ms = seconds(value + 7) * 1000;
+		o->bound_ms = options_seconds(value + 7, "SECONDS") * 1000;
 	else
 		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion, "
 			     "forget-departures or bounds:SECONDS", value);
@@ -189,7 +193,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->plan.messages = options_whole(arg, 1, PLAN_MESSAGES_MAX, "--messages");
 		break;
 	case KEY_SECONDS:
-		o->plan.seconds = seconds(arg);
+		o->plan.seconds = options_seconds(arg, "SECONDS");
 		o->seconds_given = true;
 		break;
 	case KEY_BACKEND:

@@ -83,16 +83,6 @@ static void parse_role(const char *value, struct path_wish *wish)
 	wish->partner.role_given = true;
 }
 
-static double seconds_of(const char *value)
-{
-	char *end;
-	double s = strtod(value, &end);
-
-	if (end == value || *end || !(s > 0 && s <= PLAN_SECONDS_MAX))
-		options_fail("--max-seconds '%s' must be a number above 0 and up to 86400", value);
-	return s;
-}
-
 static void check_partner(const struct path_wish *wish)
 {
 	const struct path_partner *p = &wish->partner;
@@ -149,7 +139,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		wish->partner.limits_given = true;
 		break;
 	case KEY_MAX_SECONDS:
-		limits->seconds = seconds_of(arg);
+		limits->seconds = options_seconds(arg, "--max-seconds");
 		wish->partner.limits_given = true;
 		break;
 	case ARGP_KEY_END:
