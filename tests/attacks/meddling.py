@@ -83,15 +83,27 @@ def held_by(pid: int, wanted: str) -> list[int]:
     return sorted(found)
 
 
-def try_map(case: Case) -> None:
-    """Delete an entry of one of the run's maps in mid-run: its numbers stay right, or it fails."""
+def begin_any(case: Case) -> subprocess.Popen:
+    """Begin a run long enough to be meddled with."""
     dice = case.dice
     process, _ = begin(case, dice.choice(VARIANTS), dice.choice([4093, 65536]), 2, "--path",
                        dice.choice(["lo", "veth"]), "--seconds", 0.8)
+    return process
+
+
+def held_in_run(process: subprocess.Popen, wanted: str) -> list[int]:
+    """The ids of the BPF objects of one kind that any process of a run holds."""
+    holders = [pid for pid in (process.pid, *processes.descendants(process.pid))
+               if os.path.exists(f"/proc/{pid}")]
+    return sorted({number for pid in holders for number in held_by(pid, wanted)})
+
+
+def try_map(case: Case) -> None:
+    """Delete an entry of one of the run's maps in mid-run: its numbers stay right, or it fails."""
+    dice = case.dice
+    process = begin_any(case)
     try:
-        holders = [pid for pid in (process.pid, *processes.descendants(process.pid))
-                   if os.path.exists(f"/proc/{pid}")]
-        maps = sorted({number for pid in holders for number in held_by(pid, "map")})
+        maps = held_in_run(process, "map")
         spoilt = spoil_one(maps, dice)
         done, record = end_of(case, process)
     finally:
@@ -109,13 +121,9 @@ def try_map(case: Case) -> None:
 
 def try_link(case: Case) -> None:
     """Detach each link of a run in mid-run: the kernel refuses, or the run's numbers stay right."""
-    dice = case.dice
-    process, _ = begin(case, dice.choice(VARIANTS), dice.choice([4093, 65536]), 2, "--path",
-                       dice.choice(["lo", "veth"]), "--seconds", 0.8)
+    process = begin_any(case)
     try:
-        holders = [pid for pid in (process.pid, *processes.descendants(process.pid))
-                   if os.path.exists(f"/proc/{pid}")]
-        links = sorted({number for pid in holders for number in held_by(pid, "link")})
+        links = held_in_run(process, "link")
         detached = [number for number in links
                     if bpftool("link", "detach", "id", str(number)) is not None]
         done, record = end_of(case, process)
