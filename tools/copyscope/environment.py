@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -20,4 +21,6 @@ def enter() -> None:
     if sys.prefix == str(VENV) or os.environ.get(ENTERED) == tool or not os.access(python, os.X_OK):
         return
     os.environ[ENTERED] = tool
+    # As the launcher's first line does; its next ones unblock it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     os.execv(python, [python, "-S", tool, *sys.argv[1:]])
