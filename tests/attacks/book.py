@@ -6,9 +6,12 @@ import fcntl
 import json
 import os
 import platform
+import signal
 import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Iterator
 
 from attacks.attack import Attack, Result
 from helpers.records import ROOT
@@ -16,6 +19,8 @@ from helpers.records import ROOT
 SCHEMA = "copyscope.campaign/1"
 # Kept with all they said; of more, the number alone.
 FAILURES_KEPT = 200
+# End a campaign on request.
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ATTACKED = ("Makefile", "bpf", "tools", "userspace", "vmlinux")
 
 
@@ -30,6 +35,16 @@ def commit() -> str:
     changed = git("status", "--porcelain", "--untracked-files=no", "--", *ATTACKED)
     return (git("log", "-1", "--format=%h", "--", *ATTACKED) or "unknown") + \
         ("-dirty" if changed else "")
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """A signal that ends the campaign waits until what is in memory is in the file, too."""
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def now() -> str:
@@ -77,6 +92,7 @@ class Book:
         """Has the attack counted what it is to count?"""
         return self.of(attack)["counted"] >= attack.goal
 
+    @uninterrupted()
     def add(self, attack: Attack, results: list[Result], seconds: float, left: str | None,
             command: str) -> None:
         """Enter one batch and write the file: a batch counts whole or not at all."""

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Iterable
 
 from attacks import places
@@ -23,8 +24,12 @@ INHERITED: dict = {}
 
 
 def begin_worker(attack: Attack, seed: int, seconds: float) -> None:
-    """A worker ends with the campaign, and lets signals do what they do."""
+    """A worker ends with the campaign, and lets signals do what they do.
+
+    A Ctrl-C goes to all processes of a group: the campaign is to see it first, so workers have theirs.
+    """
     processes.die_with_parent()
+    os.setpgid(0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     INHERITED.update(attack=attack, seed=seed, seconds=seconds)
@@ -41,7 +46,12 @@ def try_batch(attack: Attack, seed: int, numbers: Iterable[int], seconds: float,
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), begin_worker,
                              (attack, seed, seconds)) as pool:
         try:
-            return list(pool.map(try_inherited, numbers))
+            # Not map(): it cancels what the pool, broken by the kill below, then sets an error on.
+            return [each.result() for each in [pool.submit(try_inherited, number)
+                                               for number in numbers]]
+        except BrokenProcessPool:
+            raise SystemExit(f"campaign: a process that tried {attack.name} was killed; nothing of "
+                             "this batch counts") from None
         except BaseException:
             # A signal ends the campaign now: what its workers started dies with them.
             for worker in multiprocessing.active_children():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from attacks.book import Book
+from attacks.book import Book, uninterrupted
 
 HEAD = """<!-- SPDX-License-Identifier: GPL-2.0 -->
 # The campaign
@@ -48,6 +48,7 @@ def write(book: Book) -> None:
     if failures:
         text += "\n## What failed\n\n"
         text += "".join(f"- on {each['commit']}, `{each['repeat']}`: "
+@uninterrupted()
                         f"{' '.join(each['said'].split())[:300]}\n" for _, each in failures)
     aside = book.folder / ".campaign.md.part"
     aside.write_text(text, encoding="utf-8")
