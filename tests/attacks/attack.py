@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Callable
 
 from attacks import places
+from helpers.records import ROOT
 
 # Said of a case: 2,000 characters tell enough, a report of a sanitizer included.
 SAID_CHARACTERS = 2000
@@ -67,6 +68,11 @@ class Result:
     more: dict = field(default_factory=dict)
 
 
+def from_root(text: str) -> str:
+    """A text with the files of this tree named from its root: the same wherever the tree lies."""
+    return text.replace(f"{ROOT}/", "").replace(str(ROOT), ".")
+
+
 def dice_of(seed: int, name: str, number: int) -> random.Random:
     """The dice of one case: no other case has any influence on it."""
     return random.Random(f"{seed}/{name}/{number}")
@@ -81,11 +87,11 @@ def try_case(attack: Attack, seed: int, number: int, seconds: float) -> Result:
         counted = attack.try_once(case)
         result.counted = 1 if counted is None else counted
     except Broken as broken:
-        result.broken = str(broken)[:SAID_CHARACTERS]
+        result.broken = from_root(str(broken))[:SAID_CHARACTERS]
     except Skipped as skipped:
-        result.skipped = str(skipped)[:SAID_CHARACTERS]
+        result.skipped = from_root(str(skipped))[:SAID_CHARACTERS]
     except Exception:  # pylint: disable=broad-except
-        result.broken = "the attack itself failed: " + traceback.format_exc()[-SAID_CHARACTERS:]
+        result.broken = "the attack itself failed: " + from_root(traceback.format_exc())[-SAID_CHARACTERS:]
     finally:
         shutil.rmtree(place, ignore_errors=True)
     result.seconds = time.monotonic() - began

@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Iterable
 
 from attacks import places
-from attacks.attack import Attack, Result, try_case
+from attacks.attack import Attack, Result, from_root, try_case
 from attacks.book import Book
 from helpers import processes
 from helpers.machine import Machine
@@ -73,7 +73,8 @@ def attempt(attack: Attack, seed: int, numbers: Iterable[int], seconds: float,
     places.hold_once()
     before = Machine() if os.geteuid() == 0 else None
     results = try_batch(attack, seed, numbers, seconds, jobs)
-    return results, before.wait_until_as_before() if before else None
+    left = before.wait_until_as_before() if before else None
+    return results, from_root(left) if left else None
 
 
 def tell(attack: Attack, results: list[Result], left: str | None, command: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from attacks.attack import Broken
+from attacks.attack import Broken, from_root
 from helpers import processes
 from helpers.records import ROOT
 
@@ -34,13 +34,18 @@ class Done:
     def __str__(self) -> str:
         words = " ".join(_short(each) for each in self.words)
         return (f"{words}\n  status {self.status} after {self.seconds:.2f} s; stderr: "
-                f"{self.err[-1200:]!r}; stdout: {self.out[-300:]!r}")
+                f"{_end(self.err, 1200)!r}; stdout: {_end(self.out, 300)!r}")
 
 
 def _short(word: object) -> str:
     """A word as a person wants to read it."""
-    text = repr(str(word))
+    text = repr(from_root(str(word)))
     return text if len(text) < 120 else f"{text[:100]}...({len(text)} characters)"
+
+
+def _end(said: bytes, count: int) -> bytes:
+    """The end of what was said; files of this tree are named from its root before it is cut."""
+    return os.fsencode(from_root(os.fsdecode(said)))[-count:]
 
 
 def build_sanitized() -> None:

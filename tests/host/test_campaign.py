@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from attacks import attack as attacks, catalogue, conduct, places
+from attacks import attack as attacks, catalogue, conduct, places, started
 from attacks.book import Book
 from helpers import processes, records
 
@@ -143,6 +143,20 @@ def test_a_failure_is_kept_with_the_words_that_repeat_it(tmp_path, capsys):
     kept, = json.loads((tmp_path / "campaign.json").read_text())["attacks"]["sevens"]["failures"]
     assert kept["repeat"] == "tests/campaign --only sevens --seed 3 --case 7"
     assert kept["said"] == "seven" and kept["repeat"] in capsys.readouterr().out
+
+
+def test_what_is_said_names_files_from_the_root_of_the_tree(tmp_path):
+    file = records.ROOT / "tools" / "trace_run"
+    said = str(started.run(["sh", "-c", f"echo {file}; echo {file} >&2"], tmp_path))
+    assert "tools/trace_run" in said and str(records.ROOT) not in said
+    # Cut where the root would have been cut in two.
+    long = started.Done([], 1, b"", os.fsencode(file) + b"x" * (1200 - len("oot/tools/trace_run")), 0)
+    assert "'tools/trace_run" in str(long)
+
+    def fail(case):
+        raise OSError(f"{file} is not there")
+
+    assert str(records.ROOT) not in attacks.try_case(fake("fails", fail), SEED, 0, 0).broken
 
 
 def test_what_an_attack_leaves_behind_is_its_failure(tmp_path, monkeypatch):
