@@ -118,6 +118,20 @@ class Book:
                 entry["failures"].append({"commit": made, "repeat": how, "said": what})
         self.write()
 
+    @uninterrupted()
+    def add_again(self, repeat: str, held: bool) -> dict | None:
+        """Enter that a kept failure was repeated by itself; the failure, or None if there is none."""
+        kept = next((each for entry in self.data["attacks"].values() for each in entry["failures"]
+                     if each["repeat"] == repeat), None)
+        if kept is None:
+            return None
+        made, again = commit(), kept.setdefault("again", {})
+        # The last key is the last commit that it was repeated on.
+        again[made] = again.pop(made, {"held": 0, "failed": 0})
+        again[made]["held" if held else "failed"] += 1
+        self.write()
+        return kept
+
     def close(self) -> None:
         """Let another campaign in."""
         os.close(self.lock)

@@ -10,8 +10,8 @@ HEAD = """<!-- SPDX-License-Identifier: GPL-2.0 -->
 # The campaign
 
 `sudo tests/campaign` wrote this from campaign.json. Everything an attack does comes from its seed:
-`tests/campaign --only NAME --seed {seed} --case K` repeats one case. A case that failed and whose
-cause was mended since is still listed, with the commit that it was seen on.
+`tests/campaign --only NAME --seed {seed} --case K` repeats one case. A case that failed stays
+listed, with the commit that it was seen on; repeated by that command, it says what became of it.
 
 Seed {seed}, begun {begun}, last batch {updated}, kernel {kernel}, {cpus} processors.
 
@@ -20,14 +20,35 @@ Seed {seed}, begun {begun}, last batch {updated}, kernel {kernel}, {cpus} proces
 """
 
 
+def since(failure: dict) -> str:
+    """What repeating a failed case showed: mended, if all tries on the last, other commit held."""
+    if not failure.get("again"):
+        return "open"
+    made, tries = list(failure["again"].items())[-1]
+    total = tries["held"] + tries["failed"]
+    times = "once" if total == 1 else f"{total} times"
+    if tries["failed"]:
+        return f"open: failed again on {made}, {tries['failed']} of {total} tries"
+    if made == failure["commit"]:
+        return f"open: passed when repeated on the same commit ({times}), so it depends on the moment"
+    return f"mended since: passed again on {made} ({times})"
+
+
+def failed(entry: dict) -> str:
+    """How many cases of an attack failed, and how many of these are mended."""
+    mended = sum(since(each).startswith("mended") for each in entry["failures"])
+    return f"{entry['failed']} ({mended} mended since)" if mended else str(entry["failed"])
+
+
 def row(name: str, entry: dict) -> str:
     """One attack as a line of the table."""
     commits = ", ".join(f"{commit} ({share['counted']:,})"
                         for commit, share in entry["commits"].items())
     return (f"| {name} | {entry['counted']:,} | {entry['goal']:,} {entry['unit']} | "
-            f"{entry['failed']} | {entry['skipped']} | {entry['seconds']:,.0f} | {commits} |\n")
+            f"{failed(entry)} | {entry['skipped']} | {entry['seconds']:,.0f} | {commits} |\n")
 
 
+@uninterrupted()
 def write(book: Book) -> None:
     """Write campaign.md whole or not at all."""
     data = book.data
@@ -48,8 +69,8 @@ def write(book: Book) -> None:
     if failures:
         text += "\n## What failed\n\n"
         text += "".join(f"- on {each['commit']}, `{each['repeat']}`: "
-@uninterrupted()
-                        f"{' '.join(each['said'].split())[:300]}\n" for _, each in failures)
+                        f"**{since(each)}**. {' '.join(each['said'].split())[:300]}\n"
+                        for _, each in failures)
     aside = book.folder / ".campaign.md.part"
     aside.write_text(text, encoding="utf-8")
     os.replace(aside, book.folder / "campaign.md")

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from attacks import attack as attacks, catalogue, conduct, places, started
+from attacks import attack as attacks, catalogue, conduct, places, started, summary
 from attacks.book import Book
 from helpers import processes, records
 
@@ -143,6 +143,39 @@ def test_a_failure_is_kept_with_the_words_that_repeat_it(tmp_path, capsys):
     kept, = json.loads((tmp_path / "campaign.json").read_text())["attacks"]["sevens"]["failures"]
     assert kept["repeat"] == "tests/campaign --only sevens --seed 3 --case 7"
     assert kept["said"] == "seven" and kept["repeat"] in capsys.readouterr().out
+
+
+def test_a_failure_that_passes_again_is_kept_as_mended(tmp_path, monkeypatch):
+    book = Book(tmp_path, 3)
+    attack = fake("sevens", lambda case: None)
+    repeated = "tests/campaign --only sevens --seed 3 --case 7"
+    monkeypatch.setattr("attacks.book.commit", lambda: "before")
+    book.add(attack, [attacks.Result(7, broken="seven")], 1, None, repeated.rpartition(" --case")[0])
+    kept, = book.of(attack)["failures"]
+    assert summary.since(kept) == "open"
+    assert book.add_again(repeated.replace("7", "8"), True) is None
+    assert book.add_again(repeated, True) is kept
+    assert summary.since(kept).startswith("open: passed when repeated on the same commit (once)")
+    for made, held, said in (("after", True, "mended since: passed again on after (once)"),
+                             ("after", True, "mended since: passed again on after (2 times)"),
+                             ("after", False, "open: failed again on after, 1 of 3 tries")):
+        monkeypatch.setattr("attacks.book.commit", lambda now=made: now)
+        book.add_again(repeated, held)
+        assert summary.since(kept) == said
+        summary.write(book)
+        assert f"on before, `{repeated}`: **{said}**. seven" in (tmp_path / "campaign.md").read_text()
+    assert json.loads((tmp_path / "campaign.json").read_text())["attacks"]["sevens"]["failed"] == 1
+
+
+def test_repeating_a_case_by_itself_enters_it_in_the_book(tmp_path):
+    attack, book = catalogue.BY_NAME[QUICK], Book(tmp_path, SEED)
+    book.add(attack, [attacks.Result(3, broken="a flaw")], 1, None, conduct.command_of(attack, SEED))
+    book.data["attacks"][QUICK]["failures"][0]["commit"] = "before"
+    book.write()
+    book.close()
+    done = run("--only", QUICK, "--case", 3, "--out", tmp_path)
+    assert done.returncode == 0 and "seen on before; mended since: passed again on" in done.stdout
+    assert "1 (1 mended since)" in (tmp_path / "campaign.md").read_text()
 
 
 def test_what_is_said_names_files_from_the_root_of_the_tree(tmp_path):
