@@ -25,21 +25,21 @@ msg  = $(if $(Q),@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))")
 
 TRAMPOLINE := send refuse reference release reshape receive tap wire device gather cost
 TRACEPOINT := tracepoint wire device gather
-COMMON_SRC := $(wildcard userspace/common/*.c)
+room        = $(wildcard $(foreach depth,/* /*/* /*/*/*,$(addsuffix $(depth).c,$(1:%=userspace/%))))
+COMMON_SRC := $(call room,common)
 COMMON_OBJ := $(COMMON_SRC:%.c=$(BUILD)/%.o)
-LIB_SRC    := $(wildcard userspace/trace/*.c userspace/counters/*.c userspace/path/*.c \
-		      userspace/peer/*.c) $(COMMON_SRC)
+LIB_SRC    := $(call room,counters record path probes judge report peer run) $(COMMON_SRC)
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)
-WORK_SRC   := $(wildcard userspace/workload/*.c userspace/workload/variants/*.c)
+WORK_SRC   := $(call room,workload)
 WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
-BASE_SRC   := $(wildcard userspace/baseline/*.c)
+BASE_SRC   := $(call room,baseline)
 BASE_OBJ   := $(BASE_SRC:%.c=$(BUILD)/%.o)
 PROGRAMS   := $(BUILD)/workload $(BUILD)/trace_run $(BUILD)/baseline
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c tests/attacks/*.c))
 GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %/copied_bytes.c %.bpf.c,$(wildcard tests/guest/*.c)))
 BPF_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c tests/guest/*.bpf.c))
 OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BASE_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
-		$(BUILD)/userspace/trace_run.o $(BUILD)/userspace/baseline.o
+		$(PROGRAMS:$(BUILD)/%=$(BUILD)/userspace/%.o)
 # What make clean leaves: it took the network to get.
 KEPT       := $(addprefix $(BUILD)/,kernels sysroot venv)
 
@@ -90,7 +90,7 @@ help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 # Programs
-$(BUILD)/workload: $(WORK_OBJ) $(COMMON_OBJ)
+$(BUILD)/workload: $(BUILD)/userspace/workload.o $(WORK_OBJ) $(COMMON_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lnettle -lcap -lseccomp -pthread -lm -o $@
 
@@ -118,8 +118,8 @@ $(BUILD)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
 
-$(BUILD)/userspace/trace/probes.o: $(BUILD)/trampoline.skel.h $(BUILD)/tracepoint.skel.h
-NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,trace/record_json.o baseline/suite_json.o)
+$(BUILD)/userspace/probes/probes.o: $(BUILD)/trampoline.skel.h $(BUILD)/tracepoint.skel.h
+NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,report/json/record_json.o baseline/suite_json.o)
 $(NAMES_COMMIT): CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
 $(NAMES_COMMIT): $(BUILD)/version
 

@@ -6,8 +6,8 @@
  * softirq may run the same function on top of it. Calls that ended on another CPU, or whose task
  * slept, are told apart and left out: the counters are the CPU's, not the task's.
  */
-#include "bpf/gate.bpf.h"
-#include "bpf/owner.bpf.h"
+#include "bpf/include/gate.bpf.h"
+#include "bpf/include/owner.bpf.h"
 
 /* Set before load: events that this machine counts. */
 const volatile bool cost_counts[COST_EVENTS] = {};

@@ -7,7 +7,7 @@
  * that device reads the pages itself. Charged by the notification, because a router in between
  * has taken skb->sk away.
  */
-#include "bpf/handover.bpf.h"
+#include "bpf/include/xmit_tracking.bpf.h"
 
 #define NETDEV_TX_BUSY 0x10
 
@@ -22,7 +22,7 @@ struct {
 
 /* The kernel uses the memory of an skb again. */
 SEC("?tp_btf/net_dev_queue")
-int BPF_PROG(handover_fresh, const struct sk_buff *skb)
+int BPF_PROG(xmit_fresh, const struct sk_buff *skb)
 {
 	u64 key = (u64)skb;
 
@@ -32,16 +32,16 @@ int BPF_PROG(handover_fresh, const struct sk_buff *skb)
 }
 
 SEC("?tp_btf/net_dev_start_xmit")
-int BPF_PROG(handover_begin, const struct sk_buff *skb, const struct net_device *dev)
+int BPF_PROG(xmit_begin, const struct sk_buff *skb, const struct net_device *dev)
 {
 	u64 uarg, key = (u64)skb;
-	struct handover *h;
+	struct xmit *h;
 
 	note_seen(SEEN_HANDOVER);
 	if (!window_open() || !dev->dev.parent)
 		return 0;
 	uarg = uarg_of(skb);
-	h = handover_here();
+	h = xmit_here();
 	if (!uarg || !h)
 		return 0;
 	h->skb = key;
@@ -55,15 +55,15 @@ int BPF_PROG(handover_begin, const struct sk_buff *skb, const struct net_device 
 
 /* The skb may be gone by now: only its address is used. A busy device is offered it again. */
 SEC("?tp_btf/net_dev_xmit")
-int BPF_PROG(handover_end, struct sk_buff *skb, int rc)
+int BPF_PROG(xmit_end, struct sk_buff *skb, int rc)
 {
-	struct handover *h = handover_here();
+	struct xmit *h = xmit_here();
 	u64 key = (u64)skb;
 
 	if (!h || h->skb != key)
 		return 0;
 	if (rc == NETDEV_TX_BUSY) {
-		handover_take_back(skb, h->bytes);
+		xmit_take_back(skb, h->bytes);
 		bpf_map_delete_elem(&handed, &key);
 	}
 	h->skb = 0;
@@ -93,7 +93,7 @@ static __always_inline bool refused_in_pieces(const struct sk_buff *skb, u64 loc
 SEC("?tp_btf/kfree_skb")
 int BPF_PROG(drop, const struct sk_buff *skb, const void *location)
 {
-	struct handover *h = handover_here();
+	struct xmit *h = xmit_here();
 	u64 key = (u64)skb;
 	struct books *b;
 
@@ -104,7 +104,7 @@ int BPF_PROG(drop, const struct sk_buff *skb, const void *location)
 	    (!bpf_map_delete_elem(&handed, &key) && h->skb != key))
 		return 0;
 	count(b, COUNT_dropped_referenced_bytes, skb->data_len);
-	handover_take_back(skb, skb->data_len);
+	xmit_take_back(skb, skb->data_len);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How many bytes did our own workload gather in user space before it sent them? */
 #include <linux/ptrace.h>
-#include "bpf/gate.bpf.h"
+#include "bpf/include/gate.bpf.h"
 /* One probe point in one program; the defaults would reserve 1,000 entries. */
 #define BPF_USDT_MAX_SPEC_CNT 16
 #define BPF_USDT_MAX_IP_CNT 16

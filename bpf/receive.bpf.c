@@ -6,7 +6,7 @@
  * simple_copy_to_iter, and each byte must be counted once. The owner is skb->sk, which TCP sets
  * for every skb of a receive queue (skb_set_owner_r).
  */
-#include "bpf/gate.bpf.h"
+#include "bpf/include/gate.bpf.h"
 
 #define MSG_TRUNC_FLAG 0x20
 #define MSG_ERRQUEUE_FLAG 0x2000

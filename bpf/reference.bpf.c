@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which user pages does a zero-copy send attach to its skbs, and how many stay pinned? */
-#include "bpf/gate.bpf.h"
+#include "bpf/include/gate.bpf.h"
 
 /* pid_tgid -> frags of the skb when the attaching call began */
 struct {

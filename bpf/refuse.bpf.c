@@ -8,7 +8,7 @@
  * pages (RLIMIT_MEMLOCK). The second is not hooked: where it lies in one file with its caller
  * the compiler may inline it, as in 5.10, and its hook then sees nothing.
  */
-#include "bpf/gate.bpf.h"
+#include "bpf/include/gate.bpf.h"
 
 /* pid_tgid -> 1 if that task was just refused option memory */
 struct {

@@ -5,8 +5,8 @@
  * Runs in softirq on whatever task is current, so everything is charged by the notification
  * (ubuf_info) that the pages belong to.
  */
-#include "bpf/captures.bpf.h"
-#include "bpf/cause.bpf.h"
+#include "bpf/include/packet_taps.bpf.h"
+#include "bpf/include/cause.bpf.h"
 
 /* skb being copied -> cookie of the sender: the notification is gone when the copy is made */
 struct {
@@ -77,7 +77,7 @@ static __always_inline int notification_ends(u64 key, u16 sends, bool clean)
 	}
 	if (!b)
 		return 0;
-	if (sabotage == SABOTAGE_DROP_COMPLETION && sends && !gauges.sabotaged) {
+	if (fault_inject == FAULT_DROP_COMPLETION && sends && !gauges.sabotaged) {
 		add(&gauges.sabotaged, 1);
 		sends--;
 	}

@@ -6,9 +6,9 @@
  * skb_segment, skb_copy), or through skb_copy_and_csum_bits where the device cannot checksum
  * either (skb_segment), so two hooks count each byte once.
  */
-#include "bpf/cause.bpf.h"
-#include "bpf/handover.bpf.h"
-#include "bpf/owner.bpf.h"
+#include "bpf/include/cause.bpf.h"
+#include "bpf/include/xmit_tracking.bpf.h"
+#include "bpf/include/owner.bpf.h"
 
 /* Bytes of [offset, offset + len) that lie in frags, where they may be the user's. */
 static __always_inline u64 bytes_in_frags(const struct sk_buff *skb, long offset, long end)
@@ -52,7 +52,7 @@ static __always_inline int reshaped(void *ctx, const struct sk_buff *skb, int of
 	if (!owner || !referenced || !ends_pages || !has_left(skb))
 		return 0;
 	count(owner, COUNT_reshaped_referenced_bytes, referenced);
-	handover_take_back(skb, referenced);
+	xmit_take_back(skb, referenced);
 	return 0;
 }
 

@@ -6,8 +6,8 @@
  * itself, _copy_from_iter, cannot be hooked (lib/ is built without ftrace), so bytes copied are
  * told by the skbs that leave (wire.bpf.c).
  */
-#include "bpf/gate.bpf.h"
-#include "bpf/asked.bpf.h"
+#include "bpf/include/gate.bpf.h"
+#include "bpf/include/send_flags.bpf.h"
 
 #define MSG_SPLICE_PAGES_FLAG 0x8000000
 

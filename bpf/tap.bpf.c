@@ -6,7 +6,7 @@
  * do, and the clone's user pages are copied; the packet itself goes on as it was. On the way in
  * the same packet is shown, so that the copy for a capture is the one that delivery would make.
  */
-#include "bpf/gate.bpf.h"
+#include "bpf/include/gate.bpf.h"
 
 SEC("?fentry/dev_queue_xmit_nit")
 int BPF_PROG(tap, struct sk_buff *skb)

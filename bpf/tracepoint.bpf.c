@@ -5,8 +5,8 @@
  * Tracepoints see calls, packets and arrivals, but not the copies inside: late copies are derived
  * from skbs that arrive with user pages and are read without them.
  */
-#include "bpf/gate.bpf.h"
-#include "bpf/asked.bpf.h"
+#include "bpf/include/gate.bpf.h"
+#include "bpf/include/send_flags.bpf.h"
 
 #define IPPROTO_TCP_NUMBER 6
 

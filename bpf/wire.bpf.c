@@ -8,7 +8,7 @@
  * skb whose pages are the user's carries SKBFL_ZEROCOPY_ENABLE; all its frags are the user's,
  * because our senders never mix the two kinds in one socket. What is linear comes first.
  */
-#include "bpf/again.bpf.h"
+#include "bpf/include/again.bpf.h"
 
 static __always_inline void count_copied(struct books *b, u32 bytes, u32 first)
 {

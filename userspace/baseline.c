@@ -11,12 +11,12 @@
 
 #include "userspace/baseline/clock.h"
 #include "userspace/baseline/suite.h"
-#include "userspace/common/confine.h"
+#include "userspace/common/confine/confine.h"
+#include "userspace/common/files/record_file.h"
 #include "userspace/common/foreign.h"
-#include "userspace/common/global_tgid.h"
-#include "userspace/common/pid_namespace.h"
 #include "userspace/common/streams.h"
-#include "userspace/trace/keep.h"
+#include "userspace/common/system/global_tgid.h"
+#include "userspace/common/system/pid_namespace.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
 
@@ -61,19 +61,19 @@ static int judge(const struct suite *s)
 	return measure_stopped() ? EXIT_BROKEN : EXIT_FINE;
 }
 
-static int tell(struct suite *s, struct keep *keep)
+static int tell(struct suite *s, struct record_file *record_file)
 {
-	bool to_stdout = keep_is_stdout(keep);
-	int err = suite_write(s, keep->file);
+	bool to_stdout = record_file_is_stdout(record_file);
+	int err = suite_write(s, record_file->file);
 
 	if (!err)
-		err = keep_publish(keep);
+		err = record_file_publish(record_file);
 	if (err)
 		fprintf(stderr, "baseline: cannot write the record: %s\n", strerror(-err));
 	if (s->settings.quiet || to_stdout)
 		return err;
 	suite_report(s, stdout);
-	printf("\nrecord          %s\n", foreign(keep->path));
+	printf("\nrecord          %s\n", foreign(record_file->path));
 	return err;
 }
 
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	struct sigaction action = { .sa_handler = on_signal };
 	char name[sizeof(s.id) + sizeof(".baseline.json")];
 	struct inherited inherited = {};
-	struct keep keep;
+	struct record_file record_file;
 	int result;
 
 	streams_open();
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 	if (result)
 		return result;
 	snprintf(name, sizeof(name), "%s.baseline.json", s.id);
-	result = keep_reserve(&keep, "baseline", s.settings.json, name);
+	result = record_file_reserve(&record_file, "baseline", s.settings.json, name);
 	if (result)
 		return result == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 	/* What --json named by a descriptor is open by now. */
@@ -123,9 +123,9 @@ int main(int argc, char **argv)
 	result = judge(&s);
 	if (measure_stopped())
 		fprintf(stderr, "baseline: interrupted: no record is kept\n");
-	else if (tell(&s, &keep))
+	else if (tell(&s, &record_file))
 		result = EXIT_BROKEN;
-	keep_abandon(&keep);
+	record_file_abandon(&record_file);
 	suite_free(&s);
 	return result;
 }

@@ -6,29 +6,32 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/common/confine.h"
+#include "userspace/common/confine/confine.h"
+#include "userspace/common/files/record_file.h"
+#include "userspace/common/files/record_keeper.h"
+#include "userspace/common/files/tree.h"
 #include "userspace/common/foreign.h"
 #include "userspace/common/streams.h"
-#include "userspace/path/optmem.h"
+#include "userspace/common/system/machine.h"
+#include "userspace/common/text.h"
+#include "userspace/judge/causes/causes.h"
+#include "userspace/judge/cost.h"
+#include "userspace/judge/laws.h"
+#include "userspace/judge/outcome.h"
+#include "userspace/judge/sites.h"
+#include "userspace/path/devices/optmem.h"
 #include "userspace/peer/peer.h"
-#include "userspace/trace/attempt.h"
-#include "userspace/trace/cost.h"
-#include "userspace/trace/early.h"
-#include "userspace/trace/ending.h"
-#include "userspace/trace/ends.h"
-#include "userspace/trace/keep.h"
-#include "userspace/trace/keeper.h"
-#include "userspace/trace/laws.h"
-#include "userspace/trace/machine.h"
-#include "userspace/trace/options.h"
-#include "userspace/trace/outcome.h"
-#include "userspace/trace/permits.h"
-#include "userspace/trace/record_json.h"
-#include "userspace/trace/room.h"
-#include "userspace/trace/sites.h"
-#include "userspace/trace/text.h"
-#include "userspace/trace/tree.h"
-#include "userspace/trace/window.h"
+#include "userspace/report/json/record_json.h"
+#include "userspace/report/report.h"
+#include "userspace/run/early.h"
+#include "userspace/run/ends/app_totals.h"
+#include "userspace/run/ends/ending.h"
+#include "userspace/run/ends/workload_argv.h"
+#include "userspace/run/limits/permits.h"
+#include "userspace/run/limits/room.h"
+#include "userspace/run/options/options.h"
+#include "userspace/run/retry.h"
+#include "userspace/run/window.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
 
@@ -41,7 +44,7 @@ struct run {
 	struct child children[END_COUNT];
 	struct aside parser[END_COUNT];	/* of what each end prints */
 	struct window window;
-	struct keep keep;
+	struct record_file record_file;
 	struct keeper keeper;
 	struct inherited inherited;
 	char workload[PATH_MAX];
@@ -85,17 +88,17 @@ static bool judge(struct run *run)
 
 static int tell(struct run *run)
 {
-	bool to_stdout = keep_is_stdout(&run->keep);
-	int err = record_write(&run->record, run->keep.file);
+	bool to_stdout = record_file_is_stdout(&run->record_file);
+	int err = record_write(&run->record, run->record_file.file);
 
 	if (!err)
-		err = keeper_publish(&run->keeper, &run->keep);
+		err = keeper_publish(&run->keeper, &run->record_file);
 	if (err)
 		fprintf(stderr, "trace_run: cannot write the record: %s\n", strerror(-err));
 	if (run->options.quiet || to_stdout)
 		return err;
 	report_print(&run->record, stdout);
-	printf("\nrecord          %s\n", foreign(run->keep.path));
+	printf("\nrecord          %s\n", foreign(run->record_file.path));
 	return err;
 }
 
@@ -112,7 +115,7 @@ static void arrange_end(struct run *run)
 	else
 		optmem_restore(&run->optmem);
 	path_dissolve(&run->path);
-	keep_abandon(&run->keep);
+	record_file_abandon(&run->record_file);
 	record_free(&run->record);
 }
 
@@ -123,7 +126,7 @@ static void put_back(void *optmem)
 
 static int start_keeper(struct run *run)
 {
-	int err = keeper_start(&run->keeper, &run->keep, put_back, &run->optmem,
+	int err = keeper_start(&run->keeper, &run->record_file, put_back, &run->optmem,
 			       *run->optmem.was ? run->optmem.fd : -1);
 
 	if (err)
@@ -134,7 +137,7 @@ static int start_keeper(struct run *run)
 /* The record's file: 0, or the exit status. */
 static int reserve(struct run *run, const char *name)
 {
-	int err = keep_reserve(&run->keep, "trace_run", run->options.json, name);
+	int err = record_file_reserve(&run->record_file, "trace_run", run->options.json, name);
 
 	return !err ? 0 : err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 }
@@ -171,22 +174,22 @@ static int try_once(const struct try *t, void *arg)
 	int result = EXIT_REFUSED, err;
 	char name[sizeof(r->id) + sizeof(".json")];
 
-	err = path_check(&run->options.wish);
+	err = path_check(&run->options.request);
 	if (err)
 		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
 	r->command = run->command;
-	attempt_begin(r, t);
+	retry_begin(r, t);
 	r->cost_asked = run->options.cost;
 	record_name(r);
 	machine_read(&r->machine);
 	snprintf(name, sizeof(name), "%s.json", r->id);
-	if (!run->keep.file) {
+	if (!run->record_file.file) {
 		result = reserve(run, name);
 		if (result)
 			return result;
 	}
 	result = EXIT_REFUSED;
-	if (permits_check(!run->options.no_probes, path_captures(&run->options.wish)))
+	if (permits_check(!run->options.no_probes, path_packet_taps(&run->options.request)))
 		goto out;
 	tree_path("build/workload", run->workload, sizeof(run->workload));
 	for (int e = 0; e < END_COUNT; e++)
@@ -207,7 +210,7 @@ static int try_once(const struct try *t, void *arg)
 		r->backend = BACKEND_NONE;
 		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
 	}
-	if (path_arrange(&run->path, &run->options.wish, &r->path) ||
+	if (path_arrange(&run->path, &run->options.request, &r->path) ||
 	    optmem_limit(&run->optmem, &run->path, r->plan.optmem_bytes) ||
 	    start_keeper(run))
 		goto out;
@@ -222,8 +225,8 @@ static int try_once(const struct try *t, void *arg)
 	result = EXIT_BROKEN;
 	if (window_measure(&run->window, run->children, r) || gather(run))
 		goto out;
-	if (!ending_asked() && attempt_is_worth_another(r)) {
-		result = attempt_again(r);
+	if (!ending_asked() && retry_is_worth_it(r)) {
+		result = retry_once_more(r);
 		goto out;
 	}
 	if (judge(run))

@@ -14,14 +14,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "userspace/peer/frame.h"
-#include "userspace/peer/half_json.h"
-#include "userspace/peer/join.h"
-#include "userspace/peer/offer.h"
-#include "userspace/peer/session.h"
-#include "userspace/trace/launch.h"
-#include "userspace/trace/outcome.h"
-#include "userspace/trace/record_json.h"
+#include "userspace/judge/causes/causes.h"
+#include "userspace/judge/outcome.h"
+#include "userspace/peer/channel/frame.h"
+#include "userspace/peer/channel/run_request.h"
+#include "userspace/peer/channel/session.h"
+#include "userspace/peer/half/join.h"
+#include "userspace/peer/half/peer_json.h"
+#include "userspace/report/json/record_json.h"
+#include "userspace/run/ends/app_totals.h"
+#include "userspace/run/ends/launch.h"
 
 enum { TEXT_MAX = 1 << 17, DAMAGES_MAX = 4 };
 
@@ -225,16 +227,16 @@ static bool try_half(char *text)
 
 static bool try_offer(char *text)
 {
-	struct offer offer = { .plan = { .variant = "A3", .pattern = "stream", .receiver = "recv",
+	struct run_request offer = { .plan = { .variant = "A3", .pattern = "stream", .receiver = "recv",
 					 .bytes = 65536, .threads = 4, .seconds = 2 },
 			       .port = 9000, .connector = END_RECEIVER };
-	char *good = offer_text(&offer);
+	char *good = run_request_text(&offer);
 	size_t bytes = damaged(json_loads(good, 0, NULL), text);
-	struct offer got;
+	struct run_request got;
 
 	free(good);
 	text[bytes] = '\0';
-	return !offer_read(text, bytes, &got);
+	return !run_request_read(text, bytes, &got);
 }
 
 static bool try_hello(char *text)

@@ -120,7 +120,7 @@ def test_a_listener_stays_on_the_address_that_was_given(hosts):
 def test_whoever_reads_the_port_is_nobody(hosts):
     process = peers.listen(hosts[0])
     try:
-        doorman, = processes.named(process.pid, "doorman")
+        doorman, = processes.named(process.pid, "unpriv_accept")
         status = Path(f"/proc/{doorman}/status").read_text(encoding="ascii")
         assert "CapPrm:\t0000000000000000" in status and "CapBnd:\t0000000000000000" in status
         assert "Uid:\t65534\t65534\t65534\t65534" in status

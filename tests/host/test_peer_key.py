@@ -198,7 +198,7 @@ def test_a_proof_that_is_given_back_to_who_gave_it_is_none(hosts, listener):
 
 def test_no_process_that_is_nobody_can_learn_the_key(hosts, listener):
     secret = hosts[0].key
-    doorman, = processes.named(listener.pid, "doorman")
+    doorman, = processes.named(listener.pid, "unpriv_accept")
     # Whoever is nobody may not look into another of his kind.
     probe = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "cat"]
     for name in "mem", "environ", "maps":

@@ -99,7 +99,7 @@ def test_a_limit_below_one_send_is_an_error_not_a_hang(unprivileged, variant):
 
 COMPLETIONS_TEST = r"""
 #include <assert.h>
-#include "userspace/workload/completions.h"
+#include "userspace/workload/send/completions.h"
 
 int main(void)
 {

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SITES = re.findall(r"^\s*X\((\w+), \"", (ROOT / "bpf/sites.h").read_text(), re.MULTILINE)
+SITES = re.findall(r"^\s*X\((\w+), \"", (ROOT / "bpf/include/sites.h").read_text(), re.MULTILINE)
 MOST_LINES = 400
 NOT_SOURCE = {"LICENSE", ".gitignore"}
 
@@ -71,53 +71,100 @@ def under(*folders: str) -> list[str]:
     return [name for name in C_FILES if name.startswith(folders)]
 
 
-# Dependencies point down
+# Rooms: docs/ARCHITECTURE.md says which room may include which
+
+ARCHITECTURE = TEXTS["docs/ARCHITECTURE.md"]
+# Rows of one table may be as many as they like.
+TABLE_ROOMS = {"userspace/workload/send/variants", "userspace/path/kinds", "userspace/baseline"}
+MOST_FILES = 12
+ROOM_ROW = re.compile(r"^\| `([\w/.]+)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
+# In the order of the page: a room may include rooms further up on it alone.
+ALLOWED = {room: re.findall(r"`([\w/.]+)`", below) for room, below in ROOM_ROW.findall(ARCHITECTURE)}
+
+
+def room_of(name: str) -> str:
+    """The folder a C file lies in; a program's main file is a room of its own."""
+    folder = str(Path(name).parent)
+    return name if folder == "userspace" else folder
+
+
+def included_rooms(name: str) -> set[str]:
+    """The other rooms of this tree that a C file includes headers of."""
+    ours = {path for path in includes(name) if path in TEXTS}
+    return {room_of(path) for path in ours} - {room_of(name)}
+
+
+ROOMS = sorted({room_of(name) for name in under("bpf/", "userspace/")})
+
+
+def test_the_page_tells_of_every_room():
+    assert set(ALLOWED) == set(ROOMS) | {"vmlinux"}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_includes_what_the_page_allows(room):
+    found = set().union(*(included_rooms(name) for name in C_FILES if room_of(name) == room))
+    assert found == set(ALLOWED[room])
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_arrow_points_up_the_page_so_there_is_no_circle(room):
+    order = list(ALLOWED)
+    assert all(order.index(below) < order.index(room) for below in ALLOWED[room])
+
+
+@pytest.mark.parametrize("room", sorted({str(Path(name).parent) for name in SOURCES
+                                         if name.startswith(("bpf/", "userspace/"))} - TABLE_ROOMS))
+def test_a_room_has_few_files(room):
+    assert sum(str(Path(name).parent) == room for name in FILES) <= MOST_FILES
+
+
+def reached(room: str) -> set[str]:
+    """Every room that a room includes, directly or by way of others."""
+    found: set[str] = set()
+    left = list(ALLOWED[room])
+    while left:
+        found.add(left[-1])
+        left += [below for below in ALLOWED[left.pop()] if below not in found]
+    return found
+
+
+def reached_by(*folders: str) -> set[str]:
+    """Every room that these rooms and their sub-rooms include, directly or by way of others."""
+    return set().union(*(reached(room) for room in ROOMS if room.startswith(folders)))
+
+
+def rooms_in(*folders: str) -> set[str]:
+    """These rooms and their sub-rooms."""
+    return {room for room in ROOMS if room.startswith(folders)}
+
 
 def test_the_workload_knows_nothing_of_probes():
-    assert not includers(r"^(userspace/(trace|path|counters)|bpf|vmlinux|build)/|skel\.h$",
-                         under("userspace/workload/"))
+    assert reached_by("userspace/workload") <= rooms_in("userspace/workload", "userspace/common")
 
 
 def test_what_all_share_knows_nothing_of_them():
-    assert not includers(r"^(userspace/(?!common/)|bpf|vmlinux|build)/|skel\.h$",
-                         under("userspace/common/"))
+    assert reached_by("userspace/common") <= rooms_in("userspace/common")
 
 
 def test_what_the_kernel_runs_knows_nothing_of_user_space():
     assert not includers(r"^userspace/|^std(io|lib)\.h$", under("bpf/", "vmlinux/"))
 
 
-def test_counters_and_paths_know_nothing_of_the_tracer():
-    counters = includers(r"^(userspace/(trace|path|workload)|bpf|build)/",
-                         under("userspace/counters/"))
-    assert not counters
-    assert not includers(r"^(userspace/(trace|workload|counters)|bpf|build)/",
-                         under("userspace/path/"))
+def test_the_tracer_knows_nothing_of_the_workload():
+    tracer = {room for room in ROOMS if not room.startswith("userspace/workload")}
+    assert not set().union(*map(reached, tracer)) & rooms_in("userspace/workload")
 
 
-def test_the_tracer_knows_nothing_of_the_workload_or_of_paths():
-    found = includers(r"^userspace/(workload|path)/", under("userspace/trace/"))
-    # The record holds a path's facts; the command line is where a path is wished for.
-    assert found.pop("userspace/trace/record.h") == {"userspace/path/facts.h"}
-    assert set(found) <= {"userspace/trace/options.h", "userspace/trace/options_path.c",
-                          "userspace/trace/options_peer.c", "userspace/trace/ends.c",
-                          "userspace/trace/ends.h"}
-    assert all(paths == {"userspace/path/path.h"} for paths in found.values())
+def test_whoever_parses_what_a_stranger_sends_has_no_probes_at_hand():
+    assert not includers(r"^userspace/probes/(probes|read|perf)|^userspace/run/window|libbpf",
+                         under("userspace/peer/"))
+    assert "userspace/probes" not in reached_by("userspace/peer")
 
 
-def test_two_hosts_are_joined_above_the_tracer():
-    # Whoever parses what a stranger sends has no probes at hand.
-    found = includers(r"^userspace/(workload|counters)/|^userspace/trace/(probes|window)|libbpf",
-                      under("userspace/peer/"))
-    assert not found
-    below = includers(r"^userspace/peer/", under("userspace/trace/", "userspace/path/",
-                                                 "userspace/counters/", "userspace/workload/"))
-    assert not below
-
-
-def test_only_the_probes_module_includes_libbpf():
+def test_only_the_probes_room_includes_libbpf():
     # The oracle is a program of its own: a witness shares nothing with what it is to check.
-    allowed = re.compile(r"^userspace/trace/probes\w*\.[ch]$|^bpf/|^tests/guest/oracle\.")
+    allowed = re.compile(r"^userspace/probes/|^bpf/|^tests/guest/oracle\.")
     assert not [name for name in includers(r"^bpf/(lib)?(bpf|btf)\.h$|skel\.h$")
                 if not allowed.match(name)]
 
@@ -125,29 +172,30 @@ def test_only_the_probes_module_includes_libbpf():
 def test_no_version_chooses_a_hook():
     # BTF says what is there; the record alone is told which release it was.
     asks = re.compile(r"KERNEL_VERSION|linux/version\.h|LINUX_VERSION_CODE|\buname\(|\.release\b")
-    assert [name for name in under("bpf/", "userspace/trace/", "userspace/path/", "userspace/peer/")
-            if asks.search(TEXTS[name])] == ["userspace/trace/machine.c"]
+    tracer = [name for name in under("bpf/", "userspace/")
+              if not name.startswith(("userspace/baseline", "userspace/workload"))]
+    assert [name for name in tracer if asks.search(TEXTS[name])] == \
+        ["userspace/common/system/machine.c"]
 
 
 def test_the_shared_header_includes_nothing():
-    assert not includes("bpf/sites.h")
+    assert not includes("bpf/include/sites.h")
 
 
-@pytest.mark.parametrize("name", ["sites", "causes", "causes_known", "laws", "verdict"])
-def test_judges_are_pure(name):
-    path = f"userspace/trace/{name}.c"
-    assert includes(path) <= {"inttypes.h", "stdbool.h", "stdint.h", "stdio.h", "string.h",
-                              "bpf/sites.h"} | {p for p in includes(path)
-                                                if p.startswith("userspace/trace/")}
-    # stdio.h is there for snprintf alone.
+@pytest.mark.parametrize("path", under("userspace/judge/"))
+def test_judges_are_pure(path):
+    assert {name for name in includes(path) if not name.startswith(("userspace/", "bpf/"))} <= \
+        {"inttypes.h", "stdbool.h", "stdint.h", "stdio.h", "string.h", "sys/wait.h"}
+    # stdio.h is there for snprintf alone, sys/wait.h for what an exit status means.
     calls = set(re.findall(r"\b(\w+)\s*\(", TEXTS[path]))
     assert not calls & {"fopen", "fprintf", "printf", "puts", "fputs", "fwrite", "open", "read",
                         "write", "system", "getenv", "time", "clock_gettime", "perror"}
 
 
 def test_only_the_conductor_joins_paths_and_probes():
-    joined = set(includers(r"^userspace/path/path\.h$")) & \
-        set(includers(r"^userspace/trace/probes\.h$"))
+    joined = {room for room in ROOMS
+              if {"userspace/path/kinds", "userspace/path/devices"} & {room, *reached(room)}
+              and "userspace/probes" in {room, *reached(room)}}
     assert joined <= {"userspace/trace_run.c"}
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about causes: the stack that led to a copy names its reason, on every kernel we know. */
 #include "tests/unit/made_record.h"
+#include "userspace/judge/verdict.h"
 
 /* As three kernels print them, innermost caller first. */
 #define SOFTIRQ " < __netif_receive_skb_one_core < process_backlog < __napi_poll < net_rx_action"

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/confine.h"
+#include "userspace/common/confine/confine.h"
 
 enum { STATUS_BYTES = 4096 };
 

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/helper.h"
+#include "userspace/common/system/helper.h"
 
 enum { SAID_BYTES = 4096, KEPT = 41 };
 

@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "userspace/peer/half_json.h"
-#include "userspace/peer/join.h"
-#include "userspace/trace/record_json.h"
+#include "userspace/judge/causes/causes.h"
+#include "userspace/peer/half/join.h"
+#include "userspace/peer/half/peer_json.h"
+#include "userspace/report/json/record_json.h"
 
 /* The text as it is parsed in one process and taken over by another. */
 static int read_over(const char *text, enum end end, struct record *r)

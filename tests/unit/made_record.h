@@ -11,8 +11,9 @@
 
 #include <cmocka.h>
 
-#include "userspace/trace/laws.h"
-#include "userspace/trace/sites.h"
+#include "userspace/judge/causes/causes.h"
+#include "userspace/judge/laws.h"
+#include "userspace/judge/sites.h"
 
 /* The laws that hold the workload's word against the probes', as made_laws lists them. */
 #define WITNESSES "witness sent,witness received,witness gathered,witness zero-copy sends," \
@@ -43,29 +44,29 @@ static inline uint64_t made_bytes(int flow)
 	return MESSAGES * 4093 * (flow + 1);
 }
 
-static inline void made_attach(struct made *m, const char *question)
+static inline void made_attach(struct made *m, const char *metric)
 {
 	struct probe *p = &m->r.probes[m->r.probe_count++];
 
-	*p = (struct probe){ .question = question, .status = PROBE_ATTACHED };
+	*p = (struct probe){ .metric = metric, .status = PROBE_ATTACHED };
 }
 
 /* The hook of that question; the test fails if there is none. */
-static inline struct probe *made_probe(struct made *m, const char *question)
+static inline struct probe *made_probe(struct made *m, const char *metric)
 {
 	for (int i = 0; i < m->r.probe_count; i++)
-		if (!strcmp(m->r.probes[i].question, question))
+		if (!strcmp(m->r.probes[i].metric, metric))
 			return &m->r.probes[i];
-	fail_msg("no hook answers %s", question);
+	fail_msg("no hook answers %s", metric);
 	return NULL;
 }
 
-static inline void made_detach(struct made *m, const char *question)
+static inline void made_detach(struct made *m, const char *metric)
 {
-	struct probe *p = made_probe(m, question);
+	struct probe *p = made_probe(m, metric);
 
 	p->status = PROBE_REFUSED;
-	snprintf(p->why, WHY_BYTES, "refused: %s", question);
+	snprintf(p->why, WHY_BYTES, "refused: %s", metric);
 }
 
 static inline void made_flow(struct made *m, int flow)
@@ -110,7 +111,7 @@ static inline struct copy_stack *made_stack(struct made *m, enum site site, cons
 /* A3 with everything known, as trampolines know it. */
 static inline void made_init(struct made *m)
 {
-	static const char *const questions[] = { "accepted", "tx_reference", "tx_splice",
+	static const char *const metrics[] = { "accepted", "tx_reference", "tx_splice",
 		"late_copy", "completions", "reshape", "returned", "rx_copy", "rx_map",
 		"rx_splice", "tx_copy", "user_gather", "clean", "drops",
 		"taps", "refusals", "optmem" };
@@ -120,8 +121,8 @@ static inline void made_init(struct made *m)
 	strcpy(m->r.path.kind, "veth");
 	m->r.path.scatter_gather = true;
 	m->r.backend = BACKEND_TRAMPOLINE;
-	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
-		made_attach(m, questions[i]);
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
+		made_attach(m, metrics[i]);
 	for (int flow = 0; flow < FLOWS; flow++)
 		made_flow(m, flow);
 	m->r.ledger.sockets = m->sockets;

@@ -4,7 +4,8 @@
 
 #include <signal.h>
 
-#include "userspace/trace/outcome.h"
+#include "userspace/judge/outcome.h"
+#include "userspace/judge/verdict.h"
 
 /* What waitpid gives. */
 static int exited(int status) { return status << 8; }
@@ -109,7 +110,7 @@ static void a_failed_run_that_was_blind_too_has_failed(void **state)
 	struct made m;
 
 	made_init(&m);
-	made_probe(&m, "tx_copy")->unseen = 3;
+	made_probe(&m, "tx_copy")->missed_hits = 3;
 	judge(&m, exited(0), killed(SIGKILL));
 	says(&m, RUN_FAILED, "the client was killed by signal 9 (SIGKILL)");
 }
@@ -119,7 +120,7 @@ static void packets_kept_from_the_probes_make_it_blind(void **state)
 	struct made m;
 
 	made_init(&m);
-	made_probe(&m, "tx_copy")->unseen = 3;
+	made_probe(&m, "tx_copy")->missed_hits = 3;
 	judge(&m, exited(0), exited(0));
 	says(&m, RUN_BLIND, "the kernel kept 3 packets from the probes");
 	assert_true(outcome_is_sound(&m.r));

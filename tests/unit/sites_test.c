@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about sites and the verdict: how each number is known, and what is said of the run. */
 #include "tests/unit/made_record.h"
+#include "userspace/judge/causes/causes.h"
+#include "userspace/judge/verdict.h"
 
 static const char *said(struct made *m)
 {
@@ -102,7 +104,7 @@ static void packets_that_were_not_seen_leave_the_calls_to_tell(void **state)
 	struct made m;
 
 	made_by_tracepoints(&m);
-	made_probe(&m, "tx_copy")->unseen = 2;
+	made_probe(&m, "tx_copy")->missed_hits = 2;
 	made_tx(&m, 0)->count[COUNT_wire_referenced_bytes] -= 1448;
 	derive_and_judge(&m);
 	assert_int_equal(made_tx(&m, 0)->site[SITE_tx_reference].bytes, made_bytes(0));

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/trace/supervise.h"
+#include "userspace/run/supervise.h"
 
 enum { WAIT_MS = 10000, STATUS = 3 };
 

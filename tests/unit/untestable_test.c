@@ -4,7 +4,7 @@
 
 /* What a hook that is not attached leaves untestable, exactly. */
 static const struct {
-	const char *question, *laws;
+	const char *metric, *laws;
 } untestable[] = {
 	{ "accepted", "send,reference,end to end,completion,pin,refusal,causes of late_copy,"
 		      "causes of reshape,witness sent,witness zero-copy sends,witness completions," },
@@ -25,7 +25,7 @@ static void a_law_without_its_hook_is_not_testable_and_says_why(void **state)
 		struct made m;
 
 		made_init(&m);
-		made_detach(&m, untestable[i].question);
+		made_detach(&m, untestable[i].metric);
 		made_judge(&m);
 		assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), untestable[i].laws);
 		assert_int_equal(laws_broken(&m.r), 0);
@@ -59,7 +59,7 @@ static void packets_kept_from_the_probes_leave_their_laws_untested(void **state)
 	struct made m;
 
 	made_init(&m);
-	made_probe(&m, "tx_copy")->unseen = 1;
+	made_probe(&m, "tx_copy")->missed_hits = 1;
 	made_judge(&m);
 	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "send,reference,probes,");
 	assert_int_equal(laws_broken(&m.r), 0);

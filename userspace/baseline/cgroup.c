@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "userspace/common/global_tgid.h"
+#include "userspace/common/system/global_tgid.h"
 
 #define V1 "/sys/fs/cgroup/memory"
 #define V2 "/sys/fs/cgroup"

@@ -16,7 +16,7 @@
 #include "userspace/baseline/clock.h"
 #include "userspace/baseline/limits.h"
 #include "userspace/baseline/settings.h"
-#include "userspace/trace/machine.h"
+#include "userspace/common/system/machine.h"
 
 enum { CACHE_MIB = 256, QUICK_CACHE_MIB = 32 };
 

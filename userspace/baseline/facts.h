@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "userspace/trace/record.h"
+#include "userspace/record/record.h"
 
 enum { WARNINGS_MAX = 24, WARNING_BYTES = 240 };
 

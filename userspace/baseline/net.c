@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "userspace/baseline/spoil.h"
-#include "userspace/common/helper.h"
+#include "userspace/common/system/helper.h"
 #include "userspace/path/path.h"
 
 /* The same name on both sides, so that one filter counts the packets of both. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "userspace/baseline/net.h"
-#include "userspace/common/confine.h"
+#include "userspace/common/confine/confine.h"
 
 enum { PACKETS = 16384, PACKET_BYTES = 2048 };
 

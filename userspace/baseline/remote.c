@@ -18,7 +18,7 @@
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/files.h"
 #include "userspace/baseline/net.h"
-#include "userspace/common/helper.h"
+#include "userspace/common/system/helper.h"
 
 #define MOUNT_POINT "/mnt"
 

@@ -6,7 +6,7 @@
 
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/suite.h"
-#include "userspace/trace/text.h"
+#include "userspace/common/text.h"
 
 /* Four digits that count, without an exponent. */
 static const char *figure(double value, char text[16])

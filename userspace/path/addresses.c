@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Addresses of a run: as wished for, or made from its number so that no two runs look alike. */
+/* Addresses of a run: as requested for, or made from its number so that no two runs look alike. */
 #include <stdio.h>
 
-#include "userspace/common/global_tgid.h"
+#include "userspace/common/system/global_tgid.h"
 #include "userspace/path/parts.h"
 
 enum { BITS_IPV4 = 30, BITS_IPV6 = 64 };
@@ -29,20 +29,20 @@ static void ipv6_of_run(int link, enum end end, char *text)
 	snprintf(text, ADDRESS_BYTES, "fdc5:%x:%x:%x::%x", run >> 16, run & 0xffff, link, 1 + end);
 }
 
-void path_address(const struct path_wish *wish, int link, enum end end, struct path_port *port,
+void path_address(const struct path_request *request, int link, enum end end, struct path_port *port,
 		  char *plain)
 {
-	bool wished = *wish->address[END_SENDER];
+	bool requested = *request->address[END_SENDER];
 	char address[ADDRESS_BYTES];
 
-	if (wished)
-		snprintf(address, sizeof(address), "%s", wish->address[end]);
-	else if (wish->ipv6)
+	if (requested)
+		snprintf(address, sizeof(address), "%s", request->address[end]);
+	else if (request->ipv6)
 		ipv6_of_run(link, end, address);
 	else
 		ipv4_of_run(link, end, address);
 	snprintf(port->address, sizeof(port->address), "%s/%d", address,
-		 wished ? wish->prefix_bits : wish->ipv6 ? BITS_IPV6 : BITS_IPV4);
+		 requested ? request->prefix_bits : request->ipv6 ? BITS_IPV6 : BITS_IPV4);
 	if (plain)
 		snprintf(plain, ADDRESS_BYTES, "%s", address);
 }

@@ -6,11 +6,11 @@
 #include "userspace/path/path.h"
 
 /* Each file of this folder that arranges a path. */
-int path_lo(struct path *path, const struct path_wish *wish);
-int path_veth(struct path *path, const struct path_wish *wish);
-int path_nic(struct path *path, const struct path_wish *wish);
-int path_forward(struct path *path, const struct path_wish *wish);
-int path_peer(struct path *path, const struct path_wish *wish);
+int path_lo(struct path *path, const struct path_request *request);
+int path_veth(struct path *path, const struct path_request *request);
+int path_nic(struct path *path, const struct path_request *request);
+int path_forward(struct path *path, const struct path_request *request);
+int path_peer(struct path *path, const struct path_request *request);
 
 /* Notes an interface of the path: @sends if payload leaves by it. */
 void path_add_device(struct path *path, int ns, const char *name, bool sends);
@@ -22,34 +22,34 @@ struct path_port {
 };
 
 /*
- * The address of @end on hop @link of this run, wished for or made from the run's number, with
+ * The address of @end on hop @link of this run, requested for or made from the run's number, with
  * bits into @port and without into @plain, if any.
  */
 enum { LINK_SENDER, LINK_RECEIVER };
-void path_address(const struct path_wish *wish, int link, enum end end, struct path_port *port,
+void path_address(const struct path_request *request, int link, enum end end, struct path_port *port,
 		  char *plain);
 
 /* Runs @first, which may name the descriptor @named (-1: none), and sets the port up in the current
  * namespace. */
 int path_set_up(const struct path_port *port, const char *first, int named);
 
-/* The two NICs that the wish names, or in a guest those that are there: 0 or as path_check. */
-int nics_check(const struct path_wish *wish);
-int nics_choose(const struct path_wish *wish, char name[END_COUNT][IFNAMSIZ]);
+/* The two NICs that the request names, or in a guest those that are there: 0 or as path_check. */
+int nics_check(const struct path_request *request);
+int nics_choose(const struct path_request *request, char name[END_COUNT][IFNAMSIZ]);
 
 /* Moves both NICs from here into two namespaces. */
-int nics_lend(char name[END_COUNT][IFNAMSIZ], const int ns[END_COUNT]);
+int nics_move(char name[END_COUNT][IFNAMSIZ], const int ns[END_COUNT]);
 
 /*
  * To be called before the first namespace is made, of which the guard must hold none; its end waits
  * until the NICs are back, which takes the kernel a moment after the last process.
  */
-int guard_start(struct path *path, char name[END_COUNT][IFNAMSIZ]);
-void guard_end(struct path *path);
+int nic_restore_start(struct path *path, char name[END_COUNT][IFNAMSIZ]);
+void nic_restore_end(struct path *path);
 
 /* ethtool(8)'s view of a device of the current namespace. */
 bool device_on_bus(const char *name);
-void device_read(const char *name, struct path_facts *facts);
+void device_read(const char *name, struct path_info *info);
 int device_switch_off(const char *name, bool sg, bool tso);
 int device_mtu(const char *name);
 int device_set_mtu(const char *name, int mtu);
@@ -64,9 +64,9 @@ struct device_state {
 int device_save(const char *name, struct device_state *state);
 void device_restore(const char *name, const struct device_state *state);
 
-/* What was wished for beside the path itself: tried in a namespace of its own, then applied, which
+/* What was requested for beside the path itself: tried in a namespace of its own, then applied, which
  * gives -ECANCELED if a device refused and the user was told. */
-int switches_check(const struct path_wish *wish);
-int switches_apply(struct path *path, const struct path_wish *wish, struct path_facts *facts);
+int switches_check(const struct path_request *request);
+int switches_apply(struct path *path, const struct path_request *request, struct path_info *info);
 
 #endif

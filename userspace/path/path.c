@@ -12,8 +12,8 @@
 
 static const struct {
 	const char *kind;
-	int (*check)(const struct path_wish *wish);
-	int (*arrange)(struct path *path, const struct path_wish *wish);
+	int (*check)(const struct path_request *request);
+	int (*arrange)(struct path *path, const struct path_request *request);
 } kinds[] = {
 	{ "lo", NULL, path_lo },
 	{ "veth", NULL, path_veth },
@@ -37,36 +37,36 @@ bool path_known(const char *kind)
 	return kind_of(kind) >= 0;
 }
 
-bool path_captures(const struct path_wish *wish)
+bool path_packet_taps(const struct path_request *request)
 {
-	return wish->tap[TAP_TX] || wish->tap[TAP_RX] || wish->tap[TAP_OTHER];
+	return request->tap[TAP_TX] || request->tap[TAP_RX] || request->tap[TAP_OTHER];
 }
 
-int path_check(const struct path_wish *wish)
+int path_check(const struct path_request *request)
 {
-	int kind = kind_of(wish->kind);
-	int err = kinds[kind].check ? kinds[kind].check(wish) : 0;
+	int kind = kind_of(request->kind);
+	int err = kinds[kind].check ? kinds[kind].check(request) : 0;
 
-	return err ? err : switches_check(wish);
+	return err ? err : switches_check(request);
 }
 
-int path_arrange(struct path *path, const struct path_wish *wish, struct path_facts *facts)
+int path_arrange(struct path *path, const struct path_request *request, struct path_info *info)
 {
 	int err;
 
 	*path = (struct path)PATH_NONE;
-	path->port = wish->port;
+	path->port = request->port;
 	path->home_ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (path->home_ns < 0)
 		return -errno;
-	snprintf(facts->kind, sizeof(facts->kind), "%s", wish->kind);
-	err = kinds[kind_of(wish->kind)].arrange(path, wish);
+	snprintf(info->kind, sizeof(info->kind), "%s", request->kind);
+	err = kinds[kind_of(request->kind)].arrange(path, request);
 	if (!err)
-		err = switches_apply(path, wish, facts);
+		err = switches_apply(path, request, info);
 	if (path_leave(path))
 		err = -errno;
 	if (err && err != -ECANCELED)
-		fprintf(stderr, "trace_run: cannot arrange path %s: %s\n", facts->kind,
+		fprintf(stderr, "trace_run: cannot arrange path %s: %s\n", info->kind,
 			err == -ENOSPC ? "no more network namespaces are allowed: raise "
 					 "user.max_net_namespaces with sysctl(8)" : strerror(-err));
 	return err;
@@ -81,5 +81,5 @@ void path_dissolve(struct path *path)
 		close(path->ns[END_RECEIVER]);
 	close(path->ns[END_SENDER]);
 	close(path->router_ns);
-	guard_end(path);
+	nic_restore_end(path);
 }

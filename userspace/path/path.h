@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "userspace/path/facts.h"
+#include "userspace/path/path_info.h"
 
 /* What a partner may ask of a host that listens. */
 struct path_limits {
@@ -37,7 +37,7 @@ struct path_partner {
 };
 
 /* What the user asked for; empty or 0 where the run makes its own. */
-struct path_wish {
+struct path_request {
 	const char *kind;
 	char address[END_COUNT][ADDRESS_BYTES];
 	int prefix_bits;
@@ -71,8 +71,8 @@ struct path {
 	struct path_device device[PATH_DEVICES];	/* the sender's first */
 	int device_count;
 	int tap[TAP_COUNT];		/* capturing sockets, else -1 */
-	pid_t guard_pid;		/* gives borrowed NICs back; 0: none was borrowed */
-	int guard_pipe;
+	pid_t nic_restore_pid;		/* gives borrowed NICs back; 0: none was borrowed */
+	int nic_restore_pipe;
 	char address[ADDRESS_BYTES];	/* the sender listens here */
 	char from[ADDRESS_BYTES];	/* and accepts no one who comes from elsewhere; "": anyone */
 	int port;
@@ -85,19 +85,19 @@ struct path {
 bool path_known(const char *kind);
 
 /* True if packets are to be captured somewhere. */
-bool path_captures(const struct path_wish *wish);
+bool path_packet_taps(const struct path_request *request);
 
 /*
- * Finds out whether the wish can be granted here, before anything is touched: 0, -EINVAL for a
- * wish that makes no sense, another -errno for a system that refuses; one line printed.
+ * Finds out whether the request can be granted here, before anything is touched: 0, -EINVAL for a
+ * request that makes no sense, another -errno for a system that refuses; one line printed.
  */
-int path_check(const struct path_wish *wish);
+int path_check(const struct path_request *request);
 
 /*
- * Makes namespaces, devices and addresses as wished and fills in the facts. Returns 0, or -errno
+ * Makes namespaces, devices and addresses as requested and fills in the facts. Returns 0, or -errno
  * with one line printed.
  */
-int path_arrange(struct path *path, const struct path_wish *wish, struct path_facts *facts);
+int path_arrange(struct path *path, const struct path_request *request, struct path_info *info);
 
 /* Moves the calling (single-threaded) process into the namespace of one end, or home again. */
 int path_enter(const struct path *path, enum end end);

@@ -10,13 +10,13 @@
 
 #include "userspace/path/path.h"
 
-struct question {
+struct metric {
 	struct nlmsghdr header;
 	struct rtmsg route;
 	char attributes[64];
 };
 
-static void add_attribute(struct question *q, int type, const void *value, size_t size)
+static void add_attribute(struct metric *q, int type, const void *value, size_t size)
 {
 	struct rtattr *a = (void *)q + NLMSG_ALIGN(q->header.nlmsg_len);
 
@@ -26,12 +26,12 @@ static void add_attribute(struct question *q, int type, const void *value, size_
 	q->header.nlmsg_len = NLMSG_ALIGN(q->header.nlmsg_len) + RTA_ALIGN(a->rta_len);
 }
 
-static void ask_for(struct question *q, const struct sockaddr *to)
+static void ask_for(struct metric *q, const struct sockaddr *to)
 {
 	const struct sockaddr_in *v4 = (const void *)to;
 	const struct sockaddr_in6 *v6 = (const void *)to;
 
-	*q = (struct question){
+	*q = (struct metric){
 		.header = { .nlmsg_len = NLMSG_LENGTH(sizeof(q->route)), .nlmsg_type = RTM_GETROUTE,
 			    .nlmsg_flags = NLM_F_REQUEST },
 		.route = { .rtm_family = to->sa_family },
@@ -65,7 +65,7 @@ static int read_answer(const struct nlmsghdr *header, size_t length)
 	return -ENODEV;
 }
 
-static int ask_kernel(const struct question *q)
+static int ask_kernel(const struct metric *q)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	char answer[4096] __attribute__((aligned(NLMSG_ALIGNTO)));
@@ -85,7 +85,7 @@ int path_route_device(const char *address, char device[IFNAMSIZ])
 {
 	struct addrinfo numeric = { .ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *found;
-	struct question q;
+	struct metric q;
 	int index;
 
 	if (getaddrinfo(address, NULL, &numeric, &found))

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_ALONE_H
 #define COPYSCOPE_ALONE_H
 
-#include "userspace/trace/record.h"
+#include "userspace/record/record.h"
 
 /* Takes from @r, whose sites are filled in, what needs both hosts, because of @why. */
 void half_alone(struct record *r, enum end here, const char *why);

@@ -11,13 +11,13 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/peer/alone.h"
-#include "userspace/peer/doorman.h"
-#include "userspace/peer/frame.h"
-#include "userspace/peer/half_json.h"
-#include "userspace/peer/join.h"
-#include "userspace/peer/key.h"
-#include "userspace/peer/limits.h"
-#include "userspace/trace/ending.h"
+#include "userspace/peer/channel/frame.h"
+#include "userspace/peer/channel/key.h"
+#include "userspace/peer/channel/limits.h"
+#include "userspace/peer/half/join.h"
+#include "userspace/peer/half/peer_json.h"
+#include "userspace/peer/meet/unpriv_accept.h"
+#include "userspace/run/ends/ending.h"
 
 /* An emulated guest takes seconds to attach its probes, and to pack its half. */
 enum { BARRIER_MS = 120000, WORD_MS = 5000, HEAR_MS = 1000, DONE_MS = 60000, HALF_MS = 60000 };
@@ -26,13 +26,13 @@ enum { GRACE_MS = 15000, LAST_GRACE_MS = 3000, OVERRUN_MS = 2000 };
 
 int peer_meet(struct peer *p, struct options *o, const char *kernel)
 {
-	struct path_wish *wish = &o->wish;
-	struct path_partner *partner = &wish->partner;
-	struct offer offer = { .plan = o->plan, .port = wish->port, .no_probes = o->no_probes,
+	struct path_request *request = &o->request;
+	struct path_partner *partner = &request->partner;
+	struct run_request offer = { .plan = o->plan, .port = request->port, .no_probes = o->no_probes,
 			       .connector = partner->here };
 	char name[NAME_OF_ADDRESS_BYTES];
 	struct key key;
-	struct meeting meeting = { .partner = partner, .key = &key, .kernel = kernel,
+	struct handshake meeting = { .partner = partner, .key = &key, .kernel = kernel,
 				   .quiet = o->quiet };
 	int err;
 
@@ -47,7 +47,7 @@ int peer_meet(struct peer *p, struct options *o, const char *kernel)
 	if (err)
 		return err;
 	limits_memory(&partner->limits);
-	p->fd = doorman_run(&meeting, &offer, &p->session);
+	p->fd = unpriv_accept_run(&meeting, &offer, &p->session);
 	p->authenticated = key.bytes > 0;
 	key_forget(&key);
 	if (p->fd < 0)
@@ -57,12 +57,12 @@ int peer_meet(struct peer *p, struct options *o, const char *kernel)
 	if (partner->listen) {
 		o->plan = offer.plan;
 		o->no_probes = offer.no_probes;
-		wish->port = offer.port;
+		request->port = offer.port;
 		partner->here = END_COUNT - 1 - offer.connector;
 	}
 	p->here = partner->here;
-	meeting_address(p->fd, false, wish->address[p->here], name);
-	meeting_address(p->fd, true, wish->address[END_COUNT - 1 - p->here], p->name);
+	handshake_address(p->fd, false, request->address[p->here], name);
+	handshake_address(p->fd, true, request->address[END_COUNT - 1 - p->here], p->name);
 	return 0;
 }
 

@@ -8,9 +8,9 @@
 #ifndef COPYSCOPE_PEER_H
 #define COPYSCOPE_PEER_H
 
-#include "userspace/peer/meeting.h"
-#include "userspace/trace/launch.h"
-#include "userspace/trace/options.h"
+#include "userspace/peer/meet/handshake.h"
+#include "userspace/run/ends/launch.h"
+#include "userspace/run/options/options.h"
 
 struct peer {
 	bool met;

@@ -3,14 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "clock.h"
-#include "endpoint.h"
-#include "fail.h"
-#include "readers.h"
-#include "run.h"
-#include "stop.h"
-#include "transfer.h"
-#include "watch.h"
+#include "userspace/workload/common/clock.h"
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/stop.h"
+#include "userspace/workload/readers.h"
+#include "userspace/workload/run.h"
+#include "userspace/workload/stream/endpoint.h"
+#include "userspace/workload/stream/transfer.h"
+#include "userspace/workload/watch.h"
 
 static enum outcome read_stream(struct worker *worker, struct receiver *receiver)
 {
@@ -98,7 +98,7 @@ static void *work(void *data)
 static void connection_limit(struct connection *connection, const struct settings *settings,
 			     unsigned int index)
 {
-	/* In stream the server decides when to stop; a deadline here is a person's wish. */
+	/* In stream the server decides when to stop; a deadline here is a person's request. */
 	if (settings->pattern == PATTERN_RR && settings->messages)
 		connection->message_limit = settings_share(settings->messages, index,
 							   settings->threads);

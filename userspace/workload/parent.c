@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fail.h"
-#include "run.h"
-#include "stop.h"
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/stop.h"
+#include "userspace/workload/run.h"
 
 static void parent_tell(int fd, unsigned int port)
 {

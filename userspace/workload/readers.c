@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "fail.h"
-#include "readers.h"
-#include "transfer.h"
+#include "userspace/workload/common/clock.h"
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/readers.h"
+#include "userspace/workload/stream/transfer.h"
 
 #define CACHE_LINE_BYTES 64
 

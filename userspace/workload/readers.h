@@ -3,7 +3,7 @@
 #ifndef WORKLOAD_READERS_H
 #define WORKLOAD_READERS_H
 
-#include "run.h"
+#include "userspace/workload/run.h"
 
 #define READERS_BUFFER_BYTES (64 << 10)
 

@@ -7,10 +7,10 @@
 
 #include <jansson.h>
 
-#include "clock.h"
-#include "fail.h"
-#include "run.h"
-#include "stop.h"
+#include "userspace/workload/common/clock.h"
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/stop.h"
+#include "userspace/workload/run.h"
 
 struct summary {
 	struct totals totals;

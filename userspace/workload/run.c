@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "fail.h"
-#include "run.h"
-#include "watch.h"
+#include "userspace/workload/common/clock.h"
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/run.h"
+#include "userspace/workload/watch.h"
 
 struct worker *run_add(struct run *run, struct connection *connection)
 {

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "settings.h"
+#include "userspace/workload/settings.h"
 
 /* A connection and the thread that owns it until @done. */
 struct worker {

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "endpoint.h"
-#include "fail.h"
-#include "run.h"
-#include "sender.h"
-#include "stop.h"
-#include "watch.h"
+#include "userspace/workload/common/clock.h"
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/stop.h"
+#include "userspace/workload/run.h"
+#include "userspace/workload/send/sender.h"
+#include "userspace/workload/stream/endpoint.h"
+#include "userspace/workload/watch.h"
 
 #define QUIET_NS (5 * NS_PER_S)
 

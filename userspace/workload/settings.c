@@ -9,11 +9,11 @@
 
 #include "userspace/common/foreign.h"
 
-#include "clock.h"
-#include "endpoint.h"
-#include "fail.h"
-#include "numbers.h"
-#include "settings.h"
+#include "userspace/workload/common/clock.h"
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/numbers.h"
+#include "userspace/workload/settings.h"
+#include "userspace/workload/stream/endpoint.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1"
 #define DEFAULT_PORT 9000

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "receiver.h"
-#include "variant.h"
+#include "userspace/workload/receive/receiver.h"
+#include "userspace/workload/send/variant.h"
 
 #define BYTES_MIN 8
 #define BYTES_MAX (64ull << 20)

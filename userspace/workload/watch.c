@@ -3,10 +3,10 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 
-#include "clock.h"
-#include "fail.h"
-#include "stop.h"
-#include "watch.h"
+#include "userspace/workload/common/clock.h"
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/stop.h"
+#include "userspace/workload/watch.h"
 
 /* The threads go on counting while we look: a number that is a moment old shows progress as well. */
 static uint64_t unacknowledged_bytes(const struct connection *connection)

@@ -3,7 +3,7 @@
 #ifndef WORKLOAD_WATCH_H
 #define WORKLOAD_WATCH_H
 
-#include "run.h"
+#include "userspace/workload/run.h"
 
 /* Without a parent's --patience nothing here ever ends a run. */
 struct watch {

@@ -8,12 +8,12 @@ from copyscope.figures.copies import NOTHING, Amount, amounts
 from copyscope.records import Record
 
 USER, STAGING, SENDER, DEVICE, RECEIVER, BUFFER = range(6)
-# Where the kernel copies late, by cause (userspace/trace/causes_known.c): below TCP before the
+# Where the kernel copies late, by cause (userspace/judge/causes/causes_known.c): below TCP before the
 # device has the packet, or where it is handed to the receiver. Unknown causes are drawn at the
 # sender.
 LATE_ON_ARRIVAL = {"local delivery", "local delivery or packet tap", "forwarding hop",
                    "packet tap on rx", "tun"}
-# Who does the work, as the table of sites in bpf/sites.h says it.
+# Who does the work, as the table of sites in bpf/include/sites.h says it.
 PAID = {"user_gather": "sender, user space", "tx_copy": "sender, system call",
         "tx_reference": "sender, system call", "tx_splice": "sender, system call",
         "late_copy": "softirq, often", "rx_copy": "receiver, system call",

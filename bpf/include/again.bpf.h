@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which bytes of a packet leave the socket for the first time, and which have left before?
+ *
+ * Told by sequence numbers, packet by packet, and not by what TCP calls a retransmission: a packet
+ * that a queue refuses stays with TCP and is sent again as new, and a retransmission may fail
+ * before or after it has reached a queue.
+ *
+ * Packets need not pass in order the first time: those that wait for a neighbour's address are
+ * overtaken, and some of them are dropped before they get here. What lies between is kept as a hole
+ * and is new when it comes. Nothing here is locked: the socket lock keeps TCP's own packets apart,
+ * and only one that waited for a neighbour may meet another. A hole that finds no room, or is lost
+ * so, leaves bytes counted as sent again that were not: then the send law is broken.
+ */
+#ifndef COPYSCOPE_AGAIN_BPF_H
+#define COPYSCOPE_AGAIN_BPF_H
+
+#include "bpf/include/gate.bpf.h"
+
+#define TCP_SEQ_OFFSET 4
+#define TCP_FLAGS_OFFSET 13
+#define TCP_FLAG_SYN_BIT 0x02
+#define HOLES 16
+
+/* Sequence numbers, compared by their distance, which survives the wrap. */
+struct stretch {
+	u32 from, to;
+};
+
+struct departed {
+	u32 mark;	/* after the highest byte that left */
+	u32 holes;
+	struct stretch hole[HOLES];	/* below the mark and not left yet; empty: from == to */
+};
+
+/* cookie -> what has left that socket */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, u64);
+	__type(value, struct departed);
+} departures SEC(".maps") __weak;
+
+static __always_inline bool seq_after(u32 a, u32 b)
+{
+	return (int)(a - b) > 0;
+}
+
+/* The sequence number of the first byte of payload: a SYN takes one of its own. */
+static __always_inline u32 payload_seq(const struct sk_buff *skb, bool *syn)
+{
+	const unsigned char *tcp = skb->head + skb->transport_header;
+	__be32 seq = 0;
+	u8 flags = 0;
+
+	bpf_probe_read_kernel(&seq, sizeof(seq), tcp + TCP_SEQ_OFFSET);
+	bpf_probe_read_kernel(&flags, sizeof(flags), tcp + TCP_FLAGS_OFFSET);
+	*syn = flags & TCP_FLAG_SYN_BIT;
+	return bpf_ntohl(seq) + *syn;
+}
+
+/* Before its first payload a socket has had nothing acknowledged but its SYN. */
+static __always_inline struct departed *departed_of(const struct sock *sk, u64 cookie, u32 seq,
+						    bool syn)
+{
+	struct departed fresh = {}, *found = bpf_map_lookup_elem(&departures, &cookie);
+	const struct tcp_sock *tp = (const void *)sk;
+
+	if (found || !sk)
+		return found;
+	fresh.mark = syn ? seq : BPF_CORE_READ(tp, snd_una);
+	if (bpf_map_update_elem(&departures, &cookie, &fresh, BPF_ANY))
+		note_lost_update();
+	return bpf_map_lookup_elem(&departures, &cookie);
+}
+
+static __always_inline void hole_keep(struct departed *d, u32 from, u32 to)
+{
+	for (int i = 0; i < HOLES; i++) {
+		if (d->hole[i].from != d->hole[i].to)
+			continue;
+		d->hole[i].from = from;
+		d->hole[i].to = to;
+		d->holes++;
+		return;
+	}
+}
+
+/* Takes [from, to) out of a hole and returns the bytes taken. What remains behind them of a hole
+ * that they split goes to @rest. */
+static __always_inline u32 hole_fill(struct departed *d, struct stretch *hole, u32 from, u32 to,
+				     struct stretch *rest)
+{
+	u32 first = hole->from, end = hole->to;
+	u32 low = seq_after(from, first) ? from : first;
+	u32 high = seq_after(end, to) ? to : end;
+
+	if (first == end || !seq_after(high, low))
+		return 0;
+	if (low == first) {
+		hole->from = high;
+	} else {
+		hole->to = low;
+		rest->from = high;
+		rest->to = end;
+	}
+	if (hole->from == hole->to)
+		d->holes--;
+	return high - low;
+}
+
+/* The bytes of [from, to) that have not left before; now they have. */
+static __always_inline u32 first_departure(struct departed *d, u32 from, u32 to)
+{
+	struct stretch rest = {};
+	u32 mark = d->mark, bytes = 0;
+
+	if (from == to)
+		return 0;
+	if (fault_inject == FAULT_FORGET_DEPARTURES)
+		return to - from;
+	if (d->holes && seq_after(mark, from))
+		for (int i = 0; i < HOLES; i++)
+			bytes += hole_fill(d, &d->hole[i], from, to, &rest);
+	if (seq_after(to, mark)) {
+		bytes += to - (seq_after(from, mark) ? from : mark);
+		d->mark = to;
+	}
+	if (seq_after(from, mark)) {
+		rest.from = mark;
+		rest.to = from;
+	}
+	if (rest.from != rest.to)
+		hole_keep(d, rest.from, rest.to);
+	return bytes;
+}
+
+#endif

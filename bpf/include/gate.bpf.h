@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Is the window open, and is this one ours: the gate, the books and who owns a packet.
+ *
+ * Every map and global is weak, so that each question's object may include this header and
+ * the linker keeps one of each. Sums are atomic adds on per-CPU values: a plain += can lose a
+ * count where a probe is preempted by another one on the same CPU.
+ */
+#ifndef COPYSCOPE_GATE_BPF_H
+#define COPYSCOPE_GATE_BPF_H
+
+#include "vmlinux/vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "bpf/include/compat.bpf.h"
+#include "bpf/include/sites.h"
+
+#define AF_INET6_FAMILY 10
+#define MSG_ZEROCOPY_FLAG 0x4000000
+#define NO_SUCH_HEADER 0xffff
+
+/* Set before load */
+const volatile __u32 sender_tgid __weak = 0;
+const volatile __u32 receiver_tgid __weak = 0;
+const volatile __u32 home_netns[2] __weak = {}; /* inode numbers of both ends' namespaces */
+const volatile __u32 fault_inject __weak = FAULT_NONE;
+
+/* One store opens the window after every probe is attached, one closes it. */
+volatile __u32 gate_open __weak = 0;
+struct gauges gauges __weak = {};
+struct seen seen[SEEN_CPUS] __attribute__((aligned(64))) __weak = {};
+
+/* cookie -> books. An entry exists if and only if the socket belongs to this run. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 64);
+	__type(key, u64);
+	__type(value, struct books);
+} books SEC(".maps") __weak;
+
+/* flow as it arrives -> cookie of the socket that receives it */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, struct flow);
+	__type(value, u64);
+} flows SEC(".maps") __weak;
+
+/* ubuf_info -> its owner. The only way to charge softirq work: skb->sk is NULL on lo and the
+ * receiver's on veth from 6.18 on, and the current task is whoever was interrupted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u64);
+	__type(value, struct pin);
+} pins SEC(".maps") __weak;
+
+static __always_inline bool window_open(void)
+{
+	return gate_open;
+}
+
+static __always_inline struct seen *this_cpu(void)
+{
+	return &seen[bpf_get_smp_processor_id() & (SEEN_CPUS - 1)];
+}
+
+static __always_inline void note_seen(enum seen_hook hook)
+{
+	__sync_fetch_and_add(&this_cpu()->tp_hits[hook], 1);
+}
+
+static __always_inline bool task_is_ours(void)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return tgid == sender_tgid || tgid == receiver_tgid;
+}
+
+static __always_inline void note_lost_update(void)
+{
+	__sync_fetch_and_add(&gauges.lost_updates, 1);
+}
+
+static __always_inline void add(unsigned long long *sum, u64 n)
+{
+	__sync_fetch_and_add(sum, n);
+}
+
+/* Notes @value for the running task. Most calls find their entry: a write in place costs a third
+ * of an update. */
+static __always_inline void task_note(void *map, u64 value)
+{
+	u64 task = bpf_get_current_pid_tgid();
+	u64 *noted = bpf_map_lookup_elem(map, &task);
+
+	if (noted)
+		*noted = value;
+	else if (bpf_map_update_elem(map, &task, &value, BPF_ANY))
+		note_lost_update();
+}
+
+static __always_inline u64 *task_noted(void *map)
+{
+	u64 task = bpf_get_current_pid_tgid();
+
+	return bpf_map_lookup_elem(map, &task);
+}
+
+static __always_inline struct books *books_find(u64 cookie)
+{
+	return cookie ? bpf_map_lookup_elem(&books, &cookie) : NULL;
+}
+
+static __always_inline void flow_of_sock(const struct sock *sk, struct flow *flow)
+{
+	if (sk->__sk_common.skc_family == AF_INET6_FAMILY) {
+		BPF_CORE_READ_INTO(&flow->saddr, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr32);
+		BPF_CORE_READ_INTO(&flow->daddr, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32);
+	} else {
+		flow->saddr[2] = flow->daddr[2] = bpf_htonl(0xffff);
+		flow->saddr[3] = sk->__sk_common.skc_daddr;
+		flow->daddr[3] = sk->__sk_common.skc_rcv_saddr;
+	}
+	flow->sport = sk->__sk_common.skc_dport;
+	flow->dport = bpf_htons(sk->__sk_common.skc_num);
+}
+
+static __always_inline struct books *books_create(u64 cookie)
+{
+	static const struct books empty;
+	struct books *found = books_find(cookie);
+
+	if (found || !cookie)
+		return found;
+	bpf_map_update_elem(&books, &cookie, &empty, BPF_NOEXIST);
+	found = books_find(cookie);
+	if (!found)
+		note_lost_update();
+	return found;
+}
+
+/* Opens the books of a socket that one of our tasks uses; @cookie as the kernel made it. Without
+ * one what the socket does is lost, and the run must fail. */
+static __always_inline struct books *books_open(const struct sock *sk, u64 cookie)
+{
+	struct books *found = books_create(cookie);
+	struct flow flow = {};
+
+	if (!cookie)
+		note_lost_update();
+	if (!found || found->flow_known)
+		return found;
+	flow_of_sock(sk, &flow);
+	if (bpf_map_update_elem(&flows, &flow, &cookie, BPF_ANY))
+		note_lost_update();
+	found->flow_known = 1;
+	return found;
+}
+
+static __always_inline void count(struct books *b, enum count what, u64 n)
+{
+	if (b)
+		add(&b->count[what], n);
+}
+
+static __always_inline void site_add(struct books *b, enum site site, u64 bytes)
+{
+	if (!b)
+		return;
+	if (fault_inject == FAULT_LOSE_UPDATE && b->site[site].calls == 7) {
+		add(&b->site[site].calls, 1);
+		return;
+	}
+	add(&b->site[site].bytes, bytes);
+	add(&b->site[site].calls, 1);
+}
+
+static __always_inline struct skb_shared_info *shinfo_of(const struct sk_buff *skb)
+{
+	return (void *)(skb->head + skb->end);
+}
+
+/* The notification that this skb's user pages belong to, or 0. Valid only until the pages are
+ * copied or released: read it on entry. */
+static __always_inline u64 uarg_of(const struct sk_buff *skb)
+{
+	struct skb_shared_info *shinfo = shinfo_of(skb);
+
+	return frags_are_users(shinfo) ? (u64)BPF_CORE_READ(shinfo, destructor_arg) : 0;
+}
+
+/* The socket that a notification belongs to. Where nothing noted its pins it is looked for where
+ * the kernel keeps it: in the cb of an skb of the sender's own (net/core/skbuff.c,
+ * msg_zerocopy_alloc). Anything else yields a cookie that nobody owns. */
+static __always_inline u64 cookie_of_uarg(u64 uarg)
+{
+	struct sk_buff *holder = (void *)(uarg - bpf_core_field_offset(struct sk_buff, cb));
+	struct pin *pin = bpf_map_lookup_elem(&pins, &uarg);
+
+	return pin ? pin->cookie : BPF_CORE_READ(holder, sk, __sk_common.skc_cookie.counter);
+}
+
+/* The sender's books if the frags of this skb are user pages of this run, else NULL. */
+static __always_inline struct books *books_of_pages(const struct sk_buff *skb)
+{
+	u64 uarg = uarg_of(skb);
+
+	return uarg ? books_find(cookie_of_uarg(uarg)) : NULL;
+}
+
+/* Bytes from skb->data to the TCP payload: 0 when the headers were pulled or never there. */
+static __always_inline u32 header_bytes(const struct sk_buff *skb)
+{
+	unsigned char *head = skb->head;
+	u16 transport = skb->transport_header;
+	long offset = head + transport - skb->data;
+	u8 doff = 0;
+
+	if (transport == NO_SUCH_HEADER || offset < 0)
+		return 0;
+	bpf_probe_read_kernel(&doff, 1, head + transport + 12);
+	return offset + (doff >> 4) * 4;
+}
+
+/* TCP payload of an skb that carries its headers, as on its way out or in. */
+static __always_inline u32 payload_bytes(const struct sk_buff *skb)
+{
+	u32 len = skb->len, header = header_bytes(skb);
+
+	return len > header ? len - header : 0;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who else is shown an arriving packet, and is its device in a namespace of the run?
+ *
+ * __netif_receive_skb_core has one symbol for several copies: it hands an skb to each capture,
+ * then to IP, and the first of them that must not see user pages has them copied. Captures come
+ * first, so if there is one the copy was for it.
+ */
+#ifndef COPYSCOPE_CAPTURES_BPF_H
+#define COPYSCOPE_CAPTURES_BPF_H
+
+#include "bpf/include/gate.bpf.h"
+
+#define OF_SOME_KERNELS __attribute__((preserve_access_index))
+
+struct net___packet_taps {
+	struct list_head ptype_all;
+} OF_SOME_KERNELS;
+
+struct net_hotdata___packet_taps {
+	struct list_head ptype_all;
+} OF_SOME_KERNELS;
+
+extern const void ptype_all __ksym __weak;
+extern const void net_hotdata __ksym __weak;
+
+static __always_inline bool list_filled(const void *head)
+{
+	const void *next = NULL;
+
+	bpf_probe_read_kernel(&next, sizeof(next), head);
+	return next && next != head;
+}
+
+/* The list of captures that are bound to no device: of the namespace since c353e8983e0d ("net:
+ * introduce per netns packet chains"); before, one for the machine, which moved into
+ * net_hotdata with 0b91fa4bfb1c ("net: move ptype_all into net_hotdata"), 6.9. NULL if hidden. */
+static __always_inline const void *packet_taps_of(const struct net *net)
+{
+	if (bpf_core_field_exists(struct net___packet_taps, ptype_all))
+		return (const void *)net + bpf_core_field_offset(struct net___packet_taps, ptype_all);
+	if (bpf_core_field_exists(struct net_hotdata___packet_taps, ptype_all))
+		return &net_hotdata ? (const void *)&net_hotdata +
+			bpf_core_field_offset(struct net_hotdata___packet_taps, ptype_all) : NULL;
+	return &ptype_all ? &ptype_all : NULL;
+}
+
+/* Valid while skb->dev is a device: in a driver, in the receive path, not in a socket's queue. */
+static __always_inline u32 circumstances_of(const struct sk_buff *skb)
+{
+	const struct net_device *dev = skb->dev;
+	const struct net *net = BPF_CORE_READ(dev, nd_net.net);
+	const void *captures = packet_taps_of(net);
+	u32 inum = BPF_CORE_READ(net, ns.inum), found = 0;
+
+	if (inum != home_netns[0] && inum != home_netns[1])
+		found |= COPIED_ELSEWHERE;
+	if (!captures)
+		found |= COPIED_UNSURE;
+	if (list_filled(&dev->ptype_all) || (captures && list_filled(captures)))
+		found |= COPIED_TAPPED;
+	return found;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a send asked for and what became of it, told the same way by both backends. */
+#ifndef COPYSCOPE_ASKED_BPF_H
+#define COPYSCOPE_ASKED_BPF_H
+
+#include "bpf/include/gate.bpf.h"
+
+#define ENOBUFS_RET -105
+#define NETIF_F_SG_FLAG 1 /* include/linux/netdev_features.h, the first bit */
+
+/* The kernel ignores MSG_ZEROCOPY without SO_ZEROCOPY and says nothing (5cf4a85, "tcp: really
+ * ignore MSG_ZEROCOPY if no SO_ZEROCOPY"). */
+static __always_inline bool zerocopy_enabled(const struct sock *sk)
+{
+	return sk->__sk_common.skc_flags >>
+		       bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
+}
+
+/* A send asks for zero copy on a route without scatter-gather and copies. TCP decides before its
+ * loop, and the route may be another when the call returns: a retransmission that finds no route
+ * leaves the socket without any of its device's features (inet_sk_rebuild_header). */
+static __always_inline bool must_copy(const struct sock *sk, u32 msg_flags)
+{
+	return msg_flags & MSG_ZEROCOPY_FLAG && !(sk->sk_route_caps & NETIF_F_SG_FLAG);
+}
+
+/* One returned send of @ret bytes (or errno) that was called with @msg_flags; @copies: as
+ * must_copy() had it when the call began. */
+static __always_inline void count_send(struct books *b, const struct sock *sk, u32 msg_flags,
+				       bool copies, int ret)
+{
+	bool asked = msg_flags & MSG_ZEROCOPY_FLAG;
+
+	if (asked)
+		count(b, COUNT_zerocopy_asked_sends, 1);
+	if (asked && ret == ENOBUFS_RET)
+		count(b, COUNT_enobufs, 1);
+	if (ret <= 0)
+		return;
+	if (!gauges.first_byte_ns)
+		gauges.first_byte_ns = bpf_ktime_get_ns();
+	count(b, COUNT_send_calls, 1);
+	count(b, COUNT_accepted_bytes, ret);
+	if (!asked)
+		return;
+	if (!zerocopy_enabled(sk)) {
+		count(b, COUNT_unset_sends, 1);
+		count(b, COUNT_unset_bytes, ret);
+		return;
+	}
+	count(b, COUNT_zerocopy_sends, 1);
+	count(b, COUNT_zerocopy_bytes, ret);
+	if (copies) {
+		count(b, COUNT_nosg_sends, 1);
+		count(b, COUNT_nosg_bytes, ret);
+	}
+}
+
+#endif

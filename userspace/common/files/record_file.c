@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Keeps a record under its name only once it is whole, in room that was reserved before. */
+#include "userspace/common/files/record_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio_ext.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "userspace/common/files/tree.h"
+#include "userspace/common/files/trusted_folder.h"
+#include "userspace/common/foreign.h"
+
+/* More than any record of a few hundred sockets; what is not used is given back. */
+enum { RESERVED_BYTES = 1 << 20 };
+
+static char why[FOLDER_WHY_BYTES + 32];
+
+static int refuse(int err, const char *what)
+{
+	snprintf(why, sizeof(why), "%s", what);
+	return err;
+}
+
+/* A device, a pipe or such, of which @st is known. */
+static int open_direct(struct record_file *k, int folder, const struct stat *st, bool link)
+{
+	int fd = openat(folder, k->name, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK |
+					 (link ? 0 : O_NOFOLLOW));
+	int err = fd < 0 ? -errno : 0;
+
+	if (err == -ENXIO && S_ISFIFO(st->st_mode))
+		return refuse(err, "nobody reads that pipe; start its reader first");
+	if (err)
+		return err;
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	k->file = fdopen(fd, "w");
+	if (!k->file)
+		close(fd);
+	return k->file ? 0 : -ENOMEM;
+}
+
+/* A regular file that does not show before it is whole. */
+static int open_nameless(struct record_file *k, int folder)
+{
+	uint64_t number = 0;
+	int fd, err;
+
+	if (faccessat(folder, ".", W_OK, AT_EACCESS))
+		return -errno;
+	fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+		return refuse(-errno, "the file system there has no files without a name");
+	if (fd < 0)
+		return -errno;
+	err = posix_fallocate(fd, 0, RESERVED_BYTES);
+	k->file = err ? NULL : fdopen(fd, "w");
+	if (!k->file) {
+		close(fd);
+		return err ? -err : -ENOMEM;
+	}
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		number = getpid();
+	snprintf(k->aside, sizeof(k->aside), ".copyscope-%016" PRIx64 ".part", number);
+	k->nameless = true;
+	k->folder = folder;
+	return 0;
+}
+
+static int open_in(struct record_file *k, int folder)
+{
+	struct stat st = {};
+	bool link, there = !fstatat(folder, k->name, &st, AT_SYMLINK_NOFOLLOW);
+
+	if (!there && errno != ENOENT)
+		return -errno;
+	link = there && S_ISLNK(st.st_mode);
+	/* What a link leads to may be anybody's, but for such as /dev/stdout into a pipe. */
+	if (link && ((!geteuid() && !trusted_user(st.st_uid)) ||
+		     fstatat(folder, k->name, &st, 0) || S_ISREG(st.st_mode)))
+		return refuse(-ELOOP, "it is a link");
+	if (there && S_ISDIR(st.st_mode))
+		return -EISDIR;
+	/* In a sticky folder: not ours to replace, nor is root to wait for whoever reads a pipe. */
+	if (!geteuid() && (S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && !link)) &&
+	    !trusted_user(st.st_uid)) {
+		snprintf(why, sizeof(why), "it belongs to user %u", st.st_uid);
+		return -EPERM;
+	}
+	return there && !S_ISREG(st.st_mode) ? open_direct(k, folder, &st, link) :
+					       open_nameless(k, folder);
+}
+
+/* Parts the path at its last slash, without a buffer of the same length. */
+static int open_at(struct record_file *k)
+{
+	char *slash = strrchr(k->path, '/'), *name = slash ? slash + 1 : k->path;
+	char kept = slash ? slash[1] : 0;
+	int folder, err;
+
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return -EISDIR;
+	if (strlen(name) > NAME_MAX)
+		return -ENAMETOOLONG;
+	strcpy(k->name, name);
+	if (slash)
+		slash[1] = '\0';
+	folder = trusted_folder_open(slash ? k->path : ".", why);
+	if (slash)
+		slash[1] = kept;
+	if (folder < 0)
+		return folder;
+	err = open_in(k, folder);
+	if (!k->nameless)
+		close(folder);
+	return err;
+}
+
+int record_file_reserve(struct record_file *k, const char *program, const char *asked, const char *name)
+{
+	int err = 0;
+
+	*k = (struct record_file){ .folder = -1 };
+	*why = '\0';
+	if (asked && !strcmp(asked, "-")) {
+		k->file = stdout;
+		return 0;
+	}
+	if (!asked)
+		err = tree_record_path(name, k->path, sizeof(k->path));
+	else if (snprintf(k->path, sizeof(k->path), "%s", asked) >= (int)sizeof(k->path))
+		err = -ENAMETOOLONG;
+	if (!err)
+		err = open_at(k);
+	if (err)
+		fprintf(stderr, "%s: cannot write the record %s: %s; choose another %s\n", program,
+			foreign(asked ? asked : k->path), *why ? why : strerror(-err),
+			asked ? "--json FILE" : "COPYSCOPE_RUNS or --json FILE");
+	return err;
+}
+
+bool record_file_is_stdout(const struct record_file *k)
+{
+	return k->file == stdout;
+}
+
+/* An older record gives way in one step; anything else that came there meanwhile stays. */
+int record_file_name(const struct record_file *k)
+{
+	struct stat st;
+	char from[64];
+	int err;
+
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", fileno(k->file));
+	if (!linkat(AT_FDCWD, from, k->folder, k->name, AT_SYMLINK_FOLLOW))
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	if (fstatat(k->folder, k->name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return -EEXIST;
+	if (linkat(AT_FDCWD, from, k->folder, k->aside, AT_SYMLINK_FOLLOW))
+		return -errno;
+	if (!renameat(k->folder, k->aside, k->folder, k->name))
+		return 0;
+	err = -errno;
+	unlinkat(k->folder, k->aside, 0);
+	return err;
+}
+
+int record_file_finish(struct record_file *k)
+{
+	int err;
+
+	/* A reader that left is told like a disk that is full. */
+	signal(SIGPIPE, SIG_IGN);
+	err = fflush(k->file) ? -errno : 0;
+	return !err && k->nameless && ftruncate(fileno(k->file), ftell(k->file)) ? -errno : err;
+}
+
+int record_file_publish(struct record_file *k)
+{
+	int err = record_file_finish(k);
+
+	if (!err && k->nameless)
+		err = record_file_name(k);
+	record_file_abandon(k);
+	return err;
+}
+
+void record_file_abandon(struct record_file *k)
+{
+	if (k->file == stdout && ferror(stdout)) {
+		/* It was told, and is not to be told again at exit. */
+		__fpurge(stdout);
+		clearerr(stdout);
+	} else if (k->file && k->file != stdout) {
+		fclose(k->file);
+	}
+	if (k->file && k->nameless)
+		close(k->folder);
+	k->file = NULL;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Charges every late or reshaped byte, and every send that never became zero copy, to a cause. */
+#include "userspace/judge/causes/causes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/judge/causes/causes_known.h"
+#include "userspace/judge/sites.h"
+
+_Static_assert(CAUSES_KEPT > 2 * CAUSE_UNKNOWN + 3, "a known cause may find no room");
+
+static struct cause *cause_find(struct record *r, const char *name, enum site site,
+				const char *stack)
+{
+	for (int i = 0; i < r->cause_count; i++)
+		if (r->causes[i].name == name && r->causes[i].site == site &&
+		    !strcmp(r->causes[i].stack, stack))
+			return &r->causes[i];
+	return NULL;
+}
+
+/* @stack is empty unless the cause is unknown. When there is no room left for one more unknown
+ * stack its bytes join the last one, which then says so: none is lost. */
+static struct cause *cause_add(struct record *r, enum known known, enum site site,
+			       const char *stack, struct tally tally)
+{
+	static const char others[] = "(several stacks, more than there is room for)";
+	struct cause *c = cause_find(r, cause_name(known), site, stack);
+
+	if (!c && known == CAUSE_UNKNOWN && r->cause_count >= CAUSES_MAX - CAUSES_KEPT) {
+		c = cause_find(r, cause_name(known), site, others);
+		stack = others;
+	}
+	if (!c) {
+		c = &r->causes[r->cause_count++];
+		*c = (struct cause){ .name = cause_name(known), .site = site, .bytes_known = true,
+				     .remedy = cause_remedy(known) };
+		snprintf(c->stack, sizeof(c->stack), "%s", stack);
+	}
+	c->tally.bytes += tally.bytes;
+	c->tally.calls += tally.calls;
+	return c;
+}
+
+/* Where the kernel begins to work on top of whatever it interrupted: no part of the cause. */
+static size_t own_frames(const char *frames)
+{
+	static const char *const bounds[] = { " < __do_softirq", " < handle_softirqs", " < do_softirq",
+					      " < net_rx_action", " < ksys_", " < do_syscall_64" };
+	size_t len = strlen(frames);
+
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++) {
+		const char *at = strstr(frames, bounds[i]);
+
+		if (at && (size_t)(at - frames) < len)
+			len = at - frames;
+	}
+	return len;
+}
+
+static void causes_of_site(struct record *r, enum site site)
+{
+	for (int i = 0; i < r->ledger.stack_count; i++) {
+		const struct copy_stack *from = &r->ledger.stacks[i];
+		char stack[STACK_TEXT_BYTES] = "";
+		enum known known;
+
+		if (from->site != site)
+			continue;
+		known = cause_of_stack(site, from->circumstances, from->frames);
+		if (known == CAUSE_UNKNOWN)
+			snprintf(stack, sizeof(stack), "%.*s", (int)own_frames(from->frames),
+				 from->frames);
+		if (known == CAUSE_UNKNOWN && !*stack)
+			snprintf(stack, sizeof(stack), "(no stack: kernel.kptr_restrict hides it)");
+		cause_add(r, known, site, stack, from->tally);
+	}
+}
+
+/* What tracepoints saw arrive and not be read: nothing fires in between, so nothing but delivery
+ * is left for it. Of two hosts one may have kept stacks. */
+static void causes_without_stacks(struct record *r)
+{
+	struct tally rest = r->sites[SITE_late_copy].tally;
+
+	for (int i = 0; i < r->cause_count; i++) {
+		rest.bytes -= r->causes[i].tally.bytes;
+		rest.calls -= r->causes[i].tally.calls;
+	}
+	if (rest.bytes)
+		cause_add(r, CAUSE_LOCAL_DELIVERY, SITE_late_copy, "", rest);
+}
+
+/* Sends that were allowed to reference and copied: what is left when all known reasons are taken
+ * off is shown, not folded into one of them. */
+static void causes_of_sends(struct record *r)
+{
+	const unsigned long long *n = r->ledger.total.count;
+	uint64_t explained = n[COUNT_nosg_bytes] + n[COUNT_fastopen_bytes] +
+			     r->sites[SITE_tx_reference].tally.bytes;
+
+	if (n[COUNT_unset_sends])
+		cause_add(r, CAUSE_UNSET, SITE_tx_copy, "",
+			  (struct tally){ n[COUNT_unset_bytes], n[COUNT_unset_sends] });
+	if (n[COUNT_nosg_sends])
+		cause_add(r, CAUSE_NO_SG_ROUTE, SITE_tx_copy, "",
+			  (struct tally){ n[COUNT_nosg_bytes], n[COUNT_nosg_sends] });
+	if (n[COUNT_fastopen_sends])
+		cause_add(r, CAUSE_FAST_OPEN, SITE_tx_copy, "",
+			  (struct tally){ n[COUNT_fastopen_bytes], n[COUNT_fastopen_sends] });
+	if (r->sites[SITE_tx_reference].how == HOW_MEASURED && n[COUNT_zerocopy_bytes] > explained)
+		cause_add(r, CAUSE_UNKNOWN, SITE_tx_copy,
+			  "(none: zero-copy sends took more bytes than were referenced)",
+			  (struct tally){ n[COUNT_zerocopy_bytes] - explained, 0 });
+}
+
+static void refusal_add(struct record *r, enum known known, uint64_t sends, const char *why)
+{
+	struct cause *c;
+
+	if (!sends)
+		return;
+	c = cause_add(r, known, SITE_tx_reference, "", (struct tally){ 0, sends });
+	c->bytes_known = false;
+	c->why = why;
+}
+
+/* A refused send has no bytes: it sent nothing and was tried again. */
+static void causes_of_refusals(struct record *r)
+{
+	const unsigned long long *n = r->ledger.total.count;
+	static const char none[] = "a refused send has no bytes";
+
+	if (record_probe_attached(r, "refusals") && record_probe_attached(r, "optmem")) {
+		refusal_add(r, CAUSE_OPTMEM, n[COUNT_refused_optmem], none);
+		refusal_add(r, CAUSE_MEMLOCK, n[COUNT_refused_memlock], none);
+		return;
+	}
+	refusal_add(r, CAUSE_NO_BUFFERS, n[COUNT_enobufs],
+		    r->backend == BACKEND_TRACEPOINT ?
+		    "a refused send has no bytes; optmem or memlock is not measured: no tracepoint "
+		    "fires there, needs the trampoline backend (--kernel 6.12)" :
+		    "a refused send has no bytes; optmem or memlock is not measured: no hook on "
+		    "*_zerocopy_realloc or sock_omalloc");
+}
+
+/* The costliest first; what has no bytes last. */
+static bool costs_more(const struct cause *a, const struct cause *b)
+{
+	if (a->bytes_known != b->bytes_known)
+		return a->bytes_known;
+	if (a->tally.bytes != b->tally.bytes)
+		return a->tally.bytes > b->tally.bytes;
+	return a->tally.calls != b->tally.calls ? a->tally.calls > b->tally.calls :
+						  strcmp(a->name, b->name) < 0;
+}
+
+static void causes_sort(struct record *r)
+{
+	for (int i = 1; i < r->cause_count; i++) {
+		for (int at = i; at && costs_more(&r->causes[at], &r->causes[at - 1]); at--) {
+			struct cause moved = r->causes[at];
+
+			r->causes[at] = r->causes[at - 1];
+			r->causes[at - 1] = moved;
+		}
+	}
+}
+
+void causes_fill(struct record *r)
+{
+	r->cause_count = 0;
+	if (r->sites[SITE_late_copy].how != HOW_NOT_MEASURED)
+		causes_of_site(r, SITE_late_copy);
+	if (r->sites[SITE_late_copy].how == HOW_DERIVED)
+		causes_without_stacks(r);
+	if (r->sites[SITE_reshape].how != HOW_NOT_MEASURED)
+		causes_of_site(r, SITE_reshape);
+	causes_of_sends(r);
+	causes_of_refusals(r);
+	causes_sort(r);
+}

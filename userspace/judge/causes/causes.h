@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Says why bytes that were to be referenced were copied. Pure. */
+#ifndef COPYSCOPE_CAUSES_H
+#define COPYSCOPE_CAUSES_H
+
+#include "userspace/record/record.h"
+
+/* Fills r->causes. */
+void causes_fill(struct record *r);
+
+#endif

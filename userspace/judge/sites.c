@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How each site's number is known on each backend. */
+#include "userspace/judge/sites.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GET_TRAMPOLINES "needs the trampoline backend: run with --kernel 6.12"
+
+/*
+ * On the tracepoint backend nothing fires where bytes are referenced. Told by the skbs that left;
+ * or, if some were kept from the probes, by the calls, because one call's bytes are all copied or
+ * all referenced (net/ipv4/tcp.c, tcp_sendmsg_locked fixes the mode before its loop).
+ */
+static void derive_reference(struct books *b, bool wire, bool arrivals)
+{
+	unsigned long long *n = b->count;
+	struct tally *reference = &b->site[SITE_tx_reference], *late = &b->site[SITE_late_copy];
+
+	reference->calls = n[COUNT_zerocopy_sends];
+	reference->bytes = wire ? n[COUNT_wire_referenced_bytes] -
+					  n[COUNT_retrans_referenced_bytes] - n[COUNT_mixed_bytes]
+				: n[COUNT_zerocopy_bytes] - n[COUNT_nosg_bytes];
+	n[COUNT_pinned_pages] = wire ? n[COUNT_wire_referenced_pages] -
+					       n[COUNT_retrans_referenced_pages] : 0;
+	if (!arrivals)
+		*late = *reference;
+}
+
+/* Bytes that a send copied on a socket whose other sends reference: some left in packets of their
+ * own, the rest with user pages of a neighbouring send, where the packet shows them as user pages. */
+static uint64_t mixed_bytes(const unsigned long long *n)
+{
+	uint64_t alone = n[COUNT_wire_copied_bytes] - n[COUNT_retrans_copied_bytes];
+
+	return n[COUNT_nosg_bytes] > alone ? n[COUNT_nosg_bytes] - alone : 0;
+}
+
+static void derive_books(struct books *b, bool tracepoint, bool wire, bool arrivals)
+{
+	const unsigned long long *n = b->count;
+	struct tally *tx_copy = &b->site[SITE_tx_copy];
+
+	if (tracepoint)
+		derive_reference(b, wire, arrivals);
+	tx_copy->bytes = wire ? n[COUNT_wire_copied_bytes] - n[COUNT_retrans_copied_bytes] +
+					n[COUNT_mixed_bytes]
+			      : n[COUNT_accepted_bytes] - b->site[SITE_tx_reference].bytes;
+	tx_copy->bytes -= b->site[SITE_tx_splice].bytes;
+	tx_copy->calls = n[COUNT_send_calls] - n[COUNT_zerocopy_sends];
+}
+
+void ledger_derive(struct record *r)
+{
+	bool tracepoint = r->backend == BACKEND_TRACEPOINT, wire = record_wire_known(r);
+	bool arrivals = record_probe_whole(r, "late_copy");
+
+	r->ledger.total.count[COUNT_mixed_bytes] = 0;
+	for (int i = 0; i < r->ledger.socket_count; i++) {
+		unsigned long long *n = r->ledger.sockets[i].books.count;
+
+		n[COUNT_mixed_bytes] = wire ? mixed_bytes(n) : 0;
+		r->ledger.total.count[COUNT_mixed_bytes] += n[COUNT_mixed_bytes];
+		derive_books(&r->ledger.sockets[i].books, tracepoint, wire, arrivals);
+	}
+	derive_books(&r->ledger.total, tracepoint, wire, arrivals);
+	/* Charged to the reader's socket while the copy is charged to the sender's: only the sum
+	 * can be corrected. */
+	r->ledger.total.site[SITE_late_copy].bytes -=
+		r->ledger.total.count[COUNT_user_referenced_bytes];
+}
+
+/* The reason of the first hook of that question that is not attached. */
+static const char *why_not(const struct record *r, const char *metric)
+{
+	for (int i = 0; i < r->probe_count; i++)
+		if (!strcmp(r->probes[i].metric, metric) &&
+		    r->probes[i].status != PROBE_ATTACHED)
+			return r->probes[i].why;
+	return r->backend == BACKEND_NONE ? r->backend_why :
+	       "no tracepoint sees it; " GET_TRAMPOLINES;
+}
+
+/* The hook that opens the books of the socket that a site is charged to: without it the site
+ * counts nothing at all, whatever its own hook saw. */
+static const char *books_opener(const struct record *r, enum site site)
+{
+	switch (site) {
+	case SITE_user_gather:
+		return NULL;
+	case SITE_rx_copy:
+	case SITE_rx_map:
+	case SITE_rx_splice:
+	case SITE_rx_discard:
+		return r->backend == BACKEND_TRAMPOLINE ? "returned" : NULL;
+	default:
+		return "accepted";
+	}
+}
+
+static enum how how_tx_copy(const struct record *r, const char **why)
+{
+	if (record_wire_known(r)) {
+		*why = "payload in kernel memory of the skbs that left, less what left again";
+		return HOW_DERIVED;
+	}
+	*why = r->backend == BACKEND_TRACEPOINT ? "accepted by sends without zero copy in effect" :
+						  "accepted less referenced and spliced";
+	if (r->backend == BACKEND_TRACEPOINT || record_probe_attached(r, "tx_reference"))
+		return HOW_DERIVED;
+	*why = why_not(r, "tx_reference");
+	return HOW_NOT_MEASURED;
+}
+
+/* Sites that the tracepoint backend derives; others are measured by a hook of their own. */
+static enum how how_by_tracepoint(const struct record *r, enum site site, const char **why)
+{
+	if (site == SITE_tx_reference) {
+		*why = record_wire_known(r) ?
+			       "payload in user pages of the skbs that left, less what left again" :
+			       "accepted by sends with zero copy in effect";
+		return HOW_DERIVED;
+	}
+	if (site == SITE_late_copy && record_probe_attached(r, "rx_copy")) {
+		*why = record_probe_whole(r, "late_copy") ?
+			       record_tapped(r) ? "arrived in user pages, read from kernel pages; "
+						  "what a packet capture copies beside it is not seen" :
+			       "arrived in user pages, read from kernel pages" :
+			       "sent in user pages, read from kernel pages";
+		return HOW_DERIVED;
+	}
+	if (record_probe_attached(r, site_name(site)) && site != SITE_late_copy)
+		return HOW_MEASURED;
+	*why = why_not(r, site == SITE_late_copy ? "rx_copy" : site_name(site));
+	return HOW_NOT_MEASURED;
+}
+
+static enum how how_by_trampoline(const struct record *r, enum site site, const char **why)
+{
+	/* A late copy finds its sender by the pin that the reference left. */
+	const char *needed = site == SITE_late_copy && !record_probe_attached(r, "tx_reference") ?
+				     "tx_reference" :
+			     site == SITE_rx_discard ? "returned" : site_name(site);
+
+	if (record_probe_attached(r, needed))
+		return HOW_MEASURED;
+	*why = why_not(r, needed);
+	return HOW_NOT_MEASURED;
+}
+
+static enum how how_known(const struct record *r, enum site site, const char **why)
+{
+	const char *opener = books_opener(r, site);
+
+	*why = "";
+	if (opener && !record_probe_attached(r, opener)) {
+		*why = why_not(r, opener);
+		return HOW_NOT_MEASURED;
+	}
+	if (site == SITE_tx_copy)
+		return how_tx_copy(r, why);
+	return r->backend == BACKEND_TRACEPOINT ? how_by_tracepoint(r, site, why)
+						: how_by_trampoline(r, site, why);
+}
+
+static void pins_by_tracepoint(struct pins *p, const struct record *r)
+{
+	uint64_t missed_hits = record_missed_hits(r, NULL);
+
+	p->how = record_wire_known(r) ? r->sites[SITE_tx_reference].how : HOW_NOT_MEASURED;
+	if (p->how != HOW_NOT_MEASURED)
+		snprintf(p->why, WHY_BYTES, "pages: frags of the skbs that left, at most, as one that "
+			 "is cut between two skbs counts in both; released and peak: no tracepoint sees a release, " GET_TRAMPOLINES);
+	else if (missed_hits)
+		snprintf(p->why, WHY_BYTES, "the kernel kept %" PRIu64 " packets from the probes", missed_hits);
+	else
+		snprintf(p->why, WHY_BYTES, "%.200s", why_not(r, "tx_copy"));
+}
+
+static void pins_by_trampoline(struct pins *p, const struct record *r)
+{
+	p->how = r->sites[SITE_tx_reference].how;
+	/* A release is told by the pin that it ends. */
+	p->released_how = record_probe_attached(r, "completions") ? p->how : HOW_NOT_MEASURED;
+	p->peak_how = p->released_how;
+	if (p->how == HOW_NOT_MEASURED)
+		snprintf(p->why, WHY_BYTES, "%s", r->sites[SITE_tx_reference].why);
+	else if (p->released_how == HOW_NOT_MEASURED)
+		snprintf(p->why, WHY_BYTES, "released and peak: %.200s", why_not(r, "completions"));
+}
+
+static void pins_fill(struct record *r)
+{
+	const unsigned long long *n = r->ledger.total.count;
+	struct pins *p = &r->pins;
+
+	p->pages = n[COUNT_pinned_pages];
+	p->released_pages = n[COUNT_released_pages];
+	p->peak_pages = r->ledger.gauges.peak_pages;
+	if (r->backend == BACKEND_TRACEPOINT)
+		pins_by_tracepoint(p, r);
+	else
+		pins_by_trampoline(p, r);
+}
+
+void sites_fill(struct record *r)
+{
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		const char *why;
+
+		r->sites[s].how = how_known(r, s, &why);
+		r->sites[s].tally = r->ledger.total.site[s];
+		snprintf(r->sites[s].why, WHY_BYTES, "%s", why);
+	}
+	pins_fill(r);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Turns the ledger into sites and pins: each number with how it is known. Pure. */
+#ifndef COPYSCOPE_SITES_VALUES_H
+#define COPYSCOPE_SITES_VALUES_H
+
+#include "userspace/record/record.h"
+
+/*
+ * Fills in what a backend does not count directly, by a stated law, in the total and in each
+ * socket's books. Call once, before the others.
+ */
+void ledger_derive(struct record *r);
+
+/* Fills r->sites and r->pins. */
+void sites_fill(struct record *r);
+
+#endif

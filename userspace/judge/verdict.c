@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Puts a run into one sentence: what was copied, how often, and why. */
+#include "userspace/judge/verdict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/common/text.h"
+#include "userspace/judge/laws.h"
+
+static double copies_per_byte(const struct record *r)
+{
+	static const enum site copying[] = { SITE_user_gather, SITE_tx_copy, SITE_late_copy,
+					     SITE_reshape, SITE_rx_copy };
+	uint64_t copied = 0, accepted = r->ledger.total.count[COUNT_accepted_bytes];
+
+	for (size_t i = 0; i < sizeof(copying) / sizeof(*copying); i++)
+		if (r->sites[copying[i]].how != HOW_NOT_MEASURED)
+			copied += r->sites[copying[i]].tally.bytes;
+	return accepted ? (double)copied / accepted : 0;
+}
+
+/* Bytes of the packets themselves that were copied on their way, without a capture's clones. */
+static uint64_t copied_on_the_way(const struct record *r)
+{
+	const unsigned long long *n = r->ledger.total.count;
+	uint64_t late = r->sites[SITE_late_copy].tally.bytes;
+
+	late -= n[COUNT_tapped_bytes] < late ? n[COUNT_tapped_bytes] : late;
+	return late + n[COUNT_reshaped_referenced_bytes];
+}
+
+/* The chief cause of copies of the packets themselves: causes are listed by cost, and a capture on
+ * tx copies clones. */
+static const char *reason(const struct record *r)
+{
+	for (int i = 0; i < r->cause_count; i++)
+		if ((r->causes[i].site == SITE_late_copy || r->causes[i].site == SITE_reshape) &&
+		    strcmp(r->causes[i].name, "packet tap on tx"))
+			return r->causes[i].name;
+	return "an unknown cause";
+}
+
+static void add_sentence(char *text, size_t size, const char *format, uint64_t a, uint64_t b)
+{
+	size_t used = strlen(text);
+	char first[32], second[32];
+
+	number_text(a, first);
+	number_text(b, second);
+	snprintf(text + used, size - used, format, first, second);
+}
+
+/* What is easily taken for the truth: completions, and a capture beside the path. */
+static void add_reservations(const struct record *r, bool all_copied, char *text, size_t size)
+{
+	const struct app_socket *app = &r->app[END_SENDER].sum;
+	uint64_t tapped = r->ledger.total.count[COUNT_tapped_bytes];
+
+	if (all_copied && r->app[END_SENDER].completions_read &&
+	    app->completions_copied < app->completions)
+		add_sentence(text, size, " Yet %s of %s completions did not say COPIED.",
+			     app->completions - app->completions_copied, app->completions);
+	if (tapped)
+		add_sentence(text, size, " A packet capture copied %s bytes beside them.", tapped, 0);
+	else if (record_tapped(r) && r->backend == BACKEND_TRACEPOINT)
+		add_sentence(text, size, " What the packet capture copied was not measured.", 0, 0);
+}
+
+/* That bytes were not found copied says something only where all who copy were watched. */
+static bool clean_is_known(const struct record *r)
+{
+	return r->path.hardware_dma ? record_probe_attached(r, "clean") :
+				      r->sites[SITE_reshape].how != HOW_NOT_MEASURED ||
+					      r->path.scatter_gather;
+}
+
+static void sentence_referenced(const struct record *r, char *text, size_t size)
+{
+	uint64_t referenced = r->sites[SITE_tx_reference].tally.bytes;
+	uint64_t copied = copied_on_the_way(r);
+	uint64_t clean = copied < referenced ? referenced - copied : 0;
+	char of[32], sent[32];
+
+	number_text(referenced, of);
+	number_text(clean, sent);
+	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED || (clean && !clean_is_known(r)))
+		snprintf(text, size, "%s on %s referenced %s bytes of user memory; whether they were "
+			 "copied later was not measured.", r->plan.variant, r->path.kind, of);
+	else if (!clean)
+		snprintf(text, size, "%s on %s copied every byte after all: 0 of %s bytes were sent "
+			 "without a copy, because of %s.", r->plan.variant, r->path.kind, of,
+			 reason(r));
+	else if (!copied)
+		snprintf(text, size, "%s on %s copied nothing on the way out: all %s referenced bytes "
+			 "were sent without a copy.", r->plan.variant, r->path.kind, of);
+	else
+		snprintf(text, size, "%s on %s sent %s of %s referenced bytes without a copy; the "
+			 "others were copied, most of them because of %s.", r->plan.variant,
+			 r->path.kind, sent, of, reason(r));
+	add_reservations(r, !clean, text, size);
+}
+
+static void sentence_copied(const struct record *r, char *text, size_t size)
+{
+	const unsigned long long *n = r->ledger.total.count;
+	uint64_t gathered = r->sites[SITE_user_gather].tally.bytes;
+
+	snprintf(text, size, "%s on %s copied each payload byte %.2f times: %suser to kernel when "
+		 "sent, kernel to user when received; %s.", r->plan.variant, r->path.kind,
+		 copies_per_byte(r), gathered ? "gathered in user space, " : "",
+		 n[COUNT_unset_sends] ? "MSG_ZEROCOPY was ignored because SO_ZEROCOPY is not set" :
+					"nothing was referenced");
+}
+
+/* The first of the sites that every verdict needs and this run lacks, or NULL. */
+static const char *site_missing(const struct record *r)
+{
+	static const enum site needed[] = { SITE_tx_copy, SITE_tx_reference, SITE_rx_copy };
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		if (r->sites[needed[i]].how == HOW_NOT_MEASURED)
+			return site_name(needed[i]);
+	return NULL;
+}
+
+/* What was counted is in the record; what it says of the variant is for a run that went as asked. */
+static void sentence_incomplete(const struct record *r, char *text, size_t size)
+{
+	static const char *const what[] = {
+		[RUN_FAILED] = "The run failed",
+		[RUN_INTERRUPTED] = "The run was interrupted",
+		[RUN_BLIND] = "The run was not seen whole",
+	};
+
+	snprintf(text, size, "%s: %s; no verdict on %s.", what[r->outcome.status],
+		 r->outcome.reason, r->plan.variant);
+}
+
+void verdict_sentence(const struct record *r, char *text, size_t size)
+{
+	size_t used;
+	int broken = laws_broken(r);
+
+	if (r->outcome.status != RUN_COMPLETE)
+		sentence_incomplete(r, text, size);
+	else if (r->backend == BACKEND_NONE)
+		snprintf(text, size, "%s on %s ran without probes: nothing was counted.",
+			 r->plan.variant, r->path.kind);
+	else if (site_missing(r))
+		snprintf(text, size, "%s on %s: no verdict, because %s was not measured.",
+			 r->plan.variant, r->path.kind, site_missing(r));
+	else if (!r->ledger.total.count[COUNT_accepted_bytes])
+		snprintf(text, size, "%s on %s: no byte was counted.", r->plan.variant, r->path.kind);
+	else if (r->sites[SITE_tx_reference].tally.bytes)
+		sentence_referenced(r, text, size);
+	else
+		sentence_copied(r, text, size);
+	used = strlen(text);
+	if (broken)
+		snprintf(text + used, size - used, " Do not trust this run: %d law%s broken.", broken,
+			 broken == 1 ? " is" : "s are");
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Hello and plan: what the two hosts tell each other before anything is done. */
+#include "userspace/peer/channel/run_request.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/common/sound.h"
+#include "userspace/peer/channel/foreign_json.h"
+#include "userspace/peer/channel/frame.h"
+#include "userspace/record/plan.h"
+#include "userspace/report/json/record_json.h"
+
+static char *text_of(json_t *o)
+{
+	char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+
+	json_decref(o);
+	return text;
+}
+
+char *hello_text(const char *kernel)
+{
+	return text_of(json_pack("{s:s, s:s, s:s}", "version", tool_version, "commit", tool_commit,
+				 "kernel", kernel));
+}
+
+static const char *string(const json_t *o, const char *key)
+{
+	const char *value = json_string_value(json_object_get(o, key));
+
+	return value ? value : "?";
+}
+
+const char *hello_fault(const char *text, size_t bytes, char *line, size_t size)
+{
+	json_t *hello = foreign_object(text, bytes);
+
+	*line = '\0';
+	if (!hello)
+		snprintf(line, size, "%s", frame_why(-EBADMSG));
+	else if (strcmp(string(hello, "version"), tool_version) ||
+		 strcmp(string(hello, "commit"), tool_commit))
+		snprintf(line, size, "it is another build: version %.20s, commit %.40s there; %s, %.40s "
+			 "here; install the same on both hosts", string(hello, "version"),
+			 string(hello, "commit"), tool_version, tool_commit);
+	json_decref(hello);
+	return *line ? line : NULL;
+}
+
+char *run_request_text(const struct run_request *offer)
+{
+	const struct workload_plan *p = &offer->plan;
+
+	return text_of(json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:i, s:b, s:s}", "variant",
+				 p->variant, "pattern", p->pattern, "receiver", p->receiver, "bytes",
+				 (json_int_t)p->bytes, "threads", p->threads, "messages",
+				 (json_int_t)p->messages, "seconds", p->seconds, "readers", p->readers,
+				 "port", offer->port, "no_probes", offer->no_probes, "role",
+				 offer->connector == END_SENDER ? "sender" : "receiver"));
+}
+
+static int copy_name(char *to, size_t size, const char *from)
+{
+	if (strlen(from) >= size)
+		return -1;
+	strcpy(to, from);
+	return 0;
+}
+
+static const char *read_object(json_t *o, struct run_request *offer)
+{
+	const char *variant, *pattern, *receiver, *role;
+	struct workload_plan *p = &offer->plan;
+	json_int_t bytes, messages, threads, readers, port;
+	int no_probes;
+
+	*offer = (struct run_request){};
+	if (json_unpack(o, "{s:s, s:s, s:s, s:I, s:I, s:I, s:F, s:I, s:I, s:b, s:s}", "variant",
+			&variant, "pattern", &pattern, "receiver", &receiver, "bytes", &bytes,
+			"threads", &threads, "messages", &messages, "seconds", &p->seconds, "readers",
+			&readers, "port", &port, "no_probes", &no_probes, "role", &role))
+		return "the plan lacks a key";
+	if (copy_name(p->variant, sizeof(p->variant), variant) ||
+	    copy_name(p->pattern, sizeof(p->pattern), pattern) ||
+	    copy_name(p->receiver, sizeof(p->receiver), receiver))
+		return "a name is too long";
+	if (bytes < 0 || messages < 0 || threads < 1 || threads > PLAN_THREADS_MAX || readers < 0 ||
+	    readers > PLAN_THREADS_MAX || port < 1 || port > 65535)
+		return "a number is out of range";
+	if (strcmp(role, "sender") && strcmp(role, "receiver"))
+		return "unknown role";
+	p->bytes = bytes;
+	p->messages = messages;
+	p->threads = threads;
+	p->readers = readers;
+	offer->port = port;
+	offer->no_probes = no_probes;
+	offer->connector = strcmp(role, "sender") ? END_RECEIVER : END_SENDER;
+	return run_request_fault(offer);
+}
+
+const char *run_request_read(const char *text, size_t bytes, struct run_request *offer)
+{
+	json_t *o = foreign_object(text, bytes);
+	const char *fault = o ? read_object(o, offer) : frame_why(-EBADMSG);
+
+	json_decref(o);
+	return fault;
+}
+
+const char *run_request_fault(const struct run_request *offer)
+{
+	if (offer->port < 1 || offer->port > 65535)
+		return "port out of range";
+	if (offer->connector != END_SENDER && offer->connector != END_RECEIVER)
+		return "unknown role";
+	if (!sound_flag(&offer->no_probes))
+		return "a flag is neither yes nor no";
+	if (offer->plan.memlock_bytes || offer->plan.optmem_bytes)
+		return "it sets limits of this system";
+	return plan_fault(&offer->plan);
+}

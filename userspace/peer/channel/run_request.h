@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The first words of two hosts: hello, which says what speaks, and the plan, which says what to run.
+ *
+ * Pure: from JSON to checked structs and back. What a plan may say is what the command line may
+ * say, numbers in range and names from the same tables; never a path or a command.
+ */
+#ifndef COPYSCOPE_OFFER_H
+#define COPYSCOPE_OFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "userspace/record/record.h"
+
+/* What is to be run, as the connecting host asks for it. */
+struct run_request {
+	struct workload_plan plan;
+	int port;		/* that the sender listens on */
+	bool no_probes;
+	enum end connector;	/* the end that the connecting host is */
+};
+
+/* Texts that are the caller's to free; NULL without memory. */
+char *hello_text(const char *kernel);
+char *run_request_text(const struct run_request *offer);
+
+/* What keeps the two from working together, in one line; NULL if nothing does. */
+const char *hello_fault(const char *text, size_t bytes, char *line, size_t size);
+
+/* NULL, or what is wrong with it. */
+const char *run_request_read(const char *text, size_t bytes, struct run_request *offer);
+const char *run_request_fault(const struct run_request *offer);
+
+#endif

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads the other host's half of the books, in a process that can do nothing else. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/peer/channel/foreign_json.h"
+#include "userspace/peer/half/peer_json.h"
+#include "userspace/probes/hooks/hooks.h"
+#include "userspace/run/ends/app_totals.h"
+
+/* One reader for a whole document: the first thing that is wrong fails it. */
+struct reading {
+	bool wrong;
+};
+
+static json_t *member(struct reading *in, const json_t *o, const char *key)
+{
+	json_t *value = json_object_get(o, key);
+
+	in->wrong |= !value;
+	return value;
+}
+
+/* null reads as 0: how it is known stands beside it. */
+static uint64_t whole(struct reading *in, const json_t *o, const char *key)
+{
+	json_t *value = member(in, o, key);
+
+	in->wrong |= !json_is_integer(value) && !json_is_null(value);
+	return json_integer_value(value);
+}
+
+static bool truth(struct reading *in, const json_t *o, const char *key)
+{
+	json_t *value = member(in, o, key);
+
+	in->wrong |= !json_is_boolean(value);
+	return json_is_true(value);
+}
+
+/* null reads as an empty text. */
+static void words(struct reading *in, const json_t *o, const char *key, char *to, size_t size)
+{
+	json_t *value = member(in, o, key);
+	const char *text = json_string_value(value);
+
+	in->wrong |= (!text && !json_is_null(value)) || (text && strlen(text) >= size);
+	if (!in->wrong)
+		snprintf(to, size, "%s", text ? text : "");
+}
+
+/* The number of a name among @count; wrong if it is none of them. */
+static int number_of(struct reading *in, const json_t *o, const char *key,
+		     const char *(*name)(int), int count)
+{
+	const char *text = json_string_value(member(in, o, key));
+
+	for (int i = 0; text && i < count; i++)
+		if (!strcmp(text, name(i)))
+			return i;
+	in->wrong = true;
+	return 0;
+}
+
+static const char *how_of(int how) { return how_name(how); }
+static const char *backend_of(int backend) { return backend_name(backend); }
+
+static void read_machine(struct reading *in, const json_t *o, struct machine *m)
+{
+	words(in, o, "kernel", m->kernel, sizeof(m->kernel));
+	words(in, o, "arch", m->arch, sizeof(m->arch));
+	words(in, o, "cpu_model", m->cpu_model, sizeof(m->cpu_model));
+	words(in, o, "virt", m->virt, sizeof(m->virt));
+	words(in, o, "lockdown", m->lockdown, sizeof(m->lockdown));
+	m->cpus = whole(in, o, "cpus");
+	m->memory_bytes = whole(in, o, "memory_bytes");
+	m->emulated = truth(in, o, "emulated");
+}
+
+static void read_path(struct reading *in, const json_t *o, struct path_info *p)
+{
+	words(in, o, "kind", p->kind, sizeof(p->kind));
+	words(in, o, "tx_dev", p->tx_dev, sizeof(p->tx_dev));
+	words(in, o, "rx_dev", p->rx_dev, sizeof(p->rx_dev));
+	p->mtu = whole(in, o, "mtu");
+	p->scatter_gather = truth(in, o, "scatter_gather");
+	p->tso = truth(in, o, "tso");
+	p->hardware_dma = truth(in, o, "hardware_dma");
+}
+
+/* The question as the table of hooks has it, which outlives the document. */
+static const char *metric_of(const char *text)
+{
+	static const struct hook *const tables[] = { trampoline_hooks, tracepoint_hooks };
+
+	for (int t = 0; text && t < 2; t++)
+		for (const struct hook *hook = tables[t]; hook->program; hook++)
+			if (!strcmp(hook->metric, text))
+				return hook->metric;
+	return NULL;
+}
+
+static void read_probe(struct reading *in, const json_t *o, struct probe *p)
+{
+	p->metric = metric_of(json_string_value(member(in, o, "site")));
+	in->wrong |= !p->metric;
+	words(in, o, "hook", p->hook, sizeof(p->hook));
+	words(in, o, "why", p->why, sizeof(p->why));
+	p->status = number_of(in, o, "status", probe_status_name, PROBE_ATTACHED + 1);
+	p->runs = whole(in, o, "runs");
+	p->run_time_ns = whole(in, o, "run_time_ns");
+	p->missed_runs = whole(in, o, "missed_runs");
+	p->missed_hits = whole(in, o, "unseen_firings");
+	p->perf_checked = json_is_integer(json_object_get(o, "unseen_firings"));
+}
+
+static void read_backend(struct reading *in, const json_t *o, struct record *r)
+{
+	json_t *probes = member(in, o, "probes");
+
+	r->backend = number_of(in, o, "name", backend_of, BACKEND_NONE + 1);
+	words(in, o, "why", r->backend_why, sizeof(r->backend_why));
+	r->attempt = whole(in, o, "attempt");
+	in->wrong |= !json_is_array(probes) || json_array_size(probes) > PROBES_MAX;
+	for (size_t i = 0; !in->wrong && i < json_array_size(probes); i++) {
+		const json_t *each = json_array_get(probes, i);
+
+		r->stats_known |= json_is_integer(json_object_get(each, "runs"));
+		read_probe(in, each, &r->probes[r->probe_count++]);
+	}
+}
+
+static void read_sites(struct reading *in, const json_t *o, struct record *r)
+{
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		const json_t *each = member(in, o, site_name(s));
+		struct site_value *v = &r->sites[s];
+
+		v->how = number_of(in, each, "how", how_of, HOW_DERIVED + 1);
+		v->tally.bytes = whole(in, each, "bytes");
+		v->tally.calls = whole(in, each, "calls");
+		words(in, each, "why", v->why, sizeof(v->why));
+		r->ledger.total.site[s] = v->tally;
+	}
+}
+
+static void read_counts(struct reading *in, const json_t *o, struct books *b)
+{
+	for (enum count c = 0; c < COUNT_COUNT; c++)
+		b->count[c] = whole(in, o, count_name(c));
+}
+
+static void read_socket(struct reading *in, const json_t *o, struct socket_books *s)
+{
+	const char *cookie = json_string_value(member(in, o, "cookie"));
+	const json_t *sites = member(in, o, "sites");
+
+	s->cookie = cookie ? strtoull(cookie, NULL, 10) : 0;
+	in->wrong |= !s->cookie;
+	read_counts(in, member(in, o, "counts"), &s->books);
+	for (enum site i = 0; i < SITE_COUNT; i++) {
+		const json_t *each = member(in, sites, site_name(i));
+
+		s->books.site[i].bytes = whole(in, each, "bytes");
+		s->books.site[i].calls = whole(in, each, "calls");
+	}
+}
+
+static void read_sockets(struct reading *in, const json_t *array, enum end end, struct ledger *ledger)
+{
+	size_t count = json_array_size(array);
+
+	in->wrong |= !json_is_array(array) || count > HALF_SOCKETS_MAX;
+	if (in->wrong)
+		return;
+	ledger->sockets = calloc(count ? count : 1, sizeof(*ledger->sockets));
+	in->wrong |= !ledger->sockets;
+	for (size_t i = 0; !in->wrong && i < count; i++) {
+		ledger->sockets[i].host = end;
+		read_socket(in, json_array_get(array, i), &ledger->sockets[i]);
+		ledger->socket_count++;
+	}
+}
+
+static void read_pins(struct reading *in, const json_t *o, struct pins *p)
+{
+	const json_t *released = member(in, o, "released_pages"), *peak = member(in, o, "peak_pages");
+
+	p->how = number_of(in, o, "how", how_of, HOW_DERIVED + 1);
+	p->released_how = json_is_integer(released) ? p->how : HOW_NOT_MEASURED;
+	p->peak_how = json_is_integer(peak) ? p->how : HOW_NOT_MEASURED;
+	p->pages = whole(in, o, "pages");
+	p->released_pages = whole(in, o, "released_pages");
+	p->peak_pages = whole(in, o, "peak_pages");
+	words(in, o, "why", p->why, sizeof(p->why));
+}
+
+/* Parts of hybrid processors stay in the record of their own host. */
+static void read_counters(struct reading *in, const json_t *o, struct counter_value *values)
+{
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		const json_t *each = member(in, o, counter_name(i));
+		struct counter_value *v = &values[i];
+
+		v->value = whole(in, each, "value");
+		v->known = json_is_integer(json_object_get(each, "value"));
+		v->scaled = truth(in, each, "scaled");
+		v->running_share = json_number_value(member(in, each, "running_share"));
+		words(in, each, "why", v->why, sizeof(v->why));
+		v->parts = 1;
+	}
+}
+
+static void read_stacks(struct reading *in, const json_t *array, struct ledger *ledger)
+{
+	size_t count = json_array_size(array);
+
+	in->wrong |= !json_is_array(array) || count > STACKS_MAX;
+	if (!in->wrong)
+		ledger->stacks = calloc(count + 1, sizeof(*ledger->stacks));
+	in->wrong |= !ledger->stacks;
+	for (size_t i = 0; !in->wrong && i < count; i++) {
+		const json_t *each = json_array_get(array, i);
+		struct copy_stack *stack = &ledger->stacks[ledger->stack_count++];
+		uint64_t site = whole(in, each, "site");
+
+		in->wrong |= site >= SITE_COUNT;
+		stack->site = in->wrong ? 0 : site;
+		stack->circumstances = whole(in, each, "circumstances");
+		words(in, each, "frames", stack->frames, sizeof(stack->frames));
+		stack->tally.bytes = whole(in, each, "bytes");
+		stack->tally.calls = whole(in, each, "calls");
+	}
+}
+
+static void read_app(struct reading *in, const json_t *o, struct app_totals *app)
+{
+	const json_t *totals = member(in, o, "app");
+
+	app->pid = whole(in, o, "pid");
+	/* null: the workload died without a word. */
+	if (!json_is_null(totals))
+		in->wrong |= app_totals_read(totals, app) != 0;
+}
+
+static void read_ended(struct reading *in, const json_t *o, struct end_outcome *end)
+{
+	uint64_t exit_status = whole(in, o, "exit_status"), number = whole(in, o, "signal");
+
+	in->wrong |= exit_status > UINT8_MAX || number >= NSIG;
+	end->known = exit_status || number || json_is_integer(json_object_get(o, "exit_status"));
+	end->exit_status = exit_status;
+	end->signal = number;
+}
+
+int half_read(json_t *o, enum end end, struct record *r)
+{
+	struct reading in = { .wrong = !json_is_object(o) };
+	const json_t *record = member(&in, o, "record");
+	const json_t *timing = member(&in, record, "timing");
+	const json_t *counters = member(&in, record, "counters");
+	uint64_t interrupted;
+
+	read_machine(&in, member(&in, record, "machine"), &r->machine);
+	read_path(&in, member(&in, record, "path"), &r->path);
+	read_backend(&in, member(&in, record, "backend"), r);
+	read_sites(&in, member(&in, record, "sites"), r);
+	read_counts(&in, member(&in, record, "counts"), &r->ledger.total);
+	read_sockets(&in, member(&in, record, "sockets"), end, &r->ledger);
+	read_pins(&in, member(&in, record, "pins"), &r->pins);
+	read_counters(&in, member(&in, counters, end == END_SENDER ? "sender" : "receiver"),
+		      r->counters[end]);
+	read_stacks(&in, member(&in, o, "stacks"), &r->ledger);
+	read_app(&in, o, &r->app[end]);
+	read_ended(&in, member(&in, o, "ended"), &r->outcome.end[end]);
+	words(&in, o, "failure", r->outcome.failure, sizeof(r->outcome.failure));
+	interrupted = whole(&in, o, "interrupted");
+	in.wrong |= interrupted >= NSIG;
+	r->outcome.interrupt_signal = in.wrong ? 0 : interrupted;
+	r->fifo = truth(&in, o, "fifo");
+	r->window_ns = whole(&in, timing, "window_ns");
+	r->ledger.gauges.first_byte_ns = whole(&in, timing, "first_byte_monotonic_ns");
+	r->ledger.gauges.peak_pages = r->pins.peak_pages;
+	r->ledger.gauges.lost_updates = whole(&in, o, "lost_updates");
+	return in.wrong ? -EBADMSG : 0;
+}
+
+static size_t append(char *to, size_t at, const void *from, size_t size)
+{
+	if (size)
+		memcpy(to + at, from, size);
+	return at + size;
+}
+
+/* The record, then what it owns: plain data, whose pointers mean nothing to who takes it. */
+static int pack(const struct record *r, enum end end, void **answer, size_t *size)
+{
+	const struct app_totals *app = &r->app[end];
+	const struct ledger *l = &r->ledger;
+	size_t app_size = app->socket_count * sizeof(*app->sockets), at;
+	size_t sockets_size = l->socket_count * sizeof(*l->sockets);
+	size_t stacks_size = l->stack_count * sizeof(*l->stacks);
+	char *to = malloc(sizeof(*r) + app_size + sockets_size + stacks_size);
+
+	if (!to)
+		return -ENOMEM;
+	at = append(to, 0, r, sizeof(*r));
+	at = append(to, at, app->sockets, app_size);
+	at = append(to, at, l->sockets, sockets_size);
+	*size = append(to, at, l->stacks, stacks_size);
+	*answer = to;
+	return 0;
+}
+
+int half_parse(const char *text, size_t bytes, void **answer, size_t *size)
+{
+	struct record *r = calloc(1, sizeof(*r));
+	json_t *o = foreign_object(text, bytes);
+	const char *said = json_string_value(json_object_get(o, "end"));
+	/* Whether it is the end that is asked for is told by whose sockets they are. */
+	enum end end = said && !strcmp(said, "sender") ? END_SENDER : END_RECEIVER;
+	int err = r && o ? half_read(o, end, r) : -EBADMSG;
+
+	if (!err)
+		err = pack(r, end, answer, size);
+	json_decref(o);
+	if (r)
+		record_free(r);
+	free(r);
+	return err;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The books of both ends under one roof: sums, and how well each is known. */
+#include "userspace/peer/half/join.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds what fits; false if a sum would not be one. */
+static bool add(unsigned long long *into, unsigned long long more)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow((int64_t)*into, (int64_t)more, &sum))
+		return false;
+	*into = sum;
+	return true;
+}
+
+static bool tally_add(struct tally *into, const struct tally *more)
+{
+	return add(&into->bytes, more->bytes) && add(&into->calls, more->calls);
+}
+
+static bool books_add(struct books *into, const struct books *from)
+{
+	bool fits = true;
+
+	for (int s = 0; s < SITE_COUNT; s++)
+		fits &= tally_add(&into->site[s], &from->site[s]);
+	for (int c = 0; c < COUNT_COUNT; c++)
+		fits &= add(&into->count[c], from->count[c]);
+	return fits;
+}
+
+/* Cookies are unique on one host only, so each book keeps the host it came from. */
+static int join_sockets(struct ledger *into, const struct ledger *from)
+{
+	int count = into->socket_count + from->socket_count;
+	struct socket_books *all = realloc(into->sockets, (count ? count : 1) * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (int i = 0; i < into->socket_count; i++)
+		all[i].host = END_SENDER;
+	for (int i = 0; i < from->socket_count; i++) {
+		all[into->socket_count + i] = from->sockets[i];
+		all[into->socket_count + i].host = END_RECEIVER;
+	}
+	into->sockets = all;
+	into->socket_count = count;
+	return 0;
+}
+
+static int join_stacks(struct ledger *into, const struct ledger *from)
+{
+	int count = into->stack_count + from->stack_count;
+	struct copy_stack *all = realloc(into->stacks, (count + 1) * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	into->stacks = all;
+	for (int i = 0; i < from->stack_count; i++)
+		all[into->stack_count++] = from->stacks[i];
+	return 0;
+}
+
+/* A host that asked for no zero copy referenced nothing, and so nothing of its own is copied late. */
+static bool nothing_there(const struct record *half, enum site site)
+{
+	return (site == SITE_tx_reference || site == SITE_late_copy) &&
+	       record_probe_attached(half, "accepted") &&
+	       !half->ledger.total.count[COUNT_zerocopy_asked_sends];
+}
+
+static bool join_site(struct record *sender, const struct record *receiver, enum site site)
+{
+	struct site_value *a = &sender->sites[site];
+	const struct site_value *b = &receiver->sites[site];
+
+	if (b->how == HOW_NOT_MEASURED && nothing_there(receiver, site))
+		return true;
+	if (a->how == HOW_NOT_MEASURED || b->how == HOW_NOT_MEASURED) {
+		const struct site_value *missing = a->how == HOW_NOT_MEASURED ? a : b;
+		char why[WHY_BYTES];
+
+		/* The same lack on both needs no name. */
+		if (a->how == b->how && !strcmp(a->why, b->why))
+			return true;
+		snprintf(why, sizeof(why), "on the %s's host: %.200s", missing == a ? "sender" : "receiver",
+			 missing->why);
+		a->how = HOW_NOT_MEASURED;
+		memcpy(a->why, why, sizeof(why));
+		return true;
+	}
+	if (b->how == HOW_DERIVED && a->how == HOW_MEASURED) {
+		a->how = HOW_DERIVED;
+		snprintf(a->why, sizeof(a->why), "on the receiver's host: %.200s", b->why);
+	}
+	return tally_add(&a->tally, &b->tally);
+}
+
+int join_halves(struct record *sender, struct record *receiver)
+{
+	struct ledger *into = &sender->ledger;
+	const struct ledger *from = &receiver->ledger;
+	unsigned long long lost_updates = into->gauges.lost_updates;
+	bool fits = books_add(&into->total, &from->total) &&
+		    add(&lost_updates, from->gauges.lost_updates);
+	int err;
+
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		fits &= join_site(sender, receiver, s);
+	into->gauges.lost_updates = lost_updates;
+	err = fits ? join_sockets(into, from) : -ERANGE;
+
+	if (!err)
+		err = join_stacks(into, from);
+	if (err)
+		return err;
+	sender->app[END_RECEIVER] = receiver->app[END_RECEIVER];
+	sender->outcome.end[END_RECEIVER] = receiver->outcome.end[END_RECEIVER];
+	if (!sender->outcome.interrupt_signal)
+		sender->outcome.interrupt_signal = receiver->outcome.interrupt_signal;
+	if (!*sender->outcome.failure)
+		memcpy(sender->outcome.failure, receiver->outcome.failure,
+		       sizeof(sender->outcome.failure));
+	receiver->app[END_RECEIVER].sockets = NULL;
+	receiver->app[END_RECEIVER].socket_count = 0;
+	memcpy(sender->counters[END_RECEIVER], receiver->counters[END_RECEIVER],
+	       sizeof(sender->counters[END_RECEIVER]));
+	memcpy(receiver->path.tx_dev, sender->path.tx_dev, sizeof(receiver->path.tx_dev));
+	memcpy(sender->path.rx_dev, receiver->path.rx_dev, sizeof(sender->path.rx_dev));
+	sender->far = receiver;
+	return 0;
+}

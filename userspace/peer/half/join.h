@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Joins what two hosts counted of one run into one record, to be judged as one. Pure. */
+#ifndef COPYSCOPE_JOIN_H
+#define COPYSCOPE_JOIN_H
+
+#include "userspace/record/record.h"
+
+/*
+ * Both halves have their sites filled in. @sender becomes the joined record and takes over what
+ * @receiver owns; @receiver, from malloc, stays reachable as sender->far. 0, -ENOMEM,
+ * or -ERANGE if a sum of both is more than an int64_t holds.
+ */
+int join_halves(struct record *sender, struct record *receiver);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Writes one host's half of the books as JSON. */
+#include "userspace/peer/half/peer_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "userspace/report/json/outcome_json.h"
+#include "userspace/report/json/record_json.h"
+
+static void put_counts(json_t *o, const struct app_socket *s)
+{
+	json_object_set_new(o, "messages", json_integer(s->messages));
+	json_object_set_new(o, "accepted_bytes", json_integer(s->accepted_bytes));
+	json_object_set_new(o, "received_bytes", json_integer(s->received_bytes));
+	json_object_set_new(o, "gather_bytes", json_integer(s->gather_bytes));
+	json_object_set_new(o, "zerocopy_sends", json_integer(s->zerocopy_sends));
+	json_object_set_new(o, "completions", json_integer(s->completions));
+	json_object_set_new(o, "completions_copied", json_integer(s->completions_copied));
+	json_object_set_new(o, "enobufs", json_integer(s->enobufs));
+	json_object_set_new(o, "content_errors", json_integer(s->content_errors));
+}
+
+static json_t *connection_json(const struct app_socket *s)
+{
+	char cookie[24];
+	json_t *o;
+
+	snprintf(cookie, sizeof(cookie), "%llu", (unsigned long long)s->cookie);
+	o = json_pack("{s:s, s:s, s:s}", "cookie", cookie, "local", s->local, "remote", s->remote);
+	put_counts(o, s);
+	if (s->latency_known)
+		json_object_set_new(o, "latency_ns", json_pack("{s:f}", "mean",
+							       s->latency_mean_us * 1000));
+	return o;
+}
+
+/* The workload's totals, in the form that it prints itself; null if it left none. */
+static json_t *app_json(const struct app_totals *app)
+{
+	json_t *o = app->known ? json_object() : json_null(), *connections = json_array();
+	const struct latency *l = &app->latency;
+
+	for (int i = 0; app->known && i < app->socket_count; i++)
+		json_array_append_new(connections, connection_json(&app->sockets[i]));
+	if (!app->known) {
+		json_decref(connections);
+		return o;
+	}
+	put_counts(o, &app->sum);
+	if (!app->completions_read)
+		json_object_set_new(o, "completions", json_null());
+	if (app->content_unchecked)
+		json_object_set_new(o, "content_errors", json_null());
+	json_object_set_new(o, "elapsed_ns", json_integer(app->elapsed_ns));
+	if (l->known)
+		json_object_set_new(o, "latency_ns", json_pack("{s:s, s:f, s:f, s:f}", "what", l->what,
+							       "mean", l->mean_us * 1000, "p50",
+							       l->p50_us * 1000, "p99",
+							       l->p99_us * 1000));
+	json_object_set_new(o, "connections", connections);
+	return o;
+}
+
+json_t *half_json(const struct record *r, enum end end)
+{
+	json_t *record = record_json(r), *stacks = json_array();
+
+	/* May hold any character, and is of no use there. */
+	json_object_del(record, "command");
+	for (int i = 0; i < r->ledger.stack_count; i++) {
+		const struct copy_stack *s = &r->ledger.stacks[i];
+
+		json_array_append_new(stacks, json_pack("{s:i, s:i, s:s, s:I, s:I}", "site", s->site,
+							"circumstances", s->circumstances, "frames",
+							s->frames, "bytes", (json_int_t)s->tally.bytes,
+							"calls", (json_int_t)s->tally.calls));
+	}
+	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:b, s:i, s:s}", "end",
+			 end == END_SENDER ? "sender" : "receiver", "record", record, "stacks", stacks,
+			 "app", app_json(&r->app[end]), "lost_updates",
+			 (json_int_t)r->ledger.gauges.lost_updates, "pid", r->app[end].pid,
+			 "ended", end_outcome_json(&r->outcome.end[end]), "fifo", r->fifo, "interrupted",
+			 r->outcome.interrupt_signal, "failure", r->outcome.failure);
+}
+
+char *half_text(const struct record *r, enum end end)
+{
+	json_t *o = half_json(r, end);
+	char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+
+	json_decref(o);
+	return text;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The two ways to meet a partner: wait for it at an open port, or go to it. */
+#ifndef COPYSCOPE_MEETING_H
+#define COPYSCOPE_MEETING_H
+
+#include "userspace/path/path.h"
+#include "userspace/peer/channel/run_request.h"
+#include "userspace/peer/channel/session.h"
+
+struct addrinfo;
+struct sockaddr;
+
+enum { NAME_OF_ADDRESS_BYTES = ADDRESS_BYTES + 16 };
+
+/* What a host brings to a meeting. */
+struct handshake {
+	const struct path_partner *partner;
+	const struct key *key;
+	const char *kernel;
+	bool quiet;
+};
+
+/*
+ * Waits until a partner comes with the same key and with a plan that can be run, and fills in @offer
+ * and @session. Whoever else comes is refused, and delays no one. Returns the connection, or -errno
+ * with one line printed; -EINVAL if a key is missing.
+ */
+int handshake_wait(const struct handshake *m, struct run_request *offer, struct session *session);
+
+/* Goes to the partner and tells it @offer. Returns as handshake_wait. */
+int handshake_go(const struct handshake *m, const struct run_request *offer, struct session *session);
+
+/* Address of either side of a connection, without port; @name: with it. Empty if it is gone. */
+void handshake_address(int fd, bool there, char address[ADDRESS_BYTES],
+		     char name[NAME_OF_ADDRESS_BYTES]);
+
+/* True if neither end of a connection, or the one end of a socket that listens, can be elsewhere. */
+bool handshake_is_local(int fd, bool connected);
+bool address_is_local(const struct sockaddr *a);
+
+/* Prints the one line about a key that is missing. Always -EINVAL. */
+int handshake_lacks_key(const char *name);
+
+/* The numeric address of the partner; NULL if it is none. For freeaddrinfo. */
+struct addrinfo *handshake_resolve(const struct path_partner *partner);
+
+/* Has a host that vanished without a word noticed after about 10 s. */
+void handshake_notice_loss(int fd);
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the running kernel offers to probes, by its BTF and by trying: never by its version. */
+#include "userspace/probes/hooks/offer.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int offer_args(const struct btf *btf, const struct hook *hook)
+{
+	bool tracepoint = hook->kind == HOOK_TRACEPOINT;
+	char name[NAME_BYTES];
+	const struct btf_type *t;
+	int id;
+
+	snprintf(name, sizeof(name), "%s%s", tracepoint ? "btf_trace_" : "", hook->target);
+	id = btf__find_by_name_kind(btf, name, tracepoint ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC);
+	if (id < 0)
+		return -1;
+	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+	if (tracepoint)
+		t = btf__type_by_id(btf, t->type);
+	return btf_vlen(t) - tracepoint;
+}
+
+/* The helper that c5dbb89fc2ac added for them. */
+bool offer_cookies(const struct btf *btf)
+{
+	return btf__find_by_name_kind(btf, "bpf_get_socket_ptr_cookie", BTF_KIND_FUNC) >= 0;
+}
+
+/* Kernels under lockdown refuse every trampoline (EPERM at load): ask with an empty one. */
+static int try_trampoline(const struct btf *btf)
+{
+	struct bpf_insn empty[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY);
+	int fd;
+
+	opts.attach_btf_id = btf__find_by_name_kind(btf, "tcp_sendmsg_locked", BTF_KIND_FUNC);
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "try", "GPL", empty, 2, &opts);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+enum backend offer_backend(enum backend asked, const struct btf *btf, char *why)
+{
+	int err;
+
+	if (asked != BACKEND_AUTO) {
+		snprintf(why, WHY_BYTES, "asked for on the command line");
+		return asked;
+	}
+	err = try_trampoline(btf);
+	if (!err) {
+		snprintf(why, WHY_BYTES, "this kernel accepts trampolines (fentry/fexit)");
+		return BACKEND_TRAMPOLINE;
+	}
+	snprintf(why, WHY_BYTES, "this kernel refuses trampolines (fentry/fexit): %s",
+		 strerror(-err));
+	return BACKEND_TRACEPOINT;
+}

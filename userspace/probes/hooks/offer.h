@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the running kernel offers to probes; private to the probes module. */
+#ifndef COPYSCOPE_PROBES_OFFER_H
+#define COPYSCOPE_PROBES_OFFER_H
+
+#include "userspace/probes/hooks/hooks.h"
+#include "userspace/record/record.h"
+
+struct btf;
+
+/* Arguments of a hook's function, or of its tracepoint without the context; -1 if the kernel
+ * has none of that name. Being there is not being attachable. */
+int offer_args(const struct btf *btf, const struct hook *hook);
+
+/* Can trampoline programs ask for a socket's cookie (bpf/include/compat.bpf.h)? */
+bool offer_cookies(const struct btf *btf);
+
+/* The backend to use, and in @why (WHY_BYTES) the reason. */
+enum backend offer_backend(enum backend asked, const struct btf *btf, char *why);
+
+#endif

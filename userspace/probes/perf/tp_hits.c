@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One perf counter per tracepoint and CPU. */
+#include "userspace/probes/perf/tp_hits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct tp_hits {
+	int count, cpus;
+	int *fds;	/* count x cpus */
+};
+
+static int read_ids(const char *const *names, int count, uint64_t *ids)
+{
+	for (int i = 0; i < count; i++) {
+		char path[256];
+		FILE *file;
+		int got;
+
+		snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", names[i]);
+		file = fopen(path, "re");
+		if (!file)
+			return -1;
+		got = fscanf(file, "%lu", &ids[i]);
+		fclose(file);
+		if (got != 1)
+			return -1;
+	}
+	return 0;
+}
+
+/* Where tracefs is not mounted, a child mounts it for itself alone and passes the numbers on. */
+static int read_ids_privately(const char *const *names, int count, uint64_t *ids)
+{
+	ssize_t want = count * sizeof(*ids), got;
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		if (!unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+		    !mount("nodev", "/sys/kernel/tracing", "tracefs", 0, NULL) &&
+		    !read_ids(names, count, ids) && write(fds[1], ids, want) == want)
+			_exit(0);
+		_exit(1);
+	}
+	close(fds[1]);
+	got = pid > 0 ? read(fds[0], ids, want) : -1;
+	close(fds[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return got == want ? 0 : -1;
+}
+
+static int counter_open(uint64_t id, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = id, .disabled = 1,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+struct tp_hits *tp_hits_open(const char *const *names, int count)
+{
+	struct tp_hits *f = calloc(1, sizeof(*f));
+	uint64_t ids[FIRINGS_MAX] = {};
+
+	if (!f)
+		return NULL;
+	f->count = count;
+	f->cpus = sysconf(_SC_NPROCESSORS_CONF);
+	f->fds = malloc(sizeof(int) * count * f->cpus);
+	if (!f->fds)
+		goto fail;
+	memset(f->fds, -1, sizeof(int) * count * f->cpus);
+	if (read_ids(names, count, ids) && read_ids_privately(names, count, ids))
+		goto fail;
+	for (int i = 0; i < count * f->cpus; i++) {
+		f->fds[i] = counter_open(ids[i / f->cpus], i % f->cpus);
+		/* ENODEV: that CPU is offline, and nothing fires there. */
+		if (f->fds[i] < 0 && errno != ENODEV)
+			goto fail;
+	}
+	return f;
+fail:
+	tp_hits_close(f);
+	return NULL;
+}
+
+void tp_hits_start(struct tp_hits *f)
+{
+	for (int i = 0; i < f->count * f->cpus; i++)
+		ioctl(f->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+uint64_t tp_hits_read(const struct tp_hits *f, int i)
+{
+	uint64_t sum = 0, value;
+
+	for (int cpu = 0; cpu < f->cpus; cpu++)
+		if (read(f->fds[i * f->cpus + cpu], &value, sizeof(value)) == sizeof(value))
+			sum += value;
+	return sum;
+}
+
+void tp_hits_close(struct tp_hits *f)
+{
+	if (!f)
+		return;
+	for (int i = 0; f->fds && i < f->count * f->cpus; i++)
+		if (f->fds[i] >= 0)
+			close(f->fds[i]);
+	free(f->fds);
+	free(f);
+}

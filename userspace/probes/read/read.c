@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads the maps once the gate is closed: per-CPU books to one ledger, stacks to names. */
+#include "userspace/probes/read/read.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/probes/read/symbols.h"
+
+void probe_read_runs(const struct probes_view *view, const char *program, struct probe *probe)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(view->object, program);
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+		return;
+	probe->runs = info.run_cnt;
+	probe->run_time_ns = info.run_time_ns;
+	/* A kernel without this counter skips no run: both came with 5.12 (ca06f55b9002, "bpf: Add
+	 * per-program recursion prevention mechanism"). */
+	probe->missed_runs = info.recursion_misses;
+}
+
+static void books_sum(struct books *into, const struct books *from)
+{
+	for (int s = 0; s < SITE_COUNT; s++) {
+		into->site[s].bytes += from->site[s].bytes;
+		into->site[s].calls += from->site[s].calls;
+	}
+	for (int c = 0; c < COUNT_COUNT; c++)
+		into->count[c] += from->count[c];
+}
+
+static int ledger_read_books(int fd, int cpus, struct ledger *ledger)
+{
+	struct books *each = calloc(cpus, sizeof(*each));
+	uint64_t key, *previous = NULL;
+	int err = each ? 0 : -ENOMEM;
+
+	while (!err && !bpf_map_get_next_key(fd, previous, &key)) {
+		struct socket_books *grown = realloc(ledger->sockets, (ledger->socket_count + 1) *
+							      sizeof(*grown));
+
+		if (!grown) {
+			err = -ENOMEM;
+			break;
+		}
+		ledger->sockets = grown;
+		grown = &grown[ledger->socket_count++];
+		*grown = (struct socket_books){ .cookie = key };
+		if (bpf_map_lookup_elem(fd, &key, each))
+			err = -errno;
+		for (int cpu = 0; !err && cpu < cpus; cpu++)
+			books_sum(&grown->books, &each[cpu]);
+		books_sum(&ledger->total, &grown->books);
+		previous = &key;
+	}
+	free(each);
+	return err;
+}
+
+/* Every stack of the map, named in one pass: a pass over all symbols of a kernel takes its time. */
+static int name_stacks(struct ledger *ledger, const struct copied_from *from)
+{
+	uint64_t *frames = malloc(ledger->stack_count * sizeof(from->frames) + 1);
+	struct symbols *symbols;
+
+	if (!frames)
+		return -ENOMEM;
+	for (int i = 0; i < ledger->stack_count; i++)
+		memcpy(frames + i * CAUSE_FRAMES, from[i].frames, sizeof(from->frames));
+	symbols = symbols_load(frames, ledger->stack_count * CAUSE_FRAMES);
+	for (int i = 0; i < ledger->stack_count; i++) {
+		struct copy_stack *stack = &ledger->stacks[i];
+
+		memcpy(frames, from[i].frames, sizeof(from->frames));
+		symbols_join(symbols, frames, CAUSE_FRAMES, stack->frames, STACK_TEXT_BYTES);
+	}
+	symbols_free(symbols);
+	free(frames);
+	return 0;
+}
+
+static int count_keys(int fd)
+{
+	struct copied_from key, *previous = NULL;
+	int count = 0;
+
+	for (; !bpf_map_get_next_key(fd, previous, &key); previous = &key)
+		count++;
+	return count;
+}
+
+static int ledger_read_causes(const struct probes_view *view, int cpus, struct ledger *ledger)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(view->object, "causes");
+	int fd = map ? bpf_map__fd(map) : -1, room = map ? count_keys(fd) : 0, err = 0;
+	struct tally *each = calloc(cpus, sizeof(*each));
+	struct copied_from *from = calloc(room + 1, sizeof(*from)), *previous = NULL;
+
+	ledger->stacks = calloc(room + 1, sizeof(*ledger->stacks));
+	if (!each || !from || !ledger->stacks)
+		err = -ENOMEM;
+	while (!err && ledger->stack_count < room) {
+		struct copied_from *key = &from[ledger->stack_count];
+		struct copy_stack *stack = &ledger->stacks[ledger->stack_count];
+
+		if (bpf_map_get_next_key(fd, previous, key))
+			break;
+		ledger->stack_count++;
+		stack->site = key->site;
+		stack->circumstances = key->circumstances;
+		if (bpf_map_lookup_elem(fd, key, each))
+			err = -errno;
+		for (int cpu = 0; !err && cpu < cpus; cpu++) {
+			stack->tally.bytes += each[cpu].bytes;
+			stack->tally.calls += each[cpu].calls;
+		}
+		previous = key;
+	}
+	if (!err)
+		err = name_stacks(ledger, from);
+	free(from);
+	free(each);
+	return err;
+}
+
+void ledger_prepare(void)
+{
+	/* libbpf remembers what it read. */
+	libbpf_num_possible_cpus();
+	symbols_open();
+}
+
+bool ledger_readable(const struct probes_view *view)
+{
+	struct bpf_map *books = bpf_object__find_map_by_name(view->object, "books");
+	uint64_t key;
+
+	return !bpf_map_get_next_key(bpf_map__fd(books), NULL, &key) || errno == ENOENT;
+}
+
+int ledger_read(const struct probes_view *view, struct ledger *ledger)
+{
+	struct bpf_map *books = bpf_object__find_map_by_name(view->object, "books");
+	int cpus = libbpf_num_possible_cpus(), err;
+
+	ledger->gauges = *view->gauges;
+	for (int cpu = 0; cpu < SEEN_CPUS; cpu++)
+		if (view->seen[cpu].peak_pages > ledger->gauges.peak_pages)
+			ledger->gauges.peak_pages = view->seen[cpu].peak_pages;
+	err = ledger_read_books(bpf_map__fd(books), cpus, ledger);
+	return err ? err : ledger_read_causes(view, cpus, ledger);
+}

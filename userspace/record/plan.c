@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The names and limits of a plan, and the check of one that came over the network. Pure. */
+#include "userspace/record/plan.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const char *const plan_variants[] = { "A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned",
+				      "A3-unset", "A3-unreaped", "A3-aligned-unreaped",
+				      "A3-reuse", NULL };
+const char *const plan_patterns[] = { "stream", "rr", NULL };
+const char *const plan_receivers[] = { "recv", "perfield", "recvmsg", NULL };
+
+static bool is_one_of(const char *const *names, const char *value, size_t size)
+{
+	if (!memchr(value, '\0', size))
+		return false;
+	for (; *names; names++)
+		if (!strcmp(*names, value))
+			return true;
+	return false;
+}
+
+static bool receiver_fits(const struct workload_plan *p)
+{
+	if (!p->readers)
+		return is_one_of(plan_receivers, p->receiver, sizeof(p->receiver));
+	return p->readers > 0 && p->readers <= PLAN_THREADS_MAX &&
+	       !strncmp(p->receiver, "drain", sizeof(p->receiver)) && strcmp(p->pattern, "rr");
+}
+
+const char *plan_fault(const struct workload_plan *p)
+{
+	if (!is_one_of(plan_variants, p->variant, sizeof(p->variant)))
+		return "unknown variant";
+	if (!is_one_of(plan_patterns, p->pattern, sizeof(p->pattern)))
+		return "unknown pattern";
+	if (!receiver_fits(p))
+		return "unknown receiver";
+	if (p->bytes < PLAN_BYTES_MIN || p->bytes > PLAN_BYTES_MAX)
+		return "bytes out of range";
+	if (p->threads < 1 || p->threads > PLAN_THREADS_MAX)
+		return "threads out of range";
+	if (p->messages > PLAN_MESSAGES_MAX)
+		return "messages out of range";
+	if (!p->messages && !(p->seconds > 0 && p->seconds <= PLAN_SECONDS_MAX))
+		return "seconds out of range";
+	return NULL;
+}

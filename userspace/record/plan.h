@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a run may be asked for: names and limits, for the command line and for a partner's plan. */
+#ifndef COPYSCOPE_PLAN_H
+#define COPYSCOPE_PLAN_H
+
+#include "userspace/record/record.h"
+
+enum {
+	PLAN_BYTES_MIN = 8,
+	PLAN_BYTES_MAX = 64 << 20,
+	PLAN_THREADS_MAX = 1024,
+	PLAN_SECONDS_MAX = 86400,
+};
+#define PLAN_MESSAGES_MAX (1ull << 40)
+
+/* Each ends with NULL. */
+extern const char *const plan_variants[];
+extern const char *const plan_patterns[];
+extern const char *const plan_receivers[];
+
+/* What is wrong with a plan that was not typed here, in a few words; NULL if nothing is. */
+const char *plan_fault(const struct workload_plan *plan);
+
+#endif

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names of the record's enums, and look-ups in a record. */
+#include "userspace/record/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "userspace/common/system/global_tgid.h"
+
+static const struct {
+	const char *name, *side, *meaning;
+} site_table[SITE_COUNT] = {
+#define SITE_ROW(name, side, meaning) { #name, side, meaning },
+	SITES(SITE_ROW)
+#undef SITE_ROW
+};
+
+static const char *const count_names[COUNT_COUNT] = {
+#define COUNT_ROW(name) #name,
+	COUNTS(COUNT_ROW)
+#undef COUNT_ROW
+};
+
+const char *site_name(enum site site)
+{
+	return site_table[site].name;
+}
+
+const char *site_side(enum site site)
+{
+	return site_table[site].side;
+}
+
+const char *site_meaning(enum site site)
+{
+	return site_table[site].meaning;
+}
+
+const char *count_name(enum count count)
+{
+	return count_names[count];
+}
+
+const char *cost_name(enum cost cost)
+{
+	static const char *const names[COST_COUNT] = {
+#define COST_ROW(name, function) #name,
+		COSTS(COST_ROW)
+#undef COST_ROW
+	};
+
+	return names[cost];
+}
+
+const char *how_name(enum how how)
+{
+	static const char *const names[] = { "not_measured", "measured", "derived" };
+
+	return names[how];
+}
+
+const char *backend_name(enum backend backend)
+{
+	static const char *const names[] = { "auto", "trampoline", "tracepoint", "none" };
+
+	return names[backend];
+}
+
+const char *law_status_name(enum law_status status)
+{
+	static const char *const names[] = { "balanced", "broken", "not testable" };
+
+	return names[status];
+}
+
+const char *probe_status_name(int status)
+{
+	static const char *const names[] = { "absent", "refused", "attached" };
+
+	return names[status];
+}
+
+bool record_tapped(const struct record *r)
+{
+	return r->path.tap[TAP_TX] || r->path.tap[TAP_RX] || r->path.tap[TAP_OTHER];
+}
+
+/* What only a host that sends by reference need count: pages of others never reach its probes. */
+static bool is_of_references(const char *metric)
+{
+	static const char *const metrics[] = { "tx_reference", "late_copy", "completions",
+						 "reshape", "clean", "drops", "taps",
+						 "refusals", "optmem" };
+
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
+		if (!strcmp(metrics[i], metric))
+			return true;
+	return false;
+}
+
+bool record_probe_attached(const struct record *r, const char *metric)
+{
+	bool attached = false;
+
+	for (int i = 0; i < r->probe_count; i++)
+		attached |= r->probes[i].status == PROBE_ATTACHED &&
+			    !strcmp(r->probes[i].metric, metric);
+	return attached &&
+	       (!r->far || is_of_references(metric) || record_probe_attached(r->far, metric));
+}
+
+uint64_t record_missed_hits(const struct record *r, const char *metric)
+{
+	uint64_t missed_hits = 0;
+
+	for (int i = 0; i < r->probe_count; i++)
+		if (!metric || !strcmp(r->probes[i].metric, metric))
+			missed_hits += r->probes[i].missed_hits;
+	return missed_hits + (r->far ? record_missed_hits(r->far, metric) : 0);
+}
+
+bool record_emulated(const struct record *r)
+{
+	return r->machine.emulated || (r->far && record_emulated(r->far));
+}
+
+uint64_t record_missed(const struct record *r)
+{
+	uint64_t missed = r->far ? record_missed(r->far) : 0;
+
+	for (int i = 0; i < r->probe_count; i++)
+		missed += r->probes[i].missed_runs;
+	return missed;
+}
+
+bool record_probe_whole(const struct record *r, const char *metric)
+{
+	return record_probe_attached(r, metric) && !record_missed_hits(r, metric);
+}
+
+bool record_wire_known(const struct record *r)
+{
+	return record_probe_whole(r, "tx_copy");
+}
+
+const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,
+					   enum end *end)
+{
+	for (int e = 0; e < END_COUNT; e++) {
+		/* On path peer each end is a host of its own. */
+		if (r->far && books->host != (enum end)e)
+			continue;
+		for (int i = 0; i < r->app[e].socket_count; i++) {
+			if (r->app[e].sockets[i].cookie != books->cookie)
+				continue;
+			*end = e;
+			return &r->app[e].sockets[i];
+		}
+	}
+	return NULL;
+}
+
+struct overhead record_overhead(const struct record *r)
+{
+	struct overhead o = {};
+	uint64_t time_ns = 0;
+
+	for (int i = 0; i < r->probe_count; i++) {
+		o.events += r->probes[i].runs;
+		time_ns += r->probes[i].run_time_ns;
+	}
+	o.known = r->stats_known && o.events && r->window_ns;
+	if (o.known) {
+		o.ns_per_event = (double)time_ns / o.events;
+		o.share = time_ns / ((double)r->window_ns * r->machine.cpus);
+	}
+	return o;
+}
+
+void record_name(struct record *r)
+{
+	struct timespec t;
+	struct tm utc;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	gmtime_r(&t.tv_sec, &utc);
+	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	strftime(r->id, sizeof(r->id), "%Y%m%dT%H%M%S", &utc);
+	snprintf(r->id + strlen(r->id), sizeof(r->id) - strlen(r->id), ".%03ld-%u",
+		 t.tv_nsec / 1000000, run_number());
+}
+
+void record_free(struct record *r)
+{
+	for (int e = 0; e < END_COUNT; e++)
+		free(r->app[e].sockets);
+	free(r->ledger.sockets);
+	free(r->ledger.stacks);
+	if (r->far)
+		record_free(r->far);
+	free(r->far);
+	*r = (struct record){};
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prints the outcome of a run as JSON: null where an end has no such number, and then a reason. */
+#include "userspace/report/json/outcome_json.h"
+
+static const char *why(const struct end_outcome *end)
+{
+	return !end->known ? "it was never seen to end" :
+	       end->signal && end->hurried ? "it did not end when told, and was killed" :
+	       end->signal ? "a signal killed it" :
+	       end->hurried ? "it did not end by itself and was told to" :
+	       end->exit_status ? "it failed: its own output says why" : NULL;
+}
+
+json_t *end_outcome_json(const struct end_outcome *end)
+{
+	json_t *o = json_object();
+	bool killed = end->known && end->signal;
+
+	json_object_set_new(o, "exit_status", end->known && !killed ? json_integer(end->exit_status)
+								     : json_null());
+	json_object_set_new(o, "signal", killed ? json_integer(end->signal) : json_null());
+	json_object_set_new(o, "why", why(end) ? json_string(why(end)) : json_null());
+	return o;
+}
+
+json_t *outcome_json(const struct record *r)
+{
+	const struct run_outcome *o = &r->outcome;
+
+	return json_pack("{s:s, s:o, s:o, s:o}", "status", outcome_status_name(o->status), "reason",
+			 *o->reason ? json_string(o->reason) : json_null(), "sender",
+			 end_outcome_json(&o->end[END_SENDER]), "receiver",
+			 end_outcome_json(&o->end[END_RECEIVER]));
+}

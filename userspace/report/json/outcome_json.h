@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The outcome of a run as JSON, whole or one end of it. */
+#ifndef COPYSCOPE_OUTCOME_JSON_H
+#define COPYSCOPE_OUTCOME_JSON_H
+
+#include <jansson.h>
+
+#include "userspace/record/record.h"
+
+json_t *outcome_json(const struct record *r);
+json_t *end_outcome_json(const struct end_outcome *end);
+
+#endif

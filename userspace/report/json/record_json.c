@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prints the record as JSON: null where a number is not known, and then a reason. */
+#include "userspace/judge/verdict.h"
+#include "userspace/report/json/record_json.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "userspace/judge/laws.h"
+#include "userspace/report/json/cost_json.h"
+#include "userspace/report/json/counters_json.h"
+#include "userspace/report/json/outcome_json.h"
+
+#ifndef COPYSCOPE_VERSION
+#define COPYSCOPE_VERSION "unknown"
+#endif
+
+const char tool_version[] = "0.1";
+const char tool_commit[] = COPYSCOPE_VERSION;
+
+static json_t *text(const char *s)
+{
+	return json_stringn_nocheck(s, strlen(s));
+}
+
+static json_t *text_or_null(const char *s)
+{
+	return *s ? text(s) : json_null();
+}
+
+static json_t *integer_if(bool known, uint64_t value)
+{
+	return known ? json_integer(value) : json_null();
+}
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+	json_object_set_new(object, key, value);
+}
+
+/* A key that only some runs have. */
+static void put_if(json_t *object, const char *key, json_t *value)
+{
+	if (value)
+		put(object, key, value);
+}
+
+static json_t *machine_json(const struct machine *m)
+{
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:b, s:b}", "kernel", m->kernel, "arch",
+			 m->arch, "cpu_model", m->cpu_model, "cpus", m->cpus, "virt", m->virt,
+			 "lockdown", m->lockdown, "memory_bytes", (json_int_t)m->memory_bytes,
+			 "emulated", m->emulated, "instruction_clock", m->instruction_clock);
+}
+
+/* A half that stays alone knows the device of its own host only. */
+static json_t *path_json(const struct path_info *p, bool alone)
+{
+	json_t *taps = json_array();
+
+	for (enum tap t = 0; t < TAP_COUNT; t++)
+		if (p->tap[t])
+			json_array_append_new(taps, text(tap_name(t)));
+	return json_pack("{s:s, s:o, s:o, s:i, s:b, s:b, s:b, s:o, s:b, s:o, s:o}", "kind", p->kind,
+			 "tx_dev", alone ? text_or_null(p->tx_dev) : text(p->tx_dev), "rx_dev",
+			 alone ? text_or_null(p->rx_dev) : text(p->rx_dev), "mtu", p->mtu,
+			 "scatter_gather", p->scatter_gather, "tso", p->tso, "hardware_dma", p->hardware_dma, "taps",
+			 taps, "ipv6", p->ipv6, "netem", text_or_null(p->netem), "qdisc",
+			 text_or_null(p->qdisc));
+}
+
+/* Why counts of the workload are null; null if none is. */
+static json_t *workload_why(const struct record *r)
+{
+	bool completions = r->app[END_SENDER].completions_read;
+	bool content = !r->app[END_RECEIVER].content_unchecked;
+
+	if (!r->app[END_SENDER].known || !r->app[END_RECEIVER].known)
+		return text("the workload left no totals");
+	if (completions && content)
+		return json_null();
+	return json_sprintf("%s%s%s", completions ? "" : "completions: this variant never reads them",
+			    completions || content ? "" : "; ",
+			    content ? "" : "content_errors: readers that may share a socket cannot "
+					   "tell which bytes they got");
+}
+
+static json_t *workload_json(const struct record *r)
+{
+	const struct workload_plan *p = &r->plan;
+	const struct app_totals *tx = &r->app[END_SENDER], *rx = &r->app[END_RECEIVER];
+	bool known = tx->known && rx->known;
+	json_t *o = json_pack("{s:s, s:I, s:i, s:s, s:s}", "variant", p->variant, "bytes",
+			      (json_int_t)p->bytes, "threads", p->threads, "pattern", p->pattern,
+			      "receiver", p->receiver);
+
+	put(o, "readers", json_integer(p->readers ? p->readers : 1));
+	put(o, "memlock_bytes", integer_if(p->memlock_bytes, p->memlock_bytes));
+	put(o, "optmem_bytes", integer_if(p->optmem_bytes, p->optmem_bytes));
+	put(o, "connections", integer_if(rx->known, rx->socket_count));
+	put(o, "messages", integer_if(rx->known, rx->sum.messages));
+	put(o, "messages_asked", integer_if(p->messages, p->messages));
+	if (r->fifo)
+		put(o, "scheduling", text("fifo"));
+	put(o, "seconds", p->messages ? json_null() : json_real(p->seconds));
+	put(o, "accepted_bytes",
+	    integer_if(known, tx->sum.accepted_bytes + rx->sum.accepted_bytes));
+	put(o, "received_bytes",
+	    integer_if(known, tx->sum.received_bytes + rx->sum.received_bytes));
+	put(o, "gather_bytes", integer_if(tx->known, tx->sum.gather_bytes));
+	put(o, "zerocopy_sends", integer_if(tx->known, tx->sum.zerocopy_sends));
+	put(o, "completions", integer_if(tx->completions_read, tx->sum.completions));
+	put(o, "completions_copied", integer_if(tx->completions_read, tx->sum.completions_copied));
+	put(o, "enobufs", integer_if(tx->known, tx->sum.enobufs));
+	put(o, "content_errors",
+	    integer_if(known && !rx->content_unchecked,
+		       tx->sum.content_errors + rx->sum.content_errors));
+	put(o, "why", workload_why(r));
+	return o;
+}
+
+static json_t *backend_json(const struct record *r)
+{
+	json_t *probes = json_array();
+
+	for (int i = 0; i < r->probe_count; i++) {
+		const struct probe *p = &r->probes[i];
+		bool attached = p->status == PROBE_ATTACHED;
+		json_t *o = json_pack("{s:s, s:s, s:s}", "site", p->metric, "hook", p->hook,
+				      "status", probe_status_name(p->status));
+
+		put(o, "why", text_or_null(p->why));
+		put(o, "runs", integer_if(attached && r->stats_known, p->runs));
+		put(o, "run_time_ns", integer_if(attached && r->stats_known, p->run_time_ns));
+		put(o, "missed_runs", integer_if(attached, p->missed_runs));
+		put(o, "unseen_firings", integer_if(p->perf_checked, p->missed_hits));
+		json_array_append_new(probes, o);
+	}
+	return json_pack("{s:s, s:s, s:i, s:o}", "name", backend_name(r->backend), "why",
+			 r->backend_why, "attempt", r->attempt, "probes", probes);
+}
+
+static json_t *site_json(const struct site_value *v, const struct tally *t)
+{
+	bool known = v->how != HOW_NOT_MEASURED;
+	json_t *o = json_object();
+
+	put(o, "bytes", integer_if(known, t->bytes));
+	put(o, "calls", integer_if(known, t->calls));
+	put(o, "how", text(how_name(v->how)));
+	put(o, "why", text_or_null(v->why));
+	return o;
+}
+
+static json_t *sites_json(const struct record *r)
+{
+	json_t *o = json_object();
+
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		json_t *site = site_json(&r->sites[s], &r->sites[s].tally);
+
+		put_if(site, "cost", cost_json(r, site_name(s)));
+		put(o, site_name(s), site);
+	}
+	return o;
+}
+
+static json_t *causes_json(const struct record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->cause_count; i++) {
+		const struct cause *c = &r->causes[i];
+		json_t *o = json_pack("{s:s, s:s}", "cause", c->name, "site", site_name(c->site));
+
+		put(o, "bytes", integer_if(c->bytes_known, c->tally.bytes));
+		put(o, "calls", json_integer(c->tally.calls));
+		put(o, "remedy", text(c->remedy));
+		put(o, "stack", text_or_null(c->stack));
+		put(o, "why", text_or_null(c->why ? c->why : ""));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *pins_json(const struct pins *p)
+{
+	json_t *o = json_object();
+
+	put(o, "pages", integer_if(p->how != HOW_NOT_MEASURED, p->pages));
+	put(o, "released_pages",
+	    integer_if(p->released_how != HOW_NOT_MEASURED, p->released_pages));
+	put(o, "peak_pages", integer_if(p->peak_how != HOW_NOT_MEASURED, p->peak_pages));
+	put(o, "how", text(how_name(p->how)));
+	put(o, "why", text_or_null(p->why));
+	return o;
+}
+
+static json_t *laws_json(const struct record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->law_count; i++) {
+		const struct law *l = &r->laws[i];
+		json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "law", l->name, "left_is", l->left_is,
+				      "right_is", l->right_is, "status", law_status_name(l->status));
+
+		put(o, "left", l->known ? json_integer(l->left) : json_null());
+		put(o, "right", l->known ? json_integer(l->right) : json_null());
+		put(o, "residual", l->known ? json_integer(l->residual) : json_null());
+		put(o, "why", text_or_null(l->why));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *timing_json(const struct record *r)
+{
+	const struct app_totals *rx = &r->app[END_RECEIVER];
+	bool timed = rx->known && rx->elapsed_ns;
+	json_t *o = json_object(), *latency = json_null();
+
+	if (rx->latency.known)
+		latency = json_pack("{s:s, s:f, s:f, s:f}", "what", rx->latency.what, "mean",
+				    rx->latency.mean_us, "p50", rx->latency.p50_us, "p99",
+				    rx->latency.p99_us);
+	put(o, "throughput_gbps", timed ? json_real(rx->sum.received_bytes * 8.0 / rx->elapsed_ns)
+					: json_null());
+	put(o, "latency_us", latency);
+	put(o, "elapsed_ns", integer_if(timed, rx->elapsed_ns));
+	put(o, "window_ns", json_integer(r->window_ns));
+	put(o, "first_byte_monotonic_ns", integer_if(r->ledger.gauges.first_byte_ns,
+						     r->ledger.gauges.first_byte_ns));
+	put(o, "comparable", json_boolean(!record_emulated(r) && !r->fifo));
+	put(o, "why", text(r->machine.instruction_clock ?
+				   "this emulated machine's clock counts instructions, 1 ns each" :
+			 record_emulated(r) ? "times of an emulated machine mean nothing" :
+			 r->fifo ? "the workload ran under SCHED_FIFO, for the sake of the counts" :
+			 r->backend == BACKEND_NONE ? "no probes were attached" :
+			   "probes were attached: compare only with runs of the same kind"));
+	return o;
+}
+
+static json_t *overhead_json(const struct record *r)
+{
+	struct overhead cost = record_overhead(r);
+	json_t *o = json_object();
+
+	put(o, "events", integer_if(r->stats_known, cost.events));
+	put(o, "ns_per_event", cost.known ? json_real(cost.ns_per_event) : json_null());
+	put(o, "share", cost.known ? json_real(cost.share) : json_null());
+	put(o, "why", cost.known ?
+	    text("time inside the programs, as share of all CPUs over the window") :
+	    text("the kernel did not count the run time of BPF programs"));
+	return o;
+}
+
+static json_t *socket_json(const struct record *r, const struct socket_books *s)
+{
+	enum end end = END_SENDER;
+	const struct app_socket *app = record_app_socket(r, s, &end);
+	json_t *o = json_object(), *sites = json_object(), *counts = json_object();
+	char cookie[24];
+
+	snprintf(cookie, sizeof(cookie), "%llu", (unsigned long long)s->cookie);
+	put(o, "cookie", text(cookie));
+	put(o, "end", app ? text(end == END_SENDER ? "sender" : "receiver") : json_null());
+	put(o, "connection", app ? json_integer(app - r->app[end].sockets + 1) : json_null());
+	put(o, "messages", integer_if(app, app ? app->messages : 0));
+	put(o, "latency_mean_us",
+	    app && app->latency_known ? json_real(app->latency_mean_us) : json_null());
+	put(o, "pid", integer_if(app, r->app[end].pid));
+	put(o, "local", app ? text(app->local) : json_null());
+	put(o, "remote", app ? text(app->remote) : json_null());
+	put(o, "comm", text("workload"));
+	if (r->far || r->outcome.alone)
+		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));
+	for (enum site i = 0; i < SITE_COUNT; i++)
+		put(sites, site_name(i), site_json(&r->sites[i], &s->books.site[i]));
+	for (enum count i = 0; i < COUNT_COUNT; i++)
+		put(counts, count_name(i), json_integer(s->books.count[i]));
+	put(o, "sites", sites);
+	put(o, "counts", counts);
+	return o;
+}
+
+static json_t *sockets_json(const struct record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->ledger.socket_count; i++)
+		json_array_append_new(array, socket_json(r, &r->ledger.sockets[i]));
+	return array;
+}
+
+static json_t *counts_json(const struct record *r)
+{
+	json_t *o = json_object();
+
+	for (enum count i = 0; i < COUNT_COUNT; i++)
+		put(o, count_name(i), json_integer(r->ledger.total.count[i]));
+	return o;
+}
+
+/* The receiver's host, where it is not the sender's. */
+static json_t *peer_json(const struct record *far, bool authenticated)
+{
+	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:I}", "end", "receiver",
+			 "partner_authenticated", authenticated, "machine",
+			 machine_json(&far->machine), "path", path_json(&far->path, false), "backend",
+			 backend_json(far), "overhead", overhead_json(far), "window_ns",
+			 (json_int_t)far->window_ns);
+}
+
+/* All that is known of the other host when its half never came. */
+static json_t *lost_peer_json(const struct record *r)
+{
+	return json_pack("{s:s, s:b, s:s}", "end",
+			 r->outcome.alone_at == END_SENDER ? "receiver" : "sender",
+			 "partner_authenticated", r->partner_authenticated, "lost",
+			 r->outcome.alone_why);
+}
+
+json_t *record_json(const struct record *r)
+{
+	json_t *o = json_object(), *command = json_array(), *counters = json_object();
+	char verdict[400];
+
+	for (char **word = r->command; word && *word; word++)
+		json_array_append_new(command, text(*word));
+	verdict_sentence(r, verdict, sizeof(verdict));
+	put(o, "schema", text("copyscope.run/1"));
+	put(o, "id", text(r->id));
+	put(o, "started", text(r->started));
+	put(o, "command", command);
+	put(o, "tool", json_pack("{s:s, s:s}", "version", tool_version, "commit", tool_commit));
+	put(o, "verdict", text(verdict));
+	put(o, "outcome", outcome_json(r));
+	put(o, "machine", machine_json(&r->machine));
+	put(o, "path", path_json(&r->path, r->outcome.alone));
+	put(o, "workload", workload_json(r));
+	put(o, "backend", backend_json(r));
+	put(o, "sites", sites_json(r));
+	put(o, "counts", counts_json(r));
+	put(o, "causes", causes_json(r));
+	put(o, "pins", pins_json(&r->pins));
+	put(o, "laws", laws_json(r));
+	put(counters, "sender", counters_json(r->counters[END_SENDER]));
+	put(counters, "receiver", counters_json(r->counters[END_RECEIVER]));
+	put(o, "counters", counters);
+	put(o, "timing", timing_json(r));
+	put(o, "overhead", overhead_json(r));
+	put_if(o, "cost", costs_json(r));
+	put(o, "sockets", sockets_json(r));
+	if (r->far)
+		put(o, "peer", peer_json(r->far, r->partner_authenticated));
+	else if (r->outcome.alone)
+		put(o, "peer", lost_peer_json(r));
+	return o;
+}
+
+int record_write(const struct record *r, FILE *out)
+{
+	json_t *o = record_json(r);
+	int err = 0;
+
+	errno = EIO;
+	if (json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)))
+		err = -errno;
+	json_decref(o);
+	if (!err && (fputc('\n', out) == EOF || fflush(out)))
+		err = -errno;
+	return err;
+}

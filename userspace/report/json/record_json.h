@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The run record as JSON (docs/run.schema.json). */
+#ifndef COPYSCOPE_RECORD_JSON_H
+#define COPYSCOPE_RECORD_JSON_H
+
+#include <stdio.h>
+
+#include "userspace/record/record.h"
+
+/* What made the record: release, and git describe of the tree it was built from. */
+extern const char tool_version[], tool_commit[];
+
+struct json_t;
+
+/* The record as a JSON document; the caller's to free. */
+struct json_t *record_json(const struct record *r);
+
+/* Writes the record as one JSON document. 0 or -errno. */
+int record_write(const struct record *r, FILE *out);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Describes a run that ended before its gate was opened. */
+#include "userspace/run/early.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "userspace/counters/counters.h"
+#include "userspace/judge/outcome.h"
+#include "userspace/judge/sites.h"
+#include "userspace/run/ends/ending.h"
+
+/* From the moment that a dying process closes its pipes until it can be waited for. */
+enum { DYING_MS = 500 };
+
+static void note_dead(struct child children[END_COUNT], struct run_outcome *o)
+{
+	for (int e = 0; e < END_COUNT; e++) {
+		struct child *c = &children[e];
+
+		if (c->pid > 0 && !c->ended)
+			c->ended = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+		if (c->pid > 0 && c->ended)
+			end_outcome_read(&o->end[e], c->status);
+	}
+}
+
+/* An end that ended by itself has said why: its port is taken, or its memory is limited. */
+static bool was_killed(const struct run_outcome *o)
+{
+	return o->end[END_SENDER].signal || o->end[END_RECEIVER].signal;
+}
+
+static bool has_ended(const struct run_outcome *o)
+{
+	return o->end[END_SENDER].known || o->end[END_RECEIVER].known;
+}
+
+bool early_describe(struct record *r, struct child children[END_COUNT])
+{
+	struct run_outcome *o = &r->outcome;
+
+	note_dead(children, o);
+	for (int ms = 0; ms < DYING_MS && !ending_asked() && !has_ended(o); ms++) {
+		usleep(1000);
+		note_dead(children, o);
+	}
+	if (!ending_asked() && !was_killed(o))
+		return false;
+	ending_left_ms();
+	o->interrupt_signal = children_interrupted();
+	o->before_gate = true;
+	r->backend = BACKEND_NONE;
+	r->probe_count = 0;
+	r->stats_known = false;
+	snprintf(r->backend_why, WHY_BYTES, "the run %s before it began",
+		 o->interrupt_signal ? "was interrupted" : "failed");
+	for (int e = 0; e < END_COUNT; e++)
+		counters_read(NULL, r->counters[e]);
+	sites_fill(r);
+	return true;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Describes a run that ended before its gate was opened. */
+#ifndef COPYSCOPE_EARLY_H
+#define COPYSCOPE_EARLY_H
+
+#include "userspace/run/ends/launch.h"
+
+/*
+ * Makes of @r the record of a run that a signal, or the death of an end, kept from beginning:
+ * nothing was counted. False if it was neither: then the system refused something, and who noticed
+ * has said it.
+ */
+bool early_describe(struct record *r, struct child children[END_COUNT]);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Bounds every wait for the two ends of a run: tells them to end, and kills what does not. */
+#ifndef COPYSCOPE_ENDING_H
+#define COPYSCOPE_ENDING_H
+
+#include "userspace/run/ends/launch.h"
+
+/* How long an end may go on when the other has ended, both may stand still, both may be late. */
+struct ending_bounds {
+	int64_t alone_ms, still_ms, late_ms;
+};
+
+/* From now on SIGINT, SIGTERM and SIGHUP end no process, but the run in order. */
+void ending_listen(void);
+
+/* True from the first of them on; who waits before the gate opens then waits no longer. */
+bool ending_asked(void);
+
+/*
+ * The gate opens. @seconds is how long the run was asked to take; 0: as long as its messages take,
+ * and the ends themselves notice when nothing moves.
+ * @bound_ms is for tests: all bounds are that; 0: as below.
+ */
+void ending_begin(double seconds, int64_t bound_ms);
+
+/*
+ * To be called about ten times a second. What is told to end gets SIGTERM, and is killed when it has
+ * not ended a moment later:
+ * - after a signal: at once the end that decides, a second later the other, all gone within 2 s;
+ * - when one end has failed: the other, 3 s later;
+ * - when one end has ended well: the other, 30 s later, and the run has failed;
+ * - 90 s after the time that the run was asked to take: both, and the run has failed;
+ * - when no end has used any processor time for 60 s: both, and the run has failed.
+ */
+void ending_step(struct child *children, int count);
+
+/*
+ * How long what comes after the ends may take yet: no limit until there is a signal, after it what is
+ * left of 2 s but for the writing of the record, nothing after a second one.
+ */
+int64_t ending_left_ms(void);
+
+/* What failed by a bound of the above; empty: nothing. */
+const char *ending_failure(void);
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Starts, releases and collects the two ends of the workload. */
+#include "userspace/run/ends/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/global_tgid.h"
+#include "userspace/run/ends/ending.h"
+
+enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
+/* From its start until it listens, or could connect. */
+enum { READY_MS = 30000, SLICE_MS = 100 };
+
+static void child_fail(const char *what)
+{
+	fprintf(stderr, "trace_run: cannot start the workload: %s: %s\n", what, strerror(errno));
+	_exit(127);
+}
+
+/* In another PID namespace than the first, fork() gives the parent another number. */
+static void tell_tgid(int ready)
+{
+	int64_t answer = global_tgid();
+	uint32_t tgid = answer > 0 ? answer : 0;
+
+	if (write(ready, &tgid, sizeof(tgid)) != sizeof(tgid))
+		child_fail("telling who it is");
+}
+
+static void child_exec(const char *const *argv, int ready, int go, int out, pid_t parent,
+		       uint64_t memlock_bytes)
+{
+	int program;
+	const char *args[ARGS_MAX];
+	int n = 0;
+
+	/* Until it executes, what ends the run in order would keep it from being ended itself. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	tell_tgid(ready);
+	program = open(argv[0], O_RDONLY | O_CLOEXEC);
+	if (program < 0)
+		child_fail(argv[0]);
+	while (argv[n] && n < ARGS_MAX - 6) {
+		args[n] = argv[n];
+		n++;
+	}
+	args[n++] = "--ready-fd";
+	args[n++] = "3";
+	args[n++] = "--go-fd";
+	args[n++] = "4";
+	args[n] = NULL;
+
+	/* Move the program out of the way of the fixed numbers first. */
+	program = fcntl(program, F_DUPFD_CLOEXEC, 10);
+	out = fcntl(out, F_DUPFD_CLOEXEC, 10);
+	ready = fcntl(ready, F_DUPFD_CLOEXEC, 10);
+	go = fcntl(go, F_DUPFD_CLOEXEC, 10);
+	dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(ready, CHILD_READY);
+	dup2(go, CHILD_GO);
+
+	/* A session of its own: Ctrl-C is for the tool, which stops the workload in order. */
+	setsid();
+	if (memlock_bytes && setrlimit(RLIMIT_MEMLOCK,
+				       &(struct rlimit){ memlock_bytes, memlock_bytes }))
+		child_fail("RLIMIT_MEMLOCK");
+	errno = -confine_descriptors((int[]){ 0, 1, 2, CHILD_READY, CHILD_GO, program }, 6);
+	if (errno)
+		child_fail("closing descriptors");
+	errno = -confine_for_good();
+	if (errno)
+		child_fail("becoming nobody");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+	signal(SIGPIPE, SIG_DFL);
+	/* By descriptor: nobody may not be able to look into the folder it lies in. */
+	fexecve(program, (char *const *)args, (char *const[]){ "LC_ALL=C", NULL });
+	child_fail(argv[0]);
+}
+
+static uint32_t own_netns(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/net", &status) ? 0 : status.st_ino;
+}
+
+/* As read(2), but for no longer than a start can take, and not after a signal. */
+static ssize_t read_in_time(int fd, void *to, size_t size)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+	for (int ms = 0; ms < READY_MS && !ending_asked(); ms += SLICE_MS)
+		if (poll(&wait, 1, SLICE_MS) == 1)
+			return read(fd, to, size);
+	if (ending_asked())
+		return -1;
+	fprintf(stderr, "trace_run: the workload said nothing for %d s: is it stopped?\n",
+		READY_MS / 1000);
+	return -1;
+}
+
+int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes)
+{
+	int ready[2], go[2], out[2];
+	pid_t parent = getpid();
+	ssize_t told;
+
+	*c = (struct child){ .ready = -1, .go = -1, .out = -1 };
+	if (pipe2(ready, O_CLOEXEC) || pipe2(go, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+		return -errno;
+	c->pid = fork();
+	if (c->pid < 0)
+		return -errno;
+	if (!c->pid)
+		child_exec(argv, ready[1], go[0], out[1], parent, memlock_bytes);
+	/* Asked for now: the call that it takes is not among those of a process that measures. */
+	clock_getcpuclockid(c->pid, &c->clock);
+	close(ready[1]);
+	close(go[0]);
+	close(out[1]);
+	c->ready = ready[0];
+	c->go = go[1];
+	c->out = out[0];
+	c->netns = own_netns();
+	told = read_in_time(c->ready, &c->tgid, sizeof(c->tgid));
+	return told == sizeof(c->tgid) ? 0 : -EPIPE;
+}
+
+int child_wait_ready(struct child *c)
+{
+	char line[64];
+
+	return read_in_time(c->ready, line, sizeof(line)) > 0 ? 0 : -EPIPE;
+}
+
+int child_release(struct child *c)
+{
+	signal(SIGPIPE, SIG_IGN);
+	return write(c->go, "g", 1) == 1 ? 0 : -errno;
+}
+
+/* Reads what is there; at the end of it only the process itself is still to come. */
+static void child_read(struct child *c)
+{
+	char *grown = c->length < TOTALS_BYTES_MAX ? realloc(c->text, c->length + 65537) : NULL;
+	ssize_t n = -1;
+
+	if (grown) {
+		c->text = grown;
+		n = read(c->out, c->text + c->length, 65536);
+	}
+	if (n < 0 && errno == EINTR)
+		return;
+	if (n > 0) {
+		c->length += n;
+		c->text[c->length] = '\0';
+		return;
+	}
+	close(c->out);
+	c->out = -1;
+}
+
+/* Has it ended? Never waits: a process that closed its output may still take its time. */
+static void child_reap(struct child *c)
+{
+	if (c->pid && !c->ended && c->out < 0)
+		c->ended = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+}
+
+void children_collect(struct child *children, int count, void (*tick)(void *), void *arg)
+{
+	struct pollfd fds[END_COUNT];
+
+	for (;;) {
+		int running = 0, tick_ms = TICK_MS;
+
+		for (int i = 0; i < count; i++) {
+			struct child *c = &children[i];
+			bool runs = c->pid && !c->ended;
+
+			fds[i] = (struct pollfd){ .fd = runs ? c->out : -1, .events = POLLIN };
+			running += runs;
+			if (runs && c->out < 0)
+				tick_ms = 1;
+		}
+		if (!running)
+			return;
+		poll(fds, count, tick_ms);
+		for (int i = 0; i < count; i++) {
+			if (fds[i].fd >= 0 && fds[i].revents)
+				child_read(&children[i]);
+			child_reap(&children[i]);
+		}
+		ending_step(children, count);
+		tick(arg);
+	}
+}
+
+void child_end(struct child *c)
+{
+	if (c->pid > 0 && !c->ended) {
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, &c->status, 0);
+	}
+	if (c->pid > 0) {
+		close(c->ready);
+		close(c->go);
+		if (c->out >= 0)
+			close(c->out);
+	}
+	free(c->text);
+	*c = (struct child){};
+}

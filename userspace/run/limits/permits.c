@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finds out before a run what a container, a user namespace or a seccomp filter refuses.
+ *
+ * Each is asked by the call that the run will make, with arguments that change nothing. What the
+ * refusal comes from is told in the order in which the kernel decides: the filter first, then the
+ * capability, then the namespace that the capability holds in.
+ */
+#include "userspace/run/limits/permits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/global_tgid.h"
+#include "userspace/common/system/pid_namespace.h"
+#include "userspace/run/ends/launch.h"
+
+/* The first user namespace (PROC_USER_INIT_INO, include/linux/proc_ns.h). */
+#define FIRST_USER_NAMESPACE 0xEFFFFFFDu
+
+enum { NAMES_BYTES = 160 };
+
+/* What the run does with each. */
+static const struct {
+	cap_value_t capability;
+	const char *name;
+	enum { ALWAYS, WITH_PROBES, WITH_CAPTURES } when;
+} needed[] = {
+	{ CAP_SYS_ADMIN, "SYS_ADMIN", ALWAYS },	/* network namespaces */
+	{ CAP_NET_ADMIN, "NET_ADMIN", ALWAYS },	/* devices in them */
+	{ CAP_SETUID, "SETUID", ALWAYS },	/* the workload becomes nobody */
+	{ CAP_SETGID, "SETGID", ALWAYS },
+	{ CAP_SETPCAP, "SETPCAP", ALWAYS },	/* for good */
+	{ CAP_KILL, "KILL", ALWAYS },		/* and is ended as nobody */
+	{ CAP_BPF, "BPF", WITH_PROBES },
+	{ CAP_PERFMON, "PERFMON", WITH_PROBES },
+	{ CAP_SYSLOG, "SYSLOG", WITH_PROBES },	/* names of the functions that copied */
+	{ CAP_NET_RAW, "NET_RAW", WITH_CAPTURES },
+};
+
+static bool in_user_namespace(void)
+{
+	struct stat status;
+
+	return !stat("/proc/self/ns/user", &status) && status.st_ino != FIRST_USER_NAMESPACE;
+}
+
+static bool is_filtered(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	int mode = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Seccomp: %d", &mode) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return mode;
+}
+
+/* What is needed and not there, as "CAP_A, CAP_B" into @names; how many that are. */
+static int missing(bool probes, bool captures, char names[NAMES_BYTES])
+{
+	const bool asked[] = { [ALWAYS] = true, [WITH_PROBES] = probes, [WITH_CAPTURES] = captures };
+	cap_t caps = cap_get_proc();
+	cap_flag_value_t has;
+	size_t length = 0;
+	int count = 0;
+
+	*names = '\0';
+	for (size_t i = 0; caps && i < sizeof(needed) / sizeof(*needed); i++) {
+		if (!asked[needed[i].when] ||
+		    cap_get_flag(caps, needed[i].capability, CAP_EFFECTIVE, &has) || has == CAP_SET)
+			continue;
+		length += snprintf(names + length, NAMES_BYTES - length, "%sCAP_%s",
+				   count++ ? ", " : "", needed[i].name);
+	}
+	cap_free(caps);
+	return count;
+}
+
+static int check_capabilities(bool probes, bool captures)
+{
+	char names[NAMES_BYTES];
+
+	if (!missing(probes, captures, names))
+		return 0;
+	fprintf(stderr, "trace_run: this root lacks %s: give the container --cap-add for each, or "
+		"--privileged\n", names);
+	return -EPERM;
+}
+
+/* @call was refused with -@err to someone who has every capability it takes. */
+static int tell_refused(const char *call, int err)
+{
+	if (in_user_namespace())
+		fprintf(stderr, "trace_run: the kernel refuses %s in a user namespace (%s): run it as "
+			"root outside of it, or without probes (--no-probes)\n", call, strerror(-err));
+	else if (is_filtered())
+		fprintf(stderr, "trace_run: %s is refused (%s), as by the seccomp filter of a container: "
+			"start it with --security-opt seccomp=unconfined or --privileged\n", call,
+			strerror(-err));
+	else
+		fprintf(stderr, "trace_run: the kernel refuses %s (%s): look for lockdown or a security "
+			"module that forbids it, or use --kernel 6.12\n", call, strerror(-err));
+	return err;
+}
+
+static int ask_perf(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .size = sizeof(attr),
+		.disabled = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 ? 0 : -errno;
+}
+
+/* Leaves nothing, and enters where it is. */
+static int check_namespaces(void)
+{
+	int home, err;
+
+	if (unshare(0))
+		return tell_refused("unshare()", -errno);
+	home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	err = home < 0 || setns(home, CLONE_NEWNET) ? -errno : 0;
+	if (home >= 0)
+		close(home);
+	if (!err || !in_user_namespace())
+		return err ? tell_refused("setns()", err) : 0;
+	fprintf(stderr, "trace_run: this user namespace may not come back to the network namespace that "
+		"it is in (%s): give it one of its own (unshare --net)\n", strerror(-err));
+	return err;
+}
+
+/* Only a user namespace may have no nobody, and may forbid to give groups up. */
+static int check_nobody(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (!in_user_namespace())
+		return 0;
+	pid = fork();
+	if (!pid)
+		_exit(-confine_for_good());
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return -errno;
+	if (!status)
+		return 0;
+	fprintf(stderr, "trace_run: in this user namespace the workload cannot become nobody (%s): map "
+		"a range of users (unshare --map-auto) or run it outside\n",
+		strerror(WEXITSTATUS(status)));
+	return -EPERM;
+}
+
+int permits_look(void)
+{
+	if (geteuid()) {
+		fprintf(stderr, "trace_run: needs root to attach probes: run it with sudo\n");
+		return -EPERM;
+	}
+	if (pid_namespace_settle("trace_run"))
+		return -EPERM;
+	if (access("/sys/kernel", F_OK)) {
+		fprintf(stderr, "trace_run: /sys is not mounted: mount -t sysfs sysfs /sys\n");
+		return -ENOENT;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		fprintf(stderr, "trace_run: this kernel has no BTF (/sys/kernel/btf/vmlinux): boot one "
+			"with CONFIG_DEBUG_INFO_BTF, or use --kernel 6.12\n");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+static int check_probes(void)
+{
+	int err = global_tgid();
+
+	if (err < 0)
+		return tell_refused("bpf()", err);
+	err = ask_perf();
+	if (err == -EPERM || err == -EACCES || (err == -ENOSYS && is_filtered()))
+		return tell_refused("perf_event_open()", err);
+	/* Where there are no such events at all, the record says so. */
+	return 0;
+}
+
+int permits_check(bool probes, bool captures)
+{
+	int err = check_capabilities(probes, captures);
+
+	/* First what no one can allow in a user namespace. */
+	if (!err && probes)
+		err = check_probes();
+	if (!err)
+		err = check_namespaces();
+	return err ? err : check_nobody();
+}

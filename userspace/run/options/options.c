@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parses the command line of trace_run: bad input ends here, before anything is touched. */
+#include "userspace/run/options/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "userspace/common/foreign.h"
+#include "userspace/record/plan.h"
+#include "userspace/run/options/options_parts.h"
+
+enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
+       KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
+       KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_HELP };
+
+/* Room for one notification: an skb without payload, as sock_omalloc charges it, and to spare. */
+enum { OPTMEM_MIN = 2048 };
+
+static const char *const backends[] = { "auto", "trampoline", "tracepoint", NULL };
+
+static const struct argp_option option_table[] = {
+	{ NULL, 0, NULL, 0, "Workload:", 1 },
+	{ "pattern", KEY_PATTERN, "P", 0, "stream or rr: request, then reply (default stream)", 1 },
+	{ "receiver", KEY_RECEIVER, "R", 0, "recv, perfield or recvmsg (default recv)", 1 },
+	{ "readers", KEY_READERS, "N", 0,
+	  "instead: N threads share each socket and recv() whatever comes, unchecked", 1 },
+	{ "messages", KEY_MESSAGES, "N", 0, "stop after N messages in all; k and M multiply", 1 },
+	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
+	{ "memlock", KEY_MEMLOCK, "BYTES", 0,
+	  "RLIMIT_MEMLOCK of both ends: how much may be in flight by reference", 1 },
+	{ "optmem", KEY_OPTMEM, "BYTES", 0,
+	  "net.core.optmem_max of both ends: how many notifications may be outstanding", 1 },
+	{ NULL, 0, NULL, 0, "Probes:", 4 },
+	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 4 },
+	{ "kernel", KEY_KERNEL, "RELEASE", 0,
+	  "host, or run in a throwaway guest with that Debian kernel (5.10 to 7.2) or image", 4 },
+	{ "modules", KEY_MODULES, "DIR", 0, "the modules of that image", 4 },
+	{ "arch", KEY_ARCH, "NAME", 0,
+	  "processor of that guest: amd64, or arm64, which has hardware counters", 4 },
+	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 4 },
+	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 4 },
+	{ "break", KEY_BREAK, "WHAT", 0,
+	  "spoil the run on purpose, for tests: detach:SITE, lose-update, drop-completion, "
+	  "forget-departures, bounds:SECONDS (of each wait for the ends)", 4 },
+	{ NULL, 0, NULL, 0, "Output:", 5 },
+	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 5 },
+	{ "quiet", 'q', NULL, 0, "no report", 5 },
+	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
+	{},
+};
+
+void options_fail(const char *format, const char *what)
+{
+	fprintf(stderr, "trace_run: ");
+	fprintf(stderr, format, foreign(what));
+	fprintf(stderr, "; see trace_run --help\n");
+	exit(2);
+}
+
+static const char *one_of(const char *const *names, const char *value, const char *format)
+{
+	char message[300];
+	size_t used = 0;
+
+	for (const char *const *name = names; *name; name++)
+		if (!strcmp(*name, value))
+			return *name;
+	used = snprintf(message, sizeof(message), "%s; it must be one of", format);
+	for (const char *const *name = names; *name; name++)
+		used += snprintf(message + used, sizeof(message) - used, " %s", *name);
+	options_fail(message, value);
+	return NULL;
+}
+
+uint64_t options_whole(const char *value, uint64_t min, uint64_t max, const char *what)
+{
+	char message[200], *end;
+	unsigned long long n, factor = 1;
+
+	errno = 0;
+	n = strtoull(value, &end, 10);
+	if (*end == 'k' || *end == 'K')
+		factor = 1 << 10, end++;
+	else if (*end == 'M')
+		factor = 1 << 20, end++;
+	if (*value < '0' || *value > '9' || *end || errno || n > max / factor || n * factor < min) {
+		snprintf(message, sizeof(message),
+			 "%s '%%s' must be a whole number from %llu to %llu", what,
+			 (unsigned long long)min, (unsigned long long)max);
+		options_fail(message, value);
+	}
+	return n * factor;
+}
+
+double options_seconds(const char *value, const char *what)
+{
+	char message[96];
+	char *end;
+	double s = strtod(value, &end);
+
+	if (end == value || *end || !(s > 0 && s <= PLAN_SECONDS_MAX)) {
+		snprintf(message, sizeof(message), "%s '%%s' must be a number above 0 and up to 86400",
+			 what);
+		options_fail(message, value);
+	}
+	return s;
+}
+
+static void parse_break(const char *value, struct options *o)
+{
+	if (!strncmp(value, "detach:", 7) && value[7])
+		o->detach = value + 7;
+	else if (!strcmp(value, "lose-update"))
+		o->fault_inject = FAULT_LOSE_UPDATE;
+	else if (!strcmp(value, "drop-completion"))
+		o->fault_inject = FAULT_DROP_COMPLETION;
+	else if (!strcmp(value, "forget-departures"))
+		o->fault_inject = FAULT_FORGET_DEPARTURES;
+	else if (!strncmp(value, "bounds:", 7))
+		o->bound_ms = options_seconds(value + 7, "SECONDS") * 1000;
+	else
+		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion, "
+			     "forget-departures or bounds:SECONDS", value);
+}
+
+static void parse_positional(struct options *o, int number, const char *value)
+{
+	static const char unknown[] = "unknown VARIANT '%s'";
+
+	switch (number) {
+	case 0:
+		snprintf(o->plan.variant, sizeof(o->plan.variant), "%s",
+			 one_of(plan_variants, value, unknown));
+		break;
+	case 1:
+		o->plan.bytes = options_whole(value, PLAN_BYTES_MIN, PLAN_BYTES_MAX, "BYTES");
+		break;
+	case 2:
+		o->plan.threads = options_whole(value, 1, PLAN_THREADS_MAX, "THREADS");
+		break;
+	default:
+		options_fail("one word too many: '%s'", value);
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state);
+
+static const struct argp_child children[] = { { &options_path_argp, 0, "Path:", 2 },
+					      { &options_peer_argp, 0, "Two hosts:", 3 }, {} };
+
+static const struct argp argp = {
+	option_table, parse_option, "VARIANT BYTES THREADS",
+	"Runs VARIANT over THREADS connections with messages of BYTES and tells where every byte was "
+	"copied.\v"
+	"VARIANT is A1 (gather, then send), A1-plain, A1-8send, A2 (sendmsg), A3 (MSG_ZEROCOPY), "
+	"A3-aligned, A3-unset, A3-unreaped, A3-aligned-unreaped or A3-reuse. "
+	"BYTES is 8 to 64M, THREADS 1 to 1024: connections, each with a thread at either end.\n"
+	"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
+	"3 the system refuses.", children, NULL, NULL };
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->request;
+		state->child_inputs[1] = &o->request;
+		break;
+	case KEY_PATTERN:
+		snprintf(o->plan.pattern, sizeof(o->plan.pattern), "%s",
+			 one_of(plan_patterns, arg, "unknown pattern '%s'"));
+		o->pattern_given = true;
+		break;
+	case KEY_RECEIVER:
+		snprintf(o->plan.receiver, sizeof(o->plan.receiver), "%s",
+			 one_of(plan_receivers, arg, "unknown receiver '%s'"));
+		o->receiver_given = true;
+		break;
+	case KEY_READERS:
+		o->plan.readers = options_whole(arg, 1, PLAN_THREADS_MAX, "--readers");
+		break;
+	case KEY_MEMLOCK:
+		o->plan.memlock_bytes = options_whole(arg, 1, 1ull << 40, "--memlock");
+		break;
+	case KEY_OPTMEM:
+		o->plan.optmem_bytes = options_whole(arg, OPTMEM_MIN, INT_MAX, "--optmem");
+		break;
+	case KEY_MESSAGES:
+		o->plan.messages = options_whole(arg, 1, PLAN_MESSAGES_MAX, "--messages");
+		break;
+	case KEY_SECONDS:
+		o->plan.seconds = options_seconds(arg, "SECONDS");
+		o->seconds_given = true;
+		break;
+	case KEY_BACKEND:
+		arg = (char *)one_of(backends, arg, "unknown backend '%s'");
+		o->backend = *arg == 'a' ? BACKEND_AUTO :
+			     !strcmp(arg, "trampoline") ? BACKEND_TRAMPOLINE : BACKEND_TRACEPOINT;
+		break;
+	case KEY_KERNEL:
+		if (strcmp(arg, "host"))
+			options_fail("--kernel %s needs the launcher: type tools/trace_run", arg);
+		break;
+	case KEY_MODULES:
+		options_fail("--modules %s goes with --kernel IMAGE of tools/trace_run", arg);
+		break;
+	case KEY_ARCH:
+		options_fail("--arch %s needs a guest: type tools/trace_run, and --kernel 6.12", arg);
+		break;
+	case KEY_COST:
+		o->cost = true;
+		break;
+	case KEY_NO_PROBES:
+		o->no_probes = true;
+		break;
+	case KEY_BREAK:
+		parse_break(arg, o);
+		break;
+	case KEY_JSON:
+		if (!*arg)
+			options_fail("%s", "--json names no file");
+		o->json = arg;
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	case ARGP_KEY_ARG:
+		if (o->request.partner.listen)
+			options_fail("'%s': --listen runs what its partner asks for: leave out VARIANT "
+				     "BYTES THREADS", arg);
+		parse_positional(o, state->arg_num, arg);
+		break;
+	case ARGP_KEY_END:
+		if (state->arg_num < 3 && !o->request.partner.listen)
+			options_fail("%s", "three words are needed: VARIANT BYTES THREADS, as in A3 65536 4");
+		break;
+	case KEY_HELP:
+		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, "trace_run");
+		exit(0);
+	case ARGP_KEY_ERROR:
+		options_fail("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* The side that listens is told what to run. */
+static void check_listen(const struct options *o)
+{
+	if (o->pattern_given || o->receiver_given || o->plan.readers || o->plan.messages ||
+	    o->seconds_given || o->no_probes)
+		options_fail("%s", "--listen runs what its partner asks for: leave out --pattern, "
+			     "--receiver, --readers, --messages, --seconds and --no-probes");
+}
+
+/* A send is charged its pages and two more, which it might touch (mm_account_pinned_pages). */
+static void check_limits(const struct workload_plan *plan, const char *path)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE), least = (plan->bytes / page + 2) * page;
+	char message[160];
+
+	if (!plan->memlock_bytes && !plan->optmem_bytes)
+		return;
+	if (strncmp(plan->variant, "A3", 2) || !strcmp(plan->variant, "A3-unset"))
+		options_fail("--memlock and --optmem limit zero-copy sends, and %s makes none: use A3",
+			     plan->variant);
+	if (!strcmp(path, "peer"))
+		options_fail("%s", "--memlock and --optmem are for both ends, and one of path peer's is "
+			     "elsewhere: set the limits by hand");
+	if (!plan->memlock_bytes || plan->memlock_bytes >= least)
+		return;
+	snprintf(message, sizeof(message), "--memlock %llu is too little: one send of %llu bytes needs "
+		 "%llu",
+		 (unsigned long long)plan->memlock_bytes, (unsigned long long)plan->bytes,
+		 (unsigned long long)least);
+	options_fail("%s", message);
+}
+
+void options_parse(int argc, char **argv, struct options *o)
+{
+	*o = (struct options){ .request = { .kind = "veth", .port = 9000 } };
+	o->request.partner = (struct path_partner){ .address = "127.0.0.1", .port = 9009,
+						 .here = END_RECEIVER,
+						 .limits = { 1 << 20, 64, 60, 0 } };
+	strcpy(o->plan.pattern, "stream");
+	strcpy(o->plan.receiver, "recv");
+	o->plan.seconds = 2;
+	/* argp's own complaints and help take two lines and name the program's whole path. */
+	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o))
+		exit(2);
+	if (o->request.partner.listen)
+		check_listen(o);
+	if (o->plan.messages && o->seconds_given)
+		options_fail("%s", "--messages and --seconds exclude each other: give one");
+	if (o->plan.readers && o->receiver_given)
+		options_fail("%s", "--readers and --receiver exclude each other: give one");
+	if (o->plan.readers && strcmp(o->plan.pattern, "stream"))
+		options_fail("%s", "--readers know no messages, so none can be a reply: use --pattern stream");
+	if (o->plan.readers)
+		strcpy(o->plan.receiver, "drain");
+	check_limits(&o->plan, o->request.kind);
+	if (o->no_probes && (o->detach || o->fault_inject))
+		options_fail("%s", "--break needs probes: leave out --no-probes");
+	if (o->no_probes && o->cost)
+		options_fail("%s", "--cost needs probes: leave out --no-probes");
+	if (o->cost && !strcmp(o->request.kind, "peer"))
+		options_fail("%s", "--cost: no record of two hosts holds costs; use another path");
+}

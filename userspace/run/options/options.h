@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The command line of trace_run. */
+#ifndef COPYSCOPE_OPTIONS_H
+#define COPYSCOPE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "userspace/path/path.h"
+#include "userspace/record/record.h"
+
+struct options {
+	struct workload_plan plan;
+	struct path_request request;
+	enum backend backend;
+	const char *json;	/* file, "-" for stdout, NULL for results/runs/ID.json */
+	bool quiet;
+	bool seconds_given;
+	bool receiver_given;
+	bool pattern_given;
+	bool no_probes;
+	bool cost;		/* measure what calls cost */
+	const char *detach;	/* --break: see options.c */
+	enum fault_inject fault_inject;
+	int64_t bound_ms;	/* --break bounds: of each wait for the ends; 0: the usual ones */
+};
+
+/* Parses or exits with 2 and one line that says what to do. */
+void options_parse(int argc, char **argv, struct options *o);
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Decides whether a run is made again that the kernel kept something of from the probes.
+ *
+ * A kernel that preempts itself (6.18 and 7.2 do, lazily) may stop a task inside a program. Until
+ * it goes on, the program is skipped for every other task of that CPU (kernel/bpf/trampoline.c,
+ * __bpf_prog_enter_recur). Tasks under SCHED_FIFO stop for none of their kind, so the next attempt
+ * runs the workload like that.
+ */
+#include "userspace/run/retry.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+
+/* A long run is more likely to be blind again, and costs more patience. */
+enum { ATTEMPTS = TRIES_MAX, ATTEMPTS_LONG = 2, LONG_NS = 1000000000 };
+
+void retry_begin(struct record *r, const struct try *t)
+{
+	const struct sched_param lowest = { .sched_priority = 1 };
+
+	r->attempt = t->number;
+	if (t->fifo && sched_setscheduler(0, SCHED_FIFO, &lowest))
+		perror("trace_run: cannot run the workload under SCHED_FIFO; going on without");
+	r->fifo = sched_getscheduler(0) == SCHED_FIFO;
+}
+
+bool retry_is_worth_it(const struct record *r)
+{
+	return r->outcome.status == RUN_BLIND && !r->far &&
+	       r->attempt < (r->window_ns < LONG_NS || (record_missed(r) && !r->fifo) ?
+				     ATTEMPTS : ATTEMPTS_LONG);
+}
+
+int retry_once_more(const struct record *r)
+{
+	if (record_missed(r)) {
+		fprintf(stderr, "trace_run: the kernel skipped %" PRIu64 " runs of programs, because it "
+			"had stopped a task inside them; trying again under SCHED_FIFO\n",
+			record_missed(r));
+		return TRY_AGAIN_FIFO;
+	}
+	fprintf(stderr, "trace_run: the kernel ran no program for %" PRIu64 " packets of this "
+		"run, because they came while a task was current that it keeps from BPF; "
+		"trying again\n", record_missed_hits(r, NULL));
+	return TRY_AGAIN;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/* workload: a TCP load generator whose every byte is known, for copyscope to look at. */
+#include <jansson.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "userspace/common/confine/confine.h"
+#include "userspace/common/streams.h"
+
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/stop.h"
+#include "userspace/workload/run.h"
+#include "userspace/workload/stream/content.h"
+
+/* A descriptor per connection: 1,024 of them do not fit into the usual soft limit. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Sockets, threads, memory and the clock are all that is needed from now on. */
+static void confine(enum role role)
+{
+	int err;
+
+	/* Else jansson opens a file for its random start. */
+	json_object_seed(0);
+	err = confine_syscalls(role == ROLE_SERVER ? CONFINE_SERVER : CONFINE_CLIENT);
+	if (err)
+		die("cannot limit its own system calls: %s: this kernel lacks seccomp filters",
+		    strerror(-err));
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings;
+	struct run run = { .settings = &settings };
+	int code;
+
+	/* Up to 6.13 a program that is run by descriptor (fexecve) is called by its number. */
+	prctl(PR_SET_NAME, "workload");
+	streams_open();
+	settings_parse(&settings, argc, argv);
+	stop_install();
+	raise_descriptor_limit();
+	content_init();
+	confine(settings.role);
+	if (settings.role == ROLE_SERVER)
+		server_run(&run);
+	else
+		client_run(&run);
+	code = run_exit_code(&run);
+	if (report_print(&run)) {
+		complain("cannot write the totals to stdout: is its file system full?");
+		code = EXIT_RUN_FAILED;
+	}
+	run_free(&run);
+	return code;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Receive a stream of messages into fresh fields, in one of three ways, and check it. */
+#ifndef WORKLOAD_RECEIVER_H
+#define WORKLOAD_RECEIVER_H
+
+#include "userspace/workload/stream/connection.h"
+#include "userspace/workload/stream/message.h"
+
+struct receive_method {
+	const char *name;
+	const char *help; /* one line */
+	int (*alloc)(struct message *message, size_t bytes);
+	enum outcome (*receive)(struct connection *connection, const struct message *message);
+};
+
+/* All of them, the default first; ends with a NULL name. */
+extern const struct receive_method receive_methods[];
+
+/* Returns NULL when there is none of that name. */
+const struct receive_method *receive_method_find(const char *name);
+
+struct receiver {
+	struct connection *connection;
+	const struct receive_method *method;
+	struct content content;
+	struct message message;
+};
+
+/* Returns 0, or -ENOMEM after a complaint. */
+int receiver_init(struct receiver *receiver, struct connection *connection,
+		  const struct receive_method *method, size_t bytes,
+		  enum content_direction direction);
+void receiver_deinit(struct receiver *receiver);
+
+/*
+ * Receive one whole message and check it. OUTCOME_EOF only between messages: the peer that
+ * ends inside one has vanished. Counts bytes and errors; counting messages is the caller's.
+ */
+enum outcome receiver_receive(struct receiver *receiver);
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Send a stream of messages by one variant, from a pool of message buffers. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
+#include "userspace/workload/common/clock.h"
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/stop.h"
+#include "userspace/workload/send/sender.h"
+
+#define FINISH_STOPPED_NS (700 * NS_PER_MS)
+#define QUIET_STOPPED_NS (100 * NS_PER_MS)
+
+static unsigned int pool_size(const struct variant *variant, size_t bytes)
+{
+	size_t fit = SENDER_POOL_BYTES / bytes;
+
+	if (!(variant->flags & VARIANT_POOL))
+		return 1;
+	if (fit < 2)
+		return 2;
+	return fit > SENDER_POOL_MAX ? SENDER_POOL_MAX : fit;
+}
+
+struct sender *sender_create(struct connection *connection, const struct variant *variant,
+			     size_t bytes)
+{
+	struct sender *sender = calloc(1, sizeof(*sender));
+	int one = 1;
+
+	if (!sender)
+		goto no_memory;
+	sender->connection = connection;
+	sender->variant = variant;
+	content_begin(&sender->content, CONTENT_REPLY);
+	for (unsigned int want = pool_size(variant, bytes); sender->n_messages < want;)
+		if (variant->alloc(&sender->message[sender->n_messages++], bytes))
+			goto no_memory;
+	if (variant->flags & VARIANT_SO_ZEROCOPY &&
+	    setsockopt(connection->fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one))) {
+		complain("this kernel refuses SO_ZEROCOPY (%s): use another variant",
+			 strerror(errno));
+		sender_destroy(sender);
+		return NULL;
+	}
+	return sender;
+
+no_memory:
+	complain("out of memory for messages of %zu bytes: use fewer bytes or clients", bytes);
+	sender_destroy(sender);
+	return NULL;
+}
+
+void sender_destroy(struct sender *sender)
+{
+	if (!sender)
+		return;
+	for (unsigned int i = 0; i < sender->n_messages; i++)
+		message_free(&sender->message[i]);
+	free(sender);
+}
+
+enum outcome sender_send(struct sender *sender)
+{
+	struct connection *connection = sender->connection;
+	struct message *message = &sender->message[sender->next];
+	enum outcome outcome = OUTCOME_OK;
+
+	sender->next = (sender->next + 1) % sender->n_messages;
+	if (sender->variant->reap)
+		outcome = sender->variant->reap(sender, message);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	message_fill(message, &sender->content);
+	outcome = sender->variant->send(sender, message);
+	connection_stamp(connection);
+	if (outcome == OUTCOME_OK) {
+		connection->totals.messages++;
+		message->end_id = connection->totals.zerocopy_sends;
+		message->end_position = connection->totals.accepted_bytes;
+	}
+	return outcome;
+}
+
+static int unacknowledged_bytes(const struct connection *connection)
+{
+	int bytes = 0;
+
+	ioctl(connection->fd, SIOCOUTQ, &bytes);
+	return bytes;
+}
+
+/* A step of waiting; returns true when there is nothing left to wait for. */
+static bool finish_step(struct sender *sender, bool reads)
+{
+	struct connection *connection = sender->connection;
+	bool closed, got_any = false;
+
+	if (reads && completions_read(&sender->completions, connection, &got_any) != OUTCOME_OK)
+		return true;
+	closed = connection_peer_closed(connection, 0);
+	if (closed && !(reads && completions_outstanding(connection)))
+		return true;
+	if (closed || !reads)
+		/* poll() would return at once: hung up, or notifications nobody reads. */
+		clock_sleep_ns(NS_PER_MS);
+	else
+		connection_peer_closed(connection, STOP_TICK_MS);
+	return false;
+}
+
+enum outcome sender_finish(struct sender *sender, uint64_t quiet_ns)
+{
+	struct connection *connection = sender->connection;
+	bool reads = !(sender->variant->flags & VARIANT_UNREAPED);
+	int before = unacknowledged_bytes(connection);
+	uint64_t moved_ns = clock_now_ns(), stopped_ns = moved_ns;
+	enum outcome outcome = OUTCOME_OK;
+	bool gave_up = false;
+
+	shutdown(connection->fd, SHUT_WR);
+	while (!finish_step(sender, reads)) {
+		int now = unacknowledged_bytes(connection);
+		uint64_t now_ns = clock_now_ns();
+
+		if (now != before)
+			moved_ns = now_ns;
+		before = now;
+		if (!stop_requested())
+			stopped_ns = now_ns;
+		if (now_ns - stopped_ns > FINISH_STOPPED_NS ||
+		    now_ns - moved_ns > (stop_requested() ? QUIET_STOPPED_NS : quiet_ns)) {
+			gave_up = true;
+			break;
+		}
+	}
+	/* Closing would hand the rest to the kernel, and whether it arrives, to nobody. */
+	if (gave_up && !stop_requested() && before) {
+		complain("no progress: nothing moved for %llu s; %d bytes are not acknowledged",
+			 (unsigned long long)(quiet_ns / NS_PER_S), before);
+		outcome = OUTCOME_FAILED;
+	}
+	if (reads && !stop_requested())
+		connection->totals.completion_errors += completions_outstanding(connection);
+	return outcome;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A1: gather the 8 fields into one buffer with memcpy, then one send(). */
+#include <string.h>
+
+#include <sys/sdt.h>
+
+#include "userspace/workload/send/sender.h"
+#include "userspace/workload/stream/transfer.h"
+
+static enum outcome a1_send(struct sender *sender, struct message *message)
+{
+	struct connection *connection = sender->connection;
+	size_t bytes = 0;
+
+	for (int i = 0; i < message->n_fields; i++) {
+		const struct iovec *field = &message->field[i];
+
+		memcpy(message->staging + bytes, field->iov_base, field->iov_len);
+		bytes += field->iov_len;
+	}
+	/* The only way for a tracer to see a copy that the kernel takes no part in. */
+	DTRACE_PROBE2(copyscope, gather, bytes, connection->cookie);
+	connection->totals.gather_bytes += bytes;
+	return transfer_send(connection, message->staging, bytes);
+}
+
+const struct variant variant_a1 = {
+	.name = "A1",
+	.help = "memcpy the 8 fields into one buffer, one send()",
+	.alloc = message_alloc_staged,
+	.send = a1_send,
+};

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A3: sendmsg(MSG_ZEROCOPY); completions are read before a buffer is used again. */
+#include "userspace/workload/send/zerocopy.h"
+
+const struct variant variant_a3 = {
+	.name = "A3",
+	.help = "MSG_ZEROCOPY, completions read before a buffer is reused",
+	.flags = VARIANT_SO_ZEROCOPY | VARIANT_POOL,
+	.alloc = message_alloc_fields,
+	.send = zerocopy_send,
+	.reap = zerocopy_reap,
+};

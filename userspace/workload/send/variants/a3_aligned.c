@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A3-aligned: as A3, with every field on a page boundary (fewer pages per message). */
+#include "userspace/workload/send/zerocopy.h"
+
+const struct variant variant_a3_aligned = {
+	.name = "A3-aligned",
+	.help = "as A3, fields on page boundaries",
+	.flags = VARIANT_SO_ZEROCOPY | VARIANT_POOL,
+	.alloc = message_alloc_aligned,
+	.send = zerocopy_send,
+	.reap = zerocopy_reap,
+};

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A3-aligned-unreaped: fields on page boundaries, completions never read. */
+#include "userspace/workload/send/zerocopy.h"
+
+const struct variant variant_a3_aligned_unreaped = {
+	.name = "A3-aligned-unreaped",
+	.help = "as A3-unreaped, fields on page boundaries",
+	.flags = VARIANT_SO_ZEROCOPY | VARIANT_POOL | VARIANT_UNREAPED,
+	.alloc = message_alloc_aligned,
+	.send = zerocopy_send,
+	.reap = zerocopy_reap_acknowledged,
+};

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One TCP connection: its socket, names, limits and totals. Owned by one thread. */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "userspace/workload/common/clock.h"
+#include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/stop.h"
+#include "userspace/workload/stream/connection.h"
+
+#define CACHE_LINE_BYTES 64
+#define GOODBYE_NS (5 * NS_PER_S)
+
+void address_to_text(const struct sockaddr_storage *address, char text[ADDRESS_TEXT_BYTES])
+{
+	char host[ADDRESS_TEXT_BYTES - 16], port[8];
+	bool ipv6 = address->ss_family == AF_INET6;
+
+	if (getnameinfo((const struct sockaddr *)address, sizeof(*address), host, sizeof(host),
+			port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+		snprintf(text, ADDRESS_TEXT_BYTES, "?");
+	else
+		snprintf(text, ADDRESS_TEXT_BYTES, ipv6 ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+static int connection_identify(struct connection *connection)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(connection->cookie);
+
+	if (getsockopt(connection->fd, SOL_SOCKET, SO_COOKIE, &connection->cookie, &len))
+		return -errno;
+	len = sizeof(address);
+	if (getsockname(connection->fd, (struct sockaddr *)&address, &len))
+		return -errno;
+	address_to_text(&address, connection->local);
+	len = sizeof(address);
+	/* ENOTCONN: the peer has reset already. Sending or receiving will find that out. */
+	if (getpeername(connection->fd, (struct sockaddr *)&address, &len))
+		snprintf(connection->remote, ADDRESS_TEXT_BYTES, "?");
+	else
+		address_to_text(&address, connection->remote);
+	return 0;
+}
+
+static int connection_set_options(int fd, bool nodelay)
+{
+	struct timeval tick = { .tv_usec = STOP_TICK_MS * 1000 };
+	int one = 1;
+
+	/* The bound on blocking calls closes the race between a signal and the call. */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tick, sizeof(tick)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tick, sizeof(tick)))
+		return -errno;
+	if (nodelay && setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+		return -errno;
+	return 0;
+}
+
+struct connection *connection_create(int fd, bool nodelay)
+{
+	struct connection *connection;
+	int err;
+
+	/* A cache line of its own: two threads never write to the same one. */
+	connection = aligned_alloc(CACHE_LINE_BYTES, (sizeof(*connection) + CACHE_LINE_BYTES - 1) /
+				   CACHE_LINE_BYTES * CACHE_LINE_BYTES);
+	if (!connection) {
+		complain("out of memory for a connection");
+		close(fd);
+		return NULL;
+	}
+	*connection = (struct connection){ .fd = fd, .start_ns = clock_now_ns() };
+	connection->last_byte_ns = connection->start_ns;
+	connection->message_limit = CONNECTION_NO_LIMIT;
+	connection->deadline_ns = CONNECTION_NO_LIMIT;
+	err = connection_identify(connection);
+	if (!err)
+		err = connection_set_options(fd, nodelay);
+	if (err) {
+		complain("cannot prepare a connection: %s", strerror(-err));
+		connection_destroy(connection);
+		return NULL;
+	}
+	return connection;
+}
+
+void connection_close(struct connection *connection)
+{
+	if (connection->fd >= 0)
+		close(connection->fd);
+	connection->fd = -1;
+}
+
+void connection_destroy(struct connection *connection)
+{
+	if (!connection)
+		return;
+	connection_close(connection);
+	free(connection->latency);
+	free(connection);
+}
+
+void connection_stamp(struct connection *connection)
+{
+	connection->last_byte_ns = clock_now_ns();
+}
+
+bool connection_is_over(const struct connection *connection)
+{
+	return stop_requested() || connection->totals.messages >= connection->message_limit ||
+	       (connection->deadline_ns != CONNECTION_NO_LIMIT &&
+		clock_now_ns() >= connection->deadline_ns);
+}
+
+bool connection_peer_closed(const struct connection *connection, int timeout_ms)
+{
+	struct pollfd wait = { .fd = connection->fd, .events = POLLRDHUP };
+
+	return poll(&wait, 1, timeout_ms) > 0 && wait.revents & (POLLRDHUP | POLLHUP);
+}
+
+void connection_say_goodbye(struct connection *connection)
+{
+	uint64_t give_up_ns = clock_now_ns() + GOODBYE_NS;
+
+	shutdown(connection->fd, SHUT_WR);
+	while (!stop_requested() && clock_now_ns() < give_up_ns &&
+	       !connection_peer_closed(connection, STOP_TICK_MS))
+		;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One TCP connection: its socket, names, limits and totals. Owned by one thread. */
+#ifndef WORKLOAD_CONNECTION_H
+#define WORKLOAD_CONNECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "userspace/workload/common/latency.h"
+#include "userspace/workload/stream/totals.h"
+
+/* How an operation, and in the end a connection, went. */
+enum outcome {
+	OUTCOME_OK,       /* go on */
+	OUTCOME_EOF,      /* the peer shut down writing */
+	OUTCOME_STOPPED,  /* a signal or the deadline ended it */
+	OUTCOME_VANISHED, /* the peer went away at the wrong time */
+	OUTCOME_FAILED,   /* anything else; already complained about */
+};
+
+#define CONNECTION_NO_LIMIT UINT64_MAX
+#define ADDRESS_TEXT_BYTES 80 /* "[" IPv6 "%" interface "]:" port */
+
+struct connection {
+	int fd;
+	uint64_t cookie;         /* SO_COOKIE: how the kernel names this socket */
+	char local[ADDRESS_TEXT_BYTES];
+	char remote[ADDRESS_TEXT_BYTES];
+	uint64_t message_limit;  /* or CONNECTION_NO_LIMIT */
+	uint64_t deadline_ns;    /* clock_now_ns() at which to stop, or CONNECTION_NO_LIMIT */
+	bool cut_at_deadline;    /* the deadline may end a receive call inside a message */
+	uint64_t start_ns;
+	uint64_t last_byte_ns;   /* end of the last message; start_ns before the first */
+	struct totals totals;
+	struct latency *latency; /* NULL at a server */
+	enum outcome outcome;
+};
+
+/*
+ * Takes over @fd, which is connected and has carried no payload yet. Reads the cookie and
+ * both addresses, bounds every blocking call by STOP_TICK_MS. Returns NULL (fd closed) when
+ * the system refuses, after a complaint.
+ */
+struct connection *connection_create(int fd, bool nodelay);
+void connection_close(struct connection *connection);
+void connection_destroy(struct connection *connection);
+
+/* "192.0.2.1:9000" or "[2001:db8::1]:9000". */
+void address_to_text(const struct sockaddr_storage *address, char text[ADDRESS_TEXT_BYTES]);
+
+/* Note that payload moved just now. */
+void connection_stamp(struct connection *connection);
+
+/* Has a signal, the deadline or the message limit ended this connection? */
+bool connection_is_over(const struct connection *connection);
+
+/* Waits up to @timeout_ms; returns early when the socket has errors or notifications. */
+bool connection_peer_closed(const struct connection *connection, int timeout_ms);
+
+/* Shut down writing and wait (at most 5 s) for the peer's close: no reset, no lost data. */
+void connection_say_goodbye(struct connection *connection);
+
+#endif

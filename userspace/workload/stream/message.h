@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One message: 8 fields, each a heap buffer of its own. */
+#ifndef WORKLOAD_MESSAGE_H
+#define WORKLOAD_MESSAGE_H
+
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "userspace/workload/stream/content.h"
+
+#define MESSAGE_FIELDS 8
+
+struct message {
+	struct iovec field[MESSAGE_FIELDS];
+	int n_fields;           /* 8, or 1 for a contiguous message */
+	size_t bytes;
+	char *staging;          /* NULL, or a buffer of @bytes that the fields are gathered in */
+	uint64_t end_id;        /* zero copy: sends of this connection up to and with this one */
+	uint64_t end_position;  /* stream position after the last byte of this message */
+};
+
+/*
+ * All return 0 or -ENOMEM and touch every page, so that no run counts first-touch faults.
+ * message_alloc_fields: a malloc per field of bytes/8, the last one takes the remainder.
+ * message_alloc_aligned: the same, each field on a page boundary.
+ * message_alloc_staged: fields and a staging buffer.
+ * message_alloc_contiguous: one field that is the whole message.
+ */
+int message_alloc_fields(struct message *message, size_t bytes);
+int message_alloc_aligned(struct message *message, size_t bytes);
+int message_alloc_staged(struct message *message, size_t bytes);
+int message_alloc_contiguous(struct message *message, size_t bytes);
+
+/* Accepts a message that is zeroed or only partly allocated. */
+void message_free(struct message *message);
+
+void message_fill(struct message *message, struct content *content);
+
+/* Returns the number of wrong bytes. */
+uint64_t message_check(const struct message *message, struct content *content);
+
+#endif
