@@ -6,17 +6,30 @@
 #include <stdint.h>
 #include <time.h>
 
+#define NS_PER_US 1000ull
+#define NS_PER_MS 1000000ull
+#define NS_PER_S 1000000000ull
+
+/* A vDSO call, cheap beside any system call. */
 static inline uint64_t monotonic_ns(void)
 {
-	struct timespec t;
+	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 static inline int64_t monotonic_ms(void)
 {
-	return monotonic_ns() / 1000000;
+	return monotonic_ns() / NS_PER_MS;
+}
+
+/* Returns early when a signal comes: callers loop and look at what they wait for. */
+static inline void sleep_ns(uint64_t ns)
+{
+	struct timespec pause = { ns / NS_PER_S, ns % NS_PER_S };
+
+	nanosleep(&pause, NULL);
 }
 
 #endif

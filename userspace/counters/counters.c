@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 // Opens, starts, reads and closes the events of one process.
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "userspace/common/perf_open.h"
 #include "userspace/counters/events.h"
 #include "userspace/counters/sum.h"
 
@@ -35,12 +34,6 @@ struct counter_set {
 	struct core_pmu pmu[COUNTER_PARTS_MAX];
 	struct open_event event[COUNTER_COUNT];
 };
-
-static int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
-		     unsigned long flags)
-{
-	return syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
-}
 
 static int perf_enable(int fd)
 {

@@ -6,13 +6,12 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "userspace/common/perf_open.h"
 #include "userspace/counters/events.h"
 
 enum { EMPTY_CALLS = 1000 };
@@ -59,7 +58,7 @@ static int *events_open(enum counter_event event, int cpus, char *why)
 	for (int cpu = 0; fds && cpu < cpus; cpu++)
 		fds[cpu] = -1;
 	for (int cpu = 0; fds && cpu < cpus; cpu++) {
-		fds[cpu] = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		fds[cpu] = perf_open(&attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 		opened += fds[cpu] >= 0;
 		/* ENODEV: that CPU is offline, unless all say so. */
 		if (fds[cpu] >= 0 || (errno == ENODEV && (opened || cpu < cpus - 1)))

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/readers.h"
@@ -38,7 +38,7 @@ static enum outcome ask_once(struct connection *connection, struct message *requ
 	uint64_t asked_ns;
 
 	message_fill(request, content);
-	asked_ns = clock_now_ns();
+	asked_ns = monotonic_ns();
 	outcome = transfer_send(connection, request->field[0].iov_base, request->bytes);
 	if (outcome != OUTCOME_OK)
 		return outcome;

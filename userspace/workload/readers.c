@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/readers.h"
 #include "userspace/workload/stream/transfer.h"
@@ -27,7 +27,7 @@ static enum outcome read_once(struct reader *reader, char *buffer)
 		return transfer_errno(reader->connection, "recv");
 	reader->recv_calls++;
 	reader->received_bytes += got;
-	reader->last_byte_ns = clock_now_ns();
+	reader->last_byte_ns = monotonic_ns();
 	return connection_is_over(reader->connection) ? OUTCOME_STOPPED : OUTCOME_OK;
 }
 

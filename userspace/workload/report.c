@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/run.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/run.h"
 #include "userspace/workload/watch.h"

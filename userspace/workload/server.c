@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/run.h"
@@ -127,7 +127,7 @@ static void server_accept(struct run *run, int listener)
 			complain("cannot accept a client: %s: raise RLIMIT_NOFILE or free memory",
 				 strerror(errno));
 		run->failed = true;
-		clock_sleep_ns(STOP_TICK_MS * NS_PER_MS);
+		sleep_ns(STOP_TICK_MS * NS_PER_MS);
 	}
 	/* Anything else is a client that went away before it was accepted. */
 }

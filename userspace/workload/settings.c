@@ -9,9 +9,9 @@
 
 #include "userspace/common/foreign.h"
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
-#include "userspace/workload/common/numbers.h"
+#include "userspace/workload/common/number_args.h"
 #include "userspace/workload/settings.h"
 #include "userspace/workload/stream/endpoint.h"
 

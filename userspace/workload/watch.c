@@ -3,7 +3,7 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/watch.h"
@@ -37,7 +37,7 @@ static uint64_t progress_of(const struct run *run, uint64_t *queued_bytes)
 
 void watch_begin(struct watch *watch, const struct run *run)
 {
-	uint64_t queued_bytes, now_ns = clock_now_ns(), duration_ns = run->settings->duration_ns;
+	uint64_t queued_bytes, now_ns = monotonic_ns(), duration_ns = run->settings->duration_ns;
 
 	*watch = (struct watch){ .moved_ns = now_ns, .progress = progress_of(run, &queued_bytes),
 				 .deadline_ns = duration_ns ? now_ns + duration_ns : 0 };
@@ -53,7 +53,7 @@ static void give_up(struct run *run, const char *what, uint64_t ns, uint64_t que
 
 void watch_step(struct watch *watch, struct run *run)
 {
-	uint64_t now_ns = clock_now_ns(), patience_ns = run->settings->patience_ns, queued_bytes;
+	uint64_t now_ns = monotonic_ns(), patience_ns = run->settings->patience_ns, queued_bytes;
 	uint64_t progress = progress_of(run, &queued_bytes);
 	bool over = watch->deadline_ns && now_ns > watch->deadline_ns;
 

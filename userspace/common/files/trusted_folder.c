@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "userspace/common/foreign.h"
+#include "userspace/common/numbers.h"
 
 enum { LINKS_MAX = 40, WAY = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
@@ -27,19 +28,6 @@ struct walk {
 	int links;
 	char *why;
 };
-
-static unsigned long read_number(const char *path, unsigned long otherwise)
-{
-	FILE *file = fopen(path, "re");
-	unsigned long number;
-
-	if (!file)
-		return otherwise;
-	if (fscanf(file, "%lu", &number) != 1)
-		number = otherwise;
-	fclose(file);
-	return number;
-}
 
 /* In a user namespace all who have no number in it, such as the real root, are shown as one user. */
 static bool has_no_number_here(uid_t user)
@@ -52,7 +40,7 @@ static bool has_no_number_here(uid_t user)
 		return false;
 	whole = fscanf(file, "%lu %lu %lu", &inside, &outside, &count) == 3 && count == UINT_MAX;
 	fclose(file);
-	return !whole && user == read_number("/proc/sys/kernel/overflowuid", 65534);
+	return !whole && user == number_in_file("/proc/sys/kernel/overflowuid", 65534);
 }
 
 bool trusted_user(uid_t user)

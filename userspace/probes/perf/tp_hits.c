@@ -4,16 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "userspace/common/perf_open.h"
 
 struct tp_hits {
 	int count, cpus;
@@ -70,7 +70,7 @@ static int counter_open(uint64_t id, int cpu)
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = id, .disabled = 1,
 	};
 
-	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return perf_open(&attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 struct tp_hits *tp_hits_open(const char *const *names, int count)

@@ -10,17 +10,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "userspace/common/confine/confine.h"
+#include "userspace/common/perf_open.h"
 #include "userspace/common/system/global_tgid.h"
 #include "userspace/common/system/pid_namespace.h"
 #include "userspace/run/ends/launch.h"
@@ -123,7 +122,7 @@ static int ask_perf(void)
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .size = sizeof(attr),
 		.disabled = 1,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd >= 0)
 		close(fd);

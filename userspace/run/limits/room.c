@@ -2,13 +2,13 @@
 /* Holds a plan against the limits of descriptors, processes and threads that the tool runs under. */
 #include "userspace/run/limits/room.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+
+#include "userspace/common/numbers.h"
 
 enum {
 	/* Programs, maps, links and counters of the backend with the most hooks, and to spare. */
@@ -39,21 +39,13 @@ static int check_descriptors(uint64_t connections)
 	return -1;
 }
 
-/* The number in a file of a control group; UINT64_MAX for "max" and for what is not there. */
-static uint64_t read_number(const char *folder, const char *name)
+/* UINT64_MAX for "max" and for what is not there. */
+static uint64_t group_limit(const char *folder, const char *name)
 {
-	char path[PATH_MAX + 32], text[32] = "";
-	uint64_t number = UINT64_MAX;
-	FILE *file;
+	char path[PATH_MAX + 32];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	file = fopen(path, "re");
-	if (!file)
-		return UINT64_MAX;
-	if (fgets(text, sizeof(text), file) && *text >= '0' && *text <= '9')
-		number = strtoull(text, NULL, 10);
-	fclose(file);
-	return number;
+	return number_in_file(path, UINT64_MAX);
 }
 
 /* How many tasks the control group of this line of /proc/self/cgroup and those above it still take. */
@@ -76,8 +68,8 @@ static uint64_t tasks_left(char *line)
 		return left;
 	strcpy(folder + root, at);
 	for (;;) {
-		uint64_t most = read_number(folder, "pids.max");
-		uint64_t now = read_number(folder, "pids.current");
+		uint64_t most = group_limit(folder, "pids.max");
+		uint64_t now = group_limit(folder, "pids.current");
 		char *end = strrchr(folder + root, '/');
 
 		if (most != UINT64_MAX && now != UINT64_MAX && (most < now ? 0 : most - now) < left)

@@ -2,13 +2,13 @@
 /* Parses the command line of trace_run: bad input ends here, before anything is touched. */
 #include "userspace/run/options/options.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "userspace/common/foreign.h"
+#include "userspace/common/numbers.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/options/options_parts.h"
 
@@ -77,36 +77,29 @@ static const char *one_of(const char *const *names, const char *value, const cha
 
 uint64_t options_whole(const char *value, uint64_t min, uint64_t max, const char *what)
 {
-	char message[200], *end;
-	unsigned long long n, factor = 1;
+	char message[200];
+	uint64_t number;
 
-	errno = 0;
-	n = strtoull(value, &end, 10);
-	if (*end == 'k' || *end == 'K')
-		factor = 1 << 10, end++;
-	else if (*end == 'M')
-		factor = 1 << 20, end++;
-	if (*value < '0' || *value > '9' || *end || errno || n > max / factor || n * factor < min) {
+	if (whole_parse(value, NUMBER_WITH_SUFFIX, min, max, &number)) {
 		snprintf(message, sizeof(message),
 			 "%s '%%s' must be a whole number from %llu to %llu", what,
 			 (unsigned long long)min, (unsigned long long)max);
 		options_fail(message, value);
 	}
-	return n * factor;
+	return number;
 }
 
 double options_seconds(const char *value, const char *what)
 {
 	char message[96];
-	char *end;
-	double s = strtod(value, &end);
+	double seconds;
 
-	if (end == value || *end || !(s > 0 && s <= PLAN_SECONDS_MAX)) {
+	if (decimal_parse(value, &seconds) || !(seconds > 0 && seconds <= PLAN_SECONDS_MAX)) {
 		snprintf(message, sizeof(message), "%s '%%s' must be a number above 0 and up to 86400",
 			 what);
 		options_fail(message, value);
 	}
-	return s;
+	return seconds;
 }
 
 static void parse_break(const char *value, struct options *o)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/path/path.h"
 #include "userspace/run/options/options_parts.h"
 
@@ -77,6 +78,7 @@ static void parse_addresses(const char *value, struct path_request *request)
 				   "bits of their network, as in 10.0.0.1,10.0.0.2/24";
 	char *tx = request->address[END_SENDER], *rx = request->address[END_RECEIVER], *slash;
 	int family, most;
+	uint64_t bits;
 
 	if (!strchr(value, ',')) {
 		if (!family_of(value))
@@ -89,10 +91,10 @@ static void parse_addresses(const char *value, struct path_request *request)
 	*slash++ = '\0';
 	family = family_of(tx);
 	most = family == AF_INET ? 31 : 127;
-	request->prefix_bits = isdigit((unsigned char)*slash) ? atoi(slash) : 0;
-	if (!family || family_of(rx) != family || !strcmp(tx, rx) || strlen(slash) > 3 ||
-	    request->prefix_bits < 1 || request->prefix_bits > most)
+	if (!family || family_of(rx) != family || !strcmp(tx, rx) ||
+	    whole_parse(slash, NUMBER_PLAIN, 1, most, &bits))
 		options_fail(help, value);
+	request->prefix_bits = bits;
 	if (!same_network(family, tx, rx, request->prefix_bits))
 		options_fail("--addresses '%s' are not in one network of that many bits: neither end "
 			     "could reach the other", value);

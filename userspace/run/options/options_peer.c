@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/path/path.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/options/options_parts.h"
@@ -38,6 +39,7 @@ static bool split_port(const char *value, struct path_partner *partner)
 	size_t length = bare ? strlen(value) : close ? (size_t)(close - value - 1) :
 		        (size_t)(colon - value);
 	const char *port = bare ? "" : colon;
+	uint64_t number;
 
 	if (length >= sizeof(partner->address) || (*value == '[' && !close))
 		return false;
@@ -45,10 +47,10 @@ static bool split_port(const char *value, struct path_partner *partner)
 	partner->address[length] = '\0';
 	if (!*port)
 		return true;
-	if (*port != ':' || strspn(port + 1, "0123456789") != strlen(port + 1) || strlen(port) > 6)
+	if (*port != ':' || whole_parse(port + 1, NUMBER_PLAIN, 1, 65535, &number))
 		return false;
-	partner->port = atoi(port + 1);
-	return partner->port >= 1 && partner->port <= 65535;
+	partner->port = number;
+	return true;
 }
 
 static void parse_partner(const char *value, const char *option, struct path_partner *partner)

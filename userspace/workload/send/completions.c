@@ -7,7 +7,7 @@
 #include <linux/errqueue.h>
 #include <netinet/in.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/send/completions.h"
@@ -128,7 +128,7 @@ enum outcome completions_wait(struct completions *completions, struct connection
 	outcome = completions_read(completions, connection, &got_any);
 	if (outcome == OUTCOME_OK && !got_any && wait.revents)
 		/* A dead socket raises POLLERR for ever. Its completions are still to come. */
-		clock_sleep_ns(NS_PER_MS);
+		sleep_ns(NS_PER_MS);
 	return outcome;
 }
 

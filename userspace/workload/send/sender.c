@@ -7,7 +7,7 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/send/sender.h"
@@ -107,7 +107,7 @@ static bool finish_step(struct sender *sender, bool reads)
 		return true;
 	if (closed || !reads)
 		/* poll() would return at once: hung up, or notifications nobody reads. */
-		clock_sleep_ns(NS_PER_MS);
+		sleep_ns(NS_PER_MS);
 	else
 		connection_peer_closed(connection, STOP_TICK_MS);
 	return false;
@@ -118,14 +118,14 @@ enum outcome sender_finish(struct sender *sender, uint64_t quiet_ns)
 	struct connection *connection = sender->connection;
 	bool reads = !(sender->variant->flags & VARIANT_UNREAPED);
 	int before = unacknowledged_bytes(connection);
-	uint64_t moved_ns = clock_now_ns(), stopped_ns = moved_ns;
+	uint64_t moved_ns = monotonic_ns(), stopped_ns = moved_ns;
 	enum outcome outcome = OUTCOME_OK;
 	bool gave_up = false;
 
 	shutdown(connection->fd, SHUT_WR);
 	while (!finish_step(sender, reads)) {
 		int now = unacknowledged_bytes(connection);
-		uint64_t now_ns = clock_now_ns();
+		uint64_t now_ns = monotonic_ns();
 
 		if (now != before)
 			moved_ns = now_ns;

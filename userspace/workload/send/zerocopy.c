@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/send/zerocopy.h"
@@ -57,7 +57,7 @@ static enum outcome zerocopy_wait_for_room(struct sender *sender, size_t bytes,
 {
 	struct connection *connection = sender->connection;
 	bool unreaped = sender->variant->flags & VARIANT_UNREAPED;
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = monotonic_ns();
 
 	if (stop_requested())
 		return OUTCOME_STOPPED;
@@ -67,7 +67,7 @@ static enum outcome zerocopy_wait_for_room(struct sender *sender, size_t bytes,
 	}
 	if (unreaped && acknowledged_position(connection) < connection->totals.accepted_bytes) {
 		*alone_since_ns = 0;
-		clock_sleep_ns(ACKNOWLEDGED_POLL_NS);
+		sleep_ns(ACKNOWLEDGED_POLL_NS);
 		return OUTCOME_OK;
 	}
 	if (!*alone_since_ns)
@@ -78,7 +78,7 @@ static enum outcome zerocopy_wait_for_room(struct sender *sender, size_t bytes,
 		complain_no_room(bytes);
 		return OUTCOME_FAILED;
 	}
-	clock_sleep_ns(NS_PER_MS);
+	sleep_ns(NS_PER_MS);
 	return OUTCOME_OK;
 }
 
@@ -131,7 +131,7 @@ enum outcome zerocopy_reap_acknowledged(struct sender *sender, struct message *m
 			return OUTCOME_STOPPED;
 		if (connection_peer_closed(sender->connection, 0))
 			return OUTCOME_VANISHED;
-		clock_sleep_ns(ACKNOWLEDGED_POLL_NS);
+		sleep_ns(ACKNOWLEDGED_POLL_NS);
 	}
 	return OUTCOME_OK;
 }

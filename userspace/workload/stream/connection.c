@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/stream/connection.h"
@@ -77,7 +77,7 @@ struct connection *connection_create(int fd, bool nodelay)
 		close(fd);
 		return NULL;
 	}
-	*connection = (struct connection){ .fd = fd, .start_ns = clock_now_ns() };
+	*connection = (struct connection){ .fd = fd, .start_ns = monotonic_ns() };
 	connection->last_byte_ns = connection->start_ns;
 	connection->message_limit = CONNECTION_NO_LIMIT;
 	connection->deadline_ns = CONNECTION_NO_LIMIT;
@@ -110,14 +110,14 @@ void connection_destroy(struct connection *connection)
 
 void connection_stamp(struct connection *connection)
 {
-	connection->last_byte_ns = clock_now_ns();
+	connection->last_byte_ns = monotonic_ns();
 }
 
 bool connection_is_over(const struct connection *connection)
 {
 	return stop_requested() || connection->totals.messages >= connection->message_limit ||
 	       (connection->deadline_ns != CONNECTION_NO_LIMIT &&
-		clock_now_ns() >= connection->deadline_ns);
+		monotonic_ns() >= connection->deadline_ns);
 }
 
 bool connection_peer_closed(const struct connection *connection, int timeout_ms)
@@ -129,10 +129,10 @@ bool connection_peer_closed(const struct connection *connection, int timeout_ms)
 
 void connection_say_goodbye(struct connection *connection)
 {
-	uint64_t give_up_ns = clock_now_ns() + GOODBYE_NS;
+	uint64_t give_up_ns = monotonic_ns() + GOODBYE_NS;
 
 	shutdown(connection->fd, SHUT_WR);
-	while (!stop_requested() && clock_now_ns() < give_up_ns &&
+	while (!stop_requested() && monotonic_ns() < give_up_ns &&
 	       !connection_peer_closed(connection, STOP_TICK_MS))
 		;
 }

@@ -28,7 +28,7 @@ struct connection {
 	char local[ADDRESS_TEXT_BYTES];
 	char remote[ADDRESS_TEXT_BYTES];
 	uint64_t message_limit;  /* or CONNECTION_NO_LIMIT */
-	uint64_t deadline_ns;    /* clock_now_ns() at which to stop, or CONNECTION_NO_LIMIT */
+	uint64_t deadline_ns;    /* monotonic_ns() at which to stop, or CONNECTION_NO_LIMIT */
 	bool cut_at_deadline;    /* the deadline may end a receive call inside a message */
 	uint64_t start_ns;
 	uint64_t last_byte_ns;   /* end of the last message; start_ns before the first */

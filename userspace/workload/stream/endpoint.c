@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/stream/connection.h"
@@ -112,7 +112,7 @@ static int connect_once(int fd, const struct sockaddr_storage *address)
 
 int endpoint_connect(const struct sockaddr_storage *address)
 {
-	uint64_t give_up_ns = clock_now_ns() + CONNECT_PATIENCE_NS;
+	uint64_t give_up_ns = monotonic_ns() + CONNECT_PATIENCE_NS;
 	char text[ADDRESS_TEXT_BYTES];
 	int fd, err;
 
@@ -125,9 +125,9 @@ int endpoint_connect(const struct sockaddr_storage *address)
 			close(fd);
 		if (stop_requested())
 			return -EINTR;
-		if (err != -ECONNREFUSED || clock_now_ns() >= give_up_ns)
+		if (err != -ECONNREFUSED || monotonic_ns() >= give_up_ns)
 			break;
-		clock_sleep_ns(CONNECT_RETRY_NS);
+		sleep_ns(CONNECT_RETRY_NS);
 	}
 	address_to_text(address, text);
 	complain("cannot connect to %s: %s: is the server running?", text, strerror(-err));

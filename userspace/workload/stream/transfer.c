@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "userspace/workload/common/clock.h"
+#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/stream/transfer.h"
@@ -14,7 +14,7 @@ enum outcome transfer_errno(const struct connection *connection, const char *cal
 	case EINTR:
 	case EAGAIN:
 		if (stop_requested() || (connection->cut_at_deadline &&
-					 clock_now_ns() >= connection->deadline_ns))
+					 monotonic_ns() >= connection->deadline_ns))
 			return OUTCOME_STOPPED;
 		return OUTCOME_OK;
 	case ECONNRESET:

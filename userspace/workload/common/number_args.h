@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Strict numbers for the command line. */
-#ifndef WORKLOAD_NUMBERS_H
-#define WORKLOAD_NUMBERS_H
+/* Numbers of the command line: a bad one ends the program. */
+#ifndef WORKLOAD_NUMBER_ARGS_H
+#define WORKLOAD_NUMBER_ARGS_H
 
 #include <stdint.h>
 
-/*
- * A whole number from @min to @max; with_suffix allows k (1024) or M (1024 * 1024) after it.
- * Ends the program with EXIT_BAD_USAGE, naming @what, on anything else.
- */
-enum number_suffix { NUMBER_PLAIN, NUMBER_WITH_SUFFIX };
+#include "userspace/common/numbers.h"
+
+/* A whole number from @min to @max; ends the program with EXIT_BAD_USAGE on anything else. */
 uint64_t number_parse(const char *what, const char *text, enum number_suffix suffix,
 		      uint64_t min, uint64_t max);
 
