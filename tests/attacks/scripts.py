@@ -19,6 +19,7 @@ from helpers import processes
 from helpers.records import ROOT
 
 TOOLS = ROOT / "tools"
+PACKAGES = TOOLS / "lib"
 SCRIPTS = ["sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", "beside_lmbench"]
 # Of tools/baseline: what the launcher hands to Python.
 BASELINE_CODE = "import sys; from copyscope.baseline import command; sys.exit(command.main(sys.argv[1:]))"
@@ -30,8 +31,8 @@ LOADED = ["copyscope.sweep.command", "copyscope.figures.command", "copyscope.cro
 
 def load() -> None:
     """What all tools import, before workers are forked that inherit it."""
-    if str(TOOLS) not in sys.path:
-        sys.path.insert(0, str(TOOLS))
+    if str(PACKAGES) not in sys.path:
+        sys.path.insert(0, str(PACKAGES))
     for name in LOADED:
         importlib.import_module(name)
 
@@ -44,7 +45,7 @@ def run(tool: str, words: list[str], place: Path, *steps: Callable[[], None],
     if real:
         command = [sys.executable, "-c", BASELINE_CODE, *words] if tool == "baseline" else \
             [sys.executable, TOOLS / tool, *words]
-        environment = started.environment(place, PYTHONPATH=str(TOOLS))
+        environment = started.environment(place, PYTHONPATH=str(PACKAGES))
         # The interpreter itself has to be started: such a tool may start what it likes.
         return started.run(command, place, *steps[:-1], timeout_s=timeout_s, env=environment)
     began = time.monotonic()

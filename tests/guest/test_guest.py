@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "lib"))
 
 from helpers.processes import wait_until  # noqa: E402
 from copyscope import helpers as system_helpers  # noqa: E402

@@ -17,7 +17,7 @@ MADE = ROOT / "tests" / "data" / "baseline-host.json"
 # Far above what any run here takes: it only ends runs that hang.
 TIMEOUT_S = 600
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "lib"))
 
 
 def faults(record: dict) -> list[str]:

@@ -16,7 +16,7 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "lib"))
 
 from copyscope.records import SITES, Point, Record  # noqa: E402  pylint: disable=C0413
 

@@ -10,7 +10,7 @@ import pytest
 from helpers import baselines, damage, plans, records
 from helpers.pictures import DATA, REAL
 
-sys.path.insert(0, str(records.ROOT / "tools"))
+sys.path.insert(0, str(records.ROOT / "tools" / "lib"))
 from copyscope.baseline import command as baseline  # noqa: E402
 from copyscope.costs import Costs  # noqa: E402
 from copyscope.errors import CommandError  # noqa: E402

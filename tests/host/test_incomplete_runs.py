@@ -12,7 +12,7 @@ from attacks import scripts
 from helpers import plans, records
 from helpers.pictures import REAL
 
-sys.path.insert(0, str(records.ROOT / "tools"))
+sys.path.insert(0, str(records.ROOT / "tools" / "lib"))
 from copyscope.matrix import cells, guests, rows, table  # noqa: E402
 from copyscope.records import BadRecord, Record, check, check_complete  # noqa: E402
 from copyscope.sweep import plan as sweep_plans  # noqa: E402

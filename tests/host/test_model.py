@@ -15,7 +15,7 @@ from helpers import processes
 from helpers.leftovers import interfaces
 from helpers.records import ROOT, needs_root
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "lib"))
 from copyscope.model.terms import ROWS  # noqa: E402  pylint: disable=wrong-import-position
 
 pytestmark = needs_root

@@ -16,7 +16,7 @@ from attacks import scripts
 from helpers.records import ROOT, needs_root
 from helpers.victims import assert_refused, give_away, snapshot, victim
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "lib"))
 # pylint: disable=wrong-import-position
 from copyscope import output_folder  # noqa: E402
 from copyscope.beside import command as beside  # noqa: E402

@@ -16,7 +16,7 @@ from helpers import leftovers, peers, processes, records
 from helpers.books import (PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, TRACEPOINT_NOT_TESTABLE,
                            check_books)
 
-sys.path.insert(0, str(records.ROOT / "tools"))
+sys.path.insert(0, str(records.ROOT / "tools" / "lib"))
 from copyscope.records import check as check_as_readers  # noqa: E402
 
 pytestmark = records.needs_root

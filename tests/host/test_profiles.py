@@ -11,7 +11,7 @@ import pytest
 
 from helpers.records import ROOT, needs_root
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "lib"))
 # pylint: disable=wrong-import-position
 from copyscope.sweep import plan as plans, profile as profiles, provenance  # noqa: E402
 from copyscope.errors import Unusable  # noqa: E402

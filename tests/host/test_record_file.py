@@ -14,7 +14,7 @@ import pytest
 from helpers import processes, records
 from helpers.victims import assert_refused, give_away, snapshot, victim
 
-sys.path.insert(0, str(records.ROOT / "tools"))
+sys.path.insert(0, str(records.ROOT / "tools" / "lib"))
 
 from copyscope.record_file import RecordFile, write_whole  # noqa: E402
 

@@ -7,7 +7,7 @@ import sys
 
 from helpers.records import ROOT
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "lib"))
 from copyscope import scratch  # noqa: E402  pylint: disable=wrong-import-position
 
 HOLD = """import sys; sys.path.insert(0, sys.argv[1])
@@ -25,7 +25,7 @@ def test_what_a_kill_leaves_is_removed_and_nothing_else_is(tmp_path):
     place, theirs = tmp_path / "scratch", tmp_path / "precious"
     theirs.mkdir()
     (theirs / "file").write_text("precious")
-    words = [sys.executable, "-c", HOLD, ROOT / "tools", place]
+    words = [sys.executable, "-c", HOLD, ROOT / "tools" / "lib", place]
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(words, **options) as killed, subprocess.Popen(words, **options) as alive:
         left, kept = killed.stdout.readline().strip(), alive.stdout.readline().strip()
@@ -66,7 +66,7 @@ for turn in range(100):
 
 
 def test_runs_that_begin_and_end_at_once_do_not_meet(tmp_path):
-    done = subprocess.run([sys.executable, "-c", MEET, ROOT / "tools", tmp_path],
+    done = subprocess.run([sys.executable, "-c", MEET, ROOT / "tools" / "lib", tmp_path],
                           capture_output=True, text=True, check=True)
     assert not done.stdout + done.stderr
     assert len(list(tmp_path.glob("*/scratch"))) == 100

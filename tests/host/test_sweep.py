@@ -16,7 +16,7 @@ import pytest
 from helpers import processes
 from helpers.records import ROOT, needs_root, validate
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "lib"))
 # pylint: disable=wrong-import-position
 from copyscope.sweep import command, launch  # noqa: E402
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-sys.path.insert(0, str(TOOLS))
+PACKAGES = Path(__file__).resolve().parents[2] / "tools" / "lib"
+sys.path.insert(0, str(PACKAGES))
 
 from copyscope import helpers  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -48,8 +48,8 @@ def test_what_is_not_there_is_named():
 
 
 def test_no_other_module_starts_a_program_of_the_system():
-    for path in sorted((TOOLS / "copyscope").rglob("*.py")):
-        if str(path.relative_to(TOOLS / "copyscope")) in OWN:
+    for path in sorted((PACKAGES / "copyscope").rglob("*.py")):
+        if str(path.relative_to(PACKAGES / "copyscope")) in OWN:
             continue
         calls = {ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text()))
                  if isinstance(node, ast.Call)}

@@ -13,7 +13,7 @@ import time
 import pytest
 from helpers import records
 
-sys.path.insert(0, str(records.ROOT / "tools"))
+sys.path.insert(0, str(records.ROOT / "tools" / "lib"))
 from copyscope.errors import Unusable  # noqa: E402
 from copyscope.matrix import cells, command, guests, rows, table  # noqa: E402
 

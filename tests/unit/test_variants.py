@@ -12,7 +12,7 @@ import pytest
 from helpers import books, workload
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "lib"))
 
 from copyscope.crossover import command as crossover  # noqa: E402
 

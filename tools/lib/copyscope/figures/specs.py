@@ -11,7 +11,7 @@ from copyscope.figures.metrics import ENDS_SHOWN, METRICS, X_AXES
 from copyscope.records import BadRecord
 from copyscope.sweep.profile import read_toml
 
-PROFILES = Path(__file__).resolve().parents[2] / "profiles"
+PROFILES = Path(__file__).resolve().parents[3] / "profiles"
 SCALES = ("linear", "log-x", "log-y", "log-log")
 # What may tell lines apart, tell panels apart, or pick records.
 KEYS = ("label", "variant", "threads", "size")

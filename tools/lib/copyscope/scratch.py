@@ -13,7 +13,7 @@ from typing import Iterator
 
 from copyscope.output_folder import OutputFolder
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PLACE = ROOT / "build" / "scratch"
 ADVICE = "give --out"
 OURS = re.compile(r"copyscope-[0-9a-f]{16}")

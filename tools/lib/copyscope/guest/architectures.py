@@ -8,7 +8,7 @@ from pathlib import Path
 
 from copyscope.errors import Refused
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 # Kept off: what only costs time under emulation, and watchdogs that blame a busy host.
 COMMON_LINE = ("loglevel=5 panic=-1 oops=panic mitigations=off nowatchdog "
                "rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on rdinit=/init")

@@ -11,7 +11,7 @@ from typing import Any, Callable
 from copyscope.documents import BadRecord, read_bytes
 from copyscope.errors import Unusable
 
-FOLDER = Path(__file__).resolve().parents[2] / "profiles"
+FOLDER = Path(__file__).resolve().parents[3] / "profiles"
 MODES = ("as-published", "corrected")
 ENDS = ("sender", "receiver", "both")
 LEAST_BYTES, MOST_BYTES, MOST_THREADS, MOST_SECONDS = 8, 64 << 20, 1024, 86400

@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-VENV = Path(__file__).resolve().parents[2] / "build" / "venv"
+VENV = Path(__file__).resolve().parents[3] / "build" / "venv"
 ENTERED = "COPYSCOPE_ENTERED"
 
 

@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable
 
 from copyscope.errors import Refused, Unusable, shown
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 # Far above a record of 1,024 connections, the most that a run has.
 MOST_BYTES = 64 << 20
 # What a counter of 64 bits can hold; beyond it sums and figures overflow.

@@ -13,7 +13,7 @@ from pathlib import Path
 from copyscope.errors import Refused, Unusable
 from .plan import Run
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 EXIT_FINE, EXIT_USAGE, EXIT_REFUSED = 0, 2, 3
 # Beyond the asked seconds: a hang is a failed run, not a hung sweep.
 PATIENCE_S, GUEST_PATIENCE_S = 60, 600
