@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/common/json/json.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/run.h"
@@ -73,8 +74,8 @@ static const char *latency_what(const struct settings *settings)
 
 static void set_null(json_t *object, const char *key, const char *why_key, const char *why)
 {
-	json_object_set_new(object, key, json_null());
-	json_object_set_new(object, why_key, json_string(why));
+	put(object, key, json_null());
+	put(object, why_key, json_string(why));
 }
 
 static void set_totals(json_t *object, const struct totals *totals,
@@ -82,7 +83,7 @@ static void set_totals(json_t *object, const struct totals *totals,
 {
 	const char *why = completions_why(settings);
 
-#define SET_TOTAL(name) json_object_set_new(object, #name, json_integer(totals->name));
+#define SET_TOTAL(name) put(object, #name, json_integer(totals->name));
 	TOTALS(SET_TOTAL)
 #undef SET_TOTAL
 	if (content_why(settings))
@@ -103,7 +104,7 @@ static void set_latency(json_t *object, const struct latency *latency,
 			 settings->readers ? "readers know no messages" : "too few whole messages");
 		return;
 	}
-	json_object_set_new(object, "latency_ns", json_pack("{s:s, s:I, s:I, s:I, s:I}",
+	put(object, "latency_ns", json_pack("{s:s, s:I, s:I, s:I, s:I}",
 		"what", latency_what(settings),
 		"mean", (json_int_t)(latency_mean_ns(latency) + 0.5),
 		"p50", (json_int_t)latency_percentile_ns(latency, 0.50),
@@ -118,13 +119,10 @@ static json_t *connections_to_json(const struct run *run)
 	for (unsigned int i = 0; i < run->n_workers; i++) {
 		const struct connection *connection = run->worker[i]->connection;
 		json_t *object = json_object();
-		char cookie[24];
 
-		/* A string: JSON readers that use doubles would round it. */
-		snprintf(cookie, sizeof(cookie), "%" PRIu64, connection->cookie);
-		json_object_set_new(object, "cookie", json_string(cookie));
-		json_object_set_new(object, "local", json_string(connection->local));
-		json_object_set_new(object, "remote", json_string(connection->remote));
+		put(object, "cookie", cookie_json(connection->cookie));
+		put(object, "local", json_string(connection->local));
+		put(object, "remote", json_string(connection->remote));
 		set_totals(object, &connection->totals, run->settings);
 		set_latency(object, connection->latency, run->settings);
 		json_array_append_new(list, object);
@@ -148,22 +146,20 @@ static json_t *report_to_json(const struct run *run, const struct summary *summa
 		"pattern", settings->pattern == PATTERN_RR ? "rr" : "stream",
 		"receiver", receives ? receiver_name(settings) : NULL);
 	if (!server)
-		json_object_set_new(root, "readers",
-				    json_integer(settings->readers ? settings->readers : 1));
+		put(root, "readers", json_integer(settings->readers ? settings->readers : 1));
 	set_totals(root, &summary->totals, settings);
 	if (server)
-		json_object_set_new(root, "refused_clients", json_integer(run->refused_clients));
+		put(root, "refused_clients", json_integer(run->refused_clients));
 	else
 		set_null(root, "refused_clients", "refused_clients_why", "only a server refuses");
 	if (summary->elapsed_known)
-		json_object_set_new(root, "elapsed_ns", json_integer(summary->elapsed_ns));
+		put(root, "elapsed_ns", json_integer(summary->elapsed_ns));
 	else
 		set_null(root, "elapsed_ns", "elapsed_why", "no byte moved");
 	set_latency(root, summary->latency, settings);
-	json_object_set_new(root, "stopped_by", stop_signal ? json_integer(stop_signal) : json_null());
-	json_object_set_new(root, "complaint", first_complaint() ? json_string(first_complaint())
-								  : json_null());
-	json_object_set_new(root, "connections", connections_to_json(run));
+	put(root, "stopped_by", integer_if(stop_signal, stop_signal));
+	put(root, "complaint", text_or_null(first_complaint()));
+	put(root, "connections", connections_to_json(run));
 	return root;
 }
 

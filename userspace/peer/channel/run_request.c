@@ -7,24 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/common/json/foreign_json.h"
+#include "userspace/common/json/json.h"
 #include "userspace/common/sound.h"
-#include "userspace/peer/channel/foreign_json.h"
 #include "userspace/peer/channel/frame.h"
 #include "userspace/record/plan.h"
 #include "userspace/report/json/record_json.h"
 
-static char *text_of(json_t *o)
-{
-	char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-
-	json_decref(o);
-	return text;
-}
-
 char *hello_text(const char *kernel)
 {
-	return text_of(json_pack("{s:s, s:s, s:s}", "version", tool_version, "commit", tool_commit,
-				 "kernel", kernel));
+	return json_line(json_pack("{s:s, s:s, s:s}", "version", tool_version, "commit",
+				   tool_commit, "kernel", kernel));
 }
 
 static const char *string(const json_t *o, const char *key)
@@ -54,12 +47,12 @@ char *run_request_text(const struct run_request *offer)
 {
 	const struct workload_plan *p = &offer->plan;
 
-	return text_of(json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:i, s:b, s:s}", "variant",
-				 p->variant, "pattern", p->pattern, "receiver", p->receiver, "bytes",
-				 (json_int_t)p->bytes, "threads", p->threads, "messages",
-				 (json_int_t)p->messages, "seconds", p->seconds, "readers", p->readers,
-				 "port", offer->port, "no_probes", offer->no_probes, "role",
-				 offer->connector == END_SENDER ? "sender" : "receiver"));
+	return json_line(json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:i, s:b, s:s}", "variant",
+				   p->variant, "pattern", p->pattern, "receiver", p->receiver, "bytes",
+				   (json_int_t)p->bytes, "threads", p->threads, "messages",
+				   (json_int_t)p->messages, "seconds", p->seconds, "readers", p->readers,
+				   "port", offer->port, "no_probes", offer->no_probes, "role",
+				   offer->connector == END_SENDER ? "sender" : "receiver"));
 }
 
 static int copy_name(char *to, size_t size, const char *from)

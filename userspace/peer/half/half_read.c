@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/peer/channel/foreign_json.h"
+#include "userspace/common/json/foreign_json.h"
+#include "userspace/common/json/json.h"
 #include "userspace/peer/half/peer_json.h"
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/run/ends/app_totals.h"
@@ -154,10 +155,9 @@ static void read_counts(struct reading *in, const json_t *o, struct books *b)
 
 static void read_socket(struct reading *in, const json_t *o, struct socket_books *s)
 {
-	const char *cookie = json_string_value(member(in, o, "cookie"));
 	const json_t *sites = member(in, o, "sites");
 
-	s->cookie = cookie ? strtoull(cookie, NULL, 10) : 0;
+	s->cookie = cookie_of(member(in, o, "cookie"));
 	in->wrong |= !s->cookie;
 	read_counts(in, member(in, o, "counts"), &s->books);
 	for (enum site i = 0; i < SITE_COUNT; i++) {

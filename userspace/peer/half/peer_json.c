@@ -5,33 +5,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "userspace/common/json/json.h"
 #include "userspace/report/json/outcome_json.h"
 #include "userspace/report/json/record_json.h"
 
 static void put_counts(json_t *o, const struct app_socket *s)
 {
-	json_object_set_new(o, "messages", json_integer(s->messages));
-	json_object_set_new(o, "accepted_bytes", json_integer(s->accepted_bytes));
-	json_object_set_new(o, "received_bytes", json_integer(s->received_bytes));
-	json_object_set_new(o, "gather_bytes", json_integer(s->gather_bytes));
-	json_object_set_new(o, "zerocopy_sends", json_integer(s->zerocopy_sends));
-	json_object_set_new(o, "completions", json_integer(s->completions));
-	json_object_set_new(o, "completions_copied", json_integer(s->completions_copied));
-	json_object_set_new(o, "enobufs", json_integer(s->enobufs));
-	json_object_set_new(o, "content_errors", json_integer(s->content_errors));
+	put(o, "messages", json_integer(s->messages));
+	put(o, "accepted_bytes", json_integer(s->accepted_bytes));
+	put(o, "received_bytes", json_integer(s->received_bytes));
+	put(o, "gather_bytes", json_integer(s->gather_bytes));
+	put(o, "zerocopy_sends", json_integer(s->zerocopy_sends));
+	put(o, "completions", json_integer(s->completions));
+	put(o, "completions_copied", json_integer(s->completions_copied));
+	put(o, "enobufs", json_integer(s->enobufs));
+	put(o, "content_errors", json_integer(s->content_errors));
 }
 
 static json_t *connection_json(const struct app_socket *s)
 {
-	char cookie[24];
-	json_t *o;
+	json_t *o = json_pack("{s:o, s:s, s:s}", "cookie", cookie_json(s->cookie), "local", s->local,
+			      "remote", s->remote);
 
-	snprintf(cookie, sizeof(cookie), "%llu", (unsigned long long)s->cookie);
-	o = json_pack("{s:s, s:s, s:s}", "cookie", cookie, "local", s->local, "remote", s->remote);
 	put_counts(o, s);
 	if (s->latency_known)
-		json_object_set_new(o, "latency_ns", json_pack("{s:f}", "mean",
-							       s->latency_mean_us * 1000));
+		put(o, "latency_ns", json_pack("{s:f}", "mean", s->latency_mean_us * 1000));
 	return o;
 }
 
@@ -49,16 +47,15 @@ static json_t *app_json(const struct app_totals *app)
 	}
 	put_counts(o, &app->sum);
 	if (!app->completions_read)
-		json_object_set_new(o, "completions", json_null());
+		put(o, "completions", json_null());
 	if (app->content_unchecked)
-		json_object_set_new(o, "content_errors", json_null());
-	json_object_set_new(o, "elapsed_ns", json_integer(app->elapsed_ns));
+		put(o, "content_errors", json_null());
+	put(o, "elapsed_ns", json_integer(app->elapsed_ns));
 	if (l->known)
-		json_object_set_new(o, "latency_ns", json_pack("{s:s, s:f, s:f, s:f}", "what", l->what,
-							       "mean", l->mean_us * 1000, "p50",
-							       l->p50_us * 1000, "p99",
-							       l->p99_us * 1000));
-	json_object_set_new(o, "connections", connections);
+		put(o, "latency_ns", json_pack("{s:s, s:f, s:f, s:f}", "what", l->what, "mean",
+					       l->mean_us * 1000, "p50", l->p50_us * 1000, "p99",
+					       l->p99_us * 1000));
+	put(o, "connections", connections);
 	return o;
 }
 
@@ -86,9 +83,5 @@ json_t *half_json(const struct record *r, enum end end)
 
 char *half_text(const struct record *r, enum end end)
 {
-	json_t *o = half_json(r, end);
-	char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-
-	json_decref(o);
-	return text;
+	return json_line(half_json(r, end));
 }

@@ -4,25 +4,16 @@
 
 #include <string.h>
 
+#include "userspace/common/json/json.h"
 #include "userspace/judge/cost.h"
-
-static json_t *integer_if(bool known, uint64_t value)
-{
-	return known ? json_integer(value) : json_null();
-}
-
-static json_t *text_or_null(const char *s)
-{
-	return *s ? json_string(s) : json_null();
-}
 
 static json_t *event_json(const struct cost_event *e, uint64_t value)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "value", integer_if(e->known, value));
-	json_object_set_new(o, "scaled", json_boolean(e->scaled));
-	json_object_set_new(o, "why", text_or_null(e->why));
+	put(o, "value", integer_if(e->known, value));
+	put(o, "scaled", json_boolean(e->scaled));
+	put(o, "why", text_or_null(e->why));
 	return o;
 }
 
@@ -31,14 +22,14 @@ static json_t *value_json(const struct cost_value *v)
 	const struct cost_sums *s = &v->sums;
 	json_t *o = json_object();
 
-	json_object_set_new(o, "calls", integer_if(v->known, s->calls));
-	json_object_set_new(o, "bytes", integer_if(v->known, s->bytes));
-	json_object_set_new(o, "time_ns", integer_if(v->known, s->time_ns));
-	json_object_set_new(o, "moved_calls", json_integer(s->moved_calls));
-	json_object_set_new(o, "slept_calls", json_integer(s->slept_calls));
+	put(o, "calls", integer_if(v->known, s->calls));
+	put(o, "bytes", integer_if(v->known, s->bytes));
+	put(o, "time_ns", integer_if(v->known, s->time_ns));
+	put(o, "moved_calls", json_integer(s->moved_calls));
+	put(o, "slept_calls", json_integer(s->slept_calls));
 	for (int e = 0; e < COST_EVENTS; e++)
-		json_object_set_new(o, counter_name(e), event_json(&v->event[e], v->event[e].value));
-	json_object_set_new(o, "why", text_or_null(v->why));
+		put(o, counter_name(e), event_json(&v->event[e], v->event[e].value));
+	put(o, "why", text_or_null(v->why));
 	return o;
 }
 
@@ -46,13 +37,12 @@ static json_t *own_json(const struct cost_value *v)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "calls", integer_if(v->known, v->sums.calls));
-	json_object_set_new(o, "least_ns", integer_if(v->known, v->sums.least_ns));
-	json_object_set_new(o, "mean_ns", v->known ? json_real((double)v->sums.time_ns /
-							       v->sums.calls) : json_null());
+	put(o, "calls", integer_if(v->known, v->sums.calls));
+	put(o, "least_ns", integer_if(v->known, v->sums.least_ns));
+	put(o, "mean_ns", real_if(v->known, (double)v->sums.time_ns / v->sums.calls));
 	for (int e = 0; e < COST_EVENTS; e++)
-		json_object_set_new(o, counter_name(e), event_json(&v->event[e], v->sums.least[e]));
-	json_object_set_new(o, "why", text_or_null(v->why));
+		put(o, counter_name(e), event_json(&v->event[e], v->sums.least[e]));
+	put(o, "why", text_or_null(v->why));
 	return o;
 }
 
@@ -71,10 +61,10 @@ json_t *costs_json(const struct record *r)
 	if (!r->cost_asked)
 		return NULL;
 	o = json_object();
-	json_object_set_new(o, "why", text_or_null(r->cost_why));
-	json_object_set_new(o, "time_note", text_or_null(costs_time_note(r)));
-	json_object_set_new(o, "probes_themselves", own_json(&r->cost[COST_empty]));
-	json_object_set_new(o, "send_call", value_json(&r->cost[COST_send_call]));
-	json_object_set_new(o, "recv_call", value_json(&r->cost[COST_recv_call]));
+	put(o, "why", text_or_null(r->cost_why));
+	put(o, "time_note", text_or_null(costs_time_note(r)));
+	put(o, "probes_themselves", own_json(&r->cost[COST_empty]));
+	put(o, "send_call", value_json(&r->cost[COST_send_call]));
+	put(o, "recv_call", value_json(&r->cost[COST_recv_call]));
 	return o;
 }

@@ -2,33 +2,30 @@
 /* Prints what an end cost the processors as JSON: null where it is not known, and then a reason. */
 #include "userspace/report/json/counters_json.h"
 
-static json_t *value_if(bool known, uint64_t value)
-{
-	return known ? json_integer(value) : json_null();
-}
+#include "userspace/common/json/json.h"
 
 static json_t *part_json(const struct counter_part *p)
 {
 	bool unknown = !p->known && *p->why;
 
 	return json_pack("{s:s, s:o, s:b, s:s?}", "pmu", p->pmu, "value",
-			 value_if(p->known, p->value), "scaled", p->scaled, "why",
+			 integer_if(p->known, p->value), "scaled", p->scaled, "why",
 			 unknown ? p->why : NULL);
 }
 
 static json_t *counter_json(const struct counter_value *v)
 {
 	bool unknown = !v->known && *v->why;
-	json_t *o = json_pack("{s:o, s:s?, s:b, s:o}", "value", value_if(v->known, v->value), "why",
+	json_t *o = json_pack("{s:o, s:s?, s:b, s:o}", "value", integer_if(v->known, v->value), "why",
 			      unknown ? v->why : NULL, "scaled", v->scaled, "running_share",
-			      v->known ? json_real(v->running_share) : json_null());
+			      real_if(v->known, v->running_share));
 
 	if (v->parts > 1) {
 		json_t *parts = json_array();
 
 		for (unsigned int p = 0; p < v->parts; p++)
 			json_array_append_new(parts, part_json(&v->part[p]));
-		json_object_set_new(o, "parts", parts);
+		put(o, "parts", parts);
 	}
 	return o;
 }
@@ -38,6 +35,6 @@ json_t *counters_json(const struct counter_value values[COUNTER_COUNT])
 	json_t *o = json_object();
 
 	for (int i = 0; i < COUNTER_COUNT; i++)
-		json_object_set_new(o, counter_name(i), counter_json(&values[i]));
+		put(o, counter_name(i), counter_json(&values[i]));
 	return o;
 }

@@ -2,6 +2,8 @@
 /* Prints the outcome of a run as JSON: null where an end has no such number, and then a reason. */
 #include "userspace/report/json/outcome_json.h"
 
+#include "userspace/common/json/json.h"
+
 static const char *why(const struct end_outcome *end)
 {
 	return !end->known ? "it was never seen to end" :
@@ -16,10 +18,9 @@ json_t *end_outcome_json(const struct end_outcome *end)
 	json_t *o = json_object();
 	bool killed = end->known && end->signal;
 
-	json_object_set_new(o, "exit_status", end->known && !killed ? json_integer(end->exit_status)
-								     : json_null());
-	json_object_set_new(o, "signal", killed ? json_integer(end->signal) : json_null());
-	json_object_set_new(o, "why", why(end) ? json_string(why(end)) : json_null());
+	put(o, "exit_status", integer_if(end->known && !killed, end->exit_status));
+	put(o, "signal", integer_if(killed, end->signal));
+	put(o, "why", text_or_null(why(end)));
 	return o;
 }
 
@@ -28,7 +29,7 @@ json_t *outcome_json(const struct record *r)
 	const struct run_outcome *o = &r->outcome;
 
 	return json_pack("{s:s, s:o, s:o, s:o}", "status", outcome_status_name(o->status), "reason",
-			 *o->reason ? json_string(o->reason) : json_null(), "sender",
+			 text_or_null(o->reason), "sender",
 			 end_outcome_json(&o->end[END_SENDER]), "receiver",
 			 end_outcome_json(&o->end[END_RECEIVER]));
 }

@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "userspace/common/json/json.h"
 #include "userspace/judge/laws.h"
 #include "userspace/report/json/cost_json.h"
 #include "userspace/report/json/counters_json.h"
@@ -18,33 +19,6 @@
 
 const char tool_version[] = "0.1";
 const char tool_commit[] = COPYSCOPE_VERSION;
-
-static json_t *text(const char *s)
-{
-	return json_stringn_nocheck(s, strlen(s));
-}
-
-static json_t *text_or_null(const char *s)
-{
-	return *s ? text(s) : json_null();
-}
-
-static json_t *integer_if(bool known, uint64_t value)
-{
-	return known ? json_integer(value) : json_null();
-}
-
-static void put(json_t *object, const char *key, json_t *value)
-{
-	json_object_set_new(object, key, value);
-}
-
-/* A key that only some runs have. */
-static void put_if(json_t *object, const char *key, json_t *value)
-{
-	if (value)
-		put(object, key, value);
-}
 
 static json_t *machine_json(const struct machine *m)
 {
@@ -178,7 +152,7 @@ static json_t *causes_json(const struct record *r)
 		put(o, "calls", json_integer(c->tally.calls));
 		put(o, "remedy", text(c->remedy));
 		put(o, "stack", text_or_null(c->stack));
-		put(o, "why", text_or_null(c->why ? c->why : ""));
+		put(o, "why", text_or_null(c->why));
 		json_array_append_new(array, o);
 	}
 	return array;
@@ -206,9 +180,9 @@ static json_t *laws_json(const struct record *r)
 		json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "law", l->name, "left_is", l->left_is,
 				      "right_is", l->right_is, "status", law_status_name(l->status));
 
-		put(o, "left", l->known ? json_integer(l->left) : json_null());
-		put(o, "right", l->known ? json_integer(l->right) : json_null());
-		put(o, "residual", l->known ? json_integer(l->residual) : json_null());
+		put(o, "left", integer_if(l->known, l->left));
+		put(o, "right", integer_if(l->known, l->right));
+		put(o, "residual", integer_if(l->known, l->residual));
 		put(o, "why", text_or_null(l->why));
 		json_array_append_new(array, o);
 	}
@@ -225,8 +199,7 @@ static json_t *timing_json(const struct record *r)
 		latency = json_pack("{s:s, s:f, s:f, s:f}", "what", rx->latency.what, "mean",
 				    rx->latency.mean_us, "p50", rx->latency.p50_us, "p99",
 				    rx->latency.p99_us);
-	put(o, "throughput_gbps", timed ? json_real(rx->sum.received_bytes * 8.0 / rx->elapsed_ns)
-					: json_null());
+	put(o, "throughput_gbps", real_if(timed, rx->sum.received_bytes * 8.0 / rx->elapsed_ns));
 	put(o, "latency_us", latency);
 	put(o, "elapsed_ns", integer_if(timed, rx->elapsed_ns));
 	put(o, "window_ns", json_integer(r->window_ns));
@@ -248,8 +221,8 @@ static json_t *overhead_json(const struct record *r)
 	json_t *o = json_object();
 
 	put(o, "events", integer_if(r->stats_known, cost.events));
-	put(o, "ns_per_event", cost.known ? json_real(cost.ns_per_event) : json_null());
-	put(o, "share", cost.known ? json_real(cost.share) : json_null());
+	put(o, "ns_per_event", real_if(cost.known, cost.ns_per_event));
+	put(o, "share", real_if(cost.known, cost.share));
 	put(o, "why", cost.known ?
 	    text("time inside the programs, as share of all CPUs over the window") :
 	    text("the kernel did not count the run time of BPF programs"));
@@ -261,10 +234,8 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	enum end end = END_SENDER;
 	const struct app_socket *app = record_app_socket(r, s, &end);
 	json_t *o = json_object(), *sites = json_object(), *counts = json_object();
-	char cookie[24];
 
-	snprintf(cookie, sizeof(cookie), "%llu", (unsigned long long)s->cookie);
-	put(o, "cookie", text(cookie));
+	put(o, "cookie", cookie_json(s->cookie));
 	put(o, "end", app ? text(end == END_SENDER ? "sender" : "receiver") : json_null());
 	put(o, "connection", app ? json_integer(app - r->app[end].sockets + 1) : json_null());
 	put(o, "messages", integer_if(app, app ? app->messages : 0));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/json/json.h"
 #include "userspace/common/sound.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/ends/launch.h"
@@ -63,14 +64,13 @@ static int parse_sockets(const json_t *array, struct app_totals *totals)
 	totals->socket_count = count;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *each = json_array_get(array, i);
-		const char *cookie = json_string_value(json_object_get(each, "cookie"));
 		struct app_socket *s = &totals->sockets[i];
 
 		parse_counts(each, s);
 		s->latency_known = json_is_object(json_object_get(each, "latency_ns"));
 		s->latency_mean_us = json_number_value(json_object_get(
 			json_object_get(each, "latency_ns"), "mean")) / 1000;
-		s->cookie = cookie ? strtoull(cookie, NULL, 10) : 0;
+		s->cookie = cookie_of(json_object_get(each, "cookie"));
 		parse_text(each, "local", s->local, sizeof(s->local));
 		parse_text(each, "remote", s->remote, sizeof(s->remote));
 	}

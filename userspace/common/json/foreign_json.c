@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parses JSON that came from another host; its strings may end up on a terminal. */
-#include "userspace/peer/channel/foreign_json.h"
+#include "userspace/common/json/foreign_json.h"
 
 #include <stdbool.h>
 
