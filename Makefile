@@ -26,7 +26,7 @@ msg  = $(if $(Q),@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))")
 TRAMPOLINE := send refuse reference release reshape receive tap wire device gather cost
 TRACEPOINT := tracepoint wire device gather
 room        = $(wildcard $(foreach depth,/* /*/* /*/*/*,$(addsuffix $(depth).c,$(1:%=userspace/%))))
-COMMON_SRC := $(call room,common)
+COMMON_SRC := $(call room,common tables)
 COMMON_OBJ := $(COMMON_SRC:%.c=$(BUILD)/%.o)
 LIB_SRC    := $(call room,counters record path probes judge report peer run) $(COMMON_SRC)
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)

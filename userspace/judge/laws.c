@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/tables/variants.h"
+
 struct sides {
 	int64_t left, right;
 };
@@ -321,7 +323,7 @@ static void content_law(struct record *r)
 			 "readers that may share a socket cannot tell which bytes they got");
 		return;
 	}
-	if (strcmp(r->plan.variant, "A3-reuse")) {
+	if (!variant_has(r->plan.variant, VARIANT_OVERWRITES)) {
 		law_weigh(law, (struct sides){ wrong, 0 });
 	} else if (wrong) {
 		law->right_is = "as many: A3-reuse overwrites buffers in flight";

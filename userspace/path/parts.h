@@ -4,13 +4,13 @@
 #define COPYSCOPE_PATH_PARTS_H
 
 #include "userspace/path/path.h"
+#include "userspace/tables/paths.h"
 
-/* Each file of this folder that arranges a path. */
-int path_lo(struct path *path, const struct path_request *request);
-int path_veth(struct path *path, const struct path_request *request);
-int path_nic(struct path *path, const struct path_request *request);
-int path_forward(struct path *path, const struct path_request *request);
-int path_peer(struct path *path, const struct path_request *request);
+/* path_lo(), path_veth(), ...: each arranges the path of its name. */
+#define PATH_DECLARE(symbol, name, traits, meaning) \
+	int path_##symbol(struct path *path, const struct path_request *request);
+PATHS(PATH_DECLARE)
+#undef PATH_DECLARE
 
 /* Notes an interface of the path: @sends if payload leaves by it. */
 void path_add_device(struct path *path, int ns, const char *name, bool sends);

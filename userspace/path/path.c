@@ -10,33 +10,6 @@
 
 #include "userspace/path/parts.h"
 
-static const struct {
-	const char *kind;
-	int (*check)(const struct path_request *request);
-	int (*arrange)(struct path *path, const struct path_request *request);
-} kinds[] = {
-	{ "lo", NULL, path_lo },
-	{ "veth", NULL, path_veth },
-	{ "nic", nics_check, path_nic },
-	{ "forward", nics_check, path_forward },
-	{ "peer", NULL, path_peer },
-};
-
-enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
-
-static int kind_of(const char *kind)
-{
-	for (int i = 0; i < KINDS; i++)
-		if (!strcmp(kinds[i].kind, kind))
-			return i;
-	return -1;
-}
-
-bool path_known(const char *kind)
-{
-	return kind_of(kind) >= 0;
-}
-
 bool path_packet_taps(const struct path_request *request)
 {
 	return request->tap[TAP_TX] || request->tap[TAP_RX] || request->tap[TAP_OTHER];
@@ -44,10 +17,20 @@ bool path_packet_taps(const struct path_request *request)
 
 int path_check(const struct path_request *request)
 {
-	int kind = kind_of(request->kind);
-	int err = kinds[kind].check ? kinds[kind].check(request) : 0;
+	int err = path_has(request->kind, PATH_NICS) ? nics_check(request) : 0;
 
 	return err ? err : switches_check(request);
+}
+
+static int arrange(struct path *path, const struct path_request *request)
+{
+#define ARRANGE(symbol, name, traits, meaning) [PATH_##symbol] = path_##symbol,
+	static int (*const arrangers[])(struct path *, const struct path_request *) = {
+		PATHS(ARRANGE)
+	};
+#undef ARRANGE
+
+	return arrangers[path_find(request->kind)](path, request);
 }
 
 int path_arrange(struct path *path, const struct path_request *request, struct path_info *info)
@@ -60,7 +43,7 @@ int path_arrange(struct path *path, const struct path_request *request, struct p
 	if (path->home_ns < 0)
 		return -errno;
 	snprintf(info->kind, sizeof(info->kind), "%s", request->kind);
-	err = kinds[kind_of(request->kind)].arrange(path, request);
+	err = arrange(path, request);
 	if (!err)
 		err = switches_apply(path, request, info);
 	if (path_leave(path))

@@ -81,9 +81,6 @@ struct path {
 /* A path that was never arranged; dissolving it does nothing. */
 #define PATH_NONE { .home_ns = -1, .ns = { -1, -1 }, .router_ns = -1, .tap = { -1, -1, -1 } }
 
-/* True if the kind is one that this build can arrange. */
-bool path_known(const char *kind);
-
 /* True if packets are to be captured somewhere. */
 bool path_packet_taps(const struct path_request *request);
 

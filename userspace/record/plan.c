@@ -5,9 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-const char *const plan_variants[] = { "A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned",
-				      "A3-unset", "A3-unreaped", "A3-aligned-unreaped",
-				      "A3-reuse", NULL };
+#include "userspace/tables/variants.h"
+
 const char *const plan_patterns[] = { "stream", "rr", NULL };
 const char *const plan_receivers[] = { "recv", "perfield", "recvmsg", NULL };
 
@@ -21,6 +20,11 @@ static bool is_one_of(const char *const *names, const char *value, size_t size)
 	return false;
 }
 
+static bool variant_fits(const struct workload_plan *p)
+{
+	return memchr(p->variant, '\0', sizeof(p->variant)) && variant_has(p->variant, 0);
+}
+
 static bool receiver_fits(const struct workload_plan *p)
 {
 	if (!p->readers)
@@ -29,9 +33,14 @@ static bool receiver_fits(const struct workload_plan *p)
 	       !strncmp(p->receiver, "drain", sizeof(p->receiver)) && strcmp(p->pattern, "rr");
 }
 
+bool plan_references(const struct workload_plan *p)
+{
+	return variant_has(p->variant, VARIANT_ASKS);
+}
+
 const char *plan_fault(const struct workload_plan *p)
 {
-	if (!is_one_of(plan_variants, p->variant, sizeof(p->variant)))
+	if (!variant_fits(p))
 		return "unknown variant";
 	if (!is_one_of(plan_patterns, p->pattern, sizeof(p->pattern)))
 		return "unknown pattern";

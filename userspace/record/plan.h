@@ -14,9 +14,11 @@ enum {
 #define PLAN_MESSAGES_MAX (1ull << 40)
 
 /* Each ends with NULL. */
-extern const char *const plan_variants[];
 extern const char *const plan_patterns[];
 extern const char *const plan_receivers[];
+
+/* True if its sends ask the kernel to reference pages, whether or not the kernel does. */
+bool plan_references(const struct workload_plan *plan);
 
 /* What is wrong with a plan that was not typed here, in a few words; NULL if nothing is. */
 const char *plan_fault(const struct workload_plan *plan);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/record/plan.h"
 #include "userspace/run/ends/ending.h"
 #include "userspace/run/limits/privileges.h"
 
@@ -43,7 +44,7 @@ int window_prepare(struct window *w, const struct options *options, const char *
 			  child_at(children, END_RECEIVER)->tgid },
 		.netns = { children[END_SENDER].netns, children[END_RECEIVER].netns },
 		.sender_pid = child_at(children, END_SENDER)->pid,
-		.references = !strncmp(r->plan.variant, "A3", 2),
+		.references = plan_references(&r->plan),
 		.sockets = 2 * r->plan.threads,
 		.workload_path = workload,
 		.fault_inject = options->fault_inject,

@@ -50,7 +50,7 @@ static const char *completions_why(const struct settings *settings)
 {
 	if (settings->role == ROLE_CLIENT)
 		return "a client sends nothing by zero copy";
-	if (settings->variant->flags & VARIANT_UNREAPED)
+	if (settings->variant->row->traits & VARIANT_UNREAPED)
 		return "this variant never reads the error queue";
 	return NULL;
 }
@@ -140,7 +140,7 @@ static json_t *report_to_json(const struct run *run, const struct summary *summa
 
 	root = json_pack("{s:s, s:s?, s:I, s:I, s:s, s:s?}",
 		"role", server ? "server" : "client",
-		"variant", server ? settings->variant->name : NULL,
+		"variant", server ? settings->variant->row->name : NULL,
 		"bytes", (json_int_t)settings->bytes,
 		"threads", (json_int_t)threads,
 		"pattern", settings->pattern == PATTERN_RR ? "rr" : "stream",
@@ -175,7 +175,7 @@ static void print_sent(const struct totals *totals, const struct settings *setti
 {
 	const char *why = completions_why(settings);
 
-	if (!(settings->variant->flags & VARIANT_SO_ZEROCOPY))
+	if (!(settings->variant->row->traits & VARIANT_SO_ZEROCOPY))
 		return;
 	if (why)
 		printf("completions     not read: %s\n", why);
@@ -205,7 +205,7 @@ static void report_to_people(const struct run *run, const struct summary *summar
 	if (server)
 		printf(", %" PRIu64 " refused", run->refused_clients);
 	printf(")\nmessages        %" PRIu64 " of %zu bytes%s%s\n", totals->messages,
-	       settings->bytes, server ? ", " : "", server ? settings->variant->name : "");
+	       settings->bytes, server ? ", " : "", server ? settings->variant->row->name : "");
 	printf("bytes           %" PRIu64 " sent, %" PRIu64 " received\n", totals->accepted_bytes,
 	       totals->received_bytes);
 	print_throughput(summary, server ? totals->accepted_bytes : totals->received_bytes);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/foreign.h"
-
 #include "userspace/common/clock.h"
+#include "userspace/common/foreign.h"
+#include "userspace/tables/variants.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/number_args.h"
 #include "userspace/workload/settings.h"
@@ -212,8 +212,8 @@ static char *variants_help(int key, const char *text, void *input)
 	if (!to)
 		return (char *)text;
 	fprintf(to, "VARIANT is how one message of 8 fields is sent:\n");
-	for (int i = 0; variants[i]; i++)
-		fprintf(to, "  %-12s %s\n", variants[i]->name, variants[i]->help);
+	for (int i = 0; i < VARIANT_COUNT; i++)
+		fprintf(to, "  %-20s %s\n", variant_rows[i].name, variant_rows[i].meaning);
 	fclose(to);
 	return help;
 }

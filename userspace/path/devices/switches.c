@@ -97,7 +97,7 @@ static int try_switches(const struct path_request *request)
 {
 	if (unshare(CLONE_NEWNET))
 		return cannot_try(-errno);
-	if (!strcmp(request->kind, "lo") && device_switch_off("lo", request->no_sg, request->no_tso)) {
+	if (path_has(request->kind, PATH_ONE_DEVICE) && device_switch_off("lo", request->no_sg, request->no_tso)) {
 		fprintf(stderr, "trace_run: --no-%s: this kernel's lo cannot do without it; use "
 			"--path veth\n", request->no_sg ? "sg" : "tso");
 		return -EINVAL;

@@ -10,6 +10,7 @@
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/ends/app_totals.h"
+#include "userspace/tables/paths.h"
 
 enum { CPUS_MOST = 1 << 16, MTU_LEAST = 68, MTU_MOST = 1 << 20, ATTEMPT_MOST = 1000, PID_MOST = 1 << 22 };
 
@@ -48,7 +49,7 @@ static bool path_sound(const struct path_info *p, enum end end)
 
 	for (int t = 0; t < TAP_COUNT; t++)
 		sound &= sound_flag(&p->tap[t]);
-	return sound && TEXT_SOUND(p->kind) && !strcmp(p->kind, "peer") && TEXT_SOUND(p->tx_dev) &&
+	return sound && TEXT_SOUND(p->kind) && path_has(p->kind, PATH_TWO_HOSTS) && TEXT_SOUND(p->tx_dev) &&
 	       TEXT_SOUND(p->rx_dev) && *(end == END_SENDER ? p->tx_dev : p->rx_dev) &&
 	       p->mtu >= MTU_LEAST && p->mtu <= MTU_MOST && sound_flag(&p->scatter_gather) &&
 	       sound_flag(&p->tso) && sound_flag(&p->hardware_dma) && sound_flag(&p->ipv6) &&

@@ -11,6 +11,8 @@
 #include "userspace/common/numbers.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/options/options_parts.h"
+#include "userspace/tables/paths.h"
+#include "userspace/tables/variants.h"
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
@@ -20,6 +22,8 @@ enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, 
 enum { OPTMEM_MIN = 2048 };
 
 static const char *const backends[] = { "auto", "trampoline", "tracepoint", NULL };
+
+#define NAME_WORD(symbol, name, traits, meaning) " " name
 
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Workload:", 1 },
@@ -121,12 +125,11 @@ static void parse_break(const char *value, struct options *o)
 
 static void parse_positional(struct options *o, int number, const char *value)
 {
-	static const char unknown[] = "unknown VARIANT '%s'";
-
 	switch (number) {
 	case 0:
-		snprintf(o->plan.variant, sizeof(o->plan.variant), "%s",
-			 one_of(plan_variants, value, unknown));
+		if (!variant_has(value, 0))
+			options_fail("unknown VARIANT '%s'; it must be one of" VARIANTS(NAME_WORD), value);
+		snprintf(o->plan.variant, sizeof(o->plan.variant), "%s", value);
 		break;
 	case 1:
 		o->plan.bytes = options_whole(value, PLAN_BYTES_MIN, PLAN_BYTES_MAX, "BYTES");
@@ -144,12 +147,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state);
 static const struct argp_child children[] = { { &options_path_argp, 0, "Path:", 2 },
 					      { &options_peer_argp, 0, "Two hosts:", 3 }, {} };
 
+#define MEANING_LINE(symbol, name, traits, meaning) "  " name ": " meaning "\n"
+
 static const struct argp argp = {
 	option_table, parse_option, "VARIANT BYTES THREADS",
 	"Runs VARIANT over THREADS connections with messages of BYTES and tells where every byte was "
 	"copied.\v"
-	"VARIANT is A1 (gather, then send), A1-plain, A1-8send, A2 (sendmsg), A3 (MSG_ZEROCOPY), "
-	"A3-aligned, A3-unset, A3-unreaped, A3-aligned-unreaped or A3-reuse. "
+	"VARIANT is how a message of eight fields is sent:\n" VARIANTS(MEANING_LINE)
+	"KIND is what lies between the sockets:\n" PATHS(MEANING_LINE)
 	"BYTES is 8 to 64M, THREADS 1 to 1024: connections, each with a thread at either end.\n"
 	"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
 	"3 the system refuses.", children, NULL, NULL };
@@ -260,10 +265,10 @@ static void check_limits(const struct workload_plan *plan, const char *path)
 
 	if (!plan->memlock_bytes && !plan->optmem_bytes)
 		return;
-	if (strncmp(plan->variant, "A3", 2) || !strcmp(plan->variant, "A3-unset"))
+	if (!variant_has(plan->variant, VARIANT_SO_ZEROCOPY))
 		options_fail("--memlock and --optmem limit zero-copy sends, and %s makes none: use A3",
 			     plan->variant);
-	if (!strcmp(path, "peer"))
+	if (path_has(path, PATH_TWO_HOSTS))
 		options_fail("%s", "--memlock and --optmem are for both ends, and one of path peer's is "
 			     "elsewhere: set the limits by hand");
 	if (!plan->memlock_bytes || plan->memlock_bytes >= least)
@@ -302,6 +307,6 @@ void options_parse(int argc, char **argv, struct options *o)
 		options_fail("%s", "--break needs probes: leave out --no-probes");
 	if (o->no_probes && o->cost)
 		options_fail("%s", "--cost needs probes: leave out --no-probes");
-	if (o->cost && !strcmp(o->request.kind, "peer"))
+	if (o->cost && path_has(o->request.kind, PATH_TWO_HOSTS))
 		options_fail("%s", "--cost: no record of two hosts holds costs; use another path");
 }

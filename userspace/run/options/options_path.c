@@ -10,6 +10,7 @@
 #include "userspace/common/numbers.h"
 #include "userspace/path/path.h"
 #include "userspace/run/options/options_parts.h"
+#include "userspace/tables/paths.h"
 
 enum { KEY_KIND = OPTIONS_KEY_PATH, KEY_ADDRESSES, KEY_DEVICES, KEY_PORT, KEY_TAP, KEY_NO_SG,
        KEY_NO_TSO, KEY_MTU, KEY_IPV6, KEY_NETEM, KEY_QDISC };
@@ -17,10 +18,11 @@ enum { KEY_KIND = OPTIONS_KEY_PATH, KEY_ADDRESSES, KEY_DEVICES, KEY_PORT, KEY_TA
 /* IPv4 hosts must take packets of 576 bytes (RFC 791), IPv6 links must carry 1,280 (RFC 8200). */
 enum { MTU_MIN = 576, MTU_MIN_IPV6 = 1280, MTU_MAX = 65535 };
 
+#define NAME_WORD(symbol, name, traits, meaning) " " name
+
 static const struct argp_option option_table[] = {
 	{ "path", KEY_KIND, "KIND", 0,
-	  "what lies between the sockets: lo, veth, nic (two NICs), forward (veth to a router, then two "
-	  "NICs) or peer (two hosts); default veth", 1 },
+	  "what lies between the sockets (default veth): one of" PATHS(NAME_WORD), 1 },
 	{ "addresses", KEY_ADDRESSES, "TX,RX/BITS", 0,
 	  "addresses of both ends instead of ones made from the process id; on lo one, without bits",
 	  1 },
@@ -199,20 +201,20 @@ static void check_switches(const struct path_request *request)
 		options_fail("%s", "--ipv6 makes addresses: leave it out beside --addresses");
 	if (ipv6 && request->mtu && request->mtu < MTU_MIN_IPV6)
 		options_fail("%s", "--mtu: IPv6 needs at least 1280");
-	if (!strcmp(request->kind, "peer") &&
+	if (path_has(request->kind, PATH_TWO_HOSTS) &&
 	    (path_packet_taps(request) || request->no_sg || request->no_tso || request->mtu || request->ipv6 ||
 	     *request->netem || *request->qdisc))
 		options_fail("%s", "path peer takes the hosts' devices as they are: switch them with "
 			     "ethtool(8), tc(8) or ip(8)");
 	if (*request->netem && *request->qdisc)
 		options_fail("%s", "--netem and --qdisc: a device has one queue, leave one of them out");
-	if (!strcmp(request->kind, "forward") && *request->address[END_SENDER])
+	if (path_has(request->kind, PATH_ROUTED) && *request->address[END_SENDER])
 		options_fail("%s", "--addresses: path forward has four of them and makes its own");
 }
 
 static void check_request(const struct path_request *request)
 {
-	bool on_lo = !strcmp(request->kind, "lo");
+	bool on_lo = path_has(request->kind, PATH_ONE_DEVICE);
 
 	check_switches(request);
 	if (on_lo && *request->device[END_SENDER])
@@ -229,9 +231,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_KIND:
-		if (!path_known(arg))
-			options_fail("unknown path '%s'; this build arranges lo, veth, nic, forward and peer",
-				     arg);
+		if (path_find(arg) < 0)
+			options_fail("unknown path '%s'; it must be one of" PATHS(NAME_WORD), arg);
 		request->kind = arg;
 		break;
 	case KEY_ADDRESSES:

@@ -9,6 +9,7 @@
 #include "userspace/path/path.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/options/options_parts.h"
+#include "userspace/tables/paths.h"
 
 enum { KEY_LISTEN = OPTIONS_KEY_PEER, KEY_CONNECT, KEY_ROLE, KEY_KEY_FILE, KEY_MAX_BYTES,
        KEY_MAX_CONNECTIONS, KEY_MAX_SECONDS };
@@ -88,7 +89,7 @@ static void parse_role(const char *value, struct path_request *request)
 static void check_partner(const struct path_request *request)
 {
 	const struct path_partner *p = &request->partner;
-	bool peer = !strcmp(request->kind, "peer");
+	bool peer = path_has(request->kind, PATH_TWO_HOSTS);
 
 	if (!peer && (p->listen || p->connect))
 		options_fail("--listen and --connect are for two hosts, not for path %s: use --path peer",

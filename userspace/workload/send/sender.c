@@ -19,7 +19,7 @@ static unsigned int pool_size(const struct variant *variant, size_t bytes)
 {
 	size_t fit = SENDER_POOL_BYTES / bytes;
 
-	if (!(variant->flags & VARIANT_POOL))
+	if (!variant->pool)
 		return 1;
 	if (fit < 2)
 		return 2;
@@ -40,7 +40,7 @@ struct sender *sender_create(struct connection *connection, const struct variant
 	for (unsigned int want = pool_size(variant, bytes); sender->n_messages < want;)
 		if (variant->alloc(&sender->message[sender->n_messages++], bytes))
 			goto no_memory;
-	if (variant->flags & VARIANT_SO_ZEROCOPY &&
+	if (variant->row->traits & VARIANT_SO_ZEROCOPY &&
 	    setsockopt(connection->fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one))) {
 		complain("this kernel refuses SO_ZEROCOPY (%s): use another variant",
 			 strerror(errno));
@@ -116,7 +116,7 @@ static bool finish_step(struct sender *sender, bool reads)
 enum outcome sender_finish(struct sender *sender, uint64_t quiet_ns)
 {
 	struct connection *connection = sender->connection;
-	bool reads = !(sender->variant->flags & VARIANT_UNREAPED);
+	bool reads = !(sender->variant->row->traits & VARIANT_UNREAPED);
 	int before = unacknowledged_bytes(connection);
 	uint64_t moved_ns = monotonic_ns(), stopped_ns = moved_ns;
 	enum outcome outcome = OUTCOME_OK;

@@ -56,7 +56,7 @@ static enum outcome zerocopy_wait_for_room(struct sender *sender, size_t bytes,
 					   uint64_t *alone_since_ns)
 {
 	struct connection *connection = sender->connection;
-	bool unreaped = sender->variant->flags & VARIANT_UNREAPED;
+	bool unreaped = sender->variant->row->traits & VARIANT_UNREAPED;
 	uint64_t now_ns = monotonic_ns();
 
 	if (stop_requested())
@@ -85,7 +85,7 @@ static enum outcome zerocopy_wait_for_room(struct sender *sender, size_t bytes,
 enum outcome zerocopy_send(struct sender *sender, struct message *message)
 {
 	struct totals *totals = &sender->connection->totals;
-	bool notifies = sender->variant->flags & VARIANT_SO_ZEROCOPY;
+	bool notifies = sender->variant->row->traits & VARIANT_SO_ZEROCOPY;
 	struct transfer_cursor cursor;
 	enum outcome outcome = OUTCOME_OK;
 	uint64_t alone_since_ns = 0;

@@ -25,8 +25,7 @@ static enum outcome a1_send(struct sender *sender, struct message *message)
 }
 
 const struct variant variant_a1 = {
-	.name = "A1",
-	.help = "memcpy the 8 fields into one buffer, one send()",
+	.row = &variant_rows[VARIANT_a1],
 	.alloc = message_alloc_staged,
 	.send = a1_send,
 };

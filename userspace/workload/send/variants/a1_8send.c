@@ -14,8 +14,7 @@ static enum outcome a1_8send_send(struct sender *sender, struct message *message
 }
 
 const struct variant variant_a1_8send = {
-	.name = "A1-8send",
-	.help = "8 send() of a field each",
+	.row = &variant_rows[VARIANT_a1_8send],
 	.alloc = message_alloc_fields,
 	.send = a1_8send_send,
 };

@@ -9,8 +9,7 @@ static enum outcome a1_plain_send(struct sender *sender, struct message *message
 }
 
 const struct variant variant_a1_plain = {
-	.name = "A1-plain",
-	.help = "one contiguous buffer, one send()",
+	.row = &variant_rows[VARIANT_a1_plain],
 	.alloc = message_alloc_contiguous,
 	.send = a1_plain_send,
 };

@@ -9,8 +9,7 @@ static enum outcome a2_send(struct sender *sender, struct message *message)
 }
 
 const struct variant variant_a2 = {
-	.name = "A2",
-	.help = "sendmsg() with 8 iovecs",
+	.row = &variant_rows[VARIANT_a2],
 	.alloc = message_alloc_fields,
 	.send = a2_send,
 };

@@ -3,9 +3,8 @@
 #include "userspace/workload/send/zerocopy.h"
 
 const struct variant variant_a3 = {
-	.name = "A3",
-	.help = "MSG_ZEROCOPY, completions read before a buffer is reused",
-	.flags = VARIANT_SO_ZEROCOPY | VARIANT_POOL,
+	.row = &variant_rows[VARIANT_a3],
+	.pool = true,
 	.alloc = message_alloc_fields,
 	.send = zerocopy_send,
 	.reap = zerocopy_reap,

@@ -3,9 +3,8 @@
 #include "userspace/workload/send/zerocopy.h"
 
 const struct variant variant_a3_aligned = {
-	.name = "A3-aligned",
-	.help = "as A3, fields on page boundaries",
-	.flags = VARIANT_SO_ZEROCOPY | VARIANT_POOL,
+	.row = &variant_rows[VARIANT_a3_aligned],
+	.pool = true,
 	.alloc = message_alloc_aligned,
 	.send = zerocopy_send,
 	.reap = zerocopy_reap,

@@ -3,9 +3,8 @@
 #include "userspace/workload/send/zerocopy.h"
 
 const struct variant variant_a3_aligned_unreaped = {
-	.name = "A3-aligned-unreaped",
-	.help = "as A3-unreaped, fields on page boundaries",
-	.flags = VARIANT_SO_ZEROCOPY | VARIANT_POOL | VARIANT_UNREAPED,
+	.row = &variant_rows[VARIANT_a3_aligned_unreaped],
+	.pool = true,
 	.alloc = message_alloc_aligned,
 	.send = zerocopy_send,
 	.reap = zerocopy_reap_acknowledged,

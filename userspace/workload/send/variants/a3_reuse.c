@@ -28,9 +28,7 @@ static enum outcome a3_reuse_reap(struct sender *sender, struct message *message
 }
 
 const struct variant variant_a3_reuse = {
-	.name = "A3-reuse",
-	.help = "as A3, one buffer, overwritten at once: corrupts the stream",
-	.flags = VARIANT_SO_ZEROCOPY,
+	.row = &variant_rows[VARIANT_a3_reuse],
 	.alloc = message_alloc_fields,
 	.send = a3_reuse_send,
 	.reap = a3_reuse_reap,

@@ -3,9 +3,8 @@
 #include "userspace/workload/send/zerocopy.h"
 
 const struct variant variant_a3_unreaped = {
-	.name = "A3-unreaped",
-	.help = "as A3, completions never read; waits for acknowledgements",
-	.flags = VARIANT_SO_ZEROCOPY | VARIANT_POOL | VARIANT_UNREAPED,
+	.row = &variant_rows[VARIANT_a3_unreaped],
+	.pool = true,
 	.alloc = message_alloc_fields,
 	.send = zerocopy_send,
 	.reap = zerocopy_reap_acknowledged,

@@ -7,8 +7,7 @@
  * is an ordinary one, so one buffer that is reused at once is right here.
  */
 const struct variant variant_a3_unset = {
-	.name = "A3-unset",
-	.help = "MSG_ZEROCOPY, but SO_ZEROCOPY never set",
+	.row = &variant_rows[VARIANT_a3_unset],
 	.alloc = message_alloc_fields,
 	.send = zerocopy_send,
 };

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The table of paths: what lies between the two sockets. */
+#ifndef COPYSCOPE_PATHS_H
+#define COPYSCOPE_PATHS_H
+
+#include <stdbool.h>
+
+/* What the rest of the program does differently for a path. */
+enum path_trait {
+	PATH_PLAIN = 0,
+	PATH_ONE_DEVICE = 1,	/* both ends share a namespace, its loopback device and an address */
+	PATH_NICS = 2,		/* it borrows two idle NICs of this machine */
+	PATH_ROUTED = 4,	/* a router lies between: four addresses, which the run makes itself */
+	PATH_TWO_HOSTS = 8,	/* one end is on another host; nothing is arranged here */
+};
+
+/* X(symbol, name, traits, meaning): userspace/path/kinds/SYMBOL.c arranges it. */
+#define PATHS(X)                                                                              \
+	X(lo, "lo", PATH_ONE_DEVICE, "one private namespace and its loopback device")         \
+	X(veth, "veth", PATH_PLAIN,                                                           \
+	  "two private namespaces and a veth pair (default)")                                 \
+	X(nic, "nic", PATH_NICS,                                                              \
+	  "two idle NICs in two private namespaces")                                          \
+	X(forward, "forward", PATH_NICS | PATH_ROUTED,                                        \
+	  "as nic, by way of a router in a third namespace")                                  \
+	X(peer, "peer", PATH_TWO_HOSTS,                                                       \
+	  "two hosts: --listen on one, --connect on the other")
+
+#define PATH_ENUM(symbol, name, traits, meaning) PATH_##symbol,
+enum path_id { PATHS(PATH_ENUM) PATH_COUNT };
+#undef PATH_ENUM
+
+struct path_row {
+	const char *name;
+	unsigned int traits;	/* enum path_trait */
+	const char *meaning;	/* one line */
+};
+
+extern const struct path_row path_rows[PATH_COUNT];
+
+/* The number of a path, or -1. */
+int path_find(const char *name);
+
+/* True if @name is a path that has all of @traits. */
+bool path_has(const char *name, unsigned int traits);
+
+#endif

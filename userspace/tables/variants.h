@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The table of variants: how the sender sends one message of eight fields. */
+#ifndef COPYSCOPE_VARIANTS_H
+#define COPYSCOPE_VARIANTS_H
+
+#include <stdbool.h>
+
+/* What the rest of the program does differently for a variant. */
+enum variant_trait {
+	VARIANT_PLAIN = 0,
+	VARIANT_ASKS = 1,	  /* it sends with MSG_ZEROCOPY */
+	VARIANT_SO_ZEROCOPY = 2,  /* the socket has SO_ZEROCOPY, so the kernel does as asked */
+	VARIANT_UNREAPED = 4,	  /* it never reads completions */
+	VARIANT_OVERWRITES = 8,	  /* it overwrites what is still in flight: bytes arrive wrong */
+	VARIANT_REFERENCES = VARIANT_ASKS | VARIANT_SO_ZEROCOPY,
+};
+
+/* X(symbol, name, traits, meaning): userspace/workload/send/variants/SYMBOL.c sends that way. */
+#define VARIANTS(X)                                                                           \
+	X(a1, "A1", VARIANT_PLAIN, "copy the fields into one buffer, one send()")             \
+	X(a1_plain, "A1-plain", VARIANT_PLAIN, "one buffer to begin with, one send()")        \
+	X(a1_8send, "A1-8send", VARIANT_PLAIN, "one send() for each field")                   \
+	X(a2, "A2", VARIANT_PLAIN, "one sendmsg() with eight pieces")                         \
+	X(a3, "A3", VARIANT_REFERENCES,                                                       \
+	  "MSG_ZEROCOPY; memory is reused after its completion")                              \
+	X(a3_aligned, "A3-aligned", VARIANT_REFERENCES, "as A3, each field on a page boundary") \
+	X(a3_unset, "A3-unset", VARIANT_ASKS,                                                 \
+	  "MSG_ZEROCOPY without SO_ZEROCOPY: the kernel ignores it")                          \
+	X(a3_unreaped, "A3-unreaped", VARIANT_REFERENCES | VARIANT_UNREAPED,                  \
+	  "as A3, completions are never read")                                                \
+	X(a3_aligned_unreaped, "A3-aligned-unreaped", VARIANT_REFERENCES | VARIANT_UNREAPED,  \
+	  "as A3-aligned, completions are never read")                                        \
+	X(a3_reuse, "A3-reuse", VARIANT_REFERENCES | VARIANT_OVERWRITES,                      \
+	  "as A3, memory is reused at once: bytes arrive wrong")
+
+#define VARIANT_ENUM(symbol, name, traits, meaning) VARIANT_##symbol,
+enum variant_id { VARIANTS(VARIANT_ENUM) VARIANT_COUNT };
+#undef VARIANT_ENUM
+
+struct variant_row {
+	const char *name;
+	unsigned int traits;	/* enum variant_trait */
+	const char *meaning;	/* one line */
+};
+
+extern const struct variant_row variant_rows[VARIANT_COUNT];
+
+/* True if @name is a variant that has all of @traits. */
+bool variant_has(const char *name, unsigned int traits);
+
+#endif
