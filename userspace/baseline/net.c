@@ -19,7 +19,7 @@
 
 #include "userspace/baseline/spoil.h"
 #include "userspace/common/system/helper.h"
-#include "userspace/path/path.h"
+#include "userspace/common/system/net_namespace.h"
 
 /* The same name on both sides, so that one filter counts the packets of both. */
 #define DEVICE "path0"
@@ -75,7 +75,7 @@ static void set(const char *name, const char *value)
 
 static int new_side(struct work *w, struct net *n, enum side side)
 {
-	int err = path_new_namespace(&n->ns[side]);
+	int err = net_namespace_new(&n->ns[side]);
 
 	if (err)
 		return work_fail(w, -err, "cannot make a network namespace");
@@ -140,7 +140,7 @@ static int join_by_veth(struct work *w, struct net *n)
 		 "link add " DEVICE " type veth peer name " DEVICE " netns /proc/self/fd/%d\n",
 		 n->ns[FAR]);
 	err = net_enter(w, n, NEAR);
-	if (!err && path_run_ip(batch, &n->ns[FAR], 1))
+	if (!err && net_namespace_run_ip(batch, &n->ns[FAR], 1))
 		err = work_fail(w, 0, "cannot make a veth pair");
 	for (enum side side = NEAR; side <= FAR && !err; side++) {
 		err = net_enter(w, n, side);

@@ -106,11 +106,4 @@ void path_dissolve(struct path *path);
 /* The device that packets to a numeric address leave by, in the current namespace. 0 or -errno. */
 int path_route_device(const char *address, char device[IFNAMSIZ]);
 
-/* A namespace of its own for the calling process, and a descriptor of it. */
-int path_new_namespace(int *ns);
-
-/* Feeds ip(8) with commands in the current namespace, which may name the @count descriptors in
- * @named. */
-int path_run_ip(const char *batch, const int *named, int count);
-
 #endif

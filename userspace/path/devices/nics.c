@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/system/net_namespace.h"
 #include "userspace/path/parts.h"
 
 enum { LINE_BYTES = 256 };
@@ -146,5 +147,5 @@ int nics_move(char name[END_COUNT][IFNAMSIZ], const int ns[END_COUNT])
 	snprintf(batch, sizeof(batch),
 		 "link set %s netns /proc/self/fd/%d\nlink set %s netns /proc/self/fd/%d\n",
 		 name[END_SENDER], ns[END_SENDER], name[END_RECEIVER], ns[END_RECEIVER]);
-	return path_run_ip(batch, ns, END_COUNT);
+	return net_namespace_run_ip(batch, ns, END_COUNT);
 }

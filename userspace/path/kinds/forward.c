@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/common/system/net_namespace.h"
 #include "userspace/path/parts.h"
 
 /* The sender's device and the router's end of it. */
@@ -31,7 +32,7 @@ static int set_up_leaf(const struct path_port *port, const char *router)
 	int err = path_set_up(port, "", -1);
 
 	snprintf(route, sizeof(route), "route add default via %s\n", router);
-	return err ? err : path_run_ip(route, NULL, 0);
+	return err ? err : net_namespace_run_ip(route, NULL, 0);
 }
 
 /* In the router's namespace: its end of the veth, and the NIC. */
@@ -52,12 +53,12 @@ static int set_up_router(struct path *path, const struct path_port *up, const st
 
 static int make_namespaces(struct path *path)
 {
-	int err = path_new_namespace(&path->ns[END_SENDER]);
+	int err = net_namespace_new(&path->ns[END_SENDER]);
 
 	if (!err)
-		err = path_new_namespace(&path->ns[END_RECEIVER]);
+		err = net_namespace_new(&path->ns[END_RECEIVER]);
 	if (!err)
-		err = path_new_namespace(&path->router_ns);
+		err = net_namespace_new(&path->router_ns);
 	return err ? err : path_leave(path);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "userspace/common/system/global_tgid.h"
+#include "userspace/common/system/net_namespace.h"
 #include "userspace/path/parts.h"
 
 /* All of 127.0.0.0/8 is there as soon as the device is up; of IPv6 ::1 alone. */
@@ -23,7 +24,7 @@ int path_lo(struct path *path, const struct path_request *request)
 {
 	const char *requested = request->address[END_SENDER];
 	char batch[PATH_BATCH_BYTES];
-	int err = path_new_namespace(&path->ns[END_SENDER]);
+	int err = net_namespace_new(&path->ns[END_SENDER]);
 
 	if (err)
 		return err;
@@ -38,5 +39,5 @@ int path_lo(struct path *path, const struct path_request *request)
 		snprintf(batch, sizeof(batch), "link set lo up\naddr add %s dev lo%s\n", path->address,
 			 strchr(path->address, ':') ? " nodad" : "");
 	path_add_device(path, path->ns[END_SENDER], "lo", true);
-	return path_run_ip(batch, NULL, 0);
+	return net_namespace_run_ip(batch, NULL, 0);
 }

@@ -2,6 +2,7 @@
 /* Path nic: two NICs of this machine in two private namespaces, joined by whatever joins them. */
 #include <stddef.h>
 
+#include "userspace/common/system/net_namespace.h"
 #include "userspace/path/parts.h"
 
 int path_nic(struct path *path, const struct path_request *request)
@@ -14,7 +15,7 @@ int path_nic(struct path *path, const struct path_request *request)
 	if (!err)
 		err = nic_restore_start(path, name);
 	for (int e = 0; e < END_COUNT && !err; e++)
-		err = path_new_namespace(&path->ns[e]);
+		err = net_namespace_new(&path->ns[e]);
 	if (!err)
 		err = path_leave(path);
 	if (!err)

@@ -2,6 +2,7 @@
 /* Path veth: two private namespaces joined by a pair of virtual devices. */
 #include <stdio.h>
 
+#include "userspace/common/system/net_namespace.h"
 #include "userspace/path/parts.h"
 
 static const char *name_of(const struct path_request *request, enum end end)
@@ -16,10 +17,10 @@ int path_veth(struct path *path, const struct path_request *request)
 	struct path_port tx = { .device = name_of(request, END_SENDER) };
 	struct path_port rx = { .device = name_of(request, END_RECEIVER) };
 	char pair[PATH_BATCH_BYTES / 2];
-	int err = path_new_namespace(&path->ns[END_SENDER]);
+	int err = net_namespace_new(&path->ns[END_SENDER]);
 
 	if (!err)
-		err = path_new_namespace(&path->ns[END_RECEIVER]);
+		err = net_namespace_new(&path->ns[END_RECEIVER]);
 	if (err)
 		return err;
 	path_address(request, LINK_SENDER, END_SENDER, &tx, path->address);
