@@ -7,6 +7,7 @@
 
 #include "userspace/judge/causes/causes_known.h"
 #include "userspace/judge/sites.h"
+#include "userspace/record/books.h"
 
 _Static_assert(CAUSES_KEPT > 2 * CAUSE_UNKNOWN + 3, "a known cause may find no room");
 
@@ -38,8 +39,8 @@ static struct cause *cause_add(struct record *r, enum known known, enum site sit
 				     .remedy = cause_remedy(known) };
 		snprintf(c->stack, sizeof(c->stack), "%s", stack);
 	}
-	c->tally.bytes += tally.bytes;
-	c->tally.calls += tally.calls;
+	/* What does not fit is left out: the law of the causes breaks then. */
+	tally_add(&c->tally, &tally);
 	return c;
 }
 

@@ -7,32 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds what fits; false if a sum would not be one. */
-static bool add(unsigned long long *into, unsigned long long more)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow((int64_t)*into, (int64_t)more, &sum))
-		return false;
-	*into = sum;
-	return true;
-}
-
-static bool tally_add(struct tally *into, const struct tally *more)
-{
-	return add(&into->bytes, more->bytes) && add(&into->calls, more->calls);
-}
-
-static bool books_add(struct books *into, const struct books *from)
-{
-	bool fits = true;
-
-	for (int s = 0; s < SITE_COUNT; s++)
-		fits &= tally_add(&into->site[s], &from->site[s]);
-	for (int c = 0; c < COUNT_COUNT; c++)
-		fits &= add(&into->count[c], from->count[c]);
-	return fits;
-}
+#include "userspace/record/books.h"
 
 /* Cookies are unique on one host only, so each book keeps the host it came from. */
 static int join_sockets(struct ledger *into, const struct ledger *from)
@@ -107,7 +82,7 @@ int join_halves(struct record *sender, struct record *receiver)
 	const struct ledger *from = &receiver->ledger;
 	unsigned long long lost_updates = into->gauges.lost_updates;
 	bool fits = books_add(&into->total, &from->total) &&
-		    add(&lost_updates, from->gauges.lost_updates);
+		    count_add(&lost_updates, from->gauges.lost_updates);
 	int err;
 
 	for (enum site s = 0; s < SITE_COUNT; s++)

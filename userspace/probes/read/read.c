@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "userspace/probes/read/symbols.h"
+#include "userspace/record/books.h"
 
 void probe_read_runs(const struct probes_view *view, const char *program, struct probe *probe)
 {
@@ -23,16 +24,6 @@ void probe_read_runs(const struct probes_view *view, const char *program, struct
 	/* A kernel without this counter skips no run: both came with 5.12 (ca06f55b9002, "bpf: Add
 	 * per-program recursion prevention mechanism"). */
 	probe->missed_runs = info.recursion_misses;
-}
-
-static void books_sum(struct books *into, const struct books *from)
-{
-	for (int s = 0; s < SITE_COUNT; s++) {
-		into->site[s].bytes += from->site[s].bytes;
-		into->site[s].calls += from->site[s].calls;
-	}
-	for (int c = 0; c < COUNT_COUNT; c++)
-		into->count[c] += from->count[c];
 }
 
 static int ledger_read_books(int fd, int cpus, struct ledger *ledger)
@@ -55,8 +46,8 @@ static int ledger_read_books(int fd, int cpus, struct ledger *ledger)
 		if (bpf_map_lookup_elem(fd, &key, each))
 			err = -errno;
 		for (int cpu = 0; !err && cpu < cpus; cpu++)
-			books_sum(&grown->books, &each[cpu]);
-		books_sum(&ledger->total, &grown->books);
+			books_add(&grown->books, &each[cpu]);
+		books_add(&ledger->total, &grown->books);
 		previous = &key;
 	}
 	free(each);
@@ -116,10 +107,8 @@ static int ledger_read_causes(const struct probes_view *view, int cpus, struct l
 		stack->circumstances = key->circumstances;
 		if (bpf_map_lookup_elem(fd, key, each))
 			err = -errno;
-		for (int cpu = 0; !err && cpu < cpus; cpu++) {
-			stack->tally.bytes += each[cpu].bytes;
-			stack->tally.calls += each[cpu].calls;
-		}
+		for (int cpu = 0; !err && cpu < cpus; cpu++)
+			tally_add(&stack->tally, &each[cpu]);
 		previous = key;
 	}
 	if (!err)
