@@ -21,8 +21,8 @@ from helpers.records import ROOT
 TOOLS = ROOT / "tools"
 PACKAGES = TOOLS / "lib"
 SCRIPTS = ["sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", "beside_lmbench"]
-# Of tools/baseline: what the launcher hands to Python.
-BASELINE_CODE = "import sys; from copyscope.baseline import command; sys.exit(command.main(sys.argv[1:]))"
+# Of tools/baseline: what the shell hands to Python.
+BASELINE = [str(PACKAGES / "launch.py"), "copyscope.baseline.command"]
 LOADED = ["copyscope.sweep.command", "copyscope.figures.command", "copyscope.crossover.command",
           "copyscope.model.command", "copyscope.matrix.command", "copyscope.guest.command",
           "copyscope.guest.peers", "copyscope.beside.command", "copyscope.baseline.command",
@@ -31,8 +31,9 @@ LOADED = ["copyscope.sweep.command", "copyscope.figures.command", "copyscope.cro
 
 def load() -> None:
     """What all tools import, before workers are forked that inherit it."""
-    if str(PACKAGES) not in sys.path:
-        sys.path.insert(0, str(PACKAGES))
+    for place in map(str, (TOOLS, PACKAGES)):
+        if place not in sys.path:
+            sys.path.insert(0, place)
     for name in LOADED:
         importlib.import_module(name)
 
@@ -43,9 +44,8 @@ def run(tool: str, words: list[str], place: Path, *steps: Callable[[], None],
     shown = [f"tools/{tool}", *words]
     steps = (*steps, processes.forbid("execve", "connect", error=errno.EACCES))
     if real:
-        command = [sys.executable, "-c", BASELINE_CODE, *words] if tool == "baseline" else \
-            [sys.executable, TOOLS / tool, *words]
-        environment = started.environment(place, PYTHONPATH=str(PACKAGES))
+        command = [sys.executable, "-B", *(BASELINE if tool == "baseline" else [TOOLS / tool]), *words]
+        environment = started.environment(place)
         # The interpreter itself has to be started: such a tool may start what it likes.
         return started.run(command, place, *steps[:-1], timeout_s=timeout_s, env=environment)
     began = time.monotonic()
@@ -90,7 +90,6 @@ def be_the_tool(tool: str, words: list[str], place: Path, environment: dict[str,
     """In a fork: become the tool as far as one process can, and end as it does. No return."""
     status = 70
     try:
-        file = TOOLS / tool
         for number, name, flags in ((0, os.devnull, os.O_RDONLY),
                                     (1, place / "out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
                                     (2, place / "err", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)):
@@ -102,10 +101,10 @@ def be_the_tool(tool: str, words: list[str], place: Path, environment: dict[str,
         os.chdir(place)
         os.environ.clear()
         os.environ.update(environment)
-        sys.argv = [str(file), *words]
+        sys.argv = [*(BASELINE if tool == "baseline" else [str(TOOLS / tool)]), *words]
         for step in steps:
             step()
-        status = act(file, tool)
+        status = act()
     finally:
         for stream in (sys.stdout, sys.stderr):
             try:
@@ -115,14 +114,10 @@ def be_the_tool(tool: str, words: list[str], place: Path, environment: dict[str,
         os._exit(status)  # pylint: disable=protected-access
 
 
-def act(file: Path, tool: str) -> int:
+def act() -> int:
     """Run the tool's text as the main program; its exit status."""
     try:
-        if tool == "baseline":
-            sys.argv[0] = "-c"
-            exec(compile(BASELINE_CODE, "-c", "exec"), {"__name__": "__main__"})  # pylint: disable=exec-used
-        else:
-            runpy.run_path(str(file), run_name="__main__")
+        runpy.run_path(sys.argv[0], run_name="__main__")
         return 0
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+import shutil
 import signal
 import subprocess
 import time
@@ -16,7 +18,9 @@ from helpers.records import ROOT
 USAGE = 2
 TOOLS = {"sweep": ["--profile"], "plot": ["--out"], "crossover": ["--json"], "predict": ["--out"],
          "matrix": ["--out"], "beside_lmbench": ["--bin"], "peers": ["--json"], "guest": ["--kernel"]}
-PYTHON_LAUNCHER = "#!/usr/bin/env -S --block-signal=INT /usr/bin/python3 -S\n"
+PYTHON_LAUNCHER = re.compile(
+    r"#!/usr/bin/env -S --block-signal=INT /usr/bin/python3 -SB\n# SPDX[^\n]*\n\"\"\"[^\n]*\"\"\"\n"
+    r"from lib import launch\n\nlaunch\.run\(\"copyscope[\w.]+\"(, matplotlib=True)?\)\n")
 READERS = ("mistakes", "agree", "keep", "plot")
 LONG = "x" * 100_000
 # What a record of a damaged name, an odd file or a slip of the pen looks like on a command line.
@@ -117,10 +121,27 @@ def test_a_launcher_leaves_a_ctrl_c_ignored_that_nohup_has_it_ignore():
     assert done.returncode == 0
 
 
-def test_launchers_read_modules_of_the_system_all_the_same():
-    for file in Path(ROOT / "tools").iterdir():
-        if file.is_file() and b"python3" in file.read_bytes().partition(b"\n")[0]:
-            text = file.read_text()
-            assert text.startswith(PYTHON_LAUNCHER), file
-            parts = ["_signal.signal(", "SIG_UNBLOCK", "import os", "site.main()"]
-            assert sorted(parts, key=text.index) == parts, file
+def test_launchers_do_nothing_before_sigint_is_unblocked():
+    found = [file for file in Path(ROOT / "tools").iterdir()
+             if file.is_file() and b"python3" in file.read_bytes().partition(b"\n")[0]]
+    assert {file.name for file in found} == set(TOOLS)
+    for file in found:
+        assert PYTHON_LAUNCHER.fullmatch(file.read_text()), file
+    assert "/usr/bin/env --block-signal=INT /usr/bin/python3 -SB " in \
+        (ROOT / "tools/baseline").read_text()
+
+
+def test_what_launchers_run_reads_modules_of_the_system_all_the_same():
+    text = (ROOT / "tools/lib/launch.py").read_text()
+    run = text[text.index("def run("):]
+    parts = ["unblock_ctrl_c()", "import os", "site.main()", "enter_environment("]
+    assert sorted(parts, key=run.index) == parts
+    # Nothing is read from a file before: _signal is a part of the interpreter.
+    assert re.findall(r"^(?:import|from) .*", text, re.MULTILINE) == ["import _signal"]
+
+
+def test_a_launcher_writes_no_bytecode(tmp_path):
+    shutil.copytree(ROOT / "tools", tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    done = subprocess.run([tmp_path / "tools/guest", "--list"], capture_output=True, check=False,
+                          timeout=60)
+    assert done.returncode == 0 and not list(tmp_path.rglob("__pycache__"))

@@ -18,19 +18,21 @@ def parser() -> Parser:
     """The command line."""
     made = Parser("./tools/baseline", description=__doc__)
     commands = made.add_subparsers(dest="command", required=True)
-    plot = commands.add_parser("plot", help="draw the figures of a record: SVG and PNG")
+
+    def add(name: str, does: str) -> Parser:
+        return commands.add_parser(name, help=does, description=does)
+
+    plot = add("plot", "draw the figures of a record: SVG and PNG")
     plot.add_argument("record", metavar="RECORD")
     plot.add_argument("--out", required=True, type=folder, metavar="DIR",
                       help="where the figures go")
-    wrong = commands.add_parser(
-        "mistakes", help="check the published report's known mistakes against a record")
+    wrong = add("mistakes", "check the published report's known mistakes against a record")
     wrong.add_argument("record", metavar="RECORD")
-    both = commands.add_parser("agree", help="say whether two runs agree; exit 1 if they do not")
+    both = add("agree", "say whether two runs agree; exit 1 if they do not")
     both.add_argument("first", metavar="RECORD")
     both.add_argument("second", metavar="RECORD")
-    kept = commands.add_parser(
-        "keep", help="keep runs in a folder: table and figures of the first, agreement of the last "
-        "two, and where it is all from")
+    kept = add("keep", "keep runs in a folder: table and figures of the first, agreement of the "
+               "last two, and where it is all from")
     kept.add_argument("records", nargs="+", metavar="RECORD")
     kept.add_argument("--out", required=True, type=folder, metavar="DIR", help="where it all goes")
     return made
