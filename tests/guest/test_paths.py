@@ -63,6 +63,21 @@ ls /sys/class/net >/out/left.txt
 ip addr add 192.0.2.1/24 dev eth0
 build/trace_run A3 64 1 --path nic >/dev/null 2>/out/refused.txt; echo $? >/out/refused.code
 """
+# A run that is killed while its connection has bytes to send and no way to its peer: the kernel keeps
+# the namespace for minutes.
+STUCK = """
+build/trace_run A3 65536 1 --seconds 60 --path nic --mtu 1400 >/dev/null 2>&1 &
+run=$!
+receiver() { for process in /proc/[0-9]*; do
+  grep -qsz '^client$' $process/cmdline && set -- $process/task/* && [ $# -gt 1 ] &&
+  echo ${process#/proc/} && break; done; }
+for step in $(seq 400); do client=$(receiver); [ "$client" ] && break; sleep 0.05; done
+nsenter --net=/proc/$client/ns/net ip link set eth1 down
+sleep 1
+kill -9 $run
+for step in $(seq 100); do grep -qs nic-guard /proc/[0-9]*/comm || break; sleep 0.05; done
+cat /sys/class/net/eth0/mtu /sys/class/net/eth1/mtu >/out/stuck.txt
+"""
 # A message would take minutes here. The signal comes when both ends have threads that wait.
 SLOW = """
 seconds() { cut -d' ' -f1 /proc/uptime; }
@@ -86,7 +101,7 @@ def both_kernels(tmp_path_factory):
     folder = tmp_path_factory.mktemp("paths")
     listing, script = folder / "runs", folder / "script"
     listing.write_text("".join(f"{name} {words}\n" for name, words in (BALANCED | SPOILED).items()))
-    script.write_text(f"tests/guest/matrix.sh {listing}\n{SLOW}{KILLED}")
+    script.write_text(f"tests/guest/matrix.sh {listing}\n{SLOW}{STUCK}{KILLED}")
     return boot_all(folder, ["bash", script],
                     ["--nics", 2, "--add", listing, "--add", script], RELEASES)
 
@@ -235,6 +250,10 @@ def test_borrowed_nics_come_back_as_they_were_after_sigkill(outcome):
     assert "eth" not in outcome.text("during.txt"), "the run did not borrow them"
     assert outcome.text("after.txt") == outcome.text("before.txt")
     assert set(outcome.text("left.txt").split()) == {"lo", "eth0", "eth1"}
+
+
+def test_borrowed_nics_come_back_from_a_namespace_that_lives_on(outcome):
+    assert outcome.text("stuck.txt") == "1500\n1500\n"
 
 
 def test_a_nic_with_an_address_is_not_borrowed(outcome):

@@ -41,10 +41,10 @@ int nics_choose(const struct path_request *request, char name[END_COUNT][IFNAMSI
 int nics_move(char name[END_COUNT][IFNAMSIZ], const int ns[END_COUNT]);
 
 /*
- * To be called before the first namespace is made, of which the guard must hold none; its end waits
- * until the NICs are back, which takes the kernel a moment after the last process.
+ * To be called at home before the NICs are lent to @ns; the guard's end waits until they are back.
  */
-int nic_restore_start(struct path *path, char name[END_COUNT][IFNAMSIZ]);
+int nic_restore_start(struct path *path, char name[END_COUNT][IFNAMSIZ],
+		      const int ns[END_COUNT]);
 void nic_restore_end(struct path *path);
 
 /* ethtool(8)'s view of a device of the current namespace. */

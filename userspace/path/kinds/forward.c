@@ -67,18 +67,20 @@ int path_forward(struct path *path, const struct path_request *request)
 	char name[END_COUNT][IFNAMSIZ], router[END_COUNT][ADDRESS_BYTES];
 	struct path_port tx = { .device = inner }, up = { .device = outer };
 	struct path_port out = { .device = name[END_SENDER] }, rx = { .device = name[END_RECEIVER] };
-	int err = nics_choose(request, name);
+	int err = nics_choose(request, name), lent_to[END_COUNT];
 
 	path_address(request, LINK_SENDER, END_SENDER, &tx, path->address);
 	path_address(request, LINK_SENDER, END_RECEIVER, &up, router[END_SENDER]);
 	path_address(request, LINK_RECEIVER, END_SENDER, &out, router[END_RECEIVER]);
 	path_address(request, LINK_RECEIVER, END_RECEIVER, &rx, NULL);
 	if (!err)
-		err = nic_restore_start(path, name);
-	if (!err)
 		err = make_namespaces(path);
+	lent_to[END_SENDER] = path->router_ns;
+	lent_to[END_RECEIVER] = path->ns[END_RECEIVER];
 	if (!err)
-		err = nics_move(name, (int[]){ path->router_ns, path->ns[END_RECEIVER] });
+		err = nic_restore_start(path, name, lent_to);
+	if (!err)
+		err = nics_move(name, lent_to);
 	if (err)
 		return err;
 	path_add_device(path, path->ns[END_SENDER], inner, true);

@@ -12,12 +12,12 @@ int path_nic(struct path *path, const struct path_request *request)
 					     { .device = name[END_RECEIVER] } };
 	int err = nics_choose(request, name);
 
-	if (!err)
-		err = nic_restore_start(path, name);
 	for (int e = 0; e < END_COUNT && !err; e++)
 		err = net_namespace_new(&path->ns[e]);
 	if (!err)
 		err = path_leave(path);
+	if (!err)
+		err = nic_restore_start(path, name, path->ns);
 	if (!err)
 		err = nics_move(name, path->ns);
 	for (int e = 0; e < END_COUNT && !err; e++) {
