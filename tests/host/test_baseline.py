@@ -148,8 +148,8 @@ def test_every_row_notices_that_half_of_its_calls_are_left_out():
     assert not any(row["measured"] for row in rows.values())
 
 
-# What is done besides in the counted region, or put in a file's place: rows that must notice.
-SPOILT = {
+# What --break injects, and rows that must notice.
+INJECTED = {
     "syscall": ("call-0", "syscall", "latency-l1"),
     "sleep": ("timing", "icmp-rtt"),
     "fault": ("memory-read", "switch-process", "fault-hole"),
@@ -163,24 +163,24 @@ SPOILT = {
 
 
 @functools.lru_cache(maxsize=None)
-def spoilt(broken: str) -> tuple[int, dict]:
-    """Exit status and rows of a run that was spoilt so."""
-    words = [word for name in SPOILT[broken] for word in ("--only", name)]
-    done = baseline.run("--quick", "--runs", 2, *words, "--break", broken, "--json", "-")
+def run_with(fault: str) -> tuple[int, dict]:
+    """Exit status and rows of a run with that fault injected."""
+    words = [word for name in INJECTED[fault] for word in ("--only", name)]
+    done = baseline.run("--quick", "--runs", 2, *words, "--break", fault, "--json", "-")
     return done.returncode, baseline.rows_of(done)
 
 
-@pytest.mark.parametrize("broken, name", [(broken, name) for broken, names in SPOILT.items()
-                                          for name in names])
-def test_a_spoilt_benchmark_is_invalid_and_no_number(broken, name):
-    if broken == "apart" and len(os.sched_getaffinity(0)) < 2:
+@pytest.mark.parametrize("fault, name", [(fault, name) for fault, names in INJECTED.items()
+                                         for name in names])
+def test_an_injected_fault_makes_a_row_invalid_without_a_number(fault, name):
+    if fault == "apart" and len(os.sched_getaffinity(0)) < 2:
         pytest.skip("on one CPU nothing can be apart")
-    code, rows = spoilt(broken)
+    code, rows = run_with(fault)
     assert (code, rows[name]["status"], rows[name]["measured"]) == (1, "invalid", None)
     assert "expected" in rows[name]["why"] and "counted" in rows[name]["why"]
 
 
-def test_a_spoilt_row_is_said_in_the_report(tmp_path):
+def test_the_report_tells_of_a_row_with_an_injected_fault(tmp_path):
     done = baseline.run("--quick", "--runs", 2, "--only", "syscall", "--break", "skip", "--json",
                         tmp_path / "record.json")
     assert done.returncode == 1

@@ -45,7 +45,7 @@ int file_make(struct work *w, uint64_t bytes, int *fd)
 	char *chunk;
 	int err;
 
-	if (w->settings->spoil == SPOIL_HOLE)
+	if (w->settings->fault == INJECT_HOLE)
 		return file_make_hole(w, bytes, fd);
 	chunk = malloc(CHUNK_BYTES);
 	err = open_nameless(w, bytes, fd);

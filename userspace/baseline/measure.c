@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "userspace/baseline/code.h"
-#include "userspace/baseline/spoil.h"
+#include "userspace/baseline/fault_inject.h"
 
 enum { QUICK_DEADLINE_S = 40, DEADLINE_S = 1800, COUNT_TRIES = 3 };
 
@@ -75,7 +75,7 @@ static int count(struct work *w, struct pass *p, const struct outcome *o)
 
 	want_events(o->row, wanted);
 	w->counters = counters_beside(wanted, w->device, w->function, p->why, sizeof(p->why));
-	err = o->family->time(w, o->row, spoil_calls(w->settings, o->counted_calls));
+	err = o->family->time(w, o->row, fault_inject_calls(w->settings->fault, o->counted_calls));
 	counters_take(w->counters, p->counted);
 	memcpy(p->counted + EVENT_COUNT, w->witness, sizeof(w->witness));
 	counters_free(w->counters);

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/baseline/spoil.h"
+#include "userspace/baseline/fault_inject.h"
 #include "userspace/common/system/helper.h"
 #include "userspace/common/system/net_namespace.h"
 
@@ -131,7 +131,7 @@ static bool kernel_delays(void)
 
 static int join_by_veth(struct work *w, struct net *n)
 {
-	unsigned int delay_us = spoil_rtt_ms(w->settings) * 1000 / 2;
+	unsigned int delay_us = fault_inject_rtt_ms(w->settings->fault, w->settings->rtt_ms) * 1000 / 2;
 	char batch[BATCH_BYTES], delay[32];
 	int err;
 
@@ -170,7 +170,7 @@ static int open_tun(struct work *w)
 
 static int join_by_relay(struct work *w, struct net *n)
 {
-	uint64_t delay_ns = spoil_rtt_ms(w->settings) * MS / 2;
+	uint64_t delay_ns = fault_inject_rtt_ms(w->settings->fault, w->settings->rtt_ms) * MS / 2;
 	int tun[2], err = 0;
 
 	for (enum side side = NEAR; side <= FAR && !err; side++) {

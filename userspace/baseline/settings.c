@@ -10,7 +10,6 @@
 
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/measure.h"
-#include "userspace/baseline/spoil.h"
 #include "userspace/common/foreign.h"
 
 enum { KEY_ONLY = 256, KEY_QUICK, KEY_RUNS, KEY_ROUNDS, KEY_RTT, KEY_DIR, KEY_DROP, KEY_BREAK,
@@ -30,7 +29,7 @@ static const struct argp_option option_table[] = {
 	{ "dir", KEY_DIR, "DIR", 0, "where files are made, on a real disk (default .)", 2 },
 	{ "drop-caches", KEY_DROP, NULL, 0,
 	  "empty the whole machine's caches before file reads; else only the test's own", 2 },
-	{ "break", KEY_BREAK, "WHAT", OPTION_HIDDEN, "spoil what is counted, for tests", 2 },
+	{ "break", KEY_BREAK, "WHAT", OPTION_HIDDEN, "inject a fault into what is counted, for tests", 2 },
 	{ NULL, 0, NULL, 0, "Output:", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
@@ -93,10 +92,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->drop_caches = true;
 		break;
 	case KEY_BREAK:
-		found = spoil_named(arg);
+		found = fault_inject_named(arg);
 		if (found < 0)
 			fail("--break '%s' is not known", arg);
-		s->spoil = found;
+		s->fault = found;
 		break;
 	case KEY_JSON:
 		if (!*arg)

@@ -5,23 +5,9 @@
 
 #include <stdbool.h>
 
-enum { ONLY_MAX = 64 };
+#include "userspace/baseline/fault_inject.h"
 
-/* What --break adds to each region, so that tests see the invariants catch it. */
-enum spoil {
-	SPOIL_NONE,
-	SPOIL_SKIP,		/* do half of the calls */
-	SPOIL_SYSCALL,	/* a system call more */
-	SPOIL_SLEEP,		/* a voluntary context switch more */
-	SPOIL_FAULT,		/* a page fault more */
-	SPOIL_FORK,		/* a process more */
-	SPOIL_PACKET,	/* a packet on another device */
-	SPOIL_READ,		/* a read from the disk */
-	SPOIL_HOLE,		/* files are holes: no disk has anything of them */
-	SPOIL_APART,		/* the peer is on another CPU */
-	SPOIL_NEAR,		/* the remote path has no delay */
-	SPOIL_COUNT
-};
+enum { ONLY_MAX = 64 };
 
 struct settings {
 	const char *only[ONLY_MAX];	/* rows or families; none: all */
@@ -34,7 +20,7 @@ struct settings {
 	double rtt_ms;			/* of the remote path */
 	const char *dir;		/* where files are made, nameless */
 	const char *json;
-	enum spoil spoil;
+	enum injected fault;	/* on purpose; INJECT_NONE unless a test asks for one */
 };
 
 /* Exits with 2 and one line if the command line is not sound. */

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "userspace/baseline/families.h"
-#include "userspace/baseline/spoil.h"
+#include "userspace/baseline/fault_inject.h"
 
 enum { PROCESS, THREAD };
 
 struct pipes {
 	int there[2], back[2];
-	const struct settings *settings;
+	enum injected fault;
 };
 
 /* Ends when the other end of its pipe is closed, or by a byte that is not 0. */
@@ -23,7 +23,7 @@ static void *echo(void *argument)
 	struct pipes *p = argument;
 	char byte;
 
-	spoil_peer(p->settings);
+	fault_inject_peer(p->fault);
 	while (read(p->there[0], &byte, 1) == 1 && !byte)
 		if (write(p->back[1], &byte, 1) != 1)
 			break;
@@ -50,7 +50,7 @@ static int round_trips(struct work *w, struct pipes *p, uint64_t calls)
 
 static int time_switch(struct work *w, const struct row *row, uint64_t calls)
 {
-	struct pipes p = { .settings = w->settings };
+	struct pipes p = { .fault = w->settings->fault };
 	pthread_t thread;
 	pid_t pid = 0;
 	int err = 0;

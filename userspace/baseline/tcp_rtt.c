@@ -7,7 +7,7 @@
 
 #include "userspace/baseline/families.h"
 #include "userspace/baseline/net.h"
-#include "userspace/baseline/spoil.h"
+#include "userspace/baseline/fault_inject.h"
 
 enum { LOOPBACK, REMOTE };
 enum { MESSAGE_BYTES = 64, WARM_UP = 5 };
@@ -59,7 +59,7 @@ static int time_rtt(struct work *w, const struct row *row, uint64_t calls)
 	work_pin(0);
 	peer = work_fork();
 	if (!peer) {
-		spoil_peer(w->settings);
+		fault_inject_peer(w->settings->fault);
 		echo(listener);
 	}
 	close(listener);

@@ -17,7 +17,7 @@
 
 #include "userspace/baseline/bench.h"
 #include "userspace/baseline/clock.h"
-#include "userspace/baseline/spoil.h"
+#include "userspace/baseline/fault_inject.h"
 #include "userspace/baseline/stats.h"
 
 enum { SLOPE_TRIALS = 15, SLOPE_TURNS = 20000, STACK_BYTES = 16384 };
@@ -43,7 +43,7 @@ void region_end(struct work *w)
 {
 	w->spent_ticks = clock_end() - w->begun;
 	if (w->counters)
-		spoil_region(w->settings);
+		fault_inject_region(w->settings->fault, w->settings->dir);
 	counters_stop(w->counters);
 }
 

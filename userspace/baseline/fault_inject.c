@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Each way to spoil a benchmark, done within the region that is counted. */
-#include "userspace/baseline/spoil.h"
+/* Each fault that can be injected into a benchmark, most of them within the counted region. */
+#include "userspace/baseline/fault_inject.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -13,30 +13,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const names[SPOIL_COUNT] = {
+static const char *const names[INJECT_COUNT] = {
 	"none", "skip", "syscall", "sleep", "fault", "fork", "packet", "read", "hole",
 	"apart", "near",
 };
 
-int spoil_named(const char *word)
+int fault_inject_named(const char *word)
 {
-	for (int i = 0; i < SPOIL_COUNT; i++)
+	for (int i = 0; i < INJECT_COUNT; i++)
 		if (!strcmp(names[i], word))
 			return i;
 	return -1;
 }
 
-uint64_t spoil_calls(const struct settings *s, uint64_t calls)
+uint64_t fault_inject_calls(enum injected fault, uint64_t calls)
 {
-	return s->spoil == SPOIL_SKIP && calls > 1 ? calls / 2 : calls;
+	return fault == INJECT_SKIP && calls > 1 ? calls / 2 : calls;
 }
 
-void spoil_peer(const struct settings *s)
+void fault_inject_peer(enum injected fault)
 {
 	int here = sched_getcpu();
 	cpu_set_t others;
 
-	if (s->spoil != SPOIL_APART)
+	if (fault != INJECT_APART)
 		return;
 	CPU_ZERO(&others);
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
@@ -45,9 +45,9 @@ void spoil_peer(const struct settings *s)
 	sched_setaffinity(0, sizeof(others), &others);
 }
 
-double spoil_rtt_ms(const struct settings *s)
+double fault_inject_rtt_ms(enum injected fault, double rtt_ms)
 {
-	return s->spoil == SPOIL_NEAR ? 0 : s->rtt_ms;
+	return fault == INJECT_NEAR ? 0 : rtt_ms;
 }
 
 static void touch_a_page(void)
@@ -93,26 +93,26 @@ static void read_from_disk(const char *dir)
 	close(fd);
 }
 
-void spoil_region(const struct settings *s)
+void fault_inject_region(enum injected fault, const char *dir)
 {
-	switch (s->spoil) {
-	case SPOIL_SYSCALL:
+	switch (fault) {
+	case INJECT_SYSCALL:
 		syscall(SYS_getuid);
 		break;
-	case SPOIL_SLEEP:
+	case INJECT_SLEEP:
 		usleep(1000);
 		break;
-	case SPOIL_FAULT:
+	case INJECT_PAGE_FAULT:
 		touch_a_page();
 		break;
-	case SPOIL_FORK:
+	case INJECT_FORK:
 		make_a_process();
 		break;
-	case SPOIL_PACKET:
+	case INJECT_PACKET:
 		send_a_packet();
 		break;
-	case SPOIL_READ:
-		read_from_disk(s->dir);
+	case INJECT_READ:
+		read_from_disk(dir);
 		break;
 	default:
 		break;
