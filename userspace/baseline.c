@@ -9,7 +9,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "userspace/baseline/clock.h"
+#include "userspace/baseline/machine/interference.h"
+#include "userspace/baseline/pass.h"
+#include "userspace/baseline/proof/counting.h"
+#include "userspace/baseline/report/family_list.h"
+#include "userspace/baseline/report/suite_json.h"
+#include "userspace/baseline/report/suite_text.h"
 #include "userspace/baseline/suite.h"
 #include "userspace/common/confine/confine.h"
 #include "userspace/common/files/record_file.h"
@@ -19,10 +24,11 @@
 #include "userspace/common/system/pid_namespace.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
+enum { CACHE_MIB = 256, QUICK_CACHE_MIB = 32 };
 
 static void on_signal(int number)
 {
-	measure_stop();
+	pass_stop();
 }
 
 static void name_run(struct suite *s)
@@ -53,18 +59,28 @@ static int check_dir(const char *dir)
 	return err == ENOENT || err == ENOTDIR ? EXIT_USAGE : EXIT_REFUSED;
 }
 
+/* Half of the memory that there is would take it from others. */
+static uint64_t cache_bytes(const struct protocol *protocol, const struct machine_info *m)
+{
+	uint64_t bytes = (protocol->quick ? QUICK_CACHE_MIB : CACHE_MIB) << 20;
+
+	while (bytes > m->available_bytes / 2)
+		bytes /= 2;
+	return bytes;
+}
+
 static int judge(const struct suite *s)
 {
 	for (int i = 0; i < s->row_count; i++)
 		if (s->rows[i].status == INVALID)
 			return EXIT_BROKEN;
-	return measure_stopped() ? EXIT_BROKEN : EXIT_FINE;
+	return pass_stopped() ? EXIT_BROKEN : EXIT_FINE;
 }
 
 static int tell(struct suite *s, struct record_file *record_file)
 {
 	bool to_stdout = record_file_is_stdout(record_file);
-	int err = suite_write(s, record_file->file);
+	int err = suite_json_write(s, record_file->file);
 
 	if (!err)
 		err = record_file_publish(record_file);
@@ -72,7 +88,7 @@ static int tell(struct suite *s, struct record_file *record_file)
 		fprintf(stderr, "baseline: cannot write the record: %s\n", strerror(-err));
 	if (s->settings.quiet || to_stdout)
 		return err;
-	suite_report(s, stdout);
+	suite_text_print(s, stdout);
 	printf("\nrecord          %s\n", foreign(record_file->path));
 	return err;
 }
@@ -80,6 +96,7 @@ static int tell(struct suite *s, struct record_file *record_file)
 int main(int argc, char **argv)
 {
 	struct suite s = { .command = argv };
+	struct protocol *protocol = &s.settings.protocol;
 	struct sigaction action = { .sa_handler = on_signal };
 	char name[sizeof(s.id) + sizeof(".baseline.json")];
 	struct inherited inherited = {};
@@ -92,8 +109,9 @@ int main(int argc, char **argv)
 	 * of them slower, and they are what is measured. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	settings_parse(argc, argv, &s.settings);
+	suite_check_names(&s.settings);
 	if (s.settings.list) {
-		suite_list(stdout);
+		family_list_print(stdout);
 		return EXIT_FINE;
 	}
 	/* First: a file opened before could not be named from a new mount namespace. */
@@ -102,10 +120,10 @@ int main(int argc, char **argv)
 			return EXIT_REFUSED;
 		if (confine_note_inherited(&inherited))
 			fprintf(stderr, "baseline: its caller's descriptors stay open: no /proc\n");
-		tracefs_reach();
+		counting_reach_tracefs();
 	}
 	name_run(&s);
-	result = check_dir(s.settings.dir);
+	result = check_dir(protocol->dir);
 	if (result)
 		return result;
 	snprintf(name, sizeof(name), "%s.baseline.json", s.id);
@@ -116,12 +134,13 @@ int main(int argc, char **argv)
 	confine_close_inherited(&inherited);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	facts_read(&s.facts, &s.settings);
-	interference_look(&s.facts);
+	machine_info_read(&s.machine, protocol->dir);
+	protocol->cache_bytes = cache_bytes(protocol, &s.machine);
+	interference_look(&s.machine, &s.warnings);
 	suite_arrange(&s);
 	suite_run(&s);
 	result = judge(&s);
-	if (measure_stopped())
+	if (pass_stopped())
 		fprintf(stderr, "baseline: interrupted: no record is kept\n");
 	else if (tell(&s, &record_file))
 		result = EXIT_BROKEN;

@@ -75,7 +75,8 @@ def under(*folders: str) -> list[str]:
 
 ARCHITECTURE = TEXTS["docs/ARCHITECTURE.md"]
 # Rows of one table may be as many as they like.
-TABLE_ROOMS = {"userspace/workload/send/variants", "userspace/path/kinds", "userspace/baseline"}
+TABLE_ROOMS = {"userspace/workload/send/variants", "userspace/path/kinds",
+               "userspace/baseline/families"}
 MOST_FILES = 12
 ROOM_ROW = re.compile(r"^\| `([\w/.]+)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 # In the order of the page: a room may include rooms further up on it alone.

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "userspace/baseline/code.h"
+#include "userspace/baseline/proof/code.h"
 
 enum { CONSTANT_BYTES = 1 << 20 };
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "userspace/baseline/estimate.h"
-#include "userspace/baseline/families.h"
-#include "userspace/baseline/invariants.h"
+#include "userspace/baseline/families/families.h"
+#include "userspace/baseline/proof/invariants.h"
 
 enum { CALLS = 1009, PLACES = EVENT_COUNT + WITNESS_COUNT };
 
@@ -105,12 +105,13 @@ static void the_summary_has_its_36_rows(void **state)
 
 static void every_row_is_estimated_before_it_is_measured(void **state)
 {
-	struct facts facts = { .core_ghz = 3, .rtt_ms = 6, .cache_limit_bytes = 32 << 20 };
+	struct machine_info machine = { .core_ghz = 3 };
+	struct protocol protocol = { .rtt_ms = 6, .cache_bytes = 32 << 20 };
 
 	for (const struct family *const *f = families; *f; f++) {
 		for (int i = 0; i < (*f)->count; i++) {
 			const char *name = (*f)->rows[i].name;
-			struct estimate e = estimate_row(name, &facts);
+			struct estimate e = estimate_row(name, &machine, &protocol);
 
 			if (!(e.hardware + e.software > 0))
 				fail_msg("%s has no estimate", name);

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "userspace/baseline/stats.h"
+#include "userspace/baseline/timing/stats.h"
 
 #define COUNT(values) (sizeof(values) / sizeof(*(values)))
 

@@ -137,34 +137,36 @@ static const struct {
 	{ "contention", { 400, AS_IS, "20 readers queue at one device" }, { 100, AS_IS, "switches" } },
 };
 
-static double value(const struct part *p, double hardware, const struct facts *f)
+static double value(const struct part *p, double hardware, const struct machine_info *m,
+		    const struct protocol *protocol)
 {
 	switch (p->scale) {
 	case CYCLES_NS:
-		return p->n / f->core_ghz;
+		return p->n / m->core_ghz;
 	case RTTS_MS:
-		return p->n * f->rtt_ms;
+		return p->n * protocol->rtt_ms;
 	case CHANNELS:
-		return p->n * (f->memory_peak_gbps ? f->memory_peak_gbps : CHANNEL_GBPS);
+		return p->n * (m->memory_peak_gbps ? m->memory_peak_gbps : CHANNEL_GBPS);
 	case SHARE:
 		return p->n * hardware;
 	case CACHE_MIB:
-		return p->n * (f->cache_limit_bytes >> 20);
+		return p->n * (protocol->cache_bytes >> 20);
 	case AS_IS:
 		break;
 	}
 	return p->n;
 }
 
-struct estimate estimate_row(const char *row, const struct facts *f)
+struct estimate estimate_row(const char *row, const struct machine_info *m,
+			     const struct protocol *protocol)
 {
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct estimate e;
 
 		if (strcmp(table[i].row, row))
 			continue;
-		e.hardware = value(&table[i].hardware, NAN, f);
-		e.software = value(&table[i].software, e.hardware, f);
+		e.hardware = value(&table[i].hardware, NAN, m, protocol);
+		e.software = value(&table[i].software, e.hardware, m, protocol);
 		e.hardware_basis = table[i].hardware.basis;
 		e.software_basis = table[i].software.basis;
 		return e;

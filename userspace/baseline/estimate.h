@@ -3,7 +3,8 @@
 #ifndef COPYSCOPE_BASELINE_ESTIMATE_H
 #define COPYSCOPE_BASELINE_ESTIMATE_H
 
-#include "userspace/baseline/facts.h"
+#include "userspace/baseline/bench/protocol.h"
+#include "userspace/baseline/machine/machine_info.h"
 
 /* prediction = hardware + software, in the row's unit. NAN where nothing can be said. */
 struct estimate {
@@ -11,6 +12,7 @@ struct estimate {
 	const char *hardware_basis, *software_basis;
 };
 
-struct estimate estimate_row(const char *row, const struct facts *f);
+struct estimate estimate_row(const char *row, const struct machine_info *m,
+			     const struct protocol *protocol);
 
 #endif

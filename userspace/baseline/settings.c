@@ -3,19 +3,17 @@
 #include "userspace/baseline/settings.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/baseline/families.h"
-#include "userspace/baseline/measure.h"
 #include "userspace/common/foreign.h"
+#include "userspace/common/numbers.h"
 
 enum { KEY_ONLY = 256, KEY_QUICK, KEY_RUNS, KEY_ROUNDS, KEY_RTT, KEY_DIR, KEY_DROP, KEY_BREAK,
        KEY_JSON, KEY_LIST, KEY_HELP };
 
-enum { FULL_RUNS = 10, QUICK_RUNS = 6, QUICK_ROUNDS = 1, RTT_MS_MAX = 500 };
+enum { FULL_RUNS = 10, QUICK_RUNS = 6, DEFAULT_ROUNDS = 1, RTT_MS_MAX = 500 };
 
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "What:", 1 },
@@ -37,7 +35,7 @@ static const struct argp_option option_table[] = {
 	{},
 };
 
-static void fail(const char *format, const char *what)
+void settings_refuse(const char *format, const char *what)
 {
 	fprintf(stderr, "baseline: ");
 	fprintf(stderr, format, foreign(what));
@@ -47,59 +45,57 @@ static void fail(const char *format, const char *what)
 
 static int whole(const char *text, int min, int max, const char *message)
 {
-	char *end;
-	long n;
+	uint64_t number;
 
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || n < min || n > max)
-		fail(message, text);
-	return n;
+	if (whole_parse(text, NUMBER_PLAIN, min, max, &number))
+		settings_refuse(message, text);
+	return number;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *s = state->input;
+	struct protocol *p = &s->protocol;
 	int found;
 
 	switch (key) {
 	case KEY_ONLY:
 		if (s->only_count == ONLY_MAX)
-			fail("--only %s: too many names", arg);
+			settings_refuse("--only %s: too many names", arg);
 		s->only[s->only_count++] = arg;
 		break;
 	case KEY_LIST:
 		s->list = true;
 		break;
 	case KEY_QUICK:
-		s->quick = true;
+		p->quick = true;
 		break;
 	case KEY_RUNS:
-		s->runs = whole(arg, 2, RUNS_MAX, "--runs '%s' must be a whole number from 2 to 30");
+		p->runs = whole(arg, 2, RUNS_MAX, "--runs '%s' must be a whole number from 2 to 30");
 		break;
 	case KEY_ROUNDS:
-		s->rounds = whole(arg, 1, ROUNDS_MAX,
+		p->rounds = whole(arg, 1, ROUNDS_MAX,
 				  "--rounds '%s' must be a whole number from 1 to 10");
 		break;
 	case KEY_RTT:
-		s->rtt_ms = whole(arg, 1, RTT_MS_MAX,
+		p->rtt_ms = whole(arg, 1, RTT_MS_MAX,
 				  "--rtt '%s' must be a whole number of milliseconds from 1 to 500");
 		break;
 	case KEY_DIR:
-		s->dir = arg;
+		p->dir = arg;
 		break;
 	case KEY_DROP:
-		s->drop_caches = true;
+		p->drop_caches = true;
 		break;
 	case KEY_BREAK:
 		found = fault_inject_named(arg);
 		if (found < 0)
-			fail("--break '%s' is not known", arg);
-		s->fault = found;
+			settings_refuse("--break '%s' is not known", arg);
+		p->fault = found;
 		break;
 	case KEY_JSON:
 		if (!*arg)
-			fail("--json names no file%s", "");
+			settings_refuse("--json names no file%s", "");
 		s->json = arg;
 		break;
 	case 'q':
@@ -110,10 +106,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			  "baseline");
 		exit(0);
 	case ARGP_KEY_ERROR:
-		fail("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
+		settings_refuse("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
 		break;
 	case ARGP_KEY_ARG:
-		fail("'%s' is not an option", arg);
+		settings_refuse("'%s' is not an option", arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -121,18 +117,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-void settings_check_names(const struct settings *s)
+bool settings_want(const struct settings *s, const char *family, const char *row)
 {
-	for (int i = 0; i < s->only_count; i++) {
-		struct settings one = { .only = { s->only[i] }, .only_count = 1 };
-		bool known = false;
-
-		for (const struct family *const *f = families; *f; f++)
-			for (int row = 0; row < (*f)->count; row++)
-				known = known || row_wanted(&one, *f, &(*f)->rows[row]);
-		if (!known)
-			fail("--only '%s' is no row and no family; --list names them", s->only[i]);
-	}
+	for (int i = 0; i < s->only_count; i++)
+		if (!strcmp(s->only[i], family) || !strcmp(s->only[i], row))
+			return true;
+	return !s->only_count;
 }
 
 void settings_parse(int argc, char **argv, struct settings *s)
@@ -144,14 +134,14 @@ void settings_parse(int argc, char **argv, struct settings *s)
 		"1 one does not, or the run failed; 2 bad usage; 3 the system refuses.",
 		NULL, NULL, NULL,
 	};
+	struct protocol *p = &s->protocol;
 
-	*s = (struct settings){ .rtt_ms = 6, .dir = "." };
+	*s = (struct settings){ .protocol = { .rtt_ms = 6, .dir = "." } };
 	/* argp's own complaints take two lines and name the program's whole path. */
 	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, s))
 		exit(2);
-	if (!s->runs)
-		s->runs = s->quick ? QUICK_RUNS : FULL_RUNS;
-	if (!s->rounds)
-		s->rounds = QUICK_ROUNDS;
-	settings_check_names(s);
+	if (!p->runs)
+		p->runs = p->quick ? QUICK_RUNS : FULL_RUNS;
+	if (!p->rounds)
+		p->rounds = DEFAULT_ROUNDS;
 }

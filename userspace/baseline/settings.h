@@ -3,30 +3,26 @@
 #ifndef COPYSCOPE_BASELINE_SETTINGS_H
 #define COPYSCOPE_BASELINE_SETTINGS_H
 
-#include <stdbool.h>
-
-#include "userspace/baseline/fault_inject.h"
+#include "userspace/baseline/bench/protocol.h"
 
 enum { ONLY_MAX = 64 };
 
 struct settings {
 	const char *only[ONLY_MAX];	/* rows or families; none: all */
 	int only_count;
-	bool quick;
-	bool drop_caches;
 	bool list;
 	bool quiet;
-	int runs, rounds;
-	double rtt_ms;			/* of the remote path */
-	const char *dir;		/* where files are made, nameless */
 	const char *json;
-	enum injected fault;	/* on purpose; INJECT_NONE unless a test asks for one */
+	struct protocol protocol;
 };
 
 /* Exits with 2 and one line if the command line is not sound. */
 void settings_parse(int argc, char **argv, struct settings *s);
 
-/* Exits with 2 if a name fits no row and no family. */
-void settings_check_names(const struct settings *s);
+/* True if the user asked for this row, by its name or its family's, or for everything. */
+bool settings_want(const struct settings *s, const char *family, const char *row);
+
+/* Exits with 2 and one line that has @what where @format says %s. */
+void settings_refuse(const char *format, const char *what) __attribute__((noreturn));
 
 #endif

@@ -3,12 +3,40 @@
 #include "userspace/baseline/suite.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "userspace/baseline/families.h"
+#include "userspace/baseline/families/families.h"
+#include "userspace/baseline/machine/interference.h"
+#include "userspace/baseline/measure.h"
+#include "userspace/common/clock.h"
 
 enum { BUSY_PERCENT = 10, STOLEN_PERCENT = 2 };
+
+static double now_s(void)
+{
+	return monotonic_ns() / 1e9;
+}
+
+static bool is_known(const char *name)
+{
+	const struct settings one = { .only = { name }, .only_count = 1 };
+
+	for (const struct family *const *f = families; *f; f++)
+		for (int i = 0; i < (*f)->count; i++)
+			if (settings_want(&one, (*f)->name, (*f)->rows[i].name))
+				return true;
+	return false;
+}
+
+void suite_check_names(const struct settings *s)
+{
+	for (int i = 0; i < s->only_count; i++)
+		if (!is_known(s->only[i]))
+			settings_refuse("--only '%s' is no row and no family; --list names them",
+					s->only[i]);
+}
 
 void suite_arrange(struct suite *s)
 {
@@ -21,7 +49,7 @@ void suite_arrange(struct suite *s)
 		abort();
 	for (const struct family *const *f = families; *f; f++)
 		for (int i = 0; i < (*f)->count; i++)
-			if (row_wanted(&s->settings, *f, &(*f)->rows[i]))
+			if (settings_want(&s->settings, (*f)->name, (*f)->rows[i].name))
 				s->rows[s->row_count++] = (struct outcome){
 					.family = *f, .row = &(*f)->rows[i],
 				};
@@ -43,9 +71,9 @@ static void prove(struct suite *s, struct outcome *o)
 		snprintf(o->why, sizeof(o->why), "needs root: run it with sudo");
 		return;
 	}
-	from = work_now();
-	measure_prove(o, &s->settings, &s->facts);
-	o->seconds += work_now() - from;
+	from = now_s();
+	measure_prove(o, &s->settings.protocol, &s->machine);
+	o->seconds += now_s() - from;
 }
 
 /* One sentence for all rows, and the worst of them. */
@@ -63,48 +91,39 @@ static void warn_of_waits(struct suite *s)
 		worst = worst && worst->waited > o->waited ? worst : o;
 	}
 	if (worst)
-		facts_warn(&s->facts, "%d of %d rows waited for a CPU for more than %d %% of their time "
+		warnings_add(&s->warnings, "%d of %d rows waited for a CPU for more than %d %% of their time "
 			   "(%s: %.0f %%): a busy neighbour or a limit", waited, s->row_count,
 			   BUSY_PERCENT, worst->row->name, worst->waited * 100);
 	s->stolen = interference_stolen();
 	if (s->stolen * 100 > STOLEN_PERCENT)
-		facts_warn(&s->facts, "the hypervisor gave %.0f %% of the CPU time to others",
+		warnings_add(&s->warnings, "the hypervisor gave %.0f %% of the CPU time to others",
 			   s->stolen * 100);
 }
 
 void suite_run(struct suite *s)
 {
-	double from = work_now(), began;
+	double from = now_s(), began;
 
 	for (int i = 0; i < s->row_count; i++) {
 		tell(s, "proving", i);
 		prove(s, &s->rows[i]);
 	}
-	for (int round = 0; round < s->settings.rounds; round++)
+	for (int round = 0; round < s->settings.protocol.rounds; round++)
 		for (int i = 0; i < s->row_count; i++) {
 			tell(s, "timing", i);
-			began = work_now();
-			measure_time(&s->rows[i], &s->settings, &s->facts);
-			s->rows[i].seconds += work_now() - began;
+			began = now_s();
+			measure_time(&s->rows[i], &s->settings.protocol, &s->machine);
+			s->rows[i].seconds += now_s() - began;
 		}
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K");
 	for (int i = 0; i < s->row_count; i++)
 		measure_sum(&s->rows[i]);
 	warn_of_waits(s);
-	s->seconds = work_now() - from;
+	s->seconds = now_s() - from;
 }
 
 void suite_free(struct suite *s)
 {
 	free(s->rows);
-}
-
-void suite_list(FILE *out)
-{
-	for (const struct family *const *f = families; *f; f++) {
-		fprintf(out, "%s%s\n", (*f)->name, (*f)->root ? " (needs root)" : "");
-		for (int i = 0; i < (*f)->count; i++)
-			fprintf(out, "  %-22s %s\n", (*f)->rows[i].name, (*f)->rows[i].title);
-	}
 }

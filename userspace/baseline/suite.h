@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One run of the suite as plain data, and its two prints: the record and the report. */
+/* One run of the suite: its rows, and in which order they are proved and timed. */
 #ifndef COPYSCOPE_BASELINE_SUITE_H
 #define COPYSCOPE_BASELINE_SUITE_H
 
-#include <stdio.h>
 #include <time.h>
 
-#include "userspace/baseline/estimate.h"
-#include "userspace/baseline/measure.h"
+#include "userspace/baseline/machine/machine_info.h"
+#include "userspace/baseline/machine/warnings.h"
+#include "userspace/baseline/outcome.h"
+#include "userspace/baseline/settings.h"
 
 struct suite {
 	struct settings settings;
-	struct facts facts;
+	struct machine_info machine;
+	struct warnings warnings;
 	struct outcome *rows;		/* owned */
 	int row_count;
 	char **command;
@@ -21,14 +23,13 @@ struct suite {
 	double stolen;			/* share of CPU time; NAN: not told */
 };
 
+/* Exits with 2 and one line if the user named a row or a family that is not in the table. */
+void suite_check_names(const struct settings *s);
+
 /* Chooses the rows asked for. */
 void suite_arrange(struct suite *s);
 /* Proves, then times all rows in rounds, telling progress on stderr if a person is there. */
 void suite_run(struct suite *s);
 void suite_free(struct suite *s);
-
-int suite_write(const struct suite *s, FILE *out);
-void suite_report(const struct suite *s, FILE *out);
-void suite_list(FILE *out);
 
 #endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Family contention: 1 to 20 processes, each reading blocks of a file of its own from the disk. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "userspace/baseline/bench/region.h"
+#include "userspace/baseline/bench/task.h"
+#include "userspace/baseline/bench/work.h"
+#include "userspace/baseline/families/families.h"
+#include "userspace/baseline/lab/files.h"
+#include "userspace/baseline/timing/clock.h"
+
+enum { READERS = 20, QUICK_STEP = 5 };
+
+/* Of one reader: ticks of the clock; nanoseconds on a CPU, and waiting for one (schedstat). */
+struct account {
+	uint64_t ticks;
+	double ran_ns, waited_ns;
+};
+
+struct readers {
+	int fd[READERS];
+	struct account *accounts;	/* shared */
+};
+
+static int prepare_contention(struct work *w, const struct row *row)
+{
+	struct readers *r = calloc(1, sizeof(*r));
+	uint64_t blocks = w->protocol->quick ? row->quick_calls : row->calls;
+	int err = 0;
+
+	w->own = r;
+	blocks = blocks > row->counted_calls ? blocks : row->counted_calls;
+	for (int i = 0; i < READERS && !err; i++)
+		err = file_make(w, blocks * BLOCK_BYTES, &r->fd[i]);
+	r->accounts = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return err;
+}
+
+static void undo_contention(struct work *w)
+{
+	struct readers *r = w->own;
+
+	for (int i = 0; i < READERS; i++)
+		if (r->fd[i] > 0)
+			close(r->fd[i]);
+	munmap(r->accounts, PAGE_BYTES);
+	free(r);
+}
+
+static void add_schedstat(struct account *a, double sign)
+{
+	FILE *file = fopen("/proc/self/schedstat", "re");
+	double ran, waited;
+
+	if (!file || fscanf(file, "%lf %lf", &ran, &waited) != 2)
+		ran = waited = NAN;
+	if (file)
+		fclose(file);
+	a->ran_ns += sign * ran;
+	a->waited_ns += sign * waited;
+}
+
+static void read_blocks(int fd, uint64_t blocks, int gate, struct account *a)
+{
+	struct pollfd open = { .fd = gate };
+	char block[BLOCK_BYTES];
+	uint64_t from;
+
+	*a = (struct account){};
+	poll(&open, 1, -1);
+	add_schedstat(a, -1);
+	from = region_tick();
+	for (uint64_t i = 0; i < blocks; i++)
+		if (pread(fd, block, sizeof(block), i * BLOCK_BYTES) != sizeof(block))
+			_exit(1);
+	a->ticks = region_tick() - from;
+	add_schedstat(a, 1);
+	_exit(0);
+}
+
+/* The mean time of a block in us; how that went by is said in w->how. */
+static double sum_up(struct work *w, const struct account *accounts, int readers, uint64_t blocks)
+{
+	double all_ns = 0, ran_ns = 0, waited_ns = 0;
+
+	for (int i = 0; i < readers; i++) {
+		all_ns += clock_ns(accounts[i].ticks);
+		ran_ns += accounts[i].ran_ns;
+		waited_ns += accounts[i].waited_ns;
+	}
+	if (!w->x && !isnan(ran_ns))
+		snprintf(w->how, sizeof(w->how), "of their time, %d readers ran %.0f %%, waited %.0f %% "
+			 "for a CPU and %.0f %% for the disk", readers, 100 * ran_ns / all_ns,
+			 100 * waited_ns / all_ns, 100 * (1 - (ran_ns + waited_ns) / all_ns));
+	return all_ns / readers / blocks / 1000;
+}
+
+/* All wait at a pipe; closing its end lets them go together. */
+static int time_contention(struct work *w, const struct row *row, uint64_t calls)
+{
+	struct readers *r = w->own;
+	int readers = w->x ? (int)w->x : READERS, gate[2], err = 0, status;
+	pid_t pids[READERS] = {};
+	double disk;
+
+	if (pipe(gate))
+		return work_fail(w, errno, "cannot make a pipe");
+	for (int i = 0; i < readers && !err; i++) {
+		err = file_forget(w, r->fd[i]);
+		posix_fadvise(r->fd[i], 0, 0, POSIX_FADV_RANDOM);
+	}
+	disk = file_disk_bytes();
+	for (int i = 0; i < readers && !err; i++) {
+		pids[i] = task_fork();
+		if (!pids[i]) {
+			close(gate[1]);
+			read_blocks(r->fd[i], calls, gate[0], &r->accounts[i]);
+		}
+	}
+	usleep(20000);
+	region_begin(w);
+	close(gate[1]);
+	for (int i = 0; i < readers && !err; i++)
+		if (waitpid(pids[i], &status, 0) < 0 || status)
+			err = work_fail(w, 0, "a reader failed");
+	region_end(w);
+	close(gate[0]);
+	w->value = sum_up(w, r->accounts, readers, calls);
+	w->witness[WITNESS_DISK_BYTES] = file_disk_bytes() - disk;
+	return err;
+}
+
+static uint64_t counts(const struct work *w, int i)
+{
+	uint64_t n = w->protocol->quick ? (uint64_t)(i ? i * QUICK_STEP : 1) : (uint64_t)i + 1;
+
+	return n <= READERS ? n : 0;
+}
+
+static const struct row rows[] = {
+	{ .name = "contention", .title = "file read in order, a block, by 20 processes",
+	  .unit = "us", .calls = 1000, .quick_calls = 200, .counted_calls = 211, .point = counts,
+	  .x_unit = "processes", .takes_turns = true,
+	  .invariants = {
+		{ EXACTLY, EVENT_preads, READERS, 0, 0, "each process reads each of its blocks" },
+		{ EXACTLY, EVENT_block_reads, READERS, 0, 0, "each block is one read of the disk" },
+		{ EXACTLY, WITNESS(WITNESS_DISK_BYTES), READERS * BLOCK_BYTES, 0, 0,
+		  "the disk gave as many bytes as were read" },
+		{ EXACTLY, EVENT_forks, 0, 0, 0, "no task created" },
+	  } },
+};
+
+const struct family family_contention = {
+	.name = "contention", .rows = rows, .count = 1, .prepare = prepare_contention,
+	.time = time_contention, .undo = undo_contention,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Files without a name, which no way to end can leave behind, and what the page cache holds. */
+#ifndef COPYSCOPE_BASELINE_FILES_H
+#define COPYSCOPE_BASELINE_FILES_H
+
+#include "userspace/baseline/bench/work.h"
+
+enum { PAGE_BYTES = 4096, BLOCK_BYTES = 4096 };
+
+/* Written and on the disk, from the settings' directory. Refuses a file system in memory. */
+int file_make(struct work *w, uint64_t bytes, int *fd);
+int file_make_hole(struct work *w, uint64_t bytes, int *fd);
+
+/* The same, left in the page cache; refuses where that has no room for it. */
+int file_make_cached(struct work *w, uint64_t bytes, int *fd);
+
+/* Drops the file's own pages from the page cache, or all caches if the user said so; checks. */
+int file_forget(struct work *w, int fd);
+
+/* Pages of the file that the page cache holds. */
+uint64_t file_cached_pages(int fd);
+
+/* Bytes that this process had read from disks, and its children that it waited for. */
+double file_disk_bytes(void);
+
+/* A step that visits every one of @n places once, far from the one before. */
+uint64_t file_stride(uint64_t n);
+
+#endif

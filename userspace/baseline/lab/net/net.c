@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Arranges private networks, and sockets in them. */
+#include "userspace/baseline/lab/net/net.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <math.h>
+#include <net/if.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "userspace/baseline/bench/region.h"
+#include "userspace/baseline/bench/task.h"
+#include "userspace/baseline/bench/work.h"
+#include "userspace/baseline/proof/fault_inject.h"
+#include "userspace/common/system/helper.h"
+#include "userspace/common/system/net_namespace.h"
+
+/* The same name on both sides, so that one filter counts the packets of both. */
+#define DEVICE "path0"
+
+enum { QUEUE_PACKETS = 10000, BATCH_BYTES = 256, MS = 1000000 };
+
+static const char *const addresses[2] = { "10.251.0.1", "10.251.0.2" };
+
+static struct sockaddr_in address_of(const char *text)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+
+	inet_pton(AF_INET, text, &a.sin_addr);
+	return a;
+}
+
+/* Up, with an address and a queue that is long enough for a burst; without ip(8). */
+static int device_up(const char *device, const char *address)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err = 0;
+	struct sockaddr_in a = address_of(address), mask = address_of("255.255.255.0");
+	struct ifreq r = {};
+
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", device);
+	if (strcmp(device, "lo")) {
+		r.ifr_qlen = QUEUE_PACKETS;
+		err = ioctl(fd, SIOCSIFTXQLEN, &r);
+		memcpy(&r.ifr_addr, &a, sizeof(a));
+		err = err || ioctl(fd, SIOCSIFADDR, &r);
+		memcpy(&r.ifr_netmask, &mask, sizeof(mask));
+		err = err || ioctl(fd, SIOCSIFNETMASK, &r);
+	}
+	r.ifr_flags = IFF_UP | IFF_RUNNING;
+	err = err || ioctl(fd, SIOCSIFFLAGS, &r);
+	err = err ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+/* A setting of this network namespace; a kernel without it does without. */
+static void set(const char *name, const char *value)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		errno = 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+static int new_side(struct work *w, struct net *n, enum side side)
+{
+	int err = net_namespace_new(&n->ns[side]);
+
+	if (err)
+		return work_fail(w, -err, "cannot make a network namespace");
+	err = device_up("lo", "127.0.0.1");
+	if (err)
+		return work_fail(w, -err, "cannot bring up the loopback device");
+	/* IPv6 would ask for routers and groups, which are packets too. */
+	set("ipv6/conf/all/disable_ipv6", "1");
+	set("ipv6/conf/default/disable_ipv6", "1");
+	set("ipv4/ping_group_range", "0 2147483647");
+	set("ipv4/ip_local_port_range", "1024 65535");
+	return 0;
+}
+
+int net_enter(struct work *w, const struct net *n, enum side side)
+{
+	return setns(n->ns[side], CLONE_NEWNET) ? work_fail(w, errno, "cannot change sides") : 0;
+}
+
+int net_loopback(struct work *w, struct net *n)
+{
+	int err = new_side(w, n, NEAR);
+
+	n->ns[FAR] = n->ns[NEAR];
+	n->far = address_of("127.0.0.1").sin_addr;
+	snprintf(w->device, sizeof(w->device), "lo");
+	snprintf(w->how, sizeof(w->how), "loopback device of a private network namespace");
+	return err;
+}
+
+static int run_tc(const char *device, const char *delay)
+{
+	const char *const argv[] = { "tc", "qdisc", "add", "dev", device, "root", "netem", "delay",
+				     delay, "limit", "100000", NULL };
+	int status;
+	pid_t pid = task_fork();
+
+	if (!pid) {
+		int null = open("/dev/null", O_WRONLY);
+
+		dup2(null, STDERR_FILENO);
+		helper_become(argv, NULL, 0);
+		_exit(127);
+	}
+	return waitpid(pid, &status, 0) < 0 || status ? -1 : 0;
+}
+
+/* The near side's loopback device serves to ask whether the kernel has netem at all. */
+static bool kernel_delays(void)
+{
+	return !run_tc("lo", "0ms");
+}
+
+static int join_by_veth(struct work *w, struct net *n)
+{
+	unsigned int delay_us = fault_inject_rtt_ms(w->protocol->fault, w->protocol->rtt_ms) * 1000 / 2;
+	char batch[BATCH_BYTES], delay[32];
+	int err;
+
+	snprintf(delay, sizeof(delay), "%uus", delay_us);
+	snprintf(batch, sizeof(batch),
+		 "link add " DEVICE " type veth peer name " DEVICE " netns /proc/self/fd/%d\n",
+		 n->ns[FAR]);
+	err = net_enter(w, n, NEAR);
+	if (!err && net_namespace_run_ip(batch, &n->ns[FAR], 1))
+		err = work_fail(w, 0, "cannot make a veth pair");
+	for (enum side side = NEAR; side <= FAR && !err; side++) {
+		err = net_enter(w, n, side);
+		if (!err && (device_up(DEVICE, addresses[side]) || run_tc(DEVICE, delay)))
+			err = work_fail(w, 0, "cannot delay a veth pair by netem");
+	}
+	/* Else it is asked anew within a minute who has the far address: packets of nobody's trip. */
+	for (enum side side = NEAR; side <= FAR && !err; side++) {
+		err = net_enter(w, n, side);
+		set("ipv4/neigh/" DEVICE "/base_reachable_time_ms", "86400000");
+	}
+	snprintf(w->how, sizeof(w->how), "veth pair, delayed %u us each way by the kernel's netem",
+		 delay_us);
+	return err;
+}
+
+static int open_tun(struct work *w)
+{
+	int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	struct ifreq r = { .ifr_flags = IFF_TUN | IFF_NO_PI };
+
+	snprintf(r.ifr_name, sizeof(r.ifr_name), DEVICE);
+	if (fd < 0 || ioctl(fd, TUNSETIFF, &r))
+		return work_fail(w, errno, "this kernel has neither netem nor a TUN device");
+	return fd;
+}
+
+static int join_by_relay(struct work *w, struct net *n)
+{
+	uint64_t delay_ns = fault_inject_rtt_ms(w->protocol->fault, w->protocol->rtt_ms) * MS / 2;
+	int tun[2], err = 0;
+
+	for (enum side side = NEAR; side <= FAR && !err; side++) {
+		err = net_enter(w, n, side);
+		tun[side] = err ? -1 : open_tun(w);
+		err = tun[side] < 0 ? tun[side] : device_up(DEVICE, addresses[side]);
+	}
+	if (err)
+		return *w->why ? err : work_fail(w, -err, "cannot arrange the TUN devices");
+	n->relay = relay_start(tun, delay_ns);
+	close(tun[NEAR]);
+	close(tun[FAR]);
+	snprintf(w->how, sizeof(w->how), "two TUN devices and a process that carries each packet "
+		 "%llu us later: this kernel has no netem", (unsigned long long)delay_ns / 1000);
+	return n->relay < 0 ? work_fail(w, -n->relay, "cannot start the relay") : 0;
+}
+
+int net_remote(struct work *w, struct net *n)
+{
+	bool by_kernel;
+	int err = new_side(w, n, FAR);
+
+	if (!err)
+		err = new_side(w, n, NEAR);
+	if (err)
+		return err;
+	by_kernel = kernel_delays();
+	/* The question has left a queue on lo; a fresh namespace has none. */
+	if (by_kernel) {
+		close(n->ns[NEAR]);
+		err = new_side(w, n, NEAR);
+	}
+	snprintf(w->device, sizeof(w->device), DEVICE);
+	n->far = address_of(addresses[FAR]).sin_addr;
+	if (!err)
+		err = by_kernel ? join_by_veth(w, n) : join_by_relay(w, n);
+	return err ? err : net_enter(w, n, NEAR);
+}
+
+void net_end(struct net *n)
+{
+	if (n->relay > 0)
+		task_reap(n->relay);
+	close(n->ns[NEAR]);
+	if (n->ns[FAR] != n->ns[NEAR])
+		close(n->ns[FAR]);
+}
+
+int net_listen(struct work *w, const struct net *n, in_port_t *port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = n->far };
+	socklen_t size = sizeof(a);
+	int fd, err = net_enter(w, n, FAR);
+
+	if (err)
+		return err;
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, SOMAXCONN) ||
+	    getsockname(fd, (struct sockaddr *)&a, &size))
+		return work_fail(w, errno, "cannot listen");
+	*port = a.sin_port;
+	err = net_enter(w, n, NEAR);
+	return err ? err : fd;
+}
+
+int net_connect(struct work *w, const struct net *n, in_port_t port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = n->far, .sin_port = port };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)))
+		return work_fail(w, errno, "cannot connect");
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	return fd;
+}
+
+double net_retransmits(int fd)
+{
+	struct tcp_info info = {};
+	socklen_t size = sizeof(info);
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) ? NAN : info.tcpi_total_retrans;
+}
+
+bool net_established(int fd)
+{
+	struct tcp_info info = {};
+	socklen_t size = sizeof(info);
+
+	return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) &&
+	       info.tcpi_state == TCP_ESTABLISHED;
+}
+
+/* What the devices of this namespace carried so far, by their statistics. */
+struct carried {
+	double received_bytes, sent, sent_by_others;
+};
+
+/* Of the thread's own namespace, which /proc/net is not. */
+static struct carried read_devices(const struct work *w)
+{
+	FILE *file = fopen("/proc/thread-self/net/dev", "re");
+	struct carried c = { NAN, NAN, 0 };
+	double bytes, sent;
+	char line[512], name[64];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, " %63[^:]: %lf %*f %*f %*f %*f %*f %*f %*f %*f %lf", name, &bytes,
+			   &sent) != 3)
+			continue;
+		if (strcmp(name, w->device)) {
+			c.sent_by_others += sent;
+			continue;
+		}
+		c.received_bytes = bytes;
+		c.sent = sent;
+	}
+	if (file)
+		fclose(file);
+	return c;
+}
+
+double net_received_bytes(const struct work *w)
+{
+	return read_devices(w).received_bytes;
+}
+
+/* TCP's own statistics of this namespace: a line of names, and one of numbers. */
+static void read_tcp(double *opens, double *resets)
+{
+	FILE *file = fopen("/proc/thread-self/net/snmp", "re");
+	double active, passive, established, sent;
+	char line[1024];
+
+	*opens = *resets = NAN;
+	while (file && fgets(line, sizeof(line), file)) {
+		/* RFC 4022 in the kernel's order: net/ipv4/proc.c, snmp4_tcp_list. */
+		if (sscanf(line, "Tcp: %*d %*d %*d %*d %lf %lf %*f %lf %*f %*f %*f %*f %*f %lf",
+			   &active, &passive, &established, &sent) != 4)
+			continue;
+		*opens = active + passive;
+		*resets = established + sent;
+	}
+	if (file)
+		fclose(file);
+}
+
+void net_region_begin(struct work *w)
+{
+	struct carried c = read_devices(w);
+	double opens, resets;
+
+	read_tcp(&opens, &resets);
+	w->witness[WITNESS_OPENS] = -opens;
+	w->witness[WITNESS_RESETS] = -resets;
+	w->witness[WITNESS_PACKETS] = -c.sent;
+	w->witness[WITNESS_STRAYS] = -c.sent_by_others;
+	region_begin(w);
+}
+
+void net_region_end(struct work *w)
+{
+	double opens, resets;
+	struct carried c;
+
+	region_end(w);
+	read_tcp(&opens, &resets);
+	w->witness[WITNESS_OPENS] += opens;
+	w->witness[WITNESS_RESETS] += resets;
+	c = read_devices(w);
+	w->witness[WITNESS_PACKETS] += c.sent;
+	w->witness[WITNESS_STRAYS] += c.sent_by_others;
+}
