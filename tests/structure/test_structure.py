@@ -120,6 +120,23 @@ def test_a_room_has_few_files(room):
     assert sum(str(Path(name).parent) == room for name in FILES) <= MOST_FILES
 
 
+def in_picture(room: str) -> str:
+    """What the picture calls a room: sub-rooms stand under the name of the room they are in."""
+    return room if not room.startswith("userspace/") else room.split("/")[1]
+
+
+def test_every_arrow_of_the_picture_points_down():
+    lines = ARCHITECTURE.split("```")[1].splitlines()
+    words = [(height, word) for height, line in enumerate(lines)
+             for word in re.findall(r"[a-z_][\w/.]+", line)]
+    highest = {word: height for height, word in reversed(words)}
+    lowest = {word: height for height, word in words}
+    assert set(highest) == {in_picture(room) for room in ALLOWED}
+    for room, belows in ALLOWED.items():
+        for name, below in {(in_picture(room), in_picture(each)) for each in belows}:
+            assert name == below or highest[name] < lowest[below], f"{name} -> {below}"
+
+
 def reached(room: str) -> set[str]:
     """Every room that a room includes, directly or by way of others."""
     found: set[str] = set()
