@@ -52,9 +52,8 @@ static void undo_read(struct work *w)
 
 static int time_read(struct work *w, const struct row *row, uint64_t calls)
 {
-	uint64_t blocks = w->x ? w->x / BLOCK_BYTES : calls, step, at = 0;
+	uint64_t blocks = w->x ? w->x / BLOCK_BYTES : calls, step;
 	int fd = ((struct file *)w->own)->fd, err = file_forget(w, fd);
-	char block[BLOCK_BYTES];
 	double disk;
 
 	if (err)
@@ -65,13 +64,7 @@ static int time_read(struct work *w, const struct row *row, uint64_t calls)
 	posix_fadvise(fd, 0, 0, row->which == AHEAD ? POSIX_FADV_SEQUENTIAL : POSIX_FADV_RANDOM);
 	w->witness[WITNESS_PAGES_BEFORE] = file_cached_pages(fd);
 	disk = file_disk_bytes();
-	region_begin(w);
-	for (uint64_t i = 0; i < calls && !err; i++) {
-		if (pread(fd, block, sizeof(block), at * BLOCK_BYTES) != sizeof(block))
-			err = work_fail(w, errno, "cannot read");
-		at = (at + step) % blocks;
-	}
-	region_end(w);
+	err = file_read_region(w, fd, calls, blocks, step);
 	w->witness[WITNESS_DISK_BYTES] = file_disk_bytes() - disk;
 	w->witness[WITNESS_PAGES_AFTER] = file_cached_pages(fd);
 	region_per_call(w, row, calls);

@@ -2,16 +2,13 @@
 /* Family bandwidth: reading, writing and copying memory that no cache holds. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "userspace/baseline/bench/region.h"
 #include "userspace/baseline/bench/task.h"
 #include "userspace/baseline/bench/work.h"
 #include "userspace/baseline/families/families.h"
 #include "userspace/baseline/families/shared_invariants.h"
+#include "userspace/baseline/lab/memory_loops.h"
 #include "userspace/baseline/lab/ram.h"
-#include "userspace/baseline/timing/clock.h"
 
 enum { READ, WRITE, COPY };
 enum { SMALLEST_COPY = 4096, LARGEST_COPY = 64 << 20 };
@@ -39,69 +36,27 @@ static int make_arrays(struct work *w, uint64_t bytes)
 	return w->own ? 0 : work_fail(w, errno, "no memory");
 }
 
-/* Four sums, so that no addition waits for the load of the one before. */
-static uint64_t read_all(const char *from, uint64_t bytes)
+/* By 64-bit words, in loops that the compiler may not turn into wider ones, or by memcpy. Normal
+ * stores: each line is first read from memory, which the number does not count. */
+static const struct memory_loop *loop_of(const struct row *row)
 {
-	const uint64_t *at = (const uint64_t *)from, *end = at + bytes / sizeof(*at);
-	uint64_t a = 0, b = 0, c = 0, d = 0;
+	static const enum memory_loop_id loops[] = {
+		[READ] = LOOP_read_unrolled, [WRITE] = LOOP_write_unrolled, [COPY] = LOOP_copy_memcpy,
+	};
 
-	for (; at < end; at += 8) {
-		a += at[0] + at[4];
-		b += at[1] + at[5];
-		c += at[2] + at[6];
-		d += at[3] + at[7];
-	}
-	return a + b + c + d;
-}
-
-/* Normal stores: each line is first read from memory, which the number does not count. */
-static void write_all(char *to, uint64_t bytes)
-{
-	uint64_t *at = (uint64_t *)to, *end = at + bytes / sizeof(*at);
-
-	for (; at < end; at += 8) {
-		at[0] = at[1] = at[2] = at[3] = 1;
-		at[4] = at[5] = at[6] = at[7] = 1;
-		asm volatile("" : : : "memory");
-	}
-}
-
-/* The number of words that were read. */
-static uint64_t pass(const struct arrays *a, int which)
-{
-	uint64_t words = 0;
-
-	if (which == READ)
-		words = read_all(a->from, a->bytes);
-	else if (which == WRITE)
-		write_all(a->to, a->bytes);
-	else
-		memcpy(a->to, a->from, a->bytes);
-	asm volatile("" : "+r"(words) : : "memory");
-	return words;
+	return memory_loop(loops[row->which]);
 }
 
 /* @calls is in MiB, so that small arrays are passed over more often. */
 static int time_bandwidth(struct work *w, const struct row *row, uint64_t calls)
 {
 	int err = make_arrays(w, bytes_of(w, calls));
-	struct arrays *a = w->own;
-	uint64_t turns, words;
+	const struct arrays *a = w->own;
 
 	if (err)
 		return err;
 	task_pin(0);
-	turns = (calls << 20) / a->bytes;
-	turns = turns ? turns : 1;
-	words = w->counting ? 0 : pass(a, row->which);
-	region_begin(w);
-	for (uint64_t i = 0; i < turns; i++)
-		words = pass(a, row->which);
-	region_end(w);
-	w->value = turns * a->bytes / clock_ns(w->spent_ticks);
-	if (w->counting)
-		w->witness[WITNESS_TOUCHED] = row->which == READ ? words * sizeof(words)
-								 : arrays_written(a);
+	memory_loop_time(w, loop_of(row), a, calls);
 	snprintf(w->how, sizeof(w->how), "%llu MiB, %s, one thread",
 		 (unsigned long long)a->bytes >> 20, row->which == COPY ? "memcpy" :
 		 row->which == READ ? "64-bit loads" : "64-bit stores, not streaming ones");

@@ -147,10 +147,9 @@ static void undo_remote(struct work *w)
 static int time_remote(struct work *w, const struct row *row, uint64_t calls)
 {
 	const struct remote *r = w->own;
-	uint64_t blocks = w->x ? w->x / BLOCK_BYTES : largest_blocks(w, row), step, at = 0;
+	uint64_t blocks = w->x ? w->x / BLOCK_BYTES : largest_blocks(w, row), step;
 	/* Opened anew, so that neither the kernel nor sshfs holds a block of it. */
-	int fd = open(r->path, O_RDONLY | O_CLOEXEC), err = 0;
-	char block[BLOCK_BYTES];
+	int fd = open(r->path, O_RDONLY | O_CLOEXEC), err;
 	double disk, received;
 
 	if (fd < 0)
@@ -162,13 +161,7 @@ static int time_remote(struct work *w, const struct row *row, uint64_t calls)
 	w->witness[WITNESS_PAGES_BEFORE] = file_cached_pages(fd);
 	disk = file_disk_bytes();
 	received = net_received_bytes(w);
-	region_begin(w);
-	for (uint64_t i = 0; i < calls && !err; i++) {
-		if (pread(fd, block, sizeof(block), at * BLOCK_BYTES) != sizeof(block))
-			err = work_fail(w, errno, "cannot read");
-		at = (at + step) % blocks;
-	}
-	region_end(w);
+	err = file_read_region(w, fd, calls, blocks, step);
 	w->witness[WITNESS_REMOTE_BYTES] = net_received_bytes(w) - received;
 	w->witness[WITNESS_DISK_BYTES] = file_disk_bytes() - disk;
 	region_per_call(w, row, calls);

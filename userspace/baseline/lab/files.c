@@ -12,7 +12,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "userspace/baseline/bench/work.h"
+#include "userspace/baseline/bench/region.h"
 
 enum { CHUNK_BYTES = 1 << 20, SPARE_BYTES = 64 << 20, SPARE_MEMORY_BYTES = 32 << 20,
        TRIES = 50 };
@@ -137,6 +137,22 @@ double file_disk_bytes(void)
 	getrusage(RUSAGE_CHILDREN, &children);
 	/* In blocks of 512 bytes: task_io_account_read() behind getrusage. */
 	return 512.0 * (self.ru_inblock + children.ru_inblock);
+}
+
+int file_read_region(struct work *w, int fd, uint64_t calls, uint64_t block_count, uint64_t step)
+{
+	char block[BLOCK_BYTES];
+	uint64_t at = 0;
+	int err = 0;
+
+	region_begin(w);
+	for (uint64_t i = 0; i < calls && !err; i++) {
+		if (pread(fd, block, sizeof(block), at * BLOCK_BYTES) != sizeof(block))
+			err = work_fail(w, errno, "cannot read");
+		at = (at + step) % block_count;
+	}
+	region_end(w);
+	return err;
 }
 
 static uint64_t divisor(uint64_t a, uint64_t b)

@@ -23,6 +23,12 @@ uint64_t file_cached_pages(int fd);
 /* Bytes that this process had read from disks, and its children that it waited for. */
 double file_disk_bytes(void);
 
+/*
+ * The region: reads @calls blocks of @block_count with pread(), each @step blocks behind the one before.
+ * 0 or -errno.
+ */
+int file_read_region(struct work *w, int fd, uint64_t calls, uint64_t block_count, uint64_t step);
+
 /* A step that visits every one of @n places once, far from the one before. */
 uint64_t file_stride(uint64_t n);
 

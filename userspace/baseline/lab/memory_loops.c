@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Family kernels: main memory read, written and copied by several well-known loops, each in the
- * instructions that it is named after, so that the plain rows can be seen as a share of the best.
- */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* The loops, kept by attributes from being compiled to other instructions. */
+#include "userspace/baseline/lab/memory_loops.h"
+
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include "userspace/baseline/bench/region.h"
-#include "userspace/baseline/bench/task.h"
-#include "userspace/baseline/bench/work.h"
-#include "userspace/baseline/families/families.h"
-#include "userspace/baseline/families/shared_invariants.h"
-#include "userspace/baseline/lab/ram.h"
 #include "userspace/baseline/timing/clock.h"
 
 enum { LINE_WORDS = 8 };
-
-/* Of readers, the sum of the words that were read; of others nothing. */
-typedef uint64_t (*kernel)(const char *from, char *to, uint64_t bytes);
 
 #define NOT_VECTORISED \
 	__attribute__((optimize("no-tree-vectorize,no-tree-loop-distribute-patterns")))
@@ -218,103 +206,31 @@ static uint64_t copy_movsb(const char *from, char *to, uint64_t bytes)
 }
 #endif
 
-/* name, title, function, whether this processor has it, what it lacks otherwise */
-#define PORTABLE(X)    \
-	X("read-plain", "read, 64-bit loads", read_plain, always, "") \
-	X("read-unrolled", "read, 64-bit loads, four sums", read_unrolled, always, "") \
-	X("write-plain", "write, 64-bit stores", write_plain, always, "") \
-	X("write-unrolled", "write, 64-bit stores, a line a turn", write_unrolled, always, "") \
-	X("write-memset", "write, memset of the C library", write_memset, always, "") \
-	X("copy-plain", "copy, 64-bit loads and stores", copy_plain, always, "") \
-	X("copy-unrolled", "copy, 64-bit, a line a turn", copy_unrolled, always, "") \
-	X("copy-memcpy", "copy, memcpy of the C library", copy_memcpy, always, "")
-
-#if defined(__x86_64__)
-#define X86(X)    \
-	X("read-avx2", "read, AVX2", read_avx2, has_avx2, "AVX2") \
-	X("read-avx512", "read, AVX-512", read_avx512, has_avx512, "AVX-512") \
-	X("write-avx512", "write, AVX-512", write_avx512, has_avx512, "AVX-512") \
-	X("write-nt", "write, AVX2, non-temporal", write_nontemporal, has_avx2, "AVX2") \
-	X("write-stosb", "write, rep stosb", write_stosb, always, "") \
-	X("copy-avx512", "copy, AVX-512", copy_avx512, has_avx512, "AVX-512") \
-	X("copy-nt", "copy, AVX2, non-temporal", copy_nontemporal, has_avx2, "AVX2") \
-	X("copy-movsb", "copy, rep movsb", copy_movsb, always, "")
-#else
-#define X86(X)
-#endif
-
-#define KERNELS(X) PORTABLE(X) X86(X)
-
-enum {
-#define X(name, title, run, has, lacks) KERNEL_##run,
-	KERNELS(X)
-#undef X
-};
-
-static const struct {
-	kernel run;
-	bool (*has)(void);
-	const char *lacks;
-} kernels[] = {
-#define X(name, title, run, has, lacks) { run, has, lacks },
-	KERNELS(X)
-#undef X
-};
-
-static int prepare_kernels(struct work *w, const struct row *row)
+const struct memory_loop *memory_loop(enum memory_loop_id id)
 {
-	if (!kernels[row->which].has())
-		return work_fail(w, 0, "this processor has no %s", kernels[row->which].lacks);
-	return 0;
+	static const struct memory_loop loops[] = {
+#define X(name, title, run, has, lacks) { run, has, lacks },
+		MEMORY_LOOPS(X)
+#undef X
+	};
+
+	return &loops[id];
 }
 
-/* @calls is in MiB; a counting pass makes one turn over exactly so much. */
-static int time_kernels(struct work *w, const struct row *row, uint64_t calls)
+void memory_loop_time(struct work *w, const struct memory_loop *loop, const struct arrays *a,
+		      uint64_t mib)
 {
-	uint64_t large = ram_large_bytes(w->machine), bytes = w->counting ? calls << 20 : large;
-	kernel run = kernels[row->which].run;
-	struct arrays *a = w->own;
-	uint64_t turns, words;
+	uint64_t turns = (mib << 20) / a->bytes;
+	uint64_t words = w->counting ? 0 : loop->run(a->from, a->to, a->bytes);
 
-	if (!large)
-		return work_fail(w, 0, "too little free memory for arrays that no cache holds");
-	if (!a)
-		a = w->own = arrays_new(bytes);
-	if (!a)
-		return work_fail(w, errno, "no memory");
-	task_pin(0);
-	turns = (calls << 20) / bytes;
 	turns = turns ? turns : 1;
-	words = w->counting ? 0 : run(a->from, a->to, a->bytes);
 	region_begin(w);
 	for (uint64_t i = 0; i < turns; i++) {
-		words = run(a->from, a->to, a->bytes);
+		words = loop->run(a->from, a->to, a->bytes);
 		asm volatile("" : "+r"(words) : : "memory");
 	}
 	region_end(w);
-	w->value = turns * bytes / clock_ns(w->spent_ticks);
+	w->value = turns * a->bytes / clock_ns(w->spent_ticks);
 	if (w->counting)
 		w->witness[WITNESS_TOUCHED] = words ? words * sizeof(words) : arrays_written(a);
-	snprintf(w->how, sizeof(w->how), "%llu MiB, one thread, counted once a byte",
-		 (unsigned long long)bytes >> 20);
-	return 0;
 }
-
-static void undo_kernels(struct work *w)
-{
-	arrays_free(w->own);
-}
-
-static const struct row rows[] = {
-#define X(id, text, run, has, lacks)                                                        \
-	{ .name = "ram-" id, .title = "memory " text, .unit = "GB/s",                    \
-	  .which = KERNEL_##run, .extra = true, .calls = 512, .quick_calls = 256,           \
-	  .counted_calls = 31, .invariants = { ALL_IN_USER_MODE, EACH_BYTE } },
-	KERNELS(X)
-#undef X
-};
-
-const struct family family_kernels = {
-	.name = "kernels", .rows = rows, .count = sizeof(rows) / sizeof(*rows),
-	.prepare = prepare_kernels, .time = time_kernels, .undo = undo_kernels,
-};
