@@ -34,7 +34,7 @@ WORK_SRC   := $(call room,workload)
 WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
 BASE_SRC   := $(call room,baseline)
 BASE_OBJ   := $(BASE_SRC:%.c=$(BUILD)/%.o)
-PROGRAMS   := $(BUILD)/workload $(BUILD)/trace_run $(BUILD)/baseline
+PROGRAMS   := $(addprefix $(BUILD)/,workload trace_run baseline print_tables)
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c tests/attacks/*.c))
 GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %/copied_bytes.c %.bpf.c,$(wildcard tests/guest/*.c)))
 BPF_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c tests/guest/*.bpf.c))
@@ -48,7 +48,7 @@ ARM64_ROOT := build/sysroot/arm64
 ARM64_MAKE := $(MAKE) --no-print-directory BUILD=build/arm64 ARCH=arm64 SYSROOT=$(ARM64_ROOT) \
 	CC='aarch64-linux-gnu-gcc --sysroot=$(ARM64_ROOT)' LDFLAGS=-L$(ARM64_ROOT)/usr/lib/aarch64-linux-gnu
 
-.PHONY: all setup setup-arm64 arm64 run test bench matrix install clean help unit-tests FORCE
+.PHONY: all tables setup setup-arm64 arm64 run test bench matrix install clean help unit-tests FORCE
 all: $(PROGRAMS) ## build every program under build/ (no root needed)
 
 setup: ## install what is missing: Debian packages and a Python environment (root)
@@ -72,14 +72,14 @@ test: ## set up, build, and run every test (root); ends in "N passed, N failed"
 bench: setup ## start-up time and the cost of looking, as ratios (root)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/bench
-
 matrix: ## every kernel and path in guests: what was referenced, copied, sent clean (root)
 	$(Q)tools/setup --with-kernels
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/matrix --out results/matrix
 
 unit-tests: $(UNIT_TESTS) $(GUEST_TESTS) $(BUILD)/tests/guest/copied_bytes.so
-
+tables: $(BUILD)/print_tables ## write the names in the tables of the source into docs and tools
+	$(Q)tools/make_tables
 install: all ## copy programs, launchers and scripts under PREFIX (default /usr/local)
 	$(Q)tools/install_tree "$(DESTDIR)$(PREFIX)"
 
@@ -100,11 +100,11 @@ $(BUILD)/lib%.a:
 	$(call msg,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/trace_run $(BUILD)/baseline: $(BUILD)/%: $(BUILD)/userspace/%.o
+$(filter-out %/workload,$(PROGRAMS)): $(BUILD)/%: $(BUILD)/userspace/%.o
 $(GUEST_TESTS) $(UNIT_TESTS): %: %.o
 $(UNIT_TESTS): LIBS += -lcmocka
 $(UNIT_TESTS) $(BUILD)/baseline: $(BUILD)/libbaseline.a
-$(UNIT_TESTS) $(GUEST_TESTS) $(BUILD)/trace_run $(BUILD)/baseline: $(BUILD)/libcopyscope.a
+$(UNIT_TESTS) $(GUEST_TESTS) $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %/libbaseline.a,$^) $(BUILD)/libcopyscope.a $(LIBS) -lm -o $@
 

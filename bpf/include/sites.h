@@ -6,53 +6,80 @@
 #ifndef COPYSCOPE_SITES_H
 #define COPYSCOPE_SITES_H
 
-/* X(name, side, meaning): a place where payload is copied, referenced, moved or released. */
-#define SITES(X)                                                                              \
-	X(user_gather, "sender, user space", "the application's memcpy of fields into one buffer") \
-	X(tx_copy, "sender, syscall", "user memory to kernel memory in tcp_sendmsg")          \
-	X(tx_reference, "sender, syscall", "user pages attached to the skb as frags")         \
-	X(tx_splice, "sender, syscall", "page-cache or pipe pages attached to the skb")       \
-	X(late_copy, "either, often softirq", "referenced pages copied after all")            \
-	X(reshape, "either", "payload moved between skbs or into the linear part")            \
-	X(rx_copy, "receiver, syscall", "kernel memory to user memory")                       \
-	X(rx_map, "receiver, syscall", "pages mapped by TCP_ZEROCOPY_RECEIVE")                \
-	X(rx_splice, "receiver, syscall", "pages spliced from the socket")                    \
-	X(rx_discard, "receiver, syscall", "bytes dropped by MSG_TRUNC")
+/* What sets a site apart from others. */
+enum site_trait {
+	SITE_COPIES = 1,	/* a processor copies the bytes; elsewhere pages are handed over */
+	SITE_OF_SENDER = 2,	/* it is on the sender's side alone */
+	SITE_OF_RECEIVER = 4,	/* it is on the receiver's side alone */
+	SITE_OF_CALL = 8,	/* the bytes of a send or recv call pass it: a term of that law */
+	SITE_SENDS = SITE_OF_SENDER | SITE_OF_CALL,
+	SITE_READS = SITE_OF_RECEIVER | SITE_OF_CALL,
+};
 
-/* X(name): everything else that is counted for one socket. Units are in the names. */
-#define COUNTS(X)                   \
-	X(send_calls)               \
-	X(accepted_bytes)           \
-	X(recv_calls)               \
-	X(returned_bytes)           \
-	X(zerocopy_asked_sends)     \
-	X(zerocopy_sends)           \
-	X(zerocopy_bytes)           \
-	X(unset_sends)              \
-	X(unset_bytes)              \
-	X(nosg_sends)               \
-	X(nosg_bytes)               \
-	X(fastopen_sends)           \
-	X(fastopen_bytes)           \
-	X(enobufs)                  \
-	X(refused_optmem)           \
-	X(refused_memlock)          \
-	X(pinned_pages)             \
-	X(released_pages)           \
-	X(completed_sends)          \
-	X(copied_sends)             \
-	X(wire_copied_bytes)        \
-	X(wire_referenced_bytes)    \
-	X(wire_referenced_pages)    \
-	X(retrans_copied_bytes)     \
-	X(retrans_referenced_bytes) \
-	X(retrans_referenced_pages) \
-	X(user_referenced_bytes)    \
-	X(clean_bytes)              \
-	X(reshaped_referenced_bytes) \
-	X(dropped_referenced_bytes) \
-	X(tapped_bytes)             \
-	X(mixed_bytes)
+/* X(name, traits, who works, meaning): a place where payload is copied, referenced, moved or
+ * released. */
+#define SITES(X)                                                                              \
+	X(user_gather, SITE_COPIES | SITE_OF_SENDER, "sender, user space",                    \
+	  "the application's memcpy of fields into one buffer")                               \
+	X(tx_copy, SITE_SENDS | SITE_COPIES, "sender, system call",                           \
+	  "user memory to kernel memory in tcp_sendmsg")                                      \
+	X(tx_reference, SITE_SENDS, "sender, system call",                                    \
+	  "user pages attached to the skb as frags")                                          \
+	X(tx_splice, SITE_SENDS, "sender, system call",                                       \
+	  "page-cache or pipe pages attached to the skb")                                     \
+	X(late_copy, SITE_COPIES, "softirq, often", "referenced pages copied after all")      \
+	X(reshape, SITE_COPIES, "either end",                                                 \
+	  "payload moved between skbs or into the linear part")                               \
+	X(rx_copy, SITE_READS | SITE_COPIES, "receiver, system call",                         \
+	  "kernel memory to user memory")                                                     \
+	X(rx_map, SITE_READS, "receiver, system call",                                        \
+	  "pages mapped by TCP_ZEROCOPY_RECEIVE")                                             \
+	X(rx_splice, SITE_READS, "receiver, system call", "pages spliced from the socket")    \
+	X(rx_discard, SITE_READS, "receiver, system call", "bytes dropped by MSG_TRUNC")
+
+/* X(name, meaning): everything else that is counted for one socket. Units are in the names. */
+#define COUNTS(X)                                                                             \
+	X(send_calls, "calls of send that the kernel accepted bytes from")                    \
+	X(accepted_bytes, "bytes that tcp_sendmsg accepted")                                  \
+	X(recv_calls, "calls of recv that returned bytes")                                    \
+	X(returned_bytes, "bytes that recv returned")                                         \
+	X(zerocopy_asked_sends, "sends with MSG_ZEROCOPY, refused ones included")             \
+	X(zerocopy_sends, "sends whose pages the kernel was to reference")                    \
+	X(zerocopy_bytes, "bytes accepted by those sends")                                    \
+	X(unset_sends, "sends with MSG_ZEROCOPY on a socket without SO_ZEROCOPY")             \
+	X(unset_bytes, "bytes accepted by those sends")                                       \
+	X(nosg_sends, "zero-copy sends on a route without scatter-gather, where it is off")   \
+	X(nosg_bytes, "bytes accepted by those sends")                                        \
+	X(fastopen_sends, "zero-copy sends that put bytes into the SYN")                      \
+	X(fastopen_bytes, "those bytes, always copied")                                       \
+	X(enobufs, "sends refused with ENOBUFS")                                              \
+	X(refused_optmem, "notifications refused for want of option memory")                  \
+	X(refused_memlock, "notifications refused by RLIMIT_MEMLOCK")                         \
+	X(pinned_pages, "page references taken for tx_reference")                             \
+	X(released_pages, "page references given back")                                       \
+	X(completed_sends, "zero-copy sends that the kernel completed")                       \
+	X(copied_sends, "of those, completed as COPIED")                                      \
+	X(wire_copied_bytes,                                                                  \
+	  "payload in kernel memory of the skbs that left, retransmissions included")         \
+	X(wire_referenced_bytes,                                                              \
+	  "payload in user pages of the skbs that left, retransmissions included")            \
+	X(wire_referenced_pages,                                                              \
+	  "user pages in the skbs that left, retransmissions included")                       \
+	X(retrans_copied_bytes, "payload in kernel memory that left again")                   \
+	X(retrans_referenced_bytes, "payload in user pages that left again")                  \
+	X(retrans_referenced_pages, "user pages that left again")                             \
+	X(user_referenced_bytes,                                                              \
+	  "payload that the receiver read from pages still referenced")                       \
+	X(clean_bytes, "payload in user pages that a device on a bus was handed")             \
+	X(reshaped_referenced_bytes,                                                          \
+	  "payload in user pages that the kernel moved into pages of its own")                \
+	X(dropped_referenced_bytes,                                                           \
+	  "payload in user pages of packets that were dropped on the way")                    \
+	X(tapped_bytes,                                                                       \
+	  "payload in user pages of packets that a capture was shown going out")              \
+	X(mixed_bytes,                                                                        \
+	  "payload copied on a socket that references, which left in packets that "           \
+	  "carry user pages")
 
 /* X(name, function): calls whose cost is measured with --cost. The empty one is a call of nothing,
  * to learn what measuring costs. */
@@ -72,11 +99,11 @@ enum cost { COSTS(COST_ENUM) COST_COUNT };
 /* Hardware events read at both ends of a call: the first ones of enum counter_event. */
 enum { COST_EVENTS = 4 };
 
-#define SITE_ENUM(name, side, meaning) SITE_##name,
+#define SITE_ENUM(name, traits, who, meaning) SITE_##name,
 enum site { SITES(SITE_ENUM) SITE_COUNT };
 #undef SITE_ENUM
 
-#define COUNT_ENUM(name) COUNT_##name,
+#define COUNT_ENUM(name, meaning) COUNT_##name,
 enum count { COUNTS(COUNT_ENUM) COUNT_COUNT };
 #undef COUNT_ENUM
 

@@ -18,7 +18,8 @@ from matplotlib.text import Text
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "lib"))
 
-from copyscope.records import SITES, Point, Record  # noqa: E402  pylint: disable=C0413
+from copyscope.records import Point, Record  # noqa: E402  pylint: disable=C0413
+from copyscope.tables import SITES  # noqa: E402  pylint: disable=C0413
 
 DATA = ROOT / "tests" / "data"
 REAL = {name: json.loads((DATA / f"run-{name}.json").read_text())

@@ -11,9 +11,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKLOAD = ROOT / "build" / "workload"
-VARIANTS = ["A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",
-            "A3-aligned-unreaped", "A3-reuse"]
-RIGHT_VARIANTS = [name for name in VARIANTS if name != "A3-reuse"]
 RECEIVERS = ["recv", "perfield", "recvmsg"]
 TIMEOUT_S = 20
 # The promise is 200 ms, a run here 60 s; what lies between is for a busy machine.

@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from helpers.workload import WORKLOAD, VARIANTS, RECEIVERS, TIMEOUT_S, run_pair
+from helpers.names import VARIANTS
+from helpers.workload import WORKLOAD, RECEIVERS, TIMEOUT_S, run_pair
 
 
 @pytest.mark.parametrize("threads", [1, 4])

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from helpers.workload import (
-    ROOT, WORKLOAD, RIGHT_VARIANTS, TIMEOUT_S, server, client, run_pair)
+from helpers.names import RIGHT_VARIANTS
+from helpers.workload import ROOT, WORKLOAD, TIMEOUT_S, server, client, run_pair
 
 
 @pytest.mark.parametrize("variant", ["A3", "A3-aligned", "A3-reuse"])

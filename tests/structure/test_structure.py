@@ -2,7 +2,6 @@
 """The tree keeps its shape: who may include whom, what every file begins with, what is written."""
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SITES = re.findall(r"^\s*X\((\w+), \"", (ROOT / "bpf/include/sites.h").read_text(), re.MULTILINE)
 MOST_LINES = 400
 NOT_SOURCE = {"LICENSE", ".gitignore"}
 
@@ -267,33 +265,6 @@ def test_makefile_stays_one_page_long():
 
 
 # What is written agrees with what is built
-
-@pytest.mark.parametrize("site", SITES)
-def test_site_is_documented(site):
-    assert re.search(rf"^#+ .*`{site}`", (ROOT / "docs/METHOD.md").read_text(), re.MULTILINE)
-
-
-def test_sites_of_the_schema_are_those_of_the_table():
-    schema = json.loads((ROOT / "docs/run.schema.json").read_text())
-    assert SITES and site_lists(schema)
-    for names in site_lists(schema):
-        assert names == set(SITES)
-
-
-def site_lists(node) -> list[set[str]]:
-    """Every object of the schema whose properties are sites."""
-    found = []
-    if isinstance(node, dict):
-        names = node.get("properties")
-        if isinstance(names, dict) and len(set(names) & set(SITES)) > 1:
-            found.append(set(names))
-        for value in node.values():
-            found += site_lists(value)
-    elif isinstance(node, list):
-        for value in node:
-            found += site_lists(value)
-    return found
-
 
 def test_packages_are_listed_once_with_a_reason():
     lines = [line for line in TEXTS["tools/packages.txt"].splitlines()

@@ -9,6 +9,7 @@ import resource
 
 import pytest
 from helpers import pictures, plans
+from helpers.names import VARIANTS
 from helpers.pictures import as_records, counted, faults_of_text, made, sweep, variance, words
 
 from copyscope import spread
@@ -46,11 +47,9 @@ def lines_of(figure):
 
 
 LONG = "a reason that nobody wrote with the width of a page in mind " * 6
-MANY_VARIANTS = ("A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",
-                 "A3-reuse")
 SETS = {
     "a sweep": lambda: sweep(),
-    "all variants": lambda: sweep(MANY_VARIANTS, repeats=1),
+    "all variants": lambda: sweep(VARIANTS, repeats=1),
     "one point": lambda: [made()],
     "counters": lambda: [counted(each) for each in sweep()],
     "a guest": lambda: [made("A3-guest")],

@@ -12,13 +12,13 @@
 static const struct {
 	const char *name, *side, *meaning;
 } site_table[SITE_COUNT] = {
-#define SITE_ROW(name, side, meaning) { #name, side, meaning },
+#define SITE_ROW(name, traits, side, meaning) { #name, side, meaning },
 	SITES(SITE_ROW)
 #undef SITE_ROW
 };
 
 static const char *const count_names[COUNT_COUNT] = {
-#define COUNT_ROW(name) #name,
+#define COUNT_ROW(name, meaning) #name,
 	COUNTS(COUNT_ROW)
 #undef COUNT_ROW
 };

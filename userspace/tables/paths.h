@@ -20,9 +20,9 @@ enum path_trait {
 	X(veth, "veth", PATH_PLAIN,                                                           \
 	  "two private namespaces and a veth pair (default)")                                 \
 	X(nic, "nic", PATH_NICS,                                                              \
-	  "two idle NICs in two private namespaces")                                          \
+	  "two idle NICs of this machine, moved into a namespace each")                       \
 	X(forward, "forward", PATH_NICS | PATH_ROUTED,                                        \
-	  "as nic, by way of a router in a third namespace")                                  \
+	  "veth to a router's namespace, out of one NIC, in by the other")                    \
 	X(peer, "peer", PATH_TWO_HOSTS,                                                       \
 	  "two hosts: --listen on one, --connect on the other")
 

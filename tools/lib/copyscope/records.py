@@ -10,15 +10,12 @@ from typing import Any, Callable, Iterable
 
 from copyscope import documents
 from copyscope.documents import BadRecord, check_form, described, parse_json, read_json
+from copyscope.tables import SITES
 
 SCHEMA = "copyscope.run/1"
 # Of one plan: more take weeks.
 MOST_RUNS = 100_000
 AGAIN = "run trace_run again"
-SITES = ("user_gather", "tx_copy", "tx_reference", "tx_splice", "late_copy", "reshape",
-         "rx_copy", "rx_map", "rx_splice", "rx_discard")
-# The sites where a processor copies payload; the others hand over pages or drop bytes.
-COPY_SITES = ("user_gather", "tx_copy", "late_copy", "reshape", "rx_copy")
 EVENTS = ("cycles", "instructions", "L1-dcache-load-misses", "LLC-load-misses",
           "context-switches", "page-faults", "task-clock")
 ENDS = ("sender", "receiver")

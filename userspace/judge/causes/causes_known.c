@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of causes: which caller of a copy stands for which reason, and what to do about it. */
+/* Which caller of a copy stands for which cause. */
 #include "userspace/judge/causes/causes_known.h"
 
 #include <stdbool.h>
@@ -8,63 +8,9 @@
 static const struct {
 	const char *name, *remedy;
 } texts[] = {
-	[CAUSE_LOCAL_DELIVERY] = { "local delivery",
-		"the receiver is on this machine: zero copy cannot pay here, use plain send" },
-	[CAUSE_DELIVERY_OR_TAP] = { "local delivery or packet tap",
-		"this kernel hides its list of captures: if none runs, the receiver on this machine is why" },
-	[CAUSE_FORWARDING] = { "forwarding hop",
-		"this host routes what it receives: use 6.17 or later there, or bridge instead of route" },
-	[CAUSE_TAP_TX] = { "packet tap on tx",
-		"stop the packet capture, or bind it to another interface; with 6.18 or later run it in "
-		"another network namespace" },
-	[CAUSE_TAP_RX] = { "packet tap on rx",
-		"stop the packet capture; a receiver on this machine has these bytes copied even so" },
-	[CAUSE_TUN] = { "tun",
-		"a tun or tap device, or vhost behind it, copies every byte: route or bridge around it" },
-	[CAUSE_SEGMENTATION] = { "segmentation",
-		"packets are cut in software: switch tso on (ethtool -K), or use a device that has it" },
-	[CAUSE_TIMESTAMPING] = { "tx timestamping",
-		"set SOF_TIMESTAMPING_OPT_TSONLY: else each timestamp brings a copy of its packet" },
-	[CAUSE_CLONE] = { "clone or expand",
-		"something below TCP rewrites or clones packets: look for tc, netfilter or tunnel rules" },
-	[CAUSE_NO_SG] = { "no scatter-gather",
-		"the device takes no packets in pieces: switch sg on (ethtool -K), or use plain send" },
-	[CAUSE_CHECKSUM] = { "checksum in software",
-		"the device computes none, and user pages may change meanwhile: switch tx on (ethtool -K)" },
-	[CAUSE_DRIVER] = { "driver limit",
-		"the driver wants fewer pieces, or short packets in one: send more at a time, page-aligned" },
-	[CAUSE_XDP] = { "XDP",
-		"an XDP program wants packets in one piece: detach it, or load it where no payload passes" },
-	[CAUSE_IPSEC] = { "IPsec",
-		"encryption writes into packets, so it copies them: offload it, or use plain send" },
-	[CAUSE_COLLAPSE] = { "receive buffer full",
-		"the receiver reads too slowly, and TCP packs its queue: read faster, or raise tcp_rmem" },
-	[CAUSE_COALESCE] = { "small packets merged",
-		"packets far smaller than their buffers are merged: send more at a time" },
-	[CAUSE_MTU_PROBE] = { "MTU probe",
-		"TCP builds a probe from queued data: rare; net.ipv4.tcp_mtu_probing=0 stops it" },
-	[CAUSE_RETRANSMIT] = { "retransmission",
-		"packets that were lost are merged to be sent again: find out where they are lost" },
-	[CAUSE_HEADER] = { "header parsing",
-		"protocol code wants headers in one piece and takes payload along: nothing to do" },
-	[CAUSE_ICMP] = { "ICMP error",
-		"a host on the way refuses packets and quotes them: check the route and its smallest MTU" },
-	[CAUSE_UNSET] = { "SO_ZEROCOPY not set",
-		"setsockopt(SOL_SOCKET, SO_ZEROCOPY) first: the kernel ignores the flag without it" },
-	[CAUSE_NO_SG_ROUTE] = { "no scatter-gather route",
-		"the socket's route has neither sg nor GSO (TCP-MD5, IPsec): zero copy is off there" },
-	[CAUSE_FAST_OPEN] = { "TCP fast open",
-		"what travels in the SYN is always copied: send it plain" },
-	[CAUSE_OPTMEM] = { "ENOBUFS, optmem",
-		"too many notifications are outstanding: read completions sooner, or raise "
-		"net.core.optmem_max" },
-	[CAUSE_MEMLOCK] = { "ENOBUFS, memlock",
-		"too many pages are in flight: wait for completions, or raise RLIMIT_MEMLOCK" },
-	[CAUSE_NO_BUFFERS] = { "ENOBUFS",
-		"read completions sooner, or raise net.core.optmem_max or RLIMIT_MEMLOCK: which of the two "
-		"refused is not measured here" },
-	[CAUSE_UNKNOWN] = { "unknown",
-		"not a caller that copyscope knows: please report this stack" },
+#define TEXT(symbol, name, place, remedy) { name, remedy },
+	CAUSES(TEXT)
+#undef TEXT
 };
 
 /* Where one function copies for a reason at one site only. */
@@ -76,7 +22,7 @@ enum at {
 };
 
 /* The receive path copies for whoever is first in line: told by circumstances. */
-enum { CAUSE_ARRIVAL = CAUSE_UNKNOWN + 1 };
+enum { CAUSE_ARRIVAL = CAUSE_COUNT };
 
 static const struct caller {
 	const char *function;

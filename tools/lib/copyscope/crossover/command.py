@@ -18,14 +18,12 @@ from copyscope.sweep import launch
 from copyscope.sweep.command import seconds
 from copyscope.record_file import RecordFile
 from copyscope.sweep.profile import LEAST_BYTES, MOST_BYTES, MOST_THREADS
+from copyscope.tables import PATHS_OF_ONE_HOST, RIGHT_VARIANTS
 
 from .runs import Pairs, Workload
 from .search import UNDECIDED, Found, search
 
 SCHEMA = "copyscope.crossover/1"
-VARIANTS = ("A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",
-            "A3-aligned-unreaped")
-PATHS = ("lo", "veth", "forward", "nic")
 LEAST_PAIRS, MOST_PAIRS = 6, 1000
 EPILOG = """\
 At each size both variants run in turn, without probes; a size is decided if the 95 % interval of the
@@ -40,9 +38,9 @@ def build_parser() -> Parser:
     """Describe the options."""
     parser = Parser("./tools/crossover", EPILOG)
     add = parser.add_argument
-    add("first", metavar="VARIANT", help=" ".join(VARIANTS))
+    add("first", metavar="VARIANT", help=" ".join(RIGHT_VARIANTS))
     add("second", metavar="VARIANT", help="another of them")
-    add("--path", choices=PATHS, default="veth", help="between the sockets (veth)")
+    add("--path", choices=PATHS_OF_ONE_HOST, default="veth", help="between the sockets (veth)")
     add("--pattern", choices=("stream", "rr"), default="stream", help="(stream)")
     add("--low", type=number, default=64, metavar="N", help="smallest size; k and M multiply (64)")
     add("--high", type=number, default=1 << 20, metavar="N", help="largest size (1M)")
@@ -61,8 +59,9 @@ def build_parser() -> Parser:
 def check(options: argparse.Namespace) -> None:
     """Refuse what makes no sense before anything runs."""
     for name in (options.first, options.second):
-        if name not in VARIANTS:
-            raise Unusable(f"unknown VARIANT {name!r}; it must be one of {' '.join(VARIANTS)}")
+        if name not in RIGHT_VARIANTS:
+            raise Unusable(f"unknown VARIANT {name!r}; it must be one of "
+                           f"{' '.join(RIGHT_VARIANTS)}")
     if options.first == options.second:
         raise Unusable(f"{options.first} cannot beat itself: name two variants")
     if not LEAST_BYTES <= options.low < options.high <= MOST_BYTES:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
-from copyscope.records import SITES, Record, check_complete, record_of
+from copyscope.records import Record, check_complete, record_of
+from copyscope.tables import SITES
 from copyscope.sweep import launch
 from copyscope.errors import Refused, CommandError
 from copyscope.sweep.plan import Run

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from copyscope.records import COPY_SITES, SITES, Record
+from copyscope.records import Record
+from copyscope.tables import COPY_SITES, SITES
 
 # Smaller than this is rounding, not payload: no arrow and no bar.
 NOTHING = 5e-5

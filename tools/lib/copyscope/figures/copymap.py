@@ -2,24 +2,21 @@
 """Lays the measured bytes of some runs along the data path: which arrow goes where, how wide."""
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from copyscope.figures.copies import NOTHING, Amount, amounts
 from copyscope.records import Record
+from copyscope.tables import column, names
 
 USER, STAGING, SENDER, DEVICE, RECEIVER, BUFFER = range(6)
-# Where the kernel copies late, by cause (userspace/judge/causes/causes_known.c): below TCP before the
-# device has the packet, or where it is handed to the receiver. Unknown causes are drawn at the
-# sender.
-LATE_ON_ARRIVAL = {"local delivery", "local delivery or packet tap", "forwarding hop",
-                   "packet tap on rx", "tun"}
-# Who does the work, as the table of sites in bpf/include/sites.h says it.
-PAID = {"user_gather": "sender, user space", "tx_copy": "sender, system call",
-        "tx_reference": "sender, system call", "tx_splice": "sender, system call",
-        "late_copy": "softirq, often", "rx_copy": "receiver, system call",
-        "rx_map": "receiver, system call", "rx_splice": "receiver, system call",
-        "rx_discard": "receiver, system call"}
-RX_HOLLOW = {"rx_map": "pages mapped", "rx_splice": "pages spliced", "rx_discard": "dropped"}
+# Causes of late copies that are made where a packet is handed to the receiver. The others are made
+# before the device has it; unknown ones are drawn there.
+LATE_ON_ARRIVAL = names("causes", on_arrival=True)
+PAID = column("sites", "who")
+# Where pages or bytes are handed over at the receiver, and what happens to them: "pages mapped".
+RX_HOLLOW = {site: re.split(" by | from ", column("sites", "meaning")[site])[0]
+             for site in names("sites", of_receiver=True, copies=False)}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from copyscope.figures.groups import Group
 from copyscope.figures.metrics import BOTH, METRICS, value_of
 from copyscope.spread import Spread, sentence, spread
 from copyscope.figures.style import (FILLS, HATCHES, INK, SMALL, Page, font, text_width, wrap)
-from copyscope.records import COPY_SITES, Record
+from copyscope.records import Record
+from copyscope.tables import COPY_SITES
 
 # Inches.
 LEFT, BELOW, HEIGHT, NAMES_HEIGHT = 0.95, 0.3, 3.6, 0.4

@@ -9,9 +9,8 @@ from copyscope.figures.metrics import METRICS, value_of, x_of
 from copyscope.figures.specs import Spec
 from copyscope.spread import Spread, spread
 from copyscope.records import Record
+from copyscope.tables import VARIANTS
 
-VARIANTS = ("A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unset", "A3-unreaped",
-            "A3-aligned-unreaped", "A3-reuse")
 MOST_PANELS = 12
 NAMES = 6                   # named in one note
 

@@ -10,6 +10,7 @@ from typing import Any, Callable
 
 from copyscope.documents import BadRecord, read_bytes
 from copyscope.errors import Unusable
+from copyscope.tables import PATHS
 
 FOLDER = Path(__file__).resolve().parents[3] / "profiles"
 MODES = ("as-published", "corrected")
@@ -106,7 +107,7 @@ TOP: dict[str, tuple[Check, bool]] = {
     "tables": (anything, False), "figures": (anything, False),
 }
 MODE: dict[str, tuple[Check, bool]] = {
-    "note": (text, True), "path": (among("veth", "lo", "forward", "nic", "peer"), True),
+    "note": (text, True), "path": (among(*PATHS), True),
     "pattern": (among("stream", "rr"), True),
     "threads_are": (among("connections", "cap", "readers"), True), "variants": (anything, True),
     "probes": (truth, False),

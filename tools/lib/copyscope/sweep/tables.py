@@ -9,7 +9,8 @@ from typing import Any, Iterable, Sequence
 
 from copyscope import spread
 from copyscope.output_folder import OutputFolder
-from copyscope.records import ENDS, SITES, Record
+from copyscope.records import ENDS, Record
+from copyscope.tables import SITES
 
 from .values import EVENTS, column, metrics
 

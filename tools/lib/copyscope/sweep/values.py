@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from copyscope.records import ENDS, SITES, Record
+from copyscope.records import ENDS, Record
+from copyscope.tables import SITES
 
 EVENTS = {"cycles": "cycles", "instructions": "instructions",
           "l1_misses": "L1-dcache-load-misses", "llc_misses": "LLC-load-misses",

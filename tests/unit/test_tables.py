@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every list of names follows from the tables of the source: what is not made from them is held here."""
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+from importlib.machinery import SourceFileLoader
+
+import pytest
+
+from helpers import books
+from helpers.names import LAWS, PATHS, ROOT, SITES, TABLES, VARIANTS
+
+NAMED = {"sites": SITES, "variants": VARIANTS, "paths": PATHS, "laws": LAWS,
+         "causes": [row["name"] for row in TABLES["causes"]],
+         "counts": [row["name"] for row in TABLES["counts"]]}
+# `workload server --help` stays within 79 columns.
+MOST_MEANING = {"variants": 56, "paths": 68}
+
+
+def said(*words: str) -> str:
+    """What a program says, on either stream."""
+    done = subprocess.run([ROOT / words[0], *words[1:]], capture_output=True, text=True,
+                          check=False, timeout=10)
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module", name="maker")
+def fixture_maker():
+    """tools/make_tables as a module."""
+    loader = SourceFileLoader("make_tables", str(ROOT / "tools/make_tables"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("make_tables", loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_what_is_made_from_the_tables_is_up_to_date():
+    done = subprocess.run([ROOT / "tools/make_tables", "--check"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name, gone", [
+    ("docs/run.schema.json", '"A3-reuse"'), ("docs/run.schema.json", '"witness sent"'),
+    ("docs/run.schema.json", '"forwarding hop"'), ("docs/run.schema.json", '"rx_map"'),
+    ("docs/run.schema.json", '"mixed_bytes"'), ("docs/run.schema.json", '"fast open"'),
+    ("docs/plan.schema.json", '"forward"'), ("README.md", "| A2 |"), ("README.md", "| veth |"),
+    ("docs/trace_run.8", ".B A3-unset"), ("docs/trace_run.8", ".B forward\nveth")])
+def test_a_name_that_a_file_lacks_is_put_back(maker, name, gone):
+    text = (ROOT / name).read_text()
+    spoiled = text.replace(gone, gone.swapcase())
+    assert spoiled != text
+    assert maker.MADE[name](spoiled, TABLES) == text
+
+
+def test_a_document_without_the_place_for_a_table_is_told(maker):
+    with pytest.raises(LookupError):
+        maker.MADE["README.md"]("# copyscope\n", TABLES)
+
+
+@pytest.mark.parametrize("table", NAMED)
+def test_names_of_a_table_differ(table):
+    assert NAMED[table] and len(set(NAMED[table])) == len(NAMED[table])
+
+
+@pytest.mark.parametrize("table", MOST_MEANING)
+def test_meanings_fit_a_line_of_help(table):
+    assert all(len(row["meaning"]) <= MOST_MEANING[table] for row in TABLES[table])
+
+
+def test_both_programs_explain_each_variant():
+    for words in (("build/trace_run", "--help"), ("build/workload", "server", "--help")):
+        text = said(*words)
+        for row in TABLES["variants"]:
+            assert re.search(rf"^  {row['name']}:? +{re.escape(row['meaning'])}$", text, re.M), words
+
+
+def test_the_tracer_explains_each_path():
+    text = said("build/trace_run", "--help")
+    for row in TABLES["paths"]:
+        assert f"\n  {row['name']}: {row['meaning']}\n" in text
+
+
+@pytest.mark.parametrize("words, names", [("A9 64 1", VARIANTS), ("A1 64 1 --path tunnel", PATHS)])
+def test_the_tracer_takes_these_and_no_others(words, names):
+    told = said("build/trace_run", *words.split()).split("one of ")[1].split(";")[0]
+    assert told.split() == names
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_method_says_what_a_site_counts(site):
+    assert re.search(rf"^#+ .*`{site}`", (ROOT / "docs/METHOD.md").read_text(), re.MULTILINE)
+
+
+def test_method_explains_each_law():
+    text = (ROOT / "docs/METHOD.md").read_text().split("| law | left | right |")[1]
+    rows = re.findall(r"^\| ([^|]+) \|", text.split("\n\n")[0], re.MULTILINE)
+    assert [name for row in rows for name in row.split(", ")] == LAWS
+
+
+def test_the_tests_know_what_each_variant_must_show():
+    assert list(books.SENT) == VARIANTS
+
+
+def test_the_schema_of_records_lists_what_the_tables_do():
+    defs = json.loads((ROOT / "docs/run.schema.json").read_text())["$defs"]
+    assert list(defs["sites"]["properties"]) == SITES
+    assert list(defs["counts"]["properties"]) == NAMED["counts"]
+    assert defs["law"]["properties"]["law"]["enum"] == LAWS

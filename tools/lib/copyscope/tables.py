@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The names of sites, causes, variants and paths, as the tables of the C source have them."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+# Made by `make tables`.
+_TABLES = json.loads(Path(__file__).with_name("tables.json").read_text(encoding="utf-8"))
+
+
+def names(table: str, **traits: bool) -> tuple[str, ...]:
+    """The names in one table, of the rows that have these traits."""
+    return tuple(row["name"] for row in _TABLES[table]
+                 if all(row[trait] == value for trait, value in traits.items()))
+
+
+def column(table: str, key: str) -> dict[str, str]:
+    """One column of a table by name."""
+    return {row["name"]: row[key] for row in _TABLES[table]}
+
+
+SITES = names("sites")
+# The sites where a processor copies payload; the others hand over pages or drop bytes.
+COPY_SITES = names("sites", copies=True)
+VARIANTS = names("variants")
+# Those that deliver what was sent.
+RIGHT_VARIANTS = names("variants", overwrites=False)
+PATHS = names("paths")
+PATHS_OF_ONE_HOST = names("paths", two_hosts=False)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prints every table of names as JSON: tools/make_tables makes documents and tools from it. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/include/sites.h"
+#include "userspace/judge/laws.h"
+#include "userspace/probes/hooks/hooks.h"
+#include "userspace/tables/causes.h"
+#include "userspace/tables/paths.h"
+#include "userspace/tables/variants.h"
+
+static json_t *sites(void)
+{
+	json_t *rows = json_array();
+
+#define ROW(name_, traits, who, meaning)                                                       \
+	json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:b, s:b, s:s, s:s}",           \
+		"name", #name_, "copies", (traits) & SITE_COPIES,                              \
+		"of_sender", (traits) & SITE_OF_SENDER, "of_receiver", (traits) & SITE_OF_RECEIVER, \
+		"of_call", (traits) & SITE_OF_CALL, "who", who, "meaning", meaning));
+	SITES(ROW)
+#undef ROW
+	return rows;
+}
+
+static json_t *counts(void)
+{
+	json_t *rows = json_array();
+
+#define ROW(name_, meaning)                                                                    \
+	json_array_append_new(rows, json_pack("{s:s, s:s}", "name", #name_, "meaning", meaning));
+	COUNTS(ROW)
+#undef ROW
+	return rows;
+}
+
+static json_t *causes(void)
+{
+	json_t *rows = json_array();
+
+#define ROW(symbol, name_, place, remedy)                                                      \
+	json_array_append_new(rows, json_pack("{s:s, s:b, s:s}", "name", name_,                \
+					      "on_arrival", (place) == CAUSE_ON_ARRIVAL,       \
+					      "remedy", remedy));
+	CAUSES(ROW)
+#undef ROW
+	return rows;
+}
+
+static json_t *variants(void)
+{
+	json_t *rows = json_array();
+
+	for (int i = 0; i < VARIANT_COUNT; i++) {
+		const struct variant_row *row = &variant_rows[i];
+		bool references = variant_has(row->name, VARIANT_REFERENCES);
+
+		json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:b, s:s}", "name", row->name,
+			"references", references,
+			"reads_completions", references && !(row->traits & VARIANT_UNREAPED),
+			"overwrites", row->traits & VARIANT_OVERWRITES, "meaning", row->meaning));
+	}
+	return rows;
+}
+
+static json_t *paths(void)
+{
+	json_t *rows = json_array();
+
+	for (int i = 0; i < PATH_COUNT; i++) {
+		const struct path_row *row = &path_rows[i];
+
+		json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:s}", "name", row->name,
+			"nics", row->traits & PATH_NICS, "two_hosts", row->traits & PATH_TWO_HOSTS,
+			"meaning", row->meaning));
+	}
+	return rows;
+}
+
+/* The laws have no table: each is added by a function, so a record of nothing is judged. */
+static json_t *laws(void)
+{
+	struct record *nothing = calloc(1, sizeof(*nothing));
+	json_t *rows = json_array();
+
+	if (!nothing)
+		return NULL;
+	nothing->backend = BACKEND_NONE;
+	strcpy(nothing->backend_why, "nothing ran");
+	laws_fill(nothing);
+	for (int i = 0; i < nothing->law_count; i++)
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", nothing->laws[i].name,
+			"left_is", nothing->laws[i].left_is, "right_is", nothing->laws[i].right_is));
+	free(nothing);
+	return rows;
+}
+
+/* What the hooks feed: sites, and books that are no site. */
+static json_t *metrics(void)
+{
+	const struct hook *const tables[] = { trampoline_hooks, tracepoint_hooks };
+	json_t *names = json_object(), *rows = json_array();
+	const char *name;
+	json_t *unused;
+
+#define NAME(site, ...) json_object_set_new(names, #site, json_null());
+	SITES(NAME)
+#undef NAME
+	for (int t = 0; t < 2; t++)
+		for (const struct hook *hook = tables[t]; hook->program; hook++)
+			json_object_set_new(names, hook->metric, json_null());
+	json_object_foreach(names, name, unused)
+		json_array_append_new(rows, json_string(name));
+	json_decref(names);
+	return rows;
+}
+
+int main(void)
+{
+	json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sites", sites(), "counts",
+				counts(), "causes", causes(), "variants", variants(), "paths", paths(),
+				"laws", laws(), "metrics", metrics());
+	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;
+
+	json_decref(all);
+	return err;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The table of causes: why bytes that were to be referenced were copied, and what to do about it. */
+#ifndef COPYSCOPE_TABLE_OF_CAUSES_H
+#define COPYSCOPE_TABLE_OF_CAUSES_H
+
+/* Where a late copy for this reason is made. */
+enum cause_place {
+	CAUSE_ELSEWHERE,	/* before a device has the packet, or not known */
+	CAUSE_ON_ARRIVAL,	/* where the packet is handed to the receiver */
+};
+
+/* X(symbol, name, place, remedy): the callers that stand for each are in
+ * userspace/judge/causes/causes_known.c. */
+#define CAUSES(X)                                                                             \
+	X(LOCAL_DELIVERY, "local delivery", CAUSE_ON_ARRIVAL,                                 \
+	  "the receiver is on this machine: zero copy cannot pay here, use plain send")       \
+	X(DELIVERY_OR_TAP, "local delivery or packet tap", CAUSE_ON_ARRIVAL,                  \
+	  "this kernel hides its list of captures: if none runs, the receiver on this "       \
+	  "machine is why")                                                                   \
+	X(FORWARDING, "forwarding hop", CAUSE_ON_ARRIVAL,                                     \
+	  "this host routes what it receives: use 6.17 or later there, or bridge instead "    \
+	  "of route")                                                                         \
+	X(TAP_TX, "packet tap on tx", CAUSE_ELSEWHERE,                                        \
+	  "stop the packet capture, or bind it to another interface; with 6.18 or later "     \
+	  "run it in another network namespace")                                              \
+	X(TAP_RX, "packet tap on rx", CAUSE_ON_ARRIVAL,                                       \
+	  "stop the packet capture; a receiver on this machine has these bytes copied "       \
+	  "even so")                                                                          \
+	X(TUN, "tun", CAUSE_ON_ARRIVAL,                                                       \
+	  "a tun or tap device, or vhost behind it, copies every byte: route or bridge "      \
+	  "around it")                                                                        \
+	X(SEGMENTATION, "segmentation", CAUSE_ELSEWHERE,                                      \
+	  "packets are cut in software: switch tso on (ethtool -K), or use a device that "    \
+	  "has it")                                                                           \
+	X(TIMESTAMPING, "tx timestamping", CAUSE_ELSEWHERE,                                   \
+	  "set SOF_TIMESTAMPING_OPT_TSONLY: else each timestamp brings a copy of its "        \
+	  "packet")                                                                           \
+	X(CLONE, "clone or expand", CAUSE_ELSEWHERE,                                          \
+	  "something below TCP rewrites or clones packets: look for tc, netfilter or "        \
+	  "tunnel rules")                                                                     \
+	X(NO_SG, "no scatter-gather", CAUSE_ELSEWHERE,                                        \
+	  "the device takes no packets in pieces: switch sg on (ethtool -K), or use "         \
+	  "plain send")                                                                       \
+	X(CHECKSUM, "checksum in software", CAUSE_ELSEWHERE,                                  \
+	  "the device computes none, and user pages may change meanwhile: switch tx on "      \
+	  "(ethtool -K)")                                                                     \
+	X(DRIVER, "driver limit", CAUSE_ELSEWHERE,                                            \
+	  "the driver wants fewer pieces, or short packets in one: send more at a time, "     \
+	  "page-aligned")                                                                     \
+	X(XDP, "XDP", CAUSE_ELSEWHERE,                                                        \
+	  "an XDP program wants packets in one piece: detach it, or load it where no "        \
+	  "payload passes")                                                                   \
+	X(IPSEC, "IPsec", CAUSE_ELSEWHERE,                                                    \
+	  "encryption writes into packets, so it copies them: offload it, or use plain "      \
+	  "send")                                                                             \
+	X(COLLAPSE, "receive buffer full", CAUSE_ELSEWHERE,                                   \
+	  "the receiver reads too slowly, and TCP packs its queue: read faster, or raise "    \
+	  "tcp_rmem")                                                                         \
+	X(COALESCE, "small packets merged", CAUSE_ELSEWHERE,                                  \
+	  "packets far smaller than their buffers are merged: send more at a time")           \
+	X(MTU_PROBE, "MTU probe", CAUSE_ELSEWHERE,                                            \
+	  "TCP builds a probe from queued data: rare; net.ipv4.tcp_mtu_probing=0 stops "      \
+	  "it")                                                                               \
+	X(RETRANSMIT, "retransmission", CAUSE_ELSEWHERE,                                      \
+	  "packets that were lost are merged to be sent again: find out where they are "      \
+	  "lost")                                                                             \
+	X(HEADER, "header parsing", CAUSE_ELSEWHERE,                                          \
+	  "protocol code wants headers in one piece and takes payload along: nothing to "     \
+	  "do")                                                                               \
+	X(ICMP, "ICMP error", CAUSE_ELSEWHERE,                                                \
+	  "a host on the way refuses packets and quotes them: check the route and its "       \
+	  "smallest MTU")                                                                     \
+	X(UNSET, "SO_ZEROCOPY not set", CAUSE_ELSEWHERE,                                      \
+	  "setsockopt(SOL_SOCKET, SO_ZEROCOPY) first: the kernel ignores the flag "           \
+	  "without it")                                                                       \
+	X(NO_SG_ROUTE, "no scatter-gather route", CAUSE_ELSEWHERE,                            \
+	  "the socket's route has neither sg nor GSO (TCP-MD5, IPsec): zero copy is off "     \
+	  "there")                                                                            \
+	X(FAST_OPEN, "TCP fast open", CAUSE_ELSEWHERE,                                        \
+	  "what travels in the SYN is always copied: send it plain")                          \
+	X(OPTMEM, "ENOBUFS, optmem", CAUSE_ELSEWHERE,                                         \
+	  "too many notifications are outstanding: read completions sooner, or raise "        \
+	  "net.core.optmem_max")                                                              \
+	X(MEMLOCK, "ENOBUFS, memlock", CAUSE_ELSEWHERE,                                       \
+	  "too many pages are in flight: wait for completions, or raise RLIMIT_MEMLOCK")      \
+	X(NO_BUFFERS, "ENOBUFS", CAUSE_ELSEWHERE,                                             \
+	  "read completions sooner, or raise net.core.optmem_max or RLIMIT_MEMLOCK: "         \
+	  "which of the two refused is not measured here")                                    \
+	X(UNKNOWN, "unknown", CAUSE_ELSEWHERE,                                                \
+	  "not a caller that copyscope knows: please report this stack")
+
+#define CAUSE_ENUM(symbol, name, place, remedy) CAUSE_##symbol,
+enum known { CAUSES(CAUSE_ENUM) CAUSE_COUNT };
+#undef CAUSE_ENUM
+
+#endif
