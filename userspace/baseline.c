@@ -93,12 +93,49 @@ static int tell(struct suite *s, struct record_file *record_file)
 	return err;
 }
 
+/* Root's part: /proc and tracefs as they should be, and what the caller left open. 0 or EXIT_REFUSED. */
+static int settle(struct inherited *inherited)
+{
+	if (geteuid())
+		return 0;
+	/* First: a file opened before could not be named from a new mount namespace. */
+	if (pid_namespace_settle("baseline"))
+		return EXIT_REFUSED;
+	if (confine_note_inherited(inherited))
+		fprintf(stderr, "baseline: its caller's descriptors stay open: no /proc\n");
+	counting_reach_tracefs();
+	return 0;
+}
+
+static int reserve(const struct suite *s, struct record_file *record_file)
+{
+	char name[sizeof(s->id) + sizeof(".baseline.json")];
+	int err = check_dir(s->settings.protocol.dir);
+
+	if (err)
+		return err;
+	snprintf(name, sizeof(name), "%s.baseline.json", s->id);
+	err = record_file_reserve(record_file, "baseline", s->settings.json, name);
+	if (err)
+		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+	return 0;
+}
+
+static void measure(struct suite *s)
+{
+	struct protocol *protocol = &s->settings.protocol;
+
+	machine_info_read(&s->machine, protocol->dir);
+	protocol->cache_bytes = cache_bytes(protocol, &s->machine);
+	interference_look(&s->machine, &s->warnings);
+	suite_arrange(s);
+	suite_run(s);
+}
+
 int main(int argc, char **argv)
 {
 	struct suite s = { .command = argv };
-	struct protocol *protocol = &s.settings.protocol;
 	struct sigaction action = { .sa_handler = on_signal };
-	char name[sizeof(s.id) + sizeof(".baseline.json")];
 	struct inherited inherited = {};
 	struct record_file record_file;
 	int result;
@@ -114,31 +151,18 @@ int main(int argc, char **argv)
 		family_list_print(stdout);
 		return EXIT_FINE;
 	}
-	/* First: a file opened before could not be named from a new mount namespace. */
-	if (!geteuid()) {
-		if (pid_namespace_settle("baseline"))
-			return EXIT_REFUSED;
-		if (confine_note_inherited(&inherited))
-			fprintf(stderr, "baseline: its caller's descriptors stay open: no /proc\n");
-		counting_reach_tracefs();
-	}
-	name_run(&s);
-	result = check_dir(protocol->dir);
+	result = settle(&inherited);
 	if (result)
 		return result;
-	snprintf(name, sizeof(name), "%s.baseline.json", s.id);
-	result = record_file_reserve(&record_file, "baseline", s.settings.json, name);
+	name_run(&s);
+	result = reserve(&s, &record_file);
 	if (result)
-		return result == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+		return result;
 	/* What --json named by a descriptor is open by now. */
 	confine_close_inherited(&inherited);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	machine_info_read(&s.machine, protocol->dir);
-	protocol->cache_bytes = cache_bytes(protocol, &s.machine);
-	interference_look(&s.machine, &s.warnings);
-	suite_arrange(&s);
-	suite_run(&s);
+	measure(&s);
 	result = judge(&s);
 	if (pass_stopped())
 		fprintf(stderr, "baseline: interrupted: no record is kept\n");

@@ -52,21 +52,12 @@ static int whole(const char *text, int min, int max, const char *message)
 	return number;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+/* False if the key is none of the protocol's. */
+static bool parse_protocol(int key, char *arg, struct protocol *p)
 {
-	struct settings *s = state->input;
-	struct protocol *p = &s->protocol;
-	int found;
+	int fault;
 
 	switch (key) {
-	case KEY_ONLY:
-		if (s->only_count == ONLY_MAX)
-			settings_refuse("--only %s: too many names", arg);
-		s->only[s->only_count++] = arg;
-		break;
-	case KEY_LIST:
-		s->list = true;
-		break;
 	case KEY_QUICK:
 		p->quick = true;
 		break;
@@ -88,10 +79,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		p->drop_caches = true;
 		break;
 	case KEY_BREAK:
-		found = fault_inject_named(arg);
-		if (found < 0)
+		fault = fault_inject_named(arg);
+		if (fault < 0)
 			settings_refuse("--break '%s' is not known", arg);
-		p->fault = found;
+		p->fault = fault;
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct settings *s = state->input;
+
+	switch (key) {
+	case KEY_ONLY:
+		if (s->only_count == ONLY_MAX)
+			settings_refuse("--only %s: too many names", arg);
+		s->only[s->only_count++] = arg;
+		break;
+	case KEY_LIST:
+		s->list = true;
 		break;
 	case KEY_JSON:
 		if (!*arg)
@@ -107,12 +117,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		exit(0);
 	case ARGP_KEY_ERROR:
 		settings_refuse("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
-		break;
 	case ARGP_KEY_ARG:
 		settings_refuse("'%s' is not an option", arg);
-		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_protocol(key, arg, &s->protocol) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }

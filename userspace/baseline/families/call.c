@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Family call: a procedure call with 0 to 7 arguments. */
-#include <stdlib.h>
-
 #include "userspace/baseline/bench/region.h"
 #include "userspace/baseline/bench/task.h"
 #include "userspace/baseline/families/families.h"

@@ -11,22 +11,15 @@
 #include "userspace/baseline/bench/task.h"
 #include "userspace/baseline/bench/work.h"
 #include "userspace/baseline/families/families.h"
-#include "userspace/baseline/lab/net/net.h"
+#include "userspace/baseline/lab/net/net_region.h"
+#include "userspace/baseline/lab/net/network.h"
 
 enum { LOOPBACK, REMOTE };
 enum { PAYLOAD_BYTES = 56, WARM_UP = 3 };
 
 static int prepare_icmp(struct work *w, const struct row *row)
 {
-	struct net *n = w->own = calloc(1, sizeof(*n));
-
-	return row->which == LOOPBACK ? net_loopback(w, n) : net_remote(w, n);
-}
-
-static void undo_icmp(struct work *w)
-{
-	net_end(w->own);
-	free(w->own);
+	return net_own(w, row->which == REMOTE);
 }
 
 /* A datagram ICMP socket: the kernel fills in identifier and checksum and sorts out replies. */
@@ -100,5 +93,5 @@ static const struct row rows[] = {
 
 const struct family family_icmp = {
 	.name = "icmp", .root = true, .rows = rows, .count = 2, .prepare = prepare_icmp,
-	.time = time_icmp, .undo = undo_icmp,
+	.time = time_icmp, .undo = net_disown,
 };

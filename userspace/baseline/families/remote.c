@@ -20,7 +20,8 @@
 #include "userspace/baseline/bench/work.h"
 #include "userspace/baseline/families/families.h"
 #include "userspace/baseline/lab/files.h"
-#include "userspace/baseline/lab/net/net.h"
+#include "userspace/baseline/lab/net/connection.h"
+#include "userspace/baseline/lab/net/net_region.h"
 #include "userspace/common/system/helper.h"
 
 #define MOUNT_POINT "/mnt"
@@ -110,7 +111,7 @@ static int prepare_remote(struct work *w, const struct row *row)
 	in_port_t port;
 	int listener, err;
 
-	r->disk_fd = r->net.ns[NEAR] = r->net.ns[FAR] = -1;
+	*r = (struct remote){ .net = NET_NONE, .disk_fd = -1 };
 	err = have_programs(w);
 	if (!err)
 		err = file_make(w, largest_blocks(w, row) * BLOCK_BYTES, &r->disk_fd);
@@ -120,7 +121,7 @@ static int prepare_remote(struct work *w, const struct row *row)
 		err = net_remote(w, &r->net);
 	if (err)
 		return err;
-	listener = net_listen(w, &r->net, &port);
+	listener = connection_listen(w, &r->net, &port);
 	if (listener < 0)
 		return listener;
 	r->server = serve(w, r, listener);

@@ -11,21 +11,15 @@
 #include "userspace/baseline/bench/task.h"
 #include "userspace/baseline/bench/work.h"
 #include "userspace/baseline/families/families.h"
-#include "userspace/baseline/lab/net/net.h"
+#include "userspace/baseline/lab/net/connection.h"
+#include "userspace/baseline/lab/net/net_region.h"
+#include "userspace/baseline/lab/net/tcp_info.h"
 
 enum { LOOPBACK = 0, REMOTE = 1, CLOSING = 2 };
 
 static int prepare_connect(struct work *w, const struct row *row)
 {
-	struct net *n = w->own = calloc(1, sizeof(*n));
-
-	return row->which & REMOTE ? net_remote(w, n) : net_loopback(w, n);
-}
-
-static void undo_connect(struct work *w)
-{
-	net_end(w->own);
-	free(w->own);
+	return net_own(w, row->which & REMOTE);
 }
 
 /* Takes connections one by one; each is closed once its client has closed it. */
@@ -47,9 +41,9 @@ static void witness(struct work *w, int fd)
 {
 	if (!w->counting)
 		return;
-	w->witness[WITNESS_ESTABLISHED] += net_established(fd);
-	w->witness[WITNESS_RETRANSMITS] += net_retransmits(fd);
-	w->witness[WITNESS_DELAY] = fmin(w->witness[WITNESS_DELAY], net_delay_kept(w, fd));
+	w->witness[WITNESS_ESTABLISHED] += tcp_established(fd);
+	w->witness[WITNESS_RETRANSMITS] += tcp_retransmits(fd);
+	w->witness[WITNESS_DELAY] = fmin(w->witness[WITNESS_DELAY], tcp_delay_kept(w, fd));
 }
 
 static int one(struct work *w, const struct sockaddr_in *to, bool closing, uint64_t *ticks)
@@ -74,7 +68,7 @@ static int time_connect(struct work *w, const struct row *row, uint64_t calls)
 {
 	const struct net *n = w->own;
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = n->far };
-	int listener = net_listen(w, n, &to.sin_port), err = 0;
+	int listener = connection_listen(w, n, &to.sin_port), err = 0;
 	uint64_t *ticks = calloc(calls, sizeof(*ticks));
 	pid_t peer;
 
@@ -129,5 +123,5 @@ static const struct row rows[] = {
 
 const struct family family_connect = {
 	.name = "connect", .root = true, .rows = rows, .count = 4, .prepare = prepare_connect,
-	.time = time_connect, .undo = undo_connect,
+	.time = time_connect, .undo = net_disown,
 };

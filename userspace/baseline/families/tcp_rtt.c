@@ -9,7 +9,9 @@
 #include "userspace/baseline/bench/task.h"
 #include "userspace/baseline/bench/work.h"
 #include "userspace/baseline/families/families.h"
-#include "userspace/baseline/lab/net/net.h"
+#include "userspace/baseline/lab/net/connection.h"
+#include "userspace/baseline/lab/net/net_region.h"
+#include "userspace/baseline/lab/net/tcp_info.h"
 #include "userspace/baseline/proof/fault_inject.h"
 
 enum { LOOPBACK, REMOTE };
@@ -17,15 +19,7 @@ enum { MESSAGE_BYTES = 64, WARM_UP = 5 };
 
 static int prepare_rtt(struct work *w, const struct row *row)
 {
-	struct net *n = w->own = calloc(1, sizeof(*n));
-
-	return row->which == LOOPBACK ? net_loopback(w, n) : net_remote(w, n);
-}
-
-static void undo_rtt(struct work *w)
-{
-	net_end(w->own);
-	free(w->own);
+	return net_own(w, row->which == REMOTE);
 }
 
 static void echo(int listener)
@@ -53,7 +47,7 @@ static int time_rtt(struct work *w, const struct row *row, uint64_t calls)
 {
 	uint64_t *ticks = calloc(calls, sizeof(*ticks));
 	in_port_t port;
-	int listener = net_listen(w, w->own, &port), fd, err = 0;
+	int listener = connection_listen(w, w->own, &port), fd, err = 0;
 	pid_t peer;
 
 	if (listener < 0)
@@ -66,7 +60,7 @@ static int time_rtt(struct work *w, const struct row *row, uint64_t calls)
 		echo(listener);
 	}
 	close(listener);
-	fd = net_connect(w, w->own, port);
+	fd = connection_open(w, w->own, port);
 	if (fd < 0)
 		return fd;
 	for (int i = 0; i < WARM_UP && !err; i++)
@@ -79,8 +73,8 @@ static int time_rtt(struct work *w, const struct row *row, uint64_t calls)
 		ticks[i] = region_tick() - from;
 	}
 	net_region_end(w);
-	w->witness[WITNESS_RETRANSMITS] = net_retransmits(fd);
-	w->witness[WITNESS_DELAY] = net_delay_kept(w, fd);
+	w->witness[WITNESS_RETRANSMITS] = tcp_retransmits(fd);
+	w->witness[WITNESS_DELAY] = tcp_delay_kept(w, fd);
 	if (!err)
 		region_singles(w, row, ticks, calls);
 	close(fd);
@@ -119,5 +113,5 @@ static const struct row rows[] = {
 
 const struct family family_rtt = {
 	.name = "rtt", .root = true, .rows = rows, .count = 2, .prepare = prepare_rtt,
-	.time = time_rtt, .undo = undo_rtt,
+	.time = time_rtt, .undo = net_disown,
 };

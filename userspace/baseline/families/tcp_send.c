@@ -7,22 +7,20 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <linux/errqueue.h>
 
 #include "userspace/baseline/bench/region.h"
-#include "userspace/baseline/bench/task.h"
 #include "userspace/baseline/bench/work.h"
 #include "userspace/baseline/families/families.h"
-#include "userspace/baseline/lab/net/net.h"
+#include "userspace/baseline/lab/net/connection.h"
+#include "userspace/baseline/lab/net/net_region.h"
 #include "userspace/baseline/lab/ram.h"
 
 enum { COPY, ZEROCOPY, ZEROCOPY_PIECES, WRITE_PIECES, WRITE_WHOLE };
@@ -36,15 +34,17 @@ struct stream {
 	struct net net;
 	char *buffer;
 	int fd;
-	pid_t peer;
-	uint64_t *arrived;
+	struct drain drain;
 	uint64_t sent, notified;	/* zero-copy sends, and those whose notification was read */
 };
 
 static int prepare_send(struct work *w, const struct row *row)
 {
-	struct stream *s = w->own = calloc(1, sizeof(*s));
+	struct stream *s = w->own = malloc(sizeof(*s));
 
+	if (!s)
+		return work_fail(w, ENOMEM, "no memory");
+	*s = (struct stream){ .net = NET_NONE };
 	s->buffer = ram_get(POOL_BYTES);
 	if (!s->buffer)
 		return work_fail(w, errno, "no memory");
@@ -57,38 +57,19 @@ static void undo_send(struct work *w)
 {
 	struct stream *s = w->own;
 
+	if (!s)
+		return;
 	ram_free(s->buffer, POOL_BYTES);
 	net_end(&s->net);
 	free(s);
 }
 
-static void drain(int listener, uint64_t *arrived)
-{
-	static char buffer[4 * BYTES_FULL_TURNS];
-	int fd = accept(listener, NULL, NULL);
-	ssize_t got;
-
-	while ((got = recv(fd, buffer, sizeof(buffer), 0)) > 0)
-		*arrived += got;
-	_exit(got < 0);
-}
-
 static int stream_open(struct work *w, struct stream *s, bool zerocopy)
 {
-	int listener, zero = 0, one = 1;
-	in_port_t port;
+	int zero = 0, one = 1;
 
 	s->sent = s->notified = 0;
-	s->arrived = mmap(NULL, sizeof(*s->arrived), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	listener = net_listen(w, &s->net, &port);
-	if (listener < 0)
-		return listener;
-	s->peer = task_fork();
-	if (!s->peer)
-		drain(listener, s->arrived);
-	close(listener);
-	s->fd = net_connect(w, &s->net, port);
+	s->fd = drain_start(w, &s->drain, &s->net);
 	if (s->fd < 0)
 		return s->fd;
 	if (setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &zero, sizeof(zero)) ||
@@ -100,18 +81,14 @@ static int stream_open(struct work *w, struct stream *s, bool zerocopy)
 /* Waits until all has arrived. */
 static void stream_close(struct work *w, struct stream *s)
 {
-	int status;
-
-	shutdown(s->fd, SHUT_WR);
-	waitpid(s->peer, &status, 0);
-	w->witness[WITNESS_BYTES] = *s->arrived;
+	w->witness[WITNESS_BYTES] = drain_wait(&s->drain, s->fd);
 	w->witness[WITNESS_COMPLETIONS] = s->notified;
 }
 
 static void stream_free(struct stream *s)
 {
 	close(s->fd);
-	munmap(s->arrived, sizeof(*s->arrived));
+	drain_free(&s->drain);
 }
 
 static void read_notifications(struct stream *s)
@@ -185,8 +162,10 @@ static int time_stream_of(struct work *w, const struct row *row, uint64_t calls,
 	bool zerocopy = row->which != COPY;
 	int err = stream_open(w, s, zerocopy);
 
-	if (err)
+	if (err) {
+		stream_free(s);
 		return err;
+	}
 	net_region_begin(w);
 	if (!zerocopy)
 		err = send_copies(w, s, calls, x);

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Family stream: how fast one TCP connection carries bytes, in sends of 64 KiB. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/baseline/bench/task.h"
 #include "userspace/baseline/bench/work.h"
 #include "userspace/baseline/families/families.h"
-#include "userspace/baseline/lab/net/net.h"
+#include "userspace/baseline/lab/net/connection.h"
+#include "userspace/baseline/lab/net/net_region.h"
+#include "userspace/baseline/lab/net/tcp_info.h"
 #include "userspace/baseline/timing/clock.h"
 
 enum { LOOPBACK, REMOTE };
@@ -19,26 +16,7 @@ enum { SEND_BYTES = 65536 };
 
 static int prepare_stream(struct work *w, const struct row *row)
 {
-	struct net *n = w->own = calloc(1, sizeof(*n));
-
-	return row->which == LOOPBACK ? net_loopback(w, n) : net_remote(w, n);
-}
-
-static void undo_stream(struct work *w)
-{
-	net_end(w->own);
-	free(w->own);
-}
-
-static void drain(int listener, uint64_t *arrived)
-{
-	static char buffer[4 * SEND_BYTES];
-	int fd = accept(listener, NULL, NULL);
-	ssize_t got;
-
-	while ((got = recv(fd, buffer, sizeof(buffer), 0)) > 0)
-		*arrived += got;
-	_exit(got < 0);
+	return net_own(w, row->which == REMOTE);
 }
 
 static int send_all(struct work *w, int fd, uint64_t calls)
@@ -54,34 +32,26 @@ static int send_all(struct work *w, int fd, uint64_t calls)
 /* The clock stops when the last byte has arrived, not when it was handed over. */
 static int time_stream(struct work *w, const struct row *row, uint64_t calls)
 {
-	uint64_t *arrived = mmap(NULL, sizeof(*arrived), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	in_port_t port;
-	int listener = net_listen(w, w->own, &port), fd, err, status;
-	pid_t peer;
+	struct drain drain;
+	int fd = drain_start(w, &drain, w->own), err;
+	uint64_t arrived;
 
-	if (listener < 0)
-		return listener;
-	peer = task_fork();
-	if (!peer)
-		drain(listener, arrived);
-	close(listener);
-	fd = net_connect(w, w->own, port);
-	if (fd < 0)
+	if (fd < 0) {
+		drain_free(&drain);
 		return fd;
+	}
 	net_region_begin(w);
 	err = send_all(w, fd, calls);
-	w->witness[WITNESS_RETRANSMITS] = net_retransmits(fd);
-	w->witness[WITNESS_DELAY] = net_delay_kept(w, fd);
-	net_tell_limits(w, fd);
-	shutdown(fd, SHUT_WR);
-	waitpid(peer, &status, 0);
+	w->witness[WITNESS_RETRANSMITS] = tcp_retransmits(fd);
+	w->witness[WITNESS_DELAY] = tcp_delay_kept(w, fd);
+	tcp_tell_limits(w, fd);
+	arrived = drain_wait(&drain, fd);
 	net_region_end(w);
 	close(fd);
-	w->witness[WITNESS_BYTES] = *arrived;
-	w->witness[WITNESS_EXTRA_BYTES] = (double)calls * SEND_BYTES - *arrived;
-	w->value = *arrived * 8e3 / clock_ns(w->spent_ticks);
-	munmap(arrived, sizeof(*arrived));
+	w->witness[WITNESS_BYTES] = arrived;
+	w->witness[WITNESS_EXTRA_BYTES] = (double)calls * SEND_BYTES - arrived;
+	w->value = arrived * 8e3 / clock_ns(w->spent_ticks);
+	drain_free(&drain);
 	return err;
 }
 
@@ -109,5 +79,5 @@ static const struct row rows[] = {
 
 const struct family family_stream = {
 	.name = "stream", .root = true, .rows = rows, .count = 2, .prepare = prepare_stream,
-	.time = time_stream, .undo = undo_stream,
+	.time = time_stream, .undo = net_disown,
 };

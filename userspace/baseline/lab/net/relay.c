@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Delays packets between two TUN devices, for kernels that have no netem. */
+/* Keeps packets in two queues until they are due. */
+#include "userspace/baseline/lab/net/relay.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 #include <unistd.h>
 
 #include "userspace/baseline/bench/task.h"
-#include "userspace/baseline/lab/net/net.h"
+#include "userspace/common/clock.h"
 #include "userspace/common/confine/confine.h"
 
 enum { PACKETS = 16384, PACKET_BYTES = 2048 };
@@ -27,14 +29,6 @@ struct way {
 	struct packet *packets;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 /* A queue that is full leaves packets to the device, which drops them as any full link does. */
 static void take(struct way *way, uint64_t delay_ns)
 {
@@ -44,7 +38,7 @@ static void take(struct way *way, uint64_t delay_ns)
 		p->bytes = read(way->from, p->data, sizeof(p->data));
 		if (p->bytes <= 0)
 			return;
-		p->due_ns = now_ns() + delay_ns;
+		p->due_ns = monotonic_ns() + delay_ns;
 		way->head++;
 	}
 }
@@ -54,7 +48,7 @@ static void deliver(struct way *way)
 	while (way->tail != way->head) {
 		struct packet *p = &way->packets[way->tail % PACKETS];
 
-		if (p->due_ns > now_ns())
+		if (p->due_ns > monotonic_ns())
 			return;
 		if (write(way->to, p->data, p->bytes) < 0 && errno == EAGAIN)
 			return;
@@ -85,9 +79,9 @@ static void relay(struct way ways[2], uint64_t delay_ns)
 			deliver(&ways[i]);
 			next_due(&ways[i], &due_ns);
 		}
-		now = now_ns();
-		due_ns = due_ns == UINT64_MAX ? 1000000000 : due_ns > now ? due_ns - now : 0;
-		wait = (struct timespec){ due_ns / 1000000000, due_ns % 1000000000 };
+		now = monotonic_ns();
+		due_ns = due_ns == UINT64_MAX ? NS_PER_S : due_ns > now ? due_ns - now : 0;
+		wait = (struct timespec){ due_ns / NS_PER_S, due_ns % NS_PER_S };
 		ppoll(ready, 2, &wait, NULL);
 	}
 }

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Arranges private networks, and sockets in them. */
-#include "userspace/baseline/lab/net/net.h"
+/* Arranges network namespaces, the devices that join them, and a delay between these. */
+#include "userspace/baseline/lab/net/network.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
-#include <math.h>
 #include <net/if.h>
-#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/baseline/bench/region.h"
 #include "userspace/baseline/bench/task.h"
-#include "userspace/baseline/bench/work.h"
+#include "userspace/baseline/lab/net/relay.h"
 #include "userspace/baseline/proof/fault_inject.h"
 #include "userspace/common/system/helper.h"
 #include "userspace/common/system/net_namespace.h"
@@ -222,128 +220,19 @@ void net_end(struct net *n)
 		close(n->ns[FAR]);
 }
 
-int net_listen(struct work *w, const struct net *n, in_port_t *port)
+int net_own(struct work *w, bool remote)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = n->far };
-	socklen_t size = sizeof(a);
-	int fd, err = net_enter(w, n, FAR);
+	struct net *n = w->own = malloc(sizeof(*n));
 
-	if (err)
-		return err;
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, SOMAXCONN) ||
-	    getsockname(fd, (struct sockaddr *)&a, &size))
-		return work_fail(w, errno, "cannot listen");
-	*port = a.sin_port;
-	err = net_enter(w, n, NEAR);
-	return err ? err : fd;
+	if (!n)
+		return work_fail(w, ENOMEM, "cannot make a network");
+	*n = (struct net)NET_NONE;
+	return remote ? net_remote(w, n) : net_loopback(w, n);
 }
 
-int net_connect(struct work *w, const struct net *n, in_port_t port)
+void net_disown(struct work *w)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = n->far, .sin_port = port };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-
-	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)))
-		return work_fail(w, errno, "cannot connect");
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	return fd;
-}
-
-double net_retransmits(int fd)
-{
-	struct tcp_info info = {};
-	socklen_t size = sizeof(info);
-
-	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) ? NAN : info.tcpi_total_retrans;
-}
-
-bool net_established(int fd)
-{
-	struct tcp_info info = {};
-	socklen_t size = sizeof(info);
-
-	return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) &&
-	       info.tcpi_state == TCP_ESTABLISHED;
-}
-
-/* What the devices of this namespace carried so far, by their statistics. */
-struct carried {
-	double received_bytes, sent, sent_by_others;
-};
-
-/* Of the thread's own namespace, which /proc/net is not. */
-static struct carried read_devices(const struct work *w)
-{
-	FILE *file = fopen("/proc/thread-self/net/dev", "re");
-	struct carried c = { NAN, NAN, 0 };
-	double bytes, sent;
-	char line[512], name[64];
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, " %63[^:]: %lf %*f %*f %*f %*f %*f %*f %*f %*f %lf", name, &bytes,
-			   &sent) != 3)
-			continue;
-		if (strcmp(name, w->device)) {
-			c.sent_by_others += sent;
-			continue;
-		}
-		c.received_bytes = bytes;
-		c.sent = sent;
-	}
-	if (file)
-		fclose(file);
-	return c;
-}
-
-double net_received_bytes(const struct work *w)
-{
-	return read_devices(w).received_bytes;
-}
-
-/* TCP's own statistics of this namespace: a line of names, and one of numbers. */
-static void read_tcp(double *opens, double *resets)
-{
-	FILE *file = fopen("/proc/thread-self/net/snmp", "re");
-	double active, passive, established, sent;
-	char line[1024];
-
-	*opens = *resets = NAN;
-	while (file && fgets(line, sizeof(line), file)) {
-		/* RFC 4022 in the kernel's order: net/ipv4/proc.c, snmp4_tcp_list. */
-		if (sscanf(line, "Tcp: %*d %*d %*d %*d %lf %lf %*f %lf %*f %*f %*f %*f %*f %lf",
-			   &active, &passive, &established, &sent) != 4)
-			continue;
-		*opens = active + passive;
-		*resets = established + sent;
-	}
-	if (file)
-		fclose(file);
-}
-
-void net_region_begin(struct work *w)
-{
-	struct carried c = read_devices(w);
-	double opens, resets;
-
-	read_tcp(&opens, &resets);
-	w->witness[WITNESS_OPENS] = -opens;
-	w->witness[WITNESS_RESETS] = -resets;
-	w->witness[WITNESS_PACKETS] = -c.sent;
-	w->witness[WITNESS_STRAYS] = -c.sent_by_others;
-	region_begin(w);
-}
-
-void net_region_end(struct work *w)
-{
-	double opens, resets;
-	struct carried c;
-
-	region_end(w);
-	read_tcp(&opens, &resets);
-	w->witness[WITNESS_OPENS] += opens;
-	w->witness[WITNESS_RESETS] += resets;
-	c = read_devices(w);
-	w->witness[WITNESS_PACKETS] += c.sent;
-	w->witness[WITNESS_STRAYS] += c.sent_by_others;
+	if (w->own)
+		net_end(w->own);
+	free(w->own);
 }
