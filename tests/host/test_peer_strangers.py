@@ -290,12 +290,14 @@ def echo_hello(peer):
 
 @pytest.mark.parametrize("answer, said", [
     (lambda peer: None, "it left again"),
-    (lambda peer: peer.send(b"SSH-2.0-OpenSSH_9.2\r\n" * 9), "no word of trace_run"),
+    (lambda peer: peer.send(b"SSH-2.0-OpenSSH_9.2\r\n" * 9), "it sent what trace_run never sends"),
     (lambda peer: peer.send(greeting(True, protocol=7) + bytes(99)), "another build"),
-    (lambda peer: (peer.take(len(peer.mine)), peer.send(peer.said or peer.heard)), "repeats"),
+    (lambda peer: (peer.take(len(peer.mine)), peer.send(peer.said or peer.heard)), "sends back"),
     (open_and(lambda peer: (peer.hear(), peer.say("hello", {"version": "9"}))), "another build"),
-    (open_and(echo_hello, lambda peer: (peer.hear(), peer.say("done"))), "no word of trace_run"),
-    (open_and(echo_hello, lambda peer: (peer.hear(), peer.say("refuse", b"\x1b[2J"))), "no word of trace_run"),
+    (open_and(echo_hello, lambda peer: (peer.hear(), peer.say("done"))),
+     "it sent what trace_run never sends"),
+    (open_and(echo_hello, lambda peer: (peer.hear(), peer.say("refuse", b"\x1b[2J"))),
+     "it sent what trace_run never sends"),
     (open_and(echo_hello, lambda peer: (peer.hear(), peer.say("refuse", b"not today"))), "refuses: not today"),
     (open_and(echo_hello, lambda peer: (peer.hear(), peer.say("accept"))), "before the run"),
 ])

@@ -24,7 +24,7 @@ static inline int64_t monotonic_ms(void)
 	return monotonic_ns() / NS_PER_MS;
 }
 
-/* Returns early when a signal comes: callers loop and look at what they wait for. */
+/* Returns early when a signal comes: callers loop until what they wait for is there. */
 static inline void sleep_ns(uint64_t ns)
 {
 	struct timespec pause = { ns / NS_PER_S, ns % NS_PER_S };

@@ -9,10 +9,10 @@
 
 enum {
 	SLOTS = 9,
-	PIECE_BYTES = 20,		/* of four bytes, each escaped, and to spare */
+	PIECE_BYTES = 20,		/* a character of four bytes, each escaped, and some more */
 	SHOWN_MAX = 200,
-	HEAD_MAX = 140,			/* of a longer text: what begins it, ... */
-	TAIL_MAX = SHOWN_MAX - HEAD_MAX - 3,	/* ... and what ends it, where a file's name is */
+	HEAD_MAX = 140,			/* of a longer text: its beginning, ... */
+	TAIL_MAX = SHOWN_MAX - HEAD_MAX - 3,	/* ... and its end, where a file's name is */
 };
 
 _Static_assert((int)SHOWN_MAX < (int)FOREIGN_BYTES, "a slot holds what is shown and its end");
@@ -36,7 +36,7 @@ static int utf8(const unsigned char *s, uint32_t *code)
 	return length;
 }
 
-/* Whether a terminal would obey it, or break or turn the line at it. */
+/* True if a terminal would execute it, or break or turn the line at it. */
 static bool obeyed(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||

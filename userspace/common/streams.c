@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Opens standard descriptors that are closed, and tells at exit what did not reach stdout. */
+/* Opens standard descriptors that are closed, and reports at exit what did not reach stdout. */
 #include "userspace/common/streams.h"
 
 #include <errno.h>
@@ -13,13 +13,14 @@ static const char *name;
 
 void streams_open(void)
 {
-	/* To be read only, so that stdout refuses what is written to it. */
+	/* Read-only, so that writing to stdout still fails. */
 	static const int mode[] = { O_RDONLY, O_RDONLY, O_WRONLY };
 
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
-		/* The lowest free number is this one. Where there is no /dev, the root will do. */
+		/* open() returns the lowest free number, which is this one. Without /dev the root
+		 * folder will do. */
 		if (open("/dev/null", mode[fd]) < 0)
 			open("/", O_PATH);
 	}
@@ -32,7 +33,7 @@ static void tell_lost(void)
 	if ((!err && !ferror(stdout)) || err == EPIPE)
 		return;
 	fprintf(stderr, "%s: cannot write to stdout: %s\n", name,
-		/* What failed before has left no number. */
+		/* An earlier failure left no errno. */
 		err ? strerror(err) : "is its file system full?");
 	_exit(1);
 }

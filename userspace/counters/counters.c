@@ -41,8 +41,8 @@ static int perf_enable(int fd)
 }
 
 /*
- * The kernel's part is asked for and never given up: most of a copy's cost lies in the kernel, and
- * a user-only number under the same name would pass for the whole.
+ * Always counts the kernel's part: most of a copy's cost lies in the kernel, and a reader would
+ * take a user-only number under the same name for the whole.
  */
 static int part_open(struct counter_set *set, enum counter_event event, pid_t pid,
 		     struct open_part *part, uint32_t pmu_type)
@@ -125,7 +125,7 @@ int counters_open(struct counter_set **out, pid_t pid, const struct counter_env 
 	*out = NULL;
 	if (pid < 1)
 		return -EINVAL;
-	/* Asked apart, because without privilege the kernel forbids before it looks. */
+	/* Checked here: without privilege the kernel refuses before it looks for the process. */
 	if (kill(pid, 0) && errno == ESRCH)
 		return -ESRCH;
 	if (process_has_threads(pid))

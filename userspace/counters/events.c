@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Names the counted events, finds the PMUs of the cores, and puts refusals into words.
+// Names the counted events, finds the PMUs of the cores, and explains refusals.
 #include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -120,7 +120,7 @@ void event_refusal(char why[COUNTER_WHY_BYTES], int error)
 	case ENXIO:
 		text = "this machine has no such hardware counter (no PMU, or one without it)";
 		break;
-	case EINVAL:	/* what x86 says for a cache event its processor lacks */
+	case EINVAL:	/* the errno on x86 for a cache event that its processor lacks */
 		text = "this processor cannot count it (EINVAL)";
 		break;
 	case EMFILE:

@@ -28,7 +28,7 @@ bool event_is_hardware(enum counter_event event);
  */
 unsigned int core_pmus_find(const char *sysfs_root, struct core_pmu pmus[COUNTER_PARTS_MAX]);
 
-/* Says in words why an event could not be opened. */
+/* Writes why an event could not be opened. */
 void event_refusal(char why[COUNTER_WHY_BYTES], int error);
 
 #endif

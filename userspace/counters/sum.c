@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-// Sums, scales and doubts what the kernel read out.
+// Sums and scales what the kernel counted, and rejects what cannot be true.
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "userspace/counters/sum.h"
 
-/* Above this many instructions a run without a single cache miss is not credible. */
+/* A run of more instructions without a single cache miss is not credible. */
 #define BUSY_INSTRUCTIONS 1000000
 
 #define COUNTED_NOTHING "opened but counted nothing"
@@ -25,8 +25,8 @@ static bool reading_is_idle(const struct counter_reading *reading)
 }
 
 /*
- * Some PMUs (emulated ones above all) accept an event they do not implement and let it stand at
- * 0. No process runs for zero cycles or zero instructions, so such a 0 is not a measurement.
+ * Some PMUs (emulated ones above all) accept an event that they do not implement and leave it at 0.
+ * No process runs for zero cycles or zero instructions, so such a 0 is not a measurement.
  */
 static const char *reading_fault(enum counter_event event, const struct counter_reading *reading,
 				 unsigned int parts)
@@ -124,8 +124,8 @@ void counter_sum(enum counter_event event, const struct counter_reading *reading
 		total_add(&total, &readings[i], &value->part[i]);
 	}
 	/*
-	 * A part that is missing does no harm if the others counted all the time: the process
-	 * never ran on that kind of core.
+	 * A missing part does no harm if the others counted all the time: the process never ran on
+	 * that kind of core.
 	 */
 	if (total.missing && (!total.running_ns || total.running_ns < total.enabled_ns))
 		value_withdraw(value, total.missing);

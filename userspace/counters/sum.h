@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Turns what the kernel read out into values one may believe; pure, no input or output. */
+/* Turns what the kernel counted into values that are known or not, with the reason. Pure. */
 #ifndef COPYSCOPE_COUNTERS_SUM_H
 #define COPYSCOPE_COUNTERS_SUM_H
 
@@ -18,7 +18,7 @@ struct counter_reading {
 void counter_sum(enum counter_event event, const struct counter_reading *readings,
 		 unsigned int parts, struct counter_value *value);
 
-/* Withdraws misses that read exactly 0 over a run too busy to have had none. */
+/* Marks misses as not known if they are exactly 0 after a run of very many instructions. */
 void counter_doubt(struct counter_value values[COUNTER_COUNT]);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Addresses of a run: as requested for, or made from its number so that no two runs look alike. */
+/* Addresses of a run: as requested, or made from its number so that no two runs look alike. */
 #include <stdio.h>
 
 #include "userspace/common/system/global_tgid.h"
@@ -7,8 +7,8 @@
 
 enum { BITS_IPV4 = 30, BITS_IPV6 = 64 };
 
-/* A /30 of 10.0.0.0/8 for each of the 2^22 runs there can be; behind a router, where only this
- * run can look, one of 172.16.0.0/12. */
+/* A /30 of 10.0.0.0/8 for each of the 2^22 possible runs; behind a router, where only this run can
+ * look, one of 172.16.0.0/12. */
 static void ipv4_of_run(int link, enum end end, char *text)
 {
 	unsigned int run = run_number();
@@ -21,7 +21,7 @@ static void ipv4_of_run(int link, enum end end, char *text)
 			 run >> 6 & 255, (run & 63) * 4 + 1 + end);
 }
 
-/* A /64 of fd00::/8 (RFC 4193), where the run stands for the random number. */
+/* A /64 of fd00::/8 (RFC 4193), with the run's number in place of the random one. */
 static void ipv6_of_run(int link, enum end end, char *text)
 {
 	unsigned int run = run_number();

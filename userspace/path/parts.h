@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parts that paths are arranged with; path.h is for everyone else. */
+/* What the kinds of path are built from; path.h is for everyone else. */
 #ifndef COPYSCOPE_PATH_PARTS_H
 #define COPYSCOPE_PATH_PARTS_H
 
@@ -22,8 +22,8 @@ struct path_port {
 };
 
 /*
- * The address of @end on hop @link of this run, requested for or made from the run's number, with
- * bits into @port and without into @plain, if any.
+ * The address of @end on hop @link of this run, requested or made from the run's number, with the
+ * prefix length in @port and without it in @plain, if any.
  */
 enum { LINK_SENDER, LINK_RECEIVER };
 void path_address(const struct path_request *request, int link, enum end end, struct path_port *port,
@@ -41,7 +41,8 @@ int nics_choose(const struct path_request *request, char name[END_COUNT][IFNAMSI
 int nics_move(char name[END_COUNT][IFNAMSIZ], const int ns[END_COUNT]);
 
 /*
- * To be called at home before the NICs are lent to @ns; the guard's end waits until they are back.
+ * Call it in the home namespace before the NICs move to @ns; the end of the guard process waits
+ * until they are back.
  */
 int nic_restore_start(struct path *path, char name[END_COUNT][IFNAMSIZ],
 		      const int ns[END_COUNT]);
@@ -54,7 +55,7 @@ int device_switch_off(const char *name, bool sg, bool tso);
 int device_mtu(const char *name);
 int device_set_mtu(const char *name, int mtu);
 
-/* What a run may change in a device that is not its own. */
+/* What a run may change in a borrowed device. */
 struct device_state {
 	int mtu;
 	short flags;
@@ -64,8 +65,8 @@ struct device_state {
 int device_save(const char *name, struct device_state *state);
 void device_restore(const char *name, const struct device_state *state);
 
-/* What was requested for beside the path itself: tried in a namespace of its own, then applied, which
- * gives -ECANCELED if a device refused and the user was told. */
+/* What was requested beside the path itself. First tried in a namespace of its own, then applied:
+ * -ECANCELED if a device refused and the user was told. */
 int switches_check(const struct path_request *request);
 int switches_apply(struct path *path, const struct path_request *request, struct path_info *info);
 

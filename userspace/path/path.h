@@ -2,10 +2,10 @@
 /*
  * What lies between the two sockets: private network namespaces that no one else can see.
  *
- * No namespace gets a name, so each dies with its last process: killing the run in any way
- * leaves neither namespace nor interface, and a borrowed NIC comes home as it was. Addresses
- * are made from the run's number unless the user gives some, so that the flows of two runs on one
- * machine do not look alike, whatever PID namespaces they are made in.
+ * No namespace gets a name, so each dies with its last process: after a kill of any kind neither
+ * namespace nor interface is left, and a borrowed NIC is moved back as it was. Addresses are made
+ * from the run's number unless the user gives some, so that the flows of two runs on one machine
+ * differ, in whatever PID namespaces they run.
  */
 #ifndef COPYSCOPE_PATH_H
 #define COPYSCOPE_PATH_H
@@ -16,15 +16,15 @@
 
 #include "userspace/path/path_info.h"
 
-/* What a partner may ask of a host that listens. */
+/* What a partner may request from a host that listens. */
 struct path_limits {
 	uint64_t bytes;		/* of a message */
 	int connections;
 	double seconds;
-	uint64_t memory_bytes;	/* that a run may take here; 0: not known */
+	uint64_t memory_bytes;	/* that a run may use here; 0: not known */
 };
 
-/* Path peer: where this host waits for the other one, or where it finds it. */
+/* Path peer: where this host waits for the other one, or where the other one waits. */
 struct path_partner {
 	bool listen, connect;
 	const char *key_file;	/* NULL: the key, if any, is in the environment */
@@ -36,7 +36,7 @@ struct path_partner {
 	bool role_given;
 };
 
-/* What the user asked for; empty or 0 where the run makes its own. */
+/* What the user requested; empty or 0 where the run chooses. */
 struct path_request {
 	const char *kind;
 	char address[END_COUNT][ADDRESS_BYTES];
@@ -74,7 +74,7 @@ struct path {
 	pid_t nic_restore_pid;		/* gives borrowed NICs back; 0: none was borrowed */
 	int nic_restore_pipe;
 	char address[ADDRESS_BYTES];	/* the sender listens here */
-	char from[ADDRESS_BYTES];	/* and accepts no one who comes from elsewhere; "": anyone */
+	char from[ADDRESS_BYTES];	/* accepts only this client address; "": any */
 	int port;
 };
 
@@ -85,7 +85,7 @@ struct path {
 bool path_packet_taps(const struct path_request *request);
 
 /*
- * Finds out whether the request can be granted here, before anything is touched: 0, -EINVAL for a
+ * Checks whether this system can fulfil the request, before anything is touched: 0, -EINVAL for a
  * request that makes no sense, another -errno for a system that refuses; one line printed.
  */
 int path_check(const struct path_request *request);
@@ -103,7 +103,8 @@ int path_leave(const struct path *path);
 /* Closes the descriptors; the namespaces end with their last process; waits for borrowed NICs. */
 void path_dissolve(struct path *path);
 
-/* The device that packets to a numeric address leave by, in the current namespace. 0 or -errno. */
+/* The device through which packets to a numeric address leave, in the current namespace. 0 or
+ * -errno. */
 int path_route_device(const char *address, char device[IFNAMSIZ]);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of what a path may meet. */
+/* Names of the places where a packet capture runs. */
 #include "userspace/path/path_info.h"
 
 const char *tap_name(enum tap tap)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Asks the kernel by which device it reaches an address, as ip-route(8) does for "route get". */
+/* Asks the kernel through which device it reaches an address, as ip-route(8) does for "route
+ * get". */
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <netdb.h>

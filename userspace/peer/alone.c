@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Makes a record of one host's half alone: what needs the other one is not measured. */
+/* Makes a record from one host's half alone: what needs both halves is not measured. */
 #include "userspace/peer/alone.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Where bytes go one way only, what is counted where they enter or leave is one host's alone. */
+/* If bytes go one way only, one host alone counts where they enter, and the other where they
+ * leave. */
 static bool is_of_end(const struct record *r, enum site site, enum end end)
 {
 	if (!strcmp(r->plan.pattern, "rr"))
@@ -42,7 +43,7 @@ void half_alone(struct record *r, enum end here, const char *why)
 		r->sites[s].how = HOW_NOT_MEASURED;
 		snprintf(r->sites[s].why, WHY_BYTES, "on the %s's host: %s", there, why);
 	}
-	/* Their causes go with the sites. */
+	/* Without the sites there are no causes. */
 	r->ledger.stack_count = 0;
 	if (!is_of_end(r, SITE_tx_reference, here)) {
 		p->how = p->released_how = p->peak_how = HOW_NOT_MEASURED;

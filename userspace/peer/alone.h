@@ -5,7 +5,7 @@
 
 #include "userspace/record/record.h"
 
-/* Takes from @r, whose sites are filled in, what needs both hosts, because of @why. */
+/* Removes from @r, whose sites are filled in, what needs both hosts; @why is the reason. */
 void half_alone(struct record *r, enum end here, const char *why);
 
 #endif

@@ -50,10 +50,10 @@ static void print_own(const struct record *r, FILE *out)
 	const struct cost_value *v = &r->cost[COST_empty];
 
 	if (!v->known) {
-		fprintf(out, "  what the probes themselves take was not measured: %s\n", v->why);
+		fprintf(out, "  the cost of the probes themselves was not measured: %s\n", v->why);
 		return;
 	}
-	fprintf(out, "  of which the probes themselves about %llu ns", v->sums.least_ns);
+	fprintf(out, "  of which the probes themselves take about %llu ns", v->sums.least_ns);
 	if (v->event[COUNTER_INSTRUCTIONS].known)
 		fprintf(out, ", %llu instructions", v->sums.least[COUNTER_INSTRUCTIONS]);
 	fprintf(out, " a call; calls lie inside each other\n");

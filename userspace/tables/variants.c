@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The variants as rows, and what they are asked for by name. */
+/* The variants as rows, and how to find one by name. */
 #include "userspace/tables/variants.h"
 
 #include <string.h>

@@ -117,7 +117,7 @@ static int connect_all(struct run *run)
 		struct connection *connection;
 
 		if (fd == -EINTR) {
-			complain("told to end with %u of %u connections made", run->n_workers,
+			complain("a signal ended it with %u of %u connections made", run->n_workers,
 				 settings->threads);
 			run->failed = true;
 			return -1;

@@ -38,11 +38,11 @@ static int parent_await(int fd)
 		if (got == 1)
 			return 0;
 		if (got == 0)
-			die("--go-fd %d was closed before it said go", fd);
+			die("--go-fd %d was closed before the byte came", fd);
 		if (errno != EINTR && errno != EAGAIN)
 			die("cannot read --go-fd %d: %s", fd, strerror(errno));
 	}
-	complain("told to end before it was released");
+	complain("a signal ended it before it was released");
 	return -1;
 }
 

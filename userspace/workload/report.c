@@ -101,7 +101,7 @@ static void set_latency(json_t *object, const struct latency *latency,
 	if (!latency || !latency->samples) {
 		set_null(object, "latency_ns", "latency_why",
 			 settings->role == ROLE_SERVER ? "the client times messages" :
-			 settings->readers ? "readers know no messages" : "too few whole messages");
+			 settings->readers ? "readers see no messages" : "too few whole messages");
 		return;
 	}
 	put(object, "latency_ns", json_pack("{s:s, s:I, s:I, s:I, s:I}",

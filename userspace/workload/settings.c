@@ -45,10 +45,10 @@ struct draft {
 	{ "pattern", KEY_PATTERN, "NAME", 0,                                                 \
 	  "stream (server to client, default) or rr (request and reply)", 2 },               \
 	{ "messages", KEY_MESSAGES, "N", 0,                                                  \
-	  "stop after N messages, over all connections; counts at the end that decides: the " \
-	  "server in stream, the client in rr", 2 },                                         \
+	  "stop after N messages over all connections; the server counts in stream, the client " \
+	  "in rr", 2 },                                         \
 	{ "seconds", KEY_SECONDS, "S", 0,                                                    \
-	  "stop after S seconds (default 2 at the end that decides)", 2 },                   \
+	  "stop after S seconds (default 2 at the end that counts)", 2 },                   \
 	{ 0, 0, 0, 0, "For a program that starts this one:", 4 },                            \
 	{ "json", KEY_JSON, 0, 0, "print the totals as one JSON document", 4 },              \
 	{ "ready-fd", KEY_READY_FD, "F", 0, "write \"ready PORT\" to this descriptor", 4 },  \
@@ -280,7 +280,7 @@ static void settings_complete(struct draft *draft)
 	if (settings->readers && draft->receiver_given)
 		usage_error("--readers and --receiver exclude each other: give one");
 	if (settings->readers && settings->pattern == PATTERN_RR)
-		usage_error("--readers know no messages, so none can be a reply: use --pattern stream");
+		usage_error("--readers see no messages, so they send no replies: use --pattern stream");
 	if (decides && !settings->messages && !settings->duration_ns)
 		settings->duration_ns = DEFAULT_DURATION_NS;
 }
@@ -306,7 +306,7 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 		argp = &client_argp;
 		argv[1] = "workload client";
 	} else {
-		usage_error("say what to be: 'workload server A3 64k' or 'workload client 64k 4'; "
+		usage_error("give a role: 'workload server A3 64k' or 'workload client 64k 4'; "
 			    "see workload --help");
 	}
 	/* argp's own complaints show words as they are; without them it has no help either. */

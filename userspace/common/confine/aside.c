@@ -26,7 +26,7 @@ struct heading {
 	uint64_t size;
 };
 
-/* Reads or writes all of it. A deadline of 0 is none. */
+/* Reads or writes all of it. A deadline of 0 means no deadline. */
 static int move_all(int fd, short events, void *bytes, size_t left, int64_t deadline_ms)
 {
 	struct pollfd wait = { .fd = fd, .events = events };
@@ -69,7 +69,7 @@ static int answer_one(aside_work work, int from, int to)
 	       move_all(to, POLLOUT, answer, heading.size, 0);
 }
 
-/* The caller's may hold a secret, and whoever parses needs none of it. */
+/* The caller's environment may hold a secret, and the parser needs none of it. */
 static void forget_environment(void)
 {
 	for (char **variable = environ; variable && *variable; variable++)
@@ -136,7 +136,7 @@ int aside_ask(struct aside *a, const char *text, size_t bytes, size_t limit, voi
 	int64_t deadline_ms = monotonic_ms() + ANSWER_MS;
 	int err;
 
-	/* One that died must be told by the answer that does not come. */
+	/* If the child died, the missing answer must show it, not SIGPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	err = a->pid ? move_all(a->to, POLLOUT, &heading, sizeof(heading), deadline_ms) : -EPIPE;
 	if (!err)

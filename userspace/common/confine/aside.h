@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Has foreign bytes parsed by a process that has nothing but two pipes.
+ * Lets a process that has nothing but two pipes parse foreign bytes.
  *
- * It is started while its parent still may start processes, and before anything foreign has come. It
- * takes one question, answers it, and ends. Whatever the bytes do to it, it can only answer wrongly:
- * so an answer is plain data, and who asks checks all of it again.
+ * The caller starts it while it still may start processes, and before any foreign byte has come.
+ * The process takes one question, answers it and ends. Whatever the bytes do to it, it can only
+ * answer wrongly: so an answer is plain data, and the caller checks all of it again.
  */
 #ifndef COPYSCOPE_ASIDE_H
 #define COPYSCOPE_ASIDE_H
@@ -33,7 +33,7 @@ int aside_start(struct aside *a, aside_work work);
 int aside_ask(struct aside *a, const char *text, size_t bytes, size_t limit, void **answer,
 	      size_t *size);
 
-/* Ends it, whatever it does; one that was never started is accepted. */
+/* Kills it, whatever it does; accepts one that was never started. */
 void aside_end(struct aside *a);
 
 #endif

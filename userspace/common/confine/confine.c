@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Closes descriptors and drops every power of root in a way that no execve gives back. */
+/* Closes descriptors and drops every privilege of root so that no execve returns it. */
 #include "userspace/common/confine/confine.h"
 
 #include <dirent.h>
@@ -96,7 +96,7 @@ static int empty_bounding_set(void)
 	}
 }
 
-/* uid 0 is a user like any other from now on, to execve and to a change of user alike. */
+/* From now on uid 0 is a user like any other, for execve and for a change of user. */
 static int lock_securebits(void)
 {
 	const int bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
@@ -117,7 +117,7 @@ static int become_nobody(void)
 	prctl(PR_GET_PDEATHSIG, &death);
 	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
 		return -errno;
-	/* The kernel clears it for who changes the user. */
+	/* The kernel clears it when the user changes. */
 	prctl(PR_SET_PDEATHSIG, death);
 	if (death && getppid() != parent)
 		raise(death);
@@ -131,7 +131,7 @@ static bool is_held(cap_t held, cap_value_t cap)
 	return !cap_get_flag(held, cap, CAP_PERMITTED, &has) && has == CAP_SET;
 }
 
-/* The root of a container may not have all of them. */
+/* In a container root may lack some of them. */
 static int keep_capabilities(uint64_t kept)
 {
 	cap_t caps = cap_init(), held = cap_get_proc();

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Takes from a process what it no longer needs, for good: descriptors, user, capabilities, system
+ * Removes from a process what it no longer needs, for good: descriptors, user, capabilities, system
  * calls.
  *
  * The order is: open what is needed, confine_descriptors, confine_for_good, confine_syscalls. None
- * of it can be taken back, and children inherit all of it. Each returns 0 or -errno and prints
- * nothing.
+ * of it can be undone, and children inherit all of it. Each returns 0 or -errno and prints nothing.
  */
 #ifndef COPYSCOPE_CONFINE_H
 #define COPYSCOPE_CONFINE_H
@@ -23,8 +22,8 @@ struct inherited {
 	int *descriptors, count;	/* owned */
 };
 
-/* To be called before anything is opened. A program that may be told to open /dev/fd/63 needs them
- * for a while. */
+/* Call it before anything is opened. A program that opens /dev/fd/63 by name needs them for a
+ * while. */
 int confine_note_inherited(struct inherited *all);
 
 /* Closes and frees them; a zeroed one is accepted. */
@@ -40,18 +39,19 @@ int confine_for_good(void);
 /* The same, but the capabilities of this mask (1 << CAP_...) stay permitted and effective. */
 int confine_for_good_but(uint64_t capabilities);
 
-/* As that, but it stays root's process, which no other nobody can kill: for one that must come to
- * its end. CONFINE_RESTORE then keeps it from root's files. */
+/* The same, but the process stays root's, so that no other process of "nobody" can kill it: for one
+ * that must finish its work. CONFINE_RESTORE then keeps it from root's files. */
 int confine_root_but(uint64_t capabilities);
 
 /*
- * Refuses with EPERM what no process of a run ever does: to trace another process or use its memory,
- * to load code into the kernel, to set the clock, to reach files by handle, and the like. For a
- * process whose children still need the rest, as a filter is inherited: it can only get narrower.
+ * Refuses with EPERM what no process of a run ever does: tracing another process or using its
+ * memory, loading code into the kernel, setting the clock, opening files by handle, and the like.
+ * For a process whose children still need the rest: a filter is inherited and can only get
+ * narrower.
  */
 int confine_to_what_runs_do(void);
 
-/* What a process does from now on. confine_syscalls.c has the list of each. */
+/* What a process does from now on. confine_syscalls.c lists the calls of each. */
 enum confine_role {
 	CONFINE_PARSE,		/* read, compute, write */
 	CONFINE_MEASURE,	/* read maps and counters, collect children, write the record */
@@ -65,10 +65,10 @@ enum confine_role {
 };
 
 /*
- * Allows the system calls of that role. Any other one kills the process with SIGSYS, except that
- * opening a file to read it is refused with EACCES: the C library does so by itself. To be called
- * while there is one thread. A caller that uses jansson calls json_object_seed(0) before, which
- * reads a file.
+ * Allows the system calls of that role. The kernel kills the process with SIGSYS for any other
+ * call, except that it refuses with EACCES to open a file for reading: the C library does so by
+ * itself. Call it while there is one thread. A caller that uses jansson first calls
+ * json_object_seed(0), which reads a file.
  */
 int confine_syscalls(enum confine_role role);
 

@@ -33,7 +33,7 @@ struct narrow {
 
 enum { ALL_OF_INT = 0xffffffffu };
 
-/* malloc, stdio and exit of glibc; what signals need, and what a process that was stopped. */
+/* malloc, stdio and exit of glibc; signals, also for a process that was stopped and continued. */
 static const int every[] = {
 	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(close), SCMP_SYS(brk), SCMP_SYS(munmap),
 	SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(futex), SCMP_SYS(fstat), SCMP_SYS(lseek),
@@ -43,7 +43,7 @@ static const int every[] = {
 };
 
 static const struct narrow every_narrow[] = {
-	/* No memory becomes code. */
+	/* No memory may become executable. */
 	{ SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
 	{ SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
 	/* fstat() of glibc before 2.39. */
@@ -79,7 +79,7 @@ static const int measures[] = {
 static const struct narrow measures_narrow[] = {
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_LOOKUP_ELEM },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_GET_NEXT_KEY },
-	/* libbpf forgets where a USDT probe was. */
+	/* libbpf removes the entry of a USDT probe. */
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_DELETE_ELEM },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_OBJ_GET_INFO_BY_FD },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, PERF_EVENT_IOC_ENABLE },
@@ -98,12 +98,12 @@ static const int transfers[] = {
 static const struct narrow transfers_narrow[] = {
 	{ SCMP_SYS(socket), 0, ALL_OF_INT, AF_INET },
 	{ SCMP_SYS(socket), 0, ALL_OF_INT, AF_INET6 },
-	/* getnameinfo() asks for the device of a link-local address by it. */
+	/* getnameinfo() reads the device of a link-local address with it. */
 	{ SCMP_SYS(socket), 0, ALL_OF_INT, AF_UNIX },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCGIFNAME },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCGIFINDEX },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCOUTQ },
-	/* getrlimit(): what stopped a send may be a limit. */
+	/* getrlimit(): the workload reads the limit that stopped a send. */
 	{ SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 },
 	{ .call = END },
 };
@@ -114,7 +114,7 @@ static const int listens[] = {
 
 static const int connects[] = { SCMP_SYS(connect), END };
 
-/* What devices are asked and told by netdevice(7) and ethtool(8). */
+/* The requests to devices of netdevice(7) and ethtool(8). */
 static const int restores[] = { SCMP_SYS(ioctl), END };
 
 static const struct narrow restores_narrow[] = {
@@ -176,7 +176,7 @@ static int add_narrow(scmp_filter_ctx filter, const struct narrow *list)
 	return err;
 }
 
-/* What is answered instead of being allowed, because glibc has another way. */
+/* Calls that fail with an error instead, because glibc has another way. */
 static int add_refusals(scmp_filter_ctx filter)
 {
 	int err = add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 1,
@@ -196,7 +196,7 @@ static int add_role(scmp_filter_ctx filter, enum confine_role role)
 		err = add_narrow(filter, every_narrow);
 	for (int i = 0; i < 2 && !err; i++)
 		err = add_narrow(filter, roles[role].narrow[i]);
-	/* abort() sends a signal to its own process, and so to no other. */
+	/* abort() may signal its own process, and no other. */
 	return err ? err : add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
 			       SCMP_CMP64(0, SCMP_CMP_EQ, getpid()));
 }
@@ -207,7 +207,7 @@ static const int never[] = {
 	SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(kcmp),
 	SCMP_SYS(pidfd_getfd), SCMP_SYS(process_madvise), SCMP_SYS(move_pages),
 	SCMP_SYS(migrate_pages),
-	/* the kernel and the machine */
+	/* these change the kernel or the machine */
 	SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(kexec_load),
 	SCMP_SYS(kexec_file_load), SCMP_SYS(reboot), SCMP_SYS(iopl), SCMP_SYS(ioperm),
 	SCMP_SYS(modify_ldt), SCMP_SYS(personality), SCMP_SYS(swapon), SCMP_SYS(swapoff),
@@ -217,12 +217,12 @@ static const int never[] = {
 	/* files */
 	SCMP_SYS(open_by_handle_at), SCMP_SYS(chroot), SCMP_SYS(pivot_root), SCMP_SYS(mknod),
 	SCMP_SYS(mknodat), SCMP_SYS(fanotify_init),
-	/* what goes around filters, or has had many faults */
+	/* these bypass filters, or have had many faults */
 	SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
 	SCMP_SYS(userfaultfd), SCMP_SYS(keyctl), SCMP_SYS(add_key), SCMP_SYS(request_key), END,
 };
 
-/* The sanitizer's own calls are many and change: with it execve alone is forbidden. */
+/* The sanitizer makes many calls, and others in each version: with it only execve is forbidden. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SANITIZED = true };
 #else
@@ -237,15 +237,16 @@ static int forbid_execve(scmp_filter_ctx filter)
 	return err ? err : add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(execveat), 0, always);
 }
 
-/* Makes the filter the process's own, unless @err stands already, and releases it. */
+/* Loads the filter, unless @err is set already, and releases it. */
 static int load(scmp_filter_ctx filter, int err)
 {
 	if (!err)
 		err = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	/* Up to 5.15 a filter would also slow the processor's stores: times are to be as without. */
+	/* Up to 5.15 a filter would also slow the processor's stores, and change the times
+	 * measured. */
 	if (!err)
 		err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
-	/* A few comparisons for any call, where the kernel does not remember the answer (5.11). */
+	/* Costs a few comparisons a call on kernels that do not cache the answer (before 5.11). */
 	if (!err)
 		err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (!err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Keeps a record under its name only once it is whole, in room that was reserved before. */
+/* Gives a record its name only when it is whole, in space that was reserved before. */
 #include "userspace/common/files/record_file.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "userspace/common/files/trusted_folder.h"
 #include "userspace/common/foreign.h"
 
-/* More than any record of a few hundred sockets; what is not used is given back. */
+/* More than the record of a few hundred sockets; the rest is released. */
 enum { RESERVED_BYTES = 1 << 20 };
 
 static char why[FOLDER_WHY_BYTES + 32];
@@ -36,7 +36,7 @@ static int open_direct(struct record_file *k, int folder, const struct stat *st,
 	int err = fd < 0 ? -errno : 0;
 
 	if (err == -ENXIO && S_ISFIFO(st->st_mode))
-		return refuse(err, "nobody reads that pipe; start its reader first");
+		return refuse(err, "no process reads that pipe; start its reader first");
 	if (err)
 		return err;
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
@@ -46,7 +46,7 @@ static int open_direct(struct record_file *k, int folder, const struct stat *st,
 	return k->file ? 0 : -ENOMEM;
 }
 
-/* A regular file that does not show before it is whole. */
+/* A regular file that has no name before it is whole. */
 static int open_nameless(struct record_file *k, int folder)
 {
 	uint64_t number = 0;
@@ -56,7 +56,7 @@ static int open_nameless(struct record_file *k, int folder)
 		return -errno;
 	fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
-		return refuse(-errno, "the file system there has no files without a name");
+		return refuse(-errno, "the file system there has no unnamed files (O_TMPFILE)");
 	if (fd < 0)
 		return -errno;
 	err = posix_fallocate(fd, 0, RESERVED_BYTES);
@@ -81,13 +81,13 @@ static int open_in(struct record_file *k, int folder)
 	if (!there && errno != ENOENT)
 		return -errno;
 	link = there && S_ISLNK(st.st_mode);
-	/* What a link leads to may be anybody's, but for such as /dev/stdout into a pipe. */
+	/* A link may lead to anybody's file. Only /dev/stdout and the like may lead into a pipe. */
 	if (link && ((!geteuid() && !trusted_user(st.st_uid)) ||
 		     fstatat(folder, k->name, &st, 0) || S_ISREG(st.st_mode)))
 		return refuse(-ELOOP, "it is a link");
 	if (there && S_ISDIR(st.st_mode))
 		return -EISDIR;
-	/* In a sticky folder: not ours to replace, nor is root to wait for whoever reads a pipe. */
+	/* In a sticky folder: root must not replace it, nor wait for the reader of a pipe there. */
 	if (!geteuid() && (S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && !link)) &&
 	    !trusted_user(st.st_uid)) {
 		snprintf(why, sizeof(why), "it belongs to user %u", st.st_uid);
@@ -150,7 +150,7 @@ bool record_file_is_stdout(const struct record_file *k)
 	return k->file == stdout;
 }
 
-/* An older record gives way in one step; anything else that came there meanwhile stays. */
+/* Replaces an older record in one step; keeps anything else that appeared there meanwhile. */
 int record_file_name(const struct record_file *k)
 {
 	struct stat st;
@@ -177,7 +177,7 @@ int record_file_finish(struct record_file *k)
 {
 	int err;
 
-	/* A reader that left is told like a disk that is full. */
+	/* If the reader of a pipe left, the error is reported like that of a full disk. */
 	signal(SIGPIPE, SIG_IGN);
 	err = fflush(k->file) ? -errno : 0;
 	return !err && k->nameless && ftruncate(fileno(k->file), ftell(k->file)) ? -errno : err;
@@ -196,7 +196,7 @@ int record_file_publish(struct record_file *k)
 void record_file_abandon(struct record_file *k)
 {
 	if (k->file == stdout && ferror(stdout)) {
-		/* It was told, and is not to be told again at exit. */
+		/* The error was reported: the check at exit must not report it again. */
 		__fpurge(stdout);
 		clearerr(stdout);
 	} else if (k->file && k->file != stdout) {

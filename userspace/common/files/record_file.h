@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 /*
- * Write to @file, then publish. @path is where the record will be. Room is reserved before the run,
- * so that a full disk is told before anything is touched; a run that is killed leaves nothing.
- * What is no regular file, as /dev/null, is written to and never replaced. The folder is held
- * open: no link that somebody puts on the way meanwhile leads elsewhere.
+ * Write to @file, then publish. @path is where the record will be. Space is reserved before the
+ * run, so that a full disk is reported before anything is touched. A run that is killed leaves no
+ * file. A path that is no regular file, as /dev/null, is written to and never replaced. The folder
+ * stays open: a link that somebody puts on the way meanwhile changes nothing.
  */
 struct record_file {
 	FILE *file;
@@ -30,9 +30,9 @@ int record_file_reserve(struct record_file *k, const char *program, const char *
 bool record_file_is_stdout(const struct record_file *k);
 /* 0, or -errno: an earlier file of that name is still there. */
 int record_file_publish(struct record_file *k);
-/* The two steps of it, for who may not name files and has another process do it: all that was
- * written reaches the file; a nameless file gets its name, for which @file and @folder must be open.
- * 0 or -errno. */
+/* The two steps of it, for a process that may not name files and lets another one do it: everything
+ * written reaches the file; a nameless file gets its name, for which @file and @folder must be
+ * open. 0 or -errno. */
 int record_file_finish(struct record_file *k);
 int record_file_name(const struct record_file *k);
 void record_file_abandon(struct record_file *k);

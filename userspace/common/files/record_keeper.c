@@ -14,10 +14,10 @@
 
 #include "userspace/common/confine/confine.h"
 
-/* As root names files: in folders of others, too, and instead of files of others. */
+/* What root needs to name files: in folders of other users, and in place of their files. */
 static const uint64_t powers = 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER | 1ull << CAP_NET_ADMIN;
 
-/* One that waits for the end of a run must not end before it. */
+/* It waits for the end of the run, so it must not end before. */
 static void become_deaf(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };

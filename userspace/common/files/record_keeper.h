@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Names the record and puts settings back, for a run that may do neither any more.
+ * Names the record and restores settings, for a run that may do neither any more.
  *
- * The process that measures becomes nobody. What root has to do after that is done by a process that
- * was forked before, and that hears one word from it: that the record is whole.
+ * The process that measures becomes nobody. A process forked before does what root has to do after
+ * that. It receives one message: that the record is whole.
  */
 #ifndef COPYSCOPE_KEEPER_H
 #define COPYSCOPE_KEEPER_H
@@ -14,20 +14,20 @@
 
 struct keeper {
 	pid_t pid;	/* 0: there is none */
-	int line;	/* to it and back; its end is the end of the run */
+	int line;	/* to it and back; when the pipe closes, the run has ended */
 };
 
 /*
- * Starts it. When the run has ended, however it ended, it calls @at_end, which may use @descriptor
- * (-1: none) and opens nothing. 0 or -errno.
+ * Starts it. When the run has ended, in any way, it calls @at_end, which may use @descriptor (-1:
+ * none) and opens nothing. 0 or -errno.
  */
 int keeper_start(struct keeper *k, const struct record_file *file, void (*at_end)(void *arg), void *arg,
 		 int descriptor);
 
-/* Writes out what is left of the record, and has it named. 0 or -errno. */
+/* Writes the rest of the record, and lets the keeper name it. 0 or -errno. */
 int keeper_publish(const struct keeper *k, struct record_file *file);
 
-/* Lets go of it and waits until it has come to its end; a zeroed one is accepted. */
+/* Closes the pipe to it and waits until it has ended; accepts a zeroed one. */
 void keeper_end(struct keeper *k);
 
 #endif

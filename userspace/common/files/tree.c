@@ -22,7 +22,7 @@ void tree_path(const char *name, char *path, size_t size)
 	snprintf(path, size, "%.3000s/%s", dirname(dirname(self)), name);
 }
 
-/* Whoever opens it says what is wrong, if anything is. */
+/* The caller that opens it reports what is wrong. */
 static void make_folder(const char *path)
 {
 	char parent[PATH_MAX], last[PATH_MAX], why[FOLDER_WHY_BYTES];
@@ -42,7 +42,7 @@ int tree_record_path(const char *name, char *path, size_t size)
 	const char *runs = getenv("COPYSCOPE_RUNS");
 	char folder[PATH_MAX];
 
-	/* An empty one, as of a variable not set, would be the root folder. */
+	/* An empty one, as of an unset variable, would mean the root folder. */
 	if (!runs || !*runs) {
 		/* A fresh clone has neither of the two. */
 		tree_path("results", folder, sizeof(folder));

@@ -8,8 +8,9 @@
 /* Writes the absolute path of @name in the tree: build/trace_run's own folder is build/. */
 void tree_path(const char *name, char *path, size_t size);
 
-/* Writes the path of the record @name in COPYSCOPE_RUNS, or in results/runs of the tree; makes that
- * folder if it can, as root only where nobody else decides where it leads. 0, or -ENAMETOOLONG. */
+/* Writes the path of the record @name in COPYSCOPE_RUNS, or in results/runs of the tree. Makes that
+ * folder if it can; as root only if no other user decides where the path leads. 0, or
+ * -ENAMETOOLONG. */
 int tree_record_path(const char *name, char *path, size_t size);
 
 #endif

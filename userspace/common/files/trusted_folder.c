@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Walks to a folder step by step, and as root refuses a step that others could bend.
+ * Walks to a folder step by step, and as root refuses a step that others could redirect.
  *
  * tools/lib/copyscope/trusted_path.py has the same rules for the commands in Python.
  */
@@ -29,7 +29,8 @@ struct walk {
 	char *why;
 };
 
-/* In a user namespace all who have no number in it, such as the real root, are shown as one user. */
+/* In a user namespace all users without a number in it, such as the real root, look like one
+ * user. */
 static bool has_no_number_here(uid_t user)
 {
 	FILE *file = fopen("/proc/self/uid_map", "re");
@@ -78,7 +79,7 @@ static bool others_may_write(int fd, const struct stat *st)
 
 	if (st->st_mode & S_IWOTH || !(st->st_mode & S_IWGRP))
 		return st->st_mode & S_IWOTH;
-	/* With an access list these bits are its mask, and whom it names is not told by them. */
+	/* With an access list these bits are its mask, and do not show whom it names. */
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	return getxattr(link, "system.posix_acl_access", NULL, 0) > 0 ||
 	       group_has_strangers(st->st_gid);

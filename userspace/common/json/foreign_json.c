@@ -6,7 +6,7 @@
 
 #include "userspace/common/sound.h"
 
-/* Keys are no concern: only known ones are ever looked up, and none is printed. */
+/* Keys need no check: the code looks up known ones only, and prints none. */
 static bool all_printable(json_t *value)
 {
 	const char *key, *text = json_string_value(value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Short words for writing JSON: null for what is not known, strings for what doubles would round. */
+/* Short names for writing JSON: null for an unknown number, a string where a double would round. */
 #ifndef COPYSCOPE_JSON_H
 #define COPYSCOPE_JSON_H
 
@@ -31,7 +31,7 @@ static inline json_t *real_if(bool known, double value)
 	return known ? json_real(value) : json_null();
 }
 
-/* Cookies have 64 bits: a reader that takes numbers for doubles would round them. */
+/* Cookies have 64 bits: a reader that parses numbers as doubles would round them. */
 static inline json_t *cookie_json(uint64_t cookie)
 {
 	return json_sprintf("%" PRIu64, cookie);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asks the kernel by a program of three instructions, run once in the calling process.
+ * Asks the kernel by a BPF program of three instructions, run once in the calling process.
  *
- * A test run of a raw tracepoint program (5.10, 1b4d60ec162f "bpf: Enable BPF_PROG_TEST_RUN for
- * raw_tracepoint") is made by the caller itself, so the helper answers for the caller. Nothing is
+ * The caller itself makes the test run of a raw tracepoint program (5.10, 1b4d60ec162f "bpf: Enable
+ * BPF_PROG_TEST_RUN for raw_tracepoint"), so the helper returns the caller's number. Nothing is
  * attached, and programs that count compare numbers as before.
  */
 #include "userspace/common/system/global_tgid.h"

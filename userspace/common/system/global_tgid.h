@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The number by which BPF programs know a process, whatever PID namespace it lives in. */
+/* The number by which BPF programs know a process, in any PID namespace. */
 #ifndef COPYSCOPE_GLOBAL_TGID_H
 #define COPYSCOPE_GLOBAL_TGID_H
 
 #include <stdint.h>
 
 /*
- * What bpf_get_current_pid_tgid() says of the calling process: its pid in the first PID namespace,
- * which getpid() and fork() do not tell in any other. Takes privileges for bpf(2).
- * -errno if the kernel refuses.
+ * What bpf_get_current_pid_tgid() returns for the calling process: its pid in the first PID
+ * namespace. getpid() and fork() return another number in any other namespace. Needs the privileges
+ * for bpf(2). -errno if the kernel refuses.
  */
 int64_t global_tgid(void);
 

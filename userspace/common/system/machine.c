@@ -74,7 +74,7 @@ static void read_lockdown(struct machine *m)
 void machine_read(struct machine *m)
 {
 	struct utsname uts;
-	/* What tools/guest tells its guests: nothing inside an Arm guest shows it. */
+	/* tools/guest sets it: nothing inside an Arm guest shows it. */
 	const char *emulation = getenv("COPYSCOPE_EMULATION");
 	char vendor[NAME_BYTES];
 	bool hypervisor;
@@ -84,7 +84,7 @@ void machine_read(struct machine *m)
 	snprintf(m->arch, sizeof(m->arch), "%.63s", uts.machine);
 	read_cpuinfo(m, &hypervisor);
 	read_line("/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor));
-	/* QEMU without KVM names its processor so; no other sign is as plain. */
+	/* QEMU without KVM gives its processor this name; there is no better sign. */
 	m->emulated = emulation || strstr(m->cpu_model, "TCG") != NULL;
 	m->instruction_clock = emulation && !strcmp(emulation, "icount");
 	snprintf(m->virt, sizeof(m->virt), "%.63s",

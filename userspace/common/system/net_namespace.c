@@ -45,7 +45,7 @@ int net_namespace_run_ip(const char *batch, const int *named, int count)
 	}
 	close(in[0]);
 	if (write(in[1], batch, strlen(batch)) < 0)
-		complain("cannot tell ip what to do", errno, "");
+		complain("cannot pass commands to ip", errno, "");
 	close(in[1]);
 	if (waitpid(pid, &status, 0) < 0)
 		return -errno;

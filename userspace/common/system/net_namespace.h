@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Makes nameless network namespaces, and has ip(8) arrange what lies in them. */
+/* Makes nameless network namespaces, and sets them up with ip(8). */
 #ifndef COPYSCOPE_NET_NAMESPACE_H
 #define COPYSCOPE_NET_NAMESPACE_H
 

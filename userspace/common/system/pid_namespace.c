@@ -37,8 +37,8 @@ static int mount_own_proc(void)
 	return proc_is_own() ? 0 : -ENOENT;
 }
 
-/* Not so after unshare --pid without --fork: the first child of the shell is the first process of
- * the namespace for children, and takes all others along when it ends. */
+/* After unshare --pid without --fork they are not: the first child of the shell becomes the first
+ * process of the namespace for children, and when it ends the kernel kills all others. */
 static bool children_are_here(void)
 {
 	struct stat own, theirs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What ethtool(8) tells of a device and switches off in it, in the current namespace. */
+/* Reads and switches off what ethtool(8) shows of a device, in the current namespace. */
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -39,7 +39,7 @@ static bool flag(const char *name, uint32_t command)
 	return !ask_ethtool(name, &value) && value.data;
 }
 
-/* lo and veth hang on no bus: what leaves them is a pointer, not a DMA transfer. */
+/* lo and veth sit on no bus: a packet leaves them as a pointer, not by a DMA transfer. */
 bool device_on_bus(const char *name)
 {
 	struct ethtool_drvinfo driver = { .cmd = ETHTOOL_GDRVINFO };
@@ -47,7 +47,8 @@ bool device_on_bus(const char *name)
 	return !ask_ethtool(name, &driver) && *driver.bus_info && strcmp(driver.bus_info, "N/A");
 }
 
-/* A path gathers and cuts only if each device that sends does; one that does DMA is enough. */
+/* A path gathers and segments only if each device that sends does; one device with DMA is
+ * enough. */
 void device_read(const char *name, struct path_info *info)
 {
 	info->scatter_gather &= flag(name, ETHTOOL_GSG);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What every path is made with: namespaces to go into, and devices set up in them. */
+/* What all paths use: namespaces to enter, and devices to set up in them. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>

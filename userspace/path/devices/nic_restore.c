@@ -2,10 +2,10 @@
 /*
  * Gives borrowed NICs back as they were, however the run ends.
  *
- * The kernel sends a NIC home when its namespace dies, but down and with the offloads and the MTU
- * that the run gave it; and the namespace lives for minutes if a connection in it has bytes to send
- * and no way to its peer, though its process is gone. So a process of its own remembers the NICs,
- * waits for the run to let go of a pipe, which SIGKILL does too, and brings them home itself.
+ * The kernel moves a NIC back when its namespace dies, but down and with the offloads and the MTU
+ * of the run. And the namespace lives for minutes if a connection in it has bytes to send and no
+ * way to its peer, although its process is gone. So a process of its own notes the NICs, waits
+ * until the run closes a pipe, which SIGKILL does too, and moves them back itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,8 +49,8 @@ static int open_rtnetlink(int ns)
 	return fd < 0 ? -errno : fd;
 }
 
-/* By write(2) and read(2), which every filter allows. The kernel answers when it is done, and refuses
- * if the NIC is not there: it was never lent, or has come home. */
+/* By write(2) and read(2), which every filter allows. The kernel answers when it has finished, and
+ * fails if the NIC is not there: it was never moved, or is back already. */
 static void bring_home(const struct borrowed *nic, int home)
 {
 	struct {
@@ -87,7 +87,8 @@ static void guard(int let_go, int home, struct borrowed nic[END_COUNT], const in
 		signal(deaf[i], SIG_IGN);
 	for (int e = 0; e < END_COUNT; e++)
 		keep[2 + e] = nic[e].rtnetlink = open_rtnetlink(ns[e]);
-	/* Not even standard output and error stay: they may be a pipe whose reader waits for its end. */
+	/* Closes standard output and error, too: they may be a pipe whose reader waits for its
+	 * end. */
 	if (nic[0].rtnetlink < 0 || nic[1].rtnetlink < 0 || setns(home, CLONE_NEWNET) ||
 	    confine_descriptors(keep, sizeof(keep) / sizeof(*keep)) ||
 	    confine_root_but(1ull << CAP_NET_ADMIN) || confine_syscalls(CONFINE_RESTORE))

@@ -22,7 +22,7 @@ static int refuse(const char *format, const char *name)
 	return -EINVAL;
 }
 
-/* Link-local ones come by themselves as soon as a device is up. */
+/* The kernel adds link-local ones as soon as a device is up. */
 static bool has_address(const char *name)
 {
 	struct ifaddrs *all, *each;
@@ -72,7 +72,8 @@ static bool has_default_route(const char *name)
 	return found;
 }
 
-/* Part of a bridge or bond, or below a VLAN: others send by it without an address of its own. */
+/* Part of a bridge or bond, or below a VLAN: these send through it without an address of its
+ * own. */
 static bool has_upper(const char *name)
 {
 	char path[64];
@@ -104,7 +105,7 @@ static int check_idle(const char *name)
 	return 0;
 }
 
-/* A guest is thrown away: there any two will do. */
+/* A guest is discarded after the run: there any two will do. */
 static int choose_in_guest(char name[END_COUNT][IFNAMSIZ])
 {
 	struct if_nameindex *all = if_nameindex();

@@ -3,7 +3,7 @@
  * Limits net.core.optmem_max, which bounds the notifications of a socket, for one run alone.
  *
  * Since f5769faeec36 ("net: Namespace-ify sysctl_optmem_max") each namespace has its own. Before,
- * the file shows in the first namespace only, and what is written there is everyone's.
+ * only the first namespace shows the file, and its value holds for the whole machine.
  */
 #include "userspace/path/devices/optmem.h"
 

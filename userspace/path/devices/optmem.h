@@ -10,16 +10,16 @@
 /* What to put back at the end, for a kernel that has one limit for the whole machine. */
 struct optmem {
 	char was[24];	/* empty: nothing was changed that outlives the run */
-	int fd;		/* then the file of the limit: who puts it back may not be able to open it */
+	int fd;		/* then the file of the limit: a later process may not be able to open it */
 };
 
 /*
- * Sets the limit in the namespaces of @path; 0 bytes: leaves it. Where the limit is the machine's
- * it is changed in a throwaway guest alone. 0, or -errno with one line printed.
+ * Sets the limit in the namespaces of @path; 0 bytes: leaves it. If the limit holds for the whole
+ * machine, changes it only in a throwaway guest. 0, or -errno with one line printed.
  */
 int optmem_limit(struct optmem *optmem, const struct path *path, uint64_t bytes);
 
-/* A zeroed one is accepted. */
+/* Accepts a zeroed one. */
 void optmem_restore(struct optmem *optmem);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is requested for beside the path: offloads off, MTU, lost packets, a capture that runs. */
+/* Applies what was requested beside the path: offloads off, MTU, lost packets, a capture. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static void exec_tc(const char *device, const struct path_request *request, int 
 	_exit(127);
 }
 
-/* 0, or -errno with the first line of what tc(8) said: -ENOENT if there is no such queue. */
+/* 0, or -errno with the first line of the output of tc(8): -ENOENT if there is no such queue. */
 static int add_queue(const char *device, const struct path_request *request, char said[TC_SAID_BYTES])
 {
 	int out[2], status;
@@ -80,15 +80,15 @@ static int try_queue(const struct path_request *request)
 			*request->netem ? 5 : (int)strcspn(request->qdisc, " "),
 			*request->netem ? "netem" : request->qdisc);
 	else if (err)
-		fprintf(stderr, "trace_run: --%s '%s': tc says: %s\n", option,
+		fprintf(stderr, "trace_run: --%s '%s': tc reports: %s\n", option,
 			foreign(*request->netem ? request->netem : request->qdisc), foreign(said));
 	return err;
 }
 
-/* For what no line has told yet; @err is returned. */
+/* Prints the line of an error that has none yet; returns @err. */
 static int cannot_try(int err)
 {
-	fprintf(stderr, "trace_run: cannot try what is requested of the path's devices: %s\n", strerror(-err));
+	fprintf(stderr, "trace_run: cannot test the options of the path's devices: %s\n", strerror(-err));
 	return err;
 }
 
@@ -98,7 +98,7 @@ static int try_switches(const struct path_request *request)
 	if (unshare(CLONE_NEWNET))
 		return cannot_try(-errno);
 	if (path_has(request->kind, PATH_ONE_DEVICE) && device_switch_off("lo", request->no_sg, request->no_tso)) {
-		fprintf(stderr, "trace_run: --no-%s: this kernel's lo cannot do without it; use "
+		fprintf(stderr, "trace_run: --no-%s: lo of this kernel cannot switch it off; use "
 			"--path veth\n", request->no_sg ? "sg" : "tso");
 		return -EINVAL;
 	}
@@ -119,11 +119,11 @@ int switches_check(const struct path_request *request)
 		_exit(-try_switches(request));
 	if (waitpid(pid, &status, 0) < 0)
 		return cannot_try(-errno);
-	/* One that was killed, for want of memory for example, has said nothing. */
+	/* If it was killed, for example by the OOM killer, it printed nothing. */
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : cannot_try(-EIO);
 }
 
-/* The kernel copies for a capture whether or not anyone reads it: nobody reads ours. */
+/* The kernel copies for a capture even if nobody reads it: nobody reads ours. */
 static int open_tap(int *tap)
 {
 	*tap = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Path nic: two NICs of this machine in two private namespaces, joined by whatever joins them. */
+/* Path nic: two NICs of this machine in two private namespaces, connected outside of it. */
 #include <stddef.h>
 
 #include "userspace/common/system/net_namespace.h"

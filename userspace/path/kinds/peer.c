@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Path peer: one end here, in the namespace that the user stands in, the other on another host. */
+/* Path peer: one end here, in the namespace of the user's shell, the other on another host. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ int path_peer(struct path *path, const struct path_request *request)
 	snprintf(path->address, sizeof(path->address), "%s", request->address[END_SENDER]);
 	snprintf(path->from, sizeof(path->from), "%s", request->address[END_RECEIVER]);
 	err = path_route_device(request->address[there], device);
-	/* Requests of the receiver leave by it too. */
+	/* The receiver's requests leave by it, too. */
 	if (!err)
 		path_add_device(path, path->ns[here], device, true);
 	return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sends and receives marked frames over a socket, within limits of size and time. */
+/* Sends and receives authenticated frames over a socket, within limits of size and time. */
 #include "userspace/peer/channel/frame.h"
 
 #include <endian.h>
@@ -31,13 +31,14 @@ static int await(int fd, short events, int64_t deadline_ms)
 		most = limit_ms ? limit_ms() : left;
 		if (most < left)
 			left = most;
-		/* A signal that comes just before a wait changes the limit, and ends no wait. */
+		/* A signal that comes just before a wait changes the limit, but does not end the
+		 * wait. */
 		ready = left > 0 ? poll(&wait, 1, limit_ms && left > SLICE_MS ? SLICE_MS : left) : 0;
 	} while ((ready < 0 && errno == EINTR) || (!ready && left > 0));
 	return ready < 0 ? -errno : ready ? 0 : -ETIMEDOUT;
 }
 
-/* "Gone" has many names. */
+/* The kernel reports a lost connection by several errnos. */
 static int lost(int error)
 {
 	return error == EPIPE || error == ECONNABORTED || error == EHOSTUNREACH ||
@@ -162,11 +163,11 @@ const char *frame_why(int err)
 {
 	switch (err) {
 	case -EBADMSG:
-		return "what it said is no word of trace_run";
+		return "it sent what trace_run never sends";
 	case -EKEYREJECTED:
-		return "what came does not carry its mark: it was changed on the way";
+		return "its message was changed on the way";
 	case -ETIMEDOUT:
-		return "it said nothing in time";
+		return "it sent nothing in time";
 	case -ECONNRESET:
 		return "it left again";
 	default:

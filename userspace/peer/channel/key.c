@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the key that two hosts share, and refuses one that others can read or guess. */
+/* Reads the key that two hosts share; refuses one that others can read or that is too short. */
 #include "userspace/peer/channel/key.h"
 
 #include <ctype.h>
@@ -21,8 +21,8 @@ static int keep(struct key *key, const char *text, size_t bytes, const char *whe
 	for (; bytes && isspace((unsigned char)*text); bytes--)
 		text++;
 	if (bytes < KEY_BYTES_MIN || bytes > KEY_BYTES_MAX) {
-		fprintf(stderr, "trace_run: a key has %d to %d characters, and that %s has not; make one "
-			"with %s\n", KEY_BYTES_MIN, KEY_BYTES_MAX, where, key_recipe);
+		fprintf(stderr, "trace_run: a key has %d to %d characters, and that %s has fewer or more; "
+			"make one with %s\n", KEY_BYTES_MIN, KEY_BYTES_MAX, where, key_recipe);
 		return -EINVAL;
 	}
 	memcpy(key->secret, text, bytes);
@@ -30,7 +30,7 @@ static int keep(struct key *key, const char *text, size_t bytes, const char *whe
 	return 0;
 }
 
-/* NULL, or why a file can hold no secret. */
+/* NULL, or why a file cannot hold a secret. */
 static const char *fault_of(int fd)
 {
 	struct stat st;
@@ -38,7 +38,7 @@ static const char *fault_of(int fd)
 	if (fstat(fd, &st))
 		return strerror(errno);
 	if (!S_ISREG(st.st_mode))
-		return "it is no file";
+		return "it is not a regular file";
 	if (st.st_uid && st.st_uid != geteuid())
 		return "it belongs to another user; chown it";
 	if (st.st_mode & (S_IRWXG | S_IRWXO))
@@ -48,10 +48,10 @@ static const char *fault_of(int fd)
 
 static int load_file(struct key *key, const char *file)
 {
-	/* A FIFO would make the open wait. */
+	/* Without O_NONBLOCK the open of a FIFO would wait. */
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err;
 	const char *fault = fd < 0 ? strerror(errno) : fault_of(fd);
-	/* A character more than any key and what may surround it: a larger file is none. */
+	/* More than the longest key with spaces around it: a larger file is not a key. */
 	char text[2 * KEY_BYTES_MAX];
 	ssize_t got = fault ? 0 : read(fd, text, sizeof(text));
 

@@ -23,7 +23,7 @@ extern const char key_recipe[];
  */
 int key_load(struct key *key, const char *file);
 
-/* Wipes it, and the variable that it may have come from. */
+/* Wipes it, and the variable that held it. */
 void key_forget(struct key *key);
 
 #endif

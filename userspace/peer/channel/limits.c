@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Holds a partner's plan against what the user of the listening host allows. */
+/* Compares a partner's plan with what the user of the listening host allows. */
 #include "userspace/peer/channel/limits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 /*
- * A connection holds two messages to send in turn, or a pool of 4 MiB of small ones (sender.h of the
- * workload), and one that arrives; the kernel queues 4 MiB to send or 6 MiB to read, by the defaults
- * of tcp_wmem and tcp_rmem.
+ * A connection needs two messages to send in turn, or a pool of 4 MiB of small ones (sender.h of
+ * the workload), and one that arrives; the kernel queues 4 MiB to send or 6 MiB to read, by the
+ * defaults of tcp_wmem and tcp_rmem.
  */
 enum { MESSAGES_HELD = 3, CONNECTION_BYTES = 8 << 20, RUN_BYTES = 32 << 20 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hello and plan: what the two hosts tell each other before anything is done. */
+/* Hello and plan: what the two hosts exchange before anything is done. */
 #include "userspace/peer/channel/run_request.h"
 
 #include <errno.h>

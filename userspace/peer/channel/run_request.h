@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The first words of two hosts: hello, which says what speaks, and the plan, which says what to run.
+ * The first frames of two hosts: hello, with the version, and the plan, with what to run.
  *
- * Pure: from JSON to checked structs and back. What a plan may say is what the command line may
- * say, numbers in range and names from the same tables; never a path or a command.
+ * Pure: from JSON to checked structs and back. A plan may contain what the command line may
+ * contain, numbers in range and names from the same tables; never a path or a command.
  */
 #ifndef COPYSCOPE_OFFER_H
 #define COPYSCOPE_OFFER_H
@@ -13,7 +13,7 @@
 
 #include "userspace/record/record.h"
 
-/* What is to be run, as the connecting host asks for it. */
+/* What to run, as the connecting host requests it. */
 struct run_request {
 	struct workload_plan plan;
 	int port;		/* that the sender listens on */
@@ -25,7 +25,7 @@ struct run_request {
 char *hello_text(const char *kernel);
 char *run_request_text(const struct run_request *offer);
 
-/* What keeps the two from working together, in one line; NULL if nothing does. */
+/* One line that explains why the two cannot work together; NULL if they can. */
 const char *hello_fault(const char *text, size_t bytes, char *line, size_t size);
 
 /* NULL, or what is wrong with it. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Proofs that two hosts have the same key, and the marks of what they say after that. */
+/* Proofs that two hosts have the same key, and the authentication codes of their frames. */
 #include "userspace/peer/channel/session.h"
 
 #include <endian.h>
@@ -11,7 +11,7 @@
 
 static const char magic[] = "copyscope-peer";
 
-/* Each use of the key has a name of its own, so that none yields a value of another. */
+/* Each use of the key has its own label, so that no value can serve for another use. */
 static const char *const proofs[] = { "copyscope-peer 2: the connector's proof",
 				      "copyscope-peer 2: the listener's proof" };
 static const char *const directions[] = { "copyscope-peer 2: from the connector",
@@ -27,18 +27,18 @@ int session_greet(struct greeting *mine, const struct key *key)
 const char *session_greeting_fault(const struct greeting *theirs, const struct greeting *mine)
 {
 	if (memcmp(theirs->magic, magic, sizeof(theirs->magic)))
-		return "what it said is no word of trace_run";
+		return "it sent what trace_run never sends";
 	if (theirs->protocol != mine->protocol)
 		return "it is another build, which speaks another protocol; install the same on both hosts";
 	if (theirs->keyed > 1)
-		return "what it said is no word of trace_run";
+		return "it sent what trace_run never sends";
 	if (theirs->keyed && !mine->keyed)
 		return "it has a key, and this host was given none; give both the same --key-file";
 	if (!theirs->keyed && mine->keyed)
 		return "it was given no key, and this host has one; give both the same --key-file";
-	/* Its own greeting come back: it has no number of its own. */
+	/* Our own greeting came back: the other side has no random number of its own. */
 	if (!memcmp(theirs->nonce, mine->nonce, sizeof(mine->nonce)))
-		return "it repeats what it hears";
+		return "it sends back what it receives";
 	return NULL;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Proves to each of two hosts that the other has the same key, and marks what they say after that.
+ * Proves to each of two hosts that the other has the same key, and authenticates their frames.
  *
- * Both greet with a fresh random number. A proof is the HMAC-SHA256, under the key, of who gives it
- * and of both greetings: one that was overheard is worth nothing in another conversation, nor can it
- * be given back to who gave it. Each direction then has a key of its own, derived from the same, and
- * each frame is marked with its place in the conversation. Pure but for the random number.
+ * Both greet with a fresh random number. A proof is the HMAC-SHA256, under the key, of the side
+ * that gives it and of both greetings: an overheard proof is worth nothing in another connection,
+ * and nobody can send it back to its author. Each direction then has a derived key of its own, and
+ * the code of each frame covers its number in the connection. Pure but for the random number.
  */
 #ifndef COPYSCOPE_SESSION_H
 #define COPYSCOPE_SESSION_H
@@ -28,7 +28,7 @@ struct greeting {
 	uint8_t nonce[NONCE_BYTES];
 };
 
-/* What the listener says to the connector's proof. */
+/* How the listener answers the connector's proof. */
 struct answer {
 	uint8_t accepted;
 	uint8_t proof[MARK_BYTES];
@@ -48,13 +48,13 @@ const char *session_greeting_fault(const struct greeting *theirs, const struct g
 void session_prove(const struct key *key, const struct greeting *connector,
 		   const struct greeting *listener, enum side side, uint8_t proof[MARK_BYTES]);
 
-/* Takes the same time wherever the two differ. */
+/* Takes the same time at whatever byte the two differ. */
 bool session_same(const uint8_t a[MARK_BYTES], const uint8_t b[MARK_BYTES]);
 
 void session_open(struct session *s, const struct key *key, const struct greeting *connector,
 		  const struct greeting *listener, enum side here);
 
-/* The mark of the next frame that is sent, or that is to come. */
+/* The authentication code of the next frame that is sent, or that is expected. */
 void session_mark_out(struct session *s, const void *header, size_t header_bytes, const void *text,
 		      size_t bytes, uint8_t mark[MARK_BYTES]);
 bool session_mark_fits(struct session *s, const void *header, size_t header_bytes, const void *text,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the other host's half of the books, in a process that can do nothing else. */
+/* Reads the other host's half of a record, in a process that can do nothing else. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/run/ends/app_totals.h"
 
-/* One reader for a whole document: the first thing that is wrong fails it. */
+/* The state of reading one document: the first fault fails all of it. */
 struct reading {
 	bool wrong;
 };
@@ -24,7 +24,7 @@ static json_t *member(struct reading *in, const json_t *o, const char *key)
 	return value;
 }
 
-/* null reads as 0: how it is known stands beside it. */
+/* null becomes 0: another key tells whether it is known. */
 static uint64_t whole(struct reading *in, const json_t *o, const char *key)
 {
 	json_t *value = member(in, o, key);
@@ -41,7 +41,7 @@ static bool truth(struct reading *in, const json_t *o, const char *key)
 	return json_is_true(value);
 }
 
-/* null reads as an empty text. */
+/* null becomes an empty text. */
 static void words(struct reading *in, const json_t *o, const char *key, char *to, size_t size)
 {
 	json_t *value = member(in, o, key);
@@ -52,7 +52,7 @@ static void words(struct reading *in, const json_t *o, const char *key, char *to
 		snprintf(to, size, "%s", text ? text : "");
 }
 
-/* The number of a name among @count; wrong if it is none of them. */
+/* The index of a name among @count; wrong if it is none of them. */
 static int number_of(struct reading *in, const json_t *o, const char *key,
 		     const char *(*name)(int), int count)
 {
@@ -240,7 +240,7 @@ static void read_app(struct reading *in, const json_t *o, struct app_totals *app
 	const json_t *totals = member(in, o, "app");
 
 	app->pid = whole(in, o, "pid");
-	/* null: the workload died without a word. */
+	/* null: the workload died and printed nothing. */
 	if (!json_is_null(totals))
 		in->wrong |= app_totals_read(totals, app) != 0;
 }
@@ -294,7 +294,7 @@ static size_t append(char *to, size_t at, const void *from, size_t size)
 	return at + size;
 }
 
-/* The record, then what it owns: plain data, whose pointers mean nothing to who takes it. */
+/* The record, then what it owns: plain data, whose pointers mean nothing to the receiver. */
 static int pack(const struct record *r, enum end end, void **answer, size_t *size)
 {
 	const struct app_totals *app = &r->app[end];
@@ -319,7 +319,7 @@ int half_parse(const char *text, size_t bytes, void **answer, size_t *size)
 	struct record *r = calloc(1, sizeof(*r));
 	json_t *o = foreign_object(text, bytes);
 	const char *said = json_string_value(json_object_get(o, "end"));
-	/* Whether it is the end that is asked for is told by whose sockets they are. */
+	/* half_take() checks by the sockets whether this is the end that was requested. */
 	enum end end = said && !strcmp(said, "sender") ? END_SENDER : END_RECEIVER;
 	int err = r && o ? half_read(o, end, r) : -EBADMSG;
 

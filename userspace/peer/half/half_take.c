@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Checks each field of a half that was parsed elsewhere, and takes over those that make sense. */
+/* Checks each field of a half that another process parsed, and takes over the valid ones. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@ enum { CPUS_MOST = 1 << 16, MTU_LEAST = 68, MTU_MOST = 1 << 20, ATTEMPT_MOST = 1
 
 #define TEXT_SOUND(field) sound_text(field, sizeof(field))
 
-/* A text that a record must not leave empty. */
+/* A text that must not be empty. */
 #define WORDS_SOUND(field) (TEXT_SOUND(field) && *(field))
 
-/* A reason stands where there is something to explain, and nowhere else. */
+/* A reason must be there if something needs one, and must be empty otherwise. */
 #define WHY_SOUND(field, needed) (TEXT_SOUND(field) && !*(field) == !(needed))
 
 static bool lockdown_sound(const char *lockdown)
@@ -42,7 +42,7 @@ static bool machine_sound(const struct machine *m)
 	       sound_flag(&m->instruction_clock);
 }
 
-/* Each host knows its own device; the other one is filled in from the other half. */
+/* Each host knows its own device; the other half supplies the other one. */
 static bool path_sound(const struct path_info *p, enum end end)
 {
 	bool sound = true;
@@ -193,7 +193,7 @@ static void *copy(const void *from, size_t size)
 	return to ? memcpy(to, from, size) : NULL;
 }
 
-/* Field by field: what a half has no say in stays as it was. */
+/* Field by field: what a half does not decide stays as it was. */
 static void take_head(struct record *to, const struct record *from, enum end end)
 {
 	to->machine = from->machine;
@@ -245,7 +245,7 @@ static int take_lists(struct record *to, const struct record *from, enum end end
 	return 0;
 }
 
-/* The lists that follow the record are as long as it says. */
+/* The record gives the lengths of the lists that follow it. */
 static bool size_fits(const struct record *from, enum end end, size_t size)
 {
 	int app = from->app[end].socket_count, sockets = from->ledger.socket_count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The books of both ends under one roof: sums, and how well each is known. */
+/* Adds the counts of both ends up, and decides how well each sum is known. */
 #include "userspace/peer/half/join.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "userspace/record/books.h"
 
-/* Cookies are unique on one host only, so each book keeps the host it came from. */
+/* Cookies are unique on one host only, so each book notes its host. */
 static int join_sockets(struct ledger *into, const struct ledger *from)
 {
 	int count = into->socket_count + from->socket_count;
@@ -41,7 +41,7 @@ static int join_stacks(struct ledger *into, const struct ledger *from)
 	return 0;
 }
 
-/* A host that asked for no zero copy referenced nothing, and so nothing of its own is copied late. */
+/* A host that asked for no zero copy referenced nothing, so none of its bytes are copied late. */
 static bool nothing_there(const struct record *half, enum site site)
 {
 	return (site == SITE_tx_reference || site == SITE_late_copy) &&
@@ -60,7 +60,7 @@ static bool join_site(struct record *sender, const struct record *receiver, enum
 		const struct site_value *missing = a->how == HOW_NOT_MEASURED ? a : b;
 		char why[WHY_BYTES];
 
-		/* The same lack on both needs no name. */
+		/* If both hosts lack it for the same reason, the reason names no host. */
 		if (a->how == b->how && !strcmp(a->why, b->why))
 			return true;
 		snprintf(why, sizeof(why), "on the %s's host: %.200s", missing == a ? "sender" : "receiver",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Joins what two hosts counted of one run into one record, to be judged as one. Pure. */
+/* Joins what two hosts counted into one record, on which the laws are tested. Pure. */
 #ifndef COPYSCOPE_JOIN_H
 #define COPYSCOPE_JOIN_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writes one host's half of the books as JSON. */
+/* Writes one host's half of a record as JSON. */
 #include "userspace/peer/half/peer_json.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ json_t *half_json(const struct record *r, enum end end)
 {
 	json_t *record = record_json(r), *stacks = json_array();
 
-	/* May hold any character, and is of no use there. */
+	/* It may contain any character, and the other host does not need it. */
 	json_object_del(record, "command");
 	for (int i = 0; i < r->ledger.stack_count; i++) {
 		const struct copy_stack *s = &r->ledger.stacks[i];

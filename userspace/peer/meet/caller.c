@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hears one who came to an open port, a piece at a time, from greeting to plan. */
+/* Reads from one caller at an open port, a piece at a time, from greeting to plan. */
 #include "userspace/peer/meet/caller.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "userspace/peer/channel/limits.h"
 
-/* An answer is shorter than any socket's queue: it never waits. */
+/* An answer is shorter than any socket's queue: sending it never waits. */
 enum { AT_ONCE_MS = 100 };
 
 struct caller *caller_new(int fd, int64_t deadline_ms)
@@ -56,11 +56,11 @@ static const char *on_greeting(struct caller *c, const struct handshake *m)
 
 	memcpy(&c->theirs, c->said, sizeof(c->theirs));
 	if (!m->key->bytes && !handshake_is_local(c->fd, true))
-		return "it came from elsewhere, and this host was given no key";
+		return "it is on another machine, and this host has no key";
 	if (session_greet(&c->mine, m->key))
 		return "there are no random numbers yet";
 	fault = session_greeting_fault(&c->theirs, &c->mine);
-	/* Of another build or without a key, it may know why; else it is told nothing. */
+	/* A caller of another build or without a key may learn why; any other gets no answer. */
 	if (memcmp(c->theirs.magic, c->mine.magic, sizeof(c->mine.magic)))
 		return fault;
 	c->stage = STAGE_PROVES;
@@ -110,7 +110,7 @@ static const char *on_plan(struct caller *c, const struct handshake *m, const ch
 	return say(c, WORD_ACCEPT, NULL);
 }
 
-/* A header says how long the frame is; then the whole frame is due. */
+/* The header gives the length of the frame; then the whole frame must come. */
 static const char *on_frame(struct caller *c, const struct handshake *m)
 {
 	const uint8_t *text = c->said + FRAME_HEADER_BYTES;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Waits for a partner at an open port, and hears many callers at once so that none delays another. */
+/* Waits for a partner at an open port, and serves many callers at once so that none delays
+ * another. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -14,7 +15,7 @@
 #include "userspace/peer/meet/caller.h"
 #include "userspace/peer/meet/refusals.h"
 
-/* What a caller may take from its first byte to its plan, and how many are heard at once. */
+/* The time from a caller's first byte to its plan, and how many callers are served at once. */
 enum { CALL_MS = 5000, CALLERS_MAX = 32, BACKLOG = 64 };
 
 struct door {
@@ -59,7 +60,7 @@ static void refuse(struct door *d, int number, const char *why)
 	caller_free(c);
 }
 
-/* Of those who got least far, who came first. */
+/* Of those at the earliest stage, the one who came first. */
 static int least(const struct door *d)
 {
 	int least = 0;
@@ -73,10 +74,10 @@ static int least(const struct door *d)
 	return least;
 }
 
-/* Everyone who knocks is let in; who is silent longest makes room. */
+/* Accepts everyone; if there are too many, the one that has been silent longest is refused. */
 static void let_in(struct door *d)
 {
-	/* Not more than fit at once: those inside must be heard, too. */
+	/* No more than fit at once: the accepted ones must be served, too. */
 	for (int i = 0; i < CALLERS_MAX; i++) {
 		int fd = accept4(d->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct caller *c;
@@ -84,7 +85,7 @@ static void let_in(struct door *d)
 		if (fd < 0)
 			return;
 		if (d->count == CALLERS_MAX)
-			refuse(d, least(d), "too many came after it, and it said nothing");
+			refuse(d, least(d), "it sent nothing, and too many others came");
 		handshake_notice_loss(fd);
 		c = caller_new(fd, monotonic_ms() + CALL_MS);
 		if (c)
@@ -112,7 +113,7 @@ static void await_word(struct door *d)
 	poll(fds, d->count + 1, timeout_ms);
 }
 
-/* The number of one whose plan can be run, or -1. */
+/* The index of a caller whose plan can be run, or -1. */
 static int hear_all(struct door *d, const struct handshake *m)
 {
 	for (int i = d->count - 1; i >= 0; i--) {
@@ -137,7 +138,7 @@ static void tell_plan(const struct run_request *offer, const char *name)
 		p->pattern, offer->connector == END_SENDER ? "receiver" : "sender");
 }
 
-/* Takes the partner's connection over, and hangs up on everyone else. */
+/* Takes the partner's connection over, and closes all others. */
 static int close_door(struct door *d, int partner, const struct handshake *m, struct run_request *offer,
 		      struct session *session)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Goes to a partner that waits: connects, proves the key, tells the plan. */
+/* Connects to a partner that waits, proves the key and sends the plan. */
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
@@ -36,7 +36,7 @@ static int connect_once(const struct addrinfo *a)
 	return -err;
 }
 
-/* The two sides are started by two people: the one that listens may be a moment late. */
+/* Two people start the two sides: the one that listens may be a moment late. */
 static int connect_patiently(const struct addrinfo *a)
 {
 	int fd = -EINVAL;
@@ -89,7 +89,7 @@ static const char *say(int fd, struct session *session, enum word word, char *te
 	return err ? frame_why(err) : NULL;
 }
 
-/* Why the other side refuses, in its own words if these can be printed. */
+/* Why the other side refuses, in its own words if they are printable. */
 static const char *refusal(const char *text, size_t bytes, char line[LINE_BYTES])
 {
 	if (!bytes || strlen(text) != bytes || !sound_text(text, bytes + 1))
@@ -98,7 +98,7 @@ static const char *refusal(const char *text, size_t bytes, char line[LINE_BYTES]
 	return line;
 }
 
-/* The text of the next word, which must be this one; NULL with the reason. */
+/* The text of the next frame, which must have this type; NULL with the reason. */
 static char *hear(int fd, struct session *session, enum word expected, size_t *bytes,
 		  const char **fault, char line[LINE_BYTES])
 {
@@ -169,7 +169,7 @@ int handshake_go(const struct handshake *m, const struct run_request *offer, str
 		fault = ask(fd, m, offer, session, line);
 	if (!fault)
 		return fd;
-	fprintf(stderr, "trace_run: no run with %s, port %d: %s\n", foreign(partner->address), partner->port,
+	fprintf(stderr, "trace_run: cannot run with %s, port %d: %s\n", foreign(partner->address), partner->port,
 		fault);
 	close(fd);
 	return -EPROTO;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What both ways to meet a partner share: addresses, and who may come without a key. */
+/* What listening and connecting share: addresses, and which connections need no key. */
 #include "userspace/peer/meet/handshake.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ bool handshake_is_local(int fd, bool connected)
 
 int handshake_lacks_key(const char *name)
 {
-	fprintf(stderr, "trace_run: %s can be reached from elsewhere, so both hosts need one key: make it "
+	fprintf(stderr, "trace_run: other machines can reach %s, so both hosts need the same key: make it "
 		"with %s and give both --key-file key\n", name, key_recipe);
 	return -EINVAL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The two ways to meet a partner: wait for it at an open port, or go to it. */
+/* The two ways to find a partner: listen at an open port, or connect to one. */
 #ifndef COPYSCOPE_MEETING_H
 #define COPYSCOPE_MEETING_H
 
@@ -12,7 +12,7 @@ struct sockaddr;
 
 enum { NAME_OF_ADDRESS_BYTES = ADDRESS_BYTES + 16 };
 
-/* What a host brings to a meeting. */
+/* What a host needs to find its partner. */
 struct handshake {
 	const struct path_partner *partner;
 	const struct key *key;
@@ -21,30 +21,31 @@ struct handshake {
 };
 
 /*
- * Waits until a partner comes with the same key and with a plan that can be run, and fills in @offer
- * and @session. Whoever else comes is refused, and delays no one. Returns the connection, or -errno
- * with one line printed; -EINVAL if a key is missing.
+ * Waits until a partner comes with the same key and with a plan that can be run, and fills in
+ * @offer and @session. Refuses every other caller; none of them delays another. Returns the
+ * connection, or -errno with one line printed; -EINVAL if a key is missing.
  */
 int handshake_wait(const struct handshake *m, struct run_request *offer, struct session *session);
 
-/* Goes to the partner and tells it @offer. Returns as handshake_wait. */
+/* Connects to the partner and sends it @offer. Returns as handshake_wait. */
 int handshake_go(const struct handshake *m, const struct run_request *offer, struct session *session);
 
 /* Address of either side of a connection, without port; @name: with it. Empty if it is gone. */
 void handshake_address(int fd, bool there, char address[ADDRESS_BYTES],
 		     char name[NAME_OF_ADDRESS_BYTES]);
 
-/* True if neither end of a connection, or the one end of a socket that listens, can be elsewhere. */
+/* True if both ends of a connection, or the one end of a listening socket, must be on this
+ * machine. */
 bool handshake_is_local(int fd, bool connected);
 bool address_is_local(const struct sockaddr *a);
 
-/* Prints the one line about a key that is missing. Always -EINVAL. */
+/* Prints the line about a missing key. Always -EINVAL. */
 int handshake_lacks_key(const char *name);
 
 /* The numeric address of the partner; NULL if it is none. For freeaddrinfo. */
 struct addrinfo *handshake_resolve(const struct path_partner *partner);
 
-/* Has a host that vanished without a word noticed after about 10 s. */
+/* Lets the kernel notice after about 10 s that a host vanished. */
 void handshake_notice_loss(int fd);
 
 #endif

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* So many lines at once, and one more each second. */
+/* So many lines at once, then one a second. */
 enum { BURST = 4, LINE_MS = 1000 };
 
-/* A line costs a second of the future, of which no more than a burst may be spent ahead. */
+/* Each line uses up one second of the future, and no more than a burst may be used up ahead. */
 static int due_ms(const struct refusals *r, int64_t now_ms)
 {
 	int64_t ahead_ms = r->full_ms - now_ms - (BURST - 1) * LINE_MS;

@@ -17,7 +17,7 @@
 #include "userspace/peer/channel/limits.h"
 #include "userspace/peer/meet/handshake.h"
 
-/* What unpriv_accept hands over beside the connection. */
+/* What unpriv_accept passes on beside the connection. */
 struct xmit {
 	int err;
 	struct run_request offer;
@@ -41,7 +41,7 @@ static int pass_on(int to, int fd, const struct xmit *what_is)
 	return sendmsg(to, &message, MSG_NOSIGNAL) == sizeof(*what_is) ? 0 : -errno;
 }
 
-/* The connection, why there is none, or -ECONNABORTED if unpriv_accept left without a word. */
+/* The connection, why there is none, or -ECONNABORTED if unpriv_accept ended without an answer. */
 static int take_over(int from, struct xmit *what_is)
 {
 	char room[CMSG_SPACE(sizeof(int))] = {};
@@ -72,20 +72,20 @@ static int guard_the_door(int to, pid_t parent, const struct handshake *m, struc
 	prctl(PR_SET_NAME, "unpriv_accept");
 	/* jansson's random start is read from a file, which cannot be opened later. */
 	json_object_seed(0);
-	/* No record, no probe: the way to its parent and the place for its messages. */
+	/* It keeps only the pipe to its parent and stderr; no record and no probe. */
 	errno = -confine_descriptors((int[]){ STDERR_FILENO, to }, 2);
 	if (!errno)
 		errno = -confine_for_good();
-	/* No one else who is nobody may look into the memory that holds the key. */
+	/* No other process of "nobody" may read the memory that holds the key. */
 	prctl(PR_SET_DUMPABLE, 0);
-	/* Changing the user clears the death signal, so it is set last. */
+	/* Changing the user clears the parent-death signal, so it is set last. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		return 1;
 	if (!errno)
 		errno = -confine_syscalls(CONFINE_DOORMAN);
 	if (errno) {
-		perror("trace_run: cannot confine the process that meets the partner");
+		perror("trace_run: cannot confine the process that accepts the partner");
 		return 1;
 	}
 	fd = m->partner->listen ? handshake_wait(m, offer, &what_is.session)
@@ -95,7 +95,7 @@ static int guard_the_door(int to, pid_t parent, const struct handshake *m, struc
 	return pass_on(to, fd, &what_is) || fd < 0;
 }
 
-/* What a listener's unpriv_accept let through is held against the rules again: it speaks to strangers. */
+/* Checks again what a listener's unpriv_accept let through: it talks to strangers. */
 static const char *fault_of(const struct handshake *m, const struct run_request *offer, char *line, size_t size)
 {
 	const char *fault = run_request_fault(offer);
@@ -125,7 +125,7 @@ int unpriv_accept_run(const struct handshake *m, struct run_request *offer, stru
 	waitpid(pid, NULL, 0);
 	fault = fd < 0 ? NULL : fault_of(m, &what_is.offer, line, sizeof(line));
 	if (fault) {
-		fprintf(stderr, "trace_run: no run: %s\n", fault);
+		fprintf(stderr, "trace_run: cannot run: %s\n", fault);
 		close(fd);
 		return -EPROTO;
 	}

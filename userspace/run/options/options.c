@@ -299,7 +299,7 @@ void options_parse(int argc, char **argv, struct options *o)
 	if (o->plan.readers && o->receiver_given)
 		options_fail("%s", "--readers and --receiver exclude each other: give one");
 	if (o->plan.readers && strcmp(o->plan.pattern, "stream"))
-		options_fail("%s", "--readers know no messages, so none can be a reply: use --pattern stream");
+		options_fail("%s", "--readers see no messages, so they send no replies: use --pattern stream");
 	if (o->plan.readers)
 		strcpy(o->plan.receiver, "drain");
 	check_limits(&o->plan, o->request.kind);
