@@ -151,7 +151,7 @@ def test_a_key_that_others_can_read_or_guess_is_refused(hosts, tmp_path):
     assert "No such file" in told(tmp_path / "none")
     assert "not a regular file" in told(tmp_path)
     os.mkfifo(tmp_path / "fifo", 0o600)
-    assert "no file" in told(tmp_path / "fifo")
+    assert "not a regular file" in told(tmp_path / "fifo")
     assert "32 to 1024" in one_line(hosts[0].start_without_key(
         "--listen", env={**os.environ, "COPYSCOPE_PEER_KEY": "short"}))
 
