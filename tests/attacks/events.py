@@ -9,6 +9,7 @@ from __future__ import annotations
 from attacks import runs
 from attacks.attack import Attack, Broken, Case, Skipped
 from helpers import records
+from helpers.names import KERNELS
 
 # The laws that a native run cannot test are tested in the guest's share.
 ALWAYS_TESTED = {"send", "reference", "receive", "end to end", "witness sent", "witness received",
@@ -40,7 +41,7 @@ def try_host(case: Case) -> int:
 
 def try_guest(case: Case) -> int:
     """In a guest, emulated where there is no KVM, with all laws."""
-    return count(case, "--kernel", case.dice.choice(["5.10", "6.1", "6.12", "6.18", "7.2"]))
+    return count(case, "--kernel", case.dice.choice(KERNELS))
 
 
 CLAIM = "Messages of 64 bytes, run after run: every law that can be tested balances to the byte. An " \

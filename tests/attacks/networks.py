@@ -9,9 +9,9 @@ import time
 from attacks import judge, runs, started
 from attacks.attack import Attack, Broken, Case, Skipped
 from helpers import processes, records
+from helpers.names import KERNELS
 
 WORKLOAD = records.ROOT / "build" / "workload"
-KERNELS = ["5.10", "6.1", "6.12", "6.18", "7.2"]
 NETEM = ["loss 5%", "delay 5ms reorder 25% 50%", "delay 20ms limit 10", "loss 5% delay 2ms 1ms",
          "rate 20mbit limit 20", "loss 5% delay 5ms reorder 10% 25% limit 50", "delay 10ms 9ms"]
 VARIANTS = ["A1", "A1-plain", "A1-8send", "A2", "A3", "A3-aligned", "A3-unreaped", "A3-unset"]

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from helpers import records
+from helpers.names import KERNELS
 
 GUEST = records.ROOT / "tools" / "guest"
 # Every kernel, and the two for claims that hardly differ between kernels or take too many runs.
-ALL = ("5.10", "6.1", "6.12", "6.18", "7.2")
+ALL = KERNELS
 RELEASES = ("6.1", "6.12")
 # Far above what any boot here takes with one on each of two processors.
 TIMEOUT_S = 900

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
 sys.path.insert(0, str(ROOT / "tools" / "lib"))
 
+from helpers.names import KERNELS  # noqa: E402
 from helpers.processes import wait_until  # noqa: E402
 from copyscope import helpers as system_helpers  # noqa: E402
 from copyscope.guest import (architectures, command, kernels, outbox, signals,  # noqa: E402
@@ -26,7 +27,7 @@ from copyscope.guest import (architectures, command, kernels, outbox, signals,  
 from copyscope.errors import Refused, Unusable  # noqa: E402
 from copyscope.guest.streams import Channel  # noqa: E402
 
-RELEASES = ("5.10", "6.1", "6.12", "6.18", "7.2")
+RELEASES = KERNELS
 # Every byte value, in a size that is no multiple of any buffer.
 PAYLOAD = bytes(range(256)) * 1201 + b"\0\n\xff"
 # Far above what a busy machine takes: a test that fails may be slow, one that passes is not.

@@ -8,11 +8,11 @@ import subprocess
 import pytest
 
 from helpers import records
+from helpers.names import KERNELS
 
 MATRIX = records.ROOT / "tools" / "matrix"
 BYTES, MESSAGES = 65536, 23
 PAYLOAD = BYTES * MESSAGES
-KERNELS = ("5.10", "6.1", "6.12", "6.18", "7.2")  # as tools/matrix without being told
 # A router unshared zero-copy packets until 6.17 (d2527ad3a9e1), and a capture was shown the
 # packets of every namespace.
 COPIES_WHEN_FORWARDED = SHOWS_ALL_NAMESPACES = ("5.10", "6.1", "6.12")
