@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What does a call cost: time, and what the processor counted, from its entry to its exit?
+ * What does a call cost, from entry to exit: time, and events that the processor counts?
  *
- * Loaded with --cost alone. A call's start is kept under its task and its first argument, as a
- * softirq may run the same function on top of it. Calls that ended on another CPU, or whose task
- * slept, are told apart and left out: the counters are the CPU's, not the task's.
+ * Loaded with --cost alone. A call's start is stored under its task and its first argument, because
+ * a softirq may run the same function on top of it. Calls that ended on another CPU, or whose task
+ * slept, are recognised and left out: the counters belong to the CPU, not to the task.
  */
 #include "bpf/include/gate.bpf.h"
 #include "bpf/include/owner.bpf.h"
@@ -72,7 +72,7 @@ static __always_inline u64 switches_now(void)
 	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
 }
 
-/* All that takes time comes before the first reading here, and after the last one at the end. */
+/* Everything slow comes before the first reading here, and after the last one at the end. */
 static __always_inline int call_begins(enum cost cost, u64 argument)
 {
 	static const struct beginning empty;

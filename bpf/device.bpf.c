@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of user pages at a device: handed over as they are, or dropped on the way there?
+ * What happens to user pages at a device: handed over as they are, or dropped on the way there?
  * Used by both backends.
  *
- * Clean is a packet whose frags still are the user's when a device that sits on a bus gets it:
- * that device reads the pages itself. Charged by the notification, because a router in between
- * has taken skb->sk away.
+ * A packet is clean if its frags still are the user's when a device on a bus gets it: that device
+ * reads the pages itself. Charged by the notification, because a router in between removes skb->sk.
  */
 #include "bpf/include/xmit_tracking.bpf.h"
 
 #define NETDEV_TX_BUSY 0x10
 
-/* skb that a device was handed: some drivers free it as if they had dropped it (vmxnet3, with
- * dev_kfree_skb_any), so what is freed after the hand-over is no drop. */
+/* skb that was handed to a device: some drivers free it as if they had dropped it (vmxnet3, with
+ * dev_kfree_skb_any), so a free after the hand-over is no drop. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -20,7 +19,7 @@ struct {
 	__type(value, u64);
 } handed SEC(".maps");
 
-/* The kernel uses the memory of an skb again. */
+/* The kernel reuses the memory of an skb. */
 SEC("?tp_btf/net_dev_queue")
 int BPF_PROG(xmit_fresh, const struct sk_buff *skb)
 {
@@ -53,7 +52,7 @@ int BPF_PROG(xmit_begin, const struct sk_buff *skb, const struct net_device *dev
 	return 0;
 }
 
-/* The skb may be gone by now: only its address is used. A busy device is offered it again. */
+/* The skb may be freed by now: only its address is used. A busy device gets it again later. */
 SEC("?tp_btf/net_dev_xmit")
 int BPF_PROG(xmit_end, struct sk_buff *skb, int rc)
 {
@@ -72,10 +71,9 @@ int BPF_PROG(xmit_end, struct sk_buff *skb, int rc)
 
 #define TBF_ENQUEUE_BYTES 4096 /* more than the code of tbf_enqueue, less than that of the module */
 
-/* A tbf that refuses each piece into which it cut a packet frees the packet, too (tbf_segment since
- * 1596a135e318, "net/sched: tbf: correct backlog statistic for GSO packets", 6.13 and stable trees):
- * the pieces are its drop. Nothing else in sch_tbf frees a packet, refused ones are freed by its
- * caller. */
+/* A tbf that refuses every piece of a packet also frees the packet (tbf_segment since 1596a135e318,
+ * "net/sched: tbf: correct backlog statistic for GSO packets", 6.13 and stable trees): the pieces
+ * are its drop. Nothing else in sch_tbf frees a packet; its caller frees refused ones. */
 static __always_inline bool refused_in_pieces(const struct sk_buff *skb, u64 location)
 {
 	const struct Qdisc *queue = BPF_CORE_READ(skb, dev, qdisc);
@@ -88,8 +86,8 @@ static __always_inline bool refused_in_pieces(const struct sk_buff *skb, u64 loc
 	return id[0] == 't' && id[1] == 'b' && id[2] == 'f' && !id[3];
 }
 
-/* Dropped before a device had it, or by the driver that has it in hand. Packets that were
- * delivered are consumed, not dropped, and have lost their user pages. */
+/* Dropped before a device got it, or by the driver that has it. Delivered packets are consumed, not
+ * dropped, and have lost their user pages. */
 SEC("?tp_btf/kfree_skb")
 int BPF_PROG(drop, const struct sk_buff *skb, const void *location)
 {

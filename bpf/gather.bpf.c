@@ -14,7 +14,7 @@ int BPF_USDT(gather, u64 bytes, u64 cookie)
 
 	if (!window_open() || !task_is_ours())
 		return 0;
-	/* The first gather comes before the first send that opens the books in full. */
+	/* The first gather comes before the first send, which begins the book. */
 	b = books_create(cookie);
 	site_add(b, SITE_user_gather, bytes);
 	return 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How does payload reach the reader: copied, mapped, spliced or thrown away?
+ * How does payload reach the reader: copied, mapped, spliced or discarded?
  *
  * skb_copy_datagram_iter and nothing below it: it contains __skb_datagram_iter, which contains
- * simple_copy_to_iter, and each byte must be counted once. The owner is skb->sk, which TCP sets
- * for every skb of a receive queue (skb_set_owner_r).
+ * simple_copy_to_iter, and each byte must be counted once. The owner is skb->sk, which TCP sets for
+ * every skb of a receive queue (skb_set_owner_r).
  */
 #include "bpf/include/gate.bpf.h"
 
@@ -95,8 +95,8 @@ int BPF_PROG(rx_map_exit_3, struct sock *sk, struct tcp_zerocopy_receive *zc,
 	return mapped(sk, zc, ret);
 }
 
-/* tcp_splice_read(sock, ppos, pipe, len, flags): the socket holds no books of its own, so the
- * owner is the one whose tcp_read_sock runs inside it in this task. */
+/* tcp_splice_read(sock, ppos, pipe, len, flags): its first argument does not lead to a book, so the
+ * owner is the socket whose tcp_read_sock runs inside it in this task. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 256);

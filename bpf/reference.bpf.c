@@ -15,8 +15,8 @@ static __always_inline u8 frags_of(const struct sk_buff *skb)
 	return BPF_CORE_READ(shinfo_of(skb), nr_frags);
 }
 
-/* Read after the add, not with it (compat.bpf.h): pages that another CPU releases in between are
- * gone from the peak, so it may be short by them, never too high. */
+/* Read after the add, not with it (compat.bpf.h). Pages that another CPU releases in between are
+ * missing from the peak: it may be too low by them, never too high. */
 static __always_inline void note_outstanding(u64 pages)
 {
 	volatile unsigned long long *outstanding = &gauges.outstanding_pages;
@@ -36,9 +36,10 @@ int BPF_PROG(reference_enter, struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* An entry that is there is written in place. An update would put another element there, and the old
- * one would serve the next update of this CPU (kernel/bpf/hashtab.c, extra_elems): whoever on another
- * CPU has just looked the entry up, to charge a packet in flight, would read another socket. */
+/* An existing entry is written in place. An update would put another element there, and the old
+ * one would serve the next update of this CPU (kernel/bpf/hashtab.c, extra_elems): a program on
+ * another CPU that has just looked the entry up, to charge a packet in flight, would read
+ * another socket. */
 static __always_inline void pin_add(u64 uarg, u64 cookie, u64 pages)
 {
 	struct pin fresh = { .cookie = cookie, .pages = pages };
@@ -49,7 +50,7 @@ static __always_inline void pin_add(u64 uarg, u64 cookie, u64 pages)
 			note_lost_update();
 		return;
 	}
-	/* The memory of a notification whose end was not seen, used again. */
+	/* The memory of an earlier notification, whose end was not seen, is in use again. */
 	if (pin->cookie != cookie) {
 		pin->pages = 0;
 		pin->cookie = cookie;
@@ -57,10 +58,10 @@ static __always_inline void pin_add(u64 uarg, u64 cookie, u64 pages)
 	add(&pin->pages, pages);
 }
 
-/* Each new frag holds one page reference: pages of one folio that lie side by side are merged
- * into a frag and their extra references dropped (net/core/datagram.c,
- * zerocopy_fill_skb_from_iter). Not FOLL_PIN, and mm_account_pinned_pages is a worst case that
- * is skipped for CAP_IPC_LOCK, so neither tells. */
+/* Each new frag holds one page reference: pages of one folio that lie side by side are merged into
+ * a frag and their extra references dropped (net/core/datagram.c, zerocopy_fill_skb_from_iter).
+ * FOLL_PIN is not used, and mm_account_pinned_pages is a worst case that is skipped for
+ * CAP_IPC_LOCK, so neither gives this number. */
 static __always_inline int reference_done(struct sock *sk, struct sk_buff *skb, u64 uarg, int ret)
 {
 	u64 cookie = cookie_of(sk), pages, *before;

@@ -2,15 +2,15 @@
 /*
  * Why did a zero-copy send get ENOBUFS, or copy although it was allowed to reference?
  *
- * No notification, no send: tcp_sendmsg_locked returns ENOBUFS when *_zerocopy_realloc returns
- * NULL, and that has two reasons. Either sock_omalloc, called inside it, refused the socket more
- * option memory (net.core.optmem_max), or else mm_account_pinned_pages refused the user more
- * pages (RLIMIT_MEMLOCK). The second is not hooked: where it lies in one file with its caller
- * the compiler may inline it, as in 5.10, and its hook then sees nothing.
+ * tcp_sendmsg_locked returns ENOBUFS when *_zerocopy_realloc returns NULL, and that has two
+ * reasons. Either sock_omalloc, called inside it, refused the socket more option memory
+ * (net.core.optmem_max), or else mm_account_pinned_pages refused the user more pages
+ * (RLIMIT_MEMLOCK). The second is not hooked: where it lies in one file with its caller the
+ * compiler may inline it, as in 5.10, and its hook then sees nothing.
  */
 #include "bpf/include/gate.bpf.h"
 
-/* pid_tgid -> 1 if that task was just refused option memory */
+/* pid_tgid -> 1 if the kernel just refused that task option memory */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 256);
@@ -60,7 +60,7 @@ int BPF_PROG(realloc_exit_4, struct sock *sk, size_t size, void *uarg, bool devm
 	return ret ? 0 : notification_refused(sk);
 }
 
-/* What a SYN carries is copied even for a zero-copy send (tcp_send_syn_data). */
+/* The kernel copies the payload of a SYN even for a zero-copy send (tcp_send_syn_data). */
 SEC("?fexit/tcp_sendmsg_fastopen")
 int BPF_PROG(fastopen_exit, struct sock *sk, struct msghdr *msg, int *copied, size_t size,
 	     struct ubuf_info *uarg, int ret)

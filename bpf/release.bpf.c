@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What became of the referenced pages: copied after all, and by whom, or sent and released?
+ * What happened to the referenced pages: copied later, and by whom, or sent and released?
  *
- * Runs in softirq on whatever task is current, so everything is charged by the notification
- * (ubuf_info) that the pages belong to.
+ * Runs in softirq on any current task, so everything is charged by the notification (ubuf_info) of
+ * the pages.
  */
 #include "bpf/include/packet_taps.bpf.h"
 #include "bpf/include/cause.bpf.h"
 
-/* skb being copied -> cookie of the sender: the notification is gone when the copy is made */
+/* skb being copied -> cookie of the sender: the notification is gone at the end of the copy */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 256);
@@ -33,7 +33,7 @@ int BPF_PROG(late_copy_enter, struct sk_buff *skb)
 	return 0;
 }
 
-/* data_len is what was copied: the call leaves it as it was, and TCP has no frag_list. */
+/* data_len was copied: the call does not change it, and TCP has no frag_list. */
 SEC("?fexit/skb_copy_ubufs")
 int BPF_PROG(late_copy_exit, struct sk_buff *skb, unsigned int gfp, int ret)
 {

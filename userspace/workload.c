@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* workload: a TCP load generator whose every byte is known, for copyscope to look at. */
+/* workload: a TCP load generator that knows each byte it sends, for copyscope to watch. */
 #include <jansson.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -24,7 +24,7 @@ static void raise_descriptor_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Sockets, threads, memory and the clock are all that is needed from now on. */
+/* From now on it needs only sockets, threads, memory and the clock. */
 static void confine(enum role role)
 {
 	int err;
@@ -43,7 +43,8 @@ int main(int argc, char **argv)
 	struct run run = { .settings = &settings };
 	int code;
 
-	/* Up to 6.13 a program that is run by descriptor (fexecve) is called by its number. */
+	/* Up to 6.13 the kernel names a program that is run by descriptor (fexecve) after its
+	 * number. */
 	prctl(PR_SET_NAME, "workload");
 	streams_open();
 	settings_parse(&settings, argc, argv);

@@ -78,7 +78,7 @@ enum sock_flags {
 	SOCK_ZEROCOPY = 18,
 };
 
-/* include/linux/sched.h: how often the task has given way, asked or not */
+/* include/linux/sched.h: how often the task gave up the CPU, voluntarily or not */
 struct task_struct {
 	unsigned long nvcsw;
 	unsigned long nivcsw;

@@ -2,15 +2,15 @@
 /*
  * Which bytes of a packet leave the socket for the first time, and which have left before?
  *
- * Told by sequence numbers, packet by packet, and not by what TCP calls a retransmission: a packet
- * that a queue refuses stays with TCP and is sent again as new, and a retransmission may fail
- * before or after it has reached a queue.
+ * Sequence numbers decide it, packet by packet, not what TCP calls a retransmission: a packet that
+ * a queue refuses stays with TCP and is sent again as new, and a retransmission may fail before or
+ * after it reached a queue.
  *
- * Packets need not pass in order the first time: those that wait for a neighbour's address are
- * overtaken, and some of them are dropped before they get here. What lies between is kept as a hole
- * and is new when it comes. Nothing here is locked: the socket lock keeps TCP's own packets apart,
- * and only one that waited for a neighbour may meet another. A hole that finds no room, or is lost
- * so, leaves bytes counted as sent again that were not: then the send law is broken.
+ * The first time, packets may come out of order: those that wait for a neighbour's address are
+ * overtaken, and some are dropped before they get here. The range between is stored as a hole and
+ * is new when it comes. Nothing here is locked: the socket lock separates TCP's own packets, and
+ * only one that waited for a neighbour may meet another. If a hole finds no room, or is lost in
+ * that way, its bytes count as sent again although they were not, and the send law breaks.
  */
 #ifndef COPYSCOPE_AGAIN_BPF_H
 #define COPYSCOPE_AGAIN_BPF_H
@@ -22,7 +22,7 @@
 #define TCP_FLAG_SYN_BIT 0x02
 #define HOLES 16
 
-/* Sequence numbers, compared by their distance, which survives the wrap. */
+/* Compares sequence numbers by their distance, so that they may wrap. */
 struct stretch {
 	u32 from, to;
 };
@@ -59,7 +59,7 @@ static __always_inline u32 payload_seq(const struct sk_buff *skb, bool *syn)
 	return bpf_ntohl(seq) + *syn;
 }
 
-/* Before its first payload a socket has had nothing acknowledged but its SYN. */
+/* Before its first payload the peer has acknowledged nothing but the SYN. */
 static __always_inline struct departed *departed_of(const struct sock *sk, u64 cookie, u32 seq,
 						    bool syn)
 {
@@ -86,8 +86,8 @@ static __always_inline void hole_keep(struct departed *d, u32 from, u32 to)
 	}
 }
 
-/* Takes [from, to) out of a hole and returns the bytes taken. What remains behind them of a hole
- * that they split goes to @rest. */
+/* Removes [from, to) from a hole and returns the bytes removed. If this splits the hole, the part
+ * behind goes to @rest. */
 static __always_inline u32 hole_fill(struct departed *d, struct stretch *hole, u32 from, u32 to,
 				     struct stretch *rest)
 {
@@ -109,7 +109,7 @@ static __always_inline u32 hole_fill(struct departed *d, struct stretch *hole, u
 	return high - low;
 }
 
-/* The bytes of [from, to) that have not left before; now they have. */
+/* Returns how many bytes of [from, to) have not left before, and notes that they have now. */
 static __always_inline u32 first_departure(struct departed *d, u32 from, u32 to)
 {
 	struct stretch rest = {};

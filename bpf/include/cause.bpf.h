@@ -2,8 +2,8 @@
 /*
  * Charges copied bytes to the stack that asked for the copy.
  *
- * The stack itself is the key, not its number in a BPF_MAP_TYPE_STACK_TRACE: two stacks that fall
- * into one bucket of such a map leave one of them without frames.
+ * The stack itself is the key, not its number in a BPF_MAP_TYPE_STACK_TRACE: if two stacks fall
+ * into one bucket of such a map, one of them loses its frames.
  */
 #ifndef COPYSCOPE_CAUSE_BPF_H
 #define COPYSCOPE_CAUSE_BPF_H
@@ -24,7 +24,8 @@ static __always_inline void charge_cause(void *ctx, enum site site, u32 circumst
 	struct copied_from from = { .site = site, .circumstances = circumstances };
 	struct tally *t;
 
-	/* An error leaves no frames, and the bytes are shown as copied for an unknown cause. */
+	/* After an error there are no frames, and the report shows the bytes under an unknown
+	 * cause. */
 	bpf_get_stack(ctx, from.frames, sizeof(from.frames), 0);
 	t = bpf_map_lookup_elem(&causes, &from);
 	if (!t) {

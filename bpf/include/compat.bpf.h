@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What changed between kernels in what the probes read: one helper a change, with its commit.
+ * What changed between kernels in the fields that the probes read: one helper a change, with its
+ * commit.
  *
  * Each asks the running kernel's BTF (CO-RE) or a constant set before load, so the verifier sees
- * one answer and drops the other. Where a function has another name or other arguments there is
- * a program for each form instead; userspace/probes/hooks/hooks.c lists them. All programs do with the
- * atomic add alone: 5.12 brought adds that return a value and compare-and-exchange (5ca419f2864a,
- * "bpf: Add BPF_FETCH field / create atomic_fetch_add instruction"), and before it the verifier
- * refuses a program that holds one, even where it is never reached.
+ * one answer and drops the other. Where a function has another name or other arguments there is a
+ * program for each form instead; userspace/probes/hooks/hooks.c lists them. All programs use the
+ * plain atomic add only: 5.12 brought adds that return a value and compare-and-exchange
+ * (5ca419f2864a, "bpf: Add BPF_FETCH field / create atomic_fetch_add instruction"), and before it
+ * the verifier refuses a program that contains one, even where it is never reached.
  */
 #ifndef COPYSCOPE_COMPAT_BPF_H
 #define COPYSCOPE_COMPAT_BPF_H
@@ -27,9 +28,9 @@ static __always_inline u64 cookie_of(const struct sock *sk)
 	return sk ? sk->__sk_common.skc_cookie.counter : 0;
 }
 
-/* c5dbb89fc2ac ("bpf: Expose bpf_get_socket_cookie to tracing programs"), 5.12: the helper gives
- * a socket its cookie if it has none. Before, only its process can ask for one (SO_COOKIE), as
- * our workload does for each socket it has; 0 if it did not. */
+/* c5dbb89fc2ac ("bpf: Expose bpf_get_socket_cookie to tracing programs"), 5.12: the helper gives a
+ * socket its cookie if it has none. Before, only its process can request one (SO_COOKIE), as our
+ * workload does for each socket; 0 if it did not. */
 static __always_inline u64 cookie_made(struct sock *sk)
 {
 	return cookies_on_demand ? bpf_get_socket_cookie(sk) : cookie_of(sk);
@@ -42,7 +43,7 @@ struct skb_shared_info___tx_flags {
 	u8 tx_flags;
 } OF_KERNEL;
 
-/* 06b4feb37e64 ("net: group skb_shinfo zerocopy related bits together."), 5.12: the mark of user
+/* 06b4feb37e64 ("net: group skb_shinfo zerocopy related bits together."), 5.12: the flag of user
  * pages moved out of tx_flags. */
 static __always_inline bool frags_are_users(const struct skb_shared_info *shinfo)
 {

@@ -49,7 +49,7 @@ struct {
 } flows SEC(".maps") __weak;
 
 /* ubuf_info -> its owner. The only way to charge softirq work: skb->sk is NULL on lo and the
- * receiver's on veth from 6.18 on, and the current task is whoever was interrupted. */
+ * receiver's on veth from 6.18 on, and the current task is the one that was interrupted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -89,8 +89,8 @@ static __always_inline void add(unsigned long long *sum, u64 n)
 	__sync_fetch_and_add(sum, n);
 }
 
-/* Notes @value for the running task. Most calls find their entry: a write in place costs a third
- * of an update. */
+/* Notes @value for the running task. Most calls find their entry, and writing in place costs a
+ * third of an update. */
 static __always_inline void task_note(void *map, u64 value)
 {
 	u64 task = bpf_get_current_pid_tgid();
@@ -142,8 +142,8 @@ static __always_inline struct books *books_create(u64 cookie)
 	return found;
 }
 
-/* Opens the books of a socket that one of our tasks uses; @cookie as the kernel made it. Without
- * one what the socket does is lost, and the run must fail. */
+/* Begins the book of a socket that one of our tasks uses; @cookie as the kernel made it. Without a
+ * cookie the socket's bytes are lost, and the run must fail. */
 static __always_inline struct books *books_open(const struct sock *sk, u64 cookie)
 {
 	struct books *found = books_create(cookie);
@@ -183,8 +183,8 @@ static __always_inline struct skb_shared_info *shinfo_of(const struct sk_buff *s
 	return (void *)(skb->head + skb->end);
 }
 
-/* The notification that this skb's user pages belong to, or 0. Valid only until the pages are
- * copied or released: read it on entry. */
+/* The notification of this skb's user pages, or 0. Valid only until the pages are copied or
+ * released: read it on entry. */
 static __always_inline u64 uarg_of(const struct sk_buff *skb)
 {
 	struct skb_shared_info *shinfo = shinfo_of(skb);
@@ -192,9 +192,9 @@ static __always_inline u64 uarg_of(const struct sk_buff *skb)
 	return frags_are_users(shinfo) ? (u64)BPF_CORE_READ(shinfo, destructor_arg) : 0;
 }
 
-/* The socket that a notification belongs to. Where nothing noted its pins it is looked for where
- * the kernel keeps it: in the cb of an skb of the sender's own (net/core/skbuff.c,
- * msg_zerocopy_alloc). Anything else yields a cookie that nobody owns. */
+/* The socket that a notification belongs to. If no pin was noted, it is where the kernel keeps it:
+ * in the cb of an skb of the sender's own (net/core/skbuff.c, msg_zerocopy_alloc). Anything else
+ * yields a cookie without a book. */
 static __always_inline u64 cookie_of_uarg(u64 uarg)
 {
 	struct sk_buff *holder = (void *)(uarg - bpf_core_field_offset(struct sk_buff, cb));
@@ -203,7 +203,7 @@ static __always_inline u64 cookie_of_uarg(u64 uarg)
 	return pin ? pin->cookie : BPF_CORE_READ(holder, sk, __sk_common.skc_cookie.counter);
 }
 
-/* The sender's books if the frags of this skb are user pages of this run, else NULL. */
+/* The sender's book if the frags of this skb are user pages of this run, else NULL. */
 static __always_inline struct books *books_of_pages(const struct sk_buff *skb)
 {
 	u64 uarg = uarg_of(skb);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whose is a packet: told by its socket, its notification or the addresses in its headers. */
+/* Whose is a packet? Found by its socket, its notification or the addresses in its headers. */
 #ifndef COPYSCOPE_OWNER_BPF_H
 #define COPYSCOPE_OWNER_BPF_H
 
@@ -8,7 +8,7 @@
 #define ETH_P_IP_BE bpf_htons(0x0800)
 #define ETH_P_IPV6_BE bpf_htons(0x86dd)
 
-/* The socket that a packet on its way in belongs to, told by its headers. */
+/* The socket that an arriving packet belongs to, found by its headers. */
 static __always_inline u64 cookie_of_flow(const struct sk_buff *skb)
 {
 	unsigned char *head = skb->head;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who else is shown an arriving packet, and is its device in a namespace of the run?
+ * Which captures see an arriving packet, and is its device in a namespace of the run?
  *
- * __netif_receive_skb_core has one symbol for several copies: it hands an skb to each capture,
- * then to IP, and the first of them that must not see user pages has them copied. Captures come
- * first, so if there is one the copy was for it.
+ * __netif_receive_skb_core copies for several reasons: it hands an skb to each capture, then to IP,
+ * and copies user pages for the first that must not see them. Captures come first, so if there is
+ * one the copy was for it.
  */
 #ifndef COPYSCOPE_CAPTURES_BPF_H
 #define COPYSCOPE_CAPTURES_BPF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a send asked for and what became of it, told the same way by both backends. */
+/* What a send asked for and what the kernel did, for both backends. */
 #ifndef COPYSCOPE_ASKED_BPF_H
 #define COPYSCOPE_ASKED_BPF_H
 
@@ -8,7 +8,7 @@
 #define ENOBUFS_RET -105
 #define NETIF_F_SG_FLAG 1 /* include/linux/netdev_features.h, the first bit */
 
-/* The kernel ignores MSG_ZEROCOPY without SO_ZEROCOPY and says nothing (5cf4a85, "tcp: really
+/* The kernel ignores MSG_ZEROCOPY without SO_ZEROCOPY and returns no error (5cf4a85, "tcp: really
  * ignore MSG_ZEROCOPY if no SO_ZEROCOPY"). */
 static __always_inline bool zerocopy_enabled(const struct sock *sk)
 {
@@ -16,16 +16,16 @@ static __always_inline bool zerocopy_enabled(const struct sock *sk)
 		       bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
 }
 
-/* A send asks for zero copy on a route without scatter-gather and copies. TCP decides before its
- * loop, and the route may be another when the call returns: a retransmission that finds no route
- * leaves the socket without any of its device's features (inet_sk_rebuild_header). */
+/* True if a send asks for zero copy on a route without scatter-gather, and so copies. TCP decides
+ * before its loop, and the route may have changed when the call returns: a retransmission that
+ * finds no route removes all features of the device from the socket (inet_sk_rebuild_header). */
 static __always_inline bool must_copy(const struct sock *sk, u32 msg_flags)
 {
 	return msg_flags & MSG_ZEROCOPY_FLAG && !(sk->sk_route_caps & NETIF_F_SG_FLAG);
 }
 
-/* One returned send of @ret bytes (or errno) that was called with @msg_flags; @copies: as
- * must_copy() had it when the call began. */
+/* Counts a send that returned @ret bytes (or errno) and was called with @msg_flags; @copies: the
+ * result of must_copy() when the call began. */
 static __always_inline void count_send(struct books *b, const struct sock *sk, u32 msg_flags,
 				       bool copies, int ret)
 {

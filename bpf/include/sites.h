@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The table of copy sites and the books kept for one socket: the only header that kernel
- * and user space share. No includes, and a hole in a struct is a compile error.
+ * The table of copy sites and the book of one socket: the only header that kernel and user space
+ * share. It includes nothing, and a hole in a struct is a compile error.
  */
 #ifndef COPYSCOPE_SITES_H
 #define COPYSCOPE_SITES_H
@@ -107,11 +107,11 @@ enum site { SITES(SITE_ENUM) SITE_COUNT };
 enum count { COUNTS(COUNT_ENUM) COUNT_COUNT };
 #undef COUNT_ENUM
 
-/* Hooks that run in softirq on top of any task, where a kernel may keep firings from them. */
+/* Hooks that run in softirq on top of any task, where a kernel may not run the program. */
 enum seen_hook { SEEN_WIRE, SEEN_ARRIVAL, SEEN_HANDOVER, SEEN_COUNT };
 enum { SEEN_CPUS = 512, SEEN_LINE = 7 };
 
-/* What a run may be told to do wrong, so that a test can see it caught (trace_run --break). */
+/* Faults that a test may inject, to see them caught (trace_run --break). */
 enum fault_inject {
 	FAULT_NONE,
 	FAULT_LOSE_UPDATE,
@@ -167,8 +167,8 @@ struct event_span {
 	unsigned long long running_ns;
 };
 
-/* What the calls of one function took on one CPU. Only calls that began and ended on that CPU and
- * never slept: what runs in between is not theirs. */
+/* What the calls of one function cost on one CPU. Only calls that began and ended on that CPU and
+ * never slept: the counters also run for other tasks in between. */
 struct cost_sums {
 	unsigned long long calls;
 	unsigned long long bytes;
@@ -180,20 +180,20 @@ struct cost_sums {
 	unsigned long long least[COST_EVENTS];
 };
 
-/* What one CPU's programs saw since they were attached; a cache line of its own. */
+/* What one CPU's programs saw since they were attached; on a cache line of its own. */
 struct seen {
 	unsigned long long tp_hits[SEEN_LINE]; /* before the gate and any filter, as perf counts */
 	unsigned long long peak_pages; /* most outstanding just after a reference was taken here */
 };
 
-/* Frames kept of the stack that led to a copy: enough to reach its cause. */
+/* How many frames of the stack of a copy are kept: enough to reach its cause. */
 #define CAUSE_FRAMES 12
-/* Different stacks that one run may copy from. */
+/* How many different stacks one run may have. */
 #define STACKS_MAX 1024
 
-/* What the callers of a copy alone do not tell, as bits. */
+/* Circumstances that the callers of a copy do not show, as bits. */
 enum circumstance {
-	COPIED_TAPPED = 1,    /* captures take the packets of its device */
+	COPIED_TAPPED = 1,    /* captures receive the packets of its device */
 	COPIED_ELSEWHERE = 2, /* its device is in a namespace where no end of the run lives */
 	COPIED_UNSURE = 4,    /* the kernel does not show its list of captures */
 };

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The packet with user pages that a driver has in hand: what it still copies is taken back. */
+/* Tracks the packet with user pages that a driver is sending: bytes that the driver copies are not
+ * clean. */
 #ifndef COPYSCOPE_HANDOVER_BPF_H
 #define COPYSCOPE_HANDOVER_BPF_H
 
 #include "bpf/include/gate.bpf.h"
 
-/* A packet that net_dev_queue has seen: __dev_queue_xmit sets the MAC header just before. One that
- * found no route, or whose neighbour did not answer, never left the socket for these books; nor did
- * one that IP cut for an MTU that had shrunk, whose pieces begin with their network header. So do all
- * packets of a device without a link layer, such as tun: there such pieces count as having left. */
+/* True if net_dev_queue has seen the packet: __dev_queue_xmit sets the MAC header just before. A
+ * packet without a route, or whose neighbour did not answer, never left the socket for these books.
+ * Nor did the pieces that IP cut for an MTU that had shrunk; they begin with their network header.
+ * All packets of a device without a link layer, such as tun, begin so, too: there such pieces count
+ * as having left. */
 static __always_inline bool has_left(const struct sk_buff *skb)
 {
 	if (skb->mac_header == NO_SUCH_HEADER)
@@ -16,8 +18,8 @@ static __always_inline bool has_left(const struct sk_buff *skb)
 	return skb->mac_header != skb->network_header || !BPF_CORE_READ(skb, dev, hard_header_len);
 }
 
-/* Set between net_dev_start_xmit and net_dev_xmit, which no other packet of a device that does
- * DMA comes between on the same CPU. */
+/* Set between net_dev_start_xmit and net_dev_xmit; on one CPU no other packet of a device that does
+ * DMA comes between them. */
 struct xmit {
 	u64 skb;
 	u64 cookie;
@@ -38,7 +40,7 @@ static __always_inline struct xmit *xmit_here(void)
 	return bpf_map_lookup_elem(&handovers, &zero);
 }
 
-/* @bytes of @skb are not clean after all, if it is the one in hand. */
+/* @bytes of @skb are not clean, if it is the packet that the driver is sending. */
 static __always_inline void xmit_take_back(const struct sk_buff *skb, u64 bytes)
 {
 	struct xmit *h = xmit_here();

@@ -98,7 +98,7 @@ static void *work(void *data)
 static void connection_limit(struct connection *connection, const struct settings *settings,
 			     unsigned int index)
 {
-	/* In stream the server decides when to stop; a deadline here is a person's request. */
+	/* In stream the server decides when to stop; here only a user sets a deadline. */
 	if (settings->pattern == PATTERN_RR && settings->messages)
 		connection->message_limit = settings_share(settings->messages, index,
 							   settings->threads);

@@ -25,7 +25,7 @@ static int parent_await(int fd)
 	char byte;
 
 	for (;;) {
-		/* A parent that said go before it sent the signal has released us. */
+		/* The parent sent the byte before the signal, so it has released us. */
 		bool stop = stop_requested();
 		ssize_t got;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Several threads that empty one socket together, whatever a message may be. */
+/* Several threads that empty one socket together, without regard to messages. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void *reader_work(void *data)
 	return NULL;
 }
 
-/* Adds what one reader got; the worst outcome of all is the connection's. */
+/* Adds the totals of one reader; the connection gets the worst outcome of all. */
 static void reader_settle(const struct reader *reader, struct connection *connection,
 			  enum outcome *outcome)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Several threads that empty one socket together, whatever a message may be. */
+/* Several threads that empty one socket together, without regard to messages. */
 #ifndef WORKLOAD_READERS_H
 #define WORKLOAD_READERS_H
 

@@ -40,7 +40,7 @@ int run_start(struct run *run, struct worker *worker, void *(*serve)(void *))
 	int err = pthread_create(&worker->thread, NULL, serve, worker);
 
 	if (err) {
-		/* What keeps one thread from starting keeps the others, too. */
+		/* The reason that stops one thread from starting stops the others, too. */
 		if (!run->failed)
 			complain("cannot start a thread: %s: raise pids.max and ulimit -u, or make "
 				 "fewer connections", strerror(err));

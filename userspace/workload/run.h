@@ -22,7 +22,7 @@ struct run {
 	struct worker **worker; /* in accept or connect order; each allocated on its own */
 	unsigned int n_workers, capacity;
 	uint64_t refused_clients;
-	bool failed;            /* something other than a peer that vanished went wrong */
+	bool failed;            /* something other than a vanished peer went wrong */
 };
 
 /* Takes over @connection. Returns NULL after a complaint. */
@@ -40,7 +40,7 @@ struct watch;
 void run_join_all(struct run *run, struct watch *watch);
 void run_free(struct run *run);
 
-/* The exit code that the outcomes of all connections come to. */
+/* The exit code for the outcomes of all connections. */
 int run_exit_code(const struct run *run);
 
 /* Each runs until everything has ended, and fills @run. */
@@ -51,9 +51,11 @@ void client_run(struct run *run);
 int report_print(const struct run *run);
 
 /*
- * The parent's chance to attach its counters while there is one thread and no connection:
- * write "ready PORT\n" to --ready-fd, then wait for a byte from --go-fd. Returns 0, or -1 when
- * a signal came first, after a complaint. Without a parent at the other end the program dies.
+ * Lets the parent attach its counters while there is one thread and no connection: writes "ready
+ * PORT
+ *
+ * " to --ready-fd, then waits for a byte from --go-fd. Returns 0, or -1 when a signal came first,
+ * after a complaint. If the parent at the other end is gone, the program dies.
  */
 int parent_wait(const struct settings *settings, unsigned int port);
 

@@ -55,7 +55,8 @@ static void *serve(void *data)
 		outcome = serve_stream(worker, sender);
 	else
 		outcome = serve_replies(worker, sender);
-	/* With a patience the run is watched as a whole: one connection may well starve for a while. */
+	/* With --patience the run is watched as a whole: one connection may well starve for a
+	 * while. */
 	if (sender_finish(sender, settings->patience_ns ? CONNECTION_NO_LIMIT : QUIET_NS) != OUTCOME_OK)
 		outcome = OUTCOME_FAILED;
 	/* The buffers outlive the socket: the kernel may still refer to them before. */
@@ -108,7 +109,7 @@ static bool server_wants_more(const struct run *run)
 
 	if (stop_requested())
 		return false;
-	/* With a number of clients to wait for, a failure would wait for ever. */
+	/* With --clients the server would wait for ever after a failure. */
 	return !clients || (run->n_workers < clients && !run->failed);
 }
 

@@ -8,7 +8,7 @@
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/watch.h"
 
-/* The threads go on counting while we look: a number that is a moment old shows progress as well. */
+/* The threads continue to count meanwhile: a number that is a moment old shows progress as well. */
 static uint64_t unacknowledged_bytes(const struct connection *connection)
 {
 	int bytes = 0;
@@ -62,7 +62,7 @@ void watch_step(struct watch *watch, struct run *run)
 	if (progress != watch->progress)
 		watch->moved_ns = now_ns;
 	watch->progress = progress;
-	/* The time before the end of the run is the patience's, whatever came after it. */
+	/* Before the end of the run --patience holds, whatever comes after it. */
 	if (over && patience_ns > WATCH_DRAIN_NS)
 		patience_ns = WATCH_DRAIN_NS;
 	if (now_ns - watch->moved_ns > patience_ns)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Ends a run that does not move, if its parent asked for it: no wait is without a bound then. */
+/* Ends a run that does not move, if its parent asked for it: then every wait has a bound. */
 #ifndef WORKLOAD_WATCH_H
 #define WORKLOAD_WATCH_H
 
 #include "userspace/workload/run.h"
 
-/* Without a parent's --patience nothing here ever ends a run. */
+/* Without --patience nothing here ever ends a run. */
 struct watch {
 	uint64_t progress;    /* grows whenever something moves */
 	uint64_t moved_ns;    /* when it last did */
@@ -15,9 +15,9 @@ struct watch {
 void watch_begin(struct watch *watch, const struct run *run);
 
 /*
- * To be called now and then. When nothing has moved for as long as the patience says (WATCH_DRAIN_NS
- * once the run's time is over), or what is queued has not drained WATCH_DRAIN_MOST_NS after that
- * time, it complains, marks the run as failed and asks every loop to end.
+ * Call it now and then. If nothing has moved for as long as --patience allows (WATCH_DRAIN_NS once
+ * the run's time is over), or if the queues have not drained WATCH_DRAIN_MOST_NS after that time,
+ * it complains, marks the run as failed and asks every loop to end.
  */
 #define WATCH_DRAIN_NS (10 * NS_PER_S)
 #define WATCH_DRAIN_MOST_NS (60 * NS_PER_S)

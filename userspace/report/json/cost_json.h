@@ -10,7 +10,7 @@
 /* One measured function; NULL without --cost, or if @name is no measured call. */
 json_t *cost_json(const struct record *r, const char *name);
 
-/* The calls that are no site, and what measuring takes itself; NULL without --cost. */
+/* The calls that are no site, and the cost of measuring; NULL without --cost. */
 json_t *costs_json(const struct record *r);
 
 #endif

@@ -28,7 +28,7 @@ static json_t *machine_json(const struct machine *m)
 			 "emulated", m->emulated, "instruction_clock", m->instruction_clock);
 }
 
-/* A half that stays alone knows the device of its own host only. */
+/* Without the other half only the device of this host is known. */
 static json_t *path_json(const struct path_info *p, bool alone)
 {
 	json_t *taps = json_array();
@@ -284,7 +284,7 @@ static json_t *peer_json(const struct record *far, bool authenticated)
 			 (json_int_t)far->window_ns);
 }
 
-/* All that is known of the other host when its half never came. */
+/* What is known of the other host when its half never came. */
 static json_t *lost_peer_json(const struct record *r)
 {
 	return json_pack("{s:s, s:b, s:s}", "end",

@@ -15,7 +15,7 @@ extern volatile sig_atomic_t stop_given_up;
 /* Catch SIGINT and SIGTERM, ignore SIGPIPE. */
 void stop_install(void);
 
-/* Has every loop end as a signal does. */
+/* Ends every loop, as a signal does. */
 static inline void stop_give_up(void)
 {
 	stop_given_up = 1;

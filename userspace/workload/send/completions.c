@@ -123,11 +123,12 @@ enum outcome completions_wait(struct completions *completions, struct connection
 	enum outcome outcome;
 	bool got_any;
 
-	/* No event is asked for: POLLERR, which an error queue raises, is always reported. */
+	/* poll() requests no event: it always reports POLLERR, which an error queue raises. */
 	poll(&wait, 1, STOP_TICK_MS);
 	outcome = completions_read(completions, connection, &got_any);
 	if (outcome == OUTCOME_OK && !got_any && wait.revents)
-		/* A dead socket raises POLLERR for ever. Its completions are still to come. */
+		/* A dead socket raises POLLERR for ever, while its completions are still to
+		 * come. */
 		sleep_ns(NS_PER_MS);
 	return outcome;
 }

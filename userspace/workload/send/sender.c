@@ -94,7 +94,7 @@ static int unacknowledged_bytes(const struct connection *connection)
 	return bytes;
 }
 
-/* A step of waiting; returns true when there is nothing left to wait for. */
+/* One step of waiting; returns true when there is nothing left to wait for. */
 static bool finish_step(struct sender *sender, bool reads)
 {
 	struct connection *connection = sender->connection;
@@ -138,7 +138,7 @@ enum outcome sender_finish(struct sender *sender, uint64_t quiet_ns)
 			break;
 		}
 	}
-	/* Closing would hand the rest to the kernel, and whether it arrives, to nobody. */
+	/* After a close nobody would learn whether the rest arrives. */
 	if (gave_up && !stop_requested() && before) {
 		complain("no progress: nothing moved for %llu s; %d bytes are not acknowledged",
 			 (unsigned long long)(quiet_ns / NS_PER_S), before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a variant is: how one message is kept, sent, and made safe to overwrite. */
+/* A variant: how one message is stored, sent, and made safe to overwrite. */
 #ifndef WORKLOAD_VARIANT_H
 #define WORKLOAD_VARIANT_H
 

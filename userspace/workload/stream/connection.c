@@ -55,7 +55,7 @@ static int connection_set_options(int fd, bool nodelay)
 	struct timeval tick = { .tv_usec = STOP_TICK_MS * 1000 };
 	int one = 1;
 
-	/* The bound on blocking calls closes the race between a signal and the call. */
+	/* The time limit on blocking calls covers a signal that comes just before the call. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tick, sizeof(tick)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tick, sizeof(tick)))
 		return -errno;

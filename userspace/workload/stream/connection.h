@@ -10,7 +10,7 @@
 #include "userspace/workload/common/latency.h"
 #include "userspace/workload/stream/totals.h"
 
-/* How an operation, and in the end a connection, went. */
+/* How an operation, and at last a connection, ended. */
 enum outcome {
 	OUTCOME_OK,       /* go on */
 	OUTCOME_EOF,      /* the peer shut down writing */
@@ -52,7 +52,7 @@ void address_to_text(const struct sockaddr_storage *address, char text[ADDRESS_T
 /* Note that payload moved just now. */
 void connection_stamp(struct connection *connection);
 
-/* Has a signal, the deadline or the message limit ended this connection? */
+/* True if a signal, the deadline or the message limit has ended this connection. */
 bool connection_is_over(const struct connection *connection);
 
 /* Waits up to @timeout_ms; returns early when the socket has errors or notifications. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bytes that travel: each follows from its position in the stream alone. */
+/* The bytes of the stream: each depends on its position in the stream alone. */
 #include <string.h>
 
 #include "userspace/workload/stream/content.h"

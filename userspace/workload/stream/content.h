@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The bytes that travel: each follows from its position in the stream alone. */
+/* The bytes of the stream: each depends on its position in the stream alone. */
 #ifndef WORKLOAD_CONTENT_H
 #define WORKLOAD_CONTENT_H
 
@@ -19,7 +19,7 @@ enum content_direction {
 	CONTENT_REQUEST = 3571,
 };
 
-/* Where one direction of one connection stands. */
+/* The position of one direction of one connection. */
 struct content {
 	uint32_t offset; /* stream position modulo the period, 0..CONTENT_PERIOD_BYTES-1 */
 };

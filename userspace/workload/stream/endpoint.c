@@ -60,7 +60,7 @@ bool endpoint_is_from(int fd, const struct sockaddr_storage *address)
 
 	if (address->ss_family == AF_UNSPEC)
 		return true;
-	/* One that has gone already is told from no other. */
+	/* A client that has gone already cannot be distinguished from any other. */
 	if (getpeername(fd, (struct sockaddr *)&there, &len) ||
 	    there.ss_family != address->ss_family)
 		return false;

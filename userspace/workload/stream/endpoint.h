@@ -9,7 +9,7 @@
 /* Reads a numeric IPv4 or IPv6 address; returns false when @text is none. */
 bool endpoint_parse(const char *text, unsigned int port, struct sockaddr_storage *address);
 
-/* Does the other end of this socket have that address, whatever its port? Any has AF_UNSPEC. */
+/* True if the other end of this socket has that address, at any port. "Any" has AF_UNSPEC. */
 bool endpoint_is_from(int fd, const struct sockaddr_storage *address);
 
 /* Returns a listening, non-blocking socket and its port, or dies. */

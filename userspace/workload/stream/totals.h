@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a connection counted; sums of it describe the run. */
+/* The counts of a connection; their sums describe the run. */
 #ifndef WORKLOAD_TOTALS_H
 #define WORKLOAD_TOTALS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Move whole buffers and messages through partial results, EINTR and time-outs. */
+/* Moves whole buffers and messages through partial results, EINTR and time-outs. */
 #ifndef WORKLOAD_TRANSFER_H
 #define WORKLOAD_TRANSFER_H
 
@@ -17,7 +17,7 @@ enum outcome transfer_sendmsg(struct connection *connection, const struct messag
 enum outcome transfer_recv(struct connection *connection, void *to, size_t bytes);
 enum outcome transfer_recvmsg(struct connection *connection, const struct message *message);
 
-/* What errno, left by the named call, means: OUTCOME_OK is "try again". */
+/* The meaning of errno after the named call: OUTCOME_OK is "try again". */
 enum outcome transfer_errno(const struct connection *connection, const char *call);
 
 /* A message header over a copy of the message's fields that may be consumed. */

@@ -18,7 +18,7 @@ static enum outcome a1_send(struct sender *sender, struct message *message)
 		memcpy(message->staging + bytes, field->iov_base, field->iov_len);
 		bytes += field->iov_len;
 	}
-	/* The only way for a tracer to see a copy that the kernel takes no part in. */
+	/* A tracer can see this copy only here: the kernel takes no part in it. */
 	DTRACE_PROBE2(copyscope, gather, bytes, connection->cookie);
 	connection->totals.gather_bytes += bytes;
 	return transfer_send(connection, message->staging, bytes);

@@ -11,15 +11,15 @@ static enum outcome a3_reuse_send(struct sender *sender, struct message *message
 	enum outcome outcome = zerocopy_send(sender, message);
 
 	/*
-	 * Filling the next message would overwrite this one too, but in the rr pattern only
-	 * after the peer has it all: too late to do the harm that this variant is for.
+	 * Filling the next message would overwrite this one too, but in the rr pattern only after
+	 * the peer has all of it: too late to cause the errors that this variant is for.
 	 */
 	for (int i = 0; i < message->n_fields; i++)
 		memset(message->field[i].iov_base, SCRIBBLE, message->field[i].iov_len);
 	return outcome;
 }
 
-/* Read what has completed, to keep the books, but wait for nothing. */
+/* Read what has completed, so that the totals are right, but wait for nothing. */
 static enum outcome a3_reuse_reap(struct sender *sender, struct message *message)
 {
 	bool got_any;
