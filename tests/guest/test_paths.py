@@ -140,6 +140,12 @@ def test_every_law_balances(outcome, run):
     assert f"--path {record['path']['kind']} " in BALANCED[run] or record["path"]["kind"] == "veth"
 
 
+def test_only_where_the_kernel_preempts_itself_the_workload_begins_under_fifo(outcomes):
+    schedules = {release: {outcome.record(run)["workload"].get("scheduling") for run in LARGE}
+                 for release, outcome in outcomes.items()}
+    assert schedules == {"6.12": {None}, "7.2": {"fifo"}}
+
+
 @pytest.mark.parametrize("run", PRIMES)
 def test_23_messages_of_4093_bytes_are_94139(outcome, run):
     record = outcome.record(run)

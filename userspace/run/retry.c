@@ -5,23 +5,26 @@
  * A kernel that preempts itself (6.18 and 7.2 do, lazily) may stop a task inside a program. Until
  * it goes on, the program is skipped for every other task of that CPU (kernel/bpf/trampoline.c,
  * __bpf_prog_enter_recur). Tasks under SCHED_FIFO stop for none of their kind, so the next attempt
- * runs the workload like that.
+ * runs the workload like that. A guest with such a kernel asks for it from the first one on.
  */
 #include "userspace/run/retry.h"
 
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* A long run is more likely to be blind again, and costs more patience. */
 enum { ATTEMPTS = TRIES_MAX, ATTEMPTS_LONG = 2, LONG_NS = 1000000000 };
+
+static const char fifo_key[] = "COPYSCOPE_FIFO";
 
 void retry_begin(struct record *r, const struct try *t)
 {
 	const struct sched_param lowest = { .sched_priority = 1 };
 
 	r->attempt = t->number;
-	if (t->fifo && sched_setscheduler(0, SCHED_FIFO, &lowest))
+	if ((t->fifo || getenv(fifo_key)) && sched_setscheduler(0, SCHED_FIFO, &lowest))
 		perror("trace_run: cannot run the workload under SCHED_FIFO; going on without");
 	r->fifo = sched_getscheduler(0) == SCHED_FIFO;
 }
