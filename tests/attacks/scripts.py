@@ -25,7 +25,7 @@ SCRIPTS = ["sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", 
 BASELINE = [str(PACKAGES / "launch.py"), "copyscope.baseline.command"]
 LOADED = ["copyscope.sweep.command", "copyscope.figures.command", "copyscope.crossover.command",
           "copyscope.model.command", "copyscope.matrix.command", "copyscope.guest.command",
-          "copyscope.guest.peers", "copyscope.beside.command", "copyscope.baseline.command",
+          "copyscope.peers.command", "copyscope.beside.command", "copyscope.baseline.command",
           "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"]
 
 

@@ -8,17 +8,24 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tarfile
 import time
 from pathlib import Path
 
 import pytest
 
+from copyscope.common import programs as system_helpers, releases
+from copyscope.common.errors import Refused, Unusable
+from copyscope.guest import command
+from copyscope.guest.kernels import architectures, debian, sources
+from copyscope.guest.qemu import guest_output, signals
+from copyscope.guest.qemu.streams import Channel
+from helpers.processes import wait_until
+
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
-sys.path.insert(0, str(ROOT / "tools" / "lib"))
 
+<<<<<<< HEAD
 from helpers.names import KERNELS  # noqa: E402
 from helpers.processes import wait_until  # noqa: E402
 from copyscope import helpers as system_helpers  # noqa: E402
@@ -26,6 +33,8 @@ from copyscope.guest import (architectures, command, kernels, outbox, signals,  
                              sources)
 from copyscope.errors import Refused, Unusable  # noqa: E402
 from copyscope.guest.streams import Channel  # noqa: E402
+=======
+>>>>>>> 41df442 (tools/lib: give each Python package one duty)
 
 RELEASES = KERNELS
 # Every byte value, in a size that is no multiple of any buffer.
@@ -228,7 +237,7 @@ def test_a_signal_to_what_runs_a_guest_leaves_nothing(tmp_path, tool, kernels, n
     folder.mkdir()
     # Ctrl-C is for a whole group; here it is for the tool alone.
     with subprocess.Popen([ROOT / "tools" / tool, "A3", "65536", "1", "--seconds", "600",
-                           "--kernel", kernels, "--json", record], start_new_session=True,
+                           "--kernel", debian, "--json", record], start_new_session=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           env={**os.environ, "TMPDIR": str(folder)}) as process:
         try:
@@ -286,7 +295,7 @@ def test_bad_arguments_get_one_line(arguments, status, words):
 
 
 def test_an_image_is_taken_by_its_path(tmp_path):
-    kernel = kernels.get("6.1", architectures.get(None))
+    kernel = debian.get("6.1", architectures.get(None))
     script = ["--", "sh", "-c", "uname -r; modprobe dummy && echo loaded"]
     done = guest("--kernel", str(kernel.vmlinuz), *script)
     assert done.stdout.decode().split() == [kernel.release, "loaded"]
@@ -296,7 +305,7 @@ def test_an_image_is_taken_by_its_path(tmp_path):
 
 
 def test_an_image_without_modules_is_refused_in_one_line(tmp_path):
-    kernel = kernels.get("6.1", architectures.get(None))
+    kernel = debian.get("6.1", architectures.get(None))
     (tmp_path / "vmlinuz").write_bytes(kernel.vmlinuz.read_bytes())
     done = guest("--kernel", str(tmp_path / "vmlinuz"), "--", "true")
     assert done.returncode == 2 and f"no modules of {kernel.release}" in last_line(done)
@@ -318,9 +327,9 @@ def test_missing_qemu_is_refused(monkeypatch):
 
 
 def test_prefix_takes_only_its_own_releases():
-    assert kernels.matches("6.1.0-56-cloud-amd64", "6.1")
-    assert not kernels.matches("6.12.95+deb12-cloud-amd64", "6.1")
-    assert kernels.age_key("6.1.0-9-cloud-amd64") < kernels.age_key("6.1.0-10-cloud-amd64")
+    assert releases.matches("6.1.0-56-cloud-amd64", "6.1")
+    assert not releases.matches("6.12.95+deb12-cloud-amd64", "6.1")
+    assert releases.age_key("6.1.0-9-cloud-amd64") < releases.age_key("6.1.0-10-cloud-amd64")
 
 
 def test_sources_are_read_in_both_forms(tmp_path):
@@ -370,7 +379,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_hostile_archive_stays_in_its_folder(tmp_path):
-    assert outbox.unpack(hostile_archive(tmp_path), tmp_path / "out") == ["trap", "../escaped"]
+    assert guest_output.unpack(hostile_archive(tmp_path), tmp_path / "out") == ["trap", "../escaped"]
     assert names(tmp_path) == ["out"] and names(tmp_path / "out") == ["abs", "fine", "trap"]
     # The link was left out: what was to go through it lies in a folder of its name.
     assert names(tmp_path / "out" / "trap") == ["escaped"]
@@ -380,7 +389,7 @@ def test_hostile_archive_passes_no_link_that_is_there(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "trap").symlink_to(tmp_path)
     with pytest.raises(Unusable, match="is a link"):
-        outbox.unpack(hostile_archive(tmp_path), tmp_path / "out")
+        guest_output.unpack(hostile_archive(tmp_path), tmp_path / "out")
     assert names(tmp_path) == ["out"] and names(tmp_path / "out") == ["trap"]
 
 

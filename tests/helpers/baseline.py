@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 from helpers import schemas
@@ -17,7 +16,6 @@ MADE = ROOT / "tests" / "data" / "baseline-host.json"
 # Far above what any run here takes: it only ends runs that hang.
 TIMEOUT_S = 600
 
-sys.path.insert(0, str(ROOT / "tools" / "lib"))
 
 
 def faults(record: dict) -> list[str]:

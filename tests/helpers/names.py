@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
+from copyscope.common.releases import TESTED as KERNELS  # noqa: F401
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools" / "lib"))
-
-from copyscope.guest.kernels import TESTED as KERNELS  # noqa: E402, F401  pylint: disable=C0413
-
-TABLES: dict[str, list[Any]] = json.loads((ROOT / "tools/lib/copyscope/tables.json").read_text())
+TABLES: dict[str, list[Any]] = json.loads(
+    (ROOT / "tools/lib/copyscope/common/tables.json").read_text())
 VARIANTS = [row["name"] for row in TABLES["variants"]]
 # Those that deliver what was sent.
 RIGHT_VARIANTS = [row["name"] for row in TABLES["variants"] if not row["overwrites"]]

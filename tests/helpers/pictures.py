@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -15,11 +14,11 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from matplotlib.text import Text
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools" / "lib"))
+from copyscope.common.tables import SITES
+from copyscope.records.run_record import Point, Record
 
-from copyscope.records import Point, Record  # noqa: E402  pylint: disable=C0413
-from copyscope.tables import SITES  # noqa: E402  pylint: disable=C0413
+ROOT = Path(__file__).resolve().parents[2]
+
 
 DATA = ROOT / "tests" / "data"
 REAL = {name: json.loads((DATA / f"run-{name}.json").read_text())

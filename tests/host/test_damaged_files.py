@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
-from helpers import baselines, damage, plans, records
+from copyscope.baseline import command as baseline
+from copyscope.common.errors import CommandError
+from copyscope.model.terms import Fit, predict
+from copyscope.records.costs import Costs
+from copyscope.records.load import load_record, load_sweep
+from copyscope.records.run_record import Point
+from copyscope.runs import provenance, tables
+from helpers import baselines, damage, plans
 from helpers.pictures import DATA, REAL
-
-sys.path.insert(0, str(records.ROOT / "tools" / "lib"))
-from copyscope.baseline import command as baseline  # noqa: E402
-from copyscope.costs import Costs  # noqa: E402
-from copyscope.errors import CommandError  # noqa: E402
-from copyscope.model.terms import Fit, predict  # noqa: E402
-from copyscope.records import Point, load_record, load_sweep  # noqa: E402
-from copyscope.sweep import provenance, tables  # noqa: E402
 
 SEED, COUNT = 9, 150
 BASELINE = json.loads((DATA / "baseline-host.json").read_text())

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import copy
 import json
-import sys
 
 import pytest
 
 from attacks import scripts
-from helpers import plans, records
+from copyscope.matrix import cells, guests, rows, table
+from copyscope.records.check import check, check_complete
+from copyscope.records.documents import BadRecord
+from copyscope.records.run_record import Record
+from copyscope.runs import plan as sweep_plans
+from copyscope.runs.folder import Folder
+from helpers import plans
 from helpers.pictures import REAL
-
-sys.path.insert(0, str(records.ROOT / "tools" / "lib"))
-from copyscope.matrix import cells, guests, rows, table  # noqa: E402
-from copyscope.records import BadRecord, Record, check, check_complete  # noqa: E402
-from copyscope.sweep import plan as sweep_plans  # noqa: E402
-from copyscope.sweep.folder import Folder  # noqa: E402
 
 STATUSES = ("failed", "interrupted", "blind")
 WELL = {"exit_status": 0, "signal": None, "why": None}

@@ -7,16 +7,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 
 import pytest
 
+from copyscope.model.terms import ROWS
 from helpers import processes
 from helpers.leftovers import interfaces
 from helpers.records import ROOT, needs_root
-
-sys.path.insert(0, str(ROOT / "tools" / "lib"))
-from copyscope.model.terms import ROWS  # noqa: E402  pylint: disable=wrong-import-position
 
 pytestmark = needs_root
 TIMEOUT_S = 240

@@ -7,24 +7,21 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 
 import pytest
 
 from attacks import scripts
+from copyscope.baseline.figures import PLANS
+from copyscope.beside import command as beside
+from copyscope.common.errors import CommandError, Unusable
+from copyscope.drawing import style
+from copyscope.figures import specs
+from copyscope.files import output_folder
+from copyscope.guest.qemu import guest_output
+from copyscope.runs import folder as sweep_folder
 from helpers.records import ROOT, needs_root
 from helpers.victims import assert_refused, give_away, snapshot, victim
-
-sys.path.insert(0, str(ROOT / "tools" / "lib"))
-# pylint: disable=wrong-import-position
-from copyscope import output_folder  # noqa: E402
-from copyscope.beside import command as beside  # noqa: E402
-from copyscope.baseline.figures import PLANS  # noqa: E402
-from copyscope.errors import CommandError, Unusable  # noqa: E402
-from copyscope.figures import specs, style  # noqa: E402
-from copyscope.guest import outbox  # noqa: E402
-from copyscope.sweep import folder as sweep_folder  # noqa: E402
 
 pytestmark = needs_root
 DATA = ROOT / "tests" / "data"
@@ -158,18 +155,18 @@ def test_an_archive_that_lies_is_told_and_writes_nothing_half(tmp_path):
     cut.size = 1 << 20
     sparse = tarfile.TarInfo("sparse")
     sparse.type = tarfile.GNUTYPE_SPARSE
-    for act in (lambda data: outbox.unpack(data, tmp_path / "cut"),
-                lambda data: outbox.one_file(data, "record.json")):
+    for act in (lambda data: guest_output.unpack(data, tmp_path / "cut"),
+                lambda data: guest_output.one_file(data, "record.json")):
         with pytest.raises(CommandError, match="came back damaged"):
             act(io.BytesIO(cut.tobuf(tarfile.GNU_FORMAT) + b"x" * 512))
     assert not list((tmp_path / "cut").iterdir())
     # What is written as a few bytes may be read as an exbibyte.
-    assert outbox.unpack(io.BytesIO(sparse.tobuf(tarfile.GNU_FORMAT)), tmp_path) == ["sparse"]
+    assert guest_output.unpack(io.BytesIO(sparse.tobuf(tarfile.GNU_FORMAT)), tmp_path) == ["sparse"]
 
 
 def test_folders_as_deep_as_a_guest_likes_are_made(tmp_path):
     try:
-        assert not outbox.unpack(archive(**{"d__" * 1500 + "file": "deep"}), tmp_path)
+        assert not guest_output.unpack(archive(**{"d__" * 1500 + "file": "deep"}), tmp_path)
         assert subprocess.run(["find", tmp_path, "-name", "file"], capture_output=True,
                               check=True).stdout
     finally:
@@ -215,8 +212,8 @@ def test_what_a_guest_left_goes_through_no_link(tmp_path):
         out.mkdir()
         (out / "link").symlink_to(theirs / "precious.txt" if name == "file" else theirs)
         with pytest.raises(Unusable, match="link"):
-            outbox.unpack(archive(**files), out)
-    assert outbox.unpack(archive(link=f"->{theirs}", ok__fine="fine"), tmp_path / "new") == ["link"]
+            guest_output.unpack(archive(**files), out)
+    assert guest_output.unpack(archive(link=f"->{theirs}", ok__fine="fine"), tmp_path / "new") == ["link"]
     assert (tmp_path / "new" / "ok" / "fine").read_text() == "fine"
     assert snapshot(theirs) == before
 

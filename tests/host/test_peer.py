@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import random
 import signal
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from copyscope.records.check import check as check_as_readers
 from helpers import leftovers, peers, processes, records
-from helpers.books import (PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, TRACEPOINT_NOT_TESTABLE,
-                           check_books)
-
-sys.path.insert(0, str(records.ROOT / "tools" / "lib"))
-from copyscope.records import check as check_as_readers  # noqa: E402
+from helpers.books import (
+    PRIME_BYTES,
+    PRIME_MESSAGES,
+    PRIME_PAYLOAD,
+    TRACEPOINT_NOT_TESTABLE,
+    check_books,
+)
 
 pytestmark = records.needs_root
 

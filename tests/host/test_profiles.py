@@ -5,16 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
-import sys
 
 import pytest
 
+from copyscope.common.errors import Unusable
+from copyscope.runs import plan as plans, profile as profiles, provenance
 from helpers.records import ROOT, needs_root
-
-sys.path.insert(0, str(ROOT / "tools" / "lib"))
-# pylint: disable=wrong-import-position
-from copyscope.sweep import plan as plans, profile as profiles, provenance  # noqa: E402
-from copyscope.errors import Unusable  # noqa: E402
 
 SWEEP = ROOT / "tools" / "sweep"
 REPORTS = ["mt25023", "mt25029", "mt25064", "mt25018"]
@@ -118,7 +114,7 @@ def test_published_faults_are_there_as_published_and_gone_when_corrected():
     ('file = "standard_results.csv"', 'file = "tidy.csv"', "tables[1].file"),
 ])
 def test_a_slip_in_a_profile_is_one_line_with_its_key(tmp_path, old, new, key):
-    text = (profiles.FOLDER / "standard.toml").read_text()
+    text = (profiles.PROFILES / "standard.toml").read_text()
     assert old in text
     file = tmp_path / "mine.toml"
     file.write_text(text.replace(old, new, 1))

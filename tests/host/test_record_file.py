@@ -5,18 +5,14 @@ import os
 import stat
 import struct
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
+from copyscope.files.record_file import RecordFile, write_whole
 from helpers import processes, records
 from helpers.victims import assert_refused, give_away, snapshot, victim
-
-sys.path.insert(0, str(records.ROOT / "tools" / "lib"))
-
-from copyscope.record_file import RecordFile, write_whole  # noqa: E402
 
 RECORDERS = {
     "trace_run": [records.TRACE_RUN, "A2", "4093", "1", "--messages", "23", "--quiet"],

@@ -5,14 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from copyscope.files import scratch
 from helpers.records import ROOT
-
-sys.path.insert(0, str(ROOT / "tools" / "lib"))
-from copyscope import scratch  # noqa: E402  pylint: disable=wrong-import-position
 
 HOLD = """import sys; sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from copyscope import scratch
+from copyscope.files import scratch
 with scratch.folder(Path(sys.argv[2])) as mine:
     (mine / "deep").mkdir()
     (mine / "deep" / "record.json").write_text("{}")
@@ -43,7 +41,7 @@ def test_what_a_kill_leaves_is_removed_and_nothing_else_is(tmp_path):
 
 MEET = """import os, sys; sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from copyscope import scratch
+from copyscope.files import scratch
 for turn in range(100):
     go, children = os.pipe(), []
     for _ in range(4):

@@ -8,17 +8,14 @@ import os
 import random
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from copyscope.runs import launch
+from copyscope.sweep import command
 from helpers import processes
 from helpers.records import ROOT, needs_root, validate
-
-sys.path.insert(0, str(ROOT / "tools" / "lib"))
-# pylint: disable=wrong-import-position
-from copyscope.sweep import command, launch  # noqa: E402
 
 SWEEP = ROOT / "tools" / "sweep"
 KILLS = 20

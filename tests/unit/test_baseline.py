@@ -12,11 +12,10 @@ from typing import Any, Callable
 
 import pytest
 
-from helpers import baseline
-
 from copyscope.baseline import agree, command, figures, keep, mistakes
 from copyscope.baseline.records import Baseline, load
-from copyscope.documents import BadRecord
+from copyscope.records.documents import BadRecord
+from helpers import baseline
 
 MADE = json.loads(baseline.MADE.read_text())
 

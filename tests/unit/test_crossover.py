@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from helpers import pictures  # noqa: F401  pylint: disable=unused-import
 
 from copyscope.crossover import command
 from copyscope.crossover.search import FIRST, SECOND, UNDECIDED, Found, search, verdict

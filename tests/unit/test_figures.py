@@ -8,15 +8,17 @@ import math
 import resource
 
 import pytest
+
+from copyscope.common import spread
+from copyscope.common.errors import Unusable
+from copyscope.drawing import style
+from copyscope.figures import draw_bars, draw_lines, draw_map, groups, specs
+from copyscope.figures.metrics import METRICS
+from copyscope.records.documents import BadRecord
+from copyscope.records.run_record import Point, Record
 from helpers import pictures, plans
 from helpers.names import VARIANTS
 from helpers.pictures import as_records, counted, faults_of_text, made, sweep, variance, words
-
-from copyscope import spread
-from copyscope.errors import Unusable
-from copyscope.figures import draw_bars, draw_lines, draw_map, groups, specs, style
-from copyscope.figures.metrics import METRICS
-from copyscope.records import BadRecord, Point, Record
 
 DEFAULTS = {spec.file: spec for spec in specs.DEFAULTS}
 NO_PMU = "no such hardware counter"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
-PACKAGES = Path(__file__).resolve().parents[2] / "tools" / "lib"
-sys.path.insert(0, str(PACKAGES))
+from copyscope.common import programs
 
-from copyscope import helpers  # noqa: E402  pylint: disable=wrong-import-position
+PACKAGES = Path(__file__).resolve().parents[2] / "tools" / "lib"
+
 
 # These start programs of ours or of the user: trace_run, the tools, lmbench.
-OWN = {"helpers.py", "sweep/launch.py", "model/measure.py", "matrix/guests.py", "guest/peers.py"}
+OWN = {"common/programs.py", "runs/launch.py", "model/measure.py", "matrix/guests.py",
+       "peers/command.py"}
 
 
 @pytest.fixture(name="hostile")
@@ -30,21 +30,21 @@ def fixture_hostile(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: a user's PATH is the user's own")
 def test_root_runs_the_programs_of_the_system(hostile):
-    assert helpers.find("env") in ("/usr/bin/env", "/bin/env")
-    assert "hostile" not in helpers.run(["env"]).stdout
+    assert programs.find("env") in ("/usr/bin/env", "/bin/env")
+    assert "hostile" not in programs.run(["env"]).stdout
 
 
 def test_a_program_gets_no_variable_but_those_for_it(hostile, monkeypatch):
     monkeypatch.delenv("http_proxy", raising=False)
-    said = helpers.run([Path("/usr/bin/env")], more={"APT_CONFIG": "here"}).stdout.splitlines()
+    said = programs.run([Path("/usr/bin/env")], more={"APT_CONFIG": "here"}).stdout.splitlines()
     assert {each.split("=")[0] for each in said} <= {"LC_ALL", "PATH", "APT_CONFIG",
-                                                     *helpers.PROXIES}
-    assert f"PATH={helpers.FOLDERS}" in said and "APT_CONFIG=here" in said
+                                                     *programs.PROXIES}
+    assert f"PATH={programs.FOLDERS}" in said and "APT_CONFIG=here" in said
 
 
 def test_what_is_not_there_is_named():
     with pytest.raises(FileNotFoundError, match="no-such-program"):
-        helpers.run(["no-such-program"])
+        programs.run(["no-such-program"])
 
 
 def test_no_other_module_starts_a_program_of_the_system():

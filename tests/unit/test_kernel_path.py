@@ -2,14 +2,9 @@
 """--kernel takes a release or an image's path, and tells one from the other."""
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "lib"))
-
-from copyscope.guest import kernel_image  # noqa: E402
+from copyscope.guest.kernels import kernel_image
 
 
 @pytest.mark.parametrize("wanted", ["./6.12", "/boot/vmlinuz", "../x", "~/x", "here/6.12",

@@ -7,15 +7,13 @@ import io
 import json
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
-from helpers import records
 
-sys.path.insert(0, str(records.ROOT / "tools" / "lib"))
-from copyscope.errors import Unusable  # noqa: E402
-from copyscope.matrix import cells, command, guests, rows, table  # noqa: E402
+from copyscope.common.errors import Unusable
+from copyscope.matrix import cells, command, guests, rows, table
+from helpers import records
 
 MATRIX = records.ROOT / "tools" / "matrix"
 CELL = cells.Cell("veth", "A3")

@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers import pictures
-from helpers.baselines import SIZES, baseline, plain_ns, row, timed
 
-from copyscope.costs import Costs
 from copyscope.model import command, draw, evaluate, measure
 from copyscope.model.terms import FITTED, PREDICTED, ROWS, Fit, predict, total
-from copyscope.records import BadRecord
+from copyscope.records.costs import Costs
+from copyscope.records.documents import BadRecord
+from helpers import pictures
+from helpers.baselines import SIZES, baseline, plain_ns, row, timed
 
 COSTS = Costs(baseline(), "made")
 FITTED_RUNS = [timed(FITTED, size, plain_ns(size)) for size in SIZES]
@@ -157,7 +157,7 @@ def test_a_baseline_that_fails_is_not_kept(status, passed_on, tmp_path, monkeypa
     monkeypatch.setattr(measure.launch, "check_built", lambda _: None)
     monkeypatch.setattr(measure, "PROGRAM", Path(__file__))
     monkeypatch.setattr(measure.subprocess, "run", fail)
-    monkeypatch.setattr(measure.sweep, "main", lambda _: pytest.fail("swept all the same"))
+    monkeypatch.setattr(measure, "conduct", lambda *_: pytest.fail("swept all the same"))
     assert command.main(["--out", str(tmp_path)]) == passed_on
     assert "send-copy is invalid: a neighbour" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -7,17 +7,17 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
+from copyscope.beside import runs as beside
+from copyscope.common.errors import CommandError
+from copyscope.crossover import command as crossover, runs as pairs
+from copyscope.guest.image import libraries
+from copyscope.records import documents
+from copyscope.runs import launch
+from copyscope.runs.folder import Folder
 from helpers import baselines, damage, plans, schemas
 from helpers.pictures import REAL
 from helpers.records import ROOT
-
-from copyscope import documents
-from copyscope.beside import runs as beside
-from copyscope.crossover import command as crossover, runs as pairs
-from copyscope.errors import CommandError
-from copyscope.guest import libraries
-from copyscope.sweep import launch
-from copyscope.sweep.folder import Folder
 
 DOCS = ROOT / "docs"
 OTHERS = ("failure", "beside", "crossover", "libraries")

@@ -7,13 +7,15 @@ import json
 from pathlib import Path
 
 import pytest
+
+from copyscope.figures import copymap, groups, lines, specs
+from copyscope.records.check import check
+from copyscope.records.documents import BadRecord
+from copyscope.records.load import load_sweep
+from copyscope.records.run_record import Point, Record
+from copyscope.runs import tables, values
 from helpers import plans
 from helpers.pictures import REAL
-
-from copyscope import records
-from copyscope.figures import copymap, groups, lines, specs
-from copyscope.records import BadRecord, Point, Record
-from copyscope.sweep import tables, values
 
 SETTINGS = {"figures_of": "first", "throughput_is": "elapsed", "latency_is": "measured",
             "end": "sender"}
@@ -46,7 +48,7 @@ def damaged(data, place, how):
 
 def read_all(data) -> None:
     """Do what sweeps and figures do with a record, short of drawing."""
-    records.check(data, "run.json")
+    check(data, "run.json")
     record = Record(data, Path("run.json"), Point("p", "A3", 4096, 1, 1, "mine", "corrected", True))
     record.broken_laws()
     tables.tidy_row(record)
@@ -83,7 +85,7 @@ def test_no_damage_makes_a_reader_stumble(name, how):
     (("sites", "rx_copy", "bytes"), "sites.rx_copy.bytes"), (("started",), "started")])
 def test_what_is_gone_is_named(place, key):
     with pytest.raises(BadRecord, match="it is missing") as caught:
-        records.check(damaged(REAL["A3-host"], place, "gone"), "run.json")
+        check(damaged(REAL["A3-host"], place, "gone"), "run.json")
     assert f"run.json: {key}: " in str(caught.value)
 
 
@@ -97,10 +99,10 @@ def test_what_is_gone_is_named(place, key):
 def test_a_damaged_plan_is_named(tmp_path, text, key):
     (tmp_path / "plan.json").write_text(text)
     with pytest.raises(BadRecord) as caught:
-        records.load_sweep(tmp_path)
+        load_sweep(tmp_path)
     assert f"plan.json: {key}: " in str(caught.value)
 
 
 def test_the_plans_that_are_committed_can_be_read():
-    for plan in (records.Path(__file__).resolve().parents[2] / "results").glob("*/plan.json"):
-        assert records.load_sweep(plan.parent) == [] and json.loads(plan.read_text())["points"]
+    for plan in (Path(__file__).resolve().parents[2] / "results").glob("*/plan.json"):
+        assert load_sweep(plan.parent) == [] and json.loads(plan.read_text())["points"]

@@ -35,6 +35,14 @@ def enter_environment(place: str) -> None:
     os.execv(python, [python, FLAGS, script, *sys.argv[1:]])
 
 
+def hush_matplotlib() -> None:
+    """Keep two lines off stderr: where matplotlib cannot keep its cache it takes another folder and
+    says so; no figure is the worse for it."""
+    import logging
+
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+
+
 def run(module: str = "", matplotlib: bool = False) -> None:
     """Run main() of a module of copyscope with the words of the command line, and exit; without a
     module the first word names it."""
@@ -50,6 +58,7 @@ def run(module: str = "", matplotlib: bool = False) -> None:
     place = os.path.dirname(os.path.realpath(__file__))
     if matplotlib:
         enter_environment(place)
+        hush_matplotlib()
     if place not in sys.path:
         sys.path.insert(0, place)
     words = sys.argv[1:]

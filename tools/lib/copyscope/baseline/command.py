@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from copyscope import command_line
-from copyscope.command_line import Parser, folder
-from copyscope.errors import Refused
+from copyscope.cli import command_line
+from copyscope.cli.command_line import Parser
+from copyscope.cli.options import folder
+from copyscope.common.errors import Refused
 
 from . import agree, keep, mistakes
 from .records import BadBaseline, load

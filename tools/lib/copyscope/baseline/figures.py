@@ -2,15 +2,15 @@
 """Draws the figures of the published report from a baseline record, and two of our own."""
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from copyscope.figures import style
-from copyscope.output_folder import OutputFolder
+from copyscope.drawing import style
+from copyscope.files.output_folder import OutputFolder
 
 from .records import PUBLISHED, Baseline
 

@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from copyscope.output_folder import OutputFolder, has_line
+from copyscope.files.output_folder import OutputFolder, has_line
 
 from . import agree, mistakes
 from .records import PUBLISHED, Baseline

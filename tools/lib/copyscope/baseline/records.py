@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from copyscope import documents
-from copyscope.errors import Unusable
+from copyscope.common.errors import Unusable
+from copyscope.records import documents
 
 PUBLISHED = tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
 NS_OF = {"ns": 1.0, "us": 1e3, "ms": 1e6}

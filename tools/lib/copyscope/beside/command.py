@@ -12,10 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from copyscope import command_line
-from copyscope.command_line import Parser, number
-from copyscope.errors import Unusable
-from copyscope.output_folder import OutputFolder, has_schema
+from copyscope.cli import command_line
+from copyscope.cli.command_line import Parser
+from copyscope.cli.options import folder, number
+from copyscope.common.errors import Unusable
+from copyscope.files.output_folder import OutputFolder
+from copyscope.records.documents import has_schema
 
 from .judge import AGREES, EXPLAINED, LEAST, MOST, OPEN, Values, Verdict
 from .pairs import PAIRS, Pair, Side
@@ -43,7 +45,7 @@ def build_parser() -> Parser:
     add("--only", action="append", metavar="NAME", help="this comparison alone; can be repeated")
     add("--dir", type=Path, default=Path("."), metavar="DIR", help="where a file of "
         f"{FILE_BYTES >> 20} MiB is made, nameless, on a real disk (default .)")
-    add("--out", type=command_line.folder, metavar="DIR",
+    add("--out", type=folder, metavar="DIR",
         help="write beside.json and beside.md there")
     add("--quiet", action="store_true", help="no progress")
     return parser
@@ -176,7 +178,7 @@ def act(words: list[str]) -> int:
     check(options.bin)
     if options.out:
         make_place(options.out)
-    started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    started = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     suite = Suite(options.bin, options.dir)
     suite.renew_file()
     found = run(pairs, suite, options.rounds, options.quiet)

@@ -2,10 +2,10 @@
 """Judges ratios of two suites: they agree, differ for a measured cause, or differ; pure."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Sequence
 
-from copyscope.spread import Spread, spread
+from copyscope.common.spread import Spread, spread
 
 from .pairs import Pair
 

@@ -2,8 +2,8 @@
 """What is compared: our row, lmbench's program, and where they differ, the same made alike."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 from . import parse
 

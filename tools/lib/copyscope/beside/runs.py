@@ -9,14 +9,16 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from copyscope import documents, helpers
-from copyscope.errors import CommandError, Refused, Unusable
-from copyscope.sweep.launch import ROOT, die_with_parent
+from copyscope.common import programs
+from copyscope.common.errors import CommandError, Refused, Unusable
+from copyscope.common.pdeathsig import kill_with_parent
+from copyscope.common.tree import BUILD, ROOT
+from copyscope.records import documents
 
 from . import parse
 from .pairs import PAIRS, Program, Side
 
-PROGRAM = ROOT / "build" / "baseline"
+PROGRAM = BUILD / "baseline"
 PATIENCE_S = 300
 FILE_BYTES = 64 << 20
 KIB = 1 << 10
@@ -40,16 +42,16 @@ def check(folder: Path) -> None:
     if os.geteuid() != 0:
         raise Refused("the baseline's network rows need root: type sudo ./tools/beside_lmbench ...")
     for tool in ("unshare", "taskset", "ip"):
-        if not helpers.find(tool):
+        if not programs.find(tool):
             raise Refused(f"{tool} is missing: install util-linux and iproute2")
 
 
 def call(words: list[str], more: dict[str, str], errors: int) -> tuple[str, str]:
     """Run one program with all that it starts; none of it outlives this one. Return what it said
     on stdout and, unless errors go there too, on stderr."""
-    with helpers.start(words, more=more, text=True, errors="replace", cwd=ROOT,
+    with programs.start(words, more=more, text=True, errors="replace", cwd=ROOT,
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-                       process_group=0, preexec_fn=die_with_parent) as process:
+                       process_group=0, preexec_fn=kill_with_parent()) as process:
         try:
             said, complained = process.communicate(timeout=PATIENCE_S)
         except BaseException as error:
@@ -77,14 +79,14 @@ def make_file(folder: Path) -> int:
 
 def libraries() -> str:
     """The libraries that our program is linked with, as LD_PRELOAD wants them."""
-    return ":".join(re.findall(r"=> (/\S+)", helpers.run(["ldd", PROGRAM]).stdout))
+    return ":".join(re.findall(r"=> (/\S+)", programs.run(["ldd", PROGRAM]).stdout))
 
 
 class Suite:
     """Both suites; remembers what a round has measured, so that pairs can share it."""
 
-    def __init__(self, programs: Path, folder: Path) -> None:
-        self.programs, self.folder = programs.resolve(), folder
+    def __init__(self, lmbench: Path, folder: Path) -> None:
+        self.lmbench, self.folder = lmbench.resolve(), folder
         self.file: int | None = None
         self.machine: dict[str, Any] = {}
         self.tool: dict[str, Any] = {}
@@ -144,7 +146,7 @@ class Suite:
         most = max(self.sets.values())
         fill = {"mib": str(most >> 20), "bytes": str(FILE_BYTES),
                 "file": f"/proc/{os.getpid()}/fd/{self.file}"}
-        words = [str(self.programs / program.words[0]),
+        words = [str(self.lmbench / program.words[0]),
                  *(word.format(**fill) for word in program.words[1:])]
         pin = f"taskset -c {min(os.sched_getaffinity(0))}"
         if program.server:

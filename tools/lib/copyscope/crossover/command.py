@@ -10,15 +10,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from copyscope import command_line
-from copyscope.command_line import Parser, number
-from copyscope.costs import Costs
-from copyscope.errors import Unusable
-from copyscope.sweep import launch
-from copyscope.sweep.command import seconds
-from copyscope.record_file import RecordFile
-from copyscope.sweep.profile import LEAST_BYTES, MOST_BYTES, MOST_THREADS
-from copyscope.tables import PATHS_OF_ONE_HOST, RIGHT_VARIANTS
+from copyscope.cli import command_line
+from copyscope.cli.command_line import Parser
+from copyscope.cli.options import number, seconds
+from copyscope.common.errors import Unusable
+from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_THREADS
+from copyscope.common.tables import PATHS_OF_ONE_HOST, RIGHT_VARIANTS
+from copyscope.files.record_file import RecordFile
+from copyscope.records.costs import Costs
+from copyscope.runs import launch
 
 from .runs import Pairs, Workload
 from .search import UNDECIDED, Found, search
@@ -141,7 +141,7 @@ def answer(options: argparse.Namespace, words: list[str], file: RecordFile | Non
     costs = Costs.load(options.baseline) if options.baseline else None
     launch.check_built("host")
     talk = sys.stderr if options.json == "-" else sys.stdout
-    started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    started = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     work = Workload(options.path, options.threads, options.seconds, options.pattern)
     pairs = Pairs((options.first, options.second), work, options.repeats,
                   lambda line: None if options.quiet else print(line, file=talk, flush=True))

@@ -2,15 +2,18 @@
 """Makes the runs of a crossover: pairs without probes for times, one run with them for the books."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
-from copyscope.records import Record, check_complete, record_of
-from copyscope.tables import SITES
-from copyscope.sweep import launch
-from copyscope.errors import Refused, CommandError
-from copyscope.sweep.plan import Run
+from copyscope.common.errors import CommandError, Refused
+from copyscope.common.tables import SITES
+from copyscope.records.check import check_complete
+from copyscope.records.load import record_of
+from copyscope.records.run_record import Record
+from copyscope.runs import launch
+from copyscope.runs.launch import Run
 
 from .search import verdict
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Iterable, Sequence
 
-from copyscope.spread import Spread, rank_below, spread
+from copyscope.common.spread import Spread, rank_below, spread
 
 FIRST, SECOND, UNDECIDED = "first", "second", "undecided"
 STEP_BYTES = 8              # a message has eight fields: all stay of one size

@@ -6,18 +6,25 @@ import argparse
 import os
 import sys
 from collections import Counter
-from typing import Callable, Iterator
+from collections.abc import Callable, Iterator
 
-from copyscope import command_line
-from copyscope.command_line import Parser, complain, folder
-from copyscope.figures import specs
-from copyscope.figures.groups import Group, slugs, split
-from copyscope.output_folder import OutputFolder
-from copyscope.records import BadRecord, Record, load_records
+from copyscope.cli import command_line
+from copyscope.cli.command_line import Parser, complain
+from copyscope.cli.options import folder
+from copyscope.files.output_folder import OutputFolder
+from copyscope.records.documents import BadRecord
+from copyscope.records.load import load_records
+from copyscope.records.run_record import Record
+
+from . import specs
+from .groups import Group, slugs, split
 
 try:
     from matplotlib.figure import Figure
-    from copyscope.figures import draw_bars, draw_lines, draw_map, style
+
+    from copyscope.drawing import style
+
+    from . import draw_bars, draw_lines, draw_map
 except ImportError as error:
     print(f"plot: {error}: run tools/setup, which makes build/venv", file=sys.stderr)
     sys.exit(3)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from copyscope.records import Record
-from copyscope.tables import COPY_SITES, SITES
+from copyscope.common.tables import COPY_SITES, SITES
+from copyscope.records.run_record import Record
 
 # Smaller than this is rounding, not payload: no arrow and no bar.
 NOTHING = 5e-5

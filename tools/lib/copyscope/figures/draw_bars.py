@@ -7,14 +7,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from copyscope.figures import copies, lines
-from copyscope.figures.draw_lines import frame, number_text
-from copyscope.figures.groups import Group
-from copyscope.figures.metrics import BOTH, METRICS, value_of
-from copyscope.spread import Spread, sentence, spread
-from copyscope.figures.style import (FILLS, HATCHES, INK, SMALL, Page, font, text_width, wrap)
-from copyscope.records import Record
-from copyscope.tables import COPY_SITES
+from copyscope.common.spread import Spread, sentence, spread
+from copyscope.common.tables import COPY_SITES
+from copyscope.drawing.axes import frame, number_text
+from copyscope.drawing.style import FILLS, HATCHES, INK, SMALL, Page, font, text_width, wrap
+from copyscope.records.run_record import Record
+
+from . import copies, lines
+from .groups import Group
+from .metrics import BOTH, METRICS, value_of
 
 # Inches.
 LEFT, BELOW, HEIGHT, NAMES_HEIGHT = 0.95, 0.3, 3.6, 0.4

@@ -10,40 +10,32 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from copyscope import spread
-from copyscope.figures import lines, published
-from copyscope.figures.groups import Group
-from copyscope.figures.lines import Panel, Series
-from copyscope.figures.metrics import METRICS, X_AXES
-from copyscope.figures.specs import Spec
-from copyscope.figures.style import (BODY, COLOURS, GREY, INK, SMALL, Page, font, mark,
-                                     text_width, wrap)
+from copyscope.common import spread
+from copyscope.drawing.axes import frame, number_text, thin
+from copyscope.drawing.style import (
+    BODY,
+    COLOURS,
+    GREY,
+    INK,
+    SMALL,
+    Page,
+    font,
+    mark,
+    text_width,
+    wrap,
+)
+
+from . import lines, published
+from .groups import Group
+from .lines import Panel, Series
+from .metrics import METRICS, X_AXES
+from .specs import Spec
 
 # Inches. One panel is drawn larger than several.
 ONE, MANY = (6.0, 3.8), (3.7, 2.5)
 GUTTER_LEFT, GUTTER_BELOW, GUTTER_ABOVE, GAP, EDGE = 1.15, 0.65, 0.35, 0.25, 0.4
 HANDLE = 0.6                # of a legend: long enough for a whole period of the dashes
 ROWS = 22                   # of a legend before it takes a second column
-
-
-def number_text(value: float, _: int = 0) -> str:
-    """A number of at most five letters on an axis."""
-    if value == 0:
-        return "0"
-    for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor * (10 if letter == "k" else 1):
-            return f"{value / factor:.4g}{letter}"
-    return f"{value:.4g}" if abs(value) >= 1e-3 else f"{value:.1e}"
-
-
-def thin(positions: list[float], widths: list[float], gap: float = 0.08) -> list[int]:
-    """Which ticks to label so that labels keep apart: the last, and then what fits."""
-    kept: list[int] = []
-    for index in reversed(range(len(positions))):
-        if not kept or (positions[index] + widths[index] / 2 + gap
-                        < positions[kept[-1]] - widths[kept[-1]] / 2):
-            kept.append(index)
-    return kept[::-1]
 
 
 def set_x(axes: Axes, spec: Spec, xs: list[int], width: float) -> None:
@@ -88,14 +80,6 @@ def set_y(axes: Axes, spec: Spec, points: list[spread.Spread]) -> bool:
         axes.set_ylim(0, top * 1.08 if top else 1)
         axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
     return as_log
-
-
-def frame(axes: Axes) -> None:
-    """Light rules and small type."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(True, color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.tick_params(labelsize=SMALL, colors=INK)
 
 
 def say_missing(axes: Axes, panel: Panel, size: tuple[float, float]) -> None:

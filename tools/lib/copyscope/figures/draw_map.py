@@ -6,13 +6,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Polygon
 
-from copyscope.figures import copies, lines
-from copyscope.figures.copymap import (BUFFER, PAID, SENDER, STAGING, USER, Arrow,
-                                       CopyMap, build)
-from copyscope.figures.groups import Group
-from copyscope.figures.style import (BODY, GREY, INK, MARGIN, SMALL, Page, font, height_of,
-                                     text_width, wrap)
-from copyscope.records import Record
+from copyscope.drawing.style import (
+    BODY,
+    GREY,
+    INK,
+    MARGIN,
+    SMALL,
+    Page,
+    font,
+    height_of,
+    text_width,
+    wrap,
+)
+from copyscope.records.run_record import Record
+
+from . import copies, lines
+from .copymap import BUFFER, PAID, SENDER, STAGING, USER, Arrow, CopyMap, build
+from .groups import Group
 
 # Inches.
 BOX, GAP, BOX_HEIGHT = 1.05, 1.05, 1.3

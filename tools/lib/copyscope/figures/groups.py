@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Iterable
 
-from copyscope.records import Record
+from copyscope.records.run_record import Record
 
 # Dotted key and the word for it. Two records that differ in one of them are not comparable.
 APART = (("path.kind", "path"), ("machine.kernel", "kernel"), ("machine.cpu_model", "CPU"),

@@ -2,14 +2,16 @@
 """Turns records into the series of a line figure: medians, intervals, and what is missing."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Iterable
 
-from copyscope.figures.metrics import METRICS, value_of, x_of
-from copyscope.figures.specs import Spec
-from copyscope.spread import Spread, spread
-from copyscope.records import Record
-from copyscope.tables import VARIANTS
+from copyscope.common.spread import Spread, spread
+from copyscope.common.tables import VARIANTS
+from copyscope.drawing.axes import size_text
+from copyscope.records.run_record import Record
+
+from .metrics import METRICS, value_of, x_of
+from .specs import Spec
 
 MOST_PANELS = 12
 NAMES = 6                   # named in one note
@@ -54,14 +56,6 @@ def key_of(record: Record, key: str) -> str | int:
     """Value of a key that tells series, panels or picked records apart."""
     return {"label": record.label, "variant": record.variant, "threads": record.setting,
             "size": record.size}[key]
-
-
-def size_text(size: int) -> str:
-    """A size as people write it, exact."""
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
 
 
 def key_text(key: str, value: str | int) -> str:

@@ -2,11 +2,12 @@
 """Names what a figure can show, with its unit and how it is read from one record."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
-from copyscope.figures import published
-from copyscope.records import ENDS, Record
+from copyscope.records.run_record import ENDS, Record
+
+from . import published
 
 # A number, or None and why there is none: no reader may take the one for the other.
 Value = tuple[float | None, str]

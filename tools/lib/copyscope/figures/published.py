@@ -6,11 +6,12 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from copyscope.records import Record, load_plan
-from copyscope.sweep import values
+from copyscope.records.load import load_plan
+from copyscope.records.run_record import Record
+from copyscope.runs import values
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def plan_settings(folder: Path) -> dict[str, Any] | None:
     """What the plan of a sweep's folder says of how numbers are meant."""
     return load_plan(folder)["settings"]

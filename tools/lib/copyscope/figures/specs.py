@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from copyscope.figures.metrics import ENDS_SHOWN, METRICS, X_AXES
-from copyscope.records import BadRecord
-from copyscope.sweep.profile import read_toml
+from copyscope.common.tree import PROFILES
+from copyscope.records.documents import BadRecord
+from copyscope.runs.profile import read_toml
 
-PROFILES = Path(__file__).resolve().parents[3] / "profiles"
+from .metrics import ENDS_SHOWN, METRICS, X_AXES
+
 SCALES = ("linear", "log-x", "log-y", "log-log")
 # What may tell lines apart, tell panels apart, or pick records.
 KEYS = ("label", "variant", "threads", "size")

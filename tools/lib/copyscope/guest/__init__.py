@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A throwaway QEMU guest: fetch a kernel, pack an image, run one command in it."""
+"""Runs a command as root in a throwaway guest with another kernel."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import re
 import signal
 import socket
 from pathlib import Path
 
-from copyscope import command_line, standard_streams
-from copyscope.command_line import Parser, folder, whole
-from copyscope.errors import CommandError, Unusable
+from copyscope.cli import command_line, standard_streams
+from copyscope.cli.command_line import Parser
+from copyscope.cli.options import folder, memory, whole
+from copyscope.common.errors import CommandError, Unusable
 
-from . import architectures, kernel_image, kernels, machine, outbox, record, sysroot
+from .kernels import architectures, debian, kernel_image, sysroot
+from .qemu import guest_output, guest_record, machine
 
 EPILOG = """\
 COMMAND runs as root in /copyscope, where the project's programs, tools/ and tests/ are.
@@ -27,16 +28,7 @@ exit: COMMAND's own; 1 the guest's kernel failed, 2 bad usage, 3 this machine ca
 example: ./tools/guest --kernel 6.1 -- uname -r"""
 MOST_CPUS, MOST_NICS = 64, 8
 ARCHITECTURES = architectures.ARCHITECTURES
-LEAST_MEMORY_MIB, MOST_MEMORY_MIB = 256, 1 << 20
 
-
-def memory(text: str) -> str:
-    """Read a size such as 512M or 2G."""
-    parts = re.fullmatch(r"(\d{1,7})([MG])", text)
-    mib = int(parts[1]) * (1024 if parts[2] == "G" else 1) if parts else 0
-    if not LEAST_MEMORY_MIB <= mib <= MOST_MEMORY_MIB:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 2G (least 256M)")
-    return f"{mib}M"
 
 
 def build_parser() -> Parser:
@@ -73,9 +65,9 @@ def build_parser() -> Parser:
 
 def list_kernels() -> int:
     """Print what is here and what can be fetched."""
-    for prefix, groups in kernels.SUITES.items():
+    for prefix, groups in debian.SUITES.items():
         here = [kernel.release for arch in ARCHITECTURES.values()
-                for kernel in kernels.fetched(arch) if kernels.matches(kernel.release, prefix)]
+                for kernel in debian.fetched(arch) if debian.matches(kernel.release, prefix)]
         print(f"{prefix}\tcan be fetched from {', '.join(s for group in groups for s in group)}"
               f"\t{'here: ' + ', '.join(here) if here else 'not here'}")
     return 0
@@ -102,7 +94,7 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     if by_path and options.fetch:
         raise Unusable(f"--fetch: {options.kernel} is a file and needs no fetching")
     if not by_path:
-        kernels.prefix_of(options.kernel)
+        debian.prefix_of(options.kernel)
     options.arch = architectures.get(options.arch)
     if by_path and options.arch.name != "amd64":
         raise Unusable(f"--arch {options.arch.name}: an image given by its path is one for amd64")
@@ -137,11 +129,11 @@ def act(arguments: list[str]) -> int:
         return list_kernels()
     with contextlib.ExitStack() as held:
         if options.out and not options.fetch:
-            outbox.look(options.out)
-        take = record.taker(options.record, options.record_fd, held)
+            guest_output.look(options.out)
+        take = guest_record.taker(options.record, options.record_fd, held)
         kernel = (kernel_image.kernel_at(Path(options.kernel), options.modules)
                   if kernel_image.is_path(options.kernel)
-                  else kernels.get(options.kernel, options.arch, machine.complain))
+                  else debian.get(options.kernel, options.arch, machine.complain))
         sysroot.get(options.arch, machine.complain)
         if options.fetch:
             print(kernel.release)

@@ -2,10 +2,10 @@
 """Names the cells of the table: every path, with one thing changed at a time, by every variant."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Sequence
 
-from copyscope.guest.kernels import TESTED
+from copyscope.common.releases import TESTED
 
 KERNELS = TESTED
 VARIANTS = ("A1", "A2", "A3")

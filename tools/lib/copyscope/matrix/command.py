@@ -8,11 +8,14 @@ import shlex
 import sys
 from pathlib import Path
 
-from copyscope import command_line, scratch
-from copyscope.command_line import Parser, whole
-from copyscope.errors import Unusable
-from copyscope.guest.kernels import ROOT, SUITES
-from copyscope.output_folder import OutputFolder, has_line
+from copyscope.cli import command_line
+from copyscope.cli.command_line import Parser
+from copyscope.cli.options import folder, whole
+from copyscope.common.errors import Unusable
+from copyscope.common.releases import SUITES
+from copyscope.common.tree import BUILD, ROOT
+from copyscope.files import scratch
+from copyscope.files.output_folder import OutputFolder, has_line
 
 from . import cells, guests, rows as reader, table
 
@@ -53,7 +56,7 @@ def build_parser() -> Parser:
     add("--messages", type=whole(1, 10**6), default=200, metavar="N", help="a run (200)")
     add("--jobs", type=whole(1, 64), default=default_jobs(), metavar="N",
         help="guests at a time (one for each processor, as memory allows)")
-    add("--out", type=command_line.folder, metavar="DIR", help="where matrix.md, matrix.csv and records go")
+    add("--out", type=folder, metavar="DIR", help="where matrix.md, matrix.csv and records go")
     add("--quiet", action="store_true", help="no progress")
     return parser
 
@@ -111,7 +114,7 @@ def claim(out: Path) -> None:
 def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     options = build_parser().parse_args(arguments)
-    if not os.access(ROOT / "build" / "trace_run", os.X_OK):
+    if not os.access(BUILD / "trace_run", os.X_OK):
         raise Unusable("build/trace_run is not built: run make first")
     if not options.out:
         with scratch.folder() as folder:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 import subprocess
 import threading
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Iterable, Sequence
 
-from copyscope.guest.tied import GUEST, TIED
-from copyscope.output_folder import OutputFolder
+from copyscope.common.pdeathsig import TERM_WITH_PARENT
+from copyscope.common.tree import GUEST
+from copyscope.files.output_folder import OutputFolder
 
 from .cells import Cell
 
@@ -79,7 +80,7 @@ class Running:
 def boot(kernel: str, folder: Path, runs: dict[str, list[str]], up: threading.Event,
          step: Say, running: Running) -> Outcome:
     """Make the runs in one guest; `up` is set when another one may start packing its files."""
-    command = [*TIED, GUEST, "--kernel", kernel, "--nics", NICS, "--memory", f"{GUEST_MIB}M",
+    command = [*TERM_WITH_PARENT, GUEST, "--kernel", kernel, "--nics", NICS, "--memory", f"{GUEST_MIB}M",
                "--timeout", TIMEOUT_S, "--out", folder, "--", "sh", "-c", script(runs)]
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as guest:

@@ -2,11 +2,13 @@
 """Reads the runs of the table: one row a cell, with what became of each byte, or why none ran."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Sequence
 
-from copyscope.records import BadRecord, Record, load_record
+from copyscope.records.documents import BadRecord
+from copyscope.records.load import load_record
+from copyscope.records.run_record import Record
 
 from .cells import Cell
 from .guests import Outcome

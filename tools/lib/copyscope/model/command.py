@@ -10,21 +10,23 @@ import signal
 import sys
 from pathlib import Path
 
-from copyscope import command_line
-from copyscope.command_line import Parser, complain, number
-from copyscope.costs import Costs
-from copyscope.errors import Unusable
-from copyscope.figures.lines import size_text
-from copyscope.output_folder import OutputFolder
-from copyscope.records import Record, load_records
-from copyscope.sweep.command import seconds
+from copyscope.cli import command_line
+from copyscope.cli.command_line import Parser, complain
+from copyscope.cli.options import folder, number, seconds
+from copyscope.common.errors import Unusable
+from copyscope.drawing.axes import size_text
+from copyscope.files.output_folder import OutputFolder
+from copyscope.records.costs import Costs
+from copyscope.records.load import load_records
+from copyscope.records.run_record import Record
 
 from .evaluate import Point, median_error, noise, points
 from .measure import BEGUN, PAGE, PROOFS, REPEATS, TITLE, measure
 from .terms import FITTED, PREDICTED, TERMS, dominant
 
 try:
-    from copyscope.figures.style import save
+    from copyscope.drawing.style import save
+
     from .draw import draw
 except ImportError as missing:
     print(f"predict: {missing}: run tools/setup, which makes build/venv", file=sys.stderr)
@@ -49,7 +51,7 @@ def build_parser() -> Parser:
     add = parser.add_argument
     add("baseline", nargs="?", type=Path, metavar="BASELINE", help="what single things cost here")
     add("records", nargs="*", metavar="RECORDS", help="run records, folders, or a sweep's folder")
-    add("--out", type=command_line.folder, required=True, metavar="DIR", help="where the files go")
+    add("--out", type=folder, required=True, metavar="DIR", help="where the files go")
     add("--seconds", type=seconds, metavar="S", help="of each run that is made, not the profile's")
     add("--repeats", type=number, metavar="N", help=f"runs of each point ({REPEATS})")
     add("--quick", action="store_true", help="measure roughly, in under a minute")

@@ -7,10 +7,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from copyscope import spread
-from copyscope.figures.draw_lines import number_text, thin
-from copyscope.figures.lines import size_text
-from copyscope.figures.style import (BODY, COLOURS, GREY, INK, SMALL, Page, font, mark, text_width)
+from copyscope.common import spread
+from copyscope.drawing.axes import number_text, size_text, thin
+from copyscope.drawing.style import BODY, COLOURS, GREY, INK, SMALL, Page, font, mark, text_width
 
 from .evaluate import Point, median_error
 from .terms import FITTED, TERMS

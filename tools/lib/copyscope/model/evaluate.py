@@ -2,13 +2,14 @@
 """Takes times from run records, fits A1-plain, and holds the predictions against the rest."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from typing import Callable
 
-from copyscope.costs import Costs
-from copyscope.records import ENDS, BadRecord, Record
-from copyscope.spread import Spread, spread
+from copyscope.common.spread import Spread, spread
+from copyscope.records.costs import Costs
+from copyscope.records.documents import BadRecord
+from copyscope.records.run_record import ENDS, Record
 
 from .terms import FIELDS, FITTED, PREDICTED, Fit, Terms, predict, total
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from copyscope import documents
-from copyscope.output_folder import OutputFolder, has_line
-from copyscope.sweep import command as sweep
-from copyscope.sweep import launch
-from copyscope.sweep.folder import BEGUN, PROOFS as SWEEP_PROOFS
-from copyscope.errors import Refused, CommandError
+from copyscope.common.errors import CommandError, Refused
+from copyscope.common.tree import BUILD
+from copyscope.files.output_folder import OutputFolder, has_line
+from copyscope.records import documents
+from copyscope.runs import launch, plan as plans, profile as profiles
+from copyscope.runs.folder import BEGUN, PROOFS as SWEEP_PROOFS
+from copyscope.runs.sweep import conduct
 
 from .terms import ROWS
 
-PROGRAM = launch.ROOT / "build" / "baseline"
+PROGRAM = BUILD / "baseline"
 PAGE, TITLE = "predictions.md", "# Time per message, predicted by the composite model"
 # Its own sweep's folder, too: tools/predict goes on with that.
 PROOFS = {PAGE: has_line(TITLE), **SWEEP_PROOFS}
 PRICES = "baseline.json"
-INVALID = 1                 # exit status: a row did not prove what it measures
+INVALID, FAILED = 1, 1      # exit statuses: a row did not prove what it measures; a run failed
 ATTEMPTS = 3                # neighbours can spoil a proof
 REPEATS = 5
 QUICK_SECONDS, QUICK_REPEATS = 0.1, 1
@@ -75,7 +76,9 @@ def measure(folder: Path, seconds: float | None, repeats: int | None, quick: boo
     seconds = seconds or (QUICK_SECONDS if quick else None)
     words = ["--profile", "model", "--repeats", str(repeats), "--out", str(folder)]
     words += ["--seconds", f"{seconds:g}"] if seconds else []
-    status = sweep.main(words + ["--quiet"] * quiet)
-    if status:
-        raise Failed("the sweep failed, see above", status)
+    plan = plans.make(profiles.load("model"), None, None, None, seconds, repeats, "host")
+    result = conduct(folder, plan, words + ["--quiet"] * quiet, quiet)
+    print(*result.files, sep="\n")
+    if result.failures:
+        raise Failed(f"the sweep failed: {result.failures}", FAILED)
     return folder / PRICES

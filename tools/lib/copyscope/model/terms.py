@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from statistics import linear_regression
 
-from copyscope.costs import Costs, straight
+from copyscope.records.costs import Costs, straight
 
 FITTED = "A1-plain"
 PREDICTED = ("A1", "A1-8send", "A2", "A3")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Repeats runs over all combinations of a profile and sums up their records."""
+"""The command line of tools/sweep."""

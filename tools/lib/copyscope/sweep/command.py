@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import re
 import signal
 from typing import Any
 
-from copyscope import command_line
-from copyscope.command_line import Parser, complain, folder, number, whole
-from copyscope.errors import Unusable
-from copyscope.records import Record, load_record, load_sweep
-
-from . import launch, plan as plans, profile as profiles, provenance, tables
-from .folder import Folder
-from .progress import Progress, clock
+from copyscope.cli import command_line
+from copyscope.cli.command_line import Parser, complain
+from copyscope.cli.options import folder, number, seconds, whole
+from copyscope.common.errors import Unusable
+from copyscope.common.tree import PROFILES, ROOT
+from copyscope.runs import launch, plan as plans, profile as profiles
+from copyscope.runs.progress import clock
+from copyscope.runs.sweep import conduct
 
 MOST_REPEATS = 10000
 EPILOG = """\
@@ -37,18 +36,9 @@ def labels(text: str) -> list[str]:
     return [each for each in text.split(",") if each]
 
 
-def seconds(text: str) -> float:
-    """Read a duration."""
-    fine = re.fullmatch(r"[0-9]*\.?[0-9]+", text) and 0 < float(text) <= profiles.MOST_SECONDS
-    if not fine:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of seconds above 0, at most {profiles.MOST_SECONDS}")
-    return float(text)
-
-
 def build_parser() -> Parser:
     """Describe the options."""
-    have = " ".join(sorted(each.stem for each in profiles.FOLDER.glob("*.toml")))
+    have = " ".join(sorted(each.stem for each in PROFILES.glob("*.toml")))
     parser = Parser("./tools/sweep", EPILOG)
     add = parser.add_argument
     add("--profile", required=True, metavar="NAME", help=f"{have}, or a .toml file of yours")
@@ -68,56 +58,11 @@ def build_parser() -> Parser:
 def list_plan(plan: dict[str, Any]) -> None:
     """Print every run in its order, then the sum."""
     for run in plans.runs(plan):
-        command = launch.command_of(run, launch.ROOT / f"DIR/runs/{run.name}.json",
+        command = launch.command_of(run, ROOT / f"DIR/runs/{run.name}.json",
                                     plan["seconds"], plan["kernel"])
         print(f"{run.name:30} {' '.join(command)}")
     print(f"{plan['profile']} {plan['mode']}: {len(plan['points'])} points, {plan['repeats']} "
           f"repeats, {len(plans.runs(plan))} runs, about {clock(plans.duration_s(plan))}")
-
-
-def make_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> str:
-    """Make one run; return why it failed, or ""."""
-    path = folder.pending_path(run.name)
-    outcome = launch.make(run, path, plan["seconds"], plan["kernel"])
-    record = load_record(path) if path.exists() else None
-    if outcome.status == launch.EXIT_FINE and not (record and record.incomplete):
-        folder.keep(run)
-        return ""
-    why, status = launch.last_line(outcome.stderr), outcome.status
-    if record:
-        broken = record.broken_laws()
-        why = record.incomplete or (f"a law broke: {', '.join(broken)}" if broken else why)
-    folder.set_aside(run.name, status, outcome.stderr or why, outcome.command)
-    return f"{why} (exit {status})"
-
-
-def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
-    """Make every run that is missing."""
-    ordered = plans.runs(plan)
-    there = folder.take_stock(ordered)
-    expected_s = plans.duration_s(plan) / len(ordered)
-    progress = Progress(len(ordered), len(there), expected_s, quiet)
-    try:
-        for run in ordered:
-            if run.name not in there:
-                progress.show(run.name)
-                progress.step(run.name, make_run(folder, run, plan))
-    finally:
-        progress.end()
-
-
-def finish(folder: Folder, plan: dict[str, Any], arguments: list[str]) -> int:
-    """Write what follows from the records."""
-    records: list[Record] = load_sweep(folder.root)
-    files = tables.write_all(folder.files, plan, records)
-    failures = folder.failures()
-    provenance.write(folder.files, plan, records, files, arguments, failures)
-    for name in [*files, "PROVENANCE.md"]:
-        print(folder.root / name)
-    if failures:
-        complain("sweep", f"{len(failures)} of {len(plans.runs(plan))} runs failed: see "
-                 f"{folder.failed}; the same command tries them again")
-    return 1 if failures else 0
 
 
 def act(arguments: list[str]) -> int:
@@ -130,10 +75,11 @@ def act(arguments: list[str]) -> int:
         return 0
     if not options.out:
         raise Unusable("--out DIR is missing: say where the records go")
-    launch.check_built(options.kernel)
-    with Folder(options.out, plan) as folder:
-        make_runs(folder, plan, options.quiet)
-        return finish(folder, plan, arguments)
+    result = conduct(options.out, plan, arguments, options.quiet)
+    print(*result.files, sep="\n")
+    if result.failures:
+        complain("sweep", f"{result.failures}; the same command tries them again")
+    return 1 if result.failures else 0
 
 
 def main(words: list[str]) -> int:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What all commands have in common: how words are read, and how each failure becomes one line."""
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from copyscope.common.errors import CommandError, Unusable, one_line
+
+from . import standard_streams
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse that shows texts as they are laid out and has one line for an error."""
+
+    def __init__(self, prog: str, epilog: str = "", **more: Any) -> None:
+        """Unless told, say what the command does by the docstring of the program."""
+        more.setdefault("description", sys.modules["__main__"].__doc__)
+        super().__init__(prog=prog, epilog=epilog, allow_abbrev=False,
+                         formatter_class=argparse.RawDescriptionHelpFormatter, **more)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse -- as a value: argparse takes it away and then has none, or a list."""
+        words = list(sys.argv[1:] if args is None else args)
+        end = words.index("--") if "--" in words else len(words)
+        for number, word in enumerate(words):
+            if word == "--" and number > end or number < end and word[:1] == "-" and \
+                    word.endswith("=--"):
+                self.error(f"{word!r}: -- ends the options and is no value")
+        return super().parse_known_args(words, namespace)
+
+    def error(self, message: str) -> Any:
+        raise Unusable(f"{message}; try {self.prog} --help")
+
+
+def unwind_on_signals() -> None:
+    """Let a signal unwind, so that what was started is stopped; the status is the usual one."""
+    def interrupted(caught: int, _frame: Any) -> None:
+        raise SystemExit(128 + caught)
+
+    for caught in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # nohup has a hangup ignored.
+        if caught != signal.SIGHUP or signal.getsignal(caught) != signal.SIG_IGN:
+            signal.signal(caught, interrupted)
+
+
+def run(act: Callable[[list[str]], int], words: list[str], name: str, *, advice: str = "",
+        stopped: str = "interrupted", disk: type[CommandError] = Unusable) -> int:
+    """Do what the words ask for; any failure is one line that begins with `name`, and a status.
+
+    `advice` follows what the system says of a file, `disk` gives the status of that; `stopped` is
+    what to say of a Ctrl-C."""
+    catch_ctrl_c()
+    standard_streams.prepare()
+    try:
+        status = tell(act, words, name, advice, stopped, disk)
+    except SystemExit as leaving:
+        # As --help does.
+        status = leaving.code if isinstance(leaving.code, int) else 0
+    return standard_streams.all_out(name, status)
+
+
+def tell(act: Callable[[list[str]], int], words: list[str], name: str, advice: str, stopped: str,
+         disk: type[CommandError]) -> int:
+    """Act, and turn any failure into its line and status."""
+    try:
+        check_words(words)
+        return act(words)
+    except CommandError as error:
+        complain(name, str(error))
+        return error.status
+    except OSError as error:
+        complain(name, f"{told_name(error)}: {error.strerror or error}{advice}")
+        return disk.status
+    except KeyboardInterrupt:
+        complain(name, stopped)
+        return 128 + signal.SIGINT
+
+
+def complain(name: str, message: str) -> None:
+    """Print one line on stderr; whatever foreign words are in it, it stays one and can be read."""
+    print(f"{name}: {one_line(message)}", file=sys.stderr)
+
+
+def told_name(error: OSError) -> str:
+    """The file that the system's error is about."""
+    return os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "a file"
+
+
+def catch_ctrl_c() -> None:
+    """Have a Ctrl-C raise KeyboardInterrupt again: launchers let it end them while they load."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def check_words(words: list[str]) -> None:
+    """Refuse words that are no UTF-8: neither a record nor a page could keep them."""
+    for word in words:
+        try:
+            word.encode("utf-8")
+        except UnicodeEncodeError:
+            raise Unusable(f"{os.fsencode(word)!r} is no UTF-8: rename it") from None

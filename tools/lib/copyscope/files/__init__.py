@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Files and folders that nobody else can redirect, each written whole or not at all."""

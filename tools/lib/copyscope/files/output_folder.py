@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Writes files into a folder that is held open: each whole or not at all, and through no link."""
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+from copyscope.common.errors import Unusable
+
+from . import trusted_path
+
+CHOOSE = "choose another --out"
+FILE_MODE = 0o644
+# Of a file that is read to tell whose folder it lies in: far above any of ours.
+MOST_BYTES = 64 << 20
+# A file of this name is one of ours that a kill kept from getting its own.
+PART = re.compile(r"\.copyscope-[0-9a-f]{16}\.part")
+# Tells from what a file holds whether one of our tools wrote it.
+Proof = Callable[[bytes], bool]
+
+
+def has_line(line: str) -> Proof:
+    """The proof that a page with this line among its first two is."""
+    return lambda data: line.encode() in data.split(b"\n", 2)[:2]
+
+
+class OutputFolder:
+    """A folder held by its descriptor: whoever moves or links its name changes nothing for us."""
+
+    def __init__(self, path: Path, descriptor: int, advice: str = CHOOSE) -> None:
+        self.path, self.descriptor, self.advice = path, descriptor, advice
+
+    @classmethod
+    def at(cls, path: Path, make: bool = True, advice: str = CHOOSE) -> OutputFolder:
+        """Open a folder; as root, only one that others cannot change."""
+        return cls(path, trusted_path.open_folder(path, make, advice), advice)
+
+    def __enter__(self) -> OutputFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        os.close(self.descriptor)
+
+    def refuse(self, name: str, what: str) -> Unusable:
+        """The one line about an entry."""
+        return Unusable(f"{self.path / name}: {what}; {self.advice}")
+
+    def names(self) -> list[str]:
+        """What the folder holds, in order."""
+        return sorted(os.listdir(self.descriptor))
+
+    def state(self, name: str) -> os.stat_result | None:
+        """What an entry is, not what a link leads to; None if there is none."""
+        try:
+            return os.lstat(name, dir_fd=self.descriptor)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self.refuse(name, error.strerror or "cannot be looked at") from None
+
+    def file(self, name: str) -> os.stat_result | None:
+        """A plain file that we may replace or remove; None if there is none; else one line."""
+        state = self.state(name)
+        if state is None:
+            return None
+        if not stat.S_ISREG(state.st_mode):
+            raise self.refuse(name, "not a plain file")
+        if os.geteuid() == 0 and state.st_uid not in trusted_path.trusted_users():
+            raise self.refuse(name, f"belongs to user {state.st_uid}")
+        return state
+
+    def read(self, name: str, most: int = -1) -> bytes:
+        """The content of a plain file."""
+        self.file(name)
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK,
+                             dir_fd=self.descriptor)
+        with open(descriptor, "rb") as file:
+            return file.read(most)
+
+    def remove(self, name: str) -> None:
+        """Remove a plain file if it is there."""
+        if self.file(name):
+            os.unlink(name, dir_fd=self.descriptor)
+
+    def subfolder(self, name: str, make: bool = True) -> OutputFolder:
+        """Open a folder in this one, made if need be; never what a link leads to."""
+        try:
+            if make and self.state(name) is None:
+                os.mkdir(name, trusted_path.NEW_FOLDER_MODE, dir_fd=self.descriptor)
+            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW,
+                            dir_fd=self.descriptor)
+        except OSError as error:
+            link = stat.S_ISLNK(getattr(self.state(name), "st_mode", 0))
+            raise self.refuse(name, "is a link" if link else error.strerror or "no folder") \
+                from None
+        try:
+            trusted_path.check(inner, self.path / name)
+        except trusted_path.Bent as error:
+            os.close(inner)
+            raise Unusable(f"{error}; {self.advice}") from None
+        return OutputFolder(self.path / name, inner, self.advice)
+
+    def move(self, name: str, to: OutputFolder, new_name: str) -> None:
+        """Move a plain file in one step, over a plain file or nothing."""
+        self.file(name)
+        to.file(new_name)
+        os.rename(name, new_name, src_dir_fd=self.descriptor, dst_dir_fd=to.descriptor)
+
+    def write(self, name: str, data: str | bytes, mode: int = FILE_MODE) -> None:
+        """Write a file so that it is there wholly or not at all."""
+        there = self.file(name)
+        try:
+            self._place(name, data.encode() if isinstance(data, str) else data, mode, bool(there))
+        except OSError as error:
+            raise Unusable(f"{self.path / name}: {error.strerror}; free some room or choose "
+                           "another place") from None
+
+    def _place(self, name: str, data: bytes, mode: int, replaces: bool) -> None:
+        """Write without a name, then give it: a kill in between leaves nothing."""
+        aside = f".copyscope-{secrets.token_hex(8)}.part"
+        named = False
+        try:
+            file = os.open(".", os.O_TMPFILE | os.O_WRONLY, mode, dir_fd=self.descriptor)
+        except OSError:
+            # Not every file system can.
+            file = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, mode,
+                           dir_fd=self.descriptor)
+            named = True
+        try:
+            with open(file, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(file)
+                if not named:
+                    os.link(f"/proc/self/fd/{file}", aside if replaces else name,
+                            dst_dir_fd=self.descriptor)
+                    named = replaces
+            if named:
+                os.rename(aside, name, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
+                named = False
+        finally:
+            if named:
+                os.unlink(aside, dir_fd=self.descriptor)
+
+    def part_files(self) -> list[str]:
+        """What a killed write of ours has left."""
+        found = []
+        for name in self.names():
+            state = self.state(name) if PART.fullmatch(name) else None
+            if state and stat.S_ISREG(state.st_mode) and state.st_nlink == 1 and \
+                    state.st_uid == os.geteuid():
+                found.append(name)
+        return found
+
+    def claim(self, tool: str, proofs: dict[str, Proof],
+              alone: dict[str, Proof] | None = None) -> None:
+        """Refuse a folder that is neither empty nor proved, by one of the files named, to be one
+        of the tool's; nothing in it is touched before. A file of `alone` proves it only where
+        nothing else is: people keep such files beside their own, too."""
+        parts = self.part_files()
+        names = set(self.names()) - set(parts)
+        if len(names) == 1:
+            proofs = {**proofs, **(alone or {})}
+        if names and not any(self.file(name) and proves(self.read(name, MOST_BYTES))
+                             for name, proves in proofs.items()):
+            raise Unusable(f"{self.path}: not empty, and no folder of {tool}: it has no "
+                           f"{' or '.join(proofs)} of that; {self.advice}")
+        for name in parts:
+            self.remove(name)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What each architecture of a guest wants: its QEMU, its processor, its kernel's command line."""
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from copyscope.common.errors import Refused
+from copyscope.common.tree import BUILD
+
+# Kept off: what only costs time under emulation, and watchdogs that blame a busy host.
+COMMON_LINE = ("loglevel=5 panic=-1 oops=panic mitigations=off nowatchdog "
+               "rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on rdinit=/init")
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """One architecture; `name` is Debian's."""
+
+    name: str
+    machine: str  # as uname -m
+    program: str
+    package: str
+    options: tuple[str, ...]
+    kernel_line: str
+    most_cpus: int
+    cpus: int
+    # What the guest's programs are told of their clock, as nothing inside shows it.
+    emulation: str
+
+    @property
+    def native(self) -> bool:
+        """Is it this machine's own?"""
+        return os.uname().machine == self.machine
+
+    @property
+    def build(self) -> Path:
+        """Where make leaves the programs for it."""
+        return BUILD if self.native else BUILD / self.name
+
+
+ARCHITECTURES = {each.name: each for each in (
+    Architecture(
+        "amd64", "x86_64", "qemu-system-x86_64", "qemu-system-x86",
+        # One host thread for all of the guest's CPUs: with a thread each, QEMU 7.2 runs stale code
+        # where the kernel patches itself (jump labels, trampolines). After some 20 attachments 6.12
+        # died of an int3 in __schedule and 6.1 hung.
+        # Under QEMU 7.2 3 boots of 13 of 6.12 died just after a cmpxchg16b, with a piece of a
+        # pointer in EFLAGS: its emulation of the flags is the likely culprit. Without cx16 the
+        # kernel has its own substitute, and 64 boots of 64 came up.
+        ("-machine", "q35", "-accel", "tcg,thread=single", "-cpu", "max,-cx16"),
+        f"console=ttyS0 {COMMON_LINE} no_timer_check tsc=reliable", 64, 2, "tcg"),
+    Architecture(
+        "arm64", "aarch64", "qemu-system-aarch64", "qemu-system-arm",
+        # QEMU emulates this processor's cycle and instruction counters. Instructions are there only
+        # with -icount, which makes the guest's clock tick once for each: 1 ns an instruction. Idle
+        # time is skipped (sleep=off). With a second CPU the counts would depend on the host.
+        ("-machine", "virt", "-cpu", "neoverse-n1", "-icount", "shift=0,sleep=off"),
+        # At the same addresses in each boot, for plugins that are told them.
+        f"console=ttyAMA0 {COMMON_LINE} nokaslr", 1, 1, "icount"),
+)}
+
+
+def get(name: str | None) -> Architecture:
+    """Return the architecture of that name, or this machine's own for None."""
+    for each in ARCHITECTURES.values():
+        if each.name == name or name is None and each.native:
+            return each
+    raise Refused(f"no guests for {name or os.uname().machine}: "
+                  f"there are {', '.join(ARCHITECTURES)}")

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Fetch Debian cloud kernels into build/kernels/ without touching the machine's own dpkg or apt."""
+from __future__ import annotations
+
+import fcntl
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from copyscope.common.errors import Refused
+from copyscope.common.releases import SUITES, age_key, matches, prefix_of
+from copyscope.common.tree import BUILD
+
+from . import sources
+from .apt import Apt, run
+from .architectures import Architecture
+
+KERNELS = BUILD / "kernels"
+
+@dataclass(frozen=True)
+class Kernel:
+    """An unpacked kernel: its release, its bootable file and the folder of its modules."""
+
+    release: str
+    vmlinuz: Path
+    modules: Path
+
+
+def fetched(arch: Architecture) -> list[Kernel]:
+    """List the kernels that need no network, oldest first."""
+    found = [kernel_in(folder) for folder in KERNELS.glob(f"[0-9]*-{arch.name}")
+             if folder.is_dir()]
+    return sorted((k for k in found if k), key=lambda kernel: age_key(kernel.release))
+
+
+def kernel_in(folder: Path) -> Kernel | None:
+    """Find vmlinuz and modules in an unpacked package: they moved in 6.19."""
+    release = folder.name
+    for vmlinuz in (f"boot/vmlinuz-{release}", f"usr/lib/modules/{release}/vmlinuz"):
+        for modules in (f"lib/modules/{release}", f"usr/lib/modules/{release}"):
+            if (folder / vmlinuz).is_file() and (folder / modules / "kernel").is_dir():
+                return Kernel(release, folder / vmlinuz, folder / modules)
+    return None
+
+
+def find(wanted: str, arch: Architecture) -> Kernel | None:
+    """Return the newest kernel already here that `wanted` names."""
+    prefix_of(wanted)
+    return next((k for k in reversed(fetched(arch)) if matches(k.release, wanted)), None)
+
+
+def get(wanted: str, arch: Architecture, say=lambda line: None) -> Kernel:
+    """Return the kernel `wanted` names, fetching it if it is not here."""
+    kernel = find(wanted, arch)
+    if kernel:
+        return kernel
+    with lock():
+        # Another fetcher may have finished while we waited for the lock.
+        return find(wanted, arch) or fetch(wanted, arch, say)
+
+
+@contextmanager
+def lock() -> Iterator[None]:
+    """Let one process at a time fetch; the kernel drops the lock if we die."""
+    KERNELS.mkdir(parents=True, exist_ok=True)
+    with open(KERNELS / ".lock", "w", encoding="ascii") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def fetch(wanted: str, arch: Architecture, say) -> Kernel:
+    """Download and unpack the newest package of `wanted`."""
+    archives = sources.archives()
+    for suites in SUITES[prefix_of(wanted)]:
+        say(f"looking for {wanted} in {', '.join(suites)}")
+        apt = Apt(KERNELS / f"apt-{arch.name}", arch.name, archives)
+        apt.update(suites)
+        release = apt.newest(wanted)
+        if release:
+            say(f"fetching {release}")
+            return unpack(release, apt)
+    raise Refused(f"no package for kernel {wanted}: ./tools/guest --list names what there is")
+
+
+def unpack(release: str, apt: Apt) -> Kernel:
+    """Unpack `release` beside its final place and rename it, so that it is whole or not there."""
+    for stale in KERNELS.glob("tmp-*"):
+        shutil.rmtree(stale, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="tmp-", dir=KERNELS) as work:
+        tree = Path(work) / release
+        tree.mkdir(mode=0o755)
+        for package in apt.download(release, Path(work)):
+            run(["dpkg-deb", "-x", str(package), str(tree)])
+        kernel = kernel_in(tree)
+        if not kernel:
+            raise Refused(f"the package of {release} holds no vmlinuz with modules")
+        tree.rename(KERNELS / release)
+    return kernel_in(KERNELS / release)

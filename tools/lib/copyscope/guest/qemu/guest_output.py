@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Unpack what a command left in the guest's /out, trusting nothing in the archive."""
+from __future__ import annotations
+
+import contextlib
+import os
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from copyscope.common.errors import CommandError, Unusable
+from copyscope.files.output_folder import OutputFolder
+
+EXECUTABLE = 0o755
+
+
+def members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, list[str], BinaryIO | None]]:
+    """Every member of a tar, the steps of its name, and its content if it has one."""
+    try:
+        with tarfile.open(fileobj=stream, mode="r:") as archive:
+            for member in archive:
+                parts = [part for part in member.name.split("/") if part not in ("", ".")]
+                plain = member.isreg() and not member.issparse()
+                yield member, parts, archive.extractfile(member) if plain else None
+    except tarfile.TarError as error:
+        raise damaged(error) from error
+
+
+def damaged(error: tarfile.TarError) -> CommandError:
+    """The one line about an archive that is none."""
+    return CommandError(f"what the guest left in /out came back damaged: {error}")
+
+
+def whole(content: BinaryIO) -> bytes:
+    """The content of a file, all that was promised."""
+    try:
+        return content.read()
+    except tarfile.TarError as error:
+        raise damaged(error) from error
+
+
+def look(folder: Path) -> None:
+    """Refuse before the work a folder that cannot be written to after it."""
+    with OutputFolder.at(folder) as place:
+        if not os.access(".", os.W_OK, dir_fd=place.descriptor, effective_ids=True):
+            raise Unusable(f"{folder}: cannot be written to; choose another --out")
+
+
+def unpack(stream: BinaryIO, folder: Path) -> list[str]:
+    """Write the files and folders of a tar below `folder`; name what was left out."""
+    skipped = []
+    with OutputFolder.at(folder) as place:
+        for member, parts, content in members(stream):
+            if ".." in parts or not (content or member.isdir()):
+                skipped.append(member.name)
+            elif parts:
+                write(place, parts, content, bool(member.mode & 0o111))
+    return skipped
+
+
+def write(place: OutputFolder, parts: list[str], content: BinaryIO | None, runs: bool) -> None:
+    """Write one member below a folder: a file with its content, or a folder. What is in the way and
+    no file or folder of its own, such as a link, is refused."""
+    # Of a folder, every step of its name is one.
+    *folders, last = parts if content else [*parts, ""]
+    with contextlib.ExitStack() as held:
+        for name in folders:
+            place = place.subfolder(name)
+            # Of a guest's choice, thousands: only the last one is needed.
+            held.close()
+            held.enter_context(place)
+        if content:
+            place.write(last, whole(content), EXECUTABLE if runs else 0o644)
+
+
+def one_file(stream: BinaryIO, name: str) -> bytes | None:
+    """The content of one plain file of a tar; None if it is not there."""
+    found = None
+    for _, parts, content in members(stream):
+        if parts == [name] and content:
+            found = whole(content)
+    return found

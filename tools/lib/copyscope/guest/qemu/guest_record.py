@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Brings the record of a run in a guest home, by no other way than the guest's own port."""
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from copyscope.common.errors import shown
+from copyscope.files.record_file import RecordFile
+from copyscope.files.runs_folder import make_runs_folder, runs_folder
+
+# Takes the record, and whether the run said where it is.
+Taker = Callable[[bytes, bool], None]
+
+
+def taker(place: str | None, descriptor: int | None, held: contextlib.ExitStack) -> Taker | None:
+    """What takes a record: a file, looked at and held open now, or an open descriptor; None if no
+    record is wanted."""
+    if place:
+        if Path(place).parent == runs_folder():
+            make_runs_folder()
+        file = held.enter_context(RecordFile(place))
+
+        def write(record: bytes, told: bool) -> None:
+            file.write(record)
+            if told:
+                print(f"record          {shown(str(place))}", flush=True)
+        return write
+    if descriptor is None:
+        return None
+
+    def pass_on(record: bytes, _told: bool) -> None:
+        with open(descriptor, "wb", closefd=False) as stream:
+            stream.write(record)
+    os.fstat(descriptor)
+    return pass_on

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run one job in QEMU: start it, carry its streams, and leave no process behind."""
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import selectors
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from copyscope.common import programs
+from copyscope.common.errors import CommandError, Refused, Unusable, one_line
+from copyscope.common.pdeathsig import kill_with_parent
+from copyscope.common.tree import BUILD
+from copyscope.files.record_file import Unwritten
+from copyscope.guest.image import layers
+from copyscope.guest.kernels.architectures import Architecture
+from copyscope.guest.kernels.debian import Kernel
+
+from . import guest_output
+from .errors import BootFailed, TimedOut
+from .guest_record import Taker
+from .signals import SignalsInto
+from .streams import Channel, LinesWithout, to_descriptor
+
+LOGS = BUILD / "guest-logs"
+KEEP_LOGS = 30
+TROUBLE = re.compile(r"Kernel panic|WARNING: CPU|BUG: |Oops: |general protection fault")
+STARTED = "copyscope: the command begins"
+# A boot takes 2 to 4 s, and some more on a busy machine.
+BOOT_S = 90
+BOOTS = 3
+RECORD, RECORD_LINE = "record.json", b"record  "
+# Bits of /proc/sys/kernel/tainted: the kernel died (oops), the kernel warned.
+TAINT_DIED, TAINT_WARNED = 1 << 7, 1 << 9
+
+
+@dataclass
+class Job:
+    """What to run, in how large a machine, and where what it writes goes."""
+
+    kernel: Kernel
+    arch: Architecture
+    command: list[str]
+    cpus: int = 2
+    memory: str = "1G"
+    timeout: float = 600
+    nics: int = 0
+    net: int | None = None  # descriptor of a datagram socket whose other end is another guest
+    out: Path | None = None
+    record: Taker | None = None  # of /out/record.json
+    extras: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    plugin: str = ""
+
+
+class Machine:
+    """A running QEMU and the ports of its guest: stdout, stderr, /out, and one for signals."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.mark = secrets.token_hex(16)
+        self.log = new_log(job.kernel.release)
+        self.outbox = tempfile.TemporaryFile() if job.out or job.record else None
+        save = self.outbox.write if self.outbox else lambda data: None
+        mark = self.mark.encode()
+        # The guest's own name of the record is none of this machine's.
+        self.said = LinesWithout(RECORD_LINE, to_descriptor(1)) if job.record else None
+        sinks = (self.said.feed if self.said else to_descriptor(1), to_descriptor(2), save)
+        self.channels = [Channel(mark, sink) for sink in sinks]
+        self.pipes = [os.pipe() for _ in self.channels]
+        self.signals, self.guests_signals = socket.socketpair()
+        self.qemu: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Start QEMU; the kernel kills it should we die first."""
+        initrd = self._initrd()
+        closing = [initrd, self.guests_signals.detach(), *(write for _, write in self.pipes)]
+        inherited = closing + [self.job.net] * (self.job.net is not None)
+        with open(self.log.with_suffix(".qemu"), "wb") as complaints:
+            self.qemu = programs.start(
+                self._command(initrd, closing[1]), stdin=subprocess.DEVNULL, stdout=complaints,
+                stderr=complaints, pass_fds=inherited,
+                # A terminal's Ctrl-C is for us alone: we pass it into the guest.
+                preexec_fn=kill_with_parent(session=True))
+        for descriptor in closing:
+            os.close(descriptor)
+
+    def _initrd(self) -> int:
+        """Join the layers and the job in memory, so that no way to die leaves a file."""
+        job = self.job
+        environment = {name: value for name, value in os.environ.items()
+                       if name == "TERM" or name.startswith("COPYSCOPE_")}
+        environment.pop("COPYSCOPE_DEBIAN_MIRROR", None)
+        environment |= {"PATH": "/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C",
+                        "COPYSCOPE_GUEST": job.kernel.release,
+                        "COPYSCOPE_EMULATION": job.arch.emulation}
+        settings = {"MARK": self.mark, "STARTED": STARTED, "SAVE_OUT": "yes" if self.outbox else "no",
+                    "NOW": str(int(time.time())), "MODULES": "vmxnet3" if self.has_nic() else ""}
+        descriptor = os.memfd_create("initrd")
+        with open(descriptor, "wb", closefd=False) as stream:
+            for layer in layers.archives(job.kernel, job.arch, job.extras, job.added):
+                with open(layer, "rb") as source:
+                    shutil.copyfileobj(source, stream, 1 << 20)
+            layers.write_job(stream, settings, environment, job.command)
+        return descriptor
+
+    def _command(self, initrd: int, signals: int) -> list[str]:
+        """Compose QEMU's command line."""
+        job, arch = self.job, self.job.arch
+        program = programs.find(arch.program)
+        if not program:
+            raise Refused(f"{arch.program} is missing: apt-get install {arch.package}")
+        command = [program, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+                   *arch.options, "-smp", str(job.cpus), "-m", job.memory,
+                   "-kernel", str(job.kernel.vmlinuz), "-initrd", f"/proc/self/fd/{initrd}",
+                   "-append", arch.kernel_line,
+                   "-serial", f"file:{self.log}", "-device", "virtio-serial-pci"]
+        for number, (_, write) in enumerate(self.pipes, start=1):
+            command += ["-chardev", f"file,id=port{number},path=/proc/self/fd/{write}",
+                        "-device", f"virtserialport,chardev=port{number},nr={number}"]
+        command += ["-chardev", f"socket,id=signals,fd={signals}",
+                    "-device", f"virtserialport,chardev=signals,nr={len(self.pipes) + 1}"]
+        if job.plugin:
+            command += ["-plugin", job.plugin]
+        for number in range(job.nics):
+            command += ["-netdev", f"hubport,id=nic{number},hubid=0",
+                        "-device", f"vmxnet3,netdev=nic{number}"]
+        if job.net is not None:
+            # Two guests must not have one address.
+            address = "52:54:" + ":".join(f"{byte:02x}" for byte in secrets.token_bytes(4))
+            command += ["-netdev", f"dgram,id=net,local.type=fd,local.str={job.net}",
+                        "-device", f"vmxnet3,netdev=net,mac={address}"]
+        return command if self.has_nic() else command + ["-nic", "none"]
+
+    def has_nic(self) -> bool:
+        """Tell whether the guest has any network card."""
+        return bool(self.job.nics) or self.job.net is not None
+
+    def carry(self) -> None:
+        """Carry the streams until every port has ended, QEMU stops or time is up."""
+        deadline = time.monotonic() + self.job.timeout
+        boot_deadline = time.monotonic() + BOOT_S
+        with (SignalsInto(self.signals, self.started) as signals,
+              selectors.DefaultSelector() as selector):
+            for (read, _), channel in zip(self.pipes, self.channels):
+                selector.register(read, selectors.EVENT_READ, channel)
+            while selector.get_map() and not all(c.ended for c in self.channels):
+                left = deadline - time.monotonic()
+                signals.heed_bound()
+                if left <= 0:
+                    raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s "
+                                   f"(log: {self.log})")
+                if time.monotonic() > boot_deadline and not self.started():
+                    raise BootFailed(f"the guest hung while it booted (log: {self.log})")
+                for key, _ in selector.select(min(left, 1)):
+                    data = os.read(key.fd, 1 << 16)
+                    if data:
+                        key.data.feed(data)
+                    else:
+                        selector.unregister(key.fd)
+
+    def finish(self) -> int:
+        """Unpack /out and return the command's exit status, or say how the guest ended."""
+        for channel in self.channels:
+            channel.flush()
+        if self.said:
+            self.said.flush()
+        if not all(channel.ended for channel in self.channels):
+            kind, moment = ((CommandError, "the command ended") if self.started()
+                            else (BootFailed, "the command began"))
+            raise kind(f"the guest stopped before {moment}: {self._why()} (log: {self.log})")
+        self.hand_over()
+        status, taint = map(int, self.channels[0].tail.split())
+        trouble = self.trouble() or (taint & (TAINT_DIED | TAINT_WARNED) and f"taint {taint}")
+        if trouble:
+            raise CommandError(f"the guest's kernel complained: {trouble} (log: {self.log})")
+        return status
+
+    def hand_over(self) -> None:
+        """Bring what is in /out to where it goes."""
+        if self.outbox and self.job.out:
+            self.outbox.seek(0)
+            for name in guest_output.unpack(self.outbox, self.job.out):
+                complain(f"left out of {self.job.out}: {name} (not a plain file)")
+        if self.outbox and self.job.record:
+            self.outbox.seek(0)
+            record = guest_output.one_file(self.outbox, RECORD)
+            if record is not None:
+                self.job.record(record, bool(self.said and self.said.left_out))
+
+    def _why(self) -> str:
+        """Tell why QEMU stopped, in its words or in the guest kernel's."""
+        said = self.log.with_suffix(".qemu").read_text(errors="replace").strip().splitlines()
+        return self.trouble() or (said[-1] if said else "no panic in the log")
+
+    def started(self) -> bool:
+        """Tell whether the guest had come as far as the command."""
+        return self.log.exists() and STARTED in self.log.read_text(errors="replace")
+
+    def trouble(self) -> str:
+        """Return the first line of the kernel's log that tells of a fault in it."""
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return next((line.strip() for line in lines if TROUBLE.search(line)), "")
+
+    def stop(self) -> None:
+        """Kill QEMU, if it runs, and wait until it is gone."""
+        self.signals.close()
+        if self.qemu:
+            self.qemu.kill()
+            self.qemu.wait()
+        complaints = self.log.with_suffix(".qemu")
+        if complaints.exists() and not complaints.stat().st_size:
+            complaints.unlink()
+
+
+
+
+def new_log(release: str) -> Path:
+    """Name a new log of the guest's console and drop the oldest ones."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    for stale in sorted(LOGS.glob("*.*"), key=lambda path: path.stat().st_mtime)[:-KEEP_LOGS]:
+        stale.unlink(missing_ok=True)
+    return LOGS / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}-{release}.log"
+
+
+def complain(line: str) -> None:
+    """Tell the person one line."""
+    to_descriptor(2)(f"tools/guest: {one_line(line)}\n".encode())
+
+
+def run(job: Job) -> int:
+    """Run `job` and return its exit status, in a second or third machine if one fails to boot.
+
+    Emulated kernels sometimes die while they patch their own code early in the boot (seen on
+    6.12: "Oops: int3" in sched_clock_cpu).
+    """
+    for left in range(BOOTS - 1, -1, -1):
+        try:
+            return run_once(job)
+        except BootFailed as failure:
+            if not left:
+                raise
+            complain(f"{failure}; starting another one")
+    raise AssertionError("unreachable")
+
+
+def run_once(job: Job) -> int:
+    """Run `job` in one machine; whatever happens, QEMU is gone afterwards."""
+    machine = Machine(job)
+    try:
+        machine.start()
+        machine.carry()
+        return machine.finish()
+    except (Unusable, Unwritten):
+        # It is not the guest's fault.
+        raise
+    except CommandError:
+        machine.stop()
+        show_tail(machine.log)
+        raise
+    finally:
+        machine.stop()
+
+
+def show_tail(log: Path, lines: int = 15) -> None:
+    """Show the end of the guest's console, as it tells more than our one line."""
+    if log.exists():
+        tail = log.read_text(errors="replace").splitlines()[-lines:]
+        to_descriptor(2)("".join(f"  | {line}\n" for line in tail).encode())

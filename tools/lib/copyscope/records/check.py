@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Checks that a document is a run record with all that its readers rely on."""
+from __future__ import annotations
+
+from typing import Any
+
+from copyscope.common.tables import SITES
+
+from .documents import BadRecord, check_form, described
+from .run_record import ENDS, EVENTS, Record
+
+SCHEMA = "copyscope.run/1"
+AGAIN = "run trace_run again"
+
+# What every reader relies on: a dotted key, and the types it may have.
+NUMBER = (int, float)
+MAYBE = type(None)
+NEEDED: dict[str, tuple[type, ...]] = {
+    "id": (str,), "started": (str,), "command": (list,), "tool.commit": (str,),
+    "machine.kernel": (str,), "machine.cpu_model": (str,), "machine.cpus": (int,),
+    "machine.memory_bytes": (int,), "machine.arch": (str,), "machine.virt": (str,),
+    "machine.emulated": (bool,), "path.kind": (str,),
+    "workload.variant": (str,), "workload.bytes": (int,), "workload.threads": (int,),
+    "workload.connections": (int, MAYBE), "workload.messages": (int, MAYBE),
+    "workload.pattern": (str,), "workload.receiver": (str,),
+    "workload.accepted_bytes": (int, MAYBE), "workload.received_bytes": (int, MAYBE),
+    "backend.name": (str,), "causes": (list,), "pins.pages": (int, MAYBE), "laws": (list,),
+    "timing.throughput_gbps": (*NUMBER, MAYBE), "timing.latency_us": (dict, MAYBE),
+    "timing.elapsed_ns": (int, MAYBE), "timing.window_ns": (int,), "counts": (dict,),
+    "overhead.share": (*NUMBER, MAYBE), "sockets": (list,),
+    **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES},
+    **{f"sites.{site}.how": (str,) for site in SITES},
+    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE) for end in ENDS for event in EVENTS},
+}
+# What may be left out, in records that are older than the key.
+OPTIONAL: dict[str, tuple[type, ...]] = {
+    "outcome": (dict,),
+    "workload.readers": (int,), "workload.completions": (int, MAYBE),
+    "workload.seconds": (*NUMBER, MAYBE), "counts.send_calls": (int,), "counts.recv_calls": (int,),
+    "pins.how": (str,), "pins.why": (str, MAYBE), "timing.why": (str,),
+    **{f"sites.{site}.why": (str, MAYBE) for site in SITES},
+}
+# What every reader relies on where there is a latency.
+LATENCY: dict[str, tuple[type, ...]] = {
+    "timing.latency_us.what": (str,),
+    **{f"timing.latency_us.{each}": NUMBER for each in ("mean", "p50", "p99")},
+}
+# What every reader relies on where there is an outcome.
+OUTCOME: dict[str, tuple[type, ...]] = {
+    "outcome.status": (str,), "outcome.reason": (str, MAYBE),
+}
+# What every reader relies on in each element of a list.
+IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
+    "laws": {"law": (str,), "status": (str,), "residual": (int, MAYBE)},
+    "causes": {"cause": (str,), "site": (str,), "bytes": (int, MAYBE), "remedy": (str, MAYBE)},
+    "sockets": {"end": (str, MAYBE), "connection": (int, MAYBE), "messages": (int, MAYBE),
+                "latency_mean_us": (*NUMBER, MAYBE), "counts.returned_bytes": (int,),
+                "sites.reshape.bytes": (int, MAYBE)},
+}
+
+
+def check(data: Any, source: object) -> None:
+    """Raise BadRecord unless `data` is a run record with the keys that readers rely on."""
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        found = data.get("schema") if isinstance(data, dict) else None
+        raise BadRecord(source, "schema", f"it is {described(found)}, not \"{SCHEMA}\"",
+                        "give run records only, as trace_run --json writes them")
+    check_keys(data, NEEDED, source)
+    check_keys(data, OPTIONAL, source, needed=False)
+    if data["timing"]["latency_us"] is not None:
+        check_keys(data, LATENCY, source)
+    if "outcome" in data:
+        check_keys(data, OUTCOME, source)
+    for name, keys in IN_LISTS.items():
+        for number, each in enumerate(data[name]):
+            check_keys(each, keys, source, f"{name}[{number}].")
+    check_form(data, "run", source, AGAIN)
+
+
+def check_keys(data: Any, keys: dict[str, tuple[type, ...]], source: object, at: str = "",
+               needed: bool = True) -> None:
+    """Raise BadRecord unless each dotted key is there, if needed, with one of its types."""
+    for key, types in keys.items():
+        value, there = data, True
+        for part in key.split("."):
+            there = isinstance(value, dict) and part in value
+            if not there:
+                break
+            value = value[part]
+        if not there and needed:
+            raise BadRecord(source, at + key, "it is missing", AGAIN)
+        truth = isinstance(value, bool) and bool not in types
+        if there and (truth or not isinstance(value, types)):
+            raise BadRecord(source, at + key, f"{described(value)} is not of its type", AGAIN)
+
+
+def check_complete(record: Record) -> None:
+    """Refuse a run that failed, was interrupted or was not seen whole."""
+    if record.incomplete:
+        raise BadRecord(record.source, "outcome", f"the run is not complete: {record.incomplete}",
+                        "make that run again")

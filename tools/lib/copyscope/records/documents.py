@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads JSON documents that anyone may have damaged, and holds them against their kind's schema."""
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from copyscope.common.errors import Refused, Unusable, shown
+from copyscope.common.tree import DOCS
+from copyscope.files.output_folder import Proof
+
+# Far above a record of 1,024 connections, the most that a run has.
+MOST_BYTES = 64 << 20
+# What a counter of 64 bits can hold; beyond it sums and figures overflow.
+MOST_NUMBER = 1 << 64
+# Text that would command the terminal or the page that shows it, as it is or as JSON escapes it;
+# and halves of characters, which cannot be written at all.
+UNSHOWABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|"
+                        r"\\(?:[bf]|u00[01][0-9a-fA-F]|u00[7-9][0-9a-fA-F]|u[dD][89a-fA-F])")
+HARMLESS = str.maketrans("", "", "\n\t\r")
+# Keywords of a schema by which a document of another version differs: it may lack keys, or have
+# more. What readers need of it all the same is for them to say.
+OF_ONE_VERSION = ("required", "additionalProperties", "minItems", "maxItems", "contains")
+
+
+class BadRecord(Unusable):
+    """One line that names the file, the key and what to do."""
+
+    def __init__(self, source: object, key: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{source}: {key}: {problem}; {remedy}")
+
+
+DAMAGED = "the file is damaged: remove it"
+
+
+def described(value: Any) -> str:
+    """A value as a message shows it: itself if it is one thing, else what kind of thing it is."""
+    if isinstance(value, (dict, list)):
+        return "a table" if isinstance(value, dict) else "a list"
+    return shown(json.dumps(value, ensure_ascii=False), 40)
+
+
+def whole_number(text: str) -> int:
+    """A whole number that a counter can hold."""
+    if len(text) > 21 or not -MOST_NUMBER < int(text) < MOST_NUMBER:
+        raise ValueError(f"{shown(text, 40)} is beyond what a counter holds")
+    return int(text)
+
+
+def real_number(text: str) -> float:
+    """A number that a counter can hold; 1e400 would be read as infinite."""
+    number = float(text)
+    if not -MOST_NUMBER < number < MOST_NUMBER:
+        raise ValueError(f"{shown(text, 40)} is beyond what a counter holds")
+    return number
+
+
+def refuse_constant(name: str) -> None:
+    """JSON has no NaN or Infinity; Python would read them."""
+    raise ValueError(f"{name} is not JSON")
+
+
+def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table whose keys are all different: of two alike, readers would disagree which holds."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in made if keys.count(key) > 1)
+        raise ValueError(f"the key {described(twice)} is there twice")
+    return made
+
+
+def check_texts(value: Any) -> None:
+    """Raise ValueError if a text or key cannot be shown or written."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            check_texts(key)
+            check_texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            check_texts(inner)
+    elif isinstance(value, str) and not value.translate(HARMLESS).isprintable():
+        raise ValueError(f"{described(value)} has a character that cannot be shown")
+
+
+def parse_json(data: str | bytes, source: object) -> Any:
+    """Read JSON; raise BadRecord with one line if it is none."""
+    try:
+        text = data.decode("utf-8") if isinstance(data, bytes) else data
+        found = json.loads(text, parse_constant=refuse_constant, parse_int=whole_number,
+                           parse_float=real_number, object_pairs_hook=table)
+        if UNSHOWABLE.search(text):
+            check_texts(found)
+        return found
+    except RecursionError:
+        raise BadRecord(source, "JSON", "it is nested too deeply", DAMAGED) from None
+    except ValueError as error:
+        problem = "it is no UTF-8" if isinstance(error, UnicodeError) else \
+            shown(" ".join(str(error).split()), 120)
+        raise BadRecord(source, "JSON", problem, DAMAGED) from None
+
+
+def read_bytes(source: Path) -> bytes:
+    """What a regular file holds, if it is not too large; a pipe would be waited for."""
+    with open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            kind = "a folder" if stat.S_ISDIR(about.st_mode) else "no regular file"
+            raise BadRecord(source, "file", f"it is {kind}", "name a file")
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise BadRecord(source, "file", f"it is larger than {MOST_BYTES >> 20} MiB", DAMAGED)
+    return data
+
+
+def read_json(source: Path) -> Any:
+    """Read one JSON file; raise BadRecord with one line if it is none."""
+    try:
+        return parse_json(read_bytes(source), source)
+    except OSError as error:
+        raise BadRecord(source, "file", error.strerror or "cannot be read",
+                        "check the name and its permissions") from None
+
+
+def of_any_version(schema: Any, dropped: Iterable[str] = OF_ONE_VERSION) -> Any:
+    """The schema without keywords that hold for the present version alone."""
+    if isinstance(schema, list):
+        return [of_any_version(each, dropped) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    # Names of properties are not keywords.
+    return {key: {name: of_any_version(each, dropped) for name, each in inner.items()}
+            if key in ("properties", "$defs") else of_any_version(inner, dropped)
+            for key, inner in schema.items() if key not in dropped or
+            # What it says of all other keys' values, rather than that there are none.
+            key == "additionalProperties" and isinstance(inner, dict)}
+
+
+@functools.cache
+def checker(kind: str) -> Callable[[Any], Any]:
+    """What checks documents of a kind; made of docs/KIND.schema.json."""
+    try:
+        import fastjsonschema  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Refused(f"{error}: run tools/setup") from None
+    file = DOCS / f"{kind}.schema.json"
+    try:
+        schema = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise Refused(f"{file}: cannot be read: install copyscope again") from None
+    # Run records are read in all their versions; of the others there was one only, and more keys.
+    dropped = OF_ONE_VERSION if kind == "run" else ("additionalProperties",)
+    return fastjsonschema.compile(of_any_version(schema, dropped))
+
+
+def problem_of(error: Any) -> tuple[str, str]:
+    """The key at which a document breaks its schema, and what is wrong there."""
+    key = re.sub(r"^data\.?", "", error.name) or "JSON"
+    wanted, value = error.rule_definition, described(error.value)
+    if error.rule == "type":
+        kinds = wanted if isinstance(wanted, list) else [wanted]
+        return key, f"{value} is not of its type, {' or '.join(map(str, kinds))}"
+    if error.rule == "required":
+        missing = next(each for each in wanted if each not in error.value)
+        return (missing if key == "JSON" else f"{key}.{missing}"), "it is missing"
+    if error.rule == "enum":
+        return key, f"{value} is not one of {shown(', '.join(map(str, wanted)), 300)}"
+    if error.rule in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "minItems",
+                      "maxItems", "minLength", "maxLength"):
+        return key, f"{value} is beyond its {error.rule}, {wanted}"
+    if error.rule == "const":
+        return key, f"{value} is not {described(wanted)}"
+    if error.rule == "pattern":
+        return key, f"{value} is not written as such a text must be"
+    return key, f"{value} does not agree with what is said beside it"
+
+
+def check(data: Any, kind: str, source: object, remedy: str) -> None:
+    """Raise BadRecord unless `data` is a document of this kind."""
+    wanted = f"copyscope.{kind}/1"
+    if not isinstance(data, dict) or data.get("schema") != wanted:
+        found = data.get("schema") if isinstance(data, dict) else None
+        raise BadRecord(source, "schema", f"it is {described(found)}, not \"{wanted}\"",
+                        f"give a file that is a copyscope.{kind}")
+    check_form(data, kind, source, remedy)
+
+
+def check_form(data: Any, kind: str, source: object, remedy: str) -> None:
+    """Hold a document against the schema of its kind; the first fault is one line."""
+    # The module is loaded by checker(), which says so if it is missing.
+    accept = checker(kind)
+    from fastjsonschema import JsonSchemaValueException  # pylint: disable=import-outside-toplevel
+    try:
+        accept(data)
+    except JsonSchemaValueException as error:
+        key, problem = problem_of(error)
+        raise BadRecord(source, shown(key), problem, remedy) from None
+
+
+def load(source: Path, kind: str, remedy: str) -> dict[str, Any]:
+    """Read a document of a kind; raise BadRecord with one line if it is none."""
+    data = read_json(source)
+    check(data, kind, source, remedy)
+    return data
+
+
+def by_name(found: list[dict[str, Any]], key: str, source: object, at: str) -> dict[str, Any]:
+    """The tables of a list by the name that each has; no two may have the same."""
+    named = {each[key]: each for each in found}
+    if len(named) < len(found):
+        names = [each[key] for each in found]
+        twice = next(name for name in named if names.count(name) > 1)
+        raise BadRecord(source, f"{at}.{key}", f"{described(twice)} is there twice", DAMAGED)
+    return named
+
+
+def has_schema(schema: str) -> Proof:
+    """The proof that a JSON document with this schema is."""
+    def proves(data: bytes) -> bool:
+        try:
+            found = parse_json(data, schema)
+        except BadRecord:
+            return False
+        return isinstance(found, dict) and found.get("schema") == schema
+    return proves

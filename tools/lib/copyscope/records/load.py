@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Loads run records from files, folders and the folders of sweeps."""
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from . import documents
+from .check import check, check_complete
+from .documents import BadRecord, parse_json, read_json
+from .run_record import Point, Record
+
+# Of one plan: more take weeks.
+MOST_RUNS = 100_000
+
+
+def record_of(text: str, source: Path) -> Record:
+    """The record that a run printed; `source` names it where something is wrong with it."""
+    data = parse_json(text, source)
+    check(data, source)
+    return Record(data, source)
+
+
+def load_record(source: Path, point: Point | None = None) -> Record:
+    """Load one record."""
+    data = read_json(source)
+    check(data, source)
+    return Record(data, source, point)
+
+
+def load_plan(folder: Path) -> dict[str, Any]:
+    """Load the plan of a sweep's folder."""
+    source, remedy = folder / "plan.json", "run the sweep again into another folder"
+    plan = documents.load(source, "plan", remedy)
+    documents.by_name(plan["points"], "name", source, "points")
+    if len(plan["points"]) * plan["repeats"] > MOST_RUNS:
+        raise BadRecord(source, "repeats", f"{len(plan['points'])} points of {plan['repeats']} "
+                        f"repeats are more than {MOST_RUNS} runs", remedy)
+    return plan
+
+
+def point_of(plan: dict[str, Any], points: dict[str, dict[str, Any]], run: str) -> Point | None:
+    """The point that a run is of, by the name of its file; None if the plan has no such run."""
+    parts = re.fullmatch(r"(.+)\.r([1-9][0-9]{0,5})", run)
+    planned = points.get(parts[1]) if parts else None
+    if not parts or not planned or int(parts[2]) > plan["repeats"]:
+        return None
+    return Point(parts[1], planned["label"], planned["size"], planned["threads"], int(parts[2]),
+                 plan["profile"], plan["mode"], plan["settings"]["figures_of"] == "first")
+
+
+def complete(records: list[Record], leave_out: Callable[[str], None]) -> list[Record]:
+    """Those of a folder's runs that are complete; the others are counted in one line."""
+    others = [each for each in records if each.incomplete]
+    if others:
+        leave_out(f"{len(others)} of {len(records)} runs are left out, for they are not complete, as "
+                  f"{others[0].source}: {others[0].incomplete}")
+    return [each for each in records if not each.incomplete]
+
+
+def load_sweep(folder: Path) -> list[Record]:
+    """Load the runs of a sweep's folder, each with the point that its plan says it is of."""
+    plan = load_plan(folder)
+    points = {each["name"]: each for each in plan["points"]}
+    return [load_record(run, point_of(plan, points, run.stem))
+            for run in sorted((folder / "runs").glob("*.json"))]
+
+
+def listed(folder: Path) -> list[Path]:
+    """The JSON files of a folder, by name; a folder that cannot be read is refused."""
+    try:
+        return sorted(Path(entry.path) for entry in os.scandir(folder)
+                      if entry.name.endswith(".json"))
+    except OSError as error:
+        raise BadRecord(folder, "folder", error.strerror, "check its permissions") from None
+
+
+def load_records(sources: Iterable[str | Path], leave_out: Callable[[str], None]) -> list[Record]:
+    """Load records from files, folders of records and folders of sweeps. A run that is not complete
+    is refused if it was named, and left out if its folder was; `leave_out` is told how many."""
+    records: list[Record] = []
+    for source in map(Path, sources):
+        if source.is_dir():
+            found = listed(source)
+            if source / "plan.json" in found:
+                records += complete(load_sweep(source), leave_out)
+                continue
+            if not found:
+                raise BadRecord(source, "*.json", "no record in this folder", "name another")
+            records += complete([load_record(each) for each in found], leave_out)
+        else:
+            records.append(load_record(source))
+            check_complete(records[-1])
+    return records

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Loads run records and answers questions about them: None is always "not measured", never 0."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+EVENTS = ("cycles", "instructions", "L1-dcache-load-misses", "LLC-load-misses",
+          "context-switches", "page-faults", "task-clock")
+ENDS = ("sender", "receiver")
+
+@dataclass(frozen=True)
+class Point:
+    """What a sweep meant by a run: names and numbers as its profile has them."""
+
+    name: str        # "A3_4096B_8T", unique in the sweep
+    label: str       # the report's name of the implementation
+    size: int        # the report's size column, even where other sizes were sent
+    threads: int     # the report's thread column, even where it opened one connection
+    repeat: int      # from 1
+    profile: str
+    mode: str        # as-published or corrected
+    first_client: bool = False  # figures of the first connection alone
+
+
+class Record:
+    """One run record; `data` is the JSON document itself."""
+
+    def __init__(self, data: dict[str, Any], source: Path, point: Point | None = None) -> None:
+        self.data = data
+        self.source = source
+        self.point = point
+
+    def __repr__(self) -> str:
+        return f"Record({self.source})"
+
+    def at(self, key: str) -> Any:
+        """Return what lies at a dotted key, such as workload.bytes; None if nothing does."""
+        value: Any = self.data
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        return value
+
+    # What was run
+    @property
+    def id(self) -> str:
+        """Name of the run."""
+        return self.data["id"]
+
+    @property
+    def variant(self) -> str:
+        """How it was sent: A1 ... A3-reuse."""
+        return self.data["workload"]["variant"]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of one message as they were sent."""
+        return self.data["workload"]["bytes"]
+
+    @property
+    def threads(self) -> int:
+        """Connections asked for."""
+        return self.data["workload"]["threads"]
+
+    @property
+    def connections(self) -> int | None:
+        """Connections that were open."""
+        return self.data["workload"]["connections"]
+
+    @property
+    def readers(self) -> int:
+        """Threads that read one socket together; 1 in records older than the key."""
+        return self.data["workload"].get("readers") or 1
+
+    @property
+    def messages(self) -> int | None:
+        """Whole messages that arrived."""
+        return self.data["workload"]["messages"]
+
+    @property
+    def path(self) -> str:
+        """What lay between the sockets: lo, veth, ..."""
+        return self.data["path"]["kind"]
+
+    @property
+    def kernel(self) -> str:
+        """Release of the kernel."""
+        return self.data["machine"]["kernel"]
+
+    @property
+    def backend(self) -> str:
+        """How the kernel was observed: trampoline, tracepoint or none."""
+        return self.data["backend"]["name"]
+
+    # What a sweep meant by it; for a lone run, what was run
+    @property
+    def label(self) -> str:
+        """The report's name of the implementation."""
+        return self.point.label if self.point else self.variant
+
+    @property
+    def size(self) -> int:
+        """The report's message size."""
+        return self.point.size if self.point else self.bytes
+
+    @property
+    def setting(self) -> int:
+        """The report's number of threads."""
+        return self.point.threads if self.point else self.threads
+
+    # What was counted
+    @property
+    def payload_bytes(self) -> int | None:
+        """Bytes that the receiving process got from recv: what "per payload byte" divides by."""
+        return self.data["workload"]["received_bytes"]
+
+    def site_bytes(self, site: str) -> int | None:
+        """Bytes that passed a site."""
+        return self.data["sites"][site]["bytes"]
+
+    def site_how(self, site: str) -> str:
+        """How the bytes of a site are known: measured, derived or not_measured."""
+        return self.data["sites"][site]["how"]
+
+    def site_why(self, site: str) -> str | None:
+        """Why a site is not measured, or how it is derived."""
+        return self.data["sites"][site].get("why")
+
+    def site_per_byte(self, site: str) -> float | None:
+        """Bytes that passed a site, per payload byte."""
+        passed = self.site_bytes(site)
+        return None if passed is None or not self.payload_bytes else passed / self.payload_bytes
+
+    def law_status(self, law: str) -> str | None:
+        """Return balanced, broken or not testable; None if the record has no such law."""
+        return next((each["status"] for each in self.data["laws"] if each["law"] == law), None)
+
+    def broken_laws(self) -> list[str]:
+        """Names of the laws that do not balance."""
+        return [each["law"] for each in self.data["laws"] if each["status"] == "broken"]
+
+    @property
+    def incomplete(self) -> str:
+        """Why its numbers prove nothing, "" if the run was complete. Older records tell no outcome,
+        but an end of theirs that was killed left no totals."""
+        outcome = self.data.get("outcome")
+        if not outcome:
+            work = self.data["workload"]
+            lost = [end for end, key in zip(ENDS, ("accepted_bytes", "received_bytes"))
+                    if work[key] is None]
+            return f"failed: the {lost[0]} left no totals" if lost else ""
+        if outcome["status"] == "complete":
+            return ""
+        return f"{outcome['status']}: {outcome['reason'] or 'no reason is told'}"
+
+    def counter(self, end: str, event: str) -> float | None:
+        """Value of a processor or kernel event at one end, sender or receiver."""
+        return self.data["counters"][end][event]["value"]
+
+    def counter_why(self, end: str, event: str) -> str | None:
+        """Why an event was not measured."""
+        return self.data["counters"][end][event].get("why")
+
+    @property
+    def throughput_gbps(self) -> float | None:
+        """Gigabits of payload a second that the receiver got; of one client if so meant."""
+        if not (self.point and self.point.first_client):
+            return self.data["timing"]["throughput_gbps"]
+        first, elapsed_s = self.first_socket(), self.elapsed_s
+        return first["counts"]["returned_bytes"] * 8e-9 / elapsed_s if first and elapsed_s else None
+
+    @property
+    def elapsed_s(self) -> float | None:
+        """Seconds that the receiver received for."""
+        elapsed_ns = self.data["timing"]["elapsed_ns"]
+        return None if elapsed_ns is None else elapsed_ns / 1e9
+
+    def latency_us(self, which: str = "mean") -> float | None:
+        """Latency in microseconds: mean, p50 or p99; of one client if so meant (mean only)."""
+        if self.point and self.point.first_client:
+            first = self.first_socket() if which == "mean" else None
+            return first["latency_mean_us"] if first else None
+        latency = self.data["timing"]["latency_us"]
+        return None if latency is None else latency[which]
+
+    @property
+    def latency_what(self) -> str | None:
+        """What the latency is of: a round trip, or the interval between whole messages."""
+        latency = self.data["timing"]["latency_us"]
+        return None if latency is None else latency["what"]
+
+    def calls(self, which: str) -> int | None:
+        """Calls that hooks saw, send or recv; None if there were no hooks: 0 would be a lie."""
+        return None if self.backend == "none" else self.at(f"counts.{which}_calls")
+
+    @property
+    def pinned_pages(self) -> int | None:
+        """Page references taken for zero copy."""
+        return self.data["pins"]["pages"]
+
+    def sockets(self, end: str) -> list[dict[str, Any]]:
+        """Return the books of each socket at one end, in the order they connected."""
+        mine = [each for each in self.data["sockets"] if each.get("end") == end]
+        return sorted(mine, key=lambda each: each.get("connection") or 0)
+
+    def first_socket(self) -> dict[str, Any] | None:
+        """Return the books of the receiving socket that connected first."""
+        return next((each for each in self.sockets("receiver") if each.get("connection") == 1),
+                    None)

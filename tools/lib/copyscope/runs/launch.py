@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Makes one run with trace_run, in a child that never outlives the sweep."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from copyscope.common.errors import Refused, Unusable
+from copyscope.common.pdeathsig import kill_with_parent
+from copyscope.common.tree import BUILD, ROOT
+
+EXIT_FINE, EXIT_USAGE, EXIT_REFUSED = 0, 2, 3
+# Beyond the asked seconds: a hang is a failed run, not a hung sweep.
+PATIENCE_S, GUEST_PATIENCE_S = 60, 600
+
+
+@dataclass(frozen=True)
+class Run:
+    """One repeat of one point."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    status: int
+    stderr: str
+    command: list[str]
+    said: str = ""              # the record, of a run that was given no file for it
+
+
+def command_of(run: Run, record: Path | None, seconds: float, kernel: str) -> list[str]:
+    """Return the command line, without absolute names: records and provenance keep it."""
+    program = ["build/trace_run"] if kernel == "host" else ["tools/trace_run", "--kernel", kernel]
+    return [*program, *run.arguments, "--seconds", f"{seconds:g}", "--quiet",
+            "--json", os.path.relpath(record, ROOT) if record else "-"]
+
+
+def check_built(kernel: str) -> None:
+    """Refuse to begin without the program."""
+    if not (BUILD / "trace_run").exists():
+        raise Refused("build/trace_run is not there: run make first")
+    if kernel == "host" and os.geteuid() != 0:
+        raise Refused(f"runs need root: type sudo ./tools/{Path(sys.argv[0]).name} ...")
+
+
+def last_line(stderr: str) -> str:
+    """The line that says what went wrong."""
+    lines = [each for each in stderr.splitlines() if each.strip()]
+    return lines[-1].removeprefix("trace_run: ") if lines else "trace_run said nothing"
+
+
+def make(run: Run, record: Path | None, seconds: float, kernel: str) -> Outcome:
+    """Make one run, with its record in a file or in the outcome; raise what would end every other
+    run too."""
+    command = command_of(run, record, seconds, kernel)
+    patience = seconds + (PATIENCE_S if kernel == "host" else GUEST_PATIENCE_S)
+    environment = {**os.environ, "LC_ALL": "C"}
+    # A run that is left over would race with its repetition.
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL if record else subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace",
+                          preexec_fn=kill_with_parent()) as process:
+        try:
+            said, stderr = process.communicate(timeout=patience)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            process.kill()
+            said, stderr, status = "", f"no end after {patience:g} s: killed", 124
+        except BaseException:
+            process.kill()
+            raise
+    if "No space left" in stderr or "quota exceeded" in stderr:
+        raise Unusable(f"{record or run.name}: file: {last_line(stderr)}")
+    if status == EXIT_USAGE:
+        raise Unusable(f"{run.name}: {last_line(stderr)}")
+    if status == EXIT_REFUSED:
+        raise Refused(last_line(stderr))
+    return Outcome(status, stderr, command, said or "")

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Turns a profile into the points and runs of a sweep, in the order they are made."""
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from copyscope.common.errors import Unusable
+from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_THREADS
+from copyscope.records.load import MOST_RUNS
+
+from .launch import Run
+from .profile import Profile
+
+SCHEMA = "copyscope.plan/1"
+# Beside the time that is measured: start, attach, collect, detach; most of it waits for the kernel.
+OVERHEAD_S, GUEST_OVERHEAD_S = 0.3, 25.0
+
+
+def connections(settings: dict[str, Any], threads: int) -> int:
+    """How many sockets the thread column comes to."""
+    return threads if settings["threads_are"] == "connections" else 1
+
+
+def point(profile: Profile, variant: dict[str, str], size: int, threads: int) -> dict[str, Any]:
+    """Return one combination: the report's words for it, and what trace_run is told."""
+    settings = profile.settings
+    arguments = [variant["variant"], str(settings["message_bytes"] or size),
+                 str(connections(settings, threads)), "--path", settings["path"],
+                 "--pattern", settings["pattern"]]
+    if settings["threads_are"] == "readers":
+        arguments += ["--readers", str(threads)]
+    else:
+        arguments += ["--receiver", variant.get("receiver", "recv")]
+    if not settings.get("probes", True):
+        arguments += ["--no-probes"]
+    for key in ("addresses", "devices", "port"):
+        if key in settings:
+            arguments += [f"--{key}", str(settings[key])]
+    return {"name": f"{variant['label']}_{size}B_{threads}T", "label": variant["label"],
+            "size": size, "threads": threads, "arguments": arguments}
+
+
+def choose_variants(profile: Profile, labels: list[str] | None) -> list[dict[str, str]]:
+    """Return the variants of these labels, or all."""
+    have = [each["label"] for each in profile.variants]
+    for label in labels or []:
+        if label not in have:
+            raise Unusable(f"--variants: {profile.name} {profile.mode} has no {label!r}; "
+                           f"it has {' '.join(have)}")
+    return [each for each in profile.variants if not labels or each["label"] in labels]
+
+
+def check_range(option: str, values: list[int], low: int, high: int) -> None:
+    """Refuse numbers that trace_run would refuse, before anything runs."""
+    for value in values:
+        if not low <= value <= high:
+            raise Unusable(f"{option}: {value} is not {low} to {high}")
+    if len(set(values)) < len(values):
+        raise Unusable(f"{option}: a number is there twice")
+
+
+def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,
+         labels: list[str] | None, seconds: float | None, repeats: int,
+         kernel: str) -> dict[str, Any]:
+    """Return the plan: everything that decides what a sweep's folder must hold."""
+    sizes, threads = sizes or profile.sizes, threads or profile.threads
+    check_range("--sizes", sizes, LEAST_BYTES, MOST_BYTES)
+    check_range("--threads", threads, 1, MOST_THREADS)
+    variants = choose_variants(profile, labels)
+    count = len(variants) * len(sizes) * len(threads) * repeats
+    if count > MOST_RUNS:
+        raise Unusable(f"{count} runs are more than {MOST_RUNS}: take fewer --sizes, --threads or "
+                       "--repeats")
+    key = f"{profile.name} {profile.mode}"
+    return {
+        "schema": SCHEMA, "profile": profile.name, "mode": profile.mode, "title": profile.title,
+        "report": profile.report, "settings": profile.settings, "kernel": kernel,
+        "seconds": seconds or profile.seconds, "repeats": repeats, "shuffled_by": key,
+        "order": "each repeat visits the sizes and threads in an order shuffled by Python's "
+                 "random.Random(\"SHUFFLED_BY REPEAT\"); at each it runs all variants in turn, "
+                 "starting with the next one each time",
+        "points": [point(profile, variant, size, count)
+                   for variant in variants for size in sizes for count in threads],
+        "tables": profile.tables,
+    }
+
+
+def run_name(name: str, repeat: int) -> str:
+    """Name of a run's files."""
+    return f"{name}.r{repeat}"
+
+
+def runs(plan: dict[str, Any]) -> list[Run]:
+    """All runs of a plan in the order they are made."""
+    ordered = []
+    for repeat in range(1, plan["repeats"] + 1):
+        cells: dict[tuple[int, int], list[dict[str, Any]]] = {}
+        for each in plan["points"]:
+            cells.setdefault((each["size"], each["threads"]), []).append(each)
+        keys = list(cells)
+        random.Random(f"{plan['shuffled_by']} {repeat}").shuffle(keys)
+        for turn, key in enumerate(keys, repeat):
+            cell = cells[key]
+            for each in cell[turn % len(cell):] + cell[:turn % len(cell)]:
+                ordered.append(Run(run_name(each["name"], repeat), tuple(each["arguments"])))
+    return ordered
+
+
+def duration_s(plan: dict[str, Any]) -> float:
+    """About how long all runs take."""
+    overhead = OVERHEAD_S if plan["kernel"] == "host" else GUEST_OVERHEAD_S
+    return len(plan["points"]) * plan["repeats"] * (plan["seconds"] + overhead)
+
+
+def differs(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """The first key in which two plans differ, "" if none."""
+    return next((key for key in [*new, *old] if old.get(key) != new.get(key)), "")

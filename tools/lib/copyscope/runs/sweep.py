@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Conducts a sweep: makes every run of a plan that its folder lacks, then writes the tables."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from copyscope.records.load import load_record, load_sweep
+
+from . import launch, plan as plans, provenance, tables
+from .folder import Folder
+from .progress import Progress
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a sweep left: the files it wrote, and which runs failed, "" if none."""
+
+    files: list[Path]
+    failures: str
+
+
+def make_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> str:
+    """Make one run; return why it failed, or ""."""
+    path = folder.pending_path(run.name)
+    outcome = launch.make(run, path, plan["seconds"], plan["kernel"])
+    record = load_record(path) if path.exists() else None
+    if outcome.status == launch.EXIT_FINE and not (record and record.incomplete):
+        folder.keep(run)
+        return ""
+    why, status = launch.last_line(outcome.stderr), outcome.status
+    if record:
+        broken = record.broken_laws()
+        why = record.incomplete or (f"a law broke: {', '.join(broken)}" if broken else why)
+    folder.set_aside(run.name, status, outcome.stderr or why, outcome.command)
+    return f"{why} (exit {status})"
+
+
+def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
+    """Make every run that is missing."""
+    ordered = plans.runs(plan)
+    there = folder.take_stock(ordered)
+    expected_s = plans.duration_s(plan) / len(ordered)
+    progress = Progress(len(ordered), len(there), expected_s, quiet)
+    try:
+        for run in ordered:
+            if run.name not in there:
+                progress.show(run.name)
+                progress.step(run.name, make_run(folder, run, plan))
+    finally:
+        progress.end()
+
+
+def finish(folder: Folder, plan: dict[str, Any], arguments: list[str]) -> Result:
+    """Write what follows from the records."""
+    records = load_sweep(folder.root)
+    files = tables.write_all(folder.files, plan, records)
+    failures = folder.failures()
+    provenance.write(folder.files, plan, records, files, arguments, failures)
+    return Result([folder.root / name for name in [*files, "PROVENANCE.md"]],
+                  f"{len(failures)} of {len(plans.runs(plan))} runs failed: see {folder.failed}"
+                  if failures else "")
+
+
+def conduct(root: Path, plan: dict[str, Any], arguments: list[str], quiet: bool) -> Result:
+    """Make all runs of a plan in a folder; `arguments` is the command line that asked for it."""
+    launch.check_built(plan["kernel"])
+    with Folder(root, plan) as folder:
+        make_runs(folder, plan, quiet)
+        return finish(folder, plan, arguments)

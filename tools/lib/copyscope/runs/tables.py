@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Writes a sweep's tables from its records: the report's own, every run, and every point."""
+from __future__ import annotations
+
+import csv
+import io
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from copyscope.common import spread
+from copyscope.common.tables import SITES
+from copyscope.files.output_folder import OutputFolder
+from copyscope.records.run_record import ENDS, Record
+
+from .values import EVENTS, column, metrics
+
+Cell = str | float | int | None
+
+
+def cell(value: Cell) -> Cell:
+    """A number as short as it is exact enough; nothing where nothing was measured."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+    return "" if value is None else value
+
+
+def write_csv(folder: OutputFolder, name: str, header: Sequence[str],
+              rows: Iterable[Sequence[Cell]]) -> None:
+    """Write one table, wholly or not at all."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([cell(value) for value in row] for row in rows)
+    folder.write(name, text.getvalue())
+
+
+def by_point(plan: dict[str, Any], records: list[Record]) -> dict[str, list[Record]]:
+    """Records by the name of their point, in the order of the plan; points without any left out."""
+    groups: dict[str, list[Record]] = {each["name"]: [] for each in plan["points"]}
+    for record in records:
+        if record.point:
+            groups[record.point.name].append(record)
+    return {name: group for name, group in groups.items() if group}
+
+
+def middle(records: list[Record], settings: dict[str, Any], what: str) -> Cell:
+    """Median over repeats of a column; the words of a point are the same in all."""
+    values = [value for value in (column(each, settings, what) for each in records)
+              if value is not None]
+    if not values or isinstance(values[0], str):
+        return values[0] if values else None
+    return statistics.median(values)  # type: ignore[type-var]
+
+
+def report_rows(table: dict[str, Any], plan: dict[str, Any],
+                points: dict[str, list[Record]]) -> list[list[Cell]]:
+    """Rows of one of the report's tables, one a point that was measured."""
+    return [[middle(group, plan["settings"], what) for _, what in table["columns"]]
+            for group in points.values()]
+
+
+TIDY_HEAD = ("run", "profile", "mode", "point", "repeat", "label", "size_bytes", "threads_setting",
+             "variant", "message_bytes", "connections", "readers", "path", "pattern", "receiver",
+             "kernel", "backend", "started_utc", "elapsed_s", "messages", "payload_bytes",
+             "throughput_gbps", "latency_mean_us", "latency_p50_us", "latency_p99_us")
+TIDY_COUNTS = ("pinned_pages", "zerocopy_sends", "completions", "completions_copied", "enobufs",
+               "content_error_bytes", "send_calls", "recv_calls", "laws_balanced",
+               "laws_not_testable", "overhead_share", "attempts")
+
+
+def tidy_header() -> list[str]:
+    """Every column of tidy.csv; units are in the names."""
+    return [*TIDY_HEAD, *(f"{site}_bytes" for site in SITES), *TIDY_COUNTS,
+            *(f"{end}_{event}" for end in ENDS for event in EVENTS)]
+
+
+def tidy_row(record: Record) -> list[Cell]:
+    """One run: the whole run, whatever the report would have shown of it."""
+    at, point = record.at, record.point
+    statuses = [each["status"] for each in record.data["laws"]]
+    head: list[Cell] = [
+        record.source.stem, point and point.profile, point and point.mode, point and point.name,
+        point and point.repeat, record.label, record.size, record.setting, record.variant,
+        record.bytes, record.connections, record.readers, record.path, at("workload.pattern"),
+        at("workload.receiver"), record.kernel, record.backend, at("started"), record.elapsed_s,
+        record.messages, record.payload_bytes, at("timing.throughput_gbps"),
+        at("timing.latency_us.mean"), at("timing.latency_us.p50"), at("timing.latency_us.p99")]
+    counts: list[Cell] = [
+        record.pinned_pages, at("workload.zerocopy_sends"), at("workload.completions"),
+        at("workload.completions_copied"), at("workload.enobufs"), at("workload.content_errors"),
+        record.calls("send"), record.calls("recv"), statuses.count("balanced"),
+        statuses.count("not testable"), at("overhead.share"), at("backend.attempt")]
+    return [*head, *(record.site_bytes(site) for site in SITES), *counts,
+            *(record.counter(end, event) for end in ENDS for event in EVENTS.values())]
+
+
+POINTS_HEAD = ("point", "label", "size_bytes", "threads_setting", "variant", "metric", "n",
+               "median", "low", "high", "interval")
+
+
+def point_rows(plan: dict[str, Any], points: dict[str, list[Record]]) -> list[list[Cell]]:
+    """A row for each point and metric; empty numbers where no repeat measured it."""
+    rows: list[list[Cell]] = []
+    for name, group in points.items():
+        first, repeats = group[0], [metrics(each, plan["settings"]) for each in group]
+        for metric in repeats[0]:
+            known = [each[metric] for each in repeats if each[metric] is not None]
+            head: list[Cell] = [name, first.label, first.size, first.setting, first.variant, metric]
+            if not known:
+                rows.append([*head, 0, None, None, None, None])
+                continue
+            found = spread.spread(known)  # type: ignore[arg-type]
+            bar = [found.low, found.high] if found.n > 1 else [None, None]
+            rows.append([*head, found.n, found.middle, *bar, spread.kind(found.n) or None])
+    return rows
+
+
+def write_all(folder: OutputFolder, plan: dict[str, Any],
+              records: list[Record]) -> dict[str, str]:
+    """Write every table; return what each file is."""
+    points = by_point(plan, records)
+    written = {}
+    for table in plan["tables"]:
+        write_csv(folder, table["file"], [header for header, _ in table["columns"]],
+                  report_rows(table, plan, points))
+        written[table["file"]] = f"the table of {plan['report'] or plan['profile']}: " \
+                                 "medians over the repeats of each point"
+    write_csv(folder, "tidy.csv", tidy_header(), map(tidy_row, records))
+    written["tidy.csv"] = "one row a run, empty where not measured"
+    write_csv(folder, "points.csv", POINTS_HEAD, point_rows(plan, points))
+    written["points.csv"] = "one row a point and metric: the median of its repeats and its 95 % " \
+                            "interval, or their range below 6 repeats"
+    return written

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Computes what a report's column or a metric says of one record, as that report computed it."""
+from __future__ import annotations
+
+from typing import Any
+
+from copyscope.common.tables import SITES
+from copyscope.records.run_record import ENDS, Record
+
+EVENTS = {"cycles": "cycles", "instructions": "instructions",
+          "l1_misses": "L1-dcache-load-misses", "llc_misses": "LLC-load-misses",
+          "context_switches": "context-switches", "page_faults": "page-faults",
+          "task_clock_ns": "task-clock"}
+Number = float | int | None
+
+
+def total_bytes(record: Record, settings: dict[str, Any]) -> Number:
+    """Payload that the studied sender's peer received: one direction, of one client or all."""
+    if settings["figures_of"] == "first":
+        first = record.first_socket()
+        return first["counts"]["returned_bytes"] if first else None
+    if record.data["workload"]["pattern"] == "rr":
+        return None if record.messages is None else record.messages * record.bytes
+    return record.payload_bytes
+
+
+def total_messages(record: Record, settings: dict[str, Any]) -> Number:
+    """Whole messages, of one client or all."""
+    if settings["figures_of"] == "first":
+        first = record.first_socket()
+        return first["messages"] if first else None
+    return record.messages
+
+
+def duration_s(record: Record, settings: dict[str, Any]) -> Number:
+    """Seconds that a throughput is over: as measured, or as asked for."""
+    return record.at("workload.seconds") if settings["throughput_is"] == "nominal" \
+        else record.elapsed_s
+
+
+def throughput_gbps(record: Record, settings: dict[str, Any]) -> Number:
+    """Gigabits of payload a second, one direction."""
+    moved, seconds = total_bytes(record, settings), duration_s(record, settings)
+    return None if moved is None or not seconds else moved * 8e-9 / seconds
+
+
+def latency_us(record: Record, settings: dict[str, Any]) -> Number:
+    """Mean latency; or what a report printed in its place, which was never measured."""
+    if settings["latency_is"] == "measured":
+        return record.latency_us("mean")
+    gbps = throughput_gbps(record, settings)
+    return record.size * 8e-3 / gbps if gbps else None
+
+
+def counter(record: Record, end: str, event: str) -> Number:
+    """An event at one end, or at both together."""
+    values = [record.counter(each, event) for each in (ENDS if end == "both" else (end,))]
+    return None if None in values else sum(value for value in values if value is not None)
+
+
+def column(record: Record, settings: dict[str, Any], what: str) -> str | Number:
+    """Value of a column of profile.COLUMNS; None if it was not measured."""
+    if what in EVENTS:
+        return counter(record, settings["end"], EVENTS[what])
+    if what == "throughput_mbps":
+        gbps = throughput_gbps(record, settings)
+        return None if gbps is None else gbps * 1000
+    if what in ("label", "size", "threads"):
+        return {"label": record.label, "size": record.size, "threads": record.setting}[what]
+    return {"throughput_gbps": throughput_gbps, "latency_us": latency_us,
+            "total_bytes": total_bytes, "total_messages": total_messages,
+            "duration_s": duration_s}[what](record, settings)
+
+
+def per(value: Number, by: Number) -> Number:
+    """Divide where both are known."""
+    return value / by if value is not None and by else None
+
+
+def metrics(record: Record, settings: dict[str, Any]) -> dict[str, Number]:
+    """Return the numbers of a run that repeats are summed up by; units are in the names."""
+    payload, messages = record.payload_bytes, record.messages
+    found: dict[str, Number] = {
+        "throughput_gbps": throughput_gbps(record, settings),
+        "latency_mean_us": latency_us(record, settings),
+        "latency_p50_us": record.latency_us("p50"), "latency_p99_us": record.latency_us("p99"),
+        "connections": record.connections, "messages": messages, "payload_bytes": payload}
+    for site in SITES:
+        found[f"{site}_bytes_per_payload_byte"] = record.site_per_byte(site)
+    found["send_calls_per_message"] = per(record.calls("send"), messages)
+    found["pinned_pages_per_message"] = per(record.pinned_pages, messages)
+    found["completions_per_message"] = per(record.at("workload.completions"), messages)
+    for end in ENDS:
+        for name, event in EVENTS.items():
+            found[f"{end}_{name}_per_message"] = per(record.counter(end, event), messages)
+        found[f"{end}_cycles_per_payload_byte"] = per(record.counter(end, "cycles"), payload)
+    found["overhead_share"] = record.at("overhead.share")
+    return found
