@@ -20,21 +20,12 @@ from copyscope.guest import command
 from copyscope.guest.kernels import architectures, debian, sources
 from copyscope.guest.qemu import guest_output, signals
 from copyscope.guest.qemu.streams import Channel
+from helpers.names import KERNELS
 from helpers.processes import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
 
-<<<<<<< HEAD
-from helpers.names import KERNELS  # noqa: E402
-from helpers.processes import wait_until  # noqa: E402
-from copyscope import helpers as system_helpers  # noqa: E402
-from copyscope.guest import (architectures, command, kernels, outbox, signals,  # noqa: E402
-                             sources)
-from copyscope.errors import Refused, Unusable  # noqa: E402
-from copyscope.guest.streams import Channel  # noqa: E402
-=======
->>>>>>> 41df442 (tools/lib: give each Python package one duty)
 
 RELEASES = KERNELS
 # Every byte value, in a size that is no multiple of any buffer.

@@ -122,8 +122,9 @@ def test_a_launcher_leaves_a_ctrl_c_ignored_that_nohup_has_it_ignore():
 
 
 def test_launchers_do_nothing_before_sigint_is_unblocked():
+    # make_tables serves the tree itself and is not installed.
     found = [file for file in Path(ROOT / "tools").iterdir()
-             if file.is_file() and b"python3" in file.read_bytes().partition(b"\n")[0]]
+             if file.is_file() and file.name != "make_tables" and b"python3" in file.read_bytes().partition(b"\n")[0]]
     assert {file.name for file in found} == set(TOOLS)
     for file in found:
         assert PYTHON_LAUNCHER.fullmatch(file.read_text()), file

@@ -115,8 +115,8 @@ def test_setup_without_root_names_what_is_missing(tmp_path):
         # A user who is not root must be able to reach it.
         if str(folder).startswith("/tmp/"):
             folder.chmod(0o755)
-    (tmp_path / "tools/lib").mkdir(parents=True)
-    for name in ("setup", "requirements.txt", "lib/shown.sh"):
+    (tmp_path / "tools/lib/copyscope/common").mkdir(parents=True)
+    for name in ("setup", "requirements.txt", "lib/shown.sh", "lib/copyscope/common/releases.py"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
     (tmp_path / "tools/packages.txt").write_text("make builds\nno-such-package-here never\n"
                                                  "no-such-ubuntu: never\n")

@@ -16,10 +16,10 @@ from copyscope.cli.command_line import Parser
 from copyscope.cli.options import memory, whole
 from copyscope.common.errors import Refused, Unusable, shown
 from copyscope.common.pdeathsig import TERM_WITH_PARENT
+from copyscope.common.releases import prefix_of
 from copyscope.common.tree import GUEST
 from copyscope.files.record_file import RecordFile
 from copyscope.files.runs_folder import make_runs_folder
-from copyscope.guest.kernels import debian
 
 EPILOG = """\
 The first kernel listens and sends, the second connects and receives; --role sender turns it round.
@@ -56,9 +56,10 @@ class Guest:
         self.record = os.memfd_create("record")
         self.waits = False  # for a partner
         self.process = subprocess.Popen(
-            [str(word) for word in (*TERM_WITH_PARENT, GUEST, "--kernel", release, "--memory", options.memory,
-                                    "--timeout", options.timeout, "--net", link.fileno(),
-                                    "--record-fd", self.record, "--", "sh", "-c", command)],
+            [str(word) for word in (
+                *TERM_WITH_PARENT, GUEST, "--kernel", release, "--memory", options.memory,
+                "--timeout", options.timeout, "--net", link.fileno(),
+                "--record-fd", self.record, "--", "sh", "-c", command)],
             stdin=subprocess.DEVNULL, pass_fds=[link.fileno(), self.record], text=True, **streams)
         link.close()
 
@@ -136,7 +137,7 @@ def act(arguments: list[str]) -> int:
     if len(releases) != 2:
         raise Unusable(f"--kernel {options.kernel}: give one release, or two as in 6.1,6.12")
     for release in releases:
-        debian.prefix_of(release)
+        prefix_of(release)
     if len(words) < 3:
         # Before guests are booted, whose trace_run reads the words.
         raise Unusable("three words are needed: VARIANT BYTES THREADS, as in A3 65536 4")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The Python packages keep to the second table of docs/ARCHITECTURE.md: no import points up."""
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LIB = ROOT / "tools" / "lib"
+PAGE = (ROOT / "docs/ARCHITECTURE.md").read_text().partition("\n## Python\n")[2]
+ROW = re.compile(r"^\| `(copyscope[\w.]*)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
+# In the order of the page: a room may import rooms further up on it alone.
+ALLOWED = {room: re.findall(r"`([\w.]+)`", below) for room, below in ROW.findall(PAGE)}
+# Not counting __init__.py. Rows of one table may be as many as they like; there are none yet.
+MOST_MODULES = 12
+SHARED = {f"copyscope.{each}" for each in ("common", "cli", "files", "records", "runs", "drawing")}
+
+
+def room_of(file: Path) -> str:
+    """The package that a file lies in."""
+    return ".".join(file.relative_to(LIB).parent.parts)
+
+
+FILES = sorted((LIB / "copyscope").rglob("*.py"))
+ROOMS = sorted({room_of(file) for file in FILES} - {"copyscope"})
+
+
+def room_of_name(name: str) -> str:
+    """The package that a dotted name is, or lies in."""
+    while not LIB.joinpath(*name.split(".")).is_dir():
+        name = name.rpartition(".")[0]
+    return name
+
+
+def imported(file: Path) -> set[str]:
+    """The other rooms that a file imports from, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = room_of(file).split(".")[:None if node.level < 2 else 1 - node.level]
+            base = ".".join([*above * (node.level > 0), *([node.module] if node.module else [])])
+            names = [f"{base}.{each.name}" for each in node.names]
+        else:
+            continue
+        found |= {room_of_name(each) for each in names if each.split(".")[0] == "copyscope"}
+    return found - {room_of(file)}
+
+
+def test_the_page_tells_of_every_package():
+    assert set(ALLOWED) == set(ROOMS)
+    assert [file for file in FILES if room_of(file) == "copyscope"] == \
+        [LIB / "copyscope" / "__init__.py"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_package_imports_what_the_page_allows(room):
+    found = set().union(*(imported(file) for file in FILES if room_of(file) == room))
+    assert found == set(ALLOWED[room])
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_import_points_up_the_page_so_there_is_no_circle(room):
+    order = list(ALLOWED)
+    assert all(order.index(below) < order.index(room) for below in ALLOWED[room])
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_package_has_few_modules(room):
+    assert sum(room_of(file) == room for file in FILES) - 1 <= MOST_MODULES
+
+
+@pytest.mark.parametrize("room", sorted(set(ROOMS) - SHARED))
+def test_no_command_imports_another_commands_package(room):
+    command = ".".join(room.split(".")[:2])
+    assert {below for below in ALLOWED[room] if not below.startswith(command)} <= SHARED
+
+
+@pytest.mark.parametrize("room", sorted(SHARED))
+def test_shared_packages_know_no_command(room):
+    assert set(ALLOWED[room]) <= SHARED
+
+
+def test_every_command_has_its_package():
+    started = {re.search(r"copyscope\.(\w+)\.command", file.read_text())[1]
+               for file in (ROOT / "tools").iterdir()
+               if file.is_file() and "copyscope." in file.read_text() and "lib" in file.read_text()
+               and file.name not in ("install_tree", "setup", "trace_run")}
+    assert started == {room.split(".")[1] for room in set(ROOMS) - SHARED}
+
+
+def test_what_is_not_seen_would_be_found(tmp_path):
+    file = LIB / "copyscope" / "guest" / "qemu" / "machine.py"
+    assert "copyscope.guest.image" in imported(file)
+    assert room_of_name("copyscope.common.errors.Refused") == "copyscope.common"
