@@ -6,9 +6,9 @@ import random
 import shutil
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Callable
 
 from attacks import places
 from helpers.records import ROOT

@@ -9,9 +9,9 @@ import platform
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator
 
 from attacks.attack import Attack, Result
 from helpers.records import ROOT

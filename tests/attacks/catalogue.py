@@ -2,8 +2,19 @@
 """All attacks, in the order in which they take turns."""
 from __future__ import annotations
 
-from attacks import (c_words, disks, documents, events, hostile_peers, limits, meddling, networks,
-                     parsers, python_words, signals)
+from attacks import (
+    c_words,
+    disks,
+    documents,
+    events,
+    hostile_peers,
+    limits,
+    meddling,
+    networks,
+    parsers,
+    python_words,
+    signals,
+)
 
 ATTACKS = [attack for module in (c_words, python_words, documents, parsers, hostile_peers, signals,
                                  networks, limits, disks, meddling, events)

@@ -6,16 +6,15 @@ import multiprocessing
 import os
 import signal
 import time
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Iterable
 
 from attacks import places
 from attacks.attack import Attack, Result, from_root, try_case
 from attacks.book import Book
 from helpers import processes
 from helpers.machine import Machine
-
 
 # So many cases that this machine could not run, and none that it could, end an attack.
 SKIPS_MOST = 40

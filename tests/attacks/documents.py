@@ -22,7 +22,7 @@ PROFILES = ["standard", "mt25018", "mt25023", "mt25029", "mt25064", "model"]
 PLANS = ["mt25018-corrected", "mt25029-as-published", "standard"]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def document(file: Path) -> object:
     """A good document, to be damaged."""
     return json.loads(file.read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ import resource
 import shutil
 import signal
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from attacks import judge, runs, started
@@ -43,10 +43,8 @@ def cgroup(controller: str, file: str, value: int):
         yield enter
     finally:
         for pid in (group / "cgroup.procs").read_text().split():
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         for _ in range(200):
             try:
                 group.rmdir()

@@ -2,6 +2,7 @@
 """Runs the Python tools a thousand times a minute: loaded once, each case a fork that is the tool."""
 from __future__ import annotations
 
+import contextlib
 import errno
 import importlib
 import os
@@ -10,8 +11,8 @@ import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 from attacks import started
 from attacks.attack import Broken
@@ -107,10 +108,8 @@ def be_the_tool(tool: str, words: list[str], place: Path, environment: dict[str,
         status = act()
     finally:
         for stream in (sys.stdout, sys.stderr):
-            try:
+            with contextlib.suppress(OSError):
                 stream.flush()
-            except OSError:
-                pass
         os._exit(status)  # pylint: disable=protected-access
 
 

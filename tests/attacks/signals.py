@@ -2,6 +2,7 @@
 """Signals of all kinds at random moments to every process of a run, a sweep, a guest."""
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -61,10 +62,8 @@ def hit(process, case: Case, number: int, on_itself: bool) -> tuple[float, set]:
         return sent, there
     if number == PAUSE:
         time.sleep(case.dice.uniform(0.02, 0.4))
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(target, signal.SIGCONT)
-        except ProcessLookupError:
-            pass
     return sent, there
 
 

@@ -7,9 +7,9 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 from attacks.attack import Broken, from_root
 from helpers import processes

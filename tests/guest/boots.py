@@ -45,7 +45,7 @@ class Outcome:
         """Did the run leave a record?"""
         return (self.folder / f"{run}.json").exists()
 
-    @functools.lru_cache(maxsize=None)
+    @functools.cache  # noqa: B019  it lives as long as the tests
     def record(self, run: str) -> dict:
         """The run's record, checked against the schema."""
         assert self.has_record(run), f"{run} left no record: {self.errors(run)}"

@@ -8,8 +8,14 @@ import pytest
 
 from guest.boots import ALL, run_lines
 from helpers import records
-from helpers.books import (PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, TRACEPOINT_NOT_TESTABLE,
-                           VARIANTS, check_books)
+from helpers.books import (
+    PRIME_BYTES,
+    PRIME_MESSAGES,
+    PRIME_PAYLOAD,
+    TRACEPOINT_NOT_TESTABLE,
+    VARIANTS,
+    check_books,
+)
 
 METHOD = records.ROOT / "docs" / "METHOD.md"
 PRIME = f"--messages {PRIME_MESSAGES}"

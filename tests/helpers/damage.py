@@ -13,9 +13,10 @@ import copy
 import json
 import os
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 DEEP = 100_000
 # Put in place of a value: what each means is told where it is used.

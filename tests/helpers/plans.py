@@ -2,7 +2,8 @@
 """Makes plans as a sweep keeps them."""
 from __future__ import annotations
 
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 SETTINGS = {"message_bytes": None, "figures_of": "all", "throughput_is": "elapsed",
             "latency_is": "measured", "end": "sender", "note": "made", "path": "veth",

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def validator(file: Path) -> jsonschema.Draft202012Validator:
     """A schema of records, itself checked."""
     schema = json.loads(file.read_text())

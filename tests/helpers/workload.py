@@ -8,7 +8,6 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-
 ROOT = Path(__file__).resolve().parents[2]
 WORKLOAD = ROOT / "build" / "workload"
 RECEIVERS = ["recv", "perfield", "recvmsg"]

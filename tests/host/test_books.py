@@ -3,8 +3,14 @@
 import pytest
 
 from helpers import records
-from helpers.books import (PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, RECEIVERS,
-                           TRACEPOINT_NOT_TESTABLE, check_books)
+from helpers.books import (
+    PRIME_BYTES,
+    PRIME_MESSAGES,
+    PRIME_PAYLOAD,
+    RECEIVERS,
+    TRACEPOINT_NOT_TESTABLE,
+    check_books,
+)
 from helpers.names import VARIANTS
 
 pytestmark = records.needs_root

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -30,10 +30,8 @@ def descriptors_of(pid: int) -> set[str]:
     """What a process has open, without numbers of pipes and the like."""
     found = set()
     for name in os.listdir(f"/proc/{pid}/fd"):
-        try:
+        with suppress(OSError):
             found.add(re.sub(r":?\[.*\]|#\d+( \(deleted\))?$", "", os.readlink(f"/proc/{pid}/fd/{name}")))
-        except OSError:
-            pass
     return found
 
 

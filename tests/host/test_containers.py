@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 
 from helpers import processes, records, workload
-from helpers.books import (PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, TRACEPOINT_NOT_TESTABLE,
-                           check_laws, check_sites)
+from helpers.books import (
+    PRIME_BYTES,
+    PRIME_MESSAGES,
+    PRIME_PAYLOAD,
+    TRACEPOINT_NOT_TESTABLE,
+    check_laws,
+    check_sites,
+)
 
 pytestmark = records.needs_root
 

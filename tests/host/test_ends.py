@@ -194,8 +194,9 @@ def test_an_end_that_outlives_the_other_is_ended_after_its_bound():
 @pytest.fixture(name="small_group")
 def small_memory_group():
     """The folder of a control group that may use 128 MiB, in either version of them."""
-    for parent, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
-                          ("/sys/fs/cgroup", "memory.max")):
+    for parent, limit in (  # noqa: B007  it is used below
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            ("/sys/fs/cgroup", "memory.max")):
         folder = Path(parent, f"copyscope-test-{os.getpid()}")
         if not Path(parent, "cgroup.procs").exists():
             continue

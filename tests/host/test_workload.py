@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from helpers.names import VARIANTS
-from helpers.workload import WORKLOAD, RECEIVERS, TIMEOUT_S, run_pair
+from helpers.workload import RECEIVERS, TIMEOUT_S, WORKLOAD, run_pair
 
 
 @pytest.mark.parametrize("threads", [1, 4])

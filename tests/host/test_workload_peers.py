@@ -13,7 +13,16 @@ import pytest
 
 from helpers.processes import wait_until
 from helpers.workload import (
-    WORKLOAD, TIMEOUT_S, STOP_S, End, end, server, client, run_pair, run_plain)
+    STOP_S,
+    TIMEOUT_S,
+    WORKLOAD,
+    End,
+    client,
+    end,
+    run_pair,
+    run_plain,
+    server,
+)
 
 
 @pytest.mark.parametrize("variant", ["A1", "A3", "A3-unreaped"])

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from helpers.names import RIGHT_VARIANTS
-from helpers.workload import ROOT, WORKLOAD, TIMEOUT_S, server, client, run_pair
+from helpers.workload import ROOT, TIMEOUT_S, WORKLOAD, client, run_pair, server
 
 
 @pytest.mark.parametrize("variant", ["A3", "A3-aligned", "A3-reuse"])

@@ -7,11 +7,11 @@ import re
 from dataclasses import replace
 
 import pytest
-from helpers.pictures import DATA
 
 from copyscope.beside import command, parse, runs
 from copyscope.beside.judge import AGREES, EXPLAINED, OPEN, Values, Verdict
 from copyscope.beside.pairs import PAIRS
+from helpers.pictures import DATA
 
 SAID = dict(re.findall(r"^\[(.*)\]\n((?:[^\[].*\n|\n)*)", (DATA / "lmbench.txt").read_text(), re.M))
 

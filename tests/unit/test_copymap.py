@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from helpers import pictures
-from helpers.pictures import as_records, drawn_texts, faults_of_text, made, site, words
 from matplotlib.patches import Polygon
 
 from copyscope.figures import copies, copymap, draw_bars, draw_map, groups
 from copyscope.figures.copymap import BUFFER, DEVICE, RECEIVER, SENDER, STAGING, USER
+from helpers import pictures
+from helpers.pictures import as_records, drawn_texts, faults_of_text, made, site, words
 
 
 def chart_of(*documents):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Starts the Python behind a command: lets Ctrl-C through again, then runs the module's main().
 
-The commands in tools/ import this file; tools/baseline, a shell script, runs it with a module's name.
-Whoever starts Python blocks SIGINT, because Python prints a traceback for one that comes before our
+The commands in tools/ import this file; tools/baseline, a shell script, runs it with the name of a
+module. Whoever starts Python blocks SIGINT: Python prints a traceback for one that comes before our
 first line. -S puts off what else Python does before that line; -B keeps it from writing bytecode.
 """
 # Built in: no other import may come before SIGINT is unblocked.

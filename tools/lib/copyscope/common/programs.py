@@ -31,7 +31,8 @@ def start(words: list, *, more: dict[str, str] | None = None, **options) -> subp
     path = program if os.sep in program else find(program)
     if not path:
         raise FileNotFoundError(2, "not installed", program)
-    return subprocess.Popen([path, *map(str, words[1:])], env=environment(**(more or {})), **options)
+    return subprocess.Popen([path, *map(str, words[1:])], env=environment(**(more or {})),
+                            **options)
 
 
 def run(words: list, *, more: dict[str, str] | None = None,

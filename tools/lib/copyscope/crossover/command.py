@@ -26,9 +26,9 @@ from .search import UNDECIDED, Found, search
 SCHEMA = "copyscope.crossover/1"
 LEAST_PAIRS, MOST_PAIRS = 6, 1000
 EPILOG = """\
-At each size both variants run in turn, without probes; a size is decided if the 95 % interval of the
-median ratio of their times leaves out 1. At the end each runs once with probes, and its books must
-balance. The answer holds for this machine, kernel and path.
+At each size both variants run in turn, without probes. A size is decided if the 95 % interval of
+the median ratio of their times leaves out 1. At the end each variant runs once with probes, and its
+laws must balance. The answer holds for this machine, kernel and path.
 exit: 0 an answer, also "none" or "undecided"; 1 a run failed or a law broke; 2 bad usage;
 3 this machine refuses
 example: sudo ./tools/crossover A2 A3 --path veth"""
@@ -92,8 +92,8 @@ def sentence(found: Found, variants: tuple[str, str], where: str) -> str:
     tail = f"; undecided between {found.low} and {found.high}" if found.undecided else ""
     if found.contrary:
         tail += f"; not so at {', '.join(map(str, found.contrary))}: they cross more than once"
-    return (f"{name[found.above]} beats {name[found.below]} from {found.high} bytes on, on {where}; "
-            f"{name[found.below]} is faster up to {found.low}{tail}")
+    return (f"{name[found.above]} beats {name[found.below]} from {found.high} bytes on, "
+            f"on {where}; {name[found.below]} is faster up to {found.low}{tail}")
 
 
 def record_of(options: argparse.Namespace, pairs: Pairs, found: Found, started: str, said: str,

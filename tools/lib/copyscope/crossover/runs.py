@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes the runs of a crossover: pairs without probes for times, one run with them for the books."""
+"""Makes the runs of a crossover: pairs without probes for the times, one run with probes."""
 from __future__ import annotations
 
 from collections.abc import Callable

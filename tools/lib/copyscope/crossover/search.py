@@ -30,7 +30,7 @@ class Found:
 
 
 def verdict(ratios: Sequence[float]) -> tuple[str, Spread]:
-    """Who is faster, by the 95 % interval of the median ratio of the first's time to the second's."""
+    """Who is faster, by the 95 % interval of the median ratio of first's time to second's."""
     if rank_below(len(ratios)) is None:
         raise ValueError("fewer than 6 pairs hold no 95 % interval")
     found = spread(ratios)

@@ -42,7 +42,8 @@ def parser() -> Parser:
     made = Parser("./tools/plot", EPILOG)
     made.add_argument("records", nargs="+", metavar="RECORDS",
                       help="run records, folders of them, or a sweep's folder")
-    made.add_argument("--out", required=True, type=folder, metavar="DIR", help="where the figures go")
+    made.add_argument("--out", required=True, type=folder, metavar="DIR",
+                      help="where the figures go")
     made.add_argument("--profile", metavar="NAME",
                       help="draw the line figures of tools/profiles/NAME.toml, or of a file .toml")
     return made

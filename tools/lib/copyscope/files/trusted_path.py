@@ -137,7 +137,7 @@ def walk_as_root(path: Path, make: bool) -> int:
 
 
 def open_folder(path: Path, make: bool, advice: str) -> int:
-    """Open a folder, made if `make`; one line, which ends in `advice`, where it is not to be had."""
+    """Open a folder, made if `make`. A refusal is one line and ends in `advice`."""
     try:
         if os.geteuid() == 0:
             return walk_as_root(path, make)

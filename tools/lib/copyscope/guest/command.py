@@ -107,7 +107,8 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     if not options.fetch and not options.command:
         raise Unusable("no COMMAND: put it after --, as in --kernel 6.1 -- uname -r")
     if options.net is not None and not is_datagram_socket(options.net):
-        raise Unusable(f"--net {options.net}: not a datagram socket; tools/peers makes a pair of them")
+        raise Unusable(f"--net {options.net}: not a datagram socket; "
+                       "tools/peers makes a pair of them")
     if options.out and options.out.exists() and not options.out.is_dir():
         raise Unusable(f"--out {options.out}: not a folder")
     return options

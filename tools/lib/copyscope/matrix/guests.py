@@ -80,8 +80,9 @@ class Running:
 def boot(kernel: str, folder: Path, runs: dict[str, list[str]], up: threading.Event,
          step: Say, running: Running) -> Outcome:
     """Make the runs in one guest; `up` is set when another one may start packing its files."""
-    command = [*TERM_WITH_PARENT, GUEST, "--kernel", kernel, "--nics", NICS, "--memory", f"{GUEST_MIB}M",
-               "--timeout", TIMEOUT_S, "--out", folder, "--", "sh", "-c", script(runs)]
+    command = [*TERM_WITH_PARENT, GUEST, "--kernel", kernel, "--nics", NICS,
+               "--memory", f"{GUEST_MIB}M", "--timeout", TIMEOUT_S, "--out", folder,
+               "--", "sh", "-c", script(runs)]
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as guest:
         running.add(guest)

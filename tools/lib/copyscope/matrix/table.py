@@ -59,9 +59,9 @@ def page(rows: Sequence[Row], command: str, size: int, messages: int) -> str:
             f"Made by `{command}` at commit {', '.join(commits) or 'unknown'}; each run sent "
             f"{messages} messages of {size:,} bytes, {messages * size:,} in all. The kernels ran "
             "in emulated guests: every count is exact, and no time is shown. Bytes are sums over "
-            "both connections. `late` includes what was copied for taps, `reshaped` also bytes that "
-            "were never referenced; `dropped` are referenced packets that the path lost. A dash: "
-            "not measured.", ""]
+            "both connections. `late` includes what was copied for taps, `reshaped` also bytes "
+            "that were never referenced; `dropped` are referenced packets that the path lost. "
+            "A dash: not measured.", ""]
     for kernel in dict.fromkeys(row.kernel for row in rows):
         mine = [row for row in rows if row.kernel == kernel]
         ran = next((row for row in mine if row.record), mine[0])

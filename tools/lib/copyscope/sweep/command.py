@@ -46,7 +46,8 @@ def build_parser() -> Parser:
     add("--sizes", type=numbers, metavar="N,...", help="instead of the profile's; k and M multiply")
     add("--threads", type=numbers, metavar="N,...", help="instead of the profile's")
     add("--variants", type=labels, metavar="LABEL,...", help="only these of the profile's")
-    add("--repeats", type=whole(1, MOST_REPEATS), default=3, metavar="N", help="runs of each point (3)")
+    add("--repeats", type=whole(1, MOST_REPEATS), default=3, metavar="N",
+        help="runs of each point (3)")
     add("--seconds", type=seconds, metavar="S", help="of each run, instead of the profile's")
     add("--kernel", default="host", metavar="RELEASE", help="each run in a guest (default host)")
     add("--out", type=folder, metavar="DIR", help="where all files go; needed without --dry-run")

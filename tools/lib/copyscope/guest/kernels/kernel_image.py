@@ -33,10 +33,10 @@ def kernel_at(path: Path, modules: Path | None) -> Kernel:
         if (folder / "kernel").is_dir():
             return Kernel(release, path.resolve(), folder.resolve())
     if modules:
-        raise Unusable(f"--modules {modules}: no folder kernel/ in it; take the /lib/modules/{release} "
-                    "that belongs to the image")
+        raise Unusable(f"--modules {modules}: no folder kernel/ in it; take the "
+                       f"/lib/modules/{release} that belongs to the image")
     raise Unusable(f"--kernel {path}: no modules of {release} beside it or in /lib/modules; "
-                "say --modules DIR")
+                   "say --modules DIR")
 
 
 def places(path: Path, release: str) -> list[Path]:

@@ -67,6 +67,7 @@ class Machine:
         self.job = job
         self.mark = secrets.token_hex(16)
         self.log = new_log(job.kernel.release)
+        # finish() reads it.
         self.outbox = tempfile.TemporaryFile() if job.out or job.record else None
         save = self.outbox.write if self.outbox else lambda data: None
         mark = self.mark.encode()
@@ -101,7 +102,8 @@ class Machine:
         environment |= {"PATH": "/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C",
                         "COPYSCOPE_GUEST": job.kernel.release,
                         "COPYSCOPE_EMULATION": job.arch.emulation}
-        settings = {"MARK": self.mark, "STARTED": STARTED, "SAVE_OUT": "yes" if self.outbox else "no",
+        settings = {"MARK": self.mark, "STARTED": STARTED,
+                    "SAVE_OUT": "yes" if self.outbox else "no",
                     "NOW": str(int(time.time())), "MODULES": "vmxnet3" if self.has_nic() else ""}
         descriptor = os.memfd_create("initrd")
         with open(descriptor, "wb", closefd=False) as stream:
