@@ -59,7 +59,7 @@ static int check_dir(const char *dir)
 	return err == ENOENT || err == ENOTDIR ? EXIT_USAGE : EXIT_REFUSED;
 }
 
-/* Half of the memory that there is would take it from others. */
+/* At most half of the available memory: other programs need the rest. */
 static uint64_t cache_bytes(const struct protocol *protocol, const struct machine_info *m)
 {
 	uint64_t bytes = (protocol->quick ? QUICK_CACHE_MIB : CACHE_MIB) << 20;
@@ -93,7 +93,7 @@ static int tell(struct suite *s, struct record_file *record_file)
 	return err;
 }
 
-/* Root's part: /proc and tracefs as they should be, and what the caller left open. 0 or EXIT_REFUSED. */
+/* As root, mounts /proc and tracefs where needed and notes inherited descriptors. 0 or EXIT_REFUSED. */
 static int settle(struct inherited *inherited)
 {
 	if (geteuid())
@@ -142,8 +142,8 @@ int main(int argc, char **argv)
 
 	streams_open();
 	streams_watch("baseline");
-	/* Nothing that a row executes gets powers from a file. A list of system calls would make each
-	 * of them slower, and they are what is measured. */
+	/* Programs that a row executes get no capabilities from files. There is no list of allowed
+	 * system calls, because it would slow down the calls that are measured. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	settings_parse(argc, argv, &s.settings);
 	suite_check_names(&s.settings);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import stat
@@ -65,6 +66,15 @@ def test_without_root_software_rows_are_measured_and_say_that_nothing_proved_the
         assert rows[name]["status"] == "unchecked" and rows[name]["measured"]["value"] > 0
         assert "sudo" in rows[name]["why"]
     assert rows["tcp-rtt"]["status"] == "not_measured" and "sudo" in rows["tcp-rtt"]["why"]
+
+
+@records.needs_root
+def test_a_folder_whose_name_is_no_utf_8_is_in_the_record(tmp_path):
+    folder = tmp_path / os.fsdecode(b"folder\xff")
+    folder.mkdir()
+    done = baseline.run("--quick", "--runs", 2, "--only", "call-0", "--dir", folder, "--json", "-")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["machine"]["disk"]["dir"].endswith("folder\\xff")
 
 
 @records.needs_root

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Estimates of every row from the machine description and general knowledge of processors and of
- * the kernel's code. None is measured here: that they can be wrong is their use.
+ * Estimates of every row, made from the machine description and general knowledge of processors and
+ * of the kernel's code. Nothing is measured here, so a measurement can contradict an estimate.
  */
 #include "userspace/baseline/estimate.h"
 
@@ -15,7 +15,7 @@ enum scale {
 	RTTS_MS,	/* round trips of the remote path, in ms */
 	CHANNELS,	/* peaks of one memory channel, in GB/s; as is if the firmware tells none */
 	SHARE,		/* this share of the hardware estimate */
-	CACHE_MIB,	/* MiB of memory that the test may use: told by the benchmark itself */
+	CACHE_MIB,	/* MiB of memory that the page cache may use in this test */
 };
 
 enum { CHANNEL_GBPS = 25 };

@@ -21,7 +21,7 @@ void measure_prove(struct outcome *o, const struct protocol *protocol,
 	const struct pass *p;
 
 	o->counted_calls = request.calls;
-	/* A neighbour may disturb what depends on the scheduler; a wrong benchmark is wrong again. */
+	/* A neighbour may shift counts of the scheduler. A wrong benchmark fails every time. */
 	for (int try = 0; try < COUNT_TRIES; try++) {
 		p = pass_run(&request);
 		if (p->err)

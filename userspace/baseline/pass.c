@@ -136,7 +136,7 @@ __attribute__((noreturn)) static void work(struct pass *p, const struct pass_req
 	_exit(0);
 }
 
-/* What takes so long hangs; a longer delay than the published one is no such thing. */
+/* A pass that takes longer hangs. A longer delay of the remote path lengthens it, too. */
 static double longest_s(const struct protocol *protocol)
 {
 	double published = protocol->quick ? QUICK_DEADLINE_S : DEADLINE_S;

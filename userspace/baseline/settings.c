@@ -27,7 +27,7 @@ static const struct argp_option option_table[] = {
 	{ "dir", KEY_DIR, "DIR", 0, "where files are made, on a real disk (default .)", 2 },
 	{ "drop-caches", KEY_DROP, NULL, 0,
 	  "empty the whole machine's caches before file reads; else only the test's own", 2 },
-	{ "break", KEY_BREAK, "WHAT", OPTION_HIDDEN, "inject a fault into what is counted, for tests", 2 },
+	{ "break", KEY_BREAK, "WHAT", OPTION_HIDDEN, "inject a fault, for tests", 2 },
 	{ NULL, 0, NULL, 0, "Output:", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },

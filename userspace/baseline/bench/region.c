@@ -11,7 +11,7 @@
 
 enum { STACK_BYTES = 16384 };
 
-/* After a fork every page of the stack is shared until it is written: a fault of ours, no row's. */
+/* After a fork the first write to a stack page faults. Such faults must not be counted for the row. */
 __attribute__((noinline)) static void touch_stack(void)
 {
 	volatile char room[STACK_BYTES];

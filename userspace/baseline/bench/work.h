@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One pass over one row: what it is given, and what it finds.
+ * One pass over one row: its input and its results.
  *
- * Each pass runs in a process of its own, so that namespaces, mounts, children and nameless files
- * die with it, however it ends.
+ * Each pass runs in a process of its own. Its namespaces, mounts, children and nameless files end with
+ * that process.
  */
 #ifndef COPYSCOPE_BASELINE_WORK_H
 #define COPYSCOPE_BASELINE_WORK_H

@@ -6,7 +6,7 @@
 #include "userspace/baseline/families/shared_invariants.h"
 #include "userspace/baseline/timing/clock.h"
 
-/* Few are counted: each is a breakpoint that the kernel steps over. */
+/* Few are counted, because the uprobe stops each call at a breakpoint. */
 enum { UNROLLED = 16, TIMED_SINGLY = 8, COUNTED_CALLS = 127 * UNROLLED };
 
 /* noipa: neither inlined nor specialised, so that every argument is passed. */

@@ -86,7 +86,7 @@ static void read_blocks(int fd, uint64_t blocks, int gate, struct account *a)
 	_exit(0);
 }
 
-/* The mean time of a block in us; how that went by is said in w->how. */
+/* The mean time of a block in us. Says in w->how which share of it the readers ran and waited. */
 static double sum_up(struct work *w, const struct account *accounts, int readers, uint64_t blocks)
 {
 	double all_ns = 0, ran_ns = 0, waited_ns = 0;
@@ -103,7 +103,7 @@ static double sum_up(struct work *w, const struct account *accounts, int readers
 	return all_ns / readers / blocks / 1000;
 }
 
-/* All wait at a pipe; closing its end lets them go together. */
+/* All readers wait at a pipe. Closing its end starts them together. */
 static int time_contention(struct work *w, const struct row *row, uint64_t calls)
 {
 	struct readers *r = w->own;

@@ -64,7 +64,7 @@ static long major_faults(void)
 	return usage.ru_majflt;
 }
 
-/* A file's pages are forgotten first; of a hole, so that each is a hole again. */
+/* Drops a file's cached pages first. Truncates a hole, so that each of its pages is a hole again. */
 static int renew(struct work *w, const struct row *row, struct mapping *m)
 {
 	if (row->which == HOLE && (ftruncate(m->fd, 0) ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Family cache: how large a file the page cache holds. In a memory control group of its own, so
- * that the knee is known beforehand and the rest of the machine keeps its caches. A file is read
- * once and read again backwards, as published: below the knee without any read of the disk.
+ * Family cache: how large a file the page cache holds. A memory control group limits the cache, so the
+ * knee is known beforehand and the rest of the machine keeps its caches. A file is read once and read
+ * again backwards, as published. Below the knee the second reading takes no block from the disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static int read_once(struct work *w, int fd, uint64_t bytes)
 	return 0;
 }
 
-/* Fills the cache with one reading and times another, from the end; in pieces of @piece bytes. */
+/* Fills the cache by one reading and times another one, backwards, in pieces of @piece bytes. */
 static int read_again(struct work *w, struct cache *c, uint64_t bytes, uint64_t piece)
 {
 	static char chunk[REREAD_BYTES];

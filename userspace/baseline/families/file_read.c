@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Family read: blocks of 4 KiB from a file that the page cache does not hold. In order and at
- * random without readahead, as published, and in order with it. And pieces of 64 KiB from a file
- * that the page cache does hold.
+ * Family read: blocks of 4 KiB from a file that the page cache does not hold: in order and at random
+ * without readahead, as published, and in order with it. Also pieces of 64 KiB from a file that the
+ * page cache does hold.
  */
 #include <errno.h>
 #include <fcntl.h>

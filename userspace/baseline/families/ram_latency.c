@@ -167,7 +167,7 @@ static double orderly_share(const struct chain *c)
 	return (double)orderly / lines;
 }
 
-/* Each run goes on where the last one stopped: a part of a large cycle would stay in a cache. */
+/* Each run goes on where the last one stopped. A run that began anew would find its lines cached. */
 static int time_latency(struct work *w, const struct row *row, uint64_t calls)
 {
 	const struct line *from;

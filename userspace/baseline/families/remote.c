@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Family remote: blocks of a file that lies beyond the remote path, by SSHFS as published: FUSE
- * here, sftp-server there, and TCP between them without ssh, whose ciphers are no file system.
+ * Family remote: blocks of a file beyond the remote path, by SSHFS as published. FUSE runs on this
+ * side, sftp-server on the other. Plain TCP joins them: ssh would add the time of its ciphers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static pid_t serve(struct work *w, struct remote *r, int listener)
 	fd = accept(listener, NULL, NULL);
 	dup2(fd, STDIN_FILENO);
 	dup2(fd, STDOUT_FILENO);
-	/* The nameless file is found under this process's descriptors. */
+	/* The client names the nameless file by a descriptor of this process. */
 	helper_become(argv, &r->disk_fd, 1);
 	_exit(127);
 }
@@ -149,7 +149,7 @@ static int time_remote(struct work *w, const struct row *row, uint64_t calls)
 {
 	const struct remote *r = w->own;
 	uint64_t blocks = w->x ? w->x / BLOCK_BYTES : largest_blocks(w, row), step;
-	/* Opened anew, so that neither the kernel nor sshfs holds a block of it. */
+	/* A new descriptor, for which neither the kernel nor sshfs holds a block. */
 	int fd = open(r->path, O_RDONLY | O_CLOEXEC), err;
 	double disk, received;
 

@@ -36,7 +36,7 @@ static void serve(int listener)
 	}
 }
 
-/* What the connection says of itself is asked in the counting pass alone. */
+/* In the counting pass alone: the questions would be timed, too. */
 static void witness(struct work *w, int fd)
 {
 	if (!w->counting)

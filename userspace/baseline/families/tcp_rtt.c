@@ -52,7 +52,7 @@ static int time_rtt(struct work *w, const struct row *row, uint64_t calls)
 
 	if (listener < 0)
 		return listener;
-	/* Both on one CPU, as the published machine had; the remote path needs one for itself. */
+	/* Both ends run on one CPU, as on the published machine. The relay has another. */
 	task_pin(0);
 	peer = task_fork();
 	if (!peer) {
@@ -83,7 +83,7 @@ static int time_rtt(struct work *w, const struct row *row, uint64_t calls)
 	return err;
 }
 
-/* The peer enters its next receive when it has sent: just before an end of the region, or after. */
+/* The peer may enter its next receive just before an end of the region or just after it. */
 #define EACH_TRIP                                                                           \
 	{ EXACTLY, EVENT_sends, 2, 0, 0.001, "two sends a round trip" },                    \
 	{ AT_LEAST, EVENT_receives, 2, -1, 0, "two receives a round trip" },                \
@@ -98,7 +98,7 @@ static const struct row rows[] = {
 	  .which = LOOPBACK, .takes_turns = true, .calls = 100000, .quick_calls = 5000,
 	  .counted_calls = 5003,
 	  .invariants = { EACH_TRIP,
-		/* By tasks; netem sends by a timer, beside any task (net/sched/sch_netem.c). */
+		/* Tasks send these. netem sends from a timer (net/sched/sch_netem.c). */
 		{ AT_LEAST, EVENT_packets, 2, -2, 0, "two packets a round trip are sent" },
 		{ AT_MOST, EVENT_wakes_away, 0.05, 0, 0, "both are on one CPU" },
 		{ EXACTLY, WITNESS(WITNESS_PACKETS), 2, 0, 0.01,

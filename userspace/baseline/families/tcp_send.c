@@ -179,7 +179,7 @@ static int time_stream_of(struct work *w, const struct row *row, uint64_t calls,
 	return err;
 }
 
-/* Into the page cache, where no peer, packet or wake-up blurs what a piece adds. */
+/* Writes to the page cache: no peer, packet or wake-up adds to the time of a piece. */
 static int time_write(struct work *w, uint64_t calls, int pieces, bool whole)
 {
 	int fd = memfd_create("pieces", MFD_CLOEXEC), err = 0;

@@ -48,8 +48,8 @@ static bool v2_has_memory(void)
 }
 
 /*
- * Not a child to be killed with the rest, and in a session of its own: it wakes when the last
- * holder of the pipe's other end is gone, however that went.
+ * Forks a process that removes the group. It has a session of its own, so that whoever kills the pass
+ * does not kill it. It wakes when the last process that holds the pipe's other end has ended.
  */
 static int start_janitor(struct cgroup *g)
 {
@@ -68,7 +68,7 @@ static int start_janitor(struct cgroup *g)
 		prctl(PR_SET_NAME, "baseline-tidy");
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGINT, SIG_IGN);
-		/* Nor does it keep a reader of the run's output waiting. */
+		/* A reader of the run's output would wait for its end. */
 		for (int fd = 0; fd < 3; fd++)
 			close(fd);
 		close(alive[1]);

@@ -52,7 +52,7 @@ int file_make(struct work *w, uint64_t bytes, int *fd)
 	chunk = malloc(CHUNK_BYTES);
 	err = open_nameless(w, bytes, fd);
 
-	/* No disk that compresses or skips zeros is to profit from them. */
+	/* Not zeros: some disks compress or skip them. */
 	for (int i = 0; i < CHUNK_BYTES; i++)
 		chunk[i] = (i * 2654435761u) >> 13;
 	while (!err && bytes) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files without a name, which no way to end can leave behind, and what the page cache holds. */
+/* Files without a name, which end with their last descriptor, and what the page cache holds of them. */
 #ifndef COPYSCOPE_BASELINE_FILES_H
 #define COPYSCOPE_BASELINE_FILES_H
 
@@ -7,7 +7,7 @@
 
 enum { PAGE_BYTES = 4096, BLOCK_BYTES = 4096 };
 
-/* Written and on the disk, from the settings' directory. Refuses a file system in memory. */
+/* A file of which every byte is on the disk, made in the protocol's folder. Refuses tmpfs and ramfs. */
 int file_make(struct work *w, uint64_t bytes, int *fd);
 int file_make_hole(struct work *w, uint64_t bytes, int *fd);
 
@@ -20,11 +20,11 @@ int file_forget(struct work *w, int fd);
 /* Pages of the file that the page cache holds. */
 uint64_t file_cached_pages(int fd);
 
-/* Bytes that this process had read from disks, and its children that it waited for. */
+/* Bytes that this process and its collected children have read from disks. */
 double file_disk_bytes(void);
 
 /*
- * The region: reads @calls blocks of @block_count with pread(), each @step blocks behind the one before.
+ * The region: reads @calls blocks of @block_count with pread(), each @step blocks behind the last.
  * 0 or -errno.
  */
 int file_read_region(struct work *w, int fd, uint64_t calls, uint64_t block_count, uint64_t step);

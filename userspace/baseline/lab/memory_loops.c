@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The loops, kept by attributes from being compiled to other instructions. */
+/* The loops. Attributes keep the compiler from using other instructions. */
 #include "userspace/baseline/lab/memory_loops.h"
 
 #include <string.h>

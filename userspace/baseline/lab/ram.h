@@ -12,8 +12,8 @@ void *ram_get(uint64_t bytes);
 void ram_free(void *at, uint64_t bytes);
 
 /*
- * Two arrays, one of ones and one of zeros in 64-bit words: what was read sums up to their number,
- * and what was written is zero no more.
+ * Two arrays of 64-bit words, one of ones and one of zeros. The sum of what was read is then the
+ * number of words read, and each word that was written is not zero any more.
  */
 struct arrays {
 	char *from, *to;

@@ -13,7 +13,7 @@
 
 enum { SHORT_OF_MEMORY = 512 << 20 };
 
-/* Tasks that run or want to at this moment, without this one. */
+/* Tasks that run or wait for a CPU at this moment, without this one. */
 static int neighbours(void)
 {
 	FILE *file = fopen("/proc/loadavg", "re");
@@ -26,7 +26,7 @@ static int neighbours(void)
 	return running - 1;
 }
 
-/* The most of a few looks: a neighbour that waits at one of them is seen at another. */
+/* The largest of ten counts: a neighbour that sleeps during one may run during another. */
 static int busiest_neighbours(void)
 {
 	int most = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sentences that warn whoever reads a run of what disturbed it. */
+/* Sentences that warn the reader of what disturbed a run. */
 #ifndef COPYSCOPE_BASELINE_WARNINGS_H
 #define COPYSCOPE_BASELINE_WARNINGS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Walks the segments in memory: dl_iterate_phdr() tells of the program itself first. */
+/* Walks the segments in memory. dl_iterate_phdr() begins with the program itself. */
 #include "userspace/baseline/proof/code.h"
 
 #include <link.h>
@@ -26,7 +26,7 @@ static int look(struct dl_phdr_info *program, size_t size, void *data)
 	return true;	/* no library is looked at */
 }
 
-/* It reads pages, not variables: what a sanitizer keeps between those is none of its business. */
+/* Reads whole pages, and so the gaps that a sanitizer poisons between variables. */
 __attribute__((no_sanitize("address")))
 static int touch(struct dl_phdr_info *module, size_t size, void *data)
 {

@@ -10,8 +10,8 @@ int64_t code_file_offset(const void *function);
 
 /*
  * Reads each page of the program and its libraries once. A child of fork() has none of them in its
- * page tables, and a fault maps 16 at most (mm/memory.c, do_fault_around): which benchmark would
- * take the next one would depend on where the loader put the program.
+ * page tables, and a fault maps at most 16 (mm/memory.c, do_fault_around). Without this, the address
+ * of the program would decide which benchmark takes the next fault.
  */
 void code_touch(void);
 

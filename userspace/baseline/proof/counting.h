@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Counts events beside a benchmark: perf events of tracepoints and of the kernel's own software
- * counters, inherited by children. They count even while a task is current that the kernel keeps
- * from BPF programs.
+ * counters, inherited by children. Some kernels run no BPF program while certain tasks are current;
+ * perf counts even then.
  */
 #ifndef COPYSCOPE_BASELINE_COUNTING_H
 #define COPYSCOPE_BASELINE_COUNTING_H

@@ -69,7 +69,7 @@ static void make_a_process(void)
 	waitpid(pid, NULL, 0);
 }
 
-/* 127.0.0.1 leaves by lo, which is a stray wherever the path is another. */
+/* To 127.0.0.1, by lo: a packet of another device wherever the path is not lo. */
 static void send_a_packet(void)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };

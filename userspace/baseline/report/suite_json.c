@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <string.h>
 
 #include "userspace/baseline/estimate.h"
-#include "userspace/baseline/timing/clock.h"
+#include "userspace/baseline/report/machine_json.h"
+#include "userspace/common/json/json.h"
 
 #ifndef COPYSCOPE_VERSION
 #define COPYSCOPE_VERSION "unknown"
@@ -21,69 +21,35 @@ static const char *const status_names[] = {
 
 static json_t *number(double value)
 {
-	return isfinite(value) ? json_real(value) : json_null();
+	return real_if(isfinite(value), value);
 }
 
-static json_t *text_or_null(const char *text)
+static json_t *invariant_json(const struct outcome *o, int i)
 {
-	return *text ? json_string(text) : json_null();
+	const struct invariant *invariant = &o->row->invariants[i];
+	const struct finding *finding = &o->findings[i];
+	bool looked = o->status != NOT_MEASURED && !isnan(finding->counted);
+	json_t *json = json_object();
+
+	put(json, "means", text(invariant->means));
+	put(json, "counter", text(invariant_counter(invariant)));
+	put(json, "relation", text(relation_name(invariant->is)));
+	put(json, "expected", number(invariant->per_call * o->counted_calls + invariant->once));
+	put(json, "slack", number(invariant->slack));
+	put(json, "counted", looked ? number(finding->counted) : json_null());
+	put(json, "held", looked ? json_boolean(finding->held) : json_null());
+	return json;
 }
 
-static json_t *bytes_or_null(uint64_t bytes)
+static json_t *proof_json(const struct outcome *o)
 {
-	return bytes ? json_integer(bytes) : json_null();
-}
+	json_t *json = json_object(), *invariants = json_array();
 
-static json_t *from_or_null(int value)
-{
-	return value >= 0 ? json_integer(value) : json_null();
-}
-
-static json_t *machine_json(const struct machine_info *m)
-{
-	const struct machine *c = &m->common;
-	json_t *caches = json_pack("{s:o, s:o, s:o, s:o}", "l1d_bytes", bytes_or_null(m->l1d_bytes),
-				   "l1i_bytes", bytes_or_null(m->l1i_bytes), "l2_bytes",
-				   bytes_or_null(m->l2_bytes), "l3_bytes", bytes_or_null(m->l3_bytes));
-	json_t *memory = json_pack("{s:I, s:I, s:o, s:o, s:s}", "bytes",
-				   (json_int_t)c->memory_bytes, "available_bytes",
-				   (json_int_t)m->available_bytes, "module", text_or_null(m->memory),
-				   "channel_peak_gbps",
-				   m->memory_peak_gbps ? number(m->memory_peak_gbps) : json_null(),
-				   "why", *m->memory ? "" : "the firmware describes no memory module");
-	json_t *disk = json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:o, s:o}", "dir", m->dir,
-				 "file_system", m->dir_fs, "device", m->disk, "model",
-				 text_or_null(m->disk_model), "bus", m->disk_bus, "free_bytes",
-				 (json_int_t)m->disk_free_bytes, "read_ahead_kib",
-				 from_or_null(m->disk_read_ahead_kib), "rotational",
-				 from_or_null(m->disk_rotational));
-	json_t *nic = json_pack("{s:s, s:s, s:o}", "device", m->nic, "bus", m->nic_bus, "mbit",
-				from_or_null(m->nic_mbit));
-
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:f, s:f, s:s, s:o, s:o, s:o, s:o}",
-			 "kernel", c->kernel, "arch", c->arch, "cpu_model", c->cpu_model, "cpus",
-			 c->cpus, "virt", c->virt, "lockdown", c->lockdown, "emulated", c->emulated,
-			 "clock_ghz", m->clock_ghz, "core_ghz", m->core_ghz, "clock", clock_name(),
-			 "caches", caches, "memory", memory, "disk", disk, "nic", nic);
-}
-
-static json_t *invariants_json(const struct outcome *o)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < ROW_INVARIANTS && o->row->invariants[i].is != NOTHING; i++) {
-		const struct invariant *each = &o->row->invariants[i];
-		const struct finding *f = &o->findings[i];
-		bool looked = o->status != NOT_MEASURED && !isnan(f->counted);
-
-		json_array_append_new(list, json_pack(
-			"{s:s, s:s, s:s, s:f, s:f, s:o, s:o}", "means", each->means, "counter",
-			invariant_counter(each), "relation", relation_name(each->is), "expected",
-			each->per_call * o->counted_calls + each->once, "slack", each->slack,
-			"counted", looked ? number(f->counted) : json_null(), "held",
-			looked ? json_boolean(f->held) : json_null()));
-	}
-	return list;
+	for (int i = 0; i < ROW_INVARIANTS && o->row->invariants[i].is != NOTHING; i++)
+		json_array_append_new(invariants, invariant_json(o, i));
+	put(json, "calls", json_integer(o->counted_calls));
+	put(json, "invariants", invariants);
+	return json;
 }
 
 static json_t *values_json(const double *values, int n)
@@ -95,86 +61,139 @@ static json_t *values_json(const double *values, int n)
 	return list;
 }
 
+static json_t *point_json(const struct point *p)
+{
+	struct spread s = stats_spread(p->values, p->n);
+	json_t *json = json_object();
+
+	put(json, "x", json_integer(p->x));
+	put(json, "value", number(s.median));
+	put(json, "low", number(s.low));
+	put(json, "high", number(s.high));
+	put(json, "n", json_integer(p->n));
+	put(json, "disk_bytes", number(p->disk_bytes));
+	return json;
+}
+
 static json_t *curve_json(const struct outcome *o)
 {
-	json_t *points = json_array();
+	json_t *json, *points;
 
 	if (!o->point_count || o->status == NOT_MEASURED)
 		return json_null();
-	for (int i = 0; i < o->point_count; i++) {
-		const struct point *p = &o->points[i];
-		struct spread s = stats_spread(p->values, p->n);
-
-		json_array_append_new(points, json_pack(
-			"{s:I, s:o, s:o, s:o, s:i, s:o}", "x", (json_int_t)p->x, "value",
-			number(s.median), "low", number(s.low), "high", number(s.high), "n", p->n,
-			"disk_bytes", number(p->disk_bytes)));
-	}
-	return json_pack("{s:s, s:s, s:o}", "x_unit", o->row->x_unit, "unit",
-			 o->row->y_unit ? o->row->y_unit : o->row->unit, "points", points);
+	json = json_object();
+	points = json_array();
+	for (int i = 0; i < o->point_count; i++)
+		json_array_append_new(points, point_json(&o->points[i]));
+	put(json, "x_unit", text(o->row->x_unit));
+	put(json, "unit", text(o->row->y_unit ? o->row->y_unit : o->row->unit));
+	put(json, "points", points);
+	return json;
 }
 
 static json_t *measured_json(const struct outcome *o)
 {
 	const struct spread *s = &o->spread;
 	int n = o->runs * o->rounds;
+	json_t *json;
 
 	if (o->status != VALID && o->status != UNCHECKED)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:i, s:i, s:I, s:o, s:o}", "value",
-			 number(s->median), "low", number(s->low), "high", number(s->high),
-			 "interval", s->holds_95 ? "95 % interval of the median" : "range of runs",
-			 "mean", number(s->mean), "sd", number(s->sd), "trimmed_mean",
-			 number(stats_mean(o->trimmed, n)), "runs", o->runs, "rounds", o->rounds,
-			 "calls", (json_int_t)o->calls, "waited_share", number(o->waited), "values",
-			 values_json(o->values, n));
+	json = json_object();
+	put(json, "value", number(s->median));
+	put(json, "low", number(s->low));
+	put(json, "high", number(s->high));
+	put(json, "interval", text(s->holds_95 ? "95 % interval of the median" : "range of runs"));
+	put(json, "mean", number(s->mean));
+	put(json, "sd", number(s->sd));
+	put(json, "trimmed_mean", number(stats_mean(o->trimmed, n)));
+	put(json, "runs", json_integer(o->runs));
+	put(json, "rounds", json_integer(o->rounds));
+	put(json, "calls", json_integer(o->calls));
+	put(json, "waited_share", number(o->waited));
+	put(json, "values", values_json(o->values, n));
+	return json;
 }
 
-static json_t *estimate_json(const struct estimate *e)
+static json_t *estimate_json(const struct suite *s, const char *row)
 {
-	return json_pack("{s:o, s:s, s:o, s:s, s:o}", "hardware", number(e->hardware),
-			 "hardware_basis", e->hardware_basis, "software", number(e->software),
-			 "software_basis", e->software_basis, "prediction",
-			 number(e->hardware + e->software));
+	struct estimate e = estimate_row(row, &s->machine, &s->settings.protocol);
+	json_t *json = json_object();
+
+	put(json, "hardware", number(e.hardware));
+	put(json, "hardware_basis", text(e.hardware_basis));
+	put(json, "software", number(e.software));
+	put(json, "software_basis", text(e.software_basis));
+	put(json, "prediction", number(e.hardware + e.software));
+	return json;
 }
 
-static json_t *row_json(const struct outcome *o, const struct suite *s)
+static json_t *row_json(const struct suite *s, const struct outcome *o)
 {
-	struct estimate e = estimate_row(o->row->name, &s->machine, &s->settings.protocol);
+	json_t *json = json_object();
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:{s:I, s:o}}",
-			 "row", o->row->name, "family", o->family->name, "title", o->row->title,
-			 "unit", o->row->unit, "in_summary", !o->row->extra, "status",
-			 status_names[o->status], "why", text_or_null(o->why), "how",
-			 text_or_null(o->how), "estimate", estimate_json(&e), "measured",
-			 measured_json(o), "curve", curve_json(o), "seconds", o->seconds, "proof", "calls",
-			 (json_int_t)o->counted_calls, "invariants", invariants_json(o));
+	put(json, "row", text(o->row->name));
+	put(json, "family", text(o->family->name));
+	put(json, "title", text(o->row->title));
+	put(json, "unit", text(o->row->unit));
+	put(json, "in_summary", json_boolean(!o->row->extra));
+	put(json, "status", text(status_names[o->status]));
+	put(json, "why", text_or_null(o->why));
+	put(json, "how", text_or_null(o->how));
+	put(json, "estimate", estimate_json(s, o->row->name));
+	put(json, "measured", measured_json(o));
+	put(json, "curve", curve_json(o));
+	put(json, "seconds", number(o->seconds));
+	put(json, "proof", proof_json(o));
+	return json;
+}
+
+static json_t *command_json(char **command)
+{
+	json_t *words = json_array();
+
+	/* Not the path of the program: records are published. */
+	json_array_append_new(words, typed_json(program_invocation_short_name));
+	for (char **word = command + 1; *word; word++)
+		json_array_append_new(words, typed_json(*word));
+	return words;
+}
+
+static json_t *protocol_json(const struct suite *s)
+{
+	const struct protocol *p = &s->settings.protocol;
+	json_t *json = json_object();
+
+	put(json, "mode", text(p->quick ? "quick" : "full"));
+	put(json, "runs", json_integer(p->runs));
+	put(json, "rounds", json_integer(p->rounds));
+	put(json, "rtt_ms", json_real(p->rtt_ms));
+	put(json, "drop_caches", json_boolean(p->drop_caches));
+	put(json, "seconds", number(s->seconds));
+	return json;
 }
 
 static json_t *suite_json(const struct suite *s)
 {
-	json_t *rows = json_array(), *warnings = json_array(), *command = json_array();
-	const struct protocol *p = &s->settings.protocol;
+	json_t *json = json_object(), *rows = json_array(), *warnings = json_array();
 	char started[32];
 	struct tm utc;
 
 	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&s->started, &utc));
-	/* Where the tree lies on this machine is nobody's business. */
-	json_array_append_new(command, json_string(program_invocation_short_name));
-	for (char **word = s->command + 1; *word; word++)
-		json_array_append_new(command, json_string(*word));
 	for (int i = 0; i < s->warnings.count; i++)
-		json_array_append_new(warnings, json_string(s->warnings.sentence[i]));
+		json_array_append_new(warnings, text(s->warnings.sentence[i]));
 	for (int i = 0; i < s->row_count; i++)
-		json_array_append_new(rows, row_json(&s->rows[i], s));
-	return json_pack("{s:s, s:s, s:s, s:o, s:{s:s, s:s}, s:o, s:{s:s, s:i, s:i, s:f, s:b, s:f}, "
-			 "s:o, s:o}", "schema", "copyscope.baseline/1", "id", s->id, "started",
-			 started, "command", command, "tool", "version", "1", "commit",
-			 COPYSCOPE_VERSION, "machine", machine_json(&s->machine), "protocol", "mode",
-			 p->quick ? "quick" : "full", "runs", p->runs, "rounds",
-			 p->rounds, "rtt_ms", p->rtt_ms, "drop_caches",
-			 p->drop_caches, "seconds", s->seconds, "warnings", warnings, "rows",
-			 rows);
+		json_array_append_new(rows, row_json(s, &s->rows[i]));
+	put(json, "schema", text("copyscope.baseline/1"));
+	put(json, "id", text(s->id));
+	put(json, "started", text(started));
+	put(json, "command", command_json(s->command));
+	put(json, "tool", json_pack("{s:s, s:s}", "version", "1", "commit", COPYSCOPE_VERSION));
+	put(json, "machine", machine_json(&s->machine));
+	put(json, "protocol", protocol_json(s));
+	put(json, "warnings", warnings);
+	put(json, "rows", rows);
+	return json;
 }
 
 int suite_json_write(const struct suite *s, FILE *out)
@@ -182,8 +201,6 @@ int suite_json_write(const struct suite *s, FILE *out)
 	json_t *json = suite_json(s);
 	int err = 0;
 
-	if (!json)
-		return -ENOMEM;
 	errno = EIO;
 	if (json_dumpf(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) ||
 	    fputc('\n', out) == EOF || fflush(out))

@@ -16,7 +16,7 @@ static uint64_t monotonic_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* The median of trials: one that was interrupted between its two reads is off. */
+/* The median of trials: an interrupt between the two readings makes one wrong. */
 static double calibrate(void)
 {
 	double trials[TRIALS];

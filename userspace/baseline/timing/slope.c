@@ -8,7 +8,7 @@
 
 enum { SLOPE_TRIALS = 15, SLOPE_TURNS = 20000 };
 
-/* That this thread ran: what neighbours take is not in it. */
+/* Time that this thread ran, without what other tasks took. */
 static double ran_ns(void)
 {
 	struct timespec ran;

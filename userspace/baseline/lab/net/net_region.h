@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The region of a network row, with packets, opens and resets by this namespace's own statistics:
- * nobody else is in it, while a tracepoint charges the current task with what a softirq does for
- * others.
+ * The region of a network row, with packets, opens and resets by the statistics of this private
+ * namespace. A tracepoint would also count what a softirq does for others while our task is current.
  */
 #ifndef COPYSCOPE_BASELINE_NET_REGION_H
 #define COPYSCOPE_BASELINE_NET_REGION_H

@@ -60,7 +60,7 @@ static int device_up(const char *device, const char *address)
 	return err;
 }
 
-/* A setting of this network namespace; a kernel without it does without. */
+/* Writes a setting of this network namespace. Kernels that lack it need nothing. */
 static void set(const char *name, const char *value)
 {
 	char path[128];
@@ -83,7 +83,7 @@ static int new_side(struct work *w, struct net *n, enum side side)
 	err = device_up("lo", "127.0.0.1");
 	if (err)
 		return work_fail(w, -err, "cannot bring up the loopback device");
-	/* IPv6 would ask for routers and groups, which are packets too. */
+	/* IPv6 would send packets of its own, for routers and groups. */
 	set("ipv6/conf/all/disable_ipv6", "1");
 	set("ipv6/conf/default/disable_ipv6", "1");
 	set("ipv4/ping_group_range", "0 2147483647");
@@ -124,7 +124,7 @@ static int run_tc(const char *device, const char *delay)
 	return waitpid(pid, &status, 0) < 0 || status ? -1 : 0;
 }
 
-/* The near side's loopback device serves to ask whether the kernel has netem at all. */
+/* Tries on the loopback device of the near side whether the kernel has netem. */
 static bool kernel_delays(void)
 {
 	return !run_tc("lo", "0ms");
@@ -148,7 +148,7 @@ static int join_by_veth(struct work *w, struct net *n)
 		if (!err && (device_up(DEVICE, addresses[side]) || run_tc(DEVICE, delay)))
 			err = work_fail(w, 0, "cannot delay a veth pair by netem");
 	}
-	/* Else it is asked anew within a minute who has the far address: packets of nobody's trip. */
+	/* Else the kernel asks by ARP again within a minute, and packets are counted for no trip. */
 	for (enum side side = NEAR; side <= FAR && !err; side++) {
 		err = net_enter(w, n, side);
 		set("ipv4/neigh/" DEVICE "/base_reachable_time_ms", "86400000");
@@ -199,7 +199,7 @@ int net_remote(struct work *w, struct net *n)
 	if (err)
 		return err;
 	by_kernel = kernel_delays();
-	/* The question has left a queue on lo; a fresh namespace has none. */
+	/* kernel_delays() left a queue on lo. A new namespace has none. */
 	if (by_kernel) {
 		close(n->ns[NEAR]);
 		err = new_side(w, n, NEAR);

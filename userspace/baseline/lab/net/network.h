@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Private networks for the network rows: a loopback device, or two hosts with a real delay between
- * them. Nameless, so they end with the process of the pass.
+ * them. They have no name and so end with the process of the pass.
  */
 #ifndef COPYSCOPE_BASELINE_NETWORK_H
 #define COPYSCOPE_BASELINE_NETWORK_H

@@ -29,7 +29,7 @@ struct way {
 	struct packet *packets;
 };
 
-/* A queue that is full leaves packets to the device, which drops them as any full link does. */
+/* When the queue is full, packets stay in the device, which drops some as any full link does. */
 static void take(struct way *way, uint64_t delay_ns)
 {
 	while (way->head - way->tail < PACKETS) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A path that is delayed without help of the kernel, for kernels that have no netem. */
+/* Delays packets in a process, for kernels that have no netem. */
 #ifndef COPYSCOPE_BASELINE_RELAY_H
 #define COPYSCOPE_BASELINE_RELAY_H
 
