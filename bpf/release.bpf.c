@@ -77,8 +77,8 @@ static __always_inline int notification_ends(u64 key, u16 sends, bool clean)
 	}
 	if (!b)
 		return 0;
-	if (fault_inject == FAULT_DROP_COMPLETION && sends && !gauges.sabotaged) {
-		add(&gauges.sabotaged, 1);
+	if (fault_inject == FAULT_DROP_COMPLETION && sends && !gauges.injected_faults) {
+		add(&gauges.injected_faults, 1);
 		sends--;
 	}
 	count(b, COUNT_completed_sends, sends);

@@ -6,8 +6,8 @@
  * and copies user pages for the first that must not see them. Captures come first, so if there is
  * one the copy was for it.
  */
-#ifndef COPYSCOPE_CAPTURES_BPF_H
-#define COPYSCOPE_CAPTURES_BPF_H
+#ifndef COPYSCOPE_PACKET_TAPS_BPF_H
+#define COPYSCOPE_PACKET_TAPS_BPF_H
 
 #include "bpf/include/gate.bpf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What a send asked for and what the kernel did, for both backends. */
-#ifndef COPYSCOPE_ASKED_BPF_H
-#define COPYSCOPE_ASKED_BPF_H
+#ifndef COPYSCOPE_SEND_FLAGS_BPF_H
+#define COPYSCOPE_SEND_FLAGS_BPF_H
 
 #include "bpf/include/gate.bpf.h"
 

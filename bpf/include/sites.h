@@ -157,7 +157,7 @@ struct gauges {
 	unsigned long long peak_pages; /* filled in by the reader, from struct seen */
 	unsigned long long lost_updates;
 	unsigned long long first_byte_ns; /* CLOCK_MONOTONIC */
-	unsigned long long sabotaged; /* completions dropped on purpose */
+	unsigned long long injected_faults; /* completions dropped on purpose */
 };
 
 /* What an event had counted, and for how long it had been wanted and had a counter. */

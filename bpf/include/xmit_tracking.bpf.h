@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Tracks the packet with user pages that a driver is sending: bytes that the driver copies are not
  * clean. */
-#ifndef COPYSCOPE_HANDOVER_BPF_H
-#define COPYSCOPE_HANDOVER_BPF_H
+#ifndef COPYSCOPE_XMIT_TRACKING_BPF_H
+#define COPYSCOPE_XMIT_TRACKING_BPF_H
 
 #include "bpf/include/gate.bpf.h"
 

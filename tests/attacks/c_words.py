@@ -7,7 +7,7 @@ import os
 
 from attacks import judge, started
 from attacks.attack import Attack, Broken, Case
-from attacks.words import spoil
+from attacks.words import damage
 from helpers import processes
 from helpers.records import ROOT
 
@@ -53,7 +53,7 @@ def check_untouched(case: Case, before: set[str]) -> None:
 def attack_program(name: str, lines: list[str], options: list[str], tree) -> callable:
     """Words of one program, half as root and half as nobody, kept from doing what they say."""
     def try_once(case: Case) -> None:
-        words = spoil([word.replace("_", " ") if "loss_" in word else word
+        words = damage([word.replace("_", " ") if "loss_" in word else word
                        for word in case.dice.choice(lines).split()], options, case.dice)
         before = set(os.listdir(case.place))
         # Either it dies of the first attempt, or is refused it and has to say so. The baseline goes

@@ -7,9 +7,9 @@ from attacks import (
     disks,
     documents,
     events,
+    faults,
     hostile_peers,
     limits,
-    meddling,
     networks,
     parsers,
     python_words,
@@ -17,6 +17,6 @@ from attacks import (
 )
 
 ATTACKS = [attack for module in (c_words, python_words, documents, parsers, hostile_peers, signals,
-                                 networks, limits, disks, meddling, events)
+                                 networks, limits, disks, faults, events)
            for attack in module.ATTACKS]
 BY_NAME = {each.name: each for each in ATTACKS}

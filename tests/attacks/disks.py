@@ -67,7 +67,7 @@ def check(kept: Path, done: started.Done, may_replace: bool) -> None:
     """What was there is whole, what is new is whole, and no temporary file is left."""
     old = kept / "old.json"
     if old.exists() and old.read_text() != OLD and not (may_replace and done.status == 0):
-        raise Broken(f"an older file was spoilt: {old.read_text()[:200]!r}: {done}")
+        raise Broken(f"an older file was damaged: {old.read_text()[:200]!r}: {done}")
     for file in kept.rglob("*.json"):
         try:
             json.loads(file.read_text())

@@ -144,11 +144,11 @@ def try_plan(case: Case) -> None:
     (folder / "runs").mkdir(parents=True)
     plan = document(source / "plan.json")
     record = document(DATA / "run-A3-host.json")
-    spoilt = case.dice.random()
-    (folder / "plan.json").write_bytes(damaged(plan, case.dice) if spoilt < 0.8 else
+    damage = case.dice.random()
+    (folder / "plan.json").write_bytes(damaged(plan, case.dice) if damage < 0.8 else
                                        json.dumps(plan).encode())
     (folder / "runs" / f"{plan['points'][0]['name']}.r1.json").write_bytes(
-        damaged(record, case.dice) if spoilt > 0.6 else json.dumps(record).encode())
+        damaged(record, case.dice) if damage > 0.6 else json.dumps(record).encode())
     (case.place / "given").mkdir()
     words = ["--profile", plan["profile"], "--mode", plan["mode"], "--out", "o", "--quiet"]
     if case.dice.random() < 0.3:

@@ -6,7 +6,7 @@ import shutil
 
 from attacks import judge, scripts, started
 from attacks.attack import Attack, Case
-from attacks.words import spoil
+from attacks.words import damage
 from helpers.records import ROOT
 
 GOOD = {
@@ -58,13 +58,13 @@ def try_words(case: Case) -> None:
     """Words of one tool, that cannot start another program: what it can do wrong, it does itself."""
     provide(case)
     tool = case.dice.choice(sorted(GOOD))
-    words = spoil(case.dice.choice(GOOD[tool]).split(), OPTIONS[tool], case.dice)
+    words = damage(case.dice.choice(GOOD[tool]).split(), OPTIONS[tool], case.dice)
     if tool == "baseline" and (not words or words[0] not in ("mistakes", "agree", "keep", "plot")):
         words.insert(0, "mistakes")
     steps = []
     real = tool not in AS_NOBODY and case.dice.random() < REAL_SHARE
     if real:
-        # Nothing keeps it from starting a run, so such words are spoilt for certain.
+        # Nothing keeps it from starting a run, so such words are damaged for certain.
         words.append("--no-such-option")
     elif tool in AS_NOBODY or case.dice.random() < 0.5:
         shutil.chown(case.place, started.NOBODY)

@@ -28,7 +28,7 @@ def nasty(dice: Random) -> str:
         + dice.choice(NASTY)[:50]
 
 
-def spoil(words: list[str], options: list[str], dice: Random) -> list[str]:
+def damage(words: list[str], options: list[str], dice: Random) -> list[str]:
     """The words with one to three things done to them."""
     words = list(words)
     for _ in range(dice.choice([1, 1, 1, 2, 3])):

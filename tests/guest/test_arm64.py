@@ -13,7 +13,7 @@ from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, check_books
 
 BUILD = records.ROOT / "build"
-PLUGIN = BUILD / "tests" / "guest" / "copied_bytes.so"
+PLUGIN = BUILD / "tests" / "guest" / "tcg_copy_plugin.so"
 PRIMES = {f"{variant}.{path}": f"{variant} {PRIME_BYTES} 1 --path {path} "
           f"--messages {PRIME_MESSAGES}"
           for variant in ("A1", "A2", "A3") for path in ("lo", "veth")}
@@ -59,7 +59,7 @@ def all_runs(tmp_path_factory):
                                          for name, words in (PRIMES | COSTS).items()))
     return boot(folder / "out", f"""set -e
         tests/guest/matrix.sh {folder}/runs
-        build/tests/guest/suspect_zero >/out/suspect
+        build/tests/guest/zero_counter_check >/out/zero_counters
         grep -v '\\[' /proc/kallsyms | sort >/out/symbols""", "--add", folder / "runs")
 
 
@@ -84,7 +84,7 @@ def test_both_ends_have_cycles_and_instructions(outcome, run, end):
 
 
 def test_an_event_that_opens_and_never_counts_is_not_measured(outcome):
-    said = dict(line.split(" ", 1) for line in outcome.text("suspect").splitlines())
+    said = dict(line.split(" ", 1) for line in outcome.text("zero_counters").splitlines())
     assert int(said["instructions"]) > 4_000_000
     for name in ("L1-dcache-load-misses", "LLC-load-misses"):
         assert said[name].startswith("null opened but counted nothing in "), said[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""On Debian's 5.10 to 7.2, every byte is found where it passes, and a spoiled run is caught."""
+"""On Debian's 5.10 to 7.2, every byte is found where it passes, and an injected fault is caught."""
 from __future__ import annotations
 
 import re
@@ -36,7 +36,7 @@ LARGE = {f"{variant}.large": f"{variant} {LARGE_BYTES} 4 --messages {messages}"
 REUSE_MESSAGES = 100
 REUSE = {"reuse": f"A3-reuse 1M 4 --messages {REUSE_MESSAGES}"}
 
-SPOILED_MESSAGES = 50
+FAULTS_MESSAGES = 50
 DETACHED = {  # what is left off: the variant that would show it, the laws that lose their evidence
     "late_copy": ("A3", {"reference"}),
     "tx_reference": ("A3", {"send", "reference", "pin", "completion"}),
@@ -46,14 +46,14 @@ DETACHED = {  # what is left off: the variant that would show it, the laws that 
     "accepted": ("A3", {"send", "end to end", "completion", "witness sent",
                         "witness zero-copy sends"}),
 }
-SPOILED = {f"detach.{what}": f"{variant} {LARGE_BYTES} 2 --messages {SPOILED_MESSAGES} "
+FAULTS = {f"detach.{what}": f"{variant} {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} "
                              f"--break detach:{what}" for what, (variant, _) in DETACHED.items()}
-SPOILED |= {what: f"A3 {LARGE_BYTES} 2 --messages {SPOILED_MESSAGES} --break {what}"
+FAULTS |= {what: f"A3 {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --break {what}"
             for what in ("drop-completion", "lose-update")}
-FORCED = {"forced": f"A3 {LARGE_BYTES} 2 --messages {SPOILED_MESSAGES} --backend tracepoint"}
+FORCED = {"forced": f"A3 {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --backend tracepoint"}
 
 
-ALWAYS = PRIMES | {name: (PINS | LARGE | SPOILED | FORCED)[name] for name in (
+ALWAYS = PRIMES | {name: (PINS | LARGE | FAULTS | FORCED)[name] for name in (
     "A3.pins", "A1.large", "A3.large", "drop-completion", "lose-update", "forced")}
 # All of them on the oldest and the newest kernel, and on those between the ones that differ most.
 EDGES = ("5.10", "7.2")
@@ -64,7 +64,7 @@ BETWEEN = tuple(release for release in ALL if release not in EDGES)
 def all_kernels(tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
     folder = tmp_path_factory.mktemp("books")
-    runs = ALWAYS | SINGLE | PINS | REPLIES | LARGE | REUSE | SPOILED
+    runs = ALWAYS | SINGLE | PINS | REPLIES | LARGE | REUSE | FAULTS
     return (run_lines(folder / "edges", runs, releases=EDGES) |
             run_lines(folder / "between", ALWAYS, releases=BETWEEN))
 
@@ -202,7 +202,7 @@ def test_without_its_probe_no_law_is_balanced(outcome, what):
 @on_kernels("what", DETACHED, "detach.{}".format)
 def test_without_its_probe_no_count_is_claimed(outcome, what):
     record = outcome.record(f"detach.{what}")
-    payload = SPOILED_MESSAGES * LARGE_BYTES
+    payload = FAULTS_MESSAGES * LARGE_BYTES
     again = record["counts"]["retrans_referenced_bytes"] or 0
     truth = {"A1": {"user_gather": payload, "tx_copy": payload, "rx_copy": payload},
              "A3": {"tx_reference": payload, "late_copy": payload + again, "rx_copy": payload}}
@@ -221,7 +221,7 @@ def test_tracepoint_backend_balances_or_is_refused_where_tracepoints_are_missing
         assert outcome.status("forced") == 0, outcome.errors("forced")
         record = outcome.record("forced")
         assert record["backend"]["name"] == "tracepoint"
-        check_books(record, SPOILED_MESSAGES, TRACEPOINT_NOT_TESTABLE)
+        check_books(record, FAULTS_MESSAGES, TRACEPOINT_NOT_TESTABLE)
         return
     assert outcome.status("forced") == 3 and not outcome.has_record("forced")
     line, = outcome.errors("forced").splitlines()

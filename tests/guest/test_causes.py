@@ -29,9 +29,9 @@ RUNS |= {path.replace(" ", ""): f"A3 {BYTES} 2 --messages 50 --path {path}" for 
 SHORT_BYTES = 32
 RUNS["short"] = f"A3 {SHORT_BYTES} 1 --messages {MESSAGES} --path nic --pattern rr"
 RUNS["unset"] = f"A3-unset {BYTES} 2 --messages {MESSAGES}"
-MEDDLED = ("filter", "xdp", "tun", "checksum")
-MEDDLED_BYTES = 4093
-MEDDLED_RUN = f"A3 {MEDDLED_BYTES} 1 --messages 300 --pattern rr"
+FAULTS = ("filter", "xdp", "tun", "checksum")
+FAULT_BYTES = 4093
+FAULT_RUN = f"A3 {FAULT_BYTES} 1 --messages 300 --pattern rr"
 LIMIT_FILE = "/proc/sys/net/core/optmem_max"
 
 
@@ -105,52 +105,52 @@ def test_the_report_shows_share_calls_and_remedy(outcome):
     assert max(map(len, text.splitlines())) < 100
 
 
-@pytest.fixture(scope="module", name="meddled")
-def runs_that_were_meddled_with(tmp_path_factory):
-    """Runs in whose namespaces someone else captures or has an XDP program."""
-    folder = tmp_path_factory.mktemp("meddled")
+@pytest.fixture(scope="module", name="faulted")
+def runs_with_faults(tmp_path_factory):
+    """Runs in whose namespaces a capture, an XDP program or a tun device is added."""
+    folder = tmp_path_factory.mktemp("faults")
     script = "modprobe tun" + "".join(f"""
-        build/tests/guest/meddle {how} & meddler=$!
-        build/trace_run {MEDDLED_RUN} --json /out/{how}.json >/out/{how}.out 2>/out/{how}.err
-        echo $? >/out/{how}.status; kill $meddler""" for how in MEDDLED)
+        build/tests/guest/fault_inject {how} & injector=$!
+        build/trace_run {FAULT_RUN} --json /out/{how}.json >/out/{how}.out 2>/out/{how}.err
+        echo $? >/out/{how}.status; kill $injector""" for how in FAULTS)
     subprocess.run([GUEST, "--kernel", "6.12", "--out", folder, "--", "bash", "-c", script],
                    check=True)
     return Outcome("6.12", folder)
 
 
-def test_a_reader_nobody_knows_is_unknown_and_shown_with_its_stack(meddled):
-    record = balanced(meddled, "filter")
+def test_a_reader_nobody_knows_is_unknown_and_shown_with_its_stack(faulted):
+    record = balanced(faulted, "filter")
     unknown = [each for each in record["causes"] if each["cause"] == "unknown"]
     # One byte of each packet that is long enough, at either end.
     assert unknown and all(each["site"] == "reshape" for each in unknown)
     assert all(each["bytes"] == each["calls"] > 0 for each in unknown)
     # Whatever translates the filter leaves no frame that could be followed further.
     assert all("bpf_skb_load_helper" in each["stack"] for each in unknown)
-    text = meddled.text("filter.out")
+    text = faulted.text("filter.out")
     assert "stack: " in text and "please report this stack" in text
     assert {"packet tap on tx", "packet tap on rx"} <= set(records.causes(record, "late_copy"))
 
 
-def test_an_xdp_program_that_wants_packets_in_one_piece_is_the_cause(meddled):
-    record = balanced(meddled, "xdp")
+def test_an_xdp_program_that_wants_packets_in_one_piece_is_the_cause(faulted):
+    record = balanced(faulted, "xdp")
     # In one go from the user's pages into one piece: nothing is left for late_copy.
-    assert records.causes(record, "reshape")["XDP"] >= MEDDLED_BYTES
+    assert records.causes(record, "reshape")["XDP"] >= FAULT_BYTES
     assert "unknown" not in records.causes(record)
 
 
-def test_a_tun_device_is_the_cause(meddled):
-    record = balanced(meddled, "tun")
+def test_a_tun_device_is_the_cause(faulted):
+    record = balanced(faulted, "tun")
     found = records.causes(record)
     # What left before the route was there was delivered.
     assert set(found) <= {"tun", "local delivery", "small packets merged"}
-    assert found["tun"] >= MEDDLED_BYTES
+    assert found["tun"] >= FAULT_BYTES
 
 
-def test_a_device_that_computes_no_checksum_is_the_cause(meddled):
-    record = balanced(meddled, "checksum")
+def test_a_device_that_computes_no_checksum_is_the_cause(faulted):
+    record = balanced(faulted, "checksum")
     found = records.causes(record)
     assert set(found) <= {"checksum in software", "local delivery", "small packets merged"}
-    assert found["checksum in software"] >= MEDDLED_BYTES
+    assert found["checksum in software"] >= FAULT_BYTES
 
 
 def test_a_limit_of_the_whole_machine_is_left_alone():

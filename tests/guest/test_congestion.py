@@ -19,7 +19,7 @@ LOST = {"lost.A3": f"A3 {BYTES} 2 --messages {MESSAGES} "
 FORGOT = {"forgot.A3": f"A3 {BYTES} 2 {FULL} --break forget-departures"}
 # What is done, in whose network namespace, to which device, and the run. Not to a NIC that ends the
 # path: the emulated one starts anew with each MTU, and a connection may not get through.
-MEDDLED = {
+FAULTS = {
     "flap.veth": f"flap server tx0 A3 {BYTES} 4 --path veth --seconds 5",
     "mtu.veth": f"mtu server tx0 A3 {BYTES} 4 --path veth --seconds 5",
     # The router refuses what is too long and quotes it in ICMP errors.
@@ -31,12 +31,12 @@ MEDDLED = {
 def each_kernel(tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
     folder = tmp_path_factory.mktemp("congestion")
-    quiet, meddled = folder / "quiet", folder / "meddled"
+    quiet, faults = folder / "quiet", folder / "faults"
     quiet.write_text("".join(f"{name} {words}\n" for name, words in (REFUSED | LOST | FORGOT).items()))
-    meddled.write_text("".join(f"{name} {words}\n" for name, words in MEDDLED.items()))
+    faults.write_text("".join(f"{name} {words}\n" for name, words in FAULTS.items()))
     script = folder / "script"
-    script.write_text(f"tests/guest/matrix.sh {quiet}\ntests/guest/meddled.sh {meddled}\n")
-    added = itertools.chain(*(("--add", path) for path in (quiet, meddled, script)))
+    script.write_text(f"tests/guest/matrix.sh {quiet}\ntests/guest/runs_with_faults.sh {faults}\n")
+    added = itertools.chain(*(("--add", path) for path in (quiet, faults, script)))
     return boot_all(folder, ["bash", script], ["--nics", 2, *added], RELEASES)
 
 
@@ -65,11 +65,11 @@ def test_the_queue_was_full(outcome):
     assert all(congestion.sent_again(outcome.record(run)) for run in REFUSED)
 
 
-@pytest.mark.parametrize("run", MEDDLED)
+@pytest.mark.parametrize("run", FAULTS)
 def test_every_law_balances_when_a_device_changes(outcome, run):
     record = checked(outcome, run)
     assert not [cause for cause in record["causes"] if cause["cause"] == "unknown"]
-    assert int(outcome.text(f"{run}.meddled")) > 1, "too little changed in mid-run"
+    assert int(outcome.text(f"{run}.faults")) > 1, "too little changed in mid-run"
 
 
 def test_forgetting_what_has_left_breaks_a_law(outcome):

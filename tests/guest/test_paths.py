@@ -40,7 +40,7 @@ LOSSY = switched("--netem loss+5%", ALL_PATHS, LOSSY_MESSAGES)
 COPIED_LOSSY = {"copied": f"A1 {LARGE_BYTES} 2 --messages {LOSSY_MESSAGES} --netem loss+5%"}
 # How many completions say COPIED is chance: one run in ten or so of those above has all.
 TOLD = {f"told.{turn}": f"A3 {LARGE_BYTES} 2 --messages 40 --no-sg" for turn in range(5)}
-SPOILED = {"lose-update": f"A3 {LARGE_BYTES} 2 --path nic --messages 40 --break lose-update",
+FAULTS = {"lose-update": f"A3 {LARGE_BYTES} 2 --path nic --messages 40 --break lose-update",
            "detach.clean": f"A3 {LARGE_BYTES} 2 --path nic --messages 40 --break detach:clean",
            "detach.reshape": f"A3 {LARGE_BYTES} 2 --no-sg --messages 40 --break detach:reshape",
            "detach.taps": f"A3 {LARGE_BYTES} 2 --tap tx --messages 40 --break detach:taps"}
@@ -100,7 +100,7 @@ def both_kernels(tmp_path_factory):
     """All runs of this file in one boot for both kernels."""
     folder = tmp_path_factory.mktemp("paths")
     listing, script = folder / "runs", folder / "script"
-    listing.write_text("".join(f"{name} {words}\n" for name, words in (BALANCED | SPOILED).items()))
+    listing.write_text("".join(f"{name} {words}\n" for name, words in (BALANCED | FAULTS).items()))
     script.write_text(f"tests/guest/matrix.sh {listing}\n{SLOW}{STUCK}{KILLED}")
     return boot_all(folder, ["bash", script],
                     ["--nics", 2, "--add", listing, "--add", script], RELEASES)

@@ -283,13 +283,13 @@ HUGE = [1 << 53, (1 << 63) - 1, -(1 << 63), 1 << 62]
 def hostile_half(half: dict, seed: int) -> bytes:
     """An honest half with some values that no host could have counted, or no JSON at all."""
     dice = random.Random(seed)
-    spoilt = json.loads(json.dumps(half))
+    damaged = json.loads(json.dumps(half))
     if dice.random() < 0.1:
         return dice.choice([b"", b"{", b"[" * 100000, b"null", dice.randbytes(1000)])
-    everywhere = list(places(spoilt))
+    everywhere = list(places(damaged))
     for path in dice.sample(everywhere, dice.choice([1, 1, 2, 50])):
-        node = spoilt
+        node = damaged
         for key in path[:-1]:
             node = node[key]
         node[path[-1]] = dice.choice(HUGE + ODD)
-    return json.dumps(spoilt).encode()
+    return json.dumps(damaged).encode()

@@ -88,9 +88,9 @@ def test_who_meets_strangers_holds_no_record_and_no_power(tmp_path):
         listener = peers.listen(hosts[0], "--json", tmp_path / "run.json")
         try:
             one_try, = processes.children(listener.pid)
-            doorman, = [pid for pid in processes.children(one_try) if role_of(pid) == "unpriv_accept"]
-            lines = status_of(doorman)
-            opened = descriptors_of(doorman)
+            acceptor, = [pid for pid in processes.children(one_try) if role_of(pid) == "unpriv_accept"]
+            lines = status_of(acceptor)
+            opened = descriptors_of(acceptor)
         finally:
             listener.kill()
             listener.communicate()

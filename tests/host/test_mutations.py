@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs that are spoiled on purpose are caught: the law is named, or the hole is."""
+"""Injected faults are caught: the report names the law that breaks, or what is not measured."""
 import os
 import re
 import signal
@@ -27,8 +27,8 @@ DETACHED = {
 ALWAYS_UNKNOWN = {"tx_splice", "reshape", "rx_map", "rx_splice", "rx_discard"}
 
 
-def spoil(variant, what, code):
-    """Makes a run of 23 messages of 4,093 bytes that is spoiled in that way."""
+def run_with(variant, what, code):
+    """Makes a run of 23 messages of 4,093 bytes with this fault."""
     return records.run_record(variant, PRIME_BYTES, 1, "--messages", PRIME_MESSAGES,
                               "--backend", "tracepoint", "--break", what, code=code)
 
@@ -41,7 +41,7 @@ def unknown_sites(record):
 @pytest.mark.parametrize("question", DETACHED)
 @pytest.mark.parametrize("variant", ["A1", "A3"])
 def test_a_detached_probe_leaves_a_named_hole(variant, question):
-    record = spoil(variant, f"detach:{question}", 0)
+    record = run_with(variant, f"detach:{question}", 0)
     sites, laws = DETACHED[question]
     reason = f"left off on purpose (--break detach:{question})"
     assert {(hook["status"], hook["why"]) for hook in records.probes(record, question)
@@ -58,7 +58,7 @@ def test_a_detached_probe_leaves_a_named_hole(variant, question):
 
 @pytest.mark.parametrize("question", ["accepted", "rx_copy"])
 def test_no_verdict_is_given_and_no_cause_named_for_what_was_not_measured(question):
-    record = spoil("A3", f"detach:{question}", 0)
+    record = run_with("A3", f"detach:{question}", 0)
     assert "no verdict, because" in record["verdict"]
     assert record["causes"] == []
 
@@ -75,7 +75,7 @@ def test_a_probe_that_is_not_there_cannot_be_left_off(nothing):
     ("A1", {"receive", "witness gathered"}), ("A2", {"receive"}), ("A3", {"receive", "reference"}),
 ])
 def test_a_lost_map_update_breaks_the_law_of_its_site(variant, laws):
-    record = spoil(variant, "lose-update", 1)
+    record = run_with(variant, "lose-update", 1)
     testable = laws - records.laws_with(record, "not testable")
     assert "receive" in testable
     assert records.laws_with(record, "broken") == testable

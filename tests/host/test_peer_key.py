@@ -198,11 +198,11 @@ def test_a_proof_that_is_given_back_to_who_gave_it_is_none(hosts, listener):
 
 def test_no_process_that_is_nobody_can_learn_the_key(hosts, listener):
     secret = hosts[0].key
-    doorman, = processes.named(listener.pid, "unpriv_accept")
+    acceptor, = processes.named(listener.pid, "unpriv_accept")
     # Whoever is nobody may not look into another of his kind.
     probe = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "cat"]
     for name in "mem", "environ", "maps":
-        done = records.subprocess.run([*probe, f"/proc/{doorman}/{name}"], capture_output=True,
+        done = records.subprocess.run([*probe, f"/proc/{acceptor}/{name}"], capture_output=True,
                                       check=False)
         assert done.returncode and not done.stdout, name
     connector = hosts[1].start("A1", 4096, 1, "--seconds", 1, "--connect", hosts[0].address,

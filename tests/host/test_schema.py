@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The schema of run records accepts what trace_run writes and refuses spoiled records."""
+"""The schema of run records accepts what trace_run writes and refuses damaged records."""
 import copy
 import json
 
@@ -61,10 +61,10 @@ def test_records_of_all_kinds_are_accepted(words):
     ("outcome.sender.exit_status", 1), ("outcome.receiver.exit_status", None),
     ("outcome.receiver.signal", 9),
 ])
-def test_a_spoiled_record_is_refused(good, path, value):
+def test_a_damaged_record_is_refused(good, path, value):
     record = copy.deepcopy(good)
     holder, key = part(record, [int(step) if step.isdigit() else step for step in path.split(".")])
-    assert holder[key] != value, "this spoils nothing"
+    assert holder[key] != value, "this changes nothing"
     holder[key] = value
     assert not records.accepted(record)
 

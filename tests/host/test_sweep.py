@@ -179,11 +179,11 @@ def cmdline(pid: str) -> bytes:
 def test_a_failed_point_is_recorded_and_the_sweep_goes_on(tiny, tmp_path, monkeypatch, capsys):
     out, plain = tmp_path / "out", launch.command_of
 
-    def spoiled(run, *rest):
+    def changed(run, *rest):
         broken = ["--break", "lose-update"] if run.arguments[0] == "A2" else []
         return [*plain(run, *rest), *broken]
 
-    monkeypatch.setattr(launch, "command_of", spoiled)
+    monkeypatch.setattr(launch, "command_of", changed)
     words = ["--profile", str(tiny), "--repeats", "1", "--threads", "1", "--out", str(out)]
     said = TOO_SHORT
     for _ in range(TRIES):

@@ -178,7 +178,7 @@ static void multiplexed_count_is_scaled_and_says_so(void **state)
 	assert_known(&v[COUNTER_LLC_LOAD_MISSES], 3ULL << 40);
 }
 
-static void suspect_zero_is_not_a_measurement(void **state)
+static void impossible_zero_is_not_a_measurement(void **state)
 {
 	static const struct answer list[] = {
 		{ HARDWARE, CYCLES, 0, { 0, 500, 500 } },
@@ -286,7 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_MACHINE(plain_counts_read_as_they_are, plain_machine),
 		ON_MACHINE(multiplexed_count_is_scaled_and_says_so, plain_machine),
-		ON_MACHINE(suspect_zero_is_not_a_measurement, plain_machine),
+		ON_MACHINE(impossible_zero_is_not_a_measurement, plain_machine),
 		ON_MACHINE(refusal_is_named_in_words, plain_machine),
 		ON_MACHINE(event_that_fails_to_start_is_not_known, plain_machine),
 		ON_MACHINE(hybrid_parts_are_summed_and_kept_apart, hybrid_machine),

@@ -109,9 +109,9 @@ def test_without_its_rows_a_mistake_is_not_testable():
 
 
 def test_an_invalid_row_shows_no_mistake():
-    def spoil(rows):
-        rows["fault-hole"].update(measured=None, status="invalid", why="spoilt")
-    assert verdicts(record(spoil))["hole"] == mistakes.NOT_TESTABLE
+    def lose(rows):
+        rows["fault-hole"].update(measured=None, status="invalid", why="broken")
+    assert verdicts(record(lose))["hole"] == mistakes.NOT_TESTABLE
 
 
 def test_a_record_agrees_with_itself():
@@ -182,13 +182,13 @@ def test_every_row_is_described():
 
 def test_what_is_kept_names_its_origin_and_shows_no_number_for_nothing(tmp_path):
     def lose(rows):
-        rows["fault-hole"].update(measured=None, status="invalid", why="spoilt, so no number")
-    spoilt = record(lose)
-    keep.keep([spoilt, record()], tmp_path)
+        rows["fault-hole"].update(measured=None, status="invalid", why="broken, so no number")
+    without = record(lose)
+    keep.keep([without, record()], tmp_path)
     rows = {row["row"]: row for row in csv.DictReader((tmp_path / "rows.csv").open())}
-    assert set(rows) == set(spoilt.rows)
+    assert set(rows) == set(without.rows)
     assert (rows["fault-hole"]["measured"], rows["fault-hole"]["why"]) == (
-        "", "spoilt, so no number")
+        "", "broken, so no number")
     assert float(rows["syscall"]["measured"]) == QUIET["syscall"]
     origin = (tmp_path / "PROVENANCE.md").read_text()
     for each in ("tools/baseline --quick", MADE["tool"]["commit"], MADE["machine"]["kernel"],

@@ -66,9 +66,9 @@ def test_what_was_not_measured_is_a_dash_and_an_empty_field(tmp_path):
 
 
 def test_a_broken_law_is_named_and_its_residual_shown(tmp_path):
-    def spoil(data):
+    def damage(data):
         data["laws"][1].update(status="broken", left=5, right=12, residual=-7)
-    row = rows.row(left_by_a_guest(tmp_path, spoil, status=1), CELL)
+    row = rows.row(left_by_a_guest(tmp_path, damage, status=1), CELL)
     assert not row.fine and row.residual == -7
     assert row.laws == f"broken: {row.record.data['laws'][1]['law']}"
 

@@ -50,9 +50,9 @@ def test_what_is_made_from_the_tables_is_up_to_date():
     ("docs/METHOD.md", "| send |"), ("docs/trace_run.8", ".B A3-unset"), ("docs/trace_run.8", ".B forward\nveth")])
 def test_a_name_that_a_file_lacks_is_put_back(maker, name, gone):
     text = (ROOT / name).read_text()
-    spoiled = text.replace(gone, gone.swapcase())
-    assert spoiled != text
-    assert maker.MADE[name](spoiled, TABLES) == text
+    changed = text.replace(gone, gone.swapcase())
+    assert changed != text
+    assert maker.MADE[name](changed, TABLES) == text
 
 
 def test_a_document_without_the_place_for_a_table_is_told(maker):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What a record says of a path: its ends, its devices, and what the packets meet. */
-#ifndef COPYSCOPE_PATH_FACTS_H
-#define COPYSCOPE_PATH_FACTS_H
+#ifndef COPYSCOPE_PATH_INFO_H
+#define COPYSCOPE_PATH_INFO_H
 
 #include <stdbool.h>
 

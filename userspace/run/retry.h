@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Decides whether a run is made again that the kernel kept something of from the probes. */
-#ifndef COPYSCOPE_ATTEMPT_H
-#define COPYSCOPE_ATTEMPT_H
+#ifndef COPYSCOPE_RETRY_H
+#define COPYSCOPE_RETRY_H
 
 #include "userspace/record/record.h"
 #include "userspace/run/supervise.h"

@@ -142,7 +142,7 @@ static const struct {
 			     { threads_narrow, transfers_narrow } },
 	[CONFINE_CLIENT] = { { transfers, every, waits, threads, connects },
 			     { threads_narrow, transfers_narrow } },
-	[CONFINE_DOORMAN] = { { transfers, every, waits, listens, connects }, { transfers_narrow } },
+	[CONFINE_ACCEPT] = { { transfers, every, waits, listens, connects }, { transfers_narrow } },
 	[CONFINE_RELAY] = { { every, waits } },
 	[CONFINE_KEEP] = { { every, keeps } },
 	[CONFINE_RESTORE] = { { every, waits, restores }, { restores_narrow } },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The file of a record: it gets its name only when it is whole. */
-#ifndef COPYSCOPE_KEEP_H
-#define COPYSCOPE_KEEP_H
+#ifndef COPYSCOPE_RECORD_FILE_H
+#define COPYSCOPE_RECORD_FILE_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  * The process that measures becomes nobody. A process forked before does what root has to do after
  * that. It receives one message: that the record is whole.
  */
-#ifndef COPYSCOPE_KEEPER_H
-#define COPYSCOPE_KEEPER_H
+#ifndef COPYSCOPE_RECORD_KEEPER_H
+#define COPYSCOPE_RECORD_KEEPER_H
 
 #include <sys/types.h>
 

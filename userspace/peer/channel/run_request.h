@@ -5,8 +5,8 @@
  * Pure: from JSON to checked structs and back. A plan may contain what the command line may
  * contain, numbers in range and names from the same tables; never a path or a command.
  */
-#ifndef COPYSCOPE_OFFER_H
-#define COPYSCOPE_OFFER_H
+#ifndef COPYSCOPE_RUN_REQUEST_H
+#define COPYSCOPE_RUN_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The two ways to find a partner: listen at an open port, or connect to one. */
-#ifndef COPYSCOPE_MEETING_H
-#define COPYSCOPE_MEETING_H
+#ifndef COPYSCOPE_HANDSHAKE_H
+#define COPYSCOPE_HANDSHAKE_H
 
 #include "userspace/path/path.h"
 #include "userspace/peer/channel/run_request.h"

@@ -83,7 +83,7 @@ static int guard_the_door(int to, pid_t parent, const struct handshake *m, struc
 	if (getppid() != parent)
 		return 1;
 	if (!errno)
-		errno = -confine_syscalls(CONFINE_DOORMAN);
+		errno = -confine_syscalls(CONFINE_ACCEPT);
 	if (errno) {
 		perror("trace_run: cannot confine the process that accepts the partner");
 		return 1;

@@ -7,8 +7,8 @@
  * an invalid plan with one line, and passes on a connection with a plan. The privileged process
  * receives only that, and checks it again.
  */
-#ifndef COPYSCOPE_DOORMAN_H
-#define COPYSCOPE_DOORMAN_H
+#ifndef COPYSCOPE_UNPRIV_ACCEPT_H
+#define COPYSCOPE_UNPRIV_ACCEPT_H
 
 #include "userspace/peer/meet/handshake.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Holds what programs saw against what perf counted at the same tracepoints. */
+/* Compares how many hits programs counted with what perf counted at the same tracepoints. */
 #include "userspace/probes/perf/perf_check.h"
 
 #include <string.h>
 
 enum { OFFSET_TRIES = 1000, OFFSET_READINGS = 9 };
 
-/* Letting go of a counter takes the kernel 60 ms or more, one after the other. Where the wire shows
- * that nothing was referenced, an arrival that was not seen has hidden no copy. */
+/* Closing a counter takes the kernel 60 ms or more, one after the other. If nothing was referenced,
+ * a missed arrival cannot hide a copy. */
 static bool worth_perf_check(const struct hook *hook, bool references)
 {
 	bool of_references = !strcmp(hook->metric, "late_copy") || !strcmp(hook->metric, "clean");
@@ -17,9 +17,9 @@ static bool worth_perf_check(const struct hook *hook, bool references)
 
 void perf_check_open(struct perf_check *v, const struct hook *hooks, bool references, const struct record *r)
 {
-	const char *names[FIRINGS_MAX];
+	const char *names[TP_HITS_MAX];
 
-	for (int i = 0; i < r->probe_count && v->count < FIRINGS_MAX; i++) {
+	for (int i = 0; i < r->probe_count && v->count < TP_HITS_MAX; i++) {
 		if (r->probes[i].status != PROBE_ATTACHED || !worth_perf_check(&hooks[i], references))
 			continue;
 		names[v->count] = hooks[i].event;
@@ -39,9 +39,9 @@ static uint64_t seen_by(const struct probes_view *view, enum seen_hook hook)
 	return sum;
 }
 
-/* Perf's count less the program's own, read until no firing came in between: packets of others
+/* Perf's count less the program's own, read until no hit came in between: packets of other programs
  * never stop. */
-static int64_t firing_offset_once(const struct perf_check *v, const struct probes_view *view,
+static int64_t hits_offset_once(const struct perf_check *v, const struct probes_view *view,
 				  const struct hook *hooks, int i)
 {
 	enum seen_hook hook = hooks[v->hook[i]].seen;
@@ -56,14 +56,14 @@ static int64_t firing_offset_once(const struct perf_check *v, const struct probe
 	return fired - seen;
 }
 
-/* A firing that is between perf's handler and the program shifts one reading: take the median. */
-static int64_t firing_offset(const struct perf_check *v, const struct probes_view *view,
+/* A hit between perf's handler and the program shifts one reading: take the median. */
+static int64_t hits_offset(const struct perf_check *v, const struct probes_view *view,
 			     const struct hook *hooks, int i)
 {
 	int64_t sorted[OFFSET_READINGS];
 
 	for (int n = 0; n < OFFSET_READINGS; n++) {
-		int64_t offset = firing_offset_once(v, view, hooks, i);
+		int64_t offset = hits_offset_once(v, view, hooks, i);
 		int at = n;
 
 		for (; at > 0 && sorted[at - 1] > offset; at--)
@@ -76,7 +76,7 @@ static int64_t firing_offset(const struct perf_check *v, const struct probes_vie
 void perf_check_begin(struct perf_check *v, const struct probes_view *view, const struct hook *hooks)
 {
 	for (int i = 0; v->tp_hits && i < v->count; i++)
-		v->offset[i] = firing_offset(v, view, hooks, i);
+		v->offset[i] = hits_offset(v, view, hooks, i);
 }
 
 void perf_check_end(const struct perf_check *v, const struct probes_view *view, const struct hook *hooks,
@@ -84,7 +84,7 @@ void perf_check_end(const struct perf_check *v, const struct probes_view *view, 
 {
 	for (int i = 0; v->tp_hits && i < v->count; i++) {
 		struct probe *probe = &r->probes[v->hook[i]];
-		int64_t grown = firing_offset(v, view, hooks, i) - v->offset[i];
+		int64_t grown = hits_offset(v, view, hooks, i) - v->offset[i];
 
 		probe->perf_checked = true;
 		probe->missed_hits = grown > 0 ? grown : 0;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/common/perf_open.h"
 
 struct tp_hits {
@@ -24,22 +25,18 @@ static int read_ids(const char *const *names, int count, uint64_t *ids)
 {
 	for (int i = 0; i < count; i++) {
 		char path[256];
-		FILE *file;
-		int got;
 
 		snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", names[i]);
-		file = fopen(path, "re");
-		if (!file)
-			return -1;
-		got = fscanf(file, "%lu", &ids[i]);
-		fclose(file);
-		if (got != 1)
+		/* The kernel numbers tracepoints from 1. */
+		ids[i] = number_in_file(path, 0);
+		if (!ids[i])
 			return -1;
 	}
 	return 0;
 }
 
-/* Where tracefs is not mounted, a child mounts it for itself alone and passes the numbers on. */
+/* If tracefs is not mounted, a child mounts it in its own mount namespace and passes the numbers
+ * on. */
 static int read_ids_privately(const char *const *names, int count, uint64_t *ids)
 {
 	ssize_t want = count * sizeof(*ids), got;
@@ -75,54 +72,54 @@ static int counter_open(uint64_t id, int cpu)
 
 struct tp_hits *tp_hits_open(const char *const *names, int count)
 {
-	struct tp_hits *f = calloc(1, sizeof(*f));
-	uint64_t ids[FIRINGS_MAX] = {};
+	struct tp_hits *hits = calloc(1, sizeof(*hits));
+	uint64_t ids[TP_HITS_MAX] = {};
 
-	if (!f)
+	if (!hits)
 		return NULL;
-	f->count = count;
-	f->cpus = sysconf(_SC_NPROCESSORS_CONF);
-	f->fds = malloc(sizeof(int) * count * f->cpus);
-	if (!f->fds)
+	hits->count = count;
+	hits->cpus = sysconf(_SC_NPROCESSORS_CONF);
+	hits->fds = malloc(sizeof(int) * count * hits->cpus);
+	if (!hits->fds)
 		goto fail;
-	memset(f->fds, -1, sizeof(int) * count * f->cpus);
+	memset(hits->fds, -1, sizeof(int) * count * hits->cpus);
 	if (read_ids(names, count, ids) && read_ids_privately(names, count, ids))
 		goto fail;
-	for (int i = 0; i < count * f->cpus; i++) {
-		f->fds[i] = counter_open(ids[i / f->cpus], i % f->cpus);
-		/* ENODEV: that CPU is offline, and nothing fires there. */
-		if (f->fds[i] < 0 && errno != ENODEV)
+	for (int i = 0; i < count * hits->cpus; i++) {
+		hits->fds[i] = counter_open(ids[i / hits->cpus], i % hits->cpus);
+		/* ENODEV: that CPU is offline, and nothing is hit there. */
+		if (hits->fds[i] < 0 && errno != ENODEV)
 			goto fail;
 	}
-	return f;
+	return hits;
 fail:
-	tp_hits_close(f);
+	tp_hits_close(hits);
 	return NULL;
 }
 
-void tp_hits_start(struct tp_hits *f)
+void tp_hits_start(struct tp_hits *hits)
 {
-	for (int i = 0; i < f->count * f->cpus; i++)
-		ioctl(f->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+	for (int i = 0; i < hits->count * hits->cpus; i++)
+		ioctl(hits->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
-uint64_t tp_hits_read(const struct tp_hits *f, int i)
+uint64_t tp_hits_read(const struct tp_hits *hits, int i)
 {
 	uint64_t sum = 0, value;
 
-	for (int cpu = 0; cpu < f->cpus; cpu++)
-		if (read(f->fds[i * f->cpus + cpu], &value, sizeof(value)) == sizeof(value))
+	for (int cpu = 0; cpu < hits->cpus; cpu++)
+		if (read(hits->fds[i * hits->cpus + cpu], &value, sizeof(value)) == sizeof(value))
 			sum += value;
 	return sum;
 }
 
-void tp_hits_close(struct tp_hits *f)
+void tp_hits_close(struct tp_hits *hits)
 {
-	if (!f)
+	if (!hits)
 		return;
-	for (int i = 0; f->fds && i < f->count * f->cpus; i++)
-		if (f->fds[i] >= 0)
-			close(f->fds[i]);
-	free(f->fds);
-	free(f);
+	for (int i = 0; hits->fds && i < hits->count * hits->cpus; i++)
+		if (hits->fds[i] >= 0)
+			close(hits->fds[i]);
+	free(hits->fds);
+	free(hits);
 }

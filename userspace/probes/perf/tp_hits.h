@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counts how often tracepoints fire, without BPF: the witness that no firing was kept from us.
+ * Counts how often tracepoints are hit, without BPF, to show whether a program missed any.
  *
  * Some kernels run no BPF program while certain tasks are current. Work in softirq runs on top of
- * any task, so a hook there can miss packets and nothing says so: neither run nor missed-run count
- * of the program moves. A perf counter of the same tracepoint sees every firing on the machine.
+ * any task, so a hook there can miss packets without a sign: neither run nor missed-run count of
+ * the program changes. A perf counter of the same tracepoint counts every hit on the machine.
  */
-#ifndef COPYSCOPE_FIRINGS_H
-#define COPYSCOPE_FIRINGS_H
+#ifndef COPYSCOPE_TP_HITS_H
+#define COPYSCOPE_TP_HITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FIRINGS_MAX = 8 };
+enum { TP_HITS_MAX = 8 };
 
 struct tp_hits;
 
@@ -21,12 +21,12 @@ struct tp_hits;
  * then nothing checks the hooks. Counting starts with tp_hits_start.
  */
 struct tp_hits *tp_hits_open(const char *const *names, int count);
-void tp_hits_start(struct tp_hits *f);
+void tp_hits_start(struct tp_hits *hits);
 
-/* Firings of names[i] on all CPUs since tp_hits_start. */
-uint64_t tp_hits_read(const struct tp_hits *f, int i);
+/* Hits of names[i] on all CPUs since tp_hits_start. */
+uint64_t tp_hits_read(const struct tp_hits *hits, int i);
 
 /* NULL is accepted. */
-void tp_hits_close(struct tp_hits *f);
+void tp_hits_close(struct tp_hits *hits);
 
 #endif

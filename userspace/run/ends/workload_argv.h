@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Starts the workload's server and client, each in its end of the path. */
-#ifndef COPYSCOPE_ENDS_H
-#define COPYSCOPE_ENDS_H
+#ifndef COPYSCOPE_WORKLOAD_ARGV_H
+#define COPYSCOPE_WORKLOAD_ARGV_H
 
 #include "userspace/path/path.h"
 #include "userspace/run/ends/launch.h"

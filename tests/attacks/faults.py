@@ -17,7 +17,7 @@ QUESTIONS = ["accepted", "returned", "rx_copy", "tx_copy", "retransmissions", "l
 
 
 def try_break(case: Case) -> None:
-    """A run that is spoiled on purpose: a named hole, or a broken law, or right all the same."""
+    """A run with an injected fault: a named hole, or a broken law, or right all the same."""
     dice = case.dice
     fault = dice.choice([*(f"detach:{each}" for each in QUESTIONS), "lose-update", "lose-update"])
     words = [dice.choice(VARIANTS), dice.choice([64, 4093, 65536]), dice.choice([1, 2]),
@@ -84,7 +84,7 @@ def held_by(pid: int, wanted: str) -> list[int]:
 
 
 def begin_any(case: Case) -> subprocess.Popen:
-    """Begin a run long enough to be meddled with."""
+    """Begin a run long enough to change something in it."""
     dice = case.dice
     process, _ = begin(case, dice.choice(VARIANTS), dice.choice([4093, 65536]), 2, "--path",
                        dice.choice(["lo", "veth"]), "--seconds", 0.8)
@@ -104,18 +104,18 @@ def try_map(case: Case) -> None:
     process = begin_any(case)
     try:
         maps = held_in_run(process, "map")
-        spoilt = spoil_one(maps, dice)
+        deleted = delete_one(maps, dice)
         done, record = end_of(case, process)
     finally:
         process.kill()
         process.wait()
-    if not spoilt:
+    if not deleted:
         raise Skipped("no map of the run had an entry that can be deleted")
     if done.status == 0 and record["backend"]["attempt"] == 1:
         work = record["workload"]
         copied = records.site(record, "rx_copy")
         if copied not in (None, work["received_bytes"]):
-            raise Broken(f"map {spoilt} spoilt, and it passes with rx_copy {copied} of "
+            raise Broken(f"an entry of map {deleted} deleted, and it passes with rx_copy {copied} of "
                          f"{work['received_bytes']}: {done}")
 
 
@@ -151,7 +151,7 @@ def end_of(case: Case, process) -> tuple:
     return done, record
 
 
-def spoil_one(maps: list[int], dice) -> str:
+def delete_one(maps: list[int], dice) -> str:
     """Delete one entry of one map; what it was, or nothing."""
     dice.shuffle(maps)
     for number in maps:

@@ -169,7 +169,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 {
 	for (int i = 0; i < argc; i++) {
 		if (!parse(argv[i])) {
-			fprintf(stderr, "copied_bytes: cannot use %s\n", argv[i]);
+			fprintf(stderr, "tcg_copy_plugin: cannot use %s\n", argv[i]);
 			return 1;
 		}
 	}

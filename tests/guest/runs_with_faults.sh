@@ -4,8 +4,8 @@
 # of its tries: each line of LIST is NAME flap|mtu|narrow NAMESPACE DEVICE ARGUMENTS... .
 #   NAMESPACE  server or client: that end's; router: that of path forward
 #
-# usage: meddled.sh LIST
-# Leaves /out/NAME.{json,status,out,err}, and in /out/NAME.meddled how often it meddled with the last try.
+# usage: runs_with_faults.sh LIST
+# Leaves /out/NAME.{json,status,out,err}, and in /out/NAME.faults how many changes the last try met.
 set -euo pipefail
 
 # Sets server and client, the pids of a run's ends, if their threads are there: then the gate is open.
@@ -56,12 +56,12 @@ lines() {
 		narrow) echo "link set $device mtu $((count < 23 ? 1460 - count * 40 : 580))" ;;
 		esac
 		count=$((count + 1))
-		echo "$count" >"/out/$name.meddled"
+		echo "$count" >"/out/$name.faults"
 		[[ $how == flap ]] || sleep 0.1
 	done
 }
 
-meddle() {
+inject() {
 	local run=$1 name=$2 how=$3 where=$4 device=$5 server client space='' route
 	while kill -0 "$run" 2>/dev/null; do
 		find_ends "$run" || true
@@ -85,7 +85,7 @@ while read -r name how where device arguments; do
 	build/trace_run "${words[@]//+/ }" --json "/out/$name.json" \
 		</dev/null >"/out/$name.out" 2>"/out/$name.err" &
 	run=$!
-	meddle "$run" "$name" "$how" "$where" "$device"
+	inject "$run" "$name" "$how" "$where" "$device"
 	wait "$run" || status=$?
 	echo "$status" >"/out/$name.status"
 done <"$1"

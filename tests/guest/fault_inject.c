@@ -2,7 +2,7 @@
 /*
  * Gives a run a reason to copy that trace_run has no switch for.
  *
- * usage: meddle filter|xdp|tun|checksum; waits for the two processes of a run, meddles in their network
+ * usage: fault_inject filter|xdp|tun|checksum; waits for the two processes of a run, changes their network
  * namespaces and stays until it is killed.
  *   filter  a capture whose filter looks at one byte of payload: a reader nobody knows
  *   xdp     a program on the first device that lets every packet pass, but wants it in one piece
@@ -195,7 +195,7 @@ static void check(int failed, const char *what)
 {
 	if (!failed)
 		return;
-	fprintf(stderr, "meddle: %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "fault_inject: %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
