@@ -67,7 +67,7 @@ def test_only_a_figure_is_replaced_by_a_figure(tmp_path, tool, run):
     out = victim(tmp_path / "out")
     (out / name).write_text("my own drawing\n")
     before = snapshot(out)
-    assert_refused(run(words, out), name, "no figure of ours")
+    assert_refused(run(words, out), name, "is not a figure that these tools drew")
     assert {path: before[path] for path in before if path != str(out)}.items() <= \
         snapshot(out).items()
 
@@ -186,7 +186,7 @@ def test_a_guest_does_not_boot_for_a_folder_that_cannot_be_written_to(tmp_path):
 def test_an_empty_name_is_not_this_folder(tool, run):
     words = {"beside_lmbench": ["tools/beside_lmbench", "--bin", "/"],
              "guest": ["tools/guest", "--kernel", "6.12"]}.get(tool) or WRITERS[tool][1]
-    assert_refused(run(words, ""), "--out", "it names nothing")
+    assert_refused(run(words, ""), "--out", "the name is empty")
 
 
 @pytest.mark.parametrize("words", [["tools/predict"], ["tools/sweep", "--profile", "standard"]])

@@ -76,7 +76,7 @@ def test_a_win_that_is_taken_back_is_told():
     found = search(judge, LOW, HIGH, NEAR)
     assert found.low < 2000 <= found.high and found.contrary == (HIGH,)
     said = command.sentence(found, ("A1", "A2"), "path lo")
-    assert said.startswith("A2 beats A1 from") and "not so at 1048576" in said
+    assert said.startswith("A2 beats A1 from") and "not at 1048576" in said
 
 
 def test_ends_that_are_undecided_do_not_hide_a_crossover():

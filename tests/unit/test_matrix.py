@@ -75,7 +75,7 @@ def test_a_broken_law_is_named_and_its_residual_shown(tmp_path):
 
 @pytest.mark.parametrize("status, said, why", [
     (3, "trace_run: this kernel has no netem\n", "this kernel has no netem"),
-    (2, "", "it left no word"),
+    (2, "", "trace_run printed no message"),
 ])
 def test_a_run_that_was_refused_says_why(tmp_path, status, said, why):
     row = rows.row(left_by_a_guest(tmp_path, status=status, said=said), CELL)

@@ -29,7 +29,7 @@ EPILOG = f"""\
 In each round every row is measured once by each suite, one right after the other, and the median
 of the rounds' ratios is printed: ours over theirs. Where they may differ for a known cause, the
 same is measured with the cause removed; {LEAST} to {MOST} agrees. Debian has lmbench in its section
-non-free; it is started as it is, from where it is.
+non-free; this command runs the programs in DIR unmodified.
 exit: 0 every ratio agrees or is explained; 1 one is not, or a program failed; 2 bad usage; 3 this
 machine refuses
 example: sudo ./tools/beside_lmbench --bin /usr/lib/lmbench/bin/x86_64-linux-gnu"""

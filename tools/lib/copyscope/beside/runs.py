@@ -57,8 +57,8 @@ def call(words: list[str], more: dict[str, str], errors: int) -> tuple[str, str]
         except BaseException as error:
             os.killpg(process.pid, signal.SIGKILL)
             if isinstance(error, subprocess.TimeoutExpired):
-                raise CommandError(f"{' '.join(words[-4:])}: no end after {PATIENCE_S} s: killed") \
-                    from None
+                raise CommandError(f"{' '.join(words[-4:])}: killed: it had not ended after "
+                                   f"{PATIENCE_S} s") from None
             raise
     return said, complained or ""
 
@@ -110,7 +110,7 @@ class Suite:
         """Learn the working sets, which the other suite is to be asked for."""
         self.baseline("latency")
         if not {"latency-l1", "latency-memory"} <= set(self.sets):
-            raise CommandError("the baseline did not tell the working sets of family latency")
+            raise CommandError("the baseline did not report the working sets of the family latency")
 
     def baseline(self, name: str) -> None:
         """Measure a row or a family."""
@@ -118,7 +118,8 @@ class Suite:
                                 {}, subprocess.PIPE)
         if not said.startswith("{"):
             lines = complained.strip().splitlines()
-            raise CommandError(f"row {name}: {lines[-1] if lines else 'the baseline said nothing'}")
+            why = lines[-1] if lines else "the baseline printed no message"
+            raise CommandError(f"row {name}: {why}")
         source = f"row {name}: what the baseline printed"
         data = documents.parse_json(said, source)
         documents.check(data, "baseline", source, "run make again")
@@ -137,7 +138,7 @@ class Suite:
                 if row not in self.values:
                     self.baseline(row)
             if row not in self.values:
-                raise CommandError(f"row {row} does not prove what it measures; see "
+                raise CommandError(f"row {row} is not proved by its counters; see "
                                  f"./tools/baseline --only {row}")
         return sum(self.values[row] for row in side.rows)
 

@@ -23,7 +23,7 @@ def number(text: str) -> int:
 def folder(text: str) -> Path:
     """Read the name of a folder; an empty one, as of a variable not set, would be this folder."""
     if not text:
-        raise argparse.ArgumentTypeError("it names nothing")
+        raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
 
 

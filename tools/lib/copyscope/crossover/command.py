@@ -63,15 +63,15 @@ def check(options: argparse.Namespace) -> None:
             raise Unusable(f"unknown VARIANT {name!r}; it must be one of "
                            f"{' '.join(RIGHT_VARIANTS)}")
     if options.first == options.second:
-        raise Unusable(f"{options.first} cannot beat itself: name two variants")
+        raise Unusable(f"both variants are {options.first}: name two different ones")
     if not LEAST_BYTES <= options.low < options.high <= MOST_BYTES:
         raise Unusable(f"--low {options.low} --high {options.high}: must be {LEAST_BYTES} to "
                        f"{MOST_BYTES}, the lower one first")
     if not 1.005 <= options.nearness <= 4:
         raise Unusable(f"--nearness {options.nearness:g} is not 1.005 to 4")
     if not LEAST_PAIRS <= options.repeats <= MOST_PAIRS:
-        raise Unusable(f"--repeats {options.repeats}: fewer than {LEAST_PAIRS} pairs hold no 95 % "
-                       f"interval, more than {MOST_PAIRS} take too long")
+        raise Unusable(f"--repeats {options.repeats}: fewer than {LEAST_PAIRS} pairs give no 95 % "
+                       f"interval; more than {MOST_PAIRS} take too long")
     if options.threads > MOST_THREADS:
         raise Unusable(f"--threads {options.threads} is not 1 to {MOST_THREADS}")
 
@@ -82,16 +82,16 @@ def sentence(found: Found, variants: tuple[str, str], where: str) -> str:
     if found.kind == "none":
         tail = f" but {', '.join(map(str, found.undecided))}" if found.undecided else ""
         return (f"none between {found.low} and {found.high} bytes on {where}: {name[found.below]} "
-                f"is faster at every size looked at{tail}")
+                f"is faster at every size measured{tail}")
     if found.kind == "undecided":
-        known = "at no size looked at does the interval leave out 1" if found.below == UNDECIDED \
+        known = "the interval holds 1 at every size measured" if found.below == UNDECIDED \
             else (f"{name[found.below]} is faster at some sizes, but at "
                   f"{', '.join(map(str, found.undecided))} the interval holds 1")
         return (f"undecided between {found.low} and {found.high} bytes on {where}: {known}; "
                 "raise --repeats or --seconds")
     tail = f"; undecided between {found.low} and {found.high}" if found.undecided else ""
     if found.contrary:
-        tail += f"; not so at {', '.join(map(str, found.contrary))}: they cross more than once"
+        tail += f"; not at {', '.join(map(str, found.contrary))}: the curves cross more than once"
     return (f"{name[found.above]} beats {name[found.below]} from {found.high} bytes on, "
             f"on {where}; {name[found.below]} is faster up to {found.low}{tail}")
 

@@ -32,7 +32,7 @@ class Found:
 def verdict(ratios: Sequence[float]) -> tuple[str, Spread]:
     """Who is faster, by the 95 % interval of the median ratio of first's time to second's."""
     if rank_below(len(ratios)) is None:
-        raise ValueError("fewer than 6 pairs hold no 95 % interval")
+        raise ValueError("fewer than 6 pairs give no 95 % interval")
     found = spread(ratios)
     winner = FIRST if found.high < 1 else SECOND if found.low > 1 else UNDECIDED
     return winner, found

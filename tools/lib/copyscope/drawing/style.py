@@ -136,7 +136,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
             figure.savefig(drawn, format=kind, dpi=DPI,
                            metadata={"Date": None} if kind == "svg" else None)
             if folder.file(name) and not is_picture(folder.read(name)):
-                raise folder.refuse(name, "is there and no figure of ours")
+                raise folder.refuse(name, "is not a figure that these tools drew")
             folder.write(name, drawn.getvalue())
             files.append(stem.with_name(name))
     return files

@@ -30,7 +30,7 @@ except ImportError as error:
     sys.exit(3)
 
 EPILOG = """\
-Runs that may not be compared (path, kernel, backend, ...) get files of their own.
+Runs that differ in path, kernel, backend and the like go to separate files.
 exit: 0 all drawn; 2 bad input, nothing drawn; 3 matplotlib is missing
 example: ./tools/plot results/mine --profile mt25023 --out results/mine/figures"""
 # Name of its files without ending, and what draws it.
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
     twice = [name for name, times in Counter(name for name, _ in work).items() if times > 1]
     if twice:
         raise BadRecord(options.profile, "figures.file", f"{twice[0]!r} is drawn already",
-                        "take another name")
+                        "choose another name")
     OutputFolder.at(options.out).close()
     live = sys.stderr.isatty()
     for done, (name, draw) in enumerate(work, 1):

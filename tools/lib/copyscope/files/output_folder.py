@@ -64,7 +64,7 @@ class OutputFolder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise self.refuse(name, error.strerror or "cannot be looked at") from None
+            raise self.refuse(name, error.strerror or "it cannot be examined") from None
 
     def file(self, name: str) -> os.stat_result | None:
         """A plain file that we may replace or remove; None if there is none; else one line."""
@@ -171,7 +171,7 @@ class OutputFolder:
             proofs = {**proofs, **(alone or {})}
         if names and not any(self.file(name) and proves(self.read(name, MOST_BYTES))
                              for name, proves in proofs.items()):
-            raise Unusable(f"{self.path}: not empty, and no folder of {tool}: it has no "
-                           f"{' or '.join(proofs)} of that; {self.advice}")
+            raise Unusable(f"{self.path}: the folder is not empty, and no {' or '.join(proofs)} in "
+                           f"it is from {tool}; {self.advice}")
         for name in parts:
             self.remove(name)

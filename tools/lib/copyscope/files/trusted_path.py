@@ -145,7 +145,7 @@ def open_folder(path: Path, make: bool, advice: str) -> int:
             path.mkdir(NEW_FOLDER_MODE, parents=True, exist_ok=True)
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     except Bent as error:
-        raise Unusable(f"{path}: {error}, so that root's files are not safe there; {advice}") \
+        raise Unusable(f"{path}: {error}: root's files are not safe there; {advice}") \
             from None
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}; {advice}") from None

@@ -19,8 +19,8 @@ from .qemu import guest_output, guest_record, machine
 
 EPILOG = """\
 COMMAND runs as root in /copyscope, where the project's programs, tools/ and tests/ are.
-Its stdout, stderr and exit status are those of tools/guest; what it leaves in /out goes to --out.
-What it leaves running is killed. COPYSCOPE_* and TERM are passed on.
+Its stdout, stderr and exit status become those of tools/guest. The files that it leaves in /out
+go to --out. Processes that it leaves running are killed. It gets COPYSCOPE_* and TERM from us.
 The first SIGINT, SIGTERM or SIGHUP goes to COMMAND and what runs in its process group; 15 s later,
 at a second one, or before COMMAND begins, the guest is stopped.
 exit: COMMAND's own; 1 the guest's kernel failed, 2 bad usage, 3 this machine cannot, 124 timeout,
@@ -97,7 +97,7 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
         debian.prefix_of(options.kernel)
     options.arch = architectures.get(options.arch)
     if by_path and options.arch.name != "amd64":
-        raise Unusable(f"--arch {options.arch.name}: an image given by its path is one for amd64")
+        raise Unusable(f"--arch {options.arch.name}: an image given by its path must be for amd64")
     options.cpus = options.cpus or options.arch.cpus
     if options.cpus > options.arch.most_cpus:
         raise Unusable(f"--cpus {options.cpus}: an {options.arch.name} guest has at most "

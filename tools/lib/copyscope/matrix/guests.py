@@ -54,7 +54,7 @@ def fetch(kernel: str) -> str:
     """Fetch a kernel if it is not here; return why that cannot be, or ""."""
     done = subprocess.run([GUEST, "--kernel", kernel, "--fetch"], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False)
-    return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no word"])[-1]
+    return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no message"])[-1]
 
 
 class Running:
@@ -102,7 +102,7 @@ def boot(kernel: str, folder: Path, runs: dict[str, list[str]], up: threading.Ev
             up.set()
         status = guest.wait()
         reader.join()
-    why = said[-1].strip() if said else "no word"
+    why = said[-1].strip() if said else "no message"
     return Outcome(kernel, folder, "" if status == 0 else f"the guest ended with {status}: {why}")
 
 

@@ -66,14 +66,14 @@ class Row:
 def last_line(file: Path) -> str:
     """What a run said last."""
     lines = file.read_text(errors="replace").strip().splitlines() if file.exists() else []
-    return lines[-1].removeprefix("trace_run: ") if lines else "it left no word"
+    return lines[-1].removeprefix("trace_run: ") if lines else "trace_run printed no message"
 
 
 def row(outcome: Outcome, cell: Cell) -> Row:
     """Read one cell."""
     record, status = outcome.folder / f"{cell.name}.json", outcome.folder / f"{cell.name}.status"
     if not status.exists():
-        return Row(outcome.kernel, cell, None, outcome.why or "the guest never came to it")
+        return Row(outcome.kernel, cell, None, outcome.why or "the guest ended before this run")
     if not record.exists() or int(status.read_text()) not in (EXIT_FINE, EXIT_BROKEN):
         return Row(outcome.kernel, cell, None, last_line(outcome.folder / f"{cell.name}.err"))
     try:

@@ -34,10 +34,10 @@ except ImportError as missing:
 
 MOST_ERROR = 0.25           # median over all predictions; above it the model does not hold
 EPILOG = """\
-With nothing but --out, everything is measured into DIR first, about 8 minutes: the baseline's
-prices (baseline.json) and the runs of the sweep profile model; what is there already is kept. Or
-give both: BASELINE is a record of tools/baseline, RECORDS are runs without probes over loopback,
-one connection, of the same machine. Only A1-plain's are fitted.
+With --out alone, predict first measures everything into DIR, in about 8 minutes: the baseline's
+prices (baseline.json) and the runs of the sweep profile "model". It keeps what DIR already holds.
+Or give both: BASELINE is a record of tools/baseline; RECORDS are runs of the same machine without
+probes, over loopback, with one connection. The model is fitted to those of A1-plain alone.
 exit: 0 written; 1 written, but the median error is above 25 %, or measuring failed; 2 bad usage or
 input, nothing written; 3 this machine refuses, or matplotlib is missing
 example: sudo ./tools/predict --out results/runs/model"""
@@ -68,7 +68,7 @@ def inputs(options: argparse.Namespace) -> tuple[Path, list[str]]:
         raise Unusable("RECORDS are missing: give runs too, or no BASELINE, to measure both")
     if options.seconds or options.repeats or options.quick:
         raise Unusable("--seconds, --repeats and --quick say how to measure: leave out BASELINE "
-                       "RECORDS")
+                       "and RECORDS")
     return options.baseline, options.records
 
 
@@ -169,12 +169,12 @@ def act(words: list[str]) -> int:
     costs, records = Costs.load(baseline), load_records(
         sources, lambda line: complain("predict", line))
     if not records:
-        raise Unusable("the records: there are none; run the sweep first")
+        raise Unusable("no records found; run the sweep first")
     found = points(costs, records)
     error = median_error(found, *PREDICTED)
     if error is None:
-        raise Unusable(f"nothing to predict: give runs of {', '.join(PREDICTED)} at sizes of which "
-                       f"{FITTED} was run at an eighth, too")
+        raise Unusable(f"nothing to predict: give runs of {', '.join(PREDICTED)} at sizes from 8 "
+                       f"times the smallest of {FITTED} up to its largest")
     note = note_of(records, costs)
     files = write(found, options.out, note,
                   explain(found, note, records[0].at("tool.commit"), words))
@@ -190,4 +190,4 @@ def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     return command_line.run(act, words, "predict", advice="; choose another --out or make room",
-                            stopped="interrupted; the same command goes on from here")
+                            stopped="interrupted; the same command continues from here")

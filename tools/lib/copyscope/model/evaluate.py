@@ -92,7 +92,7 @@ def fit(costs: Costs, records: list[Record]) -> Fit:
     counts = {size: median(values) for (_, size), values in by_point(mine, switches).items()}
     if len(times) < 2:
         raise BadRecord("records", FITTED, f"{len(times)} sizes of it",
-                        f"give runs of {FITTED} at two sizes or more: it is what is fitted")
+                        f"give runs of {FITTED} at two sizes or more: the model is fitted to them")
     return Fit(costs, times, counts)
 
 

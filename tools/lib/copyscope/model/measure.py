@@ -30,7 +30,7 @@ class Failed(CommandError):
     """Something else has said what went wrong; its exit status is passed on."""
 
     def __init__(self, what: str, status: int) -> None:
-        super().__init__(f"{what}; the same command goes on from here")
+        super().__init__(f"{what}; the same command continues from here")
         self.status = status
 
 

@@ -91,7 +91,7 @@ def check_keys(data: Any, keys: dict[str, tuple[type, ...]], source: object, at:
             raise BadRecord(source, at + key, "it is missing", AGAIN)
         truth = isinstance(value, bool) and bool not in types
         if there and (truth or not isinstance(value, types)):
-            raise BadRecord(source, at + key, f"{described(value)} is not of its type", AGAIN)
+            raise BadRecord(source, at + key, f"{described(value)} has the wrong type", AGAIN)
 
 
 def check_complete(record: Record) -> None:

@@ -49,7 +49,7 @@ def described(value: Any) -> str:
 def whole_number(text: str) -> int:
     """A whole number that a counter can hold."""
     if len(text) > 21 or not -MOST_NUMBER < int(text) < MOST_NUMBER:
-        raise ValueError(f"{shown(text, 40)} is beyond what a counter holds")
+        raise ValueError(f"{shown(text, 40)} is larger than a 64-bit counter")
     return int(text)
 
 
@@ -57,7 +57,7 @@ def real_number(text: str) -> float:
     """A number that a counter can hold; 1e400 would be read as infinite."""
     number = float(text)
     if not -MOST_NUMBER < number < MOST_NUMBER:
-        raise ValueError(f"{shown(text, 40)} is beyond what a counter holds")
+        raise ValueError(f"{shown(text, 40)} is larger than a 64-bit counter")
     return number
 
 
@@ -72,7 +72,7 @@ def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in made if keys.count(key) > 1)
-        raise ValueError(f"the key {described(twice)} is there twice")
+        raise ValueError(f"the key {described(twice)} appears twice")
     return made
 
 
@@ -165,7 +165,7 @@ def problem_of(error: Any) -> tuple[str, str]:
     wanted, value = error.rule_definition, described(error.value)
     if error.rule == "type":
         kinds = wanted if isinstance(wanted, list) else [wanted]
-        return key, f"{value} is not of its type, {' or '.join(map(str, kinds))}"
+        return key, f"{value} has the wrong type; it must be {' or '.join(map(str, kinds))}"
     if error.rule == "required":
         missing = next(each for each in wanted if each not in error.value)
         return (missing if key == "JSON" else f"{key}.{missing}"), "it is missing"
@@ -177,8 +177,8 @@ def problem_of(error: Any) -> tuple[str, str]:
     if error.rule == "const":
         return key, f"{value} is not {described(wanted)}"
     if error.rule == "pattern":
-        return key, f"{value} is not written as such a text must be"
-    return key, f"{value} does not agree with what is said beside it"
+        return key, f"{value} does not match its pattern, {shown(wanted, 60)}"
+    return key, f"{value} does not fit the values beside it"
 
 
 def check(data: Any, kind: str, source: object, remedy: str) -> None:
@@ -216,7 +216,7 @@ def by_name(found: list[dict[str, Any]], key: str, source: object, at: str) -> d
     if len(named) < len(found):
         names = [each[key] for each in found]
         twice = next(name for name in named if names.count(name) > 1)
-        raise BadRecord(source, f"{at}.{key}", f"{described(twice)} is there twice", DAMAGED)
+        raise BadRecord(source, f"{at}.{key}", f"{described(twice)} appears twice", DAMAGED)
     return named
 
 

@@ -56,8 +56,8 @@ def complete(records: list[Record], leave_out: Callable[[str], None]) -> list[Re
     """Those of a folder's runs that are complete; the others are counted in one line."""
     others = [each for each in records if each.incomplete]
     if others:
-        leave_out(f"{len(others)} of {len(records)} runs are left out, for they are not complete, "
-                  f"as {others[0].source}: {others[0].incomplete}")
+        leave_out(f"{len(others)} of {len(records)} runs are left out, because they are not "
+                  f"complete, such as {others[0].source}: {others[0].incomplete}")
     return [each for each in records if not each.incomplete]
 
 

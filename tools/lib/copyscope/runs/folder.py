@@ -64,14 +64,15 @@ class Folder:
         try:
             fcntl.flock(self.files.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Unusable(f"--out {self.root}: another sweep is at work there") from None
+            raise Unusable(f"--out {self.root}: another sweep is running there") from None
 
     def refuse_runs_without_plan(self) -> None:
         """Refuse records of which nobody knows the plan."""
         if self.files.state("runs"):
             with self.files.subfolder("runs", make=False) as runs:
                 if runs.names():
-                    raise Unusable(f"{self.runs}: records but no plan.json; choose another --out")
+                    raise Unusable(f"{self.runs}: it holds records, but there is no plan.json; "
+                                   "choose another --out")
 
     def write_plan(self) -> None:
         """Write the plan."""
@@ -83,7 +84,7 @@ class Folder:
         different = plans.differs(load_plan(self.root), self.plan)
         # A slip that no run came of, such as a wrong --kernel, binds nobody.
         if different and (self.runs_files.names() or self.failures()):
-            raise Unusable(f"{file}: {different}: another plan was begun there; "
+            raise Unusable(f"{file}: {different}: the folder holds runs of another plan; "
                            "repeat its options or choose another --out")
         if different:
             self.write_plan()

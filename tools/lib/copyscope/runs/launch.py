@@ -53,7 +53,7 @@ def check_built(kernel: str) -> None:
 def last_line(stderr: str) -> str:
     """The line that says what went wrong."""
     lines = [each for each in stderr.splitlines() if each.strip()]
-    return lines[-1].removeprefix("trace_run: ") if lines else "trace_run said nothing"
+    return lines[-1].removeprefix("trace_run: ") if lines else "trace_run printed no message"
 
 
 def make(run: Run, record: Path | None, seconds: float, kernel: str) -> Outcome:
@@ -72,7 +72,7 @@ def make(run: Run, record: Path | None, seconds: float, kernel: str) -> Outcome:
             status = process.returncode
         except subprocess.TimeoutExpired:
             process.kill()
-            said, stderr, status = "", f"no end after {patience:g} s: killed", 124
+            said, stderr, status = "", f"killed: it had not ended after {patience:g} s", 124
         except BaseException:
             process.kill()
             raise

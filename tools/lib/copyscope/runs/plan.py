@@ -57,7 +57,7 @@ def check_range(option: str, values: list[int], low: int, high: int) -> None:
         if not low <= value <= high:
             raise Unusable(f"{option}: {value} is not {low} to {high}")
     if len(set(values)) < len(values):
-        raise Unusable(f"{option}: a number is there twice")
+        raise Unusable(f"{option}: a number appears twice")
 
 
 def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,

@@ -177,7 +177,7 @@ def check_list(source: Path, at: str, tables: Any, keys: dict[str, tuple[Check, 
     for number, table in enumerate(tables, 1):
         check_table(source, f"{at}[{number}].", table, keys)
         if table[unique] in seen:
-            raise Unusable(f"{source}: {at}[{number}].{unique}: {table[unique]} is there twice")
+            raise Unusable(f"{source}: {at}[{number}].{unique}: {table[unique]} appears twice")
         seen.add(table[unique])
 
 
@@ -191,7 +191,7 @@ def check_mode(source: Path, mode: str, table: Any) -> None:
         if table["pattern"] == "rr":
             raise Unusable(f"{source}: {mode}.pattern: readers can only take a stream")
         if any("receiver" in each for each in table["variants"]):
-            raise Unusable(f"{source}: {mode}.variants: leave out receiver, readers have none")
+            raise Unusable(f"{source}: {mode}.variants: leave out receiver: readers have none")
 
 
 def check_profile(source: Path, data: dict[str, Any]) -> None:

@@ -17,8 +17,8 @@ from copyscope.runs.sweep import conduct
 
 MOST_REPEATS = 10000
 EPILOG = """\
-Runs that are already whole in DIR/runs are not made again, so an interrupted sweep goes on where
-it was when the same command is typed again; runs that failed are tried again.
+The sweep skips runs that DIR/runs already holds. To continue an interrupted sweep, type the same
+command again; it also tries failed runs again.
 exit: 0 all runs are there; 1 some failed, see DIR/failed; 2 bad usage, profile, record or disk;
 3 this machine refuses
 example: sudo ./tools/sweep --profile mt25023 --seconds 0.3 --repeats 3 --out results/mt25023"""
@@ -32,7 +32,7 @@ def numbers(text: str) -> list[int]:
 def labels(text: str) -> list[str]:
     """Read a list of names."""
     if not text.strip(","):
-        raise argparse.ArgumentTypeError("it names nothing")
+        raise argparse.ArgumentTypeError("the list is empty")
     return [each for each in text.split(",") if each]
 
 
@@ -87,4 +87,4 @@ def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     return command_line.run(act, words, "sweep",
-                            stopped="interrupted; the same command goes on from here")
+                            stopped="interrupted; the same command continues from here")

@@ -67,5 +67,5 @@ def get(name: str | None) -> Architecture:
     for each in ARCHITECTURES.values():
         if each.name == name or name is None and each.native:
             return each
-    raise Refused(f"no guests for {name or os.uname().machine}: "
-                  f"there are {', '.join(ARCHITECTURES)}")
+    raise Refused(f"no guest can run {name or os.uname().machine}: "
+                  f"choose {', '.join(ARCHITECTURES)}")

@@ -68,8 +68,8 @@ class Machine:
         self.mark = secrets.token_hex(16)
         self.log = new_log(job.kernel.release)
         # finish() reads it.
-        self.outbox = tempfile.TemporaryFile() if job.out or job.record else None
-        save = self.outbox.write if self.outbox else lambda data: None
+        self.out_tar = tempfile.TemporaryFile() if job.out or job.record else None
+        save = self.out_tar.write if self.out_tar else lambda data: None
         mark = self.mark.encode()
         # The guest's own name of the record is none of this machine's.
         self.said = LinesWithout(RECORD_LINE, to_descriptor(1)) if job.record else None
@@ -103,7 +103,7 @@ class Machine:
                         "COPYSCOPE_GUEST": job.kernel.release,
                         "COPYSCOPE_EMULATION": job.arch.emulation}
         settings = {"MARK": self.mark, "STARTED": STARTED,
-                    "SAVE_OUT": "yes" if self.outbox else "no",
+                    "SAVE_OUT": "yes" if self.out_tar else "no",
                     "NOW": str(int(time.time())), "MODULES": "vmxnet3" if self.has_nic() else ""}
         descriptor = os.memfd_create("initrd")
         with open(descriptor, "wb", closefd=False) as stream:
@@ -182,18 +182,18 @@ class Machine:
         status, taint = map(int, self.channels[0].tail.split())
         trouble = self.trouble() or (taint & (TAINT_DIED | TAINT_WARNED) and f"taint {taint}")
         if trouble:
-            raise CommandError(f"the guest's kernel complained: {trouble} (log: {self.log})")
+            raise CommandError(f"the guest's kernel reported a fault: {trouble} (log: {self.log})")
         return status
 
     def hand_over(self) -> None:
         """Bring what is in /out to where it goes."""
-        if self.outbox and self.job.out:
-            self.outbox.seek(0)
-            for name in guest_output.unpack(self.outbox, self.job.out):
+        if self.out_tar and self.job.out:
+            self.out_tar.seek(0)
+            for name in guest_output.unpack(self.out_tar, self.job.out):
                 complain(f"left out of {self.job.out}: {name} (not a plain file)")
-        if self.outbox and self.job.record:
-            self.outbox.seek(0)
-            record = guest_output.one_file(self.outbox, RECORD)
+        if self.out_tar and self.job.record:
+            self.out_tar.seek(0)
+            record = guest_output.one_file(self.out_tar, RECORD)
             if record is not None:
                 self.job.record(record, bool(self.said and self.said.left_out))
 
@@ -249,7 +249,7 @@ def run(job: Job) -> int:
         except BootFailed as failure:
             if not left:
                 raise
-            complain(f"{failure}; starting another one")
+            complain(f"{failure}; starting another guest")
     raise AssertionError("unreachable")
 
 
