@@ -228,7 +228,7 @@ def test_a_signal_to_what_runs_a_guest_leaves_nothing(tmp_path, tool, kernels, n
     folder.mkdir()
     # Ctrl-C is for a whole group; here it is for the tool alone.
     with subprocess.Popen([ROOT / "tools" / tool, "A3", "65536", "1", "--seconds", "600",
-                           "--kernel", debian, "--json", record], start_new_session=True,
+                           "--kernel", kernels, "--json", record], start_new_session=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           env={**os.environ, "TMPDIR": str(folder)}) as process:
         try:
