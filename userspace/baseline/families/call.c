@@ -9,8 +9,13 @@
 /* Few are counted, because the uprobe stops each call at a breakpoint. */
 enum { UNROLLED = 16, TIMED_SINGLY = 8, COUNTED_CALLS = 127 * UNROLLED };
 
-/* noipa: neither inlined nor specialised, so that every argument is passed. */
+/* Neither inlined nor specialised, so that every argument is passed. Clang has no noipa; there each
+ * callee uses its arguments. */
+#if __has_attribute(noipa)
 #define CALLEE __attribute__((noipa)) static void
+#else
+#define CALLEE __attribute__((noinline)) static void
+#endif
 CALLEE call0(void) { asm volatile(""); }
 CALLEE call1(int a) { asm volatile("" : : "r"(a)); }
 CALLEE call2(int a, int b) { asm volatile("" : : "r"(a), "r"(b)); }

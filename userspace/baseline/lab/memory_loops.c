@@ -12,8 +12,13 @@
 
 enum { LINE_WORDS = 8 };
 
+/* Clang can say so of a file or a loop only: the Makefile says it of this file. */
+#if __has_attribute(optimize)
 #define NOT_VECTORISED \
 	__attribute__((optimize("no-tree-vectorize,no-tree-loop-distribute-patterns")))
+#else
+#define NOT_VECTORISED
+#endif
 
 NOT_VECTORISED
 static uint64_t read_plain(const char *from, char *to, uint64_t bytes)
