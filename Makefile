@@ -57,7 +57,7 @@ setup-arm64: ## install what arm64 guests need besides: a compiler, QEMU, librar
 	$(Q)tools/setup --with-arm64
 arm64: ## build the programs that run in arm64 guests (after make setup-arm64)
 	@[ -f $(ARM64_ROOT)/recipe ] || { echo "arm64: run make setup-arm64 first" >&2; exit 3; }
-	$(Q)$(ARM64_MAKE) $(patsubst build/%,build/arm64/%,build/workload build/trace_run $(GUEST_TESTS))
+	+$(Q)$(ARM64_MAKE) $(patsubst build/%,build/arm64/%,build/workload build/trace_run $(GUEST_TESTS))
 
 # A second make, because this one may have started before the compilers were there.
 run: setup ## set up, build, and run the main job on this kernel (root)
@@ -66,8 +66,7 @@ run: setup ## set up, build, and run the main job on this kernel (root)
 
 test: ## set up, build, and run every test (root); ends in "N passed, N failed"
 	$(Q)tools/setup --with-kernels --with-arm64
-	$(Q)$(MAKE) --no-print-directory all unit-tests arm64
-	$(Q)tests/run
+	$(Q)tests/run all
 
 bench: setup ## start-up time and the cost of looking, as ratios (root)
 	$(Q)$(MAKE) --no-print-directory all
@@ -84,10 +83,10 @@ install: all ## copy programs, launchers and scripts under PREFIX (default /usr/
 	$(Q)tools/install_tree "$(DESTDIR)$(PREFIX)"
 
 clean: ## remove what was built; keep fetched kernels and the Python environment
-	$(Q)rm -rf $(filter-out $(KEPT),$(wildcard $(BUILD)/*))
+	$(Q)rm -rf $(filter-out $(KEPT),$(wildcard $(BUILD)/*)) compile_commands.json
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z_.-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
 
 # Programs
 $(BUILD)/workload: $(BUILD)/userspace/workload.o $(WORK_OBJ) $(COMMON_OBJ)
@@ -147,4 +146,5 @@ $(BUILD)/%.skel.h: $(BUILD)/%.linked.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F) > $@
 
+include tests/checks.mk
 -include $(OBJECTS:.o=.d)

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from guest.boots import AT_A_TIME
 from helpers import records
 from helpers.names import KERNELS
 
@@ -29,7 +30,7 @@ def whole_table(tmp_path_factory):
     out = tmp_path_factory.mktemp("matrix")
     done = subprocess.run(
         [str(word) for word in (MATRIX, "--bytes", BYTES, "--messages", MESSAGES, "--out", out,
-                                "--quiet")],
+                                "--quiet", "--jobs", AT_A_TIME)],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     with open(out / "matrix.csv", newline="", encoding="utf-8") as file:

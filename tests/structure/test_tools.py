@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -24,6 +25,7 @@ def fixture_tree(tmp_path):
     """A tree of its own with the runner and an environment, and no tests."""
     (tmp_path / "tests").mkdir()
     shutil.copy(ROOT / "tests/run", tmp_path / "tests/run")
+    shutil.copytree(ROOT / "tests/runner", tmp_path / "tests/runner")
     (tmp_path / "build").mkdir()
     (tmp_path / "build/venv").symlink_to(ROOT / "build/venv")
     return tmp_path
@@ -74,6 +76,47 @@ def test_a_file_that_cannot_be_read_counts_as_a_failure(tree):
 def test_nothing_run_is_no_success(tree):
     add(tree, "host", "a", "")
     assert last_line(tree) == (1, "0 passed, 0 failed")
+
+
+def test_a_keyword_chooses_tests_of_every_group(tree):
+    add(tree, "host", "a", PASSING.format("one") + PASSING.format("two"))
+    add(tree, "guest", "b", PASSING.format("one_more") + FAILING)
+    assert last_line(tree, "-k", "one") == (0, "2 passed, 0 failed")
+    assert last_line(tree, "guest", "-k", "wrong") == (1, "0 passed, 1 failed")
+    assert last_line(tree, "host", "-k", "wrong") == (1, "0 passed, 0 failed")
+
+
+def test_guests_run_side_by_side(tree):
+    meet = """import os, pathlib, time
+
+def test_meets():
+    mine = pathlib.Path(__file__)
+    mine.with_suffix(".here").touch()
+    ended = time.monotonic() + 30
+    while len(list(mine.parent.glob("*.here"))) < 2:
+        assert time.monotonic() < ended
+        time.sleep(0.01)
+"""
+    add(tree, "guest", "a", meet)
+    add(tree, "guest", "b", meet)
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one processor: one guest at a time")
+    assert last_line(tree, "guest") == (0, "2 passed, 0 failed")
+
+
+def test_each_stage_says_its_name_and_its_time(tree):
+    add(tree, "host", "a", PASSING.format("one"))
+    done = subprocess.run([tree / "tests/run", "host"], capture_output=True, text=True, timeout=60,
+                          check=False)
+    first, *_, end, last = done.stdout.splitlines()
+    assert first == "== host" and last == "1 passed, 0 failed"
+    assert re.fullmatch(r"== host: 1 passed, 0 failed in \d+\.\d s, .* processors busy", end)
+
+
+def test_a_failed_build_ends_the_run(tree):
+    (tree / "Makefile").write_text("lint:\n\t@true\n%:\n\tfalse\n")
+    add(tree, "host", "a", PASSING.format("one"))
+    assert last_line(tree, "all") == (1, "0 passed, 1 failed")
 
 
 def test_an_unknown_group_is_bad_usage(tree):

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs jobs, each a runner in a process group of its own, in lanes side by side."""
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Sequence
+
+from .reports import judge, sentence
+
+ROOT = Path(__file__).resolve().parents[2]
+# A test that hangs must not hang the run: far above what any job takes.
+LIMIT_S = 3600
+# Of a job that passed: why tests were skipped, and what took long.
+NOTABLE = re.compile(r"SKIPPED |\d+\.\d+s (call|setup|teardown) ")
+PRINTING = threading.Lock()
+
+
+@dataclass
+class Job:
+    """One command that leaves a JUnit report."""
+
+    name: str
+    command: Sequence
+    report: Path
+    expected: tuple[int, ...]
+    environment: dict[str, str] = field(default_factory=dict)
+    # What the command prints on success is nothing to read.
+    quiet: bool = True
+
+
+def tell(text: str) -> None:
+    """Print lines that no other thread's lines come between."""
+    with PRINTING:
+        print(text, flush=True)
+
+
+class Runners:
+    """The processes that run now; all end when the block does."""
+
+    def __init__(self) -> None:
+        self.processes: set[subprocess.Popen] = set()
+        self.ended = False
+
+    def __enter__(self) -> Runners:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.ended = True
+        for process in list(self.processes):
+            end(process)
+
+    def run(self, command: Sequence, environment: dict[str, str], output) -> int | None:
+        """Run one command to its end; None if it had to be killed."""
+        process = subprocess.Popen([str(word) for word in command], cwd=ROOT,
+                                   env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+                                   stdout=output, stderr=output, start_new_session=True)
+        self.processes.add(process)
+        if self.ended:
+            end(process)
+        try:
+            return process.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            end(process)
+            self.processes.discard(process)
+
+
+def end(process: subprocess.Popen) -> None:
+    """Kill a runner that still runs, and all that it started in its group."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def run_job(job: Job, runners: Runners) -> Counter:
+    """Run one job, print a line about it, and all of its output if something failed."""
+    started = time.monotonic()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        status = runners.run(job.command, job.environment, output)
+        output.seek(0)
+        text = output.read()
+    sums, died = judge(status, job.report, job.expected)
+    if not job.quiet or sums["failed"]:
+        shown = [text.rstrip("\n")]
+        if not text and job.report.exists():  # cmocka prints nothing if it writes a report
+            shown = [job.report.read_text(encoding="utf-8", errors="replace")]
+    else:
+        shown = [f"  {line}" for line in text.splitlines() if NOTABLE.match(line)]
+    if died:
+        shown.append(f"{job.name}: {died}")
+    took = time.monotonic() - started
+    if sums or died:
+        tell("\n".join([f"{job.name}: {sentence(sums)} in {took:.1f} s", *shown]))
+    return sums
+
+
+def run_lanes(lanes: Sequence[deque[Job]]) -> Counter:
+    """Run each lane's jobs one after the other, all lanes at once; lanes may share a queue."""
+    sums: Counter = Counter()
+
+    def work(queue: deque[Job]) -> Counter:
+        mine: Counter = Counter()
+        while not runners.ended:
+            try:
+                job = queue.popleft()
+            except IndexError:
+                break
+            mine += run_job(job, runners)
+        return mine
+
+    with ThreadPoolExecutor(len(lanes)) as pool, Runners() as runners:
+        for done in [pool.submit(work, lane) for lane in lanes]:
+            sums += done.result()
+    return sums

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The stages of a run, from the cheapest to the longest, and the jobs of each."""
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections import Counter, deque
+from pathlib import Path
+
+from .jobs import ROOT, Job, run_lanes, tell
+from .reports import ALL_PASSED, NOTHING_COLLECTED, SOME_FAILED, sentence
+
+PYTHON = ROOT / "build" / "venv" / "bin" / "python"
+PYTEST = ("-m", "pytest", "-q", "-rs", "--durations=3", "--durations-min=20", "--color=no",
+          "-p", "no:cacheprovider", "-o", "junit_family=xunit2")
+TESTS = ("unit", "host", "guest", "structure")
+STAGES = ("lint", "build", "unit", "sanitize", "host", "guest", "structure")
+CPUS = os.cpu_count() or 1
+# What make is told in each stage; one after the other.
+MAKES = {
+    "lint": (["lint"],),
+    "build": (["WERROR=1", "all", "unit-tests", "arm64"], ["strict-clang"]),
+    "sanitize": (["sanitized"],),
+}
+SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1",
+              "UBSAN_OPTIONS": "print_stacktrace=1"}
+# Started in this order: the last one must not be a long one.
+LONGEST = ("matrix", "books", "paths", "bpftrace", "causes", "guest", "congestion")
+
+
+class Stopped(Exception):
+    """What comes later cannot be run."""
+
+
+class Clock:
+    """Time since it was made, and how many processors were busy in it."""
+
+    def __init__(self) -> None:
+        self.started, self.used = time.monotonic(), self.processor_s()
+
+    @staticmethod
+    def processor_s() -> float:
+        """Processor time of all that this process started and has waited for."""
+        times = os.times()
+        return times.children_user + times.children_system
+
+    def __str__(self) -> str:
+        took = max(time.monotonic() - self.started, 0.001)
+        busy = (self.processor_s() - self.used) / took
+        return f"{took:.1f} s, {busy:.1f} of {CPUS} processors busy"
+
+
+def programs(build: Path = ROOT / "build") -> list[Path]:
+    """List the C test programs that there are sources for: a stale one is not run."""
+    sources = sorted((ROOT / "tests" / "unit").glob("*_test.c"))
+    return [build / "tests" / "unit" / source.stem for source in sources]
+
+
+def program_jobs(folder: Path, build: Path, environment: dict[str, str]) -> list[Job]:
+    """One job for each C program of cmocka tests."""
+    jobs = []
+    for program in programs(build):
+        report = folder / f"{program.name}.xml"
+        # With a file named, cmocka writes its report there and nothing to the screen. Its status is
+        # the number of tests that failed.
+        said = {"CMOCKA_MESSAGE_OUTPUT": "xml", "CMOCKA_XML_FILE": str(report)}
+        jobs.append(Job(str(program.relative_to(ROOT)), [program], report, tuple(range(126)),
+                        said | environment))
+    return jobs
+
+
+def pytest_job(name: str, paths: list, folder: Path, keyword: str | None, **environment) -> Job:
+    """One job that runs pytest over files or folders."""
+    report = folder / f"{name.replace('/', '-')}.xml"
+    chosen = ["-k", keyword] if keyword else []
+    return Job(name, [PYTHON, *PYTEST, f"--junitxml={report}", *chosen, *paths], report,
+               (ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED),
+               {"PYTHONDONTWRITEBYTECODE": "1", **environment})
+
+
+def files_of(group: str, keyword: str | None) -> list[Path]:
+    """The group's test files; with a keyword, those that have a test of that name."""
+    files = sorted((ROOT / "tests" / group).glob("**/test_*.py"))
+    if not keyword or not files:
+        return files
+    done = subprocess.run([PYTHON, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider",
+                           "-k", keyword, f"tests/{group}"], cwd=ROOT, capture_output=True,
+                          text=True, check=False, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    return [file for file in files if f"{file.relative_to(ROOT)}" in done.stdout]
+
+
+def file_jobs(group: str, folder: Path, keyword: str | None) -> deque[Job]:
+    """One job for each file of a group."""
+    files = files_of(group, keyword)
+    environment = {}
+    if group == "guest":
+        rank = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
+        files.sort(key=lambda file: rank.get(file.name, len(rank)))
+        # A guest keeps one processor busy.
+        environment["TEST_GUESTS"] = str(max(1, CPUS // max(1, len(files))))
+    return deque(pytest_job(f"{file.relative_to(ROOT)}", [file.relative_to(ROOT)], folder, keyword,
+                            **environment) for file in files)
+
+
+def run_make(stage: str) -> Counter:
+    """Make what a stage names; a failure ends the run, as what follows needs it."""
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    for words in MAKES[stage]:
+        command = ["make", "--no-print-directory", f"-j{CPUS}", *words]
+        done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                              check=False)
+        if done.returncode:
+            tell(f"{stage}: {' '.join(command)} ended with {done.returncode}")
+            if stage != "lint":
+                raise Stopped
+            return Counter(failed=1)
+    return Counter()
+
+
+def lanes_of(stages: tuple[str, ...], folder: Path, keyword: str | None) -> list[deque[Job]]:
+    """The lanes of stages that run at once: one of tests here, as many of guests as processors."""
+    lanes: list[deque[Job]] = []
+    if "host" in stages:
+        lanes.append(file_jobs("host", folder, keyword))
+    if "guest" in stages:
+        lanes += [file_jobs("guest", folder, keyword)] * CPUS
+    return [lane for lane in lanes if lane]
+
+
+def run_tests(stages: tuple[str, ...], folder: Path, keyword: str | None) -> Counter:
+    """Run the tests of a stage, or of two that run at once."""
+    lanes: list[deque[Job]] = []
+    if set(stages) & {"host", "guest"}:
+        lanes = lanes_of(stages, folder, keyword)
+    else:
+        stage, = stages
+        build = ROOT / "build" / ("sanitized/build" if stage == "sanitize" else "")
+        jobs = [] if stage == "structure" else [
+            job for job in program_jobs(folder, build, SANITIZERS if stage == "sanitize" else {})
+            if not keyword or keyword in job.name]
+        if stage != "sanitize" and files_of(stage, keyword):
+            jobs.append(pytest_job(f"tests/{stage}", [f"tests/{stage}"], folder, keyword))
+        lanes = [deque(jobs)] if jobs else []
+    return run_lanes(lanes) if lanes else Counter()
+
+
+def run_stage(stages: tuple[str, ...], keyword: str | None) -> Counter:
+    """Run one stage, or two side by side, and say how long they took."""
+    name, clock, sums = " and ".join(stages), Clock(), Counter()
+    tell(f"== {name}")
+    try:
+        for stage in stages:
+            if stage in MAKES:
+                sums += run_make(stage)
+        if stages not in (("lint",), ("build",)):
+            with tempfile.TemporaryDirectory(prefix="copyscope-tests-") as folder:
+                sums += run_tests(stages, Path(folder), keyword)
+    except Stopped:
+        sums["failed"] += 1
+        raise
+    finally:
+        counted = f"{sentence(sums)} in " if sums else ""
+        tell(f"== {name}: {counted}{clock}")
+    return sums
