@@ -13,9 +13,9 @@ from helpers.books import (
     PRIME_MESSAGES,
     PRIME_PAYLOAD,
     TRACEPOINT_NOT_TESTABLE,
-    VARIANTS,
     check_books,
 )
+from helpers.names import VARIANTS
 
 METHOD = records.ROOT / "docs" / "METHOD.md"
 PRIME = f"--messages {PRIME_MESSAGES}"
