@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bpf/include/sites.h"
-#include "userspace/judge/laws.h"
+#include "userspace/judge/laws/laws.h"
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/tables/causes.h"
 #include "userspace/tables/paths.h"

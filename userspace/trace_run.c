@@ -16,7 +16,7 @@
 #include "userspace/common/text.h"
 #include "userspace/judge/causes/causes.h"
 #include "userspace/judge/cost.h"
-#include "userspace/judge/laws.h"
+#include "userspace/judge/laws/laws.h"
 #include "userspace/judge/outcome.h"
 #include "userspace/judge/sites.h"
 #include "userspace/path/devices/optmem.h"
@@ -29,9 +29,9 @@
 #include "userspace/run/ends/workload_argv.h"
 #include "userspace/run/limits/permits.h"
 #include "userspace/run/limits/room.h"
+#include "userspace/run/measure.h"
 #include "userspace/run/options/options.h"
 #include "userspace/run/retry.h"
-#include "userspace/run/window.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
 
@@ -43,7 +43,7 @@ struct run {
 	struct optmem optmem;
 	struct child children[END_COUNT];
 	struct aside parser[END_COUNT];	/* of what each end prints */
-	struct window window;
+	struct measure measure;
 	struct record_file record_file;
 	struct keeper keeper;
 	struct inherited inherited;
@@ -51,22 +51,33 @@ struct run {
 	char **command;
 };
 
+/* What the workload's ends that ran here say, and how they ended. */
+static void gather_ends(struct run *run)
+{
+	struct experiment *x = run->record.experiment;
+
+	for (int e = 0; e < END_COUNT; e++) {
+		if (!run->children[e].pid)
+			continue;
+		app_totals_parse(&run->parser[e], &run->children[e], &x->app[e]);
+		end_outcome_read(&x->ends.end[e], run->children[e].status);
+		x->ends.end[e].hurried = run->children[e].hurried;
+	}
+	x->ends.interrupt_signal = children_interrupted();
+	snprintf(x->ends.failure, WHY_BYTES, "%s", ending_failure());
+	outcome_note_hurried(&x->ends);
+}
+
 /* What this host knows of the run; on path peer, then what the other one knows. */
 static int gather(struct run *run)
 {
 	struct record *r = &run->record;
 	int err;
 
-	for (int e = 0; e < END_COUNT; e++)
-		if (run->children[e].pid) {
-			app_totals_parse(&run->parser[e], &run->children[e], &r->app[e]);
-			end_outcome_read(&r->outcome.end[e], run->children[e].status);
-			r->outcome.end[e].hurried = run->children[e].hurried;
-		}
-	r->outcome.interrupt_signal = children_interrupted();
-	snprintf(r->outcome.failure, WHY_BYTES, "%s", ending_failure());
-	outcome_note_hurried(&r->outcome);
-	ledger_derive(r);
+	gather_ends(run);
+	err = ledger_derive(r);
+	if (err)
+		return err;
 	sites_fill(r);
 	err = peer_join(&run->peer, r);
 	outcome_decide(r);
@@ -109,7 +120,7 @@ static void arrange_end(struct run *run)
 		aside_end(&run->parser[e]);
 	}
 	peer_part(&run->peer);
-	window_free(&run->window);
+	measure_free(&run->measure);
 	if (run->keeper.pid)
 		keeper_end(&run->keeper);
 	else
@@ -146,10 +157,10 @@ static int reserve(struct run *run, const char *name)
 static int prepare(struct run *run)
 {
 	struct record *r = &run->record;
-	int err = ends_launch(run->children, run->workload, &r->plan, &run->path);
+	int err = ends_launch(run->children, run->workload, &r->experiment->plan, &run->path);
 
 	if (!err && !ending_asked())
-		err = window_prepare(&run->window, &run->options, run->workload, run->children, r);
+		err = measure_prepare(&run->measure, &run->options, run->workload, run->children, r);
 	if (!err && !ending_asked())
 		err = peer_barrier(&run->peer, run->children);
 	return err ? err : ending_asked() ? -EINTR : 0;
@@ -166,74 +177,92 @@ static int end_early(struct run *run)
 	return EXIT_BROKEN;
 }
 
-/* One try, in a process of its own: privileges that it drops are gone. */
-static int try_once(const struct try *t, void *arg)
+/* The run itself, from the first moment on that there is a run to describe. The exit status. */
+static int conduct(struct run *run)
 {
-	struct run *run = arg;
 	struct record *r = &run->record;
-	int result = EXIT_REFUSED, err;
+	bool sound;
+
+	ending_listen();
+	if (prepare(run))
+		return end_early(run);
+	run->measure.watch = run->peer.met ? peer_watch : NULL;
+	run->measure.watch_arg = &run->peer;
+	if (measure_run(&run->measure, run->children, r) || gather(run))
+		return EXIT_BROKEN;
+	if (!ending_asked() && retry_is_worth_it(r))
+		return retry_once_more(r);
+	sound = judge(run);
+	return tell(run) || !sound ? EXIT_BROKEN : EXIT_FINE;
+}
+
+/* Who this is, and the file that will hold the record. 0, or the exit status. */
+static int begin(struct run *run, const struct try *t)
+{
+	struct record *r = &run->record;
 	char name[sizeof(r->id) + sizeof(".json")];
 
-	err = path_check(&run->options.request);
-	if (err)
-		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
+	if (record_arrange(r))
+		return EXIT_REFUSED;
 	r->command = run->command;
 	retry_begin(r, t);
 	r->cost_asked = run->options.cost;
 	record_name(r);
 	machine_read(&r->machine);
 	snprintf(name, sizeof(name), "%s.json", r->id);
-	if (!run->record_file.file) {
-		result = reserve(run, name);
-		if (result)
-			return result;
-	}
-	result = EXIT_REFUSED;
+	return run->record_file.file ? 0 : reserve(run, name);
+}
+
+/* Asks for all that the run will need, and meets the partner on path peer. 0, or the exit status. */
+static int ask(struct run *run)
+{
+	int err;
+
 	if (permits_check(!run->options.no_probes, path_packet_taps(&run->options.request)))
-		goto out;
+		return EXIT_REFUSED;
 	tree_path("build/workload", run->workload, sizeof(run->workload));
 	for (int e = 0; e < END_COUNT; e++)
 		if (app_totals_prepare(&run->parser[e]))
-			goto out;
-	err = peer_meet(&run->peer, &run->options, r->machine.kernel);
-	if (err) {
-		result = err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
-		goto out;
-	}
+			return EXIT_REFUSED;
+	err = peer_meet(&run->peer, &run->options, run->record.machine.kernel);
+	if (err)
+		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
 	/* What the user named by a descriptor is open by now. */
 	confine_close_inherited(&run->inherited);
-	r->plan = run->options.plan;
 	/* What a partner asks for is known only now. */
-	if (run->peer.met && room_check(&r->plan))
-		goto out;
+	return run->peer.met && room_check(&run->options.plan) ? EXIT_REFUSED : 0;
+}
+
+/* The path as the plan wants it. 0, or less with one line printed. */
+static int arrange(struct run *run)
+{
+	struct record *r = &run->record;
+	struct experiment *x = r->experiment;
+
+	x->plan = run->options.plan;
 	if (run->options.no_probes) {
 		r->backend = BACKEND_NONE;
 		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
 	}
-	if (path_arrange(&run->path, &run->options.request, &r->path) ||
-	    optmem_limit(&run->optmem, &run->path, r->plan.optmem_bytes) ||
-	    start_keeper(run))
-		goto out;
-	/* From here on there is a run to describe. */
-	ending_listen();
-	if (prepare(run)) {
-		result = end_early(run);
-		goto out;
-	}
-	run->window.watch = run->peer.met ? peer_watch : NULL;
-	run->window.watch_arg = &run->peer;
-	result = EXIT_BROKEN;
-	if (window_measure(&run->window, run->children, r) || gather(run))
-		goto out;
-	if (!ending_asked() && retry_is_worth_it(r)) {
-		result = retry_once_more(r);
-		goto out;
-	}
-	if (judge(run))
-		result = EXIT_FINE;
-	if (tell(run))
-		result = EXIT_BROKEN;
-out:
+	return path_arrange(&run->path, &run->options.request, &x->path) ||
+	       optmem_limit(&run->optmem, &run->path, x->plan.optmem_bytes) || start_keeper(run) ?
+		       -1 : 0;
+}
+
+/* One try, in a process of its own: privileges that it drops are gone. */
+static int try_once(const struct try *t, void *arg)
+{
+	struct run *run = arg;
+	int result = path_check(&run->options.request);
+
+	if (result)
+		return result == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
+	result = begin(run, t);
+	if (result)
+		return result;
+	result = ask(run);
+	if (!result)
+		result = arrange(run) ? EXIT_REFUSED : conduct(run);
 	arrange_end(run);
 	return result;
 }

@@ -22,9 +22,10 @@
 #define NO_SUCH_HEADER 0xffff
 
 /* Set before load */
-const volatile __u32 sender_tgid __weak = 0;
-const volatile __u32 receiver_tgid __weak = 0;
-const volatile __u32 home_netns[2] __weak = {}; /* inode numbers of both ends' namespaces */
+const volatile __u32 subject_tgid[SUBJECT_PROCESSES] __weak = {};
+const volatile __u32 subject_processes __weak = 0;
+const volatile __u32 subject_netns[SUBJECT_PROCESSES] __weak = {}; /* inode numbers */
+const volatile __u32 subject_namespaces __weak = 0;
 const volatile __u32 fault_inject __weak = FAULT_NONE;
 
 /* One store opens the window after every probe is attached, one closes it. */
@@ -72,11 +73,25 @@ static __always_inline void note_seen(enum seen_hook hook)
 	__sync_fetch_and_add(&this_cpu()->tp_hits[hook], 1);
 }
 
+/* The verifier knows what is set before load: it drops the rows that are not in use. */
+static __always_inline bool is_listed(u32 value, const volatile __u32 *list, u32 count)
+{
+	#pragma unroll
+	for (u32 i = 0; i < SUBJECT_PROCESSES; i++)
+		if (i < count && value == list[i])
+			return true;
+	return false;
+}
+
 static __always_inline bool task_is_ours(void)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	return is_listed(bpf_get_current_pid_tgid() >> 32, subject_tgid, subject_processes);
+}
 
-	return tgid == sender_tgid || tgid == receiver_tgid;
+/* Does a process of the subject live in that network namespace? */
+static __always_inline bool netns_is_ours(u32 inum)
+{
+	return is_listed(inum, subject_netns, subject_namespaces);
 }
 
 static __always_inline void note_lost_update(void)

@@ -53,7 +53,7 @@ static __always_inline u32 circumstances_of(const struct sk_buff *skb)
 	const void *captures = packet_taps_of(net);
 	u32 inum = BPF_CORE_READ(net, ns.inum), found = 0;
 
-	if (inum != home_netns[0] && inum != home_netns[1])
+	if (!netns_is_ours(inum))
 		found |= COPIED_ELSEWHERE;
 	if (!captures)
 		found |= COPIED_UNSURE;

@@ -111,6 +111,9 @@ enum count { COUNTS(COUNT_ENUM) COUNT_COUNT };
 enum seen_hook { SEEN_WIRE, SEEN_ARRIVAL, SEEN_HANDOVER, SEEN_COUNT };
 enum { SEEN_CPUS = 512, SEEN_LINE = 7 };
 
+/* How many processes, and how many network namespaces, one measurement may watch. */
+enum { SUBJECT_PROCESSES = 8 };
+
 /* Faults that a test may inject, to see them caught (trace_run --break). */
 enum fault_inject {
 	FAULT_NONE,

@@ -191,7 +191,7 @@ static int read_good(struct made *m, enum end end, struct record *r)
 		err = half_take(answer, size, end, r);
 	free(answer);
 	free(good);
-	r->plan = m->r.plan;
+	r->experiment->plan = m->r.experiment->plan;
 	return err;
 }
 

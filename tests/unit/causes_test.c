@@ -97,7 +97,7 @@ static const struct {
 static void made_bare(struct made *m)
 {
 	made_init(m);
-	m->r.ledger.stack_count = 0;
+	m->r.derived.stack_count = 0;
 }
 
 static void a_stack_names_its_cause_on_every_kernel(void **state)

@@ -32,7 +32,7 @@ static struct record *sent_over(struct made *m, enum end end)
 
 	assert_int_equal(read_over(text, end, r), 0);
 	free(text);
-	r->plan = m->r.plan;
+	r->experiment->plan = m->r.experiment->plan;
 	return r;
 }
 
@@ -75,20 +75,20 @@ static void two_whole_halves_balance_though_their_cookies_collide(void **state)
 	assert_int_equal(laws_broken(r), 0);
 	for (int i = 0; i < r->law_count; i++)
 		assert_int_equal(r->laws[i].status, LAW_BALANCED);
-	assert_int_equal(r->ledger.socket_count, 2 * FLOWS);
+	assert_int_equal(r->derived.socket_count, 2 * FLOWS);
 	assert_int_equal(r->sites[SITE_rx_copy].tally.bytes, made_bytes(0) + made_bytes(1));
 	for (int i = 0; i < 2 * FLOWS; i++) {
 		enum end end;
 
-		assert_non_null(record_app_socket(r, &r->ledger.sockets[i], &end));
-		assert_int_equal(end, r->ledger.sockets[i].host);
+		assert_non_null(record_app_socket(r, &r->derived.sockets[i], &end));
+		assert_int_equal(end, r->derived.sockets[i].host);
 	}
 	drop_record(r);
 }
 
 static void lose_a_byte(struct made *sender, struct made *receiver)
 {
-	receiver->r.ledger.total.count[COUNT_returned_bytes]--;
+	receiver->r.derived.total.count[COUNT_returned_bytes]--;
 	receiver->sockets[0].books.count[COUNT_returned_bytes]--;
 }
 
@@ -145,9 +145,9 @@ static void a_sum_that_no_number_holds_joins_nothing(void **state)
 	made_half(&receiver, END_RECEIVER);
 	*r = sender.r;
 	*far = receiver.r;
-	r->ledger.total.count[COUNT_returned_bytes] = INT64_MAX;
+	r->derived.total.count[COUNT_returned_bytes] = INT64_MAX;
 	assert_int_equal(join_halves(r, far), -ERANGE);
-	assert_null(r->far);
+	assert_null(record_far(r));
 	/* What both point at was not made by malloc. */
 	free(far);
 	free(r);
@@ -155,7 +155,7 @@ static void a_sum_that_no_number_holds_joins_nothing(void **state)
 
 static void miss_runs(struct made *sender, struct made *receiver)
 {
-	receiver->r.ledger.gauges.lost_updates = 1;
+	receiver->r.derived.gauges.lost_updates = 1;
 	receiver->r.probes[0].missed_runs = 1;
 }
 
@@ -187,7 +187,7 @@ static void refuse(const char *const *keys, json_t *value)
 	text = json_dumps(o, JSON_COMPACT);
 	if (!read_over(text, END_SENDER, r))
 		fail_msg("a half was taken in spite of its %s", *keys);
-	assert_null(r->app[END_SENDER].sockets);
+	assert_null(r->experiment);
 	assert_int_equal(r->probe_count, 0);
 	free(text);
 	json_decref(o);
@@ -301,7 +301,7 @@ static void an_answer_that_makes_no_sense_is_not_taken_over(void **state)
 		if (!half_take(answer, size, END_SENDER, r)) {
 			assert_memory_equal(r->machine.kernel + NAME_BYTES - 1, "", 1);
 			assert_in_range(r->backend, 0, BACKEND_NONE);
-			assert_in_range(r->ledger.socket_count, 0, HALF_SOCKETS_MAX);
+			assert_in_range(r->derived.socket_count, 0, HALF_SOCKETS_MAX);
 		}
 		answer[at] = was;
 		drop_record(r);

@@ -159,7 +159,7 @@ static void a_lost_update_or_a_skipped_run_breaks_the_probes(void **state)
 	struct made m;
 
 	made_init(&m);
-	m.r.ledger.gauges.lost_updates = 2;
+	m.r.derived.gauges.lost_updates = 2;
 	made_probe(&m, "rx_copy")->missed_runs = 3;
 	made_judge(&m);
 	assert_string_equal(made_laws(&m, LAW_BROKEN), "probes,");
@@ -171,14 +171,14 @@ static void wrong_content_is_wanted_of_a3_reuse_alone(void **state)
 	struct made m;
 
 	made_init(&m);
-	strcpy(m.r.plan.variant, "A3-reuse");
+	strcpy(m.r.experiment->plan.variant, "A3-reuse");
 	made_judge(&m);
 	assert_int_equal(made_law(&m, "content")->status, LAW_NOT_TESTABLE);
-	m.r.app[END_RECEIVER].sum.content_errors = 7;
+	m.r.experiment->app[END_RECEIVER].sum.content_errors = 7;
 	laws_fill(&m.r);
 	assert_int_equal(made_law(&m, "content")->status, LAW_BALANCED);
 	assert_int_equal(made_law(&m, "content")->left, 7);
-	strcpy(m.r.plan.variant, "A3-aligned");
+	strcpy(m.r.experiment->plan.variant, "A3-aligned");
 	laws_fill(&m.r);
 	assert_int_equal(made_law(&m, "content")->status, LAW_BROKEN);
 	assert_int_equal(made_law(&m, "content")->residual, 7);

@@ -11,22 +11,22 @@ static inline void made_host(struct record *r, enum end end)
 	r->machine = (struct machine){ .kernel = "6.12.0", .arch = "x86_64", .cpu_model = "some",
 				       .virt = "none", .lockdown = "none", .cpus = 2,
 				       .memory_bytes = 1 << 30 };
-	strcpy(r->path.kind, "peer");
-	strcpy(end == END_SENDER ? r->path.tx_dev : r->path.rx_dev, "eth0");
-	r->path.mtu = 1500;
+	strcpy(r->experiment->path.kind, "peer");
+	strcpy(end == END_SENDER ? r->experiment->path.tx_dev : r->experiment->path.rx_dev, "eth0");
+	r->experiment->path.mtu = 1500;
 	strcpy(r->backend_why, "asked for");
-	r->attempt = r->app[end].pid = 1;
+	r->experiment->attempt = r->experiment->app[end].pid = 1;
 	for (int i = 0; i < r->probe_count; i++)
 		snprintf(r->probes[i].hook, NAME_BYTES, "fexit/some_function");
 	for (int i = 0; i < COUNTER_COUNT; i++)
-		strcpy(r->counters[end][i].why, "none here");
+		strcpy(r->experiment->counters[end][i].why, "none here");
 }
 
 /* The flows of one end alone, under cookies that the other host uses too. */
 static inline void made_half(struct made *m, enum end end)
 {
-	struct ledger *ledger = &m->r.ledger;
-	struct app_totals *app = &m->r.app[end];
+	struct ledger *ledger = &m->r.derived;
+	struct app_totals *app = &m->experiment.app[end];
 
 	made_init(m);
 	made_host(&m->r, end);

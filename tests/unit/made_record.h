@@ -7,13 +7,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "userspace/judge/causes/causes.h"
-#include "userspace/judge/laws.h"
+#include "userspace/judge/laws/laws.h"
 #include "userspace/judge/sites.h"
+#include "userspace/record/experiment.h"
 
 /* The laws that hold the workload's word against the probes', as made_laws lists them. */
 #define WITNESSES "witness sent,witness received,witness gathered,witness zero-copy sends," \
@@ -24,7 +26,9 @@ enum { FLOWS = 2, MESSAGES = 3, PAGES = 9, RETRANSMITTED = 100 };
 
 struct made {
 	struct record r;
+	struct experiment experiment;
 	struct socket_books sockets[2 * FLOWS];
+	struct socket_books derived[2 * FLOWS];	/* after made_derive */
 	struct app_socket app[END_COUNT][FLOWS];
 	struct copy_stack stacks[CAUSES_MAX + 2];
 };
@@ -101,7 +105,7 @@ static inline void made_flow(struct made *m, int flow)
 static inline struct copy_stack *made_stack(struct made *m, enum site site, const char *frames,
 					    uint64_t bytes)
 {
-	struct copy_stack *stack = &m->stacks[m->r.ledger.stack_count++];
+	struct copy_stack *stack = &m->stacks[m->r.derived.stack_count++];
 
 	*stack = (struct copy_stack){ .site = site, .tally = { bytes, 1 } };
 	snprintf(stack->frames, sizeof(stack->frames), "%s", frames);
@@ -117,22 +121,23 @@ static inline void made_init(struct made *m)
 		"taps", "refusals", "optmem" };
 
 	memset(m, 0, sizeof(*m));
-	strcpy(m->r.plan.variant, "A3");
-	strcpy(m->r.path.kind, "veth");
-	m->r.path.scatter_gather = true;
+	m->r.experiment = &m->experiment;
+	strcpy(m->r.experiment->plan.variant, "A3");
+	strcpy(m->r.experiment->path.kind, "veth");
+	m->r.experiment->path.scatter_gather = true;
 	m->r.backend = BACKEND_TRAMPOLINE;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
 		made_attach(m, metrics[i]);
 	for (int flow = 0; flow < FLOWS; flow++)
 		made_flow(m, flow);
-	m->r.ledger.sockets = m->sockets;
-	m->r.ledger.stacks = m->stacks;
+	m->r.derived.sockets = m->sockets;
+	m->r.derived.stacks = m->stacks;
 	for (int flow = 0; flow < FLOWS; flow++)
 		made_stack(m, SITE_late_copy, "ip_local_deliver_finish < ip_local_deliver",
 			   made_tx(m, flow)->site[SITE_late_copy].bytes);
-	m->r.ledger.socket_count = 2 * FLOWS;
+	m->r.derived.socket_count = 2 * FLOWS;
 	for (int e = 0; e < END_COUNT; e++)
-		m->r.app[e] = (struct app_totals){ .known = true, .sockets = m->app[e],
+		m->r.experiment->app[e] = (struct app_totals){ .known = true, .sockets = m->app[e],
 						   .socket_count = FLOWS, .completions_read = true };
 }
 
@@ -150,9 +155,9 @@ static inline void books_sum(struct books *sum, const struct books *b)
 static inline void made_judge(struct made *m)
 {
 	for (int i = 0; i < 2 * FLOWS; i++)
-		books_sum(&m->r.ledger.total, &m->sockets[i].books);
+		books_sum(&m->r.derived.total, &m->sockets[i].books);
 	for (int e = 0; e < END_COUNT; e++) {
-		struct app_socket *sum = &m->r.app[e].sum;
+		struct app_socket *sum = &m->r.experiment->app[e].sum;
 
 		for (int i = 0; i < FLOWS; i++) {
 			sum->accepted_bytes += m->app[e][i].accepted_bytes;
@@ -167,6 +172,28 @@ static inline void made_judge(struct made *m)
 	sites_fill(&m->r);
 	causes_fill(&m->r);
 	laws_fill(&m->r);
+}
+
+/* Takes the books for what was read, derives from them, and passes judgement again. */
+static inline void made_derive(struct made *m)
+{
+	m->r.ledger = m->r.derived;
+	m->r.derived = (struct ledger){};
+	assert_int_equal(ledger_derive(&m->r), 0);
+	memcpy(m->derived, m->r.derived.sockets, sizeof(m->derived));
+	free(m->r.derived.sockets);
+	free(m->r.derived.stacks);
+	m->r.derived.sockets = m->derived;
+	m->r.derived.stacks = m->stacks;
+	sites_fill(&m->r);
+	causes_fill(&m->r);
+	laws_fill(&m->r);
+}
+
+/* The sender's books of a flow with what was derived. */
+static inline const struct books *made_derived_tx(const struct made *m, int flow)
+{
+	return &m->derived[2 * flow].books;
 }
 
 static inline const struct law *made_law(const struct made *m, const char *name)

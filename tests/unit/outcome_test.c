@@ -13,8 +13,8 @@ static int killed(int number) { return number; }
 
 static void judge(struct made *m, int server, int client)
 {
-	end_outcome_read(&m->r.outcome.end[END_SENDER], server);
-	end_outcome_read(&m->r.outcome.end[END_RECEIVER], client);
+	end_outcome_read(&m->r.experiment->ends.end[END_SENDER], server);
+	end_outcome_read(&m->r.experiment->ends.end[END_RECEIVER], client);
 	made_judge(m);
 	outcome_decide(&m->r);
 	outcome_excuse_laws(&m->r);
@@ -50,12 +50,12 @@ static void a_run_that_never_began_is_told_in_one_sentence(void **state)
 	struct made m;
 
 	made_init(&m);
-	m.r.outcome.before_gate = true;
-	m.r.outcome.interrupt_signal = SIGTERM;
+	m.r.experiment->ends.before_gate = true;
+	m.r.experiment->ends.interrupt_signal = SIGTERM;
 	outcome_decide(&m.r);
 	says(&m, RUN_INTERRUPTED, "signal 15 (SIGTERM) ended it before it began");
-	m.r.outcome.interrupt_signal = 0;
-	end_outcome_read(&m.r.outcome.end[END_RECEIVER], killed(SIGKILL));
+	m.r.experiment->ends.interrupt_signal = 0;
+	end_outcome_read(&m.r.experiment->ends.end[END_RECEIVER], killed(SIGKILL));
 	outcome_decide(&m.r);
 	says(&m, RUN_FAILED, "the client was killed by signal 9 (SIGKILL) before the run began");
 }
@@ -76,7 +76,7 @@ static void a_killed_server_is_told_first_and_its_laws_say_nothing(void **state)
 	struct made m;
 
 	made_init(&m);
-	m.r.app[END_SENDER].known = false;
+	m.r.experiment->app[END_SENDER].known = false;
 	judge(&m, killed(SIGKILL), exited(1));
 	says(&m, RUN_FAILED, "the server was killed by signal 9 (SIGKILL); the client ended with status 1");
 	assert_false(outcome_is_sound(&m.r));
@@ -99,7 +99,7 @@ static void an_end_that_we_killed_comes_after_what_made_us(void **state)
 	struct made m;
 
 	made_init(&m);
-	m.r.outcome.end[END_SENDER].hurried = true;
+	m.r.experiment->ends.end[END_SENDER].hurried = true;
 	judge(&m, killed(SIGKILL), exited(1));
 	says(&m, RUN_FAILED,
 	     "the client ended with status 1; the server did not end when told, and was killed");
@@ -141,7 +141,7 @@ static void a_signal_interrupts_and_what_arrived_is_still_judged(void **state)
 	struct made m;
 
 	made_init(&m);
-	m.r.outcome.interrupt_signal = SIGINT;
+	m.r.experiment->ends.interrupt_signal = SIGINT;
 	judge(&m, exited(0), exited(0));
 	says(&m, RUN_INTERRUPTED, "signal 2 (SIGINT) ended it before its time");
 	assert_true(outcome_is_sound(&m.r));
@@ -153,7 +153,7 @@ static void an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_end
 	struct made m;
 
 	made_init(&m);
-	m.r.outcome.interrupt_signal = SIGTERM;
+	m.r.experiment->ends.interrupt_signal = SIGTERM;
 	m.app[END_RECEIVER][0].received_bytes -= 93;
 	made_rx(&m, 0)->count[COUNT_returned_bytes] -= 93;
 	made_rx(&m, 0)->site[SITE_rx_copy].bytes -= 93;
@@ -172,7 +172,7 @@ static void a_signal_before_the_first_byte_leaves_nothing_to_judge(void **state)
 
 	made_init(&m);
 	memset(m.app, 0, sizeof(m.app));
-	m.r.outcome.interrupt_signal = SIGINT;
+	m.r.experiment->ends.interrupt_signal = SIGINT;
 	judge(&m, exited(0), exited(0));
 	says(&m, RUN_INTERRUPTED, "signal 2 (SIGINT) ended it before its time; no byte had been sent");
 	assert_false(outcome_is_sound(&m.r));
@@ -183,12 +183,12 @@ static void an_end_that_somebody_else_stopped_interrupts(void **state)
 	struct made m;
 
 	made_init(&m);
-	m.r.app[END_RECEIVER].stopped_by = SIGTERM;
+	m.r.experiment->app[END_RECEIVER].stopped_by = SIGTERM;
 	judge(&m, exited(0), exited(0));
 	says(&m, RUN_INTERRUPTED, "signal 15 (SIGTERM) to the client ended it before its time");
 	/* Unless that was us, as it did not end by itself: then that is what failed. */
-	m.r.outcome.end[END_RECEIVER].hurried = true;
-	outcome_note_hurried(&m.r.outcome);
+	m.r.experiment->ends.end[END_RECEIVER].hurried = true;
+	outcome_note_hurried(&m.r.experiment->ends);
 	outcome_decide(&m.r);
 	says(&m, RUN_FAILED, "the client did not end by itself");
 }
@@ -198,8 +198,8 @@ static void what_failed_before_a_signal_has_failed(void **state)
 	struct made m;
 
 	made_init(&m);
-	m.r.outcome.interrupt_signal = SIGTERM;
-	strcpy(m.r.outcome.failure, "no progress");
+	m.r.experiment->ends.interrupt_signal = SIGTERM;
+	strcpy(m.r.experiment->ends.failure, "no progress");
 	judge(&m, exited(0), exited(0));
 	says(&m, RUN_FAILED, "no progress");
 }

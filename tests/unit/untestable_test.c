@@ -64,7 +64,7 @@ static void packets_kept_from_the_probes_leave_their_laws_untested(void **state)
 	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "send,reference,probes,");
 	assert_int_equal(laws_broken(&m.r), 0);
 
-	m.r.ledger.gauges.lost_updates = 1;
+	m.r.derived.gauges.lost_updates = 1;
 	laws_fill(&m.r);
 	assert_string_equal(made_laws(&m, LAW_BROKEN), "probes,");
 }
@@ -82,7 +82,7 @@ static void a_kernel_without_trampolines_tests_neither_completions_nor_pins(void
 	assert_non_null(strstr(made_law(&m, "completion")->why, "trampoline backend"));
 	assert_non_null(strstr(made_law(&m, "pin")->why, "trampoline backend"));
 	/* The sends are then what completions are held against. */
-	m.app[END_SENDER][0].completions = m.r.app[END_SENDER].sum.completions -= 1;
+	m.app[END_SENDER][0].completions = m.r.experiment->app[END_SENDER].sum.completions -= 1;
 	laws_fill(&m.r);
 	assert_string_equal(made_laws(&m, LAW_BROKEN), "witness completions,");
 }
@@ -93,7 +93,7 @@ static void without_totals_no_witness_is_heard(void **state)
 		struct made m;
 
 		made_init(&m);
-		m.r.app[e].known = false;
+		m.r.experiment->app[e].known = false;
 		made_judge(&m);
 		assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), WITNESSES "content,");
 	}
@@ -104,7 +104,7 @@ static void completions_that_nobody_reads_are_no_witness(void **state)
 	struct made m;
 
 	made_init(&m);
-	m.r.app[END_SENDER].completions_read = false;
+	m.r.experiment->app[END_SENDER].completions_read = false;
 	m.app[END_SENDER][0].completions = m.app[END_SENDER][1].completions = 0;
 	made_judge(&m);
 	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "witness completions,");

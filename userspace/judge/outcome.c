@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "userspace/record/experiment.h"
+
 const char *outcome_status_name(enum run_status status)
 {
 	static const char *const names[] = { "complete", "failed", "interrupted", "blind" };
@@ -36,14 +38,14 @@ void end_outcome_read(struct end_outcome *end, int wait_status)
 	end->exit_status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
 }
 
-void outcome_note_hurried(struct run_outcome *o)
+void outcome_note_hurried(struct run_ends *ends)
 {
 	for (int e = 0; e < END_COUNT; e++) {
-		const struct end_outcome *end = &o->end[e];
+		const struct end_outcome *end = &ends->end[e];
 
-		if (end->hurried && !end->signal && !end->exit_status && !o->interrupt_signal &&
-		    !*o->failure)
-			snprintf(o->failure, sizeof(o->failure), "%s did not end by itself",
+		if (end->hurried && !end->signal && !end->exit_status && !ends->interrupt_signal &&
+		    !*ends->failure)
+			snprintf(ends->failure, sizeof(ends->failure), "%s did not end by itself",
 				 end_role(e));
 	}
 }
@@ -51,7 +53,8 @@ void outcome_note_hurried(struct run_outcome *o)
 /* What is wrong with the end of one of them; empty if nothing is. */
 static void end_fault(const struct record *r, enum end e, char *text, size_t size)
 {
-	const struct end_outcome *end = &r->outcome.end[e];
+	const struct experiment *x = r->experiment;
+	const struct end_outcome *end = &x->ends.end[e];
 	char number[32];
 
 	*text = '\0';
@@ -61,16 +64,16 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 		signal_text(end->signal, number);
 		snprintf(text, size, "%s was killed by signal %s", end_role(e), number);
 	} else if (end->known && end->exit_status) {
-		const char *complaint = r->app[e].complaint;
+		const char *complaint = x->app[e].complaint;
 
 		snprintf(text, size, "%s ended with status %d%s%s%s", end_role(e), end->exit_status,
 			 *complaint ? " (" : "", complaint, *complaint ? ")" : "");
-	} else if (r->outcome.before_gate) {
+	} else if (x->ends.before_gate) {
 		/* Nobody had told it to begin. */
 		*text = '\0';
-	} else if (!r->app[e].known && r->outcome.alone && !end->known) {
+	} else if (!x->app[e].known && x->ends.alone && !end->known) {
 		snprintf(text, size, "nothing came from the host of %s", end_role(e));
-	} else if (!r->app[e].known) {
+	} else if (!x->app[e].known) {
 		snprintf(text, size, "%s left no totals", end_role(e));
 	}
 }
@@ -84,7 +87,8 @@ static bool was_killed(const struct end_outcome *end)
 /* Both faults, a death before what may follow from it, and what we did last. */
 static void ends_fault(const struct record *r, char *text, size_t size)
 {
-	const struct end_outcome *tx = &r->outcome.end[END_SENDER], *rx = &r->outcome.end[END_RECEIVER];
+	const struct run_ends *ends = &r->experiment->ends;
+	const struct end_outcome *tx = &ends->end[END_SENDER], *rx = &ends->end[END_RECEIVER];
 	bool receiver_first = (was_killed(rx) && !was_killed(tx)) || (tx->hurried && !rx->hurried);
 	enum end first = receiver_first ? END_RECEIVER : END_SENDER;
 	char one[WHY_BYTES], other[WHY_BYTES];
@@ -105,70 +109,48 @@ static enum end stopped_end(const struct record *r)
 {
 	enum end e = END_SENDER;
 
-	while (e < END_COUNT && (!r->app[e].stopped_by || r->outcome.end[e].hurried))
+	while (e < END_COUNT && (!record_app(r, e)->stopped_by || r->experiment->ends.end[e].hurried))
 		e++;
 	return e;
 }
 
 static void set_interrupted(const struct record *r, struct run_outcome *o, const char *fault)
 {
+	int interrupt_signal = r->experiment->ends.interrupt_signal;
 	uint64_t lacking = outcome_undelivered_bytes(r);
 	enum end stopped = stopped_end(r);
 	char number[32], on_the_way[64] = "";
 
-	signal_text(o->interrupt_signal ? o->interrupt_signal : r->app[stopped].stopped_by, number);
-	if (!*fault && !r->app[END_SENDER].sum.accepted_bytes)
+	signal_text(interrupt_signal ? interrupt_signal : record_app(r, stopped)->stopped_by, number);
+	if (!*fault && !record_app(r, END_SENDER)->sum.accepted_bytes)
 		snprintf(on_the_way, sizeof(on_the_way), "; no byte had been sent");
 	else if (lacking && !*fault)
 		snprintf(on_the_way, sizeof(on_the_way), "; %" PRIu64 " bytes were still on their way",
 			 lacking);
 	o->status = RUN_INTERRUPTED;
 	snprintf(o->reason, sizeof(o->reason), "signal %s%s%s ended it before its time%s%s%.120s", number,
-		 o->interrupt_signal ? "" : " to ", o->interrupt_signal ? "" : end_role(stopped), on_the_way, *fault ? "; " : "", fault);
+		 interrupt_signal ? "" : " to ", interrupt_signal ? "" : end_role(stopped), on_the_way,
+		 *fault ? "; " : "", fault);
 }
 
-static void set_before_gate(struct run_outcome *o, const char *fault)
+static void set_before_gate(const struct run_ends *ends, struct run_outcome *o, const char *fault)
 {
 	char number[32];
 
-	signal_text(o->interrupt_signal, number);
-	o->status = o->interrupt_signal ? RUN_INTERRUPTED : RUN_FAILED;
-	if (o->interrupt_signal)
+	signal_text(ends->interrupt_signal, number);
+	o->status = ends->interrupt_signal ? RUN_INTERRUPTED : RUN_FAILED;
+	if (ends->interrupt_signal)
 		snprintf(o->reason, sizeof(o->reason), "signal %s ended it before it began", number);
 	else
 		snprintf(o->reason, sizeof(o->reason), "%.120s before the run began", fault);
 }
 
-void outcome_decide(struct record *r)
+/* What the probes missed, whoever was watched. */
+static void set_seen(const struct record *r, struct run_outcome *o)
 {
-	struct run_outcome *o = &r->outcome;
-	char fault[WHY_BYTES], line[WHY_BYTES], number[32];
+	char line[WHY_BYTES];
 
-	ends_fault(r, fault, sizeof(fault));
-	if (o->before_gate) {
-		set_before_gate(o, fault);
-		return;
-	}
-	/* What happens to the ends after a signal follows from it, unless the run had failed before. */
-	if (*o->failure) {
-		/* What failed first is what the ends say, if they do. */
-		snprintf(line, sizeof(line), "%.140s%s%.90s", *fault ? fault : o->failure,
-			 *fault ? "; " : "", *fault ? o->failure : "");
-		set(o, RUN_FAILED, line);
-	} else if (o->interrupt_signal) {
-		set_interrupted(r, o, fault);
-	} else if (*fault && stopped_end(r) < END_COUNT) {
-		signal_text(r->app[stopped_end(r)].stopped_by, number);
-		snprintf(line, sizeof(line), "signal %s told %s to end; %.160s", number,
-			 end_role(stopped_end(r)), fault);
-		set(o, RUN_FAILED, line);
-	} else if (*fault) {
-		set(o, RUN_FAILED, fault);
-	} else if (stopped_end(r) < END_COUNT) {
-		set_interrupted(r, o, fault);
-	} else if (!r->app[END_SENDER].sum.accepted_bytes) {
-		set(o, RUN_FAILED, "no byte was sent: give the run more --seconds");
-	} else if (record_missed(r)) {
+	if (record_missed(r)) {
 		snprintf(line, sizeof(line), "the kernel skipped %" PRIu64 " runs of programs",
 			 record_missed(r));
 		set(o, RUN_BLIND, line);
@@ -181,50 +163,80 @@ void outcome_decide(struct record *r)
 	}
 }
 
+static void decide_experiment(const struct record *r, struct run_outcome *o)
+{
+	const struct run_ends *ends = &r->experiment->ends;
+	char fault[WHY_BYTES], line[WHY_BYTES], number[32];
+
+	/* What happens to the ends after a signal follows from it, unless the run had failed before. */
+	ends_fault(r, fault, sizeof(fault));
+	if (ends->before_gate) {
+		set_before_gate(ends, o, fault);
+	} else if (*ends->failure) {
+		/* What failed first is what the ends say, if they do. */
+		snprintf(line, sizeof(line), "%.140s%s%.90s", *fault ? fault : ends->failure,
+			 *fault ? "; " : "", *fault ? ends->failure : "");
+		set(o, RUN_FAILED, line);
+	} else if (ends->interrupt_signal) {
+		set_interrupted(r, o, fault);
+	} else if (*fault && stopped_end(r) < END_COUNT) {
+		signal_text(record_app(r, stopped_end(r))->stopped_by, number);
+		snprintf(line, sizeof(line), "signal %s told %s to end; %.160s", number,
+			 end_role(stopped_end(r)), fault);
+		set(o, RUN_FAILED, line);
+	} else if (*fault) {
+		set(o, RUN_FAILED, fault);
+	} else if (stopped_end(r) < END_COUNT) {
+		set_interrupted(r, o, fault);
+	} else if (!record_app(r, END_SENDER)->sum.accepted_bytes) {
+		set(o, RUN_FAILED, "no byte was sent: give the run more --seconds");
+	} else {
+		set_seen(r, o);
+	}
+}
+
+void outcome_decide(struct record *r)
+{
+	if (r->experiment)
+		decide_experiment(r, &r->outcome);
+	else
+		set_seen(r, &r->outcome);
+}
+
 uint64_t outcome_undelivered_bytes(const struct record *r)
 {
-	const struct app_totals *tx = &r->app[END_SENDER], *rx = &r->app[END_RECEIVER];
+	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
 	uint64_t accepted = tx->sum.accepted_bytes + rx->sum.accepted_bytes;
 	uint64_t received = tx->sum.received_bytes + rx->sum.received_bytes;
 
 	return tx->known && rx->known && accepted > received ? accepted - received : 0;
 }
 
-/* These hold whenever the calls have returned, however the ends ended. */
-static bool holds_at_any_end(const char *law)
-{
-	static const char *const names[] = { "receive", "refusal", "causes of late_copy",
-					     "causes of reshape", "content", "probes" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(names[i], law))
-			return true;
-	return false;
-}
-
 bool outcome_is_sound(const struct record *r)
 {
 	char fault[WHY_BYTES];
 
+	if (!r->experiment)
+		return r->outcome.status != RUN_FAILED;
 	ends_fault(r, fault, sizeof(fault));
 	return r->outcome.status != RUN_FAILED &&
 	       (r->outcome.status != RUN_INTERRUPTED ||
-		(!*fault && r->app[END_SENDER].sum.accepted_bytes && !outcome_undelivered_bytes(r)));
+		(!*fault && record_app(r, END_SENDER)->sum.accepted_bytes && !outcome_undelivered_bytes(r)));
 }
 
 void outcome_excuse_laws(struct record *r)
 {
-	const struct run_outcome *o = &r->outcome;
+	bool alone = r->experiment && r->experiment->ends.alone;
 
 	if (outcome_is_sound(r))
 		return;
 	for (int i = 0; i < r->law_count; i++) {
 		struct law *law = &r->laws[i];
 
-		if (law->status == LAW_NOT_TESTABLE || (holds_at_any_end(law->name) && !o->alone))
+		if (law->status == LAW_NOT_TESTABLE || (law->at_any_end && !alone))
 			continue;
 		law->status = LAW_NOT_TESTABLE;
 		snprintf(law->why, sizeof(law->why), "%s: this law needs both ends to be through",
-			 o->status == RUN_FAILED ? "the run failed" : "the run was interrupted");
+			 r->outcome.status == RUN_FAILED ? "the run failed" : "the run was interrupted");
 	}
 }

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_OUTCOME_H
 #define COPYSCOPE_OUTCOME_H
 
-#include "userspace/record/record.h"
+#include "userspace/record/experiment.h"
 
 /* What waitpid said of one end. */
 void end_outcome_read(struct end_outcome *end, int wait_status);
@@ -12,11 +12,11 @@ void end_outcome_read(struct end_outcome *end, int wait_status);
 const char *end_role(enum end end);
 
 /* Takes it for a failure that an end had to be told to end, unless a signal had ended the run. */
-void outcome_note_hurried(struct run_outcome *o);
+void outcome_note_hurried(struct run_ends *ends);
 
 /*
- * Fills status and reason of r->outcome from what was noted in it, from the workload's totals and
- * from what the kernel kept from the probes. The first of failed, interrupted, blind that applies.
+ * Fills r->outcome from how the two ends ended, from the workload's totals and from what the kernel
+ * kept from the probes. The first of failed, interrupted, blind that applies.
  */
 void outcome_decide(struct record *r);
 

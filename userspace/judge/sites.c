@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/record/experiment.h"
+
 #define GET_TRAMPOLINES "needs the trampoline backend: run with --kernel 6.12"
 
 /*
@@ -51,24 +53,31 @@ static void derive_books(struct books *b, bool tracepoint, bool wire, bool arriv
 	tx_copy->calls = n[COUNT_send_calls] - n[COUNT_zerocopy_sends];
 }
 
-void ledger_derive(struct record *r)
+int ledger_derive(struct record *r)
 {
 	bool tracepoint = r->backend == BACKEND_TRACEPOINT, wire = record_wire_known(r);
 	bool arrivals = record_probe_whole(r, "late_copy");
 
-	r->ledger.total.count[COUNT_mixed_bytes] = 0;
-	for (int i = 0; i < r->ledger.socket_count; i++) {
-		unsigned long long *n = r->ledger.sockets[i].books.count;
+	int err;
+
+	ledger_free(&r->derived);
+	err = ledger_copy(&r->derived, &r->ledger);
+	if (err)
+		return err;
+	r->derived.total.count[COUNT_mixed_bytes] = 0;
+	for (int i = 0; i < r->derived.socket_count; i++) {
+		unsigned long long *n = r->derived.sockets[i].books.count;
 
 		n[COUNT_mixed_bytes] = wire ? mixed_bytes(n) : 0;
-		r->ledger.total.count[COUNT_mixed_bytes] += n[COUNT_mixed_bytes];
-		derive_books(&r->ledger.sockets[i].books, tracepoint, wire, arrivals);
+		r->derived.total.count[COUNT_mixed_bytes] += n[COUNT_mixed_bytes];
+		derive_books(&r->derived.sockets[i].books, tracepoint, wire, arrivals);
 	}
-	derive_books(&r->ledger.total, tracepoint, wire, arrivals);
+	derive_books(&r->derived.total, tracepoint, wire, arrivals);
 	/* Charged to the reader's socket while the copy is charged to the sender's: only the sum
 	 * can be corrected. */
-	r->ledger.total.site[SITE_late_copy].bytes -=
-		r->ledger.total.count[COUNT_user_referenced_bytes];
+	r->derived.total.site[SITE_late_copy].bytes -=
+		r->derived.total.count[COUNT_user_referenced_bytes];
+	return 0;
 }
 
 /* The reason of the first hook of that question that is not attached. */
@@ -192,12 +201,12 @@ static void pins_by_trampoline(struct pins *p, const struct record *r)
 
 static void pins_fill(struct record *r)
 {
-	const unsigned long long *n = r->ledger.total.count;
+	const unsigned long long *n = r->derived.total.count;
 	struct pins *p = &r->pins;
 
 	p->pages = n[COUNT_pinned_pages];
 	p->released_pages = n[COUNT_released_pages];
-	p->peak_pages = r->ledger.gauges.peak_pages;
+	p->peak_pages = r->derived.gauges.peak_pages;
 	if (r->backend == BACKEND_TRACEPOINT)
 		pins_by_tracepoint(p, r);
 	else
@@ -210,7 +219,7 @@ void sites_fill(struct record *r)
 		const char *why;
 
 		r->sites[s].how = how_known(r, s, &why);
-		r->sites[s].tally = r->ledger.total.site[s];
+		r->sites[s].tally = r->derived.total.site[s];
 		snprintf(r->sites[s].why, WHY_BYTES, "%s", why);
 	}
 	pins_fill(r);

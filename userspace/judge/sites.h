@@ -6,10 +6,10 @@
 #include "userspace/record/record.h"
 
 /*
- * Fills in what a backend does not count directly, by a stated law, in the total and in each
- * socket's books. Call once, before the others.
+ * Fills r->derived: what r->ledger holds, and by a stated law what a backend does not count directly,
+ * in the total and in each socket's books. To be called before the others. 0 or -ENOMEM.
  */
-void ledger_derive(struct record *r);
+int ledger_derive(struct record *r);
 
 /* Fills r->sites and r->pins. */
 void sites_fill(struct record *r);

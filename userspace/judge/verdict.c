@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
-#include "userspace/judge/laws.h"
+#include "userspace/judge/laws/laws.h"
+#include "userspace/record/experiment.h"
 
 static double copies_per_byte(const struct record *r)
 {
 	static const enum site copying[] = { SITE_user_gather, SITE_tx_copy, SITE_late_copy,
 					     SITE_reshape, SITE_rx_copy };
-	uint64_t copied = 0, accepted = r->ledger.total.count[COUNT_accepted_bytes];
+	uint64_t copied = 0, accepted = r->derived.total.count[COUNT_accepted_bytes];
 
 	for (size_t i = 0; i < sizeof(copying) / sizeof(*copying); i++)
 		if (r->sites[copying[i]].how != HOW_NOT_MEASURED)
@@ -24,7 +25,7 @@ static double copies_per_byte(const struct record *r)
 /* Bytes of the packets themselves that were copied on their way, without a capture's clones. */
 static uint64_t copied_on_the_way(const struct record *r)
 {
-	const unsigned long long *n = r->ledger.total.count;
+	const unsigned long long *n = r->derived.total.count;
 	uint64_t late = r->sites[SITE_late_copy].tally.bytes;
 
 	late -= n[COUNT_tapped_bytes] < late ? n[COUNT_tapped_bytes] : late;
@@ -55,10 +56,11 @@ static void add_sentence(char *text, size_t size, const char *format, uint64_t a
 /* What is easily taken for the truth: completions, and a capture beside the path. */
 static void add_reservations(const struct record *r, bool all_copied, char *text, size_t size)
 {
-	const struct app_socket *app = &r->app[END_SENDER].sum;
-	uint64_t tapped = r->ledger.total.count[COUNT_tapped_bytes];
+	const struct app_totals *totals = record_app(r, END_SENDER);
+	const struct app_socket *app = &totals->sum;
+	uint64_t tapped = r->derived.total.count[COUNT_tapped_bytes];
 
-	if (all_copied && r->app[END_SENDER].completions_read &&
+	if (all_copied && totals->completions_read &&
 	    app->completions_copied < app->completions)
 		add_sentence(text, size, " Yet %s of %s completions did not say COPIED.",
 			     app->completions - app->completions_copied, app->completions);
@@ -71,9 +73,9 @@ static void add_reservations(const struct record *r, bool all_copied, char *text
 /* That bytes were not found copied says something only where all who copy were watched. */
 static bool clean_is_known(const struct record *r)
 {
-	return r->path.hardware_dma ? record_probe_attached(r, "clean") :
-				      r->sites[SITE_reshape].how != HOW_NOT_MEASURED ||
-					      r->path.scatter_gather;
+	return record_may_dma(r) ? record_probe_attached(r, "clean") :
+				   r->sites[SITE_reshape].how != HOW_NOT_MEASURED ||
+					   record_gathers(r);
 }
 
 static void sentence_referenced(const struct record *r, char *text, size_t size)
@@ -86,29 +88,28 @@ static void sentence_referenced(const struct record *r, char *text, size_t size)
 	number_text(referenced, of);
 	number_text(clean, sent);
 	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED || (clean && !clean_is_known(r)))
-		snprintf(text, size, "%s on %s referenced %s bytes of user memory; whether they were "
-			 "copied later was not measured.", r->plan.variant, r->path.kind, of);
+		snprintf(text, size, "%s referenced %s bytes of user memory; whether they were "
+			 "copied later was not measured.", record_subject(r).text, of);
 	else if (!clean)
-		snprintf(text, size, "%s on %s copied every byte after all: 0 of %s bytes were sent "
-			 "without a copy, because of %s.", r->plan.variant, r->path.kind, of,
+		snprintf(text, size, "%s copied every byte after all: 0 of %s bytes were sent "
+			 "without a copy, because of %s.", record_subject(r).text, of,
 			 reason(r));
 	else if (!copied)
-		snprintf(text, size, "%s on %s copied nothing on the way out: all %s referenced bytes "
-			 "were sent without a copy.", r->plan.variant, r->path.kind, of);
+		snprintf(text, size, "%s copied nothing on the way out: all %s referenced bytes "
+			 "were sent without a copy.", record_subject(r).text, of);
 	else
-		snprintf(text, size, "%s on %s sent %s of %s referenced bytes without a copy; the "
-			 "others were copied, most of them because of %s.", r->plan.variant,
-			 r->path.kind, sent, of, reason(r));
+		snprintf(text, size, "%s sent %s of %s referenced bytes without a copy; the "
+			 "others were copied, most of them because of %s.", record_subject(r).text, sent, of, reason(r));
 	add_reservations(r, !clean, text, size);
 }
 
 static void sentence_copied(const struct record *r, char *text, size_t size)
 {
-	const unsigned long long *n = r->ledger.total.count;
+	const unsigned long long *n = r->derived.total.count;
 	uint64_t gathered = r->sites[SITE_user_gather].tally.bytes;
 
-	snprintf(text, size, "%s on %s copied each payload byte %.2f times: %suser to kernel when "
-		 "sent, kernel to user when received; %s.", r->plan.variant, r->path.kind,
+	snprintf(text, size, "%s copied each payload byte %.2f times: %suser to kernel when "
+		 "sent, kernel to user when received; %s.", record_subject(r).text,
 		 copies_per_byte(r), gathered ? "gathered in user space, " : "",
 		 n[COUNT_unset_sends] ? "MSG_ZEROCOPY was ignored because SO_ZEROCOPY is not set" :
 					"nothing was referenced");
@@ -135,7 +136,7 @@ static void sentence_incomplete(const struct record *r, char *text, size_t size)
 	};
 
 	snprintf(text, size, "%s: %s; no verdict on %s.", what[r->outcome.status],
-		 r->outcome.reason, r->plan.variant);
+		 r->outcome.reason, r->experiment ? r->experiment->plan.variant : "the process");
 }
 
 void verdict_sentence(const struct record *r, char *text, size_t size)
@@ -146,13 +147,13 @@ void verdict_sentence(const struct record *r, char *text, size_t size)
 	if (r->outcome.status != RUN_COMPLETE)
 		sentence_incomplete(r, text, size);
 	else if (r->backend == BACKEND_NONE)
-		snprintf(text, size, "%s on %s ran without probes: nothing was counted.",
-			 r->plan.variant, r->path.kind);
+		snprintf(text, size, "%s ran without probes: nothing was counted.",
+			 record_subject(r).text);
 	else if (site_missing(r))
-		snprintf(text, size, "%s on %s: no verdict, because %s was not measured.",
-			 r->plan.variant, r->path.kind, site_missing(r));
-	else if (!r->ledger.total.count[COUNT_accepted_bytes])
-		snprintf(text, size, "%s on %s: no byte was counted.", r->plan.variant, r->path.kind);
+		snprintf(text, size, "%s: no verdict, because %s was not measured.",
+			 record_subject(r).text, site_missing(r));
+	else if (!r->derived.total.count[COUNT_accepted_bytes])
+		snprintf(text, size, "%s: no byte was counted.", record_subject(r).text);
 	else if (r->sites[SITE_tx_reference].tally.bytes)
 		sentence_referenced(r, text, size);
 	else

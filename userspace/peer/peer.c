@@ -216,7 +216,7 @@ static int swap_halves(struct peer *p, const char *mine, char **theirs, size_t *
 static int join(struct peer *p, struct record *r, struct record *other)
 {
 	struct record *spare = malloc(sizeof(*spare));
-	int err;
+	struct experiment *x;
 
 	if (!spare)
 		return -ENOMEM;
@@ -227,15 +227,16 @@ static int join(struct peer *p, struct record *r, struct record *other)
 		memcpy(r->id, spare->id, sizeof(r->id));
 		memcpy(r->started, spare->started, sizeof(r->started));
 		r->command = spare->command;
-		r->plan = spare->plan;
+		r->experiment->plan = spare->experiment->plan;
 	}
-	r->partner_authenticated = p->authenticated;
-	/* What happened to either happened to the run. */
-	r->attempt = r->attempt > other->attempt ? r->attempt : other->attempt;
-	r->fifo |= other->fifo;
 	free(spare);
-	err = join_halves(r, other);
-	return err;
+	x = r->experiment;
+	x->partner_authenticated = p->authenticated;
+	/* What happened to either happened to the run. */
+	if (x->attempt < other->experiment->attempt)
+		x->attempt = other->experiment->attempt;
+	x->fifo |= other->experiment->fifo;
+	return join_halves(r, other);
 }
 
 /* The bytes are looked at by the parser alone, and what it makes of them is checked. */
@@ -272,13 +273,14 @@ static int go_alone(struct peer *p, struct record *r, int err)
 {
 	const char *why = err == -ETIMEDOUT ? "the partner's half did not come in time" :
 					      "the partner was lost";
+	struct run_ends *ends = &r->experiment->ends;
 
-	r->outcome.interrupt_signal = children_interrupted();
+	ends->interrupt_signal = children_interrupted();
 	/* What our end did when it was told to end follows from the loss. */
-	if (!r->outcome.interrupt_signal &&
-	    (!*r->outcome.failure || (p->lost && !p->overrun && !*ending_failure())))
-		snprintf(r->outcome.failure, sizeof(r->outcome.failure), "%s", why);
-	r->partner_authenticated = p->authenticated;
+	if (!ends->interrupt_signal &&
+	    (!*ends->failure || (p->lost && !p->overrun && !*ending_failure())))
+		snprintf(ends->failure, sizeof(ends->failure), "%s", why);
+	r->experiment->partner_authenticated = p->authenticated;
 	half_alone(r, p->here, why);
 	complain(p, err, "during the run: the record is of this host alone");
 	return 0;
@@ -288,7 +290,7 @@ void peer_forgo(struct peer *p, struct record *r)
 {
 	if (!p->met)
 		return;
-	r->partner_authenticated = p->authenticated;
+	r->experiment->partner_authenticated = p->authenticated;
 	half_alone(r, p->here, r->backend_why);
 }
 
@@ -305,7 +307,7 @@ int peer_join(struct peer *p, struct record *r)
 	if (!err && !p->done)
 		err = await(p, WORD_DONE, DONE_MS);
 	if (p->overrun)
-		snprintf(r->outcome.failure, sizeof(r->outcome.failure),
+		snprintf(r->experiment->ends.failure, WHY_BYTES,
 			 "it took longer than --max-seconds of the host that listened allows");
 	mine = err ? NULL : half_text(r, p->here);
 	if (!err)

@@ -232,6 +232,7 @@ int cost_probes_read(const struct cost_probes *c, struct record *r)
 	each = calloc(c->cpus, sizeof(*each));
 	fd = bpf_map__fd(bpf_object__find_map_by_name(c->object, "cost_sums"));
 	for (uint32_t cost = 0; each && cost < COST_COUNT && !err; cost++) {
+		r->cost[cost].sums = (struct cost_sums){};
 		if (bpf_map_lookup_elem(fd, &cost, each))
 			err = -errno;
 		for (int cpu = 0; !err && cpu < c->cpus; cpu++)

@@ -25,7 +25,7 @@ int cost_probes_attach_exits(struct cost_probes *c, struct record *r);
 /* Measures calls of an empty function; @calibrating is the programs' switch for it. */
 void cost_probes_calibrate(struct cost_probes *c, volatile uint32_t *calibrating);
 
-/* Sums over all CPUs into r->ledger. Returns 0 or -errno. */
+/* Sums over all CPUs into r->cost. Returns 0 or -errno. */
 int cost_probes_read(const struct cost_probes *c, struct record *r);
 
 /* Detaches and closes; NULL is accepted. */

@@ -28,10 +28,9 @@ struct probes {
 	struct probes_view view;
 	const struct hook *hooks;
 	struct bpf_link *links[PROBES_MAX];
-	const char *workload_path;
+	struct subject subject;
 	const char *detach;
-	pid_t sender_pid;
-	bool references;
+	bool open;		/* the gate was opened and not closed */
 	int stats_fd;
 	struct perf_check perf_check;		/* for the hooks that may run on top of any task */
 	struct cost_probes *cost;	/* NULL without --cost */
@@ -75,12 +74,14 @@ static int size_maps(struct bpf_object *object, int sockets)
 		if (!(p)->name)                                                    \
 			return -errno;                                             \
 		(p)->view.object = (p)->name->obj;                                 \
-		(p)->name->rodata->sender_tgid = config->tgid[END_SENDER];         \
-		(p)->name->rodata->receiver_tgid = config->tgid[END_RECEIVER];     \
-		(p)->name->rodata->fault_inject = config->fault_inject;                    \
+		(p)->name->rodata->subject_processes = (p)->subject.processes;     \
+		memcpy((void *)(p)->name->rodata->subject_tgid, (p)->subject.tgid, \
+		       sizeof((p)->subject.tgid));                                 \
+		(p)->name->rodata->subject_namespaces = (p)->subject.namespaces;   \
+		memcpy((void *)(p)->name->rodata->subject_netns,                   \
+		       (p)->subject.netns, sizeof((p)->subject.netns));            \
+		(p)->name->rodata->fault_inject = config->fault_inject;            \
 		(p)->name->rodata->cookies_on_demand = offer_cookies(btf);         \
-		memcpy((void *)(p)->name->rodata->home_netns, config->netns,       \
-		       sizeof(config->netns));                                     \
 	} while (0)
 
 static int open_skeleton(struct probes *p, const struct probes_config *config,
@@ -124,9 +125,9 @@ static int load_backend(struct probes *p, const struct probes_config *config,
 	r->backend = offer_backend(config->backend, btf, r->backend_why);
 	err = open_skeleton(p, config, btf, r->backend);
 	if (!err)
-		err = size_maps(p->view.object, config->sockets);
+		err = size_maps(p->view.object, p->subject.sockets);
 	if (!err)
-		err = probes_choose(p->view.object, p->hooks, p->detach, btf, r);
+		err = probes_choose(p->view.object, p->hooks, &p->subject, p->detach, btf, r);
 	if (err)
 		return err;
 	if (p->trampoline && r->cost_asked)
@@ -152,10 +153,8 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 	if (!p)
 		return -ENOMEM;
 	p->stats_fd = -1;
-	p->workload_path = config->workload_path;
+	p->subject = *config->subject;
 	p->detach = config->detach;
-	p->references = config->references;
-	p->sender_pid = config->sender_pid;
 	libbpf_set_print(keep_complaint);
 	snprintf(r->backend_why, WHY_BYTES, "cannot read the kernel's BTF");
 	btf = btf__load_vmlinux_btf();
@@ -177,8 +176,8 @@ static struct bpf_link *attach_hook(struct probes *p, const struct hook *hook)
 	struct bpf_program *prog = bpf_object__find_program_by_name(p->view.object, hook->program);
 
 	if (hook->kind == HOOK_USDT)
-		return bpf_program__attach_usdt(prog, p->sender_pid, p->workload_path, "copyscope",
-						"gather", NULL);
+		return bpf_program__attach_usdt(prog, p->subject.usdt_pid, p->subject.usdt_path,
+						"copyscope", "gather", NULL);
 	return bpf_program__attach(prog);
 }
 
@@ -225,7 +224,7 @@ int probes_attach(struct probes *p, struct record *r)
 		return err;
 	if (p->cost)
 		cost_probes_calibrate(p->cost, &p->trampoline->bss->cost_calibrating);
-	perf_check_open(&p->perf_check, p->hooks, p->references, r);
+	perf_check_open(&p->perf_check, p->hooks, p->subject.references, r);
 	ledger_prepare();
 	return 0;
 }
@@ -234,11 +233,13 @@ void probes_open_gate(struct probes *p)
 {
 	perf_check_begin(&p->perf_check, &p->view, p->hooks);
 	__atomic_store_n(p->view.gate, 1, __ATOMIC_SEQ_CST);
+	p->open = true;
 }
 
 void probes_close_gate(struct probes *p, struct record *r)
 {
 	__atomic_store_n(p->view.gate, 0, __ATOMIC_SEQ_CST);
+	p->open = false;
 	perf_check_end(&p->perf_check, &p->view, p->hooks, r);
 }
 
@@ -252,12 +253,19 @@ bool probes_readable(const struct probes *p)
 	return ledger_readable(&p->view);
 }
 
-int probes_read(struct probes *p, struct record *r)
+int probes_read(const struct probes *p, struct ledger *fresh)
+{
+	return ledger_read(&p->view, fresh);
+}
+
+int probes_read_programs(const struct probes *p, struct record *r)
 {
 	for (int i = 0; i < r->probe_count; i++)
 		if (r->probes[i].status == PROBE_ATTACHED)
 			probe_read_runs(&p->view, p->hooks[i].program, &r->probes[i]);
-	return cost_probes_read(p->cost, r) ?: ledger_read(&p->view, &r->ledger);
+	if (p->open)
+		perf_check_end(&p->perf_check, &p->view, p->hooks, r);
+	return cost_probes_read(p->cost, r);
 }
 
 static void *link_end(void *link)

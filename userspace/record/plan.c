@@ -38,6 +38,11 @@ bool plan_references(const struct workload_plan *p)
 	return variant_has(p->variant, VARIANT_ASKS);
 }
 
+bool plan_overwrites(const struct workload_plan *p)
+{
+	return variant_has(p->variant, VARIANT_OVERWRITES);
+}
+
 const char *plan_fault(const struct workload_plan *p)
 {
 	if (!variant_fits(p))

@@ -3,7 +3,8 @@
 #ifndef COPYSCOPE_PLAN_H
 #define COPYSCOPE_PLAN_H
 
-#include "userspace/record/record.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 enum {
 	PLAN_BYTES_MIN = 8,
@@ -13,12 +14,29 @@ enum {
 };
 #define PLAN_MESSAGES_MAX (1ull << 40)
 
+/* Asked for, as typed. */
+struct workload_plan {
+	char variant[32];
+	char pattern[16];
+	char receiver[16];
+	uint64_t bytes;
+	int threads;
+	uint64_t messages;	/* 0: run for .seconds */
+	double seconds;
+	int readers;		/* threads that share each socket; 0: one that knows messages */
+	uint64_t memlock_bytes;	/* RLIMIT_MEMLOCK of both ends; 0: as it was */
+	uint64_t optmem_bytes;	/* net.core.optmem_max of both ends; 0: as it was */
+};
+
 /* Each ends with NULL. */
 extern const char *const plan_patterns[];
 extern const char *const plan_receivers[];
 
 /* True if its sends ask the kernel to reference pages, whether or not the kernel does. */
 bool plan_references(const struct workload_plan *plan);
+
+/* True if it overwrites pages that the kernel may still read, so that wrong bytes are to arrive. */
+bool plan_overwrites(const struct workload_plan *plan);
 
 /* What is wrong with a plan that was not typed here, in a few words; NULL if nothing is. */
 const char *plan_fault(const struct workload_plan *plan);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "userspace/common/system/global_tgid.h"
+#include "userspace/record/experiment.h"
 
 static const struct {
 	const char *name, *side, *meaning;
@@ -82,11 +83,6 @@ const char *probe_status_name(int status)
 	return names[status];
 }
 
-bool record_tapped(const struct record *r)
-{
-	return r->path.tap[TAP_TX] || r->path.tap[TAP_RX] || r->path.tap[TAP_OTHER];
-}
-
 /* What only a host that sends by reference need count: pages of others never reach its probes. */
 static bool is_of_references(const char *metric)
 {
@@ -102,33 +98,36 @@ static bool is_of_references(const char *metric)
 
 bool record_probe_attached(const struct record *r, const char *metric)
 {
+	const struct record *far = record_far(r);
 	bool attached = false;
 
 	for (int i = 0; i < r->probe_count; i++)
 		attached |= r->probes[i].status == PROBE_ATTACHED &&
 			    !strcmp(r->probes[i].metric, metric);
 	return attached &&
-	       (!r->far || is_of_references(metric) || record_probe_attached(r->far, metric));
+	       (!far || is_of_references(metric) || record_probe_attached(far, metric));
 }
 
 uint64_t record_missed_hits(const struct record *r, const char *metric)
 {
-	uint64_t missed_hits = 0;
+	const struct record *far = record_far(r);
+	uint64_t missed_hits = far ? record_missed_hits(far, metric) : 0;
 
 	for (int i = 0; i < r->probe_count; i++)
 		if (!metric || !strcmp(r->probes[i].metric, metric))
 			missed_hits += r->probes[i].missed_hits;
-	return missed_hits + (r->far ? record_missed_hits(r->far, metric) : 0);
+	return missed_hits;
 }
 
 bool record_emulated(const struct record *r)
 {
-	return r->machine.emulated || (r->far && record_emulated(r->far));
+	return r->machine.emulated || (record_far(r) && record_emulated(record_far(r)));
 }
 
 uint64_t record_missed(const struct record *r)
 {
-	uint64_t missed = r->far ? record_missed(r->far) : 0;
+	const struct record *far = record_far(r);
+	uint64_t missed = far ? record_missed(far) : 0;
 
 	for (int i = 0; i < r->probe_count; i++)
 		missed += r->probes[i].missed_runs;
@@ -143,23 +142,6 @@ bool record_probe_whole(const struct record *r, const char *metric)
 bool record_wire_known(const struct record *r)
 {
 	return record_probe_whole(r, "tx_copy");
-}
-
-const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,
-					   enum end *end)
-{
-	for (int e = 0; e < END_COUNT; e++) {
-		/* On path peer each end is a host of its own. */
-		if (r->far && books->host != (enum end)e)
-			continue;
-		for (int i = 0; i < r->app[e].socket_count; i++) {
-			if (r->app[e].sockets[i].cookie != books->cookie)
-				continue;
-			*end = e;
-			return &r->app[e].sockets[i];
-		}
-	}
-	return NULL;
 }
 
 struct overhead record_overhead(const struct record *r)
@@ -194,12 +176,8 @@ void record_name(struct record *r)
 
 void record_free(struct record *r)
 {
-	for (int e = 0; e < END_COUNT; e++)
-		free(r->app[e].sockets);
-	free(r->ledger.sockets);
-	free(r->ledger.stacks);
-	if (r->far)
-		record_free(r->far);
-	free(r->far);
+	experiment_free(r->experiment);
+	ledger_free(&r->ledger);
+	ledger_free(&r->derived);
 	*r = (struct record){};
 }

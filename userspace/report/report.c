@@ -8,15 +8,16 @@
 
 #include "userspace/common/text.h"
 #include "userspace/judge/cost.h"
-#include "userspace/judge/laws.h"
+#include "userspace/judge/laws/laws.h"
 #include "userspace/judge/verdict.h"
+#include "userspace/record/experiment.h"
 
 enum { VERDICT_BYTES = 400 };
 
 static void print_sites(const struct record *r, FILE *out)
 {
-	uint64_t messages = r->app[END_RECEIVER].sum.messages;
-	uint64_t accepted = r->ledger.total.count[COUNT_accepted_bytes];
+	uint64_t messages = record_app(r, END_RECEIVER)->sum.messages;
+	uint64_t accepted = r->derived.total.count[COUNT_accepted_bytes];
 	char bytes[32];
 
 	if (r->backend == BACKEND_NONE)
@@ -49,7 +50,7 @@ static void print_sites(const struct record *r, FILE *out)
  */
 static void print_causes(const struct record *r, FILE *out)
 {
-	uint64_t payload = r->ledger.total.count[COUNT_accepted_bytes];
+	uint64_t payload = r->derived.total.count[COUNT_accepted_bytes];
 
 	if (r->cause_count)
 		fprintf(out, "\n%-28s %-12s %18s %11s %12s\n", "why it was copied", "site", "bytes",
@@ -74,8 +75,9 @@ static void print_causes(const struct record *r, FILE *out)
 
 static void print_pins(const struct record *r, FILE *out)
 {
-	const unsigned long long *n = r->ledger.total.count;
-	const struct app_socket *app = &r->app[END_SENDER].sum;
+	const unsigned long long *n = r->derived.total.count;
+	const struct app_totals *totals = record_app(r, END_SENDER);
+	const struct app_socket *app = &totals->sum;
 	char pages[32], sends[32], completed[32];
 
 	if (!n[COUNT_zerocopy_sends])
@@ -97,8 +99,12 @@ static void print_pins(const struct record *r, FILE *out)
 	}
 	number_text(n[COUNT_zerocopy_sends], sends);
 	number_text(app->completions, completed);
+	if (!r->experiment) {
+		fputc('\n', out);
+		return;
+	}
 	fprintf(out, "\ncompletions     ");
-	if (!r->app[END_SENDER].completions_read) {
+	if (!totals->completions_read) {
 		fprintf(out, "never read by the workload, for %s zero-copy sends\n", sends);
 		return;
 	}
@@ -143,7 +149,7 @@ static void print_counter(const struct counter_value *v, FILE *out)
 	fprintf(out, " %17s%s", number, v->scaled ? "*" : " ");
 }
 
-static void print_counters(const struct record *r, FILE *out)
+static void print_counters(const struct experiment *x, FILE *out)
 {
 	bool scaled = false;
 
@@ -155,8 +161,8 @@ static void print_counters(const struct record *r, FILE *out)
 			 i == COUNTER_TASK_CLOCK ? " (ns)" : "");
 		fprintf(out, "%-22s", name);
 		for (int e = 0; e < END_COUNT; e++) {
-			print_counter(&r->counters[e][i], out);
-			scaled |= r->counters[e][i].scaled;
+			print_counter(&x->counters[e][i], out);
+			scaled |= x->counters[e][i].scaled;
 		}
 		fputc('\n', out);
 	}
@@ -166,7 +172,7 @@ static void print_counters(const struct record *r, FILE *out)
 
 static void print_timing(const struct record *r, FILE *out)
 {
-	const struct app_totals *app = &r->app[END_RECEIVER];
+	const struct app_totals *app = record_app(r, END_RECEIVER);
 	uint64_t received = app->sum.received_bytes;
 	char line[160];
 	int len;
@@ -224,33 +230,46 @@ static void print_missing(const struct record *r, FILE *out)
 	}
 }
 
+/* 1,000 x 65536 bytes, 4 connections, stream, path veth, kernel 6.12.95, trampoline backend */
+static void print_head(const struct record *r, FILE *out)
+{
+	const struct experiment *x = r->experiment;
+	const struct record *far = record_far(r);
+	char messages[32], line[384] = "";
+
+	number_text(record_app(r, END_RECEIVER)->sum.messages, messages);
+	if (x)
+		snprintf(line, sizeof(line), "%s x %" PRIu64 " bytes, %d connection%s, %s, path %s, ",
+			 messages, x->plan.bytes, x->plan.threads, x->plan.threads == 1 ? "" : "s",
+			 x->plan.pattern, x->path.kind);
+	else
+		snprintf(line, sizeof(line), "%d socket%s, ", r->derived.socket_count,
+			 r->derived.socket_count == 1 ? "" : "s");
+	snprintf(line + strlen(line), sizeof(line) - strlen(line), "kernel %s, %s backend",
+		 r->machine.kernel, backend_name(r->backend));
+	if (far)
+		snprintf(line + strlen(line), sizeof(line) - strlen(line), "; to kernel %s, %s backend",
+			 far->machine.kernel, backend_name(far->backend));
+	print_wrapped(out, "\n", line, 0);
+}
+
 void report_print(const struct record *r, FILE *out)
 {
 	char verdict[VERDICT_BYTES];
-	const struct app_totals *app = &r->app[END_RECEIVER];
-	char messages[32], line[384];
 
 	verdict_sentence(r, verdict, sizeof(verdict));
 	print_wrapped(out, "", verdict, 0);
-	number_text(app->sum.messages, messages);
-	snprintf(line, sizeof(line),
-		 "%s x %" PRIu64 " bytes, %d connection%s, %s, path %s, kernel %s, %s backend",
-		 messages, r->plan.bytes, r->plan.threads, r->plan.threads == 1 ? "" : "s",
-		 r->plan.pattern, r->path.kind, r->machine.kernel, backend_name(r->backend));
-	if (r->far)
-		snprintf(line + strlen(line), sizeof(line) - strlen(line),
-			 "; to kernel %s, %s backend", r->far->machine.kernel,
-			 backend_name(r->far->backend));
-	print_wrapped(out, "\n", line, 0);
+	print_head(r, out);
 	print_sites(r, out);
 	print_causes(r, out);
 	print_pins(r, out);
 	print_laws(r, out);
-	print_counters(r, out);
+	if (r->experiment)
+		print_counters(r->experiment, out);
 	costs_print(r, out);
 	print_timing(r, out);
 	print_overhead(r, "cost of looking", out);
-	if (r->far)
-		print_overhead(r->far, "  at the receiver", out);
+	if (record_far(r))
+		print_overhead(record_far(r), "  at the receiver", out);
 	print_missing(r, out);
 }

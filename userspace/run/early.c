@@ -14,7 +14,7 @@
 /* From the moment that a dying process closes its pipes until it can be waited for. */
 enum { DYING_MS = 500 };
 
-static void note_dead(struct child children[END_COUNT], struct run_outcome *o)
+static void note_dead(struct child children[END_COUNT], struct run_ends *ends)
 {
 	for (int e = 0; e < END_COUNT; e++) {
 		struct child *c = &children[e];
@@ -22,42 +22,42 @@ static void note_dead(struct child children[END_COUNT], struct run_outcome *o)
 		if (c->pid > 0 && !c->ended)
 			c->ended = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
 		if (c->pid > 0 && c->ended)
-			end_outcome_read(&o->end[e], c->status);
+			end_outcome_read(&ends->end[e], c->status);
 	}
 }
 
 /* An end that ended by itself has said why: its port is taken, or its memory is limited. */
-static bool was_killed(const struct run_outcome *o)
+static bool was_killed(const struct run_ends *ends)
 {
-	return o->end[END_SENDER].signal || o->end[END_RECEIVER].signal;
+	return ends->end[END_SENDER].signal || ends->end[END_RECEIVER].signal;
 }
 
-static bool has_ended(const struct run_outcome *o)
+static bool has_ended(const struct run_ends *ends)
 {
-	return o->end[END_SENDER].known || o->end[END_RECEIVER].known;
+	return ends->end[END_SENDER].known || ends->end[END_RECEIVER].known;
 }
 
 bool early_describe(struct record *r, struct child children[END_COUNT])
 {
-	struct run_outcome *o = &r->outcome;
+	struct run_ends *ends = &r->experiment->ends;
 
-	note_dead(children, o);
-	for (int ms = 0; ms < DYING_MS && !ending_asked() && !has_ended(o); ms++) {
+	note_dead(children, ends);
+	for (int ms = 0; ms < DYING_MS && !ending_asked() && !has_ended(ends); ms++) {
 		usleep(1000);
-		note_dead(children, o);
+		note_dead(children, ends);
 	}
-	if (!ending_asked() && !was_killed(o))
+	if (!ending_asked() && !was_killed(ends))
 		return false;
 	ending_left_ms();
-	o->interrupt_signal = children_interrupted();
-	o->before_gate = true;
+	ends->interrupt_signal = children_interrupted();
+	ends->before_gate = true;
 	r->backend = BACKEND_NONE;
 	r->probe_count = 0;
 	r->stats_known = false;
 	snprintf(r->backend_why, WHY_BYTES, "the run %s before it began",
-		 o->interrupt_signal ? "was interrupted" : "failed");
+		 ends->interrupt_signal ? "was interrupted" : "failed");
 	for (int e = 0; e < END_COUNT; e++)
-		counters_read(NULL, r->counters[e]);
+		counters_read(NULL, r->experiment->counters[e]);
 	sites_fill(r);
 	return true;
 }

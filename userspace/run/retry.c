@@ -23,16 +23,18 @@ void retry_begin(struct record *r, const struct try *t)
 {
 	const struct sched_param lowest = { .sched_priority = 1 };
 
-	r->attempt = t->number;
+	r->experiment->attempt = t->number;
 	if ((t->fifo || getenv(fifo_key)) && sched_setscheduler(0, SCHED_FIFO, &lowest))
 		perror("trace_run: cannot run the workload under SCHED_FIFO; going on without");
-	r->fifo = sched_getscheduler(0) == SCHED_FIFO;
+	r->experiment->fifo = sched_getscheduler(0) == SCHED_FIFO;
 }
 
 bool retry_is_worth_it(const struct record *r)
 {
-	return r->outcome.status == RUN_BLIND && !r->far &&
-	       r->attempt < (r->window_ns < LONG_NS || (record_missed(r) && !r->fifo) ?
+	const struct experiment *x = r->experiment;
+
+	return r->outcome.status == RUN_BLIND && !x->far &&
+	       x->attempt < (r->window_ns < LONG_NS || (record_missed(r) && !x->fifo) ?
 				     ATTEMPTS : ATTEMPTS_LONG);
 }
 

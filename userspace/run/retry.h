@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_RETRY_H
 #define COPYSCOPE_RETRY_H
 
-#include "userspace/record/record.h"
+#include "userspace/record/experiment.h"
 #include "userspace/run/supervise.h"
 
 /* Notes in @r which attempt this is, and schedules it as asked. */

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The window of a run: probes and counters attached first, then one store opens it. */
+/* The window of a measurement: opened once, read any number of times, closed. */
 #ifndef COPYSCOPE_WINDOW_H
 #define COPYSCOPE_WINDOW_H
 
 #include "userspace/probes/probes.h"
-#include "userspace/run/ends/launch.h"
-#include "userspace/run/options/options.h"
 
 struct window {
-	struct probes *probes;	/* NULL for a run without probes */
-	struct counter_set *counters[END_COUNT];
-	uint64_t opened_ns;
-	int64_t bound_ms;	/* of each wait for the ends; 0: the usual ones */
-	bool progress;
-	void (*watch)(void *arg);	/* called about ten times a second while it is open */
-	void *watch_arg;
+	struct probes *probes;	/* NULL: nothing is counted */
+	uint64_t opened_ns, closed_ns;
 };
 
 /*
- * Attaches probes and counters to the waiting children and drops the privileges that this took.
- * 0, or -errno with one line printed.
+ * In this order, the first two with processes that exist and may be busy. Nothing is loaded where
+ * r->backend is BACKEND_NONE. 0, or -errno with one line printed.
  */
-int window_prepare(struct window *w, const struct options *options, const char *workload,
-		   struct child children[END_COUNT], struct record *r);
+int window_load(struct window *w, const struct probes_config *config, struct record *r);
+int window_attach(struct window *w, enum backend asked, struct record *r);
 
-/* Opens the gate, releases the children, waits for their end, closes the gate, reads everything. */
-int window_measure(struct window *w, struct child children[END_COUNT], struct record *r);
+void window_open(struct window *w);
+void window_close(struct window *w, struct record *r);
+
+/*
+ * Notes what has been counted so far: a fresh r->ledger, what programs did, and how long the window
+ * has been open. To be called from when it is open, as often as one likes; once it is closed all
+ * calls give the same. 0 or -errno.
+ */
+int window_read(const struct window *w, struct record *r);
 
 /* A zeroed window is accepted. */
 void window_free(struct window *w);

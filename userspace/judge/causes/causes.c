@@ -62,8 +62,8 @@ static size_t own_frames(const char *frames)
 
 static void causes_of_site(struct record *r, enum site site)
 {
-	for (int i = 0; i < r->ledger.stack_count; i++) {
-		const struct copy_stack *from = &r->ledger.stacks[i];
+	for (int i = 0; i < r->derived.stack_count; i++) {
+		const struct copy_stack *from = &r->derived.stacks[i];
 		char stack[STACK_TEXT_BYTES] = "";
 		enum known known;
 
@@ -97,7 +97,7 @@ static void causes_without_stacks(struct record *r)
  * off is shown, not folded into one of them. */
 static void causes_of_sends(struct record *r)
 {
-	const unsigned long long *n = r->ledger.total.count;
+	const unsigned long long *n = r->derived.total.count;
 	uint64_t explained = n[COUNT_nosg_bytes] + n[COUNT_fastopen_bytes] +
 			     r->sites[SITE_tx_reference].tally.bytes;
 
@@ -130,7 +130,7 @@ static void refusal_add(struct record *r, enum known known, uint64_t sends, cons
 /* A refused send has no bytes: it sent nothing and was tried again. */
 static void causes_of_refusals(struct record *r)
 {
-	const unsigned long long *n = r->ledger.total.count;
+	const unsigned long long *n = r->derived.total.count;
 	static const char none[] = "a refused send has no bytes";
 
 	if (record_probe_attached(r, "refusals") && record_probe_attached(r, "optmem")) {

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "userspace/record/record.h"
+#include "userspace/path/path_info.h"
+#include "userspace/record/plan.h"
 
 /* What to run, as the connecting host requests it. */
 struct run_request {

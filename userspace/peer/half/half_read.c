@@ -123,7 +123,7 @@ static void read_backend(struct reading *in, const json_t *o, struct record *r)
 
 	r->backend = number_of(in, o, "name", backend_of, BACKEND_NONE + 1);
 	words(in, o, "why", r->backend_why, sizeof(r->backend_why));
-	r->attempt = whole(in, o, "attempt");
+	r->experiment->attempt = whole(in, o, "attempt");
 	in->wrong |= !json_is_array(probes) || json_array_size(probes) > PROBES_MAX;
 	for (size_t i = 0; !in->wrong && i < json_array_size(probes); i++) {
 		const json_t *each = json_array_get(probes, i);
@@ -143,7 +143,7 @@ static void read_sites(struct reading *in, const json_t *o, struct record *r)
 		v->tally.bytes = whole(in, each, "bytes");
 		v->tally.calls = whole(in, each, "calls");
 		words(in, each, "why", v->why, sizeof(v->why));
-		r->ledger.total.site[s] = v->tally;
+		r->derived.total.site[s] = v->tally;
 	}
 }
 
@@ -261,29 +261,33 @@ int half_read(json_t *o, enum end end, struct record *r)
 	const json_t *record = member(&in, o, "record");
 	const json_t *timing = member(&in, record, "timing");
 	const json_t *counters = member(&in, record, "counters");
+	struct experiment *x;
 	uint64_t interrupted;
 
+	if (record_arrange(r))
+		return -ENOMEM;
+	x = r->experiment;
 	read_machine(&in, member(&in, record, "machine"), &r->machine);
-	read_path(&in, member(&in, record, "path"), &r->path);
+	read_path(&in, member(&in, record, "path"), &x->path);
 	read_backend(&in, member(&in, record, "backend"), r);
 	read_sites(&in, member(&in, record, "sites"), r);
-	read_counts(&in, member(&in, record, "counts"), &r->ledger.total);
-	read_sockets(&in, member(&in, record, "sockets"), end, &r->ledger);
+	read_counts(&in, member(&in, record, "counts"), &r->derived.total);
+	read_sockets(&in, member(&in, record, "sockets"), end, &r->derived);
 	read_pins(&in, member(&in, record, "pins"), &r->pins);
 	read_counters(&in, member(&in, counters, end == END_SENDER ? "sender" : "receiver"),
-		      r->counters[end]);
-	read_stacks(&in, member(&in, o, "stacks"), &r->ledger);
-	read_app(&in, o, &r->app[end]);
-	read_ended(&in, member(&in, o, "ended"), &r->outcome.end[end]);
-	words(&in, o, "failure", r->outcome.failure, sizeof(r->outcome.failure));
+		      x->counters[end]);
+	read_stacks(&in, member(&in, o, "stacks"), &r->derived);
+	read_app(&in, o, &x->app[end]);
+	read_ended(&in, member(&in, o, "ended"), &x->ends.end[end]);
+	words(&in, o, "failure", x->ends.failure, sizeof(x->ends.failure));
 	interrupted = whole(&in, o, "interrupted");
 	in.wrong |= interrupted >= NSIG;
-	r->outcome.interrupt_signal = in.wrong ? 0 : interrupted;
-	r->fifo = truth(&in, o, "fifo");
+	x->ends.interrupt_signal = in.wrong ? 0 : interrupted;
+	x->fifo = truth(&in, o, "fifo");
 	r->window_ns = whole(&in, timing, "window_ns");
-	r->ledger.gauges.first_byte_ns = whole(&in, timing, "first_byte_monotonic_ns");
-	r->ledger.gauges.peak_pages = r->pins.peak_pages;
-	r->ledger.gauges.lost_updates = whole(&in, o, "lost_updates");
+	r->derived.gauges.first_byte_ns = whole(&in, timing, "first_byte_monotonic_ns");
+	r->derived.gauges.peak_pages = r->pins.peak_pages;
+	r->derived.gauges.lost_updates = whole(&in, o, "lost_updates");
 	return in.wrong ? -EBADMSG : 0;
 }
 
@@ -294,20 +298,20 @@ static size_t append(char *to, size_t at, const void *from, size_t size)
 	return at + size;
 }
 
-/* The record, then what it owns: plain data, whose pointers mean nothing to the receiver. */
+/* The half, then what it owns. */
 static int pack(const struct record *r, enum end end, void **answer, size_t *size)
 {
-	const struct app_totals *app = &r->app[end];
-	const struct ledger *l = &r->ledger;
+	const struct app_totals *app = &r->experiment->app[end];
+	const struct ledger *l = &r->derived;
 	size_t app_size = app->socket_count * sizeof(*app->sockets), at;
 	size_t sockets_size = l->socket_count * sizeof(*l->sockets);
 	size_t stacks_size = l->stack_count * sizeof(*l->stacks);
-	char *to = malloc(sizeof(*r) + app_size + sockets_size + stacks_size);
+	char *to = malloc(sizeof(struct half) + app_size + sockets_size + stacks_size);
 
 	if (!to)
 		return -ENOMEM;
-	at = append(to, 0, r, sizeof(*r));
-	at = append(to, at, app->sockets, app_size);
+	*(struct half *)to = (struct half){ .record = *r, .experiment = *r->experiment };
+	at = append(to, sizeof(struct half), app->sockets, app_size);
 	at = append(to, at, l->sockets, sockets_size);
 	*size = append(to, at, l->stacks, stacks_size);
 	*answer = to;

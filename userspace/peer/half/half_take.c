@@ -98,7 +98,7 @@ static bool backend_sound(const struct record *r)
 			return false;
 	return (unsigned int)r->backend <= BACKEND_NONE && r->backend != BACKEND_AUTO &&
 	       (r->backend == BACKEND_NONE) == !r->probe_count && WORDS_SOUND(r->backend_why) &&
-	       r->attempt >= 1 && r->attempt <= ATTEMPT_MOST;
+	       r->experiment->attempt >= 1 && r->experiment->attempt <= ATTEMPT_MOST;
 }
 
 static bool tally_sound(const struct tally *t)
@@ -119,7 +119,7 @@ static bool books_sound(const struct books *b)
 
 static bool sites_sound(const struct record *r)
 {
-	bool sound = books_sound(&r->ledger.total);
+	bool sound = books_sound(&r->derived.total);
 
 	for (int s = 0; s < SITE_COUNT; s++)
 		sound &= (unsigned int)r->sites[s].how <= HOW_DERIVED &&
@@ -147,7 +147,7 @@ static bool counters_sound(const struct counter_value values[COUNTER_COUNT])
 	return sound;
 }
 
-static bool outcome_sound(const struct run_outcome *o, enum end end)
+static bool ends_sound(const struct run_ends *o, enum end end)
 {
 	const struct end_outcome *e = &o->end[end];
 
@@ -158,14 +158,15 @@ static bool outcome_sound(const struct run_outcome *o, enum end end)
 
 static bool head_sound(const struct record *r, enum end end)
 {
-	const struct gauges *g = &r->ledger.gauges;
+	const struct gauges *g = &r->derived.gauges;
+	const struct experiment *x = r->experiment;
 
-	return machine_sound(&r->machine) && path_sound(&r->path, end) && backend_sound(r) &&
-	       sites_sound(r) && pins_sound(&r->pins) && counters_sound(r->counters[end]) &&
-	       outcome_sound(&r->outcome, end) && sound_flag(&r->fifo) &&
+	return machine_sound(&r->machine) && path_sound(&x->path, end) && backend_sound(r) &&
+	       sites_sound(r) && pins_sound(&r->pins) && counters_sound(x->counters[end]) &&
+	       ends_sound(&x->ends, end) && sound_flag(&x->fifo) &&
 	       sound_flag(&r->stats_known) && sound_time_ns(r->window_ns) &&
 	       sound_time_ns(g->first_byte_ns) && sound_count(g->lost_updates) &&
-	       r->app[end].pid > 0 && r->app[end].pid <= PID_MOST;
+	       x->app[end].pid > 0 && x->app[end].pid <= PID_MOST;
 }
 
 static bool sockets_sound(const struct socket_books *s, int count, enum end end)
@@ -194,28 +195,32 @@ static void *copy(const void *from, size_t size)
 }
 
 /* Field by field: what a half does not decide stays as it was. */
-static void take_head(struct record *to, const struct record *from, enum end end)
+static void take_head(struct record *to, const struct record *from)
 {
 	to->machine = from->machine;
-	to->path = from->path;
 	to->backend = from->backend;
 	memcpy(to->backend_why, from->backend_why, sizeof(to->backend_why));
-	to->attempt = from->attempt;
 	memcpy(to->probes, from->probes, sizeof(to->probes));
 	to->probe_count = from->probe_count;
 	memcpy(to->sites, from->sites, sizeof(to->sites));
-	to->ledger.total = from->ledger.total;
-	to->ledger.gauges.first_byte_ns = from->ledger.gauges.first_byte_ns;
-	to->ledger.gauges.lost_updates = from->ledger.gauges.lost_updates;
-	to->ledger.gauges.peak_pages = from->pins.peak_pages;
+	to->derived.total = from->derived.total;
+	to->derived.gauges.first_byte_ns = from->derived.gauges.first_byte_ns;
+	to->derived.gauges.lost_updates = from->derived.gauges.lost_updates;
+	to->derived.gauges.peak_pages = from->pins.peak_pages;
 	to->pins = from->pins;
-	memcpy(to->counters[end], from->counters[end], sizeof(to->counters[end]));
 	to->stats_known = from->stats_known;
 	to->window_ns = from->window_ns;
+}
+
+static void take_experiment(struct experiment *to, const struct experiment *from, enum end end)
+{
+	to->path = from->path;
+	to->attempt = from->attempt;
+	memcpy(to->counters[end], from->counters[end], sizeof(to->counters[end]));
 	to->fifo = from->fifo;
-	to->outcome.end[end] = from->outcome.end[end];
-	to->outcome.interrupt_signal = from->outcome.interrupt_signal;
-	memcpy(to->outcome.failure, from->outcome.failure, sizeof(to->outcome.failure));
+	to->ends.end[end] = from->ends.end[end];
+	to->ends.interrupt_signal = from->ends.interrupt_signal;
+	memcpy(to->ends.failure, from->ends.failure, sizeof(to->ends.failure));
 	to->app[end] = from->app[end];
 	to->app[end].sockets = NULL;
 	to->app[end].socket_count = 0;
@@ -224,50 +229,57 @@ static void take_head(struct record *to, const struct record *from, enum end end
 static int take_lists(struct record *to, const struct record *from, enum end end, const char *lists)
 {
 	const struct app_socket *app = (const void *)lists;
-	const struct socket_books *sockets = (const void *)(app + from->app[end].socket_count);
-	const struct copy_stack *stacks = (const void *)(sockets + from->ledger.socket_count);
-	struct app_totals *totals = &to->app[end];
-	struct ledger *ledger = &to->ledger;
+	const struct socket_books *sockets = (const void *)(app + from->experiment->app[end].socket_count);
+	const struct copy_stack *stacks = (const void *)(sockets + from->derived.socket_count);
+	const struct app_totals *told = &from->experiment->app[end];
+	struct ledger *ledger = &to->derived;
+	struct app_totals *totals;
 
-	if (!app_totals_sound(&from->app[end], app) ||
-	    !sockets_sound(sockets, from->ledger.socket_count, end) ||
-	    !stacks_sound(stacks, from->ledger.stack_count))
+	if (!app_totals_sound(told, app) ||
+	    !sockets_sound(sockets, from->derived.socket_count, end) ||
+	    !stacks_sound(stacks, from->derived.stack_count))
 		return -EBADMSG;
-	take_head(to, from, end);
-	totals->sockets = copy(app, from->app[end].socket_count * sizeof(*app));
-	ledger->sockets = copy(sockets, from->ledger.socket_count * sizeof(*sockets));
-	ledger->stacks = copy(stacks, from->ledger.stack_count * sizeof(*stacks));
+	if (record_arrange(to))
+		return -ENOMEM;
+	take_head(to, from);
+	take_experiment(to->experiment, from->experiment, end);
+	totals = &to->experiment->app[end];
+	totals->sockets = copy(app, told->socket_count * sizeof(*app));
+	ledger->sockets = copy(sockets, from->derived.socket_count * sizeof(*sockets));
+	ledger->stacks = copy(stacks, from->derived.stack_count * sizeof(*stacks));
 	if (!totals->sockets || !ledger->sockets || !ledger->stacks)
 		return -ENOMEM;
-	totals->socket_count = from->app[end].socket_count;
-	ledger->socket_count = from->ledger.socket_count;
-	ledger->stack_count = from->ledger.stack_count;
+	totals->socket_count = told->socket_count;
+	ledger->socket_count = from->derived.socket_count;
+	ledger->stack_count = from->derived.stack_count;
 	return 0;
 }
 
-/* The record gives the lengths of the lists that follow it. */
-static bool size_fits(const struct record *from, enum end end, size_t size)
+/* The half gives the lengths of the lists that follow it. */
+static bool size_fits(const struct half *half, enum end end, size_t size)
 {
-	int app = from->app[end].socket_count, sockets = from->ledger.socket_count;
-	int stacks = from->ledger.stack_count;
+	const struct ledger *ledger = &half->record.derived;
+	int app = half->experiment.app[end].socket_count, sockets = ledger->socket_count;
+	int stacks = ledger->stack_count;
 
 	return app >= 0 && app <= PLAN_THREADS_MAX && sockets >= 0 && sockets <= HALF_SOCKETS_MAX &&
 	       stacks >= 0 && stacks <= STACKS_MAX &&
-	       size == sizeof(*from) + app * sizeof(struct app_socket) +
+	       size == sizeof(*half) + app * sizeof(struct app_socket) +
 			       sockets * sizeof(struct socket_books) +
 			       stacks * sizeof(struct copy_stack);
 }
 
 int half_take(const char *answer, size_t size, enum end end, struct record *r)
 {
-	struct record *from = size >= sizeof(*from) ? malloc(sizeof(*from)) : NULL;
+	struct half *half = size >= sizeof(*half) ? malloc(sizeof(*half)) : NULL;
 	int err = -EBADMSG;
 
-	if (!from)
+	if (!half)
 		return err;
-	memcpy(from, answer, sizeof(*from));
-	if (size_fits(from, end, size) && head_sound(from, end))
-		err = take_lists(r, from, end, answer + sizeof(*from));
-	free(from);
+	memcpy(half, answer, sizeof(*half));
+	half->record.experiment = &half->experiment;
+	if (size_fits(half, end, size) && head_sound(&half->record, end))
+		err = take_lists(r, &half->record, end, answer + sizeof(*half));
+	free(half);
 	return err;
 }

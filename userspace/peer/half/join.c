@@ -46,7 +46,7 @@ static bool nothing_there(const struct record *half, enum site site)
 {
 	return (site == SITE_tx_reference || site == SITE_late_copy) &&
 	       record_probe_attached(half, "accepted") &&
-	       !half->ledger.total.count[COUNT_zerocopy_asked_sends];
+	       !half->derived.total.count[COUNT_zerocopy_asked_sends];
 }
 
 static bool join_site(struct record *sender, const struct record *receiver, enum site site)
@@ -76,10 +76,29 @@ static bool join_site(struct record *sender, const struct record *receiver, enum
 	return tally_add(&a->tally, &b->tally);
 }
 
+static void join_experiments(struct record *sender, struct record *receiver)
+{
+	struct experiment *into = sender->experiment, *from = receiver->experiment;
+
+	into->app[END_RECEIVER] = from->app[END_RECEIVER];
+	from->app[END_RECEIVER].sockets = NULL;
+	from->app[END_RECEIVER].socket_count = 0;
+	into->ends.end[END_RECEIVER] = from->ends.end[END_RECEIVER];
+	if (!into->ends.interrupt_signal)
+		into->ends.interrupt_signal = from->ends.interrupt_signal;
+	if (!*into->ends.failure)
+		memcpy(into->ends.failure, from->ends.failure, sizeof(into->ends.failure));
+	memcpy(into->counters[END_RECEIVER], from->counters[END_RECEIVER],
+	       sizeof(into->counters[END_RECEIVER]));
+	memcpy(from->path.tx_dev, into->path.tx_dev, sizeof(from->path.tx_dev));
+	memcpy(into->path.rx_dev, from->path.rx_dev, sizeof(into->path.rx_dev));
+	into->far = receiver;
+}
+
 int join_halves(struct record *sender, struct record *receiver)
 {
-	struct ledger *into = &sender->ledger;
-	const struct ledger *from = &receiver->ledger;
+	struct ledger *into = &sender->derived;
+	const struct ledger *from = &receiver->derived;
 	unsigned long long lost_updates = into->gauges.lost_updates;
 	bool fits = books_add(&into->total, &from->total) &&
 		    count_add(&lost_updates, from->gauges.lost_updates);
@@ -94,19 +113,6 @@ int join_halves(struct record *sender, struct record *receiver)
 		err = join_stacks(into, from);
 	if (err)
 		return err;
-	sender->app[END_RECEIVER] = receiver->app[END_RECEIVER];
-	sender->outcome.end[END_RECEIVER] = receiver->outcome.end[END_RECEIVER];
-	if (!sender->outcome.interrupt_signal)
-		sender->outcome.interrupt_signal = receiver->outcome.interrupt_signal;
-	if (!*sender->outcome.failure)
-		memcpy(sender->outcome.failure, receiver->outcome.failure,
-		       sizeof(sender->outcome.failure));
-	receiver->app[END_RECEIVER].sockets = NULL;
-	receiver->app[END_RECEIVER].socket_count = 0;
-	memcpy(sender->counters[END_RECEIVER], receiver->counters[END_RECEIVER],
-	       sizeof(sender->counters[END_RECEIVER]));
-	memcpy(receiver->path.tx_dev, sender->path.tx_dev, sizeof(receiver->path.tx_dev));
-	memcpy(sender->path.rx_dev, receiver->path.rx_dev, sizeof(sender->path.rx_dev));
-	sender->far = receiver;
+	join_experiments(sender, receiver);
 	return 0;
 }

@@ -61,12 +61,13 @@ static json_t *app_json(const struct app_totals *app)
 
 json_t *half_json(const struct record *r, enum end end)
 {
+	const struct experiment *x = r->experiment;
 	json_t *record = record_json(r), *stacks = json_array();
 
 	/* It may contain any character, and the other host does not need it. */
 	json_object_del(record, "command");
-	for (int i = 0; i < r->ledger.stack_count; i++) {
-		const struct copy_stack *s = &r->ledger.stacks[i];
+	for (int i = 0; i < r->derived.stack_count; i++) {
+		const struct copy_stack *s = &r->derived.stacks[i];
 
 		json_array_append_new(stacks, json_pack("{s:i, s:i, s:s, s:I, s:I}", "site", s->site,
 							"circumstances", s->circumstances, "frames",
@@ -75,10 +76,10 @@ json_t *half_json(const struct record *r, enum end end)
 	}
 	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:b, s:i, s:s}", "end",
 			 end == END_SENDER ? "sender" : "receiver", "record", record, "stacks", stacks,
-			 "app", app_json(&r->app[end]), "lost_updates",
-			 (json_int_t)r->ledger.gauges.lost_updates, "pid", r->app[end].pid,
-			 "ended", end_outcome_json(&r->outcome.end[end]), "fifo", r->fifo, "interrupted",
-			 r->outcome.interrupt_signal, "failure", r->outcome.failure);
+			 "app", app_json(&x->app[end]), "lost_updates",
+			 (json_int_t)r->derived.gauges.lost_updates, "pid", x->app[end].pid,
+			 "ended", end_outcome_json(&x->ends.end[end]), "fifo", x->fifo, "interrupted",
+			 x->ends.interrupt_signal, "failure", x->ends.failure);
 }
 
 char *half_text(const struct record *r, enum end end)

@@ -12,11 +12,17 @@
 
 #include <jansson.h>
 
-#include "userspace/record/record.h"
+#include "userspace/record/experiment.h"
 #include "userspace/run/ends/launch.h"
 
 /* Far above what 1,024 connections need, and the plain data of so many. */
 enum { HALF_SOCKETS_MAX = 4096, HALF_PLAIN_BYTES = 16 << 20 };
+
+/* A half as plain data, before its lists; no pointer in it means anything to who takes it. */
+struct half {
+	struct record record;
+	struct experiment experiment;
+};
 
 json_t *half_json(const struct record *r, enum end end);
 

@@ -12,6 +12,7 @@
 
 struct choice {
 	const struct hook *hooks;
+	const struct subject *subject;
 	const char *detach;
 	struct record *record;
 };
@@ -57,8 +58,10 @@ static void choose_hook(struct choice *c, const struct hook *hook, const struct 
 	probe->status = PROBE_ABSENT;
 	if (is_detached(c, hook))
 		snprintf(probe->why, WHY_BYTES, "left off on purpose (--break detach:%s)", c->detach);
-	else if (!strcmp(hook->metric, "clean") && !c->record->path.hardware_dma)
+	else if (!strcmp(hook->metric, "clean") && !c->subject->hardware_dma)
 		snprintf(probe->why, WHY_BYTES, "no device of this path does DMA");
+	else if (hook->kind == HOOK_USDT && !c->subject->usdt_path)
+		snprintf(probe->why, WHY_BYTES, "the process has no probe of its own");
 	else if (args < 0)
 		snprintf(probe->why, WHY_BYTES, "this kernel has no %s/%s", kind, hook->target);
 	else if (hook->args && args != hook->args)
@@ -85,10 +88,11 @@ static int check_needed(const struct choice *c)
 	return 0;
 }
 
-int probes_choose(struct bpf_object *object, const struct hook *hooks, const char *detach,
-		  const struct btf *btf, struct record *r)
+int probes_choose(struct bpf_object *object, const struct hook *hooks,
+		  const struct subject *subject, const char *detach, const struct btf *btf,
+		  struct record *r)
 {
-	struct choice c = { .hooks = hooks, .detach = detach, .record = r };
+	struct choice c = { .hooks = hooks, .subject = subject, .detach = detach, .record = r };
 	bool found = false;
 	int err;
 

@@ -5,13 +5,15 @@
 
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/record/record.h"
+#include "userspace/record/subject.h"
 
 struct bpf_object;
 struct btf;
 
 /* Marks the programs to load, and fills r->probes with one row for each hook: a reason if it stays
  * out. @detach is the question left off on purpose, or NULL. 0 or -errno and r->backend_why. */
-int probes_choose(struct bpf_object *object, const struct hook *hooks, const char *detach,
-		  const struct btf *btf, struct record *r);
+int probes_choose(struct bpf_object *object, const struct hook *hooks,
+		  const struct subject *subject, const char *detach, const struct btf *btf,
+		  struct record *r);
 
 #endif

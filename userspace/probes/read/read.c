@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the maps once the gate is closed: per-CPU books to one ledger, stacks to names. */
+/* Reads the maps: per-CPU books to one ledger, stacks to names. */
 #include "userspace/probes/read/read.h"
 
 #include <bpf/bpf.h>
@@ -138,7 +138,7 @@ int ledger_read(const struct probes_view *view, struct ledger *ledger)
 	struct bpf_map *books = bpf_object__find_map_by_name(view->object, "books");
 	int cpus = libbpf_num_possible_cpus(), err;
 
-	ledger->gauges = *view->gauges;
+	*ledger = (struct ledger){ .gauges = *view->gauges };
 	for (int cpu = 0; cpu < SEEN_CPUS; cpu++)
 		if (view->seen[cpu].peak_pages > ledger->gauges.peak_pages)
 			ledger->gauges.peak_pages = view->seen[cpu].peak_pages;

@@ -19,13 +19,14 @@ struct probes_view {
  * running on that CPU (a skipped run is a lost count). */
 void probe_read_runs(const struct probes_view *view, const char *program, struct probe *probe);
 
-/* Sums the per-CPU maps. Returns 0 or -errno. */
 /* Opens or remembers the files that ledger_read() needs, for a process that soon may open none. */
 void ledger_prepare(void);
 
 /* May this process, as it is now, read the maps? */
 bool ledger_readable(const struct probes_view *view);
 
+/* Fills @ledger, whatever was in it, with the sums of the per-CPU maps. 0 or -errno; what it owns is the
+ * caller's to free either way. */
 int ledger_read(const struct probes_view *view, struct ledger *ledger);
 
 #endif

@@ -26,10 +26,11 @@ json_t *end_outcome_json(const struct end_outcome *end)
 
 json_t *outcome_json(const struct record *r)
 {
-	const struct run_outcome *o = &r->outcome;
+	json_t *o = json_pack("{s:s, s:o}", "status", outcome_status_name(r->outcome.status), "reason",
+			      text_or_null(r->outcome.reason));
 
-	return json_pack("{s:s, s:o, s:o, s:o}", "status", outcome_status_name(o->status), "reason",
-			 text_or_null(o->reason), "sender",
-			 end_outcome_json(&o->end[END_SENDER]), "receiver",
-			 end_outcome_json(&o->end[END_RECEIVER]));
+	for (int e = 0; r->experiment && e < END_COUNT; e++)
+		put(o, e == END_SENDER ? "sender" : "receiver",
+				    end_outcome_json(&r->experiment->ends.end[e]));
+	return o;
 }

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "userspace/record/record.h"
+#include "userspace/record/experiment.h"
 
 json_t *outcome_json(const struct record *r);
 json_t *end_outcome_json(const struct end_outcome *end);

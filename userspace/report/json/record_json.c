@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "userspace/common/json/json.h"
-#include "userspace/judge/laws.h"
+#include "userspace/judge/laws/laws.h"
+#include "userspace/record/experiment.h"
 #include "userspace/report/json/cost_json.h"
 #include "userspace/report/json/counters_json.h"
 #include "userspace/report/json/outcome_json.h"
@@ -47,10 +48,10 @@ static json_t *path_json(const struct path_info *p, bool alone)
 /* Why counts of the workload are null; null if none is. */
 static json_t *workload_why(const struct record *r)
 {
-	bool completions = r->app[END_SENDER].completions_read;
-	bool content = !r->app[END_RECEIVER].content_unchecked;
+	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
+	bool completions = tx->completions_read, content = !rx->content_unchecked;
 
-	if (!r->app[END_SENDER].known || !r->app[END_RECEIVER].known)
+	if (!tx->known || !rx->known)
 		return text("the workload left no totals");
 	if (completions && content)
 		return json_null();
@@ -62,8 +63,8 @@ static json_t *workload_why(const struct record *r)
 
 static json_t *workload_json(const struct record *r)
 {
-	const struct workload_plan *p = &r->plan;
-	const struct app_totals *tx = &r->app[END_SENDER], *rx = &r->app[END_RECEIVER];
+	const struct workload_plan *p = &r->experiment->plan;
+	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
 	bool known = tx->known && rx->known;
 	json_t *o = json_pack("{s:s, s:I, s:i, s:s, s:s}", "variant", p->variant, "bytes",
 			      (json_int_t)p->bytes, "threads", p->threads, "pattern", p->pattern,
@@ -75,7 +76,7 @@ static json_t *workload_json(const struct record *r)
 	put(o, "connections", integer_if(rx->known, rx->socket_count));
 	put(o, "messages", integer_if(rx->known, rx->sum.messages));
 	put(o, "messages_asked", integer_if(p->messages, p->messages));
-	if (r->fifo)
+	if (r->experiment->fifo)
 		put(o, "scheduling", text("fifo"));
 	put(o, "seconds", p->messages ? json_null() : json_real(p->seconds));
 	put(o, "accepted_bytes",
@@ -96,14 +97,14 @@ static json_t *workload_json(const struct record *r)
 
 static json_t *backend_json(const struct record *r)
 {
-	json_t *probes = json_array();
+	json_t *o, *probes = json_array();
 
 	for (int i = 0; i < r->probe_count; i++) {
 		const struct probe *p = &r->probes[i];
 		bool attached = p->status == PROBE_ATTACHED;
-		json_t *o = json_pack("{s:s, s:s, s:s}", "site", p->metric, "hook", p->hook,
-				      "status", probe_status_name(p->status));
 
+		o = json_pack("{s:s, s:s, s:s}", "site", p->metric, "hook", p->hook,
+				      "status", probe_status_name(p->status));
 		put(o, "why", text_or_null(p->why));
 		put(o, "runs", integer_if(attached && r->stats_known, p->runs));
 		put(o, "run_time_ns", integer_if(attached && r->stats_known, p->run_time_ns));
@@ -111,8 +112,11 @@ static json_t *backend_json(const struct record *r)
 		put(o, "unseen_firings", integer_if(p->perf_checked, p->missed_hits));
 		json_array_append_new(probes, o);
 	}
-	return json_pack("{s:s, s:s, s:i, s:o}", "name", backend_name(r->backend), "why",
-			 r->backend_why, "attempt", r->attempt, "probes", probes);
+	o = json_pack("{s:s, s:s}", "name", backend_name(r->backend), "why", r->backend_why);
+	if (r->experiment)
+		put(o, "attempt", json_integer(r->experiment->attempt));
+	put(o, "probes", probes);
+	return o;
 }
 
 static json_t *site_json(const struct site_value *v, const struct tally *t)
@@ -191,7 +195,8 @@ static json_t *laws_json(const struct record *r)
 
 static json_t *timing_json(const struct record *r)
 {
-	const struct app_totals *rx = &r->app[END_RECEIVER];
+	const struct app_totals *rx = record_app(r, END_RECEIVER);
+	bool fifo = r->experiment && r->experiment->fifo;
 	bool timed = rx->known && rx->elapsed_ns;
 	json_t *o = json_object(), *latency = json_null();
 
@@ -203,13 +208,13 @@ static json_t *timing_json(const struct record *r)
 	put(o, "latency_us", latency);
 	put(o, "elapsed_ns", integer_if(timed, rx->elapsed_ns));
 	put(o, "window_ns", json_integer(r->window_ns));
-	put(o, "first_byte_monotonic_ns", integer_if(r->ledger.gauges.first_byte_ns,
-						     r->ledger.gauges.first_byte_ns));
-	put(o, "comparable", json_boolean(!record_emulated(r) && !r->fifo));
+	put(o, "first_byte_monotonic_ns", integer_if(r->derived.gauges.first_byte_ns,
+						     r->derived.gauges.first_byte_ns));
+	put(o, "comparable", json_boolean(!record_emulated(r) && !fifo));
 	put(o, "why", text(r->machine.instruction_clock ?
 				   "this emulated machine's clock counts instructions, 1 ns each" :
 			 record_emulated(r) ? "times of an emulated machine mean nothing" :
-			 r->fifo ? "the workload ran under SCHED_FIFO, for the sake of the counts" :
+			 fifo ? "the workload ran under SCHED_FIFO, for the sake of the counts" :
 			 r->backend == BACKEND_NONE ? "no probes were attached" :
 			   "probes were attached: compare only with runs of the same kind"));
 	return o;
@@ -232,20 +237,21 @@ static json_t *overhead_json(const struct record *r)
 static json_t *socket_json(const struct record *r, const struct socket_books *s)
 {
 	enum end end = END_SENDER;
+	const struct experiment *x = r->experiment;
 	const struct app_socket *app = record_app_socket(r, s, &end);
 	json_t *o = json_object(), *sites = json_object(), *counts = json_object();
 
 	put(o, "cookie", cookie_json(s->cookie));
 	put(o, "end", app ? text(end == END_SENDER ? "sender" : "receiver") : json_null());
-	put(o, "connection", app ? json_integer(app - r->app[end].sockets + 1) : json_null());
+	put(o, "connection", app ? json_integer(app - record_app(r, end)->sockets + 1) : json_null());
 	put(o, "messages", integer_if(app, app ? app->messages : 0));
 	put(o, "latency_mean_us",
 	    app && app->latency_known ? json_real(app->latency_mean_us) : json_null());
-	put(o, "pid", integer_if(app, r->app[end].pid));
+	put(o, "pid", integer_if(app, record_app(r, end)->pid));
 	put(o, "local", app ? text(app->local) : json_null());
 	put(o, "remote", app ? text(app->remote) : json_null());
-	put(o, "comm", text("workload"));
-	if (r->far || r->outcome.alone)
+	put(o, "comm", x ? text("workload") : json_null());
+	if (x && (x->far || x->ends.alone))
 		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));
 	for (enum site i = 0; i < SITE_COUNT; i++)
 		put(sites, site_name(i), site_json(&r->sites[i], &s->books.site[i]));
@@ -260,8 +266,8 @@ static json_t *sockets_json(const struct record *r)
 {
 	json_t *array = json_array();
 
-	for (int i = 0; i < r->ledger.socket_count; i++)
-		json_array_append_new(array, socket_json(r, &r->ledger.sockets[i]));
+	for (int i = 0; i < r->derived.socket_count; i++)
+		json_array_append_new(array, socket_json(r, &r->derived.sockets[i]));
 	return array;
 }
 
@@ -270,7 +276,7 @@ static json_t *counts_json(const struct record *r)
 	json_t *o = json_object();
 
 	for (enum count i = 0; i < COUNT_COUNT; i++)
-		put(o, count_name(i), json_integer(r->ledger.total.count[i]));
+		put(o, count_name(i), json_integer(r->derived.total.count[i]));
 	return o;
 }
 
@@ -279,55 +285,73 @@ static json_t *peer_json(const struct record *far, bool authenticated)
 {
 	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:I}", "end", "receiver",
 			 "partner_authenticated", authenticated, "machine",
-			 machine_json(&far->machine), "path", path_json(&far->path, false), "backend",
+			 machine_json(&far->machine), "path", path_json(&far->experiment->path, false), "backend",
 			 backend_json(far), "overhead", overhead_json(far), "window_ns",
 			 (json_int_t)far->window_ns);
 }
 
 /* What is known of the other host when its half never came. */
-static json_t *lost_peer_json(const struct record *r)
+static json_t *lost_peer_json(const struct experiment *x)
 {
 	return json_pack("{s:s, s:b, s:s}", "end",
-			 r->outcome.alone_at == END_SENDER ? "receiver" : "sender",
-			 "partner_authenticated", r->partner_authenticated, "lost",
-			 r->outcome.alone_why);
+			 x->ends.alone_at == END_SENDER ? "receiver" : "sender",
+			 "partner_authenticated", x->partner_authenticated, "lost", x->ends.alone_why);
 }
 
-json_t *record_json(const struct record *r)
+static void put_peer(json_t *o, const struct experiment *x)
 {
-	json_t *o = json_object(), *command = json_array(), *counters = json_object();
-	char verdict[400];
+	if (x && x->far)
+		put(o, "peer", peer_json(x->far, x->partner_authenticated));
+	else if (x && x->ends.alone)
+		put(o, "peer", lost_peer_json(x));
+}
+
+static json_t *both_counters_json(const struct experiment *x)
+{
+	return json_pack("{s:o, s:o}", "sender", counters_json(x->counters[END_SENDER]), "receiver",
+			 counters_json(x->counters[END_RECEIVER]));
+}
+
+static json_t *command_json(const struct record *r)
+{
+	json_t *command = json_array();
 
 	for (char **word = r->command; word && *word; word++)
 		json_array_append_new(command, text(*word));
+	return command;
+}
+
+/* Keys are in the order of this function. Of a foreign process those of the experiment are missing. */
+json_t *record_json(const struct record *r)
+{
+	const struct experiment *x = r->experiment;
+	json_t *o = json_object();
+	char verdict[400];
+
 	verdict_sentence(r, verdict, sizeof(verdict));
 	put(o, "schema", text("copyscope.run/1"));
 	put(o, "id", text(r->id));
 	put(o, "started", text(r->started));
-	put(o, "command", command);
+	put(o, "command", command_json(r));
 	put(o, "tool", json_pack("{s:s, s:s}", "version", tool_version, "commit", tool_commit));
 	put(o, "verdict", text(verdict));
 	put(o, "outcome", outcome_json(r));
 	put(o, "machine", machine_json(&r->machine));
-	put(o, "path", path_json(&r->path, r->outcome.alone));
-	put(o, "workload", workload_json(r));
+	put_if(o, "subject", x ? NULL : text("foreign process"));
+	put_if(o, "path", x ? path_json(&x->path, x->ends.alone) : NULL);
+	put_if(o, "workload", x ? workload_json(r) : NULL);
 	put(o, "backend", backend_json(r));
 	put(o, "sites", sites_json(r));
 	put(o, "counts", counts_json(r));
 	put(o, "causes", causes_json(r));
 	put(o, "pins", pins_json(&r->pins));
 	put(o, "laws", laws_json(r));
-	put(counters, "sender", counters_json(r->counters[END_SENDER]));
-	put(counters, "receiver", counters_json(r->counters[END_RECEIVER]));
-	put(o, "counters", counters);
+	put_if(o, "counters", x ? both_counters_json(x) : NULL);
 	put(o, "timing", timing_json(r));
 	put(o, "overhead", overhead_json(r));
 	put_if(o, "cost", costs_json(r));
 	put(o, "sockets", sockets_json(r));
-	if (r->far)
-		put(o, "peer", peer_json(r->far, r->partner_authenticated));
-	else if (r->outcome.alone)
-		put(o, "peer", lost_peer_json(r));
+	put_peer(o, x);
 	return o;
 }
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "userspace/common/confine/aside.h"
-#include "userspace/record/record.h"
+#include "userspace/record/experiment.h"
 #include "userspace/run/ends/launch.h"
 
 /* Starts the process that parses what one child prints, before the child runs. 0 or -errno. */

@@ -4,6 +4,7 @@
 #define COPYSCOPE_WORKLOAD_ARGV_H
 
 #include "userspace/path/path.h"
+#include "userspace/record/plan.h"
 #include "userspace/run/ends/launch.h"
 
 /*

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_ROOM_H
 #define COPYSCOPE_ROOM_H
 
-#include "userspace/record/record.h"
+#include "userspace/record/plan.h"
 
 /*
  * Raises the soft limit of descriptors to the hard one. 0, or -1 after one line that says which limit

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "userspace/path/path.h"
+#include "userspace/record/plan.h"
 #include "userspace/record/record.h"
 
 struct options {

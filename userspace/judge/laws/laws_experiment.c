@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The laws of an experiment, which need the word of the workload's own two ends. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "userspace/judge/laws/laws_parts.h"
+#include "userspace/record/experiment.h"
+
+/* Why nobody can be asked but the kernel; NULL if both ends can. */
+static const char *no_totals(const struct record *r)
+{
+	if (!r->experiment)
+		return "the process is not the workload: it left no totals";
+	if (!r->experiment->app[END_SENDER].known || !r->experiment->app[END_RECEIVER].known)
+		return "the workload left no totals";
+	return NULL;
+}
+
+void law_end_to_end(const struct record *r, struct law *law)
+{
+	law->left_is = "accepted from all senders";
+	law->right_is = "returned to all receivers";
+	if (!r->experiment)
+		law_say_why(law, "the process is not the workload: its sockets may have peers that "
+			   "are not watched");
+	else if (!record_probe_attached(r, "accepted") || !record_probe_attached(r, "returned"))
+		law_say_why(law, "accepted or returned bytes are not measured");
+	else
+		law_weigh(law, (struct sides){ r->derived.total.count[COUNT_accepted_bytes],
+					       r->derived.total.count[COUNT_returned_bytes] });
+}
+
+/* The first socket whose two counts differ breaks the law. */
+static void law_weigh_sockets(const struct record *r, struct law *law,
+			      uint64_t (*app)(const struct app_socket *),
+			      uint64_t (*kernel)(const struct books *))
+{
+	for (int i = 0; i < r->derived.socket_count; i++) {
+		const struct socket_books *books = &r->derived.sockets[i];
+		enum end end;
+		const struct app_socket *s = record_app_socket(r, books, &end);
+
+		if (s && app(s) == kernel(&books->books))
+			continue;
+		law->status = LAW_BROKEN;
+		snprintf(law->why, WHY_BYTES, s ? "socket %" PRIu64 " differs" :
+			 "socket %" PRIu64 " is not one of the workload's", books->cookie);
+		return;
+	}
+}
+
+/* Weighs what the workload says of one quantity against the kernel's count, per socket too. */
+static void law_witness(const struct record *r, struct law *law,
+			uint64_t (*app)(const struct app_socket *),
+			uint64_t (*kernel)(const struct books *), const char *obstacle)
+{
+	struct sides sum = {};
+
+	law->right_is = "the same, counted by the probes";
+	if (!obstacle)
+		obstacle = no_totals(r);
+	if (obstacle) {
+		law_say_why(law, obstacle);
+		return;
+	}
+	for (int e = 0; e < END_COUNT; e++)
+		sum.left = SUM(sum.left, app(&r->experiment->app[e].sum));
+	sum.right = kernel(&r->derived.total);
+	law_weigh(law, sum);
+	law_weigh_sockets(r, law, app, kernel);
+}
+
+#define APP(field) \
+	static uint64_t app_##field(const struct app_socket *s) { return s->field; }
+#define KERNEL(field, expr) \
+	static uint64_t kernel_##field(const struct books *b) { return b->expr; }
+APP(accepted_bytes)
+APP(received_bytes)
+APP(gather_bytes)
+APP(zerocopy_sends)
+APP(completions)
+KERNEL(accepted_bytes, count[COUNT_accepted_bytes])
+KERNEL(received_bytes, count[COUNT_returned_bytes])
+KERNEL(gather_bytes, site[SITE_user_gather].bytes)
+KERNEL(zerocopy_sends, count[COUNT_zerocopy_sends])
+KERNEL(completions, count[COUNT_completed_sends])
+
+static const char no_sends[] = "sends are not measured";
+
+void law_sent(const struct record *r, struct law *law)
+{
+	law->left_is = "bytes that send calls returned to the workload";
+	law_witness(r, law, app_accepted_bytes, kernel_accepted_bytes,
+		    record_probe_attached(r, "accepted") ? NULL : "accepted bytes are not measured");
+}
+
+void law_received(const struct record *r, struct law *law)
+{
+	law->left_is = "bytes that recv calls returned to the workload";
+	law_witness(r, law, app_received_bytes, kernel_received_bytes,
+		    record_probe_attached(r, "returned") ? NULL : "returned bytes are not measured");
+}
+
+void law_gathered(const struct record *r, struct law *law)
+{
+	law->left_is = "bytes that the workload gathered by its own account";
+	law_witness(r, law, app_gather_bytes, kernel_gather_bytes,
+		    r->sites[SITE_user_gather].how == HOW_MEASURED ? NULL :
+								     "user_gather is not measured");
+}
+
+void law_zerocopy_sends(const struct record *r, struct law *law)
+{
+	law->left_is = "zero-copy sends by the workload's account";
+	law_witness(r, law, app_zerocopy_sends, kernel_zerocopy_sends,
+		    record_probe_attached(r, "accepted") ? NULL : no_sends);
+}
+
+void law_completions(const struct record *r, struct law *law)
+{
+	/* Without completion hooks the sends are the only count to hold completions against. */
+	bool hooked = record_probe_attached(r, "completions") &&
+		      r->sites[SITE_tx_reference].how != HOW_NOT_MEASURED;
+
+	law->left_is = "completions that the workload read";
+	law_witness(r, law, app_completions, hooked ? kernel_completions : kernel_zerocopy_sends,
+		    r->experiment && !record_app(r, END_SENDER)->completions_read ?
+			    "the workload never read its completions, on purpose" :
+		    hooked || record_probe_attached(r, "accepted") ? NULL : no_sends);
+}
+
+/* Only A3-reuse overwrites a buffer that the kernel still reads, and it must be caught. */
+void law_content(const struct record *r, struct law *law)
+{
+	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
+	int64_t wrong = SUM(tx->sum.content_errors, rx->sum.content_errors);
+
+	law->left_is = "bytes that arrived wrong";
+	law->right_is = "none";
+	if (no_totals(r)) {
+		law_say_why(law, no_totals(r));
+	} else if (rx->content_unchecked) {
+		law_say_why(law, "readers that may share a socket cannot tell which bytes they got");
+	} else if (!plan_overwrites(&r->experiment->plan)) {
+		law_weigh(law, (struct sides){ wrong, 0 });
+	} else if (wrong) {
+		law->right_is = "as many: A3-reuse overwrites buffers in flight";
+		law_weigh(law, (struct sides){ wrong, wrong });
+	} else {
+		law_say_why(law, "A3-reuse overwrote no byte in time in so short a run: send more");
+	}
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Look-ups in what was arranged, which answer for foreign processes, too. */
+#include "userspace/record/experiment.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int record_arrange(struct record *r)
+{
+	r->experiment = calloc(1, sizeof(*r->experiment));
+	return r->experiment ? 0 : -ENOMEM;
+}
+
+struct record *record_far(const struct record *r)
+{
+	return r->experiment ? r->experiment->far : NULL;
+}
+
+const struct app_totals *record_app(const struct record *r, enum end end)
+{
+	static const struct app_totals none;
+
+	return r->experiment ? &r->experiment->app[end] : &none;
+}
+
+bool record_tapped(const struct record *r)
+{
+	const struct experiment *x = r->experiment;
+
+	return x && (x->path.tap[TAP_TX] || x->path.tap[TAP_RX] || x->path.tap[TAP_OTHER]);
+}
+
+const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,
+					   enum end *end)
+{
+	const struct app_totals *app;
+
+	for (int e = 0; e < END_COUNT; e++) {
+		/* On path peer each end is a host of its own. */
+		if (record_far(r) && books->host != (enum end)e)
+			continue;
+		app = record_app(r, e);
+		for (int i = 0; i < app->socket_count; i++) {
+			if (app->sockets[i].cookie != books->cookie)
+				continue;
+			*end = e;
+			return &app->sockets[i];
+		}
+	}
+	return NULL;
+}
+
+bool record_may_dma(const struct record *r)
+{
+	return !r->experiment || r->experiment->path.hardware_dma;
+}
+
+bool record_gathers(const struct record *r)
+{
+	return r->experiment && r->experiment->path.scatter_gather;
+}
+
+struct subject_name record_subject(const struct record *r)
+{
+	struct subject_name name = { "The process" };
+
+	if (r->experiment)
+		snprintf(name.text, sizeof(name.text), "%s on %s", r->experiment->plan.variant,
+			 r->experiment->path.kind);
+	return name;
+}
+
+void experiment_free(struct experiment *x)
+{
+	if (!x)
+		return;
+	for (int e = 0; e < END_COUNT; e++)
+		free(x->app[e].sockets);
+	if (x->far)
+		record_free(x->far);
+	free(x->far);
+	free(x);
+}

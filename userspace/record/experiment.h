@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is known of a measurement because copyscope arranged it: the plan and the path, what the
+ * workload's two ends say of themselves, and how they ended.
+ */
+#ifndef COPYSCOPE_EXPERIMENT_H
+#define COPYSCOPE_EXPERIMENT_H
+
+#include "userspace/counters/counters.h"
+#include "userspace/path/path_info.h"
+#include "userspace/record/plan.h"
+#include "userspace/record/record.h"
+
+/* What the workload says of itself: the first witness. */
+struct app_socket {
+	uint64_t cookie;
+	char local[ADDRESS_BYTES];
+	char remote[ADDRESS_BYTES];
+	uint64_t messages, accepted_bytes, received_bytes, gather_bytes;
+	uint64_t zerocopy_sends, completions, completions_copied, enobufs, content_errors;
+	bool latency_known;
+	double latency_mean_us;
+};
+
+struct latency {
+	bool known;
+	char what[NAME_BYTES];
+	double mean_us, p50_us, p99_us;
+};
+
+struct app_totals {
+	bool known;
+	struct app_socket sum;
+	struct app_socket *sockets;	/* owned */
+	int socket_count;
+	int pid;
+	bool completions_read;
+	bool content_unchecked;	/* by readers that may share a socket */
+	uint64_t elapsed_ns;
+	struct latency latency;
+	int stopped_by;		/* the signal that told it to end; 0: none */
+	char complaint[WHY_BYTES / 2];	/* the first thing it found wrong; empty: nothing */
+};
+
+/* How one end of the workload ended. */
+struct end_outcome {
+	bool known;
+	int exit_status;	/* if no signal killed it */
+	int signal;		/* that killed it; 0: none */
+	bool hurried;		/* it did not end by itself: it was told to, then killed */
+};
+
+/* How both ends ended, and what happened to them. */
+struct run_ends {
+	char failure[WHY_BYTES];	/* what went wrong beside the ends themselves; may be empty */
+	int interrupt_signal;		/* that ended the run before its time; 0: none */
+	bool before_gate;		/* it ended before it began */
+	bool alone;			/* path peer: the other host's half of the books never came */
+	enum end alone_at;		/* then: whose host this is */
+	char alone_why[WHY_BYTES];
+	struct end_outcome end[END_COUNT];
+};
+
+struct experiment {
+	struct workload_plan plan;
+	struct path_info path;
+	struct app_totals app[END_COUNT];
+	struct run_ends ends;
+	struct counter_value counters[END_COUNT][COUNTER_COUNT];
+	int attempt;			/* 1, or more after runs that missed firings */
+	bool fifo;			/* the workload ran under SCHED_FIFO */
+	/* Path peer: the half that the receiver's host counted, while machine, path and backend
+	 * of the record are the sender's; else NULL. Owned. */
+	struct record *far;
+	bool partner_authenticated;	/* path peer: by a key; else both are on one host */
+};
+
+/* Says of a record that its processes are arranged here. 0 or -ENOMEM. */
+int record_arrange(struct record *r);
+
+/* The other host's half, on path peer; else NULL. */
+struct record *record_far(const struct record *r);
+
+/* What an end says of itself; of a foreign process, totals that are not known. */
+const struct app_totals *record_app(const struct record *r, enum end end);
+
+/* True when a packet capture runs beside the path, whoever's namespace it is in. */
+bool record_tapped(const struct record *r);
+
+/* The end that a socket belongs to, told by the workload's own list; NULL if neither knows it. */
+const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,
+					   enum end *end);
+
+/* May a device of the path read pages by itself? True if the path is not known. */
+bool record_may_dma(const struct record *r);
+
+/* Do all devices of the path take packets in pieces? False if the path is not known. */
+bool record_gathers(const struct record *r);
+
+/* What was watched, in a few words: "A3 on veth". */
+struct subject_name {
+	char text[64];
+};
+struct subject_name record_subject(const struct record *r);
+
+/* Frees what the experiment owns; NULL is accepted. */
+void experiment_free(struct experiment *x);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the probes counted: books of each socket, their sum, the stacks that copied. */
+#ifndef COPYSCOPE_LEDGER_H
+#define COPYSCOPE_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/include/sites.h"
+#include "userspace/path/path_info.h"
+
+enum { STACK_TEXT_BYTES = 640 };
+
+struct socket_books {
+	uint64_t cookie;
+	enum end host;		/* path peer: whose host counted it; else 0. Both may use a cookie. */
+	struct books books;
+};
+
+/* A place that copied late or reshaped, by the stack that led there. */
+struct copy_stack {
+	enum site site;
+	unsigned int circumstances;	/* bits of enum circumstance */
+	char frames[STACK_TEXT_BYTES];	/* innermost caller first, joined by " < " */
+	struct tally tally;
+};
+
+/* One reading of all that the probes counted. */
+struct ledger {
+	struct books total;
+	struct socket_books *sockets;	/* owned */
+	int socket_count;
+	struct gauges gauges;
+	struct copy_stack *stacks;	/* owned */
+	int stack_count;
+};
+
+/* Frees what the ledger owns and empties it. */
+void ledger_free(struct ledger *ledger);
+
+/* Makes @to, which owned nothing yet, a copy of @from. 0 or -ENOMEM. */
+int ledger_copy(struct ledger *to, const struct ledger *from);
+
+#endif

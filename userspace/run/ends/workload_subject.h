@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Describes the workload's two ends to the probes. */
+#ifndef COPYSCOPE_WORKLOAD_SUBJECT_H
+#define COPYSCOPE_WORKLOAD_SUBJECT_H
+
+#include "userspace/record/experiment.h"
+#include "userspace/record/subject.h"
+#include "userspace/run/ends/launch.h"
+
+/* Fills a zeroed subject. @workload, where its USDT probe lies, must outlive it. 0, or -EPERM if the
+ * kernel does not tell by which number programs know an end. */
+int workload_subject(struct subject *s, const struct child children[END_COUNT],
+		     const struct experiment *x, const char *workload);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prepares, releases and awaits the workload's two ends around the window of their run. */
+#include "userspace/run/measure.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "userspace/common/clock.h"
+#include "userspace/run/ends/ending.h"
+#include "userspace/run/ends/workload_subject.h"
+#include "userspace/run/limits/privileges.h"
+
+enum { SETTLE_MS = 2000, SETTLE_INTERRUPTED_MS = 100 };
+
+static bool readable(void *window)
+{
+	const struct window *w = window;
+
+	return !w->probes || probes_readable(w->probes);
+}
+
+static int load(struct measure *m, const struct options *options, const char *workload,
+		const struct child children[END_COUNT], struct record *r)
+{
+	struct subject subject = {};
+	struct probes_config config = {
+		.subject = &subject,
+		.backend = options->backend,
+		.fault_inject = options->fault_inject,
+		.detach = options->detach,
+	};
+
+	if (r->backend != BACKEND_NONE &&
+	    workload_subject(&subject, children, r->experiment, workload)) {
+		fprintf(stderr, "trace_run: the kernel does not tell by which number programs "
+			"know the workload: no byte could be counted\n");
+		return -EPERM;
+	}
+	return window_load(&m->window, &config, r);
+}
+
+int measure_prepare(struct measure *m, const struct options *options, const char *workload,
+		    struct child children[END_COUNT], struct record *r)
+{
+	int err = load(m, options, workload, children, r);
+
+	m->bound_ms = options->bound_ms;
+	if (err)
+		return err;
+	for (int e = 0; e < END_COUNT; e++)
+		if (children[e].pid && child_wait_ready(&children[e]))
+			return -EPIPE;
+	if (ending_asked())
+		return -EINTR;
+	err = window_attach(&m->window, options->backend, r);
+	if (err)
+		return err;
+	for (int e = 0; e < END_COUNT; e++)
+		if (children[e].pid)
+			counters_open(&m->counters[e], children[e].pid, NULL);
+	err = privileges_drop(readable, &m->window);
+	if (err)
+		fprintf(stderr, "trace_run: cannot drop privileges: %s\n", strerror(-err));
+	return err;
+}
+
+static void on_tick(void *arg)
+{
+	struct measure *m = arg;
+
+	if (m->progress)
+		fprintf(stderr, "\r  running, %.1f s ", (monotonic_ns() - m->window.opened_ns) / 1e9);
+	if (m->watch)
+		m->watch(m->watch_arg);
+}
+
+/* Pages are released when the peer has acknowledged: that may be a moment after the last call. */
+static void settle(const struct window *w)
+{
+	/* After a signal there is no time for what the network may still bring. */
+	int most_ms = children_interrupted() ? SETTLE_INTERRUPTED_MS : SETTLE_MS;
+
+	for (int ms = 0; w->probes && ms < most_ms && probes_outstanding_pages(w->probes); ms++)
+		usleep(1000);
+}
+
+static void release(struct measure *m, struct child children[END_COUNT])
+{
+	for (int e = 0; e < END_COUNT; e++)
+		if (m->counters[e])
+			counters_enable(m->counters[e]);
+	for (int e = 0; e < END_COUNT; e++)
+		if (children[e].pid)
+			child_release(&children[e]);
+}
+
+int measure_run(struct measure *m, struct child children[END_COUNT], struct record *r)
+{
+	const struct workload_plan *plan = &r->experiment->plan;
+	int err;
+
+	ending_begin(plan->messages ? 0 : plan->seconds, m->bound_ms);
+	m->progress = isatty(STDERR_FILENO);
+	window_open(&m->window);
+	release(m, children);
+	children_collect(children, END_COUNT, on_tick, m);
+	settle(&m->window);
+	window_close(&m->window, r);
+	if (m->progress)
+		fprintf(stderr, "\r\033[K");
+	for (int e = 0; e < END_COUNT; e++)
+		counters_read(m->counters[e], r->experiment->counters[e]);
+	err = window_read(&m->window, r);
+	if (!err)
+		err = privileges_drop_last();
+	if (err)
+		fprintf(stderr, "trace_run: cannot read what was counted: %s\n", strerror(-err));
+	return err;
+}
+
+void measure_free(struct measure *m)
+{
+	for (int e = 0; e < END_COUNT; e++)
+		counters_close(m->counters[e]);
+	window_free(&m->window);
+}

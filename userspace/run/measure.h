@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Measures a run: has its window open from before the first byte until both ends are through. */
+#ifndef COPYSCOPE_MEASURE_H
+#define COPYSCOPE_MEASURE_H
+
+#include "userspace/record/experiment.h"
+#include "userspace/run/ends/launch.h"
+#include "userspace/run/options/options.h"
+#include "userspace/run/window.h"
+
+struct measure {
+	struct window window;
+	struct counter_set *counters[END_COUNT];
+	int64_t bound_ms;	/* of each wait for the ends; 0: the usual ones */
+	bool progress;
+	void (*watch)(void *arg);	/* called about ten times a second while it is open */
+	void *watch_arg;
+};
+
+/*
+ * Attaches probes and counters to the waiting children and drops the privileges that this took.
+ * 0, or -errno with one line printed.
+ */
+int measure_prepare(struct measure *m, const struct options *options, const char *workload,
+		    struct child children[END_COUNT], struct record *r);
+
+/* Opens the window, releases the children, waits for their end, closes the window, reads it. */
+int measure_run(struct measure *m, struct child children[END_COUNT], struct record *r);
+
+/* A zeroed one is accepted. */
+void measure_free(struct measure *m);
+
+#endif
