@@ -57,7 +57,6 @@ int ledger_derive(struct record *r)
 {
 	bool tracepoint = r->backend == BACKEND_TRACEPOINT, wire = record_wire_known(r);
 	bool arrivals = record_probe_whole(r, "late_copy");
-
 	int err;
 
 	ledger_free(&r->derived);
@@ -211,6 +210,10 @@ static void pins_fill(struct record *r)
 		pins_by_tracepoint(p, r);
 	else
 		pins_by_trampoline(p, r);
+	if (r->derived.peak_unknown && p->peak_how != HOW_NOT_MEASURED) {
+		p->peak_how = HOW_NOT_MEASURED;
+		snprintf(p->why, WHY_BYTES, "peak: the highest of the window lies before this reading");
+	}
 }
 
 void sites_fill(struct record *r)
