@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 # What names one run, one process or one moment.
 OF_ONE_RUN = {"id", "started", "command", "tool", "cookie", "pid", "local", "remote", "attempt",

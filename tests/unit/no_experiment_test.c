@@ -111,7 +111,6 @@ static void json_leaves_out_what_an_experiment_alone_has(void **state)
 	for (int i = 0; i < 4; i++)
 		assert_null(json_object_get(o, of_experiments[i]));
 	assert_null(json_object_get(json_object_get(o, "outcome"), "sender"));
-	assert_null(json_object_get(json_object_get(o, "backend"), "attempt"));
 	assert_true(json_is_null(json_object_get(json_object_get(o, "timing"), "throughput_gbps")));
 	assert_int_equal(json_array_size(json_object_get(o, "sockets")), 2 * FLOWS);
 	socket = json_array_get(json_object_get(o, "sockets"), 0);

@@ -113,8 +113,7 @@ static json_t *backend_json(const struct record *r)
 		json_array_append_new(probes, o);
 	}
 	o = json_pack("{s:s, s:s}", "name", backend_name(r->backend), "why", r->backend_why);
-	if (r->experiment)
-		put(o, "attempt", json_integer(r->experiment->attempt));
+	put(o, "attempt", json_integer(r->experiment ? r->experiment->attempt : 1));
 	put(o, "probes", probes);
 	return o;
 }

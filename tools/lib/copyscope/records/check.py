@@ -12,6 +12,9 @@ from .run_record import ENDS, EVENTS, Record
 SCHEMA = "copyscope.run/1"
 AGAIN = "run trace_run again"
 
+# What the record of a process says of itself that the tool did not start.
+FOREIGN = "foreign process"
+
 # What every reader relies on: a dotted key, and the types it may have.
 NUMBER = (int, float)
 MAYBE = type(None)
@@ -19,17 +22,21 @@ NEEDED: dict[str, tuple[type, ...]] = {
     "id": (str,), "started": (str,), "command": (list,), "tool.commit": (str,),
     "machine.kernel": (str,), "machine.cpu_model": (str,), "machine.cpus": (int,),
     "machine.memory_bytes": (int,), "machine.arch": (str,), "machine.virt": (str,),
-    "machine.emulated": (bool,), "path.kind": (str,),
-    "workload.variant": (str,), "workload.bytes": (int,), "workload.threads": (int,),
-    "workload.connections": (int, MAYBE), "workload.messages": (int, MAYBE),
-    "workload.pattern": (str,), "workload.receiver": (str,),
-    "workload.accepted_bytes": (int, MAYBE), "workload.received_bytes": (int, MAYBE),
+    "machine.emulated": (bool,),
     "backend.name": (str,), "causes": (list,), "pins.pages": (int, MAYBE), "laws": (list,),
     "timing.throughput_gbps": (*NUMBER, MAYBE), "timing.latency_us": (dict, MAYBE),
     "timing.elapsed_ns": (int, MAYBE), "timing.window_ns": (int,), "counts": (dict,),
     "overhead.share": (*NUMBER, MAYBE), "sockets": (list,),
     **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES},
     **{f"sites.{site}.how": (str,) for site in SITES},
+}
+# What they rely on besides in the record of a run. Of a foreign process there is none of it.
+OF_RUNS: dict[str, tuple[type, ...]] = {
+    "path.kind": (str,),
+    "workload.variant": (str,), "workload.bytes": (int,), "workload.threads": (int,),
+    "workload.connections": (int, MAYBE), "workload.messages": (int, MAYBE),
+    "workload.pattern": (str,), "workload.receiver": (str,),
+    "workload.accepted_bytes": (int, MAYBE), "workload.received_bytes": (int, MAYBE),
     **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE) for end in ENDS for event in EVENTS},
 }
 # What may be left out, in records that are older than the key.
@@ -60,12 +67,14 @@ IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
 
 
 def check(data: Any, source: object) -> None:
-    """Raise BadRecord unless `data` is a run record with the keys that readers rely on."""
+    """Raise BadRecord unless `data` is a record with the keys that readers rely on."""
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         found = data.get("schema") if isinstance(data, dict) else None
         raise BadRecord(source, "schema", f"it is {described(found)}, not \"{SCHEMA}\"",
                         "give run records only, as trace_run --json writes them")
     check_keys(data, NEEDED, source)
+    if data.get("subject") != FOREIGN:
+        check_keys(data, OF_RUNS, source)
     check_keys(data, OPTIONAL, source, needed=False)
     if data["timing"]["latency_us"] is not None:
         check_keys(data, LATENCY, source)
@@ -75,6 +84,13 @@ def check(data: Any, source: object) -> None:
         for number, each in enumerate(data[name]):
             check_keys(each, keys, source, f"{name}[{number}].")
     check_form(data, "run", source, AGAIN)
+
+
+def check_run(data: Any, source: object) -> None:
+    """Raise BadRecord unless `data` is the record of a run: others have no variant and no path."""
+    check(data, source)
+    if data.get("subject") == FOREIGN:
+        raise BadRecord(source, "subject", f"it is a {FOREIGN}", "give records of runs")
 
 
 def check_keys(data: Any, keys: dict[str, tuple[type, ...]], source: object, at: str = "",

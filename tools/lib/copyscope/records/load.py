@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import documents
-from .check import check, check_complete
+from .check import check_complete, check_run
 from .documents import BadRecord, parse_json, read_json
 from .run_record import Point, Record
 
@@ -20,14 +20,14 @@ MOST_RUNS = 100_000
 def record_of(text: str, source: Path) -> Record:
     """The record that a run printed; `source` names it where something is wrong with it."""
     data = parse_json(text, source)
-    check(data, source)
+    check_run(data, source)
     return Record(data, source)
 
 
 def load_record(source: Path, point: Point | None = None) -> Record:
     """Load one record."""
     data = read_json(source)
-    check(data, source)
+    check_run(data, source)
     return Record(data, source, point)
 
 
