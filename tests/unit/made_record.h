@@ -17,10 +17,6 @@
 #include "userspace/judge/sites.h"
 #include "userspace/record/experiment.h"
 
-/* The laws that hold the workload's word against the probes', as made_laws lists them. */
-#define WITNESSES "witness sent,witness received,witness gathered,witness zero-copy sends," \
-		  "witness completions,"
-
 /* Two connections: flow i is sent by socket 2i and received by socket 2i + 1. */
 enum { FLOWS = 2, MESSAGES = 3, PAGES = 9, RETRANSMITTED = 100 };
 
