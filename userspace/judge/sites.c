@@ -94,17 +94,11 @@ static const char *why_not(const struct record *r, const char *metric)
  * counts nothing at all, whatever its own hook saw. */
 static const char *books_opener(const struct record *r, enum site site)
 {
-	switch (site) {
-	case SITE_user_gather:
+	if (site == SITE_user_gather)
 		return NULL;
-	case SITE_rx_copy:
-	case SITE_rx_map:
-	case SITE_rx_splice:
-	case SITE_rx_discard:
+	if (site_has(site, SITE_READS))
 		return r->backend == BACKEND_TRAMPOLINE ? "returned" : NULL;
-	default:
-		return "accepted";
-	}
+	return "accepted";
 }
 
 static enum how how_tx_copy(const struct record *r, const char **why)

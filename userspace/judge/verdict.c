@@ -12,13 +12,11 @@
 
 static double copies_per_byte(const struct record *r)
 {
-	static const enum site copying[] = { SITE_user_gather, SITE_tx_copy, SITE_late_copy,
-					     SITE_reshape, SITE_rx_copy };
 	uint64_t copied = 0, accepted = r->derived.total.count[COUNT_accepted_bytes];
 
-	for (size_t i = 0; i < sizeof(copying) / sizeof(*copying); i++)
-		if (r->sites[copying[i]].how != HOW_NOT_MEASURED)
-			copied += r->sites[copying[i]].tally.bytes;
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		if (site_has(s, SITE_COPIES) && r->sites[s].how != HOW_NOT_MEASURED)
+			copied += r->sites[s].tally.bytes;
 	return accepted ? (double)copied / accepted : 0;
 }
 

@@ -13,20 +13,7 @@ static bool is_of_end(const struct record *r, enum site site, enum end end)
 {
 	if (!strcmp(r->experiment->plan.pattern, "rr"))
 		return false;
-	switch (site) {
-	case SITE_user_gather:
-	case SITE_tx_copy:
-	case SITE_tx_reference:
-	case SITE_tx_splice:
-		return end == END_SENDER;
-	case SITE_rx_copy:
-	case SITE_rx_map:
-	case SITE_rx_splice:
-	case SITE_rx_discard:
-		return end == END_RECEIVER;
-	default:
-		return false;
-	}
+	return site_has(site, end == END_SENDER ? SITE_OF_SENDER : SITE_OF_RECEIVER);
 }
 
 void half_alone(struct record *r, enum end here, const char *why)

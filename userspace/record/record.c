@@ -11,9 +11,10 @@
 #include "userspace/record/experiment.h"
 
 static const struct {
-	const char *name, *side, *meaning;
+	const char *name;
+	unsigned int traits;
 } site_table[SITE_COUNT] = {
-#define SITE_ROW(name, traits, side, meaning) { #name, side, meaning },
+#define SITE_ROW(name, traits, who, meaning) { #name, traits },
 	SITES(SITE_ROW)
 #undef SITE_ROW
 };
@@ -29,14 +30,9 @@ const char *site_name(enum site site)
 	return site_table[site].name;
 }
 
-const char *site_side(enum site site)
+bool site_has(enum site site, unsigned int traits)
 {
-	return site_table[site].side;
-}
-
-const char *site_meaning(enum site site)
-{
-	return site_table[site].meaning;
+	return (site_table[site].traits & traits) == traits;
 }
 
 const char *count_name(enum count count)

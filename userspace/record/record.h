@@ -126,8 +126,8 @@ struct record {
 
 /* Name, side and meaning of a site, as in the table of sites. */
 const char *site_name(enum site site);
-const char *site_side(enum site site);
-const char *site_meaning(enum site site);
+/* True if it has all of @traits (enum site_trait). */
+bool site_has(enum site site, unsigned int traits);
 const char *count_name(enum count count);
 const char *cost_name(enum cost cost);
 const char *how_name(enum how how);

@@ -6,11 +6,35 @@
 #include "userspace/judge/laws/laws_parts.h"
 #include "userspace/record/experiment.h"
 
+enum { TERMS_BYTES = 256 };
+
+/* The bytes of all sites with these traits. */
+static int64_t sum_of_sites(const struct books *b, unsigned int traits)
+{
+	uint64_t terms[SITE_COUNT];
+	size_t count = 0;
+
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		if (site_has(s, traits))
+			terms[count++] = b->site[s].bytes;
+	return sum_of(terms, count);
+}
+
+/* Their names, as in "tx_copy + tx_reference + tx_splice". */
+static const char *name_sites(char text[TERMS_BYTES], unsigned int traits)
+{
+	size_t used = 0;
+
+	for (enum site s = 0; s < SITE_COUNT && used < TERMS_BYTES; s++)
+		if (site_has(s, traits))
+			used += snprintf(text + used, TERMS_BYTES - used, "%s%s", used ? " + " : "",
+					 site_name(s));
+	return text;
+}
+
 static struct sides send_sides(const struct books *b)
 {
-	return (struct sides){ b->count[COUNT_accepted_bytes],
-			       SUM(b->site[SITE_tx_copy].bytes, b->site[SITE_tx_reference].bytes,
-				   b->site[SITE_tx_splice].bytes) };
+	return (struct sides){ b->count[COUNT_accepted_bytes], sum_of_sites(b, SITE_SENDS) };
 }
 
 static struct sides reference_sides(const struct books *b)
@@ -28,9 +52,7 @@ static struct sides reference_sides(const struct books *b)
 
 static struct sides receive_sides(const struct books *b)
 {
-	return (struct sides){ b->count[COUNT_returned_bytes],
-			       SUM(b->site[SITE_rx_copy].bytes, b->site[SITE_rx_map].bytes,
-				   b->site[SITE_rx_splice].bytes, b->site[SITE_rx_discard].bytes) };
+	return (struct sides){ b->count[COUNT_returned_bytes], sum_of_sites(b, SITE_READS) };
 }
 
 static struct sides completion_sides(const struct books *b)
@@ -122,8 +144,10 @@ static const char *obstacle_to_refusal(const struct record *r)
 
 void law_send(const struct record *r, struct law *law)
 {
+	static char terms[TERMS_BYTES];
+
 	law->left_is = "accepted by tcp_sendmsg";
-	law->right_is = "tx_copy + tx_reference + tx_splice";
+	law->right_is = name_sites(terms, SITE_SENDS);
 	law_weigh_books(r, law, send_sides, obstacle_to_send(r));
 }
 
@@ -136,8 +160,10 @@ void law_reference(const struct record *r, struct law *law)
 
 void law_receive(const struct record *r, struct law *law)
 {
+	static char terms[TERMS_BYTES];
+
 	law->left_is = "returned by recv";
-	law->right_is = "rx_copy + rx_map + rx_splice + rx_discard";
+	law->right_is = name_sites(terms, SITE_READS);
 	law_weigh_books(r, law, receive_sides,
 			r->sites[SITE_rx_copy].how == HOW_NOT_MEASURED ? "rx_copy is not measured" :
 			!record_probe_attached(r, "returned") ? "returned bytes are not measured" :
