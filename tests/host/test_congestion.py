@@ -8,6 +8,7 @@ import time
 import pytest
 
 from helpers import congestion, processes, records
+from helpers.books import SENT
 
 pytestmark = records.needs_root
 
@@ -45,7 +46,7 @@ def test_what_a_full_queue_refused_is_told_from_what_was_copied(variant, threads
     assert record["path"]["qdisc"] == congestion.REFUSING
     if not records.unseen(record):
         assert congestion.sent_again(record) > 0, "the queue refused nothing: this run proves nothing"
-        used = "tx_reference" if variant.startswith("A3") else "tx_copy"
+        used = "tx_reference" if SENT[variant]["tx_reference"] else "tx_copy"
         assert records.site(record, used) == BYTES * MESSAGES[path]
 
 
