@@ -69,7 +69,7 @@ def as_records(documents: list[dict[str, Any]], point: Point | None = None) -> l
 def site(data: dict[str, Any], name: str, share: float | None, how: str = "measured") -> None:
     """Set a site to a share of the payload; None: not measured."""
     payload = data["workload"]["received_bytes"]
-    data["sites"][name].update(
+    data["sites"].setdefault(name, {}).update(
         bytes=None if share is None else round(share * payload), how=how if share is not None
         else "not_measured", why="nothing looked" if share is None else None)
     assert name in SITES

@@ -111,10 +111,8 @@ static inline struct copy_stack *made_stack(struct made *m, enum site site, cons
 /* A3 with everything known, as trampolines know it. */
 static inline void made_init(struct made *m)
 {
-	static const char *const metrics[] = { "accepted", "tx_reference", "tx_splice",
-		"late_copy", "completions", "reshape", "returned", "rx_copy", "rx_map",
-		"rx_splice", "tx_copy", "user_gather", "clean", "drops",
-		"taps", "refusals", "optmem" };
+	static const char *const metrics[] = { "accepted", "returned", "completions", "clean",
+					       "drops", "taps", "refusals", "optmem" };
 
 	memset(m, 0, sizeof(*m));
 	m->r.experiment = &m->experiment;
@@ -124,6 +122,10 @@ static inline void made_init(struct made *m)
 	m->r.backend = BACKEND_TRAMPOLINE;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
 		made_attach(m, metrics[i]);
+	/* The hook of the returned bytes feeds rx_discard. */
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		if (s != SITE_rx_discard)
+			made_attach(m, site_name(s));
 	for (int flow = 0; flow < FLOWS; flow++)
 		made_flow(m, flow);
 	m->r.derived.sockets = m->sockets;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from copyscope.common.tables import SITES
+from copyscope.common.tables import LATER_SITES, SITES
 
 from .documents import BadRecord, check_form, described
 from .run_record import ENDS, EVENTS, Record
@@ -27,8 +27,8 @@ NEEDED: dict[str, tuple[type, ...]] = {
     "timing.throughput_gbps": (*NUMBER, MAYBE), "timing.latency_us": (dict, MAYBE),
     "timing.elapsed_ns": (int, MAYBE), "timing.window_ns": (int,), "counts": (dict,),
     "overhead.share": (*NUMBER, MAYBE), "sockets": (list,),
-    **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES},
-    **{f"sites.{site}.how": (str,) for site in SITES},
+    **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES if site not in LATER_SITES},
+    **{f"sites.{site}.how": (str,) for site in SITES if site not in LATER_SITES},
 }
 # What they rely on besides in the record of a run. Of a foreign process there is none of it.
 OF_RUNS: dict[str, tuple[type, ...]] = {
@@ -46,6 +46,8 @@ OPTIONAL: dict[str, tuple[type, ...]] = {
     "workload.seconds": (*NUMBER, MAYBE), "counts.send_calls": (int,), "counts.recv_calls": (int,),
     "pins.how": (str,), "pins.why": (str, MAYBE), "timing.why": (str,),
     **{f"sites.{site}.why": (str, MAYBE) for site in SITES},
+    **{f"sites.{site}.bytes": (int, MAYBE) for site in LATER_SITES},
+    **{f"sites.{site}.how": (str,) for site in LATER_SITES},
 }
 # What every reader relies on where there is a latency.
 LATENCY: dict[str, tuple[type, ...]] = {

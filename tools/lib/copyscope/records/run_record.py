@@ -9,6 +9,8 @@ from typing import Any
 EVENTS = ("cycles", "instructions", "L1-dcache-load-misses", "LLC-load-misses",
           "context-switches", "page-faults", "task-clock")
 ENDS = ("sender", "receiver")
+OLDER_THAN_SITE = {"bytes": None, "how": "not_measured",
+                   "why": "the record is older than this site"}
 
 @dataclass(frozen=True)
 class Point:
@@ -115,17 +117,21 @@ class Record:
         """Bytes that the receiving process got from recv: what "per payload byte" divides by."""
         return self.data["workload"]["received_bytes"]
 
+    def site(self, site: str) -> dict[str, Any]:
+        """What the record has on a site, or that it is older than the site."""
+        return self.data["sites"].get(site) or OLDER_THAN_SITE
+
     def site_bytes(self, site: str) -> int | None:
         """Bytes that passed a site."""
-        return self.data["sites"][site]["bytes"]
+        return self.site(site)["bytes"]
 
     def site_how(self, site: str) -> str:
         """How the bytes of a site are known: measured, derived or not_measured."""
-        return self.data["sites"][site]["how"]
+        return self.site(site)["how"]
 
     def site_why(self, site: str) -> str | None:
         """Why a site is not measured, or how it is derived."""
-        return self.data["sites"][site].get("why")
+        return self.site(site).get("why")
 
     def site_per_byte(self, site: str) -> float | None:
         """Bytes that passed a site, per payload byte."""
