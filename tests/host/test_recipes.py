@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The recipes of CONTRIBUTING.md work: a variant and a law are added to a copy of the tree and run."""
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from helpers import records
+from helpers.names import ROOT
+
+pytestmark = records.needs_root
+
+# What a recipe may cost at most, in files that are edited by hand.
+MOST_FILES = {"variant": 4, "path": 5, "site": 6, "law": 3, "kernel": 6, "figure": 6}
+# What building the copy does not need; the Python environment is linked.
+NOT_COPIED = shutil.ignore_patterns(".git", "results", "kernels", "venv", "sysroot", "arm64", "*san*",
+                                    "__pycache__", ".pytest_cache", "clang*", "strict*")
+VARIANT = {
+    "userspace/tables/variants.h": (
+        r"^\tX\(a2, .*\n", r"""\g<0>\tX(a9_test, "A9-test", VARIANT_PLAIN, "as A2") \\\n"""),
+    "userspace/workload/send/variants/a9_test.c": "userspace/workload/send/variants/a2.c",
+    "tests/helpers/books.py": (
+        r'^    "A2": .*\n',
+        r"""\g<0>    "A9-test": {"user_gather": NONE, "tx_copy": ALL, "tx_reference": NONE},\n"""),
+}
+LAW = {
+    "userspace/judge/laws/laws_parts.h": (
+        r"^\tX\(pin, .*\n", r"""\g<0>\tX(syn, "test of SYN", false) \\\n"""),
+    "userspace/judge/laws/laws_kernel.c": (
+        r"\Z", """
+static struct sides syn_sides(const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_fastopen_sends], 0 };
+}
+
+void law_syn(const struct record *r, struct law *law)
+{
+	law->left_is = "sends that put bytes into the SYN";
+	law->right_is = "none";
+	law_weigh_books(r, law, syn_sides, record_probe_attached(r, "accepted") ?
+			NULL : "sends are not measured");
+}
+"""),
+    "tests/unit/expected_laws.h": (
+        r"(?s)^/\* Every law, in the order.*?{ \"pin\", .*?},\n", r"""static void spoil_syn(struct made *m, int flow, int n)
+{
+	made_tx(m, flow)->count[COUNT_fastopen_sends] += n;
+}
+
+\g<0>	{ "test of SYN", spoil_syn, true, OF_KERNEL, "accepted," },
+"""),
+}
+
+
+def recipe(name: str) -> tuple[int, list[list[str]]]:
+    """How many files a recipe names in its heading, and the files of each of its steps."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    heading, body = re.search(rf"^### A {name}: (\d+) files\n(.*?)(?=^##)", text, re.M | re.S).groups()
+    steps = re.split(r"^\d\. ", body.split("\nTest: ")[0], flags=re.M)[1:]
+    return int(heading), [re.findall(r"`([\w/.]+\.\w+)`", step) for step in steps]
+
+
+@pytest.mark.parametrize("name", MOST_FILES)
+def test_a_recipe_names_as_many_files_as_its_heading_says(name):
+    count, steps = recipe(name)
+    assert count == len(steps) <= MOST_FILES[name]
+    for step in steps:
+        assert step
+        for file in step:
+            assert re.search("SYMBOL|QUESTION", file) or (ROOT / file).exists(), file
+
+
+def apply(tree: Path, changes: dict) -> None:
+    """Make the changes of a recipe by hand, as it were."""
+    for name, change in changes.items():
+        file = tree / name
+        if isinstance(change, str):
+            old = Path(change).stem
+            file.write_text((tree / change).read_text().replace(old, file.stem))
+            continue
+        text, count = re.subn(*change, file.read_text(), count=1, flags=re.M)
+        assert count == 1, name
+        file.write_text(text)
+
+
+def run(tree: Path, *words: str) -> str:
+    """Run a command in the copy, which must succeed."""
+    done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def judged(tree: Path, *words: str) -> str:
+    """What pytest says of the copy's own tests."""
+    done = subprocess.run(["build/venv/bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+                           *words], cwd=tree, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module", name="tree")
+def fixture_tree(tmp_path_factory) -> Path:
+    """A copy of the tree and of what was built of it, with a variant and a law added."""
+    tree = tmp_path_factory.mktemp("recipes") / "tree"
+    shutil.copytree(ROOT, tree, symlinks=True, ignore=NOT_COPIED)
+    (tree / "build/venv").symlink_to(ROOT / "build/venv")
+    apply(tree, VARIANT | LAW)
+    run(tree, "make", "-j2", "all")
+    (tree / "before").write_text(judged(tree, "tests/unit/test_tables.py"))
+    run(tree, "make", "tables")
+    return tree
+
+
+@pytest.mark.parametrize("name, changes", [("variant", VARIANT), ("law", LAW)])
+def test_following_a_recipe_touches_the_files_that_it_names(name, changes):
+    _, steps = recipe(name)
+    named = [[file.replace("SYMBOL", "a9_test") for file in step] for step in steps]
+    assert len(changes) == len(steps)
+    assert all(sum(file in step for file in changes) == 1 for step in named)
+
+
+def test_without_make_tables_a_test_names_what_is_stale(tree):
+    before = (tree / "before").read_text()
+    for name in ("README.md", "docs/trace_run.8", "docs/run.schema.json", "docs/METHOD.md"):
+        assert f"{name}: is not up to date: run make tables" in before
+    said = judged(tree, "tests/unit/test_tables.py")
+    assert " failed" not in said and " passed" in said, said
+
+
+def test_no_file_but_those_that_recipes_name_was_edited_by_hand(tree):
+    made = set(re.findall(r"(\S+): is not up to date", (tree / "before").read_text()))
+    files = {str(file.relative_to(tree)) for folder in ("bpf", "docs", "tests", "tools", "userspace")
+             for file in (tree / folder).rglob("*") if file.is_file() and file.suffix != ".pyc"}
+    changed = {name for name in files | {"README.md", "Makefile", "CONTRIBUTING.md"}
+               if not (ROOT / name).is_file() or
+               (ROOT / name).read_bytes() != (tree / name).read_bytes()}
+    assert changed - made == set(VARIANT | LAW)
+
+
+def test_the_new_variant_runs_and_its_books_balance(tree):
+    said = judged(tree, "tests/host/test_books.py", "-k", "A9-test and lo")
+    assert " failed" not in said and " passed" in said, said
+
+
+def test_the_new_law_is_in_the_record_and_balances(tree):
+    record = json.loads(run(tree, "build/trace_run", "A9-test", "4093", "2", "--path", "lo",
+                            "--messages", "23", "--quiet", "--json", "-"))
+    assert [each["law"] for each in record["laws"]] == names(tree, "laws")
+    law, = (each for each in record["laws"] if each["law"] == "test of SYN")
+    assert law["status"] == "balanced" and law["left_is"] == "sends that put bytes into the SYN"
+
+
+def names(tree: Path, table: str) -> list[str]:
+    """The names in a table of the copy."""
+    tables = json.loads((tree / "tools/lib/copyscope/common/tables.json").read_text())
+    return [row["name"] for row in tables[table]]
+
+
+@contextmanager
+def without(file: Path, row: str):
+    """The file as it is without a row."""
+    whole = file.read_text()
+    file.write_text("".join(line for line in whole.splitlines(True) if row not in line))
+    assert file.read_text() != whole
+    yield
+    file.write_text(whole)
+
+
+def test_a_variant_without_a_row_of_what_it_must_show_is_told(tree):
+    with without(tree / "tests/helpers/books.py", '"A9-test"'):
+        said = judged(tree, "tests/unit/test_tables.py")
+    assert "test_the_tests_know_what_each_variant_must_show" in said and "1 failed" in said
+
+
+def test_a_law_is_broken_by_its_row_and_one_without_a_row_is_told(tree):
+    program = "build/tests/unit/laws_test"
+    run(tree, "make", program)
+    assert "FAILED" not in run(tree, program)
+    with without(tree / "tests/unit/expected_laws.h", '"test of SYN"'):
+        run(tree, "make", program)
+        done = subprocess.run([tree / program], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "test of SYN" in done.stdout + done.stderr
