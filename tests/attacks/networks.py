@@ -97,12 +97,11 @@ def try_queue(case: Case) -> None:
     finally:
         process.kill()
         process.wait()
-    if record and record["backend"]["attempt"] > 1:
-        raise Skipped("a try that was blind met the hardship, and the next one did not")
     if done.status or record is None or runs.outcome(record) not in (runs.COMPLETE, runs.BLIND):
         outcome = record and record["outcome"]
         raise Broken(f"{name} at {end_of}: {outcome}, "
                      f"broken {record and sorted(records.laws_with(record, 'broken'))}: {done}")
+    runs.skip_if_retried(record)
 
 
 def try_netem(case: Case) -> None:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from attacks import judge, started
-from attacks.attack import Broken
+from attacks.attack import Broken, Skipped
 from helpers import records
 
 TRACE_RUN = records.TRACE_RUN
@@ -59,6 +59,13 @@ def agree(done: started.Done, record: dict | None) -> None:
         if any(each["exit_status"] != 0 or each["signal"] for each in ends):
             raise Broken(f"complete, but an end ended otherwise: {record['outcome']}: {done}")
         check_books(record, done)
+
+
+def skip_if_retried(record: dict) -> None:
+    """A run that holds proves nothing if what was done to it met an earlier, blind try."""
+    if record["backend"]["attempt"] > 1:
+        raise Skipped("a try that was blind met what was done to it, and the next one, which held, did "
+                      "not")
 
 
 def check_books(record: dict, done: started.Done) -> None:

@@ -11,9 +11,9 @@ HEAD = """<!-- SPDX-License-Identifier: GPL-2.0 -->
 
 `sudo tests/campaign` wrote this from campaign.json. Everything an attack does comes from its seed:
 `tests/campaign --only NAME --seed {seed} --case K` repeats one case. A case that failed stays
-listed, with the commit that it was seen on; repeated by that command, it says what became of it.
+listed with the commit that it was seen on, and with what this command showed of it since.
 
-Seed {seed}, begun {begun}, last batch {updated}, kernel {kernel}, {cpus} processors.
+Seed {seed}, begun {begun}, last entry {updated}, kernel {kernel}, {cpus} processors.
 
 | attack | done | goal | failed | skipped | seconds | commits |
 |---|---|---|---|---|---|---|

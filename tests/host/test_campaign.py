@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from attacks import attack as attacks, catalogue, conduct, places, started, summary
+from attacks import attack as attacks, catalogue, conduct, networks, places, started, summary
 from attacks.book import Book
 from helpers import processes, records
 
@@ -190,6 +191,21 @@ def test_what_is_said_names_files_from_the_root_of_the_tree(tmp_path):
         raise OSError(f"{file} is not there")
 
     assert str(records.ROOT) not in attacks.try_case(fake("fails", fail), SEED, 0, 0).broken
+
+
+@pytest.mark.parametrize("status, outcome, verdict", [(1, "failed", attacks.Broken),
+                                                      (0, "complete", attacks.Skipped)])
+def test_only_a_run_that_holds_is_skipped_for_an_earlier_blind_try(tmp_path, monkeypatch, status,
+                                                                   outcome, verdict):
+    record = {"backend": {"attempt": 2}, "outcome": {"status": outcome}, "laws": []}
+    with subprocess.Popen(["true"]) as process:
+        ends = {"server": process.pid, "client": process.pid}
+        monkeypatch.setattr(networks, "begin", lambda case, *words: (process, ends))
+        monkeypatch.setattr(networks, "devices", lambda pid, path: [])
+        monkeypatch.setattr(networks, "end", lambda case, process: (
+            started.Done([], status, b"", b"", 0), record))
+        with pytest.raises(verdict):
+            networks.try_queue(attacks.Case(0, random.Random(0), tmp_path))
 
 
 def test_what_an_attack_leaves_behind_is_its_failure(tmp_path, monkeypatch):
