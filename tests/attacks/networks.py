@@ -46,15 +46,21 @@ def begin(case: Case, *words) -> tuple[subprocess.Popen, dict[str, int]]:
     process = started.start([runs.TRACE_RUN, *words, "--quiet", "--json",
                              case.place / "record.json"], case.place)
     try:
-        return process, wait_running(process)
+        ends = wait_running(process)
+        if ends:
+            return process, ends
+        done, record = end(case, process)
     except BaseException:
         process.kill()
         process.wait()
         raise
+    if done.status or record is None:
+        raise Broken(f"the run failed before its ends were seen at work: {done}")
+    raise Skipped("the run was over, and held, before its ends were seen at work")
 
 
 def wait_running(process: subprocess.Popen) -> dict[str, int]:
-    """Pids of the two ends, wherever below the command they are."""
+    """Pids of the two ends, wherever below the command they are; none if the run ended first."""
     def found():
         ends = {}
         for pid in processes.descendants(process.pid):
@@ -65,9 +71,7 @@ def wait_running(process: subprocess.Popen) -> dict[str, int]:
                 and len(os.listdir(f"/proc/{pid}/task")) > 1]
         return ends if len(busy) == 2 else process.poll() is not None and {"ended": 0}
     ends = processes.wait_until(found, runs.bound_s(20))
-    if "ended" in ends:
-        raise Broken("the run ended before its ends had begun")
-    return ends
+    return {} if "ended" in ends else ends
 
 
 def end(case: Case, process: subprocess.Popen) -> tuple[started.Done, dict | None]:

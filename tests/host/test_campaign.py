@@ -208,6 +208,16 @@ def test_only_a_run_that_holds_is_skipped_for_an_earlier_blind_try(tmp_path, mon
             networks.try_queue(attacks.Case(0, random.Random(0), tmp_path))
 
 
+@pytest.mark.parametrize("words, verdict", [(["false"], attacks.Broken), (["true"], attacks.Skipped)])
+def test_a_run_that_is_over_too_soon_says_how_it_ended(tmp_path, monkeypatch, words, verdict):
+    start = started.start
+    monkeypatch.setattr(started, "start", lambda _, place: start(words, place))
+    monkeypatch.setattr(networks.runs, "read", lambda file, done: {})
+    monkeypatch.setattr(networks.runs, "agree", lambda done, record: None)
+    with pytest.raises(verdict, match="status 1" if verdict is attacks.Broken else "held"):
+        networks.begin(attacks.Case(0, random.Random(0), tmp_path))
+
+
 def test_what_an_attack_leaves_behind_is_its_failure(tmp_path, monkeypatch):
     monkeypatch.setattr("helpers.machine.GRACE_S", 0.5)
     left = []
