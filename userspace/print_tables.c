@@ -81,7 +81,7 @@ static json_t *paths(void)
 	return rows;
 }
 
-/* The laws have no table: each is added by a function, so a record of nothing is judged. */
+/* A law's function says what its sides are, so a record of nothing is judged. */
 static json_t *laws(void)
 {
 	struct record *nothing = calloc(1, sizeof(*nothing));

@@ -25,7 +25,7 @@ OF_PACKETS = {
     "recv_calls",  # how many calls a message takes to arrive
     "peak_pages", "pages", "released_pages", "pinned_pages",  # a page cut between skbs counts twice
     "completions_copied", "copied_sends",  # told for ranges, which merge
-    "enobufs", "refused_optmem", "refused_memlock",  # how often a full queue was tried again
+    "enobufs", "refused_optmem", "refused_memlock", "zerocopy_asked_sends",  # a refusal is tried again
     "content_errors",  # of A3-reuse: whether a buffer was overwritten in time
 }
 # Laws whose two sides are made of those; their residuals are compared.
