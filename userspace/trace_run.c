@@ -42,7 +42,7 @@ struct run {
 	struct peer peer;
 	struct optmem optmem;
 	struct child children[END_COUNT];
-	struct aside parser[END_COUNT];	/* of what each end prints */
+	struct aside parser[END_COUNT];	/* of the output of each end */
 	struct measure measure;
 	struct record_file record_file;
 	struct keeper keeper;
@@ -68,7 +68,7 @@ static void gather_ends(struct run *run)
 	outcome_note_hurried(&x->ends);
 }
 
-/* What this host knows of the run; on path peer, then what the other one knows. */
+/* Collects what this host knows of the run; on path peer, then what the other one knows. */
 static int gather(struct run *run)
 {
 	struct record *r = &run->record;
@@ -153,7 +153,7 @@ static int reserve(struct run *run, const char *name)
 	return !err ? 0 : err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 }
 
-/* All that comes before the gate. 0, or less if the run cannot begin. */
+/* All steps before the gate opens. 0, or less if the run cannot begin. */
 static int prepare(struct run *run)
 {
 	struct record *r = &run->record;
@@ -227,9 +227,9 @@ static int ask(struct run *run)
 	err = peer_meet(&run->peer, &run->options, run->record.machine.kernel);
 	if (err)
 		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
-	/* What the user named by a descriptor is open by now. */
+	/* Files that the user named by a descriptor are open by now. */
 	confine_close_inherited(&run->inherited);
-	/* What a partner asks for is known only now. */
+	/* Only now is known what a partner requests. */
 	return run->peer.met && room_check(&run->options.plan) ? EXIT_REFUSED : 0;
 }
 
@@ -249,7 +249,7 @@ static int arrange(struct run *run)
 		       -1 : 0;
 }
 
-/* One try, in a process of its own: privileges that it drops are gone. */
+/* One attempt, in a process of its own, because it drops privileges for good. */
 static int try_once(const struct try *t, void *arg)
 {
 	struct run *run = arg;
@@ -288,7 +288,8 @@ int main(int argc, char **argv)
 	if (permits_look() || note_inherited(&run.inherited) ||
 	    room_check(&run.options.plan))
 		return EXIT_REFUSED;
-	/* Held for all tries: whoever reads a pipe would take the end of the first for the whole. */
+	/* Stays open for all attempts: the reader of a pipe would take the end of the first for the
+	 * end. */
 	if (run.options.json)
 		result = reserve(&run, NULL);
 	return result ? result : supervise(try_once, &run);

@@ -189,7 +189,7 @@ def test_completions_do_not_tell_what_a_device_without_scatter_gather_costs(outc
         record = outcome.record(run)
         work = record["workload"]
         silent = work["completions"] - work["completions_copied"]
-        sentence = f"{silent} of {work['completions']} completions did not say COPIED"
+        sentence = f"{silent} of {work['completions']} completions did not carry COPIED"
         assert (sentence in record["verdict"]) == (silent > 0), run
         assert records.site(record, "reshape") >= left(record)
         quiet += silent

@@ -112,7 +112,7 @@ def test_aligned_fields_pin_17_pages_a_message_and_others_24(variant, pages):
         if not records.unseen(record):
             break
         record = run_books(variant, LARGE_BYTES, 1, 400)
-    assert not records.unseen(record), "the kernel kept packets from the probes in six runs"
+    assert not records.unseen(record), "the probes missed packets in six runs"
     # At most: pages of a field that two packets share are counted in both. Seen: up to 1 more.
     assert (pages - 1) * 400 <= record["pins"]["pages"] <= (pages + 4) * 400
 

@@ -119,6 +119,22 @@ def test_a_room_has_few_files(room):
     assert sum(str(Path(name).parent) == room for name in FILES) <= MOST_FILES
 
 
+WAY = ARCHITECTURE.partition("## The way of one byte")[2].partition("\n## ")[0]
+WAY_ROW = re.compile(r"^\| [^|]+ \| `([\w/.]+)` \| `(\w+)` \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name, function", WAY_ROW.findall(WAY))
+def test_the_way_of_a_byte_passes_where_the_page_says(name, function):
+    # A definition: at the start of a line, and no declaration.
+    defined = re.compile(rf"^(?:def |int BPF_PROG\(|\w[\w *]*\b){function}\b[^;{{]*[{{:]",
+                         re.MULTILINE)
+    assert defined.search(TEXTS[name])
+
+
+def test_the_way_of_a_byte_is_told_in_full():
+    assert len(WAY_ROW.findall(WAY)) == WAY.count("\n| ") - 1 > 20
+
+
 def in_picture(room: str) -> str:
     """What the picture calls a room: sub-rooms stand under the name of the room they are in."""
     return room if not room.startswith("userspace/") else room.split("/")[1]

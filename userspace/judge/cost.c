@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Judges what measured calls cost: which sums are known, scaled, or a 0 that nobody counted. */
+/* Decides which sums of measured calls are known, scaled, or a 0 that no counter counted. */
 #include "userspace/judge/cost.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Above this many instructions, calls without a single cache miss are not credible. */
+/* More instructions than this without a single cache miss are not credible. */
 enum { BUSY_INSTRUCTIONS = 1000000 };
 
 static uint64_t scaled_up(const struct event_span *span)

@@ -69,7 +69,7 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 		snprintf(text, size, "%s ended with status %d%s%s%s", end_role(e), end->exit_status,
 			 *complaint ? " (" : "", complaint, *complaint ? ")" : "");
 	} else if (x->ends.before_gate) {
-		/* Nobody had told it to begin. */
+		/* It had not been released. */
 		*text = '\0';
 	} else if (!x->app[e].known && x->ends.alone && !end->known) {
 		snprintf(text, size, "nothing came from the host of %s", end_role(e));
@@ -78,13 +78,13 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 	}
 }
 
-/* Killed, and not by us because it did not end. */
+/* Killed, but not by the tool because it did not end. */
 static bool was_killed(const struct end_outcome *end)
 {
 	return end->signal && !end->hurried;
 }
 
-/* Both faults, a death before what may follow from it, and what we did last. */
+/* Both faults: a death before its possible consequence, and what the tool killed last. */
 static void ends_fault(const struct record *r, char *text, size_t size)
 {
 	const struct run_ends *ends = &r->experiment->ends;
@@ -104,7 +104,7 @@ static void set(struct run_outcome *o, enum run_status status, const char *reaso
 	snprintf(o->reason, sizeof(o->reason), "%s", reason);
 }
 
-/* The end that somebody else than the tool told to end, or END_COUNT. */
+/* The end that got a signal from elsewhere, or END_COUNT. */
 static enum end stopped_end(const struct record *r)
 {
 	enum end e = END_SENDER;
@@ -145,7 +145,7 @@ static void set_before_gate(const struct run_ends *ends, struct run_outcome *o, 
 		snprintf(o->reason, sizeof(o->reason), "%.120s before the run began", fault);
 }
 
-/* What the probes missed, whoever was watched. */
+/* What the probes missed, in any process. */
 static void set_seen(const struct record *r, struct run_outcome *o)
 {
 	char line[WHY_BYTES];
@@ -155,7 +155,7 @@ static void set_seen(const struct record *r, struct run_outcome *o)
 			 record_missed(r));
 		set(o, RUN_BLIND, line);
 	} else if (record_missed_hits(r, NULL)) {
-		snprintf(line, sizeof(line), "the kernel kept %" PRIu64 " packets from the probes",
+		snprintf(line, sizeof(line), "the probes missed %" PRIu64 " packets",
 			 record_missed_hits(r, NULL));
 		set(o, RUN_BLIND, line);
 	} else {
@@ -168,12 +168,13 @@ static void decide_experiment(const struct record *r, struct run_outcome *o)
 	const struct run_ends *ends = &r->experiment->ends;
 	char fault[WHY_BYTES], line[WHY_BYTES], number[32];
 
-	/* What happens to the ends after a signal follows from it, unless the run had failed before. */
+	/* What happens to the ends after a signal is its consequence, unless the run had failed
+	 * before. */
 	ends_fault(r, fault, sizeof(fault));
 	if (ends->before_gate) {
 		set_before_gate(ends, o, fault);
 	} else if (*ends->failure) {
-		/* What failed first is what the ends say, if they do. */
+		/* If the ends report a fault, it came first. */
 		snprintf(line, sizeof(line), "%.140s%s%.90s", *fault ? fault : ends->failure,
 			 *fault ? "; " : "", *fault ? ends->failure : "");
 		set(o, RUN_FAILED, line);
@@ -236,7 +237,7 @@ void outcome_excuse_laws(struct record *r)
 		if (law->status == LAW_NOT_TESTABLE || (law->at_any_end && !alone))
 			continue;
 		law->status = LAW_NOT_TESTABLE;
-		snprintf(law->why, sizeof(law->why), "%s: this law needs both ends to be through",
+		snprintf(law->why, sizeof(law->why), "%s: this law needs both ends to have finished",
 			 r->outcome.status == RUN_FAILED ? "the run failed" : "the run was interrupted");
 	}
 }

@@ -11,9 +11,9 @@
 #define GET_TRAMPOLINES "needs the trampoline backend: run with --kernel 6.12"
 
 /*
- * On the tracepoint backend nothing fires where bytes are referenced. Told by the skbs that left;
- * or, if some were kept from the probes, by the calls, because one call's bytes are all copied or
- * all referenced (net/ipv4/tcp.c, tcp_sendmsg_locked fixes the mode before its loop).
+ * On the tracepoint backend no tracepoint lies where bytes are referenced. The number comes from
+ * the skbs that left; or, if the probes missed some, from the calls, because one call's bytes are
+ * all copied or all referenced (net/ipv4/tcp.c, tcp_sendmsg_locked fixes the mode before its loop).
  */
 static void derive_reference(struct books *b, bool wire, bool arrivals)
 {
@@ -90,8 +90,8 @@ static const char *why_not(const struct record *r, const char *metric)
 	       "no tracepoint sees it; " GET_TRAMPOLINES;
 }
 
-/* The hook that opens the books of the socket that a site is charged to: without it the site
- * counts nothing at all, whatever its own hook saw. */
+/* The hook that begins the book of a site's socket: without it the site counts nothing at all,
+ * whatever its own hook saw. */
 static const char *books_opener(const struct record *r, enum site site)
 {
 	if (site == SITE_user_gather)
@@ -175,7 +175,7 @@ static void pins_by_tracepoint(struct pins *p, const struct record *r)
 		snprintf(p->why, WHY_BYTES, "pages: frags of the skbs that left, at most, as one that "
 			 "is cut between two skbs counts in both; released and peak: no tracepoint sees a release, " GET_TRAMPOLINES);
 	else if (missed_hits)
-		snprintf(p->why, WHY_BYTES, "the kernel kept %" PRIu64 " packets from the probes", missed_hits);
+		snprintf(p->why, WHY_BYTES, "the probes missed %" PRIu64 " packets", missed_hits);
 	else
 		snprintf(p->why, WHY_BYTES, "%.200s", why_not(r, "tx_copy"));
 }
@@ -183,7 +183,7 @@ static void pins_by_tracepoint(struct pins *p, const struct record *r)
 static void pins_by_trampoline(struct pins *p, const struct record *r)
 {
 	p->how = r->sites[SITE_tx_reference].how;
-	/* A release is told by the pin that it ends. */
+	/* A release is recognised by the pin that it ends. */
 	p->released_how = record_probe_attached(r, "completions") ? p->how : HOW_NOT_MEASURED;
 	p->peak_how = p->released_how;
 	if (p->how == HOW_NOT_MEASURED)

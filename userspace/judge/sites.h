@@ -6,8 +6,8 @@
 #include "userspace/record/record.h"
 
 /*
- * Fills r->derived: what r->ledger holds, and by a stated law what a backend does not count directly,
- * in the total and in each socket's books. To be called before the others. 0 or -ENOMEM.
+ * Fills r->derived: the contents of r->ledger, and by a stated rule what a backend does not count
+ * directly, in the total and in each socket's book. Call it before the others. 0 or -ENOMEM.
  */
 int ledger_derive(struct record *r);
 

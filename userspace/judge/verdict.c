@@ -51,7 +51,7 @@ static void add_sentence(char *text, size_t size, const char *format, uint64_t a
 	snprintf(text + used, size - used, format, first, second);
 }
 
-/* What is easily taken for the truth: completions, and a capture beside the path. */
+/* Warnings: completions that do not report copies, and a capture beside the path. */
 static void add_reservations(const struct record *r, bool all_copied, char *text, size_t size)
 {
 	const struct app_totals *totals = record_app(r, END_SENDER);
@@ -60,7 +60,7 @@ static void add_reservations(const struct record *r, bool all_copied, char *text
 
 	if (all_copied && totals->completions_read &&
 	    app->completions_copied < app->completions)
-		add_sentence(text, size, " Yet %s of %s completions did not say COPIED.",
+		add_sentence(text, size, " Yet %s of %s completions did not carry COPIED.",
 			     app->completions - app->completions_copied, app->completions);
 	if (tapped)
 		add_sentence(text, size, " A packet capture copied %s bytes beside them.", tapped, 0);
@@ -68,7 +68,7 @@ static void add_reservations(const struct record *r, bool all_copied, char *text
 		add_sentence(text, size, " What the packet capture copied was not measured.", 0, 0);
 }
 
-/* That bytes were not found copied says something only where all who copy were watched. */
+/* "Not copied" is known only where all functions that may copy were watched. */
 static bool clean_is_known(const struct record *r)
 {
 	return record_may_dma(r) ? record_probe_attached(r, "clean") :
@@ -124,13 +124,13 @@ static const char *site_missing(const struct record *r)
 	return NULL;
 }
 
-/* What was counted is in the record; what it says of the variant is for a run that went as asked. */
+/* The counts are in the record; a verdict on the variant needs a run that went as requested. */
 static void sentence_incomplete(const struct record *r, char *text, size_t size)
 {
 	static const char *const what[] = {
 		[RUN_FAILED] = "The run failed",
 		[RUN_INTERRUPTED] = "The run was interrupted",
-		[RUN_BLIND] = "The run was not seen whole",
+		[RUN_BLIND] = "The probes did not see the whole run",
 	};
 
 	snprintf(text, size, "%s: %s; no verdict on %s.", what[r->outcome.status],

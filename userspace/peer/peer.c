@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Keeps two hosts in step through one run, and swaps what they counted. */
+/* Keeps two hosts in step through one run, and exchanges what they counted. */
 #include "userspace/peer/peer.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 /* An emulated guest takes seconds to attach its probes, and to pack its half. */
 enum { BARRIER_MS = 120000, WORD_MS = 5000, HEAR_MS = 1000, DONE_MS = 60000, HALF_MS = 60000 };
-/* What an end may take to notice that the other has ended; then it is told, then it is killed. */
+/* How long an end may take to notice that the other has ended; then SIGTERM, then SIGKILL. */
 enum { GRACE_MS = 15000, LAST_GRACE_MS = 3000, OVERRUN_MS = 2000 };
 
 int peer_meet(struct peer *p, struct options *o, const char *kernel)
@@ -40,7 +40,7 @@ int peer_meet(struct peer *p, struct options *o, const char *kernel)
 		key_forget(&key);
 		return 0;
 	}
-	/* Before the key is read: who parses shall not have it in its memory. */
+	/* Before the key is read: the parser's memory must not contain it. */
 	err = aside_start(&p->parser, half_parse);
 	if (!err)
 		err = key_load(&key, partner->key_file);
@@ -71,7 +71,7 @@ static int tell(struct peer *p, enum word word)
 	return frame_send(p->fd, &p->session, word, NULL, WORD_MS);
 }
 
-/* Waits for that word; a stop that came too late to matter is passed over, once. */
+/* Waits for that frame; ignores, once, a stop that came too late to matter. */
 static int await(struct peer *p, enum word expected, int timeout_ms)
 {
 	for (int late = 0; late < 2; late++) {
@@ -90,7 +90,7 @@ static int complain(const struct peer *p, int err, const char *when)
 {
 	fprintf(stderr, "trace_run: %s the partner at %s %s\n",
 		err == -ETIMEDOUT ? "no answer from" : err == -EBADMSG ? "not understood:" :
-		err == -EKEYREJECTED ? "words changed on the way from" : "lost",
+		err == -EKEYREJECTED ? "a message was changed on the way from" : "lost",
 		p->name, when);
 	return err;
 }
@@ -114,7 +114,7 @@ int peer_barrier(struct peer *p, struct child children[END_COUNT])
 	frame_limit(ending_left_ms);
 	if (err && ending_asked())
 		return -EINTR;
-	return err ? complain(p, err, "before the run: its own output says why") : 0;
+	return err ? complain(p, err, "before the run: see its own output") : 0;
 }
 
 static void note_end(struct peer *p, bool lost)
@@ -141,7 +141,7 @@ static void hear(struct peer *p)
 		note_end(p, err || word != WORD_DONE);
 }
 
-/* The partner's end is over: ours ends by itself, unless it waits for one that never came. */
+/* The partner's end has ended: ours ends by itself, unless it waits for one that never came. */
 static void hurry(struct peer *p)
 {
 	int64_t waited_ms = monotonic_ms() - p->since_ms - (p->lost ? 0 : GRACE_MS);
@@ -155,7 +155,7 @@ static void hurry(struct peer *p)
 	p->child->hurried = true;
 }
 
-/* What the user of a listening host allows holds for runs of so many messages, too. */
+/* The limits of the listening host's user also hold for runs of so many messages. */
 static void end_overrun(struct peer *p)
 {
 	int64_t now_ms = monotonic_ms(), over_ms;
@@ -199,7 +199,7 @@ static int receive_half(struct peer *p, char **theirs, size_t *bytes)
 	return err || word == WORD_HALF ? err : -EBADMSG;
 }
 
-/* The sender speaks first, so that two large halves never wait for each other. */
+/* The sender sends first, so that two large halves never wait for each other. */
 static int swap_halves(struct peer *p, const char *mine, char **theirs, size_t *bytes)
 {
 	int err = 0, sent;
@@ -212,7 +212,7 @@ static int swap_halves(struct peer *p, const char *mine, char **theirs, size_t *
 	return err ? err : sent;
 }
 
-/* Who is the sender's becomes the record itself, whichever of the two came over the network. */
+/* The sender's half becomes the record itself, whichever of the two came over the network. */
 static int join(struct peer *p, struct record *r, struct record *other)
 {
 	struct record *spare = malloc(sizeof(*spare));
@@ -232,14 +232,14 @@ static int join(struct peer *p, struct record *r, struct record *other)
 	free(spare);
 	x = r->experiment;
 	x->partner_authenticated = p->authenticated;
-	/* What happened to either happened to the run. */
+	/* What happened on either host happened to the run. */
 	if (x->attempt < other->experiment->attempt)
 		x->attempt = other->experiment->attempt;
 	x->fifo |= other->experiment->fifo;
 	return join_halves(r, other);
 }
 
-/* The bytes are looked at by the parser alone, and what it makes of them is checked. */
+/* Only the parser reads the bytes, and its answer is checked. */
 static int read_half(struct peer *p, const char *theirs, size_t bytes, struct record *other)
 {
 	enum end there = END_COUNT - 1 - p->here;
@@ -268,7 +268,7 @@ static int read_and_join(struct peer *p, struct record *r, const char *theirs, s
 	return err;
 }
 
-/* The half of this host is the record when the other one has nothing to say any more. */
+/* If the other host is lost, the half of this host is the record. */
 static int go_alone(struct peer *p, struct record *r, int err)
 {
 	const char *why = err == -ETIMEDOUT ? "the partner's half did not come in time" :
@@ -276,7 +276,7 @@ static int go_alone(struct peer *p, struct record *r, int err)
 	struct run_ends *ends = &r->experiment->ends;
 
 	ends->interrupt_signal = children_interrupted();
-	/* What our end did when it was told to end follows from the loss. */
+	/* What our end did when it was ended is a consequence of the loss. */
 	if (!ends->interrupt_signal &&
 	    (!*ends->failure || (p->lost && !p->overrun && !*ending_failure())))
 		snprintf(ends->failure, sizeof(ends->failure), "%s", why);
@@ -318,7 +318,7 @@ int peer_join(struct peer *p, struct record *r)
 	free(theirs);
 	if (err == -ECONNRESET || err == -ETIMEDOUT)
 		return go_alone(p, r, err);
-	return err ? complain(p, err, "during the run: nothing can be said of it") : 0;
+	return err ? complain(p, err, "during the run: there is no record") : 0;
 }
 
 void peer_part(struct peer *p)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Path peer, from meeting the other host to one record of both.
+ * Path peer, from finding the other host to one record of both.
  *
  * The order: peer_meet, arrange and attach as for any path, peer_barrier, the run with peer_watch
- * ten times a second, peer_join. Both hosts do the same; only who listens and who sends differs.
+ * ten times a second, peer_join. Both hosts do the same; they differ only in who listens and who
+ * sends.
  */
 #ifndef COPYSCOPE_PEER_H
 #define COPYSCOPE_PEER_H
@@ -21,15 +22,15 @@ struct peer {
 	struct session session;
 	struct aside parser;			/* of the other host's half */
 	bool authenticated;			/* by a key, not by being on the same host */
-	int64_t limit_ms, began_ms;		/* what a run may take here; 0: as long as it does */
+	int64_t limit_ms, began_ms;		/* how long a run may take here; 0: no limit */
 	bool stop_said, overrun, done, lost;
 	int64_t since_ms;			/* of the partner's end */
 };
 
 /*
- * Meets the partner that the options name, and completes them: the plan, the ends' addresses and
- * this host's end. 0, or -errno with one line printed, -EINVAL for a key that
- * is missing or of no use. Does nothing for other paths.
+ * Finds the partner that the options name, and completes the options: the plan, the ends' addresses
+ * and this host's end. 0, or -errno with one line printed, -EINVAL for a missing or invalid key.
+ * Does nothing for other paths.
  */
 int peer_meet(struct peer *p, struct options *o, const char *kernel);
 
@@ -40,12 +41,13 @@ int peer_barrier(struct peer *p, struct child children[END_COUNT]);
 void peer_watch(void *p);
 
 /*
- * Exchanges the halves: @r, the half of this host, becomes the record of both; if the partner is lost,
- * or its half does not come in time, that of this host alone. 0, or -errno with one line printed.
+ * Exchanges the halves: @r, the half of this host, becomes the record of both; if the partner is
+ * lost, or its half does not come in time, that of this host alone. 0, or -errno with one line
+ * printed.
  */
 int peer_join(struct peer *p, struct record *r);
 
-/* The same for a run that never began: @r is of this host alone, and backend_why says why. */
+/* The same for a run that never began: @r is of this host alone, and backend_why has the reason. */
 void peer_forgo(struct peer *p, struct record *r);
 
 void peer_part(struct peer *p);

@@ -9,12 +9,12 @@ struct bpf_object;
 struct btf;
 struct cost_probes;
 
-/* Before load: opens the events of every CPU, chooses programs by @btf, and says in @counts which
- * events there are. NULL if there is nothing to measure with; r->cost says why. */
+/* Before load: opens the events of every CPU, chooses programs by @btf, and notes in @counts which
+ * events there are. NULL if there is nothing to measure with; r->cost holds the reason. */
 struct cost_probes *cost_probes_choose(struct bpf_object *object, const struct btf *btf,
 				       bool counts[COST_EVENTS], struct record *r);
 
-/* Without it the programs are not loaded, and their maps need not be either. */
+/* Without it neither the programs nor their maps are loaded. */
 void cost_probes_leave_out(struct bpf_object *object);
 
 /* The programs newest attached run first: entries are attached before all others and exits after

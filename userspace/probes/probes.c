@@ -36,7 +36,7 @@ struct probes {
 	struct cost_probes *cost;	/* NULL without --cost */
 };
 
-/* libbpf's last complaint: told only if loading fails, because refusals are expected. */
+/* libbpf's last message: printed only if loading fails, because refusals are expected. */
 static char last_complaint[WHY_BYTES];
 
 static int keep_complaint(enum libbpf_print_level level, const char *format, va_list args)
@@ -181,7 +181,8 @@ static struct bpf_link *attach_hook(struct probes *p, const struct hook *hook)
 	return bpf_program__attach(prog);
 }
 
-/* A kernel without cookies for uprobes (before 5.15) has libbpf read the sender's /proc/PID/maps. */
+/* On a kernel without cookies for uprobes (before 5.15) libbpf reads the sender's
+ * /proc/PID/maps. */
 static const char *usdt_needs(int refusal)
 {
 	return refusal == ENOENT ? "; it needs /sys/bus/event_source or tracefs" :
@@ -280,7 +281,7 @@ static void *tp_hits_end(void *tp_hits)
 	return NULL;
 }
 
-/* Detaching waits for the kernel's readers, 15 to 120 ms a hook: side by side, one wait is all. */
+/* Detaching waits for the kernel's readers, 15 to 120 ms a hook: in parallel they take one wait. */
 static void detach_all(struct probes *p)
 {
 	pthread_t threads[PROBES_MAX + 1];

@@ -17,7 +17,7 @@ struct probes_config {
 	const struct subject *subject;	/* used by probes_load alone; its usdt_path by probes_attach */
 	enum backend backend;		/* BACKEND_AUTO: trampolines if the kernel accepts them */
 	enum fault_inject fault_inject;
-	const char *detach;		/* question whose hooks are left off on purpose, or NULL */
+	const char *detach;		/* metric whose hooks are left off on purpose, or NULL */
 };
 
 /* Both return 0 or -errno with one line in r->backend_why or printed; on error *out is NULL. */
@@ -26,13 +26,13 @@ int probes_attach(struct probes *p, struct record *r);
 
 void probes_open_gate(struct probes *p);
 
-/* Also notes in r->probes what the kernel kept from which hook until now. */
+/* Also notes in r->probes how many hits each hook has missed until now. */
 void probes_close_gate(struct probes *p, struct record *r);
 
 /* Pages of zero-copy sends that are still pinned; 0 where no hook sees them. */
 uint64_t probes_outstanding_pages(const struct probes *p);
 
-/* May this process, as it is now, read what was counted? To be asked before the gate opens. */
+/* True if this process, as it is now, can read the counts. Ask before the gate opens. */
 bool probes_readable(const struct probes *p);
 
 /*
@@ -42,8 +42,8 @@ bool probes_readable(const struct probes *p);
  */
 int probes_read(const struct probes *p, struct ledger *fresh);
 
-/* Notes what the programs themselves did: runs in r->probes, what calls cost in r->cost, and while
- * the gate is open what was kept from them. 0 or -errno. */
+/* Notes what the programs themselves did: runs in r->probes, costs of calls in r->cost, and while
+ * the gate is open the hits that they missed. 0 or -errno. */
 int probes_read_programs(const struct probes *p, struct record *r);
 
 /* Detaches and unloads; NULL is accepted. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is known of a measurement because copyscope arranged it: the plan and the path, what the
- * workload's two ends say of themselves, and how they ended.
+ * What is known of a measurement because copyscope arranged it: the plan and the path, the totals
+ * of the workload's two ends, and how they ended.
  */
 #ifndef COPYSCOPE_EXPERIMENT_H
 #define COPYSCOPE_EXPERIMENT_H
@@ -11,7 +11,7 @@
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"
 
-/* What the workload says of itself: the first witness. */
+/* The totals that the workload prints: the first witness. */
 struct app_socket {
 	uint64_t cookie;
 	char local[ADDRESS_BYTES];
@@ -38,8 +38,8 @@ struct app_totals {
 	bool content_unchecked;	/* by readers that may share a socket */
 	uint64_t elapsed_ns;
 	struct latency latency;
-	int stopped_by;		/* the signal that told it to end; 0: none */
-	char complaint[WHY_BYTES / 2];	/* the first thing it found wrong; empty: nothing */
+	int stopped_by;		/* the signal that ended it; 0: none */
+	char complaint[WHY_BYTES / 2];	/* the first error that it printed; empty: none */
 };
 
 /* How one end of the workload ended. */
@@ -55,7 +55,7 @@ struct run_ends {
 	char failure[WHY_BYTES];	/* what went wrong beside the ends themselves; may be empty */
 	int interrupt_signal;		/* that ended the run before its time; 0: none */
 	bool before_gate;		/* it ended before it began */
-	bool alone;			/* path peer: the other host's half of the books never came */
+	bool alone;			/* path peer: the other host's half never came */
 	enum end alone_at;		/* then: whose host this is */
 	char alone_why[WHY_BYTES];
 	struct end_outcome end[END_COUNT];
@@ -67,7 +67,7 @@ struct experiment {
 	struct app_totals app[END_COUNT];
 	struct run_ends ends;
 	struct counter_value counters[END_COUNT][COUNTER_COUNT];
-	int attempt;			/* 1, or more after runs that missed firings */
+	int attempt;			/* 1, or more after blind runs */
 	bool fifo;			/* the workload ran under SCHED_FIFO */
 	/* Path peer: the half that the receiver's host counted, while machine, path and backend
 	 * of the record are the sender's; else NULL. Owned. */
@@ -75,26 +75,26 @@ struct experiment {
 	bool partner_authenticated;	/* path peer: by a key; else both are on one host */
 };
 
-/* Says of a record that its processes are arranged here. 0 or -ENOMEM. */
+/* Marks a record as one of processes that were arranged here. 0 or -ENOMEM. */
 int record_arrange(struct record *r);
 
 /* The other host's half, on path peer; else NULL. */
 struct record *record_far(const struct record *r);
 
-/* What an end says of itself; of a foreign process, totals that are not known. */
+/* The totals of an end; of a foreign process, totals that are not known. */
 const struct app_totals *record_app(const struct record *r, enum end end);
 
 /* True when a packet capture runs beside the path, whoever's namespace it is in. */
 bool record_tapped(const struct record *r);
 
-/* The end that a socket belongs to, told by the workload's own list; NULL if neither knows it. */
+/* The end that a socket belongs to, from the workload's own list; NULL if neither lists it. */
 const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,
 					   enum end *end);
 
-/* May a device of the path read pages by itself? True if the path is not known. */
+/* True if a device of the path may read pages by itself, or if the path is not known. */
 bool record_may_dma(const struct record *r);
 
-/* Do all devices of the path take packets in pieces? False if the path is not known. */
+/* True if all devices of the path take packets in pieces; false if the path is not known. */
 bool record_gathers(const struct record *r);
 
 /* What was watched, in a few words: "A3 on veth". */

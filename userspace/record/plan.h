@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a run may be asked for: names and limits, for the command line and for a partner's plan. */
+/* What a run may request: names and limits, for the command line and for a partner's plan. */
 #ifndef COPYSCOPE_PLAN_H
 #define COPYSCOPE_PLAN_H
 
@@ -14,7 +14,7 @@ enum {
 };
 #define PLAN_MESSAGES_MAX (1ull << 40)
 
-/* Asked for, as typed. */
+/* As requested on the command line. */
 struct workload_plan {
 	char variant[32];
 	char pattern[16];
@@ -23,7 +23,7 @@ struct workload_plan {
 	int threads;
 	uint64_t messages;	/* 0: run for .seconds */
 	double seconds;
-	int readers;		/* threads that share each socket; 0: one that knows messages */
+	int readers;		/* threads that share each socket; 0: one, message by message */
 	uint64_t memlock_bytes;	/* RLIMIT_MEMLOCK of both ends; 0: as it was */
 	uint64_t optmem_bytes;	/* net.core.optmem_max of both ends; 0: as it was */
 };
@@ -32,13 +32,13 @@ struct workload_plan {
 extern const char *const plan_patterns[];
 extern const char *const plan_receivers[];
 
-/* True if its sends ask the kernel to reference pages, whether or not the kernel does. */
+/* True if its sends request references to pages, whether or not the kernel takes them. */
 bool plan_references(const struct workload_plan *plan);
 
-/* True if it overwrites pages that the kernel may still read, so that wrong bytes are to arrive. */
+/* True if it overwrites pages that the kernel may still read, so that wrong bytes must arrive. */
 bool plan_overwrites(const struct workload_plan *plan);
 
-/* What is wrong with a plan that was not typed here, in a few words; NULL if nothing is. */
+/* What is wrong with a plan from another host, in a few words; NULL if nothing is. */
 const char *plan_fault(const struct workload_plan *plan);
 
 #endif

@@ -79,7 +79,7 @@ const char *probe_status_name(int status)
 	return names[status];
 }
 
-/* What only a host that sends by reference need count: pages of others never reach its probes. */
+/* What only a host that sends by reference must count: pages of others never reach its probes. */
 static bool is_of_references(const char *metric)
 {
 	static const char *const metrics[] = { "tx_reference", "late_copy", "completions",

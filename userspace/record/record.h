@@ -32,7 +32,7 @@ struct run_outcome {
 	char reason[WHY_BYTES];
 };
 
-/* One hook and what became of it. */
+/* One hook, and whether it was attached. */
 struct probe {
 	const char *metric;	/* the site or the book it feeds */
 	char hook[NAME_BYTES];	/* "fexit/tcp_sendmsg_locked" */
@@ -40,7 +40,7 @@ struct probe {
 	char why[WHY_BYTES];
 	uint64_t runs, run_time_ns, missed_runs;
 	bool perf_checked;		/* a perf counter of the same tracepoint ran beside it */
-	uint64_t missed_hits;	/* firings that the kernel kept from the program */
+	uint64_t missed_hits;	/* hits for which the kernel did not run the program */
 };
 
 struct site_value {
@@ -136,25 +136,25 @@ const char *law_status_name(enum law_status status);
 const char *probe_status_name(int status);
 const char *outcome_status_name(enum run_status status);
 
-/* True when a hook of that question was attached, on each host that could have fired it. */
+/* True if a hook of that metric was attached, on each host where it could be hit. */
 bool record_probe_attached(const struct record *r, const char *metric);
 
-/* Firings that the kernel showed to no program, of the hooks of one question or, NULL, of all. */
+/* Hits that programs missed, of the hooks of one metric or, NULL, of all. */
 uint64_t record_missed_hits(const struct record *r, const char *metric);
 
 /* Program runs that the kernel skipped because the program was already running on that CPU. */
 uint64_t record_missed(const struct record *r);
 
-/* True when a hook of that question was attached and shown every firing. */
+/* True if a hook of that metric was attached and missed no hit. */
 bool record_probe_whole(const struct record *r, const char *metric);
 
-/* True when every skb that left was counted, and each that left for a second time. */
+/* True if every skb that left was counted, and each that left for a second time. */
 bool record_wire_known(const struct record *r);
 
-/* True when the processor of a machine of the run is software: its times mean nothing. */
+/* True if the processor of a machine of the run is emulated: its times mean nothing. */
 bool record_emulated(const struct record *r);
 
-/* What the programs did over the window. known: the kernel kept count, and there is a ratio. */
+/* What the programs did in the window. known: the kernel counted, and there is a ratio. */
 struct overhead {
 	bool known;
 	uint64_t events;

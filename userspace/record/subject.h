@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whose sockets are measured: all that probes are told. The workload is one kind of subject. */
+/* Whose sockets are measured: all that probes receive. The workload is one kind of subject. */
 #ifndef COPYSCOPE_SUBJECT_H
 #define COPYSCOPE_SUBJECT_H
 
@@ -15,8 +15,8 @@ struct subject {
 	uint32_t netns[SUBJECT_PROCESSES];	/* inode numbers of their network namespaces */
 	int namespaces;
 	int sockets;			/* how many it may use at most */
-	bool references;		/* it may ask for its pages to be referenced */
-	bool hardware_dma;		/* a device that its packets leave by may read pages itself */
+	bool references;		/* it may request references to its pages */
+	bool hardware_dma;		/* a device on their way may read pages itself */
 	const char *usdt_path;		/* the program with the USDT probe; NULL: it has none */
 	pid_t usdt_pid;			/* the process with it, as this PID namespace sees it */
 };

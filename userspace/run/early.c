@@ -11,7 +11,7 @@
 #include "userspace/judge/sites.h"
 #include "userspace/run/ends/ending.h"
 
-/* From the moment that a dying process closes its pipes until it can be waited for. */
+/* The longest time between a dying process closing its pipes and waitpid() reporting it. */
 enum { DYING_MS = 500 };
 
 static void note_dead(struct child children[END_COUNT], struct run_ends *ends)
@@ -26,7 +26,7 @@ static void note_dead(struct child children[END_COUNT], struct run_ends *ends)
 	}
 }
 
-/* An end that ended by itself has said why: its port is taken, or its memory is limited. */
+/* An end that ended by itself has printed why: its port is taken, or its memory is limited. */
 static bool was_killed(const struct run_ends *ends)
 {
 	return ends->end[END_SENDER].signal || ends->end[END_RECEIVER].signal;

@@ -6,9 +6,9 @@
 #include "userspace/run/ends/launch.h"
 
 /*
- * Makes of @r the record of a run that a signal, or the death of an end, kept from beginning:
- * nothing was counted. False if it was neither: then the system refused something, and who noticed
- * has said it.
+ * Makes @r the record of a run that a signal, or the death of an end, stopped before it began:
+ * nothing was counted. False if it was neither: then the system refused something, and an error was
+ * printed.
  */
 bool early_describe(struct record *r, struct child children[END_COUNT]);
 

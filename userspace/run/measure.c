@@ -34,8 +34,8 @@ static int load(struct measure *m, const struct options *options, const char *wo
 
 	if (r->backend != BACKEND_NONE &&
 	    workload_subject(&subject, children, r->experiment, workload)) {
-		fprintf(stderr, "trace_run: the kernel does not tell by which number programs "
-			"know the workload: no byte could be counted\n");
+		fprintf(stderr, "trace_run: the kernel does not return the number by which BPF "
+			"programs know the workload: they could count no byte\n");
 		return -EPERM;
 	}
 	return window_load(&m->window, &config, r);
@@ -76,10 +76,10 @@ static void on_tick(void *arg)
 		m->watch(m->watch_arg);
 }
 
-/* Pages are released when the peer has acknowledged: that may be a moment after the last call. */
+/* The kernel releases pages when the peer has acknowledged: maybe a moment after the last call. */
 static void settle(const struct window *w)
 {
-	/* After a signal there is no time for what the network may still bring. */
+	/* After a signal there is no time to wait for the network. */
 	int most_ms = children_interrupted() ? SETTLE_INTERRUPTED_MS : SETTLE_MS;
 
 	for (int ms = 0; w->probes && ms < most_ms && probes_outstanding_pages(w->probes); ms++)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Decides whether a run is made again that the kernel kept something of from the probes.
+ * Decides whether to repeat a run whose probes missed events.
  *
  * A kernel that preempts itself (6.18 and 7.2 do, lazily) may stop a task inside a program. Until
- * it goes on, the program is skipped for every other task of that CPU (kernel/bpf/trampoline.c,
- * __bpf_prog_enter_recur). Tasks under SCHED_FIFO stop for none of their kind, so the next attempt
- * runs the workload like that. A guest with such a kernel asks for it from the first one on.
+ * the task continues, the kernel skips the program for every other task of that CPU
+ * (kernel/bpf/trampoline.c, __bpf_prog_enter_recur). A task under SCHED_FIFO does not interrupt
+ * another one, so the next attempt runs the workload under it. A guest with such a kernel asks for
+ * it from the first attempt on.
  */
 #include "userspace/run/retry.h"
 
@@ -46,8 +47,7 @@ int retry_once_more(const struct record *r)
 			record_missed(r));
 		return TRY_AGAIN_FIFO;
 	}
-	fprintf(stderr, "trace_run: the kernel ran no program for %" PRIu64 " packets of this "
-		"run, because they came while a task was current that it keeps from BPF; "
-		"trying again\n", record_missed_hits(r, NULL));
+	fprintf(stderr, "trace_run: the probes missed %" PRIu64 " packets, because this kernel runs "
+		"no BPF program while certain tasks are current; trying again\n", record_missed_hits(r, NULL));
 	return TRY_AGAIN;
 }

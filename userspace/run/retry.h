@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Decides whether a run is made again that the kernel kept something of from the probes. */
+/* Decides whether to repeat a run whose probes missed events. */
 #ifndef COPYSCOPE_RETRY_H
 #define COPYSCOPE_RETRY_H
 
@@ -9,10 +9,10 @@
 /* Notes in @r which attempt this is, and schedules it as asked. */
 void retry_begin(struct record *r, const struct try *t);
 
-/* Was something kept from the probes, and nothing else wrong, and is there an attempt left? */
+/* True if the probes missed events, nothing else is wrong, and an attempt is left. */
 bool retry_is_worth_it(const struct record *r);
 
-/* Says why on stderr; returns what the supervisor is to be told. */
+/* Prints the reason on stderr; returns what the supervisor needs. */
 int retry_once_more(const struct record *r);
 
 #endif

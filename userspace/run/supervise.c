@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Makes each try of a run in a child, waits for it, and passes signals on. */
+/* Runs each attempt in a child, waits for it, and passes signals on. */
 #include "userspace/run/supervise.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum { CANNOT = 1, REFUSED = 3 };
 
-/* The signals to wait for. One that whoever started us has ignored with nohup stays ignored. */
+/* The signals to wait for. SIGHUP stays ignored if the parent ignored it, as nohup does. */
 static void choose_signals(sigset_t *heard)
 {
 	struct sigaction hangup;
@@ -29,7 +29,7 @@ static void choose_signals(sigset_t *heard)
 		sigaddset(heard, SIGHUP);
 }
 
-/* Waits for the child; the last signal that was passed on to it is in @passed. */
+/* Waits for the child; @passed gets the last signal that was passed on to it. */
 static int wait_for(pid_t child, const sigset_t *heard, int *passed)
 {
 	int number, status;
@@ -50,7 +50,7 @@ static void become_child(pid_t parent, const sigset_t *mask)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(CANNOT);
-	/* A terminal's Ctrl-C is for the parent alone: it would come twice. */
+	/* A terminal's Ctrl-C must reach the parent alone, or it would come twice. */
 	setsid();
 	sigprocmask(SIG_SETMASK, mask, NULL);
 }
@@ -62,7 +62,7 @@ static void die_of(int number, const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
-/* The exit status of a child that will not be followed by another one. */
+/* The exit status of the last child. */
 static int last_status(int status, int passed, const sigset_t *mask)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) < TRY_AGAIN)
@@ -71,7 +71,7 @@ static int last_status(int status, int passed, const sigset_t *mask)
 		die_of(passed, mask);
 	else if (WIFSIGNALED(status))
 		fprintf(stderr, "trace_run: the process that measured was killed by signal %d (%s); "
-			"if there is a record, it is whole\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+			"if there is a record, it is complete\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return CANNOT;
 }
 
@@ -82,15 +82,15 @@ int supervise(int (*make)(const struct try *this_one, void *arg), void *arg)
 	int status, passed = 0;
 	sigset_t heard, mask;
 
-	/* Nothing that a run executes gets powers from a file. */
+	/* No program that a run executes may gain privileges from its file. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	/* All tries inherit it, and narrow it once they have attached. */
+	/* All attempts inherit it, and narrow it once they have attached. */
 	errno = -confine_to_what_runs_do();
 	if (errno) {
 		perror("trace_run: cannot confine the run by seccomp(2)");
 		return REFUSED;
 	}
-	/* Inherited as ignored, it would have children vanish before they are waited for. */
+	/* If it were inherited as ignored, children would vanish before anyone waits for them. */
 	signal(SIGCHLD, SIG_DFL);
 	choose_signals(&heard);
 	sigprocmask(SIG_BLOCK, &heard, &mask);

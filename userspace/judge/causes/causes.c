@@ -21,8 +21,8 @@ static struct cause *cause_find(struct record *r, const char *name, enum site si
 	return NULL;
 }
 
-/* @stack is empty unless the cause is unknown. When there is no room left for one more unknown
- * stack its bytes join the last one, which then says so: none is lost. */
+/* @stack is empty unless the cause is unknown. If there is no room for one more unknown stack, its
+ * bytes are added to the last one, which is labelled so: none is lost. */
 static struct cause *cause_add(struct record *r, enum known known, enum site site,
 			       const char *stack, struct tally tally)
 {
@@ -39,12 +39,12 @@ static struct cause *cause_add(struct record *r, enum known known, enum site sit
 				     .remedy = cause_remedy(known) };
 		snprintf(c->stack, sizeof(c->stack), "%s", stack);
 	}
-	/* What does not fit is left out: the law of the causes breaks then. */
+	/* A sum that does not fit is left out: then the law of the causes breaks. */
 	tally_add(&c->tally, &tally);
 	return c;
 }
 
-/* Where the kernel begins to work on top of whatever it interrupted: no part of the cause. */
+/* Where the kernel begins work on top of a task that it interrupted: no part of the cause. */
 static size_t own_frames(const char *frames)
 {
 	static const char *const bounds[] = { " < __do_softirq", " < handle_softirqs", " < do_softirq",
@@ -79,8 +79,8 @@ static void causes_of_site(struct record *r, enum site site)
 	}
 }
 
-/* What tracepoints saw arrive and not be read: nothing fires in between, so nothing but delivery
- * is left for it. Of two hosts one may have kept stacks. */
+/* Bytes that tracepoints saw arrive in user pages and read from kernel pages: no tracepoint lies
+ * between, so the cause must be delivery. Of two hosts one may have kept stacks. */
 static void causes_without_stacks(struct record *r)
 {
 	struct tally rest = r->sites[SITE_late_copy].tally;
@@ -93,8 +93,8 @@ static void causes_without_stacks(struct record *r)
 		cause_add(r, CAUSE_LOCAL_DELIVERY, SITE_late_copy, "", rest);
 }
 
-/* Sends that were allowed to reference and copied: what is left when all known reasons are taken
- * off is shown, not folded into one of them. */
+/* Sends that were allowed to reference and copied: the rest that no known reason explains is shown,
+ * not added to one of them. */
 static void causes_of_sends(struct record *r)
 {
 	const unsigned long long *n = r->derived.total.count;
@@ -127,7 +127,7 @@ static void refusal_add(struct record *r, enum known known, uint64_t sends, cons
 	c->why = why;
 }
 
-/* A refused send has no bytes: it sent nothing and was tried again. */
+/* A refused send has no bytes: it sent nothing and was repeated. */
 static void causes_of_refusals(struct record *r)
 {
 	const unsigned long long *n = r->derived.total.count;
@@ -146,7 +146,7 @@ static void causes_of_refusals(struct record *r)
 		    "*_zerocopy_realloc or sock_omalloc");
 }
 
-/* The costliest first; what has no bytes last. */
+/* The costliest first; causes without bytes last. */
 static bool costs_more(const struct cause *a, const struct cause *b)
 {
 	if (a->bytes_known != b->bytes_known)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Says why bytes that were to be referenced were copied. Pure. */
+/* Finds why bytes were copied that should have been referenced. Pure. */
 #ifndef COPYSCOPE_CAUSES_H
 #define COPYSCOPE_CAUSES_H
 

@@ -18,10 +18,10 @@ enum at {
 	AT_LATE = 1 << SITE_late_copy,
 	AT_RESHAPE = 1 << SITE_reshape,
 	AT_BOTH = AT_LATE | AT_RESHAPE,
-	AT_PULL = 1 << SITE_COUNT,	/* a reshape that made one piece of a packet; goes first */
+	AT_PULL = 1 << SITE_COUNT,	/* a reshape into one piece; checked first */
 };
 
-/* The receive path copies for whoever is first in line: told by circumstances. */
+/* The receive path copies for the first that needs it: the circumstances tell which. */
 enum { CAUSE_ARRIVAL = CAUSE_COUNT };
 
 static const struct caller {
@@ -29,8 +29,8 @@ static const struct caller {
 	int cause;
 	int at;
 } callers[] = {
-	/* Up to 6.16 what arrives is copied before anyone is shown it; since d2527ad3a9e1 ("net:
-	 * preserve MSG_ZEROCOPY with forwarding") only captures are served there, ... */
+	/* Up to 6.16 the kernel copies an arriving packet before anyone sees it; since d2527ad3a9e1
+	 * ("net: preserve MSG_ZEROCOPY with forwarding") it copies here for captures only, ... */
 	{ "__netif_receive_skb_core", CAUSE_ARRIVAL, AT_LATE },
 	{ "__netif_receive_skb_one_core", CAUSE_ARRIVAL, AT_LATE },
 	{ "__netif_receive_skb_list_core", CAUSE_ARRIVAL, AT_LATE },
@@ -42,14 +42,15 @@ static const struct caller {
 	{ "ip6_input", CAUSE_LOCAL_DELIVERY, AT_LATE },
 	{ "ip6_protocol_deliver_rcu", CAUSE_LOCAL_DELIVERY, AT_LATE },
 	{ "dev_queue_xmit_nit", CAUSE_TAP_TX, AT_BOTH },
-	/* A capture with a ring has its copy made at once, whoever shows it the packet. */
+	/* The copy for a capture with a ring is made at once, on the way in or out. */
 	{ "__netif_receive_skb_core", CAUSE_TAP_RX, AT_RESHAPE },
 	{ "tun_net_xmit", CAUSE_TUN, AT_BOTH },
 	{ "tap_handle_frame", CAUSE_TUN, AT_BOTH },
 	{ "__skb_tstamp_tx", CAUSE_TIMESTAMPING, AT_BOTH },
 	{ "skb_segment", CAUSE_SEGMENTATION, AT_LATE },
-	/* Without scatter-gather it copies itself. What it makes one piece of could be sent in many,
-	 * but for the checksum: see cef401de7be8 ("net: fix possible wrong checksum generation"). */
+	/* Without scatter-gather it copies itself. A packet that it makes one piece of could be
+	 * sent in many, but for the checksum: see cef401de7be8 ("net: fix possible wrong checksum
+	 * generation"). */
 	{ "skb_segment", CAUSE_CHECKSUM, AT_PULL },
 	{ "skb_checksum_help", CAUSE_CHECKSUM, AT_PULL },
 	{ "skb_segment", CAUSE_NO_SG, AT_RESHAPE },
@@ -83,7 +84,8 @@ static const struct caller {
 	{ "icmpv6_getfrag", CAUSE_ICMP, AT_RESHAPE },
 };
 
-/* Copies on behalf of their caller, which decides. Then what to say if it is not known either. */
+/* Functions that copy for their caller, which decides the cause; and the cause if it is not known
+ * either. */
 static const struct caller middlemen[] = {
 	{ "skb_copy_ubufs", CAUSE_UNKNOWN, AT_BOTH },
 	{ "skb_copy_bits", CAUSE_UNKNOWN, AT_BOTH },
@@ -130,7 +132,7 @@ static const struct caller *caller_find(const struct caller *table, size_t rows,
 	return NULL;
 }
 
-/* Captures are served before IP, so if there is one, it is the one that had the bytes copied. */
+/* Captures come before IP, so if there is one, the copy was for it. */
 static enum known cause_of_arrival(unsigned int circumstances)
 {
 	if (circumstances & COPIED_TAPPED)
@@ -140,7 +142,7 @@ static enum known cause_of_arrival(unsigned int circumstances)
 	return circumstances & COPIED_UNSURE ? CAUSE_DELIVERY_OR_TAP : CAUSE_LOCAL_DELIVERY;
 }
 
-/* A driver's functions have names of its own: one or two, called by what is known. */
+/* A driver's functions have names of its own: one or two, called by a known function. */
 static bool is_driver(enum site site, const char *frame)
 {
 	static const char call[] = " < dev_hard_start_xmit";
@@ -153,8 +155,8 @@ static bool is_driver(enum site site, const char *frame)
 }
 
 /*
- * The caller of the copy decides, or whoever is behind a function that copies for others. Further
- * out nothing decides: a stack goes on into whatever was interrupted or happens to run on top.
+ * The caller of the copy decides, or the caller of a function that copies for others. Functions
+ * further out decide nothing: a stack continues into the task that was interrupted.
  */
 enum known cause_of_stack(enum site site, unsigned int circumstances, const char *frames)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The causes that copyscope knows, by the callers of a copy, each with its remedy. Pure. */
+/* The known causes, by the callers of a copy, each with its remedy. Pure. */
 #ifndef COPYSCOPE_CAUSES_KNOWN_H
 #define COPYSCOPE_CAUSES_KNOWN_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The laws: every byte that left one account must have arrived in another. Pure. */
+/* The laws: equations between counts that different probes make. Pure. */
 #ifndef COPYSCOPE_LAWS_H
 #define COPYSCOPE_LAWS_H
 
 #include "userspace/record/record.h"
 
 /*
- * Fills r->laws from ledger, sites and the workload's totals. A law is told for the sum; it is
- * broken if it does not hold for the sum or for any one socket. Nothing is tolerated.
+ * Fills r->laws from ledger, sites and the workload's totals. A law shows the sum; it is broken if
+ * it does not hold for the sum or for any one socket. There is no tolerance.
  */
 void laws_fill(struct record *r);
 

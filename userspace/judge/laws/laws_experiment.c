@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The laws of an experiment, which need the word of the workload's own two ends. */
+/* The laws of an experiment, which need the totals of the workload's own two ends. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "userspace/judge/laws/laws_parts.h"
 #include "userspace/record/experiment.h"
 
-/* Why nobody can be asked but the kernel; NULL if both ends can. */
+/* Why only the kernel's counts are known; NULL if both ends left totals. */
 static const char *no_totals(const struct record *r)
 {
 	if (!r->experiment)
@@ -49,7 +49,7 @@ static void law_weigh_sockets(const struct record *r, struct law *law,
 	}
 }
 
-/* Weighs what the workload says of one quantity against the kernel's count, per socket too. */
+/* Compares the workload's count of one quantity with the kernel's, per socket too. */
 static void law_witness(const struct record *r, struct law *law,
 			uint64_t (*app)(const struct app_socket *),
 			uint64_t (*kernel)(const struct books *), const char *obstacle)
@@ -118,7 +118,7 @@ void law_zerocopy_sends(const struct record *r, struct law *law)
 
 void law_completions(const struct record *r, struct law *law)
 {
-	/* Without completion hooks the sends are the only count to hold completions against. */
+	/* Without completion hooks the sends are the only count to compare completions with. */
 	bool hooked = record_probe_attached(r, "completions") &&
 		      r->sites[SITE_tx_reference].how != HOW_NOT_MEASURED;
 
@@ -129,7 +129,7 @@ void law_completions(const struct record *r, struct law *law)
 		    hooked || record_probe_attached(r, "accepted") ? NULL : no_sends);
 }
 
-/* Only A3-reuse overwrites a buffer that the kernel still reads, and it must be caught. */
+/* Only A3-reuse overwrites a buffer that the kernel still reads, and that must show. */
 void law_content(const struct record *r, struct law *law)
 {
 	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);

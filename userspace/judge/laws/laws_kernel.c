@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The laws of the kernel's books, which hold for any socket, whoever started its process. */
+/* The laws of the kernel's counts, which hold for any socket, in whatever program. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -72,7 +72,7 @@ static struct sides refusal_sides(const struct books *b)
 				   b->count[COUNT_refused_memlock]) };
 }
 
-static const char kept[] = "the kernel kept packets from the probes (see firings unseen)";
+static const char missed[] = "the probes missed packets (see the law of the probes)";
 
 static const char *obstacle_to_send(const struct record *r)
 {
@@ -81,9 +81,9 @@ static const char *obstacle_to_send(const struct record *r)
 	if (r->sites[SITE_tx_copy].how == HOW_NOT_MEASURED)
 		return "tx_copy is not measured";
 	if (record_missed_hits(r, "tx_copy"))
-		return kept;
+		return missed;
 	if (!record_wire_known(r))
-		return "true by construction: tx_copy is what remains, nothing looks at the skbs";
+		return "true by construction: tx_copy is the rest, no hook sees the skbs";
 	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
 		return "tx_reference is not measured";
 	return NULL;
@@ -96,21 +96,21 @@ static const char *obstacle_to_reference(const struct record *r)
 	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED)
 		return "late_copy is not measured";
 	if (!record_probe_attached(r, "tx_copy"))
-		return "what left the socket again is not measured";
+		return "bytes that left the socket again are not measured";
 	if (record_missed_hits(r, NULL))
-		return kept;
+		return missed;
 	if (!record_probe_attached(r, "drops"))
 		return "packets dropped on the way are not measured";
 	if (record_may_dma(r) && !record_probe_attached(r, "clean"))
-		return "what the device was handed clean is not measured";
+		return "bytes handed to the device clean are not measured";
 	if (r->backend == BACKEND_TRAMPOLINE && !record_probe_attached(r, "taps"))
-		return "what packet captures are shown is not measured";
+		return "bytes shown to packet captures are not measured";
 	if (r->backend == BACKEND_TRAMPOLINE ? !record_probe_attached(r, "reshape") :
 					       !record_gathers(r))
-		return "reshape is not measured: a device that cannot gather has pages copied there";
+		return "reshape is not measured: for a device that cannot gather the kernel copies pages there";
 	if (!record_probe_attached(r, "late_copy") ||
 	    (r->backend == BACKEND_TRACEPOINT && !record_wire_known(r)))
-		return "true by construction: nothing looks at the packets that arrive";
+		return "true by construction: no hook sees the packets that arrive";
 	return NULL;
 }
 
@@ -201,7 +201,7 @@ static void law_of_causes(const struct record *r, struct law *law, enum site sit
 	law->right_is = "the sum of its causes";
 	if (r->sites[site].how != HOW_MEASURED) {
 		snprintf(law->why, WHY_BYTES, r->sites[site].how == HOW_DERIVED ?
-			 "true by construction: without stacks its one cause is a rule" :
+			 "true by construction: without stacks a rule gives its one cause" :
 			 "%s is not measured", law->left_is);
 		return;
 	}
@@ -234,9 +234,10 @@ void law_probes(const struct record *r, struct law *law)
 	law_weigh(law, (struct sides){ SUM(r->derived.gauges.lost_updates, record_missed(r)), 0 });
 	if (law->status == LAW_BROKEN || !missed_hits)
 		return;
-	/* Nothing of ours failed, but not everything was seen: the laws that need it say so. */
+	/* No update was lost, but probes missed hits: the laws that need them are not testable
+	 * either. */
 	law->status = LAW_NOT_TESTABLE;
 	snprintf(law->why, WHY_BYTES,
-		 "%" PRIu64 " firings unseen: they came while a task was current that this kernel "
-		 "keeps from BPF", missed_hits);
+		 "%" PRIu64 " hits missed: this kernel runs no BPF program while certain tasks "
+		 "are current", missed_hits);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The table of laws, and how two sides are weighed; laws.h is for everyone else. */
+/* The table of laws, and how two sides are compared; laws.h is for everyone else. */
 #ifndef COPYSCOPE_LAWS_PARTS_H
 #define COPYSCOPE_LAWS_PARTS_H
 
@@ -36,7 +36,7 @@ struct sides {
 	int64_t left, right;
 };
 
-/* A sum that no int64_t holds. It balances with nothing, least of all with itself. */
+/* A sum that no int64_t holds. It balances with nothing, not even with itself. */
 #define BEYOND INT64_MIN
 
 int64_t sum_of(const uint64_t *terms, size_t count);
@@ -47,8 +47,8 @@ int64_t sum_of(const uint64_t *terms, size_t count);
 /* Notes both sides and whether they are the same. */
 void law_weigh(struct law *law, struct sides s);
 
-/* Weighs the sum, then each socket: two errors that cancel out in the sum are found there. With an
- * @obstacle the law is not testable, and says so. */
+/* Compares the sums, then each socket: if two errors cancel out in the sum, the sockets show them.
+ * With an @obstacle the law is not testable for that reason. */
 void law_weigh_books(const struct record *r, struct law *law,
 		     struct sides (*sides)(const struct books *b), const char *obstacle);
 

@@ -46,7 +46,7 @@ static bool is_stood_in_for(const struct choice *c, const struct hook *hook)
 	return false;
 }
 
-/* Decides for one hook before load: the record says why it stays out. */
+/* Decides for one hook before load: the record holds the reason if it stays out. */
 static void choose_hook(struct choice *c, const struct hook *hook, const struct btf *btf)
 {
 	struct probe *probe = &c->record->probes[c->record->probe_count++];
@@ -72,7 +72,7 @@ static void choose_hook(struct choice *c, const struct hook *hook, const struct 
 			 chosen_above(c, hook)->target);
 }
 
-/* -ENOTSUP if the backend has to do without a hook that it cannot do without. */
+/* -ENOTSUP if a hook is missing that the backend needs. */
 static int check_needed(const struct choice *c)
 {
 	struct record *r = c->record;
@@ -107,7 +107,7 @@ int probes_choose(struct bpf_object *object, const struct hook *hooks,
 			bpf_object__find_program_by_name(object, hook->program), is_chosen(&c, hook));
 	if (err || !detach || found)
 		return err;
-	/* A test that spoils nothing must not look like one that was caught. */
+	/* A fault that changes nothing must not look like one that was caught. */
 	snprintf(r->backend_why, WHY_BYTES, "--break detach:%.60s: no hook of the %s backend is for it",
 		 foreign(detach), backend_name(r->backend));
 	return -EINVAL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The hooks of both backends as data. docs/METHOD.md says what each counts and cannot see. */
+/* The hooks of both backends as data. docs/METHOD.md explains what each counts and cannot see. */
 #include "userspace/probes/hooks/hooks.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 	{ program, metric, HOOK_FEXIT, target, args, NULL, 0, rank }
 #define TRACEPOINT(args, program, metric, target, rank) \
 	{ program, metric, HOOK_TRACEPOINT, target, args, NULL, 0, rank }
-/* Fires in softirq, so perf counts it as well: @group is its folder in tracefs. */
+/* Runs in softirq, so perf counts its hits as well: @group is its folder in tracefs. */
 #define SOFTIRQ(args, program, metric, group, target, seen) \
 	{ program, metric, HOOK_TRACEPOINT, target, args, group "/" target, seen, HOOK_PLAIN }
 

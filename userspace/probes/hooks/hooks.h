@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The table of hooks: which program answers which question at which kernel function. */
+/* The table of hooks: which program counts which metric at which kernel function. */
 #ifndef COPYSCOPE_HOOKS_H
 #define COPYSCOPE_HOOKS_H
 
@@ -9,8 +9,8 @@ enum hook_kind { HOOK_FENTRY, HOOK_FEXIT, HOOK_TRACEPOINT, HOOK_USDT };
 
 enum hook_rank {
 	HOOK_PLAIN,
-	HOOK_NEEDED,	/* without it, or what stands in for it, the books would be wrong, not short */
-	HOOK_ELSE,	/* stands in where no other row of its question is to be had */
+	HOOK_NEEDED,	/* without it or a stand-in the books would be wrong, not short */
+	HOOK_ELSE,	/* stands in if no other row of its metric can be attached */
 };
 
 struct hook {
@@ -19,8 +19,8 @@ struct hook {
 	enum hook_kind kind;
 	const char *target;	/* kernel function, tracepoint, or provider:name */
 	int args;		/* arguments that this program is written for; 0: any */
-	const char *event;	/* the tracepoint in tracefs if it fires in softirq, else NULL */
-	enum seen_hook seen;	/* then: which of the program's counts of firings */
+	const char *event;	/* the tracepoint in tracefs if it is hit in softirq, else NULL */
+	enum seen_hook seen;	/* then: which of the program's counts of hits */
 	enum hook_rank rank;
 };
 

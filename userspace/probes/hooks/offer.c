@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the running kernel offers to probes, by its BTF and by trying: never by its version. */
+/* Finds what the running kernel offers to probes, by its BTF and by trying: never by its
+ * version. */
 #include "userspace/probes/hooks/offer.h"
 
 #include <bpf/bpf.h>
@@ -32,7 +33,7 @@ bool offer_cookies(const struct btf *btf)
 	return btf__find_by_name_kind(btf, "bpf_get_socket_ptr_cookie", BTF_KIND_FUNC) >= 0;
 }
 
-/* Kernels under lockdown refuse every trampoline (EPERM at load): ask with an empty one. */
+/* Kernels under lockdown refuse every trampoline (EPERM at load): try an empty one. */
 static int try_trampoline(const struct btf *btf)
 {
 	struct bpf_insn empty[] = {

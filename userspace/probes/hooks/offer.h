@@ -8,8 +8,8 @@
 
 struct btf;
 
-/* Arguments of a hook's function, or of its tracepoint without the context; -1 if the kernel
- * has none of that name. Being there is not being attachable. */
+/* How many arguments a hook's function has, or its tracepoint without the context; -1 if the kernel
+ * has none of that name. A function that exists may still not be attachable. */
 int offer_args(const struct btf *btf, const struct hook *hook);
 
 /* Can trampoline programs ask for a socket's cookie (bpf/include/compat.bpf.h)? */

@@ -54,7 +54,7 @@ static int ledger_read_books(int fd, int cpus, struct ledger *ledger)
 	return err;
 }
 
-/* Every stack of the map, named in one pass: a pass over all symbols of a kernel takes its time. */
+/* Names every stack of the map in one pass, because a pass over all symbols of a kernel is slow. */
 static int name_stacks(struct ledger *ledger, const struct copied_from *from)
 {
 	uint64_t *frames = malloc(ledger->stack_count * sizeof(from->frames) + 1);
@@ -120,7 +120,7 @@ static int ledger_read_causes(const struct probes_view *view, int cpus, struct l
 
 void ledger_prepare(void)
 {
-	/* libbpf remembers what it read. */
+	/* libbpf caches the number. */
 	libbpf_num_possible_cpus();
 	symbols_open();
 }

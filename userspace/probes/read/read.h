@@ -19,10 +19,10 @@ struct probes_view {
  * running on that CPU (a skipped run is a lost count). */
 void probe_read_runs(const struct probes_view *view, const char *program, struct probe *probe);
 
-/* Opens or remembers the files that ledger_read() needs, for a process that soon may open none. */
+/* Opens or caches the files that ledger_read() needs, for a process that soon may open none. */
 void ledger_prepare(void);
 
-/* May this process, as it is now, read the maps? */
+/* True if this process, as it is now, can read the maps. */
 bool ledger_readable(const struct probes_view *view);
 
 /* Fills @ledger, whatever was in it, with the sums of the per-CPU maps. 0 or -errno; what it owns is the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names kernel addresses from /proc/kallsyms in one pass, keeping only what was asked for. */
+/* Names kernel addresses from /proc/kallsyms in one pass, keeping only the requested ones. */
 #include "userspace/probes/read/symbols.h"
 
 #include <stdbool.h>
@@ -104,7 +104,7 @@ static void read_symbols(struct symbols *symbols, FILE *file)
 	}
 }
 
-/* The kernel tells addresses to who was allowed to see them when the file was opened. */
+/* The kernel shows addresses to a process that was allowed to see them when it opened the file. */
 static FILE *names;
 
 void symbols_open(void)

@@ -10,7 +10,7 @@ static const char *why(const struct end_outcome *end)
 	       end->signal && end->hurried ? "it did not end when told, and was killed" :
 	       end->signal ? "a signal killed it" :
 	       end->hurried ? "it did not end by itself and was told to" :
-	       end->exit_status ? "it failed: its own output says why" : NULL;
+	       end->exit_status ? "it failed: see its own output" : NULL;
 }
 
 json_t *end_outcome_json(const struct end_outcome *end)

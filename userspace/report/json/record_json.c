@@ -213,7 +213,7 @@ static json_t *timing_json(const struct record *r)
 	put(o, "why", text(r->machine.instruction_clock ?
 				   "this emulated machine's clock counts instructions, 1 ns each" :
 			 record_emulated(r) ? "times of an emulated machine mean nothing" :
-			 fifo ? "the workload ran under SCHED_FIFO, for the sake of the counts" :
+			 fifo ? "the workload ran under SCHED_FIFO, so that the kernel skips no program" :
 			 r->backend == BACKEND_NONE ? "no probes were attached" :
 			   "probes were attached: compare only with runs of the same kind"));
 	return o;

@@ -13,7 +13,7 @@
 #include "userspace/record/plan.h"
 #include "userspace/run/ends/launch.h"
 
-/* The answer holds no more than the text did. */
+/* The answer is no longer than the text. */
 enum { TOTALS_BYTES_MAX = 1 << 24 };
 
 static uint64_t number(const json_t *object, const char *key)
@@ -95,7 +95,7 @@ int app_totals_read(const json_t *root, struct app_totals *totals)
 	return err;
 }
 
-/* What the process that parses hands over: the totals, then their sockets. */
+/* What the parser process returns: the totals, then their sockets. */
 static int parse(const char *text, size_t bytes, void **answer, size_t *size)
 {
 	json_t *root = json_loadb(text, bytes, 0, NULL);
@@ -143,7 +143,7 @@ bool app_totals_sound(const struct app_totals *t, const struct app_socket *socke
 	       sound_real(l->p99_us, SOUND_MOST);
 }
 
-/* Takes over what was handed over, if it is whole and sound. */
+/* Takes over the answer, if it is complete and sound. */
 static int take(const char *answer, size_t size, struct app_totals *totals)
 {
 	struct app_totals said;

@@ -12,14 +12,14 @@
 /* Starts the process that parses what one child prints, before the child runs. 0 or -errno. */
 int app_totals_prepare(struct aside *parser);
 
-/* Has the totals parsed that a child printed. 0, or -EINVAL if they are not whole or make no sense. */
+/* Parses the totals that a child printed. 0, or -EINVAL if they are incomplete or invalid. */
 int app_totals_parse(struct aside *parser, const struct child *c, struct app_totals *totals);
 
 /* Reads them from the document itself, but for the pid; only in a process that can do nothing else. */
 struct json_t;
 int app_totals_read(const struct json_t *root, struct app_totals *totals);
 
-/* True if each field can be used; socket_count was checked, and t->sockets is not looked at. */
+/* True if each field is valid; socket_count was checked, and t->sockets is not read. */
 bool app_totals_sound(const struct app_totals *t, const struct app_socket *sockets);
 
 #endif

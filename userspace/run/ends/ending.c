@@ -8,11 +8,11 @@
 
 #include "userspace/common/clock.h"
 
-/* After a signal: when the other end is told, too, and when what is left is killed. */
+/* After a signal: when the other end is told, too, and when the rest is killed. */
 enum { OTHER_MS = 1000, KILL_MS = 1600, LEAVE_MS = 1850 };
 enum { FAILED_MS = 3000, GRACE_MS = 1000 };
 static const struct ending_bounds usual = { .alone_ms = 30000, .still_ms = 60000, .late_ms = 90000 };
-/* One press of Ctrl-C may come twice, from the terminal and from who started us. */
+/* One press of Ctrl-C may come twice, from the terminal and from the parent process. */
 enum { SAME_MS = 300 };
 
 static volatile sig_atomic_t caught;
@@ -35,7 +35,7 @@ void ending_listen(void)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* nohup has it ignored. */
+	/* nohup makes it ignored. */
 	sigaction(SIGHUP, NULL, &hangup);
 	if (hangup.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
@@ -68,7 +68,7 @@ static void tell(struct child *c, bool again_in_vain)
 		kill(c->pid, again_in_vain ? SIGKILL : SIGTERM);
 }
 
-/* Those that a bound tells to end: once they are told, a moment later they are killed. */
+/* What a time limit ends: SIGTERM first, a moment later SIGKILL. */
 static void hurry(struct child *children, int count, int64_t since_ms, int64_t now)
 {
 	for (int i = 0; i < count; i++) {
@@ -148,7 +148,7 @@ static void fail(const char *what, int64_t bound_ms, const char *since)
 			 bound_ms / 1000.0, since);
 }
 
-/* What both have used since they began; one that ended has used nothing from then on. */
+/* The processor time of both since they began; one that has ended adds nothing from then on. */
 static int64_t used_ns(const struct child *children, int count)
 {
 	int64_t sum_ns = 0;
@@ -162,7 +162,8 @@ static int64_t used_ns(const struct child *children, int count)
 	return sum_ns;
 }
 
-/* An end that waits looks a few times a second whether anything moves: one that is stopped does not. */
+/* An end that waits wakes a few times a second to see whether anything moves; a stopped one does
+ * not. */
 static bool stands_still(const struct child *children, int count, int64_t now)
 {
 	int64_t used = used_ns(children, count);

@@ -5,21 +5,21 @@
 
 #include "userspace/run/ends/launch.h"
 
-/* How long an end may go on when the other has ended, both may stand still, both may be late. */
+/* How long an end may continue when the other has ended, both may stand still, both may be late. */
 struct ending_bounds {
 	int64_t alone_ms, still_ms, late_ms;
 };
 
-/* From now on SIGINT, SIGTERM and SIGHUP end no process, but the run in order. */
+/* From now on SIGINT, SIGTERM and SIGHUP end the run in order instead of the process. */
 void ending_listen(void);
 
-/* True from the first of them on; who waits before the gate opens then waits no longer. */
+/* True from the first of them on; waits before the gate opens then end. */
 bool ending_asked(void);
 
 /*
  * The gate opens. @seconds is how long the run was asked to take; 0: as long as its messages take,
- * and the ends themselves notice when nothing moves.
- * @bound_ms is for tests: all bounds are that; 0: as below.
+ * and the ends themselves notice when nothing moves. @bound_ms is for tests: all limits are that;
+ * 0: as below.
  */
 void ending_begin(double seconds, int64_t bound_ms);
 
@@ -35,12 +35,12 @@ void ending_begin(double seconds, int64_t bound_ms);
 void ending_step(struct child *children, int count);
 
 /*
- * How long what comes after the ends may take yet: no limit until there is a signal, after it what is
- * left of 2 s but for the writing of the record, nothing after a second one.
+ * How much time the steps after the ends have left: no limit until there is a signal, after it the
+ * rest of 2 s less the writing of the record, nothing after a second one.
  */
 int64_t ending_left_ms(void);
 
-/* What failed by a bound of the above; empty: nothing. */
+/* What failed by one of these limits; empty: nothing. */
 const char *ending_failure(void);
 
 #endif

@@ -29,14 +29,14 @@ static void child_fail(const char *what)
 	_exit(127);
 }
 
-/* In another PID namespace than the first, fork() gives the parent another number. */
+/* Outside of the first PID namespace fork() gives the parent another number. */
 static void tell_tgid(int ready)
 {
 	int64_t answer = global_tgid();
 	uint32_t tgid = answer > 0 ? answer : 0;
 
 	if (write(ready, &tgid, sizeof(tgid)) != sizeof(tgid))
-		child_fail("telling who it is");
+		child_fail("passing on its process number");
 }
 
 static void child_exec(const char *const *argv, int ready, int go, int out, pid_t parent,
@@ -46,7 +46,8 @@ static void child_exec(const char *const *argv, int ready, int go, int out, pid_
 	const char *args[ARGS_MAX];
 	int n = 0;
 
-	/* Until it executes, what ends the run in order would keep it from being ended itself. */
+	/* Until it executes, the handlers that end the run in order would keep it from being
+	 * ended. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	tell_tgid(ready);
@@ -63,7 +64,7 @@ static void child_exec(const char *const *argv, int ready, int go, int out, pid_
 	args[n++] = "4";
 	args[n] = NULL;
 
-	/* Move the program out of the way of the fixed numbers first. */
+	/* Move the program's descriptor away from the fixed numbers first. */
 	program = fcntl(program, F_DUPFD_CLOEXEC, 10);
 	out = fcntl(out, F_DUPFD_CLOEXEC, 10);
 	ready = fcntl(ready, F_DUPFD_CLOEXEC, 10);
@@ -88,7 +89,7 @@ static void child_exec(const char *const *argv, int ready, int go, int out, pid_
 	if (getppid() != parent)
 		_exit(127);
 	signal(SIGPIPE, SIG_DFL);
-	/* By descriptor: nobody may not be able to look into the folder it lies in. */
+	/* By descriptor: user nobody may be unable to enter its folder. */
 	fexecve(program, (char *const *)args, (char *const[]){ "LC_ALL=C", NULL });
 	child_fail(argv[0]);
 }
@@ -100,7 +101,7 @@ static uint32_t own_netns(void)
 	return stat("/proc/self/ns/net", &status) ? 0 : status.st_ino;
 }
 
-/* As read(2), but for no longer than a start can take, and not after a signal. */
+/* As read(2), but no longer than a start can take, and not after a signal. */
 static ssize_t read_in_time(int fd, void *to, size_t size)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
@@ -110,7 +111,7 @@ static ssize_t read_in_time(int fd, void *to, size_t size)
 			return read(fd, to, size);
 	if (ending_asked())
 		return -1;
-	fprintf(stderr, "trace_run: the workload said nothing for %d s: is it stopped?\n",
+	fprintf(stderr, "trace_run: the workload printed nothing for %d s: is it stopped?\n",
 		READY_MS / 1000);
 	return -1;
 }
@@ -129,7 +130,7 @@ int child_launch(struct child *c, const char *const *argv, uint64_t memlock_byte
 		return -errno;
 	if (!c->pid)
 		child_exec(argv, ready[1], go[0], out[1], parent, memlock_bytes);
-	/* Asked for now: the call that it takes is not among those of a process that measures. */
+	/* Done now: a process that measures may not make this call. */
 	clock_getcpuclockid(c->pid, &c->clock);
 	close(ready[1]);
 	close(go[0]);
@@ -155,7 +156,7 @@ int child_release(struct child *c)
 	return write(c->go, "g", 1) == 1 ? 0 : -errno;
 }
 
-/* Reads what is there; at the end of it only the process itself is still to come. */
+/* Reads what is there; at the end of the output only the process itself is left to wait for. */
 static void child_read(struct child *c)
 {
 	char *grown = c->length < TOTALS_BYTES_MAX ? realloc(c->text, c->length + 65537) : NULL;
@@ -176,7 +177,7 @@ static void child_read(struct child *c)
 	c->out = -1;
 }
 
-/* Has it ended? Never waits: a process that closed its output may still take its time. */
+/* True if it has ended. Never waits: a process that closed its output may still run for a while. */
 static void child_reap(struct child *c)
 {
 	if (c->pid && !c->ended && c->out < 0)

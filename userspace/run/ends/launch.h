@@ -2,8 +2,8 @@
 /*
  * Starts the two ends of the workload as unprivileged processes that wait to be released.
  *
- * A child is killed by the kernel when the tool dies, however it dies. The order is launch, wait
- * for ready, attach probes and counters to the pid, release, collect.
+ * The kernel kills a child when the tool dies, however it dies. The order is launch, wait for
+ * ready, attach probes and counters to the pid, release, collect.
  */
 #ifndef COPYSCOPE_LAUNCH_H
 #define COPYSCOPE_LAUNCH_H
@@ -18,17 +18,17 @@
 struct child {
 	pid_t pid;	/* 0: that end is on another host */
 	clockid_t clock;	/* of the processor time that it used */
-	uint32_t tgid;	/* by which BPF programs know it; 0 if the kernel does not tell */
+	uint32_t tgid;	/* by which BPF programs know it; 0 if the kernel does not return it */
 	uint32_t netns;	/* inode number of its network namespace, by which the kernel knows it too */
 	int ready;	/* it writes a line here when it can be released */
 	int go;		/* one byte here releases it */
 	int out;	/* its totals, as JSON */
-	char *text;	/* what came from out so far; owned */
+	char *text;	/* what it printed so far; owned */
 	size_t length;
 	int status;	/* of waitpid, once collected */
 	bool ended;
-	bool hurried;	/* it did not end by itself, and was told or made to */
-	bool decides;	/* when to stop; an interrupt is for it first */
+	bool hurried;	/* it did not end by itself, and was ended */
+	bool decides;	/* when to stop; an interrupt goes to it first */
 };
 
 /*
@@ -38,21 +38,22 @@ struct child {
  */
 int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes);
 
-/* Waits until the child says that it is ready; -EPIPE if it ended instead, or the run was told to. */
+/* Waits until the child reports that it is ready; -EPIPE if it ended instead, or the run was
+ * interrupted. */
 int child_wait_ready(struct child *c);
 
 int child_release(struct child *c);
 
 /*
- * Collects both children's output until both have ended; ending.h says what ends them if they do
- * not do so by themselves. @tick is called ten times a second or more.
+ * Collects both children's output until both have ended; ending.h lists what ends them if they do
+ * not end by themselves. Calls @tick ten times a second or more.
  */
 void children_collect(struct child *children, int count, void (*tick)(void *), void *arg);
 
 /* The signal that ended the run before its time; 0: none did. */
 int children_interrupted(void);
 
-/* Kills what still runs and frees; a zeroed child is accepted. */
+/* Kills what still runs and frees; accepts a zeroed child. */
 void child_end(struct child *c);
 
 #endif

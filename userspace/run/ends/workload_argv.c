@@ -7,7 +7,7 @@
 
 #include "userspace/run/ends/ending.h"
 
-/* How long nothing at all may move. TCP itself may be silent for longer when each packet is lost. */
+/* How long nothing may move at all. TCP itself may pause for longer when each packet is lost. */
 #define PATIENCE_S "30"
 
 int ends_launch(struct child children[END_COUNT], const char *workload,
@@ -15,7 +15,8 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 {
 	char bytes[24], threads[24], readers[24], port[24], amount[40];
 	const char *how_long = plan->messages ? "--messages" : "--seconds";
-	/* The end that decides when to stop is told how long: the client in rr, else the server. */
+	/* Only the end that decides when to stop gets the limit: the client in rr, else the
+	 * server. */
 	bool client_decides = !strcmp(plan->pattern, "rr");
 	const char *server[] = { workload, "server", plan->variant, bytes, "--json",
 				 "--patience", PATIENCE_S,

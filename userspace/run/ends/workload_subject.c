@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* An end on another host has no process here: the probes then look for the other one alone. */
+/* An end on another host has no process here: the probes then watch only the other one. */
 int workload_subject(struct subject *s, const struct child children[END_COUNT],
 		     const struct experiment *x, const char *workload)
 {

@@ -7,8 +7,8 @@
 #include "userspace/record/subject.h"
 #include "userspace/run/ends/launch.h"
 
-/* Fills a zeroed subject. @workload, where its USDT probe lies, must outlive it. 0, or -EPERM if the
- * kernel does not tell by which number programs know an end. */
+/* Fills a zeroed subject. @workload, the file with its USDT probe, must outlive it. 0, or -EPERM if
+ * the kernel does not return the number by which programs know an end. */
 int workload_subject(struct subject *s, const struct child children[END_COUNT],
 		     const struct experiment *x, const char *workload);
 

@@ -2,9 +2,9 @@
 /*
  * Finds out before a run what a container, a user namespace or a seccomp filter refuses.
  *
- * Each is asked by the call that the run will make, with arguments that change nothing. What the
- * refusal comes from is told in the order in which the kernel decides: the filter first, then the
- * capability, then the namespace that the capability holds in.
+ * Makes each call that the run will make, with arguments that change nothing. Names the origin of a
+ * refusal in the order in which the kernel decides: the filter first, then the capability, then the
+ * namespace in which the capability holds.
  */
 #include "userspace/run/limits/permits.h"
 
@@ -29,7 +29,7 @@
 
 enum { NAMES_BYTES = 160 };
 
-/* What the run does with each. */
+/* What the run needs each for. */
 static const struct {
 	cap_value_t capability;
 	const char *name;
@@ -40,7 +40,7 @@ static const struct {
 	{ CAP_SETUID, "SETUID", ALWAYS },	/* the workload becomes nobody */
 	{ CAP_SETGID, "SETGID", ALWAYS },
 	{ CAP_SETPCAP, "SETPCAP", ALWAYS },	/* for good */
-	{ CAP_KILL, "KILL", ALWAYS },		/* and is ended as nobody */
+	{ CAP_KILL, "KILL", ALWAYS },		/* and the tool ends it as nobody */
 	{ CAP_BPF, "BPF", WITH_PROBES },
 	{ CAP_PERFMON, "PERFMON", WITH_PROBES },
 	{ CAP_SYSLOG, "SYSLOG", WITH_PROBES },	/* names of the functions that copied */
@@ -68,7 +68,7 @@ static bool is_filtered(void)
 	return mode;
 }
 
-/* What is needed and not there, as "CAP_A, CAP_B" into @names; how many that are. */
+/* Writes the missing ones as "CAP_A, CAP_B" into @names; returns how many. */
 static int missing(bool probes, bool captures, char names[NAMES_BYTES])
 {
 	const bool asked[] = { [ALWAYS] = true, [WITH_PROBES] = probes, [WITH_CAPTURES] = captures };
@@ -100,7 +100,7 @@ static int check_capabilities(bool probes, bool captures)
 	return -EPERM;
 }
 
-/* @call was refused with -@err to someone who has every capability it takes. */
+/* Explains why @call failed with @err, although the process has every capability that it needs. */
 static int tell_refused(const char *call, int err)
 {
 	if (in_user_namespace())
@@ -129,7 +129,7 @@ static int ask_perf(void)
 	return fd >= 0 ? 0 : -errno;
 }
 
-/* Leaves nothing, and enters where it is. */
+/* Leaves no namespace, and enters the one that it is in. */
 static int check_namespaces(void)
 {
 	int home, err;
@@ -142,12 +142,12 @@ static int check_namespaces(void)
 		close(home);
 	if (!err || !in_user_namespace())
 		return err ? tell_refused("setns()", err) : 0;
-	fprintf(stderr, "trace_run: this user namespace may not come back to the network namespace that "
-		"it is in (%s): give it one of its own (unshare --net)\n", strerror(-err));
+	fprintf(stderr, "trace_run: in this user namespace the run cannot return to its network "
+		"namespace (%s): give it one of its own (unshare --net)\n", strerror(-err));
 	return err;
 }
 
-/* Only a user namespace may have no nobody, and may forbid to give groups up. */
+/* Only a user namespace may lack user nobody, and may forbid to drop groups. */
 static int check_nobody(void)
 {
 	int status = 0;
@@ -197,7 +197,7 @@ static int check_probes(void)
 	err = ask_perf();
 	if (err == -EPERM || err == -EACCES || (err == -ENOSYS && is_filtered()))
 		return tell_refused("perf_event_open()", err);
-	/* Where there are no such events at all, the record says so. */
+	/* Without such events at all, the record has the reason. */
 	return 0;
 }
 
@@ -205,7 +205,7 @@ int permits_check(bool probes, bool captures)
 {
 	int err = check_capabilities(probes, captures);
 
-	/* First what no one can allow in a user namespace. */
+	/* First what nobody can grant in a user namespace. */
 	if (!err && probes)
 		err = check_probes();
 	if (!err)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What must the system allow for a run, and which part of it does it refuse? */
+/* Checks whether the system allows what a run needs, and names what it refuses. */
 #ifndef COPYSCOPE_PERMITS_H
 #define COPYSCOPE_PERMITS_H
 
 #include <stdbool.h>
 
 /*
- * Both return 0, or -errno after one line that says what is missing and what to do.
+ * Both return 0, or -errno after one line that names what is missing and what to do.
  *
- * The first looks at what is there: root, /proc, BTF. To be called before any file is opened.
+ * The first checks what is there: root, /proc, BTF. Call it before any file is opened.
  */
 int permits_look(void);
 
-/* The second asks for all that a run will ask for, with probes and captures or without, and touches
+/* The second checks all that a run will need, with probes and captures or without, and changes
  * nothing. */
 int permits_check(bool probes, bool captures);
 

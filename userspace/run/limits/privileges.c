@@ -11,7 +11,7 @@
 
 static const uint64_t to_read_maps = 1ull << CAP_BPF;
 
-/* Permitted still, so that it can come back, but of no effect. */
+/* Still permitted, so that it can be restored, but not effective. */
 static int disable_all(void)
 {
 	cap_t caps = cap_get_proc();
@@ -21,9 +21,9 @@ static int disable_all(void)
 	return err;
 }
 
-/* Up to 5.18 kernel.unprivileged_bpf_disabled, which distributions set, keeps others from maps that
- * they have open (since c8644cd0efe7, "bpf: refine kernel.unprivileged_bpf_disabled behaviour", only
- * from making new ones). So we look. */
+/* Up to 5.18 kernel.unprivileged_bpf_disabled, which distributions set, forbids processes without
+ * CAP_BPF to read maps that they have open (since c8644cd0efe7, "bpf: refine
+ * kernel.unprivileged_bpf_disabled behaviour", only to make new ones). So we try. */
 int privileges_drop(bool (*readable)(void *arg), void *arg)
 {
 	int err = confine_for_good_but(to_read_maps);

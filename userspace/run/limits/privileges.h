@@ -7,12 +7,12 @@
 
 /*
  * Becomes nobody, without capabilities and with the system calls that CONFINE_MEASURE allows.
- * @readable says whether what was counted can be read now; where not, CAP_BPF stays until
+ * @readable returns whether the counts can be read now; if not, CAP_BPF stays until
  * privileges_drop_last(). 0 or -errno.
  */
 int privileges_drop(bool (*readable)(void *arg), void *arg);
 
-/* To be called when everything has been read. 0 or -errno. */
+/* Call it when everything has been read. 0 or -errno. */
 int privileges_drop_last(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Holds a plan against the limits of descriptors, processes and threads that the tool runs under. */
+/* Compares a plan with the limits of descriptors, processes and threads of the tool. */
 #include "userspace/run/limits/room.h"
 
 #include <inttypes.h>
@@ -11,9 +11,9 @@
 #include "userspace/common/numbers.h"
 
 enum {
-	/* Programs, maps, links and counters of the backend with the most hooks, and to spare. */
+	/* Programs, maps, links and counters of the backend with the most hooks, and some more. */
 	TOOL_DESCRIPTORS = 256,
-	/* Of an end, beside one a connection: the listener, pipes, stdio. */
+	/* Of an end, beside one for each connection: the listener, pipes, stdio. */
 	END_DESCRIPTORS = 16,
 	/* Beside the threads of both ends: the tool, its tries and helpers, each end's first thread. */
 	OTHER_TASKS = 8,
@@ -39,7 +39,7 @@ static int check_descriptors(uint64_t connections)
 	return -1;
 }
 
-/* UINT64_MAX for "max" and for what is not there. */
+/* UINT64_MAX for "max" and for a missing file. */
 static uint64_t group_limit(const char *folder, const char *name)
 {
 	char path[PATH_MAX + 32];
@@ -48,7 +48,8 @@ static uint64_t group_limit(const char *folder, const char *name)
 	return number_in_file(path, UINT64_MAX);
 }
 
-/* How many tasks the control group of this line of /proc/self/cgroup and those above it still take. */
+/* How many more tasks the control group of this line of /proc/self/cgroup and those above it
+ * allow. */
 static uint64_t tasks_left(char *line)
 {
 	uint64_t left = UINT64_MAX;
@@ -100,7 +101,7 @@ static int check_tasks(uint64_t need)
 			need, left);
 		return -1;
 	}
-	/* The ends are nobody's, whom the limit binds, unlike root. */
+	/* The ends run as nobody, and the limit holds for nobody, unlike root. */
 	if (!getrlimit(RLIMIT_NPROC, &limit) && limit.rlim_cur < need) {
 		fprintf(stderr, "trace_run: the run needs %" PRIu64 " processes and threads, and the limit is "
 			"%" PRIu64 ": raise it (ulimit -u %" PRIu64 ") or take fewer connections\n",

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Asks before a run whether this system gives it as many descriptors and threads as it will need. */
+/* Checks before a run whether this system allows as many descriptors and threads as it needs. */
 #ifndef COPYSCOPE_ROOM_H
 #define COPYSCOPE_ROOM_H
 
 #include "userspace/record/plan.h"
 
 /*
- * Raises the soft limit of descriptors to the hard one. 0, or -1 after one line that says which limit
- * is too low for the plan and what to do; without connections (a partner will say how many) only what
- * the tool itself needs is asked for.
+ * Raises the soft limit of descriptors to the hard one. 0, or -1 after one line that names the
+ * limit that is too low for the plan and what to do. Without connections (a partner will name them)
+ * checks only what the tool itself needs.
  */
 int room_check(const struct workload_plan *plan);
 

@@ -18,7 +18,8 @@ enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, 
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
        KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_HELP };
 
-/* Room for one notification: an skb without payload, as sock_omalloc charges it, and to spare. */
+/* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
+ * more. */
 enum { OPTMEM_MIN = 2048 };
 
 static const char *const backends[] = { "auto", "trampoline", "tracepoint", NULL };
@@ -47,7 +48,7 @@ static const struct argp_option option_table[] = {
 	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 4 },
 	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 4 },
 	{ "break", KEY_BREAK, "WHAT", 0,
-	  "spoil the run on purpose, for tests: detach:SITE, lose-update, drop-completion, "
+	  "inject a fault, for tests: detach:SITE, lose-update, drop-completion, "
 	  "forget-departures, bounds:SECONDS (of each wait for the ends)", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 5 },
@@ -151,7 +152,7 @@ static const struct argp_child children[] = { { &options_path_argp, 0, "Path:", 
 
 static const struct argp argp = {
 	option_table, parse_option, "VARIANT BYTES THREADS",
-	"Runs VARIANT over THREADS connections with messages of BYTES and tells where every byte was "
+	"Runs VARIANT over THREADS connections with messages of BYTES and shows where every byte was "
 	"copied.\v"
 	"VARIANT is how a message of eight fields is sent:\n" VARIANTS(MEANING_LINE)
 	"KIND is what lies between the sockets:\n" PATHS(MEANING_LINE)
@@ -248,7 +249,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The side that listens is told what to run. */
+/* The connecting side decides what the listening side runs. */
 static void check_listen(const struct options *o)
 {
 	if (o->pattern_given || o->receiver_given || o->plan.readers || o->plan.messages ||
@@ -257,7 +258,8 @@ static void check_listen(const struct options *o)
 			     "--receiver, --readers, --messages, --seconds and --no-probes");
 }
 
-/* A send is charged its pages and two more, which it might touch (mm_account_pinned_pages). */
+/* The kernel charges a send its pages and two more, which it might touch
+ * (mm_account_pinned_pages). */
 static void check_limits(const struct workload_plan *plan, const char *path)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE), least = (plan->bytes / page + 2) * page;

@@ -22,10 +22,10 @@ struct options {
 	bool cost;		/* measure what calls cost */
 	const char *detach;	/* --break: see options.c */
 	enum fault_inject fault_inject;
-	int64_t bound_ms;	/* --break bounds: of each wait for the ends; 0: the usual ones */
+	int64_t bound_ms;	/* --break bounds: of each wait; 0: the usual ones */
 };
 
-/* Parses or exits with 2 and one line that says what to do. */
+/* Parses, or exits with 2 and one line that names what to do. */
 void options_parse(int argc, char **argv, struct options *o);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parts that the command line of trace_run is parsed with; options.h is for everyone else. */
+/* What the files that parse the command line of trace_run share; options.h is for everyone else. */
 #ifndef COPYSCOPE_OPTIONS_PARTS_H
 #define COPYSCOPE_OPTIONS_PARTS_H
 
 #include <argp.h>
 #include <stdint.h>
 
-/* Tells one line, @what put into @format, and exits with 2. */
+/* Prints one line, @what put into @format, and exits with 2. */
 void options_fail(const char *format, const char *what) __attribute__((noreturn));
 
 /* A whole number with an optional k or M, between @min and @max; fails naming @what. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parses the switches of trace_run that say what lies between the sockets. */
+/* Parses the options of trace_run for what lies between the sockets. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <net/if.h>
@@ -102,7 +102,8 @@ static void parse_addresses(const char *value, struct path_request *request)
 			     "could reach the other", value);
 }
 
-/* What the kernel takes for a name (net/core/dev.c, dev_valid_name), less what ip(8) reads else. */
+/* The names that the kernel accepts (net/core/dev.c, dev_valid_name), less those that ip(8) reads
+ * otherwise. */
 static bool is_device_name(const char *name)
 {
 	for (const char *c = name; *c; c++)
@@ -155,7 +156,7 @@ static bool has_word(const char *text, const char *beginning)
 	return false;
 }
 
-/* Words for tc(8) that cannot be taken for anything else. */
+/* True if tc(8) cannot read the words as anything else. */
 static void check_tc_words(const char *option, const char *value, const char *help)
 {
 	const char *digit = value + strcspn(value, "0123456789");
@@ -166,7 +167,7 @@ static void check_tc_words(const char *option, const char *value, const char *he
 		options_fail(help, value);
 }
 
-/* A packet that netem makes or changes is no send of anyone's, so no book could balance. */
+/* No program sent a packet that netem made or changed, so no law could balance. */
 static void parse_netem(const char *value, struct path_request *request)
 {
 	check_tc_words("--netem", value,

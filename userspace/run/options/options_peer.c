@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parses the switches of trace_run that are for a run on two hosts. */
+/* Parses the options of trace_run for a run on two hosts. */
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void parse_partner(const char *value, const char *option, struct path_par
 
 static void parse_listen(char *value, struct argp_state *state, struct path_request *request)
 {
-	/* A value of its own word is no value to getopt if it may be left out. */
+	/* getopt does not take the next word as a value if the value may be left out. */
 	if (!value && state->next < state->argc && *state->argv[state->next] != '-')
 		value = state->argv[state->next++];
 	request->partner.listen = true;
