@@ -47,12 +47,12 @@ void law_syn(const struct record *r, struct law *law)
 }
 """),
     "tests/unit/expected_laws.h": (
-        r"(?s)^/\* Every law, in the order.*?{ \"pin\", .*?},\n", r"""static void spoil_syn(struct made *m, int flow, int n)
+        r"(?s)^/\* Every law, in the order.*?{ \"pin\", .*?},\n", r"""static void break_syn(struct made *m, int flow, int n)
 {
 	made_tx(m, flow)->count[COUNT_fastopen_sends] += n;
 }
 
-\g<0>	{ "test of SYN", spoil_syn, true, OF_KERNEL, "accepted," },
+\g<0>	{ "test of SYN", break_syn, true, OF_KERNEL, "accepted," },
 """),
 }
 

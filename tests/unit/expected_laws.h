@@ -17,93 +17,93 @@ enum expected {
 	OF_WITNESS = OF_EXPERIMENT | NEEDS_TOTALS | NEEDS_SOCKETS,
 };
 
-/* Each spoils one law of one flow, and no other law, by @n. */
-static void spoil_send(struct made *m, int flow, int n)
+/* Each breaks one law of one flow, and no other law, by @n. */
+static void break_send(struct made *m, int flow, int n)
 {
 	made_tx(m, flow)->site[SITE_tx_splice].bytes -= n;
 }
 
-static void spoil_reference(struct made *m, int flow, int n)
+static void break_reference(struct made *m, int flow, int n)
 {
 	made_tx(m, flow)->count[COUNT_retrans_referenced_bytes] -= n;
 }
 
-static void spoil_receive(struct made *m, int flow, int n)
+static void break_receive(struct made *m, int flow, int n)
 {
 	made_rx(m, flow)->site[SITE_rx_discard].bytes -= n;
 }
 
-static void spoil_end_to_end(struct made *m, int flow, int n)
+static void break_end_to_end(struct made *m, int flow, int n)
 {
 	made_rx(m, flow)->count[COUNT_returned_bytes] -= n;
 	made_rx(m, flow)->site[SITE_rx_copy].bytes -= n;
 	m->app[END_RECEIVER][flow].received_bytes -= n;
 }
 
-static void spoil_completion(struct made *m, int flow, int n)
+static void break_completion(struct made *m, int flow, int n)
 {
 	made_tx(m, flow)->count[COUNT_completed_sends] -= n;
 	m->app[END_SENDER][flow].completions -= n;
 }
 
-static void spoil_pin(struct made *m, int flow, int n)
+static void break_pin(struct made *m, int flow, int n)
 {
 	made_tx(m, flow)->count[COUNT_released_pages] -= n;
 }
 
-static void spoil_refusal(struct made *m, int flow, int n)
+static void break_refusal(struct made *m, int flow, int n)
 {
 	made_tx(m, flow)->count[COUNT_enobufs] += n;
 }
 
-static void spoil_late_causes(struct made *m, int flow, int n)
+static void break_late_causes(struct made *m, int flow, int n)
 {
 	m->stacks[flow].tally.bytes -= n;
 }
 
-static void spoil_reshape_causes(struct made *m, int flow, int n)
+static void break_reshape_causes(struct made *m, int flow, int n)
 {
 	made_tx(m, flow)->site[SITE_reshape].bytes += n;
 }
 
-#define SPOIL_WITNESS(name, end, field)                               \
-	static void spoil_##name(struct made *m, int flow, int n)     \
+#define BREAK_WITNESS(name, end, field)                               \
+	static void break_##name(struct made *m, int flow, int n)     \
 	{                                                             \
 		m->app[end][flow].field += n;                         \
 	}
-SPOIL_WITNESS(sent, END_SENDER, accepted_bytes)
-SPOIL_WITNESS(received, END_RECEIVER, received_bytes)
-SPOIL_WITNESS(gathered, END_SENDER, gather_bytes)
-SPOIL_WITNESS(sends, END_SENDER, zerocopy_sends)
-SPOIL_WITNESS(completions, END_SENDER, completions)
-SPOIL_WITNESS(content, END_RECEIVER, content_errors)
+BREAK_WITNESS(sent, END_SENDER, accepted_bytes)
+BREAK_WITNESS(received, END_RECEIVER, received_bytes)
+BREAK_WITNESS(gathered, END_SENDER, gather_bytes)
+BREAK_WITNESS(sends, END_SENDER, zerocopy_sends)
+BREAK_WITNESS(completions, END_SENDER, completions)
+BREAK_WITNESS(content, END_RECEIVER, content_errors)
 
 /* Every law, in the order of records. @hooks are those without any of which it is not testable. */
 static const struct expected_law {
 	const char *law;
-	void (*spoil)(struct made *m, int flow, int n);
+	void (*break_law)(struct made *m, int flow, int n);
 	bool per_socket;
 	unsigned int traits;
 	const char *hooks;
 } expected_laws[] = {
-	{ "send", spoil_send, true, NEEDS_PACKETS, "accepted,tx_copy,tx_reference," },
-	{ "reference", spoil_reference, true, NEEDS_PACKETS,
+	{ "send", break_send, true, NEEDS_PACKETS, "accepted,tx_copy,tx_reference," },
+	{ "reference", break_reference, true, NEEDS_PACKETS,
 	  "accepted,tx_copy,tx_reference,late_copy,reshape," },
-	{ "receive", spoil_receive, true, AT_ANY_END, "returned,rx_copy," },
-	{ "end to end", spoil_end_to_end, false, OF_EXPERIMENT, "accepted,returned," },
-	{ "completion", spoil_completion, true, NEEDS_TRAMPOLINE,
+	{ "receive", break_receive, true, AT_ANY_END, "returned,rx_copy," },
+	{ "end to end", break_end_to_end, false, OF_EXPERIMENT, "accepted,returned," },
+	{ "completion", break_completion, true, NEEDS_TRAMPOLINE,
 	  "accepted,tx_reference,completions," },
-	{ "pin", spoil_pin, true, NEEDS_TRAMPOLINE, "accepted,tx_reference,completions," },
-	{ "refusal", spoil_refusal, true, NEEDS_TRAMPOLINE | AT_ANY_END, "accepted,refusals," },
-	{ "causes of late_copy", spoil_late_causes, false, NEEDS_TRAMPOLINE | AT_ANY_END,
+	{ "pin", break_pin, true, NEEDS_TRAMPOLINE, "accepted,tx_reference,completions," },
+	{ "refusal", break_refusal, true, NEEDS_TRAMPOLINE | AT_ANY_END, "accepted,refusals," },
+	{ "causes of late_copy", break_late_causes, false, NEEDS_TRAMPOLINE | AT_ANY_END,
 	  "accepted,tx_reference,late_copy," },
-	{ "causes of reshape", spoil_reshape_causes, false, AT_ANY_END, "accepted,reshape," },
-	{ "witness sent", spoil_sent, true, OF_WITNESS, "accepted," },
-	{ "witness received", spoil_received, true, OF_WITNESS, "returned," },
-	{ "witness gathered", spoil_gathered, true, OF_WITNESS, "user_gather," },
-	{ "witness zero-copy sends", spoil_sends, true, OF_WITNESS, "accepted," },
-	{ "witness completions", spoil_completions, true, OF_WITNESS, "accepted," },
-	{ "content", spoil_content, false, OF_EXPERIMENT | NEEDS_TOTALS | AT_ANY_END, "" },
+	{ "causes of reshape", break_reshape_causes, false, AT_ANY_END, "accepted,reshape," },
+	{ "witness sent", break_sent, true, OF_WITNESS, "accepted," },
+	{ "witness received", break_received, true, OF_WITNESS, "returned," },
+	{ "witness gathered", break_gathered, true, OF_WITNESS, "user_gather," },
+	{ "witness zero-copy sends", break_sends, true, OF_WITNESS, "accepted," },
+	{ "witness completions", break_completions, true, OF_WITNESS, "accepted," },
+	{ "content", break_content, false, OF_EXPERIMENT | NEEDS_TOTALS | AT_ANY_END, "" },
 	{ "probes", NULL, false, NEEDS_PACKETS | AT_ANY_END, "" },
 };
 

@@ -36,15 +36,15 @@ static struct record *sent_over(struct made *m, enum end end)
 	return r;
 }
 
-static struct record *joined(void (*spoil)(struct made *sender, struct made *receiver))
+static struct record *joined(void (*damage)(struct made *sender, struct made *receiver))
 {
 	struct made sender, receiver;
 	struct record *r, *far;
 
 	made_half(&sender, END_SENDER);
 	made_half(&receiver, END_RECEIVER);
-	if (spoil)
-		spoil(&sender, &receiver);
+	if (damage)
+		damage(&sender, &receiver);
 	r = sent_over(&sender, END_SENDER);
 	far = sent_over(&receiver, END_RECEIVER);
 	assert_int_equal(join_halves(r, far), 0);
@@ -167,7 +167,7 @@ static void what_the_receivers_probes_lost_is_lost_to_the_run(void **state)
 	drop_record(r);
 }
 
-/* Spoils one value of a half, wherever a path of keys leads. */
+/* Damages the value of a half that a path of keys leads to. */
 static void refuse(const char *const *keys, json_t *value)
 {
 	struct record *r = calloc(1, sizeof(*r));
@@ -277,7 +277,7 @@ static void more_of_anything_than_a_run_has_is_refused(void **state)
 	refuse(AT("app", "connections"), many(1025, json_object()));
 }
 
-/* A parser that was taken over answers what it likes: each byte of an honest answer is spoilt once. */
+/* A hijacked parser may answer anything: each byte of a valid answer is damaged once. */
 static void an_answer_that_makes_no_sense_is_not_taken_over(void **state)
 {
 	struct record *r;

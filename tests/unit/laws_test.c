@@ -22,12 +22,12 @@ static void books_that_agree_balance_in_every_law(void **state)
 static void one_byte_breaks_its_law_and_no_other(void **state)
 {
 	for (int i = 0; i < EXPECTED_LAWS; i++) {
-		for (int n = -1; n <= 1 && expected_laws[i].spoil; n += 2) {
+		for (int n = -1; n <= 1 && expected_laws[i].break_law; n += 2) {
 			struct made m;
 			char expected[64];
 
 			made_init(&m);
-			expected_laws[i].spoil(&m, 1, n);
+			expected_laws[i].break_law(&m, 1, n);
 			made_judge(&m);
 			snprintf(expected, sizeof(expected), "%s,", expected_laws[i].law);
 			assert_string_equal(made_laws(&m, LAW_BROKEN), expected);
@@ -46,8 +46,8 @@ static void errors_of_two_sockets_that_cancel_out_are_caught(void **state)
 		if (!expected_laws[i].per_socket)
 			continue;
 		made_init(&m);
-		expected_laws[i].spoil(&m, 0, 1);
-		expected_laws[i].spoil(&m, 1, -1);
+		expected_laws[i].break_law(&m, 0, 1);
+		expected_laws[i].break_law(&m, 1, -1);
 		made_judge(&m);
 		law = made_law(&m, expected_laws[i].law);
 		assert_int_equal(law->status, LAW_BROKEN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Makes what one of two hosts counted, by hand, for tests to send over and to spoil. */
+/* Makes what one of two hosts counted, by hand, for tests to send and to damage. */
 #ifndef COPYSCOPE_MADE_HALF_H
 #define COPYSCOPE_MADE_HALF_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Makes a whole record by hand, whose books balance, for tests to spoil. */
+/* Makes a whole record by hand, whose laws balance, for tests to break. */
 #ifndef COPYSCOPE_MADE_RECORD_H
 #define COPYSCOPE_MADE_RECORD_H
 

@@ -132,7 +132,7 @@ class Suite:
                 self.sets[row["row"]] = int(found[1]) * KIB
 
     def ours(self, side: Side) -> float:
-        """Our rows, measured once in a round; measured again if a neighbour spoiled one."""
+        """Our rows, measured once in a round; measured again if another program disturbed one."""
         for row in side.rows:
             for _ in range(3):
                 if row not in self.values:

@@ -21,7 +21,7 @@ PAGE, TITLE = "predictions.md", "# Time per message, predicted by the composite 
 PROOFS = {PAGE: has_line(TITLE), **SWEEP_PROOFS}
 PRICES = "baseline.json"
 INVALID, FAILED = 1, 1      # exit statuses: a row did not prove what it measures; a run failed
-ATTEMPTS = 3                # neighbours can spoil a proof
+ATTEMPTS = 3                # other programs can disturb a proof
 REPEATS = 5
 QUICK_SECONDS, QUICK_REPEATS = 0.1, 1
 
