@@ -152,6 +152,35 @@ def test_every_arrow_of_the_picture_points_down():
             assert name == below or highest[name] < lowest[below], f"{name} -> {below}"
 
 
+# A record points to its experiment, which points to the record of the other host.
+ONE_UNIT = {"userspace/record/experiment": "userspace/record/record"}
+
+
+def unit_of(name: str) -> str:
+    """A source and its header are one."""
+    name = name.rpartition(".")[0]
+    return ONE_UNIT.get(name, name)
+
+
+def units() -> dict[str, set[str]]:
+    """Which other units each one includes."""
+    found: dict[str, set[str]] = {}
+    for name in under("bpf/", "userspace/"):
+        unit = unit_of(name)
+        below = {unit_of(path) for path in includes(name) if path in TEXTS}
+        found[unit] = found.get(unit, set()) | below - {unit}
+    return found
+
+
+def test_no_files_include_each_other_in_a_circle():
+    # Takes away what includes nothing that is left, again and again: what stays is in a circle or
+    # includes one.
+    left = units()
+    while free := {unit for unit, below in left.items() if not below & set(left)}:
+        left = {unit: below for unit, below in left.items() if unit not in free}
+    assert not left
+
+
 def reached(room: str) -> set[str]:
     """Every room that a room includes, directly or by way of others."""
     found: set[str] = set()
@@ -219,7 +248,7 @@ def test_the_shared_header_includes_nothing():
 @pytest.mark.parametrize("path", under("userspace/judge/"))
 def test_judges_are_pure(path):
     assert {name for name in includes(path) if not name.startswith(("userspace/", "bpf/"))} <= \
-        {"inttypes.h", "stdbool.h", "stdint.h", "stdio.h", "string.h", "sys/wait.h"}
+        {"inttypes.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "string.h", "sys/wait.h"}
     # stdio.h is there for snprintf alone, sys/wait.h for what an exit status means.
     calls = set(re.findall(r"\b(\w+)\s*\(", TEXTS[path]))
     assert not calls & {"fopen", "fprintf", "printf", "puts", "fputs", "fwrite", "open", "read",

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "userspace/common/perf_open.h"
+#include "userspace/counters/counters.h"
 #include "userspace/counters/events.h"
 #include "userspace/counters/sum.h"
 

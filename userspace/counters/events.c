@@ -14,27 +14,22 @@
 	((cache) | (PERF_COUNT_HW_CACHE_OP_READ << 8) | (PERF_COUNT_HW_CACHE_RESULT_MISS << 16))
 
 static const struct event_spec specs[COUNTER_COUNT] = {
-	[COUNTER_CYCLES] = { "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
-	[COUNTER_INSTRUCTIONS] = { "instructions", PERF_TYPE_HARDWARE,
+	[COUNTER_CYCLES] = { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
+	[COUNTER_INSTRUCTIONS] = { PERF_TYPE_HARDWARE,
 				   PERF_COUNT_HW_INSTRUCTIONS },
-	[COUNTER_L1D_LOAD_MISSES] = { "L1-dcache-load-misses", PERF_TYPE_HW_CACHE,
+	[COUNTER_L1D_LOAD_MISSES] = { PERF_TYPE_HW_CACHE,
 				      READ_MISS(PERF_COUNT_HW_CACHE_L1D) },
-	[COUNTER_LLC_LOAD_MISSES] = { "LLC-load-misses", PERF_TYPE_HW_CACHE,
+	[COUNTER_LLC_LOAD_MISSES] = { PERF_TYPE_HW_CACHE,
 				      READ_MISS(PERF_COUNT_HW_CACHE_LL) },
-	[COUNTER_CONTEXT_SWITCHES] = { "context-switches", PERF_TYPE_SOFTWARE,
+	[COUNTER_CONTEXT_SWITCHES] = { PERF_TYPE_SOFTWARE,
 				       PERF_COUNT_SW_CONTEXT_SWITCHES },
-	[COUNTER_PAGE_FAULTS] = { "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
-	[COUNTER_TASK_CLOCK] = { "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
+	[COUNTER_PAGE_FAULTS] = { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
+	[COUNTER_TASK_CLOCK] = { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
 };
 
 const struct event_spec *event_spec(enum counter_event event)
 {
 	return &specs[event];
-}
-
-const char *counter_name(enum counter_event event)
-{
-	return (unsigned int)event < COUNTER_COUNT ? specs[event].name : NULL;
 }
 
 bool event_is_hardware(enum counter_event event)

@@ -3,10 +3,9 @@
 #ifndef COPYSCOPE_COUNTERS_EVENTS_H
 #define COPYSCOPE_COUNTERS_EVENTS_H
 
-#include "userspace/counters/counters.h"
+#include "userspace/counters/values.h"
 
 struct event_spec {
-	const char *name;
 	uint32_t type;		/* PERF_TYPE_* */
 	uint64_t config;
 };

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_COUNTERS_SUM_H
 #define COPYSCOPE_COUNTERS_SUM_H
 
-#include "userspace/counters/counters.h"
+#include "userspace/counters/values.h"
 
 /* One event on one PMU as read. Times are summed over all threads of the process. */
 struct counter_reading {

@@ -3,6 +3,8 @@
 #ifndef COPYSCOPE_VERDICT_H
 #define COPYSCOPE_VERDICT_H
 
+#include <stddef.h>
+
 #include "userspace/record/record.h"
 
 /*

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_PATH_PARTS_H
 #define COPYSCOPE_PATH_PARTS_H
 
-#include "userspace/path/path.h"
+#include "userspace/path/path_types.h"
 #include "userspace/tables/paths.h"
 
 /* path_lo(), path_veth(), ...: each arranges the path of its name. */

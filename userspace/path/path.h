@@ -10,76 +10,7 @@
 #ifndef COPYSCOPE_PATH_H
 #define COPYSCOPE_PATH_H
 
-#include <net/if.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "userspace/path/path_info.h"
-
-/* What a partner may request from a host that listens. */
-struct path_limits {
-	uint64_t bytes;		/* of a message */
-	int connections;
-	double seconds;
-	uint64_t memory_bytes;	/* that a run may use here; 0: not known */
-};
-
-/* Path peer: where this host waits for the other one, or where the other one waits. */
-struct path_partner {
-	bool listen, connect;
-	const char *key_file;	/* NULL: the key, if any, is in the environment */
-	struct path_limits limits;
-	bool limits_given;
-	char address[ADDRESS_BYTES];
-	int port;
-	enum end here;		/* the end that this host is */
-	bool role_given;
-};
-
-/* What the user requested; empty or 0 where the run chooses. */
-struct path_request {
-	const char *kind;
-	char address[END_COUNT][ADDRESS_BYTES];
-	int prefix_bits;
-	char device[END_COUNT][IFNAMSIZ];
-	int port;
-	bool port_given;
-	struct path_partner partner;
-	bool tap[TAP_COUNT];
-	bool no_sg;
-	bool no_tso;
-	bool ipv6;
-	int mtu;
-	char netem[QDISC_BYTES];
-	char qdisc[QDISC_BYTES];
-};
-
-enum { PATH_DEVICES = 4, PATH_BATCH_BYTES = 512 };
-
-/* One interface of the path, in the namespace that it was put into. */
-struct path_device {
-	int ns;
-	char name[IFNAMSIZ];
-	bool sends;			/* payload leaves by it */
-};
-
-struct path {
-	int home_ns;			/* where the tool itself lives */
-	int ns[END_COUNT];		/* descriptors; the same namespace twice on lo; -1 for
-					 * an end on another host */
-	int router_ns;			/* between them on forward, else -1 */
-	struct path_device device[PATH_DEVICES];	/* the sender's first */
-	int device_count;
-	int tap[TAP_COUNT];		/* capturing sockets, else -1 */
-	pid_t nic_restore_pid;		/* gives borrowed NICs back; 0: none was borrowed */
-	int nic_restore_pipe;
-	char address[ADDRESS_BYTES];	/* the sender listens here */
-	char from[ADDRESS_BYTES];	/* accepts only this client address; "": any */
-	int port;
-};
-
-/* A path that was never arranged; dissolving it does nothing. */
-#define PATH_NONE { .home_ns = -1, .ns = { -1, -1 }, .router_ns = -1, .tap = { -1, -1, -1 } }
+#include "userspace/path/path_types.h"
 
 /* True if packets are to be captured somewhere. */
 bool path_packet_taps(const struct path_request *request);

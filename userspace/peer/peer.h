@@ -9,6 +9,7 @@
 #ifndef COPYSCOPE_PEER_H
 #define COPYSCOPE_PEER_H
 
+#include "userspace/common/confine/aside.h"
 #include "userspace/peer/meet/handshake.h"
 #include "userspace/run/ends/launch.h"
 #include "userspace/run/options/options.h"

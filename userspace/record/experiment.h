@@ -6,7 +6,7 @@
 #ifndef COPYSCOPE_EXPERIMENT_H
 #define COPYSCOPE_EXPERIMENT_H
 
-#include "userspace/counters/counters.h"
+#include "userspace/counters/values.h"
 #include "userspace/path/path_info.h"
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"

@@ -15,7 +15,7 @@
 
 #include "bpf/include/sites.h"
 #include "userspace/common/system/machine.h"
-#include "userspace/counters/counters.h"
+#include "userspace/counters/values.h"
 #include "userspace/record/ledger.h"
 
 enum { WHY_BYTES = 240 };

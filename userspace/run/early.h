@@ -3,6 +3,7 @@
 #ifndef COPYSCOPE_EARLY_H
 #define COPYSCOPE_EARLY_H
 
+#include "userspace/record/record.h"
 #include "userspace/run/ends/launch.h"
 
 /*

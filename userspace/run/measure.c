@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/counters/counters.h"
 #include "userspace/run/ends/ending.h"
 #include "userspace/run/ends/workload_subject.h"
 #include "userspace/run/limits/privileges.h"

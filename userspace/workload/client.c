@@ -145,5 +145,5 @@ void client_run(struct run *run)
 		for (unsigned int i = 0; i < run->n_workers; i++)
 			run_start(run, run->worker[i], work);
 	watch_begin(&watch, run);
-	run_join_all(run, &watch);
+	watch_join_all(&watch, run);
 }

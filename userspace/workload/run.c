@@ -3,10 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/run.h"
-#include "userspace/workload/watch.h"
 
 struct worker *run_add(struct run *run, struct connection *connection)
 {
@@ -76,25 +74,6 @@ unsigned int run_join_finished(struct run *run)
 		running += !worker->joined;
 	}
 	return running;
-}
-
-/* Waits for a thread, but not long. Returns true when it has ended. */
-static bool join_a_while(struct worker *worker)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec++;
-	return pthread_clockjoin_np(worker->thread, NULL, CLOCK_MONOTONIC, &until) == 0;
-}
-
-void run_join_all(struct run *run, struct watch *watch)
-{
-	for (unsigned int i = 0; i < run->n_workers; i++) {
-		while (!run->worker[i]->joined && !join_a_while(run->worker[i]))
-			watch_step(watch, run);
-		run->worker[i]->joined = true;
-	}
 }
 
 void run_free(struct run *run)

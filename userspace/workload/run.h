@@ -36,8 +36,6 @@ void *worker_finish(struct worker *worker, enum outcome outcome);
 
 /* Join the threads that have finished; returns how many still run. */
 unsigned int run_join_finished(struct run *run);
-struct watch;
-void run_join_all(struct run *run, struct watch *watch);
 void run_free(struct run *run);
 
 /* The exit code for the outcomes of all connections. */

@@ -147,5 +147,5 @@ void server_run(struct run *run)
 		watch_step(&watch, run);
 	}
 	close(listener);
-	run_join_all(run, &watch);
+	watch_join_all(&watch, run);
 }

@@ -71,3 +71,22 @@ void watch_step(struct watch *watch, struct run *run)
 		give_up(run, "the path is too slow to drain what was sent in",
 			now_ns - watch->deadline_ns, queued_bytes);
 }
+
+/* Waits for a thread, but not long. Returns true when it has ended. */
+static bool join_a_while(struct worker *worker)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec++;
+	return pthread_clockjoin_np(worker->thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+}
+
+void watch_join_all(struct watch *watch, struct run *run)
+{
+	for (unsigned int i = 0; i < run->n_workers; i++) {
+		while (!run->worker[i]->joined && !join_a_while(run->worker[i]))
+			watch_step(watch, run);
+		run->worker[i]->joined = true;
+	}
+}

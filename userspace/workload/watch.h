@@ -23,4 +23,7 @@ void watch_begin(struct watch *watch, const struct run *run);
 #define WATCH_DRAIN_MOST_NS (60 * NS_PER_S)
 void watch_step(struct watch *watch, struct run *run);
 
+/* Joins all threads, with a step now and then. */
+void watch_join_all(struct watch *watch, struct run *run);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "userspace/common/system/net_namespace.h"
 #include "userspace/path/parts.h"
+#include "userspace/path/path.h"
 
 void path_add_device(struct path *path, int ns, const char *name, bool sends)
 {

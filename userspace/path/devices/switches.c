@@ -15,6 +15,7 @@
 #include "userspace/common/foreign.h"
 #include "userspace/common/system/helper.h"
 #include "userspace/path/parts.h"
+#include "userspace/path/path.h"
 
 enum { TC_WORDS = 40, TC_SAID_BYTES = 512 };
 

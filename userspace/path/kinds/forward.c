@@ -9,6 +9,7 @@
 
 #include "userspace/common/system/net_namespace.h"
 #include "userspace/path/parts.h"
+#include "userspace/path/path.h"
 
 /* The sender's device and the router's end of it. */
 static const char inner[] = "tx0", outer[] = "up0";

@@ -4,6 +4,7 @@
 
 #include "userspace/common/system/net_namespace.h"
 #include "userspace/path/parts.h"
+#include "userspace/path/path.h"
 
 int path_nic(struct path *path, const struct path_request *request)
 {

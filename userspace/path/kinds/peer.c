@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "userspace/path/parts.h"
+#include "userspace/path/path.h"
 
 int path_peer(struct path *path, const struct path_request *request)
 {

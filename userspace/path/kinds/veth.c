@@ -4,6 +4,7 @@
 
 #include "userspace/common/system/net_namespace.h"
 #include "userspace/path/parts.h"
+#include "userspace/path/path.h"
 
 static const char *name_of(const struct path_request *request, enum end end)
 {

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/record/record.h"
 
 /* After a signal: when the other end is told, too, and when the rest is killed. */
 enum { OTHER_MS = 1000, KILL_MS = 1600, LEAVE_MS = 1850 };

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_ENDING_H
 #define COPYSCOPE_ENDING_H
 
-#include "userspace/run/ends/launch.h"
+#include "userspace/run/ends/child.h"
 
 /* How long an end may continue when the other has ended, both may stand still, both may be late. */
 struct ending_bounds {

@@ -17,6 +17,7 @@
 
 #include "userspace/common/confine/confine.h"
 #include "userspace/common/system/global_tgid.h"
+#include "userspace/record/record.h"
 #include "userspace/run/ends/ending.h"
 
 enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
