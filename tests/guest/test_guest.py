@@ -25,8 +25,6 @@ from helpers.processes import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
-
-
 RELEASES = KERNELS
 # Every byte value, in a size that is no multiple of any buffer.
 PAYLOAD = bytes(range(256)) * 1201 + b"\0\n\xff"
@@ -216,8 +214,15 @@ def qemus(folder: Path) -> list[str]:
                 found += (process / "task" / process.name / "children").read_text().split()
         except OSError:
             continue  # it ended meanwhile
-    return [pid for pid in found
-            if Path(f"/proc/{pid}/comm").read_text().startswith("qemu")]
+    return [pid for pid in found if program_of(pid).startswith("qemu")]
+
+
+def program_of(pid: str) -> str:
+    """The name of a process's program; empty if it ended meanwhile, as ldd does."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text()
+    except OSError:
+        return ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
