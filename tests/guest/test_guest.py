@@ -180,15 +180,15 @@ def test_a_second_signal_stops_a_guest_whose_command_heeds_none():
 def test_a_command_has_its_time_to_end_and_no_longer(monkeypatch):
     monkeypatch.setattr(signals, "END_S", 0.05)
     here, there = socket.socketpair()
-    with here, there, signals.SignalsInto(here, lambda: True) as into:
-        into.heed_bound()
+    with here, there, signals.SignalForwarder(here, lambda: True) as into:
+        into.check_time_limit()
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)  # the same press, twice
         assert there.recv(100) == b"TERM\n"
-        into.heed_bound()
+        into.check_time_limit()
         time.sleep(0.06)
         with pytest.raises(signals.NotEnded, match="had not ended 0.05 s after SIGTERM") as ended:
-            into.heed_bound()
+            into.check_time_limit()
     assert ended.value.status == 128 + signal.SIGTERM
 
 

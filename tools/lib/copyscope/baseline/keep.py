@@ -2,12 +2,11 @@
 """Keeps what a run found in a folder: records, table, mistakes, agreement, and where it is from."""
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 from pathlib import Path
 from typing import Any
 
+from copyscope.common.text import csv_text
 from copyscope.files.output_folder import OutputFolder, has_line
 
 from . import agree, mistakes
@@ -30,11 +29,8 @@ def cells(row: dict[str, Any]) -> dict[str, Any]:
 
 def table(record: Baseline) -> str:
     """All rows as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(cells(row) for row in record.rows.values())
-    return text.getvalue()
+    found = map(cells, record.rows.values())
+    return csv_text(COLUMNS, ([row[column] for column in COLUMNS] for row in found))
 
 
 def from_where(number: int, record: Baseline) -> list[str]:

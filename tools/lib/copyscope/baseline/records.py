@@ -9,9 +9,9 @@ from typing import Any
 
 from copyscope.common.errors import Unusable
 from copyscope.records import documents
+from copyscope.records.costs import NS_OF
 
 PUBLISHED = tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
-NS_OF = {"ns": 1.0, "us": 1e3, "ms": 1e6}
 
 
 class BadBaseline(Unusable):

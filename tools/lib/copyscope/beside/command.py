@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import shlex
 import signal
 import sys
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser
 from copyscope.cli.options import folder, number
 from copyscope.common.errors import Unusable
+from copyscope.common.text import now_utc
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.documents import has_schema
 
@@ -87,13 +88,6 @@ def run(pairs: list[Pair], suite: Suite, rounds: int, quiet: bool) -> list[Verdi
                     Values(*found[pair.alike]) if pair.alike else None) for pair in pairs]
 
 
-def middle(values: list[float] | Any) -> float:
-    """The median, as printed."""
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
-
-
 def table(found: list[Verdict]) -> list[str]:
     """A line a pair."""
     lines = [f"{'':24}{'ours':>9} {'lmbench':>9} {'':7}{'ratio':>6} {'range':>12}  alike  verdict"]
@@ -101,8 +95,8 @@ def table(found: list[Verdict]) -> list[str]:
         ratio = each.plain.ratio
         alike = f"{each.alike.ratio.middle:6.2f}" if each.alike else "     -"
         span = f"{ratio.low:.2f}..{ratio.high:.2f}"
-        lines.append(f"{each.pair.name:24}{middle(each.plain.ours):9.4g} "
-                     f"{middle(each.plain.theirs):9.4g} {each.pair.unit:7}{ratio.middle:6.2f} "
+        lines.append(f"{each.pair.name:24}{median(each.plain.ours):9.4g} "
+                     f"{median(each.plain.theirs):9.4g} {each.pair.unit:7}{ratio.middle:6.2f} "
                      f"{span:>12} {alike}  {each.kind}")
     return lines
 
@@ -178,7 +172,7 @@ def act(words: list[str]) -> int:
     check(options.bin)
     if options.out:
         make_place(options.out)
-    started = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    started = now_utc()
     suite = Suite(options.bin, options.dir)
     suite.renew_file()
     found = run(pairs, suite, options.rounds, options.quiet)

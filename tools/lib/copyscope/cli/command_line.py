@@ -61,7 +61,7 @@ def run(act: Callable[[list[str]], int], words: list[str], name: str, *, advice:
     except SystemExit as leaving:
         # As --help does.
         status = leaving.code if isinstance(leaving.code, int) else 0
-    return standard_streams.all_out(name, status)
+    return standard_streams.flush_stdout(name, status)
 
 
 def tell(act: Callable[[list[str]], int], words: list[str], name: str, advice: str, stopped: str,
@@ -74,7 +74,7 @@ def tell(act: Callable[[list[str]], int], words: list[str], name: str, advice: s
         complain(name, str(error))
         return error.status
     except OSError as error:
-        complain(name, f"{told_name(error)}: {error.strerror or error}{advice}")
+        complain(name, f"{named_file(error)}: {error.strerror or error}{advice}")
         return disk.status
     except KeyboardInterrupt:
         complain(name, stopped)
@@ -86,7 +86,7 @@ def complain(name: str, message: str) -> None:
     print(f"{name}: {one_line(message)}", file=sys.stderr)
 
 
-def told_name(error: OSError) -> str:
+def named_file(error: OSError) -> str:
     """The file that the system's error is about."""
     return os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "a file"
 

@@ -13,11 +13,11 @@ from typing import Any
 from copyscope.common.errors import CommandError
 
 
-class Lost(CommandError):
+class StdoutFailed(CommandError):
     """What was printed does not get out."""
 
 
-def telling(act: Callable[..., Any]) -> Callable[..., Any]:
+def naming_stdout(act: Callable[..., Any]) -> Callable[..., Any]:
     """A way to write to stdout whose failure names stdout."""
     def tell(*words: Any) -> Any:
         try:
@@ -25,7 +25,7 @@ def telling(act: Callable[..., Any]) -> Callable[..., Any]:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise Lost(f"cannot write to stdout: {error.strerror}") from None
+            raise StdoutFailed(f"cannot write to stdout: {error.strerror}") from None
     return tell
 
 
@@ -43,22 +43,22 @@ def prepare() -> None:
         sys.stderr = os.fdopen(2, "w", closefd=False)
     if sys.stdout is None:
         sys.stdout = os.fdopen(1, "w", closefd=False)
-    sys.stdout.write = telling(sys.stdout.write)  # type: ignore[method-assign]
-    sys.stdout.flush = telling(sys.stdout.flush)  # type: ignore[method-assign]
+    sys.stdout.write = naming_stdout(sys.stdout.write)  # type: ignore[method-assign]
+    sys.stdout.flush = naming_stdout(sys.stdout.flush)  # type: ignore[method-assign]
 
 
-def all_out(name: str, status: int) -> int:
+def flush_stdout(name: str, status: int) -> int:
     """The exit status of a command whose stdout is flushed now; one line if it cannot be."""
     try:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
         lost = status
-    except Lost as error:
+    except StdoutFailed as error:
         # Unless that was told already.
-        if status != Lost.status:
+        if status != StdoutFailed.status:
             print(f"{name}: {error}", file=sys.stderr)
-        lost = Lost.status
+        lost = StdoutFailed.status
     # What is left would only be complained of once more at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return lost

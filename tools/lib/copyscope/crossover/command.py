@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import signal
 import sys
@@ -16,6 +15,7 @@ from copyscope.cli.options import number, seconds
 from copyscope.common.errors import Unusable
 from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_THREADS
 from copyscope.common.tables import PATHS_OF_ONE_HOST, RIGHT_VARIANTS
+from copyscope.common.text import now_utc
 from copyscope.files.record_file import RecordFile
 from copyscope.records.costs import Costs
 from copyscope.runs import launch
@@ -141,7 +141,7 @@ def answer(options: argparse.Namespace, words: list[str], file: RecordFile | Non
     costs = Costs.load(options.baseline) if options.baseline else None
     launch.check_built("host")
     talk = sys.stderr if options.json == "-" else sys.stdout
-    started = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    started = now_utc()
     work = Workload(options.path, options.threads, options.seconds, options.pattern)
     pairs = Pairs((options.first, options.second), work, options.repeats,
                   lambda line: None if options.quiet else print(line, file=talk, flush=True))

@@ -171,7 +171,7 @@ def time_notes(group: Group, spec: Spec) -> list[str]:
     """What the times of these runs are of."""
     latency = spec.y.startswith("latency")
     found = list(dict.fromkeys(note for record in group.records
-                               for note in published.meant(record, latency)))
+                               for note in published.notes_on_settings(record, latency)))
     latencies = {record.latency_what for record in group.records if record.latency_what}
     if latency and latencies and not any("never" in note for note in found):
         found.append(f"Latency is: {'; '.join(sorted(latencies))}")

@@ -13,7 +13,7 @@ from copyscope.runs import values
 
 @functools.cache
 def plan_settings(folder: Path) -> dict[str, Any] | None:
-    """What the plan of a sweep's folder says of how numbers are meant."""
+    """What the plan of a sweep's folder says of how numbers are notes_on_settings."""
     return load_plan(folder)["settings"]
 
 
@@ -39,7 +39,7 @@ def latency_us(record: Record, which: str) -> float | None:
     return record.latency_us(which)
 
 
-def meant(record: Record, latency: bool) -> list[str]:
+def notes_on_settings(record: Record, latency: bool) -> list[str]:
     """What to know of latency, or of throughput, in sentences."""
     settings = settings_of(record) or {}
     found = []

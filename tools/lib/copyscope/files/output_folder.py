@@ -103,7 +103,7 @@ class OutputFolder:
                 from None
         try:
             trusted_path.check(inner, self.path / name)
-        except trusted_path.Bent as error:
+        except trusted_path.Untrusted as error:
             os.close(inner)
             raise Unusable(f"{error}; {self.advice}") from None
         return OutputFolder(self.path / name, inner, self.advice)

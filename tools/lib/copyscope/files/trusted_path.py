@@ -24,7 +24,7 @@ ACCESS_LIST = "system.posix_acl_access"
 WAY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
-class Bent(Exception):
+class Untrusted(Exception):
     """Somebody else could decide where this leads."""
 
 
@@ -68,14 +68,14 @@ def others_may_write(folder: int, state: os.stat_result, trusted: set[int]) -> b
 
 
 def check(folder: int, shown: str | Path) -> None:
-    """As root, raise Bent if others could change what an open folder holds."""
+    """As root, raise Untrusted if others could change what an open folder holds."""
     if os.geteuid() != 0:
         return
     state, trusted = os.fstat(folder), trusted_users()
     if state.st_uid not in trusted:
-        raise Bent(f"{shown} belongs to user {state.st_uid}")
+        raise Untrusted(f"{shown} belongs to user {state.st_uid}")
     if not state.st_mode & stat.S_ISVTX and others_may_write(folder, state, trusted):
-        raise Bent(f"other users may write to {shown}")
+        raise Untrusted(f"other users may write to {shown}")
 
 
 class Walk:
@@ -108,10 +108,10 @@ class Walk:
             self.move(os.open(name, WAY, dir_fd=self.at), shown)
             return
         if state.st_uid not in trusted_users():
-            raise Bent(f"{shown} is a link of user {state.st_uid}")
+            raise Untrusted(f"{shown} is a link of user {state.st_uid}")
         self.links += 1
         if self.links > MOST_LINKS:
-            raise Bent(f"{shown} is a link that leads back to itself")
+            raise Untrusted(f"{shown} is a link that leads back to itself")
         target = Path(os.readlink(name, dir_fd=self.at))
         if target.is_absolute():
             self.move(os.open("/", os.O_PATH | os.O_DIRECTORY), Path("/"))
@@ -125,7 +125,7 @@ class Walk:
 
 
 def walk_as_root(path: Path, make: bool) -> int:
-    """Return a descriptor of the folder, or raise Bent."""
+    """Return a descriptor of the folder, or raise Untrusted."""
     walk = Walk()
     try:
         if not path.is_absolute():
@@ -144,7 +144,7 @@ def open_folder(path: Path, make: bool, advice: str) -> int:
         if make:
             path.mkdir(NEW_FOLDER_MODE, parents=True, exist_ok=True)
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    except Bent as error:
+    except Untrusted as error:
         raise Unusable(f"{path}: {error}: root's files are not safe there; {advice}") \
             from None
     except OSError as error:

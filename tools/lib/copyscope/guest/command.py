@@ -131,7 +131,7 @@ def act(arguments: list[str]) -> int:
     with contextlib.ExitStack() as held:
         if options.out and not options.fetch:
             guest_output.look(options.out)
-        take = guest_record.taker(options.record, options.record_fd, held)
+        take = guest_record.record_sink(options.record, options.record_fd, held)
         kernel = (kernel_image.kernel_at(Path(options.kernel), options.modules)
                   if kernel_image.is_path(options.kernel)
                   else debian.get(options.kernel, options.arch, machine.complain))
@@ -151,7 +151,7 @@ def main(arguments: list[str]) -> int:
     command_line.unwind_on_signals()
     standard_streams.prepare()
     try:
-        return standard_streams.all_out("tools/guest", act(arguments))
+        return standard_streams.flush_stdout("tools/guest", act(arguments))
     except CommandError as error:
         machine.complain(str(error))
         return error.status

@@ -43,7 +43,7 @@ def script(runs: dict[str, list[str]]) -> str:
     return "\n".join(lines)
 
 
-def forget(folder: OutputFolder, names: Iterable[str]) -> None:
+def remove_earlier(folder: OutputFolder, names: Iterable[str]) -> None:
     """Remove what earlier runs of these names left: a guest that dies leaves nothing over it."""
     for name in names:
         for kind in LEFT:
@@ -113,7 +113,7 @@ def boot_all(kernels: Sequence[str], folder: Path, cells: Sequence[Cell], size: 
     with OutputFolder.at(folder) as place:
         for kernel in kernels:
             with place.subfolder(kernel) as mine:
-                forget(mine, runs)
+                remove_earlier(mine, runs)
     packing, running = threading.Lock(), Running()
 
     def one(kernel: str) -> Outcome:

@@ -2,10 +2,9 @@
 """Writes the table: a page to read and a CSV to compute with, from the same rows."""
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
-from typing import Any
+
+from copyscope.common.text import csv_text
 
 from .rows import Row
 
@@ -74,11 +73,7 @@ def page(rows: Sequence[Row], command: str, size: int, messages: int) -> str:
 
 def sheet(rows: Sequence[Row]) -> str:
     """The table as CSV, one row a cell, empty where not measured."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["kernel", "path", "variant", "ran", *COUNTS, "largest_residual", "laws"])
-    for row in rows:
-        numbers: list[Any] = [number(row, key) for key in COUNTS]
-        writer.writerow([kernel_of(row), row.cell.path, row.cell.variant,
-                         "yes" if row.record else "no", *numbers, row.residual, row.laws])
-    return stream.getvalue()
+    return csv_text(
+        ["kernel", "path", "variant", "ran", *COUNTS, "largest_residual", "laws"],
+        ([kernel_of(row), row.cell.path, row.cell.variant, "yes" if row.record else "no",
+          *(number(row, key) for key in COUNTS), row.residual, row.laws] for row in rows))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import shlex
 import signal
 import sys
@@ -14,6 +12,7 @@ from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser, complain
 from copyscope.cli.options import folder, number, seconds
 from copyscope.common.errors import Unusable
+from copyscope.common.text import csv_text
 from copyscope.drawing.axes import size_text
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.costs import Costs
@@ -74,16 +73,14 @@ def inputs(options: argparse.Namespace) -> tuple[Path, list[str]]:
 
 def csv_of(found: list[Point]) -> str:
     """The table: a row a variant and size, a column a term."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*HEAD, *(f"{name}_ns" for name in TERMS)])
-    for each in found:
+    def cells(each: Point) -> list[object]:
         spread = each.measured
-        writer.writerow([each.variant, each.size, spread.n, *(
+        return [each.variant, each.size, spread.n, *(
             f"{value:.1f}" for value in (spread.middle, spread.low, spread.high, each.predicted)),
             f"{each.error:.4f}", dominant(each.terms),
-            *(f"{each.terms[name]:.1f}" if name in each.terms else "" for name in TERMS)])
-    return text.getvalue()
+            *(f"{each.terms[name]:.1f}" if name in each.terms else "" for name in TERMS)]
+
+    return csv_text([*HEAD, *(f"{name}_ns" for name in TERMS)], map(cells, found))
 
 
 def ranges(mine: list[Point]) -> str:

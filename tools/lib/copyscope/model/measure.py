@@ -34,7 +34,7 @@ class Failed(CommandError):
         self.status = status
 
 
-def doubts(record: bytes) -> str:
+def invalid_rows(record: bytes) -> str:
     """Which rows of a record are not valid, and why."""
     try:
         data = documents.parse_json(record, "the baseline's record")
@@ -58,7 +58,7 @@ def measure_baseline(folder: OutputFolder, quick: bool) -> None:
             return
         if done.returncode != INVALID:
             break
-    raise Failed(f"the baseline: {doubts(done.stdout)}",
+    raise Failed(f"the baseline: {invalid_rows(done.stdout)}",
                  done.returncode if done.returncode > 0 else INVALID)
 
 

@@ -10,7 +10,7 @@ from . import documents
 from .documents import BadRecord
 from .run_record import Record
 
-TO_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
+NS_OF = {"ns": 1.0, "us": 1e3, "ms": 1e6}
 # What must agree for a baseline to say anything of a run.
 SAME = ("cpu_model", "cpus", "kernel", "arch")
 
@@ -63,7 +63,7 @@ class Costs:
     def ns(self, name: str) -> float:
         """What a row costs, in nanoseconds."""
         row = self.row(name)
-        return row["measured"]["value"] * TO_NS[row["unit"]]
+        return row["measured"]["value"] * NS_OF[row["unit"]]
 
     def curve(self, name: str) -> list[tuple[float, float]]:
         """Points of a row's curve, in the row's unit."""

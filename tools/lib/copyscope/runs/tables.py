@@ -2,14 +2,13 @@
 """Writes a sweep's tables from its records: the report's own, every run, and every point."""
 from __future__ import annotations
 
-import csv
-import io
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from copyscope.common import spread
 from copyscope.common.tables import SITES
+from copyscope.common.text import csv_text
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.run_record import ENDS, Record
 
@@ -28,11 +27,7 @@ def cell(value: Cell) -> Cell:
 def write_csv(folder: OutputFolder, name: str, header: Sequence[str],
               rows: Iterable[Sequence[Cell]]) -> None:
     """Write one table, wholly or not at all."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([cell(value) for value in row] for row in rows)
-    folder.write(name, text.getvalue())
+    folder.write(name, csv_text(header, ([cell(value) for value in row] for row in rows)))
 
 
 def by_point(plan: dict[str, Any], records: list[Record]) -> dict[str, list[Record]]:

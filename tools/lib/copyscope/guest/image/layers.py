@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import BinaryIO
 
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.tree import BUILD, ROOT
+from copyscope.files.cache_file import write_whole
 from copyscope.guest.kernels import sysroot
 from copyscope.guest.kernels.architectures import Architecture
 from copyscope.guest.kernels.debian import Kernel
@@ -182,28 +183,15 @@ def modules_archive(kernel: Kernel) -> Path:
         modules = Modules(kernel.modules)
         base = f"usr/lib/modules/{kernel.release}"
 
-        def fill(archive: Writer) -> None:
+        def fill(stream: BinaryIO) -> None:
+            archive = Writer(stream)
             for name, data in modules.data.items():
                 archive.file(f"{base}/{modules.file_of(name)}", data)
             archive.file(f"{base}/modules.dep", modules.dep().encode())
             archive.file(f"{base}/modules.alias", modules.alias().encode())
             archive.close()
-        store(final, fill)
+        write_whole(final, fill)
     return final
-
-
-def store(final: Path, fill) -> None:
-    """Write an archive beside its final place and rename it, so that no one sees half of it."""
-    final.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=final.parent, prefix="tmp-", delete=False) as stream:
-        try:
-            fill(Writer(stream))
-            stream.flush()
-            os.chmod(stream.name, 0o644)
-            os.rename(stream.name, final)
-        except BaseException:
-            os.unlink(stream.name)
-            raise
 
 
 def cached(layer: Layer, keep: int = 4) -> Path:
@@ -212,7 +200,7 @@ def cached(layer: Layer, keep: int = 4) -> Path:
     try:
         os.utime(final)  # in use: the last to be dropped below
     except FileNotFoundError:
-        store(final, layer.write)
+        write_whole(final, lambda stream: layer.write(Writer(stream)))
         older = sorted(IMAGES.glob(f"{layer.name}-*.cpio"), key=age_mark)
         for stale in older[:-keep] + abandoned():
             stale.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from copyscope.common import programs
 from copyscope.common.errors import Refused
 from copyscope.common.tree import BUILD
+from copyscope.files.cache_file import write_whole
 from copyscope.records import documents
 
 CACHE = BUILD / "guest-images" / "libraries.json"
@@ -98,8 +99,5 @@ def load_cache() -> dict[str, list[str]]:
 
 def save_cache(cache: dict[str, list[str]]) -> None:
     """Write the answers back, whole or not at all."""
-    CACHE.parent.mkdir(parents=True, exist_ok=True)
     fresh = {key: value for key, value in cache.items() if usable(value)}
-    temporary = CACHE.with_suffix(f".{os.getpid()}")
-    temporary.write_text(json.dumps(fresh), encoding="utf-8")
-    temporary.rename(CACHE)
+    write_whole(CACHE, lambda stream: stream.write(json.dumps(fresh).encode()))

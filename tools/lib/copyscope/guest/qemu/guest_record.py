@@ -12,10 +12,11 @@ from copyscope.files.record_file import RecordFile
 from copyscope.files.runs_folder import make_runs_folder, runs_folder
 
 # Takes the record, and whether the run said where it is.
-Taker = Callable[[bytes, bool], None]
+RecordSink = Callable[[bytes, bool], None]
 
 
-def taker(place: str | None, descriptor: int | None, held: contextlib.ExitStack) -> Taker | None:
+def record_sink(place: str | None, descriptor: int | None,
+                held: contextlib.ExitStack) -> RecordSink | None:
     """What takes a record: a file, looked at and held open now, or an open descriptor; None if no
     record is wanted."""
     if place:

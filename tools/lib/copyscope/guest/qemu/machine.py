@@ -25,9 +25,9 @@ from copyscope.guest.kernels.debian import Kernel
 
 from . import guest_output
 from .errors import BootFailed, TimedOut
-from .guest_record import Taker
-from .signals import SignalsInto
-from .streams import Channel, LinesWithout, to_descriptor
+from .guest_record import RecordSink
+from .signals import SignalForwarder
+from .streams import Channel, LineFilter, to_descriptor
 
 LOGS = BUILD / "guest-logs"
 KEEP_LOGS = 30
@@ -54,7 +54,7 @@ class Job:
     nics: int = 0
     net: int | None = None  # descriptor of a datagram socket whose other end is another guest
     out: Path | None = None
-    record: Taker | None = None  # of /out/record.json
+    record: RecordSink | None = None  # of /out/record.json
     extras: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     plugin: str = ""
@@ -72,7 +72,7 @@ class Machine:
         save = self.out_tar.write if self.out_tar else lambda data: None
         mark = self.mark.encode()
         # The guest's own name of the record is none of this machine's.
-        self.said = LinesWithout(RECORD_LINE, to_descriptor(1)) if job.record else None
+        self.said = LineFilter(RECORD_LINE, to_descriptor(1)) if job.record else None
         sinks = (self.said.feed if self.said else to_descriptor(1), to_descriptor(2), save)
         self.channels = [Channel(mark, sink) for sink in sinks]
         self.pipes = [os.pipe() for _ in self.channels]
@@ -149,13 +149,13 @@ class Machine:
         """Carry the streams until every port has ended, QEMU stops or time is up."""
         deadline = time.monotonic() + self.job.timeout
         boot_deadline = time.monotonic() + BOOT_S
-        with (SignalsInto(self.signals, self.started) as signals,
+        with (SignalForwarder(self.signals, self.started) as signals,
               selectors.DefaultSelector() as selector):
             for (read, _), channel in zip(self.pipes, self.channels):
                 selector.register(read, selectors.EVENT_READ, channel)
             while selector.get_map() and not all(c.ended for c in self.channels):
                 left = deadline - time.monotonic()
-                signals.heed_bound()
+                signals.check_time_limit()
                 if left <= 0:
                     raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s "
                                    f"(log: {self.log})")

@@ -17,7 +17,7 @@ END_S = 15.0
 SAME_S = 0.3
 
 
-class SignalsInto:
+class SignalForwarder:
     """While it is entered, the first signal goes to the guest's command; a second one unwinds, as
     the first does that comes before the command began."""
 
@@ -26,7 +26,7 @@ class SignalsInto:
         self.first, self.first_at = 0, 0.0
         self.before: dict[int, Any] = {}
 
-    def __enter__(self) -> SignalsInto:
+    def __enter__(self) -> SignalForwarder:
         for number in PASSED:
             if signal.getsignal(number) != signal.SIG_IGN:
                 self.before[number] = signal.signal(number, self._take)
@@ -45,7 +45,7 @@ class SignalsInto:
         self.first, self.first_at = number, now
         self.port.send(f"{signal.Signals(number).name[3:]}\n".encode())
 
-    def heed_bound(self) -> None:
+    def check_time_limit(self) -> None:
         """Raise once the command has had its time to end."""
         if self.first and time.monotonic() - self.first_at > END_S:
             raise NotEnded(self.first, END_S)

@@ -47,7 +47,7 @@ class Channel:
             self.held = b""
 
 
-class LinesWithout:
+class LineFilter:
     """Passes lines on, but for those that begin with a word."""
 
     def __init__(self, word: bytes, sink: Callable[[bytes], None]) -> None:
