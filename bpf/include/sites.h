@@ -45,7 +45,7 @@ enum site_trait {
 	X(recv_calls, "calls of recv that returned bytes")                                    \
 	X(returned_bytes, "bytes that recv returned")                                         \
 	X(zerocopy_asked_sends, "sends with MSG_ZEROCOPY, refused ones included")             \
-	X(zerocopy_sends, "sends whose pages the kernel was to reference")                    \
+	X(zerocopy_sends, "sends whose pages the kernel should reference")                    \
 	X(zerocopy_bytes, "bytes accepted by those sends")                                    \
 	X(unset_sends, "sends with MSG_ZEROCOPY on a socket without SO_ZEROCOPY")             \
 	X(unset_bytes, "bytes accepted by those sends")                                       \
