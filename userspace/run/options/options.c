@@ -41,7 +41,7 @@ static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Probes:", 4 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 4 },
 	{ "kernel", KEY_KERNEL, "RELEASE", 0,
-	  "host, or run in a throwaway guest with that Debian kernel (5.10 to 7.2) or image", 4 },
+	  "host, or run in a throwaway guest with that Debian kernel (tools/guest --list) or image", 4 },
 	{ "modules", KEY_MODULES, "DIR", 0, "the modules of that image", 4 },
 	{ "arch", KEY_ARCH, "NAME", 0,
 	  "processor of that guest: amd64, or arm64, which has hardware counters", 4 },

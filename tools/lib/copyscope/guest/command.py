@@ -36,7 +36,7 @@ def build_parser() -> Parser:
     parser = Parser("./tools/guest", EPILOG,
                     usage="%(prog)s --kernel RELEASE [options] -- COMMAND...")
     add = parser.add_argument
-    add("--kernel", metavar="RELEASE", help="5.10 to 7.2 (see --list) or a full release, fetched "
+    add("--kernel", metavar="RELEASE", help="one of --list or a full release, fetched "
         "if not here; or the path of a kernel image")
     add("--modules", type=Path, metavar="DIR", help="modules of the image that --kernel names "
         "(found beside it or in /lib/modules)")
