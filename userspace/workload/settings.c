@@ -40,7 +40,7 @@ struct draft {
 };
 
 #define SHARED_OPTIONS                                                                       \
-	{ "port", KEY_PORT, "N", 0, "TCP port (default 9000; a server may say 0: any)", 1 }, \
+	{ "port", KEY_PORT, "N", 0, "TCP port (default 9000; 0 on a server: any free one)", 1 }, \
 	{ 0, 0, 0, 0, "How much:", 2 },                                                      \
 	{ "pattern", KEY_PATTERN, "NAME", 0,                                                 \
 	  "stream (server to client, default) or rr (request and reply)", 2 },               \
