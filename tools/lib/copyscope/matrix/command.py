@@ -22,8 +22,8 @@ from . import cells, guests, rows as reader, table
 EXIT_FINE, EXIT_BROKEN = 0, 1
 PAGE = "matrix.md"
 EPILOG = """\
-Every number comes from a run record; the records go to DIR/KERNEL/. The table shows why a cell could
-not run. exit: 0 every law of every cell that ran balances; 1 one does not, or a guest
+Every number comes from a run record; the records go to DIR/KERNEL/. The table shows why a cell
+could not run. exit: 0 every law of every cell that ran balances; 1 one does not, or a guest
 died; 2 bad usage
 example: ./tools/matrix --out results/matrix"""
 

@@ -48,7 +48,8 @@ def build_parser() -> Parser:
     """Describe the options."""
     parser = Parser("./tools/predict", EPILOG)
     add = parser.add_argument
-    add("baseline", nargs="?", type=Path, metavar="BASELINE", help="record of what single operations cost here")
+    add("baseline", nargs="?", type=Path, metavar="BASELINE",
+        help="what single operations cost here")
     add("records", nargs="*", metavar="RECORDS", help="run records, folders, or a sweep's folder")
     add("--out", type=folder, required=True, metavar="DIR", help="where the files go")
     add("--seconds", type=seconds, metavar="S", help="of each run that is made, not the profile's")
