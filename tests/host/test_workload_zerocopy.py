@@ -126,7 +126,7 @@ def test_completion_ids_wrap_and_come_early_but_never_twice(tmp_path):
     source, program = tmp_path / "marks.c", tmp_path / "marks"
     source.write_text(COMPLETIONS_TEST)
     parts = [ROOT / "userspace" / "workload" / name for name in
-             ("completions.c", "fail.c", "stop.c")]
+             ("send/completions.c", "common/fail.c", "common/stop.c")]
     subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", f"-I{ROOT}", source, *parts, "-o",
                     program], check=True, timeout=TIMEOUT_S)
     assert subprocess.run([program], timeout=TIMEOUT_S, check=False).returncode == 0
