@@ -34,7 +34,7 @@ def table(record: Baseline) -> str:
 
 
 def from_where(number: int, record: Baseline) -> list[str]:
-    """What has to be known of a record, as lines of a list."""
+    """The origin of a record, as lines of a list."""
     data = record.data
     machine, protocol = data["machine"], data["protocol"]
     rows = list(record.rows.values())
@@ -69,7 +69,7 @@ def keep(records: list[Baseline], folder: Path) -> None:
 
 
 def write(records: list[Baseline], texts: list[bytes], place: OutputFolder) -> None:
-    """Write it into a folder that is ours."""
+    """Write the files into a folder that was claimed."""
     # Before all else: whatever ends this early, the folder can be told from somebody else's.
     if not place.file(PROVENANCE):
         place.write(PROVENANCE, f"{TITLE}\n\nNot written to its end: type the command again.\n")

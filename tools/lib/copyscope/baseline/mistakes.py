@@ -15,7 +15,7 @@ SHOWN, NOT_SHOWN, NOT_TESTABLE = "shown", "not shown", "not testable"
 
 @dataclass(frozen=True)
 class Finding:
-    """One mistake: what the report says, and what this record says to it."""
+    """One mistake: the report's claim, and what this record shows."""
 
     name: str
     claim: str

@@ -62,7 +62,7 @@ def chosen(only: list[str] | None) -> list[Pair]:
 
 
 def sides(pair: Pair) -> list[Side]:
-    """As it stands, and with the cause removed."""
+    """Both sides of a pair: as it stands, and with the cause removed."""
     return [pair.plain] + ([pair.alike] if pair.alike else [])
 
 
@@ -89,7 +89,7 @@ def run(pairs: list[Pair], suite: Suite, rounds: int, quiet: bool) -> list[Verdi
 
 
 def table(found: list[Verdict]) -> list[str]:
-    """A line a pair."""
+    """The table, one line for each pair."""
     lines = [f"{'':24}{'ours':>9} {'lmbench':>9} {'':7}{'ratio':>6} {'range':>12}  alike  verdict"]
     for each in found:
         ratio = each.plain.ratio
@@ -115,13 +115,13 @@ def causes(found: list[Verdict]) -> list[str]:
 
 
 def shown(words: list[str], programs: Path) -> list[str]:
-    """The command line as records keep it: where lmbench lies here is nobody's business."""
+    """The command line for records, without the path of lmbench on this machine."""
     return [word.replace(str(programs), "DIR") for word in words]
 
 
 def record_of(found: list[Verdict], suite: Suite, options: argparse.Namespace, started: str,
               words: list[str]) -> dict[str, Any]:
-    """All values, for whoever wants to judge otherwise."""
+    """The record: all values, so that others can judge them by other rules."""
     def values(side: Side, both: Values) -> dict[str, Any]:
         return {"rows": list(side.rows), "lmbench": list(side.program.words),
                 "pinned": side.program.pinned, "huge_pages": side.program.huge,
@@ -140,7 +140,7 @@ def record_of(found: list[Verdict], suite: Suite, options: argparse.Namespace, s
 
 def page(found: list[Verdict], suite: Suite, options: argparse.Namespace, started: str,
          words: list[str]) -> str:
-    """The same for a person."""
+    """The record as Markdown."""
     machine = suite.machine
     return "\n".join([
         "# The machine baseline beside lmbench", "",
@@ -156,7 +156,7 @@ def page(found: list[Verdict], suite: Suite, options: argparse.Namespace, starte
 
 
 def make_place(folder: Path) -> None:
-    """Refuse to measure for minutes what then cannot be written."""
+    """Refuse a folder that cannot be written to before minutes of measuring."""
     with OutputFolder.at(folder) as place:
         place.claim("tools/beside_lmbench", {"beside.json": has_schema(SCHEMA)})
     if not os.access(folder, os.W_OK):

@@ -28,7 +28,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a pair came to."""
+    """The verdict on one pair."""
 
     pair: Pair
     plain: Values

@@ -9,7 +9,7 @@ NUMBER = r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
 
 
 class NoResult(ValueError):
-    """What was printed is no result."""
+    """The output contains no result."""
 
     def __init__(self, wanted: str, text: str) -> None:
         shown = " ".join(text.split())[:60]

@@ -47,8 +47,8 @@ def check(folder: Path) -> None:
 
 
 def call(words: list[str], more: dict[str, str], errors: int) -> tuple[str, str]:
-    """Run one program with all that it starts; none of it outlives this one. Return what it said
-    on stdout and, unless errors go there too, on stderr."""
+    """Run one program and end all that it started. Return its stdout and, unless `errors` sends it
+    there too, its stderr."""
     with programs.start(words, more=more, text=True, errors="replace", cwd=ROOT,
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
                        process_group=0, preexec_fn=kill_with_parent()) as process:
@@ -107,7 +107,7 @@ class Suite:
         self.file = make_file(self.folder)
 
     def look(self) -> None:
-        """Learn the working sets, which the other suite is to be asked for."""
+        """Learn our working sets, so that lmbench measures the same ones."""
         self.baseline("latency")
         if not {"latency-l1", "latency-memory"} <= set(self.sets):
             raise CommandError("the baseline did not report the working sets of the family latency")

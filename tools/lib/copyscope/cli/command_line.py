@@ -15,16 +15,16 @@ from . import standard_streams
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse that shows texts as they are laid out and has one line for an error."""
+    """An argparse parser that keeps the layout of texts and prints an error as one line."""
 
     def __init__(self, prog: str, epilog: str = "", **more: Any) -> None:
-        """Unless told, say what the command does by the docstring of the program."""
+        """Describe the command by the docstring of its launcher, unless `more` describes it."""
         more.setdefault("description", sys.modules["__main__"].__doc__)
         super().__init__(prog=prog, epilog=epilog, allow_abbrev=False,
                          formatter_class=argparse.RawDescriptionHelpFormatter, **more)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Refuse -- as a value: argparse takes it away and then has none, or a list."""
+        """Refuse -- as a value: argparse removes it and returns no value, or a list."""
         words = list(sys.argv[1:] if args is None else args)
         end = words.index("--") if "--" in words else len(words)
         for number, word in enumerate(words):
@@ -38,7 +38,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def unwind_on_signals() -> None:
-    """Let a signal unwind, so that what was started is stopped; the status is the usual one."""
+    """Turn a signal into SystemExit, so that `finally` stops what was started."""
     def interrupted(caught: int, _frame: Any) -> None:
         raise SystemExit(128 + caught)
 
@@ -52,8 +52,8 @@ def run(act: Callable[[list[str]], int], words: list[str], name: str, *, advice:
         stopped: str = "interrupted", disk: type[CommandError] = Unusable) -> int:
     """Do what the words ask for; any failure is one line that begins with `name`, and a status.
 
-    `advice` follows what the system says of a file, `disk` gives the status of that; `stopped` is
-    what to say of a Ctrl-C."""
+    `advice` is added to a message of the system about a file, and `disk` gives its exit status;
+    `stopped` is the message after a Ctrl-C."""
     catch_ctrl_c()
     standard_streams.prepare()
     try:
@@ -82,7 +82,7 @@ def tell(act: Callable[[list[str]], int], words: list[str], name: str, advice: s
 
 
 def complain(name: str, message: str) -> None:
-    """Print one line on stderr; whatever foreign words are in it, it stays one and can be read."""
+    """Print one line on stderr, with foreign words in it escaped and shortened."""
     print(f"{name}: {one_line(message)}", file=sys.stderr)
 
 
@@ -92,13 +92,13 @@ def named_file(error: OSError) -> str:
 
 
 def catch_ctrl_c() -> None:
-    """Have a Ctrl-C raise KeyboardInterrupt again: launchers let it end them while they load."""
+    """Have a Ctrl-C raise KeyboardInterrupt; until here it ended the process at once."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def check_words(words: list[str]) -> None:
-    """Refuse words that are no UTF-8: neither a record nor a page could keep them."""
+    """Refuse words that are not UTF-8: neither a record nor a page could contain them."""
     for word in words:
         try:
             word.encode("utf-8")

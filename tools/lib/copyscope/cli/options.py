@@ -21,7 +21,7 @@ def number(text: str) -> int:
 
 
 def folder(text: str) -> Path:
-    """Read the name of a folder; an empty one, as of a variable not set, would be this folder."""
+    """Read the name of a folder. An empty one, as from an unset variable, is refused."""
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)

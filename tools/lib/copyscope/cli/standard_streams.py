@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes sure of stdin, stdout and stderr: that they are there, and that what was printed got out.
+"""Makes sure that stdin, stdout and stderr are open, and that what was printed was written.
 
 userspace/common/streams.c does the same for the programs in C.
 """
@@ -14,11 +14,11 @@ from copyscope.common.errors import CommandError
 
 
 class StdoutFailed(CommandError):
-    """What was printed does not get out."""
+    """The system did not write what was printed."""
 
 
 def naming_stdout(act: Callable[..., Any]) -> Callable[..., Any]:
-    """A way to write to stdout whose failure names stdout."""
+    """Wrap a method of stdout: a failure names stdout."""
     def tell(*words: Any) -> Any:
         try:
             return act(*words)
@@ -30,8 +30,8 @@ def naming_stdout(act: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def prepare() -> None:
-    """Open those that whoever started us has closed: else a file of ours gets such a number, and
-    messages land in it. A stdout that was closed refuses what is written, as before."""
+    """Open the streams that our parent has closed: else a file of ours gets such a number, and
+    messages are written into it. A stdout that was closed still refuses what is written."""
     for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(number)
@@ -48,7 +48,7 @@ def prepare() -> None:
 
 
 def flush_stdout(name: str, status: int) -> int:
-    """The exit status of a command whose stdout is flushed now; one line if it cannot be."""
+    """Flush stdout and return the exit status; if that fails, print one line."""
     try:
         sys.stdout.flush()
         return status

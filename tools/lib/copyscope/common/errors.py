@@ -34,18 +34,18 @@ def one_line(text: str) -> str:
 
 
 class CommandError(Exception):
-    """One line for a person, and the status to exit with."""
+    """An error that ends a command: its one line, and its exit status."""
 
     status = 1
 
 
 class Unusable(CommandError):
-    """What was given makes no sense: a word, a key, a file or a disk."""
+    """The input cannot be used: a word, a key, a file or a disk."""
 
     status = 2
 
 
 class Refused(CommandError):
-    """This machine cannot: not root, no BTF, not built, a program or a mirror missing."""
+    """This machine cannot do it: not root, no BTF, not built, a program or a mirror missing."""
 
     status = 3

@@ -13,20 +13,20 @@ PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "no_proxy")
 
 
 def find(name: str) -> str | None:
-    """Where a program lies; for root in the system's folders alone, whatever PATH says."""
+    """Find a program; as root in the system's folders alone, whatever PATH says."""
     wanted = FOLDERS if os.geteuid() == 0 else f"{os.environ.get('PATH', '')}:{FOLDERS}"
     return shutil.which(name, path=wanted)
 
 
 def environment(**more: str) -> dict[str, str]:
-    """All that a program of the system is told."""
+    """The environment of a program of the system, without the caller's variables."""
     proxies = {name: os.environ[name] for name in PROXIES if name in os.environ}
     return {"LC_ALL": "C", "PATH": FOLDERS, **proxies, **more}
 
 
 def start(words: list, *, more: dict[str, str] | None = None, **options) -> subprocess.Popen:
-    """Start one: a name without a folder is looked for as find() does. What `more` names is told to
-    it besides; descriptors stay here unless `pass_fds` names them."""
+    """Start a program. find() finds a name without a folder. `more` adds variables to its
+    environment; it inherits the descriptors that `pass_fds` names, and no others."""
     program = str(words[0])
     path = program if os.sep in program else find(program)
     if not path:
@@ -37,7 +37,7 @@ def start(words: list, *, more: dict[str, str] | None = None, **options) -> subp
 
 def run(words: list, *, more: dict[str, str] | None = None,
         cwd: Path | None = None) -> subprocess.CompletedProcess:
-    """Start one, wait for its end, and keep what it said as text."""
+    """Start a program, wait until it ends, and return its output as text."""
     with start(words, more=more, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                text=True) as process:
         said, complained = process.communicate()

@@ -21,7 +21,7 @@ TESTED = ("5.10", "6.1", "6.12", "6.18", "7.2")
 
 
 def prefix_of(wanted: str) -> str:
-    """Return the row of SUITES that `wanted` belongs to, or refuse what no row serves."""
+    """Return the row of SUITES that `wanted` belongs to; refuse a release without a row."""
     if wanted == "host":
         raise Unusable("--kernel host is this machine: run the command itself, without tools/guest")
     for prefix in SUITES:

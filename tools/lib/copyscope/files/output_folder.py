@@ -24,7 +24,7 @@ Proof = Callable[[bytes], bool]
 
 
 def has_line(line: str) -> Proof:
-    """The proof that a page with this line among its first two is."""
+    """A proof that accepts a page with this line among its first two."""
     return lambda data: line.encode() in data.split(b"\n", 2)[:2]
 
 

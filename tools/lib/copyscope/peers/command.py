@@ -34,7 +34,7 @@ WAITING, PLAN = "trace_run: waiting for a partner", "asks for"
 
 
 def build_parser() -> Parser:
-    """Describe the options; what is none of them is for trace_run."""
+    """Describe the options; all other words go to trace_run."""
     parser = Parser("./tools/peers", EPILOG,
                     usage="%(prog)s [options] VARIANT BYTES THREADS [trace_run's options]")
     add = parser.add_argument
@@ -76,7 +76,7 @@ class Guest:
 
 
 def pass_on(listener: Guest, waiting: threading.Event) -> None:
-    """Show what the listener says but for its two lines of progress; note that it waits."""
+    """Show the listener's messages without its two lines of progress; note that it waits."""
     for line in listener.process.stderr:
         if line.startswith(WAITING):
             listener.waits = True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads JSON documents that anyone may have damaged, and holds them against their kind's schema."""
+"""Reads JSON documents, which may be damaged, and checks them against the schema of their kind."""
 from __future__ import annotations
 
 import functools
@@ -40,7 +40,7 @@ DAMAGED = "the file is damaged: remove it"
 
 
 def described(value: Any) -> str:
-    """A value as a message shows it: itself if it is one thing, else what kind of thing it is."""
+    """A value as a message shows it; of a table or a list only that it is one."""
     if isinstance(value, (dict, list)):
         return "a table" if isinstance(value, dict) else "a list"
     return shown(json.dumps(value, ensure_ascii=False), 40)
@@ -67,7 +67,7 @@ def refuse_constant(name: str) -> None:
 
 
 def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A table whose keys are all different: of two alike, readers would disagree which holds."""
+    """A table whose keys all differ: readers disagree about which of two equal keys counts."""
     made = dict(pairs)
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -107,7 +107,7 @@ def parse_json(data: str | bytes, source: object) -> Any:
 
 
 def read_bytes(source: Path) -> bytes:
-    """What a regular file holds, if it is not too large; a pipe would be waited for."""
+    """Read a regular file up to a size; other kinds are refused, as a pipe could block us."""
     with open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
@@ -129,7 +129,7 @@ def read_json(source: Path) -> Any:
 
 
 def of_any_version(schema: Any, dropped: Iterable[str] = OF_ONE_VERSION) -> Any:
-    """The schema without keywords that hold for the present version alone."""
+    """The schema without the keywords in which versions of a document differ."""
     if isinstance(schema, list):
         return [of_any_version(each, dropped) for each in schema]
     if not isinstance(schema, dict):
@@ -144,7 +144,7 @@ def of_any_version(schema: Any, dropped: Iterable[str] = OF_ONE_VERSION) -> Any:
 
 @functools.cache
 def checker(kind: str) -> Callable[[Any], Any]:
-    """What checks documents of a kind; made of docs/KIND.schema.json."""
+    """A function that checks documents of a kind against docs/KIND.schema.json."""
     try:
         import fastjsonschema  # pylint: disable=import-outside-toplevel
     except ImportError as error:
@@ -192,7 +192,7 @@ def check(data: Any, kind: str, source: object, remedy: str) -> None:
 
 
 def check_form(data: Any, kind: str, source: object, remedy: str) -> None:
-    """Hold a document against the schema of its kind; the first fault is one line."""
+    """Check a document against the schema of its kind; raise BadRecord at the first fault."""
     # The module is loaded by checker(), which says so if it is missing.
     accept = checker(kind)
     from fastjsonschema import JsonSchemaValueException  # pylint: disable=import-outside-toplevel
@@ -211,7 +211,7 @@ def load(source: Path, kind: str, remedy: str) -> dict[str, Any]:
 
 
 def by_name(found: list[dict[str, Any]], key: str, source: object, at: str) -> dict[str, Any]:
-    """The tables of a list by the name that each has; no two may have the same."""
+    """The tables of a list by their names; raise BadRecord if two have the same."""
     named = {each[key]: each for each in found}
     if len(named) < len(found):
         names = [each[key] for each in found]
@@ -221,7 +221,7 @@ def by_name(found: list[dict[str, Any]], key: str, source: object, at: str) -> d
 
 
 def has_schema(schema: str) -> Proof:
-    """The proof that a JSON document with this schema is."""
+    """A proof that accepts a JSON document with this schema."""
     def proves(data: bytes) -> bool:
         try:
             found = parse_json(data, schema)

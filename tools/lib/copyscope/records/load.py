@@ -18,7 +18,7 @@ MOST_RUNS = 100_000
 
 
 def record_of(text: str, source: Path) -> Record:
-    """The record that a run printed; `source` names it where something is wrong with it."""
+    """Read the record that a run printed; `source` names it in messages."""
     data = parse_json(text, source)
     check_run(data, source)
     return Record(data, source)
@@ -53,7 +53,7 @@ def point_of(plan: dict[str, Any], points: dict[str, dict[str, Any]], run: str) 
 
 
 def complete(records: list[Record], leave_out: Callable[[str], None]) -> list[Record]:
-    """Those of a folder's runs that are complete; the others are counted in one line."""
+    """The complete runs of a folder; `leave_out` gets one line that counts the others."""
     others = [each for each in records if each.incomplete]
     if others:
         leave_out(f"{len(others)} of {len(records)} runs are left out, because they are not "

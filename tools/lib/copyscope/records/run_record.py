@@ -148,8 +148,8 @@ class Record:
 
     @property
     def incomplete(self) -> str:
-        """Why its numbers prove nothing, "" if the run was complete. Older records tell no outcome,
-        but an end of theirs that was killed left no totals."""
+        """Why the run is not complete, "" if it is. Older records have no outcome; there, an end
+        that was killed left no totals."""
         outcome = self.data.get("outcome")
         if not outcome:
             work = self.data["workload"]
@@ -197,7 +197,7 @@ class Record:
         return None if latency is None else latency["what"]
 
     def calls(self, which: str) -> int | None:
-        """Calls that hooks saw, send or recv; None if there were no hooks: 0 would be a lie."""
+        """Calls that hooks saw, send or recv; None, and not 0, if there were no hooks."""
         return None if self.backend == "none" else self.at(f"counts.{which}_calls")
 
     @property

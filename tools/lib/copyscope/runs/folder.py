@@ -55,7 +55,7 @@ class Folder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let another sweep in."""
+        """Close the folder, so that another sweep may use it."""
         for each in (self.pending_files, self.failed_files, self.runs_files, self.files):
             each.close()
 
@@ -67,7 +67,7 @@ class Folder:
             raise Unusable(f"--out {self.root}: another sweep is running there") from None
 
     def refuse_runs_without_plan(self) -> None:
-        """Refuse records of which nobody knows the plan."""
+        """Refuse records without a plan."""
         if self.files.state("runs"):
             with self.files.subfolder("runs", make=False) as runs:
                 if runs.names():
@@ -79,7 +79,7 @@ class Folder:
         self.files.write("plan.json", json.dumps(self.plan, indent=2) + "\n")
 
     def keep_plan(self) -> None:
-        """Write the plan anew, or hold it against the one that runs were made by."""
+        """Write the plan, or check it against the one that the runs here were made by."""
         file = self.root / "plan.json"
         different = plans.differs(load_plan(self.root), self.plan)
         # A slip that no run came of, such as a wrong --kernel, binds nobody.
@@ -102,7 +102,7 @@ class Folder:
         return self.pending / f"{name}.json"
 
     def keep(self, run: plans.Run) -> None:
-        """A run ended well: its record counts from now on, whatever happens."""
+        """Move the record of a run that ended well to runs/: from now on it counts."""
         pending = self.pending_path(run.name)
         self.check_is_of(load_record(pending), run)
         self.pending_files.move(pending.name, self.runs_files, pending.name)

@@ -43,7 +43,7 @@ def command_of(run: Run, record: Path | None, seconds: float, kernel: str) -> li
 
 
 def check_built(kernel: str) -> None:
-    """Refuse to begin without the program."""
+    """Refuse to begin without build/trace_run or, on this kernel, without root."""
     if not (BUILD / "trace_run").exists():
         raise Refused("build/trace_run is not there: run make first")
     if kernel == "host" and os.geteuid() != 0:
@@ -57,8 +57,8 @@ def last_line(stderr: str) -> str:
 
 
 def make(run: Run, record: Path | None, seconds: float, kernel: str) -> Outcome:
-    """Make one run, with its record in a file or in the outcome; raise what would end every other
-    run too."""
+    """Make one run, with its record in a file or in the outcome. Raise an error that every other
+    run would meet too."""
     command = command_of(run, record, seconds, kernel)
     patience = seconds + (PATIENCE_S if kernel == "host" else GUEST_PATIENCE_S)
     environment = {**os.environ, "LC_ALL": "C"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tells how far a sweep is: a bar with the time left on a terminal, plain lines in a pipe."""
+"""Shows the progress of a sweep: a bar with the time left on a terminal, lines in a pipe."""
 from __future__ import annotations
 
 import shutil

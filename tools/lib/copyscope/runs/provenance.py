@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Says where every file of a sweep comes from: without it a number is an anecdote."""
+"""Writes down where every file of a sweep comes from: command, commit, kernel, machine, date."""
 from __future__ import annotations
 
 import os

@@ -18,7 +18,7 @@ Cell = str | float | int | None
 
 
 def cell(value: Cell) -> Cell:
-    """A number as short as it is exact enough; nothing where nothing was measured."""
+    """A number with six digits at most; an empty text where nothing was measured."""
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
     return "" if value is None else value

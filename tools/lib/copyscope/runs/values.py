@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Computes what a report's column or a metric says of one record, as that report computed it."""
+"""Computes a report's column or a metric from one record, as that report computed it."""
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Brings the record of a run in a guest home, by no other way than the guest's own port."""
+"""Writes the record of a run in a guest to this machine; it comes by the guest's port alone."""
 from __future__ import annotations
 
 import contextlib
@@ -11,14 +11,14 @@ from copyscope.common.errors import shown
 from copyscope.files.record_file import RecordFile
 from copyscope.files.runs_folder import make_runs_folder, runs_folder
 
-# Takes the record, and whether the run said where it is.
+# Called with the record, and whether the run printed where it is.
 RecordSink = Callable[[bytes, bool], None]
 
 
 def record_sink(place: str | None, descriptor: int | None,
                 held: contextlib.ExitStack) -> RecordSink | None:
-    """What takes a record: a file, looked at and held open now, or an open descriptor; None if no
-    record is wanted."""
+    """A function that writes the record to a file, checked and held open now, or to a descriptor;
+    None if no record is wanted."""
     if place:
         if Path(place).parent == runs_folder():
             make_runs_folder()

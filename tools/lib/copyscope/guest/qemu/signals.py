@@ -18,8 +18,8 @@ SAME_S = 0.3
 
 
 class SignalForwarder:
-    """While it is entered, the first signal goes to the guest's command; a second one unwinds, as
-    the first does that comes before the command began."""
+    """Inside its `with`, the first signal goes to the guest's command. A second one raises
+    SystemExit, as does a first one before the command began."""
 
     def __init__(self, port: socket.socket, began: Callable[[], bool]) -> None:
         self.port, self.began = port, began
@@ -46,6 +46,6 @@ class SignalForwarder:
         self.port.send(f"{signal.Signals(number).name[3:]}\n".encode())
 
     def check_time_limit(self) -> None:
-        """Raise once the command has had its time to end."""
+        """Raise NotEnded when the command has had END_S to end after a signal."""
         if self.first and time.monotonic() - self.first_at > END_S:
             raise NotEnded(self.first, END_S)

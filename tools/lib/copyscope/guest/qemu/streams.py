@@ -48,7 +48,7 @@ class Channel:
 
 
 class LineFilter:
-    """Passes lines on, but for those that begin with a word."""
+    """Passes on the lines that do not begin with a word."""
 
     def __init__(self, word: bytes, sink: Callable[[bytes], None]) -> None:
         self.word, self.sink = word, sink
