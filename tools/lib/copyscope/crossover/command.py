@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line of tools/crossover: search, say it in a sentence, write the record."""
+"""The command line of tools/crossover: search, print the answer, write the record."""
 from __future__ import annotations
 
 import argparse
@@ -98,7 +98,7 @@ def sentence(found: Found, variants: tuple[str, str], where: str) -> str:
 
 def record_of(options: argparse.Namespace, pairs: Pairs, found: Found, started: str, said: str,
               words: list[str]) -> dict[str, Any]:
-    """The JSON record; what the tool and the machine are is as the runs' records say."""
+    """The JSON record; tool and machine are taken from the runs' records."""
     run = pairs.first_record
     assert run is not None
     kind = {"first": options.first, "second": options.second, UNDECIDED: None}
@@ -117,7 +117,7 @@ def record_of(options: argparse.Namespace, pairs: Pairs, found: Found, started: 
 
 
 def copy_cost(costs: Costs, size: int, pairs: Pairs) -> dict[str, Any]:
-    """What one copy of a message takes, beside what the message takes."""
+    """The time of one copy of a message, and its share of the message's time."""
     at = min(pairs.sizes, key=lambda each: abs(each - size))
     times = sorted(pairs.sizes[at]["first_ns"])
     copy_ns = costs.copy_ns(size)
@@ -137,7 +137,7 @@ def act(words: list[str]) -> int:
 
 
 def answer(options: argparse.Namespace, words: list[str], file: RecordFile | None) -> int:
-    """Search, and say what was found."""
+    """Search, print the answer and write the record."""
     costs = Costs.load(options.baseline) if options.baseline else None
     launch.check_built("host")
     talk = sys.stderr if options.json == "-" else sys.stdout

@@ -83,7 +83,7 @@ class Pairs:
         return winner
 
     def prove(self, size: int) -> list[dict[str, Any]]:
-        """One run of each with probes: that the books balance at this size."""
+        """Run each variant once with probes, to show that its laws balance at this size."""
         proofs = []
         for variant in self.variants:
             record = self.run(variant, size)

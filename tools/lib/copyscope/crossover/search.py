@@ -17,7 +17,7 @@ Judge = Callable[[int], str]
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to. Of kind "crossover", `below` wins up to `low`, `above` from `high`
+    """The result of a search. Of kind "crossover", `below` wins up to `low`, `above` from `high`
     on, and what lies between is closer than asked or undecided."""
 
     kind: str                       # crossover, none or undecided
@@ -44,7 +44,7 @@ def middle(low: int, high: int) -> int:
 
 
 def close(low: int, high: int, nearness: float) -> bool:
-    """Nothing is left to look at between two sizes."""
+    """Tell whether no size is left to measure between two."""
     return high <= low * nearness or not low < middle(low, high) < high
 
 
@@ -79,7 +79,7 @@ def flank(judge: Judge, sizes: Iterable[int]) -> tuple[int, int] | None:
 
 
 def narrow(judge: Judge, low: int, high: int, nearness: float) -> Found:
-    """Both ends are decided, differently: how near can they come?"""
+    """Bring two ends that different sides win as near to each other as the judge allows."""
     below, above = judge(low), judge(high)
     seen: list[int] = []
     while not close(low, high, nearness):

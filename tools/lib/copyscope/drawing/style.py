@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Lays out a page by measured text, so that nothing overlaps, and holds what tells series apart."""
+"""Lays out a page by measured text, so that nothing overlaps; has the looks of series."""
 from __future__ import annotations
 
 import functools
@@ -127,7 +127,7 @@ def is_picture(data: bytes) -> bool:
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write SVG and PNG; the same records give the same bytes, and a full disk spares old files."""
+    """Write SVG and PNG. The same records give the same bytes; a full disk leaves old files."""
     files = []
     with matplotlib.rc_context({"svg.hashsalt": stem.name}), \
             OutputFolder.at(stem.parent, make=False) as folder:

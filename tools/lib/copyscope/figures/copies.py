@@ -13,7 +13,7 @@ NOTHING = 5e-5
 
 @dataclass(frozen=True)
 class Amount:
-    """Bytes per payload byte; None if not measured, and then why says it."""
+    """Bytes per payload byte; None if not measured, with the reason in `why`."""
 
     value: float | None
     how: str
@@ -32,7 +32,7 @@ class Amount:
 
 
 def number(value: float) -> str:
-    """Two decimals, more where they would say 0.00 of something that is there."""
+    """A number with two decimals, or more where two would print 0.00 for a value above 0."""
     if value and value < 0.005:
         return f"{value:.1g}" if value >= NOTHING else "under 0.0001"
     return f"{value:.2f}"

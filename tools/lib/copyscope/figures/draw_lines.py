@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Draws a line figure: error bars, honest axes, a legend beside them, and what is not measured."""
+"""Draws a line figure: error bars, axes, a legend beside them, and what is not measured."""
 from __future__ import annotations
 
 import math
@@ -83,7 +83,7 @@ def set_y(axes: Axes, spec: Spec, points: list[spread.Spread]) -> bool:
 
 
 def say_missing(axes: Axes, panel: Panel, size: tuple[float, float]) -> None:
-    """Say why there is nothing to see, where it would have been."""
+    """Write into empty axes why nothing was measured."""
     axes.set_yticks([])
     axes.grid(False)
     reasons = panel.reasons or ["no run of this kind is among the records"]

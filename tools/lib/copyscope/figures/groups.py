@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Keeps apart what one figure must not mix: path, kernel, backend, pattern, receiver, machine."""
+"""Splits records into groups: no figure mixes paths, kernels, backends, patterns or machines."""
 from __future__ import annotations
 
 import re
@@ -62,7 +62,7 @@ class Group:
 
 
 def facts_of(record: Record) -> dict[str, str]:
-    """What a record may only be drawn with, in words."""
+    """What records must share to be drawn together, in words."""
     point = record.point
     facts = {"profile": f"{point.profile} {point.mode}" if point else ""}
     facts |= {word: str(record.at(key)) for key, word in APART}
@@ -90,12 +90,12 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
 
 
 def piece(word: str, value: str) -> str:
-    """One fact as a piece of a file name; what a user picks names itself."""
+    """One fact as a piece of a file name, with its word unless the value explains itself."""
     return slug(value if word in OWN_NAME else f"{word}-{value}")
 
 
 def add_suffixes(groups: list[Group]) -> None:
-    """Give each group what tells it from the others, with as few facts as will do."""
+    """Give each group a suffix that tells it from the others, from as few facts as possible."""
     told = [""] * len(groups)
     for word in groups[0].facts if groups else ():
         if len(set(told)) == len(groups):

@@ -46,7 +46,7 @@ class Panel:
 
 
 def few(values: list, most: int) -> list:
-    """The first, the last, and what lies evenly between: as many as a reader can take in."""
+    """Choose some of many: the first, the last, and others evenly between."""
     if len(values) <= most:
         return values
     return [values[round(index * (len(values) - 1) / (most - 1))] for index in range(most)]

@@ -122,7 +122,7 @@ def x_of(record: Record, x: str) -> int:
 
 
 def value_of(record: Record, name: str, end: str) -> Value:
-    """What a record says of a metric; times of an emulated machine are refused."""
+    """The value of a metric in a record; times of an emulated machine are refused."""
     metric = METRICS[name]
     if metric.timed and not record.at("timing.comparable"):
         return None, record.at("timing.why") or "its times are not comparable"

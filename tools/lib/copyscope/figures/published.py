@@ -13,12 +13,12 @@ from copyscope.runs import values
 
 @functools.cache
 def plan_settings(folder: Path) -> dict[str, Any] | None:
-    """What the plan of a sweep's folder says of how numbers are notes_on_settings."""
+    """The settings of a sweep's plan, which say how its numbers are to be read."""
     return load_plan(folder)["settings"]
 
 
 def settings_of(record: Record) -> dict[str, Any] | None:
-    """None for a lone run: it means what it says."""
+    """The settings of the run's sweep; None for a run of its own."""
     return plan_settings(record.source.parent.parent) if record.point else None
 
 
@@ -40,7 +40,7 @@ def latency_us(record: Record, which: str) -> float | None:
 
 
 def notes_on_settings(record: Record, latency: bool) -> list[str]:
-    """What to know of latency, or of throughput, in sentences."""
+    """Sentences on how the sweep's settings change latency, or throughput."""
     settings = settings_of(record) or {}
     found = []
     if settings.get("figures_of") == "first":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads the list of figures of a profile, checks every key, and holds the list used without one."""
+"""Reads and checks the list of figures of a profile; has the list for records without a profile."""
 from __future__ import annotations
 
 import re

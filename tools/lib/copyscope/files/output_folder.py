@@ -46,11 +46,11 @@ class OutputFolder:
         self.close()
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Close the folder."""
         os.close(self.descriptor)
 
     def refuse(self, name: str, what: str) -> Unusable:
-        """The one line about an entry."""
+        """An error about one entry."""
         return Unusable(f"{self.path / name}: {what}; {self.advice}")
 
     def names(self) -> list[str]:
@@ -124,7 +124,7 @@ class OutputFolder:
                            "another place") from None
 
     def _place(self, name: str, data: bytes, mode: int, replaces: bool) -> None:
-        """Write without a name, then give it: a kill in between leaves nothing."""
+        """Write a file without a name, then link it: a kill in between leaves nothing."""
         aside = f".copyscope-{secrets.token_hex(8)}.part"
         named = False
         try:
@@ -151,7 +151,7 @@ class OutputFolder:
                 os.unlink(aside, dir_fd=self.descriptor)
 
     def part_files(self) -> list[str]:
-        """What a killed write of ours has left."""
+        """Names of files that a killed write has left."""
         found = []
         for name in self.names():
             state = self.state(name) if PART.fullmatch(name) else None
@@ -162,9 +162,9 @@ class OutputFolder:
 
     def claim(self, tool: str, proofs: dict[str, Proof],
               alone: dict[str, Proof] | None = None) -> None:
-        """Refuse a folder that is neither empty nor proved, by one of the files named, to be one
-        of the tool's; nothing in it is touched before. A file of `alone` proves it only where
-        nothing else is: people keep such files beside their own, too."""
+        """Refuse a folder that is not empty, unless a file in `proofs` proves that the tool made
+        it; before that, nothing in it is changed. A file in `alone` proves it only where there
+        is no other file: people keep such files beside their own, too."""
         parts = self.part_files()
         names = set(self.names()) - set(parts)
         if len(names) == 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The one file that a person names for a record: looked at before the work, written after it."""
+"""The file that a user names for a record: checked before the work, written after it."""
 from __future__ import annotations
 
 import errno
@@ -17,7 +17,7 @@ PATH_MAX, NAME_MAX = 4095, 255
 
 
 class Unwritten(CommandError):
-    """What was looked at before, and cannot be written all the same."""
+    """The file passed the check before the work, and cannot be written after it."""
 
 
 class RecordFile:
@@ -45,7 +45,7 @@ class RecordFile:
             raise
 
     def refusal(self, what: str) -> Unusable:
-        """The one line for a name that will not do."""
+        """An error about this name."""
         return Unusable(f"cannot write {self.path}: {what}; {self.advice}")
 
     def _look(self) -> None:
@@ -97,7 +97,7 @@ class RecordFile:
         return os.geteuid() != 0 or owner in trusted_path.trusted_users()
 
     def write(self, data: str | bytes) -> None:
-        """Bring the record to its place."""
+        """Write the record."""
         if self.stream is None:
             try:
                 self.folder.write(self.name, data)
@@ -112,7 +112,7 @@ class RecordFile:
             raise Unwritten(f"cannot write the record {self.path}: {error.strerror}") from None
 
     def close(self) -> None:
-        """Let go of all that is held."""
+        """Close the folder and the device."""
         if self.stream is not None:
             os.close(self.stream)
         self.folder.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The folder of records for which nobody names a place: results/runs/, or COPYSCOPE_RUNS."""
+"""The folder of records that the user names no file for: results/runs/, or COPYSCOPE_RUNS."""
 from __future__ import annotations
 
 import os

@@ -29,7 +29,7 @@ class Untrusted(Exception):
 
 
 def trusted_users() -> set[int]:
-    """Users who could do as root whatever they like without our help."""
+    """Users who could become root without our help."""
     users = {0, os.geteuid(), os.stat(__file__).st_uid}
     if re.fullmatch(r"[0-9]{1,10}", os.environ.get("SUDO_UID", "")):
         users.add(int(os.environ["SUDO_UID"]))
@@ -79,7 +79,7 @@ def check(folder: int, shown: str | Path) -> None:
 
 
 class Walk:
-    """Where a walk from the root has come to."""
+    """A walk from the root, folder by folder."""
 
     def __init__(self) -> None:
         self.at = os.open("/", os.O_PATH | os.O_DIRECTORY)
@@ -87,7 +87,7 @@ class Walk:
         check(self.at, self.shown)
 
     def move(self, to: int, shown: Path) -> None:
-        """Stand in another folder."""
+        """Go on from another folder."""
         os.close(self.at)
         self.at, self.shown = to, shown
         check(self.at, self.shown)

@@ -44,7 +44,7 @@ def script(runs: dict[str, list[str]]) -> str:
 
 
 def remove_earlier(folder: OutputFolder, names: Iterable[str]) -> None:
-    """Remove what earlier runs of these names left: a guest that dies leaves nothing over it."""
+    """Remove files of earlier runs: a guest that dies would not overwrite them."""
     for name in names:
         for kind in LEFT:
             folder.remove(f"{name}.{kind}")

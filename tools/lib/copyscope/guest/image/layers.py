@@ -208,7 +208,7 @@ def cached(layer: Layer, keep: int = 4) -> Path:
 
 
 def age_mark(path: Path) -> float:
-    """Return the time of last use; of a file that another guest has just dropped, the past."""
+    """Return the time of last use; 0 if another guest has just removed the file."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:
@@ -216,7 +216,7 @@ def age_mark(path: Path) -> float:
 
 
 def abandoned() -> list[Path]:
-    """List what writers that were killed left half done."""
+    """List incomplete archives of writers that were killed."""
     return [path for path in IMAGES.glob("tmp-*") if 0 < age_mark(path) < time.time() - 3600]
 
 

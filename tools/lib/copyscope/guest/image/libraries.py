@@ -44,7 +44,7 @@ def stamp(path: Path) -> str:
 
 
 def usable(libraries: list[str] | None) -> bool:
-    """A remembered list holds only while each library is still there."""
+    """Tell whether a cached list is still right: every library in it exists."""
     return libraries is not None and all(os.path.exists(library) for library in libraries)
 
 
@@ -88,7 +88,7 @@ def find_in(root: Path, name: str) -> Path:
 
 
 def load_cache() -> dict[str, list[str]]:
-    """Read what earlier runs learnt; a damaged file only costs time."""
+    """Read the lists of earlier runs; a damaged file counts as empty."""
     try:
         cache = documents.read_json(CACHE)
         documents.check_form(cache, "libraries", CACHE, "remove it")
@@ -98,6 +98,6 @@ def load_cache() -> dict[str, list[str]]:
 
 
 def save_cache(cache: dict[str, list[str]]) -> None:
-    """Write the answers back, whole or not at all."""
+    """Write the lists, whole or not at all."""
     fresh = {key: value for key, value in cache.items() if usable(value)}
     write_whole(CACHE, lambda stream: stream.write(json.dumps(fresh).encode()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What each architecture of a guest wants: its QEMU, its processor, its kernel's command line."""
+"""What a guest of each architecture needs: its QEMU, processor and kernel command line."""
 from __future__ import annotations
 
 import os

@@ -29,7 +29,7 @@ def folder(arch: Architecture) -> Path:
 
 
 def here(arch: Architecture) -> bool:
-    """Is it there, and what today's list asks for?"""
+    """Tell whether it is there and was made from the present list of packages."""
     recipe = folder(arch) / "recipe"
     return recipe.is_file() and recipe.read_text(encoding="utf-8") == RECIPE
 

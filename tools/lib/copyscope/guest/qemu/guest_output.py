@@ -28,12 +28,12 @@ def members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, list[str], Bina
 
 
 def damaged(error: tarfile.TarError) -> CommandError:
-    """The one line about an archive that is none."""
+    """An error about an archive that is damaged."""
     return CommandError(f"what the guest left in /out came back damaged: {error}")
 
 
 def whole(content: BinaryIO) -> bytes:
-    """The content of a file, all that was promised."""
+    """The whole content of a file."""
     try:
         return content.read()
     except tarfile.TarError as error:
@@ -41,7 +41,7 @@ def whole(content: BinaryIO) -> bytes:
 
 
 def look(folder: Path) -> None:
-    """Refuse before the work a folder that cannot be written to after it."""
+    """Before the work, refuse a folder that cannot be written to."""
     with OutputFolder.at(folder) as place:
         if not os.access(".", os.W_OK, dir_fd=place.descriptor, effective_ids=True):
             raise Unusable(f"{folder}: cannot be written to; choose another --out")
@@ -60,8 +60,8 @@ def unpack(stream: BinaryIO, folder: Path) -> list[str]:
 
 
 def write(place: OutputFolder, parts: list[str], content: BinaryIO | None, runs: bool) -> None:
-    """Write one member below a folder: a file with its content, or a folder. What is in the way and
-    no file or folder of its own, such as a link, is refused."""
+    """Write one member below a folder: a file with its content, or a folder. An
+    entry in its way that is neither, such as a link, is refused."""
     # Of a folder, every step of its name is one.
     *folders, last = parts if content else [*parts, ""]
     with contextlib.ExitStack() as held:

@@ -186,7 +186,7 @@ class Machine:
         return status
 
     def hand_over(self) -> None:
-        """Bring what is in /out to where it goes."""
+        """Write the files of /out to --out, and the record to its file."""
         if self.out_tar and self.job.out:
             self.out_tar.seek(0)
             for name in guest_output.unpack(self.out_tar, self.job.out):
@@ -233,7 +233,7 @@ def new_log(release: str) -> Path:
 
 
 def complain(line: str) -> None:
-    """Tell the person one line."""
+    """Print one line to stderr."""
     to_descriptor(2)(f"tools/guest: {one_line(line)}\n".encode())
 
 

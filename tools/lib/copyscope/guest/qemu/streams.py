@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Carry bytes from a guest's port to where they go, up to the mark that ends them."""
+"""Copy bytes from a guest's port to a sink, up to the mark that ends them."""
 from __future__ import annotations
 
 import os
