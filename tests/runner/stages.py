@@ -12,7 +12,8 @@ from pathlib import Path
 from .jobs import ROOT, Job, run_lanes, tell
 from .reports import ALL_PASSED, NOTHING_COLLECTED, SOME_FAILED, sentence
 
-PYTHON = ROOT / "build" / "venv" / "bin" / "python"
+BUILD = ROOT / "build"
+PYTHON = BUILD / "venv" / "bin" / "python"
 PYTEST = ("-m", "pytest", "-q", "-rs", "--durations=3", "--durations-min=20", "--color=no",
           "-p", "no:cacheprovider", "-o", "junit_family=xunit2")
 TESTS = ("unit", "host", "guest", "structure")
@@ -26,8 +27,11 @@ MAKES = {
 }
 SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1",
               "UBSAN_OPTIONS": "print_stacktrace=1"}
-# Started in this order: the last one must not be a long one.
-LONGEST = ("matrix", "books", "paths", "bpftrace", "causes", "guest", "congestion")
+# Files started first, longest first: the last one to end should be a short one.
+LONGEST = {
+    "unit": ("figures", "records", "baseline", "copymap"),
+    "guest": ("matrix", "books", "paths", "bpftrace", "causes", "guest", "congestion"),
+}
 
 
 class Stopped(Exception):
@@ -52,14 +56,19 @@ class Clock:
         return f"{took:.1f} s, {busy:.1f} of {CPUS} processors busy"
 
 
-def programs(build: Path = ROOT / "build") -> list[Path]:
+def programs(build: Path = BUILD) -> list[Path]:
     """List the C test programs that there are sources for: a stale one is not run."""
     sources = sorted((ROOT / "tests" / "unit").glob("*_test.c"))
     return [build / "tests" / "unit" / source.stem for source in sources]
 
 
-def program_jobs(folder: Path, build: Path, environment: dict[str, str]) -> list[Job]:
-    """One job for each C program of cmocka tests."""
+def programs_of(stage: str, folder: Path) -> list[Job]:
+    """One job for each C program of cmocka tests that a stage runs."""
+    if stage not in ("unit", "sanitize"):
+        return []
+    build, environment = BUILD, {}
+    if stage == "sanitize":
+        build, environment = BUILD / "sanitized" / "build", SANITIZERS
     jobs = []
     for program in programs(build):
         report = folder / f"{program.name}.xml"
@@ -71,13 +80,14 @@ def program_jobs(folder: Path, build: Path, environment: dict[str, str]) -> list
     return jobs
 
 
-def pytest_job(name: str, paths: list, folder: Path, keyword: str | None, **environment) -> Job:
-    """One job that runs pytest over files or folders."""
+def pytest_job(file: Path, folder: Path, keyword: str | None, environment: dict[str, str]) -> Job:
+    """One job that runs pytest over a file."""
+    name = str(file.relative_to(ROOT))
     report = folder / f"{name.replace('/', '-')}.xml"
     chosen = ["-k", keyword] if keyword else []
-    return Job(name, [PYTHON, *PYTEST, f"--junitxml={report}", *chosen, *paths], report,
+    return Job(name, [PYTHON, *PYTEST, f"--junitxml={report}", *chosen, name], report,
                (ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED),
-               {"PYTHONDONTWRITEBYTECODE": "1", **environment})
+               {"PYTHONDONTWRITEBYTECODE": "1"} | environment)
 
 
 def files_of(group: str, keyword: str | None) -> list[Path]:
@@ -95,14 +105,13 @@ def files_of(group: str, keyword: str | None) -> list[Path]:
 def file_jobs(group: str, folder: Path, keyword: str | None) -> deque[Job]:
     """One job for each file of a group."""
     files = files_of(group, keyword)
-    environment = {}
+    environment: dict[str, str] = {}
+    rank = {f"test_{name}.py": place for place, name in enumerate(LONGEST.get(group, ()))}
+    files.sort(key=lambda file: rank.get(file.name, len(rank)))
     if group == "guest":
-        rank = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
-        files.sort(key=lambda file: rank.get(file.name, len(rank)))
         # A guest keeps one processor busy.
         environment["TEST_GUESTS"] = str(max(1, CPUS // max(1, len(files))))
-    return deque(pytest_job(f"{file.relative_to(ROOT)}", [file.relative_to(ROOT)], folder, keyword,
-                            **environment) for file in files)
+    return deque(pytest_job(file, folder, keyword, environment) for file in files)
 
 
 def run_make(stage: str) -> Counter:
@@ -133,18 +142,14 @@ def lanes_of(stages: tuple[str, ...], folder: Path, keyword: str | None) -> list
 
 def run_tests(stages: tuple[str, ...], folder: Path, keyword: str | None) -> Counter:
     """Run the tests of a stage, or of two that run at once."""
-    lanes: list[deque[Job]] = []
     if set(stages) & {"host", "guest"}:
         lanes = lanes_of(stages, folder, keyword)
     else:
         stage, = stages
-        build = ROOT / "build" / ("sanitized/build" if stage == "sanitize" else "")
-        jobs = [] if stage == "structure" else [
-            job for job in program_jobs(folder, build, SANITIZERS if stage == "sanitize" else {})
-            if not keyword or keyword in job.name]
-        if stage != "sanitize" and files_of(stage, keyword):
-            jobs.append(pytest_job(f"tests/{stage}", [f"tests/{stage}"], folder, keyword))
-        lanes = [deque(jobs)] if jobs else []
+        jobs = deque(job for job in programs_of(stage, folder) if not keyword or keyword in job.name)
+        if stage in TESTS:
+            jobs += file_jobs(stage, folder, keyword)
+        lanes = [jobs] * CPUS if jobs else []
     return run_lanes(lanes) if lanes else Counter()
 
 
