@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # What checks the sources beside the tests: linters, another compiler, sanitizers. Part of the Makefile.
-.PHONY: lint strict-clang sanitized
+.PHONY: lint format strict-clang sanitized
 
 ifeq (1,$(WERROR))
 CFLAGS   += -Werror
@@ -21,6 +21,10 @@ SANITIZED    := $(MAKE) --no-print-directory BUILD=build/sanitized/build EXTRA_C
 
 lint: ## check scripts with linters
 	$(Q)tests/lint
+format: ## format C lines that differ from the last commit, and sort imports of Python
+	$(Q)build/venv/bin/git-clang-format --force --quiet --binary build/venv/bin/clang-format HEAD -- \
+		bpf userspace tests || [ $$? = 1 ] # it changed something
+	$(Q)build/venv/bin/ruff check --quiet --select I --fix
 strict-clang: ## build all C sources with Clang into build/clang; warnings are errors
 	+$(Q)$(STRICT_CLANG) all unit-tests
 sanitized: ## build the unit tests with ASan and UBSan into build/sanitized/build
