@@ -4,7 +4,7 @@
  *
  * tcp_sendmsg_locked rather than tcp_sendmsg: kernel senders and io_uring pass it too. The copy
  * itself, _copy_from_iter, cannot be hooked (lib/ is built without ftrace), so bytes copied are
- * told by the skbs that leave (wire.bpf.c).
+ * derived from the skbs that leave (wire.bpf.c).
  */
 #include "bpf/include/gate.bpf.h"
 #include "bpf/include/send_flags.bpf.h"

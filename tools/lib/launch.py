@@ -53,7 +53,7 @@ def run(module: str = "", matplotlib: bool = False) -> None:
     import sys
 
     site.main()
-    # As -B says, for whoever starts the interpreter without it.
+    # As -B does, if the interpreter was started without it.
     sys.dont_write_bytecode = True
     place = os.path.dirname(os.path.realpath(__file__))
     if matplotlib:

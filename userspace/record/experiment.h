@@ -84,7 +84,7 @@ struct record *record_far(const struct record *r);
 /* The totals of an end; of a foreign process, totals that are not known. */
 const struct app_totals *record_app(const struct record *r, enum end end);
 
-/* True when a packet capture runs beside the path, whoever's namespace it is in. */
+/* True if a packet capture runs beside the path, in any namespace. */
 bool record_tapped(const struct record *r);
 
 /* The end that a socket belongs to, from the workload's own list; NULL if neither lists it. */

@@ -66,7 +66,7 @@ static const struct argp_option server_options[] = {
 	{ "clients", KEY_CLIENTS, "T", 0, "serve exactly T clients, then end", 3 },
 	{ "max-clients", KEY_MAX_CLIENTS, "K", 0, "close one more than K at once (default 64)",
 	  3 },
-	{ "from", KEY_FROM, "ADDR", 0, "close whoever comes from another address (default: none)", 3 },
+	{ "from", KEY_FROM, "ADDR", 0, "close connections from other addresses (default: none)", 3 },
 	{ 0 },
 };
 

@@ -105,7 +105,7 @@ static void check_partner(const struct path_request *request)
 	if (p->role_given && !p->connect)
 		options_fail("%s", "--role goes with --connect: the listening host is the other end");
 	if (p->listen && request->port_given)
-		options_fail("%s", "--port goes with --connect: the listening host is told the port");
+		options_fail("%s", "--port goes with --connect, which sends the port to the listening host");
 	if (p->connect && request->port == p->port)
 		options_fail("%s", "--port must differ from the port of --connect");
 	if (peer && (*request->address[END_SENDER] || *request->device[END_SENDER]))

@@ -22,7 +22,7 @@ PROGRAM = BUILD / "baseline"
 PATIENCE_S = 300
 FILE_BYTES = 64 << 20
 KIB = 1 << 10
-# Microseconds that each timing takes at least. Unless it is told, every program first searches for
+# Microseconds that each timing takes at least. Without it every program first searches for
 # the least that this machine's clock can bear, which takes a minute on a busy machine.
 ENOUGH_US = "10000"
 HUGE = "glibc.malloc.hugetlb=1"

@@ -58,7 +58,7 @@ def line_figures(group: Group, profile: str | None) -> list[specs.Spec]:
 
 
 def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
-    """Everything to draw. Names are told apart by what their groups differ in."""
+    """Everything to draw. Names contain what their groups differ in."""
     for group in groups:
         for spec in line_figures(group, profile):
             yield spec.file + group.suffix, lambda g=group, s=spec: draw_lines.draw(g, s)

@@ -29,7 +29,7 @@ def has_line(line: str) -> Proof:
 
 
 class OutputFolder:
-    """A folder held by its descriptor: whoever moves or links its name changes nothing for us."""
+    """A folder held by its descriptor: nobody can redirect it by moving or linking its name."""
 
     def __init__(self, path: Path, descriptor: int, advice: str = CHOOSE) -> None:
         self.path, self.descriptor, self.advice = path, descriptor, advice

@@ -65,7 +65,7 @@ class RecordFile:
             return
         if stat.S_ISDIR(state.st_mode):
             raise self.refusal("it is a folder")
-        # Root does not wait for whoever reads a pipe.
+        # Root does not wait for the reader of a pipe.
         if stat.S_ISFIFO(state.st_mode) and not link:
             self._refuse_others(state)
         try:

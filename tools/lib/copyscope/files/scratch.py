@@ -21,7 +21,7 @@ OURS = re.compile(r"copyscope-[0-9a-f]{16}")
 
 
 def lock(descriptor: int, wait: bool = False) -> bool:
-    """Lock a folder for as long as its descriptor is open; whoever dies lets go of it."""
+    """Lock a folder for as long as its descriptor is open; the kernel unlocks it after a death."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:

@@ -60,7 +60,7 @@ def others_may_write(folder: int, state: os.stat_result, trusted: set[int]) -> b
     if not state.st_mode & stat.S_IWGRP:
         return False
     try:
-        # With a list these bits are its mask, and whom it names is not told by them.
+        # With a list these bits are its mask, and do not show whom it names.
         listed = ACCESS_LIST in os.listxattr(f"/proc/self/fd/{folder}")
     except OSError:
         listed = False

@@ -35,7 +35,7 @@ class Point:
 
 
 def check(record: Record, costs: Costs) -> None:
-    """Refuse a run that the model says nothing of."""
+    """Refuse a run that the model does not cover."""
     def refuse(key: str, problem: str, remedy: str) -> None:
         raise BadRecord(record.source, key, problem, remedy)
 

@@ -158,7 +158,7 @@ class Record:
             return f"failed: the {lost[0]} left no totals" if lost else ""
         if outcome["status"] == "complete":
             return ""
-        return f"{outcome['status']}: {outcome['reason'] or 'no reason is told'}"
+        return f"{outcome['status']}: {outcome['reason'] or 'no reason is given'}"
 
     def counter(self, end: str, event: str) -> float | None:
         """Value of a processor or kernel event at one end, sender or receiver."""

@@ -23,7 +23,7 @@ def connections(settings: dict[str, Any], threads: int) -> int:
 
 
 def point(profile: Profile, variant: dict[str, str], size: int, threads: int) -> dict[str, Any]:
-    """Return one combination: the report's words for it, and what trace_run is told."""
+    """Return one combination: the report's words for it, and the words for trace_run."""
     settings = profile.settings
     arguments = [variant["variant"], str(settings["message_bytes"] or size),
                  str(connections(settings, threads)), "--path", settings["path"],

@@ -93,7 +93,7 @@ def truth(value: Any) -> str:
 
 
 def anything(_: Any) -> str:
-    """Leave the check to whoever reads it."""
+    """Leave the check to the reader."""
     return ""
 
 

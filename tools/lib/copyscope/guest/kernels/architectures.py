@@ -26,7 +26,7 @@ class Architecture:
     kernel_line: str
     most_cpus: int
     cpus: int
-    # What the guest's programs are told of their clock, as nothing inside shows it.
+    # The guest's programs receive it, because nothing inside shows what its clock is.
     emulation: str
 
     @property
@@ -57,7 +57,7 @@ ARCHITECTURES = {each.name: each for each in (
         # with -icount, which makes the guest's clock tick once for each: 1 ns an instruction. Idle
         # time is skipped (sleep=off). With a second CPU the counts would depend on the host.
         ("-machine", "virt", "-cpu", "neoverse-n1", "-icount", "shift=0,sleep=off"),
-        # At the same addresses in each boot, for plugins that are told them.
+        # At the same addresses in each boot, because plugins receive addresses.
         f"console=ttyAMA0 {COMMON_LINE} nokaslr", 1, 1, "icount"),
 )}
 
