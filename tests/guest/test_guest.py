@@ -279,7 +279,7 @@ def alive(pid: str) -> bool:
     (["--kernel", "/no/such/vmlinuz", "--", "true"], 2, "No such file"),
     (["--kernel", "/etc/passwd", "--", "true"], 2, "not a kernel image"),
     (["--kernel", "/etc", "--", "true"], 2, "Is a directory"),
-    (["--kernel", "/vmlinuz", "--arch", "arm64", "--", "true"], 2, "one for amd64"),
+    (["--kernel", "/vmlinuz", "--arch", "arm64", "--", "true"], 2, "must be for amd64"),
     (["--kernel", "6.1", "--modules", "/", "--", "true"], 2, "goes with the path of an image"),
     (["--kernel", "6.1.0-1-cloud-amd64", "--fetch"], 3, "failed"),
 ])
