@@ -11,7 +11,7 @@ void end_outcome_read(struct end_outcome *end, int wait_status);
 /* "the server" or "the client". */
 const char *end_role(enum end end);
 
-/* It is a failure if an end had to be told to end, unless a signal had ended the run. */
+/* It is a failure if an end did not end by itself, unless a signal had ended the run. */
 void outcome_note_hurried(struct run_ends *ends);
 
 /*

@@ -108,7 +108,7 @@ struct record {
 	struct probe probes[PROBES_MAX];
 	int probe_count;
 	struct ledger ledger;		/* as the probes counted */
-	struct ledger derived;		/* the same with what follows from it: what is judged and told */
+	struct ledger derived;		/* the same with what follows from it, for laws and reports */
 	struct site_value sites[SITE_COUNT];
 	struct cause causes[CAUSES_MAX];
 	int cause_count;

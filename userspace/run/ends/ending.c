@@ -9,7 +9,7 @@
 #include "userspace/common/clock.h"
 #include "userspace/record/record.h"
 
-/* After a signal: when the other end is told, too, and when the rest is killed. */
+/* After a signal: when the other end gets SIGTERM, too, and when the rest is killed. */
 enum { OTHER_MS = 1000, KILL_MS = 1600, LEAVE_MS = 1850 };
 enum { FAILED_MS = 3000, GRACE_MS = 1000 };
 static const struct ending_bounds usual = { .alone_ms = 30000, .still_ms = 60000, .late_ms = 90000 };

@@ -24,8 +24,8 @@ bool ending_asked(void);
 void ending_begin(double seconds, int64_t bound_ms);
 
 /*
- * To be called about ten times a second. What is told to end gets SIGTERM, and is killed when it has
- * not ended a moment later:
+ * Call it about ten times a second. It sends SIGTERM, and SIGKILL if the end has not ended a moment
+ * later:
  * - after a signal: at once the end that decides, a second later the other, all gone within 2 s;
  * - when one end has failed: the other, 3 s later;
  * - when one end has ended well: the other, 30 s later, and the run has failed;
