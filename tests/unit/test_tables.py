@@ -94,6 +94,12 @@ def test_method_says_what_a_site_counts(site):
     assert re.search(rf"^#+ .*`{site}`", (ROOT / "docs/METHOD.md").read_text(), re.MULTILINE)
 
 
+@pytest.mark.parametrize("cause", NAMED["causes"])
+def test_method_explains_each_cause(cause):
+    text = (ROOT / "docs/METHOD.md").read_text().split("## Causes")[1].split("\n## ")[0]
+    assert cause in " ".join(text.split())
+
+
 def test_the_tests_know_what_each_variant_must_show():
     assert list(books.SENT) == VARIANTS
 
