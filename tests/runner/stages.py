@@ -15,7 +15,9 @@ from .reports import ALL_PASSED, NOTHING_COLLECTED, SOME_FAILED, sentence
 BUILD = ROOT / "build"
 PYTHON = BUILD / "venv" / "bin" / "python"
 PYTEST = ("-m", "pytest", "-q", "-rs", "--durations=3", "--durations-min=20", "--color=no",
-          "-p", "no:cacheprovider", "-o", "junit_family=xunit2")
+          "-p", "no:cacheprovider", "-o", "junit_family=xunit2",
+          # Each file is a session: what a failed one left outlives those that follow.
+          "-o", "tmp_path_retention_policy=failed", "-o", "tmp_path_retention_count=100")
 TESTS = ("unit", "host", "guest", "structure")
 STAGES = ("lint", "build", "unit", "sanitize", "host", "guest", "structure")
 CPUS = os.cpu_count() or 1
@@ -119,7 +121,7 @@ def run_make(stage: str) -> Counter:
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     for words in MAKES[stage]:
-        command = ["make", "--no-print-directory", f"-j{CPUS}", *words]
+        command = ["make", "-s", "--no-print-directory", f"-j{CPUS}", *words]
         done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
                               check=False)
         if done.returncode:
