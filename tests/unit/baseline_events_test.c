@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Claims about what is counted beside a benchmark: filters as the kernel reads them, warnings once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "userspace/baseline/machine/warnings.h"
+#include "userspace/baseline/proof/events.h"
+#include "userspace/baseline/proof/fault_inject.h"
+
+enum { CPU = 3 };
+
+static void assert_filter(enum event_id id, const char *expected)
+{
+	char filter[128];
+
+	event_filter(id, "path0", CPU, filter, sizeof(filter));
+	assert_string_equal(filter, expected);
+}
+
+static void a_filter_has_the_number_of_its_system_call(void **state)
+{
+	char expected[64];
+
+	snprintf(expected, sizeof(expected), "id == %d", SYS_pread64);
+	assert_filter(EVENT_preads, expected);
+	snprintf(expected, sizeof(expected), "id != %d", SYS_prctl);
+	assert_filter(EVENT_syscalls, expected);
+}
+
+static void a_filter_names_the_device_and_the_cpu(void **state)
+{
+	assert_filter(EVENT_packets, "name == \"path0\"");
+	assert_filter(EVENT_wakes_away, "target_cpu != 3");
+}
+
+static void a_filter_without_signs_stays_as_it_is(void **state)
+{
+	assert_filter(EVENT_voluntary, "prev_state != 0 && prev_state != 256");
+	assert_filter(EVENT_switches, "");
+}
+
+static void no_filter_is_cut_or_left_with_a_sign(void **state)
+{
+	for (int id = 0; id < EVENT_COUNT; id++) {
+		char filter[128];
+
+		event_filter(id, "fifteen-letters", CPU, filter, sizeof(filter));
+		assert_true(strlen(filter) < sizeof(filter) - 1);
+		assert_null(strpbrk(filter, "%@#"));
+	}
+}
+
+static void every_event_is_counted_somewhere(void **state)
+{
+	for (int id = 0; id < EVENT_COUNT; id++)
+		assert_true(*event_of(id)->tracepoint || *event_of(id)->filter);
+}
+
+static void a_warning_is_kept_once(void **state)
+{
+	struct warnings w = {};
+
+	warnings_add(&w, "%d of %d", 1, 2);
+	warnings_add(&w, "another");
+	warnings_add(&w, "1 of 2");
+	assert_int_equal(w.count, 2);
+	assert_string_equal(w.sentence[0], "1 of 2");
+	for (int i = 0; i < 2 * WARNINGS_MAX; i++)
+		warnings_add(&w, "number %d", i);
+	assert_int_equal(w.count, WARNINGS_MAX);
+}
+
+static void a_fault_changes_what_it_names_and_nothing_else(void **state)
+{
+	assert_int_equal(fault_inject_named("near"), INJECT_NEAR);
+	assert_int_equal(fault_inject_named("fault"), INJECT_PAGE_FAULT);
+	assert_int_equal(fault_inject_named("nothing"), -1);
+	assert_int_equal(fault_inject_calls(INJECT_SKIP, 1009), 504);
+	assert_int_equal(fault_inject_calls(INJECT_SKIP, 1), 1);
+	assert_int_equal(fault_inject_calls(INJECT_NEAR, 1009), 1009);
+	assert_true(fault_inject_rtt_ms(INJECT_NEAR, 6) == 0);
+	assert_true(fault_inject_rtt_ms(INJECT_SKIP, 6) == 6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_filter_has_the_number_of_its_system_call),
+		cmocka_unit_test(a_filter_names_the_device_and_the_cpu),
+		cmocka_unit_test(a_filter_without_signs_stays_as_it_is),
+		cmocka_unit_test(no_filter_is_cut_or_left_with_a_sign),
+		cmocka_unit_test(every_event_is_counted_somewhere),
+		cmocka_unit_test(a_warning_is_kept_once),
+		cmocka_unit_test(a_fault_changes_what_it_names_and_nothing_else),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
