@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The pairs of programs that measure what calls cost (--cost); private to the probes module. */
-#ifndef COPYSCOPE_PROBES_COST_H
-#define COPYSCOPE_PROBES_COST_H
+#ifndef COPYSCOPE_CALL_COST_H
+#define COPYSCOPE_CALL_COST_H
 
 #include "userspace/record/record.h"
 

@@ -7,8 +7,8 @@
  * nothing in it: a process of its own (aside.h) parses it, checks the type of each key and answers
  * with plain data, and the reader checks the range of each field before it takes it over.
  */
-#ifndef COPYSCOPE_HALF_JSON_H
-#define COPYSCOPE_HALF_JSON_H
+#ifndef COPYSCOPE_PEER_JSON_H
+#define COPYSCOPE_PEER_JSON_H
 
 #include <jansson.h>
 
