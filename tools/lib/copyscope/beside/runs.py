@@ -91,6 +91,7 @@ class Suite:
         self.machine: dict[str, Any] = {}
         self.tool: dict[str, Any] = {}
         self.sets: dict[str, int] = {}          # bytes of a row's working set
+        self.whys: dict[str, str | None] = {}   # why a row was not measured
         self.said: dict[Program, str] = {}
         self.values: dict[str, float] = {}
 
@@ -109,8 +110,10 @@ class Suite:
     def look(self) -> None:
         """Learn our working sets, so that lmbench measures the same ones."""
         self.baseline("latency")
-        if not {"latency-l1", "latency-memory"} <= set(self.sets):
-            raise CommandError("the baseline did not report the working sets of the family latency")
+        for row in ("latency-l1", "latency-memory"):
+            if row not in self.sets:
+                raise CommandError(f"row {row}: the baseline reported no working set: "
+                                   f"{self.whys.get(row) or 'it printed no reason'}")
 
     def baseline(self, name: str) -> None:
         """Measure a row or a family."""
@@ -127,6 +130,7 @@ class Suite:
         for row in documents.by_name(data["rows"], "row", source, "rows").values():
             if row["status"] in ("valid", "unchecked") and row["measured"]:
                 self.values[row["row"]] = row["measured"]["value"]
+            self.whys[row["row"]] = row["why"]
             found = re.search(r"working set of (\d+) KiB", row["how"] or "")
             if found and row["row"].startswith("latency-"):
                 self.sets[row["row"]] = int(found[1]) * KIB
