@@ -22,6 +22,7 @@ OF_PACKETS = {
     "reshaped_referenced_bytes", "dropped_referenced_bytes", "clean_bytes", "tapped_bytes",
     "user_referenced_bytes",  # whether a reader meets user pages: a race with late_copy
     "mixed_bytes",
+    "send_calls",  # a full socket takes a message in parts
     "recv_calls",  # how many calls a message takes to arrive
     "peak_pages", "pages", "released_pages", "pinned_pages",  # a page cut between skbs counts twice
     "completions_copied", "copied_sends",  # told for ranges, which merge
