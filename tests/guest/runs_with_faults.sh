@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# As matrix.sh, but takes a device down and up, or changes its MTU, for as long as a run sends, in each
-# of its tries: each line of LIST is NAME flap|mtu|narrow NAMESPACE DEVICE ARGUMENTS... .
+# As matrix.sh, but changes a device for as long as a run sends, in each of its tries: each line of LIST
+# is NAME FAULT NAMESPACE DEVICE ARGUMENTS... .
+#   FAULT      flap: down and up; mtu: another MTU; narrow: another MTU of the route to its link
 #   NAMESPACE  server or client: that end's; router: that of path forward
 #
 # usage: runs_with_faults.sh LIST
 # Leaves /out/NAME.{json,status,out,err}, and in /out/NAME.faults how many changes the last try met.
 set -euo pipefail
+
+# At the workload's priority, or it gets no processor while a run keeps it busy.
+[[ ! -v COPYSCOPE_FIFO ]] || chrt -f -p 1 $$ >/dev/null
 
 # Sets server and client, the pids of a run's ends, if their threads are there: then the gate is open.
 # Starts no process, which takes too long in an emulated machine.
@@ -41,9 +45,10 @@ find_router() {
 }
 
 # Lines for ip(8) on one device, as long as a try lasts; counts them. What goes down takes its default
-# route along. A router's MTU shrinks step by step, so that it refuses what passed before.
+# route along. The MTU of a router's route shrinks step by step, so that it refuses what passed before;
+# that of its emulated NIC stays, which would start anew and lose what it holds.
 lines() {
-	local server=$1 how=$2 device=$3 route=$4 count=0 mtu mtus=(576 1500 9000 1300)
+	local server=$1 how=$2 device=$3 route=$4 link=$5 count=0 mtu mtus=(576 1500 9000 1300)
 	while kill -0 "$server" 2>/dev/null; do
 		mtu=${mtus[count % 4]}
 		case $how in
@@ -53,7 +58,7 @@ lines() {
 			sleep 0.4
 			;;
 		mtu) echo "link set $device mtu $mtu" ;;
-		narrow) echo "link set $device mtu $((count < 23 ? 1460 - count * 40 : 580))" ;;
+		narrow) echo "route replace $link dev $device mtu $((count < 23 ? 1460 - count * 40 : 580))" ;;
 		esac
 		count=$((count + 1))
 		echo "$count" >"/out/$name.faults"
@@ -62,7 +67,7 @@ lines() {
 }
 
 inject() {
-	local run=$1 name=$2 how=$3 where=$4 device=$5 server client space='' route
+	local run=$1 name=$2 how=$3 where=$4 device=$5 server client space='' route link
 	while kill -0 "$run" 2>/dev/null; do
 		find_ends "$run" || true
 		[[ -n $server && -n $client ]] || { sleep 0.02; continue; }
@@ -73,7 +78,8 @@ inject() {
 		esac
 		# By its path: busybox would take its own ip.
 		route=$(nsenter --net="$space" /bin/ip route show default | head -1) || continue
-		lines "$server" "$how" "$device" "$route" |
+		link=$(nsenter --net="$space" /bin/ip route show dev "$device" scope link | head -1) || continue
+		lines "$server" "$how" "$device" "$route" "${link%% *}" |
 			nsenter --net="$space" /bin/ip -force -batch - 2>>"/out/$name.ip" || true
 	done
 }

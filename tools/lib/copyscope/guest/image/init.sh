@@ -34,7 +34,16 @@ echo 1 >/proc/sys/kernel/kptr_restrict
 chmod 755 /
 # Where the kernel preempts itself, emulation makes a task stop inside a probe every few thousand
 # events, and trace_run would start over each time.
-grep -qsE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt && export COPYSCOPE_FIFO=1
+if grep -qsE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt; then
+	export COPYSCOPE_FIFO=1
+	# The kernel would give ordinary tasks 50 ms of each second, and stop a task under SCHED_FIFO
+	# inside a program for them (kernel/sched/deadline.c, the fair server).
+	for runtime in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 >"$runtime"; done
+	# Softirqs run programs too. At the priority of the workload none of them stops the other.
+	for name in ksoftirqd rcu kworker; do
+		for pid in $(pgrep "^$name"); do chrt -f -p 1 "$pid" >/dev/null 2>&1; done
+	done
+fi
 ulimit -l 8192
 ulimit -Hn 1048576
 
