@@ -10,6 +10,8 @@ from guest.boots import ALL, boot_all
 from helpers import congestion, records
 
 BYTES, MESSAGES = 65536, 40
+# These kernels preempt themselves, and skip programs then.
+PREEMPTING = ("6.18", "7.2")
 FULL = f"--messages {MESSAGES} --netem delay+5ms+limit+6"
 REFUSED = {f"A3.{path}": f"A3 {BYTES} 2 --path {path} {FULL}" for path in ("veth", "nic", "forward")}
 # On lo a packet is a whole message: fewer fill the queue.
@@ -18,15 +20,18 @@ REFUSED["A1.lo"] = f"A1 {BYTES} 2 --path lo --messages {MESSAGES} --netem delay+
 LOST = {"lost.A3": f"A3 {BYTES} 2 --messages {MESSAGES} "
                    "--netem loss+5%+delay+2ms+reorder+20%+limit+10"}
 FORGOT = {"forgot.A3": f"A3 {BYTES} 2 {FULL} --break forget-departures"}
-# What is done, in whose network namespace, to which device, and the run. Not to a NIC that ends the
-# path: the emulated one starts anew with each MTU, and a connection may not get through.
+# What is done, in whose network namespace, to which device, and the run. No MTU of a NIC that ends the
+# path: the emulated one starts anew with each, and a connection may not get through.
 FAULTS = {
-    "flap.veth": f"flap server tx0 A3 {BYTES} 4 --path veth --seconds 8",
+    "flap.lo": f"flap server lo A3 {BYTES} 2 --path lo --seconds 5",
+    "mtu.lo": f"mtu server lo A1 {BYTES} 2 --path lo --seconds 5",
+    "flap.veth": f"flap server tx0 A3 {BYTES} 4 --path veth --seconds 6",
     "mtu.veth": f"mtu server tx0 A3 {BYTES} 4 --path veth --seconds 8",
-    "flap.router": f"flap router eth0 A3 {BYTES} 2 --path forward --seconds 8",
-    "flap.A1": f"flap router eth0 A1 {BYTES} 2 --path forward --seconds 8",
+    "flap.nic": f"flap server eth0 A3 {BYTES} 2 --path nic --seconds 5",
+    "flap.A1": f"flap client eth1 A1 {BYTES} 2 --path nic --seconds 5",
+    "flap.router": f"flap router eth0 A3 {BYTES} 2 --path forward --seconds 6",
     # The router refuses what is too long and quotes it in ICMP errors.
-    "mtu.router": f"narrow router eth0 A3 {BYTES} 2 --path forward --seconds 8",
+    "mtu.router": f"narrow router eth0 A3 {BYTES} 2 --path forward --seconds 6",
 }
 
 
@@ -70,6 +75,9 @@ def test_the_queue_was_full(outcome):
 
 @pytest.mark.parametrize("run", FAULTS)
 def test_every_law_balances_when_a_device_changes(outcome, run):
+    # A softirq may find the program that it interrupts busy, in every attempt (docs/METHOD.md).
+    if outcome.release in PREEMPTING and outcome.record(run)["outcome"]["status"] == "blind":
+        pytest.skip(f"{outcome.release}: {outcome.record(run)['outcome']['reason']} in all attempts")
     record = checked(outcome, run)
     assert not [cause for cause in record["causes"] if cause["cause"] == "unknown"]
     assert int(outcome.text(f"{run}.faults")) > 1, "too little changed in mid-run"
