@@ -56,7 +56,7 @@ static json_t *variants(void)
 	json_t *rows = json_array();
 
 	for (int i = 0; i < VARIANT_COUNT; i++) {
-		const struct variant_row *row = &variant_rows[i];
+		const struct table_row *row = &variant_rows[i];
 		bool references = variant_has(row->name, VARIANT_REFERENCES);
 
 		json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:b, s:s}", "name", row->name,
@@ -72,7 +72,7 @@ static json_t *paths(void)
 	json_t *rows = json_array();
 
 	for (int i = 0; i < PATH_COUNT; i++) {
-		const struct path_row *row = &path_rows[i];
+		const struct table_row *row = &path_rows[i];
 
 		json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:s}", "name", row->name,
 			"nics", row->traits & PATH_NICS, "two_hosts", row->traits & PATH_TWO_HOSTS,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "userspace/record/books.h"
 #include "userspace/record/ledger.h"
 
 static bool count_less(unsigned long long *from, unsigned long long less)
@@ -63,22 +64,22 @@ static struct copy_stack *stack_find(const struct ledger *in, const struct copy_
 }
 
 /* Stacks that read alike become one, in place. */
-static void stacks_merge(struct ledger *ledger)
+static bool stacks_merge(struct ledger *ledger)
 {
 	int count = ledger->stack_count;
+	bool fits = true;
 
 	ledger->stack_count = 0;
 	for (int i = 0; i < count; i++) {
 		const struct copy_stack stack = ledger->stacks[i];
 		struct copy_stack *same = stack_find(ledger, &stack);
 
-		if (same) {
-			same->tally.bytes += stack.tally.bytes;
-			same->tally.calls += stack.tally.calls;
-		} else {
+		if (same)
+			fits &= tally_add(&same->tally, &stack.tally);
+		else
 			ledger->stacks[ledger->stack_count++] = stack;
-		}
 	}
+	return fits;
 }
 
 static bool stacks_less(struct ledger *from, const struct ledger *less)
@@ -119,8 +120,8 @@ int ledger_difference(const struct ledger *later, const struct ledger *earlier,
 
 	if (err)
 		return err;
-	stacks_merge(between);
-	fits = books_less(&between->total, &earlier->total);
+	fits = stacks_merge(between);
+	fits &= books_less(&between->total, &earlier->total);
 	fits &= sockets_less(between, earlier);
 	fits &= stacks_less(between, earlier);
 	fits &= gauges_less(between, earlier);

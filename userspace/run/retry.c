@@ -34,13 +34,20 @@ void retry_begin(struct record *r, const struct try *t)
 	r->experiment->fifo = sched_getscheduler(0) == SCHED_FIFO;
 }
 
+static int attempts_allowed(const struct record *r)
+{
+	bool skipped = record_missed(r);
+
+	/* SCHED_FIFO, which helps against skipped programs, is still to be tried. */
+	if (skipped && !r->experiment->fifo)
+		return ATTEMPTS;
+	return r->window_ns < (skipped ? long_skipped_ns : long_ns) ? ATTEMPTS : ATTEMPTS_LONG;
+}
+
 bool retry_is_worth_it(const struct record *r)
 {
-	const struct experiment *x = r->experiment;
-
-	return r->outcome.status == RUN_BLIND && !x->far &&
-	       x->attempt < (r->window_ns < (record_missed(r) ? long_skipped_ns : long_ns) ||
-			     (record_missed(r) && !x->fifo) ? ATTEMPTS : ATTEMPTS_LONG);
+	return r->outcome.status == RUN_BLIND && !r->experiment->far &&
+	       r->experiment->attempt < attempts_allowed(r);
 }
 
 int retry_once_more(const struct record *r)

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_PATHS_H
 #define COPYSCOPE_PATHS_H
 
-#include <stdbool.h>
+#include "userspace/tables/rows.h"
 
 /* What the rest of the program does differently for a path. */
 enum path_trait {
@@ -30,13 +30,7 @@ enum path_trait {
 enum path_id { PATHS(PATH_ENUM) PATH_COUNT };
 #undef PATH_ENUM
 
-struct path_row {
-	const char *name;
-	unsigned int traits;	/* enum path_trait */
-	const char *meaning;	/* one line */
-};
-
-extern const struct path_row path_rows[PATH_COUNT];
+extern const struct table_row path_rows[PATH_COUNT];
 
 /* The number of a path, or -1. */
 int path_find(const char *name);

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_VARIANTS_H
 #define COPYSCOPE_VARIANTS_H
 
-#include <stdbool.h>
+#include "userspace/tables/rows.h"
 
 /* What the rest of the program does differently for a variant. */
 enum variant_trait {
@@ -37,13 +37,10 @@ enum variant_trait {
 enum variant_id { VARIANTS(VARIANT_ENUM) VARIANT_COUNT };
 #undef VARIANT_ENUM
 
-struct variant_row {
-	const char *name;
-	unsigned int traits;	/* enum variant_trait */
-	const char *meaning;	/* one line */
-};
+extern const struct table_row variant_rows[VARIANT_COUNT];
 
-extern const struct variant_row variant_rows[VARIANT_COUNT];
+/* The number of a variant, or -1. */
+int variant_number(const char *name);
 
 /* True if @name is a variant that has all of @traits. */
 bool variant_has(const char *name, unsigned int traits);

@@ -11,7 +11,7 @@
 struct sender;
 
 struct variant {
-	const struct variant_row *row;
+	const struct table_row *row;
 	bool pool;               /* several messages in turn, else one */
 
 	/* One of message_alloc_*(). */

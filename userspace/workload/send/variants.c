@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Finds a variant by its name. */
 #include <stddef.h>
-#include <string.h>
 
 #include "userspace/workload/send/variant.h"
 
@@ -10,9 +9,7 @@ const struct variant *variant_find(const char *name)
 #define ADDRESS(symbol, name, traits, meaning) &variant_##symbol,
 	static const struct variant *const variants[] = { VARIANTS(ADDRESS) };
 #undef ADDRESS
+	int i = variant_number(name);
 
-	for (int i = 0; i < VARIANT_COUNT; i++)
-		if (!strcmp(variants[i]->row->name, name))
-			return variants[i];
-	return NULL;
+	return i < 0 ? NULL : variants[i];
 }

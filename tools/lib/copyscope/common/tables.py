@@ -6,18 +6,18 @@ import json
 from pathlib import Path
 
 # Made by `make tables`.
-_TABLES = json.loads(Path(__file__).with_name("tables.json").read_text(encoding="utf-8"))
+TABLES = json.loads(Path(__file__).with_name("tables.json").read_text(encoding="utf-8"))
 
 
 def names(table: str, **traits: bool) -> tuple[str, ...]:
     """The names in one table, of the rows that have these traits."""
-    return tuple(row["name"] for row in _TABLES[table]
+    return tuple(row["name"] for row in TABLES[table]
                  if all(row[trait] == value for trait, value in traits.items()))
 
 
 def column(table: str, key: str) -> dict[str, str]:
     """One column of a table by name."""
-    return {row["name"]: row[key] for row in _TABLES[table]}
+    return {row["name"]: row[key] for row in TABLES[table]}
 
 
 SITES = names("sites")

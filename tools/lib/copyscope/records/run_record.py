@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Loads run records and answers questions about them: None is always "not measured", never 0."""
+"""Answers questions about a run record: None is always "not measured", never 0."""
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -40,9 +40,7 @@ if grep -qsE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt; then
 	# inside a program for them (kernel/sched/deadline.c, the fair server).
 	for runtime in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 >"$runtime"; done
 	# Softirqs run programs too. At the priority of the workload none of them stops the other.
-	for name in ksoftirqd rcu kworker; do
-		for pid in $(pgrep "^$name"); do chrt -f -p 1 "$pid" >/dev/null 2>&1; done
-	done
+	for pid in $(pgrep '^(ksoftirqd|rcu|kworker)'); do chrt -f -p 1 "$pid" >/dev/null 2>&1; done
 fi
 ulimit -l 8192
 ulimit -Hn 1048576
