@@ -42,7 +42,8 @@ int BPF_PROG(reference_enter, struct sock *sk, struct sk_buff *skb)
  * another socket. */
 static __always_inline void pin_add(u64 uarg, u64 cookie, u64 pages)
 {
-	struct pin fresh = { .cookie = cookie, .pages = pages };
+	u16 sends = notification_sends((void *)uarg);
+	struct pin fresh = { .cookie = cookie, .pages = pages, .sends = sends, .clean = true };
 	struct pin *pin = bpf_map_lookup_elem(&pins, &uarg);
 
 	if (!pin) {
@@ -54,7 +55,9 @@ static __always_inline void pin_add(u64 uarg, u64 cookie, u64 pages)
 	if (pin->cookie != cookie) {
 		pin->pages = 0;
 		pin->cookie = cookie;
+		pin->clean = true;
 	}
+	pin->sends = sends;
 	add(&pin->pages, pages);
 }
 

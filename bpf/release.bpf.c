@@ -105,7 +105,11 @@ int BPF_PROG(completion, struct ubuf_info_msgzc *uarg)
 }
 
 /* Where the compiler has inlined it, each reference that is put passes here, and the last one
- * ends the notification. Seen on entry if no other is left. */
+ * ends the notification. Seen on entry if no other is left.
+ *
+ * The kernel skips a program for a softirq that interrupts it (kernel/bpf/trampoline.c,
+ * __bpf_prog_enter_recur), and puts are made in both. But a task is in one of these two programs at
+ * a time, so the softirq runs the other one, which finds the end, too. */
 SEC("?fentry/msg_zerocopy_complete")
 int BPF_PROG(completion_put_enter, struct sk_buff *skb, struct ubuf_info *uarg, bool success)
 {
@@ -133,9 +137,12 @@ int BPF_PROG(completion_put_exit, struct sk_buff *skb, struct ubuf_info *uarg, b
 	u64 key = (u64)uarg;
 	struct pin *pin = window_open() ? bpf_map_lookup_elem(&pins, &key) : NULL;
 
-	if (!pin || BPF_CORE_READ(uarg, refcnt.refs.counter))
+	if (!pin)
 		return 0;
-	return notification_ends(key, pin->sends, pin->clean);
+	if (!success)
+		pin->clean = false;
+	return BPF_CORE_READ(uarg, refcnt.refs.counter) ? 0 :
+	       notification_ends(key, pin->sends, pin->clean);
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

@@ -150,7 +150,7 @@ struct flow {
 struct pin {
 	unsigned long long cookie;
 	unsigned long long pages;
-	unsigned short sends; /* these two as a put found them that may have been the last */
+	unsigned short sends; /* these two as the last program saw them that had the notification */
 	unsigned short clean;
 	unsigned int unused;
 };

@@ -10,8 +10,6 @@ from guest.boots import ALL, boot_all
 from helpers import congestion, records
 
 BYTES, MESSAGES = 65536, 40
-# These kernels preempt themselves, and skip programs then.
-PREEMPTING = ("6.18", "7.2")
 FULL = f"--messages {MESSAGES} --netem delay+5ms+limit+6"
 REFUSED = {f"A3.{path}": f"A3 {BYTES} 2 --path {path} {FULL}" for path in ("veth", "nic", "forward")}
 # On lo a packet is a whole message: fewer fill the queue.
@@ -75,9 +73,6 @@ def test_the_queue_was_full(outcome):
 
 @pytest.mark.parametrize("run", FAULTS)
 def test_every_law_balances_when_a_device_changes(outcome, run):
-    # A softirq may find the program that it interrupts busy, in every attempt (docs/METHOD.md).
-    if outcome.release in PREEMPTING and outcome.record(run)["outcome"]["status"] == "blind":
-        pytest.skip(f"{outcome.release}: {outcome.record(run)['outcome']['reason']} in all attempts")
     record = checked(outcome, run)
     assert not [cause for cause in record["causes"] if cause["cause"] == "unknown"]
     assert int(outcome.text(f"{run}.faults")) > 1, "too little changed in mid-run"

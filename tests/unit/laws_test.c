@@ -79,6 +79,23 @@ static void a_lost_update_or_a_skipped_run_breaks_the_probes(void **state)
 	assert_int_equal(made_law(&m, "probes")->residual, 5);
 }
 
+static void a_skipped_completion_counts_only_if_a_completion_is_lacking(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	made_probe(&m, "completions")->missed_runs = 3;
+	made_judge(&m);
+	assert_int_equal(made_law(&m, "probes")->status, LAW_BALANCED);
+	m.r.derived.total.count[COUNT_completed_sends]--;
+	laws_fill(&m.r);
+	assert_int_equal(made_law(&m, "probes")->residual, 3);
+	m.r.derived.total.count[COUNT_completed_sends]++;
+	m.r.derived.total.count[COUNT_released_pages]--;
+	laws_fill(&m.r);
+	assert_int_equal(made_law(&m, "probes")->residual, 3);
+}
+
 static void wrong_content_is_wanted_of_a3_reuse_alone(void **state)
 {
 	struct made m;
@@ -122,6 +139,7 @@ int main(void)
 		cmocka_unit_test(errors_of_two_sockets_that_cancel_out_are_caught),
 		cmocka_unit_test(a_socket_that_the_workload_does_not_know_breaks_the_witness),
 		cmocka_unit_test(a_lost_update_or_a_skipped_run_breaks_the_probes),
+		cmocka_unit_test(a_skipped_completion_counts_only_if_a_completion_is_lacking),
 		cmocka_unit_test(wrong_content_is_wanted_of_a3_reuse_alone),
 		cmocka_unit_test(sums_that_wrap_alike_do_not_balance),
 	};

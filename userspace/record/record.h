@@ -142,7 +142,8 @@ bool record_probe_attached(const struct record *r, const char *metric);
 /* Hits that programs missed, of the hooks of one metric or, NULL, of all. */
 uint64_t record_missed_hits(const struct record *r, const char *metric);
 
-/* Program runs that the kernel skipped because the program was already running on that CPU. */
+/* Program runs that the kernel skipped because the program was already running on that CPU; none of
+ * those that watch completions if every completion was found, because two programs look for each. */
 uint64_t record_missed(const struct record *r);
 
 /* True if a hook of that metric was attached and missed no hit. */
