@@ -117,7 +117,7 @@ int BPF_PROG(completion_put_enter, struct sk_buff *skb, struct ubuf_info *uarg, 
 	bool clean = success && notification_clean(uarg);
 	struct pin *pin;
 
-	if (!window_open())
+	if (!window_open() || fault_inject == FAULT_SKIP_PUT_ENTRY)
 		return 0;
 	if (BPF_CORE_READ(uarg, refcnt.refs.counter) == 1)
 		return notification_ends(key, notification_sends(uarg), clean);
@@ -137,7 +137,7 @@ int BPF_PROG(completion_put_exit, struct sk_buff *skb, struct ubuf_info *uarg, b
 	u64 key = (u64)uarg;
 	struct pin *pin = window_open() ? bpf_map_lookup_elem(&pins, &key) : NULL;
 
-	if (!pin)
+	if (!pin || fault_inject == FAULT_SKIP_PUT_EXIT)
 		return 0;
 	if (!success)
 		pin->clean = false;

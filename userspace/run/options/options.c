@@ -49,7 +49,8 @@ static const struct argp_option option_table[] = {
 	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 4 },
 	{ "break", KEY_BREAK, "WHAT", 0,
 	  "inject a fault, for tests: detach:SITE, lose-update, drop-completion, "
-	  "forget-departures, bounds:SECONDS (of each wait for the ends)", 4 },
+	  "forget-departures, skip-put-entry, skip-put-exit, bounds:SECONDS (of each wait for the "
+	  "ends)", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 5 },
 	{ "quiet", 'q', NULL, 0, "no report", 5 },
@@ -109,19 +110,24 @@ double options_seconds(const char *value, const char *what)
 
 static void parse_break(const char *value, struct options *o)
 {
+	static const char *const faults[] = {
+		[FAULT_LOSE_UPDATE] = "lose-update",
+		[FAULT_DROP_COMPLETION] = "drop-completion",
+		[FAULT_FORGET_DEPARTURES] = "forget-departures",
+		[FAULT_SKIP_PUT_ENTRY] = "skip-put-entry",
+		[FAULT_SKIP_PUT_EXIT] = "skip-put-exit",
+	};
+
+	for (size_t i = FAULT_NONE + 1; i < sizeof(faults) / sizeof(*faults); i++)
+		if (!strcmp(value, faults[i]))
+			o->fault_inject = i;
 	if (!strncmp(value, "detach:", 7) && value[7])
 		o->detach = value + 7;
-	else if (!strcmp(value, "lose-update"))
-		o->fault_inject = FAULT_LOSE_UPDATE;
-	else if (!strcmp(value, "drop-completion"))
-		o->fault_inject = FAULT_DROP_COMPLETION;
-	else if (!strcmp(value, "forget-departures"))
-		o->fault_inject = FAULT_FORGET_DEPARTURES;
 	else if (!strncmp(value, "bounds:", 7))
 		o->bound_ms = options_seconds(value + 7, "SECONDS") * 1000;
-	else
+	else if (o->fault_inject == FAULT_NONE)
 		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion, "
-			     "forget-departures or bounds:SECONDS", value);
+			     "forget-departures, skip-put-entry, skip-put-exit or bounds:SECONDS", value);
 }
 
 static void parse_positional(struct options *o, int number, const char *value)
