@@ -21,8 +21,8 @@ struct net_hotdata___packet_taps {
 	struct list_head ptype_all;
 } OF_SOME_KERNELS;
 
-extern const void ptype_all __ksym __weak;
-extern const void net_hotdata __ksym __weak;
+/* Set between load and attachment; 0: hidden, or the kernel has no such variable. */
+struct taps_at taps_at __weak = {};
 
 static __always_inline bool list_filled(const void *head)
 {
@@ -40,9 +40,9 @@ static __always_inline const void *packet_taps_of(const struct net *net)
 	if (bpf_core_field_exists(struct net___packet_taps, ptype_all))
 		return (const void *)net + bpf_core_field_offset(struct net___packet_taps, ptype_all);
 	if (bpf_core_field_exists(struct net_hotdata___packet_taps, ptype_all))
-		return &net_hotdata ? (const void *)&net_hotdata +
+		return taps_at.net_hotdata ? (const void *)taps_at.net_hotdata +
 			bpf_core_field_offset(struct net_hotdata___packet_taps, ptype_all) : NULL;
-	return &ptype_all ? &ptype_all : NULL;
+	return (const void *)taps_at.ptype_all;
 }
 
 /* Valid while skb->dev is a device: in a driver, in the receive path, not in a socket's queue. */

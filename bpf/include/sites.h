@@ -211,6 +211,20 @@ struct copied_from {
 	unsigned int circumstances;
 };
 
+/* How many addresses are named at a time, and the longest name kept, its 0 included. */
+enum { SYMBOLS_AT_ONCE = 64, SYMBOL_BYTES = 64 };
+
+struct symbol_names {
+	unsigned long long address[SYMBOLS_AT_ONCE];
+	char name[SYMBOLS_AT_ONCE][SYMBOL_BYTES]; /* as printf's %ps */
+};
+
+/* Where the kernel's lists of packet captures lie; 0: not known. */
+struct taps_at {
+	unsigned long long ptype_all;
+	unsigned long long net_hotdata;
+};
+
 #pragma GCC diagnostic pop
 
 #endif

@@ -106,6 +106,8 @@ static int open_skeleton(struct probes *p, const struct probes_config *config,
 		(p)->view.gate = &(p)->name->bss->gate_open;    \
 		(p)->view.gauges = &(p)->name->bss->gauges;     \
 		(p)->view.seen = (p)->name->bss->seen;          \
+		(p)->view.symbol_names = &(p)->name->bss->symbol_names; \
+		(p)->view.taps_at = &(p)->name->bss->taps_at;   \
 	} while (0)
 
 static int load_skeleton(struct probes *p)
@@ -115,6 +117,18 @@ static int load_skeleton(struct probes *p)
 	else
 		LOAD_SKELETON(p, tracepoint);
 	return 0;
+}
+
+/* Programs that user space runs are no hooks: the record does not list them. */
+static int choose_symbols(struct bpf_object *object, const struct btf *btf)
+{
+	static const char *const programs[] = { "symbols_name", "symbols_find" };
+	int err = 0;
+
+	for (size_t i = 0; i < 2 && !err; i++)
+		err = bpf_program__set_autoload(bpf_object__find_program_by_name(object, programs[i]),
+						offer_symbols(btf));
+	return err;
 }
 
 static int load_backend(struct probes *p, const struct probes_config *config,
@@ -128,6 +142,8 @@ static int load_backend(struct probes *p, const struct probes_config *config,
 		err = size_maps(p->view.object, p->subject.sockets);
 	if (!err)
 		err = probes_choose(p->view.object, p->hooks, &p->subject, p->detach, btf, r);
+	if (!err)
+		err = choose_symbols(p->view.object, btf);
 	if (err)
 		return err;
 	if (p->trampoline && r->cost_asked)
@@ -215,8 +231,10 @@ static int attach_hooks(struct probes *p, struct record *r)
 
 int probes_attach(struct probes *p, struct record *r)
 {
-	int err = cost_probes_attach_entries(p->cost, r);
+	int err;
 
+	ledger_prepare(&p->view);
+	err = cost_probes_attach_entries(p->cost, r);
 	if (!err)
 		err = attach_hooks(p, r);
 	if (!err)
@@ -226,7 +244,6 @@ int probes_attach(struct probes *p, struct record *r)
 	if (p->cost)
 		cost_probes_calibrate(p->cost, &p->trampoline->bss->cost_calibrating);
 	perf_check_open(&p->perf_check, p->hooks, p->subject.references, r);
-	ledger_prepare();
 	return 0;
 }
 

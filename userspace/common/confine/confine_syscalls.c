@@ -82,6 +82,8 @@ static const struct narrow measures_narrow[] = {
 	/* libbpf removes the entry of a USDT probe. */
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_DELETE_ELEM },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_OBJ_GET_INFO_BY_FD },
+	/* Runs a program that names addresses (bpf/symbols.bpf.c). */
+	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_PROG_TEST_RUN },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, PERF_EVENT_IOC_ENABLE },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, PERF_EVENT_IOC_DISABLE },
 	/* confine_for_good(), for the last capability */

@@ -33,6 +33,12 @@ bool offer_cookies(const struct btf *btf)
 	return btf__find_by_name_kind(btf, "bpf_get_socket_ptr_cookie", BTF_KIND_FUNC) >= 0;
 }
 
+/* The younger helper of the two: d6aef08a872b ("bpf: Add bpf_kallsyms_lookup_name helper"), 5.16. */
+bool offer_symbols(const struct btf *btf)
+{
+	return btf__find_by_name_kind(btf, "bpf_kallsyms_lookup_name", BTF_KIND_FUNC) >= 0;
+}
+
 /* Kernels under lockdown refuse every trampoline (EPERM at load): try an empty one. */
 static int try_trampoline(const struct btf *btf)
 {

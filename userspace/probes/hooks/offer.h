@@ -15,6 +15,9 @@ int offer_args(const struct btf *btf, const struct hook *hook);
 /* Can trampoline programs ask for a socket's cookie (bpf/include/compat.bpf.h)? */
 bool offer_cookies(const struct btf *btf);
 
+/* Does it name addresses, and find variables by name, for programs (bpf/symbols.bpf.c)? */
+bool offer_symbols(const struct btf *btf);
+
 /* The backend to use, and in @why (WHY_BYTES) the reason. */
 enum backend offer_backend(enum backend asked, const struct btf *btf, char *why);
 

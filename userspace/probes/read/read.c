@@ -54,8 +54,9 @@ static int ledger_read_books(int fd, int cpus, struct ledger *ledger)
 	return err;
 }
 
-/* Names every stack of the map in one pass, because a pass over all symbols of a kernel is slow. */
-static int name_stacks(struct ledger *ledger, const struct copied_from *from)
+/* Names every stack of the map at once, because a pass over all symbols of a kernel is slow. */
+static int name_stacks(const struct probes_view *view, struct ledger *ledger,
+		       const struct copied_from *from)
 {
 	uint64_t *frames = malloc(ledger->stack_count * sizeof(from->frames) + 1);
 	struct symbols *symbols;
@@ -64,7 +65,7 @@ static int name_stacks(struct ledger *ledger, const struct copied_from *from)
 		return -ENOMEM;
 	for (int i = 0; i < ledger->stack_count; i++)
 		memcpy(frames + i * CAUSE_FRAMES, from[i].frames, sizeof(from->frames));
-	symbols = symbols_load(frames, ledger->stack_count * CAUSE_FRAMES);
+	symbols = symbols_load(view, frames, ledger->stack_count * CAUSE_FRAMES);
 	for (int i = 0; i < ledger->stack_count; i++) {
 		struct copy_stack *stack = &ledger->stacks[i];
 
@@ -112,17 +113,17 @@ static int ledger_read_causes(const struct probes_view *view, int cpus, struct l
 		previous = key;
 	}
 	if (!err)
-		err = name_stacks(ledger, from);
+		err = name_stacks(view, ledger, from);
 	free(from);
 	free(each);
 	return err;
 }
 
-void ledger_prepare(void)
+void ledger_prepare(const struct probes_view *view)
 {
 	/* libbpf caches the number. */
 	libbpf_num_possible_cpus();
-	symbols_open();
+	symbols_prepare(view);
 }
 
 bool ledger_readable(const struct probes_view *view)

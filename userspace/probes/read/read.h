@@ -3,24 +3,16 @@
 #ifndef COPYSCOPE_PROBES_READ_H
 #define COPYSCOPE_PROBES_READ_H
 
+#include "userspace/probes/read/view.h"
 #include "userspace/record/record.h"
-
-struct bpf_object;
-
-/* A loaded backend, whichever of the two it is. */
-struct probes_view {
-	struct bpf_object *object;
-	volatile uint32_t *gate;
-	struct gauges *gauges;
-	struct seen *seen;		/* SEEN_CPUS of them */
-};
 
 /* How often a program ran, for how long, and how often it was skipped because it was already
  * running on that CPU (a skipped run is a lost count). */
 void probe_read_runs(const struct probes_view *view, const char *program, struct probe *probe);
 
-/* Opens or caches the files that ledger_read() needs, for a process that soon may open none. */
-void ledger_prepare(void);
+/* Between load and attachment: opens or caches the files that ledger_read() needs, for a process that
+ * soon may open none. */
+void ledger_prepare(const struct probes_view *view);
 
 /* True if this process, as it is now, can read the maps. */
 bool ledger_readable(const struct probes_view *view);

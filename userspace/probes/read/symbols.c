@@ -1,29 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names kernel addresses from /proc/kallsyms in one pass, keeping only the requested ones. */
+/* Names kernel addresses: the kernel does it in a program of ours, or /proc/kallsyms is read. */
 #include "userspace/probes/read/symbols.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SYMBOL_BYTES = 64, READ_BYTES = 1 << 16 };
-
-/* The last symbol that starts at or before an address. */
-struct nearest {
-	uint64_t address;
-	uint64_t start;
-	char name[SYMBOL_BYTES];
-};
+#include "userspace/probes/read/kallsyms.h"
 
 struct symbols {
 	int count;
-	struct nearest nearest[];	/* by address, ascending */
+	struct symbol symbol[];		/* by address, ascending */
 };
 
-static bool is_bpf(const char *name)
+/* False if the kernel has not loaded that program, or does not run it. */
+static bool run(const struct probes_view *view, const char *name)
 {
-	return !strncmp(name, "bpf_prog_", 9) || !strncmp(name, "bpf_trampoline_", 15);
+	struct bpf_program *prog = bpf_object__find_program_by_name(view->object, name);
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	int fd = bpf_program__fd(prog);
+
+	return fd >= 0 && !bpf_prog_test_run_opts(fd, &opts);
+}
+
+void symbols_prepare(const struct probes_view *view)
+{
+	if (run(view, "symbols_find"))
+		return;
+	view->taps_at->ptype_all = kallsyms_find("ptype_all");
+	/* Named later by a process that may not open it. */
+	kallsyms_open();
+}
+
+/* The kernel writes "name [module]", or the address itself if no symbol holds it. */
+static void copy_name(char to[SYMBOL_BYTES], const char *said)
+{
+	size_t length = strcspn(said, " ");
+
+	if (!strncmp(said, "0x", 2))
+		length = 0;
+	memcpy(to, said, length);
+	to[length] = '\0';
+}
+
+static bool name_by_program(const struct probes_view *view, struct symbols *symbols)
+{
+	struct symbol_names *names = view->symbol_names;
+
+	for (int from = 0; from < symbols->count; from += SYMBOLS_AT_ONCE) {
+		int count = symbols->count - from;
+
+		if (count > SYMBOLS_AT_ONCE)
+			count = SYMBOLS_AT_ONCE;
+		for (int i = 0; i < SYMBOLS_AT_ONCE; i++)
+			names->address[i] = i < count ? symbols->symbol[from + i].address : 0;
+		if (!run(view, "symbols_name"))
+			return false;
+		for (int i = 0; i < count; i++)
+			copy_name(symbols->symbol[from + i].name, names->name[i]);
+	}
+	return true;
 }
 
 static int compare(const void *a, const void *b)
@@ -33,109 +72,37 @@ static int compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* The first entry whose address is not below @start, or the count. */
-static int first_from(const struct symbols *symbols, uint64_t start)
+struct symbols *symbols_load(const struct probes_view *view, uint64_t *addresses, int count)
 {
-	int low = 0, high = symbols->count;
-
-	while (low < high) {
-		int middle = (low + high) / 2;
-
-		if (symbols->nearest[middle].address < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* What strtoull() reads from a line's start, in a tenth of its time. */
-static uint64_t read_address(const char *line, const char **end)
-{
-	uint64_t address = 0;
-
-	for (; *line && *line != ' '; line++)
-		address = address << 4 | ((*line & 15) + (*line >= 'a' ? 9 : 0));
-	*end = line;
-	return address;
-}
-
-static void copy_name(char to[SYMBOL_BYTES], const char *name)
-{
-	size_t length = strcspn(name, "\t\n");
-
-	if (length >= SYMBOL_BYTES)
-		length = SYMBOL_BYTES - 1;
-	memcpy(to, name, length);
-	to[length] = '\0';
-}
-
-/*
- * Each symbol is noted at the first address it may hold; later ones inherit a nearer start. The file
- * has 200,000 lines, nearly in ascending order: most hold the address that the last one held.
- */
-static void read_symbols(struct symbols *symbols, FILE *file)
-{
-	struct nearest *all = symbols->nearest;
-	uint64_t highest = all[symbols->count - 1].address;
-	char line[512];
-	int at = 0;
-
-	while (fgets_unlocked(line, sizeof(line), file)) {
-		const char *name;
-		uint64_t start = read_address(line, &name);
-
-		if (!start || start > highest || strlen(name) < 4)
-			continue;
-		if (all[at].address < start || (at && all[at - 1].address >= start))
-			at = first_from(symbols, start);
-		if (all[at].start > start)
-			continue;
-		all[at].start = start;
-		copy_name(all[at].name, name + 3);	/* after " T " */
-	}
-	for (int i = 1; i < symbols->count; i++) {
-		struct nearest *n = &all[i];
-
-		if (n->start >= n[-1].start)
-			continue;
-		n->start = n[-1].start;
-		memcpy(n->name, n[-1].name, SYMBOL_BYTES);
-	}
-}
-
-/* The kernel shows addresses to a process that was allowed to see them when it opened the file. */
-static FILE *names;
-
-void symbols_open(void)
-{
-	if (!names)
-		names = fopen("/proc/kallsyms", "re");
-	if (names)	/* the kernel hands out a page a call, if asked for as much */
-		setvbuf(names, NULL, _IOFBF, READ_BYTES);
-}
-
-struct symbols *symbols_load(uint64_t *addresses, int count)
-{
-	struct symbols *symbols = calloc(1, sizeof(*symbols) + count * sizeof(*symbols->nearest));
+	struct symbols *symbols = calloc(1, sizeof(*symbols) + count * sizeof(*symbols->symbol));
 
 	if (!symbols)
 		return NULL;
 	qsort(addresses, count, sizeof(*addresses), compare);
 	for (int i = 0; i < count; i++)
 		if (addresses[i] && (!i || addresses[i] != addresses[i - 1]))
-			symbols->nearest[symbols->count++].address = addresses[i];
-	symbols_open();
-	if (symbols->count && names) {
-		rewind(names);
-		read_symbols(symbols, names);
-	}
+			symbols->symbol[symbols->count++].address = addresses[i];
+	if (!name_by_program(view, symbols))
+		kallsyms_name(symbols->symbol, symbols->count);
 	return symbols;
 }
 
 void symbols_free(struct symbols *symbols)
 {
 	free(symbols);
+}
+
+static const char *name_of(const struct symbols *symbols, uint64_t address)
+{
+	const struct symbol *found = bsearch(&address, symbols->symbol, symbols->count,
+					     sizeof(*symbols->symbol), compare);
+
+	return found ? found->name : "";
+}
+
+static bool is_bpf(const char *name)
+{
+	return !strncmp(name, "bpf_prog_", 9) || !strncmp(name, "bpf_trampoline_", 15);
 }
 
 void symbols_join(const struct symbols *symbols, const uint64_t *frames, int count, char *text,
@@ -145,8 +112,7 @@ void symbols_join(const struct symbols *symbols, const uint64_t *frames, int cou
 
 	*text = '\0';
 	for (int i = 0; symbols && i < count && frames[i] && used < size; i++) {
-		int at = first_from(symbols, frames[i]);
-		const char *name = at < symbols->count ? symbols->nearest[at].name : "";
+		const char *name = name_of(symbols, frames[i]);
 
 		if (!*name || is_bpf(name))
 			continue;

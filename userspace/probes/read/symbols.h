@@ -6,22 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "userspace/probes/read/view.h"
+
 struct symbols;
 
-/* Opens what symbols_load() reads, for a process that soon may see no address. */
-void symbols_open(void);
+/* Between load and attachment: tells the programs where the kernel's lists of captures lie, and
+ * opens what symbols_load() may read, for a process that soon may see no address. */
+void symbols_prepare(const struct probes_view *view);
 
-/*
- * Finds the functions that hold @count addresses, 0 among them ignored, in one pass over
- * /proc/kallsyms. NULL if there is no memory. Sorts @addresses.
- */
-struct symbols *symbols_load(uint64_t *addresses, int count);
+/* Finds the functions that hold @count addresses, 0 among them ignored. NULL if there is no memory.
+ * Sorts @addresses. */
+struct symbols *symbols_load(const struct probes_view *view, uint64_t *addresses, int count);
 void symbols_free(struct symbols *symbols);
 
 /*
  * Writes the functions that hold the return addresses @frames (0 ends them), innermost first,
- * joined by " < ", leaving out BPF programs and their trampolines. Empty if /proc/kallsyms hides
- * addresses (kernel.kptr_restrict).
+ * joined by " < ", leaving out BPF programs and their trampolines. Empty if no program can name them
+ * and /proc/kallsyms hides addresses (kernel.kptr_restrict).
  */
 void symbols_join(const struct symbols *symbols, const uint64_t *frames, int count, char *text,
 		  size_t size);
