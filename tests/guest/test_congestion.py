@@ -18,8 +18,7 @@ REFUSED["A1.lo"] = f"A1 {BYTES} 2 --path lo --messages {MESSAGES} --netem delay+
 LOST = {"lost.A3": f"A3 {BYTES} 2 --messages {MESSAGES} "
                    "--netem loss+5%+delay+2ms+reorder+20%+limit+10"}
 FORGOT = {"forgot.A3": f"A3 {BYTES} 2 {FULL} --break forget-departures"}
-# What is done, in whose network namespace, to which device, and the run. No MTU of a NIC that ends the
-# path: the emulated one starts anew with each, and a connection may not get through.
+# What is done, in whose network namespace, to which device, and the run.
 FAULTS = {
     "flap.lo": f"flap server lo A3 {BYTES} 2 --path lo --seconds 5",
     "mtu.lo": f"mtu server lo A1 {BYTES} 2 --path lo --seconds 5",
@@ -28,6 +27,7 @@ FAULTS = {
     "flap.nic": f"flap server eth0 A3 {BYTES} 2 --path nic --seconds 5",
     "flap.A1": f"flap client eth1 A1 {BYTES} 2 --path nic --seconds 5",
     "flap.router": f"flap router eth0 A3 {BYTES} 2 --path forward --seconds 6",
+    "mtu.nic": f"mtu client eth1 A3 {BYTES} 2 --path nic --seconds 3",
     # The router refuses what is too long and quotes it in ICMP errors.
     "mtu.router": f"narrow router eth0 A3 {BYTES} 2 --path forward --seconds 6",
 }
@@ -73,9 +73,16 @@ def test_the_queue_was_full(outcome):
 
 @pytest.mark.parametrize("run", FAULTS)
 def test_every_law_balances_when_a_device_changes(outcome, run):
+    # The emulated NIC starts anew with each MTU. In some runs it then sends no more, probes or none.
+    said = outcome.record(run)["outcome"]
+    if run == "mtu.nic" and said["status"] == "failed":
+        assert "no progress" in said["reason"] or "nothing moved" in said["reason"]
+        assert not records.laws_with(outcome.record(run), "broken")
+        pytest.skip(f"{outcome.release}: the emulated NIC stood still after a change of its MTU")
     record = checked(outcome, run)
     assert not [cause for cause in record["causes"] if cause["cause"] == "unknown"]
-    assert int(outcome.text(f"{run}.faults")) > 1, "too little changed in mid-run"
+    # A change of the emulated NIC's MTU may last as long as the run.
+    assert int(outcome.text(f"{run}.faults")) > (run != "mtu.nic"), "too little changed in mid-run"
 
 
 def test_forgetting_what_has_left_breaks_a_law(outcome):
