@@ -240,6 +240,8 @@ static int arrange(struct run *run)
 	struct experiment *x = r->experiment;
 
 	x->plan = run->options.plan;
+	snprintf(x->pass_why, WHY_BYTES, "the run made one pass, with%s probes",
+		 run->options.no_probes ? "out" : "");
 	if (run->options.no_probes) {
 		r->backend = BACKEND_NONE;
 		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");

@@ -12,7 +12,7 @@ from helpers.names import LAWS
 OPTIONAL = {"parts", "peer", "partner_authenticated", "host", "scheduling", "cost",
             "instruction_clock", "outcome", "qdisc", "mixed_bytes", "subject"}
 # Keys that the record of a run must have, and that of a foreign process must not.
-OF_RUNS = {"path", "workload", "counters", "sender", "receiver"}
+OF_RUNS = {"path", "workload", "passes", "counters", "sender", "receiver"}
 
 
 @pytest.fixture(scope="module", name="good")
@@ -36,7 +36,7 @@ def part(record, path):
 def test_records_of_all_kinds_are_accepted(words):
     variant, *rest = words.split()
     stop = () if "--seconds" in rest else ("--messages", 23)
-    assert records.run_record(variant, 4093, 1, *stop, *rest)["schema"] == "copyscope.run/1"
+    assert records.run_record(variant, 4093, 1, *stop, *rest)["schema"] == "copyscope.run/2"
 
 
 @records.needs_root
@@ -47,7 +47,7 @@ def test_records_of_all_kinds_are_accepted(words):
     ("workload.completions", None), ("workload.accepted_bytes", None),
     ("counters.sender.page-faults.value", None), ("counters.sender.page-faults.why", "shy"),
     # values outside the words of the design
-    ("schema", "copyscope.run/2"), ("sites.rx_copy.how", "guessed"), ("path.kind", "tunnel"),
+    ("schema", "copyscope.run/3"), ("sites.rx_copy.how", "guessed"), ("path.kind", "tunnel"),
     ("workload.variant", "A4"), ("workload.bytes", 7), ("workload.threads", 0),
     ("laws.0.status", "fine"), ("laws.0.law", "karma"), ("causes.0.cause", "bad luck"),
     ("backend.name", "auto"), ("backend.probes.0.status", "absent"), ("backend.attempt", 0),
@@ -62,6 +62,7 @@ def test_records_of_all_kinds_are_accepted(words):
     ("outcome.status", "fine"), ("outcome.status", "failed"), ("outcome.reason", "hm"),
     ("outcome.sender.exit_status", 1), ("outcome.receiver.exit_status", None),
     ("outcome.receiver.signal", 9),
+    ("timing.pass", "both"), ("passes.why", None),
 ])
 def test_a_damaged_record_is_refused(good, path, value):
     record = copy.deepcopy(good)
@@ -94,7 +95,7 @@ def test_a_missing_or_a_foreign_key_is_refused_everywhere(good):
 @records.needs_root
 def test_the_record_of_a_foreign_process_has_neither_workload_nor_path(good):
     record = copy.deepcopy(good) | {"subject": "foreign process"}
-    run_alone = {key: record.pop(key) for key in ("path", "workload", "counters")}
+    run_alone = {key: record.pop(key) for key in ("path", "workload", "passes", "counters")}
     ends = {key: record["outcome"].pop(key) for key in ("sender", "receiver")}
     assert records.accepted(record)
     for key, value in run_alone.items():

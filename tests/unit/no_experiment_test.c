@@ -95,7 +95,7 @@ static void the_verdict_is_on_the_process(void **state)
 
 static void json_leaves_out_what_an_experiment_alone_has(void **state)
 {
-	static const char *const of_experiments[] = { "workload", "path", "counters", "peer" };
+	static const char *const of_experiments[] = { "workload", "path", "passes", "counters", "peer" };
 	json_t *o, *socket;
 	struct made m;
 
@@ -103,7 +103,7 @@ static void json_leaves_out_what_an_experiment_alone_has(void **state)
 	judge(&m);
 	o = record_json(&m.r);
 	assert_string_equal(json_string_value(json_object_get(o, "subject")), "foreign process");
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		assert_null(json_object_get(o, of_experiments[i]));
 	assert_null(json_object_get(json_object_get(o, "outcome"), "sender"));
 	assert_true(json_is_null(json_object_get(json_object_get(o, "timing"), "throughput_gbps")));

@@ -51,6 +51,57 @@ const struct app_socket *record_app_socket(const struct record *r, const struct 
 	return NULL;
 }
 
+static struct pass_view main_pass(const struct record *r)
+{
+	const struct experiment *x = r->experiment;
+
+	return (struct pass_view){ .made = !x->ends.before_gate, .app = x->app,
+				   .counters = x->counters, .window_ns = r->window_ns,
+				   .fifo = x->fifo };
+}
+
+static struct pass_view first_pass(const struct pass *p)
+{
+	return (struct pass_view){ .made = true, .app = p->app, .counters = p->counters,
+				   .window_ns = p->window_ns, .fifo = p->fifo };
+}
+
+struct pass_view record_timed(const struct record *r)
+{
+	const struct experiment *x = r->experiment;
+
+	return !x ? (struct pass_view){} : x->timed ? first_pass(x->timed) :
+	       r->backend == BACKEND_NONE ? main_pass(r) : (struct pass_view){};
+}
+
+struct pass_view record_counted(const struct record *r)
+{
+	return r->experiment && r->backend != BACKEND_NONE ? main_pass(r) : (struct pass_view){};
+}
+
+struct pass_view record_shown(const struct record *r)
+{
+	struct pass_view timed = record_timed(r);
+
+	return timed.made || !r->experiment ? timed : main_pass(r);
+}
+
+double pass_gbps(const struct pass_view *pass)
+{
+	const struct app_totals *rx = pass->app ? &pass->app[END_RECEIVER] : NULL;
+
+	return rx && rx->known && rx->elapsed_ns ?
+		       rx->sum.received_bytes * 8.0 / rx->elapsed_ns : 0;
+}
+
+double record_throughput_ratio(const struct record *r)
+{
+	struct pass_view timed = record_timed(r), counted = record_counted(r);
+	double without = pass_gbps(&timed);
+
+	return timed.made && counted.made && without ? pass_gbps(&counted) / without : 0;
+}
+
 bool record_may_dma(const struct record *r)
 {
 	return !r->experiment || r->experiment->path.hardware_dma;
@@ -75,8 +126,12 @@ void experiment_free(struct experiment *x)
 {
 	if (!x)
 		return;
-	for (int e = 0; e < END_COUNT; e++)
+	for (int e = 0; e < END_COUNT; e++) {
 		free(x->app[e].sockets);
+		if (x->timed)
+			free(x->timed->app[e].sockets);
+	}
+	free(x->timed);
 	if (x->far)
 		record_free(x->far);
 	free(x->far);

@@ -20,6 +20,9 @@ struct app_socket {
 	uint64_t zerocopy_sends, completions, completions_copied, enobufs, content_errors;
 	bool latency_known;
 	double latency_mean_us;
+	/* The same by TCP's own sequence numbers: the witness that needs no probe. */
+	bool tcp_known;
+	uint64_t tcp_accepted_bytes, tcp_returned_bytes, tcp_retransmitted_bytes;
 };
 
 struct latency {
@@ -61,6 +64,17 @@ struct run_ends {
 	struct end_outcome end[END_COUNT];
 };
 
+/* What a pass left, apart from what probes counted: plain data, so that a process can hand it over. */
+struct pass {
+	struct app_totals app[END_COUNT];
+	struct run_ends ends;
+	struct counter_value counters[END_COUNT][COUNTER_COUNT];
+	uint64_t window_ns;
+	bool fifo;			/* the workload ran under SCHED_FIFO */
+};
+
+/* The pass that probes watched, or the only one: app, ends, counters and fifo below, window_ns of
+ * the record. */
 struct experiment {
 	struct workload_plan plan;
 	struct path_info path;
@@ -69,6 +83,8 @@ struct experiment {
 	struct counter_value counters[END_COUNT][COUNTER_COUNT];
 	int attempt;			/* 1, or more after blind runs */
 	bool fifo;			/* the workload ran under SCHED_FIFO */
+	struct pass *timed;		/* made before it without a probe; NULL: none was. Owned. */
+	char pass_why[WHY_BYTES];	/* why there is one pass alone; empty: nobody asked for that */
 	/* Path peer: the half that the receiver's host counted, while machine, path and backend
 	 * of the record are the sender's; else NULL. Owned. */
 	struct record *far;
@@ -86,6 +102,28 @@ const struct app_totals *record_app(const struct record *r, enum end end);
 
 /* True if a packet capture runs beside the path, in any namespace. */
 bool record_tapped(const struct record *r);
+
+/* A pass as reports print it. */
+struct pass_view {
+	bool made;			/* false: there is no such pass */
+	const struct app_totals *app;	/* of both ends */
+	const struct counter_value (*counters)[COUNTER_COUNT];
+	uint64_t window_ns;
+	bool fifo;
+};
+
+/* The pass without a probe, and the pass with them; of a foreign process neither was made. */
+struct pass_view record_timed(const struct record *r);
+struct pass_view record_counted(const struct record *r);
+
+/* The one that times and counters of a record are from. */
+struct pass_view record_shown(const struct record *r);
+
+/* Throughput of a pass in Gbit/s; 0 if it is not known. */
+double pass_gbps(const struct pass_view *pass);
+
+/* Throughput of the counted pass over that of the timed one; 0 if either is not known. */
+double record_throughput_ratio(const struct record *r);
 
 /* The end that a socket belongs to, from the workload's own list; NULL if neither lists it. */
 const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,

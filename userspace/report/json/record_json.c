@@ -11,8 +11,8 @@
 #include "userspace/judge/laws/laws.h"
 #include "userspace/record/experiment.h"
 #include "userspace/report/json/cost_json.h"
-#include "userspace/report/json/counters_json.h"
 #include "userspace/report/json/outcome_json.h"
+#include "userspace/report/json/passes_json.h"
 
 #ifndef COPYSCOPE_VERSION
 #define COPYSCOPE_VERSION "unknown"
@@ -192,47 +192,6 @@ static json_t *laws_json(const struct record *r)
 	return array;
 }
 
-static json_t *timing_json(const struct record *r)
-{
-	const struct app_totals *rx = record_app(r, END_RECEIVER);
-	bool fifo = r->experiment && r->experiment->fifo;
-	bool timed = rx->known && rx->elapsed_ns;
-	json_t *o = json_object(), *latency = json_null();
-
-	if (rx->latency.known)
-		latency = json_pack("{s:s, s:f, s:f, s:f}", "what", rx->latency.what, "mean",
-				    rx->latency.mean_us, "p50", rx->latency.p50_us, "p99",
-				    rx->latency.p99_us);
-	put(o, "throughput_gbps", real_if(timed, rx->sum.received_bytes * 8.0 / rx->elapsed_ns));
-	put(o, "latency_us", latency);
-	put(o, "elapsed_ns", integer_if(timed, rx->elapsed_ns));
-	put(o, "window_ns", json_integer(r->window_ns));
-	put(o, "first_byte_monotonic_ns", integer_if(r->derived.gauges.first_byte_ns,
-						     r->derived.gauges.first_byte_ns));
-	put(o, "comparable", json_boolean(!record_emulated(r) && !fifo));
-	put(o, "why", text(r->machine.instruction_clock ?
-				   "this emulated machine's clock counts instructions, 1 ns each" :
-			 record_emulated(r) ? "times of an emulated machine mean nothing" :
-			 fifo ? "the workload ran under SCHED_FIFO, so that the kernel skips no program" :
-			 r->backend == BACKEND_NONE ? "no probes were attached" :
-			   "probes were attached: compare only with runs of the same kind"));
-	return o;
-}
-
-static json_t *overhead_json(const struct record *r)
-{
-	struct overhead cost = record_overhead(r);
-	json_t *o = json_object();
-
-	put(o, "events", integer_if(r->stats_known, cost.events));
-	put(o, "ns_per_event", real_if(cost.known, cost.ns_per_event));
-	put(o, "share", real_if(cost.known, cost.share));
-	put(o, "why", cost.known ?
-	    text("time inside the programs, as share of all CPUs over the window") :
-	    text("the kernel did not count the run time of BPF programs"));
-	return o;
-}
-
 static json_t *socket_json(const struct record *r, const struct socket_books *s)
 {
 	enum end end = END_SENDER;
@@ -305,12 +264,6 @@ static void put_peer(json_t *o, const struct experiment *x)
 		put(o, "peer", lost_peer_json(x));
 }
 
-static json_t *both_counters_json(const struct experiment *x)
-{
-	return json_pack("{s:o, s:o}", "sender", counters_json(x->counters[END_SENDER]), "receiver",
-			 counters_json(x->counters[END_RECEIVER]));
-}
-
 static json_t *command_json(const struct record *r)
 {
 	json_t *command = json_array();
@@ -328,7 +281,7 @@ json_t *record_json(const struct record *r)
 	char verdict[400];
 
 	verdict_sentence(r, verdict, sizeof(verdict));
-	put(o, "schema", text("copyscope.run/1"));
+	put(o, "schema", text("copyscope.run/2"));
 	put(o, "id", text(r->id));
 	put(o, "started", text(r->started));
 	put(o, "command", command_json(r));
@@ -345,7 +298,8 @@ json_t *record_json(const struct record *r)
 	put(o, "causes", causes_json(r));
 	put(o, "pins", pins_json(&r->pins));
 	put(o, "laws", laws_json(r));
-	put_if(o, "counters", x ? both_counters_json(x) : NULL);
+	put_if(o, "passes", passes_json(r));
+	put_if(o, "counters", shown_counters_json(r));
 	put(o, "timing", timing_json(r));
 	put(o, "overhead", overhead_json(r));
 	put_if(o, "cost", costs_json(r));

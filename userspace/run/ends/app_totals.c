@@ -32,6 +32,11 @@ static void parse_counts(const json_t *object, struct app_socket *s)
 	s->completions_copied = number(object, "completions_copied");
 	s->enobufs = number(object, "enobufs");
 	s->content_errors = number(object, "content_errors");
+	s->tcp_known = json_is_integer(json_object_get(object, "tcp_accepted_bytes")) &&
+		       json_is_integer(json_object_get(object, "tcp_returned_bytes"));
+	s->tcp_accepted_bytes = number(object, "tcp_accepted_bytes");
+	s->tcp_returned_bytes = number(object, "tcp_returned_bytes");
+	s->tcp_retransmitted_bytes = number(object, "tcp_retransmitted_bytes");
 }
 
 static void parse_text(const json_t *object, const char *key, char *text, size_t size)
@@ -121,7 +126,9 @@ static bool socket_sound(const struct app_socket *s)
 	       sound_count(s->received_bytes) && sound_count(s->gather_bytes) &&
 	       sound_count(s->zerocopy_sends) && sound_count(s->completions) &&
 	       sound_count(s->completions_copied) && sound_count(s->enobufs) &&
-	       sound_count(s->content_errors) && sound_text(s->local, sizeof(s->local)) &&
+	       sound_count(s->content_errors) && sound_flag(&s->tcp_known) &&
+	       sound_count(s->tcp_accepted_bytes) && sound_count(s->tcp_returned_bytes) &&
+	       sound_count(s->tcp_retransmitted_bytes) && sound_text(s->local, sizeof(s->local)) &&
 	       sound_text(s->remote, sizeof(s->remote)) && sound_flag(&s->latency_known) &&
 	       sound_real(s->latency_mean_us, SOUND_MOST);
 }

@@ -9,7 +9,9 @@ from copyscope.common.tables import LATER_SITES, SITES
 from .documents import BadRecord, check_form, described
 from .run_record import ENDS, EVENTS, Record
 
-SCHEMA = "copyscope.run/1"
+SCHEMA = "copyscope.run/2"
+# Records of before there were two passes are read, too.
+SCHEMAS = ("copyscope.run/1", SCHEMA)
 AGAIN = "run trace_run again"
 
 # What the record of a process says of itself that the tool did not start.
@@ -70,7 +72,7 @@ IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
 
 def check(data: Any, source: object) -> None:
     """Raise BadRecord unless `data` is a record with the keys that readers rely on."""
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+    if not isinstance(data, dict) or data.get("schema") not in SCHEMAS:
         found = data.get("schema") if isinstance(data, dict) else None
         raise BadRecord(source, "schema", f"it is {described(found)}, not \"{SCHEMA}\"",
                         "give run records only, as trace_run --json writes them")

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prints what each pass of a run measured, and which of them the record's times are from. */
+#include "userspace/report/json/passes_json.h"
+
+#include "userspace/common/json/json.h"
+#include "userspace/report/json/counters_json.h"
+
+static json_t *both_counters_json(const struct pass_view *pass)
+{
+	return json_pack("{s:o, s:o}", "sender", counters_json(pass->counters[END_SENDER]),
+			 "receiver", counters_json(pass->counters[END_RECEIVER]));
+}
+
+static json_t *latency_json(const struct app_totals *rx)
+{
+	const struct latency *l = &rx->latency;
+
+	return !l->known ? json_null() :
+	       json_pack("{s:s, s:f, s:f, s:f}", "what", l->what, "mean", l->mean_us, "p50",
+			 l->p50_us, "p99", l->p99_us);
+}
+
+static json_t *gbps_json(const struct pass_view *pass)
+{
+	const struct app_totals *rx = &pass->app[END_RECEIVER];
+
+	return real_if(rx->known && rx->elapsed_ns, pass_gbps(pass));
+}
+
+/* Sums over all sockets of both ends. */
+static json_t *tcp_json(const struct app_socket *tx, const struct app_socket *rx)
+{
+	bool known = tx->tcp_known && rx->tcp_known;
+	json_t *o = json_object();
+
+	put(o, "accepted_bytes", integer_if(known, tx->tcp_accepted_bytes + rx->tcp_accepted_bytes));
+	put(o, "returned_bytes", integer_if(known, tx->tcp_returned_bytes + rx->tcp_returned_bytes));
+	put(o, "retransmitted_bytes",
+	    integer_if(known, tx->tcp_retransmitted_bytes + rx->tcp_retransmitted_bytes));
+	put(o, "why", known ? json_null() : text("the numbers of a socket were not read"));
+	return o;
+}
+
+static json_t *pass_json(const struct pass_view *pass)
+{
+	const struct app_totals *tx = &pass->app[END_SENDER], *rx = &pass->app[END_RECEIVER];
+	bool known = tx->known && rx->known;
+	json_t *o = json_object();
+
+	put(o, "window_ns", json_integer(pass->window_ns));
+	put(o, "elapsed_ns", integer_if(rx->known && rx->elapsed_ns, rx->elapsed_ns));
+	put(o, "messages", integer_if(rx->known, rx->sum.messages));
+	put(o, "accepted_bytes",
+	    integer_if(known, tx->sum.accepted_bytes + rx->sum.accepted_bytes));
+	put(o, "received_bytes",
+	    integer_if(known, tx->sum.received_bytes + rx->sum.received_bytes));
+	put(o, "throughput_gbps", gbps_json(pass));
+	put(o, "latency_us", latency_json(rx));
+	put(o, "counters", both_counters_json(pass));
+	put(o, "tcp", tcp_json(&tx->sum, &rx->sum));
+	return o;
+}
+
+json_t *passes_json(const struct record *r)
+{
+	struct pass_view timed = record_timed(r), counted = record_counted(r);
+	const struct experiment *x = r->experiment;
+	const char *why;
+
+	if (!x)
+		return NULL;
+	why = timed.made && counted.made ? "" : *x->pass_why ? x->pass_why : r->outcome.reason;
+	return json_pack("{s:o, s:o, s:o}", "timed", timed.made ? pass_json(&timed) : json_null(),
+			 "counted", counted.made ? pass_json(&counted) : json_null(), "why",
+			 text_or_null(why));
+}
+
+json_t *shown_counters_json(const struct record *r)
+{
+	struct pass_view pass = record_shown(r);
+
+	return r->experiment ? both_counters_json(&pass) : NULL;
+}
+
+static const char *timing_why(const struct record *r, const struct pass_view *pass)
+{
+	return r->machine.instruction_clock ?
+		       "this emulated machine's clock counts instructions, 1 ns each" :
+	       record_emulated(r) ? "times of an emulated machine mean nothing" :
+	       pass->fifo ? "the workload ran under SCHED_FIFO, so that the kernel skips no program" :
+	       record_timed(r).made ? "no probes were attached" :
+				      "probes were attached: compare only with runs of the same kind";
+}
+
+json_t *timing_json(const struct record *r)
+{
+	struct pass_view pass = record_shown(r);
+	bool timed = record_timed(r).made, counted = record_counted(r).made;
+	const struct app_totals *rx = pass.app ? &pass.app[END_RECEIVER] : NULL;
+	json_t *o = json_object();
+
+	put(o, "pass", timed ? text("timed") : counted ? text("counted") : json_null());
+	put(o, "throughput_gbps", rx ? gbps_json(&pass) : json_null());
+	put(o, "latency_us", rx ? latency_json(rx) : json_null());
+	put(o, "elapsed_ns", integer_if(rx && rx->elapsed_ns, rx ? rx->elapsed_ns : 0));
+	put(o, "window_ns", json_integer(r->experiment ? pass.window_ns : r->window_ns));
+	put(o, "first_byte_monotonic_ns", integer_if(r->derived.gauges.first_byte_ns,
+						     r->derived.gauges.first_byte_ns));
+	put(o, "comparable", json_boolean(!record_emulated(r) && !pass.fifo));
+	put(o, "why", text(timing_why(r, &pass)));
+	return o;
+}
+
+json_t *overhead_json(const struct record *r)
+{
+	struct overhead cost = record_overhead(r);
+	double ratio = record_throughput_ratio(r);
+	json_t *o = json_object();
+
+	put(o, "throughput_ratio", real_if(ratio, ratio));
+	put(o, "events", integer_if(r->stats_known, cost.events));
+	put(o, "ns_per_event", real_if(cost.known, cost.ns_per_event));
+	put(o, "share", real_if(cost.known, cost.share));
+	put(o, "why", cost.known ?
+	    text("time inside the programs, as share of all CPUs over the window") :
+	    text("the kernel did not count the run time of BPF programs"));
+	return o;
+}
