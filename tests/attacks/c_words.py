@@ -20,7 +20,7 @@ TRACE_RUN = [
     "A3 64 1 --path peer --connect 127.0.0.1:9019 --messages 3", "A1 64 1 --cost --no-probes",
     "A1 64 1 --addresses 10.0.0.1,10.0.0.2/24 --devices a0,b0 --port 9000 --json record.json"]
 TRACE_RUN_OPTIONS = ["--path", "--pattern", "--receiver", "--readers", "--messages", "--seconds",
-                     "--memlock", "--optmem", "--backend", "--cost", "--no-probes", "--break",
+                     "--memlock", "--optmem", "--backend", "--cost", "--no-probes", "--verify", "--break",
                      "--json", "--quiet", "--addresses", "--devices", "--port", "--tap", "--no-sg",
                      "--no-tso", "--mtu", "--ipv6", "--netem", "--qdisc", "--listen", "--connect", "--role",
                      "--control", "--kernel", "--arch", "--modules", "--key", "--usage"]
@@ -29,7 +29,7 @@ WORKLOAD = ["server A3 65536 --clients 2 --port 0", "client 65536 2 --port 9123"
             "server A2 8 --seconds 0.1 --pattern rr --max-clients 3", "client 64 1 --readers 2",
             "client 1k 3 --pattern rr --messages 7 --connect 127.0.0.1"]
 WORKLOAD_OPTIONS = ["--clients", "--port", "--messages", "--seconds", "--pattern", "--receiver",
-                    "--readers", "--listen", "--connect", "--json", "--max-clients", "--ready-fd",
+                    "--readers", "--check", "--listen", "--connect", "--json", "--max-clients", "--ready-fd",
                     "--go-fd", "--usage"]
 BASELINE = ["--list", "--only syscall --quick", "--only nothing --runs 3 --rounds 1", "--rtt 5",
             "--quick --json record.json", "--dir . --drop-caches", "--only call --json -"]

@@ -31,14 +31,12 @@ static enum outcome read_stream(struct worker *worker, struct receiver *receiver
 	}
 }
 
-static enum outcome ask_once(struct connection *connection, struct message *request,
-			     struct content *content, struct receiver *replies)
+static enum outcome ask_once(struct connection *connection, const struct message *request,
+			     struct receiver *replies)
 {
+	uint64_t asked_ns = monotonic_ns();
 	enum outcome outcome;
-	uint64_t asked_ns;
 
-	message_fill(request, content);
-	asked_ns = monotonic_ns();
 	outcome = transfer_send(connection, request->field[0].iov_base, request->bytes);
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -65,8 +63,12 @@ static enum outcome ask(struct worker *worker, struct receiver *replies)
 		message_free(&request);
 		return OUTCOME_FAILED;
 	}
-	while (outcome == OUTCOME_OK && !connection_is_over(connection))
-		outcome = ask_once(connection, &request, &content, replies);
+	message_fill(&request, &content);
+	while (outcome == OUTCOME_OK && !connection_is_over(connection)) {
+		outcome = ask_once(connection, &request, replies);
+		if (worker->settings->check_content)
+			message_fill(&request, &content);
+	}
 	message_free(&request);
 	return outcome;
 }
@@ -75,6 +77,8 @@ static void *work(void *data)
 {
 	struct worker *worker = data;
 	const struct settings *settings = worker->settings;
+	const struct receive_manner manner = { settings->receiver, settings->bytes,
+					       settings->check_content };
 	struct receiver receiver;
 	enum outcome outcome;
 
@@ -82,8 +86,7 @@ static void *work(void *data)
 		return worker_finish(worker, readers_drain(worker));
 	worker->connection->latency = calloc(1, sizeof(struct latency));
 	if (!worker->connection->latency ||
-	    receiver_init(&receiver, worker->connection, settings->receiver, settings->bytes,
-			  CONTENT_REPLY))
+	    receiver_init(&receiver, worker->connection, &manner, CONTENT_REPLY))
 		return worker_finish(worker, OUTCOME_FAILED);
 	if (settings->pattern == PATTERN_STREAM) {
 		outcome = read_stream(worker, &receiver);

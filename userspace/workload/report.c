@@ -58,8 +58,9 @@ static const char *completions_why(const struct settings *settings)
 /* Why received bytes were not checked, or NULL when they were. */
 static const char *content_why(const struct settings *settings)
 {
-	return settings->readers ? "readers that may share a socket cannot tell which bytes they got" :
-				   NULL;
+	if (settings->readers)
+		return "readers that may share a socket cannot tell which bytes they got";
+	return settings->check_content ? NULL : "--check none: nothing reads the bytes that arrive";
 }
 
 static const char *receiver_name(const struct settings *settings)

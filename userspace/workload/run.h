@@ -8,10 +8,13 @@
 
 #include "userspace/workload/settings.h"
 
+struct sender;
+
 /* A connection and the thread that owns it until @done. */
 struct worker {
 	const struct settings *settings;
 	struct connection *connection;
+	struct sender *sender;  /* server: one of .prepared, or NULL */
 	pthread_t thread;
 	bool joined;
 	atomic_bool done;
@@ -21,6 +24,7 @@ struct run {
 	const struct settings *settings;
 	struct worker **worker; /* in accept or connect order; each allocated on its own */
 	unsigned int n_workers, capacity;
+	struct sender **prepared; /* server: for the --clients to come; else NULL */
 	uint64_t refused_clients;
 	bool failed;            /* something other than a vanished peer went wrong */
 };

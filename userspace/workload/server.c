@@ -2,6 +2,7 @@
 /* The server: accept clients, one thread each, and send to them by the variant. */
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,11 +27,12 @@ static enum outcome serve_stream(struct worker *worker, struct sender *sender)
 
 static enum outcome serve_replies(struct worker *worker, struct sender *sender)
 {
+	const struct receive_manner manner = { &receive_methods[0], worker->settings->bytes,
+					       worker->settings->check_content };
 	struct receiver requests;
 	enum outcome outcome;
 
-	if (receiver_init(&requests, worker->connection, &receive_methods[0],
-			  worker->settings->bytes, CONTENT_REQUEST))
+	if (receiver_init(&requests, worker->connection, &manner, CONTENT_REQUEST))
 		return OUTCOME_FAILED;
 	do {
 		outcome = receiver_receive(&requests);
@@ -41,16 +43,13 @@ static enum outcome serve_replies(struct worker *worker, struct sender *sender)
 	return outcome;
 }
 
-static void *serve(void *data)
+static enum outcome serve_with(struct worker *worker, struct sender *sender)
 {
-	struct worker *worker = data;
 	const struct settings *settings = worker->settings;
-	struct sender *sender;
 	enum outcome outcome;
 
-	sender = sender_create(worker->connection, settings->variant, settings->bytes);
-	if (!sender)
-		return worker_finish(worker, OUTCOME_FAILED);
+	if (sender_connect(sender, worker->connection))
+		return OUTCOME_FAILED;
 	if (settings->pattern == PATTERN_STREAM)
 		outcome = serve_stream(worker, sender);
 	else
@@ -59,9 +58,21 @@ static void *serve(void *data)
 	 * while. */
 	if (sender_finish(sender, settings->patience_ns ? CONNECTION_NO_LIMIT : QUIET_NS) != OUTCOME_OK)
 		outcome = OUTCOME_FAILED;
+	return outcome;
+}
+
+static void *serve(void *data)
+{
+	struct worker *worker = data;
+	const struct settings *settings = worker->settings;
+	struct sender *sender = worker->sender;
+
+	if (!sender)
+		sender = sender_create(settings->variant, settings->bytes, settings->check_content);
+	worker_finish(worker, sender ? serve_with(worker, sender) : OUTCOME_FAILED);
 	/* The buffers outlive the socket: the kernel may still refer to them before. */
-	worker_finish(worker, outcome);
-	sender_destroy(sender);
+	if (sender != worker->sender)
+		sender_destroy(sender);
 	return NULL;
 }
 
@@ -99,8 +110,38 @@ static void server_admit(struct run *run, int fd)
 	}
 	connection_limit(connection, settings, run->n_workers);
 	worker = run_add(run, connection);
-	if (worker)
-		run_start(run, worker, serve);
+	if (!worker)
+		return;
+	if (run->prepared)
+		worker->sender = run->prepared[run->n_workers - 1];
+	run_start(run, worker, serve);
+}
+
+/* The messages of clients whose number is known: neither memory nor content is timed then. */
+static int prepare(struct run *run)
+{
+	const struct settings *settings = run->settings;
+	unsigned int clients = settings->threads;
+
+	run->prepared = clients ? calloc(clients, sizeof(*run->prepared)) : NULL;
+	if (clients && !run->prepared) {
+		complain("out of memory for %u clients", clients);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < clients; i++) {
+		run->prepared[i] = sender_create(settings->variant, settings->bytes,
+						 settings->check_content);
+		if (!run->prepared[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void unprepare(struct run *run)
+{
+	for (unsigned int i = 0; run->prepared && i < run->settings->threads; i++)
+		sender_destroy(run->prepared[i]);
+	free(run->prepared);
 }
 
 static bool server_wants_more(const struct run *run)
@@ -139,7 +180,7 @@ void server_run(struct run *run)
 	unsigned int port;
 	int listener = endpoint_listen(&run->settings->address, &port);
 
-	if (parent_wait(run->settings, port))
+	if (prepare(run) || parent_wait(run->settings, port))
 		run->failed = true;
 	watch_begin(&watch, run);
 	while (server_wants_more(run)) {
@@ -148,4 +189,5 @@ void server_run(struct run *run)
 	}
 	close(listener);
 	watch_join_all(&watch, run);
+	unprepare(run);
 }

@@ -25,7 +25,7 @@
 enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
-	KEY_HELP, KEY_PATIENCE, KEY_FROM,
+	KEY_HELP, KEY_PATIENCE, KEY_FROM, KEY_CHECK,
 };
 
 /* What has been read so far, before defaults. */
@@ -49,6 +49,9 @@ struct draft {
 	  "in rr", 2 },                                         \
 	{ "seconds", KEY_SECONDS, "S", 0,                                                    \
 	  "stop after S seconds (default 2 at the end that counts)", 2 },                   \
+	{ "check", KEY_CHECK, "WHAT", 0,                                                     \
+	  "content (default: fill each message anew, check what arrives) or none (fill memory " \
+	  "once, before the first connection)", 2 },                                        \
 	{ 0, 0, 0, 0, "For a program that starts this one:", 4 },                            \
 	{ "json", KEY_JSON, 0, 0, "print the totals as one JSON document", 4 },              \
 	{ "ready-fd", KEY_READY_FD, "F", 0, "write \"ready PORT\" to this descriptor", 4 },  \
@@ -100,6 +103,13 @@ static const struct receive_method *receiver_parse(const char *name)
 		usage_error("--receiver: there is no '%s': choose recv, perfield or recvmsg",
 			    foreign(name));
 	return method;
+}
+
+static bool check_parse(const char *name)
+{
+	if (strcmp(name, "content") && strcmp(name, "none"))
+		usage_error("--check: there is no '%s': choose content or none", foreign(name));
+	return !strcmp(name, "content");
 }
 
 static int fd_parse(const char *what, const char *text)
@@ -185,6 +195,9 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	case KEY_RECEIVER:
 		settings->receiver = receiver_parse(text);
 		draft->receiver_given = true;
+		return 0;
+	case KEY_CHECK:
+		settings->check_content = check_parse(text);
 		return 0;
 	case KEY_JSON:
 		settings->json = true;
@@ -296,7 +309,8 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 		exit(EXIT_FINE);
 	}
 	*settings = (struct settings){ .max_clients = DEFAULT_MAX_CLIENTS, .ready_fd = -1,
-				       .go_fd = -1, .receiver = &receive_methods[0] };
+				       .go_fd = -1, .receiver = &receive_methods[0],
+				       .check_content = true };
 	if (argc > 1 && !strcmp(argv[1], "server")) {
 		settings->role = ROLE_SERVER;
 		argp = &server_argp;

@@ -31,6 +31,7 @@ struct settings {
 	unsigned int readers;    /* client: threads that share each socket; 0: not given */
 	struct sockaddr_storage address; /* with the port */
 	struct sockaddr_storage from;    /* server: no client of another address; AF_UNSPEC: any */
+	bool check_content;      /* fill each message anew, and check what arrives */
 	bool json;
 	uint64_t patience_ns;    /* how long nothing may move; 0: for ever */
 	int ready_fd, go_fd;     /* -1: not given */

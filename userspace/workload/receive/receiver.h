@@ -19,21 +19,26 @@ extern const struct receive_method receive_methods[];
 /* Returns NULL when there is none of that name. */
 const struct receive_method *receive_method_find(const char *name);
 
+struct receive_manner {
+	const struct receive_method *method;
+	size_t bytes;
+	bool check_content; /* else no byte is read after recv has written it */
+};
+
 struct receiver {
 	struct connection *connection;
-	const struct receive_method *method;
+	struct receive_manner manner;
 	struct content content;
 	struct message message;
 };
 
 /* Returns 0, or -ENOMEM after a complaint. */
 int receiver_init(struct receiver *receiver, struct connection *connection,
-		  const struct receive_method *method, size_t bytes,
-		  enum content_direction direction);
+		  const struct receive_manner *manner, enum content_direction direction);
 void receiver_deinit(struct receiver *receiver);
 
 /*
- * Receive one whole message and check it. OUTCOME_EOF only between messages: the peer that
+ * Receive one whole message, and check it if that is wanted. OUTCOME_EOF only between messages: the peer that
  * ends inside one has vanished. Counts bytes and errors; counting messages is the caller's.
  */
 enum outcome receiver_receive(struct receiver *receiver);

@@ -26,26 +26,21 @@ static unsigned int pool_size(const struct variant *variant, size_t bytes)
 	return fit > SENDER_POOL_MAX ? SENDER_POOL_MAX : fit;
 }
 
-struct sender *sender_create(struct connection *connection, const struct variant *variant,
-			     size_t bytes)
+struct sender *sender_create(const struct variant *variant, size_t bytes, bool check_content)
 {
-	struct sender *sender = calloc(1, sizeof(*sender));
-	int one = 1;
+	struct sender *sender = aligned_alloc(SENDER_ALIGN_BYTES, sizeof(*sender));
 
 	if (!sender)
 		goto no_memory;
-	sender->connection = connection;
-	sender->variant = variant;
+	*sender = (struct sender){ .variant = variant, .check_content = check_content };
 	content_begin(&sender->content, CONTENT_REPLY);
-	for (unsigned int want = pool_size(variant, bytes); sender->n_messages < want;)
-		if (variant->alloc(&sender->message[sender->n_messages++], bytes))
+	for (unsigned int want = pool_size(variant, bytes); sender->n_messages < want;) {
+		struct message *message = &sender->message[sender->n_messages++];
+
+		if (variant->alloc(message, bytes))
 			goto no_memory;
-	if (variant->row->traits & VARIANT_SO_ZEROCOPY &&
-	    setsockopt(connection->fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one))) {
-		complain("this kernel refuses SO_ZEROCOPY (%s): use another variant",
-			 strerror(errno));
-		sender_destroy(sender);
-		return NULL;
+		if (!check_content)
+			message_fill(message, &sender->content);
 	}
 	return sender;
 
@@ -53,6 +48,19 @@ no_memory:
 	complain("out of memory for messages of %zu bytes: use fewer bytes or clients", bytes);
 	sender_destroy(sender);
 	return NULL;
+}
+
+int sender_connect(struct sender *sender, struct connection *connection)
+{
+	int one = 1, err;
+
+	sender->connection = connection;
+	if (!(sender->variant->row->traits & VARIANT_SO_ZEROCOPY) ||
+	    !setsockopt(connection->fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
+		return 0;
+	err = -errno;
+	complain("this kernel refuses SO_ZEROCOPY (%s): use another variant", strerror(-err));
+	return err;
 }
 
 void sender_destroy(struct sender *sender)
@@ -75,7 +83,8 @@ enum outcome sender_send(struct sender *sender)
 		outcome = sender->variant->reap(sender, message);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	message_fill(message, &sender->content);
+	if (sender->check_content)
+		message_fill(message, &sender->content);
 	outcome = sender->variant->send(sender, message);
 	connection_stamp(connection);
 	if (outcome == OUTCOME_OK) {

@@ -13,21 +13,30 @@
 #define SENDER_POOL_BYTES (4u << 20)
 #define SENDER_POOL_MAX 256
 
+/* A cache line of its own: the thread of another sender writes to what lies before and after. */
+#define SENDER_ALIGN_BYTES 64
+
 struct sender {
 	struct connection *connection;
 	const struct variant *variant;
+	bool check_content;
 	struct content content;
 	struct completions completions;
 	unsigned int n_messages, next;
 	struct message message[SENDER_POOL_MAX];
-};
+} __attribute__((aligned(SENDER_ALIGN_BYTES)));
 
-/* Sets SO_ZEROCOPY if the variant wants it. NULL after a complaint. */
-struct sender *sender_create(struct connection *connection, const struct variant *variant,
-			     size_t bytes);
+/*
+ * Allocates the pool and fills it. Unless content is to be checked, that is all the content there
+ * will be: sending then costs what sending costs. NULL after a complaint.
+ */
+struct sender *sender_create(const struct variant *variant, size_t bytes, bool check_content);
 void sender_destroy(struct sender *sender);
 
-/* Wait for a free buffer, fill it with the next content, send it, count it. */
+/* Sets SO_ZEROCOPY if the variant wants it. Returns 0, or -errno after a complaint. */
+int sender_connect(struct sender *sender, struct connection *connection);
+
+/* Wait for a free buffer, fill it with the next content if that is checked, send it, count it. */
 enum outcome sender_send(struct sender *sender);
 
 /*
