@@ -97,6 +97,22 @@ static void completions_that_nobody_reads_are_no_witness(void **state)
 	assert_int_equal(laws_broken(&m.r), 0);
 }
 
+static void unchecked_content_is_not_judged(void **state)
+{
+	for (int readers = 0; readers <= 2; readers += 2) {
+		struct made m;
+
+		made_init(&m);
+		m.r.experiment->plan.unchecked = !readers;
+		m.r.experiment->plan.readers = readers;
+		m.r.experiment->app[END_RECEIVER].content_unchecked = true;
+		made_judge(&m);
+		assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "content,");
+		assert_non_null(strstr(made_law(&m, "content")->why,
+				       readers ? "share a socket" : "use --verify"));
+	}
+}
+
 static void without_probes_only_the_content_is_judged(void **state)
 {
 	struct made m;
@@ -119,6 +135,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_without_trampolines_tests_neither_completions_nor_pins),
 		cmocka_unit_test(without_totals_no_witness_is_heard),
 		cmocka_unit_test(completions_that_nobody_reads_are_no_witness),
+		cmocka_unit_test(unchecked_content_is_not_judged),
 		cmocka_unit_test(without_probes_only_the_content_is_judged),
 	};
 

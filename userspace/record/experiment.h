@@ -38,7 +38,7 @@ struct app_totals {
 	int socket_count;
 	int pid;
 	bool completions_read;
-	bool content_unchecked;	/* by readers that may share a socket */
+	bool content_unchecked;	/* plan_unchecked_why() has the reason */
 	uint64_t elapsed_ns;
 	struct latency latency;
 	int stopped_by;		/* the signal that ended it; 0: none */

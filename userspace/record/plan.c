@@ -43,6 +43,12 @@ bool plan_overwrites(const struct workload_plan *p)
 	return variant_has(p->variant, VARIANT_OVERWRITES);
 }
 
+const char *plan_unchecked_why(const struct workload_plan *p)
+{
+	return p->readers ? "readers that may share a socket cannot tell which bytes they got" :
+			    "the pass without probes checks no content; use --verify";
+}
+
 const char *plan_fault(const struct workload_plan *p)
 {
 	if (!variant_fits(p))

@@ -24,6 +24,7 @@ struct workload_plan {
 	uint64_t messages;	/* 0: run for .seconds */
 	double seconds;
 	int readers;		/* threads that share each socket; 0: one, message by message */
+	bool unchecked;		/* memory is filled once, and nobody reads what arrives */
 	uint64_t memlock_bytes;	/* RLIMIT_MEMLOCK of both ends; 0: as it was */
 	uint64_t optmem_bytes;	/* net.core.optmem_max of both ends; 0: as it was */
 };
@@ -37,6 +38,9 @@ bool plan_references(const struct workload_plan *plan);
 
 /* True if it overwrites pages that the kernel may still read, so that wrong bytes must arrive. */
 bool plan_overwrites(const struct workload_plan *plan);
+
+/* Why nobody checks content, under a plan by which nobody does. */
+const char *plan_unchecked_why(const struct workload_plan *plan);
 
 /* What is wrong with a plan from another host, in a few words; NULL if nothing is. */
 const char *plan_fault(const struct workload_plan *plan);

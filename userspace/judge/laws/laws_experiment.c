@@ -140,7 +140,7 @@ void law_content(const struct record *r, struct law *law)
 	if (no_totals(r)) {
 		law_say_why(law, no_totals(r));
 	} else if (rx->content_unchecked) {
-		law_say_why(law, "readers that may share a socket cannot tell which bytes they got");
+		law_say_why(law, plan_unchecked_why(&r->experiment->plan));
 	} else if (!plan_overwrites(&r->experiment->plan)) {
 		law_weigh(law, (struct sides){ wrong, 0 });
 	} else if (wrong) {

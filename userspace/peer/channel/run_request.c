@@ -47,11 +47,11 @@ char *run_request_text(const struct run_request *offer)
 {
 	const struct workload_plan *p = &offer->plan;
 
-	return json_line(json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:i, s:b, s:s}", "variant",
+	return json_line(json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:b, s:i, s:b, s:s}", "variant",
 				   p->variant, "pattern", p->pattern, "receiver", p->receiver, "bytes",
 				   (json_int_t)p->bytes, "threads", p->threads, "messages",
 				   (json_int_t)p->messages, "seconds", p->seconds, "readers", p->readers,
-				   "port", offer->port, "no_probes", offer->no_probes, "role",
+				   "unchecked", p->unchecked, "port", offer->port, "no_probes", offer->no_probes, "role",
 				   offer->connector == END_SENDER ? "sender" : "receiver"));
 }
 
@@ -68,13 +68,13 @@ static const char *read_object(json_t *o, struct run_request *offer)
 	const char *variant, *pattern, *receiver, *role;
 	struct workload_plan *p = &offer->plan;
 	json_int_t bytes, messages, threads, readers, port;
-	int no_probes;
+	int no_probes, unchecked;
 
 	*offer = (struct run_request){};
-	if (json_unpack(o, "{s:s, s:s, s:s, s:I, s:I, s:I, s:F, s:I, s:I, s:b, s:s}", "variant",
+	if (json_unpack(o, "{s:s, s:s, s:s, s:I, s:I, s:I, s:F, s:I, s:b, s:I, s:b, s:s}", "variant",
 			&variant, "pattern", &pattern, "receiver", &receiver, "bytes", &bytes,
 			"threads", &threads, "messages", &messages, "seconds", &p->seconds, "readers",
-			&readers, "port", &port, "no_probes", &no_probes, "role", &role))
+			&readers, "unchecked", &unchecked, "port", &port, "no_probes", &no_probes, "role", &role))
 		return "the plan lacks a key";
 	if (copy_name(p->variant, sizeof(p->variant), variant) ||
 	    copy_name(p->pattern, sizeof(p->pattern), pattern) ||
@@ -89,6 +89,7 @@ static const char *read_object(json_t *o, struct run_request *offer)
 	p->messages = messages;
 	p->threads = threads;
 	p->readers = readers;
+	p->unchecked = unchecked;
 	offer->port = port;
 	offer->no_probes = no_probes;
 	offer->connector = strcmp(role, "sender") ? END_RECEIVER : END_SENDER;
@@ -110,7 +111,7 @@ const char *run_request_fault(const struct run_request *offer)
 		return "port out of range";
 	if (offer->connector != END_SENDER && offer->connector != END_RECEIVER)
 		return "unknown role";
-	if (!sound_flag(&offer->no_probes))
+	if (!sound_flag(&offer->no_probes) || !sound_flag(&offer->plan.unchecked))
 		return "a flag is neither yes nor no";
 	if (offer->plan.memlock_bytes || offer->plan.optmem_bytes)
 		return "it sets limits of this system";

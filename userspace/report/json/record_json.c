@@ -55,10 +55,9 @@ static json_t *workload_why(const struct record *r)
 		return text("the workload left no totals");
 	if (completions && content)
 		return json_null();
-	return json_sprintf("%s%s%s", completions ? "" : "completions: this variant never reads them",
-			    completions || content ? "" : "; ",
-			    content ? "" : "content_errors: readers that may share a socket cannot "
-					   "tell which bytes they got");
+	return json_sprintf("%s%s%s%s", completions ? "" : "completions: this variant never reads them",
+			    completions || content ? "" : "; ", content ? "" : "content_errors: ",
+			    content ? "" : plan_unchecked_why(&r->experiment->plan));
 }
 
 static json_t *workload_json(const struct record *r)

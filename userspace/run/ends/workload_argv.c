@@ -14,6 +14,7 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 		const struct workload_plan *plan, const struct path *path)
 {
 	char bytes[24], threads[24], readers[24], port[24], amount[40];
+	const char *check = plan->unchecked ? "none" : "content";
 	const char *how_long = plan->messages ? "--messages" : "--seconds";
 	/* Only the end that decides when to stop gets the limit: the client in rr, else the
 	 * server. */
@@ -21,12 +22,12 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	const char *server[] = { workload, "server", plan->variant, bytes, "--json",
 				 "--patience", PATIENCE_S,
 				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
-				 "--clients", threads, how_long, amount,
+				 "--check", check, "--clients", threads, how_long, amount,
 				 *path->from ? "--from" : NULL, path->from, NULL };
 	const char *client[] = { workload, "client", bytes, threads, "--json",
 				 "--patience", PATIENCE_S,
 				 "--connect", path->address, "--port", port, "--pattern", plan->pattern,
-				 plan->readers ? "--readers" : "--receiver",
+				 "--check", check, plan->readers ? "--readers" : "--receiver",
 				 plan->readers ? readers : plan->receiver,
 				 client_decides ? how_long : NULL, amount, NULL };
 	const char *const *argv[] = { server, client };

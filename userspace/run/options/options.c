@@ -16,7 +16,7 @@
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
-       KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_HELP };
+       KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_HELP };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -47,6 +47,8 @@ static const struct argp_option option_table[] = {
 	  "processor of that guest: amd64, or arm64, which has hardware counters", 4 },
 	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 4 },
 	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 4 },
+	{ "verify", KEY_VERIFY, NULL, 0,
+	  "without probes, too: fill each message anew, and check every byte that arrives", 4 },
 	{ "break", KEY_BREAK, "WHAT", 0,
 	  "inject a fault, for tests: detach:SITE, lose-update, drop-completion, "
 	  "forget-departures, skip-put-entry, skip-put-exit, bounds:SECONDS (of each wait for the "
@@ -222,6 +224,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_NO_PROBES:
 		o->no_probes = true;
 		break;
+	case KEY_VERIFY:
+		o->verify = true;
+		break;
 	case KEY_BREAK:
 		parse_break(arg, o);
 		break;
@@ -259,9 +264,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static void check_listen(const struct options *o)
 {
 	if (o->pattern_given || o->receiver_given || o->plan.readers || o->plan.messages ||
-	    o->seconds_given || o->no_probes)
+	    o->seconds_given || o->no_probes || o->verify)
 		options_fail("%s", "--listen runs what its partner asks for: leave out --pattern, "
-			     "--receiver, --readers, --messages, --seconds and --no-probes");
+			     "--receiver, --readers, --messages, --seconds, --no-probes and --verify");
 }
 
 /* The kernel charges a send its pages and two more, which it might touch
@@ -310,6 +315,7 @@ void options_parse(int argc, char **argv, struct options *o)
 		options_fail("%s", "--readers see no messages, so they send no replies: use --pattern stream");
 	if (o->plan.readers)
 		strcpy(o->plan.receiver, "drain");
+	o->plan.unchecked = o->no_probes && !o->verify;
 	check_limits(&o->plan, o->request.kind);
 	if (o->no_probes && (o->detach || o->fault_inject))
 		options_fail("%s", "--break needs probes: leave out --no-probes");

@@ -19,6 +19,7 @@ struct options {
 	bool receiver_given;
 	bool pattern_given;
 	bool no_probes;
+	bool verify;		/* check content without probes, too */
 	bool cost;		/* measure what calls cost */
 	const char *detach;	/* --break: see options.c */
 	enum fault_inject fault_inject;
