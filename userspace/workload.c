@@ -11,6 +11,7 @@
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/run.h"
+#include "userspace/workload/stream/connection.h"
 #include "userspace/workload/stream/content.h"
 
 /* A descriptor per connection: 1,024 of them do not fit into the usual soft limit. */
@@ -51,6 +52,8 @@ int main(int argc, char **argv)
 	stop_install();
 	raise_descriptor_limit();
 	content_init();
+	if (settings.count_fin)
+		connection_break_sequence();
 	confine(settings.role);
 	if (settings.role == ROLE_SERVER)
 		server_run(&run);

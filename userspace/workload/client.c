@@ -131,6 +131,7 @@ static int connect_all(struct run *run)
 			run->failed = true;
 			return -1;
 		}
+		connection->opened = true;
 		connection_limit(connection, settings, run->n_workers - 1);
 	}
 	return 0;

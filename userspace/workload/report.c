@@ -15,10 +15,21 @@
 
 struct summary {
 	struct totals totals;
+	struct sequence sequence;
 	struct latency *latency; /* NULL when nothing was timed */
 	bool elapsed_known;
 	uint64_t elapsed_ns;     /* first connection's start to last byte */
 };
+
+/* The sum is known if all parts are. */
+static void sequence_add(struct sequence *sum, const struct sequence *more)
+{
+	if (!sum->why)
+		sum->why = more->read ? more->why : "a connection never began";
+	sum->accepted_bytes += more->accepted_bytes;
+	sum->returned_bytes += more->returned_bytes;
+	sum->retransmitted_bytes += more->retransmitted_bytes;
+}
 
 static void summary_init(struct summary *summary, const struct run *run)
 {
@@ -29,6 +40,7 @@ static void summary_init(struct summary *summary, const struct run *run)
 		const struct connection *connection = run->worker[i]->connection;
 
 		totals_add(&summary->totals, &connection->totals);
+		sequence_add(&summary->sequence, &connection->sequence);
 		if (connection->latency && summary->latency)
 			latency_merge(summary->latency, connection->latency);
 		if (connection->start_ns < first_ns)
@@ -96,6 +108,15 @@ static void set_totals(json_t *object, const struct totals *totals,
 	set_null(object, "completion_errors", "completions_why", why);
 }
 
+static void set_sequence(json_t *object, const struct sequence *s, bool known)
+{
+	put(object, "tcp_accepted_bytes", integer_if(known, s->accepted_bytes));
+	put(object, "tcp_returned_bytes", integer_if(known, s->returned_bytes));
+	put(object, "tcp_retransmitted_bytes", integer_if(known, s->retransmitted_bytes));
+	if (!known)
+		put(object, "tcp_why", json_string(s->why ? s->why : "there was no connection"));
+}
+
 static void set_latency(json_t *object, const struct latency *latency,
 			const struct settings *settings)
 {
@@ -125,6 +146,8 @@ static json_t *connections_to_json(const struct run *run)
 		put(object, "local", json_string(connection->local));
 		put(object, "remote", json_string(connection->remote));
 		set_totals(object, &connection->totals, run->settings);
+		set_sequence(object, &connection->sequence,
+			     connection->sequence.read && !connection->sequence.why);
 		set_latency(object, connection->latency, run->settings);
 		json_array_append_new(list, object);
 	}
@@ -149,6 +172,7 @@ static json_t *report_to_json(const struct run *run, const struct summary *summa
 	if (!server)
 		put(root, "readers", json_integer(settings->readers ? settings->readers : 1));
 	set_totals(root, &summary->totals, settings);
+	set_sequence(root, &summary->sequence, run->n_workers && !summary->sequence.why);
 	if (server)
 		put(root, "refused_clients", json_integer(run->refused_clients));
 	else

@@ -55,6 +55,7 @@ void *worker_finish(struct worker *worker, enum outcome outcome)
 {
 	worker->connection->outcome = outcome;
 	worker->connection->totals.peer_vanished = outcome == OUTCOME_VANISHED;
+	connection_note_sequence(worker->connection);
 	connection_close(worker->connection);
 	atomic_store(&worker->done, true);
 	return NULL;

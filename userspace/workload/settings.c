@@ -25,7 +25,7 @@
 enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
-	KEY_HELP, KEY_PATIENCE, KEY_FROM, KEY_CHECK,
+	KEY_HELP, KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
 };
 
 /* What has been read so far, before defaults. */
@@ -59,6 +59,8 @@ struct draft {
 	  "then wait for one byte from this descriptor before any thread or connection", 4 }, \
 	{ "patience", KEY_PATIENCE, "S", 0,                                                  \
 	  "fail when nothing has moved for S seconds (default: wait for ever)", 4 },         \
+	{ "count-fin", KEY_COUNT_FIN, 0, 0,                                                  \
+	  "a fault for tests: count a FIN as a byte that TCP returned", 4 },                 \
 	{ "help", KEY_HELP, 0, 0, "show this text", -1 }
 
 static const struct argp_option server_options[] = {
@@ -201,6 +203,9 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_JSON:
 		settings->json = true;
+		return 0;
+	case KEY_COUNT_FIN:
+		settings->count_fin = true;
 		return 0;
 	case KEY_READY_FD:
 		settings->ready_fd = fd_parse("--ready-fd", text);

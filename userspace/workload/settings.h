@@ -33,6 +33,7 @@ struct settings {
 	struct sockaddr_storage from;    /* server: no client of another address; AF_UNSPEC: any */
 	bool check_content;      /* fill each message anew, and check what arrives */
 	bool json;
+	bool count_fin;          /* a fault for tests */
 	uint64_t patience_ns;    /* how long nothing may move; 0: for ever */
 	int ready_fd, go_fd;     /* -1: not given */
 };

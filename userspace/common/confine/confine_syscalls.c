@@ -105,6 +105,7 @@ static const struct narrow transfers_narrow[] = {
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCGIFNAME },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCGIFINDEX },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCOUTQ },
+	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCINQ },
 	/* getrlimit(): the workload reads the limit that stopped a send. */
 	{ SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 },
 	{ .call = END },

@@ -131,6 +131,7 @@ enum outcome sender_finish(struct sender *sender, uint64_t quiet_ns)
 	enum outcome outcome = OUTCOME_OK;
 	bool gave_up = false;
 
+	connection_note_sequence(connection);
 	shutdown(connection->fd, SHUT_WR);
 	while (!finish_step(sender, reads)) {
 		int now = unacknowledged_bytes(connection);

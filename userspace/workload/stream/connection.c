@@ -131,6 +131,7 @@ void connection_say_goodbye(struct connection *connection)
 {
 	uint64_t give_up_ns = monotonic_ns() + GOODBYE_NS;
 
+	connection_note_sequence(connection);
 	shutdown(connection->fd, SHUT_WR);
 	while (!stop_requested() && monotonic_ns() < give_up_ns &&
 	       !connection_peer_closed(connection, STOP_TICK_MS))

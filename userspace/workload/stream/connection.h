@@ -22,8 +22,16 @@ enum outcome {
 #define CONNECTION_NO_LIMIT UINT64_MAX
 #define ADDRESS_TEXT_BYTES 80 /* "[" IPv6 "%" interface "]:" port */
 
+/* What TCP itself counted on a connection (sequence.c). */
+struct sequence {
+	bool read;
+	const char *why;         /* the numbers are not known; NULL: they are */
+	uint64_t accepted_bytes, returned_bytes, retransmitted_bytes;
+};
+
 struct connection {
 	int fd;
+	bool opened;             /* by this end, whose SYN then has a sequence number */
 	uint64_t cookie;         /* SO_COOKIE: how the kernel names this socket */
 	char local[ADDRESS_TEXT_BYTES];
 	char remote[ADDRESS_TEXT_BYTES];
@@ -33,6 +41,7 @@ struct connection {
 	uint64_t start_ns;
 	uint64_t last_byte_ns;   /* end of the last message; start_ns before the first */
 	struct totals totals;
+	struct sequence sequence;
 	struct latency *latency; /* NULL at a server */
 	enum outcome outcome;
 };
@@ -57,6 +66,15 @@ bool connection_is_over(const struct connection *connection);
 
 /* Waits up to @timeout_ms; returns early when the socket has errors or notifications. */
 bool connection_peer_closed(const struct connection *connection, int timeout_ms);
+
+/*
+ * Notes what TCP accepted and returned. Call it when the last call that sends or receives has returned,
+ * and before writing is shut down; a later call only updates what was retransmitted.
+ */
+void connection_note_sequence(struct connection *connection);
+
+/* A fault for tests: counts a FIN as if it were a byte. */
+void connection_break_sequence(void);
 
 /* Shut down writing and wait (at most 5 s) for the peer's close: no reset, no lost data. */
 void connection_say_goodbye(struct connection *connection);
