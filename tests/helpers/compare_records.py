@@ -8,7 +8,7 @@ from typing import Any
 
 # What names one run, one process or one moment.
 OF_ONE_RUN = {"id", "started", "command", "tool", "cookie", "pid", "local", "remote", "attempt",
-              "first_byte_monotonic_ns", "window_ns", "elapsed_ns", "throughput_gbps",
+              "first_byte_monotonic_ns", "window_ns", "elapsed_ns", "throughput_gbps", "throughput_ratio",
               "scheduling"}
 # Times, and how often what runs at any time ran.
 OF_TIME = {"runs", "run_time_ns", "missed_runs", "unseen_firings", "latency_us", "latency_mean_us",
@@ -21,7 +21,7 @@ OF_PACKETS = {
     "retrans_copied_bytes", "retrans_referenced_bytes", "retrans_referenced_pages",
     "reshaped_referenced_bytes", "dropped_referenced_bytes", "clean_bytes", "tapped_bytes",
     "user_referenced_bytes",  # whether a reader meets user pages: a race with late_copy
-    "mixed_bytes",
+    "mixed_bytes", "retransmitted_bytes",
     "send_calls",  # a full socket takes a message in parts
     "recv_calls",  # how many calls a message takes to arrive
     "peak_pages", "pages", "released_pages", "pinned_pages",  # a page cut between skbs counts twice

@@ -84,6 +84,17 @@ def test_a_lost_map_update_breaks_the_law_of_its_site(variant, laws):
     assert "Do not trust this run" in record["verdict"]
 
 
+@pytest.mark.parametrize("pattern", ["stream", "rr"])
+@pytest.mark.parametrize("probes", [(), ("--no-probes",)], ids=["with probes", "without"])
+def test_a_fin_that_is_taken_for_a_byte_breaks_the_law_of_sequence_numbers(pattern, probes):
+    record = records.run_record("A2", PRIME_BYTES, 3, "--messages", PRIME_MESSAGES, "--pattern", pattern,
+                                "--break", "count-fin", *probes, code=1)
+    assert records.laws_with(record, "broken") == {"sequence returned"}
+    law = records.law(record, "sequence returned")
+    # One FIN has come to each end that reads.
+    assert law["residual"] == 3 and "socket " in law["why"]
+
+
 def test_a_broken_law_is_named_in_the_report_with_its_residual(tmp_path):
     done = records.run("A2", PRIME_BYTES, 1, "--messages", PRIME_MESSAGES,
                        "--break", "lose-update", "--json", tmp_path / "record.json")

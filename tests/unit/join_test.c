@@ -74,7 +74,8 @@ static void two_whole_halves_balance_though_their_cookies_collide(void **state)
 
 	assert_int_equal(laws_broken(r), 0);
 	for (int i = 0; i < r->law_count; i++)
-		assert_int_equal(r->laws[i].status, LAW_BALANCED);
+		assert_int_equal(r->laws[i].status, strcmp(r->laws[i].name, "passes") ?
+							    LAW_BALANCED : LAW_NOT_TESTABLE);
 	assert_int_equal(r->derived.socket_count, 2 * FLOWS);
 	assert_int_equal(r->sites[SITE_rx_copy].tally.bytes, made_bytes(0) + made_bytes(1));
 	for (int i = 0; i < 2 * FLOWS; i++) {

@@ -26,6 +26,8 @@ struct made {
 	struct socket_books sockets[2 * FLOWS];
 	struct socket_books derived[2 * FLOWS];	/* after made_derive */
 	struct app_socket app[END_COUNT][FLOWS];
+	struct pass timed;
+	struct app_socket timed_app[END_COUNT][FLOWS];
 	struct copy_stack stacks[CAUSES_MAX + 2];
 };
 
@@ -91,10 +93,15 @@ static inline void made_flow(struct made *m, int flow)
 	m->app[END_SENDER][flow] = (struct app_socket){
 		.cookie = 11 + flow, .accepted_bytes = bytes, .zerocopy_sends = MESSAGES,
 		.completions = MESSAGES, .completions_copied = MESSAGES,
+		.tcp_known = true, .tcp_accepted_bytes = bytes,
+		.tcp_retransmitted_bytes = RETRANSMITTED,
 	};
 	m->app[END_RECEIVER][flow] = (struct app_socket){
 		.cookie = 21 + flow, .received_bytes = bytes, .messages = MESSAGES,
+		.tcp_known = true, .tcp_returned_bytes = bytes,
 	};
+	for (int e = 0; e < END_COUNT; e++)
+		m->timed_app[e][flow] = m->app[e][flow];
 }
 
 /* One more stack that copied at a site. */
@@ -134,9 +141,37 @@ static inline void made_init(struct made *m)
 		made_stack(m, SITE_late_copy, "ip_local_deliver_finish < ip_local_deliver",
 			   made_tx(m, flow)->site[SITE_late_copy].bytes);
 	m->r.derived.socket_count = 2 * FLOWS;
-	for (int e = 0; e < END_COUNT; e++)
+	m->experiment.timed = &m->timed;
+	for (int e = 0; e < END_COUNT; e++) {
 		m->r.experiment->app[e] = (struct app_totals){ .known = true, .sockets = m->app[e],
 						   .socket_count = FLOWS, .completions_read = true };
+		m->timed.app[e] = m->r.experiment->app[e];
+		m->timed.app[e].sockets = m->timed_app[e];
+	}
+}
+
+/* What the workload prints of all its sockets together. */
+static inline void made_sum(struct app_totals *app)
+{
+	struct app_socket *sum = &app->sum;
+
+	sum->tcp_known = true;
+	for (int i = 0; i < FLOWS; i++) {
+		const struct app_socket *s = &app->sockets[i];
+
+		sum->messages += s->messages;
+		sum->accepted_bytes += s->accepted_bytes;
+		sum->received_bytes += s->received_bytes;
+		sum->gather_bytes += s->gather_bytes;
+		sum->zerocopy_sends += s->zerocopy_sends;
+		sum->completions += s->completions;
+		sum->completions_copied += s->completions_copied;
+		sum->content_errors += s->content_errors;
+		sum->tcp_known &= s->tcp_known;
+		sum->tcp_accepted_bytes += s->tcp_accepted_bytes;
+		sum->tcp_returned_bytes += s->tcp_returned_bytes;
+		sum->tcp_retransmitted_bytes += s->tcp_retransmitted_bytes;
+	}
 }
 
 static inline void books_sum(struct books *sum, const struct books *b)
@@ -155,17 +190,8 @@ static inline void made_judge(struct made *m)
 	for (int i = 0; i < 2 * FLOWS; i++)
 		books_sum(&m->r.derived.total, &m->sockets[i].books);
 	for (int e = 0; e < END_COUNT; e++) {
-		struct app_socket *sum = &m->r.experiment->app[e].sum;
-
-		for (int i = 0; i < FLOWS; i++) {
-			sum->accepted_bytes += m->app[e][i].accepted_bytes;
-			sum->received_bytes += m->app[e][i].received_bytes;
-			sum->gather_bytes += m->app[e][i].gather_bytes;
-			sum->zerocopy_sends += m->app[e][i].zerocopy_sends;
-			sum->completions += m->app[e][i].completions;
-			sum->completions_copied += m->app[e][i].completions_copied;
-			sum->content_errors += m->app[e][i].content_errors;
-		}
+		made_sum(&m->experiment.app[e]);
+		made_sum(&m->timed.app[e]);
 	}
 	sites_fill(&m->r);
 	causes_fill(&m->r);

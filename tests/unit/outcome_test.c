@@ -154,6 +154,7 @@ static void an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_end
 	made_init(&m);
 	m.r.experiment->ends.interrupt_signal = SIGTERM;
 	m.app[END_RECEIVER][0].received_bytes -= 93;
+	m.app[END_RECEIVER][0].tcp_returned_bytes -= 93;
 	made_rx(&m, 0)->count[COUNT_returned_bytes] -= 93;
 	made_rx(&m, 0)->site[SITE_rx_copy].bytes -= 93;
 	judge(&m, exited(0), exited(0));

@@ -129,6 +129,123 @@ void law_completions(const struct record *r, struct law *law)
 		    hooked || record_probe_attached(r, "accepted") ? NULL : no_sends);
 }
 
+/* Why TCP's own numbers of a pass cannot be used; NULL if they can. */
+static const char *no_sequence(const struct pass_view *pass)
+{
+	for (int e = 0; pass->made && e < END_COUNT; e++) {
+		if (!pass->app[e].known)
+			return "the workload left no totals";
+		if (!pass->app[e].sum.tcp_known)
+			return "TCP's own numbers of a socket are not known";
+	}
+	return NULL;
+}
+
+/* Compares TCP's count with the workload's in one pass, for the sum and for each socket. */
+static void weigh_sequence(struct law *law, const struct pass_view *pass, const char *name,
+			   uint64_t (*tcp)(const struct app_socket *),
+			   uint64_t (*app)(const struct app_socket *))
+{
+	struct sides sum = {};
+
+	for (int e = 0; e < END_COUNT; e++) {
+		sum.left = SUM(sum.left, tcp(&pass->app[e].sum));
+		sum.right = SUM(sum.right, app(&pass->app[e].sum));
+	}
+	law_weigh(law, sum);
+	for (int e = 0; e < END_COUNT; e++) {
+		for (int i = 0; i < pass->app[e].socket_count; i++) {
+			const struct app_socket *s = &pass->app[e].sockets[i];
+
+			if (tcp(s) == app(s))
+				continue;
+			law->status = LAW_BROKEN;
+			snprintf(law->why, WHY_BYTES, "%s pass, socket %" PRIu64 ": %" PRIu64
+				 " against %" PRIu64, name, s->cookie, tcp(s), app(s));
+			return;
+		}
+	}
+}
+
+/* It must hold in each pass. The sides are those of the pass that breaks it, else the last one's. */
+static void law_sequence(const struct record *r, struct law *law,
+			 uint64_t (*tcp)(const struct app_socket *),
+			 uint64_t (*app)(const struct app_socket *))
+{
+	struct pass_view timed = record_timed(r), counted = record_counted(r);
+
+	if (!r->experiment)
+		law_say_why(law, no_totals(r));
+	else if (!timed.made && !counted.made)
+		law_say_why(law, "no pass was made");
+	else if (no_sequence(&timed) || no_sequence(&counted))
+		law_say_why(law, no_sequence(&timed) ? no_sequence(&timed) : no_sequence(&counted));
+	else if (timed.made)
+		weigh_sequence(law, &timed, "timed", tcp, app);
+	if (counted.made && !*law->why && law->status != LAW_BROKEN)
+		weigh_sequence(law, &counted, "counted", tcp, app);
+}
+
+APP(tcp_accepted_bytes)
+APP(tcp_returned_bytes)
+
+void law_sequence_accepted(const struct record *r, struct law *law)
+{
+	law->left_is = "payload that TCP accepted by its own sequence numbers, in each pass";
+	law->right_is = "bytes that send calls returned to the workload";
+	law_sequence(r, law, app_tcp_accepted_bytes, app_accepted_bytes);
+}
+
+void law_sequence_returned(const struct record *r, struct law *law)
+{
+	law->left_is = "payload that TCP passed on by its own sequence numbers, in each pass";
+	law->right_is = "bytes that recv calls returned to the workload";
+	law_sequence(r, law, app_tcp_returned_bytes, app_received_bytes);
+}
+
+/* What the counted pass accepted, for as many messages as the timed one had; BEYOND if that is no
+ * whole number. */
+static int64_t scaled_to(uint64_t messages, uint64_t accepted_bytes, uint64_t counted_messages)
+{
+	unsigned __int128 product = (unsigned __int128)accepted_bytes * messages;
+
+	if (!counted_messages || product % counted_messages ||
+	    product / counted_messages > INT64_MAX)
+		return BEYOND;
+	return product / counted_messages;
+}
+
+void law_passes(const struct record *r, struct law *law)
+{
+	struct pass_view timed = record_timed(r), counted = record_counted(r);
+	uint64_t accepted[2] = {}, messages[2] = {};
+
+	law->left_is = "bytes accepted in the timed pass";
+	law->right_is = "bytes accepted in the counted pass, for as many messages";
+	if (!r->experiment) {
+		law_say_why(law, no_totals(r));
+		return;
+	}
+	if (!timed.made || !counted.made) {
+		law_say_why(law, "there is one pass only");
+		return;
+	}
+	for (int e = 0; e < END_COUNT; e++) {
+		if (!timed.app[e].known || !counted.app[e].known) {
+			law_say_why(law, "the workload left no totals");
+			return;
+		}
+		accepted[0] = SUM(accepted[0], timed.app[e].sum.accepted_bytes);
+		accepted[1] = SUM(accepted[1], counted.app[e].sum.accepted_bytes);
+	}
+	messages[0] = timed.app[END_RECEIVER].sum.messages;
+	messages[1] = counted.app[END_RECEIVER].sum.messages;
+	law_weigh(law, (struct sides){ accepted[0],
+				       scaled_to(messages[0], accepted[1], messages[1]) });
+	if (law->right == BEYOND)
+		law_say_why(law, "the bytes of a message differ within the counted pass");
+}
+
 /* Only A3-reuse overwrites a buffer that the kernel still reads, and that must show. */
 void law_content(const struct record *r, struct law *law)
 {

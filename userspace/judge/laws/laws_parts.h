@@ -24,6 +24,9 @@
 	X(gathered, "witness gathered", false)                     \
 	X(zerocopy_sends, "witness zero-copy sends", false)        \
 	X(completions, "witness completions", false)               \
+	X(sequence_accepted, "sequence accepted", true)            \
+	X(sequence_returned, "sequence returned", true)            \
+	X(passes, "passes", false)                                 \
 	X(content, "content", true)                                \
 	X(probes, "probes", true)
 

@@ -19,12 +19,13 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	/* Only the end that decides when to stop gets the limit: the client in rr, else the
 	 * server. */
 	bool client_decides = !strcmp(plan->pattern, "rr");
-	const char *server[] = { workload, "server", plan->variant, bytes, "--json",
+	const char *fault = plan->count_fin ? "--count-fin" : "--json";
+	const char *server[] = { workload, "server", plan->variant, bytes, "--json", fault,
 				 "--patience", PATIENCE_S,
 				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, "--clients", threads, how_long, amount,
 				 *path->from ? "--from" : NULL, path->from, NULL };
-	const char *client[] = { workload, "client", bytes, threads, "--json",
+	const char *client[] = { workload, "client", bytes, threads, "--json", fault,
 				 "--patience", PATIENCE_S,
 				 "--connect", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, plan->readers ? "--readers" : "--receiver",

@@ -51,8 +51,8 @@ static const struct argp_option option_table[] = {
 	  "without probes, too: fill each message anew, and check every byte that arrives", 4 },
 	{ "break", KEY_BREAK, "WHAT", 0,
 	  "inject a fault, for tests: detach:SITE, lose-update, drop-completion, "
-	  "forget-departures, skip-put-entry, skip-put-exit, bounds:SECONDS (of each wait for the "
-	  "ends)", 4 },
+	  "forget-departures, skip-put-entry, skip-put-exit, count-fin, bounds:SECONDS (of each wait "
+	  "for the ends)", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 5 },
 	{ "quiet", 'q', NULL, 0, "no report", 5 },
@@ -127,9 +127,12 @@ static void parse_break(const char *value, struct options *o)
 		o->detach = value + 7;
 	else if (!strncmp(value, "bounds:", 7))
 		o->bound_ms = options_seconds(value + 7, "SECONDS") * 1000;
+	else if (!strcmp(value, "count-fin"))
+		o->plan.count_fin = true;
 	else if (o->fault_inject == FAULT_NONE)
 		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion, "
-			     "forget-departures, skip-put-entry, skip-put-exit or bounds:SECONDS", value);
+			     "forget-departures, skip-put-entry, skip-put-exit, count-fin or "
+			     "bounds:SECONDS", value);
 }
 
 static void parse_positional(struct options *o, int number, const char *value)
