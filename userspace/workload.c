@@ -26,13 +26,15 @@ static void raise_descriptor_limit(void)
 }
 
 /* From now on it needs only sockets, threads, memory and the clock. */
-static void confine(enum role role)
+static void confine(const struct settings *settings)
 {
+	bool processes = settings->behaviours & BEHAVIOUR_BIT(client_processes);
 	int err;
 
 	/* Else jansson opens a file for its random start. */
 	json_object_seed(0);
-	err = confine_syscalls(role == ROLE_SERVER ? CONFINE_SERVER : CONFINE_CLIENT);
+	err = confine_syscalls(settings->role == ROLE_SERVER ? CONFINE_SERVER :
+			       processes ? CONFINE_CLIENTS : CONFINE_CLIENT);
 	if (err)
 		die("cannot limit its own system calls: %s: this kernel lacks seccomp filters",
 		    strerror(-err));
@@ -54,7 +56,7 @@ int main(int argc, char **argv)
 	content_init();
 	if (settings.count_fin)
 		connection_break_sequence();
-	confine(settings.role);
+	confine(&settings);
 	if (settings.role == ROLE_SERVER)
 		server_run(&run);
 	else

@@ -82,9 +82,9 @@ def client(at, size, threads, *words, **options):
         yield it
 
 
-def run_pair(variant, size, threads, pattern, receiver, messages, server_options=None):
+def run_pair(variant, size, threads, pattern, receiver, messages, server_options=None, words=()):
     """Returns the totals of server and client after a run in which nothing may fail."""
-    shared = ("--pattern", pattern, "--messages", messages, "--json")
+    shared = ("--pattern", pattern, "--messages", messages, "--json", *words)
     with server(variant, size, "--clients", threads, *shared, **(server_options or {})) as a:
         with client(a, size, threads, "--receiver", receiver, *shared) as b:
             return a.totals(), b.totals()

@@ -97,6 +97,22 @@ def test_a_limit_below_one_send_is_an_error_not_a_hang(unprivileged, variant):
     assert "messages        0" in out
 
 
+def test_enobufs_may_end_the_connection(unprivileged):
+    a, b = run_pair("A3-unreaped", 65536, 2, "stream", "recv", 20000, unprivileged(32 * 4096),
+                    ("--behaviours", "end-on-enobufs"))
+    assert [each["enobufs"] for each in a["connections"]] == [1, 1]
+    assert a["accepted_bytes"] == b["received_bytes"] < 20000 * 65536
+    assert a["content_errors"] == b["content_errors"] == 0
+
+
+def test_enobufs_may_be_slept_over_whatever_is_outstanding(unprivileged):
+    a, b = run_pair("A3-unreaped", 65536, 1, "stream", "recv", 200, unprivileged(32 * 4096),
+                    ("--behaviours", "sleep-on-enobufs"))
+    assert a["enobufs"] > 0
+    assert a["accepted_bytes"] == b["received_bytes"] == 200 * 65536
+    assert b["content_errors"] == 0
+
+
 COMPLETIONS_TEST = r"""
 #include <assert.h>
 #include "userspace/workload/send/completions.h"
@@ -126,7 +142,7 @@ def test_completion_ids_wrap_and_come_early_but_never_twice(tmp_path):
     source, program = tmp_path / "marks.c", tmp_path / "marks"
     source.write_text(COMPLETIONS_TEST)
     parts = [ROOT / "userspace" / "workload" / name for name in
-             ("send/completions.c", "common/fail.c", "common/stop.c")]
+             ("send/completions.c", "common/fail.c", "common/process.c", "common/stop.c")]
     subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", f"-I{ROOT}", source, *parts, "-o",
                     program], check=True, timeout=TIMEOUT_S)
     assert subprocess.run([program], timeout=TIMEOUT_S, check=False).returncode == 0

@@ -4,6 +4,7 @@
 #define COPYSCOPE_ROWS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct table_row {
 	const char *name;

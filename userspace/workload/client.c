@@ -77,14 +77,19 @@ static void *work(void *data)
 {
 	struct worker *worker = data;
 	const struct settings *settings = worker->settings;
-	const struct receive_manner manner = { settings->receiver, settings->bytes,
-					       settings->check_content };
+	const struct receive_manner manner = {
+		.method = settings->receiver,
+		.bytes = settings->bytes,
+		.fresh = settings->behaviours & BEHAVIOUR_BIT(fresh_buffer),
+		.check_content = settings->check_content,
+	};
 	struct receiver receiver;
 	enum outcome outcome;
 
 	if (settings->readers)
 		return worker_finish(worker, readers_drain(worker));
-	worker->connection->latency = calloc(1, sizeof(struct latency));
+	if (!worker->connection->latency)
+		worker->connection->latency = calloc(1, sizeof(struct latency));
 	if (!worker->connection->latency ||
 	    receiver_init(&receiver, worker->connection, &manner, CONTENT_REPLY))
 		return worker_finish(worker, OUTCOME_FAILED);
@@ -95,6 +100,9 @@ static void *work(void *data)
 		connection_say_goodbye(worker->connection);
 	}
 	receiver_deinit(&receiver);
+	/* The sender then ends it wherever it is. */
+	if (outcome == OUTCOME_VANISHED && settings->behaviours & BEHAVIOUR_BIT(end_on_enobufs))
+		outcome = OUTCOME_EOF;
 	return worker_finish(worker, outcome);
 }
 
@@ -145,7 +153,9 @@ void client_run(struct run *run)
 		run->failed = true;
 		return;
 	}
-	if (connect_all(run) == 0)
+	if (connect_all(run) == 0 && run->settings->behaviours & BEHAVIOUR_BIT(client_processes))
+		run_fork(run, work);
+	else if (!run->failed)
 		for (unsigned int i = 0; i < run->n_workers; i++)
 			run_start(run, run->worker[i], work);
 	watch_begin(&watch, run);

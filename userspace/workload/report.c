@@ -182,7 +182,7 @@ static json_t *report_to_json(const struct run *run, const struct summary *summa
 	else
 		set_null(root, "elapsed_ns", "elapsed_why", "no byte moved");
 	set_latency(root, summary->latency, settings);
-	put(root, "stopped_by", integer_if(stop_signal, stop_signal));
+	put(root, "stopped_by", integer_if(stop_state->signal, stop_state->signal));
 	put(root, "complaint", text_or_null(first_complaint()));
 	put(root, "connections", connections_to_json(run));
 	return root;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Keep the connections of a run and the threads that serve them. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/process.h"
+#include "userspace/workload/common/stop.h"
 #include "userspace/workload/run.h"
 
 struct worker *run_add(struct run *run, struct connection *connection)
@@ -49,6 +53,65 @@ int run_start(struct run *run, struct worker *worker, void *(*serve)(void *))
 	}
 	worker->joined = false;
 	return 0;
+}
+
+/* A child has its own descriptor of every connection that was not yet handed over. */
+struct handover {
+	struct run *run;
+	unsigned int index;
+	void *(*serve)(void *);
+};
+
+static void *child_serve(void *data)
+{
+	const struct handover *mine = data;
+	struct run *run = mine->run;
+
+	for (unsigned int i = mine->index + 1; i < run->n_workers; i++)
+		close(run->worker[i]->connection->fd);
+	return mine->serve(run->worker[mine->index]);
+}
+
+static int run_share(struct run *run)
+{
+	int err = stop_share();
+
+	if (!err)
+		err = complaints_share();
+	for (unsigned int i = 0; i < run->n_workers && !err; i++) {
+		struct worker *worker = run->worker[i];
+		struct connection *shared = connection_share(worker->connection);
+
+		if (!shared)
+			return -ENOMEM;
+		worker->connection = shared;
+	}
+	return err;
+}
+
+void run_fork(struct run *run, void *(*serve)(void *))
+{
+	int err = run_share(run);
+
+	for (unsigned int i = 0; i < run->n_workers; i++) {
+		struct worker *worker = run->worker[i];
+		struct handover handover = { run, i, serve };
+		/* The child writes to the connection from now on. */
+		int fd = worker->connection->fd;
+		pid_t pid = err ? err : process_start(child_serve, &handover);
+
+		if (pid < 0) {
+			if (!run->failed)
+				complain("cannot start a process: %s: raise pids.max and ulimit -u, or make "
+					 "fewer connections", strerror(-pid));
+			worker->connection->outcome = OUTCOME_FAILED;
+			run->failed = true;
+		} else {
+			worker->process = pid;
+			worker->joined = false;
+		}
+		close(fd);
+	}
 }
 
 void *worker_finish(struct worker *worker, enum outcome outcome)

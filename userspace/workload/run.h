@@ -10,12 +10,13 @@
 
 struct sender;
 
-/* A connection and the thread that owns it until @done. */
+/* A connection and the thread or the process that owns it until @done. */
 struct worker {
 	const struct settings *settings;
 	struct connection *connection;
 	struct sender *sender;  /* server: one of .prepared, or NULL */
 	pthread_t thread;
+	pid_t process;          /* in place of a thread; else 0 */
 	bool joined;
 	atomic_bool done;
 };
@@ -34,6 +35,10 @@ struct worker *run_add(struct run *run, struct connection *connection);
 
 /* Start @serve(worker) in a thread of its own; it must end with worker_finish(). */
 int run_start(struct run *run, struct worker *worker, void *(*serve)(void *));
+
+/* Start @serve(worker) in a process each. Their connections become theirs: this process closes its
+ * own descriptors. */
+void run_fork(struct run *run, void *(*serve)(void *));
 
 /* Called by the thread, last of all: close the socket, leave the totals. */
 void *worker_finish(struct worker *worker, enum outcome outcome);

@@ -27,8 +27,9 @@ static enum outcome serve_stream(struct worker *worker, struct sender *sender)
 
 static enum outcome serve_replies(struct worker *worker, struct sender *sender)
 {
-	const struct receive_manner manner = { &receive_methods[0], worker->settings->bytes,
-					       worker->settings->check_content };
+	const struct receive_manner manner = { .method = &receive_methods[0],
+					       .bytes = worker->settings->bytes,
+					       .check_content = worker->settings->check_content };
 	struct receiver requests;
 	enum outcome outcome;
 
@@ -41,6 +42,14 @@ static enum outcome serve_replies(struct worker *worker, struct sender *sender)
 	} while (outcome == OUTCOME_OK);
 	receiver_deinit(&requests);
 	return outcome;
+}
+
+static struct sender *sender_of(const struct settings *settings)
+{
+	return sender_create(&(struct send_manner){ .variant = settings->variant,
+						    .bytes = settings->bytes,
+						    .behaviours = settings->behaviours,
+						    .check_content = settings->check_content });
 }
 
 static enum outcome serve_with(struct worker *worker, struct sender *sender)
@@ -68,7 +77,7 @@ static void *serve(void *data)
 	struct sender *sender = worker->sender;
 
 	if (!sender)
-		sender = sender_create(settings->variant, settings->bytes, settings->check_content);
+		sender = sender_of(settings);
 	worker_finish(worker, sender ? serve_with(worker, sender) : OUTCOME_FAILED);
 	/* The buffers outlive the socket: the kernel may still refer to them before. */
 	if (sender != worker->sender)
@@ -129,8 +138,7 @@ static int prepare(struct run *run)
 		return -ENOMEM;
 	}
 	for (unsigned int i = 0; i < clients; i++) {
-		run->prepared[i] = sender_create(settings->variant, settings->bytes,
-						 settings->check_content);
+		run->prepared[i] = sender_of(settings);
 		if (!run->prepared[i])
 			return -ENOMEM;
 	}

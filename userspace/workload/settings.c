@@ -26,6 +26,7 @@ enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
 	KEY_HELP, KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
+	KEY_BEHAVIOURS,
 };
 
 /* What has been read so far, before defaults. */
@@ -52,6 +53,8 @@ struct draft {
 	{ "check", KEY_CHECK, "WHAT", 0,                                                     \
 	  "content (default: fill each message anew, check what arrives) or none (fill memory " \
 	  "once, before the first connection)", 2 },                                        \
+	{ "behaviours", KEY_BEHAVIOURS, "LIST", 0,                                           \
+	  "names of the list below, with commas between them; each end obeys its own", 2 },  \
 	{ 0, 0, 0, 0, "For a program that starts this one:", 4 },                            \
 	{ "json", KEY_JSON, 0, 0, "print the totals as one JSON document", 4 },              \
 	{ "ready-fd", KEY_READY_FD, "F", 0, "write \"ready PORT\" to this descriptor", 4 },  \
@@ -201,6 +204,11 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	case KEY_CHECK:
 		settings->check_content = check_parse(text);
 		return 0;
+	case KEY_BEHAVIOURS:
+		if (behaviours_read(text, &settings->behaviours))
+			usage_error("--behaviours: '%s' names one that there is not: see --help",
+				    foreign(text));
+		return 0;
 	case KEY_JSON:
 		settings->json = true;
 		return 0;
@@ -218,7 +226,15 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-static char *variants_help(int key, const char *text, void *input)
+static void rows_print(FILE *to, const char *what, const struct table_row *rows, int count)
+{
+	fprintf(to, "%s:\n", what);
+	for (int i = 0; i < count; i++)
+		fprintf(to, "  %-20s %s\n", rows[i].name, rows[i].meaning);
+}
+
+/* What follows the options: argp asks for it by this key, and gives no input. */
+static char *tables_help(int key, const char *text, bool server)
 {
 	char *help = NULL;
 	size_t bytes;
@@ -229,24 +245,35 @@ static char *variants_help(int key, const char *text, void *input)
 	to = open_memstream(&help, &bytes);
 	if (!to)
 		return (char *)text;
-	fprintf(to, "VARIANT is how one message of 8 fields is sent:\n");
-	for (int i = 0; i < VARIANT_COUNT; i++)
-		fprintf(to, "  %-20s %s\n", variant_rows[i].name, variant_rows[i].meaning);
+	if (server)
+		rows_print(to, "VARIANT is how one message of 8 fields is sent", variant_rows,
+			   VARIANT_COUNT);
+	rows_print(to, "Behaviours of published programs", behaviour_rows, BEHAVIOUR_COUNT);
 	fclose(to);
 	return help;
 }
 
-/* "\v" makes argp ask variants_help() for the text after the options. */
+static char *server_help(int key, const char *text, void *input)
+{
+	return tables_help(key, text, true);
+}
+
+static char *client_help(int key, const char *text, void *input)
+{
+	return tables_help(key, text, false);
+}
+
+/* "\v" makes argp ask these for the text after the options. */
 static const struct argp server_argp = {
 	server_options, option_parse, "VARIANT BYTES",
 	"Serve messages of BYTES (8 to 64M) over TCP, a thread per client.\v ", NULL,
-	variants_help, NULL
+	server_help, NULL
 };
 
 static const struct argp client_argp = {
 	client_options, option_parse, "BYTES THREADS",
-	"Receive messages of BYTES (8 to 64M) on THREADS connections (1 to 1024), a thread each.",
-	NULL, NULL, NULL
+	"Receive messages of BYTES (8 to 64M) on THREADS connections (1 to 1024), a thread each.\v ",
+	NULL, client_help, NULL
 };
 
 static const char program_help[] =
@@ -299,6 +326,11 @@ static void settings_complete(struct draft *draft)
 		usage_error("--readers and --receiver exclude each other: give one");
 	if (settings->readers && settings->pattern == PATTERN_RR)
 		usage_error("--readers see no messages, so they send no replies: use --pattern stream");
+	if (settings->readers && behaviours_want_messages(settings->behaviours))
+		usage_error("--readers see no messages: leave out client-processes and fresh-buffer");
+	if (server && behaviours_fault(settings->behaviours, settings->variant->row->traits))
+		usage_error("--behaviours: %s", behaviours_fault(settings->behaviours,
+								 settings->variant->row->traits));
 	if (decides && !settings->messages && !settings->duration_ns)
 		settings->duration_ns = DEFAULT_DURATION_NS;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "userspace/tables/behaviours.h"
 #include "userspace/workload/receive/receiver.h"
 #include "userspace/workload/send/variant.h"
 
@@ -31,6 +32,7 @@ struct settings {
 	unsigned int readers;    /* client: threads that share each socket; 0: not given */
 	struct sockaddr_storage address; /* with the port */
 	struct sockaddr_storage from;    /* server: no client of another address; AF_UNSPEC: any */
+	unsigned int behaviours; /* a set of BEHAVIOUR_BIT()s */
 	bool check_content;      /* fill each message anew, and check what arrives */
 	bool json;
 	bool count_fin;          /* a fault for tests */

@@ -5,6 +5,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/process.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/watch.h"
 
@@ -72,11 +73,30 @@ void watch_step(struct watch *watch, struct run *run)
 			now_ns - watch->deadline_ns, queued_bytes);
 }
 
-/* Waits for a thread, but not long. Returns true when it has ended. */
+static bool join_process(struct worker *worker)
+{
+	struct connection *connection = worker->connection;
+	bool well;
+
+	if (!process_join(worker->process, &well))
+		return false;
+	/* This process closed its descriptor long ago. */
+	connection->fd = -1;
+	if (!well) {
+		complain("the process of the connection from %s died", connection->local);
+		connection->outcome = OUTCOME_FAILED;
+	}
+	atomic_store(&worker->done, true);
+	return true;
+}
+
+/* Waits for a thread or process, but not long. Returns true when it has ended. */
 static bool join_a_while(struct worker *worker)
 {
 	struct timespec until;
 
+	if (worker->process)
+		return join_process(worker);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec++;
 	return pthread_clockjoin_np(worker->thread, NULL, CLOCK_MONOTONIC, &until) == 0;

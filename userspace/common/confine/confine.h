@@ -57,6 +57,7 @@ enum confine_role {
 	CONFINE_MEASURE,	/* read maps and counters, collect children, write the record */
 	CONFINE_SERVER,		/* the workload's ends */
 	CONFINE_CLIENT,
+	CONFINE_CLIENTS,	/* a client whose connections are processes */
 	CONFINE_ACCEPT,	/* listen or connect, talk, pass the connection on */
 	CONFINE_RELAY,		/* carry packets from one descriptor to the other */
 	CONFINE_RESTORE,	/* give devices back */

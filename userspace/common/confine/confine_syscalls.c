@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
@@ -67,6 +68,17 @@ static const int threads[] = {
 /* A thread and never a process. clone3 has its flags where no filter can look: see below. */
 static const struct narrow threads_narrow[] = {
 	{ SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD },
+	{ .call = END },
+};
+
+static const int forks[] = {
+	SCMP_SYS(wait4), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(getppid), END,
+};
+
+/* fork() of glibc: a process that shares nothing but descriptors and names nothing of its own. */
+static const struct narrow forks_narrow[] = {
+	{ SCMP_SYS(clone), 0, ~(uint64_t)(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID), SIGCHLD },
+	{ SCMP_SYS(prctl), 0, ALL_OF_INT, PR_SET_PDEATHSIG },
 	{ .call = END },
 };
 
@@ -133,11 +145,11 @@ static const int keeps[] = {
 	SCMP_SYS(fsync), END,
 };
 
-enum { LISTS = 6 };
+enum { LISTS = 6, NARROW_LISTS = 3 };
 
 static const struct {
 	const int *list[LISTS];
-	const struct narrow *narrow[2];
+	const struct narrow *narrow[NARROW_LISTS];
 } roles[CONFINE_ROLES] = {
 	[CONFINE_PARSE] = { { every } },
 	[CONFINE_MEASURE] = { { every, waits, threads, measures }, { threads_narrow, measures_narrow } },
@@ -145,6 +157,8 @@ static const struct {
 			     { threads_narrow, transfers_narrow } },
 	[CONFINE_CLIENT] = { { transfers, every, waits, threads, connects },
 			     { threads_narrow, transfers_narrow } },
+	[CONFINE_CLIENTS] = { { transfers, every, waits, threads, connects, forks },
+			      { threads_narrow, transfers_narrow, forks_narrow } },
 	[CONFINE_ACCEPT] = { { transfers, every, waits, listens, connects }, { transfers_narrow } },
 	[CONFINE_RELAY] = { { every, waits } },
 	[CONFINE_KEEP] = { { every, keeps } },
@@ -197,7 +211,7 @@ static int add_role(scmp_filter_ctx filter, enum confine_role role)
 		err = add_list(filter, SCMP_ACT_ALLOW, roles[role].list[i]);
 	if (!err)
 		err = add_narrow(filter, every_narrow);
-	for (int i = 0; i < 2 && !err; i++)
+	for (int i = 0; i < NARROW_LISTS && !err; i++)
 		err = add_narrow(filter, roles[role].narrow[i]);
 	/* abort() may signal its own process, and no other. */
 	return err ? err : add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,

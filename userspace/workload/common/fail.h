@@ -12,6 +12,9 @@ enum exit_code {
 /* One line, prefixed with the program's name; a newline is added. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* From now on the first line of a child counts, too. 0 or -ENOMEM. */
+int complaints_share(void);
+
 /* The first line that complain() printed, without the program's name; NULL: none yet. */
 const char *first_complaint(void);
 

@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SIGINT and SIGTERM ask every loop to end. */
+/* SIGINT and SIGTERM ask every loop to end, in child processes, too. */
+#include <errno.h>
 #include <stddef.h>
 
+#include "userspace/workload/common/process.h"
 #include "userspace/workload/common/stop.h"
 
-volatile sig_atomic_t stop_signal, stop_given_up;
+static struct stop own;
+struct stop *stop_state = &own;
 
 static void stop_ask(int signal_number)
 {
-	if (!stop_signal)
-		stop_signal = signal_number;
+	if (!stop_state->signal)
+		stop_state->signal = signal_number;
+}
+
+int stop_share(void)
+{
+	struct stop *shared = shared_alloc(sizeof(*shared));
+
+	if (!shared)
+		return -ENOMEM;
+	stop_state = shared;
+	/* One that came meanwhile. */
+	if (own.signal && !shared->signal)
+		shared->signal = own.signal;
+	return 0;
 }
 
 void stop_install(void)

@@ -22,6 +22,7 @@ const struct receive_method *receive_method_find(const char *name);
 struct receive_manner {
 	const struct receive_method *method;
 	size_t bytes;
+	bool fresh;         /* memory is allocated for each message, and freed after it */
 	bool check_content; /* else no byte is read after recv has written it */
 };
 

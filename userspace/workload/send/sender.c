@@ -15,37 +15,44 @@
 #define FINISH_STOPPED_NS (700 * NS_PER_MS)
 #define QUIET_STOPPED_NS (100 * NS_PER_MS)
 
-static unsigned int pool_size(const struct variant *variant, size_t bytes)
-{
-	size_t fit = SENDER_POOL_BYTES / bytes;
+/* What a message of fresh memory is filled with when nobody checks it. */
+#define UNCHECKED_BYTE 'A'
 
-	if (!variant->pool)
+static unsigned int pool_size(const struct send_manner *manner)
+{
+	size_t fit = SENDER_POOL_BYTES / manner->bytes;
+
+	if (!manner->variant->pool ||
+	    manner->behaviours & (BEHAVIOUR_BIT(fresh_message) | BEHAVIOUR_BIT(reuse_at_once)))
 		return 1;
 	if (fit < 2)
 		return 2;
 	return fit > SENDER_POOL_MAX ? SENDER_POOL_MAX : fit;
 }
 
-struct sender *sender_create(const struct variant *variant, size_t bytes, bool check_content)
+struct sender *sender_create(const struct send_manner *manner)
 {
 	struct sender *sender = aligned_alloc(SENDER_ALIGN_BYTES, sizeof(*sender));
 
 	if (!sender)
 		goto no_memory;
-	*sender = (struct sender){ .variant = variant, .check_content = check_content };
+	*sender = (struct sender){ .manner = *manner };
 	content_begin(&sender->content, CONTENT_REPLY);
-	for (unsigned int want = pool_size(variant, bytes); sender->n_messages < want;) {
+	for (unsigned int want = pool_size(manner); sender->n_messages < want;) {
 		struct message *message = &sender->message[sender->n_messages++];
 
-		if (variant->alloc(message, bytes))
+		if (manner->variant->alloc(message, manner->bytes))
 			goto no_memory;
-		if (!check_content)
+		if (manner->behaviours & BEHAVIOUR_BIT(fresh_message))
+			message_release(message);
+		else if (!manner->check_content)
 			message_fill(message, &sender->content);
 	}
 	return sender;
 
 no_memory:
-	complain("out of memory for messages of %zu bytes: use fewer bytes or clients", bytes);
+	complain("out of memory for messages of %zu bytes: use fewer bytes or clients",
+		 manner->bytes);
 	sender_destroy(sender);
 	return NULL;
 }
@@ -55,7 +62,7 @@ int sender_connect(struct sender *sender, struct connection *connection)
 	int one = 1, err;
 
 	sender->connection = connection;
-	if (!(sender->variant->row->traits & VARIANT_SO_ZEROCOPY) ||
+	if (!(sender->manner.variant->row->traits & VARIANT_SO_ZEROCOPY) ||
 	    !setsockopt(connection->fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
 		return 0;
 	err = -errno;
@@ -72,21 +79,41 @@ void sender_destroy(struct sender *sender)
 	free(sender);
 }
 
+/* Makes memory and content ready for the next send. */
+static enum outcome sender_ready(struct sender *sender, struct message *message)
+{
+	const struct send_manner *manner = &sender->manner;
+	enum outcome outcome = OUTCOME_OK;
+
+	if (manner->behaviours & BEHAVIOUR_BIT(fresh_message)) {
+		if (message_renew(message)) {
+			complain("out of memory for a message of %zu bytes", manner->bytes);
+			return OUTCOME_FAILED;
+		}
+		if (!manner->check_content)
+			message_set(message, UNCHECKED_BYTE);
+	} else if (manner->variant->reap && !(manner->behaviours & BEHAVIOUR_BIT(reuse_at_once))) {
+		outcome = manner->variant->reap(sender, message);
+	}
+	if (outcome == OUTCOME_OK && manner->check_content)
+		message_fill(message, &sender->content);
+	return outcome;
+}
+
 enum outcome sender_send(struct sender *sender)
 {
 	struct connection *connection = sender->connection;
 	struct message *message = &sender->message[sender->next];
-	enum outcome outcome = OUTCOME_OK;
+	enum outcome outcome;
 
 	sender->next = (sender->next + 1) % sender->n_messages;
-	if (sender->variant->reap)
-		outcome = sender->variant->reap(sender, message);
+	outcome = sender_ready(sender, message);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (sender->check_content)
-		message_fill(message, &sender->content);
-	outcome = sender->variant->send(sender, message);
+	outcome = sender->manner.variant->send(sender, message);
 	connection_stamp(connection);
+	if (sender->manner.behaviours & BEHAVIOUR_BIT(fresh_message))
+		message_release(message);
 	if (outcome == OUTCOME_OK) {
 		connection->totals.messages++;
 		message->end_id = connection->totals.zerocopy_sends;
@@ -125,7 +152,7 @@ static bool finish_step(struct sender *sender, bool reads)
 enum outcome sender_finish(struct sender *sender, uint64_t quiet_ns)
 {
 	struct connection *connection = sender->connection;
-	bool reads = !(sender->variant->row->traits & VARIANT_UNREAPED);
+	bool reads = !(sender->manner.variant->row->traits & VARIANT_UNREAPED);
 	int before = unacknowledged_bytes(connection);
 	uint64_t moved_ns = monotonic_ns(), stopped_ns = moved_ns;
 	enum outcome outcome = OUTCOME_OK;

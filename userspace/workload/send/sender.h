@@ -3,6 +3,7 @@
 #ifndef WORKLOAD_SENDER_H
 #define WORKLOAD_SENDER_H
 
+#include "userspace/tables/behaviours.h"
 #include "userspace/workload/send/variant.h"
 
 /*
@@ -16,27 +17,30 @@
 /* A cache line of its own: the thread of another sender writes to what lies before and after. */
 #define SENDER_ALIGN_BYTES 64
 
+struct send_manner {
+	const struct variant *variant;
+	size_t bytes;
+	unsigned int behaviours;
+	bool check_content; /* else messages are filled once, unless their memory is fresh */
+};
+
 struct sender {
 	struct connection *connection;
-	const struct variant *variant;
-	bool check_content;
+	struct send_manner manner;
 	struct content content;
 	struct completions completions;
 	unsigned int n_messages, next;
 	struct message message[SENDER_POOL_MAX];
 } __attribute__((aligned(SENDER_ALIGN_BYTES)));
 
-/*
- * Allocates the pool and fills it. Unless content is to be checked, that is all the content there
- * will be: sending then costs what sending costs. NULL after a complaint.
- */
-struct sender *sender_create(const struct variant *variant, size_t bytes, bool check_content);
+/* Allocates the pool, and fills it unless each message is filled anew. NULL after a complaint. */
+struct sender *sender_create(const struct send_manner *manner);
 void sender_destroy(struct sender *sender);
 
 /* Sets SO_ZEROCOPY if the variant wants it. Returns 0, or -errno after a complaint. */
 int sender_connect(struct sender *sender, struct connection *connection);
 
-/* Wait for a free buffer, fill it with the next content if that is checked, send it, count it. */
+/* Wait for free memory, fill it with the next content if that is checked, send it, count it. */
 enum outcome sender_send(struct sender *sender);
 
 /*

@@ -56,7 +56,7 @@ static enum outcome zerocopy_wait_for_room(struct sender *sender, size_t bytes,
 					   uint64_t *alone_since_ns)
 {
 	struct connection *connection = sender->connection;
-	bool unreaped = sender->variant->row->traits & VARIANT_UNREAPED;
+	bool unreaped = sender->manner.variant->row->traits & VARIANT_UNREAPED;
 	uint64_t now_ns = monotonic_ns();
 
 	if (stop_requested())
@@ -82,10 +82,23 @@ static enum outcome zerocopy_wait_for_room(struct sender *sender, size_t bytes,
 	return OUTCOME_OK;
 }
 
+/* Waits for room, unless the run is to do what a published program does instead. */
+static enum outcome zerocopy_refused(struct sender *sender, size_t bytes, uint64_t *alone_since_ns)
+{
+	if (sender->manner.behaviours & BEHAVIOUR_BIT(end_on_enobufs))
+		return OUTCOME_STOPPED;
+	if (!(sender->manner.behaviours & BEHAVIOUR_BIT(sleep_on_enobufs)))
+		return zerocopy_wait_for_room(sender, bytes, alone_since_ns);
+	if (connection_is_over(sender->connection))
+		return OUTCOME_STOPPED;
+	sleep_ns(NS_PER_US);
+	return OUTCOME_OK;
+}
+
 enum outcome zerocopy_send(struct sender *sender, struct message *message)
 {
 	struct totals *totals = &sender->connection->totals;
-	bool notifies = sender->variant->row->traits & VARIANT_SO_ZEROCOPY;
+	bool notifies = sender->manner.variant->row->traits & VARIANT_SO_ZEROCOPY;
 	struct transfer_cursor cursor;
 	enum outcome outcome = OUTCOME_OK;
 	uint64_t alone_since_ns = 0;
@@ -97,8 +110,7 @@ enum outcome zerocopy_send(struct sender *sender, struct message *message)
 
 		if (sent < 0 && errno == ENOBUFS) {
 			totals->enobufs++;
-			outcome = zerocopy_wait_for_room(sender, cursor.left_bytes,
-							 &alone_since_ns);
+			outcome = zerocopy_refused(sender, cursor.left_bytes, &alone_since_ns);
 		} else if (sent < 0) {
 			outcome = transfer_errno(sender->connection, "sendmsg");
 		} else {

@@ -5,7 +5,10 @@
 
 #include "userspace/workload/send/sender.h"
 
-/* sendmsg(MSG_ZEROCOPY) until the message is whole; ENOBUFS waits for room and goes on. */
+/*
+ * sendmsg(MSG_ZEROCOPY) until the message is whole. After ENOBUFS it waits for room and goes on, if
+ * no behaviour says otherwise.
+ */
 enum outcome zerocopy_send(struct sender *sender, struct message *message);
 
 /* Read completions until they cover every send of @message. */

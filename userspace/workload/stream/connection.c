@@ -12,6 +12,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
+#include "userspace/workload/common/process.h"
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/stream/connection.h"
 
@@ -92,6 +93,22 @@ struct connection *connection_create(int fd, bool nodelay)
 	return connection;
 }
 
+struct connection *connection_share(struct connection *connection)
+{
+	struct {
+		struct connection connection;
+		struct latency latency;
+	} *both = shared_alloc(sizeof(*both));
+
+	if (!both)
+		return NULL;
+	both->connection = *connection;
+	both->connection.shared = true;
+	both->connection.latency = &both->latency;
+	free(connection);
+	return &both->connection;
+}
+
 void connection_close(struct connection *connection)
 {
 	if (connection->fd >= 0)
@@ -104,6 +121,8 @@ void connection_destroy(struct connection *connection)
 	if (!connection)
 		return;
 	connection_close(connection);
+	if (connection->shared)
+		return;
 	free(connection->latency);
 	free(connection);
 }

@@ -43,6 +43,7 @@ struct connection {
 	struct totals totals;
 	struct sequence sequence;
 	struct latency *latency; /* NULL at a server */
+	bool shared;             /* with child processes, the latency, too */
 	enum outcome outcome;
 };
 
@@ -52,6 +53,9 @@ struct connection {
  * the system refuses, after a complaint.
  */
 struct connection *connection_create(int fd, bool nodelay);
+
+/* Moves it into memory that child processes share. Returns it; NULL, and it is as before: no memory. */
+struct connection *connection_share(struct connection *connection);
 void connection_close(struct connection *connection);
 void connection_destroy(struct connection *connection);
 

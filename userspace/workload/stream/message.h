@@ -3,6 +3,7 @@
 #ifndef WORKLOAD_MESSAGE_H
 #define WORKLOAD_MESSAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
@@ -14,7 +15,9 @@ struct message {
 	struct iovec field[MESSAGE_FIELDS];
 	int n_fields;           /* 8, or 1 for a contiguous message */
 	size_t bytes;
-	char *staging;          /* NULL, or a buffer of @bytes that the fields are gathered in */
+	size_t align_bytes;     /* of each field; 0: as malloc aligns */
+	bool staged;            /* it has a buffer of @bytes to gather the fields in */
+	char *staging;          /* that buffer, or NULL */
 	uint64_t end_id;        /* zero copy: sends of this connection up to and with this one */
 	uint64_t end_position;  /* stream position after the last byte of this message */
 };
@@ -30,6 +33,15 @@ int message_alloc_fields(struct message *message, size_t bytes);
 int message_alloc_aligned(struct message *message, size_t bytes);
 int message_alloc_staged(struct message *message, size_t bytes);
 int message_alloc_contiguous(struct message *message, size_t bytes);
+
+/*
+ * For programs that keep no memory. message_release: free all of it, keep the shape.
+ * message_renew: allocate it again, touch nothing; 0 or -ENOMEM.
+ * message_set: write one byte all over the fields.
+ */
+void message_release(struct message *message);
+int message_renew(struct message *message);
+void message_set(struct message *message, int byte);
 
 /* Accepts a message that is zeroed or only partly allocated. */
 void message_free(struct message *message);
