@@ -8,6 +8,7 @@
 #include "bpf/include/sites.h"
 #include "userspace/judge/laws/laws.h"
 #include "userspace/probes/hooks/hooks.h"
+#include "userspace/tables/behaviours.h"
 #include "userspace/tables/causes.h"
 #include "userspace/tables/paths.h"
 #include "userspace/tables/variants.h"
@@ -67,6 +68,20 @@ static json_t *variants(void)
 	return rows;
 }
 
+static json_t *behaviours(void)
+{
+	json_t *rows = json_array();
+
+	for (int i = 0; i < BEHAVIOUR_COUNT; i++) {
+		const struct table_row *row = &behaviour_rows[i];
+
+		json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:s}", "name", row->name,
+			"of_receiver", row->traits & BEHAVIOUR_OF_RECEIVER,
+			"zerocopy", row->traits & BEHAVIOUR_ZEROCOPY, "meaning", row->meaning));
+	}
+	return rows;
+}
+
 static json_t *paths(void)
 {
 	json_t *rows = json_array();
@@ -121,9 +136,9 @@ static json_t *metrics(void)
 
 int main(void)
 {
-	json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sites", sites(), "counts",
-				counts(), "causes", causes(), "variants", variants(), "paths", paths(),
-				"laws", laws(), "metrics", metrics());
+	json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sites", sites(), "counts",
+				counts(), "causes", causes(), "variants", variants(), "behaviours", behaviours(),
+				"paths", paths(), "laws", laws(), "metrics", metrics());
 	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;
 
 	json_decref(all);

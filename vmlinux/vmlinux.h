@@ -80,6 +80,8 @@ enum sock_flags {
 
 /* include/linux/sched.h: how often the task gave up the CPU, voluntarily or not */
 struct task_struct {
+	int tgid;
+	struct task_struct *real_parent;
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 };

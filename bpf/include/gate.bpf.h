@@ -24,6 +24,7 @@
 /* Set before load */
 const volatile __u32 subject_tgid[SUBJECT_PROCESSES] __weak = {};
 const volatile __u32 subject_processes __weak = 0;
+const volatile __u32 subject_forks __weak = 0; /* children of these processes are watched, too */
 const volatile __u32 subject_netns[SUBJECT_PROCESSES] __weak = {}; /* inode numbers */
 const volatile __u32 subject_namespaces __weak = 0;
 const volatile __u32 fault_inject __weak = FAULT_NONE;
@@ -85,7 +86,14 @@ static __always_inline bool is_listed(u32 value, const volatile __u32 *list, u32
 
 static __always_inline bool task_is_ours(void)
 {
-	return is_listed(bpf_get_current_pid_tgid() >> 32, subject_tgid, subject_processes);
+	const struct task_struct *task;
+
+	if (is_listed(bpf_get_current_pid_tgid() >> 32, subject_tgid, subject_processes))
+		return true;
+	if (!subject_forks)
+		return false;
+	task = (const void *)bpf_get_current_task();
+	return is_listed(BPF_CORE_READ(task, real_parent, tgid), subject_tgid, subject_processes);
 }
 
 /* Does a process of the subject live in that network namespace? */

@@ -27,7 +27,7 @@ PROOFS = {side: b"copyscope-peer 2: the %s's proof\0" % side.encode()
 DIRECTIONS = {side: b"copyscope-peer 2: from the %s\0" % side.encode() for side in PROOFS}
 OTHER = {"connector": "listener", "listener": "connector"}
 PLAN = {"variant": "A3", "pattern": "stream", "receiver": "recv", "bytes": 4093, "threads": 2,
-        "messages": 23, "seconds": 2.0, "readers": 0, "unchecked": False, "port": 9000, "no_probes": False,
+        "messages": 23, "seconds": 2.0, "readers": 0, "unchecked": False, "behaviours": "", "port": 9000, "no_probes": False,
         "role": "receiver"}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers import records
 from helpers.processes import wait_until
 from helpers.workload import client, run_plain, server
 
@@ -101,6 +102,32 @@ def test_a_fresh_buffer_takes_every_message(receiver):
                     "--json") as b:
             got = b.totals()
     assert got["messages"] == MESSAGES and got["content_errors"] == 0
+
+
+@records.needs_root
+@pytest.mark.parametrize("words", [
+    "A1 4093 9 --behaviours client-processes --messages 97",
+    "A2 4093 3 --behaviours client-processes,fresh-buffer --receiver recvmsg --pattern rr "
+    "--messages 97", "A3-unset 4093 2 --behaviours fresh-message --messages 97",
+    "A3-unreaped 65536 2 --behaviours client-processes,reuse-at-once --messages 401"])
+def test_laws_balance_whatever_the_behaviours(words):
+    """Nine clients and a sender are more processes than the probes have room for by number."""
+    record = records.run_record(*words.split())
+    payload = record["workload"]["messages"] * record["workload"]["bytes"]
+    copies = 2 if record["workload"]["pattern"] == "rr" else 1
+    assert record["sites"]["rx_copy"]["bytes"] == copies * payload
+    assert record["workload"]["behaviours"] == words.split()[4].split(",")
+    assert {records.law(record, each)["status"] for each in
+            ("receive", "end to end", "witness sent", "witness received")} == {"balanced"}
+
+
+@records.needs_root
+def test_an_enobufs_that_ends_a_connection_leaves_balanced_laws():
+    # Room for one send of 65,536 bytes, not for two.
+    record = records.run_record("A3-aligned-unreaped", 65536, 1, "--behaviours", "end-on-enobufs",
+                                "--memlock", 32 * 4096, "--messages", 20000)
+    assert record["workload"]["enobufs"] == 1
+    assert 0 < record["workload"]["messages"] < 20000
 
 
 @pytest.mark.parametrize("words", [

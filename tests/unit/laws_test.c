@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the laws: which books balance, and what breaks them. */
 #include "tests/unit/expected_laws.h"
+#include "userspace/tables/behaviours.h"
 
 static void books_that_agree_balance_in_every_law(void **state)
 {
@@ -96,6 +97,33 @@ static void a_skipped_completion_counts_only_if_a_completion_is_lacking(void **s
 	assert_int_equal(made_law(&m, "probes")->residual, 3);
 }
 
+static void wrong_content_is_wanted_of_memory_that_is_given_up_in_flight(void **state)
+{
+	static const struct {
+		const char *variant;
+		unsigned int behaviours;
+		enum law_status status;
+	} rows[] = {
+		{ "A3-unreaped", BEHAVIOUR_BIT(reuse_at_once), LAW_BALANCED },
+		{ "A3-unreaped", BEHAVIOUR_BIT(fresh_message), LAW_BALANCED },
+		{ "A3-unreaped", BEHAVIOUR_BIT(fresh_buffer), LAW_BROKEN },
+		{ "A3-unset", BEHAVIOUR_BIT(fresh_message), LAW_BROKEN },
+		{ "A1", BEHAVIOUR_BIT(fresh_message), LAW_BROKEN },
+		{ "A3", BEHAVIOUR_BIT(end_on_enobufs), LAW_BROKEN },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct made m;
+
+		made_init(&m);
+		strcpy(m.r.experiment->plan.variant, rows[i].variant);
+		m.r.experiment->plan.behaviours = rows[i].behaviours;
+		m.r.experiment->app[END_RECEIVER].sum.content_errors = 7;
+		made_judge(&m);
+		assert_int_equal(made_law(&m, "content")->status, rows[i].status);
+	}
+}
+
 static void wrong_content_is_wanted_of_a3_reuse_alone(void **state)
 {
 	struct made m;
@@ -141,6 +169,7 @@ int main(void)
 		cmocka_unit_test(a_lost_update_or_a_skipped_run_breaks_the_probes),
 		cmocka_unit_test(a_skipped_completion_counts_only_if_a_completion_is_lacking),
 		cmocka_unit_test(wrong_content_is_wanted_of_a3_reuse_alone),
+		cmocka_unit_test(wrong_content_is_wanted_of_memory_that_is_given_up_in_flight),
 		cmocka_unit_test(sums_that_wrap_alike_do_not_balance),
 	};
 

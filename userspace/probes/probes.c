@@ -75,6 +75,7 @@ static int size_maps(struct bpf_object *object, int sockets)
 			return -errno;                                             \
 		(p)->view.object = (p)->name->obj;                                 \
 		(p)->name->rodata->subject_processes = (p)->subject.processes;     \
+		(p)->name->rodata->subject_forks = (p)->subject.forks;             \
 		memcpy((void *)(p)->name->rodata->subject_tgid, (p)->subject.tgid, \
 		       sizeof((p)->subject.tgid));                                 \
 		(p)->name->rodata->subject_namespaces = (p)->subject.namespaces;   \

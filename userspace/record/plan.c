@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "userspace/tables/behaviours.h"
 #include "userspace/tables/variants.h"
 
 const char *const plan_patterns[] = { "stream", "rr", NULL };
@@ -38,9 +39,28 @@ bool plan_references(const struct workload_plan *p)
 	return variant_has(p->variant, VARIANT_ASKS);
 }
 
+bool plan_forks(const struct workload_plan *p)
+{
+	return p->behaviours & BEHAVIOUR_BIT(client_processes);
+}
+
+struct behaviour_names plan_behaviours(const struct workload_plan *p)
+{
+	struct behaviour_names names;
+
+	behaviours_write(p->behaviours, names.text, sizeof(names.text));
+	return names;
+}
+
+int plan_behaviours_read(struct workload_plan *p, const char *names)
+{
+	return behaviours_read(names, &p->behaviours);
+}
+
 bool plan_overwrites(const struct workload_plan *p)
 {
-	return variant_has(p->variant, VARIANT_OVERWRITES);
+	return variant_has(p->variant, VARIANT_OVERWRITES) ||
+	       behaviours_overwrite(p->behaviours, variant_traits(p->variant));
 }
 
 const char *plan_unchecked_why(const struct workload_plan *p)
@@ -57,6 +77,12 @@ const char *plan_fault(const struct workload_plan *p)
 		return "unknown pattern";
 	if (!receiver_fits(p))
 		return "unknown receiver";
+	if (p->behaviours >> BEHAVIOUR_COUNT)
+		return "unknown behaviour";
+	if (p->readers && behaviours_want_messages(p->behaviours))
+		return "readers see no messages";
+	if (behaviours_fault(p->behaviours, variant_traits(p->variant)))
+		return behaviours_fault(p->behaviours, variant_traits(p->variant));
 	if (p->bytes < PLAN_BYTES_MIN || p->bytes > PLAN_BYTES_MAX)
 		return "bytes out of range";
 	if (p->threads < 1 || p->threads > PLAN_THREADS_MAX)

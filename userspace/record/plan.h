@@ -24,6 +24,7 @@ struct workload_plan {
 	uint64_t messages;	/* 0: run for .seconds */
 	double seconds;
 	int readers;		/* threads that share each socket; 0: one, message by message */
+	unsigned int behaviours;	/* a set, as userspace/tables/behaviours.h has them */
 	bool unchecked;		/* memory is filled once, and nobody reads what arrives */
 	uint64_t memlock_bytes;	/* RLIMIT_MEMLOCK of both ends; 0: as it was */
 	uint64_t optmem_bytes;	/* net.core.optmem_max of both ends; 0: as it was */
@@ -36,6 +37,18 @@ extern const char *const plan_receivers[];
 
 /* True if its sends request references to pages, whether or not the kernel takes them. */
 bool plan_references(const struct workload_plan *plan);
+
+/* Its behaviours, with commas between their names. */
+struct behaviour_names {
+	char text[160];
+};
+struct behaviour_names plan_behaviours(const struct workload_plan *plan);
+
+/* Reads such names; 0, or -1 when one is unknown. */
+int plan_behaviours_read(struct workload_plan *plan, const char *names);
+
+/* True if each connection's receiver is a child process of the receiving end. */
+bool plan_forks(const struct workload_plan *plan);
 
 /* True if it overwrites pages that the kernel may still read, so that wrong bytes must arrive. */
 bool plan_overwrites(const struct workload_plan *plan);

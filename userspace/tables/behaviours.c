@@ -24,7 +24,7 @@ int behaviours_read(const char *list, unsigned int *set)
 	unsigned int found = 0;
 	char name[32];
 
-	for (const char *at = list; at;) {
+	for (const char *at = *list ? list : NULL; at;) {
 		size_t length = strcspn(at, ",");
 		int i = -1;
 

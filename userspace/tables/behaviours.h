@@ -37,7 +37,7 @@ enum behaviour { BEHAVIOURS(BEHAVIOUR_ENUM) BEHAVIOUR_COUNT };
 
 extern const struct table_row behaviour_rows[BEHAVIOUR_COUNT];
 
-/* Reads names with commas between them. Returns 0, or -1 when one is unknown. */
+/* Reads names with commas between them, or none. Returns 0, or -1 when one is unknown. */
 int behaviours_read(const char *list, unsigned int *set);
 
 /* Writes the names of a set as behaviours_read() reads them, cut short if there is no room. */

@@ -42,6 +42,9 @@ extern const struct table_row variant_rows[VARIANT_COUNT];
 /* The number of a variant, or -1. */
 int variant_number(const char *name);
 
+/* The traits of a variant; none if there is no such variant. */
+unsigned int variant_traits(const char *name);
+
 /* True if @name is a variant that has all of @traits. */
 bool variant_has(const char *name, unsigned int traits);
 

@@ -246,7 +246,7 @@ void law_passes(const struct record *r, struct law *law)
 		law_say_why(law, "the bytes of a message differ within the counted pass");
 }
 
-/* Only A3-reuse overwrites a buffer that the kernel still reads, and that must show. */
+/* A plan may overwrite memory that the kernel still reads, and that must show. */
 void law_content(const struct record *r, struct law *law)
 {
 	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
@@ -261,9 +261,9 @@ void law_content(const struct record *r, struct law *law)
 	} else if (!plan_overwrites(&r->experiment->plan)) {
 		law_weigh(law, (struct sides){ wrong, 0 });
 	} else if (wrong) {
-		law->right_is = "as many: A3-reuse overwrites buffers in flight";
+		law->right_is = "as many: memory in flight is overwritten";
 		law_weigh(law, (struct sides){ wrong, wrong });
 	} else {
-		law_say_why(law, "A3-reuse overwrote no byte in time in so short a run: send more");
+		law_say_why(law, "no byte in flight was overwritten in time in so short a run: send more");
 	}
 }

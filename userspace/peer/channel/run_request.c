@@ -47,11 +47,12 @@ char *run_request_text(const struct run_request *offer)
 {
 	const struct workload_plan *p = &offer->plan;
 
-	return json_line(json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:b, s:i, s:b, s:s}", "variant",
+	return json_line(json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:b, s:s, s:i, s:b, s:s}", "variant",
 				   p->variant, "pattern", p->pattern, "receiver", p->receiver, "bytes",
 				   (json_int_t)p->bytes, "threads", p->threads, "messages",
 				   (json_int_t)p->messages, "seconds", p->seconds, "readers", p->readers,
-				   "unchecked", p->unchecked, "port", offer->port, "no_probes", offer->no_probes, "role",
+				   "unchecked", p->unchecked,
+				   "behaviours", plan_behaviours(p).text, "port", offer->port, "no_probes", offer->no_probes, "role",
 				   offer->connector == END_SENDER ? "sender" : "receiver"));
 }
 
@@ -65,21 +66,24 @@ static int copy_name(char *to, size_t size, const char *from)
 
 static const char *read_object(json_t *o, struct run_request *offer)
 {
-	const char *variant, *pattern, *receiver, *role;
+	const char *variant, *pattern, *receiver, *behaviours, *role;
 	struct workload_plan *p = &offer->plan;
 	json_int_t bytes, messages, threads, readers, port;
 	int no_probes, unchecked;
 
 	*offer = (struct run_request){};
-	if (json_unpack(o, "{s:s, s:s, s:s, s:I, s:I, s:I, s:F, s:I, s:b, s:I, s:b, s:s}", "variant",
+	if (json_unpack(o, "{s:s, s:s, s:s, s:I, s:I, s:I, s:F, s:I, s:b, s:s, s:I, s:b, s:s}", "variant",
 			&variant, "pattern", &pattern, "receiver", &receiver, "bytes", &bytes,
 			"threads", &threads, "messages", &messages, "seconds", &p->seconds, "readers",
-			&readers, "unchecked", &unchecked, "port", &port, "no_probes", &no_probes, "role", &role))
+			&readers, "unchecked", &unchecked, "behaviours", &behaviours,
+			"port", &port, "no_probes", &no_probes, "role", &role))
 		return "the plan lacks a key";
 	if (copy_name(p->variant, sizeof(p->variant), variant) ||
 	    copy_name(p->pattern, sizeof(p->pattern), pattern) ||
 	    copy_name(p->receiver, sizeof(p->receiver), receiver))
 		return "a name is too long";
+	if (plan_behaviours_read(p, behaviours))
+		return "unknown behaviour";
 	if (bytes < 0 || messages < 0 || threads < 1 || threads > PLAN_THREADS_MAX || readers < 0 ||
 	    readers > PLAN_THREADS_MAX || port < 1 || port > 65535)
 		return "a number is out of range";

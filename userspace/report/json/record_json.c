@@ -60,6 +60,18 @@ static json_t *workload_why(const struct record *r)
 			    content ? "" : plan_unchecked_why(&r->experiment->plan));
 }
 
+/* NULL if it behaves as usual. */
+static json_t *behaviours_json(const struct workload_plan *p)
+{
+	struct behaviour_names names = plan_behaviours(p);
+	json_t *list = p->behaviours ? json_array() : NULL;
+	char *rest = names.text;
+
+	for (char *name; list && (name = strsep(&rest, ","));)
+		json_array_append_new(list, text(name));
+	return list;
+}
+
 static json_t *workload_json(const struct record *r)
 {
 	const struct workload_plan *p = &r->experiment->plan;
@@ -77,6 +89,7 @@ static json_t *workload_json(const struct record *r)
 	put(o, "messages_asked", integer_if(p->messages, p->messages));
 	if (r->experiment->fifo)
 		put(o, "scheduling", text("fifo"));
+	put_if(o, "behaviours", behaviours_json(p));
 	put(o, "seconds", p->messages ? json_null() : json_real(p->seconds));
 	put(o, "accepted_bytes",
 	    integer_if(known, tx->sum.accepted_bytes + rx->sum.accepted_bytes));

@@ -15,6 +15,7 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 {
 	char bytes[24], threads[24], readers[24], port[24], amount[40];
 	const char *check = plan->unchecked ? "none" : "content";
+	struct behaviour_names behaviours = plan_behaviours(plan);
 	const char *how_long = plan->messages ? "--messages" : "--seconds";
 	/* Only the end that decides when to stop gets the limit: the client in rr, else the
 	 * server. */
@@ -23,12 +24,13 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	const char *server[] = { workload, "server", plan->variant, bytes, "--json", fault,
 				 "--patience", PATIENCE_S,
 				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
-				 "--check", check, "--clients", threads, how_long, amount,
+				 "--check", check, "--behaviours", behaviours.text, "--clients", threads, how_long, amount,
 				 *path->from ? "--from" : NULL, path->from, NULL };
 	const char *client[] = { workload, "client", bytes, threads, "--json", fault,
 				 "--patience", PATIENCE_S,
 				 "--connect", path->address, "--port", port, "--pattern", plan->pattern,
-				 "--check", check, plan->readers ? "--readers" : "--receiver",
+				 "--check", check, "--behaviours", behaviours.text,
+				 plan->readers ? "--readers" : "--receiver",
 				 plan->readers ? readers : plan->receiver,
 				 client_decides ? how_long : NULL, amount, NULL };
 	const char *const *argv[] = { server, client };

@@ -11,12 +11,13 @@
 #include "userspace/common/numbers.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/options/options_parts.h"
+#include "userspace/tables/behaviours.h"
 #include "userspace/tables/paths.h"
 #include "userspace/tables/variants.h"
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
-       KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_HELP };
+       KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_HELP };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -32,6 +33,8 @@ static const struct argp_option option_table[] = {
 	{ "receiver", KEY_RECEIVER, "R", 0, "recv, perfield or recvmsg (default recv)", 1 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 1 },
+	{ "behaviours", KEY_BEHAVIOURS, "LIST", 0,
+	  "what published programs do otherwise: names of the list below, with commas", 1 },
 	{ "messages", KEY_MESSAGES, "N", 0, "stop after N messages in all; k and M multiply", 1 },
 	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
 	{ "memlock", KEY_MEMLOCK, "BYTES", 0,
@@ -167,6 +170,7 @@ static const struct argp argp = {
 	"copied.\v"
 	"VARIANT is how a message of eight fields is sent:\n" VARIANTS(MEANING_LINE)
 	"KIND is what lies between the sockets:\n" PATHS(MEANING_LINE)
+	"LIST is of behaviours that are off unless named:\n" BEHAVIOURS(MEANING_LINE)
 	"BYTES is 8 to 64M, THREADS 1 to 1024: connections, each with a thread at either end.\n"
 	"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
 	"3 the system refuses.", children, NULL, NULL };
@@ -192,6 +196,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_READERS:
 		o->plan.readers = options_whole(arg, 1, PLAN_THREADS_MAX, "--readers");
+		break;
+	case KEY_BEHAVIOURS:
+		if (behaviours_read(arg, &o->plan.behaviours))
+			options_fail("--behaviours '%s' names one that there is not; there are"
+				     BEHAVIOURS(NAME_WORD), arg);
 		break;
 	case KEY_MEMLOCK:
 		o->plan.memlock_bytes = options_whole(arg, 1, 1ull << 40, "--memlock");
@@ -316,6 +325,11 @@ void options_parse(int argc, char **argv, struct options *o)
 		options_fail("%s", "--readers and --receiver exclude each other: give one");
 	if (o->plan.readers && strcmp(o->plan.pattern, "stream"))
 		options_fail("%s", "--readers see no messages, so they send no replies: use --pattern stream");
+	if (o->plan.readers && behaviours_want_messages(o->plan.behaviours))
+		options_fail("%s", "--readers see no messages: leave out client-processes and fresh-buffer");
+	if (behaviours_fault(o->plan.behaviours, variant_traits(o->plan.variant)))
+		options_fail("--behaviours: %s", behaviours_fault(o->plan.behaviours,
+								  variant_traits(o->plan.variant)));
 	if (o->plan.readers)
 		strcpy(o->plan.receiver, "drain");
 	o->plan.unchecked = o->no_probes && !o->verify;

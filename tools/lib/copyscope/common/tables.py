@@ -28,5 +28,6 @@ COPY_SITES = names("sites", copies=True)
 VARIANTS = names("variants")
 # Those that deliver what was sent.
 RIGHT_VARIANTS = names("variants", overwrites=False)
+BEHAVIOURS = names("behaviours")
 PATHS = names("paths")
 PATHS_OF_ONE_HOST = names("paths", two_hosts=False)
