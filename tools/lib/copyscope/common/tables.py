@@ -29,5 +29,7 @@ VARIANTS = names("variants")
 # Those that deliver what was sent.
 RIGHT_VARIANTS = names("variants", overwrites=False)
 BEHAVIOURS = names("behaviours")
+# Those of receivers of whole messages.
+RECEIVER_BEHAVIOURS = names("behaviours", of_receiver=True)
 PATHS = names("paths")
 PATHS_OF_ONE_HOST = names("paths", two_hosts=False)

@@ -25,7 +25,7 @@ TERMS = {
     "switch": "context switches of whichever end has more, as counted in A1-plain's runs",
     "copy": "copying payload into the kernel and out of it",
     "fixed": "all else of the shortest message of A1-plain: TCP, wake-ups, the workload itself",
-    "size": "all else that A1-plain's longer messages take: packets, memory, checking the content",
+    "size": "all else that A1-plain's longer messages take: packets, memory",
     "gather": "copying the fields into one buffer",
     "pieces": "importing and walking eight pieces instead of one",
     "reference": "sending pages by reference: pins, packets, notifications, pages for late copies",

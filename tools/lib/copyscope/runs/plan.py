@@ -22,7 +22,13 @@ def connections(settings: dict[str, Any], threads: int) -> int:
     return threads if settings["threads_are"] == "connections" else 1
 
 
-def point(profile: Profile, variant: dict[str, str], size: int, threads: int) -> dict[str, Any]:
+def behaviours(settings: dict[str, Any], variant: dict[str, Any]) -> list[str]:
+    """What every variant of a mode does otherwise, and what this one does besides."""
+    mine = variant.get("behaviours", [])
+    return [*(each for each in settings.get("behaviours", []) if each not in mine), *mine]
+
+
+def point(profile: Profile, variant: dict[str, Any], size: int, threads: int) -> dict[str, Any]:
     """Return one combination: the report's words for it, and the words for trace_run."""
     settings = profile.settings
     arguments = [variant["variant"], str(settings["message_bytes"] or size),
@@ -32,6 +38,8 @@ def point(profile: Profile, variant: dict[str, str], size: int, threads: int) ->
         arguments += ["--readers", str(threads)]
     else:
         arguments += ["--receiver", variant.get("receiver", "recv")]
+    if otherwise := behaviours(settings, variant):
+        arguments += ["--behaviours", ",".join(otherwise)]
     if not settings.get("probes", True):
         arguments += ["--no-probes"]
     for key in ("addresses", "devices", "port"):
@@ -41,7 +49,7 @@ def point(profile: Profile, variant: dict[str, str], size: int, threads: int) ->
             "size": size, "threads": threads, "arguments": arguments}
 
 
-def choose_variants(profile: Profile, labels: list[str] | None) -> list[dict[str, str]]:
+def choose_variants(profile: Profile, labels: list[str] | None) -> list[dict[str, Any]]:
     """Return the variants of these labels, or all."""
     have = [each["label"] for each in profile.variants]
     for label in labels or []:

@@ -11,7 +11,7 @@ from typing import Any
 
 from copyscope.common.errors import Unusable
 from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_SECONDS, MOST_THREADS
-from copyscope.common.tables import PATHS
+from copyscope.common.tables import BEHAVIOURS, PATHS, RECEIVER_BEHAVIOURS
 from copyscope.common.tree import PROFILES
 from copyscope.records.documents import BadRecord, read_bytes
 
@@ -111,7 +111,7 @@ MODE: dict[str, tuple[Check, bool]] = {
     "note": (text, True), "path": (among(*PATHS), True),
     "pattern": (among("stream", "rr"), True),
     "threads_are": (among("connections", "cap", "readers"), True), "variants": (anything, True),
-    "probes": (truth, False),
+    "probes": (truth, False), "behaviours": (list_of(among(*BEHAVIOURS)), False),
     "message_bytes": (whole(LEAST_BYTES, MOST_BYTES), False),
     "figures_of": (among("all", "first"), False),
     "throughput_is": (among("elapsed", "nominal"), False),
@@ -122,6 +122,7 @@ DEFAULTS = {"message_bytes": None, "figures_of": "all", "throughput_is": "elapse
 VARIANT: dict[str, tuple[Check, bool]] = {
     "label": (name, True), "variant": (name, True),
     "receiver": (among("recv", "perfield", "recvmsg"), False),
+    "behaviours": (list_of(among(*BEHAVIOURS)), False),
 }
 TABLE: dict[str, tuple[Check, bool]] = {
     "file": (table_name, True), "columns": (list_of(column), True),
@@ -146,7 +147,7 @@ class Profile:
     threads: list[int]
     seconds: float
     settings: dict[str, Any]
-    variants: list[dict[str, str]]
+    variants: list[dict[str, Any]]
     tables: list[dict[str, Any]]
 
 
@@ -192,6 +193,10 @@ def check_mode(source: Path, mode: str, table: Any) -> None:
             raise Unusable(f"{source}: {mode}.pattern: readers can only take a stream")
         if any("receiver" in each for each in table["variants"]):
             raise Unusable(f"{source}: {mode}.variants: leave out receiver: readers have none")
+        asked = [name for each in [table, *table["variants"]] for name in each.get("behaviours", [])]
+        if any(name in RECEIVER_BEHAVIOURS for name in asked):
+            raise Unusable(f"{source}: {mode}.behaviours: readers see no messages: leave out "
+                           f"{' and '.join(RECEIVER_BEHAVIOURS)}")
 
 
 def check_profile(source: Path, data: dict[str, Any]) -> None:
