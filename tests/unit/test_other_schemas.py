@@ -70,7 +70,9 @@ def test_a_crossover_is_by_its_schema(monkeypatch, tmp_path):
     def make(run, *_):
         elapsed_ns = 9000 if run.arguments[0] == "A2" else 5000 + 1000 * (int(run.arguments[1]) < 256)
         # With a site of another version, which this one says nothing of.
-        data = {**REAL["A3-host"], "sites": {**REAL["A3-host"]["sites"], "new": {"x": 1}},
+        name = "none" if "--no-probes" in run.arguments else "tracepoint"
+        data = {**REAL["A3-host"], "backend": {**REAL["A3-host"]["backend"], "name": name},
+                "sites": {**REAL["A3-host"]["sites"], "new": {"x": 1}},
                 "timing": {**REAL["A3-host"]["timing"], "elapsed_ns": elapsed_ns}}
         return SimpleNamespace(status=0, stderr="", said=json.dumps(data))
 

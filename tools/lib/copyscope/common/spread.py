@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, median_low
 
 CONFIDENCE = 0.95
 
@@ -32,11 +32,16 @@ def rank_below(n: int) -> int | None:
     return cut
 
 
-def spread(values: Sequence[float]) -> Spread:
+def middle(values: Sequence[float], counts: bool = False) -> float:
+    """The median; of counts the lower of the two in the middle, as there is no half of an event."""
+    return median_low(values) if counts else median(values)
+
+
+def spread(values: Sequence[float], counts: bool = False) -> Spread:
     """Median and interval; with fewer than 6 values the interval is their whole range."""
     ordered = sorted(values)
     cut = rank_below(len(ordered)) or 0
-    return Spread(median(ordered), ordered[cut], ordered[-1 - cut], len(ordered))
+    return Spread(middle(ordered, counts), ordered[cut], ordered[-1 - cut], len(ordered))
 
 
 def kind(n: int) -> str:

@@ -57,11 +57,12 @@ class Pairs:
     def time_ns(self, variant: str, size: int) -> float:
         """Time of one message, by the receiver's clock, without probes."""
         record = self.run(variant, size, "--no-probes")
-        elapsed_ns = record.at("timing.elapsed_ns")
-        if not record.messages or not elapsed_ns:
+        if record.times.probed:
+            raise CommandError(f"{variant} {size}: probes were attached while it was timed")
+        if record.message_ns is None:
             raise CommandError(f"{variant} {size}: no whole message arrived in "
                              f"{self.workload.seconds:g} s; raise --seconds")
-        return elapsed_ns / record.messages
+        return record.message_ns
 
     def judge(self, size: int) -> str:
         """Who is faster at a size."""

@@ -25,6 +25,7 @@ class Metric:
     of_one_end: bool = False
     timed: bool = False      # means nothing where timing.comparable is false
     relative: bool = False   # to the same series at its lowest x
+    count: bool = False      # of events: medians are whole, too
 
     @property
     def axis(self) -> str:
@@ -41,7 +42,8 @@ def divided(value: Value, by: float | None, what: str) -> Value:
 
 def no_time(record: Record) -> str:
     """Why a record may lack a time."""
-    return "the record has no such time" if record.payload_bytes else "no payload arrived"
+    return "the record has no such time" if record.times.received_bytes \
+        else "no payload arrived"
 
 
 def throughput(record: Record, _: str) -> Value:
@@ -73,7 +75,7 @@ def per(event: str, divisor: str, scale: float = 1.0) -> Callable[[Record, str],
     read_event = counter(event)
 
     def read(record: Record, end: str) -> Value:
-        by = record.messages if divisor == "message" else record.payload_bytes
+        by = record.times.messages if divisor == "message" else record.times.received_bytes
         value, why = divided(read_event(record, end), by, f"the number of {divisor}s")
         return (None if value is None else value * scale), why
     return read
@@ -107,7 +109,7 @@ for _name, _event, _words in (
         ("llc_misses", "LLC-load-misses", "Last-level cache load misses"),
         ("context_switches", "context-switches", "Context switches"),
         ("page_faults", "page-faults", "Page faults")):
-    METRICS[_name] = Metric(_words, "count / run", counter(_event), True)
+    METRICS[_name] = Metric(_words, "count / run", counter(_event), True, count=True)
     METRICS[f"{_name}_per_message"] = Metric(_words, "count / message",
                                              per(_event, "message"), True)
     METRICS[f"{_name}_per_mb"] = Metric(_words, "count / MB of payload",

@@ -25,7 +25,7 @@ def settings_of(record: Record) -> dict[str, Any] | None:
 def throughput_gbps(record: Record) -> float | None:
     """Gbit/s, of one client or over the nominal time where the profile says so."""
     settings = settings_of(record)
-    if not settings or record.at("timing.throughput_gbps") is None:
+    if not settings or record.times.throughput_gbps is None:
         # Nothing arrived: over the nominal time that would come to a 0 which was not measured.
         return record.throughput_gbps
     return values.throughput_gbps(record, settings)

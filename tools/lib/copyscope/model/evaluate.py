@@ -42,8 +42,8 @@ def check(record: Record, costs: Costs) -> None:
     if record.variant not in (FITTED, *PREDICTED):
         refuse("workload.variant", f"there is no model of {record.variant}",
                f"give runs of {FITTED}, {', '.join(PREDICTED)}")
-    if record.backend != "none":
-        refuse("backend.name", f"it is {record.backend!r}: probes change times",
+    if record.times.probed:
+        refuse("timing", "probes were attached, which change times",
                "run with --no-probes, or sweep with the profile model")
     if record.path != "lo":
         refuse("path.kind", f"it is {record.path!r}, but the baseline's sends are over loopback",
@@ -59,11 +59,10 @@ def check(record: Record, costs: Costs) -> None:
 
 def time_ns(record: Record) -> float:
     """Time of one message by the receiver's clock."""
-    elapsed_ns = record.at("timing.elapsed_ns")
-    if not elapsed_ns or not record.messages:
+    if record.message_ns is None:
         raise BadRecord(record.source, "workload.messages", "no whole message arrived",
                         "make that run longer")
-    return elapsed_ns / record.messages
+    return record.message_ns
 
 
 def switches(record: Record) -> float:
@@ -73,7 +72,7 @@ def switches(record: Record) -> float:
         if count is None:
             raise BadRecord(record.source, f"counters.{end}.context-switches", "it is not measured",
                             "run where context switches can be counted")
-    return max(count for count in counts if count is not None) / (record.messages or 1)
+    return max(count for count in counts if count is not None) / (record.times.messages or 1)
 
 
 def by_point(records: list[Record], value: Callable[[Record], float]) -> \

@@ -7,6 +7,7 @@ from typing import Any
 from copyscope.common.tables import LATER_SITES, SITES
 
 from .documents import BadRecord, check_form, described
+from .passes import PASSES
 from .run_record import ENDS, EVENTS, Record
 
 SCHEMA = "copyscope.run/2"
@@ -53,12 +54,20 @@ OPTIONAL: dict[str, tuple[type, ...]] = {
 }
 # What every reader relies on where there is a latency.
 LATENCY: dict[str, tuple[type, ...]] = {
-    "timing.latency_us.what": (str,),
-    **{f"timing.latency_us.{each}": NUMBER for each in ("mean", "p50", "p99")},
+    "latency_us.what": (str,), **{f"latency_us.{each}": NUMBER for each in ("mean", "p50", "p99")},
 }
 # What every reader relies on where there is an outcome.
 OUTCOME: dict[str, tuple[type, ...]] = {
     "outcome.status": (str,), "outcome.reason": (str, MAYBE),
+}
+# What every reader relies on in records of two passes, and in each pass that was made.
+OF_PASSES: dict[str, tuple[type, ...]] = {
+    **{f"passes.{each}": (dict, MAYBE) for each in PASSES}, "passes.why": (str, MAYBE),
+}
+OF_PASS: dict[str, tuple[type, ...]] = {
+    "elapsed_ns": (int, MAYBE), "messages": (int, MAYBE), "received_bytes": (int, MAYBE),
+    "throughput_gbps": (*NUMBER, MAYBE), "latency_us": (dict, MAYBE),
+    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE) for end in ENDS for event in EVENTS},
 }
 # What every reader relies on in each element of a list.
 IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
@@ -66,7 +75,8 @@ IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
     "causes": {"cause": (str,), "site": (str,), "bytes": (int, MAYBE), "remedy": (str, MAYBE)},
     "sockets": {"end": (str, MAYBE), "connection": (int, MAYBE), "messages": (int, MAYBE),
                 "latency_mean_us": (*NUMBER, MAYBE), "counts.returned_bytes": (int,),
-                "sites.reshape.bytes": (int, MAYBE)},
+                **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES
+                   if site not in LATER_SITES}},
 }
 
 
@@ -79,15 +89,29 @@ def check(data: Any, source: object) -> None:
     check_keys(data, NEEDED, source)
     if data.get("subject") != FOREIGN:
         check_keys(data, OF_RUNS, source)
+        if data["schema"] == SCHEMA:
+            check_passes(data, source)
     check_keys(data, OPTIONAL, source, needed=False)
     if data["timing"]["latency_us"] is not None:
-        check_keys(data, LATENCY, source)
+        check_keys(data["timing"], LATENCY, source, "timing.")
     if "outcome" in data:
         check_keys(data, OUTCOME, source)
     for name, keys in IN_LISTS.items():
         for number, each in enumerate(data[name]):
             check_keys(each, keys, source, f"{name}[{number}].")
     check_form(data, "run", source, AGAIN)
+
+
+def check_passes(data: dict[str, Any], source: object) -> None:
+    """Raise BadRecord unless each pass that was made has what readers take from it."""
+    check_keys(data, OF_PASSES, source)
+    for kind in PASSES:
+        found = data["passes"][kind]
+        if found is None:
+            continue
+        check_keys(found, OF_PASS, source, f"passes.{kind}.")
+        if found["latency_us"] is not None:
+            check_keys(found, LATENCY, source, f"passes.{kind}.")
 
 
 def check_run(data: Any, source: object) -> None:

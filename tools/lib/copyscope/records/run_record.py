@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from . import passes
 
 EVENTS = ("cycles", "instructions", "L1-dcache-load-misses", "LLC-load-misses",
           "context-switches", "page-faults", "task-clock")
@@ -160,40 +163,58 @@ class Record:
             return ""
         return f"{outcome['status']}: {outcome['reason'] or 'no reason is given'}"
 
+    # What was timed: all of it is of one pass
+    @cached_property
+    def times(self) -> passes.Pass:
+        """The pass that times and counters are from. Books of one client are of the counted one."""
+        one_client = self.point and self.point.first_client
+        return passes.counts_of(self.data) if one_client else passes.times_of(self.data)
+
+    @property
+    def counts_kind(self) -> str:
+        """The pass that sites and calls are from."""
+        return passes.counts_of(self.data).kind
+
     def counter(self, end: str, event: str) -> float | None:
         """Value of a processor or kernel event at one end, sender or receiver."""
-        return self.data["counters"][end][event]["value"]
+        return self.times.counters[end][event]["value"]
 
     def counter_why(self, end: str, event: str) -> str | None:
         """Why an event was not measured."""
-        return self.data["counters"][end][event].get("why")
+        return self.times.counters[end][event].get("why")
 
     @property
     def throughput_gbps(self) -> float | None:
         """Gigabits of payload a second that the receiver got; of one client if so meant."""
         if not (self.point and self.point.first_client):
-            return self.data["timing"]["throughput_gbps"]
+            return self.times.throughput_gbps
         first, elapsed_s = self.first_socket(), self.elapsed_s
         return first["counts"]["returned_bytes"] * 8e-9 / elapsed_s if first and elapsed_s else None
 
     @property
     def elapsed_s(self) -> float | None:
         """Seconds that the receiver received for."""
-        elapsed_ns = self.data["timing"]["elapsed_ns"]
+        elapsed_ns = self.times.elapsed_ns
         return None if elapsed_ns is None else elapsed_ns / 1e9
+
+    @property
+    def message_ns(self) -> float | None:
+        """Time of one whole message by the receiver's clock."""
+        elapsed_ns, messages = self.times.elapsed_ns, self.times.messages
+        return elapsed_ns / messages if elapsed_ns and messages else None
 
     def latency_us(self, which: str = "mean") -> float | None:
         """Latency in microseconds: mean, p50 or p99; of one client if so meant (mean only)."""
         if self.point and self.point.first_client:
             first = self.first_socket() if which == "mean" else None
             return first["latency_mean_us"] if first else None
-        latency = self.data["timing"]["latency_us"]
+        latency = self.times.latency_us
         return None if latency is None else latency[which]
 
     @property
     def latency_what(self) -> str | None:
         """What the latency is of: a round trip, or the interval between whole messages."""
-        latency = self.data["timing"]["latency_us"]
+        latency = self.times.latency_us
         return None if latency is None else latency["what"]
 
     def calls(self, which: str) -> int | None:

@@ -2,7 +2,6 @@
 """Writes a sweep's tables from its records: the report's own, every run, and every point."""
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,9 +9,10 @@ from copyscope.common import spread
 from copyscope.common.tables import SITES
 from copyscope.common.text import csv_text
 from copyscope.files.output_folder import OutputFolder
+from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import ENDS, Record
 
-from .values import EVENTS, column, metrics
+from .values import COUNTS, EVENTS, column, is_timed, metrics
 
 Cell = str | float | int | None
 
@@ -45,7 +45,7 @@ def middle(records: list[Record], settings: dict[str, Any], what: str) -> Cell:
               if value is not None]
     if not values or isinstance(values[0], str):
         return values[0] if values else None
-    return statistics.median(values)  # type: ignore[type-var]
+    return spread.middle(values, what in COUNTS)  # type: ignore[arg-type]
 
 
 def report_rows(table: dict[str, Any], plan: dict[str, Any],
@@ -57,8 +57,9 @@ def report_rows(table: dict[str, Any], plan: dict[str, Any],
 
 TIDY_HEAD = ("run", "profile", "mode", "point", "repeat", "label", "size_bytes", "threads_setting",
              "variant", "message_bytes", "connections", "readers", "path", "pattern", "receiver",
-             "kernel", "backend", "started_utc", "elapsed_s", "messages", "payload_bytes",
-             "throughput_gbps", "latency_mean_us", "latency_p50_us", "latency_p99_us")
+             "kernel", "backend", "started_utc", "messages", "payload_bytes", "times_from_pass",
+             "times_messages", "times_payload_bytes", "elapsed_s", "throughput_gbps",
+             "latency_mean_us", "latency_p50_us", "latency_p99_us")
 TIDY_COUNTS = ("pinned_pages", "zerocopy_sends", "completions", "completions_copied", "enobufs",
                "content_error_bytes", "send_calls", "recv_calls", "laws_balanced",
                "laws_not_testable", "overhead_share", "attempts")
@@ -71,16 +72,18 @@ def tidy_header() -> list[str]:
 
 
 def tidy_row(record: Record) -> list[Cell]:
-    """One run: the whole run, whatever the report would have shown of it."""
-    at, point = record.at, record.point
+    """One run: the whole run, whatever the report would have shown of it. Sites, calls and the
+    messages beside them are of the counted pass; times and counters of the pass that is named."""
+    at, point, times = record.at, record.point, record.times
+    latency = times.latency_us or {}
     statuses = [each["status"] for each in record.data["laws"]]
     head: list[Cell] = [
         record.source.stem, point and point.profile, point and point.mode, point and point.name,
         point and point.repeat, record.label, record.size, record.setting, record.variant,
         record.bytes, record.connections, record.readers, record.path, at("workload.pattern"),
-        at("workload.receiver"), record.kernel, record.backend, at("started"), record.elapsed_s,
-        record.messages, record.payload_bytes, at("timing.throughput_gbps"),
-        at("timing.latency_us.mean"), at("timing.latency_us.p50"), at("timing.latency_us.p99")]
+        at("workload.receiver"), record.kernel, record.backend, at("started"), record.messages,
+        record.payload_bytes, times.kind, times.messages, times.received_bytes, record.elapsed_s,
+        times.throughput_gbps, *(latency.get(each) for each in ("mean", "p50", "p99"))]
     counts: list[Cell] = [
         record.pinned_pages, at("workload.zerocopy_sends"), at("workload.completions"),
         at("workload.completions_copied"), at("workload.enobufs"), at("workload.content_errors"),
@@ -90,8 +93,8 @@ def tidy_row(record: Record) -> list[Cell]:
             *(record.counter(end, event) for end in ENDS for event in EVENTS.values())]
 
 
-POINTS_HEAD = ("point", "label", "size_bytes", "threads_setting", "variant", "metric", "n",
-               "median", "low", "high", "interval")
+POINTS_HEAD = ("point", "label", "size_bytes", "threads_setting", "variant", "metric", "from_pass",
+               "n", "median", "low", "high", "interval")
 
 
 def point_rows(plan: dict[str, Any], points: dict[str, list[Record]]) -> list[list[Cell]]:
@@ -101,29 +104,40 @@ def point_rows(plan: dict[str, Any], points: dict[str, list[Record]]) -> list[li
         first, repeats = group[0], [metrics(each, plan["settings"]) for each in group]
         for metric in repeats[0]:
             known = [each[metric] for each in repeats if each[metric] is not None]
-            head: list[Cell] = [name, first.label, first.size, first.setting, first.variant, metric]
+            head: list[Cell] = [name, first.label, first.size, first.setting, first.variant, metric,
+                                first.times.kind if is_timed(metric) else first.counts_kind]
             if not known:
                 rows.append([*head, 0, None, None, None, None])
                 continue
-            found = spread.spread(known)  # type: ignore[arg-type]
+            found = spread.spread(known, metric in COUNTS)  # type: ignore[arg-type]
             bar = [found.low, found.high] if found.n > 1 else [None, None]
             rows.append([*head, found.n, found.middle, *bar, spread.kind(found.n) or None])
     return rows
 
 
+def check_alike(records: list[Record], source: object) -> None:
+    """Refuse times of both kinds: a table that mixed them would compare probes with variants."""
+    probed = sum(record.times.probed for record in records)
+    if 0 < probed < len(records):
+        raise BadRecord(source, "runs", f"{probed} of {len(records)} were timed with probes "
+                        "attached, the others without", "move those of one kind away")
+
+
 def write_all(folder: OutputFolder, plan: dict[str, Any],
               records: list[Record]) -> dict[str, str]:
     """Write every table; return what each file is."""
+    check_alike(records, folder.path)
     points = by_point(plan, records)
     written = {}
+    of_counts = "; of counts the lower of the two in the middle, so that they stay whole"
     for table in plan["tables"]:
         write_csv(folder, table["file"], [header for header, _ in table["columns"]],
                   report_rows(table, plan, points))
         written[table["file"]] = f"the table of {plan['report'] or plan['profile']}: " \
-                                 "medians over the repeats of each point"
+                                 f"medians over the repeats of each point{of_counts}"
     write_csv(folder, "tidy.csv", tidy_header(), map(tidy_row, records))
     written["tidy.csv"] = "one row a run, empty where not measured"
     write_csv(folder, "points.csv", POINTS_HEAD, point_rows(plan, points))
     written["points.csv"] = "one row a point and metric: the median of its repeats and its 95 % " \
-                            "interval, or their range below 6 repeats"
+                            f"interval, or their range below 6 repeats{of_counts}"
     return written

@@ -7,6 +7,9 @@ from typing import Any
 from copyscope.common.tables import SITES
 from copyscope.records.run_record import ENDS, Record
 
+# What is counted in whole numbers: their medians are, too.
+COUNTS = ("total_bytes", "total_messages", "cycles", "instructions", "l1_misses", "llc_misses",
+          "context_switches", "page_faults", "connections", "messages", "payload_bytes")
 EVENTS = {"cycles": "cycles", "instructions": "instructions",
           "l1_misses": "L1-dcache-load-misses", "llc_misses": "LLC-load-misses",
           "context_switches": "context-switches", "page_faults": "page-faults",
@@ -20,8 +23,9 @@ def total_bytes(record: Record, settings: dict[str, Any]) -> Number:
         first = record.first_socket()
         return first["counts"]["returned_bytes"] if first else None
     if record.data["workload"]["pattern"] == "rr":
-        return None if record.messages is None else record.messages * record.bytes
-    return record.payload_bytes
+        messages = record.times.messages
+        return None if messages is None else messages * record.bytes
+    return record.times.received_bytes
 
 
 def total_messages(record: Record, settings: dict[str, Any]) -> Number:
@@ -29,7 +33,7 @@ def total_messages(record: Record, settings: dict[str, Any]) -> Number:
     if settings["figures_of"] == "first":
         first = record.first_socket()
         return first["messages"] if first else None
-    return record.messages
+    return record.times.messages
 
 
 def duration_s(record: Record, settings: dict[str, Any]) -> Number:
@@ -92,7 +96,14 @@ def metrics(record: Record, settings: dict[str, Any]) -> dict[str, Number]:
     found["completions_per_message"] = per(record.at("workload.completions"), messages)
     for end in ENDS:
         for name, event in EVENTS.items():
-            found[f"{end}_{name}_per_message"] = per(record.counter(end, event), messages)
-        found[f"{end}_cycles_per_payload_byte"] = per(record.counter(end, "cycles"), payload)
+            found[f"{end}_{name}_per_message"] = per(record.counter(end, event),
+                                                     record.times.messages)
+        found[f"{end}_cycles_per_payload_byte"] = per(record.counter(end, "cycles"),
+                                                      record.times.received_bytes)
     found["overhead_share"] = record.at("overhead.share")
     return found
+
+
+def is_timed(metric: str) -> bool:
+    """Tell a metric of the pass that is timed from one of the pass that is counted."""
+    return metric.startswith(("throughput", "latency", *ENDS))
