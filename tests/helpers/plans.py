@@ -21,5 +21,5 @@ def plan(points: Iterable[dict[str, Any]] = (point("p"),), repeats: int = 1,
     """A plan of these points; keywords replace settings."""
     return {"schema": "copyscope.plan/1", "profile": "mine", "mode": "corrected", "title": "made",
             "report": "", "settings": {**SETTINGS, **settings}, "kernel": "host", "seconds": 0.3,
-            "repeats": repeats, "shuffled_by": "mine", "order": "as made", "points": list(points),
+            "pass": "both", "repeats": repeats, "shuffled_by": "mine", "order": "as made", "points": list(points),
             "tables": []}

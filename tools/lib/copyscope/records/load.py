@@ -11,6 +11,7 @@ from typing import Any
 from . import documents
 from .check import check_complete, check_run
 from .documents import BadRecord, parse_json, read_json
+from .passes import planned
 from .run_record import Point, Record
 
 # Of one plan: more take weeks.
@@ -39,7 +40,7 @@ def load_plan(folder: Path) -> dict[str, Any]:
     if len(plan["points"]) * plan["repeats"] > MOST_RUNS:
         raise BadRecord(source, "repeats", f"{len(plan['points'])} points of {plan['repeats']} "
                         f"repeats are more than {MOST_RUNS} runs", remedy)
-    return plan
+    return {**plan, "pass": planned(plan)}
 
 
 def point_of(plan: dict[str, Any], points: dict[str, dict[str, Any]], run: str) -> Point | None:

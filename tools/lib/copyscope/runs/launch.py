@@ -11,6 +11,7 @@ from pathlib import Path
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.pdeathsig import kill_with_parent
 from copyscope.common.tree import BUILD, ROOT
+from copyscope.records.passes import BOTH
 
 EXIT_FINE, EXIT_USAGE, EXIT_REFUSED = 0, 2, 3
 # Beyond the asked seconds: a hang is a failed run, not a hung sweep.
@@ -35,10 +36,13 @@ class Outcome:
     said: str = ""              # the record, of a run that was given no file for it
 
 
-def command_of(run: Run, record: Path | None, seconds: float, kernel: str) -> list[str]:
+def command_of(run: Run, record: Path | None, seconds: float, kernel: str,
+               passes: str = BOTH) -> list[str]:
     """Return the command line, without absolute names: records and provenance keep it."""
     program = ["build/trace_run"] if kernel == "host" else ["tools/trace_run", "--kernel", kernel]
-    return [*program, *run.arguments, "--seconds", f"{seconds:g}", "--quiet",
+    # Without probes there is one pass to begin with.
+    one = [] if passes == BOTH or "--no-probes" in run.arguments else ["--pass", passes]
+    return [*program, *run.arguments, *one, "--seconds", f"{seconds:g}", "--quiet",
             "--json", os.path.relpath(record, ROOT) if record else "-"]
 
 
@@ -56,10 +60,11 @@ def last_line(stderr: str) -> str:
     return lines[-1].removeprefix("trace_run: ") if lines else "trace_run printed no message"
 
 
-def make(run: Run, record: Path | None, seconds: float, kernel: str) -> Outcome:
+def make(run: Run, record: Path | None, seconds: float, kernel: str,
+         passes: str = BOTH) -> Outcome:
     """Make one run, with its record in a file or in the outcome. Raise an error that every other
     run would meet too."""
-    command = command_of(run, record, seconds, kernel)
+    command = command_of(run, record, seconds, kernel, passes)
     patience = seconds + (PATIENCE_S if kernel == "host" else GUEST_PATIENCE_S)
     environment = {**os.environ, "LC_ALL": "C"}
     # A run that is left over would race with its repetition.

@@ -8,13 +8,15 @@ from typing import Any
 from copyscope.common.errors import Unusable
 from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_THREADS
 from copyscope.records.load import MOST_RUNS
+from copyscope.records.passes import BOTH, TIMED
 
 from .launch import Run
 from .profile import Profile
 
 SCHEMA = "copyscope.plan/1"
 # Beside the time that is measured: start, attach, collect, detach; most of it waits for the kernel.
-OVERHEAD_S, GUEST_OVERHEAD_S = 0.3, 25.0
+# Two passes share the measured time, and each starts both ends.
+OVERHEAD_S, GUEST_OVERHEAD_S, SECOND_PASS_S = 0.3, 25.0, 0.2
 
 
 def connections(settings: dict[str, Any], threads: int) -> int:
@@ -59,6 +61,15 @@ def choose_variants(profile: Profile, labels: list[str] | None) -> list[dict[str
     return [each for each in profile.variants if not labels or each["label"] in labels]
 
 
+def choose_passes(profile: Profile, passes: str | None) -> str:
+    """The passes of each run: those asked for, or what the profile allows."""
+    if profile.settings.get("probes", True):
+        return passes or BOTH
+    if passes not in (None, TIMED):
+        raise Unusable(f"--pass {passes}: {profile.name} runs without probes, so a pass is timed")
+    return TIMED
+
+
 def check_range(option: str, values: list[int], low: int, high: int) -> None:
     """Refuse numbers that trace_run would refuse, before anything runs."""
     for value in values:
@@ -70,8 +81,9 @@ def check_range(option: str, values: list[int], low: int, high: int) -> None:
 
 def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,
          labels: list[str] | None, seconds: float | None, repeats: int,
-         kernel: str) -> dict[str, Any]:
+         kernel: str, passes: str | None = None) -> dict[str, Any]:
     """Return the plan: everything that decides what a sweep's folder must hold."""
+    chosen = choose_passes(profile, passes)
     sizes, threads = sizes or profile.sizes, threads or profile.threads
     check_range("--sizes", sizes, LEAST_BYTES, MOST_BYTES)
     check_range("--threads", threads, 1, MOST_THREADS)
@@ -84,7 +96,8 @@ def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,
     return {
         "schema": SCHEMA, "profile": profile.name, "mode": profile.mode, "title": profile.title,
         "report": profile.report, "settings": profile.settings, "kernel": kernel,
-        "seconds": seconds or profile.seconds, "repeats": repeats, "shuffled_by": key,
+        "seconds": seconds or profile.seconds, "pass": chosen, "repeats": repeats,
+        "shuffled_by": key,
         "order": "each repeat visits the sizes and threads in an order shuffled by Python's "
                  "random.Random(\"SHUFFLED_BY REPEAT\"); at each it runs all variants in turn, "
                  "starting with the next one each time",
@@ -118,6 +131,7 @@ def runs(plan: dict[str, Any]) -> list[Run]:
 def duration_s(plan: dict[str, Any]) -> float:
     """About how long all runs take."""
     overhead = OVERHEAD_S if plan["kernel"] == "host" else GUEST_OVERHEAD_S
+    overhead += SECOND_PASS_S if plan["pass"] == BOTH else 0.0
     return len(plan["points"]) * plan["repeats"] * (plan["seconds"] + overhead)
 
 

@@ -131,7 +131,8 @@ FIGURE: dict[str, tuple[Check, bool]] = {
     "file": (name, True), "title": (text, True), "x": (among("size", "threads"), True),
     "y": (name, True), "series": (anything, False), "panels": (text, False),
     "where": (anything, False), "scale": (among("linear", "log-x", "log-y", "log-log"), False),
-    "end": (among(*ENDS), False),
+    "end": (among(*ENDS), False), "beside": (name, False),
+    "mean_over": (among("size", "threads"), False),
 }
 
 

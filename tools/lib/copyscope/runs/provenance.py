@@ -9,10 +9,15 @@ from typing import Any
 
 from copyscope.common.tree import ROOT
 from copyscope.files.output_folder import OutputFolder
+from copyscope.records.passes import BOTH, COUNTED, TIMED
 from copyscope.records.run_record import Record
 
 from .plan import duration_s
 
+PASSES = {TIMED: "each run was timed without probes; nothing was counted by them",
+          COUNTED: "each run had one pass, and probes were attached while it was timed",
+          BOTH: "each run was timed without probes and counted with them; times and counters are "
+                "from the timed pass, bytes copied from the counted one"}
 # What is not made from the records and the plan alone.
 SOURCES = {"plan.json": "the profile and the options",
            "runs/*.json": "the commands in the records", "failed/*": "the commands in the records",
@@ -58,6 +63,7 @@ def write(folder: OutputFolder, plan: dict[str, Any], records: list[Record], fil
         "profile": f"{plan['profile']}, {plan['mode']}: {plan['settings']['note']}",
         "plan": f"{len(plan['points'])} points, {plan['repeats']} repeats of {plan['seconds']:g} s,"
                 f" about {duration_s(plan) / 60:.0f} min",
+        "passes": PASSES[plan["pass"]],
         "order": f"{plan['order']}; SHUFFLED_BY is \"{plan['shuffled_by']}\"",
         "runs": f"{len(records)} succeeded, {len(failures)} failed",
     }

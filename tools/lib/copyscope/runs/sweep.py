@@ -24,7 +24,7 @@ class Result:
 def make_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> str:
     """Make one run; return why it failed, or ""."""
     path = folder.pending_path(run.name)
-    outcome = launch.make(run, path, plan["seconds"], plan["kernel"])
+    outcome = launch.make(run, path, plan["seconds"], plan["kernel"], plan["pass"])
     record = load_record(path) if path.exists() else None
     if outcome.status == launch.EXIT_FINE and not (record and record.incomplete):
         folder.keep(run)

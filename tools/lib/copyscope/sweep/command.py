@@ -11,6 +11,7 @@ from copyscope.cli.command_line import Parser, complain
 from copyscope.cli.options import folder, number, seconds, whole
 from copyscope.common.errors import Unusable
 from copyscope.common.tree import PROFILES, ROOT
+from copyscope.records.passes import BOTH, PASSES
 from copyscope.runs import launch, plan as plans, profile as profiles
 from copyscope.runs.progress import clock
 from copyscope.runs.sweep import conduct
@@ -49,6 +50,9 @@ def build_parser() -> Parser:
     add("--repeats", type=whole(1, MOST_REPEATS), default=3, metavar="N",
         help="runs of each point (3)")
     add("--seconds", type=seconds, metavar="S", help="of each run, instead of the profile's")
+    add("--pass", dest="passes", choices=(*PASSES, BOTH),
+        help="of each run: timed without probes, counted with them, or both, which share its "
+             "seconds (default both)")
     add("--kernel", default="host", metavar="RELEASE", help="each run in a guest (default host)")
     add("--out", type=folder, metavar="DIR", help="where all files go; needed without --dry-run")
     add("--dry-run", action="store_true", help="list the runs and how long they take; no root")
@@ -60,7 +64,7 @@ def list_plan(plan: dict[str, Any]) -> None:
     """Print every run in its order, then the sum."""
     for run in plans.runs(plan):
         command = launch.command_of(run, ROOT / f"DIR/runs/{run.name}.json",
-                                    plan["seconds"], plan["kernel"])
+                                    plan["seconds"], plan["kernel"], plan["pass"])
         print(f"{run.name:30} {' '.join(command)}")
     print(f"{plan['profile']} {plan['mode']}: {len(plan['points'])} points, {plan['repeats']} "
           f"repeats, {len(plans.runs(plan))} runs, about {clock(plans.duration_s(plan))}")
@@ -70,7 +74,8 @@ def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     options = build_parser().parse_args(arguments)
     plan = plans.make(profiles.load(options.profile, options.mode), options.sizes, options.threads,
-                      options.variants, options.seconds, options.repeats, options.kernel)
+                      options.variants, options.seconds, options.repeats, options.kernel,
+                      options.passes)
     if options.dry_run:
         list_plan(plan)
         return 0
