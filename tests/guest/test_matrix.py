@@ -67,6 +67,8 @@ def test_copied_variants_reference_nothing_anywhere(table):
         if key[2] != "A3":
             assert row["referenced_bytes"] == row["late_bytes"] == row["clean_bytes"] == 0, key
             assert row["zerocopy_sends"] == 0, key
+            assert row["tx_copy_bytes"] == row["rx_copy_bytes"] == PAYLOAD, key
+            assert row["user_gather_bytes"] == (PAYLOAD if key[2] == "A1" else 0), key
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

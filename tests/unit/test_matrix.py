@@ -50,9 +50,22 @@ def test_a_row_shows_the_numbers_of_its_record(tmp_path):
     data = row.record.data
     assert table.number(row, "referenced_bytes") == data["sites"]["tx_reference"]["bytes"]
     assert table.number(row, "late_bytes") == data["sites"]["late_copy"]["bytes"]
-    line = table.line(row)
-    assert line[2] == f"{data['sites']['tx_reference']['bytes']:,}"
+    line = dict(zip(table.HEAD, table.line(row)))
+    assert line["referenced"] == f"{data['sites']['tx_reference']['bytes']:,}"
     assert row.fine and row.residual == 0
+
+
+def test_a_plain_send_shows_where_its_bytes_were_copied(tmp_path):
+    def plain(data):
+        for site, share in (("user_gather", 1), ("tx_copy", 2), ("rx_copy", 3)):
+            data["sites"][site]["bytes"] = 1009 * share
+    row = rows.row(left_by_a_guest(tmp_path, plain), CELL)
+    line = dict(zip(table.HEAD, table.line(row)))
+    assert [line[site] for site in ("user_gather", "tx_copy", "rx_copy")] == \
+        ["1,009", "2,018", "3,027"]
+    found, = csv.DictReader(io.StringIO(table.sheet([row])))
+    assert (found["user_gather_bytes"], found["tx_copy_bytes"], found["rx_copy_bytes"]) == \
+        ("1009", "2018", "3027")
 
 
 def test_what_was_not_measured_is_a_dash_and_an_empty_field(tmp_path):

@@ -11,16 +11,20 @@ from .rows import Row
 TITLE = "# Kernels, paths and what was copied"
 COUNTS = {
     "accepted_bytes": "counts.accepted_bytes", "retransmitted_bytes": "",
+    "user_gather_bytes": "sites.user_gather.bytes", "tx_copy_bytes": "sites.tx_copy.bytes",
+    "rx_copy_bytes": "sites.rx_copy.bytes",
     "referenced_bytes": "sites.tx_reference.bytes", "late_bytes": "sites.late_copy.bytes",
     "tapped_bytes": "counts.tapped_bytes", "reshaped_bytes": "sites.reshape.bytes",
     "clean_bytes": "counts.clean_bytes", "dropped_bytes": "counts.dropped_referenced_bytes",
     "zerocopy_sends": "workload.zerocopy_sends", "completions": "workload.completions",
     "copied_completions": "workload.completions_copied",
 }
-SHOWN = ("referenced_bytes", "retransmitted_bytes", "late_bytes", "tapped_bytes",
-         "reshaped_bytes", "clean_bytes", "dropped_bytes")
-HEAD = ("path", "variant", "referenced", "sent again", "late", "by taps", "reshaped", "clean",
-        "dropped", "completions", "said COPIED", "largest residual", "laws")
+SHOWN = ("user_gather_bytes", "tx_copy_bytes", "rx_copy_bytes", "referenced_bytes",
+         "retransmitted_bytes", "late_bytes", "tapped_bytes", "reshaped_bytes", "clean_bytes",
+         "dropped_bytes")
+HEAD = ("path", "variant", "user_gather", "tx_copy", "rx_copy", "referenced", "sent again", "late",
+        "by taps", "reshaped", "clean", "dropped", "completions", "said COPIED", "largest residual",
+        "laws")
 
 
 def number(row: Row, key: str) -> int | None:
@@ -58,7 +62,8 @@ def page(rows: Sequence[Row], command: str, size: int, messages: int) -> str:
             f"Made by `{command}` at commit {', '.join(commits) or 'unknown'}; each run sent "
             f"{messages} messages of {size:,} bytes, {messages * size:,} in all. The kernels ran "
             "in emulated guests: every count is exact, and no time is shown. Bytes are sums over "
-            "both connections. `late` includes what was copied for taps, `reshaped` also bytes "
+            "both connections. `user_gather`, `tx_copy` and `rx_copy` are what plain sends and "
+            "receives copy. `late` includes what was copied for taps, `reshaped` also bytes "
             "that were never referenced; `dropped` are referenced packets that the path lost. "
             "A dash: not measured.", ""]
     for kernel in dict.fromkeys(row.kernel for row in rows):
