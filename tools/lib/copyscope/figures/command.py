@@ -82,10 +82,18 @@ def load(sources: list[str]) -> list[Record]:
     return list(found.values())
 
 
+def split_kinds(records: list[Record]) -> list[Group]:
+    """Groups of records; says so if times of both kinds are among them, which no figure mixes."""
+    if len({record.times.probed for record in records}) > 1:
+        complain("plot", "some runs were timed with probes attached and some without: they are "
+                 "drawn apart")
+    return split(records)
+
+
 def run(options: argparse.Namespace) -> None:
     """Draw it all; print the names of the files."""
     # Every input is read and checked before the first file is written.
-    work = list(jobs(split(load(options.records)), options.profile))
+    work = list(jobs(split_kinds(load(options.records)), options.profile))
     twice = [name for name, times in Counter(name for name, _ in work).items() if times > 1]
     if twice:
         raise BadRecord(options.profile, "figures.file", f"{twice[0]!r} is drawn already",

@@ -14,7 +14,7 @@ from copyscope.drawing.style import FILLS, HATCHES, INK, SMALL, Page, font, text
 from copyscope.records.run_record import Record
 
 from . import copies, lines
-from .groups import Group
+from .groups import Group, replies
 from .metrics import BOTH, METRICS, value_of
 
 # Inches.
@@ -93,7 +93,7 @@ def stack(axes: Axes, x: int, sums: dict[str, copies.Amount], top: float) -> Non
 
 def copy_bars(group: Group) -> Figure:
     """Bytes copied by processors per payload byte, by site, for all variants."""
-    sums = {label: copies.amounts(mine) for label, mine in by_label(group).items()}
+    sums = {label: copies.amounts(replies(mine)) for label, mine in by_label(group).items()}
     totals = [copies.copied(each)[0] or 0.0 for each in sums.values()]
     notes: dict[str, None] = {}
     for label, each in sums.items():
@@ -109,10 +109,10 @@ def copy_bars(group: Group) -> Figure:
     least = ["≥: at least, as a site of copies is not measured"] if notes else []
     width = max(LEFT + len(sums) * COLUMN + 1.9, 7.0)
     page = Page(width, BELOW + NAMES_HEIGHT + HEIGHT + 0.3,
-                "Bytes that a CPU copied per payload byte, by site",
+                f"Bytes that a CPU copied per {group.payload}, by site",
                 [f"How each is known: {known}"] * bool(known) + least + list(notes)
                 + group.pattern_notes + [group.provenance], group.where)
-    axes = columns_axes(page, list(sums), COLUMN, "Bytes copied [bytes / payload byte]")
+    axes = columns_axes(page, list(sums), COLUMN, f"Bytes copied [bytes / {group.payload}]")
     top = max(totals) * 1.12 or 1.0
     axes.set_ylim(0, top)
     for x, each in enumerate(sums.values()):

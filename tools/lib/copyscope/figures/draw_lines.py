@@ -24,8 +24,9 @@ from copyscope.drawing.style import (
     text_width,
     wrap,
 )
+from copyscope.records.passes import PROBED, PROBED_COUNTERS
 
-from . import lines, published
+from . import lines, published, speedup
 from .groups import Group
 from .lines import Panel, Series
 from .metrics import METRICS, X_AXES
@@ -170,7 +171,8 @@ def missing_notes(all_panels: list[Panel]) -> list[str]:
 def time_notes(group: Group, spec: Spec) -> list[str]:
     """What the times of these runs are of."""
     latency = spec.y.startswith("latency")
-    found = list(dict.fromkeys(note for record in group.records
+    found = [PROBED if group.probed else "Timed without probes"]
+    found += list(dict.fromkeys(note for record in group.records
                                for note in published.notes_on_settings(record, latency)))
     latencies = {record.latency_what for record in group.records if record.latency_what}
     if latency and latencies and not any("never" in note for note in found):
@@ -186,8 +188,17 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
     if metric.of_one_end:
         ends = "sender and receiver together" if spec.end == "both" else f"the {spec.end} alone"
         found.append(f"Counted at {ends}")
+        found += [PROBED_COUNTERS] * (group.probed and bool(counts))
     if metric.relative and counts:
         found.append("Error bars leave out the spread of the lowest setting")
+        found += speedup.notes(group.records, all_panels, spec)
+    if spec.mean_over and counts:
+        values = sorted({lines.key_of(each, spec.mean_over)
+                         for each in lines.picked(group.records, spec)})
+        found.append(f"Each repeat is the mean over {spec.mean_over} of "
+                     f"{', '.join(map(str, values))}, as the report drew it")
+    if metric.count and counts and not spec.mean_over:
+        found.append("Of two counts in the middle the lower is shown")
     if len({each.key for panel in all_panels for each in panel.series if each.points}) > 1:
         found.append("Series stand a little apart sideways to be told apart")
     if spec.panels:
@@ -211,9 +222,10 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
 def draw(group: Group, spec: Spec) -> Figure:
     """One figure of one group of records."""
     all_panels = lines.panels(group.records, spec)
-    if not any(panel.counts for panel in all_panels):
+    if not spec.beside and not any(panel.counts for panel in all_panels):
         # Nothing to compare: say why once.
-        all_panels = [Panel("", [series for panel in all_panels for series in panel.series])]
+        all_panels = [Panel("", [series for panel in all_panels for series in panel.series],
+                            spec.y)]
     columns = 1 if len(all_panels) == 1 else 2 if len(all_panels) <= 4 else 3
     size = ONE if len(all_panels) == 1 else MANY
     rows = math.ceil(len(all_panels) / columns)
@@ -246,7 +258,7 @@ def draw_panel(axes: Axes, panel: Panel, spec: Spec, size: tuple[float, float],
     set_x(axes, spec, xs, size[0])
     as_log = bool(points) and set_y(axes, spec, points)
     name, unit = X_AXES[spec.x]
-    metric = METRICS[spec.y]
+    metric = METRICS[panel.y]
     unit_y = f"[{metric.unit}{', log scale' if as_log else ''}]"
     label = f"{metric.label} {unit_y}"
     if text_width(label, SMALL + 0.5) > size[1]:

@@ -22,7 +22,7 @@ from copyscope.records.run_record import Record
 
 from . import copies, lines
 from .copymap import BUFFER, PAID, SENDER, STAGING, USER, Arrow, CopyMap, build
-from .groups import Group
+from .groups import Group, replies
 
 # Inches.
 BOX, GAP, BOX_HEIGHT = 1.05, 1.05, 1.3
@@ -220,7 +220,7 @@ def heading(label: str, variant: str, chart: CopyMap, group: Group) -> str:
         return f"{name} on {group.facts['path']}: copies were not measured"
     least = "at least " if missing else ""
     return (f"{name} on {group.facts['path']}: a CPU copied {least}{copies.number(total)} bytes "
-            "per payload byte")
+            f"per {group.payload}")
 
 
 def notes(chart: CopyMap, group: Group, records: list[Record]) -> list[str]:
@@ -240,7 +240,7 @@ def notes(chart: CopyMap, group: Group, records: list[Record]) -> list[str]:
 
 def draw(group: Group, label: str, records: list[Record]) -> Figure:
     """The copy map of one variant in one group."""
-    chart = build(records)
+    chart = build(replies(records))
     unit = fitting_unit(chart)
     over, under = lanes(chart, unit), columns(chart)
     loops = [arrow for arrow in chart.arrows if arrow.start == arrow.end]

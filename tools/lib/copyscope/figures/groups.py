@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 
 # Dotted key and the word for it. Two records that differ in one of them are not comparable.
@@ -13,7 +14,7 @@ APART = (("path.kind", "path"), ("machine.kernel", "kernel"), ("machine.cpu_mode
          ("backend.name", "backend"), ("workload.pattern", "pattern"),
          ("workload.receiver", "receiver"))
 # Values that say what they are of; the others need their word before them.
-OWN_NAME = {"path", "pattern", "profile", "backend"}
+OWN_NAME = {"path", "pattern", "profile", "backend", "times"}
 
 
 @dataclass
@@ -52,8 +53,18 @@ class Group:
     @property
     def pattern_notes(self) -> list[str]:
         """What to know of bytes where both ends send."""
-        return ["Pattern rr: both ends send; requests are plain sends and count as payload"] \
+        return ["Pattern rr: of the replies alone; requests are plain sends and are left out"] \
             * (self.facts["pattern"] == "rr")
+
+    @property
+    def payload(self) -> str:
+        """What copied bytes are divided by."""
+        return "reply byte" if self.facts["pattern"] == "rr" else "payload byte"
+
+    @property
+    def probed(self) -> bool:
+        """Times and counters are of runs with probes attached."""
+        return self.records[0].times.probed
 
     @property
     def emulated(self) -> bool:
@@ -66,6 +77,7 @@ def facts_of(record: Record) -> dict[str, str]:
     point = record.point
     facts = {"profile": f"{point.profile} {point.mode}" if point else ""}
     facts |= {word: str(record.at(key)) for key, word in APART}
+    facts["times"] = record.times.kind
     if point:
         # A profile may give each variant its own receiver: that is its experiment.
         facts["receiver"] = ""
@@ -107,6 +119,11 @@ def add_suffixes(groups: list[Group]) -> None:
                     for old, value in zip(told, values)]
     for group, suffix in zip(groups, told):
         group.suffix = suffix
+
+
+def replies(records: list[Record]) -> list[Record]:
+    """Records whose sites are of the replies alone, where there are requests, too."""
+    return [reply_alone(record) for record in records]
 
 
 def split(records: list[Record]) -> list[Group]:

@@ -2,6 +2,7 @@
 """Turns records into the series of a line figure: medians, intervals, and what is missing."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -33,6 +34,7 @@ class Panel:
 
     title: str
     series: list[Series]
+    y: str
 
     @property
     def counts(self) -> set[int]:
@@ -122,22 +124,50 @@ def relative(series: Series, per_thread: bool) -> None:
         series.points[x] = Spread(point.middle / by, point.low / by, point.high / by, point.n)
 
 
-def one_series(key: tuple, name: str, records: list[Record], spec: Spec) -> Series:
+def means(records: list[Record], spec: Spec, y: str, missing: dict[int, str]) -> \
+        dict[int, list[float]]:
+    """By x, a mean for each repeat over all values of another setting that any repeat has; without
+    one of them it would be a mean of something else."""
+    cells: dict[int, dict[int, dict[str | int, float]]] = {}
+    every: dict[int, set[str | int]] = {}
+    runs: Counter[tuple] = Counter()
+    for record in records:
+        x, over = x_of(record, spec.x), key_of(record, spec.mean_over)
+        every.setdefault(x, set()).add(over)
+        runs[x, over] += 1
+        value, why = value_of(record, y, spec.end)
+        if value is None:
+            missing[x] = why
+        else:
+            repeat = record.point.repeat if record.point else runs[x, over]
+            cells.setdefault(x, {}).setdefault(repeat, {})[over] = value
+    for x, repeats in cells.items():
+        missing.setdefault(x, f"no repeat has all values of {spec.mean_over}")
+        cells[x] = {repeat: found for repeat, found in repeats.items()
+                    if found.keys() == every[x]}
+    return {x: [sum(found.values()) / len(found) for found in repeats.values()]
+            for x, repeats in cells.items() if repeats}
+
+
+def one_series(key: tuple, name: str, records: list[Record], spec: Spec, y: str) -> Series:
     """Sum up the records of one line."""
     series = Series(key, name)
     values: dict[int, list[float]] = {}
-    for record in records:
+    for record in () if spec.mean_over else records:
         x = x_of(record, spec.x)
-        value, why = value_of(record, spec.y, spec.end)
+        value, why = value_of(record, y, spec.end)
         if value is None:
             series.missing[x] = why
         else:
             values.setdefault(x, []).append(value)
-    series.points = {x: spread(values[x]) for x in sorted(values)}
+    if spec.mean_over:
+        values = means(records, spec, y, series.missing)
+    series.points = {x: spread(values[x], METRICS[y].count and not spec.mean_over)
+                     for x in sorted(values)}
     # A point that some of its repeats give is there; n says of how many.
     series.missing = {x: why for x, why in series.missing.items() if x not in series.points}
-    if METRICS[spec.y].relative:
-        relative(series, spec.y == "efficiency")
+    if METRICS[y].relative:
+        relative(series, y == "efficiency")
     return series
 
 
@@ -157,7 +187,9 @@ def panels(records: list[Record], spec: Spec) -> list[Panel]:
     result = []
     for panel in few(sorted(split, key=order), MOST_PANELS):
         title = key_text(spec.panels, panel[0]) if len(split) > 1 else ""
-        result.append(Panel(title, [
-            one_series(key, ", ".join(map(key_text, spec.series, key)), split[panel][key], spec)
-            for key in sorted(split[panel], key=order)]))
+        for y in spec.ys:
+            result.append(Panel(METRICS[y].label if spec.beside else title, [
+                one_series(key, ", ".join(map(key_text, spec.series, key)), split[panel][key],
+                           spec, y)
+                for key in sorted(split[panel], key=order)], y))
     return result

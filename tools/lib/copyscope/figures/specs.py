@@ -31,6 +31,13 @@ class Spec:
     where: dict[str, Any] = field(default_factory=dict)
     scale: str = ""
     end: str = "both"                         # of counters: sender, receiver or both
+    beside: str = ""                          # another y, in a panel of its own
+    mean_over: str = ""                       # each point is the mean over all values of this
+
+    @property
+    def ys(self) -> tuple[str, ...]:
+        """Everything that it shows."""
+        return (self.y, self.beside) if self.beside else (self.y,)
 
     @property
     def log_x(self) -> bool:
@@ -113,10 +120,23 @@ def parse(source: object, number: int, entry: Any, end: str) -> Spec:
         names(source, f"{at}.series", entry.get("series", "label"), KEYS),
         one_of(source, f"{at}.panels", entry.get("panels", ""), ("", *KEYS)),
         where, one_of(source, f"{at}.scale", entry.get("scale", ""), ("", *SCALES)),
-        one_of(source, f"{at}.end", entry.get("end", end), ENDS_SHOWN))
-    if METRICS[spec.y].relative and spec.x != "threads":
-        raise BadRecord(source, f"{at}.x", f"{spec.y} is against threads", "write x = \"threads\"")
+        one_of(source, f"{at}.end", entry.get("end", end), ENDS_SHOWN),
+        one_of(source, f"{at}.beside", entry.get("beside", ""), ("", *METRICS)),
+        one_of(source, f"{at}.mean_over", entry.get("mean_over", ""), ("", *X_AXES)))
+    check_together(source, at, spec)
     return spec
+
+
+def check_together(source: object, at: str, spec: Spec) -> None:
+    """Refuse keys that make no sense together."""
+    if any(METRICS[y].relative for y in spec.ys) and spec.x != "threads":
+        raise BadRecord(source, f"{at}.x", f"{spec.y} is against threads", "write x = \"threads\"")
+    if spec.beside and (spec.panels or spec.beside == spec.y):
+        raise BadRecord(source, f"{at}.beside", "it takes panels that differ in y alone",
+                        "leave out panels, and name another y")
+    if spec.mean_over in (spec.x, *spec.series, spec.panels) and spec.mean_over:
+        raise BadRecord(source, f"{at}.mean_over", f"{spec.mean_over} is told apart",
+                        "take another key")
 
 
 def profile_file(name: str) -> Path:
