@@ -104,6 +104,7 @@ def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,
         "points": [point(profile, variant, size, count)
                    for variant in variants for size in sizes for count in threads],
         "tables": profile.tables,
+        **({"summaries": profile.summaries} if profile.summaries else {}),
     }
 
 

@@ -15,6 +15,8 @@ from copyscope.common.tables import BEHAVIOURS, PATHS, RECEIVER_BEHAVIOURS
 from copyscope.common.tree import PROFILES
 from copyscope.records.documents import BadRecord, read_bytes
 
+from . import summaries
+
 MODES = ("as-published", "corrected")
 ENDS = ("sender", "receiver", "both")
 # Names become names of files, lists are multiplied with each other.
@@ -105,7 +107,7 @@ TOP: dict[str, tuple[Check, bool]] = {
     "end": (among(*ENDS), True), "addresses": (text, False),
     "devices": (text, False), "port": (whole(1, 65535), False),
     "as-published": (anything, False), "corrected": (anything, False),
-    "tables": (anything, False), "figures": (anything, False),
+    "tables": (anything, False), "summaries": (anything, False), "figures": (anything, False),
 }
 MODE: dict[str, tuple[Check, bool]] = {
     "note": (text, True), "path": (among(*PATHS), True),
@@ -150,6 +152,7 @@ class Profile:
     settings: dict[str, Any]
     variants: list[dict[str, Any]]
     tables: list[dict[str, Any]]
+    summaries: list[dict[str, Any]]
 
 
 def check_table(source: Path, at: str, table: Any, keys: dict[str, tuple[Check, bool]]) -> None:
@@ -204,6 +207,11 @@ def check_profile(source: Path, data: dict[str, Any]) -> None:
     """Check a whole profile, both modes."""
     check_table(source, "", data, TOP)
     check_list(source, "tables", data.get("tables", []), TABLE, "file")
+    summaries.check(source, data.get("summaries", []), COLUMNS)
+    files = [each["file"] for each in (*data.get("tables", []), *data.get("summaries", []))]
+    twice = next((each for each in files if files.count(each) > 1 or each in OWN_FILES), None)
+    if twice:
+        raise Unusable(f"{source}: summaries: the file {twice} is written already")
     check_list(source, "figures", data.get("figures", []), FIGURE, "file")
     for mode in MODES:
         if mode in data:
@@ -245,4 +253,4 @@ def load(wanted: str, mode: str | None = None) -> Profile:
     variants = settings.pop("variants")
     return Profile(source.stem, chosen, data["title"], data["report"], data["sizes"],
                    data["threads"], float(data["seconds"]), settings, variants,
-                   data.get("tables", []))
+                   data.get("tables", []), data.get("summaries", []))

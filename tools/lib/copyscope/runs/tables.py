@@ -12,6 +12,7 @@ from copyscope.files.output_folder import OutputFolder
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import ENDS, Record
 
+from . import summaries
 from .values import COUNTS, EVENTS, column, is_timed, metrics
 
 Cell = str | float | int | None
@@ -135,6 +136,11 @@ def write_all(folder: OutputFolder, plan: dict[str, Any],
                   report_rows(table, plan, points))
         written[table["file"]] = f"the table of {plan['report'] or plan['profile']}: " \
                                  f"medians over the repeats of each point{of_counts}"
+    found = summaries.Found(plan, points)
+    for summary in plan.get("summaries", []):
+        write_csv(folder, summary["file"], summaries.header(summary),
+                  summaries.rows(summary, found))
+        written[summary["file"]] = f"{summary['note']}{of_counts}"
     write_csv(folder, "tidy.csv", tidy_header(), map(tidy_row, records))
     written["tidy.csv"] = "one row a run, empty where not measured"
     write_csv(folder, "points.csv", POINTS_HEAD, point_rows(plan, points))
