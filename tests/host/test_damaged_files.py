@@ -26,6 +26,8 @@ PLAN["tables"] = [{"file": "t.csv", "columns": [[each, each] for each in (
 class Nowhere:
     """A folder that takes what a sweep writes; it must be text that can be written."""
 
+    path = "nowhere"
+
     @staticmethod
     def write(_: str, text: str) -> None:
         """Take a file."""
