@@ -79,9 +79,9 @@ def fixture_unprivileged():
 @pytest.mark.parametrize("variant", ["A3", "A3-aligned", "A3-unreaped"])
 def test_enobufs_is_counted_and_loses_no_data(unprivileged, variant, threads):
     # Room for one send of 65,536 bytes (18 pages by the kernel's reckoning), not for two.
-    a, b = run_pair(variant, 65536, threads, "stream", "recv", 200, unprivileged(32 * 4096))
+    a, b = run_pair(variant, 65536, threads, "stream", "recv", 2000, unprivileged(32 * 4096))
     assert a["enobufs"] > 0
-    assert a["accepted_bytes"] == b["received_bytes"] == 200 * 65536
+    assert a["accepted_bytes"] == b["received_bytes"] == 2000 * 65536
     assert a["content_errors"] == b["content_errors"] == 0
 
 
