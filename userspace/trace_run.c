@@ -32,6 +32,7 @@
 #include "userspace/run/measure.h"
 #include "userspace/run/options/options.h"
 #include "userspace/run/retry.h"
+#include "userspace/run/timed.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
 
@@ -44,6 +45,8 @@ struct run {
 	struct child children[END_COUNT];
 	struct aside parser[END_COUNT];	/* of the output of each end */
 	struct measure measure;
+	struct timed_pass *timed;		/* NULL: not asked for, or the only one */
+	bool fifo;				/* the counted pass is to run under SCHED_FIFO */
 	struct record_file record_file;
 	struct keeper keeper;
 	struct inherited inherited;
@@ -51,30 +54,13 @@ struct run {
 	char **command;
 };
 
-/* What the workload's ends that ran here say, and how they ended. */
-static void gather_ends(struct run *run)
-{
-	struct experiment *x = run->record.experiment;
-
-	for (int e = 0; e < END_COUNT; e++) {
-		if (!run->children[e].pid)
-			continue;
-		app_totals_parse(&run->parser[e], &run->children[e], &x->app[e]);
-		end_outcome_read(&x->ends.end[e], run->children[e].status);
-		x->ends.end[e].hurried = run->children[e].hurried;
-	}
-	x->ends.interrupt_signal = children_interrupted();
-	snprintf(x->ends.failure, WHY_BYTES, "%s", ending_failure());
-	outcome_note_hurried(&x->ends);
-}
-
 /* Collects what this host knows of the run; on path peer, then what the other one knows. */
 static int gather(struct run *run)
 {
 	struct record *r = &run->record;
 	int err;
 
-	gather_ends(run);
+	measure_hear_ends(run->children, run->parser, r->experiment);
 	err = ledger_derive(r);
 	if (err)
 		return err;
@@ -113,12 +99,25 @@ static int tell(struct run *run)
 	return err;
 }
 
-static void arrange_end(struct run *run)
+/* Judges and tells what there is. The exit status. */
+static int conclude(struct run *run)
+{
+	bool sound = judge(run);
+
+	return tell(run) || !sound ? EXIT_BROKEN : EXIT_FINE;
+}
+
+static void end_children(struct run *run)
 {
 	for (int e = 0; e < END_COUNT; e++) {
 		child_end(&run->children[e]);
 		aside_end(&run->parser[e]);
 	}
+}
+
+static void arrange_end(struct run *run)
+{
+	end_children(run);
 	peer_part(&run->peer);
 	measure_free(&run->measure);
 	if (run->keeper.pid)
@@ -153,11 +152,26 @@ static int reserve(struct run *run, const char *name)
 	return !err ? 0 : err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 }
 
+static int start_parsers(struct run *run)
+{
+	int err = 0;
+
+	for (int e = 0; e < END_COUNT && !err; e++)
+		err = app_totals_prepare(&run->parser[e]);
+	return err;
+}
+
 /* All steps before the gate opens. 0, or less if the run cannot begin. */
 static int prepare(struct run *run)
 {
 	struct record *r = &run->record;
-	int err = ends_launch(run->children, run->workload, &r->experiment->plan, &run->path);
+	struct workload_plan plan = r->experiment->plan;
+	int err;
+
+	if (run->options.both)
+		plan.seconds /= 2;
+	run->measure.seconds = plan.messages ? 0 : plan.seconds;
+	err = ends_launch(run->children, run->workload, &plan, &run->path);
 
 	if (!err && !ending_asked())
 		err = measure_prepare(&run->measure, &run->options, run->workload, run->children, r);
@@ -172,18 +186,97 @@ static int end_early(struct run *run)
 		return EXIT_REFUSED;
 	peer_forgo(&run->peer, &run->record);
 	outcome_decide(&run->record);
-	judge(run);
-	tell(run);
+	conclude(run);
 	return EXIT_BROKEN;
+}
+
+/* In a process of its own: the pass without a probe, which it hands over. The exit status. */
+static int time_pass(void *arg)
+{
+	struct run *run = arg;
+	struct record *r = &run->record;
+	int status = EXIT_FINE;
+
+	r->backend = BACKEND_NONE;
+	r->experiment->plan.unchecked = !run->options.verify;
+	retry_note_schedule(r);
+	if (start_parsers(run))
+		return EXIT_REFUSED;
+	if (!prepare(run))
+		status = measure_run(&run->measure, run->children, r) ? EXIT_BROKEN : EXIT_FINE;
+	else if (!early_describe(r, run->children))
+		status = EXIT_REFUSED;
+	if (!status && !r->experiment->ends.before_gate)
+		measure_hear_ends(run->children, run->parser, r->experiment);
+	if (!status)
+		timed_hand_over(run->timed, r);
+	end_children(run);
+	return status;
+}
+
+/* The timed pass did not end well, so it is what the record describes. The exit status. */
+static int end_timed(struct run *run)
+{
+	struct record *r = &run->record;
+
+	snprintf(r->backend_why, WHY_BYTES, "the run %s %s",
+		 r->outcome.status == RUN_INTERRUPTED ? "was interrupted" : "failed",
+		 r->experiment->ends.before_gate ? "before it began" : "in its timed pass");
+	if (ledger_derive(r))
+		return EXIT_BROKEN;
+	sites_fill(r);
+	return conclude(run);
+}
+
+/*
+ * Makes the timed pass, unless an earlier try has, and sets it aside. True if it is whole, so that the
+ * counted one may follow; else *status is the exit status.
+ */
+static bool time_first(struct run *run, int *status)
+{
+	struct record *r = &run->record;
+	struct experiment *x = r->experiment;
+	enum backend backend = r->backend;
+	char failure[WHY_BYTES] = "";
+	struct pass *pass;
+
+	x->during = PASS_TIMED;
+	*status = timed_done(run->timed) ? 0 : timed_make(time_pass, run, failure);
+	if (*status)
+		return false;
+	pass = timed_take(run->timed, failure);
+	if (!pass) {
+		*status = EXIT_BROKEN;
+		return false;
+	}
+	record_describe_pass(r, pass);
+	r->backend = BACKEND_NONE;
+	outcome_decide(r);
+	if (r->outcome.status == RUN_COMPLETE) {
+		r->backend = backend;
+		record_describe_pass(r, &(struct pass){});
+		x->timed = pass;
+		x->during = PASS_COUNTED;
+		return true;
+	}
+	free(pass);
+	*status = end_timed(run);
+	return false;
 }
 
 /* The run itself, from the first moment on that there is a run to describe. The exit status. */
 static int conduct(struct run *run)
 {
 	struct record *r = &run->record;
-	bool sound;
+	int status;
 
 	ending_listen();
+	if (run->timed && !time_first(run, &status))
+		return status;
+	if (run->timed && start_parsers(run))
+		return EXIT_REFUSED;
+	if (!run->options.no_probes)
+		retry_schedule(r, run->fifo);
 	if (prepare(run))
 		return end_early(run);
 	run->measure.watch = run->peer.met ? peer_watch : NULL;
@@ -192,8 +285,7 @@ static int conduct(struct run *run)
 		return EXIT_BROKEN;
 	if (!ending_asked() && retry_is_worth_it(r))
 		return retry_once_more(r);
-	sound = judge(run);
-	return tell(run) || !sound ? EXIT_BROKEN : EXIT_FINE;
+	return conclude(run);
 }
 
 /* Who this is, and the file that will hold the record. 0, or the exit status. */
@@ -205,7 +297,8 @@ static int begin(struct run *run, const struct try *t)
 	if (record_arrange(r))
 		return EXIT_REFUSED;
 	r->command = run->command;
-	retry_begin(r, t);
+	r->experiment->attempt = t->number;
+	run->fifo = t->fifo;
 	r->cost_asked = run->options.cost;
 	record_name(r);
 	machine_read(&r->machine);
@@ -221,9 +314,9 @@ static int ask(struct run *run)
 	if (permits_check(!run->options.no_probes, path_packet_taps(&run->options.request)))
 		return EXIT_REFUSED;
 	tree_path("build/workload", run->workload, sizeof(run->workload));
-	for (int e = 0; e < END_COUNT; e++)
-		if (app_totals_prepare(&run->parser[e]))
-			return EXIT_REFUSED;
+	/* Before the key of two hosts is read: the parsers' memory must not contain it. */
+	if (!run->timed && start_parsers(run))
+		return EXIT_REFUSED;
 	err = peer_meet(&run->peer, &run->options, run->record.machine.kernel);
 	if (err)
 		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
@@ -240,11 +333,13 @@ static int arrange(struct run *run)
 	struct experiment *x = r->experiment;
 
 	x->plan = run->options.plan;
-	snprintf(x->pass_why, WHY_BYTES, "the run made one pass, with%s probes",
-		 run->options.no_probes ? "out" : "");
+	if (!run->options.both)
+		snprintf(x->pass_why, WHY_BYTES, "%s", run->options.no_probes ? "asked for: --pass timed" :
+			 run->options.pass_given ? "asked for: --pass counted" :
+			 "two hosts make one pass, with probes, as nothing else keeps them in step");
 	if (run->options.no_probes) {
 		r->backend = BACKEND_NONE;
-		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--no-probes)");
+		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--pass timed)");
 	}
 	return path_arrange(&run->path, &run->options.request, &x->path) ||
 	       optmem_limit(&run->optmem, &run->path, x->plan.optmem_bytes) || start_keeper(run) ?
@@ -294,5 +389,9 @@ int main(int argc, char **argv)
 	 * end. */
 	if (run.options.json)
 		result = reserve(&run, NULL);
+	if (!result && run.options.both) {
+		run.timed = timed_share();
+		result = run.timed ? 0 : EXIT_REFUSED;
+	}
 	return result ? result : supervise(try_once, &run);
 }

@@ -133,16 +133,19 @@ static void set_interrupted(const struct record *r, struct run_outcome *o, const
 		 *fault ? "; " : "", fault);
 }
 
-static void set_before_gate(const struct run_ends *ends, struct run_outcome *o, const char *fault)
+static void set_before_gate(const struct run_ends *ends, struct run_outcome *o, const char *fault,
+			    bool counted)
 {
 	char number[32];
 
 	signal_text(ends->interrupt_signal, number);
 	o->status = ends->interrupt_signal ? RUN_INTERRUPTED : RUN_FAILED;
 	if (ends->interrupt_signal)
-		snprintf(o->reason, sizeof(o->reason), "signal %s ended it before it began", number);
+		snprintf(o->reason, sizeof(o->reason), "signal %s ended it before %s began", number,
+			 counted ? "its counted pass" : "it");
 	else
-		snprintf(o->reason, sizeof(o->reason), "%.120s before the run began", fault);
+		snprintf(o->reason, sizeof(o->reason), "%.120s before the %s began", fault,
+			 counted ? "counted pass" : "run");
 }
 
 /* What the probes missed, in any process. */
@@ -172,7 +175,7 @@ static void decide_experiment(const struct record *r, struct run_outcome *o)
 	 * before. */
 	ends_fault(r, fault, sizeof(fault));
 	if (ends->before_gate) {
-		set_before_gate(ends, o, fault);
+		set_before_gate(ends, o, fault, r->experiment->during == PASS_COUNTED);
 	} else if (*ends->failure) {
 		/* If the ends report a fault, it came first. */
 		snprintf(line, sizeof(line), "%.140s%s%.90s", *fault ? fault : ends->failure,
@@ -196,12 +199,28 @@ static void decide_experiment(const struct record *r, struct run_outcome *o)
 	}
 }
 
+/* What ended one of two passes is told of that pass. The timed one is over when the other is blind. */
+static void name_pass(const struct experiment *x, struct run_outcome *o)
+{
+	static const char *const names[] = { [PASS_TIMED] = "timed", [PASS_COUNTED] = "counted" };
+	size_t length = strlen(o->reason);
+
+	if (x->during == PASS_ONLY || x->ends.before_gate || o->status == RUN_COMPLETE ||
+	    o->status == RUN_BLIND)
+		return;
+	if (length > WHY_BYTES - 24)
+		length = WHY_BYTES - 24;
+	snprintf(o->reason + length, WHY_BYTES - length, ", in the %s pass", names[x->during]);
+}
+
 void outcome_decide(struct record *r)
 {
-	if (r->experiment)
+	if (r->experiment) {
 		decide_experiment(r, &r->outcome);
-	else
+		name_pass(r->experiment, &r->outcome);
+	} else {
 		set_seen(r, &r->outcome);
+	}
 }
 
 uint64_t outcome_undelivered_bytes(const struct record *r)

@@ -228,6 +228,8 @@ static int join(struct peer *p, struct record *r, struct record *other)
 		memcpy(r->started, spare->started, sizeof(r->started));
 		r->command = spare->command;
 		r->experiment->plan = spare->experiment->plan;
+		memcpy(r->experiment->pass_why, spare->experiment->pass_why,
+		       sizeof(r->experiment->pass_why));
 	}
 	free(spare);
 	x = r->experiment;

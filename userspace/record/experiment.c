@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int record_arrange(struct record *r)
 {
@@ -49,6 +50,17 @@ const struct app_socket *record_app_socket(const struct record *r, const struct 
 		}
 	}
 	return NULL;
+}
+
+void record_describe_pass(struct record *r, const struct pass *pass)
+{
+	struct experiment *x = r->experiment;
+
+	memcpy(x->app, pass->app, sizeof(x->app));
+	x->ends = pass->ends;
+	memcpy(x->counters, pass->counters, sizeof(x->counters));
+	x->fifo = pass->fifo;
+	r->window_ns = pass->window_ns;
 }
 
 static struct pass_view main_pass(const struct record *r)
@@ -122,16 +134,20 @@ struct subject_name record_subject(const struct record *r)
 	return name;
 }
 
+void pass_free(struct pass *pass)
+{
+	for (int e = 0; pass && e < END_COUNT; e++)
+		free(pass->app[e].sockets);
+	free(pass);
+}
+
 void experiment_free(struct experiment *x)
 {
 	if (!x)
 		return;
-	for (int e = 0; e < END_COUNT; e++) {
+	for (int e = 0; e < END_COUNT; e++)
 		free(x->app[e].sockets);
-		if (x->timed)
-			free(x->timed->app[e].sockets);
-	}
-	free(x->timed);
+	pass_free(x->timed);
 	if (x->far)
 		record_free(x->far);
 	free(x->far);

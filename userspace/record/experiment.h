@@ -83,6 +83,7 @@ struct experiment {
 	struct counter_value counters[END_COUNT][COUNTER_COUNT];
 	int attempt;			/* 1, or more after blind runs */
 	bool fifo;			/* the workload ran under SCHED_FIFO */
+	enum { PASS_ONLY, PASS_TIMED, PASS_COUNTED } during;	/* which of two passes that is */
 	struct pass *timed;		/* made before it without a probe; NULL: none was. Owned. */
 	char pass_why[WHY_BYTES];	/* why there is one pass alone; empty: nobody asked for that */
 	/* Path peer: the half that the receiver's host counted, while machine, path and backend
@@ -102,6 +103,13 @@ const struct app_totals *record_app(const struct record *r, enum end end);
 
 /* True if a packet capture runs beside the path, in any namespace. */
 bool record_tapped(const struct record *r);
+
+/* Makes @pass the one that the record describes. The sockets of both ends go along; what the record had
+ * before is not freed. */
+void record_describe_pass(struct record *r, const struct pass *pass);
+
+/* Frees a pass and the sockets of its ends; NULL is accepted. */
+void pass_free(struct pass *pass);
 
 /* A pass as reports print it. */
 struct pass_view {

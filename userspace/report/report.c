@@ -149,8 +149,9 @@ static void print_counter(const struct counter_value *v, FILE *out)
 	fprintf(out, " %17s%s", number, v->scaled ? "*" : " ");
 }
 
-static void print_counters(const struct experiment *x, FILE *out)
+static void print_counters(const struct record *r, FILE *out)
 {
+	struct pass_view pass = record_shown(r);
 	bool scaled = false;
 
 	fprintf(out, "\n%-22s %18s %18s\n", "counters", "sender", "receiver");
@@ -161,8 +162,8 @@ static void print_counters(const struct experiment *x, FILE *out)
 			 i == COUNTER_TASK_CLOCK ? " (ns)" : "");
 		fprintf(out, "%-22s", name);
 		for (int e = 0; e < END_COUNT; e++) {
-			print_counter(&x->counters[e][i], out);
-			scaled |= x->counters[e][i].scaled;
+			print_counter(&pass.counters[e][i], out);
+			scaled |= pass.counters[e][i].scaled;
 		}
 		fputc('\n', out);
 	}
@@ -170,39 +171,50 @@ static void print_counters(const struct experiment *x, FILE *out)
 		fprintf(out, "  * shared its hardware counter with others: scaled up\n");
 }
 
+/* Of which pass these times are, and what they are worth. */
+static const char *timing_note(const struct record *r)
+{
+	return r->machine.instruction_clock ?
+		       "this emulated machine's clock counts instructions, 1 ns each: no speed" :
+	       record_emulated(r) ? "times of an emulated machine mean nothing; counts are exact" :
+	       record_counted(r).made && record_timed(r).made ?
+		       "without probes, in a pass of its own; counters, too" :
+	       record_timed(r).made ? "without probes" :
+				      "with probes attached: compare only with runs like it";
+}
+
 static void print_timing(const struct record *r, FILE *out)
 {
-	const struct app_totals *app = record_app(r, END_RECEIVER);
-	uint64_t received = app->sum.received_bytes;
+	struct pass_view pass = record_shown(r);
+	const struct app_totals *app = pass.app ? &pass.app[END_RECEIVER] : NULL;
 	char line[160];
 	int len;
 
-	if (!app->known || !app->elapsed_ns)
+	if (!app || !app->known || !app->elapsed_ns)
 		return;
-	len = snprintf(line, sizeof(line), "%.3f Gbit/s", received * 8.0 / app->elapsed_ns);
+	len = snprintf(line, sizeof(line), "%.3f Gbit/s", pass_gbps(&pass));
 	if (app->latency.known)
 		snprintf(line + len, sizeof(line) - len, "; %s: mean %.1f us, p50 %.1f, p99 %.1f",
 			 app->latency.what, app->latency.mean_us, app->latency.p50_us,
 			 app->latency.p99_us);
 	print_wrapped(out, "\ntime            ", line, 16);
-	fprintf(out, "                %s\n",
-		r->machine.instruction_clock ?
-			"this emulated machine's clock counts instructions, 1 ns each: no speed" :
-		record_emulated(r) ? "times of an emulated machine mean nothing; counts are exact" :
-		r->backend == BACKEND_NONE ? "without probes" :
-				      "with probes attached: compare only with runs like it");
+	fprintf(out, "                %s\n", timing_note(r));
 }
 
 static void print_overhead(const struct record *r, const char *what, FILE *out)
 {
 	struct overhead o = record_overhead(r);
+	double ratio = record_throughput_ratio(r);
 	char events[32];
 
+	if (ratio)
+		fprintf(out, "%s throughput %.2f of that without probes\n", what, ratio);
 	if (!o.known)
 		return;
 	number_text(o.events, events);
-	fprintf(out, "%s %s events, %.0f ns each, %.1f %% of the time of %d CPU%s\n", what, events,
-		o.ns_per_event, 100 * o.share, r->machine.cpus, r->machine.cpus == 1 ? "" : "s");
+	fprintf(out, "%s %s events, %.0f ns each, %.1f %% of the time of %d CPU%s\n",
+		ratio ? "               " : what, events, o.ns_per_event, 100 * o.share,
+		r->machine.cpus, r->machine.cpus == 1 ? "" : "s");
 }
 
 static void print_missing(const struct record *r, FILE *out)
@@ -265,7 +277,7 @@ void report_print(const struct record *r, FILE *out)
 	print_pins(r, out);
 	print_laws(r, out);
 	if (r->experiment)
-		print_counters(r->experiment, out);
+		print_counters(r, out);
 	costs_print(r, out);
 	print_timing(r, out);
 	print_overhead(r, "cost of looking", out);

@@ -54,8 +54,9 @@ bool early_describe(struct record *r, struct child children[END_COUNT])
 	r->backend = BACKEND_NONE;
 	r->probe_count = 0;
 	r->stats_known = false;
-	snprintf(r->backend_why, WHY_BYTES, "the run %s before it began",
-		 ends->interrupt_signal ? "was interrupted" : "failed");
+	snprintf(r->backend_why, WHY_BYTES, "the run %s before %s began",
+		 ends->interrupt_signal ? "was interrupted" : "failed",
+		 r->experiment->during == PASS_COUNTED ? "its counted pass" : "it");
 	for (int e = 0; e < END_COUNT; e++)
 		counters_read(NULL, r->experiment->counters[e]);
 	sites_fill(r);

@@ -9,6 +9,8 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/counters/counters.h"
+#include "userspace/judge/outcome.h"
+#include "userspace/run/ends/app_totals.h"
 #include "userspace/run/ends/ending.h"
 #include "userspace/run/ends/workload_subject.h"
 #include "userspace/run/limits/privileges.h"
@@ -99,10 +101,9 @@ static void release(struct measure *m, struct child children[END_COUNT])
 
 int measure_run(struct measure *m, struct child children[END_COUNT], struct record *r)
 {
-	const struct workload_plan *plan = &r->experiment->plan;
 	int err;
 
-	ending_begin(plan->messages ? 0 : plan->seconds, m->bound_ms);
+	ending_begin(m->seconds, m->bound_ms);
 	m->progress = isatty(STDERR_FILENO);
 	window_open(&m->window);
 	release(m, children);
@@ -119,6 +120,21 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 	if (err)
 		fprintf(stderr, "trace_run: cannot read what was counted: %s\n", strerror(-err));
 	return err;
+}
+
+void measure_hear_ends(struct child children[END_COUNT], struct aside parser[END_COUNT],
+		       struct experiment *x)
+{
+	for (int e = 0; e < END_COUNT; e++) {
+		if (!children[e].pid)
+			continue;
+		app_totals_parse(&parser[e], &children[e], &x->app[e]);
+		end_outcome_read(&x->ends.end[e], children[e].status);
+		x->ends.end[e].hurried = children[e].hurried;
+	}
+	x->ends.interrupt_signal = children_interrupted();
+	snprintf(x->ends.failure, WHY_BYTES, "%s", ending_failure());
+	outcome_note_hurried(&x->ends);
 }
 
 void measure_free(struct measure *m)

@@ -3,6 +3,7 @@
 #ifndef COPYSCOPE_MEASURE_H
 #define COPYSCOPE_MEASURE_H
 
+#include "userspace/common/confine/aside.h"
 #include "userspace/record/experiment.h"
 #include "userspace/run/ends/launch.h"
 #include "userspace/run/options/options.h"
@@ -11,6 +12,7 @@
 struct measure {
 	struct window window;
 	struct counter_set *counters[END_COUNT];
+	double seconds;		/* that the ends were given; 0: as long as their messages take */
 	int64_t bound_ms;	/* of each wait for the ends; 0: the usual ones */
 	bool progress;
 	void (*watch)(void *arg);	/* called about ten times a second while it is open */
@@ -26,6 +28,10 @@ int measure_prepare(struct measure *m, const struct options *options, const char
 
 /* Opens the window, releases the children, waits for their end, closes the window, reads it. */
 int measure_run(struct measure *m, struct child children[END_COUNT], struct record *r);
+
+/* What the ends that ran here say of themselves, each to its parser, and how they ended. */
+void measure_hear_ends(struct child children[END_COUNT], struct aside parser[END_COUNT],
+		       struct experiment *x);
 
 /* A zeroed one is accepted. */
 void measure_free(struct measure *m);

@@ -24,13 +24,17 @@ static const uint64_t long_ns = 1000000000, long_skipped_ns = 20000000000;
 
 static const char fifo_key[] = "COPYSCOPE_FIFO";
 
-void retry_begin(struct record *r, const struct try *t)
+void retry_schedule(struct record *r, bool fifo)
 {
 	const struct sched_param lowest = { .sched_priority = 1 };
 
-	r->experiment->attempt = t->number;
-	if ((t->fifo || getenv(fifo_key)) && sched_setscheduler(0, SCHED_FIFO, &lowest))
+	if ((fifo || getenv(fifo_key)) && sched_setscheduler(0, SCHED_FIFO, &lowest))
 		perror("trace_run: cannot run the workload under SCHED_FIFO; going on without");
+	retry_note_schedule(r);
+}
+
+void retry_note_schedule(struct record *r)
+{
 	r->experiment->fifo = sched_getscheduler(0) == SCHED_FIFO;
 }
 

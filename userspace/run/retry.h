@@ -6,8 +6,11 @@
 #include "userspace/record/experiment.h"
 #include "userspace/run/supervise.h"
 
-/* Notes in @r which attempt this is, and schedules it as asked. */
-void retry_begin(struct record *r, const struct try *t);
+/* Schedules what this process does and starts from now on, under SCHED_FIFO if asked; notes it in @r. */
+void retry_schedule(struct record *r, bool fifo);
+
+/* Only notes how it is scheduled: a pass without programs needs nothing else. */
+void retry_note_schedule(struct record *r);
 
 /* True if the probes missed events, nothing else is wrong, and an attempt is left. */
 bool retry_is_worth_it(const struct record *r);

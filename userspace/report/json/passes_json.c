@@ -106,7 +106,7 @@ json_t *timing_json(const struct record *r)
 	put(o, "window_ns", json_integer(r->experiment ? pass.window_ns : r->window_ns));
 	put(o, "first_byte_monotonic_ns", integer_if(r->derived.gauges.first_byte_ns,
 						     r->derived.gauges.first_byte_ns));
-	put(o, "comparable", json_boolean(!record_emulated(r) && !pass.fifo));
+	put(o, "comparable", json_boolean(timed && !record_emulated(r) && !pass.fifo));
 	put(o, "why", text(timing_why(r, &pass)));
 	return o;
 }

@@ -99,6 +99,15 @@ static bool note_signal(int64_t now)
 	return false;
 }
 
+void ending_pass_on(pid_t child)
+{
+	int number = caught;
+
+	if (number)
+		kill(child, number);
+	note_signal(monotonic_ms());
+}
+
 int64_t ending_left_ms(void)
 {
 	int64_t now = monotonic_ms();

@@ -16,6 +16,9 @@ void ending_listen(void);
 /* True from the first of them on; waits before the gate opens then end. */
 bool ending_asked(void);
 
+/* Sends a signal that has come since the last call to @child, which ends the run in its own order. */
+void ending_pass_on(pid_t child);
+
 /*
  * The gate opens. @seconds is how long the run was asked to take; 0: as long as its messages take,
  * and the ends themselves notice when nothing moves. @bound_ms is for tests: all limits are that;

@@ -17,7 +17,7 @@
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
-       KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_HELP };
+       KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_HELP };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -49,7 +49,10 @@ static const struct argp_option option_table[] = {
 	{ "arch", KEY_ARCH, "NAME", 0,
 	  "processor of that guest: amd64, or arm64, which has hardware counters", 4 },
 	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 4 },
-	{ "no-probes", KEY_NO_PROBES, NULL, 0, "run the workload alone, to see what probes cost", 4 },
+	{ "pass", KEY_PASS, "WHICH", 0,
+	  "timed: without probes; counted: with them; both, in this order, each half of the seconds or all "
+	  "of the messages (default; path peer: counted)", 4 },
+	{ "no-probes", KEY_NO_PROBES, NULL, 0, "the same as --pass timed", 4 },
 	{ "verify", KEY_VERIFY, NULL, 0,
 	  "without probes, too: fill each message anew, and check every byte that arrives", 4 },
 	{ "break", KEY_BREAK, "WHAT", 0,
@@ -136,6 +139,18 @@ static void parse_break(const char *value, struct options *o)
 		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion, "
 			     "forget-departures, skip-put-entry, skip-put-exit, count-fin or "
 			     "bounds:SECONDS", value);
+}
+
+static void parse_pass(const char *value, struct options *o)
+{
+	static const char *const passes[] = { "timed", "counted", "both", NULL };
+	char pass = *one_of(passes, value, "unknown pass '%s'");
+
+	if (o->pass_given && (o->no_probes != (pass == 't') || o->both != (pass == 'b')))
+		options_fail("--pass %s: another pass is asked for, too: give one", value);
+	o->pass_given = true;
+	o->no_probes = pass == 't';
+	o->both = pass == 'b';
 }
 
 static void parse_positional(struct options *o, int number, const char *value)
@@ -233,8 +248,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_COST:
 		o->cost = true;
 		break;
+	case KEY_PASS:
+		parse_pass(arg, o);
+		break;
 	case KEY_NO_PROBES:
-		o->no_probes = true;
+		parse_pass("timed", o);
 		break;
 	case KEY_VERIFY:
 		o->verify = true;
@@ -276,9 +294,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static void check_listen(const struct options *o)
 {
 	if (o->pattern_given || o->receiver_given || o->plan.readers || o->plan.messages ||
-	    o->seconds_given || o->no_probes || o->verify)
+	    o->seconds_given || o->pass_given || o->verify)
 		options_fail("%s", "--listen runs what its partner asks for: leave out --pattern, "
-			     "--receiver, --readers, --messages, --seconds, --no-probes and --verify");
+			     "--receiver, --readers, --messages, --seconds, --pass, --no-probes and --verify");
 }
 
 /* The kernel charges a send its pages and two more, which it might touch
@@ -334,10 +352,14 @@ void options_parse(int argc, char **argv, struct options *o)
 		strcpy(o->plan.receiver, "drain");
 	o->plan.unchecked = o->no_probes && !o->verify;
 	check_limits(&o->plan, o->request.kind);
+	if (o->both && path_has(o->request.kind, PATH_TWO_HOSTS))
+		options_fail("%s", "--pass both: two hosts make one pass; use --pass counted or timed");
+	if (!o->pass_given)
+		o->both = !path_has(o->request.kind, PATH_TWO_HOSTS);
 	if (o->no_probes && (o->detach || o->fault_inject))
-		options_fail("%s", "--break needs probes: leave out --no-probes");
+		options_fail("%s", "--break needs probes: use --pass counted or both");
 	if (o->no_probes && o->cost)
-		options_fail("%s", "--cost needs probes: leave out --no-probes");
+		options_fail("%s", "--cost needs probes: use --pass counted or both");
 	if (o->cost && path_has(o->request.kind, PATH_TWO_HOSTS))
 		options_fail("%s", "--cost: no record of two hosts holds costs; use another path");
 }

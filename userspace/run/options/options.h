@@ -18,7 +18,9 @@ struct options {
 	bool seconds_given;
 	bool receiver_given;
 	bool pattern_given;
-	bool no_probes;
+	bool no_probes;		/* one pass, timed */
+	bool both;		/* two passes: timed, then counted */
+	bool pass_given;
 	bool verify;		/* check content without probes, too */
 	bool cost;		/* measure what calls cost */
 	const char *detach;	/* --break: see options.c */
