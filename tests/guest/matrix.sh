@@ -41,7 +41,7 @@ while read -r name arguments; do
 	status=0
 	# Arguments are words: the list has no quoting, and + stands for a space.
 	read -ra words <<<"$arguments"
-	"${scheduled[@]}" build/trace_run "${words[@]//+/ }" --json "/out/$name.json" \
+	"${scheduled[@]}" build/trace_run "${words[@]//+/ }" --pass counted --json "/out/$name.json" \
 		</dev/null >"/out/$name.out" 2>"/out/$name.err" || status=$?
 	echo "$status" >"/out/$name.status"
 done <"$list"

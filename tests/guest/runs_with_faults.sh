@@ -90,7 +90,7 @@ run_once() {
 	local name=$1 how=$2 where=$3 device=$4 status=0 run
 	shift 4
 	echo 0 >"/out/$name.faults"
-	build/trace_run "$@" --json "/out/$name.json" \
+	build/trace_run "$@" --pass counted --json "/out/$name.json" \
 		</dev/null >"/out/$name.out" 2>"/out/$name.err" &
 	run=$!
 	inject "$run" "$name" "$how" "$where" "$device"

@@ -163,7 +163,7 @@ def seen_from_outside(outcome, tmp_path_factory):
     words += [f"{kind}={window}:{':'.join(where[name])}" for kind, windows in WINDOWS.items()
               for window, names in windows.items() for name in names]
     script = "set -e\n" + "\n".join(
-        f"{MARK_COMMAND}; build/trace_run {PRIMES[run]} --json /out/{run}.json >/out/{run}.out"
+        f"{MARK_COMMAND}; build/trace_run {PRIMES[run]} --pass counted --json /out/{run}.json >/out/{run}.out"
         for run in ("A1.lo", "A3.lo")) + f"\n{MARK_COMMAND}"
     under = boot(folder / "out", script, "--plugin", ",".join([str(PLUGIN), *words]))
     lines = (folder / "counts").read_text().splitlines()

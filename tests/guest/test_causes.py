@@ -111,7 +111,7 @@ def runs_with_faults(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faults")
     script = "modprobe tun" + "".join(f"""
         build/tests/guest/fault_inject {how} & injector=$!
-        build/trace_run {FAULT_RUN} --json /out/{how}.json >/out/{how}.out 2>/out/{how}.err
+        build/trace_run {FAULT_RUN} --pass counted --json /out/{how}.json >/out/{how}.out 2>/out/{how}.err
         echo $? >/out/{how}.status; kill $injector""" for how in FAULTS)
     subprocess.run([GUEST, "--kernel", "6.12", "--out", folder, "--", "bash", "-c", script],
                    check=True)

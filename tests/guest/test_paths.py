@@ -53,7 +53,7 @@ KILLED = """
 look() { for nic in eth0 eth1; do cat /sys/class/net/$nic/mtu
   ethtool -k $nic | grep -E '^(scatter-gather|tcp-segmentation-offload):'; done; }
 look >/out/before.txt
-build/trace_run A3 65536 1 --seconds 60 --path nic --no-sg --mtu 1400 >/dev/null 2>&1 &
+build/trace_run A3 65536 1 --seconds 60 --pass counted --path nic --no-sg --mtu 1400 >/dev/null 2>&1 &
 for step in $(seq 200); do [ -e /sys/class/net/eth0 ] || break; sleep 0.05; done
 sleep 1
 ls /sys/class/net >/out/during.txt
@@ -69,7 +69,7 @@ build/trace_run A3 64 1 --path nic >/dev/null 2>/out/refused.txt; echo $? >/out/
 # A run that is killed while its connection has bytes to send and no way to its peer: the kernel keeps
 # the namespace for minutes.
 STUCK = """
-build/trace_run A3 65536 1 --seconds 60 --path nic --mtu 1400 >/dev/null 2>&1 &
+build/trace_run A3 65536 1 --seconds 60 --pass counted --path nic --mtu 1400 >/dev/null 2>&1 &
 run=$!
 receiver() { for process in /proc/[0-9]*; do
   grep -qsz '^client$' $process/cmdline && set -- $process/task/* && [ $# -gt 1 ] &&
@@ -86,7 +86,7 @@ SLOW = """
 seconds() { cut -d' ' -f1 /proc/uptime; }
 busy() { for process in /proc/[0-9]*; do
   grep -qs '^workload$' $process/comm && set -- $process/task/* && [ $# -gt 1 ] && echo busy; done; }
-build/trace_run A3 65536 1 --seconds 1 --netem "rate 1kbit" --json /out/slow.json \\
+build/trace_run A3 65536 1 --seconds 1 --pass counted --netem "rate 1kbit" --json /out/slow.json \\
   >/out/slow.out 2>/out/slow.err &
 for step in $(seq 400); do [ "$(busy | wc -l)" = 2 ] && break; sleep 0.05; done
 sleep 1 # all of the time that it sends for

@@ -65,8 +65,9 @@ def threads(pid: int) -> list[str]:
 
 
 def started_by_tries(trace_run: int) -> list[int]:
-    """Pids of what a run started: each try of it is a process of its own, which starts the rest."""
-    return [pid for one_try in children(trace_run) for pid in children(one_try)]
+    """Pids of what a run started: each try of it is a process of its own, which starts the rest. The
+    timed pass is one of these, and starts its ends itself."""
+    return sorted(descendants(trace_run) - set(children(trace_run)))
 
 
 def named(trace_run: int, name: str) -> list[int]:
@@ -75,20 +76,23 @@ def named(trace_run: int, name: str) -> list[int]:
             if Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip() == name]
 
 
-def workload_pids(trace_run: int) -> dict[str, int]:
-    """Pids of a run's two ends by "server" and "client"; fewer while it is still arranging."""
+def workload_pids(trace_run: int, counted: bool = False) -> dict[str, int]:
+    """Pids of a run's two ends by "server" and "client"; fewer while it is still arranging. With
+    `counted` only those that a try itself started: not those of a timed pass before it."""
     found = {}
-    for pid in started_by_tries(trace_run):
+    by_tries = [pid for one_try in children(trace_run) for pid in children(one_try)]
+    for pid in by_tries if counted else started_by_tries(trace_run):
         words = command_line(pid)
         if len(words) > 1 and words[1] in ("server", "client"):
             found[words[1]] = pid
     return found
 
 
-def wait_running(trace_run: int, timeout_s: float = 10) -> dict[str, int]:
-    """Waits until both ends of a run have threads that send: the gate is open by then."""
+def wait_running(trace_run: int, timeout_s: float = 10, counted: bool = False) -> dict[str, int]:
+    """Waits until both ends of a run have threads that send: the gate is open by then. Of two passes
+    it is the timed one, unless `counted`."""
     def both_have_threads():
-        pids = workload_pids(trace_run)
+        pids = workload_pids(trace_run, counted)
         busy = [pid for pid in pids.values() if len(threads(pid)) > 1]
         return pids if len(busy) == 2 else None
 

@@ -18,6 +18,7 @@ SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 # Of the record keeper: CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_NET_ADMIN.
 KEEPER = "000000000000100a"
 MEASURES, KEEPS, SERVES, ASKS, PARSES = "trace_run", "record-keeper", "server", "client", "parser"
+TIMES = "timed pass"
 
 
 def status_of(pid: int) -> dict[str, str]:
@@ -51,16 +52,20 @@ def a_run(place, *words, seconds=20):
     try:
         processes.wait_running(run.pid)
         one_try, = processes.children(run.pid)
-        yield run, {role_of(pid): pid for pid in (one_try, *processes.children(one_try))}
+        yield run, {role_of(pid): pid for pid in (one_try, *processes.descendants(one_try))}
     finally:
         os.close(secret)
         run.kill()
         run.communicate()
 
 
-def test_every_process_is_nobody_without_powers_and_has_what_it_needs_open(tmp_path):
-    with a_run(tmp_path) as (run, pids):
-        assert set(pids) == {MEASURES, KEEPS, SERVES, ASKS, PARSES}
+@pytest.mark.parametrize("measures, passes", [(MEASURES, "counted"), (TIMES, "both")])
+def test_every_process_is_nobody_without_powers_and_has_what_it_needs_open(measures, passes, tmp_path):
+    with a_run(tmp_path, "--pass", passes) as (run, pids):
+        assert set(pids) == {measures, MEASURES, KEEPS, SERVES, ASKS, PARSES}
+        if measures == TIMES:
+            # It only waits meanwhile, as the first process does, and attaches the probes afterwards.
+            del pids[MEASURES]
         status = {role: status_of(pid) for role, pid in pids.items()}
         first = status_of(run.pid)
         opened = {role: descriptors_of(pid) for role, pid in pids.items()}
@@ -78,7 +83,7 @@ def test_every_process_is_nobody_without_powers_and_has_what_it_needs_open(tmp_p
     assert opened[SERVES] == opened[ASKS] == {"/dev/null", "pipe", "socket"}
     assert opened[PARSES] == {"pipe"}
     assert opened[KEEPS] == {"pipe", "socket", *record}
-    assert opened[MEASURES] - {"/dev/null"} <= {
+    assert opened[measures] - {"/dev/null"} <= {
         "pipe", "socket", *record, "net", "anon_inode", "anon_inode:bpf-map",
         "anon_inode:bpf-prog", "anon_inode:bpf_link", "anon_inode:btf", "anon_inode:bpf-stats"}
 

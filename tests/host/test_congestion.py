@@ -25,7 +25,7 @@ MTUS = (576, 1500, 9000, 1300)
 
 def made(*words):
     """The record of a run that ended well."""
-    done = records.run(*words, "--json", "-")
+    done = records.run(*words, "--pass", "counted", "--json", "-")
     if "has no sch_tbf" in done.err:
         pytest.skip("this kernel has no sch_tbf")
     assert done.code == 0, done.err
@@ -98,7 +98,7 @@ def disturb(pid, lines):
 
 def disturbed(lines, path, *words):
     """The record of a run that is disturbed in its midst. It ends by itself when all is done."""
-    run = records.start(*words, "--path", path, "--seconds", 1, "--json", "-")
+    run = records.start(*words, "--path", path, "--seconds", 1, "--pass", "counted", "--json", "-")
     try:
         disturb(processes.wait_running(run.pid)["server"], lines)
         done = records.finish(run)

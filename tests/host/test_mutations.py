@@ -140,5 +140,6 @@ def test_a_client_that_cannot_connect_fails_the_run_and_its_server_does_not_wait
 def test_a_run_that_moves_nothing_is_no_success():
     done = records.run("A3", 64, 1, "--seconds", "0.000001", "--json", "-")
     assert done.code == 1
-    assert done.err == "trace_run: the run failed: no byte was sent: give the run more --seconds\n"
+    assert done.err == "trace_run: the run failed: no byte was sent: give the run more --seconds, in " \
+        "the timed pass\n"
     assert done.record["outcome"]["status"] == "failed"

@@ -70,6 +70,8 @@ def test_the_record_names_both_hosts_and_their_devices(hosts):
     assert record["peer"]["machine"]["kernel"] == os.uname().release
     assert record["peer"]["backend"]["probes"] and record["peer"]["overhead"]["events"]
     assert record["counters"]["receiver"]["context-switches"]["value"] is not None
+    assert record["passes"]["timed"] is None and "two hosts" in record["passes"]["why"]
+    assert record["timing"]["pass"] == "counted" and not record["timing"]["comparable"]
     sender, = {each["local"] for each in record["sockets"] if each["end"] == "sender"}
     assert sender == f"{hosts[0].address}:9000"
 

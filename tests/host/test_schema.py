@@ -31,7 +31,7 @@ def part(record, path):
 
 @records.needs_root
 @pytest.mark.parametrize("words", ["A1 --path lo", "A3-unset", "A3-unreaped --pattern rr",
-                                   "A3-reuse --no-probes", "A2 --seconds 0.1",
+                                   "A3-reuse --no-probes", "A2 --seconds 0.1", "A2 --pass counted",
                                    "A3-aligned-unreaped --readers 3"])
 def test_records_of_all_kinds_are_accepted(words):
     variant, *rest = words.split()
@@ -62,7 +62,9 @@ def test_records_of_all_kinds_are_accepted(words):
     ("outcome.status", "fine"), ("outcome.status", "failed"), ("outcome.reason", "hm"),
     ("outcome.sender.exit_status", 1), ("outcome.receiver.exit_status", None),
     ("outcome.receiver.signal", 9),
-    ("timing.pass", "both"), ("passes.why", None),
+    # passes that contradict each other
+    ("passes.counted", None), ("passes.why", "no time"), ("passes.counted.tcp.why", "no idea"),
+    ("passes.timed.tcp.accepted_bytes", None), ("timing.pass", "both"),
 ])
 def test_a_damaged_record_is_refused(good, path, value):
     record = copy.deepcopy(good)

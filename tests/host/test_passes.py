@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A run makes two passes, timed without a probe and then counted, and both carry the same messages."""
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from helpers import leftovers, processes, records
+from helpers.books import PRIME_BYTES, PRIME_MESSAGES
+
+pytestmark = records.needs_root
+
+PRIME = (PRIME_BYTES, 2, "--messages", PRIME_MESSAGES)
+PAYLOAD = PRIME_BYTES * PRIME_MESSAGES
+ENDS = {"server": "sender", "client": "receiver"}
+# A signal ends a run within 2 s; what starts and ends the programs takes its time besides.
+ENDED_S = 4.0
+
+
+def begun(where, *words):
+    """A run of A2 that is in its timed or in its counted pass, and the pids of its two ends there."""
+    run = records.start("A2", 65536, 2, *words, "--json", "-")
+    try:
+        return run, processes.wait_running(run.pid, counted=where == "counted")
+    except BaseException:
+        run.kill()
+        raise
+
+
+def held(run) -> set[str]:
+    """BPF programs, maps and links that the processes of a run have open."""
+    found = set()
+    for pid in {run.pid} | processes.descendants(run.pid):
+        for info in Path(f"/proc/{pid}/fdinfo").glob("*"):
+            found |= {kind for kind, _ in leftovers.HELD_ID.findall(info.read_text())}
+    return found
+
+
+@pytest.mark.parametrize("path", ["lo", "veth"])
+@pytest.mark.parametrize("variant, pattern", [("A1", "stream"), ("A3", "stream"), ("A2", "rr")])
+def test_each_pass_carries_every_byte(variant, pattern, path):
+    record = records.run_record(variant, *PRIME, "--pattern", pattern, "--path", path)
+    payload = PAYLOAD * (2 if pattern == "rr" else 1)
+    for name in ("timed", "counted"):
+        one = record["passes"][name]
+        assert one["messages"] == PRIME_MESSAGES
+        assert one["accepted_bytes"] == one["received_bytes"] == payload
+        assert one["tcp"]["accepted_bytes"] == one["tcp"]["returned_bytes"] == payload
+        assert one["window_ns"] >= one["elapsed_ns"] > 0
+    assert record["passes"]["why"] is None
+    assert {"sequence accepted", "sequence returned", "passes"} <= records.laws_with(record, "balanced")
+
+
+def test_times_and_counters_are_of_the_pass_without_probes():
+    record = records.run_record("A2", *PRIME)
+    timed, counted = record["passes"]["timed"], record["passes"]["counted"]
+    timing = record["timing"]
+    assert timing["pass"] == "timed" and timing["comparable"] is (not record["machine"]["emulated"])
+    for key in ("elapsed_ns", "window_ns", "throughput_gbps", "latency_us"):
+        assert timing[key] == timed[key], key
+    assert record["counters"] == timed["counters"]
+    assert record["overhead"]["throughput_ratio"] == pytest.approx(
+        counted["throughput_gbps"] / timed["throughput_gbps"])
+    assert record["workload"]["received_bytes"] == counted["received_bytes"]
+
+
+@pytest.mark.parametrize("words, only", [(("--pass", "timed"), "timed"), (("--no-probes",), "timed"),
+                                         (("--pass", "counted"), "counted")])
+def test_one_pass_is_made_if_one_is_asked_for(words, only):
+    record = records.run_record("A2", *PRIME, *words)
+    assert [name for name in ("timed", "counted") if record["passes"][name]] == [only]
+    assert record["passes"]["why"] == f"asked for: --pass {only}"
+    assert record["timing"]["pass"] == only
+    assert record["timing"]["comparable"] is (only == "timed" and not record["machine"]["emulated"])
+    assert record["overhead"]["throughput_ratio"] is None
+    assert records.law(record, "passes")["status"] == "not testable"
+
+
+def test_both_passes_share_the_seconds():
+    record = records.run_record("A2", 4096, 1, "--seconds", 0.6)
+    assert record["workload"]["seconds"] == 0.6
+    for name in ("timed", "counted"):
+        assert 0.29e9 < record["passes"][name]["elapsed_ns"] < 0.6e9, name
+
+
+def test_no_process_holds_a_program_in_the_timed_pass():
+    before = leftovers.bpf_objects()
+    run, _ = begun("timed", "--seconds", 1)
+    try:
+        # Others may run beside us: their objects are held by them.
+        loaded = leftovers.bpf_objects() - before
+        assert not held(run) and loaded <= leftovers.bpf_objects_held()
+        processes.wait_running(run.pid, counted=True)
+        assert held(run) >= {"prog", "map", "link"}, "this test cannot see BPF objects"
+        done = records.finish(run)
+    finally:
+        run.kill()
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("where", ["timed", "counted"])
+def test_a_signal_ends_either_pass_in_order(where, number):
+    run, _ = begun(where, "--seconds", 60 if where == "timed" else 1.5)
+    try:
+        run.send_signal(number)
+        began = time.monotonic()
+        done = records.finish(run, 20)
+    finally:
+        run.kill()
+    record = done.record
+    assert time.monotonic() - began < ENDED_S
+    assert record["outcome"]["status"] == "interrupted"
+    assert record["outcome"]["reason"].startswith(f"signal {number:d} ({number.name}) ended it")
+    assert record["outcome"]["reason"].endswith(f", in the {where} pass")
+    assert record["passes"]["timed"] and bool(record["passes"]["counted"]) == (where == "counted")
+    assert not records.laws_with(record, "broken")
+    assert not processes.children(run.pid)
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("where", ["timed", "counted"])
+def test_an_end_that_is_killed_fails_the_run_in_either_pass(where, end):
+    run, pids = begun(where, "--seconds", 60 if where == "timed" else 1.5)
+    try:
+        os.kill(pids[end], signal.SIGKILL)
+        done = records.finish(run, 20)
+    finally:
+        run.kill()
+    outcome = done.record["outcome"]
+    assert done.code == 1 and outcome["status"] == "failed"
+    assert outcome["reason"].startswith(f"the {end} was killed by signal 9 (SIGKILL)")
+    assert outcome["reason"].endswith(f", in the {where} pass")
+    assert outcome[ENDS[end]]["signal"] == signal.SIGKILL
+    assert not records.laws_with(done.record, "broken")
+    if where == "counted":
+        # What was timed before it holds.
+        assert done.record["timing"]["pass"] == "timed"
+        assert done.record["passes"]["timed"]["received_bytes"] > 0
+
+
+def test_a_timed_pass_that_is_killed_fails_the_run():
+    run, pids = begun("timed", "--seconds", 60)
+    try:
+        conducts, = processes.named(run.pid, "timed pass")
+        os.kill(conducts, signal.SIGKILL)
+        done = records.finish(run, 20)
+    finally:
+        run.kill()
+    assert done.code == 1
+    assert done.record["outcome"]["status"] == "failed"
+    assert "killed by signal 9" in done.record["outcome"]["reason"]
+    processes.wait_until(lambda: not any(processes.command_line(pid) for pid in pids.values()))
+
+
+def test_the_report_says_which_pass_was_timed_and_what_looking_cost():
+    done = records.run("A2", *PRIME)
+    assert re.search(r"^time .*Gbit/s.*\n +without probes, in a pass of its own", done.out, re.M), done.out
+    assert re.search(r"^cost of looking .*throughput [0-9.]+ of that without probes", done.out, re.M)
