@@ -67,6 +67,16 @@ def test_times_are_of_the_timed_pass_and_copies_of_the_counted_one():
     assert values.column(record, SETTINGS, "total_bytes") == 3 * old["workload"]["received_bytes"]
 
 
+def test_two_passes_share_the_nominal_time():
+    nominal = {**SETTINGS, "throughput_is": "nominal"}
+    asked = {"workload__seconds": 4.0, "workload__messages_asked": None}
+    for data, seconds in ((both(**asked), 2), (made(**asked), 4)):
+        record = record_of(data)
+        assert values.column(record, nominal, "duration_s") == seconds
+        assert values.throughput_gbps(record, nominal) == \
+            pytest.approx(record.times.received_bytes * 8e-9 / seconds)
+
+
 def test_one_client_is_of_the_pass_that_has_books_of_it():
     record = record_of(both(), Point("p", "A1", 4096, 1, 1, "mine", "as-published", True))
     old = Record(REAL["A1-host"], Path("old"), record.point)
@@ -216,7 +226,7 @@ def test_a_mean_over_threads_is_one_line_and_leaves_out_what_is_not_whole():
     for each, gbps in zip(documents, (1.0, 3.0, 10.0, 20.0)):
         each["timing"]["throughput_gbps"] = gbps
     figure, (lines,) = drawn(documents, x="size", y="throughput_gbps", mean_over="threads")
-    assert list(lines[0].get_ydata()) == [2, 15] and "mean over threads of 1, 4" in words(figure)
+    assert list(lines[0].get_ydata()) == [2, 15] and "mean over threads 1, 4" in words(figure)
     documents[3]["timing"]["throughput_gbps"] = None
     figure, (lines,) = drawn(documents, x="size", y="throughput_gbps", mean_over="threads")
     assert lines[0].get_ydata()[0] == 2 and "not measured" in words(figure)

@@ -195,8 +195,8 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
     if spec.mean_over and counts:
         values = sorted({lines.key_of(each, spec.mean_over)
                          for each in lines.picked(group.records, spec)})
-        found.append(f"Each repeat is the mean over {spec.mean_over} of "
-                     f"{', '.join(map(str, values))}, as the report drew it")
+        found.append(f"Each repeat is the mean over {spec.mean_over.removesuffix('s')}s "
+                     f"{', '.join(map(str, values))}")
     if metric.count and counts and not spec.mean_over:
         found.append("Of two counts in the middle the lower is shown")
     if len({each.key for panel in all_panels for each in panel.series if each.points}) > 1:

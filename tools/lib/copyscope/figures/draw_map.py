@@ -198,7 +198,7 @@ def draw_lanes(canvas: Canvas, found: list[tuple[Arrow, float, list[str]]], top:
         inset += 2 * half + 0.2
 
 
-def draw_legend(canvas: Canvas, y: float) -> None:
+def draw_legend(canvas: Canvas, y: float, payload: str) -> None:
     """What the arrows mean, and how wide one byte per payload byte is."""
     one = copies.Amount(1.0, "")
     x = MARGIN
@@ -208,7 +208,7 @@ def draw_legend(canvas: Canvas, y: float) -> None:
         canvas.straight(arrow, x, x + 0.6, y)
         canvas.write(x + 0.7, y, words, va="center")
         x += 3.0
-    canvas.write(x - 0.9, y, "An arrow as wide as these two\ncarries 1 byte per payload byte (B/B)",
+    canvas.write(x - 0.9, y, f"An arrow as wide as these two\ncarries 1 byte per {payload} (B/B)",
                  va="center")
 
 
@@ -270,7 +270,7 @@ def draw(group: Group, label: str, records: list[Record]) -> Figure:
                 canvas.write(x, y, line, bold=bold, ha="center")
                 y -= height_of(1, SMALL)
             y -= 0.08
-    draw_legend(canvas, legend / 2)
+    draw_legend(canvas, legend / 2, group.payload)
     return page.figure
 
 

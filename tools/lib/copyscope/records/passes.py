@@ -44,6 +44,11 @@ def made(data: dict[str, Any], kind: str) -> dict[str, Any] | None:
     return (data.get("passes") or {}).get(kind)
 
 
+def sharing(data: dict[str, Any]) -> int:
+    """How many passes share the seconds that were asked for."""
+    return sum(made(data, kind) is not None for kind in PASSES) or 1
+
+
 def counts_of(data: dict[str, Any]) -> Pass:
     """The pass that the sites and the books of each socket are from."""
     return of(data, COUNTED) or alone(data)

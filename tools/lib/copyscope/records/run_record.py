@@ -198,6 +198,12 @@ class Record:
         return None if elapsed_ns is None else elapsed_ns / 1e9
 
     @property
+    def asked_s(self) -> float | None:
+        """Seconds that were asked for, of one pass: two passes share them."""
+        seconds = self.at("workload.seconds")
+        return None if seconds is None else seconds / passes.sharing(self.data)
+
+    @property
     def message_ns(self) -> float | None:
         """Time of one whole message by the receiver's clock."""
         elapsed_ns, messages = self.times.elapsed_ns, self.times.messages

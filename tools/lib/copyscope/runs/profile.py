@@ -197,7 +197,8 @@ def check_mode(source: Path, mode: str, table: Any) -> None:
             raise Unusable(f"{source}: {mode}.pattern: readers can only take a stream")
         if any("receiver" in each for each in table["variants"]):
             raise Unusable(f"{source}: {mode}.variants: leave out receiver: readers have none")
-        asked = [name for each in [table, *table["variants"]] for name in each.get("behaviours", [])]
+        asked = [name for each in [table, *table["variants"]]
+                 for name in each.get("behaviours", [])]
         if any(name in RECEIVER_BEHAVIOURS for name in asked):
             raise Unusable(f"{source}: {mode}.behaviours: readers see no messages: leave out "
                            f"{' and '.join(RECEIVER_BEHAVIOURS)}")

@@ -38,7 +38,7 @@ def total_messages(record: Record, settings: dict[str, Any]) -> Number:
 
 def duration_s(record: Record, settings: dict[str, Any]) -> Number:
     """Seconds that a throughput is over: as measured, or as asked for."""
-    return record.at("workload.seconds") if settings["throughput_is"] == "nominal" \
+    return record.asked_s if settings["throughput_is"] == "nominal" \
         else record.elapsed_s
 
 
