@@ -47,17 +47,19 @@ void measure_time(struct outcome *o, const struct protocol *protocol,
 {
 	struct pass_request request = {
 		.family = o->family, .row = o->row, .protocol = protocol, .machine = machine,
-		.curve = !o->rounds,
+		.curve = !o->rounds && !o->point_count,
 	};
 	const struct pass *p;
-	int at;
+	int at, most;
 
 	if (o->status == NOT_MEASURED || o->status == INVALID)
 		return;
 	o->calls = protocol->quick ? o->row->quick_calls : o->row->calls;
 	o->runs = protocol->runs;
-	if (o->row->most_runs && o->row->most_runs < o->runs)
-		o->runs = o->row->most_runs;
+	most = protocol->quick && o->row->most_quick_runs ? o->row->most_quick_runs :
+							    o->row->most_runs;
+	if (most && most < o->runs)
+		o->runs = most;
 	request.calls = o->calls;
 	request.runs = o->runs;
 	p = pass_run(&request);
@@ -76,6 +78,39 @@ void measure_time(struct outcome *o, const struct protocol *protocol,
 		memcpy(o->points, p->points, sizeof(o->points));
 		o->point_count = p->point_count;
 	}
+}
+
+static void find_levels(struct machine_info *machine, const struct pass *p)
+{
+	const uint64_t told[LEVEL_MEMORY] = { machine->l1d_bytes, machine->l2_bytes,
+					      machine->l3_bytes };
+	uint64_t bytes[POINTS_MAX];
+	double ns[POINTS_MAX];
+
+	for (int i = 0; i < p->point_count; i++) {
+		bytes[i] = p->points[i].x;
+		ns[i] = stats_least(p->points[i].values, p->points[i].n);
+	}
+	levels_find(&machine->levels, bytes, ns, p->point_count, told);
+}
+
+void measure_levels(struct outcome *o, const struct protocol *protocol,
+		    struct machine_info *machine)
+{
+	const struct pass_request request = {
+		.family = o->family, .row = o->row, .protocol = protocol, .machine = machine,
+		.calls = protocol->quick ? o->row->quick_calls : o->row->calls, .curve = true,
+	};
+	const struct pass *p = pass_run(&request);
+
+	if (p->err) {
+		snprintf(machine->levels_why, sizeof(machine->levels_why), "%.*s",
+			 (int)sizeof(machine->levels_why) - 1, p->why);
+		return;
+	}
+	find_levels(machine, p);
+	memcpy(o->points, p->points, sizeof(o->points));
+	o->point_count = p->point_count;
 }
 
 void measure_sum(struct outcome *o)

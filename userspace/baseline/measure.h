@@ -5,6 +5,10 @@
 
 #include "userspace/baseline/outcome.h"
 
+/* Draws the curve of a row that shows the levels of the cache, and finds them in it. */
+void measure_levels(struct outcome *o, const struct protocol *protocol,
+		    struct machine_info *machine);
+
 /* The counting pass. */
 void measure_prove(struct outcome *o, const struct protocol *protocol,
 		   const struct machine_info *machine);

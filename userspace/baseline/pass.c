@@ -99,9 +99,13 @@ static int time_curve(struct work *w, struct pass *p, const struct pass_request 
 
 static int time_runs(struct work *w, struct pass *p, const struct pass_request *r)
 {
-	double from = now_s(), delay = run_delay_ns();
+	double from, delay;
 	int err = 0;
 
+	for (int run = 0; run < r->row->warm_ups && r->runs && !err; run++)
+		err = r->family->time(w, r->row, r->calls);
+	from = now_s();
+	delay = run_delay_ns();
 	for (int run = 0; run < r->runs && !err; run++) {
 		w->trimmed = NAN;
 		err = r->family->time(w, r->row, r->calls);

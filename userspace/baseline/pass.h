@@ -12,7 +12,7 @@ struct pass_request {
 	const struct machine_info *machine;
 	bool counting;			/* once, beside counters; else timed */
 	uint64_t calls;
-	int runs;			/* of a timing pass */
+	int runs;			/* of a timing pass; 0: its curve alone */
 	bool curve;			/* and the row's curve after them */
 };
 

@@ -100,10 +100,39 @@ static void warn_of_waits(struct suite *s)
 			   s->stolen * 100);
 }
 
+/* The row whose curve shows the levels: as it is measured here, or just for that. */
+static struct outcome *shower_of_levels(struct suite *s, struct outcome *other)
+{
+	for (int i = 0; i < s->row_count; i++)
+		if (s->rows[i].row->shows_levels)
+			return &s->rows[i];
+	for (const struct family *const *f = families; *f; f++)
+		for (int i = 0; i < (*f)->count; i++)
+			if ((*f)->rows[i].shows_levels)
+				*other = (struct outcome){ .family = *f, .row = &(*f)->rows[i] };
+	return other;
+}
+
+static void find_levels(struct suite *s)
+{
+	double from = now_s();
+	struct outcome *shower, other;
+	bool needed = false;
+
+	for (int i = 0; i < s->row_count; i++)
+		needed = needed || s->rows[i].family->needs_levels;
+	if (!needed)
+		return;
+	shower = shower_of_levels(s, &other);
+	measure_levels(shower, &s->settings.protocol, &s->machine);
+	shower->seconds += now_s() - from;
+}
+
 void suite_run(struct suite *s)
 {
 	double from = now_s(), began;
 
+	find_levels(s);
 	for (int i = 0; i < s->row_count; i++) {
 		tell(s, "proving", i);
 		prove(s, &s->rows[i]);

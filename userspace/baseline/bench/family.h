@@ -23,9 +23,12 @@ struct row {
 	int which;			/* the family's */
 	bool takes_turns;		/* its tasks share a CPU: that they wait is no disturbance */
 	bool extra;			/* not one of the 36 rows of the published summary */
+	bool shows_levels;		/* its curve tells where caches end, and is drawn first of all */
+	int warm_ups;			/* runs that each process makes first, and drops */
 	uint64_t calls, quick_calls;	/* timed in one run */
 	uint64_t counted_calls;		/* in the counting pass */
 	int most_runs;			/* 0: as many as the protocol says */
+	int most_quick_runs;
 	/* The x of point @i of the row's curve, 0 behind the last; NULL: no curve. */
 	uint64_t (*point)(const struct work *w, int i);
 	const char *x_unit;
@@ -36,6 +39,7 @@ struct row {
 struct family {
 	const char *name;
 	bool root;			/* cannot run at all without it */
+	bool needs_levels;		/* its working sets lie in a cache, or in none */
 	const struct row *rows;
 	int count;
 	/* Each returns 0, or -errno with w->why set. undo runs after prepare, even a failed one. */

@@ -88,6 +88,6 @@ static const struct row rows[] = {
 };
 
 const struct family family_bandwidth = {
-	.name = "bandwidth", .rows = rows, .count = sizeof(rows) / sizeof(*rows),
+	.name = "bandwidth", .needs_levels = true, .rows = rows, .count = sizeof(rows) / sizeof(*rows),
 	.time = time_bandwidth, .undo = undo_bandwidth,
 };

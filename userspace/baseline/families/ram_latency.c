@@ -4,170 +4,84 @@
  * random cycle through all cache lines defeat the prefetcher; an array walk shows what it hides.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "userspace/baseline/bench/region.h"
 #include "userspace/baseline/bench/task.h"
 #include "userspace/baseline/bench/work.h"
 #include "userspace/baseline/families/families.h"
 #include "userspace/baseline/families/shared_invariants.h"
+#include "userspace/baseline/lab/chain.h"
 #include "userspace/baseline/lab/ram.h"
+#include "userspace/baseline/proof/fault_inject.h"
 #include "userspace/baseline/timing/slope.h"
 
 enum { L1, L2, L2_PAGED, L3, MAIN, ARRAY };
-enum { LINE_BYTES = 64, LINES_A_PAGE = 4096 / LINE_BYTES, SMALLEST = 4096 };
+/* Sizes of the curve: 4 and 6 KiB, 8 and 12, and so on; beyond 16 MiB powers of two alone. */
+enum { SMALLEST = 4096, FINE_POINTS = 24, PAGE = 4096 };
 
-struct line {
-	struct line *next;
-	char rest[LINE_BYTES - sizeof(struct line *)];
+static const enum level_id level_of[] = {
+	[L1] = LEVEL_L1, [L2] = LEVEL_L2, [L2_PAGED] = LEVEL_L2, [L3] = LEVEL_L3,
+	[MAIN] = LEVEL_MEMORY, [ARRAY] = LEVEL_MEMORY,
 };
 
-struct chain {
-	struct line *lines, *at;
-	uint64_t bytes;
-};
+/* The level that a row works in; another one if a test asks for that. */
+static enum level_id place_of(const struct work *w, const struct row *row)
+{
+	enum level_id level = level_of[row->which];
 
-static uint64_t bytes_of(const struct work *w, const struct row *row)
+	if (w->counting && w->protocol->fault == INJECT_ELSEWHERE)
+		return (level + 1) % LEVELS;
+	return level;
+}
+
+/* 0 and w->why where there is no such working set. */
+static uint64_t bytes_of(struct work *w, const struct row *row)
 {
 	const struct machine_info *m = w->machine;
+	enum level_id level = place_of(w, row);
+	uint64_t bytes = level == LEVEL_MEMORY ? ram_large_bytes(m) :
+						 levels_inside(&m->levels.of[level]);
 
 	if (w->x)
 		return w->x;
-	switch (row->which) {
-	case L1:
-		return m->l1d_bytes / 2;
-	case L2:
-	case L2_PAGED:
-		return m->l2_bytes / 2;
-	case L3:
-		return m->l3_bytes / 2;
-	default:
-		return ram_large_bytes(m);
-	}
+	if (!bytes && level == LEVEL_MEMORY)
+		work_fail(w, 0, "too little free memory for a working set that no cache holds");
+	else if (!bytes)
+		work_fail(w, 0, "latency by working set shows no level %d of the cache%s%s", level + 1,
+			  *m->levels_why ? ": " : "", m->levels_why);
+	return bytes / PAGE * PAGE;
 }
 
-/* Sattolo's shuffle of 0 to @count - 1. */
-static void shuffle(uint32_t *order, uint64_t count)
-{
-	uint64_t state = 88172645463325252ull;
-
-	for (uint64_t i = 0; i < count; i++)
-		order[i] = i;
-	for (uint64_t i = count - 1; i > 0; i--) {
-		uint64_t j;
-		uint32_t other;
-
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
-		j = state % i;
-		other = order[i];
-		order[i] = order[j];
-		order[j] = other;
-	}
-}
-
-/* Each page once, then each again: as lmbench's lat_mem_rd -t goes round. */
-static void order_by_pages(uint32_t *order, uint64_t count)
-{
-	uint64_t pages = count / LINES_A_PAGE;
-	uint32_t *page = malloc(pages * sizeof(*page)), line[LINES_A_PAGE];
-
-	if (!page)
-		abort();
-	shuffle(page, pages);
-	shuffle(line, LINES_A_PAGE);
-	for (uint64_t i = 0; i < pages * LINES_A_PAGE; i++)
-		order[i] = page[i % pages] * LINES_A_PAGE + line[i / pages];
-	free(page);
-}
-
-/* One cycle through all lines, none left out. */
-static void link_lines(struct line *lines, uint64_t count, int which)
-{
-	uint32_t *order = malloc(count * sizeof(*order));
-
-	if (!order)
-		abort();
-	if (which == L2_PAGED)
-		order_by_pages(order, count);
-	else
-		shuffle(order, count);
-	for (uint64_t i = 0; which == ARRAY && i < count; i++)
-		order[i] = i;
-	for (uint64_t i = 0; i < count; i++)
-		lines[order[i]].next = &lines[order[(i + 1) % count]];
-	free(order);
-}
-
-static struct line *walk(struct line *at, uint64_t loads)
-{
-	for (; loads >= 8; loads -= 8)
-		at = at->next->next->next->next->next->next->next->next;
-	while (loads--)
-		at = at->next;
-	asm volatile("" : : "r"(at));
-	return at;
-}
-
-/* Kept between runs of a process: linking costs more than walking. */
 static int make_chain(struct work *w, const struct row *row)
 {
-	struct chain *c = w->own;
 	uint64_t bytes = bytes_of(w, row);
 
-	if (c && c->bytes == bytes)
-		return 0;
 	if (!bytes)
-		return work_fail(w, 0, row->which >= MAIN ?
-				 "too little free memory for a working set that no cache holds" :
-				 "the kernel does not tell the size of this cache");
-	if (c)
-		ram_free(c->lines, c->bytes);
-	else
-		c = w->own = calloc(1, sizeof(*c));
-	c->lines = ram_get(bytes);
-	c->bytes = bytes;
-	if (!c->lines)
-		return work_fail(w, errno, "no memory for a working set of %llu KiB",
-				 (unsigned long long)bytes >> 10);
-	link_lines(c->lines, bytes / sizeof(struct line), row->which);
-	/* Once round: what a cache can hold of it, it holds. */
-	c->at = walk(c->lines, bytes / sizeof(struct line));
-	return 0;
+		return -EINVAL;
+	if (!w->own)
+		w->own = calloc(1, sizeof(struct chain));
+	if (!w->own)
+		return work_fail(w, ENOMEM, "no memory");
+	/* Kept between runs of a process: linking costs more than walking. */
+	return chain_make(w, w->own, bytes, row->which == ARRAY ? CHAIN_IN_ORDER :
+			  row->which == L2_PAGED ? CHAIN_BY_PAGES : CHAIN_AT_RANDOM);
 }
 
-static void walk_on(void *chain, uint64_t loads)
+/* What fits the level's own latency, or of main memory what fits that of the last cache. */
+static double fast_share(struct chain *c, const struct levels *levels, enum level_id level)
 {
-	struct chain *c = chain;
+	double limit_ns = NAN;
 
-	c->at = walk(c->at, loads);
+	if (level < LEVEL_MEMORY)
+		return chain_fast_share(c, levels_limit_ns(levels, level));
+	while (level-- && isnan(limit_ns))
+		limit_ns = levels_limit_ns(levels, level);
+	return chain_fast_share(c, limit_ns);
 }
 
-/* Loads from @from to where the chain is now; of whole rounds, as many as @asked has room for. */
-static uint64_t loads_since(const struct chain *c, const struct line *from, uint64_t asked)
-{
-	uint64_t lines = c->bytes / sizeof(struct line), loads = 0;
-
-	for (; from != c->at; from = from->next)
-		loads++;
-	return loads + (asked > loads ? (asked - loads) / lines * lines : 0);
-}
-
-/* Of a round, how much a prefetcher would foresee. */
-static double orderly_share(const struct chain *c)
-{
-	uint64_t lines = c->bytes / sizeof(struct line), orderly = 0;
-
-	for (uint64_t i = 0; i < lines; i++)
-		orderly += c->lines[i].next == &c->lines[(i + 1) % lines];
-	return (double)orderly / lines;
-}
-
-/* Each run goes on where the last one stopped. A run that began anew would find its lines cached. */
 static int time_latency(struct work *w, const struct row *row, uint64_t calls)
 {
 	const struct line *from;
@@ -181,14 +95,15 @@ static int time_latency(struct work *w, const struct row *row, uint64_t calls)
 	c = w->own;
 	from = c->at;
 	region_begin(w);
-	walk_on(c, calls);
+	chain_walk(c, calls);
 	region_end(w);
 	region_per_call(w, row, calls);
 	if (!w->counting)
 		return 0;
-	w->witness[WITNESS_TURNS] = loads_since(c, from, calls);
-	w->witness[WITNESS_ORDERLY] = orderly_share(c);
-	w->witness[WITNESS_SLOPE] = slope_of(walk_on, c);
+	w->witness[WITNESS_TURNS] = chain_loads_since(c, from, calls);
+	w->witness[WITNESS_ORDERLY] = chain_orderly_share(c);
+	w->witness[WITNESS_SLOPE] = slope_of(chain_walk, c);
+	w->witness[WITNESS_FAST] = fast_share(c, &w->machine->levels, level_of[row->which]);
 	w->witness[WITNESS_BYTES] = ram_huge_bytes(c->lines);
 	snprintf(w->how, sizeof(w->how), "working set of %llu KiB, %.0f KiB of it in huge pages",
 		 (unsigned long long)c->bytes >> 10, w->witness[WITNESS_BYTES] / 1024);
@@ -197,21 +112,20 @@ static int time_latency(struct work *w, const struct row *row, uint64_t calls)
 
 static void undo_latency(struct work *w)
 {
-	struct chain *c = w->own;
-
-	if (c)
-		ram_free(c->lines, c->bytes);
-	free(c);
+	if (w->own)
+		chain_free(w->own);
+	free(w->own);
 	w->own = NULL;
 }
 
 static uint64_t sizes(const struct work *w, int i)
 {
-	/* Every third power of two will do for a quick look. */
-	uint64_t bytes = (uint64_t)SMALLEST << (w->protocol->quick ? 3 * i : i);
-	uint64_t limit = ram_large_bytes(w->machine);
+	int octave = i < FINE_POINTS ? i / 2 : i - FINE_POINTS / 2;
+	uint64_t bytes = (uint64_t)SMALLEST << octave;
 
-	return bytes <= limit ? bytes : 0;
+	if (i < FINE_POINTS && i % 2)
+		bytes += bytes / 2;
+	return bytes <= ram_curve_bytes(w->machine) ? bytes : 0;
 }
 
 #define AT_RANDOM                                                                           \
@@ -219,27 +133,35 @@ static uint64_t sizes(const struct work *w, int i)
 #define IN_ORDER                                                                            \
 	{ EXACTLY, WITNESS(WITNESS_ORDERLY), 0, 1, 0, "each load is of the next line" }
 
-#define ROW(id, text, number, is_extra, curve, order)                                             \
-	{ .name = id, .title = text, .unit = "ns", .which = number, .extra = is_extra,      \
-	  .calls = 1000000, .quick_calls = 100000, .counted_calls = 100003,                 \
-	  .point = curve, .x_unit = "bytes",                                                \
-	  .invariants = { ALL_IN_USER_MODE,                                                 \
-		TWICE_THE_TIME("twice the loads take twice as long: each waits for the last"), \
-		{ EXACTLY, WITNESS(WITNESS_TURNS), 1, 0, 0, "the cycle is walked so far" }, \
-		order } }
+/* Working sets beyond the level, or within a cache, would show few such stretches, or many. */
+#define IN_LEVEL                                                                            \
+	{ AT_LEAST, WITNESS(WITNESS_FAST), 0, 0.75, 0, "the level holds the working set" }
+#define IN_NO_CACHE                                                                         \
+	{ AT_MOST, WITNESS(WITNESS_FAST), 0, 0.25, 0, "no cache holds the working set" }
+
+#define LOADS(id, text, number, is_extra)                                                  \
+	.name = id, .title = text, .unit = "ns", .which = number, .extra = is_extra,        \
+	.calls = 1000000, .quick_calls = 100000, .counted_calls = 100003
+#define WAITING                                                                             \
+	ALL_IN_USER_MODE,                                                                   \
+	TWICE_THE_TIME("twice the loads take twice as long: each waits for the last"),      \
+	{ EXACTLY, WITNESS(WITNESS_TURNS), 1, 0, 0, "the cycle is walked so far" }
+#define ROW(id, text, number, is_extra)                                                     \
+	{ LOADS(id, text, number, is_extra), .invariants = { WAITING, AT_RANDOM, IN_LEVEL } }
 
 static const struct row rows[] = {
-	ROW("latency-l1", "load from the L1 cache", L1, false, NULL, AT_RANDOM),
-	ROW("latency-l2", "load from the L2 cache", L2, false, NULL, AT_RANDOM),
-	ROW("latency-l2-paged", "load from the L2 cache, another page each time", L2_PAGED, true,
-	    NULL, AT_RANDOM),
-	ROW("latency-l3", "load from the L3 cache", L3, false, NULL, AT_RANDOM),
-	ROW("latency-memory", "load from main memory", MAIN, false, sizes, AT_RANDOM),
-	ROW("latency-array", "load of the next line of an array: prefetched", ARRAY, true, sizes,
-	    IN_ORDER),
+	ROW("latency-l1", "load from the L1 cache", L1, false),
+	ROW("latency-l2", "load from the L2 cache", L2, false),
+	ROW("latency-l2-paged", "load from the L2 cache, another page each time", L2_PAGED, true),
+	ROW("latency-l3", "load from the L3 cache", L3, false),
+	{ LOADS("latency-memory", "load from main memory", MAIN, false), .point = sizes,
+	  .x_unit = "bytes", .shows_levels = true,
+	  .invariants = { WAITING, AT_RANDOM, IN_NO_CACHE } },
+	{ LOADS("latency-array", "load of the next line of an array: prefetched", ARRAY, true),
+	  .point = sizes, .x_unit = "bytes", .invariants = { WAITING, IN_ORDER } },
 };
 
 const struct family family_latency = {
-	.name = "latency", .rows = rows, .count = sizeof(rows) / sizeof(*rows),
-	.time = time_latency, .undo = undo_latency,
+	.name = "latency", .needs_levels = true, .rows = rows,
+	.count = sizeof(rows) / sizeof(*rows), .time = time_latency, .undo = undo_latency,
 };

@@ -56,6 +56,6 @@ static const struct row rows[] = {
 };
 
 const struct family family_kernels = {
-	.name = "kernels", .rows = rows, .count = sizeof(rows) / sizeof(*rows),
+	.name = "kernels", .needs_levels = true, .rows = rows, .count = sizeof(rows) / sizeof(*rows),
 	.prepare = prepare_kernels, .time = time_kernels, .undo = undo_kernels,
 };

@@ -102,13 +102,37 @@ double ram_mapped_bytes(const void *at)
 	return smaps_bytes(at, "Rss: %lu kB");
 }
 
+static uint64_t told_bytes(const struct machine_info *m)
+{
+	return m->l3_bytes > m->l2_bytes ? m->l3_bytes : m->l2_bytes;
+}
+
+/* What the last cache holds of ours: its share of what the kernel tells, if the curve showed it. */
+static uint64_t last_cache_bytes(const struct machine_info *m)
+{
+	uint64_t found = levels_last_bytes(&m->levels);
+
+	return found && m->levels.of[LEVEL_MEMORY].ns ? found : told_bytes(m);
+}
+
 uint64_t ram_large_bytes(const struct machine_info *m)
 {
-	uint64_t wish = 4 * (m->l3_bytes ? m->l3_bytes : m->l2_bytes);
+	uint64_t last = last_cache_bytes(m), bytes = SMALLEST_LARGE;
 
-	if (wish < SMALLEST_LARGE)
-		wish = SMALLEST_LARGE;
-	while (wish > m->available_bytes / 4)
-		wish /= 2;
-	return wish > 2 * m->l3_bytes && wish > 2 * m->l2_bytes ? wish : 0;
+	while (bytes < 4 * last)
+		bytes *= 2;
+	while (bytes > m->available_bytes / 4)
+		bytes /= 2;
+	return bytes >= SMALLEST_LARGE && bytes > 2 * last ? bytes : 0;
+}
+
+uint64_t ram_curve_bytes(const struct machine_info *m)
+{
+	uint64_t bytes = SMALLEST_LARGE, told = told_bytes(m);
+
+	while (bytes < 2 * told)
+		bytes *= 2;
+	while (bytes > m->available_bytes / 4)
+		bytes /= 2;
+	return bytes;
 }

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "userspace/baseline/timing/levels.h"
 #include "userspace/common/system/machine.h"
 
 struct machine_info {
@@ -12,6 +13,8 @@ struct machine_info {
 	double clock_ghz;		/* of the clock that times are read from */
 	double core_ghz;		/* highest of the core if the kernel tells it, else the clock's */
 	uint64_t l1d_bytes, l1i_bytes, l2_bytes, l3_bytes;	/* 0: not told */
+	struct levels levels;		/* what latency by working set shows of them */
+	char levels_why[NAME_BYTES];	/* it was not measured; "" otherwise */
 	uint64_t available_bytes;	/* of memory, within the limit of this control group */
 	char memory[NAME_BYTES * 2];	/* speed and width of the first module, if the firmware tells */
 	double memory_peak_gbps;	/* GB/s of one channel; 0: not told */

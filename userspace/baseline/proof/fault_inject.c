@@ -15,7 +15,7 @@
 
 static const char *const names[INJECT_COUNT] = {
 	"none", "skip", "syscall", "sleep", "fault", "fork", "packet", "read", "hole",
-	"apart", "near",
+	"apart", "near", "elsewhere",
 };
 
 int fault_inject_named(const char *word)

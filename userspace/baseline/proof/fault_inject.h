@@ -18,6 +18,7 @@ enum injected {
 	INJECT_HOLE,		/* files are holes: no disk has anything of them */
 	INJECT_APART,		/* the peer is on another CPU */
 	INJECT_NEAR,		/* the remote path has no delay */
+	INJECT_ELSEWHERE,	/* the working set is that of another level of the cache */
 	INJECT_COUNT
 };
 

@@ -28,6 +28,7 @@ enum witness {
 	WITNESS_COMPLETIONS,	/* zero-copy sends whose notification was read */
 	WITNESS_TURNS,		/* made, told by what they changed */
 	WITNESS_ORDERLY,	/* share of loads that go to the next line in memory */
+	WITNESS_FAST,		/* share of stretches of loads as fast as a level of the cache */
 	WITNESS_TOUCHED,	/* bytes, told by what was read or by what the memory holds then */
 	WITNESS_MAPPED,		/* pages of the mapping, by smaps */
 	WITNESS_DELAY,		/* shortest round trip (TCP_INFO) over the delay that was asked for */

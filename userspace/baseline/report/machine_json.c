@@ -13,6 +13,28 @@ json_t *typed_json(const char *words)
 	return json ? json : text(foreign(words));
 }
 
+static json_t *level_json(const struct level *level)
+{
+	json_t *o = json_object();
+
+	put(o, "from_bytes", json_integer(level->from_bytes));
+	put(o, "to_bytes", json_integer(level->to_bytes));
+	put(o, "ns", json_real(level->ns));
+	return o;
+}
+
+/* What latency by working set shows, beside what sysfs tells. */
+static json_t *levels_json(const struct machine_info *m)
+{
+	static const char *const names[LEVELS] = { "l1", "l2", "l3", "memory" };
+	json_t *o = json_object();
+
+	for (int i = 0; i < LEVELS; i++)
+		put(o, names[i], m->levels.of[i].ns ? level_json(&m->levels.of[i]) : json_null());
+	put(o, "why", text(m->levels_why));
+	return o;
+}
+
 static json_t *caches_json(const struct machine_info *m)
 {
 	json_t *o = json_object();
@@ -21,6 +43,7 @@ static json_t *caches_json(const struct machine_info *m)
 	put(o, "l1i_bytes", integer_if(m->l1i_bytes, m->l1i_bytes));
 	put(o, "l2_bytes", integer_if(m->l2_bytes, m->l2_bytes));
 	put(o, "l3_bytes", integer_if(m->l3_bytes, m->l3_bytes));
+	put(o, "found", levels_json(m));
 	return o;
 }
 

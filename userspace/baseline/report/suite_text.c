@@ -19,6 +19,27 @@ static const char *figure(double value, char text[16])
 	return text;
 }
 
+/* "found           L1d 32 KiB 1.100 ns, L2 768 KiB 4.300 ns, ... by the curve of latency" */
+static void print_levels(const struct machine_info *m, FILE *out)
+{
+	static const char *const names[LEVELS] = { "L1d", "L2", "L3", "memory beyond" };
+	const char *before = "found           ";
+	char ns[16];
+
+	for (int i = 0; i < LEVELS; i++) {
+		const struct level *level = &m->levels.of[i];
+		uint64_t bytes = i == LEVEL_MEMORY ? level->from_bytes : level->to_bytes;
+
+		if (!level->ns)
+			continue;
+		fprintf(out, "%s%s %llu KiB %s ns", before, names[i],
+			(unsigned long long)bytes >> 10, figure(level->ns, ns));
+		before = ", ";
+	}
+	if (*before == ',')
+		fputs(", by the curve of latency\n", out);
+}
+
 static void print_machine(const struct suite *s, FILE *out)
 {
 	const struct machine_info *m = &s->machine;
@@ -29,6 +50,7 @@ static void print_machine(const struct suite *s, FILE *out)
 	fprintf(out, "caches          L1d %llu KiB, L1i %llu KiB, L2 %llu KiB, L3 %llu KiB\n",
 		(unsigned long long)m->l1d_bytes >> 10, (unsigned long long)m->l1i_bytes >> 10,
 		(unsigned long long)m->l2_bytes >> 10, (unsigned long long)m->l3_bytes >> 10);
+	print_levels(m, out);
 	fprintf(out, "memory          %llu MiB, %llu MiB available, module %s\n",
 		(unsigned long long)m->common.memory_bytes >> 20,
 		(unsigned long long)m->available_bytes >> 20, *m->memory ? m->memory : "not told");

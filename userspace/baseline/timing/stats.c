@@ -66,11 +66,30 @@ double stats_lower_quartile(const double *values, size_t n)
 	return found;
 }
 
+double stats_least(const double *values, size_t n)
+{
+	double found = n ? values[0] : NAN;
+
+	for (size_t i = 1; i < n; i++)
+		found = fmin(found, values[i]);
+	return found;
+}
+
 double stats_trimmed_mean(const double *values, size_t n)
 {
 	double *ordered = sorted(values, n);
 	size_t cut = n / 10;
 	double found = stats_mean(ordered + cut, n - 2 * cut);
+
+	free(ordered);
+	return found;
+}
+
+double stats_trimmed_sd(const double *values, size_t n)
+{
+	double *ordered = sorted(values, n);
+	size_t cut = n / 10;
+	double found = stats_sd(ordered + cut, n - 2 * cut);
 
 	free(ordered);
 	return found;

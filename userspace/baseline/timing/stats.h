@@ -20,8 +20,12 @@ double stats_median(const double *values, size_t n);
 /* The value that a quarter of the others lie below, rounded down; NAN for none. */
 double stats_lower_quartile(const double *values, size_t n);
 
+/* The shortest of times: what is left where others disturbed some; NAN for none. */
+double stats_least(const double *values, size_t n);
+
 /* The mean without the lowest and the highest 10 %, rounded down. */
 double stats_trimmed_mean(const double *values, size_t n);
+double stats_trimmed_sd(const double *values, size_t n);
 
 /*
  * Ranks cut off at each end so that what is left holds the true median with 95 %: a binomial count
