@@ -125,7 +125,8 @@ static int time_fault(struct work *w, const struct row *row, uint64_t calls)
 
 static const struct row rows[] = {
 	{ .name = "fault-hole", .title = "page fault of a hole in a mapped file, written",
-	  .unit = "us", .which = HOLE, .calls = 10000, .quick_calls = 2000, .counted_calls = 1009,
+	  .unit = "us", .which = HOLE, .warm_ups = 1, .calls = 10000, .quick_calls = 2000,
+	  .counted_calls = 1009,
 	  .invariants = {
 		{ EXACTLY, EVENT_user_faults, 1, 0, 0, "one fault a page" },
 		{ EXACTLY, EVENT_block_reads, 0, 0, 0, "a hole reads no disk" },
@@ -133,8 +134,8 @@ static const struct row rows[] = {
 		{ EXACTLY, EVENT_forks, 0, 0, 0, "no task created" },
 	  } },
 	{ .name = "fault-minor", .title = "page fault of anonymous memory", .unit = "us",
-	  .which = MINOR, .extra = true, .calls = 100000, .quick_calls = 10000,
-	  .counted_calls = 1009,
+	  .which = MINOR, .extra = true, .warm_ups = 1, .calls = 100000,
+	  .quick_calls = 10000, .counted_calls = 1009,
 	  .invariants = {
 		{ EXACTLY, EVENT_user_faults, 1, 0, 0, "one fault a page" },
 		{ EXACTLY, EVENT_minor, 1, 0, 0, "each is minor" },
@@ -150,10 +151,10 @@ static const struct row rows[] = {
 		{ EXACTLY, EVENT_block_reads, 1, 0, 0, "each reads the disk once" },
 	  } },
 	{ .name = "fault-cached", .title = "first touch of a page in the page cache, mapped",
-	  .unit = "us", .which = CACHED, .extra = true, .calls = 16384, .quick_calls = 16384,
-	  .counted_calls = 16384, .invariants = { IN_PAGE_CACHE } },
+	  .unit = "us", .which = CACHED, .extra = true, .warm_ups = 1, .calls = 16384,
+	  .quick_calls = 16384, .counted_calls = 16384, .invariants = { IN_PAGE_CACHE } },
 	{ .name = "fault-cached-unmapped", .title = "the same, and unmapping it", .unit = "us",
-	  .which = UNMAPPED, .extra = true, .calls = 16384, .quick_calls = 16384,
+	  .which = UNMAPPED, .extra = true, .warm_ups = 1, .calls = 16384, .quick_calls = 16384,
 	  .counted_calls = 16384, .invariants = { IN_PAGE_CACHE } },
 };
 

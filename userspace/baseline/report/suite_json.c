@@ -107,6 +107,9 @@ static json_t *measured_json(const struct outcome *o)
 	put(json, "mean", number(s->mean));
 	put(json, "sd", number(s->sd));
 	put(json, "trimmed_mean", number(stats_mean(o->trimmed, n)));
+	put(json, "runs_trimmed_mean", number(stats_trimmed_mean(o->values, n)));
+	put(json, "runs_trimmed_sd", number(stats_trimmed_sd(o->values, n)));
+	put(json, "warm_ups", json_integer(o->row->warm_ups));
 	put(json, "runs", json_integer(o->runs));
 	put(json, "rounds", json_integer(o->rounds));
 	put(json, "calls", json_integer(o->calls));
