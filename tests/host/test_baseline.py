@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 
 import pytest
 
@@ -28,6 +29,9 @@ COUNTS = {
     "fault-major": {"page faults in user mode": 1, "major faults": 1, "block reads queued": 1},
     "icmp-rtt": {"sendto calls": 1, "recvfrom calls": 1, "system calls": 2,
                  "voluntary context switches": 0, "packets by the device's statistics": 2},
+    "icmp-rtt-2ms": {"system calls": 3, "voluntary context switches": 1},
+    "icmp-rtt-1s": {"system calls": 3, "voluntary context switches": 1,
+                    "packets by the device's statistics": 2},
     "icmp-rtt-remote": {"packets by the device's statistics": 1, "packets of other devices": 0},
     "tcp-stream": {"sendto calls": 1, "bytes arrived": 65536, "packets of other devices": 0},
     "connect": {"connect calls": 1, "connections up when connect() returned": 1,
@@ -135,6 +139,38 @@ def test_no_prefetcher_foresees_a_random_cycle(rows):
     assert baseline.counted(rows["latency-array"], "share of loads of the next line") == 1
 
 
+FAST = "share of stretches as fast as the cache"
+
+
+def test_each_level_holds_the_working_set_of_its_row(record, rows):
+    found = record["machine"]["caches"]["found"]
+    told = {"l1": "l1d_bytes", "l2": "l2_bytes", "l3": "l3_bytes"}
+    for level, key in told.items():
+        kib = int(re.search(r"working set of (\d+) KiB", rows[f"latency-{level}"]["how"])[1])
+        assert found[level]["from_bytes"] <= kib << 10 <= found[level]["to_bytes"]
+        claimed = record["machine"]["caches"][key]
+        assert not claimed or found[level]["to_bytes"] <= 1.5 * claimed
+        assert baseline.counted(rows[f"latency-{level}"], FAST) >= 0.75
+    assert baseline.counted(rows["latency-memory"], FAST) <= 0.25
+    assert found["l1"]["ns"] < found["l2"]["ns"] < found["l3"]["ns"] < found["memory"]["ns"]
+
+
+def test_the_levels_are_of_the_curve_that_is_drawn(record, rows):
+    found = record["machine"]["caches"]["found"]
+    points = {point["x"] for point in rows["latency-memory"]["curve"]["points"]}
+    assert {level[end] for level in found.values() if level
+            for end in ("from_bytes", "to_bytes")} <= points
+
+
+def test_a_run_that_warms_up_is_counted_and_dropped(rows):
+    warm = {name for name, row in rows.items() if row["measured"]["warm_ups"]}
+    assert warm == {"fault-hole", "fault-minor", "fault-cached", "fault-cached-unmapped",
+                    "read-ahead"}
+    for name in warm:
+        assert rows[name]["measured"]["warm_ups"] == 1
+        assert len(rows[name]["measured"]["values"]) == rows[name]["measured"]["runs"]
+
+
 def test_only_the_rows_named_are_run():
     assert set(baseline.quick("call-3", "switch")) == {"call-3", "switch-process",
                                                        "switch-thread"}
@@ -159,6 +195,7 @@ INJECTED = {
     "read": ("fault-hole", "file-cache", "read-sequential", "remote-random"),
     "apart": ("switch-process", "switch-thread", "tcp-rtt"),
     "near": ("tcp-rtt-remote", "tcp-stream-remote", "connect-remote"),
+    "elsewhere": ("latency-l1", "latency-l2", "latency-l3", "latency-memory"),
 }
 
 
