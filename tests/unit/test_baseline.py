@@ -169,6 +169,41 @@ def test_published_curves_are_those_of_figures():
         assert bool(figures.published_series(plan)) == plan.published
 
 
+def test_every_point_that_the_report_prints_is_drawn():
+    plans = {plan.file: figures.published_series(plan) for plan in figures.PLANS}
+    contention, = plans["fig5-contention"]
+    assert [x for x, *_ in contention.points] == list(range(1, 21))
+    cached, = plans["fig2-file-cache"]
+    assert [(x >> 20, y) for x, y, *_ in cached.points][3:5] == [(1000, 18.568), (1200, 68.721)]
+    regions, = plans["fig1-ram-latency"]
+    assert [(y, round(high - y, 3)) for _, y, _, high in regions.points] == [
+        tuple(figures.PUBLISHED["rows"][f"latency-{level}"][2:])
+        for level in ("l1", "l2", "l3", "memory")]
+
+
+def test_a_figure_shows_where_caches_end_and_what_is_told():
+    def levels(**found):
+        mine = record()
+        mine.data["machine"]["caches"].update(l1d_bytes=32 << 10, l2_bytes=1 << 20,
+                                              l3_bytes=32 << 20, found=found)
+        return figures.levels_of(mine)
+    level = {"from_bytes": 1 << 20, "to_bytes": 4 << 20, "ns": 14.0}
+    assert levels(l1={**level, "to_bytes": 32 << 10}, l2=None, l3=level) == [
+        (32 << 10, "L1 ends"), (4 << 20, "L3 ends"), (1 << 20, "L2, as told"),
+        (32 << 20, "L3, as told")]
+    assert len(levels()) == 3
+
+
+def test_a_mean_is_trimmed_beside_the_reports(tmp_path):
+    mine = record(lambda rows: rows["syscall"]["measured"].update(
+        runs_trimmed_mean=139.0, runs_trimmed_sd=2.0, warm_ups=0))
+    keep.keep([mine], tmp_path)
+    rows = {row["row"]: row for row in csv.DictReader((tmp_path / "rows.csv").open())}
+    assert (rows["syscall"]["runs_trimmed_mean"], rows["syscall"]["published"],
+            rows["syscall"]["published_untrimmed"]) == ("139.0", "494.246", "538.008")
+    assert not rows["timing"]["published_untrimmed"]
+
+
 def test_every_row_is_described():
     done = baseline.run("--list")
     names = {line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")}

@@ -38,6 +38,7 @@ class Plan:
     x_bytes: bool = True
     log_y: bool = True
     published: bool = False
+    published_y: str = ""       # its own axis on the right, where the unit is another one
     note: str = ""
 
 
@@ -45,11 +46,15 @@ PLANS = (
     Plan("fig1-ram-latency", "Load latency by working set",
          (("latency-memory", "random cycle: each load waits for the last"),
           ("latency-array", "array in order: the prefetcher hides the levels")),
-         "working set", "ns a load"),
+         "working set", "ns a load", published=True,
+         note="The report has four regions and does not say of which working sets: they are drawn "
+              "where each ends on its machine, with their deviations."),
     Plan("fig2-file-cache", "Reading a file again, backwards, by its size",
-         (("file-cache", "second reading"),), "file size", "us for 64 KiB",
-         note="The report's figure has no unit that can be right, so that its values are left "
-              "out: see tools/baseline mistakes, cache-unit."),
+         (("file-cache", "second reading"),), "file size", "us for 64 KiB", published=True,
+         published_y="ns of what, the report does not say",
+         note="The report's unit cannot be right (see tools/baseline mistakes, cache-unit): its "
+              "values have the axis on the right. Its cache was the memory of its machine, ours "
+              "is that of a control group."),
     Plan("fig3-file-read", "Reading a block of 4 KiB of a local file by its size",
          (("read-sequential", "in order, readahead off"), ("read-random", "at random"),
           ("read-ahead", "in order, with readahead")), "file size", "us a block", published=True),
@@ -58,8 +63,7 @@ PLANS = (
          "ms a block", log_y=False, published=True),
     Plan("fig5-contention", "Reading a block while others read too",
          (("contention", "mean over the processes"),), "processes", "us a block", x_bytes=False,
-         log_y=False, published=True,
-         note="Of the published line only its ends, at 1 and 20 processes, are drawn."),
+         log_y=False, published=True),
     Plan("copy-bandwidth", "Copying memory by working set",
          (("memory-copy", "memcpy, bytes copied"),), "bytes copied at a time", "GB/s"),
 )
@@ -97,7 +101,8 @@ def published_series(plan: Plan) -> list[Series]:
         curve = PUBLISHED["curves"].get(name) if plan.published else None
         if curve:
             factor = MIB if plan.x_bytes else 1
-            points = tuple((x * factor, y, y, y) for x, y in zip(curve["x"], curve["y"]))
+            points = tuple((x * factor, y, y - sd, y + sd) for x, y, sd in zip(
+                curve["x"], curve["y"], curve.get("sd", [0] * len(curve["x"]))))
             found.append(Series(f"published: {label}", points))
     return found
 
@@ -132,13 +137,21 @@ def draw_series(axes, series: list[Series], first: int) -> None:
                       color=style.COLOURS[index % len(style.COLOURS)], linewidth=1.3)
 
 
+def levels_of(record: Baseline) -> list[tuple[float, str]]:
+    """Where the curve shows that a level of the cache ends, and where the kernel says so."""
+    caches = record.data["machine"]["caches"]
+    found = [(level["to_bytes"], f"{key.upper()} ends") for key in ("l1", "l2", "l3")
+             if (level := caches.get("found", {}).get(key))]
+    told = [(caches[key], f"{key[:2].upper()}, as told") for key in ("l1d_bytes", "l2_bytes",
+                                                                    "l3_bytes") if caches[key]]
+    return found + [(size, text) for size, text in told if size not in dict(found)]
+
+
 def mark_levels(axes, record: Baseline, plan: Plan) -> None:
     """Where caches end, or the memory that the test may use."""
-    caches = record.data["machine"]["caches"]
     lines = []
     if plan.file in ("fig1-ram-latency", "copy-bandwidth"):
-        lines = [(caches[key], key[:2].upper()) for key in ("l1d_bytes", "l2_bytes", "l3_bytes")
-                 if caches[key]]
+        lines = levels_of(record)
     elif plan.file == "fig2-file-cache" and record.value("file-cache"):
         lines = [(record.value("file-cache") * MIB, "largest without a disk read")]
     for x, text in lines:
@@ -148,17 +161,32 @@ def mark_levels(axes, record: Baseline, plan: Plan) -> None:
                       color=style.GREY, fontproperties=style.font(style.SMALL))
 
 
+def published_axes(axes, plan: Plan):
+    """The axes of published values: one on the right if they have another unit."""
+    if not plan.published_y:
+        return axes
+    right = axes.twinx()
+    right.set_ylabel(plan.published_y, fontproperties=style.font(style.BODY))
+    right.set_yscale("log")
+    right.yaxis.set_major_formatter(FuncFormatter(plain))
+    for label in right.get_yticklabels():
+        label.set_fontproperties(style.font(style.SMALL))
+    return right
+
+
 def draw(record: Baseline, plan: Plan) -> Figure | None:
     """One figure; None if the record has nothing for it."""
     mine = measured_series(record, plan)
     if not mine:
         return None
-    legend = 0.25 * (len(mine) + len(published_series(plan))) + 0.1
+    published = published_series(plan)
+    legend = 0.25 * (len(mine) + len(published)) + 0.1
     page = style.Page(WIDTH, HEIGHT + legend, plan.title, notes_of(record, plan),
                       machine_text(record))
-    axes = page.axes(LEFT, BELOW, WIDTH - LEFT - 0.4, HEIGHT - BELOW - 0.1)
+    axes = page.axes(LEFT, BELOW, WIDTH - LEFT - (0.9 if plan.published_y else 0.4),
+                     HEIGHT - BELOW - 0.1)
     draw_series(axes, mine, 0)
-    draw_series(axes, published_series(plan), len(mine))
+    draw_series(published_axes(axes, plan), published, len(mine))
     if plan.x_bytes:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter(FuncFormatter(size_text))
@@ -175,8 +203,9 @@ def draw(record: Baseline, plan: Plan) -> Figure | None:
     axes.grid(True, color="#dddddd", linewidth=0.6)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set_fontproperties(style.font(style.SMALL))
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False, borderaxespad=0,
-                prop=style.font(style.SMALL))
+    drawn = [handle for each in page.figure.axes for handle in each.get_legend_handles_labels()[0]]
+    axes.legend(handles=drawn, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False,
+                borderaxespad=0, prop=style.font(style.SMALL))
     return page.figure
 
 

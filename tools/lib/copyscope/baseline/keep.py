@@ -14,7 +14,8 @@ from .records import PUBLISHED, Baseline
 
 PROVENANCE, TITLE = "PROVENANCE.md", "# The machine baseline"
 COLUMNS = ("row", "title", "unit", "in_summary", "status", "hardware", "software", "prediction",
-           "measured", "low", "high", "sd", "runs", "rounds", "calls", "published", "why")
+           "measured", "low", "high", "sd", "runs_trimmed_mean", "runs_trimmed_sd", "warm_ups",
+           "runs", "rounds", "calls", "published", "published_untrimmed", "why")
 
 
 def cells(row: dict[str, Any]) -> dict[str, Any]:
@@ -23,8 +24,11 @@ def cells(row: dict[str, Any]) -> dict[str, Any]:
     published = PUBLISHED["rows"].get(row["row"])
     return {**{key: row[key] for key in ("row", "title", "unit", "in_summary", "status", "why")},
             **{key: estimate[key] for key in ("hardware", "software", "prediction")},
-            **{key: measured.get(key) for key in ("low", "high", "sd", "runs", "rounds", "calls")},
-            "measured": measured.get("value"), "published": published and published[2]}
+            **{key: measured.get(key) for key in (
+                "low", "high", "sd", "runs_trimmed_mean", "runs_trimmed_sd", "warm_ups", "runs",
+                "rounds", "calls")},
+            "measured": measured.get("value"), "published": published and published[2],
+            "published_untrimmed": PUBLISHED["untrimmed"].get(row["row"], [None])[0]}
 
 
 def table(record: Baseline) -> str:
