@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "userspace/baseline/lab/ram.h"
 #include "userspace/baseline/timing/clock.h"
 
 enum { LINE_BYTES = 64, LINES_A_PAGE = 4096 / LINE_BYTES };
+/* From here on sets of powers of two are linked in order of addresses: seconds less for a GiB. */
+enum { LARGE_BYTES = 32 << 20 };
 /* As many loads a stretch as make reading the clock a small part even in the L1 cache. */
 enum { STRETCHES = 1000, STRETCH_LOADS = 256 };
 
@@ -53,8 +56,7 @@ static void order_by_pages(uint32_t *order, uint64_t count)
 	free(page);
 }
 
-/* One cycle through all lines, none left out. */
-static void link_lines(struct line *lines, uint64_t count, enum chain_order how)
+static void link_by(struct line *lines, uint64_t count, enum chain_order how)
 {
 	uint32_t *order = malloc(count * sizeof(*order));
 
@@ -62,13 +64,36 @@ static void link_lines(struct line *lines, uint64_t count, enum chain_order how)
 		abort();
 	if (how == CHAIN_BY_PAGES)
 		order_by_pages(order, count);
-	else if (how == CHAIN_AT_RANDOM)
+	else
 		shuffle(order, count);
-	for (uint64_t i = 0; how == CHAIN_IN_ORDER && i < count; i++)
-		order[i] = i;
 	for (uint64_t i = 0; i < count; i++)
 		lines[order[i]].next = &lines[order[(i + 1) % count]];
 	free(order);
+}
+
+/*
+ * Line i leads to line a i + c modulo a power of two: one cycle, as c is odd and a - 1 a multiple of
+ * four (Hull and Dobell, 1962).
+ */
+static void link_by_congruence(struct line *lines, uint64_t count, uint64_t a, uint64_t c)
+{
+	for (uint64_t i = 0; i < count; i++)
+		lines[i].next = &lines[(a * i + c) & (count - 1)];
+}
+
+/* One cycle through all lines, none left out. */
+static void link_lines(struct line *lines, uint64_t count, enum chain_order how)
+{
+	bool power_of_two = !(count & (count - 1));
+
+	if (how == CHAIN_IN_ORDER) {
+		for (uint64_t i = 0; i < count; i++)
+			lines[i].next = &lines[(i + 1) % count];
+	} else if (how == CHAIN_AT_RANDOM && power_of_two && count >= LARGE_BYTES / LINE_BYTES) {
+		link_by_congruence(lines, count, 2654435769, 1442695041);
+	} else {
+		link_by(lines, count, how);
+	}
 }
 
 static struct line *walk(struct line *at, uint64_t loads)
@@ -92,8 +117,10 @@ int chain_make(struct work *w, struct chain *c, uint64_t bytes, enum chain_order
 				 (unsigned long long)bytes >> 10);
 	c->bytes = bytes;
 	link_lines(c->lines, bytes / LINE_BYTES, order);
-	/* Once round: what a cache can hold of it, it holds. */
-	c->at = walk(c->lines, bytes / LINE_BYTES);
+	/* Once round: what a cache can hold of it, it holds. None holds more than is told. */
+	c->at = c->lines;
+	if (bytes <= ram_told_bytes(w->machine) || bytes < LARGE_BYTES)
+		chain_walk(c, bytes / LINE_BYTES);
 	return 0;
 }
 

@@ -102,7 +102,7 @@ double ram_mapped_bytes(const void *at)
 	return smaps_bytes(at, "Rss: %lu kB");
 }
 
-static uint64_t told_bytes(const struct machine_info *m)
+uint64_t ram_told_bytes(const struct machine_info *m)
 {
 	return m->l3_bytes > m->l2_bytes ? m->l3_bytes : m->l2_bytes;
 }
@@ -112,7 +112,7 @@ static uint64_t last_cache_bytes(const struct machine_info *m)
 {
 	uint64_t found = levels_last_bytes(&m->levels);
 
-	return found && m->levels.of[LEVEL_MEMORY].ns ? found : told_bytes(m);
+	return found && m->levels.of[LEVEL_MEMORY].ns ? found : ram_told_bytes(m);
 }
 
 uint64_t ram_large_bytes(const struct machine_info *m)
@@ -128,7 +128,7 @@ uint64_t ram_large_bytes(const struct machine_info *m)
 
 uint64_t ram_curve_bytes(const struct machine_info *m)
 {
-	uint64_t bytes = SMALLEST_LARGE, told = told_bytes(m);
+	uint64_t bytes = SMALLEST_LARGE, told = ram_told_bytes(m);
 
 	while (bytes < 2 * told)
 		bytes *= 2;

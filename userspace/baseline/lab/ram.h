@@ -36,6 +36,9 @@ double ram_mapped_bytes(const void *at);
 /* Large enough that no cache holds it, small enough for this machine; 0 if it has too little. */
 uint64_t ram_large_bytes(const struct machine_info *m);
 
+/* The largest cache that the kernel tells of. */
+uint64_t ram_told_bytes(const struct machine_info *m);
+
 /* The largest working set of a curve, which shows where even the largest cache ends. */
 uint64_t ram_curve_bytes(const struct machine_info *m);
 

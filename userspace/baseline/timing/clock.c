@@ -42,6 +42,14 @@ double clock_ticks_per_ns(void)
 	return known;
 }
 
+double clock_ran_ns(void)
+{
+	struct timespec ran;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran);
+	return ran.tv_sec * 1e9 + ran.tv_nsec;
+}
+
 const char *clock_name(void)
 {
 #if defined(__x86_64__)

@@ -46,6 +46,9 @@ static inline uint64_t clock_end(void)
 const char *clock_name(void);
 double clock_ticks_per_ns(void);
 
+/* Time that this thread ran, without what other tasks took. */
+double clock_ran_ns(void);
+
 static inline double clock_ns(uint64_t ticks)
 {
 	return ticks / clock_ticks_per_ns();
