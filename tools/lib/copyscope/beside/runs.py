@@ -111,9 +111,14 @@ class Suite:
         """Learn our working sets, so that lmbench measures the same ones."""
         self.baseline("latency")
         for row in ("latency-l1", "latency-memory"):
-            if row not in self.sets:
-                raise CommandError(f"row {row}: the baseline reported no working set: "
-                                   f"{self.whys.get(row) or 'it printed no reason'}")
+            self.set_of(row)
+
+    def set_of(self, row: str) -> int:
+        """Bytes of a row's working set."""
+        if row not in self.sets:
+            raise CommandError(f"row {row}: the baseline reported no working set: "
+                               f"{self.whys.get(row) or 'it printed no reason'}")
+        return self.sets[row]
 
     def baseline(self, name: str) -> None:
         """Measure a row or a family."""
@@ -175,7 +180,7 @@ class Suite:
         said = self.said[program]
         try:
             if program.words[0] == "lat_mem_rd":
-                return parse.latency_at(said, self.sets[side.rows[0]]) * side.factor
+                return parse.latency_at(said, self.set_of(side.rows[0])) * side.factor
             return side.read(said) * side.factor
         except parse.NoResult as error:
             raise CommandError(f"{' '.join(program.words)}: {error}") from None
