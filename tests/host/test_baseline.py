@@ -16,6 +16,7 @@ pytestmark = records.needs_root
 # What a counting pass must show, a call: counter and how often.
 COUNTS = {
     "syscall": {"getuid calls": 1, "system calls": 1, "page faults": 0},
+    "syscall-traced": {"getuid calls": 1, "system calls": 1, "page faults": 0},
     "call-7": {"entries of the function": 1, "system calls": 0, "page faults": 0, "voluntary context switches": 0},
     "loop": {"turns by what they changed": 1, "system calls": 0},
     "latency-memory": {"turns by what they changed": 1, "page faults": 0},
@@ -186,9 +187,9 @@ def test_every_row_notices_that_half_of_its_calls_are_left_out():
 
 # What --break injects, and rows that must notice.
 INJECTED = {
-    "syscall": ("call-0", "syscall", "latency-l1"),
+    "syscall": ("call-0", "syscall", "loop"),
     "sleep": ("timing", "icmp-rtt"),
-    "fault": ("memory-read", "switch-process", "fault-hole"),
+    "fault": ("loop-register", "switch-process", "fault-hole"),
     "fork": ("process", "thread", "tcp-rtt"),
     "packet": ("tcp-rtt-remote", "tcp-stream-remote", "close-remote"),
     "hole": ("fault-major", "read-sequential", "read-random", "read-ahead", "contention"),

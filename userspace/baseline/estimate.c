@@ -45,6 +45,8 @@ static const struct {
 	{ "call-0-timed-singly", { 33, CYCLES_NS, "the clock's reading and the call" }, NONE },
 	{ "syscall-getppid", { 80, CYCLES_NS, "syscall, swapgs twice, sysret" },
 	  { 60, AS_IS, "mitigations, dispatch, another task looked up" } },
+	{ "syscall-traced", { 80, CYCLES_NS, "syscall, swapgs twice, sysret" },
+	  { 220, CYCLES_NS, "entry and exit code, mitigations, a tracepoint called" } },
 	{ "syscall", { 80, CYCLES_NS, "syscall, swapgs twice, sysret" },
 	  { 150, CYCLES_NS, "entry and exit code, mitigations" } },
 	{ "process", { 10, AS_IS, "page tables of a small process copied" },

@@ -10,6 +10,9 @@
 
 enum { COUNT_TRIES = 3 };
 
+/* Share of a row's time: less than what one slice of another task takes of a quick row. */
+#define MOST_WAITED 0.02
+
 void measure_prove(struct outcome *o, const struct protocol *protocol,
 		   const struct machine_info *machine)
 {
@@ -113,8 +116,23 @@ void measure_levels(struct outcome *o, const struct protocol *protocol,
 	o->point_count = p->point_count;
 }
 
+/* Where others took no time from it: they lengthen some runs and leave others. */
+static void want_one_mode(struct outcome *o)
+{
+	double low, high;
+
+	if (!o->row->one_mode || !(o->waited < MOST_WAITED) || o->status == INVALID ||
+	    !stats_two_modes(o->values, o->runs * o->rounds, &low, &high))
+		return;
+	o->status = NOT_MEASURED;
+	snprintf(o->why, sizeof(o->why), "its runs fall into two modes, %.4g and %.4g %s, though "
+		 "nobody took the CPU from them: neither is the row's", low, high, o->row->unit);
+}
+
 void measure_sum(struct outcome *o)
 {
+	if (o->rounds)
+		want_one_mode(o);
 	if (o->status == VALID || o->status == UNCHECKED)
 		o->spread = stats_spread_rounds(o->values, o->runs, o->rounds);
 }

@@ -24,6 +24,7 @@ struct row {
 	bool takes_turns;		/* its tasks share a CPU: that they wait is no disturbance */
 	bool extra;			/* not one of the 36 rows of the published summary */
 	bool shows_levels;		/* its curve tells where caches end, and is drawn first of all */
+	bool one_mode;			/* runs of two modes give no number: see docs/BASELINE.md */
 	int warm_ups;			/* runs that each process makes first, and drops */
 	uint64_t calls, quick_calls;	/* timed in one run */
 	uint64_t counted_calls;		/* in the counting pass */

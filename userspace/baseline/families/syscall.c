@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Family syscall: the cheapest system call, getuid, which nothing caches; and getppid, which looks
- * up another task, as lmbench does.
+ * Family syscall: the cheapest system call, getuid, which nothing caches; the same while system calls
+ * are traced, by whomever; and getppid, which looks up another task, as lmbench does.
  */
+#include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,11 +11,32 @@
 #include "userspace/baseline/bench/task.h"
 #include "userspace/baseline/families/families.h"
 
-enum { GETUID, GETPPID };
+enum { GETUID, GETPPID, TRACED };
+
+/*
+ * An event of raw_syscalls/sys_enter, which counts nothing. While anybody has one, every task of the
+ * machine enters the kernel by the way that tracers see (SYSCALL_WORK_SYSCALL_TRACEPOINT, set for
+ * all threads by syscall_regfunc(), kernel/tracepoint.c).
+ */
+static int prepare_syscall(struct work *w, const struct row *row)
+{
+	const bool wanted[EVENT_COUNT] = { [EVENT_syscalls] = true };
+	const struct counting_of of = { .device = "" };
+
+	if (row->which != TRACED)
+		return 0;
+	w->own = counting_open(wanted, &of, w->why, sizeof(w->why));
+	return *w->why ? -EPERM : 0;
+}
+
+static void undo_syscall(struct work *w)
+{
+	counting_close(w->own);
+}
 
 static int time_syscall(struct work *w, const struct row *row, uint64_t calls)
 {
-	long number = row->which == GETUID ? SYS_getuid : SYS_getppid;
+	long number = row->which == GETPPID ? SYS_getppid : SYS_getuid;
 
 	task_pin(0);
 	region_begin(w);
@@ -32,15 +54,20 @@ static int time_syscall(struct work *w, const struct row *row, uint64_t calls)
 
 static const struct row rows[] = {
 	{ .name = "syscall", .title = "system call (getuid)", .unit = "ns", .which = GETUID,
-	  .calls = 1000000, .quick_calls = 200000, .counted_calls = 100003,
+	  .one_mode = true, .calls = 1000000, .quick_calls = 200000, .counted_calls = 100003,
 	  .invariants = {
 		{ EXACTLY, EVENT_getuid, 1, 0, 0, "one getuid a call" }, NOTHING_ELSE } },
 	{ .name = "syscall-getppid", .title = "system call (getppid)", .unit = "ns",
-	  .which = GETPPID, .extra = true, .calls = 1000000, .quick_calls = 200000,
-	  .counted_calls = 100003, .invariants = {
+	  .which = GETPPID, .extra = true, .one_mode = true, .calls = 1000000,
+	  .quick_calls = 200000, .counted_calls = 100003, .invariants = {
 		{ EXACTLY, EVENT_getuid, 0, 0, 0, "none is getuid" }, NOTHING_ELSE } },
+	{ .name = "syscall-traced", .title = "system call (getuid), while system calls are traced",
+	  .unit = "ns", .which = TRACED, .extra = true, .one_mode = true, .calls = 1000000,
+	  .quick_calls = 200000, .counted_calls = 100003, .invariants = {
+		{ EXACTLY, EVENT_getuid, 1, 0, 0, "one getuid a call" }, NOTHING_ELSE } },
 };
 
 const struct family family_syscall = {
-	.name = "syscall", .rows = rows, .count = 2, .time = time_syscall,
+	.name = "syscall", .rows = rows, .count = 3, .prepare = prepare_syscall,
+	.time = time_syscall, .undo = undo_syscall,
 };

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MODE_GAP 1.25
+
 static int compare(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;
@@ -93,6 +95,23 @@ double stats_trimmed_sd(const double *values, size_t n)
 
 	free(ordered);
 	return found;
+}
+
+bool stats_two_modes(const double *values, size_t n, double *low, double *high)
+{
+	double *ordered = sorted(values, n), widest = 0;
+	size_t at = 0;
+
+	for (size_t i = 2; i + 2 <= n; i++) {
+		double gap = ordered[i] / ordered[i - 1];
+
+		at = gap > widest ? i : at;
+		widest = fmax(gap, widest);
+	}
+	*low = middle(ordered, at);
+	*high = middle(ordered + at, n - at);
+	free(ordered);
+	return widest >= MODE_GAP;
 }
 
 int stats_rank_below(size_t n)

@@ -28,6 +28,12 @@ double stats_trimmed_mean(const double *values, size_t n);
 double stats_trimmed_sd(const double *values, size_t n);
 
 /*
+ * Two modes: a gap of a quarter or more within the ordered values, two of them at least on either
+ * side. Sets @low and @high to the medians of both sides.
+ */
+bool stats_two_modes(const double *values, size_t n, double *low, double *high);
+
+/*
  * Ranks cut off at each end so that what is left holds the true median with 95 %: a binomial count
  * that assumes nothing of the distribution. -1: even all n values do not hold it so.
  */
