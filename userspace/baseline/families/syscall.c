@@ -64,7 +64,7 @@ static const struct row rows[] = {
 	{ .name = "syscall-traced", .title = "system call (getuid), while system calls are traced",
 	  .unit = "ns", .which = TRACED, .extra = true, .one_mode = true, .calls = 1000000,
 	  .quick_calls = 200000, .counted_calls = 100003, .invariants = {
-		{ EXACTLY, EVENT_getuid, 1, 0, 0, "one getuid a call" }, NOTHING_ELSE } },
+		{ EXACTLY, EVENT_getuid, 1, 0, 0, "its tracer sees one getuid a call" }, NOTHING_ELSE } },
 };
 
 const struct family family_syscall = {
