@@ -77,11 +77,15 @@ def test_two_passes_share_the_nominal_time():
             pytest.approx(record.times.received_bytes * 8e-9 / seconds)
 
 
-def test_one_client_is_of_the_pass_that_has_books_of_it():
+def test_one_client_is_of_the_timed_pass_too():
     record = record_of(both(), Point("p", "A1", 4096, 1, 1, "mine", "as-published", True))
     old = Record(REAL["A1-host"], Path("old"), record.point)
-    assert record.times.kind == "counted"
-    assert record.throughput_gbps == old.throughput_gbps and record.latency_us() == old.latency_us()
+    assert (record.times.kind, old.times.kind) == ("timed", "counted")
+    assert record.throughput_gbps == pytest.approx(3 * old.throughput_gbps)
+    assert record.latency_us() == pytest.approx(old.latency_us() / 3)
+    of_first = {**SETTINGS, "figures_of": "first"}
+    assert values.column(record, of_first, "total_messages") == \
+        3 * values.column(old, of_first, "total_messages")
 
 
 def test_tables_name_the_pass_of_each_number():
@@ -122,7 +126,7 @@ def test_figures_of_both_kinds_are_drawn_apart_and_say_so(tmp_path):
 
 
 @pytest.mark.parametrize("key", ["elapsed_ns", "messages", "received_bytes", "throughput_gbps",
-                                 "latency_us", "counters"])
+                                 "latency_us", "counters", "first_client"])
 @pytest.mark.parametrize("how", ["gone", "text"])
 def test_a_damaged_pass_is_named(key, how):
     data = both()

@@ -41,6 +41,21 @@ static json_t *tcp_json(const struct app_socket *tx, const struct app_socket *rx
 	return o;
 }
 
+/* The client that connected first, by its own account: a report took it for all of them. */
+static json_t *first_client_json(const struct app_totals *rx)
+{
+	const struct app_socket *first = rx->sockets;
+	json_t *o;
+
+	if (!rx->known || !rx->socket_count)
+		return json_null();
+	o = json_object();
+	put(o, "messages", json_integer(first->messages));
+	put(o, "received_bytes", json_integer(first->received_bytes));
+	put(o, "latency_mean_us", real_if(first->latency_known, first->latency_mean_us));
+	return o;
+}
+
 static json_t *pass_json(const struct pass_view *pass)
 {
 	const struct app_totals *tx = &pass->app[END_SENDER], *rx = &pass->app[END_RECEIVER];
@@ -56,6 +71,7 @@ static json_t *pass_json(const struct pass_view *pass)
 	    integer_if(known, tx->sum.received_bytes + rx->sum.received_bytes));
 	put(o, "throughput_gbps", gbps_json(pass));
 	put(o, "latency_us", latency_json(rx));
+	put(o, "first_client", first_client_json(rx));
 	put(o, "counters", both_counters_json(pass));
 	put(o, "tcp", tcp_json(&tx->sum, &rx->sum));
 	return o;

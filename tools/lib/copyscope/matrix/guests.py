@@ -37,8 +37,9 @@ def script(runs: dict[str, list[str]]) -> str:
     """A shell script that makes the runs one after the other, whatever becomes of each."""
     lines = ["echo up"]
     for name, words in runs.items():
-        lines += [f"build/trace_run {shlex.join(words)} --pass counted --quiet --json /out/{name}.json "
-                  f"</dev/null >/dev/null 2>/out/{name}.err; echo $? >/out/{name}.status",
+        lines += [f"build/trace_run {shlex.join(words)} --pass counted --quiet "
+                  f"--json /out/{name}.json </dev/null >/dev/null 2>/out/{name}.err; "
+                  f"echo $? >/out/{name}.status",
                   f"echo {name}"]
     return "\n".join(lines)
 

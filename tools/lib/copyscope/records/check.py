@@ -66,8 +66,12 @@ OF_PASSES: dict[str, tuple[type, ...]] = {
 }
 OF_PASS: dict[str, tuple[type, ...]] = {
     "elapsed_ns": (int, MAYBE), "messages": (int, MAYBE), "received_bytes": (int, MAYBE),
-    "throughput_gbps": (*NUMBER, MAYBE), "latency_us": (dict, MAYBE),
+    "throughput_gbps": (*NUMBER, MAYBE), "latency_us": (dict, MAYBE), "first_client": (dict, MAYBE),
     **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE) for end in ENDS for event in EVENTS},
+}
+FIRST_CLIENT: dict[str, tuple[type, ...]] = {
+    "first_client.messages": (int,), "first_client.received_bytes": (int,),
+    "first_client.latency_mean_us": (*NUMBER, MAYBE),
 }
 # What every reader relies on in each element of a list.
 IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
@@ -110,8 +114,9 @@ def check_passes(data: dict[str, Any], source: object) -> None:
         if found is None:
             continue
         check_keys(found, OF_PASS, source, f"passes.{kind}.")
-        if found["latency_us"] is not None:
-            check_keys(found, LATENCY, source, f"passes.{kind}.")
+        for key, keys in (("latency_us", LATENCY), ("first_client", FIRST_CLIENT)):
+            if found[key] is not None:
+                check_keys(found, keys, source, f"passes.{kind}.")
 
 
 def check_run(data: Any, source: object) -> None:

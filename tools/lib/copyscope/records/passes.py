@@ -27,6 +27,7 @@ class Pass:
     throughput_gbps: float | None
     latency_us: dict[str, Any] | None
     counters: dict[str, Any]
+    first_client: dict[str, Any] | None     # messages, received_bytes, latency_mean_us
 
     @property
     def probed(self) -> bool:
@@ -65,7 +66,7 @@ def of(data: dict[str, Any], kind: str) -> Pass | None:
     found = made(data, kind)
     return None if found is None else Pass(
         kind, found["elapsed_ns"], found["messages"], found["received_bytes"],
-        found["throughput_gbps"], found["latency_us"], found["counters"])
+        found["throughput_gbps"], found["latency_us"], found["counters"], found["first_client"])
 
 
 def alone(data: dict[str, Any]) -> Pass:
@@ -73,4 +74,14 @@ def alone(data: dict[str, Any]) -> Pass:
     timing, work = data["timing"], data["workload"]
     kind = TIMED if data["backend"]["name"] == "none" else COUNTED
     return Pass(kind, timing["elapsed_ns"], work["messages"], work["received_bytes"],
-                timing["throughput_gbps"], timing["latency_us"], data["counters"])
+                timing["throughput_gbps"], timing["latency_us"], data["counters"],
+                first_of(data["sockets"]))
+
+
+def first_of(sockets: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The client that connected first, by the books of its socket."""
+    for each in sockets:
+        if (each.get("end"), each.get("connection")) == ("receiver", 1):
+            return {"messages": each["messages"], "latency_mean_us": each["latency_mean_us"],
+                    "received_bytes": each["counts"]["returned_bytes"]}
+    return None

@@ -166,9 +166,8 @@ class Record:
     # What was timed: all of it is of one pass
     @cached_property
     def times(self) -> passes.Pass:
-        """The pass that times and counters are from. Books of one client are of the counted one."""
-        one_client = self.point and self.point.first_client
-        return passes.counts_of(self.data) if one_client else passes.times_of(self.data)
+        """The pass that times and counters are from."""
+        return passes.times_of(self.data)
 
     @property
     def counts_kind(self) -> str:
@@ -188,8 +187,8 @@ class Record:
         """Gigabits of payload a second that the receiver got; of one client if so meant."""
         if not (self.point and self.point.first_client):
             return self.times.throughput_gbps
-        first, elapsed_s = self.first_socket(), self.elapsed_s
-        return first["counts"]["returned_bytes"] * 8e-9 / elapsed_s if first and elapsed_s else None
+        first, elapsed_s = self.times.first_client, self.elapsed_s
+        return first["received_bytes"] * 8e-9 / elapsed_s if first and elapsed_s else None
 
     @property
     def elapsed_s(self) -> float | None:
@@ -212,7 +211,7 @@ class Record:
     def latency_us(self, which: str = "mean") -> float | None:
         """Latency in microseconds: mean, p50 or p99; of one client if so meant (mean only)."""
         if self.point and self.point.first_client:
-            first = self.first_socket() if which == "mean" else None
+            first = self.times.first_client if which == "mean" else None
             return first["latency_mean_us"] if first else None
         latency = self.times.latency_us
         return None if latency is None else latency[which]
@@ -236,8 +235,3 @@ class Record:
         """Return the books of each socket at one end, in the order they connected."""
         mine = [each for each in self.data["sockets"] if each.get("end") == end]
         return sorted(mine, key=lambda each: each.get("connection") or 0)
-
-    def first_socket(self) -> dict[str, Any] | None:
-        """Return the books of the receiving socket that connected first."""
-        return next((each for each in self.sockets("receiver") if each.get("connection") == 1),
-                    None)

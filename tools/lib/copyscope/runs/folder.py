@@ -12,6 +12,7 @@ from copyscope.common.errors import Unusable
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.documents import BadRecord, has_schema
 from copyscope.records.load import load_plan, load_record
+from copyscope.records.passes import COUNTED
 from copyscope.records.run_record import Record
 
 from . import plan as plans
@@ -117,6 +118,9 @@ class Folder:
                 raise BadRecord(record.source, f"workload.{key}",
                                 f"it is {record.at(f'workload.{key}')!r}, the plan says {value!r}",
                                 "remove the file to run that point again")
+        if self.plan["pass"] != COUNTED and record.times.probed and not record.incomplete:
+            raise BadRecord(record.source, "passes.timed", "it is null, the plan has a timed pass",
+                            "remove the file to run that point again")
 
     def take_stock(self, runs: list[plans.Run]) -> dict[str, Record]:
         """Return the whole records that are here; refuse corrupt and foreign files. A run that was

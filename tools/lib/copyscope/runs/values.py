@@ -20,8 +20,8 @@ Number = float | int | None
 def total_bytes(record: Record, settings: dict[str, Any]) -> Number:
     """Payload that the studied sender's peer received: one direction, of one client or all."""
     if settings["figures_of"] == "first":
-        first = record.first_socket()
-        return first["counts"]["returned_bytes"] if first else None
+        first = record.times.first_client
+        return first["received_bytes"] if first else None
     if record.data["workload"]["pattern"] == "rr":
         messages = record.times.messages
         return None if messages is None else messages * record.bytes
@@ -31,7 +31,7 @@ def total_bytes(record: Record, settings: dict[str, Any]) -> Number:
 def total_messages(record: Record, settings: dict[str, Any]) -> Number:
     """Whole messages, of one client or all."""
     if settings["figures_of"] == "first":
-        first = record.first_socket()
+        first = record.times.first_client
         return first["messages"] if first else None
     return record.times.messages
 
