@@ -49,7 +49,7 @@ int BPF_PROG(late_copy_exit, struct sk_buff *skb, unsigned int gfp, int ret)
 	if (!ret && b) {
 		bytes = skb->data_len;
 		site_add(b, SITE_late_copy, bytes);
-		charge_cause(ctx, SITE_late_copy, circumstances_of(skb), bytes);
+		charge_cause(ctx, 2, SITE_late_copy, circumstances_of(skb), bytes);
 	}
 	bpf_map_delete_elem(&copying, &key);
 	return 0;

@@ -28,7 +28,7 @@ static __always_inline bool quoted(const struct sk_buff *skb, int offset)
 	return offset < (long)header_bytes(skb);
 }
 
-static __always_inline int reshaped(void *ctx, const struct sk_buff *skb, int offset,
+static __always_inline int reshaped(void *ctx, u32 arguments, const struct sk_buff *skb, int offset,
 				    int len, bool ends_pages)
 {
 	long start, end = (long)offset + len;
@@ -45,7 +45,7 @@ static __always_inline int reshaped(void *ctx, const struct sk_buff *skb, int of
 		start = offset;
 	if (end > start) {
 		site_add(b, SITE_reshape, end - start);
-		charge_cause(ctx, SITE_reshape, 0, end - start);
+		charge_cause(ctx, arguments, SITE_reshape, 0, end - start);
 	}
 	owner = books_of_pages(skb);
 	referenced = bytes_in_frags(skb, offset, end);
@@ -59,14 +59,14 @@ static __always_inline int reshaped(void *ctx, const struct sk_buff *skb, int of
 SEC("?fexit/skb_copy_bits")
 int BPF_PROG(reshape_exit, struct sk_buff *skb, int offset, void *to, int len, int ret)
 {
-	return ret ? 0 : reshaped(ctx, skb, offset, len, true);
+	return ret ? 0 : reshaped(ctx, 4, skb, offset, len, true);
 }
 
 /* Cannot fail, and its arguments have changed: on entry only the first four are read. */
 SEC("?fentry/skb_copy_and_csum_bits")
 int BPF_PROG(reshape_csum, struct sk_buff *skb, int offset, void *to, int len)
 {
-	return reshaped(ctx, skb, offset, len, !quoted(skb, offset));
+	return reshaped(ctx, 0, skb, offset, len, !quoted(skb, offset));
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

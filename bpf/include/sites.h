@@ -211,8 +211,25 @@ struct copied_from {
 	unsigned int circumstances;
 };
 
+/* A call of a function that copies, by return addresses into it and into its caller; the second is 0
+ * where the kernel keeps no address of the function that copies. */
+struct copy_call {
+	unsigned long long copier;
+	unsigned long long caller;
+	unsigned int site;
+	unsigned int circumstances;
+};
+
+/* Beside a bit for each site that a function decides: it copies itself, and its caller decides. */
+enum { DECIDES_NOTHING = 1 << 31, DECIDERS_MAX = 128 };
+
 /* How many addresses are named at a time, and the longest name kept, its 0 included. */
 enum { SYMBOLS_AT_ONCE = 64, SYMBOL_BYTES = 64 };
+
+/* Padded with zeros. */
+struct function_name {
+	char text[SYMBOL_BYTES];
+};
 
 struct symbol_names {
 	unsigned long long address[SYMBOLS_AT_ONCE];

@@ -20,6 +20,7 @@
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/probes/hooks/offer.h"
 #include "userspace/probes/perf/perf_check.h"
+#include "userspace/probes/deciders.h"
 #include "userspace/probes/read/read.h"
 
 struct probes {
@@ -90,6 +91,7 @@ static int open_skeleton(struct probes *p, const struct probes_config *config,
 {
 	if (backend == BACKEND_TRAMPOLINE) {
 		OPEN_SKELETON(p, trampoline);
+		p->trampoline->rodata->names_on_demand = offer_symbols(btf);
 		p->hooks = trampoline_hooks;
 	} else {
 		OPEN_SKELETON(p, tracepoint);
@@ -235,6 +237,7 @@ int probes_attach(struct probes *p, struct record *r)
 	int err;
 
 	ledger_prepare(&p->view);
+	deciders_fill(p->view.object);
 	err = cost_probes_attach_entries(p->cost, r);
 	if (!err)
 		err = attach_hooks(p, r);

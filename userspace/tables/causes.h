@@ -10,7 +10,7 @@ enum cause_place {
 };
 
 /* X(symbol, name, place, remedy): the callers that stand for each are in
- * userspace/judge/causes/causes_known.c. */
+ * userspace/tables/callers.h. */
 #define CAUSES(X)                                                                             \
 	X(LOCAL_DELIVERY, "local delivery", CAUSE_ON_ARRIVAL,                                 \
 	  "the receiver is on this machine: zero copy cannot pay here, use plain send")       \

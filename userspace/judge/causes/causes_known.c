@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "userspace/tables/callers.h"
+
 static const struct {
 	const char *name, *remedy;
 } texts[] = {
@@ -29,59 +31,9 @@ static const struct caller {
 	int cause;
 	int at;
 } callers[] = {
-	/* Up to 6.16 the kernel copies an arriving packet before anyone sees it; since d2527ad3a9e1
-	 * ("net: preserve MSG_ZEROCOPY with forwarding") it copies here for captures only, ... */
-	{ "__netif_receive_skb_core", CAUSE_ARRIVAL, AT_LATE },
-	{ "__netif_receive_skb_one_core", CAUSE_ARRIVAL, AT_LATE },
-	{ "__netif_receive_skb_list_core", CAUSE_ARRIVAL, AT_LATE },
-	/* ... and sockets here. */
-	{ "ip_local_deliver_finish", CAUSE_LOCAL_DELIVERY, AT_LATE },
-	{ "ip_local_deliver", CAUSE_LOCAL_DELIVERY, AT_LATE },
-	{ "ip_protocol_deliver_rcu", CAUSE_LOCAL_DELIVERY, AT_LATE },
-	{ "ip6_input_finish", CAUSE_LOCAL_DELIVERY, AT_LATE },
-	{ "ip6_input", CAUSE_LOCAL_DELIVERY, AT_LATE },
-	{ "ip6_protocol_deliver_rcu", CAUSE_LOCAL_DELIVERY, AT_LATE },
-	{ "dev_queue_xmit_nit", CAUSE_TAP_TX, AT_BOTH },
-	/* The copy for a capture with a ring is made at once, on the way in or out. */
-	{ "__netif_receive_skb_core", CAUSE_TAP_RX, AT_RESHAPE },
-	{ "tun_net_xmit", CAUSE_TUN, AT_BOTH },
-	{ "tap_handle_frame", CAUSE_TUN, AT_BOTH },
-	{ "__skb_tstamp_tx", CAUSE_TIMESTAMPING, AT_BOTH },
-	{ "skb_segment", CAUSE_SEGMENTATION, AT_LATE },
-	/* Without scatter-gather it copies itself. A packet that it makes one piece of could be
-	 * sent in many, but for the checksum: see cef401de7be8 ("net: fix possible wrong checksum
-	 * generation"). */
-	{ "skb_segment", CAUSE_CHECKSUM, AT_PULL },
-	{ "skb_checksum_help", CAUSE_CHECKSUM, AT_PULL },
-	{ "skb_segment", CAUSE_NO_SG, AT_RESHAPE },
-	{ "validate_xmit_skb", CAUSE_NO_SG, AT_RESHAPE },
-	{ "validate_xmit_skb_list", CAUSE_NO_SG, AT_RESHAPE },
-	{ "netif_receive_generic_xdp", CAUSE_XDP, AT_BOTH },
-	{ "do_xdp_generic", CAUSE_XDP, AT_BOTH },
-	{ "bpf_prog_run_generic_xdp", CAUSE_XDP, AT_BOTH },
-	{ "netif_skb_check_for_xdp", CAUSE_XDP, AT_BOTH },
-	{ "skb_cow_data_for_xdp", CAUSE_XDP, AT_BOTH },
-	{ "skb_pp_cow_data", CAUSE_XDP, AT_BOTH },
-	{ "veth_convert_skb_to_xdp_buff", CAUSE_XDP, AT_BOTH },
-	{ "veth_xdp_rcv_skb", CAUSE_XDP, AT_BOTH },
-	{ "skb_cow_data", CAUSE_IPSEC, AT_BOTH },
-	{ "tcp_collapse", CAUSE_COLLAPSE, AT_RESHAPE },
-	{ "tcp_prune_queue", CAUSE_COLLAPSE, AT_RESHAPE },
-	{ "skb_try_coalesce", CAUSE_COALESCE, AT_BOTH },
-	{ "skb_condense", CAUSE_COALESCE, AT_RESHAPE },
-	{ "tcp_mtu_probe", CAUSE_MTU_PROBE, AT_RESHAPE },
-	{ "tcp_write_xmit", CAUSE_MTU_PROBE, AT_RESHAPE },
-	{ "tcp_retrans_try_collapse", CAUSE_RETRANSMIT, AT_RESHAPE },
-	{ "__tcp_retransmit_skb", CAUSE_RETRANSMIT, AT_RESHAPE },
-	{ "tcp_v4_rcv", CAUSE_HEADER, AT_RESHAPE },
-	{ "tcp_v6_rcv", CAUSE_HEADER, AT_RESHAPE },
-	{ "tcp_gro_receive", CAUSE_HEADER, AT_RESHAPE },
-	{ "skb_gro_receive", CAUSE_HEADER, AT_RESHAPE },
-	{ "dev_gro_receive", CAUSE_HEADER, AT_RESHAPE },
-	{ "ip_rcv_core", CAUSE_HEADER, AT_RESHAPE },
-	{ "ip6_rcv_core", CAUSE_HEADER, AT_RESHAPE },
-	{ "icmp_glue_bits", CAUSE_ICMP, AT_RESHAPE },
-	{ "icmpv6_getfrag", CAUSE_ICMP, AT_RESHAPE },
+#define ROW(function, cause, at) { function, CAUSE_##cause, AT_##at },
+	CALLERS(ROW)
+#undef ROW
 };
 
 /* Functions that copy for their caller, which decides the cause; and the cause if it is not known

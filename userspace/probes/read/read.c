@@ -77,9 +77,18 @@ static int name_stacks(const struct probes_view *view, struct ledger *ledger,
 	return 0;
 }
 
+/* The two maps of copies: by whole stacks, and by calls whose cause is decided. */
+static const char *const maps_of_copies[] = { "causes", "known_calls" };
+
+union copy_key {
+	struct copied_from from;
+	struct copy_call call;
+};
+
 static int count_keys(int fd)
 {
-	struct copied_from key, *previous = NULL;
+	union copy_key key;
+	void *previous = NULL;
 	int count = 0;
 
 	for (; !bpf_map_get_next_key(fd, previous, &key); previous = &key)
@@ -87,35 +96,60 @@ static int count_keys(int fd)
 	return count;
 }
 
-static int ledger_read_causes(const struct probes_view *view, int cpus, struct ledger *ledger)
+/* A call is a stack of the addresses that were kept. */
+static struct copied_from stack_of(const union copy_key *key, bool is_call)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(view->object, "causes");
-	int fd = map ? bpf_map__fd(map) : -1, room = map ? count_keys(fd) : 0, err = 0;
-	struct tally *each = calloc(cpus, sizeof(*each));
-	struct copied_from *from = calloc(room + 1, sizeof(*from)), *previous = NULL;
+	const struct copy_call *call = &key->call;
 
-	ledger->stacks = calloc(room + 1, sizeof(*ledger->stacks));
-	if (!each || !from || !ledger->stacks)
-		err = -ENOMEM;
-	while (!err && ledger->stack_count < room) {
-		struct copied_from *key = &from[ledger->stack_count];
+	return is_call ? (struct copied_from){ .frames = { call->copier, call->caller },
+					       .site = call->site,
+					       .circumstances = call->circumstances } : key->from;
+}
+
+/* Reads at most @room keys: their sums to @ledger, their frames to @from. */
+static int read_copies(int fd, bool calls, int room, int cpus, struct ledger *ledger,
+		       struct copied_from *from)
+{
+	struct tally *each = calloc(cpus, sizeof(*each));
+	void *previous = NULL;
+	union copy_key key;
+	int err = each ? 0 : -ENOMEM;
+
+	for (; !err && room && !bpf_map_get_next_key(fd, previous, &key); room--) {
 		struct copy_stack *stack = &ledger->stacks[ledger->stack_count];
 
-		if (bpf_map_get_next_key(fd, previous, key))
-			break;
-		ledger->stack_count++;
-		stack->site = key->site;
-		stack->circumstances = key->circumstances;
-		if (bpf_map_lookup_elem(fd, key, each))
+		from[ledger->stack_count] = stack_of(&key, calls);
+		stack->site = from[ledger->stack_count].site;
+		stack->circumstances = from[ledger->stack_count++].circumstances;
+		if (bpf_map_lookup_elem(fd, &key, each))
 			err = -errno;
 		for (int cpu = 0; !err && cpu < cpus; cpu++)
 			tally_add(&stack->tally, &each[cpu]);
-		previous = key;
+		previous = &key;
 	}
+	free(each);
+	return err;
+}
+
+static int ledger_read_causes(const struct probes_view *view, int cpus, struct ledger *ledger)
+{
+	struct copied_from *from;
+	int fds[2], room[2], err;
+
+	for (int i = 0; i < 2; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(view->object, maps_of_copies[i]);
+
+		fds[i] = map ? bpf_map__fd(map) : -1;
+		room[i] = map ? count_keys(fds[i]) : 0;
+	}
+	from = calloc(room[0] + room[1] + 1, sizeof(*from));
+	ledger->stacks = calloc(room[0] + room[1] + 1, sizeof(*ledger->stacks));
+	err = from && ledger->stacks ? 0 : -ENOMEM;
+	for (int i = 0; i < 2 && !err; i++)
+		err = read_copies(fds[i], i, room[i], cpus, ledger, from);
 	if (!err)
 		err = name_stacks(view, ledger, from);
 	free(from);
-	free(each);
 	return err;
 }
 
