@@ -14,8 +14,8 @@
 SEC("?fentry/tcp_recvmsg_locked")
 int BPF_PROG(recv_enter, struct sock *sk)
 {
-	if (window_open() && task_is_ours())
-		books_open(sk, cookie_made(sk));
+	if (window_open())
+		book_is_open(sk);
 	return 0;
 }
 
@@ -23,7 +23,7 @@ static __always_inline int received(const struct sock *sk, int flags, int ret)
 {
 	struct books *b;
 
-	if (!window_open() || !task_is_ours() || ret <= 0)
+	if (!window_open() || ret <= 0)
 		return 0;
 	b = books_find(cookie_of(sk));
 	count(b, COUNT_recv_calls, 1);
@@ -45,8 +45,8 @@ int BPF_PROG(recv_exit, struct sock *sk, struct msghdr *msg, size_t len, int fla
 SEC("?fentry/tcp_recvmsg")
 int BPF_PROG(recv_whole_enter, struct sock *sk)
 {
-	if (window_open() && task_is_ours())
-		books_open(sk, cookie_made(sk));
+	if (window_open())
+		book_is_open(sk);
 	return 0;
 }
 

@@ -10,11 +10,6 @@ struct {
 	__type(value, u64);
 } frags_before SEC(".maps");
 
-static __always_inline u8 frags_of(const struct sk_buff *skb)
-{
-	return BPF_CORE_READ(shinfo_of(skb), nr_frags);
-}
-
 /* Read after the add, not with it (compat.bpf.h). Pages that another CPU releases in between are
  * missing from the peak: it may be too low by them, never too high. */
 static __always_inline void note_outstanding(u64 pages)
@@ -28,11 +23,12 @@ static __always_inline void note_outstanding(u64 pages)
 		*peak = now;
 }
 
+/* Most packets are empty here, and need no note. */
 SEC("?fentry/skb_zerocopy_iter_stream")
 int BPF_PROG(reference_enter, struct sock *sk, struct sk_buff *skb)
 {
-	if (window_open() && books_find(cookie_of(sk)))
-		task_note(&frags_before, frags_of(skb));
+	if (window_open() && skb->data_len && book_number(cookie_of(sk)))
+		task_note(&frags_before, frags_head_of(skb).count);
 	return 0;
 }
 
@@ -67,13 +63,17 @@ static __always_inline void pin_add(u64 uarg, u64 cookie, u64 pages)
  * CAP_IPC_LOCK, so neither gives this number. */
 static __always_inline int reference_done(struct sock *sk, struct sk_buff *skb, u64 uarg, int ret)
 {
-	u64 cookie = cookie_of(sk), pages, *before;
+	u64 cookie = cookie_of(sk), pages;
 	struct books *b = books_find(cookie);
 
 	if (!b || ret <= 0)
 		return 0;
-	before = task_noted(&frags_before);
-	pages = before ? frags_of(skb) - *before : 0;
+	pages = frags_head_of(skb).count;
+	if (skb->data_len != ret) {
+		u64 *before = task_noted(&frags_before);
+
+		pages = before ? pages - *before : 0;
+	}
 	site_add(b, SITE_tx_reference, ret);
 	count(b, COUNT_pinned_pages, pages);
 	note_outstanding(pages);

@@ -8,51 +8,33 @@
 #include "bpf/include/packet_taps.bpf.h"
 #include "bpf/include/cause.bpf.h"
 
-/* skb being copied -> cookie of the sender: the notification is gone at the end of the copy */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 256);
-	__type(key, u64);
-	__type(value, u64);
-} copying SEC(".maps");
-
-SEC("?fentry/skb_copy_ubufs")
-int BPF_PROG(late_copy_enter, struct sk_buff *skb)
+/* Adds @times the payload in the frags of @skb to what was copied late. */
+static __always_inline int late_copy(void *ctx, const struct sk_buff *skb, int times)
 {
-	u64 key = (u64)skb, uarg;
-	struct pin *pin;
+	u64 uarg = window_open() ? uarg_of(skb) : 0;
+	struct pin *pin = uarg ? bpf_map_lookup_elem(&pins, &uarg) : NULL;
+	struct books *b = pin ? books_find(pin->cookie) : NULL;
 
-	if (!window_open())
+	if (!b)
 		return 0;
-	uarg = uarg_of(skb);
-	pin = uarg ? bpf_map_lookup_elem(&pins, &uarg) : NULL;
-	if (!pin)
-		return 0;
-	if (bpf_map_update_elem(&copying, &key, &pin->cookie, BPF_ANY))
-		note_lost_update();
+	site_change(b, SITE_late_copy, (u64)times * skb->data_len, times);
+	charge_cause(ctx, 2, SITE_late_copy, circumstances_of(skb), (u64)times * skb->data_len, times);
 	return 0;
 }
 
-/* data_len was copied: the call does not change it, and TCP has no frag_list. */
+/* On entry, because the copy lets go of the notification. data_len is copied: the call does not
+ * change it, and TCP has no frag_list. */
+SEC("?fentry/skb_copy_ubufs")
+int BPF_PROG(late_copy_enter, struct sk_buff *skb)
+{
+	return late_copy(ctx, skb, 1);
+}
+
+/* Without memory nothing was copied, and the packet still has its notification. */
 SEC("?fexit/skb_copy_ubufs")
 int BPF_PROG(late_copy_exit, struct sk_buff *skb, unsigned int gfp, int ret)
 {
-	u64 key = (u64)skb, bytes, *cookie;
-	struct books *b;
-
-	if (!window_open())
-		return 0;
-	cookie = bpf_map_lookup_elem(&copying, &key);
-	if (!cookie)
-		return 0;
-	b = books_find(*cookie);
-	if (!ret && b) {
-		bytes = skb->data_len;
-		site_add(b, SITE_late_copy, bytes);
-		charge_cause(ctx, 2, SITE_late_copy, circumstances_of(skb), bytes);
-	}
-	bpf_map_delete_elem(&copying, &key);
-	return 0;
+	return ret ? late_copy(ctx, skb, -1) : 0;
 }
 
 /* The last reference to a notification is gone, and its pages are released with it. @clean: none
@@ -101,7 +83,20 @@ int BPF_PROG(completion_sock, struct ubuf_info *uarg, bool success)
 SEC("?fentry/__msg_zerocopy_callback")
 int BPF_PROG(completion, struct ubuf_info_msgzc *uarg)
 {
-	return notification_ends((u64)uarg, notification_sends(uarg), notification_clean(uarg));
+	u16 sends;
+	bool clean;
+
+	if (!window_open())
+		return 0;
+	if (bpf_core_type_exists(struct ubuf_info_msgzc)) {
+		/* Plain loads: the verifier knows the argument. */
+		sends = uarg->len;
+		clean = BPF_CORE_READ_BITFIELD(uarg, zerocopy);
+	} else {
+		sends = notification_sends(uarg);
+		clean = notification_clean(uarg);
+	}
+	return notification_ends((u64)uarg, sends, clean);
 }
 
 /* Where the compiler has inlined it, each reference that is put passes here, and the last one

@@ -45,11 +45,11 @@ static __always_inline int reshaped(void *ctx, u32 arguments, const struct sk_bu
 		start = offset;
 	if (end > start) {
 		site_add(b, SITE_reshape, end - start);
-		charge_cause(ctx, arguments, SITE_reshape, 0, end - start);
+		charge_cause(ctx, arguments, SITE_reshape, 0, end - start, 1);
 	}
-	owner = books_of_pages(skb);
 	referenced = bytes_in_frags(skb, offset, end);
-	if (!owner || !referenced || !ends_pages || !has_left(skb))
+	owner = referenced && ends_pages ? books_of_pages(skb) : NULL;
+	if (!owner || !has_left(skb))
 		return 0;
 	count(owner, COUNT_reshaped_referenced_bytes, referenced);
 	xmit_take_back(skb, referenced);

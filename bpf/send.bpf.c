@@ -31,14 +31,12 @@ struct {
 SEC("?fentry/tcp_sendmsg_locked")
 int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
 {
-	u64 cookie;
-
-	if (!window_open() || !task_is_ours())
+	if (!window_open() || !book_is_open(sk))
 		return 0;
-	cookie = cookie_made(sk);
-	books_open(sk, cookie);
+	if (!(msg->msg_flags & (MSG_SPLICE_PAGES_FLAG | MSG_ZEROCOPY_FLAG)))
+		return 0;
 	if (msg->msg_flags & MSG_SPLICE_PAGES_FLAG)
-		task_note(&splicing, cookie);
+		task_note(&splicing, cookie_of(sk));
 	if (must_copy(sk, msg->msg_flags))
 		task_note(&copying_send, 1);
 	return 0;
@@ -51,9 +49,9 @@ int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int re
 	struct books *b;
 	bool copies;
 
-	if (!window_open() || !task_is_ours())
+	b = window_open() ? books_find(cookie_of(sk)) : NULL;
+	if (!b)
 		return 0;
-	b = books_find(cookie_of(sk));
 	if (msg->msg_flags & MSG_ZEROCOPY_FLAG)
 		noted = task_noted(&copying_send);
 	copies = noted && *noted;

@@ -33,9 +33,8 @@ int BPF_PROG(send_turn, struct sock *sk, struct msghdr *msg)
 {
 	u64 *turn;
 
-	if (!window_open() || !task_is_ours())
+	if (!window_open() || !book_is_open(sk))
 		return 0;
-	books_open(sk, bpf_get_socket_cookie(sk));
 	turn = task_noted(&send_flags);
 	if (turn && !(*turn & SEND_OVER))
 		return 0;
@@ -49,7 +48,7 @@ int BPF_PROG(send_length, struct sock *sk, int ret, int flags)
 	bool copies = false;
 	u64 *turn;
 
-	if (!window_open() || !task_is_ours() || !is_tcp(sk))
+	if (!window_open() || !is_tcp(sk) || !book_is_open(sk))
 		return 0;
 	/* A send refused before its first turn leaves the flags of the one before: the same
 	 * variant's, so the same. Where none was before, TCP says ENOBUFS to a zero-copy send only
@@ -62,7 +61,7 @@ int BPF_PROG(send_length, struct sock *sk, int ret, int flags)
 	} else if (ret == ENOBUFS_RET) {
 		flags |= MSG_ZEROCOPY_FLAG;
 	}
-	count_send(books_open(sk, bpf_get_socket_cookie(sk)), sk, flags, copies, ret);
+	count_send(books_find(cookie_of(sk)), sk, flags, copies, ret);
 	return 0;
 }
 
@@ -71,9 +70,9 @@ int BPF_PROG(recv_length, struct sock *sk, int ret, int flags)
 {
 	struct books *b;
 
-	if (!window_open() || !task_is_ours() || ret <= 0 || !is_tcp(sk))
+	if (!window_open() || ret <= 0 || !is_tcp(sk) || !book_is_open(sk))
 		return 0;
-	b = books_open(sk, bpf_get_socket_cookie(sk));
+	b = books_find(cookie_of(sk));
 	count(b, COUNT_recv_calls, 1);
 	count(b, COUNT_returned_bytes, ret);
 	return 0;
@@ -87,12 +86,17 @@ int BPF_PROG(copy_to_user, const struct sk_buff *skb, int len)
 	struct sock *sk;
 	struct books *b;
 
-	if (!window_open() || !task_is_ours() || len <= 0)
+	if (!window_open() || len <= 0)
 		return 0;
 	sk = skb->sk;
 	if (!sk || !is_tcp(sk))
 		return 0;
-	b = books_open(sk, cookie_of(sk));
+	b = books_find(cookie_of(sk));
+	/* The helper makes no cookie for a pointer that was read from an skb. */
+	if (!b && task_is_ours())
+		b = books_open(sk, cookie_of(sk));
+	if (!b)
+		return 0;
 	site_add(b, SITE_rx_copy, len);
 	if (uarg_of(skb))
 		count(b, COUNT_user_referenced_bytes, len);

@@ -20,11 +20,8 @@ static __always_inline void count_copied(struct books *b, u32 bytes, u32 first)
 }
 
 /* A packet's pages count as sent again if all of its bytes were. */
-static __always_inline void count_referenced(struct books *b, const struct sk_buff *skb, u32 bytes,
-					     u32 first)
+static __always_inline void count_referenced(struct books *b, u32 pages, u32 bytes, u32 first)
 {
-	u8 pages = BPF_CORE_READ(shinfo_of(skb), nr_frags);
-
 	count(b, COUNT_wire_referenced_bytes, bytes);
 	count(b, COUNT_wire_referenced_pages, pages);
 	if (bytes == first)
@@ -37,31 +34,34 @@ static __always_inline void count_referenced(struct books *b, const struct sk_bu
 SEC("?tp_btf/net_dev_queue")
 int BPF_PROG(wire, const struct sk_buff *skb)
 {
-	u32 bytes, referenced = 0, seq, middle;
 	const struct sock *sk = skb->sk;
+	struct frags_head frags = {};
+	u32 number, referenced = 0, middle;
+	struct leaving leaving;
 	struct departed *d;
 	struct books *b;
-	u64 cookie;
-	bool syn;
 
 	note_seen(SEEN_WIRE);
 	if (!window_open())
 		return 0;
-	cookie = cookie_of(sk);
-	b = books_find(cookie);
-	bytes = b ? payload_bytes(skb) : 0;
-	if (!bytes)
+	number = book_number(cookie_of(sk));
+	b = book_numbered(number);
+	if (!b)
 		return 0;
-	seq = payload_seq(skb, &syn);
-	d = departed_of(sk, cookie, seq, syn);
+	leaving = leaving_of(skb);
+	if (!leaving.bytes)
+		return 0;
+	d = departed_of(sk, number, &leaving);
 	if (!d)
 		return 0;
-	if (uarg_of(skb))
-		referenced = skb->data_len < bytes ? skb->data_len : bytes;
-	middle = seq + bytes - referenced;
-	count_copied(b, bytes - referenced, first_departure(d, seq, middle));
+	if (skb->data_len)
+		frags = frags_head_of(skb);
+	if (frags.users)
+		referenced = skb->data_len < leaving.bytes ? skb->data_len : leaving.bytes;
+	middle = leaving.seq + leaving.bytes - referenced;
+	count_copied(b, leaving.bytes - referenced, first_departure(d, leaving.seq, middle));
 	if (referenced)
-		count_referenced(b, skb, referenced,
+		count_referenced(b, frags.count, referenced,
 				 first_departure(d, middle, middle + referenced));
 	return 0;
 }

@@ -18,7 +18,6 @@
 #include "bpf/include/gate.bpf.h"
 
 #define TCP_SEQ_OFFSET 4
-#define TCP_FLAGS_OFFSET 13
 #define TCP_FLAG_SYN_BIT 0x02
 #define HOLES 16
 
@@ -28,16 +27,17 @@ struct stretch {
 };
 
 struct departed {
+	u32 begun;
 	u32 mark;	/* after the highest byte that left */
 	u32 holes;
 	struct stretch hole[HOLES];	/* below the mark and not left yet; empty: from == to */
 };
 
-/* cookie -> what has left that socket */
+/* number of a book -> what has left its socket */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 64);
-	__type(key, u64);
+	__type(key, u32);
 	__type(value, struct departed);
 } departures SEC(".maps") __weak;
 
@@ -46,32 +46,44 @@ static __always_inline bool seq_after(u32 a, u32 b)
 	return (int)(a - b) > 0;
 }
 
-/* The sequence number of the first byte of payload: a SYN takes one of its own. */
-static __always_inline u32 payload_seq(const struct sk_buff *skb, bool *syn)
+/* What a packet's TCP header says of its payload. */
+struct leaving {
+	u32 seq;	/* of its first byte: a SYN takes one of its own */
+	u32 bytes;
+	bool syn;
+};
+
+/* The header is read at once, from the sequence number to the flags. */
+static __always_inline struct leaving leaving_of(const struct sk_buff *skb)
 {
 	const unsigned char *tcp = skb->head + skb->transport_header;
-	__be32 seq = 0;
-	u8 flags = 0;
+	struct { __be32 seq, ack; u8 words, flags; } header = {};
+	struct leaving leaving = {};
+	u32 len = skb->len, before;
 
-	bpf_probe_read_kernel(&seq, sizeof(seq), tcp + TCP_SEQ_OFFSET);
-	bpf_probe_read_kernel(&flags, sizeof(flags), tcp + TCP_FLAGS_OFFSET);
-	*syn = flags & TCP_FLAG_SYN_BIT;
-	return bpf_ntohl(seq) + *syn;
+	if (skb->transport_header == NO_SUCH_HEADER)
+		return leaving;
+	bpf_probe_read_kernel(&header, 10, tcp + TCP_SEQ_OFFSET);
+	before = tcp - skb->data + (header.words >> 4) * 4;
+	leaving.bytes = len > before ? len - before : 0;
+	leaving.syn = header.flags & TCP_FLAG_SYN_BIT;
+	leaving.seq = bpf_ntohl(header.seq) + leaving.syn;
+	return leaving;
 }
 
-/* Before its first payload the peer has acknowledged nothing but the SYN. */
-static __always_inline struct departed *departed_of(const struct sock *sk, u64 cookie, u32 seq,
-						    bool syn)
+/* Before its first payload the peer has acknowledged nothing but the SYN. The socket lock separates
+ * the packets that may be first. */
+static __always_inline struct departed *departed_of(const struct sock *sk, u32 number,
+						    const struct leaving *leaving)
 {
-	struct departed fresh = {}, *found = bpf_map_lookup_elem(&departures, &cookie);
+	struct departed *found = bpf_map_lookup_elem(&departures, &number);
 	const struct tcp_sock *tp = (const void *)sk;
 
-	if (found || !sk)
+	if (!found || found->begun)
 		return found;
-	fresh.mark = syn ? seq : BPF_CORE_READ(tp, snd_una);
-	if (bpf_map_update_elem(&departures, &cookie, &fresh, BPF_ANY))
-		note_lost_update();
-	return bpf_map_lookup_elem(&departures, &cookie);
+	found->mark = leaving->syn ? leaving->seq : BPF_CORE_READ(tp, snd_una);
+	found->begun = 1;
+	return found;
 }
 
 static __always_inline void hole_keep(struct departed *d, u32 from, u32 to)

@@ -124,9 +124,10 @@ static __always_inline struct tally *tally_of_stack(const struct copied_from *fr
 }
 
 /* @ctx is the exit program's of a function with @arguments: its caller's frames are those of the
- * function that copied. On entry to a function that has no exit program @arguments is 0. */
+ * function that copied. @arguments is 0 where no exit program is attached: its
+ * trampoline has no place for a result. */
 static __always_inline void charge_cause(void *ctx, u32 arguments, enum site site, u32 circumstances,
-					 u64 bytes)
+					 u64 bytes, u64 calls)
 {
 	struct copied_from from = { .site = site, .circumstances = circumstances };
 	struct copy_call call = { .site = site, .circumstances = circumstances };
@@ -146,7 +147,7 @@ static __always_inline void charge_cause(void *ctx, u32 arguments, enum site sit
 		return;
 	}
 	add(&t->bytes, bytes);
-	add(&t->calls, 1);
+	add(&t->calls, calls);
 }
 
 #endif

@@ -43,15 +43,28 @@ struct skb_shared_info___tx_flags {
 	u8 tx_flags;
 } OF_KERNEL;
 
-/* 06b4feb37e64 ("net: group skb_shinfo zerocopy related bits together."), 5.12: the flag of user
- * pages moved out of tx_flags. */
-static __always_inline bool frags_are_users(const struct skb_shared_info *shinfo)
-{
-	const struct skb_shared_info___tx_flags *old = (const void *)shinfo;
+/* What the first bytes of a packet's shared info tell of its frags. */
+struct frags_head {
+	bool users;	/* pages of a user, not of the kernel */
+	u8 count;
+};
 
+/* 06b4feb37e64 ("net: group skb_shinfo zerocopy related bits together."), 5.12: the flag of user
+ * pages moved out of tx_flags. One read for all, because each is a call. */
+static __always_inline struct frags_head frags_head_of(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shinfo = (void *)(skb->head + skb->end);
+	const struct skb_shared_info___tx_flags *old = (const void *)shinfo;
+	struct frags_head head = {};
+	u64 bytes = 0;
+
+	bpf_probe_read_kernel(&bytes, sizeof(bytes), shinfo);
+	head.count = bytes >> 8 * bpf_core_field_offset(shinfo->nr_frags);
 	if (bpf_core_field_exists(shinfo->flags))
-		return BPF_CORE_READ(shinfo, flags) & SKBFL_ZEROCOPY_ENABLE;
-	return BPF_CORE_READ(old, tx_flags) & SKBTX_DEV_ZEROCOPY;
+		head.users = bytes >> 8 * bpf_core_field_offset(shinfo->flags) & SKBFL_ZEROCOPY_ENABLE;
+	else
+		head.users = bytes >> 8 * bpf_core_field_offset(old->tx_flags) & SKBTX_DEV_ZEROCOPY;
+	return head;
 }
 
 struct ubuf_info___whole {

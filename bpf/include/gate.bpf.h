@@ -34,13 +34,37 @@ volatile __u32 gate_open __weak = 0;
 struct gauges gauges __weak = {};
 struct seen seen[SEEN_CPUS] __attribute__((aligned(64))) __weak = {};
 
-/* cookie -> books. An entry exists if and only if the socket belongs to this run. */
+/* number of a book -> the book. Arrays are looked up without a call, hash tables with 80
+ * instructions. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 64);
-	__type(key, u64);
+	__type(key, u32);
 	__type(value, struct books);
 } books SEC(".maps") __weak;
+
+/* cookie -> number of its book. An entry exists if and only if the socket belongs to this run. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, u64);
+	__type(value, u32);
+} book_numbers SEC(".maps") __weak;
+
+/* number -> cookie: who adds the entry owns the number (no add returns a value: compat.bpf.h) */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, u32);
+	__type(value, u64);
+} book_owners SEC(".maps") __weak;
+
+/* Numbers that were looked up last, by a part of the cookie's hash: cookie << 16 | number, in one word,
+ * so that no reader sees half of an update. */
+#define BOOK_SLOTS_LOG2 12
+volatile unsigned long long book_slots[1 << BOOK_SLOTS_LOG2] __weak = {};
+/* About how many are taken: the next number to try. */
+volatile __u32 books_begun __weak = 0;
 
 /* flow as it arrives -> cookie of the socket that receives it */
 struct {
@@ -59,9 +83,10 @@ struct {
 	__type(value, struct pin);
 } pins SEC(".maps") __weak;
 
+/* The verifier drops what is behind a gate that never opens: the programs are then empty. */
 static __always_inline bool window_open(void)
 {
-	return gate_open;
+	return fault_inject != FAULT_COUNT_NOTHING && gate_open;
 }
 
 static __always_inline struct seen *this_cpu(void)
@@ -71,7 +96,8 @@ static __always_inline struct seen *this_cpu(void)
 
 static __always_inline void note_seen(enum seen_hook hook)
 {
-	__sync_fetch_and_add(&this_cpu()->tp_hits[hook], 1);
+	if (fault_inject != FAULT_COUNT_NOTHING)
+		__sync_fetch_and_add(&this_cpu()->tp_hits[hook], 1);
 }
 
 /* The verifier knows what is set before load: it drops the rows that are not in use. */
@@ -132,9 +158,31 @@ static __always_inline u64 *task_noted(void *map)
 	return bpf_map_lookup_elem(map, &task);
 }
 
+/* 0: no book. */
+static __always_inline u32 book_number(u64 cookie)
+{
+	volatile unsigned long long *slot = &book_slots[cookie * 0x9e3779b97f4a7c15 >> (64 - BOOK_SLOTS_LOG2)];
+	u64 entry = *slot;
+	u32 *number;
+
+	/* An empty slot is that of no cookie and no book. */
+	if (entry >> 16 == cookie)
+		return (u16)entry;
+	number = bpf_map_lookup_elem(&book_numbers, &cookie);
+	if (!number)
+		return 0;
+	*slot = cookie << 16 | *number;
+	return *number;
+}
+
+static __always_inline struct books *book_numbered(u32 number)
+{
+	return number ? bpf_map_lookup_elem(&books, &number) : NULL;
+}
+
 static __always_inline struct books *books_find(u64 cookie)
 {
-	return cookie ? bpf_map_lookup_elem(&books, &cookie) : NULL;
+	return book_numbered(book_number(cookie));
 }
 
 static __always_inline void flow_of_sock(const struct sock *sk, struct flow *flow)
@@ -151,14 +199,30 @@ static __always_inline void flow_of_sock(const struct sock *sk, struct flow *flo
 	flow->dport = bpf_htons(sk->__sk_common.skc_num);
 }
 
+/* Takes a number that no other processor has taken. */
+static __always_inline u32 book_number_take(u64 cookie)
+{
+	for (int tries = 0; tries < 64; tries++) {
+		u32 number = books_begun + 1;
+
+		__sync_fetch_and_add(&books_begun, 1);
+		if (!bpf_map_update_elem(&book_owners, &number, &cookie, BPF_NOEXIST))
+			return number;
+	}
+	return 0;
+}
+
 static __always_inline struct books *books_create(u64 cookie)
 {
-	static const struct books empty;
 	struct books *found = books_find(cookie);
+	u32 number;
 
 	if (found || !cookie)
 		return found;
-	bpf_map_update_elem(&books, &cookie, &empty, BPF_NOEXIST);
+	number = book_number_take(cookie);
+	/* Another processor may have begun the same book: then this number stays unused. */
+	if (number)
+		bpf_map_update_elem(&book_numbers, &cookie, &number, BPF_NOEXIST);
 	found = books_find(cookie);
 	if (!found)
 		note_lost_update();
@@ -183,22 +247,37 @@ static __always_inline struct books *books_open(const struct sock *sk, u64 cooki
 	return found;
 }
 
+/* Has the socket a book? Begins it if one of our tasks uses the socket. Most calls find the book. */
+static __always_inline bool book_is_open(struct sock *sk)
+{
+	if (book_number(cookie_of(sk)))
+		return true;
+	return task_is_ours() && books_open(sk, cookie_made(sk));
+}
+
 static __always_inline void count(struct books *b, enum count what, u64 n)
 {
 	if (b)
 		add(&b->count[what], n);
 }
 
-static __always_inline void site_add(struct books *b, enum site site, u64 bytes)
+static __always_inline void site_change(struct books *b, enum site site, u64 bytes, u64 calls)
 {
 	if (!b)
 		return;
-	if (fault_inject == FAULT_LOSE_UPDATE && b->site[site].calls == 7) {
-		add(&b->site[site].calls, 1);
+	/* The eighth call. */
+	if (fault_inject == FAULT_LOSE_UPDATE && b->site[site].calls <= 7 &&
+	    b->site[site].calls + calls > 7) {
+		add(&b->site[site].calls, calls);
 		return;
 	}
 	add(&b->site[site].bytes, bytes);
-	add(&b->site[site].calls, 1);
+	add(&b->site[site].calls, calls);
+}
+
+static __always_inline void site_add(struct books *b, enum site site, u64 bytes)
+{
+	site_change(b, site, bytes, 1);
 }
 
 static __always_inline struct skb_shared_info *shinfo_of(const struct sk_buff *skb)
@@ -210,9 +289,9 @@ static __always_inline struct skb_shared_info *shinfo_of(const struct sk_buff *s
  * released: read it on entry. */
 static __always_inline u64 uarg_of(const struct sk_buff *skb)
 {
-	struct skb_shared_info *shinfo = shinfo_of(skb);
-
-	return frags_are_users(shinfo) ? (u64)BPF_CORE_READ(shinfo, destructor_arg) : 0;
+	if (!frags_head_of(skb).users)
+		return 0;
+	return (u64)BPF_CORE_READ(shinfo_of(skb), destructor_arg);
 }
 
 /* The socket that a notification belongs to. If no pin was noted, it is where the kernel keeps it:
@@ -246,14 +325,6 @@ static __always_inline u32 header_bytes(const struct sk_buff *skb)
 		return 0;
 	bpf_probe_read_kernel(&doff, 1, head + transport + 12);
 	return offset + (doff >> 4) * 4;
-}
-
-/* TCP payload of an skb that carries its headers, as on its way out or in. */
-static __always_inline u32 payload_bytes(const struct sk_buff *skb)
-{
-	u32 len = skb->len, header = header_bytes(skb);
-
-	return len > header ? len - header : 0;
 }
 
 #endif

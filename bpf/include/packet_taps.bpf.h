@@ -49,15 +49,15 @@ static __always_inline const void *packet_taps_of(const struct net *net)
 static __always_inline u32 circumstances_of(const struct sk_buff *skb)
 {
 	const struct net_device *dev = skb->dev;
-	const struct net *net = BPF_CORE_READ(dev, nd_net.net);
+	const struct net *net = dev->nd_net.net;
 	const void *captures = packet_taps_of(net);
-	u32 inum = BPF_CORE_READ(net, ns.inum), found = 0;
+	u32 found = 0;
 
-	if (!netns_is_ours(inum))
+	if (!netns_is_ours(net->ns.inum))
 		found |= COPIED_ELSEWHERE;
 	if (!captures)
 		found |= COPIED_UNSURE;
-	if (list_filled(&dev->ptype_all) || (captures && list_filled(captures)))
+	if ((u64)dev->ptype_all.next != (u64)&dev->ptype_all || (captures && list_filled(captures)))
 		found |= COPIED_TAPPED;
 	return found;
 }

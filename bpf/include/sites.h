@@ -123,6 +123,7 @@ enum fault_inject {
 	FAULT_FORGET_DEPARTURES,
 	FAULT_SKIP_PUT_ENTRY,
 	FAULT_SKIP_PUT_EXIT,
+	FAULT_COUNT_NOTHING,
 };
 
 #pragma GCC diagnostic push

@@ -54,7 +54,8 @@ static int keep_complaint(enum libbpf_print_level level, const char *format, va_
 static int size_maps(struct bpf_object *object, int sockets)
 {
 	static const struct { const char *map; int each; int spare; } sizes[] = {
-		{ "books", 1, 64 }, { "flows", 1, 64 }, { "departures", 1, 64 },
+		{ "books", 1, 64 }, { "book_numbers", 1, 64 }, { "book_owners", 1, 64 },
+		{ "flows", 1, 64 }, { "departures", 1, 64 },
 		{ "copying_send", 1, 64 }, { "pins", 128, 1024 }, { "frags_before", 1, 64 },
 		{ "splicing", 1, 64 }, { "splice_reader", 1, 64 }, { "send_flags", 1, 64 }, { "over_optmem", 1, 64 },
 	};

@@ -26,13 +26,20 @@ void probe_read_runs(const struct probes_view *view, const char *program, struct
 	probe->missed_runs = info.recursion_misses;
 }
 
-static int ledger_read_books(int fd, int cpus, struct ledger *ledger)
+static int map_fd(const struct probes_view *view, const char *name)
 {
+	return bpf_map__fd(bpf_object__find_map_by_name(view->object, name));
+}
+
+static int ledger_read_books(const struct probes_view *view, int cpus, struct ledger *ledger)
+{
+	int numbers = map_fd(view, "book_numbers"), books = map_fd(view, "books");
 	struct books *each = calloc(cpus, sizeof(*each));
 	uint64_t key, *previous = NULL;
 	int err = each ? 0 : -ENOMEM;
+	uint32_t number;
 
-	while (!err && !bpf_map_get_next_key(fd, previous, &key)) {
+	while (!err && !bpf_map_get_next_key(numbers, previous, &key)) {
 		struct socket_books *grown = realloc(ledger->sockets, (ledger->socket_count + 1) *
 							      sizeof(*grown));
 
@@ -43,7 +50,8 @@ static int ledger_read_books(int fd, int cpus, struct ledger *ledger)
 		ledger->sockets = grown;
 		grown = &grown[ledger->socket_count++];
 		*grown = (struct socket_books){ .cookie = key };
-		if (bpf_map_lookup_elem(fd, &key, each))
+		if (bpf_map_lookup_elem(numbers, &key, &number) ||
+		    bpf_map_lookup_elem(books, &number, each))
 			err = -errno;
 		for (int cpu = 0; !err && cpu < cpus; cpu++)
 			books_add(&grown->books, &each[cpu]);
@@ -162,21 +170,19 @@ void ledger_prepare(const struct probes_view *view)
 
 bool ledger_readable(const struct probes_view *view)
 {
-	struct bpf_map *books = bpf_object__find_map_by_name(view->object, "books");
 	uint64_t key;
 
-	return !bpf_map_get_next_key(bpf_map__fd(books), NULL, &key) || errno == ENOENT;
+	return !bpf_map_get_next_key(map_fd(view, "book_numbers"), NULL, &key) || errno == ENOENT;
 }
 
 int ledger_read(const struct probes_view *view, struct ledger *ledger)
 {
-	struct bpf_map *books = bpf_object__find_map_by_name(view->object, "books");
 	int cpus = libbpf_num_possible_cpus(), err;
 
 	*ledger = (struct ledger){ .gauges = *view->gauges };
 	for (int cpu = 0; cpu < SEEN_CPUS; cpu++)
 		if (view->seen[cpu].peak_pages > ledger->gauges.peak_pages)
 			ledger->gauges.peak_pages = view->seen[cpu].peak_pages;
-	err = ledger_read_books(bpf_map__fd(books), cpus, ledger);
+	err = ledger_read_books(view, cpus, ledger);
 	return err ? err : ledger_read_causes(view, cpus, ledger);
 }
