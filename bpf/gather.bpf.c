@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How many bytes did our own workload gather in user space before it sent them? */
+/* How many bytes did our own workload gather in user space before it sent them? It tells the sum of a
+ * connection at its end. */
 #include <linux/ptrace.h>
 #include "bpf/include/gate.bpf.h"
 /* One probe point in one program; the defaults would reserve 1,000 entries. */
@@ -8,15 +9,12 @@
 #include <bpf/usdt.bpf.h>
 
 SEC("?usdt")
-int BPF_USDT(gather, u64 bytes, u64 cookie)
+int BPF_USDT(gather, u64 bytes, u64 cookie, u64 calls)
 {
-	struct books *b;
-
 	if (!window_open() || !task_is_ours())
 		return 0;
-	/* The first gather comes before the first send, which begins the book. */
-	b = books_create(cookie);
-	site_add(b, SITE_user_gather, bytes);
+	/* Without a hook on sends the socket has no book yet. */
+	site_change(books_create(cookie), SITE_user_gather, bytes, calls);
 	return 0;
 }
 

@@ -151,11 +151,23 @@ static enum how how_by_trampoline(const struct record *r, enum site site, const 
 	return HOW_NOT_MEASURED;
 }
 
+/* It tells what it gathered when it has sent all. On path peer it has no process on the other host. */
+static bool sender_was_cut_short(const struct record *r)
+{
+	const struct app_totals *tx = r->experiment ? &r->experiment->app[END_SENDER] : NULL;
+
+	return tx && tx->pid && !tx->known;
+}
+
 static enum how how_known(const struct record *r, enum site site, const char **why)
 {
 	const char *opener = books_opener(r, site);
 
 	*why = "";
+	if (site == SITE_user_gather && sender_was_cut_short(r)) {
+		*why = "the sender did not end by itself";
+		return HOW_NOT_MEASURED;
+	}
 	if (opener && !record_probe_attached(r, opener)) {
 		*why = why_not(r, opener);
 		return HOW_NOT_MEASURED;

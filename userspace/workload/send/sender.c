@@ -6,6 +6,7 @@
 
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
+#include <sys/sdt.h>
 
 #include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
@@ -70,12 +71,24 @@ int sender_connect(struct sender *sender, struct connection *connection)
 	return err;
 }
 
+/* A tracer can see such a copy only here: the kernel takes no part in it. Once a connection, because
+ * it is a trap into the kernel. */
+static void tell_gathered(const struct sender *sender)
+{
+	const struct gathered *gathered = &sender->gathered;
+
+	if (gathered->calls)
+		DTRACE_PROBE3(copyscope, gather, gathered->bytes, sender->connection->cookie,
+			      gathered->calls);
+}
+
 void sender_destroy(struct sender *sender)
 {
 	if (!sender)
 		return;
 	for (unsigned int i = 0; i < sender->n_messages; i++)
 		message_free(&sender->message[i]);
+	tell_gathered(sender);
 	free(sender);
 }
 

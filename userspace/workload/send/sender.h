@@ -24,11 +24,17 @@ struct send_manner {
 	bool check_content; /* else messages are filled once, unless their memory is fresh */
 };
 
+/* What was copied in user space, field by field: told to a tracer when the connection ends. */
+struct gathered {
+	uint64_t bytes, calls;
+};
+
 struct sender {
 	struct connection *connection;
 	struct send_manner manner;
 	struct content content;
 	struct completions completions;
+	struct gathered gathered;
 	unsigned int n_messages, next;
 	struct message message[SENDER_POOL_MAX];
 } __attribute__((aligned(SENDER_ALIGN_BYTES)));
