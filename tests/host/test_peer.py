@@ -68,7 +68,8 @@ def test_the_record_names_both_hosts_and_their_devices(hosts):
     assert (record["path"]["tx_dev"], record["path"]["rx_dev"]) == ("tx0", "rx0")
     assert record["path"]["mtu"] == record["peer"]["path"]["mtu"] == 1500
     assert record["peer"]["machine"]["kernel"] == os.uname().release
-    assert record["peer"]["backend"]["probes"] and record["peer"]["overhead"]["events"]
+    assert record["peer"]["backend"]["probes"] and record["peer"]["overhead"]["events"] is None
+    assert "--cost" in record["peer"]["overhead"]["why"]
     assert record["counters"]["receiver"]["context-switches"]["value"] is not None
     assert record["passes"]["timed"] is None and "two hosts" in record["passes"]["why"]
     assert record["timing"]["pass"] == "counted" and not record["timing"]["comparable"]

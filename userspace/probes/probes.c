@@ -15,12 +15,13 @@
 
 #include "tracepoint.skel.h"
 #include "trampoline.skel.h"
+#include "userspace/common/numbers.h"
 #include "userspace/probes/call_cost.h"
+#include "userspace/probes/deciders.h"
 #include "userspace/probes/hooks/choose.h"
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/probes/hooks/offer.h"
 #include "userspace/probes/perf/perf_check.h"
-#include "userspace/probes/deciders.h"
 #include "userspace/probes/read/read.h"
 
 struct probes {
@@ -33,6 +34,7 @@ struct probes {
 	const char *detach;
 	bool open;		/* the gate was opened and not closed */
 	int stats_fd;
+	bool vouches;			/* perf counts the same tracepoints */
 	struct perf_check perf_check;		/* for the hooks that may run on top of any task */
 	struct cost_probes *cost;	/* NULL without --cost */
 };
@@ -175,6 +177,7 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 	p->stats_fd = -1;
 	p->subject = *config->subject;
 	p->detach = config->detach;
+	p->vouches = config->fault_inject != FAULT_COUNT_NOTHING;
 	libbpf_set_print(keep_complaint);
 	snprintf(r->backend_why, WHY_BYTES, "cannot read the kernel's BTF");
 	btf = btf__load_vmlinux_btf();
@@ -184,9 +187,10 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 		probes_free(p);
 		return err;
 	}
-	/* The kernel then times each program, which adds about 20 ns a run. */
-	p->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	r->stats_known = p->stats_fd >= 0;
+	/* The kernel then times each program, which adds 90 instructions to a run. */
+	p->stats_fd = r->cost_asked ? bpf_enable_stats(BPF_STATS_RUN_TIME) : -1;
+	r->stats_known = p->stats_fd >= 0 ||
+			 number_in_file("/proc/sys/kernel/bpf_stats_enabled", 0);
 	*out = p;
 	return 0;
 }
@@ -248,7 +252,8 @@ int probes_attach(struct probes *p, struct record *r)
 		return err;
 	if (p->cost)
 		cost_probes_calibrate(p->cost, &p->trampoline->bss->cost_calibrating);
-	perf_check_open(&p->perf_check, p->hooks, p->subject.references, r);
+	if (p->vouches)
+		perf_check_open(&p->perf_check, p->hooks, p->subject.references, r);
 	return 0;
 }
 

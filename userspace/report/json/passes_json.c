@@ -139,6 +139,7 @@ json_t *overhead_json(const struct record *r)
 	put(o, "share", real_if(cost.known, cost.share));
 	put(o, "why", cost.known ?
 	    text("time inside the programs, as share of all CPUs over the window") :
-	    text("the kernel did not count the run time of BPF programs"));
+	    text(r->cost_asked ? "the kernel did not count the run time of BPF programs" :
+	    "not asked for: --cost has the kernel time the programs, which slows each of them"));
 	return o;
 }
