@@ -58,6 +58,8 @@ def build_parser() -> Parser:
         help="take a file or folder along, at the same path")
     add("--plugin", metavar="FILE[,NAME=VALUE...]", default="",
         help="give QEMU a plugin: it sees each instruction of the guest")
+    add("--icount", action="store_true",
+        help="one processor, whose clock ticks once for each instruction (arm64: always)")
     add("--list", action="store_true", help="list the releases that are here or can be fetched")
     add("--fetch", action="store_true", help="fetch RELEASE only, so that later runs work offline")
     return parser
@@ -96,6 +98,8 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     if not by_path:
         debian.prefix_of(options.kernel)
     options.arch = architectures.get(options.arch)
+    if options.icount:
+        options.arch = architectures.counting(options.arch)
     if by_path and options.arch.name != "amd64":
         raise Unusable(f"--arch {options.arch.name}: an image given by its path must be for amd64")
     options.cpus = options.cpus or options.arch.cpus

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from copyscope.common.errors import Refused
@@ -60,6 +60,18 @@ ARCHITECTURES = {each.name: each for each in (
         # At the same addresses in each boot, because plugins receive addresses.
         f"console=ttyAMA0 {COMMON_LINE} nokaslr", 1, 1, "icount"),
 )}
+
+
+def counting(arch: Architecture) -> Architecture:
+    """The same with one CPU whose clock ticks once for each instruction, as arm64 always has it."""
+    if arch.emulation == "icount":
+        return arch
+    # With erms and fsrm the kernel copies by `rep movsb`, which counts one instruction a byte.
+    processor = arch.options[-1] + ",-erms,-fsrm"
+    return replace(arch, options=(*arch.options[:-1], processor, "-icount", "shift=0,sleep=off"),
+                   # Its self-tests would run beside the first things that are measured.
+                   kernel_line=f"{arch.kernel_line} cryptomgr.notests",
+                   most_cpus=1, cpus=1, emulation="icount")
 
 
 def get(name: str | None) -> Architecture:

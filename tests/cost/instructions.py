@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Instructions that a message takes, with probes of each kind and without any.
+
+The guest has one processor, and its clock ticks once for each instruction (tools/guest --icount), so
+the time between the first byte and the last one is the number of instructions. What a run does once
+cancels out in the difference between two runs of different length.
+"""
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+KINDS = ("none", "empty", "bpftrace", "ours")
+# Messages of the shorter and of the longer run; the first ones meet cold tables.
+COUNTS = {64: (2000, 6000), 512: (2000, 6000), 4096: (1000, 3000), 65536: (200, 600)}
+TIMEOUT_S = 3600
+
+
+@dataclass(frozen=True)
+class Case:
+    """One variant and size."""
+
+    variant: str
+    size: int
+
+    def name(self, kind: str, messages: int, number: int) -> str:
+        """The name of one of its runs."""
+        return f"{self.variant}.{self.size}.{kind}.{messages}.{number}"
+
+
+def run_list(cases: list[Case], repeats: int) -> str:
+    """All runs of one guest, a line each."""
+    lines = []
+    for case in cases:
+        for number in range(repeats):
+            for messages in COUNTS[case.size]:
+                lines += [f"{case.name(kind, messages, number)} {kind} {case.variant} {case.size} 1 "
+                          f"--path lo --messages {messages}" for kind in KINDS]
+        messages = COUNTS[case.size][1]
+        lines.append(f"{case.name('events', messages, 0)} events {case.variant} {case.size} 1 "
+                     f"--path lo --messages {messages}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def boot(release: str, cases: list[Case], repeats: int, folder: Path) -> Path:
+    """Make all runs in a guest; return the folder of their records."""
+    runs, out = folder / f"runs.{release}", folder / release
+    runs.write_text(run_list(cases, repeats), encoding="utf-8")
+    subprocess.run([str(word) for word in (
+        ROOT / "tools" / "guest", "--kernel", release, "--icount", "--with", "bpftrace",
+        "--timeout", TIMEOUT_S, "--add", runs, "--out", out, "--", "tests/cost/runs.sh", runs)],
+                   check=True, stdin=subprocess.DEVNULL)
+    return out
+
+
+def elapsed(folder: Path, name: str) -> int:
+    """Instructions between the first byte and the last one of a run."""
+    passes = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))["passes"]
+    return (passes["counted"] or passes["timed"])["elapsed_ns"]
+
+
+def per_message(folder: Path, case: Case, kind: str, repeats: int) -> tuple[float, float]:
+    """Median over the repeats, and how far they lie apart."""
+    few, many = COUNTS[case.size]
+    slopes = [(elapsed(folder, case.name(kind, many, number)) -
+               elapsed(folder, case.name(kind, few, number))) / (many - few)
+              for number in range(repeats)]
+    return statistics.median(slopes), max(slopes) - min(slopes)
+
+
+def events_per_message(folder: Path, case: Case) -> float:
+    """Runs of our programs for one message."""
+    messages = COUNTS[case.size][1]
+    record = json.loads((folder / f"{case.name('events', messages, 0)}.json")
+                        .read_text(encoding="utf-8"))
+    return record["overhead"]["events"] / messages
+
+
+def measure(release: str, cases: list[Case], repeats: int, folder: Path) -> list[dict]:
+    """A row for each case: what a message takes, and what each kind of probe adds."""
+    out, rows = boot(release, cases, repeats, folder), []
+    for case in cases:
+        found = {kind: per_message(out, case, kind, repeats) for kind in KINDS}
+        base, spread = found["none"]
+        added = {kind: round(found[kind][0] - base) for kind in KINDS[1:]}
+        events = events_per_message(out, case)
+        rows.append({
+            "kernel": release, "variant": case.variant, "bytes": case.size, "base": round(base),
+            "spread": round(max(spread, found["ours"][1])), "events": round(events, 2), **added,
+            "ours_per_event": round(added["ours"] / events),
+            "whole": round(1 + added["ours"] / base, 2),
+            "of_empty": round(added["ours"] / added["empty"], 2) if added["empty"] > 0 else None,
+            "of_bpftrace": round(added["ours"] / added["bpftrace"], 2)
+            if added["bpftrace"] > 0 else None})
+    return rows
+
+
+def text_of(rows: list[dict]) -> list[str]:
+    """The table for people."""
+    lines = [f"{'kernel':7} {'variant':9} {'bytes':>6} {'base':>8} {'spread':>7} {'events':>7} "
+             f"{'ours':>7} {'empty':>7} {'bpftr.':>7} {'/event':>7} {'whole':>6} {'/empty':>7} "
+             f"{'/bpftr.':>7}"]
+    for row in rows:
+        ratios = [f"{row[key]:7.2f}" if row[key] is not None else f"{'-':>7}"
+                  for key in ("of_empty", "of_bpftrace")]
+        lines.append(
+            f"{row['kernel']:7} {row['variant']:9} {row['bytes']:6} {row['base']:8} "
+            f"{row['spread']:7} {row['events']:7.2f} {row['ours']:7} {row['empty']:7} "
+            f"{row['bpftrace']:7} {row['ours_per_event']:7} {row['whole']:6.2f} {' '.join(ratios)}")
+    return lines

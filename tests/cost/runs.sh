@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Makes each run of LIST (NAME HOW ARGUMENTS...) in a guest whose clock counts instructions.
+#
+# usage: runs.sh LIST
+# HOW: none (no probes), ours, empty (the same hooks, whose programs do nothing), events (the kernel
+# counts runs of programs), bpftrace (tools/copies.bt beside). Leaves /out/NAME.{json,err}.
+set -euo pipefail
+
+# Nothing else runs while one of these can. Ordinary tasks would take a part of each second.
+run=(chrt -f 1 build/trace_run)
+
+beside_bpftrace() {
+	local said=$1.err tracer
+	shift
+	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace tools/copies.bt >/dev/null 2>"$said" &
+	tracer=$!
+	until grep -qs PROBES_ATTACHED "$said"; do
+		kill -0 "$tracer" || return 1
+		sleep 0.1
+	done
+	"${run[@]}" "$@" --verify --pass timed
+	kill -INT "$tracer"
+	wait "$tracer" || true
+}
+
+while read -r name how words; do
+	# shellcheck disable=SC2086 # arguments are words
+	set -- $words --quiet --json "/out/$name.json"
+	case $how in
+	none) "${run[@]}" "$@" --verify --pass timed ;;
+	ours) "${run[@]}" "$@" --pass counted ;;
+	# Its laws do not balance.
+	empty) "${run[@]}" "$@" --pass counted --break count-nothing || (($? == 1)) ;;
+	events)
+		echo 1 >/proc/sys/kernel/bpf_stats_enabled
+		"${run[@]}" "$@" --pass counted
+		echo 0 >/proc/sys/kernel/bpf_stats_enabled
+		;;
+	bpftrace) beside_bpftrace "/out/$name.bpftrace" "$@" ;;
+	esac </dev/null 2>"/out/$name.err" >/dev/null
+done <"$1"
