@@ -101,6 +101,7 @@ def test_tables_name_the_pass_of_each_number():
                                          "sender_cycles_per_message")} == {"timed"}
     assert {from_pass[name] for name in ("rx_copy_bytes_per_payload_byte", "messages",
                                          "pinned_pages_per_message")} == {"counted"}
+    assert from_pass["overhead_throughput_ratio"] == "both"
 
 
 def test_a_sweep_of_both_kinds_gets_no_table(tmp_path):

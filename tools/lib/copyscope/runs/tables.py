@@ -13,7 +13,7 @@ from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import ENDS, Record
 
 from . import summaries
-from .values import COUNTS, EVENTS, column, is_timed, metrics
+from .values import COUNTS, EVENTS, column, from_pass, metrics
 
 Cell = str | float | int | None
 
@@ -63,7 +63,7 @@ TIDY_HEAD = ("run", "profile", "mode", "point", "repeat", "label", "size_bytes",
              "latency_mean_us", "latency_p50_us", "latency_p99_us")
 TIDY_COUNTS = ("pinned_pages", "zerocopy_sends", "completions", "completions_copied", "enobufs",
                "content_error_bytes", "send_calls", "recv_calls", "laws_balanced",
-               "laws_not_testable", "overhead_share", "attempts")
+               "laws_not_testable", "overhead_share", "overhead_throughput_ratio", "attempts")
 
 
 def tidy_header() -> list[str]:
@@ -89,7 +89,8 @@ def tidy_row(record: Record) -> list[Cell]:
         record.pinned_pages, at("workload.zerocopy_sends"), at("workload.completions"),
         at("workload.completions_copied"), at("workload.enobufs"), at("workload.content_errors"),
         record.calls("send"), record.calls("recv"), statuses.count("balanced"),
-        statuses.count("not testable"), at("overhead.share"), at("backend.attempt")]
+        statuses.count("not testable"), at("overhead.share"),
+        at("overhead.throughput_ratio"), at("backend.attempt")]
     return [*head, *(record.site_bytes(site) for site in SITES), *counts,
             *(record.counter(end, event) for end in ENDS for event in EVENTS.values())]
 
@@ -106,7 +107,7 @@ def point_rows(plan: dict[str, Any], points: dict[str, list[Record]]) -> list[li
         for metric in repeats[0]:
             known = [each[metric] for each in repeats if each[metric] is not None]
             head: list[Cell] = [name, first.label, first.size, first.setting, first.variant, metric,
-                                first.times.kind if is_timed(metric) else first.counts_kind]
+                                from_pass(first, metric)]
             if not known:
                 rows.append([*head, 0, None, None, None, None])
                 continue

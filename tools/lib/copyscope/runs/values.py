@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from copyscope.common.tables import SITES
+from copyscope.records.passes import BOTH
 from copyscope.records.run_record import ENDS, Record
 
 # What is counted in whole numbers: their medians are, too.
@@ -101,9 +102,13 @@ def metrics(record: Record, settings: dict[str, Any]) -> dict[str, Number]:
         found[f"{end}_cycles_per_payload_byte"] = per(record.counter(end, "cycles"),
                                                       record.times.received_bytes)
     found["overhead_share"] = record.at("overhead.share")
+    found["overhead_throughput_ratio"] = record.at("overhead.throughput_ratio")
     return found
 
 
-def is_timed(metric: str) -> bool:
-    """Tell a metric of the pass that is timed from one of the pass that is counted."""
-    return metric.startswith(("throughput", "latency", *ENDS))
+def from_pass(record: Record, metric: str) -> str:
+    """The pass of a run that a metric is from."""
+    if metric == "overhead_throughput_ratio":
+        return BOTH
+    timed = metric.startswith(("throughput", "latency", *ENDS))
+    return record.times.kind if timed else record.counts_kind
