@@ -87,7 +87,7 @@ def begin_any(case: Case) -> subprocess.Popen:
     """Begin a run long enough to change something in it."""
     dice = case.dice
     process, _ = begin(case, dice.choice(VARIANTS), dice.choice([4093, 65536]), 2, "--path",
-                       dice.choice(["lo", "veth"]), "--seconds", 0.8)
+                       dice.choice(["lo", "veth"]), "--seconds", 0.8, "--pass", "counted")
     return process
 
 

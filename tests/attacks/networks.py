@@ -89,7 +89,8 @@ def try_queue(case: Case) -> None:
     name, path = dice.choice(sorted(HARDSHIPS)), dice.choice(["lo", "veth"])
     end_of = dice.choice([["server"], ["client"], ["server", "client"]])
     words = [dice.choice(VARIANTS), dice.choice([64, 4093, 65536, 1 << 20]), dice.choice([1, 2, 4]),
-             "--path", path, "--seconds", 1, "--pattern", dice.choice(["stream", "stream", "rr"])]
+             "--path", path, "--seconds", 1, "--pass", "counted",
+             "--pattern", dice.choice(["stream", "stream", "rr"])]
     process, ends = begin(case, *words)
     try:
         for wait_s, command in HARDSHIPS[name]:
@@ -126,7 +127,7 @@ def try_stranger(case: Case) -> None:
     """Others at full speed in the run's own namespace add not one byte to its books."""
     dice = case.dice
     process, ends = begin(case, dice.choice(VARIANTS), dice.choice([4093, 65536]), 2, "--path",
-                          "lo", "--seconds", 1)
+                          "lo", "--seconds", 1, "--pass", "counted")
     others = []
     try:
         enter = ["nsenter", f"--net=/proc/{ends['client']}/ns/net", "--", WORKLOAD]

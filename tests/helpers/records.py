@@ -121,7 +121,7 @@ def law(record: dict, name: str) -> dict:
 def laws_with(record: dict, status: str) -> set[str]:
     """Names of the laws that are balanced, broken or not testable; without the law that compares two
     passes, where one was asked for."""
-    alone = record["passes"]["why"] and status == "not testable"
+    alone = record.get("passes", {}).get("why") and status == "not testable"
     return {each["law"] for each in record["laws"] if each["status"] == status} - (
         {"passes"} if alone else set())
 
