@@ -22,7 +22,8 @@ def count(case: Case, *words) -> int:
     dice = case.dice
     variant = dice.choice(["A1-plain", "A1-plain", "A1-plain", "A2", "A1", "A1-8send"])
     done, record = runs.run(case, variant, 64, dice.choice([1, 1, 2]), "--path",
-                            dice.choice(["lo", "veth"]), "--seconds", case.seconds, "--cost", *words,
+                            dice.choice(["lo", "veth"]), "--seconds", case.seconds, "--cost",
+                            "--pass", "counted", *words,
                             timeout_s=5 * case.seconds + BOOT_S)
     if record is None:
         raise Broken(f"no record: {done}")
