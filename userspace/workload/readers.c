@@ -28,7 +28,7 @@ static enum outcome read_once(struct reader *reader, char *buffer)
 	reader->recv_calls++;
 	reader->received_bytes += got;
 	reader->last_byte_ns = monotonic_ns();
-	return connection_is_over(reader->connection) ? OUTCOME_STOPPED : OUTCOME_OK;
+	return connection_is_over_now(reader->connection) ? OUTCOME_STOPPED : OUTCOME_OK;
 }
 
 static void *reader_work(void *data)

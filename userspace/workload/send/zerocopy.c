@@ -89,7 +89,7 @@ static enum outcome zerocopy_refused(struct sender *sender, size_t bytes, uint64
 		return OUTCOME_STOPPED;
 	if (!(sender->manner.behaviours & BEHAVIOUR_BIT(sleep_on_enobufs)))
 		return zerocopy_wait_for_room(sender, bytes, alone_since_ns);
-	if (connection_is_over(sender->connection))
+	if (connection_is_over_now(sender->connection))
 		return OUTCOME_STOPPED;
 	sleep_ns(NS_PER_US);
 	return OUTCOME_OK;

@@ -135,8 +135,12 @@ void connection_stamp(struct connection *connection)
 bool connection_is_over(const struct connection *connection)
 {
 	return stop_requested() || connection->totals.messages >= connection->message_limit ||
-	       (connection->deadline_ns != CONNECTION_NO_LIMIT &&
-		monotonic_ns() >= connection->deadline_ns);
+	       connection->last_byte_ns >= connection->deadline_ns;
+}
+
+bool connection_is_over_now(const struct connection *connection)
+{
+	return connection_is_over(connection) || monotonic_ns() >= connection->deadline_ns;
 }
 
 bool connection_peer_closed(const struct connection *connection, int timeout_ms)

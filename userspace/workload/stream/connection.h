@@ -65,8 +65,13 @@ void address_to_text(const struct sockaddr_storage *address, char text[ADDRESS_T
 /* Note that payload moved just now. */
 void connection_stamp(struct connection *connection);
 
-/* True if a signal, the deadline or the message limit has ended this connection. */
+/*
+ * True if a signal, the deadline or the message limit has ended this connection. connection_is_over
+ * takes the time of the last message for the present: a loop that has just moved one needs no other
+ * look at the clock. connection_is_over_now looks.
+ */
 bool connection_is_over(const struct connection *connection);
+bool connection_is_over_now(const struct connection *connection);
 
 /* Waits up to @timeout_ms; returns early when the socket has errors or notifications. */
 bool connection_peer_closed(const struct connection *connection, int timeout_ms);
