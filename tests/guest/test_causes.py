@@ -29,6 +29,12 @@ RUNS |= {path.replace(" ", ""): f"A3 {BYTES} 2 --messages 50 --path {path}" for 
 SHORT_BYTES = 32
 RUNS["short"] = f"A3 {SHORT_BYTES} 1 --messages {MESSAGES} --path nic --pattern rr"
 RUNS["unset"] = f"A3-unset {BYTES} 2 --messages {MESSAGES}"
+# What published programs do otherwise; on the host other runs of the user would share the limit.
+UNREAPED = f"A3-unreaped {BYTES} 2 --messages {MESSAGES} {LIMITED['memlock']}"
+RUNS |= {
+    "ended": f"{UNREAPED} --behaviours end-on-enobufs",
+    "slept": f"{UNREAPED} --behaviours sleep-on-enobufs",
+    "forked": f"A3 {BYTES} 9 --messages {MESSAGES} --behaviours client-processes,fresh-buffer"}
 FAULTS = ("filter", "xdp", "tun", "checksum")
 FAULT_BYTES = 4093
 FAULT_RUN = f"A3 {FAULT_BYTES} 1 --messages 300 --pattern rr"
@@ -64,6 +70,19 @@ def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome, limit, 
     assert refused == {f"ENOBUFS, {limit}": record["workload"]["enobufs"]}
     assert record["workload"]["enobufs"] == records.law(record, "refusal")["right"] > 0
     assert record["workload"][f"{limit}_bytes"] == {"memlock": 262144, "optmem": 2048}[limit]
+
+
+def test_enobufs_ends_a_connection_or_is_slept_over_if_that_was_published(outcome):
+    ended, slept = (balanced(outcome, run)["workload"] for run in ("ended", "slept"))
+    assert ended["enobufs"] in (1, 2) and 0 < ended["messages"] < MESSAGES
+    assert slept["enobufs"] > 0 and slept["messages"] == MESSAGES
+    assert ended["content_errors"] == slept["content_errors"] == 0
+
+
+def test_clients_that_are_processes_are_watched_however_many(outcome):
+    record = balanced(outcome, "forked")
+    assert records.site(record, "rx_copy") == MESSAGES * BYTES
+    assert sum(each["end"] == "receiver" for each in record["sockets"]) == 9
 
 
 @pytest.mark.parametrize("run", RUNS)

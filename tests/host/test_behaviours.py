@@ -121,15 +121,6 @@ def test_laws_balance_whatever_the_behaviours(words):
             ("receive", "end to end", "witness sent", "witness received")} == {"balanced"}
 
 
-@records.needs_root
-def test_an_enobufs_that_ends_a_connection_leaves_balanced_laws():
-    # Room for one send of 65,536 bytes, not for two.
-    record = records.run_record("A3-aligned-unreaped", 65536, 1, "--behaviours", "end-on-enobufs",
-                                "--memlock", 32 * 4096, "--messages", 20000)
-    assert record["workload"]["enobufs"] == 1
-    assert 0 < record["workload"]["messages"] < 20000
-
-
 @pytest.mark.parametrize("words", [
     "server A1 64 --behaviours reuse-at-once", "server A3-unset 64 --behaviours end-on-enobufs",
     "server A3 64 --behaviours fresh-message", "server A3-reuse 64 --behaviours reuse-at-once",
