@@ -22,6 +22,7 @@ GOOD = {
     "guest": ["--list", "--kernel 6.12 -- true", "--kernel 6.1 --cpus 1 --memory 512M -- uname -r",
               "--kernel 6.12 --nics 2 --out o --timeout 20 -- true", "--kernel 9.9 --fetch"],
     "beside_lmbench": ["--bin folder", "--bin folder --rounds 1 --only x --out o"],
+    "beside_iperf3": ["--bin folder", "--bin mine.toml --pairs 1 --seconds 1 --connections 2"],
     "baseline": ["mistakes baseline.json", "agree baseline.json baseline.json",
                  "keep baseline.json --out o", "plot baseline.json --out o"],
 }
@@ -37,6 +38,7 @@ OPTIONS = {
     "guest": ["--kernel", "--modules", "--arch", "--cpus", "--memory", "--timeout", "--nics",
               "--net", "--out", "--with", "--add", "--plugin", "--list", "--fetch"],
     "beside_lmbench": ["--bin", "--version-is", "--rounds", "--only", "--dir", "--out", "--quiet"],
+    "beside_iperf3": ["--bin", "--connections", "--bytes", "--pairs", "--seconds", "--quiet"],
     "baseline": ["--out", "--quiet", "--json"],
 }
 # Whatever these would do as root, they would do to the shared folder of guest kernels.

@@ -21,7 +21,8 @@ from helpers.records import ROOT
 
 TOOLS = ROOT / "tools"
 PACKAGES = TOOLS / "lib"
-SCRIPTS = ["sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", "beside_lmbench"]
+SCRIPTS = ["sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", "beside_lmbench",
+           "beside_iperf3"]
 # Of tools/baseline: what the shell hands to Python.
 BASELINE = [str(PACKAGES / "launch.py"), "copyscope.baseline.command"]
 LOADED = ["copyscope.sweep.command", "copyscope.figures.command", "copyscope.crossover.command",
