@@ -10,6 +10,7 @@ from copyscope.common.tables import SITES
 from copyscope.common.text import csv_text
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.documents import BadRecord
+from copyscope.records.passes import PROBED
 from copyscope.records.run_record import ENDS, Record
 
 from . import summaries
@@ -131,20 +132,22 @@ def write_all(folder: OutputFolder, plan: dict[str, Any],
     check_alike(records, folder.path)
     points = by_point(plan, records)
     written = {}
-    of_counts = "; of counts the lower of the two in the middle, so that they stay whole"
+    notes = "; of counts the lower of the two in the middle, so that they stay whole"
+    if any(record.times.probed for record in records):
+        notes += f". {PROBED}"
     for table in plan["tables"]:
         write_csv(folder, table["file"], [header for header, _ in table["columns"]],
                   report_rows(table, plan, points))
         written[table["file"]] = f"the table of {plan['report'] or plan['profile']}: " \
-                                 f"medians over the repeats of each point{of_counts}"
+                                 f"medians over the repeats of each point{notes}"
     found = summaries.Found(plan, points)
     for summary in plan.get("summaries", []):
         write_csv(folder, summary["file"], summaries.header(summary),
                   summaries.rows(summary, found))
-        written[summary["file"]] = f"{summary['note']}{of_counts}"
+        written[summary["file"]] = f"{summary['note']}{notes}"
     write_csv(folder, "tidy.csv", tidy_header(), map(tidy_row, records))
     written["tidy.csv"] = "one row a run, empty where not measured"
     write_csv(folder, "points.csv", POINTS_HEAD, point_rows(plan, points))
     written["points.csv"] = "one row a point and metric: the median of its repeats and its 95 % " \
-                            f"interval, or their range below 6 repeats{of_counts}"
+                            f"interval, or their range below 6 repeats{notes}"
     return written
