@@ -84,6 +84,27 @@ def test_a_lost_map_update_breaks_the_law_of_its_site(variant, laws):
     assert "Do not trust this run" in record["verdict"]
 
 
+def test_programs_that_do_nothing_break_every_witness():
+    record = run_with("A3", "count-nothing", 1)
+    assert records.laws_with(record, "broken") == {
+        "witness sent", "witness received", "witness zero-copy sends", "witness completions"}
+    assert "no byte was counted" in record["verdict"]
+
+
+def test_a_killed_sender_has_not_told_what_it_gathered():
+    run = records.start("A1", 4096, 1, "--seconds", 60, "--pass", "counted", "--json", "-")
+    try:
+        pids = processes.wait_running(run.pid)
+        time.sleep(0.1)
+        os.kill(pids["server"], signal.SIGKILL)
+        done = records.finish(run, 20)
+    finally:
+        run.kill()
+    site = done.record["sites"]["user_gather"]
+    assert done.code == 1 and site["how"] == "not_measured" and site["bytes"] is None
+    assert site["why"] == "the sender did not end by itself"
+
+
 @pytest.mark.parametrize("pattern", ["stream", "rr"])
 @pytest.mark.parametrize("probes", [(), ("--no-probes",)], ids=["with probes", "without"])
 def test_a_fin_that_is_taken_for_a_byte_breaks_the_law_of_sequence_numbers(pattern, probes):
