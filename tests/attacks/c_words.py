@@ -15,22 +15,25 @@ TRACE_RUN = [
     "A3 65536 4", "A1 64 1 --messages 5", "A1-8send 4096 2 --seconds 0.2 --pattern rr",
     "A2 4093 1 --receiver perfield --path lo --quiet", "A3 64k 2 --readers 3 --json -",
     "A3 65536 1 --tap tx,rx --mtu 9000 --no-sg --ipv6", "A3 65536 1 --memlock 1M --optmem 4096",
-    "A1 64 1 --netem loss_3% --no-tso", "A3 64 1 --break detach:rx_copy --backend tracepoint",
+    "A1 64 1 --netem loss_3% --no-tso", "A2 64 2 --behaviours client-processes,fresh-buffer",
+    "A3 64 1 --break detach:rx_copy --backend tracepoint",
     "--path peer --listen 127.0.0.1:9019 --role sender",
     "A3 64 1 --path peer --connect 127.0.0.1:9019 --messages 3", "A1 64 1 --cost --no-probes",
     "A1 64 1 --addresses 10.0.0.1,10.0.0.2/24 --devices a0,b0 --port 9000 --json record.json"]
-TRACE_RUN_OPTIONS = ["--path", "--pattern", "--receiver", "--readers", "--messages", "--seconds",
-                     "--memlock", "--optmem", "--backend", "--cost", "--no-probes", "--verify", "--break",
-                     "--json", "--quiet", "--addresses", "--devices", "--port", "--tap", "--no-sg",
-                     "--no-tso", "--mtu", "--ipv6", "--netem", "--qdisc", "--listen", "--connect", "--role",
-                     "--control", "--kernel", "--arch", "--modules", "--key", "--usage"]
+TRACE_RUN_OPTIONS = ["--path", "--pattern", "--receiver", "--readers", "--behaviours", "--messages",
+                     "--seconds", "--memlock", "--optmem", "--backend", "--cost", "--no-probes",
+                     "--verify", "--break", "--json", "--quiet", "--addresses", "--devices",
+                     "--port", "--tap", "--no-sg", "--no-tso", "--mtu", "--ipv6", "--netem",
+                     "--qdisc", "--listen", "--connect", "--role", "--control", "--kernel",
+                     "--arch", "--modules", "--key", "--usage"]
 WORKLOAD = ["server A3 65536 --clients 2 --port 0", "client 65536 2 --port 9123",
             "server A1 64 --messages 5 --json --listen ::1", "client 64 1 --receiver recvmsg",
+            "server A3-unreaped 64 --behaviours reuse-at-once,end-on-enobufs",
             "server A2 8 --seconds 0.1 --pattern rr --max-clients 3", "client 64 1 --readers 2",
             "client 1k 3 --pattern rr --messages 7 --connect 127.0.0.1"]
 WORKLOAD_OPTIONS = ["--clients", "--port", "--messages", "--seconds", "--pattern", "--receiver",
-                    "--readers", "--check", "--listen", "--connect", "--json", "--max-clients", "--ready-fd",
-                    "--go-fd", "--usage"]
+                    "--readers", "--check", "--behaviours", "--listen", "--connect", "--json",
+                    "--max-clients", "--ready-fd", "--go-fd", "--usage"]
 BASELINE = ["--list", "--only syscall --quick", "--only nothing --runs 3 --rounds 1", "--rtt 5",
             "--quick --json record.json", "--dir . --drop-caches", "--only call --json -"]
 BASELINE_OPTIONS = ["--only", "--dir", "--quick", "--rounds", "--runs", "--rtt", "--json",

@@ -295,9 +295,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static void check_listen(const struct options *o)
 {
 	if (o->pattern_given || o->receiver_given || o->plan.readers || o->plan.messages ||
-	    o->seconds_given || o->pass_given || o->verify)
+	    o->seconds_given || o->pass_given || o->verify || o->plan.behaviours)
 		options_fail("%s", "--listen runs what its partner asks for: leave out --pattern, "
-			     "--receiver, --readers, --messages, --seconds, --pass, --no-probes and --verify");
+			     "--receiver, --readers, --behaviours, --messages, --seconds, --pass, --no-probes "
+			     "and --verify");
 }
 
 /* The kernel charges a send its pages and two more, which it might touch
