@@ -111,8 +111,9 @@ def shown(ratio: Spread) -> str:
 
 def table(found: list[Compared], size: int) -> list[str]:
     """One line for each number of connections."""
-    lines = [f"{'connections':>11} {'ours':>7} {'iperf3':>7} Gbit/s  {'ratio':>6} {'interval':>13}  "
-             f"{'ours':>7} {'iperf3':>7} us CPU  {'ratio':>6} {'interval':>13}"]
+    head = [f"{'ours':>7} {'iperf3':>7} {unit}  {'ratio':>6} {'interval':>13}"
+            for unit in ("Gbit/s", "us CPU")]
+    lines = [f"{'connections':>11} {'  '.join(head)}"]
     for each in found:
         cells = []
         for what in ("gbps", "us_per_message"):

@@ -24,8 +24,8 @@ PRIVATE = ("unshare", "--net", "--pid", "--fork", "--kill-child", "sh", "-c")
 OURS = ('ip link set lo up && { "$0" server "$1" "$2" --clients "$3" --seconds "$4" --check none '
         '--patience 10 >/dev/null & "$0" client "$2" "$3" --check none --patience 10 --json; '
         'status=$?; wait; exit $status; }')
-# iperf3's client does not wait for its server, so it is tried again until the server listens. With -J
-# its exit status is 0 even then; what it printed tells.
+# iperf3's client does not wait for its server, so it is tried again until the server listens. With
+# -J its exit status is 0 even then; what it printed tells.
 THEIRS = ('ip link set lo up && { "$0" -s -1 >/dev/null 2>&1 & n=0; '
           'until out=$("$0" -c 127.0.0.1 -l "$1" -P "$2" -t "$3" -J); '
           "case $out in *'\"error\"'*) false ;; esac; do n=$((n + 1)); "
