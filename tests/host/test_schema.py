@@ -9,7 +9,7 @@ from helpers import records
 from helpers.names import LAWS
 
 # Keys that only some records have, or that older ones lack.
-OPTIONAL = {"parts", "peer", "partner_authenticated", "host", "scheduling", "cost",
+OPTIONAL = {"parts", "peer", "partner_authenticated", "host", "behaviours", "scheduling", "cost",
             "instruction_clock", "outcome", "qdisc", "mixed_bytes", "subject"}
 # Keys that the record of a run must have, and that of a foreign process must not.
 OF_RUNS = {"path", "workload", "passes", "counters", "sender", "receiver"}
