@@ -44,6 +44,11 @@ bool plan_forks(const struct workload_plan *p)
 	return p->behaviours & BEHAVIOUR_BIT(client_processes);
 }
 
+bool plan_ends_inside(const struct workload_plan *p)
+{
+	return p->behaviours & BEHAVIOUR_BIT(end_on_enobufs);
+}
+
 struct behaviour_names plan_behaviours(const struct workload_plan *p)
 {
 	struct behaviour_names names;

@@ -215,33 +215,44 @@ static int64_t scaled_to(uint64_t messages, uint64_t accepted_bytes, uint64_t co
 	return product / counted_messages;
 }
 
+/* Why two passes cannot be compared; NULL if they can. */
+static const char *no_two_passes(const struct record *r, const struct pass_view *timed,
+				 const struct pass_view *counted)
+{
+	if (!r->experiment)
+		return no_totals(r);
+	if (!timed->made || !counted->made)
+		return "there is one pass only";
+	for (int e = 0; e < END_COUNT; e++)
+		if (!timed->app[e].known || !counted->app[e].known)
+			return "the workload left no totals";
+	if (r->outcome.status == RUN_INTERRUPTED)
+		return "a signal may end a pass inside a message";
+	if (plan_ends_inside(&r->experiment->plan))
+		return "a connection that ENOBUFS ends may end inside a message";
+	return NULL;
+}
+
+static uint64_t accepted_in(const struct pass_view *pass)
+{
+	return SUM(pass->app[END_SENDER].sum.accepted_bytes,
+		   pass->app[END_RECEIVER].sum.accepted_bytes);
+}
+
 void law_passes(const struct record *r, struct law *law)
 {
 	struct pass_view timed = record_timed(r), counted = record_counted(r);
-	uint64_t accepted[2] = {}, messages[2] = {};
+	const char *obstacle = no_two_passes(r, &timed, &counted);
 
 	law->left_is = "bytes accepted in the timed pass";
 	law->right_is = "bytes accepted in the counted pass, for as many messages";
-	if (!r->experiment) {
-		law_say_why(law, no_totals(r));
+	if (obstacle) {
+		law_say_why(law, obstacle);
 		return;
 	}
-	if (!timed.made || !counted.made) {
-		law_say_why(law, "there is one pass only");
-		return;
-	}
-	for (int e = 0; e < END_COUNT; e++) {
-		if (!timed.app[e].known || !counted.app[e].known) {
-			law_say_why(law, "the workload left no totals");
-			return;
-		}
-		accepted[0] = SUM(accepted[0], timed.app[e].sum.accepted_bytes);
-		accepted[1] = SUM(accepted[1], counted.app[e].sum.accepted_bytes);
-	}
-	messages[0] = timed.app[END_RECEIVER].sum.messages;
-	messages[1] = counted.app[END_RECEIVER].sum.messages;
-	law_weigh(law, (struct sides){ accepted[0],
-				       scaled_to(messages[0], accepted[1], messages[1]) });
+	law_weigh(law, (struct sides){ accepted_in(&timed),
+		  scaled_to(timed.app[END_RECEIVER].sum.messages, accepted_in(&counted),
+			    counted.app[END_RECEIVER].sum.messages) });
 	if (law->right == BEYOND)
 		law_say_why(law, "the bytes of a message differ within the counted pass");
 }
