@@ -18,7 +18,8 @@ KINDS = ("none", "empty", "bpftrace", "ours")
 # Messages of the shorter and of the longer run; the first ones meet cold tables.
 COUNTS = {64: (1000, 3000), 512: (1000, 3000), 4096: (500, 1500), 65536: (50, 150)}
 # A stream of 64 KiB fills the receiver's buffer, and how often the kernel then collapses the queue is
-# chance: the base itself is 120,000 or 260,000. Replies that are waited for fill nothing.
+# chance: the base was 119,800 in one run and 181,200 in another. Replies that are waited for fill
+# nothing.
 PATTERNS = {65536: "rr"}
 TIMEOUT_S = 3600
 
