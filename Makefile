@@ -23,7 +23,7 @@ BPFFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -
 Q   := $(if $(filter 1,$(V)),,@)
 msg  = $(if $(Q),@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))")
 
-TRAMPOLINE := send refuse reference release reshape receive tap wire device gather symbols cost
+TRAMPOLINE := send refuse reference release reshape receive wire device gather symbols cost
 TRACEPOINT := tracepoint wire device gather symbols
 room        = $(wildcard $(foreach depth,/* /*/* /*/*/*,$(addsuffix $(depth).c,$(1:%=userspace/%))))
 COMMON_SRC := $(call room,common tables)

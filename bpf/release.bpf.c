@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What happened to the referenced pages: copied later, and by whom, or sent and released?
+ * What happened to the referenced pages: shown to captures, copied later, and by whom, or sent and
+ * released?
  *
  * Runs in softirq on any current task, so everything is charged by the notification (ubuf_info) of
  * the pages.
@@ -138,6 +139,19 @@ int BPF_PROG(completion_put_exit, struct sk_buff *skb, struct ubuf_info *uarg, b
 		pin->clean = false;
 	return BPF_CORE_READ(uarg, refcnt.refs.counter) ? 0 :
 	       notification_ends(key, pin->sends, pin->clean);
+}
+
+/*
+ * dev_queue_xmit_nit is called only where someone listens. It clones the packet once for all who
+ * do, and the clone's user pages are copied; the packet itself goes on as it was. On the way in
+ * the same packet is shown, so that the copy for a capture is the one that delivery would make.
+ */
+SEC("?fentry/dev_queue_xmit_nit")
+int BPF_PROG(tap, struct sk_buff *skb)
+{
+	if (window_open())
+		count(books_of_pages(skb), COUNT_tapped_bytes, skb->data_len);
+	return 0;
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";
