@@ -68,9 +68,11 @@ test: ## set up, build, and run every test (root); ends in "N passed, N failed"
 	$(Q)tools/setup --with-kernels --with-arm64
 	$(Q)tests/run all
 
-bench: setup ## start-up time and the cost of looking, as ratios (root)
+bench: setup ## start-up, the cost of looking, the workload beside iperf3 (root)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/bench
+	$(Q)tools/beside_iperf3
+
 matrix: ## every kernel and path in guests: what was referenced, copied, sent clean (root)
 	$(Q)tools/setup --with-kernels
 	$(Q)$(MAKE) --no-print-directory all
