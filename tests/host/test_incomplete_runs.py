@@ -94,7 +94,7 @@ def test_a_sweep_sets_it_aside_and_makes_it_again(how, tmp_path):
     data = INCOMPLETE[how]
     work = data["workload"]
     plan = plans.plan([{**plans.point("p"), "arguments": [
-        work["variant"], str(work["bytes"]), str(work["threads"])]}], repeats=2)
+        work["variant"], str(work["bytes"]), str(work["threads"])]}], repeats=2) | {"pass": "counted"}
     with Folder(tmp_path / "out", plan) as folder:
         for name, one in (("p.r1", data), ("p.r2", ended("complete"))):
             (folder.runs / f"{name}.json").write_text(json.dumps(one))

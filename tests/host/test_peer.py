@@ -201,7 +201,7 @@ def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, p
     pair["connector"] = hosts[1].start("A3", 65536, 2, "--seconds", 30, "--pattern", pattern,
                                        "--connect", hosts[0].address, "--json", "-")
     processes.wait_until(lambda: any(
-        len(os.listdir(f"/proc/{pid}/task")) > 1
+        len(processes.threads(pid)) > 1
         for pid in processes.started_by_tries(pair["listener"].pid)))
     time.sleep(0.5)
     pair[who].send_signal(signal.SIGINT)

@@ -44,12 +44,21 @@ static enum outcome serve_replies(struct worker *worker, struct sender *sender)
 	return outcome;
 }
 
+/* The most that one connection sends; 0: not known. In rr the client decides. */
+static uint64_t messages_most(const struct settings *settings)
+{
+	if (settings->pattern == PATTERN_RR || !settings->threads)
+		return 0;
+	return settings_share(settings->messages, 0, settings->threads);
+}
+
 static struct sender *sender_of(const struct settings *settings)
 {
 	return sender_create(&(struct send_manner){ .variant = settings->variant,
 						    .bytes = settings->bytes,
 						    .behaviours = settings->behaviours,
-						    .check_content = settings->check_content });
+						    .check_content = settings->check_content,
+						    .messages = messages_most(settings) });
 }
 
 static enum outcome serve_with(struct worker *worker, struct sender *sender)

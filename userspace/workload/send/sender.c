@@ -23,6 +23,8 @@ static unsigned int pool_size(const struct send_manner *manner)
 {
 	size_t fit = SENDER_POOL_BYTES / manner->bytes;
 
+	if (manner->messages && manner->messages < fit)
+		fit = manner->messages;
 	if (!manner->variant->pool ||
 	    manner->behaviours & (BEHAVIOUR_BIT(fresh_message) | BEHAVIOUR_BIT(reuse_at_once)))
 		return 1;

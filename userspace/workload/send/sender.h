@@ -7,7 +7,8 @@
 #include "userspace/workload/send/variant.h"
 
 /*
- * A pool holds as many messages as fit in POOL_BYTES, but at least 2 and at most POOL_MAX. It
+ * A pool holds as many messages as fit in POOL_BYTES, but at least 2 and at most POOL_MAX, and no more
+ * than will be sent. It
  * must outlast the acknowledgements: with 64 messages of 4,096 bytes over loopback the sender
  * spent a third of its time waiting for a free one, with 256 no more than with 1,024.
  */
@@ -22,6 +23,7 @@ struct send_manner {
 	size_t bytes;
 	unsigned int behaviours;
 	bool check_content; /* else messages are filled once, unless their memory is fresh */
+	uint64_t messages;  /* that will be sent; 0: not known */
 };
 
 /* What was copied in user space, field by field: told to a tracer when the connection ends. */
