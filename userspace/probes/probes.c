@@ -94,7 +94,6 @@ static int open_skeleton(struct probes *p, const struct probes_config *config,
 {
 	if (backend == BACKEND_TRAMPOLINE) {
 		OPEN_SKELETON(p, trampoline);
-		p->trampoline->rodata->names_on_demand = offer_symbols(btf);
 		p->hooks = trampoline_hooks;
 	} else {
 		OPEN_SKELETON(p, tracepoint);
@@ -126,14 +125,17 @@ static int load_skeleton(struct probes *p)
 }
 
 /* Programs that user space runs are no hooks: the record does not list them. */
-static int choose_symbols(struct bpf_object *object, const struct btf *btf)
+static int choose_symbols(struct probes *p, const struct btf *btf)
 {
 	static const char *const programs[] = { "symbols_name", "symbols_find" };
+	bool offered = offer_symbols(btf);
 	int err = 0;
 
+	if (p->trampoline)
+		p->trampoline->rodata->names_on_demand = offered;
 	for (size_t i = 0; i < 2 && !err; i++)
-		err = bpf_program__set_autoload(bpf_object__find_program_by_name(object, programs[i]),
-						offer_symbols(btf));
+		err = bpf_program__set_autoload(
+			bpf_object__find_program_by_name(p->view.object, programs[i]), offered);
 	return err;
 }
 
@@ -149,7 +151,7 @@ static int load_backend(struct probes *p, const struct probes_config *config,
 	if (!err)
 		err = probes_choose(p->view.object, p->hooks, &p->subject, p->detach, btf, r);
 	if (!err)
-		err = choose_symbols(p->view.object, btf);
+		err = choose_symbols(p, btf);
 	if (err)
 		return err;
 	if (p->trampoline && r->cost_asked)
