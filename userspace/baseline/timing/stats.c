@@ -77,24 +77,25 @@ double stats_least(const double *values, size_t n)
 	return found;
 }
 
-double stats_trimmed_mean(const double *values, size_t n)
+/* @of the values without the tenth at each end. */
+static double trimmed(const double *values, size_t n, double (*of)(const double *, size_t))
 {
 	double *ordered = sorted(values, n);
 	size_t cut = n / 10;
-	double found = stats_mean(ordered + cut, n - 2 * cut);
+	double found = of(ordered + cut, n - 2 * cut);
 
 	free(ordered);
 	return found;
 }
 
+double stats_trimmed_mean(const double *values, size_t n)
+{
+	return trimmed(values, n, stats_mean);
+}
+
 double stats_trimmed_sd(const double *values, size_t n)
 {
-	double *ordered = sorted(values, n);
-	size_t cut = n / 10;
-	double found = stats_sd(ordered + cut, n - 2 * cut);
-
-	free(ordered);
-	return found;
+	return trimmed(values, n, stats_sd);
 }
 
 bool stats_two_modes(const double *values, size_t n, double *low, double *high)
