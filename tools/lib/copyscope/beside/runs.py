@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable
-from copyscope.common.pdeathsig import kill_with_parent
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.records import documents
 
@@ -49,18 +47,9 @@ def check(folder: Path) -> None:
 def call(words: list[str], more: dict[str, str], errors: int) -> tuple[str, str]:
     """Run one program and end all that it started. Return its stdout and, unless `errors` sends it
     there too, its stderr."""
-    with programs.start(words, more=more, text=True, errors="replace", cwd=ROOT,
-                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-                       process_group=0, preexec_fn=kill_with_parent()) as process:
-        try:
-            said, complained = process.communicate(timeout=PATIENCE_S)
-        except BaseException as error:
-            os.killpg(process.pid, signal.SIGKILL)
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise CommandError(f"{' '.join(words[-4:])}: killed: it had not ended after "
-                                   f"{PATIENCE_S} s") from None
-            raise
-    return said, complained or ""
+    done = programs.run_in_time(words, " ".join(words[-4:]), PATIENCE_S, more=more, cwd=ROOT,
+                                errors=errors)
+    return done.stdout, done.stderr or ""
 
 
 def make_file(folder: Path) -> int:

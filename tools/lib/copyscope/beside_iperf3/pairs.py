@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import resource
-import signal
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from copyscope.common import programs
 from copyscope.common.errors import CommandError
-from copyscope.common.pdeathsig import kill_with_parent
 from copyscope.common.tree import BUILD
 
 WORKLOAD = BUILD / "workload"
@@ -50,22 +46,12 @@ def cpu_s() -> float:
 def call(words: list[str], seconds: int) -> tuple[str, float]:
     """Run both ends of one program; return what the receiver said and their processor time."""
     before = cpu_s()
-    with programs.start([*PRIVATE, *words], text=True, errors="replace",
-                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                        stderr=subprocess.PIPE, process_group=0,
-                        preexec_fn=kill_with_parent()) as process:
-        try:
-            said, complained = process.communicate(timeout=seconds + PATIENCE_S)
-        except BaseException as error:
-            os.killpg(process.pid, signal.SIGKILL)
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise CommandError(f"{Path(words[1]).name}: killed: it had not ended after "
-                                   f"{seconds + PATIENCE_S} s") from None
-            raise
-    if process.returncode:
-        lines = complained.strip().splitlines()
-        raise CommandError(f"{Path(words[1]).name}: {lines[-1] if lines else 'it failed'}")
-    return said, cpu_s() - before
+    name = Path(words[1]).name
+    done = programs.run_in_time([*PRIVATE, *words], name, seconds + PATIENCE_S)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        raise CommandError(f"{name}: {lines[-1] if lines else 'it failed'}")
+    return done.stdout, cpu_s() - before
 
 
 def run_of(program: str, received_bytes: float, gbps: float, used_s: float, size: int) -> Run:

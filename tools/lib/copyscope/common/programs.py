@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
+
+from .errors import CommandError
+from .pdeathsig import kill_with_parent
 
 FOLDERS = "/usr/sbin:/usr/bin:/sbin:/bin"
 # What says by which way the network is reached: no program is found by it.
@@ -41,4 +45,23 @@ def run(words: list, *, more: dict[str, str] | None = None,
     with start(words, more=more, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                text=True) as process:
         said, complained = process.communicate()
+    return subprocess.CompletedProcess(words, process.returncode, said, complained)
+
+
+def run_in_time(words: list, name: str, patience_s: float, *, more: dict[str, str] | None = None,
+                cwd: Path | None = None,
+                errors: int = subprocess.PIPE) -> subprocess.CompletedProcess:
+    """Start a program, wait until it ends, and return its output as text. End it and all that it
+    started if it takes too long, or if something else happens here meanwhile."""
+    with start(words, more=more, cwd=cwd, text=True, errors="replace", stdin=subprocess.DEVNULL,
+               stdout=subprocess.PIPE, stderr=errors, process_group=0,
+               preexec_fn=kill_with_parent()) as process:
+        try:
+            said, complained = process.communicate(timeout=patience_s)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise CommandError(f"{name}: killed: it had not ended after "
+                                   f"{patience_s} s") from None
+            raise
     return subprocess.CompletedProcess(words, process.returncode, said, complained)
