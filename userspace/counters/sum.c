@@ -166,4 +166,5 @@ void counter_doubt(struct counter_value values[COUNTER_COUNT])
 {
 	misses_doubt(&values[COUNTER_L1D_LOAD_MISSES], &values[COUNTER_INSTRUCTIONS]);
 	misses_doubt(&values[COUNTER_LLC_LOAD_MISSES], &values[COUNTER_INSTRUCTIONS]);
+	misses_doubt(&values[COUNTER_CACHE_MISSES], &values[COUNTER_INSTRUCTIONS]);
 }

@@ -9,6 +9,7 @@ static const char *const names[COUNTER_COUNT] = {
 	[COUNTER_INSTRUCTIONS] = "instructions",
 	[COUNTER_L1D_LOAD_MISSES] = "L1-dcache-load-misses",
 	[COUNTER_LLC_LOAD_MISSES] = "LLC-load-misses",
+	[COUNTER_CACHE_MISSES] = "cache-misses",
 	[COUNTER_CONTEXT_SWITCHES] = "context-switches",
 	[COUNTER_PAGE_FAULTS] = "page-faults",
 	[COUNTER_TASK_CLOCK] = "task-clock",

@@ -17,6 +17,7 @@ enum counter_event {
 	COUNTER_INSTRUCTIONS,
 	COUNTER_L1D_LOAD_MISSES,
 	COUNTER_LLC_LOAD_MISSES,
+	COUNTER_CACHE_MISSES,	/* as perf's cache-misses: what they are differs between processors */
 	COUNTER_CONTEXT_SWITCHES,
 	COUNTER_PAGE_FAULTS,
 	COUNTER_TASK_CLOCK,

@@ -107,6 +107,7 @@ for _name, _event, _words in (
         ("cycles", "cycles", "CPU cycles"), ("instructions", "instructions", "Instructions"),
         ("l1_misses", "L1-dcache-load-misses", "L1 data cache load misses"),
         ("llc_misses", "LLC-load-misses", "Last-level cache load misses"),
+        ("cache_misses", "cache-misses", "Cache misses"),
         ("context_switches", "context-switches", "Context switches"),
         ("page_faults", "page-faults", "Page faults")):
     METRICS[_name] = Metric(_words, "count / run", counter(_event), True, count=True)

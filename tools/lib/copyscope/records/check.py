@@ -8,7 +8,7 @@ from copyscope.common.tables import LATER_SITES, SITES
 
 from .documents import BadRecord, check_form, described
 from .passes import PASSES
-from .run_record import ENDS, EVENTS, Record
+from .run_record import ENDS, EVENTS, LATER_EVENTS, Record
 
 SCHEMA = "copyscope.run/2"
 # Records of before there were two passes are read, too.
@@ -21,6 +21,7 @@ FOREIGN = "foreign process"
 # What every reader relies on: a dotted key, and the types it may have.
 NUMBER = (int, float)
 MAYBE = type(None)
+FIRST_EVENTS = [event for event in EVENTS if event not in LATER_EVENTS]
 NEEDED: dict[str, tuple[type, ...]] = {
     "id": (str,), "started": (str,), "command": (list,), "tool.commit": (str,),
     "machine.kernel": (str,), "machine.cpu_model": (str,), "machine.cpus": (int,),
@@ -40,7 +41,8 @@ OF_RUNS: dict[str, tuple[type, ...]] = {
     "workload.connections": (int, MAYBE), "workload.messages": (int, MAYBE),
     "workload.pattern": (str,), "workload.receiver": (str,),
     "workload.accepted_bytes": (int, MAYBE), "workload.received_bytes": (int, MAYBE),
-    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE) for end in ENDS for event in EVENTS},
+    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE)
+       for end in ENDS for event in FIRST_EVENTS},
 }
 # What may be left out, in records that are older than the key.
 OPTIONAL: dict[str, tuple[type, ...]] = {
@@ -51,6 +53,8 @@ OPTIONAL: dict[str, tuple[type, ...]] = {
     **{f"sites.{site}.why": (str, MAYBE) for site in SITES},
     **{f"sites.{site}.bytes": (int, MAYBE) for site in LATER_SITES},
     **{f"sites.{site}.how": (str,) for site in LATER_SITES},
+    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE)
+       for end in ENDS for event in LATER_EVENTS},
 }
 # What every reader relies on where there is a latency.
 LATENCY: dict[str, tuple[type, ...]] = {
@@ -67,7 +71,8 @@ OF_PASSES: dict[str, tuple[type, ...]] = {
 OF_PASS: dict[str, tuple[type, ...]] = {
     "elapsed_ns": (int, MAYBE), "messages": (int, MAYBE), "received_bytes": (int, MAYBE),
     "throughput_gbps": (*NUMBER, MAYBE), "latency_us": (dict, MAYBE), "first_client": (dict, MAYBE),
-    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE) for end in ENDS for event in EVENTS},
+    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE)
+       for end in ENDS for event in FIRST_EVENTS},
 }
 FIRST_CLIENT: dict[str, tuple[type, ...]] = {
     "first_client.messages": (int,), "first_client.received_bytes": (int,),

@@ -28,6 +28,9 @@ class Pass:
     latency_us: dict[str, Any] | None
     counters: dict[str, Any]
     first_client: dict[str, Any] | None     # messages, received_bytes, latency_mean_us
+    asked_s: float | None               # None: a number of messages was asked for
+    others_share: float | None          # of all CPUs' time, that other programs used in its window
+    stolen_share: float | None          # that the hypervisor took
 
     @property
     def probed(self) -> bool:
@@ -45,9 +48,11 @@ def made(data: dict[str, Any], kind: str) -> dict[str, Any] | None:
     return (data.get("passes") or {}).get(kind)
 
 
-def sharing(data: dict[str, Any]) -> int:
-    """How many passes share the seconds that were asked for."""
-    return sum(made(data, kind) is not None for kind in PASSES) or 1
+def shared_s(data: dict[str, Any]) -> float | None:
+    """Seconds of each pass of a record that does not say: both had the same."""
+    seconds = data["workload"].get("seconds")
+    return None if seconds is None else \
+        seconds / (sum(made(data, kind) is not None for kind in PASSES) or 1)
 
 
 def counts_of(data: dict[str, Any]) -> Pass:
@@ -66,7 +71,8 @@ def of(data: dict[str, Any], kind: str) -> Pass | None:
     found = made(data, kind)
     return None if found is None else Pass(
         kind, found["elapsed_ns"], found["messages"], found["received_bytes"],
-        found["throughput_gbps"], found["latency_us"], found["counters"], found["first_client"])
+        found["throughput_gbps"], found["latency_us"], found["counters"], found["first_client"],
+        found.get("asked_s", shared_s(data)), *shares_of(found))
 
 
 def alone(data: dict[str, Any]) -> Pass:
@@ -75,7 +81,13 @@ def alone(data: dict[str, Any]) -> Pass:
     kind = TIMED if data["backend"]["name"] == "none" else COUNTED
     return Pass(kind, timing["elapsed_ns"], work["messages"], work["received_bytes"],
                 timing["throughput_gbps"], timing["latency_us"], data["counters"],
-                first_of(data["sockets"]))
+                first_of(data["sockets"]), work.get("seconds"), None, None)
+
+
+def shares_of(found: dict[str, Any]) -> tuple[float | None, float | None]:
+    """Who else used the CPUs, and what was stolen; older records do not say."""
+    shares = found.get("cpu_shares") or {}
+    return shares.get("others"), shares.get("stolen")
 
 
 def first_of(sockets: list[dict[str, Any]]) -> dict[str, Any] | None:

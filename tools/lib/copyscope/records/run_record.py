@@ -10,10 +10,13 @@ from typing import Any
 from . import passes
 
 EVENTS = ("cycles", "instructions", "L1-dcache-load-misses", "LLC-load-misses",
-          "context-switches", "page-faults", "task-clock")
+          "cache-misses", "context-switches", "page-faults", "task-clock")
+# Records older than the event lack it.
+LATER_EVENTS = ("cache-misses",)
 ENDS = ("sender", "receiver")
 OLDER_THAN_SITE = {"bytes": None, "how": "not_measured",
                    "why": "the record is older than this site"}
+OLDER_THAN_EVENT = {"value": None, "why": "the record is older than this event"}
 
 @dataclass(frozen=True)
 class Point:
@@ -176,11 +179,11 @@ class Record:
 
     def counter(self, end: str, event: str) -> float | None:
         """Value of a processor or kernel event at one end, sender or receiver."""
-        return self.times.counters[end][event]["value"]
+        return self.times.counters[end].get(event, OLDER_THAN_EVENT)["value"]
 
     def counter_why(self, end: str, event: str) -> str | None:
         """Why an event was not measured."""
-        return self.times.counters[end][event].get("why")
+        return self.times.counters[end].get(event, OLDER_THAN_EVENT).get("why")
 
     @property
     def throughput_gbps(self) -> float | None:
@@ -198,9 +201,8 @@ class Record:
 
     @property
     def asked_s(self) -> float | None:
-        """Seconds that were asked for, of one pass: two passes share them."""
-        seconds = self.at("workload.seconds")
-        return None if seconds is None else seconds / passes.sharing(self.data)
+        """Seconds that were asked for, of the pass that times are from."""
+        return self.times.asked_s
 
     @property
     def message_ns(self) -> float | None:

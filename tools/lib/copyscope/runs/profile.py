@@ -23,7 +23,7 @@ ENDS = ("sender", "receiver", "both")
 MOST_TEXT, MOST_NAME, MOST_LISTED = 1000, 100, 1024
 COLUMNS = ("label", "size", "threads", "throughput_gbps", "throughput_mbps", "latency_us",
            "total_bytes", "total_messages", "duration_s", "cycles", "instructions", "l1_misses",
-           "llc_misses", "context_switches", "page_faults", "task_clock_ns")
+           "llc_misses", "cache_misses", "context_switches", "page_faults", "task_clock_ns")
 # What else lies in a sweep's folder.
 OWN_FILES = ("plan.json", "runs", "failed", "pending", "tidy.csv", "points.csv", "PROVENANCE.md",
              "figures")

@@ -10,11 +10,12 @@ from copyscope.records.run_record import ENDS, Record
 
 # What is counted in whole numbers: their medians are, too.
 COUNTS = ("total_bytes", "total_messages", "cycles", "instructions", "l1_misses", "llc_misses",
-          "context_switches", "page_faults", "connections", "messages", "payload_bytes")
+          "cache_misses", "context_switches", "page_faults", "connections", "messages",
+          "payload_bytes")
 EVENTS = {"cycles": "cycles", "instructions": "instructions",
           "l1_misses": "L1-dcache-load-misses", "llc_misses": "LLC-load-misses",
-          "context_switches": "context-switches", "page_faults": "page-faults",
-          "task_clock_ns": "task-clock"}
+          "cache_misses": "cache-misses", "context_switches": "context-switches",
+          "page_faults": "page-faults", "task_clock_ns": "task-clock"}
 Number = float | int | None
 
 
