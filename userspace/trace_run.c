@@ -169,7 +169,7 @@ static int prepare(struct run *run)
 	int err;
 
 	if (run->options.both)
-		plan.seconds /= 2;
+		plan.seconds = pass_seconds(plan.seconds, r->experiment->during == PASS_TIMED);
 	run->measure.seconds = plan.messages ? 0 : plan.seconds;
 	err = ends_launch(run->children, run->workload, &plan, &run->path);
 

@@ -15,7 +15,7 @@ TOOLS = {
     "trace_run": "tools/trace_run A1 4093 2 --messages 23 --quiet --json {disk}/record.json",
     "trace_run again": "tools/trace_run A3 65536 2 --messages 23 --quiet --json {disk}/old.json",
     "sweep": "tools/sweep --profile standard --sizes 64 --threads 1 --variants A1,A2 --repeats 1 "
-             "--seconds 0.1 --quiet --out {disk}/sweep",
+             "--seconds 0.1 --others-at-most 1 --quiet --out {disk}/sweep",
     "plot": "tools/plot {data}/run-A3-host.json --out {disk}/figures",
     "baseline": "build/baseline --only loop --quick --runs 2 --quiet --json {disk}/record.json",
     "baseline keep": "tools/baseline keep {data}/baseline-host.json --out {disk}/kept",

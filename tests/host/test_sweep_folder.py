@@ -37,7 +37,7 @@ def one_run(tmp_path):
     profile = tmp_path / "one.toml"
     profile.write_text(PROFILE)
     return [str(word) for word in (ROOT / "tools" / "sweep", "--profile", profile, "--repeats", 1,
-                                   "--quiet", "--out")]
+                                   "--others-at-most", 1, "--quiet", "--out")]
 
 
 def sweep(words, out) -> subprocess.CompletedProcess:

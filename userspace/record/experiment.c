@@ -59,6 +59,8 @@ void record_describe_pass(struct record *r, const struct pass *pass)
 	memcpy(x->app, pass->app, sizeof(x->app));
 	x->ends = pass->ends;
 	memcpy(x->counters, pass->counters, sizeof(x->counters));
+	x->asked_s = pass->asked_s;
+	x->cpu = pass->cpu;
 	x->fifo = pass->fifo;
 	r->window_ns = pass->window_ns;
 }
@@ -69,13 +71,14 @@ static struct pass_view main_pass(const struct record *r)
 
 	return (struct pass_view){ .made = !x->ends.before_gate, .app = x->app,
 				   .counters = x->counters, .window_ns = r->window_ns,
-				   .fifo = x->fifo };
+				   .asked_s = x->asked_s, .cpu = x->cpu, .fifo = x->fifo };
 }
 
 static struct pass_view first_pass(const struct pass *p)
 {
 	return (struct pass_view){ .made = true, .app = p->app, .counters = p->counters,
-				   .window_ns = p->window_ns, .fifo = p->fifo };
+				   .window_ns = p->window_ns, .asked_s = p->asked_s,
+				   .cpu = p->cpu, .fifo = p->fifo };
 }
 
 struct pass_view record_timed(const struct record *r)

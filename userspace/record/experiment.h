@@ -6,6 +6,7 @@
 #ifndef COPYSCOPE_EXPERIMENT_H
 #define COPYSCOPE_EXPERIMENT_H
 
+#include "userspace/common/system/cpu_time.h"
 #include "userspace/counters/values.h"
 #include "userspace/path/path_info.h"
 #include "userspace/record/plan.h"
@@ -70,17 +71,21 @@ struct pass {
 	struct run_ends ends;
 	struct counter_value counters[END_COUNT][COUNTER_COUNT];
 	uint64_t window_ns;
+	double asked_s;			/* 0: it was to send a number of messages */
+	struct cpu_shares cpu;		/* who else used the CPUs in its window */
 	bool fifo;			/* the workload ran under SCHED_FIFO */
 };
 
-/* The pass that probes watched, or the only one: app, ends, counters and fifo below, window_ns of
- * the record. */
+/* The pass that probes watched, or the only one: app, ends, counters, asked_s, cpu and fifo below,
+ * window_ns of the record. */
 struct experiment {
 	struct workload_plan plan;
 	struct path_info path;
 	struct app_totals app[END_COUNT];
 	struct run_ends ends;
 	struct counter_value counters[END_COUNT][COUNTER_COUNT];
+	double asked_s;
+	struct cpu_shares cpu;
 	int attempt;			/* 1, or more after blind runs */
 	bool fifo;			/* the workload ran under SCHED_FIFO */
 	enum { PASS_ONLY, PASS_TIMED, PASS_COUNTED } during;	/* which of two passes that is */
@@ -117,6 +122,8 @@ struct pass_view {
 	const struct app_totals *app;	/* of both ends */
 	const struct counter_value (*counters)[COUNTER_COUNT];
 	uint64_t window_ns;
+	double asked_s;
+	struct cpu_shares cpu;
 	bool fifo;
 };
 

@@ -63,6 +63,7 @@ int measure_prepare(struct measure *m, const struct options *options, const char
 	for (int e = 0; e < END_COUNT; e++)
 		if (children[e].pid)
 			counters_open(&m->counters[e], children[e].pid, NULL);
+	cpu_clocks_open(&m->clocks);
 	err = privileges_drop(readable, &m->window);
 	if (err)
 		fprintf(stderr, "trace_run: cannot drop privileges: %s\n", strerror(-err));
@@ -99,8 +100,25 @@ static void release(struct measure *m, struct child children[END_COUNT])
 			child_release(&children[e]);
 }
 
+/* Nanoseconds that both ends ran; less than 0 if that of one which ran here is not known. */
+static int64_t ends_ran_ns(const struct measure *m, const struct experiment *x)
+{
+	int64_t sum = 0;
+
+	for (int e = 0; e < END_COUNT; e++) {
+		const struct counter_value *clock = &x->counters[e][COUNTER_TASK_CLOCK];
+
+		if (m->counters[e] && !clock->known)
+			return -1;
+		sum += m->counters[e] ? (int64_t)clock->value : 0;
+	}
+	return sum;
+}
+
 int measure_run(struct measure *m, struct child children[END_COUNT], struct record *r)
 {
+	struct experiment *x = r->experiment;
+	struct cpu_time from = cpu_time_read(&m->clocks), to;
 	int err;
 
 	ending_begin(m->seconds, m->bound_ms);
@@ -108,12 +126,15 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 	window_open(&m->window);
 	release(m, children);
 	children_collect(children, END_COUNT, on_tick, m);
+	to = cpu_time_read(&m->clocks);
 	settle(&m->window);
 	window_close(&m->window, r);
 	if (m->progress)
 		fprintf(stderr, "\r\033[K");
 	for (int e = 0; e < END_COUNT; e++)
-		counters_read(m->counters[e], r->experiment->counters[e]);
+		counters_read(m->counters[e], x->counters[e]);
+	x->asked_s = m->seconds;
+	x->cpu = cpu_shares_between(&from, &to, ends_ran_ns(m, x));
 	err = window_read(&m->window, r);
 	if (!err)
 		err = privileges_drop_last();
@@ -141,5 +162,6 @@ void measure_free(struct measure *m)
 {
 	for (int e = 0; e < END_COUNT; e++)
 		counters_close(m->counters[e]);
+	cpu_clocks_close(&m->clocks);
 	window_free(&m->window);
 }

@@ -40,6 +40,14 @@ struct timed_pass *timed_share(void)
 	return NULL;
 }
 
+double pass_seconds(double both, bool timed)
+{
+	/* Times need long runs; counts of a short run are as exact as those of a long one. */
+	static const double timed_share = 0.8;
+
+	return both * (timed ? timed_share : 1 - timed_share);
+}
+
 bool timed_done(const struct timed_pass *shared)
 {
 	return shared->done;
@@ -54,6 +62,8 @@ void timed_hand_over(struct timed_pass *shared, const struct record *r)
 	p->ends = x->ends;
 	memcpy(p->counters, x->counters, sizeof(p->counters));
 	p->window_ns = r->window_ns;
+	p->asked_s = x->asked_s;
+	p->cpu = x->cpu;
 	p->fifo = x->fifo;
 	for (int e = 0; e < END_COUNT; e++) {
 		memcpy(shared->sockets[e], x->app[e].sockets,
@@ -140,9 +150,16 @@ static bool counters_sound(const struct counter_value *values)
 	return sound;
 }
 
+static bool cpu_sound(const struct cpu_shares *cpu)
+{
+	return sound_flag(&cpu->known) && (unsigned int)cpu->doubt < CPU_DOUBTS &&
+	       sound_real(cpu->others, 1) && sound_real(cpu->stolen, 1);
+}
+
 static bool pass_sound(const struct pass *p)
 {
-	bool sound = ends_sound(&p->ends) && sound_flag(&p->fifo) && sound_time_ns(p->window_ns);
+	bool sound = ends_sound(&p->ends) && sound_flag(&p->fifo) && sound_time_ns(p->window_ns) &&
+		     sound_real(p->asked_s, PLAN_SECONDS_MAX) && cpu_sound(&p->cpu);
 
 	for (int e = 0; e < END_COUNT; e++)
 		sound = sound && p->app[e].socket_count >= 0 &&

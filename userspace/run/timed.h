@@ -16,6 +16,9 @@ struct timed_pass;
 /* Call it before the first try. NULL with one line printed. */
 struct timed_pass *timed_share(void);
 
+/* The seconds of one of two passes that share @both. */
+double pass_seconds(double both, bool timed);
+
 /* True if an earlier try has made it. */
 bool timed_done(const struct timed_pass *shared);
 

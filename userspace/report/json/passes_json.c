@@ -56,6 +56,13 @@ static json_t *first_client_json(const struct app_totals *rx)
 	return o;
 }
 
+static json_t *cpu_shares_json(const struct cpu_shares *cpu)
+{
+	return json_pack("{s:o, s:o, s:o}", "others", real_if(cpu->known, cpu->others), "stolen",
+			 real_if(cpu->known, cpu->stolen), "why",
+			 text_or_null(cpu_doubt_text(cpu->doubt)));
+}
+
 static json_t *pass_json(const struct pass_view *pass)
 {
 	const struct app_totals *tx = &pass->app[END_SENDER], *rx = &pass->app[END_RECEIVER];
@@ -63,6 +70,7 @@ static json_t *pass_json(const struct pass_view *pass)
 	json_t *o = json_object();
 
 	put(o, "window_ns", json_integer(pass->window_ns));
+	put(o, "asked_s", real_if(pass->asked_s, pass->asked_s));
 	put(o, "elapsed_ns", integer_if(rx->known && rx->elapsed_ns, rx->elapsed_ns));
 	put(o, "messages", integer_if(rx->known, rx->sum.messages));
 	put(o, "accepted_bytes",
@@ -74,6 +82,7 @@ static json_t *pass_json(const struct pass_view *pass)
 	put(o, "first_client", first_client_json(rx));
 	put(o, "counters", both_counters_json(pass));
 	put(o, "tcp", tcp_json(&tx->sum, &rx->sum));
+	put(o, "cpu_shares", cpu_shares_json(&pass->cpu));
 	return o;
 }
 

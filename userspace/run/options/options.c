@@ -50,8 +50,8 @@ static const struct argp_option option_table[] = {
 	  "processor of that guest: amd64, or arm64, which has hardware counters", 4 },
 	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 4 },
 	{ "pass", KEY_PASS, "WHICH", 0,
-	  "timed: without probes; counted: with them; both, in this order, each half of the seconds or all "
-	  "of the messages (default; path peer: counted)", 4 },
+	  "timed: without probes; counted: with them; both, in this order, 0.8 and 0.2 of the seconds, or "
+	  "each all messages (default; path peer: counted)", 4 },
 	{ "no-probes", KEY_NO_PROBES, NULL, 0, "the same as --pass timed", 4 },
 	{ "verify", KEY_VERIFY, NULL, 0,
 	  "without probes, too: fill each message anew, and check every byte that arrives", 4 },

@@ -45,6 +45,13 @@ def seconds(text: str) -> float:
     return float(text)
 
 
+def share(text: str) -> float:
+    """Read a share from 0 to 1."""
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+", text) or not float(text) <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1, such as 0.05")
+    return float(text)
+
+
 def memory(text: str) -> str:
     """Read a size such as 512M or 2G."""
     parts = re.fullmatch(r"(\d{1,7})([MG])", text)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser, complain
-from copyscope.cli.options import folder, number, seconds
+from copyscope.cli.options import folder, number, seconds, share
 from copyscope.common.errors import Unusable
 from copyscope.common.text import csv_text
 from copyscope.drawing.axes import size_text
@@ -54,6 +54,8 @@ def build_parser() -> Parser:
     add("--out", type=folder, required=True, metavar="DIR", help="where the files go")
     add("--seconds", type=seconds, metavar="S", help="of each run that is made, not the profile's")
     add("--repeats", type=number, metavar="N", help=f"runs of each point ({REPEATS})")
+    add("--others-at-most", type=share, metavar="SHARE",
+        help="of the CPUs' time that other programs may use beside a run, as in tools/sweep")
     add("--quick", action="store_true", help="measure roughly, in under a minute")
     add("--quiet", action="store_true", help="no progress")
     return parser
@@ -63,12 +65,12 @@ def inputs(options: argparse.Namespace) -> tuple[Path, list[str]]:
     """The baseline and the records: those named, or those measured now."""
     if options.baseline is None:
         return measure(options.out, options.seconds, options.repeats, options.quick,
-                       options.quiet), [str(options.out)]
+                       options.quiet, options.others_at_most), [str(options.out)]
     if not options.records:
         raise Unusable("RECORDS are missing: give runs too, or no BASELINE, to measure both")
-    if options.seconds or options.repeats or options.quick:
-        raise Unusable("--seconds, --repeats and --quick say how to measure: leave out BASELINE "
-                       "and RECORDS")
+    if options.seconds or options.repeats or options.quick or options.others_at_most is not None:
+        raise Unusable("--seconds, --repeats, --others-at-most and --quick say how to measure: "
+                       "leave out BASELINE and RECORDS")
     return options.baseline, options.records
 
 

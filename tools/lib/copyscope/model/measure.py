@@ -63,7 +63,7 @@ def measure_baseline(folder: OutputFolder, quick: bool) -> None:
 
 
 def measure(folder: Path, seconds: float | None, repeats: int | None, quick: bool,
-            quiet: bool) -> Path:
+            quiet: bool, most_others: float | None) -> Path:
     """Measure all into a folder, or what an earlier call left out; return the baseline's file."""
     launch.check_built("host")
     if not PROGRAM.exists():
@@ -76,7 +76,9 @@ def measure(folder: Path, seconds: float | None, repeats: int | None, quick: boo
     seconds = seconds or (QUICK_SECONDS if quick else None)
     words = ["--profile", "model", "--repeats", str(repeats), "--out", str(folder)]
     words += ["--seconds", f"{seconds:g}"] if seconds else []
-    plan = plans.make(profiles.load("model"), None, None, None, seconds, repeats, "host")
+    words += ["--others-at-most", f"{most_others:g}"] if most_others is not None else []
+    plan = plans.make(profiles.load("model"), None, None, None, seconds, repeats, plans.HOST,
+                      most_others=1.0 if quick and most_others is None else most_others)
     result = conduct(folder, plan, words + ["--quiet"] * quiet, quiet)
     print(*result.files, sep="\n")
     if result.failures:

@@ -102,6 +102,10 @@ class Folder:
         """Where trace_run writes a record, until the run has ended well."""
         return self.pending / f"{name}.json"
 
+    def drop(self, name: str) -> None:
+        """Remove the record of a run whose times do not count."""
+        self.pending_files.remove(f"{name}.json")
+
     def keep(self, run: plans.Run) -> None:
         """Move the record of a run that ended well to runs/: from now on it counts."""
         pending = self.pending_path(run.name)

@@ -8,12 +8,15 @@ from typing import Any
 from copyscope.common.errors import Unusable
 from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_THREADS
 from copyscope.records.load import MOST_RUNS
-from copyscope.records.passes import BOTH, TIMED
+from copyscope.records.passes import BOTH, COUNTED, TIMED
 
 from .launch import Run
 from .profile import Profile
 
 SCHEMA = "copyscope.plan/1"
+HOST = "host"
+# Share of the CPUs' time that other programs may use beside a run that is timed.
+MOST_OTHERS = 0.05
 # Beside the time that is measured: start, attach, collect, detach; most of it waits for the kernel.
 # Two passes share the measured time, and each starts both ends.
 OVERHEAD_S, GUEST_OVERHEAD_S, SECOND_PASS_S = 0.3, 25.0, 0.2
@@ -81,7 +84,8 @@ def check_range(option: str, values: list[int], low: int, high: int) -> None:
 
 def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,
          labels: list[str] | None, seconds: float | None, repeats: int,
-         kernel: str, passes: str | None = None) -> dict[str, Any]:
+         kernel: str, passes: str | None = None,
+         most_others: float | None = None) -> dict[str, Any]:
     """Return the plan: everything that decides what a sweep's folder must hold."""
     chosen = choose_passes(profile, passes)
     sizes, threads = sizes or profile.sizes, threads or profile.threads
@@ -104,6 +108,9 @@ def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,
         "points": [point(profile, variant, size, count)
                    for variant in variants for size in sizes for count in threads],
         "tables": profile.tables,
+        # Times of guests mean nothing, nor do those of a pass with probes.
+        **({"most_others": MOST_OTHERS if most_others is None else most_others}
+           if kernel == HOST and chosen != COUNTED else {}),
         **({"summaries": profile.summaries} if profile.summaries else {}),
     }
 
@@ -131,7 +138,7 @@ def runs(plan: dict[str, Any]) -> list[Run]:
 
 def duration_s(plan: dict[str, Any]) -> float:
     """About how long all runs take."""
-    overhead = OVERHEAD_S if plan["kernel"] == "host" else GUEST_OVERHEAD_S
+    overhead = OVERHEAD_S if plan["kernel"] == HOST else GUEST_OVERHEAD_S
     overhead += SECOND_PASS_S if plan["pass"] == BOTH else 0.0
     return len(plan["points"]) * plan["repeats"] * (plan["seconds"] + overhead)
 

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable
 from typing import Any
 
+from copyscope.common import spread
 from copyscope.common.tree import ROOT
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.passes import BOTH, COUNTED, TIMED
@@ -49,6 +50,18 @@ def machine(record: Record) -> str:
             f"{at('machine.virt')}")
 
 
+def load(plan: dict[str, Any], records: list[Record]) -> str:
+    """Who else used the CPUs while the runs were timed."""
+    shares = {what: sorted(each for each in known if each is not None) for what, known in (
+        ("other programs used", [record.times.others_share for record in records]),
+        ("the hypervisor took", [record.times.stolen_share for record in records]))}
+    words = [f"{what} {spread.median(known):.1%} of the CPUs' time beside the run in the middle, "
+             f"{known[-1]:.1%} at most" for what, known in shares.items() if known]
+    if "most_others" in plan:
+        words.append(f"runs with more than {plan['most_others']:.0%} by others were made again")
+    return "; ".join(words) or "not recorded"
+
+
 def write(folder: OutputFolder, plan: dict[str, Any], records: list[Record], files: dict[str, str],
           arguments: list[str], failures: list[str]) -> None:
     """Write PROVENANCE.md: what holds for all files, then one line for each."""
@@ -64,6 +77,7 @@ def write(folder: OutputFolder, plan: dict[str, Any], records: list[Record], fil
         "plan": f"{len(plan['points'])} points, {plan['repeats']} repeats of {plan['seconds']:g} s,"
                 f" about {duration_s(plan) / 60:.0f} min",
         "passes": PASSES[plan["pass"]],
+        "load": load(plan, records),
         "order": f"{plan['order']}; SHUFFLED_BY is \"{plan['shuffled_by']}\"",
         "runs": f"{len(records)} succeeded, {len(failures)} failed",
     }

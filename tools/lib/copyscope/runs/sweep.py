@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from copyscope.common.errors import Refused
 from copyscope.records.load import load_record, load_sweep
 
-from . import launch, plan as plans, provenance, tables
+from . import launch, plan as plans, provenance, quiet, tables
 from .folder import Folder
 from .progress import Progress
 
@@ -21,20 +22,37 @@ class Result:
     failures: str
 
 
-def make_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> str:
-    """Make one run; return why it failed, or ""."""
+def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> tuple[str, str]:
+    """Make one run; return why it failed, or "", and what disturbed it, or ""."""
     path = folder.pending_path(run.name)
     outcome = launch.make(run, path, plan["seconds"], plan["kernel"], plan["pass"])
     record = load_record(path) if path.exists() else None
     if outcome.status == launch.EXIT_FINE and not (record and record.incomplete):
-        folder.keep(run)
-        return ""
+        disturbed = quiet.disturbed(record, plan.get("most_others")) if record else ""
+        if disturbed:
+            folder.drop(run.name)
+        else:
+            folder.keep(run)
+        return "", disturbed
     why, status = launch.last_line(outcome.stderr), outcome.status
     if record:
         broken = record.broken_laws()
         why = record.incomplete or (f"a law broke: {', '.join(broken)}" if broken else why)
     folder.set_aside(run.name, status, outcome.stderr or why, outcome.command)
-    return f"{why} (exit {status})"
+    return f"{why} (exit {status})", ""
+
+
+def make_run(folder: Folder, run: plans.Run, plan: dict[str, Any], progress: Progress) -> str:
+    """Make one run, again if other programs disturbed its times; return why it failed, or ""."""
+    why = ""
+    for _ in range(quiet.MOST_TRIES):
+        failure, why = try_run(folder, run, plan)
+        if not why:
+            return failure
+        progress.tell(f"sweep: {run.name}: {why}; it is made again")
+        quiet.wait(plan["most_others"], progress.tell)
+    raise Refused(f"{run.name}: {why}, {quiet.MOST_TRIES} times in a row: stop them, or allow more "
+                  "with --others-at-most")
 
 
 def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
@@ -47,7 +65,7 @@ def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
         for run in ordered:
             if run.name not in there:
                 progress.show(run.name)
-                progress.step(run.name, make_run(folder, run, plan))
+                progress.step(run.name, make_run(folder, run, plan, progress))
     finally:
         progress.end()
 

@@ -64,7 +64,8 @@ TIDY_HEAD = ("run", "profile", "mode", "point", "repeat", "label", "size_bytes",
              "latency_mean_us", "latency_p50_us", "latency_p99_us")
 TIDY_COUNTS = ("pinned_pages", "zerocopy_sends", "completions", "completions_copied", "enobufs",
                "content_error_bytes", "send_calls", "recv_calls", "laws_balanced",
-               "laws_not_testable", "overhead_share", "overhead_throughput_ratio", "attempts")
+               "laws_not_testable", "overhead_share", "overhead_throughput_ratio", "attempts",
+               "others_cpu_share", "stolen_cpu_share")
 
 
 def tidy_header() -> list[str]:
@@ -91,7 +92,8 @@ def tidy_row(record: Record) -> list[Cell]:
         at("workload.completions_copied"), at("workload.enobufs"), at("workload.content_errors"),
         record.calls("send"), record.calls("recv"), statuses.count("balanced"),
         statuses.count("not testable"), at("overhead.share"),
-        at("overhead.throughput_ratio"), at("backend.attempt")]
+        at("overhead.throughput_ratio"), at("backend.attempt"), times.others_share,
+        times.stolen_share]
     return [*head, *(record.site_bytes(site) for site in SITES), *counts,
             *(record.counter(end, event) for end in ENDS for event in EVENTS.values())]
 

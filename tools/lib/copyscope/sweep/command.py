@@ -8,7 +8,7 @@ from typing import Any
 
 from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser, complain
-from copyscope.cli.options import folder, number, seconds, whole
+from copyscope.cli.options import folder, number, seconds, share, whole
 from copyscope.common.errors import Unusable
 from copyscope.common.tree import PROFILES, ROOT
 from copyscope.records.passes import BOTH, PASSES
@@ -53,6 +53,9 @@ def build_parser() -> Parser:
     add("--pass", dest="passes", choices=(*PASSES, BOTH),
         help="of each run: timed without probes, counted with them, or both, which share its "
              "seconds (default both)")
+    add("--others-at-most", type=share, metavar="SHARE",
+        help="of the CPUs' time that other programs may use beside a timed run, 0 to 1 (default "
+             f"{plans.MOST_OTHERS:g}); a run with more is made again once the machine is quiet")
     add("--kernel", default="host", metavar="RELEASE", help="each run in a guest (default host)")
     add("--out", type=folder, metavar="DIR", help="where all files go; needed without --dry-run")
     add("--dry-run", action="store_true", help="list the runs and how long they take; no root")
@@ -75,7 +78,7 @@ def act(arguments: list[str]) -> int:
     options = build_parser().parse_args(arguments)
     plan = plans.make(profiles.load(options.profile, options.mode), options.sizes, options.threads,
                       options.variants, options.seconds, options.repeats, options.kernel,
-                      options.passes)
+                      options.passes, options.others_at_most)
     if options.dry_run:
         list_plan(plan)
         return 0
