@@ -20,7 +20,7 @@ TOOLS = {
     "baseline": "build/baseline --only loop --quick --runs 2 --quiet --json {disk}/record.json",
     "baseline keep": "tools/baseline keep {data}/baseline-host.json --out {disk}/kept",
     "crossover": "tools/crossover A1 A2 --path lo --low 64 --high 128 --repeats 6 --seconds 0.02 "
-                 "--quiet --json {disk}/record.json",
+                 "--others-at-most 1 --quiet --json {disk}/record.json",
 }
 OLD = '{"older": "and whole"}\n'
 # Mounted for one command alone: nobody else sees it. The listing tells what was left on it.

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from copyscope.crossover import command
+from copyscope.crossover.answer import sentence
 from copyscope.crossover.search import FIRST, SECOND, UNDECIDED, Found, search, verdict
 
 LOW, HIGH, NEAR = 64, 1 << 20, 1.1
@@ -54,7 +55,7 @@ def test_none_names_the_sizes_that_are_undecided():
 def test_an_end_that_is_undecided_leaves_the_answer_open(end):
     found = search(lambda size: UNDECIDED if size == end else FIRST, LOW, HIGH, NEAR)
     assert (found.kind, found.below, found.undecided) == ("undecided", FIRST, (end,))
-    said = command.sentence(found, ("A1", "A2"), "path lo")
+    said = sentence(found, ("A1", "A2"), "path lo")
     assert said.startswith("undecided") and f"A1 is faster at some sizes, but at {end}" in said
 
 
@@ -75,7 +76,7 @@ def test_a_win_that_is_taken_back_is_told():
         return SECOND if 2000 <= size < 400_000 else FIRST
     found = search(judge, LOW, HIGH, NEAR)
     assert found.low < 2000 <= found.high and found.contrary == (HIGH,)
-    said = command.sentence(found, ("A1", "A2"), "path lo")
+    said = sentence(found, ("A1", "A2"), "path lo")
     assert said.startswith("A2 beats A1 from") and "not at 1048576" in said
 
 
@@ -100,7 +101,7 @@ def test_a_verdict_needs_an_interval_that_leaves_out_one():
     (Found("undecided", UNDECIDED, UNDECIDED, 64, 128), "undecided between 64 and 128"),
 ])
 def test_the_answer_is_a_sentence(found, words):
-    assert words in command.sentence(found, ("A2", "A3"), "path lo")
+    assert words in sentence(found, ("A2", "A3"), "path lo")
 
 
 BAD = {

@@ -86,12 +86,13 @@ def test_a_crossover_is_by_its_schema(monkeypatch, tmp_path):
 
 def test_a_run_that_breaks_off_its_record_is_one_line_of_a_crossover(monkeypatch):
     work = pairs.Workload("veth", 1, 0.3, "stream")
+    A2, A3 = (pairs.Side(each, each) for each in ("A2", "A3"))
     for each in damage.damages(REAL["A3-host"], 5, 60):
         said = each.data.decode("utf-8", "replace")
         monkeypatch.setattr(launch, "make", lambda *_, text=said: SimpleNamespace(
             status=0, stderr="", said=text))
         try:
-            pairs.Pairs(("A2", "A3"), work, 6, lambda _: None).time_ns("A2", 64)
+            pairs.Pairs((A2, A3), work, 6, lambda _: None).time_ns(A2, 64)
         except CommandError as error:
             assert "\n" not in str(error), each.what
 

@@ -7,23 +7,23 @@ import json
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser
-from copyscope.cli.options import number, seconds
+from copyscope.cli.options import folder, number, seconds, share
 from copyscope.common.errors import Unusable
 from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_THREADS
 from copyscope.common.tables import PATHS_OF_ONE_HOST, RIGHT_VARIANTS
-from copyscope.common.text import now_utc
 from copyscope.files.record_file import RecordFile
 from copyscope.records.costs import Costs
 from copyscope.runs import launch
+from copyscope.runs.plan import MOST_OTHERS
 
-from .runs import Pairs, Workload
-from .search import UNDECIDED, Found, search
+from . import of_profile
+from .answer import Question, answer
+from .runs import Side, Workload
 
-SCHEMA = "copyscope.crossover/1"
 LEAST_PAIRS, MOST_PAIRS = 6, 1000
 EPILOG = """\
 At each size both variants run in turn, without probes. A size is decided if the 95 % interval of
@@ -31,23 +31,30 @@ the median ratio of their times leaves out 1. At the end each variant runs once 
 laws must balance. The answer holds for this machine, kernel and path.
 exit: 0 an answer, also "none" or "undecided"; 1 a run failed or a law broke; 2 bad usage;
 3 this machine refuses
-example: sudo ./tools/crossover A2 A3 --path veth"""
+examples: sudo ./tools/crossover A2 A3 --path veth
+          sudo ./tools/crossover --profile mt25029 --out results/crossovers"""
 
 
 def build_parser() -> Parser:
     """Describe the options."""
     parser = Parser("./tools/crossover", EPILOG)
     add = parser.add_argument
-    add("first", metavar="VARIANT", help=" ".join(RIGHT_VARIANTS))
-    add("second", metavar="VARIANT", help="another of them")
-    add("--path", choices=PATHS_OF_ONE_HOST, default="veth", help="between the sockets (veth)")
-    add("--pattern", choices=("stream", "rr"), default="stream", help="(stream)")
+    add("first", nargs="?", metavar="VARIANT", help=" ".join(RIGHT_VARIANTS))
+    add("second", nargs="?", metavar="VARIANT", help="another of them")
+    add("--profile", metavar="NAME", help="instead of two variants: every two of a profile, "
+        "corrected, with its path, pattern and receivers; needs --out")
+    add("--out", type=folder, metavar="DIR", help="where records and table of a profile go")
+    add("--path", choices=PATHS_OF_ONE_HOST, help="between the sockets (veth)")
+    add("--pattern", choices=("stream", "rr"), help="(stream)")
     add("--low", type=number, default=64, metavar="N", help="smallest size; k and M multiply (64)")
     add("--high", type=number, default=1 << 20, metavar="N", help="largest size (1M)")
     add("--nearness", type=float, default=1.1, metavar="R",
         help="end when the sizes around the crossover are this ratio apart (1.1)")
     add("--threads", type=number, default=1, metavar="N", help="connections (1)")
     add("--seconds", type=seconds, default=0.3, metavar="S", help="of each run (0.3)")
+    add("--others-at-most", type=share, default=MOST_OTHERS, metavar="SHARE",
+        help="of the CPUs' time that other programs may use beside a run "
+             f"({MOST_OTHERS:g}); a run with more is made again once the machine is quiet")
     add("--repeats", type=number, default=8, metavar="N", help="pairs at each size, 6 or more (8)")
     add("--baseline", type=Path, metavar="FILE",
         help="a record of tools/baseline on this machine: says what one copy costs at that size")
@@ -56,14 +63,26 @@ def build_parser() -> Parser:
     return parser
 
 
-def check(options: argparse.Namespace) -> None:
-    """Refuse what makes no sense before anything runs."""
+def check_variants(options: argparse.Namespace) -> None:
+    """Refuse variants that are unknown or the same."""
     for name in (options.first, options.second):
         if name not in RIGHT_VARIANTS:
             raise Unusable(f"unknown VARIANT {name!r}; it must be one of "
                            f"{' '.join(RIGHT_VARIANTS)}")
     if options.first == options.second:
         raise Unusable(f"both variants are {options.first}: name two different ones")
+
+
+def check(options: argparse.Namespace) -> None:
+    """Refuse what makes no sense before anything runs."""
+    if options.profile:
+        of_profile.check(options)
+    elif options.first is None or options.second is None:
+        raise Unusable("name two variants, or give --profile NAME --out DIR")
+    elif options.out:
+        raise Unusable("--out is of a --profile; the record of two variants goes to --json FILE")
+    else:
+        check_variants(options)
     if not LEAST_BYTES <= options.low < options.high <= MOST_BYTES:
         raise Unusable(f"--low {options.low} --high {options.high}: must be {LEAST_BYTES} to "
                        f"{MOST_BYTES}, the lower one first")
@@ -76,100 +95,50 @@ def check(options: argparse.Namespace) -> None:
         raise Unusable(f"--threads {options.threads} is not 1 to {MOST_THREADS}")
 
 
-def sentence(found: Found, variants: tuple[str, str], where: str) -> str:
-    """The answer in words."""
-    name = {"first": variants[0], "second": variants[1]}
-    if found.kind == "none":
-        tail = f" but {', '.join(map(str, found.undecided))}" if found.undecided else ""
-        return (f"none between {found.low} and {found.high} bytes on {where}: {name[found.below]} "
-                f"is faster at every size measured{tail}")
-    if found.kind == "undecided":
-        known = "the interval holds 1 at every size measured" if found.below == UNDECIDED \
-            else (f"{name[found.below]} is faster at some sizes, but at "
-                  f"{', '.join(map(str, found.undecided))} the interval holds 1")
-        return (f"undecided between {found.low} and {found.high} bytes on {where}: {known}; "
-                "raise --repeats or --seconds")
-    tail = f"; undecided between {found.low} and {found.high}" if found.undecided else ""
-    if found.contrary:
-        tail += f"; not at {', '.join(map(str, found.contrary))}: the curves cross more than once"
-    return (f"{name[found.above]} beats {name[found.below]} from {found.high} bytes on, "
-            f"on {where}; {name[found.below]} is faster up to {found.low}{tail}")
-
-
-def record_of(options: argparse.Namespace, pairs: Pairs, found: Found, started: str, said: str,
-              words: list[str]) -> dict[str, Any]:
-    """The JSON record; tool and machine are taken from the runs' records."""
-    run = pairs.first_record
-    assert run is not None
-    kind = {"first": options.first, "second": options.second, UNDECIDED: None}
-    return {
-        "schema": SCHEMA, "started": started, "command": ["./tools/crossover", *words],
-        "tool": run.data["tool"], "machine": run.data["machine"], "path": run.data["path"],
-        "first": options.first, "second": options.second, "threads": options.threads,
-        "pattern": options.pattern, "seconds": options.seconds, "pairs": options.repeats,
-        "nearness": options.nearness, "low_bytes": options.low, "high_bytes": options.high,
-        "interval": "95 % interval of the median of paired ratios, first's time over second's",
-        "answer": {"kind": found.kind, "faster_below": kind[found.below],
-                   "faster_above": kind[found.above], "low_bytes": found.low,
-                   "high_bytes": found.high, "undecided_bytes": list(found.undecided),
-                   "contrary_bytes": list(found.contrary), "sentence": said},
-        "sizes": [pairs.sizes[size] for size in sorted(pairs.sizes)], "proofs": []}
-
-
-def copy_cost(costs: Costs, size: int, pairs: Pairs) -> dict[str, Any]:
-    """The time of one copy of a message, and its share of the message's time."""
-    at = min(pairs.sizes, key=lambda each: abs(each - size))
-    times = sorted(pairs.sizes[at]["first_ns"])
-    copy_ns = costs.copy_ns(size)
-    return {"baseline": costs.id, "bytes": size, "copy_ns": copy_ns,
-            "share_of_first": copy_ns / times[len(times) // 2]}
-
-
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
     options = build_parser().parse_args(words)
     check(options)
+    command = ["./tools/crossover", *words]
+    if options.profile:
+        return of_profile.conduct(options, command)
     if options.json in (None, "-"):
-        return answer(options, words, None)
+        return conduct(options, command, None)
     # Before minutes are spent on what could not be written then.
     with RecordFile(options.json) as file:
-        return answer(options, words, file)
+        return conduct(options, command, file)
 
 
-def answer(options: argparse.Namespace, words: list[str], file: RecordFile | None) -> int:
+def conduct(options: argparse.Namespace, command: list[str], file: RecordFile | None) -> int:
     """Search, print the answer and write the record."""
     costs = Costs.load(options.baseline) if options.baseline else None
     launch.check_built("host")
     talk = sys.stderr if options.json == "-" else sys.stdout
-    started = now_utc()
-    work = Workload(options.path, options.threads, options.seconds, options.pattern)
-    pairs = Pairs((options.first, options.second), work, options.repeats,
-                  lambda line: None if options.quiet else print(line, file=talk, flush=True))
-    # Not counted: the first run finds cold caches and a slow clock.
-    pairs.time_ns(options.first, options.low)
-    if costs:
-        costs.check_machine(pairs.first_record)
-    found = search(pairs.judge, options.low, options.high, options.nearness)
-    where = f"path {options.path}, {options.threads} " + \
-        ("connection" if options.threads == 1 else "connections")
-    said = sentence(found, (options.first, options.second), where)
-    record = record_of(options, pairs, found, started, said, words)
-    record["proofs"] = pairs.prove(found.high)
-    if costs:
-        record["copy"] = copy_cost(costs, found.high, pairs)
-    print(said, file=talk)
-    if costs:
-        print(f"one copy of {found.high} bytes takes {record['copy']['copy_ns']:.0f} ns here, "
-              f"{record['copy']['share_of_first']:.0%} of a message's time", file=talk)
-    for proof in record["proofs"]:
-        laws = list(proof["laws"].values())
-        print(f"books of {proof['variant']} at {found.high} bytes: {laws.count('balanced')} laws "
-              f"balanced, {laws.count('not testable')} not testable, none broken", file=talk)
+    work = Workload(options.path or "veth", options.threads, options.seconds,
+                    options.pattern or "stream", options.others_at_most)
+    question = Question((Side(options.first, options.first), Side(options.second, options.second)),
+                        work, options.low, options.high, options.nearness, options.repeats)
+    record = answer(question, costs, lambda line: None if options.quiet else
+                    print(line, file=talk, flush=True), command)
+    say(record, talk)
     if options.json == "-":
         print(json.dumps(record, indent=1))
     elif file:
         file.write(json.dumps(record, indent=1) + "\n")
     return 0
+
+
+def say(record: dict[str, Any], talk: TextIO) -> None:
+    """Print the answer, what a copy costs there, and how the books of both sides balanced."""
+    size = record["answer"]["high_bytes"]
+    print(record["answer"]["sentence"], file=talk)
+    if "copy" in record:
+        print(f"one copy of {size} bytes takes {record['copy']['copy_ns']:.0f} ns here, "
+              f"{record['copy']['share_of_first']:.0%} of a message's time", file=talk)
+    for proof in record["proofs"]:
+        laws = list(proof["laws"].values())
+        print(f"books of {proof['variant']} at {size} bytes: {laws.count('balanced')} laws "
+              f"balanced, {laws.count('not testable')} not testable, none broken", file=talk)
 
 
 def main(words: list[str]) -> int:

@@ -12,10 +12,19 @@ from copyscope.common.tables import SITES
 from copyscope.records.check import check_complete
 from copyscope.records.load import record_of
 from copyscope.records.run_record import Record
-from copyscope.runs import launch
+from copyscope.runs import launch, quiet
 from copyscope.runs.launch import Run
 
 from .search import verdict
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two that are compared: its name in the answer, and what trace_run is told."""
+
+    name: str
+    variant: str
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -26,23 +35,25 @@ class Workload:
     threads: int
     seconds: float
     pattern: str
+    most_others: float = 1.0    # share of the CPUs' time that other programs may use beside a run
 
 
 class Pairs:
     """Runs two variants in turn and keeps what was measured at each size."""
 
-    def __init__(self, variants: tuple[str, str], workload: Workload, repeats: int,
+    def __init__(self, sides: tuple[Side, Side], workload: Workload, repeats: int,
                  tell: Callable[[str], None]) -> None:
-        self.variants, self.workload, self.repeats = variants, workload, repeats
+        self.sides, self.workload, self.repeats = sides, workload, repeats
         self.tell = tell
         self.sizes: dict[int, dict[str, Any]] = {}
         self.first_record: Record | None = None
 
-    def run(self, variant: str, size: int, *more: str) -> Record:
+    def run(self, side: Side, size: int, *more: str) -> Record:
         """Make one run; a failed one ends everything, because a gap would bias the pairs."""
         work = self.workload
-        run = Run(f"{variant}_{size}B", (variant, str(size), str(work.threads), "--path", work.path,
-                                         "--pattern", work.pattern, *more))
+        run = Run(f"{side.name}_{size}B", (
+            side.variant, str(size), str(work.threads), "--path", work.path,
+            "--pattern", work.pattern, *side.words, *more))
         outcome = launch.make(run, None, work.seconds, "host")
         if outcome.status != launch.EXIT_FINE:
             raise CommandError(f"{run.name}: {launch.last_line(outcome.stderr)}")
@@ -54,42 +65,55 @@ class Pairs:
                 raise Refused("this machine is emulated: times mean nothing here")
         return record
 
-    def time_ns(self, variant: str, size: int) -> float:
+    def undisturbed(self, side: Side, size: int) -> Record:
+        """Make a run without probes, again while other programs disturb it."""
+        why = ""
+        for _ in range(quiet.MOST_TRIES):
+            record = self.run(side, size, "--no-probes")
+            why = quiet.disturbed(record, self.workload.most_others)
+            if not why:
+                return record
+            self.tell(f"{side.name} {size}: {why}; it is made again")
+            quiet.wait(self.workload.most_others, self.tell)
+        raise Refused(f"{side.name} {size}: {why}, {quiet.MOST_TRIES} times in a row: stop them, "
+                      "or allow more with --others-at-most")
+
+    def time_ns(self, side: Side, size: int) -> float:
         """Time of one message, by the receiver's clock, without probes."""
-        record = self.run(variant, size, "--no-probes")
+        record = self.undisturbed(side, size)
         if record.times.probed:
-            raise CommandError(f"{variant} {size}: probes were attached while it was timed")
+            raise CommandError(f"{side.name} {size}: probes were attached while it was timed")
         if record.message_ns is None:
-            raise CommandError(f"{variant} {size}: no whole message arrived in "
+            raise CommandError(f"{side.name} {size}: no whole message arrived in "
                              f"{self.workload.seconds:g} s; raise --seconds")
         return record.message_ns
 
     def judge(self, size: int) -> str:
         """Who is faster at a size."""
-        times: dict[str, list[float]] = {each: [] for each in self.variants}
+        times: dict[Side, list[float]] = {each: [] for each in self.sides}
         for turn in range(self.repeats):
             # Each goes first in every other pair: who comes second finds a warmer machine.
-            for variant in self.variants if turn % 2 == 0 else self.variants[::-1]:
-                times[variant].append(self.time_ns(variant, size))
-        first, second = (times[each] for each in self.variants)
+            for side in self.sides if turn % 2 == 0 else self.sides[::-1]:
+                times[side].append(self.time_ns(side, size))
+        first, second = (times[each] for each in self.sides)
         winner, ratio = verdict([a / b for a, b in zip(first, second)])
         self.sizes[size] = {
             "bytes": size, "winner": winner, "ratio": ratio.middle, "ratio_low": ratio.low,
             "ratio_high": ratio.high, "pairs": self.repeats, "first_ns": first,
             "second_ns": second}
         who = "undecided" if winner == "undecided" else \
-            f"{self.variants[winner == 'second']} is faster"
-        self.tell(f"{size:>9} bytes: {self.variants[0]} takes {ratio.middle:.3f} "
-                  f"[{ratio.low:.3f}, {ratio.high:.3f}] of {self.variants[1]}'s time: {who}")
+            f"{self.sides[winner == 'second'].name} is faster"
+        self.tell(f"{size:>9} bytes: {self.sides[0].name} takes {ratio.middle:.3f} "
+                  f"[{ratio.low:.3f}, {ratio.high:.3f}] of {self.sides[1].name}'s time: {who}")
         return winner
 
     def prove(self, size: int) -> list[dict[str, Any]]:
-        """Run each variant once with probes, to show that its laws balance at this size."""
+        """Run each side once with probes, to show that its laws balance at this size."""
         proofs = []
-        for variant in self.variants:
-            record = self.run(variant, size, "--pass", "counted")
+        for side in self.sides:
+            record = self.run(side, size, "--pass", "counted")
             proofs.append({
-                "variant": variant, "bytes": size, "record": record.id,
+                "variant": side.variant, "bytes": size, "record": record.id,
                 "backend": record.backend, "messages": record.messages,
                 "laws": {law["law"]: law["status"] for law in record.data["laws"]},
                 "sites_bytes": {site: record.site_bytes(site) for site in SITES}})

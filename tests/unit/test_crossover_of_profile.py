@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every two variants of a profile are compared once, as the profile has them, and put in a table."""
+from __future__ import annotations
+
+import copy
+import csv
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from copyscope.common.errors import Refused, Unusable
+from copyscope.crossover import command
+from copyscope.records import documents
+from copyscope.runs import launch, quiet
+from helpers.pictures import REAL, two_passes
+
+QUICK = ["--low", "64", "--high", "512", "--repeats", "6", "--quiet"]
+
+
+@pytest.fixture(name="asked")
+def asked_runs(monkeypatch):
+    """All runs that were asked for; A3 is as fast as A2 from 256 bytes on, A1 is always slower."""
+    asked = []
+
+    def make(run, *_):
+        asked.append(run.arguments)
+        variant, size = run.arguments[0], int(run.arguments[1])
+        ns = {"A3": 5000 if size >= 256 else 9000, "A2": 7000}.get(variant, 20000)
+        data = copy.deepcopy(REAL["A3-host"])
+        data["backend"]["name"] = "none" if "--no-probes" in run.arguments else "tracepoint"
+        data["timing"]["elapsed_ns"] = ns
+        data["path"]["kind"] = run.arguments[run.arguments.index("--path") + 1]
+        return SimpleNamespace(status=0, stderr="", said=json.dumps(data))
+
+    monkeypatch.setattr(launch, "make", make)
+    monkeypatch.setattr(launch, "check_built", lambda _: None)
+    return asked
+
+
+def search_all(out, profile="mt25018"):
+    """Search the crossovers of a profile."""
+    return command.act(["--profile", profile, "--out", str(out), *QUICK])
+
+
+def test_each_pair_of_a_profile_is_searched_with_its_words(asked, tmp_path):
+    assert search_all(tmp_path / "out") == 0
+    names = {file.name for file in (tmp_path / "out").glob("*.json")}
+    assert names == {f"mt25018_{pair}_1T.json" for pair in
+                     ("TwoCopy-OneCopy", "TwoCopy-ZeroCopy", "OneCopy-ZeroCopy")}
+    for name in names:
+        documents.load(tmp_path / "out" / name, "crossover", "mend it")
+    receivers = {(run[0], run[run.index("--receiver") + 1]) for run in asked}
+    assert receivers == {("A1-8send", "perfield"), ("A2", "recvmsg"), ("A3", "recvmsg")}
+    assert all(run[run.index("--path") + 1] == "veth" and "--addresses" in run for run in asked)
+
+
+def test_the_table_says_who_wins_and_from_where(asked, tmp_path):
+    search_all(tmp_path / "out")
+    rows = list(csv.DictReader((tmp_path / "out/crossovers.csv").open()))
+    one = next(row for row in rows if (row["first"], row["second"]) == ("OneCopy", "ZeroCopy"))
+    assert (one["answer"], one["faster_below"], one["faster_above"]) == \
+        ("crossover", "OneCopy", "ZeroCopy")
+    assert int(one["low_bytes"]) < 256 <= int(one["high_bytes"])
+    assert sum(row["answer"] == "none" for row in rows) == 2
+    page = (tmp_path / "out/crossovers.md").read_text()
+    assert "TwoCopy (A1-8send) / OneCopy (A2)" in page and "ZeroCopy beats OneCopy from" in page
+
+
+def test_what_is_there_is_not_measured_again(asked, tmp_path, capsys):
+    search_all(tmp_path / "out")
+    before = len(asked)
+    (tmp_path / "out/mt25018_OneCopy-ZeroCopy_1T.json").unlink()
+    search_all(tmp_path / "out")
+    assert capsys.readouterr().err.count("measured already") == 2
+    again = {run[0] for run in asked[before:]}
+    assert again == {"A2", "A3"}
+
+
+def test_profiles_share_a_folder(asked, tmp_path):
+    search_all(tmp_path / "out")
+    search_all(tmp_path / "out", "mt25023")
+    rows = list(csv.DictReader((tmp_path / "out/crossovers.csv").open()))
+    assert {(row["profile"], row["pattern"]) for row in rows} == \
+        {("mt25018", "stream"), ("mt25023", "rr")}
+    assert "request and reply" in (tmp_path / "out/crossovers.md").read_text()
+
+
+@pytest.mark.parametrize("words, said", [
+    (["A1", "A2", "--profile", "mt25018", "--out", "o"], "leave out VARIANT"),
+    (["--profile", "mt25018"], "--out DIR is missing"),
+    (["--profile", "mt25018", "--out", "o", "--path", "lo"], "--path does not go"),
+    (["--profile", "mt25018", "--out", "o", "--json", "f"], "--json does not go"),
+    (["--profile", "gone", "--out", "o"], "gone"),
+    (["A1", "A2", "--out", "o"], "--out is of a --profile"),
+    (["A1"], "name two variants"), ([], "name two variants")])
+def test_what_makes_no_sense_together_is_refused(words, said):
+    with pytest.raises(Unusable, match=said):
+        command.act(words)
+
+
+def test_a_disturbed_pair_is_made_again(monkeypatch, tmp_path, asked):
+    shares = [0.5, 0.4] + [0.0] * 1000
+    waits = []
+
+    def make(run, *_):
+        asked.append(run.arguments)
+        counted = "--no-probes" not in run.arguments
+        kind = "counted" if counted else "timed"
+        data = two_passes(copy.deepcopy(REAL["A3-host"]), kinds=(kind,))
+        data["backend"]["name"] = "tracepoint" if counted else "none"
+        if not counted:
+            data["passes"]["timed"]["cpu_shares"] = {"others": shares.pop(0), "stolen": 0.0,
+                                                     "why": None}
+        return SimpleNamespace(status=0, stderr="", said=json.dumps(data))
+
+    monkeypatch.setattr(launch, "make", make)
+    monkeypatch.setattr(quiet, "wait", lambda most, tell: waits.append(most))
+    assert command.act(["A2", "A3", "--low", "64", "--high", "128", "--repeats", "6", "--quiet",
+                        "--others-at-most", "0.1", "--json", str(tmp_path / "r.json")]) == 0
+    assert waits == [0.1, 0.1]
+    shares[:] = [0.9] * 1000
+    with pytest.raises(Refused, match="times in a row"):
+        command.act(["A2", "A3", "--quiet", "--json", str(tmp_path / "s.json")])

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Searches for one crossover, says the answer in words, and makes its record."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from copyscope.common.text import now_utc
+from copyscope.records.costs import Costs
+
+from .runs import Pairs, Side, Workload
+from .search import UNDECIDED, Found, search
+
+SCHEMA = "copyscope.crossover/1"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: two sides, the workload, which sizes, how closely, in how many pairs."""
+
+    sides: tuple[Side, Side]
+    workload: Workload
+    low: int
+    high: int
+    nearness: float
+    repeats: int
+    profile: str = ""
+
+    @property
+    def where(self) -> str:
+        """Path and connections in words."""
+        threads = self.workload.threads
+        return f"path {self.workload.path}, {threads} " + \
+            ("connection" if threads == 1 else "connections") + \
+            (", request and reply" if self.workload.pattern == "rr" else "")
+
+
+def sentence(found: Found, names: tuple[str, str], where: str) -> str:
+    """The answer in words."""
+    name = {"first": names[0], "second": names[1]}
+    if found.kind == "none":
+        tail = f" but {', '.join(map(str, found.undecided))}" if found.undecided else ""
+        return (f"none between {found.low} and {found.high} bytes on {where}: {name[found.below]} "
+                f"is faster at every size measured{tail}")
+    if found.kind == "undecided":
+        known = "the interval holds 1 at every size measured" if found.below == UNDECIDED \
+            else (f"{name[found.below]} is faster at some sizes, but at "
+                  f"{', '.join(map(str, found.undecided))} the interval holds 1")
+        return (f"undecided between {found.low} and {found.high} bytes on {where}: {known}; "
+                "raise --repeats or --seconds")
+    tail = f"; undecided between {found.low} and {found.high}" if found.undecided else ""
+    if found.contrary:
+        tail += f"; not at {', '.join(map(str, found.contrary))}: the curves cross more than once"
+    return (f"{name[found.above]} beats {name[found.below]} from {found.high} bytes on, "
+            f"on {where}; {name[found.below]} is faster up to {found.low}{tail}")
+
+
+def record_of(question: Question, pairs: Pairs, found: Found, started: str, said: str,
+              command: list[str]) -> dict[str, Any]:
+    """The JSON record; tool and machine are taken from the runs' records."""
+    run, work = pairs.first_record, question.workload
+    assert run is not None
+    first, second = question.sides
+    kind = {"first": first.variant, "second": second.variant, UNDECIDED: None}
+    labels = {"profile": question.profile, "labels": [first.name, second.name]} \
+        if question.profile else {}
+    return {
+        "schema": SCHEMA, "started": started, "command": command,
+        "tool": run.data["tool"], "machine": run.data["machine"], "path": run.data["path"],
+        **labels, "first": first.variant, "second": second.variant, "threads": work.threads,
+        "pattern": work.pattern, "seconds": work.seconds, "pairs": question.repeats,
+        "nearness": question.nearness, "low_bytes": question.low, "high_bytes": question.high,
+        "interval": "95 % interval of the median of paired ratios, first's time over second's",
+        "answer": {"kind": found.kind, "faster_below": kind[found.below],
+                   "faster_above": kind[found.above], "low_bytes": found.low,
+                   "high_bytes": found.high, "undecided_bytes": list(found.undecided),
+                   "contrary_bytes": list(found.contrary), "sentence": said},
+        "sizes": [pairs.sizes[size] for size in sorted(pairs.sizes)], "proofs": []}
+
+
+def copy_cost(costs: Costs, size: int, pairs: Pairs) -> dict[str, Any]:
+    """The time of one copy of a message, and its share of the message's time."""
+    at = min(pairs.sizes, key=lambda each: abs(each - size))
+    times = sorted(pairs.sizes[at]["first_ns"])
+    copy_ns = costs.copy_ns(size)
+    return {"baseline": costs.id, "bytes": size, "copy_ns": copy_ns,
+            "share_of_first": copy_ns / times[len(times) // 2]}
+
+
+def answer(question: Question, costs: Costs | None, tell: Callable[[str], None],
+           command: list[str]) -> dict[str, Any]:
+    """Search, and return the record; each size is told as soon as it is judged."""
+    started = now_utc()
+    pairs = Pairs(question.sides, question.workload, question.repeats, tell)
+    # Not counted: the first run finds cold caches and a slow clock.
+    pairs.time_ns(question.sides[0], question.low)
+    if costs:
+        costs.check_machine(pairs.first_record)
+    found = search(pairs.judge, question.low, question.high, question.nearness)
+    names = (question.sides[0].name, question.sides[1].name)
+    record = record_of(question, pairs, found, started,
+                       sentence(found, names, question.where), command)
+    record["proofs"] = pairs.prove(found.high)
+    if costs:
+        record["copy"] = copy_cost(costs, found.high, pairs)
+    return record

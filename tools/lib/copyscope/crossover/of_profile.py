@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Searches for the crossover of every two variants of a profile, and writes one table of them."""
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from itertools import combinations
+from typing import Any
+
+from copyscope.common.errors import Unusable
+from copyscope.common.text import csv_text
+from copyscope.files.output_folder import OutputFolder, has_line
+from copyscope.records import documents
+from copyscope.runs import launch, profile as profiles
+
+from .answer import SCHEMA, Question, answer
+from .runs import Side, Workload
+
+TITLE = "# From which size each way to send wins"
+PROOFS = {"crossovers.md": has_line(TITLE), "crossovers.csv": has_line("profile,")}
+NOTE = ("Both sides of a pair ran in turn, without probes; a size is decided if the 95 % interval",
+        "of the median of the paired ratios of their times leaves out 1. What lies between the two",
+        "sizes of an answer is closer than asked for, or undecided. `*.json` have every pair.")
+HEAD = ("profile", "path", "pattern", "connections", "first", "first_variant", "second",
+        "second_variant", "answer", "faster_below", "low_bytes", "faster_above", "high_bytes",
+        "undecided_bytes", "contrary_bytes", "pairs", "seconds", "started_utc")
+
+
+def check(options: argparse.Namespace) -> None:
+    """Refuse what the profile says already, and what has no place there."""
+    if options.first:
+        raise Unusable("--profile names the variants: leave out VARIANT")
+    if not options.out:
+        raise Unusable("--out DIR is missing: say where the records of the profile go")
+    for option in ("path", "pattern", "json", "baseline"):
+        if getattr(options, option) is not None:
+            raise Unusable(f"--{option} does not go with --profile")
+
+
+def sides(profile: profiles.Profile) -> list[tuple[Side, Side]]:
+    """Every two of its variants."""
+    found = []
+    for each in profile.variants:
+        words = ["--receiver", each.get("receiver", "recv")]
+        for key in ("addresses", "devices", "port"):
+            if key in profile.settings:
+                words += [f"--{key}", str(profile.settings[key])]
+        found.append(Side(each["label"], each["variant"], tuple(words)))
+    return list(combinations(found, 2))
+
+
+def questions(options: argparse.Namespace) -> list[Question]:
+    """What is asked of a profile."""
+    profile = profiles.load(options.profile, "corrected")
+    settings = profile.settings
+    if settings["threads_are"] == "readers":
+        raise Unusable(f"--profile {profile.name}: its readers see no messages, so none is timed")
+    work = Workload(settings["path"], options.threads, options.seconds, settings["pattern"],
+                    options.others_at_most)
+    return [Question(pair, work, options.low, options.high, options.nearness, options.repeats,
+                     profile.name) for pair in sides(profile)]
+
+
+def name_of(question: Question) -> str:
+    """The file of a record."""
+    first, second = question.sides
+    threads = question.workload.threads
+    return f"{question.profile}_{first.name}-{second.name}_{threads}T.json"
+
+
+def row(record: dict[str, Any]) -> list[Any]:
+    """One crossover in the table."""
+    found = record["answer"]
+    name = dict(zip((record["first"], record["second"]), record["labels"]))
+    return [record["profile"], record["path"]["kind"], record["pattern"], record["threads"],
+            record["labels"][0], record["first"], record["labels"][1], record["second"],
+            found["kind"], name.get(found["faster_below"]), found["low_bytes"],
+            name.get(found["faster_above"]), found["high_bytes"],
+            " ".join(map(str, found["undecided_bytes"])),
+            " ".join(map(str, found["contrary_bytes"])), record["pairs"], record["seconds"],
+            record["started"]]
+
+
+def page(records: list[dict[str, Any]]) -> str:
+    """The same for people: the answers in words, then where they hold."""
+    lines = [TITLE, "", *NOTE, "", "| profile | path | pattern | pair | answer |",
+             "|---|---|---|---|---|"]
+    for each in records:
+        variants = (each["first"], each["second"])
+        pair = " / ".join(f"{label} ({variant})" if label != variant else label
+                          for label, variant in zip(each["labels"], variants))
+        lines.append(f"| {each['profile']} | {each['path']['kind']} | {each['pattern']} | {pair} | "
+                     f"{each['answer']['sentence']} |")
+    machines = dict.fromkeys(
+        f"- {each['machine']['cpu_model']}, {each['machine']['cpus']} CPUs, kernel "
+        f"{each['machine']['kernel']}, commit {each['tool']['commit']}: "
+        f"{each['pairs']} pairs of {each['seconds']:g} s a size" for each in records)
+    commands = dict.fromkeys(f"- `{' '.join(each['command'])}`" for each in records)
+    return "\n".join([*lines, "", "Measured on:", "", *machines, "", "By:", "", *commands, ""])
+
+
+def write_table(place: OutputFolder) -> None:
+    """Write the table of all records in the folder, of whatever profile."""
+    records = [documents.load(place.path / name, "crossover", "remove the file to measure it again")
+               for name in sorted(place.names()) if name.endswith(".json")]
+    records = [each for each in records if each.get("schema") == SCHEMA and "labels" in each]
+    place.write("crossovers.csv", csv_text(HEAD, map(row, records)))
+    place.write("crossovers.md", page(records))
+
+
+def conduct(options: argparse.Namespace, command: list[str]) -> int:
+    """Search for all that the folder lacks, then write the table. 0, or an error is raised."""
+    asked = questions(options)
+    launch.check_built("host")
+    with OutputFolder.at(options.out) as place:
+        place.claim("tools/crossover --profile", PROOFS, {})
+        # First: whatever ends this early, the folder can be told from somebody else's.
+        write_table(place)
+        for question in asked:
+            name = name_of(question)
+            if place.file(name):
+                print(f"{name}: measured already", file=sys.stderr)
+                continue
+            if not options.quiet:
+                print(f"{question.sides[0].name} and {question.sides[1].name} of "
+                      f"{question.profile}:", flush=True)
+            record = answer(question, None, lambda line: None if options.quiet else
+                            print(line, flush=True), command)
+            place.write(name, json.dumps(record, indent=1) + "\n")
+            print(record["answer"]["sentence"], flush=True)
+            write_table(place)
+        write_table(place)
+    return 0
