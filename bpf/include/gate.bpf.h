@@ -96,7 +96,7 @@ static __always_inline struct seen *this_cpu(void)
 
 static __always_inline void note_seen(enum seen_hook hook)
 {
-	if (fault_inject != FAULT_COUNT_NOTHING)
+	if (fault_inject < FAULT_MISS_HITS)
 		__sync_fetch_and_add(&this_cpu()->tp_hits[hook], 1);
 }
 

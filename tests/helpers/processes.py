@@ -70,10 +70,17 @@ def started_by_tries(trace_run: int) -> list[int]:
     return sorted(descendants(trace_run) - set(children(trace_run)))
 
 
+def comm(pid: int) -> str:
+    """What a process calls itself; nothing if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
 def named(trace_run: int, name: str) -> list[int]:
     """Pids of what a run started that calls itself so."""
-    return [pid for pid in started_by_tries(trace_run)
-            if Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip() == name]
+    return [pid for pid in started_by_tries(trace_run) if comm(pid) == name]
 
 
 def workload_pids(trace_run: int, counted: bool = False) -> dict[str, int]:

@@ -56,6 +56,21 @@ def test_each_pass_carries_every_byte(variant, pattern, path):
     assert {"sequence accepted", "sequence returned", "passes"} <= records.laws_with(record, "balanced")
 
 
+def test_a_blind_counted_pass_is_made_again_alone(tmp_path):
+    file = tmp_path / "record.json"
+    run = records.start("A2", 4096, 1, "--seconds", 1, "--break", "miss-hits", "--json", file)
+    timed = set()
+    while run.poll() is None:
+        timed |= set(processes.named(run.pid, "timed pass"))
+        time.sleep(0.01)
+    said = run.communicate()[1]
+    record = records.load(file)
+    assert record["outcome"]["status"] == "blind"
+    assert record["backend"]["attempt"] == said.count("trying again") + 1 > 1
+    assert len(timed) == 1 and record["passes"]["timed"]["messages"] > 0
+    assert record["timing"]["pass"] == "timed"
+
+
 def test_times_and_counters_are_of_the_pass_without_probes():
     record = records.run_record("A2", *PRIME)
     timed, counted = record["passes"]["timed"], record["passes"]["counted"]

@@ -57,8 +57,8 @@ static const struct argp_option option_table[] = {
 	  "without probes, too: fill each message anew, and check every byte that arrives", 4 },
 	{ "break", KEY_BREAK, "WHAT", 0,
 	  "inject a fault, for tests: detach:SITE, lose-update, drop-completion, "
-	  "forget-departures, skip-put-entry, skip-put-exit, count-nothing, count-fin, "
-	  "bounds:SECONDS (of each wait for the ends)", 4 },
+	  "forget-departures, skip-put-entry, skip-put-exit, miss-hits, count-nothing, "
+	  "count-fin, bounds:SECONDS (of each wait for the ends)", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 5 },
 	{ "quiet", 'q', NULL, 0, "no report", 5 },
@@ -124,6 +124,7 @@ static void parse_break(const char *value, struct options *o)
 		[FAULT_FORGET_DEPARTURES] = "forget-departures",
 		[FAULT_SKIP_PUT_ENTRY] = "skip-put-entry",
 		[FAULT_SKIP_PUT_EXIT] = "skip-put-exit",
+		[FAULT_MISS_HITS] = "miss-hits",
 		[FAULT_COUNT_NOTHING] = "count-nothing",
 	};
 
@@ -138,8 +139,8 @@ static void parse_break(const char *value, struct options *o)
 		o->plan.count_fin = true;
 	else if (o->fault_inject == FAULT_NONE)
 		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion, "
-			     "forget-departures, skip-put-entry, skip-put-exit, count-nothing, "
-			     "count-fin or bounds:SECONDS", value);
+			     "forget-departures, skip-put-entry, skip-put-exit, miss-hits, "
+			     "count-nothing, count-fin or bounds:SECONDS", value);
 }
 
 static void parse_pass(const char *value, struct options *o)
