@@ -105,18 +105,19 @@ def run_job(job: Job, runners: Runners) -> Counter:
     return sums
 
 
-def run_lanes(lanes: Sequence[deque[Job]]) -> Counter:
-    """Run each lane's jobs one after the other, all lanes at once; lanes may share a queue."""
+def run_lanes(lanes: Sequence[Sequence[deque[Job]]]) -> Counter:
+    """Run each lane's queues one after the other, all lanes at once; lanes may share a queue."""
     sums: Counter = Counter()
 
-    def work(queue: deque[Job]) -> Counter:
+    def work(queues: Sequence[deque[Job]]) -> Counter:
         mine: Counter = Counter()
-        while not runners.ended:
-            try:
-                job = queue.popleft()
-            except IndexError:
-                break
-            mine += run_job(job, runners)
+        for queue in queues:
+            while queue and not runners.ended:
+                try:
+                    job = queue.popleft()
+                except IndexError:  # another lane was faster
+                    break
+                mine += run_job(job, runners)
         return mine
 
     with ThreadPoolExecutor(len(lanes)) as pool, Runners() as runners:

@@ -32,7 +32,7 @@ SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1",
 # Files started first, longest first: the last one to end should be a short one.
 LONGEST = {
     "unit": ("figures", "records", "baseline", "copymap"),
-    "guest": ("matrix", "books", "congestion", "paths", "bpftrace", "causes", "guest"),
+    "guest": ("matrix", "congestion", "bpftrace", "books", "paths", "causes", "guest"),
 }
 
 
@@ -132,15 +132,14 @@ def run_make(stage: str) -> Counter:
     return Counter()
 
 
-def lanes_of(stages: tuple[str, ...], folder: Path, keyword: str | None) -> list[deque[Job]]:
-    """The lanes of stages that run at once: one of tests here, more of guests than processors, because
-    for half of its time a guest waits until its kernel has detached probes."""
-    lanes: list[deque[Job]] = []
-    if "host" in stages:
-        lanes.append(file_jobs("host", folder, keyword))
-    if "guest" in stages:
-        lanes += [file_jobs("guest", folder, keyword)] * (CPUS + 1)
-    return [lane for lane in lanes if lane]
+def lanes_of(stages: tuple[str, ...], folder: Path, keyword: str | None) -> list[list[deque[Job]]]:
+    """The lanes of stages that run at once: one of tests here, which then helps with the guests; more
+    of guests than processors, because for half of its time a guest waits until its kernel has detached
+    probes."""
+    host, guest = (file_jobs(each, folder, keyword) if each in stages else deque()
+                   for each in ("host", "guest"))
+    lanes = [[host, guest]] if host else []
+    return lanes + [[guest]] * (CPUS + 1) if guest else lanes
 
 
 def run_tests(stages: tuple[str, ...], folder: Path, keyword: str | None) -> Counter:
@@ -152,7 +151,7 @@ def run_tests(stages: tuple[str, ...], folder: Path, keyword: str | None) -> Cou
         jobs = deque(job for job in programs_of(stage, folder) if not keyword or keyword in job.name)
         if stage in TESTS:
             jobs += file_jobs(stage, folder, keyword)
-        lanes = [jobs] * CPUS if jobs else []
+        lanes = [[jobs]] * CPUS if jobs else []
     return run_lanes(lanes) if lanes else Counter()
 
 
