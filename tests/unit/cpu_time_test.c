@@ -57,7 +57,6 @@ static void what_cannot_be_read_is_not_known(void **state)
 
 	assert_int_equal(cpu_shares_between(&start, &unread, 300).doubt, CPU_NO_STAT);
 	assert_int_equal(cpu_shares_between(&unread, &end, 300).doubt, CPU_NO_STAT);
-	assert_int_equal(cpu_shares_between(&start, &end, -1).doubt, CPU_NO_TASK_CLOCK);
 	assert_int_equal(cpu_shares_between(&start, &start, 300).doubt, CPU_NO_TICK);
 	for (int doubt = CPU_NO_STAT; doubt < CPU_DOUBTS; doubt++)
 		assert_true(strlen(cpu_doubt_text(doubt)));

@@ -100,18 +100,14 @@ static void release(struct measure *m, struct child children[END_COUNT])
 			child_release(&children[e]);
 }
 
-/* Nanoseconds that both ends ran; less than 0 if that of one which ran here is not known. */
-static int64_t ends_ran_ns(const struct measure *m, const struct experiment *x)
+/* Nanoseconds that both ends ran, by the scheduler's clock, which has the time of context switches, too;
+ * task-clock of perf has not. */
+static int64_t ends_ran_ns(const struct child children[END_COUNT])
 {
 	int64_t sum = 0;
 
-	for (int e = 0; e < END_COUNT; e++) {
-		const struct counter_value *clock = &x->counters[e][COUNTER_TASK_CLOCK];
-
-		if (m->counters[e] && !clock->known)
-			return -1;
-		sum += m->counters[e] ? (int64_t)clock->value : 0;
-	}
+	for (int e = 0; e < END_COUNT; e++)
+		sum += children[e].used_ns;
 	return sum;
 }
 
@@ -134,7 +130,7 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 	for (int e = 0; e < END_COUNT; e++)
 		counters_read(m->counters[e], x->counters[e]);
 	x->asked_s = m->seconds;
-	x->cpu = cpu_shares_between(&from, &to, ends_ran_ns(m, x));
+	x->cpu = cpu_shares_between(&from, &to, ends_ran_ns(children));
 	err = window_read(&m->window, r);
 	if (!err)
 		err = privileges_drop_last();

@@ -122,7 +122,6 @@ const char *cpu_doubt_text(enum cpu_doubt doubt)
 {
 	static const char *const texts[CPU_DOUBTS] = {
 		[CPU_NO_STAT] = "/proc/stat cannot be read",
-		[CPU_NO_TASK_CLOCK] = "task-clock was not counted, so nobody knows how much the run used",
 		[CPU_NO_TICK] = "the run was shorter than a tick of the kernel's clock",
 		[CPU_HIDDEN_THREADS] = "the kernel's softirq threads are hidden here: their time is part of it",
 	};
@@ -143,8 +142,6 @@ struct cpu_shares cpu_shares_between(const struct cpu_time *from, const struct c
 
 	if (!from->known || !to->known)
 		shares.doubt = CPU_NO_STAT;
-	else if (measured_ns < 0)
-		shares.doubt = CPU_NO_TASK_CLOCK;
 	else if (to->all_ns <= from->all_ns)
 		shares.doubt = CPU_NO_TICK;
 	else

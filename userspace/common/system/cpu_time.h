@@ -31,8 +31,7 @@ void cpu_clocks_close(struct cpu_clocks *clocks);	/* a zeroed one is accepted */
 struct cpu_time cpu_time_read(const struct cpu_clocks *clocks);
 
 /* Why shares are not known, or what `others` contains besides. */
-enum cpu_doubt { CPU_NO_DOUBT, CPU_NO_STAT, CPU_NO_TASK_CLOCK, CPU_NO_TICK, CPU_HIDDEN_THREADS,
-		 CPU_DOUBTS };
+enum cpu_doubt { CPU_NO_DOUBT, CPU_NO_STAT, CPU_NO_TICK, CPU_HIDDEN_THREADS, CPU_DOUBTS };
 const char *cpu_doubt_text(enum cpu_doubt doubt);
 
 /* The share of the CPUs' time between two readings, 0 to 1. */
@@ -43,7 +42,7 @@ struct cpu_shares {
 	enum cpu_doubt doubt;
 };
 
-/* measured_ns: what the measured processes used, from task-clock; below 0: not known. */
+/* measured_ns: what the measured processes used. */
 struct cpu_shares cpu_shares_between(const struct cpu_time *from, const struct cpu_time *to,
 				     int64_t measured_ns);
 

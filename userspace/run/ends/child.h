@@ -12,6 +12,8 @@
 struct child {
 	pid_t pid;	/* 0: that end is on another host */
 	clockid_t clock;	/* of the processor time that it used */
+	int64_t prepared_ns;	/* of that time, until it was released */
+	int64_t used_ns;	/* of it since then, with its own children; known once it has ended */
 	uint32_t tgid;	/* by which BPF programs know it; 0 if the kernel does not return it */
 	uint32_t netns;	/* inode number of its network namespace, by which the kernel knows it too */
 	int ready;	/* it writes a line here when it can be released */

@@ -153,6 +153,10 @@ int child_wait_ready(struct child *c)
 
 int child_release(struct child *c)
 {
+	struct timespec used = {};
+
+	clock_gettime(c->clock, &used);
+	c->prepared_ns = used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
 	signal(SIGPIPE, SIG_IGN);
 	return write(c->go, "g", 1) == 1 ? 0 : -errno;
 }
@@ -178,11 +182,21 @@ static void child_read(struct child *c)
 	c->out = -1;
 }
 
-/* True if it has ended. Never waits: a process that closed its output may still run for a while. */
+static int64_t timeval_ns(struct timeval t)
+{
+	return t.tv_sec * INT64_C(1000000000) + t.tv_usec * INT64_C(1000);
+}
+
+/* Never waits: a process that closed its output may still run for a while. */
 static void child_reap(struct child *c)
 {
-	if (c->pid && !c->ended && c->out < 0)
-		c->ended = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+	struct rusage used;
+
+	if (!c->pid || c->ended || c->out >= 0)
+		return;
+	c->ended = wait4(c->pid, &c->status, WNOHANG, &used) == c->pid;
+	if (c->ended)
+		c->used_ns = timeval_ns(used.ru_utime) + timeval_ns(used.ru_stime) - c->prepared_ns;
 }
 
 void children_collect(struct child *children, int count, void (*tick)(void *), void *arg)
