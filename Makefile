@@ -105,7 +105,7 @@ $(UNIT_TESTS): LIBS += -lcmocka
 $(UNIT_TESTS) $(BUILD)/baseline: $(BUILD)/libbaseline.a
 $(UNIT_TESTS) $(GUEST_TESTS) $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %/libbaseline.a,$^) $(BUILD)/libcopyscope.a $(LIBS) -lm -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %/libbaseline.a %/libcaches.a,$^) $(BUILD)/libcopyscope.a $(LIBS) -lm -o $@
 
 $(BUILD)/tests/guest/%.so: tests/guest/%.c Makefile
 	$(call msg,PLUGIN,$@)
@@ -146,5 +146,5 @@ $(BUILD)/%.skel.h: $(BUILD)/%.linked.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F) > $@
 
-include tests/checks.mk
+include tests/checks.mk plugin/plugin.mk
 -include $(OBJECTS:.o=.d)

@@ -94,7 +94,7 @@ def included_rooms(name: str) -> set[str]:
     return {room_of(path) for path in ours} - {room_of(name)}
 
 
-ROOMS = sorted({room_of(name) for name in under("bpf/", "userspace/")})
+ROOMS = sorted({room_of(name) for name in under("bpf/", "plugin/", "userspace/")})
 
 
 def test_the_page_tells_of_every_room():
@@ -114,7 +114,7 @@ def test_no_arrow_points_up_the_page_so_there_is_no_circle(room):
 
 
 @pytest.mark.parametrize("room", sorted({str(Path(name).parent) for name in SOURCES
-                                         if name.startswith(("bpf/", "userspace/"))} - TABLE_ROOMS))
+                                         if name.startswith(("bpf/", "plugin/", "userspace/"))} - TABLE_ROOMS))
 def test_a_room_has_few_files(room):
     assert sum(str(Path(name).parent) == room for name in FILES) <= MOST_FILES
 
@@ -165,7 +165,7 @@ def unit_of(name: str) -> str:
 def units() -> dict[str, set[str]]:
     """Which other units each one includes."""
     found: dict[str, set[str]] = {}
-    for name in under("bpf/", "userspace/"):
+    for name in under("bpf/", "plugin/", "userspace/"):
         unit = unit_of(name)
         below = {unit_of(path) for path in includes(name) if path in TEXTS}
         found[unit] = found.get(unit, set()) | below - {unit}

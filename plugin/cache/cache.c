@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Makes an empty cache of a given size, and frees it. */
+#include "plugin/cache/cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int cache_init(struct cache *cache, uint64_t bytes, uint32_t ways, uint32_t line)
+{
+	uint64_t entries = bytes / line;
+
+	*cache = (struct cache){ .sets = entries / ways, .ways = ways };
+	cache->by_mask = !(cache->sets & (cache->sets - 1));
+	cache->entry = malloc(entries * sizeof(*cache->entry));
+	if (!cache->entry)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < entries; i++)
+		cache->entry[i] = CACHE_EMPTY;
+	return 0;
+}
+
+void cache_free(struct cache *cache)
+{
+	free(cache->entry);
+	cache->entry = NULL;
+}
