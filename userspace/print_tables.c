@@ -11,6 +11,7 @@
 #include "userspace/tables/behaviours.h"
 #include "userspace/tables/causes.h"
 #include "userspace/tables/paths.h"
+#include "userspace/tables/release.h"
 #include "userspace/tables/variants.h"
 
 static json_t *sites(void)
@@ -136,9 +137,10 @@ static json_t *metrics(void)
 
 int main(void)
 {
-	json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sites", sites(), "counts",
-				counts(), "causes", causes(), "variants", variants(), "behaviours", behaviours(),
-				"paths", paths(), "laws", laws(), "metrics", metrics());
+	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "release",
+				COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(), "causes",
+				causes(), "variants", variants(), "behaviours", behaviours(), "paths", paths(),
+				"laws", laws(), "metrics", metrics());
 	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;
 
 	json_decref(all);

@@ -25,6 +25,8 @@ GOOD = {
     "beside_iperf3": ["--bin folder", "--bin mine.toml --pairs 1 --seconds 1 --connections 2"],
     "baseline": ["mistakes baseline.json", "agree baseline.json baseline.json",
                  "keep baseline.json --out o", "plot baseline.json --out o"],
+    "copyscope": ["--help", "--version", "help run", "completion bash", "run A3 64 1",
+                  "plot record.json --out o", "guest --list"],
 }
 OPTIONS = {
     "sweep": ["--profile", "--mode", "--sizes", "--threads", "--variants", "--repeats", "--seconds",
@@ -40,6 +42,7 @@ OPTIONS = {
     "beside_lmbench": ["--bin", "--version-is", "--rounds", "--only", "--dir", "--out", "--quiet"],
     "beside_iperf3": ["--bin", "--connections", "--bytes", "--pairs", "--seconds", "--quiet"],
     "baseline": ["--out", "--quiet", "--json"],
+    "copyscope": ["--help", "--version"],
 }
 # Whatever these would do as root, they would do to the shared folder of guest kernels.
 AS_NOBODY = ("guest", "peers", "matrix")

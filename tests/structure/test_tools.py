@@ -181,7 +181,8 @@ def fixture_installed(tmp_path_factory):
 
 @pytest.mark.parametrize("command", [["trace_run", "--help"], ["copyscope-guest", "--list"],
                                      ["copyscope-workload", "server", "--help"],
-                                     ["copyscope-baseline", "--list"]])
+                                     ["copyscope-baseline", "--list"], ["copyscope", "--version"],
+                                     ["copyscope", "guest", "--list"], ["copyscope", "help", "run"]])
 def test_an_installed_command_works_from_anywhere(installed, tmp_path, command):
     done = subprocess.run([installed / "bin" / command[0], *command[1:]], cwd=tmp_path,
                           capture_output=True, text=True, check=False,
@@ -211,7 +212,7 @@ def test_an_installed_baseline_keeps_its_record_where_it_is_told(installed, tmp_
     assert len(list(runs.glob("*.baseline.json"))) == 1
 
 
-@pytest.mark.parametrize("name", ["trace_run.8", "baseline.8"])
+@pytest.mark.parametrize("name", ["trace_run.8", "baseline.8", "copyscope.8"])
 def test_the_manual_page_is_well_formed(installed, name):
     page = installed / "share/man/man8" / name
     assert "OVERHEAD" in page.read_text()

@@ -13,12 +13,13 @@
 #include "userspace/report/json/cost_json.h"
 #include "userspace/report/json/outcome_json.h"
 #include "userspace/report/json/passes_json.h"
+#include "userspace/tables/release.h"
 
 #ifndef COPYSCOPE_VERSION
 #define COPYSCOPE_VERSION "unknown"
 #endif
 
-const char tool_version[] = "0.1";
+const char tool_version[] = COPYSCOPE_RELEASE;
 const char tool_commit[] = COPYSCOPE_VERSION;
 
 static json_t *machine_json(const struct machine *m)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 # Made by `make tables`.
 TABLES = json.loads(Path(__file__).with_name("tables.json").read_text(encoding="utf-8"))
+RELEASE: str = TABLES["release"]
 
 
 def names(table: str, **traits: bool) -> tuple[str, ...]:

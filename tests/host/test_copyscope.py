@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`copyscope WORD` is the tool of that word; help, versions and completion come from one table."""
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from copyscope.dispatch.words import NAMES, OWN, WORDS
+from helpers.records import ROOT
+
+COPYSCOPE = ROOT / "tools/copyscope"
+# Of a tool: its words, stdin, which signals it ignores; then an exit status of its own.
+FAKE = """#!/bin/bash
+printf '%q ' "$@"; echo; cat; grep SigIgn /proc/self/status; exit 7
+"""
+
+
+def copyscope(*words, program=COPYSCOPE, **more) -> subprocess.CompletedProcess:
+    """Runs the command to its end."""
+    options = {"stdin": subprocess.DEVNULL, "text": True} | more
+    return subprocess.run([program, *words], capture_output=True, timeout=60, check=False, **options)
+
+
+@pytest.fixture(name="tree", scope="module")
+def fixture_tree(tmp_path_factory):
+    """A tree in which nothing was built, with a tool that tells how it was started."""
+    tree = tmp_path_factory.mktemp("tree")
+    shutil.copytree(ROOT / "tools", tree / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    (tree / "tools/trace_run").write_text(FAKE)
+    return tree
+
+
+def test_every_word_starts_a_tool_that_explains_itself():
+    for word in WORDS:
+        done = copyscope(word.name, "--help")
+        assert done.returncode == 0 and "sage: " in done.stdout, (word.name, done)
+
+
+def test_help_lists_each_word_on_one_line():
+    done = copyscope("--help")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and not done.stderr and copyscope().stdout == done.stdout
+    for name in (*NAMES, *OWN):
+        assert sum(line.split()[:1] == [name] for line in lines) == 1
+    assert max(map(len, lines)) < 100
+
+
+def test_version_names_release_and_commit():
+    commit = (ROOT / "build/version").read_text().strip()
+    for word in ("--version", "-V"):
+        assert copyscope(word).stdout == f"copyscope 0.1 ({commit})\n"
+
+
+@pytest.mark.parametrize("word, meant", [
+    ("swep", "sweep"), ("Plot", "plot"), ("trace_run", "run"), ("gest", "guest"), ("hepl", "help"),
+    ("A3", "run A3"), ("crosover", "crossover"), ("completions", "completion")])
+def test_an_unknown_word_gets_a_suggestion(word, meant):
+    done = copyscope(word, "64", "1")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout
+    assert f"did you mean copyscope {meant}?" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["xyzzy"], [""], ["--sweep"], ["help", "xyzzy"], ["--help", "run"],
+                                   ["help", "run", "sweep"], ["completion"], ["completion", "fish"]])
+def test_what_it_cannot_use_is_refused_in_one_line(words):
+    done = copyscope(*words)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout
+    assert done.stderr.startswith("copyscope: ") and "did you mean" not in done.stderr
+
+
+def test_a_tool_is_started_as_if_it_had_been_typed(tree):
+    words = [b"A3", b"--", b"two words", b"\xff", b"--help"]
+    done = copyscope("run", *words, program=tree / "tools/copyscope", stdin=None, text=False,
+                     input=b"typed\n")
+    said, typed, ignored, *_ = done.stdout.decode("utf-8", "replace").splitlines()
+    assert done.returncode == 7 and not done.stderr and typed == "typed"
+    assert shlex.split(said.replace("$'\\377'", "octal")) == ["A3", "--", "two words", "octal", "--help"]
+    mask = int(ignored.split()[1], 16)
+    assert not mask & (1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1 | 1 << signal.SIGINT - 1)
+
+
+def test_before_set_up_it_says_what_can_be_said(tree):
+    program = tree / "tools/copyscope"
+    assert copyscope("--version", program=program).stdout == "copyscope 0.1 (not built yet)\n"
+    assert "sweep" in copyscope("--help", program=program).stdout
+    assert copyscope("guest", "--list", program=program).returncode == 0
+    done = copyscope("baseline", "--quick", program=program)
+    assert done.returncode == 2 and done.stderr.endswith("is not built: run make first\n")
+
+
+def test_no_matplotlib_is_needed_by_what_draws_nothing(tree):
+    for word in ("sweep", "guest", "peers", "crossover", "matrix"):
+        done = copyscope(word, "--help", program=tree / "tools/copyscope")
+        assert done.returncode == 0 and "sage: " in done.stdout
+
+
+@pytest.mark.skipif(not shutil.which("man"), reason="man is missing: help prints the tool's own")
+@pytest.mark.parametrize("words, title", [([], "COPYSCOPE(8)"), (["run"], "TRACE_RUN(8)"),
+                                          (["baseline"], "BASELINE(8)")])
+def test_help_opens_the_manual_page(words, title):
+    done = copyscope("help", *words, env={**os.environ, "LC_ALL": "C", "MANPAGER": "cat"})
+    assert done.returncode == 0 and done.stdout.lstrip().startswith(title)
+
+
+def test_help_without_a_page_is_the_help_of_the_tool(tree):
+    done = copyscope("help", "matrix")
+    assert done.returncode == 0 and done.stdout == copyscope("matrix", "--help").stdout
+    done = copyscope("help", "help", program=tree / "tools/copyscope")
+    assert done.returncode == 0 and done.stdout == copyscope("--help").stdout
+
+
+@pytest.fixture(name="scripts", scope="module")
+def fixture_scripts(tmp_path_factory):
+    """Completion for each shell, in files."""
+    folder = tmp_path_factory.mktemp("completion")
+    for shell in ("bash", "zsh"):
+        done = copyscope("completion", shell)
+        assert done.returncode == 0 and not done.stderr
+        (folder / shell).write_text(done.stdout)
+    return folder
+
+
+def completed(scripts, *words: str) -> set[str]:
+    """What bash offers for the last of these words."""
+    done = subprocess.run(
+        ["bash", "-c", 'compopt() { :; }; source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+         '_copyscope; printf "%s\\n" "${COMPREPLY[@]}"', scripts / "bash", "copyscope", *words],
+        capture_output=True, text=True, check=True, timeout=60)
+    assert not done.stderr
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("words, offered", [
+    (["s"], {"sweep"}), (["p"], {"plot", "predict", "peers"}), (["help", "b"], {"baseline"}),
+    (["run", "A3-un"], {"A3-unset", "A3-unreaped"}), (["run", "A3", "64", "1", "--rec"], {"--receiver"}),
+    (["run", "--path", "v"], {"veth"}), (["sweep", "--profile", "st"], {"standard"}),
+    (["guest", "--kernel", "6.12", "--", "tru"], {"true", "truncate"}), (["plot", "x"], set()),
+    (["completion", ""], {"bash", "zsh"})])
+def test_bash_completes(scripts, words, offered):
+    found = completed(scripts, *words)
+    assert found >= offered if "--" in words else found == offered
+
+
+def test_every_option_of_the_main_job_is_offered(scripts):
+    told = copyscope("run", "--help").stdout
+    options = completed(scripts, "run", "-")
+    assert {"--path", "--seconds", "--json", "--quiet", "--connect", "--tap"} <= options
+    assert all(f" {option}" in told for option in options)
+
+
+def test_zsh_reads_its_completion(scripts):
+    assert (scripts / "zsh").read_text().startswith("#compdef copyscope\n")
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is missing: its completion was not read by it")
+    subprocess.run(["zsh", "-n", scripts / "zsh"], check=True, timeout=60)

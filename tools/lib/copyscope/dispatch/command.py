@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Start the tool that a word names, or answer help, --version and completion."""
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from copyscope.cli import command_line
+from copyscope.common import programs
+from copyscope.common.errors import Refused, Unusable
+from copyscope.common.tables import RELEASE
+from copyscope.common.tree import BUILD, DOCS, ROOT
+
+from .completion import script
+from .words import NAMES, OWN, SHELLS, WORDS, Word, find, suggestion
+
+NAME = "copyscope"
+HEAD = """\
+Where does the kernel copy TCP payload, who pays for it, and why?
+
+Usage: copyscope WORD [ARGUMENT...]
+       copyscope help [WORD] | completion bash|zsh | --help | --version
+"""
+FOOT = """\
+copyscope WORD --help lists what may follow a word.
+"""
+
+
+def overview() -> str:
+    """What --help prints."""
+    described = {word.name: word.line for word in WORDS} | OWN
+    rows = [f"  {name:<11} {line}" for name, line in described.items()]
+    return "\n".join([HEAD, *rows, "", FOOT])
+
+
+def version() -> str:
+    """Release and commit. The commit is that of the programs in build/."""
+    try:
+        commit = (BUILD / "version").read_text(encoding="utf-8").strip()
+    except OSError:
+        commit = "not built yet"
+    return f"{NAME} {RELEASE} ({commit})\n"
+
+
+def become(program: Path | str, words: list[str]) -> int:
+    """Become another program, as if it had been typed."""
+    # Python ignores these two, and what is ignored stays so in the next program.
+    for each in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(each, signal.SIG_DFL)
+    try:
+        os.execv(program, [str(program), *words])
+    except FileNotFoundError:
+        raise Refused(f"{program} is not there: run make first" if Path(program).parent == BUILD
+                      else f"{program} is not there") from None
+    except OSError as error:
+        raise Refused(f"{program} cannot be started: {error.strerror}") from None
+
+
+def page_of(word: Word | None) -> Path | None:
+    """The manual page of a word, in the tree or beside an installed copy."""
+    name = word.page if word else NAME
+    places = (DOCS, ROOT.parent.parent / "share/man/man8")
+    found = (place / f"{name}.8" for place in places) if name else ()
+    return next((file for file in found if file.is_file()), None)
+
+
+def show_help(words: list[str]) -> int:
+    """Show the manual page of a word, or what the tool itself prints if there is no page or man."""
+    if len(words) > 1:
+        raise Unusable(f"one word too many: {words[1]!r}; try {NAME} help WORD")
+    word = chosen(words[0]) if words and words[0] not in OWN else None
+    page, man = page_of(word), programs.find("man")
+    if page and man:
+        return become(man, ["-l", str(page)])
+    if word:
+        return become(word.program, ["--help"])
+    print(overview(), end="")
+    return 0
+
+
+def chosen(name: str) -> Word:
+    """The row of a word, or a line that says which may have been meant."""
+    word = find(name)
+    if word:
+        return word
+    near = suggestion(name)
+    meant = f"did you mean {NAME} {near}? Else" if near else f"it has {', '.join([*NAMES, *OWN])};"
+    raise Unusable(f"{name!r} is no word of {NAME}: {meant} try {NAME} --help")
+
+
+def complete(words: list[str]) -> int:
+    """Print completion for a shell."""
+    if len(words) != 1 or words[0] not in SHELLS:
+        raise Unusable(f"completion is for {' or '.join(SHELLS)}: give one of them")
+    print(script(words[0]), end="")
+    return 0
+
+
+def act(words: list[str]) -> int:
+    """Answer what is asked of the dispatcher itself."""
+    first, *rest = words
+    if first in ("help", "completion"):
+        return show_help(rest) if first == "help" else complete(rest)
+    if first not in ("-h", "--help", "-V", "--version"):
+        if first.startswith("-"):
+            raise Unusable(f"{first!r} is no option: first comes a word; try {NAME} --help")
+        chosen(first)
+    if rest:
+        raise Unusable(f"{rest[0]!r} cannot follow {first}; try {NAME} --help")
+    print(version() if first in ("-V", "--version") else overview(), end="")
+    return 0
+
+
+def main(words: list[str]) -> int:
+    """Start the tool of a word. What follows the word is for the tool to judge."""
+    word = find(words[0]) if words else None
+    if word:
+        return command_line.run(lambda _: become(word.program, words[1:]), [], NAME)
+    if not words:
+        words = ["--help"]
+    return command_line.run(act, words, NAME)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table of words: what each starts, its line of help, its manual page, what may follow."""
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from copyscope.common.tables import BEHAVIOURS, PATHS, VARIANTS
+from copyscope.common.tree import ROOT
+
+TOOLS = ROOT / "tools"
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word of copyscope."""
+
+    name: str
+    program: Path
+    line: str
+    page: str = ""  # docs/PAGE.8, if it has one
+    # What may follow the word, and what may follow some of its options; elsewhere a file may.
+    firsts: tuple[str, ...] = ()
+    values: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+RUN_VALUES = {
+    "--path": PATHS, "--pattern": ("stream", "rr"), "--receiver": ("recv", "perfield", "recvmsg"),
+    "--behaviours": BEHAVIOURS, "--pass": ("timed", "counted", "both"),
+    "--backend": ("auto", "trampoline", "tracepoint"), "--role": ("sender", "receiver"),
+}
+PROFILES = tuple(sorted(file.stem for file in (TOOLS / "profiles").glob("*.toml")))
+WORDS = (
+    Word("run", TOOLS / "trace_run", "run a TCP workload and show where its payload is copied",
+         "trace_run", VARIANTS, RUN_VALUES),
+    Word("sweep", TOOLS / "sweep", "make all runs of a published experiment, repeated",
+         values={"--profile": PROFILES}),
+    Word("plot", TOOLS / "plot", "draw figures from records: lines, copy maps, bars",
+         values={"--profile": PROFILES}),
+    Word("matrix", TOOLS / "matrix", "run every kernel and path in guests: what was copied where"),
+    Word("baseline", TOOLS / "baseline", "measure what this machine's operating system costs",
+         "baseline", ("plot", "mistakes", "agree", "keep")),
+    Word("predict", TOOLS / "predict", "predict times from the baseline, compare with measured"),
+    Word("crossover", TOOLS / "crossover", "find the size from which one variant beats another",
+         firsts=VARIANTS, values={"--path": PATHS}),
+    Word("guest", TOOLS / "guest", "run a command in a throwaway guest with another kernel"),
+    Word("peers", TOOLS / "peers", "make one run between two guests", firsts=VARIANTS,
+         values=RUN_VALUES),
+)
+# What the dispatcher answers itself.
+OWN = {"help": "show the manual page of a word, or its help",
+       "completion": "print completion for bash or zsh"}
+SHELLS = ("bash", "zsh")
+NAMES = tuple(word.name for word in WORDS)
+# Least likeness of a word to one that is suggested: of two slips in six letters, not of three.
+LIKENESS = 0.6
+
+
+def find(name: str) -> Word | None:
+    """The row of a word."""
+    return next((word for word in WORDS if word.name == name), None)
+
+
+def suggestion(name: str) -> str:
+    """What may have been meant; empty if nothing is like it."""
+    if name in VARIANTS:
+        return f"run {name}"
+    tools = {word.program.name: word.name for word in WORDS}
+    near = difflib.get_close_matches(name[:40].lower(), [*NAMES, *OWN, *tools], 1, LIKENESS)
+    return tools.get(near[0], near[0]) if near else ""

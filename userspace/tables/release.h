@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The release of copyscope: records, hellos of two hosts and --version name it. */
+#ifndef COPYSCOPE_RELEASE_H
+#define COPYSCOPE_RELEASE_H
+
+#define COPYSCOPE_RELEASE "0.1"
+
+#endif
