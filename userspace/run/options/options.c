@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/common/foreign.h"
-#include "userspace/common/numbers.h"
+#include "userspace/common/options/values.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/options/options_parts.h"
 #include "userspace/tables/behaviours.h"
@@ -23,7 +22,10 @@ enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, 
  * more. */
 enum { OPTMEM_MIN = 2048 };
 
-static const char *const backends[] = { "auto", "trampoline", "tracepoint", NULL };
+static const char *const backends[] = {
+	[BACKEND_AUTO] = "auto", [BACKEND_TRAMPOLINE] = "trampoline",
+	[BACKEND_TRACEPOINT] = "tracepoint", NULL
+};
 
 #define NAME_WORD(symbol, name, traits, meaning) " " name
 
@@ -66,56 +68,6 @@ static const struct argp_option option_table[] = {
 	{},
 };
 
-void options_fail(const char *format, const char *what)
-{
-	fprintf(stderr, "trace_run: ");
-	fprintf(stderr, format, foreign(what));
-	fprintf(stderr, "; see trace_run --help\n");
-	exit(2);
-}
-
-static const char *one_of(const char *const *names, const char *value, const char *format)
-{
-	char message[300];
-	size_t used = 0;
-
-	for (const char *const *name = names; *name; name++)
-		if (!strcmp(*name, value))
-			return *name;
-	used = snprintf(message, sizeof(message), "%s; it must be one of", format);
-	for (const char *const *name = names; *name; name++)
-		used += snprintf(message + used, sizeof(message) - used, " %s", *name);
-	options_fail(message, value);
-	return NULL;
-}
-
-uint64_t options_whole(const char *value, uint64_t min, uint64_t max, const char *what)
-{
-	char message[200];
-	uint64_t number;
-
-	if (whole_parse(value, NUMBER_WITH_SUFFIX, min, max, &number)) {
-		snprintf(message, sizeof(message),
-			 "%s '%%s' must be a whole number from %llu to %llu", what,
-			 (unsigned long long)min, (unsigned long long)max);
-		options_fail(message, value);
-	}
-	return number;
-}
-
-double options_seconds(const char *value, const char *what)
-{
-	char message[96];
-	double seconds;
-
-	if (decimal_parse(value, &seconds) || !(seconds > 0 && seconds <= PLAN_SECONDS_MAX)) {
-		snprintf(message, sizeof(message), "%s '%%s' must be a number above 0 and up to 86400",
-			 what);
-		options_fail(message, value);
-	}
-	return seconds;
-}
-
 static void parse_break(const char *value, struct options *o)
 {
 	static const char *const faults[] = {
@@ -134,7 +86,7 @@ static void parse_break(const char *value, struct options *o)
 	if (!strncmp(value, "detach:", 7) && value[7])
 		o->detach = value + 7;
 	else if (!strncmp(value, "bounds:", 7))
-		o->bound_ms = options_seconds(value + 7, "SECONDS") * 1000;
+		o->bound_ms = options_seconds(value + 7, PLAN_SECONDS_MAX, "SECONDS") * 1000;
 	else if (!strcmp(value, "count-fin"))
 		o->plan.count_fin = true;
 	else if (o->fault_inject == FAULT_NONE)
@@ -146,7 +98,7 @@ static void parse_break(const char *value, struct options *o)
 static void parse_pass(const char *value, struct options *o)
 {
 	static const char *const passes[] = { "timed", "counted", "both", NULL };
-	char pass = *one_of(passes, value, "unknown pass '%s'");
+	char pass = *passes[options_one_of(passes, value, "unknown pass '%s'")];
 
 	if (o->pass_given && (o->no_probes != (pass == 't') || o->both != (pass == 'b')))
 		options_fail("--pass %s: another pass is asked for, too: give one", value);
@@ -203,12 +155,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_PATTERN:
 		snprintf(o->plan.pattern, sizeof(o->plan.pattern), "%s",
-			 one_of(plan_patterns, arg, "unknown pattern '%s'"));
+			 plan_patterns[options_one_of(plan_patterns, arg, "unknown pattern '%s'")]);
 		o->pattern_given = true;
 		break;
 	case KEY_RECEIVER:
 		snprintf(o->plan.receiver, sizeof(o->plan.receiver), "%s",
-			 one_of(plan_receivers, arg, "unknown receiver '%s'"));
+			 plan_receivers[options_one_of(plan_receivers, arg, "unknown receiver '%s'")]);
 		o->receiver_given = true;
 		break;
 	case KEY_READERS:
@@ -229,13 +181,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->plan.messages = options_whole(arg, 1, PLAN_MESSAGES_MAX, "--messages");
 		break;
 	case KEY_SECONDS:
-		o->plan.seconds = options_seconds(arg, "SECONDS");
+		o->plan.seconds = options_seconds(arg, PLAN_SECONDS_MAX, "SECONDS");
 		o->seconds_given = true;
 		break;
 	case KEY_BACKEND:
-		arg = (char *)one_of(backends, arg, "unknown backend '%s'");
-		o->backend = *arg == 'a' ? BACKEND_AUTO :
-			     !strcmp(arg, "trampoline") ? BACKEND_TRAMPOLINE : BACKEND_TRACEPOINT;
+		o->backend = options_one_of(backends, arg, "unknown backend '%s'");
 		break;
 	case KEY_KERNEL:
 		if (strcmp(arg, "host"))
@@ -335,6 +285,7 @@ void options_parse(int argc, char **argv, struct options *o)
 	strcpy(o->plan.pattern, "stream");
 	strcpy(o->plan.receiver, "recv");
 	o->plan.seconds = 2;
+	options_of("trace_run");
 	/* argp's own complaints and help take two lines and name the program's whole path. */
 	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o))
 		exit(2);

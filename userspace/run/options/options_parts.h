@@ -4,16 +4,6 @@
 #define COPYSCOPE_OPTIONS_PARTS_H
 
 #include <argp.h>
-#include <stdint.h>
-
-/* Prints one line, @what put into @format, and exits with 2. */
-void options_fail(const char *format, const char *what) __attribute__((noreturn));
-
-/* A whole number with an optional k or M, between @min and @max; fails naming @what. */
-uint64_t options_whole(const char *value, uint64_t min, uint64_t max, const char *what);
-
-/* A number of seconds that a run may last; fails naming @what. */
-double options_seconds(const char *value, const char *what);
 
 /* Keys of the main table start at 256, those of the path at 512, those of two hosts at 768. */
 enum { OPTIONS_KEY_MAIN = 256, OPTIONS_KEY_PATH = 512, OPTIONS_KEY_PEER = 768 };

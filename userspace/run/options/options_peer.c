@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "userspace/common/numbers.h"
+#include "userspace/common/options/values.h"
 #include "userspace/path/path.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/options/options_parts.h"
@@ -142,7 +143,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		request->partner.limits_given = true;
 		break;
 	case KEY_MAX_SECONDS:
-		limits->seconds = options_seconds(arg, "--max-seconds");
+		limits->seconds = options_seconds(arg, PLAN_SECONDS_MAX, "--max-seconds");
 		request->partner.limits_given = true;
 		break;
 	case ARGP_KEY_END:
