@@ -118,7 +118,7 @@ $(BUILD)/%.o: %.c Makefile
 	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
 
 $(BUILD)/userspace/probes/probes.o: $(BUILD)/trampoline.skel.h $(BUILD)/tracepoint.skel.h
-NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,report/json/record_json.o baseline/report/suite_json.o)
+NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,report/json/parts_json.o baseline/report/suite_json.o)
 $(NAMES_COMMIT): CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
 $(NAMES_COMMIT): $(BUILD)/version
 

@@ -12,7 +12,7 @@
 #include "userspace/common/sound.h"
 #include "userspace/peer/channel/frame.h"
 #include "userspace/record/plan.h"
-#include "userspace/report/json/record_json.h"
+#include "userspace/report/json/parts_json.h"
 
 char *hello_text(const char *kernel)
 {

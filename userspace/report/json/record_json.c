@@ -3,7 +3,6 @@
 #include "userspace/judge/verdict.h"
 #include "userspace/report/json/record_json.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -12,23 +11,8 @@
 #include "userspace/record/experiment.h"
 #include "userspace/report/json/cost_json.h"
 #include "userspace/report/json/outcome_json.h"
+#include "userspace/report/json/parts_json.h"
 #include "userspace/report/json/passes_json.h"
-#include "userspace/tables/release.h"
-
-#ifndef COPYSCOPE_VERSION
-#define COPYSCOPE_VERSION "unknown"
-#endif
-
-const char tool_version[] = COPYSCOPE_RELEASE;
-const char tool_commit[] = COPYSCOPE_VERSION;
-
-static json_t *machine_json(const struct machine *m)
-{
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:b, s:b}", "kernel", m->kernel, "arch",
-			 m->arch, "cpu_model", m->cpu_model, "cpus", m->cpus, "virt", m->virt,
-			 "lockdown", m->lockdown, "memory_bytes", (json_int_t)m->memory_bytes,
-			 "emulated", m->emulated, "instruction_clock", m->instruction_clock);
-}
 
 /* Without the other half only the device of this host is known. */
 static json_t *path_json(const struct path_info *p, bool alone)
@@ -110,24 +94,10 @@ static json_t *workload_json(const struct record *r)
 
 static json_t *backend_json(const struct record *r)
 {
-	json_t *o, *probes = json_array();
+	json_t *o = json_pack("{s:s, s:s}", "name", backend_name(r->backend), "why", r->backend_why);
 
-	for (int i = 0; i < r->probe_count; i++) {
-		const struct probe *p = &r->probes[i];
-		bool attached = p->status == PROBE_ATTACHED;
-
-		o = json_pack("{s:s, s:s, s:s}", "site", p->metric, "hook", p->hook,
-				      "status", probe_status_name(p->status));
-		put(o, "why", text_or_null(p->why));
-		put(o, "runs", integer_if(attached && r->stats_known, p->runs));
-		put(o, "run_time_ns", integer_if(attached && r->stats_known, p->run_time_ns));
-		put(o, "missed_runs", integer_if(attached, p->missed_runs));
-		put(o, "unseen_firings", integer_if(p->perf_checked, p->missed_hits));
-		json_array_append_new(probes, o);
-	}
-	o = json_pack("{s:s, s:s}", "name", backend_name(r->backend), "why", r->backend_why);
 	put(o, "attempt", json_integer(r->experiment ? r->experiment->attempt : 1));
-	put(o, "probes", probes);
+	put(o, "probes", probes_json(r->probes, r->probe_count, r->stats_known));
 	return o;
 }
 
@@ -156,24 +126,6 @@ static json_t *sites_json(const struct record *r)
 	return o;
 }
 
-static json_t *causes_json(const struct record *r)
-{
-	json_t *array = json_array();
-
-	for (int i = 0; i < r->cause_count; i++) {
-		const struct cause *c = &r->causes[i];
-		json_t *o = json_pack("{s:s, s:s}", "cause", c->name, "site", site_name(c->site));
-
-		put(o, "bytes", integer_if(c->bytes_known, c->tally.bytes));
-		put(o, "calls", json_integer(c->tally.calls));
-		put(o, "remedy", text(c->remedy));
-		put(o, "stack", text_or_null(c->stack));
-		put(o, "why", text_or_null(c->why));
-		json_array_append_new(array, o);
-	}
-	return array;
-}
-
 static json_t *pins_json(const struct pins *p)
 {
 	json_t *o = json_object();
@@ -185,24 +137,6 @@ static json_t *pins_json(const struct pins *p)
 	put(o, "how", text(how_name(p->how)));
 	put(o, "why", text_or_null(p->why));
 	return o;
-}
-
-static json_t *laws_json(const struct record *r)
-{
-	json_t *array = json_array();
-
-	for (int i = 0; i < r->law_count; i++) {
-		const struct law *l = &r->laws[i];
-		json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "law", l->name, "left_is", l->left_is,
-				      "right_is", l->right_is, "status", law_status_name(l->status));
-
-		put(o, "left", integer_if(l->known, l->left));
-		put(o, "right", integer_if(l->known, l->right));
-		put(o, "residual", integer_if(l->known, l->residual));
-		put(o, "why", text_or_null(l->why));
-		json_array_append_new(array, o);
-	}
-	return array;
 }
 
 static json_t *socket_json(const struct record *r, const struct socket_books *s)
@@ -298,7 +232,7 @@ json_t *record_json(const struct record *r)
 	put(o, "id", text(r->id));
 	put(o, "started", text(r->started));
 	put(o, "command", command_json(r));
-	put(o, "tool", json_pack("{s:s, s:s}", "version", tool_version, "commit", tool_commit));
+	put(o, "tool", tool_json());
 	put(o, "verdict", text(verdict));
 	put(o, "outcome", outcome_json(r));
 	put(o, "machine", machine_json(&r->machine));
@@ -308,9 +242,9 @@ json_t *record_json(const struct record *r)
 	put(o, "backend", backend_json(r));
 	put(o, "sites", sites_json(r));
 	put(o, "counts", counts_json(r));
-	put(o, "causes", causes_json(r));
+	put(o, "causes", causes_json(r->causes, r->cause_count));
 	put(o, "pins", pins_json(&r->pins));
-	put(o, "laws", laws_json(r));
+	put(o, "laws", laws_json(r->laws, r->law_count));
 	put_if(o, "passes", passes_json(r));
 	put_if(o, "counters", shown_counters_json(r));
 	put(o, "timing", timing_json(r));
@@ -323,14 +257,5 @@ json_t *record_json(const struct record *r)
 
 int record_write(const struct record *r, FILE *out)
 {
-	json_t *o = record_json(r);
-	int err = 0;
-
-	errno = EIO;
-	if (json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)))
-		err = -errno;
-	json_decref(o);
-	if (!err && (fputc('\n', out) == EOF || fflush(out)))
-		err = -errno;
-	return err;
+	return json_write(record_json(r), out);
 }

@@ -7,9 +7,6 @@
 
 #include "userspace/record/record.h"
 
-/* What made the record: release, and git describe of the tree it was built from. */
-extern const char tool_version[], tool_commit[];
-
 struct json_t;
 
 /* The record as a JSON document; the caller's to free. */
