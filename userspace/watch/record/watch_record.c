@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names and sums of a watch's record. */
+#include "userspace/watch/record/watch_record.h"
+
+#include <stdlib.h>
+
+const char *watch_balance_name(enum watch_balance_item item)
+{
+	static const char *const names[] = {
+#define BALANCE_NAME(name, meaning) #name,
+		WATCH_BALANCES(BALANCE_NAME)
+#undef BALANCE_NAME
+	};
+
+	return names[item];
+}
+
+const char *watch_law_name(enum watch_law law)
+{
+	static const char *const names[] = {
+#define LAW_NAME(name, meaning) #name,
+		WATCH_LAWS(LAW_NAME)
+#undef LAW_NAME
+	};
+
+	return names[law];
+}
+
+void watch_movements_add(struct watch_movements *into, const struct watch_movements *from)
+{
+	into->sites_known &= from->sites_known;
+	into->counts_known &= from->counts_known;
+	for (int i = 0; i < SITE_COUNT; i++)
+		into->site_bytes[i] += from->site_bytes[i];
+	for (int i = 0; i < COUNT_COUNT; i++)
+		into->count[i] += from->count[i];
+}
+
+void watch_balance_add(struct watch_balance *into, const struct watch_balance *from)
+{
+	into->known &= from->known;
+	for (int i = 0; i < WATCH_BALANCE_COUNT; i++)
+		into->item[i] += from->item[i];
+}
+
+struct watch_sum watch_sum_of_nothing(void)
+{
+	static const struct watch_movements moved = { .sites_known = ~0u, .counts_known = ~0ull };
+
+	return (struct watch_sum){
+		.opening.known = ~0u, .closing.known = ~0u, .moved = moved, .lately = moved,
+	};
+}
+
+void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
+{
+	sum->sockets++;
+	sum->born += socket->born;
+	sum->died += socket->died;
+	watch_balance_add(&sum->opening, &socket->opening);
+	watch_balance_add(&sum->closing, &socket->closing);
+	watch_movements_add(&sum->moved, &socket->moved);
+	watch_movements_add(&sum->lately, &socket->lately);
+}
+
+void watch_record_free(struct watch_record *r)
+{
+	free(r->sockets);
+	free(r->processes);
+	free(r->cgroups);
+	*r = (struct watch_record){};
+}

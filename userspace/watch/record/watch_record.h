@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a watch found, as plain data: sockets of processes that were there before, their opening and
+ * closing balances, and what moved in between.
+ *
+ * Sites, counts and ways of knowing have the names of a run's record. Bytes are exact. A number that
+ * is not known has its bit unset in sites_known, counts_known or the balance's known, and the reason
+ * stands once, in the record's sites[] or count_why[].
+ */
+#ifndef COPYSCOPE_WATCH_RECORD_H
+#define COPYSCOPE_WATCH_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "userspace/record/record.h"
+
+enum watch_books { WATCH_SEQUENCE, WATCH_CALLS };
+
+/* X(name, meaning): what a socket holds at one moment, read under its lock. */
+#define WATCH_BALANCES(X)                                                                     \
+	X(unsent_bytes, "accepted, and not sent yet")                                         \
+	X(unacked_bytes, "sent, and not acknowledged yet")                                    \
+	X(unread_bytes, "received, and not read yet")                                         \
+	X(referenced_bytes, "unsent or unacknowledged, in pages of the user")                 \
+	X(referenced_pages, "pages of the user that unsent or unacknowledged bytes lie in")   \
+	X(spliced_bytes, "unsent or unacknowledged, in pages that were spliced")              \
+	X(zerocopy_sends, "zero-copy sends that are not completed")
+
+#define WATCH_BALANCE_ENUM(name, meaning) WATCH_##name,
+enum watch_balance_item { WATCH_BALANCES(WATCH_BALANCE_ENUM) WATCH_BALANCE_COUNT };
+#undef WATCH_BALANCE_ENUM
+
+struct watch_balance {
+	uint32_t known;		/* a bit for each item */
+	uint64_t item[WATCH_BALANCE_COUNT];
+};
+
+/* What moved: bytes at sites, and the counts of a run's books. */
+struct watch_movements {
+	uint32_t sites_known;	/* a bit for each site */
+	uint64_t counts_known;	/* a bit for each count */
+	uint64_t site_bytes[SITE_COUNT];
+	uint64_t count[COUNT_COUNT];
+};
+
+/* A process by its pid and the time it started: a pid may be used again. */
+struct watch_process_id {
+	uint32_t pid;		/* as the first PID namespace numbers it; 0: the kernel's, or not known */
+	uint64_t started_ns;	/* CLOCK_BOOTTIME */
+};
+
+enum { WATCH_COMM_BYTES = 16 };
+
+/* IPv4 addresses as ::ffff:a.b.c.d, ports in host order. */
+struct watch_address {
+	uint8_t ip[16];
+	uint16_t port;
+};
+
+/* X(name, meaning): what a law compares; struct law has the rest. */
+#define WATCH_LAWS(X)                                                                         \
+	X(send, "opening unsent + accepted = first sent + closing unsent")                    \
+	X(receive, "opening unread + received = returned at sites + closing unread")          \
+	X(reference, "opening unsent in user pages + tx_reference = copied late + closing")   \
+	X(completion, "opening + zero-copy sends = completions + closing")                    \
+	X(events, "every event that a program noted was read")
+
+#define WATCH_LAW_ENUM(name, meaning) WATCH_LAW_##name,
+enum watch_law { WATCH_LAWS(WATCH_LAW_ENUM) WATCH_LAW_COUNT };
+#undef WATCH_LAW_ENUM
+
+struct watch_socket {
+	uint64_t cookie;
+	struct watch_process_id owner;	/* who used it last, as far as the kernel showed */
+	char comm[WATCH_COMM_BYTES];	/* of that process, as it was; may hold any byte */
+	uint64_t cgroup;		/* number of that process's cgroup (version 2); 0: not known */
+	uint32_t netns;			/* inode number of its network namespace */
+	struct watch_address local, remote;
+	bool ipv6;
+	bool born;		/* connected or accepted in the window: its opening balance is 0 */
+	bool died;		/* closed and gone before the window closed: so is the closing one */
+	bool whole;		/* both */
+	bool handed_on;		/* another process used it before: its bytes are in these numbers, too */
+	struct watch_balance opening, closing;
+	struct watch_movements moved;	/* since its opening */
+	struct watch_movements lately;	/* since the reading before this one */
+	enum law_status laws[WATCH_LAW_COUNT];
+	int64_t residual[WATCH_LAW_COUNT];	/* of a law that is testable */
+	const char *law_why[WATCH_LAW_COUNT];	/* why it is not testable; NULL otherwise */
+};
+
+/* Sums over sockets: of one process, of one cgroup, or of all. */
+struct watch_sum {
+	uint64_t sockets, born, died;
+	struct watch_balance opening, closing;
+	struct watch_movements moved, lately;
+};
+
+struct watch_process {
+	struct watch_process_id id;
+	char comm[WATCH_COMM_BYTES];
+	uint64_t cgroup;
+	bool ended;		/* it ended in the window */
+	bool joined;		/* it became part of the subject in the window: a child, a new NAME */
+	struct watch_sum sum;
+	enum verdict_of_process {
+		WATCH_MOVED_NOTHING,
+		WATCH_COPIES,		/* plain sends and receives alone */
+		WATCH_SPLICES,		/* some bytes left from the page cache or a pipe */
+		WATCH_REFERENCES,	/* some bytes left from pages of its own, not copied later */
+		WATCH_IN_VAIN,		/* it asked for zero copy, and all of it was copied after all */
+		WATCH_REFUSED,		/* it asked for zero copy, and the kernel refused with ENOBUFS */
+	} verdict;
+};
+
+/* What is not in the books, and how it was noticed. */
+struct watch_gap {
+	const char *what;	/* "MPTCP" */
+	bool seen;		/* on this machine in this window; false: it would not be seen */
+	uint64_t sockets;	/* how many, where that is known */
+	char why[WHY_BYTES];
+};
+
+enum { WATCH_GAPS_MAX = 24, WATCH_PATH_BYTES = 256 };
+
+/* Name of a cgroup by its number: below the mount of version 2. */
+struct watch_cgroup {
+	uint64_t id;
+	char path[WATCH_PATH_BYTES];
+};
+
+struct watch_overhead {
+	bool known;		/* the kernel counted runs and times of programs */
+	uint64_t events;	/* runs of programs; known without times, too */
+	double ns_per_event;
+	double share;		/* of the time of all CPUs */
+	uint64_t own_cpu_ns;	/* what this process itself used */
+	uint64_t memory_bytes;	/* tables of the programs, and the rings between */
+};
+
+struct watch_record {
+	char id[NAME_BYTES];
+	char started[NAME_BYTES];	/* ISO 8601, UTC */
+	struct machine machine;
+	enum backend backend;
+	char backend_why[WHY_BYTES];
+	enum watch_books books;
+	uint64_t window_ns;		/* first opening balance to last reading */
+	uint64_t lately_ns;		/* reading before this one to this one */
+	struct probe probes[PROBES_MAX];
+	int probe_count;
+	/* Sockets that are open, and as many of those that died as there is room for. */
+	struct watch_socket *sockets;	/* owned */
+	int socket_count;
+	uint64_t folded_sockets;	/* died, and are in the sums alone */
+	struct watch_process *processes;	/* owned */
+	int process_count;
+	struct watch_cgroup *cgroups;	/* owned; every number above */
+	int cgroup_count;
+	struct watch_sum total;
+	struct site_value sites[SITE_COUNT];	/* of the total: how each is known, and why */
+	char count_why[COUNT_COUNT][WHY_BYTES];	/* why a count is not known; empty if it is */
+	struct cause causes[CAUSES_MAX];
+	int cause_count;
+	struct law laws[WATCH_LAW_COUNT];	/* of the total; broken if broken for any socket */
+	struct watch_gap not_covered[WATCH_GAPS_MAX];
+	int gap_count;
+	struct watch_overhead overhead;
+	uint64_t lost_events;		/* the ring had no room: sums are short, laws not testable */
+	uint64_t unbooked_sockets;	/* no room or no memory for their books */
+	uint64_t referenced_peak_pages;	/* most in any reading */
+};
+
+const char *watch_balance_name(enum watch_balance_item item);
+const char *watch_law_name(enum watch_law law);
+
+/* Adds @from to @into; what either does not know, the sum does not know. */
+void watch_movements_add(struct watch_movements *into, const struct watch_movements *from);
+void watch_balance_add(struct watch_balance *into, const struct watch_balance *from);
+
+/* A sum of nothing: 0, and known. */
+struct watch_sum watch_sum_of_nothing(void);
+void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket);
+
+/* Frees what the record owns and empties it. */
+void watch_record_free(struct watch_record *r);
+
+#endif
