@@ -25,19 +25,66 @@ void number_text(int64_t number, char *text)
 	*to = '\0';
 }
 
+void bytes_text(uint64_t bytes, char *text)
+{
+	static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };
+	double number = bytes / 1e3;
+	int unit = 0;
+
+	if (bytes < 1000) {
+		sprintf(text, "%" PRIu64 " B", bytes);
+		return;
+	}
+	/* What would be printed as 1000 is 1.00 of the next unit. */
+	for (; number >= 999.5; unit++)
+		number /= 1e3;
+	sprintf(text, "%.*f %s", number < 9.995 ? 2 : number < 99.95 ? 1 : 0, number, units[unit]);
+}
+
+void share_text(uint64_t part, uint64_t whole, char *text)
+{
+	double percent = whole ? 100.0 * part / whole : 0;
+
+	if (!whole)
+		strcpy(text, "-");
+	else if (part && percent < 0.05)
+		strcpy(text, "< 0.1 %");
+	else if (part < whole && percent >= 99.95)
+		strcpy(text, "> 99.9 %");
+	else
+		sprintf(text, part == whole ? "%.0f %%" : "%.1f %%", percent);
+}
+
 void print_wrapped(FILE *out, const char *first, const char *text, int indent)
 {
-	int column = fprintf(out, "%s", first) - (*first == '\n');
+	print_folded(out, COLUMNS, first, text, indent);
+}
+
+/* Columns that text takes: a character of UTF-8 takes one. */
+static int width(const char *text, int bytes)
+{
+	int columns = 0;
+
+	for (int i = 0; i < bytes; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+void print_folded(FILE *out, int columns, const char *first, const char *text, int indent)
+{
+	int column = width(first, strlen(first)) - (*first == '\n');
 	bool at_start = true;
 
+	fputs(first, out);
 	while (*text) {
 		int len = strcspn(text, " ");
 
-		if (!at_start && column + 1 + len > COLUMNS)
+		if (!at_start && column + 1 + width(text, len) > columns)
 			column = fprintf(out, "\n%*s", indent, "") - 1;
 		else if (!at_start)
 			column += fprintf(out, " ");
-		column += fprintf(out, "%.*s", len, text);
+		column += width(text, len);
+		fprintf(out, "%.*s", len, text);
 		at_start = false;
 		text += len + (text[len] == ' ');
 	}

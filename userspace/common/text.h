@@ -9,7 +9,17 @@
 /* 65536000 -> "65,536,000"; @text holds 32 bytes. */
 void number_text(int64_t number, char *text);
 
+/* 12345678901 -> "12.3 GB", 950 -> "950 B": three digits, powers of 1000; @text holds 16 bytes. */
+void bytes_text(uint64_t bytes, char *text);
+
+/* "98.2 %"; "100 %" only if it is all and "0.0 %" only if it is nothing, else "> 99.9 %" and
+ * "< 0.1 %"; "-" of nothing. @text holds 16 bytes. */
+void share_text(uint64_t part, uint64_t whole, char *text);
+
 /* Prints @first, then @text broken at spaces; further lines are indented by @indent columns. */
 void print_wrapped(FILE *out, const char *first, const char *text, int indent);
+
+/* The same within @columns. */
+void print_folded(FILE *out, int columns, const char *first, const char *text, int indent);
 
 #endif

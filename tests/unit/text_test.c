@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Numbers read as people write them, and no rounding claims more than was counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "userspace/common/text.h"
+
+static void bytes_have_three_digits_and_a_unit(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} rows[] = {
+		{ 0, "0 B" }, { 999, "999 B" }, { 1000, "1.00 kB" }, { 9994, "9.99 kB" },
+		{ 9996, "10.0 kB" }, { 99960, "100 kB" }, { 999499, "999 kB" }, { 999500, "1.00 MB" },
+		{ 12345678901, "12.3 GB" }, { UINT64_MAX, "18.4 EB" },
+	};
+	char text[16];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bytes_text(rows[i].bytes, text);
+		assert_string_equal(text, rows[i].text);
+	}
+}
+
+static void a_share_is_all_or_nothing_only_if_it_is(void **state)
+{
+	static const struct {
+		uint64_t part, whole;
+		const char *text;
+	} rows[] = {
+		{ 0, 0, "-" }, { 0, 7, "0.0 %" }, { 7, 7, "100 %" }, { 1, 3, "33.3 %" },
+		{ 1, 1000000, "< 0.1 %" }, { 999999, 1000000, "> 99.9 %" }, { 3, 2, "150.0 %" },
+	};
+	char text[16];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		share_text(rows[i].part, rows[i].whole, text);
+		assert_string_equal(text, rows[i].text);
+	}
+}
+
+static void text_is_folded_at_the_width_of_the_page(void **state)
+{
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_non_null(out);
+	/* A character of two bytes takes one column. */
+	print_folded(out, 10, "a: ", "b\xc3\xb6g kitten sat", 3);
+	print_folded(out, 10, "", "indivisible", 2);
+	fclose(out);
+	assert_string_equal(text, "a: b\xc3\xb6g\n   kitten\n   sat\nindivisible\n");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_have_three_digits_and_a_unit),
+		cmocka_unit_test(a_share_is_all_or_nothing_only_if_it_is),
+		cmocka_unit_test(text_is_folded_at_the_width_of_the_page),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
