@@ -13,8 +13,9 @@
 static const struct {
 	const char *name;
 	unsigned int traits;
+	const char *meaning;
 } site_table[SITE_COUNT] = {
-#define SITE_ROW(name, traits, who, meaning) { #name, traits },
+#define SITE_ROW(name, traits, who, meaning) { #name, traits, meaning },
 	SITES(SITE_ROW)
 #undef SITE_ROW
 };
@@ -28,6 +29,11 @@ static const char *const count_names[COUNT_COUNT] = {
 const char *site_name(enum site site)
 {
 	return site_table[site].name;
+}
+
+const char *site_meaning(enum site site)
+{
+	return site_table[site].meaning;
 }
 
 bool site_has(enum site site, unsigned int traits)

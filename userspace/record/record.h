@@ -124,8 +124,9 @@ struct record {
 	struct experiment *experiment;	/* owned; NULL: the processes were not started by copyscope */
 };
 
-/* Name, side and meaning of a site, as in the table of sites. */
+/* Name and meaning of a site, as in the table of sites. */
 const char *site_name(enum site site);
+const char *site_meaning(enum site site);
 /* True if it has all of @traits (enum site_trait). */
 bool site_has(enum site site, unsigned int traits);
 const char *count_name(enum count count);

@@ -62,6 +62,13 @@ double options_seconds(const char *value, int max, const char *what)
 	return seconds;
 }
 
+const char *options_file(const char *value, const char *option)
+{
+	if (!*value)
+		options_fail("%s names no file", option);
+	return value;
+}
+
 int options_one_of(const char *const *names, const char *value, const char *format)
 {
 	char message[300];

@@ -20,6 +20,9 @@ uint64_t options_plain(const char *value, uint64_t min, uint64_t max, const char
 /* A number of seconds above 0 and up to @max; fails naming @what. */
 double options_seconds(const char *value, int max, const char *what);
 
+/* The name of a file; fails if it is empty, as from an unset variable. */
+const char *options_file(const char *value, const char *option);
+
 /* The index of @value in @names, which end with NULL; fails with @format, and lists them. */
 int options_one_of(const char *const *names, const char *value, const char *format);
 

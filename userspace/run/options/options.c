@@ -213,9 +213,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_break(arg, o);
 		break;
 	case KEY_JSON:
-		if (!*arg)
-			options_fail("%s", "--json names no file");
-		o->json = arg;
+		o->json = options_file(arg, "--json");
 		break;
 	case 'q':
 		o->quiet = true;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reports of a watch keep to their page, escape what is foreign, and print no 0 for the unknown. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/made_watch.h"
+#include "userspace/watch/report/report.h"
+
+/* What is printed on a page of @columns; the caller's to free. */
+static char *printed(const struct watch_record *r, enum watch_rows rows, int columns,
+		     void (*print)(const struct watch_record *, const struct page *))
+{
+	struct page page = { .columns = columns, .rows = rows, .top = 10 };
+	size_t bytes;
+	char *text;
+
+	page.out = open_memstream(&text, &bytes);
+	assert_non_null(page.out);
+	print(r, &page);
+	fclose(page.out);
+	return text;
+}
+
+static void expect_within(const char *text, size_t columns)
+{
+	for (; *text; text += strcspn(text, "\n") + 1)
+		assert_true(strcspn(text, "\n") <= columns);
+}
+
+static void busy(struct made_watch *m)
+{
+	made_watch(m);
+	made_moved(m)->count[COUNT_accepted_bytes] = 9000000;
+	made_moved(m)->count[COUNT_zerocopy_asked_sends] = 41200;
+	made_moved(m)->count[COUNT_enobufs] = 3;
+	made_moved(m)->site_bytes[SITE_tx_reference] = 9000000;
+	made_moved(m)->site_bytes[SITE_late_copy] = 9000000;
+	made_watch_sum(m);
+	m->r.total.opening.item[WATCH_unread_bytes] = 77;
+	m->r.causes[0] = (struct cause){ .name = "local delivery", .site = SITE_late_copy,
+					 .bytes_known = true, .tally = { 9000000, 3 },
+					 .remedy = "the receiver is on this machine: use plain send" };
+	m->r.cause_count = 1;
+	m->process[0].verdict = WATCH_IN_VAIN;
+}
+
+static void it_keeps_to_the_width_of_the_page(void **state)
+{
+	struct made_watch m;
+
+	busy(&m);
+	memset(m.process[0].comm, '\xff', WATCH_COMM_BYTES);
+	memset(m.socket[0].remote.ip, 0xfe, 16);
+	memset(m.socket[0].local.ip, 0xfe, 16);
+	for (int columns = 80; columns <= 120; columns += 40)
+		for (enum watch_rows rows = ROWS_SOCKETS; rows <= ROWS_PEERS; rows++) {
+			char *text = printed(&m.r, rows, columns, watch_report_print);
+
+			expect_within(text, columns);
+			free(text);
+			text = printed(&m.r, rows, columns, watch_block_print);
+			expect_within(text, columns);
+			free(text);
+		}
+}
+
+static void the_parts_come_in_their_order(void **state)
+{
+	static const char *const parts[] = {
+		"nginx, pid 812: ", "\nsite ", "\nlate_copy ", "\nwhy it was copied", "\nzero copy",
+		"\nENOBUFS", "processes\n", "remote peers\n", "\nwhat sockets held", "\nlaws ",
+		"\ncost of looking", "\nnot seen",
+	};
+	struct made_watch m;
+	const char *at;
+	char *text;
+
+	busy(&m);
+	at = text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		at = strstr(at, parts[i]);
+		if (!at)
+			fail_msg("'%s' is missing or too early in:\n%s", parts[i], text);
+	}
+	free(text);
+}
+
+static void a_name_cannot_command_the_terminal(void **state)
+{
+	struct made_watch m;
+	char *text;
+
+	busy(&m);
+	memcpy(m.process[0].comm, "\033[2J\nevil", 10);
+	text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
+	assert_null(strchr(text, '\033'));
+	assert_non_null(strstr(text, "\\x1b[2J\\nevil, pid 812: "));
+	free(text);
+}
+
+static void what_is_not_known_is_no_0(void **state)
+{
+	struct made_watch m;
+	char *text;
+
+	busy(&m);
+	m.r.total.moved.sites_known &= ~(1u << SITE_late_copy);
+	m.process[0].sum.moved.sites_known &= ~(1u << SITE_late_copy);
+	m.r.sites[SITE_late_copy].how = HOW_NOT_MEASURED;
+	strcpy(m.r.sites[SITE_late_copy].why, "nobody looked");
+	m.r.total.opening.known &= ~(1u << WATCH_unread_bytes);
+	m.r.total.moved.counts_known &= ~(1ull << COUNT_copied_sends);
+	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	assert_non_null(strstr(text, "  late_copy: nobody looked"));
+	assert_non_null(strstr(text, "of them as COPIED not measured"));
+	assert_non_null(strstr(text, "cannot be read               0  received, and not read"));
+	/* Sent, received, without a copy, needless. */
+	assert_non_null(strstr(text, "  9.00 MB       0 B         -         -        1  nginx"));
+	free(text);
+}
+
+static void a_broken_law_is_told_at_once_and_with_its_sides(void **state)
+{
+	struct made_watch m;
+	char *text;
+
+	busy(&m);
+	m.r.laws[WATCH_LAW_receive] = (struct law){ .name = "receive", .left_is = "the one",
+		.right_is = "the other", .known = true, .left = 7, .right = 9, .residual = -2,
+		.status = LAW_BROKEN, .why = "socket 12" };
+	m.r.laws[WATCH_LAW_reference].status = LAW_NOT_TESTABLE;
+	strcpy(m.r.laws[WATCH_LAW_reference].why, "no iterator");
+	assert_int_equal(watch_laws_broken(&m.r), 1);
+	text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
+	assert_non_null(strstr(text, "Do not trust these numbers"));
+	assert_non_null(strstr(text, "BROKEN: left 7, right 9, residual -2\n  left: the one\n"));
+	assert_non_null(strstr(text, "3 of 5 balance to the byte, for every socket: send, completion"));
+	assert_non_null(strstr(text, "not testable   reference\n               no iterator\n"));
+	free(text);
+}
+
+static void a_block_is_a_rate(void **state)
+{
+	struct made_watch m;
+	char *text;
+
+	busy(&m);
+	m.r.lately_ns = 500000000;
+	text = printed(&m.r, ROWS_PROCESSES, 80, watch_block_print);
+	assert_non_null(strstr(text, "  18.0 MB       0 B       0 B   18.0 MB        1  nginx, pid 812\n"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_keeps_to_the_width_of_the_page),
+		cmocka_unit_test(the_parts_come_in_their_order),
+		cmocka_unit_test(a_name_cannot_command_the_terminal),
+		cmocka_unit_test(what_is_not_known_is_no_0),
+		cmocka_unit_test(a_broken_law_is_told_at_once_and_with_its_sides),
+		cmocka_unit_test(a_block_is_a_rate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

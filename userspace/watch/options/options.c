@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parses the command line of copyscope watch: bad input ends here, before anything is touched. */
+#include "userspace/watch/options/options.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/common/options/values.h"
+
+enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
+       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_JSON, KEY_HELP };
+
+/* PID_MAX_LIMIT of 64-bit kernels. */
+enum { PID_MOST = 1 << 22, TOP_MOST = 1000 };
+
+/* Below this a live view is mostly its own cost. */
+#define INTERVAL_LEAST 0.1
+
+const char *const watch_rows_names[] = {
+	[ROWS_SOCKETS] = "socket", [ROWS_PROCESSES] = "process", [ROWS_CGROUPS] = "cgroup",
+	[ROWS_PEERS] = "peer", NULL
+};
+static const char *const books_names[] = { [WATCH_SEQUENCE] = "sequence", [WATCH_CALLS] = "calls",
+					   NULL };
+
+static const struct argp_option option_table[] = {
+	{ NULL, 0, NULL, 0, "Whom, one of:", 1 },
+	{ "pid", 'p', "PID[,PID...]", 0, "these processes, and what they start from now on", 1 },
+	{ "comm", KEY_COMM, "NAME", 0, "every process with this name, as ps -o comm shows it", 1 },
+	{ "cgroup", KEY_CGROUP, "PATH", 0, "every process in this control group and below it", 1 },
+	{ "netns", KEY_NETNS, "PID", 0, "every socket in the network namespace of PID", 1 },
+	{ "port", KEY_PORT, "N[,N...]", 0, "every socket whose local or remote port is N", 1 },
+	{ "all", KEY_ALL, NULL, 0, "every TCP socket of this machine, the kernel's own, too", 1 },
+	{ "as-root", KEY_AS_ROOT, NULL, 0,
+	  "start COMMAND as root, not as the user who called sudo", 1 },
+	{ NULL, 0, NULL, 0, "How long:", 2 },
+	{ "seconds", KEY_SECONDS, "S", 0,
+	  "stop after S seconds (default: when all watched processes have ended, or at Ctrl-C)", 2 },
+	{ "interval", KEY_INTERVAL, "S", 0,
+	  "show what happened every S seconds: live on a terminal, else a block each time", 2 },
+	{ NULL, 0, NULL, 0, "How it is counted and shown:", 3 },
+	{ "by", KEY_BY, "WHAT", 0, "rows of tables: socket, process, cgroup or peer (default process)",
+	  3 },
+	{ "top", KEY_TOP, "N", 0, "at most N rows, those that copied most needlessly first (default 10)",
+	  3 },
+	{ "books", KEY_BOOKS, "WHICH", 0,
+	  "sequence: plain sends and receives from TCP's sequence numbers, which costs them nothing "
+	  "(default); calls: from a probe in each call", 3 },
+	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
+	{ "quiet", 'q', NULL, 0, "no report", 3 },
+	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
+	{},
+};
+
+static void choose(struct watch_options *o, enum watch_by by, const char *option, const char *value)
+{
+	char message[80];
+
+	if (o->whom && strcmp(o->whom, option)) {
+		snprintf(message, sizeof(message), "%s and %s exclude each other", o->whom, option);
+		options_fail("%s: say once whom to watch", message);
+	}
+	o->whom = option;
+	o->whom_value = value;
+	o->subject.by = by;
+}
+
+/* Reads "A,B,C" of whole numbers up to @most into @add. */
+static void read_list(const char *value, uint64_t most, const char *what,
+		      void (*add)(struct watch_subject *s, uint64_t number), struct watch_subject *s)
+{
+	char *copy = strdup(value), *rest = copy, *word;
+
+	while ((word = strsep(&rest, ",")))
+		add(s, options_plain(word, 1, most, what));
+	free(copy);
+}
+
+static void add_pid(struct watch_subject *s, uint64_t pid)
+{
+	for (int i = 0; i < s->pid_count; i++)
+		if (s->pids[i] == (pid_t)pid)
+			return;
+	if (s->pid_count == WATCH_PIDS_MAX)
+		options_fail("%s", "-p takes fewer processes: use --cgroup or --comm");
+	s->pids[s->pid_count++] = pid;
+}
+
+static void add_port(struct watch_subject *s, uint64_t port)
+{
+	for (int i = 0; i < s->port_count; i++)
+		if (s->ports[i] == port)
+			return;
+	if (s->port_count == WATCH_PORTS_MAX)
+		options_fail("%s", "--port takes fewer ports: use --netns or --all");
+	s->ports[s->port_count++] = port;
+}
+
+static void read_comm(struct watch_subject *s, const char *value)
+{
+	if (!*value)
+		options_fail("%s", "--comm names nothing: give a name as ps -o comm shows it");
+	if (strlen(value) >= sizeof(s->comm))
+		options_fail("--comm '%s' is longer than 15 bytes, and the kernel keeps no more: give the "
+			     "first 15", value);
+	strcpy(s->comm, value);
+}
+
+static void read_cgroup(struct watch_subject *s, const char *value)
+{
+	if (!*value)
+		options_fail("%s", "--cgroup names nothing: give a path such as "
+			     "/system.slice/nginx.service");
+	if (strlen(value) >= sizeof(s->cgroup))
+		options_fail("--cgroup '%s' is too long a path", value);
+	strcpy(s->cgroup, value);
+}
+
+static error_t parse_whom(int key, char *arg, struct watch_options *o)
+{
+	struct watch_subject *s = &o->subject;
+
+	switch (key) {
+	case 'p':
+		choose(o, WATCH_PIDS, "-p", arg);
+		read_list(arg, PID_MOST, "-p", add_pid, s);
+		return 0;
+	case KEY_COMM:
+		choose(o, WATCH_COMM, "--comm", arg);
+		read_comm(s, arg);
+		return 0;
+	case KEY_CGROUP:
+		choose(o, WATCH_CGROUP, "--cgroup", arg);
+		read_cgroup(s, arg);
+		return 0;
+	case KEY_NETNS:
+		choose(o, WATCH_NETNS, "--netns", arg);
+		s->pids[0] = options_plain(arg, 1, PID_MOST, "--netns");
+		s->pid_count = 1;
+		return 0;
+	case KEY_PORT:
+		choose(o, WATCH_PORTS, "--port", arg);
+		read_list(arg, UINT16_MAX, "--port", add_port, s);
+		return 0;
+	case KEY_ALL:
+		choose(o, WATCH_ALL, "--all", "");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state);
+
+static const struct argp argp = {
+	option_table, parse_option,
+	"-p PID[,PID...]\n--comm NAME | --cgroup PATH | --netns PID | --port N[,N...] | --all\n"
+	"-- COMMAND [ARG...]",
+	"Watches the TCP sockets of programs that run, or of COMMAND from its first system call on, and "
+	"shows where their payload was copied, sent by reference or spliced, why, and who paid.\v"
+	"Needs root, or CAP_BPF and CAP_PERFMON for own processes. COMMAND keeps stdin, stdout and its "
+	"exit status; the report then goes to stderr.\n"
+	"Keys of the live view: b bytes copied needlessly, t throughput, n name: sort; s p g r: rows are "
+	"sockets, processes, cgroups, remote peers; space pauses, q ends.\n"
+	"Exit: that of COMMAND; else 0 all laws that can be tested balance, 1 a law broke, 2 bad input, "
+	"3 the system refuses.", NULL, NULL, NULL };
+
+static void parse_interval(struct watch_options *o, const char *arg)
+{
+	o->interval = options_seconds(arg, WATCH_SECONDS_MAX, "--interval");
+	if (o->interval < INTERVAL_LEAST)
+		options_fail("--interval '%s' is too short: 0.1 is the least", arg);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct watch_options *o = state->input;
+
+	switch (key) {
+	case KEY_AS_ROOT:
+		o->as_root = true;
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	case KEY_SECONDS:
+		o->seconds = options_seconds(arg, WATCH_SECONDS_MAX, "--seconds");
+		break;
+	case KEY_INTERVAL:
+		parse_interval(o, arg);
+		break;
+	case KEY_BY:
+		o->rows = options_one_of(watch_rows_names, arg, "--by '%s'");
+		break;
+	case KEY_TOP:
+		o->top = options_plain(arg, 1, TOP_MOST, "--top");
+		break;
+	case KEY_BOOKS:
+		o->books = options_one_of(books_names, arg, "--books '%s'");
+		break;
+	case KEY_JSON:
+		o->json = options_file(arg, "--json");
+		break;
+	case KEY_HELP:
+		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, "copyscope watch");
+		exit(0);
+	case ARGP_KEY_ARG:
+		options_fail("'%s' is no option; put -- before a command that is to be started", arg);
+		break;
+	case ARGP_KEY_ERROR:
+		options_fail("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
+		break;
+	default:
+		return parse_whom(key, arg, o);
+	}
+	return 0;
+}
+
+/* Where COMMAND's -- stands; @argc if there is none. */
+static int dashes(int argc, char **argv)
+{
+	int i = 1;
+
+	while (i < argc && strcmp(argv[i], "--"))
+		i++;
+	return i;
+}
+
+static void check(const struct watch_options *o)
+{
+	if (!o->whom)
+		options_fail("%s", "whom? Give -p PID, --comm NAME, --cgroup PATH, --netns PID, --port N, "
+			     "--all, or -- COMMAND");
+	if (o->as_root && !o->command)
+		options_fail("%s", "--as-root goes with -- COMMAND");
+	if (o->command && o->json && !strcmp(o->json, "-"))
+		options_fail("%s", "--json - would mix the record with what COMMAND prints: name a file");
+	if (o->seconds && o->interval > o->seconds)
+		options_fail("%s", "--interval is longer than --seconds");
+	if (o->quiet && !o->json && !o->interval && !o->command)
+		options_fail("%s", "--quiet without --json leaves nothing to see: give --json FILE");
+}
+
+void watch_options_parse(int argc, char **argv, struct watch_options *o)
+{
+	int end = dashes(argc, argv);
+
+	*o = (struct watch_options){ .rows = ROWS_PROCESSES, .top = WATCH_TOP };
+	options_of("copyscope watch");
+	/* argp's own complaints and help take two lines and name the program's whole path. */
+	if (argp_parse(&argp, end, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o))
+		exit(2);
+	if (end < argc) {
+		choose(o, WATCH_PIDS, "-- COMMAND", argv[end + 1]);
+		o->command = argv + end + 1;
+		if (!*o->command || !**o->command)
+			options_fail("%s", "-- names no command: give one, as in -- curl URL");
+	}
+	check(o);
+}

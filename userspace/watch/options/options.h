@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The command line of copyscope watch. */
+#ifndef COPYSCOPE_WATCH_OPTIONS_H
+#define COPYSCOPE_WATCH_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "userspace/watch/record/watch_record.h"
+#include "userspace/watch/subject/watch_subject.h"
+
+enum { WATCH_SECONDS_MAX = 86400 * 7, WATCH_TOP = 10 };
+
+/* What the rows of tables stand for. */
+enum watch_rows { ROWS_SOCKETS, ROWS_PROCESSES, ROWS_CGROUPS, ROWS_PEERS };
+
+struct watch_options {
+	struct watch_subject subject;	/* as asked, not resolved; of a command the pid is missing */
+	const char *whom;	/* the option that named the subject, and its value, for reports */
+	const char *whom_value;
+	char **command;		/* NULL-terminated, in argv; NULL: processes that run */
+	bool as_root;		/* the command does not become the user who called sudo */
+	double seconds;		/* 0: until it ends or is interrupted */
+	double interval;	/* 0: only the report at the end */
+	enum watch_rows rows;
+	int top;		/* rows of each table */
+	enum watch_books books;
+	const char *json;	/* file, "-" for stdout, NULL: no record */
+	bool quiet;
+};
+
+/* What --by calls them. */
+extern const char *const watch_rows_names[];
+
+/* Parses, or exits with 2 and one line that says what to do; --help prints and exits with 0. */
+void watch_options_parse(int argc, char **argv, struct watch_options *o);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The report's balances, laws, its own cost, and what was not seen. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "userspace/common/text.h"
+#include "userspace/watch/report/report_parts.h"
+
+static void item_text(const struct watch_balance *b, enum watch_balance_item item, char text[32])
+{
+	if (b->known >> item & 1)
+		number_text(b->item[item], text);
+	else
+		strcpy(text, "cannot be read");
+}
+
+/*
+ * what sockets held            opening          closing
+ * unacked_bytes                 65,536                0  sent, and not acknowledged yet
+ */
+void print_watched_balances(const struct watch_record *r, const struct page *p)
+{
+	static const char *const meanings[] = {
+#define BALANCE_MEANING(name, meaning) meaning,
+		WATCH_BALANCES(BALANCE_MEANING)
+#undef BALANCE_MEANING
+	};
+	const struct watch_balance *opening = &r->total.opening, *closing = &r->total.closing;
+	bool any = false;
+
+	for (enum watch_balance_item i = 0; i < WATCH_BALANCE_COUNT; i++) {
+		char left[32], right[32], line[96];
+
+		if (opening->known & closing->known & 1u << i && !opening->item[i] && !closing->item[i])
+			continue;
+		if (!any)
+			fprintf(p->out, "\n%-18s %15s %15s\n", "what sockets held", "opening", "closing");
+		any = true;
+		item_text(opening, i, left);
+		item_text(closing, i, right);
+		snprintf(line, sizeof(line), "%-18s %15s %15s  ", watch_balance_name(i), left, right);
+		page_text(p, line, meanings[i], 52);
+	}
+	if (!any)
+		fprintf(p->out, "\nNothing lay in a socket when the window opened or when it closed.\n");
+}
+
+static void print_broken(const struct law *law, const struct page *p)
+{
+	char left[32], right[32], residual[32], line[160];
+
+	number_text(law->left, left);
+	number_text(law->right, right);
+	number_text(law->residual, residual);
+	snprintf(line, sizeof(line), "BROKEN: left %s, right %s, residual %s", left, right, residual);
+	fprintf(p->out, "law %s\n", law->name);
+	page_text(p, "  ", line, 2);
+	page_text(p, "  left: ", law->left_is, 8);
+	page_text(p, "  right: ", law->right_is, 9);
+	if (*law->why)
+		page_text(p, "  ", law->why, 2);
+}
+
+/* The laws that were not testable for this reason, once. */
+static void print_untested(const struct watch_record *r, int at, const struct page *p)
+{
+	char names[200] = "";
+
+	for (int i = 0; i < at; i++)
+		if (r->laws[i].status == LAW_NOT_TESTABLE && !strcmp(r->laws[i].why, r->laws[at].why))
+			return;
+	for (int i = at; i < WATCH_LAW_COUNT; i++)
+		if (r->laws[i].status == LAW_NOT_TESTABLE && !strcmp(r->laws[i].why, r->laws[at].why))
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+				 *names ? ", " : "", r->laws[i].name);
+	fprintf(p->out, "not testable   %s\n", names);
+	page_text(p, "               ", r->laws[at].why, 15);
+}
+
+void print_watched_laws(const struct watch_record *r, const struct page *p)
+{
+	char names[200] = "", line[300];
+	int balanced = 0;
+
+	for (int i = 0; i < WATCH_LAW_COUNT; i++) {
+		if (r->laws[i].status != LAW_BALANCED)
+			continue;
+		balanced++;
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 *names ? ", " : "", r->laws[i].name);
+	}
+	snprintf(line, sizeof(line), "%d of %d balance to the byte, for every socket: %s", balanced,
+		 WATCH_LAW_COUNT, names);
+	page_text(p, "\nlaws           ", balanced ? line : "none balances", 15);
+	for (int i = 0; i < WATCH_LAW_COUNT; i++) {
+		if (r->laws[i].status == LAW_BROKEN)
+			print_broken(&r->laws[i], p);
+		if (r->laws[i].status == LAW_NOT_TESTABLE)
+			print_untested(r, i, p);
+	}
+}
+
+void print_watched_cost(const struct watch_record *r, const struct page *p)
+{
+	const struct watch_overhead *o = &r->overhead;
+	char line[300], events[32], memory[16];
+	int used;
+
+	number_text(o->events, events);
+	bytes_text(o->memory_bytes, memory);
+	used = snprintf(line, sizeof(line), "%s events", events);
+	if (o->known)
+		used += snprintf(line + used, sizeof(line) - used, " of %.0f ns, %.2f %% of the time of %d "
+				 "CPU%s", o->ns_per_event, 100 * o->share, r->machine.cpus,
+				 r->machine.cpus == 1 ? "" : "s");
+	else
+		used += snprintf(line + used, sizeof(line) - used, ", their time was not measured");
+	snprintf(line + used, sizeof(line) - used, "; copyscope itself %.2f s of CPU, %s of tables",
+		 o->own_cpu_ns / 1e9, memory);
+	page_text(p, "\ncost of looking ", line, 16);
+}
+
+/* Sites that were not measured for one reason are one line. */
+static void print_unmeasured(const struct watch_record *r, enum site at, const struct page *p)
+{
+	char first[200] = "  ";
+
+	for (enum site s = 0; s < at; s++)
+		if (r->sites[s].how == HOW_NOT_MEASURED && !strcmp(r->sites[s].why, r->sites[at].why))
+			return;
+	for (enum site s = at; s < SITE_COUNT; s++)
+		if (r->sites[s].how == HOW_NOT_MEASURED && !strcmp(r->sites[s].why, r->sites[at].why))
+			snprintf(first + strlen(first), sizeof(first) - strlen(first), "%s%s",
+				 first[2] ? ", " : "", site_name(s));
+	strcat(first, ": ");
+	page_text(p, first, r->sites[at].why, 4);
+}
+
+static void print_gap(const struct watch_gap *g, const struct page *p)
+{
+	char first[120], sockets[32];
+
+	number_text(g->sockets, sockets);
+	if (g->seen && g->sockets)
+		snprintf(first, sizeof(first), "  %.60s, %s socket%s: ", g->what, sockets,
+			 g->sockets == 1 ? "" : "s");
+	else
+		snprintf(first, sizeof(first), "  %.60s%s: ", g->what, g->seen ? ", seen here" : "");
+	page_text(p, first, g->why, 4);
+}
+
+static void print_losses(const struct watch_record *r, const struct page *p)
+{
+	char number[32];
+
+	number_text(r->lost_events, number);
+	if (r->lost_events)
+		fprintf(p->out, "  %s events were lost: the sums are short of them\n", number);
+	number_text(r->unbooked_sockets, number);
+	if (r->unbooked_sockets)
+		fprintf(p->out, "  %s sockets have no books: there was no memory for them\n", number);
+	number_text(r->folded_sockets, number);
+	if (r->folded_sockets)
+		fprintf(p->out, "  %s sockets that ended are in the sums alone\n", number);
+}
+
+void print_not_watched(const struct watch_record *r, const struct page *p)
+{
+	char would[400] = "";
+
+	fprintf(p->out, "\nnot seen\n");
+	print_losses(r, p);
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		if (r->sites[s].how == HOW_NOT_MEASURED)
+			print_unmeasured(r, s, p);
+	for (int i = 0; i < r->gap_count; i++) {
+		const struct watch_gap *g = &r->not_covered[i];
+
+		if (g->seen)
+			print_gap(g, p);
+		else
+			snprintf(would + strlen(would), sizeof(would) - strlen(would), "%s%s",
+				 *would ? ", " : "", g->what);
+	}
+	if (*would)
+		page_text(p, "  not covered, and not noticed here: ", would, 4);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How a report of a watch is laid out: where it goes, how wide, which rows. */
+#ifndef COPYSCOPE_WATCH_PAGE_H
+#define COPYSCOPE_WATCH_PAGE_H
+
+#include <stdio.h>
+
+#include "userspace/watch/summary/rows.h"
+
+enum { PAGE_COLUMNS = 80, PAGE_COLUMNS_MOST = 120 };
+
+struct page {
+	FILE *out;
+	int columns;
+	enum watch_rows rows;
+	enum rows_order order;
+	int top;
+};
+
+/* A page as wide as the terminal that @out is, or of 80 columns. */
+struct page page_of(FILE *out, const struct watch_options *o);
+
+/* Prints text broken at spaces; further lines are indented. */
+void page_text(const struct page *p, const char *first, const char *text, int indent);
+
+/* Prints the heads of columns and the first rows, each cut to the page. With @over_ns numbers are a
+ * second's. */
+void page_rows(const struct page *p, const struct rows *rows, uint64_t over_ns);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a watch found, as text for people. */
+#ifndef COPYSCOPE_WATCH_REPORT_H
+#define COPYSCOPE_WATCH_REPORT_H
+
+#include "userspace/watch/report/page.h"
+
+/* The whole report: verdicts, sites, causes, zero copy, rows, balances, laws, cost, what is missing. */
+void watch_report_print(const struct watch_record *r, const struct page *p);
+
+/* What happened since the reading before: one block for a pipe. */
+void watch_block_print(const struct watch_record *r, const struct page *p);
+
+/* How many laws are broken. */
+int watch_laws_broken(const struct watch_record *r);
+
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sums over sites of what moved, each known only if all of its terms are. */
+#include "userspace/watch/summary/figures.h"
+
+#include <string.h>
+
+#include "userspace/common/text.h"
+
+struct figure figure_site(const struct watch_movements *m, enum site site)
+{
+	return (struct figure){ m->sites_known >> site & 1, m->site_bytes[site] };
+}
+
+struct figure figure_count(const struct watch_movements *m, enum count count)
+{
+	return (struct figure){ m->counts_known >> count & 1, m->count[count] };
+}
+
+static struct figure plus(struct figure a, struct figure b)
+{
+	return (struct figure){ a.known && b.known, a.bytes + b.bytes };
+}
+
+struct figure figure_sent(const struct watch_movements *m)
+{
+	return figure_count(m, COUNT_accepted_bytes);
+}
+
+struct figure figure_received(const struct watch_movements *m)
+{
+	return figure_count(m, COUNT_returned_bytes);
+}
+
+/* A socket that referenced nothing has nothing to copy later, whether anybody looked or not. */
+struct figure figure_copied_later(const struct watch_movements *m)
+{
+	struct figure referenced = figure_site(m, SITE_tx_reference);
+
+	if (referenced.known && !referenced.bytes)
+		return (struct figure){ true, m->site_bytes[SITE_late_copy] };
+	return plus(figure_site(m, SITE_late_copy),
+		    figure_count(m, COUNT_reshaped_referenced_bytes));
+}
+
+struct figure figure_uncopied(const struct watch_movements *m)
+{
+	struct figure handed = plus(figure_site(m, SITE_tx_reference), figure_site(m, SITE_tx_splice));
+	struct figure later = figure_copied_later(m);
+
+	return (struct figure){ handed.known && later.known,
+				handed.bytes > later.bytes ? handed.bytes - later.bytes : 0 };
+}
+
+struct figure figure_needless(const struct watch_movements *m)
+{
+	static const enum count ignored[] = { COUNT_unset_bytes, COUNT_nosg_bytes,
+					      COUNT_fastopen_bytes };
+	struct figure sum = figure_copied_later(m);
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		sum = plus(sum, figure_count(m, ignored[i]));
+	return sum;
+}
+
+void figure_text(struct figure f, char *text)
+{
+	if (f.known)
+		bytes_text(f.bytes, text);
+	else
+		strcpy(text, "-");
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Groups what moved by socket, process, control group or peer, and puts it in order. */
+#include "userspace/watch/summary/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/watch/summary/figures.h"
+
+const char *rows_title(enum watch_rows what)
+{
+	static const char *const titles[] = {
+		[ROWS_SOCKETS] = "sockets", [ROWS_PROCESSES] = "processes", [ROWS_CGROUPS] = "cgroups",
+		[ROWS_PEERS] = "remote peers",
+	};
+
+	return titles[what];
+}
+
+/* What a reader looks for: bytes copied needlessly, else bytes at all. */
+static int compare_figures(struct figure a, struct figure b)
+{
+	uint64_t left = a.known ? a.bytes : 0, right = b.known ? b.bytes : 0;
+
+	return left < right ? 1 : left > right ? -1 : 0;
+}
+
+static uint64_t all_bytes(const struct row *row)
+{
+	return row->moved.count[COUNT_accepted_bytes] + row->moved.count[COUNT_returned_bytes];
+}
+
+static int compare_bytes(const void *a, const void *b)
+{
+	uint64_t left = all_bytes(a), right = all_bytes(b);
+
+	return left < right ? 1 : left > right ? -1 :
+	       strcmp(((const struct row *)a)->name, ((const struct row *)b)->name);
+}
+
+static int compare_needless(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+	int order = compare_figures(figure_needless(&left->moved), figure_needless(&right->moved));
+
+	return order ? order : compare_bytes(a, b);
+}
+
+static int compare_name(const void *a, const void *b)
+{
+	return strcmp(((const struct row *)a)->name, ((const struct row *)b)->name);
+}
+
+static struct row *append(struct rows *rows)
+{
+	struct row *row = &rows->row[rows->count++];
+
+	row->moved = watch_sum_of_nothing().moved;
+	return row;
+}
+
+/* Adds up neighbours of one name. */
+static void merge(struct rows *rows)
+{
+	int kept = 0;
+
+	qsort(rows->row, rows->count, sizeof(*rows->row), compare_name);
+	for (int i = 1; i < rows->count; i++) {
+		struct row *into = &rows->row[kept], *from = &rows->row[i];
+
+		if (strcmp(into->name, from->name)) {
+			rows->row[++kept] = *from;
+			continue;
+		}
+		into->sockets += from->sockets;
+		into->ended &= from->ended;
+		watch_movements_add(&into->moved, &from->moved);
+	}
+	rows->count = rows->count ? kept + 1 : 0;
+}
+
+static void add_socket(const struct watch_socket *s, enum watch_rows what, bool lately,
+		       struct rows *rows)
+{
+	struct row *row = append(rows);
+
+	if (what == ROWS_PEERS)
+		peer_name(&s->remote, row->name);
+	else
+		socket_name(s, row->name);
+	row->sockets = 1;
+	row->ended = s->died;
+	watch_movements_add(&row->moved, lately ? &s->lately : &s->moved);
+}
+
+static void add_process(const struct watch_record *r, const struct watch_process *p,
+			enum watch_rows what, bool lately, struct rows *rows)
+{
+	struct row *row = append(rows);
+
+	if (what == ROWS_CGROUPS)
+		cgroup_name(r, p->cgroup, row->name);
+	else
+		process_name(&p->id, p->comm, row->name);
+	row->sockets = p->sum.sockets;
+	row->ended = p->ended;
+	watch_movements_add(&row->moved, lately ? &p->sum.lately : &p->sum.moved);
+}
+
+int rows_make(const struct watch_record *r, enum watch_rows what, enum rows_order order, bool lately,
+	      struct rows *rows)
+{
+	static int (*const compare[])(const void *, const void *) = {
+		[ROWS_BY_NEEDLESS] = compare_needless, [ROWS_BY_BYTES] = compare_bytes,
+		[ROWS_BY_NAME] = compare_name,
+	};
+	bool of_sockets = what == ROWS_SOCKETS || what == ROWS_PEERS;
+	int most = of_sockets ? r->socket_count : r->process_count;
+
+	*rows = (struct rows){ .row = calloc(most + 1, sizeof(*rows->row)) };
+	if (!rows->row)
+		return -ENOMEM;
+	for (int i = 0; i < most; i++)
+		if (of_sockets)
+			add_socket(&r->sockets[i], what, lately, rows);
+		else
+			add_process(r, &r->processes[i], what, lately, rows);
+	/* Two sockets may have the same addresses, in two namespaces or one after the other. */
+	if (what != ROWS_SOCKETS)
+		merge(rows);
+	qsort(rows->row, rows->count, sizeof(*rows->row), compare[order]);
+	return 0;
+}
+
+void rows_free(struct rows *rows)
+{
+	free(rows->row);
+	*rows = (struct rows){};
+}

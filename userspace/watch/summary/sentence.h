@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The verdict on one watched process, in words. Pure. */
+#ifndef COPYSCOPE_WATCH_SENTENCE_H
+#define COPYSCOPE_WATCH_SENTENCE_H
+
+#include <stddef.h>
+
+#include "userspace/watch/record/watch_record.h"
+
+enum { SENTENCE_BYTES = 900 };
+
+/* What the process did, without its name: "98.2 % of 12.3 GB was spliced ...". */
+void sentence_of_process(const struct watch_record *r, const struct watch_process *p,
+			 char text[SENTENCE_BYTES]);
+
+/* The name of a verdict in records: "splices". */
+const char *verdict_name(enum verdict_of_process verdict);
+
+#endif
