@@ -13,6 +13,7 @@
 #include "userspace/tables/paths.h"
 #include "userspace/tables/release.h"
 #include "userspace/tables/variants.h"
+#include "userspace/watch/record/watch_record.h"
 
 static json_t *sites(void)
 {
@@ -36,6 +37,28 @@ static json_t *counts(void)
 #define ROW(name_, meaning)                                                                    \
 	json_array_append_new(rows, json_pack("{s:s, s:s}", "name", #name_, "meaning", meaning));
 	COUNTS(ROW)
+#undef ROW
+	return rows;
+}
+
+static json_t *balances(void)
+{
+	json_t *rows = json_array();
+
+#define ROW(name_, meaning)                                                                    \
+	json_array_append_new(rows, json_pack("{s:s, s:s}", "name", #name_, "meaning", meaning));
+	WATCH_BALANCES(ROW)
+#undef ROW
+	return rows;
+}
+
+static json_t *watch_laws(void)
+{
+	json_t *rows = json_array();
+
+#define ROW(name_, meaning)                                                                    \
+	json_array_append_new(rows, json_pack("{s:s, s:s}", "name", #name_, "meaning", meaning));
+	WATCH_LAWS(ROW)
 #undef ROW
 	return rows;
 }
@@ -137,10 +160,11 @@ static json_t *metrics(void)
 
 int main(void)
 {
-	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "release",
+	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "release",
 				COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(), "causes",
 				causes(), "variants", variants(), "behaviours", behaviours(), "paths", paths(),
-				"laws", laws(), "metrics", metrics());
+				"laws", laws(), "balances", balances(), "watch_laws", watch_laws(),
+				"metrics", metrics());
 	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;
 
 	json_decref(all);

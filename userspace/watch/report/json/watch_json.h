@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a watch found, as JSON: docs/watch.schema.json states what it holds. */
+#ifndef COPYSCOPE_WATCH_JSON_H
+#define COPYSCOPE_WATCH_JSON_H
+
+#include <stdio.h>
+
+#include "userspace/watch/options/options.h"
+
+/* How the window ended. */
+struct watch_ending {
+	const char *reason;	/* "seconds", "interrupted", "subject ended" */
+	bool status_known;	/* there was a command, and it ended */
+	int status;		/* its exit status, as a shell has it */
+};
+
+/* Writes the record of a watch that @command, its command line, made. 0 or -errno. */
+int watch_json_write(const struct watch_record *r, const struct watch_options *o, char **command,
+		     const struct watch_ending *end, FILE *out);
+
+#endif
