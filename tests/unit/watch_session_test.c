@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A watch shows each interval once, and ends by its time, a signal or the end of what it watches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/common/clock.h"
+#include "userspace/watch/session/asked.h"
+#include "userspace/watch/session/session.h"
+
+/* In place of the window of the library: nothing is loaded. */
+static int alive, readings, reading_fails_at;
+
+int watch_wait(struct watch *w, int timeout_ms)
+{
+	sleep_ns(timeout_ms * NS_PER_MS);
+	return alive;
+}
+
+int watch_read(struct watch *w, struct watch_record *r)
+{
+	*r = (struct watch_record){ .lately_ns = NS_PER_S, .window_ns = NS_PER_S };
+	return ++readings == reading_fails_at ? -EIO : 0;
+}
+
+struct made {
+	struct watch_options options;
+	struct session session;
+	struct watch_record r;
+	char *text;
+	size_t bytes;
+};
+
+static void made(struct made *m, double seconds, double interval)
+{
+	*m = (struct made){ .options = { .seconds = seconds, .interval = interval, .top = 10,
+					 .rows = ROWS_PROCESSES } };
+	m->session.options = &m->options;
+	m->session.blocks = (struct page){ .columns = 80, .rows = ROWS_PROCESSES, .top = 10 };
+	m->session.blocks.out = open_memstream(&m->text, &m->bytes);
+	assert_non_null(m->session.blocks.out);
+	alive = 1;
+	readings = reading_fails_at = 0;
+}
+
+static void expect(struct made *m, const char *reason, int least, int most)
+{
+	assert_int_equal(session_run(&m->session, &m->r), 0);
+	assert_string_equal(m->session.ending.reason, reason);
+	assert_in_range(readings, least, most);
+	fclose(m->session.blocks.out);
+}
+
+static int count(const char *text, const char *what)
+{
+	int found = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		found++;
+	return found;
+}
+
+static void it_ends_when_its_time_is_over(void **state)
+{
+	uint64_t began = monotonic_ns();
+	struct made m;
+
+	made(&m, 0.2, 0);
+	expect(&m, "seconds", 1, 1);
+	assert_in_range(monotonic_ns() - began, 200 * NS_PER_MS, 2 * NS_PER_S);
+	assert_string_equal(m.text, "");
+	free(m.text);
+}
+
+static void each_interval_is_a_block(void **state)
+{
+	struct made m;
+
+	made(&m, 0.55, 0.1);
+	/* A busy machine may miss some; they are not made up for. */
+	expect(&m, "seconds", 3, 6);
+	assert_int_equal(count(m.text, "processes\n"), readings - 1);
+	free(m.text);
+}
+
+static void it_ends_with_what_it_watches(void **state)
+{
+	struct made m;
+
+	made(&m, 0, 0);
+	alive = 0;
+	expect(&m, "subject ended", 1, 1);
+	free(m.text);
+}
+
+/* Ports and namespaces have no processes that could be counted. */
+static void what_has_no_number_does_not_end(void **state)
+{
+	struct made m;
+
+	made(&m, 0.1, 0);
+	alive = -1;
+	expect(&m, "seconds", 1, 1);
+	free(m.text);
+}
+
+static void a_signal_ends_it_in_order(void **state)
+{
+	struct made m;
+
+	made(&m, 0, 0);
+	asked_listen();
+	raise(SIGTERM);
+	expect(&m, "interrupted", 1, 1);
+	assert_int_equal(asked_signal(), 0);
+	free(m.text);
+}
+
+static void expect_failure(double seconds, double interval, int at)
+{
+	struct made m;
+
+	made(&m, seconds, interval);
+	reading_fails_at = at;
+	assert_int_equal(session_run(&m.session, &m.r), -EIO);
+	fclose(m.session.blocks.out);
+	free(m.text);
+}
+
+static void a_reading_that_fails_is_told(void **state)
+{
+	expect_failure(0, 0.1, 2);
+	expect_failure(0.1, 0, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_ends_when_its_time_is_over),
+		cmocka_unit_test(each_interval_is_a_block),
+		cmocka_unit_test(it_ends_with_what_it_watches),
+		cmocka_unit_test(what_has_no_number_does_not_end),
+		cmocka_unit_test(a_signal_ends_it_in_order),
+		cmocka_unit_test(a_reading_that_fails_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Signals that ask a watch to end: noted, so that it ends in its own order. */
+#ifndef COPYSCOPE_WATCH_ASKED_H
+#define COPYSCOPE_WATCH_ASKED_H
+
+/* From now on SIGINT, SIGTERM and SIGHUP are noted. One that nohup has ignored stays ignored. */
+void asked_listen(void);
+
+/* A signal that came since the last call; 0: none. */
+int asked_signal(void);
+
+#endif
