@@ -13,7 +13,7 @@ from copyscope.cli.command_line import Parser, complain
 from copyscope.cli.options import folder
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.documents import BadRecord
-from copyscope.records.load import load_records
+from copyscope.records.load import load_any, load_records
 from copyscope.records.run_record import Record
 
 from . import specs
@@ -33,6 +33,8 @@ EPILOG = """\
 Runs that differ in path, kernel, backend and the like go to separate files.
 exit: 0 all drawn; 2 bad input, nothing drawn; 3 matplotlib is missing
 example: ./tools/plot results/mine --profile mt25023 --out results/mine/figures"""
+# Watched processes of one figure.
+MOST_WATCHED = 12
 # Name of its files without ending, and what draws it.
 Job = tuple[str, Callable[[], Figure]]
 
@@ -41,7 +43,7 @@ def parser() -> Parser:
     """The command line."""
     made = Parser("./tools/plot", EPILOG)
     made.add_argument("records", nargs="+", metavar="RECORDS",
-                      help="run records, folders of them, or a sweep's folder")
+                      help="records of runs or watches, folders of them, or a sweep's folder")
     made.add_argument("--out", required=True, type=folder, metavar="DIR",
                       help="where the figures go")
     made.add_argument("--profile", metavar="NAME",
@@ -51,6 +53,8 @@ def parser() -> Parser:
 
 def line_figures(group: Group, profile: str | None) -> list[specs.Spec]:
     """Which line figures to draw of a group."""
+    if group.watched:
+        return []
     if profile is None:
         return list(specs.DEFAULTS)
     point = group.records[0].point
@@ -62,8 +66,8 @@ def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
     for group in groups:
         for spec in line_figures(group, profile):
             yield spec.file + group.suffix, lambda g=group, s=spec: draw_lines.draw(g, s)
-        for name, draw in (("copies-by-site", draw_bars.copy_bars),
-                           ("pins-per-message", draw_bars.pin_bars)):
+        bars = [("copies-by-site", draw_bars.copy_bars), ("pins-per-message", draw_bars.pin_bars)]
+        for name, draw in bars[:1] if group.watched else bars:
             yield name + group.suffix, lambda g=group, d=draw: d(g)
         labelled = draw_bars.by_label(group)
         names = slugs(labelled)
@@ -74,17 +78,26 @@ def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
 
 def load(sources: list[str]) -> list[Record]:
     """Load all records, each run once even if it was named twice."""
-    found = {(record.id, record.source.resolve()): record
-             for record in load_records(sources, lambda line: complain("plot", line))}
+    found = {(record.id, record.source.resolve(), record.label): record
+             for record in load_records(sources, lambda line: complain("plot", line), load_any)}
     if not found:
         raise BadRecord(", ".join(sources), "records", "there are none",
                         "run the sweep first, or unpack its runs.tar.xz")
-    return list(found.values())
+    return few_watched(list(found.values()))
+
+
+def few_watched(records: list[Record]) -> list[Record]:
+    """The records, of watched processes those that moved most; says so if others are left out."""
+    watched = [record for record in records if record.watched]
+    rest = sorted(watched, key=lambda each: -(each.payload_bytes or 0))[MOST_WATCHED:]
+    if rest:
+        complain("plot", f"{len(rest)} of {len(watched)} processes are left out: they moved least")
+    return [record for record in records if record not in rest]
 
 
 def split_kinds(records: list[Record]) -> list[Group]:
     """Groups of records; says so if times of both kinds are among them, which no figure mixes."""
-    if len({record.times.probed for record in records}) > 1:
+    if len({record.times.probed for record in records if not record.watched}) > 1:
         complain("plot", "some runs were timed with probes attached and some without: they are "
                  "drawn apart")
     return split(records)

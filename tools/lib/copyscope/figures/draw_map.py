@@ -22,7 +22,7 @@ from copyscope.records.run_record import Record
 
 from . import copies, lines
 from .copymap import BUFFER, PAID, SENDER, STAGING, USER, Arrow, CopyMap, build
-from .groups import Group, replies
+from .groups import Group, part, replies
 
 # Inches.
 BOX, GAP, BOX_HEIGHT = 1.05, 1.05, 1.3
@@ -223,19 +223,23 @@ def heading(label: str, variant: str, chart: CopyMap, group: Group) -> str:
             f"per {group.payload}")
 
 
-def notes(chart: CopyMap, group: Group, records: list[Record]) -> list[str]:
-    """What stands below the map."""
+def sizes_note(records: list[Record]) -> str:
+    """How long the messages were."""
     sizes = sorted({record.bytes for record in records})
     span = " to ".join(lines.size_text(each) for each in dict.fromkeys((sizes[0], sizes[-1])))
+    return f"Messages of {span}" + ", runs summed up" * (len(records) > 1)
+
+
+def notes(chart: CopyMap, group: Group, records: list[Record]) -> list[str]:
+    """What stands below the map."""
     zero = [site for site, each in chart.sums.items() if each.value is not None and not each.seen]
-    found = [f"Messages of {span}" + ", runs summed up" * (len(records) > 1)]
+    found = [sizes_note(records)] if not group.watched else []
     if zero:
         found.append(f"0 bytes passed: {', '.join(zero)}")
     found += copies.missing_notes(chart.sums)
     found += [f"{cause}: {remedy}" for cause, remedy in chart.causes.items() if remedy]
     found += group.pattern_notes
-    whole = Group(group.facts, group.suffix, records)
-    return [*found, whole.provenance]
+    return [*found, part(group, records).provenance]
 
 
 def draw(group: Group, label: str, records: list[Record]) -> Figure:

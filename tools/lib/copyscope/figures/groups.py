@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
@@ -26,8 +26,15 @@ class Group:
     records: list[Record] = field(default_factory=list)
 
     @property
+    def watched(self) -> bool:
+        """They are processes of watches, and no runs."""
+        return self.records[0].watched
+
+    @property
     def where(self) -> str:
         """Short words for titles."""
+        if self.watched:
+            return "processes that were watched"
         return f"path {self.facts['path']}, pattern {self.facts['pattern']}"
 
     @property
@@ -37,6 +44,10 @@ class Group:
         span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
         runs = "1 run" if len(self.records) == 1 else f"{len(self.records)} runs"
         facts = self.facts
+        if self.watched:
+            windows = {record.id: record.at("window.seconds") for record in self.records}
+            return (f"watched for {sum(windows.values()):.1f} s, books from {facts['receiver']}, "
+                    f"kernel {facts['kernel']}, {facts['backend']} backend, {facts['CPU']}, {span}")
         mode = f"{facts['profile']}, " if facts["profile"] else ""
         return (f"{mode}{runs}, path {facts['path']}, pattern {facts['pattern']}, kernel "
                 f"{facts['kernel']}, {facts['backend']} backend, {facts['CPU']}, {span}"
@@ -59,6 +70,8 @@ class Group:
     @property
     def payload(self) -> str:
         """What copied bytes are divided by."""
+        if self.watched:
+            return "byte sent or received"
         return "reply byte" if self.facts["pattern"] == "rr" else "payload byte"
 
     @property
@@ -77,7 +90,7 @@ def facts_of(record: Record) -> dict[str, str]:
     point = record.point
     facts = {"profile": f"{point.profile} {point.mode}" if point else ""}
     facts |= {word: str(record.at(key)) for key, word in APART}
-    facts["times"] = record.times.kind
+    facts["times"] = "watched" if record.watched else record.times.kind
     if point:
         # A profile may give each variant its own receiver: that is its experiment.
         facts["receiver"] = ""
@@ -124,6 +137,11 @@ def add_suffixes(groups: list[Group]) -> None:
 def replies(records: list[Record]) -> list[Record]:
     """Records whose sites are of the replies alone, where there are requests, too."""
     return [reply_alone(record) for record in records]
+
+
+def part(group: Group, records: list[Record]) -> Group:
+    """The same group with these records alone."""
+    return replace(group, records=records)
 
 
 def split(records: list[Record]) -> list[Group]:

@@ -13,6 +13,7 @@ from .check import check_complete, check_run
 from .documents import BadRecord, parse_json, read_json
 from .passes import planned
 from .run_record import Point, Record
+from .watch_record import check_watch, is_watch, watched_of
 
 # Of one plan: more take weeks.
 MOST_RUNS = 100_000
@@ -30,6 +31,21 @@ def load_record(source: Path, point: Point | None = None) -> Record:
     data = read_json(source)
     check_run(data, source)
     return Record(data, source, point)
+
+
+def load_run(source: Path) -> list[Record]:
+    """Load the record of a run, as a list of it."""
+    return [load_record(source)]
+
+
+def load_any(source: Path) -> list[Record]:
+    """Load the record of a run, or the processes of a watch."""
+    data = read_json(source)
+    if is_watch(data):
+        check_watch(data, source)
+        return [*watched_of(data, source)]
+    check_run(data, source)
+    return [Record(data, source)]
 
 
 def load_plan(folder: Path) -> dict[str, Any]:
@@ -79,9 +95,11 @@ def listed(folder: Path) -> list[Path]:
         raise BadRecord(folder, "folder", error.strerror, "check its permissions") from None
 
 
-def load_records(sources: Iterable[str | Path], leave_out: Callable[[str], None]) -> list[Record]:
+def load_records(sources: Iterable[str | Path], leave_out: Callable[[str], None],
+                 load: Callable[[Path], list[Record]] = load_run) -> list[Record]:
     """Load records from files, folders of records and folders of sweeps. A run that is not complete
-    is refused if it was named, and left out if its folder was; `leave_out` is told how many."""
+    is refused if it was named, and left out if its folder was; `leave_out` is told how many. `load`
+    makes records of a file."""
     records: list[Record] = []
     for source in map(Path, sources):
         if source.is_dir():
@@ -91,8 +109,10 @@ def load_records(sources: Iterable[str | Path], leave_out: Callable[[str], None]
                 continue
             if not found:
                 raise BadRecord(source, "*.json", "no record in this folder", "name another")
-            records += complete([load_record(each) for each in found], leave_out)
+            records += complete([record for each in found for record in load(each)], leave_out)
         else:
-            records.append(load_record(source))
-            check_complete(records[-1])
+            named = load(source)
+            for record in named:
+                check_complete(record)
+            records += named
     return records

@@ -35,6 +35,9 @@ class Point:
 class Record:
     """One run record; `data` is the JSON document itself."""
 
+    # True of a process that was watched: it has no variant, no messages and no times.
+    watched = False
+
     def __init__(self, data: dict[str, Any], source: Path, point: Point | None = None) -> None:
         self.data = data
         self.source = source

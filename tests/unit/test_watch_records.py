@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Records of watch have a schema, and figures show each process of one by what it moved."""
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from copyscope.figures import command, copymap, draw_bars, draw_map, groups
+from copyscope.figures.copymap import BUFFER, DEVICE, RECEIVER, SENDER, USER
+from copyscope.records import documents, load
+from helpers import schemas, watches
+from helpers.pictures import faults_of_text, words
+from helpers.records import ROOT
+
+SCHEMA = ROOT / "docs/watch.schema.json"
+NGINX = watches.process(812, "nginx", watches.moved(
+    900, 100, tx_splice=800, tx_copy=100, rx_copy=100, reshape=None))
+CURL = watches.process(90, "curl", watches.moved(0, 300, rx_copy=300))
+IDLE = watches.process(91, "idle", watches.moved(0, 0))
+
+
+def damaged(record: dict, path: str, value: object) -> dict:
+    """A copy with another value at a place."""
+    made = copy.deepcopy(record)
+    *folders, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    node = made
+    for part in folders:
+        node = node[part]
+    assert node[last] != value, "this changes nothing"
+    node[last] = value
+    return made
+
+
+def test_a_record_is_accepted_by_both_checkers():
+    record = watches.watch_record(NGINX, CURL, IDLE)
+    assert not schemas.faults(SCHEMA, record)
+    documents.check(record, "watch", "made", "mend it")
+
+
+@pytest.mark.parametrize("path, value", [
+    ("schema", "copyscope.watch/2"), ("sites.tx_copy.bytes", None), ("sites.reshape.why", None),
+    ("sites.reshape.bytes", 0), ("processes.0.sum.sites.tx_copy.how", "not_measured"),
+    ("processes.0.sum.counts.accepted_bytes", -1), ("sockets.0.opening.unread_bytes", "7"),
+    ("sockets.0.laws.send.residual", 1), ("sockets.0.laws.send.status", "not testable"),
+    ("sockets.0.cookie", "0"), ("laws.0.residual", 5), ("laws.0.law", "karma"), ("books", "guesses"),
+    ("verdicts.0.verdict", "fine"), ("subject.kind", "thread"), ("window.ended_by", "luck"),
+    ("overhead.events", None), ("causes", [{}]), ("subject.exit_status", 256)])
+def test_a_damaged_record_is_refused(path, value):
+    assert schemas.faults(SCHEMA, damaged(watches.watch_record(NGINX), path, value))
+
+
+def loaded(tmp_path: Path, *processes: dict) -> list:
+    """The processes of a record, as plot loads them."""
+    file = tmp_path / "watch.json"
+    file.write_text(json.dumps(watches.watch_record(*processes)))
+    return load.load_any(file)
+
+
+def test_each_process_that_moved_payload_is_shown_the_busiest_first(tmp_path):
+    found = loaded(tmp_path, CURL, IDLE, NGINX)
+    assert [(each.label, each.payload_bytes) for each in found] == \
+        [("nginx, pid 812", 1000), ("curl, pid 90", 300)]
+
+
+def test_a_map_has_the_arrows_of_the_process(tmp_path):
+    nginx, curl = loaded(tmp_path, NGINX, CURL)
+    arrows = {(each.name, each.start, each.end): each.amount.value
+              for each in copymap.build([nginx]).arrows}
+    assert arrows[("tx_splice", USER, SENDER)] == pytest.approx(0.8)
+    assert arrows[("pointer", SENDER, DEVICE)] == pytest.approx(0.9)
+    assert arrows[("rx_copy", RECEIVER, BUFFER)] == pytest.approx(0.1)
+    assert {each.name for each in copymap.build([curl]).arrows} == {"rx_copy"}
+
+
+def test_figures_say_what_was_watched_and_nothing_of_runs(tmp_path):
+    group, = groups.split(loaded(tmp_path, NGINX, CURL))
+    for figure in (draw_map.draw(group, "nginx, pid 812", group.records[:1]),
+                   draw_bars.copy_bars(group)):
+        assert not faults_of_text(figure)
+        said = words(figure)
+        assert "watched for 5.0 s" in said and "byte sent or received" in said
+        assert "Messages of" not in said and "runs" not in said and "reshape" in said
+    names = [name for name, _ in command.jobs([group], None)]
+    assert names == ["copies-by-site", "copymap-nginx-pid-812", "copymap-curl-pid-90"]
+
+
+def test_a_damaged_record_of_a_watch_is_refused_by_plot_in_one_line(tmp_path):
+    record = damaged(watches.watch_record(NGINX), "processes.0.pid", "812")
+    (tmp_path / "watch.json").write_text(json.dumps(record))
+    with pytest.raises(documents.BadRecord, match="watch.json: .*pid"):
+        load.load_any(tmp_path / "watch.json")
+
+
+def test_too_many_processes_are_left_out_with_a_line(tmp_path, capsys):
+    many = [watches.process(pid, "w", watches.moved(pid, 0, tx_copy=pid)) for pid in range(1, 15)]
+    found = command.few_watched(loaded(tmp_path, *many))
+    assert len(found) == command.MOST_WATCHED
+    assert "2 of 14 processes are left out" in capsys.readouterr().err

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads records of watch: each process of one answers what figures ask of a run."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .documents import check
+from .run_record import Record
+
+SCHEMA = "copyscope.watch/1"
+AGAIN = "watch again"
+# What figures name the place by, as a run's path.
+PLACE = "this machine"
+
+
+class Watched(Record):
+    """One process of a watch, or all that moved nothing by themselves, as a run of figures."""
+
+    watched = True
+
+    @property
+    def label(self) -> str:
+        """Who it is: name and pid."""
+        return self.data["label"]
+
+    @property
+    def variant(self) -> str:
+        """Its name again: it is no variant."""
+        return self.label
+
+    @property
+    def payload_bytes(self) -> int | None:
+        """Bytes that it sent and received: each passed one call of it."""
+        counts = self.data["counts"]
+        parts = [counts["accepted_bytes"], counts["returned_bytes"]]
+        return None if None in parts else sum(parts)
+
+    @property
+    def incomplete(self) -> str:
+        """A window may end at any moment: what it holds is whole."""
+        return ""
+
+    def sockets(self, end: str) -> list[dict[str, Any]]:
+        """Every socket sends and receives: they are told of once, as those that send."""
+        return self.data["sockets"] if end == "sender" else []
+
+
+def with_why(site: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    """A site of one process, with how the site of all is known or why it is not."""
+    return {**site, "why": whole["why"] or ("not read for this process" if site["bytes"] is None
+                                            else None)}
+
+
+def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
+    """The processes of a checked record that moved payload, those that moved most first. Causes are
+    known of all together, so they are of the process if it is the only one."""
+    found = []
+    for process, verdict in zip(data["processes"], data["verdicts"]):
+        books = process["sum"]
+        own = [each for each in data["sockets"] if each["pid"] == process["pid"]]
+        found.append(Watched({
+            **data, "label": verdict["process"], "counts": books["counts"], "sockets": own,
+            "sites": {site: with_why(each, data["sites"][site])
+                      for site, each in books["sites"].items()},
+            "causes": data["causes"] if len(data["processes"]) == 1 else [],
+            "path": {"kind": PLACE, "tx_dev": PLACE, "rx_dev": PLACE,
+                     "hardware_dma": False},
+            "workload": {"pattern": "as it comes", "receiver": data["books"]}}, source))
+    moved = [each for each in found if each.payload_bytes]
+    return sorted(moved, key=lambda each: -(each.payload_bytes or 0))
+
+
+def check_watch(data: Any, source: Path) -> None:
+    """Raise BadRecord unless it is a record of watch."""
+    check(data, "watch", source, AGAIN)
+
+
+def is_watch(data: Any) -> bool:
+    """True if it says that it is one."""
+    return isinstance(data, dict) and str(data.get("schema")).startswith("copyscope.watch/")
