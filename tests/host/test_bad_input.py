@@ -171,6 +171,14 @@ def test_bad_words_are_one_line_and_exit_2(case, place):
     check_refusal(run(place, [records.TRACE_RUN, *words]), USAGE, place)
 
 
+@pytest.mark.parametrize("word, told", [
+    ("--secs", "did you mean --seconds?"), ("--mesages=5", "did you mean --messages?"),
+    ("--peth", "did you mean --path?"), ("--lissen", "did you mean --listen?"),
+    ("--seconds", "lacks its value"), ("--quiet=5", "takes no value"), ("--zzz", "is no option;")])
+def test_a_mistyped_option_gets_its_neighbour(word, told, place):
+    check_refusal(run(place, [records.TRACE_RUN, *GOOD.split(), word]), USAGE, place, told)
+
+
 def test_without_root_it_says_how_to_get_it(place):
     with open(records.ROOT / "build" / "trace_run", "rb") as program:
         # By descriptor: the tree may lie where nobody cannot look.

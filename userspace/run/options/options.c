@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/common/options/mistyped.h"
 #include "userspace/common/options/values.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/options/options_parts.h"
@@ -232,8 +233,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, "trace_run");
 		exit(0);
 	case ARGP_KEY_ERROR:
-		options_fail("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
-		break;
+		options_mistyped(state->argv[state->next - 1],
+				 (const struct argp_option *const[]){ option_table, options_path_argp.options,
+								      options_peer_argp.options, NULL });
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/options/mistyped.h"
 #include "userspace/common/options/values.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
@@ -209,8 +210,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options_fail("'%s' is no option; put -- before a command that is to be started", arg);
 		break;
 	case ARGP_KEY_ERROR:
-		options_fail("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
-		break;
+		options_mistyped(state->argv[state->next - 1],
+				 (const struct argp_option *const[]){ option_table, NULL });
 	default:
 		return parse_whom(key, arg, o);
 	}
