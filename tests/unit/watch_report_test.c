@@ -45,6 +45,8 @@ static void busy(struct made_watch *m)
 					 .remedy = "the receiver is on this machine: use plain send" };
 	m->r.cause_count = 1;
 	m->process[0].verdict = WATCH_IN_VAIN;
+	m->r.not_covered[0] = (struct watch_gap){ .what = "MPTCP", .seen = true };
+	m->r.gap_count = 1;
 }
 
 static void it_keeps_to_the_width_of_the_page(void **state)

@@ -46,7 +46,10 @@ static struct figure a_second(struct figure f, uint64_t over_ns)
 	return f;
 }
 
-/* --comm nginx   00:12   sent 1.23 GB/s, received 3.10 MB/s, needless 0 B/s   12 sockets */
+/*
+ * copyscope watch --comm nginx  00:00:12  by bytes copied needlessly
+ * sent 1.23 GB/s, received 3.10 MB/s, copied needlessly 0 B/s; 12 sockets
+ */
 static void print_head(const struct view *v, const struct watch_record *r, FILE *out)
 {
 	static const char *const orders[] = {
@@ -61,10 +64,10 @@ static void print_head(const struct view *v, const struct watch_record *r, FILE 
 	figure_text(a_second(figure_received(m), r->lately_ns), received);
 	figure_text(a_second(figure_needless(m), r->lately_ns), needless);
 	number_text(r->total.sockets - r->total.died, sockets);
-	fprintf(out, "copyscope watch %s  %02u:%02u:%02u%s\n", v->title, seconds / 3600,
-		seconds / 60 % 60, seconds % 60, v->paused ? "  paused" : "");
-	fprintf(out, "sent %s/s, received %s/s, copied needlessly %s/s; %s sockets; by %s\n\n", sent,
-		received, needless, sockets, orders[v->page.order]);
+	fprintf(out, "copyscope watch %s  %02u:%02u:%02u  by %s%s\n", v->title, seconds / 3600,
+		seconds / 60 % 60, seconds % 60, orders[v->page.order], v->paused ? "  paused" : "");
+	fprintf(out, "sent %s/s, received %s/s, copied needlessly %s/s; %s sockets\n\n", sent,
+		received, needless, sockets);
 }
 
 int view_draw(struct view *v, const struct watch_record *r)

@@ -164,10 +164,21 @@ static void print_losses(const struct watch_record *r, const struct page *p)
 		fprintf(p->out, "  %s sockets that ended are in the sums alone\n", number);
 }
 
+static bool nothing_is_missing(const struct watch_record *r)
+{
+	bool missing = r->gap_count || r->lost_events || r->unbooked_sockets || r->folded_sockets;
+
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		missing |= r->sites[s].how == HOW_NOT_MEASURED;
+	return !missing;
+}
+
 void print_not_watched(const struct watch_record *r, const struct page *p)
 {
 	char would[400] = "";
 
+	if (nothing_is_missing(r))
+		return;
 	fprintf(p->out, "\nnot seen\n");
 	print_losses(r, p);
 	for (enum site s = 0; s < SITE_COUNT; s++)
