@@ -28,7 +28,7 @@ TRACEPOINT := tracepoint wire device gather symbols
 room        = $(wildcard $(foreach depth,/* /*/* /*/*/*,$(addsuffix $(depth).c,$(1:%=userspace/%))))
 COMMON_SRC := $(call room,common tables)
 COMMON_OBJ := $(COMMON_SRC:%.c=$(BUILD)/%.o)
-LIB_SRC    := $(call room,counters record path probes judge report peer run watch) $(COMMON_SRC)
+LIB_SRC    := $(call room,counters model record path probes judge report peer run watch) $(COMMON_SRC)
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)
 WORK_SRC   := $(call room,workload)
 WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "userspace/common/bell/bell.h"
 #include "userspace/common/confine/confine.h"
 #include "userspace/common/streams.h"
 
@@ -56,6 +57,8 @@ int main(int argc, char **argv)
 	content_init();
 	if (settings.count_fin)
 		connection_break_sequence();
+	if (settings.bell && bell_map())
+		die("cannot map the page by which it speaks to an emulator");
 	confine(&settings);
 	if (settings.role == ROLE_SERVER)
 		server_run(&run);

@@ -12,11 +12,12 @@ int cache_init(struct cache *cache, uint64_t bytes, uint32_t ways, uint32_t line
 	*cache = (struct cache){ .sets = entries / ways, .ways = ways };
 	cache->by_mask = !(cache->sets & (cache->sets - 1));
 	cache->entry = malloc(entries * sizeof(*cache->entry));
-	if (!cache->entry)
-		return -ENOMEM;
-	for (uint64_t i = 0; i < entries; i++)
-		cache->entry[i] = CACHE_EMPTY;
-	return 0;
+	return cache->entry ? 0 : -ENOMEM;
+}
+
+void cache_empty(struct cache *cache)
+{
+	memset(cache->entry, 0xff, (size_t)cache->sets * cache->ways * sizeof(*cache->entry));
 }
 
 void cache_free(struct cache *cache)

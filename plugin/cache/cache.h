@@ -17,9 +17,10 @@ struct cache {
 	bool by_mask;		/* sets is a power of two */
 };
 
-/* 0 or -ENOMEM. */
+/* 0 or -ENOMEM. Its content is not known before cache_empty(). */
 int cache_init(struct cache *cache, uint64_t bytes, uint32_t ways, uint32_t line);
 
+void cache_empty(struct cache *cache);
 void cache_free(struct cache *cache);
 
 static inline uint64_t *cache_set(const struct cache *cache, uint64_t number)

@@ -57,15 +57,26 @@ struct hierarchy *hierarchy_create(const struct hierarchy_shape *shape)
 	for (unsigned int p = 0; p < shape->processors; p++) {
 		struct processor *each = &h->processor[p];
 
-		each->last_line[0] = each->last_line[1] = CACHE_EMPTY;
 		for (int l = 0; l < CACHE_LLC; l++)
 			err = err ? err : cache_init(&each->own[l], level[l].bytes, level[l].ways,
 						     shape->line_bytes);
 	}
-	if (!err)
-		return h;
-	hierarchy_free(h);
-	return NULL;
+	if (err) {
+		hierarchy_free(h);
+		return NULL;
+	}
+	hierarchy_empty(h);
+	return h;
+}
+
+void hierarchy_empty(struct hierarchy *h)
+{
+	cache_empty(&h->llc);
+	for (struct processor *p = h->processor; p < h->processor + h->shape.processors; p++) {
+		p->last_line[0] = p->last_line[1] = CACHE_EMPTY;
+		for (int l = 0; l < CACHE_LLC; l++)
+			cache_empty(&p->own[l]);
+	}
 }
 
 void hierarchy_free(struct hierarchy *h)

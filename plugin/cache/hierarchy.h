@@ -52,6 +52,9 @@ const char *hierarchy_fault(const struct hierarchy_shape *shape);
 /* With empty caches. NULL: out of memory. */
 struct hierarchy *hierarchy_create(const struct hierarchy_shape *shape);
 
+/* No line is in any cache any more. */
+void hierarchy_empty(struct hierarchy *h);
+
 /* NULL is accepted. */
 void hierarchy_free(struct hierarchy *h);
 

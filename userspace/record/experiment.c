@@ -61,6 +61,7 @@ void record_describe_pass(struct record *r, const struct pass *pass)
 	memcpy(x->counters, pass->counters, sizeof(x->counters));
 	x->asked_s = pass->asked_s;
 	x->cpu = pass->cpu;
+	x->modelled = pass->modelled;
 	x->fifo = pass->fifo;
 	r->window_ns = pass->window_ns;
 }
@@ -70,15 +71,15 @@ static struct pass_view main_pass(const struct record *r)
 	const struct experiment *x = r->experiment;
 
 	return (struct pass_view){ .made = !x->ends.before_gate, .app = x->app,
-				   .counters = x->counters, .window_ns = r->window_ns,
-				   .asked_s = x->asked_s, .cpu = x->cpu, .fifo = x->fifo };
+				   .counters = x->counters, .modelled = &x->modelled,
+				   .window_ns = r->window_ns, .asked_s = x->asked_s, .cpu = x->cpu, .fifo = x->fifo };
 }
 
 static struct pass_view first_pass(const struct pass *p)
 {
 	return (struct pass_view){ .made = true, .app = p->app, .counters = p->counters,
-				   .window_ns = p->window_ns, .asked_s = p->asked_s,
-				   .cpu = p->cpu, .fifo = p->fifo };
+				   .modelled = &p->modelled, .window_ns = p->window_ns,
+				   .asked_s = p->asked_s, .cpu = p->cpu, .fifo = p->fifo };
 }
 
 struct pass_view record_timed(const struct record *r)

@@ -8,6 +8,7 @@
 
 #include "userspace/common/system/cpu_time.h"
 #include "userspace/counters/values.h"
+#include "userspace/model/modelled.h"
 #include "userspace/path/path_info.h"
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"
@@ -70,20 +71,22 @@ struct pass {
 	struct app_totals app[END_COUNT];
 	struct run_ends ends;
 	struct counter_value counters[END_COUNT][COUNTER_COUNT];
+	struct modelled modelled;
 	uint64_t window_ns;
 	double asked_s;			/* 0: it was to send a number of messages */
 	struct cpu_shares cpu;		/* who else used the CPUs in its window */
 	bool fifo;			/* the workload ran under SCHED_FIFO */
 };
 
-/* The pass that probes watched, or the only one: app, ends, counters, asked_s, cpu and fifo below,
- * window_ns of the record. */
+/* The pass that probes watched, or the only one: app, ends, counters, modelled, asked_s, cpu and fifo
+ * below, window_ns of the record. */
 struct experiment {
 	struct workload_plan plan;
 	struct path_info path;
 	struct app_totals app[END_COUNT];
 	struct run_ends ends;
 	struct counter_value counters[END_COUNT][COUNTER_COUNT];
+	struct modelled modelled;
 	double asked_s;
 	struct cpu_shares cpu;
 	int attempt;			/* 1, or more after blind runs */
@@ -121,6 +124,7 @@ struct pass_view {
 	bool made;			/* false: there is no such pass */
 	const struct app_totals *app;	/* of both ends */
 	const struct counter_value (*counters)[COUNTER_COUNT];
+	const struct modelled *modelled;	/* NULL if there is no such pass */
 	uint64_t window_ns;
 	double asked_s;
 	struct cpu_shares cpu;

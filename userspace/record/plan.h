@@ -28,6 +28,7 @@ struct workload_plan {
 	bool unchecked;		/* memory is filled once, and nobody reads what arrives */
 	uint64_t memlock_bytes;	/* RLIMIT_MEMLOCK of both ends; 0: as it was */
 	uint64_t optmem_bytes;	/* net.core.optmem_max of both ends; 0: as it was */
+	bool modelled;		/* a plugin of the emulator counts what both ends execute */
 	bool count_fin;		/* a fault for tests: the ends take a FIN for a byte that TCP returned */
 };
 

@@ -11,6 +11,7 @@
 #include "userspace/judge/laws/laws.h"
 #include "userspace/judge/verdict.h"
 #include "userspace/record/experiment.h"
+#include "userspace/report/modelled/modelled_print.h"
 
 enum { VERDICT_BYTES = 400 };
 
@@ -278,6 +279,7 @@ void report_print(const struct record *r, FILE *out)
 	print_laws(r, out);
 	if (r->experiment)
 		print_counters(r, out);
+	modelled_print(r, out);
 	costs_print(r, out);
 	print_timing(r, out);
 	print_overhead(r, "cost of looking", out);

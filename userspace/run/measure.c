@@ -64,6 +64,9 @@ int measure_prepare(struct measure *m, const struct options *options, const char
 		if (children[e].pid)
 			counters_open(&m->counters[e], children[e].pid, NULL);
 	cpu_clocks_open(&m->clocks);
+	err = r->experiment->plan.modelled ? model_prepare(&m->model) : 0;
+	if (err)
+		return err;
 	err = privileges_drop(readable, &m->window);
 	if (err)
 		fprintf(stderr, "trace_run: cannot drop privileges: %s\n", strerror(-err));
@@ -120,10 +123,12 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 	ending_begin(m->seconds, m->bound_ms);
 	m->progress = isatty(STDERR_FILENO);
 	window_open(&m->window);
+	model_open(&m->model);
 	release(m, children);
 	children_collect(children, END_COUNT, on_tick, m);
 	to = cpu_time_read(&m->clocks);
 	settle(&m->window);
+	model_close(&m->model, &r->experiment->modelled);
 	window_close(&m->window, r);
 	if (m->progress)
 		fprintf(stderr, "\r\033[K");
@@ -159,5 +164,6 @@ void measure_free(struct measure *m)
 	for (int e = 0; e < END_COUNT; e++)
 		counters_close(m->counters[e]);
 	cpu_clocks_close(&m->clocks);
+	model_free(&m->model);
 	window_free(&m->window);
 }

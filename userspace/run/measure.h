@@ -4,6 +4,7 @@
 #define COPYSCOPE_MEASURE_H
 
 #include "userspace/common/confine/aside.h"
+#include "userspace/model/model.h"
 #include "userspace/common/system/cpu_time.h"
 #include "userspace/record/experiment.h"
 #include "userspace/run/ends/launch.h"
@@ -13,6 +14,7 @@
 struct measure {
 	struct window window;
 	struct counter_set *counters[END_COUNT];
+	struct model model;
 	struct cpu_clocks clocks;
 	double seconds;		/* that the ends were given; 0: as long as their messages take */
 	int64_t bound_ms;	/* of each wait for the ends; 0: the usual ones */

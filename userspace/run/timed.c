@@ -61,6 +61,7 @@ void timed_hand_over(struct timed_pass *shared, const struct record *r)
 	memcpy(p->app, x->app, sizeof(p->app));
 	p->ends = x->ends;
 	memcpy(p->counters, x->counters, sizeof(p->counters));
+	p->modelled = x->modelled;
 	p->window_ns = r->window_ns;
 	p->asked_s = x->asked_s;
 	p->cpu = x->cpu;
@@ -156,10 +157,21 @@ static bool cpu_sound(const struct cpu_shares *cpu)
 	       sound_real(cpu->others, 1) && sound_real(cpu->stolen, 1);
 }
 
+static bool modelled_sound(const struct modelled *m)
+{
+	const struct model_caches *c = &m->caches;
+
+	return sound_flag(&m->asked) && sound_flag(&m->known) && sound_flag(&c->write_allocate) &&
+	       sound_text(m->why, sizeof(m->why)) && sound_text(c->name, sizeof(c->name)) &&
+	       sound_text(c->emulator, sizeof(c->emulator)) &&
+	       sound_text(c->llc_kind, sizeof(c->llc_kind));
+}
+
 static bool pass_sound(const struct pass *p)
 {
 	bool sound = ends_sound(&p->ends) && sound_flag(&p->fifo) && sound_time_ns(p->window_ns) &&
-		     sound_real(p->asked_s, PLAN_SECONDS_MAX) && cpu_sound(&p->cpu);
+		     sound_real(p->asked_s, PLAN_SECONDS_MAX) && cpu_sound(&p->cpu) &&
+		     modelled_sound(&p->modelled);
 
 	for (int e = 0; e < END_COUNT; e++)
 		sound = sound && p->app[e].socket_count >= 0 &&

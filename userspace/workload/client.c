@@ -86,6 +86,7 @@ static void *work(void *data)
 	struct receiver receiver;
 	enum outcome outcome;
 
+	worker_announce(settings);
 	if (settings->readers)
 		return worker_finish(worker, readers_drain(worker));
 	if (!worker->connection->latency)
@@ -153,6 +154,7 @@ void client_run(struct run *run)
 		run->failed = true;
 		return;
 	}
+	worker_announce(run->settings);
 	if (connect_all(run) == 0 && run->settings->behaviours & BEHAVIOUR_BIT(client_processes))
 		run_fork(run, work);
 	else if (!run->failed)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/bell/bell.h"
 #include "userspace/common/clock.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/readers.h"
@@ -36,6 +37,7 @@ static void *reader_work(void *data)
 	struct reader *reader = data;
 	char buffer[READERS_BUFFER_BYTES];
 
+	bell_ring(BELL_RECEIVER);
 	do
 		reader->outcome = read_once(reader, buffer);
 	while (reader->outcome == OUTCOME_OK);

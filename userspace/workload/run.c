@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/common/bell/bell.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/process.h"
 #include "userspace/workload/common/stop.h"
@@ -35,6 +36,11 @@ struct worker *run_add(struct run *run, struct connection *connection)
 	worker->joined = true; /* until it has a thread */
 	run->worker[run->n_workers++] = worker;
 	return worker;
+}
+
+void worker_announce(const struct settings *settings)
+{
+	bell_ring(settings->role == ROLE_SERVER ? BELL_SENDER : BELL_RECEIVER);
 }
 
 int run_start(struct run *run, struct worker *worker, void *(*serve)(void *))

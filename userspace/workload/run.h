@@ -43,6 +43,9 @@ void run_fork(struct run *run, void *(*serve)(void *));
 /* Called by the thread, last of all: close the socket, leave the totals. */
 void *worker_finish(struct worker *worker, enum outcome outcome);
 
+/* Tells the plugin of an emulator, where there is one, which end this thread works for. */
+void worker_announce(const struct settings *settings);
+
 /* Join the threads that have finished; returns how many still run. */
 unsigned int run_join_finished(struct run *run);
 void run_free(struct run *run);

@@ -85,6 +85,7 @@ static void *serve(void *data)
 	const struct settings *settings = worker->settings;
 	struct sender *sender = worker->sender;
 
+	worker_announce(settings);
 	if (!sender)
 		sender = sender_of(settings);
 	worker_finish(worker, sender ? serve_with(worker, sender) : OUTCOME_FAILED);
@@ -199,6 +200,7 @@ void server_run(struct run *run)
 
 	if (prepare(run) || parent_wait(run->settings, port))
 		run->failed = true;
+	worker_announce(run->settings);
 	watch_begin(&watch, run);
 	while (server_wants_more(run)) {
 		server_accept(run, listener);

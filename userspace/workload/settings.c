@@ -26,7 +26,7 @@ enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
 	KEY_HELP, KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
-	KEY_BEHAVIOURS,
+	KEY_BEHAVIOURS, KEY_BELL,
 };
 
 /* What has been read so far, before defaults. */
@@ -62,6 +62,8 @@ struct draft {
 	  "then wait for one byte from this descriptor before any thread or connection", 4 }, \
 	{ "patience", KEY_PATIENCE, "S", 0,                                                  \
 	  "fail when nothing has moved for S seconds (default: wait for ever)", 4 },         \
+	{ "bell", KEY_BELL, 0, 0,                                                            \
+	  "tell the plugin of an emulator whose threads these are; see docs/COUNTERS.md", 4 }, \
 	{ "count-fin", KEY_COUNT_FIN, 0, 0,                                                  \
 	  "a fault for tests: count a FIN as a byte that TCP returned", 4 },                 \
 	{ "help", KEY_HELP, 0, 0, "show this text", -1 }
@@ -214,6 +216,9 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_COUNT_FIN:
 		settings->count_fin = true;
+		return 0;
+	case KEY_BELL:
+		settings->bell = true;
 		return 0;
 	case KEY_READY_FD:
 		settings->ready_fd = fd_parse("--ready-fd", text);

@@ -4,6 +4,7 @@
 
 #include "userspace/common/json/json.h"
 #include "userspace/report/json/counters_json.h"
+#include "userspace/report/modelled/modelled_json.h"
 
 static json_t *both_counters_json(const struct pass_view *pass)
 {
@@ -81,6 +82,7 @@ static json_t *pass_json(const struct pass_view *pass)
 	put(o, "latency_us", latency_json(rx));
 	put(o, "first_client", first_client_json(rx));
 	put(o, "counters", both_counters_json(pass));
+	put_if(o, "modelled", modelled_json(pass->modelled));
 	put(o, "tcp", tcp_json(&tx->sum, &rx->sum));
 	put(o, "cpu_shares", cpu_shares_json(&pass->cpu));
 	return o;

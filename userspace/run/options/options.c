@@ -9,6 +9,7 @@
 
 #include "userspace/common/options/mistyped.h"
 #include "userspace/common/options/values.h"
+#include "userspace/model/model.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/options/options_parts.h"
 #include "userspace/tables/behaviours.h"
@@ -17,7 +18,8 @@
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
-       KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_HELP };
+       KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_COUNTERS,
+       KEY_HELP };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -51,6 +53,9 @@ static const struct argp_option option_table[] = {
 	{ "modules", KEY_MODULES, "DIR", 0, "the modules of that image", 4 },
 	{ "arch", KEY_ARCH, "NAME", 0,
 	  "processor of that guest: amd64, or arm64, which has hardware counters", 4 },
+	{ "counters", KEY_COUNTERS, "WHICH", 0,
+	  "model[:NAME or FILE]: with --kernel, instructions and misses of modelled caches, too (a file of "
+	  "tools/caches)", 4 },
 	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 4 },
 	{ "pass", KEY_PASS, "WHICH", 0,
 	  "timed: without probes; counted: with them; both, in this order, 0.8 and 0.2 of the seconds, or "
@@ -198,6 +203,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_ARCH:
 		options_fail("--arch %s needs a guest: type tools/trace_run, and --kernel 6.12", arg);
 		break;
+	case KEY_COUNTERS:
+		if (strcmp(arg, "model") || !model_offered())
+			options_fail("--counters %s needs the launcher and a guest: type tools/trace_run, and "
+				     "--kernel 6.12", arg);
+		o->plan.modelled = true;
+		break;
 	case KEY_COST:
 		o->cost = true;
 		break;
@@ -314,6 +325,11 @@ void options_parse(int argc, char **argv, struct options *o)
 		options_fail("%s", "--break needs probes: use --pass counted or both");
 	if (o->no_probes && o->cost)
 		options_fail("%s", "--cost needs probes: use --pass counted or both");
+	/* Seconds of an emulated clock that counts instructions would take minutes. */
+	if (o->plan.modelled && !o->plan.messages)
+		options_fail("%s", "--counters model needs --messages N: its times mean nothing");
+	if (o->plan.modelled && path_has(o->request.kind, PATH_TWO_HOSTS))
+		options_fail("%s", "--counters model counts one guest: use another path than peer");
 	if (o->cost && path_has(o->request.kind, PATH_TWO_HOSTS))
 		options_fail("%s", "--cost: no record of two hosts holds costs; use another path");
 }

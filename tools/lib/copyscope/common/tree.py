@@ -8,4 +8,5 @@ ROOT = Path(__file__).resolve().parents[4]
 BUILD = ROOT / "build"
 DOCS = ROOT / "docs"
 PROFILES = ROOT / "tools" / "profiles"
+CACHES = ROOT / "tools" / "caches"
 GUEST = ROOT / "tools" / "guest"

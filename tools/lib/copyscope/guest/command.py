@@ -9,6 +9,7 @@ import signal
 import socket
 from pathlib import Path
 
+from copyscope.caches import shape
 from copyscope.cli import command_line, standard_streams
 from copyscope.cli.command_line import Parser
 from copyscope.cli.options import folder, memory, whole
@@ -27,6 +28,8 @@ exit: COMMAND's own; 1 the guest's kernel failed, 2 bad usage, 3 this machine ca
   128 + N stopped after signal N
 example: ./tools/guest --kernel 6.1 -- uname -r"""
 MOST_CPUS, MOST_NICS = 64, 8
+# Each end has an L1d and an L2 of its own, as on a machine that is not full.
+MODEL_CPUS = 2
 ARCHITECTURES = architectures.ARCHITECTURES
 
 
@@ -60,6 +63,8 @@ def build_parser() -> Parser:
         help="give QEMU a plugin: it sees each instruction of the guest")
     add("--icount", action="store_true",
         help="one processor, whose clock ticks once for each instruction (arm64: always)")
+    add("--model", metavar="NAME", help="count what runs execute in modelled caches of NAME, a "
+        "file of tools/caches or yours; see tools/trace_run --counters (implies --icount)")
     add("--list", action="store_true", help="list the releases that are here or can be fetched")
     add("--fetch", action="store_true", help="fetch RELEASE only, so that later runs work offline")
     return parser
@@ -98,8 +103,11 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     if not by_path:
         debian.prefix_of(options.kernel)
     options.arch = architectures.get(options.arch)
-    if options.icount:
-        options.arch = architectures.counting(options.arch)
+    options.model = None if options.model is None else shape.load(options.model)
+    if options.model and options.plugin:
+        raise Unusable("--model is a plugin, too: leave out --plugin")
+    if options.icount or options.model:
+        options.arch = architectures.counting(options.arch, MODEL_CPUS if options.model else 1)
     if by_path and options.arch.name != "amd64":
         raise Unusable(f"--arch {options.arch.name}: an image given by its path must be for amd64")
     options.cpus = options.cpus or options.arch.cpus
@@ -147,7 +155,7 @@ def act(arguments: list[str]) -> int:
             kernel=kernel, arch=options.arch, command=options.command, cpus=options.cpus,
             memory=options.memory, timeout=options.timeout, nics=options.nics, net=options.net,
             out=options.out, record=take, extras=options.extras, added=options.added,
-            plugin=options.plugin))
+            plugin=options.plugin, model=options.model))
 
 
 def main(arguments: list[str]) -> int:

@@ -2,6 +2,7 @@
 /* A1: gather the 8 fields into one buffer with memcpy, then one send(). */
 #include <string.h>
 
+#include "userspace/common/bell/bell.h"
 #include "userspace/workload/send/sender.h"
 #include "userspace/workload/stream/transfer.h"
 
@@ -10,6 +11,7 @@ static enum outcome a1_send(struct sender *sender, struct message *message)
 	struct connection *connection = sender->connection;
 	size_t bytes = 0;
 
+	bell_ring(BELL_GATHER_BEGINS);
 	for (int i = 0; i < message->n_fields; i++) {
 		const struct iovec *field = &message->field[i];
 
@@ -17,6 +19,7 @@ static enum outcome a1_send(struct sender *sender, struct message *message)
 		bytes += field->iov_len;
 		sender->gathered.bytes += field->iov_len;
 	}
+	bell_ring(BELL_GATHER_ENDS);
 	sender->gathered.calls++;
 	connection->totals.gather_bytes += bytes;
 	return transfer_send(connection, message->staging, bytes);

@@ -62,16 +62,17 @@ ARCHITECTURES = {each.name: each for each in (
 )}
 
 
-def counting(arch: Architecture) -> Architecture:
-    """The same with one CPU whose clock ticks once for each instruction, as arm64 always has it."""
+def counting(arch: Architecture, cpus: int = 1) -> Architecture:
+    """The same with a clock that ticks once for each instruction, as arm64 always has it; with one
+    CPU it is exact."""
     if arch.emulation == "icount":
-        return arch
+        return replace(arch, most_cpus=cpus, cpus=cpus)
     # With erms and fsrm the kernel copies by `rep movsb`, which counts one instruction a byte.
     processor = arch.options[-1] + ",-erms,-fsrm"
     return replace(arch, options=(*arch.options[:-1], processor, "-icount", "shift=0,sleep=off"),
                    # Its self-tests would run beside the first things that are measured.
                    kernel_line=f"{arch.kernel_line} cryptomgr.notests",
-                   most_cpus=1, cpus=1, emulation="icount")
+                   most_cpus=cpus, cpus=cpus, emulation="icount")
 
 
 def get(name: str | None) -> Architecture:

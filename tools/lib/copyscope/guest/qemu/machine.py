@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from copyscope.caches.shape import Caches
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, one_line
 from copyscope.common.pdeathsig import kill_with_parent
@@ -23,7 +24,7 @@ from copyscope.guest.image import layers
 from copyscope.guest.kernels.architectures import Architecture
 from copyscope.guest.kernels.debian import Kernel
 
-from . import guest_output
+from . import guest_output, modelling
 from .errors import BootFailed, TimedOut
 from .guest_record import RecordSink
 from .signals import SignalForwarder
@@ -58,6 +59,7 @@ class Job:
     extras: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     plugin: str = ""
+    model: Caches | None = None
 
 
 class Machine:
@@ -77,12 +79,14 @@ class Machine:
         self.channels = [Channel(mark, sink) for sink in sinks]
         self.pipes = [os.pipe() for _ in self.channels]
         self.signals, self.guests_signals = socket.socketpair()
+        self.model = modelling.Model(job.model, job.arch) if job.model else None
         self.qemu: subprocess.Popen | None = None
 
     def start(self) -> None:
         """Start QEMU; the kernel kills it should we die first."""
         initrd = self._initrd()
         closing = [initrd, self.guests_signals.detach(), *(write for _, write in self.pipes)]
+        closing += self.model.descriptors() if self.model else []
         inherited = closing + [self.job.net] * (self.job.net is not None)
         with open(self.log.with_suffix(".qemu"), "wb") as complaints:
             self.qemu = programs.start(
@@ -102,6 +106,7 @@ class Machine:
         environment |= {"PATH": "/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C",
                         "COPYSCOPE_GUEST": job.kernel.release,
                         "COPYSCOPE_EMULATION": job.arch.emulation}
+        environment |= self.model.environment(self.model_port) if self.model else {}
         settings = {"MARK": self.mark, "STARTED": STARTED,
                     "SAVE_OUT": "yes" if self.out_tar else "no",
                     "NOW": str(int(time.time())), "MODULES": "vmxnet3" if self.has_nic() else ""}
@@ -122,7 +127,7 @@ class Machine:
         command = [program, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                    *arch.options, "-smp", str(job.cpus), "-m", job.memory,
                    "-kernel", str(job.kernel.vmlinuz), "-initrd", f"/proc/self/fd/{initrd}",
-                   "-append", arch.kernel_line,
+                   "-append", arch.kernel_line + (modelling.KERNEL_LINE if self.model else ""),
                    "-serial", f"file:{self.log}", "-device", "virtio-serial-pci"]
         for number, (_, write) in enumerate(self.pipes, start=1):
             command += ["-chardev", f"file,id=port{number},path=/proc/self/fd/{write}",
@@ -131,6 +136,8 @@ class Machine:
                     "-device", f"virtserialport,chardev=signals,nr={len(self.pipes) + 1}"]
         if job.plugin:
             command += ["-plugin", job.plugin]
+        if self.model:
+            command += self.model.words(self.model_port)
         for number in range(job.nics):
             command += ["-netdev", f"hubport,id=nic{number},hubid=0",
                         "-device", f"vmxnet3,netdev=nic{number}"]
@@ -140,6 +147,11 @@ class Machine:
             command += ["-netdev", f"dgram,id=net,local.type=fd,local.str={job.net}",
                         "-device", f"vmxnet3,netdev=net,mac={address}"]
         return command if self.has_nic() else command + ["-nic", "none"]
+
+    @property
+    def model_port(self) -> int:
+        """Number of the port by which the plugin reports: the next one."""
+        return len(self.pipes) + 2
 
     def has_nic(self) -> bool:
         """Tell whether the guest has any network card."""

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Keeps the tasks of a guest and their frames. */
+#include "plugin/follow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TASKS_MAX = 1 << 14 };
+
+uint64_t follow_stack_bytes = 1;
+static struct task *tasks[TASKS_MAX];
+
+/* Never NULL. */
+static struct task *task_of(uint64_t key)
+{
+	uint64_t place = key * 0x9e3779b97f4a7c15ull >> 50;
+
+	for (unsigned int tries = 0; tries < TASKS_MAX; tries++, place++) {
+		struct task **task = &tasks[place % TASKS_MAX];
+
+		if (!*task) {
+			*task = calloc(1, sizeof(**task));
+			if (*task)
+				(*task)->key = key;
+		}
+		if (!*task)
+			break;
+		if ((*task)->key == key)
+			return *task;
+	}
+	fprintf(stderr, "copyscope plugin: no room for another task of the guest\n");
+	abort();
+}
+
+static void leave_all(struct task *t)
+{
+	t->depth = 0;
+	t->site = t->call = 0;
+	t->softirq = false;
+}
+
+void follow_begin(struct runner *r, unsigned int processor)
+{
+	*r = (struct runner){ .task = task_of(processor + 1) };
+}
+
+static void push(struct task *t, uint64_t returns_to)
+{
+	if (t->depth < FRAMES_MAX)
+		t->frame[t->depth++] = (struct frame){ .returns_to = returns_to };
+}
+
+/* The return may be of a frame further down: QEMU shows no return that an interrupt follows at once. */
+static void pop_to(struct task *t, uint64_t address)
+{
+	unsigned int place = t->depth;
+
+	while (place && t->frame[place - 1].returns_to != address)
+		place--;
+	if (!place--)
+		return;
+	while (t->depth > place) {
+		const struct frame *f = &t->frame[--t->depth];
+
+		if (f->entered) {
+			t->site = f->site;
+			t->call = f->call;
+			t->softirq = f->softirq;
+		}
+	}
+}
+
+/* True if it is a site that counts here. */
+static bool enter(struct task *t, const struct block *b)
+{
+	struct frame *f = t->depth ? &t->frame[t->depth - 1] : NULL;
+	bool counts = b->enters == ENTRY_SITE && (!b->call || b->call == t->call);
+
+	if (b->enters == ENTRY_FRESH_TASK) {
+		leave_all(t);
+		t->role = t->user_site = 0;
+		return false;
+	}
+	/* Without a frame nothing would tell its end. */
+	if (!f || (b->enters == ENTRY_SITE && !counts))
+		return false;
+	if (!f->entered)
+		*f = (struct frame){ f->returns_to, true, t->site, t->call, t->softirq };
+	t->site = counts ? b->site : 0;
+	/* What interrupts a call does not belong to it. */
+	t->call = b->enters == ENTRY_CALL ? b->call : counts ? t->call : 0;
+	t->softirq |= b->enters == ENTRY_SOFTIRQ;
+	return counts;
+}
+
+void follow_anew(void)
+{
+	for (int i = 0; i < TASKS_MAX; i++) {
+		free(tasks[i]);
+		tasks[i] = NULL;
+	}
+}
+
+bool follow_block(struct runner *r, const struct block *b)
+{
+	const struct block *before = r->block;
+	struct task *t;
+
+	if (r->switched_to) {
+		r->task = task_of(r->switched_to);
+		r->switched_to = 0;
+	}
+	t = r->task;
+	r->block = b;
+	if (!b->kernel) {
+		if (t->depth)
+			leave_all(t);
+		return false;
+	}
+	if (before && before->kernel) {
+		if (before->ends == ENDS_WITH_CALL)
+			push(t, before->end);
+		else if (before->ends == ENDS_WITH_RETURN)
+			pop_to(t, b->start);
+	}
+	return b->enters != ENTRY_NONE && enter(t, b);
+}
