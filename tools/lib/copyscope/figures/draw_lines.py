@@ -209,6 +209,7 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
                          "profile's where")
     if metric.timed and counts:
         found += time_notes(group, spec)
+    found = lines.model_notes(group.records, spec) + found
     if spec.y == "pinned_pages":
         found += lines.pin_notes(lines.picked(group.records, spec))
     used = (spec.x, *spec.series, spec.panels, *spec.where)
@@ -221,6 +222,7 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
 
 def draw(group: Group, spec: Spec) -> Figure:
     """One figure of one group of records."""
+    spec = lines.drawn_instead(group.records, spec)
     all_panels = lines.panels(group.records, spec)
     if not spec.beside and not any(panel.counts for panel in all_panels):
         # Nothing to compare: say why once.

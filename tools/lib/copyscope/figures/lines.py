@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from copyscope.common.spread import Spread, spread
 from copyscope.common.tables import VARIANTS
 from copyscope.drawing.axes import size_text
 from copyscope.records.run_record import Record
 
-from .metrics import METRICS, value_of, x_of
+from .metrics import INSTEAD, METRICS, is_modelled, value_of, x_of
 from .specs import Spec
 
 MOST_PANELS = 12
@@ -109,6 +109,39 @@ def pin_notes(records: list[Record]) -> list[str]:
     return [f"Derived, the most there can be: {why}" for why in sorted(filter(None, whys))]
 
 
+def drawn_instead(records: list[Record], spec: Spec) -> Spec:
+    """The figure with instructions in place of cycles, where a model has the one and nobody
+    measured the other."""
+    def known(y: str) -> bool:
+        return any(value_of(record, y, spec.end)[0] is not None
+                   for record in picked(records, spec))
+    ys = [INSTEAD[y] if y in INSTEAD and not known(y) and
+          any(record.modelled for record in picked(records, spec)) else y for y in spec.ys]
+    if tuple(ys) == spec.ys:
+        return spec
+    return replace(spec, y=ys[0], beside=ys[1] if spec.beside else "",
+                   title=f"{spec.title}: instructions, as cycles were not measured")
+
+
+def of_one_kind(records: list[Record], y: str, end: str) -> tuple[list[Record], str]:
+    """The records whose values of a metric may stand beside each other: measured ones, if there are
+    any; and what a figure must say of them."""
+    modelled = [record for record in records if is_modelled(record, y, end)]
+    if not modelled:
+        return records, ""
+    others = [record for record in records if record not in modelled]
+    if any(value_of(record, y, end)[0] is not None for record in others):
+        return others, f"{len(modelled)} runs are left out, whose values are modelled"
+    whose = sorted({each.modelled.caches for each in modelled if each.modelled})
+    return records, f"Modelled, not measured: {'; '.join(whose)}"
+
+
+def model_notes(records: list[Record], spec: Spec) -> list[str]:
+    """What a figure must say where values are modelled."""
+    found = [of_one_kind(picked(records, spec), y, spec.end)[1] for y in spec.ys]
+    return list(dict.fromkeys(note for note in found if note))
+
+
 def relative(series: Series, per_thread: bool) -> None:
     """Divide by the series' own median at its lowest x; and by the threads, for efficiency."""
     if not series.points:
@@ -175,6 +208,7 @@ def panels(records: list[Record], spec: Spec) -> list[Panel]:
     """The panels of a figure, each with its series in a fixed order."""
     ranks = label_rank(records)
     chosen = picked(records, spec)
+    kept = {y: of_one_kind(chosen, y, spec.end)[0] for y in spec.ys}
 
     def order(key: tuple) -> tuple:
         return tuple(ranks.get(each, -1) if isinstance(each, str) else each for each in key)
@@ -189,7 +223,7 @@ def panels(records: list[Record], spec: Spec) -> list[Panel]:
         title = key_text(spec.panels, panel[0]) if len(split) > 1 else ""
         for y in spec.ys:
             result.append(Panel(METRICS[y].label if spec.beside else title, [
-                one_series(key, ", ".join(map(key_text, spec.series, key)), split[panel][key],
-                           spec, y)
+                one_series(key, ", ".join(map(key_text, spec.series, key)),
+                           [each for each in split[panel][key] if each in kept[y]], spec, y)
                 for key in sorted(split[panel], key=order)], y))
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from copyscope.records.modelled import SITES
 from copyscope.records.run_record import ENDS, Record
 
 from . import published
@@ -63,6 +64,8 @@ def counter(event: str) -> Callable[[Record, str], Value]:
     def read(record: Record, end: str) -> Value:
         ends = ENDS if end == BOTH else (end,)
         values = [record.counter(each, event) for each in ends]
+        if values[0] is None and record.modelled:
+            values = [record.modelled_counter(each, event) for each in ends]
         for each, value in zip(ends, values):
             if value is None:
                 return None, record.counter_why(each, event) or f"no value at the {each}"
@@ -81,6 +84,16 @@ def per(event: str, divisor: str, scale: float = 1.0) -> Callable[[Record, str],
     return read
 
 
+def at_site(site: str, count: str) -> Callable[[Record, str], Value]:
+    """A modelled count of one site per payload byte."""
+    def read(record: Record, _: str) -> Value:
+        if not record.modelled:
+            return None, "it is modelled alone: sweep with --counters model"
+        return divided((float(record.modelled.site(site, count)), ""), record.times.received_bytes,
+                       "the number of bytes")
+    return read
+
+
 def pins(record: Record, _: str) -> Value:
     """Pages pinned per message."""
     why = record.at("pins.why") or "no number of pages in the record"
@@ -90,6 +103,8 @@ def pins(record: Record, _: str) -> Value:
 
 
 MB = 1e6
+EVENT_OF = {"cycles": "cycles", "instructions": "instructions",
+            "l1_misses": "L1-dcache-load-misses", "llc_misses": "LLC-load-misses"}
 METRICS: dict[str, Metric] = {
     "throughput_gbps": Metric("Throughput", "Gbit/s", throughput, timed=True),
     "latency_us": Metric("Latency, mean", "µs", latency("mean"), timed=True),
@@ -100,6 +115,8 @@ METRICS: dict[str, Metric] = {
     "efficiency": Metric("Efficiency", "speedup / threads", throughput, timed=True,
                          relative=True),
     "cycles_per_byte": Metric("CPU cycles", "cycles / payload byte", per("cycles", "byte"), True),
+    "instructions_per_byte": Metric("Instructions", "instructions / payload byte",
+                                    per("instructions", "byte"), True),
     "pinned_pages": Metric("Pages pinned", "pages / message", pins),
 }
 # What a report may plot raw, and what compares across sizes.
@@ -116,12 +133,34 @@ for _name, _event, _words in (
     METRICS[f"{_name}_per_mb"] = Metric(_words, "count / MB of payload",
                                         per(_event, "byte", MB), True)
 
+# What stands for a quantity that no model has.
+INSTEAD = {"cycles": "instructions", "cycles_per_byte": "instructions_per_byte",
+           "cycles_per_message": "instructions_per_message", "cycles_per_mb": "instructions_per_mb"}
+LEVEL_NAMES = {"l1d": "L1 data cache", "l2": "L2", "llc": "Last-level cache"}
+for _site in SITES:
+    METRICS[f"{_site}_instructions_per_byte"] = Metric(
+        f"Instructions in {_site}", "instructions / payload byte", at_site(_site, "instructions"))
+    for _level, _words in LEVEL_NAMES.items():
+        METRICS[f"{_site}_{_level}_misses_per_byte"] = Metric(
+            f"{_words} misses in {_site}", "lines / payload byte",
+            at_site(_site, f"{_level}_misses"))
+
 X_AXES = {"size": ("Message size", "bytes"), "threads": ("Threads", "number")}
 
 
 def x_of(record: Record, x: str) -> int:
     """Where a record lies on an x axis."""
     return record.size if x == "size" else record.setting
+
+
+def is_modelled(record: Record, name: str, end: str) -> bool:
+    """Tell whether the value of a metric is an emulator's model, not measured."""
+    if not record.modelled or METRICS[name].timed or value_of(record, name, end)[0] is None:
+        return False
+    if not METRICS[name].of_one_end:
+        return name.startswith(tuple(f"{site}_" for site in SITES))
+    event = next((event for short, event in EVENT_OF.items() if name.startswith(short)), "")
+    return record.counter(ENDS[0] if end == BOTH else end, event) is None
 
 
 def value_of(record: Record, name: str, end: str) -> Value:

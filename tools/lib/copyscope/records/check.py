@@ -7,6 +7,7 @@ from typing import Any
 from copyscope.common.tables import LATER_SITES, SITES
 
 from .documents import BadRecord, check_form, described
+from .modelled import LEVELS
 from .passes import PASSES
 from .run_record import ENDS, EVENTS, LATER_EVENTS, Record
 
@@ -78,6 +79,15 @@ FIRST_CLIENT: dict[str, tuple[type, ...]] = {
     "first_client.messages": (int,), "first_client.received_bytes": (int,),
     "first_client.latency_mean_us": (*NUMBER, MAYBE),
 }
+# What every reader relies on in a pass under an emulator's plugin, and in each of its rows.
+OF_MODELLED: dict[str, tuple[type, ...]] = {
+    "modelled.caches.name": (str,), "modelled.caches.emulator": (str,),
+    "modelled.ends": (list, MAYBE), "modelled.sites": (list, MAYBE),
+}
+OF_MODELLED_ROW: dict[str, tuple[type, ...]] = {
+    "end": (str,), "instructions": (int,), "l1d_load_misses": (int,), "llc_load_misses": (int,),
+    **{f"{level}_misses": (int,) for level in LEVELS},
+}
 # What every reader relies on in each element of a list.
 IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
     "laws": {"law": (str,), "status": (str,), "residual": (int, MAYBE)},
@@ -122,6 +132,18 @@ def check_passes(data: dict[str, Any], source: object) -> None:
         for key, keys in (("latency_us", LATENCY), ("first_client", FIRST_CLIENT)):
             if found[key] is not None:
                 check_keys(found, keys, source, f"passes.{kind}.")
+        if "modelled" in found:
+            check_modelled(found, source, f"passes.{kind}.")
+
+
+def check_modelled(found: dict[str, Any], source: object, at: str) -> None:
+    """Raise BadRecord unless what an emulator's plugin counted has what readers take from it."""
+    check_keys(found, OF_MODELLED, source, at)
+    if (found["modelled"]["ends"] is None) != (found["modelled"]["sites"] is None):
+        raise BadRecord(source, f"{at}modelled.sites", "it does not fit ends", AGAIN)
+    for name, more in (("ends", {}), ("sites", {"site": (str,)})):
+        for number, each in enumerate(found["modelled"][name] or []):
+            check_keys(each, {**OF_MODELLED_ROW, **more}, source, f"{at}modelled.{name}[{number}].")
 
 
 def check_run(data: Any, source: object) -> None:

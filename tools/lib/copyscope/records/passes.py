@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from . import modelled
+from .modelled import Modelled
+
 # A pass without probes, and one with: what a number of a time is from.
 TIMED, COUNTED = "timed", "counted"
 PASSES = (TIMED, COUNTED)
@@ -31,6 +34,7 @@ class Pass:
     asked_s: float | None               # None: a number of messages was asked for
     others_share: float | None          # of all CPUs' time, that other programs used in its window
     stolen_share: float | None          # that the hypervisor took
+    modelled: Modelled | None = None    # what the plugin of an emulator counted
 
     @property
     def probed(self) -> bool:
@@ -72,7 +76,7 @@ def of(data: dict[str, Any], kind: str) -> Pass | None:
     return None if found is None else Pass(
         kind, found["elapsed_ns"], found["messages"], found["received_bytes"],
         found["throughput_gbps"], found["latency_us"], found["counters"], found["first_client"],
-        found.get("asked_s", shared_s(data)), *shares_of(found))
+        found.get("asked_s", shared_s(data)), *shares_of(found), modelled.of(found))
 
 
 def alone(data: dict[str, Any]) -> Pass:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import passes
+from .modelled import Modelled
 
 EVENTS = ("cycles", "instructions", "L1-dcache-load-misses", "LLC-load-misses",
           "cache-misses", "context-switches", "page-faults", "task-clock")
@@ -187,6 +188,16 @@ class Record:
     def counter_why(self, end: str, event: str) -> str | None:
         """Why an event was not measured."""
         return self.times.counters[end].get(event, OLDER_THAN_EVENT).get("why")
+
+    @property
+    def modelled(self) -> Modelled | None:
+        """What the plugin of an emulator counted, in the pass that times are from."""
+        return self.times.modelled
+
+    def modelled_counter(self, end: str, event: str) -> int | None:
+        """An event at one end in a model, where it was not measured."""
+        measured = self.counter(end, event) is not None
+        return self.modelled.counter(end, event) if self.modelled and not measured else None
 
     @property
     def throughput_gbps(self) -> float | None:

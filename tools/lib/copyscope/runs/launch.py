@@ -42,7 +42,8 @@ def command_of(run: Run, record: Path | None, seconds: float, kernel: str,
     program = ["build/trace_run"] if kernel == "host" else ["tools/trace_run", "--kernel", kernel]
     # Without probes there is one pass to begin with.
     one = [] if passes == BOTH or "--no-probes" in run.arguments else ["--pass", passes]
-    return [*program, *run.arguments, *one, "--seconds", f"{seconds:g}", "--quiet",
+    long = [] if "--messages" in run.arguments else ["--seconds", f"{seconds:g}"]
+    return [*program, *run.arguments, *one, *long, "--quiet",
             "--json", os.path.relpath(record, ROOT) if record else "-"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from copyscope.caches import shape
 from copyscope.common.errors import Unusable
 from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_THREADS
 from copyscope.records.load import MOST_RUNS
@@ -20,6 +21,11 @@ MOST_OTHERS = 0.05
 # Beside the time that is measured: start, attach, collect, detach; most of it waits for the kernel.
 # Two passes share the measured time, and each starts both ends.
 OVERHEAD_S, GUEST_OVERHEAD_S, SECOND_PASS_S = 0.3, 25.0, 0.2
+# Under the emulator's plugin: messages of a run, and about what its guest, a pass, a message and a
+# byte of it take. A processor sends a message of 4 KiB about a thousand times faster.
+MODEL_LEAST, MODEL_MOST, MODEL_BYTES = 100, 1000, 8 << 20
+MODEL_GUEST_S, MODEL_PASS_S, MODEL_MESSAGE_S, MODEL_BYTE_S = 12.0, 1.5, 3e-3, 4e-7
+MODEL_SLOWER = 1000
 
 
 def connections(settings: dict[str, Any], threads: int) -> int:
@@ -73,6 +79,28 @@ def choose_passes(profile: Profile, passes: str | None) -> str:
     return TIMED
 
 
+def choose_counters(profile: Profile, counters: str | None, kernel: str) -> str:
+    """The counters besides those of the processor: those asked for, or the profile's, or ""."""
+    chosen = counters or profile.counters
+    if not chosen:
+        return ""
+    if kernel == HOST:
+        raise Unusable(f"--counters {chosen}: an emulator counts: give --kernel 6.12, too")
+    shape.load(chosen.partition(":")[2])
+    return chosen
+
+
+def with_counters(found: dict[str, Any], counters: str) -> dict[str, Any]:
+    """A point with the words for the emulator's counters. Its times mean nothing, so that it sends
+    a number of messages."""
+    if not counters:
+        return found
+    size = int(found["arguments"][1])
+    messages = max(MODEL_LEAST, min(MODEL_MOST, MODEL_BYTES // size))
+    words = [*found["arguments"], "--counters", counters, "--messages", str(messages)]
+    return {**found, "arguments": words}
+
+
 def check_range(option: str, values: list[int], low: int, high: int) -> None:
     """Refuse numbers that trace_run would refuse, before anything runs."""
     for value in values:
@@ -85,9 +113,10 @@ def check_range(option: str, values: list[int], low: int, high: int) -> None:
 def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,
          labels: list[str] | None, seconds: float | None, repeats: int,
          kernel: str, passes: str | None = None,
-         most_others: float | None = None) -> dict[str, Any]:
+         most_others: float | None = None, counters: str | None = None) -> dict[str, Any]:
     """Return the plan: everything that decides what a sweep's folder must hold."""
     chosen = choose_passes(profile, passes)
+    counters = choose_counters(profile, counters, kernel)
     sizes, threads = sizes or profile.sizes, threads or profile.threads
     check_range("--sizes", sizes, LEAST_BYTES, MOST_BYTES)
     check_range("--threads", threads, 1, MOST_THREADS)
@@ -105,13 +134,14 @@ def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,
         "order": "each repeat visits the sizes and threads in an order shuffled by Python's "
                  "random.Random(\"SHUFFLED_BY REPEAT\"); at each it runs all variants in turn, "
                  "starting with the next one each time",
-        "points": [point(profile, variant, size, count)
+        "points": [with_counters(point(profile, variant, size, count), counters)
                    for variant in variants for size in sizes for count in threads],
         "tables": profile.tables,
         # Times of guests mean nothing, nor do those of a pass with probes.
         **({"most_others": MOST_OTHERS if most_others is None else most_others}
            if kernel == HOST and chosen != COUNTED else {}),
         **({"summaries": profile.summaries} if profile.summaries else {}),
+        **({"counters": counters} if counters else {}),
     }
 
 
@@ -140,7 +170,17 @@ def duration_s(plan: dict[str, Any]) -> float:
     """About how long all runs take."""
     overhead = OVERHEAD_S if plan["kernel"] == HOST else GUEST_OVERHEAD_S
     overhead += SECOND_PASS_S if plan["pass"] == BOTH else 0.0
+    if plan.get("counters"):
+        passes = 2 if plan["pass"] == BOTH else 1
+        return plan["repeats"] * sum(MODEL_GUEST_S + passes * modelled_s(each["arguments"])
+                                     for each in plan["points"])
     return len(plan["points"]) * plan["repeats"] * (plan["seconds"] + overhead)
+
+
+def modelled_s(arguments: list[str]) -> float:
+    """About how long one pass takes under the emulator's plugin."""
+    messages = int(arguments[arguments.index("--messages") + 1])
+    return MODEL_PASS_S + messages * (MODEL_MESSAGE_S + MODEL_BYTE_S * int(arguments[1]))
 
 
 def differs(old: dict[str, Any], new: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ COLUMNS = ("label", "size", "threads", "throughput_gbps", "throughput_mbps", "la
            "llc_misses", "cache_misses", "context_switches", "page_faults", "task_clock_ns")
 # What else lies in a sweep's folder.
 OWN_FILES = ("plan.json", "runs", "failed", "pending", "tidy.csv", "points.csv", "PROVENANCE.md",
-             "figures")
+             "figures", "modelled_sites.csv")
 
 Check = Callable[[Any], str]  # what is wrong with a value, or ""
 
@@ -94,6 +94,12 @@ def truth(value: Any) -> str:
     return "" if isinstance(value, bool) else "must be true or false"
 
 
+def counters(value: Any) -> str:
+    """Accept the counters of an emulator."""
+    fine = isinstance(value, str) and re.fullmatch(r"model(:[\w./-]+)?", value)
+    return "" if fine else "must be model, or model:NAME of tools/caches"
+
+
 def anything(_: Any) -> str:
     """Leave the check to the reader."""
     return ""
@@ -107,6 +113,7 @@ TOP: dict[str, tuple[Check, bool]] = {
     "end": (among(*ENDS), True), "addresses": (text, False),
     "devices": (text, False), "port": (whole(1, 65535), False),
     "as-published": (anything, False), "corrected": (anything, False),
+    "counters": (counters, False),
     "tables": (anything, False), "summaries": (anything, False), "figures": (anything, False),
 }
 MODE: dict[str, tuple[Check, bool]] = {
@@ -153,6 +160,7 @@ class Profile:
     variants: list[dict[str, Any]]
     tables: list[dict[str, Any]]
     summaries: list[dict[str, Any]]
+    counters: str = ""      # besides those of the processor
 
 
 def check_table(source: Path, at: str, table: Any, keys: dict[str, tuple[Check, bool]]) -> None:
@@ -254,4 +262,4 @@ def load(wanted: str, mode: str | None = None) -> Profile:
     variants = settings.pop("variants")
     return Profile(source.stem, chosen, data["title"], data["report"], data["sizes"],
                    data["threads"], float(data["seconds"]), settings, variants,
-                   data.get("tables", []), data.get("summaries", []))
+                   data.get("tables", []), data.get("summaries", []), data.get("counters", ""))

@@ -10,11 +10,12 @@ from copyscope.common.tables import SITES
 from copyscope.common.text import csv_text
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.documents import BadRecord
+from copyscope.records.modelled import LEVELS, SITES as MODEL_SITES
 from copyscope.records.passes import PROBED
 from copyscope.records.run_record import ENDS, Record
 
 from . import summaries
-from .values import COUNTS, EVENTS, column, from_pass, metrics
+from .values import COUNTS, EVENTS, MODELLED, column, from_pass, metrics, modelled_metrics
 
 Cell = str | float | int | None
 
@@ -41,9 +42,10 @@ def by_point(plan: dict[str, Any], records: list[Record]) -> dict[str, list[Reco
     return {name: group for name, group in groups.items() if group}
 
 
-def middle(records: list[Record], settings: dict[str, Any], what: str) -> Cell:
+def middle(records: list[Record], settings: dict[str, Any], what: str,
+           modelled: bool = False) -> Cell:
     """Median over repeats of a column; the words of a point are the same in all."""
-    values = [value for value in (column(each, settings, what) for each in records)
+    values = [value for value in (column(each, settings, what, modelled) for each in records)
               if value is not None]
     if not values or isinstance(values[0], str):
         return values[0] if values else None
@@ -53,8 +55,27 @@ def middle(records: list[Record], settings: dict[str, Any], what: str) -> Cell:
 def report_rows(table: dict[str, Any], plan: dict[str, Any],
                 points: dict[str, list[Record]]) -> list[list[Cell]]:
     """Rows of one of the report's tables, one a point that was measured."""
-    return [[middle(group, plan["settings"], what) for _, what in table["columns"]]
-            for group in points.values()]
+    modelled = modelled_columns(table, plan, points)
+    return [[middle(group, plan["settings"], what, what in modelled)
+             for _, what in table["columns"]] for group in points.values()]
+
+
+def modelled_columns(table: dict[str, Any], plan: dict[str, Any],
+                     points: dict[str, list[Record]]) -> set[str]:
+    """Columns of which nothing was measured and something was modelled: no column has both."""
+    def any_value(what: str, modelled: bool) -> bool:
+        return any(column(each, plan["settings"], what, modelled) is not None
+                   for group in points.values() for each in group)
+    return {what for _, what in table["columns"]
+            if what in EVENTS and not any_value(what, False) and any_value(what, True)}
+
+
+def report_header(table: dict[str, Any], plan: dict[str, Any],
+                  points: dict[str, list[Record]]) -> list[str]:
+    """Its header, which says of which columns the numbers are modelled."""
+    modelled = modelled_columns(table, plan, points)
+    return [f"{header} (modelled)" if what in modelled else header
+            for header, what in table["columns"]]
 
 
 TIDY_HEAD = ("run", "profile", "mode", "point", "repeat", "label", "size_bytes", "threads_setting",
@@ -68,13 +89,14 @@ TIDY_COUNTS = ("pinned_pages", "zerocopy_sends", "completions", "completions_cop
                "others_cpu_share", "stolen_cpu_share")
 
 
-def tidy_header() -> list[str]:
+def tidy_header(modelled: bool = False) -> list[str]:
     """Every column of tidy.csv; units are in the names."""
     return [*TIDY_HEAD, *(f"{site}_bytes" for site in SITES), *TIDY_COUNTS,
-            *(f"{end}_{event}" for end in ENDS for event in EVENTS)]
+            *(f"{end}_{event}" for end in ENDS for event in EVENTS),
+            *(f"{end}_{event}_modelled" for end in ENDS for event in MODELLED if modelled)]
 
 
-def tidy_row(record: Record) -> list[Cell]:
+def tidy_row(record: Record, modelled: bool = False) -> list[Cell]:
     """One run: the whole run, whatever the report would have shown of it. Sites, calls and the
     messages beside them are of the counted pass; times and counters of the pass that is named."""
     at, point, times = record.at, record.point, record.times
@@ -95,20 +117,49 @@ def tidy_row(record: Record) -> list[Cell]:
         at("overhead.throughput_ratio"), at("backend.attempt"), times.others_share,
         times.stolen_share]
     return [*head, *(record.site_bytes(site) for site in SITES), *counts,
-            *(record.counter(end, event) for end in ENDS for event in EVENTS.values())]
+            *(record.counter(end, event) for end in ENDS for event in EVENTS.values()),
+            *(record.modelled_counter(end, event) for end in ENDS for event in MODELLED.values()
+              if modelled)]
+
+
+SITES_FILE = "modelled_sites.csv"
+SITES_HEAD = ("point", "label", "size_bytes", "threads_setting", "variant", "site", "caches", "n",
+              "instructions_per_byte", "l1d_misses_per_byte", "l2_misses_per_byte",
+              "llc_misses_per_byte")
+SITE_COUNTS = ("instructions", *(f"{level}_misses" for level in LEVELS))
+
+
+def site_rows(points: dict[str, list[Record]]) -> list[list[Cell]]:
+    """A row for each point and site that anything passed in a model."""
+    rows: list[list[Cell]] = []
+    for name, group in points.items():
+        known = [each for each in group if each.modelled and each.times.received_bytes]
+        for site in MODEL_SITES:
+            values = [[each.modelled.site(site, count) / each.times.received_bytes
+                       for count in SITE_COUNTS] for each in known]  # type: ignore[union-attr]
+            if not any(value[0] for value in values):
+                continue
+            first = known[0]
+            rows.append([name, first.label, first.size, first.setting, first.variant, site,
+                         first.modelled and first.modelled.caches, len(values),
+                         *(spread.middle(column_, False) for column_ in zip(*values))])
+    return rows
 
 
 POINTS_HEAD = ("point", "label", "size_bytes", "threads_setting", "variant", "metric", "from_pass",
                "n", "median", "low", "high", "interval")
 
 
-def point_rows(plan: dict[str, Any], points: dict[str, list[Record]]) -> list[list[Cell]]:
+def point_rows(plan: dict[str, Any], points: dict[str, list[Record]],
+               modelled: bool = False) -> list[list[Cell]]:
     """A row for each point and metric; empty numbers where no repeat measured it."""
     rows: list[list[Cell]] = []
     for name, group in points.items():
-        first, repeats = group[0], [metrics(each, plan["settings"]) for each in group]
+        first = group[0]
+        repeats = [metrics(each, plan["settings"]) |
+                   (modelled_metrics(each) if modelled else {}) for each in group]
         for metric in repeats[0]:
-            known = [each[metric] for each in repeats if each[metric] is not None]
+            known = [each[metric] for each in repeats if each.get(metric) is not None]
             head: list[Cell] = [name, first.label, first.size, first.setting, first.variant, metric,
                                 from_pass(first, metric)]
             if not known:
@@ -138,7 +189,7 @@ def write_all(folder: OutputFolder, plan: dict[str, Any],
     if any(record.times.probed for record in records):
         notes += f". {PROBED}"
     for table in plan["tables"]:
-        write_csv(folder, table["file"], [header for header, _ in table["columns"]],
+        write_csv(folder, table["file"], report_header(table, plan, points),
                   report_rows(table, plan, points))
         written[table["file"]] = f"the table of {plan['report'] or plan['profile']}: " \
                                  f"medians over the repeats of each point{notes}"
@@ -147,9 +198,15 @@ def write_all(folder: OutputFolder, plan: dict[str, Any],
         write_csv(folder, summary["file"], summaries.header(summary),
                   summaries.rows(summary, found))
         written[summary["file"]] = f"{summary['note']}{notes}"
-    write_csv(folder, "tidy.csv", tidy_header(), map(tidy_row, records))
+    modelled = any(record.modelled for record in records)
+    write_csv(folder, "tidy.csv", tidy_header(modelled),
+              (tidy_row(record, modelled) for record in records))
     written["tidy.csv"] = "one row a run, empty where not measured"
-    write_csv(folder, "points.csv", POINTS_HEAD, point_rows(plan, points))
+    write_csv(folder, "points.csv", POINTS_HEAD, point_rows(plan, points, modelled))
     written["points.csv"] = "one row a point and metric: the median of its repeats and its 95 % " \
                             f"interval, or their range below 6 repeats{notes}"
+    if modelled:
+        write_csv(folder, SITES_FILE, SITES_HEAD, site_rows(points))
+        written[SITES_FILE] = "one row a point and copying function: what it executes and misses " \
+                              "for a byte of payload, modelled by an emulator; medians"
     return written

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from copyscope.common.tables import SITES
+from copyscope.records import modelled as modelling
 from copyscope.records.passes import BOTH
 from copyscope.records.run_record import ENDS, Record
 
@@ -58,16 +59,19 @@ def latency_us(record: Record, settings: dict[str, Any]) -> Number:
     return record.size * 8e-3 / gbps if gbps else None
 
 
-def counter(record: Record, end: str, event: str) -> Number:
-    """An event at one end, or at both together."""
-    values = [record.counter(each, event) for each in (ENDS if end == "both" else (end,))]
+def counter(record: Record, end: str, event: str, modelled: bool = False) -> Number:
+    """An event at one end, or at both together; measured, or modelled."""
+    read = record.modelled_counter if modelled else record.counter
+    values = [read(each, event) for each in (ENDS if end == "both" else (end,))]
     return None if None in values else sum(value for value in values if value is not None)
 
 
-def column(record: Record, settings: dict[str, Any], what: str) -> str | Number:
-    """Value of a column of profile.COLUMNS; None if it was not measured."""
+def column(record: Record, settings: dict[str, Any], what: str,
+           modelled: bool = False) -> str | Number:
+    """Value of a column of profile.COLUMNS; None if it was not measured or, if that is asked for,
+    not modelled."""
     if what in EVENTS:
-        return counter(record, settings["end"], EVENTS[what])
+        return counter(record, settings["end"], EVENTS[what], modelled)
     if what == "throughput_mbps":
         gbps = throughput_gbps(record, settings)
         return None if gbps is None else gbps * 1000
@@ -107,9 +111,27 @@ def metrics(record: Record, settings: dict[str, Any]) -> dict[str, Number]:
     return found
 
 
+MODELLED = {name: event for name, event in EVENTS.items() if event in modelling.EVENTS}
+
+
+def modelled_metrics(record: Record) -> dict[str, Number]:
+    """The numbers of a run that an emulator's plugin counted."""
+    messages, payload = record.times.messages, record.times.received_bytes
+    found: dict[str, Number] = {}
+    for end in ENDS:
+        for name, event in MODELLED.items():
+            found[f"{end}_{name}_per_message_modelled"] = per(record.modelled_counter(end, event),
+                                                              messages)
+    for site in modelling.SITES if record.modelled else ():
+        for count in ("instructions", *(f"{level}_misses" for level in modelling.LEVELS)):
+            found[f"{site}_{count}_per_payload_byte_modelled"] = \
+                per(record.modelled.site(site, count), payload)  # type: ignore[union-attr]
+    return found
+
+
 def from_pass(record: Record, metric: str) -> str:
     """The pass of a run that a metric is from."""
     if metric == "overhead_throughput_ratio":
         return BOTH
-    timed = metric.startswith(("throughput", "latency", *ENDS))
+    timed = metric.startswith(("throughput", "latency", *ENDS)) or metric.endswith("_modelled")
     return record.times.kind if timed else record.counts_kind

@@ -37,6 +37,14 @@ def labels(text: str) -> list[str]:
     return [each for each in text.split(",") if each]
 
 
+def model(text: str) -> str:
+    """Read the name of an emulator's counters."""
+    wrong = profiles.counters(text)
+    if wrong:
+        raise argparse.ArgumentTypeError(wrong)
+    return text
+
+
 def build_parser() -> Parser:
     """Describe the options."""
     have = " ".join(sorted(each.stem for each in PROFILES.glob("*.toml")))
@@ -47,8 +55,8 @@ def build_parser() -> Parser:
     add("--sizes", type=numbers, metavar="N,...", help="instead of the profile's; k and M multiply")
     add("--threads", type=numbers, metavar="N,...", help="instead of the profile's")
     add("--variants", type=labels, metavar="LABEL,...", help="only these of the profile's")
-    add("--repeats", type=whole(1, MOST_REPEATS), default=3, metavar="N",
-        help="runs of each point (3)")
+    add("--repeats", type=whole(1, MOST_REPEATS), metavar="N",
+        help="runs of each point (3; with --counters model 1, as counts repeat)")
     add("--seconds", type=seconds, metavar="S", help="of each run, instead of the profile's")
     add("--pass", dest="passes", choices=(*PASSES, BOTH),
         help="of each run: timed without probes, counted with them, or both, which share its "
@@ -57,6 +65,8 @@ def build_parser() -> Parser:
         help="of the CPUs' time that other programs may use beside a timed run, 0 to 1 (default "
              f"{plans.MOST_OTHERS:g}); a run with more is made again once the machine is quiet")
     add("--kernel", default="host", metavar="RELEASE", help="each run in a guest (default host)")
+    add("--counters", type=model, metavar="model[:NAME]",
+        help="with --kernel: instructions and misses of modelled caches, as tools/trace_run")
     add("--out", type=folder, metavar="DIR", help="where all files go; needed without --dry-run")
     add("--dry-run", action="store_true", help="list the runs and how long they take; no root")
     add("--quiet", action="store_true", help="no progress")
@@ -71,14 +81,19 @@ def list_plan(plan: dict[str, Any]) -> None:
         print(f"{run.name:30} {' '.join(command)}")
     print(f"{plan['profile']} {plan['mode']}: {len(plan['points'])} points, {plan['repeats']} "
           f"repeats, {len(plans.runs(plan))} runs, about {clock(plans.duration_s(plan))}")
+    if plan.get("counters"):
+        print(f"an emulator makes them: a message takes about {plans.MODEL_SLOWER:,} times as long "
+              "as on this machine")
 
 
 def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     options = build_parser().parse_args(arguments)
-    plan = plans.make(profiles.load(options.profile, options.mode), options.sizes, options.threads,
-                      options.variants, options.seconds, options.repeats, options.kernel,
-                      options.passes, options.others_at_most)
+    profile = profiles.load(options.profile, options.mode)
+    repeats = options.repeats or (1 if options.counters or profile.counters else 3)
+    plan = plans.make(profile, options.sizes, options.threads, options.variants, options.seconds,
+                      repeats, options.kernel, options.passes, options.others_at_most,
+                      options.counters)
     if options.dry_run:
         list_plan(plan)
         return 0
