@@ -31,6 +31,9 @@ int watch_read(struct watch *w, struct watch_record *r)
 	return ++readings == reading_fails_at ? -EIO : 0;
 }
 
+static const char made_name[NAME_BYTES] = "named";
+static const struct machine made_machine = { .kernel = "6.12.0" };
+
 struct made {
 	struct watch_options options;
 	struct session session;
@@ -44,6 +47,8 @@ static void made(struct made *m, double seconds, double interval)
 	*m = (struct made){ .options = { .seconds = seconds, .interval = interval, .top = 10,
 					 .rows = ROWS_PROCESSES } };
 	m->session.options = &m->options;
+	m->session.id = m->session.started = made_name;
+	m->session.machine = &made_machine;
 	m->session.blocks = (struct page){ .columns = 80, .rows = ROWS_PROCESSES, .top = 10 };
 	m->session.blocks.out = open_memstream(&m->text, &m->bytes);
 	assert_non_null(m->session.blocks.out);
@@ -101,6 +106,22 @@ static void it_ends_with_what_it_watches(void **state)
 	free(m.text);
 }
 
+static void each_interval_is_a_line_where_records_are_asked_for(void **state)
+{
+	char *words[] = { "copyscope", "watch", NULL };
+	struct made m;
+
+	made(&m, 0.35, 0.1);
+	m.options.whom_value = "1";
+	m.session.lines = m.session.blocks.out;
+	m.session.words = words;
+	expect(&m, "seconds", 2, 4);
+	assert_int_equal(count(m.text, "\n"), readings - 1);
+	assert_int_equal(count(m.text, "\"ended_by\":\"nothing yet\""), readings - 1);
+	assert_int_equal(count(m.text, "\"id\":\"named\""), readings - 1);
+	free(m.text);
+}
+
 /* Ports and namespaces have no processes that could be counted. */
 static void what_has_no_number_does_not_end(void **state)
 {
@@ -146,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_ends_when_its_time_is_over),
 		cmocka_unit_test(each_interval_is_a_block),
+		cmocka_unit_test(each_interval_is_a_line_where_records_are_asked_for),
 		cmocka_unit_test(it_ends_with_what_it_watches),
 		cmocka_unit_test(what_has_no_number_does_not_end),
 		cmocka_unit_test(a_signal_ends_it_in_order),

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
@@ -20,10 +21,33 @@ struct progress {
 	bool told_rest;
 };
 
+/* A record that names the watch that it is of. */
+static int session_read(struct session *s, struct watch_record *r)
+{
+	int err = watch_read(s->window, r);
+
+	if (err)
+		return err;
+	memcpy(r->id, s->id, sizeof(r->id));
+	memcpy(r->started, s->started, sizeof(r->started));
+	r->machine = *s->machine;
+	return 0;
+}
+
 static int draw(struct session *s, const struct progress *p)
 {
 	/* Before the first interval is over there is nothing to show. */
 	return p->latest.lately_ns ? view_draw(s->view, &p->latest) : 0;
+}
+
+static int show(struct session *s, struct progress *p)
+{
+	if (s->view)
+		return s->view->paused ? 0 : draw(s, p);
+	if (s->lines)
+		return watch_json_line(&p->latest, s->options, s->words, &s->ending, s->lines);
+	watch_block_print(&p->latest, &s->blocks);
+	return 0;
 }
 
 static int read_interval(struct session *s, struct progress *p)
@@ -31,13 +55,8 @@ static int read_interval(struct session *s, struct progress *p)
 	int err;
 
 	watch_record_free(&p->latest);
-	err = watch_read(s->window, &p->latest);
-	if (err || !s->view) {
-		if (!err)
-			watch_block_print(&p->latest, &s->blocks);
-		return err;
-	}
-	return s->view->paused ? 0 : draw(s, p);
+	err = session_read(s, &p->latest);
+	return err ? err : show(s, p);
 }
 
 /* The terminal is given back while the tool is stopped. */
@@ -171,7 +190,7 @@ int session_run(struct session *s, struct watch_record *r)
 		screen_close(&s->view->screen);
 	watch_record_free(&p.latest);
 	if (!err)
-		err = watch_read(s->window, r);
+		err = session_read(s, r);
 	if (s->command) {
 		s->ending.status_known = s->command->ended;
 		s->ending.status = s->command->status;

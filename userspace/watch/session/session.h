@@ -11,9 +11,13 @@
 struct session {
 	const struct watch_options *options;
 	struct watch *window;		/* open */
+	const char *id, *started;	/* of the records, with their NAME_BYTES */
+	const struct machine *machine;
 	struct command *command;	/* released; NULL: processes that run */
 	struct view *view;		/* NULL: blocks, if there are intervals */
 	struct page blocks;		/* where blocks go */
+	FILE *lines;			/* where records go, a line each, instead of blocks */
+	char **words;			/* the command line, for such records */
 	struct watch_ending ending;	/* filled */
 };
 

@@ -2,7 +2,9 @@
 /* Prints what a watch found as JSON, with the words of run records. */
 #include "userspace/watch/report/json/watch_json.h"
 
+#include <errno.h>
 #include <jansson.h>
+#include <stdlib.h>
 
 #include "userspace/common/foreign.h"
 #include "userspace/common/json/json.h"
@@ -29,7 +31,8 @@ static json_t *subject_json(const struct watch_options *o, const struct watch_en
 
 static json_t *window_json(const struct watch_record *r, const struct watch_ending *end)
 {
-	return json_pack("{s:f, s:s}", "seconds", r->window_ns / 1e9, "ended_by", end->reason);
+	return json_pack("{s:f, s:s}", "seconds", r->window_ns / 1e9, "ended_by",
+			 end->reason ? end->reason : "nothing yet");
 }
 
 static json_t *backend_json(const struct watch_record *r)
@@ -176,4 +179,14 @@ int watch_json_write(const struct watch_record *r, const struct watch_options *o
 		     const struct watch_ending *end, FILE *out)
 {
 	return json_write(record_of(r, o, command, end), out);
+}
+
+int watch_json_line(const struct watch_record *r, const struct watch_options *o, char **command,
+		    const struct watch_ending *end, FILE *out)
+{
+	char *line = json_line(record_of(r, o, command, end));
+	int err = !line ? -ENOMEM : fprintf(out, "%s\n", line) < 0 || fflush(out) ? -errno : 0;
+
+	free(line);
+	return err;
 }

@@ -9,7 +9,7 @@
 
 /* How the window ended. */
 struct watch_ending {
-	const char *reason;	/* "seconds", "interrupted", "subject ended" */
+	const char *reason;	/* "seconds", "interrupted", "subject ended"; NULL: it goes on */
 	bool status_known;	/* there was a command, and it ended */
 	int status;		/* its exit status, as a shell has it */
 };
@@ -17,5 +17,9 @@ struct watch_ending {
 /* Writes the record of a watch that @command, its command line, made. 0 or -errno. */
 int watch_json_write(const struct watch_record *r, const struct watch_options *o, char **command,
 		     const struct watch_ending *end, FILE *out);
+
+/* Writes the same in one line. 0 or -errno. */
+int watch_json_line(const struct watch_record *r, const struct watch_options *o, char **command,
+		    const struct watch_ending *end, FILE *out);
 
 #endif
