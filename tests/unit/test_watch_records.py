@@ -47,7 +47,7 @@ def test_a_record_is_accepted_by_both_checkers():
     ("sockets.0.laws.send.residual", 1), ("sockets.0.laws.send.status", "not testable"),
     ("sockets.0.cookie", "0"), ("laws.0.residual", 5), ("laws.0.law", "karma"), ("books", "guesses"),
     ("verdicts.0.verdict", "fine"), ("subject.kind", "thread"), ("window.ended_by", "luck"),
-    ("overhead.events", None), ("causes", [{}]), ("subject.exit_status", 256)])
+    ("overhead.events", -1), ("causes", [{}]), ("subject.exit_status", 256)])
 def test_a_damaged_record_is_refused(path, value):
     assert schemas.faults(SCHEMA, damaged(watches.watch_record(NGINX), path, value))
 

@@ -124,6 +124,21 @@ static void what_is_not_known_is_no_0(void **state)
 	free(text);
 }
 
+/* A shell that a server was started by has no socket. */
+static void who_has_no_socket_has_no_row(void **state)
+{
+	struct made_watch m;
+	char *text;
+
+	busy(&m);
+	m.process[1] = (struct watch_process){ .id.pid = 4, .comm = "sh", .sum = watch_sum_of_nothing() };
+	m.r.process_count = 2;
+	text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
+	assert_null(strstr(text, "sh, pid 4"));
+	assert_non_null(strstr(text, "events were not counted"));
+	free(text);
+}
+
 static void a_broken_law_is_told_at_once_and_with_its_sides(void **state)
 {
 	struct made_watch m;
@@ -163,6 +178,7 @@ int main(void)
 		cmocka_unit_test(the_parts_come_in_their_order),
 		cmocka_unit_test(a_name_cannot_command_the_terminal),
 		cmocka_unit_test(what_is_not_known_is_no_0),
+		cmocka_unit_test(who_has_no_socket_has_no_row),
 		cmocka_unit_test(a_broken_law_is_told_at_once_and_with_its_sides),
 		cmocka_unit_test(a_block_is_a_rate),
 	};

@@ -78,7 +78,7 @@ static void keep(int channel)
 	if (tcgetattr(STDIN_FILENO, &was))
 		return;
 	while (recv(channel, &asked, 1, 0) == 1) {
-		struct winsize size = { .ws_row = 24, .ws_col = 80 };
+		struct winsize size = {};
 
 		if (asked == ASK_SHOW && !shown) {
 			set_raw(&was);
@@ -88,6 +88,9 @@ static void keep(int channel)
 		if (asked == ASK_HIDE)
 			give_back(&was, &shown);
 		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+		/* A serial line does not know its size. */
+		if (!size.ws_row || !size.ws_col)
+			size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
 		if (send(channel, &size, sizeof(size), MSG_NOSIGNAL) < 0)
 			break;
 	}

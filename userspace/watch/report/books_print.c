@@ -108,13 +108,15 @@ void print_watched_cost(const struct watch_record *r, const struct page *p)
 
 	number_text(o->events, events);
 	bytes_text(o->memory_bytes, memory);
-	used = snprintf(line, sizeof(line), "%s events", events);
 	if (o->known)
-		used += snprintf(line + used, sizeof(line) - used, " of %.0f ns, %.2f %% of the time of %d "
-				 "CPU%s", o->ns_per_event, 100 * o->share, r->machine.cpus,
-				 r->machine.cpus == 1 ? "" : "s");
+		used = snprintf(line, sizeof(line), "%s events of %.0f ns, %.2f %% of the time of %d CPU%s",
+				events, o->ns_per_event, 100 * o->share, r->machine.cpus,
+				r->machine.cpus == 1 ? "" : "s");
+	else if (o->events)
+		used = snprintf(line, sizeof(line), "%s events, their time was not measured", events);
 	else
-		used += snprintf(line + used, sizeof(line) - used, ", their time was not measured");
+		used = snprintf(line, sizeof(line), "events were not counted (sysctl "
+				"kernel.bpf_stats_enabled=1 has the kernel count them)");
 	snprintf(line + used, sizeof(line) - used, "; copyscope itself %.2f s of CPU, %s of tables",
 		 o->own_cpu_ns / 1e9, memory);
 	page_text(p, "\ncost of looking ", line, 16);

@@ -24,7 +24,8 @@ struct figure figure_received(const struct watch_movements *m);
 /* Bytes sent by reference or spliced, less those that were copied later. */
 struct figure figure_uncopied(const struct watch_movements *m);
 
-/* Bytes that were to be sent without a copy, and were copied all the same. */
+/* Bytes that were to be sent without a copy, and were copied all the same: after send had referenced
+ * them, and where it is known that send ignored the request, too. */
 struct figure figure_needless(const struct watch_movements *m);
 
 /* Bytes of user pages that were copied or moved after send had referenced them. */

@@ -80,6 +80,17 @@ static void merge(struct rows *rows)
 	rows->count = rows->count ? kept + 1 : 0;
 }
 
+/* Processes that have no socket say nothing. */
+static void drop_idle(struct rows *rows)
+{
+	int kept = 0;
+
+	for (int i = 0; i < rows->count; i++)
+		if (rows->row[i].sockets || all_bytes(&rows->row[i]))
+			rows->row[kept++] = rows->row[i];
+	rows->count = kept;
+}
+
 static void add_socket(const struct watch_socket *s, enum watch_rows what, bool lately,
 		       struct rows *rows)
 {
@@ -129,6 +140,7 @@ int rows_make(const struct watch_record *r, enum watch_rows what, enum rows_orde
 	/* Two sockets may have the same addresses, in two namespaces or one after the other. */
 	if (what != ROWS_SOCKETS)
 		merge(rows);
+	drop_idle(rows);
 	qsort(rows->row, rows->count, sizeof(*rows->row), compare[order]);
 	return 0;
 }

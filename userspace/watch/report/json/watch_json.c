@@ -102,7 +102,7 @@ static json_t *overhead_json(const struct watch_overhead *w)
 {
 	json_t *o = json_object();
 
-	put(o, "events", json_integer(w->events));
+	put(o, "events", integer_if(w->known || w->events, w->events));
 	put(o, "ns_per_event", real_if(w->known, w->ns_per_event));
 	put(o, "share", real_if(w->known, w->share));
 	put(o, "own_cpu_seconds", json_real(w->own_cpu_ns / 1e9));
