@@ -16,10 +16,7 @@
 #include <bpf/bpf_tracing.h>
 #include "bpf/include/compat.bpf.h"
 #include "bpf/include/sites.h"
-
-#define AF_INET6_FAMILY 10
-#define MSG_ZEROCOPY_FLAG 0x4000000
-#define NO_SUCH_HEADER 0xffff
+#include "bpf/include/skb.bpf.h"
 
 /* Set before load */
 const volatile __u32 subject_tgid[SUBJECT_PROCESSES] __weak = {};
@@ -280,29 +277,12 @@ static __always_inline void site_add(struct books *b, enum site site, u64 bytes)
 	site_change(b, site, bytes, 1);
 }
 
-static __always_inline struct skb_shared_info *shinfo_of(const struct sk_buff *skb)
-{
-	return (void *)(skb->head + skb->end);
-}
-
-/* The notification of this skb's user pages, or 0. Valid only until the pages are copied or
- * released: read it on entry. */
-static __always_inline u64 uarg_of(const struct sk_buff *skb)
-{
-	if (!frags_head_of(skb).users)
-		return 0;
-	return (u64)BPF_CORE_READ(shinfo_of(skb), destructor_arg);
-}
-
-/* The socket that a notification belongs to. If no pin was noted, it is where the kernel keeps it:
- * in the cb of an skb of the sender's own (net/core/skbuff.c, msg_zerocopy_alloc). Anything else
- * yields a cookie without a book. */
+/* The socket that a notification belongs to. */
 static __always_inline u64 cookie_of_uarg(u64 uarg)
 {
-	struct sk_buff *holder = (void *)(uarg - bpf_core_field_offset(struct sk_buff, cb));
 	struct pin *pin = bpf_map_lookup_elem(&pins, &uarg);
 
-	return pin ? pin->cookie : BPF_CORE_READ(holder, sk, __sk_common.skc_cookie.counter);
+	return pin ? pin->cookie : cookie_of_holder(uarg);
 }
 
 /* The sender's book if the frags of this skb are user pages of this run, else NULL. */
