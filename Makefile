@@ -25,6 +25,7 @@ msg  = $(if $(Q),@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))")
 
 TRAMPOLINE := send refuse reference release reshape receive wire device gather symbols cost
 TRACEPOINT := tracepoint wire device gather symbols
+WATCH      := sequence balance owners moves zerocopy calls
 room        = $(wildcard $(foreach depth,/* /*/* /*/*/*,$(addsuffix $(depth).c,$(1:%=userspace/%))))
 COMMON_SRC := $(call room,common tables)
 COMMON_OBJ := $(COMMON_SRC:%.c=$(BUILD)/%.o)
@@ -37,7 +38,7 @@ BASE_OBJ   := $(BASE_SRC:%.c=$(BUILD)/%.o)
 PROGRAMS   := $(addprefix $(BUILD)/,workload trace_run baseline print_tables)
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c tests/attacks/*.c))
 GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %/tcg_copy_plugin.c %.bpf.c,$(wildcard tests/guest/*.c)))
-BPF_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c tests/guest/*.bpf.c))
+BPF_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c tests/guest/*.bpf.c))
 OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BASE_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
 		$(PROGRAMS:$(BUILD)/%=$(BUILD)/userspace/%.o)
 # What make clean leaves: it took the network to get.
@@ -88,7 +89,6 @@ clean: ## remove what was built; keep fetched kernels and the Python environment
 help: ## show this list
 	@grep -hE '^[a-z_.-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
 
-# Programs
 $(BUILD)/workload: $(BUILD)/userspace/workload.o $(WORK_OBJ) $(COMMON_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lnettle -lcap -lseccomp -pthread -lm -o $@
@@ -118,6 +118,8 @@ $(BUILD)/%.o: %.c Makefile
 	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
 
 $(BUILD)/userspace/probes/probes.o: $(BUILD)/trampoline.skel.h $(BUILD)/tracepoint.skel.h
+$(addprefix $(BUILD)/userspace/probes/watch/,attach.o walks.o): $(BUILD)/watch.skel.h
+$(BUILD)/tests/guest/oracle.o: $(BUILD)/tests/guest/oracle.skel.h
 NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,report/json/parts_json.o baseline/report/suite_json.o)
 $(NAMES_COMMIT): CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
 $(NAMES_COMMIT): $(BUILD)/version
@@ -127,8 +129,6 @@ $(BUILD)/version: FORCE
 	@mkdir -p $(@D); echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
 FORCE:
 
-$(BUILD)/tests/guest/oracle.o: $(BUILD)/tests/guest/oracle.skel.h
-
 # BPF: one object per question, linked into one object and one skeleton per backend
 $(BUILD)/%.bpf.o: %.bpf.c Makefile
 	$(call msg,BPF,$@)
@@ -137,6 +137,7 @@ $(BUILD)/%.bpf.o: %.bpf.c Makefile
 
 $(BUILD)/trampoline.linked.o: $(TRAMPOLINE:%=$(BUILD)/bpf/%.bpf.o)
 $(BUILD)/tracepoint.linked.o: $(TRACEPOINT:%=$(BUILD)/bpf/%.bpf.o)
+$(BUILD)/watch.linked.o: $(WATCH:%=$(BUILD)/bpf/watch/%.bpf.o)
 $(BUILD)/tests/guest/oracle.linked.o: $(BUILD)/tests/guest/oracle.bpf.o
 $(BUILD)/%.linked.o:
 	$(call msg,BPFLINK,$@)
@@ -145,6 +146,5 @@ $(BUILD)/%.linked.o:
 $(BUILD)/%.skel.h: $(BUILD)/%.linked.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F) > $@
-
 include tests/checks.mk plugin/plugin.mk
 -include $(OBJECTS:.o=.d)

@@ -30,6 +30,17 @@ struct list_head {
 	struct list_head *next;
 };
 
+/* include/linux/rbtree_types.h */
+struct rb_node {
+	unsigned long __rb_parent_color;
+	struct rb_node *rb_right;
+	struct rb_node *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
 /* include/linux/ns_common.h, include/net/net_namespace.h */
 struct ns_common {
 	unsigned int inum;
@@ -60,44 +71,136 @@ struct sock_common {
 	struct in6_addr skc_v6_rcv_saddr;
 	atomic64_t skc_cookie;
 	unsigned long skc_flags;
+	volatile unsigned char skc_state;
+	possible_net_t skc_net;
 };
+
+struct sk_buff;
+
+/* include/linux/skbuff.h */
+struct sk_buff_head {
+	struct sk_buff *next;
+	struct sk_buff *prev;
+};
+
+typedef struct {
+	int owned;
+} socket_lock_t;
 
 struct sock {
 	struct sock_common __sk_common;
 	u16 sk_protocol;
 	u64 sk_route_caps;
+	socket_lock_t sk_lock;
+	struct sk_buff_head sk_error_queue;
+	struct sk_buff_head sk_write_queue;
+	struct rb_root tcp_rtx_queue;
+	atomic_t sk_zckey;
 };
 
-/* include/linux/tcp.h: the first byte that was sent and is not acknowledged */
+struct socket {
+	struct sock *sk;
+};
+
+struct file;
+
+/* include/net/inet_sock.h, include/net/inet_connection_sock.h */
+struct inet_sock {
+	__be16 inet_sport;
+};
+
+struct tcp_ulp_ops;
+
+struct inet_connection_sock {
+	const struct tcp_ulp_ops *icsk_ulp_ops;
+};
+
+/* include/linux/tcp.h */
 struct tcp_sock {
 	u32 snd_una;
+	u32 snd_nxt;
+	u32 write_seq;
+	u32 rcv_nxt;
+	u32 copied_seq;
+	u64 bytes_sent;
+	u64 bytes_retrans;
+	u64 bytes_acked;
+	u64 bytes_received;
 };
 
 /* The bit numbers move between releases: read them with bpf_core_enum_value(). */
 enum sock_flags {
+	SOCK_DONE = 1,
 	SOCK_ZEROCOPY = 18,
 };
 
-/* include/linux/sched.h: how often the task gave up the CPU, voluntarily or not */
+/* include/linux/kernfs.h, include/linux/cgroup-defs.h */
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+	int level;
+	struct cgroup *ancestors[1];
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+/* include/linux/pid.h: the number of a task in each PID namespace that sees it */
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+/* include/linux/sched/signal.h: how many threads a process has */
+struct signal_struct {
+	atomic_t live;
+};
+
+/* include/linux/sched.h: nvcsw and nivcsw tell how often the task gave up the CPU, voluntarily or
+ * not */
 struct task_struct {
+	int pid;
 	int tgid;
+	unsigned int flags;
+	u64 start_boottime;
+	char comm[16];
 	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct signal_struct *signal;
+	struct css_set *cgroups;
+	struct pid *thread_pid;
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 };
 
 /* include/linux/socket.h, include/linux/uio.h */
+struct ubuf_info;
+
 struct msghdr {
 	unsigned int msg_flags;
+	struct ubuf_info *msg_ubuf;
 };
 
 struct iov_iter;
 
 /* include/linux/skbuff.h */
+typedef struct skb_frag {
+	unsigned int offset;
+} skb_frag_t;
+
 struct skb_shared_info {
 	u8 flags;
 	u8 nr_frags;
 	void *destructor_arg;
+	skb_frag_t frags[17];
 };
 
 /* include/linux/device.h, include/linux/netdevice.h: a device on a bus has a parent there */
@@ -124,6 +227,8 @@ struct net_device {
 };
 
 struct sk_buff {
+	struct sk_buff *next;
+	struct rb_node rbnode;
 	struct net_device *dev;
 	struct sock *sk;
 	char cb[48];
@@ -159,10 +264,57 @@ struct tcp_zerocopy_receive {
 	u32 length;
 };
 
+/* include/uapi/linux/errqueue.h, include/linux/errqueue.h */
+struct sock_extended_err {
+	u32 ee_errno;
+	u8 ee_origin;
+	u8 ee_code;
+	u32 ee_info;
+	u32 ee_data;
+};
+
+struct sock_exterr_skb {
+	struct sock_extended_err ee;
+};
+
+/* include/linux/bpf.h, net/ipv4/tcp_ipv4.c, kernel/bpf/task_iter.c, net/core/bpf_sk_storage.c: what
+ * iterators pass to their programs */
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct file *file;
+};
+
+struct bpf_iter__bpf_sk_storage_map {
+	struct bpf_iter_meta *meta;
+	struct sock *sk;
+	void *value;
+};
+
+/* include/linux/mm_types.h: a page that a process or a file has is mapped by something */
+struct page {
+	void *mapping;
+	unsigned long compound_head;
+};
+
 /* Used by name only */
-struct page;
 struct pipe_inode_info;
-struct socket;
 struct scm_timestamping_internal;
 
 #pragma clang attribute pop

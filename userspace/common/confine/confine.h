@@ -55,6 +55,7 @@ int confine_to_what_runs_do(void);
 enum confine_role {
 	CONFINE_PARSE,		/* read, compute, write */
 	CONFINE_MEASURE,	/* read maps and counters, collect children, write the record */
+	CONFINE_WATCH,		/* the same, and make iterators, attach programs that are loaded */
 	CONFINE_SERVER,		/* the workload's ends */
 	CONFINE_CLIENT,
 	CONFINE_CLIENTS,	/* a client whose connections are processes */

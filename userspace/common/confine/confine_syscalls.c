@@ -103,6 +103,13 @@ static const struct narrow measures_narrow[] = {
 	{ .call = END },
 };
 
+static const struct narrow watches_narrow[] = {
+	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_ITER_CREATE },
+	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_LINK_CREATE },
+	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_RAW_TRACEPOINT_OPEN },
+	{ .call = END },
+};
+
 static const int transfers[] = {
 	SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(sendmsg), SCMP_SYS(recvmsg),
 	SCMP_SYS(getsockopt), SCMP_SYS(setsockopt), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
@@ -153,6 +160,8 @@ static const struct {
 } roles[CONFINE_ROLES] = {
 	[CONFINE_PARSE] = { { every } },
 	[CONFINE_MEASURE] = { { every, waits, threads, measures }, { threads_narrow, measures_narrow } },
+	[CONFINE_WATCH] = { { every, waits, threads, measures },
+			    { threads_narrow, measures_narrow, watches_narrow } },
 	[CONFINE_SERVER] = { { transfers, every, waits, threads, listens },
 			     { threads_narrow, transfers_narrow } },
 	[CONFINE_CLIENT] = { { transfers, every, waits, threads, connects },

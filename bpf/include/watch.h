@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The book of one socket of any process, as the programs of a watch keep it and user space reads it.
+ *
+ * Numbers are raw: SYN and FIN are still in them. userspace/watch/books turns them into bytes. Like
+ * sites.h it includes nothing, and a hole in a struct is a compile error.
+ */
+#ifndef COPYSCOPE_WATCH_H
+#define COPYSCOPE_WATCH_H
+
+/* What a send does with the pages that it is given. */
+enum watch_kind { WATCH_KIND_COPY, WATCH_KIND_REFERENCE, WATCH_KIND_SPLICE };
+
+enum {
+	WATCH_TASK_COMM = 16,
+	WATCH_WAYS = 8,		/* slots that a cookie may have */
+	WATCH_KIND_ROOM = 4,	/* for the kinds: a power of 2, for the verifier */
+};
+
+/* Whom the programs count. */
+enum watch_filter { WATCH_OF_TASKS, WATCH_OF_NETNS, WATCH_OF_PORTS, WATCH_OF_ALL };
+
+/* What an iterator does. */
+enum watch_mode { WATCH_MODE_OPEN, WATCH_MODE_READ };
+
+enum watch_book_flags {
+	WATCH_BORN = 1,		/* it was connected or accepted while the programs were attached */
+	WATCH_ACTIVE = 2,	/* it sent a SYN of its own then, which bytes_acked counts */
+	WATCH_CLOSED = 4,	/* it moved to CLOSE: .closed holds what it had then */
+	WATCH_DIED = 8,		/* the kernel destroyed it */
+	WATCH_OURS = 16,	/* a task of the subject used it */
+	WATCH_GUESSED = 32,	/* the owner is the one of the socket that listened */
+	WATCH_HANDED_ON = 64,	/* the owner was another one before */
+	WATCH_MPTCP = 128,	/* a part of an MPTCP connection: its bytes pass elsewhere */
+	WATCH_FOREIGN = 256,	/* calls do not reach TCP directly: kTLS, sockmap, ... */
+	WATCH_NO_SLOT = 512,	/* the table had no room: copies to the reader are not counted */
+	WATCH_TORN = 1024,	/* read without the lock while it was open */
+	WATCH_WALK_SHORT = 2048,	/* its queues were longer than a walk */
+	WATCH_MIXED = 4096,	/* its queues held pages of files in packets with user pages */
+};
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded"
+
+/* A process, and its name and cgroup when it was seen last. */
+struct watch_task {
+	unsigned int tgid;
+	unsigned int kernel;	/* a kernel thread */
+	unsigned long long started_ns;
+	unsigned long long cgroup;
+	char comm[WATCH_TASK_COMM];
+};
+
+/* A process of the subject. */
+struct watch_member {
+	struct watch_task task;
+	unsigned long long ended_ns;	/* CLOCK_BOOTTIME; 0: it runs */
+	unsigned int joined;		/* after the window was opened */
+	unsigned int unused;
+};
+
+/* A process of the machine, as a walk over all of them finds it. */
+struct watch_row {
+	struct watch_task task;
+	unsigned int pid;	/* as the process that asked calls it; 0: it cannot see it */
+	unsigned int in_cgroup;	/* it lies in the subject's */
+};
+
+/* Sequence numbers of a socket at one moment, under its lock. */
+struct watch_reading {
+	unsigned long long accepted;	/* bytes_acked + (write_seq - snd_una) */
+	unsigned long long sent;	/* bytes_sent */
+	unsigned long long retransmitted;	/* bytes_retrans */
+	unsigned long long received;	/* bytes_received */
+	unsigned int unsent;		/* write_seq - snd_nxt */
+	unsigned int unacked;		/* snd_nxt - snd_una */
+	unsigned int unread;		/* rcv_nxt - copied_seq */
+	unsigned int zerocopy_sends;	/* of all time: sk_zckey */
+	unsigned short state;		/* TCP_ESTABLISHED, ... */
+	unsigned short fin_queued;	/* write_seq counts a FIN */
+	unsigned short fin_received;	/* bytes_received counts a FIN */
+	unsigned short asks_zerocopy;	/* SO_ZEROCOPY is set */
+	/* What lies in the queue of unacknowledged and unsent packets. */
+	unsigned int referenced_pages;
+	unsigned int first_id;		/* oldest notification there; zerocopy_sends if none */
+	unsigned long long referenced_bytes;
+	unsigned long long spliced_bytes;
+	unsigned long long unsent_referenced_bytes;
+};
+
+/* Counted by hooks that know a socket by its cookie alone: looked up without a call. */
+struct watch_slot {
+	unsigned long long sent_as[WATCH_KIND_ROOM];	/* raw bytes of each kind, up to .since */
+	unsigned long long since;	/* .accepted when sends became of this kind */
+	unsigned long long rx_copied;
+	unsigned long long rx_discarded;
+	unsigned long long rx_spliced, rx_mapped;
+	unsigned long long late_copied;		/* bytes of packets that arrived with user pages */
+	unsigned long long sent_referenced;	/* bytes of user pages that went to a device */
+	unsigned int kind;
+	unsigned int enobufs;
+	unsigned int dropped_packets;	/* by this machine, on the way out */
+	unsigned int referenced_unwatched;	/* it referenced before packets were watched */
+	unsigned int mixed;	/* pages of files left in packets with user pages */
+	unsigned int unused;
+};
+
+struct watch_book {
+	unsigned long long cookie;
+	struct watch_task owner;
+	struct watch_task holder;	/* found by the last walk over descriptors */
+	struct watch_reading opened, now, closed;
+	struct watch_slot slot;		/* copied from the table when the book is read */
+	/* Of earlier lives of the socket, which was disconnected and connected again; no SYN, no FIN. */
+	unsigned long long past_accepted, past_sent, past_received, past_returned;
+	unsigned long long completed_sends, copied_sends;
+	unsigned int next_id;		/* of the notification expected next */
+	unsigned int skipped_ids;	/* notifications that nobody saw */
+	unsigned int opened_sends;	/* zero-copy sends not completed when the window opened */
+	unsigned int unused_too;
+	unsigned int flags;
+	unsigned int slot_at;		/* 1 + place in the table; 0: none */
+	unsigned int netns;
+	unsigned int pass;		/* number of the walk that found .holder */
+	unsigned int owner_holds;	/* that walk saw the owner hold it, too */
+	unsigned int addresses_known;
+	unsigned int local_ip[4], remote_ip[4];	/* IPv4 as ::ffff:a.b.c.d */
+	unsigned short local_port, remote_port;	/* host order */
+	unsigned short family;
+	unsigned short unused;
+};
+
+/* Of the whole machine. */
+struct watch_gauges {
+	unsigned long long lost_deaths;		/* the ring had no room */
+	unsigned long long unbooked;		/* no storage for a book */
+	unsigned long long no_slots;
+	unsigned long long zerocopy_seen;	/* a send asked for it: hooks for it are needed */
+	unsigned long long orphan_late_bytes;	/* copied late for a socket that is gone */
+	unsigned long long joined;		/* processes that became part of the subject */
+	unsigned long long lost_members;	/* no room for a process of the subject */
+};
+
+#pragma GCC diagnostic pop
+
+#endif

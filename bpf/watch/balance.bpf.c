@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What every open socket holds, read under its lock: opening balances, and readings of books.
+ *
+ * iter/tcp holds the socket's lock around the program (since 04c7820b776f, "bpf: tcp: Bpf iter batching
+ * and lock_sock", 5.15), so no packet, send or receive changes a number meanwhile. It visits the
+ * sockets of the network namespace of the thread that made the iterator, and none that are closed:
+ * those are found by their storage, in any namespace.
+ */
+#include "bpf/watch/queues.bpf.h"
+#include "bpf/watch/who.bpf.h"
+
+static __always_inline u32 asks_zerocopy(const struct sock *sk)
+{
+	return sk->__sk_common.skc_flags >>
+		       bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
+}
+
+/* What the error queue holds last is the newest notification: the next one has the id after it. */
+static __always_inline void completions_begin(struct watch_book *book, const struct sock *sk)
+{
+	struct notified n;
+
+	book->next_id = book->opened.first_id;
+	if (notified_last(sk, &n))
+		book->next_id = n.last + 1;
+	book->opened_sends = book->opened.zerocopy_sends - book->next_id;
+	book->completed_sends = 0;
+	book->copied_sends = 0;
+	book->skipped_ids = 0;
+}
+
+/* The window opens for this socket now. */
+static __always_inline void book_open(struct watch_book *book, const struct sock *sk)
+{
+	struct watch_slot *slot = slot_of(book), fresh = {};
+
+	book->opened = book->now;
+	book->past_accepted = book->past_sent = book->past_received = book->past_returned = 0;
+	completions_begin(book, sk);
+	fresh.since = book->now.accepted - book->now.fin_queued;
+	if (slot)
+		*slot = fresh;
+}
+
+/* The walk over descriptors came before: who holds the socket now? */
+static __always_inline void holder_apply(struct watch_book *book)
+{
+	bool ours;
+
+	if (book->pass != watch_pass)
+		return;
+	ours = is_member(book->holder.tgid);
+	if (!book->owner_holds) {
+		owner_note(book, &book->holder, ours);
+		return;
+	}
+	book->flags &= ~WATCH_GUESSED;
+	if (ours)
+		book->flags |= WATCH_OURS;
+}
+
+static __always_inline void book_report(struct watch_book *book, struct seq_file *seq)
+{
+	struct watch_slot *slot = slot_of(book);
+
+	if (slot)
+		book->slot = *slot;
+	if (book_is_ours(book))
+		bpf_seq_write(seq, book, sizeof(*book));
+}
+
+SEC("?iter/tcp")
+int watch_sockets(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *common = ctx->sk_common;
+	struct seq_file *seq = ctx->meta->seq;
+	struct watch_book *book;
+	struct tcp_sock *tp;
+	struct sock *sk;
+
+	if (!common || common->skc_state == BPF_TCP_LISTEN)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(common);
+	if (!tp)
+		return 0;
+	sk = (void *)tp;
+	book = watch_mode == WATCH_MODE_OPEN ? book_begin(sk) :
+					       bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (!book)
+		return 0;
+	reading_take(&book->now, tp, common->skc_state);
+	book->now.asks_zerocopy = asks_zerocopy(sk);
+	if (book->now.unsent || book->now.unacked)
+		queues_walk(book, sk);
+	else
+		queues_empty(&book->now);
+	addresses_take(book, sk);
+	if (watch_mode == WATCH_MODE_OPEN) {
+		book->flags |= kind_flags(tp);
+		if (!(book->flags & WATCH_BORN))
+			book_open(book, sk);
+		return 0;
+	}
+	holder_apply(book);
+	book_report(book, seq);
+	return 0;
+}
+
+/* Nobody but a reader can change a closed socket; those in namespaces that we did not enter are read
+ * as they stand. */
+SEC("?iter/bpf_sk_storage_map")
+int watch_unhashed(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct watch_book *book;
+	struct sock *sk = ctx->sk;
+	struct tcp_sock *tp;
+	bool closed;
+
+	if (!sk || !ctx->value)
+		return 0;
+	closed = sk->__sk_common.skc_state == BPF_TCP_CLOSE;
+	if (!closed && inum_is_ours(netns_of(sk)))
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (!tp || !book || book->flags & WATCH_DIED)
+		return 0;
+	reading_take(&book->now, tp, sk->__sk_common.skc_state);
+	queues_empty(&book->now);
+	if (!closed)
+		book->flags |= WATCH_TORN;
+	holder_apply(book);
+	book_report(book, seq);
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

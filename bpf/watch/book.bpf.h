@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where the books of watched sockets are: in the storage of the socket, and beside it in a table of
+ * slots for hooks that know no more of a socket than its cookie.
+ */
+#ifndef COPYSCOPE_WATCH_BOOK_BPF_H
+#define COPYSCOPE_WATCH_BOOK_BPF_H
+
+#include "vmlinux/vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "bpf/include/compat.bpf.h"
+#include "bpf/include/skb.bpf.h"
+#include "bpf/include/watch.h"
+
+#define IPPROTO_TCP_NUMBER 6
+
+/* Kernels built without MPTCP lack it. */
+struct tcp_sock___mptcp {
+	bool is_mptcp;
+} OF_KERNEL;
+
+/* Set before load. */
+const volatile __u32 watch_filter __weak = WATCH_OF_TASKS;
+const volatile __u32 slot_buckets_mask __weak = 0;	/* buckets less one: they are a power of 2 */
+
+struct watch_gauges watch_gauges __weak = {};
+/* The hooks for packets with user pages are attached. */
+volatile __u32 packets_watched __weak = 0;
+/* Set before each walk over sockets or descriptors. */
+volatile __u32 watch_mode __weak = WATCH_MODE_OPEN;
+volatile __u32 watch_pass __weak = 0;
+
+/* Ends with the socket, whoever forgets it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct watch_book);
+} watch_books SEC(".maps") __weak;
+
+/* io_uring's notification -> cookie of the socket: it holds none itself */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u64);
+	__type(value, u64);
+} ring_sends SEC(".maps") __weak;
+
+struct slot_bucket {
+	u64 cookie[WATCH_WAYS];
+};
+
+/* One line of the cache a bucket. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct slot_bucket);
+} slot_tags SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WATCH_WAYS);
+	__type(key, u32);
+	__type(value, struct watch_slot);
+} slots SEC(".maps") __weak;
+
+static __always_inline void gauge_add(unsigned long long *gauge, u64 n)
+{
+	__sync_fetch_and_add(gauge, n);
+}
+
+/* The kernel hands out cookies in order, so their lowest bits spread best. */
+static __always_inline u32 bucket_of(u64 cookie)
+{
+	return cookie & slot_buckets_mask;
+}
+
+static __always_inline struct watch_slot *slot_find(u64 cookie)
+{
+	u32 at = bucket_of(cookie);
+	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_tags, &at);
+
+	if (!bucket || !cookie)
+		return NULL;
+	#pragma unroll
+	for (int way = 0; way < WATCH_WAYS; way++)
+		if (bucket->cookie[way] == cookie) {
+			u32 place = at * WATCH_WAYS + way;
+
+			return bpf_map_lookup_elem(&slots, &place);
+		}
+	return NULL;
+}
+
+/* Returns 1 + the place, 0 if there is none. */
+static __always_inline u32 slot_take(u64 cookie)
+{
+	u32 at = bucket_of(cookie);
+	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_tags, &at);
+
+	if (!bucket || !cookie)
+		return 0;
+	for (int way = 0; way < WATCH_WAYS; way++) {
+		u32 place = at * WATCH_WAYS + way;
+		struct watch_slot *slot;
+
+		if (__sync_val_compare_and_swap(&bucket->cookie[way & (WATCH_WAYS - 1)], 0, cookie))
+			continue;
+		slot = bpf_map_lookup_elem(&slots, &place);
+		if (slot)
+			__builtin_memset(slot, 0, sizeof(*slot));
+		return place + 1;
+	}
+	gauge_add(&watch_gauges.no_slots, 1);
+	return 0;
+}
+
+static __always_inline struct watch_slot *slot_of(const struct watch_book *book)
+{
+	u32 place = book->slot_at - 1;
+
+	return book->slot_at ? bpf_map_lookup_elem(&slots, &place) : NULL;
+}
+
+/* Raw bytes since the last change go to the kind of the sends since then. */
+static __always_inline void slot_charge(struct watch_slot *slot, u64 accepted)
+{
+	slot->sent_as[slot->kind & (WATCH_KIND_ROOM - 1)] += accepted - slot->since;
+	slot->since = accepted;
+}
+
+static __always_inline void slot_give_back(struct watch_book *book)
+{
+	u32 place = book->slot_at - 1, at = place / WATCH_WAYS;
+	struct slot_bucket *bucket;
+
+	if (!book->slot_at)
+		return;
+	book->slot_at = 0;
+	bucket = bpf_map_lookup_elem(&slot_tags, &at);
+	if (bucket)
+		bucket->cookie[place & (WATCH_WAYS - 1)] = 0;
+}
+
+static __always_inline bool watch_is_tcp(const struct sock *sk)
+{
+	return sk->sk_protocol == IPPROTO_TCP_NUMBER;
+}
+
+static __always_inline u64 accepted_of(const struct tcp_sock *tp)
+{
+	return tp->bytes_acked + (u32)(tp->write_seq - tp->snd_una);
+}
+
+/* A FIN takes a place in the sequence when the socket leaves these states, and keeps it. */
+static __always_inline bool fin_in_sequence(int state)
+{
+	return state == BPF_TCP_FIN_WAIT1 || state == BPF_TCP_FIN_WAIT2 || state == BPF_TCP_CLOSING ||
+	       state == BPF_TCP_LAST_ACK || state == BPF_TCP_TIME_WAIT;
+}
+
+/* @state: the one before, where the socket is told of a new one. */
+static __always_inline void reading_take(struct watch_reading *r, const struct tcp_sock *tp, int state)
+{
+	const struct sock *sk = (const void *)tp;
+
+	r->accepted = accepted_of(tp);
+	r->sent = tp->bytes_sent;
+	r->retransmitted = tp->bytes_retrans;
+	r->received = tp->bytes_received;
+	r->unsent = tp->write_seq - tp->snd_nxt;
+	r->unacked = tp->snd_nxt - tp->snd_una;
+	r->unread = tp->rcv_nxt - tp->copied_seq;
+	r->zerocopy_sends = sk->sk_zckey.counter;
+	r->state = state;
+	r->fin_queued = fin_in_sequence(state);
+	r->fin_received = sk->__sk_common.skc_flags >>
+			  bpf_core_enum_value(enum sock_flags, SOCK_DONE) & 1;
+}
+
+/* A FIN that nobody has read yet is the last of what is unread. */
+static __always_inline u64 returned_of(const struct watch_reading *r)
+{
+	return r->received - r->unread - (r->fin_received && !r->unread);
+}
+
+static __always_inline void addresses_take(struct watch_book *book, const struct sock *sk)
+{
+	const struct inet_sock *inet = (const void *)sk;
+
+	book->family = sk->__sk_common.skc_family;
+	if (book->family == AF_INET6_FAMILY) {
+		BPF_CORE_READ_INTO(&book->local_ip, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32);
+		BPF_CORE_READ_INTO(&book->remote_ip, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr32);
+	} else {
+		book->local_ip[2] = book->remote_ip[2] = bpf_htonl(0xffff);
+		book->local_ip[3] = sk->__sk_common.skc_rcv_saddr;
+		book->remote_ip[3] = sk->__sk_common.skc_daddr;
+	}
+	/* skc_num is 0 by the time that the socket moves to CLOSE. */
+	book->local_port = bpf_ntohs(BPF_CORE_READ(inet, inet_sport));
+	book->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
+	book->addresses_known = book->remote_port != 0;
+}
+
+static __always_inline u32 netns_of(const struct sock *sk)
+{
+	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+}
+
+/* A socket's kind of connection that these books cannot follow. */
+static __always_inline u32 kind_flags(const struct tcp_sock *tp)
+{
+	const struct inet_connection_sock *icsk = (const void *)tp;
+	const struct tcp_sock___mptcp *mptcp = (const void *)tp;
+	u32 flags = 0;
+
+	if (bpf_core_field_exists(mptcp->is_mptcp) && BPF_CORE_READ(mptcp, is_mptcp))
+		flags |= WATCH_MPTCP;
+	if (BPF_CORE_READ(icsk, icsk_ulp_ops))
+		flags |= WATCH_FOREIGN;
+	return flags;
+}
+
+/* Finds the socket's book or begins one. */
+static __always_inline struct watch_book *book_begin(struct sock *sk)
+{
+	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0,
+						     BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!book) {
+		gauge_add(&watch_gauges.unbooked, 1);
+		return NULL;
+	}
+	if (book->cookie)
+		return book;
+	book->cookie = bpf_get_socket_cookie(sk);
+	book->netns = netns_of(sk);
+	book->slot_at = slot_take(book->cookie);
+	if (!book->slot_at)
+		book->flags |= WATCH_NO_SLOT;
+	return book;
+}
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which process holds which socket, by the descriptors of tasks; and which processes the subject has.
+ *
+ * Descriptors also hold sockets that TCP has closed. A process is part of the subject from its fork on.
+ */
+#include "bpf/watch/queues.bpf.h"
+#include "bpf/watch/who.bpf.h"
+
+/* A socket that TCP closed before: what it received may still be read. */
+static __always_inline struct watch_book *book_of_closed(struct sock *sk, const struct tcp_sock *tp)
+{
+	struct watch_book *book = book_begin(sk);
+
+	if (!book)
+		return NULL;
+	reading_take(&book->opened, tp, BPF_TCP_CLOSE);
+	queues_empty(&book->opened);
+	book->closed = book->opened;
+	book->flags |= WATCH_CLOSED;
+	return book;
+}
+
+static __always_inline void holder_note(struct watch_book *book, const struct task_struct *t, u32 pass)
+{
+	struct watch_task task = {};
+	bool first = book->pass != pass;
+
+	task_describe(&task, t);
+	if (first) {
+		book->pass = pass;
+		book->owner_holds = 0;
+	}
+	if (same_task(&book->owner, &task))
+		book->owner_holds = 1;
+	if (first || is_member(task.tgid))
+		book->holder = task;
+}
+
+SEC("?iter/task_file")
+int watch_descriptors(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct file *file = ctx->file;
+	struct watch_book *book;
+	const struct tcp_sock *tp;
+	struct watch_task *heir;
+	struct socket *socket;
+	struct sock *sk;
+
+	if (!t || !file || (watch_filter == WATCH_OF_TASKS && !is_member(t->tgid)))
+		return 0;
+	socket = bpf_sock_from_file(file);
+	sk = socket ? socket->sk : NULL;
+	if (!sk || !watch_is_tcp(sk))
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return 0;
+	if (sk->__sk_common.skc_state == BPF_TCP_LISTEN) {
+		heir = bpf_sk_storage_get(&heirs, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (heir && (!heir->tgid || !is_member(heir->tgid)))
+			task_describe(heir, t);
+		return 0;
+	}
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (!book && watch_mode == WATCH_MODE_OPEN && sk->__sk_common.skc_state == BPF_TCP_CLOSE)
+		book = book_of_closed(sk, tp);
+	if (book)
+		holder_note(book, t, watch_pass);
+	return 0;
+}
+
+/* What the process that asks calls this one: 0 if its PID namespace does not see it. */
+static __always_inline u32 pid_seen_by_asker(const struct task_struct *t)
+{
+	const struct task_struct *asker = (const void *)bpf_get_current_task();
+	const struct pid *pid = BPF_CORE_READ(t, thread_pid);
+	u32 level = BPF_CORE_READ(asker, thread_pid, level), seen = 0;
+	u64 at = bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
+
+	if (level > BPF_CORE_READ(pid, level))
+		return 0;
+	bpf_probe_read_kernel(&seen, sizeof(seen),
+			      (void *)pid + at + bpf_core_field_offset(struct upid, nr));
+	return seen;
+}
+
+/* 7f203bc89eb6 ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"), 6.1. */
+static __always_inline bool in_subject_cgroup(const struct task_struct *t)
+{
+	const struct cgroup *cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp), *above = NULL;
+	u32 level = BPF_CORE_READ(cgroup, level);
+
+	if (!subject_cgroup || level < subject_cgroup_level || !bpf_core_field_exists(cgroup->ancestors))
+		return false;
+	bpf_probe_read_kernel(&above, sizeof(above),
+			      (void *)cgroup + bpf_core_field_offset(struct cgroup, ancestors) +
+				      subject_cgroup_level * sizeof(above));
+	return BPF_CORE_READ(above, kn, id) == subject_cgroup;
+}
+
+/* All processes, for user space to choose from. */
+SEC("?iter/task")
+int watch_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct watch_row row = {};
+
+	if (!t || t->pid != t->tgid)
+		return 0;
+	task_describe(&row.task, t);
+	row.pid = pid_seen_by_asker(t);
+	row.in_cgroup = in_subject_cgroup(t);
+	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_fork")
+int BPF_PROG(watch_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct watch_task task = {};
+	u32 tgid = child->tgid;
+
+	if (parent->tgid == tgid)
+		return 0;
+	if (!is_member(parent->tgid)) {
+		/* The number may be that of a process of the subject that is gone. */
+		bpf_map_delete_elem(&members, &tgid);
+		return 0;
+	}
+	task_describe(&task, child);
+	member_add(&task);
+	return 0;
+}
+
+/* A process that becomes a program of that name. Its own name is new by now. */
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(watch_exec, struct task_struct *p)
+{
+	struct watch_task task = {};
+	struct watch_member *member;
+	u32 tgid = p->tgid;
+
+	member = bpf_map_lookup_elem(&members, &tgid);
+	task_describe(&task, p);
+	if (member) {
+		member->task = task;
+		return 0;
+	}
+	if (!subject_comm[0])
+		return 0;
+	for (int i = 0; i < WATCH_TASK_COMM; i++) {
+		if (task.comm[i] != subject_comm[i])
+			return 0;
+		if (!task.comm[i])
+			break;
+	}
+	member_add(&task);
+	return 0;
+}
+
+/* The last thread of a process ends. Its descriptors are closed after this. */
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(watch_exit, struct task_struct *p)
+{
+	struct watch_member *member;
+	u32 tgid = p->tgid;
+
+	if (p->signal->live.counter)
+		return 0;
+	member = bpf_map_lookup_elem(&members, &tgid);
+	if (member)
+		member->ended_ns = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

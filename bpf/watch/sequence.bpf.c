@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What sockets that are born or die in the window moved, by their sequence numbers.
+ *
+ * Bytes sent are final when a socket moves to CLOSE: the kernel clears the queues before, but not the
+ * numbers. Bytes received are final when it is destroyed: they may be read after a reset. If
+ * tcp_disconnect() set them to 0 in between, those at the move to CLOSE are the last.
+ */
+#include "bpf/watch/who.bpf.h"
+
+enum { DEATHS_BYTES = 8 << 20 };
+
+/* Books of sockets that died; user space looks every few milliseconds, so nothing wakes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, DEATHS_BYTES);
+} deaths SEC(".maps");
+
+/* Is a socket that begins here wanted? Which task accepts it shows later. */
+static __always_inline bool birth_is_wanted(struct sock *sk)
+{
+	struct watch_task task = {};
+
+	if (watch_filter == WATCH_OF_ALL || watch_filter == WATCH_OF_PORTS || inum_is_ours(netns_of(sk)))
+		return true;
+	if (bpf_sk_storage_get(&heirs, sk, 0, 0))
+		return true;
+	if (!lock_is_owned(sk))
+		return false;
+	task_describe_current(&task);
+	return current_is_member(&task);
+}
+
+static __always_inline void inherit(struct watch_book *book, struct sock *sk)
+{
+	struct watch_task *heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
+
+	if (!heir || book->owner.tgid)
+		return;
+	book->owner = *heir;
+	book->flags |= WATCH_GUESSED | (is_member(heir->tgid) ? WATCH_OURS : 0);
+}
+
+/* A socket that listens has no book; those that it begets learn whose it is. */
+static __always_inline void note_listener(struct sock *sk)
+{
+	struct watch_task *heir;
+
+	if (!lock_is_owned(sk))
+		return;
+	heir = bpf_sk_storage_get(&heirs, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (heir)
+		task_describe_current(heir);
+}
+
+/* The socket connects; it may have been connected before. */
+static __always_inline void life_begin(struct watch_book *book)
+{
+	struct watch_slot *slot = slot_of(book);
+	struct watch_reading nothing = {};
+
+	if (book->flags & WATCH_CLOSED) {
+		const struct watch_reading *first = &book->opened, *last = &book->closed;
+
+		book->past_accepted += last->accepted - last->fin_queued - first->accepted;
+		book->past_sent += last->sent - last->retransmitted - first->sent + first->retransmitted;
+		book->past_received += last->received - last->fin_received - first->received;
+		book->past_returned += returned_of(last) - returned_of(first);
+	}
+	book->flags &= ~WATCH_CLOSED;
+	book->flags |= WATCH_ACTIVE;
+	book->opened = nothing;
+	/* The SYN that it will send. */
+	book->opened.accepted = 1;
+	if (slot)
+		slot->since = 1;
+}
+
+/* A socket whose SYN was never answered accepted nothing but data in that SYN, and its numbers may not
+ * be set. */
+static __always_inline void life_end(struct watch_book *book, const struct tcp_sock *tp, int old)
+{
+	struct watch_reading *last = &book->closed;
+	struct watch_slot *slot = slot_of(book);
+
+	reading_take(last, tp, old);
+	if (old == BPF_TCP_SYN_SENT && !last->sent) {
+		last->accepted = book->opened.accepted;
+		last->unsent = 0;
+		last->unacked = 0;
+	}
+	book->flags |= WATCH_CLOSED;
+	if (slot)
+		slot_charge(slot, last->accepted - last->fin_queued);
+}
+
+SEC("?tp_btf/inet_sock_set_state")
+int BPF_PROG(watch_state, struct sock *sk, int old, int new)
+{
+	bool born = new == BPF_TCP_SYN_SENT || old == BPF_TCP_SYN_RECV;
+	const struct tcp_sock *tp;
+	struct watch_book *book;
+
+	if (!watch_is_tcp(sk))
+		return 0;
+	if (new == BPF_TCP_LISTEN)
+		note_listener(sk);
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp || new == BPF_TCP_LISTEN || old == BPF_TCP_LISTEN)
+		return 0;
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (!book) {
+		if (!born || !birth_is_wanted(sk))
+			return 0;
+		book = book_begin(sk);
+		if (!book)
+			return 0;
+		book->flags |= WATCH_BORN;
+		inherit(book, sk);
+	}
+	if (new == BPF_TCP_SYN_SENT)
+		life_begin(book);
+	if (!book->addresses_known && new != BPF_TCP_SYN_SENT)
+		addresses_take(book, sk);
+	owner_note_current(book, sk);
+	if (new == BPF_TCP_CLOSE)
+		life_end(book, tp, old);
+	return 0;
+}
+
+SEC("?tp_btf/tcp_destroy_sock")
+int BPF_PROG(watch_death, struct sock *sk)
+{
+	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	struct watch_slot *slot;
+
+	if (!book || !tp)
+		return 0;
+	reading_take(&book->now, tp, BPF_TCP_CLOSE);
+	if (!(book->flags & WATCH_CLOSED))
+		life_end(book, tp, sk->__sk_common.skc_state);
+	if (book->now.received >= book->closed.received) {
+		book->closed.received = book->now.received;
+		book->closed.unread = book->now.unread;
+		book->closed.fin_received = book->now.fin_received;
+	}
+	owner_note_current(book, sk);
+	book->flags |= WATCH_DIED;
+	slot = slot_of(book);
+	if (slot)
+		book->slot = *slot;
+	if (book_is_ours(book) &&
+	    bpf_ringbuf_output(&deaths, book, sizeof(*book), BPF_RB_NO_WAKEUP))
+		gauge_add(&watch_gauges.lost_deaths, 1);
+	slot_give_back(book);
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

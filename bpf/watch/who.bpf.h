@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Whose is a socket: of the task that used it last.
+ *
+ * A task holds the lock of a socket (sk_lock.owned) while it connects, listens, shuts down or closes
+ * it, and while it works off packets that came meanwhile. A softirq never runs with the lock owned:
+ * it leaves its packets to the owner. So where the lock is owned, the current task is a user of the
+ * socket; elsewhere it is anybody. Threads, io_uring's workers and its polling threads have the
+ * number of their process.
+ */
+#ifndef COPYSCOPE_WATCH_WHO_BPF_H
+#define COPYSCOPE_WATCH_WHO_BPF_H
+
+#include "bpf/watch/book.bpf.h"
+
+#define PF_KTHREAD_FLAG 0x00200000 /* include/linux/sched.h */
+
+enum { WATCH_PORTS_LIST = 32, WATCH_NETNS_LIST = 64 };
+
+/* Set before load. */
+const volatile __u64 subject_cgroup __weak = 0;		/* its number, and how deep it lies */
+const volatile __u32 subject_cgroup_level __weak = 0;
+const volatile char subject_comm[WATCH_TASK_COMM] __weak = {};
+const volatile __u16 subject_ports[WATCH_PORTS_LIST] __weak = {};
+const volatile __u32 subject_port_count __weak = 0;
+const volatile __u32 subject_inums[WATCH_NETNS_LIST] __weak = {};
+const volatile __u32 subject_inum_count __weak = 0;
+
+/* tgid -> a process of the subject */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u32);
+	__type(value, struct watch_member);
+} members SEC(".maps") __weak;
+
+/* The owner of a socket that listens, for the ones that it begets: the kernel clones it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__type(key, int);
+	__type(value, struct watch_task);
+} heirs SEC(".maps") __weak;
+
+static __always_inline void task_describe(struct watch_task *task, const struct task_struct *t)
+{
+	const struct task_struct *leader = BPF_CORE_READ(t, group_leader);
+
+	task->tgid = BPF_CORE_READ(t, tgid);
+	task->kernel = !!(BPF_CORE_READ(t, flags) & PF_KTHREAD_FLAG);
+	task->started_ns = BPF_CORE_READ(leader, start_boottime);
+	task->cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
+	bpf_probe_read_kernel_str(task->comm, sizeof(task->comm), &leader->comm);
+}
+
+static __always_inline void task_describe_current(struct watch_task *task)
+{
+	task_describe(task, (const void *)bpf_get_current_task());
+}
+
+static __always_inline bool is_member(u32 tgid)
+{
+	return bpf_map_lookup_elem(&members, &tgid) != NULL;
+}
+
+static __always_inline void member_add(const struct watch_task *task)
+{
+	struct watch_member member = { .task = *task, .joined = 1 };
+
+	if (bpf_map_update_elem(&members, &task->tgid, &member, BPF_ANY))
+		gauge_add(&watch_gauges.lost_members, 1);
+	else
+		gauge_add(&watch_gauges.joined, 1);
+}
+
+/* Processes may enter a cgroup at any time, without a fork. */
+static __always_inline bool current_is_member(const struct watch_task *task)
+{
+	if (is_member(task->tgid))
+		return true;
+	if (!subject_cgroup ||
+	    bpf_get_current_ancestor_cgroup_id(subject_cgroup_level) != subject_cgroup)
+		return false;
+	member_add(task);
+	return true;
+}
+
+static __always_inline bool port_is_ours(const struct watch_book *book)
+{
+	for (u32 i = 0; i < WATCH_PORTS_LIST; i++) {
+		if (i >= subject_port_count)
+			break;
+		if (subject_ports[i] == book->local_port || subject_ports[i] == book->remote_port)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline bool inum_is_ours(u32 inum)
+{
+	for (u32 i = 0; i < WATCH_NETNS_LIST; i++) {
+		if (i >= subject_inum_count)
+			break;
+		if (subject_inums[i] == inum)
+			return true;
+	}
+	return false;
+}
+
+/* Is it to be reported? */
+static __always_inline bool book_is_ours(const struct watch_book *book)
+{
+	switch (watch_filter) {
+	case WATCH_OF_TASKS:
+		return book->flags & WATCH_OURS;
+	case WATCH_OF_PORTS:
+		return port_is_ours(book);
+	case WATCH_OF_NETNS:
+		return inum_is_ours(book->netns);
+	}
+	return true;
+}
+
+static __always_inline bool same_task(const struct watch_task *a, const struct watch_task *b)
+{
+	return a->tgid == b->tgid && a->started_ns == b->started_ns;
+}
+
+/* A task is known to use the socket; @ours: it belongs to the subject. Sockets of the subject stay
+ * its own, and say that another one used them. Kernel threads close what a task left behind. */
+static __always_inline void owner_note(struct watch_book *book, const struct watch_task *task, bool ours)
+{
+	bool known = book->owner.tgid && !(book->flags & WATCH_GUESSED);
+
+	if (known && same_task(&book->owner, task))
+		return;
+	if (task->kernel && book->owner.tgid)
+		return;
+	if (known)
+		book->flags |= WATCH_HANDED_ON;
+	if (known && book->flags & WATCH_OURS && !ours)
+		return;
+	book->owner = *task;
+	book->flags &= ~(WATCH_GUESSED | WATCH_OURS);
+	if (ours)
+		book->flags |= WATCH_OURS;
+}
+
+static __always_inline bool lock_is_owned(const struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_lock.owned) != 0;
+}
+
+static __always_inline void owner_note_current(struct watch_book *book, const struct sock *sk)
+{
+	struct watch_task task = {};
+
+	if (!lock_is_owned(sk))
+		return;
+	task_describe_current(&task);
+	owner_note(book, &task, current_is_member(&task));
+}
+
+#endif

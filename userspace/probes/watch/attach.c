@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Loads the programs of a watch, sizes their tables, attaches their hooks. */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/probes/hooks/offer.h"
+#include "userspace/probes/watch/watch_parts.h"
+
+enum { BUCKETS_MIN = 1 << 13 };
+
+/* Arguments as in BTF, 0 for any number, first. */
+#define TP(args, program, metric, target, when, which) \
+	{ program, metric, HOOK_TRACEPOINT, target, args, when, which }
+#define FENTRY(args, program, metric, target) \
+	{ program, metric, HOOK_FENTRY, target, args, ON_ANY, WATCH_HOOKS_ALWAYS }
+#define FEXIT(args, program, metric, target) \
+	{ program, metric, HOOK_FEXIT, target, args, ON_ANY, WATCH_HOOKS_ALWAYS }
+#define ALWAYS WATCH_HOOKS_ALWAYS
+#define ZEROCOPY WATCH_HOOKS_ZEROCOPY
+
+const struct watch_hook watch_hooks[] = {
+	TP(3, "watch_state", "sequence", "inet_sock_set_state", ON_ANY_NEEDED, ALWAYS),
+	TP(1, "watch_death", "sequence", "tcp_destroy_sock", ON_ANY_NEEDED, ALWAYS),
+	TP(2, "watch_fork", "processes", "sched_process_fork", ON_ANY_NEEDED, ALWAYS),
+	TP(3, "watch_exec", "processes", "sched_process_exec", ON_ANY_NEEDED, ALWAYS),
+	TP(0, "watch_exit", "processes", "sched_process_exit", ON_ANY_NEEDED, ALWAYS),
+	TP(2, "watch_rx_copy", "rx_copy", "skb_copy_datagram_iovec", ON_ANY, ALWAYS),
+	TP(3, "watch_discard", "rx_discard", "sock_recv_length", ON_ANY, ALWAYS),
+	TP(0, "watch_drop", "drops", "kfree_skb", ON_ANY, ALWAYS),
+	TP(1, "watch_completion", "completions", "inet_sk_error_report", ON_ANY, ALWAYS),
+	TP(4, "watch_send_turn", "sends", "tcp_sendmsg_locked", ON_TRACEPOINTS, ALWAYS),
+	FEXIT(5, "watch_reference_5", "tx_reference", "skb_zerocopy_iter_stream"),
+	FEXIT(6, "watch_reference_6", "tx_reference", "skb_zerocopy_iter_stream"),
+	FEXIT(5, "watch_sendpages", "tx_splice", "do_tcp_sendpages"),
+	FENTRY(5, "watch_splice_enter", "tx_splice", "splice_to_socket"),
+	FEXIT(5, "watch_splice_exit", "tx_splice", "splice_to_socket"),
+	FEXIT(4, "watch_pages_4", "tx_splice", "skb_splice_from_iter"),
+	FEXIT(3, "watch_pages_3", "tx_splice", "skb_splice_from_iter"),
+	FEXIT(5, "watch_splice_read", "rx_splice", "tcp_splice_read"),
+	FEXIT(3, "watch_map", "rx_map", "tcp_zerocopy_receive"),
+	TP(1, "watch_departure", "departures", "net_dev_queue", ON_ANY, ZEROCOPY),
+	TP(1, "watch_arrival", "late_copy", "netif_receive_skb", ON_ANY, ZEROCOPY),
+	TP(3, "watch_refusal", "refusals", "sock_send_length", ON_ANY, ZEROCOPY),
+	{},
+};
+
+static int tell(char why[WHY_BYTES], int err, const char *what)
+{
+	snprintf(why, WHY_BYTES, "%s: %s", what, strerror(-err));
+	return err;
+}
+
+static int silent(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return getenv("COPYSCOPE_DEBUG") && level != LIBBPF_DEBUG ? vfprintf(stderr, format, args) : 0;
+}
+
+/* Asks BTF, never a version: a hook that this kernel lacks is not loaded. */
+static void choose_hook(struct watch_probes *p, const struct watch_hook *h, const struct btf *btf)
+{
+	const struct hook as = { .kind = h->kind, .target = h->target };
+	struct probe *probe = &p->probes[p->probe_count++];
+	bool trampolines = p->backend == BACKEND_TRAMPOLINE;
+	int args = offer_args(btf, &as);
+
+	probe->metric = h->metric;
+	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(h->kind), h->target);
+	if (args < 0)
+		snprintf(probe->why, WHY_BYTES, "this kernel has no %s/%s", hook_kind_name(h->kind),
+			 h->target);
+	else if (h->args && args != h->args)
+		snprintf(probe->why, WHY_BYTES, "%s takes %d arguments here, this probe reads %d",
+			 h->target, args, h->args);
+	else if (h->kind != HOOK_TRACEPOINT && !trampolines)
+		snprintf(probe->why, WHY_BYTES, "%.200s", p->backend_why);
+	else if (h->when == ON_TRACEPOINTS && trampolines)
+		snprintf(probe->why, WHY_BYTES, "not needed: this kernel accepts trampolines");
+	bpf_program__set_autoload(bpf_object__find_program_by_name(p->skel->obj, h->program),
+				  !*probe->why);
+}
+
+static int choose(struct watch_probes *p, const struct btf *btf, char why[WHY_BYTES])
+{
+	p->backend = offer_backend(p->config.backend, btf, p->backend_why);
+	for (const struct watch_hook *h = watch_hooks; h->program; h++) {
+		choose_hook(p, h, btf);
+		if (h->when == ON_ANY_NEEDED && *p->probes[h - watch_hooks].why)
+			return tell(why, -ENOTSUP, p->probes[h - watch_hooks].why);
+	}
+	bpf_program__set_autoload(p->skel->progs.watch_sockets, true);
+	bpf_program__set_autoload(p->skel->progs.watch_unhashed, true);
+	bpf_program__set_autoload(p->skel->progs.watch_descriptors, true);
+	bpf_program__set_autoload(p->skel->progs.watch_tasks, true);
+	return 0;
+}
+
+static void configure(struct watch_probes *p, const struct watch_probes_config *c)
+{
+	struct watch__rodata *ro = p->skel->rodata;
+	uint32_t buckets = BUCKETS_MIN;
+
+	ro->watch_filter = c->filter;
+	ro->cookies_on_demand = true;
+	ro->subject_cgroup = c->cgroup;
+	ro->subject_cgroup_level = c->cgroup_level;
+	memcpy((void *)ro->subject_comm, c->comm, sizeof(c->comm));
+	memcpy((void *)ro->subject_ports, c->ports, sizeof(c->ports));
+	ro->subject_port_count = c->port_count;
+	memcpy((void *)ro->subject_inums, c->netns, sizeof(c->netns));
+	ro->subject_inum_count = c->netns_count;
+	ro->slot_buckets_mask = buckets - 1;
+	bpf_map__set_max_entries(p->skel->maps.slot_tags, buckets);
+	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);
+}
+
+int watch_probes_load(struct watch_probes **out, const struct watch_probes_config *config,
+		      char why[WHY_BYTES])
+{
+	struct watch_probes *p = calloc(1, sizeof(*p));
+	struct btf *btf;
+	int err;
+
+	*out = NULL;
+	if (!p)
+		return -ENOMEM;
+	*out = p;
+	p->config = *config;
+	libbpf_set_print(silent);
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return tell(why, -ENOENT, "cannot read the kernel's BTF");
+	p->skel = watch__open();
+	err = p->skel ? choose(p, btf, why) : tell(why, -errno, "cannot open the programs");
+	btf__free(btf);
+	if (err)
+		return err;
+	configure(p, config);
+	err = watch__load(p->skel);
+	if (err)
+		return tell(why, err, "the kernel refused the programs of watch (needs Linux 6.1 with "
+				      "BTF, and root or CAP_BPF and CAP_PERFMON)");
+	return iterators_prepare(p, why);
+}
+
+int watch_probes_attach(struct watch_probes *p, enum watch_hooks which, char why[WHY_BYTES])
+{
+	for (int i = 0; i < p->probe_count; i++) {
+		const struct watch_hook *h = &watch_hooks[i];
+		struct probe *probe = &p->probes[i];
+
+		if (h->which != which || *probe->why || p->links[i])
+			continue;
+		p->links[i] = bpf_program__attach(
+			bpf_object__find_program_by_name(p->skel->obj, h->program));
+		if (p->links[i]) {
+			probe->status = PROBE_ATTACHED;
+			continue;
+		}
+		probe->status = PROBE_REFUSED;
+		snprintf(probe->why, WHY_BYTES, "the kernel refused it: %s", strerror(errno));
+		if (h->when == ON_ANY_NEEDED)
+			return tell(why, -errno, probe->hook);
+	}
+	if (which == WATCH_HOOKS_ZEROCOPY)
+		p->skel->bss->packets_watched = 1;
+	return 0;
+}
+
+int watch_probes_list(const struct watch_probes *p, struct probe probes[PROBES_MAX])
+{
+	memcpy(probes, p->probes, sizeof(*probes) * p->probe_count);
+	return p->probe_count;
+}
+
+bool watch_probes_have(const struct watch_probes *p, const char *metric)
+{
+	bool found = false;
+
+	for (int i = 0; i < p->probe_count; i++) {
+		if (strcmp(p->probes[i].metric, metric))
+			continue;
+		found |= p->links[i] != NULL;
+		if (p->probes[i].status == PROBE_REFUSED)
+			return false;
+	}
+	return found;
+}
+
+enum backend watch_probes_backend(const struct watch_probes *p, char why[WHY_BYTES])
+{
+	snprintf(why, WHY_BYTES, "%s", p->backend_why);
+	return p->backend;
+}
+
+void watch_probes_free(struct watch_probes *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < PROBES_MAX; i++)
+		bpf_link__destroy(p->links[i]);
+	iterators_free(p);
+	watch__destroy(p->skel);
+	free(p);
+}

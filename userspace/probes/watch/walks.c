@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Walks over sockets, descriptors and processes by iterators, and the ring of sockets that died. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "userspace/probes/watch/entered.h"
+#include "userspace/probes/watch/watch_parts.h"
+
+static struct bpf_link *link_iterator(struct bpf_program *program, struct bpf_map *map)
+{
+	union bpf_iter_link_info info = {};
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts);
+
+	if (map) {
+		info.map.map_fd = bpf_map__fd(map);
+		opts.link_info = &info;
+		opts.link_info_len = sizeof(info);
+	}
+	return bpf_program__attach_iter(program, &opts);
+}
+
+static int death_arrives(void *arg, void *data, size_t size)
+{
+	struct watch_probes *p = arg;
+
+	if (size >= sizeof(struct watch_book) && p->each_death)
+		p->each_death(p->each_arg, data);
+	return 0;
+}
+
+static int enter_namespaces(struct watch_probes *p, char why[WHY_BYTES])
+{
+	struct stat own = {};
+	int err = stat("/proc/self/ns/net", &own) ? -errno : 0;
+
+	for (int i = 0; i < p->config.netns_count && !err; i++)
+		if (p->config.netns[i] != own.st_ino)
+			err = entered_start(&p->entered[i], p->config.netns_fds[i],
+					    bpf_link__fd(p->sockets));
+	if (err)
+		snprintf(why, WHY_BYTES, "cannot enter a network namespace: %s", strerror(-err));
+	return err;
+}
+
+int iterators_prepare(struct watch_probes *p, char why[WHY_BYTES])
+{
+	p->sockets = link_iterator(p->skel->progs.watch_sockets, NULL);
+	p->unhashed = link_iterator(p->skel->progs.watch_unhashed, p->skel->maps.watch_books);
+	p->descriptors = link_iterator(p->skel->progs.watch_descriptors, NULL);
+	p->tasks = link_iterator(p->skel->progs.watch_tasks, NULL);
+	p->ring = ring_buffer__new(bpf_map__fd(p->skel->maps.deaths), death_arrives, p, NULL);
+	if (p->sockets && p->unhashed && p->descriptors && p->tasks && p->ring)
+		return enter_namespaces(p, why);
+	snprintf(why, WHY_BYTES, "the kernel refused an iterator: %s", strerror(errno));
+	return -errno;
+}
+
+void iterators_free(struct watch_probes *p)
+{
+	for (int i = 0; i < p->config.netns_count; i++)
+		entered_end(&p->entered[i]);
+	bpf_link__destroy(p->sockets);
+	bpf_link__destroy(p->unhashed);
+	bpf_link__destroy(p->descriptors);
+	bpf_link__destroy(p->tasks);
+	ring_buffer__free(p->ring);
+}
+
+static int walk(struct bpf_link *link, size_t size, void (*take)(void *arg, const void *item), void *arg)
+{
+	int fd = bpf_iter_create(bpf_link__fd(link)), err;
+
+	if (fd < 0)
+		return -errno;
+	err = items_drain(fd, size, take, arg);
+	close(fd);
+	return err;
+}
+
+struct rows {
+	void *items;
+	size_t size;
+	int count, room;
+};
+
+static void keep(void *arg, const void *item)
+{
+	struct rows *rows = arg;
+
+	if (rows->count == rows->room) {
+		int room = rows->room ? 2 * rows->room : 256;
+		void *more = realloc(rows->items, room * rows->size);
+
+		if (!more)
+			return;
+		rows->items = more;
+		rows->room = room;
+	}
+	memcpy((char *)rows->items + rows->count++ * rows->size, item, rows->size);
+}
+
+int watch_probes_processes(struct watch_probes *p, struct watch_row **out)
+{
+	struct rows rows = { .size = sizeof(**out) };
+	int err = walk(p->tasks, rows.size, keep, &rows);
+
+	*out = rows.items;
+	return err ? err : rows.count;
+}
+
+int watch_probes_add(struct watch_probes *p, const struct watch_row *row)
+{
+	struct watch_member member = { .task = row->task };
+
+	return bpf_map__update_elem(p->skel->maps.members, &row->task.tgid, sizeof(uint32_t), &member,
+				    sizeof(member), BPF_ANY) ? -errno : 0;
+}
+
+int watch_probes_members(const struct watch_probes *p, struct watch_member **out)
+{
+	struct rows rows = { .size = sizeof(**out) };
+	int fd = bpf_map__fd(p->skel->maps.members);
+	uint32_t key, *last = NULL;
+	struct watch_member member;
+
+	for (; !bpf_map_get_next_key(fd, last, &key); last = &key)
+		if (!bpf_map_lookup_elem(fd, &key, &member))
+			keep(&rows, &member);
+	*out = rows.items;
+	return rows.count;
+}
+
+static int walk_descriptors(struct watch_probes *p)
+{
+	p->skel->bss->watch_pass = ++p->pass;
+	return walk(p->descriptors, 1, NULL, NULL);
+}
+
+struct reader {
+	void (*each)(void *arg, const struct watch_book *book);
+	void *arg;
+};
+
+static void hand_over(void *arg, const void *item)
+{
+	const struct reader *reader = arg;
+
+	reader->each(reader->arg, item);
+}
+
+/* An iterator over sockets sees the network namespace of whoever makes it. */
+static int walk_namespaces(struct watch_probes *p, void (*take)(void *arg, const void *item), void *arg)
+{
+	int err = 0;
+
+	for (int i = 0; i < p->config.netns_count && !err; i++)
+		err = p->entered[i].pid ? entered_walk(&p->entered[i], sizeof(struct watch_book), take, arg) :
+					  walk(p->sockets, sizeof(struct watch_book), take, arg);
+	return err;
+}
+
+int watch_probes_open(struct watch_probes *p)
+{
+	int err;
+
+	p->skel->bss->watch_mode = WATCH_MODE_OPEN;
+	err = walk_namespaces(p, NULL, NULL);
+	return err ? err : walk_descriptors(p);
+}
+
+int watch_probes_read(struct watch_probes *p, void (*each)(void *arg, const struct watch_book *book),
+		      void *arg)
+{
+	struct reader reader = { each, arg };
+	int err;
+
+	p->skel->bss->watch_mode = WATCH_MODE_READ;
+	err = walk_descriptors(p);
+	if (!err)
+		err = walk_namespaces(p, hand_over, &reader);
+	return err ? err : walk(p->unhashed, sizeof(struct watch_book), hand_over, &reader);
+}
+
+int watch_probes_deaths(struct watch_probes *p, void (*each)(void *arg, const struct watch_book *book),
+			void *arg)
+{
+	p->each_death = each;
+	p->each_arg = arg;
+	return ring_buffer__consume(p->ring);
+}
+
+struct watch_gauges watch_probes_gauges(const struct watch_probes *p)
+{
+	return p->skel->bss->watch_gauges;
+}
+
+void watch_probes_runs(const struct watch_probes *p, uint64_t *runs, uint64_t *time_ns)
+{
+	*runs = *time_ns = 0;
+	for (int i = 0; i < p->probe_count; i++) {
+		struct bpf_prog_info info = {};
+		uint32_t size = sizeof(info);
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(p->skel->obj, watch_hooks[i].program);
+
+		if (!p->links[i] || bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			continue;
+		*runs += info.run_cnt;
+		*time_ns += info.run_time_ns;
+	}
+}
+
+uint64_t watch_probes_memory(const struct watch_probes *p)
+{
+	uint64_t bytes = 0;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, p->skel->obj) {
+		uint64_t each = bpf_map__key_size(map) + bpf_map__value_size(map);
+
+		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
+			bytes += bpf_map__max_entries(map);
+		else
+			bytes += each * bpf_map__max_entries(map);
+	}
+	return bytes;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of this room share; watch_probes.h is for everyone else. */
+#ifndef COPYSCOPE_WATCH_PARTS_H
+#define COPYSCOPE_WATCH_PARTS_H
+
+#include <bpf/libbpf.h>
+
+#include "userspace/probes/hooks/hooks.h"
+#include "userspace/probes/watch/entered.h"
+#include "userspace/probes/watch/watch_probes.h"
+#include "watch.skel.h"
+
+struct watch_hook {
+	const char *program, *metric;
+	enum hook_kind kind;
+	const char *target;
+	int args;
+	enum { ON_ANY, ON_ANY_NEEDED, ON_TRACEPOINTS } when;	/* with trampolines others do better */
+	enum watch_hooks which;
+};
+
+/* Ends with a NULL program. */
+extern const struct watch_hook watch_hooks[];
+
+struct watch_probes {
+	struct watch *skel;
+	struct watch_probes_config config;
+	enum backend backend;
+	char backend_why[WHY_BYTES];
+	struct probe probes[PROBES_MAX];
+	int probe_count;
+	struct bpf_link *links[PROBES_MAX];	/* in the order of probes */
+	struct bpf_link *sockets, *unhashed, *descriptors, *tasks;	/* what iterators are made of */
+	struct entered entered[WATCH_PROBE_NAMESPACES];	/* none for our own namespace */
+	struct ring_buffer *ring;
+	void (*each_death)(void *arg, const struct watch_book *book);
+	void *each_arg;
+	uint32_t pass;
+};
+
+/* Links of the iterators, and the ring. 0, or -errno with a line in @why. */
+int iterators_prepare(struct watch_probes *p, char why[WHY_BYTES]);
+void iterators_free(struct watch_probes *p);
+
+#endif
