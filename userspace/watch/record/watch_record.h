@@ -79,14 +79,14 @@ struct watch_socket {
 	struct watch_address local, remote;
 	bool ipv6;
 	bool born;		/* connected or accepted in the window: its opening balance is 0 */
-	bool died;		/* closed and gone before the window closed: so is the closing one */
+	bool died;		/* closed and gone: its closing balance is what was lost with it */
 	bool whole;		/* both */
 	bool handed_on;		/* another process used it before: its bytes are in these numbers, too */
 	struct watch_balance opening, closing;
 	struct watch_movements moved;	/* since its opening */
 	struct watch_movements lately;	/* since the reading before this one */
 	enum law_status laws[WATCH_LAW_COUNT];
-	int64_t residual[WATCH_LAW_COUNT];	/* of a law that is testable */
+	int64_t left[WATCH_LAW_COUNT], right[WATCH_LAW_COUNT], residual[WATCH_LAW_COUNT];	/* if testable */
 	const char *law_why[WATCH_LAW_COUNT];	/* why it is not testable; NULL otherwise */
 };
 

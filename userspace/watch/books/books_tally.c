@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Adds up sockets, open ones and those that died, by process and in total. */
+#include "userspace/watch/books/books_tally.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_KEPT = 1000 };
+
+static int by_cookie(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Room for one more in an array that grows by half. */
+static void *room_for_one(void *items, int count, int *room, size_t size)
+{
+	int more = *room + *room / 2 + 16;
+	void *grown = items;
+
+	if (count < *room)
+		return items;
+	grown = realloc(items, more * size);
+	if (grown)
+		*room = more;
+	return grown;
+}
+
+static struct watch_process *process_of(struct watch_sums *sums, const struct watch_socket *s)
+{
+	struct watch_process *process, *grown;
+
+	for (int i = sums->process_count - 1; i >= 0; i--)
+		if (sums->processes[i].id.pid == s->owner.pid &&
+		    sums->processes[i].id.started_ns == s->owner.started_ns)
+			return &sums->processes[i];
+	grown = room_for_one(sums->processes, sums->process_count, &sums->process_room, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	sums->processes = grown;
+	process = &grown[sums->process_count++];
+	*process = (struct watch_process){ .id = s->owner, .cgroup = s->cgroup,
+					   .sum = watch_sum_of_nothing() };
+	memcpy(process->comm, s->comm, sizeof(process->comm));
+	return process;
+}
+
+static void laws_add(struct watch_law_sum *sum, const struct watch_sides *sides)
+{
+	if (!sides->known) {
+		sum->not_testable++;
+		sum->why = sides->why;
+		return;
+	}
+	sum->testable++;
+	sum->left += sides->left;
+	sum->right += sides->right;
+	sum->broken += sides->left != sides->right;
+}
+
+static int sums_add(struct watch_sums *sums, const struct watch_socket *s)
+{
+	struct watch_process *process = process_of(sums, s);
+
+	if (!process)
+		return -ENOMEM;
+	watch_sum_add(&process->sum, s);
+	watch_sum_add(&sums->total, s);
+	return 0;
+}
+
+static void law_fill(struct watch_socket *s, enum watch_law law, const struct watch_sides *sides)
+{
+	s->residual[law] = sides->known ? sides->left - sides->right : 0;
+	s->law_why[law] = sides->known ? NULL : sides->why;
+	s->laws[law] = !sides->known ? LAW_NOT_TESTABLE :
+		       s->residual[law] ? LAW_BROKEN : LAW_BALANCED;
+	s->left[law] = sides->left;
+	s->right[law] = sides->right;
+}
+
+static void movements_subtract(struct watch_movements *from, const struct watch_movements *less)
+{
+	for (int i = 0; i < SITE_COUNT; i++)
+		from->site_bytes[i] -= less->site_bytes[i];
+	for (int i = 0; i < COUNT_COUNT; i++)
+		from->count[i] -= less->count[i];
+}
+
+void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,
+		      const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	const struct watch_past *past;
+
+	watch_socket_fill(s, book, hooked);
+	s->lately = s->moved;
+	past = bsearch(&s->cookie, t->past, t->past_count, sizeof(*past), by_cookie);
+	if (past)
+		movements_subtract(&s->lately, &past->moved);
+	for (int law = 0; law < WATCH_LAW_COUNT; law++) {
+		struct watch_sides sides = watch_law_sides(law, s, book, hooked);
+
+		law_fill(s, law, &sides);
+	}
+}
+
+void watch_tally_begin(struct watch_tally *t, int kept_max)
+{
+	*t = (struct watch_tally){ .kept_max = kept_max ? kept_max : DEFAULT_KEPT };
+	t->dead.total = watch_sum_of_nothing();
+}
+
+static void laws_of_socket(struct watch_law_sum *sums, const struct watch_socket *s)
+{
+	for (int law = 0; law < WATCH_LAW_COUNT; law++) {
+		struct watch_sides sides = { .known = s->laws[law] != LAW_NOT_TESTABLE,
+					     .left = s->left[law], .right = s->right[law],
+					     .why = s->law_why[law] };
+
+		laws_add(&sums[law], &sides);
+	}
+}
+
+int watch_tally_death(struct watch_tally *t, const struct watch_book *book,
+		      const struct watch_hooked *hooked)
+{
+	struct watch_socket socket, *kept;
+	int err;
+
+	watch_tally_open(t, &socket, book, hooked);
+	err = sums_add(&t->dead, &socket);
+	if (err)
+		return err;
+	laws_of_socket(t->dead.laws, &socket);
+	if (t->kept_count == t->kept_max) {
+		t->folded++;
+		return 0;
+	}
+	kept = room_for_one(t->kept, t->kept_count, &t->kept_room, sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	t->kept = kept;
+	t->kept[t->kept_count++] = socket;
+	return 0;
+}
+
+/* After a reading what died before it did not move lately. */
+static void lately_forget(struct watch_tally *t)
+{
+	struct watch_movements still = watch_sum_of_nothing().lately;
+
+	t->dead.total.lately = still;
+	for (int i = 0; i < t->dead.process_count; i++)
+		t->dead.processes[i].sum.lately = still;
+	for (int i = 0; i < t->kept_count; i++)
+		t->kept[i].lately = still;
+}
+
+static int past_note(struct watch_tally *t, const struct watch_socket *open, int count)
+{
+	struct watch_past *past = realloc(t->past, (count + !count) * sizeof(*past));
+
+	if (!past)
+		return -ENOMEM;
+	t->past = past;
+	t->past_count = count;
+	for (int i = 0; i < count; i++)
+		past[i] = (struct watch_past){ open[i].cookie, open[i].moved };
+	return 0;
+}
+
+static void law_of_record(struct law *law, enum watch_law which, const struct watch_law_sum *sum)
+{
+	static const char *const means[] = {
+#define LAW_MEANS(name, meaning) meaning,
+		WATCH_LAWS(LAW_MEANS)
+#undef LAW_MEANS
+	};
+
+	*law = (struct law){ .name = watch_law_name(which), .left_is = means[which], .right_is = "",
+			     .known = sum->testable, .left = sum->left, .right = sum->right,
+			     .residual = sum->left - sum->right, .at_any_end = true };
+	law->status = sum->broken ? LAW_BROKEN : sum->testable ? LAW_BALANCED : LAW_NOT_TESTABLE;
+	if (sum->broken)
+		snprintf(law->why, WHY_BYTES, "broken for %llu of %llu sockets",
+			 (unsigned long long)sum->broken, (unsigned long long)sum->testable);
+	else if (sum->not_testable)
+		snprintf(law->why, WHY_BYTES, "not testable for %llu of %llu sockets: %.160s",
+			 (unsigned long long)sum->not_testable,
+			 (unsigned long long)(sum->testable + sum->not_testable), sum->why);
+	else if (!sum->testable)
+		snprintf(law->why, WHY_BYTES, "no socket of the subject was seen");
+}
+
+int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count,
+		     struct watch_record *r)
+{
+	struct watch_sums sums = t->dead;
+	int err = 0;
+
+	sums.process_room = sums.process_count;
+	sums.processes = malloc((sums.process_count + 1) * sizeof(*sums.processes));
+	r->sockets = malloc((count + t->kept_count + 1) * sizeof(*r->sockets));
+	if (!sums.processes || !r->sockets) {
+		free(sums.processes);
+		return -ENOMEM;
+	}
+	if (sums.process_count)
+		memcpy(sums.processes, t->dead.processes, sums.process_count * sizeof(*sums.processes));
+	for (int i = 0; i < count && !err; i++) {
+		r->sockets[r->socket_count++] = open[i];
+		err = sums_add(&sums, &open[i]);
+		laws_of_socket(sums.laws, &open[i]);
+	}
+	for (int i = 0; i < t->kept_count; i++)
+		r->sockets[r->socket_count++] = t->kept[i];
+	r->folded_sockets = t->folded;
+	r->processes = sums.processes;
+	r->process_count = sums.process_count;
+	r->total = sums.total;
+	for (int law = 0; law < WATCH_LAW_COUNT; law++)
+		law_of_record(&r->laws[law], law, &sums.laws[law]);
+	lately_forget(t);
+	return err ? err : past_note(t, open, count);
+}
+
+void watch_tally_free(struct watch_tally *t)
+{
+	free(t->dead.processes);
+	free(t->kept);
+	free(t->past);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Adds up sockets: by process, in total, since the opening and since the reading before. Sockets that
+ * died stay in the sums for good, and one by one only as many as there is room for. Pure.
+ */
+#ifndef COPYSCOPE_WATCH_BOOKS_TALLY_H
+#define COPYSCOPE_WATCH_BOOKS_TALLY_H
+
+#include "userspace/watch/books/books_socket.h"
+
+/* A law over all sockets that it can be tested for. */
+struct watch_law_sum {
+	int64_t left, right;
+	uint64_t testable, not_testable, broken;
+	const char *why;	/* of the last socket that it cannot be tested for */
+};
+
+struct watch_sums {
+	struct watch_process *processes;	/* owned */
+	int process_count, process_room;
+	struct watch_sum total;
+	struct watch_law_sum laws[WATCH_LAW_COUNT];
+};
+
+/* What a socket had moved at the reading before. */
+struct watch_past {
+	uint64_t cookie;
+	struct watch_movements moved;
+};
+
+struct watch_tally {
+	struct watch_sums dead;		/* of all that died */
+	struct watch_socket *kept;	/* owned: the first of them */
+	int kept_count, kept_room, kept_max;
+	uint64_t folded;
+	struct watch_past *past;	/* owned, in the order of cookies */
+	int past_count;
+};
+
+void watch_tally_begin(struct watch_tally *t, int kept_max);
+
+/* A socket that died. 0 or -ENOMEM. */
+int watch_tally_death(struct watch_tally *t, const struct watch_book *book,
+		      const struct watch_hooked *hooked);
+
+/* Fills everything of an open socket. */
+void watch_tally_open(const struct watch_tally *t, struct watch_socket *socket,
+		      const struct watch_book *book, const struct watch_hooked *hooked);
+
+/* Everything that is open and everything that died: sockets, processes, total, laws of @r. After it
+ * the next reading begins. @open is in the order of cookies. 0 or -ENOMEM. */
+int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count,
+		     struct watch_record *r);
+
+void watch_tally_free(struct watch_tally *t);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How each number of a watch is known, which kind of sentence each process gets. Pure. */
+#ifndef COPYSCOPE_WATCH_JUDGE_H
+#define COPYSCOPE_WATCH_JUDGE_H
+
+#include "userspace/watch/record/watch_record.h"
+
+/* Fills sites[] and count_why[] of the total; @r has its probes and its sums. */
+void watch_sites_fill(struct watch_record *r);
+
+enum verdict_of_process watch_verdict(const struct watch_movements *moved);
+
+/* Judges every process. */
+void watch_verdicts_fill(struct watch_record *r);
+
+/* Why bytes that were to be referenced were copied after all. */
+void watch_causes_fill(struct watch_record *r);
+
+#endif

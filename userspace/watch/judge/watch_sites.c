@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Says of each site and count how it is known, or why it is not. */
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/watch/judge/watch_judge.h"
+
+/* Which hook a site needs, and how it comes from that. */
+static const struct source {
+	enum how how;
+	const char *metric;	/* NULL: no hook of this backend counts it */
+	const char *why;
+} sources[SITE_COUNT] = {
+	[SITE_user_gather] = { HOW_NOT_MEASURED, NULL, "no hook sees a copy inside a process" },
+	[SITE_tx_copy] = { HOW_DERIVED, "sends",
+		"what sequence numbers say was accepted, less references and splices" },
+	[SITE_tx_reference] = { HOW_MEASURED, "sends", "" },
+	[SITE_tx_splice] = { HOW_MEASURED, "sends", "" },
+	[SITE_late_copy] = { HOW_DERIVED, "late_copy",
+		"packets that arrived on this machine with user pages" },
+	[SITE_reshape] = { HOW_NOT_MEASURED, NULL, "no tracepoint tells of it" },
+	[SITE_rx_copy] = { HOW_MEASURED, "rx_copy", "" },
+	[SITE_rx_map] = { HOW_DERIVED, "rx_copy",
+		"0 where all bytes that left the sockets were copied or discarded" },
+	[SITE_rx_splice] = { HOW_DERIVED, "rx_copy",
+		"bytes that left the sockets and were neither copied nor discarded" },
+	[SITE_rx_discard] = { HOW_MEASURED, "rx_discard", "" },
+};
+
+static const struct probe *probe_of(const struct watch_record *r, const char *metric)
+{
+	for (int i = 0; i < r->probe_count; i++)
+		if (!strcmp(r->probes[i].metric, metric))
+			return &r->probes[i];
+	return NULL;
+}
+
+static const char *why_unknown(const struct watch_record *r, const struct source *source, enum site site)
+{
+	const struct probe *probe = source->metric ? probe_of(r, source->metric) : NULL;
+
+	if (!source->metric)
+		return source->why;
+	if (probe && probe->status != PROBE_ATTACHED && *probe->why)
+		return probe->why;
+	if (site == SITE_late_copy)
+		return "packets were not watched yet when a socket first referenced its pages";
+	if (site == SITE_rx_map || site == SITE_rx_splice)
+		return "bytes were read with MSG_PEEK, or left without a copy: spliced or mapped";
+	return "a socket found no room in the table of books";
+}
+
+void watch_sites_fill(struct watch_record *r)
+{
+	for (int i = 0; i < SITE_COUNT; i++) {
+		const struct source *source = &sources[i];
+		bool known = r->total.moved.sites_known & 1u << i;
+		struct site_value *value = &r->sites[i];
+
+		value->how = known ? source->how : HOW_NOT_MEASURED;
+		value->tally.bytes = r->total.moved.site_bytes[i];
+		snprintf(value->why, WHY_BYTES, "%s", known ? source->why : why_unknown(r, source, i));
+	}
+	for (int i = 0; i < COUNT_COUNT; i++)
+		if (!(r->total.moved.counts_known & 1ull << i))
+			snprintf(r->count_why[i], WHY_BYTES,
+				 i == COUNT_enobufs || i == COUNT_wire_referenced_bytes ?
+				 "its hook was not attached when a socket first asked for zero copy" :
+				 "sequence books do not count it");
+}
+
+enum verdict_of_process watch_verdict(const struct watch_movements *m)
+{
+	uint64_t referenced = m->site_bytes[SITE_tx_reference];
+	bool late_known = m->sites_known & 1u << SITE_late_copy;
+
+	if (!m->count[COUNT_accepted_bytes] && !m->count[COUNT_returned_bytes])
+		return m->count[COUNT_enobufs] ? WATCH_REFUSED : WATCH_MOVED_NOTHING;
+	if (referenced)
+		return late_known && m->site_bytes[SITE_late_copy] >= referenced ? WATCH_IN_VAIN :
+										   WATCH_REFERENCES;
+	if (m->count[COUNT_enobufs])
+		return WATCH_REFUSED;
+	return m->site_bytes[SITE_tx_splice] ? WATCH_SPLICES : WATCH_COPIES;
+}
+
+void watch_verdicts_fill(struct watch_record *r)
+{
+	for (int i = 0; i < r->process_count; i++)
+		r->processes[i].verdict = watch_verdict(&r->processes[i].sum.moved);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a reading says beside the books: cost of looking, losses, processes, what is not covered. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "userspace/common/clock.h"
+#include "userspace/watch/window/watch_parts.h"
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec used = {};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return used.tv_sec * NS_PER_S + used.tv_nsec;
+}
+
+static void overhead_fill(const struct watch *w, struct watch_record *r)
+{
+	struct watch_overhead *o = &r->overhead;
+	uint64_t time_ns;
+
+	watch_probes_runs(w->probes, &o->events, &time_ns);
+	o->known = o->events && time_ns;
+	if (o->known) {
+		o->ns_per_event = (double)time_ns / o->events;
+		o->share = (double)time_ns / ((double)r->window_ns * w->cpus);
+	}
+	o->own_cpu_ns = own_cpu_ns();
+	o->memory_bytes = watch_probes_memory(w->probes);
+}
+
+static struct watch_process *process_find(struct watch_record *r, const struct watch_member *m)
+{
+	for (int i = 0; i < r->process_count; i++)
+		if (r->processes[i].id.pid == m->task.tgid &&
+		    r->processes[i].id.started_ns == m->task.started_ns)
+			return &r->processes[i];
+	return NULL;
+}
+
+/* Also processes of the subject that used no socket. */
+static void members_fill(struct watch *w, struct watch_record *r)
+{
+	struct watch_member *members;
+	int count = watch_probes_members(w->probes, &members);
+
+	for (int i = 0; i < count; i++) {
+		struct watch_process *p = process_find(r, &members[i]);
+		struct watch_process *more;
+
+		if (!p) {
+			more = realloc(r->processes, (r->process_count + 1) * sizeof(*more));
+			if (!more)
+				break;
+			r->processes = more;
+			p = &more[r->process_count++];
+			*p = (struct watch_process){ .sum = watch_sum_of_nothing() };
+			p->id.pid = members[i].task.tgid;
+			p->id.started_ns = members[i].task.started_ns;
+		}
+		memcpy(p->comm, members[i].task.comm, sizeof(p->comm));
+		p->cgroup = members[i].task.cgroup;
+		p->joined = members[i].joined;
+		p->ended = members[i].ended_ns;
+	}
+	free(members);
+}
+
+static void gap(struct watch_record *r, const char *what, bool seen, const char *why)
+{
+	struct watch_gap *g = &r->not_covered[r->gap_count++];
+
+	g->what = what;
+	g->seen = seen;
+	snprintf(g->why, WHY_BYTES, "%s", why);
+}
+
+static void gaps_fill(const struct watch *w, struct watch_record *r)
+{
+	if (w->subject.netns_short)
+		gap(r, "network namespaces", true,
+		    "there were more than this process may enter: sockets there have no opening balance");
+	gap(r, "MPTCP", w->mptcp_sockets, "bytes pass its own sends and receives; see flags of sockets");
+	gap(r, "kernel TLS and sockmap", w->foreign_sockets,
+	    "books show what TCP carried, records of TLS included");
+	gap(r, "UNIX sockets, UDP, AF_XDP, RDMA, SMC", false, "only TCP has these books");
+	gap(r, "sockmap redirects to ingress", false, "they move no sequence number");
+}
+
+static int by_id(const void *id, const void *cgroup)
+{
+	uint64_t x = *(const uint64_t *)id, y = ((const struct watch_cgroup *)cgroup)->id;
+
+	return (x > y) - (x < y);
+}
+
+/* Each number once, those of sockets and of processes. */
+static void cgroup_add(const struct watch *w, struct watch_record *r, uint64_t id)
+{
+	const struct watch_cgroup *known;
+
+	for (int i = r->cgroup_count - 1; i >= 0; i--)
+		if (r->cgroups[i].id == id)
+			return;
+	known = bsearch(&id, w->cgroups, w->cgroup_count, sizeof(*known), by_id);
+	if (known)
+		r->cgroups[r->cgroup_count++] = *known;
+}
+
+static void cgroups_fill(const struct watch *w, struct watch_record *r)
+{
+	r->cgroups = malloc((w->cgroup_count + 1) * sizeof(*r->cgroups));
+	if (!r->cgroups)
+		return;
+	for (int i = 0; i < r->process_count; i++)
+		cgroup_add(w, r, r->processes[i].cgroup);
+	for (int i = 0; i < r->socket_count; i++)
+		cgroup_add(w, r, r->sockets[i].cgroup);
+}
+
+void watch_read_extras(struct watch *w, struct watch_record *r)
+{
+	struct watch_gauges gauges = watch_probes_gauges(w->probes);
+	uint64_t pages = r->total.closing.item[WATCH_referenced_pages];
+	struct law *events = &r->laws[WATCH_LAW_events];
+
+	r->lost_events = gauges.lost_deaths + gauges.lost_members;
+	r->unbooked_sockets = gauges.unbooked + gauges.no_slots;
+	if (pages > w->peak_pages)
+		w->peak_pages = pages;
+	r->referenced_peak_pages = w->peak_pages;
+	events->known = true;
+	events->left = events->residual = r->lost_events + gauges.unbooked;
+	events->right = 0;
+	events->status = events->residual ? LAW_BROKEN : LAW_BALANCED;
+	snprintf(events->why, WHY_BYTES, "%s", events->residual ? "a table or the ring had no room" : "");
+	members_fill(w, r);
+	cgroups_fill(w, r);
+	overhead_fill(w, r);
+	gaps_fill(w, r);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A watch as the files of this room see it; watch_window.h is for everyone else. */
+#ifndef COPYSCOPE_WATCH_WINDOW_PARTS_H
+#define COPYSCOPE_WATCH_WINDOW_PARTS_H
+
+#include "userspace/probes/watch/watch_probes.h"
+#include "userspace/watch/books/books_tally.h"
+#include "userspace/watch/subject/watch_subject.h"
+
+struct watch {
+	struct watch_probes *probes;
+	struct watch_subject subject;
+	enum watch_books books;
+	struct watch_hooked hooked;
+	struct watch_tally tally;
+	uint64_t opened_ns, read_ns;	/* CLOCK_MONOTONIC */
+	uint64_t peak_pages;
+	int cpus;
+	struct watch_cgroup *cgroups;	/* owned: those that there were when the window opened */
+	int cgroup_count;
+	bool mptcp_sockets, foreign_sockets;	/* some were seen */
+	bool late_tried;	/* the hooks for zero copy were attached in mid-window */
+	int failure;		/* a socket that died could not be kept */
+};
+
+/* What is not in the books of sockets: overhead, peaks, processes that moved nothing, gaps. */
+void watch_read_extras(struct watch *w, struct watch_record *r);
+
+#endif
