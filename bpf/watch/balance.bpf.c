@@ -55,6 +55,9 @@ static __always_inline void holder_apply(struct watch_book *book)
 		owner_note(book, &book->holder, ours);
 		return;
 	}
+	/* Programs change their names. */
+	if (same_task(&book->owner, &book->holder))
+		book->owner = book->holder;
 	book->flags &= ~WATCH_GUESSED;
 	if (ours)
 		book->flags |= WATCH_OURS;

@@ -11,7 +11,7 @@
 #include "userspace/probes/hooks/offer.h"
 #include "userspace/probes/watch/watch_parts.h"
 
-enum { BUCKETS_MIN = 1 << 13 };
+enum { BUCKETS_MIN = 1 << 13, BUCKETS_MAX = 1 << 19 };
 
 /* Arguments as in BTF, 0 for any number, first. */
 #define TP(args, program, metric, target, when, which) \
@@ -99,10 +99,27 @@ static int choose(struct watch_probes *p, const struct btf *btf, char why[WHY_BY
 	return 0;
 }
 
+/* Four slots for each socket that there is now, so that hardly any bucket is ever full. */
+static uint32_t buckets_wanted(void)
+{
+	FILE *file = fopen("/proc/net/sockstat", "re");
+	uint32_t buckets = BUCKETS_MIN;
+	unsigned long sockets = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "TCP: inuse %lu", &sockets);
+	if (file)
+		fclose(file);
+	while (buckets < BUCKETS_MAX && (unsigned long)buckets * WATCH_WAYS < 4 * sockets)
+		buckets *= 2;
+	return buckets;
+}
+
 static void configure(struct watch_probes *p, const struct watch_probes_config *c)
 {
 	struct watch__rodata *ro = p->skel->rodata;
-	uint32_t buckets = BUCKETS_MIN;
+	uint32_t buckets = buckets_wanted();
 
 	ro->watch_filter = c->filter;
 	ro->cookies_on_demand = true;

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From sequence numbers to bytes: SYN, FIN, closes, several lives, sums and laws. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "userspace/watch/books/books_tally.h"
+
+enum { ESTABLISHED = 1, FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE_WAIT = 8 };
+
+static const struct watch_hooked all_hooks = {
+	.sends = true, .rx_copies = true, .discards = true, .completions = true, .drops = true,
+	.packets = true,
+};
+
+/* A socket that is in mid-stream: 100 unsent, 20 unacknowledged, 7 unread when the window opens. */
+static struct watch_book mid_stream(void)
+{
+	struct watch_book book = {
+		.cookie = 1, .slot_at = 1, .owner = { .tgid = 5, .started_ns = 6 },
+		.opened = { .accepted = 1000, .sent = 900, .received = 500, .unsent = 100, .unacked = 20,
+			    .unread = 7, .state = ESTABLISHED },
+		.slot = { .since = 1000 },
+	};
+
+	book.now = book.opened;
+	return book;
+}
+
+static uint64_t count_of(const struct watch_socket *s, enum count count)
+{
+	assert_true(s->moved.counts_known & 1ull << count);
+	return s->moved.count[count];
+}
+
+static uint64_t site_of(const struct watch_socket *s, enum site site)
+{
+	assert_true(s->moved.sites_known & 1u << site);
+	return s->moved.site_bytes[site];
+}
+
+static void balances(const struct watch_socket *s, const struct watch_book *book, enum watch_law law)
+{
+	struct watch_sides sides = watch_law_sides(law, s, book, &all_hooks);
+
+	assert_true(sides.known);
+	assert_int_equal(sides.left, sides.right);
+}
+
+static void test_what_moved_is_between_two_balances(void **state)
+{
+	struct watch_book book = mid_stream();
+	struct watch_socket s;
+
+	book.now.accepted = 1500;
+	book.now.sent = 1500;
+	book.now.unsent = 0;
+	book.now.received = 800;
+	book.now.unread = 0;
+	book.slot.rx_copied = 307;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_int_equal(count_of(&s, COUNT_accepted_bytes), 500);
+	assert_int_equal(count_of(&s, COUNT_returned_bytes), 307);
+	assert_int_equal(site_of(&s, SITE_tx_copy), 500);
+	assert_int_equal(site_of(&s, SITE_rx_splice), 0);
+	assert_int_equal(s.opening.item[WATCH_unread_bytes], 7);
+	/* 500 accepted and 100 unsent before, 600 sent. */
+	balances(&s, &book, WATCH_LAW_send);
+	balances(&s, &book, WATCH_LAW_receive);
+	book.now.sent++;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_int_not_equal(watch_law_sides(WATCH_LAW_send, &s, &book, &all_hooks).left,
+			     watch_law_sides(WATCH_LAW_send, &s, &book, &all_hooks).right);
+}
+
+static void test_a_fin_is_no_byte(void **state)
+{
+	struct watch_book book = mid_stream();
+	struct watch_socket s;
+
+	/* A FIN behind the unsent bytes, and one of the other side behind the unread ones. */
+	book.now.accepted++;
+	book.now.unsent++;
+	book.now.fin_queued = 1;
+	book.now.state = FIN_WAIT1;
+	book.now.received++;
+	book.now.unread++;
+	book.now.fin_received = 1;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_int_equal(count_of(&s, COUNT_accepted_bytes), 0);
+	assert_int_equal(count_of(&s, COUNT_returned_bytes), 0);
+	assert_int_equal(s.closing.item[WATCH_unsent_bytes], 100);
+	assert_int_equal(s.closing.item[WATCH_unread_bytes], 7);
+	balances(&s, &book, WATCH_LAW_send);
+	balances(&s, &book, WATCH_LAW_receive);
+	/* The FIN was sent with the rest and is on its way; the other one was read. */
+	book.now.sent += 100;
+	book.now.unsent = 0;
+	book.now.unacked = 121;
+	book.now.unread = 0;
+	book.slot.rx_copied = 7;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_int_equal(s.closing.item[WATCH_unacked_bytes], 120);
+	assert_int_equal(count_of(&s, COUNT_returned_bytes), 7);
+	balances(&s, &book, WATCH_LAW_send);
+	balances(&s, &book, WATCH_LAW_receive);
+}
+
+static void test_a_socket_that_was_born_has_an_opening_balance_of_nothing(void **state)
+{
+	/* It connected, so that its SYN is among what was accepted, sent 10 bytes and closed. */
+	struct watch_book book = {
+		.cookie = 2, .slot_at = 1, .flags = WATCH_BORN | WATCH_ACTIVE | WATCH_CLOSED | WATCH_DIED,
+		.opened = { .accepted = 1 },
+		.closed = { .accepted = 12, .sent = 10, .state = FIN_WAIT2, .fin_queued = 1 },
+		.slot = { .sent_as = { 10 }, .since = 11 },
+	};
+	struct watch_socket s;
+
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_true(s.whole);
+	assert_int_equal(count_of(&s, COUNT_accepted_bytes), 10);
+	assert_int_equal(site_of(&s, SITE_tx_copy), 10);
+	balances(&s, &book, WATCH_LAW_send);
+}
+
+static void test_lives_of_one_socket_add_up(void **state)
+{
+	struct watch_book book = mid_stream();
+	struct watch_socket s;
+
+	book.past_accepted = 40;
+	book.past_sent = 40;
+	book.slot.sent_as[WATCH_KIND_COPY] = 40;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_int_equal(count_of(&s, COUNT_accepted_bytes), 40);
+	balances(&s, &book, WATCH_LAW_send);
+}
+
+static void test_kinds_share_what_was_accepted(void **state)
+{
+	struct watch_book book = mid_stream();
+	struct watch_socket s;
+
+	book.now.accepted = 1600;
+	book.now.sent = 1500;
+	book.slot.sent_as[WATCH_KIND_COPY] = 200;
+	book.slot.kind = WATCH_KIND_SPLICE;
+	book.slot.since = 1200;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_int_equal(site_of(&s, SITE_tx_copy), 200);
+	assert_int_equal(site_of(&s, SITE_tx_splice), 400);
+	assert_int_equal(site_of(&s, SITE_tx_reference), 0);
+	assert_int_equal(site_of(&s, SITE_late_copy), 0);
+}
+
+static void test_what_no_hook_counted_is_not_known(void **state)
+{
+	const struct watch_hooked no_hooks = {};
+	struct watch_book book = mid_stream();
+	struct watch_socket s;
+
+	watch_socket_fill(&s, &book, &no_hooks);
+	assert_int_equal(s.moved.sites_known, 0);
+	assert_true(s.moved.counts_known & 1ull << COUNT_accepted_bytes);
+	assert_false(watch_law_sides(WATCH_LAW_receive, &s, &book, &no_hooks).known);
+	assert_false(watch_law_sides(WATCH_LAW_completion, &s, &book, &no_hooks).known);
+	assert_true(watch_law_sides(WATCH_LAW_send, &s, &book, &no_hooks).known);
+	book.slot.dropped_packets = 1;
+	assert_false(watch_law_sides(WATCH_LAW_send, &s, &book, &no_hooks).known);
+}
+
+static void test_sums_keep_what_died_and_forget_what_is_late(void **state)
+{
+	struct watch_record r = {};
+	struct watch_tally tally;
+	struct watch_book book = mid_stream();
+
+	watch_tally_begin(&tally, 1);
+	book.now.accepted += 30;
+	book.now.sent += 30;
+	for (int i = 0; i < 3; i++) {
+		book.cookie = 10 + i;
+		book.flags = WATCH_DIED;
+		assert_int_equal(watch_tally_death(&tally, &book, &all_hooks), 0);
+	}
+	assert_int_equal(watch_tally_read(&tally, NULL, 0, &r), 0);
+	assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 90);
+	assert_int_equal(r.total.lately.count[COUNT_accepted_bytes], 90);
+	assert_int_equal(r.process_count, 1);
+	assert_int_equal(r.socket_count, 1);
+	assert_int_equal(r.folded_sockets, 2);
+	assert_int_equal(r.laws[WATCH_LAW_send].status, LAW_BALANCED);
+	watch_record_free(&r);
+	assert_int_equal(watch_tally_read(&tally, NULL, 0, &r), 0);
+	assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 90);
+	assert_int_equal(r.total.lately.count[COUNT_accepted_bytes], 0);
+	watch_record_free(&r);
+	watch_tally_free(&tally);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_moved_is_between_two_balances),
+		cmocka_unit_test(test_a_fin_is_no_byte),
+		cmocka_unit_test(test_a_socket_that_was_born_has_an_opening_balance_of_nothing),
+		cmocka_unit_test(test_lives_of_one_socket_add_up),
+		cmocka_unit_test(test_kinds_share_what_was_accepted),
+		cmocka_unit_test(test_what_no_hook_counted_is_not_known),
+		cmocka_unit_test(test_sums_keep_what_died_and_forget_what_is_late),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
