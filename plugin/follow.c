@@ -50,7 +50,7 @@ static void push(struct task *t, uint64_t returns_to)
 		t->frame[t->depth++] = (struct frame){ .returns_to = returns_to };
 }
 
-/* The return may be of a frame further down: QEMU shows no return that an interrupt follows at once. */
+/* The return may be of a frame further down, as a function may leave some that it called without a return. */
 static void pop_to(struct task *t, uint64_t address)
 {
 	unsigned int place = t->depth;
@@ -68,6 +68,11 @@ static void pop_to(struct task *t, uint64_t address)
 			t->softirq = f->softirq;
 		}
 	}
+}
+
+static bool is_top(const struct task *t, uint64_t address)
+{
+	return t->depth && t->frame[t->depth - 1].returns_to == address;
 }
 
 /* True if it is a site that counts here. */
@@ -117,11 +122,10 @@ bool follow_block(struct runner *r, const struct block *b)
 			leave_all(t);
 		return false;
 	}
-	if (before && before->kernel) {
-		if (before->ends == ENDS_WITH_CALL)
-			push(t, before->end);
-		else if (before->ends == ENDS_WITH_RETURN)
-			pop_to(t, b->start);
-	}
+	if (before && before->kernel && before->ends == ENDS_WITH_CALL)
+		push(t, before->end);
+	/* An interrupt may have come between the return and what it returns to. */
+	else if ((before && before->ends == ENDS_WITH_RETURN) || is_top(t, b->start))
+		pop_to(t, b->start);
 	return b->enters != ENTRY_NONE && enter(t, b);
 }

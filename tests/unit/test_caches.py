@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from copyscope.caches import shape
-from copyscope.common.errors import Unusable
+from copyscope.common.errors import Refused, Unusable
 from copyscope.common.tree import CACHES
+from copyscope.guest.kernels import architectures
+from copyscope.guest.qemu import modelling
 
 ROOT = Path(__file__).resolve().parents[2]
 USUAL = (CACHES / f"{shape.DEFAULT}.toml").read_text()
@@ -66,3 +68,15 @@ def test_the_launcher_refuses_what_makes_no_sense(words, complaint):
                           text=True, check=False)
     assert done.returncode == 2 and complaint in done.stderr, done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("what, fault", [("found", "was built without plugins"),
+                                         ("missing", "apt-get install qemu-system-x86"),
+                                         ("unbuilt", "run make first")])
+def test_an_emulator_that_cannot_is_refused(what, fault, monkeypatch, tmp_path):
+    said = subprocess.CompletedProcess([], 0, "QEMU emulator version 7.2.22\n-device dev\n", "")
+    monkeypatch.setattr(modelling.programs, "find", lambda name: None if what == "missing" else name)
+    monkeypatch.setattr(modelling.programs, "run", lambda words: said)
+    monkeypatch.setattr(modelling, "PLUGIN", tmp_path / "gone" if what == "unbuilt" else tmp_path)
+    with pytest.raises(Refused, match=fault):
+        modelling.emulator(architectures.get("amd64"))

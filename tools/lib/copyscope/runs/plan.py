@@ -22,10 +22,10 @@ MOST_OTHERS = 0.05
 # Two passes share the measured time, and each starts both ends.
 OVERHEAD_S, GUEST_OVERHEAD_S, SECOND_PASS_S = 0.3, 25.0, 0.2
 # Under the emulator's plugin: messages of a run, and about what its guest, a pass, a message and a
-# byte of it take. A processor sends a message of 4 KiB about a thousand times faster.
+# byte of it take. A processor sends a message of 4 KiB about 80 times faster.
 MODEL_LEAST, MODEL_MOST, MODEL_BYTES = 100, 1000, 8 << 20
-MODEL_GUEST_S, MODEL_PASS_S, MODEL_MESSAGE_S, MODEL_BYTE_S = 12.0, 1.5, 3e-3, 4e-7
-MODEL_SLOWER = 1000
+MODEL_GUEST_S, MODEL_PASS_S, MODEL_MESSAGE_S, MODEL_BYTE_S = 16.0, 2.0, 2e-4, 3e-8
+MODEL_SLOWER = 80
 
 
 def connections(settings: dict[str, Any], threads: int) -> int:
