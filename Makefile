@@ -37,7 +37,7 @@ BASE_SRC   := $(call room,baseline)
 BASE_OBJ   := $(BASE_SRC:%.c=$(BUILD)/%.o)
 PROGRAMS   := $(addprefix $(BUILD)/,workload trace_run baseline print_tables)
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c tests/attacks/*.c))
-GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %/tcg_copy_plugin.c %.bpf.c,$(wildcard tests/guest/*.c)))
+GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %.bpf.c,$(wildcard tests/guest/*.c)))
 BPF_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c tests/guest/*.bpf.c))
 OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BASE_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
 		$(PROGRAMS:$(BUILD)/%=$(BUILD)/userspace/%.o)
@@ -77,7 +77,7 @@ matrix: ## every kernel and path in guests: what was referenced, copied, sent cl
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/matrix --out results/matrix
 
-unit-tests: $(UNIT_TESTS) $(GUEST_TESTS) $(BUILD)/tests/guest/tcg_copy_plugin.so
+unit-tests: $(UNIT_TESTS) $(GUEST_TESTS)
 tables: $(BUILD)/print_tables ## write the names in the tables of the source into docs and tools
 	$(Q)tools/make_tables
 install: all ## copy programs, launchers and scripts under PREFIX (default /usr/local)
@@ -106,11 +106,6 @@ $(UNIT_TESTS) $(BUILD)/baseline: $(BUILD)/libbaseline.a
 $(UNIT_TESTS) $(GUEST_TESTS) $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %/libbaseline.a %/libcaches.a,$^) $(BUILD)/libcopyscope.a $(LIBS) -lm -o $@
-
-$(BUILD)/tests/guest/%.so: tests/guest/%.c Makefile
-	$(call msg,PLUGIN,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -shared -fPIC $< -o $@
 
 $(BUILD)/%.o: %.c Makefile
 	$(call msg,CC,$@)
