@@ -100,6 +100,19 @@ static void zero_copy_in_vain_has_its_cause(void **state)
 	       "all, most of it because of tun: use plain send.");
 }
 
+/* Without a hook in each call only those are known that the kernel granted. */
+static void sends_that_nobody_counted_are_those_that_got_it(void **state)
+{
+	struct made_watch m;
+
+	in_vain(&m);
+	made_moved(&m)->counts_known &= ~(1ull << COUNT_zerocopy_asked_sends);
+	made_moved(&m)->count[COUNT_zerocopy_asked_sends] = 0;
+	made_moved(&m)->count[COUNT_zerocopy_sends] = 41199;
+	expect(&m, WATCH_IN_VAIN, "asked for zero copy in 41,199 sends, and all of it was copied after "
+	       "all, because the receiver is local: plain send would be cheaper.");
+}
+
 /* Causes are known of all processes together. */
 static void a_cause_is_charged_to_no_one_of_two(void **state)
 {
@@ -120,6 +133,9 @@ static void references_that_nobody_followed_are_not_called_clean(void **state)
 	made_moved(&m)->site_bytes[SITE_late_copy] = 0;
 	expect(&m, WATCH_REFERENCES, "asked for zero copy in 41,200 sends: all of 9.00 MB was sent by "
 	       "reference and not copied later.");
+	made_moved(&m)->sites_known &= ~(1u << SITE_reshape);
+	expect(&m, WATCH_REFERENCES, "asked for zero copy in 41,200 sends: all of 9.00 MB was sent by "
+	       "reference and not copied later, as far as was measured.");
 	made_moved(&m)->sites_known &= ~(1u << SITE_late_copy);
 	expect(&m, WATCH_REFERENCES, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; "
 	       "whether it was copied later was not measured.");
@@ -146,6 +162,7 @@ int main(void)
 		cmocka_unit_test(a_flag_without_the_option_is_named),
 		cmocka_unit_test(a_splice_left_without_a_copy_only_if_somebody_looked),
 		cmocka_unit_test(zero_copy_in_vain_has_its_cause),
+		cmocka_unit_test(sends_that_nobody_counted_are_those_that_got_it),
 		cmocka_unit_test(a_cause_is_charged_to_no_one_of_two),
 		cmocka_unit_test(references_that_nobody_followed_are_not_called_clean),
 		cmocka_unit_test(a_refusal_names_its_limit),

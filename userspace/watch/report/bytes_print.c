@@ -47,8 +47,8 @@ void print_watched_sites(const struct watch_record *r, const struct page *p)
 }
 
 /*
- * why it was copied          site              bytes     share
- * local delivery             late_copy       26.2 MB   100.0 %
+ * why it was copied            site               bytes     share
+ * local delivery               late_copy        26.2 MB     100 %
  *     the receiver is on this machine: zero copy cannot pay here, use plain send
  */
 void print_watched_causes(const struct watch_record *r, const struct page *p)
@@ -56,7 +56,7 @@ void print_watched_causes(const struct watch_record *r, const struct page *p)
 	struct figure sent = figure_sent(&r->total.moved);
 
 	if (r->cause_count)
-		fprintf(p->out, "\n%-27s %-12s %11s %9s\n", "why it was copied", "site", "bytes", "share");
+		fprintf(p->out, "\n%-28s %-12s %11s %9s\n", "why it was copied", "site", "bytes", "share");
 	for (int i = 0; i < r->cause_count; i++) {
 		const struct cause *c = &r->causes[i];
 		char bytes[16] = "-", share[16] = "-";
@@ -65,7 +65,7 @@ void print_watched_causes(const struct watch_record *r, const struct page *p)
 			bytes_text(c->tally.bytes, bytes);
 			share_text(c->tally.bytes, sent.known ? sent.bytes : 0, share);
 		}
-		fprintf(p->out, "%-27s %-12s %11s %9s\n", c->name, site_name(c->site), bytes, share);
+		fprintf(p->out, "%-28s %-12s %11s %9s\n", c->name, site_name(c->site), bytes, share);
 		page_text(p, "    ", c->remedy, 4);
 		if (*c->stack)
 			page_text(p, "    stack: ", c->stack, 11);

@@ -120,8 +120,8 @@ void watch_report_print(const struct watch_record *r, const struct page *p)
 	print_watched_causes(r, p);
 	print_watched_zerocopy(r, p);
 	print_rows(r, p, p->rows, p->top);
-	page_text(p, "  ", "no copy: sent by reference or spliced, and not copied later; needless: was to be "
-		  "sent so, and was copied all the same", 2);
+	page_text(p, "  ", "no copy: sent by reference or spliced, and not seen to be copied later; needless: "
+		  "was to be sent so, and was copied all the same", 2);
 	if (p->rows != ROWS_PEERS)
 		print_rows(r, p, ROWS_PEERS, p->top < PEERS_BESIDE ? p->top : PEERS_BESIDE);
 	print_watched_balances(r, p);

@@ -35,11 +35,11 @@ struct figure figure_received(const struct watch_movements *m)
 struct figure figure_copied_later(const struct watch_movements *m)
 {
 	struct figure referenced = figure_site(m, SITE_tx_reference);
+	struct figure late = figure_site(m, SITE_late_copy);
+	struct figure moved = figure_count(m, COUNT_reshaped_referenced_bytes);
 
-	if (referenced.known && !referenced.bytes)
-		return (struct figure){ true, m->site_bytes[SITE_late_copy] };
-	return plus(figure_site(m, SITE_late_copy),
-		    figure_count(m, COUNT_reshaped_referenced_bytes));
+	return (struct figure){ late.known || (referenced.known && !referenced.bytes),
+				late.bytes + (moved.known ? moved.bytes : 0) };
 }
 
 struct figure figure_uncopied(const struct watch_movements *m)

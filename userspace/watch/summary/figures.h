@@ -28,7 +28,8 @@ struct figure figure_uncopied(const struct watch_movements *m);
  * them, and where it is known that send ignored the request, too. */
 struct figure figure_needless(const struct watch_movements *m);
 
-/* Bytes of user pages that were copied or moved after send had referenced them. */
+/* Bytes of user pages that were copied after send had referenced them, and where it is known, those that
+ * the kernel moved. */
 struct figure figure_copied_later(const struct watch_movements *m);
 
 /* "12.3 GB", or "-" if it is not known; @text holds 16 bytes. */

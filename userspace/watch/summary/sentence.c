@@ -65,6 +65,14 @@ static struct words number(uint64_t n)
 	return w;
 }
 
+/* Sends that asked for zero copy. Without a hook in each call they are those that got it. */
+static uint64_t asked_sends(const struct watch_movements *m)
+{
+	struct figure asked = figure_count(m, COUNT_zerocopy_asked_sends);
+
+	return asked.known ? asked.bytes : m->count[COUNT_zerocopy_sends];
+}
+
 /* The chief cause of copies that were to be none, if one process alone asked for zero copy: causes
  * are known of all processes together. */
 static const struct cause *chief_cause(const struct watch_record *r)
@@ -72,7 +80,7 @@ static const struct cause *chief_cause(const struct watch_record *r)
 	int asking = 0;
 
 	for (int i = 0; i < r->process_count; i++)
-		asking += r->processes[i].sum.moved.count[COUNT_zerocopy_asked_sends] > 0;
+		asking += asked_sends(&r->processes[i].sum.moved) > 0;
 	for (int i = 0; i < r->cause_count && asking == 1; i++)
 		if (r->causes[i].bytes_known && strcmp(r->causes[i].name, "packet tap on tx"))
 			return &r->causes[i];
@@ -142,13 +150,14 @@ static void say_references(const struct watch_record *r, const struct watch_move
 	struct figure later = figure_copied_later(m);
 
 	add(text, "asked for zero copy in %s sends: ",
-	    number(m->count[COUNT_zerocopy_asked_sends]).text);
+	    number(asked_sends(m)).text);
 	if (!later.known) {
 		add(text, "%s was sent by reference; whether it was copied later was not measured",
 		    size(referenced).text);
 	} else if (!later.bytes) {
-		add(text, "all of %s was sent by reference and not copied later",
-		    size(referenced).text);
+		add(text, "all of %s was sent by reference and not copied later%s",
+		    size(referenced).text, figure_site(m, SITE_reshape).known ? "" :
+		    ", as far as was measured");
 	} else {
 		add(text, "%s was sent by reference, %s of it was copied later", size(referenced).text,
 		    share(later.bytes, referenced).text);
@@ -161,7 +170,7 @@ static void say_in_vain(const struct watch_record *r, const struct watch_movemen
 			char text[SENTENCE_BYTES])
 {
 	add(text, "asked for zero copy in %s sends, and all of it was copied after all",
-	    number(m->count[COUNT_zerocopy_asked_sends]).text);
+	    number(asked_sends(m)).text);
 	add_cause(r, figure_copied_later(m).bytes, text);
 }
 
@@ -170,7 +179,7 @@ static void say_refused(const struct watch_movements *m, char text[SENTENCE_BYTE
 	uint64_t optmem = m->count[COUNT_refused_optmem], memlock = m->count[COUNT_refused_memlock];
 
 	add(text, "asked for zero copy in %s sends, and the kernel refused %s of them with ENOBUFS",
-	    number(m->count[COUNT_zerocopy_asked_sends]).text, number(m->count[COUNT_enobufs]).text);
+	    number(asked_sends(m)).text, number(m->count[COUNT_enobufs]).text);
 	if (optmem > memlock)
 		add(text, ", for want of option memory: read completions sooner, or raise "
 			  "net.core.optmem_max");
