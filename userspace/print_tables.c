@@ -56,8 +56,9 @@ static json_t *watch_laws(void)
 {
 	json_t *rows = json_array();
 
-#define ROW(name_, meaning)                                                                    \
-	json_array_append_new(rows, json_pack("{s:s, s:s}", "name", #name_, "meaning", meaning));
+#define ROW(name_, left, right)                                                                \
+	json_array_append_new(rows, json_pack("{s:s, s:s}", "name", #name_, "meaning",         \
+					      left " = " right));
 	WATCH_LAWS(ROW)
 #undef ROW
 	return rows;

@@ -35,7 +35,7 @@ def socket(of: dict[str, Any], cookie: int) -> dict[str, Any]:
     """The only socket of a process."""
     books = {key: value for key, value in of["sum"].items()
              if key not in ("sockets", "born", "died")}
-    balanced = {"status": "balanced", "residual": 0, "why": None}
+    balanced = {"status": "balanced", "left": 1, "right": 1, "residual": 0, "why": None}
     return {"cookie": str(cookie), "pid": of["pid"], "comm": of["comm"], "cgroup": of["cgroup"],
             "netns": 4026531840, "local": "10.0.0.1:80", "remote": "[2001:db8::1]:40000",
             "whole": False, "born": True, "died": False, "handed_on": False, **books,

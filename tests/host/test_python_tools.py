@@ -75,7 +75,7 @@ def test_from_their_files_tools_do_the_same():
         assert is_one_line(started(f"tools/{name}", *words)), name
 
 
-@pytest.mark.parametrize("program", ["trace_run", "workload", "baseline"])
+@pytest.mark.parametrize("program", ["trace_run", "watch", "workload", "baseline"])
 def test_programs_show_foreign_words_the_same_way(program):
     for word in WORDS.values():
         for words in ([word], [f"--json={word}", word], ["server", word, word], ["client", word, "1"]):

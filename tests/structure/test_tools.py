@@ -212,7 +212,7 @@ def test_an_installed_baseline_keeps_its_record_where_it_is_told(installed, tmp_
     assert len(list(runs.glob("*.baseline.json"))) == 1
 
 
-@pytest.mark.parametrize("name", ["trace_run.8", "baseline.8", "copyscope.8"])
+@pytest.mark.parametrize("name", ["trace_run.8", "baseline.8", "copyscope.8", "copyscope-watch.8"])
 def test_the_manual_page_is_well_formed(installed, name):
     page = installed / "share/man/man8" / name
     assert "OVERHEAD" in page.read_text()

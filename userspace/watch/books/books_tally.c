@@ -175,14 +175,16 @@ static int past_note(struct watch_tally *t, const struct watch_socket *open, int
 
 static void law_of_record(struct law *law, enum watch_law which, const struct watch_law_sum *sum)
 {
-	static const char *const means[] = {
-#define LAW_MEANS(name, meaning) meaning,
-		WATCH_LAWS(LAW_MEANS)
-#undef LAW_MEANS
+	static const struct {
+		const char *left, *right;
+	} is[] = {
+#define LAW_SIDES(name, left, right) { left, right },
+		WATCH_LAWS(LAW_SIDES)
+#undef LAW_SIDES
 	};
 
-	*law = (struct law){ .name = watch_law_name(which), .left_is = means[which], .right_is = "",
-			     .known = sum->testable, .left = sum->left, .right = sum->right,
+	*law = (struct law){ .name = watch_law_name(which), .left_is = is[which].left,
+			     .right_is = is[which].right, .known = sum->testable, .left = sum->left, .right = sum->right,
 			     .residual = sum->left - sum->right, .at_any_end = true };
 	law->status = sum->broken ? LAW_BROKEN : sum->testable ? LAW_BALANCED : LAW_NOT_TESTABLE;
 	if (sum->broken)

@@ -58,15 +58,15 @@ struct watch_address {
 	uint16_t port;
 };
 
-/* X(name, meaning): what a law compares; struct law has the rest. */
+/* X(name, left, right): what a law compares; struct law has the rest. */
 #define WATCH_LAWS(X)                                                                         \
-	X(send, "opening unsent + accepted = first sent + closing unsent")                    \
-	X(receive, "opening unread + received = returned at sites + closing unread")          \
-	X(reference, "opening unsent in user pages + tx_reference = copied late + closing")   \
-	X(completion, "opening + zero-copy sends = completions + closing")                    \
-	X(events, "every event that a program noted was read")
+	X(send, "opening unsent + accepted", "first sent + closing unsent")                   \
+	X(receive, "opening unread + received", "returned at sites + closing unread")         \
+	X(reference, "opening unsent in user pages + tx_reference", "copied late + closing")  \
+	X(completion, "opening + zero-copy sends", "completions + closing")                   \
+	X(events, "events that a program noted and nobody read", "none")
 
-#define WATCH_LAW_ENUM(name, meaning) WATCH_LAW_##name,
+#define WATCH_LAW_ENUM(name, left, right) WATCH_LAW_##name,
 enum watch_law { WATCH_LAWS(WATCH_LAW_ENUM) WATCH_LAW_COUNT };
 #undef WATCH_LAW_ENUM
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from copyscope.common.tables import BEHAVIOURS, PATHS, VARIANTS
-from copyscope.common.tree import ROOT
+from copyscope.common.tree import BUILD, ROOT
 
 TOOLS = ROOT / "tools"
 
@@ -31,7 +31,10 @@ RUN_VALUES = {
     "--backend": ("auto", "trampoline", "tracepoint"), "--role": ("sender", "receiver"),
 }
 PROFILES = tuple(sorted(file.stem for file in (TOOLS / "profiles").glob("*.toml")))
+WATCH_VALUES = {"--by": ("socket", "process", "cgroup", "peer"), "--books": ("sequence", "calls")}
 WORDS = (
+    Word("watch", BUILD / "watch", "watch any program's TCP sockets: what was copied, and why",
+         "copyscope-watch", values=WATCH_VALUES),
     Word("run", TOOLS / "trace_run", "run a TCP workload and show where its payload is copied",
          "trace_run", VARIANTS, RUN_VALUES),
     Word("sweep", TOOLS / "sweep", "make all runs of a published experiment, repeated",

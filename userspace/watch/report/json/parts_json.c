@@ -88,6 +88,8 @@ static json_t *socket_laws_json(const struct watch_socket *s)
 		bool testable = s->laws[l] != LAW_NOT_TESTABLE;
 		json_t *law = json_pack("{s:s}", "status", law_status_name(s->laws[l]));
 
+		put(law, "left", testable ? json_integer(s->left[l]) : json_null());
+		put(law, "right", testable ? json_integer(s->right[l]) : json_null());
 		put(law, "residual", testable ? json_integer(s->residual[l]) : json_null());
 		put(law, "why", text_or_null(s->law_why[l]));
 		put(o, watch_law_name(l), law);

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`copyscope watch -- COMMAND` leaves the command as it is, and sees all that it sends."""
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+from helpers import records, watch_tool
+from helpers.watch_tool import PRIME, broken, record_of, talk, watch
+
+pytestmark = records.needs_root
+GIVE_BACK = "\x1b[?25h\x1b[?1049l"
+
+
+def test_its_status_is_the_commands():
+    for line, status in (("exit 7", 7), ("true", 0), ("kill -TERM $$", 128 + signal.SIGTERM)):
+        assert watch("--quiet", "--", "sh", "-c", line).returncode == status
+
+
+def test_a_command_that_is_not_there_is_told_as_env_tells_it(tmp_path):
+    done = watch("--", tmp_path / "none")
+    assert done.returncode == 127 and done.stderr.count("\n") == 1 and not done.stdout
+    assert watch("--", tmp_path).returncode == 126
+
+
+def test_stdin_and_stdout_are_the_commands():
+    done = watch("--", "tr", "a-z", "A-Z", stdin=None, input="typed\n")
+    assert done.returncode == 0 and done.stdout == "TYPED\n"
+    assert "laws" in done.stderr
+
+
+def test_every_byte_of_it_is_in_the_books(tmp_path):
+    done = watch("--json", tmp_path / "r.json", "--", *talk(23))
+    record = record_of(tmp_path / "r.json")
+    assert done.returncode == 0 and not done.stdout, done.stderr
+    counts = record["total"]["counts"]
+    assert counts["accepted_bytes"] == counts["returned_bytes"] == 23 * (PRIME + 7)
+    assert record["total"]["sites"]["tx_copy"]["bytes"] == 23 * (PRIME + 7)
+    assert len(record["sockets"]) == 2 and all(each["whole"] for each in record["sockets"])
+    assert not broken(record)
+    assert record["subject"] == {"kind": "command", "asked": sys.executable, "exit_status": 0}
+    assert record["window"]["ended_by"] == "subject ended"
+    assert "sent" in done.stderr and "copied" in done.stderr
+
+
+def test_children_belong_to_it_until_the_last_has_ended(tmp_path):
+    line = 'for i in 1 2 3; do "$@" & done; exit 5'
+    done = watch("--json", tmp_path / "r.json", "--", "sh", "-c", line, "sh", *talk(3))
+    record = record_of(tmp_path / "r.json")
+    assert done.returncode == 5
+    assert record["total"]["counts"]["accepted_bytes"] == 9 * (PRIME + 7)
+    assert not broken(record)
+
+
+def test_the_report_keeps_to_80_columns_and_to_its_order():
+    done = watch("--", *talk(3))
+    lines = done.stderr.splitlines()
+    assert max(map(len, lines)) <= 80
+    starts = ["python", "site ", "tx_copy", "rx_copy", "laws ", "cost of looking", "not seen"]
+    at = [next(i for i, line in enumerate(lines) if line.startswith(each)) for each in starts]
+    assert at == sorted(at)
+    assert re.search(r"python[\d.]*, pid \d+: send copied all of 282 kB", done.stderr)
+
+
+def test_a_name_cannot_command_the_terminal(tmp_path):
+    # A process is named after the file that it executes.
+    evil = tmp_path / "\x1b[2J\nnginx"
+    evil.symlink_to("/usr/bin/python3")
+    done = watch("--", evil, "-c", watch_tool.TALK, "1", "0")
+    assert "\x1b" not in done.stderr and "\\x1b[2J\\nnginx, pid " in done.stderr
+
+
+def test_intervals_in_a_pipe_are_blocks(tmp_path):
+    done = watch("--interval", "0.2", "--json", tmp_path / "r.json", "--", *talk(10, 0.1))
+    blocks = re.findall(r"^\d+\.\d s\n +sent/s +recv/s", done.stderr, re.MULTILINE)
+    assert 2 <= len(blocks) <= 10
+    assert record_of(tmp_path / "r.json")["total"]["counts"]["accepted_bytes"] == 10 * (PRIME + 7)
+
+
+def test_a_signal_for_it_reaches_the_command():
+    with watch_tool.start("--", "sh", "-c", "trap 'exit 9' TERM; echo ready; sleep 30 & wait") as one:
+        assert one.stdout.readline() == "ready\n"
+        one.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        # The sleep is left: a second signal ends the watch, and leaves it.
+        one.send_signal(signal.SIGTERM)
+        one.communicate(timeout=watch_tool.TIMEOUT_S)
+    assert one.returncode == 9
+
+
+def test_a_killed_watch_leaves_the_command_running(tmp_path):
+    out = tmp_path / "lived"
+    with watch_tool.start("--", "sh", "-c", f"echo ready; sleep 0.5; echo yes > {out}") as one:
+        assert one.stdout.readline() == "ready\n"
+        one.kill()
+        one.communicate(timeout=watch_tool.TIMEOUT_S)
+    for _ in range(100):
+        if out.exists() and out.read_text():
+            break
+        time.sleep(0.05)
+    assert out.read_text() == "yes\n"
+
+
+def test_under_sudo_it_is_the_callers():
+    done = watch("--quiet", "--", "id", "-u",
+                 env={**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534"})
+    assert done.stdout == "65534\n"
+    done = watch("--quiet", "--as-root", "--", "id", "-u", env={**os.environ, "SUDO_UID": "65534"})
+    assert done.stdout == "0\n"
+
+
+class Screen:
+    """A terminal that a watch is started on."""
+
+    def __init__(self, *words: object) -> None:
+        self.master, slave = pty.openpty()
+        self.was = termios.tcgetattr(slave)
+        self.slave = slave
+        self.said = ""
+        self.process = subprocess.Popen(
+            [watch_tool.COPYSCOPE, "watch", *map(str, words)], stdin=slave, stdout=slave, stderr=slave,
+            env={**os.environ, "TERM": "xterm"}, start_new_session=True)
+
+    def wait_for(self, text: str, patience_s: float = 20) -> None:
+        """Reads until the text was shown."""
+        deadline = time.monotonic() + patience_s
+        while text not in self.said:
+            ready, _, _ = select.select([self.master], [], [], deadline - time.monotonic())
+            assert ready, self.said[-2000:]
+            self.said += os.read(self.master, 65536).decode()
+
+    def press(self, keys: str) -> None:
+        """Types keys; what is shown from now on counts."""
+        self.said = ""
+        os.write(self.master, keys.encode())
+
+    def end(self) -> int:
+        """Its status; the terminal must be as it was."""
+        self.wait_for(GIVE_BACK)
+        status = self.process.wait(watch_tool.TIMEOUT_S)
+        for _ in range(100):
+            if termios.tcgetattr(self.slave) == self.was:
+                break
+            time.sleep(0.02)
+        assert termios.tcgetattr(self.slave) == self.was
+        os.close(self.master)
+        os.close(self.slave)
+        return status
+
+
+@pytest.fixture(name="busy")
+def fixture_busy():
+    """A program that talks to itself for a while."""
+    with subprocess.Popen(talk(600, 0.05)) as process:
+        time.sleep(0.3)
+        yield process.pid
+        process.kill()
+
+
+def test_a_live_view_obeys_its_keys_and_gives_the_terminal_back(busy):
+    screen = Screen("-p", busy, "--interval", "0.2")
+    screen.wait_for("processes")
+    screen.wait_for(f"pid {busy}")
+    screen.press("s")
+    screen.wait_for("127.0.0.1:")
+    screen.press("r")
+    screen.wait_for("remote peers")
+    screen.press("t")
+    screen.wait_for("by throughput")
+    screen.press(" ")
+    screen.wait_for("paused")
+    screen.press("q")
+    assert screen.end() == 0
+    assert "q quit" not in screen.said.rpartition(GIVE_BACK)[2]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_however_it_ends_the_terminal_is_given_back(busy, number):
+    screen = Screen("-p", busy, "--interval", "0.2")
+    screen.wait_for(f"pid {busy}")
+    screen.process.send_signal(number)
+    assert screen.end() == (-number if number == signal.SIGKILL else 0)
+    os.kill(busy, 0)
