@@ -310,7 +310,6 @@ struct bpf_iter__bpf_sk_storage_map {
 /* include/linux/mm_types.h: a page that a process or a file has is mapped by something */
 struct page {
 	void *mapping;
-	unsigned long compound_head;
 };
 
 /* Used by name only */

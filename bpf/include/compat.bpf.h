@@ -67,6 +67,35 @@ static __always_inline struct frags_head frags_head_of(const struct sk_buff *skb
 	return head;
 }
 
+struct page___head {
+	unsigned long compound_head;
+} OF_KERNEL;
+
+struct page___info {
+	unsigned long compound_info;
+} OF_KERNEL;
+
+/* In the highest 4 GiB lie no structs of pages: what is there is a mask. */
+#define MASKS_FROM 0xffffffff00000000ull
+
+/* A page behind the first one of a folio has bit 0 set, and beside it the address of the first. 7.2 has
+ * the field by another name, and in place of the address a mask where structs of pages are aligned for
+ * that (_compound_head in include/linux/page-flags.h). */
+static __always_inline const struct page *page_head(u64 page)
+{
+	const struct page___head *old = (void *)page;
+	const struct page___info *now = (void *)page;
+	u64 info;
+
+	if (bpf_core_field_exists(now->compound_info))
+		info = BPF_CORE_READ(now, compound_info);
+	else
+		info = BPF_CORE_READ(old, compound_head);
+	if (!(info & 1))
+		return (void *)page;
+	return (void *)(info >= MASKS_FROM ? page & info : info - 1);
+}
+
 struct ubuf_info___whole {
 	u16 len;
 	u16 zerocopy : 1;

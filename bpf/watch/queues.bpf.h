@@ -46,11 +46,8 @@ enum { MOVE_DOWN, MOVE_VISIT, MOVE_UP };
  * copy. */
 static __always_inline u64 mapping_of(u64 ref)
 {
-	const struct page *page = (void *)(ref & ~1ull);
-	u64 head = BPF_CORE_READ(page, compound_head);
+	const struct page *page = page_head(ref & ~1ull);
 
-	if (head & 1)
-		page = (void *)(head - 1);
 	return (u64)BPF_CORE_READ(page, mapping);
 }
 
