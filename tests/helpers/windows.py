@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Starts build/watch, waits until its window is open, and reads what it prints."""
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WATCH = ROOT / "build/watch"
+TRAFFIC = Path(__file__).with_name("traffic.py")
+
+
+class Watching:
+    """A window that is open until it is told to close."""
+
+    def __init__(self, *words, start=()) -> None:
+        self.process = subprocess.Popen([*start, WATCH, *map(str, words), "--json", "-"],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.first = self.process.stderr.readline()
+        assert "open" in self.first, self.first + self.process.stderr.read()
+
+    def close(self) -> dict:
+        """Ends the window; returns the last record."""
+        self.process.send_signal(signal.SIGINT)
+        return self.records()[-1]
+
+    def records(self) -> list[dict]:
+        """Every record, when it has ended by itself."""
+        out, err = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, err
+        decoder, records, at = json.JSONDecoder(), [], 0
+        while at < len(out):
+            record, at = decoder.raw_decode(out, at)
+            at += len(out[at:]) - len(out[at:].lstrip())
+            records.append(record)
+        return records
+
+
+class Traffic:
+    """The program of traffic.py."""
+
+    def __init__(self, *kinds: str) -> None:
+        self.process = subprocess.Popen([sys.executable, TRAFFIC, *kinds], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        json.loads(self.process.stdout.readline())
+        self.pid = self.process.pid
+
+    def tell(self, word: str) -> dict:
+        """Gives it one word; returns its counts."""
+        print(word, file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+    def quit(self) -> dict:
+        """Closes all connections and ends it; returns its counts."""
+        told = self.tell("quit")
+        self.process.wait(timeout=20)
+        return told
+
+    def __enter__(self) -> Traffic:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def laws_of(record: dict) -> dict[str, str]:
+    """Name of each law -> status."""
+    return {law["law"]: law["status"] for law in record["laws"]}
+
+
+def bytes_of(record: dict) -> dict[str, int | None]:
+    """Name of each site -> bytes of all sockets."""
+    return {site: value["bytes"] for site, value in record["total"]["sites"].items()}
+
+
+def unbalanced(record: dict) -> list:
+    """Every law of every socket that does not balance."""
+    return [(each["local"], each["remote"], name, law)
+            for each in record["sockets"] for name, law in each["laws"].items()
+            if law["status"] == "broken"]

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where books of a stranger go wrong most easily: resets, peeks, urgent data, forks, handed-on sockets."""
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from helpers.records import needs_root
+from helpers.windows import Watching, bytes_of, laws_of, unbalanced
+
+pytestmark = needs_root
+
+# The program gets a pair of sockets a and b over loopback, waits for a line, does what the test says,
+# prints a line of JSON, waits for another line and ends.
+FRAME = """
+import json, os, signal, socket, struct, sys, time
+listener = socket.create_server(("127.0.0.1", 0))
+a = socket.create_connection(listener.getsockname())
+b, _ = listener.accept()
+def pair():
+    one = socket.create_connection(listener.getsockname())
+    return one, listener.accept()[0]
+def take(sock, n):
+    left = n
+    while left:
+        left -= len(sock.recv(min(left, 1 << 20)))
+print("ready", flush=True)
+sys.stdin.readline()
+told = {}
+%s
+print(json.dumps(told), flush=True)
+sys.stdin.readline()
+"""
+
+
+class Program:
+    """A program that does one thing when it is told."""
+
+    def __init__(self, body: str) -> None:
+        self.process = subprocess.Popen([sys.executable, "-c", FRAME % body], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+
+    def watched(self, *words) -> tuple[dict, dict]:
+        """What it told, and the record of a window around that."""
+        watching = Watching("-p", self.process.pid, *words)
+        told = self.do()
+        time.sleep(0.05)
+        record = watching.close()
+        self.end()
+        return told, record
+
+    def do(self) -> dict:
+        """Lets it do its one thing."""
+        print(file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+    def end(self) -> None:
+        """Lets it end."""
+        self.process.communicate("\n", timeout=10)
+
+
+def moved(record: dict) -> tuple[int, int]:
+    """Bytes accepted and returned."""
+    counts = record["total"]["counts"]
+    return counts["accepted_bytes"], counts["returned_bytes"]
+
+
+@pytest.mark.parametrize("body, accepted, returned", [
+    # Unread data and a close: a reset.
+    ("a.send(bytes(5000)); time.sleep(.02); b.close()", 5000, 0),
+    # Read after the reset came.
+    ("a.send(bytes(5000)); time.sleep(.02)\n"
+     "b.send(bytes(7)); time.sleep(.02)\n"
+     "a.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0)); a.close()\n"
+     "time.sleep(.02)\n"
+     "try: b.recv(10000)\n"
+     "except OSError: pass", 5007, None),
+    # Half a close, then the rest.
+    ("a.send(bytes(1234)); a.shutdown(socket.SHUT_WR); take(b, 1234); b.recv(1); b.send(bytes(99))\n"
+     "take(a, 99); b.close(); a.recv(1); a.close()", 1333, 1333),
+    # Urgent data, in and out of line.
+    ("a.send(bytes(100)); a.send(b'u', socket.MSG_OOB); a.send(bytes(50)); time.sleep(.02)\n"
+     "n = len(b.recv(1000)); b.recv(1, socket.MSG_OOB); b.recv(1000)", 151, 151),
+    # Connections that nobody accepts.
+    ("c = socket.create_connection(listener.getsockname()); c.send(bytes(77)); c.close()", 77, 0),
+    # Connected, disconnected and connected again.
+    ("c, d = pair(); c.send(bytes(300)); take(d, 300)\n"
+     "import ctypes; ctypes.CDLL(None).connect(c.fileno(), bytes(16), 16)\n"
+     "c.connect(listener.getsockname()); e, _ = listener.accept(); c.send(bytes(40)); take(e, 40)",
+     340, 340),
+    # Refused.
+    ("free = socket.socket(); free.bind(('127.0.0.1', 0))\n"
+     "try: socket.create_connection(free.getsockname())\n"
+     "except OSError: pass", 0, 0),
+])
+def test_bytes_are_exact(body, accepted, returned):
+    _, record = Program(body).watched()
+    assert moved(record)[0] == accepted
+    assert returned is None or moved(record)[1] == returned
+    assert not unbalanced(record)
+
+
+def test_peeked_bytes_are_copied_and_not_returned():
+    _, record = Program("a.send(bytes(600)); time.sleep(.02)\n"
+                        "b.recv(600, socket.MSG_PEEK); take(b, 600)").watched()
+    assert moved(record) == (600, 600)
+    assert record["total"]["sites"]["rx_copy"]["bytes"] == 1200
+    assert record["total"]["sites"]["rx_splice"]["bytes"] is None
+    assert not unbalanced(record)
+
+
+def test_discarded_bytes_are_not_copied():
+    _, record = Program("a.send(bytes(600)); time.sleep(.02)\n"
+                        "b.recv_into(bytearray(600), 600, socket.MSG_TRUNC)").watched()
+    sites = bytes_of(record)
+    assert (sites["rx_copy"], sites["rx_discard"], sites["rx_splice"]) == (0, 600, 0)
+    assert laws_of(record)["receive"] == "balanced"
+
+
+def test_spliced_bytes_are_told_from_copied_ones():
+    _, record = Program("r, w = os.pipe(); a.send(bytes(3000)); time.sleep(.02)\n"
+                        "n = 0\n"
+                        "while n < 3000: n += os.splice(b.fileno(), w, 3000 - n)").watched()
+    sites = bytes_of(record)
+    assert (sites["rx_copy"], sites["rx_discard"], sites["rx_splice"]) == (0, 0, 3000)
+
+
+def test_unread_and_unsent_bytes_are_balances():
+    program = Program("a.setblocking(False)\n"
+                      "try:\n"
+                      "    while True: a.send(bytes(100000))\n"
+                      "except BlockingIOError: pass")
+    first = Watching("-p", program.process.pid)
+    program.do()
+    record = first.close()
+    closing = record["total"]["closing"]
+    accepted, returned = moved(record)
+    assert returned == 0 and closing["unread_bytes"] > 0
+    assert accepted == closing["unread_bytes"] + closing["unsent_bytes"]
+    second = Watching("-p", program.process.pid).close()
+    assert second["total"]["opening"] == closing and moved(second) == (0, 0)
+    assert not unbalanced(record) and not unbalanced(second)
+    program.end()
+
+
+def test_a_child_is_followed_and_has_its_own_books():
+    told, record = Program("child = os.fork()\n"
+                           "if not child:\n"
+                           "    c, d = pair(); c.send(bytes(4321)); take(d, 4321); os._exit(0)\n"
+                           "os.waitpid(child, 0); a.send(bytes(55)); take(b, 55)\n"
+                           "told = {'child': child, 'own': os.getpid()}").watched()
+    by_process = {each["pid"]: each["sum"]["counts"] for each in record["processes"]}
+    assert moved(record) == (4376, 4376) and not unbalanced(record)
+    assert len(by_process) == 2
+    assert sorted(each["accepted_bytes"] for each in by_process.values()) == [55, 4321]
+
+
+def test_a_program_that_becomes_another_keeps_its_books():
+    program = Program("os.set_inheritable(a.fileno(), True)\n"
+                      "os.execv(sys.executable, [sys.executable, '-c', '''\n"
+                      "import socket, sys\n"
+                      "a = socket.socket(fileno=%d)\n"
+                      "a.send(bytes(222)); print('{}', flush=True); sys.stdin.readline()\n"
+                      "''' % a.fileno()])")
+    _, record = program.watched()
+    assert moved(record)[0] == 222 and not unbalanced(record)
+
+
+def test_a_socket_that_another_process_takes_over_is_marked():
+    body = ("one, two = socket.socketpair(socket.AF_UNIX)\n"
+            "child = os.fork()\n"
+            "if not child:\n"
+            "    os.setsid()\n"
+            "    _, fds, _, _ = socket.recv_fds(two, 10, 1)\n"
+            "    c = socket.socket(fileno=fds[0]); two.recv(1); c.send(bytes(1000)); c.close()\n"
+            "    os._exit(0)\n"
+            "c, d = pair(); c.send(bytes(10)); socket.send_fds(one, [b'x'], [c.fileno()]); c.close()\n"
+            "one.send(b'y'); os.waitpid(child, 0); take(d, 1010)")
+    _, record = Program(body).watched()
+    assert moved(record) == (1010, 1010) and not unbalanced(record)
+    assert sum(each["handed_on"] for each in record["sockets"]) == 1
+
+
+def test_more_than_four_gigabytes_on_one_socket():
+    body = ("import threading\n"
+            "n = (1 << 32) + 12345\n"
+            "t = threading.Thread(target=take, args=(b, n)); t.start()\n"
+            "data = bytes(1 << 20); left = n\n"
+            "while left: left -= a.send(data[:left] if left < len(data) else data)\n"
+            "t.join()")
+    _, record = Program(body).watched()
+    assert moved(record) == ((1 << 32) + 12345,) * 2 and not unbalanced(record)
+    assert record["total"]["sites"]["tx_copy"]["bytes"] == (1 << 32) + 12345

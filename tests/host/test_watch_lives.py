@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How a window begins and ends: namespaces, kills, many sockets, many short connections."""
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+
+from helpers.records import needs_root
+from helpers.windows import WATCH, Traffic, Watching, laws_of, unbalanced
+
+pytestmark = needs_root
+
+
+def bpf_objects() -> int:
+    """How many programs and links the kernel has."""
+    count = 0
+    for kind in ("prog", "link", "map"):
+        done = subprocess.run(["bpftool", "-j", kind, "list"], capture_output=True, text=True,
+                              check=True)
+        count += len(json.loads(done.stdout or "[]"))
+    return count
+
+
+def test_a_killed_watch_leaves_nothing_and_the_target_running():
+    moments = random.Random(7)
+    with Traffic("copy", "zerocopy", "splice") as traffic:
+        before = bpf_objects()
+        for _ in range(10):
+            process = subprocess.Popen([WATCH, "-p", str(traffic.pid)], stderr=subprocess.PIPE)
+            if moments.random() < 0.5:
+                process.stderr.readline()
+            time.sleep(moments.random() * 0.2)
+            process.kill()
+            process.wait()
+            process.stderr.close()
+        deadline = time.monotonic() + 5
+        while bpf_objects() > before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert bpf_objects() <= before
+        assert traffic.process.poll() is None and traffic.tell("stop")["open"]
+
+
+def test_a_target_that_is_killed_ends_the_window():
+    with Traffic("copy") as traffic:
+        watching = Watching("-p", traffic.pid)
+        time.sleep(0.1)
+        traffic.process.send_signal(signal.SIGKILL)
+        record = watching.records()[-1]
+    assert record["total"]["counts"]["accepted_bytes"] > 0
+    assert [each["ended"] for each in record["processes"] if each["pid"] == traffic.pid] == [True]
+    assert not unbalanced(record)
+
+
+def test_a_process_that_does_not_exist_is_named():
+    done = subprocess.run([WATCH, "-p", "4194303"], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "4194303" in done.stderr and done.stderr.count("\n") == 1
+
+
+NETNS = """
+import subprocess, sys
+subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+a = socket.create_connection(listener.getsockname()); b, _ = listener.accept()
+a.send(bytes(10))
+print("ready", flush=True); sys.stdin.readline()
+a.send(bytes(2468)); left = 2000
+while left: left -= len(b.recv(left))
+print("done", flush=True); sys.stdin.readline()
+"""
+
+
+def test_sockets_of_another_namespace_have_balances():
+    with subprocess.Popen(["unshare", "--net", sys.executable, "-c", NETNS], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as program:
+        program.stdout.readline()
+        watching = Watching("-p", program.pid)
+        print(file=program.stdin, flush=True)
+        program.stdout.readline()
+        record = watching.close()
+        program.communicate("\n")
+    counts = record["total"]["counts"]
+    assert (counts["accepted_bytes"], counts["returned_bytes"]) == (2468, 2000)
+    assert record["total"]["opening"]["unread_bytes"] == 10
+    assert record["total"]["closing"]["unread_bytes"] == 478
+    assert not unbalanced(record) and laws_of(record)["receive"] == "balanced"
+
+
+SHORT = """
+import socket, sys, threading
+count = int(sys.argv[1])
+listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+print("ready", flush=True); sys.stdin.readline()
+def serve():
+    for _ in range(count):
+        s, _ = listener.accept()
+        while s.recv(4096): pass
+        s.close()
+t = threading.Thread(target=serve); t.start()
+for i in range(count):
+    c = socket.create_connection(listener.getsockname()); c.send(bytes(100 + i % 7)); c.close()
+t.join()
+print(sum(100 + i % 7 for i in range(count)), flush=True); sys.stdin.readline()
+"""
+
+
+def test_of_many_short_connections_none_is_lost():
+    count = 10_000
+    with subprocess.Popen([sys.executable, "-c", SHORT, str(count)], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as program:
+        program.stdout.readline()
+        watching = Watching("-p", program.pid)
+        print(file=program.stdin, flush=True)
+        total = int(program.stdout.readline())
+        time.sleep(0.2)
+        record = watching.close()
+        program.communicate("\n")
+    counts = record["total"]["counts"]
+    assert (counts["accepted_bytes"], counts["returned_bytes"]) == (total, total)
+    assert record["total"]["died"] == 2 * count and record["losses"]["lost_events"] == 0
+    assert laws_of(record)["events"] == "balanced" and not unbalanced(record)
+
+
+MANY = """
+import resource, socket, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))
+listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+pairs = []
+for _ in range(5000):
+    a = socket.create_connection(listener.getsockname()); pairs.append((a, listener.accept()[0]))
+print("ready", flush=True); sys.stdin.readline()
+for a, b in pairs[:1000]:
+    a.send(bytes(1000)); b.recv(600)
+print("done", flush=True); sys.stdin.readline()
+"""
+
+
+def test_ten_thousand_open_sockets():
+    with subprocess.Popen([sys.executable, "-c", MANY], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout.readline()
+        begun = time.monotonic()
+        watching = Watching("-p", program.pid)
+        opening_s = time.monotonic() - begun
+        print(file=program.stdin, flush=True)
+        program.stdout.readline()
+        record = watching.close()
+        program.communicate("\n")
+    counts = record["total"]["counts"]
+    assert record["total"]["sockets"] == 10_000 and record["losses"]["unbooked_sockets"] == 0
+    assert (counts["accepted_bytes"], counts["returned_bytes"]) == (1_000_000, 600_000)
+    assert record["total"]["closing"]["unread_bytes"] == 400_000
+    assert not unbalanced(record) and opening_s < 10
+
+
+def test_a_user_with_two_capabilities_watches_his_own():
+    count = 50
+    nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    with subprocess.Popen([*nobody, sys.executable, "-c", SHORT, str(count)], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as program:
+        program.stdout.readline()
+        watching = Watching("-p", program.pid, start=[
+            *nobody, "--inh-caps", "+bpf,+perfmon", "--ambient-caps", "+bpf,+perfmon"])
+        print(file=program.stdin, flush=True)
+        total = int(program.stdout.readline())
+        time.sleep(0.2)
+        record = watching.close()
+        program.communicate("\n")
+    counts = record["total"]["counts"]
+    assert (counts["accepted_bytes"], counts["returned_bytes"]) == (total, total)
+    assert laws_of(record)["events"] == "balanced" and not unbalanced(record)
