@@ -25,7 +25,7 @@ msg  = $(if $(Q),@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))")
 
 TRAMPOLINE := send refuse reference release reshape receive wire device gather symbols cost
 TRACEPOINT := tracepoint wire device gather symbols
-WATCH      := sequence balance owners moves zerocopy calls
+WATCH      := sequence balance owners moves zerocopy calls witness
 room        = $(wildcard $(foreach depth,/* /*/* /*/*/*,$(addsuffix $(depth).c,$(1:%=userspace/%))))
 COMMON_SRC := $(call room,common tables)
 COMMON_OBJ := $(COMMON_SRC:%.c=$(BUILD)/%.o)

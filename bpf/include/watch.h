@@ -97,6 +97,8 @@ struct watch_slot {
 	unsigned long long rx_spliced, rx_mapped;
 	unsigned long long late_copied;		/* bytes of packets that arrived with user pages */
 	unsigned long long sent_referenced;	/* bytes of user pages that went to a device */
+	unsigned long long send_calls, sends_returned;	/* these four with --books calls alone */
+	unsigned long long recv_calls, recvs_returned;
 	unsigned int kind;
 	unsigned int enobufs;
 	unsigned int dropped_packets;	/* by this machine, on the way out */

@@ -196,3 +196,14 @@ def test_more_than_four_gigabytes_on_one_socket():
     _, record = Program(body).watched()
     assert moved(record) == ((1 << 32) + 12345,) * 2 and not unbalanced(record)
     assert record["total"]["sites"]["tx_copy"]["bytes"] == (1 << 32) + 12345
+
+
+def test_the_witness_agrees_with_the_books():
+    _, record = Program("c, d = pair()\n"
+                        "for i in range(50): c.send(bytes(1000 + i)); take(d, 1000 + i)\n"
+                        "a.send(bytes(4000)); take(b, 4000); c.close(); d.recv(1); d.close()\n"
+                        "time.sleep(.1)").watched("--books", "calls")
+    laws = laws_of(record)
+    assert laws["sends"] == laws["receives"] == "balanced" and not unbalanced(record)
+    counts = record["total"]["counts"]
+    assert counts["send_calls"] == 51 and counts["recv_calls"] == 51

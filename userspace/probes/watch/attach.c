@@ -46,6 +46,8 @@ const struct watch_hook watch_hooks[] = {
 	TP(1, "watch_departure", "departures", "net_dev_queue", ON_ANY, ZEROCOPY),
 	TP(1, "watch_arrival", "late_copy", "netif_receive_skb", ON_ANY, ZEROCOPY),
 	TP(3, "watch_refusal", "refusals", "sock_send_length", ON_ANY, ZEROCOPY),
+	TP(3, "watch_send_call", "send calls", "sock_send_length", ON_ANY, WATCH_HOOKS_CALLS),
+	TP(3, "watch_recv_call", "recv calls", "sock_recv_length", ON_ANY, WATCH_HOOKS_CALLS),
 	{},
 };
 

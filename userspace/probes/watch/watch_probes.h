@@ -27,8 +27,8 @@ struct watch_probes_config {
 	int netns_count;
 };
 
-/* Sets of hooks: what every watch needs, and what only zero copy needs. */
-enum watch_hooks { WATCH_HOOKS_ALWAYS, WATCH_HOOKS_ZEROCOPY };
+/* Sets of hooks: what every watch needs, what only zero copy needs, the witness. */
+enum watch_hooks { WATCH_HOOKS_ALWAYS, WATCH_HOOKS_ZEROCOPY, WATCH_HOOKS_CALLS };
 
 /* 0, or -errno with one line in @why. */
 int watch_probes_load(struct watch_probes **out, const struct watch_probes_config *config,

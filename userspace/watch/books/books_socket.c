@@ -91,6 +91,7 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	set_count(m, COUNT_completed_sends, hooked->completions, book->completed_sends);
 	set_count(m, COUNT_copied_sends, hooked->completions, book->copied_sends);
 	set_count(m, COUNT_enobufs, packets, book->slot.enobufs);
+	set_count(m, COUNT_send_calls, hooked->calls, book->slot.send_calls);
 	set_count(m, COUNT_wire_referenced_bytes, packets, book->slot.sent_referenced);
 }
 
@@ -107,6 +108,7 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 	bool rest_known = known && hooked->discards && copied + discarded <= returned;
 
 	set_count(m, COUNT_returned_bytes, true, returned);
+	set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls);
 	set_site(m, SITE_rx_copy, known, copied);
 	set_site(m, SITE_rx_discard, hooked->discards && slot, discarded);
 	if (hooked->rx_calls) {
@@ -264,6 +266,28 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 	};
 }
 
+/* A call that was under way when the window opened or closed counts on one side alone. */
+static struct watch_sides sides_of_calls(const struct watch_socket *s, const struct watch_book *book,
+					 const struct watch_hooked *hooked, uint64_t by_sequence,
+					 uint64_t by_calls)
+{
+	if (!hooked->calls || book->flags & WATCH_NO_SLOT)
+		return not_known("calls are counted with --books calls alone");
+	if (!s->whole && by_sequence != by_calls)
+		return not_known("a call may have been under way when the window opened or closed");
+	return (struct watch_sides){ .known = true, .left = by_sequence, .right = by_calls };
+}
+
+static struct watch_sides sides_of_receives(const struct watch_socket *s, const struct watch_book *book,
+					    const struct watch_hooked *hooked)
+{
+	const struct watch_movements *m = &s->moved;
+
+	if (hooked->calls && m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map])
+		return not_known("bytes left by splice or mapped, which no receive returns");
+	return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes], book->slot.recvs_returned);
+}
+
 struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket *s,
 				   const struct watch_book *book, const struct watch_hooked *hooked)
 {
@@ -276,6 +300,11 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 		return sides_of_reference(s, book, hooked);
 	case WATCH_LAW_completion:
 		return sides_of_completion(s, book, hooked);
+	case WATCH_LAW_sends:
+		return sides_of_calls(s, book, hooked, s->moved.count[COUNT_accepted_bytes],
+				      book->slot.sends_returned);
+	case WATCH_LAW_receives:
+		return sides_of_receives(s, book, hooked);
 	default:
 		return (struct watch_sides){ .known = true };
 	}

@@ -14,6 +14,7 @@ struct watch_hooked {
 	bool discards;
 	bool completions;
 	bool drops;
+	bool calls;		/* what sends and receives returned */
 	bool packets;		/* departures, arrivals and refusals of zero-copy sends */
 };
 

@@ -64,6 +64,8 @@ struct watch_address {
 	X(receive, "opening unread + received", "returned at sites + closing unread")         \
 	X(reference, "opening unsent in user pages + tx_reference", "copied late + closing")  \
 	X(completion, "opening + zero-copy sends", "completions + closing")                   \
+	X(sends, "accepted", "returned by sends")                                             \
+	X(receives, "returned", "returned by receives")                                       \
 	X(events, "events that a program noted and nobody read", "none")
 
 #define WATCH_LAW_ENUM(name, left, right) WATCH_LAW_##name,

@@ -32,6 +32,8 @@ static void hooked_note(struct watch *w)
 		.discards = watch_probes_have(w->probes, "rx_discard"),
 		.completions = watch_probes_have(w->probes, "completions"),
 		.drops = watch_probes_have(w->probes, "drops"),
+		.calls = watch_probes_have(w->probes, "send calls") &&
+			 watch_probes_have(w->probes, "recv calls"),
 		.packets = watch_probes_have(w->probes, "late_copy"),
 	};
 }
@@ -140,6 +142,8 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	err = watch_probes_load(&w->probes, &probes, why);
 	if (!err)
 		err = watch_probes_attach(w->probes, WATCH_HOOKS_ALWAYS, why);
+	if (!err && config->books == WATCH_CALLS)
+		err = watch_probes_attach(w->probes, WATCH_HOOKS_CALLS, why);
 	if (!err)
 		err = choose_processes(w, why);
 	if (!err)

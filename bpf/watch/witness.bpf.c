@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A witness for the sequence books: what each send and receive returned (--books calls).
+ *
+ * Both run after the call has given the socket's lock back, so a call that is under way when the window
+ * opens or closes counts on one side alone.
+ */
+#include "bpf/watch/book.bpf.h"
+
+#define MSG_PEEK_FLAG 0x02
+#define MSG_ERRQUEUE_FLAG 0x2000
+
+SEC("?tp_btf/sock_send_length")
+int BPF_PROG(watch_send_call, struct sock *sk, int ret)
+{
+	struct watch_slot *slot = ret > 0 && watch_is_tcp(sk) ? slot_find(cookie_of(sk)) : NULL;
+
+	if (!slot)
+		return 0;
+	__sync_fetch_and_add(&slot->send_calls, 1);
+	__sync_fetch_and_add(&slot->sends_returned, ret);
+	return 0;
+}
+
+SEC("?tp_btf/sock_recv_length")
+int BPF_PROG(watch_recv_call, struct sock *sk, int ret, int flags)
+{
+	struct watch_slot *slot;
+
+	if (ret <= 0 || flags & (MSG_PEEK_FLAG | MSG_ERRQUEUE_FLAG) || !watch_is_tcp(sk))
+		return 0;
+	slot = slot_find(cookie_of(sk));
+	if (!slot)
+		return 0;
+	__sync_fetch_and_add(&slot->recv_calls, 1);
+	__sync_fetch_and_add(&slot->recvs_returned, ret);
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";
