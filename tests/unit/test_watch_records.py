@@ -75,6 +75,15 @@ def test_a_map_has_the_arrows_of_the_process(tmp_path):
     assert {each.name for each in copymap.build([curl]).arrows} == {"rx_copy"}
 
 
+def test_a_few_bytes_are_not_told_as_none(tmp_path):
+    books = watches.moved(10**9, 0, tx_splice=10**9 - 50, tx_copy=50, reshape=None)
+    group, = groups.split(loaded(tmp_path, watches.process(7, "nginx", books)))
+    said = words(draw_map.draw(group, "nginx, pid 7", group.records))
+    assert "a CPU copied under 0.0001 bytes per byte sent or received where it was watched" in \
+        " ".join(said.split())
+    assert "Too few bytes for an arrow passed: tx_copy" in said
+
+
 def test_figures_say_what_was_watched_and_nothing_of_runs(tmp_path):
     group, = groups.split(loaded(tmp_path, NGINX, CURL))
     for figure in (draw_map.draw(group, "nginx, pid 812", group.records[:1]),

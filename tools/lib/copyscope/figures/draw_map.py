@@ -218,9 +218,10 @@ def heading(label: str, variant: str, chart: CopyMap, group: Group) -> str:
     total, missing = copies.copied(chart.sums)
     if total is None:
         return f"{name} on {group.facts['path']}: copies were not measured"
-    least = "at least " if missing else ""
+    least = "at least " if missing and total > copies.NOTHING else ""
+    seen = " where it was watched" if missing and not least else ""
     return (f"{name} on {group.facts['path']}: a CPU copied {least}{copies.number(total)} bytes "
-            f"per {group.payload}")
+            f"per {group.payload}{seen}")
 
 
 def sizes_note(records: list[Record]) -> str:
@@ -232,10 +233,13 @@ def sizes_note(records: list[Record]) -> str:
 
 def notes(chart: CopyMap, group: Group, records: list[Record]) -> list[str]:
     """What stands below the map."""
-    zero = [site for site, each in chart.sums.items() if each.value is not None and not each.seen]
+    zero = [site for site, each in chart.sums.items() if each.value == 0]
+    few = [site for site, each in chart.sums.items() if each.value and not each.seen]
     found = [sizes_note(records)] if not group.watched else []
     if zero:
         found.append(f"0 bytes passed: {', '.join(zero)}")
+    if few:
+        found.append(f"Too few bytes for an arrow passed: {', '.join(few)}")
     found += copies.missing_notes(chart.sums)
     found += [f"{cause}: {remedy}" for cause, remedy in chart.causes.items() if remedy]
     found += group.pattern_notes
