@@ -80,19 +80,28 @@ static void run_on(struct processor *p)
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
+static bool can_forget_callbacks(void)
+{
+	return qemu_get_cpu && qemu_plugin_disable_mem_helpers;
+}
+
 static void begin_again(qemu_plugin_id_t id)
 {
 	follow_anew();
-	for (unsigned int i = 0; i < shape.processors; i++)
+	for (unsigned int i = 0; i < shape.processors; i++) {
 		follow_begin(&processors[i].runner, i);
+		if (can_forget_callbacks())
+			qemu_plugin_disable_mem_helpers(qemu_get_cpu(i));
+	}
 	code_forget_blocks();
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 }
 
-/* The emulator throws away what it has translated, and calls begin_again(). */
+/* The emulator throws away what it has translated, and calls begin_again(). Where it might follow a stale
+ * pointer to callbacks, code is watched to the end, which only takes time. */
 static void watch(bool watching)
 {
-	if (watching == is_watching)
+	if (watching == is_watching || (!watching && !can_forget_callbacks()))
 		return;
 	is_watching = watching;
 	qemu_plugin_reset(own_id, begin_again);

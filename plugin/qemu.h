@@ -44,4 +44,13 @@ struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(uint32_t info, uint64_t addres
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *hwaddr);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *hwaddr);
 
+/*
+ * No part of the interface, so they may be missing. Up to 7.2 QEMU keeps a pointer to a processor's callbacks
+ * when an instruction ends its block, follows it in code that nobody watches, and asserts that it is not stale:
+ * of 24 guests whose code was no longer watched one ended so.
+ */
+struct CPUState;
+struct CPUState *qemu_get_cpu(int index) __attribute__((weak));
+void qemu_plugin_disable_mem_helpers(struct CPUState *cpu) __attribute__((weak));
+
 #endif
