@@ -27,6 +27,8 @@ GOOD = {
                  "keep baseline.json --out o", "plot baseline.json --out o"],
     "copyscope": ["--help", "--version", "help run", "completion bash", "run A3 64 1",
                   "plot record.json --out o", "guest --list"],
+    "claims": ["list", "show MT25064-C6", "check record.json", "check folder --claims mine.toml",
+               "check record.json --only MT25064-C6 --evidence --json o.json", "run MT25064-C6"],
 }
 OPTIONS = {
     "sweep": ["--profile", "--mode", "--sizes", "--threads", "--variants", "--repeats", "--seconds",
@@ -43,6 +45,7 @@ OPTIONS = {
     "beside_iperf3": ["--bin", "--connections", "--bytes", "--pairs", "--seconds", "--quiet"],
     "baseline": ["--out", "--quiet", "--json"],
     "copyscope": ["--help", "--version"],
+    "claims": ["--claims", "--only", "--report", "--evidence", "--json", "--records", "--out"],
 }
 # Whatever these would do as root, they would do to the shared folder of guest kernels.
 AS_NOBODY = ("guest", "peers", "matrix")

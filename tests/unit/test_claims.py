@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Claims are judged by records: counts exactly, times by repeats without probes; bad files are refused."""
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from copyscope.claims import command, files, judge, needs, sources
+from copyscope.claims.world import World
+from copyscope.common.errors import Unusable
+from helpers.pictures import made
+from helpers.watches import moved, process, watch_record
+
+LATE = "run(variant=A3).late_copy == run(variant=A3).tx_reference"
+FAST = "run(variant=A3).throughput > 1 Mbps"
+CLAIM = """[[claims]]
+id = "one"
+statement = "as it is"
+predicate = '''{}'''
+"""
+
+
+def judged(tmp_path, predicate: str, *records: dict, more: str = "") -> judge.Verdict:
+    """The verdict on a predicate by records in files."""
+    claims, folder = tmp_path / "mine.toml", tmp_path / "records"
+    claims.write_text(more + CLAIM.format(predicate))
+    folder.mkdir(exist_ok=True)
+    for number, each in enumerate(records):
+        (folder / f"{number}.json").write_text(json.dumps(each))
+    world = World()
+    found = files.read_all([claims], world)
+    for each in sources.items([folder], print):
+        world.add(each)
+    return judge.judge(found[0], world)
+
+
+def timed(number: int, gbps: float = 2.0, **changes) -> dict:
+    """A record without probes."""
+    data = made(number=number, backend__name="none", **changes)
+    data["timing"]["throughput_gbps"] = gbps
+    return data
+
+
+def test_counts_are_judged_exactly(tmp_path):
+    data = made()
+    found = judged(tmp_path, LATE, data)
+    assert found.word == judge.CONFIRMED and found.evidence[0].value.records == (data["id"],)
+    assert any(data["id"] in line for line in judge.lines(found))
+    data["sites"]["late_copy"]["bytes"] -= 1
+    assert judged(tmp_path, LATE, data).word == judge.REFUTED
+
+
+def test_a_site_that_was_not_measured_leaves_it_undecided(tmp_path):
+    data = made()
+    data["sites"]["late_copy"] = {**data["sites"]["late_copy"], "bytes": None, "how": "not_measured",
+                                  "why": "no hook", "calls": None}
+    found = judged(tmp_path, LATE, data)
+    assert found.word == judge.UNDECIDED and "no hook" in found.why[0]
+
+
+def test_a_run_whose_laws_are_broken_is_no_evidence(tmp_path):
+    data = made()
+    data["laws"][0].update(status="broken", residual=1, why=None)
+    found = judged(tmp_path, LATE, data)
+    assert found.word == judge.UNDECIDED and "broken" in found.why[0]
+
+
+@pytest.mark.parametrize("records, why", [
+    ([made(number=each) for each in range(6)], "without probes"),
+    ([timed(each) for each in range(5)], "1 more repeats"),
+    ([timed(each, machine__emulated=True) for each in range(6)], "not emulated"),
+    ([timed(each, workload__bytes=64 + each) for each in range(6)], "one point"), ([], "no record")])
+def test_times_need_repeats_without_probes_on_a_real_machine(tmp_path, records, why):
+    found = judged(tmp_path, FAST, *records)
+    assert found.word == judge.UNDECIDED and why in found.why[0]
+
+
+def test_times_are_judged_by_the_interval_of_their_repeats(tmp_path):
+    records = [timed(each, gbps) for each, gbps in enumerate((1.0, 2.0, 3.0, 4.0, 5.0, 6.0))]
+    for predicate, word in (("> 0.9 Gbps", judge.CONFIRMED), ("> 7 Gbps", judge.REFUTED),
+                            ("> 2 Gbps", judge.UNDECIDED)):
+        assert judged(tmp_path, f"run(variant=A3).throughput {predicate}", *records).word == word
+
+
+def test_own_numbers_of_a_report_are_calculated_not_confirmed(tmp_path):
+    table = """[[tables]]
+name = "T"
+where = "1"
+keys = ["size"]
+columns = { rate = "Gbps" }
+rows = [[64, 1.5], [512, ""]]
+"""
+    found = judged(tmp_path, "published(table=T, size=64).rate == 1.5 Gbps", more=table)
+    assert found.word == judge.OUT_OF_SCOPE and "agree" in found.why[0]
+    found = judged(tmp_path, "published(table=T, size=64).rate < 1 Gbps", more=table)
+    assert found.word == judge.OUT_OF_SCOPE and "contradict" in found.why[0]
+    with pytest.raises(Unusable, match="printed none"):
+        judged(tmp_path, "published(table=T, size=512).rate < 1 Gbps", more=table)
+
+
+def test_a_watched_process_is_judged_by_its_sockets(tmp_path):
+    own = process(812, "nginx", moved(4096, 0, tx_copy=4096))
+    record = watch_record(own)
+    assert judged(tmp_path, "watch(comm=nginx).tx_copy / watch(comm=nginx).sent <= 1", record).word == judge.CONFIRMED
+    assert judged(tmp_path, "watch(comm=nginx).tx_copy == 0 B", record).word == judge.REFUTED
+    record["losses"]["lost_events"] = 1
+    assert judged(tmp_path, "watch(comm=nginx).sent > 0 B", record).word == judge.UNDECIDED
+
+
+@pytest.mark.parametrize("text, line, reason", [
+    ("claims = 1", 1, "must be [[claims]]"), ("x = 1", 1, "unknown key"), ("a = \n", 1, "Invalid value"),
+    ("\n[[claims]]\nid = 'a'\n", 2, "no statement"), ("[[claims]]\nid='a'\nstatement='s'\n", 2, "needs one of"),
+    (CLAIM.format("run().nothing == 1"), 4, "no quantity 'nothing'"),
+    (CLAIM.format("run().tx_copy == 1 s"), 4, "the units differ"),
+    (CLAIM.format("\n1 == 1\nand 1 / (2 - 2) == 1"), 6, "divides by zero"),
+    (CLAIM.format("1 =="), 4, "the end"), (CLAIM.format("1 == 1") + "colour = 'red'\n", 5, "no key colour"),
+    ("[names]\na = 'b'\nb = 'a'\n" + CLAIM.format("a == 1"), 2, "cycle"),
+    ("[names]\nrun = '1'\n", 2, "a word of the language"), ("[names]\na = 'run('\n", 2, "the key"),
+    (CLAIM.format("1 == 1") * 2, 6, "stands already"), (CLAIM.format("1 == 1") + "runs = ['fly']\n", 5, "none of"),
+    (CLAIM.format("run(profile=p, mode=corrected).tx_copy == 0 B") + "runs = ['matrix']\n", 5, "not listed"),
+    ("[[tables]]\nname = 'T'\n", 1, "has the keys"), ("a" * (1 << 21), 1, "larger than")])
+def test_a_bad_file_is_refused_with_line_and_reason(tmp_path, text, line, reason):
+    source = tmp_path / "mine.toml"
+    source.write_text(text)
+    with pytest.raises(Unusable) as caught:
+        files.read_all([source], World())
+    assert f"{source}:{line}: " in str(caught.value) and reason in str(caught.value), caught.value
+
+
+def test_the_runs_that_are_lacking_are_planned():
+    assert needs.command("sweep mt25064 corrected", Path("o")) == [
+        "tools/sweep", "--profile", "mt25064", "--mode", "corrected", "--repeats", "6", "--out",
+        "o/mt25064-corrected"]
+    for need, tool in (("matrix", "matrix"), ("baseline", "baseline"), ("crossover p", "crossover"),
+                       ("run A3 64 1", "trace_run"), ("watch -p 1", "copyscope")):
+        assert needs.command(need, Path("o"))[0] == f"tools/{tool}"
+
+
+@pytest.mark.parametrize("predicate, status", [(LATE, 0), ("run(variant=A3).late_copy == 0 B", 1),
+                                               (FAST, 1)])
+def test_own_claims_give_an_exit_status(tmp_path, capsys, predicate, status):
+    (tmp_path / "mine.toml").write_text(CLAIM.format(predicate))
+    (tmp_path / "run.json").write_text(json.dumps(made()))
+    words = ["check", str(tmp_path / "run.json"), "--claims", str(tmp_path / "mine.toml"), "--json",
+             str(tmp_path / "o.json"), "--evidence"]
+    assert command.act(words) == status
+    assert "1 claims: " in capsys.readouterr().out
+    assert json.loads((tmp_path / "o.json").read_text())["verdicts"][0]["id"] == "one"
+
+
+PIECES = ("run", "(", ")", "variant", "=", "A3", ".", "tx_copy", "late_copy", "throughput", "==", "<", ">=",
+          "and", "or", "not", "1", "0", "B", "s", "per", "/", "*", "+", "-", "in", "[", "]", ",", "all", "max",
+          "size", "64|512", ":", "a", "b", "\n", "1e9", "'", "published", "table", "é", "#", "linear_r2", "\\",
+          "baseline", "row", "time", "crossover", "watch", "abs", "median", "\x00", '"')
+GOOD = CLAIM.format(LATE) + "category = 'CI'\n" + "[names]\na = 'run(variant=A3)'\nb = 'a.tx_copy + 1 B'\n"
+FILES = int(os.environ.get("COPYSCOPE_CLAIM_FILES", "1000"))
+
+
+def generated(dice: random.Random) -> str:
+    """A file of claims: pieces of the language as a predicate, or a good file that was damaged."""
+    if dice.random() < 0.6:
+        pieces = " ".join(dice.choices(PIECES, k=dice.randint(1, 25)))
+        names = f"[names]\na = '''{' '.join(dice.choices(PIECES, k=dice.randint(1, 8)))}'''\nb = 'a'\n"
+        return (names if dice.random() < 0.5 else "") + CLAIM.format(pieces)
+    text = list(GOOD)
+    for _ in range(dice.randint(0, 4)):
+        at = dice.randrange(len(text))
+        text[at:at + dice.randint(0, 3)] = dice.choice(PIECES)
+    return "".join(text)
+
+
+def test_generated_files_are_judged_or_refused_in_one_line(tmp_path):
+    dice, source, fine = random.Random(14), tmp_path / "mine.toml", 0
+    items = list(sources.of_document(Path("run.json"), made(), print))
+    for _ in range(FILES):
+        source.write_text(generated(dice), encoding="utf-8")
+        world = World(items=items)
+        try:
+            claims = files.read_all([source], world)
+        except Unusable as error:
+            assert str(error).startswith(f"{source}:") and "\n" not in str(error)
+            continue
+        for each in claims:
+            assert judge.judge(each, world).word in judge.WORDS
+            fine += 1
+    # Not all of them are refused.
+    assert fine > FILES / 100

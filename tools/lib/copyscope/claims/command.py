@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of tools/claims: list, show, check, run."""
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from copyscope.cli import command_line
+from copyscope.cli.command_line import Parser
+from copyscope.cli.options import folder
+from copyscope.common.errors import Unusable, escaped
+from copyscope.common.tree import ROOT
+from copyscope.files.record_file import write_whole
+
+from . import files, judge, needs, sources
+from .files import Claim
+from .judge import CONFIRMED, OUT_OF_SCOPE, WORDS, Verdict
+from .world import World
+
+NAME = "claims"
+CLAIMS = ROOT / "claims"
+EXIT_CONFIRMED, EXIT_NOT = 0, 1
+ACTS = ("list", "show", "check", "run")
+EPILOG = """\
+list                  every claim: id, category, what it says
+show ID...            claims in full: predicate, the runs they need, what leaves them undecided
+check RECORDS...      judge claims by records that exist: files and folders of run, sweep, matrix,
+                      watch, baseline, crossover
+run [ID...]           the commands that make the runs which claims lack, for --records; with --make
+                      they are carried out
+
+A verdict is CONFIRMED, REFUTED, UNDECIDED with what is missing, or OUT OF SCOPE: a claim about the
+report itself. Counts are judged exactly; times by the 95 % interval of at least 6 repeats without
+probes on a machine that is not emulated. docs/METHOD.md has the language of predicates.
+exit: 0 judged; of --claims: every claim is confirmed; 1 of --claims: one is not; 2 bad usage, bad
+claims or bad records
+examples: ./tools/claims check results --report MT25064
+          ./tools/claims check run.json --claims mine.toml --evidence"""
+
+
+def build_parser() -> Parser:
+    """Describe the options."""
+    parser = Parser("./tools/claims", EPILOG)
+    add = parser.add_argument
+    add("act", choices=ACTS, metavar="list|show|check|run", help="what to do; see below")
+    add("words", nargs="*", metavar="WORD", help="ids of claims, or records")
+    add("--claims", action="append", type=folder, metavar="FILE",
+        help="claims of yours, instead of those of the reports; can be repeated")
+    add("--only", type=lambda text: text.split(","), default=[], metavar="ID,...",
+        help="judge these claims alone")
+    add("--report", metavar="NAME", help="only claims whose id begins with it, such as MT25064")
+    add("--evidence", action="store_true", help="show steps, records and intervals of each verdict")
+    add("--json", metavar="FILE", help="write the verdicts there, too; - for stdout")
+    add("--records", action="append", type=folder, default=[], metavar="PATH",
+        help="of run: records that exist; can be repeated")
+    add("--out", type=folder, metavar="DIR", help="of run: where the runs go")
+    add("--make", action="store_true", help="of run: carry the commands out (root, long)")
+    return parser
+
+
+def claim_files(own: list[Path] | None) -> list[Path]:
+    """The files of claims to read: those named, or the tree's."""
+    found = own or sorted(CLAIMS.glob("*.toml"))
+    if not found:
+        raise Unusable(f"{CLAIMS}: no claims are there; name a file with --claims")
+    return found
+
+
+def chosen(claims: list[Claim], ids: list[str], report: str | None) -> list[Claim]:
+    """The claims of these ids and of this report; all if none is named."""
+    known = {each.id for each in claims}
+    for each in ids:
+        if each not in known:
+            raise Unusable(f"{each!r} is the id of no claim; see ./tools/claims list")
+    found = [each for each in claims if (not ids or each.id in ids) and
+             (not report or each.id.startswith(f"{report}-"))]
+    if not found:
+        raise Unusable(f"--report {report!r}: no claim has such an id; see ./tools/claims list")
+    return found
+
+
+def show(claim: Claim) -> list[str]:
+    """A claim in full."""
+    way = "by measurement" if claim.measured else "from the report's own numbers" \
+        if claim.predicate else "not by what is measured here" if claim.unmeasured else \
+        "not: it is about the report itself"
+    parts = [("says", claim.statement), ("category", claim.category), ("where", claim.where),
+             ("judged", way), ("given", " ".join(claim.given.split())),
+             ("predicate", " ".join(claim.predicate.split())),
+             ("unmeasured", claim.unmeasured), ("beyond", claim.beyond),
+             ("runs", "; ".join(claim.runs)), ("undecided", claim.undecidable)]
+    return [f"{claim.id}  ({claim.source.name}:{claim.line})",
+            *(f"  {name:10} {text}" for name, text in parts if text)]
+
+
+def tell(line: str) -> None:
+    """Say what was left out."""
+    print(f"{NAME}: {escaped(line)}", file=sys.stderr)
+
+
+def judged(claims: list[Claim], world: World, records: list[Path]) -> list[Verdict]:
+    """Judge claims by records."""
+    for each in sources.items(records, tell):
+        world.add(each)
+    return [judge.judge(each, world) for each in claims]
+
+
+def summary(verdicts: list[Verdict]) -> str:
+    """How many of each verdict."""
+    counts = Counter(each.word for each in verdicts)
+    return f"{len(verdicts)} claims: " + ", ".join(
+        f"{counts[word]} {word.lower()}" for word in WORDS)
+
+
+def check(options: argparse.Namespace, claims: list[Claim], world: World) -> int:
+    """Judge claims and print the verdicts."""
+    if not options.words:
+        raise Unusable("no records are named: give files or folders of them")
+    verdicts = judged(claims, world, [folder(each) for each in options.words])
+    for each in verdicts if options.json != "-" else ():
+        print(f"{each.claim.id:14} {each.word:12} {each.claim.statement}")
+        for line in judge.lines(each) if options.evidence else ():
+            print(f"    {escaped(line)}")
+    if options.json:
+        document = {"schema": "copyscope.verdicts/1",
+                    "verdicts": [judge.as_json(each) for each in verdicts]}
+        text = json.dumps(document, indent=1) + "\n"
+        if options.json == "-":
+            print(text, end="")
+        else:
+            write_whole(folder(options.json), text)
+    if options.json != "-":
+        print(summary(verdicts))
+    held = all(each.word in (CONFIRMED, OUT_OF_SCOPE) for each in verdicts)
+    return EXIT_CONFIRMED if held or not options.claims else EXIT_NOT
+
+
+def lacking(claims: list[Claim], world: World, records: list[Path]) -> list[str]:
+    """The needs of claims that records leave undecided, each once."""
+    found = [need for each in judged(claims, world, records) if each.word == judge.UNDECIDED
+             for need in each.claim.runs]
+    return list(dict.fromkeys(found))
+
+
+def run(options: argparse.Namespace, claims: list[Claim], world: World) -> int:
+    """Print the commands that make what is lacking; carry them out if that is asked for."""
+    if options.make and not options.out:
+        raise Unusable("--out DIR is missing: say where the runs go")
+    commands = [needs.command(each, options.out or Path("DIR"))
+                for each in lacking(claims, world, options.records)]
+    for each in commands:
+        print(shlex.join(each), flush=True)
+        if options.make:
+            done = subprocess.run([ROOT / each[0], *each[1:]], check=False,
+                                  stdin=subprocess.DEVNULL)
+            if done.returncode:
+                raise Unusable(f"{each[0]} ended with status {done.returncode}: the same command "
+                               "goes on")
+    if not commands:
+        print("no claim lacks a run")
+    return EXIT_CONFIRMED
+
+
+def act(arguments: list[str]) -> int:
+    """Do what the arguments ask for."""
+    options = build_parser().parse_args(arguments)
+    # Claims of one's own may use the numbers that reports published.
+    world = World()
+    numbers = sorted((CLAIMS / "numbers").glob("*.toml"))
+    found = files.read_all([*numbers, *claim_files(options.claims)], world)
+    ids = options.words if options.act in ("show", "run") else options.only
+    if options.act == "show" and not ids:
+        raise Unusable("show needs the id of a claim; see ./tools/claims list")
+    claims = chosen(found, ids, options.report)
+    if options.act == "check":
+        return check(options, claims, world)
+    if options.act == "run":
+        return run(options, claims, world)
+    for each in claims:
+        rows = show(each) if options.act == "show" else \
+            [f"{each.id:14} {each.category:6} {each.statement}"]
+        print(*rows, sep="\n")
+    return EXIT_CONFIRMED
+
+
+def main(words: list[str]) -> int:
+    """Run the command line; any failure is one line and its exit status."""
+    return command_line.run(act, words, NAME)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The quantities of baselines and crossovers, and what filters compare of them."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from .language import tree, units, values
+from .language.check import Meaning
+from .language.values import Missing, Value
+from .readings import Item
+
+# The unit of a row: how many of ours it is.
+TIMES = {"ns": Fraction(1, 10 ** 9), "us": Fraction(1, 10 ** 6), "ms": Fraction(1, 10 ** 3)}
+RATES = {"GB/s": Fraction(10 ** 9), "Mbit/s": Fraction(10 ** 6, 8)}
+SIZES = {"MiB": Fraction(1 << 20)}
+FACTORS = {"time": TIMES, "rate": RATES, "size": SIZES}
+USABLE = ("valid", "unchecked")
+# Of a crossover that was not found: larger than any message.
+MOST_SIZE = 1 << 62
+
+BASELINE: dict[str, tuple[Meaning, str]] = {
+    "time": (Meaning(units.SECOND, False), "what a row of time costs"),
+    "rate": (Meaning(units.RATE, False), "what a row of bandwidth reaches"),
+    "size": (Meaning(units.BYTE, False), "what a row of sizes found"),
+    "curve_time": (Meaning(units.SECOND, False), "one point of a row's curve, at x"),
+    "curve_rate": (Meaning(units.RATE, False), "one point of a row's curve, at x"),
+    "core_clock": (Meaning(units.made(cycle=1, second=-1), True), "cycles of a core a second"),
+    "per_call": (Meaning(units.NONE, True), "what a counter counted for each call of the row"),
+}
+BASELINE_KEYS = frozenset(("row", "x", "counter", "kernel"))
+CROSSOVER: dict[str, tuple[Meaning, str]] = {
+    "ratio": (Meaning(units.NONE, False), "first's time over second's, at a size"),
+    "from_size": (Meaning(units.SIZE, False), "the size from which second is the faster one"),
+    "crosses": (Meaning(units.NONE, True), "1 if second becomes the faster one at some size"),
+}
+CROSSOVER_KEYS = frozenset(("profile", "first", "second", "path", "pattern", "threads", "size"))
+
+
+def baseline_items(data: dict[str, Any]) -> Iterator[Item]:
+    """Each row of a baseline."""
+    machine = data["machine"]
+    place = f"{machine['cpu_model']}, {machine['cpus']} CPUs, {machine['kernel']}"
+    for row in data["rows"]:
+        yield Item("baseline", data["id"], {"row": row["row"], "kernel": machine["kernel"]},
+                   {**row, "emulated": machine["emulated"], "core_ghz": machine["core_ghz"]},
+                   f"{row['row']} {place}")
+
+
+def usable(item: Item) -> dict[str, Any]:
+    """A row that was measured on a machine that is not emulated."""
+    row: dict[str, Any] = item.data  # type: ignore[assignment]
+    if row["emulated"]:
+        raise Missing("a machine that is not emulated")
+    if row["status"] not in USABLE or not row.get("measured"):
+        raise Missing(f"the row {row['row']} of a baseline, which is {row['status']} in "
+                      f"{item.name}: {row.get('why') or 'no reason is given'}")
+    return row
+
+
+def counted(item: Item, counter: str) -> Fraction:
+    """What the counting pass of a row counted, for each call."""
+    proof = usable(item).get("proof") or {"calls": 0, "invariants": []}
+    for each in proof["invariants"] if proof["calls"] else ():
+        if each["counter"] == counter and each["counted"] is not None:
+            return Fraction(each["counted"]) / proof["calls"]
+    raise Missing(f"the counter {counter!r} of the row {item.words['row']}")
+
+
+def of_baseline(items: list[Item], filters: dict[str, tuple[str, ...]], name: str) -> Value:
+    """A quantity of the same row in all baselines."""
+    if len({each.point for each in items}) > 1:
+        raise Missing("records of one row and one machine; narrow the selection")
+    meaning = BASELINE[name][0]
+    ids = tuple(each.name for each in items)
+    if name == "per_call":
+        return values.sample(meaning.unit, True, ids, tuple(
+            counted(each, filters.get("counter", ("",))[0]) for each in items))
+    if name == "core_clock":
+        clocks = [usable(each)["core_ghz"] for each in items]
+        if None in clocks:
+            raise Missing("the clock of a core, which the baseline could not tell")
+        return values.sample(meaning.unit, True, ids,
+                             tuple(Fraction(each) * 10 ** 9 for each in clocks))
+    if name.startswith("curve"):
+        return curve(items, filters, meaning, name.removeprefix("curve_"))
+    # Sessions differ by more than the runs of one: the interval spans those of all.
+    return spanned(meaning, ids, [one_record(each, name) for each in items])
+
+
+def one_record(item: Item, name: str) -> Value:
+    """A row of one baseline."""
+    row = usable(item)
+    factor = factor_of(row["unit"], FACTORS[name], row["row"])
+    found = row["measured"].get("values") or [row["measured"]["value"]]
+    turns = tuple(str(turn) for turn in range(len(found)))
+    value = values.sample(BASELINE[name][0].unit, False, turns,
+                          tuple(Fraction(each) * factor for each in found))
+    values.check_interval(value)
+    return value
+
+
+def spanned(meaning: Meaning, ids: tuple[str, ...], found: list[Value]) -> Value:
+    """The interval that spans those of several records."""
+    return Value(meaning.unit, False, min(each.low for each in found),
+                 max(each.high for each in found), ids)
+
+
+def factor_of(unit: str, factors: dict[str, Fraction], row: str) -> Fraction:
+    """How many of our units one of a row's is."""
+    if unit not in factors:
+        raise Missing(f"a quantity of another kind: the row {row} is in {unit}")
+    return factors[unit]
+
+
+def curve(items: list[Item], filters: dict[str, tuple[str, ...]], meaning: Meaning,
+          name: str) -> Value:
+    """One point of a row's curve: the interval that spans those of all baselines that have it. A
+    quick one has fewer points."""
+    wanted, found = Fraction(filters.get("x", ("0",))[0]), {}
+    for each in items:
+        row = usable(each)
+        points = row.get("curve") or {"points": [], "unit": row["unit"]}
+        factor = factor_of(points["unit"], FACTORS[name], row["row"])
+        for point in points["points"]:
+            if point["x"] == wanted and point["n"] >= values.LEAST_REPEATS:
+                found[each.name] = Value(meaning.unit, False, Fraction(point["low"]) * factor,
+                                         Fraction(point["high"]) * factor)
+    if not found:
+        raise Missing(f"a point at {float(wanted):g} of the curve of the row "
+                      f"{items[0].words['row']}")
+    return spanned(meaning, tuple(found), list(found.values()))
+
+
+def crossover_item(data: dict[str, Any], name: str) -> Item:
+    """A crossover as selections find it."""
+    first, second = data.get("labels") or (data["first"], data["second"])
+    words = {"profile": data.get("profile", ""), "first": first, "second": second,
+             "path": data["path"]["kind"], "pattern": data["pattern"],
+             "threads": str(data["threads"])}
+    return Item("crossover", name, words, data)
+
+
+def of_crossover(items: list[Item], filters: dict[str, tuple[str, ...]], name: str) -> Value:
+    """A quantity of one crossover."""
+    if len(items) > 1:
+        raise Missing("one crossover; narrow the selection")
+    data: dict[str, Any] = items[0].data  # type: ignore[assignment]
+    if data["machine"]["emulated"]:
+        raise Missing("a machine that is not emulated")
+    answer = data["answer"]
+    second = data["second"]
+    crosses = answer["kind"] == "crossover" and answer["faster_above"] == second
+    if name == "ratio":
+        wanted = Fraction(filters.get("size", ("0",))[0])
+        at = next((each for each in data["sizes"] if each["bytes"] == wanted), None)
+        if at is None:
+            raise Missing(f"pairs at {float(wanted):g} bytes in {items[0].name}")
+        return Value(units.NONE, False, Fraction(at["ratio_low"]), Fraction(at["ratio_high"]))
+    if answer["kind"] == "undecided":
+        raise Missing(f"more pairs: {items[0].name} is undecided")
+    if name == "crosses":
+        return values.constant(Fraction(crosses), units.NONE)
+    low, high = Fraction(answer["low_bytes"]), Fraction(answer["high_bytes"])
+    if answer["kind"] == "none":
+        # Beyond all sizes that were tried, or below them.
+        always = answer["faster_above"] == second
+        low, high = (Fraction(0), low) if always else (high, Fraction(MOST_SIZE))
+    elif not crosses:
+        raise Missing(f"a size from which second is faster: in {items[0].name} it is up to one")
+    return Value(units.SIZE, False, low, high)
+
+
+def plain(filters: tree.Filters, keys: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """The filters that do not choose items but a part of them."""
+    found = {key: words for key, words in filters if key in keys}
+    for key in ("x", "size"):
+        words = found.get(key, ("0",))
+        if len(words) > 1 or not re.fullmatch(r"[0-9]{1,20}", words[0], re.ASCII):
+            raise Missing(f"one whole number for {key}, which is {'|'.join(words)}")
+    return found

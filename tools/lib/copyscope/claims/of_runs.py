@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The quantities of runs: counts of the pass with probes, times of the one without."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from copyscope.common.tables import SITES, names
+from copyscope.records.reply import reply_alone
+from copyscope.records.run_record import ENDS, Record
+
+from .language import units
+from .language.check import Meaning
+from .readings import Item, Reading, number
+
+SECOND_NS = Fraction(1, 10 ** 9)
+EVENTS = {"cycles": ("cycles", units.CYCLE), "l1_misses": ("L1-dcache-load-misses", units.MISS),
+          "llc_misses": ("LLC-load-misses", units.MISS),
+          "cache_misses": ("cache-misses", units.MISS),
+          "switches": ("context-switches", units.SWITCH), "faults": ("page-faults", units.FAULT),
+          "cpu": ("task-clock", units.SECOND)}
+UNREAD = names("variants", reads_completions=False)
+NO_PROBES = "a pass with probes, which alone counts it"
+UNPROBED = "a pass without probes: this one was timed with them"
+REAL = "a machine that is not emulated"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One quantity: what it is, and how it is read from a record."""
+
+    meaning: Meaning
+    read: Callable[[Record], Reading]
+    means: str
+
+
+def count(unit: units.Unit, read: Callable[[Record], Reading], means: str) -> Quantity:
+    """What is counted exactly: it needs the probes."""
+    def counted(record: Record) -> Reading:
+        if record.at("backend.name") == "none":
+            return Reading(None, NO_PROBES)
+        broken = record.broken_laws()
+        if broken:
+            return Reading(None, f"a run whose laws balance: {', '.join(broken)} is broken")
+        return read(record)
+    return Quantity(Meaning(unit, True), counted, means)
+
+
+def fact(read: Callable[[Record], Reading], means: str,
+         unit: units.Unit = units.NONE) -> Quantity:
+    """What is set or known of a run, probes or not."""
+    return Quantity(Meaning(unit, True), read, means)
+
+
+def timed(unit: units.Unit, read: Callable[[Record], Reading], means: str) -> Quantity:
+    """What a clock or a counter of the processor says: never with probes, never emulated."""
+    def known(record: Record) -> Reading:
+        if record.at("machine.emulated"):
+            return Reading(None, REAL)
+        return Reading(None, UNPROBED) if record.times.probed else read(record)
+    return Quantity(Meaning(unit, False), known, means)
+
+
+def at(key: str, how: str, unit: units.Unit, means: str) -> Quantity:
+    """A count that lies at a dotted key."""
+    return count(unit, lambda record: number(record.at(key), how), means)
+
+
+def site(name: str) -> Quantity:
+    """Bytes that passed a site."""
+    return count(units.BYTE, lambda record: number(
+        record.site_bytes(name), record.site_how(name), record.site_why(name)),
+        f"bytes that passed the site {name}; of request and reply, those of the reply")
+
+
+def of_sockets(end: str, key: str, unit: units.Unit, means: str) -> Quantity:
+    """A count of the sockets at one end."""
+    def read(record: Record) -> Reading:
+        found = [each["counts"].get(key) for each in record.sockets(end)]
+        known = [each for each in found if each is not None]
+        if not found or len(known) < len(found):
+            return Reading(None, f"the books of the {end}'s sockets")
+        return number(sum(known), "measured")
+    return count(unit, read, means)
+
+
+def event(end: str, name: str) -> Quantity:
+    """An event of the processor or the kernel at one end."""
+    key, unit = EVENTS[name]
+    factor = SECOND_NS if name == "cpu" else Fraction(1)
+    return timed(unit, lambda record: number(
+        record.counter(end, key), "measured, without probes", record.counter_why(end, key),
+        factor), f"{key} of the {end}")
+
+
+def of_times(read: Callable[[Record], float | int | None], unit: units.Unit, means: str,
+             factor: Fraction = Fraction(1)) -> Quantity:
+    """A number of the pass that times are from."""
+    return timed(unit, lambda record: number(
+        read(record), "measured, without probes", "the record has no such time", factor), means)
+
+
+def payload(record: Record) -> Reading:
+    """Payload bytes of the direction that is studied."""
+    return number(record.payload_bytes, "measured")
+
+
+def completions(record: Record) -> Reading:
+    """Sends that were said to be done. A variant that reads no notification reads of none."""
+    found = record.at("workload.completions")
+    if found is None and record.variant in UNREAD:
+        return Reading(Fraction(0), "stated by the variant, which reads none")
+    return number(found, "measured by the workload")
+
+
+def on_wire(record: Record) -> Reading:
+    """Payload of the sender's sockets that left in packets."""
+    both = [of_sockets("sender", f"wire_{each}_bytes", units.BYTE, "").read(record)
+            for each in ("copied", "referenced")]
+    lost = next((each for each in both if each.number is None), None)
+    return lost or Reading(sum((each.number or Fraction(0) for each in both), Fraction(0)),
+                           "measured")
+
+
+def first_rate(record: Record) -> float | None:
+    """Gigabits a second of the client that connected first."""
+    first, elapsed_s = record.times.first_client, record.elapsed_s
+    return first["received_bytes"] * 8e-9 / elapsed_s if first and elapsed_s else None
+
+
+def latency(which: str) -> Quantity:
+    """A latency of all messages."""
+    def read(record: Record) -> float | None:
+        found = record.times.latency_us
+        return None if found is None else found[which]
+    return of_times(read, units.SECOND, f"{which} round trip, or interval between whole messages",
+                    Fraction(1, 10 ** 6))
+
+
+def machine(key: str, means: str) -> Quantity:
+    """What a record says of its machine or path; true is 1."""
+    return fact(lambda record: number(record.at(key), "stated in the record"), means)
+
+
+GBPS = Fraction(10 ** 9, 8)
+QUANTITIES: dict[str, Quantity] = {
+    **{name: site(name) for name in SITES},
+    "payload": count(units.BYTE, payload, "bytes that the receiver got, in the counted pass"),
+    "messages": count(units.MESSAGE, lambda record: number(record.messages, "measured"),
+                      "whole messages that arrived, in the counted pass"),
+    "message_size": fact(lambda record: number(record.bytes, "stated in the record"),
+                         "bytes of one message as sent", units.SIZE),
+    "send_calls": of_sockets("sender", "send_calls", units.CALL, "send calls of the sender"),
+    "recv_calls": of_sockets("receiver", "recv_calls", units.CALL, "recv calls of the receiver"),
+    "pinned_pages": count(units.PAGE, lambda record: number(
+        record.pinned_pages, record.at("pins.how") or "derived", record.at("pins.why")),
+        "page references taken for zero copy"),
+    "zerocopy_sends": at("counts.zerocopy_sends", "measured", units.CALL,
+                         "sends whose bytes were referenced"),
+    "unset_sends": at("counts.unset_sends", "measured", units.CALL,
+                      "sends with MSG_ZEROCOPY on a socket without SO_ZEROCOPY"),
+    "completions": count(units.CALL, completions,
+                         "zero-copy sends that read notifications said were done"),
+    "copied_completions": at("workload.completions_copied", "measured by the workload", units.CALL,
+                             "of these, sends that the kernel said it had copied"),
+    "enobufs": at("counts.enobufs", "measured", units.CALL, "sends that got ENOBUFS"),
+    "wrong_bytes": at("workload.content_errors", "measured by the workload", units.BYTE,
+                      "bytes that arrived wrong"),
+    "clean": at("counts.clean_bytes", "measured", units.BYTE,
+                "referenced bytes that a device took without a copy"),
+    "tapped": at("counts.tapped_bytes", "measured", units.BYTE, "bytes shown to packet captures"),
+    "on_wire": count(units.BYTE, on_wire,
+                     "payload in packets that left the sender, those sent again included"),
+    "connections": fact(lambda record: number(record.connections, "measured by the workload"),
+                        "connections that were open"),
+    "readers": fact(lambda record: number(record.readers, "stated in the record"),
+                    "threads that read one socket"),
+    "hardware_dma": machine("path.hardware_dma", "1 if the path's device moves bytes by DMA"),
+    "cpus": machine("machine.cpus", "processors of the machine"),
+    "throughput": of_times(lambda record: record.times.throughput_gbps, units.RATE,
+                           "payload of all clients a second", GBPS),
+    "first_throughput": of_times(first_rate, units.RATE,
+                                 "payload of the first client a second", GBPS),
+    "elapsed": of_times(lambda record: record.times.elapsed_ns, units.SECOND,
+                        "time that the receiver received for", SECOND_NS),
+    "timed_messages": of_times(lambda record: record.times.messages, units.MESSAGE,
+                               "whole messages of the timed pass"),
+    "timed_payload": of_times(lambda record: record.times.received_bytes, units.BYTE,
+                              "payload of the timed pass"),
+    "latency": latency("mean"), "latency_p50": latency("p50"), "latency_p99": latency("p99"),
+    **{f"{end}_{name}": event(end, name) for end in ENDS for name in EVENTS},
+}
+KEYS = frozenset(("profile", "mode", "label", "size", "threads", "variant", "path", "pattern",
+                  "receiver", "kernel", "repeat", "row", "id"))
+
+
+def words_of(record: Record, more: dict[str, str]) -> dict[str, str]:
+    """What filters compare of a run: what its sweep meant, or what it was."""
+    point: dict[str, Any] = {} if record.point is None else {
+        "profile": record.point.profile, "mode": record.point.mode, "repeat": record.point.repeat}
+    found = {**point, "label": record.label, "size": record.size, "threads": record.setting,
+             "variant": record.variant, "path": record.path, "kernel": record.kernel,
+             "pattern": record.at("workload.pattern"), "receiver": record.at("workload.receiver"),
+             "id": record.id, **more}
+    return {key: str(value) for key, value in found.items()}
+
+
+def item(kind: str, record: Record, more: dict[str, str] | None = None) -> Item:
+    """A run as selections find it; of request and reply the books of the reply."""
+    words = words_of(record, more or {})
+    same = [words.get(key, "") for key in sorted(KEYS - {"id", "repeat"})]
+    place = [str(record.at(f"machine.{key}")) for key in ("cpu_model", "cpus")]
+    return Item(kind, record.id, words, reply_alone(record),
+                " ".join([*same, *place, str(record.at("workload.readers"))]))
+
+
+def watched(key: str, unit: units.Unit, means: str) -> Quantity:
+    """A count of a watched process, unless events were lost."""
+    def read(record: Record) -> Reading:
+        if record.at("losses.lost_events"):
+            return Reading(None, "a watch that lost no events")
+        return number(record.at(f"counts.{key}"), "measured", "the watch did not count it")
+    return count(unit, read, means)
+
+
+OF_WATCHES: dict[str, Quantity] = {
+    **{name: site(name) for name in SITES},
+    "sent": watched("accepted_bytes", units.BYTE, "bytes that TCP accepted from the process"),
+    "received": watched("returned_bytes", units.BYTE, "bytes that recv returned to it"),
+    "send_calls": watched("send_calls", units.CALL, "send calls"),
+    "recv_calls": watched("recv_calls", units.CALL, "recv calls"),
+    "pinned_pages": watched("pinned_pages", units.PAGE, "page references taken for zero copy"),
+    "zerocopy_bytes": watched("zerocopy_bytes", units.BYTE, "bytes that were referenced"),
+    "zerocopy_sends": watched("zerocopy_sends", units.CALL, "sends whose bytes were referenced"),
+    "completed_sends": watched("completed_sends", units.CALL, "zero-copy sends that completed"),
+    "copied_sends": watched("copied_sends", units.CALL, "of these, sends that were copied"),
+    "enobufs": watched("enobufs", units.CALL, "sends that got ENOBUFS"),
+    "clean": watched("clean_bytes", units.BYTE,
+                     "referenced bytes that a device took without a copy"),
+}
+WATCH_KEYS = frozenset(("comm", "process", "kernel", "id"))
+
+
+def watch_items(records: list[Record]) -> list[Item]:
+    """The processes of a watch as selections find them."""
+    return [Item("watch", record.id, {"comm": record.label.partition(",")[0], "id": record.id,
+                                      "process": record.label, "kernel": record.kernel},
+                 record, f"{record.label} {record.kernel}") for record in records]
