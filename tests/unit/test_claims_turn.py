@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every claim that is judged by measurement can be confirmed and refuted, and lacks what is missing."""
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from copyscope.claims import files, judge
+from copyscope.claims.language import check, expand, tree, values
+from copyscope.claims.language.values import Missing
+from copyscope.claims.world import World
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [*sorted((ROOT / "claims/numbers").glob("*.toml")), *sorted((ROOT / "claims").glob("*.toml"))]
+WORLD = World()
+CLAIMS = files.read_all(SOURCES, WORLD)
+MEASURED = [each for each in CLAIMS if each.measured]
+RECORDS = tuple(f"record {each}" for each in range(values.LEAST_REPEATS))
+# How many alterations of one record are tried before a verdict counts as one that cannot turn.
+MOST_TRIES = 6000
+FACTORS = tuple(map(Fraction, ("0", "1/2", "99/100", "1", "101/100", "3/2", "2", "3", "10")))
+
+
+class Altered(World):
+    """Records that say whatever a test wants, each quantity by its text."""
+
+    def __init__(self) -> None:
+        super().__init__(WORLD.tables.values())
+        self.said: dict[str, Fraction] = {}
+        self.lost: str | None = None
+        self.dice = random.Random(1)
+
+    def read(self, kind, filters, name):
+        """A quantity: the same in all repeats."""
+        if kind == "published":
+            return super().read(kind, filters, name)
+        said = expand.text(tree.Quantity(0, tree.Select(0, kind, filters), name))
+        if said == self.lost:
+            raise Missing("it was taken away")
+        start = 64 if name == "cpus" else self.dice.randint(1, 4)
+        meaning = self.meaning(kind, filters, name)
+        number = self.said.setdefault(said, Fraction(start))
+        return values.sample(meaning.unit, meaning.exact, RECORDS, (number,) * len(RECORDS))
+
+
+def constants(claim) -> list[Fraction]:
+    """The numbers that a predicate compares with, and those that its keys run through."""
+    found = {Fraction(1), Fraction(64), Fraction(65536)}
+    for each in check.parts(claim.tree):
+        if isinstance(each, tree.Number):
+            found.add(each.value)
+        if isinstance(each, tree.Aggregate):
+            found |= {Fraction(word) for _, words in each.keys for word in words if word.isdigit()}
+        if isinstance(each, tree.Quantity) and each.of.kind == "published":
+            for _, row in WORLD.tables[dict(each.of.filters)["table"][0]].rows:
+                found.add(row[each.name] or Fraction(1))
+    return sorted(found)
+
+
+def turned(claim, word: str) -> Altered | None:
+    """Records by which the verdict is this word; None if no alteration brings it about."""
+    world, known = Altered(), constants(claim)
+    wanted = word == judge.CONFIRMED
+    best = -1.0
+    for _ in range(MOST_TRIES):
+        before = dict(world.said)
+        if before:
+            said = world.dice.choice(sorted(before))
+            world.said[said] = world.dice.choice([*known, *before.values()]) * \
+                world.dice.choice(FACTORS)
+        found = judge.judge(claim, world)
+        if found.word == word:
+            return world
+        score = sum(each.truth is wanted for each in found.steps) - \
+            len(found.why) * (found.word == judge.UNDECIDED)
+        if score >= best:
+            best = score
+        else:
+            world.said = before
+    return None
+
+
+def test_all_claims_of_the_reports_are_there():
+    counts = {"MT25023": 44, "MT25029": 27, "MT25064": 50, "MT25018": 13, "CSE221": 37}
+    wanted = {f"{report}-C{number}" for report, most in counts.items()
+              for number in range(1, most + 1)}
+    assert {each.id for each in CLAIMS} == wanted and len(CLAIMS) == 171
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda each: each.id)
+def test_a_claim_is_whole(claim):
+    assert claim.category and claim.where and claim.statement
+    if claim.measured:
+        assert claim.runs and claim.undecidable
+    if claim.beyond or claim.unmeasured:
+        assert not claim.predicate
+
+
+@pytest.mark.parametrize("claim", [each for each in CLAIMS if not each.measured], ids=lambda each: each.id)
+def test_what_no_record_decides_is_never_confirmed(claim):
+    found = judge.judge(claim, Altered())
+    assert found.word == (judge.UNDECIDED if claim.unmeasured else judge.OUT_OF_SCOPE) and found.why
+
+
+@pytest.mark.parametrize("claim", MEASURED, ids=lambda each: each.id)
+def test_an_altered_record_turns_the_verdict(claim):
+    confirmed, refuted = turned(claim, judge.CONFIRMED), turned(claim, judge.REFUTED)
+    assert confirmed and refuted
+    # From one to the other.
+    confirmed.said.update(refuted.said)
+    assert judge.judge(claim, confirmed).word == judge.REFUTED
+
+
+@pytest.mark.parametrize("claim", MEASURED, ids=lambda each: each.id)
+def test_each_quantity_that_is_missing_leaves_it_undecided(claim):
+    world = turned(claim, judge.CONFIRMED)
+    for said in list(world.said):
+        world.lost = said
+        found = judge.judge(claim, world)
+        assert found.word == judge.UNDECIDED and "taken away" in found.why[0], said
+
+
+@pytest.mark.parametrize("claim", MEASURED, ids=lambda each: each.id)
+def test_without_records_it_is_undecided(claim):
+    found = judge.judge(claim, World(WORLD.tables.values()))
+    assert found.word == judge.UNDECIDED and found.why
+
+
+def test_nothing_that_judges_reads_what_was_expected():
+    text = "\n".join(each.read_text() for each in (*SOURCES, *(ROOT / "tools/lib/copyscope/claims").rglob("*.py")))
+    assert "expect" not in text.lower()
