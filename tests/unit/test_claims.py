@@ -145,8 +145,8 @@ def test_the_runs_that_are_lacking_are_planned():
 def test_own_claims_give_an_exit_status(tmp_path, capsys, predicate, status):
     (tmp_path / "mine.toml").write_text(CLAIM.format(predicate))
     (tmp_path / "run.json").write_text(json.dumps(made()))
-    words = ["check", str(tmp_path / "run.json"), "--claims", str(tmp_path / "mine.toml"), "--json",
-             str(tmp_path / "o.json"), "--evidence"]
+    words = ["check", "--claims", str(tmp_path / "mine.toml"), "--json", str(tmp_path / "o.json"),
+             "--evidence", str(tmp_path / "run.json")]
     assert command.act(words) == status
     assert "1 claims: " in capsys.readouterr().out
     assert json.loads((tmp_path / "o.json").read_text())["verdicts"][0]["id"] == "one"

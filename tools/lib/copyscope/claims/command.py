@@ -168,7 +168,8 @@ def run(options: argparse.Namespace, claims: list[Claim], world: World) -> int:
 
 def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
-    options = build_parser().parse_args(arguments)
+    # Options may stand between the words, too.
+    options = build_parser().parse_intermixed_args(arguments)
     # Claims of one's own may use the numbers that reports published.
     world = World()
     numbers = sorted((CLAIMS / "numbers").glob("*.toml"))
