@@ -16,11 +16,13 @@ TRAFFIC = Path(__file__).with_name("traffic.py")
 class Watching:
     """A window that is open until it is told to close."""
 
-    def __init__(self, *words, start=()) -> None:
+    def __init__(self, *words, start=(), told=True) -> None:
         self.process = subprocess.Popen([*start, WATCH, *map(str, words), "--json", "-"],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.first = self.process.stderr.readline()
-        assert "open" in self.first, self.first + self.process.stderr.read()
+        # With readings at intervals nothing is told, and stdout must be read meanwhile.
+        if told:
+            first = self.process.stderr.readline()
+            assert "open" in first, first + self.process.stderr.read()
 
     def close(self) -> dict:
         """Ends the window; returns the last record."""
