@@ -192,7 +192,17 @@ int watch_probes_attach(struct watch_probes *p, enum watch_hooks which, char why
 
 int watch_probes_list(const struct watch_probes *p, struct probe probes[PROBES_MAX])
 {
+	static const char *const unasked[] = {
+		[WATCH_HOOKS_ALWAYS] = "it was not attached",
+		[WATCH_HOOKS_ZEROCOPY] = "no socket of the subject asked for zero copy",
+		[WATCH_HOOKS_CALLS] = "calls are counted with --books calls alone",
+	};
+
 	memcpy(probes, p->probes, sizeof(*probes) * p->probe_count);
+	/* A reason of our own would keep a hook from being attached later. */
+	for (int i = 0; i < p->probe_count; i++)
+		if (probes[i].status == PROBE_ABSENT && !*probes[i].why)
+			snprintf(probes[i].why, WHY_BYTES, "%s", unasked[watch_hooks[i].which]);
 	return p->probe_count;
 }
 
