@@ -10,7 +10,8 @@ from helpers.names import LAWS
 
 # Keys that only some records have, or that older ones lack.
 OPTIONAL = {"parts", "peer", "partner_authenticated", "host", "behaviours", "scheduling", "cost",
-            "instruction_clock", "outcome", "qdisc", "mixed_bytes", "subject"}
+            "instruction_clock", "outcome", "qdisc", "mixed_bytes", "subject", "asked_s",
+            "cpu_shares", "cache-misses", "modelled"}
 # Keys that the record of a run must have, and that of a foreign process must not.
 OF_RUNS = {"path", "workload", "passes", "counters", "sender", "receiver"}
 

@@ -154,7 +154,7 @@ static void a_broken_law_is_told_at_once_and_with_its_sides(void **state)
 	text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
 	assert_non_null(strstr(text, "Do not trust these numbers"));
 	assert_non_null(strstr(text, "BROKEN: left 7, right 9, residual -2\n  left: the one\n"));
-	assert_non_null(strstr(text, "3 of 5 balance to the byte, for every socket: send, completion"));
+	assert_non_null(strstr(text, "5 of 7 balance to the byte, for every socket: send, completion"));
 	assert_non_null(strstr(text, "not testable   reference\n               no iterator\n"));
 	free(text);
 }

@@ -62,7 +62,7 @@ struct watch_address {
 #define WATCH_LAWS(X)                                                                         \
 	X(send, "opening unsent + accepted", "first sent + closing unsent")                   \
 	X(receive, "opening unread + received", "returned at sites + closing unread")         \
-	X(reference, "opening unsent in user pages + tx_reference", "copied late + closing")  \
+	X(reference, "opening unsent in user pages + tx_reference", "left so + closing unsent") \
 	X(completion, "opening + zero-copy sends", "completions + closing")                   \
 	X(sends, "accepted", "returned by sends")                                             \
 	X(receives, "returned", "returned by receives")                                       \
