@@ -72,14 +72,11 @@ static void print_verdicts(const struct watch_record *r, const struct page *p)
 	free(all);
 }
 
-/* 5.0 s, 12 sockets, 9 of them from beginning to end; kernel 6.12.95, tracepoint backend */
+/* 5.0 s, 12 sockets, 9 born and 7 ended in it; kernel 6.12.95, tracepoint backend, ... */
 static void print_head(const struct watch_record *r, const struct page *p)
 {
 	char line[400], sockets[32];
-	uint64_t whole = 0;
 
-	for (int i = 0; i < r->socket_count; i++)
-		whole += r->sockets[i].whole;
 	number_text(r->total.sockets, sockets);
 	snprintf(line, sizeof(line), "%.1f s, %s socket%s, %" PRIu64 " born and %" PRIu64 " ended in it; "
 		 "kernel %s, %s backend, %s", r->window_ns / 1e9, sockets,
