@@ -98,7 +98,8 @@ void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,
 
 	watch_socket_fill(s, book, hooked);
 	s->lately = s->moved;
-	past = bsearch(&s->cookie, t->past, t->past_count, sizeof(*past), by_cookie);
+	past = t->past_count ? bsearch(&s->cookie, t->past, t->past_count, sizeof(*past), by_cookie) :
+			       NULL;
 	if (past)
 		movements_subtract(&s->lately, &past->moved);
 	for (int law = 0; law < WATCH_LAW_COUNT; law++) {

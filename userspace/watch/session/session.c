@@ -181,7 +181,8 @@ int session_run(struct session *s, struct watch_record *r)
 	const struct watch_options *o = s->options;
 	int64_t now = monotonic_ms();
 	struct progress p = { .next_ms = o->interval && !o->quiet ? now + o->interval * 1000 : 0,
-			      .end_ms = o->seconds ? now + o->seconds * 1000 : 0 };
+			      /* The clock is cut to whole milliseconds: never end early. */
+			      .end_ms = o->seconds ? now + o->seconds * 1000 + 1 : 0 };
 	int err = s->view ? screen_show(&s->view->screen) : 0;
 
 	if (!err)
