@@ -104,7 +104,8 @@ static void cgroup_add(const struct watch *w, struct watch_record *r, uint64_t i
 	for (int i = r->cgroup_count - 1; i >= 0; i--)
 		if (r->cgroups[i].id == id)
 			return;
-	known = bsearch(&id, w->cgroups, w->cgroup_count, sizeof(*known), by_id);
+	known = w->cgroup_count ?
+			bsearch(&id, w->cgroups, w->cgroup_count, sizeof(*known), by_id) : NULL;
 	if (known)
 		r->cgroups[r->cgroup_count++] = *known;
 }
