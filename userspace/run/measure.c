@@ -135,7 +135,9 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 	for (int e = 0; e < END_COUNT; e++)
 		counters_read(m->counters[e], x->counters[e]);
 	x->asked_s = m->seconds;
-	x->cpu = cpu_shares_between(&from, &to, ends_ran_ns(children));
+	x->cpu = children[END_SENDER].pid && children[END_RECEIVER].pid ?
+			 cpu_shares_between(&from, &to, ends_ran_ns(children)) :
+			 (struct cpu_shares){ .doubt = CPU_TWO_HOSTS };
 	err = window_read(&m->window, r);
 	if (!err)
 		err = privileges_drop_last();

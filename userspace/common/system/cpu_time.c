@@ -123,6 +123,7 @@ const char *cpu_doubt_text(enum cpu_doubt doubt)
 	static const char *const texts[CPU_DOUBTS] = {
 		[CPU_NO_STAT] = "/proc/stat cannot be read",
 		[CPU_NO_TICK] = "the run was shorter than a tick of the kernel's clock",
+		[CPU_TWO_HOSTS] = "the ends ran on two hosts",
 		[CPU_HIDDEN_THREADS] = "the kernel's softirq threads are hidden here: their time is part of it",
 	};
 

@@ -31,7 +31,8 @@ void cpu_clocks_close(struct cpu_clocks *clocks);	/* a zeroed one is accepted */
 struct cpu_time cpu_time_read(const struct cpu_clocks *clocks);
 
 /* Why shares are not known, or what `others` contains besides. */
-enum cpu_doubt { CPU_NO_DOUBT, CPU_NO_STAT, CPU_NO_TICK, CPU_HIDDEN_THREADS, CPU_DOUBTS };
+enum cpu_doubt { CPU_NO_DOUBT, CPU_NO_STAT, CPU_NO_TICK, CPU_TWO_HOSTS, CPU_HIDDEN_THREADS,
+		 CPU_DOUBTS };
 const char *cpu_doubt_text(enum cpu_doubt doubt);
 
 /* The share of the CPUs' time between two readings, 0 to 1. */
