@@ -41,8 +41,8 @@ def victim(case: Case, long: bool) -> list:
         return [runs.TRACE_RUN, *words, "--quiet", "--json", case.place / "record.json"]
     if kind < 0.92:
         return [ROOT / "tools/sweep", "--profile", "standard", "--sizes", "64", "--threads", "1",
-                "--variants", "A1,A2", "--repeats", "1", "--seconds", 8 if long else 0.3, "--out",
-                "o", "--quiet"]
+                "--variants", "A1,A2", "--repeats", "1", "--seconds", 8 if long else 0.3,
+                "--others-at-most", "1", "--out", "o", "--quiet"]
     if kind < 0.96:
         return [ROOT / "tools/baseline", "--only", "call", "--quick", "--quiet", "--json",
                 case.place / "baseline.json"]

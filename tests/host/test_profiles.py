@@ -228,6 +228,7 @@ def published(name: str, out, *words: str) -> None:
     the same command tries them again."""
     for _ in range(10):
         done = subprocess.run([SWEEP, "--profile", name, "--mode", "as-published", "--repeats", "1",
+                               "--others-at-most", "1",
                                "--seconds", "0.2", "--quiet", "--out", out, *words], timeout=300,
                               capture_output=True, text=True, check=False)
         if done.returncode != 1 or "no byte was sent" not in done.stderr:
