@@ -186,7 +186,8 @@ def test_a_failed_point_is_recorded_and_the_sweep_goes_on(tiny, tmp_path, monkey
         return [*plain(run, *rest), *broken]
 
     monkeypatch.setattr(launch, "command_of", changed)
-    words = ["--profile", str(tiny), "--repeats", "1", "--threads", "1", "--out", str(out)]
+    words = [*map(str, BUSY), "--profile", str(tiny), "--repeats", "1", "--threads", "1", "--out",
+             str(out)]
     said = TOO_SHORT
     for _ in range(TRIES):
         if TOO_SHORT in said:
