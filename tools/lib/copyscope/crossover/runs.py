@@ -67,16 +67,12 @@ class Pairs:
 
     def undisturbed(self, side: Side, size: int) -> Record:
         """Make a run without probes, again while other programs disturb it."""
-        why = ""
-        for _ in range(quiet.MOST_TRIES):
+        most = self.workload.most_others
+
+        def once() -> tuple[Record, str]:
             record = self.run(side, size, "--no-probes")
-            why = quiet.disturbed(record, self.workload.most_others)
-            if not why:
-                return record
-            self.tell(f"{side.name} {size}: {why}; it is made again")
-            quiet.wait(self.workload.most_others, self.tell)
-        raise Refused(f"{side.name} {size}: {why}, {quiet.MOST_TRIES} times in a row: stop them, "
-                      "or allow more with --others-at-most")
+            return record, quiet.disturbed(record, most)
+        return quiet.undisturbed(f"{side.name} {size}", most, once, self.tell)
 
     def time_ns(self, side: Side, size: int) -> float:
         """Time of one message, by the receiver's clock, without probes."""

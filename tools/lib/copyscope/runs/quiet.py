@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from copyscope.common.errors import Refused
 from copyscope.records.run_record import Record
@@ -12,6 +13,7 @@ from copyscope.records.run_record import Record
 WAIT_S, LOOK_S = 600.0, 1.0
 # A run that other programs disturbed is made again this often.
 MOST_TRIES = 10
+Made = TypeVar("Made")
 
 
 def disturbed(record: Record, most: float | None) -> str:
@@ -43,9 +45,24 @@ def wait(most: float, tell: Callable[[str], None]) -> None:
     """Return once the machine is quiet; raise Refused if it stays busy."""
     began, share = time.monotonic(), busy_share(LOOK_S)
     if share > most:
-        tell(f"sweep: waiting, as other programs use {share:.1%} of the CPUs")
+        tell(f"waiting, as other programs use {share:.1%} of the CPUs")
     while share > most:
         if time.monotonic() - began > WAIT_S:
             raise Refused(f"other programs use {share:.1%} of the CPUs, more than {most:.1%}: stop "
                           "them, or allow more with --others-at-most")
         share = busy_share(LOOK_S)
+
+
+def undisturbed(name: str, most: float, make: Callable[[], tuple[Made, str]],
+                tell: Callable[[str], None]) -> Made:
+    """Make a run, again while other programs disturb it; raise Refused if they do not stop. `make`
+    returns the run and what disturbed it, or ""."""
+    why = ""
+    for _ in range(MOST_TRIES):
+        made, why = make()
+        if not why:
+            return made
+        tell(f"{name}: {why}; it is made again")
+        wait(most, tell)
+    raise Refused(f"{name}: {why}, {MOST_TRIES} times in a row: stop them, or allow more with "
+                  "--others-at-most")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from copyscope.common.errors import Refused
 from copyscope.records.load import load_record, load_sweep
 
 from . import launch, plan as plans, provenance, quiet, tables
@@ -44,15 +43,9 @@ def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> tuple[str, 
 
 def make_run(folder: Folder, run: plans.Run, plan: dict[str, Any], progress: Progress) -> str:
     """Make one run, again if other programs disturbed its times; return why it failed, or ""."""
-    why = ""
-    for _ in range(quiet.MOST_TRIES):
-        failure, why = try_run(folder, run, plan)
-        if not why:
-            return failure
-        progress.tell(f"sweep: {run.name}: {why}; it is made again")
-        quiet.wait(plan["most_others"], progress.tell)
-    raise Refused(f"{run.name}: {why}, {quiet.MOST_TRIES} times in a row: stop them, or allow more "
-                  "with --others-at-most")
+    return quiet.undisturbed(run.name, plan.get("most_others", 1.0),
+                             lambda: try_run(folder, run, plan),
+                             lambda line: progress.tell(f"sweep: {line}"))
 
 
 def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
