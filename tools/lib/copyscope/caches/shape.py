@@ -2,13 +2,12 @@
 """Reads and checks one description of caches, and says it in the plugin's words."""
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from copyscope.common.tree import CACHES
-from copyscope.records.documents import BadRecord, read_bytes
+from copyscope.records.documents import BadRecord, read_toml
 
 DEFAULT = "cascade-lake"
 LEVELS = ("l1d", "l2", "llc")
@@ -73,25 +72,11 @@ def level_of(source: Path, name: str, table: Any, line: int) -> tuple[int, int]:
     return size, ways
 
 
-def read_toml(source: Path) -> Any:
-    """A file's TOML, whatever is in it."""
-    try:
-        return tomllib.loads(read_bytes(source).decode("utf-8"))
-    except OSError as error:
-        have = " ".join(sorted(each.stem for each in CACHES.glob("*.toml")))
-        raise BadRecord(source, "file", error.strerror or "cannot be read",
-                        f"caches here: {have}") from None
-    except RecursionError:
-        raise BadRecord(source, "TOML", "it is nested too deeply", "correct it") from None
-    except ValueError as error:
-        raise BadRecord(source, "TOML", str(error), "correct that line") from None
-
-
 def load(wanted: str) -> Caches:
     """Caches by their name, by the path of a .toml file, or the usual ones for ""."""
     wanted = wanted or DEFAULT
     source = Path(wanted) if wanted.endswith(".toml") else CACHES / f"{wanted}.toml"
-    table = checked_keys(source, "", read_toml(source), KEYS)
+    table = checked_keys(source, "", read_toml(source, CACHES), KEYS)
     title, line = table["title"], table["line_bytes"]
     if not isinstance(title, str) or not title.isprintable() or not 0 < len(title) <= 60:
         raise BadRecord(source, "title", "must be one line in quotes, at most 60 characters",

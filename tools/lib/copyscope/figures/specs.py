@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.common.tree import PROFILES
-from copyscope.records.documents import BadRecord
-from copyscope.runs.profile import read_toml
+from copyscope.records.documents import BadRecord, read_toml
 
 from .metrics import ENDS_SHOWN, METRICS, X_AXES
 
@@ -152,7 +151,7 @@ def profile_file(name: str) -> Path:
 def load(name: str, mode: str) -> list[Spec]:
     """Return the figures of a profile; a mode may have another end counted."""
     source = profile_file(name)
-    profile = read_toml(source)
+    profile = read_toml(source, PROFILES)
     listed = profile.get("figures")
     if not isinstance(listed, list) or not listed:
         raise BadRecord(source, "figures", "no list of figures", "add [[figures]] entries")

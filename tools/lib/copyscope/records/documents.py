@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,20 @@ def read_bytes(source: Path) -> bytes:
     if len(data) > MOST_BYTES:
         raise BadRecord(source, "file", f"it is larger than {MOST_BYTES >> 20} MiB", DAMAGED)
     return data
+
+
+def read_toml(source: Path, folder: Path) -> dict[str, Any]:
+    """Read a file's TOML, whatever is in it; `folder` has those that come with the tree."""
+    try:
+        return tomllib.loads(read_bytes(source).decode("utf-8"))
+    except OSError as error:
+        have = " ".join(sorted(each.stem for each in folder.glob("*.toml")))
+        raise BadRecord(source, "file", error.strerror or "cannot be read",
+                        f"{folder.name} here: {have}") from None
+    except RecursionError:
+        raise BadRecord(source, "TOML", "it is nested too deeply", "correct it") from None
+    except ValueError as error:
+        raise BadRecord(source, "TOML", str(error), "correct that line") from None
 
 
 def read_json(source: Path) -> Any:

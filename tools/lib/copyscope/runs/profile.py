@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from copyscope.common.errors import Unusable
 from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_SECONDS, MOST_THREADS
 from copyscope.common.tables import BEHAVIOURS, PATHS, RECEIVER_BEHAVIOURS
 from copyscope.common.tree import PROFILES
-from copyscope.records.documents import BadRecord, read_bytes
+from copyscope.records.documents import read_toml
 
 from . import summaries
 
@@ -227,23 +226,9 @@ def check_profile(source: Path, data: dict[str, Any]) -> None:
             check_mode(source, mode, data[mode])
 
 
-def read_toml(source: Path) -> dict[str, Any]:
-    """Read a profile's TOML, whatever is in it."""
-    try:
-        return tomllib.loads(read_bytes(source).decode("utf-8"))
-    except OSError as error:
-        have = " ".join(sorted(each.stem for each in PROFILES.glob("*.toml")))
-        raise BadRecord(source, "file", error.strerror or "cannot be read",
-                        f"profiles here: {have}") from None
-    except RecursionError:
-        raise BadRecord(source, "TOML", "it is nested too deeply", "correct it") from None
-    except ValueError as error:
-        raise BadRecord(source, "TOML", str(error), "correct that line") from None
-
-
 def read(source: Path) -> dict[str, Any]:
     """Read a profile's TOML and check it."""
-    data = read_toml(source)
+    data = read_toml(source, PROFILES)
     check_profile(source, data)
     return data
 
