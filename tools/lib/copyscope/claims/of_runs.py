@@ -124,12 +124,6 @@ def on_wire(record: Record) -> Reading:
                            "measured")
 
 
-def first_rate(record: Record) -> float | None:
-    """Gigabits a second of the client that connected first."""
-    first, elapsed_s = record.times.first_client, record.elapsed_s
-    return first["received_bytes"] * 8e-9 / elapsed_s if first and elapsed_s else None
-
-
 def latency(which: str) -> Quantity:
     """A latency of all messages."""
     def read(record: Record) -> float | None:
@@ -181,7 +175,7 @@ QUANTITIES: dict[str, Quantity] = {
     "cpus": machine("machine.cpus", "processors of the machine"),
     "throughput": of_times(lambda record: record.times.throughput_gbps, units.RATE,
                            "payload of all clients a second", GBPS),
-    "first_throughput": of_times(first_rate, units.RATE,
+    "first_throughput": of_times(lambda record: record.first_client_gbps, units.RATE,
                                  "payload of the first client a second", GBPS),
     "elapsed": of_times(lambda record: record.times.elapsed_ns, units.SECOND,
                         "time that the receiver received for", SECOND_NS),

@@ -202,8 +202,13 @@ class Record:
     @property
     def throughput_gbps(self) -> float | None:
         """Gigabits of payload a second that the receiver got; of one client if so meant."""
-        if not (self.point and self.point.first_client):
-            return self.times.throughput_gbps
+        if self.point and self.point.first_client:
+            return self.first_client_gbps
+        return self.times.throughput_gbps
+
+    @property
+    def first_client_gbps(self) -> float | None:
+        """Gigabits a second that the receiver got of the client that connected first."""
         first, elapsed_s = self.times.first_client, self.elapsed_s
         return first["received_bytes"] * 8e-9 / elapsed_s if first and elapsed_s else None
 
