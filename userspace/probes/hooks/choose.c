@@ -50,24 +50,20 @@ static bool is_stood_in_for(const struct choice *c, const struct hook *hook)
 static void choose_hook(struct choice *c, const struct hook *hook, const struct btf *btf)
 {
 	struct probe *probe = &c->record->probes[c->record->probe_count++];
-	int args = hook->kind == HOOK_USDT ? 0 : offer_args(btf, hook);
-	const char *kind = hook_kind_name(hook->kind);
+	bool usdt = hook->kind == HOOK_USDT;
 
 	probe->metric = hook->metric;
-	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", kind, hook->target);
+	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(hook->kind),
+		 hook->target);
 	probe->status = PROBE_ABSENT;
 	if (is_detached(c, hook))
 		snprintf(probe->why, WHY_BYTES, "left off on purpose (--break detach:%s)", c->detach);
 	else if (!strcmp(hook->metric, "clean") && !c->subject->hardware_dma)
 		snprintf(probe->why, WHY_BYTES, "no device of this path does DMA");
-	else if (hook->kind == HOOK_USDT && !c->subject->usdt_path)
+	else if (usdt && !c->subject->usdt_path)
 		snprintf(probe->why, WHY_BYTES, "the process has no probe of its own");
-	else if (args < 0)
-		snprintf(probe->why, WHY_BYTES, "this kernel has no %s/%s", kind, hook->target);
-	else if (hook->args && args != hook->args)
-		snprintf(probe->why, WHY_BYTES, "%s takes %d arguments here, this probe reads %d",
-			 hook->target, args, hook->args);
-	else if (hook->rank == HOOK_ELSE && chosen_above(c, hook))
+	else if ((usdt || offer_fits(btf, hook, probe->why)) && hook->rank == HOOK_ELSE &&
+		 chosen_above(c, hook))
 		snprintf(probe->why, WHY_BYTES, "not needed: this kernel has %s",
 			 chosen_above(c, hook)->target);
 }

@@ -33,6 +33,21 @@ bool offer_cookies(const struct btf *btf)
 	return btf__find_by_name_kind(btf, "bpf_get_socket_ptr_cookie", BTF_KIND_FUNC) >= 0;
 }
 
+bool offer_fits(const struct btf *btf, const struct hook *hook, char *why)
+{
+	int args = offer_args(btf, hook);
+
+	if (args < 0)
+		snprintf(why, WHY_BYTES, "this kernel has no %s/%s", hook_kind_name(hook->kind),
+			 hook->target);
+	else if (hook->args && args != hook->args)
+		snprintf(why, WHY_BYTES, "%s takes %d arguments here, this probe reads %d",
+			 hook->target, args, hook->args);
+	else
+		return true;
+	return false;
+}
+
 /* The younger helper of the two: d6aef08a872b ("bpf: Add bpf_kallsyms_lookup_name helper"), 5.16. */
 bool offer_symbols(const struct btf *btf)
 {

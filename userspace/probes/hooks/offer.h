@@ -12,6 +12,9 @@ struct btf;
  * has none of that name. A function that exists may still not be attachable. */
 int offer_args(const struct btf *btf, const struct hook *hook);
 
+/* True if the kernel has it with as many arguments as @hook reads; else @why (WHY_BYTES) has a reason. */
+bool offer_fits(const struct btf *btf, const struct hook *hook, char *why);
+
 /* Can trampoline programs ask for a socket's cookie (bpf/include/compat.bpf.h)? */
 bool offer_cookies(const struct btf *btf);
 

@@ -65,22 +65,15 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 /* Asks BTF, never a version: a hook that this kernel lacks is not loaded. */
 static void choose_hook(struct watch_probes *p, const struct watch_hook *h, const struct btf *btf)
 {
-	const struct hook as = { .kind = h->kind, .target = h->target };
+	const struct hook as = { .kind = h->kind, .target = h->target, .args = h->args };
 	struct probe *probe = &p->probes[p->probe_count++];
 	bool trampolines = p->backend == BACKEND_TRAMPOLINE;
-	int args = offer_args(btf, &as);
 
 	probe->metric = h->metric;
 	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(h->kind), h->target);
-	if (args < 0)
-		snprintf(probe->why, WHY_BYTES, "this kernel has no %s/%s", hook_kind_name(h->kind),
-			 h->target);
-	else if (h->args && args != h->args)
-		snprintf(probe->why, WHY_BYTES, "%s takes %d arguments here, this probe reads %d",
-			 h->target, args, h->args);
-	else if (h->kind != HOOK_TRACEPOINT && !trampolines)
+	if (offer_fits(btf, &as, probe->why) && h->kind != HOOK_TRACEPOINT && !trampolines)
 		snprintf(probe->why, WHY_BYTES, "%.200s", p->backend_why);
-	else if (h->when == ON_TRACEPOINTS && trampolines)
+	else if (!*probe->why && h->when == ON_TRACEPOINTS && trampolines)
 		snprintf(probe->why, WHY_BYTES, "not needed: this kernel accepts trampolines");
 	bpf_program__set_autoload(bpf_object__find_program_by_name(p->skel->obj, h->program),
 				  !*probe->why);
