@@ -30,12 +30,16 @@ static json_t *sites(void)
 	return rows;
 }
 
+static void add(json_t *rows, const char *name, const char *meaning)
+{
+	json_array_append_new(rows, json_pack("{s:s, s:s}", "name", name, "meaning", meaning));
+}
+
 static json_t *counts(void)
 {
 	json_t *rows = json_array();
 
-#define ROW(name_, meaning)                                                                    \
-	json_array_append_new(rows, json_pack("{s:s, s:s}", "name", #name_, "meaning", meaning));
+#define ROW(name, meaning) add(rows, #name, meaning);
 	COUNTS(ROW)
 #undef ROW
 	return rows;
@@ -45,8 +49,7 @@ static json_t *balances(void)
 {
 	json_t *rows = json_array();
 
-#define ROW(name_, meaning)                                                                    \
-	json_array_append_new(rows, json_pack("{s:s, s:s}", "name", #name_, "meaning", meaning));
+#define ROW(name, meaning) add(rows, #name, meaning);
 	WATCH_BALANCES(ROW)
 #undef ROW
 	return rows;
@@ -56,9 +59,7 @@ static json_t *watch_laws(void)
 {
 	json_t *rows = json_array();
 
-#define ROW(name_, left, right)                                                                \
-	json_array_append_new(rows, json_pack("{s:s, s:s}", "name", #name_, "meaning",         \
-					      left " = " right));
+#define ROW(name, left, right) add(rows, #name, left " = " right);
 	WATCH_LAWS(ROW)
 #undef ROW
 	return rows;
