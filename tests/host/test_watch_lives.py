@@ -108,12 +108,12 @@ print(sum(100 + i % 7 for i in range(count)), flush=True); sys.stdin.readline()
 """
 
 
-def test_of_many_short_connections_none_is_lost():
-    count = 10_000
-    with subprocess.Popen([sys.executable, "-c", SHORT, str(count)], stdin=subprocess.PIPE,
+def watch_short(count: int, user: list[str], start: list[str]) -> dict:
+    """Watch a program of many short connections, whose bytes must be those it says; the record."""
+    with subprocess.Popen([*user, sys.executable, "-c", SHORT, str(count)], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as program:
         program.stdout.readline()
-        watching = Watching("-p", program.pid)
+        watching = Watching("-p", program.pid, start=start)
         print(file=program.stdin, flush=True)
         total = int(program.stdout.readline())
         time.sleep(0.2)
@@ -121,8 +121,14 @@ def test_of_many_short_connections_none_is_lost():
         program.communicate("\n")
     counts = record["total"]["counts"]
     assert (counts["accepted_bytes"], counts["returned_bytes"]) == (total, total)
-    assert record["total"]["died"] == 2 * count and record["losses"]["lost_events"] == 0
     assert laws_of(record)["events"] == "balanced" and not unbalanced(record)
+    return record
+
+
+def test_of_many_short_connections_none_is_lost():
+    count = 10_000
+    record = watch_short(count, [], [])
+    assert record["total"]["died"] == 2 * count and record["losses"]["lost_events"] == 0
 
 
 MANY = """
@@ -158,18 +164,6 @@ def test_ten_thousand_open_sockets():
 
 
 def test_a_user_with_two_capabilities_watches_his_own():
-    count = 50
     nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-    with subprocess.Popen([*nobody, sys.executable, "-c", SHORT, str(count)], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as program:
-        program.stdout.readline()
-        watching = Watching("-p", program.pid, start=[
-            *nobody, "--inh-caps", "+bpf,+perfmon", "--ambient-caps", "+bpf,+perfmon"])
-        print(file=program.stdin, flush=True)
-        total = int(program.stdout.readline())
-        time.sleep(0.2)
-        record = watching.close()
-        program.communicate("\n")
-    counts = record["total"]["counts"]
-    assert (counts["accepted_bytes"], counts["returned_bytes"]) == (total, total)
-    assert laws_of(record)["events"] == "balanced" and not unbalanced(record)
+    watch_short(50, nobody, [*nobody, "--inh-caps", "+bpf,+perfmon", "--ambient-caps",
+                             "+bpf,+perfmon"])

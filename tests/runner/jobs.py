@@ -112,10 +112,10 @@ def run_lanes(lanes: Sequence[Sequence[deque[Job]]]) -> Counter:
     def work(queues: Sequence[deque[Job]]) -> Counter:
         mine: Counter = Counter()
         for queue in queues:
-            while queue and not runners.ended:
+            while not runners.ended:
                 try:
                     job = queue.popleft()
-                except IndexError:  # another lane was faster
+                except IndexError:
                     break
                 mine += run_job(job, runners)
         return mine
