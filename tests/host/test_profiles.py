@@ -151,6 +151,7 @@ def test_corrected_programs_send_as_their_text_says():
     ("threads = [1, 2, 4]", "threads = [1, 1]", "threads"),
     ('label = "A2", variant', 'label = "A1", variant', "corrected.variants[3].label"),
     ('label = "A2", ', 'label = "A2", reciever = "recv", ', "corrected.variants[3].reciever"),
+    ('label = "A2", variant = "A2"', 'label = "A2", variant = "A9"', "corrected.variants[3].variant"),
     ('["cycles", "cycles"]', '["cycles", "ticks"]', "tables[1].columns"),
     ('y = "throughput_gbps"', 'y = "throughput_gbps"\ncolour = "red"', "figures[1].colour"),
     ('title = "Where', 'titel = "Where', "titel"),
@@ -170,13 +171,15 @@ def test_a_slip_in_a_profile_is_one_line_with_its_key(tmp_path, old, new, key):
 
 
 @pytest.mark.parametrize("words", [
-    "--profile nobody --dry-run", "--profile mt25023", "--profile mt25023 --dry-run --sizes 1",
+    "--profile nobody --dry-run", "--profile mt25023 --path lo --dry-run", "--profile mt25023 --dry-run --sizes 1",
     "--profile mt25023 --dry-run --variants A9", "--profile mt25023 --dry-run --seconds 0",
     "--profile mt25023 --dry-run --repeats 0", "--profile mt25023 --dry-run --threads 2,2",
     "--profile mt25023 --mode faulty --dry-run", "--profile mt25023 --dry-run extra", "",
     "--profile mt25023 --out=", "--profile mt25023 --dry-run --variants=,",
     "--profile mt25023 --dry-run --repeats 1000000000",
-    "--profile mt25023 --dry-run --seconds 86401"])
+    "--profile mt25023 --dry-run --seconds 86401", "--variants A9 --dry-run",
+    "--variants a3 --dry-run", "--variants A1,A1 --dry-run", "--sizes 64 --dry-run",
+    "--variants A1 --mode corrected --dry-run", "--variants A1 --sizes 64KB --dry-run"])
 def test_bad_words_are_one_line(words):
     done = subprocess.run([SWEEP, *words.split()], capture_output=True, text=True, timeout=60,
                           check=False)

@@ -6,12 +6,15 @@ import csv
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from copyscope.figures import groups
+from copyscope.records.load import load_records
 from copyscope.runs import launch
 from copyscope.sweep import command
 from helpers import processes
@@ -128,6 +131,27 @@ def test_a_sweep_runs_wholly_and_says_where_all_comes_from(tiny, tmp_path):
     before = marks(out)
     assert sweep(*words).returncode == 0
     assert marks(out) == before
+
+
+@needs_root
+def test_a_sweep_needs_neither_a_profile_nor_a_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("COPYSCOPE_RUNS", str(tmp_path))
+    words = ("--variants", "A1-plain,A3-unset", "--sizes", "4096", "--path", "lo", "--repeats", 2,
+             "--seconds", "0.1", "--quiet")
+    done = sweep(*words)
+    out, = tmp_path.iterdir()
+    assert re.fullmatch(r"\d{8}T\d{6}-sweep", out.name), done.stderr
+    sweep_wholly(*words, "--out", out)
+    assert names(out) == planned(out) and len(names(out)) == 4
+    said = sweep(*words, "--out", out).stdout
+    assert "A3-unset, MSG_ZEROCOPY without SO_ZEROCOPY" in said and "Gbit/s" in said
+    assert re.search(r"^A3-unset (is \d[\d.]* times \(.* as fast as A1-plain|and A1-plain: no diff)",
+                     said, re.MULTILINE), said
+    row, = table(out / "pairs.csv")
+    assert (row["label"], row["compared_with"], row["n"]) == ("A3-unset", "A1-plain", "2")
+    # What draws it reads its plan, and names no profile.
+    group, = groups.split(load_records([out], print))
+    assert group.provenance.startswith("4 runs, path lo") and "none" not in group.provenance
 
 
 @needs_root

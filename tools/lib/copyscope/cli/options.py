@@ -16,7 +16,8 @@ def number(text: str) -> int:
     """Read a whole number; k and M multiply."""
     parts = re.fullmatch(r"([0-9]{1,12})([kM]?)", text)
     if not parts or int(parts[1]) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0, such as 64, 4k "
+                                         "or 1M (k is 1024, M is 1024 k)")
     return int(parts[1]) << {"": 0, "k": 10, "M": 20}[parts[2]]
 
 

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Text that several commands write: tables as CSV, the time in UTC."""
+"""Text that several commands write: CSV, the time in UTC, numbers for people."""
 from __future__ import annotations
 
 import csv
 import datetime
 import io
-from collections.abc import Iterable, Sequence
+import math
+import shutil
+import textwrap
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
+
+# Longer lines are hard to read, however wide the terminal is.
+MOST_COLUMNS = 100
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -21,3 +27,40 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def now_utc() -> str:
     """The time as records have it: 2026-11-22T06:41:22Z."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def short(value: float, digits: int = 3) -> str:
+    """A number with so many digits, and all that stand before the point: 0.523, 17.4, 1312."""
+    if not value:
+        return "0"
+    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+
+
+def size_text(size: int) -> str:
+    """A size as people write it, exact."""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Words in a sentence: a, b and c."""
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """Text as lines of the terminal's width, of 80 columns elsewhere; `indent` begins all but the
+    first."""
+    width = min(max(shutil.get_terminal_size((80, 24)).columns, 40), MOST_COLUMNS)
+    return textwrap.wrap(text, width, subsequent_indent=indent, break_long_words=False,
+                         break_on_hyphens=False)
+
+
+def laid_out(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
+    """Rows of cells as lines, each column as wide as its widest cell; `right` names the columns
+    that end below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(cell.rjust(width) if number in right else cell.ljust(width)
+                      for number, (cell, width) in enumerate(zip(row, widths))).rstrip()
+            for row in rows]

@@ -27,14 +27,6 @@ def thin(positions: list[float], widths: list[float], gap: float = 0.08) -> list
     return kept[::-1]
 
 
-def size_text(size: int) -> str:
-    """A size as people write it, exact."""
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
-
-
 def frame(axes: Axes) -> None:
     """Light rules and small type."""
     axes.spines[["top", "right"]].set_visible(False)

@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 
 from copyscope.common.tables import column, names
+from copyscope.records.copies import NOTHING, Amount, amounts
 from copyscope.records.run_record import Record
-
-from .copies import NOTHING, Amount, amounts
 
 USER, STAGING, SENDER, DEVICE, RECEIVER, BUFFER = range(6)
 # Causes of late copies that are made where a packet is handed to the receiver. The others are made

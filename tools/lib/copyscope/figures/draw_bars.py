@@ -11,9 +11,10 @@ from copyscope.common.spread import Spread, sentence, spread
 from copyscope.common.tables import COPY_SITES
 from copyscope.drawing.axes import frame, number_text
 from copyscope.drawing.style import FILLS, HATCHES, INK, SMALL, Page, font, text_width, wrap
+from copyscope.records import copies
 from copyscope.records.run_record import Record
 
-from . import copies, lines
+from . import lines
 from .groups import Group, replies
 from .metrics import BOTH, METRICS, value_of
 

@@ -18,9 +18,10 @@ from copyscope.drawing.style import (
     text_width,
     wrap,
 )
+from copyscope.records import copies
 from copyscope.records.run_record import Record
 
-from . import copies, lines
+from . import lines
 from .copymap import BUFFER, PAID, SENDER, STAGING, USER, Arrow, CopyMap, build
 from .groups import Group, part, replies
 

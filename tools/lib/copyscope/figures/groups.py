@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from copyscope.records.reply import reply_alone
-from copyscope.records.run_record import Record
+from copyscope.records.run_record import NO_PROFILE, Record
 
 # Dotted key and the word for it. Two records that differ in one of them are not comparable.
 APART = (("path.kind", "path"), ("machine.kernel", "kernel"), ("machine.cpu_model", "CPU"),
@@ -88,7 +88,8 @@ class Group:
 def facts_of(record: Record) -> dict[str, str]:
     """What records must share to be drawn together, in words."""
     point = record.point
-    facts = {"profile": f"{point.profile} {point.mode}" if point else ""}
+    facts = {"profile": f"{point.profile} {point.mode}"
+             if point and point.profile != NO_PROFILE else ""}
     facts |= {word: str(record.at(key)) for key, word in APART}
     facts["times"] = "watched" if record.watched else record.times.kind
     if point:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from copyscope.common.spread import Spread, spread
 from copyscope.common.tables import VARIANTS
-from copyscope.drawing.axes import size_text
+from copyscope.common.text import size_text
 from copyscope.records.run_record import Record
 
 from .metrics import INSTEAD, METRICS, is_modelled, value_of, x_of

@@ -12,8 +12,7 @@ from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser, complain
 from copyscope.cli.options import folder, number, seconds, share
 from copyscope.common.errors import Unusable
-from copyscope.common.text import csv_text
-from copyscope.drawing.axes import size_text
+from copyscope.common.text import csv_text, size_text
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.costs import Costs
 from copyscope.records.load import load_records

@@ -8,7 +8,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from copyscope.common import spread
-from copyscope.drawing.axes import number_text, size_text, thin
+from copyscope.common.text import size_text
+from copyscope.drawing.axes import number_text, thin
 from copyscope.drawing.style import BODY, COLOURS, GREY, INK, SMALL, Page, font, mark, text_width
 
 from .evaluate import Point, median_error

@@ -19,6 +19,10 @@ OLDER_THAN_SITE = {"bytes": None, "how": "not_measured",
                    "why": "the record is older than this site"}
 OLDER_THAN_EVENT = {"value": None, "why": "the record is older than this event"}
 
+# What the plan of a sweep without a profile names in its place.
+NO_PROFILE = "none"
+
+
 @dataclass(frozen=True)
 class Point:
     """What a sweep meant by a run: names and numbers as its profile has them."""

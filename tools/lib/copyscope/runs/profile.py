@@ -10,7 +10,7 @@ from typing import Any
 
 from copyscope.common.errors import Unusable
 from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_SECONDS, MOST_THREADS
-from copyscope.common.tables import BEHAVIOURS, PATHS, RECEIVER_BEHAVIOURS
+from copyscope.common.tables import BEHAVIOURS, PATHS, RECEIVER_BEHAVIOURS, VARIANTS
 from copyscope.common.tree import PROFILES
 from copyscope.records.documents import read_toml
 
@@ -24,8 +24,8 @@ COLUMNS = ("label", "size", "threads", "throughput_gbps", "throughput_mbps", "la
            "total_bytes", "total_messages", "duration_s", "cycles", "instructions", "l1_misses",
            "llc_misses", "cache_misses", "context_switches", "page_faults", "task_clock_ns")
 # What else lies in a sweep's folder.
-OWN_FILES = ("plan.json", "runs", "failed", "pending", "tidy.csv", "points.csv", "PROVENANCE.md",
-             "figures", "modelled_sites.csv")
+OWN_FILES = ("plan.json", "runs", "failed", "pending", "tidy.csv", "points.csv", "pairs.csv",
+             "PROVENANCE.md", "figures", "modelled_sites.csv")
 
 Check = Callable[[Any], str]  # what is wrong with a value, or ""
 
@@ -128,7 +128,7 @@ MODE: dict[str, tuple[Check, bool]] = {
 DEFAULTS = {"message_bytes": None, "figures_of": "all", "throughput_is": "elapsed",
             "latency_is": "measured"}
 VARIANT: dict[str, tuple[Check, bool]] = {
-    "label": (name, True), "variant": (name, True),
+    "label": (name, True), "variant": (among(*VARIANTS), True),
     "receiver": (among("recv", "perfield", "recvmsg"), False),
     "behaviours": (list_of(among(*BEHAVIOURS)), False),
 }
@@ -160,6 +160,7 @@ class Profile:
     tables: list[dict[str, Any]]
     summaries: list[dict[str, Any]]
     counters: str = ""      # besides those of the processor
+    figures: bool = False   # it lists figures of its own
 
 
 def check_table(source: Path, at: str, table: Any, keys: dict[str, tuple[Check, bool]]) -> None:
@@ -247,4 +248,5 @@ def load(wanted: str, mode: str | None = None) -> Profile:
     variants = settings.pop("variants")
     return Profile(source.stem, chosen, data["title"], data["report"], data["sizes"],
                    data["threads"], float(data["seconds"]), settings, variants,
-                   data.get("tables", []), data.get("summaries", []), data.get("counters", ""))
+                   data.get("tables", []), data.get("summaries", []), data.get("counters", ""),
+                   bool(data.get("figures")))

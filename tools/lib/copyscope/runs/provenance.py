@@ -11,7 +11,7 @@ from copyscope.common import spread
 from copyscope.common.tree import ROOT
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.passes import BOTH, COUNTED, TIMED
-from copyscope.records.run_record import Record
+from copyscope.records.run_record import NO_PROFILE, Record
 
 from .plan import duration_s
 
@@ -66,6 +66,7 @@ def write(folder: OutputFolder, plan: dict[str, Any], records: list[Record], fil
           arguments: list[str], failures: list[str]) -> None:
     """Write PROVENANCE.md: what holds for all files, then one line for each."""
     started = sorted(record.at("started") for record in records)
+    own = plan["profile"] == NO_PROFILE
     facts = {
         "command": f"`{command_line(arguments)}`",
         "commit": listed(record.at("tool.commit") for record in records),
@@ -73,7 +74,8 @@ def write(folder: OutputFolder, plan: dict[str, Any], records: list[Record], fil
         "backend": listed(record.backend for record in records),
         "machine": listed(map(machine, records)),
         "date": f"{started[0]} to {started[-1]}" if started else "none: no run succeeded",
-        "profile": f"{plan['profile']}, {plan['mode']}: {plan['settings']['note']}",
+        "profile": "none" if own else
+                   f"{plan['profile']}, {plan['mode']}: {plan['settings']['note']}",
         "plan": f"{len(plan['points'])} points, {plan['repeats']} repeats of {plan['seconds']:g} s,"
                 f" about {duration_s(plan) / 60:.0f} min",
         "passes": PASSES[plan["pass"]],
@@ -86,9 +88,9 @@ def write(folder: OutputFolder, plan: dict[str, Any], records: list[Record], fil
                             "kernel, backend and machine",
              "failed/*": "runs that failed: exit status, what was said, and the record if any",
              **files,
-             "figures/*": "what `./tools/plot` draws of this folder with the same --profile; each "
-                          "says at its foot what it is of"}
-    lines = [f"# {plan['title']}, {plan['mode']}", "",
+             "figures/*": "what `./tools/plot` draws of this folder, with the same --profile if it "
+                          "had one; each says at its foot what it is of"}
+    lines = [f"# {plan['title']}" if own else f"# {plan['title']}, {plan['mode']}", "",
              "Every number below is computed from the records in runs/ and from nothing else.", "",
              *(f"- {key}: {value}" for key, value in facts.items()), "",
              "| file | what it is | made from |", "|---|---|---|"]

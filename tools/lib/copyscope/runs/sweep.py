@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.records.load import load_record, load_sweep
+from copyscope.records.run_record import Record
 
 from . import launch, plan as plans, provenance, quiet, tables
 from .folder import Folder
@@ -15,10 +16,11 @@ from .progress import Progress
 
 @dataclass(frozen=True)
 class Result:
-    """What a sweep left: the files it wrote, and which runs failed, "" if none."""
+    """What a sweep left: the files it wrote, which runs failed, "" if none, and the others."""
 
     files: list[Path]
     failures: str
+    records: list[Record]
 
 
 def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> tuple[str, str]:
@@ -71,7 +73,7 @@ def finish(folder: Folder, plan: dict[str, Any], arguments: list[str]) -> Result
     provenance.write(folder.files, plan, records, files, arguments, failures)
     return Result([folder.root / name for name in [*files, "PROVENANCE.md"]],
                   f"{len(failures)} of {len(plans.runs(plan))} runs failed: see {folder.failed}"
-                  if failures else "")
+                  if failures else "", records)
 
 
 def conduct(root: Path, plan: dict[str, Any], arguments: list[str], quiet: bool) -> Result:

@@ -14,7 +14,7 @@ from copyscope.records.modelled import LEVELS, SITES as MODEL_SITES
 from copyscope.records.passes import PROBED
 from copyscope.records.run_record import ENDS, Record
 
-from . import summaries
+from . import pairs, summaries
 from .values import COUNTS, EVENTS, MODELLED, column, from_pass, metrics, modelled_metrics
 
 Cell = str | float | int | None
@@ -205,6 +205,10 @@ def write_all(folder: OutputFolder, plan: dict[str, Any],
     write_csv(folder, "points.csv", POINTS_HEAD, point_rows(plan, points, modelled))
     written["points.csv"] = "one row a point and metric: the median of its repeats and its 95 % " \
                             f"interval, or their range below 6 repeats{notes}"
+    if compared := pairs.rows(pairs.paired(plan, records)):
+        write_csv(folder, pairs.FILE, pairs.HEAD, compared)
+        written[pairs.FILE] = "throughput of each label over that of the first one, in the same " \
+                              "round: the median of these ratios, and its 95 % interval or range"
     if modelled:
         write_csv(folder, SITES_FILE, SITES_HEAD, site_rows(points))
         written[SITES_FILE] = "one row a point and copying function: what it executes and misses " \

@@ -1,28 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line of tools/sweep: plan, run what is missing, write the tables."""
+"""The command line of tools/sweep: plan, run what is missing, write the tables, say the answer."""
 from __future__ import annotations
 
 import argparse
 import signal
+from pathlib import Path
 from typing import Any
 
 from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser, complain
 from copyscope.cli.options import folder, number, seconds, share, whole
-from copyscope.common.errors import Unusable
+from copyscope.common.errors import CommandError, Unusable
+from copyscope.common.tables import PATHS_OF_ONE_HOST
 from copyscope.common.tree import PROFILES, ROOT
 from copyscope.records.passes import BOTH, PASSES
+from copyscope.records.run_record import NO_PROFILE
 from copyscope.runs import launch, plan as plans, profile as profiles
 from copyscope.runs.progress import clock
 from copyscope.runs.sweep import conduct
+from copyscope.told import answer
+
+from . import own_words
 
 MOST_REPEATS = 10000
+# The fewest with a 95 % interval; published experiments are longer.
+REPEATS, PROFILE_REPEATS = 6, 3
 EPILOG = """\
+It ends in a table, and says how many times as fast each variant is as the first one.
 The sweep skips runs that DIR/runs already holds. To continue an interrupted sweep, type the same
-command again; it also tries failed runs again.
+command with the same --out; it also tries failed runs again.
 exit: 0 all runs are there; 1 some failed, see DIR/failed; 2 bad usage, profile, record or disk;
 3 this machine refuses
-example: sudo ./tools/sweep --profile mt25023 --seconds 0.3 --repeats 3 --out results/mt25023"""
+examples: sudo ./tools/sweep --variants A1,A2,A3 --sizes 64,4k,64k --threads 1
+          sudo ./tools/sweep --profile mt25023 --seconds 0.3 --repeats 3 --out results/mt25023"""
+
+
+class Stopped(CommandError):
+    """A Ctrl-C; what was made can be gone on with."""
+
+    status = 128 + signal.SIGINT
 
 
 def numbers(text: str) -> list[int]:
@@ -50,14 +66,22 @@ def build_parser() -> Parser:
     have = " ".join(sorted(each.stem for each in PROFILES.glob("*.toml")))
     parser = Parser("./tools/sweep", EPILOG)
     add = parser.add_argument
-    add("--profile", required=True, metavar="NAME", help=f"{have}, or a .toml file of yours")
-    add("--mode", choices=profiles.MODES, help="faults as published, or none (default corrected)")
-    add("--sizes", type=numbers, metavar="N,...", help="instead of the profile's; k and M multiply")
-    add("--threads", type=numbers, metavar="N,...", help="instead of the profile's")
-    add("--variants", type=labels, metavar="LABEL,...", help="only these of the profile's")
+    add("--variants", type=labels, metavar="NAME,...",
+        help="ways to send, compared with the first: any of trace_run; with --profile, its labels")
+    add("--sizes", type=numbers, metavar="N,...",
+        help="bytes of a message, such as 64,4k,1M (64,4k,64k, or the profile's)")
+    add("--threads", type=numbers, metavar="N,...", help="connections (1, or the profile's)")
+    add("--path", choices=PATHS_OF_ONE_HOST, help="between the sockets (veth); not with --profile")
+    add("--pattern", choices=("stream", "rr"), help="(stream); not with --profile")
+    add("--profile", metavar="NAME",
+        help=f"a published experiment: {have}, or a .toml file of yours")
+    add("--mode", choices=profiles.MODES,
+        help="of a profile: faults as published, or none (default corrected)")
     add("--repeats", type=whole(1, MOST_REPEATS), metavar="N",
-        help="runs of each point (3; with --counters model 1, as counts repeat)")
-    add("--seconds", type=seconds, metavar="S", help="of each run, instead of the profile's")
+        help=f"rounds, in which each point is run once ({REPEATS}; of a profile {PROFILE_REPEATS}; "
+             "with --counters model 1, as counts repeat)")
+    add("--seconds", type=seconds, metavar="S",
+        help=f"of each run ({own_words.SECONDS:g}, or the profile's)")
     add("--pass", dest="passes", choices=(*PASSES, BOTH),
         help="of each run: timed without probes, counted with them, or both, which share its "
              "seconds (default both)")
@@ -67,7 +91,8 @@ def build_parser() -> Parser:
     add("--kernel", default="host", metavar="RELEASE", help="each run in a guest (default host)")
     add("--counters", type=model, metavar="model[:NAME]",
         help="with --kernel: instructions and misses of modelled caches, as tools/trace_run")
-    add("--out", type=folder, metavar="DIR", help="where all files go; needed without --dry-run")
+    add("--out", type=folder, metavar="DIR",
+        help="where all files go (a new folder, named by the date, under results/runs)")
     add("--dry-run", action="store_true", help="list the runs and how long they take; no root")
     add("--quiet", action="store_true", help="no progress")
     return parser
@@ -79,35 +104,61 @@ def list_plan(plan: dict[str, Any]) -> None:
         command = launch.command_of(run, ROOT / f"DIR/runs/{run.name}.json",
                                     plan["seconds"], plan["kernel"], plan["pass"])
         print(f"{run.name:30} {' '.join(command)}")
-    print(f"{plan['profile']} {plan['mode']}: {len(plan['points'])} points, {plan['repeats']} "
+    name = plan["title"] if plan["profile"] == NO_PROFILE else f"{plan['profile']} {plan['mode']}"
+    print(f"{name}: {len(plan['points'])} points, {plan['repeats']} "
           f"repeats, {len(plans.runs(plan))} runs, about {clock(plans.duration_s(plan))}")
     if plan.get("counters"):
         print(f"an emulator makes them: a message takes about {plans.MODEL_SLOWER:,} times as long "
               "as on this machine")
 
 
+def chosen(options: argparse.Namespace) -> profiles.Profile:
+    """The profile that was named, or what the words say without one."""
+    if options.profile:
+        own_words.refuse_beside_profile(options.path, options.pattern)
+        return profiles.load(options.profile, options.mode)
+    if options.mode:
+        raise Unusable(f"--mode {options.mode} is of a profile: name one with --profile")
+    return own_words.profile_of(options.variants, options.sizes, options.path, options.pattern)
+
+
+def planned(options: argparse.Namespace, profile: profiles.Profile) -> dict[str, Any]:
+    """The plan of a sweep."""
+    repeats = options.repeats or (1 if options.counters or profile.counters else
+                                  PROFILE_REPEATS if options.profile else REPEATS)
+    return plans.make(profile, options.sizes, options.threads, options.variants, options.seconds,
+                      repeats, options.kernel, options.passes, options.others_at_most,
+                      options.counters)
+
+
+def sweep(out: Path, plan: dict[str, Any], arguments: list[str], quiet: bool,
+          figures_of: str) -> int:
+    """Make the runs that a folder lacks, and print what follows from them."""
+    again = f"the same command with --out {answer.shown(out)}"
+    try:
+        result = conduct(out, plan, arguments, quiet)
+    except KeyboardInterrupt:
+        raise Stopped(f"interrupted; {again} continues from here") from None
+    print(*result.files, *answer.lines(plan, result.records, out, figures_of), sep="\n")
+    if result.failures:
+        complain("sweep", f"{result.failures}; {again} tries them again")
+    return 1 if result.failures else 0
+
+
 def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     options = build_parser().parse_args(arguments)
-    profile = profiles.load(options.profile, options.mode)
-    repeats = options.repeats or (1 if options.counters or profile.counters else 3)
-    plan = plans.make(profile, options.sizes, options.threads, options.variants, options.seconds,
-                      repeats, options.kernel, options.passes, options.others_at_most,
-                      options.counters)
+    profile = chosen(options)
+    plan = planned(options, profile)
     if options.dry_run:
         list_plan(plan)
         return 0
-    if not options.out:
-        raise Unusable("--out DIR is missing: say where the records go")
-    result = conduct(options.out, plan, arguments, options.quiet)
-    print(*result.files, sep="\n")
-    if result.failures:
-        complain("sweep", f"{result.failures}; the same command tries them again")
-    return 1 if result.failures else 0
+    launch.check_built(plan["kernel"])
+    return sweep(options.out or own_words.new_folder(), plan, arguments, options.quiet,
+                 options.profile if profile.figures else "")
 
 
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return command_line.run(act, words, "sweep",
-                            stopped="interrupted; the same command continues from here")
+    return command_line.run(act, words, "sweep", stopped="interrupted; nothing was begun")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from copyscope.common.tables import COPY_SITES, SITES
-from copyscope.records.run_record import Record
+
+from .run_record import Record
 
 # Smaller than this is rounding, not payload: no arrow and no bar.
 NOTHING = 5e-5

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A sweep ends in ratios of runs of the same round, told in a table and in sentences."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from copyscope.common.errors import Unusable
+from copyscope.common.tables import VARIANTS, call_of, named
+from copyscope.files.output_folder import OutputFolder
+from copyscope.records.run_record import Point, Record
+from copyscope.runs import pairs, plan as plans, tables
+from copyscope.sweep import own_words
+from copyscope.told import answer
+from helpers import plans as made_plans
+from helpers.pictures import made, two_passes
+
+FOLDER = Path("results/mine")
+# How much faster the machine was in each round: a drift of all variants alike.
+DRIFT = (1.0, 0.7, 1.4, 0.9, 2.0, 1.1)
+
+
+def records_of(gbps: dict[tuple[str, int], tuple[float, ...]], kinds=("timed", "counted")):
+    """A plan and its records: by label and size, what each round reached."""
+    points, found = [], []
+    for (label, size), rounds in gbps.items():
+        name = f"{label}_{size}B_1T"
+        points.append(made_plans.point(name, label, size))
+        for number, value in enumerate(rounds, 1):
+            data = two_passes(made(workload__variant=label, workload__bytes=size), kinds=kinds)
+            data["passes"][kinds[0]]["throughput_gbps"] = value
+            found.append(Record(data, Path(f"{name}.r{number}.json"), Point(
+                name, label, size, 1, number, "mine", "corrected")))
+    return made_plans.plan(points, 6), found
+
+
+def drifting(*ratios: float) -> tuple[float, ...]:
+    """Rounds of the drift, each times one of these ratios."""
+    return tuple(drift * ratio for drift, ratio in zip(DRIFT, ratios))
+
+
+def said(gbps, **more) -> str:
+    """The whole answer on one line."""
+    plan, found = records_of(gbps, **more)
+    return " ".join(" ".join(answer.lines(plan, found, FOLDER, "")).split())
+
+
+SIX = {("A1", 64): drifting(*[1.0] * 6), ("A2", 64): drifting(1.31, 1.24, 1.38, 1.31, 1.3, 1.32),
+       ("A1", 65536): drifting(*[1.0] * 6), ("A2", 65536): drifting(1.1, .98, 1.02, .97, 1.0, 1.01)}
+
+
+def test_rounds_are_paired_so_that_a_drift_of_the_machine_is_no_difference():
+    plan, found = records_of(SIX)
+    by_size = {pair.size: pair for pair in pairs.paired(plan, found) if pair.ratio}
+    assert (by_size[64].ratio.low, by_size[64].ratio.high) == pytest.approx((1.24, 1.38))
+    assert by_size[64].verdict == pairs.FASTER and by_size[65536].verdict == pairs.SAME
+    # By themselves their ranges overlap.
+    alone = {pair.label: pair.gbps for pair in pairs.paired(plan, found) if pair.size == 64}
+    assert alone["A1"].high > alone["A2"].low
+
+
+def test_the_answer_reads_as_a_sentence():
+    text = said(SIX)
+    assert "A2 is 1.31 times (1.24 to 1.38) as fast as A1 at 64 B; no difference at 64 KiB." in text
+    assert "A2, sendmsg()" in text and "95% interval" in text and "n = 6" in text
+    assert "throughput_gbps-by-size: ./tools/plot results/mine --out results/mine/figures" in text
+
+
+def test_its_lines_fit_80_columns():
+    plan, found = records_of(SIX)
+    assert max(map(len, answer.lines(plan, found, FOLDER, ""))) <= 80
+
+
+def test_few_rounds_are_a_range_and_one_is_no_interval():
+    few = {key: rounds[:3] for key, rounds in SIX.items()}
+    assert "too few for 95%" in said(few) and "--repeats 6 is the fewest" in said(few)
+    one = said({key: rounds[:1] for key, rounds in SIX.items()})
+    assert "A2 is 1.31 times as fast as A1 at 64 B, 1.10 times at 64 KiB." in one
+    assert "no error bars" in one and "no difference" not in one
+
+
+def test_a_round_that_lacks_one_of_two_runs_pairs_nothing():
+    plan, found = records_of(SIX)
+    kept = [each for each in found if not (each.label == "A2" and each.point.repeat < 5)]
+    assert {pair.ratio.n for pair in pairs.paired(plan, kept) if pair.ratio} == {2}
+    plan, lone = records_of({("A1", 64): (1.0, 1.0)})
+    assert all(pair.ratio is None for pair in pairs.paired(plan, lone))
+    assert not pairs.rows(pairs.paired(plan, lone))
+
+
+def test_times_with_probes_or_of_an_emulator_compare_nothing():
+    text = said(SIX, kinds=("counted",))
+    assert "Nothing is compared: they were timed with probes" in text and "times A1" not in text
+    plan, found = records_of(SIX)
+    found[0].data["timing"].update(comparable=False, why="times of an emulated machine mean nothing")
+    assert not pairs.paired(plan, found)
+    assert "emulated" in " ".join(answer.lines(plan, found, FOLDER, ""))
+    assert "no run succeeded" in " ".join(answer.lines(plan, [], FOLDER, ""))
+
+
+def test_pairs_are_a_table_beside_the_others(tmp_path):
+    plan, found = records_of(SIX)
+    with OutputFolder.at(tmp_path) as folder:
+        assert pairs.FILE in tables.write_all(folder, plan, found)
+    head, first, _ = (tmp_path / pairs.FILE).read_text().splitlines()
+    assert head == ",".join(pairs.HEAD)
+    assert first.startswith("A2,A1,64,1,6,") and first.endswith(
+        ",1.31,1.24,1.38,95 % interval of the median,faster")
+
+
+def test_a_plan_of_words_is_a_plan():
+    profile = own_words.profile_of(["A3-unreaped", "A1"], [64, 4096], "lo", "rr")
+    plan = plans.make(profile, None, [1, 2], None, None, 6, "host")
+    words = [each["arguments"] for each in plan["points"]]
+    assert len(words) == 8 and words[0] == ["A3-unreaped", "64", "1", "--path", "lo", "--pattern",
+                                           "rr", "--receiver", "recv"]
+    assert plan["points"][0]["label"] == "A3-unreaped" and plan["title"].startswith("A3-unreaped and A1")
+
+
+@pytest.mark.parametrize("names, meant", [
+    (["a3"], "did you mean A3?"), (["A1-plian"], "did you mean A1-plain?"), (["A9x"], "has A1"),
+    (["A1", "A1"], "twice"), ([], "--variants A1,A2,A3")])
+def test_a_variant_that_there_is_not_is_refused(names, meant):
+    with pytest.raises(Unusable) as caught:
+        own_words.profile_of(names, None, None, None)
+    assert meant in str(caught.value)
+
+
+def test_every_variant_has_a_call_beside_its_name():
+    assert named("A3", "A3") == "A3, MSG_ZEROCOPY" and named("ZeroCopy", "A3-reuse") == \
+        "ZeroCopy, MSG_ZEROCOPY"
+    assert named("A1", "A1") == "A1, send()" and call_of("A3-unset").endswith("without SO_ZEROCOPY")
+    assert all(map(call_of, VARIANTS)) and named("mine", "no such") == "mine"

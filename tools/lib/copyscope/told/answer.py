@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The end of a sweep: how many times as fast as the first each variant is, in a table and words."""
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+from copyscope.common import spread
+from copyscope.common.tables import named
+from copyscope.common.text import laid_out, listed, short, size_text, wrapped
+from copyscope.records.run_record import Record
+from copyscope.runs import pairs
+from copyscope.runs.pairs import SAME, Pair
+
+# Of one label, in a sentence; pairs.csv has them all.
+MOST_CELLS = 6
+
+
+def bounds(found: spread.Spread, of: str = "") -> str:
+    """A median with the ends of its interval: 1.31 times (1.24 to 1.38)."""
+    bar = f" ({short(found.low)} to {short(found.high)})" if found.n > 1 else ""
+    return f"{short(found.middle)}{of}{bar}"
+
+
+def place(pair: Pair, one_size: bool, one_setting: bool) -> str:
+    """Where a pair was measured, as far as pairs differ in it: "64 B with 4 threads"."""
+    threads = f"{pair.threads} thread" + "s" * (pair.threads > 1)
+    size = size_text(pair.size)
+    if one_setting:
+        return size
+    return threads if one_size else f"{size} with {threads}"
+
+
+def told(places: list[str], word: str) -> str:
+    """Some places in a sentence; of many the first ones and how many more."""
+    if len(places) > MOST_CELLS:
+        places = [*places[:MOST_CELLS], f"{len(places) - MOST_CELLS} more"]
+    return f"{word} {listed(places)}"
+
+
+def sentence(mine: list[Pair], word: str, where: list[str]) -> str:
+    """One label beside the first: where it is how much faster, and where there is no difference."""
+    label, other = mine[0].label, mine[0].other
+    clear = [(pair, at) for pair, at in zip(mine, where) if pair.verdict != SAME]
+    same = [at for pair, at in zip(mine, where) if pair.verdict == SAME]
+    if not clear:
+        return f"{label} and {other}: no difference {told(same, word)}."
+    parts = []
+    for number, (pair, at) in enumerate(clear[:MOST_CELLS]):
+        assert pair.ratio
+        fast = f" as fast as {other}" * (not number)
+        parts.append(f"{bounds(pair.ratio, ' times')}{fast} {word} {at}")
+    if len(clear) > MOST_CELLS:
+        parts.append(f"and {len(clear) - MOST_CELLS} more in {pairs.FILE}")
+    tail = f"; no difference {told(same, word)}" if same else ""
+    return f"{label} is {', '.join(parts)}{tail}."
+
+
+def sentences(found: list[Pair]) -> list[str]:
+    """A sentence for each label that was compared with the first."""
+    one_size = len({pair.size for pair in found}) == 1
+    one_setting = len({pair.threads for pair in found}) == 1
+    word = "with" if one_size and not one_setting else "at"
+    lines = []
+    for label in dict.fromkeys(pair.label for pair in found):
+        mine = [pair for pair in found if pair.label == label and pair.ratio]
+        if mine:
+            lines.append(sentence(mine, word, [place(pair, one_size, one_setting)
+                                               for pair in mine]))
+    return lines
+
+
+def table(found: list[Pair], variants: dict[str, str]) -> list[str]:
+    """A row a size, number of threads and label."""
+    several = len({pair.threads for pair in found}) > 1
+    other = found[0].other
+    rows = [["size", *["threads"] * several, "variant", "Gbit/s", f"times {other}"]]
+    for pair in found:
+        ratio = "1" if pair.label == other else bounds(pair.ratio) if pair.ratio else "no round"
+        rows.append([size_text(pair.size), *[str(pair.threads)] * several,
+                     named(pair.label, variants[pair.label]), bounds(pair.gbps), ratio])
+    return laid_out(rows, {1} if several else set())
+
+
+def notes(found: list[Pair], records: list[Record]) -> list[str]:
+    """What the numbers are."""
+    counts = {pair.ratio.n for pair in found if pair.ratio}
+    said = ["Throughput of payload in passes without probes; ratios are of runs in the same round."]
+    if counts:
+        said.append(f"{spread.sentence(counts).capitalize().replace(' %', '%')}.")
+    if counts and spread.rank_below(max(counts)) is None:
+        said.append("--repeats 6 is the fewest that gives a 95% interval.")
+    wrong = dict.fromkeys(each.label for each in records if each.at("workload.content_errors"))
+    if wrong:
+        said.append(f"Bytes arrived wrong: {', '.join(wrong)}.")
+    return said
+
+
+def shown(path: Path) -> str:
+    """A folder as it may be typed here."""
+    near = os.path.relpath(path)
+    return shlex.quote(near if not near.startswith("..") else str(path))
+
+
+def to_plot(plan: dict[str, Any], folder: Path, profile: str) -> list[str]:
+    """The command that draws what was compared, and which of its figures shows it."""
+    own = [f"--profile {shlex.quote(profile)}"] if profile else []
+    sizes, settings = ({each[key] for each in plan["points"]} for key in ("size", "threads"))
+    figure = "throughput_gbps-by-size" if len(sizes) > 1 else \
+        "throughput_gbps-by-threads" if len(settings) > 1 else "copies-by-site"
+    what = "the figures of its profile" if profile else figure
+    out = shown(folder / "figures")
+    return [f"to see it, {what}:",
+            " ".join(["  ./tools/plot", shown(folder), *own, "--out", out])]
+
+
+def lines(plan: dict[str, Any], records: list[Record], folder: Path, profile: str) -> list[str]:
+    """The whole answer; `profile` is the one whose figures show it, "" if it has none."""
+    drawn = to_plot(plan, folder, profile) if records else []
+    against = pairs.reason_against(records)
+    if against:
+        return ["", *wrapped(f"Nothing is compared: {against}."), *drawn]
+    found = pairs.paired(plan, records)
+    if not found:
+        return ["", "Nothing is compared: no payload arrived.", *drawn]
+    variants = {record.label: record.variant for record in records}
+    said = [line for each in sentences(found) for line in wrapped(each, "  ")]
+    return ["", *table(found, variants), "", *said, "", *wrapped(" ".join(notes(found, records))),
+            *drawn]
