@@ -10,7 +10,7 @@ from attacks.words import damage
 from helpers.records import ROOT
 
 GOOD = {
-    "sweep": ["--profile standard --dry-run", "--profile mt25023 --mode corrected --out o --quiet",
+    "sweep": ["--profile standard --dry-run", "--variants A1,A2 --sizes 64,4k --path lo --dry-run", "--profile mt25023 --mode corrected --out o --quiet",
               "--profile model --sizes 64,4k --threads 1,2 --repeats 2 --dry-run --seconds 0.3",
               "--profile mine.toml --variants A1,A2 --kernel 6.12 --out o"],
     "plot": ["record.json --out o", "record.json --profile standard --out o", "folder --out o"],
@@ -29,9 +29,11 @@ GOOD = {
                   "plot record.json --out o", "guest --list"],
     "claims": ["list", "show MT25064-C6", "check record.json", "check folder --claims mine.toml",
                "check record.json --only MT25064-C6 --evidence --json o.json", "run MT25064-C6"],
+    "compare": ["record.json record.json", "record.json folder --json o.json", "o record.json",
+                "record.json record.json --json -"],
 }
 OPTIONS = {
-    "sweep": ["--profile", "--mode", "--sizes", "--threads", "--variants", "--repeats", "--seconds",
+    "sweep": ["--profile", "--mode", "--path", "--pattern", "--sizes", "--threads", "--variants", "--repeats", "--seconds",
               "--kernel", "--out", "--dry-run", "--quiet"],
     "plot": ["--out", "--profile"],
     "crossover": ["--path", "--pattern", "--low", "--high", "--nearness", "--threads", "--seconds",
@@ -45,6 +47,7 @@ OPTIONS = {
     "beside_iperf3": ["--bin", "--connections", "--bytes", "--pairs", "--seconds", "--quiet"],
     "baseline": ["--out", "--quiet", "--json"],
     "copyscope": ["--help", "--version"],
+    "compare": ["--json"],
     "claims": ["--claims", "--only", "--report", "--evidence", "--json", "--records", "--out"],
 }
 # Whatever these would do as root, they would do to the shared folder of guest kernels.

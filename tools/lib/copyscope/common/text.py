@@ -13,6 +13,8 @@ from typing import Any
 
 # Longer lines are hard to read, however wide the terminal is.
 MOST_COLUMNS = 100
+# The last column of a table gets so much, even where the line is too long then.
+LEAST_LAST = 20
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -49,18 +51,28 @@ def listed(words: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def wrapped(text: str, indent: str = "") -> list[str]:
-    """Text as lines of the terminal's width, of 80 columns elsewhere; `indent` begins all but the
-    first."""
-    width = min(max(shutil.get_terminal_size((80, 24)).columns, 40), MOST_COLUMNS)
-    return textwrap.wrap(text, width, subsequent_indent=indent, break_long_words=False,
-                         break_on_hyphens=False)
+def columns() -> int:
+    """How wide a line may be: as the terminal is, 80 columns where there is none."""
+    return min(max(shutil.get_terminal_size((80, 24)).columns, 40), MOST_COLUMNS)
+
+
+def wrapped(text: str, indent: str = "", width: int = 0) -> list[str]:
+    """Text as lines that fit; `indent` begins all but the first."""
+    return textwrap.wrap(text, width or columns(), subsequent_indent=indent,
+                         break_long_words=False, break_on_hyphens=False)
 
 
 def laid_out(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
     """Rows of cells as lines, each column as wide as its widest cell; `right` names the columns
-    that end below each other."""
+    that end below each other. The last column goes on below itself where it is too long."""
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(cell.rjust(width) if number in right else cell.ljust(width)
-                      for number, (cell, width) in enumerate(zip(row, widths))).rstrip()
-            for row in rows]
+    before = sum(widths[:-1]) + 2 * (len(widths) - 1)
+    lines = []
+    for row in rows:
+        *cells, last = (cell.rjust(width) if number in right else cell.ljust(width)
+                        for number, (cell, width) in enumerate(zip(row, widths)))
+        first, *more = wrapped(last, width=max(columns() - before, LEAST_LAST)) or [""]
+        lead = last[:len(last) - len(last.lstrip())] if len(widths) - 1 in right else ""
+        lines.append("  ".join([*cells, lead + first]).rstrip())
+        lines += [" " * before + each for each in more]
+    return lines

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Two records stand side by side: what differs first, then what was counted, then times."""
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from copyscope.compare import command
+from copyscope.records import documents
+from helpers import plans, schemas
+from helpers.pictures import made, two_passes, write
+from helpers.records import ROOT
+
+SCHEMA = ROOT / "docs/compare.schema.json"
+
+
+def compared(capsys, *words: object) -> str:
+    """What is printed; it must end well."""
+    assert command.main([str(word) for word in words]) == 0
+    return capsys.readouterr().out
+
+
+def document_of(capsys, *words: object) -> dict:
+    """The same as JSON, by its schema for both checkers."""
+    found = json.loads(compared(capsys, *words, "--json", "-"))
+    assert not schemas.faults(SCHEMA, found)
+    documents.check_form(found, "compare", "made", "mend it")
+    return found
+
+
+def records(tmp_path, *documents_) -> list[str]:
+    """Files of these records."""
+    folder = write(tmp_path / "in", list(documents_))
+    return [str(file) for file in sorted(folder.iterdir())]
+
+
+def sweep_of(folder, gbps: dict[str, tuple[float, ...]], **changes):
+    """The folder of a sweep: what each label reached in its rounds."""
+    (folder / "runs").mkdir(parents=True)
+    for label, rounds in gbps.items():
+        for number, value in enumerate(rounds, 1):
+            data = two_passes(made(workload__variant=label, workload__bytes=4096, **changes))
+            data["passes"]["timed"]["throughput_gbps"] = value
+            (folder / f"runs/{label}.r{number}.json").write_text(json.dumps(data))
+    (folder / "plan.json").write_text(json.dumps(plans.plan(
+        [plans.point(label, label) for label in gbps], 6)))
+    return folder
+
+
+def test_what_differs_stands_before_what_was_counted(tmp_path, capsys):
+    text = compared(capsys, *records(tmp_path, made("A1-host"), made(
+        path__kind="lo", machine__kernel="6.12.9")))
+    places = [text.index(word) for word in ("what differs", "variant", "kernel", "path ", "tx_copy",
+                                            "why it was copied", "throughput")]
+    assert places == sorted(places)
+    assert "A1, send()" in text and "A3, MSG_ZEROCOPY" in text and "6.12.9" in text
+    assert "\nmachine" not in text and max(map(len, text.splitlines())) <= 80 + len(str(tmp_path))
+
+
+def test_the_same_record_differs_in_nothing(tmp_path, capsys):
+    file, = records(tmp_path, two_passes(made()))
+    text = compared(capsys, file, file)
+    assert "Machine, kernel, path, pass and workload are the same." in text
+    found = document_of(capsys, file, file)
+    assert not found["differs"]
+    assert all(each["ratio"]["of_medians"] == 1 for each in found["points"][0]["times"])
+
+
+def test_sites_and_causes_are_told_of_both_sides(tmp_path, capsys):
+    found = document_of(capsys, *records(tmp_path, made("A1-host"), made("A3-host")))
+    sites = {each["site"]: each for each in found["points"][0]["sites"]}
+    assert sites["late_copy"]["first"]["bytes_per_payload_byte"] == 0
+    assert sites["late_copy"]["second"]["bytes_per_payload_byte"] == 1
+    assert sites["reshape"]["second"]["bytes_per_payload_byte"] is None
+    assert "trampoline" in sites["reshape"]["second"]["why"]
+    cause, = found["points"][0]["causes"]
+    assert (cause["cause"], cause["first_share"], cause["second_share"]) == ("local delivery", None, 1)
+
+
+def test_times_with_probes_or_of_an_emulator_get_no_ratio(tmp_path, capsys):
+    files = records(tmp_path, made("A1-host"), two_passes(made("A1-host")), made("A3-guest"))
+    found = document_of(capsys, files[0], files[1])
+    assert [each["what"] for each in found["differs"]] == ["pass"]
+    assert all(each["ratio"] is None and "probes" in each["why"]
+               for each in found["points"][0]["times"])
+    assert "No ratio is given" in compared(capsys, files[0], files[1])
+    found = document_of(capsys, files[1], files[2])
+    assert all(each["second"] is None and "why" in each for each in found["points"][0]["times"])
+
+
+def test_sweeps_are_compared_point_by_point_with_intervals(tmp_path, capsys):
+    before = sweep_of(tmp_path / "a", {"A1": (1.0, 1.1, 1.2, 1.1, 1.0, 1.1), "A2": (2.0,) * 6,
+                                       "A3": (1.0,) * 6})
+    after = sweep_of(tmp_path / "b", {"A1": (1.1, 1.0, 1.2, 1.0, 1.1, 1.1), "A2": (3.0,) * 6},
+                     machine__kernel="7.2.1")
+    text = compared(capsys, before, after)
+    rows = {line.split()[0]: line for line in text.splitlines() if line[:2] in ("A1", "A2")}
+    assert rows["A1"].endswith("no difference")
+    assert rows["A2"].endswith("1.50 (1.50 to 1.50)") and "n = 6" in text
+    assert "Only in the first: A3, 4 KiB, 1 thread." in text and "7.2.1" in text
+    found = document_of(capsys, before, after)
+    assert [each["first"]["label"] for each in found["points"]] == ["A1", "A2"]
+    assert found["first"]["alone"] == ["A3, 4 KiB, 1 thread"]
+
+
+@pytest.mark.parametrize("words, said", [
+    (["gone.json", "gone.json"], "gone.json"), (["."], "required"), ([".", "."], "no record"),
+    (["sweep", "other"], "no variant, size and number of threads"), (["watch.json", "watch.json"], "watch")])
+def test_what_cannot_be_compared_is_one_line(tmp_path, monkeypatch, capsys, words, said):
+    sweep_of(tmp_path / "sweep", {"A1": (1.0,), "A2": (1.0,)})
+    sweep_of(tmp_path / "other", {"A3": (1.0,), "A3-unset": (1.0,)})
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here/watch.json").write_text(json.dumps({"schema": "copyscope.watch/1"}))
+    if words[0] != "watch.json":
+        (tmp_path / "here/watch.json").unlink()
+    for name in ("sweep", "other"):
+        (tmp_path / "here" / name).symlink_to(tmp_path / name)
+    monkeypatch.chdir(tmp_path / "here")
+    assert command.main(words) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("compare: ") and err.count("\n") == 1 and said in err

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`tools/compare`: two records, or two folders of them, side by side."""

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Two sides of a comparison: the runs of each, by what was sent how, and which belong together."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from copyscope.common.errors import Unusable
+from copyscope.common.text import size_text
+from copyscope.records.load import load_records
+from copyscope.records.run_record import Record
+
+# Label, bytes of a message and number of threads, as a sweep means them.
+Key = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One record, one folder of them or one sweep."""
+
+    source: str
+    records: list[Record]
+
+    @property
+    def points(self) -> dict[Key, list[Record]]:
+        """The runs of each point, in the order of its first run's size and threads."""
+        found: dict[Key, list[Record]] = {}
+        for record in sorted(self.records, key=lambda each: (each.size, each.setting)):
+            found.setdefault((record.label, record.size, record.setting), []).append(record)
+        return found
+
+
+@dataclass(frozen=True)
+class Match:
+    """The runs of both sides that are compared with each other."""
+
+    first: list[Record]
+    second: list[Record]
+
+    @property
+    def name(self) -> str:
+        """The point that both are of, in sweeps."""
+        return point_text(self.first[0])
+
+
+def point_text(record: Record) -> str:
+    """The point that a run is of: "A3, 64 KiB, 4 threads"."""
+    threads = f"{record.setting} thread" + "s" * (record.setting != 1)
+    return f"{record.label}, {size_text(record.size)}, {threads}"
+
+
+def load(source: str, leave_out: Callable[[str], None]) -> Side:
+    """Load one side."""
+    records = load_records([source], leave_out)
+    if not records:
+        raise Unusable(f"{source}: no complete run in it: name another")
+    return Side(source, records)
+
+
+def matched(first: Side, second: Side) -> list[Match]:
+    """The points that both sides have; if each has one alone, these two, whatever they are."""
+    mine, others = first.points, second.points
+    if len(mine) == len(others) == 1:
+        return [Match(*mine.values(), *others.values())]
+    found = [Match(runs, others[key]) for key, runs in mine.items() if key in others]
+    if not found:
+        raise Unusable(f"{first.source} and {second.source}: no variant, size and number of "
+                       "threads is in both: name two that share some")
+    return found
+
+
+def only_in(mine: Side, other: Side) -> list[str]:
+    """The points of one side that the other lacks."""
+    if len(mine.points) == len(other.points) == 1:
+        return []
+    return [point_text(runs[0]) for key, runs in mine.points.items() if key not in other.points]

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A comparison as text: what differs first, then sites, causes and times, side by side."""
+from __future__ import annotations
+
+from copyscope.common import spread
+from copyscope.common.tables import column
+from copyscope.common.text import laid_out, size_text, wrapped
+from copyscope.records import copies
+from copyscope.records.copies import Amount
+from copyscope.told.answer import bounds
+
+from .differences import Difference
+from .rows import SAME, SiteRow, TimeRow, causes, sites, times
+from .sides import Match, Side, only_in
+
+MEANING = column("sites", "meaning")
+MOST_NAMED = 6
+
+
+def head(first: Side, second: Side, found: list[Match]) -> list[str]:
+    """Which two are compared."""
+    rows = []
+    for name, side, runs in (("first", first, [run for each in found for run in each.first]),
+                             ("second", second, [run for each in found for run in each.second])):
+        count = f"{len(runs)} runs" if len(runs) > 1 else f"run {runs[0].id}"
+        rows.append([name, side.source, count])
+    return laid_out(rows)
+
+
+def differing_lines(found: list[Difference]) -> list[str]:
+    """What differs beside what was counted, before any of that."""
+    if not found:
+        return ["Machine, kernel, path, pass and workload are the same."]
+    rows = [["what differs", "first", "second"], *([each.what, each.first, each.second]
+                                                   for each in found)]
+    width = max(len(line) for line in laid_out(rows))
+    if width <= 100:
+        return laid_out(rows)
+    # Long values stand below each other.
+    return [line for each in found for line in (each.what, f"    first   {each.first}",
+                                                f"    second  {each.second}")]
+
+
+def amount(value: Amount) -> str:
+    """Bytes per payload byte."""
+    return "not measured" if value.value is None else copies.number(value.value)
+
+
+def known(row: SiteRow) -> str:
+    """How both numbers are known."""
+    hows = dict.fromkeys(each.how for each in (row.first, row.second) if each.value is not None)
+    return "; ".join(hows)
+
+
+def missing(found: list[SiteRow]) -> list[str]:
+    """Sites that neither side measured, and why one of them did not."""
+    neither = [row for row in found if row.first.value is None and row.second.value is None]
+    said = [f"not measured in both: {', '.join(row.site for row in neither)}"] if neither else []
+    for name in ("first", "second"):
+        by_why: dict[str, list[str]] = {}
+        for row in found:
+            mine, other = getattr(row, name), row.second if name == "first" else row.first
+            if mine.value is None and other.value is not None:
+                by_why.setdefault(mine.why, []).append(row.site)
+        said += [f"not measured in the {name}: {', '.join(names)}: {why}"
+                 for why, names in by_why.items()]
+    return [line for each in said for line in wrapped(each, "  ")]
+
+
+def site_lines(match: Match) -> list[str]:
+    """All sites that anything passed."""
+    found = sites(match)
+    rows = [["site", "first", "second", "how", "what it is"],
+            *([row.site, amount(row.first), amount(row.second), known(row), MEANING[row.site]]
+              for row in found if row.seen)]
+    if len(rows) == 1:
+        return ["No site was measured to have passed a byte.", *missing(found)]
+    return ["Bytes per payload byte", *laid_out(rows, {1, 2}), *missing(found)]
+
+
+def share(value: float | None) -> str:
+    """A share of the payload."""
+    return "-" if value is None else f"{value:.1%}".replace("%", " %")
+
+
+def cause_lines(match: Match) -> list[str]:
+    """Why bytes were copied, on which side, and what helps."""
+    found = causes(match)
+    rows = [["why it was copied", "site", "first", "second"],
+            *([row.cause, row.site, share(row.first), share(row.second)] for row in found)]
+    remedies = [line for row in found if row.remedy
+                for line in wrapped(f"  {row.cause}: {row.remedy}", "    ")]
+    return ["", *laid_out(rows, {2, 3}), *dict.fromkeys(remedies)] if found else []
+
+
+def counted_of_sweeps(found: list[Match]) -> list[str]:
+    """Sites and causes at the points where they differ."""
+    rows = []
+    for match in found:
+        rows += [[match.name, row.site, amount(row.first), amount(row.second)]
+                 for row in sites(match) if row.differs]
+        rows += [[match.name, f"{row.site}, {row.cause}", copies.number(row.first or 0),
+                  copies.number(row.second or 0)] for row in causes(match) if row.differs]
+    if not rows:
+        return wrapped(f"Bytes per payload byte, and causes, are the same to {SAME} at every site "
+                       f"of all {len(found)} points.")
+    return ["Bytes per payload byte, where they differ",
+            *laid_out([["point", "site and cause", "first", "second"], *rows], {2, 3})]
+
+
+def clear(row: TimeRow) -> bool:
+    """The interval of a ratio leaves out 1; of one run each there is none."""
+    return row.ratio is not None and (row.ratio.n < 2 or not row.ratio.low <= 1 <= row.ratio.high)
+
+
+def ratio(row: TimeRow) -> str:
+    """How many times the first the second is."""
+    if row.ratio is None:
+        return "-"
+    return bounds(row.ratio) if clear(row) else "no difference"
+
+
+def cell(value: spread.Spread | None) -> str:
+    """A time with its interval."""
+    return "-" if value is None else bounds(value)
+
+
+def time_notes(found: list[TimeRow]) -> list[str]:
+    """What the brackets are, or why there is no ratio."""
+    against = next((row.against for row in found if row.against), "")
+    counts = {each.n for row in found for each in (row.first, row.second) if each}
+    said = [f"No ratio is given: of one side or both, {against}."] if against else []
+    if max(counts, default=1) == 1:
+        said.append("One run each: how far repeats would lie apart is not known.")
+    else:
+        said.append(f"{spread.sentence(counts).capitalize().replace(' %', '%')}; of a ratio the "
+                    "brackets are from the ends of both, and where they hold 1 it is no "
+                    "difference.")
+    return wrapped(" ".join(said))
+
+
+def time_lines(match: Match) -> list[str]:
+    """Every time of both sides with its interval, and their ratio."""
+    found = times(match)
+    if not found:
+        return ["", "No times were measured."]
+    rows = [[f"{row.what}, {row.unit}", cell(row.first), cell(row.second), ratio(row)]
+            for row in found]
+    return ["", *laid_out([["time", "first", "second", "second / first"], *rows]),
+            *time_notes(found)]
+
+
+def times_of_sweeps(found: list[Match]) -> list[str]:
+    """Throughput at every point; --json has the other times."""
+    rows, every = [], []
+    several = len({match.first[0].setting for match in found}) > 1
+    for match in found:
+        run, mine = match.first[0], times(match)[:1]
+        every += mine
+        rows += [[run.label, size_text(run.size), *[str(run.setting)] * several,
+                  cell(row.first), cell(row.second), ratio(row)] for row in mine]
+    if not rows:
+        return ["", "No times were measured."]
+    head_row = ["Gbit/s", "size", *["threads"] * several, "first", "second", "second / first"]
+    return ["", *laid_out([head_row, *rows], {2} if several else set()), *time_notes(every)]
+
+
+def left_lines(first: Side, second: Side) -> list[str]:
+    """The points that only one side has."""
+    said = []
+    for name, mine, other in (("first", first, second), ("second", second, first)):
+        names = only_in(mine, other)
+        more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+        if names:
+            said += wrapped(f"Only in the {name}: "
+                            f"{'; '.join([*names[:MOST_NAMED], *more])}.", "  ")
+    return ["", *said] if said else []
+
+
+def lines(first: Side, second: Side, differing: list[Difference],
+          found: list[Match]) -> list[str]:
+    """The whole comparison."""
+    if len(found) == 1:
+        rows = [*site_lines(found[0]), *cause_lines(found[0]), *time_lines(found[0])]
+    else:
+        rows = [*counted_of_sweeps(found), *times_of_sweeps(found)]
+    return [*head(first, second, found), "", *differing_lines(differing), "", *rows,
+            *left_lines(first, second)]
