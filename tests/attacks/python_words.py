@@ -29,6 +29,8 @@ GOOD = {
                   "plot record.json --out o", "guest --list"],
     "claims": ["list", "show MT25064-C6", "check record.json", "check folder --claims mine.toml",
                "check record.json --only MT25064-C6 --evidence --json o.json", "run MT25064-C6"],
+    "records": ["list", "list --in folder", "show record.json", "show ./record.json --laws",
+                "show record.json --csv", "show last", "show 2026 --in ."],
     "compare": ["record.json record.json", "record.json folder --json o.json", "o record.json",
                 "record.json record.json --json -"],
 }
@@ -48,6 +50,7 @@ OPTIONS = {
     "baseline": ["--out", "--quiet", "--json"],
     "copyscope": ["--help", "--version"],
     "compare": ["--json"],
+    "records": ["--in", "--laws", "--csv"],
     "claims": ["--claims", "--only", "--report", "--evidence", "--json", "--records", "--out"],
 }
 # Whatever these would do as root, they would do to the shared folder of guest kernels.

@@ -136,7 +136,7 @@ def completed(scripts, *words: str) -> set[str]:
 
 
 @pytest.mark.parametrize("words, offered", [
-    (["s"], {"sweep"}), (["p"], {"plot", "predict", "peers"}), (["help", "b"], {"baseline"}),
+    (["s"], {"show", "sweep"}), (["show", "l"], {"last"}), (["p"], {"plot", "predict", "peers"}), (["help", "b"], {"baseline"}),
     (["run", "A3-un"], {"A3-unset", "A3-unreaped"}), (["run", "A3", "64", "1", "--rec"], {"--receiver"}),
     (["run", "--path", "v"], {"veth"}), (["sweep", "--profile", "st"], {"standard"}),
     (["guest", "--kernel", "6.12", "--", "tru"], {"true", "truncate"}), (["plot", "x"], set()),

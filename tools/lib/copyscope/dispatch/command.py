@@ -74,7 +74,7 @@ def show_help(words: list[str]) -> int:
     if page and man:
         return become(man, ["-l", str(page)])
     if word:
-        return become(word.program, ["--help"])
+        return become(word.program, [*word.before, "--help"])
     print(overview(), end="")
     return 0
 
@@ -116,7 +116,8 @@ def main(words: list[str]) -> int:
     """Start the tool of a word. What follows the word is for the tool to judge."""
     word = find(words[0]) if words else None
     if word:
-        return command_line.run(lambda _: become(word.program, words[1:]), [], NAME)
+        return command_line.run(lambda _: become(word.program, [*word.before, *words[1:]]),
+                                [], NAME)
     if not words:
         words = ["--help"]
     return command_line.run(act, words, NAME)

@@ -76,7 +76,7 @@ ZSH_CASE = """\
 def options_of(word: Word) -> list[str]:
     """The options that a tool's help lists; none where the tool cannot be started."""
     try:
-        done = subprocess.run([word.program, "--help"], stdin=subprocess.DEVNULL,
+        done = subprocess.run([word.program, *word.before, "--help"], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=HELP_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return []

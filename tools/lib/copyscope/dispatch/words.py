@@ -20,6 +20,7 @@ class Word:
     program: Path
     line: str
     page: str = ""  # docs/PAGE.8, if it has one
+    before: tuple[str, ...] = ()  # what the program is told before the user's words
     # What may follow the word, and what may follow some of its options; elsewhere a file may.
     firsts: tuple[str, ...] = ()
     values: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -36,7 +37,10 @@ WORDS = (
     Word("watch", BUILD / "watch", "watch any program's TCP sockets: what was copied, and why",
          "copyscope-watch", values=WATCH_VALUES),
     Word("run", TOOLS / "trace_run", "run a TCP workload and show where its payload is copied",
-         "trace_run", VARIANTS, RUN_VALUES),
+         "trace_run", firsts=VARIANTS, values=RUN_VALUES),
+    Word("list", TOOLS / "records", "list the records that were kept", before=("list",)),
+    Word("show", TOOLS / "records", "show a kept record again: its report, or a row of CSV",
+         before=("show",), firsts=("last",)),
     Word("sweep", TOOLS / "sweep", "compare variants, or repeat a published experiment",
          values={"--profile": PROFILES, "--variants": VARIANTS, "--path": PATHS}),
     Word("compare", TOOLS / "compare", "put two records, or two sweeps, side by side"),
@@ -44,7 +48,7 @@ WORDS = (
          values={"--profile": PROFILES}),
     Word("matrix", TOOLS / "matrix", "run every kernel and path in guests: what was copied where"),
     Word("baseline", TOOLS / "baseline", "measure what this machine's operating system costs",
-         "baseline", ("plot", "mistakes", "agree", "keep")),
+         "baseline", firsts=("plot", "mistakes", "agree", "keep")),
     Word("predict", TOOLS / "predict", "predict times from the baseline, compare with measured"),
     Word("crossover", TOOLS / "crossover", "find the size from which one variant beats another",
          firsts=VARIANTS, values={"--path": PATHS}),

@@ -161,6 +161,12 @@ class Record:
         return [each["law"] for each in self.data["laws"] if each["status"] == "broken"]
 
     @property
+    def verdict(self) -> str:
+        """The run in one sentence; "" in records older than that. Of an object, its sentence."""
+        found = self.data.get("verdict")
+        return str(found.get("sentence") or "") if isinstance(found, dict) else str(found or "")
+
+    @property
     def incomplete(self) -> str:
         """Why the run is not complete, "" if it is. Older records have no outcome; there, an end
         that was killed left no totals."""

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of tools/records: list and show."""
+from __future__ import annotations
+
+import argparse
+import signal
+from pathlib import Path
+
+from copyscope.cli import command_line
+from copyscope.cli.command_line import Parser
+from copyscope.cli.options import folder
+from copyscope.common.errors import Unusable
+from copyscope.common.text import csv_text
+from copyscope.records.check import check_run
+from copyscope.records.documents import described, read_json
+from copyscope.records.load import load_plan, load_sweep
+from copyscope.records.run_record import NO_PROFILE, Record
+from copyscope.records.watch_record import check_watch, is_watch
+from copyscope.runs import tables
+from copyscope.told import answer
+
+from . import listing, report, watch
+from .find import LAST, find, kept, place
+
+NAME = "records"
+EPILOG = """\
+list      every record and sweep that is kept, the newest last
+show ID   the report of a record again, or the answer of a sweep. ID is what list shows, or its
+          beginning, or "last" for the newest, or the path of a file or folder
+
+Records are kept in results/runs, or where COPYSCOPE_RUNS says.
+exit: 0 shown; 2 bad usage, no such record, or a damaged one
+examples: ./tools/records list
+          ./tools/records show last
+          ./tools/records show last --csv"""
+
+
+def build_parser() -> Parser:
+    """Describe the options."""
+    parser = Parser("./tools/records", EPILOG)
+    add = parser.add_argument
+    add("act", choices=("list", "show"), metavar="list|show", help="what to do; see below")
+    add("ids", nargs="*", metavar="ID", help="what to show")
+    add("--in", dest="folder", type=folder, metavar="DIR", help="another folder of records")
+    add("--laws", action="store_true", help="show every law that was tested, with both sides")
+    add("--csv", action="store_true",
+        help="show a row for each run, with the columns of a sweep's tidy.csv")
+    return parser
+
+
+def check(options: argparse.Namespace) -> None:
+    """Refuse words that do not go together."""
+    if options.act == "list" and (options.ids or options.laws or options.csv):
+        raise Unusable("list takes a folder alone, as --in DIR; try ./tools/records --help")
+    if options.act == "show" and not options.ids:
+        raise Unusable(f"show needs an ID, or {LAST}; ./tools/records list has them")
+    if options.laws and options.csv:
+        raise Unusable("--laws is of the report and --csv has none: leave out one")
+
+
+def runs_of(path: Path) -> list[Record]:
+    """The run of a file, or all of a sweep."""
+    if path.is_dir():
+        return load_sweep(path)
+    data = read_json(path)
+    check_run(data, path)
+    return [Record(data, path)]
+
+
+def show_csv(paths: list[Path]) -> None:
+    """A row for each run."""
+    records = [record for path in paths for record in runs_of(path)]
+    modelled = any(record.modelled for record in records)
+    rows = ([tables.cell(each) for each in tables.tidy_row(record, modelled)]
+            for record in records)
+    print(csv_text(tables.tidy_header(modelled), rows), end="")
+
+
+def sweep_lines(path: Path) -> list[str]:
+    """What a sweep is of, and its answer."""
+    plan = load_plan(path)
+    records = load_sweep(path)
+    profile = "" if plan["profile"] == NO_PROFILE else plan["profile"]
+    head = f"{plan['title']}: {len(records)} of {len(plan['points']) * plan['repeats']} runs, " \
+           f"path {plan['settings']['path']}, pattern {plan['settings']['pattern']}"
+    complete = [each for each in records if not each.incomplete]
+    return [head, *answer.lines(plan, complete, path, profile)]
+
+
+def show(path: Path, laws: bool) -> list[str]:
+    """The report of what lies at a path."""
+    if path.is_dir():
+        return sweep_lines(path)
+    data = read_json(path)
+    if is_watch(data):
+        check_watch(data, path)
+        return watch.lines(data)
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if isinstance(schema, str) and schema.startswith("copyscope.baseline/"):
+        raise Unusable(f"{path}: it is {described(schema)}: ./tools/baseline mistakes reads it")
+    check_run(data, path)
+    return report.lines(Record(data, path), laws)
+
+
+def act(words: list[str]) -> int:
+    """Do what the words ask for."""
+    options = build_parser().parse_intermixed_args(words)
+    check(options)
+    if options.act == "list":
+        there = place(options.folder)
+        found = kept(there)
+        print(*(listing.lines(found) if found else
+                [f"No record is kept in {there}: make a run first, or name a folder with --in."]),
+              sep="\n")
+        return 0
+    paths = [find(wanted, options.folder) for wanted in options.ids]
+    if options.csv:
+        show_csv(paths)
+        return 0
+    shown = [show(path, options.laws) for path in paths]
+    print("\n\n".join("\n".join(lines) for lines in shown))
+    return 0
+
+
+def main(words: list[str]) -> int:
+    """Run the command line; any failure is one line and its exit status."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    return command_line.run(act, words, NAME)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of a run out of its record, in the words and the order of userspace/report."""
+from __future__ import annotations
+
+from typing import Any
+
+from copyscope.common.numbers import bytes_text, duration_text, rate_text
+from copyscope.common.text import wrapped
+from copyscope.records import passes
+from copyscope.records.run_record import Record
+
+from . import missing
+from .tables import causes, counters, laws_table, refusals, sites
+
+LABEL = 15
+
+
+def labelled(label: str, text: str) -> list[str]:
+    """Text folded beside a label, which may be empty."""
+    return wrapped(f"{label:{LABEL}}{text}", " " * LABEL)
+
+
+def plural(count: int, word: str) -> str:
+    """1 law, 2 laws."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def head(record: Record) -> str:
+    """What was sent where: 1,000 messages of 65,536 bytes, 4 connections, stream, path veth, ..."""
+    far = record.at("peer.machine.kernel")
+    return (f"{plural(record.messages or 0, 'message')} of {record.bytes:,} bytes, "
+            f"{plural(record.threads, 'connection')}, {record.at('workload.pattern')}, path "
+            f"{record.path}, kernel {record.kernel}, {record.backend} backend"
+            + (f"; to kernel {far}, {record.at('peer.backend.name')} backend" if far else ""))
+
+
+def timing_note(record: Record) -> str:
+    """Of which pass times are, and what they are worth."""
+    if record.at("machine.instruction_clock"):
+        return "this emulated machine's clock counts instructions, 1 ns each: no speed"
+    if not record.at("timing.comparable"):
+        return "times of an emulated machine mean nothing; counts are exact"
+    if record.times.probed:
+        return "with probes attached: compare only with runs like it"
+    both = all(passes.made(record.data, kind) for kind in passes.PASSES)
+    return "without probes, in a pass of its own; counters, too" if both else "without probes"
+
+
+def timing(record: Record) -> list[str]:
+    """Throughput and latency, of the pass without probes if it was made."""
+    times = record.times
+    if not times.elapsed_ns or times.throughput_gbps is None:
+        return []
+    said = ["", *labelled("throughput", f"{rate_text(times.throughput_gbps)}: "
+                          f"{bytes_text(times.received_bytes or 0)} in "
+                          f"{duration_text(times.elapsed_ns)}")]
+    if times.latency_us:
+        mean, p50, p99 = (duration_text(times.latency_us[each] * 1e3)
+                          for each in ("mean", "p50", "p99"))
+        said += labelled("latency", f"mean {mean}, p50 {p50}, p99 {p99} "
+                         f"({times.latency_us['what']})")
+    return said + labelled("", timing_note(record))
+
+
+def pins(record: Record, sends: int) -> str:
+    """Page references, and what became of them."""
+    found = record.data["pins"]
+    if found["pages"] is None:
+        return "not measured"
+    most = "at most " if found.get("how") == "derived" else ""
+    text = f"{most}{found['pages']:,} page references in all, {found['pages'] / sends:.1f} a send"
+    peak, released = found.get("peak_pages"), found.get("released_pages")
+    if peak is not None:
+        text += f", {peak:,} at once at most"
+    if released is not None:
+        text += f"; {'all were' if released == found['pages'] else f'{released:,}'} released"
+    return text
+
+
+def completions(work: dict[str, Any], sends: int) -> str:
+    """What the kernel said of zero-copy sends."""
+    if work.get("completions") is None:
+        return f"never read by the workload, for {sends:,} zero-copy sends"
+    return f"{work['completions']:,} read for {sends:,} zero-copy sends, " \
+           f"{work['completions_copied'] or 0:,} said COPIED"
+
+
+def zero_copy(record: Record) -> list[str]:
+    """Pages pinned, completions, sends that were refused."""
+    sends = record.at("counts.zerocopy_sends") or 0
+    said = []
+    if sends:
+        said += labelled("pins", pins(record, sends))
+        said += labelled("completions", completions(record.data["workload"], sends))
+    for number, text in enumerate(refusals(record)):
+        said += labelled("" if number else "ENOBUFS", text)
+    return ["", *said] if said else []
+
+
+def laws(record: Record, listed: bool) -> list[str]:
+    """One line if all balance; else each that broke, with both sides."""
+    statuses = [each["status"] for each in record.data["laws"]]
+    tested, broken = len(statuses) - statuses.count("not testable"), statuses.count("broken")
+    if not tested and record.backend == "none":
+        return []
+    if not tested:
+        text = "none could be tested"
+    elif broken:
+        text = f"{broken} of the {tested} that can be tested " \
+               f"{'is' if broken == 1 else 'are'} broken: do not trust this run"
+    else:
+        text = f"{'the' if tested == 1 else 'all'} {plural(tested, 'law')} that can be tested " \
+               f"balance{'s' * (tested == 1)} to the byte{'' if listed else '; --laws lists them'}"
+    wanted = {"broken", "balanced"} if listed else {"broken"}
+    return ["", *labelled("laws", text), *laws_table(record, wanted, listed)]
+
+
+def overhead(record: Record) -> list[str]:
+    """What looking cost."""
+    said = []
+    for label, found in (("cost of looking ", record.at("overhead")),
+                         ("  at the receiver ", record.at("peer.overhead"))):
+        parts = []
+        if found and found.get("throughput_ratio"):
+            parts.append(f"throughput {found['throughput_ratio']:.2f} of that without probes")
+        if found and found.get("share") is not None:
+            cpus = record.at("machine.cpus")
+            parts.append(f"{found['events']:,} events, {found['ns_per_event'] or 0:.0f} ns each, "
+                         f"{100 * found['share']:.1f} % of the time of {plural(cpus, 'CPU')}")
+        said += wrapped(label + "; ".join(parts), " " * (LABEL + 1)) if parts else []
+    return ["", *said] if said else []
+
+
+def not_seen(record: Record) -> list[str]:
+    """What was not seen, once for each reason."""
+    said = []
+    for number, text in enumerate(missing.lines(record)):
+        said += labelled("" if number else "not seen", text)
+    return ["", *said] if said else []
+
+
+def lines(record: Record, laws_listed: bool = False) -> list[str]:
+    """The whole report."""
+    return [*wrapped(record.verdict or "no verdict: the record is older than that"), "",
+            *wrapped(head(record)), *timing(record), *sites(record), *causes(record),
+            *zero_copy(record), *laws(record, laws_listed), *counters(record), *overhead(record),
+            *not_seen(record), "",
+            *wrapped(f"record {record.id}, started {record.at('started')}, commit "
+                     f"{record.at('tool.commit')}, {record.at('machine.cpu_model')}, "
+                     f"{plural(record.at('machine.cpus'), 'CPU')}")]

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tables of a run's report: sites, causes, laws, counters; as userspace/report prints them."""
+from __future__ import annotations
+
+from copyscope.common.numbers import bytes_text, duration_text, share_text
+from copyscope.common.tables import SITES, column
+from copyscope.common.text import wrapped
+from copyscope.records.run_record import ENDS, Record
+
+MEANING = column("sites", "meaning")
+CLOCK = "task-clock"
+
+
+def per_byte(passed: int, accepted: int | None) -> str:
+    """Bytes of a site per byte that send accepted."""
+    if not accepted:
+        return "-"
+    return "< 0.001" if passed and passed / accepted < 0.0005 else f"{passed / accepted:.3f}"
+
+
+def sites(record: Record) -> list[str]:
+    """Every site that bytes passed, then the names of those that none passed."""
+    if record.backend == "none":
+        return []
+    accepted = record.at("counts.accepted_bytes")
+    said = ["", f"{'site':14} {'bytes':>9} {'per byte':>8}  {'how':8}  what became of them"]
+    empty: dict[str, list[str]] = {}
+    for site in SITES:
+        passed, how = record.site_bytes(site), record.site_how(site)
+        if passed:
+            first = f"{site:14} {bytes_text(passed):>9} {per_byte(passed, accepted):>8}  {how:8}  "
+            said += wrapped(first + MEANING[site], " " * len(first))
+        elif passed == 0:
+            empty.setdefault(how, []).append(site)
+    if empty:
+        text = "; ".join(f"{', '.join(empty[how])} ({how})" for how in ("measured", "derived")
+                         if how in empty)
+        said += wrapped(f"{'nothing at':15}{text}", " " * 15)
+    return said
+
+
+def causes(record: Record) -> list[str]:
+    """Why bytes were copied, and what helps. A send that was refused has no bytes."""
+    known = [each for each in record.data["causes"] if each["bytes"] is not None]
+    if not known:
+        return []
+    said = ["", f"{'why it was copied':28} {'site':12} {'bytes':>9} {'payload':>9} {'calls':>10}"]
+    for each in known:
+        share = share_text(each["bytes"], record.at("counts.accepted_bytes") or 0)
+        calls = f"{each['calls']:,}" if each.get("calls") else "-"
+        said.append(f"{each['cause']:28} {each['site']:12} {bytes_text(each['bytes']):>9} "
+                    f"{share:>9} {calls:>10}")
+        said += wrapped(f"    {each['remedy'] or ''}", "    ")
+        if each.get("stack"):
+            said += wrapped(f"    stack: {each['stack']}", " " * 11)
+    return said
+
+
+def refusals(record: Record) -> list[str]:
+    """Sends that the kernel refused, by cause."""
+    found = []
+    for each in record.data["causes"]:
+        if each["bytes"] is None:
+            calls = each.get("calls") or 0
+            found.append(f"{calls:,} send{' was' if calls == 1 else 's were'} refused and repeated "
+                         f"({each['cause']}): {each['remedy'] or ''}")
+    return found
+
+
+def side(value: int | None) -> str:
+    """One side of a law."""
+    return "-" if value is None else f"{value:,}"
+
+
+def laws_table(record: Record, statuses: set[str], sides: bool) -> list[str]:
+    """The laws with one of these statuses: both sides and what is between them."""
+    found = [each for each in record.data["laws"] if each["status"] in statuses]
+    if not found:
+        return []
+    said = [f"{'law':23} {'':8} {'left':>17} {'right':>17} {'residual':>10}"]
+    for each in found:
+        said.append(f"{each['law']:23} {each['status']:8} {side(each.get('left')):>17} "
+                    f"{side(each.get('right')):>17} {side(each['residual']):>10}")
+        if sides or each["status"] == "broken":
+            said += wrapped(f"    left: {each.get('left_is')}; right: {each.get('right_is')}",
+                            "    ")
+        if each["status"] == "broken" and each.get("why"):
+            said += wrapped(f"    {each['why']}", "    ")
+    return said
+
+
+def counter(record: Record, end: str, event: str) -> str:
+    """What one end counted of an event."""
+    value = record.counter(end, event)
+    if value is None:
+        return f"{'not measured':>18}"
+    number = duration_text(value) if event == CLOCK else f"{value:,.0f}"
+    scaled = record.times.counters[end][event].get("scaled")
+    return f"{number:>17}{'*' if scaled else ' '}"
+
+
+def counters(record: Record) -> list[str]:
+    """Events of both ends; what neither has is told at the end of the report."""
+    events = [event for event in record.times.counters[ENDS[0]]
+              if any(record.counter(end, event) is not None for end in ENDS)]
+    if not events:
+        return []
+    said = ["", f"{'counters':22} {'sender':>17}  {'receiver':>17}"]
+    said += [f"{event:22} {counter(record, 'sender', event)} {counter(record, 'receiver', event)}"
+             .rstrip() for event in events]
+    if any(record.times.counters[end][event].get("scaled") for end in ENDS for event in events):
+        said.append("  * shared its hardware counter with others: scaled up")
+    return said
