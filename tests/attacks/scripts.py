@@ -29,7 +29,7 @@ LOADED = ["copyscope.sweep.command", "copyscope.figures.command", "copyscope.cro
           "copyscope.model.command", "copyscope.matrix.command", "copyscope.guest.command",
           "copyscope.peers.command", "copyscope.beside.command", "copyscope.baseline.command",
           "copyscope.dispatch.command", "copyscope.claims.command", "copyscope.compare.command",
-          "copyscope.kept.command",
+          "copyscope.kept.command", "copyscope.figures.jobs", "copyscope.model.draw",
           "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"]
 
 

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 DATA = ROOT / "tests" / "data"
+LONG = "a reason that nobody wrote with the width of a page in mind " * 6
 REAL = {name: json.loads((DATA / f"run-{name}.json").read_text())
         for name in ("A1-host", "A2-host", "A3-host", "A3-guest")}
 
@@ -112,6 +113,14 @@ def site(data: dict[str, Any], name: str, share: float | None, how: str = "measu
         bytes=None if share is None else round(share * payload), how=how if share is not None
         else "not_measured", why="nothing looked" if share is None else None)
     assert name in SITES
+
+
+def blind(data: dict[str, Any]) -> dict[str, Any]:
+    """The record with no site measured."""
+    for name in data["sites"]:
+        site(data, name, None)
+    data["pins"].update(pages=None, how="not_measured", why=LONG)
+    return data
 
 
 def write(folder: Path, documents: list[dict[str, Any]]) -> Path:

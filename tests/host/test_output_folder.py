@@ -16,7 +16,6 @@ from copyscope.baseline.figures import PLANS
 from copyscope.beside import command as beside
 from copyscope.common.errors import CommandError, Unusable
 from copyscope.drawing import style
-from copyscope.figures import specs
 from copyscope.files import output_folder
 from copyscope.guest.qemu import guest_output
 from copyscope.runs import folder as sweep_folder
@@ -33,7 +32,7 @@ FOLDERS = {
     "predict": ("predictions.md", ["tools/predict"]),
 }
 FIGURES = {
-    "plot": (f"{specs.DEFAULTS[0].file}.svg", ["tools/plot", *RUNS]),
+    "plot": ("copies-by-site.svg", ["tools/plot", *RUNS]),
     "baseline plot": (f"{PLANS[0].file}.svg", ["tools/baseline", "plot", DATA / "baseline-host.json"]),
 }
 WRITERS = {**FOLDERS, **FIGURES}

@@ -22,6 +22,7 @@ from helpers.pictures import as_records, counted, faults_of_text, made, sweep, v
 
 DEFAULTS = {spec.file: spec for spec in specs.DEFAULTS}
 NO_PMU = "no such hardware counter"
+UNCOUNTED = {"l1_misses_per_mb-by-size", "llc_misses_per_mb-by-size", "cycles_per_byte-by-size"}
 
 
 def group_of(documents, point=None):
@@ -48,7 +49,6 @@ def lines_of(figure):
             if line.get_marker() not in ("None", "_", "|") and len(line.get_xdata())]
 
 
-LONG = "a reason that nobody wrote with the width of a page in mind " * 6
 SETS = {
     "a sweep": lambda: sweep(),
     "all variants": lambda: sweep(VARIANTS, repeats=1),
@@ -58,20 +58,12 @@ SETS = {
     "two paths": lambda: sweep() + sweep(path__kind="lo", path__tx_dev="lo", path__rx_dev="lo"),
     "many sizes": lambda: sweep(sizes=tuple(range(8, 4000, 97)), threads=(1,), repeats=1),
     "many threads": lambda: sweep(sizes=(4096,), threads=(1, 2, 4, 8, 16, 32, 64, 100, 128, 256)),
-    "long words": lambda: [made(workload__variant="A3-" + "verylong" * 9, timing__why=LONG,
+    "long words": lambda: [made(workload__variant="A3-" + "verylong" * 9, timing__why=pictures.LONG,
                                 timing__throughput_gbps=None, machine__cpu_model="C$P_U^ " * 30)],
-    "no probes": lambda: [blind(made())],
+    "no probes": lambda: [pictures.blind(made())],
     "nothing arrived": lambda: [made(workload__received_bytes=0, workload__messages=0,
                                      timing__throughput_gbps=0.0)],
 }
-
-
-def blind(data):
-    """The record with no site measured."""
-    for name in data["sites"]:
-        pictures.site(data, name, None)
-    data["pins"].update(pages=None, how="not_measured", why=LONG)
-    return data
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -100,7 +92,8 @@ def test_what_was_not_counted_is_said_and_not_drawn_as_zero():
 def test_series_that_lack_points_are_named():
     documents = [data if data["workload"]["variant"] == "A2" else counted(data) for data in sweep()]
     figure = draw_lines.draw(group_of(documents), DEFAULTS["cycles_per_byte-by-size"])
-    assert "not measured: A2 (1 thread), A2 (4 threads): this machine" in words(figure)
+    assert "not measured: A2, sendmsg() (1 thread); A2, sendmsg() (4 threads): this machine" in \
+        words(figure)
     # A1 and A3, in each of 2 panels.
     assert len(lines_of(figure)) == 4
 
@@ -174,6 +167,16 @@ def test_a_zero_does_not_go_on_a_log_axis():
     assert {axes.get_yscale() for axes in figure.axes} == {"linear", "log"}
 
 
+def test_the_call_stands_beside_the_code():
+    group = group_of(sweep(threads=(1,)))
+    figure = draw_lines.draw(group, DEFAULTS["throughput_gbps-by-size"])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "A1, send()", "A2, sendmsg()", "A3, MSG_ZEROCOPY"]
+    for drawn in (draw_bars.copy_bars(group), draw_bars.pin_bars(group),
+                  draw_map.draw(group, "A3", draw_bars.by_label(group)["A3"])):
+        assert "A3, MSG_ZEROCOPY" in words(drawn)
+
+
 # The command
 
 def test_every_file_is_there_and_none_is_blank(tmp_path):
@@ -181,9 +184,12 @@ def test_every_file_is_there_and_none_is_blank(tmp_path):
     done = pictures.plot(folder, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     names = {*DEFAULTS, "copies-by-site", "pins-per-message", "copymap-A1", "copymap-A2",
-             "copymap-A3"}
+             "copymap-A3"} - UNCOUNTED
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert files == {f"{name}.{kind}" for name in names for kind in ("svg", "png")}
+    assert files == {f"{name}.{kind}" for name in names for kind in ("svg", "png")} | {"index.md"}
+    # What this machine cannot count is one line, however many figures would have shown it.
+    told = [line for line in (tmp_path / "out/index.md").read_text().splitlines() if "not drawn" in line]
+    assert len(told) == 1 and NO_PMU in told[0] and all(name in told[0] for name in UNCOUNTED)
     assert sorted(done.stdout.split()) == sorted(str(tmp_path / "out" / name) for name in files)
     for name in names:
         assert variance(tmp_path / "out" / f"{name}.png") > 1e-3, name

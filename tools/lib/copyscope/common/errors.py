@@ -49,3 +49,9 @@ class Refused(CommandError):
     """This machine cannot do it: not root, no BTF, not built, a program or a mirror missing."""
 
     status = 3
+
+
+def lacks_module(error: ImportError) -> CommandError:
+    """The line for a module that is missing: Debian and Ubuntu name its package like this."""
+    name = (error.name or "").partition(".")[0]
+    return Refused(f"{error}: install the package python3-{name}" if name else str(error))

@@ -6,37 +6,25 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
 
 from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser, complain
 from copyscope.cli.options import folder
+from copyscope.common.errors import lacks_module
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.documents import BadRecord
 from copyscope.records.load import load_any, load_records
 from copyscope.records.run_record import Record
 
-from . import specs
-from .groups import Group, slugs, split
-
-try:
-    from matplotlib.figure import Figure
-
-    from copyscope.drawing import style
-
-    from . import draw_bars, draw_lines, draw_map
-except ImportError as error:
-    print(f"plot: {error}: run tools/setup, which makes build/venv", file=sys.stderr)
-    sys.exit(3)
+from .groups import Group, split
 
 EPILOG = """\
-Runs that differ in path, kernel, backend and the like go to separate files.
+Runs that differ in path, kernel, backend and the like go to separate files. index.md names every
+figure, and those that are left out with the reason: nothing was measured, or one point is no line.
 exit: 0 all drawn; 2 bad input, nothing drawn; 3 matplotlib is missing
 example: ./tools/plot results/mine --profile mt25023 --out results/mine/figures"""
 # Watched processes of one figure.
 MOST_WATCHED = 12
-# Name of its files without ending, and what draws it.
-Job = tuple[str, Callable[[], Figure]]
 
 
 def parser() -> Parser:
@@ -49,31 +37,6 @@ def parser() -> Parser:
     made.add_argument("--profile", metavar="NAME",
                       help="draw the line figures of tools/profiles/NAME.toml, or of a file .toml")
     return made
-
-
-def line_figures(group: Group, profile: str | None) -> list[specs.Spec]:
-    """Which line figures to draw of a group."""
-    if group.watched:
-        return []
-    if profile is None:
-        return list(specs.DEFAULTS)
-    point = group.records[0].point
-    return specs.load(profile, point.mode if point else "")
-
-
-def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
-    """Everything to draw. Names contain what their groups differ in."""
-    for group in groups:
-        for spec in line_figures(group, profile):
-            yield spec.file + group.suffix, lambda g=group, s=spec: draw_lines.draw(g, s)
-        bars = [("copies-by-site", draw_bars.copy_bars), ("pins-per-message", draw_bars.pin_bars)]
-        for name, draw in bars[:1] if group.watched else bars:
-            yield name + group.suffix, lambda g=group, d=draw: d(g)
-        labelled = draw_bars.by_label(group)
-        names = slugs(labelled)
-        for label, mine in labelled.items():
-            yield (f"copymap-{names[label]}{group.suffix}",
-                   lambda g=group, name=label, m=mine: draw_map.draw(g, name, m))
 
 
 def load(sources: list[str]) -> list[Record]:
@@ -105,21 +68,29 @@ def split_kinds(records: list[Record]) -> list[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Draw it all; print the names of the files."""
+    try:
+        # Help and --version need no matplotlib.
+        from . import jobs  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise lacks_module(error) from None
     # Every input is read and checked before the first file is written.
-    work = list(jobs(split_kinds(load(options.records)), options.profile))
-    twice = [name for name, times in Counter(name for name, _ in work).items() if times > 1]
+    work = list(jobs.jobs(split_kinds(load(options.records)), options.profile))
+    twice = [name for name, times in Counter(job.name for job in work).items() if times > 1]
     if twice:
         raise BadRecord(options.profile, "figures.file", f"{twice[0]!r} is drawn already",
                         "choose another name")
-    OutputFolder.at(options.out).close()
     live = sys.stderr.isatty()
-    for done, (name, draw) in enumerate(work, 1):
-        for file in style.save(draw(), options.out / name):
-            print(file)
-        if live:
-            print(f"\r\033[K{done}/{len(work)} {name[:60]}", end="", file=sys.stderr, flush=True)
+    with OutputFolder.at(options.out) as out:
+        for done, job in enumerate(work, 1):
+            for file in jobs.make(out, job, options.out):
+                print(file)
+            if live:
+                print(f"\r\033[K{done}/{len(work)} {job.name[:60]}", end="", file=sys.stderr,
+                      flush=True)
+        jobs.write_index(out, work)
     if live:
         print("\r\033[K", end="", file=sys.stderr)
+    print(options.out / jobs.INDEX)
 
 
 def act(words: list[str]) -> int:

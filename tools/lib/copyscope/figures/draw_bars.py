@@ -8,7 +8,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from copyscope.common.spread import Spread, sentence, spread
-from copyscope.common.tables import COPY_SITES
+from copyscope.common.tables import COPY_SITES, named
 from copyscope.drawing.axes import frame, number_text
 from copyscope.drawing.style import FILLS, HATCHES, INK, SMALL, Page, font, text_width, wrap
 from copyscope.records import copies
@@ -19,10 +19,13 @@ from .groups import Group, replies
 from .metrics import BOTH, METRICS, value_of
 
 # Inches.
-LEFT, BELOW, HEIGHT, NAMES_HEIGHT = 0.95, 0.3, 3.6, 0.4
+LEFT, BELOW, HEIGHT, NAMES_HEIGHT = 0.95, 0.3, 3.6, 0.6
 COLUMN, BAR = 1.15, 0.62
 PINS_BAR = 0.42
 MOST_SIZES = 6              # bars of one variant
+MOST_COLUMNS = 15
+MOST_LINES = 3              # of the name of a column
+APART = 0.05                # bytes per payload byte by which a size must differ from all together
 
 
 def by_label(group: Group) -> dict[str, list[Record]]:
@@ -32,6 +35,41 @@ def by_label(group: Group) -> dict[str, list[Record]]:
     for record in group.records:
         found[record.label].append(record)
     return found
+
+
+def in_words(labelled: dict[str, list[Record]]) -> dict[str, list[Record]]:
+    """The same with the call beside each label."""
+    return {named(label, mine[0].variant): mine for label, mine in labelled.items()}
+
+
+def by_size(records: list[Record]) -> dict[int, list[Record]]:
+    """Records by the size of a message, the smallest first."""
+    found: dict[int, list[Record]] = {}
+    for record in sorted(records, key=lambda each: each.size):
+        found.setdefault(record.size, []).append(record)
+    return found
+
+
+def pooling_hides(records: list[Record]) -> bool:
+    """A site took another share of some size than of all sizes together."""
+    sums = copies.amounts(replies(records))
+    return any(abs((each[site].value or 0) - (sums[site].value or 0)) > APART
+               for mine in by_size(records).values()
+               for each in [copies.amounts(replies(mine))] for site in COPY_SITES)
+
+
+def bars_of(group: Group) -> tuple[dict[str, list[Record]], list[str]]:
+    """What has a bar of its own, and notes on that: each implementation, or each of its sizes
+    where together they would hide that sizes differ."""
+    labelled = in_words(by_label(group))
+    if group.watched or not any(map(pooling_hides, labelled.values())):
+        return labelled, []
+    every = sorted({record.size for record in group.records})
+    sizes = lines.few(every, max(2, MOST_COLUMNS // len(labelled)))
+    notes = ["A bar for each size, as sizes differ"]
+    notes += [f"{len(sizes)} of {len(every)} sizes are shown"] * (len(sizes) < len(every))
+    return {f"{label}, {lines.size_text(size)}": mine for label, whole in labelled.items()
+            for size, mine in by_size(whole).items() if size in sizes}, notes
 
 
 def fill(index: int) -> dict:
@@ -64,7 +102,8 @@ def columns_axes(page: Page, labels: list[str], column: float, ylabel: str) -> A
     axes.grid(False, axis="x")
     axes.set_xlim(-0.5, len(labels) - 0.5)
     axes.set_xticks(range(len(labels)))
-    axes.set_xticklabels(["\n".join(wrap(label, SMALL, column - 0.08)[:2]) for label in labels],
+    axes.set_xticklabels(["\n".join(wrap(label, SMALL, column - 0.08)[:MOST_LINES])
+                          for label in labels],
                          fontproperties=font(SMALL))
     axes.set_xlabel("Variant", fontproperties=font(SMALL + 0.5), color=INK)
     axes.set_ylabel(ylabel, fontproperties=font(SMALL + 0.5), color=INK)
@@ -94,7 +133,8 @@ def stack(axes: Axes, x: int, sums: dict[str, copies.Amount], top: float) -> Non
 
 def copy_bars(group: Group) -> Figure:
     """Bytes copied by processors per payload byte, by site, for all variants."""
-    sums = {label: copies.amounts(replies(mine)) for label, mine in by_label(group).items()}
+    bars, bar_notes = bars_of(group)
+    sums = {label: copies.amounts(replies(mine)) for label, mine in bars.items()}
     totals = [copies.copied(each)[0] or 0.0 for each in sums.values()]
     notes: dict[str, None] = {}
     for label, each in sums.items():
@@ -111,7 +151,7 @@ def copy_bars(group: Group) -> Figure:
     width = max(LEFT + len(sums) * COLUMN + 1.9, 7.0)
     page = Page(width, BELOW + NAMES_HEIGHT + HEIGHT + 0.3,
                 f"Bytes that a CPU copied per {group.payload}, by site",
-                [f"How each is known: {known}"] * bool(known) + least + list(notes)
+                [*bar_notes, *[f"How each is known: {known}"] * bool(known), *least, *notes]
                 + group.pattern_notes + [group.provenance], group.where)
     axes = columns_axes(page, list(sums), COLUMN, f"Bytes copied [bytes / {group.payload}]")
     top = max(totals) * 1.12 or 1.0
@@ -132,9 +172,18 @@ def pin_points(records: list[Record], size: int) -> tuple[Spread | None, str]:
     return spread(known), ""
 
 
+def no_pins(group: Group) -> str:
+    """Why bars of pinned pages would show nothing; "" if they show some."""
+    values = [value_of(record, "pinned_pages", BOTH) for record in group.records]
+    if any(value for value, _ in values):
+        return ""
+    whys = dict.fromkeys(why for value, why in values if value is None)
+    return f"not measured: {'; '.join(whys)}" if whys else "no page was pinned"
+
+
 def pin_bars(group: Group) -> Figure:
     """Pages pinned per message, by variant and size."""
-    labelled = by_label(group)
+    labelled = in_words(by_label(group))
     every = sorted({record.size for record in group.records})
     sizes = lines.few(every, MOST_SIZES)
     points = {(label, size): pin_points(mine, size)
@@ -151,7 +200,7 @@ def pin_bars(group: Group) -> Figure:
     notes += lines.setting_notes(group.records, ("size",))
     notes += [f"not measured: {', '.join(who)}: {why}" for why, who in whys.items()]
     notes += [f"{len(sizes)} of {len(every)} sizes are shown"] * (len(sizes) < len(every))
-    column = max(COLUMN * 0.8, len(sizes) * PINS_BAR + 0.25)
+    column = max(COLUMN, len(sizes) * PINS_BAR + 0.25)
     beside = max(text_width(lines.size_text(size), SMALL) for size in sizes) + 0.9
     width = max(LEFT + len(labelled) * column + beside + 0.3, 7.0)
     page = Page(width, BELOW + NAMES_HEIGHT + HEIGHT + 0.3, "Pages pinned per message, by variant",

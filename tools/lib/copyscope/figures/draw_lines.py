@@ -37,6 +37,7 @@ ONE, MANY = (6.0, 3.8), (3.7, 2.5)
 GUTTER_LEFT, GUTTER_BELOW, GUTTER_ABOVE, GAP, EDGE = 1.15, 0.65, 0.35, 0.25, 0.4
 HANDLE = 0.6                # of a legend: long enough for a whole period of the dashes
 ROWS = 22                   # of a legend before it takes a second column
+SPAN = 20                   # largest over smallest value from which a linear axis hides some
 
 
 def set_x(axes: Axes, spec: Spec, xs: list[int], width: float) -> None:
@@ -64,9 +65,16 @@ def set_x(axes: Axes, spec: Spec, xs: list[int], width: float) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: named.get(round(x), "")))
 
 
+def wants_log(spec: Spec, points: list[spread.Spread]) -> bool:
+    """Asked for; or, if nothing was, over sizes of which the small ones would lie on the axis."""
+    middles = [point.middle for point in points]
+    return spec.log_y or not spec.scale and spec.x == "size" and \
+        max(middles) > SPAN * min(middles) > 0
+
+
 def set_y(axes: Axes, spec: Spec, points: list[spread.Spread]) -> bool:
-    """From 0, or log if it was asked for and nothing is 0. Returns whether it is log."""
-    as_log = spec.log_y and all(point.low > 0 for point in points)
+    """From 0, or log if that is wanted and nothing is 0. Returns whether it is log."""
+    as_log = wants_log(spec, points) and all(point.low > 0 for point in points)
     axes.yaxis.set_major_formatter(FuncFormatter(number_text))
     if as_log:
         low, high = min(point.low for point in points), max(point.high for point in points)
@@ -163,7 +171,7 @@ def missing_notes(all_panels: list[Panel]) -> list[str]:
             for why in series.missing.values():
                 where = f"{series.name} ({panel.title})" if panel.title else series.name
                 by_reason.setdefault(why, {})[where] = None
-    return [f"not measured: {', '.join(list(who)[:lines.NAMES])}"
+    return [f"not measured: {'; '.join(list(who)[:lines.NAMES])}"
             f"{f' and {len(who) - lines.NAMES} more' if len(who) > lines.NAMES else ''}: {why}"
             for why, who in by_reason.items()]
 
@@ -220,10 +228,11 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
     return [". ".join(found), group.provenance] if found else [group.provenance]
 
 
-def draw(group: Group, spec: Spec) -> Figure:
-    """One figure of one group of records."""
-    spec = lines.drawn_instead(group.records, spec)
-    all_panels = lines.panels(group.records, spec)
+def draw(group: Group, spec: Spec, all_panels: list[Panel] | None = None) -> Figure:
+    """One figure of one group of records; of panels that were made of them already, if given."""
+    if all_panels is None:
+        spec = lines.drawn_instead(group.records, spec)
+        all_panels = lines.panels(group.records, spec)
     if not spec.beside and not any(panel.counts for panel in all_panels):
         # Nothing to compare: say why once.
         all_panels = [Panel("", [series for panel in all_panels for series in panel.series],

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Polygon
 
+from copyscope.common.tables import named
 from copyscope.drawing.style import (
     BODY,
     GREY,
@@ -215,7 +216,7 @@ def draw_legend(canvas: Canvas, y: float, payload: str) -> None:
 
 def heading(label: str, variant: str, chart: CopyMap, group: Group) -> str:
     """The map in one sentence."""
-    name = label if label == variant else f"{label} ({variant})"
+    name = named(label if label == variant else f"{label} ({variant})", variant)
     total, missing = copies.copied(chart.sums)
     if total is None:
         return f"{name} on {group.facts['path']}: copies were not measured"

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from copyscope.common.spread import Spread, spread
-from copyscope.common.tables import VARIANTS
-from copyscope.common.text import size_text
+from copyscope.common.tables import VARIANTS, named
+from copyscope.common.text import short, size_text
 from copyscope.records.run_record import Record
 
 from .metrics import INSTEAD, METRICS, is_modelled, value_of, x_of
@@ -65,6 +65,15 @@ def key_text(key: str, value: str | int) -> str:
     if key == "threads":
         return f"{value} thread" if value == 1 else f"{value} threads"
     return size_text(int(value)) if key == "size" else str(value)
+
+
+def names_of(records: list[Record], keys: tuple[str, ...], values: tuple) -> str:
+    """The name of a series or a panel: values of keys, with the call beside a variant."""
+    variants = {record.label: record.variant for record in records}
+    return ", ".join(
+        named(str(value), variants.get(str(value), "") if key == "label" else str(value))
+        if key in ("label", "variant") else key_text(key, value)
+        for key, value in zip(keys, values))
 
 
 def label_rank(records: list[Record]) -> dict[str, int]:
@@ -220,10 +229,31 @@ def panels(records: list[Record], spec: Spec) -> list[Panel]:
         split.setdefault(panel, {}).setdefault(key, []).append(record)
     result = []
     for panel in few(sorted(split, key=order), MOST_PANELS):
-        title = key_text(spec.panels, panel[0]) if len(split) > 1 else ""
+        title = names_of(chosen, (spec.panels,), panel) if len(split) > 1 else ""
         for y in spec.ys:
             result.append(Panel(METRICS[y].label if spec.beside else title, [
-                one_series(key, ", ".join(map(key_text, spec.series, key)),
+                one_series(key, names_of(chosen, spec.series, key),
                            [each for each in split[panel][key] if each in kept[y]], spec, y)
                 for key in sorted(split[panel], key=order)], y))
     return result
+
+
+def nothing_to_draw(found: list[Panel], spec: Spec) -> str:
+    """Why a figure would be empty or would have no line: what it could show, in words; "" if it
+    has one."""
+    shown = [series for panel in found for series in panel.series if series.points]
+    if not shown:
+        reasons = dict.fromkeys(why for panel in found for why in panel.reasons)
+        return f"not measured: {'; '.join(reasons)}" if reasons else \
+            "no run of this kind is among the records"
+    if any(len(series.points) > 1 for series in shown):
+        return ""
+    places = sorted({x for series in shown for x in series.points})
+    at = ", ".join(key_text(spec.x, x) for x in places[:NAMES])
+    values = [f"{series.name} {short(point.middle)}" for panel in found for series in panel.series
+              for point in series.points.values() if panel.y == spec.y]
+    more = f" and {len(values) - NAMES} more" if len(values) > NAMES else ""
+    metric = METRICS[spec.y]
+    told = f"; {metric.label.lower()} [{metric.unit}]: {'; '.join(values[:NAMES])}{more}"
+    return f"no line, as each has one {'size' if spec.x == 'size' else 'number of threads'} " \
+           f"alone, {at}{'' if metric.relative else told}"

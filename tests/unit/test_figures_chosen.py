@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is drawn shows something; what would be empty, or a line of one point, is told instead."""
+from __future__ import annotations
+
+import pytest
+
+from copyscope.common.errors import Unusable
+from copyscope.drawing import style
+from copyscope.figures import draw_bars, draw_lines, groups, jobs, specs
+from copyscope.files.output_folder import OutputFolder
+from helpers import pictures
+from helpers.names import VARIANTS
+from helpers.pictures import as_records, blind, faults_of_text, made, sweep, words
+
+
+def group_of(documents):
+    """The one group that these records make."""
+    found, = groups.split(as_records(documents))
+    return found
+
+
+@pytest.mark.parametrize("scale, sizes, y", [("", (64, 512, 4096, 65536), "log"), ("", (4096, 8192), "linear"),
+                                             ("linear", (64, 65536), "linear"), ("log-x", (64, 65536), "linear")])
+def test_an_axis_is_logarithmic_where_sizes_span_decades(scale, sizes, y):
+    spec = specs.Spec("f", "T", "size", "throughput_gbps", scale=scale)
+    axes, = draw_lines.draw(group_of(sweep(sizes=sizes, threads=(1,))), spec).axes
+    assert axes.get_yscale() == y
+
+
+def test_what_has_one_point_a_line_is_told_and_not_drawn():
+    group = group_of(sweep(sizes=(4096,), threads=(1,)))
+    whys = {job.name: job.left_out for job in jobs.jobs([group], None)}
+    assert "no line, as each has one size alone, 4 KiB; throughput [Gbit/s]: A1, send() " in \
+        whys["throughput_gbps-by-size"]
+    assert "one number of threads alone, 1 thread" in whys["speedup-by-threads"]
+    assert not whys["copies-by-site"] and not whys["copymap-A1"]
+    # Of several sizes with one point a line each there is none either.
+    documents = [made(workload__variant=variant, workload__bytes=size)
+                 for variant, size in (("A1", 64), ("A2", 4096))]
+    spec = specs.Spec("f", "T", "size", "throughput_gbps")
+    assert jobs.line_job(group_of(documents), spec).left_out
+
+
+def test_bars_that_would_show_nothing_are_told_and_not_drawn():
+    whys = {job.name: job.left_out for job in jobs.jobs([group_of([blind(made("A1-host"))])], None)}
+    assert whys["copies-by-site"] == whys["copymap-A1"] == "not measured: nothing looked"
+    assert whys["pins-per-message"].startswith("not measured: ")
+    plain = group_of([made("A1-host", pins__pages=0)])
+    assert draw_bars.no_pins(plain) == "no page was pinned" and not draw_bars.no_pins(group_of([made()]))
+
+
+def test_sizes_get_bars_of_their_own_where_one_bar_would_hide_that_they_differ():
+    documents = sweep(threads=(1,), repeats=1)
+    assert list(draw_bars.bars_of(group_of(documents))[0]) == ["A1, send()", "A2, sendmsg()",
+                                                               "A3, MSG_ZEROCOPY"]
+    for data in documents:
+        if (data["workload"]["variant"], data["workload"]["bytes"]) == ("A3", 64):
+            pictures.site(data, "late_copy", 0.5)
+    bars, notes = draw_bars.bars_of(group_of(documents))
+    assert len(bars) == 9 and "A3, MSG_ZEROCOPY, 64 B" in bars and "as sizes differ" in notes[0]
+    figure = draw_bars.copy_bars(group_of(documents))
+    assert not faults_of_text(figure) and "1.50" in words(figure)
+    many = sweep(VARIANTS, sizes=(64, 512, 4096, 16384, 65536), threads=(1,), repeats=1)
+    pictures.site(many[0], "reshape", 0.5)
+    bars, notes = draw_bars.bars_of(group_of(many))
+    assert len(bars) <= 2 * len(VARIANTS) and "2 of 5 sizes are shown" in notes
+
+
+def test_an_older_picture_of_what_is_left_out_now_is_removed_and_nothing_else(tmp_path):
+    work = list(jobs.jobs([group_of(sweep(sizes=(4096,), threads=(1,)))], None))
+    job = next(each for each in work if each.left_out)
+    style.save(style.Page(2, 1, "a title", []).figure, tmp_path / job.name)
+    (tmp_path / f"{work[1].name}.png").write_text("mine")
+    (tmp_path / f"{work[2].name}.png").symlink_to(tmp_path / "elsewhere")
+    with OutputFolder.at(tmp_path) as folder:
+        for each in work[:3]:
+            assert jobs.make(folder, each, tmp_path) == []
+        assert folder.names() == sorted([f"{work[1].name}.png", f"{work[2].name}.png"])
+        folder.write(jobs.INDEX, "my own page\n")
+        with pytest.raises(Unusable, match="is not an index"):
+            jobs.write_index(folder, work)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Decides what is drawn of some records and what is left out, draws it, and writes their index."""
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from copyscope.drawing import style
+from copyscope.files.output_folder import OutputFolder, has_line
+from copyscope.records import copies
+from copyscope.records.run_record import Record
+
+from . import draw_bars, draw_lines, draw_map, lines, specs
+from .groups import Group, replies, slugs
+
+INDEX, TITLE = "index.md", "# Figures"
+KINDS = ("svg", "png")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One figure: the name of its files without ending, what it shows, and what draws it; or why
+    it is left out."""
+
+    name: str
+    title: str
+    group: Group
+    draw: Callable[[], Figure]
+    left_out: str = ""
+
+
+def line_figures(group: Group, profile: str | None) -> list[specs.Spec]:
+    """Which line figures to draw of a group."""
+    if group.watched:
+        return []
+    if profile is None:
+        return list(specs.DEFAULTS)
+    point = group.records[0].point
+    return specs.load(profile, point.mode if point else "")
+
+
+def line_job(group: Group, spec: specs.Spec) -> Job:
+    """A line figure. Of an empty one, and of one without a line, a sentence takes the place."""
+    spec = lines.drawn_instead(group.records, spec)
+    panels = lines.panels(group.records, spec)
+    return Job(spec.file + group.suffix, spec.title, group,
+               lambda: draw_lines.draw(group, spec, panels), lines.nothing_to_draw(panels, spec))
+
+
+def map_jobs(group: Group) -> Iterator[Job]:
+    """A copy map for each implementation."""
+    labelled = draw_bars.by_label(group)
+    names = slugs(labelled)
+    for label, mine in labelled.items():
+        yield Job(f"copymap-{names[label]}{group.suffix}", f"Copy map of {label}", group,
+                  lambda name=label, m=mine: draw_map.draw(group, name, m), unseen(mine))
+
+
+def unseen(records: list[Record]) -> str:
+    """Why no site of some runs is known; "" if one is."""
+    sums = copies.amounts(replies(records))
+    return "" if any(each.value is not None for each in sums.values()) else \
+        f"not measured: {next(iter(sums.values())).why}"
+
+
+def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
+    """Everything that could be drawn. Names contain what their groups differ in."""
+    for group in groups:
+        for spec in line_figures(group, profile):
+            yield line_job(group, spec)
+        yield Job("copies-by-site" + group.suffix,
+                  f"Bytes that a CPU copied per {group.payload}, by site", group,
+                  lambda g=group: draw_bars.copy_bars(g), unseen(group.records))
+        if not group.watched:
+            yield Job("pins-per-message" + group.suffix, "Pages pinned per message", group,
+                      lambda g=group: draw_bars.pin_bars(g), draw_bars.no_pins(group))
+        yield from map_jobs(group)
+
+
+def index(work: list[Job]) -> str:
+    """A page that names every figure, and in one line for each reason those that are left out."""
+    said = [TITLE, ""]
+    for group in {id(job.group): job.group for job in work}.values():
+        mine = [job for job in work if job.group is group]
+        said += [f"Of {group.provenance}:", ""]
+        said += [f"- [{job.name}]({job.name}.svg): {job.title}" for job in mine
+                 if not job.left_out]
+        by_why: dict[str, list[str]] = {}
+        for job in mine:
+            if job.left_out:
+                by_why.setdefault(job.left_out, []).append(job.name)
+        said += [f"- not drawn: {', '.join(names)}: {why}" for why, names in by_why.items()] + [""]
+    return "\n".join(said[:-1]) + "\n"
+
+
+def write_index(folder: OutputFolder, work: list[Job]) -> None:
+    """Write the page; nobody else's is replaced."""
+    if folder.file(INDEX) and not has_line(TITLE)(folder.read(INDEX)):
+        raise folder.refuse(INDEX, "is not an index that these tools wrote")
+    folder.write(INDEX, index(work))
+
+
+def remove_old(folder: OutputFolder, job: Job) -> None:
+    """Remove the pictures of an earlier call of what is left out now."""
+    for kind in KINDS:
+        name = f"{job.name}.{kind}"
+        state = folder.state(name)
+        if state and stat.S_ISREG(state.st_mode) and style.is_picture(folder.read(name)):
+            folder.remove(name)
+
+
+def make(folder: OutputFolder, job: Job, out: Path) -> list[Path]:
+    """Draw one figure, if it is to be drawn; its files."""
+    if job.left_out:
+        remove_old(folder, job)
+        return []
+    return style.save(job.draw(), out / job.name)
