@@ -93,12 +93,6 @@ def test_before_set_up_it_says_what_can_be_said(tree):
     assert done.returncode == 2 and done.stderr.endswith("is not built: run make first\n")
 
 
-def test_no_matplotlib_is_needed_by_what_draws_nothing(tree):
-    for word in ("sweep", "guest", "peers", "crossover", "matrix"):
-        done = copyscope(word, "--help", program=tree / "tools/copyscope")
-        assert done.returncode == 0 and "sage: " in done.stdout
-
-
 @pytest.mark.skipif(not shutil.which("man"), reason="man is missing: help prints the tool's own")
 @pytest.mark.parametrize("words, title", [([], "COPYSCOPE(8)"), (["run"], "TRACE_RUN(8)"),
                                           (["baseline"], "BASELINE(8)")])

@@ -7,7 +7,7 @@ from pathlib import Path
 from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser
 from copyscope.cli.options import folder
-from copyscope.common.errors import Refused
+from copyscope.common.errors import lacks_module
 
 from . import agree, keep, mistakes
 from .records import BadBaseline, load
@@ -61,7 +61,7 @@ def draw(path: str, out: Path) -> int:
     try:
         from . import figures  # pylint: disable=import-outside-toplevel
     except ImportError as error:
-        raise Refused(f"{error}: run tools/setup, which makes build/venv") from error
+        raise lacks_module(error) from None
     for file in figures.draw_all(record, out):
         print(file)
     return FINE

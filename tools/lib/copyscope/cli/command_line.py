@@ -10,8 +10,19 @@ from collections.abc import Callable
 from typing import Any
 
 from copyscope.common.errors import CommandError, Unusable, one_line
+from copyscope.common.tables import RELEASE
+from copyscope.common.tree import BUILD
 
 from . import standard_streams
+
+
+def version() -> str:
+    """Release and commit. The commit is that of the programs in build/."""
+    try:
+        commit = (BUILD / "version").read_text(encoding="utf-8").strip()
+    except OSError:
+        commit = "not built yet"
+    return f"copyscope {RELEASE} ({commit})"
 
 
 class Parser(argparse.ArgumentParser):
@@ -22,6 +33,8 @@ class Parser(argparse.ArgumentParser):
         more.setdefault("description", sys.modules["__main__"].__doc__)
         super().__init__(prog=prog, epilog=epilog, allow_abbrev=False,
                          formatter_class=argparse.RawDescriptionHelpFormatter, **more)
+        self.add_argument("-V", "--version", action="version", version=version(),
+                          help="show the release and the commit that was built")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse -- as a value: argparse removes it and returns no value, or a list."""

@@ -9,13 +9,14 @@ from pathlib import Path
 from copyscope.cli import command_line
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable
-from copyscope.common.tables import RELEASE
 from copyscope.common.tree import BUILD, DOCS, ROOT
 
 from .completion import script
+from .page import plain
 from .words import NAMES, OWN, SHELLS, WORDS, Word, find, suggestion
 
 NAME = "copyscope"
+HELP, VERSION = ("-h", "-?", "--help"), ("-V", "--version")
 HEAD = """\
 Where does the kernel copy TCP payload, who pays for it, and why?
 
@@ -32,15 +33,6 @@ def overview() -> str:
     described = {word.name: word.line for word in WORDS} | OWN
     rows = [f"  {name:<11} {line}" for name, line in described.items()]
     return "\n".join([HEAD, *rows, "", FOOT])
-
-
-def version() -> str:
-    """Release and commit. The commit is that of the programs in build/."""
-    try:
-        commit = (BUILD / "version").read_text(encoding="utf-8").strip()
-    except OSError:
-        commit = "not built yet"
-    return f"{NAME} {RELEASE} ({commit})\n"
 
 
 def become(program: Path | str, words: list[str]) -> int:
@@ -73,6 +65,9 @@ def show_help(words: list[str]) -> int:
     page, man = page_of(word), programs.find("man")
     if page and man:
         return become(man, ["-l", str(page)])
+    if page and word:
+        print(plain(page.read_text(encoding="utf-8")), end="")
+        return 0
     if word:
         return become(word.program, [*word.before, "--help"])
     print(overview(), end="")
@@ -102,19 +97,30 @@ def act(words: list[str]) -> int:
     first, *rest = words
     if first in ("help", "completion"):
         return show_help(rest) if first == "help" else complete(rest)
-    if first not in ("-h", "--help", "-V", "--version"):
+    if first not in (*HELP, *VERSION):
         if first.startswith("-"):
             raise Unusable(f"{first!r} is no option: first comes a word; try {NAME} --help")
         chosen(first)
     if rest:
         raise Unusable(f"{rest[0]!r} cannot follow {first}; try {NAME} --help")
-    print(version() if first in ("-V", "--version") else overview(), end="")
+    print(f"{command_line.version()}\n" if first in VERSION else overview(), end="")
     return 0
+
+
+def answer_unbuilt(word: Word, words: list[str]) -> list[str]:
+    """What can be said of a program that is not built: the words that ask the dispatcher for its
+    help or version, or none."""
+    if word.program.exists() or not words:
+        return []
+    return ["help", word.name] if words[0] in HELP else [VERSION[-1]] if words[0] in VERSION else []
 
 
 def main(words: list[str]) -> int:
     """Start the tool of a word. What follows the word is for the tool to judge."""
     word = find(words[0]) if words else None
+    instead = answer_unbuilt(word, words[1:]) if word else []
+    if instead:
+        return command_line.run(act, instead, NAME)
     if word:
         return command_line.run(lambda _: become(word.program, [*word.before, *words[1:]]),
                                 [], NAME)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import shlex
 import signal
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser, complain
 from copyscope.cli.options import folder, number, seconds, share
-from copyscope.common.errors import Unusable
+from copyscope.common.errors import Unusable, lacks_module
 from copyscope.common.text import csv_text, size_text
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.costs import Costs
@@ -21,14 +22,6 @@ from copyscope.records.run_record import Record
 from .evaluate import Point, median_error, noise, points
 from .measure import BEGUN, PAGE, PROOFS, REPEATS, TITLE, measure
 from .terms import FITTED, PREDICTED, TERMS, dominant
-
-try:
-    from copyscope.drawing.style import save
-
-    from .draw import draw
-except ImportError as missing:
-    print(f"predict: {missing}: run tools/setup, which makes build/venv", file=sys.stderr)
-    sys.exit(3)
 
 MOST_ERROR = 0.25           # median over all predictions; above it the model does not hold
 EPILOG = """\
@@ -147,8 +140,21 @@ def explain(found: list[Point], note: str, commit: str, words: list[str]) -> str
         *(f"    {line}" for line in summary(found)), "", *table(found)]) + "\n"
 
 
+def load_drawing() -> None:
+    """Refuse to begin without matplotlib: what was measured could not be drawn. --help does
+    without."""
+    try:
+        importlib.import_module(f"{__package__}.draw")
+    except ImportError as error:
+        raise lacks_module(error) from None
+
+
 def write(found: list[Point], folder: Path, note: str, page: str) -> list[Path]:
     """Write every file; drawn first, so that what cannot be drawn leaves none."""
+    from copyscope.drawing.style import save  # pylint: disable=import-outside-toplevel
+
+    from .draw import draw  # pylint: disable=import-outside-toplevel
+
     figure = draw(found, note)
     with OutputFolder.at(folder) as place:
         # First: whatever ends this early, the folder can be told from somebody else's.
@@ -161,6 +167,7 @@ def write(found: list[Point], folder: Path, note: str, page: str) -> list[Path]:
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
     options = build_parser().parse_args(words)
+    load_drawing()
     if options.out.exists():
         with OutputFolder.at(options.out) as place:
             place.claim("tools/predict", PROOFS, BEGUN)

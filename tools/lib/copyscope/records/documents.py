@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from copyscope.common.errors import Refused, Unusable, shown
+from copyscope.common.errors import Refused, Unusable, lacks_module, shown
 from copyscope.common.tree import DOCS
 from copyscope.files.output_folder import Proof
 
@@ -163,7 +163,7 @@ def checker(kind: str) -> Callable[[Any], Any]:
     try:
         import fastjsonschema  # pylint: disable=import-outside-toplevel
     except ImportError as error:
-        raise Refused(f"{error}: run tools/setup") from None
+        raise lacks_module(error) from None
     file = DOCS / f"{kind}.schema.json"
     try:
         schema = json.loads(file.read_text(encoding="utf-8"))

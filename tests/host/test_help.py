@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Help and versions need no matplotlib, nothing that is built and nothing that set-up fetches."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from copyscope.dispatch.page import plain
+from copyscope.dispatch.words import WORDS
+from helpers.records import ROOT
+from host.test_python_tools import TOOLS
+
+# What tools/setup installs; PYTHONPATH comes before the system's modules.
+FETCHED = ("matplotlib", "numpy", "fastjsonschema")
+SHELL = ("trace_run", "baseline")
+
+
+@pytest.fixture(name="run", scope="module")
+def fixture_run(tmp_path_factory):
+    """Runs a tool of a tree in which nothing was built, by a Python that lacks modules."""
+    tree = tmp_path_factory.mktemp("tree")
+    shutil.copytree(ROOT / "tools", tree / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    (tree / "docs").mkdir()
+    for page in (ROOT / "docs").glob("*.8"):
+        shutil.copy(page, tree / "docs")
+    for name in FETCHED:
+        (tree / "lacking" / name).mkdir(parents=True)
+        (tree / "lacking" / name / "__init__.py").write_text(
+            f"raise ModuleNotFoundError(\"No module named '{name}'\", name='{name}')\n")
+
+    def run(tool: str, *words: str) -> subprocess.CompletedProcess:
+        return subprocess.run([tree / "tools" / tool, *words], stdin=subprocess.DEVNULL, cwd=tree,
+                              capture_output=True, text=True, timeout=60, check=False,
+                              env={**os.environ, "PYTHONPATH": str(tree / "lacking"), "LC_ALL": "C",
+                                   "MANPAGER": "cat"})
+    return run
+
+
+@pytest.mark.parametrize("tool", [*TOOLS, *SHELL])
+def test_help_and_version_need_nothing(tool, run):
+    for word in ("--help", "-V") if len(tool) % 2 else ("-h", "--version"):
+        done = run(tool, word)
+        assert done.returncode == 0 and not done.stderr, (tool, word, done.stderr)
+        assert done.stdout == "copyscope 0.1 (not built yet)\n" if word in ("-V", "--version") \
+            else "sage: " in done.stdout or "SYNOPSIS" in done.stdout, (tool, word)
+
+
+def test_each_word_of_the_one_command_answers_both(run):
+    for word in WORDS:
+        if word.program.parent != ROOT / "tools" or word.name in ("list", "run"):
+            said = run("copyscope", word.name, "--help")
+            assert said.returncode == 0 and not said.stderr and len(said.stdout) > 300, word.name
+            assert run("copyscope", word.name, "--version").stdout.startswith("copyscope 0.1 (")
+
+
+def test_what_draws_names_the_package_that_is_missing(run):
+    record = ROOT / "tests/data/run-A1-host.json"
+    for tool, *words in (("plot", record, "--out", "figures"), ("predict", "--out", "out"),
+                         ("baseline", "plot", ROOT / "tests/data/baseline-host.json", "--out", "figures"),
+                         ("compare", record, record)):
+        done = run(tool, *map(str, words))
+        assert done.returncode == 3 and done.stderr.count("\n") == 1, (tool, done.stderr)
+        missing = "fastjsonschema" if tool in ("compare", "baseline") else "matplotlib"
+        assert f"install the package python3-{missing}" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.8")), ids=lambda page: page.name)
+def test_a_manual_page_can_be_read_without_man(page: Path):
+    lines = plain(page.read_text()).splitlines()
+    assert lines[0] == "NAME" and "SYNOPSIS" in lines and "OVERHEAD" in lines
+    assert not [line for line in lines if line.startswith(".") or "\\f" in line or len(line) > 80]
