@@ -12,6 +12,7 @@ import pytest
 from copyscope.claims import command, files, judge, needs, sources
 from copyscope.claims.world import World
 from copyscope.common.errors import Unusable
+from helpers import baselines
 from helpers.pictures import made
 from helpers.watches import moved, process, watch_record
 
@@ -60,6 +61,33 @@ def test_a_site_that_was_not_measured_leaves_it_undecided(tmp_path):
                                   "why": "no hook", "calls": None}
     found = judged(tmp_path, LATE, data)
     assert found.word == judge.UNDECIDED and "no hook" in found.why[0]
+
+
+@pytest.mark.parametrize("variant, told, word", [
+    ("A3", 7, judge.CONFIRMED), ("A2", 0, judge.UNDECIDED), ("A3-unset", 0, judge.UNDECIDED)])
+def test_completions_that_nobody_reads_are_not_0(tmp_path, variant, told, word):
+    data = made(workload__variant=variant, workload__completions=told, workload__completions_copied=told)
+    found = judged(tmp_path, f"run(variant={variant}).completions == {told} calls", data)
+    assert found.word == word and (word == judge.CONFIRMED or f"{variant} reads none" in found.why[0])
+    assert judged(tmp_path, f"run(variant={variant}).reads_completions == {int(variant == 'A3')}", data).word == judge.CONFIRMED
+
+
+@pytest.mark.parametrize("on_bus, predicate", [
+    (False, "run(variant=A3).dma_bytes == 0 B"), (True, "run(variant=A3).dma_bytes == run(variant=A3).on_wire"),
+    (True, "run(variant=A3).dma_bytes > 0 B")])
+def test_only_a_device_on_a_bus_takes_bytes_by_dma(tmp_path, on_bus, predicate):
+    data = made(path__hardware_dma=on_bus)
+    found = judged(tmp_path, predicate, data)
+    assert found.word == judge.CONFIRMED and "derived" in judge.lines(found)[2]
+
+
+def test_a_share_is_of_the_memory_that_the_test_may_use(tmp_path):
+    row = baselines.row("file-cache", 24, "MiB")
+    row["estimate"]["hardware"], row["measured"]["values"] = 32, [24] * 6
+    data = baselines.baseline(file_cache=row)
+    assert judged(tmp_path, "baseline(row=file-cache).share in [0.75, 0.75]", data).word == judge.CONFIRMED
+    row["estimate"]["hardware"] = None
+    assert "may use" in judged(tmp_path, "baseline(row=file-cache).share < 1", data).why[0]
 
 
 def test_a_run_whose_laws_are_broken_is_no_evidence(tmp_path):

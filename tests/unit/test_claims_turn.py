@@ -21,7 +21,7 @@ MEASURED = [each for each in CLAIMS if each.measured]
 RECORDS = tuple(f"record {each}" for each in range(values.LEAST_REPEATS))
 # How many alterations of one record are tried before a verdict counts as one that cannot turn.
 MOST_TRIES = 6000
-FACTORS = tuple(map(Fraction, ("0", "1/2", "99/100", "1", "101/100", "3/2", "2", "3", "10")))
+FACTORS = tuple(map(Fraction, ("0", "1/2", "99/100", "1", "101/100", "3/2", "2", "3", "4", "10")))
 
 
 class Altered(World):
@@ -92,7 +92,7 @@ def test_all_claims_of_the_reports_are_there():
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda each: each.id)
 def test_a_claim_is_whole(claim):
-    assert claim.category and claim.where and claim.statement
+    assert claim.category and claim.where and claim.statement and claim.words
     if claim.measured:
         assert claim.runs and claim.undecidable
     if claim.beyond or claim.unmeasured:

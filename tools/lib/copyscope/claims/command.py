@@ -90,7 +90,7 @@ def show(claim: Claim) -> list[str]:
         if claim.predicate else "not by what is measured here" if claim.unmeasured else \
         "not: it is about the report itself"
     parts = [("says", claim.statement), ("category", claim.category), ("where", claim.where),
-             ("judged", way), ("given", " ".join(claim.given.split())),
+             ("words", claim.words), ("judged", way), ("given", " ".join(claim.given.split())),
              ("predicate", " ".join(claim.predicate.split())),
              ("unmeasured", claim.unmeasured), ("beyond", claim.beyond),
              ("runs", "; ".join(claim.runs)), ("undecided", claim.undecidable)]

@@ -22,8 +22,9 @@ from .world import World
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}", re.ASCII)
 TOP = ("report", "title", "names", "claims", "tables")
 # Key of a claim, and whether it must be there.
-CLAIM = {"id": True, "statement": True, "category": False, "where": False, "predicate": False,
-         "given": False, "unmeasured": False, "beyond": False, "runs": False, "undecidable": False}
+CLAIM = {"id": True, "statement": True, "category": False, "where": False, "words": False,
+         "predicate": False, "given": False, "unmeasured": False, "beyond": False, "runs": False,
+         "undecidable": False}
 # These are no single lines.
 LONG = ("runs", "predicate", "given")
 # How a claim is judged: by exactly one of these.
@@ -41,6 +42,7 @@ class Claim:
     line: int
     category: str = ""
     where: str = ""
+    words: str = ""
     predicate: str = ""
     given: str = ""
     unmeasured: str = ""

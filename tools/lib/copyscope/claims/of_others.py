@@ -25,6 +25,7 @@ BASELINE: dict[str, tuple[Meaning, str]] = {
     "time": (Meaning(units.SECOND, False), "what a row of time costs"),
     "rate": (Meaning(units.RATE, False), "what a row of bandwidth reaches"),
     "size": (Meaning(units.BYTE, False), "what a row of sizes found"),
+    "share": (Meaning(units.NONE, False), "the same, as a share of the memory it may use"),
     "curve_time": (Meaning(units.SECOND, False), "one point of a row's curve, at x"),
     "curve_rate": (Meaning(units.RATE, False), "one point of a row's curve, at x"),
     "core_clock": (Meaning(units.made(cycle=1, second=-1), True), "cycles of a core a second"),
@@ -93,13 +94,23 @@ def of_baseline(items: list[Item], filters: dict[str, tuple[str, ...]], name: st
 def one_record(item: Item, name: str) -> Value:
     """A row of one baseline."""
     row = usable(item)
-    factor = factor_of(row["unit"], FACTORS[name], row["row"])
+    factor = factor_of(row["unit"], FACTORS["size" if name == "share" else name], row["row"])
+    if name == "share":
+        factor = factor_of_share(row)
     found = row["measured"].get("values") or [row["measured"]["value"]]
     turns = tuple(str(turn) for turn in range(len(found)))
     value = values.sample(BASELINE[name][0].unit, False, turns,
                           tuple(Fraction(each) * factor for each in found))
     values.check_interval(value)
     return value
+
+
+def factor_of_share(row: dict[str, Any]) -> Fraction:
+    """What a row's number is divided by, if its estimate says which memory it may use."""
+    whole = (row.get("estimate") or {}).get("hardware")
+    if not whole:
+        raise Missing(f"the memory that the row {row['row']} may use")
+    return 1 / Fraction(whole)
 
 
 def spanned(meaning: Meaning, ids: tuple[str, ...], found: list[Value]) -> Value:

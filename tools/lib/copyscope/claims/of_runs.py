@@ -107,12 +107,13 @@ def payload(record: Record) -> Reading:
     return number(record.payload_bytes, "measured")
 
 
-def completions(record: Record) -> Reading:
-    """Sends that were said to be done. A variant that reads no notification reads of none."""
-    found = record.at("workload.completions")
-    if found is None and record.variant in UNREAD:
-        return Reading(Fraction(0), "stated by the variant, which reads none")
-    return number(found, "measured by the workload")
+def completions(key: str) -> Callable[[Record], Reading]:
+    """Sends that were said to be done. A variant that reads no notification cannot tell."""
+    def read(record: Record) -> Reading:
+        if record.variant in UNREAD:
+            return Reading(None, f"a variant that reads notifications; {record.variant} reads none")
+        return number(record.at(key), "measured by the workload")
+    return read
 
 
 def on_wire(record: Record) -> Reading:
@@ -122,6 +123,18 @@ def on_wire(record: Record) -> Reading:
     lost = next((each for each in both if each.number is None), None)
     return lost or Reading(sum((each.number or Fraction(0) for each in both), Fraction(0)),
                            "measured")
+
+
+def dma_bytes(record: Record) -> Reading:
+    """Payload that a device took by DMA. One that sits on no bus, as lo and veth do, takes none."""
+    found = record.at("path.hardware_dma")
+    if found is None:
+        return Reading(None, "whether a device of the path sits on a bus")
+    if not found:
+        return Reading(Fraction(0), "derived: no device of the path sits on a bus")
+    taken = on_wire(record)
+    return taken if taken.number is None else \
+        Reading(taken.number, "derived: packets that left, as a device of the path sits on a bus")
 
 
 def latency(which: str) -> Quantity:
@@ -155,10 +168,13 @@ QUANTITIES: dict[str, Quantity] = {
                          "sends whose bytes were referenced"),
     "unset_sends": at("counts.unset_sends", "measured", units.CALL,
                       "sends with MSG_ZEROCOPY on a socket without SO_ZEROCOPY"),
-    "completions": count(units.CALL, completions,
+    "completions": count(units.CALL, completions("workload.completions"),
                          "zero-copy sends that read notifications said were done"),
-    "copied_completions": at("workload.completions_copied", "measured by the workload", units.CALL,
-                             "of these, sends that the kernel said it had copied"),
+    "copied_completions": count(units.CALL, completions("workload.completions_copied"),
+                                "of these, sends that the kernel said it had copied"),
+    "reads_completions": fact(lambda record: number(record.variant not in UNREAD,
+                                                    "stated by the variant"),
+                              "1 if the variant reads notifications"),
     "enobufs": at("counts.enobufs", "measured", units.CALL, "sends that got ENOBUFS"),
     "wrong_bytes": at("workload.content_errors", "measured by the workload", units.BYTE,
                       "bytes that arrived wrong"),
@@ -167,6 +183,8 @@ QUANTITIES: dict[str, Quantity] = {
     "tapped": at("counts.tapped_bytes", "measured", units.BYTE, "bytes shown to packet captures"),
     "on_wire": count(units.BYTE, on_wire,
                      "payload in packets that left the sender, those sent again included"),
+    "dma_bytes": count(units.BYTE, dma_bytes,
+                       "of these, payload that left by a device that reads it by DMA"),
     "connections": fact(lambda record: number(record.connections, "measured by the workload"),
                         "connections that were open"),
     "readers": fact(lambda record: number(record.readers, "stated in the record"),
