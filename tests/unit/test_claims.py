@@ -139,6 +139,21 @@ def test_a_watched_process_is_judged_by_its_sockets(tmp_path):
     assert judged(tmp_path, "watch(comm=nginx).sent > 0 B", record).word == judge.UNDECIDED
 
 
+@pytest.mark.parametrize("clean, copied, words", [
+    (4000, 0, "CONFIRMED CONFIRMED"), (3000, 0, "REFUTED CONFIRMED"), (4096, 4096, "CONFIRMED CONFIRMED"),
+    (4096, 4097, "CONFIRMED REFUTED"), (None, 0, "UNDECIDED CONFIRMED")])
+def test_the_claims_of_the_readme_judge_a_watched_process(tmp_path, clean, copied, words):
+    text = (Path(__file__).resolve().parents[2] / "README.md").read_text().split("where `mine.toml` is\n")[1]
+    (tmp_path / "mine.toml").write_text("\n".join(each.strip() for each in text.split("\nEach process")[0].splitlines()))
+    record = watch_record(process(812, "nginx", moved(4096, 0, tx_copy=copied)))
+    record["processes"][0]["sum"]["counts"].update(zerocopy_bytes=4096, clean_bytes=clean)
+    (tmp_path / "nginx.json").write_text(json.dumps(record))
+    status = command.act(["check", str(tmp_path / "nginx.json"), "--claims", str(tmp_path / "mine.toml"),
+                          "--json", str(tmp_path / "o.json")])
+    found = json.loads((tmp_path / "o.json").read_text())["verdicts"]
+    assert " ".join(each["verdict"] for each in found) == words and status == (words != "CONFIRMED CONFIRMED")
+
+
 @pytest.mark.parametrize("text, line, reason", [
     ("claims = 1", 1, "must be [[claims]]"), ("x = 1", 1, "unknown key"), ("a = \n", 1, "Invalid value"),
     ("\n[[claims]]\nid = 'a'\n", 2, "no statement"), ("[[claims]]\nid='a'\nstatement='s'\n", 2, "needs one of"),

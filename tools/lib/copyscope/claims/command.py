@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line of tools/claims: list, show, check, run."""
+"""The command line of tools/claims: list, show, check, run, report."""
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import subprocess
 import sys
@@ -15,17 +14,24 @@ from copyscope.cli.command_line import Parser
 from copyscope.cli.options import folder
 from copyscope.common.errors import Unusable, escaped
 from copyscope.common.tree import ROOT
+from copyscope.files.output_folder import OutputFolder
 from copyscope.files.record_file import write_whole
+from copyscope.records import documents
 
-from . import files, judge, needs, sources
+from . import document, files, judge, needs, questions, sources
 from .files import Claim
 from .judge import CONFIRMED, OUT_OF_SCOPE, WORDS, Verdict
+from .page import whole
+from .page.front import Place
+from .page.verdicts import RECORD
 from .world import World
 
 NAME = "claims"
 CLAIMS = ROOT / "claims"
 EXIT_CONFIRMED, EXIT_NOT = 0, 1
-ACTS = ("list", "show", "check", "run")
+RESULTS = ROOT / "results"
+QUESTIONS = CLAIMS / "page" / "questions.toml"
+ACTS = ("list", "show", "check", "run", "report")
 EPILOG = """\
 list                  every claim: id, category, what it says
 show ID...            claims in full: predicate, the runs they need, what leaves them undecided
@@ -33,6 +39,8 @@ check RECORDS...      judge claims by records that exist: files and folders of r
                       watch, baseline, crossover
 run [ID...]           the commands that make the runs which claims lack, for --records; with --make
                       they are carried out
+report [FOLDER]       judge all claims of the reports by a folder of results, results/ if none is
+                      named, and write the page that answers: index.html, README.md, verdicts.json
 
 A verdict is CONFIRMED, REFUTED, UNDECIDED with what is missing, or OUT OF SCOPE: a claim about the
 report itself. Counts are judged exactly; times by the 95 % interval of at least 6 repeats without
@@ -40,14 +48,15 @@ probes on a machine that is not emulated. docs/METHOD.md has the language of pre
 exit: 0 judged; of --claims: every claim is confirmed; 1 of --claims: one is not; 2 bad usage, bad
 claims or bad records
 examples: ./tools/claims check results --report MT25064
-          ./tools/claims check run.json --claims mine.toml --evidence"""
+          ./tools/claims check run.json --claims mine.toml --evidence
+          ./tools/claims report --out results/claims"""
 
 
 def build_parser() -> Parser:
     """Describe the options."""
     parser = Parser("./tools/claims", EPILOG)
     add = parser.add_argument
-    add("act", choices=ACTS, metavar="list|show|check|run", help="what to do; see below")
+    add("act", choices=ACTS, metavar="list|show|check|run|report", help="what to do; see below")
     add("words", nargs="*", metavar="WORD", help="ids of claims, or records")
     add("--claims", action="append", type=folder, metavar="FILE",
         help="claims of yours, instead of those of the reports; can be repeated")
@@ -58,7 +67,8 @@ def build_parser() -> Parser:
     add("--json", metavar="FILE", help="write the verdicts there, too; - for stdout")
     add("--records", action="append", type=folder, default=[], metavar="PATH",
         help="of run: records that exist; can be repeated")
-    add("--out", type=folder, metavar="DIR", help="of run: where the runs go")
+    add("--out", type=folder, metavar="DIR", help="of run: where the runs go; of report: where the "
+        "page goes (claims/ in the folder of results)")
     add("--make", action="store_true", help="of run: carry the commands out (root, long)")
     return parser
 
@@ -127,9 +137,7 @@ def check(options: argparse.Namespace, claims: list[Claim], world: World) -> int
         for line in judge.lines(each) if options.evidence else ():
             print(f"    {escaped(line)}")
     if options.json:
-        document = {"schema": "copyscope.verdicts/1",
-                    "verdicts": [judge.as_json(each) for each in verdicts]}
-        text = json.dumps(document, indent=1) + "\n"
+        text = document.text(document.whole(verdicts, world))
         if options.json == "-":
             print(text, end="")
         else:
@@ -166,6 +174,29 @@ def run(options: argparse.Namespace, claims: list[Claim], world: World) -> int:
     return EXIT_CONFIRMED
 
 
+def page(options: argparse.Namespace, claims: list[Claim], world: World) -> int:
+    """Judge all claims by a folder of results, and write the page and the record."""
+    if len(options.words) > 1:
+        raise Unusable("report reads one folder of results; name one, or none")
+    results = folder(options.words[0]) if options.words else RESULTS
+    if not results.is_dir():
+        raise Unusable(f"{results}: no such folder: name a folder of results")
+    place = Place(results.resolve(), (options.out or results / "claims").resolve())
+    found, spoken = questions.read(QUESTIONS, world, {each.id for each in claims})
+    with OutputFolder.at(place.out) as out:
+        out.claim("tools/claims", {RECORD: documents.has_schema(document.SCHEMA)})
+        verdicts = judged(claims, world, [each for each in place.folders() if each != place.out])
+        made = document.whole(verdicts, world, [questions.answer(each, world) for each in found],
+                              spoken)
+        for name, text in whole.pages(made, place).items():
+            out.write(name, text)
+        # Last: a folder that has it has the whole page.
+        out.write(RECORD, document.text(made))
+    print(summary(verdicts))
+    print(f"{place.out / 'index.html'}: the page; README.md and {RECORD} are beside it")
+    return EXIT_CONFIRMED
+
+
 def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     # Options may stand between the words, too.
@@ -173,6 +204,9 @@ def act(arguments: list[str]) -> int:
     # Claims of one's own may use the numbers that reports published.
     world = World()
     numbers = sorted((CLAIMS / "numbers").glob("*.toml"))
+    if options.act == "report" and (options.claims or options.only or options.report):
+        raise Unusable("report judges all claims of the reports: leave out --claims, --only and "
+                       "--report, or use check")
     found = files.read_all([*numbers, *claim_files(options.claims)], world)
     ids = options.words if options.act in ("show", "run") else options.only
     if options.act == "show" and not ids:
@@ -182,6 +216,8 @@ def act(arguments: list[str]) -> int:
         return check(options, claims, world)
     if options.act == "run":
         return run(options, claims, world)
+    if options.act == "report":
+        return page(options, claims, world)
     for each in claims:
         rows = show(each) if options.act == "show" else \
             [f"{each.id:14} {each.category:6} {each.statement}"]

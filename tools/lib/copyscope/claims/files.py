@@ -40,6 +40,9 @@ class Claim:
     statement: str
     source: Path
     line: int
+    # The name and the title that its file has.
+    report: str = ""
+    title: str = ""
     category: str = ""
     where: str = ""
     words: str = ""
@@ -207,7 +210,9 @@ class Reader:
         except ValueError as error:
             raise self.file.bad(self.file.line(start, "runs"), f"runs: {error}") from None
         return Claim(**{**data, "runs": tuple(runs), "source": self.file.source, "line": line,
-                        "tree": found, "condition": condition})
+                        "report": self.file.data.get("report", self.file.source.stem),
+                        "title": self.file.data.get("title", ""), "tree": found,
+                        "condition": condition})
 
     def predicate(self, text: Any, key: str, start: int) -> tree.Node:
         """The tree of a predicate, with names put in; of published numbers alone it is evaluated

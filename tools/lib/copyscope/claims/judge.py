@@ -72,18 +72,3 @@ def lines(verdict: Verdict, most: int = 12) -> list[str]:
         if len(each) > most:
             found.append(f"{name}: and {len(each) - most} more")
     return found
-
-
-def as_json(verdict: Verdict) -> dict[str, object]:
-    """A verdict as a document."""
-    claim = verdict.claim
-    return {
-        "id": claim.id, "statement": claim.statement, "category": claim.category or None,
-        "where": claim.where or None, "verdict": verdict.word, "why": list(verdict.why),
-        "predicate": " ".join(claim.predicate.split()) or None,
-        "undecidable": claim.undecidable or None,
-        "steps": [{"said": each.said, "left": each.left, "right": each.right, "truth": each.truth}
-                  for each in verdict.steps],
-        "evidence": [{"said": each.said, "shown": evidence_line(each), "hows": list(each.hows),
-                      "records": sorted({name.split(", ")[0] for name in each.value.records}),
-                      "n": len(each.value.numbers)} for each in verdict.evidence]}

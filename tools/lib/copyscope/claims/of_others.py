@@ -46,7 +46,8 @@ def baseline_items(data: dict[str, Any]) -> Iterator[Item]:
     place = f"{machine['cpu_model']}, {machine['cpus']} CPUs, {machine['kernel']}"
     for row in data["rows"]:
         yield Item("baseline", data["id"], {"row": row["row"], "kernel": machine["kernel"]},
-                   {**row, "emulated": machine["emulated"], "core_ghz": machine["core_ghz"]},
+                   {**row, "emulated": machine["emulated"], "core_ghz": machine["core_ghz"],
+                    "machine": machine},
                    f"{row['row']} {place}")
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from copyscope.common.tables import SITES, names
+from copyscope.records.modelled import SITES as MODEL_SITES
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import ENDS, Record
 
@@ -146,6 +147,16 @@ def latency(which: str) -> Quantity:
                     Fraction(1, 10 ** 6))
 
 
+def modelled(level: str) -> Quantity:
+    """Misses of all copies in the caches that an emulator modelled."""
+    def read(record: Record) -> Reading:
+        if not record.modelled:
+            return Reading(None, "a run whose caches were modelled: --counters model")
+        misses = sum(record.modelled.site(each, f"{level}_misses") for each in MODEL_SITES)
+        return number(misses, f"modelled, {record.modelled.caches}")
+    return fact(read, f"misses of all copies in a modelled {level}", units.MISS)
+
+
 def machine(key: str, means: str) -> Quantity:
     """What a record says of its machine or path; true is 1."""
     return fact(lambda record: number(record.at(key), "stated in the record"), means)
@@ -201,6 +212,12 @@ QUANTITIES: dict[str, Quantity] = {
                                "whole messages of the timed pass"),
     "timed_payload": of_times(lambda record: record.times.received_bytes, units.BYTE,
                               "payload of the timed pass"),
+    **{f"modelled_{name}_misses": modelled(level)
+       for name, level in (("l1", "l1d"), ("l2", "l2"), ("llc", "llc"))},
+    "modelled_payload": fact(lambda record: number(
+        record.times.received_bytes if record.modelled else None, "measured in the modelled pass",
+        "a run whose caches were modelled: --counters model"),
+        "payload of the modelled pass", units.BYTE),
     "latency": latency("mean"), "latency_p50": latency("p50"), "latency_p99": latency("p99"),
     **{f"{end}_{name}": event(end, name) for end in ENDS for name in EVENTS},
 }

@@ -249,6 +249,19 @@ def bind(node: tree.Node, bound: Bound) -> tree.Node:
     return tree.Aggregate(0, "at", tuple((key, (value,)) for key, value in bound), node)
 
 
+def value_of(node: tree.Node, world: World, bound: Bound = ()) -> tuple[Value | None, list[str]]:
+    """The value of a number, with an interval if it is a time; or None and what is missing."""
+    run = Evaluation(world)
+    try:
+        found = run.number(node, bound)
+        values.check_interval(found)
+    except Nothing:
+        return None, run.found.missing
+    except Missing as error:
+        return None, [str(error)]
+    return found, []
+
+
 def evaluate(node: tree.Node, world: World) -> Findings:
     """Judge a predicate. What is missing anywhere in it leaves it undecided: a part that is not
     measured must not be able to confirm or refute the whole."""

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Verdicts and answers as one document, copyscope.verdicts/1: the same bytes for the same input."""
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from copyscope.records.run_record import Record
+
+from . import needs
+from .files import Claim
+from .judge import Verdict
+from .world import World, evidence_line
+
+SCHEMA = "copyscope.verdicts/1"
+# As a command names the folder that its records go to.
+OUT = Path("results")
+Machine = tuple[str, str, bool]
+
+
+def verdict(of: Verdict) -> dict[str, Any]:
+    """One verdict with all that it rests on."""
+    claim = of.claim
+    undecided = of.claim.runs if of.word == "UNDECIDED" else ()
+    return {
+        "id": claim.id, "report": claim.report, "statement": claim.statement,
+        "category": claim.category or None, "where": claim.where or None,
+        "words": claim.words or None, "verdict": of.word, "why": list(of.why),
+        "given": " ".join(claim.given.split()) or None,
+        "predicate": " ".join(claim.predicate.split()) or None,
+        "undecidable": claim.undecidable or None,
+        "commands": [shlex.join(needs.command(each, OUT)) for each in undecided],
+        "steps": [{"said": each.said, "left": each.left, "right": each.right, "truth": each.truth}
+                  for each in of.steps],
+        "evidence": [{"said": each.said, "shown": evidence_line(each), "hows": list(each.hows),
+                      "records": sorted({name.split(", ")[0] for name in each.value.records}),
+                      "n": len(each.value.numbers)} for each in of.evidence]}
+
+
+def reports(claims: list[Claim]) -> list[dict[str, str]]:
+    """The files of claims, each by the name of its report."""
+    return [{"name": name, "title": title} for name, title in
+            dict.fromkeys((each.report, each.title or each.report) for each in claims)]
+
+
+def machine_of(data: Any) -> Machine:
+    """Machine and kernel of a record, and whether it was emulated."""
+    if isinstance(data, Record):
+        machine = {key: data.at(f"machine.{key}")
+                   for key in ("cpu_model", "cpus", "kernel", "emulated")}
+    else:
+        machine = data["machine"]
+    return (f"{machine.get('cpu_model')}, {machine.get('cpus')} CPUs", str(machine.get("kernel")),
+            bool(machine.get("emulated")))
+
+
+def made_from(world: World) -> dict[str, Any]:
+    """How many records of each kind there were, and of which machines."""
+    kinds = {kind: len({each.name for each in found}) for kind, found in sorted(world.items.items())
+             if found}
+    # Rows of a baseline and processes of a watch are of one record.
+    records = {(machine_of(each.data), kind, each.name) for kind in kinds
+               for each in world.items[kind]}
+    machines = Counter(machine for machine, _, _ in records)
+    return {"records": kinds, "machines": [
+        {"machine": machine, "kernel": kernel, "emulated": emulated, "records": count}
+        for (machine, kernel, emulated), count in sorted(machines.items())]}
+
+
+def whole(verdicts: list[Verdict], world: World, answers: list[dict[str, Any]] | None = None,
+          spoken: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    """The document."""
+    return {"schema": SCHEMA, "reports": reports([each.claim for each in verdicts]),
+            "made_from": made_from(world), "verdicts": [verdict(each) for each in verdicts],
+            "answers": answers or [], "spoken_crossovers": spoken or []}
+
+
+def text(document: dict[str, Any]) -> str:
+    """The document as JSON, a verdict or an answer a line: what changed shows in a diff."""
+    def lines(found: list[Any]) -> str:
+        inner = ",".join("\n  " + json.dumps(each) for each in found)
+        return f"[{inner}\n ]" if found else "[]"
+
+    parts = [f' "{key}": {lines(value) if isinstance(value, list) else json.dumps(value)}'
+             for key, value in document.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The door to results/: every folder in one line, absent ones with the command that makes them."""
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from .blocks import Block, Code, Heading, Line, Link, Table, line, said
+
+REPORTS = ("mt25018", "mt25023", "mt25029", "mt25064")
+MODES = {"as-published": "as its authors really ran it, faults included",
+         "corrected": "as its text describes it"}
+# Folder: what it holds, and what makes it.
+FOLDERS: dict[str, tuple[str, str]] = {
+    "claims": ("this page, and the verdicts as a record", "./tools/claims report"),
+    **{f"{report}-{mode}": (f"the experiment of {report.upper()} {what}",
+                            f"sudo ./tools/sweep --profile {report} --mode {mode} --repeats 6 "
+                            f"--out results/{report}-{mode}")
+       for report in REPORTS for mode, what in MODES.items()},
+    "standard": ("five ways to send over sizes and threads, on veth",
+                 "sudo ./tools/sweep --profile standard --repeats 6 --out results/standard"),
+    "matrix": ("kernels, paths and ways to send in guests: what happened to each byte",
+               "make matrix"),
+    "crossovers": ("from which size each way to send wins, by pairs of runs",
+                   "sudo ./tools/crossover --profile PROFILE --out results/crossovers"),
+    "baseline": ("what operations cost on the machine, each number proved by counters",
+                 "sudo ./tools/baseline"),
+    "baseline-lmbench": ("the same beside lmbench", "sudo ./tools/beside_lmbench --bin DIR"),
+    "model": ("times of a message, predicted from the baseline and measured",
+              "sudo ./tools/predict --out results/model"),
+    "caches": ("which copy misses which modelled cache, in guests; no times",
+               "sudo ./tools/sweep --profile caches --kernel 6.12 --out results/caches"),
+    "campaign": ("what attacked the programs, and what failed", "sudo tests/campaign"),
+}
+# What tells of a folder, the first that is there.
+PAGES = ("PROVENANCE.md", "matrix.md", "crossovers.md", "beside.md", "campaign.md", "README.md")
+# Of one's own runs, which no commit has.
+OWN = ("runs",)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder of results, and the folder that the page is written to."""
+
+    results: Path
+    out: Path
+
+    def link(self, to: Path) -> str:
+        """Where the page finds a file."""
+        return os.path.relpath(to, self.out).replace(os.sep, "/")
+
+    def folders(self) -> list[Path]:
+        """The folders of results, without one's own runs."""
+        return sorted(Path(each.path) for each in os.scandir(self.results)
+                      if each.is_dir(follow_symlinks=False) and each.name not in OWN)
+
+
+def name_of(place: Place, folder: Path) -> Line:
+    """The name of a folder, which leads to what tells of it."""
+    page = next((each for each in PAGES if (folder / each).is_file()), None)
+    if folder == place.out or page is None:
+        return line(folder.name)
+    return line(Link(folder.name, place.link(folder / page)))
+
+
+def holds(folder: Path) -> str:
+    """How much there is in a folder."""
+    figures = len(list(folder.rglob("*.png")))
+    tables = len(list(folder.glob("*.csv")))
+    return f"{figures or 'no'} figure{'' if figures == 1 else 's'}, " \
+        f"{tables or 'no'} table{'' if tables == 1 else 's'}"
+
+
+def index(place: Place) -> list[Block]:
+    """Every folder, present or absent."""
+    there = {each.name: each for each in place.folders()}
+    rows = []
+    for name, (what, _) in FOLDERS.items():
+        if name in there and there[name] != place.out:
+            rows.append((name_of(place, there[name]), line(what), line(holds(there[name]))))
+    for name in sorted(set(there) - set(FOLDERS)):
+        rows.append((name_of(place, there[name]), line("a folder that no tool of the tree names"),
+                     line(holds(there[name]))))
+    found: list[Block] = [Heading(2, "What is in results/", "results"),
+                          Table("Folders of results", ("folder", "what", "holds"), tuple(rows))]
+    absent = [(line(name), line(what), line(Code(command)))
+              for name, (what, command) in FOLDERS.items()
+              if name not in there and name != place.out.name]
+    if absent:
+        found.append(Table("Absent", ("folder", "what", "made by"), tuple(absent)))
+    else:
+        found.append(said("None is absent."))
+    return found

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every committed figure, with what is to be seen in it."""
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from copyscope.common.tree import PROFILES
+from copyscope.records.documents import read_bytes, read_toml
+
+from .blocks import Block, Group, Heading, Picture, said
+from .front import FOLDERS, Place
+
+# A page with more inside would be slow to open on a phone.
+MOST_INSIDE = 16 << 10
+# Of a profile's figure: what its vertical axis shows.
+SEEN = {
+    "throughput_gbps": "higher is faster; error bars are the 95 % interval of the median",
+    "latency_us": "lower is faster; error bars are the 95 % interval of the median",
+    "speedup": "a line of slope 1 would be linear scaling",
+    "efficiency": "1 would be linear scaling",
+    "cycles_per_byte": "cycles of the end that its report watched; none where there is no counter",
+    "l1_misses": "misses of the first cache; none where there is no counter",
+    "llc_misses": "misses of the last cache; none where there is no counter",
+    "cache_misses": "misses of the last cache; none where there is no counter",
+    "context_switches": "of the end that its report watched, whole runs",
+    "pinned_pages": "page references that zero copy takes",
+}
+# By the beginning of a file's name: title, and what is to be seen.
+KNOWN = (
+    ("copymap-", "Copy map of {}",
+     "each arrow is a copy of the payload, or a reference in its place"),
+    ("copies-by-site", "Bytes copied for each byte of payload, by site",
+     "a bar of height 2 is two copies of every byte"),
+    ("pins-per-message", "Pages pinned for a message", "only what takes references pins pages"),
+    ("fig1-ram-latency", "Latency of a load by the size of what is loaded",
+     "each step is a cache that is too small"),
+    ("fig2-file-cache", "A file read again, by its size", "the knee is where the page cache ends"),
+    ("fig3-file-read", "A block of a local file, in order and at random",
+     "where lines are flat, the size of the file does not matter"),
+    ("fig4-remote-read", "A block of a remote file, in order and at random",
+     "how much of both is the round trip of the network"),
+    ("fig5-contention", "A block of a file by the number of processes that read",
+     "a straight line is contention that grows in proportion"),
+    ("copy-bandwidth", "Bandwidth of a copy by its size", "it falls where the caches end"),
+    ("memory-loops", "Ways to read, write and copy memory",
+     "whether wider loads and stores are faster"),
+    ("rows", "All rows of the baseline beside what CSE221 published",
+     "the further from the diagonal, the further apart"),
+    ("predicted-against-measured", "Times of a message, predicted against measured",
+     "on the diagonal a prediction is right"),
+)
+
+
+def of_profiles() -> dict[str, tuple[str, str]]:
+    """Title and hint of the figures that profiles draw, by the name of their files."""
+    found: dict[str, tuple[str, str]] = {}
+    for file in sorted(PROFILES.glob("*.toml")):
+        data: dict[str, Any] = read_toml(file, PROFILES)
+        for each in data.get("figures", []):
+            hint = SEEN.get(str(each.get("y")), "the axes say what it is of")
+            found.setdefault(str(each.get("file")), (str(each.get("title")), hint))
+    return found
+
+
+def told(name: str, profiles: dict[str, tuple[str, str]]) -> tuple[str, str]:
+    """Title of a figure, and what is to be seen in it."""
+    if name in profiles:
+        return profiles[name]
+    for start, title, hint in KNOWN:
+        if name.startswith(start):
+            return title.format(name[len(start):]), hint
+    return name.replace("_", " ").replace("-", " "), "its axes and its foot say what it is of"
+
+
+def picture(place: Place, file: Path, profiles: dict[str, tuple[str, str]]) -> Picture:
+    """One figure; a click opens its SVG, if there is one, which can be enlarged."""
+    title, hint = told(file.stem, profiles)
+    drawn = file.with_suffix(".svg")
+    inside = ""
+    if file.stat().st_size <= MOST_INSIDE:
+        inside = f"data:image/png;base64,{base64.b64encode(read_bytes(file)).decode()}"
+    opens = place.link(drawn if drawn.is_file() else file)
+    return Picture(place.link(file), opens, f"{title}:", f"{hint}.", inside)
+
+
+def section(place: Place) -> list[Block]:
+    """All figures, by folder."""
+    found: list[Block] = [Heading(2, "Every figure", "figures")]
+    profiles, total = of_profiles(), 0
+    for folder in place.folders():
+        files = sorted(folder.rglob("*.png"))
+        if not files or folder == place.out:
+            continue
+        total += len(files)
+        what = FOLDERS.get(folder.name, ("a folder of its own", ""))[0]
+        found += [Heading(3, f"{folder.name}: {what}", f"figures-{folder.name}"),
+                  Group("gallery", tuple(picture(place, each, profiles) for each in files))]
+    return [found[0], said(f"{total} figures; a click opens the drawing, which says at its foot "
+                           "what it is of." if total else "There are none."), *found[1:]]
