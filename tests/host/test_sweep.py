@@ -155,6 +155,19 @@ def test_a_sweep_needs_neither_a_profile_nor_a_folder(tmp_path, monkeypatch):
 
 
 @needs_root
+def test_a_ctrl_c_names_the_folder_that_is_gone_on_with(tmp_path, monkeypatch):
+    monkeypatch.setenv("COPYSCOPE_RUNS", str(tmp_path))
+    words = [SWEEP, *BUSY, "--variants", "A1", "--seconds", 60, "--quiet"]
+    with subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True) as process:
+        processes.wait_until(lambda: list(tmp_path.glob("*-sweep/pending")), timeout_s=60)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    out, = tmp_path.iterdir()
+    assert process.returncode == 130 and said.count("\n") == 1, said
+    assert f"--out {out} continues from here" in said
+
+
+@needs_root
 def test_20_kills_lose_no_point_and_repeat_none(tiny, tmp_path):
     out = tmp_path / "out"
     words = [SWEEP, *BUSY, "--profile", tiny, "--repeats", 3, "--out", out, "--quiet"]
