@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.figures import command, copymap, draw_bars, draw_map, groups
+from copyscope.figures import command, copymap, draw_bars, draw_map, groups, jobs
 from copyscope.figures.copymap import BUFFER, DEVICE, RECEIVER, SENDER, USER
 from copyscope.records import documents, load
 from helpers import schemas, watches
@@ -92,7 +92,7 @@ def test_figures_say_what_was_watched_and_nothing_of_runs(tmp_path):
         said = words(figure)
         assert "watched for 5.0 s" in said and "byte sent or received" in said
         assert "Messages of" not in said and "runs" not in said and "reshape" in said
-    names = [name for name, _ in command.jobs([group], None)]
+    names = [job.name for job in jobs.jobs([group], None)]
     assert names == ["copies-by-site", "copymap-nginx-pid-812", "copymap-curl-pid-90"]
 
 
