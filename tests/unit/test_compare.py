@@ -8,7 +8,7 @@ import pytest
 
 from copyscope.compare import command
 from copyscope.records import documents
-from helpers import plans, schemas
+from helpers import plans, schemas, watches
 from helpers.pictures import made, two_passes, write
 from helpers.records import ROOT
 
@@ -102,6 +102,25 @@ def test_sweeps_are_compared_point_by_point_with_intervals(tmp_path, capsys):
     found = document_of(capsys, before, after)
     assert [each["first"]["label"] for each in found["points"]] == ["A1", "A2"]
     assert found["first"]["alone"] == ["A3, 4 KiB, 1 thread"]
+
+
+def test_watches_are_compared_by_what_they_moved(tmp_path, capsys):
+    files = []
+    for pid, seconds, known in ((7, 5.0, {"tx_copy": 1000}), (8, 10.0, {"tx_splice": 1000, "tx_copy": 0})):
+        data = watches.watch_record(watches.process(pid, "nginx", watches.moved(1000, 1000, rx_copy=1000, **known)))
+        data["window"]["seconds"] = seconds
+        files.append(tmp_path / f"{pid}.json")
+        files[-1].write_text(json.dumps(data))
+    text = compared(capsys, *files)
+    assert "nginx, pid 7" in text and "Bytes per byte sent or received" in text
+    found = document_of(capsys, *files)
+    point, = found["points"]
+    sites = {each["site"]: [each[side]["bytes_per_payload_byte"] for side in ("first", "second")]
+             for each in point["sites"]}
+    assert sites["tx_copy"] == [0.5, 0] and sites["tx_splice"] == [0, 0.5]
+    assert [each["ratio"]["of_medians"] for each in point["times"]] == [0.5, 0.5]
+    run, = records(tmp_path, made())
+    assert command.main([run, str(files[0])]) == 2 and "two of a kind" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words, said", [

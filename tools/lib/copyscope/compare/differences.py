@@ -48,15 +48,16 @@ def length(record: Record) -> str:
         f"{record.at('workload.messages_asked')} messages"
 
 
+MACHINE: tuple[tuple[str, Read], ...] = (
+    ("machine", at("machine.cpu_model")), ("CPUs", at("machine.cpus")), ("memory", memory),
+    ("architecture", at("machine.arch")), ("virtualised", at("machine.virt")),
+    ("emulated", at("machine.emulated")), ("kernel", at("machine.kernel")),
+)
 # In the order in which a difference matters: what decides speed and copies first.
 FACTS: tuple[tuple[str, Read], ...] = (
     ("variant", lambda record: named(record.label, record.variant)),
     ("message", lambda record: size_text(record.bytes)),
-    ("connections", lambda record: record.connections),
-    ("machine", at("machine.cpu_model")), ("CPUs", at("machine.cpus")), ("memory", memory),
-    ("architecture", at("machine.arch")), ("virtualised", at("machine.virt")),
-    ("emulated", at("machine.emulated")),
-    ("kernel", at("machine.kernel")),
+    ("connections", lambda record: record.connections), *MACHINE,
     ("path", at("path.kind")), ("MTU", at("path.mtu")),
     ("scatter-gather", at("path.scatter_gather")), ("segmentation offload", at("path.tso")),
     ("DMA by a device", at("path.hardware_dma")), ("packet taps", at("path.taps")),
@@ -66,6 +67,13 @@ FACTS: tuple[tuple[str, Read], ...] = (
     ("readers", lambda record: record.readers),
     ("behaviours", lambda record: record.at("workload.behaviours") or "none"),
     ("asked for", length), ("commit", at("tool.commit")),
+)
+OF_WATCHES: tuple[tuple[str, Read], ...] = (
+    ("who", lambda record: record.label),
+    ("asked for", lambda record: f"{record.at('subject.kind')} {record.at('subject.asked') or ''}"
+     .strip()),
+    *MACHINE, ("books", at("books")), ("backend", at("backend.name")),
+    ("commit", at("tool.commit")),
 )
 # What a sweep varies on purpose, and what its points name.
 OF_POINTS = ("variant", "message", "connections")
@@ -97,7 +105,8 @@ def differences(found: list[Match], points: bool) -> list[Difference]:
     """What differs; `points`: sides of several points, which tell these apart themselves."""
     first, second = ([run for each in found for run in runs(each)] for runs in
                      (lambda each: each.first, lambda each: each.second))
+    facts = OF_WATCHES if first[0].watched else FACTS
     every = [Difference(what, values(first, read), values(second, read))
-             for what, read in FACTS if not (points and what in OF_POINTS)]
+             for what, read in facts if not (points and what in OF_POINTS)]
     return [*(same_name(found) if points else ()),
             *(each for each in every if each.first != each.second)]

@@ -24,8 +24,9 @@ def side(mine: Side, runs: list[Record], other: Side) -> dict[str, Any]:
 def point(runs: list[Record]) -> dict[str, Any]:
     """What some runs sent."""
     first = runs[0]
-    return {"label": first.label, "variant": first.variant, "size_bytes": first.size,
-            "threads": first.setting, "runs": len(runs)}
+    return {"label": first.label, "variant": None if first.watched else first.variant,
+            "size_bytes": None if first.watched else first.size,
+            "threads": None if first.watched else first.setting, "runs": len(runs)}
 
 
 def amount(value: Amount) -> dict[str, Any]:

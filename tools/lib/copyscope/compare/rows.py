@@ -86,7 +86,8 @@ def sites(match: Match) -> list[SiteRow]:
 
 def shares(runs: list[Record]) -> dict[tuple[str, str, str], float]:
     """By cause, site and remedy: bytes per byte that the senders' calls accepted."""
-    accepted = sum(record.at("workload.accepted_bytes") or 0 for record in runs)
+    accepted = sum(record.at("workload.accepted_bytes") or record.at("counts.accepted_bytes") or 0
+                   for record in runs)
     found: dict[tuple[str, str, str], float] = {}
     for record in runs:
         for cause in record.at("causes"):
@@ -123,8 +124,22 @@ TIMES: tuple[tuple[str, str, Callable[[Record], float | None]], ...] = (
 )
 
 
+def rates(match: Match) -> list[TimeRow]:
+    """What was sent and received in a second of each watch."""
+    found = []
+    for what, key in (("sent", "accepted_bytes"), ("received", "returned_bytes")):
+        values = [record.at(f"counts.{key}") for record in (match.first[0], match.second[0])]
+        spans = [record.at("window.seconds") for record in (match.first[0], match.second[0])]
+        found.append(TimeRow(what, "MB/s", *(
+            spread([value / 1e6 / span]) if value is not None and span else None
+            for value, span in zip(values, spans))))
+    return found
+
+
 def times(match: Match) -> list[TimeRow]:
-    """Every time that one of both has."""
+    """Every time that one of both has; of watches what they moved in a second."""
+    if match.first[0].watched:
+        return rates(match)
     against = next(filter(None, map(pairs.reason_against, (match.first, match.second))), "")
     found = []
     for what, unit, read in TIMES:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from copyscope.common.errors import Unusable
 from copyscope.common.text import size_text
+from copyscope.records.documents import read_json
 from copyscope.records.load import load_records
 from copyscope.records.run_record import Record
+from copyscope.records.watch_record import check_watch, is_watch, whole_of
 
 # Label, bytes of a message and number of threads, as a sweep means them.
 Key = tuple[str, int, int]
@@ -22,8 +25,15 @@ class Side:
     records: list[Record]
 
     @property
+    def watched(self) -> bool:
+        """It is a watch, and no run."""
+        return self.records[0].watched
+
+    @property
     def points(self) -> dict[Key, list[Record]]:
         """The runs of each point, in the order of its first run's size and threads."""
+        if self.watched:
+            return {(self.records[0].label, 0, 0): self.records}
         found: dict[Key, list[Record]] = {}
         for record in sorted(self.records, key=lambda each: (each.size, each.setting)):
             found.setdefault((record.label, record.size, record.setting), []).append(record)
@@ -44,13 +54,20 @@ class Match:
 
 
 def point_text(record: Record) -> str:
-    """The point that a run is of: "A3, 64 KiB, 4 threads"."""
+    """The point that a run is of: "A3, 64 KiB, 4 threads"; who was watched."""
+    if record.watched:
+        return record.label
     threads = f"{record.setting} thread" + "s" * (record.setting != 1)
     return f"{record.label}, {size_text(record.size)}, {threads}"
 
 
 def load(source: str, leave_out: Callable[[str], None]) -> Side:
     """Load one side."""
+    if Path(source).is_file():
+        data = read_json(Path(source))
+        if is_watch(data):
+            check_watch(data, Path(source))
+            return Side(source, [whole_of(data, Path(source))])
     records = load_records([source], leave_out)
     if not records:
         raise Unusable(f"{source}: no complete run in it: name another")
@@ -59,6 +76,9 @@ def load(source: str, leave_out: Callable[[str], None]) -> Side:
 
 def matched(first: Side, second: Side) -> list[Match]:
     """The points that both sides have; if each has one alone, these two, whatever they are."""
+    if first.watched != second.watched:
+        raise Unusable(f"{first.source} and {second.source}: one is of a watch, the other of runs: "
+                       "name two of a kind")
     mine, others = first.points, second.points
     if len(mine) == len(others) == 1:
         return [Match(*mine.values(), *others.values())]

@@ -22,15 +22,17 @@ def head(first: Side, second: Side, found: list[Match]) -> list[str]:
     rows = []
     for name, side, runs in (("first", first, [run for each in found for run in each.first]),
                              ("second", second, [run for each in found for run in each.second])):
-        count = f"{len(runs)} runs" if len(runs) > 1 else f"run {runs[0].id}"
+        kind = "watch" if side.watched else "run"
+        count = f"{len(runs)} runs" if len(runs) > 1 else f"{kind} {runs[0].id}"
         rows.append([name, side.source, count])
     return laid_out(rows)
 
 
-def differing_lines(found: list[Difference]) -> list[str]:
+def differing_lines(found: list[Difference], watched: bool) -> list[str]:
     """What differs beside what was counted, before any of that."""
     if not found:
-        return ["Machine, kernel, path, pass and workload are the same."]
+        return [f"Machine, kernel, {'subject and books' if watched else 'path, pass and workload'} "
+                "are the same."]
     rows = [["what differs", "first", "second"], *([each.what, each.first, each.second]
                                                    for each in found)]
     width = max(len(line) for line in laid_out(rows))
@@ -75,7 +77,8 @@ def site_lines(match: Match) -> list[str]:
               for row in found if row.seen)]
     if len(rows) == 1:
         return ["No site was measured to have passed a byte.", *missing(found)]
-    return ["Bytes per payload byte", *laid_out(rows, {1, 2}), *missing(found)]
+    per = "byte sent or received" if match.first[0].watched else "payload byte"
+    return [f"Bytes per {per}", *laid_out(rows, {1, 2}), *missing(found)]
 
 
 def share(value: float | None) -> str:
@@ -131,7 +134,7 @@ def time_notes(found: list[TimeRow]) -> list[str]:
     counts = {each.n for row in found for each in (row.first, row.second) if each}
     said = [f"No ratio is given: of one side or both, {against}."] if against else []
     if max(counts, default=1) == 1:
-        said.append("One run each: how far repeats would lie apart is not known.")
+        said.append("One of each: how far repeats would lie apart is not known.")
     else:
         said.append(f"{spread.sentence(counts).capitalize().replace(' %', '%')}; of a ratio the "
                     "brackets are from the ends of both, and where they hold 1 it is no "
@@ -184,5 +187,5 @@ def lines(first: Side, second: Side, differing: list[Difference],
         rows = [*site_lines(found[0]), *cause_lines(found[0]), *time_lines(found[0])]
     else:
         rows = [*counted_of_sweeps(found), *times_of_sweeps(found)]
-    return [*head(first, second, found), "", *differing_lines(differing), "", *rows,
+    return [*head(first, second, found), "", *differing_lines(differing, first.watched), "", *rows,
             *left_lines(first, second)]

@@ -52,6 +52,20 @@ def with_why(site: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
                                             else None)}
 
 
+def as_run(data: dict[str, Any]) -> dict[str, Any]:
+    """What a watch has in place of a run's path and workload."""
+    return {"path": {"kind": PLACE, "tx_dev": PLACE, "rx_dev": PLACE, "hardware_dma": False},
+            "workload": {"pattern": "as it comes", "receiver": data["books"]}}
+
+
+def whole_of(data: dict[str, Any], source: Path) -> Watched:
+    """All that a checked record watched, together."""
+    names = [verdict["process"] for verdict in data["verdicts"]]
+    label = names[0] if len(names) == 1 else f"{len(names)} processes"
+    return Watched({**data, **as_run(data), "label": label, "counts": data["total"]["counts"]},
+                   source)
+
+
 def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
     """The processes of a checked record that moved payload, those that moved most first. Causes are
     known of all together, so they are of the process if it is the only one."""
@@ -60,13 +74,11 @@ def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
         books = process["sum"]
         own = [each for each in data["sockets"] if each["pid"] == process["pid"]]
         found.append(Watched({
-            **data, "label": verdict["process"], "counts": books["counts"], "sockets": own,
+            **data, **as_run(data), "label": verdict["process"], "counts": books["counts"],
+            "sockets": own,
             "sites": {site: with_why(each, data["sites"][site])
                       for site, each in books["sites"].items()},
-            "causes": data["causes"] if len(data["processes"]) == 1 else [],
-            "path": {"kind": PLACE, "tx_dev": PLACE, "rx_dev": PLACE,
-                     "hardware_dma": False},
-            "workload": {"pattern": "as it comes", "receiver": data["books"]}}, source))
+            "causes": data["causes"] if len(data["processes"]) == 1 else []}, source))
     moved = [each for each in found if each.payload_bytes]
     return sorted(moved, key=lambda each: -(each.payload_bytes or 0))
 
