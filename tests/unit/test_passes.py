@@ -117,8 +117,8 @@ def test_figures_of_both_kinds_are_drawn_apart_and_say_so(tmp_path):
     folder = pictures.write(tmp_path / "in", [new, old])
     done = pictures.plot(folder, "--out", tmp_path / "out")
     assert done.returncode == 0 and done.stderr.count("\n") == 1 and "drawn apart" in done.stderr
-    names = {path.stem for path in (tmp_path / "out").glob("throughput_gbps-by-size*.png")}
-    assert names == {"throughput_gbps-by-size-timed", "throughput_gbps-by-size-counted"}
+    names = {path.stem for path in (tmp_path / "out").glob("copies-by-site*.png")}
+    assert names == {"copies-by-site-timed", "copies-by-site-counted"}
     spec = specs.DEFAULTS[0]
     said = {group.probed: words(draw_lines.draw(group, spec))
             for group in groups.split(as_records([new, old]))}
@@ -258,7 +258,7 @@ def test_keys_that_make_no_sense_together_are_named(entry, key):
 
 
 @pytest.mark.parametrize("clock, said", [(True, "times the busy processors"),
-                                         (False, "Warning: A1 at 4 threads: a speed-up of 6.0")])
+                                         (False, "Warning: A1, send() at 4 threads: a speed-up of 6.0")])
 def test_a_speed_up_beyond_the_processors_is_explained_or_warned_of(clock, said):
     documents = sweep(("A1",), (4096,), (1, 4), 1)
     for each, gbps in zip(documents, (1.0, 6.0)):
