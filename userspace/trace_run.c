@@ -86,16 +86,18 @@ static bool judge(struct run *run)
 static int tell(struct run *run)
 {
 	bool to_stdout = record_file_is_stdout(&run->record_file);
+	const struct options *o = &run->options;
+	const struct report_page page = { stdout, o->columns, o->colours, o->exact, o->laws };
 	int err = record_write(&run->record, run->record_file.file);
 
 	if (!err)
 		err = keeper_publish(&run->keeper, &run->record_file);
 	if (err)
 		fprintf(stderr, "trace_run: cannot write the record: %s\n", strerror(-err));
-	if (run->options.quiet || to_stdout)
+	if (o->quiet || to_stdout)
 		return err;
-	report_print(&run->record, stdout);
-	printf("\nrecord          %s\n", foreign(run->record_file.path));
+	report_print(&run->record, &page);
+	printf("\nrecord         %s\n", foreign(run->record_file.path));
 	return err;
 }
 

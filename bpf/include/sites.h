@@ -18,25 +18,28 @@ enum site_trait {
 };
 
 /* X(name, traits, who works, meaning): a place where payload is copied, referenced, moved or
- * released. */
-#define SITES(X)                                                                              \
-	X(user_gather, SITE_COPIES | SITE_OF_SENDER, "sender, user space",                    \
-	  "the application's memcpy of fields into one buffer")                               \
-	X(tx_copy, SITE_SENDS | SITE_COPIES, "sender, system call",                           \
-	  "user memory to kernel memory in tcp_sendmsg")                                      \
-	X(tx_reference, SITE_SENDS, "sender, system call",                                    \
-	  "user pages attached to the skb as frags")                                          \
-	X(tx_splice, SITE_SENDS, "sender, system call",                                       \
-	  "page-cache or pipe pages attached to the skb")                                     \
-	X(late_copy, SITE_COPIES, "softirq, often", "referenced pages copied after all")      \
-	X(reshape, SITE_COPIES, "either end",                                                 \
-	  "payload moved between skbs or into the linear part")                               \
-	X(rx_copy, SITE_READS | SITE_COPIES, "receiver, system call",                         \
-	  "kernel memory to user memory")                                                     \
-	X(rx_map, SITE_READS, "receiver, system call",                                        \
-	  "pages mapped by TCP_ZEROCOPY_RECEIVE")                                             \
-	X(rx_splice, SITE_READS, "receiver, system call", "pages spliced from the socket")    \
-	X(rx_discard, SITE_READS, "receiver, system call", "bytes dropped by MSG_TRUNC")
+ * released. What became of the bytes there, in plain words: at most 50 characters. */
+#define SITES(X)                                                                      \
+	X(user_gather, SITE_COPIES | SITE_OF_SENDER, "sender, user space",            \
+	  "copied by the program into one buffer before send")                        \
+	X(tx_copy, SITE_SENDS | SITE_COPIES, "sender, system call",                   \
+	  "copied from your buffer into the kernel by send")                          \
+	X(tx_reference, SITE_SENDS, "sender, system call",                            \
+	  "sent from your own pages, by reference")                                   \
+	X(tx_splice, SITE_SENDS, "sender, system call",                               \
+	  "sent from pages of a file or a pipe, by reference")                        \
+	X(late_copy, SITE_COPIES, "softirq, often",                                   \
+	  "sent by reference, and copied after all")                                  \
+	X(reshape, SITE_COPIES, "either end",                                         \
+	  "copied between buffers of packets in the kernel")                          \
+	X(rx_copy, SITE_READS | SITE_COPIES, "receiver, system call",                 \
+	  "copied from the kernel into your buffer by recv")                          \
+	X(rx_map, SITE_READS, "receiver, system call",                                \
+	  "mapped into your memory as pages, not copied")                             \
+	X(rx_splice, SITE_READS, "receiver, system call",                             \
+	  "passed on as pages by splice, not copied")                                 \
+	X(rx_discard, SITE_READS, "receiver, system call",                            \
+	  "dropped unread, by MSG_TRUNC")
 
 /* X(name, meaning): everything else that is counted for one socket. Units are in the names. */
 #define COUNTS(X)                                                                             \

@@ -238,7 +238,7 @@ static void sends_that_never_became_zero_copy_have_their_causes(void **state)
 
 static void the_verdict_names_the_chief_cause(void **state)
 {
-	char text[400];
+	char text[VERDICT_BYTES];
 	struct made m;
 
 	made_bare(&m);

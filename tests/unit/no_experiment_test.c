@@ -80,7 +80,7 @@ static void packets_kept_from_the_probes_are_told(void **state)
 
 static void the_verdict_is_on_the_process(void **state)
 {
-	char text[400];
+	char text[VERDICT_BYTES];
 	struct made m;
 
 	foreign_init(&m, BACKEND_TRAMPOLINE);
@@ -140,7 +140,7 @@ static void the_report_prints_what_there_is(void **state)
 
 		foreign_init(&m, backends[i]);
 		judge(&m);
-		report_print(&m.r, out);
+		report_print(&m.r, &(struct report_page){ .out = out, .columns = 80 });
 		fclose(out);
 		assert_non_null(strstr(text, "4 sockets, kernel"));
 		assert_null(strstr(text, "\ncompletions "));
@@ -152,7 +152,7 @@ static void the_report_prints_what_there_is(void **state)
 static void nothing_at_all_was_counted_and_nothing_falls(void **state)
 {
 	struct made m;
-	char text[400];
+	char text[VERDICT_BYTES];
 
 	memset(&m, 0, sizeof(m));
 	m.r.backend = BACKEND_NONE;

@@ -22,7 +22,7 @@ static void judge(struct made *m, int server, int client)
 
 static void says(const struct made *m, enum run_status status, const char *reason)
 {
-	char verdict[400];
+	char verdict[VERDICT_BYTES];
 
 	assert_int_equal(m->r.outcome.status, status);
 	assert_string_equal(m->r.outcome.reason, reason);

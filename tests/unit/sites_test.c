@@ -6,7 +6,7 @@
 
 static const char *said(struct made *m)
 {
-	static char text[400];
+	static char text[VERDICT_BYTES];
 
 	verdict_sentence(&m->r, text, sizeof(text));
 	return text;
@@ -184,7 +184,7 @@ static void the_verdict_counts_what_was_sent_without_a_copy(void **state)
 	made_tx(&m, 0)->site[SITE_late_copy].bytes = m.stacks[0].tally.bytes = 0;
 	made_tx(&m, 1)->site[SITE_late_copy].bytes = m.stacks[1].tally.bytes = 837;
 	made_judge(&m);
-	assert_said(&m, "sent 36,000 of 36,837 referenced bytes without a copy");
+	assert_said(&m, "sent 36,000 of 36,837 bytes of referenced memory without a copy");
 	assert_said(&m, "Do not trust this run: 1 law is broken.");
 	made_rx(&m, 0)->site[SITE_rx_copy].bytes++;
 	memset(&m.r.derived.total, 0, sizeof(m.r.derived.total));

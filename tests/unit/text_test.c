@@ -28,6 +28,30 @@ static void bytes_have_three_digits_and_a_unit(void **state)
 	}
 }
 
+static void times_and_rates_have_three_digits_and_a_unit(void **state)
+{
+	static const struct {
+		double ns;
+		const char *text;
+	} times[] = {
+		{ 0, "0 ns" }, { 999, "999 ns" }, { 999.6, "1.00 us" }, { 72047, "72.0 us" },
+		{ 9996, "10.0 us" }, { 1.5e9, "1.50 s" }, { 86400e9, "86400 s" },
+	}, rates[] = {
+		{ 0, "0 bit/s" }, { 1000, "1.00 kbit/s" }, { 437.4e6, "437 Mbit/s" },
+		{ 17.36e9, "17.4 Gbit/s" }, { 1.234e12, "1.23 Tbit/s" },
+	};
+	char text[16];
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		duration_text(times[i].ns, text);
+		assert_string_equal(text, times[i].text);
+	}
+	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
+		rate_text(rates[i].ns, text);
+		assert_string_equal(text, rates[i].text);
+	}
+}
+
 static void a_share_is_all_or_nothing_only_if_it_is(void **state)
 {
 	static const struct {
@@ -64,6 +88,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_have_three_digits_and_a_unit),
+		cmocka_unit_test(times_and_rates_have_three_digits_and_a_unit),
 		cmocka_unit_test(a_share_is_all_or_nothing_only_if_it_is),
 		cmocka_unit_test(text_is_folded_at_the_width_of_the_page),
 	};

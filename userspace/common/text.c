@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { COLUMNS = 98 };
+enum { COLUMNS = 98, SHORT_BYTES = 16 };
 
 void number_text(int64_t number, char *text)
 {
@@ -25,20 +25,46 @@ void number_text(int64_t number, char *text)
 	*to = '\0';
 }
 
+/* Three digits of a @number that is at least 1 of the first unit; each unit is 1000 of the one before. */
+static void three_digits(double number, const char *const *units, int count, char *text)
+{
+	int unit = 0;
+
+	/* What would be printed as 1000 is 1.00 of the next unit. */
+	for (; number >= 999.5 && unit < count - 1; unit++)
+		number /= 1e3;
+	snprintf(text, SHORT_BYTES, "%.*f %s", number < 9.995 ? 2 : number < 99.95 ? 1 : 0, number,
+		 units[unit]);
+}
+
 void bytes_text(uint64_t bytes, char *text)
 {
 	static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };
-	double number = bytes / 1e3;
-	int unit = 0;
 
-	if (bytes < 1000) {
-		sprintf(text, "%" PRIu64 " B", bytes);
-		return;
-	}
-	/* What would be printed as 1000 is 1.00 of the next unit. */
-	for (; number >= 999.5; unit++)
-		number /= 1e3;
-	sprintf(text, "%.*f %s", number < 9.995 ? 2 : number < 99.95 ? 1 : 0, number, units[unit]);
+	if (bytes < 1000)
+		snprintf(text, SHORT_BYTES, "%" PRIu64 " B", bytes);
+	else
+		three_digits(bytes / 1e3, units, 6, text);
+}
+
+void duration_text(double ns, char *text)
+{
+	static const char *const units[] = { "us", "ms", "s" };
+
+	if (ns < 999.5)
+		snprintf(text, SHORT_BYTES, "%.0f ns", ns);
+	else
+		three_digits(ns / 1e3, units, 3, text);
+}
+
+void rate_text(double bits_per_s, char *text)
+{
+	static const char *const units[] = { "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s" };
+
+	if (bits_per_s < 999.5)
+		snprintf(text, SHORT_BYTES, "%.0f bit/s", bits_per_s);
+	else
+		three_digits(bits_per_s / 1e3, units, 4, text);
 }
 
 void share_text(uint64_t part, uint64_t whole, char *text)

@@ -3,8 +3,6 @@
 #ifndef COPYSCOPE_COST_H
 #define COPYSCOPE_COST_H
 
-#include <stdio.h>
-
 #include "userspace/record/record.h"
 
 /* Fills in which sums of r->cost are known, and why the rest is not. */
@@ -12,8 +10,5 @@ void costs_fill(struct record *r);
 
 /* A warning about the times of this machine; empty for a real one. */
 const char *costs_time_note(const struct record *r);
-
-/* Prints the table of costs; nothing without --cost. */
-void costs_print(const struct record *r, FILE *out);
 
 #endif

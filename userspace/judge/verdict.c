@@ -41,6 +41,17 @@ static const char *reason(const struct record *r)
 	return "an unknown cause";
 }
 
+/* "65,536,000 bytes", or "65.5 MB" for people. */
+static void amount(bool exact, uint64_t bytes, char text[static 40])
+{
+	if (!exact) {
+		bytes_text(bytes, text);
+		return;
+	}
+	number_text(bytes, text);
+	strcat(text, bytes == 1 ? " byte" : " bytes");
+}
+
 static void add_sentence(char *text, size_t size, const char *format, uint64_t a, uint64_t b)
 {
 	size_t used = strlen(text);
@@ -52,20 +63,24 @@ static void add_sentence(char *text, size_t size, const char *format, uint64_t a
 }
 
 /* Warnings: completions that do not report copies, and a capture beside the path. */
-static void add_reservations(const struct record *r, bool all_copied, char *text, size_t size)
+static void add_reservations(const struct record *r, bool exact, bool all_copied, char *text, size_t size)
 {
 	const struct app_totals *totals = record_app(r, END_SENDER);
 	const struct app_socket *app = &totals->sum;
 	uint64_t tapped = r->derived.total.count[COUNT_tapped_bytes];
+	char beside[40];
 
 	if (all_copied && totals->completions_read &&
 	    app->completions_copied < app->completions)
 		add_sentence(text, size, " Yet %s of %s completions did not carry COPIED.",
 			     app->completions - app->completions_copied, app->completions);
+	amount(exact, tapped, beside);
 	if (tapped)
-		add_sentence(text, size, " A packet capture copied %s bytes beside them.", tapped, 0);
+		snprintf(text + strlen(text), size - strlen(text), " A packet capture copied %s beside them.",
+			 beside);
 	else if (record_tapped(r) && r->backend == BACKEND_TRACEPOINT)
-		add_sentence(text, size, " What the packet capture copied was not measured.", 0, 0);
+		snprintf(text + strlen(text), size - strlen(text),
+			 " What the packet capture copied was not measured.");
 }
 
 /* "Not copied" is known only where all functions that may copy were watched. */
@@ -76,29 +91,43 @@ static bool clean_is_known(const struct record *r)
 					   record_gathers(r);
 }
 
-static void sentence_referenced(const struct record *r, char *text, size_t size)
+/* "36,000 of 36,837 bytes": exact where rounding would hide that they differ. */
+static void part_of(bool exact, uint64_t part, uint64_t whole, char text[static 80])
 {
+	char first[40], second[40];
+
+	amount(exact, part, first);
+	amount(exact, whole, second);
+	if (!exact && part != whole && !strcmp(first, second))
+		amount(true, whole, second);
+	if (exact || strstr(second, "byte"))
+		number_text(part, first);
+	snprintf(text, 80, "%s of %s", part ? first : "0", second);
+}
+
+static void sentence_referenced(const struct record *r, bool exact, char *text, size_t size)
+{
+	struct subject_name subject = record_subject(r);
 	uint64_t referenced = r->sites[SITE_tx_reference].tally.bytes;
 	uint64_t copied = copied_on_the_way(r);
 	uint64_t clean = copied < referenced ? referenced - copied : 0;
-	char of[32], sent[32];
+	char all[40], sent[80];
 
-	number_text(referenced, of);
-	number_text(clean, sent);
+	amount(exact, referenced, all);
+	part_of(exact, clean, referenced, sent);
 	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED || (clean && !clean_is_known(r)))
-		snprintf(text, size, "%s referenced %s bytes of user memory; whether they were "
-			 "copied later was not measured.", record_subject(r).text, of);
+		snprintf(text, size, "%s referenced %s of user memory; whether they were copied later was not "
+			 "measured.", subject.text, all);
 	else if (!clean)
-		snprintf(text, size, "%s copied every byte after all: 0 of %s bytes were sent "
-			 "without a copy, because of %s.", record_subject(r).text, of,
-			 reason(r));
+		snprintf(text, size, "%s copied every byte after all: %s were sent without a copy, because "
+			 "of %s.", subject.text, sent, reason(r));
 	else if (!copied)
-		snprintf(text, size, "%s copied nothing on the way out: all %s referenced bytes "
-			 "were sent without a copy.", record_subject(r).text, of);
+		snprintf(text, size, "%s copied nothing on the way out: all %s of referenced memory were sent "
+			 "without a copy.", subject.text, all);
 	else
-		snprintf(text, size, "%s sent %s of %s referenced bytes without a copy; the "
-			 "others were copied, most of them because of %s.", record_subject(r).text, sent, of, reason(r));
-	add_reservations(r, !clean, text, size);
+		snprintf(text, size, "%s sent %s of referenced memory without a copy; the others were copied, "
+			 "most of them because of %s.", subject.text, sent, reason(r));
+	add_reservations(r, exact, !clean, text, size);
 }
 
 static void sentence_copied(const struct record *r, char *text, size_t size)
@@ -137,7 +166,7 @@ static void sentence_incomplete(const struct record *r, char *text, size_t size)
 		 r->outcome.reason, r->experiment ? r->experiment->plan.variant : "the process");
 }
 
-void verdict_sentence(const struct record *r, char *text, size_t size)
+void verdict_told(const struct record *r, bool exact, char *text, size_t size)
 {
 	size_t used;
 	int broken = laws_broken(r);
@@ -153,11 +182,16 @@ void verdict_sentence(const struct record *r, char *text, size_t size)
 	else if (!r->derived.total.count[COUNT_accepted_bytes])
 		snprintf(text, size, "%s: no byte was counted.", record_subject(r).text);
 	else if (r->sites[SITE_tx_reference].tally.bytes)
-		sentence_referenced(r, text, size);
+		sentence_referenced(r, exact, text, size);
 	else
 		sentence_copied(r, text, size);
 	used = strlen(text);
 	if (broken)
 		snprintf(text + used, size - used, " Do not trust this run: %d law%s broken.", broken,
 			 broken == 1 ? " is" : "s are");
+}
+
+void verdict_sentence(const struct record *r, char *text, size_t size)
+{
+	verdict_told(r, true, text, size);
 }

@@ -3,11 +3,10 @@
 #ifndef COPYSCOPE_REPORT_H
 #define COPYSCOPE_REPORT_H
 
-#include <stdio.h>
-
 #include "userspace/record/record.h"
+#include "userspace/report/report_page.h"
 
-/* Prints the whole report, under 100 columns. */
-void report_print(const struct record *r, FILE *out);
+/* Prints the whole report. */
+void report_print(const struct record *r, const struct report_page *p);
 
 #endif

@@ -225,7 +225,7 @@ json_t *record_json(const struct record *r)
 {
 	const struct experiment *x = r->experiment;
 	json_t *o = json_object();
-	char verdict[400];
+	char verdict[VERDICT_BYTES];
 
 	verdict_sentence(r, verdict, sizeof(verdict));
 	put(o, "schema", text("copyscope.run/2"));

@@ -54,23 +54,25 @@ static void print_sites(const struct modelled *m, double messages, FILE *out)
 	}
 }
 
-void modelled_print(const struct record *r, FILE *out)
+void modelled_print(const struct record *r, int columns, FILE *out)
 {
 	struct pass_view pass = record_shown(r);
 	const struct modelled *m = pass.modelled;
 	double messages;
+	char line[256];
 
 	if (!m || !m->asked)
 		return;
 	if (!m->known) {
-		print_wrapped(out, "\nmodelled        not known: ", m->why, 16);
+		print_folded(out, columns, "\nmodelled       not known: ", m->why, 15);
 		return;
 	}
 	messages = pass.app[END_RECEIVER].sum.messages;
 	if (!messages)
 		return;
-	fprintf(out, "\nmodelled        caches of %s by an emulator, not measured; instructions are exact\n",
-		m->caches.name);
+	snprintf(line, sizeof(line), "caches of %s by an emulator, not measured; instructions are exact",
+		 m->caches.name);
+	print_folded(out, columns, "\nmodelled       ", line, 15);
 	fprintf(out, "%-11s %-9s %13s %11s %11s %11s\n", "a message", "", "instructions", "L1d misses",
 		"L2 misses", "LLC misses");
 	print_ends(m, messages, out);

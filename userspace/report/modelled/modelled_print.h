@@ -7,7 +7,7 @@
 
 #include "userspace/record/record.h"
 
-/* Prints nothing if nobody asked for a model. */
-void modelled_print(const struct record *r, FILE *out);
+/* Prints nothing if nobody asked for a model; within @columns, 80 or more. */
+void modelled_print(const struct record *r, int columns, FILE *out);
 
 #endif

@@ -19,7 +19,7 @@
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
        KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_COUNTERS,
-       KEY_HELP };
+       KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_HELP };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -28,6 +28,10 @@ enum { OPTMEM_MIN = 2048 };
 static const char *const backends[] = {
 	[BACKEND_AUTO] = "auto", [BACKEND_TRAMPOLINE] = "trampoline",
 	[BACKEND_TRACEPOINT] = "tracepoint", NULL
+};
+
+static const char *const colour_wishes[] = {
+	[COLOUR_AUTO] = "auto", [COLOUR_ALWAYS] = "always", [COLOUR_NEVER] = "never", NULL
 };
 
 #define NAME_WORD(symbol, name, traits, meaning) " " name
@@ -69,6 +73,10 @@ static const struct argp_option option_table[] = {
 	  "count-fin, bounds:SECONDS (of each wait for the ends)", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 5 },
+	{ "laws", KEY_LAWS, NULL, 0, "a row for each law that was tested, with both sides", 5 },
+	{ "exact", KEY_EXACT, NULL, 0, "every digit of each number, and a row for each site", 5 },
+	{ "color", KEY_COLOR, "WHEN", 0,
+	  "auto, always or never (default auto: on a terminal, unless NO_COLOR is set)", 5 },
 	{ "quiet", 'q', NULL, 0, "no report", 5 },
 	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
 	{},
@@ -138,6 +146,7 @@ static const struct argp_child children[] = { { &options_path_argp, 0, "Path:", 
 					      { &options_peer_argp, 0, "Two hosts:", 3 }, {} };
 
 #define MEANING_LINE(symbol, name, traits, meaning) "  " name ": " meaning "\n"
+#define SITE_LINE(name, traits, who, meaning) "  " #name ": " meaning "\n"
 
 static const struct argp argp = {
 	option_table, parse_option, "VARIANT BYTES THREADS",
@@ -146,6 +155,7 @@ static const struct argp argp = {
 	"VARIANT is how a message of eight fields is sent:\n" VARIANTS(MEANING_LINE)
 	"KIND is what lies between the sockets:\n" PATHS(MEANING_LINE)
 	"LIST is of behaviours that are off unless named:\n" BEHAVIOURS(MEANING_LINE)
+	"The report shows what became of bytes at these sites:\n" SITES(SITE_LINE)
 	"BYTES is 8 to 64M, THREADS 1 to 1024: connections, each with a thread at either end.\n"
 	"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
 	"3 the system refuses.", children, NULL, NULL };
@@ -227,6 +237,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		o->json = options_file(arg, "--json");
 		break;
+	case KEY_LAWS:
+		o->laws = true;
+		break;
+	case KEY_EXACT:
+		o->exact = true;
+		break;
+	case KEY_COLOR:
+		o->colour_wish = options_one_of(colour_wishes, arg, "unknown colour '%s'");
+		break;
 	case 'q':
 		o->quiet = true;
 		break;
@@ -300,6 +319,9 @@ void options_parse(int argc, char **argv, struct options *o)
 	/* argp's own complaints and help take two lines and name the program's whole path. */
 	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o))
 		exit(2);
+	/* Asked before the run gives up the right to ask a terminal anything. */
+	o->columns = terminal_columns(STDOUT_FILENO);
+	o->colours = terminal_colours(STDOUT_FILENO, o->colour_wish);
 	if (o->request.partner.listen)
 		check_listen(o);
 	if (o->plan.messages && o->seconds_given)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "userspace/common/terminal/terminal.h"
 #include "userspace/path/path.h"
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"
@@ -15,6 +16,11 @@ struct options {
 	enum backend backend;
 	const char *json;	/* file, "-" for stdout, NULL for results/runs/ID.json */
 	bool quiet;
+	bool laws;		/* the report has a row for each law */
+	bool exact;		/* it gives every digit */
+	enum colour_wish colour_wish;
+	bool colours;		/* what follows from it and the terminal */
+	int columns;		/* of the terminal, or 80 */
 	bool seconds_given;
 	bool receiver_given;
 	bool pattern_given;

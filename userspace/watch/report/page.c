@@ -4,20 +4,14 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
+#include "userspace/common/terminal/terminal.h"
 #include "userspace/common/text.h"
 #include "userspace/watch/summary/figures.h"
 
 struct page page_of(FILE *out, const struct watch_options *o)
 {
-	struct page p = { out, PAGE_COLUMNS, o->rows, ROWS_BY_NEEDLESS, o->top };
-	struct winsize size;
-
-	if (isatty(fileno(out)) && !ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
-		p.columns = size.ws_col < PAGE_COLUMNS_MOST ? size.ws_col : PAGE_COLUMNS_MOST;
-	return p;
+	return (struct page){ out, terminal_columns(fileno(out)), o->rows, ROWS_BY_NEEDLESS, o->top };
 }
 
 void page_text(const struct page *p, const char *first, const char *text, int indent)

@@ -7,8 +7,6 @@
 
 #include "userspace/watch/summary/rows.h"
 
-enum { PAGE_COLUMNS = 80, PAGE_COLUMNS_MOST = 120 };
-
 struct page {
 	FILE *out;
 	int columns;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a stream is written to: how wide it is, and whether it takes colours. */
+#ifndef COPYSCOPE_TERMINAL_H
+#define COPYSCOPE_TERMINAL_H
+
+#include <stdbool.h>
+
+enum { TERMINAL_COLUMNS = 80, TERMINAL_COLUMNS_LEAST = 40, TERMINAL_COLUMNS_MOST = 120 };
+
+enum colour_wish { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+
+/* Columns to print in: those of a terminal, within bounds; 80 of anything else. */
+int terminal_columns(int fd);
+
+/*
+ * True if text there may be coloured. COLOUR_AUTO: it is a terminal that knows colours (TERM is neither
+ * "dumb" nor unset), and NO_COLOR is unset or empty (no-color.org).
+ */
+bool terminal_colours(int fd, enum colour_wish wish);
+
+#endif

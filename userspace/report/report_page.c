@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Lays out amounts, labels, heads and colours of a report. */
+#include "userspace/report/report_page.h"
+
+#include "userspace/common/text.h"
+
+void amount_text(const struct report_page *p, uint64_t bytes, char text[static AMOUNT_BYTES])
+{
+	if (p->exact)
+		number_text(bytes, text);
+	else
+		bytes_text(bytes, text);
+}
+
+void elapsed_text(const struct report_page *p, double ns, char text[static AMOUNT_BYTES])
+{
+	if (p->exact)
+		snprintf(text, AMOUNT_BYTES, "%.9f s", ns / 1e9);
+	else
+		duration_text(ns, text);
+}
+
+void print_labelled(const struct report_page *p, const char *label, const char *text)
+{
+	char first[LABEL_COLUMNS + 1];
+
+	snprintf(first, sizeof(first), "%-*s", LABEL_COLUMNS, label);
+	print_folded(p->out, p->columns, first, text, LABEL_COLUMNS);
+}
+
+void tint_begin(const struct report_page *p, enum tint tint)
+{
+	static const char *const codes[] = { [TINT_BOLD] = "1", [TINT_GOOD] = "32", [TINT_BAD] = "1;31" };
+
+	if (p->colours)
+		fprintf(p->out, "\033[%sm", codes[tint]);
+}
+
+void tint_end(const struct report_page *p)
+{
+	if (p->colours)
+		fputs("\033[0m", p->out);
+}
+
+void print_heads(const struct report_page *p, const char *heads)
+{
+	tint_begin(p, TINT_BOLD);
+	fputs(heads, p->out);
+	tint_end(p);
+	fputc('\n', p->out);
+}
