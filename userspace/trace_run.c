@@ -70,7 +70,7 @@ static int gather(struct run *run)
 	return err;
 }
 
-static bool judge(struct run *run)
+static void judge(struct run *run)
 {
 	struct record *r = &run->record;
 
@@ -80,7 +80,6 @@ static bool judge(struct run *run)
 	laws_fill(r);
 	outcome_excuse_laws(r);
 	costs_fill(r);
-	return outcome_is_sound(r) && !laws_broken(r);
 }
 
 static int tell(struct run *run)
@@ -104,9 +103,8 @@ static int tell(struct run *run)
 /* Judges and tells what there is. The exit status. */
 static int conclude(struct run *run)
 {
-	bool sound = judge(run);
-
-	return tell(run) || !sound ? EXIT_BROKEN : EXIT_FINE;
+	judge(run);
+	return tell(run) ? EXIT_BROKEN : outcome_exit_status(&run->record);
 }
 
 static void end_children(struct run *run)
@@ -188,8 +186,7 @@ static int end_early(struct run *run)
 		return EXIT_REFUSED;
 	peer_forgo(&run->peer, &run->record);
 	outcome_decide(&run->record);
-	conclude(run);
-	return EXIT_BROKEN;
+	return conclude(run);
 }
 
 /* In a process of its own: the pass without a probe, which it hands over. The exit status. */

@@ -16,6 +16,8 @@ TRACEBACK = re.compile(rb"Traceback \(most recent call last\)|^\w+Error: |Except
 # All but newline and tab: they move the cursor, colour, ring or hide. C1 as UTF-8 writes them.
 CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 FINE, FAILED, USAGE, REFUSED = range(4)
+# Of a run that a signal ended before its time.
+ASKED_TO_END = tuple(128 + number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
 # Died of a system call that it was kept from: it had taken the words and begun to work.
 TOOK_THE_WORDS = -signal.SIGSYS
 LINE_CHARACTERS_MAX = 1000

@@ -48,8 +48,10 @@ def agree(done: started.Done, record: dict | None) -> None:
         return
     broken = records.laws_with(record, "broken")
     status = outcome(record)
-    if done.status == judge.FINE and (broken or status == FAILED):
+    if done.status == judge.FINE and (broken or status in (FAILED, INTERRUPTED)):
         raise Broken(f"exit 0, but the record says {status}, broken {sorted(broken)}: {done}")
+    if done.status in judge.ASKED_TO_END and status != INTERRUPTED:
+        raise Broken(f"exit {done.status}, but the record says {status}: {done}")
     # Killed when the record had its name already, while the run was taken down.
     killed = b"the process that measured was killed" in done.err
     if done.status == judge.FAILED and status == COMPLETE and not broken and not killed:
@@ -82,7 +84,7 @@ def run(case, *words, timeout_s: float = 60, **options) -> tuple[started.Done, d
     file = case.place / "record.json"
     done = started.run([TRACE_RUN, *words, "--json", file, "--quiet"], case.place,
                        timeout_s=bound_s(timeout_s), **options)
-    judge.ended_soundly(done)
+    judge.ended_soundly(done, judge.ASKED_TO_END)
     record = read(file, done)
     agree(done, record)
     return done, record

@@ -117,7 +117,7 @@ def check_end(case: Case, done: started.Done, number: int, on_itself: bool, sent
     if done.status not in (0, 1, 2, 3, *by_signal) and not (not on_itself and done.status < 0):
         raise Broken(f"{said}: exit status {done.status}: {done}")
     record = runs.read(case.place / "record.json", done)
-    if record is not None and done.status in (0, 1):
+    if record is not None and done.status in (0, 1, *judge.ASKED_TO_END):
         runs.agree(done, record)
     if record is None and done.status == 0 and "sweep" not in str(done.words[0]) \
             and "baseline" not in str(done.words[0]):

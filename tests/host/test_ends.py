@@ -63,9 +63,10 @@ def test_a_signal_at_any_moment_of_the_start_leaves_a_record_or_none(path):
         record = done.record
         assert record["outcome"]["status"] == "interrupted" and not records.laws_with(
             record, "broken"), delay_ms
+        assert record["interrupted"] is True and done.code == 128 + signal.SIGTERM, delay_ms
         reasons.append(record["outcome"]["reason"])
         if reasons[-1].endswith("before it began"):
-            assert done.code == 1 and not record["sockets"] and not records.laws_with(
+            assert done.code == 128 + signal.SIGTERM and not record["sockets"] and not records.laws_with(
                 record, "balanced")
             assert record["backend"]["why"] == "the run was interrupted before it began"
     # As soon as there is something to describe, each run has its record.
@@ -96,7 +97,7 @@ def test_a_signal_ends_a_run_in_which_an_end_is_never_ready(end):
         done, took_s = ended(run)
     finally:
         run.kill()
-    assert took_s < ORDER_S + PROGRAMS_S and done.code == 1
+    assert took_s < ORDER_S + PROGRAMS_S and done.code == 128 + signal.SIGTERM
     assert done.record["outcome"]["status"] == "interrupted"
     assert "no verdict" in done.record["verdict"]
 
@@ -129,7 +130,7 @@ def test_the_first_signal_ends_even_a_run_whose_ends_do_not_move(number):
         run.kill()
     outcome = done.record["outcome"]
     assert took_s < ORDER_S + PROGRAMS_S, took_s
-    assert done.code == 1 and outcome["status"] == "interrupted"
+    assert done.code == 128 + number and outcome["status"] == "interrupted"
     assert outcome["reason"].startswith(f"signal {number:d} ({number.name}) ended it")
     for end in ENDS.values():
         assert outcome[end]["signal"] == signal.SIGKILL and "not end" in outcome[end]["why"]

@@ -207,7 +207,7 @@ def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, p
     pair[who].send_signal(signal.SIGINT)
     for name, process in pair.items():
         done = records.finish(process, 20)
-        assert done.code == 0, f"{name}: {done.err}"
+        assert done.code == 128 + signal.SIGINT, f"{name}: {done.err}"
         assert records.site(done.record, "rx_copy") > 0
         assert not records.laws_with(done.record, "broken")
     before.check()
@@ -241,7 +241,7 @@ def test_a_signal_ends_a_run_in_2_s_whatever_the_partner_does(hosts, who):
                 os.kill(pid, signal.SIGCONT)
         pair[partner].communicate()
     # Programs take their time to start and end besides.
-    assert took_s < 4 and done.code == 1, done.err
+    assert took_s < 4 and done.code == 128 + signal.SIGINT, done.err
     record = done.record
     assert record["outcome"]["status"] == "interrupted"
     assert "nothing came from the host of the" in record["outcome"]["reason"]
@@ -283,7 +283,7 @@ def test_a_signal_ends_the_wait_for_a_partner_that_is_never_ready(hosts):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
         connector.communicate()
-    assert took_s < 4 and done.code == 1, done.err
+    assert took_s < 4 and done.code == 128 + signal.SIGTERM, done.err
     assert done.record["outcome"]["reason"] == "signal 15 (SIGTERM) ended it before it began"
     assert done.record["peer"]["lost"] == "the run was interrupted before it began"
     before.check()

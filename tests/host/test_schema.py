@@ -11,7 +11,7 @@ from helpers.names import LAWS
 # Keys that only some records have, or that older ones lack.
 OPTIONAL = {"parts", "peer", "partner_authenticated", "host", "behaviours", "scheduling", "cost",
             "instruction_clock", "outcome", "qdisc", "mixed_bytes", "subject", "asked_s",
-            "cpu_shares", "cache-misses", "modelled"}
+            "cpu_shares", "cache-misses", "modelled", "interrupted"}
 # Keys that the record of a run must have, and that of a foreign process must not.
 OF_RUNS = {"path", "workload", "passes", "counters", "sender", "receiver"}
 
@@ -62,7 +62,7 @@ def test_records_of_all_kinds_are_accepted(words):
     # an outcome that contradicts itself
     ("outcome.status", "fine"), ("outcome.status", "failed"), ("outcome.reason", "hm"),
     ("outcome.sender.exit_status", 1), ("outcome.receiver.exit_status", None),
-    ("outcome.receiver.signal", 9),
+    ("outcome.receiver.signal", 9), ("interrupted", True), ("interrupted", "no"),
     # passes that contradict each other
     ("passes.counted", None), ("passes.why", "no time"), ("passes.counted.tcp.why", "no idea"),
     ("passes.timed.tcp.accepted_bytes", None), ("timing.pass", "both"),

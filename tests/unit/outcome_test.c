@@ -196,6 +196,41 @@ static void an_end_that_somebody_else_stopped_interrupts(void **state)
 	says(&m, RUN_FAILED, "the client did not end by itself");
 }
 
+static void an_interrupted_run_that_was_blind_says_both(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	made_probe(&m, "tx_copy")->missed_hits = 3;
+	m.r.experiment->ends.interrupt_signal = SIGINT;
+	judge(&m, exited(0), exited(0));
+	says(&m, RUN_INTERRUPTED,
+	     "signal 2 (SIGINT) ended it before its time; the probes missed 3 packets");
+}
+
+static void the_exit_status_tells_how_it_ended(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	judge(&m, exited(0), exited(0));
+	assert_int_equal(outcome_exit_status(&m.r), 0);
+	m.r.experiment->ends.interrupt_signal = SIGINT;
+	outcome_decide(&m.r);
+	assert_int_equal(outcome_exit_status(&m.r), 130);
+	m.r.experiment->ends.interrupt_signal = 0;
+	m.r.experiment->app[END_SENDER].stopped_by = SIGTERM;
+	outcome_decide(&m.r);
+	assert_int_equal(outcome_exit_status(&m.r), 143);
+	/* A law that broke says more than a signal. */
+	m.r.laws[0].status = LAW_BROKEN;
+	assert_int_equal(outcome_exit_status(&m.r), 1);
+	m.r.laws[0].status = LAW_BALANCED;
+	strcpy(m.r.experiment->ends.failure, "no progress");
+	outcome_decide(&m.r);
+	assert_int_equal(outcome_exit_status(&m.r), 1);
+}
+
 static void what_failed_before_a_signal_has_failed(void **state)
 {
 	struct made m;
@@ -223,6 +258,8 @@ int main(void)
 		cmocka_unit_test(an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_ends),
 		cmocka_unit_test(a_signal_before_the_first_byte_leaves_nothing_to_judge),
 		cmocka_unit_test(an_end_that_somebody_else_stopped_interrupts),
+		cmocka_unit_test(an_interrupted_run_that_was_blind_says_both),
+		cmocka_unit_test(the_exit_status_tells_how_it_ended),
 		cmocka_unit_test(what_failed_before_a_signal_has_failed),
 	};
 

@@ -110,6 +110,14 @@ static void a_try_is_a_child_and_its_status_is_ours(void **state)
 	assert_int_not_equal(seen->pid[1], 0);
 }
 
+static void a_status_above_those_that_ask_is_ours_too(void **state)
+{
+	static const int says[] = { 128 + SIGINT };
+
+	assert_int_equal(WEXITSTATUS(ended(supervised(note, says))), 128 + SIGINT);
+	assert_int_equal(seen->tries, 1);
+}
+
 static void a_try_that_asks_for_it_is_followed_by_another_process(void **state)
 {
 	static const int says[] = { TRY_AGAIN, TRY_AGAIN_FIFO, TRY_AGAIN, 0 };
@@ -181,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_try_is_a_child_and_its_status_is_ours),
+		TEST(a_status_above_those_that_ask_is_ours_too),
 		TEST(a_try_that_asks_for_it_is_followed_by_another_process),
 		TEST(a_try_cannot_ask_for_ever),
 		TEST(a_signal_reaches_the_try_which_ends_in_order),

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "userspace/judge/laws/laws.h"
 #include "userspace/record/experiment.h"
 
 const char *outcome_status_name(enum run_status status)
@@ -114,14 +115,34 @@ static enum end stopped_end(const struct record *r)
 	return e;
 }
 
+/* The signal that ended the run before its time, whoever got it. */
+static int ending_signal(const struct record *r)
+{
+	int number = r->experiment ? r->experiment->ends.interrupt_signal : 0;
+
+	return number || !r->experiment || stopped_end(r) == END_COUNT ?
+		       number : record_app(r, stopped_end(r))->stopped_by;
+}
+
+/* What the probes missed, in any process; false if they missed nothing. */
+static bool missed_text(const struct record *r, char text[static WHY_BYTES])
+{
+	*text = '\0';
+	if (record_missed(r))
+		snprintf(text, WHY_BYTES, "the kernel skipped %" PRIu64 " runs of programs", record_missed(r));
+	else if (record_missed_hits(r, NULL))
+		snprintf(text, WHY_BYTES, "the probes missed %" PRIu64 " packets",
+			 record_missed_hits(r, NULL));
+	return *text;
+}
+
 static void set_interrupted(const struct record *r, struct run_outcome *o, const char *fault)
 {
 	int interrupt_signal = r->experiment->ends.interrupt_signal;
 	uint64_t lacking = outcome_undelivered_bytes(r);
-	enum end stopped = stopped_end(r);
-	char number[32], on_the_way[64] = "";
+	char number[32], on_the_way[64] = "", missed[WHY_BYTES];
 
-	signal_text(interrupt_signal ? interrupt_signal : record_app(r, stopped)->stopped_by, number);
+	signal_text(ending_signal(r), number);
 	if (!*fault && !record_app(r, END_SENDER)->sum.accepted_bytes)
 		snprintf(on_the_way, sizeof(on_the_way), "; no byte had been sent");
 	else if (lacking && !*fault)
@@ -129,8 +150,14 @@ static void set_interrupted(const struct record *r, struct run_outcome *o, const
 			 lacking);
 	o->status = RUN_INTERRUPTED;
 	snprintf(o->reason, sizeof(o->reason), "signal %s%s%s ended it before its time%s%s%.120s", number,
-		 interrupt_signal ? "" : " to ", interrupt_signal ? "" : end_role(stopped), on_the_way,
+		 interrupt_signal ? "" : " to ", interrupt_signal ? "" : end_role(stopped_end(r)), on_the_way,
 		 *fault ? "; " : "", fault);
+	/* Its numbers are then not even those of the part that was made. */
+	if (!*fault && missed_text(r, missed)) {
+		size_t used = strlen(o->reason);
+
+		snprintf(o->reason + used, sizeof(o->reason) - used, "; %s", missed);
+	}
 }
 
 static void set_before_gate(const struct run_ends *ends, struct run_outcome *o, const char *fault,
@@ -148,22 +175,11 @@ static void set_before_gate(const struct run_ends *ends, struct run_outcome *o, 
 			 counted ? "counted pass" : "run");
 }
 
-/* What the probes missed, in any process. */
 static void set_seen(const struct record *r, struct run_outcome *o)
 {
-	char line[WHY_BYTES];
+	char missed[WHY_BYTES];
 
-	if (record_missed(r)) {
-		snprintf(line, sizeof(line), "the kernel skipped %" PRIu64 " runs of programs",
-			 record_missed(r));
-		set(o, RUN_BLIND, line);
-	} else if (record_missed_hits(r, NULL)) {
-		snprintf(line, sizeof(line), "the probes missed %" PRIu64 " packets",
-			 record_missed_hits(r, NULL));
-		set(o, RUN_BLIND, line);
-	} else {
-		set(o, RUN_COMPLETE, "");
-	}
+	set(o, missed_text(r, missed) ? RUN_BLIND : RUN_COMPLETE, missed);
 }
 
 static void decide_experiment(const struct record *r, struct run_outcome *o)
@@ -242,6 +258,13 @@ bool outcome_is_sound(const struct record *r)
 	return r->outcome.status != RUN_FAILED &&
 	       (r->outcome.status != RUN_INTERRUPTED ||
 		(!*fault && record_app(r, END_SENDER)->sum.accepted_bytes && !outcome_undelivered_bytes(r)));
+}
+
+int outcome_exit_status(const struct record *r)
+{
+	if (r->outcome.status == RUN_FAILED || laws_broken(r))
+		return 1;
+	return r->outcome.status == RUN_INTERRUPTED ? 128 + ending_signal(r) : 0;
 }
 
 void outcome_excuse_laws(struct record *r)

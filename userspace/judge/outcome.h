@@ -27,6 +27,10 @@ uint64_t outcome_undelivered_bytes(const struct record *r);
  * ends cannot be tested, and the run is no success. */
 bool outcome_is_sound(const struct record *r);
 
+/* What a run exits with: 1 if it failed or a law broke, 128 + the number of the signal that ended it before
+ * its time, as a shell says it, else 0. */
+int outcome_exit_status(const struct record *r);
+
 /*
  * Makes laws that need both ends not testable in a run that is not sound, and keeps their numbers.
  * Call it after laws_fill.

@@ -62,10 +62,16 @@ static void die_of(int number, const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
+static bool wants_another(int status)
+{
+	return WIFEXITED(status) &&
+	       (WEXITSTATUS(status) == TRY_AGAIN || WEXITSTATUS(status) == TRY_AGAIN_FIFO);
+}
+
 /* The exit status of the last child. */
 static int last_status(int status, int passed, const sigset_t *mask)
 {
-	if (WIFEXITED(status) && WEXITSTATUS(status) < TRY_AGAIN)
+	if (WIFEXITED(status) && !wants_another(status))
 		return WEXITSTATUS(status);
 	if (passed)
 		die_of(passed, mask);
@@ -106,8 +112,7 @@ int supervise(int (*make)(const struct try *this_one, void *arg), void *arg)
 			exit(make(&t, arg));
 		}
 		status = wait_for(child, &heard, &passed);
-		if (passed || t.number == TRIES_MAX || !WIFEXITED(status) ||
-		    WEXITSTATUS(status) < TRY_AGAIN)
+		if (passed || t.number == TRIES_MAX || !wants_another(status))
 			return last_status(status, passed, &mask);
 		t.fifo |= WEXITSTATUS(status) == TRY_AGAIN_FIFO;
 	}

@@ -235,6 +235,7 @@ json_t *record_json(const struct record *r)
 	put(o, "tool", tool_json());
 	put(o, "verdict", text(verdict));
 	put(o, "outcome", outcome_json(r));
+	put(o, "interrupted", json_boolean(r->outcome.status == RUN_INTERRUPTED));
 	put(o, "machine", machine_json(&r->machine));
 	put_if(o, "subject", x ? NULL : text("foreign process"));
 	put_if(o, "path", x ? path_json(&x->path, x->ends.alone) : NULL);
