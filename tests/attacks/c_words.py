@@ -22,7 +22,7 @@ TRACE_RUN = [
     "A1 64 1 --addresses 10.0.0.1,10.0.0.2/24 --devices a0,b0 --port 9000 --json record.json"]
 TRACE_RUN_OPTIONS = ["--path", "--pattern", "--receiver", "--readers", "--behaviours", "--messages",
                      "--seconds", "--memlock", "--optmem", "--backend", "--cost", "--no-probes",
-                     "--verify", "--break", "--json", "--laws", "--exact", "--color", "--quiet", "--addresses",
+                     "--verify", "--break", "--json", "--list", "--laws", "--exact", "--color", "--quiet", "--addresses",
                      "--devices",
                      "--port", "--tap", "--no-sg", "--no-tso", "--mtu", "--ipv6", "--netem",
                      "--qdisc", "--listen", "--connect", "--role", "--control", "--kernel",

@@ -18,7 +18,7 @@ BAD_WORDS = {
     "too few words": "A3 65536",
     "too many words": "A3 65536 4 4",
     "unknown variant": "A9 65536 4",
-    "variant in lower case": "a3 65536 4",
+    "variant with a letter too many": "A33 65536 4",
     "bytes 0": "A3 0 4",
     "bytes below 8": "A3 7 4",
     "bytes negative": "A3 -- -1 4",
@@ -177,6 +177,18 @@ def test_bad_words_are_one_line_and_exit_2(case, place):
     ("--seconds", "lacks its value"), ("--quiet=5", "takes no value"), ("--zzz", "is no option;")])
 def test_a_mistyped_option_gets_its_neighbour(word, told, place):
     check_refusal(run(place, [records.TRACE_RUN, *GOOD.split(), word]), USAGE, place, told)
+
+
+@pytest.mark.parametrize("word", ["64KB", "64kB", "64kib", "64 k", "1M B"])
+def test_a_size_in_other_units_is_explained(word, place):
+    check_refusal(run(place, [records.TRACE_RUN, "A3", word, "1"]), USAGE, place,
+                  f"BYTES '{word}'", "k is 1024", "as in 64k")
+
+
+@records.needs_root
+def test_a_variant_is_understood_in_small_letters():
+    record = records.run_record("a3-ALIGNED", 4096, 1, "--messages", 3, "--pass", "counted")
+    assert record["workload"]["variant"] == "A3-aligned"
 
 
 def test_without_root_it_says_how_to_get_it(place):

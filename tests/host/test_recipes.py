@@ -22,7 +22,7 @@ MOST_FILES = {"variant": 4, "path": 5, "site": 6, "law": 3, "cause": 4, "kernel"
 BUILT_FOLDERS = {"userspace", "bpf", "tests"}
 VARIANT = {
     "userspace/tables/variants.h": (
-        r"^\tX\(a2, .*\n", r"""\g<0>\tX(a9_test, "A9-test", VARIANT_PLAIN, "as A2") \\\n"""),
+        r"^\tX\(a2, .*\n.*\n", r"""\g<0>\tX(a9_test, "A9-test", "sendmsg()", VARIANT_PLAIN, "as A2") \\\n"""),
     "userspace/workload/send/variants/a9_test.c": "userspace/workload/send/variants/a2.c",
     "tests/helpers/books.py": (
         r'^    "A2": .*\n',

@@ -172,7 +172,7 @@ static void the_verdict_says_that_every_byte_was_copied_and_why(void **state)
 
 	made_by_tracepoints(&m);
 	derive_and_judge(&m);
-	assert_string_equal(said(&m), "A3 on veth copied every byte after all: 0 of 36,837 bytes "
+	assert_string_equal(said(&m), "A3, MSG_ZEROCOPY, on veth copied every byte after all: 0 of 36,837 bytes "
 			    "were sent without a copy, because of local delivery.");
 }
 

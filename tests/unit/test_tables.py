@@ -10,6 +10,7 @@ from importlib.machinery import SourceFileLoader
 
 import pytest
 
+from copyscope.common import releases
 from helpers import books
 from helpers.names import LAWS, PATHS, ROOT, SITES, TABLES, VARIANTS
 
@@ -17,7 +18,7 @@ NAMED = {"sites": SITES, "variants": VARIANTS, "paths": PATHS, "laws": LAWS,
          "causes": [row["name"] for row in TABLES["causes"]],
          "counts": [row["name"] for row in TABLES["counts"]]}
 # `workload server --help` stays within 79 columns.
-MOST_MEANING = {"variants": 56, "paths": 68}
+MOST_MEANING = {"variants": 56, "paths": 68, "sites": 50}
 
 
 def said(*words: str) -> str:
@@ -47,6 +48,7 @@ def test_what_is_made_from_the_tables_is_up_to_date():
     ("docs/run.schema.json", '"forwarding hop"'), ("docs/run.schema.json", '"rx_map"'),
     ("docs/run.schema.json", '"mixed_bytes"'), ("docs/run.schema.json", '"fast open"'),
     ("docs/plan.schema.json", '"forward"'), ("README.md", "| A2 |"), ("README.md", "| veth |"),
+    ("README.md", "| rx_splice |"),
     ("docs/METHOD.md", "| send |"), ("docs/trace_run.8", ".B A3-unset"), ("docs/trace_run.8", ".B forward\nveth")])
 def test_a_name_that_a_file_lacks_is_put_back(maker, name, gone):
     text = (ROOT / name).read_text()
@@ -77,10 +79,19 @@ def test_both_programs_explain_each_variant():
             assert re.search(rf"^  {row['name']}:? +{re.escape(row['meaning'])}$", text, re.M), words
 
 
-def test_the_tracer_explains_each_path():
+def test_the_tracer_explains_each_path_and_site():
     text = said("build/trace_run", "--help")
-    for row in TABLES["paths"]:
+    for row in TABLES["paths"] + TABLES["sites"]:
         assert f"\n  {row['name']}: {row['meaning']}\n" in text
+
+
+def test_the_list_has_a_line_for_each_name():
+    lines = said("tools/trace_run", "--list").splitlines()
+    for table in ("variants", "paths", "behaviours", "sites"):
+        for row in TABLES[table]:
+            assert f"  {row['name']:<20} {row['meaning']}" in lines
+    assert f"  {'host':<20} this kernel (default)" in lines
+    assert all(any(line.startswith(f"  {name:<20} a guest; ") for line in lines) for name in releases.TESTED)
 
 
 @pytest.mark.parametrize("words, names", [("A9 64 1", VARIANTS), ("A1 64 1 --path tunnel", PATHS)])

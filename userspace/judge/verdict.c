@@ -9,6 +9,7 @@
 #include "userspace/common/text.h"
 #include "userspace/judge/laws/laws.h"
 #include "userspace/record/experiment.h"
+#include "userspace/tables/variants.h"
 
 static double copies_per_byte(const struct record *r)
 {
@@ -162,8 +163,14 @@ static void sentence_incomplete(const struct record *r, char *text, size_t size)
 		[RUN_BLIND] = "The probes did not see the whole run",
 	};
 
-	snprintf(text, size, "%s: %s; no verdict on %s.", what[r->outcome.status],
-		 r->outcome.reason, r->experiment ? r->experiment->plan.variant : "the process");
+	const char *variant = r->experiment ? r->experiment->plan.variant : NULL;
+
+	if (variant)
+		snprintf(text, size, "%s: %s; no verdict on %s, %s.", what[r->outcome.status],
+			 r->outcome.reason, variant, variant_call(variant));
+	else
+		snprintf(text, size, "%s: %s; no verdict on the process.", what[r->outcome.status],
+			 r->outcome.reason);
 }
 
 void verdict_told(const struct record *r, bool exact, char *text, size_t size)

@@ -11,7 +11,7 @@
 /* Room for the longest sentence. */
 enum { VERDICT_BYTES = 512 };
 
-/* The verdict in one sentence, such as "A3 on veth copied every byte after all: ...", every digit given. */
+/* The verdict in one sentence, such as "A3, MSG_ZEROCOPY, on veth copied nothing ...", every digit given. */
 void verdict_sentence(const struct record *r, char *text, size_t size);
 
 /* The same for people, who read "65.5 MB", unless the numbers are to be @exact. */

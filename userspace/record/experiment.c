@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/tables/variants.h"
+
 int record_arrange(struct record *r)
 {
 	r->experiment = calloc(1, sizeof(*r->experiment));
@@ -140,8 +142,8 @@ struct subject_name record_subject(const struct record *r)
 	struct subject_name name = { "The process" };
 
 	if (r->experiment)
-		snprintf(name.text, sizeof(name.text), "%s on %s", r->experiment->plan.variant,
-			 r->experiment->path.kind);
+		snprintf(name.text, sizeof(name.text), "%s, %s, on %s", r->experiment->plan.variant,
+			 variant_call(r->experiment->plan.variant), r->experiment->path.kind);
 	return name;
 }
 

@@ -154,9 +154,9 @@ bool record_may_dma(const struct record *r);
 /* True if all devices of the path take packets in pieces; false if the path is not known. */
 bool record_gathers(const struct record *r);
 
-/* What was watched, in a few words: "A3 on veth". */
+/* What was watched, in a few words: "A3, MSG_ZEROCOPY, on veth". */
 struct subject_name {
-	char text[64];
+	char text[96];
 };
 struct subject_name record_subject(const struct record *r);
 

@@ -2,13 +2,36 @@
 /* The variants as rows. */
 #include "userspace/tables/variants.h"
 
-#define ROW(symbol, name, traits, meaning) [VARIANT_##symbol] = { name, traits, meaning },
+#include <strings.h>
+
+#define ROW(symbol, name, call, traits, meaning) [VARIANT_##symbol] = { name, traits, meaning },
 const struct table_row variant_rows[VARIANT_COUNT] = { VARIANTS(ROW) };
 #undef ROW
+
+static const char *const calls[VARIANT_COUNT] = {
+#define CALL(symbol, name, call, traits, meaning) [VARIANT_##symbol] = call,
+	VARIANTS(CALL)
+#undef CALL
+};
 
 int variant_number(const char *name)
 {
 	return row_find(variant_rows, VARIANT_COUNT, name);
+}
+
+const char *variant_call(const char *name)
+{
+	int i = variant_number(name);
+
+	return i < 0 ? "" : calls[i];
+}
+
+const char *variant_meant(const char *name)
+{
+	for (int i = 0; i < VARIANT_COUNT; i++)
+		if (!strcasecmp(name, variant_rows[i].name))
+			return variant_rows[i].name;
+	return NULL;
 }
 
 unsigned int variant_traits(const char *name)

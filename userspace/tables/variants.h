@@ -15,25 +15,34 @@ enum variant_trait {
 	VARIANT_REFERENCES = VARIANT_ASKS | VARIANT_SO_ZEROCOPY,
 };
 
-/* X(symbol, name, traits, meaning): userspace/workload/send/variants/SYMBOL.c sends that way. */
-#define VARIANTS(X)                                                                           \
-	X(a1, "A1", VARIANT_PLAIN, "copy the fields into one buffer, one send()")             \
-	X(a1_plain, "A1-plain", VARIANT_PLAIN, "one buffer to begin with, one send()")        \
-	X(a1_8send, "A1-8send", VARIANT_PLAIN, "one send() for each field")                   \
-	X(a2, "A2", VARIANT_PLAIN, "one sendmsg() with eight pieces")                         \
-	X(a3, "A3", VARIANT_REFERENCES,                                                       \
-	  "MSG_ZEROCOPY; memory is reused after its completion")                              \
-	X(a3_aligned, "A3-aligned", VARIANT_REFERENCES, "as A3, each field on a page boundary") \
-	X(a3_unset, "A3-unset", VARIANT_ASKS,                                                 \
-	  "MSG_ZEROCOPY without SO_ZEROCOPY: the kernel ignores it")                          \
-	X(a3_unreaped, "A3-unreaped", VARIANT_REFERENCES | VARIANT_UNREAPED,                  \
-	  "as A3, completions are never read")                                                \
-	X(a3_aligned_unreaped, "A3-aligned-unreaped", VARIANT_REFERENCES | VARIANT_UNREAPED,  \
-	  "as A3-aligned, completions are never read")                                        \
-	X(a3_reuse, "A3-reuse", VARIANT_REFERENCES | VARIANT_OVERWRITES,                      \
+/* X(symbol, name, call, traits, meaning): userspace/workload/send/variants/SYMBOL.c sends so.
+ * The call stands beside the name where there is no room for the meaning. */
+#define VARIANTS(X)                                                                  \
+	X(a1, "A1", "send()",                                                        \
+	  VARIANT_PLAIN, "copy the fields into one buffer, one send()")              \
+	X(a1_plain, "A1-plain", "send()",                                            \
+	  VARIANT_PLAIN, "one buffer to begin with, one send()")                     \
+	X(a1_8send, "A1-8send", "send() for each field",                             \
+	  VARIANT_PLAIN, "one send() for each field")                                \
+	X(a2, "A2", "sendmsg()",                                                     \
+	  VARIANT_PLAIN, "one sendmsg() with eight pieces")                          \
+	X(a3, "A3", "MSG_ZEROCOPY",                                                  \
+	  VARIANT_REFERENCES, "MSG_ZEROCOPY; memory is reused after its completion") \
+	X(a3_aligned, "A3-aligned", "MSG_ZEROCOPY",                                  \
+	  VARIANT_REFERENCES, "as A3, each field on a page boundary")                \
+	X(a3_unset, "A3-unset", "MSG_ZEROCOPY without SO_ZEROCOPY",                  \
+	  VARIANT_ASKS, "MSG_ZEROCOPY without SO_ZEROCOPY: the kernel ignores it")   \
+	X(a3_unreaped, "A3-unreaped", "MSG_ZEROCOPY",                                \
+	  VARIANT_REFERENCES | VARIANT_UNREAPED,                                     \
+	  "as A3, completions are never read")                                       \
+	X(a3_aligned_unreaped, "A3-aligned-unreaped", "MSG_ZEROCOPY",                \
+	  VARIANT_REFERENCES | VARIANT_UNREAPED,                                     \
+	  "as A3-aligned, completions are never read")                               \
+	X(a3_reuse, "A3-reuse", "MSG_ZEROCOPY",                                      \
+	  VARIANT_REFERENCES | VARIANT_OVERWRITES,                                   \
 	  "as A3, memory is reused at once: bytes arrive wrong")
 
-#define VARIANT_ENUM(symbol, name, traits, meaning) VARIANT_##symbol,
+#define VARIANT_ENUM(symbol, ...) VARIANT_##symbol,
 enum variant_id { VARIANTS(VARIANT_ENUM) VARIANT_COUNT };
 #undef VARIANT_ENUM
 
@@ -41,6 +50,12 @@ extern const struct table_row variant_rows[VARIANT_COUNT];
 
 /* The number of a variant, or -1. */
 int variant_number(const char *name);
+
+/* What it calls, in a word or two; "" if there is no such variant. */
+const char *variant_call(const char *name);
+
+/* The name that is meant by one in letters of either case, or NULL. */
+const char *variant_meant(const char *name);
 
 /* The traits of a variant; none if there is no such variant. */
 unsigned int variant_traits(const char *name);

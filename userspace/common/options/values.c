@@ -32,8 +32,9 @@ static uint64_t whole(const char *value, enum number_suffix suffix, uint64_t min
 
 	if (whole_parse(value, suffix, min, max, &number)) {
 		snprintf(message, sizeof(message),
-			 "%s '%%s' must be a whole number from %llu to %llu", what,
-			 (unsigned long long)min, (unsigned long long)max);
+			 "%s '%%s' must be a whole number from %llu to %llu%s", what,
+			 (unsigned long long)min, (unsigned long long)max,
+			 suffix == NUMBER_WITH_SUFFIX ? ", where k is 1024 and M is 1048576, as in 64k" : "");
 		options_fail(message, value);
 	}
 	return number;

@@ -19,7 +19,7 @@
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
        KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_COUNTERS,
-       KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_HELP };
+       KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST, KEY_HELP };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -35,6 +35,7 @@ static const char *const colour_wishes[] = {
 };
 
 #define NAME_WORD(symbol, name, traits, meaning) " " name
+#define VARIANT_WORD(symbol, name, ...) " " name
 
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Workload:", 1 },
@@ -78,6 +79,7 @@ static const struct argp_option option_table[] = {
 	{ "color", KEY_COLOR, "WHEN", 0,
 	  "auto, always or never (default auto: on a terminal, unless NO_COLOR is set)", 5 },
 	{ "quiet", 'q', NULL, 0, "no report", 5 },
+	{ "list", KEY_LIST, NULL, 0, "show variants, paths, sites and kernels, a line each", -1 },
 	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
 	{},
 };
@@ -125,9 +127,9 @@ static void parse_positional(struct options *o, int number, const char *value)
 {
 	switch (number) {
 	case 0:
-		if (!variant_has(value, 0))
-			options_fail("unknown VARIANT '%s'; it must be one of" VARIANTS(NAME_WORD), value);
-		snprintf(o->plan.variant, sizeof(o->plan.variant), "%s", value);
+		if (!variant_meant(value))
+			options_fail("unknown VARIANT '%s'; it must be one of" VARIANTS(VARIANT_WORD), value);
+		snprintf(o->plan.variant, sizeof(o->plan.variant), "%s", variant_meant(value));
 		break;
 	case 1:
 		o->plan.bytes = options_whole(value, PLAN_BYTES_MIN, PLAN_BYTES_MAX, "BYTES");
@@ -146,13 +148,14 @@ static const struct argp_child children[] = { { &options_path_argp, 0, "Path:", 
 					      { &options_peer_argp, 0, "Two hosts:", 3 }, {} };
 
 #define MEANING_LINE(symbol, name, traits, meaning) "  " name ": " meaning "\n"
+#define VARIANT_LINE(symbol, name, call, traits, meaning) "  " name ": " meaning "\n"
 #define SITE_LINE(name, traits, who, meaning) "  " #name ": " meaning "\n"
 
 static const struct argp argp = {
 	option_table, parse_option, "VARIANT BYTES THREADS",
 	"Runs VARIANT over THREADS connections with messages of BYTES and shows where every byte was "
 	"copied.\v"
-	"VARIANT is how a message of eight fields is sent:\n" VARIANTS(MEANING_LINE)
+	"VARIANT is how a message of eight fields is sent:\n" VARIANTS(VARIANT_LINE)
 	"KIND is what lies between the sockets:\n" PATHS(MEANING_LINE)
 	"LIST is of behaviours that are off unless named:\n" BEHAVIOURS(MEANING_LINE)
 	"The report shows what became of bytes at these sites:\n" SITES(SITE_LINE)
@@ -259,6 +262,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (state->arg_num < 3 && !o->request.partner.listen)
 			options_fail("%s", "three words are needed: VARIANT BYTES THREADS, as in A3 65536 4");
 		break;
+	case KEY_LIST:
+		options_list();
+		exit(0);
 	case KEY_HELP:
 		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, "trace_run");
 		exit(0);

@@ -24,7 +24,7 @@ struct variant {
 	enum outcome (*reap)(struct sender *sender, struct message *message);
 };
 
-#define VARIANT_DECLARE(symbol, name, traits, meaning) extern const struct variant variant_##symbol;
+#define VARIANT_DECLARE(symbol, ...) extern const struct variant variant_##symbol;
 VARIANTS(VARIANT_DECLARE)
 #undef VARIANT_DECLARE
 

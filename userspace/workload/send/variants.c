@@ -6,7 +6,7 @@
 
 const struct variant *variant_find(const char *name)
 {
-#define ADDRESS(symbol, name, traits, meaning) &variant_##symbol,
+#define ADDRESS(symbol, ...) &variant_##symbol,
 	static const struct variant *const variants[] = { VARIANTS(ADDRESS) };
 #undef ADDRESS
 	int i = variant_number(name);

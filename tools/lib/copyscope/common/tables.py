@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 # Made by `make tables`.
@@ -36,16 +35,10 @@ RECEIVER_BEHAVIOURS = names("behaviours", of_receiver=True)
 PATHS = names("paths")
 PATHS_OF_ONE_HOST = names("paths", two_hosts=False)
 
-CALL = re.compile(r"MSG_ZEROCOPY(?: without SO_ZEROCOPY)?|\w+\(\)(?: for each field)?")
-AS_ANOTHER = re.compile(r"as ([\w-]+),")
-
 
 def call_of(variant: str) -> str:
-    """The call that a variant sends by, as its meaning names it; "" if it is none of ours."""
-    meaning = column("variants", "meaning").get(variant, "")
-    other = AS_ANOTHER.match(meaning)
-    found = CALL.search(meaning)
-    return call_of(other[1]) if other else found[0] if found else ""
+    """The call that a variant sends by; "" if it is none of ours."""
+    return column("variants", "call").get(variant, "")
 
 
 def named(label: str, variant: str) -> str:
