@@ -115,7 +115,7 @@ def test_a_driver_that_wants_short_packets_whole_is_the_cause(outcome):
 def test_a_flag_without_its_option_is_told_apart(outcome):
     record = balanced(outcome, "unset")
     assert records.causes(record, "tx_copy") == {"SO_ZEROCOPY not set": MESSAGES * BYTES}
-    assert "SO_ZEROCOPY is not set" in record["verdict"]
+    assert "SO_ZEROCOPY is not set" in record["verdict"]["sentence"]
 
 
 def test_the_report_shows_share_calls_and_remedy(outcome):

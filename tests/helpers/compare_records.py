@@ -16,7 +16,7 @@ OF_TIME = {"runs", "run_time_ns", "missed_runs", "unseen_firings", "latency_us",
 # What depends on how TCP cuts and repeats packets, on when the reader calls and on how long a
 # completion takes. Each is a count of bytes or calls on the way, never of the payload itself.
 OF_PACKETS = {
-    "late_copy", "reshape",  # what is sent again is copied again; what merges depends on queues
+    "copies_per_byte", "late_copy", "reshape",  # what is sent again is copied again; what merges depends on queues
     "wire_copied_bytes", "wire_referenced_bytes", "wire_referenced_pages",
     "retrans_copied_bytes", "retrans_referenced_bytes", "retrans_referenced_pages",
     "reshaped_referenced_bytes", "dropped_referenced_bytes", "clean_bytes", "tapped_bytes",
@@ -32,7 +32,7 @@ OF_PACKETS = {
 # Laws whose two sides are made of those; their residuals are compared.
 LAWS_OF_PACKETS = {"reference", "pin", "refusal", "causes of late_copy", "causes of reshape", "content"}
 CALLS = {"tx_copy", "tx_reference", "rx_copy"}  # calls of the kernel to itself: by packet
-PROSE = {"verdict", "why", "remedy", "left_is", "right_is", "reason", "stack", "hook"}
+PROSE = {"sentence", "why", "remedy", "left_is", "right_is", "reason", "stack", "hook"}
 NUMBER = re.compile(r"\d[\d,.]*")
 
 

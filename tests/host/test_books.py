@@ -138,7 +138,7 @@ def test_the_report_says_the_same_in_a_sentence(variant, said, tmp_path):
     record = records.load(tmp_path / "record.json")
     if record["outcome"]["status"] == "blind":
         said = "no verdict"
-    assert done.code == 0 and said in record["verdict"]
+    assert done.code == 0 and said in record["verdict"]["sentence"]
     assert said in " ".join(done.out.split())
     assert max(map(len, done.out.splitlines())) <= 80 + len(str(tmp_path))
 

@@ -99,7 +99,7 @@ def test_a_signal_ends_a_run_in_which_an_end_is_never_ready(end):
         run.kill()
     assert took_s < ORDER_S + PROGRAMS_S and done.code == 128 + signal.SIGTERM
     assert done.record["outcome"]["status"] == "interrupted"
-    assert "no verdict" in done.record["verdict"]
+    assert "no verdict" in done.record["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -114,7 +114,7 @@ def test_an_end_that_somebody_stopped_in_mid_run_makes_no_complete_run(end):
     outcome = done.record["outcome"]
     assert took_s < 10 and outcome["status"] in ("failed", "interrupted")
     assert "signal 15 (SIGTERM) t" in outcome["reason"] and f"the {end}" in outcome["reason"]
-    assert "no verdict" in done.record["verdict"]
+    assert "no verdict" in done.record["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -150,7 +150,7 @@ def test_an_end_that_stands_still_fails_the_run_after_its_time():
     assert took_s < 25 and done.code == 1 and outcome["status"] == "failed"
     assert "no progress: nothing moved for 10 s" in outcome["reason"]
     assert outcome["receiver"]["signal"] == signal.SIGKILL
-    assert "no verdict" in done.record["verdict"]
+    assert "no verdict" in done.record["verdict"]["sentence"]
     assert not records.laws_with(done.record, "broken")
 
 
@@ -171,7 +171,7 @@ def test_a_bound_ends_what_does_not_end_and_the_record_names_it(how_long, stoppe
     assert done.code == 1 and outcome["status"] == "failed"
     assert f"no progress: {reason}" in outcome["reason"]
     assert outcome["receiver"]["signal"] == signal.SIGKILL
-    assert "no verdict" in done.record["verdict"]
+    assert "no verdict" in done.record["verdict"]["sentence"]
 
 
 def test_an_end_that_outlives_the_other_is_ended_after_its_bound():
@@ -225,7 +225,8 @@ def test_a_sender_killed_for_its_memory_leaves_no_sound_record(small_group, tmp_
     record = records.load(tmp_path / "record.json")
     assert record["outcome"]["status"] == "failed"
     assert "was killed by signal 9 (SIGKILL)" in record["outcome"]["reason"]
-    assert record["verdict"].startswith("The run failed: the ") and "copied" not in record["verdict"]
+    sentence = record["verdict"]["sentence"]
+    assert sentence.startswith("The run failed: the ") and "copied" not in sentence
     assert {"send", "end to end", "witness sent"} <= records.laws_with(record, "not testable")
 
 
@@ -237,5 +238,5 @@ def test_a_send_that_no_limit_lets_through_is_no_success():
     record = done.record
     assert done.code == 1 and record["outcome"]["status"] == "failed"
     assert "gets ENOBUFS with none outstanding" in record["outcome"]["reason"]
-    assert record["verdict"].startswith("The run failed: ")
+    assert record["verdict"]["sentence"].startswith("The run failed: ")
     assert {"send", "end to end"} <= records.laws_with(record, "not testable")

@@ -60,7 +60,7 @@ def test_a_detached_probe_leaves_a_named_hole(variant, question):
 @pytest.mark.parametrize("question", ["accepted", "rx_copy"])
 def test_no_verdict_is_given_and_no_cause_named_for_what_was_not_measured(question):
     record = run_with("A3", f"detach:{question}", 0)
-    assert "no verdict, because" in record["verdict"]
+    assert "no verdict, because" in record["verdict"]["sentence"]
     assert record["causes"] == []
 
 
@@ -81,14 +81,14 @@ def test_a_lost_map_update_breaks_the_law_of_its_site(variant, laws):
     assert "receive" in testable
     assert records.laws_with(record, "broken") == testable
     assert all(records.law(record, name)["residual"] for name in testable)
-    assert "Do not trust this run" in record["verdict"]
+    assert "Do not trust this run" in record["verdict"]["sentence"]
 
 
 def test_programs_that_do_nothing_break_every_witness():
     record = run_with("A3", "count-nothing", 1)
     assert records.laws_with(record, "broken") == {
         "witness sent", "witness received", "witness zero-copy sends", "witness completions"}
-    assert "no byte was counted" in record["verdict"]
+    assert "no byte was counted" in record["verdict"]["sentence"]
 
 
 def test_a_killed_sender_has_not_told_what_it_gathered():
@@ -142,7 +142,7 @@ def test_a_killed_end_fails_the_run_with_a_line_and_no_hang(end, pattern):
     assert outcome["reason"].startswith(f"the {end} was killed by signal 9 (SIGKILL)")
     ends = {"server": "sender", "client": "receiver"}
     assert outcome[ends[end]] == {"exit_status": None, "signal": 9, "why": "a signal killed it"}
-    assert record["verdict"].startswith(f"The run failed: {outcome['reason']}; no verdict")
+    assert record["verdict"]["sentence"].startswith(f"The run failed: {outcome['reason']}; no verdict")
     assert record["workload"]["accepted_bytes"] is None and record["workload"]["why"]
     assert {"witness sent", "content"} <= records.laws_with(record, "not testable")
     assert not processes.children(run.pid)

@@ -185,7 +185,7 @@ def test_a_partner_killed_at_any_moment_ends_the_other_with_one_line(hosts):
             outcome = done.record["outcome"]
             assert outcome["status"] == "failed", f"{hint}: {outcome}"
             assert "the partner was lost" in outcome["reason"], f"{hint}: {outcome}"
-            assert "no verdict" in done.record["verdict"]
+            assert "no verdict" in done.record["verdict"]["sentence"]
             assert not records.laws_with(done.record, "balanced")
             assert done.record["peer"]["lost"] == "the partner was lost", hint
             assert {each["host"] for each in done.record["sockets"]} <= {
@@ -303,7 +303,7 @@ def test_both_hosts_say_which_end_was_killed(hosts, end):
         outcome = done.record["outcome"]
         assert done.code == 1 and outcome["status"] == "failed", f"{name}: {done.err}"
         assert f"the {end} was killed by signal 9 (SIGKILL)" in outcome["reason"]
-        assert done.record["verdict"].startswith("The run failed: ")
+        assert done.record["verdict"]["sentence"].startswith("The run failed: ")
         assert not records.laws_with(done.record, "broken")
     before.check()
 

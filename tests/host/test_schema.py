@@ -11,7 +11,8 @@ from helpers.names import LAWS
 # Keys that only some records have, or that older ones lack.
 OPTIONAL = {"parts", "peer", "partner_authenticated", "host", "behaviours", "scheduling", "cost",
             "instruction_clock", "outcome", "qdisc", "mixed_bytes", "subject", "asked_s",
-            "cpu_shares", "cache-misses", "modelled", "interrupted"}
+            "cpu_shares", "cache-misses", "modelled", "interrupted",
+            "copies_per_byte", "referenced_bytes", "uncopied_bytes", "chief_cause"}
 # Keys that the record of a run must have, and that of a foreign process must not.
 OF_RUNS = {"path", "workload", "passes", "counters", "sender", "receiver"}
 
@@ -63,6 +64,9 @@ def test_records_of_all_kinds_are_accepted(words):
     ("outcome.status", "fine"), ("outcome.status", "failed"), ("outcome.reason", "hm"),
     ("outcome.sender.exit_status", 1), ("outcome.receiver.exit_status", None),
     ("outcome.receiver.signal", 9), ("interrupted", True), ("interrupted", "no"),
+    # a verdict without its words, and one that contradicts the outcome
+    ("verdict", ""), ("verdict", None), ("verdict.sentence", ""), ("verdict.passed", "yes"),
+    ("verdict.uncopied_bytes", -1), ("verdict.laws_broken", 1),
     # passes that contradict each other
     ("passes.counted", None), ("passes.why", "no time"), ("passes.counted.tcp.why", "no idea"),
     ("passes.timed.tcp.accepted_bytes", None), ("timing.pass", "both"),
@@ -106,6 +110,11 @@ def test_the_record_of_a_foreign_process_has_neither_workload_nor_path(good):
     assert not records.accepted(record | {"outcome": record["outcome"] | ends})
     del record["subject"]
     assert not records.accepted(record)
+
+
+@records.needs_root
+def test_an_older_record_has_the_sentence_alone(good):
+    assert records.accepted(good | {"verdict": good["verdict"]["sentence"]})
 
 
 @records.needs_root

@@ -213,6 +213,43 @@ static void no_verdict_is_given_on_what_was_not_measured(void **state)
 	assert_said(&m, "ran without probes: nothing was counted");
 }
 
+static void a_verdict_has_the_numbers_that_its_sentence_gives(void **state)
+{
+	struct verdict v;
+	struct made m;
+
+	made_by_tracepoints(&m);
+	derive_and_judge(&m);
+	verdict_fill(&m.r, &v);
+	assert_true(v.passed && v.referenced_known && v.uncopied_known && !v.copies_known);
+	assert_int_equal(v.referenced_bytes, 36837);
+	assert_int_equal(v.uncopied_bytes, 0);
+	assert_string_equal(v.chief_cause, "local delivery");
+	/* The same without a reference: then it is copies that are told. */
+	made_init(&m);
+	for (int flow = 0; flow < FLOWS; flow++) {
+		made_tx(&m, flow)->site[SITE_tx_reference] = (struct tally){};
+		made_tx(&m, flow)->site[SITE_late_copy] = (struct tally){};
+		made_tx(&m, flow)->site[SITE_tx_copy] = (struct tally){ made_bytes(flow), 1 };
+	}
+	made_judge(&m);
+	verdict_fill(&m.r, &v);
+	assert_true(v.copies_known && !v.referenced_known && !v.chief_cause);
+	assert_true(v.copies_per_byte == 2);
+	assert_int_equal(v.passed, !v.laws_broken);
+	/* A law that broke, and a run that was not seen whole. */
+	made_init(&m);
+	made_rx(&m, 0)->site[SITE_rx_copy].bytes++;
+	made_judge(&m);
+	verdict_fill(&m.r, &v);
+	assert_true(!v.passed && v.laws_broken);
+	made_init(&m);
+	made_judge(&m);
+	m.r.outcome.status = RUN_BLIND;
+	verdict_fill(&m.r, &v);
+	assert_true(!v.passed && !v.laws_broken && !v.referenced_known && !v.copies_known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +264,7 @@ int main(void)
 		cmocka_unit_test(the_verdict_says_that_every_byte_was_copied_and_why),
 		cmocka_unit_test(the_verdict_counts_what_was_sent_without_a_copy),
 		cmocka_unit_test(no_verdict_is_given_on_what_was_not_measured),
+		cmocka_unit_test(a_verdict_has_the_numbers_that_its_sentence_gives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +19,7 @@ from copyscope.records.load import load_record, load_sweep
 from copyscope.records.run_record import Point, Record
 from copyscope.runs import tables, values
 from helpers import plans
+from helpers.names import ROOT
 from helpers.pictures import REAL, made, two_passes
 
 SETTINGS = {"figures_of": "first", "throughput_is": "elapsed", "latency_is": "measured",
@@ -77,6 +82,49 @@ def read_all(data) -> None:
     copymap.build(group.records)
     for spec in specs.DEFAULTS:
         lines.panels(group.records, spec)
+
+
+def newer(data):
+    """An older record with the verdict of a newer one."""
+    return {**data, "verdict": {"sentence": data["verdict"], "passed": True, "laws_broken": 0}}
+
+
+@pytest.mark.parametrize("name", ["A1-host", "A3-host"])
+def test_a_verdict_of_either_age_is_read(name):
+    for data in (REAL[name], newer(REAL[name])):
+        check(data, "run.json")
+        assert Record(data, "run.json").verdict == REAL[name]["verdict"]
+    for wrong in ({"passed": True, "laws_broken": 0}, 7, {**newer(REAL[name])["verdict"], "passed": "no"}):
+        with pytest.raises(BadRecord, match="verdict"):
+            check({**REAL[name], "verdict": wrong}, "run.json")
+
+
+def lines_of(tool):
+    """The lines of docs/RECORDS.md that begin with a word."""
+    text = (ROOT / "docs/RECORDS.md").read_text()
+    return re.findall(rf"^    ({tool} .*)$", text, re.M)
+
+
+@pytest.mark.parametrize("line", lines_of("jq"))
+def test_each_line_of_jq_that_is_told_works(line, tmp_path):
+    if not shutil.which("jq"):
+        pytest.skip("jq is missing: the lines for it were not run")
+    (tmp_path / "results/runs").mkdir(parents=True)
+    for age, data in (("old", REAL["A3-host"]), ("new", newer(REAL["A3-host"]))):
+        (tmp_path / f"results/runs/{age}.json").write_text(json.dumps(data))
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and not done.stderr
+    # No law broke, and no run did not pass.
+    assert bool(done.stdout) == ("broken" not in line and "| not" not in line)
+
+
+def test_the_lines_of_pandas_that_are_told_work(tmp_path):
+    pytest.importorskip("pandas", reason="pandas is missing: the lines for it were not run")
+    text = (ROOT / "docs/RECORDS.md").read_text().split("## pandas")[1]
+    (tmp_path / "results/runs").mkdir(parents=True)
+    (tmp_path / "results/runs/new.json").write_text(json.dumps(newer(REAL["A3-host"])))
+    script = "\n".join(re.findall(r"^    (.*)$", text, re.M))
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, timeout=60)
 
 
 @pytest.mark.parametrize("how", DAMAGE)

@@ -42,6 +42,14 @@ static const char *reason(const struct record *r)
 	return "an unknown cause";
 }
 
+/* Referenced bytes that nobody copied on their way. */
+static uint64_t sent_clean(const struct record *r)
+{
+	uint64_t referenced = r->sites[SITE_tx_reference].tally.bytes, copied = copied_on_the_way(r);
+
+	return copied < referenced ? referenced - copied : 0;
+}
+
 /* "65,536,000 bytes", or "65.5 MB" for people. */
 static void amount(bool exact, uint64_t bytes, char text[static 40])
 {
@@ -106,23 +114,27 @@ static void part_of(bool exact, uint64_t part, uint64_t whole, char text[static 
 	snprintf(text, 80, "%s of %s", part ? first : "0", second);
 }
 
+static bool copies_are_known(const struct record *r)
+{
+	return r->sites[SITE_late_copy].how != HOW_NOT_MEASURED && (!sent_clean(r) || clean_is_known(r));
+}
+
 static void sentence_referenced(const struct record *r, bool exact, char *text, size_t size)
 {
 	struct subject_name subject = record_subject(r);
 	uint64_t referenced = r->sites[SITE_tx_reference].tally.bytes;
-	uint64_t copied = copied_on_the_way(r);
-	uint64_t clean = copied < referenced ? referenced - copied : 0;
+	uint64_t clean = sent_clean(r);
 	char all[40], sent[80];
 
 	amount(exact, referenced, all);
 	part_of(exact, clean, referenced, sent);
-	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED || (clean && !clean_is_known(r)))
+	if (!copies_are_known(r))
 		snprintf(text, size, "%s referenced %s of user memory; whether they were copied later was not "
 			 "measured.", subject.text, all);
 	else if (!clean)
 		snprintf(text, size, "%s copied every byte after all: %s were sent without a copy, because "
 			 "of %s.", subject.text, sent, reason(r));
-	else if (!copied)
+	else if (!copied_on_the_way(r))
 		snprintf(text, size, "%s copied nothing on the way out: all %s of referenced memory were sent "
 			 "without a copy.", subject.text, all);
 	else
@@ -173,11 +185,19 @@ static void sentence_incomplete(const struct record *r, char *text, size_t size)
 			 r->outcome.reason);
 }
 
-void verdict_told(const struct record *r, bool exact, char *text, size_t size)
-{
-	size_t used;
-	int broken = laws_broken(r);
+/* What a verdict is about. */
+enum verdict_kind { OF_NOTHING, OF_REFERENCES, OF_COPIES };
 
+static enum verdict_kind kind_of(const struct record *r)
+{
+	if (r->outcome.status != RUN_COMPLETE || r->backend == BACKEND_NONE || site_missing(r) ||
+	    !r->derived.total.count[COUNT_accepted_bytes])
+		return OF_NOTHING;
+	return r->sites[SITE_tx_reference].tally.bytes ? OF_REFERENCES : OF_COPIES;
+}
+
+static void sentence_of_nothing(const struct record *r, char *text, size_t size)
+{
 	if (r->outcome.status != RUN_COMPLETE)
 		sentence_incomplete(r, text, size);
 	else if (r->backend == BACKEND_NONE)
@@ -186,12 +206,21 @@ void verdict_told(const struct record *r, bool exact, char *text, size_t size)
 	else if (site_missing(r))
 		snprintf(text, size, "%s: no verdict, because %s was not measured.",
 			 record_subject(r).text, site_missing(r));
-	else if (!r->derived.total.count[COUNT_accepted_bytes])
-		snprintf(text, size, "%s: no byte was counted.", record_subject(r).text);
-	else if (r->sites[SITE_tx_reference].tally.bytes)
-		sentence_referenced(r, exact, text, size);
 	else
+		snprintf(text, size, "%s: no byte was counted.", record_subject(r).text);
+}
+
+void verdict_told(const struct record *r, bool exact, char *text, size_t size)
+{
+	int broken = laws_broken(r);
+	size_t used;
+
+	if (kind_of(r) == OF_REFERENCES)
+		sentence_referenced(r, exact, text, size);
+	else if (kind_of(r) == OF_COPIES)
 		sentence_copied(r, text, size);
+	else
+		sentence_of_nothing(r, text, size);
 	used = strlen(text);
 	if (broken)
 		snprintf(text + used, size - used, " Do not trust this run: %d law%s broken.", broken,
@@ -201,4 +230,24 @@ void verdict_told(const struct record *r, bool exact, char *text, size_t size)
 void verdict_sentence(const struct record *r, char *text, size_t size)
 {
 	verdict_told(r, true, text, size);
+}
+
+bool verdict_passed(const struct record *r)
+{
+	return r->outcome.status == RUN_COMPLETE && !laws_broken(r);
+}
+
+void verdict_fill(const struct record *r, struct verdict *v)
+{
+	enum verdict_kind kind = kind_of(r);
+
+	*v = (struct verdict){ .passed = verdict_passed(r), .laws_broken = laws_broken(r) };
+	verdict_sentence(r, v->sentence, sizeof(v->sentence));
+	v->copies_known = kind == OF_COPIES;
+	v->referenced_known = kind == OF_REFERENCES;
+	v->uncopied_known = kind == OF_REFERENCES && copies_are_known(r);
+	v->copies_per_byte = v->copies_known ? copies_per_byte(r) : 0;
+	v->referenced_bytes = v->referenced_known ? r->sites[SITE_tx_reference].tally.bytes : 0;
+	v->uncopied_bytes = v->uncopied_known ? sent_clean(r) : 0;
+	v->chief_cause = v->uncopied_known && v->uncopied_bytes < v->referenced_bytes ? reason(r) : NULL;
 }

@@ -7,18 +7,16 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
-#include "userspace/judge/laws/laws.h"
 #include "userspace/judge/verdict.h"
 #include "userspace/report/modelled/modelled_print.h"
 #include "userspace/report/report_parts.h"
 
 static void print_verdict(const struct record *r, const struct report_page *p)
 {
-	bool sound = r->outcome.status == RUN_COMPLETE && !laws_broken(r);
 	char verdict[VERDICT_BYTES];
 
 	verdict_told(r, p->exact, verdict, sizeof(verdict));
-	tint_begin(p, sound ? TINT_BOLD : TINT_BAD);
+	tint_begin(p, verdict_passed(r) ? TINT_BOLD : TINT_BAD);
 	print_folded(p->out, p->columns, "", verdict, 0);
 	tint_end(p);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prints the outcome of a run as JSON: null where an end has no such number, and then a reason. */
+/* Prints verdict and outcome as JSON: null where an end has no such number, and then a reason. */
 #include "userspace/report/json/outcome_json.h"
 
 #include "userspace/common/json/json.h"
+#include "userspace/judge/verdict.h"
 
 static const char *why(const struct end_outcome *end)
 {
@@ -21,6 +22,22 @@ json_t *end_outcome_json(const struct end_outcome *end)
 	put(o, "exit_status", integer_if(end->known && !killed, end->exit_status));
 	put(o, "signal", integer_if(killed, end->signal));
 	put(o, "why", text_or_null(why(end)));
+	return o;
+}
+
+json_t *verdict_json(const struct record *r)
+{
+	json_t *o = json_object();
+	struct verdict v;
+
+	verdict_fill(r, &v);
+	put(o, "sentence", text(v.sentence));
+	put(o, "passed", json_boolean(v.passed));
+	put_if(o, "copies_per_byte", v.copies_known ? json_real(v.copies_per_byte) : NULL);
+	put_if(o, "referenced_bytes", v.referenced_known ? json_integer(v.referenced_bytes) : NULL);
+	put_if(o, "uncopied_bytes", v.uncopied_known ? json_integer(v.uncopied_bytes) : NULL);
+	put_if(o, "chief_cause", v.chief_cause ? text(v.chief_cause) : NULL);
+	put(o, "laws_broken", json_integer(v.laws_broken));
 	return o;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The outcome of a run as JSON, whole or one end of it. */
+/* The verdict on a run and its outcome as JSON, whole or one end of it. */
 #ifndef COPYSCOPE_OUTCOME_JSON_H
 #define COPYSCOPE_OUTCOME_JSON_H
 
@@ -7,6 +7,7 @@
 
 #include "userspace/record/experiment.h"
 
+json_t *verdict_json(const struct record *r);
 json_t *outcome_json(const struct record *r);
 json_t *end_outcome_json(const struct end_outcome *end);
 

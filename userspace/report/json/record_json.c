@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Prints the record as JSON: null where a number is not known, and then a reason. */
-#include "userspace/judge/verdict.h"
 #include "userspace/report/json/record_json.h"
 
 #include <jansson.h>
@@ -225,15 +224,13 @@ json_t *record_json(const struct record *r)
 {
 	const struct experiment *x = r->experiment;
 	json_t *o = json_object();
-	char verdict[VERDICT_BYTES];
 
-	verdict_sentence(r, verdict, sizeof(verdict));
 	put(o, "schema", text("copyscope.run/2"));
 	put(o, "id", text(r->id));
 	put(o, "started", text(r->started));
 	put(o, "command", command_json(r));
 	put(o, "tool", tool_json());
-	put(o, "verdict", text(verdict));
+	put(o, "verdict", verdict_json(r));
 	put(o, "outcome", outcome_json(r));
 	put(o, "interrupted", json_boolean(r->outcome.status == RUN_INTERRUPTED));
 	put(o, "machine", machine_json(&r->machine));

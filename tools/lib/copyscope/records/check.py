@@ -47,7 +47,7 @@ OF_RUNS: dict[str, tuple[type, ...]] = {
 }
 # What may be left out, in records that are older than the key.
 OPTIONAL: dict[str, tuple[type, ...]] = {
-    "outcome": (dict,),
+    "outcome": (dict,), "verdict": (str, dict),
     "workload.readers": (int,), "workload.completions": (int, MAYBE),
     "workload.seconds": (*NUMBER, MAYBE), "counts.send_calls": (int,), "counts.recv_calls": (int,),
     "pins.how": (str,), "pins.why": (str, MAYBE), "timing.why": (str,),
@@ -60,6 +60,10 @@ OPTIONAL: dict[str, tuple[type, ...]] = {
 # What every reader relies on where there is a latency.
 LATENCY: dict[str, tuple[type, ...]] = {
     "latency_us.what": (str,), **{f"latency_us.{each}": NUMBER for each in ("mean", "p50", "p99")},
+}
+# What every reader relies on where a verdict is more than a sentence.
+VERDICT: dict[str, tuple[type, ...]] = {
+    "verdict.sentence": (str,), "verdict.passed": (bool,),
 }
 # What every reader relies on where there is an outcome.
 OUTCOME: dict[str, tuple[type, ...]] = {
@@ -113,6 +117,8 @@ def check(data: Any, source: object) -> None:
     check_keys(data, OPTIONAL, source, needed=False)
     if data["timing"]["latency_us"] is not None:
         check_keys(data["timing"], LATENCY, source, "timing.")
+    if isinstance(data.get("verdict"), dict):
+        check_keys(data, VERDICT, source)
     if "outcome" in data:
         check_keys(data, OUTCOME, source)
     for name, keys in IN_LISTS.items():
