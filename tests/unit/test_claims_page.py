@@ -156,7 +156,7 @@ def test_what_is_absent_is_named_with_its_command(folder):
 def test_no_text_becomes_a_mark():
     parts = [blocks.Heading(1, HOSTILE, "top"), blocks.said(HOSTILE, blocks.Code(HOSTILE), blocks.Word(HOSTILE)),
              blocks.Table(HOSTILE, (HOSTILE,), ((blocks.line(HOSTILE, blocks.Code(HOSTILE)),),)),
-             blocks.Facts(((HOSTILE, blocks.line(HOSTILE)),)), blocks.Bullets((blocks.line(HOSTILE),)),
+             blocks.Facts(((HOSTILE, (blocks.line(HOSTILE), blocks.line(HOSTILE))),)), blocks.Bullets((blocks.line(HOSTILE),)),
              blocks.Picture("a b.png", "a b.png", HOSTILE, HOSTILE),
              blocks.Drawing(maps.svg(maps.Map(HOSTILE, ((maps.Way(HOSTILE, 1.0),),))))]
     page = Reader(as_html.page(HOSTILE, parts))
@@ -176,6 +176,22 @@ def test_copies_are_told_by_path_and_way(folder):
     assert found["lo", "A3"][3] == "1.003" and found["lo", "A3"][4] == "not measured" == found["lo", "A3"][6]
     assert maps.amount(None) == "not measured" and maps.amount(0) == "0" and maps.amount(1e-6) == "< 0.001"
     assert "copied late 1.003" in maps.sentence(copies.map_of(rows[1]))
+    for row in rows:
+        # About as wide as the letters of the page are, with what takes the most room.
+        drawn = maps.svg(copies.map_of(copies.Row(row.kernel, "veth", "A3-aligned-unreaped", True, {
+            **row.shares, "late": None, "by send": None, "by recv": None})))
+        for x, said in re.findall(r'<text x="(\d+)"[^>]*>([^<]*)<', drawn):
+            assert int(x) + 7 * len(said) < maps.WIDTH, said
+
+
+def test_the_ways_of_sweeps_are_told_by_a_reply_or_a_message():
+    known = {"user_gather": 1.0, "tx_copy": 1.0, "tx_reference": 0.0, "late_copy": 0.0, "rx_copy": 1.0}
+    way = {"profile": "mt25023", "mode": "corrected", "label": "A1", "variant": "A1", "path": "veth", "pattern": "rr",
+           "n": 96, "sites": {site: {"share": share, "hows": ["measured"]} for site, share in known.items()}}
+    text = as_markdown.page(copies.experiments([way]))
+    assert "| mt25023, corrected: reply over veth | A1 | 1.000 | 1.000 | 0 | 0 | not measured | 1.000 | at least 3.000 | 96 |" in text
+    assert as_html.page("x", [blocks.Heading(1, "x", "x"), *copies.experiments([way])]).count("<svg") == 1
+    assert "not measured" in as_markdown.page(copies.experiments([]))
 
 
 @pytest.mark.parametrize("text, reason", [

@@ -2,6 +2,7 @@
 """Every claim that is judged by measurement can be confirmed and refuted, and lacks what is missing."""
 from __future__ import annotations
 
+import functools
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -62,6 +63,18 @@ def constants(claim) -> list[Fraction]:
 
 def turned(claim, word: str) -> Altered | None:
     """Records by which the verdict is this word; None if no alteration brings it about."""
+    said = sought(claim.id, word)
+    if said is None:
+        return None
+    world = Altered()
+    world.said = dict(said)
+    return world
+
+
+@functools.cache
+def sought(name: str, word: str) -> dict[str, Fraction] | None:
+    """What each quantity of such records is: found by climbing from any records to them."""
+    claim = next(each for each in CLAIMS if each.id == name)
     world, known = Altered(), constants(claim)
     wanted = word == judge.CONFIRMED
     best = -1.0
@@ -73,7 +86,7 @@ def turned(claim, word: str) -> Altered | None:
                 world.dice.choice(FACTORS)
         found = judge.judge(claim, world)
         if found.word == word:
-            return world
+            return world.said
         score = sum(each.truth is wanted for each in found.steps) - \
             len(found.why) * (found.word == judge.UNDECIDED)
         if score >= best:

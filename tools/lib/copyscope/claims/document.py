@@ -6,8 +6,9 @@ import json
 import shlex
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from copyscope.common.tables import SITES
 from copyscope.records.run_record import Record
 
 from . import needs
@@ -18,6 +19,8 @@ from .world import World, evidence_line
 SCHEMA = "copyscope.verdicts/1"
 # As a command names the folder that its records go to.
 OUT = Path("results")
+# What sets one way to send apart from another.
+WAY = ("profile", "mode", "label", "variant", "path", "pattern")
 Machine = tuple[str, str, bool]
 
 
@@ -70,12 +73,37 @@ def made_from(world: World) -> dict[str, Any]:
         for (machine, kernel, emulated), count in sorted(machines.items())]}
 
 
+def ways(world: World) -> list[dict[str, Any]]:
+    """What happened to each byte in each experiment of a sweep, by its way to send. Of a request
+    and its reply it is the reply; runs without probes, or whose laws are broken, count nothing."""
+    found: dict[tuple[str, ...], list[Record]] = {}
+    for each in world.items["run"]:
+        record = cast(Record, each.data)
+        key = tuple(each.words.get(name, "") for name in WAY)
+        if each.words.get("mode") and record.at("backend.name") != "none" and \
+                not record.broken_laws() and record.payload_bytes:
+            found.setdefault(key, []).append(record)
+    return [{**dict(zip(WAY, key)), "n": len(records), "sites": {
+        site: shares(records, site) for site in SITES}} for key, records in sorted(found.items())]
+
+
+def shares(records: list[Record], site: str) -> dict[str, Any]:
+    """Bytes of a site for each byte of payload, in all runs together."""
+    numbers = [record.site_bytes(site) for record in records]
+    hows = sorted({record.site_how(site) for record in records})
+    if None in numbers:
+        return {"share": None, "hows": hows}
+    total = sum(number or 0 for number in numbers)
+    return {"share": total / sum(record.payload_bytes or 0 for record in records), "hows": hows}
+
+
 def whole(verdicts: list[Verdict], world: World, answers: list[dict[str, Any]] | None = None,
           spoken: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """The document."""
     return {"schema": SCHEMA, "reports": reports([each.claim for each in verdicts]),
-            "made_from": made_from(world), "verdicts": [verdict(each) for each in verdicts],
-            "answers": answers or [], "spoken_crossovers": spoken or []}
+            "made_from": made_from(world), "ways": ways(world),
+            "verdicts": [verdict(each) for each in verdicts], "answers": answers or [],
+            "spoken_crossovers": spoken or []}
 
 
 def text(document: dict[str, Any]) -> str:

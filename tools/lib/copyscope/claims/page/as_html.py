@@ -78,7 +78,8 @@ def block(of: blocks.Block) -> list[str]:
         case blocks.Table():
             return table(of)
         case blocks.Facts():
-            rows = [f"<dt>{escape(term)}</dt><dd>{text(line)}</dd>" for term, line in of.rows]
+            rows = [f"<dt>{escape(term)}</dt>" + "".join(f"<dd>{text(each)}</dd>" for each in lines)
+                    for term, lines in of.rows]
             return ["<dl>", *rows, "</dl>"]
         case blocks.Picture():
             return picture(of)

@@ -52,6 +52,13 @@ def table(of: blocks.Table) -> list[str]:
             *(f"| {' | '.join(row)} |" for row in (map(plain, of.head), rule, *rows)), ""]
 
 
+def fact(term: str, lines: tuple[blocks.Line, ...]) -> list[str]:
+    """A term with its line, or with a list of lines."""
+    if len(lines) == 1:
+        return [f"- {plain(term)}: {text(lines[0])}"]
+    return [f"- {plain(term)}:", *(f"  - {text(each)}" for each in lines)]
+
+
 def block(of: blocks.Block) -> list[str]:
     """The lines of a block; an empty one follows."""
     match of:
@@ -64,7 +71,7 @@ def block(of: blocks.Block) -> list[str]:
         case blocks.Table():
             return table(of)
         case blocks.Facts():
-            return [*(f"- {plain(term)}: {text(line)}" for term, line in of.rows), ""]
+            return [*(each for row in of.rows for each in fact(*row)), ""]
         case blocks.Picture():
             return [f"- [{plain(of.title)}]({address(of.opens)}): {plain(of.seen)}"]
         case blocks.Drawing():

@@ -66,9 +66,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Facts:
-    """Terms, and what is to be said of each."""
+    """Terms, and one or more lines of each."""
 
-    rows: tuple[tuple[str, Line], ...]
+    rows: tuple[tuple[str, tuple[Line, ...]], ...]
 
 
 @dataclass(frozen=True)

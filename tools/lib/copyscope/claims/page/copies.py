@@ -6,8 +6,9 @@ import csv
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from copyscope.records.documents import BadRecord, read_bytes
 
@@ -21,6 +22,8 @@ COLUMNS = {"gathered": ("user_gather",), "by send": ("tx_copy",), "by reference"
            "all copies": ("user_gather", "tx_copy", "late", "reshaped", "rx_copy"),
            "left uncopied": ("clean",)}
 DRAWN = ("lo", "veth", "nic")
+# Sites at which a processor copies.
+COPIES = ("user_gather", "tx_copy", "late_copy", "reshape", "rx_copy")
 NEEDED = {"kernel", "path", "variant", "ran", "accepted_bytes"} | \
     {f"{each}_bytes" for columns in COLUMNS.values() for each in columns}
 
@@ -93,11 +96,12 @@ def map_of(row: Row) -> maps.Map:
     """The drawing of one run."""
     share = row.shares
     first = (maps.Way("gathered first", share["gathered"]),) if share["gathered"] else ()
+    left = () if share["left uncopied"] is None else \
+        (maps.Way("left uncopied", share["left uncopied"], False),)
     return maps.Map(f"{row.variant} on {row.path}", (
         (*first, maps.Way("copied by send", share["by send"]),
          maps.Way("by reference", share["by reference"], False)),
-        (maps.Way("copied late", share["late"]), maps.Way("uncopied to a device",
-                                                          share["left uncopied"], False)),
+        (maps.Way("copied late", share["late"]), *left),
         (maps.Way("copied by recv", share["by recv"]),)))
 
 
@@ -117,8 +121,57 @@ def table(rows: list[Row]) -> Table:
                  frozenset(range(2, 3 + len(COLUMNS))))
 
 
-def section(place: Place) -> list[Block]:
+def of_way(way: dict[str, Any]) -> Row:
+    """One way to send of a sweep, as a row."""
+    sites = {site: way["sites"].get(site, {"share": None})["share"]
+             for site in (*COPIES, "tx_reference")}
+    known = [sites[each] for each in COPIES if sites[each] is not None]
+    shares = {"gathered": sites["user_gather"], "by send": sites["tx_copy"],
+              "by reference": sites["tx_reference"], "late": sites["late_copy"],
+              "reshaped": sites["reshape"], "by recv": sites["rx_copy"],
+              "all copies": sum(known) if known else None, "left uncopied": None}
+    unit = "reply" if way["pattern"] == "rr" else "message"
+    return Row(f"{way['profile']}, {way['mode']}: {unit} over {way['path']}", way["path"],
+               way["label"], True, shares)
+
+
+def at_least(row: Row) -> str:
+    """The sum of all copies, which is a lower bound where one of them was not measured."""
+    lost = any(row.shares[each] is None for each in ("gathered", "by send", "late", "reshaped",
+                                                     "by recv"))
+    return f"at least {maps.amount(row.shares['all copies'])}" if lost else \
+        maps.amount(row.shares["all copies"])
+
+
+def experiments(ways: list[dict[str, Any]]) -> list[Block]:
+    """The ways to send of all sweeps, with drawings of the replies."""
+    if not ways:
+        return [said("No sweep with probes is there: what it would say is not measured.")]
+    found = [(way, of_way(way)) for way in ways]
+    columns = [each for each in COLUMNS if each not in ("all copies", "left uncopied")]
+    lines = tuple((line(row.kernel), line(way["label"], "" if way["label"] == way["variant"] else
+                                          f" ({way['variant']})"),
+                   *(line(maps.amount(row.shares[each])) for each in columns),
+                   line(at_least(row)), line(str(way["n"]))) for way, row in found)
+    drawn = tuple(Drawing(maps.svg(replace(map_of(row), title=f"{row.variant}, {way['profile']}")))
+                  for way, row in found if way["pattern"] == "rr" and way["mode"] == "corrected")
+    replies: list[Block] = [said("Drawn of a reply alone, which the request does not dilute:"),
+                            Group("maps", drawn)] if drawn else []
+    return [Heading(3, "In each experiment", "copies-of-experiments"),
+            said("All runs of a sweep with probes together. Where the kernel offers no hook, a "
+                 "site is not measured, and the sum is a lower bound."), *replies,
+            Table("Bytes for each byte of a message, or of a reply",
+                  ("experiment", "way", *columns, "all copies", "runs"), lines,
+                  frozenset(range(2, 4 + len(columns))))]
+
+
+def section(place: Place, ways: list[dict[str, Any]]) -> list[Block]:
     """The whole section."""
+    return [*of_matrix(place), *experiments(ways)]
+
+
+def of_matrix(place: Place) -> list[Block]:
+    """What the matrix says of each path."""
     found: list[Block] = [Heading(2, "Where do the copies occur?", "copies")]
     source = place.results / "matrix" / "matrix.csv"
     if not source.is_file():

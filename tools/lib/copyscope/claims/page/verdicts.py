@@ -55,8 +55,7 @@ def summary(document: dict[str, Any]) -> Table:
     for report in [*document["reports"], None]:
         name = report["name"] if report else None
         mine = Counter(each["verdict"] for each in verdicts if name in (None, each["report"]))
-        label = line(Link(name, f"#report-{name}"), f", {report['title']}") if report else \
-            line("all")
+        label = line(Link(name, f"#report-{name}")) if report else line("all")
         rows.append((label, *(line(str(mine[word])) for word in WORDS),
                      line(str(sum(mine.values())))))
     return Table("Verdicts by report", ("report", *(word.lower() for word in WORDS), "claims"),
@@ -76,11 +75,11 @@ def lists(verdicts: list[Verdict]) -> list[Block]:
             Heading(3, "Claims by category", "by-category"), Bullets(tuple(by_category))]
 
 
-def shortened(found: list[Line]) -> Line:
+def shortened(found: list[Line]) -> tuple[Line, ...]:
     """As many lines as a claim shows, and where the others are."""
     more = len(found) - MOST_LINES
     end = [line(f"and {more} more in ", Link(RECORD, RECORD))] if more > 0 else []
-    return joined([*found[:MOST_LINES], *end], "; ")
+    return (*found[:MOST_LINES], *end)
 
 
 def step(each: dict[str, Any]) -> Line:
@@ -93,22 +92,22 @@ def whole(of: Verdict) -> Group:
     """One claim in full."""
     place = ", ".join(each for each in (of["where"], CATEGORIES.get(of["category"] or "",
                                                                    of["category"])) if each)
-    facts: list[tuple[str, Line]] = []
+    facts: list[tuple[str, tuple[Line, ...]]] = []
     if of["words"]:
-        facts.append(("the report's words", line(of["words"])))
+        facts.append(("the report's words", (line(of["words"]),)))
     if of["why"]:
         facts.append(("why", shortened([line(each) for each in of["why"]])))
     if of["given"]:
-        facts.append(("holds for machines where", line(Code(of["given"]))))
+        facts.append(("holds for machines where", (line(Code(of["given"])),)))
     if of["predicate"]:
-        facts.append(("predicate", line(Code(of["predicate"]))))
+        facts.append(("predicate", (line(Code(of["predicate"])),)))
     if of["steps"]:
         facts.append(("comparisons", shortened([step(each) for each in of["steps"]])))
     if of["evidence"]:
         facts.append(("evidence, and how it is known",
                       shortened([line(each["shown"]) for each in of["evidence"]])))
     if of["verdict"] == "UNDECIDED" and of["commands"]:
-        facts.append(("its runs", joined([line(Code(each)) for each in of["commands"]])))
+        facts.append(("its runs", tuple(line(Code(each)) for each in of["commands"])))
     return Group("claim", (
         Heading(4, f"{of['id']}: {of['statement']}", of["id"]),
         said(Word(of["verdict"]), f" ({place})" if place else ""), Facts(tuple(facts))))

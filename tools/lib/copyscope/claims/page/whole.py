@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from copyscope.common.tree import DOCS
+
 from . import answers, as_html, as_markdown, copies, crossings, front, gallery, verdicts
 from .blocks import Block, Bullets, Group, Heading, Link, Table, joined, line, said
 from .front import Place
@@ -11,7 +13,7 @@ from .front import Place
 TITLE = "What copies cost: claims of five reports, each put to the test"
 
 
-def begins(document: dict[str, Any]) -> list[Block]:
+def begins(document: dict[str, Any], place: Place) -> list[Block]:
     """The title, what it is made from, and where everything is."""
     made = document["made_from"]
     counts = ", ".join(f"{count} of {kind}" for kind, count in made["records"].items())
@@ -22,8 +24,9 @@ def begins(document: dict[str, Any]) -> list[Block]:
         Heading(1, TITLE, "top"),
         said(f"{len(document['verdicts'])} claims, judged by records of this folder alone: "
              f"{counts or 'none'}. ", Link(verdicts.RECORD, verdicts.RECORD),
-             " has every verdict with all of its evidence; docs/METHOD.md says how a predicate "
-             "follows from a report's words."),
+             " has every verdict with all of its evidence. ",
+             Link("docs/METHOD.md", place.link(DOCS / "METHOD.md")),
+             " says how a predicate follows from a report's words, and what is measured how."),
         verdicts.summary(document),
         Group("nav", (Bullets((
             line(Link("What is in results/", "#results")),
@@ -43,7 +46,7 @@ def begins(document: dict[str, Any]) -> list[Block]:
 
 def parts(document: dict[str, Any], place: Place) -> list[Block]:
     """The whole page."""
-    return [*begins(document), *front.index(place), *copies.section(place),
+    return [*begins(document, place), *front.index(place), *copies.section(place, document["ways"]),
             *crossings.section(place, document["spoken_crossovers"]),
             *answers.section(document, "question", "Questions of the reports, and answers"),
             *answers.section(document, "contradiction", "Where reports contradict each other"),
