@@ -84,6 +84,8 @@ def fixture_folder(tmp_path_factory):
     for name, size in (("copymap-A3.png", 0), ("standard_throughput_by_size.png", gallery.MOST_INSIDE)):
         (figures / name).write_bytes(DOT + bytes(size))
     (figures / "copymap-A3.svg").write_text("<svg/>")
+    (figures / "index.md").write_text("# Figures\n\nOf x:\n\n- [copymap-A3](copymap-A3.svg): Copy map of A3, MSG_ZEROCOPY\n"
+                                      "- not drawn: misses, cycles: not measured: no <counter>\n")
     assert command.act(["report", str(results)]) == 0
     return results
 
@@ -132,6 +134,7 @@ def test_pictures_say_what_they_show_and_nothing_is_fetched(folder, page):
     sources = [each["src"] for each in page.pictures if "src" in each]
     # A small one lies in the page.
     assert [each[:15] for each in sources] == ["data:image/png;", "../standard/fig"]
+    assert "<b>Copy map of A3, MSG_ZEROCOPY:</b>" in text and "<li>misses, cycles: not measured: no &lt;counter&gt;</li>" in text
     assert "prefers-color-scheme: dark" in text and "@media print" in text and 'name="viewport"' in text
 
 
@@ -249,7 +252,8 @@ QUESTION = "[[questions]]\nid = 'q'\nasks = 'why'\n"
     (QUESTION + "claims = ['nobody']\n", "ids of claims"), (QUESTION + "predicate = '1 == 1'\n", "go together"),
     (QUESTION + "kind = 'joke'\n", "kind must be"), (QUESTION + "rows = [{ say = 'a', value = '1 ==' }]\n", "the end"),
     (QUESTION + "rows = [{ say = 'a', value = '1 == 1' }]\n", "a number must stand"),
-    (QUESTION + "rows = [{ say = 'a', value = '1', over = 3 }]\n", "over must be"), (QUESTION * 2, "there twice"),
+    (QUESTION + "rows = [{ say = 'a', value = '1', over = 3 }]\n", "over must be"), (QUESTION + "rows = [{ say = 'a' }]\n", "a row has a value"),
+    (QUESTION + "rows = [{ say = 'a', value = '1', unmeasured = 'b' }]\n", "a row has a value"), (QUESTION * 2, "there twice"),
     ("[[crossovers]]\nprofile = 'p'\n", "has no first")])
 def test_bad_questions_are_refused_in_one_line(tmp_path, text, reason):
     source = tmp_path / "questions.toml"
@@ -263,14 +267,16 @@ def test_bad_questions_are_refused_in_one_line(tmp_path, text, reason):
 def test_an_answer_follows_from_records_alone(tmp_path, site, conclusion):
     source = tmp_path / "questions.toml"
     source.write_text(QUESTION + f"predicate = 'run().{site} == run().payload'\nyes = 'as it is'\nno = 'otherwise'\n"
-                      "rows = [{ say = 'bytes of {variant}', value = 'run().late_copy', over = { variant = ['A3', 'A2'] } }]\n")
+                      "rows = [{ say = 'bytes of {variant}', value = 'run().late_copy', over = { variant = ['A3', 'A2'] } },"
+                      " { say = 'locks', unmeasured = 'no record has them' }]\n")
     world = World()
     for each in command.sources.of_document(Path("run.json"), made(), print):
         world.add(each)
     asked, _ = questions.read(source, world, set())
     found = questions.answer(asked[0], world)
     assert found["conclusion"] == conclusion and bool(found["missing"]) is (conclusion is None)
-    one, other = found["rows"]
+    one, other, last = found["rows"]
+    assert last["shown"] is None and last["missing"] == ["no record has them"]
     assert one["say"] == "bytes of A3" and one["shown"] and one["hows"] and other["shown"] is None and other["missing"]
 
 

@@ -19,18 +19,20 @@ KINDS = ("question", "contradiction")
 # Key: whether it must be there.
 QUESTION = {"id": True, "asks": True, "kind": False, "claims": False, "predicate": False,
             "yes": False, "no": False, "rows": False}
-ROW = {"say": True, "value": True, "over": False}
+ROW = {"say": True, "value": False, "unmeasured": False, "over": False}
 CROSSOVER = {"profile": True, "first": True, "second": True, "says": True, "claims": False}
 MOST_ROWS = 64
 
 
 @dataclass(frozen=True)
 class Row:
-    """One number of an answer: for one value of a key, if it runs through some."""
+    """One number of an answer: for one value of a key, if it runs through some. Without a tree it
+    is in no record, and `unmeasured` says why."""
 
     say: str
-    tree: tree.Node
+    tree: tree.Node | None
     bound: Bound = ()
+    unmeasured: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,10 @@ class Questions(Reader):
         if not isinstance(over, dict) or len(over) > 1 or \
                 not all(isinstance(each, list) and each for each in over.values()):
             raise self.file.bad(start, "over must be { KEY = [values] }")
+        if ("value" in data) == ("unmeasured" in data):
+            raise self.file.bad(start, "a row has a value, or unmeasured, which says why not")
+        if "unmeasured" in data:
+            return [Row(data["say"], None, (), data["unmeasured"])]
         found = []
         for key, values in over.items() or [("", [""])]:
             for value in map(str, values):
@@ -149,7 +155,7 @@ def read(source: Path, world: World,
 def number_of(row: Row, world: World) -> dict[str, Any]:
     """One number, with its interval and how it is known."""
     world.evidence = []
-    value, missing = value_of(row.tree, world, row.bound)
+    value, missing = value_of(row.tree, world, row.bound) if row.tree else (None, [row.unmeasured])
     hows = sorted({how for each in world.evidence for how in each.hows})
     return {"say": row.say, "shown": None if value is None else interval(value),
             "hows": hows if value is not None else [],

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
 from typing import Any
 
 from copyscope.common.tree import PROFILES
 from copyscope.records.documents import read_bytes, read_toml
 
-from .blocks import Block, Group, Heading, Picture, said
+from .blocks import Block, Bullets, Group, Heading, Picture, line, said
 from .front import FOLDERS, Place
 
 # A page with more inside would be slow to open on a phone.
 MOST_INSIDE = 16 << 10
+# What tools/plot writes beside its figures.
+INDEX, INDEX_TITLE, LEFT_OUT = "index.md", "# Figures", "- not drawn: "
+INDEX_LINE = re.compile(r"- \[([^\]]+)\]\([^)]+\): (.+)")
 # Of a profile's figure: what its vertical axis shows.
 SEEN = {
     "throughput_gbps": "higher is faster; error bars are the 95 % interval of the median",
@@ -64,19 +68,37 @@ def of_profiles() -> dict[str, tuple[str, str]]:
     return found
 
 
-def told(name: str, profiles: dict[str, tuple[str, str]]) -> tuple[str, str]:
+def indexed(folder: Path) -> tuple[dict[str, str], list[str]]:
+    """What tools/plot wrote beside its figures: the title of each, and what it left out and why."""
+    titles: dict[str, str] = {}
+    left: list[str] = []
+    for file in sorted(folder.rglob(INDEX)):
+        lines = read_bytes(file).decode("utf-8", "replace").splitlines()
+        if lines[:1] != [INDEX_TITLE]:
+            continue
+        for each in lines:
+            found = INDEX_LINE.fullmatch(each)
+            if found:
+                titles[found[1]] = found[2]
+            elif each.startswith(LEFT_OUT):
+                left.append(each.removeprefix(LEFT_OUT))
+    return titles, left
+
+
+def told(name: str, profiles: dict[str, tuple[str, str]],
+         titles: dict[str, str]) -> tuple[str, str]:
     """Title of a figure, and what is to be seen in it."""
-    if name in profiles:
-        return profiles[name]
-    for start, title, hint in KNOWN:
+    title, hint = profiles.get(name, ("", ""))
+    for start, general, seen in KNOWN if not hint else ():
         if name.startswith(start):
-            return title.format(name[len(start):]), hint
-    return name.replace("_", " ").replace("-", " "), "its axes and its foot say what it is of"
+            title, hint = general.format(name[len(start):]), seen
+            break
+    plain = name.replace("_", " ").replace("-", " ")
+    return titles.get(name) or title or plain, hint or "its axes and its foot say what it is of"
 
 
-def picture(place: Place, file: Path, profiles: dict[str, tuple[str, str]]) -> Picture:
+def picture(place: Place, file: Path, title: str, hint: str) -> Picture:
     """One figure; a click opens its SVG, if there is one, which can be enlarged."""
-    title, hint = told(file.stem, profiles)
     drawn = file.with_suffix(".svg")
     inside = ""
     if file.stat().st_size <= MOST_INSIDE:
@@ -95,7 +117,11 @@ def section(place: Place) -> list[Block]:
             continue
         total += len(files)
         what = FOLDERS.get(folder.name, ("a folder of its own", ""))[0]
+        titles, left = indexed(folder)
         found += [Heading(3, f"{folder.name}: {what}", f"figures-{folder.name}"),
-                  Group("gallery", tuple(picture(place, each, profiles) for each in files))]
+                  Group("gallery", tuple(picture(place, each, *told(each.stem, profiles, titles))
+                                         for each in files))]
+        if left:
+            found += [said("Not drawn:"), Bullets(tuple(map(line, left)))]
     return [found[0], said(f"{total} figures; a click opens the drawing, which says at its foot "
                            "what it is of." if total else "There are none."), *found[1:]]
