@@ -86,7 +86,7 @@ def fixture_folder(tmp_path_factory):
     (figures / "copymap-A3.svg").write_text("<svg/>")
     (figures / "index.md").write_text("# Figures\n\nOf x:\n\n- [copymap-A3](copymap-A3.svg): Copy map of A3, MSG_ZEROCOPY\n"
                                       "- not drawn: misses, cycles: not measured: no <counter>\n")
-    assert command.act(["report", str(results)]) == 0
+    assert command.act(["report", str(results), "--out", str(results / "claims")]) == 0
     return results
 
 
@@ -141,7 +141,7 @@ def test_pictures_say_what_they_show_and_nothing_is_fetched(folder, page):
 def test_the_same_input_makes_the_same_bytes(folder, tmp_path):
     names = ("index.html", "README.md", "verdicts.json")
     before = {name: (folder / "claims" / name).read_bytes() for name in names}
-    assert command.act(["report", str(folder)]) == 0
+    assert command.act(["report", str(folder), "--out", str(folder / "claims")]) == 0
     assert before == {name: (folder / "claims" / name).read_bytes() for name in names}
     assert command.act(["report", str(folder), "--out", str(tmp_path / "page")]) == 0
     assert (tmp_path / "page/verdicts.json").read_bytes() == before["verdicts.json"]
@@ -230,7 +230,8 @@ def test_a_crossover_is_told_with_its_interval(monkeypatch, tmp_path, answer, to
 
 
 @pytest.mark.parametrize("words, reason", [
-    (["report", "a", "b"], "one folder"), (["report", "nowhere"], "no such folder"),
+    (["report", "a", "b"], "one folder"), (["report", "nowhere", "--out", "o"], "no such folder"),
+    (["report"], "--out DIR is missing"),
     (["report", "--claims", "x.toml"], "leave out --claims"), (["report", "--only", "MT25018-C1"], "leave out")])
 def test_a_report_of_something_else_is_refused(words, reason):
     with pytest.raises(Unusable, match=reason):

@@ -40,7 +40,8 @@ check RECORDS...      judge claims by records that exist: files and folders of r
 run [ID...]           the commands that make the runs which claims lack, for --records; with --make
                       they are carried out
 report [FOLDER]       judge all claims of the reports by a folder of results, results/ if none is
-                      named, and write the page that answers: index.html, README.md, verdicts.json
+                      named, and write the page that answers to --out: index.html, README.md and
+                      verdicts.json
 
 A verdict is CONFIRMED, REFUTED, UNDECIDED with what is missing, or OUT OF SCOPE: a claim about the
 report itself. Counts are judged exactly; times by the 95 % interval of at least 6 repeats without
@@ -68,7 +69,7 @@ def build_parser() -> Parser:
     add("--records", action="append", type=folder, default=[], metavar="PATH",
         help="of run: records that exist; can be repeated")
     add("--out", type=folder, metavar="DIR", help="of run: where the runs go; of report: where the "
-        "page goes (claims/ in the folder of results)")
+        "page goes")
     add("--make", action="store_true", help="of run: carry the commands out (root, long)")
     return parser
 
@@ -178,20 +179,22 @@ def page(options: argparse.Namespace, claims: list[Claim], world: World) -> int:
     """Judge all claims by a folder of results, and write the page and the record."""
     if len(options.words) > 1:
         raise Unusable("report reads one folder of results; name one, or none")
+    if not options.out:
+        raise Unusable("--out DIR is missing: say where the page goes, such as results/claims")
     results = folder(options.words[0]) if options.words else RESULTS
     if not results.is_dir():
         raise Unusable(f"{results}: no such folder: name a folder of results")
-    place = Place(results.resolve(), (options.out or results / "claims").resolve())
+    place = Place(results.resolve(), options.out.resolve())
     found, spoken = questions.read(QUESTIONS, world, {each.id for each in claims})
-    with OutputFolder.at(place.out) as out:
+    with OutputFolder.at(options.out) as out:
         out.claim("tools/claims", {RECORD: documents.has_schema(document.SCHEMA)})
         verdicts = judged(claims, world, [each for each in place.folders() if each != place.out])
         made = document.whole(verdicts, world, [questions.answer(each, world) for each in found],
                               spoken)
-        for name, text in whole.pages(made, place).items():
+        # Drawn before anything is written, and the record first: it marks the folder as ours.
+        pages = whole.pages(made, place)
+        for name, text in {RECORD: document.text(made), **pages}.items():
             out.write(name, text)
-        # Last: a folder that has it has the whole page.
-        out.write(RECORD, document.text(made))
     print(summary(verdicts))
     print(f"{place.out / 'index.html'}: the page; README.md and {RECORD} are beside it")
     return EXIT_CONFIRMED

@@ -13,7 +13,8 @@ MODES = {"as-published": "as its authors really ran it, faults included",
          "corrected": "as its text describes it"}
 # Folder: what it holds, and what makes it.
 FOLDERS: dict[str, tuple[str, str]] = {
-    "claims": ("this page, and the verdicts as a record", "./tools/claims report"),
+    "claims": ("this page, and the verdicts as a record",
+               "./tools/claims report --out results/claims"),
     **{f"{report}-{mode}": (f"the experiment of {report.upper()} {what}",
                             f"sudo ./tools/sweep --profile {report} --mode {mode} --repeats 6 "
                             f"--out results/{report}-{mode}")
