@@ -24,7 +24,7 @@ def head(first: Side, second: Side, found: list[Match]) -> list[str]:
                              ("second", second, [run for each in found for run in each.second])):
         kind = "watch" if side.watched else "run"
         count = f"{len(runs)} runs" if len(runs) > 1 else f"{kind} {runs[0].id}"
-        rows.append([name, side.source, count])
+        rows.append([name, count, side.source])
     return laid_out(rows)
 
 
@@ -134,7 +134,7 @@ def time_notes(found: list[TimeRow]) -> list[str]:
     counts = {each.n for row in found for each in (row.first, row.second) if each}
     said = [f"No ratio is given: of one side or both, {against}."] if against else []
     if max(counts, default=1) == 1:
-        said.append("One of each: how far repeats would lie apart is not known.")
+        said.append("One run or watch of each: how far repeats would lie apart is not known.")
     else:
         said.append(f"{spread.sentence(counts).capitalize().replace(' %', '%')}; of a ratio the "
                     "brackets are from the ends of both, and where they hold 1 it is no "

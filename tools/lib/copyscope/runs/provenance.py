@@ -14,6 +14,7 @@ from copyscope.records.passes import BOTH, COUNTED, TIMED
 from copyscope.records.run_record import NO_PROFILE, Record
 
 from .plan import duration_s
+from .progress import clock
 
 PASSES = {TIMED: "each run was timed without probes; nothing was counted by them",
           COUNTED: "each run had one pass, and probes were attached while it was timed",
@@ -77,7 +78,7 @@ def write(folder: OutputFolder, plan: dict[str, Any], records: list[Record], fil
         "profile": "none" if own else
                    f"{plan['profile']}, {plan['mode']}: {plan['settings']['note']}",
         "plan": f"{len(plan['points'])} points, {plan['repeats']} repeats of {plan['seconds']:g} s,"
-                f" about {duration_s(plan) / 60:.0f} min",
+                f" about {clock(duration_s(plan))}",
         "passes": PASSES[plan["pass"]],
         "load": load(plan, records),
         "order": f"{plan['order']}; SHUFFLED_BY is \"{plan['shuffled_by']}\"",
