@@ -67,6 +67,13 @@ def test_the_same_record_differs_in_nothing(tmp_path, capsys):
     assert all(each["ratio"]["of_medians"] == 1 for each in found["points"][0]["times"])
 
 
+def test_a_record_may_be_named_by_its_id(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COPYSCOPE_RUNS", str(tmp_path / "in"))
+    records(tmp_path, made("A1-host"), made("A3-host"))
+    found = document_of(capsys, "0000", "last")
+    assert [found["points"][0][side]["variant"] for side in ("first", "second")] == ["A1", "A3"]
+
+
 def test_sites_and_causes_are_told_of_both_sides(tmp_path, capsys):
     found = document_of(capsys, *records(tmp_path, made("A1-host"), made("A3-host")))
     sites = {each["site"]: each for each in found["points"][0]["sites"]}

@@ -68,6 +68,7 @@ def test_the_list_has_records_sweeps_and_what_is_damaged(runs, capsys):
 def test_an_empty_folder_is_said_to_be_empty(runs, capsys):
     assert "No record is kept in" in told(capsys, "list", "--in", str(runs / "gone"))
     assert "no record is kept there" in told(capsys, "show", "last", status=2)
+    assert "no such file, and no such record" in told(capsys, "show", "2026", status=2)
 
 
 @pytest.mark.parametrize("verdict", ["It copied.", {"sentence": "It copied.", "passed": True}])

@@ -17,9 +17,10 @@ from .text import lines
 
 NAME = "compare"
 EPILOG = """\
-A RECORD is the record of a run or of a watch, a folder of runs, or the folder of a sweep. Of two
-folders the runs with the same variant, size and number of threads are compared. Ratios of times are
-given between passes without probes alone.
+A RECORD is the file of a run or of a watch, a folder of runs, the folder of a sweep, or an ID as
+./tools/records list shows them, its beginning, or "last". Of two folders the runs with the same
+variant, size and number of threads are compared. Ratios of times are given between passes without
+probes alone.
 exit: 0 compared, whatever differs; 2 bad usage or input
 example: ./tools/compare results/before results/after"""
 

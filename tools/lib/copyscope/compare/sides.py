@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from copyscope.common.errors import Unusable
 from copyscope.common.text import size_text
 from copyscope.records.documents import read_json
+from copyscope.records.kept import find
 from copyscope.records.load import load_records
 from copyscope.records.run_record import Record
 from copyscope.records.watch_record import check_watch, is_watch, whole_of
@@ -63,12 +63,13 @@ def point_text(record: Record) -> str:
 
 def load(source: str, leave_out: Callable[[str], None]) -> Side:
     """Load one side."""
-    if Path(source).is_file():
-        data = read_json(Path(source))
+    path = find(source)
+    if path.is_file():
+        data = read_json(path)
         if is_watch(data):
-            check_watch(data, Path(source))
-            return Side(source, [whole_of(data, Path(source))])
-    records = load_records([source], leave_out)
+            check_watch(data, path)
+            return Side(source, [whole_of(data, path)])
+    records = load_records([path], leave_out)
     if not records:
         raise Unusable(f"{source}: no complete run in it: name another")
     return Side(source, records)

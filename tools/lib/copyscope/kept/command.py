@@ -13,6 +13,7 @@ from copyscope.common.errors import Unusable
 from copyscope.common.text import csv_text
 from copyscope.records.check import check_run
 from copyscope.records.documents import described, read_json
+from copyscope.records.kept import LAST, find, kept, place
 from copyscope.records.load import load_plan, load_sweep
 from copyscope.records.run_record import NO_PROFILE, Record
 from copyscope.records.watch_record import check_watch, is_watch
@@ -20,7 +21,6 @@ from copyscope.runs import tables
 from copyscope.told import answer
 
 from . import listing, report, watch
-from .find import LAST, find, kept, place
 
 NAME = "records"
 EPILOG = """\

@@ -10,11 +10,10 @@ from copyscope.common.numbers import bytes_text, rate_text
 from copyscope.common.text import laid_out, size_text
 from copyscope.records.check import SCHEMAS, check_run
 from copyscope.records.documents import read_json
+from copyscope.records.kept import name_of
 from copyscope.records.load import load_plan
 from copyscope.records.run_record import Record
 from copyscope.records.watch_record import check_watch, is_watch
-
-from .find import name_of
 
 HEAD = ("ID", "what", "result")
 

@@ -38,22 +38,22 @@ def name_of(path: Path) -> str:
     return path.name.removesuffix(".json")
 
 
-def find(wanted: str, folder: Path | None) -> Path:
-    """The record or sweep that an id means: its name, the beginning of one, a path, or `last`."""
-    if os.sep in wanted or wanted.endswith(".json") and Path(wanted).exists():
+def find(wanted: str, folder: Path | None = None) -> Path:
+    """The record or sweep that an id means: a path, its name, the beginning of one, or `last`."""
+    if os.sep in wanted or os.path.exists(wanted):
         return Path(wanted)
     there = kept(place(folder))
-    if not there:
-        raise Unusable(f"{place(folder)}: no record is kept there: make a run first, or name a "
-                       "folder with --in")
     if wanted == LAST:
+        if not there:
+            raise Unusable(f"{place(folder)}: no record is kept there: make a run first")
         return there[-1]
     found = [path for path in there if name_of(path) == wanted] or \
         [path for path in there if path.name.startswith(wanted)]
     if len(found) == 1:
         return found[0]
     if not found:
-        raise Unusable(f"{wanted}: no such record in {place(folder)}: copyscope list shows them")
+        raise Unusable(f"{wanted}: no such file, and no such record in {place(folder)}: copyscope "
+                       "list shows them")
     names = [name_of(path) for path in found[:MOST_NAMED]]
     raise Unusable(f"{wanted}: {len(found)} records begin so, such as {', '.join(names)}: write "
                    "more of it")
