@@ -79,6 +79,21 @@ def test_a_pipe_gets_80_columns_and_no_colours(tmp_path):
     assert ESCAPE in done.out
 
 
+def test_a_terminal_sees_the_rate_of_each_second(tmp_path):
+    master, slave = pty.openpty()
+    with subprocess.Popen([str(records.TRACE_RUN), "A2", "65536", "1", "--pass", "timed", "--seconds", "2.4",
+                           "--json", str(tmp_path / "record.json")], stdout=subprocess.DEVNULL,
+                          stderr=slave) as process:
+        os.close(slave)
+        said = read_all(master)
+        assert process.wait(records.TIMEOUT_S) == 0
+    rates = [float(rate) for rate in re.findall(r"[0-2]-[1-3] s  ([0-9.]+) Gbit/s", said)]
+    whole = records.load(tmp_path / "record.json")["timing"]["throughput_gbps"]
+    # Two whole seconds of 2.4: headers are little beside 64 KiB.
+    assert len(rates) == 2 and whole / 2 < sum(rates) / 2 < whole * 2, (rates, whole, said)
+    assert said.count("headers included") == 1
+
+
 @pytest.mark.parametrize("passes", ["both", "counted"])
 def test_an_interrupted_run_is_none_that_looks_like_success(tmp_path, passes):
     run = records.start("A3", 4096, 1, "--seconds", 60, "--pass", passes, "--color", "always",

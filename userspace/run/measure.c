@@ -64,6 +64,8 @@ int measure_prepare(struct measure *m, const struct options *options, const char
 		if (children[e].pid)
 			counters_open(&m->counters[e], children[e].pid, NULL);
 	cpu_clocks_open(&m->clocks);
+	/* Of two hosts nobody arranged the devices: they have strangers' bytes, too. */
+	progress_open(&m->progress, children[END_SENDER].pid ? children[END_RECEIVER].pid : 0);
 	err = r->experiment->plan.modelled ? model_prepare(&m->model) : 0;
 	if (err)
 		return err;
@@ -77,8 +79,7 @@ static void on_tick(void *arg)
 {
 	struct measure *m = arg;
 
-	if (m->progress)
-		fprintf(stderr, "\r  running, %.1f s ", (monotonic_ns() - m->window.opened_ns) / 1e9);
+	progress_step(&m->progress, monotonic_ns() - m->window.opened_ns);
 	if (m->watch)
 		m->watch(m->watch_arg);
 }
@@ -121,7 +122,7 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 	int err;
 
 	ending_begin(m->seconds, m->bound_ms);
-	m->progress = isatty(STDERR_FILENO);
+	progress_step(&m->progress, 0);
 	window_open(&m->window);
 	model_open(&m->model);
 	release(m, children);
@@ -130,8 +131,7 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 	settle(&m->window);
 	model_close(&m->model, &r->experiment->modelled);
 	window_close(&m->window, r);
-	if (m->progress)
-		fprintf(stderr, "\r\033[K");
+	progress_close(&m->progress);
 	for (int e = 0; e < END_COUNT; e++)
 		counters_read(m->counters[e], x->counters[e]);
 	x->asked_s = m->seconds;
@@ -166,6 +166,7 @@ void measure_free(struct measure *m)
 	for (int e = 0; e < END_COUNT; e++)
 		counters_close(m->counters[e]);
 	cpu_clocks_close(&m->clocks);
+	progress_close(&m->progress);
 	model_free(&m->model);
 	window_free(&m->window);
 }

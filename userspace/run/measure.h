@@ -9,6 +9,7 @@
 #include "userspace/record/experiment.h"
 #include "userspace/run/ends/launch.h"
 #include "userspace/run/options/options.h"
+#include "userspace/run/progress/progress.h"
 #include "userspace/run/window.h"
 
 struct measure {
@@ -18,7 +19,7 @@ struct measure {
 	struct cpu_clocks clocks;
 	double seconds;		/* that the ends were given; 0: as long as their messages take */
 	int64_t bound_ms;	/* of each wait for the ends; 0: the usual ones */
-	bool progress;
+	struct progress progress;
 	void (*watch)(void *arg);	/* called about ten times a second while it is open */
 	void *watch_arg;
 };
