@@ -25,7 +25,8 @@ class Lack:
 
     def text(self) -> str:
         """Everything that is missing, by kind."""
-        parts = [", ".join(self.sites)]
+        sites = ["all sites"] if set(self.sites) >= set(SITES) else self.sites
+        parts = [", ".join(sites)]
         for word, names in (("law", self.laws), ("counter", self.counters)):
             parts.append(f"{word}{'s' * (len(names) > 1)} {', '.join(names)}" if names else "")
         return "; ".join(filter(None, parts))

@@ -51,9 +51,11 @@ def timing(record: Record) -> list[str]:
     times = record.times
     if not times.elapsed_ns or times.throughput_gbps is None:
         return []
+    # Where both ends send, the throughput is of the replies.
+    moved = times.received_bytes if record.at("workload.pattern") != "rr" else \
+        (times.messages or 0) * record.bytes
     said = ["", *labelled("throughput", f"{rate_text(times.throughput_gbps)}: "
-                          f"{bytes_text(times.received_bytes or 0)} in "
-                          f"{duration_text(times.elapsed_ns)}")]
+                          f"{bytes_text(moved or 0)} in {duration_text(times.elapsed_ns)}")]
     if times.latency_us:
         mean, p50, p99 = (duration_text(times.latency_us[each] * 1e3)
                           for each in ("mean", "p50", "p99"))
