@@ -19,6 +19,12 @@ def group_of(documents):
     return found
 
 
+def blinded(documents):
+    """The records, of which the last does not know its late copies."""
+    pictures.site(documents[-1], "late_copy", None)
+    return documents
+
+
 @pytest.mark.parametrize("scale, sizes, y", [("", (64, 512, 4096, 65536), "log"), ("", (4096, 8192), "linear"),
                                              ("linear", (64, 65536), "linear"), ("log-x", (64, 65536), "linear")])
 def test_an_axis_is_logarithmic_where_sizes_span_decades(scale, sizes, y):
@@ -57,9 +63,10 @@ def test_sizes_get_bars_of_their_own_where_one_bar_would_hide_that_they_differ()
         if (data["workload"]["variant"], data["workload"]["bytes"]) == ("A3", 64):
             pictures.site(data, "late_copy", 0.5)
     bars, notes = draw_bars.bars_of(group_of(documents))
-    assert len(bars) == 9 and "A3, MSG_ZEROCOPY, 64 B" in bars and "as sizes differ" in notes[0]
+    assert len(bars) == 9 and "A3, MSG_ZEROCOPY\n64 B" in bars and "as sizes differ" in notes[0]
     figure = draw_bars.copy_bars(group_of(documents))
     assert not faults_of_text(figure) and "1.50" in words(figure)
+    assert "(of A3, MSG_ZEROCOPY, 64 KiB)" in words(draw_bars.copy_bars(group_of(blinded(documents))))
     many = sweep(VARIANTS, sizes=(64, 512, 4096, 16384, 65536), threads=(1,), repeats=1)
     pictures.site(many[0], "reshape", 0.5)
     bars, notes = draw_bars.bars_of(group_of(many))

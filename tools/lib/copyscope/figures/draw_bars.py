@@ -68,7 +68,7 @@ def bars_of(group: Group) -> tuple[dict[str, list[Record]], list[str]]:
     sizes = lines.few(every, max(2, MOST_COLUMNS // len(labelled)))
     notes = ["A bar for each size, as sizes differ"]
     notes += [f"{len(sizes)} of {len(every)} sizes are shown"] * (len(sizes) < len(every))
-    return {f"{label}, {lines.size_text(size)}": mine for label, whole in labelled.items()
+    return {f"{label}\n{lines.size_text(size)}": mine for label, whole in labelled.items()
             for size, mine in by_size(whole).items() if size in sizes}, notes
 
 
@@ -102,7 +102,8 @@ def columns_axes(page: Page, labels: list[str], column: float, ylabel: str) -> A
     axes.grid(False, axis="x")
     axes.set_xlim(-0.5, len(labels) - 0.5)
     axes.set_xticks(range(len(labels)))
-    axes.set_xticklabels(["\n".join(wrap(label, SMALL, column - 0.08)[:MOST_LINES])
+    axes.set_xticklabels(["\n".join([line for part in label.split("\n")
+                                     for line in wrap(part, SMALL, column - 0.08)][:MOST_LINES])
                           for label in labels],
                          fontproperties=font(SMALL))
     axes.set_xlabel("Variant", fontproperties=font(SMALL + 0.5), color=INK)
@@ -131,23 +132,27 @@ def stack(axes: Axes, x: int, sums: dict[str, copies.Amount], top: float) -> Non
     write(axes, x, height, f"≥ {copies.number(total)}" if missing else copies.number(total), True)
 
 
+def unmeasured(sums: dict[str, dict[str, copies.Amount]]) -> list[str]:
+    """Copy sites that are not measured, and of which bars if not of all."""
+    by_note: dict[str, list[str]] = {}
+    for label, each in sums.items():
+        for note in copies.missing_notes({site: each[site] for site in COPY_SITES}):
+            by_note.setdefault(note, []).append(label.replace("\n", ", "))
+    return [note if len(whose) == len(sums) else f"{note} (of {'; '.join(whose)})"
+            for note, whose in by_note.items()]
+
+
 def copy_bars(group: Group) -> Figure:
     """Bytes copied by processors per payload byte, by site, for all variants."""
     bars, bar_notes = bars_of(group)
     sums = {label: copies.amounts(replies(mine)) for label, mine in bars.items()}
     totals = [copies.copied(each)[0] or 0.0 for each in sums.values()]
-    notes: dict[str, None] = {}
-    for label, each in sums.items():
-        wanted = {site: each[site] for site in COPY_SITES}
-        mine = copies.missing_notes(wanted)
-        same = all(copies.missing_notes({site: other[site] for site in COPY_SITES}) == mine
-                   for other in sums.values())
-        notes.update(dict.fromkeys(mine if same else copies.missing_notes(wanted, f", {label}")))
+    notes = unmeasured(sums)
     shown = [(site, index) for index, site in enumerate(COPY_SITES)
              if any(each[site].seen for each in sums.values())]
     known = "; ".join(f"{site} {', '.join(dict.fromkeys(each[site].how for each in sums.values()))}"
                       for site, _ in shown)
-    least = ["≥: at least, as a site of copies is not measured"] if notes else []
+    least = ["≥: at least, as a site of copies is not measured"] * bool(notes)
     width = max(LEFT + len(sums) * COLUMN + 1.9, 7.0)
     page = Page(width, BELOW + NAMES_HEIGHT + HEIGHT + 0.3,
                 f"Bytes that a CPU copied per {group.payload}, by site",

@@ -255,5 +255,6 @@ def nothing_to_draw(found: list[Panel], spec: Spec) -> str:
     more = f" and {len(values) - NAMES} more" if len(values) > NAMES else ""
     metric = METRICS[spec.y]
     told = f"; {metric.label.lower()} [{metric.unit}]: {'; '.join(values[:NAMES])}{more}"
+    plain = metric.relative or len(found) > 1
     return f"no line, as each has one {'size' if spec.x == 'size' else 'number of threads'} " \
-           f"alone, {at}{'' if metric.relative else told}"
+           f"alone, {at}{'' if plain else told}"

@@ -67,10 +67,10 @@ def copied(sums: dict[str, Amount]) -> tuple[float | None, list[str]]:
     return (sum(values) if values else None), missing
 
 
-def missing_notes(sums: dict[str, Amount], prefix: str = "") -> list[str]:
+def missing_notes(sums: dict[str, Amount]) -> list[str]:
     """Sites that are not measured, by reason."""
     by_why: dict[str, list[str]] = {}
     for site, each in sums.items():
         if each.value is None:
             by_why.setdefault(each.why, []).append(site)
-    return [f"not measured{prefix}: {', '.join(sites)}: {why}" for why, sites in by_why.items()]
+    return [f"not measured: {', '.join(sites)}: {why}" for why, sites in by_why.items()]
