@@ -44,6 +44,12 @@ def pins(record: Record) -> str:
     return "pins" if record.pinned_pages is None else "pins at once and their release"
 
 
+def law_why(record: Record, why: str | None) -> str | None:
+    """Why a law is not testable: if that is for want of a site, why there is none."""
+    lacking = (site for site in SITES if why == f"{site} is not measured")
+    return next((record.site_why(site) for site in lacking if record.site_bytes(site) is None), why)
+
+
 def found(record: Record) -> dict[str, Lack]:
     """By reason, what is missing."""
     lacks: dict[str, Lack] = {}
@@ -59,7 +65,7 @@ def found(record: Record) -> dict[str, Lack]:
     for law in record.data["laws"]:
         # Without probes most laws lack for the same reason, in the words of each.
         if law["status"] == "not testable" and record.backend != "none":
-            lack(law.get("why")).laws.append(law["law"])
+            lack(law_why(record, law.get("why"))).laws.append(law["law"])
     for event in record.times.counters[ENDS[0]]:
         if all(record.counter(end, event) is None for end in ENDS):
             lack(record.counter_why(ENDS[0], event)).counters.append(event)

@@ -38,7 +38,7 @@ def timing_note(record: Record) -> str:
     """Of which pass times are, and what they are worth."""
     if record.at("machine.instruction_clock"):
         return "this emulated machine's clock counts instructions, 1 ns each: no speed"
-    if not record.at("timing.comparable"):
+    if record.at("machine.emulated") or record.at("peer.machine.emulated"):
         return "times of an emulated machine mean nothing; counts are exact"
     if record.times.probed:
         return "with probes attached: compare only with runs like it"
