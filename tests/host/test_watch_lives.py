@@ -2,11 +2,14 @@
 """How a window begins and ends: namespaces, kills, many sockets, many short connections."""
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import random
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 from helpers.records import needs_root
@@ -58,6 +61,21 @@ def test_a_target_that_is_killed_ends_the_window():
 def test_a_process_that_does_not_exist_is_named():
     done = subprocess.run([WATCH, "-p", "4194303"], capture_output=True, text=True, check=False)
     assert done.returncode != 0 and "4194303" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_signal_while_the_record_is_written_does_not_cut_it():
+    watching = Watching("-p", os.getpid())
+    process = watching.process
+    # Smaller than any record: the write waits until somebody reads.
+    fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+    process.send_signal(signal.SIGINT)
+    deadline = time.monotonic() + 30
+    while int.from_bytes(fcntl.ioctl(process.stdout, termios.FIONREAD, bytes(4)),
+                         sys.byteorder) < 4096:
+        assert time.monotonic() < deadline, "nothing is written"
+        time.sleep(0.02)
+    record = watching.close()
+    assert record["schema"] == "copyscope.watch/1"
 
 
 NETNS = """
