@@ -40,19 +40,27 @@ struct {
 	__type(value, u32);
 } deciders SEC(".maps") __weak;
 
-/* What the function that holds @address decides; the compiler's suffix is cut off its name. */
+/* 1 if @c is 0, else 0, for less than 2^31. */
+static __always_inline u32 is_zero(u32 c)
+{
+	return (c - 1) >> 31;
+}
+
+/* What the function that holds @address decides; the compiler's suffix is cut off its name. The loop
+ * has no branch: the verifier would follow both ways of each for each letter. */
 static __always_inline u32 decided_by(u64 address)
 {
 	struct function_name name = {};
-	bool ended = false;
-	u32 *decided;
+	u32 ended = 0, *decided;
 
 	if (BPF_SNPRINTF(name.text, sizeof(name.text), "%ps", address) < 0)
 		return 0;
 	for (int i = 0; i < SYMBOL_BYTES; i++) {
-		ended |= name.text[i] == '.' || name.text[i] == ' ' || !name.text[i];
-		if (ended)
-			name.text[i] = 0;
+		u32 c = (u8)name.text[i];
+
+		ended |= is_zero(c ^ '.') | is_zero(c ^ ' ') | is_zero(c);
+		barrier_var(ended);
+		name.text[i] = c & (ended - 1);
 	}
 	decided = bpf_map_lookup_elem(&deciders, &name);
 	return decided ? *decided : 0;
