@@ -18,18 +18,19 @@ PAYLOAD = BYTES * MESSAGES
 # packets of every namespace.
 COPIES_WHEN_FORWARDED = SHOWS_ALL_NAMESPACES = ("5.10", "6.1", "6.12")
 VARIANTS = ("A1", "A2", "A3")
+EDGES = (KERNELS[0], KERNELS[-1])
+BETWEEN = KERNELS[1:-1]
 PLAIN_NIC = ("nic", "nic, IPv6", "nic, no TSO", "nic, MTU 9000")
 TAPPED_SENDER = ("veth, tap on sender", "nic, tap on sender", "lo, tap")
 NO_SG = ("veth, no SG", "nic, no SG")
 LOSSY = ("veth, 3 % loss", "nic, 3 % loss")
 
 
-@pytest.fixture(scope="module", name="table")
-def whole_table(tmp_path_factory):
-    """Rows of the whole table, of every kernel, by (kernel, path, variant)."""
-    out = tmp_path_factory.mktemp("matrix")
+def made(out, variants, kernels) -> dict:
+    """Rows of a table by (kernel, path, variant)."""
     done = subprocess.run(
         [str(word) for word in (MATRIX, "--bytes", BYTES, "--messages", MESSAGES, "--out", out,
+                                "--variants", "; ".join(variants), "--kernels", "; ".join(kernels),
                                 "--quiet", "--jobs", AT_A_TIME)],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -38,6 +39,14 @@ def whole_table(tmp_path_factory):
                  for key, text in row.items()} for row in csv.DictReader(file)]
     return {(".".join(row["kernel"].split(".")[:2]), row["path"], row["variant"]): row
             for row in rows}
+
+
+@pytest.fixture(scope="module", name="table")
+def whole_table(tmp_path_factory):
+    """Rows of the whole table. What a path does to pages is asked on every kernel; nothing happens to
+    the pages of variants that copy, which run on the oldest and the newest."""
+    return (made(tmp_path_factory.mktemp("edges"), VARIANTS, EDGES) |
+            made(tmp_path_factory.mktemp("between"), ("A3",), BETWEEN))
 
 
 @pytest.fixture(name="row")
@@ -53,9 +62,10 @@ def left(row) -> int:
 
 
 def test_every_cell_of_every_kernel_ran_and_balances_to_0_bytes(table):
-    assert {key[0] for key in table} == set(KERNELS)
-    assert {key[2] for key in table} == set(VARIANTS)
-    assert len(table) == len(KERNELS) * len(VARIANTS) * len({key[1] for key in table})
+    variants = {kernel: VARIANTS if kernel in EDGES else ("A3",) for kernel in KERNELS}
+    paths = {key[1] for key in table}
+    assert set(table) == {(kernel, path, variant) for kernel in KERNELS for path in paths
+                          for variant in variants[kernel]}
     for key, row in table.items():
         assert row["ran"] == "yes" and row["largest_residual"] == 0, key
         assert row["laws"].startswith("all ") and row["laws"].endswith(" balanced"), key
