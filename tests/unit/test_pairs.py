@@ -118,6 +118,15 @@ def test_a_plan_of_words_is_a_plan():
     assert plan["points"][0]["label"] == "A3-unreaped" and plan["title"].startswith("A3-unreaped and A1")
 
 
+def test_a_folder_that_nobody_named_is_new_and_dated(tmp_path, monkeypatch):
+    monkeypatch.setenv("COPYSCOPE_RUNS", str(tmp_path))
+    monkeypatch.setattr(own_words, "now_utc", lambda: "2026-11-22T17:06:20Z")
+    for name in ("20261122T170620-sweep", "20261122T170620-sweep-2"):
+        folder = own_words.new_folder()
+        assert folder == tmp_path / name
+        folder.mkdir()
+
+
 @pytest.mark.parametrize("names, meant", [
     (["a3"], "did you mean A3?"), (["A1-plian"], "did you mean A1-plain?"), (["A9x"], "has A1"),
     (["A1", "A1"], "twice"), ([], "--variants A1,A2,A3")])

@@ -43,7 +43,7 @@ WORDS = (
          before=("show",), firsts=("last",)),
     Word("sweep", TOOLS / "sweep", "compare variants, or repeat a published experiment",
          values={"--profile": PROFILES, "--variants": VARIANTS, "--path": PATHS}),
-    Word("compare", TOOLS / "compare", "put two records, or two sweeps, side by side"),
+    Word("compare", TOOLS / "compare", "put two records or sweeps side by side: copies, causes, times"),
     Word("plot", TOOLS / "plot", "draw figures from records: lines, copy maps, bars",
          values={"--profile": PROFILES}),
     Word("matrix", TOOLS / "matrix", "run every kernel and path in guests: what was copied where"),
