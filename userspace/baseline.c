@@ -80,8 +80,10 @@ static int judge(const struct suite *s)
 static int tell(struct suite *s, struct record_file *record_file)
 {
 	bool to_stdout = record_file_is_stdout(record_file);
-	int err = suite_json_write(s, record_file->file);
+	int err;
 
+	streams_write_whole();
+	err = suite_json_write(s, record_file->file);
 	if (!err)
 		err = record_file_publish(record_file);
 	if (err)

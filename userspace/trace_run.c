@@ -87,8 +87,10 @@ static int tell(struct run *run)
 	bool to_stdout = record_file_is_stdout(&run->record_file);
 	const struct options *o = &run->options;
 	const struct report_page page = { stdout, o->columns, o->colours, o->exact, o->laws };
-	int err = record_write(&run->record, run->record_file.file);
+	int err;
 
+	streams_write_whole();
+	err = record_write(&run->record, run->record_file.file);
 	if (!err)
 		err = keeper_publish(&run->keeper, &run->record_file);
 	if (err)

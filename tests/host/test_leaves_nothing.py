@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """However trace_run ends, the machine is as it was before."""
+import json
 import os
 import random
 import signal
+import subprocess
 import time
 
 import pytest
 
-from helpers import leftovers, processes, records
+from helpers import leftovers, processes, records, small_pipe
 from helpers.machine import GRACE_S, Machine
 
 pytestmark = records.needs_root
@@ -126,3 +128,16 @@ def test_a_finished_run_leaves_its_record_alone(place):
     before.check()
     assert len(os.listdir(place / "runs")) == 1 and not os.listdir(place / "tmp")
     before.check_cgroups()
+
+
+@pytest.mark.parametrize("command", [
+    ("build/trace_run", "A1", "64", "1", "--messages", "1"),
+    ("build/baseline", "--quick", "--rounds", "1", "--only", "syscall")])
+def test_a_signal_while_the_record_is_written_does_not_cut_it(command, place):
+    with subprocess.Popen([*command, "--json", "-"], cwd=records.ROOT, stdout=subprocess.PIPE,
+                          env=environment(place), text=True) as process:
+        small_pipe.shrink(process.stdout)
+        small_pipe.wait_until_full(process.stdout)
+        process.send_signal(signal.SIGINT)
+        record = json.loads(process.communicate(timeout=60)[0])
+    assert record["schema"].startswith("copyscope.")

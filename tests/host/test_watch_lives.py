@@ -2,16 +2,15 @@
 """How a window begins and ends: namespaces, kills, many sockets, many short connections."""
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
-import termios
 import time
 
+from helpers import small_pipe
 from helpers.records import needs_root
 from helpers.windows import WATCH, Traffic, Watching, laws_of, unbalanced
 
@@ -66,14 +65,9 @@ def test_a_process_that_does_not_exist_is_named():
 def test_a_signal_while_the_record_is_written_does_not_cut_it():
     watching = Watching("-p", os.getpid())
     process = watching.process
-    # Smaller than any record: the write waits until somebody reads.
-    fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+    small_pipe.shrink(process.stdout)
     process.send_signal(signal.SIGINT)
-    deadline = time.monotonic() + 30
-    while int.from_bytes(fcntl.ioctl(process.stdout, termios.FIONREAD, bytes(4)),
-                         sys.byteorder) < 4096:
-        assert time.monotonic() < deadline, "nothing is written"
-        time.sleep(0.02)
+    small_pipe.wait_until_full(process.stdout)
     record = watching.close()
     assert record["schema"] == "copyscope.watch/1"
 

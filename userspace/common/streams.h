@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Ensures that stdin, stdout and stderr are open, and that what was printed was written. */
+/* Ensures that stdin, stdout and stderr are open, and that what was printed was written whole. */
 #ifndef COPYSCOPE_STREAMS_H
 #define COPYSCOPE_STREAMS_H
 
@@ -13,5 +13,8 @@ void streams_open(void);
 /* From now on, if a program exits and could not write all of its stdout, it prints one line that
  * begins with @program, and exits with 1. A reader that left early is no error. */
 void streams_watch(const char *program);
+
+/* From now on a signal that is handled interrupts no write: stdio would lose what is left of it. */
+void streams_write_whole(void);
 
 #endif
