@@ -73,12 +73,15 @@ def test_the_queue_was_full(outcome):
 
 @pytest.mark.parametrize("run", FAULTS)
 def test_every_law_balances_when_a_device_changes(outcome, run):
-    # The emulated NIC starts anew with each MTU. In some runs it then sends no more, probes or none.
+    # The emulated NIC starts anew with each MTU. In some runs it then sends no more, probes or none, and
+    # what it had under way may arrive wrong. A run that failed is not made again if it is blind, too.
     said = outcome.record(run)["outcome"]
     if run == "mtu.nic" and said["status"] == "failed":
         assert "no progress" in said["reason"] or "nothing moved" in said["reason"]
-        assert not records.laws_with(outcome.record(run), "broken")
-        pytest.skip(f"{outcome.release}: the emulated NIC stood still after a change of its MTU")
+        broken = records.laws_with(outcome.record(run), "broken")
+        assert broken <= {"content", "probes"}
+        pytest.skip(f"{outcome.release}: the emulated NIC stood still after a change of its MTU; laws "
+                    f"broken by that: {', '.join(sorted(broken)) or 'none'}")
     record = checked(outcome, run)
     assert not [cause for cause in record["causes"] if cause["cause"] == "unknown"]
     # A change of the emulated NIC's MTU may last as long as the run.

@@ -144,4 +144,5 @@ def test_not_all_completions_say_that_a_device_without_scatter_gather_moved_ever
 def test_lost_packets_leave_no_byte_unexplained(row, path):
     found = row(path)
     assert found["accepted_bytes"] == PAYLOAD
-    assert found["late_bytes"] + found["clean_bytes"] + found["dropped_bytes"] >= PAYLOAD
+    # The kernel itself moves the payload of some short packets (reshape).
+    assert sum(found[f"{fate}_bytes"] for fate in ("late", "clean", "dropped", "reshaped")) >= PAYLOAD
