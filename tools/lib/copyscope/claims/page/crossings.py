@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from copyscope.common.text import size_text
 from copyscope.records import documents
 
 from .blocks import Block, Code, Heading, Line, Link, Table, joined, line, said
@@ -19,26 +20,18 @@ def read(folder: Path) -> list[Found]:
             for file in sorted(folder.glob("*.json"))] if folder.is_dir() else []
 
 
-def size(count: int) -> str:
-    """A number of bytes as people say it."""
-    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= factor and count % factor == 0:
-            return f"{count // factor} {unit}"
-    return f"{count} B"
-
-
 def answer(data: dict[str, Any]) -> str:
     """The answer of one search, with its interval."""
     found, names = data["answer"], data.get("labels") or [data["first"], data["second"]]
     label = dict(zip((data["first"], data["second"]), names))
-    low, high = size(found["low_bytes"]), size(found["high_bytes"])
+    low, high = size_text(found["low_bytes"]), size_text(found["high_bytes"])
     said_of = {each: label.get(found[each], found[each]) for each in ("faster_below",
                                                                      "faster_above")}
     if found["kind"] == "none":
         return f"{said_of['faster_above']} is faster from {low} to {high}"
     if found["kind"] == "undecided":
         return f"undecided between {low} and {high}"
-    contrary = f"; otherwise at {', '.join(map(size, found['contrary_bytes']))}" \
+    contrary = f"; otherwise at {', '.join(map(size_text, found['contrary_bytes']))}" \
         if found["contrary_bytes"] else ""
     below, above = said_of["faster_below"], said_of["faster_above"]
     return f"{below} up to {low}, {above} from {high} on{contrary}"
