@@ -212,12 +212,13 @@ static void sentence_of_nothing(const struct record *r, char *text, size_t size)
 
 void verdict_told(const struct record *r, bool exact, char *text, size_t size)
 {
+	enum verdict_kind kind = kind_of(r);
 	int broken = laws_broken(r);
 	size_t used;
 
-	if (kind_of(r) == OF_REFERENCES)
+	if (kind == OF_REFERENCES)
 		sentence_referenced(r, exact, text, size);
-	else if (kind_of(r) == OF_COPIES)
+	else if (kind == OF_COPIES)
 		sentence_copied(r, text, size);
 	else
 		sentence_of_nothing(r, text, size);
