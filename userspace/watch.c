@@ -218,6 +218,8 @@ int main(int argc, char **argv)
 	c.session.command = c.options.command ? &c.command : NULL;
 	entitle(&c);
 	asked_listen();
+	/* Records of intervals are written all along; poll() returns for a signal all the same. */
+	streams_write_whole();
 	status = reserve(&c);
 	if (!status)
 		status = find_subject(&c);

@@ -17,8 +17,7 @@ void asked_listen(void)
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		/* poll() returns all the same; what writes the record goes on. */
-		struct sigaction was, act = { .sa_handler = note, .sa_flags = SA_RESTART };
+		struct sigaction was, act = { .sa_handler = note };
 
 		if (!sigaction(numbers[i], NULL, &was) && was.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &act, NULL);
