@@ -6,9 +6,12 @@ import functools
 import os
 import subprocess
 import threading
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from helpers import records
 from helpers.names import KERNELS
@@ -96,3 +99,13 @@ def run_lines(folder: Path, runs: dict[str, str], scripts: list[str] = (),
     listing.write_text("".join(f"{name} {words}\n" for name, words in runs.items()))
     return boot_all(folder, ["tests/guest/matrix.sh", listing, *scripts],
                     [*options, "--add", listing], releases)
+
+
+def where_made(name: str, releases: Iterable[str], values: Iterable[str],
+               makes: Callable[[str, str], bool]) -> pytest.MarkDecorator:
+    """Parametrize a test by kernel (its fixture `outcome`) and value, where that kernel makes the
+    value's run."""
+    values = list(values)
+    return pytest.mark.parametrize(
+        f"outcome, {name}", [(release, value) for release in releases for value in values
+                             if makes(release, value)], indirect=["outcome"])

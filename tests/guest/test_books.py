@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from guest.boots import ALL, run_lines
+from guest.boots import ALL, run_lines, where_made
 from helpers import records
 from helpers.books import (
     PRIME_BYTES,
@@ -77,9 +77,8 @@ def one_kernel(outcomes, request):
 
 def on_kernels(name, values, run="{}".format):
     """Parametrize a test by kernel and value, where that kernel makes the value's run."""
-    return pytest.mark.parametrize(
-        f"outcome, {name}", [(release, value) for release in ALL for value in values
-                             if release in EDGES or run(value) in ALWAYS], indirect=["outcome"])
+    return where_made(name, ALL, values,
+                      lambda release, value: release in EDGES or run(value) in ALWAYS)
 
 
 def checked(outcome, run, messages):

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from guest.boots import boot_all
+from guest.boots import boot_all, where_made
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 
@@ -128,9 +128,7 @@ def one_kernel(outcomes, request):
 
 def of_runs(runs):
     """Parametrize a test by kernel and run, where that kernel makes the run."""
-    return pytest.mark.parametrize("outcome, run", [(release, run) for release in RELEASES
-                                                    for run in runs if makes(release, run)],
-                                   indirect=["outcome"])
+    return where_made("run", RELEASES, runs, makes)
 
 
 def count(record, name):
