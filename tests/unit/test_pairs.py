@@ -128,7 +128,7 @@ def test_a_folder_that_nobody_named_is_new_and_dated(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("names, meant", [
-    (["a3"], "did you mean A3?"), (["A1-plian"], "did you mean A1-plain?"), (["A9x"], "has A1"),
+    (["a3"], "did you mean A3?"), (["A1-plian"], "did you mean A1-plain?"), (["A9x"], "there is A1, A1-plain"),
     (["A1", "A1"], "twice"), ([], "--variants A1,A2,A3")])
 def test_a_variant_that_there_is_not_is_refused(names, meant):
     with pytest.raises(Unusable) as caught:

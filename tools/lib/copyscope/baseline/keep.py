@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from copyscope.common.text import csv_text
+from copyscope.common.text import csv_text, memory_text
 from copyscope.files.output_folder import OutputFolder, has_line
 
 from . import agree, mistakes
@@ -49,7 +49,7 @@ def from_where(number: int, record: Baseline) -> list[str]:
         f"- commit: {data['tool']['commit']}",
         f"- kernel: {machine['kernel']}",
         f"- machine: {machine['cpu_model']}, {machine['cpus']} CPUs, "
-        f"{machine['memory']['bytes'] / 2**30:.1f} GiB, {machine['arch']}, virtualised: "
+        f"{memory_text(machine['memory']['bytes'])}, {machine['arch']}, virtualised: "
         f"{machine['virt']}; files on {machine['disk']['file_system']}, "
         f"{machine['disk']['device']} ({machine['disk']['bus']})",
         f"- date: {data['started']}, {protocol['seconds']:.0f} s",

@@ -11,9 +11,13 @@ from typing import Any
 
 from copyscope.common.errors import CommandError, Unusable, one_line
 from copyscope.common.tables import RELEASE
+from copyscope.common.text import nearest
 from copyscope.common.tree import BUILD
 
 from . import standard_streams
+
+# How argparse begins what it says of such words.
+UNKNOWN = "unrecognized arguments: "
 
 
 def version() -> str:
@@ -47,7 +51,20 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(words, namespace)
 
     def error(self, message: str) -> Any:
+        """Raise what argparse complains of; of an unknown option, say which one may be meant."""
+        word = message.removeprefix(UNKNOWN).partition(" ")[0].partition("=")[0]
+        near = nearest(word, self._options()) if word.startswith("--") else ""
+        if message.startswith(UNKNOWN) and near:
+            raise Unusable(f"{word!r} is no option: did you mean {near}?")
         raise Unusable(f"{message}; try {self.prog} --help")
+
+    def _options(self) -> list[str]:
+        """All long options, those of subcommands too."""
+        found = [each for each in self._option_string_actions if each.startswith("--")]
+        for action in self._actions:
+            for each in action.choices.values() if isinstance(action.choices, dict) else ():
+                found += each._options() if isinstance(each, Parser) else []
+        return found
 
 
 def unwind_on_signals() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import difflib
 import io
 import math
 import shutil
@@ -15,6 +16,11 @@ from typing import Any
 MOST_COLUMNS = 100
 # The last column of a table gets so much, even where the line is too long then.
 LEAST_LAST = 20
+# Least likeness of a word to one that is suggested: of two slips in six letters, not of three. Of a
+# longer word only the beginning is looked at.
+LIKENESS, MOST_LIKENED = 0.6, 40
+# Of more names that a word may be, only the first ones are told.
+MOST_TOLD = 16
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -44,6 +50,31 @@ def size_text(size: int) -> str:
         if size >= unit and size % unit == 0:
             return f"{size // unit} {name}"
     return f"{size} B"
+
+
+def memory_text(size_bytes: int) -> str:
+    """Memory of a machine."""
+    return f"{size_bytes / 2**30:.1f} GiB"
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """The known word that is most like a mistyped one, whatever its case; "" if none is like it."""
+    small = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(word[:MOST_LIKENED].lower(), small, 1, LIKENESS)
+    return small[near[0]] if near else ""
+
+
+def suggested(near: str, known: Collection[str]) -> str:
+    """The end of a message about an unknown word: which one may be meant, or which there are."""
+    if near:
+        return f"did you mean {near}?"
+    more = ["..."] if len(known) > MOST_TOLD else []
+    return f"there is {', '.join([*list(known)[:MOST_TOLD], *more])}"
+
+
+def meant(word: str, known: Collection[str]) -> str:
+    """The same, with the known word that is most like it."""
+    return suggested(nearest(word, known), known)
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:

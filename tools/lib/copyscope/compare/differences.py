@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from copyscope.common.tables import named
-from copyscope.common.text import size_text
+from copyscope.common.text import memory_text, size_text
 from copyscope.records.run_record import Record
 
 from .sides import Match
@@ -31,7 +31,7 @@ def at(key: str) -> Read:
 
 def memory(record: Record) -> str:
     """Memory of the machine."""
-    return f"{record.at('machine.memory_bytes') / 2**30:.1f} GiB"
+    return memory_text(record.at("machine.memory_bytes"))
 
 
 def passes(record: Record) -> str:

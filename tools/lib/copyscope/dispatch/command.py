@@ -9,6 +9,7 @@ from pathlib import Path
 from copyscope.cli import command_line
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable
+from copyscope.common.text import suggested
 from copyscope.common.tree import BUILD, DOCS, ROOT
 
 from .completion import script
@@ -80,8 +81,8 @@ def chosen(name: str) -> Word:
     if word:
         return word
     near = suggestion(name)
-    meant = f"did you mean {NAME} {near}? Else" if near else f"it has {', '.join([*NAMES, *OWN])};"
-    raise Unusable(f"{name!r} is no word of {NAME}: {meant} try {NAME} --help")
+    ending = suggested(f"{NAME} {near}" if near else "", [*NAMES, *OWN])
+    raise Unusable(f"{name!r} is no word of {NAME}: {ending}")
 
 
 def complete(words: list[str]) -> int:

@@ -2,11 +2,11 @@
 """The table of words: what each starts, its line of help, its manual page, what may follow."""
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from copyscope.common.tables import BEHAVIOURS, PATHS, VARIANTS
+from copyscope.common.text import nearest
 from copyscope.common.tree import BUILD, ROOT
 
 TOOLS = ROOT / "tools"
@@ -64,8 +64,6 @@ OWN = {"help": "show the manual page of a word, or its help",
        "completion": "print completion for bash or zsh"}
 SHELLS = ("bash", "zsh")
 NAMES = tuple(word.name for word in WORDS)
-# Least likeness of a word to one that is suggested: of two slips in six letters, not of three.
-LIKENESS = 0.6
 
 
 def find(name: str) -> Word | None:
@@ -78,5 +76,5 @@ def suggestion(name: str) -> str:
     if name in VARIANTS:
         return f"run {name}"
     tools = {word.program.name: word.name for word in WORDS}
-    near = difflib.get_close_matches(name[:40].lower(), [*NAMES, *OWN, *tools], 1, LIKENESS)
-    return tools.get(near[0], near[0]) if near else ""
+    near = nearest(name, [*NAMES, *OWN, *tools])
+    return tools.get(near, near)

@@ -2,19 +2,17 @@
 """Reads and checks the list of figures of a profile; has the list for records without a profile."""
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from copyscope.common.text import meant
 from copyscope.common.tree import PROFILES
 from copyscope.records.documents import BadRecord, read_toml
 
 from .metrics import ENDS_SHOWN, METRICS, X_AXES
 
-# Of a long list of names: those that are near, or the first ones.
-MOST_TOLD, MOST_NAME = 6, 60
 SCALES = ("linear", "log-x", "log-y", "log-log")
 # What may tell lines apart, tell panels apart, or pick records.
 KEYS = ("label", "variant", "threads", "size")
@@ -77,9 +75,7 @@ DEFAULTS = (
 def one_of(source: object, key: str, value: Any, allowed: tuple[str, ...]) -> str:
     """Return the value if it is allowed."""
     if value not in allowed:
-        near = difflib.get_close_matches(str(value)[:MOST_NAME], allowed, MOST_TOLD)
-        told = allowed if len(allowed) <= MOST_TOLD else near or [*allowed[:MOST_TOLD], "..."]
-        raise BadRecord(source, key, f"{value!r} is not known", f"take {', '.join(told)}")
+        raise BadRecord(source, key, f"{value!r} is not known", meant(str(value), allowed))
     return str(value)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from copyscope.common import spread
+from copyscope.common.text import memory_text
 from copyscope.common.tree import ROOT
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.passes import BOTH, COUNTED, TIMED
@@ -47,7 +48,7 @@ def machine(record: Record) -> str:
     """One machine in words."""
     at = record.at
     return (f"{at('machine.cpu_model')}, {at('machine.cpus')} CPUs, "
-            f"{at('machine.memory_bytes') / 2**30:.1f} GiB, {at('machine.arch')}, virtualised: "
+            f"{memory_text(at('machine.memory_bytes'))}, {at('machine.arch')}, virtualised: "
             f"{at('machine.virt')}")
 
 

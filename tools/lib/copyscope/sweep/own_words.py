@@ -2,13 +2,12 @@
 """A sweep without a profile: variants of trace_run, compared as the command line says."""
 from __future__ import annotations
 
-import difflib
 from itertools import count
 from pathlib import Path
 
 from copyscope.common.errors import Unusable
 from copyscope.common.tables import VARIANTS
-from copyscope.common.text import listed, now_utc, size_text
+from copyscope.common.text import listed, meant, now_utc, size_text
 from copyscope.files.output_folder import OutputFolder
 from copyscope.files.runs_folder import make_runs_folder
 from copyscope.records.run_record import NO_PROFILE
@@ -25,11 +24,7 @@ def check_variants(names: list[str]) -> None:
     """Refuse a name that trace_run has not, and one that stands twice."""
     for name in names:
         if name not in VARIANTS:
-            known = {each.lower(): each for each in VARIANTS}
-            near = difflib.get_close_matches(name[:40].lower(), known, 1)
-            meant = f"did you mean {known[near[0]]}? It" if near else "it"
-            raise Unusable(f"--variants: {name!r} is no variant of trace_run; {meant} has "
-                           f"{' '.join(VARIANTS)}")
+            raise Unusable(f"--variants: {name!r} is no variant: {meant(name, VARIANTS)}")
     if len(set(names)) < len(names):
         raise Unusable("--variants: a name appears twice")
 
