@@ -37,7 +37,7 @@ class Nowhere:
 def use_run(file) -> None:
     """What a sweep does with a record."""
     record = load_record(file, Point("p", "A3", 4096, 1, 1, "mine", "corrected", True))
-    tables.write_all(Nowhere, PLAN, [record, record])
+    tables.write_all(Nowhere, PLAN, [record, record], [])
     provenance.write(Nowhere, PLAN, [record], {}, ["--out", "x"], [])
 
 

@@ -69,7 +69,7 @@ def written(tmp_path: Path, found: list[Record]) -> dict[str, list[list[str]]]:
     points = [made_plans.point(record.point.name) for record in found]
     plan = {**made_plans.plan(points), "tables": [{"file": "t.csv", "columns": COLUMNS}]}
     with OutputFolder.at(tmp_path) as folder:
-        tables.write_all(folder, plan, found)
+        tables.write_all(folder, plan, found, [])
     return {file.name: list(csv.reader(file.read_text().splitlines()))
             for file in tmp_path.glob("*.csv")}
 

@@ -40,10 +40,15 @@ def drifting(*ratios: float) -> tuple[float, ...]:
     return tuple(drift * ratio for drift, ratio in zip(DRIFT, ratios))
 
 
+def lines_of(plan, found) -> list[str]:
+    """The whole answer of these records."""
+    return answer.lines(plan, found, pairs.paired(plan, found), FOLDER, "")
+
+
 def said(gbps, **more) -> str:
     """The whole answer on one line."""
     plan, found = records_of(gbps, **more)
-    return " ".join(" ".join(answer.lines(plan, found, FOLDER, "")).split())
+    return " ".join(" ".join(lines_of(plan, found)).split())
 
 
 SIX = {("A1", 64): drifting(*[1.0] * 6), ("A2", 64): drifting(1.31, 1.24, 1.38, 1.31, 1.3, 1.32),
@@ -69,7 +74,7 @@ def test_the_answer_reads_as_a_sentence():
 
 def test_its_lines_fit_80_columns():
     plan, found = records_of(SIX)
-    assert max(map(len, answer.lines(plan, found, FOLDER, ""))) <= 80
+    assert max(map(len, lines_of(plan, found))) <= 80
 
 
 def test_few_rounds_are_a_range_and_one_is_no_interval():
@@ -95,14 +100,14 @@ def test_times_with_probes_or_of_an_emulator_compare_nothing():
     plan, found = records_of(SIX)
     found[0].data["timing"].update(comparable=False, why="times of an emulated machine mean nothing")
     assert not pairs.paired(plan, found)
-    assert "emulated" in " ".join(answer.lines(plan, found, FOLDER, ""))
-    assert "no run succeeded" in " ".join(answer.lines(plan, [], FOLDER, ""))
+    assert "emulated" in " ".join(lines_of(plan, found))
+    assert "no run succeeded" in " ".join(lines_of(plan, []))
 
 
 def test_pairs_are_a_table_beside_the_others(tmp_path):
     plan, found = records_of(SIX)
     with OutputFolder.at(tmp_path) as folder:
-        assert pairs.FILE in tables.write_all(folder, plan, found)
+        assert pairs.FILE in tables.write_all(folder, plan, found, pairs.paired(plan, found))
     head, first, _ = (tmp_path / pairs.FILE).read_text().splitlines()
     assert head == ",".join(pairs.HEAD)
     assert first.startswith("A2,A1,64,1,6,") and first.endswith(

@@ -108,7 +108,7 @@ def test_a_sweep_of_both_kinds_gets_no_table(tmp_path):
     point = Point("p", "A3", 4096, 1, 1, "mine", "corrected")
     mixed = [record_of(each, point) for each in (both(), made("A1-host"))]
     with OutputFolder.at(tmp_path) as folder, pytest.raises(BadRecord, match="1 of 2 were timed"):
-        tables.write_all(folder, made_plans.plan(), mixed)
+        tables.write_all(folder, made_plans.plan(), mixed, [])
     assert not list(tmp_path.iterdir())
 
 

@@ -17,7 +17,7 @@ from copyscope.records.kept import LAST, find, kept, place
 from copyscope.records.load import load_plan, load_sweep
 from copyscope.records.run_record import NO_PROFILE, Record
 from copyscope.records.watch_record import check_watch, is_watch
-from copyscope.runs import tables
+from copyscope.runs import pairs, tables
 from copyscope.told import answer
 
 from . import listing, report, watch
@@ -84,7 +84,7 @@ def sweep_lines(path: Path) -> list[str]:
     head = f"{plan['title']}: {len(records)} of {len(plan['points']) * plan['repeats']} runs, " \
            f"path {plan['settings']['path']}, pattern {plan['settings']['pattern']}"
     complete = [each for each in records if not each.incomplete]
-    return [head, *answer.lines(plan, complete, path, profile)]
+    return [head, *answer.lines(plan, complete, pairs.paired(plan, complete), path, profile)]
 
 
 def show(path: Path, laws: bool) -> list[str]:

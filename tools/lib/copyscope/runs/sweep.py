@@ -9,18 +9,20 @@ from typing import Any
 from copyscope.records.load import load_record, load_sweep
 from copyscope.records.run_record import Record
 
-from . import launch, plan as plans, provenance, quiet, tables
+from . import launch, pairs, plan as plans, provenance, quiet, tables
 from .folder import Folder
 from .progress import Progress
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a sweep left: the files it wrote, which runs failed, "" if none, and the others."""
+    """What a sweep left: the files it wrote, which runs failed, "" if none, the others, and what
+    comparing them said."""
 
     files: list[Path]
     failures: str
     records: list[Record]
+    compared: list[pairs.Pair]
 
 
 def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> tuple[str, str]:
@@ -68,12 +70,13 @@ def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
 def finish(folder: Folder, plan: dict[str, Any], arguments: list[str]) -> Result:
     """Write what follows from the records."""
     records = load_sweep(folder.root)
-    files = tables.write_all(folder.files, plan, records)
+    compared = pairs.paired(plan, records)
+    files = tables.write_all(folder.files, plan, records, compared)
     failures = folder.failures()
     provenance.write(folder.files, plan, records, files, arguments, failures)
     return Result([folder.root / name for name in [*files, "PROVENANCE.md"]],
                   f"{len(failures)} of {len(plans.runs(plan))} runs failed: see {folder.failed}"
-                  if failures else "", records)
+                  if failures else "", records, compared)
 
 
 def conduct(root: Path, plan: dict[str, Any], arguments: list[str], quiet: bool) -> Result:

@@ -179,8 +179,8 @@ def check_alike(records: list[Record], source: object) -> None:
                         "attached, the others without", "move those of one kind away")
 
 
-def write_all(folder: OutputFolder, plan: dict[str, Any],
-              records: list[Record]) -> dict[str, str]:
+def write_all(folder: OutputFolder, plan: dict[str, Any], records: list[Record],
+              compared: list[pairs.Pair]) -> dict[str, str]:
     """Write every table; return what each file is."""
     check_alike(records, folder.path)
     points = by_point(plan, records)
@@ -205,8 +205,8 @@ def write_all(folder: OutputFolder, plan: dict[str, Any],
     write_csv(folder, "points.csv", POINTS_HEAD, point_rows(plan, points, modelled))
     written["points.csv"] = "one row a point and metric: the median of its repeats and its 95 % " \
                             f"interval, or their range below 6 repeats{notes}"
-    if compared := pairs.rows(pairs.paired(plan, records)):
-        write_csv(folder, pairs.FILE, pairs.HEAD, compared)
+    if of_pairs := pairs.rows(compared):
+        write_csv(folder, pairs.FILE, pairs.HEAD, of_pairs)
         written[pairs.FILE] = "throughput of each label over that of the first one, in the same " \
                               "round: the median of these ratios, and its 95 % interval or range"
     if modelled:

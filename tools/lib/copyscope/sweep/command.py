@@ -139,7 +139,8 @@ def sweep(out: Path, plan: dict[str, Any], arguments: list[str], quiet: bool,
         result = conduct(out, plan, arguments, quiet)
     except KeyboardInterrupt:
         raise Stopped(f"interrupted; {again} continues from here") from None
-    print(*result.files, *answer.lines(plan, result.records, out, figures_of), sep="\n")
+    print(*result.files, *answer.lines(plan, result.records, result.compared, out,
+                                           figures_of), sep="\n")
     if result.failures:
         complain("sweep", f"{result.failures}; {again} tries them again")
     return 1 if result.failures else 0

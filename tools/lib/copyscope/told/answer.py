@@ -116,13 +116,14 @@ def to_plot(plan: dict[str, Any], folder: Path, profile: str) -> list[str]:
             " ".join(["  ./tools/plot", shown(folder), *own, "--out", out])]
 
 
-def lines(plan: dict[str, Any], records: list[Record], folder: Path, profile: str) -> list[str]:
-    """The whole answer; `profile` is the one whose figures show it, "" if it has none."""
+def lines(plan: dict[str, Any], records: list[Record], found: list[Pair], folder: Path,
+          profile: str) -> list[str]:
+    """The whole answer: what the pairs of these records say. `profile` is the one whose figures
+    show it, "" if it has none."""
     drawn = to_plot(plan, folder, profile) if records else []
     against = pairs.reason_against(records)
     if against:
         return ["", *wrapped(f"Nothing is compared: {against}."), *drawn]
-    found = pairs.paired(plan, records)
     if not found:
         return ["", "Nothing is compared: no payload arrived.", *drawn]
     variants = {record.label: record.variant for record in records}
