@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from copyscope.common import spread
 from copyscope.compare import command
 from copyscope.records import documents
 from helpers import plans, schemas, watches
@@ -64,7 +65,7 @@ def test_the_same_record_differs_in_nothing(tmp_path, capsys):
     assert "Machine, kernel, path, pass and workload are the same." in text
     found = document_of(capsys, file, file)
     assert not found["differs"]
-    assert all(each["ratio"]["of_medians"] == 1 for each in found["points"][0]["times"])
+    assert all(each["ratio"]["median"] == 1 for each in found["points"][0]["times"])
 
 
 def test_a_record_may_be_named_by_its_id(tmp_path, capsys, monkeypatch):
@@ -111,6 +112,38 @@ def test_sweeps_are_compared_point_by_point_with_intervals(tmp_path, capsys):
     assert found["first"]["alone"] == ["A3, 4 KiB, 1 thread"]
 
 
+def test_a_ratio_of_few_runs_is_a_range_that_says_so(tmp_path, capsys):
+    three = sweep_of(tmp_path / "a", {"A1": (1.0, 1.1, 1.2)}), sweep_of(tmp_path / "b", {"A1": (2.0, 2.2, 2.4)})
+    text = " ".join(compared(capsys, *three).split())
+    assert "2.00 (1.67 to 2.40)" in text
+    assert "too few for 95%, it holds the true ratio with 90%" in text
+    four = sweep_of(tmp_path / "c", {"A1": (1.0, 1.1, 1.2, 1.1)}), sweep_of(tmp_path / "d", {"A1": (2.0,) * 4})
+    ratio = document_of(capsys, *four)["points"][0]["times"][0]["ratio"]
+    assert (ratio["n"], ratio["interval"], ratio["in_turns"]) == (16, "95 % interval of the ratio", False)
+
+
+def test_runs_that_were_made_in_turns_are_compared_in_couples(tmp_path, capsys):
+    drift = (1.0, 0.7, 1.4, 0.9, 2.0, 1.1)
+    sides = [sweep_of(tmp_path / name, {"A1": tuple(each * factor for each in drift)})
+             for name, factor in (("a", 1.0), ("b", 1.1))]
+    whole = document_of(capsys, *sides)["points"][0]["times"][0]["ratio"]
+    for late, side in enumerate(sides):
+        for number in range(1, 7):
+            file = side / f"runs/A1.r{number}.json"
+            data = json.loads(file.read_text())
+            file.write_text(json.dumps({**data, "started": f"2026-11-22T10:{number:02}:{late}0Z"}))
+    ratio = document_of(capsys, *sides)["points"][0]["times"][0]["ratio"]
+    assert ratio["in_turns"] and ratio["n"] == 6 and [ratio[key] for key in ("low", "high")] == \
+        pytest.approx([1.1, 1.1])
+    assert not whole["in_turns"] and whole["low"] < 1 < whole["high"]
+    assert "in turns" in " ".join(compared(capsys, *sides).split())
+
+
+@pytest.mark.parametrize("n, m, cut", [(3, 3, None), (4, 4, 0), (5, 5, 2), (5, 8, 6), (10, 10, 23), (20, 20, 127)])
+def test_ranks_of_ratios_are_those_of_published_tables(n, m, cut):
+    assert spread.rank_of_ratios(n, m) == spread.rank_of_ratios(m, n) == cut
+
+
 def test_watches_are_compared_by_what_they_moved(tmp_path, capsys):
     files = []
     for pid, seconds, known in ((7, 5.0, {"tx_copy": 1000}), (8, 10.0, {"tx_splice": 1000, "tx_copy": 0})):
@@ -125,7 +158,7 @@ def test_watches_are_compared_by_what_they_moved(tmp_path, capsys):
     sites = {each["site"]: [each[side]["bytes_per_payload_byte"] for side in ("first", "second")]
              for each in point["sites"]}
     assert sites["tx_copy"] == [0.5, 0] and sites["tx_splice"] == [0, 0.5]
-    assert [each["ratio"]["of_medians"] for each in point["times"]] == [0.5, 0.5]
+    assert [each["ratio"]["median"] for each in point["times"]] == [0.5, 0.5]
     run, = records(tmp_path, made())
     assert command.main([run, str(files[0])]) == 2 and "two of a kind" in capsys.readouterr().err
 

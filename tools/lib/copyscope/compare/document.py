@@ -9,7 +9,7 @@ from copyscope.records.copies import Amount
 from copyscope.records.run_record import Record
 
 from .differences import Difference
-from .rows import causes, sites, times
+from .rows import TimeRow, causes, sites, times
 from .sides import Match, Side, only_in
 
 SCHEMA = "copyscope.compare/1"
@@ -41,10 +41,11 @@ def interval(value: Spread | None) -> dict[str, Any] | None:
         "interval": kind(value.n) or None}
 
 
-def ratio(value: Spread | None) -> dict[str, Any] | None:
-    """Second over first, between the ends of both intervals."""
-    return None if value is None else {
-        "of_medians": value.middle, "low": value.low, "high": value.high, "n": value.n}
+def ratio(row: TimeRow) -> dict[str, Any] | None:
+    """Second over first."""
+    return None if row.ratio is None else {
+        "median": row.ratio.middle, "low": row.ratio.low, "high": row.ratio.high,
+        "n": row.ratio.n, "interval": row.interval or None, "in_turns": row.paired}
 
 
 def compared(match: Match) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def compared(match: Match) -> dict[str, Any]:
                     "first_share": row.first, "second_share": row.second}
                    for row in causes(match)],
         "times": [{"what": row.what, "unit": row.unit, "first": interval(row.first),
-                   "second": interval(row.second), "ratio": ratio(row.ratio),
+                   "second": interval(row.second), "ratio": ratio(row),
                    "why": row.against or (None if row.ratio else "not measured on both sides")}
                   for row in times(match)]}
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from copyscope.common.spread import Spread, spread
+from copyscope.common import spread
+from copyscope.common.spread import Spread
 from copyscope.records import copies
 from copyscope.records.copies import Amount
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import ENDS, Record
 from copyscope.runs import pairs
 
-from .sides import Match
+from .sides import Match, in_turns
 
 # Less than this per payload byte is told as no difference between sites of sweeps.
 SAME = 0.005
@@ -64,17 +65,33 @@ class TimeRow:
     unit: str
     first: Spread | None
     second: Spread | None
+    ratio: Spread | None        # second over first; None: one is missing, or there is a reason
+    paired: bool = False        # the ratio is of runs that were made in turns
     against: str = ""           # why no ratio may be given
 
     @property
-    def ratio(self) -> Spread | None:
-        """Second over first: of the medians, and of the ends of both intervals; None if it may not
-        be given."""
-        mine, other = self.first, self.second
-        if self.against or not mine or not other or not mine.low:
-            return None
-        return Spread(other.middle / mine.middle, other.low / mine.high, other.high / mine.low,
-                      min(mine.n, other.n))
+    def interval(self) -> str:
+        """What the ends of the ratio are; "" of one run each."""
+        if not self.ratio or not self.first or not self.second or \
+                self.first.n == self.second.n == 1:
+            return ""
+        if self.paired:
+            return spread.kind(self.ratio.n)
+        exact = spread.rank_of_ratios(self.first.n, self.second.n) is not None
+        return "95 % interval of the ratio" if exact else "range of all ratios"
+
+
+def row(what: str, unit: str, first: list[float | None], second: list[float | None],
+        paired: bool = False, against: str = "") -> TimeRow:
+    """A time of both sides; None in a list is a run that lacks it."""
+    known = [[each for each in side if each is not None] for side in (first, second)]
+    mine, other = (spread.spread(each) if each else None for each in known)
+    ratio = None
+    couples = [(a, b) for a, b in zip(first, second) if a and b is not None] if paired else []
+    if mine and other and mine.low > 0 and not against:
+        ratio = spread.spread([b / a for a, b in couples]) if couples else \
+            spread.ratio(known[1], known[0])
+    return TimeRow(what, unit, mine, other, ratio, bool(couples), against)
 
 
 def sites(match: Match) -> list[SiteRow]:
@@ -130,8 +147,8 @@ def rates(match: Match) -> list[TimeRow]:
     for what, key in (("sent", "accepted_bytes"), ("received", "returned_bytes")):
         values = [record.at(f"counts.{key}") for record in (match.first[0], match.second[0])]
         spans = [record.at("window.seconds") for record in (match.first[0], match.second[0])]
-        found.append(TimeRow(what, "MB/s", *(
-            spread([value / 1e6 / span]) if value is not None and span else None
+        found.append(row(what, "MB/s", *(
+            [value / 1e6 / span] if value is not None and span else []
             for value, span in zip(values, spans))))
     return found
 
@@ -141,12 +158,9 @@ def times(match: Match) -> list[TimeRow]:
     if match.first[0].watched:
         return rates(match)
     against = next(filter(None, map(pairs.reason_against, (match.first, match.second))), "")
-    found = []
-    for what, unit, read in TIMES:
-        known = [[value for record in runs if record.at("timing.comparable")
-                  and (value := read(record)) is not None]
-                 for runs in (match.first, match.second)]
-        if any(known):
-            first, second = (spread(each) if each else None for each in known)
-            found.append(TimeRow(what, unit, first, second, against))
-    return found
+    turns = in_turns(match)
+    sides = turns or (match.first, match.second)
+    every = (row(what, unit, *([read(record) if record.at("timing.comparable") else None
+                                for record in runs] for runs in sides), bool(turns), against)
+             for what, unit, read in TIMES)
+    return [each for each in every if each.first or each.second]

@@ -53,6 +53,23 @@ class Match:
         return point_text(self.first[0])
 
 
+def by_time(runs: list[Record]) -> list[Record]:
+    """Runs in the order in which they began; an ID has milliseconds."""
+    return sorted(runs, key=lambda each: (each.at("started"), each.id))
+
+
+def in_turns(match: Match) -> tuple[list[Record], list[Record]] | None:
+    """The runs of both sides as couples, if each couple began before the next one: what changed
+    slowly on the machine changed for both. None: they were not made so, or are one of each."""
+    first, second = by_time(match.first), by_time(match.second)
+    if len(first) != len(second) or len(first) < 2:
+        return None
+    spans = [by_time(list(couple)) for couple in zip(first, second)]
+    ends = [(before[1], after[0]) for before, after in zip(spans, spans[1:])]
+    apart = all((a.at("started"), a.id) < (b.at("started"), b.id) for a, b in ends)
+    return (first, second) if apart else None
+
+
 def point_text(record: Record) -> str:
     """The point that a run is of: "A3, 64 KiB, 4 threads"; who was watched."""
     if record.watched:

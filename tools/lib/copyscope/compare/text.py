@@ -113,7 +113,7 @@ def counted_of_sweeps(found: list[Match]) -> list[str]:
 
 def clear(row: TimeRow) -> bool:
     """The interval of a ratio leaves out 1; of one run each there is none."""
-    return row.ratio is not None and (row.ratio.n < 2 or not row.ratio.low <= 1 <= row.ratio.high)
+    return row.ratio is not None and not (row.interval and row.ratio.low <= 1 <= row.ratio.high)
 
 
 def ratio(row: TimeRow) -> str:
@@ -136,10 +136,23 @@ def time_notes(found: list[TimeRow]) -> list[str]:
     if max(counts, default=1) == 1:
         said.append("One run or watch of each: how far repeats would lie apart is not known.")
     else:
-        said.append(f"{spread.sentence(counts).capitalize().replace(' %', '%')}; of a ratio the "
-                    "brackets are from the ends of both, and where they hold 1 it is no "
-                    "difference.")
+        said.append(f"{spread.sentence(counts).capitalize().replace(' %', '%')}.")
+        said += dict.fromkeys(ratio_note(row) for row in found if row.interval)
     return wrapped(" ".join(said))
+
+
+def ratio_note(row: TimeRow) -> str:
+    """What the brackets of a ratio are."""
+    assert row.first and row.second and row.ratio
+    if row.paired:
+        of = "Both sides were run in turns, and a ratio is of two runs side by side"
+        return f"{of}: {spread.sentence([row.ratio.n])}.".replace(" %", "%")
+    of = "A ratio is the median of those of each run of one to each of the other, "
+    n, m = row.first.n, row.second.n
+    if spread.rank_of_ratios(n, m) is None:
+        return f"{of}its brackets are their range: too few for 95%, it holds the true ratio with " \
+               f"{spread.range_holds(n, m) * 100:.0f}%."
+    return f"{of}with its 95% interval; where that holds 1 it is no difference."
 
 
 def time_lines(match: Match) -> list[str]:
