@@ -41,10 +41,15 @@ def start(words: list, *, more: dict[str, str] | None = None, **options) -> subp
 
 def run(words: list, *, more: dict[str, str] | None = None,
         cwd: Path | None = None) -> subprocess.CompletedProcess:
-    """Start a program, wait until it ends, and return its output as text."""
+    """Start a program, wait until it ends, and return its output as text. If something else happens
+    here meanwhile, as a Ctrl-C, end it and all that it started."""
     with start(words, more=more, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-               text=True) as process:
-        said, complained = process.communicate()
+               text=True, process_group=0, preexec_fn=kill_with_parent()) as process:
+        try:
+            said, complained = process.communicate()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     return subprocess.CompletedProcess(words, process.returncode, said, complained)
 
 

@@ -17,6 +17,7 @@ from copyscope.common.errors import CommandError, Unusable
 
 from .kernels import architectures, debian, kernel_image, sysroot
 from .qemu import guest_output, guest_record, machine
+from .qemu.telling import NAME, Teller
 
 EPILOG = """\
 COMMAND runs as root in /copyscope, where the project's programs, tools/ and tests/ are.
@@ -66,6 +67,8 @@ def build_parser() -> Parser:
         help="one processor, whose clock ticks once for each instruction (arm64: always)")
     add("--model", metavar="NAME", help="count what runs execute in modelled caches of NAME, a "
         "file of tools/caches or yours; see tools/trace_run --counters (implies --icount)")
+    add("--tell", metavar="WHAT", help="say on stderr what is being done: fetching, booting, then "
+        "running WHAT (on a terminal without this, too: COMMAND)")
     add("--list", action="store_true", help="list the releases that are here or can be fetched")
     add("--fetch", action="store_true", help="fetch RELEASE only, so that later runs work offline")
     return parser
@@ -143,9 +146,10 @@ def is_datagram_socket(descriptor: int) -> bool:
         return False
 
 
-def act(arguments: list[str]) -> int:
+def act(arguments: list[str], teller: Teller) -> int:
     """Do what the arguments ask for."""
     options = read_arguments(arguments)
+    teller.steps = options.tell is not None or os.isatty(2)
     if options.list:
         return list_kernels()
     with contextlib.ExitStack() as held:
@@ -154,8 +158,8 @@ def act(arguments: list[str]) -> int:
         take = guest_record.record_sink(options.record, options.record_fd, held)
         kernel = (kernel_image.kernel_at(Path(options.kernel), options.modules)
                   if kernel_image.is_path(options.kernel)
-                  else debian.get(options.kernel, options.arch, machine.complain))
-        sysroot.get(options.arch, machine.complain)
+                  else debian.get(options.kernel, options.arch, teller.fetching))
+        sysroot.get(options.arch, teller.fetching)
         if options.fetch:
             print(kernel.release)
             return 0
@@ -163,23 +167,29 @@ def act(arguments: list[str]) -> int:
             kernel=kernel, arch=options.arch, command=options.command, cpus=options.cpus,
             memory=options.memory, timeout=options.timeout, nics=options.nics, net=options.net,
             out=options.out, record=take, extras=options.extras, added=options.added,
-            plugin=options.plugin, model=options.model))
+            plugin=options.plugin, model=options.model, called=options.tell), teller)
 
 
 def main(arguments: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     command_line.unwind_on_signals()
     standard_streams.prepare()
+    teller = Teller()
     try:
-        return standard_streams.flush_stdout("tools/guest", act(arguments))
+        return standard_streams.flush_stdout(NAME, act(arguments, teller))
+    except SystemExit as leaving:
+        # Else it is 0, of --help.
+        if isinstance(leaving.code, int) and leaving.code > 128:
+            teller.stopped(leaving.code - 128)
+        raise
     except CommandError as error:
-        machine.complain(str(error))
+        teller.complain(str(error))
         return error.status
     except BrokenPipeError:
         # Nobody reads us any more; a flush at exit would only complain once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 128 + signal.SIGPIPE
     except OSError as error:
-        machine.complain(f"{error.filename or 'a file'}: {error.strerror}; "
-                         "check its permissions and the room left")
+        teller.complain(f"{error.filename or 'a file'}: {error.strerror}; "
+                        "check its permissions and the room left")
         return 3

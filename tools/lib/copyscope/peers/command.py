@@ -59,6 +59,7 @@ class Guest:
             [str(word) for word in (
                 *TERM_WITH_PARENT, GUEST, "--kernel", release, "--memory", options.memory,
                 "--timeout", options.timeout, "--net", link.fileno(),
+                "--tell", f"the side at {address}",
                 "--record-fd", self.record, "--", "sh", "-c", command)],
             stdin=subprocess.DEVNULL, pass_fds=[link.fileno(), self.record], text=True, **streams)
         link.close()

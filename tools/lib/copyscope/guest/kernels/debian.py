@@ -57,17 +57,21 @@ def get(wanted: str, arch: Architecture, say=lambda line: None) -> Kernel:
     kernel = find(wanted, arch)
     if kernel:
         return kernel
-    with lock():
+    with lock(say):
         # Another fetcher may have finished while we waited for the lock.
         return find(wanted, arch) or fetch(wanted, arch, say)
 
 
 @contextmanager
-def lock() -> Iterator[None]:
+def lock(say) -> Iterator[None]:
     """Let one process at a time fetch; the kernel drops the lock if we die."""
     KERNELS.mkdir(parents=True, exist_ok=True)
     with open(KERNELS / ".lock", "w", encoding="ascii") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another process that fetches")
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
 

@@ -38,7 +38,7 @@ def get(arch: Architecture, say) -> None:
     """Fetch the user space of a foreign architecture, if it is not here."""
     if arch.native or here(arch):
         return
-    with lock():
+    with lock(say):
         if not here(arch):
             fetch(arch, say)
 

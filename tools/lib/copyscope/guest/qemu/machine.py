@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import selectors
+import shlex
 import shutil
 import socket
 import subprocess
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from copyscope.caches.shape import Caches
 from copyscope.common import programs
-from copyscope.common.errors import CommandError, Refused, Unusable, one_line
+from copyscope.common.errors import CommandError, Refused, Unusable, shown
 from copyscope.common.pdeathsig import kill_with_parent
 from copyscope.common.tree import BUILD
 from copyscope.files.record_file import Unwritten
@@ -29,6 +30,7 @@ from .errors import BootFailed, TimedOut
 from .guest_record import RecordSink
 from .signals import SignalForwarder
 from .streams import Channel, LineFilter, to_descriptor
+from .telling import Teller
 
 LOGS = BUILD / "guest-logs"
 KEEP_LOGS = 30
@@ -36,6 +38,10 @@ TROUBLE = re.compile(r"Kernel panic|WARNING: CPU|BUG: |Oops: |general protection
 STARTED = "copyscope: the command begins"
 # A boot takes 2 to 4 s, and some more on a busy machine.
 BOOT_S = 90
+# How soon it is noticed that the command runs, while somebody is told so.
+LOOK_S = 0.2
+# Letters of a command that are told.
+MOST_TOLD = 60
 BOOTS = 3
 RECORD, RECORD_LINE = "record.json", b"record  "
 # Bits of /proc/sys/kernel/tainted: the kernel died (oops), the kernel warned.
@@ -60,13 +66,14 @@ class Job:
     added: list[str] = field(default_factory=list)
     plugin: str = ""
     model: Caches | None = None
+    called: str | None = None  # what is told of the command; None: its words
 
 
 class Machine:
     """A running QEMU and the ports of its guest: stdout, stderr, /out, and one for signals."""
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    def __init__(self, job: Job, teller: Teller) -> None:
+        self.job, self.teller = job, teller
         self.mark = secrets.token_hex(16)
         self.log = new_log(job.kernel.release)
         # finish() reads it.
@@ -74,8 +81,9 @@ class Machine:
         save = self.out_tar.write if self.out_tar else lambda data: None
         mark = self.mark.encode()
         # The guest's own name of the record is none of this machine's.
-        self.said = LineFilter(RECORD_LINE, to_descriptor(1)) if job.record else None
-        sinks = (self.said.feed if self.said else to_descriptor(1), to_descriptor(2), save)
+        stdout, stderr = (teller.before(to_descriptor(number)) for number in (1, 2))
+        self.said = LineFilter(RECORD_LINE, stdout) if job.record else None
+        sinks = (self.said.feed if self.said else stdout, stderr, save)
         self.channels = [Channel(mark, sink) for sink in sinks]
         self.pipes = [os.pipe() for _ in self.channels]
         self.signals, self.guests_signals = socket.socketpair()
@@ -84,6 +92,7 @@ class Machine:
 
     def start(self) -> None:
         """Start QEMU; the kernel kills it should we die first."""
+        self.teller.step(f"booting kernel {self.job.kernel.release} in QEMU")
         initrd = self._initrd()
         closing = [initrd, self.guests_signals.detach(), *(write for _, write in self.pipes)]
         closing += self.model.descriptors() if self.model else []
@@ -161,7 +170,7 @@ class Machine:
         """Carry the streams until every port has ended, QEMU stops or time is up."""
         deadline = time.monotonic() + self.job.timeout
         boot_deadline = time.monotonic() + BOOT_S
-        with (SignalForwarder(self.signals, self.started) as signals,
+        with (SignalForwarder(self.signals, self.started, self.teller.complain) as signals,
               selectors.DefaultSelector() as selector):
             for (read, _), channel in zip(self.pipes, self.channels):
                 selector.register(read, selectors.EVENT_READ, channel)
@@ -173,12 +182,23 @@ class Machine:
                                    f"(log: {self.log})")
                 if time.monotonic() > boot_deadline and not self.started():
                     raise BootFailed(f"the guest hung while it booted (log: {self.log})")
-                for key, _ in selector.select(min(left, 1)):
+                for key, _ in selector.select(min(left, self.look())):
                     data = os.read(key.fd, 1 << 16)
                     if data:
                         key.data.feed(data)
                     else:
                         selector.unregister(key.fd)
+
+    def look(self) -> float:
+        """Tell how far the guest is; return after how many seconds to do so again."""
+        teller = self.teller
+        teller.tick()
+        if not teller.began and self.started():
+            what = self.job.called or shlex.join(self.job.command)
+            teller.began = True
+            teller.step("running", f"it is up after {time.monotonic() - teller.since:.1f} s; "
+                        f"running {shown(what, MOST_TOLD)}")
+        return LOOK_S if teller.steps and not teller.began else 1
 
     def finish(self) -> int:
         """Unpack /out and return the command's exit status, or say how the guest ended."""
@@ -202,7 +222,7 @@ class Machine:
         if self.out_tar and self.job.out:
             self.out_tar.seek(0)
             for name in guest_output.unpack(self.out_tar, self.job.out):
-                complain(f"left out of {self.job.out}: {name} (not a plain file)")
+                self.teller.complain(f"left out of {self.job.out}: {name} (not a plain file)")
         if self.out_tar and self.job.record:
             self.out_tar.seek(0)
             record = guest_output.one_file(self.out_tar, RECORD)
@@ -244,12 +264,7 @@ def new_log(release: str) -> Path:
     return LOGS / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}-{release}.log"
 
 
-def complain(line: str) -> None:
-    """Print one line to stderr."""
-    to_descriptor(2)(f"tools/guest: {one_line(line)}\n".encode())
-
-
-def run(job: Job) -> int:
+def run(job: Job, teller: Teller) -> int:
     """Run `job` and return its exit status, in a second or third machine if one fails to boot.
 
     Emulated kernels sometimes die while they patch their own code early in the boot (seen on
@@ -257,17 +272,17 @@ def run(job: Job) -> int:
     """
     for left in range(BOOTS - 1, -1, -1):
         try:
-            return run_once(job)
+            return run_once(job, teller)
         except BootFailed as failure:
             if not left:
                 raise
-            complain(f"{failure}; starting another guest")
+            teller.complain(f"{failure}; starting another guest")
     raise AssertionError("unreachable")
 
 
-def run_once(job: Job) -> int:
+def run_once(job: Job, teller: Teller) -> int:
     """Run `job` in one machine; whatever happens, QEMU is gone afterwards."""
-    machine = Machine(job)
+    machine = Machine(job, teller)
     try:
         machine.start()
         machine.carry()
@@ -277,9 +292,11 @@ def run_once(job: Job) -> int:
         raise
     except CommandError:
         machine.stop()
+        teller.clear()
         show_tail(machine.log)
         raise
     finally:
+        teller.clear()
         machine.stop()
 
 

@@ -21,8 +21,9 @@ class SignalForwarder:
     """Inside its `with`, the first signal goes to the guest's command. A second one raises
     SystemExit, as does a first one before the command began."""
 
-    def __init__(self, port: socket.socket, began: Callable[[], bool]) -> None:
-        self.port, self.began = port, began
+    def __init__(self, port: socket.socket, began: Callable[[], bool],
+                 tell: Callable[[str], None]) -> None:
+        self.port, self.began, self.tell = port, began, tell
         self.first, self.first_at = 0, 0.0
         self.before: dict[int, Any] = {}
 
@@ -43,7 +44,10 @@ class SignalForwarder:
         if self.first or not self.began():
             raise SystemExit(128 + number)
         self.first, self.first_at = number, now
-        self.port.send(f"{signal.Signals(number).name[3:]}\n".encode())
+        name = signal.Signals(number).name
+        self.port.send(f"{name[3:]}\n".encode())
+        self.tell(f"{name}: the command was told to end and has {END_S:g} s; "
+                  "once more stops the guest")
 
     def check_time_limit(self) -> None:
         """Raise NotEnded when the command has had END_S to end after a signal."""
