@@ -21,6 +21,15 @@ static void print_verdict(const struct record *r, const struct report_page *p)
 	tint_end(p);
 }
 
+static void add_kernel(char *line, size_t size, const char *before, const struct record *r)
+{
+	bool none = r->backend == BACKEND_NONE;
+	size_t used = strlen(line);
+
+	snprintf(line + used, size - used, "%skernel %s, %s%s", before, r->machine.kernel,
+		 none ? "no probes" : backend_name(r->backend), none ? "" : " backend");
+}
+
 /* 1,000 messages of 65,536 bytes, 4 connections, stream, path veth, kernel 6.12.95, trampoline backend */
 static void print_head(const struct record *r, const struct report_page *p)
 {
@@ -37,11 +46,9 @@ static void print_head(const struct record *r, const struct report_page *p)
 	else
 		snprintf(line, sizeof(line), "%d socket%s, ", r->derived.socket_count,
 			 r->derived.socket_count == 1 ? "" : "s");
-	snprintf(line + strlen(line), sizeof(line) - strlen(line), "kernel %s, %s backend",
-		 r->machine.kernel, backend_name(r->backend));
+	add_kernel(line, sizeof(line), "", r);
 	if (far)
-		snprintf(line + strlen(line), sizeof(line) - strlen(line), "; to kernel %s, %s backend",
-			 far->machine.kernel, backend_name(far->backend));
+		add_kernel(line, sizeof(line), "; to ", far);
 	print_folded(p->out, p->columns, "\n", line, 0);
 }
 

@@ -25,13 +25,18 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'s' * (count != 1)}"
 
 
+def seen_by(backend: str) -> str:
+    """Which probes counted."""
+    return "no probes" if backend == "none" else f"{backend} backend"
+
+
 def head(record: Record) -> str:
     """What was sent where: 1,000 messages of 65,536 bytes, 4 connections, stream, path veth, ..."""
     far = record.at("peer.machine.kernel")
     return (f"{plural(record.messages or 0, 'message')} of {record.bytes:,} bytes, "
             f"{plural(record.threads, 'connection')}, {record.at('workload.pattern')}, path "
-            f"{record.path}, kernel {record.kernel}, {record.backend} backend"
-            + (f"; to kernel {far}, {record.at('peer.backend.name')} backend" if far else ""))
+            f"{record.path}, kernel {record.kernel}, {seen_by(record.backend)}"
+            + (f"; to kernel {far}, {seen_by(record.at('peer.backend.name'))}" if far else ""))
 
 
 def timing_note(record: Record) -> str:
