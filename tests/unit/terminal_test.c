@@ -18,6 +18,7 @@ static int setup(void **state)
 {
 	setenv("TERM", "xterm", 1);
 	unsetenv("NO_COLOR");
+	unsetenv("COLUMNS");
 	return openpty(&master, &slave, NULL, NULL, NULL) || pipe(ends);
 }
 
@@ -48,6 +49,11 @@ static void a_page_is_as_wide_as_its_terminal(void **state)
 	assert_int_equal(columns_at(0), 80);
 	assert_int_equal(terminal_columns(ends[1]), 80);
 	assert_int_equal(terminal_columns(-1), 80);
+	setenv("COLUMNS", "110", 1);
+	assert_int_equal(terminal_columns(ends[1]), 110);
+	assert_int_equal(columns_at(101), 101);
+	setenv("COLUMNS", "none", 1);
+	assert_int_equal(terminal_columns(ends[1]), 80);
 }
 
 static void colours_are_for_terminals_that_know_them(void **state)

@@ -7,14 +7,21 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+static int within_bounds(long columns)
+{
+	return columns < TERMINAL_COLUMNS_LEAST ? TERMINAL_COLUMNS_LEAST :
+	       columns > TERMINAL_COLUMNS_MOST	? TERMINAL_COLUMNS_MOST : columns;
+}
+
 int terminal_columns(int fd)
 {
+	const char *told = getenv("COLUMNS");
+	long columns = told ? strtol(told, NULL, 10) : 0;
 	struct winsize size;
 
-	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col)
-		return TERMINAL_COLUMNS;
-	return size.ws_col < TERMINAL_COLUMNS_LEAST ? TERMINAL_COLUMNS_LEAST :
-	       size.ws_col > TERMINAL_COLUMNS_MOST  ? TERMINAL_COLUMNS_MOST : size.ws_col;
+	if (isatty(fd))
+		columns = ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+	return columns > 0 ? within_bounds(columns) : TERMINAL_COLUMNS;
 }
 
 bool terminal_colours(int fd, enum colour_wish wish)

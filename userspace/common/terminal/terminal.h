@@ -9,7 +9,7 @@ enum { TERMINAL_COLUMNS = 80, TERMINAL_COLUMNS_LEAST = 40, TERMINAL_COLUMNS_MOST
 
 enum colour_wish { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
-/* Columns to print in: those of a terminal, within bounds; 80 of anything else. */
+/* Columns to print in: those of a terminal; of anything else what the variable COLUMNS says, or 80. */
 int terminal_columns(int fd);
 
 /*

@@ -58,7 +58,9 @@ class Teller:
     def before(self, sink: Callable[[bytes], None]) -> Callable[[bytes], None]:
         """A sink whose bytes begin on a clean line."""
         def write(data: bytes) -> None:
+            # From here on the terminal is the command's.
             self.clear()
+            self.ticks = False
             sink(data)
         return write
 
