@@ -74,8 +74,9 @@ static void judge(struct run *run)
 {
 	struct record *r = &run->record;
 
-	if (r->outcome.status == RUN_FAILED)
-		fprintf(stderr, "trace_run: the run failed: %s\n", r->outcome.reason);
+	if (r->outcome.status == RUN_FAILED || r->outcome.status == RUN_BLIND)
+		fprintf(stderr, "trace_run: %s: %s\n", r->outcome.status == RUN_FAILED ?
+			"the run failed" : "no verdict", r->outcome.reason);
 	causes_fill(r);
 	laws_fill(r);
 	outcome_excuse_laws(r);

@@ -67,14 +67,14 @@ def try_listener(case: Case) -> int:
                 process.communicate()
     for done in connected, listened:
         judge.said_soundly(done)
-        if done.status not in (judge.FINE, judge.FAILED):
+        if done.status not in (*judge.WELL, judge.FAILED):
             raise Broken(f"the honest run after {counted} attacks ended with {done.status}: {done}")
         if done.status == judge.FAILED and b"trying again" not in done.err + connected.err + \
                 listened.err:
             raise Broken(f"the honest run after {counted} attacks failed: {done}")
     if listened.err.count(b"\n") > LINES_MOST:
         raise Broken(f"{listened.err.count(bytes([10]))} lines for {counted} attacks: {listened}")
-    if connected.status == judge.FINE:
+    if connected.status in judge.WELL:
         records.load(connected.out.decode())
     return counted
 

@@ -15,7 +15,9 @@ TRACEBACK = re.compile(rb"Traceback \(most recent call last\)|^\w+Error: |Except
                        re.MULTILINE)
 # All but newline and tab: they move the cursor, colour, ring or hide. C1 as UTF-8 writes them.
 CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
-FINE, FAILED, USAGE, REFUSED = range(4)
+FINE, FAILED, USAGE, REFUSED, BLIND = range(5)
+# Of a run that went well, and of one whose probes the kernel kept packets from.
+WELL = (FINE, BLIND)
 # Of a run that a signal ended before its time.
 ASKED_TO_END = tuple(128 + number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
 # Died of a system call that it was kept from: it had taken the words and begun to work.
@@ -38,7 +40,7 @@ def said_soundly(done: Done) -> None:
 def ended_soundly(done: Done, also: tuple[int, ...] = ()) -> None:
     """An exit status from the table, and all of the above."""
     said_soundly(done)
-    if done.status in (FINE, FAILED, USAGE, REFUSED) or done.status in also:
+    if done.status in (FINE, FAILED, USAGE, REFUSED, BLIND) or done.status in also:
         return
     raise Broken(f"exit status {done.status} is not in the table: {done}")
 

@@ -73,7 +73,7 @@ def run(case: Case, words: list, *steps) -> None:
     record = runs.read(file, done)
     if done.status not in killed:
         runs.agree(done, record)
-    if done.status == judge.FINE:
+    if done.status in judge.WELL:
         return
     lines = done.err.decode(errors="replace").splitlines()
     if done.status not in killed and not lines:
@@ -134,7 +134,7 @@ def try_connections(case: Case) -> None:
         if done.status != judge.USAGE or record is not None:
             raise Broken(f"{threads} connections were not refused as bad input: {done}")
         return
-    if done.status or len(record["sockets"]) != 2 * threads or \
+    if done.status not in judge.WELL or len(record["sockets"]) != 2 * threads or \
             records.laws_with(record, "broken"):
         raise Broken(f"{threads} connections: {record and record['outcome']}: {done}")
 

@@ -54,7 +54,7 @@ def begin(case: Case, *words) -> tuple[subprocess.Popen, dict[str, int]]:
         process.kill()
         process.wait()
         raise
-    if done.status or record is None:
+    if done.status not in judge.WELL or record is None:
         raise Broken(f"the run failed before its ends were seen at work: {done}")
     raise Skipped("the run was over, and held, before its ends were seen at work")
 
@@ -102,7 +102,7 @@ def try_queue(case: Case) -> None:
     finally:
         process.kill()
         process.wait()
-    if done.status or record is None or runs.outcome(record) not in (runs.COMPLETE, runs.BLIND):
+    if done.status not in judge.WELL or record is None or runs.outcome(record) not in (runs.COMPLETE, runs.BLIND):
         outcome = record and record["outcome"]
         raise Broken(f"{name} at {end_of}: {outcome}, "
                      f"broken {record and sorted(records.laws_with(record, 'broken'))}: {done}")
@@ -118,7 +118,7 @@ def try_netem(case: Case) -> None:
     done, record = runs.run(case, *words, timeout_s=240)
     if done.status == judge.REFUSED:
         raise Skipped(done.err.decode(errors="replace")[:300])
-    if done.status or record is None or runs.outcome(record) not in (runs.COMPLETE, runs.BLIND):
+    if done.status not in judge.WELL or record is None or runs.outcome(record) not in (runs.COMPLETE, runs.BLIND):
         raise Broken(f"{record and record['outcome']}, "
                      f"broken {record and sorted(records.laws_with(record, 'broken'))}: {done}")
 
@@ -142,7 +142,7 @@ def try_stranger(case: Case) -> None:
         for each in (process, *others):
             each.kill()
             each.wait()
-    if done.status or record is None:
+    if done.status not in judge.WELL or record is None:
         raise Broken(f"{record and record['outcome']}: {done}")
     work = record["workload"]
     if len(record["sockets"]) != 4 or records.site(record, "rx_copy") not in \

@@ -48,8 +48,9 @@ def agree(done: started.Done, record: dict | None) -> None:
         return
     broken = records.laws_with(record, "broken")
     status = outcome(record)
-    if done.status == judge.FINE and (broken or status in (FAILED, INTERRUPTED)):
-        raise Broken(f"exit 0, but the record says {status}, broken {sorted(broken)}: {done}")
+    fits = {judge.FINE: (COMPLETE,), judge.BLIND: (BLIND,)}.get(done.status, (status,))
+    if status not in fits or broken and done.status in judge.WELL:
+        raise Broken(f"exit {done.status}, but the record says {status}, broken {sorted(broken)}: {done}")
     if done.status in judge.ASKED_TO_END and status != INTERRUPTED:
         raise Broken(f"exit {done.status}, but the record says {status}: {done}")
     # Killed when the record had its name already, while the run was taken down.

@@ -114,10 +114,10 @@ def check_end(case: Case, done: started.Done, number: int, on_itself: bool, sent
     said = f"{name} {'to itself' if on_itself else 'below it'}"
     judge.said_soundly(done)
     by_signal = (-number, 128 + number)
-    if done.status not in (0, 1, 2, 3, *by_signal) and not (not on_itself and done.status < 0):
+    if done.status not in (0, 1, 2, 3, 4, *by_signal) and not (not on_itself and done.status < 0):
         raise Broken(f"{said}: exit status {done.status}: {done}")
     record = runs.read(case.place / "record.json", done)
-    if record is not None and done.status in (0, 1, *judge.ASKED_TO_END):
+    if record is not None and done.status in (0, 1, 4, *judge.ASKED_TO_END):
         runs.agree(done, record)
     if record is None and done.status == 0 and "sweep" not in str(done.words[0]) \
             and "baseline" not in str(done.words[0]):

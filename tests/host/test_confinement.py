@@ -141,5 +141,5 @@ def test_a_hostile_path_gives_nobody_a_program_to_run(tmp_path):
     run = records.start("A1", 4096, 1, "--messages", 10, "--json", "-", "--quiet", cwd="/",
                         env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
     done = records.finish(run)
-    assert done.code == 0, done.err
+    assert done.code in records.WELL, done.err
     assert not [name for name in os.listdir(tmp_path) if name.startswith("ran-")]

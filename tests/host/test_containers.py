@@ -57,7 +57,7 @@ def start_in(place, *words, **options):
 
 def check_exact(done):
     """The run ended well, and its books hold the workload's bytes and no others."""
-    assert done.code == 0, done.err + records.broken_text(done.out)
+    assert done.code in records.WELL, done.err + records.broken_text(done.out)
     record = done.record
     work = record["workload"]
     check_sites(record, work["messages"] * work["bytes"])
@@ -138,7 +138,7 @@ def test_every_byte_is_found_in_a_privileged_container(variant, tmp_path):
 def test_what_uprobes_miss_is_named():
     place = with_mounts("umount -q /sys/kernel/tracing; mount -t tmpfs tmpfs /sys/bus")
     done = records.finish(start_in(place, "A1", *PRIME))
-    assert done.code == 0, done.err
+    assert done.code in records.WELL, done.err
     probe, = records.probes(done.record, "user_gather")
     assert "/sys/bus/event_source" in probe["why"]
     assert records.how(done.record, "user_gather") == "not_measured"
@@ -169,7 +169,7 @@ FEW = ("sys_admin", "net_admin", "bpf", "perfmon", "syslog", "setuid", "setgid",
 def test_few_capabilities_are_enough(more):
     place = ("setpriv", f"--bounding-set=-all,{','.join(f'+{each}' for each in FEW)}", "--")
     done = records.finish(start_in(place, "A3", 65536, 2, "--messages", 10, *more.split()))
-    assert done.code == 0, done.err
+    assert done.code in records.WELL, done.err
 
 
 def test_a_capture_takes_a_capability_more():
@@ -221,7 +221,7 @@ def start_mapped(ranges, *words, others=("--net",), first_of_all=":"):
 
 def test_a_user_namespace_does_without_probes():
     done = records.finish(start_mapped("0 0 65536\n", "A3", *PRIME, "--no-probes"))
-    assert done.code == 0, done.err
+    assert done.code in records.WELL, done.err
     assert done.record["workload"]["accepted_bytes"] == PRIME_PAYLOAD
 
 

@@ -64,7 +64,7 @@ def test_a_second_pair_on_the_same_loopback_adds_nothing(variant, other):
             noise = end_noise()
     finally:
         run.kill()
-    assert done.code == 0, done.err + records.broken_text(done.out)
+    assert done.code in records.WELL, done.err + records.broken_text(done.out)
     check_exact(done.record)
     if done.record["backend"]["attempt"] == 1:
         assert noise > NOISE_BYTES
@@ -83,7 +83,7 @@ def test_two_runs_at_the_same_time_are_both_exact(path):
             run.kill()
     cookies = []
     for each in done:
-        assert each.code == 0, each.err + records.broken_text(each.out)
+        assert each.code in records.WELL, each.err + records.broken_text(each.out)
         check_exact(each.record)
         cookies += [socket["cookie"] for socket in each.record["sockets"]]
     assert len(set(cookies)) == len(cookies) == 8

@@ -124,7 +124,7 @@ def test_a_signal_before_the_run_has_begun_ends_it_too(place):
 def test_a_finished_run_leaves_its_record_alone(place):
     before = Machine()
     done = records.run("A1", 4093, 2, "--messages", 23, env=environment(place))
-    assert done.code == 0
+    assert done.code in records.WELL
     before.check()
     assert len(os.listdir(place / "runs")) == 1 and not os.listdir(place / "tmp")
     before.check_cgroups()

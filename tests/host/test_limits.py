@@ -48,7 +48,7 @@ def test_as_many_connections_as_there_may_be_balance_to_the_byte(path):
     # A soft limit far below what the run needs is raised, not complained of.
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     done = run(MOST, "--path", path, preexec_fn=limited((resource.RLIMIT_NOFILE, 64, hard)))
-    assert done.code == 0, done.err + records.broken_text(done.out)
+    assert done.code in records.WELL, done.err + records.broken_text(done.out)
     record = done.record
     assert record["workload"]["connections"] == MOST and len(record["sockets"]) == 2 * MOST
     assert records.site(record, "rx_copy") == MOST * 64
@@ -99,7 +99,7 @@ def test_a_control_group_with_too_few_tasks_is_told_before_the_run():
     with control_group(100) as enter:
         check_refused(run(64, preexec_fn=enter), "136 processes and threads", "pids.max")
     with control_group(100) as enter:
-        assert run(ONE_EACH, messages=23, preexec_fn=enter).code == 0
+        assert run(ONE_EACH, messages=23, preexec_fn=enter).code in records.WELL
 
 
 @contextmanager

@@ -66,7 +66,8 @@ def test_a_blind_counted_pass_is_made_again_alone(tmp_path):
         time.sleep(0.01)
     said = run.communicate()[1]
     record = records.load(file)
-    assert record["outcome"]["status"] == "blind"
+    assert record["outcome"]["status"] == "blind" and run.returncode == records.BLIND
+    assert said.splitlines()[-1].startswith("trace_run: no verdict: the probes missed ")
     assert record["backend"]["attempt"] == said.count("trying again") + 1 > 1
     assert len(timed) == 1 and record["passes"]["timed"]["messages"] > 0
     assert record["timing"]["pass"] == "timed"
@@ -117,7 +118,7 @@ def test_no_process_holds_a_program_in_the_timed_pass():
         done = records.finish(run)
     finally:
         run.kill()
-    assert done.code == 0, done.err
+    assert done.code in records.WELL, done.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -45,8 +45,8 @@ def fixture_listener(hosts):
     try:
         yield process
         right = hosts[1].start(*GOOD, "--connect", hosts[0].address, "--json", "-")
-        assert records.finish(right).code == 0
-        assert records.finish(process).code == 0
+        assert records.finish(right).code in records.WELL
+        assert records.finish(process).code in records.WELL
     finally:
         process.kill()
         process.communicate()
@@ -195,8 +195,8 @@ def test_fifty_silent_strangers_and_one_who_trickles_delay_no_honest_partner(hos
                 strangers[-1].sendall(bytes([next(drips)]))
             line = listener.stderr.readline()
         assert time.monotonic() - began < 3
-        assert records.finish(right).code == 0
-        assert records.finish(listener).code == 0
+        assert records.finish(right).code in records.WELL
+        assert records.finish(listener).code in records.WELL
 
 
 def come_first(host, address: str, to: tuple[str, int]) -> socket.socket:
@@ -234,7 +234,7 @@ def test_a_stranger_who_comes_first_to_the_workloads_port_takes_no_place(hosts, 
             process.kill()
             process.communicate()
     for done in ends:
-        assert done.code == 0, done.err
+        assert done.code in records.WELL, done.err
         assert done.record["outcome"]["status"] == "complete"
         assert records.site(done.record, "rx_copy") == 23 * 4093 * (2 if pattern == "rr" else 1)
 

@@ -40,7 +40,7 @@ def device(path, number: int):
 @records.needs_root
 def test_a_device_stays_a_device(record_to, tmp_path):
     null = device(tmp_path / "null", NULL)
-    assert record_to(null).returncode == 0
+    assert record_to(null).returncode in records.WELL
     assert stat.S_ISCHR(null.stat().st_mode) and null.stat().st_rdev == NULL
     assert list(tmp_path.iterdir()) == [null]
 
@@ -77,7 +77,7 @@ def test_a_pipe_gets_the_whole_record(record_to, tmp_path):
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: heard.append(pipe.read_text()), daemon=True)
     reader.start()
-    assert record_to(pipe).returncode == 0
+    assert record_to(pipe).returncode in records.WELL
     reader.join(records.TIMEOUT_S)
     assert "rows" in json.loads(heard[0]) or "sites" in json.loads(heard[0])
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -87,7 +87,7 @@ def test_a_pipe_gets_the_whole_record(record_to, tmp_path):
 def test_an_older_record_gives_way_to_the_new_one(record_to, tmp_path):
     path = tmp_path / "record.json"
     path.write_text("older")
-    assert record_to(path).returncode == 0
+    assert record_to(path).returncode in records.WELL
     json.loads(path.read_text())
     assert list(tmp_path.iterdir()) == [path]
 
@@ -166,7 +166,7 @@ def test_an_empty_name_of_the_runs_folder_is_none(monkeypatch):
     before = os.listdir("/")
     done = subprocess.run(RECORDERS["trace_run"][:-1], capture_output=True, text=True,
                           check=False, timeout=records.TIMEOUT_S)
-    assert done.returncode == 0 and os.listdir("/") == before
+    assert done.returncode in records.WELL and os.listdir("/") == before
     record = Path(done.stdout.rsplit("record  ", 1)[1].strip())
     assert record.parent == records.ROOT / "results" / "runs"
     record.unlink()
@@ -181,7 +181,7 @@ def test_a_long_name_of_the_runs_folder_is_not_cut(tmp_path, monkeypatch):
     monkeypatch.setenv("COPYSCOPE_RUNS", folder)
     done = subprocess.run(RECORDERS["trace_run"], capture_output=True, text=True, check=False,
                           timeout=records.TIMEOUT_S)
-    assert done.returncode == 0 and len(os.listdir(folder)) == 1
+    assert done.returncode in records.WELL and len(os.listdir(folder)) == 1
     monkeypatch.setenv("COPYSCOPE_RUNS", folder + step * 3)
     before = snapshot(tmp_path)
     done = subprocess.run(RECORDERS["trace_run"], capture_output=True, text=True, check=False,
@@ -221,7 +221,7 @@ def test_a_folder_that_moved_during_the_run_still_gets_the_record(tmp_path):
     processes.wait_running(run.pid)
     folder.rename(tmp_path / "moved")
     folder.symlink_to(theirs)
-    assert records.finish(run).code == 0
+    assert records.finish(run).code in records.WELL
     assert snapshot(theirs) == before and records.load(tmp_path / "moved" / "r.json")
 
 

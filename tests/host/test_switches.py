@@ -76,7 +76,7 @@ def test_lost_packets_are_sent_again_or_netem_is_missing_by_name():
         line, = done.err.splitlines()
         assert "sch_netem" in line and "--kernel" in line
         pytest.skip("this kernel has no sch_netem")
-    assert done.code == 0, done.err
+    assert done.code in records.WELL, done.err
     assert done.record["counts"]["retrans_referenced_bytes"] > 0
 
 

@@ -222,7 +222,11 @@ static void the_exit_status_tells_how_it_ended(void **state)
 	m.r.experiment->app[END_SENDER].stopped_by = SIGTERM;
 	outcome_decide(&m.r);
 	assert_int_equal(outcome_exit_status(&m.r), 143);
-	/* A law that broke says more than a signal. */
+	m.r.experiment->app[END_SENDER].stopped_by = 0;
+	made_probe(&m, "tx_copy")->missed_hits = 3;
+	outcome_decide(&m.r);
+	assert_int_equal(outcome_exit_status(&m.r), EXIT_BLIND);
+	/* A law that broke says more than either. */
 	m.r.laws[0].status = LAW_BROKEN;
 	assert_int_equal(outcome_exit_status(&m.r), 1);
 	m.r.laws[0].status = LAW_BALANCED;

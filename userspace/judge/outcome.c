@@ -264,7 +264,8 @@ int outcome_exit_status(const struct record *r)
 {
 	if (r->outcome.status == RUN_FAILED || laws_broken(r))
 		return 1;
-	return r->outcome.status == RUN_INTERRUPTED ? 128 + ending_signal(r) : 0;
+	return r->outcome.status == RUN_INTERRUPTED ? 128 + ending_signal(r) :
+	       r->outcome.status == RUN_BLIND	    ? EXIT_BLIND : 0;
 }
 
 void outcome_excuse_laws(struct record *r)

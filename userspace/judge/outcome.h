@@ -27,8 +27,11 @@ uint64_t outcome_undelivered_bytes(const struct record *r);
  * ends cannot be tested, and the run is no success. */
 bool outcome_is_sound(const struct record *r);
 
+/* There is no verdict, as probes missed events: neither a success nor a law that broke. */
+enum { EXIT_BLIND = 4 };
+
 /* What a run exits with: 1 if it failed or a law broke, 128 + the number of the signal that ended it before
- * its time, as a shell says it, else 0. */
+ * its time, as a shell says it, EXIT_BLIND if it was blind, else 0. */
 int outcome_exit_status(const struct record *r);
 
 /*

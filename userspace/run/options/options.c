@@ -161,7 +161,7 @@ static const struct argp argp = {
 	"The report shows what became of bytes at these sites:\n" SITES(SITE_LINE)
 	"BYTES is 8 to 64M, THREADS 1 to 1024: connections, each with a thread at either end.\n"
 	"Exit: 0 all testable laws balance; 1 a law broke or the run failed; 2 bad input; "
-	"3 the system refuses; 130 Ctrl-C ended it.", children, NULL, NULL };
+	"3 the system refuses; 4 no verdict, the probes missed events; 130 Ctrl-C ended it.", children, NULL, NULL };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {

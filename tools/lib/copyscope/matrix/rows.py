@@ -13,7 +13,8 @@ from copyscope.records.run_record import Record
 from .cells import Cell
 from .guests import Outcome
 
-EXIT_FINE, EXIT_BROKEN = 0, 1
+# All well, a law broke, the probes missed events.
+WITH_RECORD = (0, 1, 4)
 # Compares two passes: guests count and time nothing, so they make one.
 PASSES = "passes"
 
@@ -76,7 +77,7 @@ def row(outcome: Outcome, cell: Cell) -> Row:
     record, status = outcome.folder / f"{cell.name}.json", outcome.folder / f"{cell.name}.status"
     if not status.exists():
         return Row(outcome.kernel, cell, None, outcome.why or "the guest ended before this run")
-    if not record.exists() or int(status.read_text()) not in (EXIT_FINE, EXIT_BROKEN):
+    if not record.exists() or int(status.read_text()) not in WITH_RECORD:
         return Row(outcome.kernel, cell, None, last_line(outcome.folder / f"{cell.name}.err"))
     try:
         found = load_record(record)
