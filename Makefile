@@ -49,11 +49,13 @@ ARM64_ROOT := build/sysroot/arm64
 ARM64_MAKE := $(MAKE) --no-print-directory BUILD=build/arm64 ARCH=arm64 SYSROOT=$(ARM64_ROOT) \
 	CC='aarch64-linux-gnu-gcc --sysroot=$(ARM64_ROOT)' LDFLAGS=-L$(ARM64_ROOT)/usr/lib/aarch64-linux-gnu
 
-.PHONY: all tables setup setup-arm64 arm64 run test bench matrix install clean help unit-tests FORCE
+.PHONY: all tables setup setup-tests setup-arm64 arm64 run test bench matrix install clean help unit-tests FORCE
 all: $(PROGRAMS) ## build every program under build/ (no root needed)
 
-setup: ## install what is missing: Debian packages and a Python environment (root)
+setup: ## install what is missing of the distribution's packages, to build and run (root)
 	$(Q)tools/setup
+setup-tests: ## install what the tests need besides: packages, and modules from PyPI (root)
+	$(Q)tools/setup --with-tests
 setup-arm64: ## install what arm64 guests need besides: a compiler, QEMU, libraries, a kernel (root)
 	$(Q)tools/setup --with-arm64
 arm64: ## build the programs that run in arm64 guests (after make setup-arm64)
@@ -66,7 +68,7 @@ run: setup ## set up, build, and run the main job on this kernel (root)
 	$(Q)tools/trace_run A3 65536 4
 
 test: ## set up, build, and run every test (root); ends in "N passed, N failed"
-	$(Q)tools/setup --with-kernels --with-arm64
+	$(Q)tools/setup --with-tests --with-kernels --with-arm64
 	$(Q)tests/run all
 
 bench: setup ## start-up, the cost of looking, the workload beside iperf3 (root)

@@ -143,29 +143,43 @@ def test_a_c_program_that_crashes_counts_as_a_failure(tree):
 
 def test_setup_does_nothing_when_all_is_there():
     started = time.monotonic()
-    done = subprocess.run([ROOT / "tools/setup"], capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL)
+    done = subprocess.run([ROOT / "tools/setup", "--with-tests"], capture_output=True, text=True,
+                          check=False, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
     assert "[#]" not in done.stderr
     # It takes 0.1 s; the rest is for a machine whose two processors are busy.
     assert time.monotonic() - started < 2
 
 
-def test_setup_without_root_names_what_is_missing(tmp_path):
+@pytest.fixture(name="set_up")
+def fixture_set_up(tmp_path):
+    """Runs the set-up of a tree that needs the packages on these lines."""
+    (tmp_path / "tools/lib/copyscope/common").mkdir(parents=True)
+    for name in ("setup", "requirements.txt", "lib/shown.sh", "lib/copyscope/common/releases.py"):
+        shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
+
+    def run(packages: str, *before: str) -> subprocess.CompletedProcess:
+        (tmp_path / "tools/packages.txt").write_text(packages)
+        return subprocess.run([*before, tmp_path / "tools/setup"], capture_output=True, text=True,
+                              check=False, stdin=subprocess.DEVNULL)
+    return run
+
+
+def test_setup_takes_nothing_from_elsewhere_unless_tests_are_asked_for(set_up, tmp_path):
+    done = set_up("dpkg is always there\n")
+    assert done.returncode == 0 and "[#]" not in done.stderr, done.stderr
+    assert not (tmp_path / "build").exists()
+
+
+def test_setup_without_root_names_what_is_missing(set_up, tmp_path):
     if os.geteuid() == 0 and not shutil.which("setpriv"):
         pytest.skip("setpriv is missing")
     for folder in (tmp_path, *tmp_path.parents):
         # A user who is not root must be able to reach it.
         if str(folder).startswith("/tmp/"):
             folder.chmod(0o755)
-    (tmp_path / "tools/lib/copyscope/common").mkdir(parents=True)
-    for name in ("setup", "requirements.txt", "lib/shown.sh", "lib/copyscope/common/releases.py"):
-        shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
-    (tmp_path / "tools/packages.txt").write_text("make builds\nno-such-package-here never\n"
-                                                 "no-such-ubuntu: never\n")
     drop = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
-    done = subprocess.run([*drop, tmp_path / "tools/setup"], capture_output=True, text=True,
-                          check=False)
+    done = set_up("make builds\nno-such-package-here never\nno-such-ubuntu: never\n", *drop)
     assert done.returncode == 3
     assert done.stderr.splitlines() == [
         "setup: missing: run as root: apt-get install no-such-package-here no-such-ubuntu:"]

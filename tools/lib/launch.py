@@ -8,31 +8,12 @@ first line. -S puts off what else Python does before that line; -B keeps it from
 # Built in: no other import may come before SIGINT is unblocked.
 import _signal
 
-FLAGS = "-SB"
-ENTERED = "COPYSCOPE_ENTERED"
-
 
 def unblock_ctrl_c() -> None:
     """Let a Ctrl-C end this process, until the command catches it; nohup may have it ignored."""
     if _signal.getsignal(_signal.SIGINT) != _signal.SIG_IGN:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, {_signal.SIGINT})
-
-
-def enter_environment(place: str) -> None:
-    """Start again in build/venv, which has the matplotlib that the figures were laid out with. An
-    installed copy has no build/venv and uses the system's."""
-    import os
-    import sys
-
-    venv = os.path.join(os.path.dirname(os.path.dirname(place)), "build", "venv")
-    python, script = os.path.join(venv, "bin", "python"), os.path.realpath(sys.argv[0])
-    # Once: where venv's Python does not name venv as its prefix, it would start itself for ever.
-    if sys.prefix == venv or os.environ.get(ENTERED) == script or not os.access(python, os.X_OK):
-        return
-    os.environ[ENTERED] = script
-    _signal.pthread_sigmask(_signal.SIG_BLOCK, {_signal.SIGINT})
-    os.execv(python, [python, FLAGS, script, *sys.argv[1:]])
 
 
 def hush_matplotlib() -> None:
@@ -57,7 +38,6 @@ def run(module: str = "", matplotlib: bool = False) -> None:
     sys.dont_write_bytecode = True
     place = os.path.dirname(os.path.realpath(__file__))
     if matplotlib:
-        enter_environment(place)
         hush_matplotlib()
     if place not in sys.path:
         sys.path.insert(0, place)
