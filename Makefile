@@ -117,7 +117,7 @@ $(BUILD)/%.o: %.c Makefile
 $(BUILD)/userspace/probes/probes.o: $(BUILD)/trampoline.skel.h $(BUILD)/tracepoint.skel.h
 $(addprefix $(BUILD)/userspace/probes/watch/,attach.o walks.o): $(BUILD)/watch.skel.h
 $(BUILD)/tests/guest/oracle.o: $(BUILD)/tests/guest/oracle.skel.h
-NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,report/json/parts_json.o baseline/report/suite_json.o)
+NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,tables/release.o report/json/parts_json.o baseline/report/suite_json.o)
 $(NAMES_COMMIT): CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
 $(NAMES_COMMIT): $(BUILD)/version
 

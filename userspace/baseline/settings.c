@@ -3,15 +3,17 @@
 #include "userspace/baseline/settings.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "userspace/common/foreign.h"
 #include "userspace/common/numbers.h"
+#include "userspace/tables/release.h"
 
 enum { KEY_ONLY = 256, KEY_QUICK, KEY_RUNS, KEY_ROUNDS, KEY_RTT, KEY_DIR, KEY_DROP, KEY_BREAK,
-       KEY_JSON, KEY_LIST, KEY_HELP };
+       KEY_JSON, KEY_LIST };
 
 enum { FULL_RUNS = 10, QUICK_RUNS = 6, DEFAULT_ROUNDS = 1, RTT_MS_MAX = 500 };
 
@@ -29,9 +31,11 @@ static const struct argp_option option_table[] = {
 	  "empty the whole machine's caches before file reads; else only the test's own", 2 },
 	{ "break", KEY_BREAK, "WHAT", OPTION_HIDDEN, "inject a fault, for tests", 2 },
 	{ NULL, 0, NULL, 0, "Output:", 3 },
-	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 3 },
+	{ "json", KEY_JSON, "FILE", 0,
+	  "write the record there, - for stdout (default: in COPYSCOPE_RUNS, or results/runs/)", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
-	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
+	{ "help", 'h', NULL, 0, "show this text", -1 },
+	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
 	{},
 };
 
@@ -39,7 +43,7 @@ void settings_refuse(const char *format, const char *what)
 {
 	fprintf(stderr, "baseline: ");
 	fprintf(stderr, format, foreign(what));
-	fprintf(stderr, "; see baseline --help\n");
+	fprintf(stderr, "; see %s --help\n", foreign(program_invocation_short_name));
 	exit(2);
 }
 
@@ -111,9 +115,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'q':
 		s->quiet = true;
 		break;
-	case KEY_HELP:
+	case 'V':
+		release_print();
+	case 'h':
 		argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
-			  "baseline");
+			  program_invocation_short_name);
 		exit(0);
 	case ARGP_KEY_ERROR:
 		settings_refuse("'%s' is no option, or lacks its value", state->argv[state->next - 1]);

@@ -5,4 +5,7 @@
 
 #define COPYSCOPE_RELEASE "0.1"
 
+/* Prints both on stdout, as --version does, and exits with 0. */
+void release_print(void) __attribute__((noreturn));
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/common/foreign.h"
+#include "userspace/tables/release.h"
 #include "userspace/tables/variants.h"
 #include "userspace/workload/common/fail.h"
 #include "userspace/workload/common/number_args.h"
@@ -25,7 +26,7 @@
 enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
-	KEY_HELP, KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
+	KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
 	KEY_BEHAVIOURS, KEY_BELL,
 };
 
@@ -66,7 +67,8 @@ struct draft {
 	  "tell the plugin of an emulator whose threads these are; see docs/COUNTERS.md", 4 }, \
 	{ "count-fin", KEY_COUNT_FIN, 0, 0,                                                  \
 	  "a fault for tests: count a FIN as a byte that TCP returned", 4 },                 \
-	{ "help", KEY_HELP, 0, 0, "show this text", -1 }
+	{ "help", 'h', 0, 0, "show this text", -1 },                                         \
+	{ "version", 'V', 0, 0, "show the release and the commit that was built", -1 }
 
 static const struct argp_option server_options[] = {
 	{ 0, 0, 0, 0, "Where:", 1 },
@@ -178,7 +180,9 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	struct settings *settings = draft->settings;
 
 	switch (key) {
-	case KEY_HELP:
+	case 'V':
+		release_print();
+	case 'h':
 		argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
 			  state->name);
 		exit(EXIT_FINE);
@@ -281,11 +285,18 @@ static const struct argp client_argp = {
 	NULL, client_help, NULL
 };
 
-static const char program_help[] =
-	"Usage: workload server VARIANT BYTES [OPTION...]\n"
-	"  or:  workload client BYTES THREADS [OPTION...]\n"
-	"Send TCP messages whose every byte is known, and check them at the other end.\n"
-	"'workload server --help' and 'workload client --help' list the options.";
+/* Installed, the program has a longer name. */
+static void program_help(void)
+{
+	const char *name = foreign(program_invocation_short_name);
+
+	printf("Usage: %s server VARIANT BYTES [OPTION...]\n"
+	       "  or:  %s client BYTES THREADS [OPTION...]\n"
+	       "  or:  %s --version\n"
+	       "Send TCP messages whose every byte is known, and check them at the other end.\n"
+	       "'%s server --help' and '%s client --help' list the options.\n",
+	       name, name, name, name, name);
+}
 
 static void words_read(struct draft *draft)
 {
@@ -340,27 +351,38 @@ static void settings_complete(struct draft *draft)
 		settings->duration_ns = DEFAULT_DURATION_NS;
 }
 
+/* What the help of a role calls the program. */
+static char *with_role(const char *role)
+{
+	static char name[FOREIGN_BYTES + 16];
+
+	snprintf(name, sizeof(name), "%s %s", foreign(program_invocation_short_name), role);
+	return name;
+}
+
 void settings_parse(struct settings *settings, int argc, char **argv)
 {
 	struct draft draft = { .settings = settings, .address = DEFAULT_ADDRESS,
 			       .port = DEFAULT_PORT };
 	const struct argp *argp;
 
-	if (argc > 1 && !strcmp(argv[1], "--help")) {
-		puts(program_help);
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+		program_help();
 		exit(EXIT_FINE);
 	}
+	if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")))
+		release_print();
 	*settings = (struct settings){ .max_clients = DEFAULT_MAX_CLIENTS, .ready_fd = -1,
 				       .go_fd = -1, .receiver = &receive_methods[0],
 				       .check_content = true };
 	if (argc > 1 && !strcmp(argv[1], "server")) {
 		settings->role = ROLE_SERVER;
 		argp = &server_argp;
-		argv[1] = "workload server";
+		argv[1] = with_role("server");
 	} else if (argc > 1 && !strcmp(argv[1], "client")) {
 		settings->role = ROLE_CLIENT;
 		argp = &client_argp;
-		argv[1] = "workload client";
+		argv[1] = with_role("client");
 	} else {
 		usage_error("give a role: 'workload server A3 64k' or 'workload client 64k 4'; "
 			    "see workload --help");

@@ -14,12 +14,13 @@
 #include "userspace/run/options/options_parts.h"
 #include "userspace/tables/behaviours.h"
 #include "userspace/tables/paths.h"
+#include "userspace/tables/release.h"
 #include "userspace/tables/variants.h"
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
        KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_COUNTERS,
-       KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST, KEY_HELP };
+       KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -54,13 +55,13 @@ static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Probes:", 4 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 4 },
 	{ "kernel", KEY_KERNEL, "RELEASE", 0,
-	  "host, or run in a throwaway guest with that Debian kernel (tools/guest --list) or image", 4 },
+	  "host, or run in a throwaway guest with that Debian kernel (--list has them) or image", 4 },
 	{ "modules", KEY_MODULES, "DIR", 0, "the modules of that image", 4 },
 	{ "arch", KEY_ARCH, "NAME", 0,
 	  "processor of that guest: amd64, or arm64, which has hardware counters", 4 },
 	{ "counters", KEY_COUNTERS, "WHICH", 0,
 	  "model[:NAME or FILE]: with --kernel, instructions and misses of modelled caches, too (a file of "
-	  "tools/caches)", 4 },
+	  "the folder caches)", 4 },
 	{ "cost", KEY_COST, NULL, 0, "measure time and processor events inside each copying call", 4 },
 	{ "pass", KEY_PASS, "WHICH", 0,
 	  "timed: without probes; counted: with them; both, in this order, 0.8 and 0.2 of the seconds, or "
@@ -73,14 +74,16 @@ static const struct argp_option option_table[] = {
 	  "forget-departures, skip-put-entry, skip-put-exit, miss-hits, count-nothing, "
 	  "count-fin, bounds:SECONDS (of each wait for the ends)", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
-	{ "json", KEY_JSON, "FILE", 0, "write the record there, - for stdout (default results/runs/)", 5 },
+	{ "json", KEY_JSON, "FILE", 0,
+	  "write the record there, - for stdout (default: in COPYSCOPE_RUNS, or results/runs/)", 5 },
 	{ "laws", KEY_LAWS, NULL, 0, "a row for each law that was tested, with both sides", 5 },
 	{ "exact", KEY_EXACT, NULL, 0, "every digit of each number, and a row for each site", 5 },
 	{ "color", KEY_COLOR, "WHEN", 0,
 	  "auto, always or never (default auto: on a terminal, unless NO_COLOR is set)", 5 },
 	{ "quiet", 'q', NULL, 0, "no report", 5 },
 	{ "list", KEY_LIST, NULL, 0, "show variants, paths, sites and kernels, a line each", -1 },
-	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
+	{ "help", 'h', NULL, 0, "show this text", -1 },
+	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
 	{},
 };
 
@@ -265,7 +268,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_LIST:
 		options_list();
 		exit(0);
-	case KEY_HELP:
+	case 'V':
+		release_print();
+	case 'h':
 		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, "trace_run");
 		exit(0);
 	case ARGP_KEY_ERROR:

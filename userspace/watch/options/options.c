@@ -8,9 +8,10 @@
 
 #include "userspace/common/options/mistyped.h"
 #include "userspace/common/options/values.h"
+#include "userspace/tables/release.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
-       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_JSON, KEY_HELP };
+       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_JSON };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
 enum { PID_MOST = 1 << 22, TOP_MOST = 1000 };
@@ -50,7 +51,8 @@ static const struct argp_option option_table[] = {
 	  "(default); calls: from a probe in each call", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
-	{ "help", KEY_HELP, NULL, 0, "show this text", -1 },
+	{ "help", 'h', NULL, 0, "show this text", -1 },
+	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
 	{},
 };
 
@@ -203,7 +205,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		o->json = options_file(arg, "--json");
 		break;
-	case KEY_HELP:
+	case 'V':
+		release_print();
+	case 'h':
 		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, "copyscope watch");
 		exit(0);
 	case ARGP_KEY_ARG:
