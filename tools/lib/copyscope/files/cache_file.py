@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Writes a file of a cache below build/, which can be made again: whole, or not there."""
+"""Writes a file of the cache, which can be made again: whole, or not there."""
 from __future__ import annotations
 
 import os

@@ -11,11 +11,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from copyscope.common.tree import BUILD
+from copyscope.common.tree import CACHE
 
 from .output_folder import OutputFolder
 
-PLACE = BUILD / "scratch"
+PLACE = CACHE / "scratch"
 ADVICE = "give --out"
 OURS = re.compile(r"copyscope-[0-9a-f]{16}")
 

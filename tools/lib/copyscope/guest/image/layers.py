@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable
-from copyscope.common.tree import BUILD, ROOT
+from copyscope.common.tree import CACHE, ROOT
 from copyscope.files.cache_file import write_whole
 from copyscope.guest.kernels import sysroot
 from copyscope.guest.kernels.architectures import Architecture
@@ -22,7 +22,7 @@ from . import libraries
 from .cpio import Writer
 from .modules import BOOT, Modules
 
-IMAGES = BUILD / "guest-images"
+IMAGES = CACHE / "guest-images"
 HOME = "copyscope"
 # Real ones where busybox's differ or lack what the project's scripts use.
 PROGRAMS = ("bash", "ip", "tc", "ss", "ethtool", "nsenter", "unshare", "setpriv", "prlimit", "chrt",

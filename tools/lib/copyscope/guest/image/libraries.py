@@ -10,11 +10,11 @@ from pathlib import Path
 
 from copyscope.common import programs
 from copyscope.common.errors import Refused
-from copyscope.common.tree import BUILD
+from copyscope.common.tree import CACHE
 from copyscope.files.cache_file import write_whole
 from copyscope.records import documents
 
-CACHE = BUILD / "guest-images" / "libraries.json"
+KNOWN = CACHE / "guest-images" / "libraries.json"
 
 
 def needed(files: Iterable[Path]) -> list[Path]:
@@ -90,8 +90,8 @@ def find_in(root: Path, name: str) -> Path:
 def load_cache() -> dict[str, list[str]]:
     """Read the lists of earlier runs; a damaged file counts as empty."""
     try:
-        cache = documents.read_json(CACHE)
-        documents.check_form(cache, "libraries", CACHE, "remove it")
+        cache = documents.read_json(KNOWN)
+        documents.check_form(cache, "libraries", KNOWN, "remove it")
     except documents.BadRecord:
         return {}
     return cache
@@ -100,4 +100,4 @@ def load_cache() -> dict[str, list[str]]:
 def save_cache(cache: dict[str, list[str]]) -> None:
     """Write the lists, whole or not at all."""
     fresh = {key: value for key, value in cache.items() if usable(value)}
-    write_whole(CACHE, lambda stream: stream.write(json.dumps(fresh).encode()))
+    write_whole(KNOWN, lambda stream: stream.write(json.dumps(fresh).encode()))

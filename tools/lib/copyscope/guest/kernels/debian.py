@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Fetch Debian cloud kernels into build/kernels/ without touching the machine's own dpkg or apt."""
+"""Fetch Debian cloud kernels into the cache without touching the machine's own dpkg or apt."""
 from __future__ import annotations
 
 import fcntl
@@ -12,13 +12,13 @@ from pathlib import Path
 
 from copyscope.common.errors import Refused
 from copyscope.common.releases import SUITES, age_key, matches, prefix_of
-from copyscope.common.tree import BUILD
+from copyscope.common.tree import CACHE
 
 from . import sources
 from .apt import Apt, run
 from .architectures import Architecture
 
-KERNELS = BUILD / "kernels"
+KERNELS = CACHE / "kernels"
 
 @dataclass(frozen=True)
 class Kernel:

@@ -7,14 +7,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from copyscope.common.tree import BUILD
+from copyscope.common.tree import CACHE
 
 from . import sources
 from .apt import Apt, run
 from .architectures import Architecture
 from .debian import lock
 
-SYSROOTS = BUILD / "sysroot"
+SYSROOTS = CACHE / "sysroot"
 # One suite for all of it, no older than the C library of a compiler that builds for it.
 SUITES = ("trixie", "trixie-security")
 TO_BUILD = ("libc6-dev", "libbpf-dev", "libelf-dev", "zlib1g-dev", "libjansson-dev", "libcap-dev",

@@ -19,7 +19,7 @@ from copyscope.caches.shape import Caches
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
 from copyscope.common.pdeathsig import kill_with_parent
-from copyscope.common.tree import BUILD
+from copyscope.common.tree import CACHE
 from copyscope.files.record_file import Unwritten
 from copyscope.guest.image import layers
 from copyscope.guest.kernels.architectures import Architecture
@@ -32,7 +32,7 @@ from .signals import SignalForwarder
 from .streams import Channel, LineFilter, to_descriptor
 from .telling import Teller
 
-LOGS = BUILD / "guest-logs"
+LOGS = CACHE / "guest-logs"
 KEEP_LOGS = 30
 TROUBLE = re.compile(r"Kernel panic|WARNING: CPU|BUG: |Oops: |general protection fault")
 STARTED = "copyscope: the command begins"
