@@ -49,7 +49,7 @@ ARM64_ROOT := build/sysroot/arm64
 ARM64_MAKE := $(MAKE) --no-print-directory BUILD=build/arm64 ARCH=arm64 SYSROOT=$(ARM64_ROOT) \
 	CC='aarch64-linux-gnu-gcc --sysroot=$(ARM64_ROOT)' LDFLAGS=-L$(ARM64_ROOT)/usr/lib/aarch64-linux-gnu
 
-.PHONY: all tables setup setup-tests setup-arm64 arm64 run test bench matrix install clean help unit-tests FORCE
+.PHONY: all tables setup setup-tests setup-arm64 arm64 run test bench matrix install uninstall clean help unit-tests FORCE
 all: $(PROGRAMS) ## build every program under build/ (no root needed)
 
 setup: ## install what is missing of the distribution's packages, to build and run (root)
@@ -82,8 +82,10 @@ matrix: ## every kernel and path in guests: what was referenced, copied, sent cl
 unit-tests: $(UNIT_TESTS) $(GUEST_TESTS)
 tables: $(BUILD)/print_tables ## write the names in the tables of the source into docs and tools
 	$(Q)tools/make_tables
-install: all ## copy programs, launchers and scripts under PREFIX (default /usr/local)
+install: all ## install commands, manual pages and completion under PREFIX (default /usr/local)
 	$(Q)tools/install_tree "$(DESTDIR)$(PREFIX)"
+uninstall: ## remove what make install put under PREFIX; records stay
+	$(Q)tools/install_tree --remove "$(DESTDIR)$(PREFIX)"
 
 clean: ## remove what was built; keep fetched kernels and the Python environment
 	$(Q)rm -rf $(filter-out $(KEPT),$(wildcard $(BUILD)/*)) compile_commands.json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What stands around the programs keeps its promises: the test runner, the set-up, the install."""
+"""What stands around the programs keeps its promises: the test runner, the set-up."""
 from __future__ import annotations
 
 import os
@@ -183,55 +183,3 @@ def test_setup_without_root_names_what_is_missing(set_up, tmp_path):
     assert done.returncode == 3
     assert done.stderr.splitlines() == [
         "setup: missing: run as root: apt-get install no-such-package-here no-such-ubuntu:"]
-
-
-@pytest.fixture(name="installed", scope="module")
-def fixture_installed(tmp_path_factory):
-    """A copy under a folder of its own, moved after it was made."""
-    prefix = tmp_path_factory.mktemp("install") / "first"
-    subprocess.run([ROOT / "tools/install_tree", prefix], check=True, capture_output=True)
-    return prefix.rename(prefix.with_name("second"))
-
-
-@pytest.mark.parametrize("command", [["trace_run", "--help"], ["copyscope-guest", "--list"],
-                                     ["copyscope-workload", "server", "--help"],
-                                     ["copyscope-baseline", "--list"], ["copyscope", "--version"],
-                                     ["copyscope", "guest", "--list"], ["copyscope", "help", "run"]])
-def test_an_installed_command_works_from_anywhere(installed, tmp_path, command):
-    done = subprocess.run([installed / "bin" / command[0], *command[1:]], cwd=tmp_path,
-                          capture_output=True, text=True, check=False,
-                          env={**os.environ, "COPYSCOPE_RUNS": str(tmp_path)})
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="not root: probes need it")
-def test_an_installed_run_keeps_its_record_where_it_is_told(installed, tmp_path):
-    runs = tmp_path / "runs"
-    runs.mkdir()
-    done = subprocess.run([installed / "bin/trace_run", "A2", "4093", "1", "--messages", "23"],
-                          cwd="/", capture_output=True, text=True, check=False,
-                          env={**os.environ, "COPYSCOPE_RUNS": str(runs)})
-    assert done.returncode == 0, done.stderr
-    assert len(list(runs.glob("*.json"))) == 1
-
-
-def test_an_installed_baseline_keeps_its_record_where_it_is_told(installed, tmp_path):
-    runs = tmp_path / "runs"
-    done = subprocess.run([installed / "bin/copyscope-baseline", "--quick", "--runs", "2",
-                           "--only", "call-0", "--dir", "/var/tmp"], cwd="/", check=False,
-                          capture_output=True, text=True,
-                          env={**os.environ, "COPYSCOPE_RUNS": str(runs)})
-    assert done.returncode == 0, done.stderr
-    assert len(list(runs.glob("*.baseline.json"))) == 1
-
-
-@pytest.mark.parametrize("name", ["trace_run.8", "baseline.8", "copyscope.8", "copyscope-watch.8"])
-def test_the_manual_page_is_well_formed(installed, name):
-    page = installed / "share/man/man8" / name
-    assert "OVERHEAD" in page.read_text()
-    if not shutil.which("man"):
-        pytest.skip("man is missing")
-    done = subprocess.run(["man", "-l", "--warnings", page], capture_output=True, text=True,
-                          check=False, env={**os.environ, "LC_ALL": "C", "MANPAGER": "cat"})
-    assert done.returncode == 0 and not done.stderr, done.stderr

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from copyscope.common.called import called
 from copyscope.common.errors import CommandError, Unusable, one_line
 from copyscope.common.tables import RELEASE
 from copyscope.common.text import nearest
@@ -35,10 +36,16 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, prog: str, epilog: str = "", **more: Any) -> None:
         """Describe the command by the docstring of its launcher, unless `more` describes it."""
         more.setdefault("description", sys.modules["__main__"].__doc__)
-        super().__init__(prog=prog, epilog=epilog, allow_abbrev=False,
+        super().__init__(prog=called(prog), epilog=called(epilog), allow_abbrev=False,
                          formatter_class=argparse.RawDescriptionHelpFormatter, **more)
         self.add_argument("-V", "--version", action="version", version=version(),
                           help="show the release and the commit that was built")
+
+    def add_argument(self, *names: Any, **more: Any) -> Any:
+        """Add an option whose help names commands as this copy has them."""
+        if more.get("help"):
+            more["help"] = called(more["help"])
+        return super().add_argument(*names, **more)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse -- as a value: argparse removes it and returns no value, or a list."""
@@ -113,7 +120,7 @@ def tell(act: Callable[[list[str]], int], words: list[str], name: str, advice: s
 
 def complain(name: str, message: str) -> None:
     """Print one line on stderr, with foreign words in it escaped and shortened."""
-    print(f"{name}: {one_line(message)}", file=sys.stderr)
+    print(f"{called(name)}: {one_line(called(message))}", file=sys.stderr)
 
 
 def named_file(error: OSError) -> str:

@@ -13,7 +13,7 @@ from copyscope.common.text import suggested
 from copyscope.common.tree import BUILD, DOCS, ROOT
 
 from .completion import script
-from .page import plain
+from .page import plain, source
 from .words import NAMES, OWN, SHELLS, WORDS, Word, find, suggestion
 
 NAME = "copyscope"
@@ -52,9 +52,9 @@ def become(program: Path | str, words: list[str]) -> int:
 
 def page_of(word: Word | None) -> Path | None:
     """The manual page of a word, in the tree or beside an installed copy."""
-    name = word.page if word else NAME
+    name = word.page or f"{NAME}-{word.name}" if word else NAME
     places = (DOCS, ROOT.parent.parent / "share/man/man8")
-    found = (place / f"{name}.8" for place in places) if name else ()
+    found = (place / f"{name}.8{end}" for place in places for end in ("", ".gz"))
     return next((file for file in found if file.is_file()), None)
 
 
@@ -67,7 +67,7 @@ def show_help(words: list[str]) -> int:
     if page and man:
         return become(man, ["-l", str(page)])
     if page and word:
-        print(plain(page.read_text(encoding="utf-8")), end="")
+        print(plain(source(page)), end="")
         return 0
     if word:
         return become(word.program, [*word.before, "--help"])

@@ -2,7 +2,9 @@
 """A manual page as text without man, which a small system may lack: enough for our own pages."""
 from __future__ import annotations
 
+import gzip
 import re
+from pathlib import Path
 
 from copyscope.common.text import wrapped
 
@@ -10,6 +12,12 @@ from copyscope.common.text import wrapped
 FONTS = (".B", ".I", ".BR", ".BI", ".RI", ".RB", ".IR", ".IB")
 HEADS = (".SH", ".SS")
 TAG = ".TP"
+
+
+def source(page: Path) -> str:
+    """What a page is made of; packages compress theirs."""
+    raw = page.read_bytes()
+    return (gzip.decompress(raw) if page.suffix == ".gz" else raw).decode()
 
 
 def printed(macro: str, rest: str) -> str:

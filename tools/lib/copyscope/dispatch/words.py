@@ -19,7 +19,7 @@ class Word:
     name: str
     program: Path
     line: str
-    page: str = ""  # docs/PAGE.8, if it has one
+    page: str = ""  # its manual page, if that is not copyscope-NAME
     before: tuple[str, ...] = ()  # what the program is told before the user's words
     # What may follow the word, and what may follow some of its options; elsewhere a file may.
     firsts: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ PROFILES = tuple(sorted(file.stem for file in (TOOLS / "profiles").glob("*.toml"
 WATCH_VALUES = {"--by": ("socket", "process", "cgroup", "peer"), "--books": ("sequence", "calls")}
 WORDS = (
     Word("watch", BUILD / "watch", "watch any program's TCP sockets: what was copied, and why",
-         "copyscope-watch", values=WATCH_VALUES),
+         values=WATCH_VALUES),
     Word("run", TOOLS / "trace_run", "run a TCP workload and show where its payload is copied",
          "trace_run", firsts=VARIANTS, values=RUN_VALUES),
     Word("list", TOOLS / "records", "list the records that were kept", before=("list",)),
@@ -49,7 +49,7 @@ WORDS = (
          values={"--profile": PROFILES}),
     Word("matrix", TOOLS / "matrix", "run every kernel and path in guests: what was copied where"),
     Word("baseline", TOOLS / "baseline", "measure what this machine's operating system costs",
-         "baseline", firsts=("plot", "mistakes", "agree", "keep")),
+         firsts=("plot", "mistakes", "agree", "keep")),
     Word("predict", TOOLS / "predict", "predict times from the baseline, compare with measured"),
     Word("crossover", TOOLS / "crossover", "find the size from which one variant beats another",
          firsts=VARIANTS, values={"--path": PATHS}),

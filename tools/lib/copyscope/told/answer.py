@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.common import spread
+from copyscope.common.called import called
 from copyscope.common.tables import named
 from copyscope.common.text import laid_out, listed, short, size_text, wrapped
 from copyscope.records.run_record import Record
@@ -113,7 +114,7 @@ def to_plot(plan: dict[str, Any], folder: Path, profile: str) -> list[str]:
     what = "the figures of its profile" if profile else figure
     out = shown(folder / "figures")
     return [f"to see it, {what}:",
-            " ".join(["  ./tools/plot", shown(folder), *own, "--out", out])]
+            " ".join([called("  ./tools/plot"), shown(folder), *own, "--out", out])]
 
 
 def lines(plan: dict[str, Any], records: list[Record], found: list[Pair], folder: Path,

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What make install leaves works from anywhere, explains itself, and can be removed whole."""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from copyscope.dispatch.words import WORDS
+
+ROOT = Path(__file__).resolve().parents[2]
+RELEASE = re.compile(r"copyscope \d+\.\d+ \(.+\)\n")
+COMMANDS = sorted(["copyscope", "trace_run", "copyscope-workload",
+                   *(f"copyscope-{tool}" for tool in (
+                       "baseline", "beside_iperf3", "beside_lmbench", "claims", "compare", "crossover",
+                       "guest", "matrix", "peers", "plot", "predict", "records", "sweep"))])
+PAGES = sorted({*COMMANDS, *(f"copyscope-{word.name}" for word in WORDS)})
+
+
+def install(*words: str | Path) -> subprocess.CompletedProcess:
+    """Run tools/install_tree, which must succeed."""
+    done = subprocess.run([ROOT / "tools/install_tree", *words], capture_output=True, text=True,
+                          check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(name="installed", scope="module")
+def fixture_installed(tmp_path_factory):
+    """A copy under a folder of its own, moved after it was made."""
+    prefix = tmp_path_factory.mktemp("install") / "first"
+    install(prefix)
+    return prefix.rename(prefix.with_name("second"))
+
+
+@pytest.fixture(name="run")
+def fixture_run(installed, tmp_path):
+    """Runs an installed command from elsewhere."""
+    def run(command: str, *words: str | Path, **more: str) -> subprocess.CompletedProcess:
+        environment = {**os.environ, "COPYSCOPE_RUNS": str(tmp_path / "runs"), "LC_ALL": "C",
+                       "MANPAGER": "cat", **more}
+        return subprocess.run([installed / "bin" / command, *words], cwd=tmp_path, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60,
+                              env=environment)
+    return run
+
+
+def test_these_commands_are_installed(installed):
+    assert sorted(file.name for file in (installed / "bin").iterdir()) == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_answers_help_and_version(run, command):
+    for word in ("-V", "--version"):
+        done = run(command, word)
+        assert done.returncode == 0 and RELEASE.fullmatch(done.stdout) and not done.stderr
+    texts = [run(command, word).stdout for word in ("-h", "--help")]
+    assert texts[0] == texts[1] and "sage: " in texts[0]
+    # As it is called here, not as in the source tree.
+    name = command.replace("-", "[ -]")
+    assert re.search(rf"[Uu]sage: {name}\b", texts[0]), texts[0][:200]
+    assert "./tools/" not in texts[0]
+
+
+@pytest.mark.parametrize("words", [["guest", "--list"], ["baseline", "--list"], ["help", "run"],
+                                   ["help", "sweep"], ["run", "--list"]])
+def test_a_word_works_from_anywhere(run, words):
+    done = run("copyscope", *words)
+    assert done.returncode == 0 and done.stdout, done.stderr
+
+
+def test_a_home_that_cannot_be_written_to_hinders_no_help(run):
+    done = run("copyscope", "--version", HOME="/proc", COPYSCOPE_RUNS="", XDG_STATE_HOME="/proc/none")
+    assert done.returncode == 0 and not done.stderr
+
+
+def test_messages_name_the_installed_command(run):
+    done = run("copyscope", "show")
+    assert done.returncode == 2 and "copyscope list has them" in done.stderr, done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: probes need it")
+def test_an_installed_run_keeps_its_record_where_it_is_told(run, tmp_path):
+    done = run("trace_run", "A2", "4093", "1", "--messages", "23")
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "runs").glob("*.json"))) == 1
+
+
+def test_an_installed_baseline_keeps_its_record_where_it_is_told(run, tmp_path):
+    done = run("copyscope-baseline", "--quick", "--runs", "2", "--only", "call-0", "--dir", "/var/tmp")
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "runs").glob("*.baseline.json"))) == 1
+
+
+def test_an_installed_copy_draws(run, tmp_path):
+    done = run("copyscope-plot", ROOT / "tests/data/run-A1-host.json", "--out", tmp_path / "figures")
+    assert done.returncode == 0 and list((tmp_path / "figures").rglob("*.svg")), done.stderr
+
+
+def test_without_matplotlib_its_package_is_named(run, tmp_path):
+    (tmp_path / "matplotlib.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')\n")
+    done = run("copyscope-plot", ROOT / "tests/data/run-A1-host.json", "--out", tmp_path / "figures",
+               PYTHONPATH=str(tmp_path))
+    assert done.returncode == 3 and "install the package python3-matplotlib" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_nothing_is_written_beside_the_programs(run, installed):
+    before = sorted(installed.rglob("*"))
+    for words in (["guest", "--list"], ["list"], ["plot", "--help"]):
+        run("copyscope", *words)
+    assert sorted(installed.rglob("*")) == before
+
+
+# Manual pages
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_manual_page_is_well_formed(installed, name):
+    page = installed / f"share/man/man8/{name}.8"
+    text = page.read_text()
+    sections = re.findall(r"^\.SH (.*)", text, re.MULTILINE)
+    for wanted in ("NAME", "SYNOPSIS", "DESCRIPTION", "OVERHEAD", "SEE ALSO"):
+        assert sections.count(wanted) == 1, wanted
+    assert "OPTIONS" in sections or "COMMANDS" in sections
+    if not shutil.which("man"):
+        pytest.skip("man is missing")
+    done = subprocess.run(["man", "-l", "--warnings", page], capture_output=True, text=True,
+                          check=False, env={**os.environ, "LC_ALL": "C", "MANPAGER": "cat"})
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert f"{name}(8)".upper() in done.stdout or page.is_symlink()
+
+
+def test_every_page_of_a_command_is_there(installed):
+    assert sorted(file.stem for file in (installed / "share/man/man8").iterdir()) == PAGES
+
+
+def test_a_page_has_every_option_that_help_has(installed, run):
+    for command in ("copyscope-sweep", "copyscope-crossover", "copyscope-guest"):
+        options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", run(command, "--help").stdout, re.M))
+        page = (installed / f"share/man/man8/{command}.8").read_text().replace("\\-", "-")
+        assert options and all(f".B {option}" in page or f", {option}" in page for option in options)
+
+
+# Removing it
+
+def below(folder: Path) -> list[Path]:
+    """All files and folders."""
+    return sorted(path.relative_to(folder) for path in folder.rglob("*"))
+
+
+def test_what_was_there_before_is_all_that_stays(tmp_path):
+    prefix = tmp_path / "usr"
+    (prefix / "share/man/man8").mkdir(parents=True)
+    (prefix / "bin").mkdir()
+    (prefix / "bin/other").write_text("of somebody else\n")
+    before = below(prefix)
+    install(prefix)
+    # As an older release, which had a file that is gone now.
+    (prefix / "lib/copyscope/tools/gone").write_text("")
+    with open(prefix / "lib/copyscope/installed", "a", encoding="utf-8") as listed:
+        listed.write("lib/copyscope/tools/gone\n")
+    install(prefix)
+    assert not (prefix / "lib/copyscope/tools/gone").exists() and (prefix / "bin/copyscope").exists()
+    install("--remove", prefix)
+    assert below(prefix) == before
+
+
+def test_nothing_to_remove_is_told(tmp_path):
+    done = subprocess.run([ROOT / "tools/install_tree", "--remove", tmp_path], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+def test_the_package_s_folders_have_the_usual_modes(installed):
+    for path in [installed / "lib", *(installed / "lib").rglob("*")]:
+        if not path.is_symlink():
+            assert path.stat().st_mode & 0o777 in (0o755, 0o644), path
