@@ -5,20 +5,21 @@
 MAKEFLAGS += --no-builtin-rules
 
 BUILD   := build
-PREFIX  ?= /usr/local
 CC      := gcc
 CLANG   ?= clang
 # Ubuntu's /usr/sbin/bpftool only works for its own kernel; the real one lies in linux-tools.
 BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools/*/bpftool /usr/lib/linux-tools-*/bpftool) bpftool)
 ARCH    := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
-VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+VERSION := $(shell cat packaging/commit 2>/dev/null || git describe --always --dirty 2>/dev/null || echo unknown)
 
 SYSROOT  :=# below it lie headers and libraries of another architecture
-CFLAGS   := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(EXTRA_CFLAGS)
+# No program contains the path that it was built at.
+ANYWHERE := -ffile-prefix-map=$(CURDIR)=.
+CFLAGS   := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(ANYWHERE) $(EXTRA_CFLAGS)
 CPPFLAGS := -MMD -MP -I. -I$(BUILD)
 LIBS     := -lbpf -lelf -lz -ljansson -lnettle -lcap -lseccomp -pthread
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
-BPFFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)
+BPFFLAGS := $(ANYWHERE) -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)
 
 Q   := $(if $(filter 1,$(V)),,@)
 msg  = $(if $(Q),@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))")
@@ -49,7 +50,7 @@ ARM64_ROOT := build/sysroot/arm64
 ARM64_MAKE := $(MAKE) --no-print-directory BUILD=build/arm64 ARCH=arm64 SYSROOT=$(ARM64_ROOT) \
 	CC='aarch64-linux-gnu-gcc --sysroot=$(ARM64_ROOT)' LDFLAGS=-L$(ARM64_ROOT)/usr/lib/aarch64-linux-gnu
 
-.PHONY: all tables setup setup-tests setup-arm64 arm64 run test bench matrix install uninstall clean help unit-tests FORCE
+.PHONY: all tables setup setup-tests setup-arm64 arm64 run test bench matrix clean help unit-tests FORCE
 all: $(PROGRAMS) ## build every program under build/ (no root needed)
 
 setup: ## install what is missing of the distribution's packages, to build and run (root)
@@ -82,10 +83,6 @@ matrix: ## every kernel and path in guests: what was referenced, copied, sent cl
 unit-tests: $(UNIT_TESTS) $(GUEST_TESTS)
 tables: $(BUILD)/print_tables ## write the names in the tables of the source into docs and tools
 	$(Q)tools/make_tables
-install: all ## install commands, manual pages and completion under PREFIX (default /usr/local)
-	$(Q)tools/install_tree "$(DESTDIR)$(PREFIX)"
-uninstall: ## remove what make install put under PREFIX; records stay
-	$(Q)tools/install_tree --remove "$(DESTDIR)$(PREFIX)"
 
 clean: ## remove what was built; keep fetched kernels and the Python environment
 	$(Q)rm -rf $(filter-out $(KEPT),$(wildcard $(BUILD)/*)) compile_commands.json
@@ -145,5 +142,5 @@ $(BUILD)/%.linked.o:
 $(BUILD)/%.skel.h: $(BUILD)/%.linked.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F) > $@
-include tests/checks.mk plugin/plugin.mk
+include tests/checks.mk plugin/plugin.mk packaging/packaging.mk
 -include $(OBJECTS:.o=.d)

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# Installs copyscope, makes releases and packages of them. Part of the Makefile.
+.PHONY: install uninstall dist deb
+
+PREFIX ?= /usr/local
+
+install: all ## install commands, manual pages and completion under PREFIX (default /usr/local)
+	$(Q)tools/install_tree "$(DESTDIR)$(PREFIX)"
+uninstall: ## remove what make install put under PREFIX; records stay
+	$(Q)tools/install_tree --remove "$(DESTDIR)$(PREFIX)"
+dist: ## write a release of the last commit: build/dist/copyscope-RELEASE.tar.gz, the same each time
+	$(Q)packaging/dist
+deb: ## build, check and try a Debian package in clean chroots, into build/deb (root)
+	$(Q)packaging/deb
