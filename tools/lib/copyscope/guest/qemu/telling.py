@@ -7,11 +7,12 @@ import signal
 import time
 from collections.abc import Callable
 
+from copyscope.common.called import called
 from copyscope.common.errors import one_line
 
 from .streams import to_descriptor
 
-NAME = "tools/guest"
+NAME = called("tools/guest")
 # Goes back to the beginning of a line and clears it.
 CLEAR = b"\r\x1b[K"
 
