@@ -92,7 +92,7 @@ static int open_window(struct conduct *c)
 {
 	const struct watch_options *o = &c->options;
 	struct watch_config config = { .subject = &c->options.subject, .books = o->books,
-				       .every_hook = o->command };
+				       .every_hook = o->command, .skip_ends = o->skip_ends };
 	char why[WHY_BYTES] = "";
 
 	if (is_live(o)) {

@@ -141,6 +141,8 @@ struct watch_gauges {
 	unsigned long long orphan_late_bytes;	/* copied late for a socket that is gone */
 	unsigned long long joined;		/* processes that became part of the subject */
 	unsigned long long lost_members;	/* no room for a process of the subject */
+	/* How often programs ran whose hooks perf counts, too. */
+	unsigned long long states, ends;
 };
 
 #pragma GCC diagnostic pop

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { OFFSET_TRIES = 1000, OFFSET_READINGS = 9 };
-
 /* Closing a counter takes the kernel 60 ms or more, one after the other. If nothing was referenced,
  * a missed arrival cannot hide a copy. */
 static bool worth_perf_check(const struct hook *hook, bool references)
@@ -30,61 +28,39 @@ void perf_check_open(struct perf_check *v, const struct hook *hooks, bool refere
 		tp_hits_start(v->tp_hits);
 }
 
-static uint64_t seen_by(const struct probes_view *view, enum seen_hook hook)
+struct seen_hooks {
+	const struct perf_check *check;
+	const struct probes_view *view;
+	const struct hook *hooks;
+};
+
+static uint64_t seen_by(const void *arg, int i)
 {
+	const struct seen_hooks *s = arg;
+	enum seen_hook hook = s->hooks[s->check->hook[i]].seen;
 	uint64_t sum = 0;
 
 	for (int cpu = 0; cpu < SEEN_CPUS; cpu++)
-		sum += __atomic_load_n(&view->seen[cpu].tp_hits[hook], __ATOMIC_SEQ_CST);
+		sum += __atomic_load_n(&s->view->seen[cpu].tp_hits[hook], __ATOMIC_SEQ_CST);
 	return sum;
-}
-
-/* Perf's count less the program's own, read until no hit came in between: packets of other programs
- * never stop. */
-static int64_t hits_offset_once(const struct perf_check *v, const struct probes_view *view,
-				  const struct hook *hooks, int i)
-{
-	enum seen_hook hook = hooks[v->hook[i]].seen;
-	uint64_t seen = 0, fired = 0;
-
-	for (int tries = 0; tries < OFFSET_TRIES; tries++) {
-		seen = seen_by(view, hook);
-		fired = tp_hits_read(v->tp_hits, i);
-		if (seen == seen_by(view, hook))
-			break;
-	}
-	return fired - seen;
-}
-
-/* A hit between perf's handler and the program shifts one reading: take the median. */
-static int64_t hits_offset(const struct perf_check *v, const struct probes_view *view,
-			     const struct hook *hooks, int i)
-{
-	int64_t sorted[OFFSET_READINGS];
-
-	for (int n = 0; n < OFFSET_READINGS; n++) {
-		int64_t offset = hits_offset_once(v, view, hooks, i);
-		int at = n;
-
-		for (; at > 0 && sorted[at - 1] > offset; at--)
-			sorted[at] = sorted[at - 1];
-		sorted[at] = offset;
-	}
-	return sorted[OFFSET_READINGS / 2];
 }
 
 void perf_check_begin(struct perf_check *v, const struct probes_view *view, const struct hook *hooks)
 {
+	struct seen_hooks seen = { v, view, hooks };
+
 	for (int i = 0; v->tp_hits && i < v->count; i++)
-		v->offset[i] = hits_offset(v, view, hooks, i);
+		v->offset[i] = tp_hits_ahead(v->tp_hits, i, seen_by, &seen);
 }
 
 void perf_check_end(const struct perf_check *v, const struct probes_view *view, const struct hook *hooks,
 	       struct record *r)
 {
+	struct seen_hooks seen = { v, view, hooks };
+
 	for (int i = 0; v->tp_hits && i < v->count; i++) {
 		struct probe *probe = &r->probes[v->hook[i]];
-		int64_t grown = hits_offset(v, view, hooks, i) - v->offset[i];
+		int64_t grown = tp_hits_ahead(v->tp_hits, i, seen_by, &seen) - v->offset[i];
 
 		probe->perf_checked = true;
 		probe->missed_hits = grown > 0 ? grown : 0;

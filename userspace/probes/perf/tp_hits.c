@@ -16,6 +16,8 @@
 #include "userspace/common/numbers.h"
 #include "userspace/common/perf_open.h"
 
+enum { AHEAD_TRIES = 1000, AHEAD_READINGS = 9 };
+
 struct tp_hits {
 	int count, cpus;
 	int *fds;	/* count x cpus */
@@ -111,6 +113,38 @@ uint64_t tp_hits_read(const struct tp_hits *hits, int i)
 		if (read(hits->fds[i * hits->cpus + cpu], &value, sizeof(value)) == sizeof(value))
 			sum += value;
 	return sum;
+}
+
+/* Read until no hit came in between: packets of other programs never stop. */
+static int64_t ahead_once(const struct tp_hits *hits, int i, uint64_t (*seen)(const void *arg, int i),
+			  const void *arg)
+{
+	uint64_t by_program = 0, by_perf = 0;
+
+	for (int tries = 0; tries < AHEAD_TRIES; tries++) {
+		by_program = seen(arg, i);
+		by_perf = tp_hits_read(hits, i);
+		if (by_program == seen(arg, i))
+			break;
+	}
+	return by_perf - by_program;
+}
+
+/* A hit between perf's handler and the program shifts one reading: take the median. */
+int64_t tp_hits_ahead(const struct tp_hits *hits, int i, uint64_t (*seen)(const void *arg, int i),
+		      const void *arg)
+{
+	int64_t sorted[AHEAD_READINGS];
+
+	for (int n = 0; n < AHEAD_READINGS; n++) {
+		int64_t ahead = ahead_once(hits, i, seen, arg);
+		int at = n;
+
+		for (; at > 0 && sorted[at - 1] > ahead; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = ahead;
+	}
+	return sorted[AHEAD_READINGS / 2];
 }
 
 void tp_hits_close(struct tp_hits *hits)

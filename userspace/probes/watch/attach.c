@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "userspace/probes/hooks/offer.h"
+#include "userspace/probes/watch/unseen.h"
 #include "userspace/probes/watch/watch_parts.h"
 
 enum { BUCKETS_MIN = 1 << 13, BUCKETS_MAX = 1 << 19 };
@@ -125,6 +126,7 @@ static void configure(struct watch_probes *p, const struct watch_probes_config *
 	ro->subject_port_count = c->port_count;
 	memcpy((void *)ro->subject_inums, c->netns, sizeof(c->netns));
 	ro->subject_inum_count = c->netns_count;
+	ro->skip_ends = c->skip_ends;
 	ro->slot_buckets_mask = buckets - 1;
 	bpf_map__set_max_entries(p->skel->maps.slot_tags, buckets);
 	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);
@@ -156,6 +158,7 @@ int watch_probes_load(struct watch_probes **out, const struct watch_probes_confi
 	if (err)
 		return tell(why, err, "the kernel refused the programs of watch (needs Linux 6.1 with "
 				      "BTF, and root or CAP_BPF and CAP_PERFMON)");
+	unseen_open(p);
 	return iterators_prepare(p, why);
 }
 
@@ -180,7 +183,24 @@ int watch_probes_attach(struct watch_probes *p, enum watch_hooks which, char why
 	}
 	if (which == WATCH_HOOKS_ZEROCOPY)
 		p->skel->bss->packets_watched = 1;
+	if (which == WATCH_HOOKS_ALWAYS)
+		unseen_begin(p);
 	return 0;
+}
+
+/* How often the program ran and was skipped; for how long it ran, if the kernel counts that. */
+static void runs_note(const struct watch_probes *p, int i, struct probe *probe)
+{
+	struct bpf_prog_info info = {};
+	uint32_t size = sizeof(info);
+	struct bpf_program *program =
+		bpf_object__find_program_by_name(p->skel->obj, watch_hooks[i].program);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		return;
+	probe->runs = info.run_cnt;
+	probe->run_time_ns = info.run_time_ns;
+	probe->missed_runs = info.recursion_misses;
 }
 
 int watch_probes_list(const struct watch_probes *p, struct probe probes[PROBES_MAX])
@@ -196,6 +216,10 @@ int watch_probes_list(const struct watch_probes *p, struct probe probes[PROBES_M
 	for (int i = 0; i < p->probe_count; i++)
 		if (probes[i].status == PROBE_ABSENT && !*probes[i].why)
 			snprintf(probes[i].why, WHY_BYTES, "%s", unasked[watch_hooks[i].which]);
+	for (int i = 0; i < p->probe_count; i++)
+		if (p->links[i])
+			runs_note(p, i, &probes[i]);
+	unseen_note(p, probes);
 	return p->probe_count;
 }
 
@@ -226,6 +250,7 @@ void watch_probes_free(struct watch_probes *p)
 	for (int i = 0; i < PROBES_MAX; i++)
 		bpf_link__destroy(p->links[i]);
 	iterators_free(p);
+	tp_hits_close(p->hits);
 	watch__destroy(p->skel);
 	free(p);
 }

@@ -199,22 +199,6 @@ struct watch_gauges watch_probes_gauges(const struct watch_probes *p)
 	return p->skel->bss->watch_gauges;
 }
 
-void watch_probes_runs(const struct watch_probes *p, uint64_t *runs, uint64_t *time_ns)
-{
-	*runs = *time_ns = 0;
-	for (int i = 0; i < p->probe_count; i++) {
-		struct bpf_prog_info info = {};
-		uint32_t size = sizeof(info);
-		struct bpf_program *program =
-			bpf_object__find_program_by_name(p->skel->obj, watch_hooks[i].program);
-
-		if (!p->links[i] || bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-			continue;
-		*runs += info.run_cnt;
-		*time_ns += info.run_time_ns;
-	}
-}
-
 uint64_t watch_probes_memory(const struct watch_probes *p)
 {
 	uint64_t bytes = 0;

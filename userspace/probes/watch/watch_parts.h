@@ -6,9 +6,13 @@
 #include <bpf/libbpf.h>
 
 #include "userspace/probes/hooks/hooks.h"
+#include "userspace/probes/perf/tp_hits.h"
 #include "userspace/probes/watch/entered.h"
 #include "userspace/probes/watch/watch_probes.h"
 #include "watch.skel.h"
+
+/* Hooks whose hits perf counts, too: see unseen.h. */
+enum { WATCH_CHECKED = 2 };
 
 struct watch_hook {
 	const char *program, *metric;
@@ -33,6 +37,8 @@ struct watch_probes {
 	struct bpf_link *sockets, *unhashed, *descriptors, *tasks;	/* what iterators are made of */
 	struct entered entered[WATCH_PROBE_NAMESPACES];	/* none for our own namespace */
 	struct ring_buffer *ring;
+	struct tp_hits *hits;	/* NULL: the kernel refuses them */
+	int64_t ahead[WATCH_CHECKED];
 	void (*each_death)(void *arg, const struct watch_book *book);
 	void *each_arg;
 	uint32_t pass;

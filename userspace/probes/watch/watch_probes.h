@@ -25,6 +25,7 @@ struct watch_probes_config {
 	uint32_t netns[WATCH_PROBE_NAMESPACES];	/* of the sockets that are booked from their birth */
 	int netns_fds[WATCH_PROBE_NAMESPACES];	/* the caller's */
 	int netns_count;
+	bool skip_ends;		/* for tests: no program runs when a socket ends */
 };
 
 /* Sets of hooks: what every watch needs, what only zero copy needs, the witness. */
@@ -37,7 +38,7 @@ int watch_probes_load(struct watch_probes **out, const struct watch_probes_confi
 /* Does nothing for hooks that are attached already. */
 int watch_probes_attach(struct watch_probes *p, enum watch_hooks which, char why[WHY_BYTES]);
 
-/* What became of each hook. How many there are. */
+/* What became of each hook, and what its program missed until now. How many there are. */
 int watch_probes_list(const struct watch_probes *p, struct probe probes[PROBES_MAX]);
 
 /* True if a hook of that metric is attached and none of it was refused. */
@@ -67,9 +68,6 @@ int watch_probes_deaths(struct watch_probes *p, void (*each)(void *arg, const st
 			void *arg);
 
 struct watch_gauges watch_probes_gauges(const struct watch_probes *p);
-
-/* How often programs ran, and for how long, if the kernel counted that. */
-void watch_probes_runs(const struct watch_probes *p, uint64_t *runs, uint64_t *time_ns);
 
 /* Memory of tables and rings. */
 uint64_t watch_probes_memory(const struct watch_probes *p);

@@ -11,7 +11,7 @@
 #include "userspace/tables/release.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
-       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_JSON };
+       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_JSON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
 enum { PID_MOST = 1 << 22, TOP_MOST = 1000 };
@@ -51,6 +51,8 @@ static const struct argp_option option_table[] = {
 	  "(default); calls: from a probe in each call", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
+	{ "break", KEY_BREAK, "WHAT", 0,
+	  "inject a fault, for tests: skip-ends (no program runs when a socket ends)", 3 },
 	{ "help", 'h', NULL, 0, "show this text", -1 },
 	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
 	{},
@@ -201,6 +203,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_BOOKS:
 		o->books = options_one_of(books_names, arg, "--books '%s'");
+		break;
+	case KEY_BREAK:
+		if (strcmp(arg, "skip-ends"))
+			options_fail("--break '%s' must be skip-ends", arg);
+		o->skip_ends = true;
 		break;
 	case KEY_JSON:
 		o->json = options_file(arg, "--json");

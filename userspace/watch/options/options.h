@@ -26,6 +26,7 @@ struct watch_options {
 	enum watch_books books;
 	const char *json;	/* file, "-" for stdout, NULL: no record */
 	bool quiet;
+	bool skip_ends;		/* a fault, for tests */
 };
 
 /* What --by calls them. */

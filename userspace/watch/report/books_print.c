@@ -158,6 +158,10 @@ static void print_losses(const struct watch_record *r, const struct page *p)
 	number_text(r->lost_events, number);
 	if (r->lost_events)
 		fprintf(p->out, "  %s events were lost: the sums are short of them\n", number);
+	number_text(r->unseen_events, number);
+	if (r->unseen_events)
+		fprintf(p->out, "  %s ends or changes of sockets of this machine: the kernel ran no program\n"
+			"    for them, so sums may be short\n", number);
 	number_text(r->unbooked_sockets, number);
 	if (r->unbooked_sockets)
 		fprintf(p->out, "  %s sockets have no books: there was no memory for them\n", number);
@@ -168,7 +172,7 @@ static void print_losses(const struct watch_record *r, const struct page *p)
 
 static bool nothing_is_missing(const struct watch_record *r)
 {
-	bool missing = r->gap_count || r->lost_events || r->unbooked_sockets || r->folded_sockets;
+	bool missing = r->gap_count || r->lost_events || r->unseen_events || r->unbooked_sockets || r->folded_sockets;
 
 	for (enum site s = 0; s < SITE_COUNT; s++)
 		missing |= r->sites[s].how == HOW_NOT_MEASURED;

@@ -19,9 +19,12 @@ static uint64_t own_cpu_ns(void)
 static void overhead_fill(const struct watch *w, struct watch_record *r)
 {
 	struct watch_overhead *o = &r->overhead;
-	uint64_t time_ns;
+	uint64_t time_ns = 0;
 
-	watch_probes_runs(w->probes, &o->events, &time_ns);
+	for (int i = 0; i < r->probe_count; i++) {
+		o->events += r->probes[i].runs;
+		time_ns += r->probes[i].run_time_ns;
+	}
 	o->known = o->events && time_ns;
 	if (o->known) {
 		o->ns_per_event = (double)time_ns / o->events;
@@ -121,6 +124,23 @@ static void cgroups_fill(const struct watch *w, struct watch_record *r)
 		cgroup_add(w, r, r->sockets[i].cgroup);
 }
 
+/* What was not seen may have been of any process: then nobody knows whether a book is missing. */
+static void events_weigh(struct law *law, const struct watch_record *r, uint64_t unbooked)
+{
+	law->known = true;
+	law->left = law->residual = r->lost_events + unbooked;
+	law->right = 0;
+	law->status = law->residual ? LAW_BROKEN : LAW_BALANCED;
+	snprintf(law->why, WHY_BYTES, "%s", law->residual ? "a table or the ring had no room" : "");
+	if (law->residual || !r->unseen_events)
+		return;
+	law->known = false;
+	law->status = LAW_NOT_TESTABLE;
+	snprintf(law->why, WHY_BYTES,
+		 "the kernel ran no program for %llu moments at which sockets of this machine begin, change "
+		 "or end: sums may be short", (unsigned long long)r->unseen_events);
+}
+
 void watch_read_extras(struct watch *w, struct watch_record *r)
 {
 	struct watch_gauges gauges = watch_probes_gauges(w->probes);
@@ -132,11 +152,9 @@ void watch_read_extras(struct watch *w, struct watch_record *r)
 	if (pages > w->peak_pages)
 		w->peak_pages = pages;
 	r->referenced_peak_pages = w->peak_pages;
-	events->known = true;
-	events->left = events->residual = r->lost_events + gauges.unbooked;
-	events->right = 0;
-	events->status = events->residual ? LAW_BROKEN : LAW_BALANCED;
-	snprintf(events->why, WHY_BYTES, "%s", events->residual ? "a table or the ring had no room" : "");
+	for (int i = 0; i < r->probe_count; i++)
+		r->unseen_events += r->probes[i].missed_hits;
+	events_weigh(events, r, gauges.unbooked);
 	members_fill(w, r);
 	cgroups_fill(w, r);
 	overhead_fill(w, r);

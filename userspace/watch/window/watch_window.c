@@ -139,6 +139,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	w->cgroup_count = watch_cgroups_list(&w->cgroups);
 	configure(&w->subject, &probes);
 	probes.backend = config->backend;
+	probes.skip_ends = config->skip_ends;
 	err = watch_probes_load(&w->probes, &probes, why);
 	if (!err)
 		err = watch_probes_attach(w->probes, WATCH_HOOKS_ALWAYS, why);

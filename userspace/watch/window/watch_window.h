@@ -18,6 +18,7 @@ struct watch_config {
 	enum backend backend;		/* BACKEND_AUTO: trampolines if the kernel accepts them */
 	enum watch_books books;
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
+	bool skip_ends;		/* for tests: no program runs when a socket ends */
 	int sockets_max;	/* most of them that died to keep one by one; 0: 1000 */
 };
 
