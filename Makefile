@@ -114,7 +114,7 @@ $(BUILD)/%.o: %.c Makefile
 	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
 
 $(BUILD)/userspace/probes/probes.o: $(BUILD)/trampoline.skel.h $(BUILD)/tracepoint.skel.h
-$(addprefix $(BUILD)/userspace/probes/watch/,attach.o walks.o): $(BUILD)/watch.skel.h
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/probes/watch/*.c)): $(BUILD)/watch.skel.h
 $(BUILD)/tests/guest/oracle.o: $(BUILD)/tests/guest/oracle.skel.h
 NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,tables/release.o report/json/parts_json.o baseline/report/suite_json.o)
 $(NAMES_COMMIT): CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
