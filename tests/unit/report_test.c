@@ -105,7 +105,7 @@ static void numbers_are_for_people_unless_they_are_to_be_exact(void **state)
 	assert_null(strstr(text, "36,837"));
 	assert_has(text, "\nthroughput     196 kbit/s: 36.8 kB in 1.50 s\n");
 	assert_has(text, "\nlatency        mean 312 us, p50 13.1 us, p99 6.72 ms (interval between");
-	assert_has(text, "\ntx_reference     36.8 kB    1.000  measured  sent from your own pages, by\n");
+	assert_has(text, "\ntx_reference     36.8 kB     1.000  measured  sent from your own pages, by\n");
 	assert_has(text, "\nnothing at     user_gather, tx_splice, reshape, rx_map, rx_splice, rx_discard\n"
 			 "               (measured); tx_copy (derived)\n");
 	free(text);
@@ -118,7 +118,7 @@ static void numbers_are_for_people_unless_they_are_to_be_exact(void **state)
 	text = printed(&m, (struct report_page){ .columns = 80, .exact = true });
 	assert_has(text, "\nthroughput     0.000196 Gbit/s: 36,837 bytes in 1.500000000 s\n");
 	assert_has(text, "p99 6717.400 us");
-	assert_has(text, "\ntx_copy                        0    0.000  derived   copied from your buffer\n");
+	assert_has(text, "\ntx_copy                        0     0.000  derived   copied from your buffer\n");
 	assert_null(strstr(text, "nothing at"));
 	assert_null(strstr(text, "kB"));
 	free(text);

@@ -40,8 +40,8 @@ static void print_site(const struct record *r, enum site s, const struct report_
 	if (messages)
 		snprintf(each, sizeof(each), "%.1f", (double)v->tally.bytes / messages);
 	if (p->columns >= WIDE_COLUMNS)
-		used += snprintf(line + used, sizeof(line) - used, "%13s ", each);
-	used += snprintf(line + used, sizeof(line) - used, "%8s  %-8s  ", share, how_name(v->how));
+		used += snprintf(line + used, sizeof(line) - used, "%14s ", each);
+	used += snprintf(line + used, sizeof(line) - used, "%9s  %-8s  ", share, how_name(v->how));
 	print_folded(p->out, p->columns, line, site_meaning(s), used);
 }
 
@@ -69,8 +69,8 @@ static void print_empty(const struct record *r, const struct report_page *p)
 }
 
 /*
- * site               bytes per byte  how       what became of them
- * tx_reference     65.5 MB    1.000  measured  sent from your own pages, by reference
+ * site               bytes  per byte  how       what became of them
+ * tx_reference     65.5 MB     1.000  measured  sent from your own pages, by reference
  */
 void print_sites(const struct record *r, const struct report_page *p)
 {
@@ -81,8 +81,8 @@ void print_sites(const struct record *r, const struct report_page *p)
 		return;
 	used = snprintf(heads, sizeof(heads), "\n%-14s %*s ", "site", amount_columns(p), "bytes");
 	if (p->columns >= WIDE_COLUMNS)
-		used += snprintf(heads + used, sizeof(heads) - used, "%13s ", "bytes/message");
-	snprintf(heads + used, sizeof(heads) - used, "%8s  %-8s  what became of them", "per byte", "how");
+		used += snprintf(heads + used, sizeof(heads) - used, "%14s ", "bytes/message");
+	snprintf(heads + used, sizeof(heads) - used, "%9s  %-8s  what became of them", "per byte", "how");
 	print_heads(p, heads);
 	for (enum site s = 0; s < SITE_COUNT; s++)
 		if (r->sites[s].how != HOW_NOT_MEASURED && (p->exact || r->sites[s].tally.bytes))

@@ -30,16 +30,13 @@ void print_labelled(const struct report_page *p, const char *label, const char *
 
 void tint_begin(const struct report_page *p, enum tint tint)
 {
-	static const char *const codes[] = { [TINT_BOLD] = "1", [TINT_GOOD] = "32", [TINT_BAD] = "1;31" };
-
 	if (p->colours)
-		fprintf(p->out, "\033[%sm", codes[tint]);
+		fputs(terminal_tint(tint), p->out);
 }
 
 void tint_end(const struct report_page *p)
 {
-	if (p->colours)
-		fputs("\033[0m", p->out);
+	tint_begin(p, TINT_END);
 }
 
 void print_heads(const struct report_page *p, const char *heads)

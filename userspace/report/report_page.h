@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "userspace/common/terminal/terminal.h"
+
 /* Where a report goes, and how it looks there. */
 struct report_page {
 	FILE *out;
@@ -29,7 +31,6 @@ void elapsed_text(const struct report_page *p, double ns, char text[static AMOUN
 void print_labelled(const struct report_page *p, const char *label, const char *text);
 
 /* Text between the two has that colour, if the page has any. */
-enum tint { TINT_BOLD, TINT_GOOD, TINT_BAD };
 void tint_begin(const struct report_page *p, enum tint tint);
 void tint_end(const struct report_page *p);
 

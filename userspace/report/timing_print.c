@@ -86,12 +86,12 @@ static void print_looking(const struct record *r, const char *label, const struc
 			 events, o.ns_per_event, 100 * o.share, r->machine.cpus,
 			 r->machine.cpus == 1 ? "" : "s");
 	if (*line)
-		print_folded(p->out, p->columns, label, line, LABEL_COLUMNS + 1);
+		print_folded(p->out, p->columns, label, line, LABEL_COLUMNS + 2);
 }
 
 void print_overhead(const struct record *r, const struct report_page *p)
 {
-	print_looking(r, "\ncost of looking ", p);
+	print_looking(r, "\ncost of looking  ", p);
 	if (record_far(r))
-		print_looking(record_far(r), "  at the receiver ", p);
+		print_looking(record_far(r), "  at receiver    ", p);
 }

@@ -24,6 +24,14 @@ int terminal_columns(int fd)
 	return columns > 0 ? within_bounds(columns) : TERMINAL_COLUMNS;
 }
 
+const char *terminal_tint(enum tint tint)
+{
+	static const char *const codes[] = { [TINT_BOLD] = "\033[1m", [TINT_GOOD] = "\033[32m",
+					     [TINT_BAD] = "\033[1;31m", [TINT_END] = "\033[0m" };
+
+	return codes[tint];
+}
+
 bool terminal_colours(int fd, enum colour_wish wish)
 {
 	const char *refused = getenv("NO_COLOR"), *kind = getenv("TERM");

@@ -18,4 +18,9 @@ int terminal_columns(int fd);
  */
 bool terminal_colours(int fd, enum colour_wish wish);
 
+/* What begins a text of that look and what ends it, on a terminal that takes colours. They suit a dark one
+ * and a light one. */
+enum tint { TINT_BOLD, TINT_GOOD, TINT_BAD, TINT_END };
+const char *terminal_tint(enum tint tint);
+
 #endif

@@ -82,6 +82,7 @@ int view_draw(struct view *v, const struct watch_record *r)
 	if (!page.out)
 		return err;
 	page.columns = v->screen.columns;
+	page.colours = false;
 	page.top = room < page.top ? room : page.top;
 	print_head(v, r, page.out);
 	if (!rows_make(r, page.rows, page.order, true, &rows)) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
+#include "userspace/watch/report/report.h"
 #include "userspace/watch/report/report_parts.h"
 
 static void item_text(const struct watch_balance *b, enum watch_balance_item item, char text[32])
@@ -91,7 +92,8 @@ void print_watched_laws(const struct watch_record *r, const struct page *p)
 	}
 	snprintf(line, sizeof(line), "%d of %d balance to the byte, for every socket: %s", balanced,
 		 WATCH_LAW_COUNT, names);
-	page_text(p, "\nlaws           ", balanced ? line : "none balances", 15);
+	page_tinted(p, watch_laws_broken(r) ? TINT_BAD : balanced ? TINT_GOOD : TINT_BOLD, "\nlaws           ",
+		    balanced ? line : "none balances", 15);
 	for (int i = 0; i < WATCH_LAW_COUNT; i++) {
 		if (r->laws[i].status == LAW_BROKEN)
 			print_broken(&r->laws[i], p);
@@ -119,7 +121,7 @@ void print_watched_cost(const struct watch_record *r, const struct page *p)
 				"kernel.bpf_stats_enabled=1 has the kernel count them)");
 	snprintf(line + used, sizeof(line) - used, "; copyscope itself %.2f s of CPU, %s of tables",
 		 o->own_cpu_ns / 1e9, memory);
-	page_text(p, "\ncost of looking ", line, 16);
+	page_text(p, "\ncost of looking  ", line, 17);
 }
 
 /* Sites that were not measured for one reason are one line. */

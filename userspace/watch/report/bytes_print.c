@@ -16,15 +16,17 @@ static struct figure whole_of(const struct watch_movements *m, enum site site)
 }
 
 /*
- * site                 bytes     share  how
- * tx_splice          12.1 GB    98.2 %  measured  page-cache or pipe pages attached to the skb
+ * site                 bytes     share  how       what became of them
+ * tx_splice          12.1 GB    98.2 %  measured  sent from pages of a file or a pipe, by reference
  */
 void print_watched_sites(const struct watch_record *r, const struct page *p)
 {
 	const struct watch_movements *m = &r->total.moved;
-	char nothing[256] = "";
+	char nothing[256] = "", heads[96];
 
-	fprintf(p->out, "\n%-14s %11s %9s  how\n", "site", "bytes", "share");
+	snprintf(heads, sizeof(heads), "\n%-14s %11s %9s  %-8s  what became of them", "site", "bytes", "share",
+		 "how");
+	page_heads(p, heads);
 	for (enum site s = 0; s < SITE_COUNT; s++) {
 		struct figure f = figure_site(m, s), whole = whole_of(m, s);
 		char bytes[16], share[16], line[96];
@@ -38,7 +40,7 @@ void print_watched_sites(const struct watch_record *r, const struct page *p)
 		}
 		bytes_text(f.bytes, bytes);
 		share_text(f.bytes, whole.known ? whole.bytes : 0, share);
-		snprintf(line, sizeof(line), "%-14s %11s %9s  %-9s ", site_name(s), bytes, share,
+		snprintf(line, sizeof(line), "%-14s %11s %9s  %-8s  ", site_name(s), bytes, share,
 			 how_name(r->sites[s].how));
 		page_text(p, line, site_meaning(s), MEANING_COLUMN);
 	}
@@ -55,8 +57,11 @@ void print_watched_causes(const struct watch_record *r, const struct page *p)
 {
 	struct figure sent = figure_sent(&r->total.moved);
 
+	char heads[96];
+
+	snprintf(heads, sizeof(heads), "\n%-28s %-12s %11s %9s", "why it was copied", "site", "bytes", "share");
 	if (r->cause_count)
-		fprintf(p->out, "\n%-28s %-12s %11s %9s\n", "why it was copied", "site", "bytes", "share");
+		page_heads(p, heads);
 	for (int i = 0; i < r->cause_count; i++) {
 		const struct cause *c = &r->causes[i];
 		char bytes[16] = "-", share[16] = "-";

@@ -5,18 +5,33 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "userspace/common/terminal/terminal.h"
 #include "userspace/common/text.h"
 #include "userspace/watch/summary/figures.h"
 
 struct page page_of(FILE *out, const struct watch_options *o)
 {
-	return (struct page){ out, terminal_columns(fileno(out)), o->rows, ROWS_BY_NEEDLESS, o->top };
+	return (struct page){ out, terminal_columns(fileno(out)), o->rows, ROWS_BY_NEEDLESS, o->top,
+			      terminal_colours(fileno(out), COLOUR_AUTO) };
 }
 
 void page_text(const struct page *p, const char *first, const char *text, int indent)
 {
 	print_folded(p->out, p->columns, first, text, indent);
+}
+
+void page_tinted(const struct page *p, enum tint tint, const char *first, const char *text, int indent)
+{
+	if (p->colours)
+		fputs(terminal_tint(tint), p->out);
+	page_text(p, first, text, indent);
+	if (p->colours)
+		fputs(terminal_tint(TINT_END), p->out);
+}
+
+void page_heads(const struct page *p, const char *heads)
+{
+	fprintf(p->out, "%s%s%s\n", p->colours ? terminal_tint(TINT_BOLD) : "", heads,
+		p->colours ? terminal_tint(TINT_END) : "");
 }
 
 static struct figure a_second(struct figure f, uint64_t over_ns)
@@ -46,8 +61,11 @@ static void print_name(const struct page *p, const char *name, int used)
  */
 void page_rows(const struct page *p, const struct rows *rows, uint64_t over_ns)
 {
-	fprintf(p->out, "%9s %9s %9s %9s %8s  %s\n", over_ns ? "sent/s" : "sent",
-		over_ns ? "recv/s" : "received", "no copy", "needless", "sockets", rows_title(p->rows));
+	char heads[96];
+
+	snprintf(heads, sizeof(heads), "%9s %9s %9s %9s %8s  %s", over_ns ? "sent/s" : "sent",
+		 over_ns ? "recv/s" : "received", "no copy", "needless", "sockets", rows_title(p->rows));
+	page_heads(p, heads);
 	for (int i = 0; i < rows->count && i < p->top; i++) {
 		const struct watch_movements *m = &rows->row[i].moved;
 		const struct figure figures[] = { figure_sent(m), figure_received(m),

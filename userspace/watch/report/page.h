@@ -3,8 +3,10 @@
 #ifndef COPYSCOPE_WATCH_PAGE_H
 #define COPYSCOPE_WATCH_PAGE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
+#include "userspace/common/terminal/terminal.h"
 #include "userspace/watch/summary/rows.h"
 
 struct page {
@@ -13,6 +15,7 @@ struct page {
 	enum watch_rows rows;
 	enum rows_order order;
 	int top;
+	bool colours;
 };
 
 /* A page as wide as the terminal that @out is, or of 80 columns. */
@@ -20,6 +23,12 @@ struct page page_of(FILE *out, const struct watch_options *o);
 
 /* Prints text broken at spaces; further lines are indented. */
 void page_text(const struct page *p, const char *first, const char *text, int indent);
+
+/* Prints text of another look, if the page has any, and further lines indented. */
+void page_tinted(const struct page *p, enum tint tint, const char *first, const char *text, int indent);
+
+/* Prints a line of heads of columns. */
+void page_heads(const struct page *p, const char *heads);
 
 /* Prints the heads of columns and the first rows, each cut to the page. With @over_ns numbers are a
  * second's. */

@@ -43,7 +43,7 @@ static void print_verdict(const struct watch_record *r, const struct watch_proce
 	process_name(&w->id, w->comm, name);
 	sentence_of_process(r, w, text);
 	snprintf(whole, sizeof(whole), "%s: %s", name, text);
-	page_text(p, "", whole, 2);
+	page_tinted(p, TINT_BOLD, "", whole, 2);
 }
 
 static void print_verdicts(const struct watch_record *r, const struct page *p)
@@ -68,7 +68,7 @@ static void print_verdicts(const struct watch_record *r, const struct page *p)
 	if (!r->process_count)
 		fprintf(p->out, "No process of the subject used a TCP socket.\n");
 	if (watch_laws_broken(r))
-		page_text(p, "", "Do not trust these numbers: a law is broken (below).", 0);
+		page_tinted(p, TINT_BAD, "", "Do not trust these numbers: a law is broken (below).", 0);
 	free(all);
 }
 

@@ -107,10 +107,16 @@ def shares(runs: list[Record]) -> dict[tuple[str, str, str], float]:
                    for record in runs)
     found: dict[tuple[str, str, str], float] = {}
     for record in runs:
-        for cause in record.at("causes"):
+        # A send that was refused has no bytes: see refused().
+        for cause in (each for each in record.at("causes") if each["bytes"] is not None):
             key = cause["cause"], cause["site"], cause["remedy"] or ""
-            found[key] = found.get(key, 0.0) + (cause["bytes"] or 0) / (accepted or 1)
+            found[key] = found.get(key, 0.0) + cause["bytes"] / (accepted or 1)
     return found
+
+
+def refused(runs: list[Record]) -> int:
+    """Sends that got ENOBUFS."""
+    return sum(record.at("counts.enobufs") or 0 for record in runs)
 
 
 def causes(match: Match) -> list[CauseRow]:

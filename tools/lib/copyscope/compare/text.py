@@ -10,7 +10,7 @@ from copyscope.records.copies import Amount
 from copyscope.told.answer import bounds
 
 from .differences import Difference
-from .rows import SAME, SiteRow, TimeRow, causes, sites, times
+from .rows import SAME, SiteRow, TimeRow, causes, refused, sites, times
 from .sides import Match, Side, only_in
 
 MEANING = column("sites", "meaning")
@@ -89,11 +89,14 @@ def share(value: float | None) -> str:
 def cause_lines(match: Match) -> list[str]:
     """Why bytes were copied, on which side, and what helps."""
     found = causes(match)
+    first, second = refused(match.first), refused(match.second)
+    sends = ["", f"ENOBUFS: {first:,} sends refused in the first, {second:,} in the second"] \
+        if first or second else []
     rows = [["why it was copied", "site", "first", "second"],
             *([row.cause, row.site, share(row.first), share(row.second)] for row in found)]
     remedies = [line for row in found if row.remedy
                 for line in wrapped(f"  {row.cause}: {row.remedy}", "    ")]
-    return ["", *laid_out(rows, {2, 3}), *dict.fromkeys(remedies)] if found else []
+    return [*(["", *laid_out(rows, {2, 3}), *dict.fromkeys(remedies)] if found else []), *sends]
 
 
 def counted_of_sweeps(found: list[Match]) -> list[str]:

@@ -125,8 +125,8 @@ def laws(record: Record, listed: bool) -> list[str]:
 def overhead(record: Record) -> list[str]:
     """What looking cost."""
     said = []
-    for label, found in (("cost of looking ", record.at("overhead")),
-                         ("  at the receiver ", record.at("peer.overhead"))):
+    for label, found in (("cost of looking  ", record.at("overhead")),
+                         ("  at receiver    ", record.at("peer.overhead"))):
         parts = []
         if found and found.get("throughput_ratio"):
             parts.append(f"throughput {found['throughput_ratio']:.2f} of that without probes")
@@ -134,7 +134,7 @@ def overhead(record: Record) -> list[str]:
             cpus = record.at("machine.cpus")
             parts.append(f"{found['events']:,} events, {found['ns_per_event'] or 0:.0f} ns each, "
                          f"{100 * found['share']:.1f} % of the time of {plural(cpus, 'CPU')}")
-        said += wrapped(label + "; ".join(parts), " " * (LABEL + 1)) if parts else []
+        said += wrapped(label + "; ".join(parts), " " * (LABEL + 2)) if parts else []
     return ["", *said] if said else []
 
 

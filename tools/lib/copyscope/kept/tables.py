@@ -23,12 +23,12 @@ def sites(record: Record) -> list[str]:
     if record.backend == "none":
         return []
     accepted = record.at("counts.accepted_bytes")
-    said = ["", f"{'site':14} {'bytes':>9} {'per byte':>8}  {'how':8}  what became of them"]
+    said = ["", f"{'site':14} {'bytes':>9} {'per byte':>9}  {'how':8}  what became of them"]
     empty: dict[str, list[str]] = {}
     for site in SITES:
         passed, how = record.site_bytes(site), record.site_how(site)
         if passed:
-            first = f"{site:14} {bytes_text(passed):>9} {per_byte(passed, accepted):>8}  {how:8}  "
+            first = f"{site:14} {bytes_text(passed):>9} {per_byte(passed, accepted):>9}  {how:8}  "
             said += wrapped(first + MEANING[site], " " * len(first))
         elif passed == 0:
             empty.setdefault(how, []).append(site)
