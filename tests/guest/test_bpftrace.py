@@ -32,14 +32,12 @@ COUNTS = {"accepted": "accepted_bytes", "completions": "completed_sends",
 
 
 def oneliners() -> dict[str, tuple[str, list[str]]]:
-    """By heading: the command of each console block in the document, and the output it shows."""
+    """By heading: the command of each section of the document, and the output it shows."""
     found = {}
     for section in ONELINERS.read_text().split("\n## ")[1:]:
-        if "```console\n# " not in section:
-            continue
-        lines = section.split("```console\n# ")[1].split("\n```")[0].split("\n")
-        first = next(i for i, line in enumerate(lines) if line.startswith("Attaching"))
-        found[section.split("\n")[0]] = ("\n".join(lines[:first]), lines[first:])
+        blocks = re.findall(r"^```(?:sh)?\n(.*?)\n```$", section, re.MULTILINE | re.DOTALL)
+        if blocks:
+            found[section.split("\n")[0]] = (blocks[0], blocks[1].split("\n"))
     return found
 
 

@@ -142,8 +142,8 @@ def test_a_watched_process_is_judged_by_its_sockets(tmp_path):
 @pytest.mark.parametrize("clean, copied, words", [
     (4000, 0, "CONFIRMED CONFIRMED"), (3000, 0, "REFUTED CONFIRMED"), (4096, 4096, "CONFIRMED CONFIRMED"),
     (4096, 4097, "CONFIRMED REFUTED"), (None, 0, "UNDECIDED CONFIRMED")])
-def test_the_claims_of_the_readme_judge_a_watched_process(tmp_path, clean, copied, words):
-    text = (Path(__file__).resolve().parents[2] / "README.md").read_text().split("where `mine.toml` is\n")[1]
+def test_the_claims_of_the_document_judge_a_watched_process(tmp_path, clean, copied, words):
+    text = (Path(__file__).resolve().parents[2] / "docs/CLAIMS.md").read_text().split("where `mine.toml` is\n")[1]
     (tmp_path / "mine.toml").write_text("\n".join(each.strip() for each in text.split("\nEach process")[0].splitlines()))
     record = watch_record(process(812, "nginx", moved(4096, 0, tx_copy=copied)))
     record["processes"][0]["sum"]["counts"].update(zerocopy_bytes=4096, clean_bytes=clean)

@@ -47,8 +47,8 @@ def test_what_is_made_from_the_tables_is_up_to_date():
     ("docs/run.schema.json", '"A3-reuse"'), ("docs/run.schema.json", '"witness sent"'),
     ("docs/run.schema.json", '"forwarding hop"'), ("docs/run.schema.json", '"rx_map"'),
     ("docs/run.schema.json", '"mixed_bytes"'), ("docs/run.schema.json", '"fast open"'),
-    ("docs/plan.schema.json", '"forward"'), ("README.md", "| A2 |"), ("README.md", "| veth |"),
-    ("README.md", "| rx_splice |"),
+    ("docs/plan.schema.json", '"forward"'), ("README.md", "| A2 |"), ("docs/RUNNING.md", "| veth |"),
+    ("README.md", "| rx_splice |"), ("docs/RUNNING.md", "| fresh-buffer |"),
     ("docs/METHOD.md", "| send |"), ("docs/trace_run.8", ".B A3-unset"), ("docs/trace_run.8", ".B forward\nveth")])
 def test_a_name_that_a_file_lacks_is_put_back(maker, name, gone):
     text = (ROOT / name).read_text()

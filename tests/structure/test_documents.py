@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Documents lead where they say: links, the index, the commands that a reader pastes."""
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README, INDEX = ROOT / "README.md", ROOT / "docs/INDEX.md"
+PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "results/README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MOST_LINES = 250
+LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)|src=\"([^\"]+)\"")
+# Of the tree, as a line or a sentence begins a command.
+TOOL = re.compile(r"(?:^|[\s`])(?:\./)?(tools/[\w/]+|tests/(?:run|campaign|bench))(?=[\s`])", re.MULTILINE)
+COPYSCOPE = re.compile(r"\./tools/copyscope (\w+)")
+
+
+def anchors(page: Path) -> set[str]:
+    """The names by which headings of a page can be linked, as GitHub makes them."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {"#" + re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file_and_to_a_heading(page):
+    for name, anchor, image in LINK.findall(page.read_text(encoding="utf-8")):
+        if name.startswith("http"):
+            continue
+        target = page.parent / (name or image or page.name)
+        # What a command of the page writes is not there before.
+        assert target.exists() or "claims/" in str(target), (name or image)
+        assert not anchor or anchor in anchors(target), (name, anchor)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_to_paste_name_what_there_is(page):
+    text = page.read_text(encoding="utf-8")
+    for name in TOOL.findall(text):
+        assert (ROOT / name).exists() or (ROOT / name).with_suffix(".bt").exists(), name
+    helped = subprocess.run([ROOT / "tools/copyscope", "--help"], capture_output=True, text=True, check=True).stdout
+    for word in COPYSCOPE.findall(text):
+        assert f"\n  {word} " in helped, word
+
+
+def test_the_index_has_every_page():
+    listed = INDEX.read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page == INDEX or f"]({page.name})" in listed, page.name
+
+
+def test_the_readme_is_short():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
