@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+from copyscope.common.tables import RELEASE
 from copyscope.dispatch.words import NAMES, OWN, WORDS
 from helpers.records import ROOT
 
@@ -53,7 +54,7 @@ def test_help_lists_each_word_on_one_line():
 def test_version_names_release_and_commit():
     commit = (ROOT / "build/version").read_text().strip()
     for word in ("--version", "-V"):
-        assert copyscope(word).stdout == f"copyscope 0.1 ({commit})\n"
+        assert copyscope(word).stdout == f"copyscope {RELEASE} ({commit})\n"
 
 
 @pytest.mark.parametrize("word, meant", [
@@ -86,7 +87,7 @@ def test_a_tool_is_started_as_if_it_had_been_typed(tree):
 
 def test_before_set_up_it_says_what_can_be_said(tree):
     program = tree / "tools/copyscope"
-    assert copyscope("--version", program=program).stdout == "copyscope 0.1 (not built yet)\n"
+    assert copyscope("--version", program=program).stdout == f"copyscope {RELEASE} (not built yet)\n"
     assert "sweep" in copyscope("--help", program=program).stdout
     assert copyscope("guest", "--list", program=program).returncode == 0
     done = copyscope("baseline", "--quick", program=program)
@@ -119,14 +120,22 @@ def fixture_scripts(tmp_path_factory):
     return folder
 
 
-def completed(scripts, *words: str) -> set[str]:
-    """What bash offers for the last of these words."""
+def completed(scripts, *words: str, tool: bool = False) -> set[str]:
+    """What bash offers for the last of these words, of copyscope or of the tool that they begin with."""
+    function, command = ("_copyscope_tool", []) if tool else ("_copyscope", ["copyscope"])
     done = subprocess.run(
         ["bash", "-c", 'compopt() { :; }; source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
-         '_copyscope; printf "%s\\n" "${COMPREPLY[@]}"', scripts / "bash", "copyscope", *words],
+         f'{function}; printf "%s\\n" "${{COMPREPLY[@]}}"', scripts / "bash", *command, *words],
         capture_output=True, text=True, check=True, timeout=60)
     assert not done.stderr
     return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("words, offered", [
+    (["copyscope-sweep", "--profile", "st"], {"standard"}), (["trace_run", "A3-un"], {"A3-unset", "A3-unreaped"}),
+    (["/usr/bin/copyscope-records", ""], {"list", "show"}), (["copyscope-baseline", "ag"], {"agree"})])
+def test_bash_completes_the_tools_of_an_install(scripts, words, offered):
+    assert completed(scripts, *words, tool=True) == offered
 
 
 @pytest.mark.parametrize("words, offered", [
@@ -148,7 +157,7 @@ def test_every_option_of_the_main_job_is_offered(scripts):
 
 
 def test_zsh_reads_its_completion(scripts):
-    assert (scripts / "zsh").read_text().startswith("#compdef copyscope\n")
+    assert (scripts / "zsh").read_text().startswith("#compdef copyscope ")
     if not shutil.which("zsh"):
         pytest.skip("zsh is missing: its completion was not read by it")
     subprocess.run(["zsh", "-n", scripts / "zsh"], check=True, timeout=60)

@@ -6,11 +6,15 @@ import re
 import shlex
 import subprocess
 
-from .words import OWN, SHELLS, WORDS, Word
+from .words import OWN, SHELLS, WORDS, Word, find
 
 # As argparse and argp list them: at the beginning of a line, after a short form if there is one.
 OPTION = re.compile(r"^ +(?:-\w, )?(--[a-z][a-z0-9-]*)", re.MULTILINE)
 HELP_S = 20
+MAIN_JOB, RECORDS = "trace_run", "records"
+# Those whose command has the name of the word.
+TOOLS_OF_WORDS = [word.name for word in WORDS if word.program.parent.name == "tools"
+                  and word.program.name == word.name]
 
 BASH = """\
 # SPDX-License-Identifier: GPL-2.0
@@ -37,18 +41,35 @@ _copyscope()
 	((${{#COMPREPLY[@]}})) || compopt -o default
 }}
 complete -F _copyscope copyscope
+
+# An installed copy has a command for each tool besides: copyscope-sweep is copyscope sweep.
+_copyscope_tool()
+{{
+	local word=${{COMP_WORDS[0]##*/}}
+
+	word=${{word#copyscope-}}
+	COMP_WORDS=(copyscope "${{word/#trace_run/run}}" "${{COMP_WORDS[@]:1}}")
+	((++COMP_CWORD))
+	_copyscope
+}}
+complete -F _copyscope_tool {tools}
 """
 BASH_CASE = """\
 	{pattern}) mapfile -t COMPREPLY < <(compgen -W '{names}' -- "$cur") ;;
 """
 ZSH = """\
-#compdef copyscope
+#compdef copyscope {tools}
 # SPDX-License-Identifier: GPL-2.0
 # Completion of copyscope for zsh, made by: copyscope completion zsh
 _copyscope()
 {{
 	local -a rows
 
+	# An installed copy has a command for each tool besides: copyscope-sweep is copyscope sweep.
+	if [[ $service != copyscope ]]; then
+		words=(copyscope "${{${{service#copyscope-}}/#trace_run/run}}" "${{(@)words[2,-1]}}")
+		((CURRENT++))
+	fi
 	if ((CURRENT == 2)); then
 		rows=({rows})
 		_describe -t commands 'word of copyscope' rows
@@ -87,7 +108,8 @@ def cases() -> list[tuple[str, list[str]]]:
     """Patterns of word:previous:current, in the order in which they are to be tried, and what
     may stand there."""
     rows: list[tuple[str, list[str]]] = [
-        ("help:help:*", [word.name for word in WORDS]), ("completion:completion:*", [*SHELLS])]
+        ("help:help:*", [word.name for word in WORDS]), ("completion:completion:*", [*SHELLS]),
+        ("records:records:*", ["list", "show"]), ("records:*:-*", options_of(find("list")))]
     for word in WORDS:
         rows += [(f"{word.name}:{option}:*", [*values]) for option, values in word.values.items()]
         rows.append((f"{word.name}:*:-*", options_of(word)))
@@ -102,4 +124,5 @@ def script(shell: str) -> str:
                     for pattern, names in cases())
     described = {word.name: word.line for word in WORDS} | OWN
     rows = " ".join(shlex.quote(f"{name}:{line}") for name, line in described.items())
-    return whole.format(words=" ".join(described), rows=rows, cases=lines)
+    tools = " ".join([MAIN_JOB, *(f"copyscope-{name}" for name in (*TOOLS_OF_WORDS, RECORDS))])
+    return whole.format(tools=tools, words=" ".join(described), rows=rows, cases=lines)
