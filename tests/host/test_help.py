@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from copyscope.common.tables import RELEASE
 from copyscope.dispatch.page import plain
 from copyscope.dispatch.words import WORDS
 from helpers.records import ROOT
@@ -45,7 +46,7 @@ def test_help_and_version_need_nothing(tool, run):
     for word in ("--help", "-V") if len(tool) % 2 else ("-h", "--version"):
         done = run(tool, word)
         assert done.returncode == 0 and not done.stderr, (tool, word, done.stderr)
-        assert done.stdout == "copyscope 0.1 (not built yet)\n" if word in ("-V", "--version") \
+        assert done.stdout == f"copyscope {RELEASE} (not built yet)\n" if word in ("-V", "--version") \
             else "sage: " in done.stdout or "SYNOPSIS" in done.stdout, (tool, word)
 
 
@@ -54,7 +55,7 @@ def test_each_word_of_the_one_command_answers_both(run):
         if word.program.parent != ROOT / "tools" or word.name in ("list", "run"):
             said = run("copyscope", word.name, "--help")
             assert said.returncode == 0 and not said.stderr and len(said.stdout) > 300, word.name
-            assert run("copyscope", word.name, "--version").stdout.startswith("copyscope 0.1 (")
+            assert run("copyscope", word.name, "--version").stdout.startswith(f"copyscope {RELEASE} (")
 
 
 def test_what_draws_names_the_package_that_is_missing(run):
