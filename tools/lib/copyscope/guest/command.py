@@ -63,6 +63,7 @@ def build_parser() -> Parser:
         help="take a file or folder along, at the same path")
     add("--plugin", metavar="FILE[,NAME=VALUE...]", default="",
         help="give QEMU a plugin: it sees each instruction of the guest")
+    add("--line", metavar="WORDS", default="", help="words for the command line of its kernel")
     add("--icount", action="store_true",
         help="one processor, whose clock ticks once for each instruction (arm64: always)")
     add("--model", metavar="NAME", help="count what runs execute in modelled caches of NAME, a "
@@ -167,7 +168,8 @@ def act(arguments: list[str], teller: Teller) -> int:
             kernel=kernel, arch=options.arch, command=options.command, cpus=options.cpus,
             memory=options.memory, timeout=options.timeout, nics=options.nics, net=options.net,
             out=options.out, record=take, extras=options.extras, added=options.added,
-            plugin=options.plugin, model=options.model, called=options.tell), teller)
+            plugin=options.plugin, line=options.line, model=options.model,
+            called=options.tell), teller)
 
 
 def main(arguments: list[str]) -> int:

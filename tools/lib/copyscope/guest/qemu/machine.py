@@ -65,6 +65,7 @@ class Job:
     extras: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     plugin: str = ""
+    line: str = ""
     model: Caches | None = None
     called: str | None = None  # what is told of the command; None: its words
 
@@ -136,7 +137,8 @@ class Machine:
         command = [program, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                    *arch.options, "-smp", str(job.cpus), "-m", job.memory,
                    "-kernel", str(job.kernel.vmlinuz), "-initrd", f"/proc/self/fd/{initrd}",
-                   "-append", arch.kernel_line + (modelling.KERNEL_LINE if self.model else ""),
+                   "-append", f"{arch.kernel_line}{modelling.KERNEL_LINE if self.model else ''} "
+                   f"{job.line}",
                    "-serial", f"file:{self.log}", "-device", "virtio-serial-pci"]
         for number, (_, write) in enumerate(self.pipes, start=1):
             command += ["-chardev", f"file,id=port{number},path=/proc/self/fd/{write}",
