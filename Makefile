@@ -26,7 +26,7 @@ msg  = $(if $(Q),@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))")
 
 TRAMPOLINE := send refuse reference release reshape receive wire device gather symbols cost
 TRACEPOINT := tracepoint wire device gather symbols
-WATCH      := sequence balance owners moves zerocopy calls witness
+WATCH      := sequence balance owners moves zerocopy calls fates witness
 room        = $(wildcard $(foreach depth,/* /*/* /*/*/*,$(addsuffix $(depth).c,$(1:%=userspace/%))))
 COMMON_SRC := $(call room,common tables)
 COMMON_OBJ := $(COMMON_SRC:%.c=$(BUILD)/%.o)
@@ -61,7 +61,7 @@ setup-arm64: ## install what arm64 guests need besides: a compiler, QEMU, librar
 	$(Q)tools/setup --with-arm64
 arm64: ## build the programs that run in arm64 guests (after make setup-arm64)
 	@[ -f $(ARM64_ROOT)/recipe ] || { echo "arm64: run make setup-arm64 first" >&2; exit 3; }
-	+$(Q)$(ARM64_MAKE) $(patsubst build/%,build/arm64/%,build/workload build/trace_run $(GUEST_TESTS))
+	+$(Q)$(ARM64_MAKE) $(patsubst build/%,build/arm64/%,build/workload build/trace_run build/watch $(GUEST_TESTS))
 
 # A second make, because this one may have started before the compilers were there.
 run: setup ## set up, build, and run the main job on this kernel (root)

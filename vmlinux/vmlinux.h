@@ -76,6 +76,7 @@ struct sock_common {
 };
 
 struct sk_buff;
+struct socket;
 
 /* include/linux/skbuff.h */
 struct sk_buff_head {
@@ -96,9 +97,11 @@ struct sock {
 	struct sk_buff_head sk_write_queue;
 	struct rb_root tcp_rtx_queue;
 	atomic_t sk_zckey;
+	struct socket *sk_socket;
 };
 
 struct socket {
+	unsigned long flags;
 	struct sock *sk;
 };
 

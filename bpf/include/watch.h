@@ -20,6 +20,13 @@ enum {
 /* Whom the programs count. */
 enum watch_filter { WATCH_OF_TASKS, WATCH_OF_NETNS, WATCH_OF_PORTS, WATCH_OF_ALL };
 
+/* What a program does wrong on purpose, for tests. */
+enum watch_fault {
+	WATCH_FAULT_NONE,
+	WATCH_FAULT_DROP_COMPLETION,	/* one */
+	WATCH_FAULT_SKIP_ENDS,		/* as if the kernel ran no program when a socket ends */
+};
+
 /* What an iterator does. */
 enum watch_mode { WATCH_MODE_OPEN, WATCH_MODE_READ };
 
@@ -80,6 +87,8 @@ struct watch_reading {
 	unsigned short fin_queued;	/* write_seq counts a FIN */
 	unsigned short fin_received;	/* bytes_received counts a FIN */
 	unsigned short asks_zerocopy;	/* SO_ZEROCOPY is set */
+	unsigned int waits_for_room;	/* a send may be under way, asleep (SOCK_NOSPACE) */
+	unsigned int unused;
 	/* What lies in the queue of unacknowledged and unsent packets. */
 	unsigned int referenced_pages;
 	unsigned int first_id;		/* oldest notification there; zerocopy_sends if none */
@@ -96,6 +105,7 @@ struct watch_slot {
 	unsigned long long rx_discarded;
 	unsigned long long rx_spliced, rx_mapped;
 	unsigned long long late_copied;		/* bytes of packets that arrived with user pages */
+	unsigned long long tapped;		/* bytes of those that were shown to a capture on the way out */
 	unsigned long long sent_referenced;	/* bytes of user pages that went to a device */
 	unsigned long long send_calls, sends_returned;	/* these four with --books calls alone */
 	unsigned long long recv_calls, recvs_returned;
@@ -104,6 +114,8 @@ struct watch_slot {
 	unsigned int dropped_packets;	/* by this machine, on the way out */
 	unsigned int referenced_unwatched;	/* it referenced before packets were watched */
 	unsigned int mixed;	/* pages of files left in packets with user pages */
+	unsigned int refused_optmem;	/* these two with trampolines alone */
+	unsigned int refused_memlock;
 	unsigned int unused;
 };
 
@@ -119,7 +131,7 @@ struct watch_book {
 	unsigned int next_id;		/* of the notification expected next */
 	unsigned int skipped_ids;	/* notifications that nobody saw */
 	unsigned int opened_sends;	/* zero-copy sends not completed when the window opened */
-	unsigned int unused_too;
+	unsigned int unseen_reports;	/* the queue was empty when a notification was reported */
 	unsigned int flags;
 	unsigned int slot_at;		/* 1 + place in the table; 0: none */
 	unsigned int netns;
@@ -143,6 +155,7 @@ struct watch_gauges {
 	unsigned long long lost_members;	/* no room for a process of the subject */
 	/* How often programs ran whose hooks perf counts, too. */
 	unsigned long long states, ends;
+	unsigned long long injected_faults;	/* completions dropped on purpose */
 };
 
 #pragma GCC diagnostic pop

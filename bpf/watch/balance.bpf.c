@@ -10,10 +10,11 @@
 #include "bpf/watch/queues.bpf.h"
 #include "bpf/watch/who.bpf.h"
 
-static __always_inline u32 asks_zerocopy(const struct sock *sk)
+#define SOCK_NOSPACE_BIT 2 /* include/linux/net.h */
+
+static __always_inline u32 waits_for_room(const struct sock *sk)
 {
-	return sk->__sk_common.skc_flags >>
-		       bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
+	return BPF_CORE_READ(sk, sk_socket, flags) >> SOCK_NOSPACE_BIT & 1;
 }
 
 /* What the error queue holds last is the newest notification: the next one has the id after it. */
@@ -28,6 +29,7 @@ static __always_inline void completions_begin(struct watch_book *book, const str
 	book->completed_sends = 0;
 	book->copied_sends = 0;
 	book->skipped_ids = 0;
+	book->unseen_reports = 0;
 }
 
 /* The window opens for this socket now. */
@@ -93,7 +95,7 @@ int watch_sockets(struct bpf_iter__tcp *ctx)
 	if (!book)
 		return 0;
 	reading_take(&book->now, tp, common->skc_state);
-	book->now.asks_zerocopy = asks_zerocopy(sk);
+	book->now.waits_for_room = waits_for_room(sk);
 	if (book->now.unsent || book->now.unacked)
 		queues_walk(book, sk);
 	else

@@ -25,6 +25,8 @@ struct tcp_sock___mptcp {
 /* Set before load. */
 const volatile __u32 watch_filter __weak = WATCH_OF_TASKS;
 const volatile __u32 slot_buckets_mask __weak = 0;	/* buckets less one: they are a power of 2 */
+const volatile __u32 late_copies_hooked __weak = 0;	/* where they are made: arrivals tell nothing new */
+const volatile __u32 watch_fault __weak = WATCH_FAULT_NONE;
 
 struct watch_gauges watch_gauges __weak = {};
 /* The hooks for packets with user pages are attached. */
@@ -48,6 +50,18 @@ struct {
 	__type(key, u64);
 	__type(value, u64);
 } ring_sends SEC(".maps") __weak;
+
+/* A send of io_uring's brings its own notification. */
+static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie)
+{
+	u64 ubuf;
+
+	if (!bpf_core_field_exists(msg->msg_ubuf))
+		return;
+	ubuf = (u64)msg->msg_ubuf;
+	if (ubuf)
+		bpf_map_update_elem(&ring_sends, &ubuf, &cookie, BPF_ANY);
+}
 
 struct slot_bucket {
 	u64 cookie[WATCH_WAYS];
@@ -178,6 +192,8 @@ static __always_inline void reading_take(struct watch_reading *r, const struct t
 	r->zerocopy_sends = sk->sk_zckey.counter;
 	r->state = state;
 	r->fin_queued = fin_in_sequence(state);
+	r->asks_zerocopy = sk->__sk_common.skc_flags >>
+				   bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
 	r->fin_received = sk->__sk_common.skc_flags >>
 			  bpf_core_enum_value(enum sock_flags, SOCK_DONE) & 1;
 }

@@ -22,16 +22,18 @@ static __always_inline void sent_not_copied(struct watch_slot *slot, enum watch_
 	slot->since += bytes;
 }
 
-static __always_inline int reference_made(const struct sock *sk, int ret)
+static __always_inline int reference_made(const struct sock *sk, const struct msghdr *msg, int ret)
 {
+	u64 cookie = cookie_of(sk);
 	struct watch_slot *slot;
 
 	if (ret <= 0)
 		return 0;
-	slot = slot_find(cookie_of(sk));
+	slot = slot_find(cookie);
 	if (!slot)
 		return 0;
 	sent_not_copied(slot, WATCH_KIND_REFERENCE, ret);
+	note_ring_send(msg, cookie);
 	if (!packets_watched) {
 		watch_gauges.zerocopy_seen = 1;
 		slot->referenced_unwatched = 1;
@@ -43,7 +45,7 @@ SEC("?fexit/skb_zerocopy_iter_stream")
 int BPF_PROG(watch_reference_5, struct sock *sk, struct sk_buff *skb, struct msghdr *msg, int len,
 	     struct ubuf_info *uarg, int ret)
 {
-	return reference_made(sk, ret);
+	return reference_made(sk, msg, ret);
 }
 
 /* 6.17 added the devmem binding (bd61848900bf, "net: devmem: Implement TX path"). */
@@ -51,17 +53,38 @@ SEC("?fexit/skb_zerocopy_iter_stream")
 int BPF_PROG(watch_reference_6, struct sock *sk, struct sk_buff *skb, struct msghdr *msg, int len,
 	     struct ubuf_info *uarg, void *binding, int ret)
 {
-	return reference_made(sk, ret);
+	return reference_made(sk, msg, ret);
+}
+
+/* It may wait for room in between, without the lock: what was added from its entry to its exit is
+ * spliced, also for a reading meanwhile. */
+static __always_inline struct watch_slot *kind_changes(struct sock *sk, enum watch_kind kind)
+{
+	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct watch_slot *slot = slot_find(cookie_of(sk));
+
+	if (!tp || !slot)
+		return NULL;
+	slot_charge(slot, accepted_of(tp));
+	slot->kind = kind;
+	return slot;
+}
+
+SEC("?fentry/do_tcp_sendpages")
+int BPF_PROG(watch_sendpages_enter, struct sock *sk)
+{
+	kind_changes(sk, WATCH_KIND_SPLICE);
+	return 0;
 }
 
 SEC("?fexit/do_tcp_sendpages")
 int BPF_PROG(watch_sendpages, struct sock *sk, struct page *page, int offset, size_t size, int flags,
 	     long ret)
 {
-	struct watch_slot *slot = ret > 0 ? slot_find(cookie_of(sk)) : NULL;
+	struct watch_slot *slot = kind_changes(sk, WATCH_KIND_COPY);
 
-	if (slot)
-		sent_not_copied(slot, WATCH_KIND_SPLICE, ret);
+	if (slot && ret > 0)
+		__sync_fetch_and_add(&slot->sends_returned, ret);
 	return 0;
 }
 
@@ -113,11 +136,13 @@ int BPF_PROG(watch_pages_3, struct sk_buff *skb, struct iov_iter *iter, long mos
 	return pages_spliced(ret);
 }
 
-SEC("?fexit/tcp_splice_read")
-int BPF_PROG(watch_splice_read, struct socket *socket, void *pos, struct pipe_inode_info *pipe,
-	     size_t most, unsigned int flags, long ret)
+/* Of each packet, within tcp_splice_read() and under the lock, unlike that. tcp_read_sock() between the
+ * two may be a copy of it that the compiler made for this caller, and is never entered. */
+SEC("?fexit/skb_splice_bits")
+int BPF_PROG(watch_splice_read, struct sk_buff *skb, struct sock *sk, unsigned int offset,
+	     struct pipe_inode_info *pipe, unsigned int most, unsigned int flags, int ret)
 {
-	struct watch_slot *slot = ret > 0 ? slot_find(cookie_of(socket->sk)) : NULL;
+	struct watch_slot *slot = ret > 0 ? slot_find(cookie_of(sk)) : NULL;
 
 	if (slot)
 		__sync_fetch_and_add(&slot->rx_spliced, ret);

@@ -31,17 +31,6 @@ static __always_inline u32 kind_of_send(const struct sock *sk, const struct msgh
 	return flags & MSG_SPLICE_PAGES_FLAG ? WATCH_KIND_SPLICE : WATCH_KIND_COPY;
 }
 
-static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie)
-{
-	u64 ubuf;
-
-	if (!bpf_core_field_exists(msg->msg_ubuf))
-		return;
-	ubuf = (u64)msg->msg_ubuf;
-	if (ubuf)
-		bpf_map_update_elem(&ring_sends, &ubuf, &cookie, BPF_ANY);
-}
-
 /* Each turn of the send loop comes here before it adds bytes, and all turns of a call are of one kind:
  * what was added since the kind changed is of the kind that it had. */
 SEC("?tp_btf/tcp_sendmsg_locked")

@@ -15,7 +15,7 @@
 #define SO_EE_ORIGIN_ZEROCOPY_NUMBER 5
 #define SO_EE_CODE_COPIED 1
 
-enum { WALK_HOPS = 1 << 17, FRAGS_READ = 17 };
+enum { WALK_HOPS = 1 << 17, FRAGS_MOST = 45 /* of CONFIG_MAX_SKB_FRAGS */ };
 
 /* The start of a frag is the same in all its forms: struct bio_vec (5.4), with a netmem_ref in place of
  * the page (21d2e6737c97, "net: add netmem to skb_frag_t", 6.9). */
@@ -36,6 +36,7 @@ struct walk {
 	u32 pages;
 	u32 mixed;
 	u64 referenced, unsent_referenced, spliced;
+	u64 sk;
 };
 
 enum { MOVE_DOWN, MOVE_VISIT, MOVE_UP };
@@ -57,27 +58,48 @@ struct mapped {
 	u32 file;
 };
 
+struct frags_walk {
+	u64 frags;
+	struct mapped m;
+	u32 unused;
+};
+
+static long frag_hop(u32 i, void *arg)
+{
+	struct frags_walk *w = arg;
+	struct frag frag = {};
+	u64 mapping;
+
+	bpf_probe_read_kernel(&frag, sizeof(frag), (void *)w->frags + i * sizeof(frag));
+	mapping = mapping_of(frag.page);
+	if (mapping & MAPPING_IS_ANON) {
+		w->m.process += frag.bytes;
+		w->m.process_pages++;
+	} else if (mapping) {
+		w->m.file += frag.bytes;
+	}
+	return 0;
+}
+
+/* A call for each frag: the verifier of 6.1 follows no loop with these branches to its end. */
 static __always_inline struct mapped mapped_bytes(const void *shinfo, u32 count)
 {
-	u32 frags = bpf_core_field_offset(struct skb_shared_info, frags);
-	struct mapped m = {};
+	struct frags_walk w = { .frags = (u64)shinfo + bpf_core_field_offset(struct skb_shared_info, frags) };
 
-	for (u32 i = 0; i < FRAGS_READ; i++) {
-		struct frag frag = {};
-		u64 mapping;
+	bpf_loop(count < FRAGS_MOST ? count : FRAGS_MOST, frag_hop, &w, 0);
+	return w.m;
+}
 
-		if (i >= count)
-			break;
-		bpf_probe_read_kernel(&frag, sizeof(frag), shinfo + frags + i * sizeof(frag));
-		mapping = mapping_of(frag.page);
-		if (mapping & MAPPING_IS_ANON) {
-			m.process += frag.bytes;
-			m.process_pages++;
-		} else if (mapping) {
-			m.file += frag.bytes;
-		}
-	}
-	return m;
+/* Notifications of io_uring's have no number; those of the socket lie in a packet of its own. */
+static __always_inline void id_note(struct walk *w, const void *uarg)
+{
+	const struct ubuf_info_msgzc *numbered = uarg;
+	const struct sk_buff *holder = uarg - bpf_core_field_offset(struct sk_buff, cb);
+
+	if ((u64)BPF_CORE_READ(holder, sk) != w->sk)
+		return;
+	w->first_id = BPF_CORE_READ(numbered, id);
+	w->id_known = 1;
 }
 
 /* Copied bytes and spliced ones may share a packet with user pages. Pages of a file may be spliced, or
@@ -106,12 +128,8 @@ static __always_inline void walk_visit(struct walk *w, const struct sk_buff *skb
 	w->referenced += bytes;
 	w->unsent_referenced += w->unsent ? bytes : 0;
 	w->pages += flags & SKBFL_PURE_ZEROCOPY ? count : m.process_pages;
-	if (!w->id_known) {
-		const struct ubuf_info_msgzc *uarg = BPF_CORE_READ(shinfo, destructor_arg);
-
-		w->first_id = BPF_CORE_READ(uarg, id);
-		w->id_known = 1;
-	}
+	if (!w->id_known)
+		id_note(w, BPF_CORE_READ(shinfo, destructor_arg));
 }
 
 /* In order of their sequence numbers. */
@@ -173,7 +191,7 @@ static __always_inline void queues_empty(struct watch_reading *r)
 static __always_inline void queues_walk(struct watch_book *book, const struct sock *sk)
 {
 	struct watch_reading *r = &book->now;
-	struct walk w = {};
+	struct walk w = { .sk = (u64)sk };
 
 	w.node = (u64)BPF_CORE_READ(sk, tcp_rtx_queue.rb_node);
 	if (w.node)
@@ -194,6 +212,17 @@ static __always_inline void queues_walk(struct watch_book *book, const struct so
 	r->spliced_bytes = w.spliced;
 	r->unsent_referenced_bytes = w.unsent_referenced;
 	r->first_id = w.id_known ? w.first_id : r->zerocopy_sends;
+}
+
+/* Whose user pages the packet has. */
+static __always_inline struct watch_slot *slot_of_pages(const struct sk_buff *skb)
+{
+	u64 uarg = uarg_of(skb), *cookie;
+
+	if (!uarg)
+		return NULL;
+	cookie = bpf_map_lookup_elem(&ring_sends, &uarg);
+	return slot_find(cookie ? *cookie : cookie_of_holder(uarg));
 }
 
 /* A notification in the error queue, which may stand for many. */

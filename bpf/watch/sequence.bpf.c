@@ -16,9 +16,6 @@ struct {
 	__uint(max_entries, DEATHS_BYTES);
 } deaths SEC(".maps");
 
-/* Set before load, by tests: as if the kernel ran no program when a socket ends. */
-const volatile bool skip_ends = false;
-
 /* Is a socket that begins here wanted? Which task accepts it shows later. */
 static __always_inline bool birth_is_wanted(struct sock *sk)
 {
@@ -139,7 +136,7 @@ int BPF_PROG(watch_death, struct sock *sk)
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 	struct watch_slot *slot;
 
-	if (skip_ends)
+	if (watch_fault == WATCH_FAULT_SKIP_ENDS)
 		return 0;
 	gauge_add(&watch_gauges.ends, 1);
 	if (!book || !tp)

@@ -36,16 +36,6 @@ int BPF_PROG(watch_departure, const struct sk_buff *skb)
 	return 0;
 }
 
-static __always_inline struct watch_slot *slot_of_pages(const struct sk_buff *skb)
-{
-	u64 uarg = uarg_of(skb), *cookie;
-
-	if (!uarg)
-		return NULL;
-	cookie = bpf_map_lookup_elem(&ring_sends, &uarg);
-	return slot_find(cookie ? *cookie : cookie_of_holder(uarg));
-}
-
 /* The kernel copies all pages of such a packet on its way to a socket of this machine. */
 SEC("?tp_btf/netif_receive_skb")
 int BPF_PROG(watch_arrival, struct sk_buff *skb)
@@ -75,7 +65,7 @@ int BPF_PROG(watch_drop, const struct sk_buff *skb)
 			__sync_fetch_and_add(&slot->dropped_packets, 1);
 		return 0;
 	}
-	if (!packets_watched || !skb->data_len)
+	if (late_copies_hooked || !packets_watched || !skb->data_len)
 		return 0;
 	slot = slot_of_pages(skb);
 	if (slot)
@@ -95,8 +85,16 @@ int BPF_PROG(watch_completion, struct sock *sk)
 	if (!watch_is_tcp(sk))
 		return 0;
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
-	if (!book || !notified_last(sk, &n))
+	if (!book)
 		return 0;
+	if (watch_fault == WATCH_FAULT_DROP_COMPLETION && !watch_gauges.injected_faults) {
+		watch_gauges.injected_faults = 1;
+		return 0;
+	}
+	if (!notified_last(sk, &n)) {
+		book->unseen_reports++;
+		return 0;
+	}
 	if ((int)(n.last - book->next_id) < 0) {
 		/* Out of order: it was skipped before, or its pages were still held by a packet
 		 * that no queue of the socket had any more when the window opened. */

@@ -19,10 +19,11 @@ enum { BUCKETS_MIN = 1 << 13, BUCKETS_MAX = 1 << 19 };
 	{ program, metric, HOOK_TRACEPOINT, target, args, when, which }
 #define FENTRY(args, program, metric, target) \
 	{ program, metric, HOOK_FENTRY, target, args, ON_ANY, WATCH_HOOKS_ALWAYS }
-#define FEXIT(args, program, metric, target) \
-	{ program, metric, HOOK_FEXIT, target, args, ON_ANY, WATCH_HOOKS_ALWAYS }
+#define FEXIT(args, program, metric, target, which) \
+	{ program, metric, HOOK_FEXIT, target, args, ON_ANY, which }
 #define ALWAYS WATCH_HOOKS_ALWAYS
 #define ZEROCOPY WATCH_HOOKS_ZEROCOPY
+#define CALLS WATCH_HOOKS_CALLS
 
 const struct watch_hook watch_hooks[] = {
 	TP(3, "watch_state", "sequence", "inet_sock_set_state", ON_ANY_NEEDED, ALWAYS),
@@ -35,20 +36,29 @@ const struct watch_hook watch_hooks[] = {
 	TP(0, "watch_drop", "drops", "kfree_skb", ON_ANY, ALWAYS),
 	TP(1, "watch_completion", "completions", "inet_sk_error_report", ON_ANY, ALWAYS),
 	TP(4, "watch_send_turn", "sends", "tcp_sendmsg_locked", ON_TRACEPOINTS, ALWAYS),
-	FEXIT(5, "watch_reference_5", "tx_reference", "skb_zerocopy_iter_stream"),
-	FEXIT(6, "watch_reference_6", "tx_reference", "skb_zerocopy_iter_stream"),
-	FEXIT(5, "watch_sendpages", "tx_splice", "do_tcp_sendpages"),
+	FEXIT(5, "watch_reference_5", "tx_reference", "skb_zerocopy_iter_stream", ALWAYS),
+	FEXIT(6, "watch_reference_6", "tx_reference", "skb_zerocopy_iter_stream", ALWAYS),
+	FENTRY(5, "watch_sendpages_enter", "tx_splice", "do_tcp_sendpages"),
+	FEXIT(5, "watch_sendpages", "tx_splice", "do_tcp_sendpages", ALWAYS),
 	FENTRY(5, "watch_splice_enter", "tx_splice", "splice_to_socket"),
-	FEXIT(5, "watch_splice_exit", "tx_splice", "splice_to_socket"),
-	FEXIT(4, "watch_pages_4", "tx_splice", "skb_splice_from_iter"),
-	FEXIT(3, "watch_pages_3", "tx_splice", "skb_splice_from_iter"),
-	FEXIT(5, "watch_splice_read", "rx_splice", "tcp_splice_read"),
-	FEXIT(3, "watch_map", "rx_map", "tcp_zerocopy_receive"),
+	FEXIT(5, "watch_splice_exit", "tx_splice", "splice_to_socket", ALWAYS),
+	FEXIT(4, "watch_pages_4", "tx_splice", "skb_splice_from_iter", ALWAYS),
+	FEXIT(3, "watch_pages_3", "tx_splice", "skb_splice_from_iter", ALWAYS),
+	FEXIT(6, "watch_splice_read", "rx_splice", "skb_splice_bits", ALWAYS),
+	FEXIT(3, "watch_map", "rx_map", "tcp_zerocopy_receive", ALWAYS),
+	FENTRY(2, "watch_late_copy", "late_copy", "skb_copy_ubufs"),
+	FEXIT(2, "watch_late_copy_failed", "late_copy", "skb_copy_ubufs", ALWAYS),
+	FENTRY(2, "watch_tap", "taps", "dev_queue_xmit_nit"),
+	FEXIT(3, "watch_optmem", "limits", "sock_omalloc", ALWAYS),
+	FEXIT(3, "watch_realloc_3", "limits", "msg_zerocopy_realloc", ALWAYS),
+	FEXIT(4, "watch_realloc_4", "limits", "msg_zerocopy_realloc", ALWAYS),
 	TP(1, "watch_departure", "departures", "net_dev_queue", ON_ANY, ZEROCOPY),
-	TP(1, "watch_arrival", "late_copy", "netif_receive_skb", ON_ANY, ZEROCOPY),
-	TP(3, "watch_refusal", "refusals", "sock_send_length", ON_ANY, ZEROCOPY),
-	TP(3, "watch_send_call", "send calls", "sock_send_length", ON_ANY, WATCH_HOOKS_CALLS),
-	TP(3, "watch_recv_call", "recv calls", "sock_recv_length", ON_ANY, WATCH_HOOKS_CALLS),
+	TP(1, "watch_arrival", "late_copy", "netif_receive_skb", ON_TRACEPOINTS, ZEROCOPY),
+	TP(3, "watch_refusal", "refusals", "sock_send_length", ON_TRACEPOINTS, ZEROCOPY),
+	TP(3, "watch_send_call", "send calls", "sock_send_length", ON_TRACEPOINTS, CALLS),
+	TP(3, "watch_recv_call", "recv calls", "sock_recv_length", ON_TRACEPOINTS, CALLS),
+	FEXIT(3, "watch_send_exit", "send calls", "tcp_sendmsg_locked", CALLS),
+	FEXIT(6, "watch_recv_exit", "recv calls", "tcp_recvmsg_locked", CALLS),
 	{},
 };
 
@@ -119,6 +129,9 @@ static void configure(struct watch_probes *p, const struct watch_probes_config *
 
 	ro->watch_filter = c->filter;
 	ro->cookies_on_demand = true;
+	ro->watch_fault = c->fault;
+	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE &&
+				 bpf_program__autoload(p->skel->progs.watch_late_copy);
 	ro->subject_cgroup = c->cgroup;
 	ro->subject_cgroup_level = c->cgroup_level;
 	memcpy((void *)ro->subject_comm, c->comm, sizeof(c->comm));
@@ -126,7 +139,6 @@ static void configure(struct watch_probes *p, const struct watch_probes_config *
 	ro->subject_port_count = c->port_count;
 	memcpy((void *)ro->subject_inums, c->netns, sizeof(c->netns));
 	ro->subject_inum_count = c->netns_count;
-	ro->skip_ends = c->skip_ends;
 	ro->slot_buckets_mask = buckets - 1;
 	bpf_map__set_max_entries(p->skel->maps.slot_tags, buckets);
 	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);

@@ -17,6 +17,7 @@ enum { WATCH_PROBE_PORTS = 32, WATCH_PROBE_NAMESPACES = 64 };
 struct watch_probes_config {
 	enum watch_filter filter;
 	enum backend backend;
+	enum watch_fault fault;
 	uint64_t cgroup;		/* 0: processes are not counted by their cgroup */
 	int cgroup_level;
 	char comm[WATCH_TASK_COMM];	/* empty: processes are not counted by their name */
@@ -25,7 +26,6 @@ struct watch_probes_config {
 	uint32_t netns[WATCH_PROBE_NAMESPACES];	/* of the sockets that are booked from their birth */
 	int netns_fds[WATCH_PROBE_NAMESPACES];	/* the caller's */
 	int netns_count;
-	bool skip_ends;		/* for tests: no program runs when a socket ends */
 };
 
 /* Sets of hooks: what every watch needs, what only zero copy needs, the witness. */

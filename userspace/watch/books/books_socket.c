@@ -72,31 +72,43 @@ static uint64_t sent_as(const struct watch_book *book, enum watch_kind kind)
 	return bytes;
 }
 
+/* The hook without trampolines, or those of the two limits. */
+static uint64_t refused_of(const struct watch_slot *slot)
+{
+	return slot->enobufs + slot->refused_optmem + slot->refused_memlock;
+}
+
 static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 		       const struct watch_hooked *hooked)
 {
-	bool known = hooked->sends && !(book->flags & WATCH_NO_SLOT);
+	bool slot = !(book->flags & WATCH_NO_SLOT), known = hooked->sends && slot;
 	const struct watch_reading *first = &book->opened, *last = last_of(book);
 	struct plain from = plain_of(first), to = plain_of(last);
-	bool packets = hooked->packets && !book->slot.referenced_unwatched && !(book->flags & WATCH_NO_SLOT);
+	bool packets = hooked->packets && !book->slot.referenced_unwatched && slot, none;
+	bool late = hooked->late_copies ? slot : packets;
+	bool asks = first->asks_zerocopy || last->asks_zerocopy;
 
 	set_count(m, COUNT_accepted_bytes, true, book->past_accepted + to.accepted - from.accepted);
 	set_site(m, SITE_tx_copy, known, sent_as(book, WATCH_KIND_COPY));
 	set_site(m, SITE_tx_reference, known, sent_as(book, WATCH_KIND_REFERENCE));
 	set_site(m, SITE_tx_splice, known, sent_as(book, WATCH_KIND_SPLICE));
 	/* Without a reference there is nothing to copy late. */
-	packets |= known && !sent_as(book, WATCH_KIND_REFERENCE) && !book->opened.referenced_bytes;
-	set_site(m, SITE_late_copy, packets, book->slot.late_copied);
+	none = known && !sent_as(book, WATCH_KIND_REFERENCE) && !book->opened.referenced_bytes;
+	set_site(m, SITE_late_copy, (late && !hooked->skipped) || none, book->slot.late_copied);
 	set_count(m, COUNT_zerocopy_sends, true, (uint32_t)(last->zerocopy_sends - first->zerocopy_sends));
 	set_count(m, COUNT_completed_sends, hooked->completions, book->completed_sends);
 	set_count(m, COUNT_copied_sends, hooked->completions, book->copied_sends);
-	set_count(m, COUNT_enobufs, packets, book->slot.enobufs);
+	set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
+	set_count(m, COUNT_enobufs, hooked->limits ? slot : packets || !asks, refused_of(&book->slot));
+	set_count(m, COUNT_refused_optmem, hooked->limits && slot, book->slot.refused_optmem);
+	set_count(m, COUNT_refused_memlock, hooked->limits && slot, book->slot.refused_memlock);
 	set_count(m, COUNT_send_calls, hooked->calls, book->slot.send_calls);
-	set_count(m, COUNT_wire_referenced_bytes, packets, book->slot.sent_referenced);
+	set_count(m, COUNT_wire_referenced_bytes, (packets && !hooked->skipped) || none, book->slot.sent_referenced);
 }
 
 /* Bytes that left the socket without a copy that the hook saw, and without a discard, were spliced or
- * mapped; which of the two, no tracepoint tells. With trampolines each call does. */
+ * mapped; which of the two, no tracepoint tells. With trampolines each call does, and where no
+ * tracepoint tells of discards (before 6.3) the rest are these. */
 static void fill_receives(struct watch_movements *m, const struct watch_book *book,
 			  const struct watch_hooked *hooked)
 {
@@ -110,12 +122,19 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 	set_count(m, COUNT_returned_bytes, true, returned);
 	set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls);
 	set_site(m, SITE_rx_copy, known, copied);
-	set_site(m, SITE_rx_discard, hooked->discards && slot, discarded);
 	if (hooked->rx_calls) {
+		uint64_t taken = copied + book->slot.rx_spliced + book->slot.rx_mapped;
+
 		set_site(m, SITE_rx_splice, slot, book->slot.rx_spliced);
 		set_site(m, SITE_rx_map, slot, book->slot.rx_mapped);
-		return;
+		if (!hooked->discards) {
+			set_site(m, SITE_rx_discard, known && taken <= returned, returned - taken);
+			return;
+		}
 	}
+	set_site(m, SITE_rx_discard, hooked->discards && slot, discarded);
+	if (hooked->rx_calls)
+		return;
 	set_site(m, SITE_rx_splice, rest_known, returned - copied - discarded);
 	set_site(m, SITE_rx_map, rest_known && copied + discarded == returned, 0);
 }
@@ -183,7 +202,15 @@ static struct watch_sides not_known(const char *why)
 	return (struct watch_sides){ .why = why };
 }
 
-static struct watch_sides sides_of_send(const struct watch_socket *s, const struct watch_book *book)
+/* A drop, a departure or a notification that no program saw explains any difference. */
+static struct watch_sides unless_skipped(const struct watch_hooked *hooked, struct watch_sides sides)
+{
+	return hooked->skipped && sides.left != sides.right ?
+	       not_known("the kernel skipped a program for packets or notifications") : sides;
+}
+
+static struct watch_sides sides_of_send(const struct watch_socket *s, const struct watch_book *book,
+					const struct watch_hooked *hooked)
 {
 	struct plain from = plain_of(&book->opened), to = plain_of(last_of(book));
 
@@ -191,11 +218,11 @@ static struct watch_sides sides_of_send(const struct watch_socket *s, const stru
 		return not_known("it was read without its lock, in a network namespace that was not entered");
 	if (book->slot.dropped_packets)
 		return not_known("this machine dropped packets on their way out, which are then sent as new");
-	return (struct watch_sides){
+	return unless_skipped(hooked, (struct watch_sides){
 		.known = true,
 		.left = from.unsent + s->moved.count[COUNT_accepted_bytes],
 		.right = book->past_sent + to.sent - from.sent + to.unsent,
-	};
+	});
 }
 
 static struct watch_sides sides_of_receive(const struct watch_socket *s, const struct watch_book *book,
@@ -215,11 +242,19 @@ static struct watch_sides sides_of_receive(const struct watch_socket *s, const s
 		return not_known("bytes were read with MSG_PEEK, which copies and does not take them");
 	if (taken < m->count[COUNT_returned_bytes] && !hooked->rx_calls)
 		return not_known("bytes left without a copy: rx_splice is derived from this law");
+	if (m->site_bytes[SITE_rx_discard] && !hooked->discards)
+		return not_known("bytes left without a copy: rx_discard is derived from this law");
 	return (struct watch_sides){
 		.known = true,
 		.left = from.unread + book->past_received + to.received - from.received,
 		.right = taken + to.unread,
 	};
+}
+
+/* Each packet left once. */
+static bool is_undisturbed(const struct watch_book *book)
+{
+	return last_of(book)->retransmitted == book->opened.retransmitted && !book->slot.dropped_packets;
 }
 
 static struct watch_sides sides_of_reference(const struct watch_socket *s, const struct watch_book *book,
@@ -241,15 +276,41 @@ static struct watch_sides sides_of_reference(const struct watch_socket *s, const
 		return not_known("its queues could not be walked to their ends");
 	if (book->slot.mixed || book->flags & WATCH_MIXED)
 		return not_known("its packets mix user pages with pages of files, which may be either");
-	if (last->retransmitted != book->opened.retransmitted || book->slot.dropped_packets)
+	if (!is_undisturbed(book))
 		return not_known("packets were dropped or sent again");
 	if (book->flags & WATCH_CLOSED && to.unsent)
 		return not_known("it closed before all was sent, and its queue is gone");
-	return (struct watch_sides){
+	return unless_skipped(hooked, (struct watch_sides){
 		.known = true,
 		.left = book->opened.unsent_referenced_bytes + m->site_bytes[SITE_tx_reference],
 		.right = book->slot.sent_referenced + last->unsent_referenced_bytes,
-	};
+	});
+}
+
+/* Nothing but the socket's own queue can hold its pages: no packet was dropped or sent again, whose
+ * copy may still be under way, and all that left was copied when it arrived on this machine. Nor does a
+ * send sleep that has its notification and no packet yet. */
+static bool queue_holds_all(const struct watch_socket *s, const struct watch_book *book,
+			    const struct watch_hooked *hooked)
+{
+	const struct watch_movements *m = &s->moved;
+	uint64_t left = 1ull << COUNT_wire_referenced_bytes;
+
+	return m->counts_known & left && m->sites_known & 1u << SITE_late_copy && !hooked->skipped &&
+	       !book->slot.mixed && !book->opened.referenced_bytes && !book->now.waits_for_room &&
+	       m->site_bytes[SITE_late_copy] >= book->slot.sent_referenced && is_undisturbed(book);
+}
+
+/* Zero-copy sends of which no notification came yet. By the queue, if that holds all: then a
+ * notification that nobody counted is missed. */
+static uint64_t outstanding(const struct watch_socket *s, const struct watch_book *book,
+			    const struct watch_hooked *hooked)
+{
+	const struct watch_reading *now = &book->now;
+
+	if (book->flags & (WATCH_CLOSED | WATCH_TORN | WATCH_WALK_SHORT) || !queue_holds_all(s, book, hooked))
+		return s->closing.item[WATCH_zerocopy_sends];
+	return (uint32_t)(now->zerocopy_sends - now->first_id);
 }
 
 static struct watch_sides sides_of_completion(const struct watch_socket *s, const struct watch_book *book,
@@ -257,13 +318,14 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 {
 	if (!hooked->completions)
 		return not_known("notifications were not counted");
-	if (book->skipped_ids)
-		return not_known("notifications came that were not seen: the process read them first");
-	return (struct watch_sides){
+	if (book->skipped_ids && (book->unseen_reports || !is_undisturbed(book)))
+		return not_known("notifications came that were not seen: the process read them first, or "
+				 "they overtook others whose packets were lost");
+	return unless_skipped(hooked, (struct watch_sides){
 		.known = true,
 		.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends],
-		.right = s->moved.count[COUNT_completed_sends] + s->closing.item[WATCH_zerocopy_sends],
-	};
+		.right = s->moved.count[COUNT_completed_sends] + outstanding(s, book, hooked),
+	});
 }
 
 /* A call that was under way when the window opened or closed counts on one side alone. */
@@ -293,7 +355,7 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 {
 	switch (law) {
 	case WATCH_LAW_send:
-		return sides_of_send(s, book);
+		return sides_of_send(s, book, hooked);
 	case WATCH_LAW_receive:
 		return sides_of_receive(s, book, hooked);
 	case WATCH_LAW_reference:

@@ -15,7 +15,11 @@ struct watch_hooked {
 	bool completions;
 	bool drops;
 	bool calls;		/* what sends and receives returned */
-	bool packets;		/* departures, arrivals and refusals of zero-copy sends */
+	bool packets;		/* departures of zero-copy sends; without trampolines arrivals and refusals */
+	bool late_copies;	/* late copies where they are made, from the beginning */
+	bool taps;		/* what captures on the way out were shown */
+	bool limits;		/* refusals by the limit that refused */
+	bool skipped;		/* the kernel skipped a program for packets or notifications */
 };
 
 /* Everything of @socket but .lately and its laws. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Why bytes were copied after all, as far as tracepoints tell. */
+/* Why bytes were copied after all, as far as the backend tells. */
 #include <stddef.h>
 
 #include "userspace/tables/causes.h"
@@ -22,14 +22,28 @@ static void add(struct watch_record *r, enum known which, enum site site, uint64
 	};
 }
 
+static void refusal_add(struct watch_record *r, enum known which, uint64_t sends)
+{
+	if (sends)
+		add(r, which, SITE_tx_reference, 0, sends, "a refused send has no bytes");
+}
+
 void watch_causes_fill(struct watch_record *r)
 {
 	const struct watch_movements *m = &r->total.moved;
+	uint64_t late = m->site_bytes[SITE_late_copy], tapped = m->count[COUNT_tapped_bytes];
 
-	if (m->site_bytes[SITE_late_copy])
-		add(r, CAUSE_DELIVERY_OR_TAP, SITE_late_copy, m->site_bytes[SITE_late_copy], 0,
-		    "tracepoints do not tell who copied");
-	if (m->count[COUNT_enobufs])
+	/* The rest was copied on arrival, as far as is known. */
+	if (tapped > late)
+		tapped = late;
+	if (tapped)
+		add(r, CAUSE_TAP_TX, SITE_late_copy, tapped, 0, NULL);
+	if (late > tapped)
+		add(r, CAUSE_DELIVERY_OR_TAP, SITE_late_copy, late - tapped, 0, NULL);
+	if (m->counts_known & 1ull << COUNT_refused_optmem) {
+		refusal_add(r, CAUSE_OPTMEM, m->count[COUNT_refused_optmem]);
+		refusal_add(r, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock]);
+	} else if (m->count[COUNT_enobufs])
 		add(r, CAUSE_NO_BUFFERS, SITE_tx_reference, 0, m->count[COUNT_enobufs],
-		    "tracepoints do not tell which limit refused");
+		    "a refused send has no bytes, and tracepoints do not tell which limit refused");
 }

@@ -6,11 +6,13 @@
 #include "userspace/watch/judge/watch_judge.h"
 
 /* Which hook a site needs, and how it comes from that. */
-static const struct source {
+struct source {
 	enum how how;
 	const char *metric;	/* NULL: no hook of this backend counts it */
 	const char *why;
-} sources[SITE_COUNT] = {
+};
+
+static const struct source sources[SITE_COUNT] = {
 	[SITE_user_gather] = { HOW_NOT_MEASURED, NULL, "no hook sees a copy inside a process" },
 	[SITE_tx_copy] = { HOW_DERIVED, "sends",
 		"what sequence numbers say was accepted, less references and splices" },
@@ -27,22 +29,58 @@ static const struct source {
 	[SITE_rx_discard] = { HOW_MEASURED, "rx_discard", "" },
 };
 
-static const struct probe *probe_of(const struct watch_record *r, const char *metric)
+/* Where trampolines know more than that. */
+static const struct source with_trampolines[SITE_COUNT] = {
+	[SITE_tx_copy] = { HOW_DERIVED, "tx_reference",
+		"what sequence numbers say was accepted, less references and splices" },
+	[SITE_tx_reference] = { HOW_MEASURED, "tx_reference", "" },
+	[SITE_tx_splice] = { HOW_MEASURED, "tx_splice", "" },
+	[SITE_late_copy] = { HOW_MEASURED, "late_copy", "" },
+	[SITE_reshape] = { HOW_NOT_MEASURED, NULL, "a watch has no hook for it" },
+	[SITE_rx_map] = { HOW_MEASURED, "rx_map", "" },
+	[SITE_rx_splice] = { HOW_MEASURED, "rx_splice", "" },
+};
+
+static const struct source discards_derived = { HOW_DERIVED, "rx_copy",
+	"bytes that left the sockets and were neither copied, spliced nor mapped" };
+
+/* Why nothing of that metric is attached, of the last of its forms that this kernel lacks. */
+static const char *why_absent(const struct watch_record *r, const char *metric)
 {
-	for (int i = 0; i < r->probe_count; i++)
-		if (!strcmp(r->probes[i].metric, metric))
-			return &r->probes[i];
-	return NULL;
+	const char *why = NULL;
+
+	for (int i = 0; i < r->probe_count; i++) {
+		const struct probe *probe = &r->probes[i];
+
+		if (strcmp(probe->metric, metric))
+			continue;
+		if (probe->status == PROBE_ATTACHED)
+			return NULL;
+		why = *probe->why ? probe->why : why;
+	}
+	return why;
+}
+
+static const struct source *source_of(const struct watch_record *r, enum site site)
+{
+	bool trampolines = r->backend == BACKEND_TRAMPOLINE;
+
+	if (trampolines && site == SITE_rx_discard && why_absent(r, "rx_discard"))
+		return &discards_derived;
+	return trampolines && with_trampolines[site].why ? &with_trampolines[site] : &sources[site];
 }
 
 static const char *why_unknown(const struct watch_record *r, const struct source *source, enum site site)
 {
-	const struct probe *probe = source->metric ? probe_of(r, source->metric) : NULL;
+	const char *why;
 
 	if (!source->metric)
 		return source->why;
-	if (probe && probe->status != PROBE_ATTACHED && *probe->why)
-		return probe->why;
+	why = why_absent(r, source->metric);
+	if (why)
+		return why;
+	if (site == SITE_late_copy && r->backend == BACKEND_TRAMPOLINE)
+		return "the kernel skipped a program for packets";
 	if (site == SITE_late_copy)
 		return "packets were not watched yet when a socket first referenced its pages";
 	if (site == SITE_rx_map || site == SITE_rx_splice)
@@ -53,7 +91,7 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 void watch_sites_fill(struct watch_record *r)
 {
 	for (int i = 0; i < SITE_COUNT; i++) {
-		const struct source *source = &sources[i];
+		const struct source *source = source_of(r, i);
 		bool known = r->total.moved.sites_known & 1u << i;
 		struct site_value *value = &r->sites[i];
 

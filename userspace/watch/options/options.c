@@ -23,6 +23,9 @@ const char *const watch_rows_names[] = {
 	[ROWS_SOCKETS] = "socket", [ROWS_PROCESSES] = "process", [ROWS_CGROUPS] = "cgroup",
 	[ROWS_PEERS] = "peer", NULL
 };
+static const char *const fault_names[] = { [WATCH_FAULT_NONE] = "nothing",
+					   [WATCH_FAULT_DROP_COMPLETION] = "drop-completion",
+					   [WATCH_FAULT_SKIP_ENDS] = "skip-ends", NULL };
 static const char *const books_names[] = { [WATCH_SEQUENCE] = "sequence", [WATCH_CALLS] = "calls",
 					   NULL };
 
@@ -52,7 +55,7 @@ static const struct argp_option option_table[] = {
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
 	{ "break", KEY_BREAK, "WHAT", 0,
-	  "inject a fault, for tests: skip-ends (no program runs when a socket ends)", 3 },
+	  "inject a fault, for tests: drop-completion, skip-ends (no program runs when a socket ends)", 3 },
 	{ "help", 'h', NULL, 0, "show this text", -1 },
 	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
 	{},
@@ -205,9 +208,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->books = options_one_of(books_names, arg, "--books '%s'");
 		break;
 	case KEY_BREAK:
-		if (strcmp(arg, "skip-ends"))
-			options_fail("--break '%s' must be skip-ends", arg);
-		o->skip_ends = true;
+		o->fault = options_one_of(fault_names, arg, "--break '%s'");
 		break;
 	case KEY_JSON:
 		o->json = options_file(arg, "--json");

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "bpf/include/watch.h"
 #include "userspace/watch/record/watch_record.h"
 #include "userspace/watch/subject/watch_subject.h"
 
@@ -24,9 +25,9 @@ struct watch_options {
 	enum watch_rows rows;
 	int top;		/* rows of each table */
 	enum watch_books books;
+	enum watch_fault fault;	/* for tests: none unless asked for */
 	const char *json;	/* file, "-" for stdout, NULL: no record */
 	bool quiet;
-	bool skip_ends;		/* a fault, for tests */
 };
 
 /* What --by calls them. */

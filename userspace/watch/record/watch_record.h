@@ -66,7 +66,7 @@ struct watch_address {
 	X(completion, "opening + zero-copy sends", "completions + closing")                   \
 	X(sends, "accepted", "returned by sends")                                             \
 	X(receives, "returned", "returned by receives")                                       \
-	X(events, "events that a program noted and nobody read", "none")
+	X(events, "events that nobody counted", "none")
 
 #define WATCH_LAW_ENUM(name, left, right) WATCH_LAW_##name,
 enum watch_law { WATCH_LAWS(WATCH_LAW_ENUM) WATCH_LAW_COUNT };

@@ -16,6 +16,42 @@ static uint64_t own_cpu_ns(void)
 	return used.tv_sec * NS_PER_S + used.tv_nsec;
 }
 
+/* Packets and notifications are counted in softirqs, which interrupt tasks in the same programs. */
+static bool is_of_packets(const char *metric)
+{
+	static const char *const names[] = { "departures", "drops", "late_copy", "completions", "taps" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(metric, names[i]))
+			return true;
+	return false;
+}
+
+bool watch_skipped(const struct watch *w)
+{
+	struct probe probes[PROBES_MAX];
+	int count = watch_probes_list(w->probes, probes);
+
+	for (int i = 0; i < count; i++)
+		if (is_of_packets(probes[i].metric) && probes[i].missed_runs)
+			return true;
+	return false;
+}
+
+/* Without those: perf counts more than the kernel says of programs that it skipped. */
+static uint64_t unseen_events(const struct watch_record *r)
+{
+	uint64_t unseen = 0;
+
+	for (int i = 0; i < r->probe_count; i++) {
+		const struct probe *p = &r->probes[i];
+
+		if (!is_of_packets(p->metric))
+			unseen += p->perf_checked ? p->missed_hits : p->missed_runs;
+	}
+	return unseen;
+}
+
 static void overhead_fill(const struct watch *w, struct watch_record *r)
 {
 	struct watch_overhead *o = &r->overhead;
@@ -137,8 +173,8 @@ static void events_weigh(struct law *law, const struct watch_record *r, uint64_t
 	law->known = false;
 	law->status = LAW_NOT_TESTABLE;
 	snprintf(law->why, WHY_BYTES,
-		 "the kernel ran no program for %llu moments at which sockets of this machine begin, change "
-		 "or end: sums may be short", (unsigned long long)r->unseen_events);
+		 "the kernel ran no program for %llu moments at which sockets of this machine begin, change, "
+		 "end or move bytes: sums may be short", (unsigned long long)r->unseen_events);
 }
 
 void watch_read_extras(struct watch *w, struct watch_record *r)
@@ -152,8 +188,7 @@ void watch_read_extras(struct watch *w, struct watch_record *r)
 	if (pages > w->peak_pages)
 		w->peak_pages = pages;
 	r->referenced_peak_pages = w->peak_pages;
-	for (int i = 0; i < r->probe_count; i++)
-		r->unseen_events += r->probes[i].missed_hits;
+	r->unseen_events = unseen_events(r);
 	events_weigh(events, r, gauges.unbooked);
 	members_fill(w, r);
 	cgroups_fill(w, r);

@@ -23,6 +23,9 @@ struct watch {
 	int failure;		/* a socket that died could not be kept */
 };
 
+/* The kernel skipped a program for packets or notifications, because it ran already on that CPU. */
+bool watch_skipped(const struct watch *w);
+
 /* What is not in the books of sockets: overhead, peaks, processes that moved nothing, gaps. */
 void watch_read_extras(struct watch *w, struct watch_record *r);
 

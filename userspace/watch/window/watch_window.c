@@ -22,6 +22,8 @@ enum { STEP_MS = 20 };
 
 static void hooked_note(struct watch *w)
 {
+	char why[WHY_BYTES];
+
 	w->hooked = (struct watch_hooked){
 		.sends = watch_probes_have(w->probes, "sends") ||
 			 (watch_probes_have(w->probes, "tx_reference") &&
@@ -34,7 +36,12 @@ static void hooked_note(struct watch *w)
 		.drops = watch_probes_have(w->probes, "drops"),
 		.calls = watch_probes_have(w->probes, "send calls") &&
 			 watch_probes_have(w->probes, "recv calls"),
-		.packets = watch_probes_have(w->probes, "late_copy"),
+		.packets = watch_probes_have(w->probes, "departures"),
+		.late_copies = watch_probes_backend(w->probes, why) == BACKEND_TRAMPOLINE &&
+			       watch_probes_have(w->probes, "late_copy"),
+		.taps = watch_probes_have(w->probes, "taps"),
+		.limits = watch_probes_have(w->probes, "limits"),
+		.skipped = watch_skipped(w),
 	};
 }
 
@@ -139,7 +146,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	w->cgroup_count = watch_cgroups_list(&w->cgroups);
 	configure(&w->subject, &probes);
 	probes.backend = config->backend;
-	probes.skip_ends = config->skip_ends;
+	probes.fault = config->fault;
 	err = watch_probes_load(&w->probes, &probes, why);
 	if (!err)
 		err = watch_probes_attach(w->probes, WATCH_HOOKS_ALWAYS, why);
@@ -340,6 +347,7 @@ int watch_read(struct watch *w, struct watch_record *r)
 	int err;
 
 	memset(r, 0, sizeof(*r));
+	w->hooked.skipped = watch_skipped(w);
 	err = read_books(w, r);
 	now = monotonic_ns();
 	if (err)

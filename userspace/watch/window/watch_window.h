@@ -8,6 +8,7 @@
 #ifndef COPYSCOPE_WATCH_WINDOW_H
 #define COPYSCOPE_WATCH_WINDOW_H
 
+#include "bpf/include/watch.h"
 #include "userspace/watch/record/watch_record.h"
 #include "userspace/watch/subject/watch_subject.h"
 
@@ -17,8 +18,8 @@ struct watch_config {
 	struct watch_subject *subject;	/* resolved; its namespaces stay the caller's */
 	enum backend backend;		/* BACKEND_AUTO: trampolines if the kernel accepts them */
 	enum watch_books books;
+	enum watch_fault fault;		/* for tests: what a program is to do wrong */
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
-	bool skip_ends;		/* for tests: no program runs when a socket ends */
 	int sockets_max;	/* most of them that died to keep one by one; 0: 1000 */
 };
 
