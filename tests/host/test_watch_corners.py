@@ -3,65 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import signal
 import time
 
 import pytest
 
 from helpers.records import needs_root
+from helpers.small_program import Program
 from helpers.windows import Watching, bytes_of, laws_of, unbalanced
 
 pytestmark = needs_root
-
-# The program gets a pair of sockets a and b over loopback, waits for a line, does what the test says,
-# prints a line of JSON, waits for another line and ends.
-FRAME = """
-import json, os, signal, socket, struct, sys, time
-listener = socket.create_server(("127.0.0.1", 0))
-a = socket.create_connection(listener.getsockname())
-b, _ = listener.accept()
-def pair():
-    one = socket.create_connection(listener.getsockname())
-    return one, listener.accept()[0]
-def take(sock, n):
-    left = n
-    while left:
-        left -= len(sock.recv(min(left, 1 << 20)))
-print("ready", flush=True)
-sys.stdin.readline()
-told = {}
-%s
-print(json.dumps(told), flush=True)
-sys.stdin.readline()
-"""
-
-
-class Program:
-    """A program that does one thing when it is told."""
-
-    def __init__(self, body: str) -> None:
-        self.process = subprocess.Popen([sys.executable, "-c", FRAME % body], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-        self.process.stdout.readline()
-
-    def watched(self, *words) -> tuple[dict, dict]:
-        """What it told, and the record of a window around that."""
-        watching = Watching("-p", self.process.pid, *words)
-        told = self.do()
-        time.sleep(0.05)
-        record = watching.close()
-        self.end()
-        return told, record
-
-    def do(self) -> dict:
-        """Lets it do its one thing."""
-        print(file=self.process.stdin, flush=True)
-        return json.loads(self.process.stdout.readline())
-
-    def end(self) -> None:
-        """Lets it end."""
-        self.process.communicate("\n", timeout=10)
 
 
 def moved(record: dict) -> tuple[int, int]:
@@ -221,3 +172,44 @@ def test_the_witness_agrees_with_the_books():
     assert laws["sends"] == laws["receives"] == "balanced" and not unbalanced(record)
     counts = record["total"]["counts"]
     assert counts["send_calls"] == 51 and counts["recv_calls"] == 51
+
+
+# Sends by reference over c, and takes each notification before the next send.
+BY_REFERENCE = ("def by_reference(times):\n"
+                "    for _ in range(times):\n"
+                "        c.send(bytes(5000), 0x4000000); take(d, 5000)\n"
+                "        while True:\n"
+                "            try: c.recvmsg(0, 512, 0x2000); break\n"
+                "            except BlockingIOError: time.sleep(.001)\n")
+ASK = "c, d = pair(); c.setsockopt(socket.SOL_SOCKET, 60, 1)\n"
+
+
+def completion_law(program: Program, *words) -> tuple[int, dict]:
+    """Exit status of a watch over the program's one thing, and the law of its completions."""
+    watching = Watching("-p", program.process.pid, *words)
+    program.do()
+    time.sleep(0.05)
+    watching.process.send_signal(signal.SIGINT)
+    record = json.loads(watching.process.communicate(timeout=60)[0])
+    program.end()
+    return watching.process.returncode, {law["law"]: law for law in record["laws"]}["completion"]
+
+
+@pytest.mark.parametrize("before, then, lost", [
+    # The next one shows that the first was lost.
+    ("", f"{ASK}{BY_REFERENCE}by_reference(3)", 1),
+    # Nothing follows, but no packet of the socket has pages of the user any more.
+    (ASK, f"{BY_REFERENCE}by_reference(1)", 1),
+])
+def test_a_lost_completion_breaks_its_law(before, then, lost):
+    # Where a packet was sent again the law may not be testable.
+    for _ in range(5):
+        status, law = completion_law(Program(then, before=before), "--break", "drop-completion")
+        if law["status"] != "not testable":
+            break
+    assert (law["status"], law["residual"], status) == ("broken", lost, 1)
+
+
+def test_completions_that_all_came_balance():
+    status, law = completion_law(Program(f"{BY_REFERENCE}by_reference(3)", before=ASK))
+    assert (law["status"], law["left"], law["right"], status) == ("balanced", 3, 3, 0)
