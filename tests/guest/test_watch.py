@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`copyscope watch` with trampolines: the books of a program are its own, to the byte."""
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from guest.boots import GUEST, Outcome, boot
+from guest.test_arm64 import MISSING as MISSING_FOR_ARM64, boot as boot_arm64
+from helpers.books import PRIME_PAYLOAD
+from helpers.watch_tool import broken, record_of
+
+# 7.2 makes the storage of sockets by cmpxchg16b, which these processors lack, or in caches that are
+# checked (kmalloc_nolock in mm/slub.c).
+OPTIONS = {"6.1": (), "6.12": (), "7.2": ("--line", "slab_debug=F,kmalloc-*")}
+ARM64 = "6.12 arm64"
+SCRIPT = "tests/guest/watch.sh"
+LARGE_PAYLOAD = 23 * 65536
+
+
+@pytest.fixture(scope="module", name="outcome", params=[
+    *OPTIONS, pytest.param(ARM64, marks=pytest.mark.skipif(bool(MISSING_FOR_ARM64),
+                                                           reason=MISSING_FOR_ARM64))])
+def one_kernel(tmp_path_factory, request):
+    """What the guest of one kernel left, in one boot."""
+    out = tmp_path_factory.mktemp("watch")
+    if request.param == ARM64:
+        return boot_arm64(out, SCRIPT)
+    return boot(request.param, out, [SCRIPT], OPTIONS[request.param])
+
+
+def watched(outcome: Outcome, run: str) -> tuple[dict, dict]:
+    """The record of a watch that ended well, and what the program itself counted."""
+    assert outcome.status(run) == 0, outcome.errors(run)
+    record = record_of(outcome.folder / f"{run}.json")
+    assert record["backend"]["name"] == "trampoline" and not broken(record)
+    assert record["losses"] == {"lost_events": 0, "unbooked_sockets": 0, "folded_sockets": 0}
+    return record, json.loads(outcome.text(f"{run}.told").splitlines()[1])
+
+
+def of_processes(record: dict, comm: str) -> dict[str, int]:
+    """Bytes by site, and counts, of all processes of that name."""
+    sums = [each["sum"] for each in record["processes"] if each["comm"] == comm]
+    sites = {site: sum(each["sites"][site]["bytes"] for each in sums) for site in sums[0]["sites"]
+             if site not in ("user_gather", "reshape")}
+    return sites | {name: sum(each["counts"][name] for each in sums) for name in (
+        "accepted_bytes", "returned_bytes", "zerocopy_sends", "completed_sends", "enobufs")}
+
+
+def agrees(found: dict[str, int], told: dict[str, int]) -> None:
+    """A program's own counts are those of the record."""
+    spliced = told["tx_sendfile"] + told["tx_splice"]
+    assert found["tx_copy"] == told["tx_copy"]
+    assert found["tx_reference"] == told["tx_reference"]
+    assert found["tx_splice"] == spliced
+    assert found["accepted_bytes"] == told["tx_copy"] + told["tx_reference"] + spliced
+    taken = ("rx_copy", "rx_discard", "rx_splice")
+    assert {site: found[site] for site in taken} == {site: told[site] for site in taken}
+    assert found["returned_bytes"] == sum(told[site] for site in taken)
+    assert found["zerocopy_sends"] == found["completed_sends"] == told["zerocopy_sends"]
+    assert found["late_copy"] >= told["tx_reference"] and found["enobufs"] == 0
+
+
+def test_a_program_from_beginning_to_end_is_counted_to_the_byte(outcome):
+    record, told = watched(outcome, "whole")
+    agrees(of_processes(record, "traffic"),
+           {name: told["before"][name] + told["window"][name] for name in told["window"]})
+    laws = {law["law"]: law["status"] for law in record["laws"]}
+    assert {name for name, status in laws.items() if status == "balanced"} >= \
+        {"send", "receive", "completion", "events"}
+    assert all(each["whole"] for each in record["sockets"])
+
+
+def test_the_workloads_bytes_are_its_own(outcome):
+    record, _ = watched(outcome, "whole")
+    found = of_processes(record, "workload")
+    assert (found["tx_copy"], found["tx_reference"]) == (PRIME_PAYLOAD, LARGE_PAYLOAD)
+    told = [outcome.record(run)["workload"] for run in ("A1", "A3")]
+    assert found["accepted_bytes"] == sum(each["accepted_bytes"] for each in told)
+    assert found["returned_bytes"] == found["rx_copy"] == sum(each["received_bytes"] for each in told)
+    assert found["zerocopy_sends"] == sum(each["zerocopy_sends"] for each in told)
+
+
+def test_a_program_in_mid_life_is_counted_to_the_byte(outcome):
+    record, told = watched(outcome, "life")
+    agrees(of_processes(record, "traffic"), told["window"])
+    assert not any(each["whole"] for each in record["sockets"])
+
+
+def test_calls_say_what_sequence_numbers_say(outcome):
+    record, told = watched(outcome, "life")
+    laws = {law["law"]: law for law in record["laws"]}
+    assert laws["sends"]["status"] == laws["receives"]["status"] == "balanced"
+    assert laws["sends"]["left"] == sum(told["window"][site] for site in (
+        "tx_copy", "tx_reference", "tx_sendfile", "tx_splice"))
+
+
+def test_late_copies_are_measured(outcome):
+    record, _ = watched(outcome, "whole")
+    assert record["sites"]["late_copy"]["how"] == "measured"
+    assert record["sites"]["tx_copy"]["how"] == "derived"
+
+
+def test_5_10_is_refused_in_one_line():
+    done = subprocess.run([GUEST, "--kernel", "5.10", "--", "build/watch", "--all", "--seconds", "1"],
+                          capture_output=True, text=True, check=False)
+    line, = done.stderr.splitlines()
+    assert done.returncode == 3 and "needs Linux 6.1" in line and not done.stdout

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Watches programs in a guest: one command from before its first call to its end, and a process in the
+# middle of its life, whose calls are counted, too.
+#
+# usage: watch.sh
+# Leaves /out/{whole,life}.{json,told,err,status}, and a record of each run of the workload.
+set -euo pipefail
+
+echo up
+# The kernel may stop a task inside a program and skip the program for others meanwhile, but for none of
+# the same kind under SCHED_FIFO.
+scheduled=()
+[[ ! -v COPYSCOPE_FIFO ]] || scheduled=(chrt -f 1)
+traffic="build/tests/guest/traffic 12"
+
+workload() { echo "build/trace_run $* --pass timed --path lo --quiet --json /out/$1.json"; }
+status=0
+"${scheduled[@]}" build/watch --json /out/whole.json -- bash -c "
+	$(workload A1 4093 2 --messages 23)
+	$(workload A3 65536 2 --messages 23)
+	$traffic </dev/null >/out/whole.told" 2>/out/whole.err || status=$?
+echo "$status" >/out/whole.status
+
+until_says() { until grep -qs "$1" "$2"; do kill -0 "$3"; sleep 0.1; done; }
+mkfifo /run/words
+# shellcheck disable=SC2086 # words
+"${scheduled[@]}" $traffic </run/words >/out/life.told &
+target=$!
+exec 7>/run/words
+until_says ready /out/life.told "$target"
+"${scheduled[@]}" build/watch --books calls --json /out/life.json -p "$target" >/out/life.out 2>/out/life.err &
+watch=$!
+until_says "window is open" /out/life.err "$watch"
+echo go >&7
+until_says before /out/life.told "$target"
+kill -TERM "$watch"
+status=0
+wait "$watch" || status=$?
+echo "$status" >/out/life.status
+exec 7>&-
+wait "$target"
