@@ -14,9 +14,10 @@ from attacks import (
     parsers,
     python_words,
     signals,
+    windows,
 )
 
 ATTACKS = [attack for module in (c_words, python_words, documents, parsers, hostile_peers, signals,
-                                 networks, limits, disks, faults, events)
+                                 networks, limits, disks, faults, events, windows)
            for attack in module.ATTACKS]
 BY_NAME = {each.name: each for each in ATTACKS}
