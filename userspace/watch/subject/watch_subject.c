@@ -87,22 +87,44 @@ static int resolve_pids(struct watch_subject *s, char why[WHY_BYTES])
 	return 0;
 }
 
+/* Whether the process has the name that a watch is of. */
+static bool is_called(const char *pid, const char *comm)
+{
+	char path[64], name[64] = "";
+	size_t bytes;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	/* It may hold any byte; a newline ends it. */
+	bytes = fread(name, 1, sizeof(name) - 1, file);
+	if (bytes)
+		name[bytes - 1] = '\0';
+	fclose(file);
+	return !strcmp(name, comm);
+}
+
 /* Those of all processes: a name, a cgroup or a port may be found in any. One that ends meanwhile, or
  * is not ours to look at, is left out. */
-static int resolve_everywhere(struct watch_subject *s)
+static int resolve_everywhere(struct watch_subject *s, char why[WHY_BYTES])
 {
+	bool found = s->by != WATCH_COMM;
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
 
 	if (!proc)
 		return -errno;
 	netns_add(s, "self");
-	while ((entry = readdir(proc)))
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-		    netns_add(s, entry->d_name) == -EACCES)
-			s->netns_short = true;
+	while ((entry = readdir(proc))) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		s->netns_short |= netns_add(s, entry->d_name) == -EACCES;
+		found = found || is_called(entry->d_name, s->comm);
+	}
 	closedir(proc);
-	return 0;
+	return found ? 0 : say(why, -ESRCH, "no process is called ", s->comm);
 }
 
 /* How many folders lie between the mount and this one. */
@@ -143,7 +165,7 @@ int watch_subject_resolve(struct watch_subject *s, char why[WHY_BYTES])
 	if (!err && (s->by == WATCH_PIDS || s->by == WATCH_NETNS))
 		return resolve_pids(s, why);
 	if (!err)
-		err = resolve_everywhere(s);
+		err = resolve_everywhere(s, why);
 	if (err && !*why)
 		say(why, err, "cannot read /proc", "");
 	return err;
