@@ -45,8 +45,8 @@ def wait(most: float, tell: Callable[[str], None]) -> None:
     """Return once the machine is quiet; raise Refused if it stays busy."""
     began, share = time.monotonic(), busy_share(LOOK_S)
     if share > most:
-        tell(f"waiting, as other programs use {share:.1%} of the CPUs; with --others-at-most 1 such "
-             "runs count, too")
+        tell(f"waiting, as other programs use {share:.1%} of the CPUs; with --others-at-most 1 "
+             "such runs count, too")
     while share > most:
         if time.monotonic() - began > WAIT_S:
             raise Refused(f"other programs use {share:.1%} of the CPUs, more than {most:.1%}: stop "
