@@ -2,6 +2,7 @@
 """What make install leaves works from anywhere, explains itself, and can be removed whole."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -117,6 +118,41 @@ def test_nothing_is_written_beside_the_programs(run, installed):
     assert sorted(installed.rglob("*")) == before
 
 
+def test_a_release_is_the_same_twice(tmp_path):
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone: a release is made of a commit")
+    made = []
+    for name in ("first", "second"):
+        done = subprocess.run([ROOT / "packaging/dist", "--out", tmp_path / name], text=True,
+                              capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        made.append(Path(done.stdout.strip()).read_bytes())
+    assert made[0] == made[1] and len(made[0]) < 1 << 23
+
+
+def test_the_package_needs_what_a_build_needs():
+    control = (ROOT / "debian/control").read_text()
+    needs = control.partition("Build-Depends:")[2].partition("Standards-Version:")[0]
+    needed = set(re.findall(r"^ *([a-z0-9.+-]+)", needs, re.MULTILINE))
+    listed = (ROOT / "tools/packages.txt").read_text().partition("# to build")[2].partition("# to run")[0]
+    # gcc, make and the C library are there in every build; the release names its commit itself.
+    always = {"gcc", "libc6-dev", "make", "git"}
+    assert set(re.findall(r"^(?:debian: )?([a-z0-9.+-]+) ", listed, re.MULTILINE)) - always <= needed
+
+
+def test_the_package_and_the_changes_are_of_this_release():
+    release = json.loads((ROOT / "tools/lib/copyscope/common/tables.json").read_text())["release"]
+    assert (ROOT / "debian/changelog").read_text().startswith(f"copyscope ({release}-")
+    assert re.search(r"^## (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == release
+
+
+@pytest.mark.parametrize("script", ["packaging/dist", "packaging/deb", "tests/fresh"])
+def test_scripts_around_a_release_refuse_what_they_do_not_know(script):
+    for words, status in ((["--help"], 0), (["no such word"], 2), (["--suite"], 2)):
+        done = subprocess.run([ROOT / script, *words], capture_output=True, text=True, check=False)
+        assert done.returncode == status and done.stderr.count("\n") == (status == 2), done.stderr
+
+
 # Manual pages
 
 @pytest.mark.parametrize("name", PAGES)
@@ -159,11 +195,12 @@ def test_what_was_there_before_is_all_that_stays(tmp_path):
     (prefix / "bin").mkdir()
     (prefix / "bin/other").write_text("of somebody else\n")
     before = below(prefix)
-    install(prefix)
-    # As an older release, which had a file that is gone now.
+    # As an older release left it, which had a file that is gone now.
+    gone = ["lib/", "lib/copyscope/", "lib/copyscope/tools/", "lib/copyscope/tools/gone",
+            "lib/copyscope/installed"]
+    (prefix / "lib/copyscope/tools").mkdir(parents=True)
     (prefix / "lib/copyscope/tools/gone").write_text("")
-    with open(prefix / "lib/copyscope/installed", "a", encoding="utf-8") as listed:
-        listed.write("lib/copyscope/tools/gone\n")
+    (prefix / "lib/copyscope/installed").write_text("\n".join(gone) + "\n")
     install(prefix)
     assert not (prefix / "lib/copyscope/tools/gone").exists() and (prefix / "bin/copyscope").exists()
     install("--remove", prefix)

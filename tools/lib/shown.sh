@@ -1,6 +1,6 @@
-#!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Sourced by launchers: shows a message with foreign words in it on one line that can be read.
+# shellcheck shell=bash
 
 set -euo pipefail
 

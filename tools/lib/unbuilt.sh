@@ -1,6 +1,6 @@
-#!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Sourced by launchers: answers help and version for a program that is not built yet.
+# shellcheck shell=bash
 
 set -euo pipefail
 
