@@ -9,8 +9,10 @@ from typing import Any
 
 from copyscope.common import spread
 from copyscope.common.called import called
-from copyscope.common.tables import named
+from copyscope.common.tables import COPY_SITES, named
 from copyscope.common.text import laid_out, listed, short, size_text, wrapped
+from copyscope.records import copies
+from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 from copyscope.runs import pairs
 from copyscope.runs.pairs import SAME, Pair
@@ -85,6 +87,33 @@ def table(found: list[Pair], variants: dict[str, str]) -> list[str]:
     return laid_out(rows, {1} if several else set())
 
 
+def sends_a_message(records: list[Record]) -> str:
+    """How many calls sent one; with requests, both ends send."""
+    calls, messages = ([read(each) for each in records] for read in (
+        lambda each: each.calls("send"), lambda each: each.messages))
+    if None in calls or not all(messages) or records[0].at("workload.pattern") == "rr":
+        return "-"
+    return f"{sum(calls) / sum(messages):.1f}"
+
+
+def copies_table(records: list[Record]) -> list[str]:
+    """Where processors copied each byte, by label; nothing if no run was counted."""
+    rows, missing = [["variant", "copies a byte", "sends a message", "where"]], set()
+    for label in dict.fromkeys(each.label for each in records):
+        mine = [reply_alone(each) for each in records if each.label == label]
+        sums = copies.amounts(mine)
+        total, unseen = copies.copied(sums)
+        if total is None:
+            continue
+        missing |= set(unseen)
+        where = [f"{site} {copies.number(sums[site].value or 0)}" for site in COPY_SITES
+                 if sums[site].seen]
+        rows.append([named(label, mine[0].variant), copies.number(total), sends_a_message(mine),
+                     ", ".join(where) or "nowhere"])
+    least = f"At least so many, as {listed(sorted(missing))} was not measured." if missing else ""
+    return ["", *laid_out(rows, {1, 2}), *wrapped(least)] if len(rows) > 1 else []
+
+
 def notes(found: list[Pair], records: list[Record]) -> list[str]:
     """What the numbers are."""
     counts = {pair.ratio.n for pair in found if pair.ratio}
@@ -129,5 +158,5 @@ def lines(plan: dict[str, Any], records: list[Record], found: list[Pair], folder
         return ["", "Nothing is compared: no payload arrived.", *drawn]
     variants = {record.label: record.variant for record in records}
     said = [line for each in sentences(found) for line in wrapped(each, "  ")]
-    return ["", *table(found, variants), "", *said, "", *wrapped(" ".join(notes(found, records))),
-            *drawn]
+    return ["", *table(found, variants), "", *said, *copies_table(records), "",
+            *wrapped(" ".join(notes(found, records))), *drawn]
