@@ -102,7 +102,7 @@ struct watch_slot {
 	unsigned long long sent_as[WATCH_KIND_ROOM];	/* raw bytes of each kind, up to .since */
 	unsigned long long since;	/* .accepted when sends became of this kind */
 	unsigned long long rx_copied;
-	unsigned long long rx_discarded;
+	unsigned long long rx_discarded, rx_peeked;
 	unsigned long long rx_spliced, rx_mapped;
 	unsigned long long late_copied;		/* bytes of packets that arrived with user pages */
 	unsigned long long tapped;		/* bytes of those that were shown to a capture on the way out */

@@ -11,6 +11,7 @@
 #define ENOBUFS_RET -105
 #define MSG_TRUNC_FLAG 0x20
 #define MSG_PEEK_FLAG 0x02
+#define MSG_ERRQUEUE_FLAG 0x2000
 
 /* Before a queue can drop the packet, under the lock of its socket. */
 SEC("?tp_btf/net_dev_queue")
@@ -133,17 +134,21 @@ int BPF_PROG(watch_refusal, struct sock *sk, int ret)
 	return 0;
 }
 
-/* Received without a copy, because the process said that it does not want the bytes. */
+/* Received without a copy, because the process said that it does not want the bytes; or copied and not
+ * received. */
 SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(watch_discard, struct sock *sk, int ret, int flags)
 {
 	struct watch_slot *slot;
 
-	if (!(flags & MSG_TRUNC_FLAG) || flags & MSG_PEEK_FLAG || ret <= 0 || !watch_is_tcp(sk))
+	if (!(flags & (MSG_TRUNC_FLAG | MSG_PEEK_FLAG)) || flags & MSG_ERRQUEUE_FLAG || ret <= 0 ||
+	    !watch_is_tcp(sk))
 		return 0;
 	slot = slot_find(cookie_of(sk));
-	if (slot)
+	if (slot && !(flags & MSG_PEEK_FLAG))
 		__sync_fetch_and_add(&slot->rx_discarded, ret);
+	else if (slot && !(flags & MSG_TRUNC_FLAG))
+		__sync_fetch_and_add(&slot->rx_peeked, ret);
 	return 0;
 }
 

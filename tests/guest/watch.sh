@@ -14,11 +14,12 @@ scheduled=()
 [[ ! -v COPYSCOPE_FIFO ]] || scheduled=(chrt -f 1)
 traffic="build/tests/guest/traffic 12"
 
-workload() { echo "build/trace_run $* --pass timed --path lo --quiet --json /out/$1.json"; }
+workload() { echo "build/trace_run ${*:2} --pass timed --path lo --quiet --json /out/$1.json"; }
 status=0
 "${scheduled[@]}" build/watch --json /out/whole.json -- bash -c "
-	$(workload A1 4093 2 --messages 23)
-	$(workload A3 65536 2 --messages 23)
+	$(workload A1 A1 4093 2 --messages 23)
+	$(workload A3 A3 65536 2 --messages 23)
+	$(workload limited A3 65536 2 --messages 23 --memlock 128k)
 	$traffic </dev/null >/out/whole.told" 2>/out/whole.err || status=$?
 echo "$status" >/out/whole.status
 

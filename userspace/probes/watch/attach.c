@@ -31,7 +31,7 @@ const struct watch_hook watch_hooks[] = {
 	TP(2, "watch_fork", "processes", "sched_process_fork", ON_ANY_NEEDED, ALWAYS),
 	TP(3, "watch_exec", "processes", "sched_process_exec", ON_ANY_NEEDED, ALWAYS),
 	TP(0, "watch_exit", "processes", "sched_process_exit", ON_ANY_NEEDED, ALWAYS),
-	TP(2, "watch_rx_copy", "rx_copy", "skb_copy_datagram_iovec", ON_ANY, ALWAYS),
+	TP(2, "watch_rx_copy", "rx_copy", "skb_copy_datagram_iovec", ON_DERIVED, ALWAYS),
 	TP(3, "watch_discard", "rx_discard", "sock_recv_length", ON_ANY, ALWAYS),
 	TP(0, "watch_drop", "drops", "kfree_skb", ON_ANY, ALWAYS),
 	TP(1, "watch_completion", "completions", "inet_sk_error_report", ON_ANY, ALWAYS),
@@ -174,13 +174,25 @@ int watch_probes_load(struct watch_probes **out, const struct watch_probes_confi
 	return iterators_prepare(p, why);
 }
 
+/* Every plain receive passes the copy. It is not hooked where all receives that do not copy are told:
+ * discards are by a tracepoint alone. */
+static enum watch_hooks which_of(const struct watch_probes *p, const struct watch_hook *h)
+{
+	const struct watch_hook *discards = watch_hooks;
+
+	while (strcmp(discards->metric, "rx_discard"))
+		discards++;
+	return h->when == ON_DERIVED && p->backend == BACKEND_TRAMPOLINE &&
+	       !*p->probes[discards - watch_hooks].why ? WATCH_HOOKS_CALLS : h->which;
+}
+
 int watch_probes_attach(struct watch_probes *p, enum watch_hooks which, char why[WHY_BYTES])
 {
 	for (int i = 0; i < p->probe_count; i++) {
 		const struct watch_hook *h = &watch_hooks[i];
 		struct probe *probe = &p->probes[i];
 
-		if (h->which != which || *probe->why || p->links[i])
+		if (which_of(p, h) != which || *probe->why || p->links[i])
 			continue;
 		p->links[i] = bpf_program__attach(
 			bpf_object__find_program_by_name(p->skel->obj, h->program));
@@ -227,7 +239,7 @@ int watch_probes_list(const struct watch_probes *p, struct probe probes[PROBES_M
 	/* A reason of our own would keep a hook from being attached later. */
 	for (int i = 0; i < p->probe_count; i++)
 		if (probes[i].status == PROBE_ABSENT && !*probes[i].why)
-			snprintf(probes[i].why, WHY_BYTES, "%s", unasked[watch_hooks[i].which]);
+			snprintf(probes[i].why, WHY_BYTES, "%s", unasked[which_of(p, &watch_hooks[i])]);
 	for (int i = 0; i < p->probe_count; i++)
 		if (p->links[i])
 			runs_note(p, i, &probes[i]);

@@ -19,7 +19,12 @@ struct watch_hook {
 	enum hook_kind kind;
 	const char *target;
 	int args;
-	enum { ON_ANY, ON_ANY_NEEDED, ON_TRACEPOINTS } when;	/* with trampolines others do better */
+	enum {
+		ON_ANY,
+		ON_ANY_NEEDED,
+		ON_TRACEPOINTS,	/* with trampolines others do better */
+		ON_DERIVED,	/* with trampolines a witness alone: the others leave what it counts */
+	} when;
 	enum watch_hooks which;
 };
 

@@ -125,6 +125,8 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 	if (hooked->rx_calls) {
 		uint64_t taken = copied + book->slot.rx_spliced + book->slot.rx_mapped;
 
+		if (!hooked->rx_copies && hooked->discards && slot && taken + discarded <= returned)
+			set_site(m, SITE_rx_copy, true, returned - taken - discarded + book->slot.rx_peeked);
 		set_site(m, SITE_rx_splice, slot, book->slot.rx_spliced);
 		set_site(m, SITE_rx_map, slot, book->slot.rx_mapped);
 		if (!hooked->discards) {
@@ -236,6 +238,8 @@ static struct watch_sides sides_of_receive(const struct watch_socket *s, const s
 		taken += m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map];
 	if (book->flags & WATCH_TORN)
 		return not_known("it was read without its lock, in a network namespace that was not entered");
+	if (hooked->rx_calls && !hooked->rx_copies)
+		return not_known("rx_copy is derived from this law; --books calls measures it");
 	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
 		return not_known("copies to readers or discards were not counted");
 	if (taken > m->count[COUNT_returned_bytes])

@@ -61,12 +61,17 @@ static const char *why_absent(const struct watch_record *r, const char *metric)
 	return why;
 }
 
+static const struct source copies_derived = { HOW_DERIVED, "rx_discard",
+	"bytes that left the sockets and were neither discarded, spliced nor mapped, and peeked ones" };
+
 static const struct source *source_of(const struct watch_record *r, enum site site)
 {
 	bool trampolines = r->backend == BACKEND_TRAMPOLINE;
 
 	if (trampolines && site == SITE_rx_discard && why_absent(r, "rx_discard"))
 		return &discards_derived;
+	if (trampolines && site == SITE_rx_copy && why_absent(r, "rx_copy"))
+		return &copies_derived;
 	return trampolines && with_trampolines[site].why ? &with_trampolines[site] : &sources[site];
 }
 
