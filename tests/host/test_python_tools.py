@@ -51,6 +51,12 @@ def is_one_line(done: subprocess.CompletedProcess) -> bool:
         not done.stdout and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["alike", "bench", "campaign", "compare_trees", "fresh", "ratios", "run"])
+def test_commands_of_the_tests_print_their_help(name):
+    done = started(f"tests/{name}", "--help")
+    assert done.returncode == 0 and "sage: " in done.stdout and not done.stderr
+
+
 @pytest.mark.parametrize("name", TOOLS)
 def test_two_dashes_are_no_value(name, tool):
     for words in ([f"{TOOLS[name][0]}=--"], ["A2", "--", "x", "--"]):

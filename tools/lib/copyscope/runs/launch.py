@@ -13,7 +13,7 @@ from copyscope.common.pdeathsig import kill_with_parent
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.records.passes import BOTH
 
-EXIT_FINE, EXIT_USAGE, EXIT_REFUSED = 0, 2, 3
+EXIT_FINE, EXIT_USAGE, EXIT_REFUSED, EXIT_BLIND = 0, 2, 3, 4
 # Beyond the asked seconds: a hang is a failed run, not a hung sweep.
 PATIENCE_S, GUEST_PATIENCE_S = 60, 600
 
