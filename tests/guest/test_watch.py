@@ -36,7 +36,7 @@ def watched(outcome: Outcome, run: str) -> tuple[dict, dict]:
     assert outcome.status(run) == 0, outcome.errors(run)
     record = record_of(outcome.folder / f"{run}.json")
     assert record["backend"]["name"] == "trampoline" and not broken(record)
-    assert record["losses"] == {"lost_events": 0, "unbooked_sockets": 0, "folded_sockets": 0}
+    assert not any(record["losses"].values()), record["losses"]
     return record, json.loads(outcome.text(f"{run}.told").splitlines()[1])
 
 

@@ -66,7 +66,7 @@ def watch_record(*processes: dict[str, Any]) -> dict[str, Any]:
                   "left": 1, "right": 1, "residual": 0, "why": None} for law in WATCH_LAWS],
         "overhead": {"events": 7, "ns_per_event": 100.0, "share": 0.001, "own_cpu_seconds": 0.1,
                      "memory_bytes": 4096},
-        "losses": {"lost_events": 0, "unbooked_sockets": 0, "folded_sockets": 0},
+        "losses": {"lost_events": 0, "unbooked_sockets": 0, "folded_sockets": 0, "unseen_events": 0},
         "not_covered": [{"what": "MPTCP", "seen": True, "sockets": 1, "why": "of another law"}],
         "total": total, "processes": list(processes),
         "sockets": [socket(each, number) for number, each in enumerate(processes, 1)],

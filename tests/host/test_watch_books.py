@@ -72,7 +72,9 @@ def test_every_law_balances_at_random_moments():
             assert not unbalanced(record), (round_, unbalanced(record))
             assert len(record["sockets"]) >= 16
             laws = laws_of(record)
-            assert laws["send"] == laws["receive"] == laws["events"] == "balanced", laws
+            assert laws["send"] == laws["receive"] == "balanced", laws
+            # The kernel may run no program for the end of a socket of anybody (docs/WATCH.md).
+            assert laws["events"] == ("not testable" if record["losses"]["unseen_events"] else "balanced")
             if round_ % 4 == 3:
                 traffic.tell("renew")
 

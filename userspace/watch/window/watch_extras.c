@@ -189,6 +189,8 @@ void watch_read_extras(struct watch *w, struct watch_record *r)
 		w->peak_pages = pages;
 	r->referenced_peak_pages = w->peak_pages;
 	r->unseen_events = unseen_events(r);
+	for (int i = 0; i < r->probe_count; i++)
+		r->unseen_known |= r->probes[i].perf_checked;
 	events_weigh(events, r, gauges.unbooked);
 	members_fill(w, r);
 	cgroups_fill(w, r);

@@ -250,6 +250,8 @@ def watched(key: str, unit: units.Unit, means: str) -> Quantity:
     def read(record: Record) -> Reading:
         if record.at("losses.lost_events"):
             return Reading(None, "a watch that lost no events")
+        if record.at("losses.unseen_events"):
+            return Reading(None, "a watch whose programs saw every socket end")
         return number(record.at(f"counts.{key}"), "measured", "the watch did not count it")
     return count(unit, read, means)
 

@@ -112,9 +112,12 @@ static json_t *overhead_json(const struct watch_overhead *w)
 
 static json_t *losses_json(const struct watch_record *r)
 {
-	return json_pack("{s:I, s:I, s:I}", "lost_events", (json_int_t)r->lost_events,
-			 "unbooked_sockets", (json_int_t)r->unbooked_sockets, "folded_sockets",
-			 (json_int_t)r->folded_sockets);
+	json_t *o = json_pack("{s:I, s:I, s:I}", "lost_events", (json_int_t)r->lost_events,
+			      "unbooked_sockets", (json_int_t)r->unbooked_sockets, "folded_sockets",
+			      (json_int_t)r->folded_sockets);
+
+	put(o, "unseen_events", integer_if(r->unseen_known, r->unseen_events));
+	return o;
 }
 
 static json_t *sockets_json(const struct watch_record *r)
