@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Servers and proxies that know nothing of copyscope: where their bytes pass, and how many."""
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+import pytest
+
+from helpers.processes import wait_until
+from helpers.records import needs_root
+from helpers.windows import Watching, unbalanced
+
+pytestmark = needs_root
+BODY = 3_000_001
+# Servers lie where the PATH of others than root does not lead.
+PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+START_S = 20
+
+
+def needs(program: str):
+    """Skips where a program is not installed."""
+    return pytest.mark.skipif(not shutil.which(program, path=PATH), reason=f"{program} is not installed")
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return one.getsockname()[1]
+
+
+@contextlib.contextmanager
+def serving(port: int, *words: object, **options):
+    """A server that listens on this port."""
+    with subprocess.Popen([shutil.which(str(words[0]), path=PATH), *map(str, words[1:])],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, **options) as process:
+        try:
+            wait_until(lambda: listens(port) or process.poll() is not None, START_S)
+            assert process.poll() is None, f"{words[0]} ended with {process.returncode}"
+            yield process
+        finally:
+            process.terminate()
+
+
+def listens(port: int) -> bool:
+    """Does somebody accept connections there?"""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
+
+
+def all_of(sock: socket.socket) -> int:
+    """Reads to the end; how many bytes came."""
+    count = 0
+    while got := sock.recv(1 << 20):
+        count += len(got)
+    return count
+
+
+def fetched(port: int, request: bytes, wrap=lambda sock: sock) -> int:
+    """Bytes of the answer to one request, after which the server closes."""
+    with wrap(socket.create_connection(("127.0.0.1", port))) as client:
+        client.sendall(request)
+        return all_of(client)
+
+
+def closed(watching: Watching) -> dict:
+    """The record, all laws of which balance."""
+    time.sleep(0.1)
+    record = watching.close()
+    assert not unbalanced(record), unbalanced(record)
+    return record
+
+
+def bytes_of(record: dict, pid: int) -> dict[str, int]:
+    """What one process moved, by site, and by sequence numbers."""
+    one, = (each["sum"] for each in record["processes"] if each["pid"] == pid)
+    return {site: value["bytes"] for site, value in one["sites"].items()} | {
+        name: one["counts"][name] for name in ("accepted_bytes", "returned_bytes")}
+
+
+NGINX = """
+daemon off; master_process off; pid {folder}/pid; error_log {folder}/errors;
+events {{ }}
+http {{
+  log_format bytes "$bytes_sent $request_length"; access_log {folder}/log bytes;
+  sendfile {sendfile}; root {folder};
+  client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f;
+  uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+  server {{ listen 127.0.0.1:{port}; }}
+}}
+"""
+
+
+@needs("nginx")
+@pytest.mark.parametrize("sendfile", ["on", "off"])
+def test_nginx_splices_the_body_with_sendfile_alone(tmp_path, sendfile):
+    port = free_port()
+    (tmp_path / "file").write_bytes(bytes(BODY))
+    (tmp_path / "conf").write_text(NGINX.format(folder=tmp_path, sendfile=sendfile, port=port))
+    with serving(port, "nginx", "-c", tmp_path / "conf", "-p", tmp_path) as server:
+        watching = Watching("-p", server.pid)
+        got = fetched(port, b"GET /file HTTP/1.0\r\n\r\n")
+        found = bytes_of(closed(watching), server.pid)
+    sent, received = map(int, (tmp_path / "log").read_text().split())
+    assert found["accepted_bytes"] == sent == got and found["returned_bytes"] == received
+    assert found["tx_splice"] == (BODY if sendfile == "on" else 0)
+    assert found["tx_copy"] == sent - found["tx_splice"] and found["rx_copy"] == received
+
+
+HAPROXY = """
+global
+  maxconn 64
+defaults
+  mode tcp
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+{option}
+frontend front
+  bind 127.0.0.1:{port}
+  default_backend back
+backend back
+  server one 127.0.0.1:{behind}
+"""
+
+
+@contextlib.contextmanager
+def answering():
+    """A server that answers whatever it is asked with the body; its port."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        while True:
+            try:
+                one, _ = listener.accept()
+            except OSError:
+                return
+            with one, contextlib.suppress(OSError):
+                if one.recv(100):
+                    one.sendall(bytes(BODY))
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        # Wakes the thread, and no connection comes after.
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join()
+
+
+@needs("haproxy")
+@pytest.mark.parametrize("option", ["", "  option splice-response"])
+def test_haproxy_splices_if_it_is_told_to(tmp_path, option):
+    port = free_port()
+    with answering() as behind:
+        (tmp_path / "conf").write_text(HAPROXY.format(option=option, port=port, behind=behind))
+        with serving(port, "haproxy", "-f", tmp_path / "conf", "-db") as server:
+            watching = Watching("-p", server.pid)
+            assert fetched(port, b"please") == BODY
+            found = bytes_of(closed(watching), server.pid)
+    passed = BODY + len(b"please")
+    assert found["accepted_bytes"] == found["returned_bytes"] == passed
+    assert found["tx_copy"] + found["tx_splice"] == passed
+    assert found["rx_copy"] + found["rx_splice"] == passed
+    assert found["tx_splice"] == found["rx_splice"]
+    assert found["tx_splice"] > 0.9 * BODY if option else found["tx_splice"] == 0
+
+
+@needs("redis-server")
+def test_redis_copies_what_it_is_sent_and_asked_for(tmp_path):
+    port = free_port()
+    value = b"$500000\r\n" + bytes(500_000) + b"\r\n"
+    request = b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n" + value + b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n" + \
+        b"*1\r\n$4\r\nQUIT\r\n"
+    with serving(port, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir",
+                 tmp_path) as server:
+        watching = Watching("-p", server.pid)
+        answer = fetched(port, request)
+        found = bytes_of(closed(watching), server.pid)
+    assert answer == len(b"+OK\r\n" + value + b"+OK\r\n")
+    assert found["accepted_bytes"] == found["tx_copy"] == answer
+    assert found["returned_bytes"] == found["rx_copy"] == len(request)
+
+
+@needs("openssl")
+def test_openssl_s_server_copies_what_it_has_encrypted(tmp_path):
+    port, name = free_port(), tmp_path / "file"
+    name.write_bytes(bytes(300_001))
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=x", "-keyout",
+                    tmp_path / "key", "-out", tmp_path / "cert"], check=True, capture_output=True)
+    trusting = ssl.create_default_context(cafile=tmp_path / "cert")
+    trusting.check_hostname = False
+    with serving(port, "openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", tmp_path / "cert",
+                 "-key", tmp_path / "key", "-WWW", cwd=tmp_path) as server:
+        watching = Watching("--port", port)
+        with contextlib.suppress(ssl.SSLEOFError):
+            fetched(port, b"GET /file HTTP/1.0\r\n\r\n", trusting.wrap_socket)
+        record = closed(watching)
+    served, asked = bytes_of(record, server.pid), bytes_of(record, os.getpid())
+    assert served["tx_copy"] == served["accepted_bytes"] == asked["returned_bytes"] > 300_001
+    assert asked["tx_copy"] == asked["accepted_bytes"] == served["returned_bytes"]
