@@ -76,7 +76,7 @@ struct sock_common {
 };
 
 struct sk_buff;
-struct socket;
+struct socket_wq;
 
 /* include/linux/skbuff.h */
 struct sk_buff_head {
@@ -97,12 +97,25 @@ struct sock {
 	struct sk_buff_head sk_write_queue;
 	struct rb_root tcp_rtx_queue;
 	atomic_t sk_zckey;
-	struct socket *sk_socket;
+	struct socket_wq *sk_wq;
 };
 
 struct socket {
-	unsigned long flags;
 	struct sock *sk;
+};
+
+/* include/linux/wait.h, include/linux/net.h: private is the task that waits, if it is one */
+struct wait_queue_entry {
+	void *private;
+	struct list_head entry;
+};
+
+struct wait_queue_head {
+	struct list_head head;
+};
+
+struct socket_wq {
+	struct wait_queue_head wait;
 };
 
 struct file;

@@ -87,7 +87,7 @@ struct watch_reading {
 	unsigned short fin_queued;	/* write_seq counts a FIN */
 	unsigned short fin_received;	/* bytes_received counts a FIN */
 	unsigned short asks_zerocopy;	/* SO_ZEROCOPY is set */
-	unsigned int waits_for_room;	/* a send may be under way, asleep (SOCK_NOSPACE) */
+	unsigned int calls_sleep;	/* a call of a task may be under way */
 	unsigned int unused;
 	/* What lies in the queue of unacknowledged and unsent packets. */
 	unsigned int referenced_pages;

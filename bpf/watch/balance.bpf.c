@@ -10,11 +10,27 @@
 #include "bpf/watch/queues.bpf.h"
 #include "bpf/watch/who.bpf.h"
 
-#define SOCK_NOSPACE_BIT 2 /* include/linux/net.h */
+enum { WAITERS_READ = 4 };
 
-static __always_inline u32 waits_for_room(const struct sock *sk)
+/* A call that sleeps stays in the socket's queue of waiters until it has the lock again, also when it was
+ * woken already. Those of epoll, which stay there, too, belong to no task. */
+static __always_inline u32 calls_sleep(const struct sock *sk)
 {
-	return BPF_CORE_READ(sk, sk_socket, flags) >> SOCK_NOSPACE_BIT & 1;
+	const struct socket_wq *wq = BPF_CORE_READ(sk, sk_wq);
+	const void *head = (void *)wq + bpf_core_field_offset(struct socket_wq, wait.head);
+	const struct list_head *node = BPF_CORE_READ(wq, wait.head.next);
+
+	for (int i = 0; i < WAITERS_READ; i++) {
+		const struct wait_queue_entry *waiter =
+			(void *)node - bpf_core_field_offset(struct wait_queue_entry, entry);
+
+		if (!node || node == head)
+			return 0;
+		if (BPF_CORE_READ(waiter, private))
+			return 1;
+		node = BPF_CORE_READ(node, next);
+	}
+	return 1;
 }
 
 /* What the error queue holds last is the newest notification: the next one has the id after it. */
@@ -95,7 +111,7 @@ int watch_sockets(struct bpf_iter__tcp *ctx)
 	if (!book)
 		return 0;
 	reading_take(&book->now, tp, common->skc_state);
-	book->now.waits_for_room = waits_for_room(sk);
+	book->now.calls_sleep = calls_sleep(sk);
 	if (book->now.unsent || book->now.unacked)
 		queues_walk(book, sk);
 	else

@@ -88,7 +88,8 @@ int BPF_PROG(watch_completion, struct sock *sk)
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 	if (!book)
 		return 0;
-	if (watch_fault == WATCH_FAULT_DROP_COMPLETION && !watch_gauges.injected_faults) {
+	if (watch_fault == WATCH_FAULT_DROP_COMPLETION && book->flags & WATCH_OURS &&
+	    !watch_gauges.injected_faults) {
 		watch_gauges.injected_faults = 1;
 		return 0;
 	}

@@ -24,15 +24,15 @@ class Watching:
             first = self.process.stderr.readline()
             assert "open" in first, first + self.process.stderr.read()
 
-    def close(self) -> dict:
+    def close(self, statuses=(0,)) -> dict:
         """Ends the window; returns the last record."""
         self.process.send_signal(signal.SIGINT)
-        return self.records()[-1]
+        return self.records(statuses)[-1]
 
-    def records(self) -> list[dict]:
+    def records(self, statuses=(0,)) -> list[dict]:
         """Every record, when it has ended by itself."""
         out, err = self.process.communicate(timeout=60)
-        assert self.process.returncode == 0, err
+        assert self.process.returncode in statuses, err
         decoder, records, at = json.JSONDecoder(), [], 0
         while at < len(out):
             record, at = decoder.raw_decode(out, at)

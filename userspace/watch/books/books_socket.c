@@ -301,7 +301,7 @@ static bool queue_holds_all(const struct watch_socket *s, const struct watch_boo
 	uint64_t left = 1ull << COUNT_wire_referenced_bytes;
 
 	return m->counts_known & left && m->sites_known & 1u << SITE_late_copy && !hooked->skipped &&
-	       !book->slot.mixed && !book->opened.referenced_bytes && !book->now.waits_for_room &&
+	       !book->slot.mixed && !book->opened.referenced_bytes && !book->now.calls_sleep &&
 	       m->site_bytes[SITE_late_copy] >= book->slot.sent_referenced && is_undisturbed(book);
 }
 
