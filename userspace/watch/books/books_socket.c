@@ -293,7 +293,8 @@ static struct watch_sides sides_of_reference(const struct watch_socket *s, const
 
 /* Nothing but the socket's own queue can hold its pages: no packet was dropped or sent again, whose
  * copy may still be under way, and all that left was copied when it arrived on this machine. Nor does a
- * send sleep that has its notification and no packet yet. */
+ * send sleep that has its notification and no packet yet, and the process took no notification before it
+ * was seen. */
 static bool queue_holds_all(const struct watch_socket *s, const struct watch_book *book,
 			    const struct watch_hooked *hooked)
 {
@@ -302,6 +303,7 @@ static bool queue_holds_all(const struct watch_socket *s, const struct watch_boo
 
 	return m->counts_known & left && m->sites_known & 1u << SITE_late_copy && !hooked->skipped &&
 	       !book->slot.mixed && !book->opened.referenced_bytes && !book->now.calls_sleep &&
+	       !book->unseen_reports &&
 	       m->site_bytes[SITE_late_copy] >= book->slot.sent_referenced && is_undisturbed(book);
 }
 
