@@ -83,6 +83,7 @@ int BPF_PROG(watch_completion, struct sock *sk)
 	struct notified n = {};
 	u32 sends;
 
+	gauge_add(&watch_gauges.reports, 1);
 	if (!watch_is_tcp(sk))
 		return 0;
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);

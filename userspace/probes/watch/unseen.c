@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Compares how often sockets began and ended with how often the programs ran. */
+/* Compares how often sockets began, ended and reported with how often the programs ran. */
 #include "userspace/probes/watch/unseen.h"
 
 #include <string.h>
@@ -9,14 +9,16 @@ static const struct {
 } checked[WATCH_CHECKED] = {
 	{ "sock/inet_sock_set_state", "watch_state" },
 	{ "tcp/tcp_destroy_sock", "watch_death" },
+	{ "sock/inet_sk_error_report", "watch_completion" },
 };
 
 static uint64_t seen_by(const void *arg, int i)
 {
 	const struct watch_probes *p = arg;
 	struct watch_gauges *gauges = &p->skel->bss->watch_gauges;
+	unsigned long long *const seen[WATCH_CHECKED] = { &gauges->states, &gauges->ends, &gauges->reports };
 
-	return __atomic_load_n(i ? &gauges->ends : &gauges->states, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(seen[i], __ATOMIC_SEQ_CST);
 }
 
 void unseen_open(struct watch_probes *p)

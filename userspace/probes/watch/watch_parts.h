@@ -12,7 +12,7 @@
 #include "watch.skel.h"
 
 /* Hooks whose hits perf counts, too: see unseen.h. */
-enum { WATCH_CHECKED = 2 };
+enum { WATCH_CHECKED = 3 };
 
 struct watch_hook {
 	const char *program, *metric;

@@ -33,7 +33,7 @@ bool watch_skipped(const struct watch *w)
 	int count = watch_probes_list(w->probes, probes);
 
 	for (int i = 0; i < count; i++)
-		if (is_of_packets(probes[i].metric) && probes[i].missed_runs)
+		if (is_of_packets(probes[i].metric) && (probes[i].missed_runs || probes[i].missed_hits))
 			return true;
 	return false;
 }
