@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 
 # Ubuntu's /usr/sbin/bpftool only works for its own kernel; the real one lies in linux-tools.
@@ -21,6 +22,8 @@ def bpf_list(kind: str) -> list[dict]:
                               timeout=10, check=False)
         if said.returncode == 0:
             return json.loads(said.stdout or "[]")
+        # A link that somebody is about to attach has a number already, and cannot be opened yet.
+        time.sleep(0.05)
     raise AssertionError(f"bpftool {kind} list: {said.stderr or said.stdout}")
 
 
