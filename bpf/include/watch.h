@@ -154,7 +154,7 @@ struct watch_gauges {
 	unsigned long long joined;		/* processes that became part of the subject */
 	unsigned long long lost_members;	/* no room for a process of the subject */
 	/* How often programs ran whose hooks perf counts, too. */
-	unsigned long long states, ends, reports;
+	unsigned long long states, ends, reports, departures, arrivals;
 	unsigned long long injected_faults;	/* completions dropped on purpose */
 };
 

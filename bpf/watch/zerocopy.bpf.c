@@ -21,6 +21,7 @@ int BPF_PROG(watch_departure, const struct sk_buff *skb)
 	struct watch_slot *slot;
 	struct mapped m;
 
+	gauge_add(&watch_gauges.departures, 1);
 	if (!skb->data_len || !frags_head_of(skb).users)
 		return 0;
 	slot = slot_find(cookie_of(skb->sk));
@@ -43,6 +44,7 @@ int BPF_PROG(watch_arrival, struct sk_buff *skb)
 {
 	struct watch_slot *slot;
 
+	gauge_add(&watch_gauges.arrivals, 1);
 	if (!skb->data_len)
 		return 0;
 	slot = slot_of_pages(skb);

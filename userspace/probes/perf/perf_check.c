@@ -24,8 +24,8 @@ void perf_check_open(struct perf_check *v, const struct hook *hooks, bool refere
 		v->hook[v->count++] = i;
 	}
 	v->tp_hits = tp_hits_open(names, v->count);
-	if (v->tp_hits)
-		tp_hits_start(v->tp_hits);
+	for (int i = 0; v->tp_hits && i < v->count; i++)
+		tp_hits_start(v->tp_hits, i);
 }
 
 struct seen_hooks {

@@ -99,10 +99,10 @@ fail:
 	return NULL;
 }
 
-void tp_hits_start(struct tp_hits *hits)
+void tp_hits_start(struct tp_hits *hits, int i)
 {
-	for (int i = 0; i < hits->count * hits->cpus; i++)
-		ioctl(hits->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+	for (int cpu = 0; cpu < hits->cpus; cpu++)
+		ioctl(hits->fds[i * hits->cpus + cpu], PERF_EVENT_IOC_ENABLE, 0);
 }
 
 uint64_t tp_hits_read(const struct tp_hits *hits, int i)

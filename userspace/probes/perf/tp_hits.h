@@ -18,10 +18,10 @@ struct tp_hits;
 
 /*
  * @names are "net/net_dev_start_xmit" and alike. Returns NULL where tracefs or perf refuse:
- * then nothing checks the hooks. Counting starts with tp_hits_start.
+ * then nothing checks the hooks. Counting starts with tp_hits_start, for each name apart.
  */
 struct tp_hits *tp_hits_open(const char *const *names, int count);
-void tp_hits_start(struct tp_hits *hits);
+void tp_hits_start(struct tp_hits *hits, int i);
 
 /* Hits of names[i] on all CPUs since tp_hits_start. */
 uint64_t tp_hits_read(const struct tp_hits *hits, int i);

@@ -207,8 +207,7 @@ int watch_probes_attach(struct watch_probes *p, enum watch_hooks which, char why
 	}
 	if (which == WATCH_HOOKS_ZEROCOPY)
 		p->skel->bss->packets_watched = 1;
-	if (which == WATCH_HOOKS_ALWAYS)
-		unseen_begin(p);
+	unseen_begin(p);
 	return 0;
 }
 

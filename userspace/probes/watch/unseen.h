@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whether the programs saw each socket begin and end: perf counts the same tracepoints beside them.
+ * Whether the programs saw each socket begin and end, and each packet of zero copy: perf counts the same
+ * tracepoints beside them.
  *
  * A kernel may run no program while certain tasks are current (docs/METHOD.md), or skip one that is
  * interrupted; sockets end in softirq, on top of any task. Then a book is lost without a sign.
@@ -10,10 +11,11 @@
 
 #include "userspace/probes/watch/watch_parts.h"
 
-/* Opens a counter for each hook; where tracefs or perf refuse, nothing checks them. */
+/* Opens a counter for each hook, which counts nothing yet; where tracefs or perf refuse, nothing checks
+ * them. */
 void unseen_open(struct watch_probes *p);
 
-/* Call it when the hooks are attached and the window opens. */
+/* Starts the counters of the hooks that are attached. Packets that pass meanwhile shift nothing. */
 void unseen_begin(struct watch_probes *p);
 
 /* Notes in each probe that is checked how many hits its program missed until now. */

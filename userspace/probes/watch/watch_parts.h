@@ -12,7 +12,7 @@
 #include "watch.skel.h"
 
 /* Hooks whose hits perf counts, too: see unseen.h. */
-enum { WATCH_CHECKED = 3 };
+enum { WATCH_CHECKED = 5 };
 
 struct watch_hook {
 	const char *program, *metric;
@@ -44,6 +44,7 @@ struct watch_probes {
 	struct ring_buffer *ring;
 	struct tp_hits *hits;	/* NULL: the kernel refuses them */
 	int64_t ahead[WATCH_CHECKED];
+	bool counts[WATCH_CHECKED];	/* perf does so, beside an attached hook */
 	void (*each_death)(void *arg, const struct watch_book *book);
 	void *each_arg;
 	uint32_t pass;
