@@ -60,7 +60,9 @@ def boot(release: str, cases: list[Case], repeats: int, folder: Path) -> Path:
     runs.write_text(run_list(cases, repeats), encoding="utf-8")
     subprocess.run([str(word) for word in (
         ROOT / "tools" / "guest", "--kernel", release, "--icount", "--with", "bpftrace",
-        "--timeout", TIMEOUT_S, "--add", runs, "--out", out, "--", "tests/cost/runs.sh", runs)],
+        "--timeout", TIMEOUT_S, "--add", runs, "--out", out, "--", "tests/cost/runs.sh",
+        # What lies below the tree is elsewhere in a guest.
+        runs.relative_to(ROOT) if runs.is_relative_to(ROOT) else runs)],
                    check=True, stdin=subprocess.DEVNULL)
     return out
 
