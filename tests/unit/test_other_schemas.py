@@ -115,7 +115,7 @@ def test_what_the_baseline_prints_is_held_to_its_schema_beside_lmbench(monkeypat
                                   '{"a": ["relative"]}', '{"a": ["/b"], "a": ["/c"]}'])
 def test_a_damaged_cache_of_libraries_only_costs_time(text, tmp_path, monkeypatch):
     cache = tmp_path / "libraries.json"
-    monkeypatch.setattr(libraries, "CACHE", cache)
+    monkeypatch.setattr(libraries, "KNOWN", cache)
     cache.write_text(text)
     assert libraries.load_cache() == {}
     asked = libraries.needed([Path("/bin/true")])
