@@ -87,7 +87,7 @@ def test_intervals_in_a_pipe_are_blocks(tmp_path):
 
 
 def test_a_signal_for_it_reaches_the_command():
-    with watch_tool.start("--", "sh", "-c", "trap 'exit 9' TERM; echo ready; sleep 30 & wait") as one:
+    with watch_tool.start("--", "sh", "-c", "trap 'exit 9' TERM; echo ready; sleep 4 & wait") as one:
         assert one.stdout.readline() == "ready\n"
         one.send_signal(signal.SIGTERM)
         time.sleep(0.3)
