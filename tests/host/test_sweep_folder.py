@@ -155,7 +155,7 @@ def test_the_folders_that_are_committed_can_be_gone_on_with(tmp_path):
     plan = json.loads((out / "plan.json").read_text())
     done = subprocess.run([ROOT / "tools" / "sweep", "--profile", plan["profile"], "--mode",
                            plan["mode"], "--seconds", str(plan["seconds"]), "--repeats",
-                           str(plan["repeats"]), "--kernel", plan["kernel"], "--pass", "counted", "--quiet", "--out",
+                           str(plan["repeats"]), "--kernel", plan["kernel"], "--pass", plan["pass"], "--quiet", "--out",
                            out], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "PROVENANCE.md" in done.stdout and not list((out / "pending").iterdir())
