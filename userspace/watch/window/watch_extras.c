@@ -39,17 +39,15 @@ bool watch_skipped(const struct watch *w)
 }
 
 /* Without those: perf counts more than the kernel says of programs that it skipped. */
-static uint64_t unseen_events(const struct watch_record *r)
+static void unseen_fill(struct watch_record *r)
 {
-	uint64_t unseen = 0;
-
 	for (int i = 0; i < r->probe_count; i++) {
 		const struct probe *p = &r->probes[i];
 
+		r->unseen_known |= p->perf_checked;
 		if (!is_of_packets(p->metric))
-			unseen += p->perf_checked ? p->missed_hits : p->missed_runs;
+			r->unseen_events += p->perf_checked ? p->missed_hits : p->missed_runs;
 	}
-	return unseen;
 }
 
 static void overhead_fill(const struct watch *w, struct watch_record *r)
@@ -188,9 +186,7 @@ void watch_read_extras(struct watch *w, struct watch_record *r)
 	if (pages > w->peak_pages)
 		w->peak_pages = pages;
 	r->referenced_peak_pages = w->peak_pages;
-	r->unseen_events = unseen_events(r);
-	for (int i = 0; i < r->probe_count; i++)
-		r->unseen_known |= r->probes[i].perf_checked;
+	unseen_fill(r);
 	events_weigh(events, r, gauges.unbooked);
 	members_fill(w, r);
 	cgroups_fill(w, r);
