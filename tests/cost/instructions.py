@@ -54,13 +54,13 @@ def run_list(cases: list[Case], repeats: int) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def boot(release: str, cases: list[Case], repeats: int, folder: Path) -> Path:
-    """Make all runs in a guest; return the folder of their records."""
+def boot(release: str, script: str, listing: str, folder: Path, *options: str) -> Path:
+    """Have a script make all runs of a list in a guest; return the folder of their records."""
     runs, out = folder / f"runs.{release}", folder / release
-    runs.write_text(run_list(cases, repeats), encoding="utf-8")
+    runs.write_text(listing, encoding="utf-8")
     subprocess.run([str(word) for word in (
         ROOT / "tools" / "guest", "--kernel", release, "--icount", "--with", "bpftrace",
-        "--timeout", TIMEOUT_S, "--add", runs, "--out", out, "--", "tests/cost/runs.sh",
+        "--timeout", TIMEOUT_S, *options, "--add", runs, "--out", out, "--", script,
         # What lies below the tree is elsewhere in a guest.
         runs.relative_to(ROOT) if runs.is_relative_to(ROOT) else runs)],
                    check=True, stdin=subprocess.DEVNULL)
@@ -92,7 +92,7 @@ def events_per_message(folder: Path, case: Case) -> float:
 
 def measure(release: str, cases: list[Case], repeats: int, folder: Path) -> list[dict]:
     """A row for each case: what a message takes, and what each kind of probe adds."""
-    out, rows = boot(release, cases, repeats, folder), []
+    out, rows = boot(release, "tests/cost/runs.sh", run_list(cases, repeats), folder), []
     for case in cases:
         found = {kind: per_message(out, case, kind, repeats) for kind in KINDS}
         base, spread = found["none"]

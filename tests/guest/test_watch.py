@@ -10,25 +10,24 @@ import pytest
 from guest.boots import GUEST, Outcome, boot
 from guest.test_arm64 import MISSING as MISSING_FOR_ARM64, boot as boot_arm64
 from helpers.books import PRIME_PAYLOAD
+from helpers.names import GUEST_OPTIONS
 from helpers.watch_tool import broken, record_of
 
-# 7.2 makes the storage of sockets by cmpxchg16b, which these processors lack, or in caches that are
-# checked (kmalloc_nolock in mm/slub.c).
-OPTIONS = {"6.1": (), "6.12": (), "7.2": ("--line", "slab_debug=F,kmalloc-*")}
+KERNELS = ("6.1", "6.12", "7.2")
 ARM64 = "6.12 arm64"
 SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
 
 
 @pytest.fixture(scope="module", name="outcome", params=[
-    *OPTIONS, pytest.param(ARM64, marks=pytest.mark.skipif(bool(MISSING_FOR_ARM64),
+    *KERNELS, pytest.param(ARM64, marks=pytest.mark.skipif(bool(MISSING_FOR_ARM64),
                                                            reason=MISSING_FOR_ARM64))])
 def one_kernel(tmp_path_factory, request):
     """What the guest of one kernel left, in one boot."""
     out = tmp_path_factory.mktemp("watch")
     if request.param == ARM64:
         return boot_arm64(out, SCRIPT)
-    return boot(request.param, out, [SCRIPT], OPTIONS[request.param])
+    return boot(request.param, out, [SCRIPT], GUEST_OPTIONS.get(request.param, ()))
 
 
 def watched(outcome: Outcome, run: str) -> tuple[dict, dict]:
