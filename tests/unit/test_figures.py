@@ -11,6 +11,7 @@ import pytest
 
 from copyscope.common import spread
 from copyscope.common.errors import Unusable
+from copyscope.common.tables import column
 from copyscope.drawing import style
 from copyscope.figures import draw_bars, draw_lines, draw_map, groups, specs
 from copyscope.figures.metrics import METRICS
@@ -175,6 +176,22 @@ def test_the_call_stands_beside_the_code():
     for drawn in (draw_bars.copy_bars(group), draw_bars.pin_bars(group),
                   draw_map.draw(group, "A3", draw_bars.by_label(group)["A3"])):
         assert "A3, MSG_ZEROCOPY" in words(drawn)
+
+
+def test_the_legend_says_what_a_site_is():
+    meaning = column("sites", "meaning")
+    group = group_of(sweep(threads=(1,)))
+    legend, = draw_bars.copy_bars(group).legends
+    found = [" ".join(text.get_text().split()) for text in legend.get_texts()]
+    assert found[0] == f"rx_copy: {meaning['rx_copy']}" and len(found) == 4
+    shown = words(draw_map.draw(group, "A3", draw_bars.by_label(group)["A3"]))
+    assert f"late_copy: {meaning['late_copy']}" in shown and meaning["tx_copy"] not in shown
+
+
+def test_a_long_name_stands_whole_below_its_bar():
+    documents = sweep(variants=("A1", "A3-unset"), threads=(1,))
+    drawn = " ".join(words(draw_bars.copy_bars(group_of(documents))).split())
+    assert "A3-unset, MSG_ZEROCOPY without SO_ZEROCOPY" in drawn
 
 
 # The command

@@ -8,7 +8,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from copyscope.common.spread import Spread, sentence, spread
-from copyscope.common.tables import COPY_SITES, named
+from copyscope.common.tables import COPY_SITES, column, named
+from copyscope.drawing import style
 from copyscope.drawing.axes import frame, number_text
 from copyscope.drawing.style import FILLS, HATCHES, INK, SMALL, Page, font, text_width, wrap
 from copyscope.records import copies
@@ -19,12 +20,14 @@ from .groups import Group, replies
 from .metrics import BOTH, METRICS, value_of
 
 # Inches.
-LEFT, BELOW, HEIGHT, NAMES_HEIGHT = 0.95, 0.3, 3.6, 0.6
+LEFT, BELOW, HEIGHT = 0.95, 0.3, 3.6
 COLUMN, BAR = 1.15, 0.62
 PINS_BAR = 0.42
 MOST_SIZES = 6              # bars of one variant
 MOST_COLUMNS = 15
-MOST_LINES = 3              # of the name of a column
+MOST_LINES = 6              # of the name of a column
+LEGEND, HANDLE = 2.3, 0.75  # of sites: their text, and what stands before it
+MEANING = column("sites", "meaning")
 APART = 0.05                # bytes per payload byte by which a size must differ from all together
 
 
@@ -95,17 +98,25 @@ def legend(page: Page, entries: list[tuple[str, int]], x: float) -> None:
                                        / page.height))
 
 
-def columns_axes(page: Page, labels: list[str], column: float, ylabel: str) -> Axes:
+def column_names(labels: list[str], column: float) -> list[list[str]]:
+    """The name below each column, in lines that are no wider."""
+    return [[line for part in label.split("\n") for line in wrap(part, SMALL, column - 0.08)]
+            [:MOST_LINES] for label in labels]
+
+
+def names_height(names: list[list[str]]) -> float:
+    """Inches that the names take, with the name of the axis below them."""
+    return 0.12 + style.height_of(max(3, *map(len, names)), SMALL)
+
+
+def columns_axes(page: Page, names: list[list[str]], column: float, ylabel: str) -> Axes:
     """Axes with one column for each implementation."""
-    axes = page.axes(LEFT, BELOW + NAMES_HEIGHT, len(labels) * column, HEIGHT)
+    axes = page.axes(LEFT, BELOW + names_height(names), len(names) * column, HEIGHT)
     frame(axes)
     axes.grid(False, axis="x")
-    axes.set_xlim(-0.5, len(labels) - 0.5)
-    axes.set_xticks(range(len(labels)))
-    axes.set_xticklabels(["\n".join([line for part in label.split("\n")
-                                     for line in wrap(part, SMALL, column - 0.08)][:MOST_LINES])
-                          for label in labels],
-                         fontproperties=font(SMALL))
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    axes.set_xticks(range(len(names)))
+    axes.set_xticklabels(["\n".join(each) for each in names], fontproperties=font(SMALL))
     axes.set_xlabel("Variant", fontproperties=font(SMALL + 0.5), color=INK)
     axes.set_ylabel(ylabel, fontproperties=font(SMALL + 0.5), color=INK)
     axes.yaxis.set_major_formatter(FuncFormatter(number_text))
@@ -153,18 +164,20 @@ def copy_bars(group: Group) -> Figure:
     known = "; ".join(f"{site} {', '.join(dict.fromkeys(each[site].how for each in sums.values()))}"
                       for site, _ in shown)
     least = ["≥: at least, as a site of copies is not measured"] * bool(notes)
-    width = max(LEFT + len(sums) * COLUMN + 1.9, 7.0)
-    page = Page(width, BELOW + NAMES_HEIGHT + HEIGHT + 0.3,
+    width = LEFT + len(sums) * COLUMN + 0.25 + HANDLE + LEGEND
+    names = column_names(list(sums), COLUMN)
+    page = Page(max(width, 7.0), BELOW + names_height(names) + HEIGHT + 0.3,
                 f"Bytes that a CPU copied per {group.payload}, by site",
                 [*bar_notes, *[f"How each is known: {known}"] * bool(known), *least, *notes]
                 + group.pattern_notes + [group.provenance], group.where)
-    axes = columns_axes(page, list(sums), COLUMN, f"Bytes copied [bytes / {group.payload}]")
+    axes = columns_axes(page, names, COLUMN, f"Bytes copied [bytes / {group.payload}]")
     top = max(totals) * 1.12 or 1.0
     axes.set_ylim(0, top)
     for x, each in enumerate(sums.values()):
         stack(axes, x, each, top)
     # The legend reads as the bars are stacked: the first copy lies lowest.
-    legend(page, shown[::-1], LEFT + len(sums) * COLUMN + 0.25)
+    legend(page, [("\n".join(wrap(f"{site}: {MEANING[site]}", SMALL, LEGEND)), index)
+                  for site, index in shown[::-1]], LEFT + len(sums) * COLUMN + 0.25)
     return page.figure
 
 
@@ -208,9 +221,10 @@ def pin_bars(group: Group) -> Figure:
     column = max(COLUMN, len(sizes) * PINS_BAR + 0.25)
     beside = max(text_width(lines.size_text(size), SMALL) for size in sizes) + 0.9
     width = max(LEFT + len(labelled) * column + beside + 0.3, 7.0)
-    page = Page(width, BELOW + NAMES_HEIGHT + HEIGHT + 0.3, "Pages pinned per message, by variant",
-                [*notes, group.provenance], group.where)
-    axes = columns_axes(page, list(labelled), column, METRICS["pinned_pages"].axis)
+    names = column_names(list(labelled), column)
+    page = Page(width, BELOW + names_height(names) + HEIGHT + 0.3,
+                "Pages pinned per message, by variant", [*notes, group.provenance], group.where)
+    axes = columns_axes(page, names, column, METRICS["pinned_pages"].axis)
     top = max((point.high for point, _ in points.values() if point), default=0.0)
     axes.set_ylim(0, top * 1.1 or 1.0)
     width_bar = PINS_BAR / column

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Polygon
 
-from copyscope.common.tables import named
+from copyscope.common.tables import column, named
 from copyscope.drawing.style import (
     BODY,
     GREY,
@@ -35,6 +35,7 @@ LABEL = BOX + GAP - 0.12    # labels stand below the boxes and may reach under t
 NAMES = ("user\nfields", "staging\nbuffer", "skb\n(sender)", "", "skb\n(receiver)",
          "user\nbuffer")
 COPIED, PASSED = "#B5482A", "#FFFFFF"
+MEANING = column("sites", "meaning")
 
 Point = tuple[float, float]
 
@@ -238,6 +239,7 @@ def notes(chart: CopyMap, group: Group, records: list[Record]) -> list[str]:
     zero = [site for site, each in chart.sums.items() if each.value == 0]
     few = [site for site, each in chart.sums.items() if each.value and not each.seen]
     found = [sizes_note(records)] if not group.watched else []
+    found += [f"{site}: {MEANING[site]}" for site, each in chart.sums.items() if each.seen]
     if zero:
         found.append(f"0 bytes passed: {', '.join(zero)}")
     if few:
