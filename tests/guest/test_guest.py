@@ -191,6 +191,16 @@ def test_missing_qemu_is_refused(monkeypatch):
         command.act(["--kernel", "6.1", "--", "true"], Teller())
 
 
+def test_all_that_is_missing_is_named_before_anything_is_fetched(monkeypatch):
+    find = system_helpers.find
+    monkeypatch.setattr(system_helpers, "find",
+                        lambda name: None if "qemu" in name or name == "busybox" else find(name))
+    monkeypatch.setattr(debian, "get", lambda *words: pytest.fail("it asked for a kernel"))
+    arch = architectures.get(None)
+    with pytest.raises(Refused, match=f"apt-get install {arch.package} busybox-static$"):
+        command.act(["--kernel", "6.1", "--", "true"], Teller())
+
+
 def test_prefix_takes_only_its_own_releases():
     assert releases.matches("6.1.0-56-cloud-amd64", "6.1")
     assert not releases.matches("6.12.95+deb12-cloud-amd64", "6.1")

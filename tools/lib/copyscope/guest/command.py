@@ -15,6 +15,7 @@ from copyscope.cli.command_line import Parser
 from copyscope.cli.options import folder, memory, whole
 from copyscope.common.errors import CommandError, Unusable
 
+from . import packages
 from .kernels import architectures, debian, kernel_image, sysroot
 from .qemu import guest_output, guest_record, machine
 from .qemu.telling import NAME, Teller
@@ -153,6 +154,8 @@ def act(arguments: list[str], teller: Teller) -> int:
     teller.steps = options.tell is not None or os.isatty(2)
     if options.list:
         return list_kernels()
+    if not options.fetch:
+        packages.check(options.arch, options.extras)
     with contextlib.ExitStack() as held:
         if options.out and not options.fetch:
             guest_output.look(options.out)

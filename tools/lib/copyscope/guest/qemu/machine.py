@@ -112,7 +112,9 @@ class Machine:
         job = self.job
         environment = {name: value for name, value in os.environ.items()
                        if name == "TERM" or name.startswith("COPYSCOPE_")}
-        environment.pop("COPYSCOPE_DEBIAN_MIRROR", None)
+        # Places of this machine, of which the guest has its own.
+        for name in ("COPYSCOPE_DEBIAN_MIRROR", "COPYSCOPE_RUNS", "COPYSCOPE_CACHE"):
+            environment.pop(name, None)
         environment |= {"PATH": "/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C",
                         "COPYSCOPE_GUEST": job.kernel.release,
                         "COPYSCOPE_EMULATION": job.arch.emulation}
