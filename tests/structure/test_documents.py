@@ -45,6 +45,13 @@ def test_commands_to_paste_name_what_there_is(page):
         assert f"\n  {word} " in helped, word
 
 
+def test_the_picture_is_that_of_the_results():
+    name = "copies-by-site.png"
+    # A release and an install have docs/ and no results/.
+    assert (ROOT / "docs" / name).read_bytes() == (ROOT / "results/standard/figures" / name).read_bytes(), \
+        f"copy results/standard/figures/{name} to docs/"
+
+
 def test_the_index_has_every_page():
     listed = INDEX.read_text(encoding="utf-8")
     for page in (ROOT / "docs").glob("*.md"):

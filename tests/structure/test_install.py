@@ -182,6 +182,33 @@ def test_a_page_has_every_option_that_help_has(installed, run):
         assert options and all(f".B {option}" in page or f", {option}" in page for option in options)
 
 
+# Documents
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)|src=\"([^\"]+)\"")
+
+
+def test_every_link_of_an_installed_page_lands_in_the_install(installed):
+    place = installed / "share/doc/copyscope"
+    pages = sorted(place.rglob("*.md"))
+    assert {"README.md", "CHANGELOG.md", "docs/INDEX.md", "docs/METHOD.md"} <= {
+        str(page.relative_to(place)) for page in pages}
+    links = [(page, name) for page in pages for pair in LINK.findall(page.read_text()) for name in pair
+             if name and not name.startswith("http")]
+    assert (place / "README.md", "docs/copies-by-site.png") in links and len(links) > 30
+    for page, name in links:
+        target = (page.parent / name).resolve()
+        assert target.is_file() and target.is_relative_to(installed.resolve()), (page, name)
+
+
+def test_installed_pages_name_installed_commands(installed):
+    place = installed / "share/doc/copyscope"
+    text = "".join(page.read_text() for page in [place / "README.md", *place.glob("docs/*.md")])
+    assert not re.findall(r"\./tools/\w+", text) and "sudo copyscope watch --comm" in text
+    lines = set(re.findall(r"^    (?:sudo )?copyscope ([\w-]+)", text, re.MULTILINE))
+    assert {"watch", "sweep", "plot", "list", "compare", "guest"} <= lines
+    assert lines <= {word.name for word in WORDS} | {"help"}
+
+
 # Removing it
 
 def below(folder: Path) -> list[Path]:
