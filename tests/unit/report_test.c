@@ -213,8 +213,8 @@ static void what_lacks_for_one_reason_is_one_line(void **state)
 		}
 	text = printed(&m, (struct report_page){ .columns = 120 });
 	assert_has(text, "\n\nnot seen       tx_splice, reshape, rx_map, rx_splice, rx_discard; laws completion, "
-			 "pin, causes of reshape: needs the\n               trampoline backend: run with "
-			 "--kernel 6.12\n"
+			 "pin, causes of reshape: this kernel's\n               tracepoints do not show that: "
+			 "run with --kernel 6.12\n"
 			 "               law send: nobody looked\n"
 			 "               counters cycles, instructions, ");
 	free(text);

@@ -71,7 +71,7 @@ def test_the_answer_reads_as_a_sentence():
     assert "A2 is 1.31 times (1.24 to 1.38) as fast as A1 at 64 B; no difference at 64 KiB." in text
     assert "A2, sendmsg()" in text and "95% interval" in text and "n = 6" in text
     assert re.search(r"where A1, send\(\) 2\.00 +\d+\.\d late_copy 1\.00, rx_copy 1\.00 A2, ", text), text
-    assert "At least so many, as reshape was not measured." in text
+    assert "At least so many, as reshape was not measured: no tracepoint sees it." in text
     assert "throughput_gbps-by-size: ./tools/plot results/mine --out results/mine/figures" in text
 
 

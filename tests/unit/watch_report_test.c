@@ -43,7 +43,9 @@ static void busy(struct made_watch *m)
 	m->r.causes[0] = (struct cause){ .name = "local delivery", .site = SITE_late_copy,
 					 .bytes_known = true, .tally = { 9000000, 3 },
 					 .remedy = "the receiver is on this machine: use plain send" };
-	m->r.cause_count = 1;
+	m->r.causes[1] = (struct cause){ .name = "ENOBUFS, optmem", .site = SITE_tx_reference, .tally = { 0, 3 },
+					 .remedy = "read completions sooner" };
+	m->r.cause_count = 2;
 	m->process[0].verdict = WATCH_IN_VAIN;
 	m->r.not_covered[0] = (struct watch_gap){ .what = "MPTCP", .seen = true };
 	m->r.gap_count = 1;
@@ -115,12 +117,31 @@ static void what_is_not_known_is_no_0(void **state)
 	strcpy(m.r.sites[SITE_late_copy].why, "nobody looked");
 	m.r.total.opening.known &= ~(1u << WATCH_unread_bytes);
 	m.r.total.moved.counts_known &= ~(1ull << COUNT_copied_sends);
+	strcpy(m.r.count_why[COUNT_copied_sends], "nobody read it");
 	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
 	assert_non_null(strstr(text, "  late_copy: nobody looked"));
-	assert_non_null(strstr(text, "of them as COPIED not measured"));
+	assert_non_null(strstr(text, "of them as COPIED not measured (nobody read it)"));
 	assert_non_null(strstr(text, "cannot be read               0  received, and not read"));
+	assert_non_null(strstr(text, "-: not measured"));
 	/* Sent, received, without a copy, needless. */
 	assert_non_null(strstr(text, "  9.00 MB       0 B         -         -        1  nginx"));
+	free(text);
+}
+
+static void a_refused_send_is_no_copy_of_unknown_bytes(void **state)
+{
+	struct made_watch m;
+	char *text;
+
+	busy(&m);
+	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	assert_null(strstr(text, "tx_reference           -"));
+	assert_non_null(strstr(text, "\nENOBUFS        3 sends refused, 0 by option memory (net.core.optmem_max), "
+			       "0 by RLIMIT_MEMLOCK\n               read completions sooner\n"));
+	m.r.cause_count = 0;
+	free(text);
+	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	assert_null(strstr(text, "why it was copied"));
 	free(text);
 }
 
@@ -178,6 +199,7 @@ int main(void)
 		cmocka_unit_test(the_parts_come_in_their_order),
 		cmocka_unit_test(a_name_cannot_command_the_terminal),
 		cmocka_unit_test(what_is_not_known_is_no_0),
+		cmocka_unit_test(a_refused_send_is_no_copy_of_unknown_bytes),
 		cmocka_unit_test(who_has_no_socket_has_no_row),
 		cmocka_unit_test(a_broken_law_is_told_at_once_and_with_its_sides),
 		cmocka_unit_test(a_block_is_a_rate),

@@ -129,7 +129,7 @@ static bool missed_text(const struct record *r, char text[static WHY_BYTES])
 {
 	*text = '\0';
 	if (record_missed(r))
-		snprintf(text, WHY_BYTES, "the kernel skipped %" PRIu64 " runs of programs", record_missed(r));
+		snprintf(text, WHY_BYTES, "the kernel skipped %" PRIu64 " runs of probes", record_missed(r));
 	else if (record_missed_hits(r, NULL))
 		snprintf(text, WHY_BYTES, "the probes missed %" PRIu64 " packets",
 			 record_missed_hits(r, NULL));

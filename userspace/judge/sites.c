@@ -184,8 +184,9 @@ static void pins_by_tracepoint(struct pins *p, const struct record *r)
 
 	p->how = record_wire_known(r) ? r->sites[SITE_tx_reference].how : HOW_NOT_MEASURED;
 	if (p->how != HOW_NOT_MEASURED)
-		snprintf(p->why, WHY_BYTES, "pages: frags of the skbs that left, at most, as one that "
-			 "is cut between two skbs counts in both; released and peak: no tracepoint sees a release, " GET_TRAMPOLINES);
+		snprintf(p->why, WHY_BYTES, "pages: those in the packets that left, at most, as one that "
+			 "is cut between two packets counts in both; released and peak: no tracepoint sees a release, "
+			 GET_TRAMPOLINES);
 	else if (missed_hits)
 		snprintf(p->why, WHY_BYTES, "the probes missed %" PRIu64 " packets", missed_hits);
 	else

@@ -89,7 +89,7 @@ static void add_reservations(const struct record *r, bool exact, bool all_copied
 			 beside);
 	else if (record_tapped(r) && r->backend == BACKEND_TRACEPOINT)
 		snprintf(text + strlen(text), size - strlen(text),
-			 " What the packet capture copied was not measured.");
+			 " What the packet capture copied was not measured: no tracepoint sees it.");
 }
 
 /* "Not copied" is known only where all functions that may copy were watched. */

@@ -23,7 +23,7 @@ static const char *reason_of(const char *why)
 	static const char *const common[] = { "needs the trampoline backend",
 					      "this law needs both ends to have finished" };
 	static const char *const told[] = {
-		"needs the trampoline backend: run with --kernel 6.12",
+		"this kernel's tracepoints do not show that: run with --kernel 6.12",
 		"the run did not end as it should, and these laws need both ends to have finished"
 	};
 
@@ -135,7 +135,7 @@ static void print_lack(const struct lack *lack, bool first, const struct report_
 }
 
 /*
- * not seen       tx_splice, reshape, rx_map; laws completion, pin: needs the trampoline backend: ...
+ * not seen       tx_splice, reshape, rx_map; laws completion, pin: this kernel's tracepoints ...
  */
 void print_missing(const struct record *r, const struct report_page *p)
 {

@@ -83,7 +83,7 @@ static const char *obstacle_to_send(const struct record *r)
 	if (record_missed_hits(r, "tx_copy"))
 		return missed;
 	if (!record_wire_known(r))
-		return "true by construction: tx_copy is the rest, no hook sees the skbs";
+		return "true by construction: tx_copy is the rest, as no probe sees packets";
 	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
 		return "tx_reference is not measured";
 	return NULL;
@@ -110,7 +110,7 @@ static const char *obstacle_to_reference(const struct record *r)
 		return "reshape is not measured: for a device that cannot gather the kernel copies pages there";
 	if (!record_probe_attached(r, "late_copy") ||
 	    (r->backend == BACKEND_TRACEPOINT && !record_wire_known(r)))
-		return "true by construction: no hook sees the packets that arrive";
+		return "true by construction: no probe sees the packets that arrive";
 	return NULL;
 }
 
@@ -238,6 +238,6 @@ void law_probes(const struct record *r, struct law *law)
 	 * either. */
 	law->status = LAW_NOT_TESTABLE;
 	snprintf(law->why, WHY_BYTES,
-		 "%" PRIu64 " hits missed: this kernel runs no BPF program while certain tasks "
+		 "the probes missed %" PRIu64 " events: this kernel runs no BPF program while certain tasks "
 		 "are current", missed_hits);
 }

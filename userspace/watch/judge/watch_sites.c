@@ -90,7 +90,7 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 		return "packets were not watched yet when a socket first referenced its pages";
 	if (site == SITE_rx_map || site == SITE_rx_splice)
 		return "bytes were read with MSG_PEEK, or left without a copy: spliced or mapped";
-	return "a socket found no room in the table of books";
+	return "a socket found no room in the table of counts";
 }
 
 void watch_sites_fill(struct watch_record *r)
@@ -109,7 +109,7 @@ void watch_sites_fill(struct watch_record *r)
 			snprintf(r->count_why[i], WHY_BYTES,
 				 i == COUNT_enobufs || i == COUNT_wire_referenced_bytes ?
 				 "its hook was not attached when a socket first asked for zero copy" :
-				 "sequence books do not count it");
+				 "counted with --books calls alone");
 }
 
 enum verdict_of_process watch_verdict(const struct watch_movements *m)

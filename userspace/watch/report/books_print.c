@@ -16,7 +16,7 @@ static void item_text(const struct watch_balance *b, enum watch_balance_item ite
 }
 
 /*
- * what sockets held            opening          closing
+ * what sockets held       at the start       at the end
  * unacked_bytes                 65,536                0  sent, and not acknowledged yet
  */
 void print_watched_balances(const struct watch_record *r, const struct page *p)
@@ -35,7 +35,7 @@ void print_watched_balances(const struct watch_record *r, const struct page *p)
 		if (opening->known & closing->known & 1u << i && !opening->item[i] && !closing->item[i])
 			continue;
 		if (!any)
-			fprintf(p->out, "\n%-18s %15s %15s\n", "what sockets held", "opening", "closing");
+			fprintf(p->out, "\n%-18s %15s %15s\n", "what sockets held", "at the start", "at the end");
 		any = true;
 		item_text(opening, i, left);
 		item_text(closing, i, right);
@@ -43,7 +43,7 @@ void print_watched_balances(const struct watch_record *r, const struct page *p)
 		page_text(p, line, meanings[i], 52);
 	}
 	if (!any)
-		fprintf(p->out, "\nNothing lay in a socket when the window opened or when it closed.\n");
+		fprintf(p->out, "\nNo socket held unsent, unacknowledged or unread bytes at the start or the end.\n");
 }
 
 static void print_broken(const struct law *law, const struct page *p)
@@ -115,7 +115,7 @@ void print_watched_cost(const struct watch_record *r, const struct page *p)
 				events, o->ns_per_event, 100 * o->share, r->machine.cpus,
 				r->machine.cpus == 1 ? "" : "s");
 	else if (o->events)
-		used = snprintf(line, sizeof(line), "%s events, their time was not measured", events);
+		used = snprintf(line, sizeof(line), "%s events, which the kernel did not time", events);
 	else
 		used = snprintf(line, sizeof(line), "events were not counted (sysctl "
 				"kernel.bpf_stats_enabled=1 has the kernel count them)");
@@ -166,10 +166,10 @@ static void print_losses(const struct watch_record *r, const struct page *p)
 			"    for them, so sums may be short\n", number);
 	number_text(r->unbooked_sockets, number);
 	if (r->unbooked_sockets)
-		fprintf(p->out, "  %s sockets have no books: there was no memory for them\n", number);
+		fprintf(p->out, "  %s sockets were not counted: there was no memory for them\n", number);
 	number_text(r->folded_sockets, number);
 	if (r->folded_sockets)
-		fprintf(p->out, "  %s sockets that ended are in the sums alone\n", number);
+		fprintf(p->out, "  %s sockets that closed are in the sums, and not in the record one by one\n", number);
 }
 
 static bool nothing_is_missing(const struct watch_record *r)

@@ -56,20 +56,22 @@ void print_watched_sites(const struct watch_record *r, const struct page *p)
 void print_watched_causes(const struct watch_record *r, const struct page *p)
 {
 	struct figure sent = figure_sent(&r->total.moved);
-
 	char heads[96];
+	bool any = false;
 
 	snprintf(heads, sizeof(heads), "\n%-28s %-12s %11s %9s", "why it was copied", "site", "bytes", "share");
-	if (r->cause_count)
-		page_heads(p, heads);
 	for (int i = 0; i < r->cause_count; i++) {
 		const struct cause *c = &r->causes[i];
-		char bytes[16] = "-", share[16] = "-";
+		char bytes[16], share[16];
 
-		if (c->bytes_known) {
-			bytes_text(c->tally.bytes, bytes);
-			share_text(c->tally.bytes, sent.known ? sent.bytes : 0, share);
-		}
+		/* A send that was refused has no bytes: see print_refusals. */
+		if (!c->bytes_known)
+			continue;
+		if (!any)
+			page_heads(p, heads);
+		any = true;
+		bytes_text(c->tally.bytes, bytes);
+		share_text(c->tally.bytes, sent.known ? sent.bytes : 0, share);
 		fprintf(p->out, "%-28s %-12s %11s %9s\n", c->name, site_name(c->site), bytes, share);
 		page_text(p, "    ", c->remedy, 4);
 		if (*c->stack)
@@ -77,7 +79,7 @@ void print_watched_causes(const struct watch_record *r, const struct page *p)
 	}
 }
 
-/* "1,312 words", or "words: not measured" with the reason once. */
+/* "1,312 words", or "words not measured" with the reason. */
 static void say_count(const struct watch_record *r, enum count count, const char *what, char *line,
 		      size_t size)
 {
@@ -89,12 +91,13 @@ static void say_count(const struct watch_record *r, enum count count, const char
 	if (f.known)
 		snprintf(line + used, size - used, "%s%s %s", used ? ", " : "", number, what);
 	else
-		snprintf(line + used, size - used, "%s%s not measured", used ? ", " : "", what);
+		snprintf(line + used, size - used, "%s%s not measured (%s)", used ? ", " : "", what,
+			 r->count_why[count]);
 }
 
 static void print_completions(const struct watch_record *r, const struct page *p)
 {
-	char line[400] = "";
+	char line[1200] = "";
 
 	say_count(r, COUNT_zerocopy_asked_sends, "asked", line, sizeof(line));
 	say_count(r, COUNT_zerocopy_sends, "made", line, sizeof(line));
@@ -111,16 +114,20 @@ static void print_pins(const struct watch_record *r, const struct page *p)
 	number_text(now->item[WATCH_referenced_pages], pages);
 	number_text(r->referenced_peak_pages, peak);
 	if (!(now->known >> WATCH_referenced_pages & 1))
-		snprintf(line, sizeof(line), "pages referenced: not measured");
+		snprintf(line, sizeof(line), "pages referenced: not measured, as a queue was not read to its end");
 	else
 		snprintf(line, sizeof(line), "pages referenced: %s now, %s at most in any reading", pages,
 			 peak);
 	page_text(p, "               ", line, 15);
 }
 
+/*
+ * ENOBUFS        3 sends refused, 3 by option memory (net.core.optmem_max), 0 by RLIMIT_MEMLOCK
+ *                too many notifications are outstanding: read completions sooner, or raise ...
+ */
 static void print_refusals(const struct watch_record *r, const struct page *p)
 {
-	char line[300] = "";
+	char line[600] = "";
 
 	if (!r->total.moved.count[COUNT_enobufs])
 		return;
@@ -128,6 +135,9 @@ static void print_refusals(const struct watch_record *r, const struct page *p)
 	say_count(r, COUNT_refused_optmem, "by option memory (net.core.optmem_max)", line, sizeof(line));
 	say_count(r, COUNT_refused_memlock, "by RLIMIT_MEMLOCK", line, sizeof(line));
 	page_text(p, "ENOBUFS        ", line, 15);
+	for (int i = 0; i < r->cause_count; i++)
+		if (!r->causes[i].bytes_known)
+			page_text(p, "               ", r->causes[i].remedy, 15);
 }
 
 void print_watched_zerocopy(const struct watch_record *r, const struct page *p)

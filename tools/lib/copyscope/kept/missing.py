@@ -9,7 +9,8 @@ from copyscope.records.run_record import ENDS, Record
 
 # Reasons in other words that one thing would end are one.
 COMMON = {
-    "needs the trampoline backend": "needs the trampoline backend: run with --kernel 6.12",
+    "needs the trampoline backend":
+        "this kernel's tracepoints do not show that: run with --kernel 6.12",
     "this law needs both ends to have finished":
         "the run did not end as it should, and these laws need both ends to have finished",
 }

@@ -32,12 +32,17 @@ def sites(data: dict[str, Any]) -> list[str]:
 
 
 def causes(data: dict[str, Any]) -> list[str]:
-    """Why bytes were copied, and what helps."""
+    """Why bytes were copied, and what helps; then sends that were refused, which have no bytes."""
     said = []
     for each in data["causes"]:
-        passed = "-" if each.get("bytes") is None else bytes_text(each["bytes"])
-        said += ["", f"{each['cause']}, {each['site']}: {passed}"]
-        said += wrapped(f"    {each.get('remedy') or ''}", "    ")
+        if each.get("bytes") is not None:
+            said += ["", f"{each['cause']}, {each['site']}: {bytes_text(each['bytes'])}"]
+            said += wrapped(f"    {each.get('remedy') or ''}", "    ")
+    for each in data["causes"]:
+        if each.get("bytes") is None:
+            calls = each.get("calls") or 0
+            said += ["", *labelled("ENOBUFS", f"{calls:,} send{' was' if calls == 1 else 's were'} "
+                                   f"refused ({each['cause']}): {each.get('remedy') or ''}")]
     return said
 
 

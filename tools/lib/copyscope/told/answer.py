@@ -98,19 +98,21 @@ def sends_a_message(records: list[Record]) -> str:
 
 def copies_table(records: list[Record]) -> list[str]:
     """Where processors copied each byte, by label; nothing if no run was counted."""
-    rows, missing = [["variant", "copies a byte", "sends a message", "where"]], set()
+    rows, missing = [["variant", "copies a byte", "sends a message", "where"]], dict[str, str]()
     for label in dict.fromkeys(each.label for each in records):
         mine = [reply_alone(each) for each in records if each.label == label]
         sums = copies.amounts(mine)
         total, unseen = copies.copied(sums)
         if total is None:
             continue
-        missing |= set(unseen)
+        # Its remedy follows a semicolon.
+        missing |= {site: sums[site].why.partition(";")[0] for site in unseen}
         where = [f"{site} {copies.number(sums[site].value or 0)}" for site in COPY_SITES
                  if sums[site].seen]
         rows.append([named(label, mine[0].variant), copies.number(total), sends_a_message(mine),
                      ", ".join(where) or "nowhere"])
-    least = f"At least so many, as {listed(sorted(missing))} was not measured." if missing else ""
+    least = f"At least so many, as {listed(sorted(missing))} was not measured: " \
+            f"{listed(sorted(set(missing.values())))}." if missing else ""
     return ["", *laid_out(rows, {1, 2}), *wrapped(least)] if len(rows) > 1 else []
 
 
