@@ -2,6 +2,7 @@
 """Documents lead where they say: links, the index, the commands that a reader pastes."""
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 from pathlib import Path
@@ -16,6 +17,9 @@ LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)|src=\"([^\"]+)\"")
 # Of the tree, as a line or a sentence begins a command.
 TOOL = re.compile(r"(?:^|[\s`])(?:\./)?(tools/[\w/]+|tests/(?:run|campaign|bench))(?=[\s`])", re.MULTILINE)
 COPYSCOPE = re.compile(r"\./tools/copyscope (\w+)")
+COMMAND = re.compile(r"(?:\./)?tools/(\w+)((?: +[^\s|`#&>;)]+)*)")
+# Words of tools/claims and tools/baseline that have options of their own.
+OF_THEIR_OWN = [[word] for word in ("check", "report", "plot", "mistakes", "agree", "keep")]
 
 
 def anchors(page: Path) -> set[str]:
@@ -43,6 +47,35 @@ def test_commands_to_paste_name_what_there_is(page):
     helped = subprocess.run([ROOT / "tools/copyscope", "--help"], capture_output=True, text=True, check=True).stdout
     for word in COPYSCOPE.findall(text):
         assert f"\n  {word} " in helped, word
+
+
+@functools.cache
+def help_of(*words: str) -> str:
+    """What a tool says of itself, or of its subcommand."""
+    return subprocess.run([ROOT / "tools" / words[0], *words[1:], "--help"], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, check=True).stdout
+
+
+def commands(text: str) -> list[tuple[str, list[str]]]:
+    """Each tool that a page starts, with the words that are its own."""
+    found = []
+    for tool, words in COMMAND.findall(text):
+        if (ROOT / "tools" / tool).is_file():
+            own = words.split(" -- ")[0].split()
+            found.append((tool, own))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_to_paste_have_the_options_that_they_name(page):
+    for tool, words in commands(page.read_text(encoding="utf-8")):
+        options = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        if not options:
+            continue
+        first = words[:1] if tool == "copyscope" and words[0][0] != "-" or words[:1] in OF_THEIR_OWN else []
+        text = help_of(tool, *first) + (help_of("trace_run") if tool == "peers" else "")
+        for option in options:
+            assert re.search(rf"(?<![\w-]){option}(?![\w-])", text), (tool, words, option)
 
 
 def test_the_picture_is_that_of_the_results():
