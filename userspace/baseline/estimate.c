@@ -39,6 +39,7 @@ static const struct {
 	struct part hardware, software;
 } table[] = {
 	{ "timing", { 30, CYCLES_NS, "rdtscp and lfence" }, NONE },
+	{ "timing-intrinsic", { 30, CYCLES_NS, "rdtscp and lfence" }, NONE },
 	{ "loop", { 5, CYCLES_NS, "a load of what was just stored" }, { 1, CYCLES_NS, "compare, jump" } },
 	{ "loop-register", { 1, CYCLES_NS, "one turn a cycle" }, NONE },
 	CALL(0), CALL(1), CALL(2), CALL(3), CALL(4), CALL(5), CALL(6), CALL(7),
@@ -47,6 +48,8 @@ static const struct {
 	  { 60, AS_IS, "mitigations, dispatch, another task looked up" } },
 	{ "syscall-traced", { 80, CYCLES_NS, "syscall, swapgs twice, sysret" },
 	  { 220, CYCLES_NS, "entry and exit code, mitigations, a tracepoint called" } },
+	{ "syscall-first", { 80, CYCLES_NS, "syscall, swapgs twice, sysret" },
+	  { 3000, AS_IS, "the program's page mapped, code and tables read from memory" } },
 	{ "syscall", { 80, CYCLES_NS, "syscall, swapgs twice, sysret" },
 	  { 150, CYCLES_NS, "entry and exit code, mitigations" } },
 	{ "process", { 10, AS_IS, "page tables of a small process copied" },
@@ -115,6 +118,8 @@ static const struct {
 	  { 5000, AS_IS, "as a copied send; a page pinned, a notification sent and read" } },
 	{ "zerocopy-pieces", { 50, AS_IS, "a page pinned" },
 	  { 4000, AS_IS, "system call, packet, notification" } },
+	{ "pin", { 110, CYCLES_NS, "system call, the clock" },
+	  { 100, AS_IS, "page tables walked, a count raised, a slot of a pipe" } },
 	{ "write-pieces", { 80, CYCLES_NS, "system call" }, { 500, AS_IS, "page cache, locks" } },
 	{ "write-whole", { 80, CYCLES_NS, "system call" }, { 450, AS_IS, "page cache, locks" } },
 	{ "connect", { 1, AS_IS, "context switches" },
@@ -140,6 +145,9 @@ static const struct {
 	  { 0.3, AS_IS, "client, server, network" } },
 	{ "remote-random", { 1, RTTS_MS, "a round trip a block" },
 	  { 0.3, AS_IS, "client, server, network" } },
+	{ "contention-one-cpu", { 400, AS_IS, "20 readers queue at one device" },
+	  { 200, AS_IS, "switches, on one CPU" } },
+	{ "contention-cpu-wait", NONE, { 200, AS_IS, "20 readers take turns on one CPU" } },
 	{ "contention", { 400, AS_IS, "20 readers queue at one device" }, { 100, AS_IS, "switches" } },
 };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Family contention: 1 to 20 processes, each reading blocks of a file of its own from the disk. */
+/*
+ * Family contention: 1 to 20 processes, each reading blocks of a file of its own from the disk; the same
+ * on one CPU, and how long a block waits for that CPU then.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -17,6 +20,7 @@
 #include "userspace/baseline/lab/files.h"
 #include "userspace/baseline/timing/clock.h"
 
+enum { ANY_CPU, ONE_CPU, CPU_WAIT };
 enum { READERS = 20, QUICK_STEP = 5 };
 
 /* Of one reader: ticks of the clock; nanoseconds on a CPU, and waiting for one (schedstat). */
@@ -86,8 +90,10 @@ static void read_blocks(int fd, uint64_t blocks, int gate, struct account *a)
 	_exit(0);
 }
 
-/* The mean time of a block in us. Says in w->how which share of it the readers ran and waited. */
-static double sum_up(struct work *w, const struct account *accounts, int readers, uint64_t blocks)
+/* The mean time of a block in us, or what of it was waiting for a CPU. Says in w->how which share of it
+ * the readers ran and waited. */
+static double sum_up(struct work *w, int which, const struct account *accounts, int readers,
+		     uint64_t blocks)
 {
 	double all_ns = 0, ran_ns = 0, waited_ns = 0;
 
@@ -100,7 +106,7 @@ static double sum_up(struct work *w, const struct account *accounts, int readers
 		snprintf(w->how, sizeof(w->how), "of their time, %d readers ran %.0f %%, waited %.0f %% "
 			 "for a CPU and %.0f %% for the disk", readers, 100 * ran_ns / all_ns,
 			 100 * waited_ns / all_ns, 100 * (1 - (ran_ns + waited_ns) / all_ns));
-	return all_ns / readers / blocks / 1000;
+	return (which == CPU_WAIT ? waited_ns : all_ns) / readers / blocks / 1000;
 }
 
 /* All readers wait at a pipe. Closing its end starts them together. */
@@ -113,6 +119,8 @@ static int time_contention(struct work *w, const struct row *row, uint64_t calls
 
 	if (pipe(gate))
 		return work_fail(w, errno, "cannot make a pipe");
+	if (row->which != ANY_CPU)
+		task_pin(0);
 	for (int i = 0; i < readers && !err; i++) {
 		err = file_forget(w, r->fd[i]);
 		posix_fadvise(r->fd[i], 0, 0, POSIX_FADV_RANDOM);
@@ -133,7 +141,9 @@ static int time_contention(struct work *w, const struct row *row, uint64_t calls
 			err = work_fail(w, 0, "a reader failed");
 	region_end(w);
 	close(gate[0]);
-	w->value = sum_up(w, r->accounts, readers, calls);
+	w->value = sum_up(w, row->which, r->accounts, readers, calls);
+	if (isnan(w->value))
+		err = work_fail(w, 0, "the kernel tells no waiting times (/proc/self/schedstat)");
 	w->witness[WITNESS_DISK_BYTES] = file_disk_bytes() - disk;
 	return err;
 }
@@ -145,20 +155,38 @@ static uint64_t counts(const struct work *w, int i)
 	return n <= READERS ? n : 0;
 }
 
+static uint64_t few_counts(const struct work *w, int i)
+{
+	static const uint64_t readers[] = { 1, 5, 10, 20, 0 };
+
+	return readers[i];
+}
+
+#define EACH_BLOCK                                                                          \
+	{ EXACTLY, EVENT_preads, READERS, 0, 0, "each process reads each of its blocks" },  \
+	{ EXACTLY, EVENT_block_reads, READERS, 0, 0, "each block is one read of the disk" }, \
+	{ EXACTLY, WITNESS(WITNESS_DISK_BYTES), READERS * BLOCK_BYTES, 0, 0,                \
+	  "the disk gave as many bytes as were read" },                                     \
+	{ EXACTLY, EVENT_forks, 0, 0, 0, "no task created" }
+
+#define ROW(id, text, number, points, is_extra, ...)                                        \
+	{ .name = id, .title = text, .unit = "us", .which = number, .calls = 1000,          \
+	  .quick_calls = 200, .counted_calls = 211, .point = points, .x_unit = "processes", \
+	  .takes_turns = true, .extra = is_extra, .invariants = { EACH_BLOCK, __VA_ARGS__ } }
+
+/* The CPU may find another reader's block there: then a reader does not wait for its own. */
+#define A_SWITCH_A_BLOCK                                                                    \
+	{ AT_LEAST, EVENT_switches, READERS, 0, 0.5, "hardly a block is read without a switch" }
+
 static const struct row rows[] = {
-	{ .name = "contention", .title = "file read in order, a block, by 20 processes",
-	  .unit = "us", .calls = 1000, .quick_calls = 200, .counted_calls = 211, .point = counts,
-	  .x_unit = "processes", .takes_turns = true,
-	  .invariants = {
-		{ EXACTLY, EVENT_preads, READERS, 0, 0, "each process reads each of its blocks" },
-		{ EXACTLY, EVENT_block_reads, READERS, 0, 0, "each block is one read of the disk" },
-		{ EXACTLY, WITNESS(WITNESS_DISK_BYTES), READERS * BLOCK_BYTES, 0, 0,
-		  "the disk gave as many bytes as were read" },
-		{ EXACTLY, EVENT_forks, 0, 0, 0, "no task created" },
-	  } },
+	ROW("contention", "file read in order, a block, by 20 processes", ANY_CPU, counts, false),
+	ROW("contention-one-cpu", "the same, all processes on one CPU", ONE_CPU, few_counts, true,
+	    A_SWITCH_A_BLOCK),
+	ROW("contention-cpu-wait", "of a block's time on one CPU, waiting for the CPU", CPU_WAIT,
+	    few_counts, true, A_SWITCH_A_BLOCK),
 };
 
 const struct family family_contention = {
-	.name = "contention", .rows = rows, .count = 1, .prepare = prepare_contention,
-	.time = time_contention, .undo = undo_contention,
+	.name = "contention", .rows = rows, .count = sizeof(rows) / sizeof(*rows),
+	.prepare = prepare_contention, .time = time_contention, .undo = undo_contention,
 };

@@ -19,6 +19,7 @@
 	X(icmp)        \
 	X(stream)      \
 	X(send)        \
+	X(pin)         \
 	X(connect)     \
 	X(cache)       \
 	X(read)        \

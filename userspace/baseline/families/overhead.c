@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Family overhead: what reading the clock and going round a loop cost. */
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
 #include "userspace/baseline/bench/region.h"
 #include "userspace/baseline/bench/task.h"
 #include "userspace/baseline/families/families.h"
@@ -7,12 +11,23 @@
 #include "userspace/baseline/timing/clock.h"
 #include "userspace/baseline/timing/slope.h"
 
-enum { TIMING, LOOP, LOOP_REGISTER };
+enum { TIMING, INTRINSIC, LOOP, LOOP_REGISTER };
 
 struct turns {
 	int which;
 	uint64_t made;
 };
+
+/* As clock_end(), by what the compiler offers in place of assembly. */
+static inline void clock_by_intrinsics(void)
+{
+#if defined(__x86_64__)
+	unsigned int cpu;
+
+	__rdtscp(&cpu);
+	_mm_lfence();
+#endif
+}
 
 static void turn(void *turns, uint64_t calls)
 {
@@ -24,6 +39,9 @@ static void turn(void *turns, uint64_t calls)
 	if (t->which == TIMING)
 		for (; fast < calls; fast++)
 			clock_end();
+	else if (t->which == INTRINSIC)
+		for (; fast < calls; fast++)
+			clock_by_intrinsics();
 	else if (t->which == LOOP)
 		for (; slow < calls; slow++)
 			;
@@ -57,6 +75,9 @@ static int time_overhead(struct work *w, const struct row *row, uint64_t calls)
 
 static const struct row rows[] = {
 	ROW("timing", "reading the clock", false, TIMING),
+#if defined(__x86_64__)
+	ROW("timing-intrinsic", "reading the clock by the compiler's intrinsics", true, INTRINSIC),
+#endif
 	ROW("loop", "one turn of an empty loop, counter in memory", false, LOOP),
 	ROW("loop-register", "one turn of an empty loop, counter in a register", true,
 	    LOOP_REGISTER),
