@@ -30,6 +30,7 @@ GOOD = {
     "claims": ["list", "show MT25064-C6", "check record.json", "check folder --claims mine.toml",
                "check record.json --only MT25064-C6 --evidence --json o.json", "run MT25064-C6",
                "report folder --out page"],
+    "facts": ["--only layout", "--only layout --json o.json", "--only locks --only layout --quiet"],
     "records": ["list", "list --in folder", "show record.json", "show ./record.json --laws",
                 "show record.json --csv", "show last", "show 2026 --in ."],
     "compare": ["record.json record.json", "record.json folder --json o.json", "o record.json",
@@ -51,6 +52,7 @@ OPTIONS = {
     "baseline": ["--out", "--quiet", "--json"],
     "copyscope": ["--help", "--version"],
     "compare": ["--json"],
+    "facts": ["--only", "--json", "--quiet"],
     "records": ["--in", "--laws", "--csv"],
     "claims": ["--claims", "--only", "--report", "--evidence", "--json", "--records", "--out"],
 }

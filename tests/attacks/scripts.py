@@ -22,14 +22,14 @@ from helpers.records import ROOT
 TOOLS = ROOT / "tools"
 PACKAGES = TOOLS / "lib"
 SCRIPTS = ["sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", "beside_lmbench",
-           "beside_iperf3", "copyscope", "claims", "compare", "records"]
+           "beside_iperf3", "copyscope", "claims", "compare", "facts", "records"]
 # Of tools/baseline: what the shell hands to Python.
 BASELINE = [str(PACKAGES / "launch.py"), "copyscope.baseline.command"]
 LOADED = ["copyscope.sweep.command", "copyscope.figures.command", "copyscope.crossover.command",
           "copyscope.model.command", "copyscope.matrix.command", "copyscope.guest.command",
           "copyscope.peers.command", "copyscope.beside.command", "copyscope.baseline.command",
           "copyscope.dispatch.command", "copyscope.claims.command", "copyscope.compare.command",
-          "copyscope.kept.command", "copyscope.figures.jobs", "copyscope.model.draw",
+          "copyscope.facts.command", "copyscope.kept.command", "copyscope.figures.jobs", "copyscope.model.draw",
           "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"]
 
 

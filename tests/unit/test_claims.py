@@ -13,7 +13,7 @@ from copyscope.claims import command, files, judge, needs, sources
 from copyscope.claims.world import World
 from copyscope.common.errors import Unusable
 from helpers import baselines
-from helpers.pictures import made
+from helpers.pictures import made, modelled, two_passes
 from helpers.watches import moved, process, watch_record
 
 LATE = "run(variant=A3).late_copy == run(variant=A3).tx_reference"
@@ -181,6 +181,26 @@ def test_the_runs_that_are_lacking_are_planned():
     for need, tool in (("matrix", "matrix"), ("baseline", "baseline"), ("crossover p", "crossover"),
                        ("run A3 64 1", "trace_run"), ("watch -p 1", "copyscope")):
         assert needs.command(need, Path("o"))[0] == f"tools/{tool}"
+    assert needs.command("fact layout ports", Path("o")) == [
+        "tools/facts", "--only", "layout", "--only", "ports", "--json", "o/single/fact-layout-ports.json"]
+    assert needs.command("run A3-reuse 64 1 --path lo", Path("o"))[-1] == "o/single/run-A3-reuse-64-1-path-lo.json"
+    assert needs.command("sweep mt25064 corrected modelled", Path("o"))[-4:] == [
+        "--counters", "model", "--out", "o/mt25064-corrected/modelled"]
+
+
+def test_modelled_misses_are_of_modelled_runs_and_all_else_of_the_others(tmp_path):
+    real, model = made("A1-host"), modelled(two_passes(made("A1-host", number=1)), 500)
+    predicate = "run(variant=A1).modelled_sender_l1_misses == 1500 misses"
+    found = judged(tmp_path, predicate, real, model)
+    assert found.word == judge.CONFIRMED and "no PMU" in found.why[0]
+    assert found.evidence[0].value.records == (model["id"],) and found.evidence[0].hows[0].startswith("modelled")
+    found = judged(tmp_path, "run(variant=A1).tx_copy > 0 B", real, model)
+    assert found.word == judge.CONFIRMED and not found.why and found.evidence[0].value.records == (real["id"],)
+
+
+def test_without_a_modelled_run_modelled_misses_are_missing(tmp_path):
+    found = judged(tmp_path, "run(variant=A1).modelled_sender_l1_misses == 0 misses", made("A1-host"))
+    assert found.word == judge.UNDECIDED and "--counters model" in found.why[0]
 
 
 @pytest.mark.parametrize("predicate, status", [(LATE, 0), ("run(variant=A3).late_copy == 0 B", 1),

@@ -36,7 +36,7 @@ EPILOG = """\
 list                  every claim: id, category, what it says
 show ID...            claims in full: predicate, the runs they need, what leaves them undecided
 check RECORDS...      judge claims by records that exist: files and folders of run, sweep, matrix,
-                      watch, baseline, crossover
+                      watch, baseline, crossover, facts
 run [ID...]           the commands that make the runs which claims lack, for --records; with --make
                       they are carried out
 report [FOLDER]       judge all claims of the reports by a folder of results, results/ if none is
@@ -160,6 +160,9 @@ def run(options: argparse.Namespace, claims: list[Claim], world: World) -> int:
     """Print the commands that make what is lacking; carry them out if that is asked for."""
     if options.make and not options.out:
         raise Unusable("--out DIR is missing: say where the runs go")
+    if options.make:
+        with OutputFolder.at(options.out) as out, out.subfolder(needs.SINGLE):
+            pass
     commands = [needs.command(each, options.out or Path("DIR"))
                 for each in lacking(claims, world, options.records)]
     for each in commands:

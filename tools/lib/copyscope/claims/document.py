@@ -75,7 +75,8 @@ def made_from(world: World) -> dict[str, Any]:
 
 def ways(world: World) -> list[dict[str, Any]]:
     """What happened to each byte in each experiment of a sweep, by its way to send. Of a request
-    and its reply it is the reply; runs without probes, or whose laws are broken, count nothing."""
+    and its reply it is the reply; runs without probes, or whose laws are broken, count nothing.
+    Modelled runs count where there are no others."""
     found: dict[tuple[str, ...], list[Record]] = {}
     for each in world.items["run"]:
         record = cast(Record, each.data)
@@ -83,8 +84,10 @@ def ways(world: World) -> list[dict[str, Any]]:
         if each.words.get("mode") and record.at("backend.name") != "none" and \
                 not record.broken_laws() and record.payload_bytes:
             found.setdefault(key, []).append(record)
+    kept = {key: [each for each in records if not each.modelled] or records
+            for key, records in found.items()}
     return [{**dict(zip(WAY, key)), "n": len(records), "sites": {
-        site: shares(records, site) for site in SITES}} for key, records in sorted(found.items())]
+        site: shares(records, site) for site in SITES}} for key, records in sorted(kept.items())]
 
 
 def shares(records: list[Record], site: str) -> dict[str, Any]:

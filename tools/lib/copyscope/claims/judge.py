@@ -10,6 +10,8 @@ from .readings import Evidence
 from .world import World, evidence_line
 
 CONFIRMED, REFUTED, UNDECIDED, OUT_OF_SCOPE = "CONFIRMED", "REFUTED", "UNDECIDED", "OUT OF SCOPE"
+# Said beside a verdict that rests on it.
+BY_MODEL = "by modelled caches, which prefetch nothing: no PMU of a processor has confirmed it"
 WORDS = (CONFIRMED, REFUTED, UNDECIDED, OUT_OF_SCOPE)
 
 
@@ -50,7 +52,9 @@ def judge(claim: Claim, world: World) -> Verdict:
         why = [f"missing: {each}" for each in found.missing] or \
             [f"the interval is too wide: {each}" for each in found.overlapping]
         return Verdict(claim, UNDECIDED, tuple(why), steps, evidence)
-    return Verdict(claim, CONFIRMED if found.truth else REFUTED, (), steps, evidence)
+    caveat = (BY_MODEL,) if any(how.startswith("modelled") for each in evidence
+                                for how in each.hows) else ()
+    return Verdict(claim, CONFIRMED if found.truth else REFUTED, caveat, steps, evidence)
 
 
 def truth_text(step: Step) -> str:

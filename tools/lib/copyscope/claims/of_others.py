@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The quantities of baselines and crossovers, and what filters compare of them."""
+"""The quantities of baselines, crossovers and facts, and what filters compare of them."""
 from __future__ import annotations
 
 import re
@@ -38,6 +38,12 @@ CROSSOVER: dict[str, tuple[Meaning, str]] = {
     "crosses": (Meaning(units.NONE, True), "1 if second becomes the faster one at some size"),
 }
 CROSSOVER_KEYS = frozenset(("profile", "first", "second", "path", "pattern", "threads", "size"))
+
+FACT: dict[str, tuple[Meaning, str]] = {
+    "number": (Meaning(units.NONE, True), "a fact that is a plain number"),
+    "bytes": (Meaning(units.BYTE, True), "a fact that is a number of bytes"),
+}
+FACT_KEYS = frozenset(("name", "of", "size", "kernel"))
 
 
 def baseline_items(data: dict[str, Any]) -> Iterator[Item]:
@@ -183,6 +189,28 @@ def of_crossover(items: list[Item], filters: dict[str, tuple[str, ...]], name: s
     elif not crosses:
         raise Missing(f"a size from which second is faster: in {items[0].name} it is up to one")
     return Value(units.SIZE, False, low, high)
+
+
+def fact_items(data: dict[str, Any]) -> Iterator[Item]:
+    """Each fact of a record. One that is of a number can be filtered by it as a size."""
+    kernel = data["machine"]["kernel"]
+    for each in data["facts"]:
+        words = {"name": each["name"], "of": each["of"], "kernel": kernel}
+        if each["of"].isdigit():
+            words["size"] = each["of"]
+        yield Item("fact", data["id"], words, {**each, "machine": data["machine"]},
+                   f"{each['name']} {each['of']} {kernel}")
+
+
+def of_fact(items: list[Item], name: str) -> tuple[Value, tuple[str, ...]]:
+    """A fact in all records that have it, and how it is known."""
+    found: list[dict[str, Any]] = [each.data for each in items]  # type: ignore[misc]
+    lost = next((each for each in found if each["number"] is None), None)
+    if lost:
+        raise Missing(f"{lost['means']}: {lost['why']}")
+    value = values.sample(FACT[name][0].unit, True, tuple(each.name for each in items),
+                          tuple(Fraction(each["number"]) for each in found))
+    return value, tuple(dict.fromkeys(f"counted, {each['how']}" for each in found))
 
 
 def plain(filters: tree.Filters, keys: frozenset[str]) -> dict[str, tuple[str, ...]]:

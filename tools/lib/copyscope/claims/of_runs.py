@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from copyscope.common.tables import SITES, names
 from copyscope.records.modelled import SITES as MODEL_SITES
@@ -26,6 +26,9 @@ UNREAD = names("variants", reads_completions=False)
 NO_PROBES = "a pass with probes, which alone counts it"
 UNPROBED = "a pass without probes: this one was timed with them"
 REAL = "a machine that is not emulated"
+NO_MODEL = "a run whose caches were modelled: --counters model"
+# How a quantity of modelled caches is called, and which events of an end have one.
+MODELLED, MODELLED_EVENTS = "modelled_", ("l1_misses", "llc_misses", "cache_misses")
 
 
 @dataclass(frozen=True)
@@ -151,10 +154,28 @@ def modelled(level: str) -> Quantity:
     """Misses of all copies in the caches that an emulator modelled."""
     def read(record: Record) -> Reading:
         if not record.modelled:
-            return Reading(None, "a run whose caches were modelled: --counters model")
+            return Reading(None, NO_MODEL)
         misses = sum(record.modelled.site(each, f"{level}_misses") for each in MODEL_SITES)
         return number(misses, f"modelled, {record.modelled.caches}")
     return fact(read, f"misses of all copies in a modelled {level}", units.MISS)
+
+
+def modelled_event(end: str, name: str) -> Quantity:
+    """An event of one end as a PMU counts it, in the caches that an emulator modelled."""
+    key, unit = EVENTS[name]
+
+    def read(record: Record) -> Reading:
+        if not record.modelled:
+            return Reading(None, NO_MODEL)
+        return number(record.modelled.counter(end, key), f"modelled, {record.modelled.caches}",
+                      f"{key}, which the model does not count")
+    return fact(read, f"{key} of the {end} in modelled caches", unit)
+
+
+def of_model(read: Callable[[Record], int | None], unit: units.Unit, means: str) -> Quantity:
+    """A number of the modelled pass, by which modelled misses are divided."""
+    return fact(lambda record: number(read(record) if record.modelled else None,
+                                      "measured in the modelled pass", NO_MODEL), means, unit)
 
 
 def machine(key: str, means: str) -> Quantity:
@@ -214,10 +235,12 @@ QUANTITIES: dict[str, Quantity] = {
                               "payload of the timed pass"),
     **{f"modelled_{name}_misses": modelled(level)
        for name, level in (("l1", "l1d"), ("l2", "l2"), ("llc", "llc"))},
-    "modelled_payload": fact(lambda record: number(
-        record.times.received_bytes if record.modelled else None, "measured in the modelled pass",
-        "a run whose caches were modelled: --counters model"),
-        "payload of the modelled pass", units.BYTE),
+    "modelled_payload": of_model(lambda record: record.times.received_bytes, units.BYTE,
+                                 "payload of the modelled pass"),
+    "modelled_messages": of_model(lambda record: record.times.messages, units.MESSAGE,
+                                  "whole messages of the modelled pass"),
+    **{f"{MODELLED}{end}_{name}": modelled_event(end, name)
+       for end in ENDS for name in MODELLED_EVENTS},
     "latency": latency("mean"), "latency_p50": latency("p50"), "latency_p99": latency("p99"),
     **{f"{end}_{name}": event(end, name) for end in ENDS for name in EVENTS},
 }
@@ -243,6 +266,14 @@ def item(kind: str, record: Record, more: dict[str, str] | None = None) -> Item:
     place = [str(record.at(f"machine.{key}")) for key in ("cpu_model", "cpus")]
     return Item(kind, record.id, words, reply_alone(record),
                 " ".join([*same, *place, str(record.at("workload.readers"))]))
+
+
+def fitting(items: list[Item], name: str) -> list[Item]:
+    """Runs that a quantity is of: of modelled caches those that were modelled, of all else the
+    others, where there are any."""
+    wanted = name.startswith(MODELLED)
+    return [each for each in items
+            if bool(cast(Record, each.data).modelled) == wanted] or items
 
 
 def watched(key: str, unit: units.Unit, means: str) -> Quantity:

@@ -19,7 +19,7 @@ from copyscope.records.watch_record import check_watch, is_watch, watched_of
 from . import of_others, of_runs
 from .readings import Item
 
-ARCHIVE = "runs.tar.xz"
+ARCHIVE, MODELLED = "runs.tar.xz", "modelled"
 # Of all files of an archive, and of the levels of folders below one that is named.
 MOST_UNPACKED, MOST_DEPTH = 2 << 30, 3
 Tell = Callable[[str], None]
@@ -99,12 +99,18 @@ def of_document(source: Path, data: Any, tell: Tell) -> Iterator[Item]:
     elif schema.startswith("copyscope.crossover/"):
         documents.check(data, "crossover", source, "run tools/crossover again")
         yield of_others.crossover_item(data, source.stem)
+    elif schema.startswith("copyscope.facts/"):
+        documents.check(data, "facts", source, "run tools/facts again")
+        yield from of_others.fact_items(data)
 
 
 def of_folder(folder: Path, tell: Tell, depth: int = 0) -> Iterator[Item]:
     """What a folder holds: a sweep, a matrix, or documents and folders of all kinds."""
     if (folder / "plan.json").is_file():
         yield from of_sweep(folder, tell)
+        # The same points in guests whose caches were modelled.
+        if (folder / MODELLED / "plan.json").is_file():
+            yield from of_sweep(folder / MODELLED, tell)
         return
     if (folder / "matrix.csv").is_file():
         yield from of_matrix(folder, tell)
@@ -126,5 +132,5 @@ def items(sources: list[Path], tell: Tell) -> Iterator[Item]:
         found = list(of_document(source, documents.read_json(source), tell))
         if not found:
             raise BadRecord(source, "schema", "claims are not judged by such a document",
-                            "give records of runs, watch, baseline or crossover")
+                            "give records of runs, watch, baseline, crossover or facts")
         yield from found

@@ -16,13 +16,13 @@ from .readings import Evidence, Item
 
 KEYS = {"run": of_runs.KEYS - {"row"}, "matrix": of_runs.KEYS - {"profile", "mode", "repeat"},
         "baseline": of_others.BASELINE_KEYS, "crossover": of_others.CROSSOVER_KEYS,
-        "watch": of_runs.WATCH_KEYS}
+        "fact": of_others.FACT_KEYS, "watch": of_runs.WATCH_KEYS}
 # Units of keys that an aggregate may run through; others are plain words or numbers.
 KEY_UNITS = {"size": units.SIZE}
 # These choose a part of an item, not an item.
 PARTS = {"baseline": frozenset(("x", "counter")), "crossover": frozenset(("size",))}
 RUNS = {"run": of_runs.QUANTITIES, "matrix": of_runs.QUANTITIES, "watch": of_runs.OF_WATCHES}
-OTHERS = {"baseline": of_others.BASELINE, "crossover": of_others.CROSSOVER}
+OTHERS = {"baseline": of_others.BASELINE, "crossover": of_others.CROSSOVER, "fact": of_others.FACT}
 # Names in a message; a sweep has hundreds of records.
 MOST_NAMED = 3
 
@@ -111,7 +111,12 @@ class World:
         if not items:
             raise Missing("no record passes these filters")
         if kind in RUNS:
-            return self.of_runs(items, name, said)
+            fitting = items if kind == "watch" else of_runs.fitting(items, name)
+            return self.of_runs(fitting, name, said)
+        if kind == "fact":
+            found, hows = of_others.of_fact(items, name)
+            self.evidence.append(Evidence(said, found, hows))
+            return found
         read = of_others.of_baseline if kind == "baseline" else of_others.of_crossover
         found = read(items, of_others.plain(filters, PARTS[kind]), name)
         self.evidence.append(Evidence(said, found, ("measured, without probes",)))

@@ -9,6 +9,7 @@ from .tree import INSTALLED
 OWN_NAMES = {"copyscope": "copyscope", "trace_run": "trace_run", "records list": "copyscope list",
              "records show": "copyscope show", "records": "copyscope-records",
              "beside_iperf3": "copyscope-beside_iperf3",
+             "facts": "copyscope-facts",
              "beside_lmbench": "copyscope-beside_lmbench"}
 WORDS = ("baseline", "claims", "compare", "crossover", "guest", "matrix", "peers", "plot",
          "predict", "sweep")

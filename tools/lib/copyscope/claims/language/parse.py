@@ -8,7 +8,7 @@ from . import tree, units
 from .fault import Fault
 from .tokens import Token, Tokens, described
 
-KINDS = ("run", "matrix", "baseline", "crossover", "watch", "published")
+KINDS = ("run", "matrix", "baseline", "crossover", "fact", "watch", "published")
 CALLS = ("min", "max", "median", "abs")
 FITS = ("linear_r2", "log_r2", "law_r2", "slope")
 AGGREGATES = ("all", "any", "count", "sum", "min", "max", *FITS)

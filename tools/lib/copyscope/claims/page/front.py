@@ -32,6 +32,8 @@ FOLDERS: dict[str, tuple[str, str]] = {
               "sudo ./tools/predict --out results/model"),
     "caches": ("which copy misses which modelled cache, in guests; no times",
                "sudo ./tools/sweep --profile caches --kernel 6.12 --out results/caches"),
+    "single": ("single runs and facts of this kernel that claims ask for",
+               "sudo ./tools/facts --json results/single/facts.json"),
     "campaign": ("what attacked the programs, and what failed", "sudo tests/campaign"),
 }
 # What tells of a folder, the first that is there.

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The facts that need a running workload are found out on this kernel."""
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from helpers import records
+from helpers.records import ROOT
+
+pytestmark = records.needs_root
+
+
+@pytest.fixture(name="facts", scope="module")
+def fixture_facts():
+    """All facts but the million connections."""
+    words = [word for each in ("layout", "fields", "packets", "locks") for word in ("--only", each)]
+    done = subprocess.run([ROOT / "tools/facts", *words, "--json", "-"], capture_output=True, text=True,
+                          timeout=120, check=False)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return {(each["name"], each["of"]): each for each in json.loads(done.stdout)["facts"]}
+
+
+def test_fields_lie_apart(facts):
+    assert [facts["fields-apart", size]["number"] for size in ("64", "512", "4096", "65536")] == [7] * 4
+
+
+def test_of_a_zero_copy_packet_headers_alone_are_linear(facts):
+    # Ethernet, IP, TCP with or without time stamps.
+    assert {facts["linear", of]["number"] for of in ("least", "most")} <= {54, 66}
+
+
+def test_waits_for_locks_are_counted(facts):
+    kinds = {of: each["number"] for (name, of), each in facts.items() if name == "send-lock-waits"}
+    assert set(kinds) == {"socket", "write-queue", "global", "other"} and None not in kinds.values()
+    # No function of TCP takes that lock.
+    assert kinds["write-queue"] == 0
+
+
+def test_connections_in_a_row_are_made_in_a_network_of_their_own():
+    code = ("import sys; sys.path.insert(0, 'tools/lib'); from copyscope.facts import of_ports; "
+            "print(of_ports.count(300, lambda text: None))")
+    done = subprocess.run([sys.executable, "-B", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.stdout == "(300, '')\n", done.stderr

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the fields of a message lie: how many lie apart from the next one."""
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from .fact import Fact, unknown
+from .tracepoints import Hit, Tracepoint, reach_tracefs
+from .workload import OURS, run
+
+SIZES, FIELDS = (64, 512, 4096, 65536), 8
+SECONDS = 0.2
+CALLS = "syscalls/sys_enter_sendmsg"
+# One send of many: each has the same fields.
+PERIOD = 50
+# struct user_msghdr: iov and its length lie behind the address and its length; struct iovec has two
+# words.
+IOV_AT, IOVEC_BYTES = 16, 16
+
+
+def means(size: int) -> tuple[str, str, str]:
+    """Name, size and meaning of a fact."""
+    return ("fields-apart", str(size), f"of the {FIELDS} fields of a message of {size} bytes, "
+            "those that do not end where the next one begins")
+
+
+def iovecs(memory: Path, message: int) -> list[tuple[int, int]]:
+    """The pieces of a message in another process: where each begins, and its bytes."""
+    with memory.open("rb", buffering=0) as file:
+        file.seek(message + IOV_AT)
+        at, count = struct.unpack("<QQ", file.read(16))
+        if count != FIELDS:
+            return []
+        file.seek(at)
+        words = struct.unpack(f"<{2 * FIELDS}Q", file.read(FIELDS * IOVEC_BYTES))
+    return list(zip(words[::2], words[1::2]))
+
+
+def apart(pieces: list[tuple[int, int]]) -> int:
+    """How many pieces do not end where the next one begins."""
+    return sum(at + size != after for (at, size), (after, _) in zip(pieces, pieces[1:]))
+
+
+def of_hits(hits: list[Hit], size: int) -> list[tuple[int, int]]:
+    """The pieces of the first message that could be read."""
+    for each in hits:
+        try:
+            found = iovecs(Path(f"/proc/{each.pid}/mem"), each.fields["msg"])
+        except (OSError, struct.error):
+            continue
+        if sum(length for _, length in found) == size:
+            return found
+    return []
+
+
+def of_size(size: int) -> Fact:
+    """How many fields of a message of this size lie apart."""
+    words = f"A2 {size} 1 --path lo"
+    how = f"{CALLS} and the sender's memory while trace_run {words} ran without probes"
+    calls = Tracepoint(CALLS, OURS, PERIOD)
+    found: list[tuple[int, int]] = []
+
+    def look() -> None:
+        hits = calls.read()
+        if not found:
+            found.extend(of_hits(hits[-4:], size))
+
+    try:
+        with calls:
+            run(words, SECONDS, look)
+    finally:
+        calls.close()
+    if not found:
+        return unknown([means(size)], how, "no message of the workload could be read")[0]
+    return Fact(*means(size)[:2], apart(found), means(size)[2], how)
+
+
+def facts(_progress: object = None) -> list[Fact]:
+    """A fact for each size of the reports."""
+    reach_tracefs()
+    return [of_size(each) for each in SIZES]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How many connections can be made one after another before one finds no free port."""
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+
+from copyscope.common import programs
+from copyscope.common.errors import Refused
+from copyscope.common.pdeathsig import kill_with_parent
+
+from .fact import Fact
+from .tracepoints import LIBC
+
+CLONE_NEWNET = 0x40000000
+# Ten runs of 100,000, as published.
+WANTED, STEP = 1_000_000, 10_000
+NAME, OF = "connections-in-a-row", "lo"
+MEANS = f"connections made one after another before the first that failed, {WANTED} at most"
+ADDRESS = "127.0.0.1"
+
+
+def private_network() -> None:
+    """Give this process a network of its own, with a loopback device."""
+    if LIBC.unshare(CLONE_NEWNET):
+        raise Refused(f"a private network needs root: {os.strerror(ctypes.get_errno())}: type "
+                      "sudo ./tools/facts ...")
+    done = programs.run(["ip", "link", "set", "lo", "up"])
+    if done.returncode:
+        raise Refused(f"ip: {done.stderr.strip()}")
+
+
+def serve(listener: socket.socket) -> None:
+    """Take connections; each is closed once its client has closed it."""
+    while True:
+        with listener.accept()[0] as connection:
+            connection.recv(1)
+
+
+def connect(to: tuple[str, int], wanted: int, progress: Callable[[str], None]) -> tuple[int, str]:
+    """Connect and close until one fails; how many did not, and what the failure was."""
+    for made in range(wanted):
+        if made % STEP == 0:
+            progress(f"{made} connections of {wanted}")
+        with socket.socket() as one:
+            try:
+                one.connect(to)
+            except OSError as error:
+                return made, error.strerror or str(error)
+    return wanted, ""
+
+
+def count(wanted: int, progress: Callable[[str], None]) -> tuple[int, str]:
+    """Connect to a child, in a network of its own."""
+    private_network()
+    ends_with_us = kill_with_parent()
+    with socket.create_server((ADDRESS, 0)) as listener:
+        child = os.fork()
+        if not child:
+            ends_with_us()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            serve(listener)
+        try:
+            return connect(listener.getsockname(), wanted, progress)
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def facts(progress: Callable[[str], None] = lambda text: None) -> list[Fact]:
+    """The one number; of a failure it says which."""
+    sys.stdout.flush()
+    made, failure = count(WANTED, progress)
+    how = "connect() and close() over a private loopback device, one server" + \
+        (f"; the next one failed: {failure}" if failure else "; none failed")
+    return [Fact(NAME, OF, made, MEANS, how)]
