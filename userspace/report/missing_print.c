@@ -87,7 +87,7 @@ static void find_pins(const struct record *r, struct lacks *all)
 		return;
 	lack = lack_for(all, r->pins.why);
 	add_name(lack->sites, sizeof(lack->sites),
-		 r->pins.how == HOW_NOT_MEASURED ? "pins" : "pins at once and their release");
+		 r->pins.how == HOW_NOT_MEASURED ? "pins" : "pins held at once and released");
 }
 
 static void find_laws(const struct record *r, struct lacks *all)

@@ -78,7 +78,7 @@ static void print_looking(const struct record *r, const char *label, const struc
 	char events[AMOUNT_BYTES], line[160] = "";
 
 	if (ratio)
-		snprintf(line, sizeof(line), "throughput %.2f of that without probes", ratio);
+		snprintf(line, sizeof(line), "throughput with probes %.2f of that without", ratio);
 	number_text(o.events, events);
 	if (o.known)
 		snprintf(line + strlen(line), sizeof(line) - strlen(line),

@@ -201,7 +201,7 @@ static void law_of_causes(const struct record *r, struct law *law, enum site sit
 	law->right_is = "the sum of its causes";
 	if (r->sites[site].how != HOW_MEASURED) {
 		snprintf(law->why, WHY_BYTES, r->sites[site].how == HOW_DERIVED ?
-			 "true by construction: without stacks a rule gives its one cause" :
+			 "true by construction: tracepoints show no stacks, so a rule gives all of it one cause" :
 			 "%s is not measured", law->left_is);
 		return;
 	}

@@ -87,7 +87,8 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 	if (site == SITE_late_copy && r->backend == BACKEND_TRAMPOLINE)
 		return "the kernel skipped a program for packets";
 	if (site == SITE_late_copy)
-		return "packets were not watched yet when a socket first referenced its pages";
+		return "packets were not watched yet when a socket first referenced its pages; "
+		       "begin a watch while it is open, or start the program by -- COMMAND";
 	if (site == SITE_rx_map || site == SITE_rx_splice)
 		return "bytes were read with MSG_PEEK, or left without a copy: spliced or mapped";
 	return "a socket found no room in the table of counts";

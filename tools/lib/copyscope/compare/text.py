@@ -55,9 +55,13 @@ def known(row: SiteRow) -> str:
 
 
 def missing(found: list[SiteRow]) -> list[str]:
-    """Sites that neither side measured, and why one of them did not."""
-    neither = [row for row in found if row.first.value is None and row.second.value is None]
-    said = [f"not measured in both: {', '.join(row.site for row in neither)}"] if neither else []
+    """Sites that one side or both did not measure, and why."""
+    both: dict[str, list[str]] = {}
+    for row in found:
+        if row.first.value is None and row.second.value is None:
+            whys = dict.fromkeys((row.first.why, row.second.why))
+            both.setdefault("; in the second: ".join(whys), []).append(row.site)
+    said = [f"not measured in both: {', '.join(names)}: {why}" for why, names in both.items()]
     for name in ("first", "second"):
         by_why: dict[str, list[str]] = {}
         for row in found:

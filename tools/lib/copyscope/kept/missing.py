@@ -42,7 +42,7 @@ def pins(record: Record) -> str:
     """What is not known of pins, if anything was pinned."""
     if not record.at("counts.zerocopy_sends") or record.at("pins.released_pages") is not None:
         return ""
-    return "pins" if record.pinned_pages is None else "pins at once and their release"
+    return "pins" if record.pinned_pages is None else "pins held at once and released"
 
 
 def law_why(record: Record, why: str | None) -> str | None:

@@ -129,7 +129,7 @@ def overhead(record: Record) -> list[str]:
                          ("  at receiver    ", record.at("peer.overhead"))):
         parts = []
         if found and found.get("throughput_ratio"):
-            parts.append(f"throughput {found['throughput_ratio']:.2f} of that without probes")
+            parts.append(f"throughput with probes {found['throughput_ratio']:.2f} of that without")
         if found and found.get("share") is not None:
             cpus = record.at("machine.cpus")
             parts.append(f"{found['events']:,} events, {found['ns_per_event'] or 0:.0f} ns each, "
