@@ -91,7 +91,8 @@ static bool is_live(const struct watch_options *o)
 static int open_window(struct conduct *c)
 {
 	const struct watch_options *o = &c->options;
-	struct watch_config config = { .subject = &c->options.subject, .books = o->books, .fault = o->fault,
+	struct watch_config config = { .subject = &c->options.subject, .books = o->books,
+				       .backend = o->backend, .fault = o->fault,
 				       .every_hook = o->command };
 	char why[WHY_BYTES] = "";
 

@@ -48,6 +48,7 @@ def test_whom_to_watch_must_be_said_once():
     (["--all", "--interval", "3", "--seconds", "2"], "longer than --seconds"),
     (["--all", "--by", "thread"], "must be one of socket process cgroup peer"),
     (["--all", "--books", "both"], "must be one of sequence calls"),
+    (["--all", "--backend", "kprobe"], "must be one of auto trampoline tracepoint"),
     (["--all", "--top", "0"], "--top '0'"), (["--all", "--json", ""], "--json names no file"),
     (["--all", "--quiet"], "nothing to see"), (["--all", "--as-root"], "goes with -- COMMAND"),
     (["--"], "-- names no command"), (["--", ""], "-- names no command"),
@@ -71,7 +72,8 @@ def test_a_process_that_is_not_there_is_refused():
 def test_help_names_every_option():
     done = watch("--help")
     assert done.returncode == 0 and not done.stderr
-    for each in (*WHOM[:-1], "--seconds", "--interval", "--by", "--top", "--books", "--json", "--quiet"):
+    for each in (*WHOM[:-1], "--seconds", "--interval", "--by", "--top", "--books",
+                 "--backend", "--json", "--quiet"):
         assert f" {each}" in done.stdout
     assert max(map(len, done.stdout.splitlines())) < 100
 

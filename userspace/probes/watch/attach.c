@@ -92,7 +92,14 @@ static void choose_hook(struct watch_probes *p, const struct watch_hook *h, cons
 
 static int choose(struct watch_probes *p, const struct btf *btf, char why[WHY_BYTES])
 {
-	p->backend = offer_backend(p->config.backend, btf, p->backend_why);
+	enum backend asked = p->config.backend;
+
+	p->backend = offer_backend(BACKEND_AUTO, btf, p->backend_why);
+	if (asked == BACKEND_TRAMPOLINE && p->backend != asked) {
+		snprintf(why, WHY_BYTES, "%.200s; leave --backend out", p->backend_why);
+		return -ENOTSUP;
+	}
+	p->backend = offer_backend(asked, btf, p->backend_why);
 	for (const struct watch_hook *h = watch_hooks; h->program; h++) {
 		choose_hook(p, h, btf);
 		if (h->when == ON_ANY_NEEDED && *p->probes[h - watch_hooks].why)

@@ -11,7 +11,7 @@
 #include "userspace/tables/release.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
-       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_JSON, KEY_BREAK };
+       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_BACKEND, KEY_JSON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
 enum { PID_MOST = 1 << 22, TOP_MOST = 1000 };
@@ -26,6 +26,9 @@ const char *const watch_rows_names[] = {
 static const char *const fault_names[] = { [WATCH_FAULT_NONE] = "nothing",
 					   [WATCH_FAULT_DROP_COMPLETION] = "drop-completion",
 					   [WATCH_FAULT_SKIP_ENDS] = "skip-ends", NULL };
+static const char *const backend_names[] = { [BACKEND_AUTO] = "auto",
+					     [BACKEND_TRAMPOLINE] = "trampoline",
+					     [BACKEND_TRACEPOINT] = "tracepoint", NULL };
 static const char *const books_names[] = { [WATCH_SEQUENCE] = "sequence", [WATCH_CALLS] = "calls",
 					   NULL };
 
@@ -52,6 +55,7 @@ static const struct argp_option option_table[] = {
 	{ "books", KEY_BOOKS, "WHICH", 0,
 	  "sequence: plain sends and receives from TCP's sequence numbers, which costs them nothing "
 	  "(default); calls: from a probe in each call", 3 },
+	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
 	{ "break", KEY_BREAK, "WHAT", 0,
@@ -206,6 +210,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_BOOKS:
 		o->books = options_one_of(books_names, arg, "--books '%s'");
+		break;
+	case KEY_BACKEND:
+		o->backend = options_one_of(backend_names, arg, "--backend '%s'");
 		break;
 	case KEY_BREAK:
 		o->fault = options_one_of(fault_names, arg, "--break '%s'");
