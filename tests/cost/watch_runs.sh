@@ -4,29 +4,35 @@
 # beside it and once beside each way to look at all TCP sockets.
 #
 # usage: watch_runs.sh LIST
-# Leaves /out/NAME.KIND.json for the kinds none, sequence, calls (books of copyscope watch) and tcptop.
+# Leaves /out/NAME.KIND.json for the kinds none, sequence, calls (books of copyscope watch), tracepoints
+# (sequence books on that backend), one (a program that does nothing at a single tracepoint, which each
+# receive passes) and tcptop.
 set -euo pipefail
 
 # As bcc's tcptop counts: what is asked of tcp_sendmsg, and what readers free.
-tcptop='kprobe:tcp_sendmsg { @sent[pid] = sum(arg2); } kprobe:tcp_cleanup_rbuf /arg1 > 0/ { @got[pid] = sum(arg1); }'
+declare -A traced=(
+	[tcptop]='kprobe:tcp_sendmsg { @sent[pid] = sum(arg2); } kprobe:tcp_cleanup_rbuf /arg1 > 0/ { @got[pid] = sum(arg1); }'
+	[one]='rawtracepoint:sock_recv_length { if (0) { exit(); } }'
+)
+declare -A words_of=([sequence]=--books=sequence [calls]=--books=calls [tracepoints]=--backend=tracepoint)
 
 until_says() { until grep -qs "$1" "$2"; do kill -0 "$3" || exit 1; sleep 0.1; done; }
 
 look() {
 	case $1 in
 	none) sleep 9999 & ;;
-	tcptop)
-		__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace -e "$tcptop" >/dev/null 2>"/out/$1.err" &
+	one | tcptop)
+		__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace -e "${traced[$1]}" >/dev/null 2>"/out/$1.err" &
 		until_says PROBES_ATTACHED "/out/$1.err" $!
 		;;
 	*)
-		build/watch --all --books "$1" >"/out/$1.txt" 2>"/out/$1.err" &
+		build/watch --all "${words_of[$1]}" >"/out/$1.txt" 2>"/out/$1.err" &
 		until_says "window is open" "/out/$1.err" $!
 		;;
 	esac
 }
 
-for kind in none sequence calls tcptop; do
+for kind in none sequence calls tracepoints one tcptop; do
 	look "$kind"
 	while read -r name words; do
 		# Nothing else runs while this can.

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a watch adds to a message with few sockets open and with many, and to a short connection.
+
+In guests in instructions (see instructions.py), on this machine in time: the program of
+tests/guest/sockets.c does its work in turn with a watch and without, so that a machine that speeds
+up or slows down favours neither.
+"""
+from __future__ import annotations
+
+import signal
+import statistics
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from copyscope.common import spread
+from cost.instructions import boot
+from helpers import leftovers
+from helpers.names import GUEST_OPTIONS
+from helpers.windows import Watching
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "build/tests/guest/sockets"
+STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
+KINDS = ("sequence", "calls", "tracepoints", "others")
+FEW, MANY, BUSY = 10, 10_000, 1_000
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Work:
+    """Messages over open sockets, or connections."""
+
+    way: str
+    sockets: int
+    count: int
+
+    def words(self) -> str:
+        """What the program is told."""
+        if self.way == "connect":
+            return f"connect {self.count}"
+        return f"{self.way} {self.sockets} {min(self.sockets, BUSY)} {self.count}"
+
+    def label(self) -> str:
+        """What stands first in a line of a table."""
+        return f"{self.way:8} {self.sockets if self.sockets else '-':>7}"
+
+
+def works(messages: int, connections: int) -> list[Work]:
+    """All of a table."""
+    return [*(Work(way, sockets, messages) for way in ("copy", "zerocopy") for sockets in (FEW, MANY)),
+            Work("connect", 0, connections)]
+
+
+def many_over_few(what: str, added: dict[Work, float]) -> list[str]:
+    """Lines: what is added with many sockets over what is added with few."""
+    lines = []
+    for way in ("copy", "zerocopy"):
+        few, many = (next(value for work, value in added.items()
+                          if (work.way, work.sockets) == (way, sockets)) for sockets in (FEW, MANY))
+        ratio = f"{many / few:.2f}" if few > 0 else "not known, as nothing is added with few"
+        lines.append(f"{way}: {what} with {MANY} sockets over that with {FEW}: {ratio} (goal 1.10)")
+    return lines
+
+
+def instructions(release: str, folder: Path) -> list[str]:
+    """Lines for one kernel: what a message or connection takes, and what each kind of watch adds."""
+    all_ = works(2000, 500)
+    place = folder / "sockets"
+    place.mkdir(exist_ok=True)
+    out = boot(release, "tests/cost/socket_runs.sh",
+               "".join(f"{work.way}.{work.sockets} {work.words()}\n" for work in all_), place,
+               *GUEST_OPTIONS.get(release, ()))
+    lines, added = [], {}
+    for work in all_:
+        took = {kind: int((out / f"{work.way}.{work.sockets}.{kind}").read_text().split()[1]) / work.count
+                for kind in ("none", *KINDS)}
+        added[work] = took["sequence"] - took["none"]
+        lines.append(f"{release:7} {work.label()} {took['none']:9.0f}" +
+                     "".join(f"{took[kind] - took['none']:>12.0f}" for kind in KINDS))
+    return lines + many_over_few(f"{release}: instructions that a watch adds to a message", added)
+
+
+def instructions_head() -> str:
+    """The line above those."""
+    return f"{'kernel':7} {'work':8} {'sockets':>7} {'bare':>9}" + "".join(f"{kind:>12}" for kind in KINDS)
+
+
+class Program:
+    """It waits for a word, works, and says how long that took."""
+
+    def __init__(self, work: Work) -> None:
+        self.count = work.count
+        # On one processor with what handles its packets.
+        self.process = subprocess.Popen(["taskset", "-c", "0", PROGRAM, *work.words().split()],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "ready\n"
+
+    def go(self) -> float:
+        """Nanoseconds of a message or connection; the time before warms up."""
+        for _ in range(2):
+            print(file=self.process.stdin, flush=True)
+            told = int(self.process.stdout.readline())
+        return told / self.count
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.process.stdin.close()
+        self.process.wait(timeout=20)
+
+
+def resident_mib(pid: int) -> float:
+    """Memory of a process."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+@contextmanager
+def run_statistics() -> Iterator[None]:
+    """The kernel counts runs of programs and their time."""
+    before = STATISTICS.read_text(encoding="utf-8")
+    STATISTICS.write_text("1", encoding="utf-8")
+    try:
+        yield
+    finally:
+        STATISTICS.write_text(before, encoding="utf-8")
+
+
+def watched(program: Program, *words) -> tuple[float, dict, float, float]:
+    """What it takes beside a watch, its record, and the memory of the watch before and after."""
+    watching = Watching("-p", program.process.pid, *words)
+    before = resident_mib(watching.process.pid)
+    took = program.go()
+    after = resident_mib(watching.process.pid)
+    return took, watching.close(), before, after
+
+
+def book_bytes() -> int:
+    """Of a socket's book, while a watch is open."""
+    return max(each["bytes_value"] for each in leftovers.bpf_list("map")
+               if each.get("name") == "watch_books")
+
+
+def compare(work: Work, pairs: int) -> tuple[str, float, float]:
+    """A line for one kind of work; what a watch adds to a message, and what an event takes."""
+    bare, beside = [], []
+    with Program(work) as program:
+        for turn in range(pairs):
+            for watch in ((True, False) if turn % 2 else (False, True)):
+                (beside if watch else bare).append(watched(program)[0] if watch else program.go())
+        with run_statistics():
+            _, record, before, after = watched(program)
+        watching = Watching("-p", program.process.pid)
+        book = book_bytes()
+        watching.process.send_signal(signal.SIGINT)
+        watching.process.communicate(timeout=60)
+    adds = spread.spread([a - b for a, b in zip(beside, bare)])
+    ratio = spread.spread([b / a for a, b in zip(beside, bare)])
+    cost = record["overhead"]
+    line = (f"{work.label()} {pairs:5} {statistics.median(bare):7.0f} {adds.middle:7.0f} "
+            f"{adds.low:7.0f} to {adds.high:<7.0f} {ratio.middle:6.3f} {cost['events'] / work.count / 2:7.1f} "
+            f"{cost['ns_per_event']:8.0f} {cost['memory_bytes'] / MIB:7.1f} "
+            f"{work.sockets * book / MIB:6.1f} {before:6.1f} {after:6.1f}")
+    return line, adds.middle, cost["ns_per_event"]
+
+
+def times(pairs: int) -> list[str]:
+    """The table of this machine: nanoseconds, and memory in MiB."""
+    lines = [f"{'work':8} {'sockets':>7} {'pairs':>5} {'bare ns':>7} {'adds ns':>7} {'95 % interval':>18} "
+             f"{'ratio':>6} {'events':>7} {'ns/event':>8} {'tables':>7} {'books':>6} {'before':>6} "
+             f"{'after':>6}"]
+    added, events = {}, {}
+    for work in works(20_000, 3_000):
+        line, added[work], events[work] = compare(work, pairs)
+        lines.append(line)
+    return lines + many_over_few("nanoseconds that a watch adds to a message", added) + \
+        many_over_few("nanoseconds of an event, as the kernel counts them,", events)

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Work over many sockets, to be timed with a watch and without: messages over connections that stay
+ * open, or connections that last for one message.
+ *
+ * usage: sockets copy|zerocopy SOCKETS BUSY MESSAGES, or sockets connect CONNECTIONS
+ * Opens its sockets, prints "ready", and for each line of stdin does its work once and prints how many
+ * nanoseconds that took. Each message has 64 bytes, goes over one of the BUSY sockets in turn, and is
+ * read before the next one. One thread does all.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Addresses are 127.0.0.1 and up: so each has few connections that wait for late packets. */
+enum { BYTES = 64, ADDRESSES = 250, BACKLOG = 16, WAIT_MS = 10000, SPARE_DESCRIPTORS = 32 };
+
+struct pair {
+	int from, to;
+};
+
+static struct sockaddr_in listens;
+static int listener;
+static char memory[BYTES];
+
+static void check(long result, const char *what)
+{
+	if (result >= 0)
+		return;
+	fprintf(stderr, "sockets: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int number(const char *word)
+{
+	char *end;
+	long value = strtol(word, &end, 10);
+
+	if (*end || value < 1 || value > 10000000) {
+		fprintf(stderr, "sockets: '%s' is no number from 1 to 10000000\n", word);
+		exit(2);
+	}
+	return value;
+}
+
+static struct pair pair_open(int i)
+{
+	struct sockaddr_in to = listens;
+	struct pair p;
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK + i % ADDRESSES);
+	p.from = socket(AF_INET, SOCK_STREAM, 0);
+	check(connect(p.from, (struct sockaddr *)&to, sizeof(to)), "connect");
+	p.to = accept(listener, NULL, NULL);
+	check(p.to, "accept");
+	return p;
+}
+
+static void notification_read(int socket)
+{
+	struct pollfd wait = { .fd = socket };
+	struct msghdr message = {};
+
+	while (recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+		check(poll(&wait, 1, WAIT_MS) - 1, "no notification came");
+}
+
+static void message_pass(const struct pair *p, int flags)
+{
+	check(send(p->from, memory, BYTES, flags) - BYTES, "send");
+	check(recv(p->to, memory, BYTES, MSG_WAITALL) - BYTES, "recv");
+	if (flags)
+		notification_read(p->from);
+}
+
+static void connections_make(int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct pair p = pair_open(i);
+
+		message_pass(&p, 0);
+		close(p.from);
+		check(-recv(p.to, memory, BYTES, 0), "recv");
+		close(p.to);
+	}
+}
+
+/* Those that work lie between those that do not. */
+static struct pair *pairs_open(int open, int busy, bool zerocopy)
+{
+	struct pair *pairs = calloc(busy, sizeof(*pairs));
+	struct rlimit most = { 2 * open + SPARE_DESCRIPTORS, 2 * open + SPARE_DESCRIPTORS };
+	int one = 1;
+
+	check(pairs ? setrlimit(RLIMIT_NOFILE, &most) : -1, "so many descriptors");
+	for (int i = 0; i < open; i++) {
+		struct pair p = pair_open(i);
+
+		check(setsockopt(p.from, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), "TCP_NODELAY");
+		if (zerocopy)
+			check(setsockopt(p.from, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)), "SO_ZEROCOPY");
+		if (i % (open / busy) == 0 && i / (open / busy) < busy)
+			pairs[i / (open / busy)] = p;
+	}
+	return pairs;
+}
+
+static long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000l + now.tv_nsec;
+}
+
+static void listen_anywhere(void)
+{
+	socklen_t bytes = sizeof(listens);
+
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	check(listen(listener, BACKLOG), "listen");
+	check(getsockname(listener, (struct sockaddr *)&listens, &bytes), "getsockname");
+}
+
+/* What is done for each line. */
+struct work {
+	struct pair *pairs;	/* NULL: connections */
+	int busy, count, flags;
+};
+
+static void work_do(const struct work *w)
+{
+	for (int i = 0; w->pairs && i < w->count; i++)
+		message_pass(&w->pairs[i % w->busy], w->flags);
+	if (!w->pairs)
+		connections_make(w->count);
+}
+
+static void pairs_prepare(struct work *w, const char *sockets, const char *busy)
+{
+	int open = number(sockets) / 2;
+
+	w->busy = number(busy) / 2;
+	if (!w->busy || w->busy > open) {
+		fprintf(stderr, "sockets: BUSY is at least 2 and at most SOCKETS\n");
+		exit(2);
+	}
+	w->pairs = pairs_open(open, w->busy, w->flags);
+}
+
+int main(int argc, char **argv)
+{
+	bool zerocopy = argc == 5 && !strcmp(argv[1], "zerocopy"), plain = argc == 5 && !strcmp(argv[1], "copy");
+	struct work work = { .flags = zerocopy ? MSG_ZEROCOPY : 0 };
+	char line[64];
+
+	if (!zerocopy && !plain && !(argc == 3 && !strcmp(argv[1], "connect"))) {
+		fprintf(stderr, "usage: sockets copy|zerocopy SOCKETS BUSY MESSAGES, or sockets connect "
+				"CONNECTIONS\n");
+		return 2;
+	}
+	work.count = number(argv[argc - 1]);
+	listen_anywhere();
+	if (argc == 5)
+		pairs_prepare(&work, argv[2], argv[3]);
+	printf("ready\n");
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		long begun = now_ns();
+
+		work_do(&work);
+		printf("%ld\n", now_ns() - begun);
+		fflush(stdout);
+	}
+	free(work.pairs);
+	return 0;
+}
