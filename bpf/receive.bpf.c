@@ -10,6 +10,7 @@
 
 #define MSG_TRUNC_FLAG 0x20
 #define MSG_ERRQUEUE_FLAG 0x2000
+#define IPPROTO_TCP_NUMBER 6
 
 SEC("?fentry/tcp_recvmsg_locked")
 int BPF_PROG(recv_enter, struct sock *sk)
@@ -95,39 +96,17 @@ int BPF_PROG(rx_map_exit_3, struct sock *sk, struct tcp_zerocopy_receive *zc,
 	return mapped(sk, zc, ret);
 }
 
-/* tcp_splice_read(sock, ppos, pipe, len, flags): its first argument does not lead to a book, so the
- * owner is the socket whose tcp_read_sock runs inside it in this task. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 256);
-	__type(key, u64);
-	__type(value, u64);
-} splice_reader SEC(".maps");
-
-SEC("?fentry/tcp_read_sock")
-int BPF_PROG(splice_read_enter, struct sock *sk)
-{
-	u64 cookie;
-
-	if (!window_open() || !task_is_ours())
-		return 0;
-	cookie = cookie_made(sk);
-	books_open(sk, cookie);
-	task_note(&splice_reader, cookie);
-	return 0;
-}
-
-SEC("?fexit/tcp_splice_read")
-int BPF_PROG(splice_read_exit, struct socket *sock, void *ppos, struct pipe_inode_info *pipe,
-	     size_t len, unsigned int flags, long ret)
+/* Of each packet, within tcp_splice_read() and under the lock, unlike that; AF_UNIX calls it, too.
+ * tcp_read_sock() between the two may be inlined there, and is then never entered. */
+SEC("?fexit/skb_splice_bits")
+int BPF_PROG(splice_read_exit, struct sk_buff *skb, struct sock *sk, unsigned int offset,
+	     struct pipe_inode_info *pipe, unsigned int most, unsigned int flags, int ret)
 {
 	struct books *b;
-	u64 *cookie;
 
-	if (!window_open() || !task_is_ours() || ret <= 0)
+	if (!window_open() || ret <= 0 || sk->sk_protocol != IPPROTO_TCP_NUMBER || !task_is_ours())
 		return 0;
-	cookie = task_noted(&splice_reader);
-	b = cookie ? books_find(*cookie) : NULL;
+	b = books_open(sk, cookie_made(sk));
 	count(b, COUNT_returned_bytes, ret);
 	site_add(b, SITE_rx_splice, ret);
 	return 0;

@@ -59,7 +59,7 @@ static int size_maps(struct bpf_object *object, int sockets)
 		{ "books", 1, 64 }, { "book_numbers", 1, 64 }, { "book_owners", 1, 64 },
 		{ "flows", 1, 64 }, { "departures", 1, 64 },
 		{ "copying_send", 1, 64 }, { "pins", 128, 1024 }, { "frags_before", 1, 64 },
-		{ "splicing", 1, 64 }, { "splice_reader", 1, 64 }, { "send_flags", 1, 64 }, { "over_optmem", 1, 64 },
+		{ "splicing", 1, 64 }, { "send_flags", 1, 64 }, { "over_optmem", 1, 64 },
 	};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {

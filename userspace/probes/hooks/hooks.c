@@ -55,8 +55,7 @@ const struct hook trampoline_hooks[] = {
 	FEXIT(4, "rx_copy_exit", "rx_copy", "skb_copy_datagram_iter", HOOK_PLAIN),
 	FEXIT(2, "rx_map_exit_2", "rx_map", "tcp_zerocopy_receive", HOOK_PLAIN),
 	FEXIT(3, "rx_map_exit_3", "rx_map", "tcp_zerocopy_receive", HOOK_PLAIN),
-	FENTRY(3, "splice_read_enter", "rx_splice", "tcp_read_sock", HOOK_PLAIN),
-	FEXIT(5, "splice_read_exit", "rx_splice", "tcp_splice_read", HOOK_PLAIN),
+	FEXIT(6, "splice_read_exit", "rx_splice", "skb_splice_bits", HOOK_PLAIN),
 	COMMON_HOOKS,
 };
 
