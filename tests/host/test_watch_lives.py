@@ -2,7 +2,6 @@
 """How a window begins and ends: namespaces, kills, many sockets, many short connections."""
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -13,26 +12,17 @@ import time
 import pytest
 
 from helpers import small_pipe
+from helpers.machine import Machine
 from helpers.records import needs_root
 from helpers.windows import WATCH, Traffic, Watching, laws_of, unbalanced
 
 pytestmark = needs_root
 
 
-def bpf_objects() -> int:
-    """How many programs and links the kernel has."""
-    count = 0
-    for kind in ("prog", "link", "map"):
-        done = subprocess.run(["bpftool", "-j", kind, "list"], capture_output=True, text=True,
-                              check=True)
-        count += len(json.loads(done.stdout or "[]"))
-    return count
-
-
 def test_a_killed_watch_leaves_nothing_and_the_target_running():
     moments = random.Random(7)
     with Traffic("copy", "zerocopy", "splice") as traffic:
-        before = bpf_objects()
+        before = Machine()
         for _ in range(10):
             process = subprocess.Popen([WATCH, "-p", str(traffic.pid)], stderr=subprocess.PIPE)
             if moments.random() < 0.5:
@@ -41,10 +31,7 @@ def test_a_killed_watch_leaves_nothing_and_the_target_running():
             process.kill()
             process.wait()
             process.stderr.close()
-        deadline = time.monotonic() + 5
-        while bpf_objects() > before and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert bpf_objects() <= before
+        before.check("a watch was killed")
         assert traffic.process.poll() is None and traffic.tell("stop")["open"]
 
 
