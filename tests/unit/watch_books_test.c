@@ -187,7 +187,7 @@ static void test_sums_keep_what_died_and_forget_what_is_late(void **state)
 		book.flags = WATCH_DIED;
 		assert_int_equal(watch_tally_death(&tally, &book, &all_hooks), 0);
 	}
-	assert_int_equal(watch_tally_read(&tally, NULL, 0, &r), 0);
+	assert_int_equal(watch_tally_read(&tally, NULL, 0, false, &r), 0);
 	assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 90);
 	assert_int_equal(r.total.lately.count[COUNT_accepted_bytes], 90);
 	assert_int_equal(r.process_count, 1);
@@ -195,9 +195,32 @@ static void test_sums_keep_what_died_and_forget_what_is_late(void **state)
 	assert_int_equal(r.folded_sockets, 2);
 	assert_int_equal(r.laws[WATCH_LAW_send].status, LAW_BALANCED);
 	watch_record_free(&r);
-	assert_int_equal(watch_tally_read(&tally, NULL, 0, &r), 0);
+	assert_int_equal(watch_tally_read(&tally, NULL, 0, false, &r), 0);
 	assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 90);
 	assert_int_equal(r.total.lately.count[COUNT_accepted_bytes], 0);
+	watch_record_free(&r);
+	watch_tally_free(&tally);
+}
+
+/* A program for packets was skipped, which shows only after the socket died. */
+static void test_what_was_skipped_later_makes_laws_of_the_dead_untestable(void **state)
+{
+	struct watch_record r = {};
+	struct watch_tally tally;
+	struct watch_book book = mid_stream();
+
+	watch_tally_begin(&tally, 0);
+	book.now.accepted += 30;
+	book.now.sent += 20;
+	book.flags = WATCH_DIED;
+	assert_int_equal(watch_tally_death(&tally, &book, &all_hooks), 0);
+	assert_int_equal(watch_tally_read(&tally, NULL, 0, false, &r), 0);
+	assert_int_equal(r.laws[WATCH_LAW_send].status, LAW_BROKEN);
+	watch_record_free(&r);
+	memset(&r, 0, sizeof(r));
+	assert_int_equal(watch_tally_read(&tally, NULL, 0, true, &r), 0);
+	assert_int_equal(r.laws[WATCH_LAW_send].status, LAW_NOT_TESTABLE);
+	assert_int_equal(r.sockets[0].laws[WATCH_LAW_send], LAW_NOT_TESTABLE);
 	watch_record_free(&r);
 	watch_tally_free(&tally);
 }
@@ -212,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_kinds_share_what_was_accepted),
 		cmocka_unit_test(test_what_no_hook_counted_is_not_known),
 		cmocka_unit_test(test_sums_keep_what_died_and_forget_what_is_late),
+		cmocka_unit_test(test_what_was_skipped_later_makes_laws_of_the_dead_untestable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

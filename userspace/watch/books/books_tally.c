@@ -112,7 +112,7 @@ void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,
 void watch_tally_begin(struct watch_tally *t, int kept_max)
 {
 	*t = (struct watch_tally){ .kept_max = kept_max ? kept_max : DEFAULT_KEPT };
-	t->dead.total = watch_sum_of_nothing();
+	t->dead[0].sums.total = t->dead[1].sums.total = watch_sum_of_nothing();
 }
 
 static void laws_of_socket(struct watch_law_sum *sums, const struct watch_socket *s)
@@ -126,39 +126,51 @@ static void laws_of_socket(struct watch_law_sum *sums, const struct watch_socket
 	}
 }
 
-int watch_tally_death(struct watch_tally *t, const struct watch_book *book,
-		      const struct watch_hooked *hooked)
+static int dead_add(struct watch_dead *dead, const struct watch_socket *socket, int kept_max)
 {
-	struct watch_socket socket, *kept;
-	int err;
+	struct watch_socket *kept;
+	int err = sums_add(&dead->sums, socket);
 
-	watch_tally_open(t, &socket, book, hooked);
-	err = sums_add(&t->dead, &socket);
 	if (err)
 		return err;
-	laws_of_socket(t->dead.laws, &socket);
-	if (t->kept_count == t->kept_max) {
-		t->folded++;
+	laws_of_socket(dead->sums.laws, socket);
+	if (dead->kept_count == kept_max)
 		return 0;
-	}
-	kept = room_for_one(t->kept, t->kept_count, &t->kept_room, sizeof(*kept));
+	kept = room_for_one(dead->kept, dead->kept_count, &dead->kept_room, sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
-	t->kept = kept;
-	t->kept[t->kept_count++] = socket;
+	dead->kept = kept;
+	kept[dead->kept_count++] = *socket;
 	return 0;
 }
 
+int watch_tally_death(struct watch_tally *t, const struct watch_book *book,
+		      const struct watch_hooked *hooked)
+{
+	struct watch_hooked as = *hooked;
+	int err = 0;
+
+	t->folded += t->dead[0].kept_count == t->kept_max;
+	for (int skipped = 0; skipped < 2 && !err; skipped++) {
+		struct watch_socket socket;
+
+		as.skipped = skipped;
+		watch_tally_open(t, &socket, book, &as);
+		err = dead_add(&t->dead[skipped], &socket, t->kept_max);
+	}
+	return err;
+}
+
 /* After a reading what died before it did not move lately. */
-static void lately_forget(struct watch_tally *t)
+static void lately_forget(struct watch_dead *dead)
 {
 	struct watch_movements still = watch_sum_of_nothing().lately;
 
-	t->dead.total.lately = still;
-	for (int i = 0; i < t->dead.process_count; i++)
-		t->dead.processes[i].sum.lately = still;
-	for (int i = 0; i < t->kept_count; i++)
-		t->kept[i].lately = still;
+	dead->sums.total.lately = still;
+	for (int i = 0; i < dead->sums.process_count; i++)
+		dead->sums.processes[i].sum.lately = still;
+	for (int i = 0; i < dead->kept_count; i++)
+		dead->kept[i].lately = still;
 }
 
 static int past_note(struct watch_tally *t, const struct watch_socket *open, int count)
@@ -199,41 +211,45 @@ static void law_of_record(struct law *law, enum watch_law which, const struct wa
 		snprintf(law->why, WHY_BYTES, "no socket of the subject was seen");
 }
 
-int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count,
+int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count, bool skipped,
 		     struct watch_record *r)
 {
-	struct watch_sums sums = t->dead;
+	const struct watch_dead *dead = &t->dead[skipped];
+	struct watch_sums sums = dead->sums;
 	int err = 0;
 
 	sums.process_room = sums.process_count;
 	sums.processes = malloc((sums.process_count + 1) * sizeof(*sums.processes));
-	r->sockets = malloc((count + t->kept_count + 1) * sizeof(*r->sockets));
+	r->sockets = malloc((count + dead->kept_count + 1) * sizeof(*r->sockets));
 	if (!sums.processes || !r->sockets) {
 		free(sums.processes);
 		return -ENOMEM;
 	}
 	if (sums.process_count)
-		memcpy(sums.processes, t->dead.processes, sums.process_count * sizeof(*sums.processes));
+		memcpy(sums.processes, dead->sums.processes, sums.process_count * sizeof(*sums.processes));
 	for (int i = 0; i < count && !err; i++) {
 		r->sockets[r->socket_count++] = open[i];
 		err = sums_add(&sums, &open[i]);
 		laws_of_socket(sums.laws, &open[i]);
 	}
-	for (int i = 0; i < t->kept_count; i++)
-		r->sockets[r->socket_count++] = t->kept[i];
+	for (int i = 0; i < dead->kept_count; i++)
+		r->sockets[r->socket_count++] = dead->kept[i];
 	r->folded_sockets = t->folded;
 	r->processes = sums.processes;
 	r->process_count = sums.process_count;
 	r->total = sums.total;
 	for (int law = 0; law < WATCH_LAW_COUNT; law++)
 		law_of_record(&r->laws[law], law, &sums.laws[law]);
-	lately_forget(t);
+	lately_forget(&t->dead[0]);
+	lately_forget(&t->dead[1]);
 	return err ? err : past_note(t, open, count);
 }
 
 void watch_tally_free(struct watch_tally *t)
 {
-	free(t->dead.processes);
-	free(t->kept);
+	for (int skipped = 0; skipped < 2; skipped++) {
+		free(t->dead[skipped].sums.processes);
+		free(t->dead[skipped].kept);
+	}
 	free(t->past);
 }

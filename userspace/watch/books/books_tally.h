@@ -28,10 +28,15 @@ struct watch_past {
 	struct watch_movements moved;
 };
 
-struct watch_tally {
-	struct watch_sums dead;		/* of all that died */
+struct watch_dead {
+	struct watch_sums sums;		/* of all that died */
 	struct watch_socket *kept;	/* owned: the first of them */
-	int kept_count, kept_room, kept_max;
+	int kept_count, kept_room;
+};
+
+struct watch_tally {
+	struct watch_dead dead[2];	/* if no program was skipped, and if one was: a reading tells */
+	int kept_max;
 	uint64_t folded;
 	struct watch_past *past;	/* owned, in the order of cookies */
 	int past_count;
@@ -39,7 +44,7 @@ struct watch_tally {
 
 void watch_tally_begin(struct watch_tally *t, int kept_max);
 
-/* A socket that died. 0 or -ENOMEM. */
+/* A socket that died, whatever @hooked says of programs that were skipped. 0 or -ENOMEM. */
 int watch_tally_death(struct watch_tally *t, const struct watch_book *book,
 		      const struct watch_hooked *hooked);
 
@@ -48,8 +53,8 @@ void watch_tally_open(const struct watch_tally *t, struct watch_socket *socket,
 		      const struct watch_book *book, const struct watch_hooked *hooked);
 
 /* Everything that is open and everything that died: sockets, processes, total, laws of @r. After it
- * the next reading begins. @open is in the order of cookies. 0 or -ENOMEM. */
-int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count,
+ * the next reading begins. @open is in the order of cookies, @skipped as it was filled with. 0 or -ENOMEM. */
+int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count, bool skipped,
 		     struct watch_record *r);
 
 void watch_tally_free(struct watch_tally *t);

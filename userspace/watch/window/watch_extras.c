@@ -27,14 +27,14 @@ static bool is_of_packets(const char *metric)
 	return false;
 }
 
-bool watch_skipped(const struct watch *w)
+bool watch_skipped(const struct watch_record *r)
 {
-	struct probe probes[PROBES_MAX];
-	int count = watch_probes_list(w->probes, probes);
+	for (int i = 0; i < r->probe_count; i++) {
+		const struct probe *p = &r->probes[i];
 
-	for (int i = 0; i < count; i++)
-		if (is_of_packets(probes[i].metric) && (probes[i].missed_runs || probes[i].missed_hits))
+		if (is_of_packets(p->metric) && (p->missed_runs || p->missed_hits))
 			return true;
+	}
 	return false;
 }
 

@@ -24,7 +24,7 @@ struct watch {
 };
 
 /* The kernel skipped a program for packets or notifications, because it ran already on that CPU. */
-bool watch_skipped(const struct watch *w);
+bool watch_skipped(const struct watch_record *r);
 
 /* What is not in the books of sockets: overhead, peaks, processes that moved nothing, gaps. */
 void watch_read_extras(struct watch *w, struct watch_record *r);

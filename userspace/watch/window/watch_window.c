@@ -41,7 +41,6 @@ static void hooked_note(struct watch *w)
 			       watch_probes_have(w->probes, "late_copy"),
 		.taps = watch_probes_have(w->probes, "taps"),
 		.limits = watch_probes_have(w->probes, "limits"),
-		.skipped = watch_skipped(w),
 	};
 }
 
@@ -233,19 +232,19 @@ int watch_wait(struct watch *w, int timeout_ms)
 	return alive(w);
 }
 
-struct open_sockets {
+struct open_books {
 	struct watch *w;
-	struct watch_socket *items;
+	struct watch_book *items;
 	int count, room, failure;
 };
 
-static void open_socket(void *arg, const struct watch_book *book)
+static void open_book(void *arg, const struct watch_book *book)
 {
-	struct open_sockets *open = arg;
+	struct open_books *open = arg;
 
 	if (open->count == open->room) {
 		int room = open->room ? 2 * open->room : 64;
-		struct watch_socket *more = realloc(open->items, room * sizeof(*more));
+		struct watch_book *more = realloc(open->items, room * sizeof(*more));
 
 		if (!more) {
 			open->failure = -ENOMEM;
@@ -256,12 +255,12 @@ static void open_socket(void *arg, const struct watch_book *book)
 	}
 	open->w->mptcp_sockets |= book->flags & WATCH_MPTCP;
 	open->w->foreign_sockets |= book->flags & WATCH_FOREIGN;
-	watch_tally_open(&open->w->tally, &open->items[open->count++], book, &open->w->hooked);
+	open->items[open->count++] = *book;
 }
 
 static int by_cookie(const void *a, const void *b)
 {
-	uint64_t x = ((const struct watch_socket *)a)->cookie, y = ((const struct watch_socket *)b)->cookie;
+	uint64_t x = ((const struct watch_book *)a)->cookie, y = ((const struct watch_book *)b)->cookie;
 
 	return (x > y) - (x < y);
 }
@@ -304,7 +303,7 @@ static bool died_has(const struct died *died, const uint64_t *cookie)
 }
 
 /* A socket may move from one walk to the next, or die between them and the ring. */
-static void open_sort(struct open_sockets *open, const struct died *died)
+static void open_sort(struct open_books *open, const struct died *died)
 {
 	int kept = 0;
 
@@ -321,35 +320,51 @@ static void open_sort(struct open_sockets *open, const struct died *died)
 	open->count = kept;
 }
 
-static int read_books(struct watch *w, struct watch_record *r)
+static int read_books(struct watch *w, struct open_books *open)
 {
-	struct open_sockets open = { .w = w };
 	struct died died = { .w = w };
 	int err = watch_probes_deaths(w->probes, death, w);
 
 	if (err >= 0)
-		err = watch_probes_read(w->probes, open_socket, &open);
+		err = watch_probes_read(w->probes, open_book, open);
 	if (!err)
 		err = watch_probes_deaths(w->probes, death_noted, &died);
-	open_sort(&open, &died);
-	if (err >= 0)
-		err = open.failure ? open.failure : w->failure;
-	if (!err)
-		err = watch_tally_read(&w->tally, open.items, open.count, r);
-	free(open.items);
+	open_sort(open, &died);
 	free(died.cookies);
+	if (err < 0)
+		return err;
+	return open->failure ? open->failure : w->failure;
+}
+
+/* A program that was skipped before the last book was read shows in the list that is taken after it. */
+static int judge_books(struct watch *w, const struct open_books *open, struct watch_record *r)
+{
+	struct watch_socket *sockets = malloc((open->count + 1) * sizeof(*sockets));
+	int err;
+
+	if (!sockets)
+		return -ENOMEM;
+	r->probe_count = watch_probes_list(w->probes, r->probes);
+	w->hooked.skipped = watch_skipped(r);
+	for (int i = 0; i < open->count; i++)
+		watch_tally_open(&w->tally, &sockets[i], &open->items[i], &w->hooked);
+	err = watch_tally_read(&w->tally, sockets, open->count, w->hooked.skipped, r);
+	free(sockets);
 	return err;
 }
 
 int watch_read(struct watch *w, struct watch_record *r)
 {
+	struct open_books open = { .w = w };
 	uint64_t now;
 	int err;
 
 	memset(r, 0, sizeof(*r));
-	w->hooked.skipped = watch_skipped(w);
-	err = read_books(w, r);
+	err = read_books(w, &open);
 	now = monotonic_ns();
+	if (!err)
+		err = judge_books(w, &open, r);
+	free(open.items);
 	if (err)
 		return err;
 	r->backend = watch_probes_backend(w->probes, r->backend_why);
@@ -357,7 +372,6 @@ int watch_read(struct watch *w, struct watch_record *r)
 	r->window_ns = now - w->opened_ns;
 	r->lately_ns = now - w->read_ns;
 	w->read_ns = now;
-	r->probe_count = watch_probes_list(w->probes, r->probes);
 	watch_read_extras(w, r);
 	watch_sites_fill(r);
 	watch_verdicts_fill(r);
