@@ -74,7 +74,7 @@ test: ## set up, build, and run every test (root); ends in "N passed, N failed"
 
 bench: setup ## start-up, the cost of looking, the workload beside iperf3 (root)
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)tests/bench && tools/beside_iperf3
+	$(Q)tests/bench
 matrix: ## every kernel and path in guests: what was referenced, copied, sent clean (root)
 	$(Q)tools/setup --with-kernels
 	$(Q)$(MAKE) --no-print-directory all
