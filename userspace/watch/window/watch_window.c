@@ -312,9 +312,9 @@ static void open_sort(struct open_books *open, const struct died *died)
 	if (died->count)
 		qsort(died->cookies, died->count, sizeof(*died->cookies), by_number);
 	for (int i = 0; i < open->count; i++) {
-		const uint64_t *cookie = &open->items[i].cookie;
+		const uint64_t cookie = open->items[i].cookie;
 
-		if ((!kept || open->items[kept - 1].cookie != *cookie) && !died_has(died, cookie))
+		if ((!kept || open->items[kept - 1].cookie != cookie) && !died_has(died, &cookie))
 			open->items[kept++] = open->items[i];
 	}
 	open->count = kept;
