@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/symbols/symbol_lines.h"
 #include "userspace/model/modelled.h"
 
 /* Calls of the kernel that move payload: a site may count inside of one only. */
@@ -76,8 +76,10 @@ static bool is_name(const char *symbol, const char *name)
 {
 	size_t length = strlen(name);
 
-	return !strncmp(symbol, name, length) &&
-	       (!symbol[length] || (symbol[length] == '.' && !strstr(symbol + length, ".cold")));
+	if (strncmp(symbol, name, length))
+		return false;
+	symbol += length;
+	return *symbol == '\n' || *symbol == '\t' || (*symbol == '.' && !strstr(symbol, ".cold"));
 }
 
 /*
@@ -101,19 +103,15 @@ static void note(struct place *places, uint64_t address, const char *symbol)
 
 static int find_all(struct place *places)
 {
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char line[512], *rest;
+	FILE *file = symbol_lines_open();
+	char line[SYMBOL_LINE_BYTES];
+	const char *name;
 	uint64_t address;
 
 	if (!file)
 		return -errno;
-	while (fgets(line, sizeof(line), file)) {
-		address = strtoull(line, &rest, 16);
-		/* " T name" and a line's end, or a tab and the module */
-		line[strcspn(line, "\t\n")] = '\0';
-		if (strlen(rest) > 3)
-			note(places, address, rest + 3);
-	}
+	while ((address = symbol_lines_next(file, line, &name)))
+		note(places, address, name);
 	fclose(file);
 	return 0;
 }

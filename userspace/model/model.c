@@ -63,9 +63,12 @@ int model_prepare(struct model *m)
 	err = bell_is_there ? 0 : bell_map();
 	if (err)
 		return complain("no memory to speak with the emulator", err);
-	bell_say("begin");
+	/* Before "begin", after which the emulator watches all code and is slow. */
 	err = functions_tell();
-	return err ? complain("the kernel's addresses cannot be read", err) : 0;
+	if (err)
+		return complain("the kernel's addresses cannot be read", err);
+	bell_say("begin");
+	return 0;
 }
 
 void model_open(const struct model *m)

@@ -5,20 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { READ_BYTES = 1 << 16, LINE_BYTES = 512 };
+#include "userspace/common/symbols/symbol_lines.h"
 
-/* The kernel shows addresses to a process that was allowed to see them when it opened the file. */
 static FILE *file;
 
 void kallsyms_open(void)
 {
-	if (file) {
+	if (file)
 		rewind(file);
-		return;
-	}
-	file = fopen("/proc/kallsyms", "re");
-	if (file)	/* the kernel hands out a page a call, if asked for as much */
-		setvbuf(file, NULL, _IOFBF, READ_BYTES);
+	else
+		file = symbol_lines_open();
 }
 
 /* The first symbol whose address is not below @start, or @count. */
@@ -37,17 +33,6 @@ static int first_from(const struct symbol *symbols, int count, uint64_t start)
 	return low;
 }
 
-/* What strtoull() reads from a line's start, in a tenth of its time. */
-static uint64_t read_address(const char *line, const char **end)
-{
-	uint64_t address = 0;
-
-	for (; *line && *line != ' '; line++)
-		address = address << 4 | ((*line & 15) + (*line >= 'a' ? 9 : 0));
-	*end = line;
-	return address;
-}
-
 static void copy_name(char to[SYMBOL_BYTES], const char *name)
 {
 	size_t length = strcspn(name, "\t\n");
@@ -58,18 +43,9 @@ static void copy_name(char to[SYMBOL_BYTES], const char *name)
 	to[length] = '\0';
 }
 
-/* The next line that shows an address: where its symbol starts, and its name in @line. */
-static uint64_t next_line(char line[LINE_BYTES], const char **name)
+static uint64_t next_line(char line[SYMBOL_LINE_BYTES], const char **name)
 {
-	while (file && fgets_unlocked(line, LINE_BYTES, file)) {
-		uint64_t start = read_address(line, name);
-
-		if (!start || strlen(*name) < 4)
-			continue;
-		*name += 3;	/* after " T " */
-		return start;
-	}
-	return 0;
+	return file ? symbol_lines_next(file, line, name) : 0;
 }
 
 /*
@@ -78,7 +54,7 @@ static uint64_t next_line(char line[LINE_BYTES], const char **name)
  */
 void kallsyms_name(struct symbol *symbols, int count)
 {
-	char line[LINE_BYTES];
+	char line[SYMBOL_LINE_BYTES];
 	const char *name;
 	uint64_t start;
 	int at = 0;
@@ -105,7 +81,7 @@ void kallsyms_name(struct symbol *symbols, int count)
 uint64_t kallsyms_find(const char *wanted)
 {
 	size_t length = strlen(wanted);
-	char line[LINE_BYTES];
+	char line[SYMBOL_LINE_BYTES];
 	const char *name;
 	uint64_t start;
 
