@@ -117,6 +117,7 @@ static void obey(const char *line)
 		is_open = true;
 	} else if (!strcmp(line, "close")) {
 		is_open = false;
+		gather_forget();
 		if (!cells_write(report))
 			fprintf(stderr, "copyscope plugin: the guest does not take the counts\n");
 		watch(false);
@@ -151,7 +152,10 @@ static void hear(struct processor *p, unsigned int offset)
 		hear_letter(p, offset);
 	} else if (offset <= BELL_RECEIVER) {
 		t->role = offset - BELL_OTHER;
+	} else if (offset == BELL_FIRST || offset == BELL_LAST) {
+		t->points = offset;
 	} else {
+		p->cell->copied_bytes += gather_end(&t->gathered);
 		t->user_site = offset == BELL_GATHER_BEGINS;
 	}
 	run_on(p);
@@ -173,6 +177,18 @@ static void stretch_add(struct processor *p, uint64_t address, unsigned int byte
 		s->high = end;
 }
 
+/* A store of user space to memory of its own. */
+static void on_own_store(struct task *t, uint64_t address, unsigned int bytes)
+{
+	if (t->points == BELL_FIRST)
+		t->first = address;
+	else if (t->points == BELL_LAST)
+		gather_learn(t->first, address);
+	t->points = 0;
+	if (t->user_site)
+		gather_add(&t->gathered, address, bytes);
+}
+
 static void on_access(unsigned int processor, uint32_t info, uint64_t address, void *data)
 {
 	unsigned int bytes = 1u << qemu_plugin_mem_size_shift(info);
@@ -190,6 +206,8 @@ static void on_access(unsigned int processor, uint32_t info, uint64_t address, v
 		follow_switch(&p->runner, address);
 	if (!is_open)
 		return;
+	if (!b->kernel && store)
+		on_own_store(p->runner.task, address, bytes);
 	if (b->copies && store && p->runner.task->site)
 		stretch_add(p, address, bytes);
 	where = qemu_plugin_get_hwaddr(info, address);

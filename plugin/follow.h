@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "plugin/code.h"
+#include "plugin/gather.h"
 
 enum { FRAMES_MAX = 96 };
 
@@ -30,6 +31,9 @@ struct task {
 	uint8_t site, user_site;
 	uint8_t call;		/* the system call that matters, which it is inside of; 0: none */
 	bool softirq;
+	uint16_t points;	/* BELL_FIRST or BELL_LAST: its next store tells that address; 0: none */
+	uint64_t first;		/* what BELL_FIRST told */
+	struct gathered gathered;
 	unsigned int depth;
 	struct frame frame[FRAMES_MAX];
 };

@@ -22,6 +22,8 @@ enum bell_code {
 	BELL_RECEIVER,
 	BELL_GATHER_BEGINS,	/* it copies a message into one buffer from here ... */
 	BELL_GATHER_ENDS,	/* ... to here */
+	BELL_FIRST,		/* its next store is to the first byte of such a buffer */
+	BELL_LAST,		/* its next store is to the last one */
 };
 
 /* Whose instruction it is: the order of bell_code. */
@@ -48,6 +50,15 @@ static inline void bell_ring(unsigned int offset)
 {
 	if (bell_is_there)
 		((volatile char *)BELL_ADDRESS)[offset] = 0;
+}
+
+/* Says which byte a code is about, and clears it: the plugin takes the address of the next store. */
+static inline void bell_point(enum bell_code code, volatile char *byte)
+{
+	if (bell_is_there) {
+		bell_ring(code);
+		*byte = 0;
+	}
 }
 
 /* Says a line; the plugin takes it at its end. */

@@ -57,7 +57,8 @@ static json_t *sites_json(const struct modelled *m)
 			put(o, "site", text(model_site_name(site)));
 			for (int i = 0; i < BELL_COUNTS; i++)
 				put(o, model_count_name(i),
-				    integer_if(i != BELL_COPIED_BYTES || context != BELL_USER, count[i]));
+				    integer_if(i != BELL_COPIED_BYTES || context != BELL_USER || count[i],
+					       count[i]));
 			json_array_append_new(list, o);
 		}
 	}

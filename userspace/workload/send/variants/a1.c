@@ -6,11 +6,24 @@
 #include "userspace/workload/send/sender.h"
 #include "userspace/workload/stream/transfer.h"
 
+/* Tells an emulator's plugin which memory is gathered into, once for each buffer in turn. */
+static void tell_staging(const struct message *message)
+{
+	static _Thread_local const char *told;
+
+	if (told != message->staging && message->bytes) {
+		bell_point(BELL_FIRST, message->staging);
+		bell_point(BELL_LAST, message->staging + message->bytes - 1);
+		told = message->staging;
+	}
+}
+
 static enum outcome a1_send(struct sender *sender, struct message *message)
 {
 	struct connection *connection = sender->connection;
 	size_t bytes = 0;
 
+	tell_staging(message);
 	bell_ring(BELL_GATHER_BEGINS);
 	for (int i = 0; i < message->n_fields; i++) {
 		const struct iovec *field = &message->field[i];
