@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from copyscope.common.errors import Unusable
-from copyscope.figures import draw_lines, groups, specs
+from copyscope.figures import draw_lines, groups, jobs, specs
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.check import check
 from copyscope.records.documents import BadRecord
@@ -18,6 +18,8 @@ from helpers import plans as made_plans, records
 from helpers.pictures import as_records, counted, made, modelled, two_passes, words
 
 EVENT, MISSES = "L1-dcache-load-misses", 1000
+# Of the timed pass of a made record.
+MESSAGES = 60
 COLUMNS = [["size", "size"], ["l1", "l1_misses"], ["cycles", "cycles"], ["gbps", "throughput_gbps"]]
 
 
@@ -76,8 +78,8 @@ def written(tmp_path: Path, found: list[Record]) -> dict[str, list[list[str]]]:
 
 def test_a_column_says_that_its_numbers_are_modelled(tmp_path):
     found = written(tmp_path, [record_of(both())])
-    assert found["t.csv"][0] == ["size", "l1 (modelled)", "cycles", "gbps"]
-    assert found["t.csv"][1][1:3] == [str(3 * MISSES), ""]
+    assert found["t.csv"][0] == ["size", "l1 (modelled, a message)", "cycles", "gbps"]
+    assert found["t.csv"][1][1:3] == [str(3 * MISSES // MESSAGES), ""]
     tidy = dict(zip(*found["tidy.csv"]))
     assert tidy["sender_l1_misses"] == "" and tidy["sender_l1_misses_modelled"] == str(3 * MISSES)
     assert any(row[5] == "rx_copy_l1d_misses_per_payload_byte_modelled" and float(row[8]) > 0
@@ -98,6 +100,36 @@ def test_without_a_model_the_tables_are_as_ever(tmp_path):
     assert not [name for name in found["tidy.csv"][0] if "modelled" in name]
 
 
+def test_a_report_s_own_tables_have_modelled_numbers_where_nobody_measured(tmp_path):
+    summary = {"file": "s.csv", "note": "n", "rows": [{"size": 4096, "threads": 1, "published": ["1M"]}],
+               "columns": [["Size", "size"], ["Misses", "cache_misses of A3"], ["Cycles", "cycles of A3"]]}
+    plan = {**made_plans.plan(), "summaries": [summary]}
+    with OutputFolder.at(tmp_path) as folder:
+        tables.write_all(folder, plan, [record_of(both())], [])
+    head, row = csv.reader((tmp_path / "s.csv").read_text().splitlines())
+    assert head == ["Size", "Misses (modelled, a message)", "Misses, published", "Cycles", "Cycles, published"]
+    # Of loads and stores in all contexts of the sender.
+    assert row[1] == str(3 * MISSES // MESSAGES) and row[3] == ""
+
+
+def test_a_report_s_tables_have_no_times_of_an_emulated_machine(tmp_path):
+    data = both()
+    data["machine"]["emulated"] = True
+    found = written(tmp_path, [record_of(data)])
+    assert dict(zip(*found["t.csv"]))["gbps"] == "" and dict(zip(*found["tidy.csv"]))["throughput_gbps"]
+
+
+def test_the_list_of_a_sweep_s_figures_leads_to_those_of_its_model(tmp_path):
+    assert jobs.modelled_pages([tmp_path], tmp_path / "figures") == []
+    page = tmp_path / "modelled/figures/index.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(jobs.TITLE)
+    assert jobs.modelled_pages([tmp_path, "none"], tmp_path / "figures") == ["../modelled/figures/index.md"]
+    work = list(jobs.jobs(groups.split(as_records([both()])), None))
+    assert "not measured, of the same points:\n\n- [x](x)\n" in jobs.index(work, ["x"])
+    assert "Modelled in" not in jobs.index(work)
+
+
 def drawn(documents: list[dict], y: str) -> str:
     """All words of a figure of these records."""
     spec = specs.Spec("f", "T", "size", y)
@@ -115,6 +147,12 @@ def test_instructions_stand_for_cycles_that_nobody_measured():
     said = drawn([both()], "cycles_per_byte")
     assert "instructions, as cycles were not measured" in said and "payload byte" in said
     assert "instructions" not in drawn([two_passes(made("A1-host"))], "cycles_per_byte")
+
+
+def test_a_modelled_figure_is_of_a_message_as_sizes_have_runs_of_other_lengths():
+    assert "count / message" in drawn([both()], "l1_misses") and "Modelled" in drawn([both()], "l1_misses")
+    measured = two_passes(counted(made("A2-host", 1)))
+    assert "count / run" in drawn([both(), measured], "l1_misses")
 
 
 def test_a_figure_leaves_modelled_values_out_where_others_were_measured():
@@ -144,7 +182,7 @@ def test_a_profile_may_ask_for_a_model(tmp_path):
     assert plan["counters"] == "model:zen2" and few[-4:] == ["--counters", "model:zen2", "--messages",
                                                              "1000"]
     assert many[-1] == "128"
-    assert 20 < planning.duration_s(plan) < 60
+    assert 10 < planning.duration_s(plan) < 60
     assert "counters" not in planned(profile_with(tmp_path))
 
 

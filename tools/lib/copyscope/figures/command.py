@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
             if live:
                 print(f"\r\033[K{done}/{len(work)} {job.name[:60]}", end="", file=sys.stderr,
                       flush=True)
-        jobs.write_index(out, work)
+        jobs.write_index(out, work, jobs.modelled_pages(options.records, options.out))
     if live:
         print("\r\033[K", end="", file=sys.stderr)
     print(options.out / jobs.INDEX)

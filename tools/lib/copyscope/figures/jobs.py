@@ -2,8 +2,9 @@
 """Decides what is drawn of some records and what is left out, draws it, and writes their index."""
 from __future__ import annotations
 
+import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from . import draw_bars, draw_lines, draw_map, lines, specs
 from .groups import Group, replies, slugs
 
 INDEX, TITLE = "index.md", "# Figures"
+MODELLED, FIGURES = "modelled", "figures"
 KINDS = ("svg", "png")
 
 
@@ -81,8 +83,9 @@ def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
         yield from map_jobs(group)
 
 
-def index(work: list[Job]) -> str:
-    """A page that names every figure, and in one line for each reason those that are left out."""
+def index(work: list[Job], modelled: Sequence[str] = ()) -> str:
+    """A page that names every figure, and in one line for each reason those that are left out; and
+    the pages of what was modelled of the same points."""
     said = [TITLE, ""]
     for group in {id(job.group): job.group for job in work}.values():
         mine = [job for job in work if job.group is group]
@@ -94,14 +97,24 @@ def index(work: list[Job]) -> str:
             if job.left_out:
                 by_why.setdefault(job.left_out, []).append(job.name)
         said += [f"- not drawn: {', '.join(names)}: {why}" for why, names in by_why.items()] + [""]
+    if modelled:
+        said += ["Modelled in an emulator, not measured, of the same points:", ""]
+        said += [f"- [{page}]({page})" for page in modelled] + [""]
     return "\n".join(said[:-1]) + "\n"
 
 
-def write_index(folder: OutputFolder, work: list[Job]) -> None:
+def modelled_pages(sources: Iterable[str], out: Path) -> list[str]:
+    """Where the sweeps have figures of a second sweep, under --counters model, in a folder of
+    theirs."""
+    pages = [Path(source) / MODELLED / FIGURES / INDEX for source in sources]
+    return [os.path.relpath(page, out) for page in pages if page.is_file()]
+
+
+def write_index(folder: OutputFolder, work: list[Job], modelled: Sequence[str] = ()) -> None:
     """Write the page; nobody else's is replaced."""
     if folder.file(INDEX) and not has_line(TITLE)(folder.read(INDEX)):
         raise folder.refuse(INDEX, "is not an index that these tools wrote")
-    folder.write(INDEX, index(work))
+    folder.write(INDEX, index(work, modelled))
 
 
 def remove_old(folder: OutputFolder, job: Job) -> None:

@@ -11,7 +11,7 @@ from copyscope.common.tables import VARIANTS, named
 from copyscope.common.text import short, size_text
 from copyscope.records.run_record import Record
 
-from .metrics import INSTEAD, METRICS, is_modelled, value_of, x_of
+from .metrics import INSTEAD, METRICS, OF_A_RUN, is_modelled, value_of, x_of
 from .specs import Spec
 
 MOST_PANELS = 12
@@ -120,16 +120,19 @@ def pin_notes(records: list[Record]) -> list[str]:
 
 def drawn_instead(records: list[Record], spec: Spec) -> Spec:
     """The figure with instructions in place of cycles, where a model has the one and nobody
-    measured the other."""
-    def known(y: str) -> bool:
-        return any(value_of(record, y, spec.end)[0] is not None
-                   for record in picked(records, spec))
-    ys = [INSTEAD[y] if y in INSTEAD and not known(y) and
-          any(record.modelled for record in picked(records, spec)) else y for y in spec.ys]
-    if tuple(ys) == spec.ys:
+    measured the other; and of a message in place of a run, as such a run has a number of messages
+    that its size decides."""
+    chosen = picked(records, spec)
+    if not any(record.modelled for record in chosen):
         return spec
-    return replace(spec, y=ys[0], beside=ys[1] if spec.beside else "",
-                   title=f"{spec.title}: instructions, as cycles were not measured")
+
+    def known(y: str) -> bool:
+        return any(value_of(record, y, spec.end)[0] is not None for record in chosen)
+    ys = [INSTEAD[y] if y in INSTEAD and not known(y) else y for y in spec.ys]
+    words = ": instructions, as cycles were not measured" if tuple(ys) != spec.ys else ""
+    if all(record.modelled for record in chosen):
+        ys = [f"{y}_per_message" if METRICS[y].unit == OF_A_RUN else y for y in ys]
+    return replace(spec, y=ys[0], beside=ys[1] if spec.beside else "", title=spec.title + words)
 
 
 def of_one_kind(records: list[Record], y: str, end: str) -> tuple[list[Record], str]:

@@ -103,8 +103,10 @@ def pins(record: Record, _: str) -> Value:
 
 
 MB = 1e6
+OF_A_RUN = "count / run"
 EVENT_OF = {"cycles": "cycles", "instructions": "instructions",
-            "l1_misses": "L1-dcache-load-misses", "llc_misses": "LLC-load-misses"}
+            "l1_misses": "L1-dcache-load-misses", "llc_misses": "LLC-load-misses",
+            "cache_misses": "cache-misses"}
 METRICS: dict[str, Metric] = {
     "throughput_gbps": Metric("Throughput", "Gbit/s", throughput, timed=True),
     "latency_us": Metric("Latency, mean", "µs", latency("mean"), timed=True),
@@ -127,7 +129,7 @@ for _name, _event, _words in (
         ("cache_misses", "cache-misses", "Cache misses"),
         ("context_switches", "context-switches", "Context switches"),
         ("page_faults", "page-faults", "Page faults")):
-    METRICS[_name] = Metric(_words, "count / run", counter(_event), True, count=True)
+    METRICS[_name] = Metric(_words, OF_A_RUN, counter(_event), True, count=True)
     METRICS[f"{_name}_per_message"] = Metric(_words, "count / message",
                                              per(_event, "message"), True)
     METRICS[f"{_name}_per_mb"] = Metric(_words, "count / MB of payload",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-# A PMU's event, and the count of the model that stands for it.
+# A PMU's event, and the count of the model that stands for it. Cache-misses are those of the last
+# level, when it loads and when it stores.
 EVENTS = {"instructions": "instructions", "L1-dcache-load-misses": "l1d_load_misses",
-          "LLC-load-misses": "llc_load_misses"}
+          "LLC-load-misses": "llc_load_misses", "cache-misses": "llc_misses"}
 SITES = ("user_gather", "tx_copy", "pin", "late_copy", "reshape", "checksum", "rx_copy")
 LEVELS = ("l1d", "l2", "llc")
 

@@ -25,7 +25,7 @@ COLUMNS = ("label", "size", "threads", "throughput_gbps", "throughput_mbps", "la
            "llc_misses", "cache_misses", "context_switches", "page_faults", "task_clock_ns")
 # What else lies in a sweep's folder.
 OWN_FILES = ("plan.json", "runs", "failed", "pending", "tidy.csv", "points.csv", "pairs.csv",
-             "PROVENANCE.md", "figures", "modelled_sites.csv")
+             "PROVENANCE.md", "figures", "modelled_sites.csv", "modelled")
 
 Check = Callable[[Any], str]  # what is wrong with a value, or ""
 

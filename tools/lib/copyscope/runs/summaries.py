@@ -24,7 +24,7 @@ from copyscope.common import spread
 from copyscope.common.errors import Unusable
 from copyscope.records.run_record import Record
 
-from .values import COUNTS, column
+from .values import COUNTS, EVENTS, column, modelled_columns
 
 Cell = str | float | int | None
 WORDS = ("label", "size", "threads")
@@ -32,6 +32,7 @@ QUANTITY = re.compile(r"(?P<what>[a-z0-9_]+)(?: of (?P<label>[\w.+-]+))?"
                       r"(?: at (?P<size>\d{1,8}))?(?: with (?P<threads>\d{1,4}))?"
                       r"(?: (?P<how>over|above|below|or) (?P<other>[\w.+-]{1,100}))?", re.ASCII)
 KEYS = {"file", "note", "columns", "rows"}
+MODELLED_SAID = "(modelled, a message)"
 ROW_KEYS = {*WORDS, "published"}
 
 
@@ -41,14 +42,16 @@ class Found:
     def __init__(self, plan: dict[str, Any], groups: dict[str, list[Record]]) -> None:
         self.settings = plan["settings"]
         points = {each["name"]: each for each in plan["points"]}
+        self.modelled = modelled_columns(EVENTS, self.settings,
+                                         [each for group in groups.values() for each in group])
         self.groups = {tuple(points[name][word] for word in WORDS): group
                        for name, group in groups.items()}
 
     def spread(self, at: dict[str, Any], what: str) -> spread.Spread | None:
-        """The median of a quantity at a point; None if it was not measured."""
+        """The median of a quantity at a point; None if it was neither measured nor modelled."""
         group = self.groups.get(tuple(at.get(word) for word in WORDS), [])
-        values = [value for value in (column(each, self.settings, what) for each in group)
-                  if value is not None]
+        values = [value for value in (column(each, self.settings, what, what in self.modelled)
+                                      for each in group) if value is not None]
         return spread.spread(values, what in COUNTS) if values else None  # type: ignore[arg-type]
 
 
@@ -84,12 +87,16 @@ def cell(found: Found, row: dict[str, Any], text: str) -> Cell:
         if mine and other else None
 
 
-def header(summary: dict[str, Any]) -> list[str]:
-    """Headers; after each that shows a quantity the report's own, if it published any."""
+def header(summary: dict[str, Any], modelled: Collection[str] = ()) -> list[str]:
+    """Headers; after each that shows a quantity the report's own, if it published any. Of modelled
+    quantities they say so."""
     published = any("published" in row for row in summary["rows"])
-    return [each for name, what in summary["columns"]
-            for each in ((name, f"{name}, published") if published and what not in WORDS
-                         else (name,))]
+    found = []
+    for name, what in summary["columns"]:
+        found.append(f"{name} {MODELLED_SAID}" if what.split(" ")[0] in modelled else name)
+        if published and what not in WORDS:
+            found.append(f"{name}, published")
+    return found
 
 
 def rows(summary: dict[str, Any], found: Found) -> list[list[Cell]]:

@@ -15,6 +15,7 @@ from copyscope.records.passes import PROBED
 from copyscope.records.run_record import ENDS, Record
 
 from . import pairs, summaries
+from .summaries import MODELLED_SAID
 from .values import COUNTS, EVENTS, MODELLED, column, from_pass, metrics, modelled_metrics
 
 Cell = str | float | int | None
@@ -52,29 +53,16 @@ def middle(records: list[Record], settings: dict[str, Any], what: str,
     return spread.middle(values, what in COUNTS)  # type: ignore[arg-type]
 
 
-def report_rows(table: dict[str, Any], plan: dict[str, Any],
-                points: dict[str, list[Record]]) -> list[list[Cell]]:
-    """Rows of one of the report's tables, one a point that was measured."""
-    modelled = modelled_columns(table, plan, points)
+def report_rows(table: dict[str, Any], plan: dict[str, Any], points: dict[str, list[Record]],
+                modelled: set[str]) -> list[list[Cell]]:
+    """Rows of one of the report's tables, one a point that was measured; some columns modelled."""
     return [[middle(group, plan["settings"], what, what in modelled)
              for _, what in table["columns"]] for group in points.values()]
 
 
-def modelled_columns(table: dict[str, Any], plan: dict[str, Any],
-                     points: dict[str, list[Record]]) -> set[str]:
-    """Columns of which nothing was measured and something was modelled: no column has both."""
-    def any_value(what: str, modelled: bool) -> bool:
-        return any(column(each, plan["settings"], what, modelled) is not None
-                   for group in points.values() for each in group)
-    return {what for _, what in table["columns"]
-            if what in EVENTS and not any_value(what, False) and any_value(what, True)}
-
-
-def report_header(table: dict[str, Any], plan: dict[str, Any],
-                  points: dict[str, list[Record]]) -> list[str]:
+def report_header(table: dict[str, Any], modelled: set[str]) -> list[str]:
     """Its header, which says of which columns the numbers are modelled."""
-    modelled = modelled_columns(table, plan, points)
-    return [f"{header} (modelled)" if what in modelled else header
+    return [f"{header} {MODELLED_SAID}" if what in modelled else header
             for header, what in table["columns"]]
 
 
@@ -188,14 +176,18 @@ def write_all(folder: OutputFolder, plan: dict[str, Any], records: list[Record],
     notes = "; of counts the lower of the two in the middle, so that they stay whole"
     if any(record.times.probed for record in records):
         notes += f". {PROBED}"
+    if any(record.at("machine.emulated") for record in records):
+        notes += ". Times are empty, as an emulated machine has none"
+    if plan.get("counters"):
+        notes += ". Each run has a number of messages, which its size decides (tidy.csv)"
+    found = summaries.Found(plan, points)
     for table in plan["tables"]:
-        write_csv(folder, table["file"], report_header(table, plan, points),
-                  report_rows(table, plan, points))
+        write_csv(folder, table["file"], report_header(table, found.modelled),
+                  report_rows(table, plan, points, found.modelled))
         written[table["file"]] = f"the table of {plan['report'] or plan['profile']}: " \
                                  f"medians over the repeats of each point{notes}"
-    found = summaries.Found(plan, points)
     for summary in plan.get("summaries", []):
-        write_csv(folder, summary["file"], summaries.header(summary),
+        write_csv(folder, summary["file"], summaries.header(summary, found.modelled),
                   summaries.rows(summary, found))
         written[summary["file"]] = f"{summary['note']}{notes}"
     modelled = any(record.modelled for record in records)

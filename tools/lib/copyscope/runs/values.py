@@ -2,6 +2,7 @@
 """Computes a report's column or a metric from one record, as that report computed it."""
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from copyscope.common.tables import SITES
@@ -18,6 +19,10 @@ EVENTS = {"cycles": "cycles", "instructions": "instructions",
           "cache_misses": "cache-misses", "context_switches": "context-switches",
           "page_faults": "page-faults", "task_clock_ns": "task-clock"}
 Number = float | int | None
+
+
+# Of an emulated machine they mean nothing.
+TIMES = ("throughput_gbps", "throughput_mbps", "latency_us", "duration_s")
 
 
 def total_bytes(record: Record, settings: dict[str, Any]) -> Number:
@@ -69,9 +74,14 @@ def counter(record: Record, end: str, event: str, modelled: bool = False) -> Num
 def column(record: Record, settings: dict[str, Any], what: str,
            modelled: bool = False) -> str | Number:
     """Value of a column of profile.COLUMNS; None if it was not measured or, if that is asked for,
-    not modelled."""
+    not modelled: then it is of a message. An emulated machine has no times."""
+    if what in TIMES and record.at("machine.emulated"):
+        return None
+    if what in EVENTS and not modelled:
+        return counter(record, settings["end"], EVENTS[what])
     if what in EVENTS:
-        return counter(record, settings["end"], EVENTS[what], modelled)
+        # Such a run has a number of messages that its size decides.
+        return per(counter(record, settings["end"], EVENTS[what], True), record.times.messages)
     if what == "throughput_mbps":
         gbps = throughput_gbps(record, settings)
         return None if gbps is None else gbps * 1000
@@ -80,6 +90,15 @@ def column(record: Record, settings: dict[str, Any], what: str,
     return {"throughput_gbps": throughput_gbps, "latency_us": latency_us,
             "total_bytes": total_bytes, "total_messages": total_messages,
             "duration_s": duration_s}[what](record, settings)
+
+
+def modelled_columns(whats: Iterable[str], settings: dict[str, Any],
+                     records: Collection[Record]) -> set[str]:
+    """Columns of which nothing was measured and something was modelled: no column has both."""
+    def any_value(what: str, modelled: bool) -> bool:
+        return any(column(each, settings, what, modelled) is not None for each in records)
+    return {what for what in whats
+            if what in EVENTS and not any_value(what, False) and any_value(what, True)}
 
 
 def per(value: Number, by: Number) -> Number:
