@@ -16,7 +16,7 @@ ROW = re.compile(r"^\| `(copyscope[\w.]*)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 ALLOWED = {room: re.findall(r"`([\w.]+)`", below) for room, below in ROW.findall(PAGE)}
 # Not counting __init__.py. Rows of one table may be as many as they like; there are none yet.
 MOST_MODULES = 12
-SHARED = {f"copyscope.{each}" for each in ("common", "cli", "files", "records", "caches", "runs",
+SHARED = {f"copyscope.{each}" for each in ("common", "cli", "files", "records", "caches", "runs", "batch",
                                               "told", "drawing")}
 
 

@@ -34,6 +34,7 @@ BEHAVIOURS = names("behaviours")
 RECEIVER_BEHAVIOURS = names("behaviours", of_receiver=True)
 PATHS = names("paths")
 PATHS_OF_ONE_HOST = names("paths", two_hosts=False)
+PATHS_OF_NICS = names("paths", nics=True)
 
 
 def call_of(variant: str) -> str:

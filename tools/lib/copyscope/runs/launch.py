@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes one run with trace_run, in a child that never outlives the sweep."""
+"""Makes one run with trace_run, in a child that never outlives the sweep; says what a guest is told
+that makes many."""
 from __future__ import annotations
 
 import os
@@ -10,9 +11,11 @@ from pathlib import Path
 
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.pdeathsig import kill_with_parent
+from copyscope.common.tables import PATHS_OF_NICS
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.records.passes import BOTH
 
+HOST = "host"
 EXIT_FINE, EXIT_USAGE, EXIT_REFUSED, EXIT_BLIND = 0, 2, 3, 4
 # Beyond the asked seconds: a hang is a failed run, not a hung sweep.
 PATIENCE_S, GUEST_PATIENCE_S = 60, 600
@@ -39,7 +42,7 @@ class Outcome:
 def command_of(run: Run, record: Path | None, seconds: float, kernel: str,
                passes: str = BOTH) -> list[str]:
     """Return the command line, without absolute names: records and provenance keep it."""
-    program = ["build/trace_run"] if kernel == "host" else ["tools/trace_run", "--kernel", kernel]
+    program = ["build/trace_run"] if kernel == HOST else ["tools/trace_run", "--kernel", kernel]
     # Without probes there is one pass to begin with.
     one = [] if passes == BOTH or "--no-probes" in run.arguments else ["--pass", passes]
     long = [] if "--messages" in run.arguments else ["--seconds", f"{seconds:g}"]
@@ -47,11 +50,33 @@ def command_of(run: Run, record: Path | None, seconds: float, kernel: str,
             "--json", os.path.relpath(record, ROOT) if record else "-"]
 
 
+def word_after(run: Run, option: str) -> str:
+    """The value of an option of a run; "" if it has none."""
+    words = run.arguments
+    return words[words.index(option) + 1] if option in words else ""
+
+
+def guest_options(run: Run, kernel: str) -> list[str]:
+    """What tools/guest is told of a guest in which such runs are to be made, as tools/trace_run has
+    it. They are the same for all runs of a plan."""
+    model = ["--model", word_after(run, "--counters").partition(":")[2]]
+    return ["--kernel", kernel, *(model if "--counters" in run.arguments else []),
+            *(["--nics", "2"] if word_after(run, "--path") in PATHS_OF_NICS else [])]
+
+
+def command_in_guest(run: Run, seconds: float, passes: str) -> list[str]:
+    """The command of a run in a guest that makes many; what makes the guest adds --json."""
+    *command, _, _ = command_of(run, None, seconds, HOST, passes)
+    # The guest knows the name of the model.
+    return ["model" if before == "--counters" else word
+            for before, word in zip(["", *command], command)]
+
+
 def check_built(kernel: str) -> None:
     """Refuse to begin without build/trace_run or, on this kernel, without root."""
     if not (BUILD / "trace_run").exists():
         raise Refused("build/trace_run is not there: run make first")
-    if kernel == "host" and os.geteuid() != 0:
+    if kernel == HOST and os.geteuid() != 0:
         raise Refused(f"runs need root: type sudo ./tools/{Path(sys.argv[0]).name} ...")
 
 
@@ -61,12 +86,22 @@ def last_line(stderr: str) -> str:
     return lines[-1].removeprefix("trace_run: ") if lines else "trace_run printed no message"
 
 
+def refuse(run: Run, record: Path | None, status: int, stderr: str) -> None:
+    """Raise an error that every other run would meet, too."""
+    if "No space left" in stderr or "quota exceeded" in stderr:
+        raise Unusable(f"{record or run.name}: file: {last_line(stderr)}")
+    if status == EXIT_USAGE:
+        raise Unusable(f"{run.name}: {last_line(stderr)}")
+    if status == EXIT_REFUSED:
+        raise Refused(last_line(stderr))
+
+
 def make(run: Run, record: Path | None, seconds: float, kernel: str,
          passes: str = BOTH) -> Outcome:
     """Make one run, with its record in a file or in the outcome. Raise an error that every other
     run would meet too."""
     command = command_of(run, record, seconds, kernel, passes)
-    patience = seconds + (PATIENCE_S if kernel == "host" else GUEST_PATIENCE_S)
+    patience = seconds + (PATIENCE_S if kernel == HOST else GUEST_PATIENCE_S)
     environment = {**os.environ, "LC_ALL": "C"}
     # A run that is left over would race with its repetition.
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
@@ -82,10 +117,5 @@ def make(run: Run, record: Path | None, seconds: float, kernel: str,
         except BaseException:
             process.kill()
             raise
-    if "No space left" in stderr or "quota exceeded" in stderr:
-        raise Unusable(f"{record or run.name}: file: {last_line(stderr)}")
-    if status == EXIT_USAGE:
-        raise Unusable(f"{run.name}: {last_line(stderr)}")
-    if status == EXIT_REFUSED:
-        raise Refused(last_line(stderr))
+    refuse(run, record, status, stderr)
     return Outcome(status, stderr, command, said or "")

@@ -5,26 +5,29 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from copyscope.batch.guests import side_by_side
 from copyscope.caches import shape
 from copyscope.common.errors import Unusable
 from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_THREADS
 from copyscope.records.load import MOST_RUNS
 from copyscope.records.passes import BOTH, COUNTED, TIMED
 
-from .launch import Run
+from .launch import HOST, Run
 from .profile import Profile
 
 SCHEMA = "copyscope.plan/1"
-HOST = "host"
 # Share of the CPUs' time that other programs may use beside a run that is timed.
 MOST_OTHERS = 0.05
 # Beside the time that is measured: start, attach, collect, detach; most of it waits for the kernel.
 # Two passes share the measured time, and each starts both ends.
-OVERHEAD_S, GUEST_OVERHEAD_S, SECOND_PASS_S = 0.3, 25.0, 0.2
-# Under the emulator's plugin: messages of a run, and about what its guest, a pass, a message and a
-# byte of it take. A processor sends a message of 4 KiB about 80 times faster.
+OVERHEAD_S, SECOND_PASS_S = 0.3, 0.2
+# A guest boots once for many runs. In each of them starting both ends is slow, and so is the check
+# of the probes by its kernel.
+BOOT_S, GUEST_PASS_S, PROBES_S = 8.0, 2.0, 1.0
+# Under the emulator's plugin: messages of a run, and about what a connection, a message and a byte
+# take. A processor sends a message of 4 KiB about 80 times faster.
 MODEL_LEAST, MODEL_MOST, MODEL_BYTES = 100, 1000, 8 << 20
-MODEL_GUEST_S, MODEL_PASS_S, MODEL_MESSAGE_S, MODEL_BYTE_S = 16.0, 2.0, 2e-4, 3e-8
+MODEL_CONNECTION_S, MODEL_MESSAGE_S, MODEL_BYTE_S = 0.4, 2e-4, 3e-8
 MODEL_SLOWER = 80
 
 
@@ -168,19 +171,26 @@ def runs(plan: dict[str, Any]) -> list[Run]:
 
 def duration_s(plan: dict[str, Any]) -> float:
     """About how long all runs take."""
-    overhead = OVERHEAD_S if plan["kernel"] == HOST else GUEST_OVERHEAD_S
-    overhead += SECOND_PASS_S if plan["pass"] == BOTH else 0.0
-    if plan.get("counters"):
-        passes = 2 if plan["pass"] == BOTH else 1
-        return plan["repeats"] * sum(MODEL_GUEST_S + passes * modelled_s(each["arguments"])
-                                     for each in plan["points"])
-    return len(plan["points"]) * plan["repeats"] * (plan["seconds"] + overhead)
+    count = len(plan["points"]) * plan["repeats"]
+    if plan["kernel"] == HOST:
+        second = SECOND_PASS_S if plan["pass"] == BOTH else 0.0
+        return count * (plan["seconds"] + OVERHEAD_S + second)
+    guests = side_by_side(count)
+    # They do not boot at once.
+    return guests * BOOT_S + plan["repeats"] / guests * sum(
+        guest_run_s(each["arguments"], plan) for each in plan["points"])
 
 
-def modelled_s(arguments: list[str]) -> float:
-    """About how long one pass takes under the emulator's plugin."""
+def guest_run_s(arguments: list[str], plan: dict[str, Any]) -> float:
+    """About how long a run takes in a guest that is up."""
+    passes = 2 if plan["pass"] == BOTH else 1
+    overhead = passes * GUEST_PASS_S + (0.0 if plan["pass"] == TIMED else PROBES_S)
+    if not plan.get("counters"):
+        return overhead + plan["seconds"]
+    size, connected = map(int, arguments[1:3])
     messages = int(arguments[arguments.index("--messages") + 1])
-    return MODEL_PASS_S + messages * (MODEL_MESSAGE_S + MODEL_BYTE_S * int(arguments[1]))
+    return overhead + passes * (connected * MODEL_CONNECTION_S +
+                                messages * (MODEL_MESSAGE_S + MODEL_BYTE_S * size))
 
 
 def differs(old: dict[str, Any], new: dict[str, Any]) -> str:

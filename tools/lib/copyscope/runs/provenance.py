@@ -14,6 +14,7 @@ from copyscope.files.output_folder import OutputFolder
 from copyscope.records.passes import BOTH, COUNTED, TIMED
 from copyscope.records.run_record import NO_PROFILE, Record
 
+from .launch import HOST
 from .plan import duration_s
 from .progress import clock
 
@@ -21,6 +22,7 @@ PASSES = {TIMED: "each run was timed without probes; nothing was counted by them
           COUNTED: "each run had one pass, and probes were attached while it was timed",
           BOTH: "each run was timed without probes and counted with them; times and counters are "
                 "from the timed pass, bytes copied from the counted one"}
+GUESTS = "each made many runs, one after the other; modelled caches are empty when a window opens"
 # What is not made from the records and the plan alone.
 SOURCES = {"plan.json": "the profile and the options",
            "runs/*.json": "the commands in the records", "failed/*": "the commands in the records",
@@ -81,6 +83,7 @@ def write(folder: OutputFolder, plan: dict[str, Any], records: list[Record], fil
         "plan": f"{len(plan['points'])} points, {plan['repeats']} repeats of {plan['seconds']:g} s,"
                 f" about {clock(duration_s(plan))}",
         "passes": PASSES[plan["pass"]],
+        **({"guests": GUESTS} if plan["kernel"] != HOST else {}),
         "load": load(plan, records),
         "order": f"{plan['order']}; SHUFFLED_BY is \"{plan['shuffled_by']}\"",
         "runs": f"{len(records)} succeeded, {len(failures)} failed",

@@ -2,10 +2,13 @@
 """Conducts a sweep: makes every run of a plan that its folder lacks, then writes the tables."""
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from copyscope.batch import guests
+from copyscope.batch.reply import Begun, Told
 from copyscope.records.load import load_record, load_sweep
 from copyscope.records.run_record import Record
 
@@ -25,10 +28,10 @@ class Result:
     compared: list[pairs.Pair]
 
 
-def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> tuple[str, str]:
-    """Make one run; return why it failed, or "", and what disturbed it, or ""."""
+def settle(folder: Folder, run: plans.Run, plan: dict[str, Any],
+           outcome: launch.Outcome) -> tuple[str, str]:
+    """Keep a run, or set it aside; return why it failed, or "", and what disturbed it, or ""."""
     path = folder.pending_path(run.name)
-    outcome = launch.make(run, path, plan["seconds"], plan["kernel"], plan["pass"])
     record = load_record(path) if path.exists() else None
     if outcome.status == launch.EXIT_FINE and not (record and record.incomplete):
         disturbed = quiet.disturbed(record, plan.get("most_others")) if record else ""
@@ -45,11 +48,42 @@ def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> tuple[str, 
     return f"{why} (exit {status})", ""
 
 
+def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> tuple[str, str]:
+    """Make one run; return what became of it."""
+    path = folder.pending_path(run.name)
+    return settle(folder, run, plan, launch.make(run, path, plan["seconds"], plan["kernel"],
+                                                 plan["pass"]))
+
+
 def make_run(folder: Folder, run: plans.Run, plan: dict[str, Any], progress: Progress) -> str:
     """Make one run, again if other programs disturbed its times; return why it failed, or ""."""
     return quiet.undisturbed(run.name, plan.get("most_others", 1.0),
                              lambda: try_run(folder, run, plan),
                              lambda line: progress.tell(f"sweep: {line}"))
+
+
+def make_in_guests(folder: Folder, missing: list[plans.Run], plan: dict[str, Any],
+                   progress: Progress) -> None:
+    """Make runs in a few guests, many in each, and keep each run as soon as it has ended."""
+    runs = {run.name: run for run in missing}
+    words = {run.name: launch.command_in_guest(run, plan["seconds"], plan["pass"])
+             for run in missing}
+    options = launch.guest_options(missing[0], plan["kernel"])
+    patience_s = plan["seconds"] + launch.GUEST_PATIENCE_S
+    with contextlib.closing(guests.make(options, words, patience_s)) as told:
+        for each in told:
+            if isinstance(each, Told):
+                progress.tell(f"sweep: {each.line}")
+            elif isinstance(each, Begun):
+                progress.show(each.name)
+            else:
+                run, path = runs[each.name], folder.pending_path(each.name)
+                if each.record:
+                    folder.pending_files.write(path.name, each.record)
+                launch.refuse(run, path, each.status, each.said)
+                alone = launch.command_of(run, path, plan["seconds"], plan["kernel"], plan["pass"])
+                outcome = launch.Outcome(each.status, each.said, alone)
+                progress.step(run.name, settle(folder, run, plan, outcome)[0])
 
 
 def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
@@ -58,11 +92,14 @@ def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
     there = folder.take_stock(ordered)
     expected_s = plans.duration_s(plan) / len(ordered)
     progress = Progress(len(ordered), len(there), expected_s, quiet)
+    missing = [run for run in ordered if run.name not in there]
     try:
-        for run in ordered:
-            if run.name not in there:
-                progress.show(run.name)
-                progress.step(run.name, make_run(folder, run, plan, progress))
+        if missing and plan["kernel"] != launch.HOST:
+            make_in_guests(folder, missing, plan, progress)
+            return
+        for run in missing:
+            progress.show(run.name)
+            progress.step(run.name, make_run(folder, run, plan, progress))
     finally:
         progress.end()
 

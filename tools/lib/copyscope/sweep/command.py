@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from copyscope.batch.guests import side_by_side
 from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser, complain
 from copyscope.cli.options import folder, number, seconds, share, whole
@@ -16,6 +17,7 @@ from copyscope.common.tree import PROFILES, ROOT
 from copyscope.records.passes import BOTH, PASSES
 from copyscope.records.run_record import NO_PROFILE
 from copyscope.runs import launch, plan as plans, profile as profiles
+from copyscope.runs.launch import HOST
 from copyscope.runs.progress import clock
 from copyscope.runs.sweep import conduct
 from copyscope.told import answer
@@ -88,7 +90,8 @@ def build_parser() -> Parser:
     add("--others-at-most", type=share, metavar="SHARE",
         help="of the CPUs' time that other programs may use beside a timed run, 0 to 1 (default "
              f"{plans.MOST_OTHERS:g}); a run with more is made again once the machine is quiet")
-    add("--kernel", default="host", metavar="RELEASE", help="each run in a guest (default host)")
+    add("--kernel", default="host", metavar="RELEASE",
+        help="runs in guests, many in each (default host)")
     add("--counters", type=model, metavar="model[:NAME]",
         help="with --kernel: instructions and misses of modelled caches, as tools/trace_run")
     add("--out", type=folder, metavar="DIR",
@@ -107,6 +110,10 @@ def list_plan(plan: dict[str, Any]) -> None:
     name = plan["title"] if plan["profile"] == NO_PROFILE else f"{plan['profile']} {plan['mode']}"
     print(f"{name}: {len(plan['points'])} points, {plan['repeats']} "
           f"repeats, {len(plans.runs(plan))} runs, about {clock(plans.duration_s(plan))}")
+    if plan["kernel"] != HOST:
+        guests = side_by_side(len(plans.runs(plan)))
+        print(f"made in {guests} guests side by side; a command above makes its run alone"
+              if guests > 1 else "made in one guest; a command above makes its run alone")
     if plan.get("counters"):
         print(f"an emulator makes them: a message takes about {plans.MODEL_SLOWER:,} times as long "
               "as on this machine")

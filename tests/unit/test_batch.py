@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Many runs share few guests: each run comes home as it ends, and a guest that dies takes one along."""
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from copyscope.batch import guests, reply
+from copyscope.batch.reply import Begun, Ended, Told
+from copyscope.batch.script import script
+from copyscope.common.errors import CommandError, Refused, Unusable
+from copyscope.runs import launch, plan as plans, profile as profiles, sweep
+from helpers import processes
+from helpers.pictures import made, two_passes
+
+PATIENCE_S = 600
+# As tools/guest, but on this kernel: the words after -- are run, where the runs' files may lie.
+GUEST = """#!/bin/sh
+echo x >>boots
+while [ "$1" != -- ]; do shift; done
+shift
+{before}
+exec 9>&1
+exec "$@"
+"""
+# A run's command: the last words are "--json FILE".
+RUN = """#!/bin/sh
+wait_for_guest() {
+	while kill -0 $PPID 2>&-; do sleep 0.05; done
+}
+for file; do :; done
+echo "$1" >>order
+case $1 in
+fine) echo '{"fine": 1}' >"$file" ;;
+fails) echo why >&2; exit 1 ;;
+dies) kill -9 $PPID ;;
+rude) echo 'end nobody 0 0 0 0' >&9; wait_for_guest ;;
+hangs) wait_for_guest ;;
+esac
+"""
+
+
+@pytest.fixture(name="place")
+def fixture_place(tmp_path, monkeypatch) -> Path:
+    """A folder in which guests that are none make runs that are none."""
+    (tmp_path / "run").write_text(RUN)
+    (tmp_path / "run").chmod(0o755)
+    boots(tmp_path)
+    monkeypatch.setattr(guests, "GUEST", tmp_path / "guest")
+    monkeypatch.setattr(guests, "ROOT", tmp_path)
+    monkeypatch.setattr(guests, "LOOK_S", 0.05)
+    monkeypatch.setattr(guests, "script", lambda runs: script(runs, place=own_folder(tmp_path)))
+    monkeypatch.setattr(guests, "side_by_side", lambda runs: 1)
+    return tmp_path
+
+
+def own_folder(place: Path) -> str:
+    """Where the runs of one guest leave their files, as it has a file system of its own."""
+    number = len(list(place.glob("out*")))
+    (place / f"out{number}").mkdir()
+    return f"out{number}"
+
+
+def boots(place: Path, before: str = "") -> None:
+    """What a guest does before its runs."""
+    (place / "guest").write_text(GUEST.format(before=before))
+    (place / "guest").chmod(0o755)
+
+
+def asked(*kinds: str) -> Generator[Begun | Ended | Told, None, None]:
+    """Asks for runs of these kinds, which are named by their place and kind."""
+    runs = {f"{number}{kind}": ["./run", kind] for number, kind in enumerate(kinds)}
+    return guests.make(["--kernel", "6.12"], runs, PATIENCE_S)
+
+
+def told(*kinds: str) -> list[Begun | Ended | Told]:
+    """What comes of such runs."""
+    return list(asked(*kinds))
+
+
+def statuses(found: list[Begun | Ended | Told]) -> dict[str, int]:
+    """How each run ended."""
+    return {each.name: each.status for each in found if isinstance(each, Ended)}
+
+
+def count(place: Path, name: str) -> int:
+    """Lines of a file."""
+    return len((place / name).read_text().splitlines())
+
+
+def test_one_guest_makes_all_runs_and_brings_each_home(place):
+    found = told("fine", "fails", "fine")
+    assert [type(each) for each in found] == [Begun, Ended] * 3
+    assert statuses(found) == {"0fine": 0, "1fails": 1, "2fine": 0}
+    ended = [each for each in found if isinstance(each, Ended)]
+    assert [each.record and json.loads(each.record) for each in ended] == [
+        {"fine": 1}, None, {"fine": 1}]
+    assert ended[1].said == "why\n" and count(place, "boots") == 1
+
+
+@pytest.mark.parametrize("kind", ["dies", "rude"])
+def test_a_guest_that_ends_early_takes_one_run_along(place, kind):
+    found = told("fine", kind, "fine", "fine")
+    assert statuses(found).pop(f"1{kind}") != 0
+    assert list(statuses(found)) == ["0fine", f"1{kind}", "2fine", "3fine"]
+    assert sum(statuses(found).values()) == statuses(found)[f"1{kind}"]
+    assert count(place, "boots") == 2 and count(place, "order") == 4
+
+
+@pytest.mark.usefixtures("place")
+def test_a_run_that_hangs_is_killed_and_the_others_are_made(monkeypatch):
+    runs, found = asked("fine", "hangs", "fine"), []
+    while Begun("1hangs") not in found:
+        found.append(next(runs))
+    plain = time.monotonic
+    monkeypatch.setattr(guests.time, "monotonic", lambda: plain() + 2 * PATIENCE_S)
+    found += list(runs)
+    assert statuses(found) == {"0fine": 0, "1hangs": guests.STATUS_TIME, "2fine": 0}
+    assert f"it had not ended after {PATIENCE_S} s" in found[3].said
+
+
+@pytest.mark.parametrize("status, error", [(1, CommandError), (2, Unusable), (3, Refused)])
+def test_a_guest_that_never_came_up_ends_it_in_its_own_line(place, status, error):
+    boots(place, f"echo 'guest: no such thing' >&2; exit {status}")
+    with pytest.raises(error, match="guest: no such thing"):
+        told("fine", "fine")
+    assert count(place, "boots") == 1
+
+
+def test_a_fault_of_the_kernel_fails_the_run_that_it_came_with(place):
+    # The file of the kernel's faults is one of ours here, which the second run changes.
+    (place / "tainted").write_text("0\n")
+    (place / "guest").write_text((place / "guest").read_text().replace(
+        'exec "$@"', 'exec sh -c "$(echo "$3" | sed s,/proc/sys/kernel/tainted,tainted,)"'))
+    (place / "run").write_text(RUN.replace("fails) ", "fails) echo 512 >tainted; "))
+    found = told("fine", "fails", "fine")
+    assert statuses(found) == {"0fine": 0, "1fails": 1, "2fine": 0}
+    ended, = (each for each in found if isinstance(each, Ended) and each.name == "1fails")
+    assert "kernel reported a fault" in ended.said and count(place, "boots") == 2
+    assert any(isinstance(each, Told) and "ended with 1" in each.line for each in found)
+
+
+def test_guests_run_side_by_side_and_each_run_is_made_once(place, monkeypatch):
+    monkeypatch.setattr(guests, "side_by_side", lambda runs: 2)
+    found = told(*["fine"] * 9)
+    assert sorted(statuses(found)) == [f"{number}fine" for number in range(9)]
+    assert count(place, "boots") == 2 and count(place, "order") == 9
+
+
+def test_no_guest_outlives_who_asked_for_it(place):
+    runs = asked("fine", "hangs")
+    while next(runs) != Begun("1hangs"):
+        pass
+    assert working_in(place)
+    runs.close()
+    processes.wait_until(lambda: not working_in(place), timeout_s=60)
+
+
+def working_in(place: Path) -> list[str]:
+    """Processes whose folder it is."""
+    return [pid for pid in os.listdir("/proc") if pid.isdigit() and link(f"/proc/{pid}/cwd") == str(place)]
+
+
+def link(name: str) -> str:
+    """Where a link leads; "" if its process is gone."""
+    try:
+        return os.readlink(name)
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize("sent", [b"what\n", b"x" * 2000, b"end a 0 0 -1 0\n", b"end a 0 0 1\n"])
+def test_what_is_no_reply_is_refused(sent):
+    with pytest.raises(reply.Damaged):
+        reply.Reader().feed(sent)
+
+
+def test_a_reply_may_come_in_pieces_of_any_length():
+    sent = b"begin a\nend a 0 0 8 4\n{\n\"end\"}why\nbegin b\nend b 1 0 0 3\nno\n"
+    for size in range(1, 30):
+        reader, found = reply.Reader(), []
+        for place in range(0, len(sent), size):
+            found += reader.feed(sent[place:place + size])
+        assert found == [Begun("a"), Ended("a", 0, "why\n", b'{\n"end"}'), Begun("b"),
+                         Ended("b", 1, "no\n", None)]
+
+
+def test_runs_are_dealt_by_turns_and_no_guest_gets_too_many():
+    runs = {str(number): ["x"] for number in range(200)}
+    shares = guests.dealt(runs, 2)
+    assert len(shares) == 4 and list(shares[0])[:2] == ["0", "4"]
+    assert sorted(name for share in shares for name in share) == sorted(runs)
+
+
+# A sweep
+
+def planned(**more) -> dict:
+    """A plan of four runs in guests."""
+    return plans.make(profiles.load("standard"), [64, 512], [1], ["A1", "A2"], 0.1, 1, "6.12", **more)
+
+
+def test_a_guest_is_told_what_tools_trace_run_would_tell_it():
+    run = plans.runs(planned(counters="model:zen2"))[0]
+    assert launch.guest_options(run, "6.12") == ["--kernel", "6.12", "--model", "zen2"]
+    words = launch.command_in_guest(run, 0.1, "timed")
+    assert words[0] == "build/trace_run" and "--json" not in words
+    assert words[words.index("--counters") + 1] == "model" and words[words.index("--pass") + 1] == "timed"
+    plain = launch.Run("x", ("A3", "64", "1", "--path", "nic"))
+    assert launch.guest_options(plain, "6.1") == ["--kernel", "6.1", "--nics", "2"]
+
+
+def test_a_sweep_keeps_each_run_of_a_guest_and_sets_failed_ones_aside(tmp_path, monkeypatch):
+    def in_guests(_options, words, _patience_s):
+        for name, command in words.items():
+            yield Begun(name)
+            data = two_passes(made("A1-host"))
+            data["workload"].update(variant=command[1], bytes=int(command[2]), threads=1)
+            failed = name == failing
+            yield Ended(name, int(failed), "why\n" * failed, None if failed else json.dumps(data).encode())
+        yield Told("a guest ended with 1: oh")
+    monkeypatch.setattr(launch, "check_built", lambda _: None)
+    monkeypatch.setattr(guests, "make", in_guests)
+    plan = planned()
+    failing = plans.runs(plan)[1].name
+    result = sweep.conduct(tmp_path / "out", plan, [], quiet=True)
+    kept = {file.stem for file in (tmp_path / "out/runs").iterdir()}
+    assert result.failures and kept == {run.name for run in plans.runs(plan)} - {failing}
+    failure = json.loads((tmp_path / f"out/failed/{failing}.json").read_text())
+    assert failure["stderr"] == "why\n" and failure["command"][:3] == ["tools/trace_run", "--kernel", "6.12"]
+    assert "many runs, one after the other" in (tmp_path / "out/PROVENANCE.md").read_text()
+    # The same command makes that one alone.
+    again, failing = failing, ""
+    result = sweep.conduct(tmp_path / "out", plan, [], quiet=True)
+    assert not result.failures and (tmp_path / f"out/runs/{again}.json").exists()
