@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import struct
+import threading
 from pathlib import Path
 
 import pytest
@@ -160,9 +161,12 @@ def test_pieces_are_read_from_the_memory_of_a_process():
 
 
 def test_connections_end_with_the_first_that_fails():
-    with socket.create_server(("127.0.0.1", 0), backlog=16) as listener:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         to = listener.getsockname()
+        server = threading.Thread(target=lambda: [listener.accept()[0].close() for _ in range(5)])
+        server.start()
         assert of_ports.connect(to, 5, lambda text: None) == (5, "")
+        server.join()
     made, why = of_ports.connect(to, 5, lambda text: None)
     assert made == 0 and "refused" in why
 

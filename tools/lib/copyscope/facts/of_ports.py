@@ -42,13 +42,16 @@ def serve(listener: socket.socket) -> None:
 
 
 def connect(to: tuple[str, int], wanted: int, progress: Callable[[str], None]) -> tuple[int, str]:
-    """Connect and close until one fails; how many did not, and what the failure was."""
+    """Connect and close until one fails; how many did not, and what the failure was. Each waits for
+    the server's end: a queue that overflows would have SYNs sent again, a second later."""
     for made in range(wanted):
         if made % STEP == 0:
             progress(f"{made} connections of {wanted}")
         with socket.socket() as one:
             try:
                 one.connect(to)
+                one.shutdown(socket.SHUT_WR)
+                one.recv(1)
             except OSError as error:
                 return made, error.strerror or str(error)
     return wanted, ""
