@@ -148,14 +148,23 @@ static __always_inline void owner_note(struct watch_book *book, const struct wat
 
 static __always_inline bool lock_is_owned(const struct sock *sk)
 {
-	return BPF_CORE_READ(sk, sk_lock.owned) != 0;
+	return sk->sk_lock.owned != 0;
+}
+
+static __always_inline bool owner_is_current(const struct watch_book *book)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+
+	return !(book->flags & WATCH_GUESSED) && book->owner.tgid == (u32)task->tgid &&
+	       book->owner.started_ns == task->group_leader->start_boottime;
 }
 
 static __always_inline void owner_note_current(struct watch_book *book, const struct sock *sk)
 {
 	struct watch_task task = {};
 
-	if (!lock_is_owned(sk))
+	/* To describe a task takes a dozen reads. One that entered the subject's cgroup is to be noted. */
+	if (!lock_is_owned(sk) || (!subject_cgroup && owner_is_current(book)))
 		return;
 	task_describe_current(&task);
 	owner_note(book, &task, current_is_member(&task));
