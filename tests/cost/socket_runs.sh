@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Has each program of LIST (NAME WORDS...; build/tests/guest/sockets WORDS) do its work twice with nothing
-# beside it and twice beside each kind of watch, in a guest whose clock counts instructions.
+# Has each program of LIST (NAME WORDS...; build/tests/guest/sockets WORDS) do its work with nothing beside it
+# and beside each kind of watch, in a guest whose clock counts instructions. All kinds take turns, as the
+# kernel's tables of what was closed fill up meanwhile; each turn warms up first.
 #
 # usage: socket_runs.sh LIST
 # Leaves /out/NAME.KIND for the kinds none, sequence, calls (books of copyscope watch), tracepoints (sequence
-# books on that backend) and others (a watch of another process): two lines, what the first and the second
-# time took.
+# books on that backend) and others (a watch of another process): a line for each turn.
 set -euo pipefail
 
 until_says() { until grep -qs "$1" "$2"; do kill -0 "$3" || exit 1; sleep 0.1; done; }
@@ -23,7 +23,7 @@ while read -r name words; do
 	exec 7>/run/words
 	until_says ready /run/said "$program"
 	said=1
-	for kind in none sequence calls tracepoints others; do
+	for kind in {,,}{none,sequence,calls,tracepoints,others}; do
 		case $kind in
 		none) sleep 9999 & ;;
 		others) build/watch -p $$ >/run/watch.out 2>/run/watch.err & ;;
@@ -36,7 +36,7 @@ while read -r name words; do
 			said=$((said + 1))
 			until (($(wc -l </run/said) == said)); do kill -0 "$program"; sleep 0.1; done
 		done
-		tail -n 2 /run/said >"/out/$name.$kind"
+		tail -n 1 /run/said >>"/out/$name.$kind"
 		kill -TERM "$beside"
 		wait "$beside" || [[ $kind == none ]]
 		rm -f /run/watch.err

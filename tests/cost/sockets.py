@@ -65,6 +65,11 @@ def many_over_few(what: str, added: dict[Work, float]) -> list[str]:
     return lines
 
 
+def median_of(file: Path) -> float:
+    """Of a number a line."""
+    return statistics.median(map(int, file.read_text(encoding="utf-8").split()))
+
+
 def instructions(release: str, folder: Path) -> list[str]:
     """Lines for one kernel: what a message or connection takes, and what each kind of watch adds."""
     all_ = works(2000, 500)
@@ -75,7 +80,7 @@ def instructions(release: str, folder: Path) -> list[str]:
                *GUEST_OPTIONS.get(release, ()))
     lines, added = [], {}
     for work in all_:
-        took = {kind: int((out / f"{work.way}.{work.sockets}.{kind}").read_text().split()[1]) / work.count
+        took = {kind: median_of(out / f"{work.way}.{work.sockets}.{kind}") / work.count
                 for kind in ("none", *KINDS)}
         added[work] = took["sequence"] - took["none"]
         lines.append(f"{release:7} {work.label()} {took['none']:9.0f}" +
