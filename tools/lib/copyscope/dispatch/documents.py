@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Write README, changes and docs/ for an installed copy: its names of commands, links that land.
+"""Write README and docs/ for an installed copy: its names of commands, links that land.
 
 tools/install_tree calls it with the folder of the tree and that of the documents.
 """
@@ -13,7 +13,7 @@ from copyscope.cli import command_line
 from copyscope.common.called import COMMAND, NAMES
 from copyscope.common.errors import Unusable
 
-PAGES = ("README.md", "CHANGELOG.md", "docs/*.md")
+PAGES = ("README.md", "docs/*.md")
 PICTURES = ("docs/*.png",)
 # Kept beside the tools, which read them.
 SCHEMAS = "docs/*.schema.json"
