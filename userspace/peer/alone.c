@@ -40,5 +40,5 @@ void half_alone(struct record *r, enum end here, const char *why)
 		snprintf(p->why, WHY_BYTES, "on the %s's host: %s", there, why);
 	}
 	for (int i = 0; i < COUNTER_COUNT; i++)
-		snprintf(x->counters[END_COUNT - 1 - here][i].why, WHY_BYTES, "%s", why);
+		snprintf(x->counters[END_COUNT - 1 - here][i].why, COUNTER_WHY_BYTES, "%s", why);
 }
