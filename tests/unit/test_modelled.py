@@ -102,12 +102,14 @@ def test_without_a_model_the_tables_are_as_ever(tmp_path):
 
 def test_a_report_s_own_tables_have_modelled_numbers_where_nobody_measured(tmp_path):
     summary = {"file": "s.csv", "note": "n", "rows": [{"size": 4096, "threads": 1, "published": ["1M"]}],
-               "columns": [["Size", "size"], ["Misses", "cache_misses of A3"], ["Cycles", "cycles of A3"]]}
+               "columns": [["Size", "size"], ["Misses", "cache_misses of A3"], ["Cycles", "cycles of A3"],
+                           ["Of its own", "cache_misses of A3 over A3"]]}
     plan = {**made_plans.plan(), "summaries": [summary]}
     with OutputFolder.at(tmp_path) as folder:
         tables.write_all(folder, plan, [record_of(both())], [])
     head, row = csv.reader((tmp_path / "s.csv").read_text().splitlines())
-    assert head == ["Size", "Misses (modelled, a message)", "Misses, published", "Cycles", "Cycles, published"]
+    assert head == ["Size", "Misses (modelled, a message)", "Misses, published", "Cycles", "Cycles, published",
+                    "Of its own (modelled)", "Of its own, published"]
     # Of loads and stores in all contexts of the sender.
     assert row[1] == str(3 * MISSES // MESSAGES) and row[3] == ""
 

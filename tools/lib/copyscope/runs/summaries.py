@@ -32,7 +32,7 @@ QUANTITY = re.compile(r"(?P<what>[a-z0-9_]+)(?: of (?P<label>[\w.+-]+))?"
                       r"(?: at (?P<size>\d{1,8}))?(?: with (?P<threads>\d{1,4}))?"
                       r"(?: (?P<how>over|above|below|or) (?P<other>[\w.+-]{1,100}))?", re.ASCII)
 KEYS = {"file", "note", "columns", "rows"}
-MODELLED_SAID = "(modelled, a message)"
+MODELLED_SAID, COMPARED_SAID = "(modelled, a message)", "(modelled)"
 ROW_KEYS = {*WORDS, "published"}
 
 
@@ -93,7 +93,9 @@ def header(summary: dict[str, Any], modelled: Collection[str] = ()) -> list[str]
     published = any("published" in row for row in summary["rows"])
     found = []
     for name, what in summary["columns"]:
-        found.append(f"{name} {MODELLED_SAID}" if what.split(" ")[0] in modelled else name)
+        parts = QUANTITY.fullmatch(what)
+        said = COMPARED_SAID if parts and parts["how"] else MODELLED_SAID
+        found.append(f"{name} {said}" if parts and parts["what"] in modelled else name)
         if published and what not in WORDS:
             found.append(f"{name}, published")
     return found
