@@ -110,6 +110,10 @@ def test_what_is_missing_leaves_all_undecided(text):
     assert found.truth is None and found.missing
 
 
+def test_a_small_cost_of_a_byte_is_shown_in_nanoseconds():
+    assert units.shown(Fraction(5, 10 ** 10), units.made(second=1, byte=-1)) == "0.5 ns per B"
+
+
 def test_names_stand_for_selections_and_for_parts():
     assert judged("a(size=512).copied == half", a="run(label=x)", half="run(size=512).sent / 2").truth
 

@@ -48,7 +48,8 @@ NAMED: dict[str, tuple[Fraction, Unit]] = {
 }
 # What people read a quantity in, the largest first that leaves a digit before the point.
 SHOWN: dict[Unit, tuple[str, ...]] = {
-    SECOND: ("s", "ms", "us", "ns"), RATE: ("Gbps", "Mbps"), made(second=1, message=-1):
+    SECOND: ("s", "ms", "us", "ns"), RATE: ("Gbps", "Mbps"),
+    made(second=1, byte=-1): ("us per B", "ns per B"), made(second=1, message=-1):
     ("ms per message", "us per message", "ns per message")}
 
 

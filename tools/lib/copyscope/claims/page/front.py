@@ -34,6 +34,9 @@ FOLDERS: dict[str, tuple[str, str]] = {
                "sudo ./tools/sweep --profile caches --kernel 6.12 --out results/caches"),
     "single": ("single runs and facts of this kernel that claims ask for",
                "sudo ./tools/facts --json results/single/facts.json"),
+    "modelled": ("points of the experiments in guests whose caches were modelled; no times",
+                 "sudo ./tools/sweep --profile PROFILE --mode as-published --kernel 6.12 "
+                 "--counters model --out results/modelled/NAME"),
     "repeats": ("more repeats of points where six left a claim undecided, a sweep in each folder",
                 "sudo ./tools/sweep --profile PROFILE --mode as-published --variants LABELS "
                 "--sizes N --threads N --repeats 12 --out results/repeats/NAME"),
