@@ -11,8 +11,8 @@
 
 #include "userspace/probes/watch/watch_parts.h"
 
-/* Opens a counter for each hook, which counts nothing yet; where tracefs or perf refuse, nothing checks
- * them. */
+/* Opens a counter for each hook that this kernel may attach, which counts nothing yet; where tracefs or perf
+ * refuse, nothing checks them. */
 void unseen_open(struct watch_probes *p);
 
 /* Starts the counters of the hooks that are attached. Packets that pass meanwhile shift nothing. */

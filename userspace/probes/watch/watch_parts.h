@@ -43,7 +43,8 @@ struct watch_probes {
 	struct entered entered[WATCH_PROBE_NAMESPACES];	/* none for our own namespace */
 	struct ring_buffer *ring;
 	struct tp_hits *hits;	/* NULL: the kernel refuses them */
-	int64_t ahead[WATCH_CHECKED];
+	int hit_count, hit_rows[WATCH_CHECKED];	/* which rows of unseen.c have a counter */
+	int64_t ahead[WATCH_CHECKED];	/* in the order of counters, as the next one */
 	bool counts[WATCH_CHECKED];	/* perf does so, beside an attached hook */
 	void (*each_death)(void *arg, const struct watch_book *book);
 	void *each_arg;
