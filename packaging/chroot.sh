@@ -39,13 +39,13 @@ chroot_make() {
 }
 
 # chroot_run FOLDER COMMAND...: as root, with the kernel's own file systems. These mounts, and all
-# that the command starts, end with it.
+# that the command starts, end with it, and with this script: unshare ignores SIGTERM, so it is killed.
 chroot_run() {
 	local folder=$1
 
 	shift
 	# shellcheck disable=SC2016 # for the shell inside
-	unshare --mount --pid --fork --kill-child ${CHROOT_OFFLINE:+--net} bash -c '
+	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child ${CHROOT_OFFLINE:+--net} bash -c '
 		set -e
 		mount --rbind /sys "$1/sys"
 		mount --rbind /dev "$1/dev"
