@@ -21,7 +21,8 @@ from helpers.books import (
 pytestmark = records.needs_root
 
 REFUSED = 3
-CONTAINER = Path(__file__).resolve().parents[1] / "helpers" / "container.sh"
+HELPERS = Path(__file__).resolve().parents[1] / "helpers"
+CONTAINER, CHROOT = HELPERS / "container.sh", HELPERS / "chroot.sh"
 PRIME = (PRIME_BYTES, 4, "--messages", PRIME_MESSAGES)
 PID = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
 PID_FOREIGN_PROC = ("unshare", "--pid", "--fork", "--kill-child", "--")
@@ -70,6 +71,25 @@ def check_exact(done):
 def pids(record):
     """The pids of both ends, as the run's PID namespace numbers them."""
     return {each["end"]: each["pid"] for each in record["sockets"]}
+
+
+def checked_by_perf(place):
+    """The sites whose hooks have a perf counter beside them, of a run that is started in this way."""
+    record = check_exact(records.finish(start_in(place, "A3", *PRIME, "--pass", "counted")))
+    return {probe["site"] for probe in record["backend"]["probes"]
+            if probe["unseen_firings"] is not None}
+
+
+def test_perf_counts_beside_the_programs_in_a_chroot_too(tmp_path):
+    here = checked_by_perf(())
+    if not here:
+        pytest.skip("perf or tracefs refuses on this machine")
+    place = tmp_path / "root"
+    place.mkdir()
+    # nobody runs the workload there.
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        folder.chmod(folder.stat().st_mode | 0o011)
+    assert checked_by_perf(("unshare", "--mount", "--", CHROOT, place)) == here
 
 
 @pytest.mark.parametrize("place", PLACES)

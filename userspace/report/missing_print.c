@@ -13,7 +13,7 @@ struct lack {
 };
 
 struct lacks {
-	struct lack lack[SITE_COUNT + LAWS_MAX + COUNTER_COUNT + 1];
+	struct lack lack[SITE_COUNT + LAWS_MAX + COUNTER_COUNT + 2];
 	int count;
 };
 
@@ -120,6 +120,21 @@ static void find_counters(const struct record *r, struct lacks *all)
 	}
 }
 
+/* The kernel may run no program while certain tasks are current: perf's count of the packets tells. */
+static void find_unchecked(const struct record *r, struct lacks *all)
+{
+	for (int i = 0; i < r->probe_count; i++) {
+		const struct probe *p = &r->probes[i];
+		struct lack *lack;
+
+		if (p->status != PROBE_ATTACHED || p->perf_checked || !strstr(p->hook, "net_dev_queue"))
+			continue;
+		lack = lack_for(all, "perf counts no packets beside the programs, as it or tracefs refuses");
+		add_name(lack->sites, sizeof(lack->sites), "whether a program ran for every packet");
+		return;
+	}
+}
+
 static void print_lack(const struct lack *lack, bool first, const struct report_page *p)
 {
 	char line[1200];
@@ -146,6 +161,7 @@ void print_missing(const struct record *r, const struct report_page *p)
 	find_pins(r, &all);
 	find_laws(r, &all);
 	find_counters(r, &all);
+	find_unchecked(r, &all);
 	if (all.count)
 		fputc('\n', p->out);
 	for (int i = 0; i < all.count; i++)

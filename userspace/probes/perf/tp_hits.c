@@ -4,16 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/numbers.h"
 #include "userspace/common/perf_open.h"
 
 enum { AHEAD_TRIES = 1000, AHEAD_READINGS = 9 };
@@ -23,44 +20,51 @@ struct tp_hits {
 	int *fds;	/* count x cpus */
 };
 
-static int read_ids(const char *const *names, int count, uint64_t *ids)
+/* Where tracefs is not mounted, mounts it nowhere: a mount namespace of one's own would do, but in a chroot
+ * that is no mount point its mounts cannot be made private. */
+static int tracefs_open(void)
 {
-	for (int i = 0; i < count; i++) {
-		char path[256];
+	int fd = open("/sys/kernel/tracing", O_PATH | O_DIRECTORY | O_CLOEXEC), context;
 
-		snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", names[i]);
-		/* The kernel numbers tracepoints from 1. */
-		ids[i] = number_in_file(path, 0);
-		if (!ids[i])
-			return -1;
-	}
-	return 0;
+	if (fd >= 0 && !faccessat(fd, "events", F_OK, 0))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	context = fsopen("tracefs", FSOPEN_CLOEXEC);
+	if (context < 0)
+		return -1;
+	fd = fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) ? -1 :
+		     fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	close(context);
+	return fd;
 }
 
-/* If tracefs is not mounted, a child mounts it in its own mount namespace and passes the numbers
- * on. */
-static int read_ids_privately(const char *const *names, int count, uint64_t *ids)
+/* 0 if it cannot be read: the kernel numbers tracepoints from 1. */
+static uint64_t id_read(int tracefs, const char *name)
 {
-	ssize_t want = count * sizeof(*ids), got;
-	int fds[2];
-	pid_t pid;
+	char path[256], text[32] = "";
+	int fd;
 
-	if (pipe2(fds, O_CLOEXEC))
+	snprintf(path, sizeof(path), "events/%s/id", name);
+	fd = openat(tracefs, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return strtoull(text, NULL, 10);
+}
+
+static int read_ids(const char *const *names, int count, uint64_t *ids)
+{
+	int tracefs = tracefs_open(), known = 0;
+
+	if (tracefs < 0)
 		return -1;
-	pid = fork();
-	if (!pid) {
-		if (!unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
-		    !mount("nodev", "/sys/kernel/tracing", "tracefs", 0, NULL) &&
-		    !read_ids(names, count, ids) && write(fds[1], ids, want) == want)
-			_exit(0);
-		_exit(1);
-	}
-	close(fds[1]);
-	got = pid > 0 ? read(fds[0], ids, want) : -1;
-	close(fds[0]);
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
-	return got == want ? 0 : -1;
+	while (known < count && (ids[known] = id_read(tracefs, names[known])))
+		known++;
+	close(tracefs);
+	return known == count ? 0 : -1;
 }
 
 static int counter_open(uint64_t id, int cpu)
@@ -85,7 +89,7 @@ struct tp_hits *tp_hits_open(const char *const *names, int count)
 	if (!hits->fds)
 		goto fail;
 	memset(hits->fds, -1, sizeof(int) * count * hits->cpus);
-	if (read_ids(names, count, ids) && read_ids_privately(names, count, ids))
+	if (read_ids(names, count, ids))
 		goto fail;
 	for (int i = 0; i < count * hits->cpus; i++) {
 		hits->fds[i] = counter_open(ids[i / hits->cpus], i % hits->cpus);
