@@ -106,7 +106,8 @@ def measure(release: str, cases: list[Case], repeats: int, folder: Path) -> list
         events = events_per_message(out, case)
         rows.append({
             "kernel": release, "variant": case.variant, "bytes": case.size, "base": round(base),
-            "spread": round(max(spread, found["ours"][1])), "events": round(events, 2), **added,
+            # Of one repeat there is none.
+            "spread": round(max(spread, found["ours"][1])) if repeats > 1 else None, "events": round(events, 2), **added,
             "ours_per_event": round(added["ours"] / events),
             "whole": round(1 + added["ours"] / base, 2),
             "of_empty": round(added["ours"] / added["empty"], 2) if added["empty"] > 0 else None,
@@ -132,9 +133,10 @@ def text_of(rows: list[dict]) -> list[str]:
     for row in rows:
         ratios = [f"{row[key]:7.2f}" if row[key] is not None else f"{'-':>7}"
                   for key in ("of_empty", "of_bpftrace")]
+        spread = "-" if row["spread"] is None else row["spread"]
         lines.append(
             f"{row['kernel']:7} {row['variant']:9} {row['bytes']:6} {row['base']:8} "
-            f"{row['spread']:7} {row['events']:7.2f} {row['ours']:7} {row['empty']:7} "
+            f"{spread:>7} {row['events']:7.2f} {row['ours']:7} {row['empty']:7} "
             f"{row['bpftrace']:7} {row['ours_per_event']:7} {row['whole']:6.2f} {' '.join(ratios)}  "
             f"{' '.join(missed(row)) or 'none'}")
     return [*lines, f"Goals: {COLUMNS['of_empty']} at most {MOST_OF_EMPTY_PLAIN} for plain sends and "
