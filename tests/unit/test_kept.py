@@ -85,8 +85,19 @@ def test_a_report_is_in_the_order_of_reports(runs, capsys, monkeypatch, verdict)
     assert places == sorted(places) and "0 B" not in text
     assert "balance to the byte; --laws lists" in " ".join(text.split())
     # What lacks for one reason stands on one line, whatever it is.
-    assert text.count("needs the") == 1 and "tx_splice, reshape" in text
+    assert " ".join(text.split()).count("tracepoints do not show that") == 1 and "tx_splice, reshape" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_record_without_perf_beside_the_programs_says_so(runs, capsys):
+    data = two_passes(made())
+    wire = {"hook": "tp_btf/net_dev_queue", "status": "attached"}
+    data["backend"]["probes"] = [wire]
+    for firings, said in ((0, False), (None, True)):
+        wire["unseen_firings"] = firings
+        keep(runs, data)
+        text = " ".join(told(capsys, "show", "last").split())
+        assert ("whether a program ran for every packet: perf counts" in text) == said
 
 
 def test_laws_are_listed_if_asked_and_a_broken_one_always(runs, capsys):

@@ -51,6 +51,13 @@ def law_why(record: Record, why: str | None) -> str | None:
     return next((record.site_why(site) for site in lacking if record.site_bytes(site) is None), why)
 
 
+def unchecked(record: Record) -> bool:
+    """Did perf count no packets beside the programs? The kernel may not run them for all."""
+    probes = record.at("backend.probes") or []
+    return any(probe["status"] == "attached" and "net_dev_queue" in probe["hook"]
+               and probe.get("unseen_firings", 0) is None for probe in probes)
+
+
 def found(record: Record) -> dict[str, Lack]:
     """By reason, what is missing."""
     lacks: dict[str, Lack] = {}
@@ -70,6 +77,9 @@ def found(record: Record) -> dict[str, Lack]:
     for event in record.times.counters[ENDS[0]]:
         if all(record.counter(end, event) is None for end in ENDS):
             lack(record.counter_why(ENDS[0], event)).counters.append(event)
+    if unchecked(record):
+        lack("perf counts no packets beside the programs, as it or tracefs refuses").sites.append(
+            "whether a program ran for every packet")
     return lacks
 
 
