@@ -220,6 +220,23 @@ static void what_lacks_for_one_reason_is_one_line(void **state)
 	free(text);
 }
 
+static void packets_that_perf_does_not_count_are_told(void **state)
+{
+	struct made m;
+
+	busy(&m);
+	for (int checked = 0; checked < 2; checked++) {
+		struct probe *wire = &m.r.probes[0];
+		char *text;
+
+		strcpy(wire->hook, "tp_btf/net_dev_queue");
+		wire->perf_checked = checked;
+		text = printed(&m, (struct report_page){ .columns = 120 });
+		assert_int_equal(!strstr(text, "whether a program ran for every packet: perf counts"), checked);
+		free(text);
+	}
+}
+
 static void colours_are_there_only_if_wanted(void **state)
 {
 	struct made m;
@@ -252,6 +269,7 @@ int main(void)
 		cmocka_unit_test(laws_that_balance_take_a_line),
 		cmocka_unit_test(a_broken_law_has_both_sides_and_its_residual),
 		cmocka_unit_test(what_lacks_for_one_reason_is_one_line),
+		cmocka_unit_test(packets_that_perf_does_not_count_are_told),
 		cmocka_unit_test(colours_are_there_only_if_wanted),
 	};
 
