@@ -10,7 +10,6 @@
 
 #define MSG_TRUNC_FLAG 0x20
 #define MSG_ERRQUEUE_FLAG 0x2000
-#define IPPROTO_TCP_NUMBER 6
 
 SEC("?fentry/tcp_recvmsg_locked")
 int BPF_PROG(recv_enter, struct sock *sk)
@@ -104,7 +103,7 @@ int BPF_PROG(splice_read_exit, struct sk_buff *skb, struct sock *sk, unsigned in
 {
 	struct books *b;
 
-	if (!window_open() || ret <= 0 || sk->sk_protocol != IPPROTO_TCP_NUMBER || !task_is_ours())
+	if (!window_open() || ret <= 0 || !is_tcp(sk) || !task_is_ours())
 		return 0;
 	b = books_open(sk, cookie_made(sk));
 	count(b, COUNT_returned_bytes, ret);

@@ -8,8 +8,6 @@
 #include "bpf/include/gate.bpf.h"
 #include "bpf/include/send_flags.bpf.h"
 
-#define IPPROTO_TCP_NUMBER 6
-
 /* Beside the flags of a send. */
 #define SEND_COPIES (1ull << 32) /* it asked for zero copy and copies: see must_copy() */
 #define SEND_OVER (1ull << 33)
@@ -21,11 +19,6 @@ struct {
 	__type(key, u64);
 	__type(value, u64);
 } send_flags SEC(".maps");
-
-static __always_inline bool is_tcp(const struct sock *sk)
-{
-	return sk->sk_protocol == IPPROTO_TCP_NUMBER;
-}
 
 /* Fires on each turn of the send loop, before the first skb leaves; not a byte counter. */
 SEC("?tp_btf/tcp_sendmsg_locked")

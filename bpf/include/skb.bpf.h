@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What an skb and its notification tell by themselves, without any map. */
+/* What an skb, its notification and its socket tell by themselves, without any map. */
 #ifndef COPYSCOPE_SKB_BPF_H
 #define COPYSCOPE_SKB_BPF_H
 
 #include "bpf/include/compat.bpf.h"
 
 #define AF_INET6_FAMILY 10
+#define IPPROTO_TCP_NUMBER 6
 #define MSG_ZEROCOPY_FLAG 0x4000000
 #define NO_SUCH_HEADER 0xffff
+
+static __always_inline bool is_tcp(const struct sock *sk)
+{
+	return sk->sk_protocol == IPPROTO_TCP_NUMBER;
+}
 
 static __always_inline struct skb_shared_info *shinfo_of(const struct sk_buff *skb)
 {

@@ -15,8 +15,6 @@
 #include "bpf/include/skb.bpf.h"
 #include "bpf/include/watch.h"
 
-#define IPPROTO_TCP_NUMBER 6
-
 /* Kernels built without MPTCP lack it. */
 struct tcp_sock___mptcp {
 	bool is_mptcp;
@@ -158,11 +156,6 @@ static __always_inline void slot_give_back(struct watch_book *book)
 	bucket = bpf_map_lookup_elem(&slot_tags, &at);
 	if (bucket)
 		bucket->cookie[place & (WATCH_WAYS - 1)] = 0;
-}
-
-static __always_inline bool watch_is_tcp(const struct sock *sk)
-{
-	return sk->sk_protocol == IPPROTO_TCP_NUMBER;
 }
 
 static __always_inline u64 accepted_of(const struct tcp_sock *tp)

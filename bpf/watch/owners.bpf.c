@@ -52,7 +52,7 @@ int watch_descriptors(struct bpf_iter__task_file *ctx)
 		return 0;
 	socket = bpf_sock_from_file(file);
 	sk = socket ? socket->sk : NULL;
-	if (!sk || !watch_is_tcp(sk))
+	if (!sk || !is_tcp(sk))
 		return 0;
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)

@@ -102,7 +102,7 @@ int BPF_PROG(watch_state, struct sock *sk, int old, int new)
 	struct watch_book *book;
 
 	gauge_add(&watch_gauges.states, 1);
-	if (!watch_is_tcp(sk))
+	if (!is_tcp(sk))
 		return 0;
 	if (new == BPF_TCP_LISTEN)
 		note_listener(sk);

@@ -13,7 +13,7 @@
 
 static __always_inline int sent(const struct sock *sk, int ret)
 {
-	struct watch_slot *slot = ret > 0 && watch_is_tcp(sk) ? slot_find(cookie_of(sk)) : NULL;
+	struct watch_slot *slot = ret > 0 && is_tcp(sk) ? slot_find(cookie_of(sk)) : NULL;
 
 	if (!slot)
 		return 0;
@@ -26,7 +26,7 @@ static __always_inline int received(const struct sock *sk, int ret, int flags)
 {
 	struct watch_slot *slot;
 
-	if (ret <= 0 || flags & (MSG_PEEK_FLAG | MSG_ERRQUEUE_FLAG) || !watch_is_tcp(sk))
+	if (ret <= 0 || flags & (MSG_PEEK_FLAG | MSG_ERRQUEUE_FLAG) || !is_tcp(sk))
 		return 0;
 	slot = slot_find(cookie_of(sk));
 	if (!slot)

@@ -86,7 +86,7 @@ int BPF_PROG(watch_completion, struct sock *sk)
 	u32 sends;
 
 	gauge_add(&watch_gauges.reports, 1);
-	if (!watch_is_tcp(sk))
+	if (!is_tcp(sk))
 		return 0;
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 	if (!book)
@@ -130,7 +130,7 @@ int BPF_PROG(watch_refusal, struct sock *sk, int ret)
 {
 	struct watch_slot *slot;
 
-	if (ret != ENOBUFS_RET || !watch_is_tcp(sk))
+	if (ret != ENOBUFS_RET || !is_tcp(sk))
 		return 0;
 	slot = slot_find(cookie_of(sk));
 	if (slot)
@@ -146,7 +146,7 @@ int BPF_PROG(watch_discard, struct sock *sk, int ret, int flags)
 	struct watch_slot *slot;
 
 	if (!(flags & (MSG_TRUNC_FLAG | MSG_PEEK_FLAG)) || flags & MSG_ERRQUEUE_FLAG || ret <= 0 ||
-	    !watch_is_tcp(sk))
+	    !is_tcp(sk))
 		return 0;
 	slot = slot_find(cookie_of(sk));
 	if (slot && !(flags & MSG_PEEK_FLAG))
