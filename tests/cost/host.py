@@ -29,11 +29,6 @@ WELL = (0, 4)
 IPERF3_BYTES, IPERF3_SECONDS = 65536, 2
 
 
-def version() -> str:
-    """The release and the commit of what is measured."""
-    return subprocess.run([TRACE_RUN, "--version"], check=True, capture_output=True, text=True).stdout
-
-
 def run(folder: Path, *words) -> tuple[int, dict]:
     """Make one run; return when it was started and its record."""
     record = folder / "record.json"
