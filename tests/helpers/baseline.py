@@ -15,7 +15,8 @@ SCHEMA = ROOT / "docs" / "baseline.schema.json"
 MADE = ROOT / "tests" / "data" / "baseline-host.json"
 # Far above what any run here takes: it only ends runs that hang.
 TIMEOUT_S = 600
-
+# Why a row has no number when its runs fall into two modes: the machine does that (docs/BASELINE.md).
+TWO_MODES = "its runs fall into two modes"
 
 
 def faults(record: dict) -> list[str]:
@@ -41,6 +42,17 @@ def quick(*names, more=(), **options) -> dict[str, dict]:
     """The rows of a quick run of two runs of these rows or families."""
     words = [word for name in names for word in ("--only", name)]
     return rows_of(run("--quick", "--runs", 2, *words, *more, "--json", "-", **options))
+
+
+def not_valid(rows: dict[str, dict]) -> dict[str, str]:
+    """Rows without a valid number, with the reason, but for those whose runs fell into two modes."""
+    return {name: row["why"] for name, row in rows.items()
+            if row["status"] != "valid" and not row["why"].startswith(TWO_MODES)}
+
+
+def measured(rows: dict[str, dict]) -> dict[str, dict]:
+    """What was measured of each row that has a number; not_valid() judges the others."""
+    return {name: row["measured"] for name, row in rows.items() if row["measured"]}
 
 
 def counted(row: dict, counter: str) -> float | None:

