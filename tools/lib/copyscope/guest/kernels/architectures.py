@@ -9,8 +9,9 @@ from pathlib import Path
 from copyscope.common.errors import Refused
 from copyscope.common.tree import BUILD
 
-# Kept off: what only costs time under emulation, and watchdogs that blame a busy host.
-COMMON_LINE = ("loglevel=5 panic=-1 oops=panic mitigations=off nowatchdog "
+# Kept off: what only costs time under emulation, as the self-tests of ciphers do (a second of a boot),
+# and watchdogs that blame a busy host.
+COMMON_LINE = ("loglevel=5 panic=-1 oops=panic mitigations=off nowatchdog cryptomgr.notests "
                "rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on rdinit=/init")
 
 
@@ -70,8 +71,6 @@ def counting(arch: Architecture, cpus: int = 1) -> Architecture:
     # With erms and fsrm the kernel copies by `rep movsb`, which counts one instruction a byte.
     processor = arch.options[-1] + ",-erms,-fsrm"
     return replace(arch, options=(*arch.options[:-1], processor, "-icount", "shift=0,sleep=off"),
-                   # Its self-tests would run beside the first things that are measured.
-                   kernel_line=f"{arch.kernel_line} cryptomgr.notests",
                    most_cpus=cpus, cpus=cpus, emulation="icount")
 
 
