@@ -13,6 +13,7 @@
 
 #include "userspace/common/perf_open.h"
 #include "userspace/counters/events.h"
+#include "userspace/probes/btf/targets.h"
 
 enum { EMPTY_CALLS = 1000 };
 
@@ -70,11 +71,6 @@ static int *events_open(enum counter_event event, int cpus, char *why)
 	return fds;
 }
 
-static bool has_function(const struct btf *btf, const char *name)
-{
-	return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
-}
-
 /* The programs read results with bpf_get_func_ret (5.17, f92c1e183604 "bpf: Add get_func_[arg|ret|
  * arg_cnt] helpers"); the kernel lists its helpers in an enum. */
 static bool has_helper(const struct btf *btf, const char *name)
@@ -88,12 +84,12 @@ static bool has_helper(const struct btf *btf, const char *name)
 	return false;
 }
 
-static int choose_programs(struct cost_probes *c, const struct btf *btf, struct record *r)
+static int choose_programs(struct cost_probes *c, const struct targets *targets, struct record *r)
 {
 	int err = 0;
 
 	for (enum cost cost = 0; cost < COST_COUNT && !err; cost++) {
-		if (!has_function(btf, functions[cost])) {
+		if (!targets_function(targets, functions[cost])) {
 			snprintf(r->cost[cost].why, WHY_BYTES, "this kernel has no %s",
 				 functions[cost]);
 			continue;
@@ -105,12 +101,12 @@ static int choose_programs(struct cost_probes *c, const struct btf *btf, struct 
 	return err;
 }
 
-struct cost_probes *cost_probes_choose(struct bpf_object *object, const struct btf *btf,
+struct cost_probes *cost_probes_choose(struct bpf_object *object, const struct targets *targets,
 				       bool counts[COST_EVENTS], struct record *r)
 {
 	struct cost_probes *c;
 
-	if (!has_helper(btf, "BPF_FUNC_get_func_ret")) {
+	if (!has_helper(targets_btf(targets), "BPF_FUNC_get_func_ret")) {
 		snprintf(r->cost_why, WHY_BYTES,
 			 "this kernel's programs cannot read the results of calls (needs Linux 5.17)");
 		cost_probes_leave_out(object);
@@ -125,7 +121,7 @@ struct cost_probes *cost_probes_choose(struct bpf_object *object, const struct b
 		c->fds[e] = events_open(e, c->cpus, r->cost_event_why[e]);
 		counts[e] = c->fds[e];
 	}
-	if (!choose_programs(c, btf, r))
+	if (!choose_programs(c, targets, r))
 		return c;
 	cost_probes_free(c);
 	return NULL;

@@ -6,12 +6,12 @@
 #include "userspace/record/record.h"
 
 struct bpf_object;
-struct btf;
 struct cost_probes;
+struct targets;
 
-/* Before load: opens the events of every CPU, chooses programs by @btf, and notes in @counts which
+/* Before load: opens the events of every CPU, chooses programs by @targets, and notes in @counts which
  * events there are. NULL if there is nothing to measure with; r->cost holds the reason. */
-struct cost_probes *cost_probes_choose(struct bpf_object *object, const struct btf *btf,
+struct cost_probes *cost_probes_choose(struct bpf_object *object, const struct targets *targets,
 				       bool counts[COST_EVENTS], struct record *r);
 
 /* Without it neither the programs nor their maps are loaded. */

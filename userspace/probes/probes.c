@@ -16,6 +16,7 @@
 #include "tracepoint.skel.h"
 #include "trampoline.skel.h"
 #include "userspace/common/numbers.h"
+#include "userspace/probes/btf/targets.h"
 #include "userspace/probes/call_cost.h"
 #include "userspace/probes/deciders.h"
 #include "userspace/probes/hooks/choose.h"
@@ -86,11 +87,11 @@ static int size_maps(struct bpf_object *object, int sockets)
 		memcpy((void *)(p)->name->rodata->subject_netns,                   \
 		       (p)->subject.netns, sizeof((p)->subject.netns));            \
 		(p)->name->rodata->fault_inject = config->fault_inject;            \
-		(p)->name->rodata->cookies_on_demand = offer_cookies(btf);         \
+		(p)->name->rodata->cookies_on_demand = offer_cookies(targets);     \
 	} while (0)
 
 static int open_skeleton(struct probes *p, const struct probes_config *config,
-			 const struct btf *btf, enum backend backend)
+			 const struct targets *targets, enum backend backend)
 {
 	if (backend == BACKEND_TRAMPOLINE) {
 		OPEN_SKELETON(p, trampoline);
@@ -125,10 +126,10 @@ static int load_skeleton(struct probes *p)
 }
 
 /* Programs that user space runs are no hooks: the record does not list them. */
-static int choose_symbols(struct probes *p, const struct btf *btf)
+static int choose_symbols(struct probes *p, const struct targets *targets)
 {
 	static const char *const programs[] = { "symbols_name", "symbols_find" };
-	bool offered = offer_symbols(btf);
+	bool offered = offer_symbols(targets);
 	int err = 0;
 
 	if (p->trampoline)
@@ -140,22 +141,22 @@ static int choose_symbols(struct probes *p, const struct btf *btf)
 }
 
 static int load_backend(struct probes *p, const struct probes_config *config,
-			const struct btf *btf, struct record *r)
+			const struct targets *targets, struct record *r)
 {
 	int err;
 
-	r->backend = offer_backend(config->backend, btf, r->backend_why);
-	err = open_skeleton(p, config, btf, r->backend);
+	r->backend = offer_backend(config->backend, targets, r->backend_why);
+	err = open_skeleton(p, config, targets, r->backend);
 	if (!err)
 		err = size_maps(p->view.object, p->subject.sockets);
 	if (!err)
-		err = probes_choose(p->view.object, p->hooks, &p->subject, p->detach, btf, r);
+		err = probes_choose(p->view.object, p->hooks, &p->subject, p->detach, targets, r);
 	if (!err)
-		err = choose_symbols(p, btf);
+		err = choose_symbols(p, targets);
 	if (err)
 		return err;
 	if (p->trampoline && r->cost_asked)
-		p->cost = cost_probes_choose(p->view.object, btf,
+		p->cost = cost_probes_choose(p->view.object, targets,
 					     p->trampoline->rodata->cost_counts, r);
 	else
 		cost_probes_leave_out(p->view.object);
@@ -170,7 +171,7 @@ static int load_backend(struct probes *p, const struct probes_config *config,
 int probes_load(struct probes **out, const struct probes_config *config, struct record *r)
 {
 	struct probes *p = calloc(1, sizeof(*p));
-	struct btf *btf;
+	struct targets *targets;
 	int err;
 
 	*out = NULL;
@@ -182,9 +183,11 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 	p->vouches = config->fault_inject != FAULT_COUNT_NOTHING;
 	libbpf_set_print(keep_complaint);
 	snprintf(r->backend_why, WHY_BYTES, "cannot read the kernel's BTF");
-	btf = btf__load_vmlinux_btf();
-	err = btf ? load_backend(p, config, btf, r) : -ENOENT;
-	btf__free(btf);
+	targets = targets_read(btf__load_vmlinux_btf());
+	err = targets ? targets_load_by(targets) : -ENOENT;
+	if (!err)
+		err = load_backend(p, config, targets, r);
+	targets_free(targets);
 	if (err) {
 		probes_free(p);
 		return err;

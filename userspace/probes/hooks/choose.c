@@ -47,7 +47,8 @@ static bool is_stood_in_for(const struct choice *c, const struct hook *hook)
 }
 
 /* Decides for one hook before load: the record holds the reason if it stays out. */
-static void choose_hook(struct choice *c, const struct hook *hook, const struct btf *btf)
+static void choose_hook(struct choice *c, const struct hook *hook,
+			const struct targets *targets)
 {
 	struct probe *probe = &c->record->probes[c->record->probe_count++];
 	bool usdt = hook->kind == HOOK_USDT;
@@ -62,7 +63,7 @@ static void choose_hook(struct choice *c, const struct hook *hook, const struct 
 		snprintf(probe->why, WHY_BYTES, "no device of this path does DMA");
 	else if (usdt && !c->subject->usdt_path)
 		snprintf(probe->why, WHY_BYTES, "the process has no probe of its own");
-	else if ((usdt || offer_fits(btf, hook, probe->why)) && hook->rank == HOOK_ELSE &&
+	else if ((usdt || offer_fits(targets, hook, probe->why)) && hook->rank == HOOK_ELSE &&
 		 chosen_above(c, hook))
 		snprintf(probe->why, WHY_BYTES, "not needed: this kernel has %s",
 			 chosen_above(c, hook)->target);
@@ -85,7 +86,7 @@ static int check_needed(const struct choice *c)
 }
 
 int probes_choose(struct bpf_object *object, const struct hook *hooks,
-		  const struct subject *subject, const char *detach, const struct btf *btf,
+		  const struct subject *subject, const char *detach, const struct targets *targets,
 		  struct record *r)
 {
 	struct choice c = { .hooks = hooks, .subject = subject, .detach = detach, .record = r };
@@ -94,7 +95,7 @@ int probes_choose(struct bpf_object *object, const struct hook *hooks,
 
 	r->probe_count = 0;
 	for (const struct hook *hook = hooks; hook->program; hook++) {
-		choose_hook(&c, hook, btf);
+		choose_hook(&c, hook, targets);
 		found |= is_detached(&c, hook);
 	}
 	err = check_needed(&c);

@@ -8,12 +8,12 @@
 #include "userspace/record/subject.h"
 
 struct bpf_object;
-struct btf;
+struct targets;
 
 /* Marks the programs to load, and fills r->probes with one row for each hook: a reason if it stays
  * out. @detach is the question left off on purpose, or NULL. 0 or -errno and r->backend_why. */
 int probes_choose(struct bpf_object *object, const struct hook *hooks,
-		  const struct subject *subject, const char *detach, const struct btf *btf,
+		  const struct subject *subject, const char *detach, const struct targets *targets,
 		  struct record *r);
 
 #endif

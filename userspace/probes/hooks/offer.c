@@ -10,16 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-int offer_args(const struct btf *btf, const struct hook *hook)
+#include "userspace/probes/btf/targets.h"
+
+int offer_args(const struct targets *targets, const struct hook *hook)
 {
 	bool tracepoint = hook->kind == HOOK_TRACEPOINT;
-	char name[NAME_BYTES];
+	const struct btf *btf = targets_btf(targets);
 	const struct btf_type *t;
-	int id;
+	uint32_t id = tracepoint ? targets_tracepoint(targets, hook->target)
+				 : targets_function(targets, hook->target);
 
-	snprintf(name, sizeof(name), "%s%s", tracepoint ? "btf_trace_" : "", hook->target);
-	id = btf__find_by_name_kind(btf, name, tracepoint ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC);
-	if (id < 0)
+	if (!id)
 		return -1;
 	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
 	if (tracepoint)
@@ -28,14 +29,14 @@ int offer_args(const struct btf *btf, const struct hook *hook)
 }
 
 /* The helper that c5dbb89fc2ac added for them. */
-bool offer_cookies(const struct btf *btf)
+bool offer_cookies(const struct targets *targets)
 {
-	return btf__find_by_name_kind(btf, "bpf_get_socket_ptr_cookie", BTF_KIND_FUNC) >= 0;
+	return targets_function(targets, "bpf_get_socket_ptr_cookie");
 }
 
-bool offer_fits(const struct btf *btf, const struct hook *hook, char *why)
+bool offer_fits(const struct targets *targets, const struct hook *hook, char *why)
 {
-	int args = offer_args(btf, hook);
+	int args = offer_args(targets, hook);
 
 	if (args < 0)
 		snprintf(why, WHY_BYTES, "this kernel has no %s/%s", hook_kind_name(hook->kind),
@@ -49,13 +50,13 @@ bool offer_fits(const struct btf *btf, const struct hook *hook, char *why)
 }
 
 /* The younger helper of the two: d6aef08a872b ("bpf: Add bpf_kallsyms_lookup_name helper"), 5.16. */
-bool offer_symbols(const struct btf *btf)
+bool offer_symbols(const struct targets *targets)
 {
-	return btf__find_by_name_kind(btf, "bpf_kallsyms_lookup_name", BTF_KIND_FUNC) >= 0;
+	return targets_function(targets, "bpf_kallsyms_lookup_name");
 }
 
 /* Kernels under lockdown refuse every trampoline (EPERM at load): try an empty one. */
-static int try_trampoline(const struct btf *btf)
+static int try_trampoline(const struct targets *targets)
 {
 	struct bpf_insn empty[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -64,7 +65,7 @@ static int try_trampoline(const struct btf *btf)
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY);
 	int fd;
 
-	opts.attach_btf_id = btf__find_by_name_kind(btf, "tcp_sendmsg_locked", BTF_KIND_FUNC);
+	opts.attach_btf_id = targets_function(targets, "tcp_sendmsg_locked");
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "try", "GPL", empty, 2, &opts);
 	if (fd < 0)
 		return -errno;
@@ -72,7 +73,7 @@ static int try_trampoline(const struct btf *btf)
 	return 0;
 }
 
-enum backend offer_backend(enum backend asked, const struct btf *btf, char *why)
+enum backend offer_backend(enum backend asked, const struct targets *targets, char *why)
 {
 	int err;
 
@@ -80,7 +81,7 @@ enum backend offer_backend(enum backend asked, const struct btf *btf, char *why)
 		snprintf(why, WHY_BYTES, "asked for on the command line");
 		return asked;
 	}
-	err = try_trampoline(btf);
+	err = try_trampoline(targets);
 	if (!err) {
 		snprintf(why, WHY_BYTES, "this kernel accepts trampolines (fentry/fexit)");
 		return BACKEND_TRAMPOLINE;

@@ -6,22 +6,22 @@
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/record/record.h"
 
-struct btf;
+struct targets;
 
 /* How many arguments a hook's function has, or its tracepoint without the context; -1 if the kernel
  * has none of that name. A function that exists may still not be attachable. */
-int offer_args(const struct btf *btf, const struct hook *hook);
+int offer_args(const struct targets *targets, const struct hook *hook);
 
 /* True if the kernel has it with as many arguments as @hook reads; else @why (WHY_BYTES) has a reason. */
-bool offer_fits(const struct btf *btf, const struct hook *hook, char *why);
+bool offer_fits(const struct targets *targets, const struct hook *hook, char *why);
 
 /* Can trampoline programs ask for a socket's cookie (bpf/include/compat.bpf.h)? */
-bool offer_cookies(const struct btf *btf);
+bool offer_cookies(const struct targets *targets);
 
 /* Does it name addresses, and find variables by name, for programs (bpf/symbols.bpf.c)? */
-bool offer_symbols(const struct btf *btf);
+bool offer_symbols(const struct targets *targets);
 
 /* The backend to use, and in @why (WHY_BYTES) the reason. */
-enum backend offer_backend(enum backend asked, const struct btf *btf, char *why);
+enum backend offer_backend(enum backend asked, const struct targets *targets, char *why);
 
 #endif

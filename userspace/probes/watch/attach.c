@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/probes/btf/targets.h"
 #include "userspace/probes/hooks/offer.h"
 #include "userspace/probes/watch/unseen.h"
 #include "userspace/probes/watch/watch_parts.h"
@@ -74,7 +75,8 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 }
 
 /* Asks BTF, never a version: a hook that this kernel lacks is not loaded. */
-static void choose_hook(struct watch_probes *p, const struct watch_hook *h, const struct btf *btf)
+static void choose_hook(struct watch_probes *p, const struct watch_hook *h,
+			const struct targets *targets)
 {
 	const struct hook as = { .kind = h->kind, .target = h->target, .args = h->args };
 	struct probe *probe = &p->probes[p->probe_count++];
@@ -82,7 +84,7 @@ static void choose_hook(struct watch_probes *p, const struct watch_hook *h, cons
 
 	probe->metric = h->metric;
 	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(h->kind), h->target);
-	if (offer_fits(btf, &as, probe->why) && h->kind != HOOK_TRACEPOINT && !trampolines)
+	if (offer_fits(targets, &as, probe->why) && h->kind != HOOK_TRACEPOINT && !trampolines)
 		snprintf(probe->why, WHY_BYTES, "%.200s", p->backend_why);
 	else if (!*probe->why && h->when == ON_TRACEPOINTS && trampolines)
 		snprintf(probe->why, WHY_BYTES, "not needed: this kernel accepts trampolines");
@@ -90,18 +92,18 @@ static void choose_hook(struct watch_probes *p, const struct watch_hook *h, cons
 				  !*probe->why);
 }
 
-static int choose(struct watch_probes *p, const struct btf *btf, char why[WHY_BYTES])
+static int choose(struct watch_probes *p, const struct targets *targets, char why[WHY_BYTES])
 {
 	enum backend asked = p->config.backend;
 
-	p->backend = offer_backend(BACKEND_AUTO, btf, p->backend_why);
+	p->backend = offer_backend(BACKEND_AUTO, targets, p->backend_why);
 	if (asked == BACKEND_TRAMPOLINE && p->backend != asked) {
 		snprintf(why, WHY_BYTES, "%.200s; leave --backend out", p->backend_why);
 		return -ENOTSUP;
 	}
-	p->backend = offer_backend(asked, btf, p->backend_why);
+	p->backend = offer_backend(asked, targets, p->backend_why);
 	for (const struct watch_hook *h = watch_hooks; h->program; h++) {
-		choose_hook(p, h, btf);
+		choose_hook(p, h, targets);
 		if (h->when == ON_ANY_NEEDED && *p->probes[h - watch_hooks].why)
 			return tell(why, -ENOTSUP, p->probes[h - watch_hooks].why);
 	}
@@ -151,11 +153,27 @@ static void configure(struct watch_probes *p, const struct watch_probes_config *
 	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);
 }
 
+/* The kernel's BTF is read once for all programs. */
+static int load_programs(struct watch_probes *p, const struct watch_probes_config *config,
+			 const struct targets *targets, char why[WHY_BYTES])
+{
+	int err;
+
+	p->skel = watch__open();
+	err = p->skel ? choose(p, targets, why) : tell(why, -errno, "cannot open the programs");
+	if (err)
+		return err;
+	configure(p, config);
+	err = watch__load(p->skel);
+	return err ? tell(why, err, "the kernel refused the programs of watch (needs Linux 6.1 with "
+				    "BTF, and root or CAP_BPF and CAP_PERFMON)") : 0;
+}
+
 int watch_probes_load(struct watch_probes **out, const struct watch_probes_config *config,
 		      char why[WHY_BYTES])
 {
 	struct watch_probes *p = calloc(1, sizeof(*p));
-	struct btf *btf;
+	struct targets *targets;
 	int err;
 
 	*out = NULL;
@@ -164,19 +182,13 @@ int watch_probes_load(struct watch_probes **out, const struct watch_probes_confi
 	*out = p;
 	p->config = *config;
 	libbpf_set_print(silent);
-	btf = btf__load_vmlinux_btf();
-	if (!btf)
-		return tell(why, -ENOENT, "cannot read the kernel's BTF");
-	p->skel = watch__open();
-	err = p->skel ? choose(p, btf, why) : tell(why, -errno, "cannot open the programs");
-	btf__free(btf);
+	targets = targets_read(btf__load_vmlinux_btf());
+	err = targets ? targets_load_by(targets) : -ENOENT;
+	err = err ? tell(why, err, "cannot read the kernel's BTF") :
+		    load_programs(p, config, targets, why);
+	targets_free(targets);
 	if (err)
 		return err;
-	configure(p, config);
-	err = watch__load(p->skel);
-	if (err)
-		return tell(why, err, "the kernel refused the programs of watch (needs Linux 6.1 with "
-				      "BTF, and root or CAP_BPF and CAP_PERFMON)");
 	unseen_open(p);
 	return iterators_prepare(p, why);
 }

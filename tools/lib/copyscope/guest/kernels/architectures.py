@@ -9,8 +9,8 @@ from pathlib import Path
 from copyscope.common.errors import Refused
 from copyscope.common.tree import BUILD
 
-# Kept off: what only costs time under emulation, as the self-tests of ciphers do (a second of a boot),
-# and watchdogs that blame a busy host.
+# Kept off: what only costs time under emulation, as the self-tests of ciphers do (a second of a
+# boot), and watchdogs that blame a busy host.
 COMMON_LINE = ("loglevel=5 panic=-1 oops=panic mitigations=off nowatchdog cryptomgr.notests "
                "rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on rdinit=/init")
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The functions and tracepoints that programs can be attached to, by name, from one pass over BTF.
+ *
+ * A kernel's BTF has some 150,000 types. libbpf searches all of them for each program that it loads,
+ * which takes a third of a run in an emulated guest.
+ */
+#ifndef COPYSCOPE_PROBES_TARGETS_H
+#define COPYSCOPE_PROBES_TARGETS_H
+
+#include <stdint.h>
+
+struct btf;
+struct targets;
+
+/* Owns @btf from now on, also on error. NULL without memory or if @btf is NULL. */
+struct targets *targets_read(struct btf *btf);
+
+/* Accepts NULL. Programs are then loaded by no targets. */
+void targets_free(struct targets *targets);
+
+const struct btf *targets_btf(const struct targets *targets);
+
+/* The number of the type: of a function, or of what declares a tracepoint. 0: this kernel has none. */
+uint32_t targets_function(const struct targets *targets, const char *name);
+uint32_t targets_tracepoint(const struct targets *targets, const char *name);
+
+/*
+ * From now on libbpf loads programs for fentry, fexit and tp_btf with the numbers in @targets, until
+ * they are freed. Call it before a skeleton is opened. 0 or -errno.
+ */
+int targets_load_by(const struct targets *targets);
+
+#endif
