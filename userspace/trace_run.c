@@ -319,7 +319,7 @@ static int ask(struct run *run)
 	/* Before the key of two hosts is read: the parsers' memory must not contain it. */
 	if (!run->timed && start_parsers(run))
 		return EXIT_REFUSED;
-	err = peer_meet(&run->peer, &run->options, run->record.machine.kernel);
+	err = peer_handshake(&run->peer, &run->options, run->record.machine.kernel);
 	if (err)
 		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
 	/* Files that the user named by a descriptor are open by now. */

@@ -260,12 +260,12 @@ def test_refusals_are_told_four_at_once_and_then_one_a_second(hosts, listener):
 
 def connect_to(hosts, answer) -> records.Run:
     """What a connecting trace_run makes of a listener that answers so."""
-    with hosts[0].socket() as door:
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        door.bind((hosts[0].address, peers.CONTROL_PORT))
-        door.listen()
+    with hosts[0].socket() as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((hosts[0].address, peers.CONTROL_PORT))
+        listening.listen()
         process = hosts[1].start("A3", 4093, 2, "--connect", hosts[0].address)
-        connection, _ = door.accept()
+        connection, _ = listening.accept()
         connection.settimeout(10)
         # One that has heard enough hangs up, maybe before we do.
         with Conversation(connection, hosts[0].key, "listener") as peer, suppress(Gone, OSError):

@@ -7,7 +7,7 @@
 
 #include "userspace/judge/causes/causes.h"
 #include "userspace/peer/half/join.h"
-#include "userspace/peer/half/peer_json.h"
+#include "userspace/peer/half/peer_half_json.h"
 #include "userspace/report/json/record_json.h"
 
 /* The text as it is parsed in one process and taken over by another. */
@@ -177,7 +177,7 @@ static void refuse(const char *const *keys, json_t *value)
 	char *text;
 
 	made_half(&m, END_SENDER);
-	o = half_json(&m.r, END_SENDER);
+	o = peer_half_json(&m.r, END_SENDER);
 	for (at = o; keys[1]; keys++)
 		at = json_is_array(at) ? json_array_get(at, atoi(*keys)) : json_object_get(at, *keys);
 	assert_non_null(json_object_get(at, *keys));

@@ -15,8 +15,8 @@
 #include "userspace/peer/channel/key.h"
 #include "userspace/peer/channel/limits.h"
 #include "userspace/peer/half/join.h"
-#include "userspace/peer/half/peer_json.h"
-#include "userspace/peer/meet/unpriv_accept.h"
+#include "userspace/peer/half/peer_half_json.h"
+#include "userspace/peer/handshake/unpriv_accept.h"
 #include "userspace/run/ends/ending.h"
 
 /* An emulated guest takes seconds to attach its probes, and to pack its half. */
@@ -24,16 +24,16 @@ enum { BARRIER_MS = 120000, WORD_MS = 5000, HEAR_MS = 1000, DONE_MS = 60000, HAL
 /* How long an end may take to notice that the other has ended; then SIGTERM, then SIGKILL. */
 enum { GRACE_MS = 15000, LAST_GRACE_MS = 3000, OVERRUN_MS = 2000 };
 
-int peer_meet(struct peer *p, struct options *o, const char *kernel)
+int peer_handshake(struct peer *p, struct options *o, const char *kernel)
 {
 	struct path_request *request = &o->request;
 	struct path_partner *partner = &request->partner;
-	struct run_request offer = { .plan = o->plan, .port = request->port, .no_probes = o->no_probes,
-			       .connector = partner->here };
+	struct run_request run_request = { .plan = o->plan, .port = request->port,
+					   .no_probes = o->no_probes, .connector = partner->here };
 	char name[NAME_OF_ADDRESS_BYTES];
 	struct key key;
-	struct handshake meeting = { .partner = partner, .key = &key, .kernel = kernel,
-				   .quiet = o->quiet };
+	struct handshake handshake = { .partner = partner, .key = &key, .kernel = kernel,
+				       .quiet = o->quiet };
 	int err;
 
 	if (!partner->listen && !partner->connect) {
@@ -47,7 +47,7 @@ int peer_meet(struct peer *p, struct options *o, const char *kernel)
 	if (err)
 		return err;
 	limits_memory(&partner->limits);
-	p->fd = unpriv_accept_run(&meeting, &offer, &p->session);
+	p->fd = unpriv_accept_run(&handshake, &run_request, &p->session);
 	p->authenticated = key.bytes > 0;
 	key_forget(&key);
 	if (p->fd < 0)
@@ -55,10 +55,10 @@ int peer_meet(struct peer *p, struct options *o, const char *kernel)
 	p->met = true;
 	p->limit_ms = partner->listen ? partner->limits.seconds * 1000 : 0;
 	if (partner->listen) {
-		o->plan = offer.plan;
-		o->no_probes = offer.no_probes;
-		request->port = offer.port;
-		partner->here = END_COUNT - 1 - offer.connector;
+		o->plan = run_request.plan;
+		o->no_probes = run_request.no_probes;
+		request->port = run_request.port;
+		partner->here = END_COUNT - 1 - run_request.connector;
 	}
 	p->here = partner->here;
 	handshake_address(p->fd, false, request->address[p->here], name);

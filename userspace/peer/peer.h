@@ -2,7 +2,7 @@
 /*
  * Path peer, from finding the other host to one record of both.
  *
- * The order: peer_meet, arrange and attach as for any path, peer_barrier, the run with peer_watch
+ * The order: peer_handshake, arrange and attach as for any path, peer_barrier, the run with peer_watch
  * ten times a second, peer_join. Both hosts do the same; they differ only in who listens and who
  * sends.
  */
@@ -10,7 +10,7 @@
 #define COPYSCOPE_PEER_H
 
 #include "userspace/common/confine/aside.h"
-#include "userspace/peer/meet/handshake.h"
+#include "userspace/peer/handshake/handshake.h"
 #include "userspace/run/ends/launch.h"
 #include "userspace/run/options/options.h"
 
@@ -33,7 +33,7 @@ struct peer {
  * and this host's end. 0, or -errno with one line printed, -EINVAL for a missing or invalid key.
  * Does nothing for other paths.
  */
-int peer_meet(struct peer *p, struct options *o, const char *kernel);
+int peer_handshake(struct peer *p, struct options *o, const char *kernel);
 
 /* Waits until both hosts could open their gates. 0, or -errno with one line printed. */
 int peer_barrier(struct peer *p, struct child children[END_COUNT]);

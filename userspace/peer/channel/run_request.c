@@ -43,17 +43,17 @@ const char *hello_fault(const char *text, size_t bytes, char *line, size_t size)
 	return *line ? line : NULL;
 }
 
-char *run_request_text(const struct run_request *offer)
+char *run_request_text(const struct run_request *request)
 {
-	const struct workload_plan *p = &offer->plan;
+	const struct workload_plan *p = &request->plan;
 
 	return json_line(json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:b, s:s, s:i, s:b, s:s}", "variant",
 				   p->variant, "pattern", p->pattern, "receiver", p->receiver, "bytes",
 				   (json_int_t)p->bytes, "threads", p->threads, "messages",
 				   (json_int_t)p->messages, "seconds", p->seconds, "readers", p->readers,
 				   "unchecked", p->unchecked,
-				   "behaviours", plan_behaviours(p).text, "port", offer->port, "no_probes", offer->no_probes, "role",
-				   offer->connector == END_SENDER ? "sender" : "receiver"));
+				   "behaviours", plan_behaviours(p).text, "port", request->port, "no_probes", request->no_probes, "role",
+				   request->connector == END_SENDER ? "sender" : "receiver"));
 }
 
 static int copy_name(char *to, size_t size, const char *from)
@@ -64,14 +64,14 @@ static int copy_name(char *to, size_t size, const char *from)
 	return 0;
 }
 
-static const char *read_object(json_t *o, struct run_request *offer)
+static const char *read_object(json_t *o, struct run_request *request)
 {
 	const char *variant, *pattern, *receiver, *behaviours, *role;
-	struct workload_plan *p = &offer->plan;
+	struct workload_plan *p = &request->plan;
 	json_int_t bytes, messages, threads, readers, port;
 	int no_probes, unchecked;
 
-	*offer = (struct run_request){};
+	*request = (struct run_request){};
 	if (json_unpack(o, "{s:s, s:s, s:s, s:I, s:I, s:I, s:F, s:I, s:b, s:s, s:I, s:b, s:s}", "variant",
 			&variant, "pattern", &pattern, "receiver", &receiver, "bytes", &bytes,
 			"threads", &threads, "messages", &messages, "seconds", &p->seconds, "readers",
@@ -94,30 +94,30 @@ static const char *read_object(json_t *o, struct run_request *offer)
 	p->threads = threads;
 	p->readers = readers;
 	p->unchecked = unchecked;
-	offer->port = port;
-	offer->no_probes = no_probes;
-	offer->connector = strcmp(role, "sender") ? END_RECEIVER : END_SENDER;
-	return run_request_fault(offer);
+	request->port = port;
+	request->no_probes = no_probes;
+	request->connector = strcmp(role, "sender") ? END_RECEIVER : END_SENDER;
+	return run_request_fault(request);
 }
 
-const char *run_request_read(const char *text, size_t bytes, struct run_request *offer)
+const char *run_request_read(const char *text, size_t bytes, struct run_request *request)
 {
 	json_t *o = foreign_object(text, bytes);
-	const char *fault = o ? read_object(o, offer) : frame_why(-EBADMSG);
+	const char *fault = o ? read_object(o, request) : frame_why(-EBADMSG);
 
 	json_decref(o);
 	return fault;
 }
 
-const char *run_request_fault(const struct run_request *offer)
+const char *run_request_fault(const struct run_request *request)
 {
-	if (offer->port < 1 || offer->port > 65535)
+	if (request->port < 1 || request->port > 65535)
 		return "port out of range";
-	if (offer->connector != END_SENDER && offer->connector != END_RECEIVER)
+	if (request->connector != END_SENDER && request->connector != END_RECEIVER)
 		return "unknown role";
-	if (!sound_flag(&offer->no_probes) || !sound_flag(&offer->plan.unchecked))
+	if (!sound_flag(&request->no_probes) || !sound_flag(&request->plan.unchecked))
 		return "a flag is neither yes nor no";
-	if (offer->plan.memlock_bytes || offer->plan.optmem_bytes)
+	if (request->plan.memlock_bytes || request->plan.optmem_bytes)
 		return "it sets limits of this system";
-	return plan_fault(&offer->plan);
+	return plan_fault(&request->plan);
 }

@@ -24,13 +24,13 @@ struct run_request {
 
 /* Texts that are the caller's to free; NULL without memory. */
 char *hello_text(const char *kernel);
-char *run_request_text(const struct run_request *offer);
+char *run_request_text(const struct run_request *request);
 
 /* One line that explains why the two cannot work together; NULL if they can. */
 const char *hello_fault(const char *text, size_t bytes, char *line, size_t size);
 
 /* NULL, or what is wrong with it. */
-const char *run_request_read(const char *text, size_t bytes, struct run_request *offer);
-const char *run_request_fault(const struct run_request *offer);
+const char *run_request_read(const char *text, size_t bytes, struct run_request *request);
+const char *run_request_fault(const struct run_request *request);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "userspace/common/json/foreign_json.h"
 #include "userspace/common/json/json.h"
-#include "userspace/peer/half/peer_json.h"
+#include "userspace/peer/half/peer_half_json.h"
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/run/ends/app_totals.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "userspace/common/sound.h"
-#include "userspace/peer/half/peer_json.h"
+#include "userspace/peer/half/peer_half_json.h"
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/ends/app_totals.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Writes one host's half of a record as JSON. */
-#include "userspace/peer/half/peer_json.h"
+#include "userspace/peer/half/peer_half_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static json_t *app_json(const struct app_totals *app)
 	return o;
 }
 
-json_t *half_json(const struct record *r, enum end end)
+json_t *peer_half_json(const struct record *r, enum end end)
 {
 	const struct experiment *x = r->experiment;
 	json_t *record = record_json(r), *stacks = json_array();
@@ -87,5 +87,5 @@ json_t *half_json(const struct record *r, enum end end)
 
 char *half_text(const struct record *r, enum end end)
 {
-	return json_line(half_json(r, end));
+	return json_line(peer_half_json(r, end));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What listening and connecting share: addresses, and which connections need no key. */
-#include "userspace/peer/meet/handshake.h"
+#include "userspace/peer/handshake/handshake.h"
 
 #include <errno.h>
 #include <netdb.h>

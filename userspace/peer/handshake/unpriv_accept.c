@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The unprivileged process that opens the control connection and passes it on. */
-#include "userspace/peer/meet/unpriv_accept.h"
+#include "userspace/peer/handshake/unpriv_accept.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -15,12 +15,12 @@
 
 #include "userspace/common/confine/confine.h"
 #include "userspace/peer/channel/limits.h"
-#include "userspace/peer/meet/handshake.h"
+#include "userspace/peer/handshake/handshake.h"
 
 /* What unpriv_accept passes on beside the connection. */
 struct xmit {
 	int err;
-	struct run_request offer;
+	struct run_request request;
 	struct session session;
 };
 
@@ -64,7 +64,8 @@ static int take_over(int from, struct xmit *what_is)
 	return fd;
 }
 
-static int guard_the_door(int to, pid_t parent, const struct handshake *m, struct run_request *offer)
+static int accept_unprivileged(int to, pid_t parent, const struct handshake *m,
+			       struct run_request *request)
 {
 	struct xmit what_is = {};
 	int fd;
@@ -88,23 +89,25 @@ static int guard_the_door(int to, pid_t parent, const struct handshake *m, struc
 		perror("trace_run: cannot confine the process that accepts the partner");
 		return 1;
 	}
-	fd = m->partner->listen ? handshake_wait(m, offer, &what_is.session)
-				: handshake_go(m, offer, &what_is.session);
+	fd = m->partner->listen ? handshake_wait(m, request, &what_is.session)
+				: handshake_connect(m, request, &what_is.session);
 	what_is.err = fd < 0 ? fd : 0;
-	what_is.offer = *offer;
+	what_is.request = *request;
 	return pass_on(to, fd, &what_is) || fd < 0;
 }
 
 /* Checks again what a listener's unpriv_accept let through: it talks to strangers. */
-static const char *fault_of(const struct handshake *m, const struct run_request *offer, char *line, size_t size)
+static const char *fault_of(const struct handshake *m, const struct run_request *request, char *line,
+			    size_t size)
 {
-	const char *fault = run_request_fault(offer);
+	const char *fault = run_request_fault(request);
 
 	return fault || !m->partner->listen ? fault :
-	       limits_fault(&m->partner->limits, &offer->plan, line, size);
+	       limits_fault(&m->partner->limits, &request->plan, line, size);
 }
 
-int unpriv_accept_run(const struct handshake *m, struct run_request *offer, struct session *session)
+int unpriv_accept_run(const struct handshake *m, struct run_request *request,
+		      struct session *session)
 {
 	struct xmit what_is = {};
 	pid_t parent = getpid(), pid;
@@ -118,18 +121,18 @@ int unpriv_accept_run(const struct handshake *m, struct run_request *offer, stru
 	if (pid < 0)
 		return -errno;
 	if (!pid)
-		_exit(guard_the_door(ends[1], parent, m, offer));
+		_exit(accept_unprivileged(ends[1], parent, m, request));
 	close(ends[1]);
 	fd = take_over(ends[0], &what_is);
 	close(ends[0]);
 	waitpid(pid, NULL, 0);
-	fault = fd < 0 ? NULL : fault_of(m, &what_is.offer, line, sizeof(line));
+	fault = fd < 0 ? NULL : fault_of(m, &what_is.request, line, sizeof(line));
 	if (fault) {
 		fprintf(stderr, "trace_run: cannot run: %s\n", fault);
 		close(fd);
 		return -EPROTO;
 	}
-	*offer = what_is.offer;
+	*request = what_is.request;
 	*session = what_is.session;
 	return fd;
 }

@@ -7,8 +7,8 @@
  * nothing in it: a process of its own (aside.h) parses it, checks the type of each key and answers
  * with plain data, and the reader checks the range of each field before it takes it over.
  */
-#ifndef COPYSCOPE_PEER_JSON_H
-#define COPYSCOPE_PEER_JSON_H
+#ifndef COPYSCOPE_PEER_HALF_JSON_H
+#define COPYSCOPE_PEER_HALF_JSON_H
 
 #include <jansson.h>
 
@@ -24,7 +24,7 @@ struct half {
 	struct experiment experiment;
 };
 
-json_t *half_json(const struct record *r, enum end end);
+json_t *peer_half_json(const struct record *r, enum end end);
 
 /* The same as text, for the caller to free; NULL without memory. */
 char *half_text(const struct record *r, enum end end);

@@ -4,7 +4,7 @@
 #define COPYSCOPE_CALLER_H
 
 #include "userspace/peer/channel/frame.h"
-#include "userspace/peer/meet/handshake.h"
+#include "userspace/peer/handshake/handshake.h"
 
 /* In order: a caller at an earlier stage never displaces one at a later stage. */
 enum stage { STAGE_GREETS, STAGE_PROVES, STAGE_HELLO, STAGE_PLAN, STAGE_ACCEPTED };
@@ -18,7 +18,7 @@ struct caller {
 	char name[NAME_OF_ADDRESS_BYTES];
 	struct greeting mine, theirs;
 	struct session session;
-	struct run_request offer;
+	struct run_request request;
 	char line[300];		/* the reason it receives, and the log, if it is refused */
 	size_t have, want;	/* bytes of the message that is due */
 	uint8_t said[CALLER_BYTES];

@@ -10,13 +10,14 @@
 #ifndef COPYSCOPE_UNPRIV_ACCEPT_H
 #define COPYSCOPE_UNPRIV_ACCEPT_H
 
-#include "userspace/peer/meet/handshake.h"
+#include "userspace/peer/handshake/handshake.h"
 
 /*
  * Returns the connection or -errno with one line printed; -EINVAL if a key is missing. The
- * connecting host sends @offer, and the listening host fills it in; @session continues where
+ * connecting host sends @request, and the listening host fills it in; @session continues where
  * unpriv_accept ends.
  */
-int unpriv_accept_run(const struct handshake *m, struct run_request *offer, struct session *session);
+int unpriv_accept_run(const struct handshake *m, struct run_request *request,
+		      struct session *session);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reads from one caller at an open port, a piece at a time, from greeting to plan. */
-#include "userspace/peer/meet/caller.h"
+#include "userspace/peer/handshake/caller.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -98,10 +98,10 @@ static const char *on_hello(struct caller *c, const struct handshake *m, const c
 
 static const char *on_plan(struct caller *c, const struct handshake *m, const char *text, size_t bytes)
 {
-	const char *fault = run_request_read(text, bytes, &c->offer);
+	const char *fault = run_request_read(text, bytes, &c->request);
 
 	if (!fault)
-		fault = limits_fault(&m->partner->limits, &c->offer.plan, c->line, sizeof(c->line));
+		fault = limits_fault(&m->partner->limits, &c->request.plan, c->line, sizeof(c->line));
 	if (fault) {
 		say(c, WORD_REFUSE, fault);
 		return fault;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Bounds how fast strangers fill the log of a host that listens. */
-#include "userspace/peer/meet/refusals.h"
+#include "userspace/peer/handshake/refusals.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

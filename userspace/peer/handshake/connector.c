@@ -12,7 +12,7 @@
 #include "userspace/common/foreign.h"
 #include "userspace/common/sound.h"
 #include "userspace/peer/channel/frame.h"
-#include "userspace/peer/meet/handshake.h"
+#include "userspace/peer/handshake/handshake.h"
 
 enum { WORD_MS = 5000, CONNECT_TRIES = 50, CONNECT_PAUSE_US = 100000, LINE_BYTES = 300 };
 
@@ -116,7 +116,7 @@ static char *hear(int fd, struct session *session, enum word expected, size_t *b
 	return NULL;
 }
 
-static const char *ask(int fd, const struct handshake *m, const struct run_request *offer,
+static const char *ask(int fd, const struct handshake *m, const struct run_request *request,
 		       struct session *session, char line[LINE_BYTES])
 {
 	const char *fault = say(fd, session, WORD_HELLO, hello_text(m->kernel));
@@ -128,7 +128,7 @@ static const char *ask(int fd, const struct handshake *m, const struct run_reque
 	fault = hello_fault(text, bytes, line, LINE_BYTES);
 	free(text);
 	if (!fault)
-		fault = say(fd, session, WORD_PLAN, run_request_text(offer));
+		fault = say(fd, session, WORD_PLAN, run_request_text(request));
 	if (!fault)
 		free(hear(fd, session, WORD_ACCEPT, &bytes, &fault, line));
 	return fault;
@@ -141,7 +141,8 @@ static int tell_unreachable(const struct path_partner *partner, int err)
 	return err;
 }
 
-int handshake_go(const struct handshake *m, const struct run_request *offer, struct session *session)
+int handshake_connect(const struct handshake *m, const struct run_request *request,
+		      struct session *session)
 {
 	const struct path_partner *partner = m->partner;
 	struct addrinfo *a = handshake_resolve(partner);
@@ -166,7 +167,7 @@ int handshake_go(const struct handshake *m, const struct run_request *offer, str
 	handshake_notice_loss(fd);
 	fault = prove(fd, m, session);
 	if (!fault)
-		fault = ask(fd, m, offer, session, line);
+		fault = ask(fd, m, request, session, line);
 	if (!fault)
 		return fd;
 	fprintf(stderr, "trace_run: cannot run with %s, port %d: %s\n", foreign(partner->address), partner->port,

@@ -22,13 +22,14 @@ struct handshake {
 
 /*
  * Waits until a partner comes with the same key and with a plan that can be run, and fills in
- * @offer and @session. Refuses every other caller; none of them delays another. Returns the
+ * @request and @session. Refuses every other caller; none of them delays another. Returns the
  * connection, or -errno with one line printed; -EINVAL if a key is missing.
  */
-int handshake_wait(const struct handshake *m, struct run_request *offer, struct session *session);
+int handshake_wait(const struct handshake *m, struct run_request *request, struct session *session);
 
-/* Connects to the partner and sends it @offer. Returns as handshake_wait. */
-int handshake_go(const struct handshake *m, const struct run_request *offer, struct session *session);
+/* Connects to the partner and sends it @request. Returns as handshake_wait. */
+int handshake_connect(const struct handshake *m, const struct run_request *request,
+		      struct session *session);
 
 /* Address of either side of a connection, without port; @name: with it. Empty if it is gone. */
 void handshake_address(int fd, bool there, char address[ADDRESS_BYTES],
