@@ -36,7 +36,7 @@ int BPF_PROG(xmit_begin, const struct sk_buff *skb, const struct net_device *dev
 	u64 uarg, key = (u64)skb;
 	struct xmit *h;
 
-	note_seen(SEEN_HANDOVER);
+	note_seen(SEEN_XMIT);
 	if (!window_open() || !dev->dev.parent)
 		return 0;
 	uarg = uarg_of(skb);

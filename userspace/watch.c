@@ -14,7 +14,7 @@
 #include "userspace/watch/command/command.h"
 #include "userspace/watch/report/json/watch_json.h"
 #include "userspace/watch/report/report.h"
-#include "userspace/watch/session/asked.h"
+#include "userspace/watch/session/end_signals.h"
 #include "userspace/watch/session/session.h"
 #include "userspace/watch/window/watch_window.h"
 
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 	c.session.words = argv;
 	c.session.command = c.options.command ? &c.command : NULL;
 	entitle(&c);
-	asked_listen();
+	end_signals_note();
 	/* Records of intervals are written all along; poll() returns for a signal all the same. */
 	streams_write_whole();
 	status = reserve(&c);

@@ -31,13 +31,13 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct xmit);
-} handovers SEC(".maps") __weak;
+} xmits SEC(".maps") __weak;
 
 static __always_inline struct xmit *xmit_here(void)
 {
 	u32 zero = 0;
 
-	return bpf_map_lookup_elem(&handovers, &zero);
+	return bpf_map_lookup_elem(&xmits, &zero);
 }
 
 /* @bytes of @skb are not clean, if it is the packet that the driver is sending. */

@@ -61,7 +61,7 @@ for step in $(seq 200); do [ -e /sys/class/net/eth0 ] || break; sleep 0.05; done
 sleep 1
 ls /sys/class/net >/out/during.txt
 kill -9 $!
-for step in $(seq 200); do grep -qs nic-guard /proc/[0-9]*/comm || break; sleep 0.05; done
+for step in $(seq 200); do grep -qs nic-restore /proc/[0-9]*/comm || break; sleep 0.05; done
 for step in $(seq 200); do
   [ -e /sys/class/net/eth0 ] && [ -e /sys/class/net/eth1 ] && break; sleep 0.05; done
 look >/out/after.txt
@@ -81,7 +81,7 @@ for step in $(seq 400); do client=$(receiver); [ "$client" ] && break; sleep 0.0
 nsenter --net=/proc/$client/ns/net ip link set eth1 down
 sleep 1
 kill -9 $run
-for step in $(seq 100); do grep -qs nic-guard /proc/[0-9]*/comm || break; sleep 0.05; done
+for step in $(seq 100); do grep -qs nic-restore /proc/[0-9]*/comm || break; sleep 0.05; done
 cat /sys/class/net/eth0/mtu /sys/class/net/eth1/mtu >/out/stuck.txt
 """
 # A message would take minutes here. The signal comes when both ends have threads that wait.

@@ -10,7 +10,7 @@
 #include "userspace/report/json/record_json.h"
 #include "userspace/report/report.h"
 
-/* A whole measurement, by either backend, of sockets that nobody vouches for. */
+/* A whole measurement, by either backend, of sockets whose hits nobody checks. */
 static void foreign_init(struct made *m, enum backend backend)
 {
 	made_init(m);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/watch/session/asked.h"
+#include "userspace/watch/session/end_signals.h"
 #include "userspace/watch/session/session.h"
 
 /* In place of the window of the library: nothing is loaded. */
@@ -138,10 +138,10 @@ static void a_signal_ends_it_in_order(void **state)
 	struct made m;
 
 	made(&m, 0, 0);
-	asked_listen();
+	end_signals_note();
 	raise(SIGTERM);
 	expect(&m, "interrupted", 1, 1);
-	assert_int_equal(asked_signal(), 0);
+	assert_int_equal(end_signals_next(), 0);
 	free(m.text);
 }
 

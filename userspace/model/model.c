@@ -15,14 +15,14 @@
 #include "userspace/model/functions.h"
 
 /* tools/guest sets it where the emulator has the plugin. */
-#define OFFER "COPYSCOPE_MODEL"
+#define MODEL_VARIABLE "COPYSCOPE_MODEL"
 
 /* The plugin has written its report before the store that asks for it ends; only the port takes time. */
 enum { REPORT_MS = 10000, REPORT_BYTES = 1 << 15 };
 
 bool model_offered(void)
 {
-	return getenv(OFFER);
+	return getenv(MODEL_VARIABLE);
 }
 
 static int complain(const char *what, int err)
@@ -50,11 +50,11 @@ static void connect_once(void)
 
 int model_prepare(struct model *m)
 {
-	const char *offer = getenv(OFFER);
+	const char *told = getenv(MODEL_VARIABLE);
 	char port[64];
 	int err;
 
-	if (!offer || !model_caches_parse(offer, port, sizeof(port), &m->caches))
+	if (!told || !model_caches_parse(told, port, sizeof(port), &m->caches))
 		return complain("what tools/guest says of the model cannot be read", -EINVAL);
 	m->port = open(port, O_RDONLY | O_CLOEXEC);
 	if (m->port < 0)

@@ -41,8 +41,8 @@ int nics_choose(const struct path_request *request, char name[END_COUNT][IFNAMSI
 int nics_move(char name[END_COUNT][IFNAMSIZ], const int ns[END_COUNT]);
 
 /*
- * Call it in the home namespace before the NICs move to @ns; the end of the guard process waits
- * until they are back.
+ * Call it in the home namespace before the NICs move to @ns. nic_restore_end waits until a process of
+ * its own has brought them back.
  */
 int nic_restore_start(struct path *path, char name[END_COUNT][IFNAMSIZ],
 		      const int ns[END_COUNT]);

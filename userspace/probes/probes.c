@@ -35,7 +35,7 @@ struct probes {
 	const char *detach;
 	bool open;		/* the gate was opened and not closed */
 	int stats_fd;
-	bool vouches;			/* perf counts the same tracepoints */
+	bool checks_hits;			/* perf counts the same tracepoints */
 	struct perf_check perf_check;		/* for the hooks that may run on top of any task */
 	struct cost_probes *cost;	/* NULL without --cost */
 };
@@ -180,7 +180,7 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 	p->stats_fd = -1;
 	p->subject = *config->subject;
 	p->detach = config->detach;
-	p->vouches = config->fault_inject != FAULT_COUNT_NOTHING;
+	p->checks_hits = config->fault_inject != FAULT_COUNT_NOTHING;
 	libbpf_set_print(keep_complaint);
 	snprintf(r->backend_why, WHY_BYTES, "cannot read the kernel's BTF");
 	targets = targets_read(btf__load_vmlinux_btf());
@@ -257,7 +257,7 @@ int probes_attach(struct probes *p, struct record *r)
 		return err;
 	if (p->cost)
 		cost_probes_calibrate(p->cost, &p->trampoline->bss->cost_calibrating);
-	if (p->vouches)
+	if (p->checks_hits)
 		perf_check_open(&p->perf_check, p->hooks, p->subject.references, r);
 	return 0;
 }

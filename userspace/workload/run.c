@@ -62,7 +62,7 @@ int run_start(struct run *run, struct worker *worker, void *(*serve)(void *))
 }
 
 /* A child has its own descriptor of every connection that was not yet handed over. */
-struct handover {
+struct child_args {
 	struct run *run;
 	unsigned int index;
 	void *(*serve)(void *);
@@ -70,7 +70,7 @@ struct handover {
 
 static void *child_serve(void *data)
 {
-	const struct handover *mine = data;
+	const struct child_args *mine = data;
 	struct run *run = mine->run;
 
 	for (unsigned int i = mine->index + 1; i < run->n_workers; i++)
@@ -101,10 +101,10 @@ void run_fork(struct run *run, void *(*serve)(void *))
 
 	for (unsigned int i = 0; i < run->n_workers; i++) {
 		struct worker *worker = run->worker[i];
-		struct handover handover = { run, i, serve };
+		struct child_args args = { run, i, serve };
 		/* The child writes to the connection from now on. */
 		int fd = worker->connection->fd;
-		pid_t pid = err ? err : process_start(child_serve, &handover);
+		pid_t pid = err ? err : process_start(child_serve, &args);
 
 		if (pid < 0) {
 			if (!run->failed)

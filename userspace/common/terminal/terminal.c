@@ -32,11 +32,11 @@ const char *terminal_tint(enum tint tint)
 	return codes[tint];
 }
 
-bool terminal_colours(int fd, enum colour_wish wish)
+bool terminal_colours(int fd, enum colour_mode mode)
 {
 	const char *refused = getenv("NO_COLOR"), *kind = getenv("TERM");
 
-	if (wish != COLOUR_AUTO)
-		return wish == COLOUR_ALWAYS;
+	if (mode != COLOUR_AUTO)
+		return mode == COLOUR_ALWAYS;
 	return isatty(fd) && !(refused && *refused) && kind && *kind && strcmp(kind, "dumb");
 }

@@ -7,7 +7,7 @@
 
 enum { TERMINAL_COLUMNS = 80, TERMINAL_COLUMNS_LEAST = 40, TERMINAL_COLUMNS_MOST = 120 };
 
-enum colour_wish { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+enum colour_mode { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 /* Columns to print in: those of a terminal; of anything else what the variable COLUMNS says, or 80. */
 int terminal_columns(int fd);
@@ -16,7 +16,7 @@ int terminal_columns(int fd);
  * True if text there may be coloured. COLOUR_AUTO: it is a terminal that knows colours (TERM is neither
  * "dumb" nor unset), and NO_COLOR is unset or empty (no-color.org).
  */
-bool terminal_colours(int fd, enum colour_wish wish);
+bool terminal_colours(int fd, enum colour_mode mode);
 
 /* What begins a text of that look and what ends it, on a terminal that takes colours. They suit a dark one
  * and a light one. */

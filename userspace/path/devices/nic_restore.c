@@ -75,14 +75,15 @@ static void bring_home(const struct borrowed *nic, int home)
 	close(nic->rtnetlink);
 }
 
-static void guard(int let_go, int home, struct borrowed nic[END_COUNT], const int ns[END_COUNT])
+static void restore_when_closed(int let_go, int home, struct borrowed nic[END_COUNT],
+				const int ns[END_COUNT])
 {
 	static const int deaf[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
 	int keep[] = { let_go, home, -1, -1 };
 	char byte;
 
 	setsid();
-	prctl(PR_SET_NAME, "nic-guard");
+	prctl(PR_SET_NAME, "nic-restore");
 	for (size_t i = 0; i < sizeof(deaf) / sizeof(*deaf); i++)
 		signal(deaf[i], SIG_IGN);
 	for (int e = 0; e < END_COUNT; e++)
@@ -123,7 +124,7 @@ int nic_restore_start(struct path *path, char name[END_COUNT][IFNAMSIZ],
 		return -errno;
 	if (!path->nic_restore_pid) {
 		close(pipe_fds[1]);
-		guard(pipe_fds[0], path->home_ns, nic, ns);
+		restore_when_closed(pipe_fds[0], path->home_ns, nic, ns);
 	}
 	close(pipe_fds[0]);
 	path->nic_restore_pipe = pipe_fds[1];

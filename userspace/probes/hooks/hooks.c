@@ -18,7 +18,7 @@
 /* Both backends: what leaves on the wire, and the workload's own probe. */
 #define COMMON_HOOKS                                                                            \
 	SOFTIRQ(0, "wire", "tx_copy", "net", "net_dev_queue", SEEN_WIRE),                       \
-	SOFTIRQ(2, "xmit_begin", "clean", "net", "net_dev_start_xmit", SEEN_HANDOVER),      \
+	SOFTIRQ(2, "xmit_begin", "clean", "net", "net_dev_start_xmit", SEEN_XMIT),      \
 	TRACEPOINT(0, "xmit_fresh", "clean", "net_dev_queue", HOOK_PLAIN),                  \
 	TRACEPOINT(4, "xmit_end", "clean", "net_dev_xmit", HOOK_PLAIN),                     \
 	TRACEPOINT(0, "drop", "drops", "kfree_skb", HOOK_PLAIN),                                \

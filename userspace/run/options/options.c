@@ -31,7 +31,7 @@ static const char *const backends[] = {
 	[BACKEND_TRACEPOINT] = "tracepoint", NULL
 };
 
-static const char *const colour_wishes[] = {
+static const char *const colour_modes[] = {
 	[COLOUR_AUTO] = "auto", [COLOUR_ALWAYS] = "always", [COLOUR_NEVER] = "never", NULL
 };
 
@@ -250,7 +250,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->exact = true;
 		break;
 	case KEY_COLOR:
-		o->colour_wish = options_one_of(colour_wishes, arg, "unknown colour '%s'");
+		o->colour_mode = options_one_of(colour_modes, arg, "unknown colour '%s'");
 		break;
 	case 'q':
 		o->quiet = true;
@@ -332,7 +332,7 @@ void options_parse(int argc, char **argv, struct options *o)
 		exit(2);
 	/* Asked before the run gives up the right to ask a terminal anything. */
 	o->columns = terminal_columns(STDOUT_FILENO);
-	o->colours = terminal_colours(STDOUT_FILENO, o->colour_wish);
+	o->colours = terminal_colours(STDOUT_FILENO, o->colour_mode);
 	if (o->request.partner.listen)
 		check_listen(o);
 	if (o->plan.messages && o->seconds_given)

@@ -18,7 +18,7 @@ struct options {
 	bool quiet;
 	bool laws;		/* the report has a row for each law */
 	bool exact;		/* it gives every digit */
-	enum colour_wish colour_wish;
+	enum colour_mode colour_mode;
 	bool colours;		/* what follows from it and the terminal */
 	int columns;		/* of the terminal, or 80 */
 	bool seconds_given;

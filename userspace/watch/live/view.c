@@ -11,7 +11,7 @@
 
 enum { CTRL_C = 3, CTRL_Z = 26, LINES_AROUND = 6 };
 
-enum view_wish view_key(struct view *v, int key)
+enum view_command view_key(struct view *v, int key)
 {
 	static const struct {
 		int key;

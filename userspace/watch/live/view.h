@@ -14,9 +14,9 @@ struct view {
 };
 
 /* What a key asks of whoever draws the view. */
-enum view_wish { VIEW_NOTHING, VIEW_DRAW, VIEW_STOP, VIEW_QUIT };
+enum view_command { VIEW_NOTHING, VIEW_DRAW, VIEW_STOP, VIEW_QUIT };
 
-enum view_wish view_key(struct view *v, int key);
+enum view_command view_key(struct view *v, int key);
 
 /* Draws what happened since the reading before. 0 or -errno: the terminal is gone. */
 int view_draw(struct view *v, const struct watch_record *r);

@@ -10,7 +10,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/watch/report/report.h"
-#include "userspace/watch/session/asked.h"
+#include "userspace/watch/session/end_signals.h"
 
 /* Keys are obeyed, and ends noticed, within this time. */
 enum { STEP_MS = 50 };
@@ -96,7 +96,7 @@ static bool obey_keys(struct session *s, struct progress *p, int *err)
  * running is not waited for after a signal. */
 static bool signal_ends(struct session *s)
 {
-	int signal = asked_signal();
+	int signal = end_signals_next();
 
 	if (!signal)
 		return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Notes the signals that ask a watch to end. */
-#include "userspace/watch/session/asked.h"
+#include "userspace/watch/session/end_signals.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ static void note(int signal)
 	noted = signal;
 }
 
-void asked_listen(void)
+void end_signals_note(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -24,7 +24,7 @@ void asked_listen(void)
 	}
 }
 
-int asked_signal(void)
+int end_signals_next(void)
 {
 	int signal = noted;
 
