@@ -208,7 +208,7 @@ static void on_access(unsigned int processor, uint32_t info, uint64_t address, v
 		return;
 	if (!b->kernel && store)
 		on_own_store(p->runner.task, address, bytes);
-	if (b->copies && store && p->runner.task->site && !follow_own_stack(p->runner.task, address))
+	if (b->copies && store && p->runner.task->site && !follow_is_stack(p->runner.task, address))
 		stretch_add(p, address, bytes);
 	where = qemu_plugin_get_hwaddr(info, address);
 	if (where && !qemu_plugin_hwaddr_is_io(where))

@@ -7,7 +7,14 @@
 
 enum { TASKS_MAX = 1 << 14 };
 
+/* The kernel's memory areas are further apart, also where their bases are random (arch/x86/mm/kaslr.c). */
+static const uint64_t area_bytes = 1ull << 40;
+/* From here on lies the kernel's image, with the stack of its first task. */
+static const uint64_t image = 0xffffffff80000000;
+
 uint64_t follow_stack_bytes = 1;
+/* On the stack of some task; 0: none is known yet. */
+static uint64_t stack_seen;
 static struct task *tasks[TASKS_MAX];
 
 /* Never NULL. */
@@ -98,6 +105,14 @@ static bool enter(struct task *t, const struct block *b)
 	return counts;
 }
 
+bool follow_is_stack(const struct task *t, uint64_t address)
+{
+	if (follow_stack_bytes == 1)
+		return false;
+	return address / follow_stack_bytes == t->key ||
+	       (stack_seen && address - stack_seen + area_bytes < 2 * area_bytes);
+}
+
 void follow_anew(void)
 {
 	for (int i = 0; i < TASKS_MAX; i++) {
@@ -113,6 +128,9 @@ bool follow_block(struct runner *r, const struct block *b)
 
 	if (r->switched_to) {
 		r->task = task_of(r->switched_to);
+		/* Within the function that switches, the last access may be to a task's own memory. */
+		if (!b->switches && r->task->key < image / follow_stack_bytes)
+			stack_seen = r->task->key * follow_stack_bytes;
 		r->switched_to = 0;
 	}
 	t = r->task;

@@ -56,12 +56,12 @@ void follow_anew(void);
 /* The processor begins with a block. True if it enters the function of a site. */
 bool follow_block(struct runner *r, const struct block *b);
 
-/* True for the stack of a task of x86, to which nothing is copied at a site. What an interrupt pushes there,
- * five words, the emulator reports as stores of the instruction before it. */
-static inline bool follow_own_stack(const struct task *t, uint64_t address)
-{
-	return address / follow_stack_bytes == t->key;
-}
+/*
+ * True on x86 where stacks lie: nothing is copied there at a site. What an interrupt pushes, five words, the
+ * emulator reports as stores of the instruction before it. Softirqs have a stack of the processor's, which
+ * arch/x86/kernel/irq_64.c maps in the same area as the tasks' (vmalloc); payload is far from there.
+ */
+bool follow_is_stack(const struct task *t, uint64_t address);
 
 /* An access of the function that switches tasks: the last one is to what the next task has kept. */
 static inline void follow_switch(struct runner *r, uint64_t address)

@@ -14,10 +14,11 @@ $(PLUGIN): $(PLUGIN_SRC) $(wildcard plugin/*.h plugin/cache/*.h userspace/common
 
 $(BUILD)/libcaches.a: $(CACHES_OBJ)
 $(UNIT_TESTS): $(BUILD)/libcaches.a
+$(BUILD)/tests/unit/follow_test: $(BUILD)/plugin/follow.o
 
 unit-tests: $(PLUGIN_TESTS)
 $(PLUGIN_TESTS): %: %.o $(BUILD)/libcaches.a
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
--include $(CACHES_OBJ:.o=.d) $(PLUGIN_TESTS:%=%.d)
+-include $(CACHES_OBJ:.o=.d) $(BUILD)/plugin/follow.d $(PLUGIN_TESTS:%=%.d)
