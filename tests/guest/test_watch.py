@@ -12,6 +12,7 @@ from guest.test_arm64 import MISSING as MISSING_FOR_ARM64, boot as boot_arm64
 from helpers.books import PRIME_PAYLOAD
 from helpers.names import GUEST_OPTIONS
 from helpers.watch_tool import broken, record_of
+from helpers.windows import check_causes
 
 KERNELS = ("6.1", "6.12", "7.2")
 ARM64 = "6.12 arm64"
@@ -110,6 +111,7 @@ def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome):
 
 def test_late_copies_are_measured(outcome):
     record, _ = watched(outcome, "whole")
+    check_causes(record)
     assert record["sites"]["late_copy"]["how"] == "measured"
     assert record["sites"]["tx_copy"]["how"] == "derived"
 

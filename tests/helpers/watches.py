@@ -28,7 +28,7 @@ def moved(sent: int, received: int, **known: int | None) -> dict[str, Any]:
 def process(pid: int, comm: str, books: dict[str, Any]) -> dict[str, Any]:
     """One process."""
     return {"pid": pid, "comm": comm, "cgroup": "/user.slice", "joined": False, "ended": False,
-            "sum": {"sockets": 1, "born": 1, "died": 0, **books}}
+            "sum": {"sockets": 1, "born": 1, "died": 0, **books}, "causes": []}
 
 
 def socket(of: dict[str, Any], cookie: int) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def socket(of: dict[str, Any], cookie: int) -> dict[str, Any]:
     return {"cookie": str(cookie), "pid": of["pid"], "comm": of["comm"], "cgroup": of["cgroup"],
             "netns": 4026531840, "local": "10.0.0.1:80", "remote": "[2001:db8::1]:40000",
             "whole": False, "born": True, "died": False, "handed_on": False, **books,
-            "laws": {each: dict(balanced) for each in WATCH_LAWS}}
+            "causes": [], "laws": {each: dict(balanced) for each in WATCH_LAWS}}
 
 
 def watch_record(*processes: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,6 +89,28 @@ def laws_of(record: dict) -> dict[str, str]:
 def bytes_of(record: dict) -> dict[str, int | None]:
     """Name of each site -> bytes of all sockets."""
     return {site: value["bytes"] for site, value in record["total"]["sites"].items()}
+
+
+def causes_of(*parts: dict) -> Counter:
+    """Bytes and calls by cause, summed over parts of a record that have causes."""
+    found: Counter = Counter()
+    for each in (each for part in parts for each in part["causes"]):
+        found[each["cause"], "bytes"] += each["bytes"] or 0
+        found[each["cause"], "calls"] += each["calls"]
+    return found
+
+
+def check_causes(record: dict) -> None:
+    """The causes of sockets add up to those of their process, and these to those of the record."""
+    assert not record["losses"]["folded_sockets"] and record["sites"]["late_copy"]["bytes"] is not None
+    assert causes_of(*record["processes"]) == causes_of(record)
+    for process in record["processes"]:
+        own = [each for each in record["sockets"] if each["pid"] == process["pid"]]
+        assert causes_of(*own) == causes_of(process)
+    for each in record["sockets"]:
+        late = each["sites"]["late_copy"]["bytes"]
+        assert late is None or late == sum(cause["bytes"] for cause in each["causes"]
+                                           if cause["site"] == "late_copy")
 
 
 def unbalanced(record: dict) -> list:

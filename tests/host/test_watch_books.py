@@ -8,7 +8,15 @@ import time
 import pytest
 
 from helpers.records import needs_root
-from helpers.windows import Traffic, Watching, bytes_of, laws_of, unbalanced
+from helpers.windows import (
+    Traffic,
+    Watching,
+    bytes_of,
+    causes_of,
+    check_causes,
+    laws_of,
+    unbalanced,
+)
 
 pytestmark = needs_root
 KINDS = ("copy", "zerocopy", "splice", "mixed", "copy", "zerocopy", "splice", "mixed")
@@ -41,6 +49,20 @@ def test_a_window_counts_what_the_program_counts(kind):
     assert counted(record) == {key: after[key] - before[key] for key in after}
     assert not unbalanced(record) and laws_of(record)["send"] == "balanced"
     assert record["total"]["sites"]["rx_copy"]["bytes"] == after["received"] - before["received"]
+    check_causes(record)
+
+
+def test_a_cause_is_of_the_sockets_that_it_befell():
+    with Traffic("copy", "zerocopy") as traffic:
+        watching = Watching("-p", traffic.pid)
+        time.sleep(0.3)
+        traffic.tell("stop")
+        record = watching.close()
+    check_causes(record)
+    told = {bool(each["causes"]) for each in record["sockets"] if each["sites"]["tx_reference"]["bytes"]}
+    assert told == {True} and {each["cause"] for each in record["causes"]} == {"local delivery or packet tap"}
+    assert not any(each["causes"] for each in record["sockets"]
+                   if not each["sites"]["tx_reference"]["bytes"])
 
 
 def test_sockets_that_are_born_and_die_in_the_window_are_whole():
@@ -104,3 +126,7 @@ def test_readings_of_one_window_only_grow():
     for site in (*SITES, "rx_copy"):
         readings = [bytes_of(each)[site] for each in records]
         assert readings == sorted(readings) and readings[-1] > readings[0] > 0
+    for earlier, later in zip(records, records[1:]):
+        assert causes_of(earlier) <= causes_of(later)
+        check_causes(later)
+    assert causes_of(records[-1])

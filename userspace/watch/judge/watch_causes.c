@@ -13,37 +13,50 @@ static const struct {
 #undef CAUSE_ROW
 };
 
-static void add(struct watch_record *r, enum known which, enum site site, uint64_t bytes,
-		uint64_t calls, const char *why)
+struct causes {
+	struct cause *cause;
+	int count;
+};
+
+static void add(struct causes *all, enum known which, enum site site, uint64_t bytes, uint64_t calls,
+		const char *why)
 {
-	r->causes[r->cause_count++] = (struct cause){
+	all->cause[all->count++] = (struct cause){
 		.name = table[which].name, .remedy = table[which].remedy, .site = site,
 		.tally = { bytes, calls }, .bytes_known = bytes, .why = why,
 	};
 }
 
-static void refusal_add(struct watch_record *r, enum known which, uint64_t sends)
+static void refusal_add(struct causes *all, enum known which, uint64_t sends)
 {
 	if (sends)
-		add(r, which, SITE_tx_reference, 0, sends, "a refused send has no bytes");
+		add(all, which, SITE_tx_reference, 0, sends, "a refused send has no bytes");
 }
 
-void watch_causes_fill(struct watch_record *r)
+int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_CAUSES_MAX])
 {
-	const struct watch_movements *m = &r->total.moved;
-	uint64_t late = m->site_bytes[SITE_late_copy], tapped = m->count[COUNT_tapped_bytes];
+	struct causes all = { .cause = causes };
+	bool known = m->sites_known & 1u << SITE_late_copy;
+	uint64_t late = known ? m->site_bytes[SITE_late_copy] : 0;
+	uint64_t tapped = m->count[COUNT_tapped_bytes];
 
 	/* The rest was copied on arrival, as far as is known. */
 	if (tapped > late)
 		tapped = late;
 	if (tapped)
-		add(r, CAUSE_TAP_TX, SITE_late_copy, tapped, 0, NULL);
+		add(&all, CAUSE_TAP_TX, SITE_late_copy, tapped, 0, NULL);
 	if (late > tapped)
-		add(r, CAUSE_DELIVERY_OR_TAP, SITE_late_copy, late - tapped, 0, NULL);
+		add(&all, CAUSE_DELIVERY_OR_TAP, SITE_late_copy, late - tapped, 0, NULL);
 	if (m->counts_known & 1ull << COUNT_refused_optmem) {
-		refusal_add(r, CAUSE_OPTMEM, m->count[COUNT_refused_optmem]);
-		refusal_add(r, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock]);
+		refusal_add(&all, CAUSE_OPTMEM, m->count[COUNT_refused_optmem]);
+		refusal_add(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock]);
 	} else if (m->count[COUNT_enobufs])
-		add(r, CAUSE_NO_BUFFERS, SITE_tx_reference, 0, m->count[COUNT_enobufs],
+		add(&all, CAUSE_NO_BUFFERS, SITE_tx_reference, 0, m->count[COUNT_enobufs],
 		    "a refused send has no bytes, and tracepoints do not tell which limit refused");
+	return all.count;
+}
+
+void watch_causes_fill(struct watch_record *r)
+{
+	r->cause_count = watch_causes_of(&r->total.moved, r->causes);
 }

@@ -67,9 +67,10 @@ def whole_of(data: dict[str, Any], source: Path) -> Watched:
 
 
 def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
-    """The processes of a checked record that moved payload, those that moved most first. Causes are
-    known of all together, so they are of the process if it is the only one."""
+    """The processes of a checked record that moved payload, those that moved most first. In
+    records of 0.2 causes are of all together, so they are of the process if it is the only one."""
     found = []
+    together = data["causes"] if len(data["processes"]) == 1 else []
     for process, verdict in zip(data["processes"], data["verdicts"]):
         books = process["sum"]
         own = [each for each in data["sockets"] if each["pid"] == process["pid"]]
@@ -78,7 +79,7 @@ def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
             "sockets": own,
             "sites": {site: with_why(each, data["sites"][site])
                       for site, each in books["sites"].items()},
-            "causes": data["causes"] if len(data["processes"]) == 1 else []}, source))
+            "causes": process.get("causes", together)}, source))
     moved = [each for each in found if each.payload_bytes]
     return sorted(moved, key=lambda each: -(each.payload_bytes or 0))
 

@@ -3,6 +3,8 @@
 #include "userspace/watch/report/json/parts_json.h"
 
 #include "userspace/common/json/json.h"
+#include "userspace/report/json/parts_json.h"
+#include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/summary/names.h"
 
 /* What may hold any byte is shown as reports show it: JSON has UTF-8 alone. */
@@ -80,6 +82,13 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 	put(o, "counts", watched_counts_json(moved));
 }
 
+static json_t *watched_causes_json(const struct watch_movements *moved)
+{
+	struct cause causes[WATCH_CAUSES_MAX];
+
+	return causes_json(causes, watch_causes_of(moved, causes));
+}
+
 static json_t *socket_laws_json(const struct watch_socket *s)
 {
 	json_t *o = json_object();
@@ -113,6 +122,7 @@ json_t *watched_socket_json(const struct watch_record *r, const struct watch_soc
 	put(o, "died", json_boolean(s->died));
 	put(o, "handed_on", json_boolean(s->handed_on));
 	put_movements(o, r, &s->opening, &s->closing, &s->moved);
+	put(o, "causes", watched_causes_json(&s->moved));
 	put(o, "laws", socket_laws_json(s));
 	return o;
 }
@@ -138,5 +148,6 @@ json_t *watched_process_json(const struct watch_record *r, const struct watch_pr
 	put(o, "joined", json_boolean(p->joined));
 	put(o, "ended", json_boolean(p->ended));
 	put(o, "sum", watched_sum_json(r, &p->sum));
+	put(o, "causes", watched_causes_json(&p->sum.moved));
 	return o;
 }
