@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "userspace/watch/books/books_tally.h"
+#include "userspace/watch/judge/watch_judge.h"
 
 enum { ESTABLISHED = 1, FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE_WAIT = 8 };
 
@@ -225,6 +226,67 @@ static void test_what_was_skipped_later_makes_laws_of_the_dead_untestable(void *
 	watch_tally_free(&tally);
 }
 
+static uint64_t bytes_by(const struct cause *causes, int count, const char *name)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < count; i++)
+		if (!strcmp(causes[i].name, name))
+			bytes += causes[i].tally.bytes;
+	return bytes;
+}
+
+static struct watch_book referencing(uint64_t cookie, uint64_t late, uint64_t tapped)
+{
+	struct watch_book book = mid_stream();
+
+	book.cookie = cookie;
+	book.now.accepted += 700;
+	book.now.sent += 800;
+	book.now.unsent = 0;
+	book.slot.sent_as[WATCH_KIND_REFERENCE] = 700;
+	book.slot.late_copied = late;
+	book.slot.tapped = tapped;
+	return book;
+}
+
+/* A capture was shown more of the second socket than was copied of it; nobody looked at the third. */
+static void test_causes_of_sockets_add_up_to_the_causes_of_all(void **state)
+{
+	static const char *const names[] = { "packet tap on tx", "local delivery or packet tap" };
+	struct watch_hooked hooked = all_hooks;
+	struct watch_book books[] = { referencing(1, 700, 0), referencing(2, 10, 500),
+				      referencing(3, 99, 99), mid_stream() };
+	static const uint64_t expected[][2] = { { 0, 700 }, { 10, 0 }, { 0, 0 }, { 0, 0 } };
+	struct watch_socket sockets[4];
+	struct cause causes[WATCH_CAUSES_MAX];
+	uint64_t sums[2] = {};
+	struct watch_record r = {};
+	struct watch_tally tally;
+
+	hooked.taps = true;
+	books[2].flags |= WATCH_NO_SLOT;
+	books[3].cookie = 4;
+	watch_tally_begin(&tally, 0);
+	for (int i = 0; i < 4; i++) {
+		int count;
+
+		watch_tally_open(&tally, &sockets[i], &books[i], &hooked);
+		count = watch_causes_of(&sockets[i].moved, causes);
+		assert_int_equal(count, !!expected[i][0] + !!expected[i][1]);
+		for (int which = 0; which < 2; which++) {
+			assert_int_equal(bytes_by(causes, count, names[which]), expected[i][which]);
+			sums[which] += expected[i][which];
+		}
+	}
+	assert_int_equal(watch_tally_read(&tally, sockets, 4, false, &r), 0);
+	watch_causes_fill(&r);
+	for (int which = 0; which < 2; which++)
+		assert_int_equal(bytes_by(r.causes, r.cause_count, names[which]), sums[which]);
+	watch_record_free(&r);
+	watch_tally_free(&tally);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_what_no_hook_counted_is_not_known),
 		cmocka_unit_test(test_sums_keep_what_died_and_forget_what_is_late),
 		cmocka_unit_test(test_what_was_skipped_later_makes_laws_of_the_dead_untestable),
+		cmocka_unit_test(test_causes_of_sockets_add_up_to_the_causes_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

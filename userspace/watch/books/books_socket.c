@@ -99,6 +99,9 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	set_count(m, COUNT_completed_sends, hooked->completions, book->completed_sends);
 	set_count(m, COUNT_copied_sends, hooked->completions, book->copied_sends);
 	set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
+	m->late_by_tap_bytes = m->count[COUNT_tapped_bytes] < m->site_bytes[SITE_late_copy]
+				       ? m->count[COUNT_tapped_bytes]
+				       : m->site_bytes[SITE_late_copy];
 	set_count(m, COUNT_enobufs, hooked->limits ? slot : packets || !asks, refused_of(&book->slot));
 	set_count(m, COUNT_refused_optmem, hooked->limits && slot, book->slot.refused_optmem);
 	set_count(m, COUNT_refused_memlock, hooked->limits && slot, book->slot.refused_memlock);

@@ -89,6 +89,7 @@ static void movements_subtract(struct watch_movements *from, const struct watch_
 		from->site_bytes[i] -= less->site_bytes[i];
 	for (int i = 0; i < COUNT_COUNT; i++)
 		from->count[i] -= less->count[i];
+	from->late_by_tap_bytes -= less->late_by_tap_bytes;
 }
 
 void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,

@@ -36,13 +36,9 @@ static void refusal_add(struct causes *all, enum known which, uint64_t sends)
 int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_CAUSES_MAX])
 {
 	struct causes all = { .cause = causes };
-	bool known = m->sites_known & 1u << SITE_late_copy;
-	uint64_t late = known ? m->site_bytes[SITE_late_copy] : 0;
-	uint64_t tapped = m->count[COUNT_tapped_bytes];
+	uint64_t late = m->site_bytes[SITE_late_copy], tapped = m->late_by_tap_bytes;
 
 	/* The rest was copied on arrival, as far as is known. */
-	if (tapped > late)
-		tapped = late;
 	if (tapped)
 		add(&all, CAUSE_TAP_TX, SITE_late_copy, tapped, 0, NULL);
 	if (late > tapped)

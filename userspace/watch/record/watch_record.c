@@ -34,6 +34,7 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 		into->site_bytes[i] += from->site_bytes[i];
 	for (int i = 0; i < COUNT_COUNT; i++)
 		into->count[i] += from->count[i];
+	into->late_by_tap_bytes += from->late_by_tap_bytes;
 }
 
 void watch_balance_add(struct watch_balance *into, const struct watch_balance *from)

@@ -42,6 +42,7 @@ struct watch_movements {
 	uint64_t counts_known;	/* a bit for each count */
 	uint64_t site_bytes[SITE_COUNT];
 	uint64_t count[COUNT_COUNT];
+	uint64_t late_by_tap_bytes; /* of late_copy, what a capture was shown; 0 if not known */
 };
 
 /* A process by its pid and the time it started: a pid may be used again. */
