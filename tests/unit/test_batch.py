@@ -26,12 +26,14 @@ while [ "$1" != -- ]; do shift; done
 shift
 {before}
 exec 9>&1
+export GUEST_PID=$$
 exec "$@"
 """
 # A run's command: the last words are "--json FILE".
 RUN = """#!/bin/sh
+# By its own number: a guest that is killed before this starts has left it to another parent.
 wait_for_guest() {
-	while kill -0 $PPID 2>&-; do sleep 0.05; done
+	while kill -0 $GUEST_PID 2>&-; do sleep 0.05; done
 }
 for file; do :; done
 echo "$1" >>order
