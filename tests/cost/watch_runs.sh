@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Makes each run of LIST (NAME ARGUMENTS...), in a guest whose clock counts instructions, once with nothing
-# beside it and once beside each way to look at all TCP sockets.
+# beside it and once beside each way to look at all TCP sockets that the first line of LIST names.
 #
 # usage: watch_runs.sh LIST
 # Leaves /out/NAME.KIND.json for the kinds none, sequence, calls (books of copyscope watch), tracepoints
@@ -32,14 +32,27 @@ look() {
 	esac
 }
 
-for kind in none sequence calls tracepoints one tcptop; do
+run() {
+	# Nothing else runs while this can.
+	# shellcheck disable=SC2086 # arguments are words
+	chrt -f 1 build/trace_run $2 --verify --pass timed --quiet --json "/out/$1.json" \
+		</dev/null 2>"/out/$1.err" >/dev/null
+}
+
+read -r kinds <"$1"
+for kind in none $kinds; do
 	look "$kind"
+	beside=$!
+	unset asked
 	while read -r name words; do
-		# Nothing else runs while this can.
-		# shellcheck disable=SC2086 # arguments are words
-		chrt -f 1 build/trace_run $words --verify --pass timed --quiet --json "/out/$name.$kind.json" \
-			</dev/null 2>"/out/$name.$kind.err" >/dev/null
-	done <"$1"
-	kill -TERM $!
-	wait $! || true
+		# A watch hooks packets once it sees such a send, for which it must run.
+		if [[ $words == A3* && ! -v asked ]]; then
+			run "asks.$kind" "A3 64 1 --path lo --messages 10"
+			sleep 1
+			asked=1
+		fi
+		run "$name.$kind" "$words"
+	done < <(tail -n +2 "$1")
+	kill -TERM "$beside"
+	wait "$beside" || true
 done
