@@ -273,6 +273,7 @@ struct ubuf_info_msgzc {
 	u32 id;
 	u16 len;
 	u16 zerocopy : 1;
+	u32 bytelen;
 };
 
 /* include/uapi/linux/tcp.h: length is the number of bytes mapped */

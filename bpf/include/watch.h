@@ -116,7 +116,7 @@ struct watch_slot {
 	unsigned int mixed;	/* pages of files left in packets with user pages */
 	unsigned int refused_optmem;	/* these two with trampolines alone */
 	unsigned int refused_memlock;
-	unsigned int unused;
+	unsigned int unpinned;	/* the kernel just freed a notification that nobody will get */
 };
 
 struct watch_book {

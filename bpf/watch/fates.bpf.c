@@ -5,13 +5,8 @@
  */
 #include "bpf/watch/queues.bpf.h"
 
-/* pid_tgid -> 1 if the kernel just refused that task option memory */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, u64);
-	__type(value, u64);
-} without_optmem SEC(".maps");
+#define NOTIFIED_SENDS_MOST (0xffff - 1)	/* msg_zerocopy_realloc() */
+#define NOTIFIED_BYTES_MOST (1 << 19)
 
 static __always_inline int copied_late(const struct sk_buff *skb, u64 bytes)
 {
@@ -49,45 +44,51 @@ int BPF_PROG(watch_tap, struct sk_buff *skb)
 	return 0;
 }
 
-/* Called for notifications alone. */
-SEC("?fexit/sock_omalloc")
-int BPF_PROG(watch_optmem, struct sock *sk, unsigned long size, unsigned int gfp, void *ret)
+/* Was the notification of the send before to serve for this one, too? That needs no option memory. A refusal
+ * leaves all of it as it was; one that is not the socket's own is io_uring's, and never extended. */
+static __always_inline bool was_extension(const struct sock *sk, size_t size, const void *uarg)
 {
-	u64 task = bpf_get_current_pid_tgid(), refused = 1;
+	const struct sk_buff *holder = uarg - bpf_core_field_offset(struct sk_buff, cb);
+	const struct ubuf_info_msgzc *n = uarg;
+	u32 sends;
 
-	if (!ret)
-		bpf_map_update_elem(&without_optmem, &task, &refused, BPF_ANY);
-	return 0;
+	if (!uarg)
+		return false;
+	if (BPF_CORE_READ(holder, sk) != sk)
+		return true;
+	sends = BPF_CORE_READ(n, len);
+	return sends != NOTIFIED_SENDS_MOST &&
+	       BPF_CORE_READ(n, bytelen) + (u32)size <= NOTIFIED_BYTES_MOST &&
+	       BPF_CORE_READ(n, id) + sends == (u32)sk->sk_zckey.counter;
 }
 
 /* A zero-copy send that gets no notification fails with ENOBUFS: for want of option memory, or else of
- * pages that the user may pin. */
-static __always_inline int refused(const struct sock *sk)
+ * pages that the user may pin. Then the kernel frees the new notification, if it made one (watch_drop). */
+static __always_inline int refused(const struct sock *sk, size_t size, const void *uarg)
 {
-	u64 task = bpf_get_current_pid_tgid();
-	bool optmem = !bpf_map_delete_elem(&without_optmem, &task);
 	struct watch_slot *slot = slot_find(cookie_of(sk));
 
 	if (!slot)
 		return 0;
-	if (optmem)
-		__sync_fetch_and_add(&slot->refused_optmem, 1);
-	else
+	if (slot->unpinned || was_extension(sk, size, uarg))
 		__sync_fetch_and_add(&slot->refused_memlock, 1);
+	else
+		__sync_fetch_and_add(&slot->refused_optmem, 1);
+	slot->unpinned = 0;
 	return 0;
 }
 
 SEC("?fexit/msg_zerocopy_realloc")
 int BPF_PROG(watch_realloc_3, struct sock *sk, size_t size, void *uarg, void *ret)
 {
-	return ret ? 0 : refused(sk);
+	return ret ? 0 : refused(sk, size, uarg);
 }
 
 /* bd61848900bf ("net: devmem: Implement TX path"): one argument more. */
 SEC("?fexit/msg_zerocopy_realloc")
 int BPF_PROG(watch_realloc_4, struct sock *sk, size_t size, void *uarg, bool devmem, void *ret)
 {
-	return ret ? 0 : refused(sk);
+	return ret ? 0 : refused(sk, size, uarg);
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

@@ -56,7 +56,8 @@ int BPF_PROG(watch_arrival, struct sk_buff *skb)
 }
 
 /* A packet that a queue of this machine refuses is sent again as if it were new. One that arrived
- * (skb_iif) and is dropped in user pages was not copied. */
+ * (skb_iif) and is dropped in user pages was not copied. One without even a header is a notification:
+ * the kernel may not pin the pages that it is for, or nobody read it. */
 SEC("?tp_btf/kfree_skb")
 int BPF_PROG(watch_drop, const struct sk_buff *skb)
 {
@@ -64,8 +65,10 @@ int BPF_PROG(watch_drop, const struct sk_buff *skb)
 
 	if (!skb->skb_iif) {
 		slot = slot_find(cookie_of(skb->sk));
-		if (slot)
+		if (slot && skb->len)
 			__sync_fetch_and_add(&slot->dropped_packets, 1);
+		else if (slot)
+			slot->unpinned = 1;
 		return 0;
 	}
 	if (late_copies_hooked || !packets_watched || !skb->data_len)

@@ -79,8 +79,8 @@ def test_a_program_from_beginning_to_end_is_counted_to_the_byte(outcome):
 def test_the_workloads_bytes_are_its_own(outcome):
     record, _ = watched(outcome, "whole")
     found = of_processes(record, "workload")
-    assert (found["tx_copy"], found["tx_reference"]) == (PRIME_PAYLOAD, 2 * LARGE_PAYLOAD)
-    told = [outcome.record(run)["workload"] for run in ("A1", "A3", "limited")]
+    assert (found["tx_copy"], found["tx_reference"]) == (PRIME_PAYLOAD, 3 * LARGE_PAYLOAD)
+    told = [outcome.record(run)["workload"] for run in ("A1", "A3", "limited", "starved")]
     assert found["accepted_bytes"] == sum(each["accepted_bytes"] for each in told)
     assert found["returned_bytes"] == found["rx_copy"] == sum(each["received_bytes"] for each in told)
     assert found["zerocopy_sends"] == sum(each["zerocopy_sends"] for each in told)
@@ -103,10 +103,12 @@ def test_calls_say_what_sequence_numbers_say(outcome):
 
 def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome):
     record, _ = watched(outcome, "whole")
-    refused = outcome.record("limited")["workload"]["enobufs"]
-    assert refused and of_processes(record, "workload")["enobufs"] == refused
+    refused = {cause: outcome.record(run)["workload"]["enobufs"]
+               for cause, run in (("ENOBUFS, memlock", "limited"), ("ENOBUFS, optmem", "starved"))}
+    assert all(refused.values())
+    assert of_processes(record, "workload")["enobufs"] == sum(refused.values())
     assert {each["cause"]: each["calls"] for each in record["causes"]
-            if each["site"] == "tx_reference"} == {"ENOBUFS, memlock": refused}
+            if each["site"] == "tx_reference"} == refused
 
 
 def test_late_copies_are_measured(outcome):

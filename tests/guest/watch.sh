@@ -20,6 +20,7 @@ status=0
 	$(workload A1 A1 4093 2 --messages 23)
 	$(workload A3 A3 65536 2 --messages 23)
 	$(workload limited A3 65536 2 --messages 23 --memlock 128k)
+	$(workload starved A3 65536 2 --messages 23 --optmem 2048)
 	$traffic </dev/null >/out/whole.told" 2>/out/whole.err || status=$?
 echo "$status" >/out/whole.status
 

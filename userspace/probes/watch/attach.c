@@ -50,7 +50,6 @@ const struct watch_hook watch_hooks[] = {
 	FENTRY(2, "watch_late_copy", "late_copy", "skb_copy_ubufs"),
 	FEXIT(2, "watch_late_copy_failed", "late_copy", "skb_copy_ubufs", ALWAYS),
 	FENTRY(2, "watch_tap", "taps", "dev_queue_xmit_nit"),
-	FEXIT(3, "watch_optmem", "limits", "sock_omalloc", ALWAYS),
 	FEXIT(3, "watch_realloc_3", "limits", "msg_zerocopy_realloc", ALWAYS),
 	FEXIT(4, "watch_realloc_4", "limits", "msg_zerocopy_realloc", ALWAYS),
 	TP(1, "watch_departure", "departures", "net_dev_queue", ON_ANY, ZEROCOPY),

@@ -40,7 +40,9 @@ static void hooked_note(struct watch *w)
 		.late_copies = watch_probes_backend(w->probes, why) == BACKEND_TRAMPOLINE &&
 			       watch_probes_have(w->probes, "late_copy"),
 		.taps = watch_probes_have(w->probes, "taps"),
-		.limits = watch_probes_have(w->probes, "limits"),
+		/* The one that the kernel frees tells which. */
+		.limits = watch_probes_have(w->probes, "limits") &&
+			  watch_probes_have(w->probes, "drops"),
 	};
 }
 
