@@ -41,6 +41,9 @@ struct {
 	__type(value, struct watch_book);
 } watch_books SEC(".maps") __weak;
 
+/* Something is in this table. */
+volatile __u32 ring_sends_noted __weak = 0;
+
 /* io_uring's notification -> cookie of the socket: it holds none itself */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -57,8 +60,11 @@ static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie)
 	if (!bpf_core_field_exists(msg->msg_ubuf))
 		return;
 	ubuf = (u64)msg->msg_ubuf;
-	if (ubuf)
-		bpf_map_update_elem(&ring_sends, &ubuf, &cookie, BPF_ANY);
+	if (!ubuf)
+		return;
+	bpf_map_update_elem(&ring_sends, &ubuf, &cookie, BPF_ANY);
+	if (!ring_sends_noted)
+		ring_sends_noted = 1;
 }
 
 struct slot_bucket {

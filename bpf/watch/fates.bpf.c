@@ -1,20 +1,141 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What became of zero copy, by the functions where it fails: pages copied after all, sends refused.
- * For kernels with trampolines; sends without MSG_ZEROCOPY pass none of these.
+ * What becomes of packets with user pages: handed to a device, copied on arrival or on their way, shown to a
+ * capture, dropped.
+ *
+ * User space attaches the tracepoints that each packet passes only when a socket of the subject asks for
+ * zero copy. Each zero-copy message comes here several times, and a probe read is a call: so these programs
+ * read by plain loads where the kernel lets a program say what type lies at an address. They are in one file
+ * because libbpf 1.1 cannot link a kernel function that two files call.
  */
 #include "bpf/watch/queues.bpf.h"
 
-#define NOTIFIED_SENDS_MOST (0xffff - 1)	/* msg_zerocopy_realloc() */
-#define NOTIFIED_BYTES_MOST (1 << 19)
+/* Set before load: the kernel has the function below, a35b9af4ec2c ("bpf: Add a kfunc for generic type
+ * cast"), 6.2. It becomes a move of one register. */
+const volatile bool casts_known __weak = false;
+
+extern void *bpf_rdonly_cast(const void *obj__ign, __u32 btf_id__k) __ksym __weak;
+
+#define TYPED(type, address) \
+	((const type *)bpf_rdonly_cast((const void *)(address), bpf_core_type_id_kernel(type)))
+
+/* SKBFL_*. @skb: known to the verifier. */
+static __always_inline u8 page_flags_of(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shinfo = shinfo_of(skb);
+
+	return casts_known ? TYPED(struct skb_shared_info, shinfo)->flags : BPF_CORE_READ(shinfo, flags);
+}
+
+/* The notification of a packet that has SKBFL_ZEROCOPY_ENABLE, as uarg_of(). */
+static __always_inline u64 notification_of(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shinfo = shinfo_of(skb);
+
+	return casts_known ? (u64)TYPED(struct skb_shared_info, shinfo)->destructor_arg :
+			     (u64)BPF_CORE_READ(shinfo, destructor_arg);
+}
+
+/* As cookie_of_holder(). */
+static __always_inline u64 notifying_cookie(u64 uarg)
+{
+	u64 holder = uarg - bpf_core_field_offset(struct sk_buff, cb);
+
+	return casts_known ? cookie_of(TYPED(struct sk_buff, holder)->sk) : cookie_of_holder(uarg);
+}
+
+/* Whose user pages a packet with SKBFL_ZEROCOPY_ENABLE has. */
+static __always_inline struct watch_slot *slot_of_pages(const struct sk_buff *skb)
+{
+	u64 uarg = notification_of(skb), *cookie = NULL;
+
+	if (!uarg)
+		return NULL;
+	if (ring_sends_noted)
+		cookie = bpf_map_lookup_elem(&ring_sends, &uarg);
+	return slot_find(cookie ? *cookie : notifying_cookie(uarg));
+}
+
+/* Before a queue can drop the packet, under the lock of its socket. */
+SEC("?tp_btf/net_dev_queue")
+int BPF_PROG(watch_departure, const struct sk_buff *skb)
+{
+	struct watch_slot *slot;
+	struct mapped m;
+	u8 flags;
+
+	gauge_add(&watch_gauges.departures, 1);
+	if (!skb->data_len)
+		return 0;
+	flags = page_flags_of(skb);
+	if (!(flags & SKBFL_ZEROCOPY_ENABLE))
+		return 0;
+	slot = slot_find(cookie_of(skb->sk));
+	if (!slot)
+		return 0;
+	if (flags & SKBFL_PURE_ZEROCOPY) {
+		__sync_fetch_and_add(&slot->sent_referenced, skb->data_len);
+		return 0;
+	}
+	m = mapped_bytes(shinfo_of(skb), frags_head_of(skb).count);
+	__sync_fetch_and_add(&slot->sent_referenced, m.process);
+	if (m.file)
+		slot->mixed = 1;
+	return 0;
+}
+
+/* The kernel copies all pages of such a packet on its way to a socket of this machine. */
+SEC("?tp_btf/netif_receive_skb")
+int BPF_PROG(watch_arrival, struct sk_buff *skb)
+{
+	struct watch_slot *slot;
+
+	gauge_add(&watch_gauges.arrivals, 1);
+	if (!skb->data_len || !(page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE))
+		return 0;
+	slot = slot_of_pages(skb);
+	if (slot)
+		__sync_fetch_and_add(&slot->late_copied, skb->data_len);
+	else
+		gauge_add(&watch_gauges.orphan_late_bytes, skb->data_len);
+	return 0;
+}
+
+/* A packet that a queue of this machine refuses is sent again as if it were new. One that arrived
+ * (skb_iif) and is dropped in user pages was not copied. One without even a header is a notification:
+ * the kernel may not pin the pages that it is for, or nobody read it. */
+SEC("?tp_btf/kfree_skb")
+int BPF_PROG(watch_drop, const struct sk_buff *skb)
+{
+	struct watch_slot *slot;
+
+	if (!skb->skb_iif) {
+		slot = slot_find(cookie_of(skb->sk));
+		if (slot && skb->len)
+			__sync_fetch_and_add(&slot->dropped_packets, 1);
+		else if (slot)
+			slot->unpinned = 1;
+		return 0;
+	}
+	if (late_copies_hooked || !packets_watched || !skb->data_len ||
+	    !(page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE))
+		return 0;
+	slot = slot_of_pages(skb);
+	if (slot)
+		__sync_fetch_and_add(&slot->late_copied, -(u64)skb->data_len);
+	return 0;
+}
 
 static __always_inline int copied_late(const struct sk_buff *skb, u64 bytes)
 {
-	struct watch_slot *slot = slot_of_pages(skb);
+	struct watch_slot *slot;
 
+	if (!(page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE))
+		return 0;
+	slot = slot_of_pages(skb);
 	if (slot)
 		__sync_fetch_and_add(&slot->late_copied, bytes);
-	else if (frags_head_of(skb).users)
+	else
 		gauge_add(&watch_gauges.orphan_late_bytes, bytes);
 	return 0;
 }
@@ -37,58 +158,13 @@ int BPF_PROG(watch_late_copy_failed, struct sk_buff *skb, unsigned int gfp, int 
 SEC("?fentry/dev_queue_xmit_nit")
 int BPF_PROG(watch_tap, struct sk_buff *skb)
 {
-	struct watch_slot *slot = slot_of_pages(skb);
+	struct watch_slot *slot = NULL;
 
+	if (page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE)
+		slot = slot_of_pages(skb);
 	if (slot)
 		__sync_fetch_and_add(&slot->tapped, skb->data_len);
 	return 0;
-}
-
-/* Was the notification of the send before to serve for this one, too? That needs no option memory. A refusal
- * leaves all of it as it was; one that is not the socket's own is io_uring's, and never extended. */
-static __always_inline bool was_extension(const struct sock *sk, size_t size, const void *uarg)
-{
-	const struct sk_buff *holder = uarg - bpf_core_field_offset(struct sk_buff, cb);
-	const struct ubuf_info_msgzc *n = uarg;
-	u32 sends;
-
-	if (!uarg)
-		return false;
-	if (BPF_CORE_READ(holder, sk) != sk)
-		return true;
-	sends = BPF_CORE_READ(n, len);
-	return sends != NOTIFIED_SENDS_MOST &&
-	       BPF_CORE_READ(n, bytelen) + (u32)size <= NOTIFIED_BYTES_MOST &&
-	       BPF_CORE_READ(n, id) + sends == (u32)sk->sk_zckey.counter;
-}
-
-/* A zero-copy send that gets no notification fails with ENOBUFS: for want of option memory, or else of
- * pages that the user may pin. Then the kernel frees the new notification, if it made one (watch_drop). */
-static __always_inline int refused(const struct sock *sk, size_t size, const void *uarg)
-{
-	struct watch_slot *slot = slot_find(cookie_of(sk));
-
-	if (!slot)
-		return 0;
-	if (slot->unpinned || was_extension(sk, size, uarg))
-		__sync_fetch_and_add(&slot->refused_memlock, 1);
-	else
-		__sync_fetch_and_add(&slot->refused_optmem, 1);
-	slot->unpinned = 0;
-	return 0;
-}
-
-SEC("?fexit/msg_zerocopy_realloc")
-int BPF_PROG(watch_realloc_3, struct sock *sk, size_t size, void *uarg, void *ret)
-{
-	return ret ? 0 : refused(sk, size, uarg);
-}
-
-/* bd61848900bf ("net: devmem: Implement TX path"): one argument more. */
-SEC("?fexit/msg_zerocopy_realloc")
-int BPF_PROG(watch_realloc_4, struct sock *sk, size_t size, void *uarg, bool devmem, void *ret)
-{
-	return ret ? 0 : refused(sk, size, uarg);
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

@@ -214,17 +214,6 @@ static __always_inline void queues_walk(struct watch_book *book, const struct so
 	r->first_id = w.id_known ? w.first_id : r->zerocopy_sends;
 }
 
-/* Whose user pages the packet has. */
-static __always_inline struct watch_slot *slot_of_pages(const struct sk_buff *skb)
-{
-	u64 uarg = uarg_of(skb), *cookie;
-
-	if (!uarg)
-		return NULL;
-	cookie = bpf_map_lookup_elem(&ring_sends, &uarg);
-	return slot_find(cookie ? *cookie : cookie_of_holder(uarg));
-}
-
 /* A notification in the error queue, which may stand for many. */
 struct notified {
 	u32 first, last;

@@ -1,83 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of user pages after a send: handed to a device, copied on arrival, completed; and sends
- * and receives that plain programs never make.
+ * What becomes of zero-copy sends: completed, or refused and by which limit; and receives that plain
+ * programs never make.
  *
- * User space attaches the hooks on packets and calls only when a socket of the subject asks for zero
- * copy, so that nobody else pays for them.
+ * User space attaches the hook on calls only when a socket of the subject asks for zero copy, so that nobody
+ * else pays for it.
  */
 #include "bpf/watch/queues.bpf.h"
 
+#define NOTIFIED_SENDS_MOST (0xffff - 1)	/* msg_zerocopy_realloc() */
+#define NOTIFIED_BYTES_MOST (1 << 19)
 #define ENOBUFS_RET -105
 #define MSG_TRUNC_FLAG 0x20
 #define MSG_PEEK_FLAG 0x02
 #define MSG_ERRQUEUE_FLAG 0x2000
-
-/* Before a queue can drop the packet, under the lock of its socket. */
-SEC("?tp_btf/net_dev_queue")
-int BPF_PROG(watch_departure, const struct sk_buff *skb)
-{
-	const struct skb_shared_info *shinfo = shinfo_of(skb);
-	struct watch_slot *slot;
-	struct mapped m;
-
-	gauge_add(&watch_gauges.departures, 1);
-	if (!skb->data_len || !frags_head_of(skb).users)
-		return 0;
-	slot = slot_find(cookie_of(skb->sk));
-	if (!slot)
-		return 0;
-	if (BPF_CORE_READ(shinfo, flags) & SKBFL_PURE_ZEROCOPY) {
-		__sync_fetch_and_add(&slot->sent_referenced, skb->data_len);
-		return 0;
-	}
-	m = mapped_bytes(shinfo, BPF_CORE_READ(shinfo, nr_frags));
-	__sync_fetch_and_add(&slot->sent_referenced, m.process);
-	if (m.file)
-		slot->mixed = 1;
-	return 0;
-}
-
-/* The kernel copies all pages of such a packet on its way to a socket of this machine. */
-SEC("?tp_btf/netif_receive_skb")
-int BPF_PROG(watch_arrival, struct sk_buff *skb)
-{
-	struct watch_slot *slot;
-
-	gauge_add(&watch_gauges.arrivals, 1);
-	if (!skb->data_len)
-		return 0;
-	slot = slot_of_pages(skb);
-	if (slot)
-		__sync_fetch_and_add(&slot->late_copied, skb->data_len);
-	else if (frags_head_of(skb).users)
-		gauge_add(&watch_gauges.orphan_late_bytes, skb->data_len);
-	return 0;
-}
-
-/* A packet that a queue of this machine refuses is sent again as if it were new. One that arrived
- * (skb_iif) and is dropped in user pages was not copied. One without even a header is a notification:
- * the kernel may not pin the pages that it is for, or nobody read it. */
-SEC("?tp_btf/kfree_skb")
-int BPF_PROG(watch_drop, const struct sk_buff *skb)
-{
-	struct watch_slot *slot;
-
-	if (!skb->skb_iif) {
-		slot = slot_find(cookie_of(skb->sk));
-		if (slot && skb->len)
-			__sync_fetch_and_add(&slot->dropped_packets, 1);
-		else if (slot)
-			slot->unpinned = 1;
-		return 0;
-	}
-	if (late_copies_hooked || !packets_watched || !skb->data_len)
-		return 0;
-	slot = slot_of_pages(skb);
-	if (slot)
-		__sync_fetch_and_add(&slot->late_copied, -(u64)skb->data_len);
-	return 0;
-}
 
 /* A notification was put at the end of the error queue or added to the one there. The process may have
  * read it already: then the next one tells of it, too. */
@@ -139,6 +75,53 @@ int BPF_PROG(watch_refusal, struct sock *sk, int ret)
 	if (slot)
 		__sync_fetch_and_add(&slot->enobufs, 1);
 	return 0;
+}
+
+/* Was the notification of the send before to serve for this one, too? That needs no option memory. A refusal
+ * leaves all of it as it was; one that is not the socket's own is io_uring's, and never extended. */
+static __always_inline bool was_extension(const struct sock *sk, size_t size, const void *uarg)
+{
+	const struct sk_buff *holder = uarg - bpf_core_field_offset(struct sk_buff, cb);
+	const struct ubuf_info_msgzc *n = uarg;
+	u32 sends;
+
+	if (!uarg)
+		return false;
+	if (BPF_CORE_READ(holder, sk) != sk)
+		return true;
+	sends = BPF_CORE_READ(n, len);
+	return sends != NOTIFIED_SENDS_MOST &&
+	       BPF_CORE_READ(n, bytelen) + (u32)size <= NOTIFIED_BYTES_MOST &&
+	       BPF_CORE_READ(n, id) + sends == (u32)sk->sk_zckey.counter;
+}
+
+/* A zero-copy send that gets no notification fails with ENOBUFS: for want of option memory, or else of
+ * pages that the user may pin. Then the kernel frees the new notification, if it made one (watch_drop). */
+static __always_inline int refused(const struct sock *sk, size_t size, const void *uarg)
+{
+	struct watch_slot *slot = slot_find(cookie_of(sk));
+
+	if (!slot)
+		return 0;
+	if (slot->unpinned || was_extension(sk, size, uarg))
+		__sync_fetch_and_add(&slot->refused_memlock, 1);
+	else
+		__sync_fetch_and_add(&slot->refused_optmem, 1);
+	slot->unpinned = 0;
+	return 0;
+}
+
+SEC("?fexit/msg_zerocopy_realloc")
+int BPF_PROG(watch_realloc_3, struct sock *sk, size_t size, void *uarg, void *ret)
+{
+	return ret ? 0 : refused(sk, size, uarg);
+}
+
+/* bd61848900bf ("net: devmem: Implement TX path"): one argument more. */
+SEC("?fexit/msg_zerocopy_realloc")
+int BPF_PROG(watch_realloc_4, struct sock *sk, size_t size, void *uarg, bool devmem, void *ret)
+{
+	return ret ? 0 : refused(sk, size, uarg);
 }
 
 /* Received without a copy, because the process said that it does not want the bytes; or copied and not

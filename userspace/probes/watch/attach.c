@@ -130,13 +130,15 @@ static uint32_t buckets_wanted(void)
 	return buckets;
 }
 
-static void configure(struct watch_probes *p, const struct watch_probes_config *c)
+static void configure(struct watch_probes *p, const struct watch_probes_config *c,
+		      const struct targets *targets)
 {
 	struct watch__rodata *ro = p->skel->rodata;
 	uint32_t buckets = buckets_wanted();
 
 	ro->watch_filter = c->filter;
 	ro->cookies_on_demand = true;
+	ro->casts_known = targets_function(targets, "bpf_rdonly_cast");
 	ro->watch_fault = c->fault;
 	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE &&
 				 bpf_program__autoload(p->skel->progs.watch_late_copy);
@@ -162,7 +164,7 @@ static int load_programs(struct watch_probes *p, const struct watch_probes_confi
 	err = p->skel ? choose(p, targets, why) : tell(why, -errno, "cannot open the programs");
 	if (err)
 		return err;
-	configure(p, config);
+	configure(p, config, targets);
 	err = watch__load(p->skel);
 	return err ? tell(why, err, "the kernel refused the programs of watch (needs Linux 6.1 with "
 				    "BTF, and root or CAP_BPF and CAP_PERFMON)") : 0;
