@@ -220,21 +220,22 @@ struct notified {
 	bool copied;
 };
 
-/* The newest one; false if nobody left one there, or if the process has read it. */
+/* The newest one; false if nobody left one there, or if the process has read it. The verifier knows the
+ * types: plain loads. */
 static __always_inline bool notified_last(const struct sock *sk, struct notified *n)
 {
 	u64 head = (u64)sk + bpf_core_field_offset(struct sock, sk_error_queue);
-	const struct sk_buff *tail = BPF_CORE_READ(sk, sk_error_queue.prev);
+	const struct sk_buff *tail = sk->sk_error_queue.prev;
 	const struct sock_exterr_skb *error;
 
 	if (!tail || (u64)tail == head)
 		return false;
 	error = (void *)tail + bpf_core_field_offset(struct sk_buff, cb);
-	if (BPF_CORE_READ(error, ee.ee_origin) != SO_EE_ORIGIN_ZEROCOPY_NUMBER)
+	if (error->ee.ee_origin != SO_EE_ORIGIN_ZEROCOPY_NUMBER)
 		return false;
-	n->first = BPF_CORE_READ(error, ee.ee_info);
-	n->last = BPF_CORE_READ(error, ee.ee_data);
-	n->copied = BPF_CORE_READ(error, ee.ee_code) & SO_EE_CODE_COPIED;
+	n->first = error->ee.ee_info;
+	n->last = error->ee.ee_data;
+	n->copied = error->ee.ee_code & SO_EE_CODE_COPIED;
 	return true;
 }
 
