@@ -7,8 +7,8 @@
 # Leaves /out/NAME.{json,status,out,err}, and in /out/NAME.faults how many changes the last try met.
 set -euo pipefail
 
-# At the workload's priority, or it gets no processor while a run keeps it busy.
-priority=(chrt -f 1)
+# Above the workload's priority, which device_faults gives the run.
+priority=(chrt -f 2)
 [[ -v COPYSCOPE_FIFO ]] || priority=()
 
 run_once() {
