@@ -49,6 +49,8 @@ COUNTS = {
     "remote-random": {"pread64 calls": 1, "block reads queued": 0, "bytes read from disks": 0},
     "contention": {"pread64 calls": 20, "block reads queued": 20, "tasks created": 0},
 }
+# Levels of the cache are found by time, and tests that run beside take caches and processors.
+TRIES_BY_TIME = 4
 # Where the scheduler has a say: counter, at least and at most, a call.
 ROUGH_COUNTS = {
     "switch-process": ("context switches", 1.95, 2.11),
@@ -61,10 +63,13 @@ ROUGH_COUNTS = {
 @pytest.fixture(name="record", scope="module")
 def fixture_record():
     """One quick run of everything."""
-    done = baseline.run("--quick", "--json", "-")
-    assert done.stdout.startswith("{"), (done.returncode, done.stderr)
-    record = json.loads(done.stdout)
-    assert not baseline.faults(record), "\n".join(baseline.faults(record))
+    for _ in range(TRIES_BY_TIME):
+        done = baseline.run("--quick", "--json", "-")
+        assert done.stdout.startswith("{"), (done.returncode, done.stderr)
+        record = json.loads(done.stdout)
+        assert not baseline.faults(record), "\n".join(baseline.faults(record))
+        if not baseline.not_valid({row["row"]: row for row in record["rows"]}):
+            break
     return record
 
 
@@ -207,8 +212,13 @@ INJECTED = {
 def run_with(fault: str) -> tuple[int, dict]:
     """Exit status and rows of a run with that fault injected."""
     words = [word for name in INJECTED[fault] for word in ("--only", name)]
-    done = baseline.run("--quick", "--runs", 2, *words, "--break", fault, "--json", "-")
-    return done.returncode, baseline.rows_of(done)
+    # A level may seem to reach into the next.
+    for _ in range(TRIES_BY_TIME if fault == "elsewhere" else 1):
+        done = baseline.run("--quick", "--runs", 2, *words, "--break", fault, "--json", "-")
+        rows = baseline.rows_of(done)
+        if all(rows[name]["status"] == "invalid" for name in INJECTED[fault]):
+            break
+    return done.returncode, rows
 
 
 @pytest.mark.parametrize("fault, name", [(fault, name) for fault, names in INJECTED.items()
