@@ -225,12 +225,12 @@ static bool try_half(char *text)
 	return taken;
 }
 
-static bool try_offer(char *text)
+static bool try_run_request(char *text)
 {
-	struct run_request offer = { .plan = { .variant = "A3", .pattern = "stream", .receiver = "recv",
+	struct run_request request = { .plan = { .variant = "A3", .pattern = "stream", .receiver = "recv",
 					 .bytes = 65536, .threads = 4, .seconds = 2 },
 			       .port = 9000, .connector = END_RECEIVER };
-	char *good = run_request_text(&offer);
+	char *good = run_request_text(&request);
 	size_t bytes = damaged(json_loads(good, 0, NULL), text);
 	struct run_request got;
 
@@ -304,7 +304,7 @@ static bool try_totals(char *text)
 
 int main(int argc, char **argv)
 {
-	static bool (*const tries[])(char *) = { try_half, try_half, try_half, try_half, try_offer,
+	static bool (*const tries[])(char *) = { try_half, try_half, try_half, try_half, try_run_request,
 						 try_hello, try_frame };
 	static char text[TEXT_MAX + 32];
 	unsigned long taken = 0, seed, first, count;

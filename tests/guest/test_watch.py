@@ -111,6 +111,15 @@ def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome):
             if each["site"] == "tx_reference"} == refused
 
 
+def test_sockets_of_the_kernel_are_counted_to_the_byte(outcome):
+    record, told = watched(outcome, "kernel")
+    ours = [each for each in record["sockets"] if each["remote"] == "127.0.0.1:2049"]
+    assert told and sum(each["counts"]["accepted_bytes"] for each in ours) == told, \
+        outcome.text("kernel.mount")
+    assert sum(each["sites"]["tx_copy"]["bytes"] for each in ours) == told
+    assert not {each["comm"] for each in ours} & {"sink", "watch"}
+
+
 def test_late_copies_are_measured(outcome):
     record, _ = watched(outcome, "whole")
     check_causes(record)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Watches programs in a guest: one command from before its first call to its end, and a process in the
-# middle of its life, whose calls are counted, too.
+# Watches programs in a guest: one command from before its first call to its end, a process in the
+# middle of its life, whose calls are counted, too, and a client in the kernel.
 #
 # usage: watch.sh
-# Leaves /out/{whole,life}.{json,told,err,status}, and a record of each run of the workload.
+# Leaves /out/{whole,life,kernel}.{json,told,err,status}, and a record of each run of the workload.
 set -euo pipefail
 
 echo up
@@ -42,3 +42,20 @@ wait "$watch" || status=$?
 echo "$status" >/out/life.status
 exec 7>&-
 wait "$target"
+
+# A client of a network file system, which is the kernel's: its server answers nothing.
+build/tests/guest/sink 2049 >/out/kernel.told &
+sink=$!
+until_says ready /out/kernel.told "$sink"
+"${scheduled[@]}" build/watch --all --json /out/kernel.json >/out/kernel.out 2>/out/kernel.err &
+watch=$!
+until_says "window is open" /out/kernel.err "$watch"
+mkdir -p /run/far
+mount -t nfs -o addr=127.0.0.1,vers=3,nolock,soft,proto=tcp,mountproto=tcp,port=2049,mountport=2049,timeo=5,retrans=0 \
+	127.0.0.1:/far /run/far >/out/kernel.mount 2>&1 || true
+kill -TERM "$sink"
+wait "$sink"
+kill -TERM "$watch"
+status=0
+wait "$watch" || status=$?
+echo "$status" >/out/kernel.status
