@@ -67,8 +67,8 @@ def whole_of(data: dict[str, Any], source: Path) -> Watched:
 
 
 def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
-    """The processes of a checked record that moved payload, those that moved most first. In
-    early records of 0.2 causes are of all together, so they are of the process if it is the only one."""
+    """The processes of a checked record that moved payload, those that moved most first. Early
+    records of 0.2 have causes of all together: they are of the process if it is the only one."""
     found = []
     together = data["causes"] if len(data["processes"]) == 1 else []
     for process, verdict in zip(data["processes"], data["verdicts"]):
