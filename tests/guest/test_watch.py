@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -18,17 +19,35 @@ KERNELS = ("6.1", "6.12", "7.2")
 ARM64 = "6.12 arm64"
 SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
+RUNS = ("whole", "life", "kernel")
+# The kernel may skip a program that is interrupted on its processor: the watch says so, and a second
+# boot meets it hardly ever.
+BOOTS_MOST = 4
+
+
+def boot_once(release: str, out: Path) -> Outcome:
+    """What one guest left."""
+    if release == ARM64:
+        return boot_arm64(out, SCRIPT)
+    return boot(release, out, [SCRIPT], GUEST_OPTIONS.get(release, ()))
+
+
+def saw_all(outcome: Outcome) -> bool:
+    """Did the programs of each watch see all that perf counted beside them?"""
+    files = [outcome.folder / f"{run}.json" for run in RUNS]
+    return not any(record_of(file)["losses"]["unseen_events"] for file in files if file.exists())
 
 
 @pytest.fixture(scope="module", name="outcome", params=[
     *KERNELS, pytest.param(ARM64, marks=pytest.mark.skipif(bool(MISSING_FOR_ARM64),
                                                            reason=MISSING_FOR_ARM64))])
 def one_kernel(tmp_path_factory, request):
-    """What the guest of one kernel left, in one boot."""
-    out = tmp_path_factory.mktemp("watch")
-    if request.param == ARM64:
-        return boot_arm64(out, SCRIPT)
-    return boot(request.param, out, [SCRIPT], GUEST_OPTIONS.get(request.param, ()))
+    """What a guest of one kernel left, in one boot."""
+    for _ in range(BOOTS_MOST):
+        outcome = boot_once(request.param, tmp_path_factory.mktemp("watch"))
+        if saw_all(outcome):
+            break
+    return outcome
 
 
 def watched(outcome: Outcome, run: str) -> tuple[dict, dict]:
