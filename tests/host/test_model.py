@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 
@@ -19,6 +20,8 @@ pytestmark = needs_root
 TIMEOUT_S = 240
 # A message of 64 bytes in eight referenced pieces takes many times one that is copied whole.
 SURE = ("A1-plain", "A3", "--low", "64", "--high", "72", "--seconds", "0.05", "--repeats", "6")
+# What it says of a model that it wrote: prices and runs were taken beside other tests and guests.
+DOUBT = re.compile(r"predict: (the median error is|predictions that are not above 0 ns)")
 # Other tests and guests run beside these.
 BUSY = ("--others-at-most", "1")
 
@@ -39,9 +42,11 @@ def test_one_command_measures_and_predicts(tmp_path):
         pytest.skip(f"a price has no number on this machine now: {done.stderr}")
     # With one short run a point on a shared machine the model may well miss: not what is tested.
     assert done.returncode in (0, 1), done.stderr
-    assert done.returncode == 0 or done.stderr.count("\n") == 1 and "median error" in done.stderr
+    assert all(DOUBT.match(line) for line in done.stderr.splitlines()), done.stderr
     rows = list(csv.DictReader((tmp_path / "predictions.csv").open()))
-    assert len(rows) == 5 * 10 and all(float(row["predicted_ns"]) > 0 for row in rows)
+    assert len(rows) == 5 * 10
+    assert any(float(row["predicted_ns"]) <= 0 for row in rows) == ("not above 0 ns" in done.stderr)
+    assert (done.returncode == 1) == bool(done.stderr)
     plan = json.loads((tmp_path / "plan.json").read_text())
     assert len(list((tmp_path / "runs").iterdir())) == len(plan["points"]) == 60
     assert not list((tmp_path / "failed").iterdir()) and interfaces() == before

@@ -129,6 +129,21 @@ def test_a_model_that_misses_is_status_1_and_still_written(inputs, tmp_path, cap
     assert (tmp_path / "out/predictions.csv").exists()
 
 
+def test_a_prediction_below_nothing_is_status_1_and_named(inputs, tmp_path, capsys):
+    # One whole piece for more than all that eight pieces and their message take.
+    prices = baseline()
+    for each in prices["rows"]:
+        if each["row"] == "write-whole":
+            each["measured"]["value"] *= 1e6
+    words = inputs([*FITTED_RUNS, *(timed("A2", size, plain_ns(size)) for size in SIZES[1:])], prices)
+    assert command.main(words) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert [line for line in said if "not above 0 ns (A2 at 64 B, A2 at 512 B, " in line]
+    assert said[-1].removeprefix("predict: ") in (tmp_path / "out/predictions.md").read_text()
+    rows = list(csv.DictReader((tmp_path / "out/predictions.csv").open()))
+    assert {each["variant"] for each in rows if float(each["predicted_ns"]) <= 0} == {"A2"}
+
+
 @pytest.mark.parametrize("documents", [
     FITTED_RUNS, FITTED_RUNS[:1], [timed("A2", 4096, 1000)],
     [*FITTED_RUNS, timed("A2", 4096, 1000, backend__name="tracepoint")]])

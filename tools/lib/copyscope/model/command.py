@@ -29,8 +29,9 @@ With --out alone, predict first measures everything into DIR, in about 8 minutes
 prices (baseline.json) and the runs of the sweep profile "model". It keeps what DIR already holds.
 Or give both: BASELINE is a record of tools/baseline; RECORDS are runs of the same machine without
 probes, over loopback, with one connection. The model is fitted to those of A1-plain alone.
-exit: 0 written; 1 written, but the median error is above 25 %, or measuring failed; 2 bad usage or
-input, nothing written; 3 this machine refuses, or matplotlib is missing
+exit: 0 written; 1 written, but the median error is above 25 % or a prediction is not above 0 ns,
+or measuring failed; 2 bad usage or input, nothing written; 3 this machine refuses, or matplotlib
+is missing
 example: sudo ./tools/predict --out results/runs/model"""
 HEAD = ("variant", "message_bytes", "n", "measured_ns", "measured_low_ns", "measured_high_ns",
         "predicted_ns", "error", "dominant")
@@ -111,6 +112,21 @@ def summary(found: list[Point]) -> list[str]:
             f"{sum(each.variant != FITTED for each in found)} points; {scatter}"]
 
 
+def doubts(found: list[Point]) -> list[str]:
+    """Why these predictions are not to be trusted, a sentence each; none if all is well."""
+    error, said = median_error(found, *PREDICTED), []
+    if error is not None and error > MOST_ERROR:
+        said.append(f"the median error is {error:.0%}, above {MOST_ERROR:.0%}: the model does not "
+                    "hold, or the machine was not quiet")
+    # A prediction adds differences of prices; prices of a busy machine can contradict each other.
+    below = ", ".join(f"{each.variant} at {size_text(each.size)}"
+                      for each in found if each.predicted <= 0)
+    if below:
+        said.append(f"predictions that are not above 0 ns ({below}): the prices contradict each "
+                    "other; measure them again on a quiet machine, with another --out")
+    return said
+
+
 def table(found: list[Point]) -> list[str]:
     """Predicted against measured, in Markdown."""
     rows = ["| variant | bytes | measured, us | predicted, us | error | most goes to |",
@@ -137,7 +153,7 @@ def explain(found: list[Point], note: str, commit: str, words: list[str]) -> str
         f"{FITTED} is fitted. The others are predicted from it and the baseline's prices; nothing",
         "measured of them is used. A term is named by what it is spent on:", "",
         *(f"- {name}: {meaning}" for name, meaning in TERMS.items()), "",
-        *(f"    {line}" for line in summary(found)), "", *table(found)]) + "\n"
+        *(f"    {line}" for line in (*summary(found), *doubts(found))), "", *table(found)]) + "\n"
 
 
 def load_drawing() -> None:
@@ -177,19 +193,16 @@ def act(words: list[str]) -> int:
     if not records:
         raise Unusable("no records found; run the sweep first")
     found = points(costs, records)
-    error = median_error(found, *PREDICTED)
-    if error is None:
+    if median_error(found, *PREDICTED) is None:
         raise Unusable(f"nothing to predict: give runs of {', '.join(PREDICTED)} at sizes from 8 "
                        f"times the smallest of {FITTED} up to its largest")
     note = note_of(records, costs)
     files = write(found, options.out, note,
                   explain(found, note, records[0].at("tool.commit"), words))
     print(*summary(found), *files, sep="\n")
-    if error > MOST_ERROR:
-        print(f"predict: the median error is {error:.0%}, above {MOST_ERROR:.0%}: the model does "
-              "not hold, or the machine was not quiet", file=sys.stderr)
-        return 1
-    return 0
+    for doubt in (doubted := doubts(found)):
+        print(f"predict: {doubt}", file=sys.stderr)
+    return 1 if doubted else 0
 
 
 def main(words: list[str]) -> int:
