@@ -17,6 +17,7 @@ from pathlib import Path
 from attacks import started
 from attacks.attack import Broken
 from helpers import processes
+from helpers.patience import Patience
 from helpers.records import ROOT
 
 TOOLS = ROOT / "tools"
@@ -76,16 +77,15 @@ def completed(tool: str, *words: object, place: Path) -> subprocess.CompletedPro
 
 def wait(pid: int, timeout_s: float) -> int | None:
     """The status as subprocess tells it; None if the child had to be killed."""
-    deadline, pause_s = time.monotonic() + timeout_s, 0.001
+    patience, pause_s = Patience(timeout_s), 0.001
     while True:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > deadline:
+        if not patience.sleep(pause_s):
             os.kill(pid, 9)
             os.waitpid(pid, 0)
             return None
-        time.sleep(pause_s)
         pause_s = min(pause_s * 2, 0.02)
 
 

@@ -10,6 +10,7 @@ import time
 from attacks import judge, runs, started
 from attacks.attack import Attack, Broken, Case
 from helpers import processes
+from helpers.patience import Patience
 from helpers.records import ROOT
 
 # Those that ask for an end, those that are no request, and a pause.
@@ -69,12 +70,11 @@ def hit(process, case: Case, number: int, on_itself: bool) -> tuple[float, set]:
 
 def nobody_lingers(process, there: set, done: started.Done) -> None:
     """All that belonged to the run are gone soon after it."""
-    deadline = time.monotonic() + runs.bound_s(LINGER_S)
+    patience = Patience(runs.bound_s(LINGER_S))
     while left := {each for each in there if identity(each[0]) == each and each[0] != process.pid}:
-        if time.monotonic() > deadline:
+        if not patience.sleep(0.02):
             names = {each[0]: processes.command_line(each[0])[:4] for each in left}
             raise Broken(f"processes are left: {names}: {done}")
-        time.sleep(0.02)
 
 
 def try_signal(case: Case) -> None:

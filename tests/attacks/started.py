@@ -13,6 +13,7 @@ from pathlib import Path
 
 from attacks.attack import Broken, from_root
 from helpers import processes
+from helpers.patience import Patience
 from helpers.records import ROOT
 
 SANITIZED = ROOT / "build" / "sanitized"
@@ -91,15 +92,20 @@ def start(words: list, place: Path, *steps: Callable[[], None], env: dict[str, s
                                 **settings)
 
 
+def ends_within(process: subprocess.Popen, timeout_s: float) -> bool:
+    """Wait for a command; whether it ended in time."""
+    patience = Patience(timeout_s)
+    while process.poll() is None:
+        if not patience.sleep(0.01):
+            return False
+    return True
+
+
 def finish(process: subprocess.Popen, place: Path, timeout_s: float, words: list = (),
            began: float | None = None) -> Done:
     """Wait for a command with a bound; one that passes it is killed, and that is a failure."""
     began = time.monotonic() if began is None else began
-    late = False
-    try:
-        process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
-        late = True
+    if late := not ends_within(process, timeout_s):
         process.kill()
         process.wait()
     done = Done(list(words or process.args), process.returncode, read_some(place / "out"),

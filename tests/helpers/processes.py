@@ -7,8 +7,9 @@ import os
 import platform
 import signal
 import struct
-import time
 from pathlib import Path
+
+from helpers.patience import Patience
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG = 38, 22, 36, 1
@@ -20,10 +21,9 @@ SYSCALLS = {"x86_64": {"bpf": 321, "unshare": 272, "setns": 308, "socket": 41, "
 
 def wait_until(happens, timeout_s: float = 10):
     """Returns what happens() says once that is true; an error if it never is."""
-    deadline = time.monotonic() + timeout_s
+    patience = Patience(timeout_s)
     while not (said := happens()):
-        assert time.monotonic() < deadline, f"waited {timeout_s} s in vain"
-        time.sleep(0.005)
+        assert patience.sleep(0.005), f"waited {timeout_s} s in vain"
     return said
 
 

@@ -218,6 +218,17 @@ def test_a_run_that_is_over_too_soon_says_how_it_ended(tmp_path, monkeypatch, wo
         networks.begin(attacks.Case(0, random.Random(0), tmp_path))
 
 
+def test_a_wait_leaves_out_the_time_in_which_the_waiting_one_was_not_run(tmp_path):
+    words = ["sh", "-c", "sleep 0.7; echo awake"]
+    with pytest.raises(attacks.Broken, match="did not end within 0.2 s"):
+        started.run(words, tmp_path, timeout_s=0.2)
+    # A process that stops us stands for a machine that does not run us.
+    stops = (f"import os, signal, time; time.sleep(0.1); os.kill({os.getpid()}, signal.SIGSTOP); "
+             f"time.sleep(1.5); os.kill({os.getpid()}, signal.SIGCONT)")
+    with subprocess.Popen([sys.executable, "-c", stops]):
+        assert started.run(["sleep", "1.2"], tmp_path, timeout_s=0.5).status == 0
+
+
 def test_what_an_attack_leaves_behind_is_its_failure(tmp_path, monkeypatch):
     monkeypatch.setattr("helpers.machine.GRACE_S", 0.5)
     left = []
