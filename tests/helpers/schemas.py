@@ -6,12 +6,13 @@ import functools
 import json
 from pathlib import Path
 
-import jsonschema
-
 
 @functools.cache
-def validator(file: Path) -> jsonschema.Draft202012Validator:
+def validator(file: Path):
     """A schema of records, itself checked."""
+    # Here, because guests, whose records the host checks, do without.
+    import jsonschema  # pylint: disable=import-outside-toplevel
+
     schema = json.loads(file.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)

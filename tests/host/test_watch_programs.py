@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import time
 
 import pytest
 
+from helpers.foreign import free_port, serving, words
 from helpers.records import needs_root
 from helpers.windows import Watching, bytes_of, laws_of, unbalanced
 
@@ -17,27 +17,23 @@ pytestmark = needs_root
 COOKIE = 37
 
 
-def needs(program: str):
-    """Skips where a program is not installed."""
-    return pytest.mark.skipif(not shutil.which(program), reason=f"{program} is not installed")
-
-
 def busiest(record: dict, count: str, comm: str, pid: int) -> dict:
     """The socket of a process that moved most."""
     return max((each for each in record["sockets"] if each["pid"] == pid and each["comm"] == comm),
                key=lambda each: each["counts"][count])
 
 
-@needs("iperf3")
-@pytest.mark.parametrize("words, site", [((), "tx_copy"), (("-Z",), "tx_splice")])
-def test_iperf3_is_counted_to_the_byte(words, site):
-    with subprocess.Popen(["iperf3", "-s", "-1", "-p", "5999"], stdout=subprocess.DEVNULL) as server:
-        time.sleep(0.3)
+@pytest.mark.parametrize("options, sent_by, taken_by", [
+    ((), "tx_copy", "rx_copy"), (("-Z",), "tx_splice", "rx_copy"),
+    (("--skip-rx-copy",), "tx_copy", "rx_discard")])
+def test_iperf3_is_counted_to_the_byte(options, sent_by, taken_by):
+    port = free_port()
+    with serving(port, *words("iperf3"), "-s", "-1", "-B", "127.0.0.1", "-p", port) as server:
         watching = Watching("--comm", "iperf3")
         said = json.loads(subprocess.run(
-            ["iperf3", "-c", "127.0.0.1", "-p", "5999", "-n", "300M", "-J", *words],
+            [*words("iperf3"), "-c", "127.0.0.1", "-p", str(port), "-n", "100M", "-J", *options],
             capture_output=True, text=True, check=True, timeout=60).stdout)
-        server.wait(timeout=10)
+        server.wait(timeout=20)
         time.sleep(0.1)
         record = watching.close()
     assert not unbalanced(record), unbalanced(record)
@@ -45,33 +41,36 @@ def test_iperf3_is_counted_to_the_byte(words, site):
     sender = next(each for each in record["sockets"] if each["local"] == receiver["remote"])
     sent = said["end"]["streams"][0]["sender"]["bytes"]
     assert sender["counts"]["accepted_bytes"] == sent + COOKIE
-    assert sender["sites"][site]["bytes"] in (sent, sent + COOKIE)
+    assert sender["sites"][sent_by]["bytes"] in (sent, sent + COOKIE)
     assert sum(sender["sites"][each]["bytes"] for each in ("tx_copy", "tx_reference", "tx_splice")) \
         == sent + COOKIE
     assert sender["whole"] and receiver["whole"]
+    taken = receiver["counts"]["returned_bytes"]
+    assert receiver["sites"][taken_by]["bytes"] in (taken, taken - COOKIE)
+    assert receiver["sites"]["rx_copy"]["bytes"] + receiver["sites"]["rx_discard"]["bytes"] == taken
     # The server stops reading when the client says that it is done: the rest is unread or never sent.
     lost = receiver["closing"]["unread_bytes"] + sender["closing"]["unsent_bytes"] + \
         sender["closing"]["unacked_bytes"]
-    assert receiver["counts"]["returned_bytes"] + lost >= sent + COOKIE
+    assert taken + lost >= sent + COOKIE
 
 
-@needs("curl")
 def test_a_web_server_and_curl(tmp_path):
     (tmp_path / "file").write_bytes(bytes(3_000_001))
-    with subprocess.Popen(["python3", "-m", "http.server", "5998", "--bind", "127.0.0.1"],
-                          cwd=tmp_path, stderr=subprocess.DEVNULL) as server:
-        time.sleep(0.7)
-        watching = Watching("--port", 5998)
-        subprocess.run(["curl", "-s", "-o", tmp_path / "got", "http://127.0.0.1:5998/file"], check=True,
-                       timeout=30)
+    port = free_port()
+    with serving(port, "python3", "-m", "http.server", port, "--bind", "127.0.0.1", cwd=tmp_path):
+        watching = Watching("--port", port)
+        subprocess.run(["curl", "-s", "-o", tmp_path / "got", f"http://127.0.0.1:{port}/file"],
+                       check=True, timeout=30)
         time.sleep(0.1)
         record = watching.close()
-        server.kill()
     assert (tmp_path / "got").stat().st_size == 3_000_001
     curl = next(each for each in record["sockets"] if each["comm"] == "curl")
     assert curl["whole"] and curl["sites"]["rx_copy"]["bytes"] > 3_000_001
     assert curl["sites"]["rx_copy"]["bytes"] == curl["counts"]["returned_bytes"]
-    assert not unbalanced(record) and laws_of(record)["receive"] == "balanced"
+    # On trampolines the default books derive rx_copy from that law.
+    derived = record["backend"]["name"] == "trampoline"
+    assert not unbalanced(record)
+    assert laws_of(record)["receive"] == ("not testable" if derived else "balanced")
 
 
 SENDFILE = """

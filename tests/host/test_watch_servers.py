@@ -4,56 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import socket
 import ssl
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
-from helpers.processes import wait_until
+from helpers.foreign import free_port, serving, words
 from helpers.records import needs_root
 from helpers.windows import Watching, unbalanced
 
 pytestmark = needs_root
 BODY = 3_000_001
-# Servers lie where the PATH of others than root does not lead.
-PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
-START_S = 20
 
 
-def needs(program: str):
-    """Skips where a program is not installed."""
-    return pytest.mark.skipif(not shutil.which(program, path=PATH), reason=f"{program} is not installed")
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]
-
-
-@contextlib.contextmanager
-def serving(port: int, *words: object, **options):
-    """A server that listens on this port."""
-    with subprocess.Popen([shutil.which(str(words[0]), path=PATH), *map(str, words[1:])],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, **options) as process:
-        try:
-            wait_until(lambda: listens(port) or process.poll() is not None, START_S)
-            assert process.poll() is None, f"{words[0]} ended with {process.returncode}"
-            yield process
-        finally:
-            process.terminate()
-
-
-def listens(port: int) -> bool:
-    """Does somebody accept connections there?"""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-        return True
-    return False
+def lacks_cx16() -> bool:
+    """Is this a processor of the x86 family without that instruction? Guests are (architectures.py)."""
+    flags = [line.split() for line in Path("/proc/cpuinfo").read_text().splitlines()
+             if line.startswith("flags")]
+    return bool(flags) and "cx16" not in flags[0]
 
 
 def all_of(sock: socket.socket) -> int:
@@ -99,13 +71,12 @@ http {{
 """
 
 
-@needs("nginx")
 @pytest.mark.parametrize("sendfile", ["on", "off"])
 def test_nginx_splices_the_body_with_sendfile_alone(tmp_path, sendfile):
     port = free_port()
     (tmp_path / "file").write_bytes(bytes(BODY))
     (tmp_path / "conf").write_text(NGINX.format(folder=tmp_path, sendfile=sendfile, port=port))
-    with serving(port, "nginx", "-c", tmp_path / "conf", "-p", tmp_path) as server:
+    with serving(port, *words("nginx"), "-c", tmp_path / "conf", "-p", tmp_path) as server:
         watching = Watching("-p", server.pid)
         got = fetched(port, b"GET /file HTTP/1.0\r\n\r\n")
         found = bytes_of(closed(watching), server.pid)
@@ -158,13 +129,13 @@ def answering():
         thread.join()
 
 
-@needs("haproxy")
+@pytest.mark.skipif(lacks_cx16(), reason="this processor lacks cmpxchg16b, which haproxy executes")
 @pytest.mark.parametrize("option", ["", "  option splice-response"])
 def test_haproxy_splices_if_it_is_told_to(tmp_path, option):
     port = free_port()
     with answering() as behind:
         (tmp_path / "conf").write_text(HAPROXY.format(option=option, port=port, behind=behind))
-        with serving(port, "haproxy", "-f", tmp_path / "conf", "-db") as server:
+        with serving(port, *words("haproxy"), "-f", tmp_path / "conf", "-db") as server:
             watching = Watching("-p", server.pid)
             assert fetched(port, b"please") == BODY
             found = bytes_of(closed(watching), server.pid)
@@ -176,14 +147,13 @@ def test_haproxy_splices_if_it_is_told_to(tmp_path, option):
     assert found["tx_splice"] > 0.9 * BODY if option else found["tx_splice"] == 0
 
 
-@needs("redis-server")
 def test_redis_copies_what_it_is_sent_and_asked_for(tmp_path):
     port = free_port()
     value = b"$500000\r\n" + bytes(500_000) + b"\r\n"
     request = b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n" + value + b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n" + \
         b"*1\r\n$4\r\nQUIT\r\n"
-    with serving(port, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir",
-                 tmp_path) as server:
+    with serving(port, *words("redis-server"), "--port", port, "--bind", "127.0.0.1", "--save", "",
+                 "--dir", tmp_path) as server:
         watching = Watching("-p", server.pid)
         answer = fetched(port, request)
         found = bytes_of(closed(watching), server.pid)
@@ -192,7 +162,6 @@ def test_redis_copies_what_it_is_sent_and_asked_for(tmp_path):
     assert found["returned_bytes"] == found["rx_copy"] == len(request)
 
 
-@needs("openssl")
 def test_openssl_s_server_copies_what_it_has_encrypted(tmp_path):
     port, name = free_port(), tmp_path / "file"
     name.write_bytes(bytes(300_001))

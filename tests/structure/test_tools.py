@@ -148,6 +148,8 @@ def fixture_set_up(tmp_path):
     for name in ("setup", "requirements.txt", "lib/shown.sh", "lib/copyscope/common/releases.py"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
     (tmp_path / "tools/packages-tests.txt").write_text("bash runs it\n")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/fetch_programs").write_text("")
 
     def run(packages: str, *before: str, words: tuple[str, ...] = ()) -> subprocess.CompletedProcess:
         (tmp_path / "tools/packages.txt").write_text(packages)

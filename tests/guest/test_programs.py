@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""In guests, where trampolines count, books say what foreign programs say themselves, as on the host."""
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+import sysconfig
+import tarfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from guest.boots import boot_all
+from helpers import foreign
+
+KERNELS = ("6.12",)
+FILES = ("test_watch_programs", "test_watch_servers")
+# What the tests import besides the standard library.
+MODULES = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments")
+# The tests' own programs besides those of helpers/foreign.py.
+PROGRAMS = ("curl", "openssl")
+SETTINGS = ("/usr/lib/ssl/openssl.cnf", "/etc/ssl/openssl.cnf")
+# Its compiler was told that every processor has cmpxchg16b; see tools/lib/copyscope/guest/kernels.
+CANNOT_RUN = "haproxy"
+
+
+def pack(archive: Path) -> None:
+    """Pack what has no place of its own in the guest: ldd would look for the libraries of Debian's
+    programs on this machine."""
+    with tarfile.open(archive, "w", dereference=True) as tar:
+        tar.add(foreign.PLACE, "copyscope/build/programs")
+        for name in MODULES:
+            file = Path(importlib.util.find_spec(name).origin)
+            found = file.parent if file.name == "__init__.py" else file
+            tar.add(found, f"modules/{found.name}",
+                    filter=lambda each: None if "__pycache__" in each.name else each)
+
+
+@pytest.fixture(scope="module", name="reports")
+def each_kernel(tmp_path_factory):
+    """Kernel -> test -> element of its report, from one boot of each kernel."""
+    folder = tmp_path_factory.mktemp("programs")
+    archive = folder / "programs.tar"
+    pack(archive)
+    python = Path(sys.executable).resolve()
+    added = [python, sysconfig.get_path("stdlib"), archive,
+             *(file for file in SETTINGS if Path(file).exists()),
+             *(Path(shutil.which(name)).resolve() for name in PROGRAMS)]
+    if python.name != "python3":
+        added.append(python.with_name("python3"))
+    outcomes = boot_all(folder / "out", ["tests/guest/programs.sh", archive],
+                        [word for each in added for word in ("--add", each)], KERNELS)
+    return {release: {f"{case.get('classname').rpartition('.')[2]}.{case.get('name')}": case
+                      for case in ElementTree.fromstring(outcome.text("programs.xml")).iter("testcase")}
+            for release, outcome in outcomes.items()}
+
+
+@pytest.mark.parametrize("release", KERNELS)
+def test_foreign_programs_are_counted_as_on_the_host(reports, release):
+    cases = reports[release]
+    assert {name.partition(".")[0] for name in cases} == set(FILES)
+    said = {name: each.get("message") for name, case in cases.items() for each in case}
+    assert not {name: message for name, message in said.items() if CANNOT_RUN not in name}
+    assert all("cmpxchg16b" in message for message in said.values())
