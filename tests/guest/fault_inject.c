@@ -11,7 +11,6 @@
  */
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/bpf.h>
@@ -33,6 +32,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "tests/guest/check.h"
 
 enum { ENDS = 2, PAYLOAD_OFFSET = 200, POLL_US = 2000, PATH_BYTES = 300, PACKET_BYTES = 70000 };
 
@@ -114,7 +115,7 @@ static int begin_tun(struct end *end, bool offload)
 	if (end->tun < 0 || ioctl(end->tun, TUNSETIFF, &tun) || first_address(end->address) ||
 	    (offload && ioctl(end->tun, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4)))
 		return -1;
-	return system("ip link set tun0 up");
+	return system("ip link set tun0 up") ? -1 : 0;
 }
 
 /* Sends what goes to the other end into the tun device. */
@@ -123,7 +124,7 @@ static int divert(const char *address)
 	char command[PATH_BYTES];
 
 	snprintf(command, sizeof(command), "ip route add %s/32 dev tun0", address);
-	return system(command);
+	return system(command) ? -1 : 0;
 }
 
 /* Hands what one end sends to the other, for ever. */
@@ -189,14 +190,6 @@ static void wait_for_ends(void)
 		closedir(processes);
 		usleep(POLL_US);
 	}
-}
-
-static void check(int failed, const char *what)
-{
-	if (!failed)
-		return;
-	fprintf(stderr, "fault_inject: %s: %s\n", what, strerror(errno));
-	exit(1);
 }
 
 int main(int argc, char **argv)

@@ -6,30 +6,22 @@
  * Prints "ready", and on SIGTERM how many bytes it has read from all connections.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "tests/guest/check.h"
 
 enum { CONNECTIONS_MAX = 64 };
 enum { SIGNALS, LISTENER, FIRST };
 
 static struct pollfd fds[FIRST + CONNECTIONS_MAX];
 static int count = FIRST;
-
-static int check(int result, const char *what)
-{
-	if (result >= 0)
-		return result;
-	fprintf(stderr, "sink: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static int open_listener(int port)
 {

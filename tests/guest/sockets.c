@@ -9,7 +9,6 @@
  * read before the next one. One thread does all.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -22,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/guest/check.h"
+
 /* Addresses are 127.0.0.1 and up: so each has few connections that wait for late packets. */
 enum { BYTES = 64, ADDRESSES = 250, BACKLOG = 16, WAIT_MS = 10000, SPARE_DESCRIPTORS = 32 };
 
@@ -32,14 +33,6 @@ struct pair {
 static struct sockaddr_in listens;
 static int listener;
 static char memory[BYTES];
-
-static void check(long result, const char *what)
-{
-	if (result >= 0)
-		return;
-	fprintf(stderr, "sockets: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static int number(const char *word)
 {

@@ -42,7 +42,7 @@ def saw_all(outcome: Outcome) -> bool:
     *KERNELS, pytest.param(ARM64, marks=pytest.mark.skipif(bool(MISSING_FOR_ARM64),
                                                            reason=MISSING_FOR_ARM64))])
 def one_kernel(tmp_path_factory, request):
-    """What a guest of one kernel left, in one boot."""
+    """What a guest of one kernel left in the first boot whose watches saw everything."""
     for _ in range(BOOTS_MOST):
         outcome = boot_once(request.param, tmp_path_factory.mktemp("watch"))
         if saw_all(outcome):

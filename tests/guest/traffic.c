@@ -9,7 +9,6 @@
  * all: while it waits no call is under way.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/errqueue.h>
 #include <netinet/in.h>
@@ -17,11 +16,12 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "tests/guest/check.h"
 
 /* All of a message fits into the socket, a pipe, the file. */
 enum { MOST = 20000, LEFT_UNREAD = 100, WAIT_MS = 10000 };
@@ -45,14 +45,6 @@ struct pair {
 static int pipe_ends[2], file, nowhere;
 static char memory[MOST];
 static struct part parts[2], *part = parts;
-
-static void check(long result, const char *what)
-{
-	if (result >= 0)
-		return;
-	fprintf(stderr, "traffic: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static void pair_open(struct pair *p, int listener)
 {

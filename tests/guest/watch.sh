@@ -24,6 +24,20 @@ status=0
 	$traffic </dev/null >/out/whole.told" 2>/out/whole.err || status=$?
 echo "$status" >/out/whole.status
 
+# begin_watch NAME WORD...: leaves its process in $watch once it counts.
+begin_watch() {
+	"${scheduled[@]}" build/watch "${@:2}" --json "/out/$1.json" >"/out/$1.out" 2>"/out/$1.err" &
+	watch=$!
+	until_says "window is open" "/out/$1.err" "$watch"
+}
+# end_watch NAME: asks for its record, and notes how it ended.
+end_watch() {
+	local status=0
+	kill -TERM "$watch"
+	wait "$watch" || status=$?
+	echo "$status" >"/out/$1.status"
+}
+
 until_says() { until grep -qs "$1" "$2"; do kill -0 "$3"; sleep 0.1; done; }
 mkfifo /run/words
 # shellcheck disable=SC2086 # words
@@ -31,15 +45,10 @@ mkfifo /run/words
 target=$!
 exec 7>/run/words
 until_says ready /out/life.told "$target"
-"${scheduled[@]}" build/watch --books calls --json /out/life.json -p "$target" >/out/life.out 2>/out/life.err &
-watch=$!
-until_says "window is open" /out/life.err "$watch"
+begin_watch life --books calls -p "$target"
 echo go >&7
 until_says before /out/life.told "$target"
-kill -TERM "$watch"
-status=0
-wait "$watch" || status=$?
-echo "$status" >/out/life.status
+end_watch life
 exec 7>&-
 wait "$target"
 
@@ -47,15 +56,10 @@ wait "$target"
 build/tests/guest/sink 2049 >/out/kernel.told &
 sink=$!
 until_says ready /out/kernel.told "$sink"
-"${scheduled[@]}" build/watch --all --json /out/kernel.json >/out/kernel.out 2>/out/kernel.err &
-watch=$!
-until_says "window is open" /out/kernel.err "$watch"
+begin_watch kernel --all
 mkdir -p /run/far
 mount -t nfs -o addr=127.0.0.1,vers=3,nolock,soft,proto=tcp,mountproto=tcp,port=2049,mountport=2049,timeo=5,retrans=0 \
 	127.0.0.1:/far /run/far >/out/kernel.mount 2>&1 || true
 kill -TERM "$sink"
 wait "$sink"
-kill -TERM "$watch"
-status=0
-wait "$watch" || status=$?
-echo "$status" >/out/kernel.status
+end_watch kernel
