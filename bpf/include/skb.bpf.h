@@ -29,14 +29,18 @@ static __always_inline u64 uarg_of(const struct sk_buff *skb)
 	return (u64)BPF_CORE_READ(shinfo_of(skb), destructor_arg);
 }
 
-/* Where the kernel keeps the socket of a notification that no hook saw begin: in the cb of an skb of
- * the sender's own (net/core/skbuff.c, msg_zerocopy_alloc). Anything else yields a cookie without a
+/* The kernel keeps a notification of MSG_ZEROCOPY in the cb of an skb of the sender's own, which names
+ * the socket (net/core/skbuff.c, msg_zerocopy_alloc). Those of others, as io_uring, lie elsewhere. */
+static __always_inline const struct sk_buff *holder_of(u64 uarg)
+{
+	return (const void *)(uarg - bpf_core_field_offset(struct sk_buff, cb));
+}
+
+/* The socket of a notification that no hook saw begin. That of another kind yields a cookie without a
  * book. */
 static __always_inline u64 cookie_of_holder(u64 uarg)
 {
-	struct sk_buff *holder = (void *)(uarg - bpf_core_field_offset(struct sk_buff, cb));
-
-	return BPF_CORE_READ(holder, sk, __sk_common.skc_cookie.counter);
+	return BPF_CORE_READ(holder_of(uarg), sk, __sk_common.skc_cookie.counter);
 }
 
 #endif

@@ -39,7 +39,7 @@ static __always_inline u64 notification_of(const struct sk_buff *skb)
 /* As cookie_of_holder(). */
 static __always_inline u64 notifying_cookie(u64 uarg)
 {
-	u64 holder = uarg - bpf_core_field_offset(struct sk_buff, cb);
+	u64 holder = (u64)holder_of(uarg);
 
 	return casts_known ? cookie_of(TYPED(struct sk_buff, holder)->sk) : cookie_of_holder(uarg);
 }

@@ -94,7 +94,7 @@ static __always_inline struct mapped mapped_bytes(const void *shinfo, u32 count)
 static __always_inline void id_note(struct walk *w, const void *uarg)
 {
 	const struct ubuf_info_msgzc *numbered = uarg;
-	const struct sk_buff *holder = uarg - bpf_core_field_offset(struct sk_buff, cb);
+	const struct sk_buff *holder = holder_of((u64)uarg);
 
 	if ((u64)BPF_CORE_READ(holder, sk) != w->sk)
 		return;

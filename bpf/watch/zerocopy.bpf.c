@@ -81,7 +81,7 @@ int BPF_PROG(watch_refusal, struct sock *sk, int ret)
  * leaves all of it as it was; one that is not the socket's own is io_uring's, and never extended. */
 static __always_inline bool was_extension(const struct sock *sk, size_t size, const void *uarg)
 {
-	const struct sk_buff *holder = uarg - bpf_core_field_offset(struct sk_buff, cb);
+	const struct sk_buff *holder = holder_of((u64)uarg);
 	const struct ubuf_info_msgzc *n = uarg;
 	u32 sends;
 
