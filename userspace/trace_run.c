@@ -308,7 +308,7 @@ static int begin(struct run *run, const struct try *t)
 	return run->record_file.file ? 0 : reserve(run, name);
 }
 
-/* Asks for all that the run will need, and meets the partner on path peer. 0, or the exit status. */
+/* Asks for all that the run will need, and the other host if there is one. 0, or the exit status. */
 static int ask(struct run *run)
 {
 	int err;
@@ -348,7 +348,7 @@ static int arrange(struct run *run)
 		       -1 : 0;
 }
 
-/* One attempt, in a process of its own, because it drops privileges for good. */
+/* One try, in a process of its own, because it drops privileges for good. */
 static int try_once(const struct try *t, void *arg)
 {
 	struct run *run = arg;
@@ -387,7 +387,7 @@ int main(int argc, char **argv)
 	if (permits_look() || note_inherited(&run.inherited) ||
 	    room_check(&run.options.plan))
 		return EXIT_REFUSED;
-	/* Stays open for all attempts: the reader of a pipe would take the end of the first for the
+	/* Stays open for all tries: the reader of a pipe would take the end of the first for the
 	 * end. */
 	if (run.options.json)
 		result = reserve(&run, NULL);

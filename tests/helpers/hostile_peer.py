@@ -134,7 +134,7 @@ class Conversation:
         self.heard_frames += 1
         return WORDS[number], text
 
-    def offer(self, hello: dict, plan: dict | None = None) -> tuple[str, bytes]:
+    def ask_for_plan(self, hello: dict, plan: dict | None = None) -> tuple[str, bytes]:
         """Say hello and ask for a plan: accept or refuse, and why."""
         self.say("hello", hello)
         assert self.hear()[0] == "hello"
@@ -227,7 +227,7 @@ def commit_attack(attack: Attack, connection: socket.socket, key: bytes, hello: 
                 return ""
             elif attack.name in ("odd plan", "greedy plan"):
                 plan = odd_plan(dice) if attack.name == "odd plan" else greedy_plan(dice)
-                return peer.offer(hello, plan)[0]
+                return peer.ask_for_plan(hello, plan)[0]
             else:
                 send_bad_frame(peer, attack.name, dice, hello)
             peer.connection.shutdown(socket.SHUT_WR)

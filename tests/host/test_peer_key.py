@@ -160,7 +160,7 @@ def test_what_a_good_partner_said_is_worth_nothing_once_more(hosts, listener):
     hello = hostile_peer.learn_hello(peers.call(hosts[1], hosts[0].address), hosts[0].key)
     with talk(hosts) as good:
         assert good.open()
-        assert good.offer(hello, {"bytes": 2 << 20})[0] == "refuse"
+        assert good.ask_for_plan(hello, {"bytes": 2 << 20})[0] == "refuse"
     with talk(hosts) as replay, pytest.raises(Gone):
         replay.send(good.said)
         replay.take(len(replay.mine))
@@ -221,7 +221,7 @@ def test_no_process_that_is_nobody_can_learn_the_key(hosts, listener):
 def ask_and_take_part(hosts, peer: Conversation) -> dict:
     """A whole run with the listener, up to its half of the books."""
     assert peer.open()
-    assert peer.offer(ask_and_take_part.hello)[0] == "accept"
+    assert peer.ask_for_plan(ask_and_take_part.hello)[0] == "accept"
 
     def connect(port: int) -> socket.socket:
         return processes.wait_until(lambda: knock(hosts, port))

@@ -141,7 +141,7 @@ def test_plans_that_make_no_sense_or_ask_for_too_much_are_refused_with_the_reaso
     for name, change in {**BAD_PLANS, **GREEDY_PLANS}.items():
         with converse(hosts) as peer:
             assert peer.open()
-            word, why = peer.offer(hello, change)
+            word, why = peer.ask_for_plan(hello, change)
         assert word == "refuse" and why.decode().isprintable(), f"{name} was accepted"
         assert not name.startswith("--") or name.encode() in why
     refused(listener, 1 + len(BAD_PLANS) + len(GREEDY_PLANS))

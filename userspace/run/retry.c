@@ -5,8 +5,8 @@
  * A kernel that preempts itself (6.18 and 7.2 do, lazily) may stop a task inside a program. Until
  * the task continues, the kernel skips the program for every other task of that CPU
  * (kernel/bpf/trampoline.c, __bpf_prog_enter_recur). A task under SCHED_FIFO does not interrupt
- * another one, so the next attempt runs the workload under it. A guest with such a kernel asks for
- * it from the first attempt on.
+ * another one, so the next try runs the workload under it. A guest with such a kernel asks for
+ * it from its first try on.
  */
 #include "userspace/run/retry.h"
 
@@ -19,7 +19,7 @@
  * A long run costs more patience, and is more likely to miss packets again. A skipped program is rarer:
  * on 7.2 a run of seconds under SCHED_FIFO meets one in four tries at most.
  */
-enum { ATTEMPTS = TRIES_MAX, ATTEMPTS_LONG = 2 };
+enum { TRIES = TRIES_MAX, TRIES_LONG = 2 };
 static const uint64_t long_ns = 1000000000, long_skipped_ns = 20000000000;
 
 static const char fifo_key[] = "COPYSCOPE_FIFO";
@@ -38,20 +38,20 @@ void retry_note_schedule(struct record *r)
 	r->experiment->fifo = sched_getscheduler(0) == SCHED_FIFO;
 }
 
-static int attempts_allowed(const struct record *r)
+static int tries_allowed(const struct record *r)
 {
 	bool skipped = record_missed(r);
 
 	/* SCHED_FIFO, which helps against skipped programs, is still to be tried. */
 	if (skipped && !r->experiment->fifo)
-		return ATTEMPTS;
-	return r->window_ns < (skipped ? long_skipped_ns : long_ns) ? ATTEMPTS : ATTEMPTS_LONG;
+		return TRIES;
+	return r->window_ns < (skipped ? long_skipped_ns : long_ns) ? TRIES : TRIES_LONG;
 }
 
 bool retry_is_worth_it(const struct record *r)
 {
 	return r->outcome.status == RUN_BLIND && !r->experiment->far &&
-	       r->experiment->attempt < attempts_allowed(r);
+	       r->experiment->attempt < tries_allowed(r);
 }
 
 int retry_once_more(const struct record *r)

@@ -12,7 +12,7 @@ void retry_schedule(struct record *r, bool fifo);
 /* Only notes how it is scheduled: a pass without programs needs nothing else. */
 void retry_note_schedule(struct record *r);
 
-/* True if the probes missed events, nothing else is wrong, and an attempt is left. */
+/* True if the probes missed events, nothing else is wrong, and a try is left. */
 bool retry_is_worth_it(const struct record *r);
 
 /* Prints the reason on stderr; returns what the supervisor needs. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Runs each attempt in a child, waits for it, and passes signals on. */
+/* Runs each try in a child, waits for it, and passes signals on. */
 #include "userspace/run/supervise.h"
 
 #include <errno.h>
@@ -90,7 +90,7 @@ int supervise(int (*make)(const struct try *this_one, void *arg), void *arg)
 
 	/* No program that a run executes may gain privileges from its file. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	/* All attempts inherit it, and narrow it once they have attached. */
+	/* All tries inherit it, and narrow it once they have attached. */
 	errno = -confine_to_what_runs_do();
 	if (errno) {
 		perror("trace_run: cannot confine the run by seccomp(2)");
