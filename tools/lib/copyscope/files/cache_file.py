@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Writes a file of the cache, which can be made again: whole, or not there."""
+"""Writes files of the cache, which can be made again: whole, or not there; drops the oldest."""
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,3 +21,17 @@ def write_whole(final: Path, fill: Callable[[BinaryIO], object]) -> None:
         except BaseException:
             os.unlink(stream.name)
             raise
+
+
+def last_use_s(path: Path) -> float:
+    """Return the time of last use; 0 if another process has just removed the file."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def drop_oldest(paths: Iterable[Path], keep: int) -> None:
+    """Remove all but the last used `keep` files; another process may do the same at once."""
+    for stale in sorted(paths, key=last_use_s)[:-keep]:
+        stale.unlink(missing_ok=True)

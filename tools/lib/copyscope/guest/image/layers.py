@@ -13,7 +13,7 @@ from typing import BinaryIO
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.tree import CACHE, ROOT
-from copyscope.files.cache_file import write_whole
+from copyscope.files.cache_file import drop_oldest, last_use_s, write_whole
 from copyscope.guest.kernels import sysroot
 from copyscope.guest.kernels.architectures import Architecture
 from copyscope.guest.kernels.debian import Kernel
@@ -201,23 +201,15 @@ def cached(layer: Layer, keep: int = 4) -> Path:
         os.utime(final)  # in use: the last to be dropped below
     except FileNotFoundError:
         write_whole(final, lambda stream: layer.write(Writer(stream)))
-        older = sorted(IMAGES.glob(f"{layer.name}-*.cpio"), key=age_mark)
-        for stale in older[:-keep] + abandoned():
+        drop_oldest(IMAGES.glob(f"{layer.name}-*.cpio"), keep)
+        for stale in abandoned():
             stale.unlink(missing_ok=True)
     return final
 
 
-def age_mark(path: Path) -> float:
-    """Return the time of last use; 0 if another guest has just removed the file."""
-    try:
-        return path.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
-
-
 def abandoned() -> list[Path]:
     """List incomplete archives of writers that were killed."""
-    return [path for path in IMAGES.glob("tmp-*") if 0 < age_mark(path) < time.time() - 3600]
+    return [path for path in IMAGES.glob("tmp-*") if 0 < last_use_s(path) < time.time() - 3600]
 
 
 def archives(kernel: Kernel, arch: Architecture, extras: Iterable[str],

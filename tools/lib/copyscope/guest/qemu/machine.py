@@ -20,6 +20,7 @@ from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
 from copyscope.common.pdeathsig import kill_with_parent
 from copyscope.common.tree import CACHE
+from copyscope.files.cache_file import drop_oldest
 from copyscope.files.record_file import Unwritten
 from copyscope.guest.image import layers
 from copyscope.guest.kernels.architectures import Architecture
@@ -258,13 +259,10 @@ class Machine:
             complaints.unlink()
 
 
-
-
 def new_log(release: str) -> Path:
     """Name a new log of the guest's console and drop the oldest ones."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    for stale in sorted(LOGS.glob("*.*"), key=lambda path: path.stat().st_mtime)[:-KEEP_LOGS]:
-        stale.unlink(missing_ok=True)
+    drop_oldest(LOGS.glob("*.*"), KEEP_LOGS)
     return LOGS / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}-{release}.log"
 
 
