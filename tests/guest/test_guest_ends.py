@@ -36,6 +36,18 @@ def test_no_qemu_outlives_a_signal(number):
         wait_until(lambda: not alive(children[0]), WAIT_S)
 
 
+def test_a_slow_reader_loses_nothing_when_the_clock_counts_instructions():
+    # More than pipes hold. Such a clock skips idle time: the guest must not end by itself meanwhile.
+    size_bytes = 300_007
+    with subprocess.Popen([GUEST, "--kernel", "6.12", "--icount", "--tell", "zeros", "--", "head", "-c",
+                           str(size_bytes), "/dev/zero"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert b"booting" in process.stderr.readline()
+        assert process.stderr.readline().endswith(b" s; running zeros\n")
+        time.sleep(5)
+        assert len(process.stdout.read()) == size_bytes
+        assert process.wait(WAIT_S) == 0
+
+
 def test_an_interrupt_before_the_command_begins_ends_in_one_line():
     with subprocess.Popen([GUEST, "--kernel", "6.1", "--tell", "a sleep", "--", "sleep", "1000"],
                           stderr=subprocess.PIPE, text=True) as process:

@@ -96,6 +96,8 @@ printf '%s\n' "$MARK" >&5
 printf '%s\n' "$MARK" >&4
 printf '%s%d %d\n' "$MARK" "$status" "$(cat /proc/sys/kernel/tainted)" >&3
 
-# The host ends the machine once it has the marks; a power-off here could overtake them.
-sleep 60
-poweroff -f
+# tools/guest ends the machine once it has read the marks. Until then nothing may end here: what is
+# written still waits behind a pipe that is full. No sleep is long enough, as a clock that counts
+# instructions skips it.
+mkfifo /run/never
+while :; do read -r _ </run/never; done
