@@ -20,16 +20,16 @@ LOST = {"lost.A3": f"A3 {BYTES} 2 --messages {MESSAGES} "
 FORGOT = {"forgot.A3": f"A3 {BYTES} 2 {FULL} --break forget-departures"}
 # What is done, in whose network namespace, to which device, and the run.
 FAULTS = {
-    "flap.lo": f"flap server lo A3 {BYTES} 2 --path lo --seconds 3",
-    "mtu.lo": f"mtu server lo A1 {BYTES} 2 --path lo --seconds 3",
-    "flap.veth": f"flap server tx0 A3 {BYTES} 4 --path veth --seconds 4",
-    "mtu.veth": f"mtu server tx0 A3 {BYTES} 4 --path veth --seconds 5",
-    "flap.nic": f"flap server eth0 A3 {BYTES} 2 --path nic --seconds 3",
-    "flap.A1": f"flap client eth1 A1 {BYTES} 2 --path nic --seconds 3",
-    "flap.router": f"flap router eth0 A3 {BYTES} 2 --path forward --seconds 4",
+    "flap.lo": f"flap server lo A3 {BYTES} 2 --path lo --seconds 2",
+    "mtu.lo": f"mtu server lo A1 {BYTES} 2 --path lo --seconds 2",
+    "flap.veth": f"flap server tx0 A3 {BYTES} 4 --path veth --seconds 2",
+    "mtu.veth": f"mtu server tx0 A3 {BYTES} 4 --path veth --seconds 2",
+    "flap.nic": f"flap server eth0 A3 {BYTES} 2 --path nic --seconds 2",
+    "flap.A1": f"flap client eth1 A1 {BYTES} 2 --path nic --seconds 2",
+    "flap.router": f"flap router eth0 A3 {BYTES} 2 --path forward --seconds 2",
     "mtu.nic": f"mtu client eth1 A3 {BYTES} 2 --path nic --seconds 3",
     # The router refuses what is too long and quotes it in ICMP errors.
-    "mtu.router": f"narrow router eth0 A3 {BYTES} 2 --path forward --seconds 4",
+    "mtu.router": f"narrow router eth0 A3 {BYTES} 2 --path forward --seconds 2",
 }
 
 
