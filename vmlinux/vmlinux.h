@@ -46,8 +46,12 @@ struct ns_common {
 	unsigned int inum;
 };
 
+struct netns_core {
+};
+
 struct net {
 	struct ns_common ns;
+	struct netns_core core;
 };
 
 typedef struct {
@@ -97,6 +101,7 @@ struct sock {
 	struct sk_buff_head sk_write_queue;
 	struct rb_root tcp_rtx_queue;
 	atomic_t sk_zckey;
+	atomic_t sk_omem_alloc;
 	struct socket_wq *sk_wq;
 };
 

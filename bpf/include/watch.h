@@ -25,6 +25,7 @@ enum watch_fault {
 	WATCH_FAULT_NONE,
 	WATCH_FAULT_DROP_COMPLETION,	/* one */
 	WATCH_FAULT_SKIP_ENDS,		/* as if the kernel ran no program when a socket ends */
+	WATCH_FAULT_SKIP_DEPARTURES,	/* nor when a packet leaves */
 };
 
 /* What an iterator does. */
@@ -107,15 +108,20 @@ struct watch_slot {
 	unsigned long long late_copied;		/* bytes of packets that arrived with user pages */
 	unsigned long long tapped;		/* bytes of those that were shown to a capture on the way out */
 	unsigned long long sent_referenced;	/* bytes of user pages that went to a device */
+	/* All payload that went to a device, and what TCP had sent when it was still 0: what TCP has sent
+	 * since then and is not in it, no program saw. */
+	unsigned long long departed, departed_from;
 	unsigned long long send_calls, sends_returned;	/* these four with --books calls alone */
 	unsigned long long recv_calls, recvs_returned;
 	unsigned int kind;
 	unsigned int enobufs;
 	unsigned int dropped_packets;	/* by this machine, on the way out */
 	unsigned int referenced_unwatched;	/* it referenced before packets were watched */
+	unsigned int departures_noted;	/* departed_from is set */
 	unsigned int mixed;	/* pages of files left in packets with user pages */
-	unsigned int refused_optmem;	/* these two with trampolines alone */
+	unsigned int refused_optmem;	/* these three with trampolines alone */
 	unsigned int refused_memlock;
+	unsigned int refused_by_either;	/* both limits were reached */
 	unsigned int unpinned;	/* the kernel just freed a notification that nobody will get */
 };
 
@@ -154,7 +160,7 @@ struct watch_gauges {
 	unsigned long long joined;		/* processes that became part of the subject */
 	unsigned long long lost_members;	/* no room for a process of the subject */
 	/* How often programs ran whose hooks perf counts, too. */
-	unsigned long long states, ends, reports, departures, arrivals;
+	unsigned long long states, ends, reports, arrivals;
 	unsigned long long injected_faults;	/* completions dropped on purpose */
 };
 

@@ -57,6 +57,8 @@ static __always_inline void book_open(struct watch_book *book, const struct sock
 	book->past_accepted = book->past_sent = book->past_received = book->past_returned = 0;
 	completions_begin(book, sk);
 	fresh.since = book->now.accepted - book->now.fin_queued;
+	if (packets_watched)
+		departures_note(&fresh, book->now.sent);
 	if (slot)
 		*slot = fresh;
 }

@@ -20,6 +20,11 @@ struct tcp_sock___mptcp {
 	bool is_mptcp;
 } OF_KERNEL;
 
+/* Each network namespace has this limit since 6.8. */
+struct netns_core___optmem {
+	int sysctl_optmem_max;
+} OF_KERNEL;
+
 /* Set before load. */
 const volatile __u32 watch_filter __weak = WATCH_OF_TASKS;
 const volatile __u32 slot_buckets_mask __weak = 0;	/* buckets less one: they are a power of 2 */
@@ -149,6 +154,30 @@ static __always_inline void slot_charge(struct watch_slot *slot, u64 accepted)
 {
 	slot->sent_as[slot->kind & (WATCH_KIND_ROOM - 1)] += accepted - slot->since;
 	slot->since = accepted;
+}
+
+/* From here on all that TCP sends must be seen to depart. Under the lock, under which it sends, too. */
+static __always_inline void departures_note(struct watch_slot *slot, u64 sent)
+{
+	slot->departed_from = sent - slot->departed;
+	slot->departures_noted = 1;
+}
+
+/* A send of @sk references pages: its packets must be watched, before the first of them leaves. */
+static __always_inline void reference_note(struct watch_slot *slot, struct sock *sk)
+{
+	const struct tcp_sock *tp;
+
+	if (slot->departures_noted)
+		return;
+	if (!packets_watched) {
+		watch_gauges.zerocopy_seen = 1;
+		slot->referenced_unwatched = 1;
+		return;
+	}
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (tp)
+		departures_note(slot, tp->bytes_sent);
 }
 
 static __always_inline void slot_give_back(struct watch_book *book)

@@ -22,7 +22,7 @@ static __always_inline void sent_not_copied(struct watch_slot *slot, enum watch_
 	slot->since += bytes;
 }
 
-static __always_inline int reference_made(const struct sock *sk, const struct msghdr *msg, int ret)
+static __always_inline int reference_made(struct sock *sk, const struct msghdr *msg, int ret)
 {
 	u64 cookie = cookie_of(sk);
 	struct watch_slot *slot;
@@ -34,10 +34,7 @@ static __always_inline int reference_made(const struct sock *sk, const struct ms
 		return 0;
 	sent_not_copied(slot, WATCH_KIND_REFERENCE, ret);
 	note_ring_send(msg, cookie);
-	if (!packets_watched) {
-		watch_gauges.zerocopy_seen = 1;
-		slot->referenced_unwatched = 1;
-	}
+	reference_note(slot, sk);
 	return 0;
 }
 

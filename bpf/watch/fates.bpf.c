@@ -56,7 +56,8 @@ static __always_inline struct watch_slot *slot_of_pages(const struct sk_buff *sk
 	return slot_find(cookie ? *cookie : notifying_cookie(uarg));
 }
 
-/* Before a queue can drop the packet, under the lock of its socket. */
+/* Before a queue can drop the packet, under the lock of its socket. Payload is never in a packet's linear
+ * part here, but for what Fast Open sent with its SYN. */
 SEC("?tp_btf/net_dev_queue")
 int BPF_PROG(watch_departure, const struct sk_buff *skb)
 {
@@ -64,14 +65,14 @@ int BPF_PROG(watch_departure, const struct sk_buff *skb)
 	struct mapped m;
 	u8 flags;
 
-	gauge_add(&watch_gauges.departures, 1);
 	if (!skb->data_len)
 		return 0;
+	slot = slot_find(cookie_of(skb->sk));
+	if (!slot || watch_fault == WATCH_FAULT_SKIP_DEPARTURES)
+		return 0;
+	__sync_fetch_and_add(&slot->departed, skb->data_len);
 	flags = page_flags_of(skb);
 	if (!(flags & SKBFL_ZEROCOPY_ENABLE))
-		return 0;
-	slot = slot_find(cookie_of(skb->sk));
-	if (!slot)
 		return 0;
 	if (flags & SKBFL_PURE_ZEROCOPY) {
 		__sync_fetch_and_add(&slot->sent_referenced, skb->data_len);

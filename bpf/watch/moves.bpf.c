@@ -50,10 +50,7 @@ int BPF_PROG(watch_send_turn, struct sock *sk, struct msghdr *msg)
 	kind = kind_of_send(sk, msg);
 	if (kind == WATCH_KIND_REFERENCE) {
 		note_ring_send(msg, cookie);
-		if (!packets_watched) {
-			watch_gauges.zerocopy_seen = 1;
-			slot->referenced_unwatched = 1;
-		}
+		reference_note(slot, sk);
 	}
 	if (kind == slot->kind)
 		return 0;

@@ -66,6 +66,9 @@ static __always_inline void life_begin(struct watch_book *book)
 		book->past_sent += last->sent - last->retransmitted - first->sent + first->retransmitted;
 		book->past_received += last->received - last->fin_received - first->received;
 		book->past_returned += returned_of(last) - returned_of(first);
+		/* TCP counts from 0 again. */
+		if (slot)
+			slot->departed_from -= last->sent;
 	}
 	book->flags &= ~WATCH_CLOSED;
 	book->flags |= WATCH_ACTIVE;

@@ -77,51 +77,69 @@ int BPF_PROG(watch_refusal, struct sock *sk, int ret)
 	return 0;
 }
 
-/* Was the notification of the send before to serve for this one, too? That needs no option memory. A refusal
- * leaves all of it as it was; one that is not the socket's own is io_uring's, and never extended. */
-static __always_inline bool was_extension(const struct sock *sk, size_t size, const void *uarg)
+/* The limit in force, and what sock_omalloc() asks for an empty packet. Up to 6.7 one number for all
+ * namespaces (f5769faeec36, "net: Namespace-ify sysctl_optmem_max"), which user space reads before load. */
+const volatile int optmem_max __weak = 0;
+
+#define CACHE_LINES(bytes) (((bytes) + 63) & ~63)
+
+static __always_inline bool optmem_is_used_up(const struct sock *sk)
 {
-	const struct sk_buff *holder = holder_of((u64)uarg);
-	const struct ubuf_info_msgzc *n = uarg;
+	const struct netns_core___optmem *core = (void *)sk->__sk_common.skc_net.net +
+						 bpf_core_field_offset(struct net, core);
+	int most = bpf_core_field_exists(core->sysctl_optmem_max) ? BPF_CORE_READ(core, sysctl_optmem_max) :
+								    optmem_max;
+
+	return sk->sk_omem_alloc.counter + CACHE_LINES(bpf_core_type_size(struct sk_buff)) +
+		       CACHE_LINES(bpf_core_type_size(struct skb_shared_info)) > most;
+}
+
+/* Might the notification of the send before serve for this one, too, as msg_zerocopy_realloc() decides? It
+ * is in the last packet that is not sent yet, which no refusal changes. That needs no option memory. Only
+ * the size of the send is not known here. One that is not the socket's own is io_uring's: then the kernel
+ * refuses whatever the limits are. */
+static __always_inline bool may_extend(const struct sock *sk)
+{
+	u64 head = (u64)sk + bpf_core_field_offset(struct sock, sk_write_queue);
+	const struct sk_buff *tail = sk->sk_write_queue.prev, *holder;
+	const struct ubuf_info_msgzc *n;
 	u32 sends;
 
-	if (!uarg)
+	if (!tail || (u64)tail == head)
 		return false;
-	if (BPF_CORE_READ(holder, sk) != sk)
-		return true;
+	n = (const void *)uarg_of(tail);
+	if (!n)
+		return false;
+	holder = holder_of((u64)n);
 	sends = BPF_CORE_READ(n, len);
-	return sends != NOTIFIED_SENDS_MOST &&
-	       BPF_CORE_READ(n, bytelen) + (u32)size <= NOTIFIED_BYTES_MOST &&
-	       BPF_CORE_READ(n, id) + sends == (u32)sk->sk_zckey.counter;
+	return BPF_CORE_READ(holder, sk) != sk ||
+	       (sends != NOTIFIED_SENDS_MOST && BPF_CORE_READ(n, bytelen) < NOTIFIED_BYTES_MOST &&
+		BPF_CORE_READ(n, id) + sends == (u32)sk->sk_zckey.counter);
 }
 
-/* A zero-copy send that gets no notification fails with ENOBUFS: for want of option memory, or else of
- * pages that the user may pin. Then the kernel frees the new notification, if it made one (watch_drop). */
-static __always_inline int refused(const struct sock *sk, size_t size, const void *uarg)
+/* A zero-copy send that gets no notification fails with ENOBUFS: for want of option memory, or of pages that
+ * the user may pin. In the second case the kernel frees the new notification, if it made one (watch_drop). No
+ * other send comes here but one that fails, still with the lock. */
+SEC("?fentry/sk_stream_error")
+int BPF_PROG(watch_refused, struct sock *sk, int flags, int err)
 {
-	struct watch_slot *slot = slot_find(cookie_of(sk));
+	struct watch_slot *slot;
 
+	if (err != ENOBUFS_RET || !(flags & MSG_ZEROCOPY_FLAG))
+		return 0;
+	slot = slot_find(cookie_of(sk));
 	if (!slot)
 		return 0;
-	if (slot->unpinned || was_extension(sk, size, uarg))
+	if (slot->unpinned)
+		__sync_fetch_and_add(&slot->refused_memlock, 1);
+	else if (!may_extend(sk))
+		__sync_fetch_and_add(&slot->refused_optmem, 1);
+	else if (!optmem_is_used_up(sk))
 		__sync_fetch_and_add(&slot->refused_memlock, 1);
 	else
-		__sync_fetch_and_add(&slot->refused_optmem, 1);
+		__sync_fetch_and_add(&slot->refused_by_either, 1);
 	slot->unpinned = 0;
 	return 0;
-}
-
-SEC("?fexit/msg_zerocopy_realloc")
-int BPF_PROG(watch_realloc_3, struct sock *sk, size_t size, void *uarg, void *ret)
-{
-	return ret ? 0 : refused(sk, size, uarg);
-}
-
-/* bd61848900bf ("net: devmem: Implement TX path"): one argument more. */
-SEC("?fexit/msg_zerocopy_realloc")
-int BPF_PROG(watch_realloc_4, struct sock *sk, size_t size, void *uarg, bool devmem, void *ret)
-{
-	return ret ? 0 : refused(sk, size, uarg);
 }
 
 /* Received without a copy, because the process said that it does not want the bytes; or copied and not

@@ -13,6 +13,7 @@ echo up
 scheduled=()
 [[ ! -v COPYSCOPE_FIFO ]] || scheduled=(chrt -f 1)
 traffic="build/tests/guest/traffic 12"
+refusals=build/tests/guest/refusals
 
 workload() { echo "build/trace_run ${*:2} --pass timed --path lo --quiet --json /out/$1.json"; }
 status=0
@@ -21,6 +22,11 @@ status=0
 	$(workload A3 A3 65536 2 --messages 23)
 	$(workload limited A3 65536 2 --messages 23 --memlock 128k)
 	$(workload starved A3 65536 2 --messages 23 --optmem 2048)
+	$refusals extend >/out/extend.told
+	# Each namespace has a limit of its own since 6.8.
+	unshare -n bash -c '
+		ip link set lo up
+		! sysctl -qw net.core.optmem_max=2048 || $refusals both >/out/both.told'
 	$traffic </dev/null >/out/whole.told" 2>/out/whole.err || status=$?
 echo "$status" >/out/whole.status
 

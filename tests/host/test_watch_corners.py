@@ -184,6 +184,16 @@ BY_REFERENCE = ("def by_reference(times):\n"
 ASK = "c, d = pair(); c.setsockopt(socket.SOL_SOCKET, 60, 1)\n"
 
 
+@pytest.mark.parametrize("words, status", [((), "balanced"),
+                                           (("--break", "skip-departures"), "not testable")])
+def test_packets_that_no_program_saw_leave_are_noticed(words, status):
+    _, record = Program(f"{BY_REFERENCE}by_reference(23)", before=ASK).watched(*words)
+    sent = [each for each in record["sockets"] if each["sites"]["tx_reference"]["bytes"]]
+    assert [each["sites"]["tx_reference"]["bytes"] for each in sent] == [23 * 5000]
+    assert [each["laws"]["reference"]["status"] for each in sent] == [status]
+    assert sent[0]["counts"]["wire_referenced_bytes"] == (23 * 5000 if status == "balanced" else None)
+
+
 def completion_law(program: Program, *words) -> tuple[int, dict]:
     """Exit status of a watch over the program's one thing, and the law of its completions."""
     watching = Watching("-p", program.process.pid, *words)

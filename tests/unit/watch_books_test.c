@@ -287,6 +287,59 @@ static void test_causes_of_sockets_add_up_to_the_causes_of_all(void **state)
 	watch_tally_free(&tally);
 }
 
+static struct watch_sides reference_sides(struct watch_book *book)
+{
+	struct watch_socket s;
+
+	watch_socket_fill(&s, book, &all_hooks);
+	return watch_law_sides(WATCH_LAW_reference, &s, book, &all_hooks);
+}
+
+/* TCP's own count of what it sent tells whether each packet was seen to leave, once. */
+static void test_packets_that_no_program_saw_make_the_reference_law_untestable(void **state)
+{
+	struct watch_book book = referencing(1, 700, 0);
+	struct watch_sides sides;
+
+	book.slot.sent_referenced = 700;
+	assert_false(reference_sides(&book).known);
+	book.slot.departures_noted = 1;
+	book.slot.departed_from = 900;
+	book.slot.departed = 800;
+	sides = reference_sides(&book);
+	assert_true(sides.known);
+	assert_int_equal(sides.left, sides.right);
+	book.slot.sent_referenced--;
+	sides = reference_sides(&book);
+	assert_true(sides.known);
+	assert_int_not_equal(sides.left, sides.right);
+	book.slot.departed--;
+	assert_false(reference_sides(&book).known);
+	/* Two devices, one on top of the other. */
+	book.slot.departed = 1600;
+	assert_false(reference_sides(&book).known);
+}
+
+static void test_refusals_by_either_limit_are_told_apart_from_those_by_one(void **state)
+{
+	struct watch_hooked hooked = all_hooks;
+	struct watch_book book = mid_stream();
+	struct cause causes[WATCH_CAUSES_MAX];
+	static const uint64_t calls[] = { 3, 5, 7 };
+	struct watch_socket s;
+
+	hooked.limits = true;
+	book.slot.refused_optmem = calls[0];
+	book.slot.refused_memlock = calls[1];
+	book.slot.refused_by_either = calls[2];
+	watch_socket_fill(&s, &book, &hooked);
+	assert_int_equal(count_of(&s, COUNT_enobufs), 15);
+	assert_int_equal(watch_causes_of(&s.moved, causes), 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(causes[i].tally.calls, calls[i]);
+	assert_non_null(strstr(causes[2].why, "both limits"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +352,8 @@ int main(void)
 		cmocka_unit_test(test_sums_keep_what_died_and_forget_what_is_late),
 		cmocka_unit_test(test_what_was_skipped_later_makes_laws_of_the_dead_untestable),
 		cmocka_unit_test(test_causes_of_sockets_add_up_to_the_causes_of_all),
+		cmocka_unit_test(test_packets_that_no_program_saw_make_the_reference_law_untestable),
+		cmocka_unit_test(test_refusals_by_either_limit_are_told_apart_from_those_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

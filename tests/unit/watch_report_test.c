@@ -180,6 +180,20 @@ static void a_broken_law_is_told_at_once_and_with_its_sides(void **state)
 	free(text);
 }
 
+static void a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_one(void **state)
+{
+	struct made_watch m;
+	char *text;
+
+	busy(&m);
+	strcpy(m.r.laws[WATCH_LAW_reference].why, "not testable for 1 of 2 sockets: a reason");
+	text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
+	assert_non_null(strstr(text, "6 of 7 balance to the byte, for every socket: send, receive,"));
+	assert_non_null(strstr(text, "partly tested  reference\n               not testable for 1 of 2 "
+				     "sockets: a reason; balanced for the"));
+	free(text);
+}
+
 static void a_block_is_a_rate(void **state)
 {
 	struct made_watch m;
@@ -202,6 +216,7 @@ int main(void)
 		cmocka_unit_test(a_refused_send_is_no_copy_of_unknown_bytes),
 		cmocka_unit_test(who_has_no_socket_has_no_row),
 		cmocka_unit_test(a_broken_law_is_told_at_once_and_with_its_sides),
+		cmocka_unit_test(a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_one),
 		cmocka_unit_test(a_block_is_a_rate),
 	};
 

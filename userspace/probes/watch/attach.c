@@ -50,8 +50,7 @@ const struct watch_hook watch_hooks[] = {
 	FENTRY(2, "watch_late_copy", "late_copy", "skb_copy_ubufs"),
 	FEXIT(2, "watch_late_copy_failed", "late_copy", "skb_copy_ubufs", ALWAYS),
 	FENTRY(2, "watch_tap", "taps", "dev_queue_xmit_nit"),
-	FEXIT(3, "watch_realloc_3", "limits", "msg_zerocopy_realloc", ALWAYS),
-	FEXIT(4, "watch_realloc_4", "limits", "msg_zerocopy_realloc", ALWAYS),
+	FENTRY(3, "watch_refused", "limits", "sk_stream_error"),
 	TP(1, "watch_departure", "departures", "net_dev_queue", ON_ANY, ZEROCOPY),
 	TP(1, "watch_arrival", "late_copy", "netif_receive_skb", ON_TRACEPOINTS, ZEROCOPY),
 	TP(3, "watch_refusal", "refusals", "sock_send_length", ON_TRACEPOINTS, ZEROCOPY),
@@ -130,6 +129,18 @@ static uint32_t buckets_wanted(void)
 	return buckets;
 }
 
+static int optmem_max(void)
+{
+	FILE *file = fopen("/proc/sys/net/core/optmem_max", "re");
+	int most = 0;
+
+	if (file && fscanf(file, "%d", &most) != 1)
+		most = 0;
+	if (file)
+		fclose(file);
+	return most;
+}
+
 static void configure(struct watch_probes *p, const struct watch_probes_config *c,
 		      const struct targets *targets)
 {
@@ -140,6 +151,7 @@ static void configure(struct watch_probes *p, const struct watch_probes_config *
 	ro->cookies_on_demand = true;
 	ro->casts_known = targets_function(targets, "bpf_rdonly_cast");
 	ro->watch_fault = c->fault;
+	ro->optmem_max = optmem_max();
 	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE &&
 				 bpf_program__autoload(p->skel->progs.watch_late_copy);
 	ro->subject_cgroup = c->cgroup;

@@ -8,12 +8,12 @@
 static const struct {
 	const char *event, *program;
 	size_t seen;	/* where the program counts itself */
+	bool on_tracepoints;	/* on that backend alone */
 } checked[WATCH_CHECKED] = {
-	{ "sock/inet_sock_set_state", "watch_state", offsetof(struct watch_gauges, states) },
-	{ "tcp/tcp_destroy_sock", "watch_death", offsetof(struct watch_gauges, ends) },
-	{ "sock/inet_sk_error_report", "watch_completion", offsetof(struct watch_gauges, reports) },
-	{ "net/net_dev_queue", "watch_departure", offsetof(struct watch_gauges, departures) },
-	{ "net/netif_receive_skb", "watch_arrival", offsetof(struct watch_gauges, arrivals) },
+	{ "sock/inet_sock_set_state", "watch_state", offsetof(struct watch_gauges, states), false },
+	{ "tcp/tcp_destroy_sock", "watch_death", offsetof(struct watch_gauges, ends), false },
+	{ "sock/inet_sk_error_report", "watch_completion", offsetof(struct watch_gauges, reports), true },
+	{ "net/netif_receive_skb", "watch_arrival", offsetof(struct watch_gauges, arrivals), true },
 };
 
 /* Which of the hooks; -1: this kernel has none of that name. */
@@ -42,7 +42,8 @@ void unseen_open(struct watch_probes *p)
 	for (int row = 0; row < WATCH_CHECKED; row++) {
 		int at = hook_of(p, row);
 
-		if (at < 0 || *p->probes[at].why)
+		if (at < 0 || *p->probes[at].why ||
+		    (checked[row].on_tracepoints && p->backend == BACKEND_TRAMPOLINE))
 			continue;
 		events[p->hit_count] = checked[row].event;
 		p->hit_rows[p->hit_count++] = row;

@@ -1,49 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * From sequence numbers to bytes: takes SYN and FIN out, and says what stays when the window ends.
- *
- * ../shared/docs names no field twice: see bpf/include/watch.h for what each number is.
- */
+/* What a socket's book says in bytes: its balances, and what moved at each site in between. */
 #include "userspace/watch/books/books_socket.h"
 
 #include <string.h>
 
-enum { STATE_SYN_SENT = 2, STATE_SYN_RECV = 3, STATE_FIN_WAIT1 = 4, STATE_LAST_ACK = 9, STATE_CLOSING = 11 };
-
-/* The same numbers without SYN and FIN. */
-struct plain {
-	uint64_t accepted, sent, received, returned, unsent, unacked, unread;
-};
-
-static bool fin_is_on_its_way(const struct watch_reading *r)
-{
-	return r->state == STATE_FIN_WAIT1 || r->state == STATE_LAST_ACK || r->state == STATE_CLOSING;
-}
-
-static struct plain plain_of(const struct watch_reading *r)
-{
-	struct plain p = {
-		.accepted = r->accepted - r->fin_queued,
-		.sent = r->sent - r->retransmitted,
-		.received = r->received - r->fin_received,
-		/* The FIN is the last of what is unsent or unread. */
-		.unsent = r->unsent - (r->fin_queued && r->unsent),
-		.unread = r->unread - (r->fin_received && r->unread),
-		.unacked = r->unacked,
-	};
-
-	if (r->state == STATE_SYN_SENT || r->state == STATE_SYN_RECV)
-		p.unacked -= p.unacked > 0;
-	else if (r->fin_queued && !r->unsent && fin_is_on_its_way(r))
-		p.unacked -= p.unacked > 0;
-	p.returned = p.received - p.unread;
-	return p;
-}
-
-static const struct watch_reading *last_of(const struct watch_book *book)
-{
-	return book->flags & WATCH_CLOSED ? &book->closed : &book->now;
-}
+#include "userspace/watch/books/books_plain.h"
 
 static void set_site(struct watch_movements *m, enum site site, bool known, uint64_t bytes)
 {
@@ -63,7 +24,7 @@ static void set_count(struct watch_movements *m, enum count count, bool known, u
 
 static uint64_t sent_as(const struct watch_book *book, enum watch_kind kind)
 {
-	const struct watch_reading *last = last_of(book);
+	const struct watch_reading *last = watch_last_of(book);
 	uint64_t bytes = book->slot.sent_as[kind];
 
 	/* The move to CLOSE closed the last stretch. */
@@ -75,16 +36,16 @@ static uint64_t sent_as(const struct watch_book *book, enum watch_kind kind)
 /* The hook without trampolines, or those of the two limits. */
 static uint64_t refused_of(const struct watch_slot *slot)
 {
-	return slot->enobufs + slot->refused_optmem + slot->refused_memlock;
+	return slot->enobufs + slot->refused_optmem + slot->refused_memlock + slot->refused_by_either;
 }
 
 static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 		       const struct watch_hooked *hooked)
 {
 	bool slot = !(book->flags & WATCH_NO_SLOT), known = hooked->sends && slot;
-	const struct watch_reading *first = &book->opened, *last = last_of(book);
-	struct plain from = plain_of(first), to = plain_of(last);
-	bool packets = hooked->packets && !book->slot.referenced_unwatched && slot, none;
+	const struct watch_reading *first = &book->opened, *last = watch_last_of(book);
+	struct watch_plain from = watch_plain_of(first), to = watch_plain_of(last);
+	bool packets = hooked->packets && !book->slot.referenced_unwatched && slot, none, departures;
 	bool late = hooked->late_copies ? slot : packets;
 	bool asks = first->asks_zerocopy || last->asks_zerocopy;
 
@@ -106,7 +67,8 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	set_count(m, COUNT_refused_optmem, hooked->limits && slot, book->slot.refused_optmem);
 	set_count(m, COUNT_refused_memlock, hooked->limits && slot, book->slot.refused_memlock);
 	set_count(m, COUNT_send_calls, hooked->calls, book->slot.send_calls);
-	set_count(m, COUNT_wire_referenced_bytes, (packets && !hooked->skipped) || none, book->slot.sent_referenced);
+	departures = packets && watch_departures_are_whole(book);
+	set_count(m, COUNT_wire_referenced_bytes, departures || none, book->slot.sent_referenced);
 }
 
 /* Bytes that left the socket without a copy that the hook saw, and without a discard, were spliced or
@@ -115,7 +77,7 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 static void fill_receives(struct watch_movements *m, const struct watch_book *book,
 			  const struct watch_hooked *hooked)
 {
-	struct plain from = plain_of(&book->opened), to = plain_of(last_of(book));
+	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
 	uint64_t returned = book->past_returned + to.returned - from.returned;
 	bool slot = !(book->flags & WATCH_NO_SLOT);
 	bool known = hooked->rx_copies && slot;
@@ -147,7 +109,7 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 static struct watch_balance balance_of(const struct watch_reading *r, uint32_t next_id, bool walked,
 				       bool completions)
 {
-	struct plain p = plain_of(r);
+	struct watch_plain p = watch_plain_of(r);
 	struct watch_balance b = {
 		.known = 1u << WATCH_unsent_bytes | 1u << WATCH_unacked_bytes | 1u << WATCH_unread_bytes,
 		.item = { [WATCH_unsent_bytes] = p.unsent, [WATCH_unacked_bytes] = p.unacked,
@@ -197,188 +159,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	memcpy(s->comm, book->owner.comm, sizeof(s->comm));
 	s->opening = balance_of(&book->opened, book->opened.zerocopy_sends - book->opened_sends, walked,
 				hooked->completions);
-	s->closing = balance_of(last_of(book), book->next_id, walked || closed, hooked->completions);
+	s->closing = balance_of(watch_last_of(book), book->next_id, walked || closed, hooked->completions);
 	fill_sends(&s->moved, book, hooked);
 	fill_receives(&s->moved, book, hooked);
-}
-
-static struct watch_sides not_known(const char *why)
-{
-	return (struct watch_sides){ .why = why };
-}
-
-/* A drop, a departure or a notification that no program saw explains any difference. */
-static struct watch_sides unless_skipped(const struct watch_hooked *hooked, struct watch_sides sides)
-{
-	return hooked->skipped && sides.left != sides.right ?
-	       not_known("the kernel skipped a program for packets or notifications") : sides;
-}
-
-static struct watch_sides sides_of_send(const struct watch_socket *s, const struct watch_book *book,
-					const struct watch_hooked *hooked)
-{
-	struct plain from = plain_of(&book->opened), to = plain_of(last_of(book));
-
-	if (book->flags & WATCH_TORN)
-		return not_known("it was read without its lock, in a network namespace that was not entered");
-	if (book->slot.dropped_packets)
-		return not_known("this machine dropped packets on their way out, which are then sent as new");
-	return unless_skipped(hooked, (struct watch_sides){
-		.known = true,
-		.left = from.unsent + s->moved.count[COUNT_accepted_bytes],
-		.right = book->past_sent + to.sent - from.sent + to.unsent,
-	});
-}
-
-static struct watch_sides sides_of_receive(const struct watch_socket *s, const struct watch_book *book,
-					   const struct watch_hooked *hooked)
-{
-	const struct watch_movements *m = &s->moved;
-	struct plain from = plain_of(&book->opened), to = plain_of(last_of(book));
-	uint64_t taken = m->site_bytes[SITE_rx_copy] + m->site_bytes[SITE_rx_discard];
-
-	if (hooked->rx_calls)
-		taken += m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map];
-	if (book->flags & WATCH_TORN)
-		return not_known("it was read without its lock, in a network namespace that was not entered");
-	if (hooked->rx_calls && !hooked->rx_copies)
-		return not_known("rx_copy is derived from this law; --books calls measures it");
-	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
-		return not_known("copies to readers or discards were not counted");
-	if (taken > m->count[COUNT_returned_bytes])
-		return not_known("bytes were read with MSG_PEEK, which copies and does not take them");
-	if (taken < m->count[COUNT_returned_bytes] && !hooked->rx_calls)
-		return not_known("bytes left without a copy: rx_splice is derived from this law");
-	if (m->site_bytes[SITE_rx_discard] && !hooked->discards)
-		return not_known("bytes left without a copy: rx_discard is derived from this law");
-	return (struct watch_sides){
-		.known = true,
-		.left = from.unread + book->past_received + to.received - from.received,
-		.right = taken + to.unread,
-	};
-}
-
-/* Each packet left once. */
-static bool is_undisturbed(const struct watch_book *book)
-{
-	return last_of(book)->retransmitted == book->opened.retransmitted && !book->slot.dropped_packets;
-}
-
-static struct watch_sides sides_of_reference(const struct watch_socket *s, const struct watch_book *book,
-					     const struct watch_hooked *hooked)
-{
-	const struct watch_movements *m = &s->moved;
-	const struct watch_reading *last = last_of(book);
-	int64_t left = book->opened.unsent_referenced_bytes + m->site_bytes[SITE_tx_reference];
-	int64_t right = book->slot.sent_referenced + last->unsent_referenced_bytes;
-	struct plain to = plain_of(last);
-	bool none = m->sites_known & 1u << SITE_tx_reference && !m->site_bytes[SITE_tx_reference] &&
-		    !book->opened.referenced_bytes;
-
-	if (none)
-		return (struct watch_sides){ .known = true, .right = book->slot.sent_referenced };
-	if (!(m->sites_known & 1u << SITE_tx_reference))
-		return not_known("references were not counted");
-	if (!(m->counts_known & 1ull << COUNT_wire_referenced_bytes))
-		return not_known("packets were not watched when the first reference was made");
-	if (book->flags & (WATCH_TORN | WATCH_WALK_SHORT))
-		return not_known("its queues could not be walked to their ends");
-	if (book->slot.mixed || book->flags & WATCH_MIXED)
-		return not_known("its packets mix user pages with pages of files, which may be either");
-	if (!is_undisturbed(book))
-		return not_known("packets were dropped or sent again");
-	if (book->flags & WATCH_CLOSED && to.unsent)
-		return not_known("it closed before all was sent, and its queue is gone");
-	/* The kernel may run no program on top of certain tasks, without a sign. */
-	if (left > right && m->sites_known & 1u << SITE_late_copy &&
-	    m->site_bytes[SITE_late_copy] > book->slot.sent_referenced)
-		return not_known("packets arrived whose departure no program saw");
-	return unless_skipped(hooked, (struct watch_sides){ .known = true, .left = left, .right = right });
-}
-
-/* Nothing but the socket's own queue can hold its pages: no packet was dropped or sent again, whose
- * copy may still be under way, and all that left was copied when it arrived on this machine. Nor does a
- * send sleep that has its notification and no packet yet, and the process took no notification before it
- * was seen. */
-static bool queue_holds_all(const struct watch_socket *s, const struct watch_book *book,
-			    const struct watch_hooked *hooked)
-{
-	const struct watch_movements *m = &s->moved;
-	uint64_t left = 1ull << COUNT_wire_referenced_bytes;
-
-	return m->counts_known & left && m->sites_known & 1u << SITE_late_copy && !hooked->skipped &&
-	       !book->slot.mixed && !book->opened.referenced_bytes && !book->now.calls_sleep &&
-	       !book->unseen_reports &&
-	       m->site_bytes[SITE_late_copy] >= book->slot.sent_referenced && is_undisturbed(book);
-}
-
-/* Zero-copy sends of which no notification came yet. By the queue, if that holds all: then a
- * notification that nobody counted is missed. */
-static uint64_t outstanding(const struct watch_socket *s, const struct watch_book *book,
-			    const struct watch_hooked *hooked)
-{
-	const struct watch_reading *now = &book->now;
-
-	if (book->flags & (WATCH_CLOSED | WATCH_TORN | WATCH_WALK_SHORT) || !queue_holds_all(s, book, hooked))
-		return s->closing.item[WATCH_zerocopy_sends];
-	return (uint32_t)(now->zerocopy_sends - now->first_id);
-}
-
-static struct watch_sides sides_of_completion(const struct watch_socket *s, const struct watch_book *book,
-					      const struct watch_hooked *hooked)
-{
-	if (!hooked->completions)
-		return not_known("notifications were not counted");
-	if (book->skipped_ids && (book->unseen_reports || !is_undisturbed(book)))
-		return not_known("notifications came that were not seen: the process read them first, or "
-				 "they overtook others whose packets were lost");
-	return unless_skipped(hooked, (struct watch_sides){
-		.known = true,
-		.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends],
-		.right = s->moved.count[COUNT_completed_sends] + outstanding(s, book, hooked),
-	});
-}
-
-/* A call that was under way when the window opened or closed counts on one side alone. */
-static struct watch_sides sides_of_calls(const struct watch_socket *s, const struct watch_book *book,
-					 const struct watch_hooked *hooked, uint64_t by_sequence,
-					 uint64_t by_calls)
-{
-	if (!hooked->calls || book->flags & WATCH_NO_SLOT)
-		return not_known("calls are counted with --books calls alone");
-	if (!s->whole && by_sequence != by_calls)
-		return not_known("a call may have been under way when the window opened or closed");
-	return (struct watch_sides){ .known = true, .left = by_sequence, .right = by_calls };
-}
-
-static struct watch_sides sides_of_receives(const struct watch_socket *s, const struct watch_book *book,
-					    const struct watch_hooked *hooked)
-{
-	const struct watch_movements *m = &s->moved;
-
-	if (hooked->calls && m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map])
-		return not_known("bytes left by splice or mapped, which no receive returns");
-	return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes], book->slot.recvs_returned);
-}
-
-struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket *s,
-				   const struct watch_book *book, const struct watch_hooked *hooked)
-{
-	switch (law) {
-	case WATCH_LAW_send:
-		return sides_of_send(s, book, hooked);
-	case WATCH_LAW_receive:
-		return sides_of_receive(s, book, hooked);
-	case WATCH_LAW_reference:
-		return sides_of_reference(s, book, hooked);
-	case WATCH_LAW_completion:
-		return sides_of_completion(s, book, hooked);
-	case WATCH_LAW_sends:
-		return sides_of_calls(s, book, hooked, s->moved.count[COUNT_accepted_bytes],
-				      book->slot.sends_returned);
-	case WATCH_LAW_receives:
-		return sides_of_receives(s, book, hooked);
-	default:
-		return (struct watch_sides){ .known = true };
-	}
 }

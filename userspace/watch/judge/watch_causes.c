@@ -36,7 +36,7 @@ static void refusal_add(struct causes *all, enum known which, uint64_t sends)
 int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_CAUSES_MAX])
 {
 	struct causes all = { .cause = causes };
-	uint64_t late = m->site_bytes[SITE_late_copy], tapped = m->late_by_tap_bytes;
+	uint64_t late = m->site_bytes[SITE_late_copy], tapped = m->late_by_tap_bytes, either;
 
 	/* The rest was copied on arrival, as far as is known. */
 	if (tapped)
@@ -46,6 +46,11 @@ int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_C
 	if (m->counts_known & 1ull << COUNT_refused_optmem) {
 		refusal_add(&all, CAUSE_OPTMEM, m->count[COUNT_refused_optmem]);
 		refusal_add(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock]);
+		either = m->count[COUNT_enobufs] - m->count[COUNT_refused_optmem] -
+			 m->count[COUNT_refused_memlock];
+		if (either)
+			add(&all, CAUSE_NO_BUFFERS, SITE_tx_reference, 0, either,
+			    "a refused send has no bytes, and both limits were reached");
 	} else if (m->count[COUNT_enobufs])
 		add(&all, CAUSE_NO_BUFFERS, SITE_tx_reference, 0, m->count[COUNT_enobufs],
 		    "a refused send has no bytes, and tracepoints do not tell which limit refused");

@@ -14,7 +14,7 @@ enum verdict_of_process watch_verdict(const struct watch_movements *moved);
 void watch_verdicts_fill(struct watch_record *r);
 
 /* Two fates of late copies, and a refusal for each of two limits. */
-enum { WATCH_CAUSES_MAX = 4 };
+enum { WATCH_CAUSES_MAX = 5 };
 
 /* Why bytes that were to be referenced were copied after all, of a socket or of a sum. How many. */
 int watch_causes_of(const struct watch_movements *moved, struct cause causes[WATCH_CAUSES_MAX]);

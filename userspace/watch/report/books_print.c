@@ -62,20 +62,33 @@ static void print_broken(const struct law *law, const struct page *p)
 		page_text(p, "  ", law->why, 2);
 }
 
+/* Not testable for some sockets, and balanced for the others. */
+static bool is_partly_balanced(const struct law *law)
+{
+	return law->status == LAW_BALANCED && *law->why;
+}
+
+static bool is_alike(const struct law *a, const struct law *b)
+{
+	return a->status == b->status && !strcmp(a->why, b->why);
+}
+
 /* The laws that were not testable for this reason, once. */
 static void print_untested(const struct watch_record *r, int at, const struct page *p)
 {
-	char names[200] = "";
+	bool partly = is_partly_balanced(&r->laws[at]);
+	char names[200] = "", why[WHY_BYTES + 32];
 
 	for (int i = 0; i < at; i++)
-		if (r->laws[i].status == LAW_NOT_TESTABLE && !strcmp(r->laws[i].why, r->laws[at].why))
+		if (is_alike(&r->laws[i], &r->laws[at]))
 			return;
 	for (int i = at; i < WATCH_LAW_COUNT; i++)
-		if (r->laws[i].status == LAW_NOT_TESTABLE && !strcmp(r->laws[i].why, r->laws[at].why))
+		if (is_alike(&r->laws[i], &r->laws[at]))
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
 				 *names ? ", " : "", r->laws[i].name);
-	fprintf(p->out, "not testable   %s\n", names);
-	page_text(p, "               ", r->laws[at].why, 15);
+	fprintf(p->out, "%-14s %s\n", partly ? "partly tested" : "not testable", names);
+	snprintf(why, sizeof(why), "%s%s", r->laws[at].why, partly ? "; balanced for the others" : "");
+	page_text(p, "               ", why, 15);
 }
 
 void print_watched_laws(const struct watch_record *r, const struct page *p)
@@ -84,7 +97,7 @@ void print_watched_laws(const struct watch_record *r, const struct page *p)
 	int balanced = 0;
 
 	for (int i = 0; i < WATCH_LAW_COUNT; i++) {
-		if (r->laws[i].status != LAW_BALANCED)
+		if (r->laws[i].status != LAW_BALANCED || *r->laws[i].why)
 			continue;
 		balanced++;
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
@@ -97,7 +110,7 @@ void print_watched_laws(const struct watch_record *r, const struct page *p)
 	for (int i = 0; i < WATCH_LAW_COUNT; i++) {
 		if (r->laws[i].status == LAW_BROKEN)
 			print_broken(&r->laws[i], p);
-		if (r->laws[i].status == LAW_NOT_TESTABLE)
+		if (r->laws[i].status == LAW_NOT_TESTABLE || is_partly_balanced(&r->laws[i]))
 			print_untested(r, i, p);
 	}
 }

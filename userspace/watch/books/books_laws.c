@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Both sides of each law for one socket, or why the law cannot be tested for it. */
+#include "userspace/watch/books/books_plain.h"
+#include "userspace/watch/books/books_socket.h"
+
+static struct watch_sides not_known(const char *why)
+{
+	return (struct watch_sides){ .why = why };
+}
+
+/* A drop, a departure or a notification that no program saw explains any difference. */
+static struct watch_sides unless_skipped(const struct watch_hooked *hooked, struct watch_sides sides)
+{
+	return hooked->skipped && sides.left != sides.right ?
+	       not_known("the kernel skipped a program for packets or notifications") : sides;
+}
+
+static struct watch_sides sides_of_send(const struct watch_socket *s, const struct watch_book *book,
+					const struct watch_hooked *hooked)
+{
+	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
+
+	if (book->flags & WATCH_TORN)
+		return not_known("it was read without its lock, in a network namespace that was not entered");
+	if (book->slot.dropped_packets)
+		return not_known("this machine dropped packets on their way out, which are then sent as new");
+	return unless_skipped(hooked, (struct watch_sides){
+		.known = true,
+		.left = from.unsent + s->moved.count[COUNT_accepted_bytes],
+		.right = book->past_sent + to.sent - from.sent + to.unsent,
+	});
+}
+
+static struct watch_sides sides_of_receive(const struct watch_socket *s, const struct watch_book *book,
+					   const struct watch_hooked *hooked)
+{
+	const struct watch_movements *m = &s->moved;
+	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
+	uint64_t taken = m->site_bytes[SITE_rx_copy] + m->site_bytes[SITE_rx_discard];
+
+	if (hooked->rx_calls)
+		taken += m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map];
+	if (book->flags & WATCH_TORN)
+		return not_known("it was read without its lock, in a network namespace that was not entered");
+	if (hooked->rx_calls && !hooked->rx_copies)
+		return not_known("rx_copy is derived from this law; --books calls measures it");
+	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
+		return not_known("copies to readers or discards were not counted");
+	if (taken > m->count[COUNT_returned_bytes])
+		return not_known("bytes were read with MSG_PEEK, which copies and does not take them");
+	if (taken < m->count[COUNT_returned_bytes] && !hooked->rx_calls)
+		return not_known("bytes left without a copy: rx_splice is derived from this law");
+	if (m->site_bytes[SITE_rx_discard] && !hooked->discards)
+		return not_known("bytes left without a copy: rx_discard is derived from this law");
+	return (struct watch_sides){
+		.known = true,
+		.left = from.unread + book->past_received + to.received - from.received,
+		.right = taken + to.unread,
+	};
+}
+
+/* Each packet left once. */
+static bool is_undisturbed(const struct watch_book *book)
+{
+	return watch_last_of(book)->retransmitted == book->opened.retransmitted && !book->slot.dropped_packets;
+}
+
+static struct watch_sides sides_of_reference(const struct watch_socket *s, const struct watch_book *book,
+					     const struct watch_hooked *hooked)
+{
+	const struct watch_movements *m = &s->moved;
+	const struct watch_reading *last = watch_last_of(book);
+	int64_t left = book->opened.unsent_referenced_bytes + m->site_bytes[SITE_tx_reference];
+	int64_t right = book->slot.sent_referenced + last->unsent_referenced_bytes;
+	struct watch_plain to = watch_plain_of(last);
+	bool none = m->sites_known & 1u << SITE_tx_reference && !m->site_bytes[SITE_tx_reference] &&
+		    !book->opened.referenced_bytes;
+
+	if (none)
+		return (struct watch_sides){ .known = true, .right = book->slot.sent_referenced };
+	if (!(m->sites_known & 1u << SITE_tx_reference))
+		return not_known("references were not counted");
+	if (!hooked->packets || book->slot.referenced_unwatched || book->flags & WATCH_NO_SLOT)
+		return not_known("packets were not watched when the first reference was made");
+	if (book->flags & (WATCH_TORN | WATCH_WALK_SHORT))
+		return not_known("its queues could not be walked to their ends");
+	if (book->slot.mixed || book->flags & WATCH_MIXED)
+		return not_known("its packets mix user pages with pages of files, which may be either");
+	if (!is_undisturbed(book))
+		return not_known("packets were dropped or sent again");
+	if (book->flags & WATCH_CLOSED && to.unsent)
+		return not_known("it closed before all was sent, and its queue is gone");
+	/* The kernel may run no program on top of certain tasks, without a sign. */
+	if (!watch_departures_are_whole(book))
+		return not_known("no program saw some packets leave, or they passed several devices");
+	return (struct watch_sides){ .known = true, .left = left, .right = right };
+}
+
+/* Nothing but the socket's own queue can hold its pages: no packet was dropped or sent again, whose
+ * copy may still be under way, and all that left was copied when it arrived on this machine. Nor does a
+ * send sleep that has its notification and no packet yet, and the process took no notification before it
+ * was seen. */
+static bool queue_holds_all(const struct watch_socket *s, const struct watch_book *book,
+			    const struct watch_hooked *hooked)
+{
+	const struct watch_movements *m = &s->moved;
+	uint64_t left = 1ull << COUNT_wire_referenced_bytes;
+
+	return m->counts_known & left && m->sites_known & 1u << SITE_late_copy && !hooked->skipped &&
+	       !book->slot.mixed && !book->opened.referenced_bytes && !book->now.calls_sleep &&
+	       !book->unseen_reports &&
+	       m->site_bytes[SITE_late_copy] >= book->slot.sent_referenced && is_undisturbed(book);
+}
+
+/* Zero-copy sends of which no notification came yet. By the queue, if that holds all: then a
+ * notification that nobody counted is missed. */
+static uint64_t outstanding(const struct watch_socket *s, const struct watch_book *book,
+			    const struct watch_hooked *hooked)
+{
+	const struct watch_reading *now = &book->now;
+
+	if (book->flags & (WATCH_CLOSED | WATCH_TORN | WATCH_WALK_SHORT) || !queue_holds_all(s, book, hooked))
+		return s->closing.item[WATCH_zerocopy_sends];
+	return (uint32_t)(now->zerocopy_sends - now->first_id);
+}
+
+static struct watch_sides sides_of_completion(const struct watch_socket *s, const struct watch_book *book,
+					      const struct watch_hooked *hooked)
+{
+	if (!hooked->completions)
+		return not_known("notifications were not counted");
+	if (book->skipped_ids && (book->unseen_reports || !is_undisturbed(book)))
+		return not_known("notifications came that were not seen: the process read them first, or "
+				 "they overtook others whose packets were lost");
+	return unless_skipped(hooked, (struct watch_sides){
+		.known = true,
+		.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends],
+		.right = s->moved.count[COUNT_completed_sends] + outstanding(s, book, hooked),
+	});
+}
+
+/* A call that was under way when the window opened or closed counts on one side alone. */
+static struct watch_sides sides_of_calls(const struct watch_socket *s, const struct watch_book *book,
+					 const struct watch_hooked *hooked, uint64_t by_sequence,
+					 uint64_t by_calls)
+{
+	if (!hooked->calls || book->flags & WATCH_NO_SLOT)
+		return not_known("calls are counted with --books calls alone");
+	if (!s->whole && by_sequence != by_calls)
+		return not_known("a call may have been under way when the window opened or closed");
+	return (struct watch_sides){ .known = true, .left = by_sequence, .right = by_calls };
+}
+
+static struct watch_sides sides_of_receives(const struct watch_socket *s, const struct watch_book *book,
+					    const struct watch_hooked *hooked)
+{
+	const struct watch_movements *m = &s->moved;
+
+	if (hooked->calls && m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map])
+		return not_known("bytes left by splice or mapped, which no receive returns");
+	return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes], book->slot.recvs_returned);
+}
+
+struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket *s,
+				   const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	switch (law) {
+	case WATCH_LAW_send:
+		return sides_of_send(s, book, hooked);
+	case WATCH_LAW_receive:
+		return sides_of_receive(s, book, hooked);
+	case WATCH_LAW_reference:
+		return sides_of_reference(s, book, hooked);
+	case WATCH_LAW_completion:
+		return sides_of_completion(s, book, hooked);
+	case WATCH_LAW_sends:
+		return sides_of_calls(s, book, hooked, s->moved.count[COUNT_accepted_bytes],
+				      book->slot.sends_returned);
+	case WATCH_LAW_receives:
+		return sides_of_receives(s, book, hooked);
+	default:
+		return (struct watch_sides){ .known = true };
+	}
+}
