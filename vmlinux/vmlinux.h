@@ -147,6 +147,7 @@ struct tcp_sock {
 	u64 bytes_retrans;
 	u64 bytes_acked;
 	u64 bytes_received;
+	u32 lsndtime;
 };
 
 /* The bit numbers move between releases: read them with bpf_core_enum_value(). */

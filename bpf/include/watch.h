@@ -148,6 +148,8 @@ struct watch_book {
 	unsigned short local_port, remote_port;	/* host order */
 	unsigned short family;
 	unsigned short unused;
+	unsigned int census;		/* number of the first one that counts it, see bpf/watch/census.bpf.h */
+	unsigned int met;		/* number of the last one that did */
 };
 
 /* Of the whole machine. */
@@ -160,7 +162,12 @@ struct watch_gauges {
 	unsigned long long joined;		/* processes that became part of the subject */
 	unsigned long long lost_members;	/* no room for a process of the subject */
 	/* How often programs ran whose hooks perf counts, too. */
-	unsigned long long states, ends, reports, arrivals;
+	unsigned long long reports, arrivals;
+	/* Books: all, and those that the next census does not count; met by this one, ended since then. */
+	unsigned long long begun, ended, begun_lately[2], ended_lately[2], met, ended_after;
+	/* Sockets without a book: that ended, that the last walk met; lives whose end or new beginning no
+	 * program saw. */
+	unsigned long long unseen_births, bookless, unseen_changes;
 	unsigned long long injected_faults;	/* completions dropped on purpose */
 };
 

@@ -7,6 +7,7 @@
  * sockets of the network namespace of the thread that made the iterator, and none that are closed:
  * those are found by their storage, in any namespace.
  */
+#include "bpf/watch/census.bpf.h"
 #include "bpf/watch/queues.bpf.h"
 #include "bpf/watch/who.bpf.h"
 
@@ -110,8 +111,12 @@ int watch_sockets(struct bpf_iter__tcp *ctx)
 	sk = (void *)tp;
 	book = watch_mode == WATCH_MODE_OPEN ? book_begin(sk) :
 					       bpf_sk_storage_get(&watch_books, sk, 0, 0);
-	if (!book)
+	if (!book) {
+		/* An accepted socket gets one when it leaves this state. */
+		if (watch_mode == WATCH_MODE_READ && common->skc_state != BPF_TCP_SYN_RECV)
+			watch_gauges.bookless++;
 		return 0;
+	}
 	reading_take(&book->now, tp, common->skc_state);
 	book->now.calls_sleep = calls_sleep(sk);
 	if (book->now.unsent || book->now.unacked)
@@ -136,13 +141,14 @@ SEC("?iter/bpf_sk_storage_map")
 int watch_unhashed(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
 	struct seq_file *seq = ctx->meta->seq;
-	struct watch_book *book;
+	struct watch_book *book = ctx->value;
 	struct sock *sk = ctx->sk;
 	struct tcp_sock *tp;
 	bool closed;
 
-	if (!sk || !ctx->value)
+	if (!sk || !book)
 		return 0;
+	census_meet(book);
 	closed = sk->__sk_common.skc_state == BPF_TCP_CLOSE;
 	if (!closed && inum_is_ours(netns_of(sk)))
 		return 0;

@@ -270,24 +270,4 @@ static __always_inline u32 kind_flags(const struct tcp_sock *tp)
 	return flags;
 }
 
-/* Finds the socket's book or begins one. */
-static __always_inline struct watch_book *book_begin(struct sock *sk)
-{
-	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0,
-						     BPF_LOCAL_STORAGE_GET_F_CREATE);
-
-	if (!book) {
-		gauge_add(&watch_gauges.unbooked, 1);
-		return NULL;
-	}
-	if (book->cookie)
-		return book;
-	book->cookie = bpf_get_socket_cookie(sk);
-	book->netns = netns_of(sk);
-	book->slot_at = slot_take(book->cookie);
-	if (!book->slot_at)
-		book->flags |= WATCH_NO_SLOT;
-	return book;
-}
-
 #endif

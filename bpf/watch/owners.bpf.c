@@ -4,6 +4,7 @@
  *
  * Descriptors also hold sockets that TCP has closed. A process is part of the subject from its fork on.
  */
+#include "bpf/watch/census.bpf.h"
 #include "bpf/watch/queues.bpf.h"
 #include "bpf/watch/who.bpf.h"
 
@@ -100,7 +101,7 @@ static __always_inline bool in_subject_cgroup(const struct task_struct *t)
 	return BPF_CORE_READ(above, kn, id) == subject_cgroup;
 }
 
-/* All processes, for user space to choose from. */
+/* All processes, for user space to choose from before it opens the window. */
 SEC("?iter/task")
 int watch_tasks(struct bpf_iter__task *ctx)
 {
@@ -109,6 +110,7 @@ int watch_tasks(struct bpf_iter__task *ctx)
 
 	if (!t || t->pid != t->tgid)
 		return 0;
+	window_jiffies = bpf_jiffies64();
 	task_describe(&row.task, t);
 	row.pid = pid_seen_by_asker(t);
 	row.in_cgroup = in_subject_cgroup(t);

@@ -6,6 +6,7 @@
  * numbers. Bytes received are final when it is destroyed: they may be read after a reset. If
  * tcp_disconnect() set them to 0 in between, those at the move to CLOSE are the last.
  */
+#include "bpf/watch/census.bpf.h"
 #include "bpf/watch/who.bpf.h"
 
 enum { DEATHS_BYTES = 8 << 20 };
@@ -104,7 +105,6 @@ int BPF_PROG(watch_state, struct sock *sk, int old, int new)
 	const struct tcp_sock *tp;
 	struct watch_book *book;
 
-	gauge_add(&watch_gauges.states, 1);
 	if (!is_tcp(sk))
 		return 0;
 	if (new == BPF_TCP_LISTEN)
@@ -127,8 +127,11 @@ int BPF_PROG(watch_state, struct sock *sk, int old, int new)
 	if (!book->addresses_known && new != BPF_TCP_SYN_SENT)
 		addresses_take(book, sk);
 	owner_note_current(book, sk);
-	if (new == BPF_TCP_CLOSE)
-		life_end(book, tp, old);
+	if (new != BPF_TCP_CLOSE)
+		return 0;
+	if (book->flags & WATCH_CLOSED && old != BPF_TCP_CLOSE)
+		gauge_add(&watch_gauges.unseen_changes, 1);
+	life_end(book, tp, old);
 	return 0;
 }
 
@@ -141,12 +144,19 @@ int BPF_PROG(watch_death, struct sock *sk)
 
 	if (watch_fault == WATCH_FAULT_SKIP_ENDS)
 		return 0;
-	gauge_add(&watch_gauges.ends, 1);
-	if (!book || !tp)
+	if (!tp)
 		return 0;
+	if (!book) {
+		if (inum_is_ours(netns_of(sk)) && began_in_window(tp))
+			gauge_add(&watch_gauges.unseen_births, 1);
+		return 0;
+	}
+	census_end(book);
 	reading_take(&book->now, tp, BPF_TCP_CLOSE);
-	if (!(book->flags & WATCH_CLOSED))
+	if (!(book->flags & WATCH_CLOSED)) {
+		gauge_add(&watch_gauges.unseen_changes, 1);
 		life_end(book, tp, sk->__sk_common.skc_state);
+	}
 	if (book->now.received >= book->closed.received) {
 		book->closed.received = book->now.received;
 		book->closed.unread = book->now.unread;

@@ -8,12 +8,9 @@
 static const struct {
 	const char *event, *program;
 	size_t seen;	/* where the program counts itself */
-	bool on_tracepoints;	/* on that backend alone */
 } checked[WATCH_CHECKED] = {
-	{ "sock/inet_sock_set_state", "watch_state", offsetof(struct watch_gauges, states), false },
-	{ "tcp/tcp_destroy_sock", "watch_death", offsetof(struct watch_gauges, ends), false },
-	{ "sock/inet_sk_error_report", "watch_completion", offsetof(struct watch_gauges, reports), true },
-	{ "net/netif_receive_skb", "watch_arrival", offsetof(struct watch_gauges, arrivals), true },
+	{ "sock/inet_sk_error_report", "watch_completion", offsetof(struct watch_gauges, reports) },
+	{ "net/netif_receive_skb", "watch_arrival", offsetof(struct watch_gauges, arrivals) },
 };
 
 /* Which of the hooks; -1: this kernel has none of that name. */
@@ -34,16 +31,16 @@ static uint64_t seen_by(const void *arg, int n)
 			       __ATOMIC_SEQ_CST);
 }
 
-/* A counter that is open costs each hit of its tracepoint something, started or not. */
+/* A counter that is open costs each hit of its tracepoint something, started or not. Kernels that accept
+ * trampolines were never seen to hide hits but those that they count as missed runs. */
 void unseen_open(struct watch_probes *p)
 {
 	const char *events[WATCH_CHECKED];
 
-	for (int row = 0; row < WATCH_CHECKED; row++) {
+	for (int row = 0; row < WATCH_CHECKED && p->backend == BACKEND_TRACEPOINT; row++) {
 		int at = hook_of(p, row);
 
-		if (at < 0 || *p->probes[at].why ||
-		    (checked[row].on_tracepoints && p->backend == BACKEND_TRAMPOLINE))
+		if (at < 0 || *p->probes[at].why)
 			continue;
 		events[p->hit_count] = checked[row].event;
 		p->hit_rows[p->hit_count++] = row;

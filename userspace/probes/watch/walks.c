@@ -11,6 +11,8 @@
 #include "userspace/probes/watch/entered.h"
 #include "userspace/probes/watch/watch_parts.h"
 
+enum { STILL_READINGS_MOST = 1000, CENSUSES_MOST = 3, CENSUS_PAUSE_US = 1000 };
+
 static struct bpf_link *link_iterator(struct bpf_program *program, struct bpf_map *map)
 {
 	union bpf_iter_link_info info = {};
@@ -173,6 +175,55 @@ int watch_probes_open(struct watch_probes *p)
 	return err ? err : walk_descriptors(p);
 }
 
+/* The sums that a census needs change while they are read: until two readings are the same. */
+static struct watch_gauges gauges_at_rest(const struct watch_probes *p)
+{
+	const volatile struct watch_gauges *live = &p->skel->bss->watch_gauges;
+	struct watch_gauges last, now = *live;
+
+	for (int i = 0; i < STILL_READINGS_MOST; i++) {
+		last = now;
+		now = *live;
+		if (!memcmp(&last, &now, sizeof(now)))
+			break;
+	}
+	return now;
+}
+
+/* Sockets that are closed, and how many books there are: see bpf/watch/census.bpf.h. */
+static int walk_books(struct watch_probes *p, void (*take)(void *arg, const void *item), void *arg)
+{
+	volatile struct watch_gauges *sums = &p->skel->bss->watch_gauges;
+	uint32_t next = p->skel->bss->census_next + 1;
+	struct watch_gauges now;
+	int err;
+
+	sums->begun_lately[next & 1] = sums->ended_lately[next & 1] = 0;
+	__atomic_store_n(&p->skel->bss->census_next, next, __ATOMIC_SEQ_CST);
+	sums->met = sums->ended_after = 0;
+	err = walk(p->unhashed, sizeof(struct watch_book), take, arg);
+	now = gauges_at_rest(p);
+	p->unseen_ends = now.begun - now.begun_lately[next & 1] + now.ended_after -
+			 (now.ended - now.ended_lately[next & 1]) - now.met;
+	return err;
+}
+
+static void ignore(void *arg, const void *item)
+{
+}
+
+/* A socket may begin or end in the middle of a step, which another census shows. */
+static int walk_books_again(struct watch_probes *p, struct reader *reader)
+{
+	int err = walk_books(p, hand_over, reader);
+
+	for (int i = 0; i < CENSUSES_MOST && p->unseen_ends && !err; i++) {
+		usleep(CENSUS_PAUSE_US);
+		err = walk_books(p, ignore, NULL);
+	}
+	return err;
+}
+
 int watch_probes_read(struct watch_probes *p, void (*each)(void *arg, const struct watch_book *book),
 		      void *arg)
 {
@@ -180,10 +231,11 @@ int watch_probes_read(struct watch_probes *p, void (*each)(void *arg, const stru
 	int err;
 
 	p->skel->bss->watch_mode = WATCH_MODE_READ;
+	p->skel->bss->watch_gauges.bookless = 0;
 	err = walk_descriptors(p);
 	if (!err)
 		err = walk_namespaces(p, hand_over, &reader);
-	return err ? err : walk(p->unhashed, sizeof(struct watch_book), hand_over, &reader);
+	return err ? err : walk_books_again(p, &reader);
 }
 
 int watch_probes_deaths(struct watch_probes *p, void (*each)(void *arg, const struct watch_book *book),
@@ -197,6 +249,15 @@ int watch_probes_deaths(struct watch_probes *p, void (*each)(void *arg, const st
 struct watch_gauges watch_probes_gauges(const struct watch_probes *p)
 {
 	return p->skel->bss->watch_gauges;
+}
+
+uint64_t watch_probes_unseen(const struct watch_probes *p)
+{
+	const struct watch_gauges *gauges = &p->skel->bss->watch_gauges;
+
+	/* Where there was no memory for a book, that is said already. */
+	return p->unseen_ends + gauges->unseen_births + gauges->unseen_changes +
+	       (gauges->unbooked ? 0 : gauges->bookless);
 }
 
 uint64_t watch_probes_memory(const struct watch_probes *p)

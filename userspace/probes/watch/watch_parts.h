@@ -12,7 +12,7 @@
 #include "watch.skel.h"
 
 /* Hooks whose hits perf counts, too: see unseen.h. */
-enum { WATCH_CHECKED = 4 };
+enum { WATCH_CHECKED = 2 };
 
 struct watch_hook {
 	const char *program, *metric;
@@ -49,6 +49,7 @@ struct watch_probes {
 	void (*each_death)(void *arg, const struct watch_book *book);
 	void *each_arg;
 	uint32_t pass;
+	uint64_t unseen_ends;	/* by the last census */
 };
 
 /* Links of the iterators, and the ring. 0, or -errno with a line in @why. */

@@ -69,6 +69,10 @@ int watch_probes_deaths(struct watch_probes *p, void (*each)(void *arg, const st
 
 struct watch_gauges watch_probes_gauges(const struct watch_probes *p);
 
+/* How many times no program saw a socket begin, change or end, as far as the last reading shows: sums may be
+ * short. Sockets of other processes count, too. */
+uint64_t watch_probes_unseen(const struct watch_probes *p);
+
 /* Memory of tables and rings. */
 uint64_t watch_probes_memory(const struct watch_probes *p);
 

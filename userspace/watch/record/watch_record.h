@@ -171,8 +171,7 @@ struct watch_record {
 	int gap_count;
 	struct watch_overhead overhead;
 	uint64_t lost_events;		/* the ring had no room: sums are short, laws not testable */
-	bool unseen_known;		/* perf counted beside the programs that see sockets end */
-	uint64_t unseen_events;		/* of any socket: perf counted them, no program ran */
+	uint64_t unseen_events;		/* of any socket: no program ran for them */
 	uint64_t unbooked_sockets;	/* no room or no memory for their books */
 	uint64_t referenced_peak_pages;	/* most in any reading */
 };

@@ -39,16 +39,13 @@ bool watch_skipped(const struct watch_record *r)
 	return false;
 }
 
-/* Without those: perf counts more than the kernel says of programs that it skipped. */
-static void unseen_fill(struct watch_record *r)
+/* Without those, and of sockets that begin, change and end by a census of books, which is exact. */
+static void unseen_fill(const struct watch *w, struct watch_record *r)
 {
-	for (int i = 0; i < r->probe_count; i++) {
-		const struct probe *p = &r->probes[i];
-
-		r->unseen_known |= p->perf_checked;
-		if (!is_of_packets(p->metric))
-			r->unseen_events += p->perf_checked ? p->missed_hits : p->missed_runs;
-	}
+	r->unseen_events = watch_probes_unseen(w->probes);
+	for (int i = 0; i < r->probe_count; i++)
+		if (!is_of_packets(r->probes[i].metric) && strcmp(r->probes[i].metric, "sequence"))
+			r->unseen_events += r->probes[i].missed_runs;
 }
 
 static void overhead_fill(const struct watch *w, struct watch_record *r)
@@ -187,7 +184,7 @@ void watch_read_extras(struct watch *w, struct watch_record *r)
 	if (pages > w->peak_pages)
 		w->peak_pages = pages;
 	r->referenced_peak_pages = w->peak_pages;
-	unseen_fill(r);
+	unseen_fill(w, r);
 	events_weigh(events, r, gauges.unbooked);
 	members_fill(w, r);
 	cgroups_fill(w, r);

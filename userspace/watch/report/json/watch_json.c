@@ -116,7 +116,7 @@ static json_t *losses_json(const struct watch_record *r)
 			      "unbooked_sockets", (json_int_t)r->unbooked_sockets, "folded_sockets",
 			      (json_int_t)r->folded_sockets);
 
-	put(o, "unseen_events", integer_if(r->unseen_known, r->unseen_events));
+	put(o, "unseen_events", json_integer(r->unseen_events));
 	return o;
 }
 

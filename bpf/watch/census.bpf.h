@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Begins books, and counts them as they begin, as they end and as they are there: what does not add up, no
+ * program saw.
+ *
+ * A kernel may run no program while certain tasks are current, or skip one that is interrupted on its
+ * processor (docs/METHOD.md). Then a socket begins without a book, or a book goes with its socket without
+ * having been handed over.
+ *
+ * A census may run while sockets begin and end. It counts the books that had begun before it: each book
+ * has the number of the census that will be the first to count it. Of the younger ones there are sums of
+ * their own, one for each of two numbers in turn; user space clears the one that comes next.
+ */
+#ifndef COPYSCOPE_WATCH_CENSUS_BPF_H
+#define COPYSCOPE_WATCH_CENSUS_BPF_H
+
+#include "bpf/watch/book.bpf.h"
+
+struct inet_connection_sock___acks {
+	struct {
+		u32 lrcvtime;
+	} icsk_ack;
+} OF_KERNEL;
+
+/* The number of the next census. */
+volatile __u32 census_next __weak = 0;
+/* tcp_jiffies32 when the subject was chosen. */
+volatile __u32 window_jiffies __weak = 0;
+
+/* The storage is there, so that a census that has not come by yet will find it. */
+static __always_inline void census_begin(struct watch_book *book)
+{
+	u32 next = census_next;
+
+	book->census = next;
+	gauge_add(&watch_gauges.begun, 1);
+	gauge_add(&watch_gauges.begun_lately[next & 1], 1);
+}
+
+static __always_inline void census_end(const struct watch_book *book)
+{
+	u32 next = census_next;
+
+	gauge_add(&watch_gauges.ended, 1);
+	if (book->census == next)
+		gauge_add(&watch_gauges.ended_lately[next & 1], 1);
+	/* This census met it, and it ended since. */
+	else if (book->met == next)
+		gauge_add(&watch_gauges.ended_after, 1);
+}
+
+/* Finds the socket's book or begins one. */
+static __always_inline struct watch_book *book_begin(struct sock *sk)
+{
+	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0,
+						     BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!book) {
+		gauge_add(&watch_gauges.unbooked, 1);
+		return NULL;
+	}
+	if (book->cookie)
+		return book;
+	book->cookie = bpf_get_socket_cookie(sk);
+	census_begin(book);
+	book->netns = netns_of(sk);
+	book->slot_at = slot_take(book->cookie);
+	if (!book->slot_at)
+		book->flags |= WATCH_NO_SLOT;
+	return book;
+}
+
+/* A walk meets a book. */
+static __always_inline void census_meet(struct watch_book *book)
+{
+	u32 next = census_next;
+
+	if (book->flags & WATCH_DIED || book->census == next || book->met == next)
+		return;
+	book->met = next;
+	watch_gauges.met++;
+}
+
+static __always_inline bool is_in_window(u32 jiffies)
+{
+	return jiffies && (int)(jiffies - window_jiffies) > 0;
+}
+
+/* A socket without a book ends. One that listened or was never connected has none, nor has one that was
+ * closed before the window and that a descriptor of another process held: neither moved data since then. */
+static __always_inline bool began_in_window(const struct tcp_sock *tp)
+{
+	const struct inet_connection_sock___acks *icsk = (const void *)tp;
+
+	return (tp->bytes_sent || tp->bytes_received) &&
+	       (is_in_window(tp->lsndtime) || is_in_window(BPF_CORE_READ(icsk, icsk_ack.lrcvtime)));
+}
+
+#endif
