@@ -114,7 +114,7 @@ int BPF_PROG(watch_state, struct sock *sk, int old, int new)
 		return 0;
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 	if (!book) {
-		if (!born || !birth_is_wanted(sk))
+		if (!born || watch_fault == WATCH_FAULT_SKIP_BIRTHS || !birth_is_wanted(sk))
 			return 0;
 		book = book_begin(sk);
 		if (!book)

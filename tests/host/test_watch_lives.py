@@ -146,8 +146,9 @@ def test_of_many_short_connections_none_is_lost():
     assert record["total"]["died"] == 2 * count and record["losses"]["lost_events"] == 0
 
 
-def test_ends_that_no_program_saw_are_noticed():
-    total, record = watch_short(100, [], [], "--break", "skip-ends")
+@pytest.mark.parametrize("fault", ["skip-ends", "skip-births"])
+def test_sockets_that_no_program_saw_begin_or_end_are_noticed(fault):
+    total, record = watch_short(100, [], [], "--break", fault)
     assert total and record["total"]["counts"]["accepted_bytes"] == 0
     # Each connection has two sockets.
     assert record["losses"]["unseen_events"] >= 200

@@ -26,6 +26,7 @@ const char *const watch_rows_names[] = {
 static const char *const fault_names[] = { [WATCH_FAULT_NONE] = "nothing",
 					   [WATCH_FAULT_DROP_COMPLETION] = "drop-completion",
 					   [WATCH_FAULT_SKIP_ENDS] = "skip-ends",
+					   [WATCH_FAULT_SKIP_BIRTHS] = "skip-births",
 					   [WATCH_FAULT_SKIP_DEPARTURES] = "skip-departures", NULL };
 static const char *const backend_names[] = { [BACKEND_AUTO] = "auto",
 					     [BACKEND_TRAMPOLINE] = "trampoline",
@@ -60,8 +61,8 @@ static const struct argp_option option_table[] = {
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
 	{ "break", KEY_BREAK, "WHAT", 0,
-	  "inject a fault, for tests: drop-completion, skip-ends, skip-departures (no program runs when a socket ends or "
-	  "a packet leaves)", 3 },
+	  "inject a fault, for tests: drop-completion, skip-ends, skip-births, skip-departures (no program "
+	  "runs when a socket ends or begins, or when a packet leaves)", 3 },
 	{ "help", 'h', NULL, 0, "show this text", -1 },
 	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
 	{},
