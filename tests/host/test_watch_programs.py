@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import time
 
@@ -15,6 +17,9 @@ from helpers.windows import Watching, bytes_of, laws_of, unbalanced
 pytestmark = needs_root
 # What iperf3 sends first on each of its connections: a word of 37 bytes.
 COOKIE = 37
+# tools/testing/selftests/net/msg_zerocopy.c of the kernel's source, compiled by whoever has that.
+SELF_TEST = os.environ.get("COPYSCOPE_MSG_ZEROCOPY")
+SELF_TEST_BYTES = 4093
 
 
 def busiest(record: dict, count: str, comm: str, pid: int) -> dict:
@@ -101,3 +106,20 @@ def test_socket_sendfile_and_recv_into():
     sites = bytes_of(record)
     assert (sites["tx_splice"], sites["tx_copy"], sites["rx_copy"]) == (2_000_003, 0, 2_000_003)
     assert not unbalanced(record)
+
+
+@pytest.mark.skipif(not SELF_TEST, reason="COPYSCOPE_MSG_ZEROCOPY names no msg_zerocopy, the kernel's self-test "
+                                          "of Debian's linux-source package, compiled")
+def test_the_kernels_own_test_of_zero_copy_is_counted_to_the_byte():
+    port = free_port()
+    with serving(port, SELF_TEST, "-4", "-t", 3, "-r", "-p", port, "tcp") as receiver:
+        watching = Watching("--comm", "msg_zerocopy")
+        said = subprocess.run([SELF_TEST, "-4", "-t", "1", "-z", "-s", str(SELF_TEST_BYTES), "-p", str(port),
+                               "-D", "127.0.0.1", "tcp"], capture_output=True, text=True, check=True, timeout=60)
+        receiver.wait(timeout=20)
+        record = watching.close()
+    sends = int(re.search(r"tx=(\d+)", said.stderr + said.stdout).group(1))
+    sender, = [each for each in record["sockets"] if each["sites"]["tx_reference"]["bytes"]]
+    assert sender["counts"]["zerocopy_sends"] == sends
+    assert sender["counts"]["accepted_bytes"] == sender["sites"]["tx_reference"]["bytes"] == sends * SELF_TEST_BYTES
+    assert bytes_of(record)["rx_discard"] == sends * SELF_TEST_BYTES and not unbalanced(record)
