@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whether the programs saw each socket begin and end, and each packet of zero copy: perf counts the same
- * tracepoints beside them.
+ * Whether the programs saw each notification and each packet that arrived, on kernels without trampolines:
+ * perf counts the same tracepoints beside them.
  *
- * A kernel may run no program while certain tasks are current (docs/METHOD.md), or skip one that is
- * interrupted; sockets end in softirq, on top of any task. Then a book is lost without a sign.
+ * A kernel may run no program while certain tasks are current (docs/METHOD.md). Sockets that begin and end
+ * unseen are found by bpf/watch/census.bpf.h, packets that leave by what TCP says it sent.
  */
 #ifndef COPYSCOPE_WATCH_UNSEEN_H
 #define COPYSCOPE_WATCH_UNSEEN_H
