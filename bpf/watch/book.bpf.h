@@ -20,11 +20,6 @@ struct tcp_sock___mptcp {
 	bool is_mptcp;
 } OF_KERNEL;
 
-/* Each network namespace has this limit since 6.8. */
-struct netns_core___optmem {
-	int sysctl_optmem_max;
-} OF_KERNEL;
-
 /* Set before load. */
 const volatile __u32 watch_filter __weak = WATCH_OF_TASKS;
 const volatile __u32 slot_buckets_mask __weak = 0;	/* buckets less one: they are a power of 2 */

@@ -77,6 +77,10 @@ int BPF_PROG(watch_refusal, struct sock *sk, int ret)
 	return 0;
 }
 
+struct netns_core___optmem {
+	int sysctl_optmem_max;
+} OF_KERNEL;
+
 /* The limit in force, and what sock_omalloc() asks for an empty packet. Up to 6.7 one number for all
  * namespaces (f5769faeec36, "net: Namespace-ify sysctl_optmem_max"), which user space reads before load. */
 const volatile int optmem_max __weak = 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/probes/btf/targets.h"
 #include "userspace/probes/hooks/offer.h"
 #include "userspace/probes/watch/unseen.h"
@@ -129,18 +130,6 @@ static uint32_t buckets_wanted(void)
 	return buckets;
 }
 
-static int optmem_max(void)
-{
-	FILE *file = fopen("/proc/sys/net/core/optmem_max", "re");
-	int most = 0;
-
-	if (file && fscanf(file, "%d", &most) != 1)
-		most = 0;
-	if (file)
-		fclose(file);
-	return most;
-}
-
 static void configure(struct watch_probes *p, const struct watch_probes_config *c,
 		      const struct targets *targets)
 {
@@ -151,7 +140,7 @@ static void configure(struct watch_probes *p, const struct watch_probes_config *
 	ro->cookies_on_demand = true;
 	ro->casts_known = targets_function(targets, "bpf_rdonly_cast");
 	ro->watch_fault = c->fault;
-	ro->optmem_max = optmem_max();
+	ro->optmem_max = number_in_file("/proc/sys/net/core/optmem_max", 0);
 	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE &&
 				 bpf_program__autoload(p->skel->progs.watch_late_copy);
 	ro->subject_cgroup = c->cgroup;

@@ -37,7 +37,9 @@ void unseen_open(struct watch_probes *p)
 {
 	const char *events[WATCH_CHECKED];
 
-	for (int row = 0; row < WATCH_CHECKED && p->backend == BACKEND_TRACEPOINT; row++) {
+	if (p->backend == BACKEND_TRAMPOLINE)
+		return;
+	for (int row = 0; row < WATCH_CHECKED; row++) {
 		int at = hook_of(p, row);
 
 		if (at < 0 || *p->probes[at].why)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Both sides of each law for one socket, or why the law cannot be tested for it. */
-#include "userspace/watch/books/books_plain.h"
 #include "userspace/watch/books/books_socket.h"
 
 static struct watch_sides not_known(const char *why)
@@ -8,7 +7,7 @@ static struct watch_sides not_known(const char *why)
 	return (struct watch_sides){ .why = why };
 }
 
-/* A drop, a departure or a notification that no program saw explains any difference. */
+/* A drop or a notification that no program saw explains any difference. */
 static struct watch_sides unless_skipped(const struct watch_hooked *hooked, struct watch_sides sides)
 {
 	return hooked->skipped && sides.left != sides.right ?
@@ -80,7 +79,7 @@ static struct watch_sides sides_of_reference(const struct watch_socket *s, const
 		return (struct watch_sides){ .known = true, .right = book->slot.sent_referenced };
 	if (!(m->sites_known & 1u << SITE_tx_reference))
 		return not_known("references were not counted");
-	if (!hooked->packets || book->slot.referenced_unwatched || book->flags & WATCH_NO_SLOT)
+	if (!watch_packets_were_watched(book, hooked))
 		return not_known("packets were not watched when the first reference was made");
 	if (book->flags & (WATCH_TORN | WATCH_WALK_SHORT))
 		return not_known("its queues could not be walked to their ends");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Takes SYN and FIN out of sequence numbers. See bpf/include/watch.h for what each number is. */
+/* Takes SYN and FIN out of sequence numbers; says if packets were seen. See bpf/include/watch.h for what each number is. */
 #include "userspace/watch/books/books_plain.h"
 
 enum { STATE_SYN_SENT = 2, STATE_SYN_RECV = 3, STATE_FIN_WAIT1 = 4, STATE_LAST_ACK = 9, STATE_CLOSING = 11 };
@@ -32,6 +32,11 @@ struct watch_plain watch_plain_of(const struct watch_reading *r)
 const struct watch_reading *watch_last_of(const struct watch_book *book)
 {
 	return book->flags & WATCH_CLOSED ? &book->closed : &book->now;
+}
+
+bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	return hooked->packets && !book->slot.referenced_unwatched && !(book->flags & WATCH_NO_SLOT);
 }
 
 bool watch_departures_are_whole(const struct watch_book *book)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A reading of a socket in bytes of payload: without SYN and FIN. */
+/* What sites and laws both ask of a book: readings without SYN and FIN, and whether packets were seen. */
 #ifndef COPYSCOPE_BOOKS_PLAIN_H
 #define COPYSCOPE_BOOKS_PLAIN_H
 
@@ -7,6 +7,22 @@
 #include <stdint.h>
 
 #include "bpf/include/watch.h"
+
+/* Which hooks counted while the socket was watched. */
+struct watch_hooked {
+	bool sends;		/* each change of the kind of sends */
+	bool rx_copies;
+	bool rx_calls;		/* calls that splice or map what was received */
+	bool discards;
+	bool completions;
+	bool drops;
+	bool calls;		/* what sends and receives returned */
+	bool packets;		/* departures of zero-copy sends; without trampolines arrivals and refusals */
+	bool late_copies;	/* late copies where they are made, from the beginning */
+	bool taps;		/* what captures on the way out were shown */
+	bool limits;		/* refusals by the limit that refused */
+	bool skipped;		/* the kernel skipped a program for packets or notifications */
+};
 
 struct watch_plain {
 	uint64_t accepted, sent, received, returned, unsent, unacked, unread;
@@ -16,6 +32,9 @@ struct watch_plain watch_plain_of(const struct watch_reading *r);
 
 /* The reading that closes a book: at the move to CLOSE, else the newest one. */
 const struct watch_reading *watch_last_of(const struct watch_book *book);
+
+/* Since before the socket's first reference. */
+bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked);
 
 /* Of sockets that referenced pages while packets were watched: did the programs see each byte that TCP
  * sent leave once? TCP counts what it sends again, too. */

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "userspace/watch/books/books_plain.h"
-
 static void set_site(struct watch_movements *m, enum site site, bool known, uint64_t bytes)
 {
 	if (!known)
@@ -45,7 +43,7 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	bool slot = !(book->flags & WATCH_NO_SLOT), known = hooked->sends && slot;
 	const struct watch_reading *first = &book->opened, *last = watch_last_of(book);
 	struct watch_plain from = watch_plain_of(first), to = watch_plain_of(last);
-	bool packets = hooked->packets && !book->slot.referenced_unwatched && slot, none, departures;
+	bool packets = watch_packets_were_watched(book, hooked), none;
 	bool late = hooked->late_copies ? slot : packets;
 	bool asks = first->asks_zerocopy || last->asks_zerocopy;
 
@@ -67,8 +65,8 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	set_count(m, COUNT_refused_optmem, hooked->limits && slot, book->slot.refused_optmem);
 	set_count(m, COUNT_refused_memlock, hooked->limits && slot, book->slot.refused_memlock);
 	set_count(m, COUNT_send_calls, hooked->calls, book->slot.send_calls);
-	departures = packets && watch_departures_are_whole(book);
-	set_count(m, COUNT_wire_referenced_bytes, departures || none, book->slot.sent_referenced);
+	set_count(m, COUNT_wire_referenced_bytes, (packets && watch_departures_are_whole(book)) || none,
+		  book->slot.sent_referenced);
 }
 
 /* Bytes that left the socket without a copy that the hook saw, and without a discard, were spliced or
