@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs the host's tests of foreign programs in a guest, where trampolines count.
 #
-# usage: programs.sh ARCHIVE
-# ARCHIVE has what those tests import and start, and is unpacked at the root. Leaves
-# /out/programs.{xml,txt}.
+# usage: programs.sh ARCHIVE [SELF_TEST]
+# ARCHIVE has what those tests import and start, and is unpacked at the root. SELF_TEST is the kernel's
+# msg_zerocopy. Leaves /out/programs.{xml,txt}.
 set -euo pipefail
 
 archive=$1
+export COPYSCOPE_MSG_ZEROCOPY=${2-}
 echo up
 tar -xf "$archive" -C /
 cd /copyscope
