@@ -99,31 +99,32 @@ struct watch_reading {
 	unsigned long long unsent_referenced_bytes;
 };
 
-/* Counted by hooks that know a socket by its cookie alone: looked up without a call. */
+/* Counted by hooks that know a socket by its cookie alone: looked up without a call. The first line of the
+ * cache has what each message that references pages touches. */
 struct watch_slot {
 	unsigned long long sent_as[WATCH_KIND_ROOM];	/* raw bytes of each kind, up to .since */
 	unsigned long long since;	/* .accepted when sends became of this kind */
-	unsigned long long rx_copied;
-	unsigned long long rx_discarded, rx_peeked;
-	unsigned long long rx_spliced, rx_mapped;
-	unsigned long long late_copied;		/* bytes of packets that arrived with user pages */
-	unsigned long long tapped;		/* bytes of those that were shown to a capture on the way out */
+	unsigned int kind;
+	unsigned int departures_noted;	/* departed_from is set */
 	unsigned long long sent_referenced;	/* bytes of user pages that went to a device */
 	/* All payload that went to a device, and what TCP had sent when it was still 0: what TCP has sent
 	 * since then and is not in it, no program saw. */
 	unsigned long long departed, departed_from;
+	unsigned long long late_copied;		/* bytes of packets that arrived with user pages */
+	unsigned long long tapped;		/* bytes of those that were shown to a capture on the way out */
+	unsigned long long rx_discarded, rx_peeked;
+	unsigned long long rx_spliced, rx_mapped;
 	unsigned long long send_calls, sends_returned;	/* these four with --books calls alone */
 	unsigned long long recv_calls, recvs_returned;
-	unsigned int kind;
 	unsigned int enobufs;
 	unsigned int dropped_packets;	/* by this machine, on the way out */
 	unsigned int referenced_unwatched;	/* it referenced before packets were watched */
-	unsigned int departures_noted;	/* departed_from is set */
 	unsigned int mixed;	/* pages of files left in packets with user pages */
 	unsigned int refused_optmem;	/* these three with trampolines alone */
 	unsigned int refused_memlock;
 	unsigned int refused_by_either;	/* both limits were reached */
 	unsigned int unpinned;	/* the kernel just freed a notification that nobody will get */
+	unsigned long long unused;	/* three whole lines */
 };
 
 struct watch_book {
@@ -131,7 +132,8 @@ struct watch_book {
 	struct watch_task owner;
 	struct watch_task holder;	/* found by the last walk over descriptors */
 	struct watch_reading opened, now, closed;
-	struct watch_slot slot;		/* copied from the table when the book is read */
+	struct watch_slot slot;		/* these two: copied from the table when the book is read */
+	unsigned long long rx_copied;
 	/* Of earlier lives of the socket, which was disconnected and connected again; no SYN, no FIN. */
 	unsigned long long past_accepted, past_sent, past_received, past_returned;
 	unsigned long long completed_sends, copied_sends;

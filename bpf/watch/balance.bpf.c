@@ -53,6 +53,7 @@ static __always_inline void completions_begin(struct watch_book *book, const str
 static __always_inline void book_open(struct watch_book *book, const struct sock *sk)
 {
 	struct watch_slot *slot = slot_of(book), fresh = {};
+	struct slot_way *way = way_of(book);
 
 	book->opened = book->now;
 	book->past_accepted = book->past_sent = book->past_received = book->past_returned = 0;
@@ -62,6 +63,8 @@ static __always_inline void book_open(struct watch_book *book, const struct sock
 		departures_note(&fresh, book->now.sent);
 	if (slot)
 		*slot = fresh;
+	if (way)
+		way->rx_copied = 0;
 }
 
 /* The walk over descriptors came before: who holds the socket now? */
@@ -86,10 +89,7 @@ static __always_inline void holder_apply(struct watch_book *book)
 
 static __always_inline void book_report(struct watch_book *book, struct seq_file *seq)
 {
-	struct watch_slot *slot = slot_of(book);
-
-	if (slot)
-		book->slot = *slot;
+	counts_take(book);
 	if (book_is_ours(book))
 		bpf_seq_write(seq, book, sizeof(*book));
 }

@@ -67,20 +67,29 @@ static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie)
 		ring_sends_noted = 1;
 }
 
-struct slot_bucket {
-	u64 cookie[WATCH_WAYS];
+/* A socket's place in the table, and what each plain receive counts: one line of the cache has both. */
+struct slot_way {
+	u64 cookie;
+	u64 rx_copied;
 };
 
-/* One line of the cache a bucket. */
+struct slot_bucket {
+	struct slot_way way[WATCH_WAYS];
+};
+
+/* The first value of a map that can be mapped is at the start of a page, so values are whole lines of
+ * the cache; elsewhere behind the head of the map (kernel/bpf/arraymap.c, array_map_alloc). */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct slot_bucket);
-} slot_tags SEC(".maps") __weak;
+} slot_buckets SEC(".maps") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, WATCH_WAYS);
 	__type(key, u32);
 	__type(value, struct watch_slot);
@@ -97,37 +106,46 @@ static __always_inline u32 bucket_of(u64 cookie)
 	return cookie & slot_buckets_mask;
 }
 
-static __always_inline struct watch_slot *slot_find(u64 cookie)
+/* Sets *@place: that of its slot. */
+static __always_inline struct slot_way *way_find(u64 cookie, u32 *place)
 {
 	u32 at = bucket_of(cookie);
-	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_tags, &at);
+	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_buckets, &at);
 
 	if (!bucket || !cookie)
 		return NULL;
 	#pragma unroll
 	for (int way = 0; way < WATCH_WAYS; way++)
-		if (bucket->cookie[way] == cookie) {
-			u32 place = at * WATCH_WAYS + way;
-
-			return bpf_map_lookup_elem(&slots, &place);
+		if (bucket->way[way].cookie == cookie) {
+			*place = at * WATCH_WAYS + way;
+			return &bucket->way[way];
 		}
 	return NULL;
+}
+
+static __always_inline struct watch_slot *slot_find(u64 cookie)
+{
+	u32 place;
+
+	return way_find(cookie, &place) ? bpf_map_lookup_elem(&slots, &place) : NULL;
 }
 
 /* Returns 1 + the place, 0 if there is none. */
 static __always_inline u32 slot_take(u64 cookie)
 {
 	u32 at = bucket_of(cookie);
-	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_tags, &at);
+	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_buckets, &at);
 
 	if (!bucket || !cookie)
 		return 0;
-	for (int way = 0; way < WATCH_WAYS; way++) {
-		u32 place = at * WATCH_WAYS + way;
+	for (int i = 0; i < WATCH_WAYS; i++) {
+		struct slot_way *way = &bucket->way[i & (WATCH_WAYS - 1)];
+		u32 place = at * WATCH_WAYS + i;
 		struct watch_slot *slot;
 
-		if (__sync_val_compare_and_swap(&bucket->cookie[way & (WATCH_WAYS - 1)], 0, cookie))
+		if (__sync_val_compare_and_swap(&way->cookie, 0, cookie))
 			continue;
+		way->rx_copied = 0;
 		slot = bpf_map_lookup_elem(&slots, &place);
 		if (slot)
 			__builtin_memset(slot, 0, sizeof(*slot));
@@ -137,11 +155,31 @@ static __always_inline u32 slot_take(u64 cookie)
 	return 0;
 }
 
+static __always_inline struct slot_way *way_of(const struct watch_book *book)
+{
+	u32 place = book->slot_at - 1, at = place / WATCH_WAYS;
+	struct slot_bucket *bucket = book->slot_at ? bpf_map_lookup_elem(&slot_buckets, &at) : NULL;
+
+	return bucket ? &bucket->way[place & (WATCH_WAYS - 1)] : NULL;
+}
+
 static __always_inline struct watch_slot *slot_of(const struct watch_book *book)
 {
 	u32 place = book->slot_at - 1;
 
 	return book->slot_at ? bpf_map_lookup_elem(&slots, &place) : NULL;
+}
+
+/* What was counted outside the book, before it is handed on. */
+static __always_inline void counts_take(struct watch_book *book)
+{
+	const struct watch_slot *slot = slot_of(book);
+	const struct slot_way *way = way_of(book);
+
+	if (slot)
+		book->slot = *slot;
+	if (way)
+		book->rx_copied = way->rx_copied;
 }
 
 /* Raw bytes since the last change go to the kind of the sends since then. */
@@ -177,15 +215,11 @@ static __always_inline void reference_note(struct watch_slot *slot, struct sock 
 
 static __always_inline void slot_give_back(struct watch_book *book)
 {
-	u32 place = book->slot_at - 1, at = place / WATCH_WAYS;
-	struct slot_bucket *bucket;
+	struct slot_way *way = way_of(book);
 
-	if (!book->slot_at)
-		return;
+	if (way)
+		way->cookie = 0;
 	book->slot_at = 0;
-	bucket = bpf_map_lookup_elem(&slot_tags, &at);
-	if (bucket)
-		bucket->cookie[place & (WATCH_WAYS - 1)] = 0;
 }
 
 static __always_inline u64 accepted_of(const struct tcp_sock *tp)

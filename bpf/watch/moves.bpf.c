@@ -69,13 +69,14 @@ int BPF_PROG(watch_send_turn, struct sock *sk, struct msghdr *msg)
 SEC("?tp_btf/skb_copy_datagram_iovec")
 int BPF_PROG(watch_rx_copy, const struct sk_buff *skb, int len)
 {
-	struct watch_slot *slot;
+	struct slot_way *way;
+	u32 place;
 
 	if (len <= 0)
 		return 0;
-	slot = slot_find(cookie_of(skb->sk));
-	if (slot)
-		slot->rx_copied += len;
+	way = way_find(cookie_of(skb->sk), &place);
+	if (way)
+		way->rx_copied += len;
 	return 0;
 }
 

@@ -140,7 +140,6 @@ int BPF_PROG(watch_death, struct sock *sk)
 {
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
-	struct watch_slot *slot;
 
 	if (watch_fault == WATCH_FAULT_SKIP_ENDS)
 		return 0;
@@ -164,9 +163,7 @@ int BPF_PROG(watch_death, struct sock *sk)
 	}
 	owner_note_current(book, sk);
 	book->flags |= WATCH_DIED;
-	slot = slot_of(book);
-	if (slot)
-		book->slot = *slot;
+	counts_take(book);
 	if (book_is_ours(book) &&
 	    bpf_ringbuf_output(&deaths, book, sizeof(*book), BPF_RB_NO_WAKEUP))
 		gauge_add(&watch_gauges.lost_deaths, 1);

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes each run of LIST (NAME ARGUMENTS...), in a guest whose clock counts instructions, once with nothing
-# beside it and once beside each way to look at all TCP sockets that the first line of LIST names.
+# Makes each run of LIST (NAME ARGUMENTS...), in a guest whose clock counts instructions, with nothing beside
+# it and beside each way to look at all TCP sockets, in turn. The first line of LIST says how many turns, and
+# which ways.
 #
 # usage: watch_runs.sh LIST
-# Leaves /out/NAME.KIND.json for the kinds none, sequence, calls (books of copyscope watch), tracepoints
+# Leaves /out/NAME.KIND.TURN.json for the kinds none, sequence, calls (books of copyscope watch), tracepoints
 # (sequence books on that backend), one (a program that does nothing at a single tracepoint, which each
-# receive passes) and tcptop.
+# receive passes) and tcptop; turns from 0.
 set -euo pipefail
 
 # As bcc's tcptop counts: what is asked of tcp_sendmsg, and what readers free.
@@ -39,20 +40,27 @@ run() {
 		</dev/null 2>"/out/$1.err" >/dev/null
 }
 
-read -r kinds <"$1"
-for kind in none $kinds; do
+measure() {
+	local kind=$1 turn=$2 beside asked='' name words
 	look "$kind"
 	beside=$!
-	unset asked
 	while read -r name words; do
 		# A watch hooks packets once it sees such a send, for which it must run.
-		if [[ $words == A3* && ! -v asked ]]; then
+		if [[ $words == A3* && ! $asked ]]; then
 			run "asks.$kind" "A3 64 1 --path lo --messages 10"
 			sleep 1
 			asked=1
 		fi
-		run "$name.$kind" "$words"
-	done < <(tail -n +2 "$1")
+		run "$name.$kind.$turn" "$words"
+	done < <(tail -n +2 "$list")
 	kill -TERM "$beside"
 	wait "$beside" || true
+}
+
+list=$1
+read -r turns kinds <"$list"
+for ((turn = 0; turn < turns; turn++)); do
+	for kind in none $kinds; do
+		measure "$kind" "$turn"
+	done
 done

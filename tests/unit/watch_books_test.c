@@ -61,7 +61,7 @@ static void test_what_moved_is_between_two_balances(void **state)
 	book.now.unsent = 0;
 	book.now.received = 800;
 	book.now.unread = 0;
-	book.slot.rx_copied = 307;
+	book.rx_copied = 307;
 	watch_socket_fill(&s, &book, &all_hooks);
 	assert_int_equal(count_of(&s, COUNT_accepted_bytes), 500);
 	assert_int_equal(count_of(&s, COUNT_returned_bytes), 307);
@@ -102,7 +102,7 @@ static void test_a_fin_is_no_byte(void **state)
 	book.now.unsent = 0;
 	book.now.unacked = 121;
 	book.now.unread = 0;
-	book.slot.rx_copied = 7;
+	book.rx_copied = 7;
 	watch_socket_fill(&s, &book, &all_hooks);
 	assert_int_equal(s.closing.item[WATCH_unacked_bytes], 120);
 	assert_int_equal(count_of(&s, COUNT_returned_bytes), 7);

@@ -151,7 +151,7 @@ static void configure(struct watch_probes *p, const struct watch_probes_config *
 	memcpy((void *)ro->subject_inums, c->netns, sizeof(c->netns));
 	ro->subject_inum_count = c->netns_count;
 	ro->slot_buckets_mask = buckets - 1;
-	bpf_map__set_max_entries(p->skel->maps.slot_tags, buckets);
+	bpf_map__set_max_entries(p->skel->maps.slot_buckets, buckets);
 	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);
 }
 

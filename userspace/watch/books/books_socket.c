@@ -79,7 +79,7 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 	uint64_t returned = book->past_returned + to.returned - from.returned;
 	bool slot = !(book->flags & WATCH_NO_SLOT);
 	bool known = hooked->rx_copies && slot;
-	uint64_t copied = book->slot.rx_copied, discarded = book->slot.rx_discarded;
+	uint64_t copied = book->rx_copied, discarded = book->slot.rx_discarded;
 	bool rest_known = known && hooked->discards && copied + discarded <= returned;
 
 	set_count(m, COUNT_returned_bytes, true, returned);
