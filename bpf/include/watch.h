@@ -9,12 +9,11 @@
 #define COPYSCOPE_WATCH_H
 
 /* What a send does with the pages that it is given. */
-enum watch_kind { WATCH_KIND_COPY, WATCH_KIND_REFERENCE, WATCH_KIND_SPLICE };
+enum watch_kind { WATCH_KIND_COPY, WATCH_KIND_REFERENCE, WATCH_KIND_SPLICE, WATCH_KINDS };
 
 enum {
 	WATCH_TASK_COMM = 16,
 	WATCH_WAYS = 8,		/* slots that a cookie may have */
-	WATCH_KIND_ROOM = 4,	/* for the kinds: a power of 2, for the verifier */
 };
 
 /* Whom the programs count. */
@@ -99,32 +98,37 @@ struct watch_reading {
 	unsigned long long unsent_referenced_bytes;
 };
 
-/* Counted by hooks that know a socket by its cookie alone: looked up without a call. The first line of the
- * cache has what each message that references pages touches. */
+/* Counted by hooks that know a socket by its cookie alone: looked up without a call. Three lines of the
+ * cache: what each packet with user pages touches, what else zero copy needs, the rest. */
 struct watch_slot {
-	unsigned long long sent_as[WATCH_KIND_ROOM];	/* raw bytes of each kind, up to .since */
+	unsigned long long sent_as[WATCH_KINDS];	/* raw bytes of each kind, up to .since */
 	unsigned long long since;	/* .accepted when sends became of this kind */
-	unsigned int kind;
-	unsigned int departures_noted;	/* departed_from is set */
+	unsigned long long departed;	/* all payload that went to a device */
 	unsigned long long sent_referenced;	/* bytes of user pages that went to a device */
-	/* All payload that went to a device, and what TCP had sent when it was still 0: what TCP has sent
-	 * since then and is not in it, no program saw. */
-	unsigned long long departed, departed_from;
 	unsigned long long late_copied;		/* bytes of packets that arrived with user pages */
-	unsigned long long tapped;		/* bytes of those that were shown to a capture on the way out */
+	unsigned char kind;
+	unsigned char departures_noted;	/* departed_from is set */
+	unsigned char referenced_unwatched;	/* it referenced before packets were watched */
+	unsigned char mixed;	/* pages of files left in packets with user pages */
+	unsigned char unpinned;	/* the kernel just freed a notification that nobody will get */
+	unsigned char unused[3];
+
+	unsigned long long completed_sends, copied_sends;
+	unsigned int next_id;		/* of the notification expected next */
+	unsigned int skipped_ids;	/* notifications that nobody saw */
+	unsigned int opened_sends;	/* zero-copy sends not completed when the window opened */
+	unsigned int unseen_reports;	/* the queue was empty when a notification was reported */
+	/* What TCP had sent when .departed was 0: what it has sent since then and is not there, no program saw. */
+	unsigned long long departed_from;
+	unsigned long long tapped;	/* late copies shown to a capture on the way out */
+	unsigned int dropped_packets;	/* by this machine, on the way out */
+	unsigned int refused_optmem, refused_memlock;	/* told with trampolines alone */
+	unsigned int refused_by_unknown;	/* with them: both limits were reached */
+
 	unsigned long long rx_discarded, rx_peeked;
 	unsigned long long rx_spliced, rx_mapped;
 	unsigned long long send_calls, sends_returned;	/* these four with --books calls alone */
 	unsigned long long recv_calls, recvs_returned;
-	unsigned int enobufs;
-	unsigned int dropped_packets;	/* by this machine, on the way out */
-	unsigned int referenced_unwatched;	/* it referenced before packets were watched */
-	unsigned int mixed;	/* pages of files left in packets with user pages */
-	unsigned int refused_optmem;	/* these three with trampolines alone */
-	unsigned int refused_memlock;
-	unsigned int refused_by_either;	/* both limits were reached */
-	unsigned int unpinned;	/* the kernel just freed a notification that nobody will get */
-	unsigned long long unused;	/* three whole lines */
 };
 
 struct watch_book {
@@ -136,11 +140,6 @@ struct watch_book {
 	unsigned long long rx_copied;
 	/* Of earlier lives of the socket, which was disconnected and connected again; no SYN, no FIN. */
 	unsigned long long past_accepted, past_sent, past_received, past_returned;
-	unsigned long long completed_sends, copied_sends;
-	unsigned int next_id;		/* of the notification expected next */
-	unsigned int skipped_ids;	/* notifications that nobody saw */
-	unsigned int opened_sends;	/* zero-copy sends not completed when the window opened */
-	unsigned int unseen_reports;	/* the queue was empty when a notification was reported */
 	unsigned int flags;
 	unsigned int slot_at;		/* 1 + place in the table; 0: none */
 	unsigned int netns;

@@ -35,18 +35,13 @@ static __always_inline u32 calls_sleep(const struct sock *sk)
 }
 
 /* What the error queue holds last is the newest notification: the next one has the id after it. */
-static __always_inline void completions_begin(struct watch_book *book, const struct sock *sk)
+static __always_inline void completions_begin(struct watch_slot *slot, const struct watch_reading *opened,
+					      const struct sock *sk)
 {
 	struct notified n;
 
-	book->next_id = book->opened.first_id;
-	if (notified_last(sk, &n))
-		book->next_id = n.last + 1;
-	book->opened_sends = book->opened.zerocopy_sends - book->next_id;
-	book->completed_sends = 0;
-	book->copied_sends = 0;
-	book->skipped_ids = 0;
-	book->unseen_reports = 0;
+	slot->next_id = notified_last(sk, &n) ? n.last + 1 : opened->first_id;
+	slot->opened_sends = opened->zerocopy_sends - slot->next_id;
 }
 
 /* The window opens for this socket now. */
@@ -57,7 +52,7 @@ static __always_inline void book_open(struct watch_book *book, const struct sock
 
 	book->opened = book->now;
 	book->past_accepted = book->past_sent = book->past_received = book->past_returned = 0;
-	completions_begin(book, sk);
+	completions_begin(&fresh, &book->opened, sk);
 	fresh.since = book->now.accepted - book->now.fin_queued;
 	if (packets_watched)
 		departures_note(&fresh, book->now.sent);

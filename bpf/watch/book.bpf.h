@@ -185,7 +185,8 @@ static __always_inline void counts_take(struct watch_book *book)
 /* Raw bytes since the last change go to the kind of the sends since then. */
 static __always_inline void slot_charge(struct watch_slot *slot, u64 accepted)
 {
-	slot->sent_as[slot->kind & (WATCH_KIND_ROOM - 1)] += accepted - slot->since;
+	if (slot->kind < WATCH_KINDS)
+		slot->sent_as[slot->kind] += accepted - slot->since;
 	slot->since = accepted;
 }
 

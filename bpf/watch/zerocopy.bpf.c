@@ -15,51 +15,59 @@
 #define MSG_PEEK_FLAG 0x02
 #define MSG_ERRQUEUE_FLAG 0x2000
 
+/* One notification of the subject's is to be lost, and it is this one. */
+static __always_inline bool is_lost_on_purpose(struct sock *sk)
+{
+	const struct watch_book *book;
+
+	if (watch_fault != WATCH_FAULT_DROP_COMPLETION || watch_gauges.injected_faults)
+		return false;
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (!book || !(book->flags & WATCH_OURS))
+		return false;
+	watch_gauges.injected_faults = 1;
+	return true;
+}
+
 /* A notification was put at the end of the error queue or added to the one there. The process may have
  * read it already: then the next one tells of it, too. */
 SEC("?tp_btf/inet_sk_error_report")
 int BPF_PROG(watch_completion, struct sock *sk)
 {
-	struct watch_book *book;
+	struct watch_slot *slot;
 	struct notified n = {};
 	u32 sends;
 
 	gauge_add(&watch_gauges.reports, 1);
 	if (!is_tcp(sk))
 		return 0;
-	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
-	if (!book)
+	slot = slot_find(cookie_of(sk));
+	if (!slot || is_lost_on_purpose(sk))
 		return 0;
-	if (watch_fault == WATCH_FAULT_DROP_COMPLETION && book->flags & WATCH_OURS &&
-	    !watch_gauges.injected_faults) {
-		watch_gauges.injected_faults = 1;
-		return 0;
-	}
 	if (!notified_last(sk, &n)) {
-		book->unseen_reports++;
+		slot->unseen_reports++;
 		return 0;
 	}
-	if ((int)(n.last - book->next_id) < 0) {
+	sends = n.last - n.first + 1;
+	if ((int)(n.last - slot->next_id) < 0) {
 		/* Out of order: it was skipped before, or its pages were still held by a packet
 		 * that no queue of the socket had any more when the window opened. */
-		sends = n.last - n.first + 1;
-		if (sends > book->skipped_ids) {
-			book->opened_sends += sends - book->skipped_ids;
-			book->skipped_ids = 0;
+		if (sends > slot->skipped_ids) {
+			slot->opened_sends += sends - slot->skipped_ids;
+			slot->skipped_ids = 0;
 		} else {
-			book->skipped_ids -= sends;
+			slot->skipped_ids -= sends;
 		}
-	} else if ((int)(n.first - book->next_id) > 0) {
-		sends = n.last - n.first + 1;
-		book->skipped_ids += n.first - book->next_id;
-		book->next_id = n.last + 1;
 	} else {
-		sends = n.last + 1 - book->next_id;
-		book->next_id = n.last + 1;
+		if ((int)(n.first - slot->next_id) > 0)
+			slot->skipped_ids += n.first - slot->next_id;
+		else
+			sends = n.last + 1 - slot->next_id;
+		slot->next_id = n.last + 1;
 	}
-	book->completed_sends += sends;
+	slot->completed_sends += sends;
 	if (n.copied)
-		book->copied_sends += sends;
+		slot->copied_sends += sends;
 	return 0;
 }
 
@@ -73,7 +81,7 @@ int BPF_PROG(watch_refusal, struct sock *sk, int ret)
 		return 0;
 	slot = slot_find(cookie_of(sk));
 	if (slot)
-		__sync_fetch_and_add(&slot->enobufs, 1);
+		__sync_fetch_and_add(&slot->refused_by_unknown, 1);
 	return 0;
 }
 
@@ -141,7 +149,7 @@ int BPF_PROG(watch_refused, struct sock *sk, int flags, int err)
 	else if (!optmem_is_used_up(sk))
 		__sync_fetch_and_add(&slot->refused_memlock, 1);
 	else
-		__sync_fetch_and_add(&slot->refused_by_either, 1);
+		__sync_fetch_and_add(&slot->refused_by_unknown, 1);
 	slot->unpinned = 0;
 	return 0;
 }

@@ -331,13 +331,38 @@ static void test_refusals_by_either_limit_are_told_apart_from_those_by_one(void 
 	hooked.limits = true;
 	book.slot.refused_optmem = calls[0];
 	book.slot.refused_memlock = calls[1];
-	book.slot.refused_by_either = calls[2];
+	book.slot.refused_by_unknown = calls[2];
 	watch_socket_fill(&s, &book, &hooked);
 	assert_int_equal(count_of(&s, COUNT_enobufs), 15);
 	assert_int_equal(watch_causes_of(&s.moved, causes), 3);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(causes[i].tally.calls, calls[i]);
 	assert_non_null(strstr(causes[2].why, "both limits"));
+}
+
+/* Drops and notifications are counted in the table alone: their laws hold, or are not testable. */
+static void test_a_socket_for_which_the_table_had_no_room_breaks_no_law(void **state)
+{
+	struct watch_book book = mid_stream();
+	struct watch_sides sides;
+	struct watch_socket s;
+
+	book.flags = WATCH_NO_SLOT;
+	book.now.accepted += 300;
+	book.now.sent += 300;
+	book.now.zerocopy_sends = 3;
+	watch_socket_fill(&s, &book, &all_hooks);
+	balances(&s, &book, WATCH_LAW_send);
+	book.now.sent++;
+	watch_socket_fill(&s, &book, &all_hooks);
+	for (enum watch_law law = 0; law < WATCH_LAW_COUNT; law++) {
+		sides = watch_law_sides(law, &s, &book, &all_hooks);
+		assert_true(!sides.known || sides.left == sides.right);
+	}
+	sides = watch_law_sides(WATCH_LAW_completion, &s, &book, &all_hooks);
+	assert_non_null(strstr(sides.why, "no room"));
+	assert_false(s.moved.counts_known & 1ull << COUNT_completed_sends);
+	assert_false(s.closing.known & 1u << WATCH_zerocopy_sends);
 }
 
 int main(void)
@@ -354,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_causes_of_sockets_add_up_to_the_causes_of_all),
 		cmocka_unit_test(test_packets_that_no_program_saw_make_the_reference_law_untestable),
 		cmocka_unit_test(test_refusals_by_either_limit_are_told_apart_from_those_by_one),
+		cmocka_unit_test(test_a_socket_for_which_the_table_had_no_room_breaks_no_law),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

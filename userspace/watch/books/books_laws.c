@@ -7,11 +7,17 @@ static struct watch_sides not_known(const char *why)
 	return (struct watch_sides){ .why = why };
 }
 
+#define NO_ROOM "the table of sockets had no room for it"
+
 /* A drop or a notification that no program saw explains any difference. */
-static struct watch_sides unless_skipped(const struct watch_hooked *hooked, struct watch_sides sides)
+static struct watch_sides unless_missed(const struct watch_book *book, const struct watch_hooked *hooked,
+					struct watch_sides sides)
 {
-	return hooked->skipped && sides.left != sides.right ?
-	       not_known("the kernel skipped a program for packets or notifications") : sides;
+	if (sides.left == sides.right)
+		return sides;
+	if (book->flags & WATCH_NO_SLOT)
+		return not_known(NO_ROOM);
+	return hooked->skipped ? not_known("the kernel skipped a program for packets or notifications") : sides;
 }
 
 static struct watch_sides sides_of_send(const struct watch_socket *s, const struct watch_book *book,
@@ -23,7 +29,7 @@ static struct watch_sides sides_of_send(const struct watch_socket *s, const stru
 		return not_known("it was read without its lock, in a network namespace that was not entered");
 	if (book->slot.dropped_packets)
 		return not_known("this machine dropped packets on their way out, which are then sent as new");
-	return unless_skipped(hooked, (struct watch_sides){
+	return unless_missed(book, hooked, (struct watch_sides){
 		.known = true,
 		.left = from.unsent + s->moved.count[COUNT_accepted_bytes],
 		.right = book->past_sent + to.sent - from.sent + to.unsent,
@@ -107,7 +113,7 @@ static bool queue_holds_all(const struct watch_socket *s, const struct watch_boo
 
 	return m->counts_known & left && m->sites_known & 1u << SITE_late_copy && !hooked->skipped &&
 	       !book->slot.mixed && !book->opened.referenced_bytes && !book->now.calls_sleep &&
-	       !book->unseen_reports &&
+	       !book->slot.unseen_reports &&
 	       m->site_bytes[SITE_late_copy] >= book->slot.sent_referenced && is_undisturbed(book);
 }
 
@@ -128,10 +134,12 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 {
 	if (!hooked->completions)
 		return not_known("notifications were not counted");
-	if (book->skipped_ids && (book->unseen_reports || !is_undisturbed(book)))
+	if (book->flags & WATCH_NO_SLOT)
+		return not_known(NO_ROOM);
+	if (book->slot.skipped_ids && (book->slot.unseen_reports || !is_undisturbed(book)))
 		return not_known("notifications came that were not seen: the process read them first, or "
 				 "they overtook others whose packets were lost");
-	return unless_skipped(hooked, (struct watch_sides){
+	return unless_missed(book, hooked, (struct watch_sides){
 		.known = true,
 		.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends],
 		.right = s->moved.count[COUNT_completed_sends] + outstanding(s, book, hooked),
@@ -143,8 +151,10 @@ static struct watch_sides sides_of_calls(const struct watch_socket *s, const str
 					 const struct watch_hooked *hooked, uint64_t by_sequence,
 					 uint64_t by_calls)
 {
-	if (!hooked->calls || book->flags & WATCH_NO_SLOT)
+	if (!hooked->calls)
 		return not_known("calls are counted with --books calls alone");
+	if (book->flags & WATCH_NO_SLOT)
+		return not_known(NO_ROOM);
 	if (!s->whole && by_sequence != by_calls)
 		return not_known("a call may have been under way when the window opened or closed");
 	return (struct watch_sides){ .known = true, .left = by_sequence, .right = by_calls };

@@ -31,10 +31,9 @@ static uint64_t sent_as(const struct watch_book *book, enum watch_kind kind)
 	return bytes;
 }
 
-/* The hook without trampolines, or those of the two limits. */
 static uint64_t refused_of(const struct watch_slot *slot)
 {
-	return slot->enobufs + slot->refused_optmem + slot->refused_memlock + slot->refused_by_either;
+	return slot->refused_optmem + slot->refused_memlock + slot->refused_by_unknown;
 }
 
 static void fill_sends(struct watch_movements *m, const struct watch_book *book,
@@ -55,8 +54,8 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	none = known && !sent_as(book, WATCH_KIND_REFERENCE) && !book->opened.referenced_bytes;
 	set_site(m, SITE_late_copy, (late && !hooked->skipped) || none, book->slot.late_copied);
 	set_count(m, COUNT_zerocopy_sends, true, (uint32_t)(last->zerocopy_sends - first->zerocopy_sends));
-	set_count(m, COUNT_completed_sends, hooked->completions, book->completed_sends);
-	set_count(m, COUNT_copied_sends, hooked->completions, book->copied_sends);
+	set_count(m, COUNT_completed_sends, hooked->completions && slot, book->slot.completed_sends);
+	set_count(m, COUNT_copied_sends, hooked->completions && slot, book->slot.copied_sends);
 	set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
 	m->late_by_tap_bytes = m->count[COUNT_tapped_bytes] < m->site_bytes[SITE_late_copy]
 				       ? m->count[COUNT_tapped_bytes]
@@ -140,6 +139,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	bool walked = !(book->flags & (WATCH_WALK_SHORT | WATCH_TORN));
 	/* The queues of a socket that died or was closed are gone, and so is what was in them. */
 	bool closed = book->flags & WATCH_CLOSED;
+	bool completions = hooked->completions && !(book->flags & WATCH_NO_SLOT);
 
 	*s = (struct watch_socket){
 		.cookie = book->cookie,
@@ -155,9 +155,9 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	};
 	s->whole = s->born && s->died;
 	memcpy(s->comm, book->owner.comm, sizeof(s->comm));
-	s->opening = balance_of(&book->opened, book->opened.zerocopy_sends - book->opened_sends, walked,
-				hooked->completions);
-	s->closing = balance_of(watch_last_of(book), book->next_id, walked || closed, hooked->completions);
+	s->opening = balance_of(&book->opened, book->opened.zerocopy_sends - book->slot.opened_sends, walked,
+				completions);
+	s->closing = balance_of(watch_last_of(book), book->slot.next_id, walked || closed, completions);
 	fill_sends(&s->moved, book, hooked);
 	fill_receives(&s->moved, book, hooked);
 }
