@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The recipes of CONTRIBUTING.md work: a variant and a law are added to a copy of the tree and run."""
+"""The recipes of CONTRIBUTING.md work: a variant, a path and a law are added to a copy of the tree and run."""
 from __future__ import annotations
 
 import json
@@ -20,13 +20,23 @@ pytestmark = records.needs_root
 MOST_FILES = {"variant": 4, "path": 5, "site": 6, "law": 3, "cause": 4, "kernel": 6, "figure": 6}
 # Of build/, with the programs and archives themselves: what make made of the sources.
 BUILT_FOLDERS = {"userspace", "bpf", "tests"}
+# File -> what a regular expression finds there, and what comes in its place; of a new file what it is copied
+# from, before these two.
 VARIANT = {
     "userspace/tables/variants.h": (
         r"^\tX\(a2, .*\n.*\n", r"""\g<0>\tX(a9_test, "A9-test", "sendmsg()", VARIANT_PLAIN, "as A2") \\\n"""),
-    "userspace/workload/send/variants/a9_test.c": "userspace/workload/send/variants/a2.c",
+    "userspace/workload/send/variants/a9_test.c": ("userspace/workload/send/variants/a2.c", "a2", "a9_test"),
     "tests/helpers/books.py": (
         r'^    "A2": .*\n',
         r"""\g<0>    "A9-test": {"user_gather": NONE, "tx_copy": ALL, "tx_reference": NONE},\n"""),
+}
+PATH = {
+    "userspace/tables/paths.h": (
+        r"^\tX\(lo, .*\n", r"""\g<0>\tX(lo9_test, "lo9-test", PATH_ONE_DEVICE, "as lo") \\\n"""),
+    "userspace/path/kinds/lo9_test.c": ("userspace/path/kinds/lo.c", r"path_lo\b", "path_lo9_test"),
+    "tools/lib/copyscope/matrix/cells.py": (
+        r'^    "lo": .*\n', r"""\g<0>    "lo9-test": "--path lo9-test",\n"""),
+    "tests/host/test_books.py": (r"^PATHS = \[", r"""\g<0>"lo9-test", """),
 }
 LAW = {
     "userspace/judge/laws/laws_parts.h": (
@@ -55,6 +65,7 @@ void law_syn(const struct record *r, struct law *law)
 \g<0>	{ "test of SYN", break_syn, true, OF_KERNEL, "accepted," },
 """),
 }
+ADDED = VARIANT | PATH | LAW
 
 
 def recipe(name: str) -> tuple[int, list[list[str]]]:
@@ -77,15 +88,11 @@ def test_a_recipe_names_as_many_files_as_its_heading_says(name):
 
 def apply(tree: Path, changes: dict) -> None:
     """Make the changes of a recipe by hand, as it were."""
-    for name, change in changes.items():
-        file = tree / name
-        if isinstance(change, str):
-            old = Path(change).stem
-            file.write_text((tree / change).read_text().replace(old, file.stem))
-            continue
-        text, count = re.subn(*change, file.read_text(), count=1, flags=re.M)
-        assert count == 1, name
-        file.write_text(text)
+    for name, (*source, found, instead) in changes.items():
+        old = (tree / (source[0] if source else name)).read_text()
+        text, count = re.subn(found, instead, old, count=0 if source else 1, flags=re.M)
+        assert count, name
+        (tree / name).write_text(text)
 
 
 def run(tree: Path, *words: str) -> str:
@@ -114,21 +121,22 @@ def left_out(folder: str, found: list[str]) -> set[str]:
 
 @pytest.fixture(scope="module", name="tree")
 def fixture_tree(tmp_path_factory) -> Path:
-    """A copy of the tree and of what was built of it, with a variant and a law added."""
+    """A copy of the tree and of what was built of it, with a variant, a path and a law added."""
     tree = tmp_path_factory.mktemp("recipes") / "tree"
     shutil.copytree(ROOT, tree, symlinks=True, ignore=left_out)
     (tree / "build/venv").symlink_to(ROOT / "build/venv")
-    apply(tree, VARIANT | LAW)
+    apply(tree, ADDED)
     run(tree, "make", "-j2", "all")
     (tree / "before").write_text(judged(tree, "tests/unit/test_tables.py"))
     run(tree, "make", "tables")
     return tree
 
 
-@pytest.mark.parametrize("name, changes", [("variant", VARIANT), ("law", LAW)])
+@pytest.mark.parametrize("name, changes", [("variant", VARIANT), ("path", PATH), ("law", LAW)])
 def test_following_a_recipe_touches_the_files_that_it_names(name, changes):
     _, steps = recipe(name)
-    named = [[file.replace("SYMBOL", "a9_test") for file in step] for step in steps]
+    new = {"variant": "a9_test", "path": "lo9_test"}.get(name, "")
+    named = [[file.replace("SYMBOL", new) for file in step] for step in steps]
     assert len(changes) == len(steps)
     assert all(sum(file in step for file in changes) == 1 for step in named)
 
@@ -148,11 +156,16 @@ def test_no_file_but_those_that_recipes_name_was_edited_by_hand(tree):
     changed = {name for name in files | {"README.md", "Makefile", "CONTRIBUTING.md"}
                if not (ROOT / name).is_file() or
                (ROOT / name).read_bytes() != (tree / name).read_bytes()}
-    assert changed - made == set(VARIANT | LAW)
+    assert changed - made == set(ADDED)
 
 
 def test_the_new_variant_runs_and_its_books_balance(tree):
     said = judged(tree, "tests/host/test_books.py", "-k", "A9-test and lo")
+    assert " failed" not in said and " passed" in said, said
+
+
+def test_the_books_of_a_run_on_the_new_path_balance(tree):
+    said = judged(tree, "tests/host/test_books.py", "-k", "94139_at_each_site and lo9-test and not A9-test")
     assert " failed" not in said and " passed" in said, said
 
 
