@@ -19,6 +19,8 @@ extern void *bpf_rdonly_cast(const void *obj__ign, __u32 btf_id__k) __ksym __wea
 #define TYPED(type, address) \
 	((const type *)bpf_rdonly_cast((const void *)(address), bpf_core_type_id_kernel(type)))
 
+#define NO_NOTIFICATION 1	/* skb_zcopy_is_nouarg() */
+
 /* SKBFL_*. @skb: known to the verifier. */
 static __always_inline u8 page_flags_of(const struct sk_buff *skb)
 {
@@ -27,7 +29,7 @@ static __always_inline u8 page_flags_of(const struct sk_buff *skb)
 	return casts_known ? TYPED(struct skb_shared_info, shinfo)->flags : BPF_CORE_READ(shinfo, flags);
 }
 
-/* The notification of a packet that has SKBFL_ZEROCOPY_ENABLE, as uarg_of(). */
+/* The notification of a packet that has or had SKBFL_ZEROCOPY_ENABLE, as uarg_of(). */
 static __always_inline u64 notification_of(const struct sk_buff *skb)
 {
 	const struct skb_shared_info *shinfo = shinfo_of(skb);
@@ -44,12 +46,12 @@ static __always_inline u64 notifying_cookie(u64 uarg)
 	return casts_known ? cookie_of(TYPED(struct sk_buff, holder)->sk) : cookie_of_holder(uarg);
 }
 
-/* Whose user pages a packet with SKBFL_ZEROCOPY_ENABLE has. */
+/* Whose user pages a packet with SKBFL_ZEROCOPY_ENABLE has, or had. */
 static __always_inline struct watch_slot *slot_of_pages(const struct sk_buff *skb)
 {
 	u64 uarg = notification_of(skb), *cookie = NULL;
 
-	if (!uarg)
+	if (!uarg || uarg & NO_NOTIFICATION)
 		return NULL;
 	if (ring_sends_noted)
 		cookie = bpf_map_lookup_elem(&ring_sends, &uarg);
@@ -127,32 +129,24 @@ int BPF_PROG(watch_drop, const struct sk_buff *skb)
 	return 0;
 }
 
-static __always_inline int copied_late(const struct sk_buff *skb, u64 bytes)
+/* On exit, when it is known that there was memory for the copy; data_len is as before. The packet has let go of
+ * its notification by then, but still tells which one that was (skb_zcopy_clear() clears flags alone), and TCP's
+ * own packet holds that until the data are acknowledged. Not if this is a copy that was sent in vain: then it
+ * waits in the error queue, or its memory was freed a moment ago. A second hook, on entry, would cost
+ * more than this program. */
+SEC("?fexit/skb_copy_ubufs")
+int BPF_PROG(watch_late_copy, struct sk_buff *skb, unsigned int gfp, int ret)
 {
 	struct watch_slot *slot;
 
-	if (!(page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE))
+	if (ret)
 		return 0;
 	slot = slot_of_pages(skb);
 	if (slot)
-		__sync_fetch_and_add(&slot->late_copied, bytes);
+		__sync_fetch_and_add(&slot->late_copied, skb->data_len);
 	else
-		gauge_add(&watch_gauges.orphan_late_bytes, bytes);
+		gauge_add(&watch_gauges.orphan_late_bytes, skb->data_len);
 	return 0;
-}
-
-/* On entry, because the copy lets go of the notification. The call does not change data_len. */
-SEC("?fentry/skb_copy_ubufs")
-int BPF_PROG(watch_late_copy, struct sk_buff *skb)
-{
-	return copied_late(skb, skb->data_len);
-}
-
-/* Without memory nothing was copied, and the packet still has its notification. */
-SEC("?fexit/skb_copy_ubufs")
-int BPF_PROG(watch_late_copy_failed, struct sk_buff *skb, unsigned int gfp, int ret)
-{
-	return ret ? copied_late(skb, -(u64)skb->data_len) : 0;
 }
 
 /* Called where captures run alone: they get a clone, whose user pages are copied. */

@@ -39,8 +39,6 @@ int BPF_PROG(watch_completion, struct sock *sk)
 	u32 sends;
 
 	gauge_add(&watch_gauges.reports, 1);
-	if (!is_tcp(sk))
-		return 0;
 	slot = slot_find(cookie_of(sk));
 	if (!slot || is_lost_on_purpose(sk))
 		return 0;
