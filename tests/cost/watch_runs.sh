@@ -6,7 +6,7 @@
 #
 # usage: watch_runs.sh LIST
 # Leaves /out/NAME.KIND.TURN.json for the kinds none, sequence, calls (books of copyscope watch), tracepoints
-# (sequence books on that backend), one (a program that does nothing at a single tracepoint, which each
+# (sequence books on that backend), one (a program that does nothing at a single function, which each
 # receive passes) and tcptop; turns from 0.
 set -euo pipefail
 . tests/cost/softirqs.sh
@@ -14,7 +14,7 @@ set -euo pipefail
 # As bcc's tcptop counts: what is asked of tcp_sendmsg, and what readers free.
 declare -A traced=(
 	[tcptop]='kprobe:tcp_sendmsg { @sent[pid] = sum(arg2); } kprobe:tcp_cleanup_rbuf /arg1 > 0/ { @got[pid] = sum(arg1); }'
-	[one]='rawtracepoint:sock_recv_length { if (0) { exit(); } }'
+	[one]='kfunc:tcp_recvmsg_locked { if (0) { exit(); } }'
 )
 declare -A words_of=([sequence]=--books=sequence [calls]=--books=calls [tracepoints]=--backend=tracepoint)
 
