@@ -87,21 +87,25 @@ int BPF_PROG(watch_departure, const struct sk_buff *skb)
 	return 0;
 }
 
-/* The kernel copies all pages of such a packet on its way to a socket of this machine. */
-SEC("?tp_btf/netif_receive_skb")
-int BPF_PROG(watch_arrival, struct sk_buff *skb)
+static __always_inline int copied_late(const struct sk_buff *skb)
 {
-	struct watch_slot *slot;
+	struct watch_slot *slot = slot_of_pages(skb);
 
-	gauge_add(&watch_gauges.arrivals, 1);
-	if (!skb->data_len || !(page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE))
-		return 0;
-	slot = slot_of_pages(skb);
 	if (slot)
 		__sync_fetch_and_add(&slot->late_copied, skb->data_len);
 	else
 		gauge_add(&watch_gauges.orphan_late_bytes, skb->data_len);
 	return 0;
+}
+
+/* The kernel copies all pages of such a packet on its way to a socket of this machine. */
+SEC("?tp_btf/netif_receive_skb")
+int BPF_PROG(watch_arrival, struct sk_buff *skb)
+{
+	gauge_add(&watch_gauges.arrivals, 1);
+	if (!skb->data_len || !(page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE))
+		return 0;
+	return copied_late(skb);
 }
 
 /* A packet that a queue of this machine refuses is sent again as if it were new. One that arrived
@@ -137,16 +141,7 @@ int BPF_PROG(watch_drop, const struct sk_buff *skb)
 SEC("?fexit/skb_copy_ubufs")
 int BPF_PROG(watch_late_copy, struct sk_buff *skb, unsigned int gfp, int ret)
 {
-	struct watch_slot *slot;
-
-	if (ret)
-		return 0;
-	slot = slot_of_pages(skb);
-	if (slot)
-		__sync_fetch_and_add(&slot->late_copied, skb->data_len);
-	else
-		gauge_add(&watch_gauges.orphan_late_bytes, skb->data_len);
-	return 0;
+	return ret ? 0 : copied_late(skb);
 }
 
 /* Called where captures run alone: they get a clone, whose user pages are copied. */

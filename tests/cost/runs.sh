@@ -6,7 +6,7 @@
 # HOW: none (no probes), ours, empty (the same hooks, whose programs do nothing), events (the kernel
 # counts runs of programs), bpftrace (tools/copies.bt beside). Leaves /out/NAME.{json,err}.
 set -euo pipefail
-. tests/cost/softirqs.sh
+tests/cost/softirqs.sh
 
 # Nothing else runs while one of these can. Ordinary tasks would take a part of each second.
 run=(chrt -f 1 build/trace_run)

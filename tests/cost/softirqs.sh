@@ -6,7 +6,9 @@
 # ksoftirqd do its job""). Beside a run at a higher priority it waits until the run sleeps: then the same
 # message took 17,000 instructions in one run and 23,000 in the next.
 #
-# usage: . tests/cost/softirqs.sh
+# usage: softirqs.sh
+set -euo pipefail
+
 for comm in /proc/[0-9]*/comm; do
 	[[ $(<"$comm") != ksoftirqd/* ]] || chrt -f -p 2 "$(basename "$(dirname "$comm")")"
 done

@@ -9,7 +9,7 @@
 # (sequence books on that backend), one (a program that does nothing at a single function, which each
 # receive passes) and tcptop; turns from 0.
 set -euo pipefail
-. tests/cost/softirqs.sh
+tests/cost/softirqs.sh
 
 # As bcc's tcptop counts: what is asked of tcp_sendmsg, and what readers free.
 declare -A traced=(
