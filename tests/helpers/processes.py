@@ -7,6 +7,7 @@ import os
 import platform
 import signal
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 from helpers.patience import Patience
@@ -46,6 +47,18 @@ def descendants(pid: int) -> set[int]:
         found |= new
         due += new
     return found
+
+
+def stop_below(pid: int) -> set[int]:
+    """Stop every process below one, those that start meanwhile, too; returns whom to let go on."""
+    stopped: set[int] = set()
+    while new := descendants(pid) - stopped:
+        for each in new:
+            # Helpers of a run, as ip(8), live for a moment.
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGSTOP)
+        stopped |= new
+    return stopped
 
 
 def command_line(pid: int) -> list[str]:

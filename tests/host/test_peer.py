@@ -225,9 +225,7 @@ def test_a_signal_ends_a_run_in_2_s_whatever_the_partner_does(hosts, who):
         processes.wait_until(lambda: all(
             any(len(processes.threads(pid)) > 1 for pid in processes.started_by_tries(each.pid))
             for each in pair.values()))
-        stopped = processes.descendants(pair[partner].pid)
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
+        stopped = processes.stop_below(pair[partner].pid)
         began = time.monotonic()
         pair[who].send_signal(signal.SIGINT)
         done = records.finish(pair[who], 20)
@@ -268,9 +266,7 @@ def test_a_signal_ends_the_wait_for_a_partner_that_is_never_ready(hosts):
     stopped = set()
     try:
         assert "asks for A3" in listener.stderr.readline()
-        stopped = processes.descendants(connector.pid)
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
+        stopped = processes.stop_below(connector.pid)
         processes.wait_until(lambda: processes.workload_pids(listener.pid))
         began = time.monotonic()
         listener.send_signal(signal.SIGTERM)
