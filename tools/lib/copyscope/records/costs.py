@@ -56,7 +56,8 @@ class Costs:
         row = self.rows.get(name)
         status = row["status"] if row else "not in the record"
         if row is None or status not in ("valid", "unchecked") or not row.get("measured"):
-            raise BadRecord(self.source, f"rows.{name}", f"it is {status.replace('_', ' ')}",
+            why = f" ({row['why']})" if row and row.get("why") else ""
+            raise BadRecord(self.source, f"rows.{name}", f"it is {status.replace('_', ' ')}{why}",
                             f"run tools/baseline with the row {name}")
         return row
 
