@@ -42,7 +42,7 @@ class Case:
         return (f"{self.variant} {self.size} 1 --path lo --messages {messages} "
                 f"--pattern {PATTERNS.get(self.size, 'stream')}")
 
-    def name(self, kind: str, messages: int, number: int) -> str:
+    def name(self, kind: str, messages: int | str, number: int) -> str:
         """The name of one of its runs."""
         return f"{self.variant}.{self.size}.{kind}.{messages}.{number}"
 
@@ -79,12 +79,14 @@ def elapsed(folder: Path, name: str) -> int:
     return (passes["counted"] or passes["timed"])["elapsed_ns"]
 
 
+def slope(folder: Path, few: int, many: int, name: str) -> float:
+    """Instructions of a message, from a shorter and a longer run; {} in their name is how many they send."""
+    return (elapsed(folder, name.format(many)) - elapsed(folder, name.format(few))) / (many - few)
+
+
 def per_message(folder: Path, case: Case, kind: str, repeats: int) -> tuple[float, float]:
     """Median over the repeats, and how far they lie apart."""
-    few, many = COUNTS[case.size]
-    slopes = [(elapsed(folder, case.name(kind, many, number)) -
-               elapsed(folder, case.name(kind, few, number))) / (many - few)
-              for number in range(repeats)]
+    slopes = [slope(folder, *COUNTS[case.size], case.name(kind, "{}", number)) for number in range(repeats)]
     return statistics.median(slopes), max(slopes) - min(slopes)
 
 

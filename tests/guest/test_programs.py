@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
 import sys
 import sysconfig
@@ -23,11 +22,9 @@ MODULES = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygme
 # The tests' own programs besides those of helpers/foreign.py.
 PROGRAMS = ("curl", "openssl")
 SETTINGS = ("/usr/lib/ssl/openssl.cnf", "/etc/ssl/openssl.cnf")
-# The kernel's self-test of MSG_ZEROCOPY, if somebody compiled it: see tests/host/test_watch_programs.py.
-SELF_TEST = os.environ.get("COPYSCOPE_MSG_ZEROCOPY")
 # Part of a test's name -> part of the reason why a guest cannot run it. The compiler of haproxy was told that
 # every processor has cmpxchg16b; see tools/lib/copyscope/guest/kernels.
-CANNOT_RUN = {"haproxy": "cmpxchg16b", **({} if SELF_TEST else {"kernels_own_test": "COPYSCOPE_MSG_ZEROCOPY"})}
+CANNOT_RUN = {"haproxy": "cmpxchg16b", **({} if foreign.SELF_TEST else {"kernels_own_test": "COPYSCOPE_MSG_ZEROCOPY"})}
 
 
 def pack(archive: Path) -> None:
@@ -55,9 +52,9 @@ def each_kernel(tmp_path_factory):
     if python.name != "python3":
         added.append(python.with_name("python3"))
     command = ["tests/guest/programs.sh", archive]
-    if SELF_TEST:
-        added.append(SELF_TEST)
-        command.append(SELF_TEST)
+    if foreign.SELF_TEST:
+        added.append(foreign.SELF_TEST)
+        command.append(foreign.SELF_TEST)
     outcomes = boot_all(folder / "out", command,
                         [word for each in added for word in ("--add", each)], KERNELS)
     return {release: {f"{case.get('classname').rpartition('.')[2]}.{case.get('name')}": case

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -16,6 +17,9 @@ PLACE = Path(__file__).resolve().parents[2] / "build" / "programs"
 STABLE = ("trixie", "trixie-security")
 START_S = 20
 PROGRAMS = {"nginx": STABLE, "haproxy": STABLE, "redis-server": STABLE, "iperf3": ("forky",)}
+# The kernel's self-test of MSG_ZEROCOPY, tools/testing/selftests/net/msg_zerocopy.c of its source, compiled by
+# whoever has that.
+SELF_TEST = os.environ.get("COPYSCOPE_MSG_ZEROCOPY")
 
 
 def words(name: str) -> list[str]:

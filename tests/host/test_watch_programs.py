@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import time
 
 import pytest
 
-from helpers.foreign import free_port, serving, words
+from helpers.foreign import SELF_TEST, free_port, serving, words
 from helpers.records import needs_root
 from helpers.windows import Watching, bytes_of, laws_of, unbalanced
 
 pytestmark = needs_root
 # What iperf3 sends first on each of its connections: a word of 37 bytes.
 COOKIE = 37
-# tools/testing/selftests/net/msg_zerocopy.c of the kernel's source, compiled by whoever has that.
-SELF_TEST = os.environ.get("COPYSCOPE_MSG_ZEROCOPY")
 SELF_TEST_BYTES = 4093
 
 

@@ -39,6 +39,11 @@ bool watch_packets_were_watched(const struct watch_book *book, const struct watc
 	return hooked->packets && !book->slot.referenced_unwatched && !(book->flags & WATCH_NO_SLOT);
 }
 
+bool watch_completions_were_counted(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	return hooked->completions && !(book->flags & WATCH_NO_SLOT);
+}
+
 bool watch_departures_are_whole(const struct watch_book *book)
 {
 	const struct watch_slot *slot = &book->slot;

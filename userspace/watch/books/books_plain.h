@@ -36,6 +36,9 @@ const struct watch_reading *watch_last_of(const struct watch_book *book);
 /* Since before the socket's first reference. */
 bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked);
 
+/* Notifications are counted in the table alone. */
+bool watch_completions_were_counted(const struct watch_book *book, const struct watch_hooked *hooked);
+
 /* Of sockets that referenced pages while packets were watched: did the programs see each byte that TCP
  * sent leave once? TCP counts what it sends again, too. */
 bool watch_departures_are_whole(const struct watch_book *book);

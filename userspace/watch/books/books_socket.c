@@ -44,6 +44,7 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	struct watch_plain from = watch_plain_of(first), to = watch_plain_of(last);
 	bool packets = watch_packets_were_watched(book, hooked), none;
 	bool late = hooked->late_copies ? slot : packets;
+	bool completions = watch_completions_were_counted(book, hooked);
 	bool asks = first->asks_zerocopy || last->asks_zerocopy;
 
 	set_count(m, COUNT_accepted_bytes, true, book->past_accepted + to.accepted - from.accepted);
@@ -54,8 +55,8 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	none = known && !sent_as(book, WATCH_KIND_REFERENCE) && !book->opened.referenced_bytes;
 	set_site(m, SITE_late_copy, (late && !hooked->skipped) || none, book->slot.late_copied);
 	set_count(m, COUNT_zerocopy_sends, true, (uint32_t)(last->zerocopy_sends - first->zerocopy_sends));
-	set_count(m, COUNT_completed_sends, hooked->completions && slot, book->slot.completed_sends);
-	set_count(m, COUNT_copied_sends, hooked->completions && slot, book->slot.copied_sends);
+	set_count(m, COUNT_completed_sends, completions, book->slot.completed_sends);
+	set_count(m, COUNT_copied_sends, completions, book->slot.copied_sends);
 	set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
 	m->late_by_tap_bytes = m->count[COUNT_tapped_bytes] < m->site_bytes[SITE_late_copy]
 				       ? m->count[COUNT_tapped_bytes]
@@ -139,7 +140,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	bool walked = !(book->flags & (WATCH_WALK_SHORT | WATCH_TORN));
 	/* The queues of a socket that died or was closed are gone, and so is what was in them. */
 	bool closed = book->flags & WATCH_CLOSED;
-	bool completions = hooked->completions && !(book->flags & WATCH_NO_SLOT);
+	bool completions = watch_completions_were_counted(book, hooked);
 
 	*s = (struct watch_socket){
 		.cookie = book->cookie,
