@@ -103,6 +103,7 @@ struct sock {
 	atomic_t sk_zckey;
 	atomic_t sk_omem_alloc;
 	struct socket_wq *sk_wq;
+	void *sk_user_data;
 };
 
 struct socket {
@@ -130,7 +131,9 @@ struct inet_sock {
 	__be16 inet_sport;
 };
 
-struct tcp_ulp_ops;
+struct tcp_ulp_ops {
+	char name[16];
+};
 
 struct inet_connection_sock {
 	const struct tcp_ulp_ops *icsk_ulp_ops;
@@ -148,6 +151,7 @@ struct tcp_sock {
 	u64 bytes_acked;
 	u64 bytes_received;
 	u32 lsndtime;
+	u8 repair : 1;
 };
 
 /* The bit numbers move between releases: read them with bpf_core_enum_value(). */

@@ -8,6 +8,20 @@
 #ifndef COPYSCOPE_WATCH_H
 #define COPYSCOPE_WATCH_H
 
+/* X(symbol, key, name): what stands between the program and TCP, where something does. These books are of
+ * what TCP carried, and say nothing of the copies that such a layer makes. The first one that applies. */
+#define WATCH_LAYERS(X)                                                 \
+	X(MPTCP, "mptcp", "MPTCP")                                      \
+	X(SMC, "smc", "SMC")                                            \
+	X(KTLS, "ktls", "kernel TLS")                                   \
+	X(ULP, "ulp", "another upper layer protocol of TCP's")          \
+	X(SOCKMAP, "sockmap", "sockmap")                                \
+	X(REPAIR, "repair", "TCP_REPAIR")
+
+#define WATCH_LAYER_ENUM(symbol, key, name) WATCH_LAYER_##symbol,
+enum watch_layer { WATCH_LAYER_NONE, WATCH_LAYERS(WATCH_LAYER_ENUM) WATCH_LAYER_COUNT };
+#undef WATCH_LAYER_ENUM
+
 /* What a send does with the pages that it is given. */
 enum watch_kind { WATCH_KIND_COPY, WATCH_KIND_REFERENCE, WATCH_KIND_SPLICE, WATCH_KINDS };
 
@@ -39,8 +53,6 @@ enum watch_book_flags {
 	WATCH_OURS = 16,	/* a task of the subject used it */
 	WATCH_GUESSED = 32,	/* the owner is the one of the socket that listened */
 	WATCH_HANDED_ON = 64,	/* the owner was another one before */
-	WATCH_MPTCP = 128,	/* a part of an MPTCP connection: its bytes pass elsewhere */
-	WATCH_FOREIGN = 256,	/* calls do not reach TCP directly: kTLS, sockmap, ... */
 	WATCH_NO_SLOT = 512,	/* the table had no room: copies to the reader are not counted */
 	WATCH_TORN = 1024,	/* read without the lock while it was open */
 	WATCH_WALK_SHORT = 2048,	/* its queues were longer than a walk */
@@ -149,7 +161,7 @@ struct watch_book {
 	unsigned int local_ip[4], remote_ip[4];	/* IPv4 as ::ffff:a.b.c.d */
 	unsigned short local_port, remote_port;	/* host order */
 	unsigned short family;
-	unsigned short unused;
+	unsigned short layers;		/* a bit for each enum watch_layer that it ever had */
 	unsigned int census;		/* number of the first one that counts it, see bpf/watch/census.bpf.h */
 	unsigned int met;		/* number of the last one that did */
 };

@@ -119,8 +119,8 @@ int watch_sockets(struct bpf_iter__tcp *ctx)
 	else
 		queues_empty(&book->now);
 	addresses_take(book, sk);
+	layers_note(book, tp);
 	if (watch_mode == WATCH_MODE_OPEN) {
-		book->flags |= kind_flags(tp);
 		if (!(book->flags & WATCH_BORN))
 			book_open(book, sk);
 		return 0;

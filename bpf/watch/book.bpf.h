@@ -15,9 +15,13 @@
 #include "bpf/include/skb.bpf.h"
 #include "bpf/include/watch.h"
 
-/* Kernels built without MPTCP lack it. */
+/* Kernels built without MPTCP or SMC lack them. */
 struct tcp_sock___mptcp {
 	bool is_mptcp;
+} OF_KERNEL;
+
+struct tcp_sock___smc {
+	u8 syn_smc : 1;
 } OF_KERNEL;
 
 /* Set before load. */
@@ -286,18 +290,45 @@ static __always_inline u32 netns_of(const struct sock *sk)
 	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
 }
 
-/* A socket's kind of connection that these books cannot follow. */
-static __always_inline u32 kind_flags(const struct tcp_sock *tp)
+/* sk_psock_init() marks the pointer so: 2a0133723f9e ("net: fix refcount bug in sk_psock_get (2)"), 6.0. */
+#define SK_USER_DATA_PSOCK_BIT 4ull
+
+static __always_inline bool is_in_sockmap(const struct sock *sk)
+{
+	return (u64)sk->sk_user_data & SK_USER_DATA_PSOCK_BIT;
+}
+
+static __always_inline u32 layer_of_ulp(const struct tcp_ulp_ops *ulp)
+{
+	char name[4] = {};
+
+	bpf_probe_read_kernel(name, sizeof(name), ulp->name);
+	if (name[0] == 't' && name[1] == 'l' && name[2] == 's' && !name[3])
+		return 1u << WATCH_LAYER_KTLS;
+	if (name[0] == 's' && name[1] == 'm' && name[2] == 'c' && !name[3])
+		return 1u << WATCH_LAYER_SMC;
+	return 1u << WATCH_LAYER_ULP;
+}
+
+/* Notes what stands between the program and TCP. It may come late and go again, a sockmap before the socket
+ * moves to CLOSE: call it wherever the socket is seen. */
+static __always_inline void layers_note(struct watch_book *book, const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock *icsk = (const void *)tp;
 	const struct tcp_sock___mptcp *mptcp = (const void *)tp;
-	u32 flags = 0;
+	const struct tcp_sock___smc *smc = (const void *)tp;
+	const struct tcp_ulp_ops *ulp = icsk->icsk_ulp_ops;
 
-	if (bpf_core_field_exists(mptcp->is_mptcp) && BPF_CORE_READ(mptcp, is_mptcp))
-		flags |= WATCH_MPTCP;
-	if (BPF_CORE_READ(icsk, icsk_ulp_ops))
-		flags |= WATCH_FOREIGN;
-	return flags;
+	if (bpf_core_field_exists(mptcp->is_mptcp) && mptcp->is_mptcp)
+		book->layers |= 1u << WATCH_LAYER_MPTCP;
+	else if (ulp)
+		book->layers |= layer_of_ulp(ulp);
+	if (bpf_core_field_exists(smc->syn_smc) && BPF_CORE_READ_BITFIELD(smc, syn_smc))
+		book->layers |= 1u << WATCH_LAYER_SMC;
+	if (is_in_sockmap((const void *)tp))
+		book->layers |= 1u << WATCH_LAYER_SOCKMAP;
+	if (BPF_CORE_READ_BITFIELD(tp, repair))
+		book->layers |= 1u << WATCH_LAYER_REPAIR;
 }
 
 #endif

@@ -127,6 +127,7 @@ int BPF_PROG(watch_state, struct sock *sk, int old, int new)
 	if (!book->addresses_known && new != BPF_TCP_SYN_SENT)
 		addresses_take(book, sk);
 	owner_note_current(book, sk);
+	layers_note(book, tp);
 	if (new != BPF_TCP_CLOSE)
 		return 0;
 	if (book->flags & WATCH_CLOSED && old != BPF_TCP_CLOSE)
@@ -162,6 +163,7 @@ int BPF_PROG(watch_death, struct sock *sk)
 		book->closed.fin_received = book->now.fin_received;
 	}
 	owner_note_current(book, sk);
+	layers_note(book, tp);
 	book->flags |= WATCH_DIED;
 	counts_take(book);
 	if (book_is_ours(book) &&

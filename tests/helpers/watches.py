@@ -22,7 +22,9 @@ def moved(sent: int, received: int, **known: int | None) -> dict[str, Any]:
     return {"opening": dict.fromkeys(BALANCES, 0), "closing": dict.fromkeys(BALANCES, 0),
             "sites": sites(**known),
             "counts": {**dict.fromkeys(COUNTS, 0), "accepted_bytes": sent,
-                       "returned_bytes": received}}
+                       "returned_bytes": received},
+            "fate": {"uncopied_bytes": 0, "copied_later_bytes": 0, "unknown_bytes": 0,
+                     "held_bytes": 0}}
 
 
 def process(pid: int, comm: str, books: dict[str, Any]) -> dict[str, Any]:

@@ -113,6 +113,7 @@ static void what_is_not_known_is_no_0(void **state)
 	busy(&m);
 	m.r.total.moved.sites_known &= ~(1u << SITE_late_copy);
 	m.process[0].sum.moved.sites_known &= ~(1u << SITE_late_copy);
+	m.process[0].sum.moved.fate.unknown = 9000000;
 	m.r.sites[SITE_late_copy].how = HOW_NOT_MEASURED;
 	strcpy(m.r.sites[SITE_late_copy].why, "nobody looked");
 	m.r.total.opening.known &= ~(1u << WATCH_unread_bytes);

@@ -170,9 +170,18 @@ static struct watch_sides sides_of_receives(const struct watch_socket *s, const 
 	return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes], book->slot.recvs_returned);
 }
 
+static const char *const why_layer[] = {
+#define LAYER_WHY(symbol, key, name) \
+	[WATCH_LAYER_##symbol] = "its bytes pass " name ", which these laws do not cover",
+	WATCH_LAYERS(LAYER_WHY)
+#undef LAYER_WHY
+};
+
 struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket *s,
 				   const struct watch_book *book, const struct watch_hooked *hooked)
 {
+	if (s->layer && law != WATCH_LAW_events)
+		return not_known(why_layer[s->layer]);
 	switch (law) {
 	case WATCH_LAW_send:
 		return sides_of_send(s, book, hooked);

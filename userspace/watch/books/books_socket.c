@@ -134,6 +134,30 @@ static struct watch_address address_of(const unsigned int ip[4], uint16_t port)
 	return a;
 }
 
+/* The first that it ever had. */
+static enum watch_layer layer_of(const struct watch_book *book)
+{
+	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++)
+		if (book->layers >> layer & 1)
+			return layer;
+	return WATCH_LAYER_NONE;
+}
+
+/* Bytes that pass a layer above TCP are copied there, or not. Of a repaired socket not even the sequence
+ * numbers are those of bytes that moved. */
+static void layer_hides(struct watch_socket *s)
+{
+	struct watch_movements seen = {};
+
+	if (s->layer != WATCH_LAYER_REPAIR) {
+		set_count(&seen, COUNT_accepted_bytes, true, s->moved.count[COUNT_accepted_bytes]);
+		set_count(&seen, COUNT_returned_bytes, true, s->moved.count[COUNT_returned_bytes]);
+	} else {
+		s->opening = s->closing = (struct watch_balance){};
+	}
+	s->moved = seen;
+}
+
 void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		       const struct watch_hooked *hooked)
 {
@@ -150,6 +174,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		.local = address_of(book->local_ip, book->local_port),
 		.remote = address_of(book->remote_ip, book->remote_port),
 		.ipv6 = book->family == 10,
+		.layer = layer_of(book),
 		.born = book->flags & WATCH_BORN,
 		.died = book->flags & WATCH_DIED,
 		.handed_on = book->flags & WATCH_HANDED_ON,
@@ -161,4 +186,6 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	s->closing = balance_of(watch_last_of(book), book->slot.next_id, walked || closed, completions);
 	fill_sends(&s->moved, book, hooked);
 	fill_receives(&s->moved, book, hooked);
+	if (s->layer)
+		layer_hides(s);
 }

@@ -90,6 +90,10 @@ static void movements_subtract(struct watch_movements *from, const struct watch_
 	for (int i = 0; i < COUNT_COUNT; i++)
 		from->count[i] -= less->count[i];
 	from->late_by_tap_bytes -= less->late_by_tap_bytes;
+	from->fate.uncopied -= less->fate.uncopied;
+	from->fate.later -= less->fate.later;
+	from->fate.unknown -= less->fate.unknown;
+	from->fate.held -= less->fate.held;
 }
 
 void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,

@@ -26,6 +26,27 @@ const char *watch_law_name(enum watch_law law)
 	return names[law];
 }
 
+struct layer_names {
+	const char *key, *name;
+};
+
+static const struct layer_names layers[] = {
+	[WATCH_LAYER_NONE] = { "tcp", "TCP" },
+#define LAYER_NAMES(symbol, key, name) [WATCH_LAYER_##symbol] = { key, name },
+	WATCH_LAYERS(LAYER_NAMES)
+#undef LAYER_NAMES
+};
+
+const char *watch_layer_key(enum watch_layer layer)
+{
+	return layers[layer].key;
+}
+
+const char *watch_layer_name(enum watch_layer layer)
+{
+	return layers[layer].name;
+}
+
 void watch_movements_add(struct watch_movements *into, const struct watch_movements *from)
 {
 	into->sites_known &= from->sites_known;
@@ -35,6 +56,10 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	for (int i = 0; i < COUNT_COUNT; i++)
 		into->count[i] += from->count[i];
 	into->late_by_tap_bytes += from->late_by_tap_bytes;
+	into->fate.uncopied += from->fate.uncopied;
+	into->fate.later += from->fate.later;
+	into->fate.unknown += from->fate.unknown;
+	into->fate.held += from->fate.held;
 }
 
 void watch_balance_add(struct watch_balance *into, const struct watch_balance *from)
@@ -58,6 +83,14 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 	sum->sockets++;
 	sum->born += socket->born;
 	sum->died += socket->died;
+	if (socket->layer) {
+		struct watch_other *other = &sum->other[socket->layer];
+
+		other->sockets++;
+		other->sent_bytes += socket->moved.count[COUNT_accepted_bytes];
+		other->received_bytes += socket->moved.count[COUNT_returned_bytes];
+		return;
+	}
 	watch_balance_add(&sum->opening, &socket->opening);
 	watch_balance_add(&sum->closing, &socket->closing);
 	watch_movements_add(&sum->moved, &socket->moved);

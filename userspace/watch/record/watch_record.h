@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/include/watch.h"
 #include "userspace/record/record.h"
 
 enum watch_books { WATCH_SEQUENCE, WATCH_CALLS };
@@ -36,6 +37,13 @@ struct watch_balance {
 	uint64_t item[WATCH_BALANCE_COUNT];
 };
 
+/* What became of the bytes that send took by reference or spliced, all of them: known where both sites are.
+ * .uncopied was seen to be handed over as pages, .later to be copied after all. */
+struct watch_fate {
+	uint64_t uncopied, later, unknown;
+	uint64_t held;		/* of .unknown: not sent yet */
+};
+
 /* What moved: bytes at sites, and the counts of a run's books. */
 struct watch_movements {
 	uint32_t sites_known;	/* a bit for each site */
@@ -43,6 +51,7 @@ struct watch_movements {
 	uint64_t site_bytes[SITE_COUNT];
 	uint64_t count[COUNT_COUNT];
 	uint64_t late_by_tap_bytes; /* of late_copy, what a capture was shown; 0 if not known */
+	struct watch_fate fate;
 };
 
 /* A process by its pid and the time it started: a pid may be used again. */
@@ -81,6 +90,7 @@ struct watch_socket {
 	uint32_t netns;			/* inode number of its network namespace */
 	struct watch_address local, remote;
 	bool ipv6;
+	enum watch_layer layer;	/* between the program and TCP: then nothing is known of its copies */
 	bool born;		/* connected or accepted in the window: its opening balance is 0 */
 	bool died;		/* closed and gone: its closing balance is what was lost with it */
 	bool whole;		/* both */
@@ -93,9 +103,15 @@ struct watch_socket {
 	const char *law_why[WATCH_LAW_COUNT];	/* why it is not testable; NULL otherwise */
 };
 
+/* Sockets whose bytes pass a layer above TCP, by what TCP carried: the layer's own words included. */
+struct watch_other {
+	uint64_t sockets, sent_bytes, received_bytes;
+};
+
 /* Sums over sockets: of one process, of one cgroup, or of all. */
 struct watch_sum {
-	uint64_t sockets, born, died;
+	uint64_t sockets, born, died;	/* all of them, also those of other[] */
+	struct watch_other other[WATCH_LAYER_COUNT];	/* in no sum below */
 	struct watch_balance opening, closing;
 	struct watch_movements moved, lately;
 };
@@ -178,6 +194,10 @@ struct watch_record {
 
 const char *watch_balance_name(enum watch_balance_item item);
 const char *watch_law_name(enum watch_law law);
+
+/* "ktls" and "kernel TLS"; of WATCH_LAYER_NONE "tcp" and "TCP". */
+const char *watch_layer_key(enum watch_layer layer);
+const char *watch_layer_name(enum watch_layer layer);
 
 /* Adds @from to @into; what either does not know, the sum does not know. */
 void watch_movements_add(struct watch_movements *into, const struct watch_movements *from);

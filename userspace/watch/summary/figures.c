@@ -42,13 +42,21 @@ struct figure figure_copied_later(const struct watch_movements *m)
 				late.bytes + (moved.known ? moved.bytes : 0) };
 }
 
+static struct figure handed(const struct watch_movements *m)
+{
+	return plus(figure_site(m, SITE_tx_reference), figure_site(m, SITE_tx_splice));
+}
+
 struct figure figure_uncopied(const struct watch_movements *m)
 {
-	struct figure handed = plus(figure_site(m, SITE_tx_reference), figure_site(m, SITE_tx_splice));
-	struct figure later = figure_copied_later(m);
+	bool seen = m->fate.uncopied || !m->fate.unknown;
 
-	return (struct figure){ handed.known && later.known,
-				handed.bytes > later.bytes ? handed.bytes - later.bytes : 0 };
+	return (struct figure){ handed(m).known && seen, m->fate.uncopied };
+}
+
+struct figure figure_unknown(const struct watch_movements *m)
+{
+	return (struct figure){ handed(m).known, m->fate.unknown };
 }
 
 struct figure figure_needless(const struct watch_movements *m)

@@ -21,8 +21,10 @@ struct figure figure_count(const struct watch_movements *m, enum count count);
 struct figure figure_sent(const struct watch_movements *m);
 struct figure figure_received(const struct watch_movements *m);
 
-/* Bytes sent by reference or spliced, less those that were copied later. */
+/* Bytes sent by reference or spliced: seen to be handed over as pages (not known if none was and the fate of
+ * some is not), and those of which nobody knows whether they were copied behind the socket. */
 struct figure figure_uncopied(const struct watch_movements *m);
+struct figure figure_unknown(const struct watch_movements *m);
 
 /* Bytes that were to be sent without a copy, and were copied all the same: after send had referenced
  * them, and where it is known that send ignored the request, too. */

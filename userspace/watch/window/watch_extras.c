@@ -112,14 +112,26 @@ static void gap(struct watch_record *r, const char *what, bool seen, const char 
 	snprintf(g->why, WHY_BYTES, "%s", why);
 }
 
+/* Sockets of these are found whenever they are seen, so that none is listed that was not. */
+static void layers_fill(struct watch_record *r)
+{
+	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++) {
+		uint64_t sockets = r->total.other[layer].sockets;
+
+		if (!sockets)
+			continue;
+		gap(r, watch_layer_name(layer), true, "what TCP carried for it is in no sum of sites: whether "
+		    "it was copied above TCP is not measured");
+		r->not_covered[r->gap_count - 1].sockets = sockets;
+	}
+}
+
 static void gaps_fill(const struct watch *w, struct watch_record *r)
 {
 	if (w->subject.netns_short)
 		gap(r, "network namespaces", true,
 		    "there were more than this process may enter: sockets there have no opening balance");
-	gap(r, "MPTCP", w->mptcp_sockets, "bytes pass its own sends and receives; see flags of sockets");
-	gap(r, "kernel TLS and sockmap", w->foreign_sockets,
-	    "books show what TCP carried, records of TLS included");
+	layers_fill(r);
 	gap(r, "UNIX sockets, UDP, AF_XDP, RDMA, SMC", false, "only TCP has these books");
 	gap(r, "sockmap redirects to ingress", false, "they move no sequence number");
 }

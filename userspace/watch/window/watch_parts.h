@@ -18,7 +18,6 @@ struct watch {
 	int cpus;
 	struct watch_cgroup *cgroups;	/* owned: those that there were when the window opened */
 	int cgroup_count;
-	bool mptcp_sockets, foreign_sockets;	/* some were seen */
 	bool late_tried;	/* the hooks for zero copy were attached in mid-window */
 	int failure;		/* a socket that died could not be kept */
 };

@@ -255,8 +255,6 @@ static void open_book(void *arg, const struct watch_book *book)
 		open->items = more;
 		open->room = room;
 	}
-	open->w->mptcp_sockets |= book->flags & WATCH_MPTCP;
-	open->w->foreign_sockets |= book->flags & WATCH_FOREIGN;
 	open->items[open->count++] = *book;
 }
 

@@ -73,6 +73,39 @@ static json_t *balance_json(const struct watch_balance *b)
 	return o;
 }
 
+/* What became of the bytes that were to go without a copy. */
+static json_t *fate_json(const struct watch_movements *m)
+{
+	uint32_t sites = 1u << SITE_tx_reference | 1u << SITE_tx_splice;
+	bool known = (m->sites_known & sites) == sites;
+	json_t *o = json_object();
+
+	put(o, "uncopied_bytes", integer_if(known, m->fate.uncopied));
+	put(o, "copied_later_bytes", integer_if(known, m->fate.later));
+	put(o, "unknown_bytes", integer_if(known, m->fate.unknown));
+	put(o, "held_bytes", integer_if(known, m->fate.held));
+	return o;
+}
+
+static json_t *other_json(const struct watch_sum *sum)
+{
+	json_t *array = json_array();
+
+	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++) {
+		const struct watch_other *other = &sum->other[layer];
+		json_t *o;
+
+		if (!other->sockets)
+			continue;
+		o = json_pack("{s:s}", "layer", watch_layer_key(layer));
+		put(o, "sockets", json_integer(other->sockets));
+		put(o, "sent_bytes", json_integer(other->sent_bytes));
+		put(o, "received_bytes", json_integer(other->received_bytes));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
 static void put_movements(json_t *o, const struct watch_record *r, const struct watch_balance *opening,
 			  const struct watch_balance *closing, const struct watch_movements *moved)
 {
@@ -80,6 +113,7 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 	put(o, "closing", balance_json(closing));
 	put(o, "sites", watched_sites_json(r, moved));
 	put(o, "counts", watched_counts_json(moved));
+	put(o, "fate", fate_json(moved));
 }
 
 static json_t *watched_causes_json(const struct watch_movements *moved)
@@ -117,6 +151,7 @@ json_t *watched_socket_json(const struct watch_record *r, const struct watch_soc
 	put(o, "netns", integer_if(s->netns, s->netns));
 	put(o, "local", name_json(address_name, &s->local));
 	put(o, "remote", name_json(address_name, &s->remote));
+	put(o, "layer", text(watch_layer_key(s->layer)));
 	put(o, "whole", json_boolean(s->whole));
 	put(o, "born", json_boolean(s->born));
 	put(o, "died", json_boolean(s->died));
@@ -134,6 +169,7 @@ json_t *watched_sum_json(const struct watch_record *r, const struct watch_sum *s
 	put(o, "sockets", json_integer(sum->sockets));
 	put(o, "born", json_integer(sum->born));
 	put(o, "died", json_integer(sum->died));
+	put(o, "other", other_json(sum));
 	put_movements(o, r, &sum->opening, &sum->closing, &sum->moved);
 	return o;
 }
