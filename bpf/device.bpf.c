@@ -6,7 +6,7 @@
  * A packet is clean if its frags still are the user's when a device on a bus gets it: that device
  * reads the pages itself. Charged by the notification, because a router in between removes skb->sk.
  */
-#include "bpf/include/xmit_tracking.bpf.h"
+#include "bpf/include/owner.bpf.h"
 
 #define NETDEV_TX_BUSY 0x10
 

@@ -9,6 +9,14 @@
 #include "bpf/include/packet_taps.bpf.h"
 #include "bpf/include/cause.bpf.h"
 
+/* Valid while skb->dev is a device: in a driver, in the receive path, not in a socket's queue. */
+static __always_inline u32 circumstances_of(const struct sk_buff *skb)
+{
+	const struct net_device *dev = skb->dev;
+
+	return captures_of(dev) | (netns_is_ours(dev->nd_net.net->ns.inum) ? 0 : COPIED_ELSEWHERE);
+}
+
 /* Adds @times the payload in the frags of @skb to what was copied late. */
 static __always_inline int late_copy(void *ctx, const struct sk_buff *skb, int times)
 {

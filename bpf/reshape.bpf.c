@@ -7,26 +7,7 @@
  * either (skb_segment), so two hooks count each byte once.
  */
 #include "bpf/include/cause.bpf.h"
-#include "bpf/include/xmit_tracking.bpf.h"
 #include "bpf/include/owner.bpf.h"
-
-/* Bytes of [offset, offset + len) that lie in frags, where they may be the user's. */
-static __always_inline u64 bytes_in_frags(const struct sk_buff *skb, long offset, long end)
-{
-	long first = skb->len - skb->data_len;
-
-	if (offset > first)
-		first = offset;
-	return end > first ? end - first : 0;
-}
-
-/* What an ICMP error quotes of a packet that this host or a router refuses begins with its headers,
- * and the packet's pages end elsewhere. Other copies that sum as they go hold payload alone
- * (skb_segment). */
-static __always_inline bool quoted(const struct sk_buff *skb, int offset)
-{
-	return offset < (long)header_bytes(skb);
-}
 
 static __always_inline int reshaped(void *ctx, u32 arguments, const struct sk_buff *skb, int offset,
 				    int len, bool ends_pages)

@@ -293,18 +293,4 @@ static __always_inline struct books *books_of_pages(const struct sk_buff *skb)
 	return uarg ? books_find(cookie_of_uarg(uarg)) : NULL;
 }
 
-/* Bytes from skb->data to the TCP payload: 0 when the headers were pulled or never there. */
-static __always_inline u32 header_bytes(const struct sk_buff *skb)
-{
-	unsigned char *head = skb->head;
-	u16 transport = skb->transport_header;
-	long offset = head + transport - skb->data;
-	u8 doff = 0;
-
-	if (transport == NO_SUCH_HEADER || offset < 0)
-		return 0;
-	bpf_probe_read_kernel(&doff, 1, head + transport + 12);
-	return offset + (doff >> 4) * 4;
-}
-
 #endif

@@ -4,6 +4,7 @@
 #define COPYSCOPE_OWNER_BPF_H
 
 #include "bpf/include/gate.bpf.h"
+#include "bpf/include/xmit_tracking.bpf.h"
 
 #define ETH_P_IP_BE bpf_htons(0x0800)
 #define ETH_P_IPV6_BE bpf_htons(0x86dd)
@@ -47,6 +48,15 @@ static __always_inline struct books *books_of_skb(const struct sk_buff *skb)
 	uarg = uarg_of(skb);
 	pin = uarg ? bpf_map_lookup_elem(&pins, &uarg) : NULL;
 	return books_find(pin ? pin->cookie : cookie_of_flow(skb));
+}
+
+/* @bytes of @skb are not clean, if it is the packet that the driver is sending. */
+static __always_inline void xmit_take_back(const struct sk_buff *skb, u64 bytes)
+{
+	u64 cookie = 0, cut = xmit_cut(skb, bytes, &cookie);
+
+	if (cut)
+		count(books_find(cookie), COUNT_clean_bytes, -cut);
 }
 
 #endif

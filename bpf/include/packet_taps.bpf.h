@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which captures see an arriving packet, and is its device in a namespace of the run?
+ * Which captures see a packet of a device?
  *
  * __netif_receive_skb_core copies for several reasons: it hands an skb to each capture, then to IP,
  * and copies user pages for the first that must not see them. Captures come first, so if there is
@@ -9,7 +9,8 @@
 #ifndef COPYSCOPE_PACKET_TAPS_BPF_H
 #define COPYSCOPE_PACKET_TAPS_BPF_H
 
-#include "bpf/include/gate.bpf.h"
+#include "bpf/include/sites.h"
+#include "bpf/include/skb.bpf.h"
 
 #define OF_SOME_KERNELS __attribute__((preserve_access_index))
 
@@ -45,18 +46,12 @@ static __always_inline const void *packet_taps_of(const struct net *net)
 	return (const void *)taps_at.ptype_all;
 }
 
-/* Valid while skb->dev is a device: in a driver, in the receive path, not in a socket's queue. */
-static __always_inline u32 circumstances_of(const struct sk_buff *skb)
+/* COPIED_TAPPED, or COPIED_UNSURE where the kernel does not show who captures. */
+static __always_inline u32 captures_of(const struct net_device *dev)
 {
-	const struct net_device *dev = skb->dev;
-	const struct net *net = dev->nd_net.net;
-	const void *captures = packet_taps_of(net);
-	u32 found = 0;
+	const void *captures = packet_taps_of(dev->nd_net.net);
+	u32 found = captures ? 0 : COPIED_UNSURE;
 
-	if (!netns_is_ours(net->ns.inum))
-		found |= COPIED_ELSEWHERE;
-	if (!captures)
-		found |= COPIED_UNSURE;
 	if ((u64)dev->ptype_all.next != (u64)&dev->ptype_all || (captures && list_filled(captures)))
 		found |= COPIED_TAPPED;
 	return found;

@@ -43,4 +43,48 @@ static __always_inline u64 cookie_of_holder(u64 uarg)
 	return BPF_CORE_READ(holder_of(uarg), sk, __sk_common.skc_cookie.counter);
 }
 
+/* Bytes from skb->data to the TCP payload: 0 when the headers were pulled or never there. */
+static __always_inline u32 header_bytes(const struct sk_buff *skb)
+{
+	unsigned char *head = skb->head;
+	u16 transport = skb->transport_header;
+	long offset = head + transport - skb->data;
+	u8 doff = 0;
+
+	if (transport == NO_SUCH_HEADER || offset < 0)
+		return 0;
+	bpf_probe_read_kernel(&doff, 1, head + transport + 12);
+	return offset + (doff >> 4) * 4;
+}
+
+/* Bytes of [offset, offset + len) that lie in frags, where they may be the user's. */
+static __always_inline u64 bytes_in_frags(const struct sk_buff *skb, long offset, long end)
+{
+	long first = skb->len - skb->data_len;
+
+	if (offset > first)
+		first = offset;
+	return end > first ? end - first : 0;
+}
+
+/* What an ICMP error quotes of a packet that this host or a router refuses begins with its headers,
+ * and the packet's pages end elsewhere. Other copies that sum as they go hold payload alone
+ * (skb_segment). */
+static __always_inline bool quoted(const struct sk_buff *skb, int offset)
+{
+	return offset < (long)header_bytes(skb);
+}
+
+/* True if net_dev_queue has seen the packet: __dev_queue_xmit sets the MAC header just before. A
+ * packet without a route, or whose neighbour did not answer, never left the socket for these books.
+ * Nor did the pieces that IP cut for an MTU that had shrunk; they begin with their network header.
+ * All packets of a device without a link layer, such as tun, begin so, too: there such pieces count
+ * as having left. */
+static __always_inline bool has_left(const struct sk_buff *skb)
+{
+	if (skb->mac_header == NO_SUCH_HEADER)
+		return false;
+	return skb->mac_header != skb->network_header || !BPF_CORE_READ(skb, dev, hard_header_len);
+}
+
 #endif

@@ -4,19 +4,7 @@
 #ifndef COPYSCOPE_XMIT_TRACKING_BPF_H
 #define COPYSCOPE_XMIT_TRACKING_BPF_H
 
-#include "bpf/include/gate.bpf.h"
-
-/* True if net_dev_queue has seen the packet: __dev_queue_xmit sets the MAC header just before. A
- * packet without a route, or whose neighbour did not answer, never left the socket for these books.
- * Nor did the pieces that IP cut for an MTU that had shrunk; they begin with their network header.
- * All packets of a device without a link layer, such as tun, begin so, too: there such pieces count
- * as having left. */
-static __always_inline bool has_left(const struct sk_buff *skb)
-{
-	if (skb->mac_header == NO_SUCH_HEADER)
-		return false;
-	return skb->mac_header != skb->network_header || !BPF_CORE_READ(skb, dev, hard_header_len);
-}
+#include "bpf/include/skb.bpf.h"
 
 /* Set between net_dev_start_xmit and net_dev_xmit; on one CPU no other packet of a device that does
  * DMA comes between them. */
@@ -40,17 +28,19 @@ static __always_inline struct xmit *xmit_here(void)
 	return bpf_map_lookup_elem(&xmits, &zero);
 }
 
-/* @bytes of @skb are not clean, if it is the packet that the driver is sending. */
-static __always_inline void xmit_take_back(const struct sk_buff *skb, u64 bytes)
+/* @bytes of @skb are not clean, if it is the packet that the driver is sending: how many of them were counted
+ * as clean, and in *@cookie for which socket. */
+static __always_inline u64 xmit_cut(const struct sk_buff *skb, u64 bytes, u64 *cookie)
 {
 	struct xmit *h = xmit_here();
 
 	if (!h || h->skb != (u64)skb)
-		return;
+		return 0;
 	if (bytes > h->bytes)
 		bytes = h->bytes;
 	h->bytes -= bytes;
-	count(books_find(h->cookie), COUNT_clean_bytes, -bytes);
+	*cookie = h->cookie;
+	return bytes;
 }
 
 #endif
