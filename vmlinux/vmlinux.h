@@ -17,6 +17,8 @@ typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
 typedef struct {
 	int counter;
 } atomic_t;
@@ -124,7 +126,9 @@ struct socket_wq {
 	struct wait_queue_head wait;
 };
 
-struct file;
+struct file {
+	void *private_data;
+};
 
 /* include/net/inet_sock.h, include/net/inet_connection_sock.h */
 struct inet_sock {
@@ -151,6 +155,7 @@ struct tcp_sock {
 	u64 bytes_acked;
 	u64 bytes_received;
 	u32 lsndtime;
+	u32 urg_seq;
 	u8 repair : 1;
 };
 
@@ -244,8 +249,15 @@ struct Qdisc {
 	const struct Qdisc_ops *ops;
 };
 
+/* include/net/rtnetlink.h */
+struct rtnl_link_ops {
+	const char *kind;
+};
+
 struct net_device {
 	struct device dev;
+	unsigned int flags;
+	const struct rtnl_link_ops *rtnl_link_ops;
 	struct Qdisc *qdisc;
 	unsigned short hard_header_len;
 	possible_net_t nd_net;
@@ -337,6 +349,15 @@ struct bpf_iter__bpf_sk_storage_map {
 /* include/linux/mm_types.h: a page that a process or a file has is mapped by something */
 struct page {
 	void *mapping;
+};
+
+struct bpf_map {
+	enum bpf_map_type map_type;
+};
+
+struct bpf_iter__bpf_map {
+	struct bpf_iter_meta *meta;
+	struct bpf_map *map;
 };
 
 /* Used by name only */

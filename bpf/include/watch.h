@@ -59,6 +59,17 @@ enum watch_book_flags {
 	WATCH_MIXED = 4096,	/* its queues held pages of files in packets with user pages */
 };
 
+/* What a socket's packets with user pages or spliced ones met beside loopback and devices on a bus. */
+enum watch_paths {
+	WATCH_PATH_VETH = 1,	/* who is behind it is not known */
+	WATCH_PATH_OTHER = 2,	/* a device that may copy, or a packet that is no plain TCP any more */
+	WATCH_PATH_ONWARD = 4,	/* forwarded or bridged by this machine */
+	WATCH_PATH_TAPPED = 8,	/* a capture saw them, or may have */
+	WATCH_PATH_TUN = 16,	/* a device whose other side is a program */
+};
+
+#define WATCH_UNSETTLED (~0ull)
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"
 
@@ -101,7 +112,7 @@ struct watch_reading {
 	unsigned short fin_received;	/* bytes_received counts a FIN */
 	unsigned short asks_zerocopy;	/* SO_ZEROCOPY is set */
 	unsigned int calls_sleep;	/* a call of a task may be under way */
-	unsigned int unused;
+	unsigned int urgent_seq;	/* where the newest urgent byte was; 0: there was none */
 	/* What lies in the queue of unacknowledged and unsent packets. */
 	unsigned int referenced_pages;
 	unsigned int first_id;		/* oldest notification there; zerocopy_sends if none */
@@ -110,8 +121,8 @@ struct watch_reading {
 	unsigned long long unsent_referenced_bytes;
 };
 
-/* Counted by hooks that know a socket by its cookie alone: looked up without a call. Three lines of the
- * cache: what each packet with user pages touches, what else zero copy needs, the rest. */
+/* Counted by hooks that know a socket by its cookie alone: looked up without a call. Whole lines of the
+ * cache: what each packet with user pages touches comes first, then what else zero copy needs. */
 struct watch_slot {
 	unsigned long long sent_as[WATCH_KINDS];	/* raw bytes of each kind, up to .since */
 	unsigned long long since;	/* .accepted when sends became of this kind */
@@ -123,7 +134,9 @@ struct watch_slot {
 	unsigned char referenced_unwatched;	/* it referenced before packets were watched */
 	unsigned char mixed;	/* pages of files left in packets with user pages */
 	unsigned char unpinned;	/* the kernel just freed a notification that nobody will get */
-	unsigned char unused[3];
+	unsigned char paths;	/* enum watch_paths */
+	unsigned char ring_used;	/* io_uring referenced pages */
+	unsigned char ring_silent;	/* a notification of its that does not tell of copies */
 
 	unsigned long long completed_sends, copied_sends;
 	unsigned int next_id;		/* of the notification expected next */
@@ -141,6 +154,20 @@ struct watch_slot {
 	unsigned long long rx_spliced, rx_mapped;
 	unsigned long long send_calls, sends_returned;	/* these four with --books calls alone */
 	unsigned long long recv_calls, recvs_returned;
+
+	unsigned long long clean;	/* bytes of user pages that a device on a bus was handed */
+	unsigned long long reshaped;	/* bytes of user or spliced pages that the kernel moved behind the socket */
+	/* Bytes of packets with spliced pages that went to a device, and that it was handed so. */
+	unsigned long long spliced_queued, spliced_handed;
+	/* Of rx_copied (see bpf/watch/moves.bpf.c): what ended receives explain, and what was no copy of
+	 * the stream; what no receive explains. */
+	unsigned long long rx_settled;	/* WATCH_UNSETTLED: no receive has ended since the window opened */
+	unsigned long long rx_off;
+	unsigned int ring_sends, ring_notified, ring_copied;
+	unsigned int rx_odd;
+
+	unsigned long long late_on_way_out;	/* of late_copied, before the packet arrived anywhere */
+	unsigned long long spare[7];		/* whole lines of the cache */
 };
 
 struct watch_book {
@@ -150,8 +177,9 @@ struct watch_book {
 	struct watch_reading opened, now, closed;
 	struct watch_slot slot;		/* these two: copied from the table when the book is read */
 	unsigned long long rx_copied;
-	/* Of earlier lives of the socket, which was disconnected and connected again; no SYN, no FIN. */
-	unsigned long long past_accepted, past_sent, past_received, past_returned;
+	/* Of earlier lives of the socket, which was disconnected and connected again; no SYN, no FIN. Sent is
+	 * also what was lost unsent with its queue. */
+	unsigned long long past_accepted, past_sent, past_returned;
 	unsigned int flags;
 	unsigned int slot_at;		/* 1 + place in the table; 0: none */
 	unsigned int netns;
@@ -183,6 +211,9 @@ struct watch_gauges {
 	 * program saw. */
 	unsigned long long unseen_births, bookless, unseen_changes;
 	unsigned long long injected_faults;	/* completions dropped on purpose */
+	unsigned long long reshaped_orphans;	/* spliced bytes that the kernel moved for nobody knows whom */
+	unsigned long long spliced_onward;	/* spliced bytes that this machine forwarded or bridged */
+	unsigned long long sockmaps;	/* that there are */
 };
 
 #pragma GCC diagnostic pop

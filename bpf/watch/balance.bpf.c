@@ -51,8 +51,9 @@ static __always_inline void book_open(struct watch_book *book, const struct sock
 	struct slot_way *way = way_of(book);
 
 	book->opened = book->now;
-	book->past_accepted = book->past_sent = book->past_received = book->past_returned = 0;
+	book->past_accepted = book->past_sent = book->past_returned = 0;
 	completions_begin(&fresh, &book->opened, sk);
+	fresh.rx_settled = WATCH_UNSETTLED;
 	fresh.since = book->now.accepted - book->now.fin_queued;
 	if (packets_watched)
 		departures_note(&fresh, book->now.sent);
@@ -155,8 +156,21 @@ int watch_unhashed(struct bpf_iter__bpf_sk_storage_map *ctx)
 	queues_empty(&book->now);
 	if (!closed)
 		book->flags |= WATCH_TORN;
+	else if (book->flags & WATCH_CLOSED)
+		closed_read_on(book);
 	holder_apply(book);
 	book_report(book, seq);
+	return 0;
+}
+
+/* Whether sockets of this machine may be in a sockmap, which moves bytes that TCP's numbers do not show. */
+SEC("?iter/bpf_map")
+int watch_maps(struct bpf_iter__bpf_map *ctx)
+{
+	const struct bpf_map *map = ctx->map;
+
+	if (map && (map->map_type == BPF_MAP_TYPE_SOCKMAP || map->map_type == BPF_MAP_TYPE_SOCKHASH))
+		watch_gauges.sockmaps++;
 	return 0;
 }
 

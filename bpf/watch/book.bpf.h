@@ -57,7 +57,7 @@ struct {
 } ring_sends SEC(".maps") __weak;
 
 /* A send of io_uring's brings its own notification. */
-static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie)
+static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie, struct watch_slot *slot)
 {
 	u64 ubuf;
 
@@ -66,6 +66,7 @@ static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie)
 	ubuf = (u64)msg->msg_ubuf;
 	if (!ubuf)
 		return;
+	slot->ring_used = 1;
 	bpf_map_update_elem(&ring_sends, &ubuf, &cookie, BPF_ANY);
 	if (!ring_sends_noted)
 		ring_sends_noted = 1;
@@ -252,12 +253,24 @@ static __always_inline void reading_take(struct watch_reading *r, const struct t
 	r->unacked = tp->snd_nxt - tp->snd_una;
 	r->unread = tp->rcv_nxt - tp->copied_seq;
 	r->zerocopy_sends = sk->sk_zckey.counter;
+	r->urgent_seq = tp->urg_seq;
 	r->state = state;
 	r->fin_queued = fin_in_sequence(state);
 	r->asks_zerocopy = sk->__sk_common.skc_flags >>
 				   bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
 	r->fin_received = sk->__sk_common.skc_flags >>
 			  bpf_core_enum_value(enum sock_flags, SOCK_DONE) & 1;
+}
+
+/* A closed socket may still be read from. If tcp_disconnect() has set its numbers to 0 since, those at the move to
+ * CLOSE are the last. */
+static __always_inline void closed_read_on(struct watch_book *book)
+{
+	if (book->now.received < book->closed.received)
+		return;
+	book->closed.received = book->now.received;
+	book->closed.unread = book->now.unread;
+	book->closed.fin_received = book->now.fin_received;
 }
 
 /* A FIN that nobody has read yet is the last of what is unread. */

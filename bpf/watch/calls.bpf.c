@@ -33,7 +33,7 @@ static __always_inline int reference_made(struct sock *sk, const struct msghdr *
 	if (!slot)
 		return 0;
 	sent_not_copied(slot, WATCH_KIND_REFERENCE, ret);
-	note_ring_send(msg, cookie);
+	note_ring_send(msg, cookie, slot);
 	reference_note(slot, sk);
 	return 0;
 }

@@ -14,7 +14,7 @@
 #ifndef COPYSCOPE_WATCH_CENSUS_BPF_H
 #define COPYSCOPE_WATCH_CENSUS_BPF_H
 
-#include "bpf/watch/book.bpf.h"
+#include "bpf/watch/who.bpf.h"
 
 struct inet_connection_sock___acks {
 	struct {
@@ -67,6 +67,61 @@ static __always_inline struct watch_book *book_begin(struct sock *sk)
 	book->slot_at = slot_take(book->cookie);
 	if (!book->slot_at)
 		book->flags |= WATCH_NO_SLOT;
+	return book;
+}
+
+/* Is a socket that begins here wanted? Which task accepts it shows later. */
+static __always_inline bool birth_is_wanted(struct sock *sk)
+{
+	struct watch_task task = {};
+
+	if (watch_filter == WATCH_OF_ALL || watch_filter == WATCH_OF_PORTS || inum_is_ours(netns_of(sk)))
+		return true;
+	if (bpf_sk_storage_get(&heirs, sk, 0, 0))
+		return true;
+	if (!lock_is_owned(sk))
+		return false;
+	task_describe_current(&task);
+	return current_is_member(&task);
+}
+
+static __always_inline void inherit(struct watch_book *book, struct sock *sk)
+{
+	struct watch_task *heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
+
+	if (!heir || book->owner.tgid)
+		return;
+	book->owner = *heir;
+	book->flags |= WATCH_GUESSED | (is_member(heir->tgid) ? WATCH_OURS : 0);
+}
+
+/* A socket begins here: its book, or NULL if nobody wants one. */
+static __always_inline struct watch_book *book_born(struct sock *sk)
+{
+	struct watch_book *book;
+
+	if (watch_fault == WATCH_FAULT_SKIP_BIRTHS || !birth_is_wanted(sk))
+		return NULL;
+	book = book_begin(sk);
+	if (!book)
+		return NULL;
+	book->flags |= WATCH_BORN;
+	inherit(book, sk);
+	return book;
+}
+
+/* A socket that Fast Open handed to its program before the handshake ended: no change of state has told of it. */
+static __always_inline struct watch_book *book_born_early(struct sock *sk)
+{
+	struct watch_book *book;
+
+	if (sk->__sk_common.skc_state != BPF_TCP_SYN_RECV)
+		return NULL;
+	book = book_born(sk);
+	if (book) {
+		addresses_take(book, sk);
+		owner_note_current(book, sk);
+	}
 	return book;
 }
 

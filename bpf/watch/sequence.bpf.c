@@ -17,31 +17,6 @@ struct {
 	__uint(max_entries, DEATHS_BYTES);
 } deaths SEC(".maps");
 
-/* Is a socket that begins here wanted? Which task accepts it shows later. */
-static __always_inline bool birth_is_wanted(struct sock *sk)
-{
-	struct watch_task task = {};
-
-	if (watch_filter == WATCH_OF_ALL || watch_filter == WATCH_OF_PORTS || inum_is_ours(netns_of(sk)))
-		return true;
-	if (bpf_sk_storage_get(&heirs, sk, 0, 0))
-		return true;
-	if (!lock_is_owned(sk))
-		return false;
-	task_describe_current(&task);
-	return current_is_member(&task);
-}
-
-static __always_inline void inherit(struct watch_book *book, struct sock *sk)
-{
-	struct watch_task *heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
-
-	if (!heir || book->owner.tgid)
-		return;
-	book->owner = *heir;
-	book->flags |= WATCH_GUESSED | (is_member(heir->tgid) ? WATCH_OURS : 0);
-}
-
 /* A socket that listens has no book; those that it begets learn whose it is. */
 static __always_inline void note_listener(struct sock *sk)
 {
@@ -54,6 +29,12 @@ static __always_inline void note_listener(struct sock *sk)
 		task_describe_current(heir);
 }
 
+/* The FIN is the last of what is unsent. */
+static __always_inline u64 unsent_of(const struct watch_reading *r)
+{
+	return r->unsent - (r->fin_queued && r->unsent);
+}
+
 /* The socket connects; it may have been connected before. */
 static __always_inline void life_begin(struct watch_book *book)
 {
@@ -64,8 +45,8 @@ static __always_inline void life_begin(struct watch_book *book)
 		const struct watch_reading *first = &book->opened, *last = &book->closed;
 
 		book->past_accepted += last->accepted - last->fin_queued - first->accepted;
-		book->past_sent += last->sent - last->retransmitted - first->sent + first->retransmitted;
-		book->past_received += last->received - last->fin_received - first->received;
+		book->past_sent += last->sent - last->retransmitted - first->sent + first->retransmitted +
+				   unsent_of(last) - unsent_of(first);
 		book->past_returned += returned_of(last) - returned_of(first);
 		/* TCP counts from 0 again. */
 		if (slot)
@@ -114,13 +95,9 @@ int BPF_PROG(watch_state, struct sock *sk, int old, int new)
 		return 0;
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 	if (!book) {
-		if (!born || watch_fault == WATCH_FAULT_SKIP_BIRTHS || !birth_is_wanted(sk))
-			return 0;
-		book = book_begin(sk);
+		book = born ? book_born(sk) : NULL;
 		if (!book)
 			return 0;
-		book->flags |= WATCH_BORN;
-		inherit(book, sk);
 	}
 	if (new == BPF_TCP_SYN_SENT)
 		life_begin(book);
@@ -157,11 +134,7 @@ int BPF_PROG(watch_death, struct sock *sk)
 		gauge_add(&watch_gauges.unseen_changes, 1);
 		life_end(book, tp, sk->__sk_common.skc_state);
 	}
-	if (book->now.received >= book->closed.received) {
-		book->closed.received = book->now.received;
-		book->closed.unread = book->now.unread;
-		book->closed.fin_received = book->now.fin_received;
-	}
+	closed_read_on(book);
 	owner_note_current(book, sk);
 	layers_note(book, tp);
 	book->flags |= WATCH_DIED;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of zero-copy sends: completed, or refused and by which limit; and receives that plain
- * programs never make.
+ * What becomes of zero-copy sends: completed, or refused and by which limit.
  *
  * User space attaches the hook on calls only when a socket of the subject asks for zero copy, so that nobody
  * else pays for it.
@@ -11,9 +10,6 @@
 #define NOTIFIED_SENDS_MOST (0xffff - 1)	/* msg_zerocopy_realloc() */
 #define NOTIFIED_BYTES_MOST (1 << 19)
 #define ENOBUFS_RET -105
-#define MSG_TRUNC_FLAG 0x20
-#define MSG_PEEK_FLAG 0x02
-#define MSG_ERRQUEUE_FLAG 0x2000
 
 /* One notification of the subject's is to be lost, and it is this one. */
 static __always_inline bool is_lost_on_purpose(struct sock *sk)
@@ -152,21 +148,74 @@ int BPF_PROG(watch_refused, struct sock *sk, int flags, int err)
 	return 0;
 }
 
-/* Received without a copy, because the process said that it does not want the bytes; or copied and not
- * received. */
-SEC("?tp_btf/sock_recv_length")
-int BPF_PROG(watch_discard, struct sock *sk, int ret, int flags)
-{
-	struct watch_slot *slot;
+struct io_cqe___zc {
+	s32 res;
+	u32 flags;
+} OF_KERNEL;
 
-	if (!(flags & (MSG_TRUNC_FLAG | MSG_PEEK_FLAG)) || flags & MSG_ERRQUEUE_FLAG || ret <= 0 ||
-	    !is_tcp(sk))
+/* A notification of io_uring's lies in the request that it completes (io_uring/notif.h, 6.0). */
+struct io_kiocb___zc {
+	struct file *file;
+	u8 opcode;
+	struct io_cqe___zc cqe;
+} OF_KERNEL;
+
+struct io_notif_data___zc {
+	struct ubuf_info uarg;
+	bool zc_report;
+} OF_KERNEL;
+
+/* include/uapi/linux/io_uring.h */
+#define IORING_OP_SEND_ZC_NUMBER 47
+#define IORING_OP_SENDMSG_ZC_NUMBER 48
+#define IORING_CQE_F_MORE_FLAG 2
+#define IORING_CQE_F_NOTIF_FLAG 8
+#define IORING_NOTIF_USAGE_ZC_COPIED_FLAG (1u << 31)
+
+static __always_inline void ring_send_ended(const struct io_kiocb___zc *req)
+{
+	const struct socket *socket = BPF_CORE_READ(req, file, private_data);
+	struct watch_slot *slot = slot_find(BPF_CORE_READ(socket, sk, __sk_common.skc_cookie.counter));
+
+	if (slot)
+		__sync_fetch_and_add(&slot->ring_sends, 1);
+}
+
+/* Whose it is stands in no notification: the send that it is of was noted (note_ring_send). */
+static __always_inline void ring_notified(const struct io_kiocb___zc *req, u32 result)
+{
+	const struct io_notif_data___zc *notification = (const void *)req;
+	u64 uarg = (u64)req + bpf_core_field_offset(struct io_notif_data___zc, uarg);
+	u64 *cookie = bpf_map_lookup_elem(&ring_sends, &uarg);
+	struct watch_slot *slot = cookie ? slot_find(*cookie) : NULL;
+
+	if (!slot)
+		return;
+	__sync_fetch_and_add(&slot->ring_notified, 1);
+	if (!bpf_core_field_exists(notification->zc_report) || !BPF_CORE_READ(notification, zc_report))
+		slot->ring_silent = 1;
+	else if (result & IORING_NOTIF_USAGE_ZC_COPIED_FLAG)
+		__sync_fetch_and_add(&slot->ring_copied, 1);
+}
+
+/* io_uring's sends by reference pass no error queue: the send ends with the promise of a notification (F_MORE),
+ * also if it fails, and that is a completion of its own, which tells of copies if it was asked to. */
+SEC("?tp_btf/io_uring_complete")
+int BPF_PROG(watch_ring, void *ring, void *request)
+{
+	const struct io_kiocb___zc *req = request;
+	u32 flags;
+	u8 opcode;
+
+	if (!ring_sends_noted || !req)
 		return 0;
-	slot = slot_find(cookie_of(sk));
-	if (slot && !(flags & MSG_PEEK_FLAG))
-		__sync_fetch_and_add(&slot->rx_discarded, ret);
-	else if (slot && !(flags & MSG_TRUNC_FLAG))
-		__sync_fetch_and_add(&slot->rx_peeked, ret);
+	flags = BPF_CORE_READ(req, cqe.flags);
+	opcode = BPF_CORE_READ(req, opcode);
+	if (flags & IORING_CQE_F_NOTIF_FLAG)
+		ring_notified(req, BPF_CORE_READ(req, cqe.res));
+	else if ((opcode == IORING_OP_SEND_ZC_NUMBER || opcode == IORING_OP_SENDMSG_ZC_NUMBER) &&
+		 flags & IORING_CQE_F_MORE_FLAG)
+		ring_send_ended(req);
 	return 0;
 }
 

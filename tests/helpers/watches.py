@@ -24,7 +24,7 @@ def moved(sent: int, received: int, **known: int | None) -> dict[str, Any]:
             "counts": {**dict.fromkeys(COUNTS, 0), "accepted_bytes": sent,
                        "returned_bytes": received},
             "fate": {"uncopied_bytes": 0, "copied_later_bytes": 0, "unknown_bytes": 0,
-                     "held_bytes": 0}}
+                     "held_bytes": 0, "passed_on_bytes": 0}}
 
 
 def process(pid: int, comm: str, books: dict[str, Any]) -> dict[str, Any]:

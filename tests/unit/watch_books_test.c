@@ -14,7 +14,7 @@ enum { ESTABLISHED = 1, FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE_WAIT = 8 };
 
 static const struct watch_hooked all_hooks = {
 	.sends = true, .rx_copies = true, .discards = true, .completions = true, .drops = true,
-	.packets = true,
+	.packets = true, .devices = true, .no_onward = true, .no_orphans = true,
 };
 
 /* A socket that is in mid-stream: 100 unsent, 20 unacknowledged, 7 unread when the window opens. */
@@ -247,13 +247,14 @@ static struct watch_book referencing(uint64_t cookie, uint64_t late, uint64_t ta
 	book.slot.sent_as[WATCH_KIND_REFERENCE] = 700;
 	book.slot.late_copied = late;
 	book.slot.tapped = tapped;
+	book.slot.late_on_way_out = tapped < late ? tapped : late;
 	return book;
 }
 
 /* A capture was shown more of the second socket than was copied of it; nobody looked at the third. */
 static void test_causes_of_sockets_add_up_to_the_causes_of_all(void **state)
 {
-	static const char *const names[] = { "packet tap on tx", "local delivery or packet tap" };
+	static const char *const names[] = { "packet tap on tx", "arrival on this machine" };
 	struct watch_hooked hooked = all_hooks;
 	struct watch_book books[] = { referencing(1, 700, 0), referencing(2, 10, 500),
 				      referencing(3, 99, 99), mid_stream() };
@@ -264,7 +265,7 @@ static void test_causes_of_sockets_add_up_to_the_causes_of_all(void **state)
 	struct watch_record r = {};
 	struct watch_tally tally;
 
-	hooked.taps = true;
+	hooked.taps = hooked.late_copies = true;
 	books[2].flags |= WATCH_NO_SLOT;
 	books[3].cookie = 4;
 	watch_tally_begin(&tally, 0);

@@ -17,6 +17,11 @@ enum cause_place {
 	X(DELIVERY_OR_TAP, "local delivery or packet tap", CAUSE_ON_ARRIVAL,                  \
 	  "this kernel hides its list of captures: if none runs, the receiver on this "       \
 	  "machine is why")                                                                   \
+	X(ARRIVED, "arrival on this machine", CAUSE_ON_ARRIVAL,                               \
+	  "copied where their packets arrived: zero copy does not pay if the receiver is "    \
+	  "here; a router here needs 6.17 or later, and captures copy, too")                  \
+	X(WAY_OUT, "below TCP, on the way out", CAUSE_ELSEWHERE,                              \
+	  "look for time stamps without OPT_TSONLY, tc, netfilter, tunnels and XDP")          \
 	X(FORWARDING, "forwarding hop", CAUSE_ON_ARRIVAL,                                     \
 	  "this host routes what it receives: use 6.17 or later there, or bridge instead "    \
 	  "of route")                                                                         \

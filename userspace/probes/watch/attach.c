@@ -19,8 +19,8 @@ enum { BUCKETS_MIN = 1 << 13, BUCKETS_MAX = 1 << 19 };
 /* Arguments as in BTF, 0 for any number, first. */
 #define TP(args, program, metric, target, when, which) \
 	{ program, metric, HOOK_TRACEPOINT, target, args, when, which }
-#define FENTRY(args, program, metric, target) \
-	{ program, metric, HOOK_FENTRY, target, args, ON_ANY, WATCH_HOOKS_ALWAYS }
+#define FENTRY(args, program, metric, target, which) \
+	{ program, metric, HOOK_FENTRY, target, args, ON_ANY, which }
 #define FEXIT(args, program, metric, target, which) \
 	{ program, metric, HOOK_FEXIT, target, args, ON_ANY, which }
 #define ALWAYS WATCH_HOOKS_ALWAYS
@@ -34,25 +34,31 @@ const struct watch_hook watch_hooks[] = {
 	TP(3, "watch_exec", "processes", "sched_process_exec", ON_ANY_NEEDED, ALWAYS),
 	TP(0, "watch_exit", "processes", "sched_process_exit", ON_ANY_NEEDED, ALWAYS),
 	TP(2, "watch_rx_copy", "rx_copy", "skb_copy_datagram_iovec", ON_DERIVED, ALWAYS),
-	TP(3, "watch_discard", "rx_discard", "sock_recv_length", ON_ANY, ALWAYS),
+	TP(3, "watch_receive", "rx_discard", "sock_recv_length", ON_ANY, ALWAYS),
+	{ "watch_receive_exit", "rx_discard", HOOK_FEXIT, "tcp_recvmsg_locked", 6, ON_NO_OTHER, ALWAYS },
 	TP(0, "watch_drop", "drops", "kfree_skb", ON_ANY, ALWAYS),
 	TP(1, "watch_completion", "completions", "inet_sk_error_report", ON_ANY, ALWAYS),
 	TP(4, "watch_send_turn", "sends", "tcp_sendmsg_locked", ON_TRACEPOINTS, ALWAYS),
 	FEXIT(5, "watch_reference_5", "tx_reference", "skb_zerocopy_iter_stream", ALWAYS),
 	FEXIT(6, "watch_reference_6", "tx_reference", "skb_zerocopy_iter_stream", ALWAYS),
-	FENTRY(5, "watch_sendpages_enter", "tx_splice", "do_tcp_sendpages"),
+	FENTRY(5, "watch_sendpages_enter", "tx_splice", "do_tcp_sendpages", ALWAYS),
 	FEXIT(5, "watch_sendpages", "tx_splice", "do_tcp_sendpages", ALWAYS),
-	FENTRY(5, "watch_splice_enter", "tx_splice", "splice_to_socket"),
+	FENTRY(5, "watch_splice_enter", "tx_splice", "splice_to_socket", ALWAYS),
 	FEXIT(5, "watch_splice_exit", "tx_splice", "splice_to_socket", ALWAYS),
 	FEXIT(4, "watch_pages_4", "tx_splice", "skb_splice_from_iter", ALWAYS),
 	FEXIT(3, "watch_pages_3", "tx_splice", "skb_splice_from_iter", ALWAYS),
 	FEXIT(6, "watch_splice_read", "rx_splice", "skb_splice_bits", ALWAYS),
 	FEXIT(3, "watch_map", "rx_map", "tcp_zerocopy_receive", ALWAYS),
 	FEXIT(2, "watch_late_copy", "late_copy", "skb_copy_ubufs", ALWAYS),
-	FENTRY(2, "watch_tap", "taps", "dev_queue_xmit_nit"),
-	FENTRY(3, "watch_refused", "limits", "sk_stream_error"),
+	FENTRY(2, "watch_tap", "taps", "dev_queue_xmit_nit", ALWAYS),
+	FENTRY(3, "watch_refused", "limits", "sk_stream_error", ALWAYS),
 	TP(1, "watch_departure", "departures", "net_dev_queue", ON_ANY, ZEROCOPY),
 	TP(1, "watch_arrival", "late_copy", "netif_receive_skb", ON_TRACEPOINTS, ZEROCOPY),
+	TP(2, "watch_device", "devices", "net_dev_start_xmit", ON_ANY, ZEROCOPY),
+	TP(0, "watch_device_done", "devices", "net_dev_xmit", ON_ANY, ZEROCOPY),
+	FEXIT(4, "watch_moved", "moved", "skb_copy_bits", ZEROCOPY),
+	FENTRY(0, "watch_moved_csum", "moved", "skb_copy_and_csum_bits", ZEROCOPY),
+	TP(0, "watch_ring", "rings", "io_uring_complete", ON_ANY, ZEROCOPY),
 	TP(3, "watch_refusal", "refusals", "sock_send_length", ON_TRACEPOINTS, ZEROCOPY),
 	TP(3, "watch_send_call", "send calls", "sock_send_length", ON_TRACEPOINTS, CALLS),
 	TP(3, "watch_recv_call", "recv calls", "sock_recv_length", ON_TRACEPOINTS, CALLS),
@@ -72,6 +78,15 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 	return getenv("COPYSCOPE_DEBUG") && level != LIBBPF_DEBUG ? vfprintf(stderr, format, args) : 0;
 }
 
+/* Some hook of that metric can be attached; of those before @end, if it is not NULL. */
+static bool is_offered(const struct watch_probes *p, const char *metric, const struct watch_hook *end)
+{
+	for (const struct watch_hook *h = watch_hooks; h->program && h != end; h++)
+		if (!strcmp(h->metric, metric) && !*p->probes[h - watch_hooks].why)
+			return true;
+	return false;
+}
+
 /* Asks BTF, never a version: a hook that this kernel lacks is not loaded. */
 static void choose_hook(struct watch_probes *p, const struct watch_hook *h,
 			const struct targets *targets)
@@ -86,6 +101,8 @@ static void choose_hook(struct watch_probes *p, const struct watch_hook *h,
 		snprintf(probe->why, WHY_BYTES, "%.200s", p->backend_why);
 	else if (!*probe->why && h->when == ON_TRACEPOINTS && trampolines)
 		snprintf(probe->why, WHY_BYTES, "not needed: this kernel accepts trampolines");
+	else if (!*probe->why && h->when == ON_NO_OTHER && is_offered(p, h->metric, h))
+		snprintf(probe->why, WHY_BYTES, "not needed: a tracepoint tells of it");
 	bpf_program__set_autoload(bpf_object__find_program_by_name(p->skel->obj, h->program),
 				  !*probe->why);
 }
@@ -109,6 +126,7 @@ static int choose(struct watch_probes *p, const struct targets *targets, char wh
 	bpf_program__set_autoload(p->skel->progs.watch_unhashed, true);
 	bpf_program__set_autoload(p->skel->progs.watch_descriptors, true);
 	bpf_program__set_autoload(p->skel->progs.watch_tasks, true);
+	bpf_program__set_autoload(p->skel->progs.watch_maps, true);
 	return 0;
 }
 
@@ -142,6 +160,7 @@ static void configure(struct watch_probes *p, const struct watch_probes_config *
 	ro->optmem_max = number_in_file("/proc/sys/net/core/optmem_max", 0);
 	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE &&
 				 bpf_program__autoload(p->skel->progs.watch_late_copy);
+	ro->rx_copies_hooked = p->backend != BACKEND_TRAMPOLINE || c->calls;
 	ro->subject_cgroup = c->cgroup;
 	ro->subject_cgroup_level = c->cgroup_level;
 	memcpy((void *)ro->subject_comm, c->comm, sizeof(c->comm));
@@ -194,16 +213,11 @@ int watch_probes_load(struct watch_probes **out, const struct watch_probes_confi
 	return iterators_prepare(p, why);
 }
 
-/* Every plain receive passes the copy. It is not hooked where all receives that do not copy are told:
- * discards are by a tracepoint alone. */
+/* Every plain receive passes the copy. It is not hooked where all receives that do not copy are told. */
 static enum watch_hooks which_of(const struct watch_probes *p, const struct watch_hook *h)
 {
-	const struct watch_hook *discards = watch_hooks;
-
-	while (strcmp(discards->metric, "rx_discard"))
-		discards++;
-	return h->when == ON_DERIVED && p->backend == BACKEND_TRAMPOLINE &&
-	       !*p->probes[discards - watch_hooks].why ? WATCH_HOOKS_CALLS : h->which;
+	return h->when == ON_DERIVED && p->backend == BACKEND_TRAMPOLINE && is_offered(p, "rx_discard", NULL) ?
+		       WATCH_HOOKS_CALLS : h->which;
 }
 
 int watch_probes_attach(struct watch_probes *p, enum watch_hooks which, char why[WHY_BYTES])

@@ -55,8 +55,9 @@ int iterators_prepare(struct watch_probes *p, char why[WHY_BYTES])
 	p->unhashed = link_iterator(p->skel->progs.watch_unhashed, p->skel->maps.watch_books);
 	p->descriptors = link_iterator(p->skel->progs.watch_descriptors, NULL);
 	p->tasks = link_iterator(p->skel->progs.watch_tasks, NULL);
+	p->maps = link_iterator(p->skel->progs.watch_maps, NULL);
 	p->ring = ring_buffer__new(bpf_map__fd(p->skel->maps.deaths), death_arrives, p, NULL);
-	if (p->sockets && p->unhashed && p->descriptors && p->tasks && p->ring)
+	if (p->sockets && p->unhashed && p->descriptors && p->tasks && p->maps && p->ring)
 		return enter_namespaces(p, why);
 	snprintf(why, WHY_BYTES, "the kernel refused an iterator: %s", strerror(errno));
 	return -errno;
@@ -70,6 +71,7 @@ void iterators_free(struct watch_probes *p)
 	bpf_link__destroy(p->unhashed);
 	bpf_link__destroy(p->descriptors);
 	bpf_link__destroy(p->tasks);
+	bpf_link__destroy(p->maps);
 	ring_buffer__free(p->ring);
 }
 
@@ -228,7 +230,10 @@ int watch_probes_read(struct watch_probes *p, void (*each)(void *arg, const stru
 
 	p->skel->bss->watch_mode = WATCH_MODE_READ;
 	p->skel->bss->watch_gauges.bookless = 0;
-	err = walk_descriptors(p);
+	p->skel->bss->watch_gauges.sockmaps = 0;
+	err = walk(p->maps, 1, NULL, NULL);
+	if (!err)
+		err = walk_descriptors(p);
 	if (!err)
 		err = walk_namespaces(p, hand_over, &reader);
 	return err ? err : walk_books_again(p, &reader);

@@ -23,6 +23,7 @@ struct watch_hook {
 		ON_ANY,
 		ON_ANY_NEEDED,
 		ON_TRACEPOINTS,	/* with trampolines others do better */
+		ON_NO_OTHER,	/* where no row above can count the same */
 		ON_DERIVED,	/* with trampolines a witness alone: the others leave what it counts */
 	} when;
 	enum watch_hooks which;
@@ -39,7 +40,7 @@ struct watch_probes {
 	struct probe probes[PROBES_MAX];
 	int probe_count;
 	struct bpf_link *links[PROBES_MAX];	/* in the order of probes */
-	struct bpf_link *sockets, *unhashed, *descriptors, *tasks;	/* what iterators are made of */
+	struct bpf_link *sockets, *unhashed, *descriptors, *tasks, *maps;	/* what iterators are made of */
 	struct entered entered[WATCH_PROBE_NAMESPACES];	/* none for our own namespace */
 	struct ring_buffer *ring;
 	struct tp_hits *hits;	/* NULL: the kernel refuses them */

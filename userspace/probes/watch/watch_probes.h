@@ -18,6 +18,7 @@ struct watch_probes_config {
 	enum watch_filter filter;
 	enum backend backend;
 	enum watch_fault fault;
+	bool calls;			/* WATCH_HOOKS_CALLS will be attached */
 	uint64_t cgroup;		/* 0: processes are not counted by their cgroup */
 	int cgroup_level;
 	char comm[WATCH_TASK_COMM];	/* empty: processes are not counted by their name */

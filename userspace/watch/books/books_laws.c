@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Both sides of each law for one socket, or why the law cannot be tested for it. */
+#include "userspace/watch/books/books_fate.h"
 #include "userspace/watch/books/books_socket.h"
 
 static struct watch_sides not_known(const char *why)
@@ -41,7 +42,8 @@ static struct watch_sides sides_of_receive(const struct watch_socket *s, const s
 {
 	const struct watch_movements *m = &s->moved;
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
-	uint64_t taken = m->site_bytes[SITE_rx_copy] + m->site_bytes[SITE_rx_discard];
+	uint64_t copied = m->site_bytes[SITE_rx_copy] - book->slot.rx_peeked;
+	uint64_t taken = copied + m->site_bytes[SITE_rx_discard];
 
 	if (hooked->rx_calls)
 		taken += m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map];
@@ -49,17 +51,20 @@ static struct watch_sides sides_of_receive(const struct watch_socket *s, const s
 		return not_known("it was read without its lock, in a network namespace that was not entered");
 	if (hooked->rx_calls && !hooked->rx_copies)
 		return not_known("rx_copy is derived from this law; --books calls measures it");
+	if (book->slot.rx_odd)
+		return not_known("bytes were copied that no receive returned: a receive failed halfway, or "
+				 "TCP_ZEROCOPY_RECEIVE copied");
 	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
 		return not_known("copies to readers or discards were not counted");
-	if (taken > m->count[COUNT_returned_bytes])
-		return not_known("bytes were read with MSG_PEEK, which copies and does not take them");
+	if (taken != m->count[COUNT_returned_bytes] &&
+	    watch_last_of(book)->urgent_seq != book->opened.urgent_seq)
+		return not_known("an urgent byte was read before its turn, or never");
 	if (taken < m->count[COUNT_returned_bytes] && !hooked->rx_calls)
-		return not_known("bytes left without a copy: rx_splice is derived from this law");
-	if (m->site_bytes[SITE_rx_discard] && !hooked->discards)
-		return not_known("bytes left without a copy: rx_discard is derived from this law");
+		return not_known("bytes left without a copy: how many is derived from this law");
+	/* What earlier lives of the socket lost with their queues was never taken. */
 	return (struct watch_sides){
 		.known = true,
-		.left = from.unread + book->past_received + to.received - from.received,
+		.left = from.unread + book->past_returned + to.received - from.received,
 		.right = taken + to.unread,
 	};
 }
@@ -139,11 +144,25 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 	if (book->slot.skipped_ids && (book->slot.unseen_reports || !is_undisturbed(book)))
 		return not_known("notifications came that were not seen: the process read them first, or "
 				 "they overtook others whose packets were lost");
+	if (!watch_rings_were_counted(book, hooked))
+		return not_known("io_uring's notifications were not counted");
+	if (book->slot.ring_notified < book->slot.ring_sends)
+		return not_known("io_uring may still have to notify");
 	return unless_missed(book, hooked, (struct watch_sides){
 		.known = true,
 		.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends],
 		.right = s->moved.count[COUNT_completed_sends] + outstanding(s, book, hooked),
 	});
+}
+
+static struct watch_sides sides_of_copied(const struct watch_socket *s, const struct watch_book *book,
+					  const struct watch_hooked *hooked)
+{
+	struct watch_sides sides = watch_copied_sides(book, hooked, &s->moved);
+
+	if (!hooked->late_copies && sides.known && sides.left != sides.right)
+		return not_known("completions say otherwise than arrivals: late_copy is not measured");
+	return sides;
 }
 
 /* A call that was under way when the window opened or closed counts on one side alone. */
@@ -191,6 +210,8 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 		return sides_of_reference(s, book, hooked);
 	case WATCH_LAW_completion:
 		return sides_of_completion(s, book, hooked);
+	case WATCH_LAW_copied:
+		return sides_of_copied(s, book, hooked);
 	case WATCH_LAW_sends:
 		return sides_of_calls(s, book, hooked, s->moved.count[COUNT_accepted_bytes],
 				      book->slot.sends_returned);

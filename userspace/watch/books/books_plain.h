@@ -19,9 +19,21 @@ struct watch_hooked {
 	bool calls;		/* what sends and receives returned */
 	bool packets;		/* departures of zero-copy sends; without trampolines arrivals and refusals */
 	bool late_copies;	/* late copies where they are made, from the beginning */
+	bool devices;		/* what devices were handed */
+	bool moved;		/* what the kernel moved behind the socket */
+	bool rings;		/* sends by reference of io_uring's, and their notifications */
+	bool no_onward;		/* no spliced byte of this machine was forwarded or bridged */
+	bool no_orphans;	/* nor moved for nobody knows whom */
 	bool taps;		/* what captures on the way out were shown */
 	bool limits;		/* refusals by the limit that refused */
 	bool skipped;		/* the kernel skipped a program for packets or notifications */
+};
+
+/* What the laws of one socket compare; a side is known if all its terms are. */
+struct watch_sides {
+	bool known;
+	int64_t left, right;
+	const char *why;	/* why it is not known */
 };
 
 struct watch_plain {

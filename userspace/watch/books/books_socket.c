@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "userspace/watch/books/books_fate.h"
+
 static void set_site(struct watch_movements *m, enum site site, bool known, uint64_t bytes)
 {
 	if (!known)
@@ -36,72 +38,135 @@ static uint64_t refused_of(const struct watch_slot *slot)
 	return slot->refused_optmem + slot->refused_memlock + slot->refused_by_unknown;
 }
 
+/* Where arrivals stand for copies, only those are told that no capture and no router may have made. */
+static void fill_late_causes(struct watch_movements *m, const struct watch_book *book,
+			     const struct watch_hooked *hooked)
+{
+	uint64_t late = m->site_bytes[SITE_late_copy], out = book->slot.late_on_way_out;
+
+	if (!late)
+		return;
+	out = out < late ? out : late;
+	m->late_by_tap_bytes = m->count[COUNT_tapped_bytes] < out ? m->count[COUNT_tapped_bytes] : out;
+	out -= m->late_by_tap_bytes;
+	if (book->slot.paths & WATCH_PATH_TUN)
+		m->late_by_tun_bytes = out;
+	else
+		m->late_on_way_out_bytes = out;
+	m->late_by_delivery_bytes = hooked->late_copies ? 0 : late;
+}
+
+/* A drop, a notification or a copy that no program saw may be of any socket that references. */
+static void fill_late_copy(struct watch_movements *m, const struct watch_book *book,
+			   const struct watch_hooked *hooked)
+{
+	bool none = m->sites_known >> SITE_tx_reference & 1 && !m->site_bytes[SITE_tx_reference] &&
+		    !book->opened.referenced_bytes;
+	struct watch_sides sides = watch_copied_sides(book, hooked, m);
+	/* Where arrivals stand for copies, the kernel's completions know better. */
+	bool denied = !hooked->late_copies && sides.known && sides.left != sides.right;
+
+	/* Without a reference there is nothing to copy late. */
+	set_site(m, SITE_late_copy, none || (watch_late_copies_are_known(book, hooked) && !denied),
+		 book->slot.late_copied);
+	fill_late_causes(m, book, hooked);
+	set_count(m, COUNT_wire_referenced_bytes,
+		  none || (watch_packets_were_watched(book, hooked) && watch_departures_are_whole(book)),
+		  book->slot.sent_referenced);
+	set_count(m, COUNT_clean_bytes,
+		  none || (watch_packets_were_watched(book, hooked) && hooked->devices && !book->slot.mixed),
+		  book->slot.clean);
+	set_count(m, COUNT_reshaped_referenced_bytes,
+		  none || (hooked->moved && watch_packets_were_watched(book, hooked) &&
+			   !m->site_bytes[SITE_tx_splice]), none ? 0 : book->slot.reshaped);
+}
+
+static void fill_completions(struct watch_movements *m, const struct watch_book *book,
+			     const struct watch_hooked *hooked)
+{
+	const struct watch_slot *slot = &book->slot;
+	uint32_t sends = watch_last_of(book)->zerocopy_sends - book->opened.zerocopy_sends;
+	bool rings = watch_rings_were_counted(book, hooked);
+	bool known = rings && watch_completions_were_counted(book, hooked);
+
+	set_count(m, COUNT_zerocopy_sends, rings, (uint64_t)sends + slot->ring_sends);
+	set_count(m, COUNT_completed_sends, known, slot->completed_sends + slot->ring_notified);
+	set_count(m, COUNT_copied_sends, known && !slot->ring_silent, slot->copied_sends + slot->ring_copied);
+}
+
 static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 		       const struct watch_hooked *hooked)
 {
 	bool slot = !(book->flags & WATCH_NO_SLOT), known = hooked->sends && slot;
 	const struct watch_reading *first = &book->opened, *last = watch_last_of(book);
 	struct watch_plain from = watch_plain_of(first), to = watch_plain_of(last);
-	bool packets = watch_packets_were_watched(book, hooked), none;
-	bool late = hooked->late_copies ? slot : packets;
-	bool completions = watch_completions_were_counted(book, hooked);
+	bool packets = watch_packets_were_watched(book, hooked);
 	bool asks = first->asks_zerocopy || last->asks_zerocopy;
 
 	set_count(m, COUNT_accepted_bytes, true, book->past_accepted + to.accepted - from.accepted);
 	set_site(m, SITE_tx_copy, known, sent_as(book, WATCH_KIND_COPY));
 	set_site(m, SITE_tx_reference, known, sent_as(book, WATCH_KIND_REFERENCE));
 	set_site(m, SITE_tx_splice, known, sent_as(book, WATCH_KIND_SPLICE));
-	/* Without a reference there is nothing to copy late. */
-	none = known && !sent_as(book, WATCH_KIND_REFERENCE) && !book->opened.referenced_bytes;
-	set_site(m, SITE_late_copy, (late && !hooked->skipped) || none, book->slot.late_copied);
-	set_count(m, COUNT_zerocopy_sends, true, (uint32_t)(last->zerocopy_sends - first->zerocopy_sends));
-	set_count(m, COUNT_completed_sends, completions, book->slot.completed_sends);
-	set_count(m, COUNT_copied_sends, completions, book->slot.copied_sends);
 	set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
-	m->late_by_tap_bytes = m->count[COUNT_tapped_bytes] < m->site_bytes[SITE_late_copy]
-				       ? m->count[COUNT_tapped_bytes]
-				       : m->site_bytes[SITE_late_copy];
+	fill_completions(m, book, hooked);
+	fill_late_copy(m, book, hooked);
+	m->fate = watch_fate_of(book, hooked, m);
 	set_count(m, COUNT_enobufs, hooked->limits ? slot : packets || !asks, refused_of(&book->slot));
 	set_count(m, COUNT_refused_optmem, hooked->limits && slot, book->slot.refused_optmem);
 	set_count(m, COUNT_refused_memlock, hooked->limits && slot, book->slot.refused_memlock);
 	set_count(m, COUNT_send_calls, hooked->calls, book->slot.send_calls);
-	set_count(m, COUNT_wire_referenced_bytes, (packets && watch_departures_are_whole(book)) || none,
-		  book->slot.sent_referenced);
 }
 
-/* Bytes that left the socket without a copy that the hook saw, and without a discard, were spliced or
- * mapped; which of the two, no tracepoint tells. With trampolines each call does, and where no
- * tracepoint tells of discards (before 6.3) the rest are these. */
+/* Where each call that passes bytes on tells of it, the rest is copied. */
+static void fill_receives_by_calls(struct watch_movements *m, const struct watch_book *book,
+				   const struct watch_hooked *hooked, uint64_t returned)
+{
+	const struct watch_slot *slot = &book->slot;
+	uint64_t passed = slot->rx_spliced + slot->rx_mapped, taken = passed + slot->rx_discarded;
+	bool room = !(book->flags & WATCH_NO_SLOT);
+
+	set_site(m, SITE_rx_splice, room, slot->rx_spliced);
+	set_site(m, SITE_rx_map, room, slot->rx_mapped);
+	if (!hooked->rx_copies)
+		set_site(m, SITE_rx_copy, room && hooked->discards && taken <= returned,
+			 returned - taken + slot->rx_peeked);
+	m->passed_bytes = passed;
+	m->passed_unknown = !room;
+}
+
+/* Bytes that left the socket without a copy that a hook saw, and without a discard, were spliced or mapped; no
+ * tracepoint tells which. An urgent byte that nobody read left, too. */
+static void fill_receives_by_rest(struct watch_movements *m, const struct watch_book *book,
+				  const struct watch_hooked *hooked, uint64_t returned)
+{
+	uint64_t copied = m->site_bytes[SITE_rx_copy] - book->slot.rx_peeked;
+	uint64_t taken = copied + book->slot.rx_discarded;
+	bool urgent = watch_last_of(book)->urgent_seq != book->opened.urgent_seq;
+	bool known = m->sites_known >> SITE_rx_copy & 1 && hooked->discards && taken <= returned &&
+		     (taken == returned || !urgent);
+
+	set_site(m, SITE_rx_splice, known && taken == returned, 0);
+	set_site(m, SITE_rx_map, known && taken == returned, 0);
+	m->passed_bytes = known ? returned - taken : 0;
+	m->passed_unknown = !known;
+}
+
 static void fill_receives(struct watch_movements *m, const struct watch_book *book,
 			  const struct watch_hooked *hooked)
 {
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
 	uint64_t returned = book->past_returned + to.returned - from.returned;
-	bool slot = !(book->flags & WATCH_NO_SLOT);
-	bool known = hooked->rx_copies && slot;
-	uint64_t copied = book->rx_copied, discarded = book->slot.rx_discarded;
-	bool rest_known = known && hooked->discards && copied + discarded <= returned;
+	bool room = !(book->flags & WATCH_NO_SLOT);
 
 	set_count(m, COUNT_returned_bytes, true, returned);
 	set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls);
-	set_site(m, SITE_rx_copy, known, copied);
-	if (hooked->rx_calls) {
-		uint64_t taken = copied + book->slot.rx_spliced + book->slot.rx_mapped;
-
-		if (!hooked->rx_copies && hooked->discards && slot && taken + discarded <= returned)
-			set_site(m, SITE_rx_copy, true, returned - taken - discarded + book->slot.rx_peeked);
-		set_site(m, SITE_rx_splice, slot, book->slot.rx_spliced);
-		set_site(m, SITE_rx_map, slot, book->slot.rx_mapped);
-		if (!hooked->discards) {
-			set_site(m, SITE_rx_discard, known && taken <= returned, returned - taken);
-			return;
-		}
-	}
-	set_site(m, SITE_rx_discard, hooked->discards && slot, discarded);
+	set_site(m, SITE_rx_discard, hooked->discards && room, book->slot.rx_discarded);
+	set_site(m, SITE_rx_copy, hooked->rx_copies && hooked->discards && room && !book->slot.rx_odd,
+		 book->rx_copied - book->slot.rx_off);
 	if (hooked->rx_calls)
-		return;
-	set_site(m, SITE_rx_splice, rest_known, returned - copied - discarded);
-	set_site(m, SITE_rx_map, rest_known && copied + discarded == returned, 0);
+		fill_receives_by_calls(m, book, hooked, returned);
+	else
+		fill_receives_by_rest(m, book, hooked, returned);
 }
 
 static struct watch_balance balance_of(const struct watch_reading *r, uint32_t next_id, bool walked,

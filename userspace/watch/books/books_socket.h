@@ -10,13 +10,6 @@
 void watch_socket_fill(struct watch_socket *socket, const struct watch_book *book,
 		       const struct watch_hooked *hooked);
 
-/* What the laws of one socket compare; a side is known if all its terms are. */
-struct watch_sides {
-	bool known;
-	int64_t left, right;
-	const char *why;	/* why it is not known */
-};
-
 struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket *socket,
 				   const struct watch_book *book, const struct watch_hooked *hooked);
 

@@ -90,10 +90,15 @@ static void movements_subtract(struct watch_movements *from, const struct watch_
 	for (int i = 0; i < COUNT_COUNT; i++)
 		from->count[i] -= less->count[i];
 	from->late_by_tap_bytes -= less->late_by_tap_bytes;
+	from->late_by_tun_bytes -= less->late_by_tun_bytes;
+	from->late_on_way_out_bytes -= less->late_on_way_out_bytes;
+	from->late_by_delivery_bytes -= less->late_by_delivery_bytes;
 	from->fate.uncopied -= less->fate.uncopied;
 	from->fate.later -= less->fate.later;
 	from->fate.unknown -= less->fate.unknown;
 	from->fate.held -= less->fate.held;
+	from->passed_bytes -= less->passed_bytes;
+	from->passed_unknown -= less->passed_unknown;
 }
 
 void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,

@@ -27,6 +27,12 @@ static void add(struct causes *all, enum known which, enum site site, uint64_t b
 	};
 }
 
+static void late_add(struct causes *all, enum known which, uint64_t bytes)
+{
+	if (bytes)
+		add(all, which, SITE_late_copy, bytes, 0, NULL);
+}
+
 static void refusal_add(struct causes *all, enum known which, uint64_t sends)
 {
 	if (sends)
@@ -36,13 +42,14 @@ static void refusal_add(struct causes *all, enum known which, uint64_t sends)
 int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_CAUSES_MAX])
 {
 	struct causes all = { .cause = causes };
-	uint64_t late = m->site_bytes[SITE_late_copy], tapped = m->late_by_tap_bytes, either;
+	uint64_t either;
 
-	/* The rest was copied on arrival, as far as is known. */
-	if (tapped)
-		add(&all, CAUSE_TAP_TX, SITE_late_copy, tapped, 0, NULL);
-	if (late > tapped)
-		add(&all, CAUSE_DELIVERY_OR_TAP, SITE_late_copy, late - tapped, 0, NULL);
+	late_add(&all, CAUSE_LOCAL_DELIVERY, m->late_by_delivery_bytes);
+	late_add(&all, CAUSE_TAP_TX, m->late_by_tap_bytes);
+	late_add(&all, CAUSE_TUN, m->late_by_tun_bytes);
+	late_add(&all, CAUSE_WAY_OUT, m->late_on_way_out_bytes);
+	late_add(&all, CAUSE_ARRIVED, m->site_bytes[SITE_late_copy] - m->late_by_delivery_bytes -
+		 m->late_by_tap_bytes - m->late_by_tun_bytes - m->late_on_way_out_bytes);
 	if (m->counts_known & 1ull << COUNT_refused_optmem) {
 		refusal_add(&all, CAUSE_OPTMEM, m->count[COUNT_refused_optmem]);
 		refusal_add(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock]);

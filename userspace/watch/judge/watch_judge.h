@@ -13,8 +13,8 @@ enum verdict_of_process watch_verdict(const struct watch_movements *moved);
 /* Judges every process. */
 void watch_verdicts_fill(struct watch_record *r);
 
-/* Two fates of late copies, and a refusal for each of two limits. */
-enum { WATCH_CAUSES_MAX = 5 };
+/* Five of late copies, and a refusal for each of two limits or either. */
+enum { WATCH_CAUSES_MAX = 8 };
 
 /* Why bytes that were to be referenced were copied after all, of a socket or of a sum. How many. */
 int watch_causes_of(const struct watch_movements *moved, struct cause causes[WATCH_CAUSES_MAX]);

@@ -25,7 +25,7 @@ static const struct source sources[SITE_COUNT] = {
 	[SITE_rx_map] = { HOW_DERIVED, "rx_copy",
 		"0 where all bytes that left the sockets were copied or discarded" },
 	[SITE_rx_splice] = { HOW_DERIVED, "rx_copy",
-		"bytes that left the sockets and were neither copied nor discarded" },
+		"0 where all bytes that left the sockets were copied or discarded" },
 	[SITE_rx_discard] = { HOW_MEASURED, "rx_discard", "" },
 };
 
@@ -40,9 +40,6 @@ static const struct source with_trampolines[SITE_COUNT] = {
 	[SITE_rx_map] = { HOW_MEASURED, "rx_map", "" },
 	[SITE_rx_splice] = { HOW_MEASURED, "rx_splice", "" },
 };
-
-static const struct source discards_derived = { HOW_DERIVED, "rx_copy",
-	"bytes that left the sockets and were neither copied, spliced nor mapped" };
 
 /* Why nothing of that metric is attached, of the last of its forms that this kernel lacks. */
 static const char *why_absent(const struct watch_record *r, const char *metric)
@@ -68,8 +65,6 @@ static const struct source *source_of(const struct watch_record *r, enum site si
 {
 	bool trampolines = r->backend == BACKEND_TRAMPOLINE;
 
-	if (trampolines && site == SITE_rx_discard && why_absent(r, "rx_discard"))
-		return &discards_derived;
 	if (trampolines && site == SITE_rx_copy && why_absent(r, "rx_copy"))
 		return &copies_derived;
 	return trampolines && with_trampolines[site].why ? &with_trampolines[site] : &sources[site];
@@ -87,10 +82,14 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 	if (site == SITE_late_copy && r->backend == BACKEND_TRAMPOLINE)
 		return "the kernel skipped a program for packets";
 	if (site == SITE_late_copy)
-		return "packets were not watched yet when a socket first referenced its pages; "
-		       "begin a watch while it is open, or start the program by -- COMMAND";
-	if (site == SITE_rx_map || site == SITE_rx_splice)
-		return "bytes were read with MSG_PEEK, or left without a copy: spliced or mapped";
+		return "packets with user pages passed a capture, a tunnel, tun, a bridge or a router, or "
+		       "completions say otherwise than arrivals, or packets were not watched yet when a "
+		       "socket first referenced its pages (start the program by -- COMMAND)";
+	if (r->total.moved.passed_bytes && (site == SITE_rx_map || site == SITE_rx_splice))
+		return "bytes left the sockets as pages, spliced or mapped: no tracepoint tells which";
+	if (site_has(site, SITE_OF_RECEIVER))
+		return "bytes were copied that no receive returned, an urgent byte was skipped, or a socket "
+		       "found no room in the table of counts";
 	return "a socket found no room in the table of counts";
 }
 

@@ -56,10 +56,15 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	for (int i = 0; i < COUNT_COUNT; i++)
 		into->count[i] += from->count[i];
 	into->late_by_tap_bytes += from->late_by_tap_bytes;
+	into->late_by_tun_bytes += from->late_by_tun_bytes;
+	into->late_on_way_out_bytes += from->late_on_way_out_bytes;
+	into->late_by_delivery_bytes += from->late_by_delivery_bytes;
 	into->fate.uncopied += from->fate.uncopied;
 	into->fate.later += from->fate.later;
 	into->fate.unknown += from->fate.unknown;
 	into->fate.held += from->fate.held;
+	into->passed_bytes += from->passed_bytes;
+	into->passed_unknown += from->passed_unknown;
 }
 
 void watch_balance_add(struct watch_balance *into, const struct watch_balance *from)

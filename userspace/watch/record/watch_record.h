@@ -50,8 +50,12 @@ struct watch_movements {
 	uint64_t counts_known;	/* a bit for each count */
 	uint64_t site_bytes[SITE_COUNT];
 	uint64_t count[COUNT_COUNT];
-	uint64_t late_by_tap_bytes; /* of late_copy, what a capture was shown; 0 if not known */
+	/* Of late_copy: what a capture was shown on the way out, what tun took, what else was copied before it
+	 * arrived, and what was copied on arrival where it is known that the receiver is why. */
+	uint64_t late_by_tap_bytes, late_by_tun_bytes, late_on_way_out_bytes, late_by_delivery_bytes;
 	struct watch_fate fate;
+	uint64_t passed_bytes;	/* received and passed on as pages: spliced or mapped */
+	uint64_t passed_unknown;	/* sockets of which that is not known */
 };
 
 /* A process by its pid and the time it started: a pid may be used again. */
@@ -74,6 +78,7 @@ struct watch_address {
 	X(receive, "opening unread + received", "returned at sites + closing unread")         \
 	X(reference, "opening unsent in user pages + tx_reference", "left so + closing unsent") \
 	X(completion, "opening + zero-copy sends", "completions + closing")                   \
+	X(copied, "completed as COPIED", "copied, as far as counted")                          \
 	X(sends, "accepted", "returned by sends")                                             \
 	X(receives, "returned", "returned by receives")                                       \
 	X(events, "events that nobody counted", "none")

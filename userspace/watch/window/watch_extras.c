@@ -128,12 +128,16 @@ static void layers_fill(struct watch_record *r)
 
 static void gaps_fill(const struct watch *w, struct watch_record *r)
 {
+	uint64_t sockmaps = watch_probes_gauges(w->probes).sockmaps;
+
 	if (w->subject.netns_short)
 		gap(r, "network namespaces", true,
 		    "there were more than this process may enter: sockets there have no opening balance");
 	layers_fill(r);
 	gap(r, "UNIX sockets, UDP, AF_XDP, RDMA, SMC", false, "only TCP has these books");
-	gap(r, "sockmap redirects to ingress", false, "they move no sequence number");
+	if (sockmaps)
+		gap(r, "sockmap redirects to ingress", true,
+		    "this machine has a sockmap, and what it redirects moves no sequence number");
 }
 
 static int by_id(const void *id, const void *cgroup)

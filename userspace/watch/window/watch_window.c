@@ -39,6 +39,9 @@ static void hooked_note(struct watch *w)
 		.packets = watch_probes_have(w->probes, "departures"),
 		.late_copies = watch_probes_backend(w->probes, why) == BACKEND_TRAMPOLINE &&
 			       watch_probes_have(w->probes, "late_copy"),
+		.devices = watch_probes_have(w->probes, "devices"),
+		.moved = watch_probes_have(w->probes, "moved"),
+		.rings = watch_probes_have(w->probes, "rings"),
 		.taps = watch_probes_have(w->probes, "taps"),
 		/* The one that the kernel frees tells which. */
 		.limits = watch_probes_have(w->probes, "limits") &&
@@ -148,6 +151,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	configure(&w->subject, &probes);
 	probes.backend = config->backend;
 	probes.fault = config->fault;
+	probes.calls = config->books == WATCH_CALLS;
 	err = watch_probes_load(&w->probes, &probes, why);
 	if (!err)
 		err = watch_probes_attach(w->probes, WATCH_HOOKS_ALWAYS, why);
@@ -177,10 +181,22 @@ int watch_confine(struct watch *w)
 	return err ? err : confine_syscalls(CONFINE_WATCH);
 }
 
+/* What packets of the whole machine did until now. */
+static void gauges_note(struct watch *w)
+{
+	const struct watch_gauges gauges = watch_probes_gauges(w->probes);
+
+	w->hooked.no_onward = !gauges.spliced_onward;
+	w->hooked.no_orphans = !gauges.reshaped_orphans;
+}
+
 static void death(void *arg, const struct watch_book *book)
 {
 	struct watch *w = arg;
-	int err = watch_tally_death(&w->tally, book, &w->hooked);
+	int err;
+
+	gauges_note(w);
+	err = watch_tally_death(&w->tally, book, &w->hooked);
 
 	if (err)
 		w->failure = err;
@@ -346,6 +362,7 @@ static int judge_books(struct watch *w, const struct open_books *open, struct wa
 		return -ENOMEM;
 	r->probe_count = watch_probes_list(w->probes, r->probes);
 	w->hooked.skipped = watch_skipped(r);
+	gauges_note(w);
 	for (int i = 0; i < open->count; i++)
 		watch_tally_open(&w->tally, &sockets[i], &open->items[i], &w->hooked);
 	err = watch_tally_read(&w->tally, sockets, open->count, w->hooked.skipped, r);

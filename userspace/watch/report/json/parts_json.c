@@ -73,7 +73,7 @@ static json_t *balance_json(const struct watch_balance *b)
 	return o;
 }
 
-/* What became of the bytes that were to go without a copy. */
+/* What became of the bytes that were to go without a copy, and what was received without one. */
 static json_t *fate_json(const struct watch_movements *m)
 {
 	uint32_t sites = 1u << SITE_tx_reference | 1u << SITE_tx_splice;
@@ -84,6 +84,7 @@ static json_t *fate_json(const struct watch_movements *m)
 	put(o, "copied_later_bytes", integer_if(known, m->fate.later));
 	put(o, "unknown_bytes", integer_if(known, m->fate.unknown));
 	put(o, "held_bytes", integer_if(known, m->fate.held));
+	put(o, "passed_on_bytes", integer_if(!m->passed_unknown, m->passed_bytes));
 	return o;
 }
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tells how much of what left as pages was handed over so, copied after all, or is not known. */
+#include "userspace/watch/books/books_fate.h"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Not below 0. */
+static uint64_t less(uint64_t from, uint64_t what)
+{
+	return from - least(from, what);
+}
+
+static bool has(const struct watch_movements *m, enum site site)
+{
+	return m->sites_known >> site & 1;
+}
+
+bool watch_late_copies_are_known(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	const uint8_t unsure = WATCH_PATH_OTHER | WATCH_PATH_ONWARD | WATCH_PATH_TAPPED;
+
+	if (book->flags & WATCH_NO_SLOT || hooked->skipped)
+		return false;
+	return hooked->late_copies || (watch_packets_were_watched(book, hooked) && hooked->devices &&
+				       !(book->slot.paths & unsure));
+}
+
+bool watch_rings_were_counted(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	return !book->slot.ring_used || (hooked->rings && !book->slot.referenced_unwatched);
+}
+
+static uint32_t sent_again(const struct watch_book *book)
+{
+	return watch_last_of(book)->retransmitted - book->opened.retransmitted;
+}
+
+/* Sends that the kernel completed, those of them that it says were copied, and all that it had to complete. */
+struct completions {
+	uint64_t all, copied, due;
+};
+
+static struct completions completions_of(const struct watch_book *book)
+{
+	const struct watch_slot *slot = &book->slot;
+	uint32_t sends = watch_last_of(book)->zerocopy_sends - book->opened.zerocopy_sends;
+
+	return (struct completions){
+		.all = slot->completed_sends + slot->ring_notified,
+		.copied = slot->copied_sends + slot->ring_copied,
+		.due = (uint64_t)slot->opened_sends + sends + slot->ring_sends,
+	};
+}
+
+static struct watch_sides not_testable(const char *why)
+{
+	return (struct watch_sides){ .why = why };
+}
+
+static struct watch_sides sides(uint64_t left, uint64_t right)
+{
+	return (struct watch_sides){ .known = true, .left = left, .right = right };
+}
+
+/* Something was copied that a completion tells of: by send itself, or before the window. */
+static bool copied_elsewhere(const struct watch_book *book, const struct watch_movements *m)
+{
+	return m->site_bytes[SITE_tx_copy] || book->opened.referenced_bytes || book->slot.opened_sends;
+}
+
+/* skb_copy_ubufs() notes in the notification that it copied, and a notification may stand for many sends. What
+ * the kernel moves in other ways it notes only if the packet has no page left. */
+static struct watch_sides sides_of_completions(const struct watch_book *book, const struct watch_hooked *hooked,
+					       const struct watch_movements *m)
+{
+	struct completions c = completions_of(book);
+	bool done = c.all == c.due && !book->slot.unseen_reports && !book->slot.skipped_ids;
+	uint64_t late = book->slot.late_copied, referenced = m->site_bytes[SITE_tx_reference];
+
+	if (c.copied && !late && !book->slot.reshaped) {
+		if (copied_elsewhere(book, m))
+			return not_testable("send may have copied, or the bytes were sent before the window");
+		if (hooked->late_copies && !hooked->moved)
+			return not_testable("what the kernel moves behind the socket was not hooked");
+		return sides(1, 0);
+	}
+	if (late && !done && c.copied < c.due)
+		return not_testable("not all of its sends by reference are completed");
+	if (late && !c.copied)
+		return sides(0, 1);
+	if (late && late >= referenced && !copied_elsewhere(book, m) && !sent_again(book))
+		return sides(c.copied, c.all);
+	return sides(!!c.copied, !!c.copied);
+}
+
+struct watch_sides watch_copied_sides(const struct watch_book *book, const struct watch_hooked *hooked,
+				      const struct watch_movements *m)
+{
+	if (!has(m, SITE_tx_reference))
+		return not_testable("references were not counted");
+	if (!completions_of(book).due && !m->site_bytes[SITE_tx_reference])
+		return sides(0, 0);
+	if (!watch_completions_were_counted(book, hooked) || !watch_rings_were_counted(book, hooked))
+		return not_testable("notifications were not counted");
+	if (book->slot.ring_silent)
+		return not_testable("its io_uring was not asked to tell of copies");
+	if (!watch_late_copies_are_known(book, hooked))
+		return not_testable("late copies were not counted");
+	return sides_of_completions(book, hooked, m);
+}
+
+/* Of user pages: what a device on a bus was handed as it was. What left more than once counts once at most. */
+static uint64_t pages_uncopied(const struct watch_book *book, const struct watch_hooked *hooked,
+			       const struct watch_movements *m)
+{
+	uint64_t clean = less(less(book->slot.clean, sent_again(book)), book->opened.unsent_referenced_bytes);
+
+	if (!hooked->devices || !has(m, SITE_late_copy) || book->slot.mixed)
+		return 0;
+	return least(clean, m->site_bytes[SITE_tx_reference]);
+}
+
+/* Of spliced pages: what a device on a bus or a receiver on this machine was handed as it was. Their packets may
+ * hold copied bytes, too. */
+static uint64_t splices_uncopied(const struct watch_book *book, const struct watch_hooked *hooked,
+				 const struct watch_movements *m)
+{
+	const struct watch_slot *slot = &book->slot;
+	uint64_t spliced = m->site_bytes[SITE_tx_splice];
+	bool known_behind = !(slot->paths & WATCH_PATH_VETH) ||
+			    (hooked->no_onward && (hooked->no_orphans || !hooked->moved));
+
+	if (!hooked->devices || hooked->skipped || slot->paths & (WATCH_PATH_OTHER | WATCH_PATH_ONWARD) ||
+	    !known_behind)
+		return 0;
+	/* Each packet that left with such pages had them at the device. */
+	if (slot->departures_noted && !slot->referenced_unwatched && !sent_again(book) &&
+	    slot->spliced_queued == slot->spliced_handed && watch_departures_are_whole(book))
+		return less(spliced, watch_last_of(book)->unsent);
+	return least(less(less(slot->spliced_handed, m->site_bytes[SITE_tx_copy]), sent_again(book)), spliced);
+}
+
+struct watch_fate watch_fate_of(const struct watch_book *book, const struct watch_hooked *hooked,
+				const struct watch_movements *m)
+{
+	uint64_t referenced = m->site_bytes[SITE_tx_reference], handed, later;
+	struct watch_fate fate = {};
+
+	if (!has(m, SITE_tx_reference) || !has(m, SITE_tx_splice))
+		return fate;
+	handed = referenced + m->site_bytes[SITE_tx_splice];
+	later = book->slot.reshaped + (has(m, SITE_late_copy) ? book->slot.late_copied : 0);
+	/* The kernel may have copied what was sent before the window. */
+	fate.later = least(less(later, book->opened.referenced_bytes), handed);
+	fate.uncopied = least(pages_uncopied(book, hooked, m) + splices_uncopied(book, hooked, m),
+			      handed - fate.later);
+	fate.unknown = handed - fate.later - fate.uncopied;
+	if (!(book->flags & WATCH_CLOSED))
+		fate.held = least(book->now.unsent_referenced_bytes, fate.unknown);
+	return fate;
+}
