@@ -126,7 +126,20 @@ struct socket_wq {
 	struct wait_queue_head wait;
 };
 
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
 struct file {
+	struct path f_path;
 	void *private_data;
 };
 
@@ -141,6 +154,7 @@ struct tcp_ulp_ops {
 
 struct inet_connection_sock {
 	const struct tcp_ulp_ops *icsk_ulp_ops;
+	void *icsk_ulp_data;
 };
 
 /* include/linux/tcp.h */

@@ -131,7 +131,7 @@ struct watch_slot {
 	unsigned long long late_copied;		/* bytes of packets that arrived with user pages */
 	unsigned char kind;
 	unsigned char departures_noted;	/* departed_from is set */
-	unsigned char referenced_unwatched;	/* it referenced before packets were watched */
+	unsigned char pages_unwatched;	/* it referenced or spliced before packets were watched */
 	unsigned char mixed;	/* pages of files left in packets with user pages */
 	unsigned char unpinned;	/* the kernel just freed a notification that nobody will get */
 	unsigned char paths;	/* enum watch_paths */

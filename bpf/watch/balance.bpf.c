@@ -127,6 +127,7 @@ int watch_sockets(struct bpf_iter__tcp *ctx)
 		return 0;
 	}
 	holder_apply(book);
+	mptcp_apply(book, tp);
 	book_report(book, seq);
 	return 0;
 }

@@ -202,8 +202,8 @@ static __always_inline void departures_note(struct watch_slot *slot, u64 sent)
 	slot->departures_noted = 1;
 }
 
-/* A send of @sk references pages: its packets must be watched, before the first of them leaves. */
-static __always_inline void reference_note(struct watch_slot *slot, struct sock *sk)
+/* A send of @sk references or splices pages: its packets must be watched, before the first of them leaves. */
+static __always_inline void pages_note(struct watch_slot *slot, struct sock *sk)
 {
 	const struct tcp_sock *tp;
 
@@ -211,7 +211,7 @@ static __always_inline void reference_note(struct watch_slot *slot, struct sock 
 		return;
 	if (!packets_watched) {
 		watch_gauges.zerocopy_seen = 1;
-		slot->referenced_unwatched = 1;
+		slot->pages_unwatched = 1;
 		return;
 	}
 	tp = bpf_skc_to_tcp_sock(sk);

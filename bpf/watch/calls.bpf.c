@@ -34,7 +34,7 @@ static __always_inline int reference_made(struct sock *sk, const struct msghdr *
 		return 0;
 	sent_not_copied(slot, WATCH_KIND_REFERENCE, ret);
 	note_ring_send(msg, cookie, slot);
-	reference_note(slot, sk);
+	pages_note(slot, sk);
 	return 0;
 }
 
@@ -64,6 +64,8 @@ static __always_inline struct watch_slot *kind_changes(struct sock *sk, enum wat
 		return NULL;
 	slot_charge(slot, accepted_of(tp));
 	slot->kind = kind;
+	if (kind != WATCH_KIND_COPY)
+		pages_note(slot, sk);
 	return slot;
 }
 
@@ -91,9 +93,12 @@ int BPF_PROG(watch_splice_enter, struct pipe_inode_info *pipe, struct file *out)
 {
 	struct socket *socket = bpf_sock_from_file(out);
 	u64 task = bpf_get_current_pid_tgid(), cookie = socket ? cookie_of(socket->sk) : 0;
+	struct watch_slot *slot = slot_find(cookie);
 
-	if (cookie)
-		bpf_map_update_elem(&splicing_into, &task, &cookie, BPF_ANY);
+	if (!slot)
+		return 0;
+	bpf_map_update_elem(&splicing_into, &task, &cookie, BPF_ANY);
+	pages_note(slot, socket->sk);
 	return 0;
 }
 

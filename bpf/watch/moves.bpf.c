@@ -8,6 +8,7 @@
 #include "bpf/watch/census.bpf.h"
 
 #define MSG_SPLICE_PAGES_FLAG 0x8000000
+#define MSG_FASTOPEN_FLAG 0x20000000
 #define MSG_OOB_FLAG 0x01
 #define MSG_PEEK_FLAG 0x02
 #define MSG_TRUNC_FLAG 0x20
@@ -31,12 +32,12 @@ static __always_inline void sockmap_note(struct sock *sk)
 }
 
 /* As tcp_sendmsg_locked() decides before its loop: MSG_ZEROCOPY needs SO_ZEROCOPY or a notification of
- * io_uring's, and a route that takes packets in pieces. */
+ * io_uring's, and a route that takes packets in pieces. A call that connects by MSG_FASTOPEN has no route then. */
 static __always_inline u32 kind_of_send(const struct sock *sk, const struct msghdr *msg)
 {
 	u32 flags = msg->msg_flags;
 
-	if (!(sk->sk_route_caps & NETIF_F_SG_FLAG))
+	if (!(sk->sk_route_caps & NETIF_F_SG_FLAG) || flags & MSG_FASTOPEN_FLAG)
 		return WATCH_KIND_COPY;
 	if (flags & MSG_ZEROCOPY_FLAG) {
 		bool ring = bpf_core_field_exists(msg->msg_ubuf) && msg->msg_ubuf;
@@ -72,10 +73,10 @@ int BPF_PROG(watch_send_turn, struct sock *sk, struct msghdr *msg)
 	if (is_in_sockmap(sk))
 		sockmap_note(sk);
 	kind = kind_of_send(sk, msg);
-	if (kind == WATCH_KIND_REFERENCE) {
+	if (kind == WATCH_KIND_REFERENCE)
 		note_ring_send(msg, cookie, slot);
-		reference_note(slot, sk);
-	}
+	if (kind != WATCH_KIND_COPY)
+		pages_note(slot, sk);
 	if (kind == slot->kind)
 		return 0;
 	tp = bpf_skc_to_tcp_sock(sk);

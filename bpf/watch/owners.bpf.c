@@ -22,6 +22,20 @@ static __always_inline struct watch_book *book_of_closed(struct sock *sk, const 
 	return book;
 }
 
+/* Its sends by reference are completed by hooks that nobody else needs: they are attached in time. */
+static __always_inline bool is_ring(const struct file *file)
+{
+	const unsigned char *name = BPF_CORE_READ(file, f_path.dentry, d_name.name);
+	static const char ring[] = "[io_uring]";
+	char found[sizeof(ring)] = {};
+
+	bpf_probe_read_kernel_str(found, sizeof(found), name);
+	for (u32 i = 0; i < sizeof(ring); i++)
+		if (found[i] != ring[i])
+			return false;
+	return true;
+}
+
 static __always_inline void holder_note(struct watch_book *book, const struct task_struct *t, u32 pass)
 {
 	struct watch_task task = {};
@@ -53,6 +67,10 @@ int watch_descriptors(struct bpf_iter__task_file *ctx)
 		return 0;
 	socket = bpf_sock_from_file(file);
 	sk = socket ? socket->sk : NULL;
+	if (!sk && watch_mode == WATCH_MODE_OPEN && is_ring(file))
+		watch_gauges.zerocopy_seen = 1;
+	if (sk && sk->sk_protocol == IPPROTO_MPTCP_NUMBER)
+		mptcp_note(sk, t);
 	if (!sk || !is_tcp(sk))
 		return 0;
 	tp = bpf_skc_to_tcp_sock(sk);

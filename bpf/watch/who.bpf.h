@@ -42,6 +42,16 @@ struct {
 	__type(value, struct watch_task);
 } heirs SEC(".maps") __weak;
 
+#define IPPROTO_MPTCP_NUMBER 262
+
+/* MPTCP socket -> who holds its descriptor: those of TCP below it have none */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u64);
+	__type(value, struct watch_task);
+} mptcp_holders SEC(".maps") __weak;
+
 static __always_inline void task_describe(struct watch_task *task, const struct task_struct *t)
 {
 	const struct task_struct *leader = BPF_CORE_READ(t, group_leader);
@@ -144,6 +154,35 @@ static __always_inline void owner_note(struct watch_book *book, const struct wat
 	book->flags &= ~(WATCH_GUESSED | WATCH_OURS);
 	if (ours)
 		book->flags |= WATCH_OURS;
+}
+
+static __always_inline void mptcp_note(const struct sock *sk, const struct task_struct *t)
+{
+	struct watch_task task = {};
+	u64 key = (u64)sk;
+
+	task_describe(&task, t);
+	bpf_map_update_elem(&mptcp_holders, &key, &task, BPF_ANY);
+}
+
+struct mptcp_subflow_context___conn {
+	struct sock *conn;
+} OF_KERNEL;
+
+/* A connection of TCP's below an MPTCP socket is held by who holds that. */
+static __always_inline void mptcp_apply(struct watch_book *book, const struct tcp_sock *tp)
+{
+	const struct inet_connection_sock *icsk = (const void *)tp;
+	const struct mptcp_subflow_context___conn *subflow = icsk->icsk_ulp_data;
+	struct watch_task *task;
+	u64 key;
+
+	if (!(book->layers & 1u << WATCH_LAYER_MPTCP) || !bpf_core_field_exists(subflow->conn))
+		return;
+	key = (u64)BPF_CORE_READ(subflow, conn);
+	task = bpf_map_lookup_elem(&mptcp_holders, &key);
+	if (task)
+		owner_note(book, task, is_member(task->tgid));
 }
 
 static __always_inline bool lock_is_owned(const struct sock *sk)

@@ -30,7 +30,7 @@ bool watch_late_copies_are_known(const struct watch_book *book, const struct wat
 
 bool watch_rings_were_counted(const struct watch_book *book, const struct watch_hooked *hooked)
 {
-	return !book->slot.ring_used || (hooked->rings && !book->slot.referenced_unwatched);
+	return !book->slot.ring_used || (hooked->rings && !book->slot.pages_unwatched);
 }
 
 static uint32_t sent_again(const struct watch_book *book)
@@ -137,7 +137,7 @@ static uint64_t splices_uncopied(const struct watch_book *book, const struct wat
 	    !known_behind)
 		return 0;
 	/* Each packet that left with such pages had them at the device. */
-	if (slot->departures_noted && !slot->referenced_unwatched && !sent_again(book) &&
+	if (slot->departures_noted && !slot->pages_unwatched && !sent_again(book) &&
 	    slot->spliced_queued == slot->spliced_handed && watch_departures_are_whole(book))
 		return less(spliced, watch_last_of(book)->unsent);
 	return least(less(less(slot->spliced_handed, m->site_bytes[SITE_tx_copy]), sent_again(book)), spliced);

@@ -36,7 +36,7 @@ const struct watch_reading *watch_last_of(const struct watch_book *book)
 
 bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked)
 {
-	return hooked->packets && !book->slot.referenced_unwatched && !(book->flags & WATCH_NO_SLOT);
+	return hooked->packets && !book->slot.pages_unwatched && !(book->flags & WATCH_NO_SLOT);
 }
 
 bool watch_completions_were_counted(const struct watch_book *book, const struct watch_hooked *hooked)

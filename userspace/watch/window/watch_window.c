@@ -107,7 +107,8 @@ static void look_for_zerocopy(void *arg, const struct watch_book *book)
 {
 	bool *found = arg;
 
-	*found |= book->now.asks_zerocopy || book->now.zerocopy_sends || book->now.referenced_bytes;
+	*found |= book->now.asks_zerocopy || book->now.zerocopy_sends || book->now.referenced_bytes ||
+		  book->now.spliced_bytes;
 }
 
 /* Opens the window; hooks that only zero copy needs are attached before, if a socket asks for it. */
@@ -124,6 +125,7 @@ static int open_books(struct watch *w, bool every_hook, char why[WHY_BYTES])
 		if (err || zerocopy)
 			break;
 		err = watch_probes_read(w->probes, look_for_zerocopy, &zerocopy);
+		zerocopy |= watch_probes_gauges(w->probes).zerocopy_seen;
 		if (!zerocopy)
 			break;
 	}
