@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Odd programs: what packets pass behind the socket. The kernel's completions say if it copied."""
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+
+from odd import raw
+from odd.frame import odd
+from odd.lives import PAUSE_S
+from odd.network import (
+    OURS,
+    THEIRS,
+    Far,
+    bring_up,
+    elsewhere,
+    forward,
+    ip,
+    own_network,
+    receiver,
+    setting,
+)
+from odd.sends import copied_on_arrival
+from odd.truth import Child, Truth
+
+ETH_P_ALL = 0x0003
+TIMES = 10
+# What a sentence must not say of bytes that were copied behind the socket.
+CLEAN = r"not copied|without a (CPU )?copy|uncopied|clean"
+
+
+def veth(child: Child) -> None:
+    """A pair of devices: v0 here, v1 there."""
+    ip("link", "add", "v0", "type", "veth", "peer", "name", "v1", "netns", child.pid)
+    bring_up("v0", OURS)
+
+
+def capture(device: str) -> socket.socket:
+    """A packet capture on a device."""
+    tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+    tap.bind((device, ETH_P_ALL))
+    return tap
+
+
+@odd()
+def to_container(truth: Truth) -> Iterator[None]:
+    """A receiver in another namespace of this machine."""
+    own_network()
+    child = elsewhere(truth, receiver("v1"))
+    veth(child)
+    far = Far(truth, child)
+    far.zero_copy(1)
+    yield
+    far.zero_copy(TIMES)
+    far.end()
+
+
+@odd()
+def no_scatter_gather(truth: Truth) -> Iterator[None]:
+    """ethtool -K sg off: the kernel copies every byte into one piece, and completions do not say so."""
+    own_network()
+    child = elsewhere(truth, receiver("v1"))
+    veth(child)
+    raw.without_scatter_gather("v0")
+    far = Far(truth, child)
+    truth.never.append(CLEAN)
+    far.zero_copy(1)
+    yield
+    far.zero_copy(TIMES)
+    far.end()
+
+
+@odd()
+def splice_without_scatter_gather(truth: Truth) -> Iterator[None]:
+    """The same, of pages of a pipe."""
+    own_network()
+    child = elsewhere(truth, receiver("v1"))
+    veth(child)
+    raw.without_scatter_gather("v0")
+    far = Far(truth, child)
+    source, sink = os.pipe()
+    truth.never.append(r"without a (CPU )?copy|uncopied|clean")
+    # On a route without scatter-gather the kernel copies at once where it does not splice.
+    truth.unknown |= {"tx_copy", "tx_splice"}
+    yield
+    for _ in range(TIMES):
+        left = os.write(sink, bytes(30_000))
+        while left:
+            left -= truth.sent("tx_splice", os.splice(source, far.socket.fileno(), left))
+        child.tell(30_000)
+        child.hear()
+    truth.together.append((["tx_copy", "tx_splice"], 30_000 * TIMES))
+    far.end()
+
+
+@odd()
+def capture_on_sender(truth: Truth) -> Iterator[None]:
+    """A packet capture on the device that sends."""
+    own_network()
+    child = elsewhere(truth, receiver("v1"))
+    veth(child)
+    far = Far(truth, child)
+    tap = capture("v0")
+    far.zero_copy(1)
+    yield
+    far.zero_copy(TIMES)
+    tap.close()
+    far.end()
+
+
+@odd()
+def capture_on_lo(truth: Truth) -> Iterator[None]:
+    """A packet capture on the loopback device of a namespace."""
+    own_network()
+    a, b = truth.pair()
+    tap = capture("lo")
+    yield
+    for _ in range(TIMES):
+        truth.zero_copy(a, 20_000)
+        truth.take(b, 20_000)
+    truth.completions(a, TIMES)
+    tap.close()
+
+
+@odd()
+def bridge(truth: Truth) -> Iterator[None]:
+    """A bridge in a third namespace."""
+    def bridges(own: Truth, line: Child) -> None:
+        line.hear()
+        ip("link", "add", "br0", "type", "bridge")
+        bring_up("br0")
+        for device in ("p0", "p1"):
+            ip("link", "set", device, "master", "br0")
+            bring_up(device)
+        line.tell("bridges")
+        line.hear()
+    own_network()
+    between, child = elsewhere(truth, bridges), elsewhere(truth, receiver("v1"))
+    between_both(between, child)
+    bring_up("v0", OURS)
+    between.tell("devices are there")
+    between.hear()
+    far = Far(truth, child)
+    far.zero_copy(1)
+    yield
+    far.zero_copy(TIMES)
+    far.end()
+    between.tell("end")
+    truth.join(between)
+
+
+def between_both(between: Child, child: Child) -> None:
+    """v0 here to p0 between, p1 between to v1 there."""
+    ip("link", "add", "v0", "type", "veth", "peer", "name", "p0", "netns", between.pid)
+    ip("link", "add", "p1", "netns", between.pid, "type", "veth", "peer", "name", "v1", "netns", child.pid)
+
+
+@odd()
+def router(truth: Truth) -> Iterator[None]:
+    """A router in a third namespace."""
+    def routes(own: Truth, line: Child) -> None:
+        line.hear()
+        bring_up("p0", THEIRS)
+        bring_up("p1", "10.9.1.1")
+        setting("ipv4/ip_forward", 1)
+        line.tell("routes")
+        line.hear()
+    own_network()
+    between = elsewhere(truth, routes)
+    child = elsewhere(truth, receiver("v1", "10.9.1.2", "10.9.1.1"))
+    between_both(between, child)
+    bring_up("v0", OURS)
+    ip("route", "add", "default", "via", THEIRS)
+    between.tell("devices are there")
+    between.hear()
+    far = Far(truth, child, "10.9.1.2")
+    far.zero_copy(1)
+    yield
+    far.zero_copy(TIMES)
+    far.end()
+    between.tell("end")
+    truth.join(between)
+
+
+@odd()
+def tunnel(truth: Truth) -> Iterator[None]:
+    """TUN devices in two namespaces, and a process that hands packets on, as a VPN does."""
+    own_network()
+    ours = raw.tun("t0")
+
+    def hands_on_and_receives(own: Truth, line: Child) -> None:
+        theirs = raw.tun("t1")
+        threading.Thread(target=forward, args=(ours, theirs), daemon=True).start()
+        receiver("t1")(own, line)
+    child = elsewhere(truth, hands_on_and_receives)
+    os.close(ours)
+    bring_up("t0", OURS)
+    far = Far(truth, child)
+    far.zero_copy(1)
+    yield
+    far.zero_copy(TIMES)
+    far.end()
+
+
+@odd()
+def receiver_dies(truth: Truth) -> Iterator[None]:
+    """The receiver is killed with unread bytes: no completion is copied by a reader."""
+    own_network()
+    child = elsewhere(truth, receiver("v1"))
+    veth(child)
+    far = Far(truth, child)
+    yield
+    truth.zero_copy(far.socket, 10_000, 3)
+    truth.completions(far.socket, 3)
+    os.kill(child.pid, signal.SIGKILL)
+    os.waitpid(child.pid, 0)
+    far.socket.settimeout(PAUSE_S)
+    try:
+        truth.drain(far.socket)
+    except TimeoutError:
+        pass
+
+
+@odd()
+def copied_on_lo(truth: Truth) -> Iterator[None]:
+    """Loopback of a namespace of its own, from its first packet on."""
+    own_network()
+    a, b = truth.pair()
+    yield
+    for _ in range(TIMES):
+        truth.zero_copy(a, 20_000)
+        truth.take(b, 20_000)
+    truth.completions(a, TIMES)
+    copied_on_arrival(truth)

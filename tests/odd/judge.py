@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Holds the record of a watch against the truth of the odd program that it watched."""
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from helpers import schemas
+from helpers.watch_tool import SCHEMA, broken
+from odd.truth import SITES
+from odd.words import numbers, unbacked_sentences
+
+# Words of a report that may tell too little, and says so.
+SHORT = re.compile(r"\bshort\b|may be (more|missing)|not all")
+COPIED, NOT_COPIED = re.compile(r"all (of it was )?copied|copied all of"), re.compile(r"not copied")
+
+
+class Outcome:
+    """What a program and its watch left."""
+
+    def __init__(self, folder: Path, name: str, way: str) -> None:
+        self.stem = f"{folder}/{name}.{way}"
+        self.truth = json.loads(self.text("truth") or "{}")
+        self.told = self.text("told")
+        self.status = self.text("status")
+
+    def text(self, kind: str) -> str:
+        """A file, empty if it is not there."""
+        file = Path(f"{self.stem}.{kind}")
+        return file.read_text() if file.exists() else ""
+
+    def skip(self) -> str | None:
+        """Why this kernel cannot run the program."""
+        return self.truth.get("skip")
+
+    def faults(self) -> list[str]:
+        """Everything that is not so."""
+        if not self.truth:
+            return [f"the program failed: {self.told[-2000:]}"]
+        try:
+            record = json.loads(self.text("json"))
+        except ValueError:
+            return [f"no record, status {self.status}: {self.told[-500:]}"]
+        found = [*laws_and_form(record, self.status), *unbacked_sentences(record)]
+        if is_short(record):
+            # Sums may be less than the truth, if the first sentence says so.
+            first = self.told.strip().split("\n\n")[0]
+            return found + ([] if SHORT.search(first) else [f"sums may be short, unsaid: {first}"])
+        return found + [*sites_and_sums(record, self.truth), *completions(record, self.truth),
+                        *layers(record, self.truth), *wording(record, self.truth, self.told)]
+
+
+def is_short(record: dict) -> bool:
+    """Does the record say that it has not all?"""
+    losses = record["losses"]
+    return bool(losses["lost_events"] or losses["unbooked_sockets"] or losses["unseen_events"])
+
+
+def laws_and_form(record: dict, status: str) -> Iterator[str]:
+    """The record is as its schema says, and no law is broken."""
+    yield from schemas.faults(SCHEMA, record)[:3]
+    for law in broken(record):
+        yield f"broken: {law.get('law', 'of a socket')} {law['left']} against {law['right']}"
+    if status != "0":
+        yield f"status {status}"
+
+
+def sites_and_sums(record: dict, truth: dict) -> Iterator[str]:
+    """Each number is the truth, or a site is null with a reason; never anything else."""
+    n = numbers(record["total"])
+    found = {site: n[site] for site in SITES} | {
+        "accepted": n["accepted_bytes"], "returned": n["returned_bytes"]}
+    for name, known in truth["bytes"].items():
+        null = found[name] is None and name in SITES and record["sites"][name]["why"]
+        if found[name] != known and not null:
+            yield f"{name} is {known}, told {found[name]}"
+    for name, (low, high) in truth["limits"].items():
+        if found[name] is not None and not low <= found[name] <= high:
+            yield f"{name} is {low} to {high}, told {found[name]}"
+    for names, known in truth["together"]:
+        told = [found[name] for name in names]
+        if None not in told and sum(told) != known:
+            yield f"{' + '.join(names)} is {known}, told {told}"
+
+
+def sentences(record: dict) -> str:
+    """All that is told of processes in words."""
+    return " ".join(verdict["sentence"] for verdict in record["verdicts"])
+
+
+def completions(record: dict, truth: dict) -> Iterator[str]:
+    """What the kernel said of its sends by reference is not contradicted."""
+    n, said = numbers(record["total"]), sentences(record)
+    if truth["asked"] and re.search(r"for no zero copy", said):
+        yield f"it asked for zero copy {truth['asked']} times: {said}"
+    if truth["sends"] and n["zerocopy_sends"] not in (None, truth["sends"]):
+        yield f"{truth['sends']} zero-copy sends, told {n['zerocopy_sends']}"
+    if not truth["completed"] or truth["completed"] != truth["sends"]:
+        return
+    for name, known in (("completed_sends", truth["completed"]), ("copied_sends", truth["copied"])):
+        if n[name] not in (None, known):
+            yield f"{name} is {known}, told {n[name]}"
+    late, referenced = n["late_copy"], n["tx_reference"]
+    if truth["copied"] == truth["completed"]:
+        if late is not None and referenced is not None and late < referenced:
+            yield f"all {truth['copied']} sends said COPIED, late_copy {late} of {referenced}"
+        if NOT_COPIED.search(said):
+            yield f"all sends said COPIED: {said}"
+    elif not truth["copied"]:
+        if late:
+            yield f"none of {truth['completed']} sends said COPIED, late_copy {late}"
+        if COPIED.search(said.partition("received")[0]):
+            yield f"no send said COPIED: {said}"
+
+
+def layers(record: dict, truth: dict) -> Iterator[str]:
+    """What is not plain TCP is named, and is in no sum."""
+    told = {each["layer"]: each["sent_bytes"] for each in record["total"]["other"]}
+    for layer, size in truth["layers"].items():
+        if layer not in told:
+            yield f"{layer} is not noticed: {sorted(told)}"
+        elif told[layer] < size:
+            yield f"{layer} sent {size}, told {told[layer]}"
+    for layer in set(told) - set(truth["layers"]) - {"repair"}:
+        yield f"{layer} is told, and was not there"
+    if truth["layers"] and "moved no TCP payload" in sentences(record):
+        yield f"of {list(truth['layers'])}: moved no TCP payload"
+
+
+def wording(record: dict, truth: dict, told: str) -> Iterator[str]:
+    """Words that are not so of this program, and words that are missing."""
+    said = sentences(record)
+    for pattern in truth["never"]:
+        if re.search(pattern, said):
+            yield f"{pattern!r} is not so: {said}"
+    for pattern in truth["always"]:
+        if not re.search(pattern, told):
+            yield f"the report lacks {pattern!r}"

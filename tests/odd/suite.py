@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs odd programs under `watch`: `python3 -m odd.suite OUT [--at-a-time N] [PROGRAM...]`.
+
+Each is watched from the middle of its life and from its first call. OUT gets, for each of them,
+PROGRAM.WAY.json (the record), .truth, .told (what the watch said) and .status.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from helpers.windows import WATCH, hits_unseen
+from odd.frame import WHOLE, Program
+from odd.programs import PROGRAMS
+
+ATTEMPTS = 3
+TIMEOUT_S, SETTLE_S = 150, 0.1
+# A record without perf's counts beside the programs says nothing of hits that they missed.
+RUNS = [(name, way) for name, each in PROGRAMS.items() for way in each.ways]
+
+
+class Place:
+    """The files of one program, watched in one way."""
+
+    def __init__(self, folder: Path, name: str, way: str) -> None:
+        self.stem = str(folder / f"{name}.{way}")
+        self.name, self.way = name, way
+
+    def file(self, kind: str) -> Path:
+        """One of its files."""
+        return Path(f"{self.stem}.{kind}")
+
+    def command(self) -> list[str]:
+        """The program."""
+        return [sys.executable, "-S", "-m", "odd", self.name, str(self.file("truth")), self.way]
+
+
+def ended(process: subprocess.Popen) -> int:
+    """The status of a process, which is killed if it does not end."""
+    try:
+        return process.wait(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return 124
+
+
+def whole_life(place: Place, program: Program) -> None:
+    """Watches a program from its first call to its end."""
+    with place.file("told").open("w") as told:
+        watch = subprocess.Popen([WATCH, *program.words, "--json", place.file("json"), "--",
+                                  *place.command()], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=told)
+        place.file("status").write_text(str(ended(watch)))
+
+
+def mid_life(place: Place, program: Program) -> None:
+    """Watches a program from where it waits to where it has done its thing."""
+    subject = subprocess.Popen(place.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        if subject.stdout.readline() == "ready\n":
+            watch_subject(place, program, subject)
+    finally:
+        subject.stdin.close()
+        ended(subject)
+
+
+def watch_subject(place: Place, program: Program, subject: subprocess.Popen) -> None:
+    """Opens a window, lets the program do its thing, closes the window."""
+    with place.file("told").open("w") as told:
+        watch = subprocess.Popen([WATCH, *program.words, "--json", place.file("json"), "-p",
+                                  str(subject.pid)], stdin=subprocess.DEVNULL,
+                                 stdout=told, stderr=subprocess.PIPE, text=True)
+        # It says so on stderr once the window is open.
+        opened = watch.stderr.readline()
+        if "open" in opened:
+            subject.stdin.write("\n")
+            subject.stdin.flush()
+            subject.stdout.readline()
+            time.sleep(SETTLE_S)
+            watch.send_signal(signal.SIGINT)
+        told.write(opened + watch.stderr.read())
+        place.file("status").write_text(str(ended(watch)))
+
+
+def saw_all(place: Place) -> bool:
+    """Did no program of the watch miss a hit?"""
+    try:
+        return not hits_unseen(json.loads(place.file("json").read_text()))
+    except (OSError, ValueError):
+        return True
+
+
+def run_one(folder: Path, name: str, way: str) -> None:
+    """Watches one program; again if the kernel ran no program for some hits, as it says (docs/WATCH.md)."""
+    place = Place(folder, name, way)
+    for _ in range(ATTEMPTS):
+        for kind in ("json", "truth", "told", "status"):
+            place.file(kind).unlink(missing_ok=True)
+        (whole_life if way == WHOLE else mid_life)(place, PROGRAMS[name])
+        if saw_all(place):
+            break
+
+
+def run_all(folder: Path, names: list[str], at_a_time: int) -> None:
+    """Watches all of these, a few at a time."""
+    due = [run for run in RUNS if not names or run[0] in names]
+    for width, alone in ((1, True), (at_a_time, False)):
+        with ThreadPoolExecutor(width) as pool:
+            for each in [pool.submit(run_one, folder, name, way) for name, way in due
+                         if PROGRAMS[name].alone == alone]:
+                each.result()
+
+
+def main() -> None:
+    """Does what its command line says."""
+    parser = argparse.ArgumentParser("odd.suite", description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("names", nargs="*", metavar="PROGRAM", help="default: all")
+    parser.add_argument("--at-a-time", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    run_all(options.out, options.names, options.at_a_time)
+
+
+if __name__ == "__main__":
+    main()

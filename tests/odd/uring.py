@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Odd programs: sends of io_uring, whose notifications pass no error queue."""
+from __future__ import annotations
+
+import ctypes
+import mmap
+import socket
+import struct
+from collections.abc import Iterator
+
+from odd import raw
+from odd.frame import CannotRun, needed, odd
+from odd.sends import copied_on_arrival
+from odd.truth import Truth
+
+SETUP, ENTER, REGISTER = 425, 426, 427
+SEND, SEND_ZC = 26, 47
+LINK, FIXED, REPORT_USAGE = 4, 4, 8
+GETEVENTS, REGISTER_BUFFERS = 1, 0
+HAS_MORE, IS_NOTIFICATION, USAGE_COPIED = 2, 8, 1 << 31
+SINGLE_MMAP = 1
+ENTRIES, ENTRY_BYTES = 16, 64
+OFFSET_OF_ENTRIES = 0x10000000
+SIZE = 20_000
+
+
+class Ring:
+    """A ring of io_uring, and memory to send."""
+
+    def __init__(self) -> None:
+        told = ctypes.create_string_buffer(120)
+        self.file = needed(raw.syscall, SETUP, ENTRIES, told)
+        head, tail, mask, _, _, _, array = struct.unpack_from("7I", told, 40)
+        self.sent = {"head": head, "tail": tail, "mask": mask, "array": array}
+        head, tail, mask, entries, _, cqes = struct.unpack_from("6I", told, 80)
+        self.done = {"head": head, "tail": tail, "mask": mask, "entries": cqes}
+        if not struct.unpack_from("I", told, 20)[0] & SINGLE_MMAP:
+            raise CannotRun("io_uring maps its rings apart")
+        size = max(array + ENTRIES * 4, cqes + entries * 16)
+        self.rings = mmap.mmap(self.file, size, mmap.MAP_SHARED)
+        self.entries = mmap.mmap(self.file, ENTRIES * ENTRY_BYTES, mmap.MAP_SHARED,
+                                 offset=OFFSET_OF_ENTRIES)
+        self.memory = ctypes.create_string_buffer(b"u" * SIZE, SIZE)
+
+    def number(self, at: int) -> int:
+        """A number of the rings."""
+        return struct.unpack_from("I", self.rings, at)[0]
+
+    def register(self) -> None:
+        """Makes the memory a fixed buffer."""
+        vector = struct.pack("PN", ctypes.addressof(self.memory), SIZE)
+        needed(raw.syscall, REGISTER, self.file, REGISTER_BUFFERS, vector, 1)
+
+    def prepare(self, sock: socket.socket, code: int, size: int, flags: int = 0, options: int = 0
+                ) -> None:
+        """Puts one send into the ring."""
+        tail = self.number(self.sent["tail"])
+        slot = tail & self.number(self.sent["mask"])
+        struct.pack_into("BBHiQQII24x", self.entries, slot * ENTRY_BYTES, code, flags, options,
+                         sock.fileno(), 0, ctypes.addressof(self.memory), size, 0)
+        struct.pack_into("I", self.rings, self.sent["array"] + 4 * slot, slot)
+        struct.pack_into("I", self.rings, self.sent["tail"], tail + 1 & 0xFFFFFFFF)
+
+    def enter(self, count: int, awaited: int) -> None:
+        """Submits so many, and waits for so many completions to be there."""
+        raw.syscall(ENTER, self.file, count, awaited, GETEVENTS if awaited else 0, 0, 0)
+
+    def completions(self) -> Iterator[tuple[int, int]]:
+        """Result and flags of each that is there."""
+        while (head := self.number(self.done["head"])) != self.number(self.done["tail"]):
+            at = self.done["entries"] + 16 * (head & self.number(self.done["mask"]))
+            _, result, flags = struct.unpack_from("QiI", self.rings, at)
+            struct.pack_into("I", self.rings, self.done["head"], head + 1 & 0xFFFFFFFF)
+            yield result, flags
+
+
+def sends(truth: Truth, ring: Ring, a: socket.socket, b: socket.socket, times: int, flags: int = 0,
+          options: int = 0) -> None:
+    """So many SEND_ZC in one call, received and notified."""
+    for left in reversed(range(times)):
+        ring.prepare(a, SEND_ZC, SIZE, flags if left else 0, options)
+    ring.enter(times, 0)
+    awaited = notified = results = 0
+    while results < times or notified < awaited:
+        for result, said in ring.completions():
+            if said & IS_NOTIFICATION:
+                notified += 1
+                # Without REPORT_USAGE the kernel says nothing of copies.
+                if options & REPORT_USAGE:
+                    truth.completed(1, bool(result & 0xFFFFFFFF & USAGE_COPIED))
+                continue
+            results += 1
+            if result < 0:
+                raise CannotRun(f"SEND_ZC with options {options}: error {-result}")
+            awaited += bool(said & HAS_MORE)
+            truth.sent("tx_reference", result)
+            truth.sums.update({"sends": 1, "asked": 1})
+            truth.take(b, result)
+        if results < times or notified < awaited:
+            ring.enter(0, 1)
+    copied_on_arrival(truth)
+
+
+@odd()
+def uring_send(truth: Truth) -> Iterator[None]:
+    """A plain send of io_uring."""
+    (a, b), ring = truth.pair(), Ring()
+    yield
+    for _ in range(5):
+        ring.prepare(a, SEND, SIZE)
+        ring.enter(1, 1)
+        for result, _ in ring.completions():
+            truth.take(b, truth.sent("tx_copy", result))
+
+
+@odd()
+def uring_zero_copy(truth: Truth) -> Iterator[None]:
+    """SEND_ZC, of a socket that had used it before, too."""
+    (a, b), ring = truth.pair(), Ring()
+    sends(truth, ring, a, b, 2)
+    yield
+    for _ in range(5):
+        sends(truth, ring, a, b, 1)
+
+
+@odd()
+def uring_zero_copy_reports(truth: Truth) -> Iterator[None]:
+    """SEND_ZC that asks if its bytes were copied (6.2)."""
+    (a, b), ring = truth.pair(), Ring()
+    yield
+    for _ in range(5):
+        sends(truth, ring, a, b, 1, options=REPORT_USAGE)
+
+
+@odd()
+def uring_zero_copy_fixed(truth: Truth) -> Iterator[None]:
+    """SEND_ZC of a registered buffer."""
+    (a, b), ring = truth.pair(), Ring()
+    ring.register()
+    yield
+    for _ in range(5):
+        sends(truth, ring, a, b, 1, options=FIXED)
+
+
+@odd()
+def uring_zero_copy_linked(truth: Truth) -> Iterator[None]:
+    """SEND_ZC that are linked: one after the other in one call."""
+    (a, b), ring = truth.pair(), Ring()
+    yield
+    sends(truth, ring, a, b, 4, flags=LINK)
