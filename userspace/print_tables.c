@@ -65,6 +65,16 @@ static json_t *watch_laws(void)
 	return rows;
 }
 
+static json_t *watch_verdicts(void)
+{
+	json_t *rows = json_array();
+
+#define ROW(symbol, name, meaning) add(rows, name, meaning);
+	WATCH_VERDICTS(ROW)
+#undef ROW
+	return rows;
+}
+
 static json_t *causes(void)
 {
 	json_t *rows = json_array();
@@ -162,11 +172,11 @@ static json_t *metrics(void)
 
 int main(void)
 {
-	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "release",
+	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "release",
 				COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(), "causes",
 				causes(), "variants", variants(), "behaviours", behaviours(), "paths", paths(),
 				"laws", laws(), "balances", balances(), "watch_laws", watch_laws(),
-				"metrics", metrics());
+				"watch_verdicts", watch_verdicts(), "metrics", metrics());
 	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;
 
 	json_decref(all);

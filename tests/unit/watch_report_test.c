@@ -46,7 +46,7 @@ static void busy(struct made_watch *m)
 	m->r.causes[1] = (struct cause){ .name = "ENOBUFS, optmem", .site = SITE_tx_reference, .tally = { 0, 3 },
 					 .remedy = "read completions sooner" };
 	m->r.cause_count = 2;
-	m->process[0].verdict = WATCH_IN_VAIN;
+	m->process[0].verdict = VERDICT_IN_VAIN;
 	m->r.not_covered[0] = (struct watch_gap){ .what = "MPTCP", .seen = true };
 	m->r.gap_count = 1;
 }

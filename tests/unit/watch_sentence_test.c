@@ -7,15 +7,29 @@
 #include <cmocka.h>
 
 #include "tests/unit/made_watch.h"
+#include "userspace/watch/judge/watch_judge.h"
+#include "userspace/watch/summary/figures.h"
 #include "userspace/watch/summary/sentence.h"
 
-static void expect(struct made_watch *m, enum verdict_of_process verdict, const char *sentence)
+/* The sentence beside the verdict that the numbers have. */
+static void expect(struct made_watch *m, const char *sentence)
 {
 	char text[SENTENCE_BYTES];
 
-	m->process[0].verdict = verdict;
+	m->process[0].verdict = watch_verdict(&m->process[0].sum);
 	sentence_of_process(&m->r, &m->process[0], text);
 	assert_string_equal(text, sentence);
+}
+
+static void forget_site(struct made_watch *m, enum site site, const char *why)
+{
+	made_moved(m)->sites_known &= ~(1u << site);
+	strcpy(m->r.sites[site].why, why);
+}
+
+static void forget_count(struct made_watch *m, enum count count)
+{
+	made_moved(m)->counts_known &= ~(1ull << count);
 }
 
 static void what_moved_nothing_is_said_to(void **state)
@@ -23,94 +37,139 @@ static void what_moved_nothing_is_said_to(void **state)
 	struct made_watch m;
 
 	made_watch(&m);
-	expect(&m, WATCH_MOVED_NOTHING, "moved no TCP payload.");
+	expect(&m, "moved no TCP payload.");
+}
+
+static void plain(struct made_watch *m, uint64_t sent, uint64_t received)
+{
+	made_watch(m);
+	made_moved(m)->count[COUNT_accepted_bytes] = made_moved(m)->site_bytes[SITE_tx_copy] = sent;
+	made_moved(m)->count[COUNT_returned_bytes] = made_moved(m)->site_bytes[SITE_rx_copy] = received;
 }
 
 static void plain_calls_copy_everything(void **state)
 {
 	struct made_watch m;
 
-	made_watch(&m);
-	made_moved(&m)->count[COUNT_accepted_bytes] = 3000000;
-	made_moved(&m)->site_bytes[SITE_tx_copy] = 3000000;
-	expect(&m, WATCH_COPIES, "send copied all of 3.00 MB; it asked for no zero copy.");
-	made_moved(&m)->count[COUNT_returned_bytes] = 1000;
-	made_moved(&m)->site_bytes[SITE_rx_copy] = 1000;
-	expect(&m, WATCH_COPIES, "send copied all of 3.00 MB; it asked for no zero copy. It received "
-	       "1.00 kB, all copied by recv.");
-	made_moved(&m)->count[COUNT_accepted_bytes] = 0;
-	expect(&m, WATCH_COPIES, "received 1.00 kB, all copied by recv.");
+	plain(&m, 3000000, 0);
+	expect(&m, "send copied all of 3.00 MB; it asked for no zero copy.");
+	plain(&m, 3000000, 1000);
+	expect(&m, "send copied all of 3.00 MB; it asked for no zero copy. It received 1.00 kB, all copied by "
+	       "recv.");
+	plain(&m, 0, 1000);
+	expect(&m, "received 1.00 kB, all copied by recv.");
+}
+
+/* No flag of a send is read in a watch: it may have passed MSG_ZEROCOPY without SO_ZEROCOPY. */
+static void that_it_asked_for_nothing_is_said_only_if_flags_were_seen(void **state)
+{
+	struct made_watch m;
+
+	plain(&m, 3000000, 0);
+	forget_count(&m, COUNT_unset_sends);
+	expect(&m, "send copied all of 3.00 MB; it sent no byte by reference.");
+	plain(&m, 3000000, 0);
+	forget_count(&m, COUNT_zerocopy_asked_sends);
+	expect(&m, "send copied all of 3.00 MB; it sent no byte by reference.");
+}
+
+static void the_larger_direction_leads(void **state)
+{
+	struct made_watch m;
+
+	plain(&m, 529, 315000000);
+	expect(&m, "received 315 MB, all copied by recv. Send copied all of 529 B; it asked for no zero copy.");
+	made_moved(&m)->site_bytes[SITE_tx_copy] = 0;
+	made_moved(&m)->site_bytes[SITE_tx_reference] = made_moved(&m)->fate.uncopied = 529;
+	made_moved(&m)->count[COUNT_zerocopy_asked_sends] = 2;
+	expect(&m, "received 315 MB, all copied by recv. It asked for zero copy in 2 sends: 529 B was sent by "
+	       "reference, and all of it was seen to leave without a copy.");
+}
+
+static void hints_to_a_program_that_copies_are_what_its_sockets_show(void **state)
+{
+	struct made_watch m;
+
+	plain(&m, 3000000, 0);
+	forget_count(&m, COUNT_unset_sends);
+	made_moved(&m)->count[COUNT_send_calls] = 100;
+	m.process[0].sum.sent_here_bytes = 2999999;
+	expect(&m, "send copied all of 3.00 MB; it sent no byte by reference; its sends were of 30.0 kB on "
+	       "average.");
+	forget_count(&m, COUNT_send_calls);
+	m.process[0].sum.sent_here_bytes++;
+	expect(&m, "send copied all of 3.00 MB; it sent no byte by reference; its receivers are on this "
+	       "machine, where bytes by MSG_ZEROCOPY are copied, too (results/matrix, path lo).");
 }
 
 static void a_flag_without_the_option_is_named(void **state)
 {
 	struct made_watch m;
 
-	made_watch(&m);
-	made_moved(&m)->count[COUNT_accepted_bytes] = 3000000;
+	plain(&m, 3000000, 0);
 	made_moved(&m)->count[COUNT_unset_sends] = 1234;
-	expect(&m, WATCH_COPIES, "send copied all of 3.00 MB; MSG_ZEROCOPY was ignored in 1,234 sends, "
-	       "because SO_ZEROCOPY is not set.");
+	expect(&m, "send copied all of 3.00 MB; MSG_ZEROCOPY was ignored in 1,234 sends, because SO_ZEROCOPY "
+	       "is not set.");
 }
 
-static void a_splice_left_without_a_copy_only_if_somebody_looked(void **state)
+static void a_splice_left_without_a_copy_only_if_somebody_saw_it(void **state)
 {
 	struct made_watch m;
 
-	made_watch(&m);
-	made_moved(&m)->count[COUNT_accepted_bytes] = 12300000000;
-	made_moved(&m)->site_bytes[SITE_tx_splice] = 12079000000;
+	plain(&m, 12300000000, 0);
+	made_moved(&m)->site_bytes[SITE_tx_splice] = made_moved(&m)->fate.uncopied = 12079000000;
 	made_moved(&m)->site_bytes[SITE_tx_copy] = 221000000;
-	expect(&m, WATCH_SPLICES, "98.2 % of 12.3 GB was spliced from the page cache or a pipe and left "
-	       "without a CPU copy; 1.8 %, 221 MB, was copied by send.");
-	made_moved(&m)->site_bytes[SITE_reshape] = 5000;
-	expect(&m, WATCH_SPLICES, "98.2 % of 12.3 GB was spliced from the page cache or a pipe, and the "
-	       "kernel moved 5.00 kB on the way; 1.8 %, 221 MB, was copied by send.");
-	made_moved(&m)->sites_known &= ~(1u << SITE_reshape);
-	expect(&m, WATCH_SPLICES, "98.2 % of 12.3 GB was spliced from the page cache or a pipe, not "
-	       "copied by send; 1.8 %, 221 MB, was copied by send.");
+	expect(&m, "98.2 % of 12.3 GB was spliced from the page cache or a pipe, not copied by send, and all "
+	       "of it was seen to leave without a copy; 1.8 %, 221 MB, was copied by send.");
+	made_moved(&m)->fate = (struct watch_fate){ .unknown = 12079000000 };
+	expect(&m, "98.2 % of 12.3 GB was spliced from the page cache or a pipe, not copied by send; whether "
+	       "12.1 GB was copied behind the socket is not known (no device was seen to take these packets "
+	       "as they are); 1.8 %, 221 MB, was copied by send.");
 }
 
 static void in_vain(struct made_watch *m)
 {
-	made_watch(m);
-	made_moved(m)->count[COUNT_accepted_bytes] = 9000000;
+	plain(m, 9000000, 0);
 	made_moved(m)->count[COUNT_zerocopy_asked_sends] = 41200;
+	made_moved(m)->site_bytes[SITE_tx_copy] = 0;
 	made_moved(m)->site_bytes[SITE_tx_reference] = 9000000;
 	made_moved(m)->site_bytes[SITE_late_copy] = 9000000;
+	made_moved(m)->fate.later = 9000000;
 	m->r.causes[0] = (struct cause){ .name = "local delivery", .site = SITE_late_copy,
 					 .bytes_known = true, .remedy = "use plain send" };
 	m->r.cause_count = 1;
 }
+
+#define IN_VAIN "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference, and all of it was copied " \
+		"after all"
 
 static void zero_copy_in_vain_has_its_cause(void **state)
 {
 	struct made_watch m;
 
 	in_vain(&m);
-	expect(&m, WATCH_IN_VAIN, "asked for zero copy in 41,200 sends, and all of it was copied after "
-	       "all, because the receiver is local: plain send would be cheaper.");
+	expect(&m, IN_VAIN ", because the receiver is local.");
 	m.r.causes[0].name = "local delivery or packet tap";
-	expect(&m, WATCH_IN_VAIN, "asked for zero copy in 41,200 sends, and all of it was copied after "
-	       "all, because the receiver is local, unless a packet capture runs: plain send would be "
-	       "cheaper.");
+	expect(&m, IN_VAIN ", because the receiver is local or a packet capture runs (which of the two was not "
+	       "measured).");
 	m.r.causes[0].name = "tun";
 	m.r.causes[0].tally.bytes = 5000000;
-	expect(&m, WATCH_IN_VAIN, "asked for zero copy in 41,200 sends, and all of it was copied after "
-	       "all, most of it because of tun: use plain send.");
+	expect(&m, IN_VAIN ", most of it because of tun: use plain send.");
 }
 
-/* Without a hook in each call only those are known that the kernel granted. */
-static void sends_that_nobody_counted_are_those_that_got_it(void **state)
+/* Without a hook in each call those are known that the kernel obeyed; and of io_uring not even these. */
+static void sends_that_nobody_counted_are_at_least_those_that_got_it(void **state)
 {
 	struct made_watch m;
 
 	in_vain(&m);
-	made_moved(&m)->counts_known &= ~(1ull << COUNT_zerocopy_asked_sends);
-	made_moved(&m)->count[COUNT_zerocopy_asked_sends] = 0;
+	m.r.cause_count = 0;
+	forget_count(&m, COUNT_zerocopy_asked_sends);
 	made_moved(&m)->count[COUNT_zerocopy_sends] = 41199;
-	expect(&m, WATCH_IN_VAIN, "asked for zero copy in 41,199 sends, and all of it was copied after "
-	       "all, because the receiver is local: plain send would be cheaper.");
+	expect(&m, "asked for zero copy in at least 41,199 sends: 9.00 MB was sent by reference, and all of it "
+	       "was copied after all.");
+	made_moved(&m)->count[COUNT_zerocopy_sends] = 0;
+	expect(&m, "asked for zero copy: 9.00 MB was sent by reference, and all of it was copied after all.");
 }
 
 /* Causes are known of all processes together. */
@@ -121,8 +180,20 @@ static void a_cause_is_charged_to_no_one_of_two(void **state)
 	in_vain(&m);
 	m.process[1] = m.process[0];
 	m.r.process_count = 2;
-	expect(&m, WATCH_IN_VAIN, "asked for zero copy in 41,200 sends, and all of it was copied after "
-	       "all.");
+	expect(&m, IN_VAIN ".");
+}
+
+/* Packets that are copied carry plain bytes, too, and may be sent again. */
+static void more_late_copies_than_references_are_explained(void **state)
+{
+	struct made_watch m;
+
+	in_vain(&m);
+	m.r.cause_count = 0;
+	made_moved(&m)->site_bytes[SITE_late_copy] = 9144000;
+	expect(&m, IN_VAIN "; late_copy is 101.6 % of tx_reference, as packets carry plain bytes beside or were "
+	       "sent again.");
+	assert_int_equal(figure_needless(made_moved(&m)).bytes, 9000000);
 }
 
 static void references_that_nobody_followed_are_not_called_clean(void **state)
@@ -131,14 +202,17 @@ static void references_that_nobody_followed_are_not_called_clean(void **state)
 
 	in_vain(&m);
 	made_moved(&m)->site_bytes[SITE_late_copy] = 0;
-	expect(&m, WATCH_REFERENCES, "asked for zero copy in 41,200 sends: all of 9.00 MB was sent by "
-	       "reference and not copied later.");
-	made_moved(&m)->sites_known &= ~(1u << SITE_reshape);
-	expect(&m, WATCH_REFERENCES, "asked for zero copy in 41,200 sends: all of 9.00 MB was sent by "
-	       "reference and not copied later, as far as was measured.");
-	made_moved(&m)->sites_known &= ~(1u << SITE_late_copy);
-	expect(&m, WATCH_REFERENCES, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; "
-	       "whether it was copied later was not measured.");
+	made_moved(&m)->fate = (struct watch_fate){ .uncopied = 9000000 };
+	expect(&m, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference, and all of it was seen "
+	       "to leave without a copy.");
+	made_moved(&m)->fate = (struct watch_fate){ .uncopied = 4500000, .unknown = 4500000, .held = 500000 };
+	expect(&m, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; 50.0 % of it was seen "
+	       "to leave without a copy; whether 4.00 MB was copied behind the socket is not known (no device "
+	       "was seen to take these packets as they are); 500 kB of it had not left yet.");
+	made_moved(&m)->fate = (struct watch_fate){ .unknown = 9000000 };
+	forget_site(&m, SITE_late_copy, "nobody looked");
+	expect(&m, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; whether 9.00 MB was "
+	       "copied behind the socket is not known (nobody looked).");
 }
 
 static void a_refusal_names_its_limit(void **state)
@@ -149,9 +223,61 @@ static void a_refusal_names_its_limit(void **state)
 	made_moved(&m)->count[COUNT_zerocopy_asked_sends] = 100;
 	made_moved(&m)->count[COUNT_enobufs] = 60;
 	made_moved(&m)->count[COUNT_refused_optmem] = 60;
-	expect(&m, WATCH_REFUSED, "asked for zero copy in 100 sends, and the kernel refused 60 of them "
-	       "with ENOBUFS, for want of option memory: read completions sooner, or raise "
-	       "net.core.optmem_max.");
+	expect(&m, "asked for zero copy in 100 sends; the kernel refused 60 of these sends with ENOBUFS, for "
+	       "want of option memory: read completions sooner, or raise net.core.optmem_max.");
+	forget_count(&m, COUNT_zerocopy_asked_sends);
+	forget_count(&m, COUNT_refused_optmem);
+	expect(&m, "the kernel refused 60 sends by MSG_ZEROCOPY with ENOBUFS.");
+}
+
+static void what_was_peeked_is_told_apart(void **state)
+{
+	struct made_watch m;
+
+	plain(&m, 0, 753);
+	made_moved(&m)->site_bytes[SITE_rx_copy] = 754;
+	expect(&m, "received 753 B, all copied by recv, 1 B of it again (MSG_PEEK).");
+	/* A splice behind a peek looks the same where nothing counts splices. */
+	forget_site(&m, SITE_rx_splice, "bytes were peeked");
+	expect(&m, "received 753 B; recv copied 754 B; whether some left the socket another way was not measured "
+	       "(bytes were peeked).");
+}
+
+static void pages_that_were_spliced_or_mapped_are_not_called_one_of_them(void **state)
+{
+	struct made_watch m;
+
+	plain(&m, 0, 1000);
+	made_moved(&m)->site_bytes[SITE_rx_copy] = 300;
+	made_moved(&m)->site_bytes[SITE_rx_splice] = 700;
+	expect(&m, "received 1.00 kB; recv copied 300 B; 70.0 % was spliced out.");
+	forget_site(&m, SITE_rx_map, "no tracepoint tells");
+	expect(&m, "received 1.00 kB; recv copied 300 B; 70.0 % was spliced out or mapped.");
+}
+
+static void what_is_not_plain_TCP_is_named_and_not_counted(void **state)
+{
+	struct made_watch m;
+
+	made_watch(&m);
+	m.process[0].sum.other[WATCH_LAYER_KTLS] = (struct watch_other){ 3, 4000000, 10000 };
+	expect(&m, "moved no payload of plain TCP; 3 sockets of kernel TLS carried 4.01 MB, which are not in "
+	       "these numbers.");
+	made_moved(&m)->count[COUNT_accepted_bytes] = made_moved(&m)->site_bytes[SITE_tx_copy] = 50;
+	m.process[0].sum.other[WATCH_LAYER_REPAIR].sockets = 1;
+	expect(&m, "send copied all of 50 B; it asked for no zero copy; 3 sockets of kernel TLS carried 4.01 MB, "
+	       "which are not in these numbers; 1 socket of TCP_REPAIR carried bytes that cannot be counted, "
+	       "which are not in these numbers.");
+}
+
+static void a_socket_that_was_handed_on_is_told(void **state)
+{
+	struct made_watch m;
+
+	plain(&m, 30000, 0);
+	m.process[0].sum.handed_on = 1;
+	expect(&m, "send copied all of 30.0 kB; it asked for no zero copy; another process used 1 socket of these "
+	       "before, and its bytes are in these numbers.");
 }
 
 int main(void)
@@ -159,13 +285,21 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_moved_nothing_is_said_to),
 		cmocka_unit_test(plain_calls_copy_everything),
+		cmocka_unit_test(that_it_asked_for_nothing_is_said_only_if_flags_were_seen),
+		cmocka_unit_test(the_larger_direction_leads),
+		cmocka_unit_test(hints_to_a_program_that_copies_are_what_its_sockets_show),
 		cmocka_unit_test(a_flag_without_the_option_is_named),
-		cmocka_unit_test(a_splice_left_without_a_copy_only_if_somebody_looked),
+		cmocka_unit_test(a_splice_left_without_a_copy_only_if_somebody_saw_it),
 		cmocka_unit_test(zero_copy_in_vain_has_its_cause),
-		cmocka_unit_test(sends_that_nobody_counted_are_those_that_got_it),
+		cmocka_unit_test(sends_that_nobody_counted_are_at_least_those_that_got_it),
 		cmocka_unit_test(a_cause_is_charged_to_no_one_of_two),
+		cmocka_unit_test(more_late_copies_than_references_are_explained),
 		cmocka_unit_test(references_that_nobody_followed_are_not_called_clean),
 		cmocka_unit_test(a_refusal_names_its_limit),
+		cmocka_unit_test(what_was_peeked_is_told_apart),
+		cmocka_unit_test(pages_that_were_spliced_or_mapped_are_not_called_one_of_them),
+		cmocka_unit_test(what_is_not_plain_TCP_is_named_and_not_counted),
+		cmocka_unit_test(a_socket_that_was_handed_on_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

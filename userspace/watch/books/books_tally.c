@@ -171,16 +171,22 @@ int watch_tally_death(struct watch_tally *t, const struct watch_book *book,
 	return err;
 }
 
+static void sum_forget(struct watch_sum *sum)
+{
+	sum->lately = watch_sum_of_nothing().lately;
+	sum->sockets_lately = 0;
+}
+
 /* After a reading what died before it did not move lately. */
 static void lately_forget(struct watch_dead *dead)
 {
-	struct watch_movements still = watch_sum_of_nothing().lately;
-
-	dead->sums.total.lately = still;
+	sum_forget(&dead->sums.total);
 	for (int i = 0; i < dead->sums.process_count; i++)
-		dead->sums.processes[i].sum.lately = still;
-	for (int i = 0; i < dead->kept_count; i++)
-		dead->kept[i].lately = still;
+		sum_forget(&dead->sums.processes[i].sum);
+	for (int i = 0; i < dead->kept_count; i++) {
+		dead->kept[i].lately = watch_sum_of_nothing().lately;
+		dead->kept[i].died_before = true;
+	}
 }
 
 static int past_note(struct watch_tally *t, const struct watch_socket *open, int count)

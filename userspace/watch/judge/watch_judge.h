@@ -8,7 +8,8 @@
 /* Fills sites[] and count_why[] of the total; @r has its probes and its sums. */
 void watch_sites_fill(struct watch_record *r);
 
-enum verdict_of_process watch_verdict(const struct watch_movements *moved);
+/* Which row of the table of verdicts (record/verdicts.h). */
+enum verdict_of_process watch_verdict(const struct watch_sum *sum);
 
 /* Judges every process. */
 void watch_verdicts_fill(struct watch_record *r);

@@ -5,6 +5,8 @@
 
 #include "userspace/watch/judge/watch_judge.h"
 
+#define NO_ROOM "a socket found no room in the table of counts"
+
 /* Which hook a site needs, and how it comes from that. */
 struct source {
 	enum how how;
@@ -88,9 +90,33 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 	if (r->total.moved.passed_bytes && (site == SITE_rx_map || site == SITE_rx_splice))
 		return "bytes left the sockets as pages, spliced or mapped: no tracepoint tells which";
 	if (site_has(site, SITE_OF_RECEIVER))
-		return "bytes were copied that no receive returned, an urgent byte was skipped, or a socket "
-		       "found no room in the table of counts";
-	return "a socket found no room in the table of counts";
+		return "bytes were copied that no receive returned, an urgent byte was skipped, or " NO_ROOM;
+	return NO_ROOM;
+}
+
+static const char *why_no_count(const struct watch_record *r, enum count count)
+{
+	bool trampolines = r->backend == BACKEND_TRAMPOLINE;
+
+	switch (count) {
+	case COUNT_send_calls:
+	case COUNT_recv_calls:
+		return r->books == WATCH_CALLS ? NO_ROOM : "counted with --books calls alone";
+	case COUNT_enobufs:
+	case COUNT_wire_referenced_bytes:
+		return "its hook was not attached when a socket first asked for zero copy";
+	case COUNT_completed_sends:
+	case COUNT_copied_sends:
+		return "notifications were not counted, or " NO_ROOM;
+	case COUNT_refused_optmem:
+	case COUNT_refused_memlock:
+		return trampolines ? NO_ROOM : "no tracepoint tells which limit refused";
+	case COUNT_tapped_bytes:
+		return trampolines ? "the kernel skipped a program for packets, or " NO_ROOM :
+				     "no tracepoint tells what a capture was shown";
+	default:
+		return "no hook of a watch counts it";
+	}
 }
 
 void watch_sites_fill(struct watch_record *r)
@@ -106,29 +132,5 @@ void watch_sites_fill(struct watch_record *r)
 	}
 	for (int i = 0; i < COUNT_COUNT; i++)
 		if (!(r->total.moved.counts_known & 1ull << i))
-			snprintf(r->count_why[i], WHY_BYTES,
-				 i == COUNT_enobufs || i == COUNT_wire_referenced_bytes ?
-				 "its hook was not attached when a socket first asked for zero copy" :
-				 "counted with --books calls alone");
-}
-
-enum verdict_of_process watch_verdict(const struct watch_movements *m)
-{
-	uint64_t referenced = m->site_bytes[SITE_tx_reference];
-	bool late_known = m->sites_known & 1u << SITE_late_copy;
-
-	if (!m->count[COUNT_accepted_bytes] && !m->count[COUNT_returned_bytes])
-		return m->count[COUNT_enobufs] ? WATCH_REFUSED : WATCH_MOVED_NOTHING;
-	if (referenced)
-		return late_known && m->site_bytes[SITE_late_copy] >= referenced ? WATCH_IN_VAIN :
-										   WATCH_REFERENCES;
-	if (m->count[COUNT_enobufs])
-		return WATCH_REFUSED;
-	return m->site_bytes[SITE_tx_splice] ? WATCH_SPLICES : WATCH_COPIES;
-}
-
-void watch_verdicts_fill(struct watch_record *r)
-{
-	for (int i = 0; i < r->process_count; i++)
-		r->processes[i].verdict = watch_verdict(&r->processes[i].sum.moved);
+			snprintf(r->count_why[i], WHY_BYTES, "%s", why_no_count(r, i));
 }

@@ -3,6 +3,7 @@
 #include "userspace/watch/record/watch_record.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *watch_balance_name(enum watch_balance_item item)
 {
@@ -83,9 +84,22 @@ struct watch_sum watch_sum_of_nothing(void)
 	};
 }
 
+/* Both ends have one address, or it is a loopback device's. Another address of this machine does not show. */
+static bool is_sent_here(const struct watch_socket *socket)
+{
+	static const uint8_t loopback4[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127 };
+	static const uint8_t loopback6[16] = { [15] = 1 };
+	const uint8_t *to = socket->remote.ip;
+
+	return !memcmp(to, socket->local.ip, sizeof(socket->local.ip)) ||
+	       !memcmp(to, loopback4, sizeof(loopback4)) || !memcmp(to, loopback6, sizeof(loopback6));
+}
+
 void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 {
 	sum->sockets++;
+	sum->sockets_lately += !socket->died_before;
+	sum->handed_on += socket->handed_on;
 	sum->born += socket->born;
 	sum->died += socket->died;
 	if (socket->layer) {
@@ -96,6 +110,8 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 		other->received_bytes += socket->moved.count[COUNT_returned_bytes];
 		return;
 	}
+	if (is_sent_here(socket))
+		sum->sent_here_bytes += socket->moved.count[COUNT_accepted_bytes];
 	watch_balance_add(&sum->opening, &socket->opening);
 	watch_balance_add(&sum->closing, &socket->closing);
 	watch_movements_add(&sum->moved, &socket->moved);

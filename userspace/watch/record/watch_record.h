@@ -15,6 +15,7 @@
 
 #include "bpf/include/watch.h"
 #include "userspace/record/record.h"
+#include "userspace/watch/record/verdicts.h"
 
 enum watch_books { WATCH_SEQUENCE, WATCH_CALLS };
 
@@ -100,6 +101,7 @@ struct watch_socket {
 	bool died;		/* closed and gone: its closing balance is what was lost with it */
 	bool whole;		/* both */
 	bool handed_on;		/* another process used it before: its bytes are in these numbers, too */
+	bool died_before;	/* the reading before this one: it moved nothing lately */
 	struct watch_balance opening, closing;
 	struct watch_movements moved;	/* since its opening */
 	struct watch_movements lately;	/* since the reading before this one */
@@ -116,6 +118,9 @@ struct watch_other {
 /* Sums over sockets: of one process, of one cgroup, or of all. */
 struct watch_sum {
 	uint64_t sockets, born, died;	/* all of them, also those of other[] */
+	uint64_t handed_on;		/* of them: another process used them before */
+	uint64_t sockets_lately;	/* of them: open since the reading before this one */
+	uint64_t sent_here_bytes;	/* accepted for an address that is this machine's, as far as it shows */
 	struct watch_other other[WATCH_LAYER_COUNT];	/* in no sum below */
 	struct watch_balance opening, closing;
 	struct watch_movements moved, lately;
@@ -128,14 +133,7 @@ struct watch_process {
 	bool ended;		/* it ended in the window */
 	bool joined;		/* it became part of the subject in the window: a child, a new NAME */
 	struct watch_sum sum;
-	enum verdict_of_process {
-		WATCH_MOVED_NOTHING,
-		WATCH_COPIES,		/* plain sends and receives alone */
-		WATCH_SPLICES,		/* some bytes left from the page cache or a pipe */
-		WATCH_REFERENCES,	/* some bytes left from pages of its own, not copied later */
-		WATCH_IN_VAIN,		/* it asked for zero copy, and all of it was copied after all */
-		WATCH_REFUSED,		/* it asked for zero copy, and the kernel refused with ENOBUFS */
-	} verdict;
+	enum verdict_of_process verdict;
 };
 
 /* What is not in the books, and how it was noticed. */

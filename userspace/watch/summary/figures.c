@@ -63,8 +63,11 @@ struct figure figure_needless(const struct watch_movements *m)
 {
 	static const enum count ignored[] = { COUNT_unset_bytes, COUNT_nosg_bytes,
 					      COUNT_fastopen_bytes };
-	struct figure sum = figure_copied_later(m);
+	struct figure sum = figure_copied_later(m), meant = figure_site(m, SITE_tx_reference);
 
+	/* A packet that is copied may carry plain bytes beside, or be sent and copied again. */
+	if (sum.bytes > meant.bytes)
+		sum = (struct figure){ sum.known && meant.known, meant.bytes };
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++) {
 		struct figure part = figure_count(m, ignored[i]);
 

@@ -27,7 +27,7 @@ struct figure figure_uncopied(const struct watch_movements *m);
 struct figure figure_unknown(const struct watch_movements *m);
 
 /* Bytes that were to be sent without a copy, and were copied all the same: after send had referenced
- * them, and where it is known that send ignored the request, too. */
+ * them, at most as many as it referenced, and where it is known that send ignored the request, too. */
 struct figure figure_needless(const struct watch_movements *m);
 
 /* Bytes of user pages that were copied after send had referenced them, and where it is known, those that

@@ -1,42 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Puts what a watched process did into one or two sentences. */
+/* Puts what a watched process did into one or two sentences, of phrases that its numbers back. */
 #include "userspace/watch/summary/sentence.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "userspace/common/text.h"
 #include "userspace/watch/summary/figures.h"
+#include "userspace/watch/summary/phrases.h"
 
 const char *verdict_name(enum verdict_of_process verdict)
 {
 	static const char *const names[] = {
-		[WATCH_MOVED_NOTHING] = "moved nothing", [WATCH_COPIES] = "copies",
-		[WATCH_SPLICES] = "splices", [WATCH_REFERENCES] = "references",
-		[WATCH_IN_VAIN] = "in vain", [WATCH_REFUSED] = "refused",
+#define VERDICT_NAME(symbol, name, meaning) name,
+		WATCH_VERDICTS(VERDICT_NAME)
+#undef VERDICT_NAME
 	};
 
 	return names[verdict];
 }
 
-static void add(char text[SENTENCE_BYTES], const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void add(char text[SENTENCE_BYTES], const char *format, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + used, SENTENCE_BYTES - used, format, args);
-	va_end(args);
-}
-
-/* Of "12.3 GB" and "98.2 %", both in memory of the caller. */
+/* Of "12.3 GB" and "98.2 %", in memory of the caller. */
 struct words {
-	char text[16];
+	char text[64];
 };
 
 static struct words size(uint64_t bytes)
@@ -57,190 +44,298 @@ static struct words share(uint64_t part, uint64_t whole)
 
 static struct words number(uint64_t n)
 {
-	char long_text[32];
 	struct words w;
 
-	number_text(n, long_text);
-	snprintf(w.text, sizeof(w.text), "%.15s", long_text);
+	number_text(n, w.text);
 	return w;
 }
 
-/* Sends that asked for zero copy. Without a hook in each call they are those that got it. */
-static uint64_t asked_sends(const struct watch_movements *m)
+static struct words sockets(uint64_t n)
 {
-	struct figure asked = figure_count(m, COUNT_zerocopy_asked_sends);
+	char count[32];
+	struct words w;
 
-	return asked.known ? asked.bytes : m->count[COUNT_zerocopy_sends];
+	number_text(n, count);
+	snprintf(w.text, sizeof(w.text), "%s socket%s", count, n == 1 ? "" : "s");
+	return w;
 }
 
-/* The chief cause of copies that were to be none, if one process alone asked for zero copy: causes
- * are known of all processes together. */
+/* A number that is known and more than 0. */
+static bool some(struct figure f)
+{
+	return f.known && f.bytes;
+}
+
+/* Why a site is not known, of the whole: once for all processes. */
+static const char *why_no(const struct watch_record *r, enum site site)
+{
+	return *r->sites[site].why ? r->sites[site].why : "for one of its sockets nobody counted it";
+}
+
+/* Why nobody saw what became of some bytes behind the socket. */
+static const char *why_no_fate(const struct watch_record *r, const struct watch_movements *m)
+{
+	if (!figure_site(m, SITE_late_copy).known)
+		return why_no(r, SITE_late_copy);
+	return "no device was seen to take these packets as they are";
+}
+
+/* The chief cause of copies that were to be none, if one process alone references pages: causes are known of
+ * all processes together. */
 static const struct cause *chief_cause(const struct watch_record *r)
 {
 	int asking = 0;
 
 	for (int i = 0; i < r->process_count; i++)
-		asking += asked_sends(&r->processes[i].sum.moved) > 0;
+		asking += r->processes[i].sum.moved.site_bytes[SITE_tx_reference] > 0;
 	for (int i = 0; i < r->cause_count && asking == 1; i++)
 		if (r->causes[i].bytes_known && strcmp(r->causes[i].name, "packet tap on tx"))
 			return &r->causes[i];
 	return NULL;
 }
 
-static void add_cause(const struct watch_record *r, uint64_t copied, char text[SENTENCE_BYTES])
+static void say_cause(const struct watch_record *r, uint64_t copied, struct sentence *s)
 {
 	const struct cause *cause = chief_cause(r);
 
 	if (!cause)
 		return;
 	if (!strcmp(cause->name, "local delivery"))
-		add(text, ", because the receiver is local: plain send would be cheaper");
+		say(s, SAY_BECAUSE_LOCAL);
 	else if (!strcmp(cause->name, "local delivery or packet tap"))
-		add(text, ", because the receiver is local, unless a packet capture runs: plain send would "
-			  "be cheaper");
+		say(s, SAY_BECAUSE_EITHER);
 	else
-		add(text, ", %sbecause of %s: %s", cause->tally.bytes < copied ? "most of it " : "",
-		    cause->name, cause->remedy);
+		say(s, cause->tally.bytes < copied ? SAY_BECAUSE_MOSTLY : SAY_BECAUSE, cause->name, cause->remedy);
 }
 
-/* What send copied although nothing was wrong: beside references or splices it is the smaller part. */
-static void add_copied(const struct watch_movements *m, uint64_t sent, char text[SENTENCE_BYTES])
+/* What became of the bytes that send took by reference or spliced. */
+static void say_fate(const struct watch_record *r, struct sentence *s)
 {
-	struct figure copied = figure_site(m, SITE_tx_copy);
+	const struct watch_movements *m = s->moved;
+	const struct watch_fate *fate = &m->fate;
+	struct figure late = figure_site(m, SITE_late_copy), referenced = figure_site(m, SITE_tx_reference);
+	uint64_t handed = m->site_bytes[SITE_tx_reference] + m->site_bytes[SITE_tx_splice];
+	struct figure unknown = figure_unknown(m);
 
-	if (copied.known && copied.bytes)
-		add(text, "; %s, %s, was copied by send", share(copied.bytes, sent).text,
-		    size(copied.bytes).text);
-}
-
-static void say_copies(const struct watch_movements *m, char text[SENTENCE_BYTES])
-{
-	uint64_t sent = figure_sent(m).bytes, unset = m->count[COUNT_unset_sends];
-
-	if (!sent)
+	if (!unknown.known) {
+		say(s, SAY_NO_FATE, why_no(r, referenced.known ? SITE_tx_splice : SITE_tx_reference));
 		return;
-	add(text, "send copied all of %s", size(sent).text);
-	if (unset)
-		add(text, "; MSG_ZEROCOPY was ignored in %s sends, because SO_ZEROCOPY is not set",
-		    number(unset).text);
-	else
-		add(text, "; it asked for no zero copy");
+	}
+	if (fate->later >= handed)
+		say(s, SAY_ALL_LATER);
+	else if (fate->later)
+		say(s, SAY_SOME_LATER, share(fate->later, handed).text);
+	if (fate->later)
+		say_cause(r, fate->later, s);
+	if (some(late) && some(referenced) && late.bytes > referenced.bytes)
+		say(s, SAY_LATER_MORE, share(late.bytes, referenced.bytes).text);
+	if (fate->uncopied >= handed)
+		say(s, SAY_ALL_CLEAN);
+	else if (fate->uncopied)
+		say(s, SAY_SOME_CLEAN, share(fate->uncopied, handed).text);
+	if (unknown.bytes > fate->held)
+		say(s, SAY_FATE_UNKNOWN, size(unknown.bytes - fate->held).text, why_no_fate(r, m));
+	if (fate->held)
+		say(s, SAY_HELD, size(fate->held).text);
 }
 
-static void say_splices(const struct watch_movements *m, char text[SENTENCE_BYTES])
+/* How often it asked. Without a hook in each call it did so at least as often as the kernel obeyed. */
+static void say_asked(struct sentence *s)
 {
-	uint64_t sent = figure_sent(m).bytes, spliced = m->site_bytes[SITE_tx_splice];
-	struct figure reshaped = figure_site(m, SITE_reshape);
+	struct figure asked = figure_count(s->moved, COUNT_zerocopy_asked_sends);
+	struct figure made = figure_count(s->moved, COUNT_zerocopy_sends);
 
-	add(text, "%s of %s was spliced from the page cache or a pipe", share(spliced, sent).text,
-	    size(sent).text);
-	if (!reshaped.known)
-		add(text, ", not copied by send");
-	else if (!reshaped.bytes)
-		add(text, " and left without a CPU copy");
+	if (some(asked))
+		say(s, SAY_ASKED, number(asked.bytes).text);
+	else if (some(made))
+		say(s, SAY_ASKED_AT_LEAST, number(made.bytes).text);
 	else
-		add(text, ", and the kernel moved %s on the way", size(reshaped.bytes).text);
-	add_copied(m, sent, text);
+		say(s, SAY_ASKED_OFTEN);
 }
 
-static void say_references(const struct watch_record *r, const struct watch_movements *m,
-			   char text[SENTENCE_BYTES])
+static void say_handed(const struct watch_record *r, struct sentence *s)
 {
-	uint64_t referenced = m->site_bytes[SITE_tx_reference];
-	struct figure later = figure_copied_later(m);
+	struct figure sent = figure_sent(s->moved), copied = figure_site(s->moved, SITE_tx_copy);
+	struct figure referenced = figure_site(s->moved, SITE_tx_reference);
+	struct figure spliced = figure_site(s->moved, SITE_tx_splice);
 
-	add(text, "asked for zero copy in %s sends: ",
-	    number(asked_sends(m)).text);
-	if (!later.known) {
-		add(text, "%s was sent by reference; whether it was copied later was not measured",
-		    size(referenced).text);
-	} else if (!later.bytes) {
-		add(text, "all of %s was sent by reference and not copied later%s",
-		    size(referenced).text, figure_site(m, SITE_reshape).known ? "" :
-		    ", as far as was measured");
+	if (some(referenced)) {
+		say_asked(s);
+		say(s, SAY_REFERENCED, size(referenced.bytes).text);
+	}
+	if (some(spliced) && (some(referenced) || !sent.known))
+		say(s, SAY_SPLICED_TOO, size(spliced.bytes).text);
+	else if (some(spliced))
+		say(s, SAY_SPLICED, share(spliced.bytes, sent.bytes).text, size(sent.bytes).text);
+	say_fate(r, s);
+	if (some(copied))
+		say(s, SAY_COPIED, share(copied.bytes, sent.bytes).text, size(copied.bytes).text);
+}
+
+/* What a program that copies could know about its path; no advice that no number backs. */
+static void say_hints(const struct watch_sum *sum, struct sentence *s)
+{
+	struct figure sent = figure_sent(s->moved), calls = figure_count(s->moved, COUNT_send_calls);
+
+	if (some(calls) && some(sent))
+		say(s, SAY_SIZE, size(sent.bytes / calls.bytes).text);
+	if (some(sent) && sum->sent_here_bytes == sent.bytes)
+		say(s, SAY_LOCAL);
+}
+
+static void say_no_request(const struct watch_record *r, struct sentence *s)
+{
+	struct figure asked = figure_count(s->moved, COUNT_zerocopy_asked_sends);
+	struct figure unset = figure_count(s->moved, COUNT_unset_sends);
+
+	if (some(unset))
+		say(s, SAY_IGNORED, number(unset.bytes).text);
+	else if (!figure_site(s->moved, SITE_tx_reference).known)
+		say(s, SAY_REFERENCES_UNKNOWN, why_no(r, SITE_tx_reference));
+	else if (some(asked) || !say(s, SAY_ASKED_NOTHING))
+		say(s, SAY_NO_REFERENCE);
+}
+
+static void say_plain(const struct watch_record *r, const struct watch_process *p, struct sentence *s)
+{
+	struct figure sent = figure_sent(s->moved), copied = figure_site(s->moved, SITE_tx_copy);
+
+	if (copied.known && copied.bytes >= sent.bytes) {
+		say(s, SAY_COPIED_ALL, size(sent.bytes).text);
 	} else {
-		add(text, "%s was sent by reference, %s of it was copied later", size(referenced).text,
-		    share(later.bytes, referenced).text);
-		add_cause(r, later.bytes, text);
+		say(s, SAY_SENT, size(sent.bytes).text);
+		if (some(copied))
+			say(s, SAY_COPIED, share(copied.bytes, sent.bytes).text, size(copied.bytes).text);
 	}
-	add_copied(m, figure_sent(m).bytes, text);
+	if (!copied.known)
+		say(s, SAY_COPIES_UNKNOWN, why_no(r, SITE_tx_copy));
+	else
+		say_no_request(r, s);
+	if (p->verdict == VERDICT_COPIES)
+		say_hints(&p->sum, s);
 }
 
-static void say_in_vain(const struct watch_record *r, const struct watch_movements *m,
-			char text[SENTENCE_BYTES])
+static void say_refused(struct sentence *s, bool told_asked)
 {
-	add(text, "asked for zero copy in %s sends, and all of it was copied after all",
-	    number(asked_sends(m)).text);
-	add_cause(r, figure_copied_later(m).bytes, text);
-}
+	struct figure refused = figure_count(s->moved, COUNT_enobufs);
+	struct figure optmem = figure_count(s->moved, COUNT_refused_optmem);
+	struct figure memlock = figure_count(s->moved, COUNT_refused_memlock);
 
-static void say_refused(const struct watch_movements *m, char text[SENTENCE_BYTES])
-{
-	uint64_t optmem = m->count[COUNT_refused_optmem], memlock = m->count[COUNT_refused_memlock];
-
-	add(text, "asked for zero copy in %s sends, and the kernel refused %s of them with ENOBUFS",
-	    number(asked_sends(m)).text, number(m->count[COUNT_enobufs]).text);
-	if (optmem > memlock)
-		add(text, ", for want of option memory: read completions sooner, or raise "
-			  "net.core.optmem_max");
-	else if (memlock)
-		add(text, ", by RLIMIT_MEMLOCK: wait for completions, or raise it");
-	if (m->site_bytes[SITE_tx_reference])
-		add(text, "; %s was sent by reference", size(m->site_bytes[SITE_tx_reference]).text);
-}
-
-/* What it received, as a sentence of its own after what it sent. */
-static void add_received(const struct watch_movements *m, char text[SENTENCE_BYTES])
-{
-	static const struct {
-		enum site site;
-		const char *what;
-	} ways[] = { { SITE_rx_copy, "copied by recv" }, { SITE_rx_map, "mapped" },
-		     { SITE_rx_splice, "spliced out" }, { SITE_rx_discard, "discarded" } };
-	struct figure received = figure_received(m);
-	const char *joint = ": ";
-
-	if (!received.known || !received.bytes)
+	if (!some(refused))
 		return;
-	add(text, "%s %s", *text ? ". It received" : "received", size(received.bytes).text);
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		struct figure way = figure_site(m, ways[i].site);
+	if (!told_asked && some(figure_count(s->moved, COUNT_zerocopy_asked_sends)))
+		say_asked(s);
+	if (!say(s, SAY_REFUSED_OF_ASKED, number(refused.bytes).text))
+		say(s, SAY_REFUSED, number(refused.bytes).text);
+	if (optmem.bytes > memlock.bytes)
+		say(s, SAY_FOR_OPTMEM);
+	else if (memlock.bytes)
+		say(s, SAY_FOR_MEMLOCK);
+}
 
-		if (!way.known || !way.bytes)
-			continue;
-		if (way.bytes == received.bytes)
-			add(text, ", all %s", ways[i].what);
-		else
-			add(text, "%s%s %s", joint, share(way.bytes, received.bytes).text, ways[i].what);
-		joint = ", ";
+static void say_sends(const struct watch_record *r, const struct watch_process *p, struct sentence *s)
+{
+	bool handed = some(figure_site(s->moved, SITE_tx_reference)) ||
+		      some(figure_site(s->moved, SITE_tx_splice));
+
+	if (handed)
+		say_handed(r, s);
+	say_refused(s, some(figure_site(s->moved, SITE_tx_reference)));
+	if (!handed && some(figure_sent(s->moved)))
+		say_plain(r, p, s);
+}
+
+/* Where every way out of the socket was counted: what recv copied beyond the rest was copied again. */
+static void say_reads(struct sentence *s, uint64_t received)
+{
+	const struct watch_movements *m = s->moved;
+	struct figure copied = figure_site(m, SITE_rx_copy);
+	uint64_t elsewhere = m->site_bytes[SITE_rx_map] + m->site_bytes[SITE_rx_splice] +
+			     m->site_bytes[SITE_rx_discard];
+	bool whole = phrase_is_backed(SAY_READ_ALL, m);
+	uint64_t once = received > elsewhere ? received - elsewhere : 0;
+
+	if (whole && !elsewhere && copied.bytes >= received)
+		say(s, SAY_READ_ALL);
+	else if (some(copied))
+		say(s, SAY_READ, size(whole && copied.bytes > once ? once : copied.bytes).text);
+	if (whole && copied.bytes > once)
+		say(s, SAY_READ_AGAIN, size(copied.bytes - once).text);
+}
+
+static void say_receives(const struct watch_record *r, struct sentence *s)
+{
+	static const enum site deciding[] = { SITE_rx_copy, SITE_rx_splice, SITE_rx_discard };
+	struct figure received = figure_received(s->moved), spliced = figure_site(s->moved, SITE_rx_splice);
+	struct figure mapped = figure_site(s->moved, SITE_rx_map);
+	struct figure discarded = figure_site(s->moved, SITE_rx_discard);
+
+	if (!some(received))
+		return;
+	say(s, SAY_RECEIVED, size(received.bytes).text);
+	say_reads(s, received.bytes);
+	if (some(mapped))
+		say(s, SAY_MAPPED, share(mapped.bytes, received.bytes).text);
+	if (some(spliced) && !say(s, SAY_SPLICED_OUT, share(spliced.bytes, received.bytes).text))
+		say(s, SAY_PASSED_ON, share(spliced.bytes, received.bytes).text);
+	if (some(discarded))
+		say(s, SAY_DISCARDED, share(discarded.bytes, received.bytes).text);
+	for (size_t i = 0; i < sizeof(deciding) / sizeof(*deciding); i++)
+		if (!figure_site(s->moved, deciding[i]).known) {
+			say(s, SAY_READS_UNKNOWN, why_no(r, deciding[i]));
+			return;
+		}
+}
+
+static void say_others(const struct watch_sum *sum, struct sentence *s)
+{
+	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++) {
+		const struct watch_other *other = &sum->other[layer];
+		uint64_t carried = other->sent_bytes + other->received_bytes;
+
+		/* Of a repaired socket no number is one of bytes that moved. */
+		if (other->sockets)
+			say(s, SAY_OTHERS, sockets(other->sockets).text, watch_layer_name(layer),
+			    layer == WATCH_LAYER_REPAIR ? "bytes that cannot be counted" : size(carried).text);
 	}
+}
+
+/* Appends a part as a sentence of its own. */
+static void join(char text[SENTENCE_BYTES], const char *part)
+{
+	static const char *const verbs[] = { "asked ", "received ", "sent " };
+	size_t used = strlen(text);
+	const char *it = "";
+
+	if (!*part)
+		return;
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (!strncmp(part, verbs[i], strlen(verbs[i])))
+			it = "It ";
+	snprintf(text + used, SENTENCE_BYTES - used, "%s%s%s", used ? ". " : "", used ? it : "", part);
+	if (used && !*it && used + 2 < SENTENCE_BYTES)
+		text[used + 2] = toupper((unsigned char)text[used + 2]);
 }
 
 void sentence_of_process(const struct watch_record *r, const struct watch_process *p,
 			 char text[SENTENCE_BYTES])
 {
 	const struct watch_movements *m = &p->sum.moved;
+	char sends[SENTENCE_BYTES] = "", receives[SENTENCE_BYTES] = "";
+	struct sentence sent = { m, sends }, received = { m, receives }, whole = { m, text };
+	bool more_came = figure_received(m).bytes > figure_sent(m).bytes;
 
 	*text = '\0';
-	switch (p->verdict) {
-	case WATCH_MOVED_NOTHING:
-		break;
-	case WATCH_COPIES:
-		say_copies(m, text);
-		break;
-	case WATCH_SPLICES:
-		say_splices(m, text);
-		break;
-	case WATCH_REFERENCES:
-		say_references(r, m, text);
-		break;
-	case WATCH_IN_VAIN:
-		say_in_vain(r, m, text);
-		break;
-	case WATCH_REFUSED:
-		say_refused(m, text);
-		break;
-	}
-	add_received(m, text);
-	add(text, *text ? "." : "moved no TCP payload.");
+	say_sends(r, p, &sent);
+	say_receives(r, &received);
+	join(text, more_came ? receives : sends);
+	join(text, more_came ? sends : receives);
+	if (!*text && p->verdict == VERDICT_NOT_KNOWN)
+		(void)(say(&whole, SAY_PLAIN_NOTHING) || say(&whole, SAY_NOTHING_KNOWN));
+	else if (!*text)
+		(void)(say(&whole, SAY_NOTHING) || say(&whole, SAY_NOTHING_KNOWN));
+	say_others(&p->sum, &whole);
+	if (p->sum.handed_on)
+		say(&whole, SAY_HANDED_ON, sockets(p->sum.handed_on).text);
+	snprintf(text + strlen(text), SENTENCE_BYTES - strlen(text), ".");
 }

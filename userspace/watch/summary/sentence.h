@@ -7,13 +7,14 @@
 
 #include "userspace/watch/record/watch_record.h"
 
-enum { SENTENCE_BYTES = 900 };
+enum { SENTENCE_BYTES = 2000 };
 
-/* What the process did, without its name: "98.2 % of 12.3 GB was spliced ...". */
+/* What the process did, without its name: "98.2 % of 12.3 GB was spliced ...". The larger of what it sent and
+ * received comes first. It has no phrase of phrases.h that needs a number which is not known. */
 void sentence_of_process(const struct watch_record *r, const struct watch_process *p,
 			 char text[SENTENCE_BYTES]);
 
-/* The name of a verdict in records: "splices". */
+/* The name of a verdict in records: "clean". */
 const char *verdict_name(enum verdict_of_process verdict);
 
 #endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Each verdict on a watched process has numbers that lead there, and numbers that are missing do not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/made_watch.h"
+#include "userspace/watch/judge/watch_judge.h"
+#include "userspace/watch/summary/sentence.h"
+
+enum { SENT = 9000 };
+
+/* What moved, and which verdict it is to get. */
+struct made_case {
+	const char *what;
+	enum verdict_of_process verdict;
+	uint64_t sent, received, referenced, spliced, mapped, refused, unset;
+	struct watch_fate fate;
+	uint32_t no_sites;	/* not measured */
+	uint64_t no_counts;
+	enum watch_layer layer;	/* it has a socket of that, too */
+};
+
+static const struct made_case cases[] = {
+	{ "idle", VERDICT_MOVED_NOTHING, .sent = 0 },
+	{ "refused alone", VERDICT_REFUSED, .refused = 3 },
+	{ "refused, and sent plainly instead", VERDICT_REFUSED, SENT, .refused = 3 },
+	{ "copied late", VERDICT_IN_VAIN, SENT, .referenced = SENT, .fate = { .later = SENT } },
+	{ "copied late but for what waits", VERDICT_IN_VAIN, SENT, .referenced = SENT,
+	  .fate = { .later = SENT - 100, .unknown = 100, .held = 100 } },
+	{ "ignored without SO_ZEROCOPY", VERDICT_IN_VAIN, SENT, .unset = 4 },
+	{ "half copied late", VERDICT_PARTLY, SENT, .referenced = SENT,
+	  .fate = { .later = 4000, .uncopied = 5000 } },
+	{ "half copied late, the rest unknown", VERDICT_PARTLY, SENT, .referenced = SENT,
+	  .fate = { .later = 4000, .unknown = 5000 } },
+	{ "taken by a device", VERDICT_CLEAN, SENT, .referenced = SENT, .fate = { .uncopied = SENT } },
+	{ "spliced and delivered as pages", VERDICT_CLEAN, SENT, .spliced = SENT - 9,
+	  .fate = { .uncopied = SENT - 9 } },
+	{ "received as a map", VERDICT_CLEAN, .received = SENT, .mapped = SENT },
+	{ "plain", VERDICT_COPIES, SENT, .received = 70 },
+	{ "plain, and refusals unknown", VERDICT_COPIES, SENT, .no_counts = 1ull << COUNT_enobufs },
+	{ "clean, and refused at times", VERDICT_MIXED, SENT, .referenced = SENT, .refused = 1,
+	  .fate = { .uncopied = SENT } },
+	{ "sent in vain, received as a map", VERDICT_MIXED, SENT, .received = SENT, .referenced = SENT, .mapped = SENT,
+	  .fate = { .later = SENT } },
+	{ "behind a device without scatter-gather", VERDICT_NOT_KNOWN, SENT, .referenced = SENT,
+	  .fate = { .unknown = SENT } },
+	{ "nothing left yet", VERDICT_NOT_KNOWN, SENT, .referenced = SENT,
+	  .fate = { .unknown = SENT, .held = SENT } },
+	{ "beyond the table of slots", VERDICT_NOT_KNOWN, SENT, .no_sites = ~0u },
+	{ "read with peeks, where splices hide", VERDICT_NOT_KNOWN, .received = 70,
+	  .no_sites = 1u << SITE_rx_splice | 1u << SITE_rx_map },
+	{ "kernel TLS alone", VERDICT_NOT_KNOWN, .layer = WATCH_LAYER_KTLS },
+	{ "plain, and kernel TLS besides", VERDICT_COPIES, SENT, .layer = WATCH_LAYER_KTLS },
+};
+
+static struct watch_sum sum_of(const struct made_case *c)
+{
+	struct watch_sum sum = watch_sum_of_nothing();
+	struct watch_movements *m = &sum.moved;
+
+	m->count[COUNT_accepted_bytes] = c->sent;
+	m->count[COUNT_returned_bytes] = c->received;
+	m->count[COUNT_enobufs] = c->refused;
+	m->count[COUNT_unset_sends] = c->unset;
+	m->site_bytes[SITE_tx_reference] = c->referenced;
+	m->site_bytes[SITE_tx_splice] = c->spliced;
+	m->site_bytes[SITE_tx_copy] = c->sent - c->referenced - c->spliced;
+	m->site_bytes[SITE_rx_map] = c->mapped;
+	m->site_bytes[SITE_rx_copy] = c->received - c->mapped;
+	m->fate = c->fate;
+	m->sites_known &= ~c->no_sites;
+	m->counts_known &= ~c->no_counts;
+	sum.other[c->layer].sockets = c->layer != WATCH_LAYER_NONE;
+	return sum;
+}
+
+static void each_verdict_has_its_numbers(void **state)
+{
+	bool met[VERDICT_COUNT] = {};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct watch_sum sum = sum_of(&cases[i]);
+		enum verdict_of_process found = watch_verdict(&sum);
+
+		met[found] = true;
+		if (found != cases[i].verdict)
+			fail_msg("%s: %s, not %s", cases[i].what, verdict_name(found),
+				 verdict_name(cases[i].verdict));
+	}
+	for (int i = 0; i < VERDICT_COUNT; i++)
+		assert_true(met[i]);
+}
+
+/* Whatever is missing: no verdict that needs both is given without what send referenced or spliced. */
+static void no_verdict_on_zero_copy_comes_of_sites_that_nobody_measured(void **state)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct watch_sum sum = sum_of(&cases[i]);
+
+		if (!cases[i].sent)
+			continue;
+		sum.moved.sites_known = 0;
+		assert_int_equal(watch_verdict(&sum), VERDICT_NOT_KNOWN);
+		sum.moved.counts_known = 0;
+		assert_int_equal(watch_verdict(&sum), VERDICT_NOT_KNOWN);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_verdict_has_its_numbers),
+		cmocka_unit_test(no_verdict_on_zero_copy_comes_of_sites_that_nobody_measured),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/* No sentence on a watched process claims what is not known: every combination of unknown numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/made_watch.h"
+#include "userspace/watch/judge/watch_judge.h"
+#include "userspace/watch/summary/phrases.h"
+#include "userspace/watch/summary/sentence.h"
+
+/* Words that claim, in whichever phrase, and what must be known for them: beside what phrases name themselves. */
+static const struct claim {
+	const char *words;
+	uint32_t sites;
+	uint64_t counts;
+} claims[] = {
+	{ "copied all", OF_SITE(tx_copy), OF_COUNT(accepted_bytes) },
+	{ "was copied by send", OF_SITE(tx_copy), 0 },
+	{ "not copied by send", OF_SITE(tx_splice), OF_COUNT(accepted_bytes) },
+	{ "no zero copy", OF_SITE(tx_reference), OF_COUNT(zerocopy_asked_sends) | OF_COUNT(unset_sends) },
+	{ "no byte by reference", OF_SITE(tx_reference), 0 },
+	{ "B was sent by reference", OF_SITE(tx_reference), 0 },
+	{ "spliced from the page cache", OF_SITE(tx_splice), 0 },
+	{ "ignored", 0, OF_COUNT(unset_sends) },
+	{ "copied after all", OF_SITE(tx_reference) | OF_SITE(tx_splice), 0 },
+	{ "without a copy", OF_SITE(tx_reference) | OF_SITE(tx_splice), 0 },
+	{ "had not left", OF_SITE(tx_reference) | OF_SITE(tx_splice), 0 },
+	{ "late_copy", OF_SITE(late_copy) | OF_SITE(tx_reference), 0 },
+	{ "refused", 0, OF_COUNT(enobufs) },
+	{ "option memory", 0, OF_COUNT(refused_optmem) },
+	{ "RLIMIT_MEMLOCK", 0, OF_COUNT(refused_memlock) },
+	{ "at least", 0, OF_COUNT(zerocopy_sends) },
+	{ "on average", 0, OF_COUNT(send_calls) | OF_COUNT(accepted_bytes) },
+	{ "on this machine", 0, OF_COUNT(accepted_bytes) },
+	{ "received ", 0, OF_COUNT(returned_bytes) },
+	{ "all copied by recv", OF_READER, OF_COUNT(returned_bytes) },
+	{ "MSG_PEEK", OF_READER, OF_COUNT(returned_bytes) },
+	{ "recv copied", OF_SITE(rx_copy), 0 },
+	{ "spliced out", OF_SITE(rx_splice), 0 },
+	{ "was mapped", OF_SITE(rx_map), 0 },
+	{ "discarded", OF_SITE(rx_discard), 0 },
+	{ "moved no", 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes) },
+};
+
+/* Of what the sentence uses, in an order of which sends have the first ones. */
+static const uint32_t site_bits[] = { OF_SITE(tx_copy), OF_SITE(tx_reference), OF_SITE(tx_splice),
+				      OF_SITE(late_copy), OF_SITE(rx_copy), OF_SITE(rx_map),
+				      OF_SITE(rx_splice), OF_SITE(rx_discard) };
+static const uint64_t count_bits[] = {
+	OF_COUNT(accepted_bytes), OF_COUNT(enobufs), OF_COUNT(zerocopy_asked_sends), OF_COUNT(unset_sends),
+	OF_COUNT(zerocopy_sends), OF_COUNT(send_calls), OF_COUNT(refused_optmem),
+	OF_COUNT(refused_memlock), OF_COUNT(returned_bytes),
+};
+
+enum { SITE_BITS = 8, COUNT_BITS = 9, READ_SITES = 0xf0, READ_COUNTS = 0x100, MB = 1000000 };
+
+/* What moved: of several magnitudes, so that each phrase is met. Numbers stay where they are not known. */
+struct made_case {
+	uint64_t sent, received, referenced, spliced, late, refused, optmem, memlock, unset, asked, calls;
+	uint64_t mapped, passed, discarded, peeked, here;
+	struct watch_fate fate;
+	const char *cause;
+	enum watch_layer layer;
+	uint64_t handed_on;
+};
+
+static const struct made_case cases[] = {
+	{ .layer = WATCH_LAYER_KTLS },
+	{ .handed_on = 2 },
+	{ .sent = 3 * MB, .received = 500, .calls = 100, .here = 3 * MB, .peeked = 1 },
+	{ .sent = 1, .received = 315ull * MB, .unset = 7, .layer = WATCH_LAYER_REPAIR },
+	{ .sent = 9ull * MB, .referenced = 9 * MB, .late = 12 * MB, .asked = 41200, .cause = "local delivery",
+	  .fate = { .later = 9 * MB } },
+	{ .sent = 12000ull * MB, .spliced = 11000ull * MB, .fate = { .uncopied = 11000ull * MB } },
+	{ .sent = 9 * MB, .received = 9 * MB, .referenced = 4 * MB, .spliced = 3 * MB, .late = 2 * MB,
+	  .refused = 5, .memlock = 4, .optmem = 1, .mapped = MB, .passed = 2 * MB, .discarded = 3 * MB,
+	  .cause = "tun", .fate = { .later = 2 * MB, .uncopied = MB, .unknown = 4 * MB, .held = 7 } },
+	{ .sent = 3 * MB, .refused = 60, .optmem = 60, .asked = 100, .referenced = 2 * MB,
+	  .cause = "local delivery or packet tap", .fate = { .uncopied = MB, .later = MB } },
+};
+
+enum { CASES = sizeof(cases) / sizeof(*cases) };
+
+static void fill(struct made_watch *made, const struct made_case *c)
+{
+	struct watch_movements *m = made_moved(made);
+	struct watch_sum *sum = &made->process[0].sum;
+
+	m->count[COUNT_accepted_bytes] = c->sent;
+	m->count[COUNT_returned_bytes] = c->received;
+	m->count[COUNT_enobufs] = c->refused;
+	m->count[COUNT_refused_optmem] = c->optmem;
+	m->count[COUNT_refused_memlock] = c->memlock;
+	m->count[COUNT_unset_sends] = c->unset;
+	m->count[COUNT_zerocopy_asked_sends] = c->asked;
+	m->count[COUNT_zerocopy_sends] = c->asked ? c->asked - 1 : 0;
+	m->count[COUNT_send_calls] = c->calls;
+	m->site_bytes[SITE_tx_copy] = c->sent - c->referenced - c->spliced;
+	m->site_bytes[SITE_tx_reference] = c->referenced;
+	m->site_bytes[SITE_tx_splice] = c->spliced;
+	m->site_bytes[SITE_late_copy] = c->late;
+	m->site_bytes[SITE_rx_map] = c->mapped;
+	m->site_bytes[SITE_rx_splice] = c->passed;
+	m->site_bytes[SITE_rx_discard] = c->discarded;
+	m->site_bytes[SITE_rx_copy] = c->received - c->mapped - c->passed - c->discarded + c->peeked;
+	m->fate = c->fate;
+	sum->other[c->layer] = (struct watch_other){ c->layer != WATCH_LAYER_NONE, 4 * MB, 10000 };
+	sum->handed_on = c->handed_on;
+	sum->sent_here_bytes = c->here;
+	made->r.cause_count = c->cause != NULL;
+	made->r.causes[0] = (struct cause){ .name = c->cause, .remedy = "mend it", .bytes_known = true,
+					    .tally.bytes = MB };
+}
+
+/* The longest part of a phrase that is the same in every sentence. */
+static void constant_part(enum phrase which, char part[200])
+{
+	size_t longest = 0;
+
+	for (const char *at = phrase_text(which); *at; at += at[strcspn(at, "%")] ? 1 : 0) {
+		size_t length = strcspn(at, "%");
+
+		if (length > longest) {
+			longest = length;
+			snprintf(part, 200, "%.*s", (int)length, at);
+		}
+		at += length;
+	}
+	/* A sentence may begin with it. */
+	memmove(part, part + strspn(part, ",;: "), strlen(part + strspn(part, ",;: ")) + 1);
+}
+
+struct tried {
+	char part[PHRASE_COUNT][200];
+	bool met[PHRASE_COUNT];
+};
+
+static bool lacks(const struct watch_movements *m, uint32_t sites, uint64_t counts)
+{
+	return (m->sites_known & sites) != sites || (m->counts_known & counts) != counts;
+}
+
+/* Another phrase has the same words, may be said, and is. */
+static bool is_of_another(enum phrase which, const struct watch_movements *m, const char *text,
+			  const struct tried *tried)
+{
+	for (enum phrase other = 0; other < PHRASE_COUNT; other++)
+		if (other != which && phrase_is_backed(other, m) &&
+		    strstr(phrase_text(other), tried->part[which]) && strstr(text, tried->part[other]))
+			return true;
+	return false;
+}
+
+static void expect_backed(struct made_watch *made, enum verdict_of_process verdict, struct tried *tried)
+{
+	struct watch_movements *m = made_moved(made);
+	char text[SENTENCE_BYTES];
+
+	made->process[0].verdict = verdict;
+	sentence_of_process(&made->r, &made->process[0], text);
+	assert_true(strlen(text) < SENTENCE_BYTES - 1);
+	for (size_t i = 0; i < sizeof(claims) / sizeof(*claims); i++)
+		if (lacks(m, claims[i].sites, claims[i].counts) && strstr(text, claims[i].words))
+			fail_msg("sites %x, counts %llx: '%s' in: %s", m->sites_known,
+				 (unsigned long long)m->counts_known, claims[i].words, text);
+	for (enum phrase which = 0; which < PHRASE_COUNT; which++) {
+		bool backed = phrase_is_backed(which, m);
+
+		if ((backed && tried->met[which]) || !strstr(text, tried->part[which]))
+			continue;
+		tried->met[which] |= backed;
+		if (!backed && !is_of_another(which, m, text, tried))
+			fail_msg("sites %x, counts %llx: '%s' in: %s", m->sites_known,
+				 (unsigned long long)m->counts_known, phrase_text(which), text);
+	}
+}
+
+static void without(struct watch_movements *m, unsigned int sites, unsigned int counts)
+{
+	m->sites_known = ~0u;
+	m->counts_known = ~0ull;
+	for (int i = 0; i < SITE_BITS; i++)
+		m->sites_known &= ~(sites >> i & 1 ? site_bits[i] : 0);
+	for (int i = 0; i < COUNT_BITS; i++)
+		m->counts_known &= ~(counts >> i & 1 ? count_bits[i] : 0);
+}
+
+/* All 2^17 combinations for each case with the verdict that it gets; with every other verdict, too, those in
+ * which all or none is known of what was received. */
+static void no_sentence_claims_what_is_not_known(void **state)
+{
+	static struct tried tried;
+	struct made_watch made;
+
+	for (enum phrase which = 0; which < PHRASE_COUNT; which++)
+		constant_part(which, tried.part[which]);
+	for (int i = 0; i < CASES; i++) {
+		made_watch(&made);
+		for (enum site s = 0; s < SITE_COUNT; s++)
+			strcpy(made.r.sites[s].why, "nobody looked");
+		fill(&made, &cases[i]);
+		for (unsigned int bits = 0; bits < 1u << (SITE_BITS + COUNT_BITS); bits++) {
+			unsigned int sites = bits & ((1 << SITE_BITS) - 1), counts = bits >> SITE_BITS;
+			unsigned int reads = (sites & READ_SITES) + (counts & READ_COUNTS);
+
+			without(made_moved(&made), sites, counts);
+			expect_backed(&made, watch_verdict(&made.process[0].sum), &tried);
+			if (reads && reads != READ_SITES + READ_COUNTS)
+				continue;
+			for (enum verdict_of_process v = 0; v < VERDICT_COUNT; v++)
+				expect_backed(&made, v, &tried);
+		}
+	}
+	for (enum phrase which = 0; which < PHRASE_COUNT; which++)
+		if (!tried.met[which])
+			fail_msg("no case says '%s'", phrase_text(which));
+}
+
+/* What uses a number of a phrase is in the combinations above. */
+static void every_number_that_a_phrase_needs_is_tried(void **state)
+{
+	struct watch_movements tried = {};
+
+	for (int i = 0; i < SITE_BITS; i++)
+		tried.sites_known |= site_bits[i];
+	for (int i = 0; i < COUNT_BITS; i++)
+		tried.counts_known |= count_bits[i];
+	for (enum phrase which = 0; which < PHRASE_COUNT; which++)
+		assert_true(phrase_is_backed(which, &tried));
+}
+
+/* attacks.md S4: all of it went by MSG_ZEROCOPY, and no site was counted. */
+static void a_socket_beyond_the_table_of_slots_gets_no_headline(void **state)
+{
+	struct made_watch made;
+	char text[SENTENCE_BYTES];
+
+	made_watch(&made);
+	made_moved(&made)->count[COUNT_accepted_bytes] = 13100000;
+	made_moved(&made)->sites_known = 0;
+	made_moved(&made)->counts_known = OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes);
+	strcpy(made.r.sites[SITE_tx_copy].why, "a socket found no room in the table of counts");
+	made.process[0].verdict = watch_verdict(&made.process[0].sum);
+	assert_string_equal(verdict_name(made.process[0].verdict), "not known");
+	sentence_of_process(&made.r, &made.process[0], text);
+	assert_string_equal(text, "sent 13.1 MB; how much of it send copied was not measured (a socket found "
+			    "no room in the table of counts).");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_sentence_claims_what_is_not_known),
+		cmocka_unit_test(every_number_that_a_phrase_needs_is_tried),
+		cmocka_unit_test(a_socket_beyond_the_table_of_slots_gets_no_headline),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
