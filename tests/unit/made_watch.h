@@ -13,6 +13,7 @@ struct made_watch {
 	struct watch_record r;
 	struct watch_process process[2];
 	struct watch_socket socket[2];
+	struct watch_group group[WATCH_GROUPINGS];
 };
 
 static inline struct watch_movements *made_moved(struct made_watch *m)
@@ -56,7 +57,17 @@ static inline void made_watch_sum(struct made_watch *m)
 	m->process[0].sum.lately = m->process[0].sum.moved;
 	m->r.lately_ns = 1000000000;
 	m->socket[0].moved = m->socket[0].lately = m->process[0].sum.moved;
+	m->process[0].sum.sockets_lately = 1;
 	m->r.total = m->process[0].sum;
+	for (enum watch_grouping by = 0; by < WATCH_GROUPINGS; by++) {
+		m->group[by] = (struct watch_group){
+			.sockets = 1, .sockets_lately = 1, .moved = m->socket[0].moved,
+			.lately = m->socket[0].moved,
+		};
+		m->r.groups[by] = (struct watch_groups){ .group = &m->group[by], .count = 1 };
+	}
+	memcpy(m->group[WATCH_BY_PEER].at.ip, m->socket[0].remote.ip, sizeof(m->socket[0].remote.ip));
+	m->group[WATCH_BY_PORT].at.port = m->socket[0].local.port;
 }
 
 #endif

@@ -38,6 +38,7 @@ static void busy(struct made_watch *m)
 	made_moved(m)->count[COUNT_enobufs] = 3;
 	made_moved(m)->site_bytes[SITE_tx_reference] = 9000000;
 	made_moved(m)->site_bytes[SITE_late_copy] = 9000000;
+	made_moved(m)->fate.later = 9000000;
 	made_watch_sum(m);
 	m->r.total.opening.item[WATCH_unread_bytes] = 77;
 	m->r.causes[0] = (struct cause){ .name = "local delivery", .site = SITE_late_copy,
@@ -60,7 +61,7 @@ static void it_keeps_to_the_width_of_the_page(void **state)
 	memset(m.socket[0].remote.ip, 0xfe, 16);
 	memset(m.socket[0].local.ip, 0xfe, 16);
 	for (int columns = 80; columns <= 120; columns += 40)
-		for (enum watch_rows rows = ROWS_SOCKETS; rows <= ROWS_PEERS; rows++) {
+		for (enum watch_rows rows = ROWS_SOCKETS; rows <= ROWS_PORTS; rows++) {
 			char *text = printed(&m.r, rows, columns, watch_report_print);
 
 			expect_within(text, columns);
@@ -195,6 +196,7 @@ static void a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_ever
 	free(text);
 }
 
+/* Sockets are those that were open in the interval: of two, one had died before it. */
 static void a_block_is_a_rate(void **state)
 {
 	struct made_watch m;
@@ -202,8 +204,73 @@ static void a_block_is_a_rate(void **state)
 
 	busy(&m);
 	m.r.lately_ns = 500000000;
+	m.process[0].sum.sockets = 2;
+	m.socket[1] = m.socket[0];
+	m.socket[1].local.port = 8080;
+	m.socket[1].died_before = true;
+	m.r.socket_count = 2;
 	text = printed(&m.r, ROWS_PROCESSES, 80, watch_block_print);
-	assert_non_null(strstr(text, "  18.0 MB       0 B       0 B   18.0 MB        1  nginx, pid 812\n"));
+	assert_non_null(strstr(text, "   sent/s    recv/s no copy/s needless/s  sockets  processes\n"
+				     "  18.0 MB       0 B       0 B    18.0 MB        1  nginx, pid 812\n"));
+	free(text);
+	text = printed(&m.r, ROWS_SOCKETS, 120, watch_block_print);
+	assert_non_null(strstr(text, "10.0.0.1:80 - "));
+	assert_null(strstr(text, "10.0.0.1:8080 - "));
+	free(text);
+}
+
+/* On a narrow page the name stands above its numbers. */
+static void a_row_has_its_whole_name(void **state)
+{
+	static const char name[] = "10.0.0.1:80 - 10.0.0.1:40000, nginx, pid 812, handed on to it\n";
+	struct made_watch m;
+	char *text;
+
+	busy(&m);
+	m.socket[0].handed_on = true;
+	text = printed(&m.r, ROWS_SOCKETS, 80, watch_report_print);
+	assert_non_null(strstr(text, "\nsockets\n     sent  received   no copy  needless\n10.0.0.1:80 - "));
+	assert_non_null(strstr(text, name));
+	assert_non_null(strstr(text, "\n  9.00 MB       0 B       0 B   9.00 MB\n"));
+	free(text);
+	text = printed(&m.r, ROWS_SOCKETS, 120, watch_report_print);
+	assert_non_null(strstr(text, "  9.00 MB       0 B       0 B   9.00 MB  10.0.0.1:80 - "));
+	assert_non_null(strstr(text, name));
+	free(text);
+	text = printed(&m.r, ROWS_PORTS, 80, watch_report_print);
+	assert_non_null(strstr(text, "        1  port 80\n"));
+	free(text);
+}
+
+static void numbers_of_sockets_have_their_commas(void **state)
+{
+	struct made_watch m;
+	char *text;
+
+	busy(&m);
+	m.r.total.sockets = m.r.total.born = 10000;
+	m.r.total.died = 9999;
+	m.process[0].sum.sockets = 10000;
+	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	assert_non_null(strstr(text, "5.0 s, 10,000 sockets, 10,000 opened and 9,999 closed meanwhile"));
+	assert_non_null(strstr(text, "   10,000  nginx, pid 812\n"));
+	free(text);
+}
+
+static void what_was_lost_with_a_socket_is_not_to_be_sent_yet(void **state)
+{
+	struct made_watch m;
+	char *text;
+
+	busy(&m);
+	m.r.total.closing.item[WATCH_unsent_bytes] = 1100;
+	m.socket[0].closing.item[WATCH_unsent_bytes] = 100;
+	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	assert_non_null(strstr(text, "accepted, and not sent yet; 1,000 of these were lost with"));
+	m.socket[0].closing.item[WATCH_unsent_bytes] = 1100;
+	free(text);
+	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	assert_null(strstr(text, "were lost with"));
 	free(text);
 }
 
@@ -219,6 +286,9 @@ int main(void)
 		cmocka_unit_test(a_broken_law_is_told_at_once_and_with_its_sides),
 		cmocka_unit_test(a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_one),
 		cmocka_unit_test(a_block_is_a_rate),
+		cmocka_unit_test(a_row_has_its_whole_name),
+		cmocka_unit_test(numbers_of_sockets_have_their_commas),
+		cmocka_unit_test(what_was_lost_with_a_socket_is_not_to_be_sent_yet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/watch/books/books_groups.h"
+
 enum { DEFAULT_KEPT = 1000 };
 
 static int by_cookie(const void *a, const void *b)
@@ -70,7 +72,7 @@ static int sums_add(struct watch_sums *sums, const struct watch_socket *s)
 		return -ENOMEM;
 	watch_sum_add(&process->sum, s);
 	watch_sum_add(&sums->total, s);
-	return 0;
+	return watch_groups_add(sums->groups, s);
 }
 
 static void law_fill(struct watch_socket *s, enum watch_law law, const struct watch_sides *sides)
@@ -181,6 +183,7 @@ static void sum_forget(struct watch_sum *sum)
 static void lately_forget(struct watch_dead *dead)
 {
 	sum_forget(&dead->sums.total);
+	watch_groups_forget(dead->sums.groups);
 	for (int i = 0; i < dead->sums.process_count; i++)
 		sum_forget(&dead->sums.processes[i].sum);
 	for (int i = 0; i < dead->kept_count; i++) {
@@ -237,10 +240,11 @@ int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int
 	sums.process_room = sums.process_count;
 	sums.processes = malloc((sums.process_count + 1) * sizeof(*sums.processes));
 	r->sockets = malloc((count + dead->kept_count + 1) * sizeof(*r->sockets));
-	if (!sums.processes || !r->sockets) {
+	if (!sums.processes || !r->sockets || watch_groups_copy(dead->sums.groups, r->groups)) {
 		free(sums.processes);
 		return -ENOMEM;
 	}
+	memcpy(sums.groups, r->groups, sizeof(sums.groups));
 	if (sums.process_count)
 		memcpy(sums.processes, dead->sums.processes, sums.process_count * sizeof(*sums.processes));
 	for (int i = 0; i < count && !err; i++) {
@@ -253,6 +257,7 @@ int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int
 	r->folded_sockets = t->folded;
 	r->processes = sums.processes;
 	r->process_count = sums.process_count;
+	memcpy(r->groups, sums.groups, sizeof(r->groups));
 	r->total = sums.total;
 	for (int law = 0; law < WATCH_LAW_COUNT; law++)
 		law_of_record(&r->laws[law], law, &sums.laws[law]);
@@ -265,6 +270,7 @@ void watch_tally_free(struct watch_tally *t)
 {
 	for (int skipped = 0; skipped < 2; skipped++) {
 		free(t->dead[skipped].sums.processes);
+		watch_groups_free(t->dead[skipped].sums.groups, WATCH_GROUPINGS);
 		free(t->dead[skipped].kept);
 	}
 	free(t->past);

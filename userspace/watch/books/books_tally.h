@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Adds up sockets: by process, in total, since the opening and since the reading before. Sockets that
+ * Adds up sockets: by process, remote address and local port, in total, since the opening and since the reading before. Sockets that
  * died stay in the sums for good, and one by one only as many as there is room for. Pure.
  */
 #ifndef COPYSCOPE_WATCH_BOOKS_TALLY_H
@@ -18,6 +18,7 @@ struct watch_law_sum {
 struct watch_sums {
 	struct watch_process *processes;	/* owned */
 	int process_count, process_room;
+	struct watch_groups groups[WATCH_GROUPINGS];	/* owned */
 	struct watch_sum total;
 	struct watch_law_sum laws[WATCH_LAW_COUNT];
 };

@@ -21,7 +21,7 @@ enum view_command view_key(struct view *v, int key)
 		int key;
 		enum watch_rows rows;
 	} kinds[] = { { 's', ROWS_SOCKETS }, { 'p', ROWS_PROCESSES }, { 'g', ROWS_CGROUPS },
-		      { 'r', ROWS_PEERS } };
+		      { 'r', ROWS_PEERS }, { 'l', ROWS_PORTS } };
 
 	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++)
 		if (orders[i].key == key) {
@@ -48,7 +48,7 @@ static struct figure a_second(struct figure f, uint64_t over_ns)
 
 /*
  * copyscope watch --comm nginx  00:00:12  by bytes copied needlessly
- * sent 1.23 GB/s, received 3.10 MB/s, copied needlessly 0 B/s; 12 sockets
+ * sent 1.23 GB/s, received 3.10 MB/s, copied needlessly 0 B/s; 12 sockets open
  */
 static void print_head(const struct view *v, const struct watch_record *r, FILE *out)
 {
@@ -66,7 +66,7 @@ static void print_head(const struct view *v, const struct watch_record *r, FILE 
 	number_text(r->total.sockets - r->total.died, sockets);
 	fprintf(out, "copyscope watch %s  %02u:%02u:%02u  by %s%s\n", v->title, seconds / 3600,
 		seconds / 60 % 60, seconds % 60, orders[v->page.order], v->paused ? "  paused" : "");
-	fprintf(out, "sent %s/s, received %s/s, copied needlessly %s/s; %s sockets\n\n", sent,
+	fprintf(out, "sent %s/s, received %s/s, copied needlessly %s/s; %s sockets open\n\n", sent,
 		received, needless, sockets);
 }
 
@@ -83,9 +83,10 @@ int view_draw(struct view *v, const struct watch_record *r)
 		return err;
 	page.columns = v->screen.columns;
 	page.colours = false;
-	page.top = room < page.top ? room : page.top;
 	print_head(v, r, page.out);
 	if (!rows_make(r, page.rows, page.order, true, &rows)) {
+		room /= page_row_lines(&page, &rows, true);
+		page.top = room < 1 ? 1 : room < page.top ? room : page.top;
 		page_rows(&page, &rows, r->lately_ns);
 		if (rows.count > page.top)
 			fprintf(page.out, "%48s  %d more\n", "", rows.count - page.top);
@@ -93,7 +94,7 @@ int view_draw(struct view *v, const struct watch_record *r)
 			fprintf(page.out, "%48s  no TCP socket yet\n", "");
 		rows_free(&rows);
 	}
-	fprintf(page.out, "\nsort b needless t bytes n name | rows s p g r | space pause | q quit");
+	fprintf(page.out, "\nsort b needless t bytes n name | rows s p g r l | space pause | q quit");
 	err = fclose(page.out) ? -errno : screen_draw(&v->screen, text, bytes);
 	free(text);
 	return err;

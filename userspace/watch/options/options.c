@@ -21,7 +21,7 @@ enum { PID_MOST = 1 << 22, TOP_MOST = 1000 };
 
 const char *const watch_rows_names[] = {
 	[ROWS_SOCKETS] = "socket", [ROWS_PROCESSES] = "process", [ROWS_CGROUPS] = "cgroup",
-	[ROWS_PEERS] = "peer", NULL
+	[ROWS_PEERS] = "peer", [ROWS_PORTS] = "port", NULL
 };
 static const char *const fault_names[] = { [WATCH_FAULT_NONE] = "nothing",
 					   [WATCH_FAULT_DROP_COMPLETION] = "drop-completion",
@@ -50,8 +50,7 @@ static const struct argp_option option_table[] = {
 	{ "interval", KEY_INTERVAL, "S", 0,
 	  "show what happened every S seconds: live on a terminal, else a block each time", 2 },
 	{ NULL, 0, NULL, 0, "How it is counted and shown:", 3 },
-	{ "by", KEY_BY, "WHAT", 0, "rows of tables: socket, process, cgroup or peer (default process)",
-	  3 },
+	{ "by", KEY_BY, "WHAT", 0, "rows of tables: socket, process, cgroup, peer or (local) port (default process)", 3 },
 	{ "top", KEY_TOP, "N", 0, "at most N rows, those that copied most needlessly first (default 10)",
 	  3 },
 	{ "books", KEY_BOOKS, "WHICH", 0,
@@ -176,8 +175,8 @@ static const struct argp argp = {
 	"shows where their payload was copied, sent by reference or spliced, why, and who paid.\v"
 	"Needs root, or CAP_BPF and CAP_PERFMON for own processes. COMMAND keeps stdin, stdout and its "
 	"exit status; the report then goes to stderr.\n"
-	"Keys of the live view: b bytes copied needlessly, t throughput, n name: sort; s p g r: rows are "
-	"sockets, processes, cgroups, remote peers; space pauses, q ends.\n"
+	"Keys of the live view: b bytes copied needlessly, t throughput, n name: sort; s p g r l: rows are "
+	"sockets, processes, cgroups, remote peers, local ports; space pauses, q ends.\n"
 	"Exit: that of COMMAND; else 0 all laws that can be tested balance, 1 a law broke, 2 bad input, "
 	"3 the system refuses.", NULL, NULL, NULL };
 

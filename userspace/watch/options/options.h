@@ -12,7 +12,7 @@
 enum { WATCH_SECONDS_MAX = 86400 * 7, WATCH_TOP = 10 };
 
 /* What the rows of tables stand for. */
-enum watch_rows { ROWS_SOCKETS, ROWS_PROCESSES, ROWS_CGROUPS, ROWS_PEERS };
+enum watch_rows { ROWS_SOCKETS, ROWS_PROCESSES, ROWS_CGROUPS, ROWS_PEERS, ROWS_PORTS };
 
 struct watch_options {
 	struct watch_subject subject;	/* as asked, not resolved; of a command the pid is missing */

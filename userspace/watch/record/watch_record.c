@@ -118,8 +118,18 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 	watch_movements_add(&sum->lately, &socket->lately);
 }
 
+void watch_groups_free(struct watch_groups *groups, int count)
+{
+	for (int i = 0; i < count; i++) {
+		free(groups[i].group);
+		free(groups[i].note);
+		groups[i] = (struct watch_groups){};
+	}
+}
+
 void watch_record_free(struct watch_record *r)
 {
+	watch_groups_free(r->groups, WATCH_GROUPINGS);
 	free(r->sockets);
 	free(r->processes);
 	free(r->cgroups);

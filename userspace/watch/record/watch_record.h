@@ -126,6 +126,25 @@ struct watch_sum {
 	struct watch_movements moved, lately;
 };
 
+/* What sockets are added up by beside processes, and how many are told apart. */
+enum watch_grouping { WATCH_BY_PEER, WATCH_BY_PORT, WATCH_GROUPINGS };
+enum { WATCH_PEERS_MAX = 10000, WATCH_LOCAL_PORTS_MAX = 1000 };
+
+/* Sums of the sockets with one remote address, or with one local port. */
+struct watch_group {
+	struct watch_address at;	/* of a peer the address alone, of a port the port alone */
+	bool further;			/* all that are told apart no more; .at says nothing */
+	uint64_t sockets, sockets_lately;	/* as in struct watch_sum */
+	uint64_t other_sockets;		/* of them: of a layer above TCP, in no sum below */
+	struct watch_movements moved, lately;
+};
+
+struct watch_groups {
+	struct watch_group *group;	/* owned, in the order in which they were met */
+	int count, room;
+	int *note, notes;		/* owned: where which one is, for those who add to them */
+};
+
 struct watch_process {
 	struct watch_process_id id;
 	char comm[WATCH_COMM_BYTES];
@@ -176,6 +195,7 @@ struct watch_record {
 	struct watch_socket *sockets;	/* owned */
 	int socket_count;
 	uint64_t folded_sockets;	/* died, and are in the sums alone */
+	struct watch_groups groups[WATCH_GROUPINGS];	/* owned; of all sockets, those as well */
 	struct watch_process *processes;	/* owned */
 	int process_count;
 	struct watch_cgroup *cgroups;	/* owned; every number above */
@@ -209,6 +229,9 @@ void watch_balance_add(struct watch_balance *into, const struct watch_balance *f
 /* A sum of nothing: 0, and known. */
 struct watch_sum watch_sum_of_nothing(void);
 void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket);
+
+/* Frees what the first @count of these own. */
+void watch_groups_free(struct watch_groups *groups, int count);
 
 /* Frees what the record owns and empties it. */
 void watch_record_free(struct watch_record *r);

@@ -15,6 +15,17 @@ static void item_text(const struct watch_balance *b, enum watch_balance_item ite
 		strcpy(text, "cannot be read");
 }
 
+/* What a socket still held when it was reset or closed will neither be sent nor read. */
+static uint64_t lost_with_sockets(const struct watch_record *r, enum watch_balance_item item)
+{
+	uint64_t held = r->total.closing.item[item], open = 0;
+
+	for (int i = 0; i < r->socket_count; i++)
+		if (!r->sockets[i].died && !r->sockets[i].layer)
+			open += r->sockets[i].closing.item[item];
+	return item <= WATCH_unread_bytes && held > open ? held - open : 0;
+}
+
 /*
  * what sockets held       at the start       at the end
  * unacked_bytes                 65,536                0  sent, and not acknowledged yet
@@ -30,7 +41,7 @@ void print_watched_balances(const struct watch_record *r, const struct page *p)
 	bool any = false;
 
 	for (enum watch_balance_item i = 0; i < WATCH_BALANCE_COUNT; i++) {
-		char left[32], right[32], line[96];
+		char left[32], right[32], line[96], lost[32], meaning[160];
 
 		if (opening->known & closing->known & 1u << i && !opening->item[i] && !closing->item[i])
 			continue;
@@ -40,7 +51,10 @@ void print_watched_balances(const struct watch_record *r, const struct page *p)
 		item_text(opening, i, left);
 		item_text(closing, i, right);
 		snprintf(line, sizeof(line), "%-18s %15s %15s  ", watch_balance_name(i), left, right);
-		page_text(p, line, meanings[i], 52);
+		number_text(lost_with_sockets(r, i), lost);
+		snprintf(meaning, sizeof(meaning), strcmp(lost, "0") ?
+			 "%s; %s of these were lost with sockets that closed" : "%s", meanings[i], lost);
+		page_text(p, line, meaning, 52);
 	}
 	if (!any)
 		fprintf(p->out, "\nNo socket held unsent, unacknowledged or unread bytes at the start or the end.\n");

@@ -41,18 +41,68 @@ static struct figure a_second(struct figure f, uint64_t over_ns)
 	return f;
 }
 
-/* A name cut to what is left of the line, so that a row is a line. */
-static void print_name(const struct page *p, const char *name, int used)
+static int width(const char *name)
 {
-	int left = p->columns - used, columns = 0;
+	int columns = 0;
 
-	for (; *name; name++) {
+	for (; *name; name++)
 		columns += ((unsigned char)*name & 0xc0) != 0x80;
-		if (columns > left)
-			break;
-		fputc(*name, p->out);
+	return columns;
+}
+
+/* What stands left of a name: four numbers of bytes, and sockets unless each row is one. */
+static int columns_of_numbers(const struct page *p, bool rates)
+{
+	return (p->rows == ROWS_SOCKETS ? 39 : 48) + rates + 2;
+}
+
+/* A name that identifies a row is never cut: where one does not fit beside its numbers, all stand above theirs. */
+static bool names_are_above(const struct page *p, const struct rows *rows, bool rates)
+{
+	for (int i = 0; i < rows->count && i < p->top; i++)
+		if (width(rows->row[i].name) > p->columns - columns_of_numbers(p, rates))
+			return true;
+	return false;
+}
+
+int page_row_lines(const struct page *p, const struct rows *rows, bool rates)
+{
+	int most = 0;
+
+	if (!names_are_above(p, rows, rates))
+		return 1;
+	for (int i = 0; i < rows->count && i < p->top; i++)
+		most = width(rows->row[i].name) > most ? width(rows->row[i].name) : most;
+	return 2 + most / p->columns;
+}
+
+static void print_numbers(const struct page *p, const struct row *row, uint64_t over_ns)
+{
+	const struct watch_movements *m = &row->moved;
+	const struct figure figures[] = { figure_sent(m), figure_received(m), figure_uncopied(m),
+					  figure_needless(m) };
+	char sockets[32];
+
+	for (size_t f = 0; f < sizeof(figures) / sizeof(*figures); f++) {
+		char text[16];
+
+		figure_text(a_second(figures[f], over_ns), text);
+		fprintf(p->out, "%s%*s", f ? " " : "", f == 3 && over_ns ? 10 : 9, text);
 	}
-	fputc('\n', p->out);
+	number_text(row->sockets, sockets);
+	if (p->rows != ROWS_SOCKETS)
+		fprintf(p->out, " %8s", sockets);
+}
+
+static void print_heads(const struct page *p, uint64_t over_ns, bool above)
+{
+	const char *of_bytes = over_ns ? "   sent/s    recv/s no copy/s needless/s" :
+					 "     sent  received   no copy  needless";
+	char heads[128];
+
+	snprintf(heads, sizeof(heads), "%s%s%s%s", of_bytes, p->rows == ROWS_SOCKETS ? "" : "  sockets",
+		 above ? "" : "  ", above ? "" : rows_title(p->rows));
+	page_heads(p, heads);
 }
 
 /*
@@ -61,24 +111,15 @@ static void print_name(const struct page *p, const char *name, int used)
  */
 void page_rows(const struct page *p, const struct rows *rows, uint64_t over_ns)
 {
-	char heads[96];
+	bool above = names_are_above(p, rows, over_ns);
 
-	snprintf(heads, sizeof(heads), "%9s %9s %9s %9s %8s  %s", over_ns ? "sent/s" : "sent",
-		 over_ns ? "recv/s" : "received", "no copy", "needless", "sockets", rows_title(p->rows));
-	page_heads(p, heads);
+	if (above)
+		page_text(p, "", rows_title(p->rows), 0);
+	print_heads(p, over_ns, above);
 	for (int i = 0; i < rows->count && i < p->top; i++) {
-		const struct watch_movements *m = &rows->row[i].moved;
-		const struct figure figures[] = { figure_sent(m), figure_received(m),
-						  figure_uncopied(m), figure_needless(m) };
-		int used = 0;
-
-		for (size_t f = 0; f < sizeof(figures) / sizeof(*figures); f++) {
-			char text[16];
-
-			figure_text(a_second(figures[f], over_ns), text);
-			used += fprintf(p->out, "%9s ", text);
-		}
-		used += fprintf(p->out, "%8" PRIu64 "  ", rows->row[i].sockets);
-		print_name(p, rows->row[i].name, used);
+		if (above)
+			page_text(p, "", rows->row[i].name, 2);
+		print_numbers(p, &rows->row[i], over_ns);
+		fprintf(p->out, above ? "\n" : "  %s\n", rows->row[i].name);
 	}
 }

@@ -2,7 +2,6 @@
 /* The report of a watch for people, and the blocks of its intervals. */
 #include "userspace/watch/report/report.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,12 +74,14 @@ static void print_verdicts(const struct watch_record *r, const struct page *p)
 /* 5.0 s, 12 sockets, 9 opened and 7 closed meanwhile; kernel 6.12.95, tracepoint backend, ... */
 static void print_head(const struct watch_record *r, const struct page *p)
 {
-	char line[400], sockets[32];
+	char line[400], sockets[32], born[32], died[32];
 
 	number_text(r->total.sockets, sockets);
-	snprintf(line, sizeof(line), "%.1f s, %s socket%s, %" PRIu64 " opened and %" PRIu64 " closed meanwhile; "
+	number_text(r->total.born, born);
+	number_text(r->total.died, died);
+	snprintf(line, sizeof(line), "%.1f s, %s socket%s, %s opened and %s closed meanwhile; "
 		 "kernel %s, %s backend, %s", r->window_ns / 1e9, sockets,
-		 r->total.sockets == 1 ? "" : "s", r->total.born, r->total.died, r->machine.kernel,
+		 r->total.sockets == 1 ? "" : "s", born, died, r->machine.kernel,
 		 backend_name(r->backend), r->books == WATCH_CALLS ? "a probe in each call" :
 		 "plain calls counted by TCP's sequence numbers");
 	page_text(p, "\n", line, 0);
@@ -117,8 +118,8 @@ void watch_report_print(const struct watch_record *r, const struct page *p)
 	print_watched_causes(r, p);
 	print_watched_zerocopy(r, p);
 	print_rows(r, p, p->rows, p->top);
-	page_text(p, "  ", "no copy: sent by reference or spliced, and not seen to be copied later; needless: "
-		  "was to be sent so, and was copied all the same; -: not measured", 2);
+	page_text(p, "  ", "no copy: sent by reference or spliced, and seen to be handed over as pages; "
+		  "needless: was to be sent so, and was copied all the same; -: not measured", 2);
 	if (p->rows != ROWS_PEERS)
 		print_rows(r, p, ROWS_PEERS, p->top < PEERS_BESIDE ? p->top : PEERS_BESIDE);
 	print_watched_balances(r, p);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "userspace/common/foreign.h"
+#include "userspace/common/text.h"
 
 void comm_name(const char *comm, char name[WATCH_NAME_BYTES])
 {
@@ -46,6 +47,20 @@ void address_name(const struct watch_address *a, char name[WATCH_NAME_BYTES])
 	snprintf(name, WATCH_NAME_BYTES, strchr(host, ':') ? "[%.64s]:%u" : "%.64s:%u", host, a->port);
 }
 
+void group_name(const struct watch_group *g, enum watch_grouping by, char name[WATCH_NAME_BYTES])
+{
+	char apart[32];
+
+	number_text(by == WATCH_BY_PEER ? WATCH_PEERS_MAX : WATCH_LOCAL_PORTS_MAX, apart);
+	if (g->further)
+		snprintf(name, WATCH_NAME_BYTES, "all other %s: %s are told apart",
+			 by == WATCH_BY_PEER ? "peers" : "ports", apart);
+	else if (by == WATCH_BY_PEER)
+		peer_name(&g->at, name);
+	else
+		snprintf(name, WATCH_NAME_BYTES, "port %u", g->at.port);
+}
+
 void socket_name(const struct watch_socket *s, char name[WATCH_NAME_BYTES])
 {
 	char local[WATCH_NAME_BYTES], remote[WATCH_NAME_BYTES], owner[WATCH_NAME_BYTES];
@@ -53,7 +68,8 @@ void socket_name(const struct watch_socket *s, char name[WATCH_NAME_BYTES])
 	address_name(&s->local, local);
 	address_name(&s->remote, remote);
 	process_name(&s->owner, s->comm, owner);
-	snprintf(name, WATCH_NAME_BYTES, "%.72s - %.72s, %.160s", local, remote, owner);
+	snprintf(name, WATCH_NAME_BYTES, "%.72s - %.72s, %.140s%s", local, remote, owner,
+		 s->handed_on ? ", handed on to it" : "");
 }
 
 const char *cgroup_path(const struct watch_record *r, uint64_t cgroup)

@@ -12,7 +12,7 @@ const char *rows_title(enum watch_rows what)
 {
 	static const char *const titles[] = {
 		[ROWS_SOCKETS] = "sockets", [ROWS_PROCESSES] = "processes", [ROWS_CGROUPS] = "cgroups",
-		[ROWS_PEERS] = "remote peers",
+		[ROWS_PEERS] = "remote peers", [ROWS_PORTS] = "local ports",
 	};
 
 	return titles[what];
@@ -91,18 +91,27 @@ static void drop_idle(struct rows *rows)
 	rows->count = kept;
 }
 
-static void add_socket(const struct watch_socket *s, enum watch_rows what, bool lately,
-		       struct rows *rows)
+static void add_socket(const struct watch_socket *s, bool lately, struct rows *rows)
 {
-	struct row *row = append(rows);
+	struct row *row;
 
-	if (what == ROWS_PEERS)
-		peer_name(&s->remote, row->name);
-	else
-		socket_name(s, row->name);
+	/* It moved nothing since the reading before. */
+	if (lately && s->died_before)
+		return;
+	row = append(rows);
+	socket_name(s, row->name);
 	row->sockets = 1;
 	row->ended = s->died;
 	watch_movements_add(&row->moved, lately ? &s->lately : &s->moved);
+}
+
+static void add_group(const struct watch_group *g, enum watch_grouping by, bool lately, struct rows *rows)
+{
+	struct row *row = append(rows);
+
+	group_name(g, by, row->name);
+	row->sockets = lately ? g->sockets_lately : g->sockets;
+	watch_movements_add(&row->moved, lately ? &g->lately : &g->moved);
 }
 
 static void add_process(const struct watch_record *r, const struct watch_process *p,
@@ -114,7 +123,7 @@ static void add_process(const struct watch_record *r, const struct watch_process
 		cgroup_name(r, p->cgroup, row->name);
 	else
 		process_name(&p->id, p->comm, row->name);
-	row->sockets = p->sum.sockets;
+	row->sockets = lately ? p->sum.sockets_lately : p->sum.sockets;
 	row->ended = p->ended;
 	watch_movements_add(&row->moved, lately ? &p->sum.lately : &p->sum.moved);
 }
@@ -126,15 +135,18 @@ int rows_make(const struct watch_record *r, enum watch_rows what, enum rows_orde
 		[ROWS_BY_NEEDLESS] = compare_needless, [ROWS_BY_BYTES] = compare_bytes,
 		[ROWS_BY_NAME] = compare_name,
 	};
-	bool of_sockets = what == ROWS_SOCKETS || what == ROWS_PEERS;
-	int most = of_sockets ? r->socket_count : r->process_count;
+	enum watch_grouping by = what == ROWS_PEERS ? WATCH_BY_PEER : WATCH_BY_PORT;
+	bool of_groups = what == ROWS_PEERS || what == ROWS_PORTS;
+	int most = of_groups ? r->groups[by].count : what == ROWS_SOCKETS ? r->socket_count : r->process_count;
 
 	*rows = (struct rows){ .row = calloc(most + 1, sizeof(*rows->row)) };
 	if (!rows->row)
 		return -ENOMEM;
 	for (int i = 0; i < most; i++)
-		if (of_sockets)
-			add_socket(&r->sockets[i], what, lately, rows);
+		if (of_groups)
+			add_group(&r->groups[by].group[i], by, lately, rows);
+		else if (what == ROWS_SOCKETS)
+			add_socket(&r->sockets[i], lately, rows);
 		else
 			add_process(r, &r->processes[i], what, lately, rows);
 	/* Two sockets may have the same addresses, in two namespaces or one after the other. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The rows of a table of a watch: a socket, a process, a control group or a remote peer each. */
+/* The rows of a table of a watch: a socket, a process, a control group, a remote peer or a port each. */
 #ifndef COPYSCOPE_WATCH_ROWS_H
 #define COPYSCOPE_WATCH_ROWS_H
 

@@ -32,7 +32,8 @@ RUN_VALUES = {
     "--backend": ("auto", "trampoline", "tracepoint"), "--role": ("sender", "receiver"),
 }
 PROFILES = tuple(sorted(file.stem for file in (TOOLS / "profiles").glob("*.toml")))
-WATCH_VALUES = {"--by": ("socket", "process", "cgroup", "peer"), "--books": ("sequence", "calls"),
+WATCH_VALUES = {"--by": ("socket", "process", "cgroup", "peer", "port"),
+                "--books": ("sequence", "calls"),
                 "--backend": ("auto", "trampoline", "tracepoint")}
 WORDS = (
     Word("watch", BUILD / "watch", "watch any program's TCP sockets: what was copied, and why",

@@ -5,6 +5,7 @@
 #include "userspace/common/json/json.h"
 #include "userspace/report/json/parts_json.h"
 #include "userspace/watch/judge/watch_judge.h"
+#include "userspace/watch/summary/figures.h"
 #include "userspace/watch/summary/names.h"
 
 /* What may hold any byte is shown as reports show it: JSON has UTF-8 alone. */
@@ -163,6 +164,35 @@ json_t *watched_socket_json(const struct watch_record *r, const struct watch_soc
 	return o;
 }
 
+static json_t *figure_json(struct figure f)
+{
+	return integer_if(f.known, f.bytes);
+}
+
+/* A line of a table each, as there may be many. */
+json_t *watched_groups_json(const struct watch_groups *groups, enum watch_grouping by)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < groups->count; i++) {
+		const struct watch_group *g = &groups->group[i];
+		json_t *o = json_object();
+
+		if (by == WATCH_BY_PEER)
+			put(o, "peer", g->further ? json_null() : name_json(peer_name, &g->at));
+		else
+			put(o, "port", integer_if(!g->further, g->at.port));
+		put(o, "sockets", json_integer(g->sockets));
+		put(o, "other_sockets", json_integer(g->other_sockets));
+		put(o, "sent_bytes", figure_json(figure_sent(&g->moved)));
+		put(o, "received_bytes", figure_json(figure_received(&g->moved)));
+		put(o, "uncopied_bytes", figure_json(figure_uncopied(&g->moved)));
+		put(o, "needless_bytes", figure_json(figure_needless(&g->moved)));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
 json_t *watched_sum_json(const struct watch_record *r, const struct watch_sum *sum)
 {
 	json_t *o = json_object();
@@ -170,6 +200,7 @@ json_t *watched_sum_json(const struct watch_record *r, const struct watch_sum *s
 	put(o, "sockets", json_integer(sum->sockets));
 	put(o, "born", json_integer(sum->born));
 	put(o, "died", json_integer(sum->died));
+	put(o, "handed_on", json_integer(sum->handed_on));
 	put(o, "other", other_json(sum));
 	put_movements(o, r, &sum->opening, &sum->closing, &sum->moved);
 	return o;

@@ -174,6 +174,8 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	put(all, "not_covered", not_covered_json(r));
 	put(all, "total", watched_sum_json(r, &r->total));
 	put(all, "processes", processes_json(r));
+	put(all, "peers", watched_groups_json(&r->groups[WATCH_BY_PEER], WATCH_BY_PEER));
+	put(all, "ports", watched_groups_json(&r->groups[WATCH_BY_PORT], WATCH_BY_PORT));
 	put(all, "sockets", sockets_json(r));
 	return all;
 }
