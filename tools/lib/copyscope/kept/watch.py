@@ -11,6 +11,7 @@ from copyscope.common.text import wrapped
 from .missing import reason
 
 MEANING = column("sites", "meaning")
+PEERS = 5
 
 
 def labelled(label: str, text: str) -> list[str]:
@@ -40,10 +41,32 @@ def causes(data: dict[str, Any]) -> list[str]:
             said += wrapped(f"    {each.get('remedy') or ''}", "    ")
     for each in data["causes"]:
         if each.get("bytes") is None:
-            calls = each.get("calls") or 0
-            said += ["", *labelled("ENOBUFS", f"{calls:,} send{' was' if calls == 1 else 's were'} "
-                                   f"refused ({each['cause']}): {each.get('remedy') or ''}")]
+            calls = each.get("calls")
+            number = "sends, nobody counted how many," if calls is None else \
+                f"{calls:,} send{'s' * (calls != 1)}"
+            said += ["", *labelled("ENOBUFS", f"{number} w{'as' if calls == 1 else 'ere'} refused "
+                                   f"({each['cause']}): {each.get('remedy') or ''}")]
     return said
+
+
+def figure(value: int | None) -> str:
+    """Bytes, or - if nobody knows them."""
+    return "-" if value is None else bytes_text(value)
+
+
+def peers(data: dict[str, Any]) -> list[str]:
+    """The remote peers that moved most; early records of 0.2 lack their sums."""
+    found = sorted(data.get("peers", []), key=lambda each: -sum(
+        each[key] or 0 for key in ("sent_bytes", "received_bytes")))
+    if not found:
+        return []
+    said = ["", f"{'sent':>9} {'received':>9} {'no copy':>9} {'needless':>9} {'sockets':>8}  "
+                "remote peers"]
+    for each in found[:PEERS]:
+        numbers = " ".join(f"{figure(each[f'{key}_bytes']):>9}"
+                           for key in ("sent", "received", "uncopied", "needless"))
+        said.append(f"{numbers} {each['sockets']:>8,}  {each['peer'] or 'all other peers'}")
+    return said + [f"{'':48}  {len(found) - PEERS:,} more"] * (len(found) > PEERS)
 
 
 def laws(data: dict[str, Any]) -> str:
@@ -79,10 +102,11 @@ def lines(data: dict[str, Any]) -> list[str]:
     said = []
     for each in data["verdicts"]:
         said += wrapped(f"{each['process']}: {each['sentence']}", "  ")
-    sockets = len(data["sockets"])
+    # Those that closed are not all in the list.
+    sockets = data["total"]["sockets"]
     facts = f"{data['window']['seconds']:.1f} s, {sockets:,} socket{'s' * (sockets != 1)}; " \
             f"kernel {data['machine']['kernel']}, {data['backend']['name']} backend"
-    return [*said, "", *wrapped(facts), *sites(data), *causes(data), "",
+    return [*said, "", *wrapped(facts), *sites(data), *causes(data), *peers(data), "",
             *labelled("laws", laws(data)), *not_seen(data), "",
             *wrapped(f"record {data['id']}, started {data['started']}, commit "
                      f"{data['tool']['commit']}")]

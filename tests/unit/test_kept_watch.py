@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of a kept record of watch claims nothing of what is null in it."""
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+
+from copyscope.common.tables import SITES
+from copyscope.kept import watch
+from helpers import schemas, watches
+from helpers.records import ROOT
+
+SENTENCE = "sent 9.00 kB; how much of it send copied was not measured (nobody looked)."
+
+
+def record(**known: int | None) -> dict:
+    """A record of one process whose sites are these."""
+    made = watches.watch_record(watches.process(812, "nginx", watches.moved(9000, 500, **known)))
+    made["verdicts"][0] |= {"verdict": "not known", "sentence": SENTENCE}
+    return made
+
+
+def peer(address: str | None, **numbers: int | None) -> dict:
+    """The sums of one remote peer."""
+    return {"peer": address, "sockets": 1500, "other_sockets": 0, "sent_bytes": 15000,
+            "received_bytes": 0, "uncopied_bytes": 0, "needless_bytes": 0, **numbers}
+
+
+def test_no_site_that_is_null_is_told_as_a_number_or_as_nothing():
+    for unknown in itertools.product((False, True), repeat=len(SITES)):
+        null = [site for site, each in zip(SITES, unknown) if each]
+        said = watch.lines(record(**dict.fromkeys(null)))
+        told, _, missing = "\n".join(said).partition("\nnot seen")
+        assert SENTENCE in " ".join(" ".join(said).split())
+        for site in null:
+            assert site not in told and site in missing
+
+
+@pytest.mark.parametrize("bytes_, calls, words", [
+    (None, None, "sends, nobody counted how many, were refused"),
+    (None, 1, "1 send was refused"), (None, 3, "3 sends were refused")])
+def test_a_refusal_has_its_number_or_none(bytes_, calls, words):
+    made = record()
+    made["causes"] = [{"cause": "ENOBUFS", "site": "tx_reference", "bytes": bytes_, "calls": calls,
+                       "share": None, "remedy": "wait", "stack": None, "why": "no bytes"}]
+    assert words in " ".join(" ".join(watch.lines(made)).split())
+
+
+def test_peers_are_told_from_their_sums_and_null_is_a_dash():
+    made = record()
+    made |= {"peers": [peer("10.0.0.1", uncopied_bytes=None, needless_bytes=None),
+                       peer(None, sent_bytes=7 * 10**6), *[peer(f"10.0.1.{n}") for n in range(5)]],
+             "ports": []}
+    assert not schemas.faults(ROOT / "docs/watch.schema.json", made)
+    said = "\n".join(watch.lines(made))
+    assert re.search(r"received.*needless.*remote peers\n +7\.00 MB .* 1,500  all other peers\n"
+                     r" +15\.0 kB +0 B +- +- +1,500  10\.0\.0\.1\n", said)
+    assert "2 more" in said
+
+
+def test_sockets_are_all_that_there_were_not_those_that_are_listed():
+    made = record()
+    made["total"] = {**made["total"], "sockets": 10000}
+    assert "10,000 sockets;" in "\n".join(watch.lines(made))
