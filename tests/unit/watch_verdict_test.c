@@ -16,7 +16,7 @@ enum { SENT = 9000 };
 struct made_case {
 	const char *what;
 	enum verdict_of_process verdict;
-	uint64_t sent, received, referenced, spliced, mapped, refused, unset;
+	uint64_t sent, received, referenced, spliced, mapped, refused, unset, passed_unknown;
 	struct watch_fate fate;
 	uint32_t no_sites;	/* not measured */
 	uint64_t no_counts;
@@ -51,6 +51,8 @@ static const struct made_case cases[] = {
 	  .fate = { .unknown = SENT, .held = SENT } },
 	{ "beyond the table of slots", VERDICT_NOT_KNOWN, SENT, .no_sites = ~0u },
 	{ "read with peeks, where splices hide", VERDICT_NOT_KNOWN, .received = 70,
+	  .passed_unknown = 1, .no_sites = 1u << SITE_rx_splice | 1u << SITE_rx_map },
+	{ "passed on as pages, spliced or mapped", VERDICT_CLEAN, .received = 70, .mapped = 70,
 	  .no_sites = 1u << SITE_rx_splice | 1u << SITE_rx_map },
 	{ "kernel TLS alone", VERDICT_NOT_KNOWN, .layer = WATCH_LAYER_KTLS },
 	{ "plain, and kernel TLS besides", VERDICT_COPIES, SENT, .layer = WATCH_LAYER_KTLS },
@@ -70,6 +72,8 @@ static struct watch_sum sum_of(const struct made_case *c)
 	m->site_bytes[SITE_tx_copy] = c->sent - c->referenced - c->spliced;
 	m->site_bytes[SITE_rx_map] = c->mapped;
 	m->site_bytes[SITE_rx_copy] = c->received - c->mapped;
+	m->passed_bytes = c->mapped;
+	m->passed_unknown = c->passed_unknown;
 	m->fate = c->fate;
 	m->sites_known &= ~c->no_sites;
 	m->counts_known &= ~c->no_counts;

@@ -50,19 +50,14 @@ static uint32_t of_sends(const struct watch_movements *m)
 /* Whether a program asked for a map of which nothing came, no hook of a watch tells. */
 static uint32_t of_receives(const struct watch_movements *m)
 {
-	bool mapped = sites_known(m, 1u << SITE_rx_map) && m->site_bytes[SITE_rx_map];
-	bool spliced = sites_known(m, 1u << SITE_rx_splice) && m->site_bytes[SITE_rx_splice];
-
-	return m->count[COUNT_returned_bytes] && (mapped || spliced) ? bit(VERDICT_CLEAN) : 0;
+	return m->count[COUNT_returned_bytes] && !m->passed_unknown && m->passed_bytes ? bit(VERDICT_CLEAN) : 0;
 }
 
 /* That nothing was to go without a copy is told of those sites alone that were measured. */
 static bool is_plain(const struct watch_movements *m)
 {
-	uint32_t of_receiver = 1u << SITE_rx_copy | 1u << SITE_rx_map | 1u << SITE_rx_splice;
-
 	return (!m->count[COUNT_accepted_bytes] || sites_known(m, 1u << SITE_tx_copy)) &&
-	       (!m->count[COUNT_returned_bytes] || sites_known(m, of_receiver));
+	       (!m->count[COUNT_returned_bytes] || (sites_known(m, 1u << SITE_rx_copy) && !m->passed_unknown));
 }
 
 static bool has_others(const struct watch_sum *sum)

@@ -25,8 +25,10 @@ const char *phrase_text(enum phrase which)
 
 bool phrase_is_backed(enum phrase which, const struct watch_movements *m)
 {
+	uint64_t known = (m->counts_known & ~OF_PASSED) | (m->passed_unknown ? 0 : OF_PASSED);
+
 	return (m->sites_known & phrases[which].sites) == phrases[which].sites &&
-	       (m->counts_known & phrases[which].counts) == phrases[which].counts;
+	       (known & phrases[which].counts) == phrases[which].counts;
 }
 
 /* A sentence does not begin with a joint. */

@@ -12,8 +12,11 @@
 
 /* What became of bytes by reference or spliced is known where both sites are. */
 #define OF_FATE (OF_SITE(tx_reference) | OF_SITE(tx_splice))
-/* All ways out of a socket: what took one did not take another. */
-#define OF_READER (OF_SITE(rx_copy) | OF_SITE(rx_map) | OF_SITE(rx_splice) | OF_SITE(rx_discard))
+/* Not a count of its own: how much was received and passed on as pages. */
+#define OF_PASSED (1ull << 63)
+/* All ways out of a socket, with the above: what took one did not take another. */
+#define OF_READER (OF_SITE(rx_copy) | OF_SITE(rx_discard))
+#define OF_READS (OF_COUNT(returned_bytes) | OF_PASSED)
 
 /* X(symbol, sites, counts, text); each % of a text stands for a word that is given with it. A phrase that
  * claims nothing but that something is not known needs nothing. */
@@ -41,8 +44,8 @@
 	X(ALL_LATER, OF_FATE, 0, ", and all of it was copied after all")                            \
 	X(SOME_LATER, OF_FATE, 0, "; % of it was copied after all")                                 \
 	X(BECAUSE_LOCAL, OF_FATE, 0, ", because the receiver is local")                             \
-	X(BECAUSE_EITHER, OF_FATE, 0, ", because the receiver is local or a packet capture runs "   \
-	  "(which of the two was not measured)")                                                    \
+	X(BECAUSE_ARRIVED, OF_FATE, 0, ", where its packets arrived on this machine: at a receiver, a router " \
+	  "or a packet capture (which of them was not measured)")                                   \
 	X(BECAUSE, OF_FATE, 0, ", because of %: %")                                                 \
 	X(BECAUSE_MOSTLY, OF_FATE, 0, ", most of it because of %: %")                               \
 	X(LATER_MORE, OF_SITE(late_copy) | OF_SITE(tx_reference), 0,                                \
@@ -60,13 +63,12 @@
 	X(FOR_MEMLOCK, 0, OF_COUNT(refused_optmem) | OF_COUNT(refused_memlock),                     \
 	  ", by RLIMIT_MEMLOCK: wait for completions, or raise it")                                 \
 	X(RECEIVED, 0, OF_COUNT(returned_bytes), "received %")                                      \
-	X(READ_ALL, OF_READER, OF_COUNT(returned_bytes), ", all copied by recv")                    \
-	X(READ_AGAIN, OF_READER, OF_COUNT(returned_bytes), ", % of it again (MSG_PEEK)")            \
+	X(READ_ALL, OF_READER, OF_READS, ", all copied by recv")                    \
+	X(READ_AGAIN, OF_READER, OF_READS, ", % of it again (MSG_PEEK)")            \
 	X(READ, OF_SITE(rx_copy), OF_COUNT(returned_bytes), "; recv copied %")                      \
 	X(MAPPED, OF_SITE(rx_map), OF_COUNT(returned_bytes), "; % was mapped")                      \
-	X(SPLICED_OUT, OF_SITE(rx_splice) | OF_SITE(rx_map), OF_COUNT(returned_bytes),              \
-	  "; % was spliced out")                                                                    \
-	X(PASSED_ON, OF_SITE(rx_splice), OF_COUNT(returned_bytes), "; % was spliced out or mapped") \
+	X(SPLICED_OUT, OF_SITE(rx_splice), OF_COUNT(returned_bytes), "; % was spliced out")         \
+	X(PASSED_ON, 0, OF_READS, "; % was spliced out or mapped")                                  \
 	X(DISCARDED, OF_SITE(rx_discard), OF_COUNT(returned_bytes), "; % was discarded")            \
 	X(READS_UNKNOWN, 0, 0, "; whether some left the socket another way was not measured (%)")   \
 	X(PLAIN_NOTHING, 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes),                    \

@@ -102,8 +102,8 @@ static void say_cause(const struct watch_record *r, uint64_t copied, struct sent
 		return;
 	if (!strcmp(cause->name, "local delivery"))
 		say(s, SAY_BECAUSE_LOCAL);
-	else if (!strcmp(cause->name, "local delivery or packet tap"))
-		say(s, SAY_BECAUSE_EITHER);
+	else if (!strcmp(cause->name, "arrival on this machine"))
+		say(s, SAY_BECAUSE_ARRIVED);
 	else
 		say(s, cause->tally.bytes < copied ? SAY_BECAUSE_MOSTLY : SAY_BECAUSE, cause->name, cause->remedy);
 }
@@ -250,8 +250,7 @@ static void say_reads(struct sentence *s, uint64_t received)
 {
 	const struct watch_movements *m = s->moved;
 	struct figure copied = figure_site(m, SITE_rx_copy);
-	uint64_t elsewhere = m->site_bytes[SITE_rx_map] + m->site_bytes[SITE_rx_splice] +
-			     m->site_bytes[SITE_rx_discard];
+	uint64_t elsewhere = m->passed_bytes + m->site_bytes[SITE_rx_discard];
 	bool whole = phrase_is_backed(SAY_READ_ALL, m);
 	uint64_t once = received > elsewhere ? received - elsewhere : 0;
 
@@ -263,28 +262,36 @@ static void say_reads(struct sentence *s, uint64_t received)
 		say(s, SAY_READ_AGAIN, size(copied.bytes - once).text);
 }
 
+/* What left as pages; where no tracepoint tells of spliced and mapped ones apart, both. */
+static void say_passed(struct sentence *s, uint64_t received)
+{
+	struct figure spliced = figure_site(s->moved, SITE_rx_splice);
+	struct figure mapped = figure_site(s->moved, SITE_rx_map);
+
+	if (some(mapped))
+		say(s, SAY_MAPPED, share(mapped.bytes, received).text);
+	if (some(spliced))
+		say(s, SAY_SPLICED_OUT, share(spliced.bytes, received).text);
+	if (!spliced.known && !mapped.known && s->moved->passed_bytes)
+		say(s, SAY_PASSED_ON, share(s->moved->passed_bytes, received).text);
+}
+
 static void say_receives(const struct watch_record *r, struct sentence *s)
 {
-	static const enum site deciding[] = { SITE_rx_copy, SITE_rx_splice, SITE_rx_discard };
-	struct figure received = figure_received(s->moved), spliced = figure_site(s->moved, SITE_rx_splice);
-	struct figure mapped = figure_site(s->moved, SITE_rx_map);
+	struct figure received = figure_received(s->moved);
 	struct figure discarded = figure_site(s->moved, SITE_rx_discard);
+	bool copies_known = figure_site(s->moved, SITE_rx_copy).known;
 
 	if (!some(received))
 		return;
 	say(s, SAY_RECEIVED, size(received.bytes).text);
 	say_reads(s, received.bytes);
-	if (some(mapped))
-		say(s, SAY_MAPPED, share(mapped.bytes, received.bytes).text);
-	if (some(spliced) && !say(s, SAY_SPLICED_OUT, share(spliced.bytes, received.bytes).text))
-		say(s, SAY_PASSED_ON, share(spliced.bytes, received.bytes).text);
+	say_passed(s, received.bytes);
 	if (some(discarded))
 		say(s, SAY_DISCARDED, share(discarded.bytes, received.bytes).text);
-	for (size_t i = 0; i < sizeof(deciding) / sizeof(*deciding); i++)
-		if (!figure_site(s->moved, deciding[i]).known) {
-			say(s, SAY_READS_UNKNOWN, why_no(r, deciding[i]));
-			return;
-		}
+	if (!copies_known || !discarded.known || s->moved->passed_unknown)
+		say(s, SAY_READS_UNKNOWN, why_no(r, !copies_known ? SITE_rx_copy : !discarded.known ?
+						 SITE_rx_discard : SITE_rx_splice));
 }
 
 static void say_others(const struct watch_sum *sum, struct sentence *s)
