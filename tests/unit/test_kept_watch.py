@@ -64,3 +64,12 @@ def test_sockets_are_all_that_there_were_not_those_that_are_listed():
     made = record()
     made["total"] = {**made["total"], "sockets": 10000}
     assert "10,000 sockets;" in "\n".join(watch.lines(made))
+
+
+def test_who_moved_nothing_is_told_only_if_nobody_did():
+    made = record()
+    idle = {"pid": 9, "process": "sh, pid 9", "verdict": "moved nothing", "sentence": "moved none."}
+    made["verdicts"].append(idle)
+    assert "sh, pid 9" not in "\n".join(watch.lines(made))
+    made["verdicts"] = [idle]
+    assert "sh, pid 9: moved none." in "\n".join(watch.lines(made))

@@ -100,7 +100,8 @@ def not_seen(data: dict[str, Any]) -> list[str]:
 def lines(data: dict[str, Any]) -> list[str]:
     """The whole report."""
     said = []
-    for each in data["verdicts"]:
+    moved = [each for each in data["verdicts"] if each["verdict"] != "moved nothing"]
+    for each in moved or data["verdicts"][:1]:
         said += wrapped(f"{each['process']}: {each['sentence']}", "  ")
     # Those that closed are not all in the list.
     sockets = data["total"]["sockets"]
