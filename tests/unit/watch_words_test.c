@@ -8,7 +8,6 @@
 
 #include "tests/unit/made_watch.h"
 #include "userspace/watch/judge/watch_judge.h"
-#include "userspace/watch/summary/phrases.h"
 #include "userspace/watch/summary/sentence.h"
 
 /* Words that claim, in whichever phrase, and what must be known for them: beside what phrases name themselves. */

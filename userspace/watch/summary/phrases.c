@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "userspace/watch/summary/sentence.h"
-
 static const struct {
 	uint32_t sites;
 	uint64_t counts;

@@ -7,6 +7,8 @@
 
 #include "userspace/watch/record/watch_record.h"
 
+enum { SENTENCE_BYTES = 2000 };
+
 #define OF_SITE(name) (1u << SITE_##name)
 #define OF_COUNT(name) (1ull << COUNT_##name)
 

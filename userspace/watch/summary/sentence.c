@@ -8,7 +8,6 @@
 
 #include "userspace/common/text.h"
 #include "userspace/watch/summary/figures.h"
-#include "userspace/watch/summary/phrases.h"
 
 const char *verdict_name(enum verdict_of_process verdict)
 {

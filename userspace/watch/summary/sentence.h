@@ -3,11 +3,7 @@
 #ifndef COPYSCOPE_WATCH_SENTENCE_H
 #define COPYSCOPE_WATCH_SENTENCE_H
 
-#include <stddef.h>
-
-#include "userspace/watch/record/watch_record.h"
-
-enum { SENTENCE_BYTES = 2000 };
+#include "userspace/watch/summary/phrases.h"
 
 /* What the process did, without its name: "98.2 % of 12.3 GB was spliced ...". The larger of what it sent and
  * received comes first. It has no phrase of phrases.h that needs a number which is not known. */
