@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What became of bytes that left as pages or were passed on so, and when that is not known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "userspace/watch/books/books_socket.h"
+
+enum { ESTABLISHED = 1, BYTES = 94139, SENDS = 23 };
+
+static const struct watch_hooked tracepoints = {
+	.sends = true, .rx_copies = true, .discards = true, .completions = true, .drops = true,
+	.packets = true, .devices = true, .rings = true, .no_onward = true, .no_orphans = true,
+};
+
+static struct watch_hooked trampolines(void)
+{
+	struct watch_hooked hooked = tracepoints;
+
+	hooked.late_copies = hooked.moved = hooked.rx_calls = true;
+	hooked.rx_copies = false;
+	return hooked;
+}
+
+/* A socket that was born in the window and has sent BYTES in SENDS sends, all of which are completed. */
+static struct watch_book sent_as(enum watch_kind kind)
+{
+	struct watch_book book = {
+		.cookie = 1, .slot_at = 1, .flags = WATCH_BORN,
+		.opened.state = ESTABLISHED,
+		.now = { .accepted = BYTES, .sent = BYTES, .state = ESTABLISHED },
+	};
+
+	book.slot.sent_as[kind] = book.slot.since = BYTES;
+	book.slot.departed = BYTES;
+	book.slot.departures_noted = 1;
+	if (kind == WATCH_KIND_REFERENCE) {
+		book.now.zerocopy_sends = book.slot.completed_sends = SENDS;
+		book.slot.sent_referenced = BYTES;
+		book.slot.next_id = SENDS;
+	}
+	return book;
+}
+
+static struct watch_socket filled(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	struct watch_socket s;
+
+	watch_socket_fill(&s, book, hooked);
+	return s;
+}
+
+static void fate_is(const struct watch_book *book, const struct watch_hooked *hooked, uint64_t uncopied,
+		    uint64_t later, uint64_t unknown)
+{
+	struct watch_socket s = filled(book, hooked);
+
+	assert_int_equal(s.moved.fate.uncopied, uncopied);
+	assert_int_equal(s.moved.fate.later, later);
+	assert_int_equal(s.moved.fate.unknown, unknown);
+}
+
+static bool knows(const struct watch_book *book, const struct watch_hooked *hooked, enum site site)
+{
+	struct watch_socket s = filled(book, hooked);
+
+	return s.moved.sites_known >> site & 1;
+}
+
+static struct watch_sides copied_law(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	struct watch_socket s = filled(book, hooked);
+
+	return watch_law_sides(WATCH_LAW_copied, &s, book, hooked);
+}
+
+/* A device that takes no packets in pieces is handed none with user pages. */
+static void nothing_is_uncopied_that_no_device_was_handed(void **state)
+{
+	struct watch_hooked all = trampolines();
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+	fate_is(&book, &tracepoints, 0, 0, BYTES);
+	book.slot.clean = BYTES;
+	fate_is(&book, &tracepoints, BYTES, 0, 0);
+	book.slot.clean = 0;
+	book.slot.reshaped = BYTES;
+	fate_is(&book, &all, 0, BYTES, 0);
+}
+
+static void what_left_twice_is_uncopied_once(void **state)
+{
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+	book.now.retransmitted = 1000;
+	book.now.sent += 1000;
+	book.slot.clean = BYTES + 1000;
+	fate_is(&book, &tracepoints, BYTES, 0, 0);
+	/* One packet of 1,000 never reached the device, another one did twice. */
+	book.slot.clean = BYTES;
+	fate_is(&book, &tracepoints, BYTES - 1000, 0, 1000);
+}
+
+static void captures_and_other_devices_make_late_copies_unknown(void **state)
+{
+	static const uint8_t unsure[] = { WATCH_PATH_TAPPED, WATCH_PATH_OTHER, WATCH_PATH_ONWARD };
+	struct watch_hooked all = trampolines();
+
+	for (size_t i = 0; i < sizeof(unsure); i++) {
+		struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+		book.slot.paths = unsure[i];
+		book.slot.clean = BYTES;
+		assert_false(knows(&book, &tracepoints, SITE_late_copy));
+		fate_is(&book, &tracepoints, 0, 0, BYTES);
+		assert_true(knows(&book, &all, SITE_late_copy));
+	}
+}
+
+/* Arrivals are no proof where the kernel says otherwise; where copies are hooked, a law breaks. */
+static void completions_know_better_than_arrivals(void **state)
+{
+	struct watch_hooked all = trampolines();
+	struct watch_book none = sent_as(WATCH_KIND_REFERENCE), all_late = none, some = none;
+
+	none.slot.copied_sends = SENDS;
+	none.slot.clean = BYTES;
+	all_late.slot.late_copied = BYTES;
+	some.slot.late_copied = BYTES;
+	some.slot.copied_sends = SENDS - 1;
+	for (int i = 0; i < 3; i++) {
+		const struct watch_book *book = i == 0 ? &none : i == 1 ? &all_late : &some;
+		struct watch_sides sides = copied_law(book, &all);
+
+		assert_false(knows(book, &tracepoints, SITE_late_copy));
+		fate_is(book, &tracepoints, 0, 0, BYTES);
+		assert_false(copied_law(book, &tracepoints).known);
+		assert_true(sides.known);
+		assert_int_not_equal(sides.left, sides.right);
+	}
+	some.slot.copied_sends = SENDS;
+	assert_true(knows(&some, &tracepoints, SITE_late_copy));
+	fate_is(&some, &tracepoints, 0, BYTES, 0);
+}
+
+static void a_copy_that_is_not_completed_yet_breaks_nothing(void **state)
+{
+	struct watch_hooked all = trampolines();
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+	book.slot.late_copied = BYTES;
+	book.slot.completed_sends = 0;
+	assert_false(copied_law(&book, &all).known);
+	assert_true(knows(&book, &tracepoints, SITE_late_copy));
+}
+
+static void spliced_pages_are_uncopied_as_far_as_a_device_had_them(void **state)
+{
+	struct watch_hooked onward = tracepoints;
+	struct watch_book book = sent_as(WATCH_KIND_SPLICE);
+
+	fate_is(&book, &tracepoints, BYTES, 0, 0);
+	book.slot.spliced_queued = BYTES;
+	fate_is(&book, &tracepoints, 0, 0, BYTES);
+	book.slot.spliced_handed = BYTES;
+	fate_is(&book, &tracepoints, BYTES, 0, 0);
+	book.slot.paths = WATCH_PATH_VETH;
+	fate_is(&book, &tracepoints, BYTES, 0, 0);
+	onward.no_onward = false;
+	fate_is(&book, &onward, 0, 0, BYTES);
+	book.slot.paths = WATCH_PATH_OTHER;
+	fate_is(&book, &tracepoints, 0, 0, BYTES);
+}
+
+/* Of a socket that spliced before its packets were watched, what was seen later counts, less what send copied. */
+static void of_packets_not_watched_from_the_start_a_part_is_known(void **state)
+{
+	struct watch_book book = sent_as(WATCH_KIND_SPLICE);
+
+	book.slot.sent_as[WATCH_KIND_COPY] = 1240;
+	book.now.accepted += 1240;
+	book.slot.since += 1240;
+	book.slot.pages_unwatched = 1;
+	book.slot.spliced_queued = book.slot.spliced_handed = 50000;
+	fate_is(&book, &tracepoints, 50000 - 1240, 0, BYTES - 50000 + 1240);
+}
+
+static void a_ring_that_is_not_asked_tells_of_no_copies(void **state)
+{
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+	struct watch_socket s;
+
+	book.now.zerocopy_sends = book.slot.completed_sends = book.slot.next_id = 0;
+	book.slot.ring_used = 1;
+	book.slot.ring_sends = SENDS;
+	s = filled(&book, &tracepoints);
+	assert_false(watch_law_sides(WATCH_LAW_completion, &s, &book, &tracepoints).known);
+	book.slot.ring_notified = book.slot.ring_copied = SENDS;
+	book.slot.late_copied = BYTES;
+	s = filled(&book, &tracepoints);
+	assert_int_equal(s.moved.count[COUNT_zerocopy_sends], SENDS);
+	assert_int_equal(s.moved.count[COUNT_copied_sends], SENDS);
+	assert_int_equal(copied_law(&book, &tracepoints).left, SENDS);
+	book.slot.ring_silent = 1;
+	s = filled(&book, &tracepoints);
+	assert_false(s.moved.counts_known >> COUNT_copied_sends & 1);
+	assert_false(copied_law(&book, &tracepoints).known);
+	/* Its hook was attached too late. */
+	book.slot.pages_unwatched = 1;
+	s = filled(&book, &tracepoints);
+	assert_false(s.moved.counts_known >> COUNT_zerocopy_sends & 1);
+	assert_false(watch_law_sides(WATCH_LAW_completion, &s, &book, &tracepoints).known);
+}
+
+/* The receiver took BYTES. */
+static struct watch_book received(uint64_t copied)
+{
+	struct watch_book book = {
+		.cookie = 1, .slot_at = 1, .flags = WATCH_BORN, .opened.state = ESTABLISHED,
+		.now = { .received = BYTES, .state = ESTABLISHED }, .rx_copied = copied,
+	};
+
+	return book;
+}
+
+static void passed_is(const struct watch_book *book, bool known, uint64_t bytes)
+{
+	struct watch_socket s = filled(book, &tracepoints);
+
+	assert_int_equal(!s.moved.passed_unknown, known);
+	assert_int_equal(s.moved.passed_bytes, bytes);
+	assert_int_equal(s.moved.sites_known >> SITE_rx_splice & 1, known && !bytes);
+}
+
+static void peeks_failed_copies_and_the_error_queue_are_no_part_of_the_stream(void **state)
+{
+	struct watch_book book = received(BYTES + 600);
+
+	book.slot.rx_peeked = 600;
+	passed_is(&book, true, 0);
+	/* Peeked, then spliced. */
+	book.rx_copied = book.slot.rx_peeked = BYTES;
+	passed_is(&book, true, BYTES);
+	book = received(2 * BYTES);
+	book.slot.rx_off = BYTES;
+	passed_is(&book, true, 0);
+	assert_int_equal(filled(&book, &tracepoints).moved.site_bytes[SITE_rx_copy], BYTES);
+	book.slot.rx_odd = 7;
+	passed_is(&book, false, 0);
+	assert_false(knows(&book, &tracepoints, SITE_rx_copy));
+}
+
+static void an_urgent_byte_that_nobody_read_is_not_called_spliced(void **state)
+{
+	struct watch_book book = received(BYTES - 1);
+
+	passed_is(&book, true, 1);
+	book.now.urgent_seq = 77;
+	passed_is(&book, false, 0);
+}
+
+static void a_layer_above_tcp_hides_every_copy(void **state)
+{
+	struct watch_book book = sent_as(WATCH_KIND_SPLICE);
+	struct watch_sum sum = watch_sum_of_nothing();
+	struct watch_socket s;
+
+	book.layers = 1u << WATCH_LAYER_SOCKMAP | 1u << WATCH_LAYER_KTLS;
+	s = filled(&book, &tracepoints);
+	assert_int_equal(s.layer, WATCH_LAYER_KTLS);
+	assert_int_equal(s.moved.sites_known, 0);
+	for (enum watch_law law = 0; law < WATCH_LAW_events; law++)
+		assert_false(watch_law_sides(law, &s, &book, &tracepoints).known);
+	watch_sum_add(&sum, &s);
+	assert_int_equal(sum.other[WATCH_LAYER_KTLS].sent_bytes, BYTES);
+	assert_int_equal(sum.moved.count[COUNT_accepted_bytes], 0);
+	assert_true(sum.moved.sites_known >> SITE_tx_copy & 1);
+	/* Sequence numbers that the program sets are no bytes that moved. */
+	book.layers = 1u << WATCH_LAYER_REPAIR;
+	s = filled(&book, &tracepoints);
+	assert_int_equal(s.moved.count[COUNT_accepted_bytes], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_uncopied_that_no_device_was_handed),
+		cmocka_unit_test(what_left_twice_is_uncopied_once),
+		cmocka_unit_test(captures_and_other_devices_make_late_copies_unknown),
+		cmocka_unit_test(completions_know_better_than_arrivals),
+		cmocka_unit_test(a_copy_that_is_not_completed_yet_breaks_nothing),
+		cmocka_unit_test(spliced_pages_are_uncopied_as_far_as_a_device_had_them),
+		cmocka_unit_test(of_packets_not_watched_from_the_start_a_part_is_known),
+		cmocka_unit_test(a_ring_that_is_not_asked_tells_of_no_copies),
+		cmocka_unit_test(peeks_failed_copies_and_the_error_queue_are_no_part_of_the_stream),
+		cmocka_unit_test(an_urgent_byte_that_nobody_read_is_not_called_spliced),
+		cmocka_unit_test(a_layer_above_tcp_hides_every_copy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
