@@ -213,7 +213,8 @@ struct watch_gauges {
 	unsigned long long injected_faults;	/* completions dropped on purpose */
 	unsigned long long reshaped_orphans;	/* spliced bytes that the kernel moved for nobody knows whom */
 	unsigned long long spliced_onward;	/* spliced bytes that this machine forwarded or bridged */
-	unsigned long long sockmaps;	/* that there are */
+	unsigned long long sockmaps;	/* that there were at the last reading */
+	unsigned long long sockmap_seen;	/* a socket was in one */
 };
 
 #pragma GCC diagnostic pop

@@ -311,6 +311,12 @@ static __always_inline bool is_in_sockmap(const struct sock *sk)
 	return (u64)sk->sk_user_data & SK_USER_DATA_PSOCK_BIT;
 }
 
+static __always_inline void sockmap_note(struct watch_book *book)
+{
+	book->layers |= 1u << WATCH_LAYER_SOCKMAP;
+	watch_gauges.sockmap_seen = 1;
+}
+
 static __always_inline u32 layer_of_ulp(const struct tcp_ulp_ops *ulp)
 {
 	char name[4] = {};
@@ -339,7 +345,7 @@ static __always_inline void layers_note(struct watch_book *book, const struct tc
 	if (bpf_core_field_exists(smc->syn_smc) && BPF_CORE_READ_BITFIELD(smc, syn_smc))
 		book->layers |= 1u << WATCH_LAYER_SMC;
 	if (is_in_sockmap((const void *)tp))
-		book->layers |= 1u << WATCH_LAYER_SOCKMAP;
+		sockmap_note(book);
 	if (BPF_CORE_READ_BITFIELD(tp, repair))
 		book->layers |= 1u << WATCH_LAYER_REPAIR;
 }

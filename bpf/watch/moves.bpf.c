@@ -22,13 +22,13 @@ const volatile bool rx_copies_hooked __weak = false;
 /* Since a send referenced or spliced pages, each send is looked at. */
 volatile __u32 unusual_seen __weak = 0;
 
-/* It may be gone before the socket closes. */
-static __always_inline void sockmap_note(struct sock *sk)
+/* The socket leaves its sockmap before it closes. */
+static __always_inline void sockmap_seen(struct sock *sk)
 {
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 
 	if (book)
-		book->layers |= 1u << WATCH_LAYER_SOCKMAP;
+		sockmap_note(book);
 }
 
 /* As tcp_sendmsg_locked() decides before its loop: MSG_ZEROCOPY needs SO_ZEROCOPY or a notification of
@@ -71,7 +71,7 @@ int BPF_PROG(watch_send_turn, struct sock *sk, struct msghdr *msg)
 	if (!slot)
 		return 0;
 	if (is_in_sockmap(sk))
-		sockmap_note(sk);
+		sockmap_seen(sk);
 	kind = kind_of_send(sk, msg);
 	if (kind == WATCH_KIND_REFERENCE)
 		note_ring_send(msg, cookie, slot);
@@ -136,6 +136,14 @@ static __always_inline void receive_settle(struct slot_way *way, struct watch_sl
 		__sync_fetch_and_add(&slot->rx_odd, (u32)(seen - told));
 }
 
+/* Whatever puts a socket into a sockmap comes here. */
+SEC("?fentry/sk_psock_init")
+int BPF_PROG(watch_psock, struct sock *sk)
+{
+	sockmap_seen(sk);
+	return 0;
+}
+
 /* What Fast Open brought with the SYN was copied before there was a book. */
 static __always_inline struct slot_way *received_early(struct sock *sk, int ret, u32 *place)
 {
@@ -159,7 +167,7 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 	if (!is_tcp(sk))
 		return 0;
 	if (is_in_sockmap(sk))
-		sockmap_note(sk);
+		sockmap_seen(sk);
 	if (!rx_copies_hooked && (!(flags & (MSG_TRUNC_FLAG | MSG_PEEK_FLAG)) || ret <= 0))
 		return 0;
 	way = way_find(cookie_of(sk), &place);

@@ -52,6 +52,7 @@ const struct watch_hook watch_hooks[] = {
 	FEXIT(2, "watch_late_copy", "late_copy", "skb_copy_ubufs", ALWAYS),
 	FENTRY(2, "watch_tap", "taps", "dev_queue_xmit_nit", ALWAYS),
 	FENTRY(3, "watch_refused", "limits", "sk_stream_error", ALWAYS),
+	FENTRY(2, "watch_psock", "layers", "sk_psock_init", ALWAYS),
 	TP(1, "watch_departure", "departures", "net_dev_queue", ON_ANY, ZEROCOPY),
 	TP(1, "watch_arrival", "late_copy", "netif_receive_skb", ON_TRACEPOINTS, ZEROCOPY),
 	TP(2, "watch_device", "devices", "net_dev_start_xmit", ON_ANY, ZEROCOPY),

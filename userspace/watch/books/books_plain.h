@@ -24,6 +24,7 @@ struct watch_hooked {
 	bool rings;		/* sends by reference of io_uring's, and their notifications */
 	bool no_onward;		/* no spliced byte of this machine was forwarded or bridged */
 	bool no_orphans;	/* nor moved for nobody knows whom */
+	bool no_sockmaps;	/* none was seen, which move bytes as no call does */
 	bool taps;		/* what captures on the way out were shown */
 	bool limits;		/* refusals by the limit that refused */
 	bool skipped;		/* the kernel skipped a program for packets or notifications */

@@ -135,7 +135,7 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 }
 
 /* Bytes that left the socket without a copy that a hook saw, and without a discard, were spliced or mapped; no
- * tracepoint tells which. An urgent byte that nobody read left, too. */
+ * tracepoint tells which. An urgent byte that nobody read left, too, and what a sockmap redirects. */
 static void fill_receives_by_rest(struct watch_movements *m, const struct watch_book *book,
 				  const struct watch_hooked *hooked, uint64_t returned)
 {
@@ -143,7 +143,7 @@ static void fill_receives_by_rest(struct watch_movements *m, const struct watch_
 	uint64_t taken = copied + book->slot.rx_discarded;
 	bool urgent = watch_last_of(book)->urgent_seq != book->opened.urgent_seq;
 	bool known = m->sites_known >> SITE_rx_copy & 1 && hooked->discards && taken <= returned &&
-		     (taken == returned || !urgent);
+		     (taken == returned || (!urgent && hooked->no_sockmaps));
 
 	set_site(m, SITE_rx_splice, known && taken == returned, 0);
 	set_site(m, SITE_rx_map, known && taken == returned, 0);

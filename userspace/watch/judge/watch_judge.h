@@ -5,6 +5,9 @@
 
 #include "userspace/watch/record/watch_record.h"
 
+/* How a site is known where it is. */
+enum how watch_site_how(const struct watch_record *r, enum site site);
+
 /* Fills sites[] and count_why[] of the total; @r has its probes and its sums. */
 void watch_sites_fill(struct watch_record *r);
 

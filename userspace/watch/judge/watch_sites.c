@@ -90,7 +90,8 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 	if (r->total.moved.passed_bytes && (site == SITE_rx_map || site == SITE_rx_splice))
 		return "bytes left the sockets as pages, spliced or mapped: no tracepoint tells which";
 	if (site_has(site, SITE_OF_RECEIVER))
-		return "bytes were copied that no receive returned, an urgent byte was skipped, or " NO_ROOM;
+		return "bytes were copied that no receive returned, an urgent byte was skipped, a sockmap may "
+		       "have moved bytes, or " NO_ROOM;
 	return NO_ROOM;
 }
 
@@ -117,6 +118,11 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 	default:
 		return "no hook of a watch counts it";
 	}
+}
+
+enum how watch_site_how(const struct watch_record *r, enum site site)
+{
+	return source_of(r, site)->how;
 }
 
 void watch_sites_fill(struct watch_record *r)

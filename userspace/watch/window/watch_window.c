@@ -189,6 +189,7 @@ static void gauges_note(struct watch *w)
 	const struct watch_gauges gauges = watch_probes_gauges(w->probes);
 
 	w->hooked.no_onward = !gauges.spliced_onward;
+	w->hooked.no_sockmaps = !gauges.sockmaps && !gauges.sockmap_seen;
 	w->hooked.no_orphans = !gauges.reshaped_orphans;
 }
 

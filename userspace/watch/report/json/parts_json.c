@@ -46,11 +46,11 @@ json_t *watched_sites_json(const struct watch_record *r, const struct watch_move
 	json_t *o = json_object();
 
 	for (enum site s = 0; s < SITE_COUNT; s++) {
-		bool known = r->sites[s].how != HOW_NOT_MEASURED && m->sites_known >> s & 1;
+		enum how how = m->sites_known >> s & 1 ? watch_site_how(r, s) : HOW_NOT_MEASURED;
 		json_t *site = json_object();
 
-		put(site, "bytes", integer_if(known, m->site_bytes[s]));
-		put(site, "how", text(how_name(known ? r->sites[s].how : HOW_NOT_MEASURED)));
+		put(site, "bytes", integer_if(how != HOW_NOT_MEASURED, m->site_bytes[s]));
+		put(site, "how", text(how_name(how)));
 		put(o, site_name(s), site);
 	}
 	return o;
