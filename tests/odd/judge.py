@@ -14,7 +14,8 @@ from odd.words import numbers, unbacked_sentences
 
 # Words of a report that may tell too little, and says so.
 SHORT = re.compile(r"\bshort\b|may be (more|missing)|not all")
-COPIED, NOT_COPIED = re.compile(r"all (of it was )?copied|copied all of"), re.compile(r"not copied")
+COPIED = re.compile(r"all (of it was )?copied|copied all of")
+NOT_COPIED = re.compile(r"not copied|without a copy")
 
 
 class Outcome:

@@ -23,23 +23,34 @@ def more_than_nothing(*sites: str) -> Callable[[Numbers], bool]:
     return lambda n: all(n[site] for site in sites)
 
 
+def handed(n: Numbers) -> int:
+    """What send took by reference or spliced."""
+    return (n["tx_reference"] or 0) + (n["tx_splice"] or 0)
+
+
+FATE = ("tx_reference", "tx_splice", "copied_later_bytes", "uncopied_bytes")
 CLAIMS = [
-    Claim(r"all copied by recv", ("rx_copy", "returned_bytes"), lambda n: n["rx_copy"] >= n["returned_bytes"] > 0),
-    Claim(r"copied by recv", ("rx_copy",), more_than_nothing("rx_copy")),
-    Claim(r"all spliced out", ("rx_splice", "returned_bytes"), lambda n: n["rx_splice"] == n["returned_bytes"] > 0),
-    Claim(r"spliced out", ("rx_splice",), more_than_nothing("rx_splice")),
-    Claim(r"\bmapped", ("rx_map",), more_than_nothing("rx_map")),
+    Claim(r"all copied by recv", ("rx_copy", "rx_discard", "passed_on_bytes", "returned_bytes"),
+          lambda n: n["rx_copy"] >= n["returned_bytes"] > n["rx_discard"] + n["passed_on_bytes"]
+          and not n["rx_discard"] + n["passed_on_bytes"]),
+    Claim(r"recv copied", ("rx_copy",), more_than_nothing("rx_copy")),
+    Claim(r"spliced out or mapped", ("passed_on_bytes",), more_than_nothing("passed_on_bytes")),
+    Claim(r"spliced out(?! or)", ("rx_splice",), more_than_nothing("rx_splice")),
+    Claim(r"was mapped", ("rx_map",), more_than_nothing("rx_map")),
     Claim(r"discarded", ("rx_discard",), more_than_nothing("rx_discard")),
     Claim(r"spliced from", ("tx_splice",), more_than_nothing("tx_splice")),
     Claim(r"send copied all", ("tx_copy", "accepted_bytes"), lambda n: n["tx_copy"] == n["accepted_bytes"] > 0),
-    Claim(r"copied by send", ("tx_copy",), lambda n: n["tx_copy"] is not None),
-    Claim(r"not copied later", ("late_copy", "tx_reference"), lambda n: n["late_copy"] == 0),
-    Claim(r"% of it was copied later|copied late\b", ("late_copy",), more_than_nothing("late_copy")),
-    Claim(r"all of it was copied after all|all copied after all", ("late_copy", "tx_reference"),
-          lambda n: n["late_copy"] >= n["tx_reference"] > 0),
-    Claim(r"by reference", ("tx_reference",), more_than_nothing("tx_reference")),
-    Claim(r"without a CPU copy", ("reshape",), lambda n: n["reshape"] == 0),
-    Claim(r"for no zero copy", ("zerocopy_asked_sends",), lambda n: n["zerocopy_asked_sends"] == 0),
+    Claim(r"was copied by send", ("tx_copy",), more_than_nothing("tx_copy")),
+    Claim(r"all of it was copied after all", FATE, lambda n: n["copied_later_bytes"] == handed(n) > 0),
+    Claim(r"% of it was copied after all", FATE, lambda n: 0 < n["copied_later_bytes"] < handed(n)),
+    Claim(r"all of it was seen to leave without a copy", FATE,
+          lambda n: n["uncopied_bytes"] == handed(n) > 0),
+    Claim(r"% of it was seen to leave without a copy", FATE, lambda n: 0 < n["uncopied_bytes"] < handed(n)),
+    Claim(r"late_copy is", ("late_copy", "tx_reference"), lambda n: n["late_copy"] > n["tx_reference"] > 0),
+    Claim(r"(?<!no byte) by reference", ("tx_reference",), more_than_nothing("tx_reference")),
+    Claim(r"no byte by reference", ("tx_reference",), lambda n: n["tx_reference"] == 0),
+    Claim(r"for no zero copy", ("zerocopy_asked_sends", "unset_sends", "tx_reference"),
+          lambda n: n["zerocopy_asked_sends"] == n["unset_sends"] == n["tx_reference"] == 0),
     Claim(r"moved no TCP payload", ("accepted_bytes", "returned_bytes"),
           lambda n: n["accepted_bytes"] == n["returned_bytes"] == 0),
 ]
@@ -48,8 +59,9 @@ ADMITS = re.compile(r"(is|was|are|were) not (known|measured)|nobody saw|not know
 
 
 def numbers(of: dict) -> Numbers:
-    """Sites and counts of a sum by name."""
-    return {**{name: site["bytes"] for name, site in of["sites"].items()}, **of["counts"]}
+    """Sites, counts and fates of a sum by name."""
+    return {**{name: site["bytes"] for name, site in of["sites"].items()}, **of["counts"],
+            **of["fate"]}
 
 
 def clauses(sentence: str) -> list[str]:
