@@ -123,7 +123,7 @@ static void a_splice_left_without_a_copy_only_if_somebody_saw_it(void **state)
 	       "of it was seen to leave without a copy; 1.8 %, 221 MB, was copied by send.");
 	made_moved(&m)->fate = (struct watch_fate){ .unknown = 12079000000 };
 	expect(&m, "98.2 % of 12.3 GB was spliced from the page cache or a pipe, not copied by send; whether "
-	       "12.1 GB was copied behind the socket is not known (no device was seen to take these packets "
+	       "12.1 GB was copied behind the socket is not known (no probe saw anybody take their packets "
 	       "as they are); 1.8 %, 221 MB, was copied by send.");
 }
 
@@ -207,8 +207,8 @@ static void references_that_nobody_followed_are_not_called_clean(void **state)
 	       "to leave without a copy.");
 	made_moved(&m)->fate = (struct watch_fate){ .uncopied = 4500000, .unknown = 4500000, .held = 500000 };
 	expect(&m, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; 50.0 % of it was seen "
-	       "to leave without a copy; whether 4.00 MB was copied behind the socket is not known (no device "
-	       "was seen to take these packets as they are); 500 kB of it had not left yet.");
+	       "to leave without a copy; whether 4.00 MB was copied behind the socket is not known (no probe "
+	       "saw anybody take their packets as they are); 500 kB of it had not left yet.");
 	made_moved(&m)->fate = (struct watch_fate){ .unknown = 9000000 };
 	forget_site(&m, SITE_late_copy, "nobody looked");
 	expect(&m, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; whether 9.00 MB was "

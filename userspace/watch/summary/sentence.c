@@ -76,7 +76,7 @@ static const char *why_no_fate(const struct watch_record *r, const struct watch_
 {
 	if (!figure_site(m, SITE_late_copy).known)
 		return why_no(r, SITE_late_copy);
-	return "no device was seen to take these packets as they are";
+	return "no probe saw anybody take their packets as they are";
 }
 
 /* The chief cause of copies that were to be none, if one process alone references pages: causes are known of
