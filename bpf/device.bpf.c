@@ -8,8 +8,6 @@
  */
 #include "bpf/include/owner.bpf.h"
 
-#define NETDEV_TX_BUSY 0x10
-
 /* skb that was handed to a device: some drivers free it as if they had dropped it (vmxnet3, with
  * dev_kfree_skb_any), so a free after the hand-over is no drop. */
 struct {

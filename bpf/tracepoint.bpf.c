@@ -96,25 +96,89 @@ int BPF_PROG(copy_to_user, const struct sk_buff *skb, int len)
 	return 0;
 }
 
+struct passed {
+	u64 cookie;
+	u64 bytes;
+};
+
+/* skb with user pages that arrived and was passed on to a device. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u64);
+	__type(value, struct passed);
+} passed_on SEC(".maps");
+
 /* An skb that arrives with user pages. The reader found none of them (copy_to_user would have
  * counted them), so the kernel copied them on its way to the socket. */
 SEC("?tp_btf/netif_receive_skb")
 int BPF_PROG(arrival, struct sk_buff *skb)
 {
+	u64 key = (u64)skb;
+	struct books *b;
+
 	note_seen(SEEN_ARRIVAL);
-	if (window_open())
-		site_add(books_of_pages(skb), SITE_late_copy, skb->data_len);
+	if (!window_open())
+		return 0;
+	b = books_of_pages(skb);
+	if (!b)
+		return 0;
+	/* The kernel reuses the memory of an skb. */
+	bpf_map_delete_elem(&passed_on, &key);
+	site_add(b, SITE_late_copy, skb->data_len);
 	return 0;
 }
 
-/* Dropped after it arrived, and still in user pages: no copy was made. The kernel sets skb_iif right
- * after it tells of the arrival. */
+/* Handed to a device in user pages: no copy was made on the way there. The kernel sets skb_iif right after
+ * it tells of the arrival. No later hook will do: most drivers free what they sent as consumed, and
+ * vmxnet3 moves short payloads out of their pages first. */
+SEC("?tp_btf/net_dev_start_xmit")
+int BPF_PROG(arrival_forwarded, const struct sk_buff *skb, const struct net_device *dev)
+{
+	u64 uarg, key = (u64)skb;
+	struct passed passed = { .bytes = skb->data_len };
+	struct books *b;
+
+	if (!window_open() || !skb->skb_iif || !dev->dev.parent)
+		return 0;
+	uarg = uarg_of(skb);
+	passed.cookie = uarg ? cookie_of_uarg(uarg) : 0;
+	b = books_find(passed.cookie);
+	if (!b)
+		return 0;
+	add(&b->site[SITE_late_copy].bytes, -passed.bytes);
+	if (bpf_map_update_elem(&passed_on, &key, &passed, BPF_ANY))
+		note_lost_update();
+	return 0;
+}
+
+/* A busy device gets it again later. Only the address of the skb is used: it may be freed by now. */
+SEC("?tp_btf/net_dev_xmit")
+int BPF_PROG(arrival_held, struct sk_buff *skb, int rc)
+{
+	u64 key = (u64)skb;
+	struct passed *passed;
+	struct books *b;
+
+	if (rc != NETDEV_TX_BUSY)
+		return 0;
+	passed = bpf_map_lookup_elem(&passed_on, &key);
+	b = passed ? books_find(passed->cookie) : NULL;
+	if (!b)
+		return 0;
+	add(&b->site[SITE_late_copy].bytes, passed->bytes);
+	bpf_map_delete_elem(&passed_on, &key);
+	return 0;
+}
+
+/* Nor was one if it was dropped before that, still in user pages. */
 SEC("?tp_btf/kfree_skb")
 int BPF_PROG(arrival_dropped, const struct sk_buff *skb)
 {
+	u64 key = (u64)skb;
 	struct books *b;
 
-	if (!window_open() || !skb->skb_iif)
+	if (!window_open() || !skb->skb_iif || !bpf_map_delete_elem(&passed_on, &key))
 		return 0;
 	b = books_of_pages(skb);
 	if (b)

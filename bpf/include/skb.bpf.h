@@ -9,6 +9,7 @@
 #define IPPROTO_TCP_NUMBER 6
 #define MSG_ZEROCOPY_FLAG 0x4000000
 #define NO_SUCH_HEADER 0xffff
+#define NETDEV_TX_BUSY 0x10
 
 static __always_inline bool is_tcp(const struct sock *sk)
 {

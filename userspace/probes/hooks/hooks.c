@@ -65,6 +65,8 @@ const struct hook tracepoint_hooks[] = {
 	TRACEPOINT(3, "recv_length", "returned", "sock_recv_length", HOOK_NEEDED),
 	TRACEPOINT(2, "copy_to_user", "rx_copy", "skb_copy_datagram_iovec", HOOK_PLAIN),
 	SOFTIRQ(1, "arrival", "late_copy", "net", "netif_receive_skb", SEEN_ARRIVAL),
+	TRACEPOINT(2, "arrival_forwarded", "late_copy", "net_dev_start_xmit", HOOK_PLAIN),
+	TRACEPOINT(4, "arrival_held", "late_copy", "net_dev_xmit", HOOK_PLAIN),
 	TRACEPOINT(0, "arrival_dropped", "late_copy", "kfree_skb", HOOK_PLAIN),
 	COMMON_HOOKS,
 };
