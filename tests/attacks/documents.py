@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import resource
 import shutil
 import tomllib
 from pathlib import Path
@@ -13,12 +14,14 @@ from random import Random
 from attacks import judge, scripts, started
 from attacks.attack import Attack, Broken, Case
 from attacks.damage import damage_text, damage_tree
-from helpers import damage
+from helpers import damage, hostile_files
 from helpers.records import ROOT
 
 DATA = ROOT / "tests/data"
 RECORDS = ["run-A1-host", "run-A2-host", "run-A3-guest", "run-A3-host"]
 PROFILES = ["standard", "mt25018", "mt25023", "mt25029", "mt25064", "model"]
+# Of memory and of the processor, for a file that is to be refused.
+MOST_MORE_BYTES, MOST_S = 512 << 20, 20
 PLANS = ["mt25018-corrected", "mt25029-as-published", "standard"]
 
 
@@ -42,11 +45,20 @@ def state_of(folder: Path) -> str:
     return told.hexdigest()
 
 
-def give(case: Case, tool: str, words: list[str], mine: tuple[str, ...] = ()) -> started.Done:
+def take_little() -> None:
+    """Not the memory of the tools that are loaded already, and not much more."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    for limit, most in ((resource.RLIMIT_AS, pages * resource.getpagesize() + MOST_MORE_BYTES),
+                        (resource.RLIMIT_CPU, MOST_S)):
+        resource.setrlimit(limit, (most, most))
+
+
+def give(case: Case, tool: str, words: list[str], mine: tuple[str, ...] = (), *,
+         little: bool = False) -> started.Done:
     """Run a tool on what the case wrote; what it was given to read stays as it is."""
     given = case.place / "given"
     before = state_of(given)
-    steps = []
+    steps = [take_little] if little else []
     if case.dice.random() < 0.5:
         # As root a tool writes nowhere where others may change the way, so nobody has it all.
         for each in (case.place, *case.place.rglob("*")):
@@ -157,6 +169,16 @@ def try_plan(case: Case) -> None:
         give(case, "sweep", words)
 
 
+def try_hostile(case: Case) -> None:
+    """A small file that would cost a careless reader minutes or gigabytes; it gets neither."""
+    folder = case.place / "given"
+    folder.mkdir()
+    file = hostile_files.place(case.dice.choice([*hostile_files.KINDS]), folder, case.dice)
+    for tool, *words in hostile_files.readers(file):
+        if give(case, tool, words, little=True).status != judge.USAGE:
+            raise Broken(f"{tool} accepts {file.name}")
+
+
 CLAIM = "No damaged {} makes a tool that reads it end in a traceback or say more than one line, " \
         "nor is it changed."
 ATTACKS = [
@@ -168,4 +190,6 @@ ATTACKS = [
            prepare=scripts.load),
     Attack("plans", CLAIM.format("plan or record of a sweep's folder"), "documents", 750, 30,
            try_plan, batch=100, prepare=scripts.load),
+    Attack("hostile-files", "No small file makes a tool take minutes or gigabytes before it refuses it.",
+           "documents", 200, 12, try_hostile, batch=20, prepare=scripts.load),
 ]

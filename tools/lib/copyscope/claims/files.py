@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from copyscope.common.errors import Unusable, shown
-from copyscope.records.documents import BadRecord, read_bytes
+from copyscope.records.documents import BadRecord, parse_toml, read_bytes
 
 from . import needs, published
 from .language import check, expand, parse, tree
@@ -29,7 +28,7 @@ CLAIM = {"id": True, "statement": True, "category": False, "where": False, "word
 LONG = ("runs", "predicate", "given")
 # How a claim is judged: by exactly one of these.
 WAYS = ("predicate", "unmeasured", "beyond")
-MOST_TEXT, MOST_CLAIMS, MOST_NAMES, MOST_BYTES = 1000, 1000, 200, 1 << 20
+MOST_TEXT, MOST_CLAIMS, MOST_NAMES, MOST_LINES = 1000, 1000, 200, 50_000
 
 
 @dataclass(frozen=True)
@@ -72,20 +71,20 @@ class Text:
         except OSError as error:
             raise BadRecord(source, "file", error.strerror or "cannot be read",
                             "check the name and its permissions") from None
-        if len(data) > MOST_BYTES:
-            raise self.bad(1, f"it is larger than {MOST_BYTES >> 20} MiB")
         try:
             self.text = data.decode("utf-8")
-            self.data: dict[str, Any] = tomllib.loads(self.text)
+            self.data: dict[str, Any] = parse_toml(data)
         except UnicodeError:
             raise self.bad(1, "it is no UTF-8") from None
-        except RecursionError:
-            raise self.bad(1, "it is nested too deeply") from None
         except ValueError as error:
             found = re.search(r"line (\d+)", str(error))
-            raise self.bad(int(found[1]) if found else self.text.count("\n") + 1,
+            end = self.text.count("\n") + 1 if "end of document" in str(error) else 1
+            raise self.bad(int(found[1]) if found else end,
                            shown(" ".join(str(error).split()), 120)) from None
         self.lines = self.text.splitlines() or [""]
+        if len(self.lines) > MOST_LINES:
+            raise self.bad(1, f"it has more than {MOST_LINES} lines")
+        self.headers: dict[str, list[int]] = {}
 
     def bad(self, line: int, reason: str) -> Unusable:
         """An error: file, line and reason."""
@@ -93,8 +92,10 @@ class Text:
 
     def header(self, name: str, number: int) -> int:
         """The line in which the table `name` of that number, from 0, begins."""
-        found = [at for at, line in enumerate(self.lines, 1)
-                 if re.match(rf"\s*\[\[?\s*{name}\s*\]\]?", line)]
+        if name not in self.headers:
+            begins = re.compile(rf"\s*\[\[?\s*{name}\s*\]\]?")
+            self.headers[name] = [at for at, line in enumerate(self.lines, 1) if begins.match(line)]
+        found = self.headers[name]
         return found[number] if number < len(found) else found[-1] if found else 1
 
     def line(self, start: int, key: str, at: int = 0, value: str = "") -> int:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from copyscope.common.errors import shown
+from copyscope.files.tar_members import tar_members
 from copyscope.records import documents, load
 from copyscope.records.check import check_run
 from copyscope.records.documents import BadRecord
@@ -29,19 +31,19 @@ DAMAGED = "unpack it by hand to see what is in it"
 def archived(source: Path) -> Iterator[tuple[str, bytes]]:
     """The JSON files of an archive, read in memory: nothing of it is written anywhere."""
     try:
-        with tarfile.open(fileobj=io.BytesIO(documents.read_bytes(source)), mode="r:xz") as archive:
-            for member in archive:
+        with lzma.open(io.BytesIO(documents.read_bytes(source))) as unpacked:
+            for member, file in tar_members(unpacked):
                 if member.offset_data + member.size > MOST_UNPACKED:
                     raise BadRecord(source, "archive", f"it holds more than {MOST_UNPACKED >> 30} "
                                     "GiB", DAMAGED)
-                if not member.isreg() or not member.name.endswith(".json"):
+                if not file or not member.name.endswith(".json"):
                     continue
                 if member.size > documents.MOST_BYTES:
-                    raise BadRecord(source, member.name, "it is too large", DAMAGED)
-                file = archive.extractfile(member)
-                yield member.name, file.read() if file else b""
+                    raise BadRecord(source, shown(member.name), "it is too large", DAMAGED)
+                yield member.name, file.read()
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError, ValueError) as error:
-        raise BadRecord(source, "archive", str(error) or type(error).__name__, DAMAGED) from None
+        raise BadRecord(source, "archive", shown(str(error) or type(error).__name__, 120),
+                        DAMAGED) from None
 
 
 def runs_in(folder: Path, below: str) -> Iterator[tuple[Path, Any]]:

@@ -18,6 +18,13 @@ from copyscope.files.output_folder import Proof
 
 # Far above a record of 1,024 connections, the most that a run has.
 MOST_BYTES = 64 << 20
+# Of TOML, which people write.
+MOST_TOML_BYTES = 1 << 20
+# A key of more parts: its reader notes each of its beginnings, which took 10 GB for 50,000 parts.
+# Text in quotes that looks like such a key is refused, too.
+KEY_PARTS = 32
+LONG_KEY = re.compile(r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|"""
+                      rf"'[^'\n]*+')[ \t]*+\.[ \t]*+){{{KEY_PARTS}}}")
 # What a counter of 64 bits can hold; beyond it sums and figures overflow.
 MOST_NUMBER = 1 << 64
 # Text that would command the terminal or the page that shows it, as it is or as JSON escapes it;
@@ -67,14 +74,22 @@ def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that appears a second time; None if all differ."""
+    known: set[str] = set()
+    for name in names:
+        if name in known:
+            return name
+        known.add(name)
+    return None
+
+
 def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A table whose keys all differ: readers disagree about which of two equal keys counts."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in made if keys.count(key) > 1)
+    twice = repeated(key for key, _ in pairs)
+    if twice is not None:
         raise ValueError(f"the key {described(twice)} appears twice")
-    return made
+    return dict(pairs)
 
 
 def check_texts(value: Any) -> None:
@@ -114,24 +129,40 @@ def read_bytes(source: Path) -> bytes:
         if not stat.S_ISREG(about.st_mode):
             kind = "a folder" if stat.S_ISDIR(about.st_mode) else "no regular file"
             raise BadRecord(source, "file", f"it is {kind}", "name a file")
+        # None: a file of the kernel's, such as /proc/kmsg, would have us wait for more.
         data = file.read(MOST_BYTES + 1)
+    if data is None:
+        raise BadRecord(source, "file", "it has no end", "name a file")
     if len(data) > MOST_BYTES:
         raise BadRecord(source, "file", f"it is larger than {MOST_BYTES >> 20} MiB", DAMAGED)
     return data
 
 
+def parse_toml(data: bytes) -> dict[str, Any]:
+    """Read TOML in time and memory that grow as its size does; ValueError says what is wrong."""
+    if len(data) > MOST_TOML_BYTES:
+        raise ValueError(f"it is larger than {MOST_TOML_BYTES >> 20} MiB")
+    text = data.decode("utf-8")
+    long = LONG_KEY.search(text)
+    if long:
+        raise ValueError(f"a key has more than {KEY_PARTS} parts (at line "
+                         f"{text.count(chr(10), 0, long.start()) + 1})")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def read_toml(source: Path, folder: Path) -> dict[str, Any]:
     """Read a file's TOML, whatever is in it; `folder` has those that come with the tree."""
     try:
-        return tomllib.loads(read_bytes(source).decode("utf-8"))
+        return parse_toml(read_bytes(source))
     except OSError as error:
         have = " ".join(sorted(each.stem for each in folder.glob("*.toml")))
         raise BadRecord(source, "file", error.strerror or "cannot be read",
                         f"{folder.name} here: {have}") from None
-    except RecursionError:
-        raise BadRecord(source, "TOML", "it is nested too deeply", "correct it") from None
     except ValueError as error:
-        raise BadRecord(source, "TOML", str(error), "correct that line") from None
+        raise BadRecord(source, "TOML", shown(str(error), 200), "correct that line") from None
 
 
 def read_json(source: Path) -> Any:
@@ -227,12 +258,10 @@ def load(source: Path, kind: str, remedy: str) -> dict[str, Any]:
 
 def by_name(found: list[dict[str, Any]], key: str, source: object, at: str) -> dict[str, Any]:
     """The tables of a list by their names; raise BadRecord if two have the same."""
-    named = {each[key]: each for each in found}
-    if len(named) < len(found):
-        names = [each[key] for each in found]
-        twice = next(name for name in named if names.count(name) > 1)
+    twice = repeated(each[key] for each in found)
+    if twice is not None:
         raise BadRecord(source, f"{at}.{key}", f"{described(twice)} appears twice", DAMAGED)
-    return named
+    return {each[key]: each for each in found}
 
 
 def has_schema(schema: str) -> Proof:

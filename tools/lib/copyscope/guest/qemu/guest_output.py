@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from copyscope.common.errors import CommandError, Unusable
 from copyscope.files.output_folder import OutputFolder
+from copyscope.files.tar_members import tar_members
 
 EXECUTABLE = 0o755
 
@@ -18,11 +19,9 @@ EXECUTABLE = 0o755
 def members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, list[str], BinaryIO | None]]:
     """Every member of a tar, the steps of its name, and its content if it has one."""
     try:
-        with tarfile.open(fileobj=stream, mode="r:") as archive:
-            for member in archive:
-                parts = [part for part in member.name.split("/") if part not in ("", ".")]
-                plain = member.isreg() and not member.issparse()
-                yield member, parts, archive.extractfile(member) if plain else None
+        for member, content in tar_members(stream):
+            parts = [part for part in member.name.split("/") if part not in ("", ".")]
+            yield member, parts, content
     except tarfile.TarError as error:
         raise damaged(error) from error
 
