@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -93,3 +94,21 @@ def test_the_index_has_every_page():
 
 def test_the_readme_is_short():
     assert len(README.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def alike(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A table; readers disagree about which of two equal keys counts."""
+    made = dict(pairs)
+    assert len(made) == len(pairs), sorted(key for key, _ in pairs)
+    return made
+
+
+def test_no_table_of_a_committed_document_has_a_key_twice():
+    files = [each for folder in ("docs", "tools", "tests", "claims", "results")
+             for each in (ROOT / folder).rglob("*.json")]
+    assert {"crossover.schema.json", "tables.json", "run-A3-host.json"} <= {each.name for each in files}
+    for file in files:
+        try:
+            json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=alike)
+        except AssertionError as error:
+            raise AssertionError(f"{file}: {error}") from None
