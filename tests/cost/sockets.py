@@ -18,7 +18,6 @@ from pathlib import Path
 from copyscope.common import spread
 from cost.instructions import boot
 from helpers import leftovers
-from helpers.names import GUEST_OPTIONS
 from helpers.windows import Watching
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,8 +75,7 @@ def instructions(release: str, folder: Path) -> list[str]:
     place = folder / "sockets"
     place.mkdir(exist_ok=True)
     out = boot(release, "tests/cost/socket_runs.sh",
-               "".join(f"{work.way}.{work.sockets} {work.words()}\n" for work in all_), place,
-               *GUEST_OPTIONS.get(release, ()))
+               "".join(f"{work.way}.{work.sockets} {work.words()}\n" for work in all_), place)
     lines, added = [], {}
     for work in all_:
         took = {kind: median_of(out / f"{work.way}.{work.sockets}.{kind}") / work.count

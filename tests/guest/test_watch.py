@@ -12,7 +12,6 @@ import pytest
 from guest.boots import GUEST, Outcome, boot
 from guest.test_arm64 import MISSING as MISSING_FOR_ARM64, boot as boot_arm64
 from helpers.books import PRIME_PAYLOAD
-from helpers.names import GUEST_OPTIONS
 from helpers.watch_tool import broken, record_of
 from helpers.windows import check_causes
 
@@ -30,7 +29,7 @@ def boot_once(release: str, out: Path) -> Outcome:
     """What one guest left."""
     if release == ARM64:
         return boot_arm64(out, SCRIPT)
-    return boot(release, out, [SCRIPT], GUEST_OPTIONS.get(release, ()))
+    return boot(release, out, [SCRIPT])
 
 
 def saw_all(outcome: Outcome) -> bool:
@@ -173,3 +172,16 @@ def test_5_10_is_refused_in_one_line():
                           capture_output=True, text=True, check=False)
     line, = done.stderr.splitlines()
     assert done.returncode == 3 and "needs Linux 6.1" in line and not done.stdout
+
+
+def test_where_a_kernel_gives_no_memory_for_books_the_reason_is_told(tmp_path):
+    # In place of what tools/guest has this kernel do by itself.
+    words = ["build/watch", "--json", "/out/unbooked.json", "--", "build/trace_run", "A1", "4093", "1",
+             "--messages", "3", "--pass", "timed", "--path", "lo", "--quiet"]
+    done = subprocess.run([GUEST, "--kernel", "7.2", "--line", "slab_debug=F,none", "--out", tmp_path,
+                           "--", *words], capture_output=True, text=True, check=False)
+    losses = record_of(tmp_path / "unbooked.json")["losses"]
+    told = " ".join(done.stderr.split())
+    why = "the kernel gave no memory for books of sockets. This processor lacks cmpxchg16b"
+    assert losses["unbooked_sockets"] and told.count(why) == 2, done
+    assert "no room" not in told

@@ -16,7 +16,3 @@ from copyscope.common.tables import (  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
 LAWS = names("laws")
-
-# What tools/guest is told for a watch, by kernel. 7.2 makes the storage of sockets by cmpxchg16b, which
-# the emulated processors lack, or in caches that are checked (kmalloc_nolock in mm/slub.c).
-GUEST_OPTIONS = {"7.2": ("--line", "slab_debug=F,kmalloc-*")}

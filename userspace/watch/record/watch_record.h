@@ -212,6 +212,7 @@ struct watch_record {
 	uint64_t lost_events;		/* the ring had no room: sums are short, laws not testable */
 	uint64_t unseen_events;		/* of any socket: no program ran for them */
 	uint64_t unbooked_sockets;	/* no room or no memory for their books */
+	char unbooked_why[WHY_BYTES];
 	uint64_t referenced_peak_pages;	/* most in any reading */
 };
 

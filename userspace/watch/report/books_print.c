@@ -182,7 +182,7 @@ static void print_gap(const struct watch_gap *g, const struct page *p)
 
 static void print_losses(const struct watch_record *r, const struct page *p)
 {
-	char number[32];
+	char number[32], first[80];
 
 	number_text(r->lost_events, number);
 	if (r->lost_events)
@@ -192,8 +192,9 @@ static void print_losses(const struct watch_record *r, const struct page *p)
 		fprintf(p->out, "  %s ends or changes of sockets of this machine: the kernel ran no program\n"
 			"    for them, so sums may be short\n", number);
 	number_text(r->unbooked_sockets, number);
+	snprintf(first, sizeof(first), "  %s sockets were not counted: ", number);
 	if (r->unbooked_sockets)
-		fprintf(p->out, "  %s sockets were not counted: there was no memory for them\n", number);
+		page_text(p, first, r->unbooked_why, 4);
 	number_text(r->folded_sockets, number);
 	if (r->folded_sockets)
 		fprintf(p->out, "  %s sockets that closed are in the sums, and not in the record one by one\n", number);

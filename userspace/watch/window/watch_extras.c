@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 #include "userspace/common/clock.h"
 #include "userspace/watch/window/watch_parts.h"
@@ -172,6 +175,28 @@ static void cgroups_fill(const struct watch *w, struct watch_record *r)
 		cgroup_add(w, r, r->sockets[i].cgroup);
 }
 
+/* The kernel makes storage of sockets by this instruction since 6.19, unless it checks its caches. */
+static bool lacks_cmpxchg16b(void)
+{
+#ifdef __x86_64__
+	unsigned int a, b, c = 0, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && !(c & bit_CMPXCHG16B);
+#else
+	return false;
+#endif
+}
+
+static void unbooked_explain(struct watch_record *r, uint64_t unbooked)
+{
+	const char *why = !unbooked ? "the table of counts had no room, so their sites are not measured" :
+			  !lacks_cmpxchg16b() ? "the kernel gave no memory for books of sockets" :
+			  "the kernel gave no memory for books of sockets. This processor lacks cmpxchg16b, by "
+			  "which 6.19 and later make it: boot with slab_debug=F,kmalloc-*";
+
+	snprintf(r->unbooked_why, WHY_BYTES, "%s", r->unbooked_sockets ? why : "");
+}
+
 /* What was not seen may have been of any process: then nobody knows whether a book is missing. */
 static void events_weigh(struct law *law, const struct watch_record *r, uint64_t unbooked)
 {
@@ -179,7 +204,8 @@ static void events_weigh(struct law *law, const struct watch_record *r, uint64_t
 	law->left = law->residual = r->lost_events + unbooked;
 	law->right = 0;
 	law->status = law->residual ? LAW_BROKEN : LAW_BALANCED;
-	snprintf(law->why, WHY_BYTES, "%s", law->residual ? "a table or the ring had no room" : "");
+	snprintf(law->why, WHY_BYTES, "%s", unbooked ? r->unbooked_why :
+					    law->residual ? "a table or the ring had no room" : "");
 	if (law->residual || !r->unseen_events)
 		return;
 	law->known = false;
@@ -197,6 +223,7 @@ void watch_read_extras(struct watch *w, struct watch_record *r)
 
 	r->lost_events = gauges.lost_deaths + gauges.lost_members;
 	r->unbooked_sockets = gauges.unbooked + gauges.no_slots;
+	unbooked_explain(r, gauges.unbooked);
 	if (pages > w->peak_pages)
 		w->peak_pages = pages;
 	r->referenced_peak_pages = w->peak_pages;

@@ -7,12 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from copyscope.common.errors import Refused
+from copyscope.common.releases import age_key
 from copyscope.common.tree import BUILD
 
 # Kept off: what only costs time under emulation, as the self-tests of ciphers do (a second of a
 # boot), and watchdogs that blame a busy host.
 COMMON_LINE = ("loglevel=5 panic=-1 oops=panic mitigations=off nowatchdog cryptomgr.notests "
                "rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on rdinit=/init")
+# Since 6.19 ("bpf: Replace bpf memory allocator with kmalloc_nolock() in local storage") the
+# storage of sockets, where a watch keeps its books, comes from caches that are changed by
+# cmpxchg16b or checked (kmalloc_nolock in mm/slub.c). Without either the kernel gives none.
+WITHOUT_CX16, CX16_SINCE = " slab_debug=F,kmalloc-*", [6, 19]
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,11 @@ class Architecture:
     def native(self) -> bool:
         """Is it this machine's own?"""
         return os.uname().machine == self.machine
+
+    def line_of(self, release: str) -> str:
+        """What the command line of a kernel of that release begins with."""
+        lacks = any("-cx16" in option for option in self.options)
+        return self.kernel_line + (WITHOUT_CX16 if lacks and age_key(release) >= CX16_SINCE else "")
 
     @property
     def build(self) -> Path:

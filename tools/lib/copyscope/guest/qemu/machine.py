@@ -140,8 +140,8 @@ class Machine:
         command = [program, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                    *arch.options, "-smp", str(job.cpus), "-m", job.memory,
                    "-kernel", str(job.kernel.vmlinuz), "-initrd", f"/proc/self/fd/{initrd}",
-                   "-append", f"{arch.kernel_line}{modelling.KERNEL_LINE if self.model else ''} "
-                   f"{job.line}",
+                   "-append", f"{arch.line_of(job.kernel.release)}"
+                   f"{modelling.KERNEL_LINE if self.model else ''} {job.line}",
                    "-serial", f"file:{self.log}", "-device", "virtio-serial-pci"]
         for number, (_, write) in enumerate(self.pipes, start=1):
             command += ["-chardev", f"file,id=port{number},path=/proc/self/fd/{write}",
