@@ -28,6 +28,11 @@ static inline void stop_give_up(void)
 	stop_state->given_up = 1;
 }
 
+static inline bool stop_gave_up(void)
+{
+	return stop_state->given_up;
+}
+
 static inline bool stop_requested(void)
 {
 	return stop_state->signal != 0 || stop_state->given_up;

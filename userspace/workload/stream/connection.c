@@ -18,6 +18,9 @@
 
 #define CACHE_LINE_BYTES 64
 #define GOODBYE_NS (5 * NS_PER_S)
+/* For a socket that was closed: from its first retransmission until TCP forgets it; the same in a run that was
+ * told to end. */
+enum { CLOSED_PATIENCE_MS = 5000, STOPPED_PATIENCE_MS = 1000 };
 
 void address_to_text(const struct sockaddr_storage *address, char text[ADDRESS_TEXT_BYTES])
 {
@@ -51,6 +54,16 @@ static int connection_identify(struct connection *connection)
 	return 0;
 }
 
+/* A process that is killed leaves its sockets to TCP, which tries for a minute or more to send what is queued:
+ * pages of ours would stay pinned so long, and count against the user of the next run. So a socket is reset when
+ * it is closed, unless connection_close() says otherwise. */
+static int connection_reset_on_close(int fd, bool reset)
+{
+	struct linger linger = { .l_onoff = reset };
+
+	return setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) ? -errno : 0;
+}
+
 static int connection_set_options(int fd, bool nodelay)
 {
 	struct timeval tick = { .tv_usec = STOP_TICK_MS * 1000 };
@@ -62,7 +75,7 @@ static int connection_set_options(int fd, bool nodelay)
 		return -errno;
 	if (nodelay && setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
 		return -errno;
-	return 0;
+	return connection_reset_on_close(fd, true);
 }
 
 struct connection *connection_create(int fd, bool nodelay)
@@ -111,8 +124,16 @@ struct connection *connection_share(struct connection *connection)
 
 void connection_close(struct connection *connection)
 {
-	if (connection->fd >= 0)
-		close(connection->fd);
+	const int patience_ms = stop_requested() ? STOPPED_PATIENCE_MS : CLOSED_PATIENCE_MS;
+
+	if (connection->fd < 0)
+		return;
+	/* Where nothing moved, nothing will. */
+	if (!stop_gave_up()) {
+		setsockopt(connection->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof(patience_ms));
+		connection_reset_on_close(connection->fd, false);
+	}
+	close(connection->fd);
 	connection->fd = -1;
 }
 
