@@ -130,7 +130,44 @@ def check_end(case: Case, done: started.Done, number: int, on_itself: bool, sent
         raise Broken(f"{said}: left {hidden}: {done}")
 
 
+def strike_all(pids: list[int], number: int) -> list[int]:
+    """As user nobody send each process a signal; those that it reached. In a child, as there is no way back."""
+    got, told = os.pipe()
+    child = os.fork()
+    if not child:
+        started.become_nobody()
+        for each in pids:
+            with contextlib.suppress(PermissionError, ProcessLookupError):
+                os.kill(each, number)
+                os.write(told, b"%d " % each)
+        os._exit(0)
+    os.close(told)
+    with open(got, "rb") as reached:
+        os.waitpid(child, 0)
+        return [int(each) for each in reached.read().split()]
+
+
+def try_other_user(case: Case) -> None:
+    """Signals of a user whom the system shares out, at a random moment of a run or a watch."""
+    dice = case.dice
+    words = [runs.TRACE_RUN, "A3", 65536, 2, "--seconds", 0.6, "--quiet"] if dice.random() < 0.5 else \
+        [ROOT / "tools/copyscope", "watch", "--all", "--seconds", 1, "--quiet"]
+    process = started.start([*words, "--json", case.place / "record.json"], case.place)
+    try:
+        time.sleep(dice.uniform(0, 1))
+        number = dice.choice([PAUSE, signal.SIGKILL, signal.SIGINT])
+        reached = strike_all([process.pid, *processes.descendants(process.pid)], number)
+        done = started.finish(process, case.place, runs.bound_s(20))
+    finally:
+        process.kill()
+        process.wait()
+    if reached or done.status not in judge.WELL:
+        raise Broken(f"{signal.Signals(number).name} of nobody reached {reached}: {done}")
+
+
 ATTACKS = [Attack(
+    "other-users", "No process of user nobody can stop or end one of a run or a watch.", "signals", 200, 4,
+    try_other_user, batch=20), Attack(
     "signals", "Whatever signal any process of a run, a sweep or a guest gets at whatever moment, it "
     "ends within a bound (2 s after the first INT, TERM or HUP to the command itself, in proportion "
     "longer on a machine with more to run than processors), no process stays, and its record is "

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import grp
 import os
 import platform
+import pwd
 import signal
 import struct
 from contextlib import suppress
@@ -81,6 +83,16 @@ def started_by_tries(trace_run: int) -> list[int]:
     """Pids of what a run started: each try of it is a process of its own, which starts the rest. The
     timed pass is one of these, and starts its ends itself."""
     return sorted(descendants(trace_run) - set(children(trace_run)))
+
+
+def confined_user() -> int:
+    """Who our processes are once they have given up root's power, as confine.c chooses it."""
+    with suppress(KeyError):
+        ours = pwd.getpwnam("copyscope").pw_uid
+        if 0 < ours < 1000:
+            return ours
+    taken = {each.pw_uid for each in pwd.getpwall()} | {each.gr_gid for each in grp.getgrall()}
+    return next(uid for uid in range(61184, 65520) if uid not in taken)
 
 
 def comm(pid: int) -> str:

@@ -60,7 +60,7 @@ def a_run(place, *words, seconds=20):
 
 
 @pytest.mark.parametrize("measures, passes", [(MEASURES, "counted"), (TIMES, "both")])
-def test_every_process_is_nobody_without_powers_and_has_what_it_needs_open(measures, passes, tmp_path):
+def test_every_process_is_a_user_without_powers_and_has_what_it_needs_open(measures, passes, tmp_path):
     with a_run(tmp_path, "--pass", passes) as (run, pids):
         assert set(pids) == {measures, MEASURES, KEEPS, SERVES, ASKS, PARSES}
         if measures == TIMES:
@@ -78,7 +78,7 @@ def test_every_process_is_nobody_without_powers_and_has_what_it_needs_open(measu
         assert (lines["NoNewPrivs"], lines["Seccomp"]) == ("1", "2"), role
         assert [lines[each] for each in SETS] == (
             [NONE, KEEPER, KEEPER, NONE, NONE] if role == KEEPS else [NONE] * 5), role
-        assert set(lines["Uid"].split()) == {"0" if role == KEEPS else "65534"}, role
+        assert set(lines["Uid"].split()) == {"0" if role == KEEPS else str(processes.confined_user())}, role
         assert lines["Groups"] == "" or role == KEEPS
     assert opened[SERVES] == opened[ASKS] == {"/dev/null", "pipe", "socket"}
     assert opened[PARSES] == {"pipe"}
@@ -106,7 +106,7 @@ def test_who_meets_strangers_holds_no_record_and_no_power(tmp_path):
             listener.communicate()
     assert (lines["NoNewPrivs"], lines["Seccomp"]) == ("1", "2")
     assert [lines[each] for each in SETS] == [NONE] * 5
-    assert set(lines["Uid"].split()) == {"65534"}
+    assert set(lines["Uid"].split()) == {str(processes.confined_user())}
     assert opened == {"pipe", "socket"}
 
 

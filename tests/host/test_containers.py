@@ -245,9 +245,9 @@ def test_a_user_namespace_does_without_probes():
     assert done.record["workload"]["accepted_bytes"] == PRIME_PAYLOAD
 
 
-def test_a_user_namespace_without_nobody_is_told():
+def test_a_user_namespace_without_another_user_is_told():
     check_refused(records.finish(start_mapped("0 0 60000\n", "A3", *PRIME, "--no-probes")),
-                  "become nobody", "map")
+                  "become another user", "map")
 
 
 def test_a_user_namespace_in_a_network_namespace_of_others_is_told():

@@ -122,13 +122,13 @@ def test_a_listener_stays_on_the_address_that_was_given(hosts):
         process.communicate()
 
 
-def test_whoever_reads_the_port_is_nobody(hosts):
+def test_whoever_reads_the_port_has_no_power(hosts):
     process = peers.listen(hosts[0])
     try:
         acceptor, = processes.named(process.pid, "unpriv_accept")
         status = Path(f"/proc/{acceptor}/status").read_text(encoding="ascii")
         assert "CapPrm:\t0000000000000000" in status and "CapBnd:\t0000000000000000" in status
-        assert "Uid:\t65534\t65534\t65534\t65534" in status
+        assert "\t".join(["Uid:", *[str(processes.confined_user())] * 4]) in status
         assert "NoNewPrivs:\t1" in status and "Seccomp:\t2" in status
         # Messages, the way to its parent, the port: no record, no probe.
         held = [os.readlink(file) for file in Path(f"/proc/{acceptor}/fd").iterdir()]

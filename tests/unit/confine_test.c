@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -226,15 +228,24 @@ static bool line_is(const char *status, const char *key, const char *value)
 	return line && !strncmp(line + strlen(key), value, strlen(value));
 }
 
+/* The system user copyscope, or else one that the system does not know; no user that others have, too. */
+static bool is_ours(uid_t uid)
+{
+	const struct passwd *ours = getpwnam("copyscope");
+
+	return ours ? uid == ours->pw_uid : uid >= 61184 && uid < 65520 && !getpwuid(uid) && !getgrgid(uid);
+}
+
 static int drop_all(enum confine_role unused)
 {
+	char four[64];
 	char status[STATUS_BYTES] = {};
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 
 	if (confine_for_good() || read(fd, status, sizeof(status) - 1) < 0)
 		return 2;
-	if (!line_is(status, "Uid:\t", "65534\t65534\t65534\t65534\n") ||
-	    !line_is(status, "Gid:\t", "65534\t65534\t65534\t65534\n") ||
+	snprintf(four, sizeof(four), "%1$u\t%1$u\t%1$u\t%1$u\n", getuid());
+	if (!is_ours(getuid()) || !line_is(status, "Uid:\t", four) || !line_is(status, "Gid:\t", four) ||
 	    !line_is(status, "Groups:\t", " \n") || !line_is(status, "NoNewPrivs:\t", "1\n"))
 		return 3;
 	for (const char *const *set = (const char *const[]){ "CapInh:\t", "CapPrm:\t", "CapEff:\t",
@@ -255,7 +266,7 @@ static int drop_but_one(enum confine_role unused)
 	cap_get_flag(caps, CAP_KILL, CAP_EFFECTIVE, &kill_set);
 	cap_get_flag(caps, CAP_SYS_ADMIN, CAP_PERMITTED, &admin_set);
 	cap_free(caps);
-	return kill_set && !admin_set && getuid() == 65534 && confine_for_good() == 0 ? 0 : 3;
+	return kill_set && !admin_set && is_ours(getuid()) && confine_for_good() == 0 ? 0 : 3;
 }
 
 static int keep_death_signal(enum confine_role unused)

@@ -15,8 +15,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* What Linux calls the user that owns nothing, where no file says so. */
-enum { NOBODY = 65534 };
+/*
+ * Who is not root any more. The user nobody has other processes on most systems, such as workers of nginx,
+ * and each of them could stop ours or use up what may be locked. So it is the system user that the package
+ * makes, else one that nobody has, of the range from which systemd takes such users. The user nobody is left
+ * for a user namespace that has no other.
+ */
+enum { FIRST_UNUSED = 61184, LAST_UNUSED = 65519, MOST_SYSTEM = 999, NOBODY = 65534 };
 
 static int compare(const void *a, const void *b)
 {
@@ -106,17 +111,42 @@ static int lock_securebits(void)
 	return prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) ? -errno : 0;
 }
 
+static int become(uid_t uid, gid_t gid)
+{
+	return setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? -errno : 0;
+}
+
 static int become_nobody(void)
 {
 	const struct passwd *nobody = getpwnam("nobody");
-	uid_t uid = nobody ? nobody->pw_uid : NOBODY;
-	gid_t gid = nobody ? nobody->pw_gid : NOBODY;
+
+	return nobody ? become(nobody->pw_uid, nobody->pw_gid) : become(NOBODY, NOBODY);
+}
+
+static int become_one_of_ours(void)
+{
+	const struct passwd *ours = getpwnam("copyscope");
+	uid_t uid = FIRST_UNUSED;
+
+	if (ours && ours->pw_uid && ours->pw_uid <= MOST_SYSTEM)
+		return become(ours->pw_uid, ours->pw_gid);
+	/* The same for each process of a run, which may have to end another one. */
+	while (uid < LAST_UNUSED && (getpwuid(uid) || getgrgid(uid)))
+		uid++;
+	return become(uid, uid);
+}
+
+static int become_unprivileged(void)
+{
 	pid_t parent = getppid();
-	int death = 0;
+	int death = 0, err;
 
 	prctl(PR_GET_PDEATHSIG, &death);
-	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
-		return -errno;
+	err = setgroups(0, NULL) ? -errno : become_one_of_ours();
+	if (err == -EINVAL)
+		err = become_nobody();
+	if (err)
+		return err;
 	/* The kernel clears it when the user changes. */
 	prctl(PR_SET_PDEATHSIG, death);
 	if (death && getppid() != parent)
@@ -168,7 +198,7 @@ int confine_for_good_but(uint64_t capabilities)
 		return keep_capabilities(capabilities);
 	err = confine_root_but(capabilities | to_change_user);
 	if (!err)
-		err = become_nobody();
+		err = become_unprivileged();
 	return err ? err : keep_capabilities(capabilities);
 }
 

@@ -30,8 +30,8 @@ int confine_note_inherited(struct inherited *all);
 void confine_close_inherited(struct inherited *all);
 
 /*
- * Empties the bounding set and all capability sets, locks the securebits, sets NoNewPrivs and
- * becomes nobody. A process that is not root keeps its user. It still dies with its parent if it did
+ * Empties the bounding set and all capability sets, locks the securebits, sets NoNewPrivs and becomes a
+ * user whom no other program has: copyscope if the system has it. A process that is not root keeps its user. It still dies with its parent if it did
  * before (PR_SET_PDEATHSIG).
  */
 int confine_for_good(void);
@@ -39,7 +39,7 @@ int confine_for_good(void);
 /* The same, but the capabilities of this mask (1 << CAP_...) stay permitted and effective. */
 int confine_for_good_but(uint64_t capabilities);
 
-/* The same, but the process stays root's, so that no other process of "nobody" can kill it: for one
+/* The same, but the process stays root's, so that no other process of that user can kill it: for one
  * that must finish its work. CONFINE_RESTORE then keeps it from root's files. */
 int confine_root_but(uint64_t capabilities);
 

@@ -2,7 +2,7 @@
 /*
  * Names the record and restores settings, for a run that may do neither any more.
  *
- * The process that measures becomes nobody. A process forked before does what root has to do after
+ * The process that measures becomes another user. A process forked before does what root has to do after
  * that. It receives one message: that the record is whole.
  */
 #ifndef COPYSCOPE_RECORD_KEEPER_H

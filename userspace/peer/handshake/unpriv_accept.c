@@ -77,7 +77,7 @@ static int accept_unprivileged(int to, pid_t parent, const struct handshake *m,
 	errno = -confine_descriptors((int[]){ STDERR_FILENO, to }, 2);
 	if (!errno)
 		errno = -confine_for_good();
-	/* No other process of "nobody" may read the memory that holds the key. */
+	/* No other process of its user may read the memory that holds the key. */
 	prctl(PR_SET_DUMPABLE, 0);
 	/* Changing the user clears the parent-death signal, so it is set last. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Opens the control connection in a process of user nobody: only a process without privileges reads
+ * Opens the control connection in a process of an unprivileged user: only a process without privileges reads
  * what a stranger sends to an open port.
  *
  * unpriv_accept listens or connects, exchanges the proofs of the key, reads hello and plan, refuses

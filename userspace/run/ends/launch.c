@@ -85,12 +85,12 @@ static void child_exec(const char *const *argv, int ready, int go, int out, pid_
 		child_fail("closing descriptors");
 	errno = -confine_for_good();
 	if (errno)
-		child_fail("becoming nobody");
+		child_fail("becoming another user");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
 	signal(SIGPIPE, SIG_DFL);
-	/* By descriptor: user nobody may be unable to enter its folder. */
+	/* By descriptor: that user may be unable to enter its folder. */
 	fexecve(program, (char *const *)args, (char *const[]){ "LC_ALL=C", NULL });
 	child_fail(argv[0]);
 }

@@ -13,9 +13,9 @@
 #include "userspace/run/ends/child.h"
 
 /*
- * Forks and executes @argv (argv[0] is the program's path) in the current network namespace as
- * user nobody, who may lock @memlock_bytes (0: as many as the tool). "--ready-fd N --go-fd N" are
- * added to the arguments. 0 or -errno.
+ * Forks and executes @argv (argv[0] is the program's path) in the current network namespace as the user of
+ * confine.h, who may lock @memlock_bytes (0: as many as the tool). "--ready-fd N --go-fd N" are added to the
+ * arguments. 0 or -errno.
  */
 int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes);
 

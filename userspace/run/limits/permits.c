@@ -37,10 +37,10 @@ static const struct {
 } needed[] = {
 	{ CAP_SYS_ADMIN, "SYS_ADMIN", ALWAYS },	/* network namespaces */
 	{ CAP_NET_ADMIN, "NET_ADMIN", ALWAYS },	/* devices in them */
-	{ CAP_SETUID, "SETUID", ALWAYS },	/* the workload becomes nobody */
+	{ CAP_SETUID, "SETUID", ALWAYS },	/* the workload becomes another user */
 	{ CAP_SETGID, "SETGID", ALWAYS },
 	{ CAP_SETPCAP, "SETPCAP", ALWAYS },	/* for good */
-	{ CAP_KILL, "KILL", ALWAYS },		/* and the tool ends it as nobody */
+	{ CAP_KILL, "KILL", ALWAYS },		/* and the tool ends it */
 	{ CAP_BPF, "BPF", WITH_PROBES },
 	{ CAP_PERFMON, "PERFMON", WITH_PROBES },
 	{ CAP_SYSLOG, "SYSLOG", WITH_PROBES },	/* names of the functions that copied */
@@ -147,8 +147,8 @@ static int check_namespaces(void)
 	return err;
 }
 
-/* Only a user namespace may lack user nobody, and may forbid to drop groups. */
-static int check_nobody(void)
+/* Only a user namespace may lack other users, and may forbid to drop groups. */
+static int check_other_user(void)
 {
 	int status = 0;
 	pid_t pid;
@@ -162,7 +162,7 @@ static int check_nobody(void)
 		return -errno;
 	if (!status)
 		return 0;
-	fprintf(stderr, "trace_run: in this user namespace the workload cannot become nobody (%s): map "
+	fprintf(stderr, "trace_run: in this user namespace the workload cannot become another user (%s): map "
 		"a range of users (unshare --map-auto) or run it outside\n",
 		strerror(WEXITSTATUS(status)));
 	return -EPERM;
@@ -210,5 +210,5 @@ int permits_check(bool probes, bool captures)
 		err = check_probes();
 	if (!err)
 		err = check_namespaces();
-	return err ? err : check_nobody();
+	return err ? err : check_other_user();
 }
