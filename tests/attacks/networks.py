@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 
@@ -151,12 +152,38 @@ def try_stranger(case: Case) -> None:
                      f"{len(record['sockets'])} sockets: {done}")
 
 
+def try_lost_link(case: Case) -> None:
+    """The link of a run vanishes and the run is ended; then another has hardly any memory to pin."""
+    dice, number = case.dice, case.dice.choice([signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+    variant = dice.choice([each for each in VARIANTS if each.startswith("A3")])
+    process, ends = begin(case, variant, dice.choice([65536, 1 << 20]), dice.choice([1, 2, 4]), "--path",
+                          "veth", "--seconds", 30, "--pass", "counted")
+    try:
+        time.sleep(dice.uniform(0, 0.3))
+        of = ends[dice.choice(["server", "client"])]
+        inside(of, f"ip link del {devices(of, 'veth')[0]}")
+        time.sleep(dice.uniform(0, 0.5))
+        process.send_signal(number)
+        started.finish(process, case.place, runs.bound_s(10))
+    finally:
+        process.kill()
+        process.wait()
+    # Sockets that were closed in order are given a second; those of whoever was killed, none.
+    time.sleep(2 if number != signal.SIGKILL else 0)
+    done, record = runs.run(case, "A3", 65536, 1, "--path", "lo", "--pattern", "rr", "--messages", 20,
+                            "--memlock", "160k", "--pass", "counted")
+    if done.status not in judge.WELL or record is None or record["counts"]["enobufs"]:
+        raise Broken(f"after a lost link and {signal.Signals(number).name}: {done}")
+
+
 ATTACKS = [
     Attack("queues", "All laws balance though queues refuse packets (tbf, pfifo), links fall and rise "
            "and MTUs change in mid-run, on lo and veth.", "runs", 300, 6, try_queue, batch=10),
     Attack("netem", "All laws balance with 5 % of the packets lost, reordered, delayed or refused by a "
            "short queue, on lo, veth, nic and forward, in guests of five kernels.", "runs", 40, 0,
            try_netem, batch=4),
+    Attack("lost-links", "A run whose link vanishes leaves nothing pinned, however it is ended: the next run "
+           "pins what it needs.", "runs", 100, 3, try_lost_link, batch=5, jobs=1),
     Attack("strangers", "What others send in the namespace of a run adds not one byte to its books.",
            "runs", 100, 2, try_stranger, batch=10),
 ]
