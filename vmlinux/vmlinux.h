@@ -138,7 +138,10 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct inode;
+
 struct file {
+	struct inode *f_inode;
 	struct path f_path;
 	void *private_data;
 };
@@ -209,6 +212,10 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct mm_struct {
+	struct file *exe_file;
+};
+
 /* include/linux/sched.h: nvcsw and nivcsw tell how often the task gave up the CPU, voluntarily or
  * not */
 struct task_struct {
@@ -216,6 +223,7 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	u64 start_boottime;
+	struct mm_struct *mm;
 	char comm[16];
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;

@@ -57,6 +57,8 @@ enum watch_book_flags {
 	WATCH_TORN = 1024,	/* read without the lock while it was open */
 	WATCH_WALK_SHORT = 2048,	/* its queues were longer than a walk */
 	WATCH_MIXED = 4096,	/* its queues held pages of files in packets with user pages */
+	WATCH_UNOPENED = 8192,	/* found by a descriptor, in a network namespace that nobody entered: what it
+				 * had moved by then is not known */
 };
 
 /* What a socket's packets with user pages or spliced ones met beside loopback and devices on a bus. */
@@ -95,6 +97,8 @@ struct watch_row {
 	struct watch_task task;
 	unsigned int pid;	/* as the process that asked calls it; 0: it cannot see it */
 	unsigned int in_cgroup;	/* it lies in the subject's */
+	unsigned int running;	/* one of its threads has not ended */
+	unsigned int unused;
 };
 
 /* Sequence numbers of a socket at one moment, under its lock. */
@@ -201,7 +205,7 @@ struct watch_gauges {
 	unsigned long long no_slots;
 	unsigned long long zerocopy_seen;	/* a send asked for it: hooks for it are needed */
 	unsigned long long orphan_late_bytes;	/* copied late for a socket that is gone */
-	unsigned long long joined;		/* processes that became part of the subject */
+	unsigned long long joined, left;	/* processes that became part of the subject; that ended */
 	unsigned long long lost_members;	/* no room for a process of the subject */
 	/* How often programs ran whose hooks perf counts, too. */
 	unsigned long long reports, arrivals;

@@ -24,8 +24,9 @@ struct inet_connection_sock___acks {
 
 /* The number of the next census. */
 volatile __u32 census_next __weak = 0;
-/* tcp_jiffies32 when the subject was chosen. */
+/* Each socket that there is has a book: since when, in tcp_jiffies32, and that it is so. */
 volatile __u32 window_jiffies __weak = 0;
+volatile __u32 window_is_open __weak = 0;
 
 /* The storage is there, so that a census that has not come by yet will find it. */
 static __always_inline void census_begin(struct watch_book *book)
@@ -55,6 +56,9 @@ static __always_inline struct watch_book *book_begin(struct sock *sk)
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0,
 						     BPF_LOCAL_STORAGE_GET_F_CREATE);
 
+	/* Another processor may just have begun the storage, for this book or for another tool's. */
+	if (!book)
+		book = bpf_sk_storage_get(&watch_books, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!book) {
 		gauge_add(&watch_gauges.unbooked, 1);
 		return NULL;
@@ -87,12 +91,12 @@ static __always_inline bool birth_is_wanted(struct sock *sk)
 
 static __always_inline void inherit(struct watch_book *book, struct sock *sk)
 {
-	struct watch_task *heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
+	struct heir *heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
 
 	if (!heir || book->owner.tgid)
 		return;
-	book->owner = *heir;
-	book->flags |= WATCH_GUESSED | (is_member(heir->tgid) ? WATCH_OURS : 0);
+	book->owner = heir->task;
+	book->flags |= WATCH_GUESSED | (heir->ours ? WATCH_OURS : 0);
 }
 
 /* A socket begins here: its book, or NULL if nobody wants one. */
@@ -142,12 +146,13 @@ static __always_inline bool is_in_window(u32 jiffies)
 }
 
 /* A socket without a book ends. One that listened or was never connected has none, nor has one that was
- * closed before the window and that a descriptor of another process held: neither moved data since then. */
+ * closed before the window and that a descriptor of another process held: neither moved data since then.
+ * While hooks are attached and the first walk is under way, many that are older end without a book. */
 static __always_inline bool began_in_window(const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock___acks *icsk = (const void *)tp;
 
-	return (tp->bytes_sent || tp->bytes_received) &&
+	return window_is_open && (tp->bytes_sent || tp->bytes_received) &&
 	       (is_in_window(tp->lsndtime) || is_in_window(BPF_CORE_READ(icsk, icsk_ack.lrcvtime)));
 }
 

@@ -36,6 +36,20 @@ static __always_inline bool is_ring(const struct file *file)
 	return true;
 }
 
+/* A socket that no program saw begin, where no walk over sockets goes: nobody can hold its lock for it. */
+static __always_inline struct watch_book *book_of_unentered(struct sock *sk, const struct tcp_sock *tp)
+{
+	struct watch_book *book = book_begin(sk);
+
+	if (!book)
+		return NULL;
+	reading_take(&book->opened, tp, sk->__sk_common.skc_state);
+	queues_empty(&book->opened);
+	addresses_take(book, sk);
+	book->flags |= WATCH_UNOPENED | WATCH_TORN;
+	return book;
+}
+
 static __always_inline void holder_note(struct watch_book *book, const struct task_struct *t, u32 pass)
 {
 	struct watch_task task = {};
@@ -52,6 +66,17 @@ static __always_inline void holder_note(struct watch_book *book, const struct ta
 		book->holder = task;
 }
 
+static __always_inline void listener_holder_note(struct sock *sk, const struct task_struct *t)
+{
+	const struct heir *heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
+	struct watch_task task = {};
+
+	if (heir && heir->task.tgid && is_member(heir->task.tgid))
+		return;
+	task_describe(&task, t);
+	heir_note(sk, &task, is_member(task.tgid));
+}
+
 SEC("?iter/task_file")
 int watch_descriptors(struct bpf_iter__task_file *ctx)
 {
@@ -59,10 +84,12 @@ int watch_descriptors(struct bpf_iter__task_file *ctx)
 	struct file *file = ctx->file;
 	struct watch_book *book;
 	const struct tcp_sock *tp;
-	struct watch_task *heir;
 	struct socket *socket;
 	struct sock *sk;
+	u8 state;
 
+	if (watch_mode == WATCH_MODE_OPEN)
+		window_jiffies = bpf_jiffies64();
 	if (!t || !file || (watch_filter == WATCH_OF_TASKS && !is_member(t->tgid)))
 		return 0;
 	socket = bpf_sock_from_file(file);
@@ -76,15 +103,19 @@ int watch_descriptors(struct bpf_iter__task_file *ctx)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	if (sk->__sk_common.skc_state == BPF_TCP_LISTEN) {
-		heir = bpf_sk_storage_get(&heirs, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-		if (heir && (!heir->tgid || !is_member(heir->tgid)))
-			task_describe(heir, t);
+	/* A book is there before the state changes. */
+	state = *(volatile u8 *)&sk->__sk_common.skc_state;
+	if (state == BPF_TCP_LISTEN) {
+		listener_holder_note(sk, t);
 		return 0;
 	}
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
-	if (!book && watch_mode == WATCH_MODE_OPEN && sk->__sk_common.skc_state == BPF_TCP_CLOSE)
+	/* The lock is not held: one that was never connected may be so at this moment. */
+	if (!book && watch_mode == WATCH_MODE_OPEN && state == BPF_TCP_CLOSE &&
+	    (tp->bytes_sent || tp->bytes_received))
 		book = book_of_closed(sk, tp);
+	if (!book && state != BPF_TCP_CLOSE && !inum_is_ours(netns_of(sk)))
+		book = book_of_unentered(sk, tp);
 	if (book)
 		holder_note(book, t, watch_pass);
 	return 0;
@@ -108,10 +139,12 @@ static __always_inline u32 pid_seen_by_asker(const struct task_struct *t)
 /* 7f203bc89eb6 ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"), 6.1. */
 static __always_inline bool in_subject_cgroup(const struct task_struct *t)
 {
-	const struct cgroup *cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp), *above = NULL;
-	u32 level = BPF_CORE_READ(cgroup, level);
+	const struct cgroup *cgroup = NULL, *above = NULL;
 
-	if (!subject_cgroup || level < subject_cgroup_level || !bpf_core_field_exists(cgroup->ancestors))
+	if (!subject_cgroup || !bpf_core_field_exists(cgroup->ancestors))
+		return false;
+	cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp);
+	if ((u32)BPF_CORE_READ(cgroup, level) < subject_cgroup_level)
 		return false;
 	bpf_probe_read_kernel(&above, sizeof(above),
 			      (void *)cgroup + bpf_core_field_offset(struct cgroup, ancestors) +
@@ -124,14 +157,20 @@ SEC("?iter/task")
 int watch_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
+	struct watch_member *member;
 	struct watch_row row = {};
 
 	if (!t || t->pid != t->tgid)
 		return 0;
-	window_jiffies = bpf_jiffies64();
+	watch_program = program_of_current();
 	task_describe(&row.task, t);
 	row.pid = pid_seen_by_asker(t);
 	row.in_cgroup = in_subject_cgroup(t);
+	row.running = t->signal->live.counter > 0;
+	/* It may have ended just before it was added. */
+	member = row.running ? NULL : bpf_map_lookup_elem(&members, &row.task.tgid);
+	if (member)
+		member_end(member);
 	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
 	return 0;
 }
@@ -144,13 +183,25 @@ int BPF_PROG(watch_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (parent->tgid == tgid)
 		return 0;
-	if (!is_member(parent->tgid)) {
-		/* The number may be that of a process of the subject that is gone. */
-		bpf_map_delete_elem(&members, &tgid);
+	/* The number may be that of a process of the subject that is gone. */
+	member_forget(tgid);
+	if (!is_member(parent->tgid) && !in_subject_cgroup(child))
 		return 0;
-	}
 	task_describe(&task, child);
-	member_add(&task);
+	member_add(&task, child);
+	return 0;
+}
+
+/* A process, or a thread of it, enters the subject's cgroup. */
+SEC("?tp_btf/cgroup_attach_task")
+int BPF_PROG(watch_enter, struct cgroup *to, const char *path, struct task_struct *p)
+{
+	struct watch_task task = {};
+
+	if (is_member(p->tgid) || !in_subject_cgroup(p))
+		return 0;
+	task_describe(&task, p);
+	member_add(&task, p);
 	return 0;
 }
 
@@ -176,7 +227,7 @@ int BPF_PROG(watch_exec, struct task_struct *p)
 		if (!task.comm[i])
 			break;
 	}
-	member_add(&task);
+	member_add(&task, p);
 	return 0;
 }
 
@@ -191,7 +242,22 @@ int BPF_PROG(watch_exit, struct task_struct *p)
 		return 0;
 	member = bpf_map_lookup_elem(&members, &tgid);
 	if (member)
-		member->ended_ns = bpf_ktime_get_boot_ns();
+		member_end(member);
+	return 0;
+}
+
+/* A process was collected, and its descriptors are closed. Its number may be another one's by now. */
+SEC("?tp_btf/sched_process_free")
+int BPF_PROG(watch_free, struct task_struct *p)
+{
+	struct watch_member *member;
+	u32 tgid = p->tgid;
+
+	if (p->pid != p->tgid)
+		return 0;
+	member = bpf_map_lookup_elem(&members, &tgid);
+	if (member && member->task.started_ns == p->start_boottime)
+		member_forget(tgid);
 	return 0;
 }
 

@@ -9,24 +9,16 @@
 #include "bpf/watch/census.bpf.h"
 #include "bpf/watch/who.bpf.h"
 
-enum { DEATHS_BYTES = 8 << 20 };
-
-/* Books of sockets that died; user space looks every few milliseconds, so nothing wakes it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, DEATHS_BYTES);
-} deaths SEC(".maps");
 
 /* A socket that listens has no book; those that it begets learn whose it is. */
 static __always_inline void note_listener(struct sock *sk)
 {
-	struct watch_task *heir;
+	struct watch_task task = {};
 
 	if (!lock_is_owned(sk))
 		return;
-	heir = bpf_sk_storage_get(&heirs, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (heir)
-		task_describe_current(heir);
+	task_describe_current(&task);
+	heir_note(sk, &task, current_is_member(&task));
 }
 
 /* The FIN is the last of what is unsent. */
@@ -82,7 +74,9 @@ static __always_inline void life_end(struct watch_book *book, const struct tcp_s
 SEC("?tp_btf/inet_sock_set_state")
 int BPF_PROG(watch_state, struct sock *sk, int old, int new)
 {
-	bool born = new == BPF_TCP_SYN_SENT || old == BPF_TCP_SYN_RECV;
+	/* One that sent its SYN before this program was attached may not be found by the first walk. */
+	bool connects = old == BPF_TCP_SYN_SENT && new != BPF_TCP_CLOSE;
+	bool born = new == BPF_TCP_SYN_SENT || old == BPF_TCP_SYN_RECV || connects;
 	const struct tcp_sock *tp;
 	struct watch_book *book;
 
@@ -98,6 +92,8 @@ int BPF_PROG(watch_state, struct sock *sk, int old, int new)
 		book = born ? book_born(sk) : NULL;
 		if (!book)
 			return 0;
+		if (connects)
+			life_begin(book);
 	}
 	if (new == BPF_TCP_SYN_SENT)
 		life_begin(book);
@@ -137,6 +133,7 @@ int BPF_PROG(watch_death, struct sock *sk)
 	closed_read_on(book);
 	owner_note_current(book, sk);
 	layers_note(book, tp);
+	owner_note_holder(book);
 	book->flags |= WATCH_DIED;
 	counts_take(book);
 	if (book_is_ours(book) &&

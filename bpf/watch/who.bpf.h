@@ -5,7 +5,8 @@
  * A task holds the lock of a socket (sk_lock.owned) while it connects, listens, shuts down or closes
  * it, and while it works off packets that came meanwhile. A softirq never runs with the lock owned:
  * it leaves its packets to the owner. So where the lock is owned, the current task is a user of the
- * socket; elsewhere it is anybody. Threads, io_uring's workers and its polling threads have the
+ * socket; elsewhere it is anybody. But a watch, this one or another, holds locks and files while it walks: it
+ * works off packets, and it closes a file that its owner closed meanwhile. Threads, io_uring's workers and its polling threads have the
  * number of their process.
  */
 #ifndef COPYSCOPE_WATCH_WHO_BPF_H
@@ -15,7 +16,7 @@
 
 #define PF_KTHREAD_FLAG 0x00200000 /* include/linux/sched.h */
 
-enum { WATCH_PORTS_LIST = 32, WATCH_NETNS_LIST = 64 };
+enum { WATCH_PORTS_LIST = 32, WATCH_NETNS_LIST = 512 };
 
 /* Set before load. */
 const volatile __u64 subject_cgroup __weak = 0;		/* its number, and how deep it lies */
@@ -23,8 +24,23 @@ const volatile __u32 subject_cgroup_level __weak = 0;
 const volatile char subject_comm[WATCH_TASK_COMM] __weak = {};
 const volatile __u16 subject_ports[WATCH_PORTS_LIST] __weak = {};
 const volatile __u32 subject_port_count __weak = 0;
-const volatile __u32 subject_inums[WATCH_NETNS_LIST] __weak = {};
-const volatile __u32 subject_inum_count __weak = 0;
+
+/* Numbers of the network namespaces that user space entered. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WATCH_NETNS_LIST);
+	__type(key, u32);
+	__type(value, u8);
+} subject_netns SEC(".maps") __weak;
+
+enum { DEATHS_BYTES = 8 << 20 };
+
+/* Books of sockets that died, processes of the subject that are gone; user space looks every few
+ * milliseconds, so nothing wakes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, DEATHS_BYTES);
+} deaths SEC(".maps") __weak;
 
 /* tgid -> a process of the subject */
 struct {
@@ -34,12 +50,18 @@ struct {
 	__type(value, struct watch_member);
 } members SEC(".maps") __weak;
 
-/* The owner of a socket that listens, for the ones that it begets: the kernel clones it. */
+/* The owner of a socket that listens, for the ones that it begets: the kernel clones it. A process may have
+ * begotten others and be gone. */
+struct heir {
+	struct watch_task task;
+	u64 ours;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
 	__type(key, int);
-	__type(value, struct watch_task);
+	__type(value, struct heir);
 } heirs SEC(".maps") __weak;
 
 #define IPPROTO_MPTCP_NUMBER 262
@@ -73,14 +95,56 @@ static __always_inline bool is_member(u32 tgid)
 	return bpf_map_lookup_elem(&members, &tgid) != NULL;
 }
 
-static __always_inline void member_add(const struct watch_task *task)
+static __always_inline bool same_task(const struct watch_task *a, const struct watch_task *b)
 {
-	struct watch_member member = { .task = *task, .joined = 1 };
+	return a->tgid == b->tgid && a->started_ns == b->started_ns;
+}
 
-	if (bpf_map_update_elem(&members, &task->tgid, &member, BPF_ANY))
+static __always_inline void heir_note(struct sock *sk, const struct watch_task *task, bool ours)
+{
+	struct heir *heir = bpf_sk_storage_get(&heirs, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!heir)
+		return;
+	heir->task = *task;
+	heir->ours = ours;
+}
+
+/* The process has ended; it is counted once, whoever notices. */
+static __always_inline void member_end(struct watch_member *member)
+{
+	if (!__sync_val_compare_and_swap(&member->ended_ns, 0, bpf_ktime_get_boot_ns()))
+		gauge_add(&watch_gauges.left, 1);
+}
+
+/* No process has this number any more: user space keeps what is to be known of it. Its sockets may live on;
+ * their books name their owner. */
+static __always_inline void member_forget(u32 tgid)
+{
+	struct watch_member *member = bpf_map_lookup_elem(&members, &tgid), gone;
+
+	if (!member)
+		return;
+	member_end(member);
+	gone = *member;
+	/* Where there is no room it stays. */
+	if (!bpf_ringbuf_output(&deaths, &gone, sizeof(gone), BPF_RB_NO_WAKEUP))
+		bpf_map_delete_elem(&members, &tgid);
+}
+
+/* @t may have ended before it was added; then nothing else would tell. */
+static __always_inline void member_add(const struct watch_task *task, const struct task_struct *t)
+{
+	struct watch_member member = { .task = *task, .joined = 1 }, *added;
+
+	if (bpf_map_update_elem(&members, &task->tgid, &member, BPF_ANY)) {
 		gauge_add(&watch_gauges.lost_members, 1);
-	else
-		gauge_add(&watch_gauges.joined, 1);
+		return;
+	}
+	gauge_add(&watch_gauges.joined, 1);
+	added = bpf_map_lookup_elem(&members, &task->tgid);
+	if (added && !BPF_CORE_READ(t, signal, live.counter))
+		member_end(added);
 }
 
 /* Processes may enter a cgroup at any time, without a fork. */
@@ -91,7 +155,7 @@ static __always_inline bool current_is_member(const struct watch_task *task)
 	if (!subject_cgroup ||
 	    bpf_get_current_ancestor_cgroup_id(subject_cgroup_level) != subject_cgroup)
 		return false;
-	member_add(task);
+	member_add(task, (const void *)bpf_get_current_task());
 	return true;
 }
 
@@ -108,13 +172,7 @@ static __always_inline bool port_is_ours(const struct watch_book *book)
 
 static __always_inline bool inum_is_ours(u32 inum)
 {
-	for (u32 i = 0; i < WATCH_NETNS_LIST; i++) {
-		if (i >= subject_inum_count)
-			break;
-		if (subject_inums[i] == inum)
-			return true;
-	}
-	return false;
+	return bpf_map_lookup_elem(&subject_netns, &inum) != NULL;
 }
 
 /* Is it to be reported? */
@@ -129,11 +187,6 @@ static __always_inline bool book_is_ours(const struct watch_book *book)
 		return inum_is_ours(book->netns);
 	}
 	return true;
-}
-
-static __always_inline bool same_task(const struct watch_task *a, const struct watch_task *b)
-{
-	return a->tgid == b->tgid && a->started_ns == b->started_ns;
 }
 
 /* A task is known to use the socket; @ours: it belongs to the subject. Sockets of the subject stay
@@ -190,6 +243,14 @@ static __always_inline bool lock_is_owned(const struct sock *sk)
 	return sk->sk_lock.owned != 0;
 }
 
+/* The inode of this program's file, by which every watch is known. */
+volatile __u64 watch_program __weak = 0;
+
+static __always_inline u64 program_of_current(void)
+{
+	return (u64)BPF_CORE_READ((const struct task_struct *)bpf_get_current_task(), mm, exe_file, f_inode);
+}
+
 static __always_inline bool owner_is_current(const struct watch_book *book)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
@@ -205,8 +266,17 @@ static __always_inline void owner_note_current(struct watch_book *book, const st
 	/* To describe a task takes a dozen reads. One that entered the subject's cgroup is to be noted. */
 	if (!lock_is_owned(sk) || (!subject_cgroup && owner_is_current(book)))
 		return;
+	if (watch_program && program_of_current() == watch_program)
+		return;
 	task_describe_current(&task);
 	owner_note(book, &task, current_is_member(&task));
+}
+
+/* The socket ends, and nobody was seen to use it but by a walk over descriptors. */
+static __always_inline void owner_note_holder(struct watch_book *book)
+{
+	if (!book->owner.tgid && book->pass)
+		owner_note(book, &book->holder, is_member(book->holder.tgid));
 }
 
 #endif

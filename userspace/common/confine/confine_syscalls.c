@@ -104,6 +104,8 @@ static const struct narrow measures_narrow[] = {
 };
 
 static const struct narrow watches_narrow[] = {
+	/* All of a table, of which entries go meanwhile. */
+	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_LOOKUP_BATCH },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_ITER_CREATE },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_LINK_CREATE },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_RAW_TRACEPOINT_OPEN },

@@ -28,11 +28,14 @@ enum { BUCKETS_MIN = 1 << 13, BUCKETS_MAX = 1 << 19 };
 #define CALLS WATCH_HOOKS_CALLS
 
 const struct watch_hook watch_hooks[] = {
-	TP(3, "watch_state", "sequence", "inet_sock_set_state", ON_ANY_NEEDED, ALWAYS),
-	TP(1, "watch_death", "sequence", "tcp_destroy_sock", ON_ANY_NEEDED, ALWAYS),
+	TP(1, "watch_free", "processes", "sched_process_free", ON_ANY_NEEDED, ALWAYS),
+	TP(0, "watch_exit", "processes", "sched_process_exit", ON_ANY_NEEDED, ALWAYS),
 	TP(2, "watch_fork", "processes", "sched_process_fork", ON_ANY_NEEDED, ALWAYS),
 	TP(3, "watch_exec", "processes", "sched_process_exec", ON_ANY_NEEDED, ALWAYS),
-	TP(0, "watch_exit", "processes", "sched_process_exit", ON_ANY_NEEDED, ALWAYS),
+	TP(4, "watch_enter", "processes", "cgroup_attach_task", ON_ANY, ALWAYS),
+	/* Ends first: a book that begins is handed over. */
+	TP(1, "watch_death", "sequence", "tcp_destroy_sock", ON_ANY_NEEDED, ALWAYS),
+	TP(3, "watch_state", "sequence", "inet_sock_set_state", ON_ANY_NEEDED, ALWAYS),
 	TP(2, "watch_rx_copy", "rx_copy", "skb_copy_datagram_iovec", ON_DERIVED, ALWAYS),
 	TP(3, "watch_receive", "rx_discard", "sock_recv_length", ON_ANY, ALWAYS),
 	{ "watch_receive_exit", "rx_discard", HOOK_FEXIT, "tcp_recvmsg_locked", 6, ON_NO_OTHER, ALWAYS },
@@ -167,8 +170,6 @@ static void configure(struct watch_probes *p, const struct watch_probes_config *
 	memcpy((void *)ro->subject_comm, c->comm, sizeof(c->comm));
 	memcpy((void *)ro->subject_ports, c->ports, sizeof(c->ports));
 	ro->subject_port_count = c->port_count;
-	memcpy((void *)ro->subject_inums, c->netns, sizeof(c->netns));
-	ro->subject_inum_count = c->netns_count;
 	ro->slot_buckets_mask = buckets - 1;
 	bpf_map__set_max_entries(p->skel->maps.slot_buckets, buckets);
 	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);
@@ -178,6 +179,7 @@ static void configure(struct watch_probes *p, const struct watch_probes_config *
 static int load_programs(struct watch_probes *p, const struct watch_probes_config *config,
 			 const struct targets *targets, char why[WHY_BYTES])
 {
+	const uint8_t entered = 1;
 	int err;
 
 	p->skel = watch__open();
@@ -186,6 +188,9 @@ static int load_programs(struct watch_probes *p, const struct watch_probes_confi
 		return err;
 	configure(p, config, targets);
 	err = watch__load(p->skel);
+	for (int i = 0; i < config->netns_count && !err; i++)
+		err = bpf_map_update_elem(bpf_map__fd(p->skel->maps.subject_netns), &config->netns[i],
+					  &entered, BPF_ANY) ? -errno : 0;
 	return err ? tell(why, err, "the kernel refused the programs of watch (needs Linux 6.1 with "
 				    "BTF, and root or CAP_BPF and CAP_PERFMON)") : 0;
 }

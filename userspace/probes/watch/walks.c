@@ -30,8 +30,10 @@ static int death_arrives(void *arg, void *data, size_t size)
 {
 	struct watch_probes *p = arg;
 
-	if (size >= sizeof(struct watch_book) && p->each_death)
-		p->each_death(p->each_arg, data);
+	if (size >= sizeof(struct watch_book))
+		p->each.death(p->each.arg, data);
+	else if (size >= sizeof(struct watch_member))
+		p->each.gone(p->each.arg, data);
 	return 0;
 }
 
@@ -121,22 +123,30 @@ int watch_probes_add(struct watch_probes *p, const struct watch_row *row)
 {
 	struct watch_member member = { .task = row->task };
 
-	return bpf_map__update_elem(p->skel->maps.members, &row->task.tgid, sizeof(uint32_t), &member,
-				    sizeof(member), BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(bpf_map__fd(p->skel->maps.members), &row->task.tgid, &member,
+				   BPF_NOEXIST) ? -errno : 0;
 }
 
+bool watch_probes_remove(struct watch_probes *p, uint32_t tgid)
+{
+	return !bpf_map_delete_elem(bpf_map__fd(p->skel->maps.members), &tgid);
+}
+
+/* A walk key by key would begin anew where an entry went. */
 int watch_probes_members(const struct watch_probes *p, struct watch_member **out)
 {
-	struct rows rows = { .size = sizeof(**out) };
-	int fd = bpf_map__fd(p->skel->maps.members);
-	uint32_t key, *last = NULL;
-	struct watch_member member;
+	const struct bpf_map *map = p->skel->maps.members;
+	uint32_t most = bpf_map__max_entries(map), count = most, cursor;
+	struct watch_member *members = malloc(most * sizeof(*members));
+	uint32_t *keys = malloc(most * sizeof(*keys));
+	int err = members && keys ? 0 : -ENOMEM;
 
-	for (; !bpf_map_get_next_key(fd, last, &key); last = &key)
-		if (!bpf_map_lookup_elem(fd, &key, &member))
-			keep(&rows, &member);
-	*out = rows.items;
-	return rows.count;
+	if (!err)
+		err = bpf_map_lookup_batch(bpf_map__fd(map), NULL, &cursor, keys, members, &count, NULL);
+	free(keys);
+	*out = members;
+	/* The end of the table. */
+	return !err || err == -ENOENT ? (int)count : err;
 }
 
 static int walk_descriptors(struct watch_probes *p)
@@ -170,11 +180,16 @@ static int walk_namespaces(struct watch_probes *p, void (*take)(void *arg, const
 
 int watch_probes_open(struct watch_probes *p)
 {
-	int err;
+	/* The programs learn which one this is before it holds a lock. */
+	int err = walk(p->tasks, sizeof(struct watch_row), NULL, NULL);
 
 	p->skel->bss->watch_mode = WATCH_MODE_OPEN;
-	err = walk_namespaces(p, NULL, NULL);
-	return err ? err : walk_descriptors(p);
+	if (!err)
+		err = walk_namespaces(p, NULL, NULL);
+	if (!err)
+		err = walk_descriptors(p);
+	p->skel->bss->window_is_open = !err;
+	return err;
 }
 
 /* The sums that a census needs change while they are read: until two readings are the same. */
@@ -239,11 +254,9 @@ int watch_probes_read(struct watch_probes *p, void (*each)(void *arg, const stru
 	return err ? err : walk_books_again(p, &reader);
 }
 
-int watch_probes_deaths(struct watch_probes *p, void (*each)(void *arg, const struct watch_book *book),
-			void *arg)
+int watch_probes_deaths(struct watch_probes *p, const struct watch_ends *each)
 {
-	p->each_death = each;
-	p->each_arg = arg;
+	p->each = *each;
 	return ring_buffer__consume(p->ring);
 }
 

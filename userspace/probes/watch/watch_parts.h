@@ -47,8 +47,7 @@ struct watch_probes {
 	int hit_count, hit_rows[WATCH_CHECKED];	/* which rows of unseen.c have a counter */
 	int64_t ahead[WATCH_CHECKED];	/* in the order of counters, as the next one */
 	bool counts[WATCH_CHECKED];	/* perf does so, beside an attached hook */
-	void (*each_death)(void *arg, const struct watch_book *book);
-	void *each_arg;
+	struct watch_ends each;
 	uint32_t pass;
 	uint64_t unseen_ends;	/* by the last census */
 };

@@ -12,7 +12,7 @@
 
 struct watch_probes;
 
-enum { WATCH_PROBE_PORTS = 32, WATCH_PROBE_NAMESPACES = 64 };
+enum { WATCH_PROBE_PORTS = 32, WATCH_PROBE_NAMESPACES = 512 };
 
 struct watch_probes_config {
 	enum watch_filter filter;
@@ -51,10 +51,14 @@ enum backend watch_probes_backend(const struct watch_probes *p, char why[WHY_BYT
 /* Every process that this one can see; the caller's to free. Their number, or -errno. */
 int watch_probes_processes(struct watch_probes *p, struct watch_row **rows);
 
-/* Makes a process part of the subject. 0 or -errno. */
+/* Makes a process part of the subject. 0, -EEXIST if it is one already, or -errno. */
 int watch_probes_add(struct watch_probes *p, const struct watch_row *row);
 
-/* The processes of the subject; the caller's to free. Their number, or -errno. */
+/* Takes it out again. False if the programs did so before. */
+bool watch_probes_remove(struct watch_probes *p, uint32_t tgid);
+
+/* The processes of the subject that have not ended, or that nobody has collected yet; the caller's to free.
+ * Their number, or -errno. */
 int watch_probes_members(const struct watch_probes *p, struct watch_member **members);
 
 /* Walks over all sockets and notes their opening balances, then over descriptors. 0 or -errno. */
@@ -64,9 +68,15 @@ int watch_probes_open(struct watch_probes *p);
 int watch_probes_read(struct watch_probes *p, void (*each)(void *arg, const struct watch_book *book),
 		      void *arg);
 
-/* The same for sockets that died since it was called last. How many, or -errno. */
-int watch_probes_deaths(struct watch_probes *p, void (*each)(void *arg, const struct watch_book *book),
-			void *arg);
+/* Who takes what ended: the book of a socket, a process of the subject. */
+struct watch_ends {
+	void (*death)(void *arg, const struct watch_book *book);
+	void (*gone)(void *arg, const struct watch_member *member);
+	void *arg;
+};
+
+/* What ended since it was called last. How many, or -errno. */
+int watch_probes_deaths(struct watch_probes *p, const struct watch_ends *each);
 
 struct watch_gauges watch_probes_gauges(const struct watch_probes *p);
 

@@ -201,6 +201,8 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 {
 	if (s->layer && law != WATCH_LAW_events)
 		return not_known(why_layer[s->layer]);
+	if (book->flags & WATCH_UNOPENED)
+		return not_known("it lay in a network namespace that was not entered");
 	switch (law) {
 	case WATCH_LAW_send:
 		return sides_of_send(s, book, hooked);

@@ -253,4 +253,9 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	fill_receives(&s->moved, book, hooked);
 	if (s->layer)
 		layer_hides(s);
+	if (book->flags & WATCH_UNOPENED) {
+		s->unopened = true;
+		s->opening = s->closing = (struct watch_balance){};
+		s->moved = (struct watch_movements){};
+	}
 }

@@ -35,15 +35,16 @@ static void *room_for_one(void *items, int count, int *room, size_t size)
 static struct watch_process *process_of(struct watch_sums *sums, const struct watch_socket *s)
 {
 	struct watch_process *process, *grown;
+	int at = watch_ids_find(&sums->index, &s->owner);
 
-	for (int i = sums->process_count - 1; i >= 0; i--)
-		if (sums->processes[i].id.pid == s->owner.pid &&
-		    sums->processes[i].id.started_ns == s->owner.started_ns)
-			return &sums->processes[i];
+	if (at >= 0)
+		return &sums->processes[at];
 	grown = room_for_one(sums->processes, sums->process_count, &sums->process_room, sizeof(*grown));
 	if (!grown)
 		return NULL;
 	sums->processes = grown;
+	if (watch_ids_put(&sums->index, &s->owner, sums->process_count))
+		return NULL;
 	process = &grown[sums->process_count++];
 	*process = (struct watch_process){ .id = s->owner, .cgroup = s->cgroup,
 					   .sum = watch_sum_of_nothing() };
@@ -64,15 +65,26 @@ static void laws_add(struct watch_law_sum *sum, const struct watch_sides *sides)
 	sum->broken += sides->left != sides->right;
 }
 
-static int sums_add(struct watch_sums *sums, const struct watch_socket *s)
+static int sums_add(const struct watch_tally *t, struct watch_sums *sums, const struct watch_socket *s)
 {
-	struct watch_process *process = process_of(sums, s);
+	struct watch_process *process;
+	int err;
 
-	if (!process)
-		return -ENOMEM;
-	watch_sum_add(&process->sum, s);
-	watch_sum_add(&sums->total, s);
-	return watch_groups_add(sums->groups, s);
+	if (!watch_tally_folded(t, &s->owner)) {
+		process = process_of(sums, s);
+		if (!process)
+			return -ENOMEM;
+		watch_sum_add(&process->sum, s);
+	}
+	err = watch_groups_add(sums->groups, s);
+	if (!s->unopened) {
+		watch_sum_add(&sums->total, s);
+		return err;
+	}
+	sums->unopened++;
+	sums->total.sockets++;
+	sums->total.died += s->died;
+	return err;
 }
 
 static void law_fill(struct watch_socket *s, enum watch_law law, const struct watch_sides *sides)
@@ -138,15 +150,15 @@ static void laws_of_socket(struct watch_law_sum *sums, const struct watch_socket
 	}
 }
 
-static int dead_add(struct watch_dead *dead, const struct watch_socket *socket, int kept_max)
+static int dead_add(const struct watch_tally *t, struct watch_dead *dead, const struct watch_socket *socket)
 {
 	struct watch_socket *kept;
-	int err = sums_add(&dead->sums, socket);
+	int err = sums_add(t, &dead->sums, socket);
 
 	if (err)
 		return err;
 	laws_of_socket(dead->sums.laws, socket);
-	if (dead->kept_count == kept_max)
+	if (dead->kept_count == t->kept_max)
 		return 0;
 	kept = room_for_one(dead->kept, dead->kept_count, &dead->kept_room, sizeof(*kept));
 	if (!kept)
@@ -168,7 +180,7 @@ int watch_tally_death(struct watch_tally *t, const struct watch_book *book,
 
 		as.skipped = skipped;
 		watch_tally_open(t, &socket, book, &as);
-		err = dead_add(&t->dead[skipped], &socket, t->kept_max);
+		err = dead_add(t, &t->dead[skipped], &socket);
 	}
 	return err;
 }
@@ -230,6 +242,27 @@ static void law_of_record(struct law *law, enum watch_law which, const struct wa
 		snprintf(law->why, WHY_BYTES, "no socket of the subject was seen");
 }
 
+/* From here on the processes of these sums are others. */
+static int sums_copy(struct watch_sums *sums)
+{
+	const struct watch_process *from = sums->processes;
+
+	sums->index = (struct watch_ids){};
+	sums->process_room = sums->process_count;
+	sums->processes = malloc((sums->process_count + 1) * sizeof(*sums->processes));
+	if (!sums->processes)
+		return -ENOMEM;
+	for (int i = 0; i < sums->process_count; i++) {
+		sums->processes[i] = from[i];
+		if (watch_ids_put(&sums->index, &from[i].id, i)) {
+			free(sums->processes);
+			sums->processes = NULL;
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count, bool skipped,
 		     struct watch_record *r)
 {
@@ -237,28 +270,29 @@ int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int
 	struct watch_sums sums = dead->sums;
 	int err = 0;
 
-	sums.process_room = sums.process_count;
-	sums.processes = malloc((sums.process_count + 1) * sizeof(*sums.processes));
 	r->sockets = malloc((count + dead->kept_count + 1) * sizeof(*r->sockets));
-	if (!sums.processes || !r->sockets || watch_groups_copy(dead->sums.groups, r->groups)) {
-		free(sums.processes);
+	if (!r->sockets || sums_copy(&sums) || watch_groups_copy(dead->sums.groups, r->groups)) {
+		watch_ids_free(&sums.index);
+		if (sums.processes != dead->sums.processes)
+			free(sums.processes);
 		return -ENOMEM;
 	}
 	memcpy(sums.groups, r->groups, sizeof(sums.groups));
-	if (sums.process_count)
-		memcpy(sums.processes, dead->sums.processes, sums.process_count * sizeof(*sums.processes));
 	for (int i = 0; i < count && !err; i++) {
 		r->sockets[r->socket_count++] = open[i];
-		err = sums_add(&sums, &open[i]);
+		err = sums_add(t, &sums, &open[i]);
 		laws_of_socket(sums.laws, &open[i]);
 	}
 	for (int i = 0; i < dead->kept_count; i++)
 		r->sockets[r->socket_count++] = dead->kept[i];
+	watch_ids_free(&sums.index);
 	r->folded_sockets = t->folded;
+	r->folded_processes = t->folded_processes;
 	r->processes = sums.processes;
 	r->process_count = sums.process_count;
 	memcpy(r->groups, sums.groups, sizeof(r->groups));
 	r->total = sums.total;
+	r->unopened_sockets = sums.unopened;
 	for (int law = 0; law < WATCH_LAW_COUNT; law++)
 		law_of_record(&r->laws[law], law, &sums.laws[law]);
 	lately_forget(&t->dead[0]);
@@ -272,6 +306,9 @@ void watch_tally_free(struct watch_tally *t)
 		free(t->dead[skipped].sums.processes);
 		watch_groups_free(t->dead[skipped].sums.groups, WATCH_GROUPINGS);
 		free(t->dead[skipped].kept);
+		watch_ids_free(&t->dead[skipped].sums.index);
+		watch_ids_free(&t->folded_ids[skipped]);
 	}
+	free(t->gone);
 	free(t->past);
 }

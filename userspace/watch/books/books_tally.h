@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Adds up sockets: by process, remote address and local port, in total, since the opening and since the reading before. Sockets that
- * died stay in the sums for good, and one by one only as many as there is room for. Pure.
+ * Adds up sockets: by process, remote address and local port, in total, since the opening and since the
+ * reading before. Sockets that died stay in the sums for good, and one by one only as many as there is room
+ * for. So do processes that are gone. Pure.
  */
 #ifndef COPYSCOPE_WATCH_BOOKS_TALLY_H
 #define COPYSCOPE_WATCH_BOOKS_TALLY_H
 
+#include "userspace/watch/books/books_ids.h"
 #include "userspace/watch/books/books_socket.h"
 
 /* A law over all sockets that it can be tested for. */
@@ -19,7 +21,9 @@ struct watch_sums {
 	struct watch_process *processes;	/* owned */
 	int process_count, process_room;
 	struct watch_groups groups[WATCH_GROUPINGS];	/* owned */
+	struct watch_ids index;		/* of these */
 	struct watch_sum total;
+	uint64_t unopened;		/* sockets that the total counts, and nothing of what they moved */
 	struct watch_law_sum laws[WATCH_LAW_COUNT];
 };
 
@@ -39,6 +43,10 @@ struct watch_tally {
 	struct watch_dead dead[2];	/* if no program was skipped, and if one was: a reading tells */
 	int kept_max;
 	uint64_t folded;
+	struct watch_member *gone;	/* owned: processes of the subject that ended and were collected */
+	int gone_count;
+	uint64_t folded_processes;	/* gone, and in the total alone */
+	struct watch_ids folded_ids[2];	/* the last of them, and those before */
 	struct watch_past *past;	/* owned, in the order of cookies */
 	int past_count;
 };
@@ -48,6 +56,12 @@ void watch_tally_begin(struct watch_tally *t, int kept_max);
 /* A socket that died, whatever @hooked says of programs that were skipped. 0 or -ENOMEM. */
 int watch_tally_death(struct watch_tally *t, const struct watch_book *book,
 		      const struct watch_hooked *hooked);
+
+/* A process of the subject that is gone; sockets of it may still die. 0 or -ENOMEM. */
+int watch_tally_gone(struct watch_tally *t, const struct watch_member *member);
+
+/* The total alone has its sockets. */
+bool watch_tally_folded(const struct watch_tally *t, const struct watch_process_id *id);
 
 /* Fills everything of an open socket. */
 void watch_tally_open(const struct watch_tally *t, struct watch_socket *socket,

@@ -100,6 +100,7 @@ struct watch_socket {
 	bool born;		/* connected or accepted in the window: its opening balance is 0 */
 	bool died;		/* closed and gone: its closing balance is what was lost with it */
 	bool whole;		/* both */
+	bool unopened;		/* in a network namespace that was not entered: nothing is known of it */
 	bool handed_on;		/* another process used it before: its bytes are in these numbers, too */
 	bool died_before;	/* the reading before this one: it moved nothing lately */
 	struct watch_balance opening, closing;
@@ -196,6 +197,7 @@ struct watch_record {
 	int socket_count;
 	uint64_t folded_sockets;	/* died, and are in the sums alone */
 	struct watch_groups groups[WATCH_GROUPINGS];	/* owned; of all sockets, those as well */
+	uint64_t folded_processes;	/* gone, and in the total alone */
 	struct watch_process *processes;	/* owned */
 	int process_count;
 	struct watch_cgroup *cgroups;	/* owned; every number above */
@@ -213,6 +215,7 @@ struct watch_record {
 	uint64_t unseen_events;		/* of any socket: no program ran for them */
 	uint64_t unbooked_sockets;	/* no room or no memory for their books */
 	char unbooked_why[WHY_BYTES];
+	uint64_t unopened_sockets;	/* in network namespaces that were not entered: the sums lack them */
 	uint64_t referenced_peak_pages;	/* most in any reading */
 };
 

@@ -9,11 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "userspace/common/foreign.h"
 #include "userspace/watch/subject/watch_cgroups.h"
+
+/* A namespace, and a pipe each way to the process that enters it. */
+enum { DESCRIPTORS_EACH = 3, OTHER_DESCRIPTORS = 256 };
 
 static int say(char why[WHY_BYTES], int err, const char *what, const char *name)
 {
@@ -41,17 +45,48 @@ static bool is_own(ino_t inode)
 	return !stat("/proc/self/ns/net", &own) && own.st_ino == inode;
 }
 
+/* A thread that has ended is in no namespace. */
+static int netns_of_thread(const char *pid, const char *thread)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/task/%.20s/ns/net", pid, thread);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The first thread may end before the others. -ESRCH: all have, collected or not. */
+static int netns_open(const char *pid)
+{
+	int fd = netns_of_thread(pid, pid);
+	struct dirent *entry;
+	char path[64];
+	DIR *threads;
+
+	if (fd != -ENOENT && fd != -ESRCH)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%.20s/task", pid);
+	threads = opendir(path);
+	fd = -ESRCH;
+	while (threads && fd == -ESRCH && (entry = readdir(threads)))
+		if (entry->d_name[0] != '.') {
+			fd = netns_of_thread(pid, entry->d_name);
+			fd = fd == -ENOENT ? -ESRCH : fd;
+		}
+	if (threads)
+		closedir(threads);
+	return fd;
+}
+
 /* Notes the namespace of the process if it is a new one. */
 static int netns_add(struct watch_subject *s, const char *pid)
 {
-	char path[64];
 	struct stat st;
-	int fd;
+	int fd = netns_open(pid);
 
-	snprintf(path, sizeof(path), "/proc/%.20s/ns/net", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st)) {
 		close(fd);
 		return -errno;
@@ -61,7 +96,7 @@ static int netns_add(struct watch_subject *s, const char *pid)
 			close(fd);
 			return 0;
 		}
-	if (s->netns_count == WATCH_NAMESPACES_MAX || (!is_own(st.st_ino) && !can_enter(fd))) {
+	if (s->netns_count >= s->netns_most || (!is_own(st.st_ino) && !can_enter(fd))) {
 		s->netns_short = true;
 		close(fd);
 		return 0;
@@ -79,8 +114,8 @@ static int resolve_pids(struct watch_subject *s, char why[WHY_BYTES])
 
 		snprintf(pid, sizeof(pid), "%d", (int)s->pids[i]);
 		err = netns_add(s, pid);
-		if (err == -ENOENT)
-			return say(why, -ESRCH, "no process has the number ", pid);
+		if (err == -ESRCH)
+			return say(why, -ESRCH, "no process that runs has the number ", pid);
 		if (err)
 			return say(why, err, "cannot open the network namespace of process ", pid);
 	}
@@ -106,25 +141,41 @@ static bool is_called(const char *pid, const char *comm)
 	return !strcmp(name, comm);
 }
 
-/* Those of all processes: a name, a cgroup or a port may be found in any. One that ends meanwhile, or
- * is not ours to look at, is left out. */
-static int resolve_everywhere(struct watch_subject *s, char why[WHY_BYTES])
+/* Those of all processes, or of all that are named. One that ends meanwhile, or is not ours to look at, is
+ * left out. */
+static int resolve_processes(struct watch_subject *s, bool named)
 {
-	bool found = s->by != WATCH_COMM;
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
+	int err;
 
 	if (!proc)
 		return -errno;
-	netns_add(s, "self");
 	while ((entry = readdir(proc))) {
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
+		    (named && !is_called(entry->d_name, s->comm)))
 			continue;
-		s->netns_short |= netns_add(s, entry->d_name) == -EACCES;
-		found = found || is_called(entry->d_name, s->comm);
+		err = netns_add(s, entry->d_name);
+		s->netns_short |= err && err != -ESRCH;
 	}
 	closedir(proc);
-	return found ? 0 : say(why, -ESRCH, "no process is called ", s->comm);
+	return 0;
+}
+
+/* A name, a cgroup or a port may be found in any namespace; those of processes that have the name come first. */
+static int resolve_everywhere(struct watch_subject *s, char why[WHY_BYTES])
+{
+	char own[16];
+	int err = 0;
+
+	if (s->by == WATCH_COMM) {
+		err = resolve_processes(s, true);
+		if (!err && !s->netns_count && !s->netns_short)
+			return say(why, -ESRCH, "no process that runs is called ", s->comm);
+	}
+	snprintf(own, sizeof(own), "%d", (int)getpid());
+	netns_add(s, own);
+	return err ? err : resolve_processes(s, false);
 }
 
 /* How many folders lie between the mount and this one. */
@@ -155,11 +206,30 @@ static int resolve_cgroup(struct watch_subject *s, char why[WHY_BYTES])
 	return 0;
 }
 
+/* As many as there are descriptors for, besides those of the programs. */
+static int namespaces_most(void)
+{
+	const rlim_t all = OTHER_DESCRIPTORS + DESCRIPTORS_EACH * WATCH_NAMESPACES_MAX;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return 1;
+	if (limit.rlim_cur < all) {
+		limit.rlim_cur = limit.rlim_max < all ? limit.rlim_max : all;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (limit.rlim_cur >= all)
+		return WATCH_NAMESPACES_MAX;
+	return limit.rlim_cur > OTHER_DESCRIPTORS + DESCRIPTORS_EACH ?
+		(limit.rlim_cur - OTHER_DESCRIPTORS) / DESCRIPTORS_EACH : 1;
+}
+
 int watch_subject_resolve(struct watch_subject *s, char why[WHY_BYTES])
 {
 	int err = 0;
 
 	s->netns_count = 0;
+	s->netns_most = namespaces_most();
 	if (s->by == WATCH_CGROUP)
 		err = resolve_cgroup(s, why);
 	if (!err && (s->by == WATCH_PIDS || s->by == WATCH_NETNS))

@@ -18,7 +18,7 @@ enum watch_by {
 	WATCH_ALL,	/* every socket, the kernel's own as well */
 };
 
-enum { WATCH_PIDS_MAX = 64, WATCH_PORTS_MAX = 32, WATCH_NAMESPACES_MAX = 64 };
+enum { WATCH_PIDS_MAX = 64, WATCH_PORTS_MAX = 32, WATCH_NAMESPACES_MAX = 512 };
 
 struct watch_subject {
 	enum watch_by by;
@@ -34,7 +34,7 @@ struct watch_subject {
 	int cgroup_level;		/* how deep it lies: the root has 0 */
 	uint32_t netns[WATCH_NAMESPACES_MAX];	/* inode numbers */
 	int netns_fds[WATCH_NAMESPACES_MAX];	/* owned */
-	int netns_count;
+	int netns_count, netns_most;
 	bool netns_short;		/* there were more, or one could not be opened */
 };
 

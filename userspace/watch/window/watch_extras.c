@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a reading says beside the books: cost of looking, losses, processes, what is not covered. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,41 +70,42 @@ static void overhead_fill(const struct watch *w, struct watch_record *r)
 	o->memory_bytes = watch_probes_memory(w->probes);
 }
 
-static struct watch_process *process_find(struct watch_record *r, const struct watch_member *m)
+static void member_fill(struct watch_record *r, const struct watch_ids *known, const struct watch_member *m)
 {
-	for (int i = 0; i < r->process_count; i++)
-		if (r->processes[i].id.pid == m->task.tgid &&
-		    r->processes[i].id.started_ns == m->task.started_ns)
-			return &r->processes[i];
-	return NULL;
+	const struct watch_process_id id = { m->task.tgid, m->task.started_ns };
+	int at = watch_ids_find(known, &id);
+	struct watch_process *p = &r->processes[at < 0 ? r->process_count++ : at];
+
+	if (at < 0)
+		*p = (struct watch_process){ .id = id, .sum = watch_sum_of_nothing() };
+	memcpy(p->comm, m->task.comm, sizeof(p->comm));
+	p->cgroup = m->task.cgroup;
+	p->joined = m->joined;
+	p->ended = m->ended_ns;
 }
 
 /* Also processes of the subject that used no socket. */
-static void members_fill(struct watch *w, struct watch_record *r)
+static int members_fill(struct watch *w, struct watch_record *r)
 {
 	struct watch_member *members;
-	int count = watch_probes_members(w->probes, &members);
+	struct watch_ids known = {};
+	int count = watch_probes_members(w->probes, &members), err = count < 0 ? count : 0;
+	struct watch_process *more;
 
-	for (int i = 0; i < count; i++) {
-		struct watch_process *p = process_find(r, &members[i]);
-		struct watch_process *more;
-
-		if (!p) {
-			more = realloc(r->processes, (r->process_count + 1) * sizeof(*more));
-			if (!more)
-				break;
-			r->processes = more;
-			p = &more[r->process_count++];
-			*p = (struct watch_process){ .sum = watch_sum_of_nothing() };
-			p->id.pid = members[i].task.tgid;
-			p->id.started_ns = members[i].task.started_ns;
-		}
-		memcpy(p->comm, members[i].task.comm, sizeof(p->comm));
-		p->cgroup = members[i].task.cgroup;
-		p->joined = members[i].joined;
-		p->ended = members[i].ended_ns;
+	for (int i = 0; i < r->process_count && !err; i++)
+		err = watch_ids_put(&known, &r->processes[i].id, i);
+	more = err ? NULL : realloc(r->processes, (r->process_count + count + w->tally.gone_count + 1) *
+							  sizeof(*more));
+	if (more) {
+		r->processes = more;
+		for (int i = 0; i < count; i++)
+			member_fill(r, &known, &members[i]);
+		for (int i = 0; i < w->tally.gone_count; i++)
+			member_fill(r, &known, &w->tally.gone[i]);
 	}
+	watch_ids_free(&known);
 	free(members);
+	return err ? err : more ? 0 : -ENOMEM;
 }
 
 static void gap(struct watch_record *r, const char *what, bool seen, const char *why)
@@ -135,7 +137,7 @@ static void gaps_fill(const struct watch *w, struct watch_record *r)
 
 	if (w->subject.netns_short)
 		gap(r, "network namespaces", true,
-		    "there were more than this process may enter: sockets there have no opening balance");
+		    "there were more than this process may enter: what older sockets there moved is not measured");
 	layers_fill(r);
 	gap(r, "UNIX sockets, UDP, AF_XDP, RDMA, SMC", false, "only TCP has these books");
 	if (sockmaps)
@@ -206,20 +208,25 @@ static void events_weigh(struct law *law, const struct watch_record *r, uint64_t
 	law->status = law->residual ? LAW_BROKEN : LAW_BALANCED;
 	snprintf(law->why, WHY_BYTES, "%s", unbooked ? r->unbooked_why :
 					    law->residual ? "a table or the ring had no room" : "");
-	if (law->residual || !r->unseen_events)
+	if (law->residual || (!r->unseen_events && !r->unopened_sockets))
 		return;
 	law->known = false;
 	law->status = LAW_NOT_TESTABLE;
+	if (!r->unseen_events) {
+		snprintf(law->why, WHY_BYTES, "sockets lay in network namespaces that were not entered");
+		return;
+	}
 	snprintf(law->why, WHY_BYTES,
 		 "the kernel ran no program for %llu moments at which sockets of this machine begin, change, "
 		 "end or move bytes: sums may be short", (unsigned long long)r->unseen_events);
 }
 
-void watch_read_extras(struct watch *w, struct watch_record *r)
+int watch_read_extras(struct watch *w, struct watch_record *r)
 {
 	struct watch_gauges gauges = watch_probes_gauges(w->probes);
 	uint64_t pages = r->total.closing.item[WATCH_referenced_pages];
 	struct law *events = &r->laws[WATCH_LAW_events];
+	int err;
 
 	r->lost_events = gauges.lost_deaths + gauges.lost_members;
 	r->unbooked_sockets = gauges.unbooked + gauges.no_slots;
@@ -229,8 +236,9 @@ void watch_read_extras(struct watch *w, struct watch_record *r)
 	r->referenced_peak_pages = w->peak_pages;
 	unseen_fill(w, r);
 	events_weigh(events, r, gauges.unbooked);
-	members_fill(w, r);
-	cgroups_fill(w, r);
 	overhead_fill(w, r);
 	gaps_fill(w, r);
+	err = members_fill(w, r);
+	cgroups_fill(w, r);
+	return err;
 }

@@ -68,39 +68,43 @@ static void configure(const struct watch_subject *s, struct watch_probes_config 
 	memcpy(c->netns_fds, s->netns_fds, sizeof(c->netns_fds));
 }
 
-static bool is_chosen(const struct watch_subject *s, const struct watch_row *row)
+/* What packets of the whole machine did until now. */
+static void gauges_note(struct watch *w)
 {
-	if (s->by == WATCH_COMM)
-		return !strncmp(row->task.comm, s->comm, sizeof(s->comm)) && !row->task.kernel;
-	if (s->by == WATCH_CGROUP)
-		return row->in_cgroup;
-	for (int i = 0; i < s->pid_count; i++)
-		if (s->by == WATCH_PIDS && row->pid == (uint32_t)s->pids[i])
-			return true;
-	return false;
+	const struct watch_gauges gauges = watch_probes_gauges(w->probes);
+
+	w->hooked.no_onward = !gauges.spliced_onward;
+	w->hooked.no_sockmaps = !gauges.sockmaps && !gauges.sockmap_seen;
+	w->hooked.no_orphans = !gauges.reshaped_orphans;
 }
 
-/* Those that are there now; the programs add what they beget. */
-static int choose_processes(struct watch *w, char why[WHY_BYTES])
+static void death(void *arg, const struct watch_book *book)
 {
-	struct watch_row *rows;
-	int count = watch_probes_processes(w->probes, &rows), chosen = 0, err = 0;
+	struct watch *w = arg;
+	int err;
 
-	for (int i = 0; i < count && !err; i++)
-		if (is_chosen(&w->subject, &rows[i])) {
-			err = watch_probes_add(w->probes, &rows[i]);
-			chosen++;
-		}
-	free(rows);
-	if (count < 0 || err) {
-		snprintf(why, WHY_BYTES, "cannot list the processes: %s", strerror(count < 0 ? -count : -err));
-		return count < 0 ? count : err;
-	}
-	if (w->subject.by == WATCH_PIDS && chosen < w->subject.pid_count) {
-		snprintf(why, WHY_BYTES, "a process of those named has ended");
-		return -ESRCH;
-	}
-	return 0;
+	gauges_note(w);
+	err = watch_tally_death(&w->tally, book, &w->hooked);
+	if (err)
+		w->failure = err;
+}
+
+static void gone(void *arg, const struct watch_member *member)
+{
+	struct watch *w = arg;
+	int err = watch_tally_gone(&w->tally, member);
+
+	if (err)
+		w->failure = err;
+}
+
+/* What died and ended since the last time. */
+static int collect_ended(struct watch *w)
+{
+	const struct watch_ends ends = { death, gone, w };
+	int err = watch_probes_deaths(w->probes, &ends);
+
+	return w->failure ? w->failure : err < 0 ? -EIO : 0;
 }
 
 static void look_for_zerocopy(void *arg, const struct watch_book *book)
@@ -117,11 +121,14 @@ static int open_books(struct watch *w, bool every_hook, char why[WHY_BYTES])
 	bool zerocopy = every_hook;
 	int err = 0;
 
+	hooked_note(w);
 	for (int round = 0; round < 2 && !err; round++) {
 		if (zerocopy)
 			err = watch_probes_attach(w->probes, WATCH_HOOKS_ZEROCOPY, why);
 		if (!err)
 			err = watch_probes_open(w->probes);
+		if (!err)
+			err = collect_ended(w);
 		if (err || zerocopy)
 			break;
 		err = watch_probes_read(w->probes, look_for_zerocopy, &zerocopy);
@@ -160,7 +167,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	if (!err && config->books == WATCH_CALLS)
 		err = watch_probes_attach(w->probes, WATCH_HOOKS_CALLS, why);
 	if (!err)
-		err = choose_processes(w, why);
+		err = watch_choose(w, why);
 	if (!err)
 		err = open_books(w, config->every_hook, why);
 	if (err) {
@@ -183,28 +190,6 @@ int watch_confine(struct watch *w)
 	return err ? err : confine_syscalls(CONFINE_WATCH);
 }
 
-/* What packets of the whole machine did until now. */
-static void gauges_note(struct watch *w)
-{
-	const struct watch_gauges gauges = watch_probes_gauges(w->probes);
-
-	w->hooked.no_onward = !gauges.spliced_onward;
-	w->hooked.no_sockmaps = !gauges.sockmaps && !gauges.sockmap_seen;
-	w->hooked.no_orphans = !gauges.reshaped_orphans;
-}
-
-static void death(void *arg, const struct watch_book *book)
-{
-	struct watch *w = arg;
-	int err;
-
-	gauges_note(w);
-	err = watch_tally_death(&w->tally, book, &w->hooked);
-
-	if (err)
-		w->failure = err;
-}
-
 /* A socket asked for zero copy for the first time. */
 static int attach_late(struct watch *w)
 {
@@ -219,25 +204,11 @@ static int attach_late(struct watch *w)
 	return err;
 }
 
-static int alive(struct watch *w)
-{
-	struct watch_member *members;
-	int count, running = 0;
-
-	if (w->subject.by > WATCH_CGROUP)
-		return -1;
-	count = watch_probes_members(w->probes, &members);
-	for (int i = 0; i < count; i++)
-		running += !members[i].ended_ns;
-	free(members);
-	return running;
-}
-
 int watch_wait(struct watch *w, int timeout_ms)
 {
 	int64_t until = monotonic_ms() + timeout_ms;
 	int64_t left;
-	int got;
+	int got, err;
 
 	do {
 		struct timespec pause = { 0, STEP_MS * NS_PER_MS };
@@ -247,10 +218,11 @@ int watch_wait(struct watch *w, int timeout_ms)
 			pause.tv_nsec = left * NS_PER_MS;
 		got = left > 0 ? nanosleep(&pause, NULL) : 0;
 		attach_late(w);
-		if (watch_probes_deaths(w->probes, death, w) < 0 || w->failure)
-			return w->failure ? w->failure : -EIO;
+		err = collect_ended(w);
+		if (err)
+			return err;
 	} while (left > 0 && !got);
-	return alive(w);
+	return watch_alive(w);
 }
 
 struct open_books {
@@ -309,6 +281,11 @@ static void death_noted(void *arg, const struct watch_book *book)
 	died->cookies[died->count++] = book->cookie;
 }
 
+static void gone_noted(void *arg, const struct watch_member *member)
+{
+	gone(((struct died *)arg)->w, member);
+}
+
 static int by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -342,12 +319,13 @@ static void open_sort(struct open_books *open, const struct died *died)
 static int read_books(struct watch *w, struct open_books *open)
 {
 	struct died died = { .w = w };
-	int err = watch_probes_deaths(w->probes, death, w);
+	const struct watch_ends ends = { death_noted, gone_noted, &died };
+	int err = collect_ended(w);
 
-	if (err >= 0)
+	if (!err)
 		err = watch_probes_read(w->probes, open_book, open);
 	if (!err)
-		err = watch_probes_deaths(w->probes, death_noted, &died);
+		err = watch_probes_deaths(w->probes, &ends);
 	open_sort(open, &died);
 	free(died.cookies);
 	if (err < 0)
@@ -392,7 +370,9 @@ int watch_read(struct watch *w, struct watch_record *r)
 	r->window_ns = now - w->opened_ns;
 	r->lately_ns = now - w->read_ns;
 	w->read_ns = now;
-	watch_read_extras(w, r);
+	err = watch_read_extras(w, r);
+	if (err)
+		return err;
 	watch_sites_fill(r);
 	watch_verdicts_fill(r);
 	watch_causes_fill(r);
