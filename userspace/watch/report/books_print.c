@@ -195,6 +195,14 @@ static void print_losses(const struct watch_record *r, const struct page *p)
 	snprintf(first, sizeof(first), "  %s sockets were not counted: ", number);
 	if (r->unbooked_sockets)
 		page_text(p, first, r->unbooked_why, 4);
+	number_text(r->unopened_sockets, number);
+	if (r->unopened_sockets)
+		fprintf(p->out, "  %s sockets lay in network namespaces that were not entered: the sums lack them\n",
+			number);
+	number_text(r->folded_processes, number);
+	if (r->folded_processes)
+		fprintf(p->out, "  %s processes that ended are in the sums, and not in the record one by one\n",
+			number);
 	number_text(r->folded_sockets, number);
 	if (r->folded_sockets)
 		fprintf(p->out, "  %s sockets that closed are in the sums, and not in the record one by one\n", number);
@@ -202,7 +210,8 @@ static void print_losses(const struct watch_record *r, const struct page *p)
 
 static bool nothing_is_missing(const struct watch_record *r)
 {
-	bool missing = r->gap_count || r->lost_events || r->unseen_events || r->unbooked_sockets || r->folded_sockets;
+	bool missing = r->gap_count || r->lost_events || r->unseen_events || r->unbooked_sockets ||
+		       r->folded_sockets || r->folded_processes || r->unopened_sockets;
 
 	for (enum site s = 0; s < SITE_COUNT; s++)
 		missing |= r->sites[s].how == HOW_NOT_MEASURED;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
+#include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/report/report_parts.h"
 #include "userspace/watch/summary/figures.h"
 #include "userspace/watch/summary/sentence.h"
@@ -48,8 +49,11 @@ static void print_verdict(const struct watch_record *r, const struct watch_proce
 static void print_verdicts(const struct watch_record *r, const struct page *p)
 {
 	const struct watch_process **all = calloc(r->process_count + 1, sizeof(*all));
+	char why[WHY_BYTES];
 	int shown = 0, silent = 0;
 
+	if (watch_sums_short(r, why))
+		page_tinted(p, TINT_BAD, "Sums may be short: ", why, 2);
 	for (int i = 0; all && i < r->process_count; i++)
 		all[i] = &r->processes[i];
 	if (all)

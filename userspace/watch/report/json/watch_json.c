@@ -9,6 +9,7 @@
 #include "userspace/common/foreign.h"
 #include "userspace/common/json/json.h"
 #include "userspace/report/json/parts_json.h"
+#include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/report/json/parts_json.h"
 #include "userspace/watch/report/report.h"
 #include "userspace/watch/summary/names.h"
@@ -115,8 +116,12 @@ static json_t *losses_json(const struct watch_record *r)
 	json_t *o = json_pack("{s:I, s:I, s:I}", "lost_events", (json_int_t)r->lost_events,
 			      "unbooked_sockets", (json_int_t)r->unbooked_sockets, "folded_sockets",
 			      (json_int_t)r->folded_sockets);
+	char why[WHY_BYTES];
 
 	put(o, "unseen_events", json_integer(r->unseen_events));
+	put(o, "unopened_sockets", json_integer(r->unopened_sockets));
+	put(o, "folded_processes", json_integer(r->folded_processes));
+	put(o, "sums_short", text_or_null(watch_sums_short(r, why) ? why : NULL));
 	return o;
 }
 

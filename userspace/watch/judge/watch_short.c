@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Whether the sums of a record lack something. */
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/watch/judge/watch_judge.h"
+
+static void reason(char why[WHY_BYTES], uint64_t n, const char *what)
+{
+	size_t at = strlen(why);
+
+	if (n)
+		snprintf(why + at, WHY_BYTES - at, "%s%llu %s", at ? "; " : "", (unsigned long long)n, what);
+}
+
+bool watch_sums_short(const struct watch_record *r, char why[WHY_BYTES])
+{
+	const struct law *events = &r->laws[WATCH_LAW_events];
+
+	*why = '\0';
+	reason(why, r->lost_events, "sockets or processes found no room");
+	reason(why, r->unbooked_sockets, "sockets were not counted");
+	reason(why, r->unopened_sockets, "sockets lay in network namespaces that were not entered");
+	reason(why, r->unseen_events, "ends or changes of sockets of this machine were not seen");
+	if (!*why && (events->status == LAW_BROKEN || events->status == LAW_NOT_TESTABLE))
+		snprintf(why, WHY_BYTES, "%s", *events->why ? events->why : "events may have been missed");
+	return *why;
+}
