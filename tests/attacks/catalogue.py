@@ -10,6 +10,7 @@ from attacks import (
     faults,
     hostile_peers,
     limits,
+    loads,
     networks,
     parsers,
     python_words,
@@ -18,6 +19,6 @@ from attacks import (
 )
 
 ATTACKS = [attack for module in (c_words, python_words, documents, parsers, hostile_peers, signals,
-                                 networks, limits, disks, faults, events, windows)
+                                 networks, limits, disks, faults, events, windows, loads)
            for attack in module.ATTACKS]
 BY_NAME = {each.name: each for each in ATTACKS}

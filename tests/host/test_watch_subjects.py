@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -83,10 +84,19 @@ def test_who_enters_a_cgroup_belongs_to_it_from_then_on(cgroup, programs):
     inside.do()
     outside.do()
     record = watching.close()
-    # Of a socket that was there before nothing shows who uses it.
-    accepted, returned = of_processes(record)[inside.process.pid]
-    assert accepted >= INSIDE and returned >= INSIDE and not unbalanced(record)
-    assert outside.process.pid not in of_processes(record)
+    assert of_processes(record) == {inside.process.pid: (2 * INSIDE, 2 * INSIDE)}
+    assert not unbalanced(record)
+
+
+def test_who_only_waits_in_a_cgroup_belongs_to_it_too(cgroup, programs):
+    (_, folder), (inside, _) = cgroup, programs
+    watching = Watching("--cgroup", folder)
+    (folder / "cgroup.procs").write_text(str(inside.process.pid))
+    time.sleep(0.2)
+    assert watching.process.poll() is None
+    record = watching.close()
+    assert of_processes(record) == {inside.process.pid: (0, 0)}
+    assert record["processes"][0]["joined"]
 
 
 @pytest.mark.parametrize("programs", [OTHER_NETNS], indirect=True)

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Processes that are gone are folded and keep no part of a sum; sums that lack something say so. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "userspace/watch/books/books_tally.h"
+#include "userspace/watch/judge/watch_judge.h"
+
+static const struct watch_hooked all_hooks = {
+	.sends = true, .rx_copies = true, .discards = true, .completions = true, .drops = true,
+	.packets = true,
+};
+
+/* The book of a socket that accepted and sent so much since the window opened. */
+static struct watch_book sent(unsigned int bytes)
+{
+	struct watch_book book = {
+		.cookie = 1, .slot_at = 1, .opened = { .accepted = 1000, .sent = 1000, .state = 1 },
+		.slot = { .since = 1000 },
+	};
+
+	book.now = book.opened;
+	book.now.accepted += bytes;
+	book.now.sent += bytes;
+	return book;
+}
+
+static void process_ends(struct watch_tally *tally, unsigned int pid, struct watch_book *book, bool moved)
+{
+	struct watch_member member = { .task = { .tgid = pid, .started_ns = 7 * pid }, .ended_ns = pid };
+
+	book->owner = member.task;
+	if (moved)
+		assert_int_equal(watch_tally_death(tally, book, &all_hooks), 0);
+	assert_int_equal(watch_tally_gone(tally, &member), 0);
+}
+
+static void test_processes_that_are_gone_are_folded_into_the_total(void **state)
+{
+	struct watch_record r = {};
+	struct watch_tally tally;
+	struct watch_book book = sent(30);
+
+	watch_tally_begin(&tally, 2);
+	book.flags = WATCH_DIED;
+	/* Each fold leaves two: those that moved bytes, and of the others those that ended last. */
+	process_ends(&tally, 1, &book, true);
+	process_ends(&tally, 2, &book, false);
+	process_ends(&tally, 3, &book, true);
+	process_ends(&tally, 4, &book, true);
+	assert_int_equal(tally.folded_processes, 2);
+	assert_int_equal(tally.gone_count, 2);
+	/* A socket of one that was folded dies later: no process has a part of its sum. */
+	book.owner = (struct watch_task){ .tgid = 1, .started_ns = 7 };
+	assert_int_equal(watch_tally_death(&tally, &book, &all_hooks), 0);
+	assert_int_equal(watch_tally_read(&tally, NULL, 0, false, &r), 0);
+	assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 120);
+	assert_int_equal(r.process_count, 2);
+	assert_int_equal(r.folded_processes, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(r.processes[i].id.pid, 3 + i);
+		assert_int_equal(r.processes[i].sum.moved.count[COUNT_accepted_bytes], 30);
+	}
+	watch_record_free(&r);
+	watch_tally_free(&tally);
+}
+
+static void test_what_nobody_opened_is_in_no_sum(void **state)
+{
+	struct watch_record r = {};
+	struct watch_tally tally;
+	struct watch_book book = sent(30);
+	struct watch_socket open;
+
+	watch_tally_begin(&tally, 0);
+	book.flags = WATCH_UNOPENED | WATCH_TORN;
+	watch_tally_open(&tally, &open, &book, &all_hooks);
+	assert_int_equal(open.laws[WATCH_LAW_send], LAW_NOT_TESTABLE);
+	assert_int_equal(watch_tally_read(&tally, &open, 1, false, &r), 0);
+	assert_int_equal(r.unopened_sockets, 1);
+	assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 0);
+	assert_true(r.total.moved.counts_known & 1ull << COUNT_accepted_bytes);
+	assert_false(r.processes[0].sum.moved.counts_known);
+	assert_false(r.processes[0].sum.moved.sites_known);
+	watch_record_free(&r);
+	watch_tally_free(&tally);
+}
+
+static void test_sums_say_why_they_are_short(void **state)
+{
+	struct watch_record r = {};
+	char why[WHY_BYTES];
+
+	r.laws[WATCH_LAW_events].status = LAW_BALANCED;
+	assert_false(watch_sums_short(&r, why));
+	assert_string_equal(why, "");
+	r.laws[WATCH_LAW_events].status = LAW_NOT_TESTABLE;
+	strcpy(r.laws[WATCH_LAW_events].why, "for a reason");
+	assert_true(watch_sums_short(&r, why));
+	assert_string_equal(why, "for a reason");
+	r.lost_events = 1;
+	r.unbooked_sockets = 2;
+	r.unopened_sockets = 3;
+	r.unseen_events = 4;
+	assert_true(watch_sums_short(&r, why));
+	assert_non_null(strstr(why, "1 sockets or processes"));
+	assert_non_null(strstr(why, "; 2 sockets"));
+	assert_non_null(strstr(why, "; 3 sockets lay"));
+	assert_non_null(strstr(why, "; 4 ends"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_processes_that_are_gone_are_folded_into_the_total),
+		cmocka_unit_test(test_what_nobody_opened_is_in_no_sum),
+		cmocka_unit_test(test_sums_say_why_they_are_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
