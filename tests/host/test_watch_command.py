@@ -190,3 +190,28 @@ def test_however_it_ends_the_terminal_is_given_back(busy, number):
     screen.process.send_signal(number)
     assert screen.end() == (-number if number == signal.SIGKILL else 0)
     os.kill(busy, 0)
+
+
+CLOSE_MANY = """
+import socket
+server = socket.create_server(("127.0.0.1", 0))
+for number in range(1500):
+    client = socket.create_connection(server.getsockname())
+    peer, _ = server.accept()
+    client.sendall(b"x" * 10)
+    client.close()
+    while peer.recv(64):
+        pass
+    peer.close()
+"""
+
+
+def test_peers_and_ports_are_right_when_more_have_closed_than_are_kept(tmp_path):
+    done = watch("--by", "peer", "--json", tmp_path / "r.json", "--", sys.executable, "-c", CLOSE_MANY)
+    record = record_of(tmp_path / "r.json")
+    assert record["losses"]["folded_sockets"] == 2000
+    peer, = record["peers"]
+    assert (peer["peer"], peer["sockets"], peer["sent_bytes"], peer["received_bytes"]) == \
+        ("127.0.0.1", 3000, 15000, 15000)
+    assert sum(each["sent_bytes"] for each in record["ports"]) == 15000
+    assert re.search(r"15\.0 kB +15\.0 kB +0 B +0 B +3,000  127\.0\.0\.1\n", done.stderr)

@@ -33,6 +33,7 @@ CLAIMS = [
     Claim(r"all copied by recv", ("rx_copy", "rx_discard", "passed_on_bytes", "returned_bytes"),
           lambda n: n["rx_copy"] >= n["returned_bytes"] > n["rx_discard"] + n["passed_on_bytes"]
           and not n["rx_discard"] + n["passed_on_bytes"]),
+    Claim(r"peeks copied", ("rx_copy", "passed_on_bytes", "rx_discard"), more_than_nothing("rx_copy")),
     Claim(r"recv copied", ("rx_copy",), more_than_nothing("rx_copy")),
     Claim(r"spliced out or mapped", ("passed_on_bytes",), more_than_nothing("passed_on_bytes")),
     Claim(r"spliced out(?! or)", ("rx_splice",), more_than_nothing("rx_splice")),

@@ -244,6 +244,18 @@ static void what_was_peeked_is_told_apart(void **state)
 	       "(bytes were peeked).");
 }
 
+/* As a proxy does that looks at the first bytes and splices all. */
+static void peeks_before_a_splice_are_no_read(void **state)
+{
+	struct made_watch m;
+
+	plain(&m, 0, 1000);
+	made_moved(&m)->site_bytes[SITE_rx_splice] = made_moved(&m)->passed_bytes = 1000;
+	expect(&m, "received 1.00 kB; peeks copied 1.00 kB (MSG_PEEK); 100 % was spliced out.");
+	made_moved(&m)->site_bytes[SITE_rx_splice] = made_moved(&m)->passed_bytes = 400;
+	expect(&m, "received 1.00 kB; recv copied 600 B; peeks copied 400 B (MSG_PEEK); 40.0 % was spliced out.");
+}
+
 static void pages_that_were_spliced_or_mapped_are_not_called_one_of_them(void **state)
 {
 	struct made_watch m;
@@ -299,6 +311,7 @@ int main(void)
 		cmocka_unit_test(references_that_nobody_followed_are_not_called_clean),
 		cmocka_unit_test(a_refusal_names_its_limit),
 		cmocka_unit_test(what_was_peeked_is_told_apart),
+		cmocka_unit_test(peeks_before_a_splice_are_no_read),
 		cmocka_unit_test(pages_that_were_spliced_or_mapped_are_not_called_one_of_them),
 		cmocka_unit_test(what_is_not_plain_TCP_is_named_and_not_counted),
 		cmocka_unit_test(a_socket_that_was_handed_on_is_told),

@@ -77,7 +77,7 @@ static const struct made_case cases[] = {
 	  .fate = { .later = 9 * MB } },
 	{ .sent = 12000ull * MB, .spliced = 11000ull * MB, .fate = { .uncopied = 11000ull * MB } },
 	{ .sent = 9 * MB, .received = 9 * MB, .referenced = 4 * MB, .spliced = 3 * MB, .late = 2 * MB,
-	  .refused = 5, .memlock = 4, .optmem = 1, .mapped = MB, .passed = 2 * MB, .discarded = 3 * MB,
+	  .refused = 5, .memlock = 4, .optmem = 1, .peeked = 9, .mapped = MB, .passed = 2 * MB, .discarded = 3 * MB,
 	  .cause = "tun", .fate = { .later = 2 * MB, .uncopied = MB, .unknown = 4 * MB, .held = 7 } },
 	{ .sent = 3 * MB, .refused = 60, .optmem = 60, .asked = 100, .referenced = 2 * MB,
 	  .cause = "arrival on this machine", .fate = { .uncopied = MB, .later = MB } },

@@ -67,6 +67,7 @@ enum { SENTENCE_BYTES = 2000 };
 	X(RECEIVED, 0, OF_COUNT(returned_bytes), "received %")                                      \
 	X(READ_ALL, OF_READER, OF_READS, ", all copied by recv")                    \
 	X(READ_AGAIN, OF_READER, OF_READS, ", % of it again (MSG_PEEK)")            \
+	X(PEEKED, OF_READER, OF_READS, "; peeks copied % (MSG_PEEK)")                               \
 	X(READ, OF_SITE(rx_copy), OF_COUNT(returned_bytes), "; recv copied %")                      \
 	X(MAPPED, OF_SITE(rx_map), OF_COUNT(returned_bytes), "; % was mapped")                      \
 	X(SPLICED_OUT, OF_SITE(rx_splice), OF_COUNT(returned_bytes), "; % was spliced out")         \

@@ -253,12 +253,19 @@ static void say_reads(struct sentence *s, uint64_t received)
 	bool whole = phrase_is_backed(SAY_READ_ALL, m);
 	uint64_t once = received > elsewhere ? received - elsewhere : 0;
 
-	if (whole && !elsewhere && copied.bytes >= received)
+	if (whole && !elsewhere && copied.bytes >= received) {
 		say(s, SAY_READ_ALL);
-	else if (some(copied))
-		say(s, SAY_READ, size(whole && copied.bytes > once ? once : copied.bytes).text);
-	if (whole && copied.bytes > once)
-		say(s, SAY_READ_AGAIN, size(copied.bytes - once).text);
+		if (copied.bytes > once)
+			say(s, SAY_READ_AGAIN, size(copied.bytes - once).text);
+		return;
+	}
+	if (whole && copied.bytes > once) {
+		if (once)
+			say(s, SAY_READ, size(once).text);
+		say(s, SAY_PEEKED, size(copied.bytes - once).text);
+	} else if (some(copied)) {
+		say(s, SAY_READ, size(copied.bytes).text);
+	}
 }
 
 /* What left as pages; where no tracepoint tells of spliced and mapped ones apart, both. */
