@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/watch/books/books_groups.h"
+#include "userspace/watch/books/groups/groups.h"
 
 enum { DEFAULT_KEPT = 1000 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Keeps a sum for each remote address and each local port, found by a hash table of their places. */
-#include "userspace/watch/books/books_groups.h"
+#include "userspace/watch/books/groups/groups.h"
 
 #include <errno.h>
 #include <stdlib.h>

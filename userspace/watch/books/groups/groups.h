@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Adds up sockets by remote address and by local port: any number of them, open or dead. Pure. */
-#ifndef COPYSCOPE_WATCH_BOOKS_GROUPS_H
-#define COPYSCOPE_WATCH_BOOKS_GROUPS_H
+#ifndef COPYSCOPE_WATCH_GROUPS_H
+#define COPYSCOPE_WATCH_GROUPS_H
 
 #include "userspace/watch/record/watch_record.h"
 
