@@ -66,7 +66,7 @@ def test_bad_words_are_refused_in_one_line(words, told):
 @records.needs_root
 def test_a_process_that_is_not_there_is_refused():
     assert "4194304" in refused("-p", "4194304", "--seconds", "1")
-    assert "no process is called ngnix" in refused("--comm", "ngnix", "--seconds", "1")
+    assert "no process that runs is called ngnix" in refused("--comm", "ngnix", "--seconds", "1")
 
 
 def test_help_names_every_option():
