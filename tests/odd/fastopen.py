@@ -2,6 +2,7 @@
 """Odd programs: TCP Fast Open, where bytes travel before a connection is there."""
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 import time
@@ -9,7 +10,17 @@ from collections.abc import Iterator
 
 from odd import raw
 from odd.frame import odd
-from odd.network import OURS, PORT, THEIRS, bring_up, connected, elsewhere, forward, own_network, setting
+from odd.network import (
+    OURS,
+    PORT,
+    THEIRS,
+    bring_up,
+    connected,
+    elsewhere,
+    forward,
+    own_network,
+    setting,
+)
 from odd.sends import copied_on_arrival
 from odd.truth import Child, Truth
 
@@ -133,10 +144,8 @@ def fast_open_refused(truth: Truth) -> Iterator[None]:
     server.close()
     yield
     client = socket.socket()
-    try:
+    with contextlib.suppress(ConnectionRefusedError):
         client.sendto(b"o" * 100, raw.MSG_FASTOPEN, address)
-    except ConnectionRefusedError:
-        pass
     time.sleep(0.02)
     for sum_of in ("accepted", "tx_copy"):
         truth.unknown.add(sum_of)

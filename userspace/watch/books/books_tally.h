@@ -7,8 +7,8 @@
 #ifndef COPYSCOPE_WATCH_BOOKS_TALLY_H
 #define COPYSCOPE_WATCH_BOOKS_TALLY_H
 
-#include "userspace/watch/books/books_ids.h"
 #include "userspace/watch/books/books_socket.h"
+#include "userspace/watch/record/watch_ids.h"
 
 /* A law over all sockets that it can be tested for. */
 struct watch_law_sum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Where in a table each process is, by its pid and its start. Pure. */
-#ifndef COPYSCOPE_WATCH_BOOKS_IDS_H
-#define COPYSCOPE_WATCH_BOOKS_IDS_H
+#ifndef COPYSCOPE_WATCH_IDS_H
+#define COPYSCOPE_WATCH_IDS_H
 
 #include "userspace/watch/record/watch_record.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A hash table of processes: at most half of its room is taken. */
-#include "userspace/watch/books/books_ids.h"
+#include "userspace/watch/record/watch_ids.h"
 
 #include <errno.h>
 #include <stdlib.h>
