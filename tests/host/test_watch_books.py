@@ -60,7 +60,7 @@ def test_a_cause_is_of_the_sockets_that_it_befell():
         record = watching.close()
     check_causes(record)
     told = {bool(each["causes"]) for each in record["sockets"] if each["sites"]["tx_reference"]["bytes"]}
-    assert told == {True} and {each["cause"] for each in record["causes"]} == {"local delivery or packet tap"}
+    assert told == {True} and {each["cause"] for each in record["causes"]} == {"local delivery"}
     assert not any(each["causes"] for each in record["sockets"]
                    if not each["sites"]["tx_reference"]["bytes"])
 

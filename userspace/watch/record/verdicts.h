@@ -9,7 +9,7 @@
 	X(REFUSED, "refused", "it asked for zero copy, and the kernel refused with ENOBUFS")  \
 	X(IN_VAIN, "in vain", "it asked for zero copy, and all of it was copied after all")   \
 	X(PARTLY, "partly", "some of what was to go without a copy was copied after all")     \
-	X(CLEAN, "clean", "all that was to go without a copy was seen to")                    \
+	X(CLEAN, "clean", "all that was to go without a copy was handed over as pages")                    \
 	X(COPIES, "copies", "plain sends and receives alone, which copy every byte")          \
 	X(MIXED, "mixed", "several of these, as refused and clean")                           \
 	X(NOT_KNOWN, "not known", "a number that decides was not measured, or its bytes are not plain TCP")

@@ -51,9 +51,10 @@ enum { SENTENCE_BYTES = 2000 };
 	X(BECAUSE, OF_FATE, 0, ", because of %: %")                                                 \
 	X(BECAUSE_MOSTLY, OF_FATE, 0, ", most of it because of %: %")                               \
 	X(LATER_MORE, OF_SITE(late_copy) | OF_SITE(tx_reference), 0,                                \
-	  "; late_copy is % of tx_reference, as packets carry plain bytes beside or were sent again") \
-	X(ALL_CLEAN, OF_FATE, 0, ", and all of it was seen to leave without a copy")                \
-	X(SOME_CLEAN, OF_FATE, 0, "; % of it was seen to leave without a copy")                     \
+	  "; late_copy is % of tx_reference: packets also carry plain bytes, are sent again, or are " \
+	  "copied for captures")                                                                    \
+	X(ALL_CLEAN, OF_FATE, 0, ", and all of it was handed over as pages")                         \
+	X(SOME_CLEAN, OF_FATE, 0, "; % of it was handed over as pages")                              \
 	X(HELD, OF_FATE, 0, "; % of it had not left yet")                                           \
 	X(FATE_UNKNOWN, OF_FATE, 0, "; whether % was copied behind the socket is not known (%)")    \
 	X(NO_FATE, 0, 0, "; what became of it behind the socket is not known (%)")                  \

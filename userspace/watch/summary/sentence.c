@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
+#include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/summary/figures.h"
 
 const char *verdict_name(enum verdict_of_process verdict)
@@ -76,35 +77,36 @@ static const char *why_no_fate(const struct watch_record *r, const struct watch_
 {
 	if (!figure_site(m, SITE_late_copy).known)
 		return why_no(r, SITE_late_copy);
-	return "no probe saw anybody take their packets as they are";
+	return "no device was seen to take them as pages, or they left before their packets were watched";
 }
 
-/* The chief cause of copies that were to be none, if one process alone references pages: causes are known of
- * all processes together. */
-static const struct cause *chief_cause(const struct watch_record *r)
+/* Why most of what was copied late was; false if nothing is known of it. */
+static bool chief_cause(const struct watch_movements *m, struct cause *chief)
 {
-	int asking = 0;
+	struct cause causes[WATCH_CAUSES_MAX];
+	int count = watch_causes_of(m, causes);
+	bool found = false;
 
-	for (int i = 0; i < r->process_count; i++)
-		asking += r->processes[i].sum.moved.site_bytes[SITE_tx_reference] > 0;
-	for (int i = 0; i < r->cause_count && asking == 1; i++)
-		if (r->causes[i].bytes_known && strcmp(r->causes[i].name, "packet tap on tx"))
-			return &r->causes[i];
-	return NULL;
+	for (int i = 0; i < count; i++)
+		if (causes[i].bytes_known && (!found || causes[i].tally.bytes > chief->tally.bytes)) {
+			*chief = causes[i];
+			found = true;
+		}
+	return found;
 }
 
-static void say_cause(const struct watch_record *r, uint64_t copied, struct sentence *s)
+static void say_cause(uint64_t copied, struct sentence *s)
 {
-	const struct cause *cause = chief_cause(r);
+	struct cause chief = {};
 
-	if (!cause)
+	if (!figure_site(s->moved, SITE_late_copy).known || !chief_cause(s->moved, &chief))
 		return;
-	if (!strcmp(cause->name, "local delivery"))
+	if (!strcmp(chief.name, "local delivery"))
 		say(s, SAY_BECAUSE_LOCAL);
-	else if (!strcmp(cause->name, "arrival on this machine"))
+	else if (!strcmp(chief.name, "arrival on this machine"))
 		say(s, SAY_BECAUSE_ARRIVED);
 	else
-		say(s, cause->tally.bytes < copied ? SAY_BECAUSE_MOSTLY : SAY_BECAUSE, cause->name, cause->remedy);
+		say(s, chief.tally.bytes < copied ? SAY_BECAUSE_MOSTLY : SAY_BECAUSE, chief.name, chief.remedy);
 }
 
 /* What became of the bytes that send took by reference or spliced. */
@@ -125,8 +127,9 @@ static void say_fate(const struct watch_record *r, struct sentence *s)
 	else if (fate->later)
 		say(s, SAY_SOME_LATER, share(fate->later, handed).text);
 	if (fate->later)
-		say_cause(r, fate->later, s);
-	if (some(late) && some(referenced) && late.bytes > referenced.bytes)
+		say_cause(fate->later, s);
+	/* Headers and a packet or two sent again are no matter. */
+	if (some(late) && some(referenced) && late.bytes > referenced.bytes + referenced.bytes / 1000)
 		say(s, SAY_LATER_MORE, share(late.bytes, referenced.bytes).text);
 	if (fate->uncopied >= handed)
 		say(s, SAY_ALL_CLEAN);
