@@ -160,7 +160,7 @@ static int load_backend(struct probes *p, const struct probes_config *config,
 					     p->trampoline->rodata->cost_counts, r);
 	else
 		cost_probes_leave_out(p->view.object);
-	err = load_skeleton(p);
+	err = targets_failure(load_skeleton(p));
 	if (err)
 		snprintf(r->backend_why, WHY_BYTES, "the kernel refused the %s programs: %s%s%.100s",
 			 backend_name(r->backend), strerror(-err), *last_complaint ? ": " : "",
@@ -182,9 +182,8 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 	p->detach = config->detach;
 	p->checks_hits = config->fault_inject != FAULT_COUNT_NOTHING;
 	libbpf_set_print(keep_complaint);
-	snprintf(r->backend_why, WHY_BYTES, "cannot read the kernel's BTF");
-	targets = targets_read(btf__load_vmlinux_btf());
-	err = targets ? targets_load_by(targets) : -ENOENT;
+	err = targets_open(&targets);
+	snprintf(r->backend_why, WHY_BYTES, "cannot read the kernel's BTF: %s", strerror(-err));
 	if (!err)
 		err = load_backend(p, config, targets, r);
 	targets_free(targets);

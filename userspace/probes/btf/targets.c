@@ -79,6 +79,30 @@ struct targets *targets_read(struct btf *btf)
 	return targets;
 }
 
+int targets_failure(int err)
+{
+	struct btf *btf;
+	int refusal;
+
+	if (err != -ENOENT && err != -ESRCH)
+		return err;
+	btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
+	refusal = libbpf_get_error(btf);
+	if (!refusal)
+		btf__free(btf);
+	return refusal == -ENOMEM ? refusal : err;
+}
+
+int targets_open(struct targets **targets)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	*targets = targets_read(btf);
+	if (*targets)
+		return targets_load_by(*targets);
+	return btf ? -ENOMEM : targets_failure(-ENOENT);
+}
+
 void targets_free(struct targets *targets)
 {
 	if (!targets)

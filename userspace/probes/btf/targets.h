@@ -16,6 +16,13 @@ struct targets;
 /* Owns @btf from now on, also on error. NULL without memory or if @btf is NULL. */
 struct targets *targets_read(struct btf *btf);
 
+/* Reads the BTF of this kernel, and loads by it from now on. 0 or -errno. */
+int targets_open(struct targets **targets);
+
+/* libbpf looks for BTF in one file after the other, and tells of the last, which is not there: so low
+ * memory, too, looks like -ENOENT or -ESRCH. Returns -ENOMEM if it is that, else @err. */
+int targets_failure(int err);
+
 /* Accepts NULL. Programs are then loaded by no targets. */
 void targets_free(struct targets *targets);
 

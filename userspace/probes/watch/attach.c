@@ -187,11 +187,12 @@ static int load_programs(struct watch_probes *p, const struct watch_probes_confi
 	if (err)
 		return err;
 	configure(p, config, targets);
-	err = watch__load(p->skel);
+	err = targets_failure(watch__load(p->skel));
 	for (int i = 0; i < config->netns_count && !err; i++)
 		err = bpf_map_update_elem(bpf_map__fd(p->skel->maps.subject_netns), &config->netns[i],
 					  &entered, BPF_ANY) ? -errno : 0;
-	return err ? tell(why, err, "the kernel refused the programs of watch (needs Linux 6.1 with "
+	return err == -ENOMEM ? tell(why, err, "cannot load the programs of watch") :
+	       err ? tell(why, err, "the kernel refused the programs of watch (needs Linux 6.1 with "
 				    "BTF, and root or CAP_BPF and CAP_PERFMON)") : 0;
 }
 
@@ -208,8 +209,7 @@ int watch_probes_load(struct watch_probes **out, const struct watch_probes_confi
 	*out = p;
 	p->config = *config;
 	libbpf_set_print(silent);
-	targets = targets_read(btf__load_vmlinux_btf());
-	err = targets ? targets_load_by(targets) : -ENOENT;
+	err = targets_open(&targets);
 	err = err ? tell(why, err, "cannot read the kernel's BTF") :
 		    load_programs(p, config, targets, why);
 	targets_free(targets);
