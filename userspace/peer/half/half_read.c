@@ -306,11 +306,13 @@ static int pack(const struct record *r, enum end end, void **answer, size_t *siz
 	size_t app_size = app->socket_count * sizeof(*app->sockets), at;
 	size_t sockets_size = l->socket_count * sizeof(*l->sockets);
 	size_t stacks_size = l->stack_count * sizeof(*l->stacks);
-	char *to = malloc(sizeof(struct half) + app_size + sockets_size + stacks_size);
+	char *to = calloc(1, sizeof(struct half) + app_size + sockets_size + stacks_size);
+	struct half *half = (struct half *)to;
 
 	if (!to)
 		return -ENOMEM;
-	*(struct half *)to = (struct half){ .record = *r, .experiment = *r->experiment };
+	half->record = *r;
+	half->experiment = *r->experiment;
 	at = append(to, sizeof(struct half), app->sockets, app_size);
 	at = append(to, at, l->sockets, sockets_size);
 	*size = append(to, at, l->stacks, stacks_size);
