@@ -87,11 +87,12 @@ static int tell(struct suite *s, struct record_file *record_file)
 	if (!err)
 		err = record_file_publish(record_file);
 	if (err)
-		fprintf(stderr, "baseline: cannot write the record: %s\n", strerror(-err));
+		record_file_tell(record_file, "baseline", err);
 	if (s->settings.quiet || to_stdout)
 		return err;
 	suite_text_print(s, stdout);
-	printf("\nrecord          %s\n", foreign(record_file->path));
+	if (!err)
+		printf("\nrecord          %s\n", foreign(record_file->path));
 	return err;
 }
 
@@ -117,7 +118,7 @@ static int reserve(const struct suite *s, struct record_file *record_file)
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%s.baseline.json", s->id);
-	err = record_file_reserve(record_file, "baseline", s->settings.json, name);
+	err = record_file_reserve(record_file, "baseline", "--json", s->settings.json, name);
 	if (err)
 		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 	return 0;

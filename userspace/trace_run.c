@@ -95,11 +95,12 @@ static int tell(struct run *run)
 	if (!err)
 		err = keeper_publish(&run->keeper, &run->record_file);
 	if (err)
-		fprintf(stderr, "trace_run: cannot write the record: %s\n", strerror(-err));
+		record_file_tell(&run->record_file, "trace_run", err);
 	if (o->quiet || to_stdout)
 		return err;
 	report_print(&run->record, &page);
-	printf("\nrecord         %s\n", foreign(run->record_file.path));
+	if (!err)
+		printf("\nrecord         %s\n", foreign(run->record_file.path));
 	return err;
 }
 
@@ -150,7 +151,7 @@ static int start_keeper(struct run *run)
 /* The record's file: 0, or the exit status. */
 static int reserve(struct run *run, const char *name)
 {
-	int err = record_file_reserve(&run->record_file, "trace_run", run->options.json, name);
+	int err = record_file_reserve(&run->record_file, "trace_run", "--json", run->options.json, name);
 
 	return !err ? 0 : err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 }
@@ -239,6 +240,7 @@ static bool time_first(struct run *run, int *status)
 	struct record *r = &run->record;
 	struct experiment *x = r->experiment;
 	enum backend backend = r->backend;
+	static const struct pass none;
 	char failure[WHY_BYTES] = "";
 	struct pass *pass;
 
@@ -256,7 +258,7 @@ static bool time_first(struct run *run, int *status)
 	outcome_decide(r);
 	if (r->outcome.status == RUN_COMPLETE) {
 		r->backend = backend;
-		record_describe_pass(r, &(struct pass){});
+		record_describe_pass(r, &none);
 		x->timed = pass;
 		x->during = PASS_COUNTED;
 		return true;
@@ -378,19 +380,18 @@ static int note_inherited(struct inherited *all)
 
 int main(int argc, char **argv)
 {
-	struct run run = { .path = PATH_NONE, .command = argv };
-	int result = 0;
+	static struct run run = { .path = PATH_NONE };	/* more than a small stack has */
+	int result;
 
+	run.command = argv;
 	streams_open();
 	streams_watch("trace_run");
 	options_parse(argc, argv, &run.options);
 	if (permits_look() || note_inherited(&run.inherited) ||
 	    room_check(&run.options.plan))
 		return EXIT_REFUSED;
-	/* Stays open for all tries: the reader of a pipe would take the end of the first for the
-	 * end. */
-	if (run.options.json)
-		result = reserve(&run, NULL);
+	/* Open for all tries: the reader of a pipe would take the end of the first for the end. */
+	result = run.options.json ? reserve(&run, NULL) : 0;
 	if (!result && run.options.both) {
 		run.timed = timed_share();
 		result = run.timed ? 0 : EXIT_REFUSED;

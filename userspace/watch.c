@@ -54,7 +54,7 @@ static int reserve(struct conduct *c)
 
 	if (!c->options.json)
 		return 0;
-	err = record_file_reserve(&c->file, PROGRAM, c->options.json, NULL);
+	err = record_file_reserve(&c->file, PROGRAM, "--json", c->options.json, NULL);
 	if (err)
 		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 	err = keeper_start(&c->keeper, &c->file, nothing, NULL, -1);
@@ -146,7 +146,7 @@ static int write_record(struct conduct *c, const struct watch_record *r)
 	if (!err)
 		err = keeper_publish(&c->keeper, &c->file);
 	if (err)
-		fprintf(stderr, PROGRAM ": cannot write the record: %s\n", strerror(-err));
+		record_file_tell(&c->file, PROGRAM, err);
 	return err;
 }
 

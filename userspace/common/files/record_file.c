@@ -68,15 +68,33 @@ static int open_nameless(struct record_file *k, int folder)
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
 		number = getpid();
 	snprintf(k->aside, sizeof(k->aside), ".copyscope-%016" PRIx64 ".part", number);
+	snprintf(k->spare, sizeof(k->spare), "copyscope-%016" PRIx64 ".json", number);
 	k->nameless = true;
 	k->folder = folder;
 	return 0;
+}
+
+/* What no process may replace, and root neither, is found before the run. */
+static int check_replaceable(int folder, const char *name)
+{
+	struct statx file = {}, way = {};
+
+	/* A kernel or a file system that does not tell: then the end of the run does. */
+	if (statx(folder, name, AT_SYMLINK_NOFOLLOW, 0, &file) ||
+	    statx(folder, "", AT_EMPTY_PATH, 0, &way))
+		return 0;
+	if (file.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND) ||
+	    way.stx_attributes & STATX_ATTR_APPEND)
+		return refuse(-EPERM, "it may not be replaced (lsattr shows why)");
+	return file.stx_attributes & STATX_ATTR_MOUNT_ROOT ?
+		       refuse(-EBUSY, "it is a mount, which cannot be replaced") : 0;
 }
 
 static int open_in(struct record_file *k, int folder)
 {
 	struct stat st = {};
 	bool link, there = !fstatat(folder, k->name, &st, AT_SYMLINK_NOFOLLOW);
+	int err;
 
 	if (!there && errno != ENOENT)
 		return -errno;
@@ -93,8 +111,11 @@ static int open_in(struct record_file *k, int folder)
 		snprintf(why, sizeof(why), "it belongs to user %u", st.st_uid);
 		return -EPERM;
 	}
-	return there && !S_ISREG(st.st_mode) ? open_direct(k, folder, &st, link) :
-					       open_nameless(k, folder);
+	if (there && !S_ISREG(st.st_mode))
+		return open_direct(k, folder, &st, link);
+	k->replaces = there ? st.st_uid : geteuid();
+	err = there ? check_replaceable(folder, k->name) : 0;
+	return err ? err : open_nameless(k, folder);
 }
 
 /* Parts the path at its last slash, without a buffer of the same length. */
@@ -122,7 +143,8 @@ static int open_at(struct record_file *k)
 	return err;
 }
 
-int record_file_reserve(struct record_file *k, const char *program, const char *asked, const char *name)
+int record_file_reserve(struct record_file *k, const char *program, const char *option,
+			const char *asked, const char *name)
 {
 	int err = 0;
 
@@ -139,9 +161,9 @@ int record_file_reserve(struct record_file *k, const char *program, const char *
 	if (!err)
 		err = open_at(k);
 	if (err)
-		fprintf(stderr, "%s: cannot write the record %s: %s; choose another %s\n", program,
+		fprintf(stderr, "%s: cannot write the record %s: %s; choose another %s%s FILE\n", program,
 			foreign(asked ? asked : k->path), *why ? why : strerror(-err),
-			asked ? "--json FILE" : "COPYSCOPE_RUNS or --json FILE");
+			asked ? "" : "COPYSCOPE_RUNS or ", option);
 	return err;
 }
 
@@ -150,27 +172,54 @@ bool record_file_is_stdout(const struct record_file *k)
 	return k->file == stdout;
 }
 
-/* Replaces an older record in one step; keeps anything else that appeared there meanwhile. */
-int record_file_name(const struct record_file *k)
+static int link_as(const struct record_file *k, const char *name)
 {
-	struct stat st;
 	char from[64];
-	int err;
 
 	snprintf(from, sizeof(from), "/proc/self/fd/%d", fileno(k->file));
-	if (!linkat(AT_FDCWD, from, k->folder, k->name, AT_SYMLINK_FOLLOW))
-		return 0;
-	if (errno != EEXIST)
-		return -errno;
-	if (fstatat(k->folder, k->name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+	return linkat(AT_FDCWD, from, k->folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* Replaces an older record in one step; keeps anything else that appeared there meanwhile, and what
+ * another user put there in a folder that is everybody's. */
+static int take_name(const struct record_file *k)
+{
+	int err = link_as(k, k->name);
+	struct stat st, own;
+
+	if (err != -EEXIST)
+		return err;
+	if (fstat(fileno(k->file), &own) || fstatat(k->folder, k->name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    !S_ISREG(st.st_mode) || (st.st_uid != own.st_uid && st.st_uid != k->replaces))
 		return -EEXIST;
-	if (linkat(AT_FDCWD, from, k->folder, k->aside, AT_SYMLINK_FOLLOW))
-		return -errno;
-	if (!renameat(k->folder, k->aside, k->folder, k->name))
-		return 0;
+	err = link_as(k, k->aside);
+	if (err || !renameat(k->folder, k->aside, k->folder, k->name))
+		return err;
 	err = -errno;
 	unlinkat(k->folder, k->aside, 0);
 	return err;
+}
+
+int record_file_name(const struct record_file *k, bool *spared)
+{
+	int err = take_name(k);
+
+	*spared = err && !link_as(k, k->spare);
+	return err;
+}
+
+int record_file_name_now(struct record_file *k)
+{
+	int err;
+
+	if (!k->nameless)
+		return 0;
+	err = ftruncate(fileno(k->file), 0) ? -errno : take_name(k);
+	if (err)
+		return err;
+	close(k->folder);
+	k->nameless = false;
+	return 0;
 }
 
 int record_file_finish(struct record_file *k)
@@ -188,9 +237,15 @@ int record_file_publish(struct record_file *k)
 	int err = record_file_finish(k);
 
 	if (!err && k->nameless)
-		err = record_file_name(k);
+		err = record_file_name(k, &k->spared);
 	record_file_abandon(k);
 	return err;
+}
+
+void record_file_tell(const struct record_file *k, const char *program, int err)
+{
+	fprintf(stderr, "%s: cannot write the record: %s%s%s\n", program, strerror(-err),
+		k->spared ? "; it lies beside it as " : "", k->spared ? k->spare : "");
 }
 
 void record_file_abandon(struct record_file *k)

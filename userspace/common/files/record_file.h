@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /*
  * Write to @file, then publish. @path is where the record will be. Space is reserved before the
@@ -20,21 +21,30 @@ struct record_file {
 	char path[PATH_MAX];
 	char name[NAME_MAX + 1];	/* in the folder */
 	char aside[48];			/* a name that is free, for a moment */
+	char spare[48];			/* one that is free, if @name is taken in the end */
+	bool spared;			/* the record has that one */
+	uid_t replaces;			/* whose file it may replace, beside its own user's */
 };
 
 /*
- * Reserves the file that the user asked for, stdout for "-"; without a request @name in COPYSCOPE_RUNS
- * or in the tree's results/runs. 0, or -errno with one line of @program printed.
+ * Reserves the file that the user asked for by @option, stdout for "-"; without a request @name in
+ * COPYSCOPE_RUNS or in the tree's results/runs. 0, or -errno with one line of @program printed.
  */
-int record_file_reserve(struct record_file *k, const char *program, const char *asked, const char *name);
+int record_file_reserve(struct record_file *k, const char *program, const char *option,
+			const char *asked, const char *name);
 bool record_file_is_stdout(const struct record_file *k);
-/* 0, or -errno: an earlier file of that name is still there. */
+/* 0, or -errno: an earlier file of that name is still there, and the record has the spare name if that
+ * can be. */
 int record_file_publish(struct record_file *k);
 /* The two steps of it, for a process that may not name files and lets another one do it: everything
  * written reaches the file; a nameless file gets its name, for which @file and @folder must be
  * open. 0 or -errno. */
 int record_file_finish(struct record_file *k);
-int record_file_name(const struct record_file *k);
+int record_file_name(const struct record_file *k, bool *spared);
+/* Prints one line: why the record could not be written, and where it is all the same. */
+void record_file_tell(const struct record_file *k, const char *program, int err);
+/* For lines that are read while they are written: the file has its name from now on. 0 or -errno. */
+int record_file_name_now(struct record_file *k);
 void record_file_abandon(struct record_file *k);
 
 #endif

@@ -27,16 +27,21 @@ static void become_deaf(void)
 		signal(numbers[i], SIG_IGN);
 }
 
+struct answer {
+	int32_t err;
+	bool spared;
+};
+
 static void serve(int line, const struct record_file *file)
 {
-	int32_t answer;
+	struct answer answer = {};
 	ssize_t got;
 	char word;
 
 	while ((got = read(line, &word, 1))) {
 		if (got < 0 && errno == EINTR)
 			continue;
-		answer = got < 0 ? -EIO : record_file_name(file);
+		answer.err = got < 0 ? -EIO : record_file_name(file, &answer.spared);
 		if (got < 0 || write(line, &answer, sizeof(answer)) != sizeof(answer))
 			return;
 	}
@@ -73,13 +78,15 @@ int keeper_start(struct keeper *k, const struct record_file *file, void (*at_end
 int keeper_publish(const struct keeper *k, struct record_file *file)
 {
 	int err = record_file_finish(file);
-	int32_t answer;
+	struct answer answer;
 
 	if (!err && file->nameless) {
 		err = -EIO;
 		if (write(k->line, "n", 1) == 1 &&
-		    read(k->line, &answer, sizeof(answer)) == sizeof(answer))
-			err = answer;
+		    read(k->line, &answer, sizeof(answer)) == sizeof(answer)) {
+			err = answer.err;
+			file->spared = answer.spared;
+		}
 	}
 	record_file_abandon(file);
 	return err;
