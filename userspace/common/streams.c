@@ -39,9 +39,18 @@ static void tell_lost(void)
 	_exit(1);
 }
 
+/* A handler, as what is executed later is to die of it. */
+static void told_by_errno(int signal)
+{
+}
+
 void streams_watch(const char *program)
 {
+	struct sigaction action = {};
+
 	name = program;
+	if (!sigaction(SIGXFSZ, NULL, &action) && action.sa_handler == SIG_DFL)
+		signal(SIGXFSZ, told_by_errno);
 	atexit(tell_lost);
 }
 

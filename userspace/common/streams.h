@@ -11,7 +11,8 @@
 void streams_open(void);
 
 /* From now on, if a program exits and could not write all of its stdout, it prints one line that
- * begins with @program, and exits with 1. A reader that left early is no error. */
+ * begins with @program, and exits with 1. A reader that left early is no error. A limit on the size
+ * of files (RLIMIT_FSIZE) is one of the write, as a full disk is. */
 void streams_watch(const char *program);
 
 /* From now on a signal that is handled interrupts no write: stdio would lose what is left of it. */
