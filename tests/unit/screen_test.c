@@ -159,6 +159,75 @@ static void it_can_be_hidden_and_shown_again(void **state)
 	assert_int_equal(finish(&t), 0);
 }
 
+/* Ctrl-S is no more than a key; a terminal whose other end is not read takes nothing for ever. */
+static void it_never_waits_for_the_terminal(void **state)
+{
+	static char page[ROWS * COLUMNS];
+	int status, stuck = 0;
+	struct screen s;
+	struct tool t;
+
+	start(&t);
+	await(&t, "third");
+	press(&t, "\023h");
+	await(&t, "\033[?1049l");
+	press(&t, "x\n");
+	assert_int_equal(waitpid(t.pid, &status, 0), t.pid);
+	assert_int_equal(status, 0);
+	close(t.terminal);
+
+	memset(page, 'x', sizeof(page));
+	t.pid = forkpty(&t.terminal, NULL, NULL, NULL);
+	if (!t.pid) {
+		alarm(PATIENCE_MS / 1000);
+		if (screen_open(&s) || screen_show(&s))
+			_exit(1);
+		/* What lies in its buffers makes room a little later. */
+		for (int i = 0; i < 10000 && stuck < 100; i++) {
+			if (screen_draw(&s, page, sizeof(page)))
+				_exit(2);
+			stuck = s.left ? stuck + 1 : 0;
+			usleep(stuck * 100);
+		}
+		_exit(!s.left ? 3 : screen_close(&s) ? 4 : 0);
+	}
+	assert_int_equal(waitpid(t.pid, &status, 0), t.pid);
+	assert_int_equal(status, 0);
+	close(t.terminal);
+}
+
+/* What is in front has the terminal. */
+static void in_the_background_it_shows_nothing(void **state)
+{
+	struct screen s;
+	struct tool t;
+	pid_t other;
+	int status;
+
+	t.pid = forkpty(&t.terminal, NULL, NULL, NULL);
+	if (!t.pid) {
+		signal(SIGTTOU, SIG_IGN);
+		other = fork();
+		if (!other) {
+			pause();
+			_exit(0);
+		}
+		setpgid(other, other);
+		if (tcsetpgrp(STDIN_FILENO, other) || screen_open(&s) || screen_show(&s) || s.shown ||
+		    screen_draw(&s, "page", 4) || s.bytes)
+			_exit(1);
+		if (tcsetpgrp(STDIN_FILENO, getpgrp()) || screen_show(&s) || !s.shown)
+			_exit(2);
+		if (tcsetpgrp(STDIN_FILENO, other) || screen_draw(&s, "page", 4) || s.shown)
+			_exit(3);
+		kill(other, SIGKILL);
+		_exit(screen_close(&s) ? 0 : 4);
+	}
+	assert_int_equal(waitpid(t.pid, &status, 0), t.pid);
+	assert_int_equal(status, 0);
+	close(t.terminal);
+}
+
 static void a_dumb_terminal_and_a_pipe_are_none(void **state)
 {
 	setenv("TERM", "dumb", 1);
@@ -173,6 +242,8 @@ int main(void)
 		cmocka_unit_test(it_clears_draws_and_gives_back),
 		cmocka_unit_test(it_gives_back_when_the_tool_is_killed),
 		cmocka_unit_test(it_can_be_hidden_and_shown_again),
+		cmocka_unit_test(it_never_waits_for_the_terminal),
+		cmocka_unit_test(in_the_background_it_shows_nothing),
 		cmocka_unit_test(a_dumb_terminal_and_a_pipe_are_none),
 	};
 
