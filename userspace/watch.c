@@ -15,6 +15,7 @@
 #include "userspace/watch/report/json/watch_json.h"
 #include "userspace/watch/report/report.h"
 #include "userspace/watch/session/end_signals.h"
+#include "userspace/watch/session/fail_on.h"
 #include "userspace/watch/session/session.h"
 #include "userspace/watch/window/watch_window.h"
 
@@ -28,8 +29,9 @@ struct conduct {
 	struct view view;
 	struct page page;
 	struct session session;
-	struct record_file file;
+	struct record_file file, lines;
 	struct keeper keeper;
+	struct watch_record record;	/* not on the stack, which may be limited to less */
 	struct record named;	/* of which the id, the start and the machine are the watch's, too */
 	char title[WATCH_NAME_BYTES];
 	char **words;	/* the command line */
@@ -47,16 +49,37 @@ static void nothing(void *arg)
 {
 }
 
+static int open_file(struct record_file *file, const char *option, const char *asked)
+{
+	int err = record_file_reserve(file, PROGRAM, option, asked, NULL);
+
+	return !err ? 0 : err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+}
+
+/* Lines are read while they are written. */
+static int open_lines(struct conduct *c)
+{
+	int status = open_file(&c->lines, "--json-lines", c->options.lines);
+	int err = status ? 0 : record_file_name_now(&c->lines);
+
+	if (err) {
+		record_file_tell(&c->lines, PROGRAM, err);
+		return EXIT_REFUSED;
+	}
+	c->session.deltas.out = c->lines.file;
+	return status;
+}
+
 /* The record's file is opened, and a process kept that may name it, before anything is touched. */
 static int reserve(struct conduct *c)
 {
-	int err = 0;
+	int status = c->options.lines ? open_lines(c) : 0, err;
 
-	if (!c->options.json)
-		return 0;
-	err = record_file_reserve(&c->file, PROGRAM, "--json", c->options.json, NULL);
-	if (err)
-		return err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
+	if (status || !c->options.json)
+		return status;
+	status = open_file(&c->file, "--json", c->options.json);
+	if (status)
+		return status;
 	err = keeper_start(&c->keeper, &c->file, nothing, NULL, -1);
 	return err ? refuse("cannot start the keeper of the record", EXIT_REFUSED) : 0;
 }
@@ -77,15 +100,10 @@ static int find_subject(struct conduct *c)
 	return err ? refuse(why, err == -EPERM || err == -EACCES ? EXIT_REFUSED : EXIT_USAGE) : 0;
 }
 
-static bool is_to_stdout(const struct watch_options *o)
-{
-	return o->json && !strcmp(o->json, "-");
-}
-
-/* On a terminal, unless a command needs it or stdout is for the record. */
+/* On a terminal, unless a command needs it or stdout is for records. */
 static bool is_live(const struct watch_options *o)
 {
-	return o->interval && !o->quiet && !o->command && !is_to_stdout(o) && screen_possible();
+	return o->interval && !o->quiet && !o->command && !watch_prints_records(o) && screen_possible();
 }
 
 static int open_window(struct conduct *c)
@@ -96,11 +114,9 @@ static int open_window(struct conduct *c)
 				       .every_hook = o->command };
 	char why[WHY_BYTES] = "";
 
-	if (is_live(o)) {
-		if (screen_open(&c->view.screen))
-			return refuse("cannot start the keeper of the terminal", EXIT_REFUSED);
+	/* A terminal that may not be opened, as another user's after su, gets blocks. */
+	if (is_live(o) && !screen_open(&c->view.screen))
 		c->session.view = &c->view;
-	}
 	machine_read(&c->named.machine);
 	record_name(&c->named);
 	c->session.id = c->named.id;
@@ -108,8 +124,8 @@ static int open_window(struct conduct *c)
 	c->session.machine = &c->named.machine;
 	if (watch_open(&c->session.window, &config, why))
 		return refuse(why, EXIT_REFUSED);
-	if (is_to_stdout(o) && o->interval)
-		c->session.lines = stdout;
+	if (o->interval && record_file_is_stdout(&c->file))
+		c->session.lines.out = stdout;
 	else if (!o->quiet && !o->command && !c->session.view)
 		fprintf(stderr, PROGRAM ": the window is open; Ctrl-C ends it\n");
 	if (watch_confine(c->session.window))
@@ -139,8 +155,8 @@ static int write_record(struct conduct *c, const struct watch_record *r)
 	int err;
 
 	/* After lines of intervals it is one, too. */
-	if (c->session.lines)
-		err = watch_json_line(r, o, c->words, &c->session.ending, c->file.file);
+	if (c->session.lines.out)
+		err = watch_json_line(&c->session.lines, r, o, c->words, &c->session.ending);
 	else
 		err = watch_json_write(r, o, c->words, &c->session.ending, c->file.file);
 	if (!err)
@@ -150,12 +166,23 @@ static int write_record(struct conduct *c, const struct watch_record *r)
 	return err;
 }
 
+/* A view or blocks are told by the terminal itself, and by stdout at the end. */
+static int tell_lost_lines(const struct conduct *c)
+{
+	int err = c->session.deltas_lost;
+
+	if (err)
+		fprintf(stderr, PROGRAM ": lines of intervals were lost: %s\n", strerror(-err));
+	return err;
+}
+
 static int tell(struct conduct *c, const struct watch_record *r)
 {
 	const struct watch_options *o = &c->options;
 	int err = o->json ? write_record(c, r) : 0;
 
-	if (o->quiet || is_to_stdout(o))
+	err |= tell_lost_lines(c);
+	if (o->quiet || watch_prints_records(o) || c->session.terminal_lost)
 		return err;
 	print_report(c, r);
 	if (o->json && !err)
@@ -163,23 +190,36 @@ static int tell(struct conduct *c, const struct watch_record *r)
 	return err;
 }
 
+/* What the command ended with counts, unless --fail-on asks for more. */
+static int status_of(const struct conduct *c, const struct watch_record *r, bool lost)
+{
+	bool failed = fail_on_found(&c->options, r) || lost;
+	const struct watch_ending *end = &c->session.ending;
+
+	if (!c->options.command)
+		return failed || watch_laws_broken(r) ? EXIT_BROKEN : EXIT_FINE;
+	if (end->status_known)
+		return end->status ? end->status : failed ? EXIT_BROKEN : EXIT_FINE;
+	return c->command.lost ? refuse("the keeper of the command was killed: its exit status is not "
+					"known, and it may run on", EXIT_REFUSED) :
+	       failed || watch_laws_broken(r) ? EXIT_BROKEN : EXIT_FINE;
+}
+
 /* The window is open. The exit status. */
 static int watch(struct conduct *c)
 {
-	struct watch_record r = {};
+	struct watch_record *r = &c->record;
 	int err, status;
 
 	if (c->options.command && command_release(&c->command, *c->options.command))
 		return c->command.status;
-	err = session_run(&c->session, &r);
+	err = session_run(&c->session, r);
 	if (err) {
 		fprintf(stderr, PROGRAM ": reading failed: %s\n", strerror(-err));
 		return EXIT_BROKEN;
 	}
-	status = tell(c, &r) || watch_laws_broken(&r) ? EXIT_BROKEN : EXIT_FINE;
-	if (c->options.command && c->session.ending.status_known)
-		status = c->session.ending.status;
-	watch_record_free(&r);
+	status = status_of(c, r, tell(c, r));
+	watch_record_free(r);
 	return status;
 }
 
@@ -190,6 +230,7 @@ static void end(struct conduct *c)
 	command_end(&c->command);
 	keeper_end(&c->keeper);
 	record_file_abandon(&c->file);
+	record_file_abandon(&c->lines);
 	watch_subject_close(&c->options.subject);
 }
 
@@ -217,13 +258,15 @@ int main(int argc, char **argv)
 	c.session.options = &c.options;
 	c.session.words = argv;
 	c.session.command = c.options.command ? &c.command : NULL;
+	c.session.to_stdout = watch_prints_records(&c.options);
 	entitle(&c);
-	end_signals_note();
-	/* Records of intervals are written all along; poll() returns for a signal all the same. */
-	streams_write_whole();
 	status = reserve(&c);
 	if (!status)
 		status = find_subject(&c);
+	/* From here on: the command that was started is to have the signals as they were. */
+	end_signals_note();
+	/* Records of intervals are written all along; poll() returns for a signal all the same. */
+	streams_write_whole();
 	if (!status)
 		status = open_window(&c);
 	if (!status)

@@ -30,6 +30,16 @@ def wait_until(happens, timeout_s: float = 10):
     return said
 
 
+def stat_of(pid: int) -> list[str]:
+    """State, parent and more, as the kernel says of a process."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+
+
+def state_of(pid: int) -> str:
+    """R, S, T and so on."""
+    return stat_of(pid)[0]
+
+
 def children(pid: int) -> list[int]:
     """Pids of the processes that a process started or inherited; none if it is gone."""
     found = []

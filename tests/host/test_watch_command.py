@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
-import termios
 import time
 
 import pytest
 
 from helpers import records, watch_tool
+from helpers.screens import GIVE_BACK, Screen
 from helpers.watch_tool import PRIME, broken, record_of, talk, watch
 
 pytestmark = records.needs_root
-GIVE_BACK = "\x1b[?25h\x1b[?1049l"
 
 
 def test_its_status_is_the_commands():
@@ -47,7 +44,8 @@ def test_every_byte_of_it_is_in_the_books(tmp_path):
     assert record["total"]["sites"]["tx_copy"]["bytes"] == 23 * (PRIME + 7)
     assert len(record["sockets"]) == 2 and all(each["whole"] for each in record["sockets"])
     assert not broken(record)
-    assert record["subject"] == {"kind": "command", "asked": sys.executable, "exit_status": 0}
+    assert record["subject"] == {"kind": "command", "asked": sys.executable, "words": 5,
+                                 "exit_status": 0}
     assert record["window"]["ended_by"] == "subject ended"
     assert "sent" in done.stderr and "copied" in done.stderr
 
@@ -116,45 +114,6 @@ def test_under_sudo_it_is_the_callers():
     assert done.stdout == "65534\n"
     done = watch("--quiet", "--as-root", "--", "id", "-u", env={**os.environ, "SUDO_UID": "65534"})
     assert done.stdout == "0\n"
-
-
-class Screen:
-    """A terminal that a watch is started on."""
-
-    def __init__(self, *words: object) -> None:
-        self.master, slave = pty.openpty()
-        self.was = termios.tcgetattr(slave)
-        self.slave = slave
-        self.said = ""
-        self.process = subprocess.Popen(
-            [watch_tool.COPYSCOPE, "watch", *map(str, words)], stdin=slave, stdout=slave, stderr=slave,
-            env={**os.environ, "TERM": "xterm"}, start_new_session=True)
-
-    def wait_for(self, text: str, patience_s: float = 20) -> None:
-        """Reads until the text was shown."""
-        deadline = time.monotonic() + patience_s
-        while text not in self.said:
-            ready, _, _ = select.select([self.master], [], [], deadline - time.monotonic())
-            assert ready, self.said[-2000:]
-            self.said += os.read(self.master, 65536).decode()
-
-    def press(self, keys: str) -> None:
-        """Types keys; what is shown from now on counts."""
-        self.said = ""
-        os.write(self.master, keys.encode())
-
-    def end(self) -> int:
-        """Its status; the terminal must be as it was."""
-        self.wait_for(GIVE_BACK)
-        status = self.process.wait(watch_tool.TIMEOUT_S)
-        for _ in range(100):
-            if termios.tcgetattr(self.slave) == self.was:
-                break
-            time.sleep(0.02)
-        assert termios.tcgetattr(self.slave) == self.was
-        os.close(self.master)
-        os.close(self.slave)
-        return status
 
 
 @pytest.fixture(name="busy")

@@ -156,6 +156,26 @@ static void it_outlives_the_tool(void **state)
 	assert_string_equal(content(), "lived\n");
 }
 
+/* Nobody knows then how it ends, and that it has is not true. */
+static void a_keeper_that_is_killed_is_no_end(void **state)
+{
+	char *argv[] = { "/bin/sh", "-c", "sleep 0.3; echo lived > \"$1\"", "sh", file, NULL };
+	struct command c;
+
+	assert_int_equal(command_start(&c, argv, false), 0);
+	assert_int_equal(command_release(&c, *argv), 0);
+	kill(c.keeper, SIGKILL);
+	for (int i = 0; i < 100 && !c.lost; i++) {
+		assert_true(command_runs(&c));
+		usleep(50000);
+	}
+	assert_true(c.lost && !c.ended && !c.all_ended);
+	for (int i = 0; i < 100 && !*content(); i++)
+		usleep(50000);
+	assert_string_equal(content(), "lived\n");
+	command_end(&c);
+}
+
 static void under_sudo_it_is_the_callers(void **state)
 {
 	if (geteuid()) {
@@ -183,6 +203,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_has_the_status_of_env),
 		cmocka_unit_test(a_signal_reaches_it),
 		cmocka_unit_test_setup_teardown(it_outlives_the_tool, new_file, remove_file),
+		cmocka_unit_test_setup_teardown(a_keeper_that_is_killed_is_no_end, new_file, remove_file),
 		cmocka_unit_test_setup_teardown(under_sudo_it_is_the_callers, new_file, remove_file),
 	};
 

@@ -14,6 +14,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/watch/session/end_signals.h"
+#include "userspace/watch/session/fail_on.h"
 #include "userspace/watch/session/session.h"
 
 /* In place of the window of the library: nothing is loaded. */
@@ -113,12 +114,58 @@ static void each_interval_is_a_line_where_records_are_asked_for(void **state)
 
 	made(&m, 0.8, 0.1);
 	m.options.whom_value = "1";
-	m.session.lines = m.session.blocks.out;
+	m.session.lines.out = m.session.blocks.out;
 	m.session.words = words;
 	expect(&m, "seconds", 2, 9);
 	assert_int_equal(count(m.text, "\n"), readings - 1);
 	assert_int_equal(count(m.text, "\"ended_by\":\"nothing yet\""), readings - 1);
 	assert_int_equal(count(m.text, "\"id\":\"named\""), readings - 1);
+	free(m.text);
+}
+
+/* The last one is of what the last reading adds. */
+static void each_reading_is_a_line_of_what_moved(void **state)
+{
+	struct made m;
+
+	made(&m, 0.8, 0.1);
+	m.options.quiet = true;
+	m.session.deltas.out = m.session.blocks.out;
+	expect(&m, "seconds", 2, 9);
+	assert_int_equal(count(m.text, "\n"), readings);
+	assert_int_equal(count(m.text, "\"ended_by\":null"), readings - 1);
+	assert_int_equal(count(m.text, "\"ended_by\":\"seconds\""), 1);
+	free(m.text);
+}
+
+/* A full disk, a pipe whose reader left, a terminal that is gone. */
+static void what_cannot_be_written_costs_no_reading(void **state)
+{
+	FILE *full = fopen("/dev/full", "w");
+	struct made m;
+
+	made(&m, 60, 0.1);
+	m.session.deltas.out = full;
+	expect(&m, "interrupted", 2, 2);
+	assert_int_equal(m.session.deltas_lost, -ENOSPC);
+	free(m.text);
+	made(&m, 60, 0.1);
+	fclose(m.session.blocks.out);
+	free(m.text);
+	m.session.blocks.out = full;
+	expect(&m, "interrupted", 2, 2);
+	assert_int_equal(m.session.output_lost, -EIO);
+}
+
+static void a_terminal_that_is_gone_costs_no_reading(void **state)
+{
+	struct view view = { .screen = { .channel = -1 } };
+	struct made m;
+
+	made(&m, 60, 0.1);
+	m.session.view = &view;
+	expect(&m, "interrupted", 1, 1);
+	assert_int_equal(m.session.output_lost, -EPIPE);
 	free(m.text);
 }
 
@@ -135,13 +182,14 @@ static void what_has_no_number_does_not_end(void **state)
 
 static void a_signal_ends_it_in_order(void **state)
 {
+	bool from_process;
 	struct made m;
 
 	made(&m, 0, 0);
 	end_signals_note();
 	raise(SIGTERM);
 	expect(&m, "interrupted", 1, 1);
-	assert_int_equal(end_signals_next(), 0);
+	assert_int_equal(end_signals_next(&from_process), 0);
 	free(m.text);
 }
 
@@ -162,15 +210,53 @@ static void a_reading_that_fails_is_told(void **state)
 	expect_failure(0.1, 0, 1);
 }
 
+static struct watch_record found(uint64_t referenced, uint64_t late)
+{
+	struct watch_record r = { .total = watch_sum_of_nothing() };
+
+	r.total.moved.site_bytes[SITE_tx_reference] = referenced;
+	r.total.moved.site_bytes[SITE_late_copy] = late;
+	return r;
+}
+
+static void it_fails_on_what_is_asked_for(void **state)
+{
+	const struct watch_options none = {}, broken = { .fail_on = true };
+	const struct watch_options needless = { .fail_on = true, .fail_on_needless = true,
+						.needless_most = 10 };
+	struct watch_record r = found(1000, 100);
+
+	assert_false(fail_on_found(&broken, &r));
+	assert_false(fail_on_found(&needless, &r));
+	r = found(1000, 101);
+	assert_false(fail_on_found(&broken, &r));
+	assert_true(fail_on_found(&needless, &r));
+	r.laws[WATCH_LAW_completion].status = LAW_BROKEN;
+	assert_true(fail_on_found(&broken, &r));
+	assert_false(fail_on_found(&none, &r));
+	/* What is not known must not pass. */
+	r = found(1000, 0);
+	r.total.moved.sites_known &= ~(1u << SITE_late_copy);
+	assert_true(fail_on_found(&needless, &r));
+	assert_false(fail_on_found(&broken, &r));
+	r = found(1000, 0);
+	r.unseen_events = 1;
+	assert_true(fail_on_found(&needless, &r));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_ends_when_its_time_is_over),
 		cmocka_unit_test(each_interval_is_a_block),
 		cmocka_unit_test(each_interval_is_a_line_where_records_are_asked_for),
+		cmocka_unit_test(each_reading_is_a_line_of_what_moved),
+		cmocka_unit_test(what_cannot_be_written_costs_no_reading),
+		cmocka_unit_test(a_terminal_that_is_gone_costs_no_reading),
 		cmocka_unit_test(it_ends_with_what_it_watches),
 		cmocka_unit_test(what_has_no_number_does_not_end),
 		cmocka_unit_test(a_signal_ends_it_in_order),
+		cmocka_unit_test(it_fails_on_what_is_asked_for),
 		cmocka_unit_test(a_reading_that_fails_is_told),
 	};
 

@@ -95,3 +95,13 @@ int json_write(json_t *o, FILE *out)
 		err = -errno;
 	return err;
 }
+
+int json_write_line(json_t *o, FILE *out)
+{
+	char *line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	int err = !line ? -ENOMEM : fprintf(out, "%s\n", line) < 0 || fflush(out) ? -errno : 0;
+
+	free(line);
+	json_decref(o);
+	return err;
+}

@@ -20,5 +20,7 @@ json_t *laws_json(const struct law *laws, int count);
 
 /* Writes a whole document, which it takes over. 0 or -errno. */
 int json_write(json_t *o, FILE *out);
+/* The same in one line, which reaches @out at once. */
+int json_write_line(json_t *o, FILE *out);
 
 #endif

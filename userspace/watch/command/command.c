@@ -25,8 +25,9 @@ static bool hear(struct command *c, struct keeper_news *news, int flags)
 	while (got < 0 && errno == EINTR);
 	if (got == sizeof(*news))
 		return true;
+	/* It says when all has ended, and goes: without that word it was killed. */
 	if (got >= 0 || errno != EAGAIN)
-		c->all_ended = true;
+		c->lost = true;
 	return false;
 }
 
@@ -95,7 +96,7 @@ bool command_runs(struct command *c)
 {
 	struct keeper_news news;
 
-	while (!c->all_ended && hear(c, &news, MSG_DONTWAIT)) {
+	while (!c->all_ended && !c->lost && hear(c, &news, MSG_DONTWAIT)) {
 		if (news.what == NEWS_ENDED) {
 			c->ended = true;
 			c->status = news.value;

@@ -22,6 +22,7 @@ struct command {
 	bool ended;	/* the command has, though not all that it started */
 	int status;	/* exit status as a shell has it: 128 and the signal for one that was killed */
 	bool all_ended;
+	bool lost;	/* the keeper was killed: what it started may run on, and nobody here knows */
 };
 
 /* Starts it, as the user who called sudo unless @as_root. 0, or -errno with one line printed. If the
@@ -31,7 +32,8 @@ int command_start(struct command *c, char **argv, bool as_root);
 /* Lets it execute. 0; or -errno with one line printed, and @status as env(1) has it. */
 int command_release(struct command *c, const char *name);
 
-/* Takes what the keeper tells, without waiting. False once all that was started has ended. */
+/* Takes what the keeper tells, without waiting. False once all that was started has ended; true, too,
+ * if @lost: then only the window can tell. */
 bool command_runs(struct command *c);
 
 /* Sends the command a signal that was meant for it. */

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/common/options/mistyped.h"
 #include "userspace/common/options/values.h"
 #include "userspace/tables/release.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
-       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_BACKEND, KEY_JSON, KEY_BREAK };
+       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_BACKEND, KEY_JSON, KEY_LINES,
+       KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
 enum { PID_MOST = 1 << 22, TOP_MOST = 1000 };
@@ -58,7 +60,12 @@ static const struct argp_option option_table[] = {
 	  "(default); calls: from a probe in each call", 3 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
+	{ "json-lines", KEY_LINES, "FILE", 0,
+	  "write what moved in each interval there, a line each, - for stdout", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
+	{ "fail-on", KEY_FAIL_ON, "WHAT", 0,
+	  "exit with 1 if a law is broken (broken: without COMMAND the default), or if more than PERCENT "
+	  "of what was to be sent without a copy was copied (needless=PERCENT); may be repeated", 3 },
 	{ "break", KEY_BREAK, "WHAT", 0,
 	  "inject a fault, for tests: drop-completion, skip-ends, skip-births, skip-departures (no program "
 	  "runs when a socket ends or begins, or when a packet leaves)", 3 },
@@ -177,14 +184,29 @@ static const struct argp argp = {
 	"exit status; the report then goes to stderr.\n"
 	"Keys of the live view: b bytes copied needlessly, t throughput, n name: sort; s p g r l: rows are "
 	"sockets, processes, cgroups, remote peers, local ports; space pauses, q ends.\n"
-	"Exit: that of COMMAND; else 0 all laws that can be tested balance, 1 a law broke, 2 bad input, "
-	"3 the system refuses.", NULL, NULL, NULL };
+	"Exit: that of COMMAND; else 0 all laws that can be tested balance, 1 a law broke or --fail-on "
+	"says so, 2 bad input, 3 the system refuses.", NULL, NULL, NULL };
 
 static void parse_interval(struct watch_options *o, const char *arg)
 {
 	o->interval = options_seconds(arg, WATCH_SECONDS_MAX, "--interval");
 	if (o->interval < INTERVAL_LEAST)
 		options_fail("--interval '%s' is too short: 0.1 is the least", arg);
+}
+
+/* broken, or needless=PERCENT; the last PERCENT counts. */
+static void parse_fail_on(struct watch_options *o, const char *arg)
+{
+	static const char needless[] = "needless=";
+
+	o->fail_on = true;
+	if (!strcmp(arg, "broken"))
+		return;
+	if (strncmp(arg, needless, strlen(needless)))
+		options_fail("--fail-on '%s' must be broken or needless=PERCENT", arg);
+	if (decimal_parse(arg + strlen(needless), &o->needless_most) || o->needless_most > 100)
+		options_fail("--fail-on '%s' must give a percentage from 0 to 100", arg);
+	o->fail_on_needless = true;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -222,6 +244,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		o->json = options_file(arg, "--json");
 		break;
+	case KEY_LINES:
+		o->lines = options_file(arg, "--json-lines");
+		break;
+	case KEY_FAIL_ON:
+		parse_fail_on(o, arg);
+		break;
 	case 'V':
 		release_print();
 	case 'h':
@@ -249,6 +277,16 @@ static int dashes(int argc, char **argv)
 	return i;
 }
 
+static bool is_stdout(const char *file)
+{
+	return file && !strcmp(file, "-");
+}
+
+bool watch_prints_records(const struct watch_options *o)
+{
+	return is_stdout(o->json) || is_stdout(o->lines);
+}
+
 static void check(const struct watch_options *o)
 {
 	if (!o->whom)
@@ -256,11 +294,16 @@ static void check(const struct watch_options *o)
 			     "--all, or -- COMMAND");
 	if (o->as_root && !o->command)
 		options_fail("%s", "--as-root goes with -- COMMAND");
-	if (o->command && o->json && !strcmp(o->json, "-"))
-		options_fail("%s", "--json - would mix the record with what COMMAND prints: name a file");
+	if (o->command && watch_prints_records(o))
+		options_fail("%s would mix records with what COMMAND prints: name a file",
+			     is_stdout(o->json) ? "--json -" : "--json-lines -");
+	if (is_stdout(o->json) && is_stdout(o->lines))
+		options_fail("%s", "--json - and --json-lines - would be mixed: name a file for one");
+	if (o->lines && !o->interval)
+		options_fail("%s", "--json-lines writes a line for each interval: give --interval S");
 	if (o->seconds && o->interval > o->seconds)
 		options_fail("%s", "--interval is longer than --seconds");
-	if (o->quiet && !o->json && !o->interval && !o->command)
+	if (o->quiet && !o->json && !o->lines && !o->fail_on && !o->command)
 		options_fail("%s", "--quiet without --json leaves nothing to see: give --json FILE");
 }
 

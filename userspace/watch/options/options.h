@@ -28,11 +28,18 @@ struct watch_options {
 	enum backend backend;
 	enum watch_fault fault;	/* for tests: none unless asked for */
 	const char *json;	/* file, "-" for stdout, NULL: no record */
+	const char *lines;	/* the same, of what moves in each interval */
 	bool quiet;
+	bool fail_on;		/* a command's exit status says, too, if a law is broken */
+	bool fail_on_needless;	/* and what was copied needlessly, if it is more than */
+	double needless_most;	/* percent of what was to be sent without a copy */
 };
 
 /* What --by calls them. */
 extern const char *const watch_rows_names[];
+
+/* True if stdout is for a record or for lines of intervals. */
+bool watch_prints_records(const struct watch_options *o);
 
 /* Parses, or exits with 2 and one line that says what to do; --help prints and exits with 0. */
 void watch_options_parse(int argc, char **argv, struct watch_options *o);

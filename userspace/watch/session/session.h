@@ -5,6 +5,7 @@
 
 #include "userspace/watch/command/command.h"
 #include "userspace/watch/live/view.h"
+#include "userspace/watch/report/json/delta_json.h"
 #include "userspace/watch/report/json/watch_json.h"
 #include "userspace/watch/window/watch_window.h"
 
@@ -16,13 +17,19 @@ struct session {
 	struct command *command;	/* released; NULL: processes that run */
 	struct view *view;		/* NULL: blocks, if there are intervals */
 	struct page blocks;		/* where blocks go */
-	FILE *lines;			/* where records go, a line each, instead of blocks */
+	bool to_stdout;			/* it is for records: no blocks */
+	struct watch_lines lines;	/* records of intervals, unless its out is NULL */
+	struct watch_deltas deltas;	/* what moved in each, the same */
 	char **words;			/* the command line, for such records */
+	struct watch_record latest;	/* the last reading of an interval */
 	struct watch_ending ending;	/* filled */
+	int output_lost;		/* filled: -errno of what showed intervals; 0: all was shown */
+	int deltas_lost;		/* filled: the same of lines of what moved */
+	bool terminal_lost;		/* filled: that of the view is gone, or takes nothing */
 };
 
-/* Goes on until the time is over, all processes have ended, or a signal or a key ends it; then reads
- * the record. 0 or -errno. */
+/* Goes on until the time is over, all processes have ended, a signal or a key ends it, or what shows
+ * intervals is gone; then reads the record in any case. 0 or -errno. */
 int session_run(struct session *s, struct watch_record *r);
 
 #endif

@@ -142,13 +142,18 @@ static json_t *socket_laws_json(const struct watch_socket *s)
 	return o;
 }
 
+void put_watched_name(json_t *o, const struct watch_process_id *id, const char *comm)
+{
+	put(o, "pid", pid_json(id));
+	put(o, "comm", comm_json(comm));
+}
+
 json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s)
 {
 	json_t *o = json_object();
 
 	put(o, "cookie", cookie_json(s->cookie));
-	put(o, "pid", pid_json(&s->owner));
-	put(o, "comm", comm_json(s->comm));
+	put_watched_name(o, &s->owner, s->comm);
 	put(o, "cgroup", cgroup_json(r, s->cgroup));
 	put(o, "netns", integer_if(s->netns, s->netns));
 	put(o, "local", name_json(address_name, &s->local));
@@ -210,8 +215,7 @@ json_t *watched_process_json(const struct watch_record *r, const struct watch_pr
 {
 	json_t *o = json_object();
 
-	put(o, "pid", pid_json(&p->id));
-	put(o, "comm", comm_json(p->comm));
+	put_watched_name(o, &p->id, p->comm);
 	put(o, "cgroup", cgroup_json(r, p->cgroup));
 	put(o, "joined", json_boolean(p->joined));
 	put(o, "ended", json_boolean(p->ended));

@@ -9,6 +9,7 @@
 
 json_t *watched_sites_json(const struct watch_record *r, const struct watch_movements *m);
 json_t *watched_counts_json(const struct watch_movements *m);
+void put_watched_name(json_t *o, const struct watch_process_id *id, const char *comm);
 json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s);
 json_t *watched_process_json(const struct watch_record *r, const struct watch_process *p);
 json_t *watched_groups_json(const struct watch_groups *groups, enum watch_grouping by);

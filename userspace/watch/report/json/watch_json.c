@@ -15,6 +15,15 @@
 #include "userspace/watch/summary/names.h"
 #include "userspace/watch/summary/sentence.h"
 
+static int words_of(char **command)
+{
+	int words = 0;
+
+	while (command && command[words])
+		words++;
+	return words;
+}
+
 /* The option that named the subject is its kind: "pid", "command". */
 static json_t *subject_json(const struct watch_options *o, const struct watch_ending *end)
 {
@@ -26,6 +35,7 @@ static json_t *subject_json(const struct watch_options *o, const struct watch_en
 
 	put(s, "kind", text(o->command ? "command" : kinds[o->subject.by]));
 	put(s, "asked", text_or_null(o->whom_value ? foreign(o->whom_value) : NULL));
+	put(s, "words", integer_if(o->command, words_of(o->command)));
 	put(s, "exit_status", integer_if(end->status_known, end->status));
 	return s;
 }
@@ -125,13 +135,24 @@ static json_t *losses_json(const struct watch_record *r)
 	return o;
 }
 
-static json_t *sockets_json(const struct watch_record *r)
+/* Without the first @told of those that died, which are in the order in which they did. */
+static json_t *sockets_json(const struct watch_record *r, int told)
 {
 	json_t *array = json_array();
 
 	for (int i = 0; i < r->socket_count; i++)
-		json_array_append_new(array, watched_socket_json(r, &r->sockets[i]));
+		if (!r->sockets[i].died || told-- <= 0)
+			json_array_append_new(array, watched_socket_json(r, &r->sockets[i]));
 	return array;
+}
+
+static int died_of(const struct watch_record *r)
+{
+	int died = 0;
+
+	for (int i = 0; i < r->socket_count; i++)
+		died += r->sockets[i].died;
+	return died;
 }
 
 static json_t *processes_json(const struct watch_record *r)
@@ -143,25 +164,28 @@ static json_t *processes_json(const struct watch_record *r)
 	return array;
 }
 
-static json_t *command_json(char **command)
+/* What is asked of the watch, up to the name of what it starts: the words after it may be secret. */
+static json_t *command_json(char **command, const struct watch_options *o)
 {
 	json_t *words = json_array();
 
-	for (; *command; command++)
+	for (; *command && command != o->command; command++)
+		json_array_append_new(words, text(foreign(*command)));
+	if (*command)
 		json_array_append_new(words, text(foreign(*command)));
 	return words;
 }
 
 /* Keys are in the order of this function. */
 static json_t *record_of(const struct watch_record *r, const struct watch_options *o, char **command,
-			 const struct watch_ending *end)
+			 const struct watch_ending *end, int told)
 {
 	json_t *all = json_object();
 
 	put(all, "schema", text("copyscope.watch/1"));
 	put(all, "id", text(r->id));
 	put(all, "started", text(r->started));
-	put(all, "command", command_json(command));
+	put(all, "command", command_json(command, o));
 	put(all, "tool", tool_json());
 	put(all, "verdicts", verdicts_json(r));
 	put(all, "machine", machine_json(&r->machine));
@@ -181,22 +205,21 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	put(all, "processes", processes_json(r));
 	put(all, "peers", watched_groups_json(&r->groups[WATCH_BY_PEER], WATCH_BY_PEER));
 	put(all, "ports", watched_groups_json(&r->groups[WATCH_BY_PORT], WATCH_BY_PORT));
-	put(all, "sockets", sockets_json(r));
+	put(all, "sockets", sockets_json(r, told));
 	return all;
 }
 
 int watch_json_write(const struct watch_record *r, const struct watch_options *o, char **command,
 		     const struct watch_ending *end, FILE *out)
 {
-	return json_write(record_of(r, o, command, end), out);
+	return json_write(record_of(r, o, command, end, 0), out);
 }
 
-int watch_json_line(const struct watch_record *r, const struct watch_options *o, char **command,
-		    const struct watch_ending *end, FILE *out)
+int watch_json_line(struct watch_lines *l, const struct watch_record *r, const struct watch_options *o,
+		    char **command, const struct watch_ending *end)
 {
-	char *line = json_line(record_of(r, o, command, end));
-	int err = !line ? -ENOMEM : fprintf(out, "%s\n", line) < 0 || fflush(out) ? -errno : 0;
+	int told = l->told;
 
-	free(line);
-	return err;
+	l->told = died_of(r);
+	return json_write_line(record_of(r, o, command, end, end->reason ? 0 : told), l->out);
 }

@@ -18,8 +18,15 @@ struct watch_ending {
 int watch_json_write(const struct watch_record *r, const struct watch_options *o, char **command,
 		     const struct watch_ending *end, FILE *out);
 
-/* Writes the same in one line. 0 or -errno. */
-int watch_json_line(const struct watch_record *r, const struct watch_options *o, char **command,
-		    const struct watch_ending *end, FILE *out);
+/* Records of intervals. */
+struct watch_lines {
+	FILE *out;
+	int told;	/* how many of the sockets that died stand in a line already */
+};
+
+/* Writes the same in one line: the last one whole, those before without the sockets that died before
+ * the line before. 0 or -errno. */
+int watch_json_line(struct watch_lines *l, const struct watch_record *r, const struct watch_options *o,
+		    char **command, const struct watch_ending *end);
 
 #endif
