@@ -15,10 +15,12 @@ from attacks import (
     parsers,
     python_words,
     signals,
+    watch_ends,
     windows,
 )
 
 ATTACKS = [attack for module in (c_words, python_words, documents, parsers, hostile_peers, signals,
-                                 networks, limits, disks, faults, events, windows, loads)
+                                 networks, limits, disks, faults, events, windows, loads,
+                                 watch_ends)
            for attack in module.ATTACKS]
 BY_NAME = {each.name: each for each in ATTACKS}
