@@ -13,7 +13,7 @@ from pathlib import Path
 
 from odd import raw
 from odd.frame import CannotRun
-from odd.truth import Child, Truth
+from odd.truth import WAIT_S, Child, Truth
 
 PORT = 7777
 OURS, THEIRS = "10.9.0.1", "10.9.0.2"
@@ -101,9 +101,13 @@ def connected(address: str) -> socket.socket:
     """A connection; devices may need a moment."""
     for _ in range(100):
         try:
-            return socket.create_connection((address, PORT), timeout=20)
+            found = socket.create_connection((address, PORT), timeout=WAIT_S)
         except OSError:
             time.sleep(0.05)
+            continue
+        # With a timeout a send may accept a part alone.
+        found.settimeout(None)
+        return found
     raise CannotRun(f"nobody answers at {address}")
 
 

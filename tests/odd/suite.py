@@ -20,9 +20,8 @@ from helpers.windows import WATCH, hits_unseen
 from odd.frame import WHOLE, Program
 from odd.programs import PROGRAMS
 
-ATTEMPTS = 3
+ATTEMPTS = 5
 TIMEOUT_S, SETTLE_S = 150, 0.1
-# A record without perf's counts beside the programs says nothing of hits that they missed.
 RUNS = [(name, way) for name, each in PROGRAMS.items() for way in each.ways]
 
 
