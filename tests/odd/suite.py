@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -84,7 +83,8 @@ def watch_subject(place: Place, program: Program, subject: subprocess.Popen) -> 
             subject.stdin.flush()
             subject.stdout.readline()
             time.sleep(SETTLE_S)
-            watch.send_signal(signal.SIGINT)
+            # SIGINT may be ignored, as in the background of a shell.
+            watch.terminate()
         told.write(opened + watch.stderr.read())
         place.file("status").write_text(str(ended(watch)))
 
@@ -100,12 +100,14 @@ def saw_all(place: Place) -> bool:
 def run_one(folder: Path, name: str, way: str) -> None:
     """Watches one program; again if the kernel ran no program for some hits, as it says (docs/WATCH.md)."""
     place = Place(folder, name, way)
-    for _ in range(ATTEMPTS):
+    began = time.monotonic()
+    for attempt in range(1, ATTEMPTS + 1):
         for kind in ("json", "truth", "told", "status"):
             place.file(kind).unlink(missing_ok=True)
         (whole_life if way == WHOLE else mid_life)(place, PROGRAMS[name])
         if saw_all(place):
             break
+    print(f"{name}.{way}: {time.monotonic() - began:.1f} s, {attempt} windows", flush=True)
 
 
 def run_all(folder: Path, names: list[str], at_a_time: int) -> None:
