@@ -10,8 +10,9 @@ import pytest
 
 from guest.boots import Outcome as Guest, boot
 from helpers.names import GUEST_OPTIONS
-from odd.judge import Outcome
-from odd.suite import RUNS
+from odd.frame import LIFE, WHOLE
+from odd.judge import Outcome, broken, record_in
+from odd.suite import RUNS, TOGETHER
 
 KERNELS = ("6.1", "6.12", "7.2")
 
@@ -27,7 +28,13 @@ def one_kernel(tmp_path_factory, request) -> Guest:
 
 @pytest.mark.parametrize("name, way", RUNS)
 def test_an_odd_program_is_counted_exactly_or_not_at_all(guest, name, way):
-    outcome = Outcome(guest.folder, name, way)
+    outcome = Outcome(guest.folder, name, way, together=True)
     if outcome.skip():
         pytest.skip(outcome.skip())
     assert not outcome.faults()
+
+
+@pytest.mark.parametrize("way", [LIFE, WHOLE])
+def test_no_law_breaks_over_all_odd_programs(guest, way):
+    assert not broken(record_in(guest.text(f"{TOGETHER}.{way}.json")))
+    assert guest.text(f"{TOGETHER}.{way}.status") == "0"

@@ -21,6 +21,8 @@ from odd.truth import Truth
 
 LIFE, WHOLE = "life", "whole"
 PATIENCE_S = 120
+# The variable that has the name of a process that is to be watched: its children of before keep theirs.
+COMM = "ODD_COMM"
 # What a call says on a kernel that does not have it.
 NOT_HERE = {errno.ENOPROTOOPT, errno.EPROTONOSUPPORT, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOENT,
             errno.EINVAL, errno.ENODEV, errno.EPERM}
@@ -72,6 +74,8 @@ def run(name: str, way: str) -> dict:
         next(steps)
         if way == LIFE:
             truth.begin()
+            if COMM in os.environ:
+                Path("/proc/self/comm").write_text(os.environ[COMM])
             print("ready", flush=True)
             sys.stdin.readline()
         next(steps, None)
@@ -87,6 +91,6 @@ def main(name: str, file: str, way: str) -> None:
     told = run(name, way)
     Path(file).write_text(json.dumps(told))
     print("done", flush=True)
-    sys.stdin.read()
+    sys.stdin.readline()
     # Whatever it holds is closed by the kernel at once.
     os._exit(0)

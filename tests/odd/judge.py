@@ -2,13 +2,16 @@
 """Holds the record of a watch against the truth of the odd program that it watched."""
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from helpers import schemas
 from helpers.watch_tool import SCHEMA, broken
+from odd.suite import TOGETHER
 from odd.truth import SITES
 from odd.words import numbers, unbacked_sentences
 
@@ -21,16 +24,12 @@ NOT_COPIED = re.compile(r"not copied|without a copy")
 class Outcome:
     """What a program and its watch left."""
 
-    def __init__(self, folder: Path, name: str, way: str) -> None:
-        self.stem = f"{folder}/{name}.{way}"
-        self.truth = json.loads(self.text("truth") or "{}")
-        self.told = self.text("told")
-        self.status = self.text("status")
-
-    def text(self, kind: str) -> str:
-        """A file, empty if it is not there."""
-        file = Path(f"{self.stem}.{kind}")
-        return file.read_text() if file.exists() else ""
+    def __init__(self, folder: Path, name: str, way: str, together: bool = False) -> None:
+        self.truth = json.loads(text(folder / f"{name}.{way}.truth") or "{}")
+        self.together = together
+        watch = f"{TOGETHER if together else name}.{way}"
+        self.json, self.told, self.status = (
+            text(folder / f"{watch}.{kind}") for kind in ("json", "told", "status"))
 
     def skip(self) -> str | None:
         """Why this kernel cannot run the program."""
@@ -41,16 +40,55 @@ class Outcome:
         if not self.truth:
             return [f"the program failed: {self.told[-2000:]}"]
         try:
-            record = json.loads(self.text("json"))
+            record = record_in(self.json)
         except ValueError:
             return [f"no record, status {self.status}: {self.told[-500:]}"]
-        found = [*laws_and_form(record, self.status), *unbacked_sentences(record)]
+        if self.together:
+            record = part(record, set(self.truth["pids"]))
+        found = [*laws_and_form(record, "0" if self.together else self.status),
+                 *unbacked_sentences(record)]
         if is_short(record):
             # Sums may be less than the truth, if the first sentence says so.
             first = self.told.strip().split("\n\n")[0]
             return found + ([] if SHORT.search(first) else [f"sums may be short, unsaid: {first}"])
         return found + [*sites_and_sums(record, self.truth), *completions(record, self.truth),
-                        *layers(record, self.truth), *wording(record, self.truth, self.told)]
+                        *layers(record, self.truth), *wording(record, self.truth, "" if self.together else self.told)]
+
+
+def text(file: Path) -> str:
+    """A file, empty if it is not there."""
+    return file.read_text() if file.exists() else ""
+
+
+@functools.cache
+def record_in(data: str) -> dict:
+    """A record, by its schema."""
+    record = json.loads(data)
+    record["faults"] = schemas.faults(SCHEMA, record)
+    return record
+
+
+def added(values: list) -> Any:
+    """The sum of numbers, none if one is not known, or of what holds such by name."""
+    if values and isinstance(values[0], dict):
+        return {key: added([each[key] for each in values]) for key in values[0]}
+    if values and isinstance(values[0], str):
+        return values[0]
+    if values and isinstance(values[0], list):
+        return [each for value in values for each in value]
+    return None if None in values else sum(values)
+
+
+def part(record: dict, pids: set[int]) -> dict:
+    """What a record of many programs says of the processes of one: its laws are those of its sockets."""
+    own = {kind: [each for each in record[kind] if each["pid"] in pids]
+           for kind in ("processes", "sockets", "verdicts")}
+    # One that began no process that the watch saw moved nothing there.
+    sums = [each["sum"] for each in own["processes"]]
+    empty = {**record["total"], "other": []}
+    zero = json.loads(json.dumps(empty), parse_int=lambda _: 0)
+    return {**record, **own, "laws": [law for law in record["laws"] if law["law"] == "events"],
+            "total": added(sums) if sums else zero}
 
 
 def is_short(record: dict) -> bool:
@@ -61,7 +99,7 @@ def is_short(record: dict) -> bool:
 
 def laws_and_form(record: dict, status: str) -> Iterator[str]:
     """The record is as its schema says, and no law is broken."""
-    yield from schemas.faults(SCHEMA, record)[:3]
+    yield from record["faults"][:3]
     for law in broken(record):
         yield f"broken: {law.get('law', 'of a socket')} {law['left']} against {law['right']}"
     if status != "0":
@@ -136,6 +174,6 @@ def wording(record: dict, truth: dict, told: str) -> Iterator[str]:
     for pattern in truth["never"]:
         if re.search(pattern, said):
             yield f"{pattern!r} is not so: {said}"
-    for pattern in truth["always"]:
+    for pattern in truth["always"] if told else ():
         if not re.search(pattern, told):
             yield f"the report lacks {pattern!r}"

@@ -209,6 +209,7 @@ def zombies(truth: Truth) -> Iterator[None]:
             a.send(bytes(321))
             os._exit(0)
         ended.append(pid)
+        truth.pids.append(pid)
         truth.sent("tx_copy", 321)
     truth.take(b, 3210)
     # They stay until this process ends.

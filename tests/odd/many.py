@@ -93,6 +93,7 @@ def forks(truth: Truth) -> Iterator[None]:
             raw.LIBC.send(a.fileno(), b"abc", 3, 0)
             os._exit(0)
         assert os.waitpid(pid, 0)[1] == 0
+        truth.pids.append(pid)
         truth.sent("tx_copy", 3)
         if number % 100 == 99:
             truth.take(b, 300)

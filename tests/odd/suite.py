@@ -2,7 +2,8 @@
 """Runs odd programs under `watch`: `python3 -m odd.suite OUT [--at-a-time N] [PROGRAM...]`.
 
 Each is watched from the middle of its life and from its first call. OUT gets, for each of them,
-PROGRAM.WAY.json (the record), .truth, .told (what the watch said) and .status.
+PROGRAM.WAY.json (the record), .truth, .told (what the watch said) and .status. With --together one
+watch in each way has all of them, and PROGRAM is "together" in the names of what it leaves.
 """
 from __future__ import annotations
 
@@ -16,11 +17,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from helpers.windows import WATCH, hits_unseen
-from odd.frame import WHOLE, Program
+from odd.frame import LIFE, WHOLE
 from odd.programs import PROGRAMS
 
 ATTEMPTS = 5
 TIMEOUT_S, SETTLE_S = 150, 0.1
+# Instead of a program's name: one watch over all of them.
+TOGETHER = "together"
 RUNS = [(name, way) for name, each in PROGRAMS.items() for way in each.ways]
 
 
@@ -28,7 +31,7 @@ class Place:
     """The files of one program, watched in one way."""
 
     def __init__(self, folder: Path, name: str, way: str) -> None:
-        self.stem = str(folder / f"{name}.{way}")
+        self.folder, self.stem = folder, str(folder / f"{name}.{way}")
         self.name, self.way = name, way
 
     def file(self, kind: str) -> Path:
@@ -36,8 +39,10 @@ class Place:
         return Path(f"{self.stem}.{kind}")
 
     def command(self) -> list[str]:
-        """The program."""
-        return [sys.executable, "-S", "-m", "odd", self.name, str(self.file("truth")), self.way]
+        """The program, or all of them."""
+        words = ["odd.crowd", str(self.folder)] if self.name == TOGETHER else \
+            ["odd", self.name, str(self.file("truth"))]
+        return [sys.executable, "-S", "-m", *words, self.way]
 
 
 def ended(process: subprocess.Popen) -> int:
@@ -50,32 +55,34 @@ def ended(process: subprocess.Popen) -> int:
         return 124
 
 
-def whole_life(place: Place, program: Program) -> None:
+def whole_life(place: Place, words: tuple[str, ...]) -> None:
     """Watches a program from its first call to its end."""
     with place.file("told").open("w") as told:
-        watch = subprocess.Popen([WATCH, *program.words, "--json", place.file("json"), "--",
+        watch = subprocess.Popen([WATCH, *words, "--json", place.file("json"), "--",
                                   *place.command()], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=told)
         place.file("status").write_text(str(ended(watch)))
 
 
-def mid_life(place: Place, program: Program) -> None:
+def mid_life(place: Place, words: tuple[str, ...]) -> None:
     """Watches a program from where it waits to where it has done its thing."""
     subject = subprocess.Popen(place.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
-        if subject.stdout.readline() == "ready\n":
-            watch_subject(place, program, subject)
+        said = subject.stdout.readline().strip()
+        # A crowd says whom to watch.
+        if said and said != "done":
+            whom = ("-p", str(subject.pid)) if said == "ready" else ("--comm", said)
+            watch_subject(place, (*words, *whom), subject)
     finally:
         subject.stdin.close()
         ended(subject)
 
 
-def watch_subject(place: Place, program: Program, subject: subprocess.Popen) -> None:
+def watch_subject(place: Place, words: tuple[str, ...], subject: subprocess.Popen) -> None:
     """Opens a window, lets the program do its thing, closes the window."""
     with place.file("told").open("w") as told:
-        watch = subprocess.Popen([WATCH, *program.words, "--json", place.file("json"), "-p",
-                                  str(subject.pid)], stdin=subprocess.DEVNULL,
-                                 stdout=told, stderr=subprocess.PIPE, text=True)
+        watch = subprocess.Popen([WATCH, *words, "--json", place.file("json")], stdin=subprocess.DEVNULL, stdout=told,
+                                 stderr=subprocess.PIPE, text=True)
         # It says so on stderr once the window is open.
         opened = watch.stderr.readline()
         if "open" in opened:
@@ -101,13 +108,14 @@ def run_one(folder: Path, name: str, way: str) -> None:
     """Watches one program; again if the kernel ran no program for some hits, as it says (docs/WATCH.md)."""
     place = Place(folder, name, way)
     began = time.monotonic()
-    for attempt in range(1, ATTEMPTS + 1):
+    for _ in range(ATTEMPTS):
         for kind in ("json", "truth", "told", "status"):
             place.file(kind).unlink(missing_ok=True)
-        (whole_life if way == WHOLE else mid_life)(place, PROGRAMS[name])
+        (whole_life if way == WHOLE else mid_life)(
+            place, () if name == TOGETHER else PROGRAMS[name].words)
         if saw_all(place):
             break
-    print(f"{name}.{way}: {time.monotonic() - began:.1f} s, {attempt} windows", flush=True)
+    print(f"{name}.{way}: {time.monotonic() - began:.1f} s", flush=True)
 
 
 def run_all(folder: Path, names: list[str], at_a_time: int) -> None:
@@ -125,10 +133,15 @@ def main() -> None:
     parser = argparse.ArgumentParser("odd.suite", description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("names", nargs="*", metavar="PROGRAM", help="default: all")
+    parser.add_argument("--together", action="store_true", help="one watch over all, in each way")
     parser.add_argument("--at-a-time", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    run_all(options.out, options.names, options.at_a_time)
+    if options.together:
+        for way in (LIFE, WHOLE):
+            run_one(options.out, TOGETHER, way)
+    else:
+        run_all(options.out, options.names, options.at_a_time)
 
 
 if __name__ == "__main__":

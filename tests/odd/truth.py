@@ -57,6 +57,8 @@ class Truth:
         self.layers: Counter = Counter()
         self.never: list[str] = []
         self.always: list[str] = []
+        # Its processes, for a record that has others, too.
+        self.pids = [os.getpid()]
 
     def begin(self) -> None:
         """Counts anew, as a window does that opens now."""
@@ -72,7 +74,7 @@ class Truth:
         if self.sums["sends"] and "late_copy" not in self.sums:
             known.pop("late_copy", None)
         return {"bytes": known, "limits": self.limits, "together": self.together,
-                "layers": self.layers, "never": self.never, "always": self.always,
+                "layers": self.layers, "never": self.never, "always": self.always, "pids": self.pids,
                 **{name: self.sums[name] for name in ("sends", "completed", "copied", "asked")}}
 
     # Bytes
@@ -173,6 +175,7 @@ class Truth:
         pid = os.fork()
         if pid:
             theirs.close()
+            self.pids.append(pid)
             return Child(pid, ours, self.phase)
         status = 1
         try:
