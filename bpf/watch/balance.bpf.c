@@ -99,11 +99,15 @@ int watch_sockets(struct bpf_iter__tcp *ctx)
 	struct tcp_sock *tp;
 	struct sock *sk;
 
-	if (!common || common->skc_state == BPF_TCP_LISTEN)
+	if (!common)
 		return 0;
 	tp = bpf_skc_to_tcp_sock(common);
 	if (!tp)
 		return 0;
+	if (common->skc_state == BPF_TCP_LISTEN) {
+		mptcp_listens(tp);
+		return 0;
+	}
 	sk = (void *)tp;
 	book = watch_mode == WATCH_MODE_OPEN ? book_begin(sk) :
 					       bpf_sk_storage_get(&watch_books, sk, 0, 0);

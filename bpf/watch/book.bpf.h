@@ -303,6 +303,13 @@ static __always_inline u32 netns_of(const struct sock *sk)
 	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
 }
 
+static __always_inline bool is_mptcp(const struct tcp_sock *tp)
+{
+	const struct tcp_sock___mptcp *mptcp = (const void *)tp;
+
+	return bpf_core_field_exists(mptcp->is_mptcp) && mptcp->is_mptcp;
+}
+
 /* sk_psock_init() marks the pointer so: 2a0133723f9e ("net: fix refcount bug in sk_psock_get (2)"), 6.0. */
 #define SK_USER_DATA_PSOCK_BIT 4ull
 
@@ -334,11 +341,10 @@ static __always_inline u32 layer_of_ulp(const struct tcp_ulp_ops *ulp)
 static __always_inline void layers_note(struct watch_book *book, const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock *icsk = (const void *)tp;
-	const struct tcp_sock___mptcp *mptcp = (const void *)tp;
 	const struct tcp_sock___smc *smc = (const void *)tp;
 	const struct tcp_ulp_ops *ulp = icsk->icsk_ulp_ops;
 
-	if (bpf_core_field_exists(mptcp->is_mptcp) && mptcp->is_mptcp)
+	if (is_mptcp(tp))
 		book->layers |= 1u << WATCH_LAYER_MPTCP;
 	else if (ulp)
 		book->layers |= layer_of_ulp(ulp);

@@ -222,20 +222,34 @@ struct mptcp_subflow_context___conn {
 	struct sock *conn;
 } OF_KERNEL;
 
-/* A connection of TCP's below an MPTCP socket is held by who holds that. */
-static __always_inline void mptcp_apply(struct watch_book *book, const struct tcp_sock *tp)
+/* Who holds the MPTCP socket above this one of TCP's. */
+static __always_inline struct watch_task *mptcp_holder(const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock *icsk = (const void *)tp;
 	const struct mptcp_subflow_context___conn *subflow = icsk->icsk_ulp_data;
-	struct watch_task *task;
 	u64 key;
 
-	if (!(book->layers & 1u << WATCH_LAYER_MPTCP) || !bpf_core_field_exists(subflow->conn))
-		return;
+	if (!bpf_core_field_exists(subflow->conn))
+		return NULL;
 	key = (u64)BPF_CORE_READ(subflow, conn);
-	task = bpf_map_lookup_elem(&mptcp_holders, &key);
+	return bpf_map_lookup_elem(&mptcp_holders, &key);
+}
+
+static __always_inline void mptcp_apply(struct watch_book *book, const struct tcp_sock *tp)
+{
+	struct watch_task *task = book->layers & 1u << WATCH_LAYER_MPTCP ? mptcp_holder(tp) : NULL;
+
 	if (task)
 		owner_note(book, task, is_member(task->tgid));
+}
+
+/* One that listens. */
+static __always_inline void mptcp_listens(struct tcp_sock *tp)
+{
+	struct watch_task *task = is_mptcp(tp) ? mptcp_holder(tp) : NULL;
+
+	if (task)
+		heir_note((struct sock *)tp, task, is_member(task->tgid));
 }
 
 static __always_inline bool lock_is_owned(const struct sock *sk)
