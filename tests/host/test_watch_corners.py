@@ -66,6 +66,32 @@ def test_peeked_bytes_are_copied_and_not_returned():
     assert not unbalanced(record)
 
 
+# What only a hook in each call told of once, and sequence books called otherwise.
+ODD_RECEIVES = {
+    "peeked, then spliced": (
+        "r, w = os.pipe(); a.send(bytes(3000)); time.sleep(.02); b.recv(3000, socket.MSG_PEEK)\n"
+        "n = 0\n"
+        "while n < 3000: n += os.splice(b.fileno(), w, 3000 - n)", 3000, 3000),
+    "failed, then spliced": (
+        "import ctypes; r, w = os.pipe(); a.send(bytes(3000)); time.sleep(.02)\n"
+        "assert ctypes.CDLL(None).recv(b.fileno(), ctypes.c_void_p(8), 3000, 0) == -1\n"
+        "n = 0\n"
+        "while n < 3000: n += os.splice(b.fileno(), w, 3000 - n)", 0, 3000),
+    "urgent": (
+        "a.send(bytes(6)); a.send(b'u', socket.MSG_OOB); time.sleep(.02)\n"
+        "b.recv(1, socket.MSG_OOB); take(b, 6); a.send(b'x'); take(b, 1)", 8, 0),
+}
+
+
+@pytest.mark.parametrize("books", ["sequence", "calls"])
+@pytest.mark.parametrize("body, copied, passed", ODD_RECEIVES.values(), ids=ODD_RECEIVES)
+def test_sequence_books_tell_of_receives_what_calls_tell(body, copied, passed, books):
+    _, record = Program(body).watched("--books", books)
+    assert bytes_of(record)["rx_copy"] == copied
+    assert record["total"]["fate"]["passed_on_bytes"] == passed
+    assert not unbalanced(record)
+
+
 def test_discarded_bytes_are_not_copied():
     _, record = Program("a.send(bytes(600)); time.sleep(.02)\n"
                         "b.recv_into(bytearray(600), 600, socket.MSG_TRUNC)").watched()
