@@ -18,7 +18,7 @@ from odd.words import numbers, unbacked_sentences
 # Words of a report that may tell too little, and says so.
 SHORT = re.compile(r"\bshort\b|may be (more|missing)|not all")
 COPIED = re.compile(r"all (of it was )?copied|copied all of")
-NOT_COPIED = re.compile(r"not copied|without a copy")
+NOT_COPIED = re.compile(r"handed over as pages|not copied|without a copy")
 
 
 class Outcome:

@@ -39,9 +39,9 @@ def peek_then_splice(truth: Truth) -> Iterator[None]:
     """As proxies do that read the name of a TLS client first."""
     a, b = truth.pair()
     yield
-    truth.send(a, 100_000)
-    peeked(truth, b, 100_000)
-    truth.splice_out(b, 100_000)
+    truth.send(a, 40_000)
+    peeked(truth, b, 40_000)
+    truth.splice_out(b, 40_000)
 
 
 @odd()
