@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from guest.boots import Outcome as Guest, boot
-from helpers.names import GUEST_OPTIONS
 from odd.frame import LIFE, WHOLE
 from odd.judge import Outcome, broken, record_in
 from odd.suite import RUNS, TOGETHER
@@ -23,7 +22,7 @@ def one_kernel(tmp_path_factory, request) -> Guest:
     python = Path(sys.executable).resolve()
     added = [word for each in (python, sysconfig.get_path("stdlib")) for word in ("--add", each)]
     return boot(request.param, tmp_path_factory.mktemp("odd"), ["tests/guest/odd.sh", python],
-                [*GUEST_OPTIONS.get(request.param, ()), *added])
+                added)
 
 
 @pytest.mark.parametrize("name, way", RUNS)
