@@ -30,7 +30,7 @@ from odd.truth import Child, Truth
 ETH_P_ALL = 0x0003
 TIMES = 10
 # What a sentence must not say of bytes that were copied behind the socket.
-CLEAN = r"handed over as pages|not copied|without a (CPU )?copy|uncopied|clean"
+CLEAN = r"handed over as pages|not copied(?! by send)|without a (CPU )?copy|uncopied|clean"
 
 
 def veth(child: Child) -> None:

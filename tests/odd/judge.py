@@ -18,7 +18,7 @@ from odd.words import numbers, unbacked_sentences
 # Words of a report that may tell too little, and says so.
 SHORT = re.compile(r"\bshort\b|may be (more|missing)|not all")
 COPIED = re.compile(r"all (of it was )?copied|copied all of")
-NOT_COPIED = re.compile(r"handed over as pages|not copied|without a copy")
+NOT_COPIED = re.compile(r"all of it was handed over as pages|not copied(?! by send)|without a copy")
 
 
 class Outcome:
@@ -145,16 +145,17 @@ def completions(record: dict, truth: dict) -> Iterator[str]:
     for name, known in (("completed_sends", truth["completed"]), ("copied_sends", truth["copied"])):
         if n[name] not in (None, known):
             yield f"{name} is {known}, told {n[name]}"
-    late, referenced = n["late_copy"], n["tx_reference"]
+    # Of what was reshaped on its way some kernels say COPIED, and others do not.
+    late, reshaped, referenced = n["late_copy"], n["reshaped_referenced_bytes"] or 0, n["tx_reference"]
     if truth["copied"] == truth["completed"]:
-        if late is not None and referenced is not None and late < referenced:
+        if late is not None and referenced is not None and late + reshaped < referenced:
             yield f"all {truth['copied']} sends said COPIED, late_copy {late} of {referenced}"
         if NOT_COPIED.search(said):
             yield f"all sends said COPIED: {said}"
     elif not truth["copied"]:
         if late:
             yield f"none of {truth['completed']} sends said COPIED, late_copy {late}"
-        if COPIED.search(said.partition("received")[0]):
+        if not reshaped and COPIED.search(said.partition("received")[0]):
             yield f"no send said COPIED: {said}"
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from odd import raw
 from odd.frame import needed, odd
+from odd.sends import copied_on_arrival
 from odd.truth import Truth
 
 PEEK, TRUNC, OOB = socket.MSG_PEEK, socket.MSG_TRUNC, socket.MSG_OOB
@@ -163,7 +164,7 @@ def waiting_pages(truth: Truth, a: socket.socket) -> None:
     truth.sent("tx_reference", a.send(pages, raw.MSG_ZEROCOPY))
     truth.sums.update({"sends": 1, "asked": 1})
     truth.completions(a, 1)
-    truth.sums["late_copy"] += len(pages)
+    copied_on_arrival(truth)
 
 
 def take_by_map(truth: Truth, b: socket.socket, size: int,

@@ -10,9 +10,9 @@ from pathlib import Path
 BOOT = ("virtio_pci", "virtio_console", "veth")
 # Loaded when COMMAND, or the kernel on its behalf, asks for them.
 ON_DEMAND = ("virtio_net", "vmxnet3", "af_packet", "tun", "tap", "bridge", "dummy", "ifb",
-             "macvlan", "vxlan", "vhost_net", "tls", "tcp_bbr", "tcp_diag", "inet_diag",
-             "unix_diag", "sch_netem", "sch_fq", "sch_tbf", "sch_ingress", "cls_bpf",
-             "cls_matchall", "act_mirred", "nf_tables", "nft_chain_nat", "nf_conntrack",
+             "macvlan", "vxlan", "vhost_net", "tls", "gcm", "ctr", "ghash_generic", "tcp_bbr",
+             "tcp_diag", "inet_diag", "unix_diag", "sch_netem", "sch_fq", "sch_tbf", "sch_ingress",
+             "cls_bpf", "cls_matchall", "act_mirred", "nf_tables", "nft_chain_nat", "nf_conntrack",
              "xt_MASQUERADE", "nfsv3", "virtio_blk", "crc32c_generic", "crc32c_intel")
 
 
