@@ -85,7 +85,8 @@ int command_release(struct command *c, const char *name)
 		c->ended = true;
 		c->status = news.value;
 	}
-	if (!news.value)
+	/* A keeper that was killed before it told may have started the command all the same. */
+	if (!news.value || c->lost)
 		return 0;
 	fprintf(stderr, "copyscope watch: cannot run '%s': %s\n", foreign(name), strerror(news.value));
 	c->status = news.value == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT;
