@@ -69,7 +69,7 @@ def start(release: str, out: Path, command: list, options: list) -> subprocess.P
     return guest
 
 
-def boot(release: str, out: Path, command: list, options: list) -> Outcome:
+def boot(release: str, out: Path, command: list, options: list = ()) -> Outcome:
     """Run the command in the guest of one kernel to its end; no guest outlives this."""
     with STARTING:
         guest = start(release, out, command, options)

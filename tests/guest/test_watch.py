@@ -99,9 +99,8 @@ def test_a_program_from_beginning_to_end_is_counted_to_the_byte(outcome):
     laws = {law["law"]: law["status"] for law in record["laws"]}
     assert {name for name, status in laws.items() if status == "balanced"} >= \
         {"send", "completion", "events"}
-    # 6.1 has no tracepoint that tells of discards: there copies are counted, and discards the rest.
-    derived = record["sites"]["rx_copy"]["how"] == "derived"
-    assert derived == (outcome.release != "6.1") == (laws["receive"] == "not testable")
+    # Copies to the reader are what is left when all else is counted, so nothing tests them here.
+    assert record["sites"]["rx_copy"]["how"] == "derived" and laws["receive"] == "not testable"
     assert all(each["whole"] for each in record["sockets"])
 
 
