@@ -6,7 +6,7 @@
  * All of them run under the socket's lock. They move the place from which bytes count as copied, so
  * that what the sequence numbers say besides is copied.
  */
-#include "bpf/watch/book.bpf.h"
+#include "bpf/watch/census.bpf.h"
 
 /* pid_tgid -> cookie of the socket that a task splices into */
 struct {
@@ -22,6 +22,15 @@ static __always_inline void sent_not_copied(struct watch_slot *slot, enum watch_
 	slot->since += bytes;
 }
 
+/* Fast Open hands a socket over before its book is begun. */
+static __always_inline struct watch_slot *slot_of_sender(struct sock *sk)
+{
+	struct watch_slot *slot = slot_find(cookie_of(sk));
+	struct watch_book *book = slot ? NULL : book_born_early(sk);
+
+	return book ? slot_of(book) : slot;
+}
+
 static __always_inline int reference_made(struct sock *sk, const struct msghdr *msg, int ret)
 {
 	u64 cookie = cookie_of(sk);
@@ -29,7 +38,7 @@ static __always_inline int reference_made(struct sock *sk, const struct msghdr *
 
 	if (ret <= 0)
 		return 0;
-	slot = slot_find(cookie);
+	slot = slot_of_sender(sk);
 	if (!slot)
 		return 0;
 	sent_not_copied(slot, WATCH_KIND_REFERENCE, ret);
@@ -58,7 +67,7 @@ int BPF_PROG(watch_reference_6, struct sock *sk, struct sk_buff *skb, struct msg
 static __always_inline struct watch_slot *kind_changes(struct sock *sk, enum watch_kind kind)
 {
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
-	struct watch_slot *slot = slot_find(cookie_of(sk));
+	struct watch_slot *slot = slot_of_sender(sk);
 
 	if (!tp || !slot)
 		return NULL;
