@@ -22,15 +22,6 @@ static __always_inline void sent_not_copied(struct watch_slot *slot, enum watch_
 	slot->since += bytes;
 }
 
-/* Fast Open hands a socket over before its book is begun. */
-static __always_inline struct watch_slot *slot_of_sender(struct sock *sk)
-{
-	struct watch_slot *slot = slot_find(cookie_of(sk));
-	struct watch_book *book = slot ? NULL : book_born_early(sk);
-
-	return book ? slot_of(book) : slot;
-}
-
 static __always_inline int reference_made(struct sock *sk, const struct msghdr *msg, int ret)
 {
 	u64 cookie = cookie_of(sk);

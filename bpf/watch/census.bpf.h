@@ -129,6 +129,15 @@ static __always_inline struct watch_book *book_born_early(struct sock *sk)
 	return book;
 }
 
+/* Fast Open hands a socket over before its book is begun. */
+static __always_inline struct watch_slot *slot_of_sender(struct sock *sk)
+{
+	struct watch_slot *slot = slot_find(cookie_of(sk));
+	struct watch_book *book = slot ? NULL : book_born_early(sk);
+
+	return book ? slot_of(book) : slot;
+}
+
 /* A walk meets a book. */
 static __always_inline void census_meet(struct watch_book *book)
 {

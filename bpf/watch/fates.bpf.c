@@ -223,8 +223,6 @@ static __always_inline void clean_take_back(const struct sk_buff *skb, u64 bytes
 		__sync_fetch_and_add(&slot->clean, -cut);
 }
 
-#define NETDEV_TX_BUSY_NUMBER 0x10
-
 /* The skb may be freed by now: only its address is used. A busy device gets it again later. */
 SEC("?tp_btf/net_dev_xmit")
 int BPF_PROG(watch_device_done, struct sk_buff *skb, int rc)
@@ -233,7 +231,7 @@ int BPF_PROG(watch_device_done, struct sk_buff *skb, int rc)
 
 	if (!h || h->skb != (u64)skb)
 		return 0;
-	if (rc == NETDEV_TX_BUSY_NUMBER)
+	if (rc == NETDEV_TX_BUSY)
 		clean_take_back(skb, h->bytes);
 	h->skb = 0;
 	return 0;

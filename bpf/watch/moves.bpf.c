@@ -56,18 +56,13 @@ int BPF_PROG(watch_send_turn, struct sock *sk, struct msghdr *msg)
 {
 	const struct tcp_sock *tp;
 	struct watch_slot *slot;
-	struct watch_book *book;
 	u64 cookie;
 	u32 kind;
 
 	if (!(msg->msg_flags & (MSG_ZEROCOPY_FLAG | MSG_SPLICE_PAGES_FLAG)) && !unusual_seen)
 		return 0;
 	cookie = cookie_of(sk);
-	slot = slot_find(cookie);
-	if (!slot) {
-		book = book_born_early(sk);
-		slot = book ? slot_of(book) : NULL;
-	}
+	slot = slot_of_sender(sk);
 	if (!slot)
 		return 0;
 	if (is_in_sockmap(sk))

@@ -33,11 +33,6 @@ bool watch_rings_were_counted(const struct watch_book *book, const struct watch_
 	return !book->slot.ring_used || (hooked->rings && !book->slot.pages_unwatched);
 }
 
-static uint32_t sent_again(const struct watch_book *book)
-{
-	return watch_last_of(book)->retransmitted - book->opened.retransmitted;
-}
-
 /* Sends that the kernel completed, those of them that it says were copied, and all that it had to complete. */
 struct completions {
 	uint64_t all, copied, due;
@@ -91,7 +86,7 @@ static struct watch_sides sides_of_completions(const struct watch_book *book, co
 		return not_testable("not all of its sends by reference are completed");
 	if (late && !c.copied)
 		return sides(0, 1);
-	if (late && late >= referenced && !copied_elsewhere(book, m) && !sent_again(book))
+	if (late && late >= referenced && !copied_elsewhere(book, m) && !watch_sent_again(book))
 		return sides(c.copied, c.all);
 	return sides(!!c.copied, !!c.copied);
 }
@@ -116,7 +111,7 @@ struct watch_sides watch_copied_sides(const struct watch_book *book, const struc
 static uint64_t pages_uncopied(const struct watch_book *book, const struct watch_hooked *hooked,
 			       const struct watch_movements *m)
 {
-	uint64_t clean = less(less(book->slot.clean, sent_again(book)), book->opened.unsent_referenced_bytes);
+	uint64_t clean = less(less(book->slot.clean, watch_sent_again(book)), book->opened.unsent_referenced_bytes);
 
 	if (!hooked->devices || !has(m, SITE_late_copy) || book->slot.mixed)
 		return 0;
@@ -137,10 +132,10 @@ static uint64_t splices_uncopied(const struct watch_book *book, const struct wat
 	    !known_behind)
 		return 0;
 	/* Each packet that left with such pages had them at the device. */
-	if (slot->departures_noted && !slot->pages_unwatched && !sent_again(book) &&
+	if (slot->departures_noted && !slot->pages_unwatched && !watch_sent_again(book) &&
 	    slot->spliced_queued == slot->spliced_handed && watch_departures_are_whole(book))
 		return less(spliced, watch_last_of(book)->unsent);
-	return least(less(less(slot->spliced_handed, m->site_bytes[SITE_tx_copy]), sent_again(book)), spliced);
+	return least(less(less(slot->spliced_handed, m->site_bytes[SITE_tx_copy]), watch_sent_again(book)), spliced);
 }
 
 struct watch_fate watch_fate_of(const struct watch_book *book, const struct watch_hooked *hooked,

@@ -57,7 +57,7 @@ static struct watch_sides sides_of_receive(const struct watch_socket *s, const s
 	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
 		return not_known("copies to readers or discards were not counted");
 	if (taken != m->count[COUNT_returned_bytes] &&
-	    watch_last_of(book)->urgent_seq != book->opened.urgent_seq)
+	    watch_was_urgent(book))
 		return not_known("an urgent byte was read before its turn, or never");
 	if (taken < m->count[COUNT_returned_bytes] && !hooked->rx_calls)
 		return not_known("bytes left without a copy: how many is derived from this law");
@@ -72,7 +72,7 @@ static struct watch_sides sides_of_receive(const struct watch_socket *s, const s
 /* Each packet left once. */
 static bool is_undisturbed(const struct watch_book *book)
 {
-	return watch_last_of(book)->retransmitted == book->opened.retransmitted && !book->slot.dropped_packets;
+	return !watch_sent_again(book) && !book->slot.dropped_packets;
 }
 
 static struct watch_sides sides_of_reference(const struct watch_socket *s, const struct watch_book *book,

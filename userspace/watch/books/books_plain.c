@@ -34,6 +34,16 @@ const struct watch_reading *watch_last_of(const struct watch_book *book)
 	return book->flags & WATCH_CLOSED ? &book->closed : &book->now;
 }
 
+uint64_t watch_sent_again(const struct watch_book *book)
+{
+	return watch_last_of(book)->retransmitted - book->opened.retransmitted;
+}
+
+bool watch_was_urgent(const struct watch_book *book)
+{
+	return watch_last_of(book)->urgent_seq != book->opened.urgent_seq;
+}
+
 bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked)
 {
 	return hooked->packets && !book->slot.pages_unwatched && !(book->flags & WATCH_NO_SLOT);

@@ -46,6 +46,12 @@ struct watch_plain watch_plain_of(const struct watch_reading *r);
 /* The reading that closes a book: at the move to CLOSE, else the newest one. */
 const struct watch_reading *watch_last_of(const struct watch_book *book);
 
+/* Bytes that it sent more than once. */
+uint64_t watch_sent_again(const struct watch_book *book);
+
+/* Urgent data came: a byte of it left the stream unread, or was read before its turn. */
+bool watch_was_urgent(const struct watch_book *book);
+
 /* Since before the socket's first reference. */
 bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked);
 

@@ -117,12 +117,6 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	set_count(m, COUNT_send_calls, hooked->calls, book->slot.send_calls);
 }
 
-/* Urgent data came: a byte of it left the stream unread, or was read before its turn. */
-static bool was_urgent(const struct watch_book *book)
-{
-	return watch_last_of(book)->urgent_seq != book->opened.urgent_seq;
-}
-
 /* Where each call that passes bytes on tells of it, the rest is copied. */
 static void fill_receives_by_calls(struct watch_movements *m, const struct watch_book *book,
 				   const struct watch_hooked *hooked, uint64_t returned)
@@ -134,7 +128,7 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 	set_site(m, SITE_rx_splice, room, slot->rx_spliced);
 	set_site(m, SITE_rx_map, room, slot->rx_mapped);
 	if (!hooked->rx_copies)
-		set_site(m, SITE_rx_copy, room && hooked->discards && taken <= returned && !was_urgent(book),
+		set_site(m, SITE_rx_copy, room && hooked->discards && taken <= returned && !watch_was_urgent(book),
 			 returned - taken + slot->rx_peeked);
 	m->passed_bytes = passed;
 	m->passed_unknown = !room;
@@ -148,7 +142,7 @@ static void fill_receives_by_rest(struct watch_movements *m, const struct watch_
 	uint64_t copied = m->site_bytes[SITE_rx_copy] - book->slot.rx_peeked;
 	uint64_t taken = copied + book->slot.rx_discarded;
 	bool known = m->sites_known >> SITE_rx_copy & 1 && hooked->discards && taken <= returned &&
-		     (taken == returned || (!was_urgent(book) && hooked->no_sockmaps));
+		     (taken == returned || (!watch_was_urgent(book) && hooked->no_sockmaps));
 
 	set_site(m, SITE_rx_splice, known && taken == returned, 0);
 	set_site(m, SITE_rx_map, known && taken == returned, 0);
