@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Repeats a test of a watch that failed while the kernel ran no program for some hits (docs/WATCH.md)."""
+"""What tests on this kernel share: a test of a watch is repeated if the kernel ran no program for some hits
+(docs/WATCH.md), and a program to watch."""
 from __future__ import annotations
+
+import subprocess
+import time
 
 import pytest
 
+from helpers.watch_tool import talk
 from helpers.windows import Watching
 
 ATTEMPTS = 3
@@ -24,3 +29,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
             if not left or not Watching.unseen:
                 raise
     return True
+
+
+@pytest.fixture(name="busy")
+def fixture_busy():
+    """A program that talks to itself for a while."""
+    with subprocess.Popen(talk(600, 0.05)) as process:
+        time.sleep(0.3)
+        yield process.pid
+        process.kill()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 
@@ -114,15 +113,6 @@ def test_under_sudo_it_is_the_callers():
     assert done.stdout == "65534\n"
     done = watch("--quiet", "--as-root", "--", "id", "-u", env={**os.environ, "SUDO_UID": "65534"})
     assert done.stdout == "0\n"
-
-
-@pytest.fixture(name="busy")
-def fixture_busy():
-    """A program that talks to itself for a while."""
-    with subprocess.Popen(talk(600, 0.05)) as process:
-        time.sleep(0.3)
-        yield process.pid
-        process.kill()
 
 
 def test_a_live_view_obeys_its_keys_and_gives_the_terminal_back(busy):

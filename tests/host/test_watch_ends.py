@@ -14,22 +14,13 @@ import pytest
 
 from helpers import processes, records, watch_tool
 from helpers.screens import GIVE_BACK, Screen
-from helpers.watch_tool import record_of, start, talk, watch
+from helpers.watch_tool import record_of, start, watch
 
 pytestmark = records.needs_root
 TAKE, CTRL_S = "\x1b[?1049h", "\x13"
 HANGUP_IGNORED = ("env", "--ignore-signal=HUP")
 # Said when a record could not have its name; the name that it has.
 KEPT = re.compile(r"cannot write the record: [\w ]+; it lies beside it as (copyscope-\w+\.json)\n")
-
-
-@pytest.fixture(name="busy")
-def fixture_busy():
-    """A program that talks to itself for a while."""
-    with subprocess.Popen(talk(600, 0.05)) as process:
-        time.sleep(0.3)
-        yield process.pid
-        process.kill()
 
 
 @pytest.mark.parametrize("ignored", [(), HANGUP_IGNORED])

@@ -46,13 +46,20 @@ def capture(device: str) -> socket.socket:
     return tap
 
 
-@odd()
-def to_container(truth: Truth) -> Iterator[None]:
-    """A receiver in another namespace of this machine."""
+def beyond_veth(truth: Truth, gathers: bool = True) -> tuple[Child, Far]:
+    """A receiver in another namespace of this machine, and the sender's end; its device may gather, or not."""
     own_network()
     child = elsewhere(truth, receiver("v1"))
     veth(child)
-    far = Far(truth, child)
+    if not gathers:
+        raw.without_scatter_gather("v0")
+    return child, Far(truth, child)
+
+
+@odd()
+def to_container(truth: Truth) -> Iterator[None]:
+    """A receiver in another namespace of this machine."""
+    child, far = beyond_veth(truth)
     far.zero_copy(1)
     yield
     far.zero_copy(TIMES)
@@ -62,11 +69,7 @@ def to_container(truth: Truth) -> Iterator[None]:
 @odd()
 def no_scatter_gather(truth: Truth) -> Iterator[None]:
     """ethtool -K sg off: the kernel copies every byte into one piece, and completions do not say so."""
-    own_network()
-    child = elsewhere(truth, receiver("v1"))
-    veth(child)
-    raw.without_scatter_gather("v0")
-    far = Far(truth, child)
+    child, far = beyond_veth(truth, gathers=False)
     truth.never.append(CLEAN)
     far.zero_copy(1)
     yield
@@ -77,11 +80,7 @@ def no_scatter_gather(truth: Truth) -> Iterator[None]:
 @odd()
 def splice_without_scatter_gather(truth: Truth) -> Iterator[None]:
     """The same, of pages of a pipe."""
-    own_network()
-    child = elsewhere(truth, receiver("v1"))
-    veth(child)
-    raw.without_scatter_gather("v0")
-    far = Far(truth, child)
+    child, far = beyond_veth(truth, gathers=False)
     source, sink = os.pipe()
     truth.never.append(CLEAN)
     # On a route without scatter-gather the kernel copies at once where it does not splice.
@@ -100,10 +99,7 @@ def splice_without_scatter_gather(truth: Truth) -> Iterator[None]:
 @odd()
 def capture_on_sender(truth: Truth) -> Iterator[None]:
     """A packet capture on the device that sends."""
-    own_network()
-    child = elsewhere(truth, receiver("v1"))
-    veth(child)
-    far = Far(truth, child)
+    child, far = beyond_veth(truth)
     tap = capture("v0")
     far.zero_copy(1)
     yield
@@ -209,10 +205,7 @@ def tunnel(truth: Truth) -> Iterator[None]:
 @odd()
 def receiver_dies(truth: Truth) -> Iterator[None]:
     """The receiver is killed with unread bytes: no completion is copied by a reader."""
-    own_network()
-    child = elsewhere(truth, receiver("v1"))
-    veth(child)
-    far = Far(truth, child)
+    child, far = beyond_veth(truth)
     yield
     truth.zero_copy(far.socket, 10_000, 3)
     truth.completions(far.socket, 3)
