@@ -72,10 +72,11 @@ static __always_inline int mapped(struct sock *sk, struct tcp_zerocopy_receive *
 
 	if (!window_open() || !task_is_ours() || ret)
 		return 0;
-	bytes = BPF_CORE_READ(zc, length);
-	if (!bytes)
+	if (!found_bytes(zc))
 		return 0;
+	bytes = zc->length;
 	b = books_open(sk, cookie_made(sk));
+	count(b, COUNT_map_calls, 1);
 	count(b, COUNT_returned_bytes, bytes);
 	site_add(b, SITE_rx_map, bytes);
 	return 0;

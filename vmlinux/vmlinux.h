@@ -323,6 +323,8 @@ struct ubuf_info_msgzc {
 /* include/uapi/linux/tcp.h: length is the number of bytes mapped */
 struct tcp_zerocopy_receive {
 	u32 length;
+	u32 recv_skip_hint;
+	s32 copybuf_len;	/* 18fb76ed5386 ("net-zerocopy: Copy straggler unaligned data for TCP Rx."), 5.11 */
 };
 
 /* include/uapi/linux/errqueue.h, include/linux/errqueue.h */

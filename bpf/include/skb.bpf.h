@@ -68,6 +68,13 @@ static __always_inline u64 bytes_in_frags(const struct sk_buff *skb, long offset
 	return end > first ? end - first : 0;
 }
 
+/* Of TCP_ZEROCOPY_RECEIVE, where it succeeded: .length was mapped, .copybuf_len copied, .recv_skip_hint left to recv. */
+static __always_inline bool found_bytes(const struct tcp_zerocopy_receive *zc)
+{
+	return zc->length || zc->recv_skip_hint ||
+	       (bpf_core_field_exists(zc->copybuf_len) && zc->copybuf_len > 0);
+}
+
 /* What an ICMP error quotes of a packet that this host or a router refuses begins with its headers,
  * and the packet's pages end elsewhere. Other copies that sum as they go hold payload alone
  * (skb_segment). */

@@ -156,6 +156,7 @@ struct watch_slot {
 
 	unsigned long long rx_discarded, rx_peeked;
 	unsigned long long rx_spliced, rx_mapped;
+	unsigned long long map_calls;	/* of TCP_ZEROCOPY_RECEIVE that found bytes */
 	unsigned long long send_calls, sends_returned;	/* these four with --books calls alone */
 	unsigned long long recv_calls, recvs_returned;
 
@@ -171,7 +172,7 @@ struct watch_slot {
 	unsigned int rx_odd;
 
 	unsigned long long late_on_way_out;	/* of late_copied, before the packet arrived anywhere */
-	unsigned long long spare[7];		/* whole lines of the cache */
+	unsigned long long spare[6];		/* whole lines of the cache */
 };
 
 struct watch_book {

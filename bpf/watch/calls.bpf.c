@@ -158,8 +158,10 @@ int BPF_PROG(watch_map, struct sock *sk, struct tcp_zerocopy_receive *zc,
 {
 	struct watch_slot *slot = ret ? NULL : slot_find(cookie_of(sk));
 
-	if (slot)
-		__sync_fetch_and_add(&slot->rx_mapped, zc->length);
+	if (!slot || !found_bytes(zc))
+		return 0;
+	__sync_fetch_and_add(&slot->map_calls, 1);
+	__sync_fetch_and_add(&slot->rx_mapped, zc->length);
 	return 0;
 }
 

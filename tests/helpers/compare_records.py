@@ -23,7 +23,7 @@ OF_PACKETS = {
     "user_referenced_bytes",  # whether a reader meets user pages: a race with late_copy
     "mixed_bytes", "retransmitted_bytes",
     "send_calls",  # a full socket takes a message in parts
-    "recv_calls",  # how many calls a message takes to arrive
+    "map_calls", "recv_calls",  # how many calls a message takes to arrive
     "peak_pages", "pages", "released_pages", "pinned_pages",  # a page cut between skbs counts twice
     "completions_copied", "copied_sends",  # told for ranges, which merge
     "enobufs", "refused_optmem", "refused_memlock", "zerocopy_asked_sends",  # a refusal is tried again

@@ -10,7 +10,7 @@ from helpers.names import LAWS
 
 # Keys that only some records have, or that older ones lack.
 OPTIONAL = {"parts", "peer", "partner_authenticated", "host", "behaviours", "scheduling", "cost",
-            "instruction_clock", "outcome", "qdisc", "mixed_bytes", "subject", "asked_s",
+            "instruction_clock", "outcome", "qdisc", "mixed_bytes", "map_calls", "subject", "asked_s",
             "cpu_shares", "cache-misses", "modelled", "interrupted",
             "copies_per_byte", "referenced_bytes", "uncopied_bytes", "chief_cause"}
 # Keys that the record of a run must have, and that of a foreign process must not.

@@ -111,12 +111,10 @@ def sites_and_sums(record: dict, truth: dict) -> Iterator[str]:
     n = numbers(record["total"])
     found = {site: n[site] for site in SITES} | {
         "accepted": n["accepted_bytes"], "returned": n["returned_bytes"]}
-    # A socket that enters a sockmap and leaves it between two looks is noticed by no tracepoint: what the map took
-    # from it counts as returned then, and the sites of receivers say that it may have.
-    if "sockmap" in truth["layers"] and "sockmap" in (record["sites"]["rx_splice"]["why"] or ""):
-        found["returned"] = truth["bytes"].get("returned")
+    whys = {site: record["sites"][site]["why"] for site in SITES} | {
+        "returned": record["count_whys"].get("returned_bytes")}
     for name, known in truth["bytes"].items():
-        null = found[name] is None and name in SITES and record["sites"][name]["why"]
+        null = found[name] is None and whys.get(name)
         if found[name] != known and not null:
             yield f"{name} is {known}, told {found[name]}"
     for name, (low, high) in truth["limits"].items():

@@ -38,6 +38,7 @@ CLAIMS = [
     Claim(r"spliced out or mapped", ("passed_on_bytes",), more_than_nothing("passed_on_bytes")),
     Claim(r"spliced out(?! or)", ("rx_splice",), more_than_nothing("rx_splice")),
     Claim(r"was mapped", ("rx_map",), more_than_nothing("rx_map")),
+    Claim(r"and mapped none", ("rx_map", "map_calls"), lambda n: n["rx_map"] == 0 < n["map_calls"]),
     Claim(r"discarded", ("rx_discard",), more_than_nothing("rx_discard")),
     Claim(r"spliced from", ("tx_splice",), more_than_nothing("tx_splice")),
     Claim(r"send copied all", ("tx_copy", "accepted_bytes"), lambda n: n["tx_copy"] == n["accepted_bytes"] > 0),

@@ -253,6 +253,19 @@ static void peeks_failed_copies_and_the_error_queue_are_no_part_of_the_stream(vo
 	assert_false(knows(&book, &tracepoints, SITE_rx_copy));
 }
 
+/* A sockmap moves the sequence number as a receive does. */
+static void what_a_sockmap_may_have_taken_was_not_returned_for_sure(void **state)
+{
+	struct watch_hooked seen = tracepoints;
+	struct watch_book book = received(BYTES);
+
+	seen.no_sockmaps = false;
+	assert_true(filled(&book, &seen).moved.counts_known >> COUNT_returned_bytes & 1);
+	book.rx_copied -= 600;
+	assert_false(filled(&book, &seen).moved.counts_known >> COUNT_returned_bytes & 1);
+	assert_true(filled(&book, &tracepoints).moved.counts_known >> COUNT_returned_bytes & 1);
+}
+
 static void an_urgent_byte_that_nobody_read_is_not_called_spliced(void **state)
 {
 	struct watch_book book = received(BYTES - 1);
@@ -296,6 +309,7 @@ int main(void)
 		cmocka_unit_test(of_packets_not_watched_from_the_start_a_part_is_known),
 		cmocka_unit_test(a_ring_that_is_not_asked_tells_of_no_copies),
 		cmocka_unit_test(peeks_failed_copies_and_the_error_queue_are_no_part_of_the_stream),
+		cmocka_unit_test(what_a_sockmap_may_have_taken_was_not_returned_for_sure),
 		cmocka_unit_test(an_urgent_byte_that_nobody_read_is_not_called_spliced),
 		cmocka_unit_test(a_layer_above_tcp_hides_every_copy),
 	};

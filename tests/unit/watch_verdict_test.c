@@ -16,7 +16,7 @@ enum { SENT = 9000 };
 struct made_case {
 	const char *what;
 	enum verdict_of_process verdict;
-	uint64_t sent, received, referenced, spliced, mapped, refused, unset, passed_unknown;
+	uint64_t sent, received, referenced, spliced, mapped, map_calls, refused, unset, passed_unknown;
 	struct watch_fate fate;
 	uint32_t no_sites;	/* not measured */
 	uint64_t no_counts;
@@ -39,6 +39,12 @@ static const struct made_case cases[] = {
 	{ "spliced and delivered as pages", VERDICT_CLEAN, SENT, .spliced = SENT - 9,
 	  .fate = { .uncopied = SENT - 9 } },
 	{ "received as a map", VERDICT_CLEAN, .received = SENT, .mapped = SENT },
+	{ "received as a map, and the rest by recv", VERDICT_CLEAN, .received = SENT, .mapped = 4096, .map_calls = 3 },
+	{ "asked for a map of what cannot be mapped", VERDICT_IN_VAIN, .received = SENT, .map_calls = 3 },
+	{ "maps were not counted", VERDICT_COPIES, .received = SENT, .map_calls = 3,
+	  .no_counts = 1ull << COUNT_map_calls },
+	{ "what a sockmap took is not known", VERDICT_NOT_KNOWN, SENT, .received = SENT,
+	  .no_counts = 1ull << COUNT_returned_bytes },
 	{ "plain", VERDICT_COPIES, SENT, .received = 70 },
 	{ "plain, and refusals unknown", VERDICT_COPIES, SENT, .no_counts = 1ull << COUNT_enobufs },
 	{ "clean, and refused at times", VERDICT_MIXED, SENT, .referenced = SENT, .refused = 1,
@@ -70,6 +76,7 @@ static struct watch_sum sum_of(const struct made_case *c)
 	m->site_bytes[SITE_tx_reference] = c->referenced;
 	m->site_bytes[SITE_tx_splice] = c->spliced;
 	m->site_bytes[SITE_tx_copy] = c->sent - c->referenced - c->spliced;
+	m->count[COUNT_map_calls] = c->map_calls;
 	m->site_bytes[SITE_rx_map] = c->mapped;
 	m->site_bytes[SITE_rx_copy] = c->received - c->mapped;
 	m->passed_bytes = c->mapped;

@@ -42,6 +42,7 @@ static const struct claim {
 	{ "spliced out;", OF_SITE(rx_splice), 0 },
 	{ "spliced out.", OF_SITE(rx_splice), 0 },
 	{ "was mapped", OF_SITE(rx_map), 0 },
+	{ "mapped none", OF_SITE(rx_map), OF_COUNT(map_calls) },
 	{ "discarded", OF_SITE(rx_discard), 0 },
 	{ "moved no", 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes) },
 };
@@ -53,7 +54,7 @@ static const uint32_t site_bits[] = { OF_SITE(tx_copy), OF_SITE(tx_reference), O
 static const uint64_t count_bits[] = {
 	OF_COUNT(accepted_bytes), OF_COUNT(enobufs), OF_COUNT(zerocopy_asked_sends), OF_COUNT(unset_sends),
 	OF_COUNT(zerocopy_sends), OF_COUNT(send_calls), OF_COUNT(refused_optmem),
-	OF_COUNT(refused_memlock), OF_COUNT(returned_bytes), OF_PASSED,
+	OF_COUNT(refused_memlock), OF_COUNT(returned_bytes), OF_PASSED | OF_COUNT(map_calls),
 };
 
 enum { SITE_BITS = 8, COUNT_BITS = 10, READ_SITES = 0xf0, READ_COUNTS = 0x300, MB = 1000000 };
@@ -61,7 +62,7 @@ enum { SITE_BITS = 8, COUNT_BITS = 10, READ_SITES = 0xf0, READ_COUNTS = 0x300, M
 /* What moved: of several magnitudes, so that each phrase is met. Numbers stay where they are not known. */
 struct made_case {
 	uint64_t sent, received, referenced, spliced, late, refused, optmem, memlock, unset, asked, calls;
-	uint64_t mapped, passed, discarded, peeked, here;
+	uint64_t mapped, map_calls, passed, discarded, peeked, here;
 	struct watch_fate fate;
 	uint64_t delivered, tun;
 	enum watch_layer layer;
@@ -71,7 +72,8 @@ struct made_case {
 static const struct made_case cases[] = {
 	{ .layer = WATCH_LAYER_KTLS },
 	{ .handed_on = 2 },
-	{ .sent = 3 * MB, .received = 500, .calls = 100, .here = 3 * MB, .peeked = 1 },
+	{ .sent = 3 * MB, .received = 500, .calls = 100, .here = 3 * MB, .peeked = 1,
+	  .map_calls = 12 },
 	{ .sent = 1, .received = 315ull * MB, .unset = 7, .layer = WATCH_LAYER_REPAIR },
 	{ .sent = 9ull * MB, .referenced = 9 * MB, .late = 12 * MB, .asked = 41200, .delivered = 12 * MB,
 	  .fate = { .later = 9 * MB } },
@@ -103,6 +105,7 @@ static void fill(struct made_watch *made, const struct made_case *c)
 	m->site_bytes[SITE_tx_reference] = c->referenced;
 	m->site_bytes[SITE_tx_splice] = c->spliced;
 	m->site_bytes[SITE_late_copy] = c->late;
+	m->count[COUNT_map_calls] = c->map_calls;
 	m->site_bytes[SITE_rx_map] = c->mapped;
 	m->site_bytes[SITE_rx_splice] = c->passed;
 	m->site_bytes[SITE_rx_discard] = c->discarded;
@@ -204,6 +207,7 @@ static void no_sentence_claims_what_is_not_known(void **state)
 		made_watch(&made);
 		for (enum site s = 0; s < SITE_COUNT; s++)
 			strcpy(made.r.sites[s].why, "nobody looked");
+		strcpy(made.r.count_why[COUNT_returned_bytes], "nobody knows");
 		fill(&made, &cases[i]);
 		for (unsigned int bits = 0; bits < 1u << (SITE_BITS + COUNT_BITS); bits++) {
 			unsigned int sites = bits & ((1 << SITE_BITS) - 1), counts = bits >> SITE_BITS;

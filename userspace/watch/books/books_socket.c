@@ -144,6 +144,9 @@ static void fill_receives_by_rest(struct watch_movements *m, const struct watch_
 	bool known = m->sites_known >> SITE_rx_copy & 1 && hooked->discards && taken <= returned &&
 		     (taken == returned || (!watch_was_urgent(book) && hooked->no_sockmaps));
 
+	/* What a sockmap takes from the queue moves the same sequence number as a receive. */
+	if (returned && !hooked->no_sockmaps && !(known && taken == returned))
+		m->counts_known &= ~(1ull << COUNT_returned_bytes);
 	set_site(m, SITE_rx_splice, known && taken == returned, 0);
 	set_site(m, SITE_rx_map, known && taken == returned, 0);
 	m->passed_bytes = known ? returned - taken : 0;
@@ -159,6 +162,7 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 
 	set_count(m, COUNT_returned_bytes, true, returned);
 	set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls);
+	set_count(m, COUNT_map_calls, hooked->rx_calls && room, book->slot.map_calls);
 	set_site(m, SITE_rx_discard, hooked->discards && room, book->slot.rx_discarded);
 	set_site(m, SITE_rx_copy, hooked->rx_copies && hooked->discards && room && !book->slot.rx_odd,
 		 book->rx_copied - book->slot.rx_off);

@@ -112,6 +112,10 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 	case COUNT_refused_optmem:
 	case COUNT_refused_memlock:
 		return trampolines ? NO_ROOM : "no tracepoint tells which limit refused";
+	case COUNT_returned_bytes:
+		return "this machine has a sockmap, which may have taken some of what left the sockets";
+	case COUNT_map_calls:
+		return trampolines ? NO_ROOM : "no tracepoint tells of it";
 	case COUNT_tapped_bytes:
 		return trampolines ? "the kernel skipped a program for packets, or " NO_ROOM :
 				     "no tracepoint tells what a capture was shown";

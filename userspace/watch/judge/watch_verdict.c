@@ -47,10 +47,15 @@ static uint32_t of_sends(const struct watch_movements *m)
 	return ignored | of_handed(m);
 }
 
-/* Whether a program asked for a map of which nothing came, no hook of a watch tells. */
+/* A map leaves what fills no page to recv: only one of which nothing ever came was asked for in vain. */
 static uint32_t of_receives(const struct watch_movements *m)
 {
-	return m->count[COUNT_returned_bytes] && !m->passed_unknown && m->passed_bytes ? bit(VERDICT_CLEAN) : 0;
+	bool unmapped = told(m, COUNT_map_calls) && sites_known(m, 1u << SITE_rx_map) && !m->site_bytes[SITE_rx_map];
+	uint32_t ways = unmapped ? bit(VERDICT_IN_VAIN) : 0;
+
+	if (m->count[COUNT_returned_bytes] && !m->passed_unknown && m->passed_bytes)
+		ways |= bit(VERDICT_CLEAN);
+	return ways;
 }
 
 /* That nothing was to go without a copy is told of those sites alone that were measured. */

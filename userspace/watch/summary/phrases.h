@@ -66,11 +66,14 @@ enum { SENTENCE_BYTES = 2000 };
 	X(FOR_MEMLOCK, 0, OF_COUNT(refused_optmem) | OF_COUNT(refused_memlock),                     \
 	  ", by RLIMIT_MEMLOCK: wait for completions, or raise it")                                 \
 	X(RECEIVED, 0, OF_COUNT(returned_bytes), "received %")                                      \
+	X(RECEIVED_UNKNOWN, 0, 0, "how much was read is not known (%)")                            \
 	X(READ_ALL, OF_READER, OF_READS, ", all copied by recv")                    \
 	X(READ_AGAIN, OF_READER, OF_READS, ", % of it again (MSG_PEEK)")            \
 	X(PEEKED, OF_READER, OF_READS, "; peeks copied % (MSG_PEEK)")                               \
 	X(READ, OF_SITE(rx_copy), OF_COUNT(returned_bytes), "; recv copied %")                      \
 	X(MAPPED, OF_SITE(rx_map), OF_COUNT(returned_bytes), "; % was mapped")                      \
+	X(MAPPED_NONE, OF_SITE(rx_map), OF_COUNT(map_calls),                                        \
+	  "; TCP_ZEROCOPY_RECEIVE found bytes % times, and mapped none")                            \
 	X(SPLICED_OUT, OF_SITE(rx_splice), OF_COUNT(returned_bytes), "; % was spliced out")         \
 	X(PASSED_ON, 0, OF_READS, "; % was spliced out or mapped")                                  \
 	X(DISCARDED, OF_SITE(rx_discard), OF_COUNT(returned_bytes), "; % was discarded")            \

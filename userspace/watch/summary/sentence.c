@@ -276,9 +276,12 @@ static void say_passed(struct sentence *s, uint64_t received)
 {
 	struct figure spliced = figure_site(s->moved, SITE_rx_splice);
 	struct figure mapped = figure_site(s->moved, SITE_rx_map);
+	struct figure asked = figure_count(s->moved, COUNT_map_calls);
 
 	if (some(mapped))
 		say(s, SAY_MAPPED, share(mapped.bytes, received).text);
+	else if (some(asked))
+		say(s, SAY_MAPPED_NONE, number(asked.bytes).text);
 	if (some(spliced))
 		say(s, SAY_SPLICED_OUT, share(spliced.bytes, received).text);
 	if (!spliced.known && !mapped.known && s->moved->passed_bytes)
@@ -291,6 +294,8 @@ static void say_receives(const struct watch_record *r, struct sentence *s)
 	struct figure discarded = figure_site(s->moved, SITE_rx_discard);
 	bool copies_known = figure_site(s->moved, SITE_rx_copy).known;
 
+	if (!received.known)
+		say(s, SAY_RECEIVED_UNKNOWN, r->count_why[COUNT_returned_bytes]);
 	if (!some(received))
 		return;
 	say(s, SAY_RECEIVED, size(received.bytes).text);
