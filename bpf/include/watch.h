@@ -40,6 +40,7 @@ enum watch_fault {
 	WATCH_FAULT_SKIP_ENDS,		/* as if the kernel ran no program when a socket ends */
 	WATCH_FAULT_SKIP_BIRTHS,	/* nor when one begins */
 	WATCH_FAULT_SKIP_DEPARTURES,	/* nor when a packet leaves */
+	WATCH_FAULT_SKIP_CLOSES,	/* nor when a socket moves to CLOSE */
 };
 
 /* What an iterator does. */

@@ -101,7 +101,11 @@ int BPF_PROG(watch_state, struct sock *sk, int old, int new)
 		addresses_take(book, sk);
 	owner_note_current(book, sk);
 	layers_note(book, tp);
-	if (new != BPF_TCP_CLOSE)
+	if (new != BPF_TCP_CLOSE) {
+		book->now.state = new;
+		return 0;
+	}
+	if (watch_fault == WATCH_FAULT_SKIP_CLOSES)
 		return 0;
 	if (book->flags & WATCH_CLOSED && old != BPF_TCP_CLOSE)
 		gauge_add(&watch_gauges.unseen_changes, 1);
@@ -114,6 +118,7 @@ int BPF_PROG(watch_death, struct sock *sk)
 {
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	int last_seen;
 
 	if (watch_fault == WATCH_FAULT_SKIP_ENDS)
 		return 0;
@@ -125,10 +130,12 @@ int BPF_PROG(watch_death, struct sock *sk)
 		return 0;
 	}
 	census_end(book);
+	last_seen = book->now.state;
 	reading_take(&book->now, tp, BPF_TCP_CLOSE);
 	if (!(book->flags & WATCH_CLOSED)) {
 		gauge_add(&watch_gauges.unseen_changes, 1);
-		life_end(book, tp, sk->__sk_common.skc_state);
+		/* It is CLOSE by now, which does not tell whether a FIN was sent. */
+		life_end(book, tp, last_seen);
 	}
 	closed_read_on(book);
 	owner_note_current(book, sk);

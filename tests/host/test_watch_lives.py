@@ -155,6 +155,14 @@ def test_sockets_that_no_program_saw_begin_or_end_are_noticed(fault):
     assert laws_of(record)["events"] == "not testable"
 
 
+def test_a_move_to_close_that_no_program_saw_is_noticed_and_no_fin_counts_as_payload():
+    count = 100
+    total, record = watch_short(count, [], [], "--break", "skip-closes")
+    assert (record["total"]["counts"]["accepted_bytes"], record["total"]["counts"]["returned_bytes"]) == (total, total)
+    assert record["losses"]["unseen_events"] >= 2 * count
+    assert laws_of(record)["events"] == "not testable" and not unbalanced(record)
+
+
 MANY = """
 import resource, socket, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))

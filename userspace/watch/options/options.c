@@ -29,7 +29,8 @@ static const char *const fault_names[] = { [WATCH_FAULT_NONE] = "nothing",
 					   [WATCH_FAULT_DROP_COMPLETION] = "drop-completion",
 					   [WATCH_FAULT_SKIP_ENDS] = "skip-ends",
 					   [WATCH_FAULT_SKIP_BIRTHS] = "skip-births",
-					   [WATCH_FAULT_SKIP_DEPARTURES] = "skip-departures", NULL };
+					   [WATCH_FAULT_SKIP_DEPARTURES] = "skip-departures",
+					   [WATCH_FAULT_SKIP_CLOSES] = "skip-closes", NULL };
 static const char *const backend_names[] = { [BACKEND_AUTO] = "auto",
 					     [BACKEND_TRAMPOLINE] = "trampoline",
 					     [BACKEND_TRACEPOINT] = "tracepoint", NULL };
@@ -67,8 +68,8 @@ static const struct argp_option option_table[] = {
 	  "exit with 1 if a law is broken (broken: without COMMAND the default), or if more than PERCENT "
 	  "of what was to be sent without a copy was copied (needless=PERCENT); may be repeated", 3 },
 	{ "break", KEY_BREAK, "WHAT", 0,
-	  "inject a fault, for tests: drop-completion, skip-ends, skip-births, skip-departures (no program "
-	  "runs when a socket ends or begins, or when a packet leaves)", 3 },
+	  "inject a fault, for tests: drop-completion, skip-ends, skip-births, skip-departures, "
+	  "skip-closes (no program runs when a socket ends or begins, a packet leaves, a socket moves to CLOSE)", 3 },
 	{ "help", 'h', NULL, 0, "show this text", -1 },
 	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
 	{},
