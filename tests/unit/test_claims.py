@@ -125,7 +125,7 @@ rows = [[64, 1.5], [512, ""]]
     found = judged(tmp_path, "published(table=T, size=64).rate == 1.5 Gbps", more=table)
     assert found.word == judge.OUT_OF_SCOPE and "agree" in found.why[0]
     found = judged(tmp_path, "published(table=T, size=64).rate < 1 Gbps", more=table)
-    assert found.word == judge.OUT_OF_SCOPE and "contradict" in found.why[0]
+    assert found.word == judge.CONTRADICTED and "contradict" in found.why[0]
     with pytest.raises(Unusable, match="printed none"):
         judged(tmp_path, "published(table=T, size=512).rate < 1 Gbps", more=table)
 

@@ -118,7 +118,7 @@ def test_every_link_of_the_markdown_lands(folder):
 
 def test_every_claim_is_on_both_pages_with_its_verdict(folder, page):
     found = json.loads((folder / "claims/verdicts.json").read_text())
-    assert not schemas.faults(ROOT / "docs/verdicts.schema.json", found) and len(found["verdicts"]) == 171
+    assert not schemas.faults(ROOT / "docs/verdicts.schema.json", found) and len(found["verdicts"]) >= 171
     assert documents.load(folder / "claims/verdicts.json", "verdicts", "mend it") == found
     text = (folder / "claims/README.md").read_text()
     for each in found["verdicts"]:

@@ -43,9 +43,10 @@ report [FOLDER]       judge all claims of the reports by a folder of results, re
                       named, and write the page that answers to --out: index.html, README.md and
                       verdicts.json
 
-A verdict is CONFIRMED, REFUTED, UNDECIDED with what is missing, or OUT OF SCOPE: a claim about the
-report itself. Counts are judged exactly; times by the 95 % interval of at least 6 repeats without
-probes on a machine that is not emulated. docs/METHOD.md has the language of predicates.
+A verdict is CONFIRMED or REFUTED; DIFFERS HERE, of a value of the authors' machine; CONTRADICTED
+BY ITS OWN NUMBERS; UNDECIDED with what is missing; or OUT OF SCOPE, about the report itself. Counts
+are judged exactly; times by the 95 % interval of at least 6 repeats without probes on a machine
+that is not emulated. docs/METHOD.md has the language of predicates.
 exit: 0 judged; of --claims: every claim is confirmed; 1 of --claims: one is not; 2 bad usage, bad
 claims or bad records
 examples: ./tools/claims check results --report MT25064
@@ -101,8 +102,10 @@ def show(claim: Claim) -> list[str]:
         if claim.predicate else "not by what is measured here" if claim.unmeasured else \
         "not: it is about the report itself"
     parts = [("says", claim.statement), ("category", claim.category), ("where", claim.where),
-             ("words", claim.words), ("judged", way), ("given", " ".join(claim.given.split())),
+             ("words", claim.words), ("kind", claim.kind), ("as", claim.told), ("of", claim.of),
+             ("program", claim.program), ("judged", way), ("given", " ".join(claim.given.split())),
              ("predicate", " ".join(claim.predicate.split())),
+             ("here", " ".join(claim.here.split())), ("there", " ".join(claim.there.split())),
              ("unmeasured", claim.unmeasured), ("beyond", claim.beyond),
              ("runs", "; ".join(claim.runs)), ("undecided", claim.undecidable)]
     return [f"{claim.id}  ({claim.source.name}:{claim.line})",

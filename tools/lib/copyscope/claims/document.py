@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verdicts and answers as one document, copyscope.verdicts/1: the same bytes for the same input."""
+"""Verdicts and answers as one document, copyscope.verdicts/2: the same bytes for the same input."""
 from __future__ import annotations
 
 import json
@@ -16,7 +16,7 @@ from .files import Claim
 from .judge import Verdict
 from .world import World, evidence_line
 
-SCHEMA = "copyscope.verdicts/1"
+SCHEMA = "copyscope.verdicts/2"
 # As a command names the folder that its records go to.
 OUT = Path("results")
 # What sets one way to send apart from another.
@@ -31,9 +31,13 @@ def verdict(of: Verdict) -> dict[str, Any]:
     return {
         "id": claim.id, "report": claim.report, "statement": claim.statement,
         "category": claim.category or None, "where": claim.where or None,
-        "words": claim.words or None, "verdict": of.word, "why": list(of.why),
+        "words": claim.words or None, "kind": claim.kind or None, "as": claim.told or None,
+        "of": claim.of or None, "program": claim.program or None,
+        "verdict": of.word, "why": list(of.why),
         "given": " ".join(claim.given.split()) or None,
         "predicate": " ".join(claim.predicate.split()) or None,
+        "here": of.here, "there": of.there, "ratio": of.ratio, "fixed": None,
+        "comparisons": len(of.steps),
         "undecidable": claim.undecidable or None,
         "commands": [shlex.join(needs.command(each, OUT)) for each in undecided],
         "steps": [{"said": each.said, "left": each.left, "right": each.right, "truth": each.truth}

@@ -12,7 +12,7 @@ from copyscope.common.errors import Unusable, shown
 from copyscope.records.documents import BadRecord, parse_toml, read_bytes
 
 from . import needs, published
-from .language import check, expand, parse, tree
+from .language import check, expand, parse, tree, units
 from .language.evaluate import evaluate
 from .language.fault import Fault
 from .published import BadTable, Table
@@ -22,10 +22,14 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}", re.ASCII)
 TOP = ("report", "title", "names", "claims", "tables")
 # Key of a claim, and whether it must be there.
 CLAIM = {"id": True, "statement": True, "category": False, "where": False, "words": False,
-         "predicate": False, "given": False, "unmeasured": False, "beyond": False, "runs": False,
-         "undecidable": False}
+         "kind": False, "as": False, "of": False, "program": False, "predicate": False,
+         "given": False, "here": False, "there": False, "unmeasured": False, "beyond": False,
+         "runs": False, "undecidable": False}
 # These are no single lines.
-LONG = ("runs", "predicate", "given")
+LONG = ("runs", "predicate", "given", "here", "there")
+# A value or a threshold of the authors' machine; and which program judges a claim, where the
+# published one is not what its text describes.
+VALUE, PUBLISHED, DESCRIBED = "value", "published", "described"
 # How a claim is judged: by exactly one of these.
 WAYS = ("predicate", "unmeasured", "beyond")
 MOST_TEXT, MOST_CLAIMS, MOST_NAMES, MOST_LINES = 1000, 1000, 200, 50_000
@@ -45,8 +49,16 @@ class Claim:
     category: str = ""
     where: str = ""
     words: str = ""
+    kind: str = ""
+    # Of published or described; the claim that a described one is of; what the published program
+    # does or lacks, with its file and line.
+    told: str = ""
+    of: str = ""
+    program: str = ""
     predicate: str = ""
     given: str = ""
+    here: str = ""
+    there: str = ""
     unmeasured: str = ""
     beyond: str = ""
     runs: tuple[str, ...] = ()
@@ -54,6 +66,8 @@ class Claim:
     tree: tree.Node | None = field(default=None, repr=False)
     # What a machine must be for the predicate to say anything of the claim.
     condition: tree.Node | None = field(default=None, repr=False)
+    # The value on this machine and that of the authors.
+    values: tuple[tree.Node, tree.Node] | None = field(default=None, repr=False)
 
     @property
     def measured(self) -> bool:
@@ -204,16 +218,65 @@ class Reader:
         runs = data.get("runs", [])
         if not isinstance(runs, list) or not all(map(one_line, runs)):
             raise self.file.bad(self.file.line(start, "runs"), "runs must be a list of texts")
+        self.check_twice(data, start)
         found, condition = (self.predicate(data[key], key, start) if key in data else None
                             for key in ("predicate", "given"))
+        both = self.both_values(data, start)
         try:
             needs.check(runs, found)
         except ValueError as error:
             raise self.file.bad(self.file.line(start, "runs"), f"runs: {error}") from None
-        return Claim(**{**data, "runs": tuple(runs), "source": self.file.source, "line": line,
+        told = {"told" if key == "as" else key: value for key, value in data.items()}
+        return Claim(**{**told, "runs": tuple(runs), "source": self.file.source, "line": line,
                         "report": self.file.data.get("report", self.file.source.stem),
                         "title": self.file.data.get("title", ""), "tree": found,
-                        "condition": condition})
+                        "condition": condition, "values": both})
+
+    def check_twice(self, data: dict[str, Any], start: int) -> None:
+        """Check what a claim that stands twice has: as published, and as described."""
+        told = data.get("as", "")
+        if told not in ("", PUBLISHED, DESCRIBED):
+            raise self.file.bad(self.file.line(start, "as"),
+                                f"as must be {PUBLISHED} or {DESCRIBED}")
+        if ("program" in data) != (told == PUBLISHED):
+            raise self.file.bad(start,
+                                f"{data['id']}: as = \"{PUBLISHED}\" and program go together")
+        if ("of" in data) != (told == DESCRIBED):
+            raise self.file.bad(start, f"{data['id']}: as = \"{DESCRIBED}\" and of go together")
+        if "of" in data and data["id"] != f"{data['of']}-{DESCRIBED}":
+            raise self.file.bad(self.file.line(start, "id"), f"the id must be "
+                                f"{shown(data['of'], 60)}-{DESCRIBED}, by what it is of")
+
+    def both_values(self, data: dict[str, Any], start: int) -> tuple[tree.Node, tree.Node] | None:
+        """The trees of the value here and of the value there, which only a value has."""
+        kind = data.get("kind", "")
+        if kind not in ("", VALUE):
+            raise self.file.bad(self.file.line(start, "kind"), f"kind must be {VALUE}, or be left "
+                                "out")
+        if len({kind == VALUE, "here" in data, "there" in data}) > 1 or \
+                kind and "predicate" not in data:
+            raise self.file.bad(start, f"{data['id']}: kind = \"{VALUE}\", predicate, here and "
+                                "there go together")
+        if not kind:
+            return None
+        here, there = (self.value(data[key], key, start) for key in ("here", "there"))
+        if here[1] != there[1]:
+            raise self.file.bad(self.file.line(start, "there"), "here and there: the units differ: "
+                                f"{units.text(here[1])}, and {units.text(there[1])}")
+        if not check.of_records(here[0]) or check.of_records(there[0]):
+            raise self.file.bad(self.file.line(start, "here"), "here must be of records, and there "
+                                "of published numbers")
+        return here[0], there[0]
+
+    def value(self, text: Any, key: str, start: int) -> tuple[tree.Node, units.Unit]:
+        """The tree of a number with names put in, and its unit."""
+        if not isinstance(text, str) or not text.strip():
+            raise self.file.bad(self.file.line(start, key), f"{key} must be in quotes")
+        try:
+            found = expand.expand(parse.parse(text), self.names)
+            return found, check.Checker(self.world).number(found, ()).unit
+        except Fault as error:
+            raise self.fault(error, start, key, text) from None
 
     def predicate(self, text: Any, key: str, start: int) -> tree.Node:
         """The tree of a predicate, with names put in; of published numbers alone it is evaluated
@@ -259,4 +322,8 @@ def read_all(sources: list[Path], world: World) -> list[Claim]:
                 raise Unusable(f"{each.source}:{each.line}: the id {each.id} stands already in "
                                f"{claims[each.id].source}:{claims[each.id].line}")
             claims[each.id] = each
+    for each in claims.values():
+        if each.of and (each.of not in claims or claims[each.of].told != PUBLISHED):
+            raise Unusable(f"{each.source}:{each.line}: {each.id} is of {shown(each.of, 60)}, "
+                           f"which is no claim with as = \"{PUBLISHED}\"")
     return list(claims.values())

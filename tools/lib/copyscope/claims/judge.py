@@ -2,17 +2,31 @@
 """Turns what the evaluation of a predicate came to into a verdict with its evidence."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
-from .files import Claim
-from .language.evaluate import Step, evaluate
+from .files import VALUE, Claim
+from .language import units, values
+from .language.evaluate import Findings, Step, evaluate, interval, value_of
+from .language.values import Missing
 from .readings import Evidence
 from .world import World, evidence_line
 
-CONFIRMED, REFUTED, UNDECIDED, OUT_OF_SCOPE = "CONFIRMED", "REFUTED", "UNDECIDED", "OUT OF SCOPE"
+CONFIRMED, REFUTED, DIFFERS = "CONFIRMED", "REFUTED", "DIFFERS HERE"
+CONTRADICTED = "CONTRADICTED BY ITS OWN NUMBERS"
+UNDECIDED, OUT_OF_SCOPE = "UNDECIDED", "OUT OF SCOPE"
 # Said beside a verdict that rests on it.
 BY_MODEL = "by modelled caches, which prefetch nothing: no PMU of a processor has confirmed it"
-WORDS = (CONFIRMED, REFUTED, UNDECIDED, OUT_OF_SCOPE)
+# Each word, and when it is the verdict; docs/METHOD.md has the same table.
+WORDS = {
+    CONFIRMED: "the predicate is true by records",
+    REFUTED: "a relation, a mechanism or a count is false where it was claimed to hold",
+    DIFFERS: "a value or a threshold of the authors' machine is another one here",
+    CONTRADICTED: "the report's own numbers make the predicate false",
+    UNDECIDED: "something is missing, or an interval is too wide; it says what would decide",
+    OUT_OF_SCOPE: "about the report itself, or arithmetic on its own numbers that holds",
+}
+OWN = "calculated: the report's own numbers"
 
 
 @dataclass(frozen=True)
@@ -24,6 +38,10 @@ class Verdict:
     why: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     evidence: tuple[Evidence, ...] = field(default=(), repr=False)
+    # Of a value: what it is here, what it is there, and here over there.
+    here: str | None = None
+    there: str | None = None
+    ratio: str | None = None
 
 
 def judge(claim: Claim, world: World) -> Verdict:
@@ -41,20 +59,40 @@ def judge(claim: Claim, world: World) -> Verdict:
             return Verdict(claim, UNDECIDED, tuple(f"missing: {each}" for each in why),
                            tuple(given.steps), tuple(world.evidence))
     found = evaluate(claim.tree, world)
+    pair = both_values(claim, world)
     # A quantity that several steps ask for is shown once.
     evidence = tuple({each.said: each for each in world.evidence}.values())
-    steps = tuple(found.steps)
+    word, why = worded(claim, found)
+    if word in (CONFIRMED, REFUTED, DIFFERS) and any(
+            how.startswith("modelled") for each in evidence for how in each.hows):
+        why = (*why, BY_MODEL)
+    return replace(Verdict(claim, word, why, tuple(found.steps), evidence), **pair)
+
+
+def worded(claim: Claim, found: Findings) -> tuple[str, tuple[str, ...]]:
+    """The word that what was found comes to, and why."""
     if not claim.measured:
-        agrees = "agree with" if found.truth else "contradict"
-        return Verdict(claim, OUT_OF_SCOPE, (f"calculated: the report's own numbers {agrees} it",),
-                       steps, evidence)
+        return (OUT_OF_SCOPE, (f"{OWN} agree with it",)) if found.truth else \
+            (CONTRADICTED, (f"{OWN} contradict it",))
     if found.truth is None:
-        why = [f"missing: {each}" for each in found.missing] or \
-            [f"the interval is too wide: {each}" for each in found.overlapping]
-        return Verdict(claim, UNDECIDED, tuple(why), steps, evidence)
-    caveat = (BY_MODEL,) if any(how.startswith("modelled") for each in evidence
-                                for how in each.hows) else ()
-    return Verdict(claim, CONFIRMED if found.truth else REFUTED, caveat, steps, evidence)
+        return UNDECIDED, tuple([f"missing: {each}" for each in found.missing] or
+                                [f"the interval is too wide: {each}" for each in found.overlapping])
+    if found.truth:
+        return CONFIRMED, ()
+    return DIFFERS if claim.kind == VALUE else REFUTED, ()
+
+
+def both_values(claim: Claim, world: World) -> dict[str, str]:
+    """Of a value what it is here and there, and the ratio of both, as far as they are known."""
+    if claim.values is None:
+        return {}
+    here, there = (value_of(each, world)[0] for each in claim.values)
+    found = {name: interval(each) for name, each in (("here", here), ("there", there))
+             if each is not None}
+    if here is not None and there is not None:
+        with suppress(Missing):
+            found["ratio"] = interval(values.arithmetic("/", here, there, units.NONE))
+    return found
 
 
 def truth_text(step: Step) -> str:
@@ -71,6 +109,11 @@ def lines(verdict: Verdict, most: int = 12) -> list[str]:
     found = [f"why: {each}" for each in verdict.why[:most]]
     if claim.predicate:
         found.append(f"predicate: {' '.join(claim.predicate.split())}")
+    if verdict.here or verdict.there:
+        found.append(f"here {verdict.here or 'not known'}, there {verdict.there or 'not known'}" +
+                     (f": {verdict.ratio} times" if verdict.ratio else ""))
+    if claim.program:
+        found.append(f"program: {claim.program}")
     for name, each in (("step", steps), ("evidence", proof)):
         found += [f"{name}: {line}" for line in each[:most]]
         if len(each) > most:

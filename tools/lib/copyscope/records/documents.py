@@ -32,6 +32,8 @@ MOST_NUMBER = 1 << 64
 UNSHOWABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|"
                         r"\\(?:[bf]|u00[01][0-9a-fA-F]|u00[7-9][0-9a-fA-F]|u[dD][89a-fA-F])")
 HARMLESS = str.maketrans("", "", "\n\t\r")
+# The version that is read; 1 of all kinds that are not named.
+VERSIONS = {"verdicts": 2}
 # Keywords of a schema by which a document of another version differs: it may lack keys, or have
 # more. What readers need of it all the same is for them to say.
 OF_ONE_VERSION = ("required", "additionalProperties", "minItems", "maxItems", "contains")
@@ -229,7 +231,7 @@ def problem_of(error: Any) -> tuple[str, str]:
 
 def check(data: Any, kind: str, source: object, remedy: str) -> None:
     """Raise BadRecord unless `data` is a document of this kind."""
-    wanted = f"copyscope.{kind}/1"
+    wanted = f"copyscope.{kind}/{VERSIONS.get(kind, 1)}"
     if not isinstance(data, dict) or data.get("schema") != wanted:
         found = data.get("schema") if isinstance(data, dict) else None
         raise BadRecord(source, "schema", f"it is {described(found)}, not \"{wanted}\"",
@@ -265,11 +267,12 @@ def by_name(found: list[dict[str, Any]], key: str, source: object, at: str) -> d
 
 
 def has_schema(schema: str) -> Proof:
-    """A proof that accepts a JSON document with this schema."""
+    """A proof that accepts a JSON document with this schema, of any version."""
     def proves(data: bytes) -> bool:
         try:
             found = parse_json(data, schema)
         except BadRecord:
             return False
-        return isinstance(found, dict) and found.get("schema") == schema
+        return isinstance(found, dict) and \
+            str(found.get("schema")).partition("/")[0] == schema.partition("/")[0]
     return proves

@@ -46,6 +46,8 @@ tbody th { font-weight: 600; }
 .confirmed { color: var(--confirmed); }
 .refuted { color: var(--refuted); }
 .undecided { color: var(--undecided); }
+.differs-here { color: var(--undecided); }
+.contradicted-by-its-own-numbers { color: var(--refuted); }
 .out-of-scope { color: var(--out); }
 nav ul { padding-left: 1.2em; }
 .claim { border: 1px solid var(--rule); border-radius: 6px; padding: .7rem; margin: .8rem 0; }

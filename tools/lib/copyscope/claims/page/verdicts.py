@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from ..judge import WORDS
 from .blocks import (
     Block,
     Bullets,
@@ -21,7 +22,6 @@ from .blocks import (
     said,
 )
 
-WORDS = ("CONFIRMED", "REFUTED", "UNDECIDED", "OUT OF SCOPE")
 CATEGORIES = {"CI": "which copies there are", "PP": "pinning of pages", "CO": "completions",
               "DMA": "transfers by a device", "CA": "caches", "CS": "context switches",
               "SC": "scaling", "XO": "crossovers", "CC": "cost in cycles",
