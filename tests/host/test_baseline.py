@@ -18,6 +18,7 @@ COUNTS = {
     "syscall": {"getuid calls": 1, "system calls": 1, "page faults": 0},
     "syscall-traced": {"getuid calls": 1, "system calls": 1, "page faults": 0},
     "call-7": {"entries of the function": 1, "system calls": 0, "page faults": 0, "voluntary context switches": 0},
+    "core-clock": {"turns by what they changed": 1, "system calls": 0, "page faults": 0},
     "loop": {"turns by what they changed": 1, "system calls": 0},
     "latency-memory": {"turns by what they changed": 1, "page faults": 0},
     "memory-read": {"bytes by what the memory holds": 1 << 20, "page faults": 0},
@@ -112,6 +113,17 @@ def test_a_prediction_is_hardware_and_software(rows):
         assert estimate["prediction"] == pytest.approx(
             estimate["hardware"] + estimate["software"])
         assert estimate["hardware_basis"] and estimate["software_basis"]
+
+
+def test_the_cores_clock_is_apart_from_the_time_stamp_counter(record, rows):
+    machine, clock = record["machine"], rows["core-clock"]
+    assert machine["core_clock_ghz"] == clock["measured"]["value"] and "core_ghz" not in machine
+    assert machine["tsc_ghz"] == (machine["clock_ghz"] if machine["arch"] == "x86_64" else None)
+    assert clock["measured"]["high"] < 1.3 * clock["measured"]["low"]
+
+
+def test_estimates_in_cycles_have_a_clock_where_its_row_is_not_asked_for():
+    assert baseline.quick("call-0")["call-0"]["estimate"]["hardware"] > 0
 
 
 def test_a_value_lies_in_its_interval(rows):

@@ -105,7 +105,7 @@ static void the_summary_has_its_36_rows(void **state)
 
 static void every_row_is_estimated_before_it_is_measured(void **state)
 {
-	struct machine_info machine = { .core_ghz = 3 };
+	struct machine_info machine = { .core_ghz = 3, .told_ghz = 3 };
 	struct protocol protocol = { .rtt_ms = 6, .cache_bytes = 32 << 20 };
 
 	for (const struct family *const *f = families; *f; f++) {
@@ -117,6 +117,15 @@ static void every_row_is_estimated_before_it_is_measured(void **state)
 				fail_msg("%s has no estimate", name);
 		}
 	}
+}
+
+static void without_the_cores_clock_there_is_no_estimate_in_cycles(void **state)
+{
+	struct machine_info machine = { .tsc_ghz = 2, .told_ghz = 2 };
+	struct protocol protocol = { .rtt_ms = 6 };
+
+	assert_true(isnan(estimate_row("call-0", &machine, &protocol).hardware));
+	assert_true(estimate_row("core-clock", &machine, &protocol).hardware == 2);
 }
 
 static void every_counter_and_witness_has_a_name_of_its_own(void **state)
@@ -143,6 +152,7 @@ int main(void)
 		cmocka_unit_test(every_row_can_break),
 		cmocka_unit_test(the_summary_has_its_36_rows),
 		cmocka_unit_test(every_row_is_estimated_before_it_is_measured),
+		cmocka_unit_test(without_the_cores_clock_there_is_no_estimate_in_cycles),
 		cmocka_unit_test(every_counter_and_witness_has_a_name_of_its_own),
 	};
 

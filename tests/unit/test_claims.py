@@ -90,6 +90,16 @@ def test_a_share_is_of_the_memory_that_the_test_may_use(tmp_path):
     assert "may use" in judged(tmp_path, "baseline(row=file-cache).share < 1", data).why[0]
 
 
+def test_the_clock_of_a_core_is_what_additions_took_and_no_time_stamp_counter(tmp_path):
+    predicate = "baseline(row=syscall).core_clock in [2.9e9 cycles / 1 s, 3.1e9 cycles / 1 s]"
+    clock = baselines.row("core-clock", 3.0, "GHz")
+    clock["measured"]["values"] = [3.0] * 6
+    assert judged(tmp_path, predicate, baselines.baseline(clock=clock)).word == judge.CONFIRMED
+    assert "before there was one" in judged(tmp_path, predicate, baselines.baseline()).why[0]
+    clock.update(status="not_measured", measured=None, why="turns differ")
+    assert "turns differ" in judged(tmp_path, predicate, baselines.baseline(clock=clock)).why[0]
+
+
 def test_a_run_whose_laws_are_broken_is_no_evidence(tmp_path):
     data = made()
     data["laws"][0].update(status="broken", residual=1, why=None)

@@ -10,7 +10,8 @@
 
 /* What a number of the table is counted in. */
 enum scale {
-	CYCLES_NS,	/* core cycles, said in ns */
+	CYCLES_NS,	/* core cycles, said in ns; not known without the core's clock */
+	TOLD_GHZ,	/* the rate that the kernel tells, or the time stamp counter's */
 	AS_IS,		/* already in the row's unit */
 	RTTS_MS,	/* round trips of the remote path, in ms */
 	CHANNELS,	/* peaks of one memory channel, in GB/s; as is if the firmware tells none */
@@ -38,6 +39,7 @@ static const struct {
 	const char *row;
 	struct part hardware, software;
 } table[] = {
+	{ "core-clock", { 1, TOLD_GHZ, "highest that the kernel tells, else the TSC's rate" }, NONE },
 	{ "timing", { 30, CYCLES_NS, "rdtscp and lfence" }, NONE },
 	{ "timing-intrinsic", { 30, CYCLES_NS, "rdtscp and lfence" }, NONE },
 	{ "loop", { 5, CYCLES_NS, "a load of what was just stored" }, { 1, CYCLES_NS, "compare, jump" } },
@@ -156,7 +158,9 @@ static double value(const struct part *p, double hardware, const struct machine_
 {
 	switch (p->scale) {
 	case CYCLES_NS:
-		return p->n / m->core_ghz;
+		return m->core_ghz ? p->n / m->core_ghz : NAN;
+	case TOLD_GHZ:
+		return m->told_ghz;
 	case RTTS_MS:
 		return p->n * protocol->rtt_ms;
 	case CHANNELS:

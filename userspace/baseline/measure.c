@@ -116,6 +116,18 @@ void measure_levels(struct outcome *o, const struct protocol *protocol,
 	o->point_count = p->point_count;
 }
 
+void measure_clock(const struct outcome *o, const struct protocol *protocol,
+		   struct machine_info *machine)
+{
+	const struct pass_request request = {
+		.family = o->family, .row = o->row, .protocol = protocol, .machine = machine,
+		.calls = o->row->quick_calls, .runs = protocol->runs,
+	};
+	const struct pass *p = pass_run(&request);
+
+	machine->core_ghz = p->err ? 0 : stats_median(p->values, request.runs);
+}
+
 /* Where others took no time from it: they lengthen some runs and leave others. */
 static void want_one_mode(struct outcome *o)
 {

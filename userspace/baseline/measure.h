@@ -9,6 +9,10 @@
 void measure_levels(struct outcome *o, const struct protocol *protocol,
 		    struct machine_info *machine);
 
+/* Finds the core's clock by short runs of the row that shows it. */
+void measure_clock(const struct outcome *o, const struct protocol *protocol,
+		   struct machine_info *machine);
+
 /* The counting pass. */
 void measure_prove(struct outcome *o, const struct protocol *protocol,
 		   const struct machine_info *machine);

@@ -100,15 +100,26 @@ static void warn_of_waits(struct suite *s)
 			   s->stolen * 100);
 }
 
-/* The row whose curve shows the levels: as it is measured here, or just for that. */
-static struct outcome *shower_of_levels(struct suite *s, struct outcome *other)
+static bool shows_levels(const struct row *row)
+{
+	return row->shows_levels;
+}
+
+static bool shows_clock(const struct row *row)
+{
+	return row->shows_clock;
+}
+
+/* The row that shows it: as it is measured here, or just for that. */
+static struct outcome *shower(struct suite *s, bool (*shows)(const struct row *row),
+			      struct outcome *other)
 {
 	for (int i = 0; i < s->row_count; i++)
-		if (s->rows[i].row->shows_levels)
+		if (shows(s->rows[i].row))
 			return &s->rows[i];
 	for (const struct family *const *f = families; *f; f++)
 		for (int i = 0; i < (*f)->count; i++)
-			if ((*f)->rows[i].shows_levels)
+			if (shows(&(*f)->rows[i]))
 				*other = (struct outcome){ .family = *f, .row = &(*f)->rows[i] };
 	return other;
 }
@@ -116,16 +127,27 @@ static struct outcome *shower_of_levels(struct suite *s, struct outcome *other)
 static void find_levels(struct suite *s)
 {
 	double from = now_s();
-	struct outcome *shower, other;
+	struct outcome *curve, other;
 	bool needed = false;
 
 	for (int i = 0; i < s->row_count; i++)
 		needed = needed || s->rows[i].family->needs_levels;
 	if (!needed)
 		return;
-	shower = shower_of_levels(s, &other);
-	measure_levels(shower, &s->settings.protocol, &s->machine);
-	shower->seconds += now_s() - from;
+	curve = shower(s, shows_levels, &other);
+	measure_levels(curve, &s->settings.protocol, &s->machine);
+	curve->seconds += now_s() - from;
+}
+
+/* After the rounds: the row's number, if it was asked for, else that of a few runs. */
+static void find_clock(struct suite *s)
+{
+	struct outcome other, *clock = shower(s, shows_clock, &other);
+
+	if (clock == &other)
+		measure_clock(clock, &s->settings.protocol, &s->machine);
+	else if (clock->spread.n)
+		s->machine.core_ghz = clock->spread.median;
 }
 
 void suite_run(struct suite *s)
@@ -148,6 +170,7 @@ void suite_run(struct suite *s)
 		fprintf(stderr, "\r\033[K");
 	for (int i = 0; i < s->row_count; i++)
 		measure_sum(&s->rows[i]);
+	find_clock(s);
 	warn_of_waits(s);
 	s->seconds = now_s() - from;
 }

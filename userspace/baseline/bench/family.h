@@ -19,11 +19,12 @@ enum { ROW_INVARIANTS = 10 };
 struct row {
 	const char *name;
 	const char *title;
-	const char *unit;		/* ns, us, ms, GB/s, Mbit/s or MiB */
+	const char *unit;		/* ns, us, ms, GHz, GB/s, Mbit/s or MiB */
 	int which;			/* the family's */
 	bool takes_turns;		/* its tasks share a CPU: that they wait is no disturbance */
 	bool extra;			/* not one of the 36 rows of the published summary */
 	bool shows_levels;		/* its curve tells where caches end, and is drawn first of all */
+	bool shows_clock;		/* its number is the core's clock, by which estimates are made */
 	bool one_mode;			/* runs of two modes give no number: see docs/BASELINE.md */
 	int warm_ups;			/* runs that each process makes first, and drops */
 	uint64_t calls, quick_calls;	/* timed in one run */

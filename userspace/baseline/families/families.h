@@ -6,6 +6,7 @@
 #include "userspace/baseline/bench/family.h"
 
 #define FAMILIES(X)    \
+	X(clock)       \
 	X(overhead)    \
 	X(call)        \
 	X(syscall)     \

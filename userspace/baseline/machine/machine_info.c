@@ -175,13 +175,14 @@ void machine_info_read(struct machine_info *m, const char *dir)
 	memset(m, 0, sizeof(*m));
 	machine_read(&m->common);
 	m->clock_ghz = clock_ticks_per_ns();
-	m->core_ghz = read_number("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", 0) / 1e6;
+	m->told_ghz = read_number("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", 0) / 1e6;
 #if defined(__x86_64__)
-	if (!m->core_ghz)
-		m->core_ghz = m->clock_ghz;
+	m->tsc_ghz = m->clock_ghz;
+	if (!m->told_ghz)
+		m->told_ghz = m->tsc_ghz;
 #else
-	if (!m->core_ghz)
-		m->core_ghz = 2;	/* the counter of arm64 ticks far slower than its core */
+	if (!m->told_ghz)
+		m->told_ghz = 2;	/* the counter of arm64 ticks far slower than its core */
 #endif
 	snprintf(m->dir, sizeof(m->dir), "%s", dir);
 	read_caches(m);

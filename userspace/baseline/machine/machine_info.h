@@ -11,7 +11,9 @@
 struct machine_info {
 	struct machine common;		/* what the tracer's records have, too */
 	double clock_ghz;		/* of the clock that times are read from */
-	double core_ghz;		/* highest of the core if the kernel tells it, else the clock's */
+	double tsc_ghz;			/* the time stamp counter's rate, not the core's; 0: there is none */
+	double told_ghz;		/* highest of the core if the kernel tells it, else the TSC's */
+	double core_ghz;		/* of the core, by the row core-clock; 0: not measured */
 	uint64_t l1d_bytes, l1i_bytes, l2_bytes, l3_bytes;	/* 0: not told */
 	struct levels levels;		/* what latency by working set shows of them */
 	char levels_why[NAME_BYTES];	/* it was not measured; "" otherwise */

@@ -33,6 +33,7 @@ const char *witness_name(enum witness w)
 		[WITNESS_TURNS] = "turns by what they changed",
 		[WITNESS_MAPPED] = "pages mapped by smaps",
 		[WITNESS_DELAY] = "shortest round trip over the path's delay",
+		[WITNESS_PRODUCT] = "time of a multiplication over an addition",
 		[WITNESS_ORDERLY] = "share of loads of the next line",
 		[WITNESS_FAST] = "share of stretches as fast as the cache",
 		[WITNESS_TOUCHED] = "bytes by what the memory holds",

@@ -27,6 +27,7 @@ enum witness {
 	WITNESS_ESTABLISHED,	/* connections that were up when connect() returned (TCP_INFO) */
 	WITNESS_COMPLETIONS,	/* zero-copy sends whose notification was read */
 	WITNESS_TURNS,		/* made, told by what they changed */
+	WITNESS_PRODUCT,	/* time of a multiplication over that of an addition, in chains */
 	WITNESS_ORDERLY,	/* share of loads that go to the next line in memory */
 	WITNESS_FAST,		/* share of stretches of loads as fast as a level of the cache */
 	WITNESS_TOUCHED,	/* bytes, told by what was read or by what the memory holds then */

@@ -97,7 +97,8 @@ json_t *machine_json(const struct machine_info *m)
 	put(o, "lockdown", text(common->lockdown));
 	put(o, "emulated", json_boolean(common->emulated));
 	put(o, "clock_ghz", json_real(m->clock_ghz));
-	put(o, "core_ghz", json_real(m->core_ghz));
+	put(o, "tsc_ghz", real_if(m->tsc_ghz, m->tsc_ghz));
+	put(o, "core_clock_ghz", real_if(m->core_ghz, m->core_ghz));
 	put(o, "clock", text(clock_name()));
 	put(o, "caches", caches_json(m));
 	put(o, "memory", memory_json(m));

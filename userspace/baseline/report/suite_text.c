@@ -58,7 +58,9 @@ static void print_machine(const struct suite *s, FILE *out)
 		(unsigned long long)m->disk_free_bytes >> 20);
 	fprintf(out, "network card    %s (%s)", m->nic, m->nic_bus);
 	fprintf(out, m->nic_mbit > 0 ? ", %d Mbit/s\n" : ", rate not told\n", m->nic_mbit);
-	fprintf(out, "clock           %.4f GHz, core %.4f GHz\n", m->clock_ghz, m->core_ghz);
+	fprintf(out, "clock           %.4f GHz, core ", m->clock_ghz);
+	fprintf(out, m->core_ghz ? "%.4f GHz by a chain of additions\n" : "not measured\n",
+		m->core_ghz);
 	fprintf(out, "protocol        %s, %d rounds of %d runs, %.0f s\n",
 		p->quick ? "quick" : "full", p->rounds, p->runs,
 		s->seconds);

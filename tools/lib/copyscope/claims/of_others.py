@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,10 @@ from .readings import Item
 TIMES = {"ns": Fraction(1, 10 ** 9), "us": Fraction(1, 10 ** 6), "ms": Fraction(1, 10 ** 3)}
 RATES = {"GB/s": Fraction(10 ** 9), "Mbit/s": Fraction(10 ** 6, 8)}
 SIZES = {"MiB": Fraction(1 << 20)}
-FACTORS = {"time": TIMES, "rate": RATES, "size": SIZES}
+CLOCKS = {"GHz": Fraction(10 ** 9)}
+FACTORS = {"time": TIMES, "rate": RATES, "size": SIZES, "core_clock": CLOCKS}
+# The row whose number is the clock of the core, in whatever row of the record it is asked for.
+CLOCK = "core-clock"
 USABLE = ("valid", "unchecked")
 # Of a crossover that was not found: larger than any message.
 MOST_SIZE = 1 << 62
@@ -28,7 +32,8 @@ BASELINE: dict[str, tuple[Meaning, str]] = {
     "share": (Meaning(units.NONE, False), "the same, as a share of the memory it may use"),
     "curve_time": (Meaning(units.SECOND, False), "one point of a row's curve, at x"),
     "curve_rate": (Meaning(units.RATE, False), "one point of a row's curve, at x"),
-    "core_clock": (Meaning(units.made(cycle=1, second=-1), True), "cycles of a core a second"),
+    "core_clock": (Meaning(units.made(cycle=1, second=-1), False),
+                   "cycles of a core a second, by the row core-clock of the same record"),
     "per_call": (Meaning(units.NONE, True), "what a counter counted for each call of the row"),
 }
 BASELINE_KEYS = frozenset(("row", "x", "counter", "kernel"))
@@ -50,10 +55,10 @@ def baseline_items(data: dict[str, Any]) -> Iterator[Item]:
     """Each row of a baseline."""
     machine = data["machine"]
     place = f"{machine['cpu_model']}, {machine['cpus']} CPUs, {machine['kernel']}"
+    clock = next((row for row in data["rows"] if row["row"] == CLOCK), None)
     for row in data["rows"]:
         yield Item("baseline", data["id"], {"row": row["row"], "kernel": machine["kernel"]},
-                   {**row, "emulated": machine["emulated"], "core_ghz": machine["core_ghz"],
-                    "machine": machine},
+                   {**row, "emulated": machine["emulated"], "clock": clock, "machine": machine},
                    f"{row['row']} {place}")
 
 
@@ -87,11 +92,7 @@ def of_baseline(items: list[Item], filters: dict[str, tuple[str, ...]], name: st
         return values.sample(meaning.unit, True, ids, tuple(
             counted(each, filters.get("counter", ("",))[0]) for each in items))
     if name == "core_clock":
-        clocks = [usable(each)["core_ghz"] for each in items]
-        if None in clocks:
-            raise Missing("the clock of a core, which the baseline could not tell")
-        return values.sample(meaning.unit, True, ids,
-                             tuple(Fraction(each) * 10 ** 9 for each in clocks))
+        items = [clock_of(each) for each in items]
     if name.startswith("curve"):
         return curve(items, filters, meaning, name.removeprefix("curve_"))
     # Sessions differ by more than the runs of one: the interval spans those of all.
@@ -110,6 +111,14 @@ def one_record(item: Item, name: str) -> Value:
                           tuple(Fraction(each) * factor for each in found))
     values.check_interval(value)
     return value
+
+
+def clock_of(item: Item) -> Item:
+    """The row of the core's clock in the same record."""
+    row: dict[str, Any] = item.data  # type: ignore[assignment]
+    if not row["clock"]:
+        raise Missing(f"the row {CLOCK} of a baseline: {item.name} was made before there was one")
+    return replace(item, data={**row["clock"], "emulated": row["emulated"]})
 
 
 def factor_of_share(row: dict[str, Any]) -> Fraction:
