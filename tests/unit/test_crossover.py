@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from itertools import count
 
 import pytest
 
 from copyscope.crossover import command
-from copyscope.crossover.answer import sentence
+from copyscope.crossover.answer import sentence, wide_sizes, width_text
+from copyscope.crossover.runs import Effort, Pairs, Side, Workload
 from copyscope.crossover.search import FIRST, SECOND, UNDECIDED, Found, search, verdict
 
 LOW, HIGH, NEAR = 64, 1 << 20, 1.1
@@ -104,12 +106,39 @@ def test_the_answer_is_a_sentence(found, words):
     assert words in sentence(found, ("A2", "A3"), "path lo")
 
 
+def pairs_of(effort: Effort, scatter: float) -> tuple[Pairs, list[str]]:
+    """Pairs of a first side that takes 0.5 of second's time, or more by up to a share of it."""
+    said: list[str] = []
+    sides = (Side("first", "A1"), Side("second", "A2"))
+    pairs, turns = Pairs(sides, Workload("lo", 8, 0.3, "stream"), effort, said.append), count()
+    pairs.time_ns = lambda side, _: 1000.0 if side is sides[1] else \
+        500.0 * (1 + scatter * (next(turns) % 6) / 5)
+    return pairs, said
+
+
+@pytest.mark.parametrize("scatter, most, made, reached", [
+    (0.05, 40, 8, True), (0.5, 40, 40, False), (0.5, 8, 8, False), (0.5, 15, 8, False)])
+def test_pairs_are_made_until_the_interval_is_narrow_or_told_to_be_wide(scatter, most, made, reached):
+    pairs, said = pairs_of(Effort(8, most, 0.1), scatter)
+    assert pairs.judge(64) == FIRST
+    found = pairs.sizes[64]
+    assert (found["pairs"], len(found["first_ns"]), found["width_reached"]) == (made, made, reached)
+    assert ("wide after" in said[0]) != reached and (found["width"] <= 0.1) == reached
+    assert wide_sizes(pairs) == ([] if reached else [64])
+
+
+def test_the_answer_names_sizes_whose_interval_stayed_wide():
+    assert width_text([], Effort(8, 8, 0.1)) == ""
+    assert "10 % is not reached at 64, 512 bytes" in width_text([64, 512], Effort(8, 8, 0.1))
+
+
 BAD = {
     "no variant": "", "one variant": "A1", "three variants": "A1 A2 A3", "unknown": "A1 A9",
     "itself": "A2 A2", "low above high": "A1 A2 --low 4k --high 64", "low 4": "A1 A2 --low 4",
     "high above the limit": "A1 A2 --high 65M", "nearness 1": "A1 A2 --nearness 1",
     "nearness nan": "A1 A2 --nearness nan", "too few pairs": "A1 A2 --repeats 5",
-    "pairs without end": "A1 A2 --repeats 1001", "threads 0": "A1 A2 --threads 0",
+    "pairs without end": "A1 A2 --repeats 1001", "fewer at most": "A1 A2 --most-repeats 7",
+    "too many at most": "A1 A2 --most-repeats 1001", "interval 2": "A1 A2 --interval 2", "threads 0": "A1 A2 --threads 0",
     "threads above the limit": "A1 A2 --threads 1025", "seconds 0": "A1 A2 --seconds 0",
     "seconds nan": "A1 A2 --seconds nan", "unknown path": "A1 A2 --path tunnel",
     "path of two hosts": "A1 A2 --path peer", "unknown option": "A1 A2 --fast",

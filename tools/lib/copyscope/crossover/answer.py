@@ -9,7 +9,7 @@ from typing import Any
 from copyscope.common.text import now_utc
 from copyscope.records.costs import Costs
 
-from .runs import Pairs, Side, Workload
+from .runs import Effort, Pairs, Side, Workload
 from .search import UNDECIDED, Found, search
 
 SCHEMA = "copyscope.crossover/1"
@@ -17,14 +17,14 @@ SCHEMA = "copyscope.crossover/1"
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: two sides, the workload, which sizes, how closely, in how many pairs."""
+    """What is asked: two sides, the workload, which sizes, how closely, by how many pairs."""
 
     sides: tuple[Side, Side]
     workload: Workload
     low: int
     high: int
     nearness: float
-    repeats: int
+    effort: Effort
     profile: str = ""
 
     @property
@@ -56,6 +56,17 @@ def sentence(found: Found, names: tuple[str, str], where: str) -> str:
             f"on {where}; {name[found.below]} is faster up to {found.low}{tail}")
 
 
+def wide_sizes(pairs: Pairs) -> list[int]:
+    """Sizes of which the interval is wider than was asked for."""
+    return [size for size in sorted(pairs.sizes) if not pairs.sizes[size]["width_reached"]]
+
+
+def width_text(wide: list[int], effort: Effort) -> str:
+    """What the sentence says of intervals that are not as narrow as they should be."""
+    return (f"; the interval of {effort.width * 100:.0f} % is not reached at "
+            f"{', '.join(map(str, wide))} bytes") if wide else ""
+
+
 def record_of(question: Question, pairs: Pairs, found: Found, started: str, said: str,
               command: list[str]) -> dict[str, Any]:
     """The JSON record; tool and machine are taken from the runs' records."""
@@ -69,13 +80,15 @@ def record_of(question: Question, pairs: Pairs, found: Found, started: str, said
         "schema": SCHEMA, "started": started, "command": command,
         "tool": run.data["tool"], "machine": run.data["machine"], "path": run.data["path"],
         **labels, "first": first.variant, "second": second.variant, "threads": work.threads,
-        "pattern": work.pattern, "seconds": work.seconds, "pairs": question.repeats,
+        "pattern": work.pattern, "seconds": work.seconds, "pairs": question.effort.least,
+        "most_pairs": question.effort.most, "width_wanted": question.effort.width,
         "nearness": question.nearness, "low_bytes": question.low, "high_bytes": question.high,
         "interval": "95 % interval of the median of paired ratios, first's time over second's",
         "answer": {"kind": found.kind, "faster_below": kind[found.below],
                    "faster_above": kind[found.above], "low_bytes": found.low,
                    "high_bytes": found.high, "undecided_bytes": list(found.undecided),
-                   "contrary_bytes": list(found.contrary), "sentence": said},
+                   "contrary_bytes": list(found.contrary), "wide_bytes": wide_sizes(pairs),
+                   "sentence": said},
         "sizes": [pairs.sizes[size] for size in sorted(pairs.sizes)], "proofs": []}
 
 
@@ -92,15 +105,16 @@ def answer(question: Question, costs: Costs | None, tell: Callable[[str], None],
            command: list[str]) -> dict[str, Any]:
     """Search, and return the record; each size is told as soon as it is judged."""
     started = now_utc()
-    pairs = Pairs(question.sides, question.workload, question.repeats, tell)
+    pairs = Pairs(question.sides, question.workload, question.effort, tell)
     # Not counted: the first run finds cold caches and a slow clock.
     pairs.time_ns(question.sides[0], question.low)
     if costs:
         costs.check_machine(pairs.first_record)
     found = search(pairs.judge, question.low, question.high, question.nearness)
     names = (question.sides[0].name, question.sides[1].name)
-    record = record_of(question, pairs, found, started,
-                       sentence(found, names, question.where), command)
+    said = sentence(found, names, question.where) + \
+        width_text(wide_sizes(pairs), question.effort)
+    record = record_of(question, pairs, found, started, said, command)
     record["proofs"] = pairs.prove(found.high)
     if costs:
         record["copy"] = copy_cost(costs, found.high, pairs)

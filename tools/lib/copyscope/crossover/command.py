@@ -22,7 +22,7 @@ from copyscope.runs.plan import MOST_OTHERS
 
 from . import of_profile
 from .answer import Question, answer
-from .runs import Side, Workload
+from .runs import Effort, Side, Workload
 
 LEAST_PAIRS, MOST_PAIRS = 6, 1000
 EPILOG = """\
@@ -56,6 +56,10 @@ def build_parser() -> Parser:
         help="of the CPUs' time that other programs may use beside a run "
              f"({MOST_OTHERS:g}); a run with more is made again once the machine is quiet")
     add("--repeats", type=number, default=8, metavar="N", help="pairs at each size, 6 or more (8)")
+    add("--most-repeats", type=number, metavar="N", help="pairs at a size whose interval is wider "
+        "than --interval: --repeats more at a time, up to N (--repeats)")
+    add("--interval", type=share, default=0.1, metavar="SHARE", help="how wide the interval of the "
+        "ratio may be, from end to end; the answer names sizes where it is wider (0.1)")
     add("--baseline", type=Path, metavar="FILE",
         help="a record of tools/baseline on this machine: says what one copy costs at that size")
     add("--json", metavar="FILE", help="write the record there, - for stdout")
@@ -91,8 +95,17 @@ def check(options: argparse.Namespace) -> None:
     if not LEAST_PAIRS <= options.repeats <= MOST_PAIRS:
         raise Unusable(f"--repeats {options.repeats}: fewer than {LEAST_PAIRS} pairs give no 95 % "
                        f"interval; more than {MOST_PAIRS} take too long")
+    options.most_repeats = options.most_repeats or options.repeats
+    if not options.repeats <= options.most_repeats <= MOST_PAIRS:
+        raise Unusable(f"--most-repeats {options.most_repeats} is not {options.repeats} "
+                       f"(--repeats) to {MOST_PAIRS}")
     if options.threads > MOST_THREADS:
         raise Unusable(f"--threads {options.threads} is not 1 to {MOST_THREADS}")
+
+
+def effort(options: argparse.Namespace) -> Effort:
+    """How many pairs a size gets."""
+    return Effort(options.repeats, options.most_repeats, options.interval)
 
 
 def act(words: list[str]) -> int:
@@ -101,7 +114,7 @@ def act(words: list[str]) -> int:
     check(options)
     command = ["./tools/crossover", *words]
     if options.profile:
-        return of_profile.conduct(options, command)
+        return of_profile.conduct(options, effort(options), command)
     if options.json in (None, "-"):
         return conduct(options, command, None)
     # Before minutes are spent on what could not be written then.
@@ -117,7 +130,7 @@ def conduct(options: argparse.Namespace, command: list[str], file: RecordFile | 
     work = Workload(options.path or "veth", options.threads, options.seconds,
                     options.pattern or "stream", options.others_at_most)
     question = Question((Side(options.first, options.first), Side(options.second, options.second)),
-                        work, options.low, options.high, options.nearness, options.repeats)
+                        work, options.low, options.high, options.nearness, effort(options))
     record = answer(question, costs, lambda line: None if options.quiet else
                     print(line, file=talk, flush=True), command)
     say(record, talk)

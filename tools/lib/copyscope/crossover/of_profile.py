@@ -15,7 +15,7 @@ from copyscope.records import documents
 from copyscope.runs import launch, profile as profiles
 
 from .answer import SCHEMA, Question, answer
-from .runs import Side, Workload
+from .runs import Effort, Side, Workload
 
 TITLE = "# From which size each way to send wins"
 PROOFS = {"crossovers.md": has_line(TITLE), "crossovers.csv": has_line("profile,")}
@@ -24,7 +24,8 @@ NOTE = ("Both sides of a pair ran in turn, without probes; a size is decided if 
         "sizes of an answer is closer than asked for, or undecided. `*.json` have every pair.")
 HEAD = ("profile", "path", "pattern", "connections", "first", "first_variant", "second",
         "second_variant", "answer", "faster_below", "low_bytes", "faster_above", "high_bytes",
-        "undecided_bytes", "contrary_bytes", "pairs", "seconds", "started_utc")
+        "undecided_bytes", "contrary_bytes", "wide_bytes", "pairs", "most_pairs", "seconds",
+        "started_utc")
 
 
 def check(options: argparse.Namespace) -> None:
@@ -50,7 +51,7 @@ def sides(profile: profiles.Profile) -> list[tuple[Side, Side]]:
     return list(combinations(found, 2))
 
 
-def questions(options: argparse.Namespace) -> list[Question]:
+def questions(options: argparse.Namespace, effort: Effort) -> list[Question]:
     """What is asked of a profile."""
     profile = profiles.load(options.profile, "corrected")
     settings = profile.settings
@@ -58,7 +59,7 @@ def questions(options: argparse.Namespace) -> list[Question]:
         raise Unusable(f"--profile {profile.name}: its readers see no messages, so none is timed")
     work = Workload(settings["path"], options.threads, options.seconds, settings["pattern"],
                     options.others_at_most)
-    return [Question(pair, work, options.low, options.high, options.nearness, options.repeats,
+    return [Question(pair, work, options.low, options.high, options.nearness, effort,
                      profile.name) for pair in sides(profile)]
 
 
@@ -78,8 +79,15 @@ def row(record: dict[str, Any]) -> list[Any]:
             found["kind"], name.get(found["faster_below"]), found["low_bytes"],
             name.get(found["faster_above"]), found["high_bytes"],
             " ".join(map(str, found["undecided_bytes"])),
-            " ".join(map(str, found["contrary_bytes"])), record["pairs"], record["seconds"],
-            record["started"]]
+            " ".join(map(str, found["contrary_bytes"])),
+            " ".join(map(str, found.get("wide_bytes", []))), record["pairs"],
+            record.get("most_pairs"), record["seconds"], record["started"]]
+
+
+def to_most(record: dict[str, Any]) -> str:
+    """How far the pairs of a size may grow in number, if they may."""
+    most = record.get("most_pairs", record["pairs"])
+    return f" to {most}" if most > record["pairs"] else ""
 
 
 def page(records: list[dict[str, Any]]) -> str:
@@ -95,7 +103,7 @@ def page(records: list[dict[str, Any]]) -> str:
     machines = dict.fromkeys(
         f"- {each['machine']['cpu_model']}, {each['machine']['cpus']} CPUs, kernel "
         f"{each['machine']['kernel']}, commit {each['tool']['commit']}: "
-        f"{each['pairs']} pairs of {each['seconds']:g} s a size" for each in records)
+        f"{each['pairs']}{to_most(each)} pairs of {each['seconds']:g} s a size" for each in records)
     commands = dict.fromkeys(f"- `{' '.join(each['command'])}`" for each in records)
     return "\n".join([*lines, "", "Measured on:", "", *machines, "", "By:", "", *commands, ""])
 
@@ -109,9 +117,9 @@ def write_table(place: OutputFolder) -> None:
     place.write("crossovers.md", page(records))
 
 
-def conduct(options: argparse.Namespace, command: list[str]) -> int:
+def conduct(options: argparse.Namespace, effort: Effort, command: list[str]) -> int:
     """Search for all that the folder lacks, then write the table. 0, or an error is raised."""
-    asked = questions(options)
+    asked = questions(options, effort)
     launch.check_built("host")
     with OutputFolder.at(options.out) as place:
         place.claim("tools/crossover --profile", PROOFS, {})

@@ -2,12 +2,13 @@
 """Makes the runs of a crossover: pairs without probes for the times, one run with probes."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from copyscope.common.errors import CommandError, Refused
+from copyscope.common.spread import Spread, spread
 from copyscope.common.tables import SITES
 from copyscope.records.check import check_complete
 from copyscope.records.load import record_of
@@ -38,12 +39,36 @@ class Workload:
     most_others: float = 1.0    # share of the CPUs' time that other programs may use beside a run
 
 
+@dataclass(frozen=True)
+class Effort:
+    """How many pairs a size gets: at least so many, and as many again until the interval of their
+    ratios is no wider than a share of their median, or the most are made."""
+
+    least: int
+    most: int
+    width: float
+
+    def enough(self, ratios: Sequence[float]) -> bool:
+        """Whether no more pairs are made. Who is faster has no say: else the interval would lie."""
+        return len(ratios) >= self.least and (self.reached(ratios) or
+                                              len(ratios) + self.least > self.most)
+
+    def reached(self, ratios: Sequence[float]) -> bool:
+        """Whether the interval is as narrow as it should be."""
+        return width_of(spread(ratios)) <= self.width
+
+
+def width_of(ratio: Spread) -> float:
+    """How wide an interval is, as a share of the median."""
+    return (ratio.high - ratio.low) / ratio.middle
+
+
 class Pairs:
     """Runs two variants in turn and keeps what was measured at each size."""
 
-    def __init__(self, sides: tuple[Side, Side], workload: Workload, repeats: int,
+    def __init__(self, sides: tuple[Side, Side], workload: Workload, effort: Effort,
                  tell: Callable[[str], None]) -> None:
-        self.sides, self.workload, self.repeats = sides, workload, repeats
+        self.sides, self.workload, self.effort = sides, workload, effort
         self.tell = tell
         self.sizes: dict[int, dict[str, Any]] = {}
         self.first_record: Record | None = None
@@ -86,22 +111,33 @@ class Pairs:
 
     def judge(self, size: int) -> str:
         """Who is faster at a size."""
-        times: dict[Side, list[float]] = {each: [] for each in self.sides}
-        for turn in range(self.repeats):
-            # Each goes first in every other pair: who comes second finds a warmer machine.
-            for side in self.sides if turn % 2 == 0 else self.sides[::-1]:
-                times[side].append(self.time_ns(side, size))
-        first, second = (times[each] for each in self.sides)
-        winner, ratio = verdict([a / b for a, b in zip(first, second)])
+        first, second = self.time_pairs(size)
+        ratios = [a / b for a, b in zip(first, second)]
+        winner, ratio = verdict(ratios)
+        narrow = self.effort.reached(ratios)
         self.sizes[size] = {
             "bytes": size, "winner": winner, "ratio": ratio.middle, "ratio_low": ratio.low,
-            "ratio_high": ratio.high, "pairs": self.repeats, "first_ns": first,
-            "second_ns": second}
+            "ratio_high": ratio.high, "pairs": len(ratios), "width": width_of(ratio),
+            "width_reached": narrow, "first_ns": first, "second_ns": second}
         who = "undecided" if winner == "undecided" else \
             f"{self.sides[winner == 'second'].name} is faster"
+        wide = "" if narrow else \
+            f"; {width_of(ratio) * 100:.0f} % wide after {len(ratios)} pairs"
         self.tell(f"{size:>9} bytes: {self.sides[0].name} takes {ratio.middle:.3f} "
-                  f"[{ratio.low:.3f}, {ratio.high:.3f}] of {self.sides[1].name}'s time: {who}")
+                  f"[{ratio.low:.3f}, {ratio.high:.3f}] of {self.sides[1].name}'s time: "
+                  f"{who}{wide}")
         return winner
+
+    def time_pairs(self, size: int) -> tuple[list[float], list[float]]:
+        """Times of both sides at a size, pair by pair, as many as it gets."""
+        times: dict[Side, list[float]] = {each: [] for each in self.sides}
+        first, second = (times[each] for each in self.sides)
+        while not self.effort.enough([a / b for a, b in zip(first, second)]):
+            for turn in range(len(first), len(first) + self.effort.least):
+                # Each goes first in every other pair: who comes second finds a warmer machine.
+                for side in self.sides if turn % 2 == 0 else self.sides[::-1]:
+                    times[side].append(self.time_ns(side, size))
+        return first, second
 
     def prove(self, size: int) -> list[dict[str, Any]]:
         """Run each side once with probes, to show that its laws balance at this size."""
