@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,6 +61,25 @@ def test_what_was_published_stands_beside_ours():
     assert summaries.header(table) == ["Size", "A1", "A1, published", "A2", "A2, published"]
     assert summaries.rows(table, found()) == [
         [4096, pytest.approx(5), 1, pytest.approx(7.5), "2"], [64, None, None, None, None]]
+
+
+def test_counts_of_shorter_runs_than_the_reports_say_so():
+    table = {"columns": [["Switches", "context_switches of A1"]],
+             "rows": [{"size": 4096, "threads": 1, "published": [99]}]}
+    told = found()
+    told.durations = (1.25, 10.0)
+    assert summaries.header(table, (), told.durations)[2:] == ["Seconds a run", "Seconds a run, published"]
+    assert summaries.rows(table, told) == [[10, 99, 1.25, 10.0]]
+    table["columns"] = [["Increase", "context_switches of A1 with 4 over 1"]]
+    assert summaries.rows(table, told) == [[pytest.approx(4), 99]]
+
+
+def test_runs_as_long_as_the_reports_need_no_word():
+    record = SimpleNamespace(asked_s=2.5)
+    assert summaries.durations({}, [record]) is None
+    assert summaries.durations({"report_seconds": 2.5}, [record]) is None
+    assert summaries.durations({"report_seconds": 10}, [record]) == (2.5, 10)
+    assert summaries.durations({"report_seconds": 10}, [SimpleNamespace(asked_s=None)]) is None
 
 
 FINE = {"file": "a.csv", "note": "n", "columns": [["A", "cycles of A1"]],

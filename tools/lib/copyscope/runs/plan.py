@@ -143,6 +143,8 @@ def make(profile: Profile, sizes: list[int] | None, threads: list[int] | None,
         # Times of guests mean nothing, nor do those of a pass with probes.
         **({"most_others": MOST_OTHERS if most_others is None else most_others}
            if kernel == HOST and chosen != COUNTED else {}),
+        # A run in modelled caches has messages, no seconds.
+        **({"report_seconds": profile.seconds} if profile.report and not counters else {}),
         **({"summaries": profile.summaries} if profile.summaries else {}),
         **({"counters": counters} if counters else {}),
     }

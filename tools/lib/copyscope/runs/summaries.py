@@ -33,7 +33,22 @@ QUANTITY = re.compile(r"(?P<what>[a-z0-9_]+)(?: of (?P<label>[\w.+-]+))?"
                       r"(?: (?P<how>over|above|below|or) (?P<other>[\w.+-]{1,100}))?", re.ASCII)
 KEYS = {"file", "note", "columns", "rows"}
 MODELLED_SAID, COMPARED_SAID = "(modelled, a message)", "(modelled)"
+DURATIONS = ("Seconds a run", "Seconds a run, published")
 ROW_KEYS = {*WORDS, "published"}
+
+
+def durations(plan: dict[str, Any], records: Collection[Record]) -> tuple[float, float] | None:
+    """Seconds of our runs and of the report's, if they differ: counts are of as long."""
+    mine = {each.asked_s for each in records if each.asked_s is not None}
+    other: float | None = plan.get("report_seconds")
+    return None if other is None or not mine or mine == {other} else (max(mine), other)
+
+
+def counts(summary: dict[str, Any]) -> bool:
+    """Whether a table shows how many events there were in a run, which is the more the longer it
+    took."""
+    shown = [QUANTITY.fullmatch(what) for _, what in summary["columns"]]
+    return any(each and not each["how"] and each["what"] in COUNTS for each in shown)
 
 
 class Found:
@@ -44,6 +59,7 @@ class Found:
         points = {each["name"]: each for each in plan["points"]}
         self.modelled = modelled_columns(EVENTS, self.settings,
                                          [each for group in groups.values() for each in group])
+        self.durations = durations(plan, [each for group in groups.values() for each in group])
         self.groups = {tuple(points[name][word] for word in WORDS): group
                        for name, group in groups.items()}
 
@@ -87,9 +103,10 @@ def cell(found: Found, row: dict[str, Any], text: str) -> Cell:
         if mine and other else None
 
 
-def header(summary: dict[str, Any], modelled: Collection[str] = ()) -> list[str]:
+def header(summary: dict[str, Any], modelled: Collection[str] = (),
+           lasted: tuple[float, float] | None = None) -> list[str]:
     """Headers; after each that shows a quantity the report's own, if it published any. Of modelled
-    quantities they say so."""
+    quantities they say so. At the end how long runs took, if counts are of another time."""
     published = any("published" in row for row in summary["rows"])
     found = []
     for name, what in summary["columns"]:
@@ -98,7 +115,7 @@ def header(summary: dict[str, Any], modelled: Collection[str] = ()) -> list[str]
         found.append(f"{name} {said}" if parts and parts["what"] in modelled else name)
         if published and what not in WORDS:
             found.append(f"{name}, published")
-    return found
+    return [*found, *DURATIONS] if lasted and counts(summary) else found
 
 
 def rows(summary: dict[str, Any], found: Found) -> list[list[Cell]]:
@@ -110,7 +127,7 @@ def rows(summary: dict[str, Any], found: Found) -> list[list[Cell]]:
             cells.append(cell(found, row, what))
             if beside and what not in WORDS:
                 cells.append(next(published, None))
-        made.append(cells)
+        made.append([*cells, *found.durations] if found.durations and counts(summary) else cells)
     return made
 
 

@@ -181,13 +181,17 @@ def write_all(folder: OutputFolder, plan: dict[str, Any], records: list[Record],
     if plan.get("counters"):
         notes += ". Each run has a number of messages, which its size decides (tidy.csv)"
     found = summaries.Found(plan, points)
+    if found.durations:
+        notes += ". Counts are of runs of {:g} s, not of {:g} s as in the report".format(
+            *found.durations)
     for table in plan["tables"]:
         write_csv(folder, table["file"], report_header(table, found.modelled),
                   report_rows(table, plan, points, found.modelled))
         written[table["file"]] = f"the table of {plan['report'] or plan['profile']}: " \
                                  f"medians over the repeats of each point{notes}"
     for summary in plan.get("summaries", []):
-        write_csv(folder, summary["file"], summaries.header(summary, found.modelled),
+        write_csv(folder, summary["file"],
+                  summaries.header(summary, found.modelled, found.durations),
                   summaries.rows(summary, found))
         written[summary["file"]] = f"{summary['note']}{notes}"
     modelled = any(record.modelled for record in records)
