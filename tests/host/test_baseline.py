@@ -37,6 +37,9 @@ COUNTS = {
     "icmp-rtt-remote": {"packets by the device's statistics": 1, "packets of other devices": 0},
     "syscall-first": {"getuid calls": 1, "tasks created": 1},
     "pin": {"system calls": 2, "bytes arrived": 4096, "page faults": 0, "voluntary context switches": 0},
+    "copy-64": {"system calls": 2, "bytes arrived": 9 * 64, "page faults": 0},
+    "copy-back-4096": {"system calls": 2, "bytes arrived": 9 * 4096, "voluntary context switches": 0},
+    "copy-65536": {"system calls": 2, "bytes arrived": 65536 + 64},
     "contention-one-cpu": {"pread64 calls": 20, "block reads queued": 20, "tasks created": 0},
     "contention-cpu-wait": {"pread64 calls": 20, "tasks created": 0},
     "tcp-stream": {"sendto calls": 1, "bytes arrived": 65536, "packets of other devices": 0},
@@ -124,6 +127,12 @@ def test_the_cores_clock_is_apart_from_the_time_stamp_counter(record, rows):
 
 def test_estimates_in_cycles_have_a_clock_where_its_row_is_not_asked_for():
     assert baseline.quick("call-0")["call-0"]["estimate"]["hardware"] > 0
+
+
+def test_a_copy_of_more_bytes_takes_longer(rows):
+    for way in "copy", "copy-back":
+        small, page, large = (rows[f"{way}-{size}"]["measured"]["low"] for size in (64, 4096, 65536))
+        assert 0 < small < page < large
 
 
 def test_a_value_lies_in_its_interval(rows):

@@ -32,6 +32,14 @@ struct part {
 	{ "call-" #k, { 3, CYCLES_NS, "call and return, predicted" },                       \
 	  { (k) * 0.25, CYCLES_NS, "moving arguments to registers, four a cycle" } }
 
+#define COPIES(name)                                                                        \
+	{ name "64", { 2, CYCLES_NS, "32 bytes a cycle" },                                  \
+	  { 10, CYCLES_NS, "a string instruction begins, beyond what one byte takes" } },   \
+	{ name "4096", { 128, CYCLES_NS, "32 bytes a cycle" },                              \
+	  { 20, CYCLES_NS, "a string instruction begins, beyond what one byte takes" } },   \
+	{ name "65536", { 2048, CYCLES_NS, "32 bytes a cycle" },                            \
+	  { 1000, CYCLES_NS, "16 pages, each a string instruction; the nearest cache is full" } }
+
 #define RAM(name, share, basis)                                                             \
 	{ "ram-" name, { 1, CHANNELS, "one channel's peak" }, { share, SHARE, basis } }
 
@@ -120,6 +128,7 @@ static const struct {
 	  { 5000, AS_IS, "as a copied send; a page pinned, a notification sent and read" } },
 	{ "zerocopy-pieces", { 50, AS_IS, "a page pinned" },
 	  { 4000, AS_IS, "system call, packet, notification" } },
+	COPIES("copy-"), COPIES("copy-back-"),
 	{ "pin", { 110, CYCLES_NS, "system call, the clock" },
 	  { 100, AS_IS, "page tables walked, a count raised, a slot of a pipe" } },
 	{ "write-pieces", { 80, CYCLES_NS, "system call" }, { 500, AS_IS, "page cache, locks" } },

@@ -21,6 +21,7 @@
 	X(stream)      \
 	X(send)        \
 	X(pin)         \
+	X(copy)        \
 	X(connect)     \
 	X(cache)       \
 	X(read)        \
