@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ..judge import WORDS
 from .blocks import (
     Block,
     Bullets,
@@ -30,6 +29,8 @@ CATEGORIES = {"CI": "which copies there are", "PP": "pinning of pages", "CO": "c
 # Lines of one claim: the record has all of them.
 MOST_LINES = 8
 RECORD = "verdicts.json"
+WORDS = ("CONFIRMED", "REFUTED", "DIFFERS HERE", "CONTRADICTED BY ITS OWN NUMBERS", "UNDECIDED",
+         "OUT OF SCOPE")
 # What a reason for UNDECIDED holds: what it lacks. The first that fits counts.
 LACKS = (("hardware counter", "a machine with hardware counters (a PMU)"), ("PMU", ""),
          ("cpus >=", "a machine with more processors"), ("processors", ""),
