@@ -110,6 +110,24 @@ def test_what_is_missing_leaves_all_undecided(text):
     assert found.truth is None and found.missing
 
 
+@pytest.mark.parametrize("text, shown", [
+    ("run(size=64).time < 9 s", "3.5 s [1 s, 6 s]"), ("median(run(size=64).time) < 9 s", "3.5 s [1 s, 6 s]"),
+    ("run(size=512).time / run(size=64).time < 99", "3.85714 [1.83333, 16]"),
+    ("run(size=4096).time - run(size=64).time < 99 s", "7 s [-1 s, 12 s]"),
+    ("max(run(size=64).time, run(size=4096).time) < 99 s", "10.5 s [5 s, 13 s]"),
+    ("count(size=64|512: run().time < 3 s) < 9", "[0, 1]")])
+def test_the_middle_that_is_shown_is_of_medians(text, shown):
+    assert judged(text).steps[-1].left == shown
+
+
+def test_times_of_the_same_records_are_compared_record_by_record():
+    # Their intervals overlap; in each record one is later.
+    found = judged("run(size=64).time < 1 s + run(size=64).time")
+    assert found.truth is True and found.steps[0].right == "4.5 s [2 s, 7 s]"
+    assert judged("run(size=64).time > run(size=64).time * 1").truth is False
+    assert judged("run(size=64).time < run(size=512).time - 5 s").truth is None
+
+
 def test_a_small_cost_of_a_byte_is_shown_in_nanoseconds():
     assert units.shown(Fraction(5, 10 ** 10), units.made(second=1, byte=-1)) == "0.5 ns per B"
 

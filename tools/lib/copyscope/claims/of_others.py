@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from statistics import median
 from typing import Any
 
 from .language import tree, units, values
@@ -21,6 +22,8 @@ CLOCKS = {"GHz": Fraction(10 ** 9)}
 FACTORS = {"time": TIMES, "rate": RATES, "size": SIZES, "core_clock": CLOCKS}
 # The row whose number is the clock of the core, in whatever row of the record it is asked for.
 CLOCK = "core-clock"
+# Of which a time of a baseline needs several: runs of one are no repeats of each other.
+RECORDS = "records of the baseline"
 USABLE = ("valid", "unchecked")
 # Of a crossover that was not found: larger than any message.
 MOST_SIZE = 1 << 62
@@ -95,22 +98,19 @@ def of_baseline(items: list[Item], filters: dict[str, tuple[str, ...]], name: st
         items = [clock_of(each) for each in items]
     if name.startswith("curve"):
         return curve(items, filters, meaning, name.removeprefix("curve_"))
-    # Sessions differ by more than the runs of one: the interval spans those of all.
-    return spanned(meaning, ids, [one_record(each, name) for each in items])
+    # Runs of one session are alike, and sessions differ: the interval is over records.
+    return values.sample(meaning.unit, False, ids, tuple(one_record(each, name) for each in items),
+                         RECORDS)
 
 
-def one_record(item: Item, name: str) -> Value:
-    """A row of one baseline."""
+def one_record(item: Item, name: str) -> Fraction:
+    """A row of one baseline: the median of its runs."""
     row = usable(item)
     factor = factor_of(row["unit"], FACTORS["size" if name == "share" else name], row["row"])
     if name == "share":
         factor = factor_of_share(row)
     found = row["measured"].get("values") or [row["measured"]["value"]]
-    turns = tuple(str(turn) for turn in range(len(found)))
-    value = values.sample(BASELINE[name][0].unit, False, turns,
-                          tuple(Fraction(each) * factor for each in found))
-    values.check_interval(value)
-    return value
+    return Fraction(median(found)) * factor
 
 
 def clock_of(item: Item) -> Item:
@@ -129,12 +129,6 @@ def factor_of_share(row: dict[str, Any]) -> Fraction:
     return 1 / Fraction(whole)
 
 
-def spanned(meaning: Meaning, ids: tuple[str, ...], found: list[Value]) -> Value:
-    """The interval that spans those of several records."""
-    return Value(meaning.unit, False, min(each.low for each in found),
-                 max(each.high for each in found), ids)
-
-
 def factor_of(unit: str, factors: dict[str, Fraction], row: str) -> Fraction:
     """How many of our units one of a row's is."""
     if unit not in factors:
@@ -144,21 +138,20 @@ def factor_of(unit: str, factors: dict[str, Fraction], row: str) -> Fraction:
 
 def curve(items: list[Item], filters: dict[str, tuple[str, ...]], meaning: Meaning,
           name: str) -> Value:
-    """One point of a row's curve: the interval that spans those of all baselines that have it. A
-    quick one has fewer points."""
+    """One point of a row's curve, a median for each baseline that has it. A quick one has fewer
+    points."""
     wanted, found = Fraction(filters.get("x", ("0",))[0]), {}
     for each in items:
         row = usable(each)
         points = row.get("curve") or {"points": [], "unit": row["unit"]}
         factor = factor_of(points["unit"], FACTORS[name], row["row"])
         for point in points["points"]:
-            if point["x"] == wanted and point["n"] >= values.LEAST_REPEATS:
-                found[each.name] = Value(meaning.unit, False, Fraction(point["low"]) * factor,
-                                         Fraction(point["high"]) * factor)
+            if point["x"] == wanted:
+                found[each.name] = Fraction(point["value"]) * factor
     if not found:
         raise Missing(f"a point at {float(wanted):g} of the curve of the row "
                       f"{items[0].words['row']}")
-    return spanned(meaning, tuple(found), list(found.values()))
+    return values.sample(meaning.unit, False, tuple(found), tuple(found.values()), RECORDS)
 
 
 def crossover_item(data: dict[str, Any], name: str) -> Item:
@@ -185,7 +178,8 @@ def of_crossover(items: list[Item], filters: dict[str, tuple[str, ...]], name: s
         at = next((each for each in data["sizes"] if each["bytes"] == wanted), None)
         if at is None:
             raise Missing(f"pairs at {float(wanted):g} bytes in {items[0].name}")
-        return Value(units.NONE, False, Fraction(at["ratio_low"]), Fraction(at["ratio_high"]))
+        return Value(units.NONE, False, Fraction(at["ratio_low"]), Fraction(at["ratio_high"]),
+                     centre=Fraction(at["ratio"]))
     if answer["kind"] == "undecided":
         raise Missing(f"more pairs: {items[0].name} is undecided")
     if name == "crosses":

@@ -14,6 +14,7 @@ from copyscope.records.run_record import ENDS, Record
 
 from .language import units
 from .language.check import Meaning
+from .language.values import REPEATS
 from .readings import Item, Reading, number
 
 SECOND_NS = Fraction(1, 10 ** 9)
@@ -27,6 +28,8 @@ NO_PROBES = "a pass with probes, which alone counts it"
 UNPROBED = "a pass without probes: this one was timed with them"
 REAL = "a machine that is not emulated"
 NO_MODEL = "a run whose caches were modelled: --counters model"
+# What an interval of modelled counts is over: one run has no two alike.
+MODELLED_RUNS = "modelled runs"
 # How a quantity of modelled caches is called, and which events of an end have one.
 MODELLED, MODELLED_EVENTS = "modelled_", ("l1_misses", "llc_misses", "cache_misses")
 
@@ -38,6 +41,8 @@ class Quantity:
     meaning: Meaning
     read: Callable[[Record], Reading]
     means: str
+    # What repeats of it are called.
+    repeats: str = REPEATS
 
 
 def count(unit: units.Unit, read: Callable[[Record], Reading], means: str) -> Quantity:
@@ -150,6 +155,11 @@ def latency(which: str) -> Quantity:
                     Fraction(1, 10 ** 6))
 
 
+def of_modelled(unit: units.Unit, read: Callable[[Record], Reading], means: str) -> Quantity:
+    """What caches that an emulator modelled count: it differs from run to run, as times do."""
+    return Quantity(Meaning(unit, False), read, means, MODELLED_RUNS)
+
+
 def modelled(level: str) -> Quantity:
     """Misses of all copies in the caches that an emulator modelled."""
     def read(record: Record) -> Reading:
@@ -157,7 +167,7 @@ def modelled(level: str) -> Quantity:
             return Reading(None, NO_MODEL)
         misses = sum(record.modelled.site(each, f"{level}_misses") for each in MODEL_SITES)
         return number(misses, f"modelled, {record.modelled.caches}")
-    return fact(read, f"misses of all copies in a modelled {level}", units.MISS)
+    return of_modelled(units.MISS, read, f"misses of all copies in a modelled {level}")
 
 
 def modelled_event(end: str, name: str) -> Quantity:
@@ -169,7 +179,7 @@ def modelled_event(end: str, name: str) -> Quantity:
             return Reading(None, NO_MODEL)
         return number(record.modelled.counter(end, key), f"modelled, {record.modelled.caches}",
                       f"{key}, which the model does not count")
-    return fact(read, f"{key} of the {end} in modelled caches", unit)
+    return of_modelled(unit, read, f"{key} of the {end} in modelled caches")
 
 
 def of_model(read: Callable[[Record], int | None], unit: units.Unit, means: str) -> Quantity:

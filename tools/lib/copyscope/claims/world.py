@@ -136,7 +136,7 @@ class World:
         found = values.sample(quantity.meaning.unit, quantity.meaning.exact,
                               tuple(each.name for each in items),
                               tuple(reading.number for _, reading in readings
-                                    if reading.number is not None))
+                                    if reading.number is not None), quantity.repeats)
         self.evidence.append(Evidence(said, found, tuple(sorted({each.how
                                                                  for _, each in readings}))))
         return found

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from statistics import median
 from typing import Protocol
 
 from . import fits, tree, units, values
@@ -50,11 +51,12 @@ class Nothing(Exception):
 
 
 def interval(value: Value) -> str:
-    """A value as people read it."""
-    middle = units.shown(value.middle, value.unit)
+    """A value as people read it: the median, and the interval where there is one."""
+    middle = "" if value.middle is None else units.shown(value.middle, value.unit)
     if value.low == value.high:
         return middle
-    return f"{middle} [{units.shown(value.low, value.unit)}, {units.shown(value.high, value.unit)}]"
+    ends = f"[{units.shown(value.low, value.unit)}, {units.shown(value.high, value.unit)}]"
+    return f"{middle} {ends}" if middle else ends
 
 
 def both(truths: list[Truth], ends: bool) -> Truth:
@@ -133,17 +135,18 @@ class Evaluation:
         if node.function == "abs":
             if first.numbers:
                 return values.sample(first.unit, first.exact, first.records,
-                                     tuple(map(abs, first.numbers)))
+                                     tuple(map(abs, first.numbers)), first.repeats)
             ends = (abs(first.low), abs(first.high))
             low = Fraction(0) if first.low <= 0 <= first.high else min(ends)
-            return Value(first.unit, first.exact, low, max(ends))
+            return Value(first.unit, first.exact, low, max(ends),
+                         centre=values.middles(abs, first))
         if len(found) > 1:
             return self.extreme(node.function, found)
         values.check_interval(first)
         if not first.exact:
-            return Value(first.unit, False, first.low, first.high)
+            return Value(first.unit, False, first.low, first.high, centre=first.middle)
         numbers = first.numbers or (first.low, first.high)
-        one = first.middle if node.function == "median" else \
+        one = median(numbers) if node.function == "median" else \
             min(numbers) if node.function == "min" else max(numbers)
         return Value(first.unit, True, one, one)
 
@@ -154,7 +157,8 @@ class Evaluation:
             values.check_interval(each)
         do: Callable = {"min": min, "max": max, "sum": sum}[function]
         return Value(found[0].unit, all(each.exact for each in found),
-                     do(each.low for each in found), do(each.high for each in found))
+                     do(each.low for each in found), do(each.high for each in found),
+                     centre=values.middles(lambda *known: do(known), *found))
 
     def aggregate(self, node: tree.Aggregate, bound: Bound) -> Value:
         """A number made of all values of the body."""
@@ -190,7 +194,9 @@ class Evaluation:
         made = tuple(Fraction(fits.fit(node.function, xs, [units.float_of(each.numbers[turn])
                                                            for each in found]))
                      for turn in range(repeats))
-        return values.sample(unit, False, tuple(f"repeat {turn}" for turn in range(repeats)), made)
+        # Two fits are paired where they are of the same runs.
+        names = tuple("+".join(each.records[turn] for each in found) for turn in range(repeats))
+        return values.sample(unit, False, names, made)
 
     def truth(self, node: tree.Node, bound: Bound) -> Truth:
         """The truth of a part. All of it is evaluated, so that all that is missing is named."""

@@ -20,6 +20,8 @@ COMPARED: dict[str, Callable[[Fraction, Fraction], bool]] = {
 # Which end of which interval decides: true if the worst pair holds, false if the best does not.
 DONE: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+# What the numbers of a time are of, as messages call it: of more of them an interval is made.
+REPEATS = "repeats"
 # Digits of a fraction that is computed with; counters have 64 bits.
 MOST_BITS = 4096
 
@@ -39,6 +41,9 @@ class Value:
     # Records by name, and their numbers in the same order; none where only an interval is left.
     records: tuple[str, ...] = ()
     numbers: tuple[Fraction, ...] = ()
+    # Where only an interval is left: what the medians came to. None: not even that is known.
+    centre: Fraction | None = None
+    repeats: str = REPEATS
 
     @property
     def constant(self) -> bool:
@@ -46,9 +51,12 @@ class Value:
         return not self.records and self.low == self.high
 
     @property
-    def middle(self) -> Fraction:
-        """The median of the repeats, or the middle of what is left of them."""
-        return median(self.numbers) if self.numbers else (self.low + self.high) / 2
+    def middle(self) -> Fraction | None:
+        """The median of the repeats, or what was computed from such medians; never the middle of
+        an interval, which nobody measured."""
+        if self.numbers:
+            return median(self.numbers)
+        return self.low if self.low == self.high else self.centre
 
 
 def constant(number: Fraction, unit: Unit) -> Value:
@@ -56,25 +64,30 @@ def constant(number: Fraction, unit: Unit) -> Value:
     return Value(unit, True, number, number)
 
 
-def sample(unit: Unit, exact: bool, records: tuple[str, ...],
-           numbers: tuple[Fraction, ...]) -> Value:
+def sample(unit: Unit, exact: bool, records: tuple[str, ...], numbers: tuple[Fraction, ...],
+           repeats: str = REPEATS) -> Value:
     """A number for each record: counts span all of them, times the interval of their median."""
     if not numbers:
         raise Missing("no record has it")
-    if exact:
-        return Value(unit, exact, min(numbers), max(numbers), records, numbers)
-    if len(numbers) < LEAST_REPEATS:
-        # Only a comparison needs the interval: until then the numbers are computed with.
-        return Value(unit, exact, min(numbers), max(numbers), records, numbers)
+    # Only a comparison needs the interval: until then few numbers are computed with, too.
+    if exact or len(numbers) < LEAST_REPEATS:
+        return Value(unit, exact, min(numbers), max(numbers), records, numbers, None, repeats)
     found = spread(numbers)  # type: ignore[arg-type]
-    return Value(unit, exact, Fraction(found.low), Fraction(found.high), records, numbers)
+    return Value(unit, exact, Fraction(found.low), Fraction(found.high), records, numbers, None,
+                 repeats)
 
 
 def check_interval(value: Value) -> None:
     """Raise Missing if a time has too few repeats for an interval."""
     if not value.exact and value.numbers and len(value.numbers) < LEAST_REPEATS:
-        raise Missing(f"{LEAST_REPEATS - len(value.numbers)} more repeats, as {len(value.numbers)} "
-                      "give no 95 % interval")
+        raise Missing(f"{LEAST_REPEATS - len(value.numbers)} more {value.repeats}, as "
+                      f"{len(value.numbers)} give no 95 % interval")
+
+
+def middles(do: Callable[..., Fraction], *found: Value) -> Fraction | None:
+    """What the medians of several numbers come to; None if one has none."""
+    known = [each.middle for each in found]
+    return None if None in known else do(*known)
 
 
 def check_size(number: Fraction) -> Fraction:
@@ -94,31 +107,37 @@ def arithmetic(sign: str, left: Value, right: Value, unit: Unit) -> Value:
         records = left.records or right.records
         pairs = zip(left.numbers or (left.low,) * len(records),
                     right.numbers or (right.low,) * len(records))
-        return sample(unit, exact, records, tuple(check_size(do(a, b)) for a, b in pairs))
+        repeats = next((each.repeats for each in (left, right) if each.repeats != REPEATS), REPEATS)
+        return sample(unit, exact, records, tuple(check_size(do(a, b)) for a, b in pairs), repeats)
     check_interval(left)
     check_interval(right)
     if sign == "/" and right.low <= 0 <= right.high:
         raise Missing("a divisor whose interval is away from zero")
     ends = [check_size(do(a, b)) for a in (left.low, left.high) for b in (right.low, right.high)]
-    return Value(unit, exact, min(ends), max(ends))
+    return Value(unit, exact, min(ends), max(ends), centre=middles(do, left, right))
 
 
 def negative(value: Value) -> Value:
     """A number with its sign turned."""
     return Value(value.unit, value.exact, -value.high, -value.low, value.records,
-                 tuple(-each for each in value.numbers))
+                 tuple(-each for each in value.numbers), middles(operator.neg, value),
+                 value.repeats)
 
 
 def compare(sign: str, left: Value, right: Value) -> bool | None:
     """Compare two numbers. Counts: true if it holds in every record, false if it fails in one.
-    Times: true or false if it is so wherever in their intervals the numbers lie, else None."""
+    Times: by the interval of the differences if both are of the same records, else true or false
+    if it is so wherever in their intervals the numbers lie; None if that decides nothing."""
     holds = COMPARED[sign]
+    same = left.records == right.records and left.numbers and right.numbers
     if left.exact and right.exact and (left.numbers or left.low == left.high) and \
             (right.numbers or right.low == right.high):
-        if left.records == right.records and left.numbers:
+        if same:
             return all(map(holds, left.numbers, right.numbers))
         return all(holds(a, b) for a in set(left.numbers or (left.low,))
                    for b in set(right.numbers or (right.low,)))
+    if same:
+        left, right = arithmetic("-", left, right, left.unit), constant(Fraction(0), left.unit)
     check_interval(left)
     check_interval(right)
     truths = {holds(a, b) for a in (left.low, left.high) for b in (right.low, right.high)}
