@@ -69,7 +69,29 @@ def test_completions_that_nobody_reads_are_not_0(tmp_path, variant, told, word):
     data = made(workload__variant=variant, workload__completions=told, workload__completions_copied=told)
     found = judged(tmp_path, f"run(variant={variant}).completions == {told} calls", data)
     assert found.word == word and (word == judge.CONFIRMED or f"{variant} reads none" in found.why[0])
-    assert judged(tmp_path, f"run(variant={variant}).reads_completions == {int(variant == 'A3')}", data).word == judge.CONFIRMED
+
+
+@pytest.mark.parametrize("setting", ["reads_completions", "readers", "cpus", "hardware_dma"])
+def test_a_setting_may_say_where_a_claim_is_judged_and_not_decide_it(tmp_path, setting):
+    with pytest.raises(Unusable, match=rf"mine.toml:5: predicate: {setting} is a setting"):
+        judged(tmp_path, f"\nrun(variant=A3).tx_copy > 0 B or run(variant=A3).{setting} == 1", made())
+    given = f"given = 'run(variant=A3).{setting} >= 0'\n"
+    (tmp_path / "given.toml").write_text(CLAIM.format("run(variant=A3).messages > 0 messages") + given)
+    world = World(items=sources.of_document(Path("run.json"), made(), print))
+    found = judge.judge(files.read_all([tmp_path / "given.toml"], world)[0], world)
+    assert found.word == judge.CONFIRMED
+
+
+def test_a_connection_counts_if_its_sockets_moved_payload(tmp_path):
+    data = made(workload__connections=8)
+    moved = {each["connection"] for each in data["sockets"]}
+    found = judged(tmp_path, f"run(variant=A3).connections == {len(moved)}", data)
+    assert found.word == judge.CONFIRMED and len(moved) != 8
+    for each in data["sockets"]:
+        each["counts"].update(accepted_bytes=0, returned_bytes=0)
+    assert judged(tmp_path, "run(variant=A3).connections == 0", data).word == judge.CONFIRMED
+    data["sockets"] = []
+    assert "books of the sockets" in judged(tmp_path, "run(variant=A3).connections == 0", data).why[0]
 
 
 @pytest.mark.parametrize("on_bus, predicate", [

@@ -37,7 +37,7 @@ def verdict(of: Verdict) -> dict[str, Any]:
         "given": " ".join(claim.given.split()) or None,
         "predicate": " ".join(claim.predicate.split()) or None,
         "here": of.here, "there": of.there, "ratio": of.ratio, "fixed": None,
-        "comparisons": len(of.steps),
+        "comparisons": of.comparisons,
         "undecidable": claim.undecidable or None,
         "commands": [shlex.join(needs.command(each, OUT)) for each in undecided],
         "steps": [{"said": each.said, "left": each.left, "right": each.right, "truth": each.truth}

@@ -221,6 +221,11 @@ class Reader:
         self.check_twice(data, start)
         found, condition = (self.predicate(data[key], key, start) if key in data else None
                             for key in ("predicate", "given"))
+        if found is not None:
+            try:
+                check.refuse_settings(found, self.world)
+            except Fault as error:
+                raise self.fault(error, start, "predicate", data["predicate"]) from None
         both = self.both_values(data, start)
         try:
             needs.check(runs, found)
@@ -274,6 +279,7 @@ class Reader:
             raise self.file.bad(self.file.line(start, key), f"{key} must be in quotes")
         try:
             found = expand.expand(parse.parse(text), self.names)
+            check.refuse_settings(found, self.world)
             return found, check.Checker(self.world).number(found, ()).unit
         except Fault as error:
             raise self.fault(error, start, key, text) from None

@@ -43,6 +43,11 @@ class Verdict:
     there: str | None = None
     ratio: str | None = None
 
+    @property
+    def comparisons(self) -> int:
+        """How many of its steps compared intervals: each is right with 95 % only."""
+        return sum(not each.exact for each in self.steps)
+
 
 def judge(claim: Claim, world: World) -> Verdict:
     """Judge one claim. Nothing but its predicate and the records decide."""
@@ -112,6 +117,8 @@ def lines(verdict: Verdict, most: int = 12) -> list[str]:
     if verdict.here or verdict.there:
         found.append(f"here {verdict.here or 'not known'}, there {verdict.there or 'not known'}" +
                      (f": {verdict.ratio} times" if verdict.ratio else ""))
+    if verdict.comparisons:
+        found.append(f"comparisons of intervals, each with 95 %: {verdict.comparisons}")
     if claim.program:
         found.append(f"program: {claim.program}")
     for name, each in (("step", steps), ("evidence", proof)):

@@ -63,6 +63,12 @@ def fact(read: Callable[[Record], Reading], means: str,
     return Quantity(Meaning(unit, True), read, means)
 
 
+def setting(read: Callable[[Record], Reading], means: str,
+            unit: units.Unit = units.NONE) -> Quantity:
+    """What a run was told, or what it was of: nothing that it found out."""
+    return Quantity(Meaning(unit, True, True), read, means)
+
+
 def timed(unit: units.Unit, read: Callable[[Record], Reading], means: str) -> Quantity:
     """What a clock or a counter of the processor says: never with probes, never emulated."""
     def known(record: Record) -> Reading:
@@ -114,6 +120,16 @@ def of_times(read: Callable[[Record], float | int | None], unit: units.Unit, mea
 def payload(record: Record) -> Reading:
     """Payload bytes of the direction that is studied."""
     return number(record.payload_bytes, "measured")
+
+
+def connections(record: Record) -> Reading:
+    """Connections that moved payload at either end, by the books of their sockets."""
+    keys = ("accepted_bytes", "returned_bytes")
+    found = [(each.get("connection"), [each["counts"].get(key) for key in keys])
+             for end in ENDS for each in record.sockets(end)]
+    if not found or any(number is None or None in moved for number, moved in found):
+        return Reading(None, "the books of the sockets, and which connection each is of")
+    return number(len({name for name, moved in found if any(moved)}), "measured")
 
 
 def completions(key: str) -> Callable[[Record], Reading]:
@@ -190,7 +206,7 @@ def of_model(read: Callable[[Record], int | None], unit: units.Unit, means: str)
 
 def machine(key: str, means: str) -> Quantity:
     """What a record says of its machine or path; true is 1."""
-    return fact(lambda record: number(record.at(key), "stated in the record"), means)
+    return setting(lambda record: number(record.at(key), "stated in the record"), means)
 
 
 GBPS = Fraction(10 ** 9, 8)
@@ -199,7 +215,7 @@ QUANTITIES: dict[str, Quantity] = {
     "payload": count(units.BYTE, payload, "bytes that the receiver got, in the counted pass"),
     "messages": count(units.MESSAGE, lambda record: number(record.messages, "measured"),
                       "whole messages that arrived, in the counted pass"),
-    "message_size": fact(lambda record: number(record.bytes, "stated in the record"),
+    "message_size": setting(lambda record: number(record.bytes, "stated in the record"),
                          "bytes of one message as sent", units.SIZE),
     "send_calls": of_sockets("sender", "send_calls", units.CALL, "send calls of the sender"),
     "recv_calls": of_sockets("receiver", "recv_calls", units.CALL, "recv calls of the receiver"),
@@ -214,9 +230,9 @@ QUANTITIES: dict[str, Quantity] = {
                          "zero-copy sends that read notifications said were done"),
     "copied_completions": count(units.CALL, completions("workload.completions_copied"),
                                 "of these, sends that the kernel said it had copied"),
-    "reads_completions": fact(lambda record: number(record.variant not in UNREAD,
-                                                    "stated by the variant"),
-                              "1 if the variant reads notifications"),
+    "reads_completions": setting(lambda record: number(record.variant not in UNREAD,
+                                                       "stated by the variant"),
+                                 "1 if the variant reads notifications"),
     "enobufs": at("counts.enobufs", "measured", units.CALL, "sends that got ENOBUFS"),
     "wrong_bytes": at("workload.content_errors", "measured by the workload", units.BYTE,
                       "bytes that arrived wrong"),
@@ -227,9 +243,9 @@ QUANTITIES: dict[str, Quantity] = {
                      "payload in packets that left the sender, those sent again included"),
     "dma_bytes": count(units.BYTE, dma_bytes,
                        "of these, payload that left by a device that reads it by DMA"),
-    "connections": fact(lambda record: number(record.connections, "measured by the workload"),
-                        "connections that were open"),
-    "readers": fact(lambda record: number(record.readers, "stated in the record"),
+    "connections": count(units.NONE, connections,
+                         "connections whose sockets sent or received payload"),
+    "readers": setting(lambda record: number(record.readers, "stated in the record"),
                     "threads that read one socket"),
     "hardware_dma": machine("path.hardware_dma", "1 if the path's device moves bytes by DMA"),
     "cpus": machine("machine.cpus", "processors of the machine"),

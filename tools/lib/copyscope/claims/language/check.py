@@ -20,10 +20,11 @@ MOST_COMBINATIONS = 4096
 @dataclass(frozen=True)
 class Meaning:
     """What a quantity is: its unit, and whether repeats must agree to the last digit (a count) or
-    are judged by their interval (a time)."""
+    are judged by their interval (a time). A setting is what a run was told, or of what it was."""
 
     unit: Unit
     exact: bool
+    setting: bool = False
 
 
 @dataclass(frozen=True)
@@ -203,6 +204,16 @@ def parts(node: tree.Node) -> Iterator[tree.Node]:
         for inner in part if isinstance(part, tuple) else (part,):
             if isinstance(inner, tree.Node):
                 yield from parts(inner)
+
+
+def refuse_settings(node: tree.Node, vocabulary: Vocabulary) -> None:
+    """Raise Fault for a quantity that is a setting: it comes out as it was put in."""
+    for each in parts(node):
+        if isinstance(each, tree.Quantity) and isinstance(each.of, tree.Select):
+            found = vocabulary.meaning(each.of.kind, each.of.filters, each.name)
+            if isinstance(found, Meaning) and found.setting:
+                raise Fault(each.at, f"{each.name} is a setting of the run, which can come out in "
+                            "one way only; it may stand in given, or be a filter")
 
 
 def of_records(node: tree.Node) -> bool:

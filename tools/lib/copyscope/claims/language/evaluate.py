@@ -28,12 +28,13 @@ class World(Vocabulary, Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """One comparison: its text, both numbers, and what it came to."""
+    """One comparison: its text, both numbers, what it came to, and whether they are counts."""
 
     said: str
     left: str
     right: str
     truth: Truth
+    exact: bool
 
 
 @dataclass
@@ -228,7 +229,8 @@ class Evaluation:
         except Missing as error:
             self.lack(f"{error} ({said})")
             return None
-        self.found.steps.append(Step(said, interval(one), interval(other), found))
+        self.found.steps.append(Step(said, interval(one), interval(other), found,
+                                     one.exact and other.exact))
         if found is None:
             self.found.overlapping.append(f"{interval(one)} against {interval(other)} ({said})")
         return found
