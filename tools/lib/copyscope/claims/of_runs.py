@@ -11,6 +11,7 @@ from copyscope.common.tables import SITES, names
 from copyscope.records.modelled import SITES as MODEL_SITES
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import ENDS, Record
+from copyscope.runs import values
 
 from .language import units
 from .language.check import Meaning
@@ -115,6 +116,13 @@ def of_times(read: Callable[[Record], float | int | None], unit: units.Unit, mea
     """A number of the pass that times are from."""
     return timed(unit, lambda record: number(
         read(record), "measured, without probes", "the record has no such time", factor), means)
+
+
+def nominal(record: Record) -> float | int | None:
+    """Payload over the seconds that were asked for, as the tables of three reports have it."""
+    if record.times.throughput_gbps is None:
+        return None
+    return values.throughput_gbps(record, {"figures_of": "all", "throughput_is": "nominal"})
 
 
 def payload(record: Record) -> Reading:
@@ -250,7 +258,9 @@ QUANTITIES: dict[str, Quantity] = {
     "hardware_dma": machine("path.hardware_dma", "1 if the path's device moves bytes by DMA"),
     "cpus": machine("machine.cpus", "processors of the machine"),
     "throughput": of_times(lambda record: record.times.throughput_gbps, units.RATE,
-                           "payload of all clients a second", GBPS),
+                           "payload of all clients a second, while it lasted", GBPS),
+    "nominal_throughput": of_times(nominal, units.RATE, "payload of all clients, of one direction, "
+                                   "over the seconds that were asked for", GBPS),
     "first_throughput": of_times(lambda record: record.first_client_gbps, units.RATE,
                                  "payload of the first client a second", GBPS),
     "elapsed": of_times(lambda record: record.times.elapsed_ns, units.SECOND,
