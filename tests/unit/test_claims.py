@@ -129,8 +129,9 @@ def test_a_baseline_is_one_number_and_the_interval_is_over_baselines(tmp_path):
 def test_the_clock_of_a_core_is_what_additions_took_and_no_time_stamp_counter(tmp_path):
     predicate = "baseline(row=syscall).core_clock in [2.9e9 cycles / 1 s, 3.1e9 cycles / 1 s]"
     clock = baselines.row("core-clock", 3.0, "GHz")
-    clock["measured"]["values"] = [3.0] * 6
-    assert judged(tmp_path, predicate, baselines.baseline(clock=clock)).word == judge.CONFIRMED
+    sessions = [{**baselines.baseline(clock=clock), "id": f"20261124T000000.000-{turn}"} for turn in range(6)]
+    assert judged(tmp_path / "six", predicate, *sessions).word == judge.CONFIRMED
+    assert "5 more" in judged(tmp_path / "one", predicate, *sessions[:1]).why[0]
     assert "before there was one" in judged(tmp_path, predicate, baselines.baseline()).why[0]
     clock.update(status="not_measured", measured=None, why="turns differ")
     assert "turns differ" in judged(tmp_path, predicate, baselines.baseline(clock=clock)).why[0]
