@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line of tools/claims: list, show, check, run, report."""
+"""The command line of tools/claims: list, show, check, run, report, fix."""
 from __future__ import annotations
 
 import argparse
@@ -20,6 +20,8 @@ from copyscope.records import documents
 
 from . import document, files, judge, needs, questions, sources
 from .files import Claim
+from .fixed import ledger
+from .fixed.history import History
 from .judge import CONFIRMED, OUT_OF_SCOPE, WORDS, Verdict
 from .page import whole
 from .page.front import Place
@@ -31,7 +33,7 @@ CLAIMS = ROOT / "claims"
 EXIT_CONFIRMED, EXIT_NOT = 0, 1
 RESULTS = ROOT / "results"
 QUESTIONS = CLAIMS / "page" / "questions.toml"
-ACTS = ("list", "show", "check", "run", "report")
+ACTS = ("list", "show", "check", "run", "report", "fix")
 EPILOG = """\
 list                  every claim: id, category, what it says
 show ID...            claims in full: predicate, the runs they need, what leaves them undecided
@@ -42,6 +44,7 @@ run [ID...]           the commands that make the runs which claims lack, for --r
 report [FOLDER]       judge all claims of the reports by a folder of results, results/ if none is
                       named, and write the page that answers to --out: index.html, README.md and
                       verdicts.json
+fix                   write claims/fixed.toml: by git's history the commit that fixed each predicate
 
 A verdict is CONFIRMED or REFUTED; DIFFERS HERE, of a value of the authors' machine; CONTRADICTED
 BY ITS OWN NUMBERS; UNDECIDED with what is missing; or OUT OF SCOPE, about the report itself. Counts
@@ -58,7 +61,7 @@ def build_parser() -> Parser:
     """Describe the options."""
     parser = Parser("./tools/claims", EPILOG)
     add = parser.add_argument
-    add("act", choices=ACTS, metavar="list|show|check|run|report", help="what to do; see below")
+    add("act", choices=ACTS, metavar="|".join(ACTS), help="what to do; see below")
     add("words", nargs="*", metavar="WORD", help="ids of claims, or records")
     add("--claims", action="append", type=folder, metavar="FILE",
         help="claims of yours, instead of those of the reports; can be repeated")
@@ -77,7 +80,7 @@ def build_parser() -> Parser:
 
 def claim_files(own: list[Path] | None) -> list[Path]:
     """The files of claims to read: those named, or the tree's."""
-    found = own or sorted(CLAIMS.glob("*.toml"))
+    found = own or sorted(set(CLAIMS.glob("*.toml")) - {ledger.FILE})
     if not found:
         raise Unusable(f"{CLAIMS}: no claims are there; name a file with --claims")
     return found
@@ -206,6 +209,23 @@ def page(options: argparse.Namespace, claims: list[Claim], world: World) -> int:
     return EXIT_CONFIRMED
 
 
+def fix(claims: list[Claim]) -> int:
+    """Write the ledger by the history of the claims."""
+    history = History(ROOT)
+    if not history.whole():
+        raise Unusable(f"{ROOT}: git's whole history is not here: clone the repository, not a part")
+    entries = history.entries()
+    for each in claims:
+        if each.predicate and (each.id not in entries or entries[each.id].text != each.hash):
+            raise Unusable(f"{each.source}:{each.line}: the predicate of {each.id} is in no "
+                           "commit: commit it first")
+    write_whole(ledger.FILE, ledger.text(entries.items()))
+    after = sum(each.after_numbers for each in entries.values())
+    print(f"{ledger.FILE}: {len(entries)} predicates, {after} of them fixed after results had been "
+          "judged")
+    return EXIT_CONFIRMED
+
+
 def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     # Options may stand between the words, too.
@@ -220,6 +240,8 @@ def act(arguments: list[str]) -> int:
     ids = options.words if options.act in ("show", "run") else options.only
     if options.act == "show" and not ids:
         raise Unusable("show needs the id of a claim; see ./tools/claims list")
+    if options.act == "fix":
+        return fix(found)
     claims = chosen(found, ids, options.report)
     if options.act == "check":
         return check(options, claims, world)

@@ -36,7 +36,7 @@ def verdict(of: Verdict) -> dict[str, Any]:
         "verdict": of.word, "why": list(of.why),
         "given": " ".join(claim.given.split()) or None,
         "predicate": " ".join(claim.predicate.split()) or None,
-        "here": of.here, "there": of.there, "ratio": of.ratio, "fixed": None,
+        "here": of.here, "there": of.there, "ratio": of.ratio, "fixed": fixed(claim),
         "comparisons": of.comparisons,
         "undecidable": claim.undecidable or None,
         "commands": [shlex.join(needs.command(each, OUT)) for each in undecided],
@@ -45,6 +45,12 @@ def verdict(of: Verdict) -> dict[str, Any]:
         "evidence": [{"said": each.said, "shown": evidence_line(each), "hows": list(each.hows),
                       "records": sorted({name.split(", ")[0] for name in each.value.records}),
                       "n": len(each.value.numbers)} for each in of.evidence]}
+
+
+def fixed(claim: Claim) -> dict[str, Any] | None:
+    """When the predicate of a claim was fixed."""
+    return claim.fixed and {"commit": claim.fixed.commit, "date": claim.fixed.date,
+                            "after_numbers": claim.fixed.after_numbers}
 
 
 def reports(claims: list[Claim]) -> list[dict[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from copyscope.common.errors import Unusable, shown
 from copyscope.records.documents import BadRecord, parse_toml, read_bytes
 
 from . import needs, published
+from .fixed import ledger
 from .language import check, expand, parse, tree, units
 from .language.evaluate import evaluate
 from .language.fault import Fault
@@ -63,6 +64,9 @@ class Claim:
     beyond: str = ""
     runs: tuple[str, ...] = ()
     undecidable: str = ""
+    # Of the wording of its predicate, and when that was fixed.
+    hash: str = ""
+    fixed: ledger.Fixed | None = None
     tree: tree.Node | None = field(default=None, repr=False)
     # What a machine must be for the predicate to say anything of the claim.
     condition: tree.Node | None = field(default=None, repr=False)
@@ -235,7 +239,8 @@ class Reader:
         return Claim(**{**told, "runs": tuple(runs), "source": self.file.source, "line": line,
                         "report": self.file.data.get("report", self.file.source.stem),
                         "title": self.file.data.get("title", ""), "tree": found,
-                        "condition": condition, "values": both})
+                        "condition": condition, "values": both,
+                        "hash": ledger.hash_of(data, self.file.data.get("names", {}))})
 
     def check_twice(self, data: dict[str, Any], start: int) -> None:
         """Check what a claim that stands twice has: as published, and as described."""
@@ -322,12 +327,15 @@ def zero_of(node: tree.Node) -> tuple[Any, Any]:
 def read_all(sources: list[Path], world: World) -> list[Claim]:
     """The claims of all files, each id once. Files of published numbers come first."""
     claims: dict[str, Claim] = {}
+    known = ledger.read()
     for source in sources:
         for each in Reader(source, world).whole():
             if each.id in claims:
                 raise Unusable(f"{each.source}:{each.line}: the id {each.id} stands already in "
                                f"{claims[each.id].source}:{claims[each.id].line}")
-            claims[each.id] = each
+            entry = known.get(each.id)
+            fits = entry is not None and entry.text == each.hash
+            claims[each.id] = replace(each, fixed=entry if fits else None)
     for each in claims.values():
         if each.of and (each.of not in claims or claims[each.of].told != PUBLISHED):
             raise Unusable(f"{each.source}:{each.line}: {each.id} is of {shown(each.of, 60)}, "

@@ -26,6 +26,7 @@ WORDS = {
     UNDECIDED: "something is missing, or an interval is too wide; it says what would decide",
     OUT_OF_SCOPE: "about the report itself, or arithmetic on its own numbers that holds",
 }
+LATER = "its predicate was fixed after results had been judged"
 OWN = "calculated: the report's own numbers"
 
 
@@ -71,6 +72,8 @@ def judge(claim: Claim, world: World) -> Verdict:
     if word in (CONFIRMED, REFUTED, DIFFERS) and any(
             how.startswith("modelled") for each in evidence for how in each.hows):
         why = (*why, BY_MODEL)
+    if word != UNDECIDED and claim.fixed and claim.fixed.after_numbers:
+        why = (*why, f"{LATER} ({claim.fixed.commit}, {claim.fixed.date})")
     return replace(Verdict(claim, word, why, tuple(found.steps), evidence), **pair)
 
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds in git's history which commit fixed each predicate, and what had been judged by then."""
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from copyscope.common.errors import Unusable
+
+from .ledger import NAME, Fixed, hash_of
+
+CLAIMS, JUDGED = "claims", "results/claims/verdicts.json"
+# Of a commit's name: as many digits as a reader needs to find it.
+DIGITS = 12
+
+
+class History:
+    """The history of one tree."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.blob = functools.cache(self.read_blob)
+        self.seen = functools.cache(self.read_seen)
+
+    def git(self, *words: str) -> str:
+        """What git prints."""
+        try:
+            done = subprocess.run(["git", "-C", str(self.root), *words], check=False,
+                                  capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        except OSError as error:
+            raise Unusable(f"git: {error.strerror}: install it") from None
+        if done.returncode:
+            raise Unusable(f"{self.root}: git {words[0]}: {done.stderr.strip()[:200]}")
+        return done.stdout
+
+    def whole(self) -> bool:
+        """Tell whether all of the history is there."""
+        try:
+            return self.git("rev-parse", "--is-shallow-repository").strip() == "false" and \
+                Path(self.git("rev-parse", "--show-toplevel").strip()) == self.root.resolve()
+        except Unusable:
+            return False
+
+    def read_blob(self, blob: str) -> dict[str, str]:
+        """The wordings of a file of claims; none of one that is no TOML."""
+        try:
+            data: dict[str, Any] = tomllib.loads(self.git("cat-file", "blob", blob))
+        except ValueError:
+            return {}
+        claims = data.get("claims", [])
+        return {str(each.get("id")): hash_of(each, data.get("names", {}))
+                for each in claims if isinstance(each, dict)} if isinstance(claims, list) else {}
+
+    def wordings(self, commit: str) -> dict[str, str]:
+        """All claims of a commit, by id."""
+        found: dict[str, str] = {}
+        for line in self.git("ls-tree", commit, f"{CLAIMS}/").splitlines():
+            about, _, name = line.partition("\t")
+            if name.endswith(".toml") and name != f"{CLAIMS}/{NAME}":
+                found |= self.blob(about.split()[2])
+        return found
+
+    def read_seen(self, blob: str) -> set[str] | None:
+        """Of a record of verdicts the claims that no number spoke to: UNDECIDED, and without any
+        evidence."""
+        data = json.loads(self.git("cat-file", "blob", blob))
+        return {each["id"] for each in data["verdicts"]
+                if each["verdict"] == "UNDECIDED" and not each["evidence"]}
+
+    def after_numbers(self, commit: str, name: str) -> bool:
+        """Tell whether results had been judged before a commit, so that its author could know what
+        they say of a claim; those of one that stood apart are of the claim that it is of."""
+        line = self.git("ls-tree", f"{commit}^", JUDGED) if self.parents(commit) else ""
+        if not line:
+            return False
+        unseen = self.seen(line.split()[2]) or set()
+        return name.removesuffix("-described") not in unseen
+
+    def parents(self, commit: str) -> list[str]:
+        """The commits before a commit."""
+        return self.git("rev-list", "--parents", "-n", "1", commit).split()[1:]
+
+    def entries(self) -> dict[str, Fixed]:
+        """The first commit of each wording that the last commit has."""
+        first: dict[tuple[str, str], tuple[str, str]] = {}
+        log = self.git("log", "--reverse", "--topo-order", "--format=%H %as", "--", CLAIMS)
+        for line in log.splitlines():
+            commit, date = line.split()
+            for each in self.wordings(commit).items():
+                first.setdefault(each, (commit, date))
+        found = {}
+        for name, text in sorted(self.wordings("HEAD").items()):
+            if text:
+                commit, date = first[name, text]
+                found[name] = Fixed(text, commit[:DIGITS], date, self.after_numbers(commit, name))
+        return found
