@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from copyscope.facts import of_ports
 from helpers import records
 from helpers.records import ROOT
 
@@ -46,3 +47,11 @@ def test_connections_in_a_row_are_made_in_a_network_of_their_own():
     done = subprocess.run([sys.executable, "-B", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
                           check=False)
     assert done.stdout == "(300, '')\n", done.stderr
+
+
+def test_each_close_is_acknowledged():
+    code = ("import sys; sys.path.insert(0, 'tools/lib'); from copyscope.facts import of_ports; "
+            "of_ports.private_network(); print(of_ports.closes())")
+    done = subprocess.run([sys.executable, "-B", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.stdout == f"{of_ports.CLOSED}\n", done.stderr

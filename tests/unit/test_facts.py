@@ -171,6 +171,14 @@ def test_connections_end_with_the_first_that_fails():
     assert made == 0 and "refused" in why
 
 
+def test_a_close_is_acknowledged_in_one_state_alone():
+    row = "   {}: 0100007F:{:04X} 0100007F:{:04X} {} 00000000:00000000 03:00001769 00000000 0 0 0 3 x"
+    table = "\n".join(["  sl  local_address rem_address   st", row.format(0, 40000, 8080, "05"),
+                       row.format(1, 40001, 8080, "04"), row.format(2, 40002, 8081, "05"),
+                       row.format(3, 8080, 40000, "08")])
+    assert of_ports.acknowledged(table, 8080) == 1
+
+
 def test_facts_need_root_but_for_the_layout(monkeypatch):
     monkeypatch.setattr(command.os, "geteuid", lambda: 1000)
     command.check(["layout"])

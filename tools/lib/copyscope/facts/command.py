@@ -27,7 +27,7 @@ TEXTS = {"layout": "lines of the cache that the lock, the queue and the counts o
          "fields": "fields of a message that lie apart in the sender's memory",
          "packets": "bytes of a zero-copy packet that do not lie in user pages",
          "locks": "locks that sends of 8 connections wait for",
-         "ports": "a million connections one after another (a minute or two)"}
+         "ports": "a million connections one after another (a minute or two), and closes"}
 EPILOG = "\n".join([
     "Facts that claims of the reports rest on and no run counts:", "",
     *(f"{name:9} {text}" for name, text in TEXTS.items()), "",

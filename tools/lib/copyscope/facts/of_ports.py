@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How many connections can be made one after another before one finds no free port."""
+"""What becomes of ports and connections: how many can be made in a row, and how one is closed."""
 from __future__ import annotations
 
 import ctypes
@@ -7,7 +7,10 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 
 from copyscope.common import programs
 from copyscope.common.errors import Refused
@@ -22,6 +25,11 @@ WANTED, STEP = 1_000_000, 10_000
 NAME, OF = "connections-in-a-row", "lo"
 MEANS = f"connections made one after another before the first that failed, {WANTED} at most"
 ADDRESS = "127.0.0.1"
+# As /proc/net/tcp has it. An acknowledgment of its FIN alone leads a closed end there.
+CLOSED, FIN_WAIT_2 = 97, "05"
+TABLE = Path("/proc/self/net/tcp")
+# A receiver may keep an acknowledgment back for a fifth of a second.
+PATIENCE_S, PAUSE_S = 2.0, 0.05
 
 
 def private_network() -> None:
@@ -74,10 +82,35 @@ def count(wanted: int, progress: Callable[[str], None]) -> tuple[int, str]:
             os.waitpid(child, 0)
 
 
+def acknowledged(table: str, port: int) -> int:
+    """How many ends of connections to this port had their FIN acknowledged."""
+    found = [line.split() for line in table.splitlines()[1:]]
+    return sum(each[3] == FIN_WAIT_2 and int(each[2].split(":")[1], 16) == port for each in found)
+
+
+def closes() -> int:
+    """Close this end of some connections and keep the other; how many closes are acknowledged."""
+    with socket.create_server((ADDRESS, 0), backlog=CLOSED) as listener, ExitStack() as kept:
+        to = listener.getsockname()
+        for _ in range(CLOSED):
+            one = socket.create_connection(to)
+            kept.enter_context(listener.accept()[0])
+            one.close()
+        found, ends = 0, time.monotonic() + PATIENCE_S
+        while found < CLOSED and time.monotonic() < ends:
+            time.sleep(PAUSE_S)
+            found = acknowledged(TABLE.read_text(), to[1])
+        return found
+
+
 def facts(progress: Callable[[str], None] = lambda text: None) -> list[Fact]:
-    """The one number; of a failure it says which."""
+    """Both numbers; of a connection that fails it says how."""
     sys.stdout.flush()
     made, failure = count(WANTED, progress)
     how = "connect() and close() over a private loopback device, one server" + \
         (f"; the next one failed: {failure}" if failure else "; none failed")
-    return [Fact(NAME, OF, made, MEANS, how)]
+    return [Fact(NAME, OF, made, MEANS, how),
+            Fact("closes-acknowledged", OF, closes(),
+                 f"of {CLOSED} connections closed at one end, those whose FIN the other end "
+                 "acknowledged", "/proc/net/tcp: the closed end stands in FIN-WAIT-2, which an "
+                 "acknowledgment of its FIN alone leads to")]
