@@ -77,8 +77,11 @@ def usable(item: Item) -> dict[str, Any]:
 
 
 def counted(item: Item, counter: str) -> Fraction:
-    """What the counting pass of a row counted, for each call."""
-    proof = usable(item).get("proof") or {"calls": 0, "invariants": []}
+    """What the counting pass of a row counted, for each call; of a row that its counts made
+    invalid, too: else no count could be another than its invariant says."""
+    row: dict[str, Any] = item.data  # type: ignore[assignment]
+    told = row if row["status"] == "invalid" and not row["emulated"] else usable(item)
+    proof = told.get("proof") or {"calls": 0, "invariants": []}
     for each in proof["invariants"] if proof["calls"] else ():
         if each["counter"] == counter and each["counted"] is not None:
             return Fraction(each["counted"]) / proof["calls"]
