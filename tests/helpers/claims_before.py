@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Judges a claim in the form that it had before, and in the one that it has, by the same records."""
+from __future__ import annotations
+
+import functools
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from copyscope.claims import files, judge, sources
+from copyscope.claims.readings import Item
+from copyscope.claims.world import World
+from copyscope.common.errors import Unusable
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data" / "claims-before"
+
+
+@dataclass(frozen=True)
+class Before:
+    """One claim as it was. Either the checker refuses it with words such as `refused`, or by the
+    records it gives another verdict than the claims that stand in its place (`now`)."""
+    id: str
+    why: str
+    claim: dict
+    names: dict
+    now: tuple[str, ...]
+    # Folders and files below results/, or the name of records that the test makes.
+    records: tuple[str, ...] = ()
+    made: str = ""
+    refused: str = ""
+
+
+def read(report: str) -> list[Before]:
+    """All claims of a report that had another form before. [names] of the file are those of that time; each
+    [[before]] has id, why, claim, and now (ids, itself if not given), and refused, records or made."""
+    data = tomllib.loads((DATA / f"{report.lower()}.toml").read_text())
+    found = []
+    for each in data["before"]:
+        assert sum(key in each for key in ("refused", "records", "made")) == 1, each["id"]
+        claim = {"id": each["id"], "statement": "as it was", **each["claim"]}
+        found.append(Before(**{**each, "claim": claim, "names": data.get("names", {}),
+                               "now": tuple(each.get("now", [each["id"]])),
+                               "records": tuple(each.get("records", ()))}))
+    return found
+
+
+def written(before: Before) -> str:
+    """The file of claims that it stood in: TOML takes the strings and lists that JSON has."""
+    def lines(table: dict) -> list[str]:
+        return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()]
+    return "\n".join(["[names]", *lines(before.names), "[[claims]]", *lines(before.claim), ""])
+
+
+def numbers() -> list[Path]:
+    """The files of the numbers that reports published."""
+    return sorted((ROOT / "claims" / "numbers").glob("*.toml"))
+
+
+def refusal(before: Before, folder: Path) -> str:
+    """Why the checker refuses the old form; empty if it accepts it."""
+    try:
+        old(before, folder, World())
+    except Unusable as error:
+        return str(error)
+    return ""
+
+
+def old(before: Before, folder: Path, world: World) -> files.Claim:
+    """The claim as it was, read by the checker of today."""
+    source = folder / "before.toml"
+    source.write_text(written(before))
+    return files.read_all([*numbers(), source], world)[-1]
+
+
+@functools.cache
+def committed(name: str) -> tuple[Item, ...]:
+    """What a folder or a file below results/ holds; read once."""
+    return tuple(sources.items([ROOT / "results" / name], print))
+
+
+def by(claim_of, items: list[Item]) -> str:
+    """The verdict on a claim that `claim_of` reads into a new world which has these records."""
+    world = World()
+    claim = claim_of(world)
+    for each in items:
+        world.add(each)
+    return judge.judge(claim, world).word
+
+
+def verdicts(before: Before, folder: Path, made: list[Item] | None = None) -> tuple[str, list[str]]:
+    """The verdict on the old form and those on the claims in its place, by the same records."""
+    items = made if made is not None else [each for name in before.records for each in committed(name)]
+
+    def new(identity: str, world: World) -> files.Claim:
+        report = identity.split("-")[0].lower()
+        claims = files.read_all([*numbers(), ROOT / "claims" / f"{report}.toml"], world)
+        return next(each for each in claims if each.id == identity)
+    return by(functools.partial(old, before, folder), items), \
+        [by(functools.partial(new, each), items) for each in before.now]
+
+
+def check(before: Before, folder: Path, made: list[Item] | None = None) -> None:
+    """The old form is refused, or says something else than what stands in its place."""
+    if before.refused:
+        assert before.refused in refusal(before, folder), before.id
+        return
+    was, now = verdicts(before, folder, made)
+    assert any(word != was for word in now), f"{before.id} was {was} and is {', '.join(now)}"
