@@ -109,15 +109,6 @@ def baselines_of(row: dict, numbers) -> list[dict]:
              "id": f"20261124T000000.000-{turn}"} for turn, each in enumerate(numbers)]
 
 
-def test_a_share_is_of_the_memory_that_the_test_may_use(tmp_path):
-    row = baselines.row("file-cache", 24, "MiB")
-    row["estimate"]["hardware"] = 32
-    found = judged(tmp_path, "baseline(row=file-cache).share in [0.75, 0.75]", *baselines_of(row, [24] * 6))
-    assert found.word == judge.CONFIRMED
-    row["estimate"]["hardware"] = None
-    assert "may use" in judged(tmp_path, "baseline(row=file-cache).share < 1", *baselines_of(row, [24] * 6)).why[0]
-
-
 def test_a_baseline_is_one_number_and_the_interval_is_over_baselines(tmp_path):
     records = baselines_of(baselines.row("process", 50, "us"), (40, 50, 50, 50, 60, 70))
     found = judged(tmp_path, "baseline(row=process).time < 71 us", *records)

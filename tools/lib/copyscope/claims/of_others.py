@@ -32,7 +32,6 @@ BASELINE: dict[str, tuple[Meaning, str]] = {
     "time": (Meaning(units.SECOND, False), "what a row of time costs"),
     "rate": (Meaning(units.RATE, False), "what a row of bandwidth reaches"),
     "size": (Meaning(units.BYTE, False), "what a row of sizes found"),
-    "share": (Meaning(units.NONE, False), "the same, as a share of the memory it may use"),
     "curve_time": (Meaning(units.SECOND, False), "one point of a row's curve, at x"),
     "curve_rate": (Meaning(units.RATE, False), "one point of a row's curve, at x"),
     "core_clock": (Meaning(units.made(cycle=1, second=-1), False),
@@ -109,9 +108,7 @@ def of_baseline(items: list[Item], filters: dict[str, tuple[str, ...]], name: st
 def one_record(item: Item, name: str) -> Fraction:
     """A row of one baseline: the median of its runs."""
     row = usable(item)
-    factor = factor_of(row["unit"], FACTORS["size" if name == "share" else name], row["row"])
-    if name == "share":
-        factor = factor_of_share(row)
+    factor = factor_of(row["unit"], FACTORS[name], row["row"])
     found = row["measured"].get("values") or [row["measured"]["value"]]
     return Fraction(median(found)) * factor
 
@@ -122,14 +119,6 @@ def clock_of(item: Item) -> Item:
     if not row["clock"]:
         raise Missing(f"the row {CLOCK} of a baseline: {item.name} was made before there was one")
     return replace(item, data={**row["clock"], "emulated": row["emulated"]})
-
-
-def factor_of_share(row: dict[str, Any]) -> Fraction:
-    """What a row's number is divided by, if its estimate says which memory it may use."""
-    whole = (row.get("estimate") or {}).get("hardware")
-    if not whole:
-        raise Missing(f"the memory that the row {row['row']} may use")
-    return 1 / Fraction(whole)
 
 
 def factor_of(unit: str, factors: dict[str, Fraction], row: str) -> Fraction:
