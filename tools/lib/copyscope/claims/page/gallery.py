@@ -46,7 +46,7 @@ KNOWN = (
     ("fig4-remote-read", "A block of a remote file, in order and at random",
      "how much of both is the round trip of the network"),
     ("fig5-contention", "A block of a file by the number of processes that read",
-     "a straight line is contention that grows in proportion"),
+     "a straight line is contention that grows linearly, and one through nothing in proportion"),
     ("copy-bandwidth", "Bandwidth of a copy by its size", "it falls where the caches end"),
     ("memory-loops", "Ways to read, write and copy memory",
      "whether wider loads and stores are faster"),
