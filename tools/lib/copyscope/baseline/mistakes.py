@@ -131,7 +131,7 @@ def close_does_not_wait(record: Baseline) -> tuple[bool, str]:
     fins = need_count(record, "close-remote", "sockets that began to close")
     return (fins == 1 and close < trip / 4,
             f"close() takes {close / 1e3:.1f} us of a round trip of {trip / 1e6:.2f} ms and sends "
-            f"{fins:g} FIN: it is answered later")
+            f"{fins:g} FIN, and does not wait for its answer")
 
 
 def switches_in_a_trip(record: Baseline) -> tuple[bool, str]:
@@ -149,7 +149,7 @@ def readahead_off(record: Baseline) -> tuple[bool, str]:
     order, ahead = need(record, "read-sequential", "read-ahead")
     return (ahead < order / 3,
             f"a block in order takes {order / 1e3:.1f} us without readahead and {ahead / 1e3:.2f} "
-            "us with it: the report's 63 us show that it was off, not what a disk gives in order")
+            "us with it: the report's 63 us suggest that it was off, and are not what a disk gives")
 
 
 def cache_unit(record: Baseline) -> tuple[bool, str]:
