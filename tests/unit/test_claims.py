@@ -145,6 +145,14 @@ def test_times_need_repeats_without_probes_on_a_real_machine(tmp_path, records, 
     assert found.word == judge.UNDECIDED and why in found.why[0]
 
 
+def test_runs_of_different_lengths_are_no_repeats_of_each_other(tmp_path):
+    records = [timed(each, workload__messages_asked=None,
+                     workload__seconds=10 if each > 5 else 2.5) for each in range(12)]
+    assert "one point" in judged(tmp_path, FAST, *records).why[0]
+    assert judged(tmp_path, FAST.replace("A3", "A3, seconds=10"), *records).word == judged(
+        tmp_path, FAST, *records[6:]).word == judge.CONFIRMED
+
+
 def test_times_are_judged_by_the_interval_of_their_repeats(tmp_path):
     records = [timed(each, gbps) for each, gbps in enumerate((1.0, 2.0, 3.0, 4.0, 5.0, 6.0))]
     for predicate, word in (("> 0.9 Gbps", judge.CONFIRMED), ("> 7 Gbps", judge.REFUTED),

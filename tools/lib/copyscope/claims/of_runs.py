@@ -281,7 +281,7 @@ QUANTITIES: dict[str, Quantity] = {
     **{f"{end}_{name}": event(end, name) for end in ENDS for name in EVENTS},
 }
 KEYS = frozenset(("profile", "mode", "label", "size", "threads", "variant", "path", "pattern",
-                  "receiver", "kernel", "repeat", "row", "id"))
+                  "receiver", "kernel", "seconds", "repeat", "row", "id"))
 
 
 def words_of(record: Record, more: dict[str, str]) -> dict[str, str]:
@@ -291,6 +291,7 @@ def words_of(record: Record, more: dict[str, str]) -> dict[str, str]:
     found = {**point, "label": record.label, "size": record.size, "threads": record.setting,
              "variant": record.variant, "path": record.path, "kernel": record.kernel,
              "pattern": record.at("workload.pattern"), "receiver": record.at("workload.receiver"),
+             "seconds": "" if record.asked_s is None else f"{record.asked_s:g}",
              "id": record.id, **more}
     return {key: str(value) for key, value in found.items()}
 
