@@ -38,7 +38,7 @@ WORKLOAD_OPTIONS = ["--clients", "--port", "--messages", "--seconds", "--pattern
 BASELINE = ["--list", "--only syscall --quick", "--only nothing --runs 3 --rounds 1", "--rtt 5",
             "--quick --json record.json", "--dir . --drop-caches", "--only call --json -"]
 BASELINE_OPTIONS = ["--only", "--dir", "--quick", "--rounds", "--runs", "--rtt", "--json",
-                    "--quiet", "--list", "--drop-caches"]
+                    "--quiet", "--list", "--drop-caches", "--nics"]
 # Each dies of the first thing that a run does and a refusal does not.
 KEPT_FROM = {"trace_run": ("bpf", "unshare", "setns"), "workload": ("socket",),
              "baseline": ("perf_event_open", "unshare", "bpf")}

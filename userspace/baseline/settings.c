@@ -12,7 +12,7 @@
 #include "userspace/common/numbers.h"
 #include "userspace/tables/release.h"
 
-enum { KEY_ONLY = 256, KEY_QUICK, KEY_RUNS, KEY_ROUNDS, KEY_RTT, KEY_DIR, KEY_DROP, KEY_BREAK,
+enum { KEY_ONLY = 256, KEY_QUICK, KEY_RUNS, KEY_ROUNDS, KEY_RTT, KEY_NICS, KEY_DIR, KEY_DROP, KEY_BREAK,
        KEY_JSON, KEY_LIST };
 
 enum { FULL_RUNS = 10, QUICK_RUNS = 6, DEFAULT_ROUNDS = 1, RTT_MS_MAX = 500 };
@@ -26,6 +26,8 @@ static const struct argp_option option_table[] = {
 	{ "runs", KEY_RUNS, "N", 0, "runs of each row in a round, 2 to 30 (default 10)", 2 },
 	{ "rounds", KEY_ROUNDS, "N", 0, "rounds over all rows, 1 to 10 (default 1)", 2 },
 	{ "rtt", KEY_RTT, "MS", 0, "round trip of the remote path, 1 to 500 ms (default 6)", 2 },
+	{ "nics", KEY_NICS, "A,B", 0,
+	  "two cards that are down and connected: the remote path, without a delay", 2 },
 	{ "dir", KEY_DIR, "DIR", 0, "where files are made, on a real disk (default .)", 2 },
 	{ "drop-caches", KEY_DROP, NULL, 0,
 	  "empty the whole machine's caches before file reads; else only the test's own", 2 },
@@ -56,6 +58,16 @@ static int whole(const char *text, int min, int max, const char *message)
 	return number;
 }
 
+static void parse_nics(const char *text, struct protocol *p)
+{
+	char rest;
+
+	if (sscanf(text, "%15[^,/ ],%15[^,/ ]%c", p->nics[0], p->nics[1], &rest) != 2 ||
+	    !strcmp(p->nics[0], p->nics[1]))
+		settings_refuse("--nics '%s' must be two names of network cards, such as eth1,eth2", text);
+	p->rtt_ms = 0;
+}
+
 /* False if the key is none of the protocol's. */
 static bool parse_protocol(int key, char *arg, struct protocol *p)
 {
@@ -75,6 +87,9 @@ static bool parse_protocol(int key, char *arg, struct protocol *p)
 	case KEY_RTT:
 		p->rtt_ms = whole(arg, 1, RTT_MS_MAX,
 				  "--rtt '%s' must be a whole number of milliseconds from 1 to 500");
+		break;
+	case KEY_NICS:
+		parse_nics(arg, p);
 		break;
 	case KEY_DIR:
 		p->dir = arg;

@@ -43,7 +43,8 @@ double tcp_delay_kept(const struct work *w, int fd)
 	/* ~0: the kernel has measured none yet (include/linux/win_minmax.h). */
 	if (!ask(fd, &info) || info.tcpi_min_rtt == ~0u)
 		return NAN;
-	return info.tcpi_min_rtt / (1000 * w->protocol->rtt_ms);
+	/* Without a delay that was asked for no trip is too short. */
+	return w->protocol->rtt_ms ? info.tcpi_min_rtt / (1000 * w->protocol->rtt_ms) : 1;
 }
 
 void tcp_tell_limits(struct work *w, int fd)
