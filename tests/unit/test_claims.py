@@ -128,6 +128,16 @@ def test_the_clock_of_a_core_is_what_additions_took_and_no_time_stamp_counter(tm
     assert "turns differ" in judged(tmp_path, predicate, baselines.baseline(clock=clock)).why[0]
 
 
+def test_of_an_emulated_baseline_counts_alone_are_known_and_a_real_one_comes_first(tmp_path):
+    host, guest = baselines.baseline(), baselines.baseline()
+    guest["id"], guest["machine"] = host["id"] + "1", {**host["machine"], "emulated": True, "kernel": "6.12.1"}
+    calls = "baseline(row=syscall, counter=calls{}).per_call == 1"
+    assert judged(tmp_path, calls.format(""), guest).word == judge.CONFIRMED
+    assert judged(tmp_path, calls.format(", kernel=6.12.1"), host, guest).evidence[0].value.records == (guest["id"],)
+    assert judged(tmp_path, calls.format(""), host, guest).evidence[0].value.records == (host["id"],)
+    assert "not emulated" in judged(tmp_path, "baseline(row=syscall).time < 1 s", guest).why[0]
+
+
 def test_a_run_whose_laws_are_broken_is_no_evidence(tmp_path):
     data = made()
     data["laws"][0].update(status="broken", residual=1, why=None)

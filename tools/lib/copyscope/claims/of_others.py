@@ -76,10 +76,11 @@ def usable(item: Item) -> dict[str, Any]:
 
 
 def counted(item: Item, counter: str) -> Fraction:
-    """What the counting pass of a row counted, for each call; of a row that its counts made
-    invalid, too: else no count could be another than its invariant says."""
+    """What the counting pass of a row counted, for each call, also on an emulated machine; of a
+    row that its counts made invalid, too: else no count could be another than its invariant
+    says."""
     row: dict[str, Any] = item.data  # type: ignore[assignment]
-    told = row if row["status"] == "invalid" and not row["emulated"] else usable(item)
+    told = row if row["status"] in (*USABLE, "invalid") else usable(item)
     proof = told.get("proof") or {"calls": 0, "invariants": []}
     for each in proof["invariants"] if proof["calls"] else ():
         if each["counter"] == counter and each["counted"] is not None:
@@ -87,8 +88,15 @@ def counted(item: Item, counter: str) -> Fraction:
     raise Missing(f"the counter {counter!r} of the row {item.words['row']}")
 
 
+def real(items: list[Item]) -> list[Item]:
+    """Rows of machines that are not emulated, where there are any: a guest has counts alone."""
+    rows: list[dict[str, Any]] = [each.data for each in items]  # type: ignore[misc]
+    return [each for each, row in zip(items, rows) if not row["emulated"]] or items
+
+
 def of_baseline(items: list[Item], filters: dict[str, tuple[str, ...]], name: str) -> Value:
     """A quantity of the same row in all baselines."""
+    items = real(items)
     if len({each.point for each in items}) > 1:
         raise Missing("records of one row and one machine; narrow the selection")
     meaning = BASELINE[name][0]
