@@ -13,7 +13,7 @@ FORMS = {"sweep": re.compile(f"sweep {PROFILE}( modelled)?"),
          "matrix": re.compile("matrix"), "baseline": re.compile("baseline"),
          "fact": re.compile("fact( [a-z]+)*"),
          "run": re.compile(r"run( [A-Za-z0-9_.,=/+-]+)+"), "watch": re.compile("watch.*")}
-# As many as give times a 95 % interval.
+# As many as give times, and modelled misses, a 95 % interval.
 REPEATS = 6
 # The guest whose caches are modelled.
 MODELLED, KERNEL = "modelled", "6.12"
@@ -59,8 +59,9 @@ def command(need: str, out: Path) -> list[str]:
     words = need.split()
     form = form_of(need)
     if form == "sweep" and words[-1] == MODELLED:
-        return ["tools/sweep", "--profile", words[1], "--mode", words[2], "--kernel", KERNEL,
-                "--counters", "model", "--out", str(out / "-".join(words[1:3]) / MODELLED)]
+        return ["tools/sweep", "--profile", words[1], "--mode", words[2], "--repeats",
+                str(REPEATS), "--kernel", KERNEL, "--counters", "model", "--out",
+                str(out / "-".join(words[1:3]) / MODELLED)]
     if form == "sweep":
         return ["tools/sweep", "--profile", words[1], "--mode", words[2], "--repeats",
                 str(REPEATS), "--out", str(out / "-".join(words[1:]))]
