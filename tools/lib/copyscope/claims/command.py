@@ -80,7 +80,7 @@ def build_parser() -> Parser:
 
 def claim_files(own: list[Path] | None) -> list[Path]:
     """The files of claims to read: those named, or the tree's."""
-    found = own or sorted(set(CLAIMS.glob("*.toml")) - {ledger.FILE})
+    found = own or sorted(CLAIMS.glob("*.toml"))
     if not found:
         raise Unusable(f"{CLAIMS}: no claims are there; name a file with --claims")
     return found

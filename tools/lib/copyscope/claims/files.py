@@ -328,7 +328,8 @@ def read_all(sources: list[Path], world: World) -> list[Claim]:
     """The claims of all files, each id once. Files of published numbers come first."""
     claims: dict[str, Claim] = {}
     known = ledger.read()
-    for source in sources:
+    # The ledger lies beside them, and has no claims.
+    for source in (each for each in sources if each != ledger.FILE):
         for each in Reader(source, world).whole():
             if each.id in claims:
                 raise Unusable(f"{each.source}:{each.line}: the id {each.id} stands already in "
