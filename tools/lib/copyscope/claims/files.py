@@ -33,6 +33,8 @@ LONG = ("runs", "predicate", "given", "here", "there")
 VALUE, PUBLISHED, DESCRIBED = "value", "published", "described"
 # How a claim is judged: by exactly one of these.
 WAYS = ("predicate", "unmeasured", "beyond")
+# Of the report's words, whose pieces are joined by it: enough to find the passage.
+GAP, MOST_WORDS = " ... ", 15
 MOST_TEXT, MOST_CLAIMS, MOST_NAMES, MOST_LINES = 1000, 1000, 200, 50_000
 
 
@@ -214,6 +216,11 @@ class Reader:
                 raise self.file.bad(start, f"a claim has no {key}")
             if value is not None and key not in LONG and not one_line(value):
                 raise self.file.bad(self.file.line(start, key), f"{key} must be one line in quotes")
+        words = len(data.get("words", "").replace(GAP, " ").split())
+        if words > MOST_WORDS:
+            raise self.file.bad(self.file.line(start, "words"),
+                                f"words has {words} words of the report; quote {MOST_WORDS} at "
+                                "most")
         line = self.file.line(start, "id")
         if not ID.fullmatch(data["id"]):
             raise self.file.bad(line, "id must be letters, digits and -_.")
