@@ -87,6 +87,8 @@ def test_a_claim_stands_as_published_and_as_described(tmp_path):
     (claim("a", f"{RATE} > 1 Gbps", BOTH.replace(THERE, RATE)), "published numbers"),
     (claim("a", f"{RATE} > 1 Gbps", BOTH.replace(THERE, "1 ==")), "there: "),
     (claim("a", "1 == 1", "as = 'meant'\n"), "as must be"),
+    (TWICE.replace("variant=A3", "mode=corrected"), "not judged by mode=corrected"),
+    (LATER.replace("variant=A3", "mode=as-published"), "not judged by mode=as-published"),
     (claim("a", "1 == 1", "as = 'published'\n"), "program go together"),
     (claim("a", "1 == 1", "program = 'a.c:1'\n"), "program go together"),
     (claim("a", "1 == 1", "as = 'described'\n"), "of go together"),

@@ -49,8 +49,9 @@ def verdict(of: Verdict) -> dict[str, Any]:
 
 def fixed(claim: Claim) -> dict[str, Any] | None:
     """When the predicate of a claim was fixed."""
-    return claim.fixed and {"commit": claim.fixed.commit, "date": claim.fixed.date,
-                            "after_numbers": claim.fixed.after_numbers}
+    found = claim.fixed
+    return None if found is None else {"commit": found.commit, "date": found.date,
+                                       "after_numbers": found.after_numbers}
 
 
 def reports(claims: list[Claim]) -> list[dict[str, str]]:

@@ -31,6 +31,7 @@ LONG = ("runs", "predicate", "given", "here", "there")
 # A value or a threshold of the authors' machine; and which program judges a claim, where the
 # published one is not what its text describes.
 VALUE, PUBLISHED, DESCRIBED = "value", "published", "described"
+NOT_OF = {PUBLISHED: "corrected", DESCRIBED: "as-published"}
 # How a claim is judged: by exactly one of these.
 WAYS = ("predicate", "unmeasured", "beyond")
 # Of the report's words, whose pieces are joined by it: enough to find the passage.
@@ -233,10 +234,7 @@ class Reader:
         found, condition = (self.predicate(data[key], key, start) if key in data else None
                             for key in ("predicate", "given"))
         if found is not None:
-            try:
-                check.refuse_settings(found, self.world)
-            except Fault as error:
-                raise self.fault(error, start, "predicate", data["predicate"]) from None
+            self.check_evidence(data, found, start)
         both = self.both_values(data, start)
         try:
             needs.check(runs, found)
@@ -263,6 +261,18 @@ class Reader:
         if "of" in data and data["id"] != f"{data['of']}-{DESCRIBED}":
             raise self.file.bad(self.file.line(start, "id"), f"the id must be "
                                 f"{shown(data['of'], 60)}-{DESCRIBED}, by what it is of")
+
+    def check_evidence(self, data: dict[str, Any], found: tree.Node, start: int) -> None:
+        """Refuse a predicate that settings decide, or another program than the claim is of."""
+        try:
+            check.refuse_settings(found, self.world)
+            for each in check.parts(found):
+                if isinstance(each, tree.Select) and \
+                        NOT_OF.get(data.get("as", "")) in dict(each.filters).get("mode", ()):
+                    raise Fault(each.at, f"as = \"{data['as']}\" is not judged by mode="
+                                f"{NOT_OF[data['as']]}")
+        except Fault as error:
+            raise self.fault(error, start, "predicate", data["predicate"]) from None
 
     def both_values(self, data: dict[str, Any], start: int) -> tuple[tree.Node, tree.Node] | None:
         """The trees of the value here and of the value there, which only a value has."""

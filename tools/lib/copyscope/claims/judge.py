@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .files import VALUE, Claim
 from .language import units, values
@@ -90,7 +91,7 @@ def worded(claim: Claim, found: Findings) -> tuple[str, tuple[str, ...]]:
     return DIFFERS if claim.kind == VALUE else REFUTED, ()
 
 
-def both_values(claim: Claim, world: World) -> dict[str, str]:
+def both_values(claim: Claim, world: World) -> dict[str, Any]:
     """Of a value what it is here and there, and the ratio of both, as far as they are known."""
     if claim.values is None:
         return {}

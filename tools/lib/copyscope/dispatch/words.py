@@ -56,7 +56,7 @@ WORDS = (
     Word("crossover", TOOLS / "crossover", "find the size from which one variant beats another",
          firsts=VARIANTS, values={"--path": PATHS}),
     Word("claims", TOOLS / "claims", "judge what reports, or you, claim by records of runs",
-         firsts=("list", "show", "check", "run", "report")),
+         firsts=("list", "show", "check", "run", "report", "fix")),
     Word("guest", TOOLS / "guest", "run a command in a throwaway guest with another kernel"),
     Word("peers", TOOLS / "peers", "make one run between two guests", firsts=VARIANTS,
          values=RUN_VALUES),

@@ -24,7 +24,7 @@ class History:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.blob = functools.cache(self.read_blob)
-        self.seen = functools.cache(self.read_seen)
+        self.unseen = functools.cache(self.read_unseen)
 
     def git(self, *words: str) -> str:
         """What git prints."""
@@ -64,7 +64,7 @@ class History:
                 found |= self.blob(about.split()[2])
         return found
 
-    def read_seen(self, blob: str) -> set[str] | None:
+    def read_unseen(self, blob: str) -> set[str]:
         """Of a record of verdicts the claims that no number spoke to: UNDECIDED, and without any
         evidence."""
         data = json.loads(self.git("cat-file", "blob", blob))
@@ -77,8 +77,7 @@ class History:
         line = self.git("ls-tree", f"{commit}^", JUDGED) if self.parents(commit) else ""
         if not line:
             return False
-        unseen = self.seen(line.split()[2]) or set()
-        return name.removesuffix("-described") not in unseen
+        return name.removesuffix("-described") not in self.unseen(line.split()[2])
 
     def parents(self, commit: str) -> list[str]:
         """The commits before a commit."""
