@@ -191,6 +191,10 @@ def of_crossover(items: list[Item], filters: dict[str, tuple[str, ...]], name: s
         low, high = (Fraction(0), low) if always else (high, Fraction(MOST_SIZE))
     elif not crosses:
         raise Missing(f"a size from which second is faster: in {items[0].name} it is up to one")
+    else:
+        # Among sizes that are undecided there may be some at which first wins: it is beyond them.
+        low = max([low, *(Fraction(each["bytes"]) for each in data["sizes"]
+                          if each["winner"] == "first" and each["bytes"] < high)])
     return Value(units.SIZE, False, low, high)
 
 
