@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Each claim of MT25064 that was looked at again: its old form is refused, or says something else."""
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import cast
+
+import pytest
+
+from copyscope.claims import of_others
+from copyscope.claims.readings import Item
+from copyscope.records.run_record import Record
+from helpers import claims_before
+
+BEFORE = claims_before.read("MT25064")
+PUBLISHED, MODELLED = "mt25064-as-published", "modelled/mt25064-as-published"
+RECORDS = 6
+
+
+def repeated() -> list[Item]:
+    """The committed modelled runs, as if repeats had come to the same, and the runs that were counted."""
+    return [*(replace(each, name=f"{each.name}-{number}") for each in claims_before.committed(MODELLED)
+              for number in range(RECORDS)), *claims_before.committed(PUBLISHED)]
+
+
+def steady() -> list[Item]:
+    """The same, but A3 misses as often for each byte at every size."""
+    return [even(each) if each.words["label"] == "A3" and cast(Record, each.data).modelled else each
+            for each in repeated()]
+
+
+def even(item: Item) -> Item:
+    """A modelled run with a miss for each byte in each context."""
+    record = cast(Record, item.data)
+    data = copy.deepcopy(record.data)
+    for each in data["passes"]["timed"]["modelled"]["ends"]:
+        each["llc_misses"] = record.times.received_bytes
+    return replace(item, data=Record(data, record.source, record.point))
+
+
+@pytest.mark.parametrize("before", BEFORE, ids=lambda each: each.id)
+def test_the_form_before_is_refused_or_says_something_else(tmp_path, before):
+    claims_before.check(before, tmp_path, {"repeated": repeated, "steady": steady, "": lambda: None}[before.made]())
+
+
+def test_second_is_faster_from_beyond_all_sizes_that_first_wins():
+    sizes = [{"bytes": size, "winner": winner} for size, winner in (
+        (64, "first"), (4096, "undecided"), (8192, "first"), (16384, "undecided"), (32768, "second"))]
+    data = {"machine": {"emulated": False}, "first": "A1", "second": "A3", "sizes": sizes, "answer": {
+        "kind": "crossover", "faster_above": "A3", "low_bytes": 64, "high_bytes": 32768}}
+    found = of_others.of_crossover([Item("crossover", "made", {}, data)], {}, "from_size")
+    assert (found.low, found.high) == (8192, 32768)
