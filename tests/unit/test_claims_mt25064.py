@@ -8,8 +8,9 @@ from typing import cast
 
 import pytest
 
-from copyscope.claims import of_others
+from copyscope.claims import files, of_others, questions
 from copyscope.claims.readings import Item
+from copyscope.claims.world import World
 from copyscope.records.run_record import Record
 from helpers import claims_before
 
@@ -42,6 +43,20 @@ def even(item: Item) -> Item:
 @pytest.mark.parametrize("before", BEFORE, ids=lambda each: each.id)
 def test_the_form_before_is_refused_or_says_something_else(tmp_path, before):
     claims_before.check(before, tmp_path, {"repeated": repeated, "steady": steady, "": lambda: None}[before.made]())
+
+
+def test_the_page_tells_which_of_the_three_breaks_down_with_8_threads():
+    claims, world = claims_before.ROOT / "claims", World()
+    known = {each.id for each in
+             files.read_all([*claims_before.numbers(), *sorted(claims.glob("mt*.toml")), claims / "cse221.toml"], world)}
+    found, _ = questions.read(claims / "page" / "questions.toml", world, known)
+    for each in claims_before.committed(PUBLISHED):
+        world.add(each)
+    said = questions.answer(next(each for each in found if each.id == "collapse"), world)
+    assert said["truth"] is True and said["conclusion"].startswith("A3's does, and A2's does not")
+    shown = {each["say"]: (each["shown"] or "").split(" [")[0] for each in said["rows"]}
+    assert [shown[f"{label}: throughput over the nominal time, 8 threads"].split()[1] for label in ("A1", "A2", "A3")] \
+        == ["Gbps", "Gbps", "Mbps"]
 
 
 def test_second_is_faster_from_beyond_all_sizes_that_first_wins():
