@@ -122,6 +122,7 @@ def test_the_clock_of_a_core_is_what_additions_took_and_no_time_stamp_counter(tm
     clock = baselines.row("core-clock", 3.0, "GHz")
     sessions = [{**baselines.baseline(clock=clock), "id": f"20261124T000000.000-{turn}"} for turn in range(6)]
     assert judged(tmp_path / "six", predicate, *sessions).word == judge.CONFIRMED
+    assert judged(tmp_path / "older", predicate, baselines.baseline(), *sessions).word == judge.CONFIRMED
     assert "5 more" in judged(tmp_path / "one", predicate, *sessions[:1]).why[0]
     assert "before there was one" in judged(tmp_path, predicate, baselines.baseline()).why[0]
     clock.update(status="not_measured", measured=None, why="turns differ")

@@ -100,12 +100,12 @@ def of_baseline(items: list[Item], filters: dict[str, tuple[str, ...]], name: st
     if len({each.point for each in items}) > 1:
         raise Missing("records of one row and one machine; narrow the selection")
     meaning = BASELINE[name][0]
+    if name == "core_clock":
+        items = clocks(items)
     ids = tuple(each.name for each in items)
     if name == "per_call":
         return values.sample(meaning.unit, True, ids, tuple(
             counted(each, filters.get("counter", ("",))[0]) for each in items))
-    if name == "core_clock":
-        items = [clock_of(each) for each in items]
     if name.startswith("curve"):
         return curve(items, filters, meaning, name.removeprefix("curve_"))
     # Runs of one session are alike, and sessions differ: the interval is over records.
@@ -119,6 +119,14 @@ def one_record(item: Item, name: str) -> Fraction:
     factor = factor_of(row["unit"], FACTORS[name], row["row"])
     found = row["measured"].get("values") or [row["measured"]["value"]]
     return Fraction(median(found)) * factor
+
+
+def clocks(items: list[Item]) -> list[Item]:
+    """The rows of the core's clock. Records made before there was one are passed over where others
+    have it."""
+    rows: list[dict[str, Any]] = [each.data for each in items]  # type: ignore[misc]
+    return [clock_of(each) for each in
+            [each for each, row in zip(items, rows) if row["clock"]] or items]
 
 
 def clock_of(item: Item) -> Item:
