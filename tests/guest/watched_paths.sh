@@ -10,7 +10,7 @@
 set -euo pipefail
 
 list=$1 backend=$2
-export VARIANTS="A1 A3" BYTES=65536 MESSAGES=23
+export VARIANTS=${VARIANTS-"A1 A3"} BYTES=65536 MESSAGES=${MESSAGES-23}
 echo up
 
 # end_of NAME: the process that is this end of the run under way, once it has threads. By the shell alone: what
