@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Help and versions need no matplotlib, nothing that is built and nothing that set-up fetches."""
+"""Help and versions need no module of others, nothing that is built and nothing that set-up fetches."""
 from __future__ import annotations
 
 import os
@@ -16,7 +16,7 @@ from helpers.records import ROOT
 from host.test_python_tools import TOOLS
 
 # What tools/setup installs; PYTHONPATH comes before the system's modules.
-FETCHED = ("matplotlib", "numpy", "fastjsonschema")
+FETCHED = ("matplotlib", "numpy", "fastjsonschema", "jinja2")
 SHELL = ("trace_run", "baseline")
 
 

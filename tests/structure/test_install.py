@@ -102,13 +102,22 @@ def test_an_installed_copy_draws(run, tmp_path):
     assert done.returncode == 0 and list((tmp_path / "figures").rglob("*.svg")), done.stderr
 
 
-def test_without_matplotlib_its_package_is_named(run, tmp_path):
-    (tmp_path / "matplotlib.py").write_text(
-        "raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')\n")
-    done = run("copyscope-plot", ROOT / "tests/data/run-A1-host.json", "--out", tmp_path / "figures",
-               PYTHONPATH=str(tmp_path))
-    assert done.returncode == 3 and "install the package python3-matplotlib" in done.stderr
+@pytest.mark.parametrize("module, words", [
+    ("matplotlib", ["copyscope-plot", ROOT / "tests/data/run-A1-host.json", "--out", "figures"]),
+    ("jinja2", ["copyscope-claims", "report", "results", "--out", "page"])])
+def test_without_a_module_its_package_is_named(run, tmp_path, module, words):
+    (tmp_path / f"{module}.py").write_text(
+        f"raise ModuleNotFoundError(\"No module named '{module}'\", name='{module}')\n")
+    (tmp_path / "results").mkdir()
+    done = run(*words, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 3 and f"install the package python3-{module}" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_an_installed_copy_writes_the_page(run, tmp_path):
+    (tmp_path / "results").mkdir()
+    done = run("copyscope-claims", "report", "results", "--out", "page")
+    assert done.returncode == 0 and (tmp_path / "page/index.html").is_file(), done.stderr
 
 
 def test_nothing_is_written_beside_the_programs(run, installed):

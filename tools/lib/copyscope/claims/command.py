@@ -32,7 +32,7 @@ NAME = "claims"
 CLAIMS = ROOT / "claims"
 EXIT_CONFIRMED, EXIT_NOT = 0, 1
 RESULTS = ROOT / "results"
-QUESTIONS = CLAIMS / "page" / "questions.toml"
+QUESTIONS = CLAIMS / "page"
 ACTS = ("list", "show", "check", "run", "report", "fix")
 EPILOG = """\
 list                  every claim: id, category, what it says
@@ -194,7 +194,8 @@ def page(options: argparse.Namespace, claims: list[Claim], world: World) -> int:
     if not results.is_dir():
         raise Unusable(f"{results}: no such folder: name a folder of results")
     place = Place(results.resolve(), options.out.resolve())
-    found, spoken = questions.read(QUESTIONS, world, {each.id for each in claims})
+    found, spoken = questions.read_all(sorted(QUESTIONS.glob("*.toml")), world,
+                                       {each.id for each in claims})
     with OutputFolder.at(options.out) as out:
         out.claim("tools/claims", {RECORD: documents.has_schema(document.SCHEMA)})
         verdicts = judged(claims, world, [each for each in place.folders() if each != place.out])

@@ -13,7 +13,7 @@ from copyscope.records.run_record import Record
 
 from . import needs
 from .files import Claim
-from .judge import Verdict
+from .judge import WORDS, Verdict
 from .world import World, evidence_line
 
 SCHEMA = "copyscope.verdicts/2"
@@ -111,11 +111,27 @@ def shares(records: list[Record], site: str) -> dict[str, Any]:
     return {"share": total / sum(record.payload_bytes or 0 for record in records), "hows": hows}
 
 
+def causes(world: World) -> list[dict[str, Any]]:
+    """Why most of the payload was copied though it was sent by reference, in each row of the
+    matrix, and on which kernels."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for each in world.items["matrix"]:
+        record = cast(Record, each.data)
+        for cause in record.at("causes"):
+            if 2 * (cause["bytes"] or 0) >= (record.site_bytes("tx_reference") or float("inf")):
+                key = (each.words["row"], each.words["variant"], cause["cause"],
+                       cause["remedy"] or "")
+                found.setdefault(key, []).append(each.words["kernel"])
+    return [{**dict(zip(("row", "variant", "cause", "remedy"), key)), "kernels": sorted(kernels)}
+            for key, kernels in sorted(found.items())]
+
+
 def whole(verdicts: list[Verdict], world: World, answers: list[dict[str, Any]] | None = None,
           spoken: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """The document."""
-    return {"schema": SCHEMA, "reports": reports([each.claim for each in verdicts]),
-            "made_from": made_from(world), "ways": ways(world),
+    return {"schema": SCHEMA, "words": dict(WORDS),
+            "reports": reports([each.claim for each in verdicts]),
+            "made_from": made_from(world), "ways": ways(world), "causes": causes(world),
             "verdicts": [verdict(each) for each in verdicts], "answers": answers or [],
             "spoken_crossovers": spoken or []}
 

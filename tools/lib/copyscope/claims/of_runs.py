@@ -339,11 +339,12 @@ OF_WATCHES: dict[str, Quantity] = {
     "clean": watched("clean_bytes", units.BYTE,
                      "referenced bytes that a device took without a copy"),
 }
-WATCH_KEYS = frozenset(("comm", "process", "kernel", "id"))
+WATCH_KEYS = frozenset(("comm", "process", "kernel", "id", "file"))
 
 
 def watch_items(records: list[Record]) -> list[Item]:
     """The processes of a watch as selections find them."""
     return [Item("watch", record.id, {"comm": record.label.partition(",")[0], "id": record.id,
-                                      "process": record.label, "kernel": record.kernel},
+                                      "process": record.label, "kernel": record.kernel,
+                                      "file": record.source.stem},
                  record, f"{record.label} {record.kernel}") for record in records]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.common.errors import Unusable
+from copyscope.common.text import spoken
 
 from .files import Reader, one_line
 from .language import check, expand, parse, tree
@@ -15,10 +16,15 @@ from .language.fault import Fault
 from .world import World
 
 TOP = {"names", "questions", "crossovers"}
-KINDS = ("question", "contradiction")
-# Key: whether it must be there.
+# A sentence is a part of those on top of the page: all that ask the same are one.
+KINDS = ("question", "contradiction", "sentence")
+# Key: whether it must be there. `unknown` says what is not known if records do not decide;
+# `numbers` are put where their names stand in braces; `leads` is the part of the page.
 QUESTION = {"id": True, "asks": True, "kind": False, "claims": False, "predicate": False,
-            "yes": False, "no": False, "rows": False}
+            "yes": False, "no": False, "unknown": False, "numbers": False, "leads": False,
+            "rows": False}
+# What is not text in one line.
+TABLES = ("claims", "rows", "predicate", "over", "numbers")
 ROW = {"say": True, "value": False, "unmeasured": False, "over": False}
 CROSSOVER = {"profile": True, "first": True, "second": True, "says": True, "claims": False}
 MOST_ROWS = 64
@@ -48,6 +54,9 @@ class Question:
     yes: str
     no: str
     rows: tuple[Row, ...]
+    unknown: str = ""
+    leads: str = ""
+    numbers: tuple[tuple[str, Row], ...] = ()
 
 
 class Questions(Reader):
@@ -75,8 +84,7 @@ class Questions(Reader):
             value = data.get(key) if isinstance(data, dict) else None
             if needed and value is None:
                 raise self.file.bad(start, f"{what} has no {key}")
-            if value is not None and key not in ("claims", "rows", "predicate", "over") and \
-                    not one_line(value):
+            if value is not None and key not in TABLES and not one_line(value):
                 raise self.file.bad(self.file.line(start, key), f"{key} must be one line in quotes")
 
     def claims(self, data: dict[str, Any], start: int, known: set[str]) -> tuple[str, ...]:
@@ -96,12 +104,23 @@ class Questions(Reader):
                                 f"{MOST_ROWS}")
         if ("predicate" in data) != ("yes" in data) or ("yes" in data) != ("no" in data):
             raise self.file.bad(start, "predicate, yes and no go together")
+        if kind == "sentence" and not {"predicate", "unknown", "leads"} <= set(data):
+            raise self.file.bad(start, "a sentence has a predicate, unknown and leads")
         found = self.predicate(data["predicate"], "predicate", start) \
             if "predicate" in data else None
         return Question(data["id"], data["asks"], kind, self.claims(data, start, known),
                         " ".join(str(data.get("predicate", "")).split()), found,
                         data.get("yes", ""), data.get("no", ""),
-                        tuple(each for row in rows for each in self.row(row, start)))
+                        tuple(each for row in rows for each in self.row(row, start)),
+                        data.get("unknown", ""), data.get("leads", ""),
+                        self.named(data.get("numbers", {}), start))
+
+    def named(self, data: Any, start: int) -> tuple[tuple[str, Row], ...]:
+        """The numbers that sentences name in braces."""
+        if not isinstance(data, dict):
+            raise self.file.bad(start, "numbers must be { NAME = 'a number' }")
+        return tuple((name, Row(name, self.number(text, start, ())))
+                     for name, text in data.items())
 
     def row(self, data: Any, start: int) -> list[Row]:
         """The numbers of a row: one, or one for each value of a key."""
@@ -152,6 +171,14 @@ def read(source: Path, world: World,
     return found, spoken
 
 
+def read_all(sources: list[Path], world: World,
+             known: set[str]) -> tuple[list[Question], list[dict[str, Any]]]:
+    """The questions of all files, in their order."""
+    found = [read(each, world, known) for each in sources]
+    return [one for asked, _ in found for one in asked], \
+        [one for _, spoken_of in found for one in spoken_of]
+
+
 def number_of(row: Row, world: World) -> dict[str, Any]:
     """One number, with its interval and how it is known."""
     world.evidence = []
@@ -171,7 +198,11 @@ def answer(question: Question, world: World) -> dict[str, Any]:
         missing = found.missing or [f"the interval is too wide: {each}"
                                     for each in found.overlapping if truth is None]
     conclusion = {True: question.yes, False: question.no, None: ""}[truth]
+    numbers = {name: number_of(row, world)["shown"] for name, row in question.numbers}
+    for name, number in numbers.items() if conclusion else ():
+        conclusion = conclusion.replace(f"{{{name}}}", spoken(number or "an unknown number"))
     return {"id": question.id, "asks": question.asks, "kind": question.kind,
             "claims": list(question.claims), "predicate": question.predicate or None,
             "truth": truth, "conclusion": conclusion or None, "missing": missing,
+            "unknown": question.unknown or None, "leads": question.leads or None,
             "rows": [number_of(each, world) for each in question.rows]}

@@ -7,6 +7,7 @@ import datetime
 import difflib
 import io
 import math
+import re
 import shutil
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
@@ -21,6 +22,13 @@ LEAST_LAST = 20
 LIKENESS, MOST_LIKENED = 0.6, 40
 # Of more names that a word may be, only the first ones are told.
 MOST_TOLD = 16
+# How people write units that records spell otherwise; words have an s behind other numbers than 1.
+UNITS = {"Gbps": "Gbit/s", "Mbps": "Mbit/s", "us": "µs"}
+COUNTED = {"call": "calls", "switch": "switches", "page": "pages", "message": "messages",
+           "miss": "misses", "cycle": "cycles", "fault": "faults"}
+NUMBER = r"-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?"
+QUANTITY = re.compile(rf"({NUMBER})( [A-Za-z^0-9 ]+)?")
+RANGE = re.compile(r"(?:(.+) )?\[(.+), (.+)\]")
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -42,6 +50,50 @@ def short(value: float, digits: int = 3) -> str:
     if not value:
         return "0"
     return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+
+
+def plain_number(text: str) -> str:
+    """A number as a person says it: 3.0 for 3.000, 19.2 for 19.2125, 25,567."""
+    value = float(text)
+    if "." not in text and "e" not in text:
+        return f"{int(text):,}" if abs(value) >= 10_000 else text
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    found = short(value)
+    while found.endswith("0") and "." in found and not found.endswith(".0"):
+        found = found[:-1]
+    return found
+
+
+def unit_words(unit: str, number: str) -> str:
+    """A unit behind a number, its first word in the plural if the number asks for it."""
+    first, *more = unit.split()
+    first = COUNTED.get(first, first) if number not in ("1", "1.0") else first
+    return " ".join([UNITS.get(first, first), *more])
+
+
+def spoken(shown: str) -> str:
+    """A number with its interval, "19.2125 ns [19.0467 ns, 19.3784 ns]", as a person says it:
+    19.2 ns (19.0 to 19.4). What is no such text stays as it is."""
+    interval = RANGE.fullmatch(shown)
+    if interval:
+        middle, low, high = (each and QUANTITY.fullmatch(each) for each in interval.groups())
+        if not low or not high:
+            return shown
+        same = low[2] == high[2] and (not middle or middle[2] == low[2])
+        ends = f"{plain_number(low[1]) if same and middle else spoken(low[0])} to " \
+            f"{plain_number(high[1]) if same and middle else spoken(high[0])}"
+        if low[2] == " B per message":
+            # A size between those that were tried: its middle says nothing.
+            return f"{plain_number(low[1])} to {plain_number(high[1])} bytes"
+        # All three round to one number.
+        alike = middle and same and len({plain_number(each[1]) for each in (middle, low, high)}) < 2
+        return ends if not middle else spoken(middle[0]) + ("" if alike else f" ({ends})")
+    found = QUANTITY.fullmatch(shown)
+    if not found:
+        return shown
+    number = plain_number(found[1])
+    return f"{number} {unit_words(found[2], number)}" if found[2] else number
 
 
 def size_text(size: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Writes blocks as Markdown, as GitHub shows it: nothing in a text can become a mark."""
+"""Writes the first screen and tables as Markdown: nothing in a text can become a mark."""
 from __future__ import annotations
 
 import re
@@ -35,7 +35,7 @@ def piece(each: blocks.Piece, cell: bool) -> str:
     if isinstance(each, blocks.Code):
         return code(each.text, cell)
     if isinstance(each, blocks.Word):
-        return f"**{plain(each.text)}**"
+        return plain(each.text)
     return plain(each)
 
 
@@ -52,38 +52,25 @@ def table(of: blocks.Table) -> list[str]:
             *(f"| {' | '.join(row)} |" for row in (map(plain, of.head), rule, *rows)), ""]
 
 
-def fact(term: str, lines: tuple[blocks.Line, ...]) -> list[str]:
-    """A term with its line, or with a list of lines."""
-    if len(lines) == 1:
-        return [f"- {plain(term)}: {text(lines[0])}"]
-    return [f"- {plain(term)}:", *(f"  - {text(each)}" for each in lines)]
-
-
 def block(of: blocks.Block) -> list[str]:
-    """The lines of a block; an empty one follows."""
+    """The lines of a block; an empty one follows. Other kinds stand on HTML pages alone."""
     match of:
         case blocks.Heading():
-            return [f'<a id="{of.anchor}"></a>', "", f"{'#' * of.level} {plain(of.text)}", ""]
+            return [f"{'#' * of.level} {plain(of.text)}", ""]
         case blocks.Paragraph():
             return [text(of.line), ""]
         case blocks.Bullets():
-            return [*(f"- {text(each)}" for each in of.lines), ""]
+            mark = "1." if of.numbered else "-"
+            return [*(f"{mark} {text(each)}" for each in of.lines), ""]
         case blocks.Table():
             return table(of)
-        case blocks.Facts():
-            return [*(each for row in of.rows for each in fact(*row)), ""]
-        case blocks.Picture():
-            return [f"- [{plain(of.title)}]({address(of.opens)}): {plain(of.seen)}"]
-        case blocks.Drawing():
-            return []
-        case blocks.Group():
-            return [*(each for part in of.parts for each in block(part)),
-                    *([""] if of.kind == "gallery" else [])]
     raise TypeError(type(of).__name__)
 
 
-def page(parts: list[blocks.Block]) -> str:
+def page(of: blocks.Page) -> str:
     """A whole page."""
-    lines = [each for part in parts for each in block(part)]
+    lead = [text(of.lead), ""] if of.lead else []
+    lines = [f"# {plain(of.title)}", "", *lead,
+             *(each for part in of.parts for each in block(part))]
     return "<!-- SPDX-License-Identifier: GPL-2.0 -->\n" + \
         re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"

@@ -2,7 +2,11 @@
 """What a page is made of, whatever it is written as: headings, paragraphs, tables, pictures."""
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+
+# A table with more rows folds away.
+MOST_ROWS = 12
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,17 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list."""
+    """A list; one whose order matters is numbered."""
 
     lines: tuple[Line, ...]
+    numbered: bool = False
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Lines to be typed."""
+
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,11 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[Line, ...], ...]
     numbers: frozenset[int] = frozenset()
+
+    @property
+    def folds(self) -> bool:
+        """It is longer than what is read at a glance."""
+        return len(self.rows) > MOST_ROWS
 
 
 @dataclass(frozen=True)
@@ -76,29 +93,45 @@ class Picture:
     """A picture in a file, which a click opens; `seen` says what is to be seen in it."""
 
     source: str
-    opens: str
     title: str
     seen: str
-    # As a data URI, where it is small enough to lie in the page.
-    inside: str = ""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawing as SVG, for HTML alone: a table beside it has its numbers."""
+    """A drawing as SVG, which says in words what it shows."""
 
     svg: str
 
 
 @dataclass(frozen=True)
+class Fold:
+    """What is unfolded by a click on its summary."""
+
+    summary: str
+    parts: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
 class Group:
-    """Parts that stand together: `kind` says how."""
+    """Parts that stand together: `kind` says how; `label` names a part for navigation."""
 
     kind: str
     parts: tuple[Block, ...] = field(default=())
+    label: str = ""
 
 
-Block = Heading | Paragraph | Bullets | Table | Facts | Picture | Drawing | Group
+Block = Heading | Paragraph | Bullets | Commands | Table | Facts | Picture | Drawing | Fold | Group
+
+
+@dataclass(frozen=True)
+class Page:
+    """One file of the page: its title is its first heading."""
+
+    title: str
+    parts: tuple[Block, ...]
+    # What is told below the title.
+    lead: Line = ()
 
 
 def line(*pieces: Piece) -> Line:
@@ -109,6 +142,12 @@ def line(*pieces: Piece) -> Line:
 def said(*pieces: Piece) -> Paragraph:
     """A paragraph of pieces."""
     return Paragraph(pieces)
+
+
+def spelled(text: str) -> Line:
+    """A text in which what is typed stands between backticks."""
+    return tuple(Code(each) if number % 2 else each
+                 for number, each in enumerate(re.split("`", text)) if each)
 
 
 def joined(lines: list[Line], between: str = ", ") -> Line:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The door to results/: every folder in one line, absent ones with the command that makes them."""
+"""The folders of results/, each in one line: absent ones with the command that makes them."""
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from .blocks import Block, Code, Heading, Line, Link, Table, line, said
+from .blocks import Block, Code, Heading, Line, Link, Table, line
 
 REPORTS = ("mt25018", "mt25023", "mt25029", "mt25064")
 MODES = {"as-published": "as its authors really ran it, faults included",
@@ -27,6 +27,8 @@ FOLDERS: dict[str, tuple[str, str]] = {
                    "sudo ./tools/crossover --profile PROFILE --out results/crossovers"),
     "baseline": ("what operations cost on the machine, each number proved by counters",
                  "sudo ./tools/baseline"),
+    "baseline-elsewhere": ("baselines of another processor: a test asks which verdicts depend on "
+                           "the machine", "sudo ./tools/baseline"),
     "baseline-lmbench": ("the same beside lmbench", "sudo ./tools/beside_lmbench --bin DIR"),
     "model": ("times of a message, predicted from the baseline and measured",
               "sudo ./tools/predict --out results/model"),
@@ -65,6 +67,16 @@ class Place:
                       if each.is_dir(follow_symlinks=False) and each.name not in OWN)
 
 
+def claim_page(claim: str) -> str:
+    """Where a claim stands: the page of its report."""
+    return f"{report_page(claim.partition('-')[0])}#{claim}"
+
+
+def report_page(report: str) -> str:
+    """The page of a report."""
+    return f"{report.lower()}.html"
+
+
 def name_of(place: Place, folder: Path) -> Line:
     """The name of a folder, which leads to what tells of it."""
     page = next((each for each in PAGES if (folder / each).is_file()), None)
@@ -73,9 +85,15 @@ def name_of(place: Place, folder: Path) -> Line:
     return line(Link(folder.name, place.link(folder / page)))
 
 
+def drawings(folder: Path) -> list[Path]:
+    """The pictures of a folder, each once: the drawing, if it is there as one, else the PNG."""
+    return sorted({each.with_suffix("").as_posix(): each for kind in ("png", "svg")
+                   for each in folder.rglob(f"*.{kind}")}.values())
+
+
 def holds(folder: Path) -> str:
     """How much there is in a folder."""
-    figures = len(list(folder.rglob("*.png")))
+    figures = len(drawings(folder))
     tables = len(list(folder.glob("*.csv")))
     return f"{figures or 'no'} figure{'' if figures == 1 else 's'}, " \
         f"{tables or 'no'} table{'' if tables == 1 else 's'}"
@@ -91,13 +109,11 @@ def index(place: Place) -> list[Block]:
     for name in sorted(set(there) - set(FOLDERS)):
         rows.append((name_of(place, there[name]), line("a folder that no tool of the tree names"),
                      line(holds(there[name]))))
-    found: list[Block] = [Heading(2, "What is in results/", "results"),
+    found: list[Block] = [Heading(2, "Folders and machines", "results"),
                           Table("Folders of results", ("folder", "what", "holds"), tuple(rows))]
     absent = [(line(name), line(what), line(Code(command)))
               for name, (what, command) in FOLDERS.items()
               if name not in there and name != place.out.name]
     if absent:
         found.append(Table("Absent", ("folder", "what", "made by"), tuple(absent)))
-    else:
-        found.append(said("None is absent."))
     return found

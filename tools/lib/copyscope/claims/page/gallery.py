@@ -2,7 +2,6 @@
 """Every committed figure, with what is to be seen in it."""
 from __future__ import annotations
 
-import base64
 import re
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,9 @@ from typing import Any
 from copyscope.common.tree import PROFILES
 from copyscope.records.documents import read_bytes, read_toml
 
-from .blocks import Block, Bullets, Group, Heading, Picture, line, said
-from .front import FOLDERS, Place
+from .blocks import Block, Bullets, Fold, Group, Heading, Picture, line, said
+from .front import FOLDERS, Place, drawings
 
-# A page with more inside would be slow to open on a phone.
-MOST_INSIDE = 16 << 10
 # What tools/plot writes beside its figures.
 INDEX, INDEX_TITLE, LEFT_OUT = "index.md", "# Figures", "- not drawn: "
 INDEX_LINE = re.compile(r"- \[([^\]]+)\]\([^)]+\): (.+)")
@@ -97,31 +94,22 @@ def told(name: str, profiles: dict[str, tuple[str, str]],
     return titles.get(name) or title or plain, hint or "its axes and its foot say what it is of"
 
 
-def picture(place: Place, file: Path, title: str, hint: str) -> Picture:
-    """One figure; a click opens its SVG, if there is one, which can be enlarged."""
-    drawn = file.with_suffix(".svg")
-    inside = ""
-    if file.stat().st_size <= MOST_INSIDE:
-        inside = f"data:image/png;base64,{base64.b64encode(read_bytes(file)).decode()}"
-    opens = place.link(drawn if drawn.is_file() else file)
-    return Picture(place.link(file), opens, f"{title}:", f"{hint}.", inside)
-
-
 def section(place: Place) -> list[Block]:
     """All figures, by folder."""
-    found: list[Block] = [Heading(2, "Every figure", "figures")]
+    found: list[Block] = []
     profiles, total = of_profiles(), 0
     for folder in place.folders():
-        files = sorted(folder.rglob("*.png"))
-        if not files or folder == place.out:
+        files = drawings(folder) if folder != place.out else []
+        if not files:
             continue
         total += len(files)
         what = FOLDERS.get(folder.name, ("a folder of its own", ""))[0]
         titles, left = indexed(folder)
-        found += [Heading(3, f"{folder.name}: {what}", f"figures-{folder.name}"),
-                  Group("gallery", tuple(picture(place, each, *told(each.stem, profiles, titles))
-                                         for each in files))]
+        shown = [(place.link(each), *told(each.stem, profiles, titles)) for each in files]
+        found += [Heading(2, f"{folder.name}: {what}", f"figures-{folder.name}"),
+                  Group("gallery", tuple(Picture(source, f"{title}:", f"{hint}.")
+                                         for source, title, hint in shown))]
         if left:
-            found += [said("Not drawn:"), Bullets(tuple(map(line, left)))]
-    return [found[0], said(f"{total} figures; a click opens the drawing, which says at its foot "
-                           "what it is of." if total else "There are none."), *found[1:]]
+            found.append(Fold("Not drawn, and why", (Bullets(tuple(map(line, left))),)))
+    return [said(f"{total} figures; a click opens the drawing, which says at its foot "
+                 "what it is of." if total else "There are none."), *found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-WIDTH, BOX, GAP, LEFT = 300, 28, 58, 14
+WIDTH, BOX, GAP, LEFT = 300, 26, 50, 14
 PLACES = ("memory of the program", "packets of the socket", "packets of the receiver",
           "memory of the reader")
 
@@ -29,10 +29,11 @@ class Map:
 
 
 def amount(share: float | None) -> str:
-    """A number of bytes for each byte of payload."""
+    """A number of bytes for each byte of payload, to a tenth: what is less than that are a few
+    packets that were sent again or merged."""
     if share is None:
         return "not measured"
-    return "0" if not share else "< 0.001" if share < 0.0005 else f"{share:.3f}"
+    return "0" if not share else "< 0.1" if share < 0.05 else f"{share:.1f}"
 
 
 def sentence(of: Map) -> str:
@@ -72,7 +73,7 @@ def svg(of: Map) -> str:
     for number, place in enumerate(PLACES):
         found.append(f'<rect x="{LEFT}" y="{top}" width="{WIDTH - 2 * LEFT}" height="{BOX}" rx="4" '
                      'fill="none" stroke="currentColor"/>'
-                     f'<text x="{LEFT + 8}" y="{top + 19}">{place}</text>')
+                     f'<text x="{LEFT + 8}" y="{top + 18}">{place}</text>')
         top += BOX
         if number < len(of.steps):
             found += arrow(top, of.steps[number])

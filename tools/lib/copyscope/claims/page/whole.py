@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Puts the page together, and writes it both ways."""
+"""Puts the pages together: answers first, then what shows them, folders and machines last."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,54 +7,70 @@ from typing import Any
 from copyscope.common.tree import DOCS
 
 from . import answers, as_html, as_markdown, copies, crossings, front, gallery, verdicts
-from .blocks import Block, Bullets, Group, Heading, Link, Table, joined, line, said
+from .blocks import Block, Bullets, Group, Line, Link, Page, Table, line, said
 from .front import Place
 
-TITLE = "What copies cost: claims of five reports, each put to the test"
+TITLE = "Where TCP payload is copied, and when zero copy pays"
+FIRST, FIGURES, MARKDOWN = "index.html", "figures.html", "README.md"
 
 
-def begins(document: dict[str, Any], place: Place) -> list[Block]:
-    """The title, what it is made from, and where everything is."""
+def lead(document: dict[str, Any], place: Place) -> Line:
+    """What all of it rests on."""
+    return line(f"Answers from measurements, and {len(document['verdicts'])} claims of "
+                f"{len(document['reports'])} reports put to the test. ",
+                Link("How each number is known", place.link(DOCS / "METHOD.md")), ".")
+
+
+def contents(document: dict[str, Any]) -> Group:
+    """Where everything is."""
+    kinds = {each["kind"] for each in document["answers"]}
+    lines = [line(Link(text, f"#{anchor}")) for anchor, text, there in (
+        ("copies", "copy maps", True), ("paths", "paths and kernels", bool(document["causes"])),
+        ("crossovers", "crossovers", True), ("questions", "questions", "question" in kinds),
+        ("contradictions", "contradictions", "contradiction" in kinds),
+        ("claims", "claims", True), ("results", "folders and machines", True)) if there]
+    return Group("nav", (Bullets(tuple(lines)),), "Contents")
+
+
+def machines(document: dict[str, Any]) -> list[Block]:
+    """The machines that the records are of."""
     made = document["made_from"]
-    counts = ", ".join(f"{count} of {kind}" for kind, count in made["records"].items())
     rows = tuple((line(each["machine"]), line(each["kernel"]),
                   line("yes: counts, no times" if each["emulated"] else "no"),
                   line(str(each["records"]))) for each in made["machines"])
-    return [
-        Heading(1, TITLE, "top"),
-        said(f"{len(document['verdicts'])} claims, judged by records of this folder alone: "
-             f"{counts or 'none'}. ", Link(verdicts.RECORD, verdicts.RECORD),
-             " has every verdict with all of its evidence. ",
-             Link("docs/METHOD.md", place.link(DOCS / "METHOD.md")),
-             " says how a predicate follows from a report's words, and what is measured how."),
-        verdicts.summary(document),
-        Group("nav", (Bullets((
-            line(Link("What is in results/", "#results")),
-            line(Link("Where do the copies occur?", "#copies")),
-            line(Link("From what size does one way beat another?", "#crossovers")),
-            *([line(Link("Questions of the reports", "#questions"))]
-              if any(each["kind"] == "question" for each in document["answers"]) else []),
-            *([line(Link("Where reports contradict each other", "#contradictions"))]
-              if any(each["kind"] == "contradiction" for each in document["answers"]) else []),
-            line(Link("Claims and verdicts", "#claims"), ": ",
-                 *joined([line(Link(each["name"], f"#report-{each['name']}"))
-                          for each in document["reports"]])),
-            line(Link("What stays undecided", "#undecided")),
-            line(Link("Every figure", "#figures")))),)),
-        Table("Machines of the records", ("machine", "kernel", "emulated", "records"), rows)]
+    counts = ", ".join(f"{count} of {kind}" for kind, count in made["records"].items())
+    return [Table("Machines of the records", ("machine", "kernel", "emulated", "records"), rows),
+            said(f"Records: {counts or 'none'}. ", Link("Every figure", FIGURES), "; ",
+                 Link(verdicts.RECORD, verdicts.RECORD), " has each verdict with all evidence.")]
 
 
-def parts(document: dict[str, Any], place: Place) -> list[Block]:
-    """The whole page."""
-    return [*begins(document, place), *front.index(place), *copies.section(place, document["ways"]),
-            *crossings.section(place, document["spoken_crossovers"]),
-            *answers.section(document, "question", "Questions of the reports, and answers"),
-            *answers.section(document, "contradiction", "Where reports contradict each other"),
-            *verdicts.section(document), *verdicts.undecided(document["verdicts"]),
-            *gallery.section(place)]
+def first(document: dict[str, Any], place: Place) -> Page:
+    """The page that answers."""
+    return Page(TITLE, (
+        *answers.top(document), contents(document), *copies.section(place, document),
+        *crossings.section(place, document),
+        *answers.section(document, "question", "Questions of the reports"),
+        *answers.section(document, "contradiction", "Where reports contradict each other"),
+        *verdicts.section(document), *front.index(place), *machines(document)),
+        lead(document, place))
+
+
+def markdown(document: dict[str, Any], place: Place) -> Page:
+    """The first screen and the verdicts, for who reads Markdown."""
+    return Page(TITLE, (
+        *answers.top(document, FIRST),
+        said("The page itself is ", Link(FIRST, FIRST), ": copy maps, tables, figures and the "
+             "evidence behind each verdict. It needs no network and no script."),
+        verdicts.summary(document), verdicts.every(document)), lead(document, place))
 
 
 def pages(document: dict[str, Any], place: Place) -> dict[str, str]:
     """Name and text of each file."""
-    found = parts(document, place)
-    return {"index.html": as_html.page(TITLE, found), "README.md": as_markdown.page(found)}
+    made = {FIRST: first(document, place),
+            **{front.report_page(each["name"]): verdicts.page(document, each)
+               for each in document["reports"]},
+            FIGURES: Page("Every figure", tuple(gallery.section(place)))}
+    menu = ((FIRST, "answers"), *((front.report_page(each["name"]), each["name"])
+                                  for each in document["reports"]), (FIGURES, "figures"))
+    return {**{name: as_html.page(page, name, menu) for name, page in made.items()},
+            MARKDOWN: as_markdown.page(markdown(document, place))}
