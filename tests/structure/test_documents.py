@@ -86,6 +86,13 @@ def test_the_picture_is_that_of_the_results():
         f"copy results/standard/figures/{name} to docs/"
 
 
+def test_results_keep_a_picture_once():
+    kept = subprocess.run(["git", "-C", ROOT, "ls-files", "results"], capture_output=True, text=True, check=False)
+    names = set(kept.stdout.split())
+    twice = {each for each in names if each.endswith(".png") and each.removesuffix("png") + "svg" in names}
+    assert twice <= {"results/standard/figures/copies-by-site.png"}, "git rm --cached them"
+
+
 def test_the_index_has_every_page():
     listed = INDEX.read_text(encoding="utf-8")
     for page in (ROOT / "docs").glob("*.md"):
