@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
-import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from copyscope.common import programs
 from copyscope.common.errors import Unusable
 
 from .ledger import NAME, Fixed, hash_of
@@ -29,8 +29,7 @@ class History:
     def git(self, *words: str) -> str:
         """What git prints."""
         try:
-            done = subprocess.run(["git", "-C", str(self.root), *words], check=False,
-                                  capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            done = programs.run(["git", "-C", str(self.root), *words])
         except OSError as error:
             raise Unusable(f"git: {error.strerror}: install it") from None
         if done.returncode:
