@@ -108,7 +108,7 @@ def of_baseline(items: list[Item], filters: dict[str, tuple[str, ...]], name: st
             counted(each, filters.get("counter", ("",))[0]) for each in items))
     if name.startswith("curve"):
         return curve(items, filters, meaning, name.removeprefix("curve_"))
-    # Runs of one session are alike, and sessions differ: the interval is over records.
+    # Runs of one record are alike, and records differ: the interval is over records.
     return values.sample(meaning.unit, False, ids, tuple(one_record(each, name) for each in items),
                          RECORDS)
 
