@@ -118,7 +118,6 @@ int BPF_PROG(watch_death, struct sock *sk)
 {
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
-	int last_seen;
 
 	if (watch_fault == WATCH_FAULT_SKIP_ENDS)
 		return 0;
@@ -130,13 +129,12 @@ int BPF_PROG(watch_death, struct sock *sk)
 		return 0;
 	}
 	census_end(book);
-	last_seen = book->now.state;
-	reading_take(&book->now, tp, BPF_TCP_CLOSE);
 	if (!(book->flags & WATCH_CLOSED)) {
 		gauge_add(&watch_gauges.unseen_changes, 1);
-		/* It is CLOSE by now, which does not tell whether a FIN was sent. */
-		life_end(book, tp, last_seen);
+		/* By the last state that was seen: it is CLOSE by now, which does not tell whether a FIN was sent. */
+		life_end(book, tp, book->now.state);
 	}
+	reading_take(&book->now, tp, BPF_TCP_CLOSE);
 	closed_read_on(book);
 	owner_note_current(book, sk);
 	layers_note(book, tp);
