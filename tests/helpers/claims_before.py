@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import json
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from copyscope.claims import files, judge, sources
+from copyscope.claims import command, files, judge, sources
+from copyscope.claims.language import values
 from copyscope.claims.readings import Item
 from copyscope.claims.world import World
 from copyscope.common.errors import Unusable
@@ -53,11 +54,6 @@ def written(before: Before) -> str:
     return "\n".join(["[names]", *lines(before.names), "[[claims]]", *lines(before.claim), ""])
 
 
-def numbers() -> list[Path]:
-    """The files of the numbers that reports published."""
-    return sorted((ROOT / "claims" / "numbers").glob("*.toml"))
-
-
 def refusal(before: Before, folder: Path) -> str:
     """Why the checker refuses the old form; empty if it accepts it."""
     try:
@@ -71,13 +67,21 @@ def old(before: Before, folder: Path, world: World) -> files.Claim:
     """The claim as it was, read by the checker of today."""
     source = folder / "before.toml"
     source.write_text(written(before))
-    return files.read_all([*numbers(), source], world)[-1]
+    return files.read_all(command.claim_files([source]), world)[-1]
 
 
 @functools.cache
 def committed(name: str) -> tuple[Item, ...]:
     """What a folder or a file below results/ holds; read once."""
     return tuple(sources.items([ROOT / "results" / name], print))
+
+
+def repeated(*names: str) -> list[Item]:
+    """One committed modelled run of each point, as if repeats had come to the same."""
+    first = {tuple(sorted((each.words | {"repeat": "", "id": ""}).items())): each for name in names
+             for each in reversed(committed(name))}
+    return [replace(each, name=f"{each.name}-{number}") for each in first.values()
+            for number in range(values.LEAST_REPEATS)]
 
 
 def by(claim_of, items: list[Item]) -> str:
@@ -95,7 +99,7 @@ def verdicts(before: Before, folder: Path, made: list[Item] | None = None) -> tu
 
     def new(identity: str, world: World) -> files.Claim:
         report = identity.split("-")[0].lower()
-        claims = files.read_all([*numbers(), ROOT / "claims" / f"{report}.toml"], world)
+        claims = files.read_all(command.claim_files([ROOT / "claims" / f"{report}.toml"]), world)
         return next(each for each in claims if each.id == identity)
     return by(functools.partial(old, before, folder), items), \
         [by(functools.partial(new, each), items) for each in before.now]

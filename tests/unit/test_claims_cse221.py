@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from copyscope.claims import files, judge, of_others
+from copyscope.claims import command, files, judge, of_others
 from copyscope.claims.readings import Item
 from copyscope.claims.world import World
 from helpers import claims_before
@@ -60,7 +60,7 @@ def unchanged() -> tuple[Item, ...]:
 def judged(name: str, items) -> judge.Verdict:
     """The verdict on a claim of the report by such rows."""
     world = World()
-    claims = files.read_all([*claims_before.numbers(), claims_before.ROOT / "claims/cse221.toml"], world)
+    claims = files.read_all(command.claim_files([claims_before.ROOT / "claims/cse221.toml"]), world)
     for each in items:
         world.add(each)
     return judge.judge(next(each for each in claims if each.id == name), world)

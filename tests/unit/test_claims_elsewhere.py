@@ -42,9 +42,8 @@ def elsewhere():
 @pytest.fixture(name="verdicts", scope="module")
 def fixture_verdicts():
     """Each claim that asks for a baseline, judged by that of this machine and by the other one."""
-    numbers = sorted((ROOT / "claims/numbers").glob("*.toml"))
     known = World()
-    claims = [each for each in files.read_all([*numbers, *command.claim_files(None)], known)
+    claims = [each for each in files.read_all(command.claim_files(None), known)
               if each.measured and asks_for_a_baseline(each)]
     others, here = [], list(sources.of_folder(RESULTS / "baseline", print))
     for each in sources.items(folders(claims), print):

@@ -2,8 +2,6 @@
 """Each claim of MT25023 that was looked at again: its old form is refused, or says something else."""
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from copyscope.claims import of_others
@@ -28,15 +26,7 @@ def clocked() -> list[Item]:
             for each in of_others.baseline_items({**data, "id": f"made-{number}"})]
 
 
-def repeated() -> list[Item]:
-    """One committed modelled run of each point, as if repeats had come to the same."""
-    first = {tuple(sorted((each.words | {"repeat": "", "id": ""}).items())): each for name in MODELLED
-             for each in reversed(claims_before.committed(name))}
-    return [replace(each, name=f"{each.name}-{number}") for each in first.values()
-            for number in range(RECORDS)]
-
-
 @pytest.mark.parametrize("before", BEFORE, ids=lambda each: each.id)
 def test_the_form_before_is_refused_or_says_something_else(tmp_path, before):
-    made = {"clocked": clocked, "repeated": repeated, "": lambda: None}[before.made]()
+    made = {"clocked": clocked, "repeated": lambda: claims_before.repeated(*MODELLED), "": lambda: None}[before.made]()
     claims_before.check(before, tmp_path, made)

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from copyscope.claims import files, of_others, questions
+from copyscope.claims import command, files, of_others, questions
 from copyscope.claims.readings import Item
 from copyscope.claims.world import World
 from copyscope.records.run_record import Record
@@ -16,13 +16,11 @@ from helpers import claims_before
 
 BEFORE = claims_before.read("MT25064")
 PUBLISHED, MODELLED = "mt25064-as-published", "modelled/mt25064-as-published"
-RECORDS = 6
 
 
 def repeated() -> list[Item]:
-    """The committed modelled runs, as if repeats had come to the same, and the runs that were counted."""
-    return [*(replace(each, name=f"{each.name}-{number}") for each in claims_before.committed(MODELLED)
-              for number in range(RECORDS)), *claims_before.committed(PUBLISHED)]
+    """The modelled runs as if repeats had come to the same, and the runs that were counted."""
+    return [*claims_before.repeated(MODELLED), *claims_before.committed(PUBLISHED)]
 
 
 def steady() -> list[Item]:
@@ -48,7 +46,7 @@ def test_the_form_before_is_refused_or_says_something_else(tmp_path, before):
 def test_the_page_tells_which_of_the_three_breaks_down_with_8_threads():
     claims, world = claims_before.ROOT / "claims", World()
     known = {each.id for each in
-             files.read_all([*claims_before.numbers(), *sorted(claims.glob("mt*.toml")), claims / "cse221.toml"], world)}
+             files.read_all(command.claim_files(None), world)}
     found, _ = questions.read(claims / "page" / "questions.toml", world, known)
     for each in claims_before.committed(PUBLISHED):
         world.add(each)

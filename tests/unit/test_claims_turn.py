@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.claims import files, judge
+from copyscope.claims import command, files, judge
 from copyscope.claims.language import check, expand, tree, values
 from copyscope.claims.language.values import Missing
 from copyscope.claims.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [*sorted((ROOT / "claims/numbers").glob("*.toml")), *sorted((ROOT / "claims").glob("*.toml"))]
+SOURCES = command.claim_files(None)
 WORLD = World()
 CLAIMS = files.read_all(SOURCES, WORLD)
 MEASURED = [each for each in CLAIMS if each.measured]

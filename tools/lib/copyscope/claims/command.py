@@ -79,11 +79,12 @@ def build_parser() -> Parser:
 
 
 def claim_files(own: list[Path] | None) -> list[Path]:
-    """The files of claims to read: those named, or the tree's."""
+    """The files to read: the numbers that reports published, which claims of one's own may use,
+    too; then the claims, those named or the tree's."""
     found = own or sorted(CLAIMS.glob("*.toml"))
     if not found:
         raise Unusable(f"{CLAIMS}: no claims are there; name a file with --claims")
-    return found
+    return [*sorted((CLAIMS / "numbers").glob("*.toml")), *found]
 
 
 def chosen(claims: list[Claim], ids: list[str], report: str | None) -> list[Claim]:
@@ -231,13 +232,11 @@ def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     # Options may stand between the words, too.
     options = build_parser().parse_intermixed_args(arguments)
-    # Claims of one's own may use the numbers that reports published.
     world = World()
-    numbers = sorted((CLAIMS / "numbers").glob("*.toml"))
     if options.act == "report" and (options.claims or options.only or options.report):
         raise Unusable("report judges all claims of the reports: leave out --claims, --only and "
                        "--report, or use check")
-    found = files.read_all([*numbers, *claim_files(options.claims)], world)
+    found = files.read_all(claim_files(options.claims), world)
     ids = options.words if options.act in ("show", "run") else options.only
     if options.act == "show" and not ids:
         raise Unusable("show needs the id of a claim; see ./tools/claims list")

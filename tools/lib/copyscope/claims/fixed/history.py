@@ -25,6 +25,7 @@ class History:
         self.root = root
         self.blob = functools.cache(self.read_blob)
         self.unseen = functools.cache(self.read_unseen)
+        self.judged_before = functools.cache(self.read_judged_before)
 
     def git(self, *words: str) -> str:
         """What git prints."""
@@ -70,17 +71,17 @@ class History:
         return {each["id"] for each in data["verdicts"]
                 if each["verdict"] == "UNDECIDED" and not each["evidence"]}
 
+    def read_judged_before(self, commit: str) -> str:
+        """The record of verdicts that was there before a commit; empty if none was."""
+        parents = self.git("rev-list", "--parents", "-n", "1", commit).split()[1:]
+        line = self.git("ls-tree", parents[0], JUDGED) if parents else ""
+        return line.split()[2] if line else ""
+
     def after_numbers(self, commit: str, name: str) -> bool:
         """Tell whether results had been judged before a commit, so that its author could know what
         they say of a claim; those of one that stood apart are of the claim that it is of."""
-        line = self.git("ls-tree", f"{commit}^", JUDGED) if self.parents(commit) else ""
-        if not line:
-            return False
-        return name.removesuffix("-described") not in self.unseen(line.split()[2])
-
-    def parents(self, commit: str) -> list[str]:
-        """The commits before a commit."""
-        return self.git("rev-list", "--parents", "-n", "1", commit).split()[1:]
+        judged = self.judged_before(commit)
+        return bool(judged) and name.removesuffix("-described") not in self.unseen(judged)
 
     def entries(self) -> dict[str, Fixed]:
         """The first commit of each wording that the last commit has."""
