@@ -2,9 +2,11 @@
 """Claims are judged by records: counts exactly, times by repeats without probes; bad files are refused."""
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -229,6 +231,23 @@ def test_a_bad_file_is_refused_with_line_and_reason(tmp_path, text, line, reason
     with pytest.raises(Unusable) as caught:
         files.read_all([source], World())
     assert f"{source}:{line}: " in str(caught.value) and reason in str(caught.value), caught.value
+
+
+def pack(folder: Path, records: list[dict]) -> None:
+    """Write the archive of a folder."""
+    with tarfile.open(folder / sources.ARCHIVE, "w:xz") as archive:
+        for number, each in enumerate(records):
+            member, data = tarfile.TarInfo(f"{number}.json"), json.dumps(each).encode()
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+
+def test_records_of_a_folder_may_be_packed_and_those_beside_the_archive_stand_for_it(tmp_path):
+    (tmp_path / "below").mkdir()
+    pack(tmp_path / "below", [made(number=1), baselines.baseline(), {"schema": "of others"}])
+    assert {each.kind for each in sources.items([tmp_path], print)} == {"run", "baseline"}
+    (tmp_path / "below/mine.json").write_text(json.dumps(made(number=2)))
+    assert [each.kind for each in sources.items([tmp_path], print)] == ["run"]
 
 
 def test_the_runs_that_are_lacking_are_planned():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Loads all kinds of records from files and folders; a sweep's runs may lie in an archive."""
+"""Loads all kinds of records from files and folders; those of a folder may lie in an archive."""
 from __future__ import annotations
 
 import io
@@ -46,9 +46,8 @@ def archived(source: Path) -> Iterator[tuple[str, bytes]]:
                         DAMAGED) from None
 
 
-def runs_in(folder: Path, below: str) -> Iterator[tuple[Path, Any]]:
-    """The runs of a folder by their file: those that lie below it, else those of its archive."""
-    files = sorted(folder.glob(f"{below}*.json"))
+def packed_or_not(folder: Path, files: list[Path]) -> Iterator[tuple[Path, Any]]:
+    """The records of a folder by their file: these, or if there are none, those of its archive."""
     for file in files:
         yield file, documents.read_json(file)
     if not files and (folder / ARCHIVE).is_file():
@@ -67,7 +66,7 @@ def of_sweep(folder: Path, tell: Tell) -> Iterator[Item]:
     """The runs of a sweep, each with the point that it is of."""
     plan = load.load_plan(folder)
     points = {each["name"]: each for each in plan["points"]}
-    for source, data in runs_in(folder, "runs/"):
+    for source, data in packed_or_not(folder, sorted(folder.glob("runs/*.json"))):
         check_run(data, source)
         record = Record(data, source, load.point_of(plan, points, source.stem))
         if whole(record, tell):
@@ -76,7 +75,7 @@ def of_sweep(folder: Path, tell: Tell) -> Iterator[Item]:
 
 def of_matrix(folder: Path, tell: Tell) -> Iterator[Item]:
     """The cells of a matrix, by the names of their rows."""
-    for source, data in runs_in(folder, "*/"):
+    for source, data in packed_or_not(folder, sorted(folder.glob("*/*.json"))):
         check_run(data, source)
         record = Record(data, source)
         row = source.stem.removesuffix(f"-{record.variant}")
@@ -117,8 +116,8 @@ def of_folder(folder: Path, tell: Tell, depth: int = 0) -> Iterator[Item]:
     if (folder / "matrix.csv").is_file():
         yield from of_matrix(folder, tell)
         return
-    for file in load.listed(folder):
-        yield from of_document(file, documents.read_json(file), tell)
+    for source, data in packed_or_not(folder, load.listed(folder)):
+        yield from of_document(source, data, tell)
     folders = sorted(Path(each.path) for each in os.scandir(folder)
                      if each.is_dir(follow_symlinks=False))
     for each in folders if depth < MOST_DEPTH else ():
