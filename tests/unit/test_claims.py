@@ -257,6 +257,9 @@ def test_the_runs_that_are_lacking_are_planned():
     for need, tool in (("matrix", "matrix"), ("baseline", "baseline"), ("crossover p", "crossover"),
                        ("run A3 64 1", "trace_run"), ("watch -p 1", "copyscope")):
         assert needs.command(need, Path("o"))[0] == f"tools/{tool}"
+    assert needs.command("crossover p 2", Path("o")) == [
+        "tools/crossover", "--profile", "p", "--threads", "2", "--out", "o/crossovers"]
+    assert needs.form_of("crossover p 0") is None
     assert needs.command("fact layout ports", Path("o")) == [
         "tools/facts", "--only", "layout", "--only", "ports", "--json", "o/single/fact-layout-ports.json"]
     assert needs.command("run A3-reuse 64 1 --path lo", Path("o"))[-1] == "o/single/run-A3-reuse-64-1-path-lo.json"

@@ -9,7 +9,7 @@ from .language import check as checks, tree
 
 PROFILE = r"([A-Za-z0-9][A-Za-z0-9_.+-]*) (as-published|corrected)"
 FORMS = {"sweep": re.compile(f"sweep {PROFILE}( modelled)?"),
-         "crossover": re.compile(r"crossover [A-Za-z0-9][A-Za-z0-9_.+-]*"),
+         "crossover": re.compile(r"crossover [A-Za-z0-9][A-Za-z0-9_.+-]*( [1-9][0-9]{0,3})?"),
          "matrix": re.compile("matrix"), "baseline": re.compile("baseline"),
          "fact": re.compile("fact( [a-z]+)*"),
          "run": re.compile(r"run( [A-Za-z0-9_.,=/+-]+)+"), "watch": re.compile("watch.*")}
@@ -41,8 +41,8 @@ def check(needs: list[str], predicate: tree.Node | None) -> None:
     for need in needs:
         if not form_of(need):
             raise ValueError(f"{need[:60]!r} is none of: sweep PROFILE MODE [modelled], "
-                             "crossover PROFILE, matrix, baseline, fact GROUPS, run WORDS, "
-                             "watch WORDS")
+                             "crossover PROFILE [CONNECTIONS], matrix, baseline, fact GROUPS, "
+                             "run WORDS, watch WORDS")
     for each in checks.parts(predicate) if predicate and needs else ():
         if isinstance(each, tree.Select) and each.kind != "published" and \
                 not any(need.startswith(asked(each)) for need in needs):
@@ -66,7 +66,9 @@ def command(need: str, out: Path) -> list[str]:
         return ["tools/sweep", "--profile", words[1], "--mode", words[2], "--repeats",
                 str(REPEATS), "--out", str(out / "-".join(words[1:]))]
     if form == "crossover":
-        return ["tools/crossover", "--profile", words[1], "--out", str(out / "crossovers")]
+        connections = ["--threads", words[2]] if len(words) > 2 else []
+        return ["tools/crossover", "--profile", words[1], *connections, "--out",
+                str(out / "crossovers")]
     if form == "matrix":
         return ["tools/matrix", "--out", str(out / "matrix")]
     if form == "baseline":

@@ -24,7 +24,7 @@ FOLDERS: dict[str, tuple[str, str]] = {
     "matrix": ("kernels, paths and ways to send in guests: what happened to each byte",
                "make matrix"),
     "crossovers": ("from which size each way to send wins, by pairs of runs",
-                   "sudo ./tools/crossover --profile PROFILE --out results/crossovers"),
+                   "sudo ./tools/crossover --profile PROFILE --threads N --out results/crossovers"),
     "baseline": ("what operations cost on the machine, each number proved by counters",
                  "sudo ./tools/baseline"),
     "baseline-elsewhere": ("baselines of another processor: a test asks which verdicts depend on "
