@@ -288,8 +288,12 @@ def test_a_claim_and_its_twin_stand_together():
 def test_a_value_is_told_here_and_there_and_when_its_predicate_was_fixed():
     text = page_of({"verdict": "DIFFERS HERE", "here": "19.2125 ns", "there": "40 ns", "ratio": "0.480312",
                     "fixed": {"commit": "abcdef1", "date": "2026-11-24", "after_numbers": True}})
-    for each in ("19.2 ns", "40 ns", "0.48", "after the numbers were seen (abcdef1, 2026-11-24)", 'class="word differs-here"'):
+    for each in ("19.2 ns", "40 ns", "0.48", "after results had been judged (abcdef1, 2026-11-24)", 'class="word differs-here"'):
         assert each in text
+    # The reason beside the verdict has the same words.
+    assert judge.LATER == "its predicate was fixed after results had been judged"
+    text = page_of({"fixed": {"commit": "abcdef1", "date": "2026-11-24", "after_numbers": False}})
+    assert "before results had been judged (abcdef1, 2026-11-24)" in text
 
 
 def test_each_word_of_a_verdict_has_its_colour_and_is_explained():

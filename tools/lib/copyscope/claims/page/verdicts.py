@@ -112,8 +112,8 @@ def behind(of: Verdict) -> Fold:
     if of["predicate"]:
         facts.append(("predicate", (line(Code(of["predicate"])),)))
     if of["fixed"]:
-        seen = "after the numbers were seen" if of["fixed"]["after_numbers"] else \
-            "before results were judged"
+        # In the words of the reason that such a verdict has (judge.py).
+        seen = f"{'after' if of['fixed']['after_numbers'] else 'before'} results had been judged"
         facts.append(("its predicate was fixed",
                       (line(f"{seen} ({of['fixed']['commit']}, {of['fixed']['date']})"),)))
     if of["steps"]:
