@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 
 from . import blocks
 
@@ -45,11 +46,15 @@ def text(line: blocks.Line, cell: bool = False) -> str:
 
 
 def table(of: blocks.Table) -> list[str]:
-    """A table below its caption."""
+    """A table below its caption; a click on that unfolds a long one."""
     rule = ["---:" if number in of.numbers else "---" for number in range(len(of.head))]
     rows = [[text(each, cell=True) for each in row] for row in of.rows]
-    return [f"*{plain(of.caption)}*", "",
-            *(f"| {' | '.join(row)} |" for row in (map(plain, of.head), rule, *rows)), ""]
+    lines = [f"| {' | '.join(row)} |" for row in (map(plain, of.head), rule, *rows)]
+    if not of.folds:
+        return [f"*{plain(of.caption)}*", "", *lines, ""]
+    # GitHub reads Markdown in it from the first empty line on; the caption stands before that.
+    return [f"<details><summary>{escape(of.caption)} ({len(rows)} rows)</summary>", "", *lines, "",
+            "</details>", ""]
 
 
 def block(of: blocks.Block) -> list[str]:
