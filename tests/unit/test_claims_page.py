@@ -16,7 +16,6 @@ from copyscope.claims.page import (
     blocks,
     chart,
     copies,
-    crossings,
     front,
     maps,
     verdicts,
@@ -244,34 +243,6 @@ def test_a_damaged_matrix_is_refused_in_one_line(tmp_path, text, reason):
     with pytest.raises(Unusable, match=reason) as caught:
         copies.read(tmp_path / "matrix.csv")
     assert "\n" not in str(caught.value)
-
-
-SIZES = [{"bytes": 64, "winner": "first"}, {"bytes": 9216, "winner": "first"}, {"bytes": 10001, "winner": "undecided"},
-         {"bytes": 1 << 20, "winner": "second"}]
-
-
-@pytest.mark.parametrize("answer, told", [
-    ({"kind": "crossover", "faster_below": "A1-plain", "faster_above": "A3", "contrary_bytes": [64]},
-     "A1 up to 8 KiB, A3 from 12 KiB on; A1 is faster at 64 B, 9 KiB; undecided at 10,001 B"),
-    ({"kind": "none", "faster_below": "A3", "faster_above": "A3", "contrary_bytes": []},
-     "A3 is faster at 1 of 4 sizes, 64 B to 1 MiB; A1 is faster at 64 B, 9 KiB; undecided at 10,001 B"),
-    ({"kind": "undecided", "faster_below": None, "faster_above": None, "contrary_bytes": []},
-     "A1 is faster at 64 B, 9 KiB; A3 is faster at 1 MiB; undecided at 10,001 B")])
-def test_a_crossover_is_told_with_what_does_not_fit_it(monkeypatch, tmp_path, answer, told):
-    data = {"first": "A1-plain", "second": "A3", "labels": ["A1", "A3"], "profile": "mt25029", "pattern": "stream",
-            "threads": 1, "path": {"kind": "lo"}, "machine": {"emulated": False}, "pairs": 9, "sizes": SIZES,
-            "low_bytes": 64, "high_bytes": 1 << 20, "answer": {**answer, "low_bytes": 8192, "high_bytes": 12288}}
-    (tmp_path / "crossovers").mkdir()
-    (tmp_path / "crossovers/a.json").write_text("{}")
-    monkeypatch.setattr(crossings.documents, "load", lambda *_: data)
-    spoken_of = [{"profile": "mt25029", "first": "A1", "second": second, "says": "never", "claims": ["MT25029-C1"]}
-                 for second in ("A3", "A2")]
-    place = front.Place(tmp_path, tmp_path / "claims")
-    text = text_of(*crossings.section(place, {"answers": [], "spoken_crossovers": spoken_of}))
-    # In the table of zero copy, in the words of the figure, and beside what the report said.
-    assert text.count(told) == 3 and text.count("not measured") == 1 and 'href="mt25029.html#MT25029-C1"' in text
-    assert "no report spoke of it" in text_of(*crossings.section(place, {"answers": [], "spoken_crossovers": []}))
-    assert "MT25029 lo: A1 or A3, connections 1: " in text and text.count("<circle") == 3 + 2
 
 
 VERDICT = {"id": "R-C1", "report": "R", "statement": "it is so", "category": "CI", "where": "2", "words": "so", "kind": None,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Draws all searches for crossovers as one figure, as SVG in the page's colours."""
+"""Draws searches for crossovers as one figure, as SVG in the page's colours."""
 from __future__ import annotations
 
 import math
