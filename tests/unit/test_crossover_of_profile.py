@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from copyscope.common.errors import Refused, Unusable
-from copyscope.crossover import command
+from copyscope.crossover import command, of_profile
 from copyscope.records import documents
 from copyscope.runs import launch, quiet
 from helpers.pictures import REAL, two_passes
@@ -64,7 +64,14 @@ def test_the_table_says_who_wins_and_from_where(asked, tmp_path):
     assert int(one["low_bytes"]) < 256 <= int(one["high_bytes"])
     assert sum(row["answer"] == "none" for row in rows) == 2
     page = (tmp_path / "out/crossovers.md").read_text()
-    assert "TwoCopy (A1-8send) / OneCopy (A2)" in page and "ZeroCopy beats OneCopy from" in page
+    assert "| TwoCopy (A1-8send) / OneCopy (A2) | 1 |" in page and "ZeroCopy beats OneCopy from" in page
+    assert page.count("## mt25018: veth, stream") == 1 and page.count("| 0 % at 64 |") == 3
+
+
+def test_the_page_says_how_wide_the_widest_interval_of_a_search_is():
+    sizes = [{"bytes": size, "ratio": ratio, "ratio_low": low, "ratio_high": high}
+             for size, ratio, low, high in ((64, 2.0, 1.9, 2.1), (512, 0.5, 0.4, 0.55), (4096, 1.0, 0.9, 1.0))]
+    assert of_profile.widest({"sizes": sizes}) == "30 % at 512"
 
 
 def test_what_is_there_is_not_measured_again(asked, tmp_path, capsys):
@@ -83,7 +90,8 @@ def test_profiles_share_a_folder(asked, tmp_path):
     rows = list(csv.DictReader((tmp_path / "out/crossovers.csv").open()))
     assert {(row["profile"], row["pattern"]) for row in rows} == \
         {("mt25018", "stream"), ("mt25023", "rr")}
-    assert "request and reply" in (tmp_path / "out/crossovers.md").read_text()
+    page = (tmp_path / "out/crossovers.md").read_text()
+    assert "request and reply" in page and page.index("## mt25018: veth, stream") < page.index("## mt25023: veth, rr")
 
 
 @pytest.mark.parametrize("words, said", [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any
 
 from copyscope.common.errors import Unusable
@@ -21,7 +21,8 @@ TITLE = "# From which size each way to send wins"
 PROOFS = {"crossovers.md": has_line(TITLE), "crossovers.csv": has_line("profile,")}
 NOTE = ("Both sides of a pair ran in turn, without probes; a size is decided if the 95 % interval",
         "of the median of the paired ratios of their times leaves out 1. What lies between the two",
-        "sizes of an answer is closer than asked for, or undecided. `*.json` have every pair.")
+        "sizes of an answer is closer than asked for, or undecided. Of a search's intervals the",
+        "widest is told as a share of the ratio, with its size. `*.json` have every pair.")
 HEAD = ("profile", "path", "pattern", "connections", "first", "first_variant", "second",
         "second_variant", "answer", "faster_below", "low_bytes", "faster_above", "high_bytes",
         "undecided_bytes", "contrary_bytes", "wide_bytes", "pairs", "most_pairs", "seconds",
@@ -90,22 +91,40 @@ def to_most(record: dict[str, Any]) -> str:
     return f" to {most}" if most > record["pairs"] else ""
 
 
+def widest(record: dict[str, Any]) -> str:
+    """How wide the widest interval is, and at which size."""
+    widths = {each["bytes"]: (each["ratio_high"] - each["ratio_low"]) / each["ratio"]
+              for each in record["sizes"]}
+    at = max(widths, key=lambda size: widths[size])
+    return f"{widths[at] * 100:.0f} % at {at}"
+
+
+def answers(records: list[dict[str, Any]]) -> list[str]:
+    """A table for each profile: its pairs, each with all numbers of connections."""
+    lines: list[str] = []
+    for head, mine in groupby(records, lambda each: f"## {each['profile']}: "
+                              f"{each['path']['kind']}, {each['pattern']}"):
+        lines += [head, "", "| pair | connections | answer | widest interval |",
+                  "|---|---:|---|---:|"]
+        for each in mine:
+            variants = (each["first"], each["second"])
+            pair = " / ".join(f"{label} ({variant})" if label != variant else label
+                              for label, variant in zip(each["labels"], variants))
+            lines.append(f"| {pair} | {each['threads']} | {each['answer']['sentence']} | "
+                         f"{widest(each)} |")
+        lines.append("")
+    return lines
+
+
 def page(records: list[dict[str, Any]]) -> str:
     """The same for people: the answers in words, then where they hold."""
-    lines = [TITLE, "", *NOTE, "", "| profile | path | pattern | pair | answer |",
-             "|---|---|---|---|---|"]
-    for each in records:
-        variants = (each["first"], each["second"])
-        pair = " / ".join(f"{label} ({variant})" if label != variant else label
-                          for label, variant in zip(each["labels"], variants))
-        lines.append(f"| {each['profile']} | {each['path']['kind']} | {each['pattern']} | {pair} | "
-                     f"{each['answer']['sentence']} |")
+    lines = [TITLE, "", *NOTE, "", *answers(records)]
     machines = dict.fromkeys(
         f"- {each['machine']['cpu_model']}, {each['machine']['cpus']} CPUs, kernel "
         f"{each['machine']['kernel']}, commit {each['tool']['commit']}: "
         f"{each['pairs']}{to_most(each)} pairs of {each['seconds']:g} s a size" for each in records)
     commands = dict.fromkeys(f"- `{' '.join(each['command'])}`" for each in records)
-    return "\n".join([*lines, "", "Measured on:", "", *machines, "", "By:", "", *commands, ""])
+    return "\n".join([*lines, "Measured on:", "", *machines, "", "By:", "", *commands, ""])
 
 
 def write_table(place: OutputFolder) -> None:
