@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import html
 import json
 import math
+import re
 import resource
 
 import pytest
@@ -210,7 +212,17 @@ def test_every_file_is_there_and_none_is_blank(tmp_path):
     assert sorted(done.stdout.split()) == sorted(str(tmp_path / "out" / name) for name in files)
     for name in names:
         assert variance(tmp_path / "out" / f"{name}.png") > 1e-3, name
-        assert (tmp_path / "out" / f"{name}.svg").read_text().count("<path") > 20
+        assert (tmp_path / "out" / f"{name}.svg").read_text().count("<path") > 5
+
+
+def test_words_of_a_drawing_are_words_in_a_font_that_others_have(tmp_path):
+    for name, figure in figures([made(each) for each in ("A1-host", "A3-host")]):
+        file, _ = style.save(figure, tmp_path / re.sub(r"\W", "-", name))
+        texts = re.findall(r"<text([^>]*)>([^<]*)</text>", file.read_text())
+        said = html.unescape(" ".join(text for _, text in texts))
+        assert set(words(figure).split()) <= set(said.split()), name
+        assert all("'Verdana', sans-serif" in html.unescape(looks) for looks, _ in texts)
+        assert file.stat().st_size < 60_000, name
 
 
 def test_a_full_disk_names_the_figure_and_spares_the_old_one(tmp_path, monkeypatch):
