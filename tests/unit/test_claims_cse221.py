@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from copyscope.claims import command, files, judge, of_others
+from copyscope.claims import command, files, judge, of_others, sources
 from copyscope.claims.readings import Item
 from copyscope.claims.world import World
 from helpers import claims_before
@@ -24,8 +24,8 @@ MACHINE = {"cpu_model": "Example CPU", "cpus": 2, "kernel": "6.12.0"}
 def records() -> tuple[str, ...]:
     """The committed records of each row, as text."""
     found = []
-    for source in sorted(RESULTS.glob("baseline/record-*.json")):
-        data = json.loads(source.read_text())
+    for _, text in sources.archived(RESULTS / "baseline" / sources.ARCHIVE):
+        data = json.loads(text)
         data["machine"].update(MACHINE)
         found.append(json.dumps(data))
     return tuple(found)

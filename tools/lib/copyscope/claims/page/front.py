@@ -43,8 +43,8 @@ FOLDERS: dict[str, tuple[str, str]] = {
                 "sudo ./tools/sweep --profile PROFILE --mode as-published --variants LABELS "
                 "--sizes N --threads N --repeats 12 --out results/repeats/NAME"),
     "long": ("points of an experiment for as long as its report had them: 10 s of MT25064",
-             "sudo ./tools/sweep --profile PROFILE --mode as-published --sizes N --threads N --pass timed "
-             "--seconds 10 --repeats 6 --out results/long/NAME"),
+             "sudo ./tools/sweep --profile PROFILE --mode as-published --sizes N --threads N "
+             "--pass timed --seconds 10 --repeats 6 --out results/long/NAME"),
     "campaign": ("what attacked the programs, and what failed", "sudo tests/campaign"),
 }
 # What tells of a folder, the first that is there.
