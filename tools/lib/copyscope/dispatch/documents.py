@@ -14,7 +14,7 @@ from copyscope.common.called import COMMAND, NAMES
 from copyscope.common.errors import Unusable
 
 PAGES = ("README.md", "docs/*.md")
-PICTURES = ("docs/*.png",)
+PICTURES = ("docs/*.svg",)
 # Kept beside the tools, which read them.
 SCHEMAS = "docs/*.schema.json"
 # From docs/ of the documents, share/doc/copyscope/docs, to those of the tools.
