@@ -2,12 +2,15 @@
 """What is drawn shows something; what would be empty, or a line of one point, is told instead."""
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from copyscope.common.errors import Unusable
 from copyscope.drawing import style
-from copyscope.figures import draw_bars, draw_lines, groups, jobs, specs
+from copyscope.figures import draw_bars, draw_lines, groups, jobs, lines, specs
 from copyscope.files.output_folder import OutputFolder
+from copyscope.records.run_record import Point, Record
 from helpers import pictures
 from helpers.names import VARIANTS
 from helpers.pictures import as_records, blind, faults_of_text, made, sweep, words
@@ -86,3 +89,45 @@ def test_an_older_picture_of_what_is_left_out_now_is_removed_and_nothing_else(tm
         folder.write(jobs.INDEX, "my own page\n")
         with pytest.raises(Unusable, match="is not an index"):
             jobs.write_index(folder, work)
+
+
+def of_points(*points: tuple[str, int, int]) -> list[Record]:
+    """A record of each point: label, size, threads."""
+    return [Record(made(), Path(f"{place}.json"), Point(f"p{place}", *point, 1, "mine", "corrected"))
+            for place, point in enumerate(points)]
+
+
+PROFILE = {"sizes": [64, 4096], "threads": [1, 8], "corrected": {"variants": [{"label": "A1"}, {"label": "A3"}]}}
+
+
+@pytest.mark.parametrize("ran, where, said", [
+    ([("A1", 64, 1), ("A1", 4096, 1), ("A3", 64, 1), ("A3", 4096, 1)], {},
+     "4 of the 8 points that its profile has: 8 threads"),
+    ([("A1", 64, 1), ("A1", 4096, 1), ("A3", 64, 1), ("A3", 4096, 1)], {"threads": 1}, ""),
+    ([("A1", 64, 8), ("A3", 64, 8), ("A3", 4096, 8)], {"threads": [8]},
+     "1 of the 4 points that its profile has: A1 4 KiB 8 threads"),
+    ([("A3", 64, 8)], {"threads": 8}, "3 of the 4 points that its profile has: A1, 4 KiB"),
+    # Told by their variant, and not by a label of the profile.
+    ([("A3", 64, 8)], {"variant": "A3"}, "")])
+def test_points_of_its_profile_that_a_figure_lacks_are_named(ran, where, said):
+    spec = specs.Spec("f", "T", "size", "pinned_pages", where=where,
+                      wanted=specs.points(PROFILE, "corrected"))
+    assert lines.lacking(of_points(*ran), spec) == said
+    group, = groups.split(of_points(*ran))
+    assert said in " ".join(words(draw_lines.draw(group, spec)).split())
+
+
+def test_the_index_names_points_that_nobody_ran(tmp_path):
+    profile = tmp_path / "mine.toml"
+    profile.write_text('sizes = [64, 4096, 512]\nthreads = [1]\n[corrected]\nvariants = [{ label = "A3" }]\n'
+                       '[[figures]]\nfile = "f"\ntitle = "T"\nx = "size"\ny = "pinned_pages"\n')
+    group, = groups.split(of_points(("A3", 64, 1), ("A3", 4096, 1)))
+    assert "- [f](f.svg): T; not run: 1 of the 3 points that its profile has: 512 B\n" in \
+        jobs.index(list(jobs.jobs([group], str(profile))))
+
+
+@pytest.mark.parametrize("profile", [
+    {}, {"corrected": 3}, {"corrected": {"variants": "A1"}, "sizes": [1], "threads": [1]},
+    {**PROFILE, "sizes": [[1], None]}, {**PROFILE, "sizes": list(range(100_000))}])
+def test_a_profile_that_no_sweep_would_take_has_no_points(profile):
+    assert specs.points(profile, "corrected") == frozenset()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from copyscope.common.errors import Unusable
-from copyscope.figures import draw_lines, groups, jobs, specs
+from copyscope.figures import draw_lines, groups, jobs, lines, specs
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.check import check
 from copyscope.records.documents import BadRecord
@@ -127,6 +127,12 @@ def test_the_list_of_a_sweep_s_figures_leads_to_those_of_its_model(tmp_path):
     page.parent.mkdir(parents=True)
     page.write_text(jobs.TITLE)
     assert jobs.modelled_pages([tmp_path, "none"], tmp_path / "figures") == ["../modelled/figures/index.md"]
+    # Of another sweep of the same name, which other sweeps lie beside.
+    beside = tmp_path / "modelled/mine/figures/index.md"
+    beside.parent.mkdir(parents=True)
+    beside.write_text(jobs.TITLE)
+    assert jobs.modelled_pages([tmp_path / "mine"], tmp_path / "mine/figures") == [
+        "../../modelled/mine/figures/index.md"]
     work = list(jobs.jobs(groups.split(as_records([both()])), None))
     assert "not measured, of the same points:\n\n- [x](x)\n" in jobs.index(work, ["x"])
     assert "Modelled in" not in jobs.index(work)
@@ -149,6 +155,23 @@ def test_instructions_stand_for_cycles_that_nobody_measured():
     said = drawn([both()], "cycles_per_byte")
     assert "instructions, as cycles were not measured" in said and "payload byte" in said
     assert "instructions" not in drawn([two_passes(made("A1-host"))], "cycles_per_byte")
+
+
+@pytest.mark.parametrize("mode, y, title", [
+    ("as-published", "l1_misses", "T: as published, modelled"),
+    ("corrected", "cycles_per_byte", "T: corrected, modelled instructions, as cycles were not measured"),
+    # Its kernel counts them.
+    ("corrected", "context_switches", "T")])
+def test_a_title_says_what_is_modelled_and_of_which_mode(mode, y, title):
+    point = Point("p", "A1", 4096, 1, 1, "mine", mode)
+    spec = lines.drawn_instead([Record(both(), Path("run.json"), point)], specs.Spec("f", "T", "size", y))
+    assert spec.title == title
+
+
+def test_a_title_of_what_was_measured_besides_is_as_it_was():
+    measured = Record(two_passes(counted(made("A2-host", 1))), Path("other.json"))
+    spec = lines.drawn_instead([record_of(both()), measured], specs.Spec("f", "T", "size", "l1_misses"))
+    assert spec.title == "T"
 
 
 def test_a_modelled_figure_is_of_a_message_as_sizes_have_runs_of_other_lengths():

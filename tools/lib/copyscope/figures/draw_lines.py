@@ -223,6 +223,8 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
     used = (spec.x, *spec.series, spec.panels, *spec.where)
     found += lines.setting_notes(lines.picked(group.records, spec), used)
     found += missing_notes(all_panels)
+    if lacks := lines.lacking(group.records, spec):
+        found.append(f"Not run: {lacks}")
     if group.emulated:
         found.append("Made in an emulated guest: counts are exact, times mean nothing")
     return [". ".join(found), group.provenance] if found else [group.provenance]

@@ -26,13 +26,14 @@ KINDS = ("svg", "png")
 @dataclass(frozen=True)
 class Job:
     """One figure: the name of its files without ending, what it shows, and what draws it; or why
-    it is left out."""
+    it is left out; and which points of its profile nobody ran."""
 
     name: str
     title: str
     group: Group
     draw: Callable[[], Figure]
     left_out: str = ""
+    lacks: str = ""
 
 
 def line_figures(group: Group, profile: str | None) -> list[specs.Spec]:
@@ -50,7 +51,8 @@ def line_job(group: Group, spec: specs.Spec) -> Job:
     spec = lines.drawn_instead(group.records, spec)
     panels = lines.panels(group.records, spec)
     return Job(spec.file + group.suffix, spec.title, group,
-               lambda: draw_lines.draw(group, spec, panels), lines.nothing_to_draw(panels, spec))
+               lambda: draw_lines.draw(group, spec, panels), lines.nothing_to_draw(panels, spec),
+               lines.lacking(group.records, spec))
 
 
 def map_jobs(group: Group) -> Iterator[Job]:
@@ -90,7 +92,8 @@ def index(work: list[Job], modelled: Sequence[str] = ()) -> str:
     for group in {id(job.group): job.group for job in work}.values():
         mine = [job for job in work if job.group is group]
         said += [f"Of {group.provenance}:", ""]
-        said += [f"- [{job.name}]({job.name}.svg): {job.title}" for job in mine
+        said += [f"- [{job.name}]({job.name}.svg): {job.title}"
+                 f"{f'; not run: {job.lacks}' if job.lacks else ''}" for job in mine
                  if not job.left_out]
         by_why: dict[str, list[str]] = {}
         for job in mine:
@@ -104,10 +107,12 @@ def index(work: list[Job], modelled: Sequence[str] = ()) -> str:
 
 
 def modelled_pages(sources: Iterable[str], out: Path) -> list[str]:
-    """Where the sweeps have figures of a second sweep, under --counters model, in a folder of
-    theirs."""
-    pages = [Path(source) / MODELLED / FIGURES / INDEX for source in sources]
-    return [os.path.relpath(page, out) for page in pages if page.is_file()]
+    """Where the sweeps have figures of another sweep of their points, under --counters model: in a
+    folder of theirs, or in one of their name in a folder beside them."""
+    folders = [folder for source in map(Path, sources)
+               for folder in (source / MODELLED, source.parent / MODELLED / source.name)]
+    return [os.path.relpath(folder / FIGURES / INDEX, out) for folder in folders
+            if (folder / FIGURES / INDEX).is_file()]
 
 
 def write_index(folder: OutputFolder, work: list[Job], modelled: Sequence[str] = ()) -> None:

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from copyscope.common.spread import Spread, spread
 from copyscope.common.tables import VARIANTS, named
 from copyscope.common.text import short, size_text
-from copyscope.records.run_record import Record
+from copyscope.records.run_record import NO_PROFILE, Record
 
 from .metrics import INSTEAD, METRICS, OF_A_RUN, is_modelled, value_of, x_of
-from .specs import Spec
+from .specs import POINT_KEYS, Spec
 
 MOST_PANELS = 12
 NAMES = 6                   # named in one note
+MODELLED = "Modelled, not measured"
 
 
 @dataclass
@@ -120,8 +121,8 @@ def pin_notes(records: list[Record]) -> list[str]:
 
 def drawn_instead(records: list[Record], spec: Spec) -> Spec:
     """The figure with instructions in place of cycles, where a model has the one and nobody
-    measured the other; and of a message in place of a run, as such a run has a number of messages
-    that its size decides."""
+    measured the other; of a message in place of a run, as such a run has a number of messages
+    that its size decides; and with a title that says what is modelled, and of which mode."""
     chosen = picked(records, spec)
     if not any(record.modelled for record in chosen):
         return spec
@@ -129,10 +130,20 @@ def drawn_instead(records: list[Record], spec: Spec) -> Spec:
     def known(y: str) -> bool:
         return any(value_of(record, y, spec.end)[0] is not None for record in chosen)
     ys = [INSTEAD[y] if y in INSTEAD and not known(y) else y for y in spec.ys]
-    words = ": instructions, as cycles were not measured" if tuple(ys) != spec.ys else ""
+    words = ["instructions, as cycles were not measured"] if tuple(ys) != spec.ys else []
+    if any(of_one_kind(chosen, y, spec.end)[1].startswith(MODELLED) for y in ys):
+        words = [*mode_words(chosen), " ".join(["modelled", *words])]
     if all(record.modelled for record in chosen):
         ys = [f"{y}_per_message" if METRICS[y].unit == OF_A_RUN else y for y in ys]
-    return replace(spec, y=ys[0], beside=ys[1] if spec.beside else "", title=spec.title + words)
+    return replace(spec, y=ys[0], beside=ys[1] if spec.beside else "",
+                   title=f"{spec.title}: {', '.join(words)}" if words else spec.title)
+
+
+def mode_words(records: list[Record]) -> list[str]:
+    """The mode of a profile that they are of, if all are of one."""
+    modes = {record.point.mode if record.point and record.point.profile != NO_PROFILE else ""
+             for record in records}
+    return [mode.replace("-", " ") for mode in modes if mode] if len(modes) == 1 else []
 
 
 def of_one_kind(records: list[Record], y: str, end: str) -> tuple[list[Record], str]:
@@ -145,7 +156,7 @@ def of_one_kind(records: list[Record], y: str, end: str) -> tuple[list[Record], 
     if any(value_of(record, y, end)[0] is not None for record in others):
         return others, f"{len(modelled)} runs are left out, whose values are modelled"
     whose = sorted({each.modelled.caches for each in modelled if each.modelled})
-    return records, f"Modelled, not measured: {'; '.join(whose)}"
+    return records, f"{MODELLED}: {'; '.join(whose)}"
 
 
 def model_notes(records: list[Record], spec: Spec) -> list[str]:
@@ -239,6 +250,34 @@ def panels(records: list[Record], spec: Spec) -> list[Panel]:
                            [each for each in split[panel][key] if each in kept[y]], spec, y)
                 for key in sorted(split[panel], key=order)], y))
     return result
+
+
+def lacking(records: list[Record], spec: Spec) -> str:
+    """Which points of its profile a figure lacks because nobody ran them, "" if none: values of a
+    key that no run has, then single points."""
+    if "variant" in spec.where:
+        return ""  # a profile's points are known by their labels
+    wheres = [spec.where.get(key) for key in POINT_KEYS]
+    wanted = {point for point in spec.wanted if all(
+        where is None or value in (where if isinstance(where, list) else [where])
+        for value, where in zip(point, wheres))}
+    there = {tuple(key_of(record, key) for key in POINT_KEYS)
+             for record in picked(records, spec)} & wanted
+    left = wanted - there
+    if not left:
+        return ""
+    told: list[str] = []
+    for place, key in enumerate(POINT_KEYS):
+        # One value that all points share tells nothing apart.
+        every = {point[place] for point in wanted}
+        lost = sorted(every - {point[place] for point in there}) if there else []
+        told += [key_text(key, value) for value in lost]
+        left = {point for point in left if point[place] not in lost}
+    told += [" ".join(key_text(key, value) for key, value in zip(POINT_KEYS, point))
+             for point in sorted(left)]
+    more = f" and {len(told) - NAMES} more" if len(told) > NAMES else ""
+    return f"{len(wanted - there)} of the {len(wanted)} points that its profile has: " \
+           f"{', '.join(told[:NAMES])}{more}"
 
 
 def nothing_to_draw(found: list[Panel], spec: Spec) -> str:

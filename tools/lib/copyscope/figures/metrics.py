@@ -162,7 +162,8 @@ def is_modelled(record: Record, name: str, end: str) -> bool:
     if not METRICS[name].of_one_end:
         return name.startswith(tuple(f"{site}_" for site in SITES))
     event = next((event for short, event in EVENT_OF.items() if name.startswith(short)), "")
-    return record.counter(ENDS[0] if end == BOTH else end, event) is None
+    # The guest's kernel counts the others.
+    return bool(event) and record.counter(ENDS[0] if end == BOTH else end, event) is None
 
 
 def value_of(record: Record, name: str, end: str) -> Value:

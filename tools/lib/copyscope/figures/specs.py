@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from copyscope.common.text import meant
 from copyscope.common.tree import PROFILES
 from copyscope.records.documents import BadRecord, read_toml
+from copyscope.records.load import MOST_RUNS
 
 from .metrics import ENDS_SHOWN, METRICS, X_AXES
 
 SCALES = ("linear", "log-x", "log-y", "log-log")
 # What may tell lines apart, tell panels apart, or pick records.
 KEYS = ("label", "variant", "threads", "size")
+# What tells the points of a profile apart.
+POINT_KEYS = ("label", "size", "threads")
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ class Spec:
     end: str = "both"                         # of counters: sender, receiver or both
     beside: str = ""                          # another y, in a panel of its own
     mean_over: str = ""                       # each point is the mean over all values of this
+    wanted: frozenset[tuple[Any, ...]] = frozenset()  # POINT_KEYS of all points of its profile
 
     @property
     def ys(self) -> tuple[str, ...]:
@@ -99,7 +105,7 @@ def parse(source: object, number: int, entry: Any, end: str) -> Spec:
     at = f"figures[{number}]"
     if not isinstance(entry, dict):
         raise BadRecord(source, at, "it is no table", "write it as [[figures]]")
-    known = {each.name for each in fields(Spec)}
+    known = {each.name for each in fields(Spec)} - {"wanted"}
     for key in entry:
         one_of(source, at, key, tuple(sorted(known)))
     for key in ("file", "title", "x", "y"):
@@ -139,6 +145,22 @@ def check_together(source: object, at: str, spec: Spec) -> None:
                         "take another key")
 
 
+def all_of(kind: type, values: Any) -> list[Any]:
+    """What of a list is of a kind: tools/sweep says what is wrong with the rest."""
+    return [each for each in values if isinstance(each, kind)] if isinstance(values, list) else []
+
+
+def points(profile: dict[str, Any], mode: str) -> frozenset[tuple[Any, ...]]:
+    """All points of a profile in a mode, by POINT_KEYS; none of a mode that it does not have, nor
+    of more points than a sweep takes."""
+    special = profile.get(mode)
+    variants = all_of(dict, special.get("variants")) if isinstance(special, dict) else []
+    values = (all_of(str, [each.get("label") for each in variants]),
+              all_of(int, profile.get("sizes")), all_of(int, profile.get("threads")))
+    fits = prod(map(len, values)) <= MOST_RUNS
+    return frozenset(product(*values)) if fits else frozenset()
+
+
 def profile_file(name: str) -> Path:
     """A profile by its name, or by the path of its file."""
     return Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
@@ -148,11 +170,13 @@ def load(name: str, mode: str) -> list[Spec]:
     """Return the figures of a profile; a mode may have another end counted."""
     source = profile_file(name)
     profile = read_toml(source, PROFILES)
-    listed = profile.get("figures")
-    if not isinstance(listed, list) or not listed:
+    figures = profile.get("figures")
+    if not isinstance(figures, list) or not figures:
         raise BadRecord(source, "figures", "no list of figures", "add [[figures]] entries")
     end = one_of(source, "end", profile.get("end", "both"), ENDS_SHOWN)
     special = profile.get(mode)
     if isinstance(special, dict):
         end = one_of(source, f"{mode}.end", special.get("end", end), ENDS_SHOWN)
-    return [parse(source, number, entry, end) for number, entry in enumerate(listed, 1)]
+    wanted = points(profile, mode)
+    return [replace(parse(source, number, entry, end), wanted=wanted)
+            for number, entry in enumerate(figures, 1)]
