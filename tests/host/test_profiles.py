@@ -127,6 +127,22 @@ def test_published_programs_behave_as_their_code_does():
                      "client-processes,fresh-buffer,reuse-at-once,sleep-on-enobufs")}
 
 
+def test_the_manual_test_has_one_client_of_a_server_for_four():
+    """As its program in mt25018.toml, but over loopback."""
+    assert ways("mt25018-manual", "as-published") == ways("mt25018", "as-published")
+    for each in plan_of("mt25018-manual", "as-published")["points"]:
+        words = each["arguments"]
+        assert words[1:5] == ["4096", "1", "--path", "lo"] and each["threads"] == 4
+        assert words[-4:] == ["--addresses", "127.0.0.1", "--port", "8080"]
+
+
+def test_the_copies_table_has_a_sender_that_gathers():
+    assert ways("mt25029-copies", "corrected") == {
+        "Standard-Buffering": ("A1", "recv", ""), "A2": ("A2", "recv", "")}
+    assert [row["label"] for each in profiles.load("mt25029-copies").summaries for row in each["rows"]] == [
+        "Standard-Buffering", "A2"]
+
+
 def test_corrected_programs_send_as_their_text_says():
     assert ways("mt25023", "corrected") == {
         "A1": ("A1", "recv", ""), "A2": ("A2", "recv", ""), "A3": ("A3", "recv", "")}

@@ -63,6 +63,29 @@ def test_what_was_published_stands_beside_ours():
         [4096, pytest.approx(5), 1, pytest.approx(7.5), "2"], [64, None, None, None, None]]
 
 
+def test_a_column_of_what_probes_count_is_a_share_of_the_payload_or_of_a_message():
+    record = Record(made("A3-host"), Path("a.json"))
+    record.data["counts"]["clean_bytes"] = record.payload_bytes // 2
+    shown = {what: values.column(record, made_plans.SETTINGS, what) for what in values.COUNTED}
+    assert shown["tx_copy_bytes_per_payload_byte"] == 0 and shown["late_copy_bytes_per_payload_byte"] == 1
+    assert shown["reshape_bytes_per_payload_byte"] is None
+    assert shown["clean_bytes_per_payload_byte"] == 0.5
+    assert shown["pinned_pages_per_message"] == 487 / 20 and shown["completions_per_message"] == 1
+    record.data["backend"]["name"] = "none"
+    assert values.column(record, made_plans.SETTINGS, "clean_bytes_per_payload_byte") is None
+
+
+def test_a_column_of_what_probes_count_leaves_requests_out():
+    record = Record(made("A3-host", workload__pattern="rr"), Path("a.json"))
+    payload = record.payload_bytes
+    # Requests: as many bytes again, copied by send.
+    record.data["workload"]["received_bytes"] = 2 * payload
+    record.data["sites"]["tx_copy"]["bytes"] = payload
+    assert record.site_per_byte("tx_reference") == 0.5
+    assert values.column(record, made_plans.SETTINGS, "tx_reference_bytes_per_payload_byte") == 1
+    assert values.column(record, made_plans.SETTINGS, "tx_copy_bytes_per_payload_byte") == 0
+
+
 def test_counts_of_shorter_runs_than_the_reports_say_so():
     table = {"columns": [["Switches", "context_switches of A1"]],
              "rows": [{"size": 4096, "threads": 1, "published": [99]}]}
@@ -102,7 +125,7 @@ def test_a_slip_is_one_line_with_its_key(change, key):
 
 
 @pytest.mark.parametrize("mode", profiles.MODES)
-@pytest.mark.parametrize("name, files", [("mt25018", 1), ("mt25023", 2), ("mt25064", 6)])
+@pytest.mark.parametrize("name, files", [("mt25018", 1), ("mt25023", 3), ("mt25064", 6)])
 def test_the_reports_tables_are_of_points_that_are_run(name, files, mode):
     profile = profiles.load(name, mode)
     plan = plans.make(profile, None, None, None, None, 1, "host")

@@ -15,6 +15,7 @@ from copyscope.common.tree import PROFILES
 from copyscope.records.documents import read_toml
 
 from . import summaries
+from .values import COUNTED
 
 MODES = ("as-published", "corrected")
 ENDS = ("sender", "receiver", "both")
@@ -22,7 +23,8 @@ ENDS = ("sender", "receiver", "both")
 MOST_TEXT, MOST_NAME, MOST_LISTED = 1000, 100, 1024
 COLUMNS = ("label", "size", "threads", "throughput_gbps", "throughput_mbps", "latency_us",
            "total_bytes", "total_messages", "duration_s", "cycles", "instructions", "l1_misses",
-           "llc_misses", "cache_misses", "context_switches", "page_faults", "task_clock_ns")
+           "llc_misses", "cache_misses", "context_switches", "page_faults", "task_clock_ns",
+           *COUNTED)
 # What else lies in a sweep's folder.
 OWN_FILES = ("plan.json", "runs", "failed", "pending", "tidy.csv", "points.csv", "pairs.csv",
              "PROVENANCE.md", "figures", "modelled_sites.csv", "modelled")

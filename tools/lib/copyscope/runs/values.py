@@ -8,6 +8,7 @@ from typing import Any
 from copyscope.common.tables import SITES
 from copyscope.records import modelled as modelling
 from copyscope.records.passes import BOTH
+from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import ENDS, Record
 
 # What is counted in whole numbers: their medians are, too.
@@ -18,6 +19,10 @@ EVENTS = {"cycles": "cycles", "instructions": "instructions",
           "l1_misses": "L1-dcache-load-misses", "llc_misses": "LLC-load-misses",
           "cache_misses": "cache-misses", "context_switches": "context-switches",
           "page_faults": "page-faults", "task_clock_ns": "task-clock"}
+# What probes count: of replies alone, where there are requests.
+SITE_SHARES = {f"{site}_bytes_per_payload_byte": site for site in SITES}
+COUNTED = (*SITE_SHARES, "clean_bytes_per_payload_byte", "pinned_pages_per_message",
+           "completions_per_message")
 Number = float | int | None
 
 
@@ -71,6 +76,18 @@ def counter(record: Record, end: str, event: str, modelled: bool = False) -> Num
     return None if None in values else sum(value for value in values if value is not None)
 
 
+def counted(record: Record, what: str) -> Number:
+    """A column of COUNTED. Clean bytes were sent by reference, and a device took them as pages."""
+    reply = reply_alone(record)
+    if what in SITE_SHARES:
+        return reply.site_per_byte(SITE_SHARES[what])
+    if what == "clean_bytes_per_payload_byte":
+        return per(None if record.backend == "none" else record.at("counts.clean_bytes"),
+                   reply.payload_bytes)
+    pages, read = record.pinned_pages, record.at("workload.completions")
+    return per(pages if what == "pinned_pages_per_message" else read, record.messages)
+
+
 def column(record: Record, settings: dict[str, Any], what: str,
            modelled: bool = False) -> str | Number:
     """Value of a column of profile.COLUMNS; None if it was not measured or, if that is asked for,
@@ -85,6 +102,8 @@ def column(record: Record, settings: dict[str, Any], what: str,
     if what == "throughput_mbps":
         gbps = throughput_gbps(record, settings)
         return None if gbps is None else gbps * 1000
+    if what in COUNTED:
+        return counted(record, what)
     if what in ("label", "size", "threads"):
         return {"label": record.label, "size": record.size, "threads": record.setting}[what]
     return {"throughput_gbps": throughput_gbps, "latency_us": latency_us,
