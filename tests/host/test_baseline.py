@@ -158,6 +158,14 @@ def test_the_file_cache_ends_below_its_limit(rows):
     assert small["disk_bytes"] == 0 < large["disk_bytes"]
 
 
+def test_contention_goes_on_to_the_forty_processes_of_the_text(rows):
+    for name in "contention", "contention-one-cpu", "contention-cpu-wait":
+        points = {point["x"]: point for point in rows[name]["curve"]["points"]}
+        assert {1, 5, 10, 20, 40} <= set(points) and max(points) == 40
+        # Each of them read each of its blocks from the disk.
+        assert points[40]["disk_bytes"] == 40 * rows[name]["measured"]["calls"] * 4096
+
+
 def test_working_sets_show_the_levels(rows):
     small, *_, large = rows["latency-memory"]["curve"]["points"]
     assert large["value"] > 5 * small["value"]

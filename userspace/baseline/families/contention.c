@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Family contention: 1 to 20 processes, each reading blocks of a file of its own from the disk; the same
- * on one CPU, and how long a block waits for that CPU then.
+ * Family contention: 1 to 40 processes, each reading blocks of a file of its own from the disk; the same
+ * on one CPU, and how long a block waits for that CPU then. The number of a row is that of 20 processes,
+ * the most that the report prints.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include "userspace/baseline/timing/clock.h"
 
 enum { ANY_CPU, ONE_CPU, CPU_WAIT };
-enum { READERS = 20, QUICK_STEP = 5 };
+enum { READERS = 20, MOST_READERS = 40 };
 
 /* Of one reader: ticks of the clock; nanoseconds on a CPU, and waiting for one (schedstat). */
 struct account {
@@ -30,29 +31,27 @@ struct account {
 };
 
 struct readers {
-	int fd[READERS];
+	uint64_t file_bytes;
+	int fd[MOST_READERS];		/* 0 until so many have read */
 	struct account *accounts;	/* shared */
 };
 
 static int prepare_contention(struct work *w, const struct row *row)
 {
-	struct readers *r = calloc(1, sizeof(*r));
+	struct readers *r = w->own = calloc(1, sizeof(*r));
 	uint64_t blocks = w->protocol->quick ? row->quick_calls : row->calls;
-	int err = 0;
 
-	w->own = r;
 	blocks = blocks > row->counted_calls ? blocks : row->counted_calls;
-	for (int i = 0; i < READERS && !err; i++)
-		err = file_make(w, blocks * BLOCK_BYTES, &r->fd[i]);
+	r->file_bytes = blocks * BLOCK_BYTES;
 	r->accounts = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return err;
+	return 0;
 }
 
 static void undo_contention(struct work *w)
 {
 	struct readers *r = w->own;
 
-	for (int i = 0; i < READERS; i++)
+	for (int i = 0; i < MOST_READERS; i++)
 		if (r->fd[i] > 0)
 			close(r->fd[i]);
 	munmap(r->accounts, PAGE_BYTES);
@@ -109,22 +108,32 @@ static double sum_up(struct work *w, int which, const struct account *accounts, 
 	return (which == CPU_WAIT ? waited_ns : all_ns) / readers / blocks / 1000;
 }
 
+/* The reader's file, with nothing of it in the page cache. */
+static int ready_file(struct work *w, struct readers *r, int i)
+{
+	int err = r->fd[i] > 0 ? 0 : file_make(w, r->file_bytes, &r->fd[i]);
+
+	if (!err)
+		err = file_forget(w, r->fd[i]);
+	if (!err)
+		posix_fadvise(r->fd[i], 0, 0, POSIX_FADV_RANDOM);
+	return err;
+}
+
 /* All readers wait at a pipe. Closing its end starts them together. */
 static int time_contention(struct work *w, const struct row *row, uint64_t calls)
 {
 	struct readers *r = w->own;
 	int readers = w->x ? (int)w->x : READERS, gate[2], err = 0, status;
-	pid_t pids[READERS] = {};
+	pid_t pids[MOST_READERS] = {};
 	double disk;
 
 	if (pipe(gate))
 		return work_fail(w, errno, "cannot make a pipe");
 	if (row->which != ANY_CPU)
 		task_pin(0);
-	for (int i = 0; i < readers && !err; i++) {
-		err = file_forget(w, r->fd[i]);
-		posix_fadvise(r->fd[i], 0, 0, POSIX_FADV_RANDOM);
-	}
+	for (int i = 0; i < readers && !err; i++)
+		err = ready_file(w, r, i);
 	disk = file_disk_bytes();
 	for (int i = 0; i < readers && !err; i++) {
 		pids[i] = task_fork();
@@ -148,16 +157,20 @@ static int time_contention(struct work *w, const struct row *row, uint64_t calls
 	return err;
 }
 
+/* 1 to 20 as the report's table has them, then up to the 40 of its text. */
 static uint64_t counts(const struct work *w, int i)
 {
-	uint64_t n = w->protocol->quick ? (uint64_t)(i ? i * QUICK_STEP : 1) : (uint64_t)i + 1;
+	static const uint64_t quick[] = { 1, 5, 10, 15, 20, 30, MOST_READERS, 0 },
+			      beyond[] = { 25, 30, 35, MOST_READERS, 0 };
 
-	return n <= READERS ? n : 0;
+	if (w->protocol->quick)
+		return quick[i];
+	return i < READERS ? (uint64_t)i + 1 : beyond[i - READERS];
 }
 
 static uint64_t few_counts(const struct work *w, int i)
 {
-	static const uint64_t readers[] = { 1, 5, 10, 20, 0 };
+	static const uint64_t readers[] = { 1, 5, 10, READERS, MOST_READERS, 0 };
 
 	return readers[i];
 }
