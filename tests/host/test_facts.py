@@ -55,3 +55,14 @@ def test_each_close_is_acknowledged():
     done = subprocess.run([sys.executable, "-B", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
                           check=False)
     assert done.stdout == f"{of_ports.CLOSED}\n", done.stderr
+
+
+def test_connections_fail_once_each_local_port_was_taken():
+    """The server has one of ten. A port is not taken again within a second, not even over loopback."""
+    code = ("import sys; sys.path.insert(0, 'tools/lib'); from copyscope.facts import of_ports; "
+            "whole = of_ports.private_network; "
+            "of_ports.private_network = lambda: (whole(), of_ports.RANGE.write_text('40000 40009')); "
+            "print(of_ports.count(15, lambda text: None), of_ports.local_ports(of_ports.RANGE.read_text()))")
+    done = subprocess.run([sys.executable, "-B", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.stdout == "(9, 'Cannot assign requested address') 10\n", done.stderr

@@ -28,6 +28,7 @@ ADDRESS = "127.0.0.1"
 # As /proc/net/tcp has it. An acknowledgment of its FIN alone leads a closed end there.
 CLOSED, FIN_WAIT_2 = 97, "05"
 TABLE = Path("/proc/self/net/tcp")
+RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 # A receiver may keep an acknowledgment back for a fifth of a second.
 PATIENCE_S, PAUSE_S = 2.0, 0.05
 
@@ -103,8 +104,14 @@ def closes() -> int:
         return found
 
 
+def local_ports(text: str) -> int:
+    """How many ports a kernel's range has, both ends included."""
+    first, last = map(int, text.split())
+    return last - first + 1
+
+
 def facts(progress: Callable[[str], None] = lambda text: None) -> list[Fact]:
-    """Both numbers; of a connection that fails it says how."""
+    """All numbers; of a connection that fails it says how."""
     sys.stdout.flush()
     made, failure = count(WANTED, progress)
     how = "connect() and close() over a private loopback device, one server" + \
@@ -113,4 +120,8 @@ def facts(progress: Callable[[str], None] = lambda text: None) -> list[Fact]:
             Fact("closes-acknowledged", OF, closes(),
                  f"of {CLOSED} connections closed at one end, those whose FIN the other end "
                  "acknowledged", "/proc/net/tcp: the closed end stands in FIN-WAIT-2, which an "
-                 "acknowledgment of its FIN alone leads to")]
+                 "acknowledgment of its FIN alone leads to"),
+            # Of the private network by now: a new one has what the kernel was built with.
+            Fact("local-ports", "range", local_ports(RANGE.read_text()),
+                 "ports that a kernel gives to connections of one address to another",
+                 "ip_local_port_range of a new network")]
