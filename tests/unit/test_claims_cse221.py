@@ -66,9 +66,14 @@ def judged(name: str, items) -> judge.Verdict:
     return judge.judge(next(each for each in claims if each.id == name), world)
 
 
+def loopback() -> list[Item]:
+    """What was counted of loopback, and nothing of ports to elsewhere."""
+    return [each for each in claims_before.committed("single/ports.json") if each.words["of"] == "lo"]
+
+
 @pytest.mark.parametrize("before", BEFORE, ids=lambda each: each.id)
 def test_the_form_before_is_refused_or_says_something_else(tmp_path, before):
-    made = {"six": unchanged, "fast": lambda: six(times(0.1)), "": lambda: None}[before.made]()
+    made = {"six": unchanged, "fast": lambda: six(times(0.1)), "loopback": loopback, "": lambda: None}[before.made]()
     claims_before.check(before, tmp_path, made and [*made])
 
 
@@ -124,6 +129,30 @@ def test_a_close_that_is_acknowledged_refutes_that_none_is(number, word):
     fact = {"name": "closes-acknowledged", "of": "lo", "number": number, "means": "", "how": "counted", "why": None}
     made = of_others.fact_items({"id": "a", "machine": {"kernel": "6.12.0"}, "facts": [fact]})
     assert judged("CSE221-C56", made).word == word
+
+
+# 7,597 connections of 7.898 ms begin in a minute.
+@pytest.mark.parametrize("ports, word", [(28232, judge.CONFIRMED), (7598, judge.CONFIRMED), (7596, judge.REFUTED)])
+def test_connections_go_on_if_those_of_a_minute_find_ports(ports, word):
+    fact = {"name": "local-ports", "of": "range", "number": ports, "means": "", "how": "counted", "why": None}
+    made = of_others.fact_items({"id": "a", "machine": {"kernel": "6.12.0"}, "facts": [fact]})
+    assert judged("CSE221-C57", made).word == word
+
+
+@pytest.mark.parametrize("up, word", [(53, judge.REFUTED), (52, judge.CONFIRMED)])
+def test_a_card_s_connections_are_counted_in_a_guest_beside_real_machines(up, word):
+    def of_a_guest(row):
+        if row["row"] == "connect-remote":
+            row["proof"]["calls"] = 53
+            for each in row["proof"]["invariants"]:
+                each.update(counted=up if each["counter"].startswith("connections up") else each["counted"])
+    data = json.loads(records()[0])
+    data["machine"].update(kernel="6.12.95", emulated=True)
+    for row in data["rows"]:
+        of_a_guest(row)
+    real = [replace(each, words={**each.words, "kernel": "6.18.0"}) for each in unchanged()]
+    assert judged("CSE221-C66", [*real, *of_others.baseline_items(data)]).word == word
+    assert judged("CSE221-C66", real).word == judge.UNDECIDED
 
 
 def test_a_value_shows_both_machines():
