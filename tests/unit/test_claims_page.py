@@ -17,6 +17,7 @@ from copyscope.claims.page import (
     chart,
     copies,
     front,
+    gallery,
     maps,
     verdicts,
     whole,
@@ -141,6 +142,16 @@ def test_nothing_is_fetched_and_a_picture_is_there_once(folder, pages):
     assert [each["src"] for each in pages["figures.html"].pictures] == [
         "../standard/figures/copymap-A3.svg", "../standard/figures/standard_throughput_by_size.png"]
     assert "<b>Copy map of A3, MSG_ZEROCOPY:</b>" in text and "<li>misses, cycles: not measured: no &lt;counter&gt;</li>" in text
+
+
+def test_a_figure_has_the_title_of_the_index_beside_it(tmp_path):
+    modes = ("as published", "corrected")
+    for mode in modes:
+        (tmp_path / mode).mkdir()
+        (tmp_path / mode / "index.md").write_text(f"# Figures\n\n- [f](f.svg): T: {mode}\n- not drawn: g: none\n")
+    titles, left = gallery.indexed(tmp_path)
+    assert [gallery.told(tmp_path / mode / "f.svg", {}, titles)[0] for mode in modes] == [f"T: {mode}" for mode in modes]
+    assert left == ["g: none"]
 
 
 def test_the_same_input_makes_the_same_bytes(folder, tmp_path):

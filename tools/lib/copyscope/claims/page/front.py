@@ -19,6 +19,11 @@ FOLDERS: dict[str, tuple[str, str]] = {
                             f"sudo ./tools/sweep --profile {report} --mode {mode} --repeats 6 "
                             f"--out results/{report}-{mode}")
        for report in REPORTS for mode, what in MODES.items()},
+    "mt25018-manual": ("MT25018's manual test: one client over loopback",
+                       "sudo ./tools/sweep --profile mt25018-manual --out results/mt25018-manual"),
+    "mt25029-copies": ("MT25029's table of copies: a sender that gathers, and one that does not",
+                       "sudo ./tools/sweep --profile mt25029-copies --pass counted --repeats 1 "
+                       "--out results/mt25029-copies"),
     "standard": ("five ways to send over sizes and threads, on veth",
                  "sudo ./tools/sweep --profile standard --repeats 6 --out results/standard"),
     "matrix": ("kernels, paths and ways to send in guests: what happened to each byte",
@@ -27,6 +32,10 @@ FOLDERS: dict[str, tuple[str, str]] = {
                    "sudo ./tools/crossover --profile PROFILE --threads N --out results/crossovers"),
     "baseline": ("what operations cost on the machine, each number proved by counters",
                  "sudo ./tools/baseline"),
+    "baseline-nic": ("connections, round trips and a stream between two cards of a guest; no times",
+                     "./tools/guest --kernel 6.12 --nics 2 --out DIR -- build/baseline --quick "
+                     "--nics eth0,eth1 --only tcp-rtt-remote --only connect-remote "
+                     "--only close-remote --only tcp-stream-remote --json /out/baseline.json"),
     "baseline-elsewhere": ("baselines of another processor: a test asks which verdicts depend on "
                            "the machine", "sudo ./tools/baseline"),
     "baseline-lmbench": ("the same beside lmbench", "sudo ./tools/beside_lmbench --bin DIR"),

@@ -65,9 +65,10 @@ def of_profiles() -> dict[str, tuple[str, str]]:
     return found
 
 
-def indexed(folder: Path) -> tuple[dict[str, str], list[str]]:
-    """What tools/plot wrote beside its figures: the title of each, and what it left out and why."""
-    titles: dict[str, str] = {}
+def indexed(folder: Path) -> tuple[dict[Path, str], list[str]]:
+    """What tools/plot wrote beside its figures: the title of each, by its file without ending, and
+    what it left out and why."""
+    titles: dict[Path, str] = {}
     left: list[str] = []
     for file in sorted(folder.rglob(INDEX)):
         lines = read_bytes(file).decode("utf-8", "replace").splitlines()
@@ -76,22 +77,24 @@ def indexed(folder: Path) -> tuple[dict[str, str], list[str]]:
         for each in lines:
             found = INDEX_LINE.fullmatch(each)
             if found:
-                titles[found[1]] = found[2]
+                titles[file.parent / found[1]] = found[2]
             elif each.startswith(LEFT_OUT):
                 left.append(each.removeprefix(LEFT_OUT))
-    return titles, left
+    return titles, list(dict.fromkeys(left))
 
 
-def told(name: str, profiles: dict[str, tuple[str, str]],
-         titles: dict[str, str]) -> tuple[str, str]:
+def told(file: Path, profiles: dict[str, tuple[str, str]],
+         titles: dict[Path, str]) -> tuple[str, str]:
     """Title of a figure, and what is to be seen in it."""
+    name = file.stem
     title, hint = profiles.get(name, ("", ""))
     for start, general, seen in KNOWN if not hint else ():
         if name.startswith(start):
             title, hint = general.format(name[len(start):]), seen
             break
     plain = name.replace("_", " ").replace("-", " ")
-    return titles.get(name) or title or plain, hint or "its axes and its foot say what it is of"
+    return titles.get(file.parent / name) or title or plain, \
+        hint or "its axes and its foot say what it is of"
 
 
 def section(place: Place) -> list[Block]:
@@ -105,7 +108,7 @@ def section(place: Place) -> list[Block]:
         total += len(files)
         what = FOLDERS.get(folder.name, ("a folder of its own", ""))[0]
         titles, left = indexed(folder)
-        shown = [(place.link(each), *told(each.stem, profiles, titles)) for each in files]
+        shown = [(place.link(each), *told(each, profiles, titles)) for each in files]
         found += [Heading(2, f"{folder.name}: {what}", f"figures-{folder.name}"),
                   Group("gallery", tuple(Picture(source, f"{title}:", f"{hint}.")
                                          for source, title, hint in shown))]
