@@ -217,10 +217,6 @@ static void pins_fill(struct record *r)
 		pins_by_tracepoint(p, r);
 	else
 		pins_by_trampoline(p, r);
-	if (r->derived.peak_unknown && p->peak_how != HOW_NOT_MEASURED) {
-		p->peak_how = HOW_NOT_MEASURED;
-		snprintf(p->why, WHY_BYTES, "peak: the highest of the window lies before this reading");
-	}
 }
 
 void sites_fill(struct record *r)

@@ -33,7 +33,6 @@ struct probes {
 	struct bpf_link *links[PROBES_MAX];
 	struct subject subject;
 	const char *detach;
-	bool open;		/* the gate was opened and not closed */
 	int stats_fd;
 	bool checks_hits;			/* perf counts the same tracepoints */
 	struct perf_check perf_check;		/* for the hooks that may run on top of any task */
@@ -265,13 +264,11 @@ void probes_open_gate(struct probes *p)
 {
 	perf_check_begin(&p->perf_check, &p->view, p->hooks);
 	__atomic_store_n(p->view.gate, 1, __ATOMIC_SEQ_CST);
-	p->open = true;
 }
 
 void probes_close_gate(struct probes *p, struct record *r)
 {
 	__atomic_store_n(p->view.gate, 0, __ATOMIC_SEQ_CST);
-	p->open = false;
 	perf_check_end(&p->perf_check, &p->view, p->hooks, r);
 }
 
@@ -295,8 +292,6 @@ int probes_read_programs(const struct probes *p, struct record *r)
 	for (int i = 0; i < r->probe_count; i++)
 		if (r->probes[i].status == PROBE_ATTACHED)
 			probe_read_runs(&p->view, p->hooks[i].program, &r->probes[i]);
-	if (p->open)
-		perf_check_end(&p->perf_check, &p->view, p->hooks, r);
 	return cost_probes_read(p->cost, r);
 }
 

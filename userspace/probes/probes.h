@@ -3,7 +3,7 @@
  * Chooses hooks by what the running kernel's BTF offers, loads, attaches, opens the gate.
  *
  * The only module that includes libbpf. Order: probes_load, probes_attach, probes_open_gate,
- * probes_close_gate, probes_free; in between and after, probes_read any number of times.
+ * probes_close_gate, then both probes_read*, probes_free.
  */
 #ifndef COPYSCOPE_PROBES_H
 #define COPYSCOPE_PROBES_H
@@ -26,7 +26,7 @@ int probes_attach(struct probes *p, struct record *r);
 
 void probes_open_gate(struct probes *p);
 
-/* Also notes in r->probes how many hits each hook has missed until now. */
+/* Also notes in r->probes how many hits each hook has missed. */
 void probes_close_gate(struct probes *p, struct record *r);
 
 /* Pages of zero-copy sends that are still pinned; 0 where no hook sees them. */
@@ -35,15 +35,11 @@ uint64_t probes_outstanding_pages(const struct probes *p);
 /* True if this process, as it is now, can read the counts. Ask before the gate opens. */
 bool probes_readable(const struct probes *p);
 
-/*
- * Fills @fresh, which owns nothing yet, with what has been counted since the gate was opened. While
- * it is open, what happens meanwhile may be in one number and not in another. 0 or -errno; what
- * @fresh owns is the caller's to free either way.
- */
+/* Fills @fresh, which owns nothing yet, with what was counted while the gate was open. 0 or -errno; what
+ * @fresh owns is the caller's to free either way. */
 int probes_read(const struct probes *p, struct ledger *fresh);
 
-/* Notes what the programs themselves did: runs in r->probes, costs of calls in r->cost, and while
- * the gate is open the hits that they missed. 0 or -errno. */
+/* Notes what the programs themselves did: runs in r->probes, costs of calls in r->cost. 0 or -errno. */
 int probes_read_programs(const struct probes *p, struct record *r);
 
 /* Detaches and unloads; NULL is accepted. */

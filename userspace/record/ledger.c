@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Copies, sums and frees what the probes counted. Pure. */
+/* Copies and frees what the probes counted. Pure. */
 #include "userspace/record/ledger.h"
 
 #include <errno.h>

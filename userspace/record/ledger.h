@@ -25,7 +25,7 @@ struct copy_stack {
 	struct tally tally;
 };
 
-/* One reading of all that the probes counted. */
+/* All that the probes counted. */
 struct ledger {
 	struct books total;
 	struct socket_books *sockets;	/* owned */
@@ -33,27 +33,10 @@ struct ledger {
 	struct gauges gauges;
 	struct copy_stack *stacks;	/* owned */
 	int stack_count;
-	bool peak_unknown;	/* of a difference whose highest peak lies before it */
 };
 
 /* Frees what the ledger owns and empties it. */
 void ledger_free(struct ledger *ledger);
-
-/*
- * Fills @between, which owns nothing yet, with what happened between two readings of one window:
- *
- * - counts, sites, stacks, lost updates: the later less the earlier; a socket or stack that only the
- *   later one has counts from 0, one that did not move stays with zeros, or, if a stack, is left out;
- * - outstanding_pages: a level, so the later one's;
- * - peak_pages: the highest since the window was opened, so the later one's if it has risen since;
- *   else peak_unknown is set: what the highest was in between, nobody noted;
- * - first_byte_ns: 0, not known, if the first byte came before.
- *
- * 0, -ENOMEM, or -ERANGE if anything counts less in the later reading: then the two are not of one
- * window, or in the wrong order.
- */
-int ledger_difference(const struct ledger *later, const struct ledger *earlier,
-		      struct ledger *between);
 
 /* Makes @to, which owned nothing yet, a copy of @from. 0 or -ENOMEM. */
 int ledger_copy(struct ledger *to, const struct ledger *from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attaches, opens, reads and closes: knows neither who is watched nor how long. */
+/* Attaches, opens, closes and reads: knows neither who is watched nor how long. */
 #include "userspace/run/window.h"
 
 #include <stdio.h>
@@ -33,7 +33,6 @@ int window_attach(struct window *w, enum backend asked, struct record *r)
 void window_open(struct window *w)
 {
 	w->opened_ns = monotonic_ns();
-	w->closed_ns = 0;
 	if (w->probes)
 		probes_open_gate(w->probes);
 }
@@ -42,19 +41,14 @@ void window_close(struct window *w, struct record *r)
 {
 	if (w->probes)
 		probes_close_gate(w->probes, r);
-	w->closed_ns = monotonic_ns();
+	r->window_ns = monotonic_ns() - w->opened_ns;
 }
 
 int window_read(const struct window *w, struct record *r)
 {
-	int err;
+	int err = w->probes ? probes_read_programs(w->probes, r) : 0;
 
-	r->window_ns = (w->closed_ns ? w->closed_ns : monotonic_ns()) - w->opened_ns;
-	ledger_free(&r->ledger);
-	if (!w->probes)
-		return 0;
-	err = probes_read_programs(w->probes, r);
-	return err ? err : probes_read(w->probes, &r->ledger);
+	return err || !w->probes ? err : probes_read(w->probes, &r->ledger);
 }
 
 void window_free(struct window *w)

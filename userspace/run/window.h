@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The window of a measurement: opened once, read any number of times, closed. */
+/* The window of a measurement: opened, closed and read once each. */
 #ifndef COPYSCOPE_WINDOW_H
 #define COPYSCOPE_WINDOW_H
 
@@ -7,7 +7,7 @@
 
 struct window {
 	struct probes *probes;	/* NULL: nothing is counted */
-	uint64_t opened_ns, closed_ns;
+	uint64_t opened_ns;
 };
 
 /*
@@ -18,13 +18,11 @@ int window_load(struct window *w, const struct probes_config *config, struct rec
 int window_attach(struct window *w, enum backend asked, struct record *r);
 
 void window_open(struct window *w);
+
+/* Also notes how long it was open. */
 void window_close(struct window *w, struct record *r);
 
-/*
- * Notes what has been counted so far: a fresh r->ledger, what programs did, and how long the window
- * has been open. To be called from when it is open, as often as one likes; once it is closed all
- * calls give the same. 0 or -errno.
- */
+/* Once it is closed: fills r->ledger, and notes what programs did. 0 or -errno. */
 int window_read(const struct window *w, struct record *r);
 
 /* A zeroed window is accepted. */
