@@ -8,6 +8,7 @@
 #include "bpf/include/sites.h"
 #include "userspace/judge/laws/laws.h"
 #include "userspace/probes/hooks/hooks.h"
+#include "userspace/record/experiment.h"
 #include "userspace/tables/behaviours.h"
 #include "userspace/tables/causes.h"
 #include "userspace/tables/paths.h"
@@ -138,7 +139,7 @@ static json_t *laws(void)
 	struct record *nothing = calloc(1, sizeof(*nothing));
 	json_t *rows = json_array();
 
-	if (!nothing)
+	if (!nothing || record_arrange(nothing))
 		return NULL;
 	nothing->backend = BACKEND_NONE;
 	strcpy(nothing->backend_why, "nothing ran");
@@ -146,6 +147,7 @@ static json_t *laws(void)
 	for (int i = 0; i < nothing->law_count; i++)
 		json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", nothing->laws[i].name,
 			"left_is", nothing->laws[i].left_is, "right_is", nothing->laws[i].right_is));
+	record_free(nothing);
 	free(nothing);
 	return rows;
 }

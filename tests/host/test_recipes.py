@@ -62,7 +62,7 @@ void law_syn(const struct record *r, struct law *law)
 	made_tx(m, flow)->count[COUNT_fastopen_sends] += n;
 }
 
-\g<0>	{ "test of SYN", break_syn, true, OF_KERNEL, "accepted," },
+\g<0>	{ "test of SYN", break_syn, true, NEEDS_HOOKS, "accepted," },
 """),
 }
 ADDED = VARIANT | PATH | LAW

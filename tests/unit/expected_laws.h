@@ -7,15 +7,14 @@
 
 /* What a law needs besides hooks, and whether it holds however the two ends ended. */
 enum expected {
-	OF_KERNEL = 0,
-	OF_EXPERIMENT = 1,	/* a record of a foreign process does not have it */
-	NEEDS_TOTALS = 2,	/* of both ends */
-	NEEDS_SOCKETS = 4,	/* each socket must be one of the workload's */
-	NEEDS_TRAMPOLINE = 8,
-	NEEDS_PACKETS = 16,	/* all that left, none kept from the probes */
-	AT_ANY_END = 32,
-	NEEDS_NO_PROBE = 64,
-	OF_WITNESS = OF_EXPERIMENT | NEEDS_TOTALS | NEEDS_SOCKETS,
+	NEEDS_HOOKS = 0,	/* alone */
+	NEEDS_TOTALS = 1,	/* of both ends */
+	NEEDS_SOCKETS = 2,	/* each socket must be one of the workload's */
+	NEEDS_TRAMPOLINE = 4,
+	NEEDS_PACKETS = 8,	/* all that left, none kept from the probes */
+	AT_ANY_END = 16,
+	NEEDS_NO_PROBE = 32,
+	OF_WITNESS = NEEDS_TOTALS | NEEDS_SOCKETS,
 };
 
 /* Each breaks one law of one flow, and no other law, by @n. */
@@ -112,7 +111,7 @@ static const struct expected_law {
 	{ "reference", break_reference, true, NEEDS_PACKETS,
 	  "accepted,tx_copy,tx_reference,late_copy,reshape," },
 	{ "receive", break_receive, true, AT_ANY_END, "returned,rx_copy," },
-	{ "end to end", break_end_to_end, false, OF_EXPERIMENT, "accepted,returned," },
+	{ "end to end", break_end_to_end, false, NEEDS_HOOKS, "accepted,returned," },
 	{ "completion", break_completion, true, NEEDS_TRAMPOLINE,
 	  "accepted,tx_reference,completions," },
 	{ "pin", break_pin, true, NEEDS_TRAMPOLINE, "accepted,tx_reference,completions," },
@@ -126,12 +125,11 @@ static const struct expected_law {
 	{ "witness zero-copy sends", break_sends, true, OF_WITNESS, "accepted," },
 	{ "witness completions", break_completions, true, OF_WITNESS, "accepted," },
 	{ "sequence accepted", break_sequence_accepted, true,
-	  OF_EXPERIMENT | NEEDS_TOTALS | AT_ANY_END | NEEDS_NO_PROBE, "" },
+	  NEEDS_TOTALS | AT_ANY_END | NEEDS_NO_PROBE, "" },
 	{ "sequence returned", break_sequence_returned, true,
-	  OF_EXPERIMENT | NEEDS_TOTALS | AT_ANY_END | NEEDS_NO_PROBE, "" },
-	{ "passes", break_passes, false, OF_EXPERIMENT | NEEDS_TOTALS, "" },
-	{ "content", break_content, false,
-	  OF_EXPERIMENT | NEEDS_TOTALS | AT_ANY_END | NEEDS_NO_PROBE, "" },
+	  NEEDS_TOTALS | AT_ANY_END | NEEDS_NO_PROBE, "" },
+	{ "passes", break_passes, false, NEEDS_TOTALS, "" },
+	{ "content", break_content, false, NEEDS_TOTALS | AT_ANY_END | NEEDS_NO_PROBE, "" },
 	{ "probes", NULL, false, NEEDS_PACKETS | AT_ANY_END, "" },
 };
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from copyscope.figures import copymap, groups, lines, specs
-from copyscope.records.check import FOREIGN, check
+from copyscope.records.check import check
 from copyscope.records.documents import BadRecord
-from copyscope.records.load import load_record, load_sweep
+from copyscope.records.load import load_sweep
 from copyscope.records.run_record import Point, Record
 from copyscope.runs import tables, values
 from helpers import plans
@@ -50,21 +50,6 @@ def damaged(data, place, how):
     else:
         node[place[-1]] = copy.deepcopy(DAMAGE[how])
     return data
-
-
-def test_a_foreign_process_is_no_run(tmp_path):
-    data = copy.deepcopy(REAL["A3-host"])
-    foreign = {key: value for key, value in data.items()
-               if key not in ("path", "workload", "counters")}
-    with pytest.raises(BadRecord):
-        check(foreign, "run.json")
-    foreign["subject"] = FOREIGN
-    for key in ("sender", "receiver"):
-        foreign.get("outcome", {}).pop(key, None)
-    check(foreign, "run.json")
-    (tmp_path / "run.json").write_text(json.dumps(foreign))
-    with pytest.raises(BadRecord, match="subject"):
-        load_record(tmp_path / "run.json")
 
 
 def read_all(data) -> None:

@@ -56,6 +56,28 @@ static void packets_kept_from_the_probes_leave_their_laws_untested(void **state)
 	assert_string_equal(made_laws(&m, LAW_BROKEN), "probes,");
 }
 
+/* What a device on a bus reads, and what a device that cannot gather has the kernel copy, need a hook each. */
+static void a_path_decides_what_the_reference_law_needs(void **state)
+{
+	struct made m;
+
+	made_init(&m);
+	made_detach(&m, "clean");
+	made_judge(&m);
+	assert_int_equal(made_law(&m, "reference")->status, LAW_BALANCED);
+	m.r.experiment->path.hardware_dma = true;
+	laws_fill(&m.r);
+	assert_int_equal(made_law(&m, "reference")->status, LAW_NOT_TESTABLE);
+	made_init(&m);
+	m.r.backend = BACKEND_TRACEPOINT;
+	made_detach(&m, "reshape");
+	made_judge(&m);
+	assert_int_equal(made_law(&m, "reference")->status, LAW_BALANCED);
+	m.r.experiment->path.scatter_gather = false;
+	laws_fill(&m.r);
+	assert_int_equal(made_law(&m, "reference")->status, LAW_NOT_TESTABLE);
+}
+
 static void a_kernel_without_trampolines_tests_neither_completions_nor_pins(void **state)
 {
 	struct made m;
@@ -132,6 +154,7 @@ int main(void)
 		cmocka_unit_test(a_law_without_its_hook_is_not_testable_and_says_why),
 		cmocka_unit_test(a_derived_copy_is_never_called_balanced),
 		cmocka_unit_test(packets_kept_from_the_probes_leave_their_laws_untested),
+		cmocka_unit_test(a_path_decides_what_the_reference_law_needs),
 		cmocka_unit_test(a_kernel_without_trampolines_tests_neither_completions_nor_pins),
 		cmocka_unit_test(without_totals_no_witness_is_heard),
 		cmocka_unit_test(completions_that_nobody_reads_are_no_witness),

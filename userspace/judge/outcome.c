@@ -118,13 +118,12 @@ static enum end stopped_end(const struct record *r)
 /* The signal that ended the run before its time, whoever got it. */
 static int ending_signal(const struct record *r)
 {
-	int number = r->experiment ? r->experiment->ends.interrupt_signal : 0;
+	int number = r->experiment->ends.interrupt_signal;
 
-	return number || !r->experiment || stopped_end(r) == END_COUNT ?
-		       number : record_app(r, stopped_end(r))->stopped_by;
+	return number || stopped_end(r) == END_COUNT ? number : record_app(r, stopped_end(r))->stopped_by;
 }
 
-/* What the probes missed, in any process; false if they missed nothing. */
+/* What the probes missed; false if they missed nothing. */
 static bool missed_text(const struct record *r, char text[static WHY_BYTES])
 {
 	*text = '\0';
@@ -182,7 +181,7 @@ static void set_seen(const struct record *r, struct run_outcome *o)
 	set(o, missed_text(r, missed) ? RUN_BLIND : RUN_COMPLETE, missed);
 }
 
-static void decide_experiment(const struct record *r, struct run_outcome *o)
+static void decide(const struct record *r, struct run_outcome *o)
 {
 	const struct run_ends *ends = &r->experiment->ends;
 	char fault[WHY_BYTES], line[WHY_BYTES], number[32];
@@ -231,12 +230,8 @@ static void name_pass(const struct experiment *x, struct run_outcome *o)
 
 void outcome_decide(struct record *r)
 {
-	if (r->experiment) {
-		decide_experiment(r, &r->outcome);
-		name_pass(r->experiment, &r->outcome);
-	} else {
-		set_seen(r, &r->outcome);
-	}
+	decide(r, &r->outcome);
+	name_pass(r->experiment, &r->outcome);
 }
 
 uint64_t outcome_undelivered_bytes(const struct record *r)
@@ -252,8 +247,6 @@ bool outcome_is_sound(const struct record *r)
 {
 	char fault[WHY_BYTES];
 
-	if (!r->experiment)
-		return r->outcome.status != RUN_FAILED;
 	ends_fault(r, fault, sizeof(fault));
 	return r->outcome.status != RUN_FAILED &&
 	       (r->outcome.status != RUN_INTERRUPTED ||
@@ -270,7 +263,7 @@ int outcome_exit_status(const struct record *r)
 
 void outcome_excuse_laws(struct record *r)
 {
-	bool alone = r->experiment && r->experiment->ends.alone;
+	bool alone = r->experiment->ends.alone;
 
 	if (outcome_is_sound(r))
 		return;

@@ -154,9 +154,9 @@ static enum how how_by_trampoline(const struct record *r, enum site site, const 
 /* It tells what it gathered when it has sent all. On path peer it has no process on the other host. */
 static bool sender_was_cut_short(const struct record *r)
 {
-	const struct app_totals *tx = r->experiment ? &r->experiment->app[END_SENDER] : NULL;
+	const struct app_totals *tx = record_app(r, END_SENDER);
 
-	return tx && tx->pid && !tx->known;
+	return tx->pid && !tx->known;
 }
 
 static enum how how_known(const struct record *r, enum site site, const char **why)

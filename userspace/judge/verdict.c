@@ -95,9 +95,10 @@ static void add_reservations(const struct record *r, bool exact, bool all_copied
 /* "Not copied" is known only where all functions that may copy were watched. */
 static bool clean_is_known(const struct record *r)
 {
-	return record_may_dma(r) ? record_probe_attached(r, "clean") :
-				   r->sites[SITE_reshape].how != HOW_NOT_MEASURED ||
-					   record_gathers(r);
+	const struct path_info *path = &r->experiment->path;
+
+	return path->hardware_dma ? record_probe_attached(r, "clean") :
+				    r->sites[SITE_reshape].how != HOW_NOT_MEASURED || path->scatter_gather;
 }
 
 /* "36,000 of 36,837 bytes": exact where rounding would hide that they differ. */
@@ -174,15 +175,10 @@ static void sentence_incomplete(const struct record *r, char *text, size_t size)
 		[RUN_INTERRUPTED] = "The run was interrupted",
 		[RUN_BLIND] = "The probes did not see the whole run",
 	};
+	const char *variant = r->experiment->plan.variant;
 
-	const char *variant = r->experiment ? r->experiment->plan.variant : NULL;
-
-	if (variant)
-		snprintf(text, size, "%s: %s; no verdict on %s, %s.", what[r->outcome.status],
-			 r->outcome.reason, variant, variant_call(variant));
-	else
-		snprintf(text, size, "%s: %s; no verdict on the process.", what[r->outcome.status],
-			 r->outcome.reason);
+	snprintf(text, size, "%s: %s; no verdict on %s, %s.", what[r->outcome.status],
+		 r->outcome.reason, variant, variant_call(variant));
 }
 
 /* What a verdict is about. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Look-ups in what was arranged, which answer for foreign processes, too. */
+/* Look-ups in what was arranged: its ends, its passes, its name. */
 #include "userspace/record/experiment.h"
 
 #include <errno.h>
@@ -17,21 +17,19 @@ int record_arrange(struct record *r)
 
 struct record *record_far(const struct record *r)
 {
-	return r->experiment ? r->experiment->far : NULL;
+	return r->experiment->far;
 }
 
 const struct app_totals *record_app(const struct record *r, enum end end)
 {
-	static const struct app_totals none;
-
-	return r->experiment ? &r->experiment->app[end] : &none;
+	return &r->experiment->app[end];
 }
 
 bool record_tapped(const struct record *r)
 {
-	const struct experiment *x = r->experiment;
+	const struct path_info *p = &r->experiment->path;
 
-	return x && (x->path.tap[TAP_TX] || x->path.tap[TAP_RX] || x->path.tap[TAP_OTHER]);
+	return p->tap[TAP_TX] || p->tap[TAP_RX] || p->tap[TAP_OTHER];
 }
 
 const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,
@@ -95,20 +93,20 @@ struct pass_view record_timed(const struct record *r)
 {
 	const struct experiment *x = r->experiment;
 
-	return !x ? (struct pass_view){} : x->timed ? first_pass(x->timed) :
+	return x->timed ? first_pass(x->timed) :
 	       r->backend == BACKEND_NONE ? main_pass(r) : (struct pass_view){};
 }
 
 struct pass_view record_counted(const struct record *r)
 {
-	return r->experiment && r->backend != BACKEND_NONE ? main_pass(r) : (struct pass_view){};
+	return r->backend != BACKEND_NONE ? main_pass(r) : (struct pass_view){};
 }
 
 struct pass_view record_shown(const struct record *r)
 {
 	struct pass_view timed = record_timed(r);
 
-	return timed.made || !r->experiment ? timed : main_pass(r);
+	return timed.made ? timed : main_pass(r);
 }
 
 double pass_gbps(const struct pass_view *pass)
@@ -127,23 +125,13 @@ double record_throughput_ratio(const struct record *r)
 	return timed.made && counted.made && without ? pass_gbps(&counted) / without : 0;
 }
 
-bool record_may_dma(const struct record *r)
-{
-	return !r->experiment || r->experiment->path.hardware_dma;
-}
-
-bool record_gathers(const struct record *r)
-{
-	return r->experiment && r->experiment->path.scatter_gather;
-}
-
 struct subject_name record_subject(const struct record *r)
 {
-	struct subject_name name = { "The process" };
+	const char *variant = r->experiment->plan.variant;
+	struct subject_name name;
 
-	if (r->experiment)
-		snprintf(name.text, sizeof(name.text), "%s, %s, on %s", r->experiment->plan.variant,
-			 variant_call(r->experiment->plan.variant), r->experiment->path.kind);
+	snprintf(name.text, sizeof(name.text), "%s, %s, on %s", variant, variant_call(variant),
+		 r->experiment->path.kind);
 	return name;
 }
 

@@ -100,13 +100,13 @@ struct experiment {
 	bool partner_authenticated;	/* path peer: by a key; else both are on one host */
 };
 
-/* Marks a record as one of processes that were arranged here. 0 or -ENOMEM. */
+/* Gives a record its experiment, which all look-ups in it rely on. 0 or -ENOMEM. */
 int record_arrange(struct record *r);
 
 /* The other host's half, on path peer; else NULL. */
 struct record *record_far(const struct record *r);
 
-/* The totals of an end; of a foreign process, totals that are not known. */
+/* The totals of an end. */
 const struct app_totals *record_app(const struct record *r, enum end end);
 
 /* True if a packet capture runs beside the path, in any namespace. */
@@ -131,7 +131,7 @@ struct pass_view {
 	bool fifo;
 };
 
-/* The pass without a probe, and the pass with them; of a foreign process neither was made. */
+/* The pass without a probe, and the pass with them. */
 struct pass_view record_timed(const struct record *r);
 struct pass_view record_counted(const struct record *r);
 
@@ -147,12 +147,6 @@ double record_throughput_ratio(const struct record *r);
 /* The end that a socket belongs to, from the workload's own list; NULL if neither lists it. */
 const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,
 					   enum end *end);
-
-/* True if a device of the path may read pages by itself, or if the path is not known. */
-bool record_may_dma(const struct record *r);
-
-/* True if all devices of the path take packets in pieces; false if the path is not known. */
-bool record_gathers(const struct record *r);
 
 /* What was watched, in a few words: "A3, MSG_ZEROCOPY, on veth". */
 struct subject_name {

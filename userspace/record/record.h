@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A measurement of sockets as plain data: what was counted, and what follows from it.
+ * A run as plain data: what was counted, and what follows from it.
  *
  * Filled in order: machine, the ledger read from the probes, what is derived from it, then sites,
- * causes and laws. What is known only of processes that copyscope started itself is in the
- * experiment. The JSON record and the text report are two prints of this struct and of nothing
- * else. Bytes, pages and calls are exact counts.
+ * causes and laws. What was arranged, and what its two ends say of it, is in the experiment. The
+ * JSON record and the text report are two prints of this struct and of nothing else. Bytes, pages
+ * and calls are exact counts.
  */
 #ifndef COPYSCOPE_RECORD_H
 #define COPYSCOPE_RECORD_H
@@ -121,7 +121,7 @@ struct record {
 	struct cost_value cost[COST_COUNT];
 	bool stats_known;		/* run times of the programs were counted */
 	uint64_t window_ns;		/* gate open to gate closed */
-	struct experiment *experiment;	/* owned; NULL: the processes were not started by copyscope */
+	struct experiment *experiment;	/* owned; from record_arrange */
 };
 
 /* Name and meaning of a site, as in the table of sites. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whose sockets are measured: all that probes receive. The workload is one kind of subject. */
+/* Whose sockets are measured: all that the probes of a run know of it. */
 #ifndef COPYSCOPE_SUBJECT_H
 #define COPYSCOPE_SUBJECT_H
 

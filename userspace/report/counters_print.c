@@ -32,8 +32,6 @@ void print_counters(const struct record *r, const struct report_page *p)
 	bool scaled = false, any = false;
 	char heads[80];
 
-	if (!r->experiment)
-		return;
 	snprintf(heads, sizeof(heads), "\n%-22s %17s  %17s", "counters", "sender", "receiver");
 	for (int i = 0; i < COUNTER_COUNT; i++) {
 		const struct counter_value *tx = &pass.counters[END_SENDER][i];

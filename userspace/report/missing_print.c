@@ -109,7 +109,7 @@ static void find_counters(const struct record *r, struct lacks *all)
 	struct pass_view pass = record_shown(r);
 	struct lack *lack;
 
-	for (int i = 0; r->experiment && i < COUNTER_COUNT; i++) {
+	for (int i = 0; i < COUNTER_COUNT; i++) {
 		const struct counter_value *tx = &pass.counters[END_SENDER][i];
 
 		if (tx->known || pass.counters[END_RECEIVER][i].known)

@@ -35,17 +35,13 @@ static void print_head(const struct record *r, const struct report_page *p)
 {
 	const struct experiment *x = r->experiment;
 	const struct record *far = record_far(r);
-	char messages[AMOUNT_BYTES], bytes[AMOUNT_BYTES], line[384] = "";
+	char messages[AMOUNT_BYTES], bytes[AMOUNT_BYTES], line[384];
 
 	number_text(record_app(r, END_RECEIVER)->sum.messages, messages);
-	number_text(x ? x->plan.bytes : 0, bytes);
-	if (x)
-		snprintf(line, sizeof(line), "%s message%s of %s bytes, %d connection%s, %s, path %s, ", messages,
-			 strcmp(messages, "1") ? "s" : "", bytes, x->plan.threads,
-			 x->plan.threads == 1 ? "" : "s", x->plan.pattern, x->path.kind);
-	else
-		snprintf(line, sizeof(line), "%d socket%s, ", r->derived.socket_count,
-			 r->derived.socket_count == 1 ? "" : "s");
+	number_text(x->plan.bytes, bytes);
+	snprintf(line, sizeof(line), "%s message%s of %s bytes, %d connection%s, %s, path %s, ", messages,
+		 strcmp(messages, "1") ? "s" : "", bytes, x->plan.threads, x->plan.threads == 1 ? "" : "s",
+		 x->plan.pattern, x->path.kind);
 	add_kernel(line, sizeof(line), "", r);
 	if (far)
 		add_kernel(line, sizeof(line), "; to ", far);

@@ -60,9 +60,9 @@ static void print_latency(const struct latency *latency, const struct report_pag
 void print_timing(const struct record *r, const struct report_page *p)
 {
 	struct pass_view pass = record_shown(r);
-	const struct app_totals *app = pass.app ? &pass.app[END_RECEIVER] : NULL;
+	const struct app_totals *app = &pass.app[END_RECEIVER];
 
-	if (!app || !app->known || !app->elapsed_ns)
+	if (!app->known || !app->elapsed_ns)
 		return;
 	fputc('\n', p->out);
 	print_throughput(&pass, p);

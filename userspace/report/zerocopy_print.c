@@ -68,10 +68,10 @@ void print_zerocopy(const struct record *r, const struct report_page *p)
 	if (!sends && !refusals)
 		return;
 	fputc('\n', p->out);
-	if (sends)
+	if (sends) {
 		print_pins(r, p);
-	if (sends && r->experiment)
 		print_completions(r, p);
+	}
 	refusals = 0;
 	for (int i = 0; i < r->cause_count; i++)
 		if (!r->causes[i].bytes_known)

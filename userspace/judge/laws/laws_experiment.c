@@ -9,21 +9,15 @@
 /* Why only the kernel's counts are known; NULL if both ends left totals. */
 static const char *no_totals(const struct record *r)
 {
-	if (!r->experiment)
-		return "the process is not the workload: it left no totals";
-	if (!r->experiment->app[END_SENDER].known || !r->experiment->app[END_RECEIVER].known)
-		return "the workload left no totals";
-	return NULL;
+	return record_app(r, END_SENDER)->known && record_app(r, END_RECEIVER)->known ?
+		       NULL : "the workload left no totals";
 }
 
 void law_end_to_end(const struct record *r, struct law *law)
 {
 	law->left_is = "accepted from all senders";
 	law->right_is = "returned to all receivers";
-	if (!r->experiment)
-		law_say_why(law, "the process is not the workload: its sockets may have peers that "
-			   "are not watched");
-	else if (!record_probe_attached(r, "accepted") || !record_probe_attached(r, "returned"))
+	if (!record_probe_attached(r, "accepted") || !record_probe_attached(r, "returned"))
 		law_say_why(law, "accepted or returned bytes are not measured");
 	else
 		law_weigh(law, (struct sides){ r->derived.total.count[COUNT_accepted_bytes],
@@ -124,7 +118,7 @@ void law_completions(const struct record *r, struct law *law)
 
 	law->left_is = "completions that the workload read";
 	law_witness(r, law, app_completions, hooked ? kernel_completions : kernel_zerocopy_sends,
-		    r->experiment && !record_app(r, END_SENDER)->completions_read ?
+		    !record_app(r, END_SENDER)->completions_read ?
 			    "the workload never read its completions, on purpose" :
 		    hooked || record_probe_attached(r, "accepted") ? NULL : no_sends);
 }
@@ -174,9 +168,7 @@ static void law_sequence(const struct record *r, struct law *law,
 {
 	struct pass_view timed = record_timed(r), counted = record_counted(r);
 
-	if (!r->experiment)
-		law_say_why(law, no_totals(r));
-	else if (!timed.made && !counted.made)
+	if (!timed.made && !counted.made)
 		law_say_why(law, "no pass was made");
 	else if (no_sequence(&timed) || no_sequence(&counted))
 		law_say_why(law, no_sequence(&timed) ? no_sequence(&timed) : no_sequence(&counted));
@@ -219,8 +211,6 @@ static int64_t scaled_to(uint64_t messages, uint64_t accepted_bytes, uint64_t co
 static const char *no_two_passes(const struct record *r, const struct pass_view *timed,
 				 const struct pass_view *counted)
 {
-	if (!r->experiment)
-		return no_totals(r);
 	if (!timed->made || !counted->made)
 		return "there is one pass only";
 	for (int e = 0; e < END_COUNT; e++)

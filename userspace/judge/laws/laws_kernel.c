@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The laws of the kernel's counts, which hold for any socket, in whatever program. */
+/* The laws of the kernel's counts alone. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -101,12 +101,12 @@ static const char *obstacle_to_reference(const struct record *r)
 		return missed;
 	if (!record_probe_attached(r, "drops"))
 		return "packets dropped on the way are not measured";
-	if (record_may_dma(r) && !record_probe_attached(r, "clean"))
+	if (r->experiment->path.hardware_dma && !record_probe_attached(r, "clean"))
 		return "bytes handed to the device clean are not measured";
 	if (r->backend == BACKEND_TRAMPOLINE && !record_probe_attached(r, "taps"))
 		return "bytes shown to packet captures are not measured";
 	if (r->backend == BACKEND_TRAMPOLINE ? !record_probe_attached(r, "reshape") :
-					       !record_gathers(r))
+					       !r->experiment->path.scatter_gather)
 		return "reshape is not measured: for a device that cannot gather the kernel copies pages there";
 	if (!record_probe_attached(r, "late_copy") ||
 	    (r->backend == BACKEND_TRACEPOINT && !record_wire_known(r)))

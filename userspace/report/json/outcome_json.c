@@ -46,8 +46,8 @@ json_t *outcome_json(const struct record *r)
 	json_t *o = json_pack("{s:s, s:o}", "status", outcome_status_name(r->outcome.status), "reason",
 			      text_or_null(r->outcome.reason));
 
-	for (int e = 0; r->experiment && e < END_COUNT; e++)
+	for (int e = 0; e < END_COUNT; e++)
 		put(o, e == END_SENDER ? "sender" : "receiver",
-				    end_outcome_json(&r->experiment->ends.end[e]));
+		    end_outcome_json(&r->experiment->ends.end[e]));
 	return o;
 }

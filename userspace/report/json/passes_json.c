@@ -91,12 +91,9 @@ static json_t *pass_json(const struct pass_view *pass)
 json_t *passes_json(const struct record *r)
 {
 	struct pass_view timed = record_timed(r), counted = record_counted(r);
-	const struct experiment *x = r->experiment;
-	const char *why;
+	const char *asked = r->experiment->pass_why;
+	const char *why = timed.made && counted.made ? "" : *asked ? asked : r->outcome.reason;
 
-	if (!x)
-		return NULL;
-	why = timed.made && counted.made ? "" : *x->pass_why ? x->pass_why : r->outcome.reason;
 	return json_pack("{s:o, s:o, s:o}", "timed", timed.made ? pass_json(&timed) : json_null(),
 			 "counted", counted.made ? pass_json(&counted) : json_null(), "why",
 			 text_or_null(why));
@@ -106,7 +103,7 @@ json_t *shown_counters_json(const struct record *r)
 {
 	struct pass_view pass = record_shown(r);
 
-	return r->experiment ? both_counters_json(&pass) : NULL;
+	return both_counters_json(&pass);
 }
 
 static const char *timing_why(const struct record *r, const struct pass_view *pass)
@@ -123,14 +120,14 @@ json_t *timing_json(const struct record *r)
 {
 	struct pass_view pass = record_shown(r);
 	bool timed = record_timed(r).made, counted = record_counted(r).made;
-	const struct app_totals *rx = pass.app ? &pass.app[END_RECEIVER] : NULL;
+	const struct app_totals *rx = &pass.app[END_RECEIVER];
 	json_t *o = json_object();
 
 	put(o, "pass", timed ? text("timed") : counted ? text("counted") : json_null());
-	put(o, "throughput_gbps", rx ? gbps_json(&pass) : json_null());
-	put(o, "latency_us", rx ? latency_json(rx) : json_null());
-	put(o, "elapsed_ns", integer_if(rx && rx->elapsed_ns, rx ? rx->elapsed_ns : 0));
-	put(o, "window_ns", json_integer(r->experiment ? pass.window_ns : r->window_ns));
+	put(o, "throughput_gbps", gbps_json(&pass));
+	put(o, "latency_us", latency_json(rx));
+	put(o, "elapsed_ns", integer_if(rx->elapsed_ns, rx->elapsed_ns));
+	put(o, "window_ns", json_integer(pass.window_ns));
 	put(o, "first_byte_monotonic_ns", integer_if(r->derived.gauges.first_byte_ns,
 						     r->derived.gauges.first_byte_ns));
 	put(o, "comparable", json_boolean(timed && !record_emulated(r) && !pass.fifo));

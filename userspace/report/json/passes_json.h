@@ -7,10 +7,8 @@
 
 #include "userspace/record/experiment.h"
 
-/* Both are NULL for a foreign process. */
 json_t *passes_json(const struct record *r);
 json_t *shown_counters_json(const struct record *r);
-
 json_t *timing_json(const struct record *r);
 json_t *overhead_json(const struct record *r);
 

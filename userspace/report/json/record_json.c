@@ -95,7 +95,7 @@ static json_t *backend_json(const struct record *r)
 {
 	json_t *o = json_pack("{s:s, s:s}", "name", backend_name(r->backend), "why", r->backend_why);
 
-	put(o, "attempt", json_integer(r->experiment ? r->experiment->attempt : 1));
+	put(o, "attempt", json_integer(r->experiment->attempt));
 	put(o, "probes", probes_json(r->probes, r->probe_count, r->stats_known));
 	return o;
 }
@@ -154,8 +154,8 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	put(o, "pid", integer_if(app, record_app(r, end)->pid));
 	put(o, "local", app ? text(app->local) : json_null());
 	put(o, "remote", app ? text(app->remote) : json_null());
-	put(o, "comm", x ? text("workload") : json_null());
-	if (x && (x->far || x->ends.alone))
+	put(o, "comm", text("workload"));
+	if (x->far || x->ends.alone)
 		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));
 	for (enum site i = 0; i < SITE_COUNT; i++)
 		put(sites, site_name(i), site_json(&r->sites[i], &s->books.site[i]));
@@ -204,9 +204,9 @@ static json_t *lost_peer_json(const struct experiment *x)
 
 static void put_peer(json_t *o, const struct experiment *x)
 {
-	if (x && x->far)
+	if (x->far)
 		put(o, "peer", peer_json(x->far, x->partner_authenticated));
-	else if (x && x->ends.alone)
+	else if (x->ends.alone)
 		put(o, "peer", lost_peer_json(x));
 }
 
@@ -219,7 +219,7 @@ static json_t *command_json(const struct record *r)
 	return command;
 }
 
-/* Keys are in the order of this function. Of a foreign process those of the experiment are missing. */
+/* Keys are in the order of this function. */
 json_t *record_json(const struct record *r)
 {
 	const struct experiment *x = r->experiment;
@@ -234,17 +234,16 @@ json_t *record_json(const struct record *r)
 	put(o, "outcome", outcome_json(r));
 	put(o, "interrupted", json_boolean(r->outcome.status == RUN_INTERRUPTED));
 	put(o, "machine", machine_json(&r->machine));
-	put_if(o, "subject", x ? NULL : text("foreign process"));
-	put_if(o, "path", x ? path_json(&x->path, x->ends.alone) : NULL);
-	put_if(o, "workload", x ? workload_json(r) : NULL);
+	put(o, "path", path_json(&x->path, x->ends.alone));
+	put(o, "workload", workload_json(r));
 	put(o, "backend", backend_json(r));
 	put(o, "sites", sites_json(r));
 	put(o, "counts", counts_json(r));
 	put(o, "causes", causes_json(r->causes, r->cause_count));
 	put(o, "pins", pins_json(&r->pins));
 	put(o, "laws", laws_json(r->laws, r->law_count));
-	put_if(o, "passes", passes_json(r));
-	put_if(o, "counters", shown_counters_json(r));
+	put(o, "passes", passes_json(r));
+	put(o, "counters", shown_counters_json(r));
 	put(o, "timing", timing_json(r));
 	put(o, "overhead", overhead_json(r));
 	put_if(o, "cost", costs_json(r));

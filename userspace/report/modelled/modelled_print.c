@@ -61,7 +61,7 @@ void modelled_print(const struct record *r, int columns, FILE *out)
 	double messages;
 	char line[256];
 
-	if (!m || !m->asked)
+	if (!m->asked)
 		return;
 	if (!m->known) {
 		print_folded(out, columns, "\nmodelled       not known: ", m->why, 15);

@@ -13,7 +13,7 @@ from typing import Any
 from copyscope.common.errors import shown
 from copyscope.files.tar_members import tar_members
 from copyscope.records import documents, load
-from copyscope.records.check import check_run
+from copyscope.records.check import check
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import Record
 from copyscope.records.watch_record import check_watch, is_watch, watched_of
@@ -67,7 +67,7 @@ def of_sweep(folder: Path, tell: Tell) -> Iterator[Item]:
     plan = load.load_plan(folder)
     points = {each["name"]: each for each in plan["points"]}
     for source, data in packed_or_not(folder, sorted(folder.glob("runs/*.json"))):
-        check_run(data, source)
+        check(data, source)
         record = Record(data, source, load.point_of(plan, points, source.stem))
         if whole(record, tell):
             yield of_runs.item("run", record, {} if record.point else {"profile": "none"})
@@ -76,7 +76,7 @@ def of_sweep(folder: Path, tell: Tell) -> Iterator[Item]:
 def of_matrix(folder: Path, tell: Tell) -> Iterator[Item]:
     """The cells of a matrix, by the names of their rows."""
     for source, data in packed_or_not(folder, sorted(folder.glob("*/*.json"))):
-        check_run(data, source)
+        check(data, source)
         record = Record(data, source)
         row = source.stem.removesuffix(f"-{record.variant}")
         if whole(record, tell):
@@ -90,7 +90,7 @@ def of_document(source: Path, data: Any, tell: Tell) -> Iterator[Item]:
         check_watch(data, source)
         yield from of_runs.watch_items([*watched_of(data, source)])
     elif schema.startswith("copyscope.run/"):
-        check_run(data, source)
+        check(data, source)
         record = Record(data, source)
         if whole(record, tell):
             yield of_runs.item("run", record, {"profile": "none"})

@@ -11,7 +11,7 @@ from copyscope.cli.command_line import Parser
 from copyscope.cli.options import folder
 from copyscope.common.errors import Unusable
 from copyscope.common.text import csv_text
-from copyscope.records.check import check_run
+from copyscope.records.check import check
 from copyscope.records.documents import described, read_json
 from copyscope.records.kept import LAST, find, kept, place
 from copyscope.records.load import load_plan, load_sweep
@@ -48,7 +48,7 @@ def build_parser() -> Parser:
     return parser
 
 
-def check(options: argparse.Namespace) -> None:
+def check_options(options: argparse.Namespace) -> None:
     """Refuse words that do not go together."""
     if options.act == "list" and (options.ids or options.laws or options.csv):
         raise Unusable("list takes a folder alone, as --in DIR; try ./tools/records --help")
@@ -63,7 +63,7 @@ def runs_of(path: Path) -> list[Record]:
     if path.is_dir():
         return load_sweep(path)
     data = read_json(path)
-    check_run(data, path)
+    check(data, path)
     return [Record(data, path)]
 
 
@@ -98,14 +98,14 @@ def show(path: Path, laws: bool) -> list[str]:
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, str) and schema.startswith("copyscope.baseline/"):
         raise Unusable(f"{path}: it is {described(schema)}: ./tools/baseline mistakes reads it")
-    check_run(data, path)
+    check(data, path)
     return report.lines(Record(data, path), laws)
 
 
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
     options = build_parser().parse_intermixed_args(words)
-    check(options)
+    check_options(options)
     if options.act == "list":
         there = place(options.folder)
         found = kept(there)

@@ -8,7 +8,7 @@ from typing import Any
 from copyscope.common.errors import Unusable, shown
 from copyscope.common.numbers import bytes_text, rate_text
 from copyscope.common.text import laid_out, size_text
-from copyscope.records.check import SCHEMAS, check_run
+from copyscope.records.check import SCHEMAS, check
 from copyscope.records.documents import read_json
 from copyscope.records.kept import name_of
 from copyscope.records.load import load_plan
@@ -60,7 +60,7 @@ def cells(path: Path) -> tuple[str, str]:
         check_watch(data, path)
         return watch_cells(data)
     if schema in SCHEMAS:
-        check_run(data, path)
+        check(data, path)
         return run_cells(Record(data, path))
     return str(schema or "no record").removeprefix("copyscope.").partition("/")[0], ""
 

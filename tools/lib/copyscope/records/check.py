@@ -16,9 +16,6 @@ SCHEMA = "copyscope.run/2"
 SCHEMAS = ("copyscope.run/1", SCHEMA)
 AGAIN = "run trace_run again"
 
-# What the record of a process says of itself that the tool did not start.
-FOREIGN = "foreign process"
-
 # What every reader relies on: a dotted key, and the types it may have.
 NUMBER = (int, float)
 MAYBE = type(None)
@@ -34,9 +31,6 @@ NEEDED: dict[str, tuple[type, ...]] = {
     "overhead.share": (*NUMBER, MAYBE), "sockets": (list,),
     **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES if site not in LATER_SITES},
     **{f"sites.{site}.how": (str,) for site in SITES if site not in LATER_SITES},
-}
-# What they rely on besides in the record of a run. Of a foreign process there is none of it.
-OF_RUNS: dict[str, tuple[type, ...]] = {
     "path.kind": (str,),
     "workload.variant": (str,), "workload.bytes": (int,), "workload.threads": (int,),
     "workload.connections": (int, MAYBE), "workload.messages": (int, MAYBE),
@@ -110,10 +104,8 @@ def check(data: Any, source: object) -> None:
         raise BadRecord(source, "schema", f"it is {described(found)}, not \"{SCHEMA}\"",
                         "give run records only, as trace_run --json writes them")
     check_keys(data, NEEDED, source)
-    if data.get("subject") != FOREIGN:
-        check_keys(data, OF_RUNS, source)
-        if data["schema"] == SCHEMA:
-            check_passes(data, source)
+    if data["schema"] == SCHEMA:
+        check_passes(data, source)
     check_keys(data, OPTIONAL, source, needed=False)
     if data["timing"]["latency_us"] is not None:
         check_keys(data["timing"], LATENCY, source, "timing.")
@@ -150,13 +142,6 @@ def check_modelled(found: dict[str, Any], source: object, at: str) -> None:
     for name, more in (("ends", {}), ("sites", {"site": (str,)})):
         for number, each in enumerate(found["modelled"][name] or []):
             check_keys(each, {**OF_MODELLED_ROW, **more}, source, f"{at}modelled.{name}[{number}].")
-
-
-def check_run(data: Any, source: object) -> None:
-    """Raise BadRecord unless `data` is the record of a run: others have no variant and no path."""
-    check(data, source)
-    if data.get("subject") == FOREIGN:
-        raise BadRecord(source, "subject", f"it is a {FOREIGN}", "give records of runs")
 
 
 def check_keys(data: Any, keys: dict[str, tuple[type, ...]], source: object, at: str = "",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import documents
-from .check import check_complete, check_run
+from .check import check, check_complete
 from .documents import BadRecord, parse_json, read_json
 from .passes import planned
 from .run_record import Point, Record
@@ -22,14 +22,14 @@ MOST_RUNS = 100_000
 def record_of(text: str, source: Path) -> Record:
     """Read the record that a run printed; `source` names it in messages."""
     data = parse_json(text, source)
-    check_run(data, source)
+    check(data, source)
     return Record(data, source)
 
 
 def load_record(source: Path, point: Point | None = None) -> Record:
     """Load one record."""
     data = read_json(source)
-    check_run(data, source)
+    check(data, source)
     return Record(data, source, point)
 
 
@@ -44,7 +44,7 @@ def load_any(source: Path) -> list[Record]:
     if is_watch(data):
         check_watch(data, source)
         return [*watched_of(data, source)]
-    check_run(data, source)
+    check(data, source)
     return [Record(data, source)]
 
 
