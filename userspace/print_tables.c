@@ -21,11 +21,10 @@ static json_t *sites(void)
 	json_t *rows = json_array();
 
 #define ROW(name_, traits, who, meaning)                                                       \
-	json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:b, s:b, s:b, s:s, s:s}",      \
+	json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:b, s:b, s:s, s:s}",           \
 		"name", #name_, "copies", (traits) & SITE_COPIES,                              \
 		"of_sender", (traits) & SITE_OF_SENDER, "of_receiver", (traits) & SITE_OF_RECEIVER, \
-		"of_call", (traits) & SITE_OF_CALL, "later", (traits) & SITE_LATER,             \
-		"who", who, "meaning", meaning));
+		"of_call", (traits) & SITE_OF_CALL, "who", who, "meaning", meaning));
 	SITES(ROW)
 #undef ROW
 	return rows;

@@ -12,7 +12,6 @@ enum site_trait {
 	SITE_OF_SENDER = 2,	/* it is on the sender's side alone */
 	SITE_OF_RECEIVER = 4,	/* it is on the receiver's side alone */
 	SITE_OF_CALL = 8,	/* the bytes of a send or recv call pass it: a term of that law */
-	SITE_LATER = 16,	/* records from before it was counted lack it */
 	SITE_SENDS = SITE_OF_SENDER | SITE_OF_CALL,
 	SITE_READS = SITE_OF_RECEIVER | SITE_OF_CALL,
 };

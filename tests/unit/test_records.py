@@ -139,13 +139,6 @@ def test_what_is_gone_is_named(place, key):
     assert f"run.json: {key}: " in str(caught.value)
 
 
-def test_a_site_that_a_record_is_too_old_for_is_not_measured():
-    data = damaged(REAL["A3-host"], ("sites", "rx_map"), "gone")
-    record = Record(data, Path("run.json"))
-    assert record.site_bytes("rx_map") is None and record.site_per_byte("rx_map") is None
-    assert record.site_how("rx_map") == "not_measured" and "older" in record.site_why("rx_map")
-
-
 @pytest.mark.parametrize("text, key", [
     ("[]", "schema"), ('{"schema": "copyscope.plan/1", "mode": "corrected"}', "profile"),
     (json.dumps(plans.plan([{"name": "x"}])), "points[0].label"),

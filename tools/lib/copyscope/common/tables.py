@@ -22,8 +22,6 @@ def column(table: str, key: str) -> dict[str, str]:
 
 
 SITES = names("sites")
-# Records from before they were counted lack these.
-LATER_SITES = names("sites", later=True)
 # The sites where a processor copies payload; the others hand over pages or drop bytes.
 COPY_SITES = names("sites", copies=True)
 VARIANTS = names("variants")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from copyscope.common.tables import LATER_SITES, SITES
+from copyscope.common.tables import SITES
 
 from .documents import BadRecord, check_form, described
 from .modelled import LEVELS
@@ -29,8 +29,8 @@ NEEDED: dict[str, tuple[type, ...]] = {
     "timing.throughput_gbps": (*NUMBER, MAYBE), "timing.latency_us": (dict, MAYBE),
     "timing.elapsed_ns": (int, MAYBE), "timing.window_ns": (int,), "counts": (dict,),
     "overhead.share": (*NUMBER, MAYBE), "sockets": (list,),
-    **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES if site not in LATER_SITES},
-    **{f"sites.{site}.how": (str,) for site in SITES if site not in LATER_SITES},
+    **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES},
+    **{f"sites.{site}.how": (str,) for site in SITES},
     "path.kind": (str,),
     "workload.variant": (str,), "workload.bytes": (int,), "workload.threads": (int,),
     "workload.connections": (int, MAYBE), "workload.messages": (int, MAYBE),
@@ -46,8 +46,6 @@ OPTIONAL: dict[str, tuple[type, ...]] = {
     "workload.seconds": (*NUMBER, MAYBE), "counts.send_calls": (int,), "counts.recv_calls": (int,),
     "pins.how": (str,), "pins.why": (str, MAYBE), "timing.why": (str,),
     **{f"sites.{site}.why": (str, MAYBE) for site in SITES},
-    **{f"sites.{site}.bytes": (int, MAYBE) for site in LATER_SITES},
-    **{f"sites.{site}.how": (str,) for site in LATER_SITES},
     **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE)
        for end in ENDS for event in LATER_EVENTS},
 }
@@ -92,8 +90,7 @@ IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
     "causes": {"cause": (str,), "site": (str,), "bytes": (int, MAYBE), "remedy": (str, MAYBE)},
     "sockets": {"end": (str, MAYBE), "connection": (int, MAYBE), "messages": (int, MAYBE),
                 "latency_mean_us": (*NUMBER, MAYBE), "counts.returned_bytes": (int,),
-                **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES
-                   if site not in LATER_SITES}},
+                **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES}},
 }
 
 

@@ -18,7 +18,7 @@ def summed(record: Record, site: str) -> dict[str, Any]:
     """A site in the books of the sockets that replies pass: those that send, or that receive."""
     ends = ("sender", "receiver") if site == BOTH_WAYS else \
         ("receiver",) if site in READS else ("sender",)
-    mine = [each["sites"].get(site) or UNKNOWN for end in ends for each in record.sockets(end)]
+    mine = [each["sites"][site] for end in ends for each in record.sockets(end)]
     counts = [each["bytes"] for each in mine]
     whole = record.site(site)
     if not mine or None in counts:

@@ -15,8 +15,6 @@ EVENTS = ("cycles", "instructions", "L1-dcache-load-misses", "LLC-load-misses",
 # Records older than the event lack it.
 LATER_EVENTS = ("cache-misses",)
 ENDS = ("sender", "receiver")
-OLDER_THAN_SITE = {"bytes": None, "how": "not_measured",
-                   "why": "the record is older than this site"}
 OLDER_THAN_EVENT = {"value": None, "why": "the record is older than this event"}
 
 # What the plan of a sweep without a profile names in its place.
@@ -132,8 +130,8 @@ class Record:
         return self.data["workload"]["received_bytes"]
 
     def site(self, site: str) -> dict[str, Any]:
-        """What the record has on a site, or that it is older than the site."""
-        return self.data["sites"].get(site) or OLDER_THAN_SITE
+        """What the record has on a site."""
+        return self.data["sites"][site]
 
     def site_bytes(self, site: str) -> int | None:
         """Bytes that passed a site."""
@@ -151,10 +149,6 @@ class Record:
         """Bytes that passed a site, per payload byte."""
         passed = self.site_bytes(site)
         return None if passed is None or not self.payload_bytes else passed / self.payload_bytes
-
-    def law_status(self, law: str) -> str | None:
-        """Return balanced, broken or not testable; None if the record has no such law."""
-        return next((each["status"] for each in self.data["laws"] if each["law"] == law), None)
 
     def broken_laws(self) -> list[str]:
         """Names of the laws that do not balance."""
