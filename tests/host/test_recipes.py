@@ -17,7 +17,7 @@ from helpers.names import ROOT
 pytestmark = records.needs_root
 
 # What a recipe may cost at most, in files that are edited by hand.
-MOST_FILES = {"variant": 4, "path": 5, "site": 6, "law": 3, "cause": 4, "kernel": 6, "figure": 6}
+MOST_FILES = {"variant": 4, "path": 5, "site": 7, "law": 3, "cause": 4, "kernel": 6, "figure": 6}
 # Of build/, with the programs and archives themselves: what make made of the sources.
 BUILT_FOLDERS = {"userspace", "bpf", "tests"}
 # File -> what a regular expression finds there, and what comes in its place; of a new file what it is copied

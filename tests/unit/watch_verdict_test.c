@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Each verdict on a watched process has numbers that lead there, and numbers that are missing do not. */
+/* Each verdict on a watched process has numbers that lead there; each missing number has its reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -120,11 +120,33 @@ static void no_verdict_on_zero_copy_comes_of_sites_that_nobody_measured(void **s
 	}
 }
 
+/* How each site and count is known, or why it is not. */
+static void every_site_and_count_that_is_not_known_has_its_reason(void **state)
+{
+	static const enum backend backends[] = { BACKEND_TRAMPOLINE, BACKEND_TRACEPOINT };
+	static struct made_watch m;
+
+	for (int i = 0; i < 2; i++) {
+		made_watch(&m);
+		m.r.backend = backends[i];
+		m.r.total.moved.sites_known = 0;
+		m.r.total.moved.counts_known = 0;
+		watch_sites_fill(&m.r);
+		for (enum site s = 0; s < SITE_COUNT; s++) {
+			assert_int_equal(m.r.sites[s].how, HOW_NOT_MEASURED);
+			assert_true(*m.r.sites[s].why && !strstr(m.r.sites[s].why, "null"));
+		}
+		for (enum count c = 0; c < COUNT_COUNT; c++)
+			assert_true(*m.r.count_why[c]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_verdict_has_its_numbers),
 		cmocka_unit_test(no_verdict_on_zero_copy_comes_of_sites_that_nobody_measured),
+		cmocka_unit_test(every_site_and_count_that_is_not_known_has_its_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,30 +11,36 @@
 struct source {
 	enum how how;
 	const char *metric;	/* NULL: no hook of this backend counts it */
-	const char *why;
+	const char *why;	/* how it is derived, or why it is not known; else empty */
 };
 
-static const struct source sources[SITE_COUNT] = {
-	[SITE_user_gather] = { HOW_NOT_MEASURED, NULL, "no hook sees a copy inside a process" },
-	[SITE_tx_copy] = { HOW_DERIVED, "sends",
-		"what sequence numbers say was accepted, less references and splices" },
-	[SITE_tx_reference] = { HOW_MEASURED, "sends", "" },
-	[SITE_tx_splice] = { HOW_MEASURED, "sends", "" },
-	[SITE_late_copy] = { HOW_DERIVED, "late_copy",
-		"packets that arrived on this machine with user pages" },
-	[SITE_reshape] = { HOW_NOT_MEASURED, NULL, "no tracepoint tells of it" },
-	[SITE_rx_copy] = { HOW_MEASURED, "rx_copy", "" },
-	[SITE_rx_map] = { HOW_DERIVED, "rx_copy",
-		"0 where all bytes that left the sockets were copied or discarded" },
-	[SITE_rx_splice] = { HOW_DERIVED, "rx_copy",
-		"0 where all bytes that left the sockets were copied or discarded" },
-	[SITE_rx_discard] = { HOW_MEASURED, "rx_discard", "" },
-};
+#define ACCEPTED_LESS "what sequence numbers say was accepted, less references and splices"
+#define NO_PAGES "0 where all bytes that left the sockets were copied or discarded"
 
-/* Where trampolines know more than that. */
+/* X(site, how, metric, why): every site, as tracepoints know it. */
+#define SOURCES(X)                                                                                \
+	X(user_gather, HOW_NOT_MEASURED, NULL, "no hook sees a copy inside a process")            \
+	X(tx_copy, HOW_DERIVED, "sends", ACCEPTED_LESS)                                           \
+	X(tx_reference, HOW_MEASURED, "sends", "")                                                \
+	X(tx_splice, HOW_MEASURED, "sends", "")                                                   \
+	X(late_copy, HOW_DERIVED, "late_copy", "packets that arrived on this machine with user pages") \
+	X(reshape, HOW_NOT_MEASURED, NULL, "no tracepoint tells of it")                           \
+	X(rx_copy, HOW_MEASURED, "rx_copy", "")                                                   \
+	X(rx_map, HOW_DERIVED, "rx_copy", NO_PAGES)                                               \
+	X(rx_splice, HOW_DERIVED, "rx_copy", NO_PAGES)                                            \
+	X(rx_discard, HOW_MEASURED, "rx_discard", "")
+
+#define SOURCE_ROW(site, how, metric, why) [SITE_##site] = { how, metric, why },
+static const struct source sources[] = { SOURCES(SOURCE_ROW) };
+#undef SOURCE_ROW
+
+#define SOURCE_ONE(...) + 1
+_Static_assert(0 SOURCES(SOURCE_ONE) == SITE_COUNT, "a site of bpf/include/sites.h has no row in SOURCES");
+#undef SOURCE_ONE
+
+/* Where trampolines know it otherwise. */
 static const struct source with_trampolines[SITE_COUNT] = {
-	[SITE_tx_copy] = { HOW_DERIVED, "tx_reference",
-		"what sequence numbers say was accepted, less references and splices" },
+	[SITE_tx_copy] = { HOW_DERIVED, "tx_reference", ACCEPTED_LESS },
 	[SITE_tx_reference] = { HOW_MEASURED, "tx_reference", "" },
 	[SITE_tx_splice] = { HOW_MEASURED, "tx_splice", "" },
 	[SITE_late_copy] = { HOW_MEASURED, "late_copy", "" },
