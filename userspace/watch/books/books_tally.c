@@ -191,7 +191,7 @@ static void sum_forget(struct watch_sum *sum)
 	sum->sockets_lately = 0;
 }
 
-/* After a reading what died before it did not move lately. */
+/* A reading begins anew: what died before it moves nothing more. */
 static void lately_forget(struct watch_dead *dead)
 {
 	sum_forget(&dead->sums.total);

@@ -51,6 +51,7 @@ struct watch_tally {
 	int past_count;
 };
 
+/* @kept_max sockets that died, and processes that are gone, are kept one by one; 0: 1000 of each. */
 void watch_tally_begin(struct watch_tally *t, int kept_max);
 
 /* A socket that died, whatever @hooked says of programs that were skipped. 0 or -ENOMEM. */

@@ -155,7 +155,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	w->subject = *config->subject;
 	w->books = config->books;
 	w->cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	watch_tally_begin(&w->tally, config->sockets_max);
+	watch_tally_begin(&w->tally, 0);
 	w->cgroup_count = watch_cgroups_list(&w->cgroups);
 	configure(&w->subject, &probes);
 	probes.backend = config->backend;

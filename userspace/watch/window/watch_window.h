@@ -20,7 +20,6 @@ struct watch_config {
 	enum watch_books books;
 	enum watch_fault fault;		/* for tests: what a program is to do wrong */
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
-	int sockets_max;	/* most of them that died to keep one by one; 0: 1000 */
 };
 
 /* Loads, attaches, reads the opening balances. 0, or -errno with one line in @why. */
