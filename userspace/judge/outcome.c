@@ -17,7 +17,8 @@ const char *outcome_status_name(enum run_status status)
 	return names[status];
 }
 
-const char *end_role(enum end end)
+/* "the server" or "the client". */
+static const char *end_role(enum end end)
 {
 	return end == END_SENDER ? "the server" : "the client";
 }
@@ -135,10 +136,20 @@ static bool missed_text(const struct record *r, char text[static WHY_BYTES])
 	return *text;
 }
 
+/* Bytes that the kernel accepted from a sender and that no receiver got. */
+static uint64_t undelivered_bytes(const struct record *r)
+{
+	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
+	uint64_t accepted = tx->sum.accepted_bytes + rx->sum.accepted_bytes;
+	uint64_t received = tx->sum.received_bytes + rx->sum.received_bytes;
+
+	return tx->known && rx->known && accepted > received ? accepted - received : 0;
+}
+
 static void set_interrupted(const struct record *r, struct run_outcome *o, const char *fault)
 {
 	int interrupt_signal = r->experiment->ends.interrupt_signal;
-	uint64_t lacking = outcome_undelivered_bytes(r);
+	uint64_t lacking = undelivered_bytes(r);
 	char number[32], on_the_way[64] = "", missed[WHY_BYTES];
 
 	signal_text(ending_signal(r), number);
@@ -234,15 +245,6 @@ void outcome_decide(struct record *r)
 	name_pass(r->experiment, &r->outcome);
 }
 
-uint64_t outcome_undelivered_bytes(const struct record *r)
-{
-	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
-	uint64_t accepted = tx->sum.accepted_bytes + rx->sum.accepted_bytes;
-	uint64_t received = tx->sum.received_bytes + rx->sum.received_bytes;
-
-	return tx->known && rx->known && accepted > received ? accepted - received : 0;
-}
-
 bool outcome_is_sound(const struct record *r)
 {
 	char fault[WHY_BYTES];
@@ -250,7 +252,7 @@ bool outcome_is_sound(const struct record *r)
 	ends_fault(r, fault, sizeof(fault));
 	return r->outcome.status != RUN_FAILED &&
 	       (r->outcome.status != RUN_INTERRUPTED ||
-		(!*fault && record_app(r, END_SENDER)->sum.accepted_bytes && !outcome_undelivered_bytes(r)));
+		(!*fault && record_app(r, END_SENDER)->sum.accepted_bytes && !undelivered_bytes(r)));
 }
 
 int outcome_exit_status(const struct record *r)

@@ -8,9 +8,6 @@
 /* Reads the wait status of one end. */
 void end_outcome_read(struct end_outcome *end, int wait_status);
 
-/* "the server" or "the client". */
-const char *end_role(enum end end);
-
 /* It is a failure if an end did not end by itself, unless a signal had ended the run. */
 void outcome_note_hurried(struct run_ends *ends);
 
@@ -19,9 +16,6 @@ void outcome_note_hurried(struct run_ends *ends);
  * missed. The first of failed, interrupted, blind that applies.
  */
 void outcome_decide(struct record *r);
-
-/* Bytes that the kernel accepted from a sender and that no receiver got. */
-uint64_t outcome_undelivered_bytes(const struct record *r);
 
 /* False if an end was cut short, bytes were on their way or none was sent: then laws that need both
  * ends cannot be tested, and the run is no success. */

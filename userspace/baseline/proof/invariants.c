@@ -12,7 +12,7 @@ const char *relation_name(enum relation is)
 	return names[is];
 }
 
-const char *witness_name(enum witness w)
+static const char *witness_name(enum witness w)
 {
 	static const char *const names[WITNESS_COUNT] = {
 		[WITNESS_PAGES_BEFORE] = "pages cached before",

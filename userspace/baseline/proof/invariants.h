@@ -61,7 +61,6 @@ enum proof { PROOF_HELD, PROOF_BROKEN, PROOF_MISSING };
 
 /* Name of a counter or a witness, as in the record. */
 const char *invariant_counter(const struct invariant *invariant);
-const char *witness_name(enum witness w);
 const char *relation_name(enum relation is);
 
 /*

@@ -12,7 +12,9 @@
 
 #include "userspace/probes/btf/targets.h"
 
-int offer_args(const struct targets *targets, const struct hook *hook)
+/* How many arguments a hook's function has, or its tracepoint without the context; -1 if the kernel has
+ * none of that name. */
+static int args_of(const struct targets *targets, const struct hook *hook)
 {
 	bool tracepoint = hook->kind == HOOK_TRACEPOINT;
 	const struct btf *btf = targets_btf(targets);
@@ -36,7 +38,7 @@ bool offer_cookies(const struct targets *targets)
 
 bool offer_fits(const struct targets *targets, const struct hook *hook, char *why)
 {
-	int args = offer_args(targets, hook);
+	int args = args_of(targets, hook);
 
 	if (args < 0)
 		snprintf(why, WHY_BYTES, "this kernel has no %s/%s", hook_kind_name(hook->kind),

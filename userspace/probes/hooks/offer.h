@@ -8,11 +8,8 @@
 
 struct targets;
 
-/* How many arguments a hook's function has, or its tracepoint without the context; -1 if the kernel
- * has none of that name. A function that exists may still not be attachable. */
-int offer_args(const struct targets *targets, const struct hook *hook);
-
-/* True if the kernel has it with as many arguments as @hook reads; else @why (WHY_BYTES) has a reason. */
+/* True if the kernel has it with as many arguments as @hook reads; else @why (WHY_BYTES) has a reason. It
+ * may still not be attachable. */
 bool offer_fits(const struct targets *targets, const struct hook *hook, char *why);
 
 /* Can trampoline programs ask for a socket's cookie (bpf/include/compat.bpf.h)? */

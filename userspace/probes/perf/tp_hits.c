@@ -109,7 +109,8 @@ void tp_hits_start(struct tp_hits *hits, int i)
 		ioctl(hits->fds[i * hits->cpus + cpu], PERF_EVENT_IOC_ENABLE, 0);
 }
 
-uint64_t tp_hits_read(const struct tp_hits *hits, int i)
+/* Hits of names[i] on all CPUs since tp_hits_start. */
+static uint64_t hits_read(const struct tp_hits *hits, int i)
 {
 	uint64_t sum = 0, value;
 
@@ -127,7 +128,7 @@ static int64_t ahead_once(const struct tp_hits *hits, int i, uint64_t (*seen)(co
 
 	for (int tries = 0; tries < AHEAD_TRIES; tries++) {
 		by_program = seen(arg, i);
-		by_perf = tp_hits_read(hits, i);
+		by_perf = hits_read(hits, i);
 		if (by_program == seen(arg, i))
 			break;
 	}

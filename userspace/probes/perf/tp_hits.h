@@ -23,11 +23,8 @@ struct tp_hits;
 struct tp_hits *tp_hits_open(const char *const *names, int count);
 void tp_hits_start(struct tp_hits *hits, int i);
 
-/* Hits of names[i] on all CPUs since tp_hits_start. */
-uint64_t tp_hits_read(const struct tp_hits *hits, int i);
-
-/* By how many hits of names[i] perf is ahead of a program's own count, which @seen reads. Hits between
- * the two readings do not shift it. */
+/* By how many hits of names[i] since tp_hits_start perf is ahead of a program's own count, which @seen
+ * reads. Hits between the two readings do not shift it. */
 int64_t tp_hits_ahead(const struct tp_hits *hits, int i, uint64_t (*seen)(const void *arg, int i),
 		      const void *arg);
 

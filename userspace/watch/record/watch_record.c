@@ -68,7 +68,7 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	into->passed_unknown += from->passed_unknown;
 }
 
-void watch_balance_add(struct watch_balance *into, const struct watch_balance *from)
+static void balance_add(struct watch_balance *into, const struct watch_balance *from)
 {
 	into->known &= from->known;
 	for (int i = 0; i < WATCH_BALANCE_COUNT; i++)
@@ -112,8 +112,8 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 	}
 	if (is_sent_here(socket))
 		sum->sent_here_bytes += socket->moved.count[COUNT_accepted_bytes];
-	watch_balance_add(&sum->opening, &socket->opening);
-	watch_balance_add(&sum->closing, &socket->closing);
+	balance_add(&sum->opening, &socket->opening);
+	balance_add(&sum->closing, &socket->closing);
 	watch_movements_add(&sum->moved, &socket->moved);
 	watch_movements_add(&sum->lately, &socket->lately);
 }

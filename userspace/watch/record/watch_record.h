@@ -228,7 +228,6 @@ const char *watch_layer_name(enum watch_layer layer);
 
 /* Adds @from to @into; what either does not know, the sum does not know. */
 void watch_movements_add(struct watch_movements *into, const struct watch_movements *from);
-void watch_balance_add(struct watch_balance *into, const struct watch_balance *from);
 
 /* A sum of nothing: 0, and known. */
 struct watch_sum watch_sum_of_nothing(void);

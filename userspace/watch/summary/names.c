@@ -72,7 +72,8 @@ void socket_name(const struct watch_socket *s, char name[WATCH_NAME_BYTES])
 		 s->handed_on ? ", handed on to it" : "");
 }
 
-const char *cgroup_path(const struct watch_record *r, uint64_t cgroup)
+/* NULL if it is not known. */
+static const char *cgroup_path(const struct watch_record *r, uint64_t cgroup)
 {
 	for (int i = 0; i < r->cgroup_count; i++)
 		if (r->cgroups[i].id == cgroup)

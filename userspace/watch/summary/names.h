@@ -25,7 +25,4 @@ void socket_name(const struct watch_socket *s, char name[WATCH_NAME_BYTES]);
 /* Its path; its number where the path is not known. */
 void cgroup_name(const struct watch_record *r, uint64_t cgroup, char name[WATCH_NAME_BYTES]);
 
-/* The path alone, NULL if it is not known. */
-const char *cgroup_path(const struct watch_record *r, uint64_t cgroup);
-
 #endif

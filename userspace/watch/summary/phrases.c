@@ -16,11 +16,6 @@ static const struct {
 #undef PHRASE_ROW
 };
 
-const char *phrase_text(enum phrase which)
-{
-	return phrases[which].text;
-}
-
 bool phrase_is_backed(enum phrase which, const struct watch_movements *m)
 {
 	uint64_t known = (m->counts_known & ~OF_PASSED) | (m->passed_unknown ? 0 : OF_PASSED);

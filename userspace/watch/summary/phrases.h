@@ -95,7 +95,6 @@ struct sentence {
 	char *text;
 };
 
-const char *phrase_text(enum phrase which);
 bool phrase_is_backed(enum phrase which, const struct watch_movements *moved);
 
 /* Appends a phrase with its words if every number is known that it needs. Did it? */
