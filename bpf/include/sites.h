@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The table of copy sites and the book of one socket: the only header that kernel and user space
- * share. It includes nothing, and a hole in a struct is a compile error.
+ * The table of copy sites, and the book of one socket of a run, as programs keep it and user space reads it.
+ * It includes nothing, and a hole in a struct is a compile error. watch.h is the same for a watch.
  */
 #ifndef COPYSCOPE_SITES_H
 #define COPYSCOPE_SITES_H
@@ -225,7 +225,8 @@ struct copy_call {
 	unsigned int circumstances;
 };
 
-/* Beside a bit for each site that a function decides: it copies itself, and its caller decides. */
+/* What the map of deciders says of a function: a bit for each site where it decides the cause of a copy, or
+ * DECIDES_NOTHING of one that copies: its caller decides. */
 enum { DECIDES_NOTHING = 1 << 31, DECIDERS_MAX = 128 };
 
 /* How many addresses are named at a time, and the longest name kept, its 0 included. */

@@ -122,6 +122,12 @@ def test_the_schema_of_records_lists_what_the_tables_do():
     assert defs["law"]["properties"]["law"]["enum"] == list(LAWS)
 
 
+def test_the_readme_counts_the_laws_that_there_are():
+    text = (ROOT / "README.md").read_text()
+    assert re.findall(r"(\d+) laws", text) == [str(len(LAWS))]
+    assert re.findall(r"^laws +\d+ of (\d+) balance", text, re.M) == [str(len(TABLES["watch_laws"]))]
+
+
 def test_watch_explains_each_law():
     table = (ROOT / "docs/WATCH.md").read_text().split("## Laws")[1].split("\n## ")[0]
     rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| ")][1:]

@@ -128,7 +128,8 @@ void measure_clock(const struct outcome *o, const struct protocol *protocol,
 	machine->core_ghz = p->err ? 0 : stats_median(p->values, request.runs);
 }
 
-/* Where others took no time from it: they lengthen some runs and leave others. */
+/* Runs of two modes have no one value. Others that took CPU time lengthen some runs and not the rest, which
+ * looks alike: then nothing is said of modes. */
 static void want_one_mode(struct outcome *o)
 {
 	double low, high;

@@ -80,13 +80,14 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 	}
 }
 
-/* Killed, but not by the tool because it did not end. */
+/* By a signal from elsewhere: the tool itself kills an end that does not end when told. */
 static bool was_killed(const struct end_outcome *end)
 {
 	return end->signal && !end->hurried;
 }
 
-/* Both faults: a death before its possible consequence, and what the tool killed last. */
+/* What is wrong with either end, the cause in front: an end that was killed comes before the one that may have
+ * failed for that, and an end that the tool had to kill comes last. */
 static void ends_fault(const struct record *r, char *text, size_t size)
 {
 	const struct run_ends *ends = &r->experiment->ends;

@@ -49,7 +49,8 @@ static const struct source with_trampolines[SITE_COUNT] = {
 	[SITE_rx_splice] = { HOW_MEASURED, "rx_splice", "" },
 };
 
-/* Why nothing of that metric is attached, of the last of its forms that this kernel lacks. */
+/* Why no hook of that metric is attached; NULL if one is. Where a metric has a hook for each form of a
+ * function, the reason is the last one's. */
 static const char *why_absent(const struct watch_record *r, const char *metric)
 {
 	const char *why = NULL;

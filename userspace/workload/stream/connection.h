@@ -54,7 +54,8 @@ struct connection {
  */
 struct connection *connection_create(int fd, bool nodelay);
 
-/* Moves it into memory that child processes share. Returns it; NULL, and it is as before: no memory. */
+/* Moves it into memory that child processes share, and returns it there. NULL without memory: it has not
+ * moved. */
 struct connection *connection_share(struct connection *connection);
 void connection_close(struct connection *connection);
 void connection_destroy(struct connection *connection);
