@@ -3,7 +3,7 @@
  * What every open socket holds, read under its lock: opening balances, and readings of books.
  *
  * iter/tcp holds the socket's lock around the program (since 04c7820b776f, "bpf: tcp: Bpf iter batching
- * and lock_sock", 5.15), so no packet, send or receive changes a number meanwhile. It visits the
+ * and lock_sock", 5.15), so no packet, send or receive changes a number in between. It visits the
  * sockets of the network namespace of the thread that made the iterator, and none that are closed:
  * those are found by their storage, in any namespace.
  */

@@ -54,7 +54,7 @@ int BPF_PROG(watch_reference_6, struct sock *sk, struct sk_buff *skb, struct msg
 }
 
 /* It may wait for room in between, without the lock: what was added from its entry to its exit is
- * spliced, also for a reading meanwhile. */
+ * spliced, also for a reading in between. */
 static __always_inline struct watch_slot *kind_changes(struct sock *sk, enum watch_kind kind)
 {
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);

@@ -10,7 +10,7 @@
 #include "bpf/watch/who.bpf.h"
 
 
-/* A socket that listens has no book; those that it begets learn whose it is. */
+/* A socket that listens has no book; those that it accepts learn whose it is. */
 static __always_inline void note_listener(struct sock *sk)
 {
 	struct watch_task task = {};

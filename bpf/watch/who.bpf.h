@@ -3,11 +3,11 @@
  * Whose is a socket: of the task that used it last.
  *
  * A task holds the lock of a socket (sk_lock.owned) while it connects, listens, shuts down or closes
- * it, and while it works off packets that came meanwhile. A softirq never runs with the lock owned:
- * it leaves its packets to the owner. So where the lock is owned, the current task is a user of the
- * socket; elsewhere it is anybody. But a watch, this one or another, holds locks and files while it walks: it
- * works off packets, and it closes a file that its owner closed meanwhile. Threads, io_uring's workers and its polling threads have the
- * number of their process.
+ * it, and while it works off packets that came since it took the lock. A softirq never runs with the
+ * lock owned: it leaves its packets to the owner. So where the lock is owned, the current task is a
+ * user of the socket; elsewhere it is anybody. But a watch, this one or another, holds locks and files
+ * while it walks: it works off packets, and it closes a file that its owner closed while it looked.
+ * Threads, io_uring's workers and its polling threads have the number of their process.
  */
 #ifndef COPYSCOPE_WATCH_WHO_BPF_H
 #define COPYSCOPE_WATCH_WHO_BPF_H
@@ -50,8 +50,8 @@ struct {
 	__type(value, struct watch_member);
 } members SEC(".maps") __weak;
 
-/* The owner of a socket that listens, for the ones that it begets: the kernel clones it. A process may have
- * begotten others and be gone. */
+/* The owner of a socket that listens, for the ones that it accepts: the kernel clones it. A process may have
+ * forked others and be gone. */
 struct heir {
 	struct watch_task task;
 	u64 ours;

@@ -92,7 +92,7 @@ def try_load(case: Case) -> int:
 
 ATTACKS = [
     Attack("watch-loads", "A window that opens and closes at any moment of as many short connections as "
-           "the machine makes has all that its programs moved meanwhile, or says that its sums may be "
+           "the machine makes has all that its programs moved in it, or says that its sums may be "
            "short; two windows over all of them have the programs' own totals.", "windows", 100, 1,
            try_load, batch=1, jobs=1),
 ]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Has each program of LIST (NAME WORDS...; build/tests/guest/sockets WORDS) do its work with nothing beside it
 # and beside each kind of watch, in a guest whose clock counts instructions. All kinds take turns, as the
-# kernel's tables of what was closed fill up meanwhile; each turn warms up first.
+# kernel's tables of what was closed fill up with time; each turn warms up first.
 #
 # usage: socket_runs.sh LIST
 # Leaves /out/NAME.KIND for the kinds none, sequence, calls (books of copyscope watch), tracepoints (sequence

@@ -32,7 +32,7 @@ for script; do
 done
 
 # 6.18 and 7.2 may stop a task inside a program and skip the program for other tasks of that CPU
-# meanwhile. trace_run notices and tries again; a witness would be short. Tasks under SCHED_FIFO are
+# until it goes on. trace_run notices and tries again; a witness would be short. Tasks under SCHED_FIFO are
 # stopped for none of their kind.
 scheduled=()
 ((${#witnesses[@]} == 0)) || scheduled=(chrt -f 1)

@@ -37,7 +37,7 @@ def test_no_qemu_outlives_a_signal(number):
 
 
 def test_a_slow_reader_loses_nothing_when_the_clock_counts_instructions():
-    # More than pipes hold. Such a clock skips idle time: the guest must not end by itself meanwhile.
+    # More than pipes hold. Such a clock skips idle time: the guest must not end by itself before.
     size_bytes = 300_007
     with subprocess.Popen([GUEST, "--kernel", "6.12", "--icount", "--tell", "zeros", "--", "head", "-c",
                            str(size_bytes), "/dev/zero"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -138,7 +138,7 @@ def marked(folder: Path) -> list[str]:
             if mark in (process / "environ").read_bytes() and alive(process.name):
                 found.append((process / "comm").read_text().strip())
         except OSError:
-            continue  # it ended meanwhile
+            continue  # it has ended
     return found
 
 
@@ -151,7 +151,7 @@ def qemus(folder: Path) -> list[str]:
             if mark in (process / "environ").read_bytes():
                 found += (process / "task" / process.name / "children").read_text().split()
         except OSError:
-            continue  # it ended meanwhile
+            continue  # it has ended
     return [pid for pid in found if program_of(pid).startswith("qemu")]
 
 
@@ -162,7 +162,7 @@ def children_of(pid: int | str, name: str) -> list[str]:
 
 
 def program_of(pid: str) -> str:
-    """The name of a process's program; empty if it ended meanwhile, as ldd does."""
+    """The name of a process's program; empty if it has ended, as ldd does."""
     try:
         return Path(f"/proc/{pid}/comm").read_text()
     except OSError:

@@ -8,7 +8,7 @@
 set -euo pipefail
 
 echo up
-# The kernel may stop a task inside a program and skip the program for others meanwhile, but for none of
+# The kernel may stop a task inside a program and skip the program for others until it goes on, but for none of
 # the same kind under SCHED_FIFO.
 scheduled=()
 [[ ! -v COPYSCOPE_FIFO ]] || scheduled=(chrt -f 1)

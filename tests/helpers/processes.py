@@ -62,7 +62,7 @@ def descendants(pid: int) -> set[int]:
 
 
 def stop_below(pid: int) -> set[int]:
-    """Stop every process below one, those that start meanwhile, too; returns whom to let go on."""
+    """Stop every process below one, those that start while it looks, too; returns whom to let go on."""
     stopped: set[int] = set()
     while new := descendants(pid) - stopped:
         for each in new:

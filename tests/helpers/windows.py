@@ -30,7 +30,7 @@ class Watching:
     def __init__(self, *words, start=(), told=True) -> None:
         self.process = subprocess.Popen([*start, WATCH, *map(str, words), "--json", "-"],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        # With readings at intervals nothing is told, and stdout must be read meanwhile.
+        # With readings at intervals nothing is told, and stdout must be read all the time.
         if told:
             first = self.process.stderr.readline()
             assert "open" in first, first + self.process.stderr.read()

@@ -64,7 +64,7 @@ def test_every_process_is_a_user_without_powers_and_has_what_it_needs_open(measu
     with a_run(tmp_path, "--pass", passes) as (run, pids):
         assert set(pids) == {measures, MEASURES, KEEPS, SERVES, ASKS, PARSES}
         if measures == TIMES:
-            # It only waits meanwhile, as the first process does, and attaches the probes afterwards.
+            # It only waits then, as the first process does, and attaches the probes afterwards.
             del pids[MEASURES]
         status = {role: status_of(pid) for role, pid in pids.items()}
         first = status_of(run.pid)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""In namespaces a run counts its own bytes and nobody else's, whatever numbers its processes bear."""
+"""In namespaces a run counts its own bytes and nobody else's, whatever numbers its processes have."""
 import contextlib
 import errno
 import json
@@ -121,7 +121,7 @@ def test_two_runs_with_the_same_pids_count_each_its_own():
 @contextlib.contextmanager
 def stranger(variant):
     """A pair of the same kind that nobody traces, at full speed; yields the pid of its sender and
-    a function that says what was sent meanwhile."""
+    a function that ends it and says what was sent."""
     with workload.server(variant, 65536, "--seconds", 30, "--json", "--clients", 1) as sender:
         with workload.client(sender, 65536, 1, "--json") as receiver:
             def end():
@@ -132,7 +132,7 @@ def stranger(variant):
 
 
 @pytest.mark.parametrize("variant", ["A1", "A3"])
-def test_a_stranger_that_bears_our_number_is_not_counted(variant):
+def test_a_stranger_that_has_our_number_is_not_counted(variant):
     found = next(each for each in (check_exact(records.finish(start_in(PID, variant, *PRIME)))
                                    for _ in range(5)) if each["backend"]["attempt"] == 1)
     first = pids(found)["sender"]
@@ -144,7 +144,7 @@ def test_a_stranger_that_bears_our_number_is_not_counted(variant):
         done = records.finish(start_in(shifted, variant, *PRIME))
         noise = end_stranger()
     record = check_exact(done)
-    # A try that is made again bears other numbers, after one that bore this.
+    # A try that is made again has other numbers, after one that had this.
     assert pids(record)["sender"] == pid or record["backend"]["attempt"] > 1
     assert record["workload"]["accepted_bytes"] == PRIME_PAYLOAD
     assert noise > 100 * PRIME_PAYLOAD

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What other processes send meanwhile adds not one byte to a run's books."""
+"""What other processes send during a run adds not one byte to a run's books."""
 import contextlib
 import json
 import subprocess

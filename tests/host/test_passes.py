@@ -38,7 +38,7 @@ def held(run) -> set[str]:
     found = set()
     for pid in {run.pid} | processes.descendants(run.pid):
         for info in Path(f"/proc/{pid}/fdinfo").glob("*"):
-            # What is closed meanwhile is not held.
+            # What was closed since the listing is not held.
             with suppress(OSError):
                 found |= {kind for kind, _ in leftovers.HELD_ID.findall(info.read_text())}
     return found

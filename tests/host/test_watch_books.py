@@ -52,7 +52,7 @@ def test_a_window_counts_what_the_program_counts(kind):
     check_causes(record)
 
 
-def test_a_cause_is_of_the_sockets_that_it_befell():
+def test_a_cause_is_of_the_sockets_whose_bytes_were_copied():
     with Traffic("copy", "zerocopy") as traffic:
         watching = Watching("-p", traffic.pid)
         time.sleep(0.3)

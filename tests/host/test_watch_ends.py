@@ -58,7 +58,7 @@ def test_a_terminal_that_nobody_reads_does_not_keep_a_view_from_ending(busy, tmp
     screen.hang_up()
 
 
-def test_a_stop_by_another_process_gives_the_terminal_back_meanwhile(busy):
+def test_a_stop_by_another_process_gives_the_terminal_back_until_it_goes_on(busy):
     screen = Screen("-p", busy, "--interval", "0.1")
     screen.wait_for(f"pid {busy}")
     screen.said = ""
@@ -150,7 +150,7 @@ def test_a_keeper_that_is_killed_does_not_end_the_watch_well(tmp_path):
     assert record["subject"]["exit_status"] is None
 
 
-def test_a_name_that_somebody_takes_meanwhile_costs_no_record(tmp_path):
+def test_a_name_that_somebody_takes_during_the_window_costs_no_record(tmp_path):
     folder, record = tmp_path / "all", tmp_path / "all/r.json"
     folder.mkdir()
     folder.chmod(0o1777)

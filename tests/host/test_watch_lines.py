@@ -18,7 +18,7 @@ from helpers.watch_tool import PRIME, record_of, start, talk, watch
 pytestmark = records.needs_root
 SCHEMA = records.ROOT / "docs/watch-line.schema.json"
 # Sends the bytes of its first word by MSG_ZEROCOPY over loopback, where all of them are copied, and
-# those of its second word by sendfile to nobody who reads them meanwhile.
+# those of its second word by sendfile to nobody who reads them.
 SENDS = """
 import os, socket, sys
 zerocopy, spliced = map(int, sys.argv[1:3])

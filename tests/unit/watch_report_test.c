@@ -252,7 +252,7 @@ static void numbers_of_sockets_have_their_commas(void **state)
 	m.r.total.died = 9999;
 	m.process[0].sum.sockets = 10000;
 	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
-	assert_non_null(strstr(text, "5.0 s, 10,000 sockets, 10,000 opened and 9,999 closed meanwhile"));
+	assert_non_null(strstr(text, "5.0 s, 10,000 sockets, 10,000 opened and 9,999 closed in that time"));
 	assert_non_null(strstr(text, "   10,000  nginx, pid 812\n"));
 	free(text);
 }

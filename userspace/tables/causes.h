@@ -47,7 +47,7 @@ enum cause_place {
 	  "the device takes no packets in pieces: switch sg on (ethtool -K), or use "         \
 	  "plain send")                                                                       \
 	X(CHECKSUM, "checksum in software", CAUSE_ELSEWHERE,                                  \
-	  "the device computes none, and user pages may change meanwhile: switch tx on "      \
+	  "the device computes none, and user pages may change on the way: switch tx on "     \
 	  "(ethtool -K)")                                                                     \
 	X(DRIVER, "driver limit", CAUSE_ELSEWHERE,                                            \
 	  "the driver wants fewer pieces, or short packets in one: send more at a time, "     \

@@ -9,7 +9,7 @@
 #include "userspace/workload/common/stop.h"
 #include "userspace/workload/watch.h"
 
-/* The threads continue to count meanwhile: a number that is a moment old shows progress as well. */
+/* The threads count on while this reads: a number that is a moment old shows progress as well. */
 static uint64_t unacknowledged_bytes(const struct connection *connection)
 {
 	int bytes = 0;

@@ -104,7 +104,7 @@ static const struct narrow measures_narrow[] = {
 };
 
 static const struct narrow watches_narrow[] = {
-	/* All of a table, of which entries go meanwhile. */
+	/* All of a table at once: entries may go while it is read. */
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_LOOKUP_BATCH },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_ITER_CREATE },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_LINK_CREATE },

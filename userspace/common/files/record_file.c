@@ -180,7 +180,7 @@ static int link_as(const struct record_file *k, const char *name)
 	return linkat(AT_FDCWD, from, k->folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* Replaces an older record in one step; keeps anything else that appeared there meanwhile, and what
+/* Replaces an older record in one step; keeps anything else that has appeared there, and what
  * another user put there in a folder that is everybody's. */
 static int take_name(const struct record_file *k)
 {

@@ -12,7 +12,7 @@
  * Write to @file, then publish. @path is where the record will be. Space is reserved before the
  * run, so that a full disk is reported before anything is touched. A run that is killed leaves no
  * file. A path that is no regular file, as /dev/null, is written to and never replaced. The folder
- * stays open: a link that somebody puts on the way meanwhile changes nothing.
+ * stays open: a link that somebody puts on the way later changes nothing.
  */
 struct record_file {
 	FILE *file;

@@ -15,7 +15,7 @@
  * refuse, nothing checks them. */
 void unseen_open(struct watch_probes *p);
 
-/* Starts the counters of the hooks that are attached. Packets that pass meanwhile shift nothing. */
+/* Starts the counters of the hooks that are attached. Packets that pass during the call shift nothing. */
 void unseen_begin(struct watch_probes *p);
 
 /* Notes in each probe that is checked how many hits its program missed until now. */

@@ -31,7 +31,7 @@ void page_tinted(const struct page *p, enum tint tint, const char *first, const 
 void page_heads(const struct page *p, const char *heads);
 
 /* Prints the heads of columns and the first rows, each with its whole name. With @over_ns numbers are a
- * second's, and sockets those that were open meanwhile. */
+ * second's, and sockets those that were open in that time. */
 void page_rows(const struct page *p, const struct rows *rows, uint64_t over_ns);
 
 /* How many lines each of them takes, at most. */

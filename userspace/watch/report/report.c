@@ -75,7 +75,7 @@ static void print_verdicts(const struct watch_record *r, const struct page *p)
 	free(all);
 }
 
-/* 5.0 s, 12 sockets, 9 opened and 7 closed meanwhile; kernel 6.12.95, tracepoint backend, ... */
+/* 5.0 s, 12 sockets, 9 opened and 7 closed in that time; kernel 6.12.95, tracepoint backend, ... */
 static void print_head(const struct watch_record *r, const struct page *p)
 {
 	char line[400], sockets[32], born[32], died[32];
@@ -83,7 +83,7 @@ static void print_head(const struct watch_record *r, const struct page *p)
 	number_text(r->total.sockets, sockets);
 	number_text(r->total.born, born);
 	number_text(r->total.died, died);
-	snprintf(line, sizeof(line), "%.1f s, %s socket%s, %s opened and %s closed meanwhile; "
+	snprintf(line, sizeof(line), "%.1f s, %s socket%s, %s opened and %s closed in that time; "
 		 "kernel %s, %s backend, %s", r->window_ns / 1e9, sockets,
 		 r->total.sockets == 1 ? "" : "s", born, died, r->machine.kernel,
 		 backend_name(r->backend), r->books == WATCH_CALLS ? "a probe in each call" :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Runs a watch: when it reads, what it shows meanwhile, what ends it. */
+/* Runs a watch: when it reads, what it shows until then, what ends it. */
 #include "userspace/watch/session/session.h"
 
 #include <errno.h>

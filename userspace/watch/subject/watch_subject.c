@@ -141,7 +141,7 @@ static bool is_called(const char *pid, const char *comm)
 	return !strcmp(name, comm);
 }
 
-/* Those of all processes, or of all that are named. One that ends meanwhile, or is not ours to look at, is
+/* Those of all processes, or of all that are named. One that has ended, or is not ours to look at, is
  * left out. */
 static int resolve_processes(struct watch_subject *s, bool named)
 {

@@ -73,7 +73,7 @@ static void drop_gone(struct choice *c, struct watch_row *rows, int count)
 	c->count = kept;
 }
 
-/* Those that there are now; the programs add what they beget. */
+/* Those that there are now; the programs add what they fork. */
 static int choose_round(struct choice *c, char why[WHY_BYTES])
 {
 	struct watch_row *rows;
@@ -90,7 +90,7 @@ static int choose_round(struct choice *c, char why[WHY_BYTES])
 	return err;
 }
 
-/* What was forked by one that was not added yet shows in the next walk, and what ended meanwhile. */
+/* What was forked by one that was not added yet shows in the next walk, as does what has ended. */
 int watch_choose(struct watch *w, char why[WHY_BYTES])
 {
 	struct choice c = { .w = w };

@@ -29,8 +29,8 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 int watch_confine(struct watch *w);
 
 /*
- * Waits until @timeout_ms have passed or a signal comes, and meanwhile collects what the programs
- * noted of sockets that died. Call it at least every 100 ms or so: the notes have room for about a
+ * Waits until @timeout_ms have passed or a signal comes, and collects what the programs noted
+ * of sockets that died. Call it at least every 100 ms or so: the notes have room for about a
  * second of a busy machine. Returns how many processes of the subject are alive, -1: not known by
  * number (ports, namespaces, all), or another -errno.
  */

@@ -22,7 +22,7 @@ int stop_share(void)
 	if (!shared)
 		return -ENOMEM;
 	stop_state = shared;
-	/* One that came meanwhile. */
+	/* One that came before it was shared. */
 	if (own.signal && !shared->signal)
 		shared->signal = own.signal;
 	return 0;

@@ -21,7 +21,7 @@ PATIENCE_S = 300
 FILE_BYTES = 64 << 20
 KIB = 1 << 10
 # Microseconds that each timing takes at least. Without it every program first searches for
-# the least that this machine's clock can bear, which takes a minute on a busy machine.
+# the least that this machine's clock allows, which takes a minute on a busy machine.
 ENOUGH_US = "10000"
 HUGE = "glibc.malloc.hugetlb=1"
 SERVED = ('ip link set lo up && $PIN "$0" -s && { $PIN "$0" -N 3 127.0.0.1; status=$?; '

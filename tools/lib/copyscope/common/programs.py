@@ -42,7 +42,7 @@ def start(words: list, *, more: dict[str, str] | None = None, **options) -> subp
 def run(words: list, *, more: dict[str, str] | None = None,
         cwd: Path | None = None) -> subprocess.CompletedProcess:
     """Start a program, wait until it ends, and return its output as text. If something else happens
-    here meanwhile, as a Ctrl-C, end it and all that it started."""
+    here while it runs, as a Ctrl-C, end it and all that it started."""
     with start(words, more=more, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                text=True, process_group=0, preexec_fn=kill_with_parent()) as process:
         try:
@@ -57,7 +57,7 @@ def run_in_time(words: list, name: str, patience_s: float, *, more: dict[str, st
                 cwd: Path | None = None,
                 errors: int = subprocess.PIPE) -> subprocess.CompletedProcess:
     """Start a program, wait until it ends, and return its output as text. End it and all that it
-    started if it takes too long, or if something else happens here meanwhile."""
+    started if it takes too long, or if something else happens here while it runs."""
     with start(words, more=more, cwd=cwd, text=True, errors="replace", stdin=subprocess.DEVNULL,
                stdout=subprocess.PIPE, stderr=errors, process_group=0,
                preexec_fn=kill_with_parent()) as process:

@@ -45,7 +45,7 @@ def run(words: str, seconds: float, look: Callable[[], None] = lambda: None) -> 
 
 
 def wait(process: subprocess.Popen[bytes], seconds: float, look: Callable[[], None]) -> None:
-    """Wait for its end, and look meanwhile."""
+    """Wait for its end, and look again and again."""
     for _ in range(int((seconds + PATIENCE_S) / LOOK_S)):
         look()
         try:

@@ -34,7 +34,7 @@ class Folder:
         """Make the folder or go on with it; refuse one of another plan or in use."""
         self.files = OutputFolder.at(self.root)
         opened = [self.files]
-        # The open folder: runs get this name, so a link that changes meanwhile has no effect.
+        # The open folder: runs get this name, so a link that changes later has no effect.
         self.root = Path(os.readlink(f"/proc/self/fd/{self.files.descriptor}"))
         self.runs, self.failed, self.pending = (self.root / name for name in PARTS)
         try:

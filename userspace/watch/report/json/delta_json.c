@@ -29,7 +29,7 @@ static void time_text(uint64_t before_ns, char text[WATCH_TIME_BYTES])
 		 (unsigned int)(ns / NS_PER_MS % 1000));
 }
 
-/* A line begins where the one before it ended, also if the clock was set meanwhile. */
+/* A line begins where the one before it ended, also if the clock was set in between. */
 static void put_times(json_t *o, struct watch_deltas *d, const struct watch_record *r)
 {
 	if (!d->number)
