@@ -15,7 +15,7 @@ ROW = re.compile(r"^\| `(copyscope[\w.]*)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 # In the order of the page: a room may import rooms further up on it alone.
 ALLOWED = {room: re.findall(r"`([\w.]+)`", below) for room, below in ROW.findall(PAGE)}
 # Not counting __init__.py. Rows of one table may be as many as they like; there are none yet.
-MOST_MODULES = 12
+MOST_MODULES = 20
 SHARED = {f"copyscope.{each}" for each in ("common", "cli", "files", "records", "caches", "runs", "batch",
                                               "told", "drawing")}
 

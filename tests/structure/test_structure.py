@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_LINES = 400
+MOST_LINES = 800
 NOT_SOURCE = {"LICENSE", ".gitignore"}
 
 
@@ -76,7 +76,7 @@ ARCHITECTURE = TEXTS["docs/ARCHITECTURE.md"].partition("\n## Python\n")[0]
 # Rows of one table may be as many as they like.
 TABLE_ROOMS = {"userspace/workload/send/variants", "userspace/path/kinds",
                "userspace/baseline/families"}
-MOST_FILES = 12
+MOST_FILES = 20
 ROOM_ROW = re.compile(r"^\| `([\w/.]+)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 # In the order of the page: a room may include rooms further up on it alone.
 ALLOWED = {room: re.findall(r"`([\w/.]+)`", below) for room, below in ROOM_ROW.findall(ARCHITECTURE)}
