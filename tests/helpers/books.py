@@ -2,6 +2,7 @@
 """What each variant's books must show on a path that stays on this machine, as data."""
 from __future__ import annotations
 
+from helpers.names import TABLES
 from helpers.records import calls, causes, how, law, laws_with, site, unseen
 
 RECEIVERS = ["recv", "perfield", "recvmsg"]
@@ -10,20 +11,14 @@ RECEIVERS = ["recv", "perfield", "recvmsg"]
 PRIME_MESSAGES, PRIME_BYTES, PRIME_PAYLOAD = 23, 4093, 94139
 
 ALL, NONE = 1, 0
-# Shares of the payload that the studied sender moves at each site. rx_copy is all for everyone,
-# late_copy is told by tx_reference and the retransmissions.
-SENT = {
-    "A1":          {"user_gather": ALL,  "tx_copy": ALL,  "tx_reference": NONE},
-    "A1-plain":    {"user_gather": NONE, "tx_copy": ALL,  "tx_reference": NONE},
-    "A1-8send":    {"user_gather": NONE, "tx_copy": ALL,  "tx_reference": NONE},
-    "A2":          {"user_gather": NONE, "tx_copy": ALL,  "tx_reference": NONE},
-    "A3":          {"user_gather": NONE, "tx_copy": NONE, "tx_reference": ALL},
-    "A3-aligned":  {"user_gather": NONE, "tx_copy": NONE, "tx_reference": ALL},
-    "A3-unset":    {"user_gather": NONE, "tx_copy": ALL,  "tx_reference": NONE},
-    "A3-unreaped": {"user_gather": NONE, "tx_copy": NONE, "tx_reference": ALL},
-    "A3-aligned-unreaped": {"user_gather": NONE, "tx_copy": NONE, "tx_reference": ALL},
-    "A3-reuse":    {"user_gather": NONE, "tx_copy": NONE, "tx_reference": ALL},
-}
+GATHERS = {"A1"}
+ZEROCOPY = {row["name"] for row in TABLES["variants"] if row["call"] == "MSG_ZEROCOPY"}
+# Shares of the payload that the studied sender moves at each site, by what its variant says that it calls.
+# rx_copy is all for everyone, late_copy is told by tx_reference and the retransmissions.
+SENT = {row["name"]: {"user_gather": ALL if row["name"] in GATHERS else NONE,
+                      "tx_copy": NONE if row["name"] in ZEROCOPY else ALL,
+                      "tx_reference": ALL if row["name"] in ZEROCOPY else NONE}
+        for row in TABLES["variants"]}
 
 SENDS_A_MESSAGE = {"A1-8send": 8}
 NEVER_READS_COMPLETIONS = {"A3-unreaped", "A3-aligned-unreaped"}

@@ -74,8 +74,7 @@ def under(*folders: str) -> list[str]:
 # What follows is about Python: test_python_rooms.py checks it.
 ARCHITECTURE = TEXTS["docs/ARCHITECTURE.md"].partition("\n## Python\n")[0]
 # Rows of one table may be as many as they like.
-TABLE_ROOMS = {"userspace/workload/send/variants", "userspace/path/kinds",
-               "userspace/baseline/families"}
+TABLE_ROOMS = {"userspace/path/kinds", "userspace/baseline/families"}
 MOST_FILES = 20
 ROOM_ROW = re.compile(r"^\| `([\w/.]+)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 # In the order of the page: a room may include rooms further up on it alone.

@@ -12,7 +12,7 @@ struct sender;
 
 struct variant {
 	const struct table_row *row;
-	bool pool;               /* several messages in turn, else one */
+	bool pool;	/* several messages in turn, else one */
 
 	/* One of message_alloc_*(). */
 	int (*alloc)(struct message *message, size_t bytes);
@@ -23,10 +23,6 @@ struct variant {
 	/* Block until @message may be overwritten; NULL: it may be as soon as send returns. */
 	enum outcome (*reap)(struct sender *sender, struct message *message);
 };
-
-#define VARIANT_DECLARE(symbol, ...) extern const struct variant variant_##symbol;
-VARIANTS(VARIANT_DECLARE)
-#undef VARIANT_DECLARE
 
 /* Returns NULL when there is none of that name. */
 const struct variant *variant_find(const char *name);
