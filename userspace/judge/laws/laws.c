@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests every law of a measurement in order: pure arithmetic on the record, no libbpf and no I/O. */
+/*
+ * Every law of a run, tested in order: pure arithmetic on the record, no libbpf and no I/O. A law's function
+ * says what both sides are, weighs them, and says why it is not testable where a number is not measured.
+ */
 #include "userspace/judge/laws/laws.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "userspace/judge/laws/laws_parts.h"
+#include "userspace/record/experiment.h"
 
-static const struct {
-	const char *name;
-	bool at_any_end;
-	void (*test)(const struct record *r, struct law *law);
-} laws[] = {
-#define LAW_ROW(function, name, at_any_end) { name, at_any_end, law_##function },
-	LAWS(LAW_ROW)
-#undef LAW_ROW
+struct sides {
+	int64_t left, right;
 };
 
-static const int law_count = sizeof(laws) / sizeof(*laws);
-_Static_assert(sizeof(laws) / sizeof(*laws) <= LAWS_MAX, "a law may find no room");
+/* A sum that no int64_t holds. It balances with nothing, not even with itself. */
+#define BEYOND INT64_MIN
 
-int64_t sum_of(const uint64_t *terms, size_t count)
+#define TERMS(...) ((const uint64_t[]){ __VA_ARGS__ })
+#define SUM(...) sum_of(TERMS(__VA_ARGS__), sizeof(TERMS(__VA_ARGS__)) / sizeof(uint64_t))
+
+static int64_t sum_of(const uint64_t *terms, size_t count)
 {
 	int64_t sum = 0;
 
@@ -35,12 +35,14 @@ static bool balanced(struct sides s)
 	return s.left == s.right && s.left != BEYOND;
 }
 
-void law_say_why(struct law *law, const char *why)
+/* Why the law is not testable, or what broke it. */
+static void say_why(struct law *law, const char *why)
 {
 	snprintf(law->why, WHY_BYTES, "%s", why);
 }
 
-void law_weigh(struct law *law, struct sides s)
+/* Notes both sides and whether they are the same. */
+static void weigh(struct law *law, struct sides s)
 {
 	law->known = true;
 	law->left = s.left;
@@ -49,17 +51,19 @@ void law_weigh(struct law *law, struct sides s)
 		law->residual = s.left < s.right ? INT64_MIN : INT64_MAX;
 	law->status = balanced(s) ? LAW_BALANCED : LAW_BROKEN;
 	if (s.left == BEYOND || s.right == BEYOND)
-		law_say_why(law, "a sum is beyond what 63 bits hold");
+		say_why(law, "a sum is beyond what 63 bits hold");
 }
 
-void law_weigh_books(const struct record *r, struct law *law,
-		     struct sides (*sides)(const struct books *b), const char *obstacle)
+/* Compares the sums, then each socket: if two errors cancel out in the sum, the sockets show them. With an
+ * @obstacle the law is not testable for that reason. */
+static void weigh_books(const struct record *r, struct law *law,
+			struct sides (*sides)(const struct books *b), const char *obstacle)
 {
 	if (obstacle) {
-		law_say_why(law, obstacle);
+		say_why(law, obstacle);
 		return;
 	}
-	law_weigh(law, sides(&r->derived.total));
+	weigh(law, sides(&r->derived.total));
 	for (int i = 0; i < r->derived.socket_count; i++) {
 		struct sides s = sides(&r->derived.sockets[i].books);
 
@@ -71,6 +75,538 @@ void law_weigh_books(const struct record *r, struct law *law,
 		return;
 	}
 }
+
+/* Laws of the kernel's counts alone. */
+
+enum { TERMS_BYTES = 256 };
+
+/* The bytes of all sites with these traits. */
+static int64_t sum_of_sites(const struct books *b, unsigned int traits)
+{
+	uint64_t terms[SITE_COUNT];
+	size_t count = 0;
+
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		if (site_has(s, traits))
+			terms[count++] = b->site[s].bytes;
+	return sum_of(terms, count);
+}
+
+/* Their names, as in "tx_copy + tx_reference + tx_splice". */
+static const char *name_sites(char text[TERMS_BYTES], unsigned int traits)
+{
+	size_t used = 0;
+
+	for (enum site s = 0; s < SITE_COUNT && used < TERMS_BYTES; s++)
+		if (site_has(s, traits))
+			used += snprintf(text + used, TERMS_BYTES - used, "%s%s", used ? " + " : "",
+					 site_name(s));
+	return text;
+}
+
+static struct sides send_sides(const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_accepted_bytes], sum_of_sites(b, SITE_SENDS) };
+}
+
+static struct sides reference_sides(const struct books *b)
+{
+	const unsigned long long *n = b->count;
+
+	/* A capture's clone is one more set of references, which ends as a copy like any other. */
+	return (struct sides){ SUM(b->site[SITE_late_copy].bytes,
+				   n[COUNT_reshaped_referenced_bytes], n[COUNT_clean_bytes],
+				   n[COUNT_dropped_referenced_bytes]),
+			       SUM(b->site[SITE_tx_reference].bytes,
+				   n[COUNT_retrans_referenced_bytes], n[COUNT_tapped_bytes],
+				   n[COUNT_mixed_bytes]) };
+}
+
+static struct sides receive_sides(const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_returned_bytes], sum_of_sites(b, SITE_READS) };
+}
+
+static struct sides completion_sides(const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_zerocopy_sends], b->count[COUNT_completed_sends] };
+}
+
+static struct sides pin_sides(const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_pinned_pages], b->count[COUNT_released_pages] };
+}
+
+static struct sides refusal_sides(const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_enobufs],
+			       SUM(b->count[COUNT_refused_optmem],
+				   b->count[COUNT_refused_memlock]) };
+}
+
+static const char missed[] = "the probes missed packets (see the law of the probes)";
+
+static const char *obstacle_to_send(const struct record *r)
+{
+	if (!record_probe_attached(r, "accepted"))
+		return "accepted bytes are not measured";
+	if (r->sites[SITE_tx_copy].how == HOW_NOT_MEASURED)
+		return "tx_copy is not measured";
+	if (record_missed_hits(r, "tx_copy"))
+		return missed;
+	if (!record_wire_known(r))
+		return "true by construction: tx_copy is the rest, as no probe sees packets";
+	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
+		return "tx_reference is not measured";
+	return NULL;
+}
+
+static const char *obstacle_to_reference(const struct record *r)
+{
+	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
+		return "tx_reference is not measured";
+	if (r->sites[SITE_late_copy].how == HOW_NOT_MEASURED)
+		return "late_copy is not measured";
+	if (!record_probe_attached(r, "tx_copy"))
+		return "bytes that left the socket again are not measured";
+	if (record_missed_hits(r, NULL))
+		return missed;
+	if (!record_probe_attached(r, "drops"))
+		return "packets dropped on the way are not measured";
+	if (r->experiment->path.hardware_dma && !record_probe_attached(r, "clean"))
+		return "bytes handed to the device clean are not measured";
+	if (r->backend == BACKEND_TRAMPOLINE && !record_probe_attached(r, "taps"))
+		return "bytes shown to packet captures are not measured";
+	if (r->backend == BACKEND_TRAMPOLINE ? !record_probe_attached(r, "reshape") :
+					       !r->experiment->path.scatter_gather)
+		return "reshape is not measured: for a device that cannot gather the kernel copies pages there";
+	if (!record_probe_attached(r, "late_copy") ||
+	    (r->backend == BACKEND_TRACEPOINT && !record_wire_known(r)))
+		return "true by construction: no probe sees the packets that arrive";
+	return NULL;
+}
+
+static const char *obstacle_to_completion(const struct record *r)
+{
+	if (r->backend == BACKEND_TRACEPOINT)
+		return "completions inside the kernel are not measured: needs the trampoline backend";
+	if (!record_probe_attached(r, "completions") || !record_probe_attached(r, "accepted"))
+		return "completions are not measured";
+	/* A completion finds its socket by the pin that a reference left. */
+	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
+		return "tx_reference is not measured";
+	return NULL;
+}
+
+static const char *obstacle_to_pin(const struct record *r)
+{
+	return r->pins.how == HOW_NOT_MEASURED || r->pins.released_how == HOW_NOT_MEASURED ?
+		       "the release of pages is not measured: needs the trampoline backend" :
+		       NULL;
+}
+
+static const char *obstacle_to_refusal(const struct record *r)
+{
+	if (r->backend == BACKEND_TRACEPOINT)
+		return "refused notifications are not measured: needs the trampoline backend";
+	if (!record_probe_attached(r, "refusals") || !record_probe_attached(r, "accepted"))
+		return "refused notifications are not measured";
+	return NULL;
+}
+
+static void law_send(const struct record *r, struct law *law)
+{
+	static char terms[TERMS_BYTES];
+
+	law->left_is = "accepted by tcp_sendmsg";
+	law->right_is = name_sites(terms, SITE_SENDS);
+	weigh_books(r, law, send_sides, obstacle_to_send(r));
+}
+
+static void law_reference(const struct record *r, struct law *law)
+{
+	law->left_is = "referenced bytes copied late, reshaped, sent clean or dropped";
+	law->right_is = "tx_reference + sent again + shown to captures + copied into their packets";
+	weigh_books(r, law, reference_sides, obstacle_to_reference(r));
+}
+
+static void law_receive(const struct record *r, struct law *law)
+{
+	static char terms[TERMS_BYTES];
+
+	law->left_is = "returned by recv";
+	law->right_is = name_sites(terms, SITE_READS);
+	weigh_books(r, law, receive_sides,
+		    r->sites[SITE_rx_copy].how == HOW_NOT_MEASURED ? "rx_copy is not measured" :
+		    !record_probe_attached(r, "returned") ? "returned bytes are not measured" : NULL);
+}
+
+static void law_completion(const struct record *r, struct law *law)
+{
+	law->left_is = "zero-copy sends";
+	law->right_is = "sends completed";
+	weigh_books(r, law, completion_sides, obstacle_to_completion(r));
+}
+
+static void law_pin(const struct record *r, struct law *law)
+{
+	law->left_is = "pages pinned";
+	law->right_is = "pages released";
+	weigh_books(r, law, pin_sides, obstacle_to_pin(r));
+}
+
+static void law_refusal(const struct record *r, struct law *law)
+{
+	law->left_is = "sends that got ENOBUFS";
+	law->right_is = "notifications refused";
+	weigh_books(r, law, refusal_sides, obstacle_to_refusal(r));
+}
+
+/* The causes of a site and the site itself are counted apart: a stack that found no room, or a
+ * cause that is listed twice or not at all, shows here. */
+static void law_of_causes(const struct record *r, struct law *law, enum site site)
+{
+	struct sides sum = { .left = r->sites[site].tally.bytes };
+
+	law->left_is = site_name(site);
+	law->right_is = "the sum of its causes";
+	if (r->sites[site].how != HOW_MEASURED) {
+		snprintf(law->why, WHY_BYTES, r->sites[site].how == HOW_DERIVED ?
+			 "true by construction: tracepoints show no stacks, so a rule gives all of it one cause" :
+			 "%s is not measured", law->left_is);
+		return;
+	}
+	for (int i = 0; i < r->cause_count; i++)
+		if (r->causes[i].site == site)
+			sum.right = SUM(sum.right, r->causes[i].tally.bytes);
+	weigh(law, sum);
+}
+
+static void law_causes_of_late_copy(const struct record *r, struct law *law)
+{
+	law_of_causes(r, law, SITE_late_copy);
+}
+
+static void law_causes_of_reshape(const struct record *r, struct law *law)
+{
+	law_of_causes(r, law, SITE_reshape);
+}
+
+static void law_probes(const struct record *r, struct law *law)
+{
+	uint64_t missed_hits = record_missed_hits(r, NULL);
+
+	law->left_is = "map updates lost and program runs skipped";
+	law->right_is = "none";
+	if (r->backend == BACKEND_NONE) {
+		say_why(law, r->backend_why);
+		return;
+	}
+	weigh(law, (struct sides){ SUM(r->derived.gauges.lost_updates, record_missed(r)), 0 });
+	if (law->status == LAW_BROKEN || !missed_hits)
+		return;
+	/* No update was lost, but probes missed hits: the laws that need them are not testable
+	 * either. */
+	law->status = LAW_NOT_TESTABLE;
+	snprintf(law->why, WHY_BYTES,
+		 "the probes missed %" PRIu64 " events: this kernel runs no BPF program while certain tasks "
+		 "are current", missed_hits);
+}
+
+/* Laws that need what is known of the workload's two ends. */
+
+static void law_end_to_end(const struct record *r, struct law *law)
+{
+	law->left_is = "accepted from all senders";
+	law->right_is = "returned to all receivers";
+	if (!record_probe_attached(r, "accepted") || !record_probe_attached(r, "returned"))
+		say_why(law, "accepted or returned bytes are not measured");
+	else
+		weigh(law, (struct sides){ r->derived.total.count[COUNT_accepted_bytes],
+					   r->derived.total.count[COUNT_returned_bytes] });
+}
+
+/* Why only the kernel's counts are known; NULL if both ends left totals. */
+static const char *no_totals(const struct record *r)
+{
+	return record_app(r, END_SENDER)->known && record_app(r, END_RECEIVER)->known ?
+		       NULL : "the workload left no totals";
+}
+
+/* The first socket whose two counts differ breaks the law. */
+static void weigh_sockets(const struct record *r, struct law *law,
+			  uint64_t (*app)(const struct app_socket *),
+			  uint64_t (*kernel)(const struct books *))
+{
+	for (int i = 0; i < r->derived.socket_count; i++) {
+		const struct socket_books *books = &r->derived.sockets[i];
+		enum end end;
+		const struct app_socket *s = record_app_socket(r, books, &end);
+
+		if (s && app(s) == kernel(&books->books))
+			continue;
+		law->status = LAW_BROKEN;
+		snprintf(law->why, WHY_BYTES, s ? "socket %" PRIu64 " differs" :
+			 "socket %" PRIu64 " is not one of the workload's", books->cookie);
+		return;
+	}
+}
+
+/* Compares the workload's count of one quantity with the kernel's, per socket too. */
+static void law_witness(const struct record *r, struct law *law,
+			uint64_t (*app)(const struct app_socket *),
+			uint64_t (*kernel)(const struct books *), const char *obstacle)
+{
+	struct sides sum = {};
+
+	law->right_is = "the same, counted by the probes";
+	if (!obstacle)
+		obstacle = no_totals(r);
+	if (obstacle) {
+		say_why(law, obstacle);
+		return;
+	}
+	for (int e = 0; e < END_COUNT; e++)
+		sum.left = SUM(sum.left, app(&r->experiment->app[e].sum));
+	sum.right = kernel(&r->derived.total);
+	weigh(law, sum);
+	weigh_sockets(r, law, app, kernel);
+}
+
+#define APP(field) \
+	static uint64_t app_##field(const struct app_socket *s) { return s->field; }
+#define KERNEL(field, expr) \
+	static uint64_t kernel_##field(const struct books *b) { return b->expr; }
+APP(accepted_bytes)
+APP(received_bytes)
+APP(gather_bytes)
+APP(zerocopy_sends)
+APP(completions)
+KERNEL(accepted_bytes, count[COUNT_accepted_bytes])
+KERNEL(received_bytes, count[COUNT_returned_bytes])
+KERNEL(gather_bytes, site[SITE_user_gather].bytes)
+KERNEL(zerocopy_sends, count[COUNT_zerocopy_sends])
+KERNEL(completions, count[COUNT_completed_sends])
+
+static const char no_sends[] = "sends are not measured";
+
+static void law_sent(const struct record *r, struct law *law)
+{
+	law->left_is = "bytes that send calls returned to the workload";
+	law_witness(r, law, app_accepted_bytes, kernel_accepted_bytes,
+		    record_probe_attached(r, "accepted") ? NULL : "accepted bytes are not measured");
+}
+
+static void law_received(const struct record *r, struct law *law)
+{
+	law->left_is = "bytes that recv calls returned to the workload";
+	law_witness(r, law, app_received_bytes, kernel_received_bytes,
+		    record_probe_attached(r, "returned") ? NULL : "returned bytes are not measured");
+}
+
+static void law_gathered(const struct record *r, struct law *law)
+{
+	law->left_is = "bytes that the workload gathered by its own account";
+	law_witness(r, law, app_gather_bytes, kernel_gather_bytes,
+		    r->sites[SITE_user_gather].how == HOW_MEASURED ? NULL :
+								     "user_gather is not measured");
+}
+
+static void law_zerocopy_sends(const struct record *r, struct law *law)
+{
+	law->left_is = "zero-copy sends by the workload's account";
+	law_witness(r, law, app_zerocopy_sends, kernel_zerocopy_sends,
+		    record_probe_attached(r, "accepted") ? NULL : no_sends);
+}
+
+static void law_completions(const struct record *r, struct law *law)
+{
+	/* Without completion hooks the sends are the only count to compare completions with. */
+	bool hooked = record_probe_attached(r, "completions") &&
+		      r->sites[SITE_tx_reference].how != HOW_NOT_MEASURED;
+
+	law->left_is = "completions that the workload read";
+	law_witness(r, law, app_completions, hooked ? kernel_completions : kernel_zerocopy_sends,
+		    !record_app(r, END_SENDER)->completions_read ?
+			    "the workload never read its completions, on purpose" :
+		    hooked || record_probe_attached(r, "accepted") ? NULL : no_sends);
+}
+
+/* Why TCP's own numbers of a pass cannot be used; NULL if they can. */
+static const char *no_sequence(const struct pass_view *pass)
+{
+	for (int e = 0; pass->made && e < END_COUNT; e++) {
+		if (!pass->app[e].known)
+			return "the workload left no totals";
+		if (!pass->app[e].sum.tcp_known)
+			return "TCP's own numbers of a socket are not known";
+	}
+	return NULL;
+}
+
+/* Compares TCP's count with the workload's in one pass, for the sum and for each socket. */
+static void weigh_sequence(struct law *law, const struct pass_view *pass, const char *name,
+			   uint64_t (*tcp)(const struct app_socket *),
+			   uint64_t (*app)(const struct app_socket *))
+{
+	struct sides sum = {};
+
+	for (int e = 0; e < END_COUNT; e++) {
+		sum.left = SUM(sum.left, tcp(&pass->app[e].sum));
+		sum.right = SUM(sum.right, app(&pass->app[e].sum));
+	}
+	weigh(law, sum);
+	for (int e = 0; e < END_COUNT; e++) {
+		for (int i = 0; i < pass->app[e].socket_count; i++) {
+			const struct app_socket *s = &pass->app[e].sockets[i];
+
+			if (tcp(s) == app(s))
+				continue;
+			law->status = LAW_BROKEN;
+			snprintf(law->why, WHY_BYTES, "%s pass, socket %" PRIu64 ": %" PRIu64
+				 " against %" PRIu64, name, s->cookie, tcp(s), app(s));
+			return;
+		}
+	}
+}
+
+/* It must hold in each pass. The sides are those of the pass that breaks it, else the last one's. */
+static void law_sequence(const struct record *r, struct law *law,
+			 uint64_t (*tcp)(const struct app_socket *),
+			 uint64_t (*app)(const struct app_socket *))
+{
+	struct pass_view timed = record_timed(r), counted = record_counted(r);
+
+	if (!timed.made && !counted.made)
+		say_why(law, "no pass was made");
+	else if (no_sequence(&timed) || no_sequence(&counted))
+		say_why(law, no_sequence(&timed) ? no_sequence(&timed) : no_sequence(&counted));
+	else if (timed.made)
+		weigh_sequence(law, &timed, "timed", tcp, app);
+	if (counted.made && !*law->why && law->status != LAW_BROKEN)
+		weigh_sequence(law, &counted, "counted", tcp, app);
+}
+
+APP(tcp_accepted_bytes)
+APP(tcp_returned_bytes)
+
+static void law_sequence_accepted(const struct record *r, struct law *law)
+{
+	law->left_is = "payload that TCP accepted by its own sequence numbers, in each pass";
+	law->right_is = "bytes that send calls returned to the workload";
+	law_sequence(r, law, app_tcp_accepted_bytes, app_accepted_bytes);
+}
+
+static void law_sequence_returned(const struct record *r, struct law *law)
+{
+	law->left_is = "payload that TCP passed on by its own sequence numbers, in each pass";
+	law->right_is = "bytes that recv calls returned to the workload";
+	law_sequence(r, law, app_tcp_returned_bytes, app_received_bytes);
+}
+
+/* What the counted pass accepted, for as many messages as the timed one had; BEYOND if that is no
+ * whole number. */
+static int64_t scaled_to(uint64_t messages, uint64_t accepted_bytes, uint64_t counted_messages)
+{
+	unsigned __int128 product = (unsigned __int128)accepted_bytes * messages;
+
+	if (!counted_messages || product % counted_messages ||
+	    product / counted_messages > INT64_MAX)
+		return BEYOND;
+	return product / counted_messages;
+}
+
+/* Why two passes cannot be compared; NULL if they can. */
+static const char *no_two_passes(const struct record *r, const struct pass_view *timed,
+				 const struct pass_view *counted)
+{
+	if (!timed->made || !counted->made)
+		return "there is one pass only";
+	for (int e = 0; e < END_COUNT; e++)
+		if (!timed->app[e].known || !counted->app[e].known)
+			return "the workload left no totals";
+	if (r->outcome.status == RUN_INTERRUPTED)
+		return "a signal may end a pass inside a message";
+	if (plan_ends_inside(&r->experiment->plan))
+		return "a connection that ENOBUFS ends may end inside a message";
+	return NULL;
+}
+
+static uint64_t accepted_in(const struct pass_view *pass)
+{
+	return SUM(pass->app[END_SENDER].sum.accepted_bytes,
+		   pass->app[END_RECEIVER].sum.accepted_bytes);
+}
+
+static void law_passes(const struct record *r, struct law *law)
+{
+	struct pass_view timed = record_timed(r), counted = record_counted(r);
+	const char *obstacle = no_two_passes(r, &timed, &counted);
+
+	law->left_is = "bytes accepted in the timed pass";
+	law->right_is = "bytes accepted in the counted pass, for as many messages";
+	if (obstacle) {
+		say_why(law, obstacle);
+		return;
+	}
+	weigh(law, (struct sides){ accepted_in(&timed),
+		  scaled_to(timed.app[END_RECEIVER].sum.messages, accepted_in(&counted),
+			    counted.app[END_RECEIVER].sum.messages) });
+	if (law->right == BEYOND)
+		say_why(law, "the bytes of a message differ within the counted pass");
+}
+
+/* A plan may overwrite memory that the kernel still reads, and that must show. */
+static void law_content(const struct record *r, struct law *law)
+{
+	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
+	int64_t wrong = SUM(tx->sum.content_errors, rx->sum.content_errors);
+
+	law->left_is = "bytes that arrived wrong";
+	law->right_is = "none";
+	if (no_totals(r)) {
+		say_why(law, no_totals(r));
+	} else if (rx->content_unchecked) {
+		say_why(law, plan_unchecked_why(&r->experiment->plan));
+	} else if (!plan_overwrites(&r->experiment->plan)) {
+		weigh(law, (struct sides){ wrong, 0 });
+	} else if (wrong) {
+		law->right_is = "as many: memory in flight is overwritten";
+		weigh(law, (struct sides){ wrong, wrong });
+	} else {
+		say_why(law, "no byte in flight was overwritten in time in so short a run: send more");
+	}
+}
+
+/* Every law, in the order of records and reports. */
+static const struct {
+	const char *name;
+	bool at_any_end;	/* it holds however the two ends ended, as long as the calls returned */
+	void (*test)(const struct record *r, struct law *law);
+} laws[] = {
+	{ "send", false, law_send },
+	{ "reference", false, law_reference },
+	{ "receive", true, law_receive },
+	{ "end to end", false, law_end_to_end },
+	{ "completion", false, law_completion },
+	{ "pin", false, law_pin },
+	{ "refusal", true, law_refusal },
+	{ "causes of late_copy", true, law_causes_of_late_copy },
+	{ "causes of reshape", true, law_causes_of_reshape },
+	{ "witness sent", false, law_sent },
+	{ "witness received", false, law_received },
+	{ "witness gathered", false, law_gathered },
+	{ "witness zero-copy sends", false, law_zerocopy_sends },
+	{ "witness completions", false, law_completions },
+	{ "sequence accepted", true, law_sequence_accepted },
+	{ "sequence returned", true, law_sequence_returned },
+	{ "passes", false, law_passes },
+	{ "content", true, law_content },
+	{ "probes", true, law_probes },
+};
+
+static const int law_count = sizeof(laws) / sizeof(*laws);
+_Static_assert(sizeof(laws) / sizeof(*laws) <= LAWS_MAX, "a law may find no room");
 
 void laws_fill(struct record *r)
 {
