@@ -12,6 +12,7 @@
 #include "userspace/common/system/machine.h"
 #include "userspace/record/record.h"
 #include "userspace/watch/command/command.h"
+#include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/report/json/watch_json.h"
 #include "userspace/watch/report/report.h"
 #include "userspace/watch/session/end_signals.h"

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/made_watch.h"
+#include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/report/report.h"
 
 /* What is printed on a page of @columns; the caller's to free. */

@@ -17,6 +17,9 @@ enum verdict_of_process watch_verdict(const struct watch_sum *sum);
 /* Judges every process. */
 void watch_verdicts_fill(struct watch_record *r);
 
+/* How many laws are broken. */
+int watch_laws_broken(const struct watch_record *r);
+
 /* True if the sums may be short of something, with one line in @why: say so before any of them. */
 bool watch_sums_short(const struct watch_record *r, char why[WHY_BYTES]);
 

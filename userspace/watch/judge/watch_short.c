@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whether the sums of a record lack something. */
+/* Whether the sums of a record can be relied on: laws that are broken, and what they may lack. */
 #include <stdio.h>
 #include <string.h>
 
 #include "userspace/watch/judge/watch_judge.h"
+
+int watch_laws_broken(const struct watch_record *r)
+{
+	int broken = 0;
+
+	for (int i = 0; i < WATCH_LAW_COUNT; i++)
+		broken += r->laws[i].status == LAW_BROKEN;
+	return broken;
+}
 
 static void reason(char why[WHY_BYTES], uint64_t n, const char *what)
 {

@@ -11,7 +11,4 @@ void watch_report_print(const struct watch_record *r, const struct page *p);
 /* What happened since the reading before: one block for a pipe. */
 void watch_block_print(const struct watch_record *r, const struct page *p);
 
-/* How many laws are broken. */
-int watch_laws_broken(const struct watch_record *r);
-
 #endif

@@ -6,7 +6,6 @@
 
 #include "userspace/common/text.h"
 #include "userspace/watch/judge/watch_judge.h"
-#include "userspace/watch/report/report.h"
 #include "userspace/watch/summary/figures.h"
 
 static bool broken(const struct watch_record *r)

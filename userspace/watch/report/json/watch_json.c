@@ -11,7 +11,6 @@
 #include "userspace/report/json/parts_json.h"
 #include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/report/json/parts_json.h"
-#include "userspace/watch/report/report.h"
 #include "userspace/watch/summary/names.h"
 #include "userspace/watch/summary/sentence.h"
 
