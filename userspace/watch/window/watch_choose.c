@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Chooses the processes of the subject that run, and says how many of them still do. */
+#include "userspace/watch/window/watch_choose.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/watch/window/watch_parts.h"
-
 enum { ROUNDS_MOST = 10 };
 
 /* Those that this process added, one walk after the other. */
 struct choice {
-	struct watch *w;
+	struct watch_probes *probes;
+	const struct watch_subject *subject;
 	struct watch_task *added;
 	int count, room;
 };
@@ -32,7 +33,7 @@ static bool is_chosen(const struct watch_subject *s, const struct watch_row *row
 
 static int add(struct choice *c, const struct watch_row *row)
 {
-	int err = watch_probes_add(c->w->probes, row);
+	int err = watch_probes_add(c->probes, row);
 
 	if (err)
 		return err == -EEXIST ? 0 : err;
@@ -67,7 +68,7 @@ static void drop_gone(struct choice *c, struct watch_row *rows, int count)
 
 		found = bsearch(&key, rows, count, sizeof(*rows), by_number);
 		if ((found && found->task.started_ns == key.task.started_ns) ||
-		    !watch_probes_remove(c->w->probes, key.task.tgid))
+		    !watch_probes_remove(c->probes, key.task.tgid))
 			c->added[kept++] = c->added[i];
 	}
 	c->count = kept;
@@ -77,12 +78,12 @@ static void drop_gone(struct choice *c, struct watch_row *rows, int count)
 static int choose_round(struct choice *c, char why[WHY_BYTES])
 {
 	struct watch_row *rows;
-	int count = watch_probes_processes(c->w->probes, &rows), err = count < 0 ? count : 0;
+	int count = watch_probes_processes(c->probes, &rows), err = count < 0 ? count : 0;
 
 	if (!err)
 		drop_gone(c, rows, count);
 	for (int i = 0; i < count && !err; i++)
-		if (is_chosen(&c->w->subject, &rows[i]))
+		if (is_chosen(c->subject, &rows[i]))
 			err = add(c, &rows[i]);
 	free(rows);
 	if (err)
@@ -91,40 +92,41 @@ static int choose_round(struct choice *c, char why[WHY_BYTES])
 }
 
 /* What was forked by one that was not added yet shows in the next walk, as does what has ended. */
-int watch_choose(struct watch *w, char why[WHY_BYTES])
+int watch_choose(struct watch_probes *probes, const struct watch_subject *subject, int *chosen,
+		 char why[WHY_BYTES])
 {
-	struct choice c = { .w = w };
+	struct choice c = { .probes = probes, .subject = subject };
 	int before, err, rounds = 0;
 
-	if (w->subject.by > WATCH_CGROUP)
+	if (subject->by > WATCH_CGROUP)
 		return 0;
 	do {
 		before = c.count;
 		err = choose_round(&c, why);
 	} while (!err && c.count > before && ++rounds < ROUNDS_MOST);
-	w->chosen = c.count;
+	*chosen = c.count;
 	free(c.added);
 	if (err)
 		return err;
-	if (w->subject.by == WATCH_PIDS && watch_alive(w) < w->subject.pid_count) {
+	if (subject->by == WATCH_PIDS && watch_alive(probes, subject, *chosen) < subject->pid_count) {
 		snprintf(why, WHY_BYTES, "a process of those named has ended");
 		return -ESRCH;
 	}
-	if (w->subject.by == WATCH_COMM && !watch_alive(w)) {
+	if (subject->by == WATCH_COMM && !watch_alive(probes, subject, *chosen)) {
 		snprintf(why, WHY_BYTES, "every process of that name has ended");
 		return -ESRCH;
 	}
 	return 0;
 }
 
-int watch_alive(const struct watch *w)
+int watch_alive(const struct watch_probes *probes, const struct watch_subject *subject, int chosen)
 {
-	struct watch_gauges gauges = watch_probes_gauges(w->probes);
+	struct watch_gauges gauges = watch_probes_gauges(probes);
 
-	if (w->subject.by > WATCH_CGROUP)
+	if (subject->by > WATCH_CGROUP)
 		return -1;
 	/* Processes may still enter a cgroup that is empty. */
-	if (w->subject.by == WATCH_CGROUP && !w->chosen && !gauges.joined)
+	if (subject->by == WATCH_CGROUP && !chosen && !gauges.joined)
 		return -1;
-	return w->chosen + gauges.joined - gauges.left;
+	return chosen + gauges.joined - gauges.left;
 }
