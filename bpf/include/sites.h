@@ -112,7 +112,7 @@ enum count { COUNTS(COUNT_ENUM) COUNT_COUNT };
 #undef COUNT_ENUM
 
 /* Hooks that run in softirq on top of any task, where a kernel may not run the program. */
-enum seen_hook { SEEN_WIRE, SEEN_ARRIVAL, SEEN_XMIT, SEEN_COUNT };
+enum seen_hook { SEEN_WIRE, SEEN_ARRIVAL, SEEN_XMIT };
 enum { SEEN_CPUS = 512, SEEN_LINE = 7 };
 
 /* How many processes, and how many network namespaces, one measurement may watch. */

@@ -169,8 +169,6 @@ static void print_causes(const struct watch_record *r, const struct page *p)
 		share_text(c->tally.bytes, sent.known ? sent.bytes : 0, share);
 		fprintf(p->out, "%-28s %-12s %11s %9s\n", c->name, site_name(c->site), bytes, share);
 		page_text(p, "    ", c->remedy, 4);
-		if (*c->stack)
-			page_text(p, "    stack: ", c->stack, 11);
 	}
 }
 
