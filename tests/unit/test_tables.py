@@ -130,6 +130,20 @@ def test_the_readme_counts_the_laws_that_there_are():
     assert re.findall(r"^laws +\d+ of (\d+) balance", text, re.M) == [str(len(TABLES["watch_laws"]))]
 
 
+def test_a_site_that_a_watch_has_no_row_for_does_not_compile(tmp_path):
+    header = tmp_path / "bpf/include/sites.h"
+    header.parent.mkdir(parents=True)
+    row = "\tX(rx_discard,"
+    text = (ROOT / "bpf/include/sites.h").read_text()
+    header.write_text(text.replace(row, f'\tX(rx_test, SITE_READS, "nobody", "nothing") \\\n{row}'))
+    for tree in (ROOT, tmp_path):
+        done = subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-I", tree, "-I", ROOT,
+                               ROOT / "userspace/watch/judge/watch_sites.c"], capture_output=True, text=True,
+                              check=False)
+        assert (done.returncode == 0) == (tree == ROOT), done.stderr
+    assert "a site of bpf/include/sites.h has no row in SOURCES" in done.stderr
+
+
 def test_watch_explains_each_law():
     table = (ROOT / "docs/WATCH.md").read_text().split("## Laws")[1].split("\n## ")[0]
     rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| ")][1:]
