@@ -58,8 +58,8 @@ def build_parser() -> Parser:
         "tools/trace_run --kernel")
     add("--record-fd", type=whole(3, 1 << 20), metavar="FD",
         help="the same by an inherited descriptor; see tools/peers")
-    add("--with", dest="extras", action="append", default=[], choices=["bpftrace"],
-        help="take a large program along (bpftrace wants at least 1G)")
+    add("--with", dest="extras", action="append", default=[], choices=packages.EXTRAS,
+        help="take a program along that few guests need (bpftrace wants at least 1G)")
     add("--add", dest="added", action="append", default=[], metavar="PATH",
         help="take a file or folder along, at the same path")
     add("--plugin", metavar="FILE[,NAME=VALUE...]", default="",

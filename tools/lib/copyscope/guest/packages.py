@@ -13,13 +13,17 @@ from .kernels.architectures import Architecture
 IMAGE = {"busybox": "busybox-static", "ldd": "libc-bin"}
 # Libraries of another architecture are found by what readelf says of a program.
 FOREIGN = {"readelf": "binutils"}
+# Programs that --with may name.
+EXTRAS = {"bpftrace": "bpftrace", "ssh": "openssh-client", "dropbear": "dropbear-bin",
+          "dropbearkey": "dropbear-bin"}
 
 
 def missing(arch: Architecture, extras: Iterable[str]) -> list[str]:
     """The packages whose programs are not on this machine."""
     wanted = {arch.program: arch.package, **IMAGE, **({} if arch.native else FOREIGN),
-              **{name: name for name in extras}}
-    return [package for program, package in wanted.items() if not programs.find(program)]
+              **{name: EXTRAS[name] for name in extras}}
+    lacking = [package for program, package in wanted.items() if not programs.find(program)]
+    return list(dict.fromkeys(lacking))
 
 
 def check(arch: Architecture, extras: Iterable[str]) -> None:
