@@ -122,7 +122,6 @@ static void end_children(struct run *run)
 static void arrange_end(struct run *run)
 {
 	end_children(run);
-	peer_part(&run->peer);
 	measure_free(&run->measure);
 	if (run->keeper.pid)
 		keeper_end(&run->keeper);
@@ -176,7 +175,6 @@ static int prepare(struct run *run)
 		plan.seconds = pass_seconds(plan.seconds, r->experiment->during == PASS_TIMED);
 	run->measure.seconds = plan.messages ? 0 : plan.seconds;
 	err = ends_launch(run->children, run->workload, &plan, &run->path);
-
 	if (!err && !ending_asked())
 		err = measure_prepare(&run->measure, &run->options, run->workload, run->children, r);
 	if (!err && !ending_asked())
@@ -186,7 +184,7 @@ static int prepare(struct run *run)
 
 static int end_early(struct run *run)
 {
-	if (!early_describe(&run->record, run->children))
+	if (!early_describe(&run->record, run->children) || run->peer.far)
 		return EXIT_REFUSED;
 	peer_forgo(&run->peer, &run->record);
 	outcome_decide(&run->record);
@@ -287,6 +285,8 @@ static int conduct(struct run *run)
 	run->measure.watch_arg = &run->peer;
 	if (measure_run(&run->measure, run->children, r) || gather(run))
 		return EXIT_BROKEN;
+	if (run->peer.far)
+		return EXIT_FINE;
 	if (!ending_asked() && retry_is_worth_it(r))
 		return retry_once_more(r);
 	return conclude(run);
@@ -307,27 +307,23 @@ static int begin(struct run *run, const struct try *t)
 	record_name(r);
 	machine_read(&r->machine);
 	snprintf(name, sizeof(name), "%s.json", r->id);
-	return run->record_file.file ? 0 : reserve(run, name);
+	return run->record_file.file || run->peer.far ? 0 : reserve(run, name);
 }
 
 /* Asks for all that the run will need, and the other host if there is one. 0, or the exit status. */
 static int ask(struct run *run)
 {
-	int err;
-
 	if (permits_check(!run->options.no_probes, path_packet_taps(&run->options.request)))
 		return EXIT_REFUSED;
 	tree_path("build/workload", run->workload, sizeof(run->workload));
-	/* Before the key of two hosts is read: the parsers' memory must not contain it. */
 	if (!run->timed && start_parsers(run))
 		return EXIT_REFUSED;
-	err = peer_handshake(&run->peer, &run->options, run->record.machine.kernel);
-	if (err)
-		return err == -EINVAL ? EXIT_USAGE : EXIT_REFUSED;
+	if (peer_meet(&run->peer, &run->options))
+		return EXIT_REFUSED;
 	/* Files that the user named by a descriptor are open by now. */
 	confine_close_inherited(&run->inherited);
-	/* Only now is known what a partner requests. */
-	return run->peer.met && room_check(&run->options.plan) ? EXIT_REFUSED : 0;
+	/* Only now does a far half know what to run. */
+	return run->peer.far && room_check(&run->options.plan) ? EXIT_REFUSED : 0;
 }
 
 /* The path as the plan wants it. 0, or less with one line printed. */
@@ -346,8 +342,8 @@ static int arrange(struct run *run)
 		snprintf(r->backend_why, WHY_BYTES, "the run was made without probes (--pass timed)");
 	}
 	return path_arrange(&run->path, &run->options.request, &x->path) ||
-	       optmem_limit(&run->optmem, &run->path, x->plan.optmem_bytes) || start_keeper(run) ?
-		       -1 : 0;
+	       optmem_limit(&run->optmem, &run->path, x->plan.optmem_bytes) ||
+	       (!run->peer.far && start_keeper(run)) ? -1 : 0;
 }
 
 /* One try, in a process of its own, because it drops privileges for good. */
@@ -396,5 +392,9 @@ int main(int argc, char **argv)
 		run.timed = timed_share();
 		result = run.timed ? 0 : EXIT_REFUSED;
 	}
-	return result ? result : supervise(try_once, &run);
+	if (!result)
+		result = peer_start(&run.peer, &run.options) ? EXIT_REFUSED :
+							       supervise(try_once, &run);
+	peer_end(&run.peer);
+	return result;
 }

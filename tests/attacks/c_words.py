@@ -17,16 +17,15 @@ TRACE_RUN = [
     "A3 65536 1 --tap tx,rx --mtu 9000 --no-sg --ipv6", "A3 65536 1 --memlock 1M --optmem 4096",
     "A1 64 1 --netem loss_3% --no-tso", "A2 64 2 --behaviours client-processes,fresh-buffer",
     "A3 64 1 --break detach:rx_copy --backend tracepoint",
-    "--path peer --listen 127.0.0.1:9019 --role sender",
-    "A3 64 1 --path peer --connect 127.0.0.1:9019 --messages 3", "A1 64 1 --cost --no-probes",
+    "A3 64 1 --path peer --host here.invalid --ssh true --role receiver",
+    "A3 64 1 --path peer --host here.invalid --ssh false --far trace_run --messages 3", "A1 64 1 --cost --no-probes",
     "A1 64 1 --addresses 10.0.0.1,10.0.0.2/24 --devices a0,b0 --port 9000 --json record.json"]
 TRACE_RUN_OPTIONS = ["--path", "--pattern", "--receiver", "--readers", "--behaviours", "--messages",
                      "--seconds", "--memlock", "--optmem", "--backend", "--cost", "--no-probes",
                      "--verify", "--break", "--json", "--list", "--laws", "--exact", "--color", "--quiet", "--addresses",
                      "--devices",
                      "--port", "--tap", "--no-sg", "--no-tso", "--mtu", "--ipv6", "--netem",
-                     "--qdisc", "--listen", "--connect", "--role", "--control", "--kernel",
-                     "--arch", "--modules", "--key", "--usage"]
+                     "--qdisc", "--host", "--role", "--far", "--far-half", "--kernel", "--arch", "--modules", "--usage"]
 WORKLOAD = ["server A3 65536 --clients 2 --port 0", "client 65536 2 --port 9123",
             "server A1 64 --messages 5 --json --listen ::1", "client 64 1 --receiver recvmsg",
             "server A3-unreaped 64 --behaviours reuse-at-once,end-on-enobufs",

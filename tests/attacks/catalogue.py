@@ -8,7 +8,6 @@ from attacks import (
     documents,
     events,
     faults,
-    hostile_peers,
     limits,
     loads,
     networks,
@@ -19,8 +18,7 @@ from attacks import (
     windows,
 )
 
-ATTACKS = [attack for module in (c_words, python_words, documents, parsers, hostile_peers, signals,
-                                 networks, limits, disks, faults, events, windows, loads,
-                                 watch_ends)
+ATTACKS = [attack for module in (c_words, python_words, documents, parsers, signals, networks,
+                                 limits, disks, faults, events, windows, loads, watch_ends)
            for attack in module.ATTACKS]
 BY_NAME = {each.name: each for each in ATTACKS}

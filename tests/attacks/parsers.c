@@ -11,14 +11,13 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "userspace/common/json/foreign_json.h"
 #include "userspace/judge/causes/causes.h"
 #include "userspace/judge/outcome.h"
-#include "userspace/peer/channel/frame.h"
+#include "userspace/peer/channel/channel.h"
 #include "userspace/peer/channel/run_request.h"
-#include "userspace/peer/channel/session.h"
 #include "userspace/peer/half/join.h"
 #include "userspace/peer/half/peer_half_json.h"
 #include "userspace/report/json/record_json.h"
@@ -159,56 +158,41 @@ static size_t damaged(json_t *o, char *text)
 	return size;
 }
 
-/* Parsed as a process of its own would, then taken over, as if that process were not trusted either. */
-static int read_damaged(struct made *m, enum end end, struct record *r, char *text)
+static int read_half(const char *text, size_t bytes, enum end end, struct record *r)
 {
-	char *good = half_text(&m->r, end);
-	size_t bytes = damaged(json_loads(good, 0, NULL), text), size;
-	void *answer = NULL;
-	int err;
+	json_t *o = foreign_object(text, bytes);
+	int err = o ? half_read(o, end, r) : -EBADMSG;
 
-	free(good);
-	text[bytes] = '\0';
-	err = half_parse(text, bytes, &answer, &size);
-	if (err)
-		return err;
-	/* A parser that was taken over answers whatever it likes. */
-	for (int left = dice(4) ? 0 : dice(16); left > 0; left--)
-		((char *)answer)[dice(size)] ^= 1 << dice(8);
-	err = half_take(answer, dice(16) ? size : dice(size), end, r);
-	free(answer);
+	json_decref(o);
 	return err;
 }
 
 static int read_good(struct made *m, enum end end, struct record *r)
 {
-	char *good = half_text(&m->r, end);
-	void *answer = NULL;
-	size_t size;
-	int err = half_parse(good, strlen(good), &answer, &size);
+	json_t *half = peer_half_json(&m->r, end);
+	int err = half_read(half, end, r);
 
-	if (!err)
-		err = half_take(answer, size, end, r);
-	free(answer);
-	free(good);
+	json_decref(half);
 	r->experiment->plan = m->r.experiment->plan;
 	return err;
 }
 
-/* What a run does with the half of a stranger, until it is printed. */
+/* What a run does with the half of the other host, until it is printed. */
 static bool try_half(char *text)
 {
 	struct record *r[END_COUNT] = { calloc(1, sizeof(**r)), calloc(1, sizeof(**r)) };
 	enum end far = dice(2) ? END_SENDER : END_RECEIVER, here = END_COUNT - 1 - far;
 	struct made mine, theirs;
 	FILE *out = fopen("/dev/null", "w");
+	size_t bytes;
 	bool taken;
 
 	made_half(&mine, here);
 	made_half(&theirs, far);
 	if (read_good(&mine, here, r[here]))
 		abort();
-	taken = !read_damaged(&theirs, far, r[far], text) &&
+	bytes = damaged(peer_half_json(&theirs.r, far), text);
+	taken = !read_half(text, bytes, far, r[far]) &&
 		!join_halves(r[END_SENDER], r[END_RECEIVER]);
 	if (taken) {
 		outcome_decide(r[END_SENDER]);
@@ -227,56 +211,58 @@ static bool try_half(char *text)
 
 static bool try_run_request(char *text)
 {
-	struct run_request request = { .plan = { .variant = "A3", .pattern = "stream", .receiver = "recv",
-					 .bytes = 65536, .threads = 4, .seconds = 2 },
-			       .port = 9000, .connector = END_RECEIVER };
-	char *good = run_request_text(&request);
-	size_t bytes = damaged(json_loads(good, 0, NULL), text);
-	struct run_request got;
+	struct run_request request = { .plan = { .variant = "A3",
+						 .pattern = "stream",
+						 .receiver = "recv",
+						 .bytes = 65536,
+						 .threads = 4,
+						 .seconds = 2 },
+				       .port = 9000,
+				       .far = END_RECEIVER,
+				       .address = { "10.0.0.1", "fd00::2" } },
+			   got;
+	json_t *o = foreign_object(text, damaged(run_request_json(&request), text));
+	bool taken = o && !run_request_read(o, &got);
 
-	free(good);
-	text[bytes] = '\0';
-	return !run_request_read(text, bytes, &got);
+	json_decref(o);
+	return taken;
 }
 
 static bool try_hello(char *text)
 {
-	char *good = hello_text("6.12.0"), line[300];
-	size_t bytes = damaged(json_loads(good, 0, NULL), text);
+	json_t *o = foreign_object(text, damaged(hello_json("10.0.0.1 50000 10.0.0.2 22"), text));
+	char near[ADDRESS_BYTES], far[ADDRESS_BYTES], line[300];
+	bool taken = o && !hello_read(o, near, far, line, sizeof(line));
 
-	free(good);
-	text[bytes] = '\0';
-	return !hello_fault(text, bytes, line, sizeof(line));
+	json_decref(o);
+	return taken;
 }
 
-/* As it comes over the network: lengths that lie, frames that end early, marks that are wrong. */
-static bool try_frame(char *text)
+/* As it comes from ssh: lines that are none, that never end, several at once. */
+static bool try_line(char *text)
 {
-	struct greeting greetings[2] = {};
-	struct session here, there;
-	struct key key = {};
+	size_t bytes = damaged(
+		json_pack("{s:o}", "hello", hello_json("10.0.0.1 50000 10.0.0.2 22")), text);
+	int in[2], out[2], err = 0, heard = 0;
+	struct channel c;
 	enum word word;
-	char *got = NULL, *good = hello_text("6.12.0");
-	size_t bytes;
-	int pair[2], err;
+	json_t *value;
 
-	session_open(&here, &key, &greetings[0], &greetings[1], SIDE_CONNECTOR);
-	session_open(&there, &key, &greetings[0], &greetings[1], SIDE_LISTENER);
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
-	    frame_send(pair[0], &here, WORD_HELLO, good, 1000))
+	for (int left = dice(3); left > 0 && bytes < TEXT_MAX; left--)
+		text[dice(4) ? bytes++ : dice(bytes)] = '\n';
+	if (pipe(in) || pipe(out) || write(in[1], text, bytes) < 0)
 		abort();
-	bytes = read(pair[1], text, 8192);
-	for (int left = dice(DAMAGES_MAX); left > 0; left--)
-		bytes = damage_text(text, bytes);
-	if (write(pair[0], text, bytes) < 0)
-		abort();
-	close(pair[0]);
-	err = frame_receive(pair[1], &there, &word, dice(2) ? FRAME_WORD_BYTES : FRAME_HALF_BYTES, &got,
-			    &bytes, 1000);
-	close(pair[1]);
-	free(got);
-	free(good);
-	return !err;
+	close(in[1]);
+	close(out[0]);
+	channel_open(&c, in[0], out[1], -1, "there");
+	while (!err) {
+		err = channel_hear(&c, &word, &value, dice(2) ? CHANNEL_WORD_BYTES : 64, 1000);
+		heard += !err;
+		if (!err)
+			json_decref(value);
+	}
+	channel_close(&c);
+	return heard;
 }
 
 static bool try_totals(char *text)
@@ -304,8 +290,8 @@ static bool try_totals(char *text)
 
 int main(int argc, char **argv)
 {
-	static bool (*const tries[])(char *) = { try_half, try_half, try_half, try_half, try_run_request,
-						 try_hello, try_frame };
+	static bool (*const tries[])(char *) = { try_half,	  try_half,  try_half, try_half,
+						 try_run_request, try_hello, try_line };
 	static char text[TEXT_MAX + 32];
 	unsigned long taken = 0, seed, first, count;
 

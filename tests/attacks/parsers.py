@@ -24,7 +24,7 @@ def try_inputs(case: Case) -> int:
 
 
 ATTACKS = [Attack(
-    "parsers", "No frame, hello, plan, half of a record or totals of a workload makes its parser, "
+    "parsers", "No line of another host, hello, request, half of a record or totals of a workload makes its parser, "
     "the laws or the record's writer read or write out of bounds or overflow a signed number (ASan, "
     "UBSan).", "inputs", 100_000, 1, try_inputs, batch=4, needs_root=False,
     prepare=started.build_sanitized)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import inject, peers, processes, records
+from helpers import inject, processes, records
 
 pytestmark = records.needs_root
 NONE = "0" * 16
@@ -91,23 +91,6 @@ def test_every_process_is_a_user_without_powers_and_has_what_it_needs_open(measu
         "pipe", "socket", *record, "net", "anon_inode", "anon_inode:bpf-map",
         "anon_inode:bpf-prog", "anon_inode:bpf_link", "anon_inode:btf", "anon_inode:bpf-stats",
         "/proc/stat", "/proc/N/schedstat"}
-
-
-def test_who_meets_strangers_holds_no_record_and_no_power(tmp_path):
-    with peers.two_hosts() as hosts:
-        listener = peers.listen(hosts[0], "--json", tmp_path / "run.json")
-        try:
-            one_try, = processes.children(listener.pid)
-            acceptor, = [pid for pid in processes.children(one_try) if role_of(pid) == "unpriv_accept"]
-            lines = status_of(acceptor)
-            opened = descriptors_of(acceptor)
-        finally:
-            listener.kill()
-            listener.communicate()
-    assert (lines["NoNewPrivs"], lines["Seccomp"]) == ("1", "2")
-    assert [lines[each] for each in SETS] == [NONE] * 5
-    assert set(lines["Uid"].split()) == {str(processes.confined_user())}
-    assert opened == {"pipe", "socket"}
 
 
 @pytest.mark.skipif(not inject.possible, reason="written for the registers of x86-64")

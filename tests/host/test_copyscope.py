@@ -152,7 +152,7 @@ def test_bash_completes(scripts, words, offered):
 def test_every_option_of_the_main_job_is_offered(scripts):
     told = copyscope("run", "--help").stdout
     options = completed(scripts, "run", "-")
-    assert {"--path", "--seconds", "--json", "--quiet", "--connect", "--tap"} <= options
+    assert {"--path", "--seconds", "--json", "--quiet", "--host", "--tap"} <= options
     assert all(f" {option}" in told for option in options)
 
 

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two hosts make one run: their halves are joined, and a lost partner is told."""
+"""Two hosts make one run: both halves are joined and judged as one."""
 from __future__ import annotations
 
 import os
-import random
-import signal
-import time
-from contextlib import suppress
-from pathlib import Path
+import shlex
+import subprocess
 
 import pytest
 
 from copyscope.records.check import check as check_as_readers
-from helpers import leftovers, peers, processes, records
+from helpers import peers, records
 from helpers.books import (
     PRIME_BYTES,
     PRIME_MESSAGES,
@@ -24,9 +21,9 @@ from helpers.books import (
 pytestmark = records.needs_root
 
 PRIME = (PRIME_BYTES, 2, "--messages", PRIME_MESSAGES)
-# Written by whoever keeps the record; all else is the same on both hosts.
-OWN = {"id", "started", "command"}
-KILLS = 12
+REFUSED = 3
+NOBODY = 65534
+OTHER_ADDRESSES = ("10.78.0.1", "10.78.0.2")
 
 
 @pytest.fixture(scope="module", name="hosts")
@@ -45,24 +42,26 @@ def check(done: records.Run) -> dict:
     return record
 
 
+def sender_of(record: dict) -> str:
+    """The one address that the sender's sockets have."""
+    sender, = {each["local"] for each in record["sockets"] if each["end"] == "sender"}
+    return sender
+
+
+@pytest.mark.parametrize("role", ["sender", "receiver"])
 @pytest.mark.parametrize("pattern", ["stream", "rr"])
 @pytest.mark.parametrize("variant", ["A1", "A2", "A3"])
-def test_23_messages_of_4093_bytes_are_94139_over_both_ends(hosts, variant, pattern):
-    left, right = peers.run_pair(hosts, variant, *PRIME, "--pattern", pattern)
-    record = check(right)
+def test_23_messages_of_4093_bytes_are_94139_over_both_ends(hosts, variant, pattern, role):
+    record = check(hosts.run(variant, *PRIME, "--pattern", pattern, "--role", role))
     assert records.site(record, "rx_copy") == PRIME_PAYLOAD * (2 if pattern == "rr" else 1)
     assert records.law(record, "end to end")["status"] == "balanced"
     assert {each["host"] for each in record["sockets"]} == {"sender", "receiver"}
     assert all(each["host"] == each["end"] for each in record["sockets"])
     assert len(record["sockets"]) == 4
-    other = check(left)
-    assert {key: value for key, value in record.items() if key not in OWN} == \
-        {key: value for key, value in other.items() if key not in OWN}
 
 
 def test_the_record_names_both_hosts_and_their_devices(hosts):
-    _, right = peers.run_pair(hosts, "A3", *PRIME)
-    record = check(right)
+    record = check(hosts.run("A3", *PRIME))
     check_as_readers(record, "record.json")
     assert record["path"]["kind"] == "peer"
     assert (record["path"]["tx_dev"], record["path"]["rx_dev"]) == ("tx0", "rx0")
@@ -73,240 +72,93 @@ def test_the_record_names_both_hosts_and_their_devices(hosts):
     assert record["counters"]["receiver"]["context-switches"]["value"] is not None
     assert record["passes"]["timed"] is None and "two hosts" in record["passes"]["why"]
     assert record["timing"]["pass"] == "counted" and not record["timing"]["comparable"]
-    sender, = {each["local"] for each in record["sockets"] if each["end"] == "sender"}
-    assert sender == f"{hosts[0].address}:9000"
+    assert "--host" in record["command"]
+    assert sender_of(record) == f"{hosts.near.address}:9000"
 
 
-def test_the_connecting_host_may_be_the_sender(hosts):
-    left, right = peers.run_pair(hosts, "A3", *PRIME, "--role", "sender", "--port", 9123)
-    record = check(right)
-    sender, = {each["local"] for each in record["sockets"] if each["end"] == "sender"}
-    assert sender == f"{hosts[1].address}:9123"
-    assert record["path"]["tx_dev"] == "rx0"
-    check(left)
+def test_the_host_where_it_is_typed_may_be_the_receiver(hosts):
+    record = check(hosts.run("A3", *PRIME, "--role", "receiver", "--port", 9123))
+    assert sender_of(record) == f"{hosts.far.address}:9123"
+    assert (record["path"]["tx_dev"], record["path"]["rx_dev"]) == ("rx0", "tx0")
+    assert "--role" in record["command"]
+
+
+def test_one_pass_without_probes_is_made_on_both(hosts):
+    done = hosts.run("A3", *PRIME, "--pass", "timed")
+    assert done.code == 0, done.err
+    record = done.record
+    assert record["backend"]["name"] == record["peer"]["backend"]["name"] == "none"
+    assert record["workload"]["received_bytes"] == PRIME_PAYLOAD
+    assert record["timing"]["comparable"] and record["passes"]["counted"] is None
 
 
 def test_a_probe_left_off_on_one_host_is_missed_in_the_joined_laws(hosts):
-    _, right = peers.run_pair(hosts, "A3", *PRIME, listening=("--break", "detach:accepted"))
-    assert right.code in (*records.WELL, 1)
-    assert records.law(right.record, "end to end")["status"] == "not testable"
-    _, right = peers.run_pair(hosts, "A3", *PRIME, connecting=("--break", "detach:rx_copy"))
-    assert records.how(right.record, "rx_copy") == "not_measured"
-    assert "receiver's host" in right.record["sites"]["rx_copy"]["why"]
+    done = hosts.run("A3", *PRIME, "--break", "detach:accepted")
+    assert done.code in (*records.WELL, 1)
+    assert records.law(done.record, "end to end")["status"] == "not testable"
+    done = hosts.run("A3", *PRIME, far=peers.with_options("--break", "detach:rx_copy"))
+    assert records.how(done.record, "rx_copy") == "not_measured"
+    assert "receiver's host" in done.record["sites"]["rx_copy"]["why"]
 
 
-def test_a_lost_update_on_either_host_breaks_the_run_on_both(hosts):
-    left, right = peers.run_pair(hosts, "A1", *PRIME, connecting=("--break", "lose-update"))
-    assert (left.code, right.code) == (1, 1)
-    assert records.laws_with(left.record, "broken") == records.laws_with(right.record, "broken")
-    assert "receive" in records.laws_with(left.record, "broken")
+def test_a_lost_update_on_the_far_host_breaks_the_run(hosts):
+    done = hosts.run("A1", *PRIME, far=peers.with_options("--break", "lose-update"))
+    assert done.code == 1
+    assert "receive" in records.laws_with(done.record, "broken")
 
 
-# Who may come
+# Between which addresses
 
-def test_nobody_there_is_told_in_one_line(hosts):
-    done = records.finish(hosts[1].start("A3", *PRIME, "--connect", f"{hosts[0].address}:9"))
-    assert done.code == 3
+def test_the_data_takes_the_addresses_that_are_named(hosts):
+    for host, device, address in zip((hosts.near, hosts.far), ("tx0", "rx0"), OTHER_ADDRESSES, strict=True):
+        subprocess.run(host.inside("ip", "address", "replace", f"{address}/24", "dev", device), check=True)
+    record = check(hosts.run("A1", *PRIME, "--addresses", ",".join(OTHER_ADDRESSES), connection=False))
+    assert sender_of(record) == f"{OTHER_ADDRESSES[0]}:9000"
+
+
+@pytest.mark.parametrize("words, far_command, said", [
+    ((), "env -u SSH_CONNECTION", "does not know its ssh connection"),
+    ((), "env SSH_CONNECTION='192.0.2.1 5 10.77.0.2 22'", "from 192.0.2.1, which is no address of this host"),
+    (("--addresses", "192.0.2.1,10.77.0.2"), "env", "192.0.2.1 is no address of this host"),
+    (("--addresses", "10.77.0.1,10.77.0.9"), "env", "10.77.0.9 is no address of this host"),
+])
+def test_an_address_of_nobody_is_told_in_one_line(hosts, words, far_command, said):
+    # A shell fills in the variable before it starts env: so a second one.
+    far = f"{far_command} sh -c '{records.TRACE_RUN} --far-half \"$SSH_CONNECTION\"' sh"
+    done = hosts.run("A1", *PRIME, *words, far=far)
+    assert (done.code, done.out) == (REFUSED, "")
     line, = done.err.splitlines()
-    assert "Connection refused" in line and "--listen" in line
+    assert line.startswith(f"trace_run: no run with {peers.HOST}: ") and said in line
 
 
-def test_a_listener_stays_on_the_address_that_was_given(hosts):
-    process = hosts[0].start("--listen")
-    try:
-        assert process.stderr.readline().endswith("127.0.0.1:9009\n")
-        with pytest.raises(ConnectionRefusedError):
-            peers.call(hosts[1], hosts[0].address)
-    finally:
-        process.kill()
-        process.communicate()
+# What is started
+
+def ssh_that_says(script: str) -> str:
+    """A command in place of ssh, which writes to stderr and starts nothing."""
+    return f"sh -c {shlex.quote(f'{script} >&2')} ssh"
 
 
-def test_whoever_reads_the_port_has_no_power(hosts):
-    process = peers.listen(hosts[0])
-    try:
-        acceptor, = processes.named(process.pid, "unpriv_accept")
-        status = Path(f"/proc/{acceptor}/status").read_text(encoding="ascii")
-        assert "CapPrm:\t0000000000000000" in status and "CapBnd:\t0000000000000000" in status
-        assert "\t".join(["Uid:", *[str(processes.confined_user())] * 4]) in status
-        assert "NoNewPrivs:\t1" in status and "Seccomp:\t2" in status
-        # Messages, the way to its parent, the port: no record, no probe.
-        held = [os.readlink(file) for file in Path(f"/proc/{acceptor}/fd").iterdir()]
-        assert len(held) == 3 and sum(each.startswith("socket:") for each in held) == 2, held
-    finally:
-        process.kill()
-        process.communicate()
+def reason(*words, **options) -> str:
+    """What stands behind the host in the one line of a run that never began."""
+    done = records.run("A1", *PRIME, "--path", "peer", "--host", "me@lab2", *words, **options)
+    assert (done.code, done.out) == (REFUSED, "")
+    line, = done.err.splitlines()
+    return line.removeprefix("trace_run: no run with me@lab2: ")
 
 
-# However it ends
-
-class Before:
-    """BPF objects and processes, to compare with."""
-
-    def __init__(self):
-        self.bpf = leftovers.bpf_objects()
-        processes.become_subreaper(True)
-        self.children = set(processes.children(os.getpid()))
-
-    def check(self, hint=""):
-        """Nothing may be left after a moment."""
-        def gone():
-            alive = processes.reap_orphans(self.children)
-            return not alive and not leftovers.bpf_objects() - self.bpf - \
-                leftovers.bpf_objects_held()
-        try:
-            processes.wait_until(gone, 5)
-        except AssertionError as error:
-            raise AssertionError(f"{hint}: something is left") from error
-        finally:
-            processes.become_subreaper(False)
+def test_ssh_asks_nobody_and_is_told_what_to_start():
+    said = reason("--ssh", ssh_that_says('printf "%s|" "$@"'))
+    *options, host, command, empty = said.split("|")
+    assert options[0] == "-T" and options[-1] == "--" and "BatchMode=yes" in options
+    assert (host, command, empty) == ("me@lab2", 'sudo -n trace_run --far-half "$SSH_CONNECTION"', "")
+    assert 'cd there && ./trace_run --far-half "$' in reason(
+        "--far", "cd there && ./trace_run", "--ssh", ssh_that_says('printf "%s|" "$@"'))
 
 
-def test_a_partner_killed_at_any_moment_ends_the_other_with_one_line(hosts):
-    seed = random.SystemRandom().randrange(1 << 32)
-    dice = random.Random(seed)
-    for number in range(KILLS):
-        before = Before()
-        listener = peers.listen(hosts[0], "--json", "-")
-        connector = hosts[1].start("A3", 65536, 2, "--seconds", 5, "--connect", hosts[0].address,
-                                   "--json", "-")
-        # The plan has been heard: from now on the listener waits for no one else.
-        assert "asks for A3" in listener.stderr.readline()
-        moment_s = dice.uniform(0, 1)
-        hint = f"random.Random({seed}), {number}, after {moment_s:.2f} s"
-        time.sleep(moment_s)
-        victim, other = (listener, connector) if number % 2 else (connector, listener)
-        victim.kill()
-        victim.communicate()
-        done = records.finish(other, 30)
-        assert done.code in (1, 3) and bool(done.out) == (done.code == 1), f"{hint}: {done}"
-        assert "the partner at" in done.err, f"{hint}: {done.err}"
-        if done.out:
-            outcome = done.record["outcome"]
-            assert outcome["status"] == "failed", f"{hint}: {outcome}"
-            assert "the partner was lost" in outcome["reason"], f"{hint}: {outcome}"
-            assert "no verdict" in done.record["verdict"]["sentence"]
-            assert not records.laws_with(done.record, "balanced")
-            assert done.record["peer"]["lost"] == "the partner was lost", hint
-            assert {each["host"] for each in done.record["sockets"]} <= {
-                "receiver" if victim is listener else "sender"}
-        before.check(hint)
+def test_ssh_is_a_process_of_who_called_sudo():
+    assert reason("--ssh", ssh_that_says("id -u")) == "0"
+    assert reason("--ssh", ssh_that_says("id -u"), env={**os.environ, "SUDO_UID": str(NOBODY)}) == str(NOBODY)
 
 
-@pytest.mark.parametrize("pattern", ["stream", "rr"])
-@pytest.mark.parametrize("who", ["listener", "connector"])
-def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, pattern):
-    before = Before()
-    pair = {"listener": peers.listen(hosts[0], "--json", "-")}
-    pair["connector"] = hosts[1].start("A3", 65536, 2, "--seconds", 30, "--pattern", pattern,
-                                       "--connect", hosts[0].address, "--json", "-")
-    processes.wait_until(lambda: any(
-        len(processes.threads(pid)) > 1
-        for pid in processes.started_by_tries(pair["listener"].pid)))
-    time.sleep(0.5)
-    pair[who].send_signal(signal.SIGINT)
-    for name, process in pair.items():
-        done = records.finish(process, 20)
-        assert done.code == 128 + signal.SIGINT, f"{name}: {done.err}"
-        assert records.site(done.record, "rx_copy") > 0
-        assert not records.laws_with(done.record, "broken")
-    before.check()
-
-
-@pytest.mark.parametrize("who", ["listener", "connector"])
-def test_a_signal_ends_a_run_in_2_s_whatever_the_partner_does(hosts, who):
-    before = Before()
-    pair = {"listener": peers.listen(hosts[0], "--json", "-")}
-    pair["connector"] = hosts[1].start("A3", 65536, 2, "--seconds", 30, "--connect",
-                                       hosts[0].address, "--json", "-")
-    partner, = (name for name in pair if name != who)
-    stopped = set()
-    try:
-        processes.wait_until(lambda: all(
-            any(len(processes.threads(pid)) > 1 for pid in processes.started_by_tries(each.pid))
-            for each in pair.values()))
-        stopped = processes.stop_below(pair[partner].pid)
-        began = time.monotonic()
-        pair[who].send_signal(signal.SIGINT)
-        done = records.finish(pair[who], 20)
-        took_s = time.monotonic() - began
-    finally:
-        for process in pair.values():
-            process.kill()
-        # Who puts things back outlives the run.
-        for pid in stopped:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
-        pair[partner].communicate()
-    # Programs take their time to start and end besides.
-    assert took_s < 4 and done.code == 128 + signal.SIGINT, done.err
-    record = done.record
-    assert record["outcome"]["status"] == "interrupted"
-    assert "nothing came from the host of the" in record["outcome"]["reason"]
-    here, there = (("tx_copy", "rx_copy") if who == "listener" else ("rx_copy", "tx_copy"))
-    assert records.how(record, here) != "not_measured"
-    assert records.how(record, there) == records.how(record, "late_copy") == "not_measured"
-    assert not records.laws_with(record, "balanced") and not records.laws_with(record, "broken")
-    assert record["peer"] == {"end": "receiver" if who == "listener" else "sender",
-                              "partner_authenticated": True,
-                              "lost": "the partner's half did not come in time"}
-    assert record["path"]["rx_dev" if who == "listener" else "tx_dev"] is None
-    check_as_readers(record, "record.json")
-    # A record without its peer, or with unknown devices beside a whole one, is none.
-    assert not records.accepted({**record, "peer": {"end": "sender"}})
-    assert not records.accepted({key: each for key, each in record.items() if key != "peer"})
-    assert not records.accepted({**record, "outcome": {**record["outcome"], "status": "blind"}})
-    before.check()
-
-
-def test_a_signal_ends_the_wait_for_a_partner_that_is_never_ready(hosts):
-    before = Before()
-    listener = peers.listen(hosts[0], "--json", "-")
-    connector = hosts[1].start("A3", 65536, 2, "--seconds", 30, "--connect", hosts[0].address)
-    stopped = set()
-    try:
-        assert "asks for A3" in listener.stderr.readline()
-        stopped = processes.stop_below(connector.pid)
-        processes.wait_until(lambda: processes.workload_pids(listener.pid))
-        began = time.monotonic()
-        listener.send_signal(signal.SIGTERM)
-        done = records.finish(listener, 20)
-        took_s = time.monotonic() - began
-    finally:
-        for process in (listener, connector):
-            process.kill()
-        for pid in stopped:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
-        connector.communicate()
-    assert took_s < 4 and done.code == 128 + signal.SIGTERM, done.err
-    assert done.record["outcome"]["reason"] == "signal 15 (SIGTERM) ended it before it began"
-    assert done.record["peer"]["lost"] == "the run was interrupted before it began"
-    before.check()
-
-
-@pytest.mark.parametrize("end", ["server", "client"])
-def test_both_hosts_say_which_end_was_killed(hosts, end):
-    before = Before()
-    pair = {"server": peers.listen(hosts[0], "--json", "-")}
-    pair["client"] = hosts[1].start("A2", 65536, 2, "--seconds", 30, "--connect", hosts[0].address,
-                                    "--json", "-")
-    pid = processes.wait_until(lambda: processes.workload_pids(pair[end].pid).get(end))
-    processes.wait_until(lambda: len(processes.threads(pid)) > 1)
-    os.kill(pid, signal.SIGKILL)
-    for name, process in pair.items():
-        done = records.finish(process, 30)
-        outcome = done.record["outcome"]
-        assert done.code == 1 and outcome["status"] == "failed", f"{name}: {done.err}"
-        assert f"the {end} was killed by signal 9 (SIGKILL)" in outcome["reason"]
-        assert done.record["verdict"]["sentence"].startswith("The run failed: ")
-        assert not records.laws_with(done.record, "broken")
-    before.check()
-
-
-def test_an_interrupt_ends_a_listener_that_waits(hosts):
-    before = Before()
-    process = peers.listen(hosts[0])
-    process.send_signal(signal.SIGTERM)
-    assert records.finish(process, 5).code == -signal.SIGTERM
-    before.check()
+def test_a_command_that_is_not_there_is_told():
+    assert "no-such-ssh" in reason("--ssh", "no-such-ssh")

@@ -218,7 +218,7 @@ def test_the_tracer_knows_nothing_of_the_workload():
     assert not set().union(*map(reached, tracer)) & rooms_in("userspace/workload")
 
 
-def test_whoever_parses_what_a_stranger_sends_has_no_probes_at_hand():
+def test_whoever_reads_what_another_host_says_has_no_probes_at_hand():
     assert not includers(r"^userspace/probes/(probes|read|perf)|^userspace/run/window|libbpf",
                          under("userspace/peer/"))
     assert "userspace/probes" not in reached_by("userspace/peer")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How messages show foreign text: arguments, names of files, output of a partner or a program. */
+/* How messages show foreign text: arguments, names of files, output of hosts and programs. */
 #ifndef COPYSCOPE_FOREIGN_H
 #define COPYSCOPE_FOREIGN_H
 

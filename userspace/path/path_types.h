@@ -9,24 +9,17 @@
 
 #include "userspace/path/path_info.h"
 
-/* What a partner may request from a host that listens. */
-struct path_limits {
-	uint64_t bytes;		/* of a message */
-	int connections;
-	double seconds;
-	uint64_t memory_bytes;	/* that a run may use here; 0: not known */
-};
+/* The most words of a command in place of ssh. */
+enum { SSH_WORDS_MAX = 32 };
 
-/* Path peer: where this host waits for the other one, or where the other one waits. */
+/* Path peer: the other half of the run, and which end is here. */
 struct path_partner {
-	bool listen, connect;
-	const char *key_file;	/* NULL: the key, if any, is in the environment */
-	struct path_limits limits;
-	bool limits_given;
-	char address[ADDRESS_BYTES];
-	int port;
-	enum end here;		/* the end that this host is */
-	bool role_given;
+	const char *host;	/* where ssh starts the far half; NULL: this is it, or none */
+	char *const *ssh;	/* the words of the command that reaches it */
+	const char *far;	/* what a shell starts there as trace_run */
+	const char *connection;	/* the far half alone: SSH_CONNECTION of its host */
+	enum end here;
+	bool given;		/* one of these options was */
 };
 
 /* What the user requested; empty or 0 where the run chooses. */
@@ -36,7 +29,6 @@ struct path_request {
 	int prefix_bits;
 	char device[END_COUNT][IFNAMSIZ];
 	int port;
-	bool port_given;
 	struct path_partner partner;
 	bool tap[TAP_COUNT];
 	bool no_sg;

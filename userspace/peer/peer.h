@@ -1,56 +1,68 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Path peer, from finding the other host to one record of both.
+ * Path peer, from the start of ssh to one record of both hosts.
  *
- * The order: peer_handshake, arrange and attach as for any path, peer_barrier, the run with peer_watch
- * ten times a second, peer_join. Both hosts do the same; they differ only in who listens and who
- * sends.
+ * The near half is the run that a user typed. It starts ssh, and ssh the far half, which is the
+ * same program with --far-half. They speak by ssh's stdin and stdout (channel.h). The order:
+ * peer_start once, then in the try peer_meet, arrange and attach as for any path, peer_barrier, the
+ * run with peer_watch ten times a second, peer_join; peer_end once. Whichever half ends, in
+ * whatever way, the other one hears it as the end of its pipe.
  */
 #ifndef COPYSCOPE_PEER_H
 #define COPYSCOPE_PEER_H
 
-#include "userspace/common/confine/aside.h"
-#include "userspace/peer/handshake/handshake.h"
+#include "userspace/peer/channel/channel.h"
+#include "userspace/peer/channel/ssh.h"
 #include "userspace/run/ends/launch.h"
 #include "userspace/run/options/options.h"
 
 struct peer {
+	bool far;		/* this is the far half */
+	const char *host;	/* the far one, as ssh knows it; NULL in the far half */
+	struct ssh ssh;
+	struct channel channel;
 	bool met;
-	int fd;
-	char name[NAME_OF_ADDRESS_BYTES];	/* the other host's end of the control connection */
 	enum end here;
-	struct child *child;			/* the end that runs here */
-	struct session session;
-	struct aside parser;			/* of the other host's half */
-	bool authenticated;			/* by a key, not by being on the same host */
-	int64_t limit_ms, began_ms;		/* how long a run may take here; 0: no limit */
-	bool stop_said, overrun, done, lost;
-	int64_t since_ms;			/* of the partner's end */
+	struct child *child;	/* the end that runs here */
+	int64_t bound_ms;	/* of each wait for the other half; 0: the usual ones */
+	bool stop_said, done, lost;
+	int64_t since_ms;	/* of the other end's end */
 };
 
+/* Opens the way to the other half, if there is one: in the process that outlives all tries, as
+ * ssh is another user's and only root may end it. 0, or -errno with one line printed. */
+int peer_start(struct peer *p, const struct options *o);
+
 /*
- * Finds the partner that the options name, and completes the options: the plan, the ends' addresses
- * and this host's end. 0, or -errno with one line printed, -EINVAL for a missing or invalid key.
- * Does nothing for other paths.
+ * Agrees with the other half on what to run, and completes the options: the addresses, and in the
+ * far half all that was asked of it. 0, or -errno with one line printed. Does nothing for other
+ * paths.
  */
-int peer_handshake(struct peer *p, struct options *o, const char *kernel);
+int peer_meet(struct peer *p, struct options *o);
 
 /* Waits until both hosts could open their gates. 0, or -errno with one line printed. */
 int peer_barrier(struct peer *p, struct child children[END_COUNT]);
 
-/* Passes an interrupt on to the end that decides, and ends the run if the partner is lost. */
+/* Passes an interrupt on to the end that decides, and ends the run if the other half is lost. */
 void peer_watch(void *p);
 
 /*
- * Exchanges the halves: @r, the half of this host, becomes the record of both; if the partner is
- * lost, or its half does not come in time, that of this host alone. 0, or -errno with one line
- * printed.
+ * Far: hands over @r, the half of this host. Near: @r becomes the record of both hosts or, if no
+ * half comes that can be read, that of this host alone. 0 or -errno.
  */
 int peer_join(struct peer *p, struct record *r);
 
 /* The same for a run that never began: @r is of this host alone, and backend_why has the reason. */
 void peer_forgo(struct peer *p, struct record *r);
 
-void peer_part(struct peer *p);
+/* Closes the way; the other half then ends, if it has not yet. Accepts a zeroed one. */
+void peer_end(struct peer *p);
+
+/* For meet.c: hears this word, and ignores, once, a stop that came too late to matter. 0, or
+ * -errno; *value may be NULL for words that have none; -EPROTO for another word. */
+int peer_hear(struct peer *p, enum word expected, json_t **value, size_t limit, int timeout_ms);
+
+/* For meet.c: prints why there is no run. Returns @err. */
+int peer_complain(struct peer *p, int err);
 
 #endif

@@ -97,7 +97,6 @@ struct experiment {
 	/* Path peer: the half that the receiver's host counted, while machine, path and backend
 	 * of the record are the sender's; else NULL. Owned. */
 	struct record *far;
-	bool partner_authenticated;	/* path peer: by a key; else both are on one host */
 };
 
 /* Gives a record its experiment, which all look-ups in it rely on. 0 or -ENOMEM. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a run may request: names and limits, for the command line and for a partner's plan. */
+/* What a run may request: names and limits, on the command line and between two hosts. */
 #ifndef COPYSCOPE_PLAN_H
 #define COPYSCOPE_PLAN_H
 
@@ -60,7 +60,7 @@ bool plan_overwrites(const struct workload_plan *plan);
 /* Why nobody checks content, under a plan by which nobody does. */
 const char *plan_unchecked_why(const struct workload_plan *plan);
 
-/* What is wrong with a plan from another host, in a few words; NULL if nothing is. */
+/* What is wrong with a plan that another host asks for, in a few words; NULL if nothing is. */
 const char *plan_fault(const struct workload_plan *plan);
 
 #endif

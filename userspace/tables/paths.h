@@ -23,8 +23,7 @@ enum path_trait {
 	  "two idle NICs of this machine, moved into a namespace each")                       \
 	X(forward, "forward", PATH_NICS | PATH_ROUTED,                                        \
 	  "veth to a router's namespace, out of one NIC, in by the other")                    \
-	X(peer, "peer", PATH_TWO_HOSTS,                                                       \
-	  "two hosts: --listen on one, --connect on the other")
+	X(peer, "peer", PATH_TWO_HOSTS, "two hosts: the other one is --host, by ssh")
 
 #define PATH_ENUM(symbol, name, traits, meaning) PATH_##symbol,
 enum path_id { PATHS(PATH_ENUM) PATH_COUNT };

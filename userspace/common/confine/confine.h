@@ -59,7 +59,6 @@ enum confine_role {
 	CONFINE_SERVER,		/* the workload's ends */
 	CONFINE_CLIENT,
 	CONFINE_CLIENTS,	/* a client whose connections are processes */
-	CONFINE_ACCEPT,	/* listen or connect, talk, pass the connection on */
 	CONFINE_RELAY,		/* carry packets from one descriptor to the other */
 	CONFINE_RESTORE,	/* give devices back */
 	CONFINE_KEEP,		/* name the record, put a setting back */

@@ -170,7 +170,6 @@ static const struct {
 			     { threads_narrow, transfers_narrow } },
 	[CONFINE_CLIENTS] = { { transfers, every, waits, threads, connects, forks },
 			      { threads_narrow, transfers_narrow, forks_narrow } },
-	[CONFINE_ACCEPT] = { { transfers, every, waits, listens, connects }, { transfers_narrow } },
 	[CONFINE_RELAY] = { { every, waits } },
 	[CONFINE_KEEP] = { { every, keeps } },
 	[CONFINE_RESTORE] = { { every, waits, restores }, { restores_narrow } },

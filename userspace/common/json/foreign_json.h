@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* JSON that came from another host, parsed only by processes that can do nothing else. Pure. */
+/* JSON that came from another host. Pure. */
 #ifndef COPYSCOPE_FOREIGN_JSON_H
 #define COPYSCOPE_FOREIGN_JSON_H
 

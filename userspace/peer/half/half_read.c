@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the other host's half of a record, in a process that can do nothing else. */
+/* Reads the other host's half of a record: the type of each key, and the range of each number. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/json/foreign_json.h"
 #include "userspace/common/json/json.h"
+#include "userspace/common/sound.h"
 #include "userspace/peer/half/peer_half_json.h"
 #include "userspace/probes/hooks/hooks.h"
 #include "userspace/run/ends/app_totals.h"
@@ -25,12 +26,33 @@ static json_t *member(struct reading *in, const json_t *o, const char *key)
 }
 
 /* null becomes 0: another key tells whether it is known. */
-static uint64_t whole(struct reading *in, const json_t *o, const char *key)
+static uint64_t up_to(struct reading *in, const json_t *o, const char *key, uint64_t most)
 {
 	json_t *value = member(in, o, key);
+	uint64_t number = json_integer_value(value);
 
-	in->wrong |= !json_is_integer(value) && !json_is_null(value);
-	return json_integer_value(value);
+	in->wrong |= (!json_is_integer(value) && !json_is_null(value)) || number > most;
+	return in->wrong ? 0 : number;
+}
+
+/* Thousands of these can be added. */
+static uint64_t whole(struct reading *in, const json_t *o, const char *key)
+{
+	return up_to(in, o, key, SOUND_MOST);
+}
+
+static int small(struct reading *in, const json_t *o, const char *key)
+{
+	return up_to(in, o, key, INT_MAX);
+}
+
+/* Of a clock, or of a counter of the processor. */
+static uint64_t time_ns(struct reading *in, const json_t *o, const char *key)
+{
+	uint64_t ns = up_to(in, o, key, UINT64_MAX);
+
+	in->wrong |= !sound_time_ns(ns);
+	return in->wrong ? 0 : ns;
 }
 
 static bool truth(struct reading *in, const json_t *o, const char *key)
@@ -75,7 +97,7 @@ static void read_machine(struct reading *in, const json_t *o, struct machine *m)
 	words(in, o, "cpu_model", m->cpu_model, sizeof(m->cpu_model));
 	words(in, o, "virt", m->virt, sizeof(m->virt));
 	words(in, o, "lockdown", m->lockdown, sizeof(m->lockdown));
-	m->cpus = whole(in, o, "cpus");
+	m->cpus = small(in, o, "cpus");
 	m->memory_bytes = whole(in, o, "memory_bytes");
 	m->emulated = truth(in, o, "emulated");
 }
@@ -85,7 +107,7 @@ static void read_path(struct reading *in, const json_t *o, struct path_info *p)
 	words(in, o, "kind", p->kind, sizeof(p->kind));
 	words(in, o, "tx_dev", p->tx_dev, sizeof(p->tx_dev));
 	words(in, o, "rx_dev", p->rx_dev, sizeof(p->rx_dev));
-	p->mtu = whole(in, o, "mtu");
+	p->mtu = small(in, o, "mtu");
 	p->scatter_gather = truth(in, o, "scatter_gather");
 	p->tso = truth(in, o, "tso");
 	p->hardware_dma = truth(in, o, "hardware_dma");
@@ -111,7 +133,7 @@ static void read_probe(struct reading *in, const json_t *o, struct probe *p)
 	words(in, o, "why", p->why, sizeof(p->why));
 	p->status = number_of(in, o, "status", probe_status_name, PROBE_ATTACHED + 1);
 	p->runs = whole(in, o, "runs");
-	p->run_time_ns = whole(in, o, "run_time_ns");
+	p->run_time_ns = time_ns(in, o, "run_time_ns");
 	p->missed_runs = whole(in, o, "missed_runs");
 	p->missed_hits = whole(in, o, "unseen_firings");
 	p->perf_checked = json_is_integer(json_object_get(o, "unseen_firings"));
@@ -123,7 +145,7 @@ static void read_backend(struct reading *in, const json_t *o, struct record *r)
 
 	r->backend = number_of(in, o, "name", backend_of, BACKEND_NONE + 1);
 	words(in, o, "why", r->backend_why, sizeof(r->backend_why));
-	r->experiment->attempt = whole(in, o, "attempt");
+	r->experiment->attempt = small(in, o, "attempt");
 	in->wrong |= !json_is_array(probes) || json_array_size(probes) > PROBES_MAX;
 	for (size_t i = 0; !in->wrong && i < json_array_size(probes); i++) {
 		const json_t *each = json_array_get(probes, i);
@@ -204,10 +226,11 @@ static void read_counters(struct reading *in, const json_t *o, struct counter_va
 		const json_t *each = member(in, o, counter_name(i));
 		struct counter_value *v = &values[i];
 
-		v->value = whole(in, each, "value");
+		v->value = time_ns(in, each, "value");
 		v->known = json_is_integer(json_object_get(each, "value"));
 		v->scaled = truth(in, each, "scaled");
 		v->running_share = json_number_value(member(in, each, "running_share"));
+		in->wrong |= !sound_real(v->running_share, 1);
 		words(in, each, "why", v->why, sizeof(v->why));
 		v->parts = 1;
 	}
@@ -224,11 +247,9 @@ static void read_stacks(struct reading *in, const json_t *array, struct ledger *
 	for (size_t i = 0; !in->wrong && i < count; i++) {
 		const json_t *each = json_array_get(array, i);
 		struct copy_stack *stack = &ledger->stacks[ledger->stack_count++];
-		uint64_t site = whole(in, each, "site");
 
-		in->wrong |= site >= SITE_COUNT;
-		stack->site = in->wrong ? 0 : site;
-		stack->circumstances = whole(in, each, "circumstances");
+		stack->site = up_to(in, each, "site", SITE_COUNT - 1);
+		stack->circumstances = up_to(in, each, "circumstances", UINT32_MAX);
 		words(in, each, "frames", stack->frames, sizeof(stack->frames));
 		stack->tally.bytes = whole(in, each, "bytes");
 		stack->tally.calls = whole(in, each, "calls");
@@ -239,101 +260,55 @@ static void read_app(struct reading *in, const json_t *o, struct app_totals *app
 {
 	const json_t *totals = member(in, o, "app");
 
-	app->pid = whole(in, o, "pid");
+	app->pid = small(in, o, "pid");
 	/* null: the workload died and printed nothing. */
 	if (!json_is_null(totals))
-		in->wrong |= app_totals_read(totals, app) != 0;
+		in->wrong |= app_totals_read(totals, app) || !app_totals_sound(app, app->sockets);
 }
 
 static void read_ended(struct reading *in, const json_t *o, struct end_outcome *end)
 {
-	uint64_t exit_status = whole(in, o, "exit_status"), number = whole(in, o, "signal");
-
-	in->wrong |= exit_status > UINT8_MAX || number >= NSIG;
-	end->known = exit_status || number || json_is_integer(json_object_get(o, "exit_status"));
-	end->exit_status = exit_status;
-	end->signal = number;
+	end->exit_status = up_to(in, o, "exit_status", UINT8_MAX);
+	end->signal = up_to(in, o, "signal", NSIG - 1);
+	end->known = end->exit_status || end->signal ||
+		     json_is_integer(json_object_get(o, "exit_status"));
 }
 
-int half_read(json_t *o, enum end end, struct record *r)
+static void read_experiment(struct reading *in, const json_t *o, enum end end, struct experiment *x)
+{
+	json_t *record = member(in, o, "record");
+	const char *name = end == END_SENDER ? "sender" : "receiver";
+	const char *said = json_string_value(member(in, o, "end"));
+
+	in->wrong |= !said || strcmp(said, name);
+	read_path(in, member(in, record, "path"), &x->path);
+	read_counters(in, member(in, member(in, record, "counters"), name), x->counters[end]);
+	read_app(in, o, &x->app[end]);
+	read_ended(in, member(in, o, "ended"), &x->ends.end[end]);
+	words(in, o, "failure", x->ends.failure, sizeof(x->ends.failure));
+	x->ends.interrupt_signal = up_to(in, o, "interrupted", NSIG - 1);
+	x->fifo = truth(in, o, "fifo");
+}
+
+int half_read(const json_t *o, enum end end, struct record *r)
 {
 	struct reading in = { .wrong = !json_is_object(o) };
 	const json_t *record = member(&in, o, "record");
 	const json_t *timing = member(&in, record, "timing");
-	const json_t *counters = member(&in, record, "counters");
-	struct experiment *x;
-	uint64_t interrupted;
 
 	if (record_arrange(r))
 		return -ENOMEM;
-	x = r->experiment;
 	read_machine(&in, member(&in, record, "machine"), &r->machine);
-	read_path(&in, member(&in, record, "path"), &x->path);
 	read_backend(&in, member(&in, record, "backend"), r);
 	read_sites(&in, member(&in, record, "sites"), r);
 	read_counts(&in, member(&in, record, "counts"), &r->derived.total);
 	read_sockets(&in, member(&in, record, "sockets"), end, &r->derived);
 	read_pins(&in, member(&in, record, "pins"), &r->pins);
-	read_counters(&in, member(&in, counters, end == END_SENDER ? "sender" : "receiver"),
-		      x->counters[end]);
 	read_stacks(&in, member(&in, o, "stacks"), &r->derived);
-	read_app(&in, o, &x->app[end]);
-	read_ended(&in, member(&in, o, "ended"), &x->ends.end[end]);
-	words(&in, o, "failure", x->ends.failure, sizeof(x->ends.failure));
-	interrupted = whole(&in, o, "interrupted");
-	in.wrong |= interrupted >= NSIG;
-	x->ends.interrupt_signal = in.wrong ? 0 : interrupted;
-	x->fifo = truth(&in, o, "fifo");
-	r->window_ns = whole(&in, timing, "window_ns");
-	r->derived.gauges.first_byte_ns = whole(&in, timing, "first_byte_monotonic_ns");
+	read_experiment(&in, o, end, r->experiment);
+	r->window_ns = time_ns(&in, timing, "window_ns");
+	r->derived.gauges.first_byte_ns = time_ns(&in, timing, "first_byte_monotonic_ns");
 	r->derived.gauges.peak_pages = r->pins.peak_pages;
 	r->derived.gauges.lost_updates = whole(&in, o, "lost_updates");
 	return in.wrong ? -EBADMSG : 0;
-}
-
-static size_t append(char *to, size_t at, const void *from, size_t size)
-{
-	if (size)
-		memcpy(to + at, from, size);
-	return at + size;
-}
-
-/* The half, then what it owns. */
-static int pack(const struct record *r, enum end end, void **answer, size_t *size)
-{
-	const struct app_totals *app = &r->experiment->app[end];
-	const struct ledger *l = &r->derived;
-	size_t app_size = app->socket_count * sizeof(*app->sockets), at;
-	size_t sockets_size = l->socket_count * sizeof(*l->sockets);
-	size_t stacks_size = l->stack_count * sizeof(*l->stacks);
-	char *to = calloc(1, sizeof(struct half) + app_size + sockets_size + stacks_size);
-	struct half *half = (struct half *)to;
-
-	if (!to)
-		return -ENOMEM;
-	half->record = *r;
-	half->experiment = *r->experiment;
-	at = append(to, sizeof(struct half), app->sockets, app_size);
-	at = append(to, at, l->sockets, sockets_size);
-	*size = append(to, at, l->stacks, stacks_size);
-	*answer = to;
-	return 0;
-}
-
-int half_parse(const char *text, size_t bytes, void **answer, size_t *size)
-{
-	struct record *r = calloc(1, sizeof(*r));
-	json_t *o = foreign_object(text, bytes);
-	const char *said = json_string_value(json_object_get(o, "end"));
-	/* half_take() checks by the sockets whether this is the end that was requested. */
-	enum end end = said && !strcmp(said, "sender") ? END_SENDER : END_RECEIVER;
-	int err = r && o ? half_read(o, end, r) : -EBADMSG;
-
-	if (!err)
-		err = pack(r, end, answer, size);
-	json_decref(o);
-	if (r)
-		record_free(r);
-	free(r);
-	return err;
 }

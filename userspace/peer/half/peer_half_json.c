@@ -2,9 +2,6 @@
 /* Writes one host's half of a record as JSON. */
 #include "userspace/peer/half/peer_half_json.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "userspace/common/json/json.h"
 #include "userspace/report/json/outcome_json.h"
 #include "userspace/report/json/record_json.h"
@@ -83,9 +80,4 @@ json_t *peer_half_json(const struct record *r, enum end end)
 			 (json_int_t)r->derived.gauges.lost_updates, "pid", x->app[end].pid,
 			 "ended", end_outcome_json(&x->ends.end[end]), "fifo", x->fifo, "interrupted",
 			 x->ends.interrupt_signal, "failure", x->ends.failure);
-}
-
-char *half_text(const struct record *r, enum end end)
-{
-	return json_line(peer_half_json(r, end));
 }

@@ -185,27 +185,26 @@ static json_t *counts_json(const struct record *r)
 }
 
 /* The receiver's host, where it is not the sender's. */
-static json_t *peer_json(const struct record *far, bool authenticated)
+static json_t *peer_json(const struct record *far)
 {
-	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:I}", "end", "receiver",
-			 "partner_authenticated", authenticated, "machine",
-			 machine_json(&far->machine), "path", path_json(&far->experiment->path, false), "backend",
-			 backend_json(far), "overhead", overhead_json(far), "window_ns",
-			 (json_int_t)far->window_ns);
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:I}", "end", "receiver", "machine",
+			 machine_json(&far->machine), "path",
+			 path_json(&far->experiment->path, false), "backend", backend_json(far),
+			 "overhead", overhead_json(far), "window_ns", (json_int_t)far->window_ns);
 }
 
 /* What is known of the other host when its half never came. */
 static json_t *lost_peer_json(const struct experiment *x)
 {
-	return json_pack("{s:s, s:b, s:s}", "end",
-			 x->ends.alone_at == END_SENDER ? "receiver" : "sender",
-			 "partner_authenticated", x->partner_authenticated, "lost", x->ends.alone_why);
+	return json_pack("{s:s, s:s}", "end",
+			 x->ends.alone_at == END_SENDER ? "receiver" : "sender", "lost",
+			 x->ends.alone_why);
 }
 
 static void put_peer(json_t *o, const struct experiment *x)
 {
 	if (x->far)
-		put(o, "peer", peer_json(x->far, x->partner_authenticated));
+		put(o, "peer", peer_json(x->far));
 	else if (x->ends.alone)
 		put(o, "peer", lost_peer_json(x));
 }

@@ -72,7 +72,7 @@ static const struct argp_option option_table[] = {
 	{ "break", KEY_BREAK, "WHAT", 0,
 	  "inject a fault, for tests: detach:SITE, lose-update, drop-completion, "
 	  "forget-departures, skip-put-entry, skip-put-exit, miss-hits, count-nothing, "
-	  "count-fin, bounds:SECONDS (of each wait for the ends)", 4 },
+	  "count-fin, bounds:SECONDS (of each wait for an end or the other host)", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "json", KEY_JSON, "FILE", 0,
 	  "write the record there, - for stdout (default: in COPYSCOPE_RUNS, or results/runs/)", 5 },
@@ -178,7 +178,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_PATTERN:
 		snprintf(o->plan.pattern, sizeof(o->plan.pattern), "%s",
 			 plan_patterns[options_one_of(plan_patterns, arg, "unknown pattern '%s'")]);
-		o->pattern_given = true;
 		break;
 	case KEY_RECEIVER:
 		snprintf(o->plan.receiver, sizeof(o->plan.receiver), "%s",
@@ -256,13 +255,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->quiet = true;
 		break;
 	case ARGP_KEY_ARG:
-		if (o->request.partner.listen)
-			options_fail("'%s': --listen runs what its partner asks for: leave out VARIANT "
-				     "BYTES THREADS", arg);
 		parse_positional(o, state->arg_num, arg);
 		break;
 	case ARGP_KEY_END:
-		if (state->arg_num < 3 && !o->request.partner.listen)
+		if (state->arg_num < 3 && !o->request.partner.connection)
 			options_fail("%s", "three words are needed: VARIANT BYTES THREADS, as in A3 65536 4");
 		break;
 	case KEY_LIST:
@@ -281,16 +277,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
-}
-
-/* The connecting side decides what the listening side runs. */
-static void check_listen(const struct options *o)
-{
-	if (o->pattern_given || o->receiver_given || o->plan.readers || o->plan.messages ||
-	    o->seconds_given || o->pass_given || o->verify || o->plan.behaviours)
-		options_fail("%s", "--listen runs what its partner asks for: leave out --pattern, "
-			     "--receiver, --readers, --behaviours, --messages, --seconds, --pass, --no-probes "
-			     "and --verify");
 }
 
 /* The kernel charges a send its pages and two more, which it might touch
@@ -319,10 +305,10 @@ static void check_limits(const struct workload_plan *plan, const char *path)
 
 void options_parse(int argc, char **argv, struct options *o)
 {
+	static char *const ssh[] = { "ssh", NULL };
+
 	*o = (struct options){ .request = { .kind = "veth", .port = 9000 } };
-	o->request.partner = (struct path_partner){ .address = "127.0.0.1", .port = 9009,
-						 .here = END_RECEIVER,
-						 .limits = { 1 << 20, 64, 60, 0 } };
+	o->request.partner = (struct path_partner){ .ssh = ssh, .far = "sudo -n trace_run" };
 	strcpy(o->plan.pattern, "stream");
 	strcpy(o->plan.receiver, "recv");
 	o->plan.seconds = 2;
@@ -333,8 +319,8 @@ void options_parse(int argc, char **argv, struct options *o)
 	/* Asked before the run gives up the right to ask a terminal anything. */
 	o->columns = terminal_columns(STDOUT_FILENO);
 	o->colours = terminal_colours(STDOUT_FILENO, o->colour_mode);
-	if (o->request.partner.listen)
-		check_listen(o);
+	/* Its stdout is for the near half. */
+	o->quiet |= o->request.partner.connection != NULL;
 	if (o->plan.messages && o->seconds_given)
 		options_fail("%s", "--messages and --seconds exclude each other: give one");
 	if (o->plan.readers && o->receiver_given)

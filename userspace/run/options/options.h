@@ -23,7 +23,6 @@ struct options {
 	int columns;		/* of the terminal, or 80 */
 	bool seconds_given;
 	bool receiver_given;
-	bool pattern_given;
 	bool no_probes;		/* one pass, timed */
 	bool both;		/* two passes: timed, then counted */
 	bool pass_given;

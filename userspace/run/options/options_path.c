@@ -25,8 +25,8 @@ static const struct argp_option option_table[] = {
 	{ "path", KEY_KIND, "KIND", 0,
 	  "what lies between the sockets (default veth): one of" PATHS(NAME_WORD), 1 },
 	{ "addresses", KEY_ADDRESSES, "TX,RX/BITS", 0,
-	  "addresses of both ends instead of ones made from the process id; on lo one, without bits",
-	  1 },
+	  "addresses of both ends instead of ones made from the process id; on lo one, without "
+	  "bits; on peer two without, for the data, instead of those that ssh connects", 1 },
 	{ "devices", KEY_DEVICES, "TX,RX", 0,
 	  "names of the two devices: on veth new ones (default tx0,rx0), on nic and forward idle NICs", 1 },
 	{ "port", KEY_PORT, "N", 0, "TCP port that the sender listens on (default 9000)", 1 },
@@ -89,13 +89,19 @@ static void parse_addresses(const char *value, struct path_request *request)
 		snprintf(tx, ADDRESS_BYTES, "%s", value);
 		return;
 	}
-	if (!split(value, tx, rx, ADDRESS_BYTES) || !(slash = strchr(rx, '/')))
+	if (!split(value, tx, rx, ADDRESS_BYTES))
 		options_fail(help, value);
-	*slash++ = '\0';
+	slash = strchr(rx, '/');
+	if (slash)
+		*slash++ = '\0';
 	family = family_of(tx);
 	most = family == AF_INET ? 31 : 127;
-	if (!family || family_of(rx) != family || !strcmp(tx, rx) ||
-	    whole_parse(slash, NUMBER_PLAIN, 1, most, &bits))
+	if (!family || family_of(rx) != family)
+		options_fail(help, value);
+	/* Two hosts have their networks already. */
+	if (!slash)
+		return;
+	if (!strcmp(tx, rx) || whole_parse(slash, NUMBER_PLAIN, 1, most, &bits))
 		options_fail(help, value);
 	request->prefix_bits = bits;
 	if (!same_network(family, tx, rx, request->prefix_bits))
@@ -223,8 +229,18 @@ static void check_request(const struct path_request *request)
 		options_fail("%s", "--devices: path lo has one device, and its name is lo");
 	if (on_lo && *request->address[END_RECEIVER])
 		options_fail("%s", "--addresses: path lo takes one address, as in 127.0.0.1");
-	if (!on_lo && *request->address[END_SENDER] && !*request->address[END_RECEIVER])
-		options_fail("--addresses: path %s takes two, as in 10.0.0.1,10.0.0.2/24", request->kind);
+	if (path_has(request->kind, PATH_TWO_HOSTS)) {
+		if (*request->device[END_SENDER])
+			options_fail("%s", "--devices: path peer uses those that the hosts have");
+		if (*request->address[END_SENDER] &&
+		    (!*request->address[END_RECEIVER] || request->prefix_bits))
+			options_fail("%s", "--addresses: path peer takes two without bits, as in "
+				     "10.0.0.1,10.0.0.2");
+		return;
+	}
+	if (!on_lo && *request->address[END_SENDER] && !request->prefix_bits)
+		options_fail("--addresses: path %s takes two and the bits of their network, as in "
+			     "10.0.0.1,10.0.0.2/24", request->kind);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -245,7 +261,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_PORT:
 		request->port = options_whole(arg, 1, 65535, "--port");
-		request->port_given = true;
 		break;
 	case KEY_TAP:
 		parse_taps(arg, request);

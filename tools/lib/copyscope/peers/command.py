@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shlex
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 from copyscope.cli import command_line
 from copyscope.cli.command_line import Parser
 from copyscope.cli.options import memory, whole
+from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable, shown
 from copyscope.common.pdeathsig import TERM_WITH_PARENT
 from copyscope.common.releases import prefix_of
@@ -22,15 +24,27 @@ from copyscope.files.record_file import RecordFile
 from copyscope.files.runs_folder import make_runs_folder
 
 EPILOG = """\
-The first kernel listens and sends, the second connects and receives; --role sender turns it round.
-The guests' NICs are joined by a pair of sockets that no one else can reach.
-exit: that of the connecting trace_run
+The first kernel is where trace_run is started, and sends; by ssh it starts the far half on the
+second, which receives; --role receiver turns it round. The guests' NICs are joined by a pair of
+sockets that no one else can reach.
+exit: that of trace_run
 example: ./tools/peers --kernel 6.1,6.12 A3 65536 4"""
-LISTENER, CONNECTOR = "10.0.0.1", "10.0.0.2"
-# Whoever starts both guests need not be kept from anything by himself; memory is still looked at.
-ALL_ALLOWED = ["--max-bytes", "64M", "--max-connections", "1024", "--max-seconds", "86400"]
-SET_UP = "ip address add {address}/24 dev eth0 && ip link set eth0 up && exec {command}"
-WAITING, PLAN = "trace_run: waiting for a partner", "asks for"
+NEAR, FAR = "10.0.0.1", "10.0.0.2"
+NETWORK = "ip address add {address}/24 dev eth0 && ip link set eth0 up && umask 077"
+LISTENS = "copyscope: the far guest listens "
+# Serves one connection and ends. Its root has a shell that may log in; what starts the far half
+# there has the environment of a guest, which tells that it is emulated.
+SERVE = f"""mkdir ~/.ssh && echo "$COPYSCOPE_SSH_KEY" >~/.ssh/authorized_keys &&
+echo /bin/bash >/etc/shells && export -p >/run/environment &&
+dropbearkey -t ed25519 -f /run/host_key >/dev/null 2>&1 &&
+echo "{LISTENS}$(dropbearkey -y -f /run/host_key | grep ^ssh-)" >&2 &&
+nc -l -p 22 -e dropbear -i -s -m -r /run/host_key
+exit 0"""
+SSH = ("ssh -F none -i /run/key -o UserKnownHostsFile=/run/known -o StrictHostKeyChecking=yes "
+       "-o ConnectionAttempts=9")
+RUN = f"""echo "$COPYSCOPE_SSH_KEY" >/run/key && echo "{FAR} $COPYSCOPE_SSH_HOST" >/run/known &&
+unset COPYSCOPE_SSH_KEY && umask 022 && exec """
+FAR_HALF = "cd /copyscope && . /run/environment && build/trace_run"
 
 
 def build_parser() -> Parser:
@@ -41,27 +55,27 @@ def build_parser() -> Parser:
     add("--kernel", metavar="RELEASE[,RELEASE]", default="6.12", help="of both, or of each (6.12)")
     add("--memory", type=memory, default="768M", help="of each guest (768M)")
     add("--timeout", type=whole(1, 10**6), default=600, help="seconds, boot included (600)")
-    add("--json", metavar="FILE", help="where the joined record goes, - for stdout (results/runs/)")
+    add("--json", metavar="FILE", help="where the record goes, - for stdout (results/runs/)")
     return parser
 
 
 class Guest:
     """One of the two: tools/guest with its end of the network."""
 
-    def __init__(self, options, release: str, link: socket.socket, address: str, words: list[str],
-                 **streams) -> None:
-        command = SET_UP.format(address=address, command=shlex.join(
-            ["build/trace_run", *words, "--path", "peer", "--json", "/out/record.json"]))
+    def __init__(self, options, release: str, link: socket.socket, address: str, command: str,
+                 extras: list[str], variables: dict[str, str], **streams) -> None:
         # Without a name: nothing is left of it, however this ends.
         self.record = os.memfd_create("record")
-        self.waits = False  # for a partner
         self.process = subprocess.Popen(
             [str(word) for word in (
                 *TERM_WITH_PARENT, GUEST, "--kernel", release, "--memory", options.memory,
                 "--timeout", options.timeout, "--net", link.fileno(),
-                "--tell", f"the side at {address}",
-                "--record-fd", self.record, "--", "sh", "-c", command)],
-            stdin=subprocess.DEVNULL, pass_fds=[link.fileno(), self.record], text=True, **streams)
+                *(word for name in extras for word in ("--with", name)),
+                "--tell", f"the side at {address}", "--record-fd", self.record, "--", "sh", "-c",
+                f"{NETWORK.format(address=address)} && {command}")],
+            stdin=subprocess.DEVNULL, pass_fds=[link.fileno(), self.record], text=True,
+            # A guest's job, which alone is told of these, is for its root to read.
+            env={**os.environ, **variables}, **streams)
         link.close()
 
     def take_record(self) -> bytes:
@@ -76,47 +90,72 @@ class Guest:
         self.process.wait()
 
 
-def pass_on(listener: Guest, waiting: threading.Event) -> None:
-    """Show the listener's messages without its two lines of progress; note that it waits."""
-    for line in listener.process.stderr:
-        if line.startswith(WAITING):
-            listener.waits = True
-            waiting.set()
-        elif PLAN not in line:
-            sys.stderr.write(line)
-    waiting.set()
+class FarGuest(Guest):
+    """The one that serves ssh to who has a key."""
+
+    def __init__(self, options, release: str, link: socket.socket, key: str) -> None:
+        super().__init__(options, release, link, FAR, SERVE, ["dropbear", "dropbearkey"],
+                         {"COPYSCOPE_SSH_KEY": key}, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE)
+        self.host_key = ""
+        self.told = threading.Event()
+        threading.Thread(target=self._pass_on, daemon=True).start()
+
+    def _pass_on(self) -> None:
+        """Show its messages, but keep its host key, which says that it listens."""
+        for line in self.process.stderr:
+            if line.startswith(LISTENS):
+                self.host_key = line.removeprefix(LISTENS).strip()
+                self.told.set()
+            else:
+                sys.stderr.write(line)
+        self.told.set()
+
+    def wait_for_key(self) -> str:
+        """Its public host key, once it listens; empty if it ended before."""
+        self.told.wait()
+        return self.host_key
+
+
+def make_key() -> tuple[str, str]:
+    """A key for this one run, private and public."""
+    with tempfile.TemporaryDirectory(prefix="copyscope-peers-") as folder:
+        file = Path(folder) / "key"
+        made = programs.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "copyscope",
+                             "-f", str(file)])
+        if made.returncode:
+            raise Refused(f"ssh-keygen made no key: {made.stderr.strip()}")
+        return (file.read_text(encoding="ascii").rstrip("\n"),
+                file.with_suffix(".pub").read_text(encoding="ascii").strip())
 
 
 def run_both(options, releases: list[str], words: list[str]) -> tuple[int, bytes]:
-    """Make the run; the exit status is the connecting side's, or the listener's if it failed. With
-    it comes the joined record, if there is one."""
+    """Make the run; the exit status is trace_run's, or that of the far guest if it failed. With it
+    comes the record, if there is one."""
     links = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-    # Of the guests' own network: a guest's job, which alone is told, is for its root to read.
-    both = {**os.environ, "COPYSCOPE_PEER_KEY": secrets.token_urlsafe(32)}
-    waiting = threading.Event()
-    listener = Guest(options, releases[0], links[0], LISTENER,
-                     ["--listen", LISTENER, *ALL_ALLOWED],
-                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=both)
-    guests = [listener]
+    private, public = make_key()
+    far = FarGuest(options, releases[1], links[1], public)
+    guests: list[Guest] = [far]
     try:
-        reader = threading.Thread(target=pass_on, args=(listener, waiting), daemon=True)
-        reader.start()
-        waiting.wait()
-        if not listener.waits:
-            return listener.process.wait() or 1, b""
-        guests.append(Guest(options, releases[1], links[1], CONNECTOR,
-                            [*words, "--connect", LISTENER],
-                            stdout=subprocess.PIPE, env=both))
-        report, _ = guests[1].process.communicate()
-        status = guests[1].process.returncode
-        # Refused words never reach the listener, which would wait for ever.
-        record = guests[1].take_record()
+        host_key = far.wait_for_key()
+        if not host_key:
+            return far.process.wait() or 1, b""
+        run = shlex.join(["build/trace_run", *words, "--path", "peer", "--host", f"root@{FAR}",
+                          "--ssh", SSH, "--far", FAR_HALF, "--json", "/out/record.json"])
+        near = Guest(options, releases[0], links[0], NEAR, RUN + run, ["ssh"],
+                     {"COPYSCOPE_SSH_KEY": private, "COPYSCOPE_SSH_HOST": host_key},
+                     stdout=subprocess.PIPE)
+        guests.append(near)
+        report, _ = near.process.communicate()
+        status = near.process.returncode
+        # Refused words never reach the far guest, which would wait for ever.
+        record = near.take_record()
         if not record:
             return status or 1, b""
-        listener.process.wait()
+        far.process.wait()
         if options.json != "-":
             sys.stdout.write(report)
-        return status or listener.process.returncode, record
+        return status or far.process.returncode, record
     finally:
         for guest in guests:
             guest.stop()

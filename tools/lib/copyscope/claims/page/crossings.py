@@ -32,8 +32,7 @@ Found = tuple[Path, dict[str, Any]]
 TO_FIND_OUT = (
     "sudo ./tools/copyscope watch --comm PROGRAM --seconds 3    # needless must be 0",
     "sudo ./tools/crossover A2 A3 --path nic    # two idle NICs of one machine, joined by a cable",
-    "sudo ./tools/trace_run --path peer --listen ADDRESS --key-file KEY    # two hosts: the sender",
-    "sudo ./tools/trace_run A3 64k 1 --path peer --connect ADDRESS --key-file KEY --pass timed")
+    "sudo ./tools/trace_run A3 64k 1 --path peer --host HOST --pass timed    # two hosts, by ssh")
 
 
 def read(folder: Path) -> list[Found]:
