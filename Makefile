@@ -24,13 +24,10 @@ BPFFLAGS := $(ANYWHERE) -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wal
 Q   := $(if $(filter 1,$(V)),,@)
 msg  = $(if $(Q),@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))")
 
-TRAMPOLINE := send refuse reference release reshape receive wire device gather symbols cost
-TRACEPOINT := tracepoint wire device gather symbols
-WATCH      := sequence balance owners moves zerocopy calls fates witness
 room        = $(wildcard $(foreach depth,/* /*/* /*/*/*,$(addsuffix $(depth).c,$(1:%=userspace/%))))
 COMMON_SRC := $(call room,common tables)
 COMMON_OBJ := $(COMMON_SRC:%.c=$(BUILD)/%.o)
-LIB_SRC    := $(call room,counters model record path probes judge report peer run watch) $(COMMON_SRC)
+LIB_SRC    := $(call room,counters model record path engine judge report peer run watch) $(COMMON_SRC)
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)
 WORK_SRC   := $(call room,workload)
 WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
@@ -39,7 +36,8 @@ BASE_OBJ   := $(BASE_SRC:%.c=$(BUILD)/%.o)
 PROGRAMS   := $(addprefix $(BUILD)/,workload trace_run watch baseline print_tables)
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c tests/attacks/*.c))
 GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %.bpf.c,$(wildcard tests/guest/*.c)))
-BPF_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c tests/guest/*.bpf.c))
+PROBES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
+BPF_OBJ    := $(PROBES_OBJ) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/guest/*.bpf.c))
 OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BASE_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
 		$(PROGRAMS:$(BUILD)/%=$(BUILD)/userspace/%.o)
 # What make clean leaves: it took the network to get.
@@ -113,8 +111,7 @@ $(BUILD)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
 
-$(BUILD)/userspace/probes/probes.o: $(BUILD)/trampoline.skel.h $(BUILD)/tracepoint.skel.h
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/probes/watch/*.c)): $(BUILD)/watch.skel.h
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/engine/*.c userspace/engine/*.c)): $(BUILD)/programs.skel.h
 $(BUILD)/tests/guest/oracle.o: $(BUILD)/tests/guest/oracle.skel.h
 NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,tables/release.o report/json/parts_json.o baseline/report/suite_json.o)
 $(NAMES_COMMIT): CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
@@ -125,15 +122,13 @@ $(BUILD)/version: FORCE
 	@mkdir -p $(@D); echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
 FORCE:
 
-# BPF: one object per question, linked into one object and one skeleton per backend
+# BPF: one object per question, linked into one object and one skeleton
 $(BUILD)/%.bpf.o: %.bpf.c Makefile
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
 
-$(BUILD)/trampoline.linked.o: $(TRAMPOLINE:%=$(BUILD)/bpf/%.bpf.o)
-$(BUILD)/tracepoint.linked.o: $(TRACEPOINT:%=$(BUILD)/bpf/%.bpf.o)
-$(BUILD)/watch.linked.o: $(WATCH:%=$(BUILD)/bpf/watch/%.bpf.o)
+$(BUILD)/programs.linked.o: $(PROBES_OBJ)
 $(BUILD)/tests/guest/oracle.linked.o: $(BUILD)/tests/guest/oracle.bpf.o
 $(BUILD)/%.linked.o:
 	$(call msg,BPFLINK,$@)

@@ -6,7 +6,7 @@
  * a softirq may run the same function on top of it. Calls that ended on another CPU, or whose task
  * slept, are recognised and left out: the counters belong to the CPU, not to the task.
  */
-#include "bpf/include/gate.bpf.h"
+#include "bpf/include/detail.bpf.h"
 #include "bpf/include/owner.bpf.h"
 
 /* Set before load: events that this machine counts. */
@@ -209,7 +209,7 @@ COST_PAIR(tx_reference, skb_zerocopy_iter_stream, window_open(),
 	  sock_is_ours((const struct sock *)ctx[0]), returned_bytes(ctx))
 COST_PAIR(rx_copy, skb_copy_datagram_iter, window_open(), reader_is_ours(SKB), (u32)ctx[3])
 COST_PAIR(late_copy, skb_copy_ubufs, window_open(), pages_are_ours(SKB), SKB->data_len)
-COST_PAIR(reshape, skb_copy_bits, window_open(), books_of_skb(SKB), (u32)ctx[3])
+COST_PAIR(reshape, skb_copy_bits, window_open(), number_of_skb(SKB), (u32)ctx[3])
 COST_PAIR(empty, bpf_fentry_test1, cost_calibrating, true, 0)
 
 char LICENSE[] SEC("license") __weak = "GPL";

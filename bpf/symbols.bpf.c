@@ -3,9 +3,9 @@
  * Which function holds an address, and where does a variable of the kernel lie?
  *
  * User space runs these programs (BPF_PROG_TEST_RUN): /proc/kallsyms would answer with all of its
- * 200,000 lines. Kernels before 5.16 lack the helper, and there it has to.
+ * 200,000 lines.
  */
-#include "bpf/include/gate.bpf.h"
+#include "bpf/include/detail.bpf.h"
 #include "bpf/include/packet_taps.bpf.h"
 
 struct symbol_names symbol_names __weak = {};

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "bpf/include/sites.h"
+#include "userspace/engine/hooks/hooks.h"
 #include "userspace/judge/laws/laws.h"
-#include "userspace/probes/hooks/hooks.h"
 #include "userspace/record/experiment.h"
 #include "userspace/tables/behaviours.h"
 #include "userspace/tables/causes.h"
@@ -154,7 +154,6 @@ static json_t *laws(void)
 /* What the hooks feed: sites, and books that are no site. */
 static json_t *metrics(void)
 {
-	const struct hook *const tables[] = { trampoline_hooks, tracepoint_hooks };
 	json_t *names = json_object(), *rows = json_array();
 	const char *name;
 	json_t *unused;
@@ -162,9 +161,8 @@ static json_t *metrics(void)
 #define NAME(site, ...) json_object_set_new(names, #site, json_null());
 	SITES(NAME)
 #undef NAME
-	for (int t = 0; t < 2; t++)
-		for (const struct hook *hook = tables[t]; hook->program; hook++)
-			json_object_set_new(names, hook->metric, json_null());
+	for (const struct hook *hook = hooks; hook->program; hook++)
+		json_object_set_new(names, hook->metric, json_null());
 	json_object_foreach(names, name, unused)
 		json_array_append_new(rows, json_string(name));
 	json_decref(names);

@@ -111,7 +111,7 @@ static int open_window(struct conduct *c)
 {
 	const struct watch_options *o = &c->options;
 	struct watch_config config = { .subject = &c->options.subject, .books = o->books,
-				       .backend = o->backend, .fault = o->fault,
+				       .backend = o->backend, .fault = o->fault, .details = o->details,
 				       .every_hook = o->command };
 	char why[WHY_BYTES] = "";
 

@@ -15,7 +15,7 @@
 #ifndef COPYSCOPE_AGAIN_BPF_H
 #define COPYSCOPE_AGAIN_BPF_H
 
-#include "bpf/include/gate.bpf.h"
+#include "bpf/include/detail.bpf.h"
 
 #define TCP_SEQ_OFFSET 4
 #define TCP_FLAG_SYN_BIT 0x02
@@ -33,10 +33,10 @@ struct departed {
 	struct stretch hole[HOLES];	/* below the mark and not left yet; empty: from == to */
 };
 
-/* number of a book -> what has left its socket */
+/* place of its slot -> what has left a socket */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 64);
+	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct departed);
 } departures SEC(".maps") __weak;
@@ -76,7 +76,8 @@ static __always_inline struct leaving leaving_of(const struct sk_buff *skb)
 static __always_inline struct departed *departed_of(const struct sock *sk, u32 number,
 						    const struct leaving *leaving)
 {
-	struct departed *found = bpf_map_lookup_elem(&departures, &number);
+	u32 place = number - 1;
+	struct departed *found = bpf_map_lookup_elem(&departures, &place);
 	const struct tcp_sock *tp = (const void *)sk;
 
 	if (!found || found->begun)

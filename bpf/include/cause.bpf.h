@@ -12,10 +12,7 @@
 #ifndef COPYSCOPE_CAUSE_BPF_H
 #define COPYSCOPE_CAUSE_BPF_H
 
-#include "bpf/include/gate.bpf.h"
-
-/* Set before load: the kernel names addresses for programs (bpf_snprintf and %ps, 5.13). */
-const volatile bool names_on_demand __weak = false;
+#include "bpf/include/detail.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
@@ -76,8 +73,7 @@ static __always_inline bool asked_by(void *ctx, u32 arguments, struct copy_call 
 #ifdef __TARGET_ARCH_x86
 	u64 addresses[2];
 
-	if (!names_on_demand ||
-	    bpf_probe_read_kernel(addresses, sizeof(addresses), ctx + (arguments + 2) * 8))
+	if (bpf_probe_read_kernel(addresses, sizeof(addresses), ctx + (arguments + 2) * 8))
 		return false;
 	call->copier = addresses[0];
 	call->caller = addresses[1];

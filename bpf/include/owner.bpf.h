@@ -3,8 +3,7 @@
 #ifndef COPYSCOPE_OWNER_BPF_H
 #define COPYSCOPE_OWNER_BPF_H
 
-#include "bpf/include/gate.bpf.h"
-#include "bpf/include/xmit_tracking.bpf.h"
+#include "bpf/include/detail.bpf.h"
 
 #define ETH_P_IP_BE bpf_htons(0x0800)
 #define ETH_P_IPV6_BE bpf_htons(0x86dd)
@@ -37,26 +36,18 @@ static __always_inline u64 cookie_of_flow(const struct sk_buff *skb)
 	return cookie ? *cookie : 0;
 }
 
-static __always_inline struct books *books_of_skb(const struct sk_buff *skb)
+/* The number of its book; 0: it has none. */
+static __always_inline u32 number_of_skb(const struct sk_buff *skb)
 {
-	struct books *b = books_find(cookie_of(skb->sk));
-	u64 uarg;
+	u32 number = book_number(cookie_of(skb->sk));
 	struct pin *pin;
+	u64 uarg;
 
-	if (b)
-		return b;
+	if (number)
+		return number;
 	uarg = uarg_of(skb);
 	pin = uarg ? bpf_map_lookup_elem(&pins, &uarg) : NULL;
-	return books_find(pin ? pin->cookie : cookie_of_flow(skb));
-}
-
-/* @bytes of @skb are not clean, if it is the packet that the driver is sending. */
-static __always_inline void xmit_take_back(const struct sk_buff *skb, u64 bytes)
-{
-	u64 cookie = 0, cut = xmit_cut(skb, bytes, &cookie);
-
-	if (cut)
-		count(books_find(cookie), COUNT_clean_bytes, -cut);
+	return book_number(pin ? pin->cookie : cookie_of_flow(skb));
 }
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_SEND_FLAGS_BPF_H
 #define COPYSCOPE_SEND_FLAGS_BPF_H
 
-#include "bpf/include/gate.bpf.h"
+#include "bpf/include/detail.bpf.h"
 
 #define ENOBUFS_RET -105
 #define NETIF_F_SG_FLAG 1 /* include/linux/netdev_features.h, the first bit */
@@ -24,24 +24,14 @@ static __always_inline bool must_copy(const struct sock *sk, u32 msg_flags)
 	return msg_flags & MSG_ZEROCOPY_FLAG && !(sk->sk_route_caps & NETIF_F_SG_FLAG);
 }
 
-/* Counts a send that returned @ret bytes (or errno) and was called with @msg_flags; @copies: the
- * result of must_copy() when the call began. */
-static __always_inline void count_send(struct books *b, const struct sock *sk, u32 msg_flags,
-				       bool copies, int ret)
+/* Counts a send with MSG_ZEROCOPY that returned @ret bytes (or errno); @copies: the result of must_copy() when the
+ * call began. */
+static __always_inline void count_zerocopy_send(struct books *b, const struct sock *sk, bool copies, int ret)
 {
-	bool asked = msg_flags & MSG_ZEROCOPY_FLAG;
-
-	if (asked)
-		count(b, COUNT_zerocopy_asked_sends, 1);
-	if (asked && ret == ENOBUFS_RET)
+	count(b, COUNT_zerocopy_asked_sends, 1);
+	if (ret == ENOBUFS_RET)
 		count(b, COUNT_enobufs, 1);
 	if (ret <= 0)
-		return;
-	if (!gauges.first_byte_ns)
-		gauges.first_byte_ns = bpf_ktime_get_ns();
-	count(b, COUNT_send_calls, 1);
-	count(b, COUNT_accepted_bytes, ret);
-	if (!asked)
 		return;
 	if (!zerocopy_enabled(sk)) {
 		count(b, COUNT_unset_sends, 1);

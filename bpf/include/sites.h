@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The table of copy sites, and the book of one socket of a run, as programs keep it and user space reads it.
- * It includes nothing, and a hole in a struct is a compile error. watch.h is the same for a watch.
+ * The table of copy sites, and what is counted in detail for one socket, for kernel and user space. Like
+ * watch.h it includes nothing, and a hole in a struct is a compile error.
  */
 #ifndef COPYSCOPE_SITES_H
 #define COPYSCOPE_SITES_H
@@ -112,7 +112,7 @@ enum count { COUNTS(COUNT_ENUM) COUNT_COUNT };
 #undef COUNT_ENUM
 
 /* Hooks that run in softirq on top of any task, where a kernel may not run the program. */
-enum seen_hook { SEEN_WIRE, SEEN_ARRIVAL, SEEN_XMIT };
+enum seen_hook { SEEN_WIRE, SEEN_ARRIVAL, SEEN_XMIT, SEEN_REPORT };
 enum { SEEN_CPUS = 512, SEEN_LINE = 7 };
 
 /* How many processes, and how many network namespaces, one measurement may watch. */
@@ -138,11 +138,10 @@ struct tally {
 	unsigned long long calls;
 };
 
-/* One socket's books on one CPU. */
+/* What is counted of one socket. */
 struct books {
 	struct tally site[SITE_COUNT];
 	unsigned long long count[COUNT_COUNT];
-	unsigned long long flow_known; /* on this CPU: the flow is in the table of flows */
 };
 
 /* Both ends of a flow as they stand in a packet that arrives; IPv4 as ::ffff:a.b.c.d. */
@@ -207,6 +206,7 @@ enum circumstance {
 	COPIED_TAPPED = 1,    /* captures receive the packets of its device */
 	COPIED_ELSEWHERE = 2, /* its device is in a namespace where no end of the run lives */
 	COPIED_UNSURE = 4,    /* the kernel does not show its list of captures */
+	COPIED_ANYWHERE = 8,  /* where the other end lives is not known */
 };
 
 /* Where a byte was copied late or reshaped. */

@@ -158,14 +158,14 @@ struct watch_slot {
 	unsigned long long rx_discarded, rx_peeked;
 	unsigned long long rx_spliced, rx_mapped;
 	unsigned long long map_calls;	/* of TCP_ZEROCOPY_RECEIVE that found bytes */
-	unsigned long long send_calls, sends_returned;	/* these four with --books calls alone */
+	unsigned long long send_calls, sends_returned;	/* these four as a witness alone */
 	unsigned long long recv_calls, recvs_returned;
 
 	unsigned long long clean;	/* bytes of user pages that a device on a bus was handed */
 	unsigned long long reshaped;	/* bytes of user or spliced pages that the kernel moved behind the socket */
 	/* Bytes of packets with spliced pages that went to a device, and that it was handed so. */
 	unsigned long long spliced_queued, spliced_handed;
-	/* Of rx_copied (see bpf/watch/moves.bpf.c): what ended receives explain, and what was no copy of
+	/* Of rx_copied (see bpf/receives.bpf.c): what ended receives explain, and what was no copy of
 	 * the stream; what no receive explains. */
 	unsigned long long rx_settled;	/* WATCH_UNSETTLED: no receive has ended since the window opened */
 	unsigned long long rx_off;
@@ -173,7 +173,22 @@ struct watch_slot {
 	unsigned int rx_odd;
 
 	unsigned long long late_on_way_out;	/* of late_copied, before the packet arrived anywhere */
-	unsigned long long spare[6];		/* whole lines of the cache */
+	unsigned int splice_reads, discards;	/* calls behind rx_spliced and rx_discarded */
+	unsigned char ours;	/* the socket is the subject's */
+	unsigned char dead;	/* the socket is gone: another one may have the place if there is no other */
+	unsigned char unused[6];
+	unsigned long long moved_between;	/* with details: bytes copied between buffers of packets */
+	unsigned long long spare[3];		/* whole lines of the cache */
+};
+
+/* A socket's place in the table, and what each plain receive counts: one line of the cache has both. */
+struct slot_way {
+	unsigned long long cookie;
+	unsigned long long rx_copied;
+};
+
+struct slot_bucket {
+	struct slot_way way[WATCH_WAYS];
 };
 
 struct watch_book {
@@ -196,7 +211,7 @@ struct watch_book {
 	unsigned short local_port, remote_port;	/* host order */
 	unsigned short family;
 	unsigned short layers;		/* a bit for each enum watch_layer that it ever had */
-	unsigned int census;		/* number of the first one that counts it, see bpf/watch/census.bpf.h */
+	unsigned int census;		/* number of the first one that counts it, see bpf/include/census.bpf.h */
 	unsigned int met;		/* number of the last one that did */
 };
 
@@ -206,11 +221,8 @@ struct watch_gauges {
 	unsigned long long unbooked;		/* no storage for a book */
 	unsigned long long no_slots;
 	unsigned long long zerocopy_seen;	/* a send asked for it: hooks for it are needed */
-	unsigned long long orphan_late_bytes;	/* copied late for a socket that is gone */
 	unsigned long long joined, left;	/* processes that became part of the subject; that ended */
 	unsigned long long lost_members;	/* no room for a process of the subject */
-	/* How often programs ran whose hooks perf counts, too. */
-	unsigned long long reports, arrivals;
 	/* Books: all, and those that the next census does not count; met by this one, ended since then. */
 	unsigned long long begun, ended, begun_lately[2], ended_lately[2], met, ended_after;
 	/* Sockets without a book: that ended, that the last walk met; lives whose end or new beginning no

@@ -4,14 +4,15 @@
 #ifndef COPYSCOPE_XMIT_TRACKING_BPF_H
 #define COPYSCOPE_XMIT_TRACKING_BPF_H
 
-#include "bpf/include/skb.bpf.h"
+#include "bpf/include/detail.bpf.h"
 
 /* Set between net_dev_start_xmit and net_dev_xmit; on one CPU no other packet of a device that does
  * DMA comes between them. */
 struct xmit {
 	u64 skb;
 	u64 cookie;
-	u64 bytes;	/* counted as clean so far */
+	u64 bytes;	/* counted as clean in the slot so far */
+	u64 detail_bytes;	/* and beside it */
 };
 
 struct {
@@ -28,19 +29,28 @@ static __always_inline struct xmit *xmit_here(void)
 	return bpf_map_lookup_elem(&xmits, &zero);
 }
 
-/* @bytes of @skb are not clean, if it is the packet that the driver is sending: how many of them were counted
- * as clean, and in *@cookie for which socket. */
-static __always_inline u64 xmit_cut(const struct sk_buff *skb, u64 bytes, u64 *cookie)
+/* Returns at most @bytes of *@counted, and takes them off. */
+static __always_inline u64 take_off(u64 *counted, u64 bytes)
+{
+	if (bytes > *counted)
+		bytes = *counted;
+	*counted -= bytes;
+	return bytes;
+}
+
+/* @bytes of @skb are not clean, if it is the packet that the driver is sending. */
+static __always_inline void clean_take_back(const struct sk_buff *skb, u64 bytes)
 {
 	struct xmit *h = xmit_here();
+	struct watch_slot *slot;
 
 	if (!h || h->skb != (u64)skb)
-		return 0;
-	if (bytes > h->bytes)
-		bytes = h->bytes;
-	h->bytes -= bytes;
-	*cookie = h->cookie;
-	return bytes;
+		return;
+	slot = slot_find(h->cookie);
+	if (slot)
+		__sync_fetch_and_add(&slot->clean, -take_off(&h->bytes, bytes));
+	if (details_wanted)
+		count(books_find(h->cookie), COUNT_clean_bytes, -take_off(&h->detail_bytes, bytes));
 }
 
 #endif

@@ -68,18 +68,15 @@ static void break_at(uint64_t address, struct bpf_program *program)
 	}
 }
 
-/* Break at each of the two that this kernel has; TCP calls only one of them. */
-static void break_at_any(const char *symbol, const char *variant, struct bpf_program *program)
+static void break_at_symbol(const char *symbol, struct bpf_program *program)
 {
-	uint64_t at[] = { address_of(symbol), address_of(variant) };
+	uint64_t at = address_of(symbol);
 
-	if (!at[0] && !at[1]) {
+	if (!at) {
 		errno = ENOENT;
 		fail("%s in /proc/kallsyms", symbol);
 	}
-	for (int i = 0; i < 2; i++)
-		if (at[i])
-			break_at(at[i], program);
+	break_at(at, program);
 }
 
 static void print_sums(int map)
@@ -98,7 +95,7 @@ static void print_sums(int map)
 }
 
 /* Runs of all programs here, the other witnesses' too, that the kernel skipped because it had stopped a
- * task inside the program (6.18 and 7.2 do). 5.10 keeps no count and does not stop tasks there. */
+ * task inside the program (6.18 and 7.2 do). */
 static uint64_t skipped_runs(void)
 {
 	uint64_t sum = 0;
@@ -132,9 +129,8 @@ int main(void)
 	oracle = oracle__open_and_load();
 	if (!oracle || oracle__attach(oracle))
 		fail("oracle");
-	/* 5.10 has TCP call the variant that takes all or nothing. */
-	break_at_any("_copy_from_iter", "_copy_from_iter_full", oracle->progs.copy_from_user);
-	break_at_any("_copy_to_iter", "_copy_to_iter_full", oracle->progs.copy_to_user);
+	break_at_symbol("_copy_from_iter", oracle->progs.copy_from_user);
+	break_at_symbol("_copy_to_iter", oracle->progs.copy_to_user);
 	fprintf(stderr, "PROBES_ATTACHED\n");
 	sigwait(&ends, &signal);
 	print_sums(bpf_map__fd(oracle->maps.processes));

@@ -19,9 +19,6 @@ WATCHED = {f"{variant}.4093": f"{variant} 4093 4 --messages 23" for variant in (
 WATCHED |= {"A2.65536": "A2 65536 4 --messages 200",
             "A3.65536": "A3 65536 4 --messages 200",
             "A3.rr": "A3 4093 2 --messages 23 --pattern rr --path lo"}
-# bpftrace 0.17 asks 5.10 for the BTF of modules, which came with 5.11, and finds no function.
-NO_KFUNC = "bpftrace 0.17 has no kfunc on 5.10: it wants the BTF of modules, new in 5.11"
-WITH_KFUNC = tuple(release for release in ALL if release != "5.10")
 # Boots of a kernel until its witnesses are whole.
 TURNS = 3
 ORACLE = "build/tests/guest/oracle"
@@ -56,8 +53,7 @@ def all_kernels(tmp_path_factory):
              for title, (command, _) in oneliners().items()]
     script = folder / "script"
     script.write_text("\n".join([
-        "set -eu", f"scripts='{SCRIPTS}'", "case $(uname -r) in 5.10.*) scripts= ;; esac",
-        f"tests/guest/matrix.sh {listing} {ORACLE} $scripts",
+        "set -eu", f"tests/guest/matrix.sh {listing} {ORACLE} {SCRIPTS}",
         f"case $(uname -r) in {'.*|'.join(RELEASES)}.*) ;; *) exit 0 ;; esac", *lines, ""]))
     found, short = {}, ALL
     # A witness that the kernel skipped is short, and no run of it can be made again alone.
@@ -107,7 +103,7 @@ def counted(outcome, run: str, script: str, name: str) -> int:
     return sum(int(count) for pid, count in lines if pid in ours)
 
 
-@on_kernels(*WITH_KFUNC)
+@on_kernels(*ALL)
 @pytest.mark.parametrize("run", WATCHED)
 def test_copies_bt_agrees_to_the_byte(outcome, run):
     record = outcome.record(run)
@@ -153,20 +149,15 @@ def test_each_oracle_saw_23_messages_of_4093_bytes(outcome):
     assert counted(outcome, "A3.4093", "oracle", "copies_from_user") == 0
 
 
-@on_kernels(*WITH_KFUNC)
+@on_kernels(*ALL)
 @pytest.mark.parametrize("run", WATCHED)
 def test_bpftrace_sees_the_kernel_check_as_many_bytes(outcome, run):
     assert copied(outcome, run, "checks", ("user_to_kernel", "kernel_to_user")) == books(
         outcome, run)
 
 
-def test_bpftrace_agrees_on_the_oldest_kernel_too():
-    pytest.skip(NO_KFUNC)
-
-
-@pytest.mark.parametrize("outcome, script", [
-    (release, script) for release in ALL for script in ("oracle", "copies", "checks")
-    if script == "oracle" or release in WITH_KFUNC], indirect=["outcome"])
+@on_kernels(*ALL)
+@pytest.mark.parametrize("script", ["oracle", "copies", "checks"])
 def test_scripts_end_without_complaint(outcome, script):
     complaints = [line for line in outcome.text(f"{script}.err").splitlines()
                   if "PROBES_ATTACHED" not in line]

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""In PID namespaces of the oldest kernel the other backend counts its own bytes and no others."""
+"""In PID namespaces the other backend counts its own bytes and no others."""
 import pytest
 
 from guest.boots import boot
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, check_books
 
-# 5.10 has no cookies for uprobes: libbpf looks the sender up in /proc by its pid.
-RELEASE = "5.10"
+RELEASE = "6.1"
 RUNS = ("own", "nested", "foreign_proc", "stranger")
 
 

@@ -4,7 +4,8 @@
 # middle of its life, whose calls are counted, too, and a client in the kernel.
 #
 # usage: watch.sh
-# Leaves /out/{whole,life,kernel}.{json,told,err,status}, and a record of each run of the workload.
+# Leaves /out/{whole,life,kernel,detail}.{json,err,status}, what programs told, and a record of each run of the
+# workload.
 set -euo pipefail
 
 echo up
@@ -29,6 +30,12 @@ status=0
 		! sysctl -qw net.core.optmem_max=2048 || $refusals both >/out/both.told'
 	$traffic </dev/null >/out/whole.told" 2>/out/whole.err || status=$?
 echo "$status" >/out/whole.status
+
+# The run counts by programs of its own.
+status=0
+"${scheduled[@]}" build/watch --detail --json /out/detail.json -- build/trace_run A3 65536 2 --messages 23 \
+	--pass counted --path veth --no-sg --quiet --json /out/detail_run.json 2>/out/detail.err || status=$?
+echo "$status" >/out/detail.status
 
 # begin_watch NAME WORD...: leaves its process in $watch once it counts.
 begin_watch() {

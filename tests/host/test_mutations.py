@@ -19,13 +19,13 @@ DETACHED = {
     "accepted": ({"tx_copy", "tx_reference", "late_copy"},
                  {"send", "reference", "end to end", "witness sent", "witness zero-copy sends",
                   "witness completions"}),
-    "returned": (set(), {"receive", "end to end", "witness received"}),
+    "returned": ({"rx_discard"}, {"receive", "end to end", "witness received"}),
     "rx_copy": ({"rx_copy", "late_copy"}, {"receive", "reference"}),
     "tx_copy": (set(), {"send", "reference"}),
     "late_copy": (set(), {"reference"}),
     "user_gather": ({"user_gather"}, {"witness gathered"}),
 }
-ALWAYS_UNKNOWN = set(SITES) - {"user_gather", "tx_copy", "tx_reference", "late_copy", "rx_copy"}
+ALWAYS_UNKNOWN = set(SITES) - {"user_gather", "tx_copy", "tx_reference", "late_copy", "rx_copy", "rx_discard"}
 
 
 def run_with(variant, what, code):

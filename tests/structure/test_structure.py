@@ -219,15 +219,15 @@ def test_the_tracer_knows_nothing_of_the_workload():
 
 
 def test_whoever_reads_what_another_host_says_has_no_probes_at_hand():
-    assert not includers(r"^userspace/probes/(probes|read|perf)|^userspace/run/window|libbpf",
+    assert not includers(r"^userspace/engine/[a-z_]+\.h|^userspace/run/window|libbpf",
                          under("userspace/peer/"))
-    assert "userspace/probes" not in reached_by("userspace/peer")
+    assert "userspace/engine" not in reached_by("userspace/peer")
 
 
 def test_only_the_probes_room_includes_libbpf():
     # The oracle is a program of its own: a witness shares nothing with what it is to check.
     # The test of targets makes BTF up.
-    allowed = re.compile(r"^userspace/probes/|^bpf/|^tests/guest/oracle\.|^tests/unit/targets_test\.")
+    allowed = re.compile(r"^userspace/engine/|^bpf/|^tests/guest/oracle\.|^tests/unit/targets_test\.")
     assert not [name for name in includers(r"^bpf/(lib)?(bpf|btf)\.h$|skel\.h$")
                 if not allowed.match(name)]
 
@@ -258,7 +258,7 @@ def test_judges_are_pure(path):
 def test_only_the_conductor_joins_paths_and_probes():
     joined = {room for room in ROOMS
               if {"userspace/path/kinds", "userspace/path/devices"} & {room, *reached(room)}
-              and "userspace/probes" in {room, *reached(room)}}
+              and "userspace/engine" in {room, *reached(room)}}
     assert joined <= {"userspace/trace_run.c"}
 
 

@@ -36,6 +36,11 @@ static const struct {
 	{ "6.18", LATE, 0, "ip6_input_finish < ip6_input" SOFTIRQ, "local delivery" },
 	{ "6.18", LATE, COPIED_TAPPED, "__netif_receive_skb_core.constprop.0" SOFTIRQ,
 	  "packet tap on rx" },
+	/* A watch does not know where the other end lives. */
+	{ "6.12", LATE, COPIED_ANYWHERE, "__netif_receive_skb_core.constprop.0" SOFTIRQ,
+	  "arrival on this machine" },
+	{ "6.12", LATE, COPIED_ANYWHERE | COPIED_TAPPED, "__netif_receive_skb_core.constprop.0" SOFTIRQ,
+	  "packet tap on rx" },
 	/* A capture copies a clone on its way out; the caller further out does not decide. */
 	{ "6.1", LATE, 0, "dev_queue_xmit_nit < dev_hard_start_xmit < __dev_queue_xmit" OUTPUT,
 	  "packet tap on tx" },

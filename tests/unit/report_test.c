@@ -226,10 +226,9 @@ static void packets_that_perf_does_not_count_are_told(void **state)
 
 	busy(&m);
 	for (int checked = 0; checked < 2; checked++) {
-		struct probe *wire = &m.r.probes[0];
+		struct probe *wire = made_probe(&m, "tx_copy");
 		char *text;
 
-		strcpy(wire->hook, "tp_btf/net_dev_queue");
 		wire->perf_checked = checked;
 		text = printed(&m, (struct report_page){ .columns = 120 });
 		assert_int_equal(!strstr(text, "whether a program ran for every packet: perf counts"), checked);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "userspace/probes/btf/targets.h"
+#include "userspace/engine/hooks/targets.h"
 
 enum { MANY = 5000 };
 

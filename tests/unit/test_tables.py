@@ -152,7 +152,7 @@ def test_watch_explains_each_law():
 
 
 def test_perf_counts_beside_hooks_that_a_watch_has():
-    room = ROOT / "userspace/probes/watch"
+    room = ROOT / "userspace/engine/watch"
     hooks = re.findall(r'TP\(\d+, "(\w+)", "[\w ]+", "(\w+)"', (room / "attach.c").read_text())
     checked = re.findall(r'\{ "\w+/(\w+)", "(\w+)", offsetof', (room / "unseen.c").read_text())
     assert checked and {(program, event) for event, program in checked} <= set(hooks)

@@ -281,11 +281,34 @@ static void test_causes_of_sockets_add_up_to_the_causes_of_all(void **state)
 		}
 	}
 	assert_int_equal(watch_tally_read(&tally, sockets, 4, false, &r), 0);
-	watch_causes_fill(&r);
+	watch_causes_fill(&r, NULL, 0);
 	for (int which = 0; which < 2; which++)
 		assert_int_equal(bytes_by(r.causes, r.cause_count, names[which]), sums[which]);
 	watch_record_free(&r);
 	watch_tally_free(&tally);
+}
+
+static void test_with_details_stacks_tell_the_causes_of_copies(void **state)
+{
+	const struct copy_stack stacks[] = {
+		{ .site = SITE_late_copy, .circumstances = COPIED_ANYWHERE, .tally = { 4000, 2 },
+		  .frames = "__netif_receive_skb_core < __netif_receive_skb_one_core" },
+		{ .site = SITE_late_copy, .circumstances = COPIED_ANYWHERE, .tally = { 300, 1 },
+		  .frames = "ip_local_deliver_finish < ip_local_deliver" },
+		{ .site = SITE_reshape, .tally = { 50, 1 }, .frames = "skb_segment < tcp_gso_segment" },
+	};
+	static struct watch_record r;
+
+	r.total.moved.site_bytes[SITE_late_copy] = 4300;
+	r.total.moved.count[COUNT_enobufs] = 3;
+	watch_causes_fill(&r, stacks, 3);
+	/* Where the other end lives is not known, so nobody can tell a router from a receiver. */
+	assert_int_equal(bytes_by(r.causes, r.cause_count, "arrival on this machine"), 4000);
+	assert_int_equal(bytes_by(r.causes, r.cause_count, "local delivery"), 300);
+	assert_int_equal(bytes_by(r.causes, r.cause_count, "no scatter-gather"), 50);
+	/* A send that was refused leaves no stack. */
+	assert_int_equal(r.cause_count, 4);
+	assert_int_equal(r.causes[3].tally.calls, 3);
 }
 
 static struct watch_sides reference_sides(struct watch_book *book)
@@ -378,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_sums_keep_what_died_and_forget_what_is_late),
 		cmocka_unit_test(test_what_was_skipped_later_makes_laws_of_the_dead_untestable),
 		cmocka_unit_test(test_causes_of_sockets_add_up_to_the_causes_of_all),
+		cmocka_unit_test(test_with_details_stacks_tell_the_causes_of_copies),
 		cmocka_unit_test(test_packets_that_no_program_saw_make_the_reference_law_untestable),
 		cmocka_unit_test(test_refusals_by_either_limit_are_told_apart_from_those_by_one),
 		cmocka_unit_test(test_a_socket_for_which_the_table_had_no_room_breaks_no_law),

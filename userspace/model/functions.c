@@ -24,11 +24,8 @@ static const struct known {
 } known[] = {
 	{ "tcp_sendmsg_locked", CALL, 0, SEND_CALL },
 	{ "tcp_recvmsg_locked", CALL, 0, RECV_CALL },
-	{ "tcp_recvmsg", CALL, 0, RECV_CALL },	/* up to 5.10 it has no other */
 	{ "_copy_from_iter", SITE, MODEL_TX_COPY, SEND_CALL },
-	{ "_copy_from_iter_full", SITE, MODEL_TX_COPY, SEND_CALL },	/* up to 5.10 */
 	{ "csum_and_copy_from_iter", SITE, MODEL_TX_COPY, SEND_CALL },
-	{ "iov_iter_get_pages", SITE, MODEL_PIN, SEND_CALL },	/* up to 6.0 */
 	{ "iov_iter_get_pages2", SITE, MODEL_PIN, SEND_CALL },
 	{ "iov_iter_extract_pages", SITE, MODEL_PIN, SEND_CALL },
 	{ "skb_copy_ubufs", SITE, MODEL_LATE_COPY, ANY_CALL },

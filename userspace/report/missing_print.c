@@ -127,7 +127,7 @@ static void find_unchecked(const struct record *r, struct lacks *all)
 		const struct probe *p = &r->probes[i];
 		struct lack *lack;
 
-		if (p->status != PROBE_ATTACHED || p->perf_checked || !strstr(p->hook, "net_dev_queue"))
+		if (p->status != PROBE_ATTACHED || p->perf_checked || strcmp(p->metric, "tx_copy"))
 			continue;
 		lack = lack_for(all, "perf counts no packets beside the programs, as it or tracefs refuses");
 		add_name(lack->sites, sizeof(lack->sites), "whether a program ran for every packet");

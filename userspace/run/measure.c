@@ -17,13 +17,6 @@
 
 enum { SETTLE_MS = 2000, SETTLE_INTERRUPTED_MS = 100 };
 
-static bool readable(void *window)
-{
-	const struct window *w = window;
-
-	return !w->probes || probes_readable(w->probes);
-}
-
 static int load(struct measure *m, const struct options *options, const char *workload,
 		const struct child children[END_COUNT], struct record *r)
 {
@@ -69,7 +62,7 @@ int measure_prepare(struct measure *m, const struct options *options, const char
 	err = r->experiment->plan.modelled ? model_prepare(&m->model) : 0;
 	if (err)
 		return err;
-	err = privileges_drop(readable, &m->window);
+	err = privileges_drop();
 	if (err)
 		fprintf(stderr, "trace_run: cannot drop privileges: %s\n", strerror(-err));
 	return err;
@@ -123,7 +116,11 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 
 	ending_begin(m->seconds, m->bound_ms);
 	progress_step(&m->progress, 0);
-	window_open(&m->window);
+	err = window_open(&m->window);
+	if (err) {
+		fprintf(stderr, "trace_run: cannot open the window: %s\n", strerror(-err));
+		return err;
+	}
 	model_open(&m->model);
 	release(m, children);
 	children_collect(children, END_COUNT, on_tick, m);
@@ -139,8 +136,6 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 			 cpu_shares_between(&from, &to, ends_ran_ns(children)) :
 			 (struct cpu_shares){ .doubt = CPU_TWO_HOSTS };
 	err = window_read(&m->window, r);
-	if (!err)
-		err = privileges_drop_last();
 	if (err)
 		fprintf(stderr, "trace_run: cannot read what was counted: %s\n", strerror(-err));
 	return err;

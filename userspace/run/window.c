@@ -30,11 +30,10 @@ int window_attach(struct window *w, enum backend asked, struct record *r)
 	return err ? tell_refusal(r, asked, err) : 0;
 }
 
-void window_open(struct window *w)
+int window_open(struct window *w)
 {
 	w->opened_ns = monotonic_ns();
-	if (w->probes)
-		probes_open_gate(w->probes);
+	return w->probes ? probes_open_gate(w->probes) : 0;
 }
 
 void window_close(struct window *w, struct record *r)

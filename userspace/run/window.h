@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_WINDOW_H
 #define COPYSCOPE_WINDOW_H
 
-#include "userspace/probes/probes.h"
+#include "userspace/engine/probes.h"
 
 struct window {
 	struct probes *probes;	/* NULL: nothing is counted */
@@ -17,7 +17,8 @@ struct window {
 int window_load(struct window *w, const struct probes_config *config, struct record *r);
 int window_attach(struct window *w, enum backend asked, struct record *r);
 
-void window_open(struct window *w);
+/* 0 or -errno. */
+int window_open(struct window *w);
 
 /* Also notes how long it was open. */
 void window_close(struct window *w, struct record *r);

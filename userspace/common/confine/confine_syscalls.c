@@ -94,19 +94,17 @@ static const struct narrow measures_narrow[] = {
 	/* libbpf removes the entry of a USDT probe. */
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_DELETE_ELEM },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_OBJ_GET_INFO_BY_FD },
+	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_ITER_CREATE },
 	/* Runs a program that names addresses (bpf/symbols.bpf.c). */
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_PROG_TEST_RUN },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, PERF_EVENT_IOC_ENABLE },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, PERF_EVENT_IOC_DISABLE },
-	/* confine_for_good(), for the last capability */
-	{ SCMP_SYS(prctl), 0, ALL_OF_INT, PR_SET_NO_NEW_PRIVS },
 	{ .call = END },
 };
 
 static const struct narrow watches_narrow[] = {
 	/* All of a table at once: entries may go while it is read. */
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_LOOKUP_BATCH },
-	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_ITER_CREATE },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_LINK_CREATE },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_RAW_TRACEPOINT_OPEN },
 	{ .call = END },

@@ -11,30 +11,30 @@
 
 _Static_assert(CAUSES_KEPT > 2 * CAUSE_UNKNOWN + 3, "a known cause may find no room");
 
-static struct cause *cause_find(struct record *r, const char *name, enum site site,
+static struct cause *cause_find(struct cause_list *list, const char *name, enum site site,
 				const char *stack)
 {
-	for (int i = 0; i < r->cause_count; i++)
-		if (r->causes[i].name == name && r->causes[i].site == site &&
-		    !strcmp(r->causes[i].stack, stack))
-			return &r->causes[i];
+	for (int i = 0; i < list->count; i++)
+		if (list->causes[i].name == name && list->causes[i].site == site &&
+		    !strcmp(list->causes[i].stack, stack))
+			return &list->causes[i];
 	return NULL;
 }
 
 /* @stack is empty unless the cause is unknown. If there is no room for one more unknown stack, its
  * bytes are added to the last one, which is labelled so: none is lost. */
-static struct cause *cause_add(struct record *r, enum known known, enum site site,
+static struct cause *cause_add(struct cause_list *list, enum known known, enum site site,
 			       const char *stack, struct tally tally)
 {
 	static const char others[] = "(several stacks, more than there is room for)";
-	struct cause *c = cause_find(r, cause_name(known), site, stack);
+	struct cause *c = cause_find(list, cause_name(known), site, stack);
 
-	if (!c && known == CAUSE_UNKNOWN && r->cause_count >= CAUSES_MAX - CAUSES_KEPT) {
-		c = cause_find(r, cause_name(known), site, others);
+	if (!c && known == CAUSE_UNKNOWN && list->count >= CAUSES_MAX - CAUSES_KEPT) {
+		c = cause_find(list, cause_name(known), site, others);
 		stack = others;
 	}
 	if (!c) {
-		c = &r->causes[r->cause_count++];
+		c = &list->causes[list->count++];
 		*c = (struct cause){ .name = cause_name(known), .site = site, .bytes_known = true,
 				     .remedy = cause_remedy(known) };
 		snprintf(c->stack, sizeof(c->stack), "%s", stack);
@@ -60,10 +60,10 @@ static size_t own_frames(const char *frames)
 	return len;
 }
 
-static void causes_of_site(struct record *r, enum site site)
+void causes_of_stacks(struct cause_list *list, const struct copy_stack *stacks, int count, enum site site)
 {
-	for (int i = 0; i < r->derived.stack_count; i++) {
-		const struct copy_stack *from = &r->derived.stacks[i];
+	for (int i = 0; i < count; i++) {
+		const struct copy_stack *from = &stacks[i];
 		char stack[STACK_TEXT_BYTES] = "";
 		enum known known;
 
@@ -75,70 +75,68 @@ static void causes_of_site(struct record *r, enum site site)
 				 from->frames);
 		if (known == CAUSE_UNKNOWN && !*stack)
 			snprintf(stack, sizeof(stack), "(no stack: kernel.kptr_restrict hides it)");
-		cause_add(r, known, site, stack, from->tally);
+		cause_add(list, known, site, stack, from->tally);
 	}
 }
 
 /* Bytes that tracepoints saw arrive in user pages and read from kernel pages: no tracepoint lies
  * between, so the cause must be delivery. Of two hosts one may have kept stacks. */
-static void causes_without_stacks(struct record *r)
+static void causes_without_stacks(struct cause_list *list, struct tally rest)
 {
-	struct tally rest = r->sites[SITE_late_copy].tally;
-
-	for (int i = 0; i < r->cause_count; i++) {
-		rest.bytes -= r->causes[i].tally.bytes;
-		rest.calls -= r->causes[i].tally.calls;
+	for (int i = 0; i < list->count; i++) {
+		rest.bytes -= list->causes[i].tally.bytes;
+		rest.calls -= list->causes[i].tally.calls;
 	}
 	if (rest.bytes)
-		cause_add(r, CAUSE_LOCAL_DELIVERY, SITE_late_copy, "", rest);
+		cause_add(list, CAUSE_LOCAL_DELIVERY, SITE_late_copy, "", rest);
 }
 
 /* Sends that were allowed to reference and copied: the rest that no known reason explains is shown,
  * not added to one of them. */
-static void causes_of_sends(struct record *r)
+static void causes_of_sends(struct cause_list *list, const struct record *r)
 {
 	const unsigned long long *n = r->derived.total.count;
 	uint64_t explained = n[COUNT_nosg_bytes] + n[COUNT_fastopen_bytes] +
 			     r->sites[SITE_tx_reference].tally.bytes;
 
 	if (n[COUNT_unset_sends])
-		cause_add(r, CAUSE_UNSET, SITE_tx_copy, "",
+		cause_add(list, CAUSE_UNSET, SITE_tx_copy, "",
 			  (struct tally){ n[COUNT_unset_bytes], n[COUNT_unset_sends] });
 	if (n[COUNT_nosg_sends])
-		cause_add(r, CAUSE_NO_SG_ROUTE, SITE_tx_copy, "",
+		cause_add(list, CAUSE_NO_SG_ROUTE, SITE_tx_copy, "",
 			  (struct tally){ n[COUNT_nosg_bytes], n[COUNT_nosg_sends] });
 	if (n[COUNT_fastopen_sends])
-		cause_add(r, CAUSE_FAST_OPEN, SITE_tx_copy, "",
+		cause_add(list, CAUSE_FAST_OPEN, SITE_tx_copy, "",
 			  (struct tally){ n[COUNT_fastopen_bytes], n[COUNT_fastopen_sends] });
 	if (r->sites[SITE_tx_reference].how == HOW_MEASURED && n[COUNT_zerocopy_bytes] > explained)
-		cause_add(r, CAUSE_UNKNOWN, SITE_tx_copy,
+		cause_add(list, CAUSE_UNKNOWN, SITE_tx_copy,
 			  "(none: zero-copy sends took more bytes than were referenced)",
 			  (struct tally){ n[COUNT_zerocopy_bytes] - explained, 0 });
 }
 
-static void refusal_add(struct record *r, enum known known, uint64_t sends, const char *why)
+static void refusal_add(struct cause_list *list, enum known known, uint64_t sends, const char *why)
 {
 	struct cause *c;
 
 	if (!sends)
 		return;
-	c = cause_add(r, known, SITE_tx_reference, "", (struct tally){ 0, sends });
+	c = cause_add(list, known, SITE_tx_reference, "", (struct tally){ 0, sends });
 	c->bytes_known = false;
 	c->why = why;
 }
 
 /* A refused send has no bytes: it sent nothing and was repeated. */
-static void causes_of_refusals(struct record *r)
+static void causes_of_refusals(struct cause_list *list, const struct record *r)
 {
 	const unsigned long long *n = r->derived.total.count;
 	static const char none[] = "a refused send has no bytes";
 
 	if (record_probe_attached(r, "refusals") && record_probe_attached(r, "optmem")) {
-		refusal_add(r, CAUSE_OPTMEM, n[COUNT_refused_optmem], none);
-		refusal_add(r, CAUSE_MEMLOCK, n[COUNT_refused_memlock], none);
+		refusal_add(list, CAUSE_OPTMEM, n[COUNT_refused_optmem], none);
+		refusal_add(list, CAUSE_MEMLOCK, n[COUNT_refused_memlock], none);
 		return;
 	}
-	refusal_add(r, CAUSE_NO_BUFFERS, n[COUNT_enobufs],
+	refusal_add(list, CAUSE_NO_BUFFERS, n[COUNT_enobufs],
 		    r->backend == BACKEND_TRACEPOINT ?
 		    "a refused send has no bytes; optmem or memlock is not measured: no tracepoint "
 		    "fires there, needs the trampoline backend (--kernel 6.12)" :
@@ -146,7 +144,6 @@ static void causes_of_refusals(struct record *r)
 		    "*_zerocopy_realloc or sock_omalloc");
 }
 
-/* The costliest first; causes without bytes last. */
 static bool costs_more(const struct cause *a, const struct cause *b)
 {
 	if (a->bytes_known != b->bytes_known)
@@ -157,28 +154,31 @@ static bool costs_more(const struct cause *a, const struct cause *b)
 						  strcmp(a->name, b->name) < 0;
 }
 
-static void causes_sort(struct record *r)
+void causes_sort(struct cause_list *list)
 {
-	for (int i = 1; i < r->cause_count; i++) {
-		for (int at = i; at && costs_more(&r->causes[at], &r->causes[at - 1]); at--) {
-			struct cause moved = r->causes[at];
+	for (int i = 1; i < list->count; i++) {
+		for (int at = i; at && costs_more(&list->causes[at], &list->causes[at - 1]); at--) {
+			struct cause moved = list->causes[at];
 
-			r->causes[at] = r->causes[at - 1];
-			r->causes[at - 1] = moved;
+			list->causes[at] = list->causes[at - 1];
+			list->causes[at - 1] = moved;
 		}
 	}
 }
 
 void causes_fill(struct record *r)
 {
-	r->cause_count = 0;
+	const struct ledger *l = &r->derived;
+	struct cause_list list = { r->causes, 0 };
+
 	if (r->sites[SITE_late_copy].how != HOW_NOT_MEASURED)
-		causes_of_site(r, SITE_late_copy);
+		causes_of_stacks(&list, l->stacks, l->stack_count, SITE_late_copy);
 	if (r->sites[SITE_late_copy].how == HOW_DERIVED)
-		causes_without_stacks(r);
+		causes_without_stacks(&list, r->sites[SITE_late_copy].tally);
 	if (r->sites[SITE_reshape].how != HOW_NOT_MEASURED)
-		causes_of_site(r, SITE_reshape);
-	causes_of_sends(r);
-	causes_of_refusals(r);
-	causes_sort(r);
+		causes_of_stacks(&list, l->stacks, l->stack_count, SITE_reshape);
+	causes_of_sends(&list, r);
+	causes_of_refusals(&list, r);
+	causes_sort(&list);
+	r->cause_count = list.count;
 }

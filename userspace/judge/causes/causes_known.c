@@ -89,6 +89,8 @@ static enum known cause_of_arrival(unsigned int circumstances)
 {
 	if (circumstances & COPIED_TAPPED)
 		return CAUSE_TAP_RX;
+	if (circumstances & COPIED_ANYWHERE)
+		return CAUSE_ARRIVED;
 	if (circumstances & COPIED_ELSEWHERE)
 		return CAUSE_FORWARDING;
 	return circumstances & COPIED_UNSURE ? CAUSE_DELIVERY_OR_TAP : CAUSE_LOCAL_DELIVERY;

@@ -9,7 +9,7 @@
 #include "userspace/common/json/json.h"
 #include "userspace/common/sound.h"
 #include "userspace/peer/half/peer_half_json.h"
-#include "userspace/probes/hooks/hooks.h"
+#include "userspace/engine/hooks/hooks.h"
 #include "userspace/run/ends/app_totals.h"
 
 /* The state of reading one document: the first fault fails all of it. */
@@ -116,12 +116,9 @@ static void read_path(struct reading *in, const json_t *o, struct path_info *p)
 /* The question as the table of hooks has it, which outlives the document. */
 static const char *metric_of(const char *text)
 {
-	static const struct hook *const tables[] = { trampoline_hooks, tracepoint_hooks };
-
-	for (int t = 0; text && t < 2; t++)
-		for (const struct hook *hook = tables[t]; hook->program; hook++)
-			if (!strcmp(hook->metric, text))
-				return hook->metric;
+	for (const struct hook *hook = hooks; text && hook->program; hook++)
+		if (!strcmp(hook->metric, text))
+			return hook->metric;
 	return NULL;
 }
 

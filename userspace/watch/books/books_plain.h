@@ -26,6 +26,7 @@ struct watch_hooked {
 	bool no_orphans;	/* nor moved for nobody knows whom */
 	bool no_sockmaps;	/* none was seen, which move bytes as no call does */
 	bool taps;		/* what captures on the way out were shown */
+	bool details;		/* what was copied between buffers of packets */
 	bool limits;		/* refusals by the limit that refused */
 	bool skipped;		/* the kernel skipped a program for packets or notifications */
 };

@@ -254,6 +254,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	s->closing = balance_of(watch_last_of(book), book->slot.next_id, walked || closed, completions);
 	fill_sends(&s->moved, book, hooked);
 	fill_receives(&s->moved, book, hooked);
+	set_site(&s->moved, SITE_reshape, hooked->details && !(book->flags & WATCH_NO_SLOT), book->slot.moved_between);
 	if (s->layer)
 		layer_hides(s);
 	if (book->flags & WATCH_UNOPENED) {

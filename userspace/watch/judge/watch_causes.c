@@ -2,6 +2,7 @@
 /* Why bytes were copied after all, as far as the backend tells. */
 #include <stddef.h>
 
+#include "userspace/judge/causes/causes.h"
 #include "userspace/tables/causes.h"
 #include "userspace/watch/judge/watch_judge.h"
 
@@ -64,7 +65,17 @@ int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_C
 	return all.count;
 }
 
-void watch_causes_fill(struct watch_record *r)
+void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, int count)
 {
-	r->cause_count = watch_causes_of(&r->total.moved, r->causes);
+	struct cause_list list = { r->causes, 0 };
+	struct cause of_counts[WATCH_CAUSES_MAX];
+	int known = watch_causes_of(&r->total.moved, of_counts);
+
+	causes_of_stacks(&list, stacks, count, SITE_late_copy);
+	causes_of_stacks(&list, stacks, count, SITE_reshape);
+	causes_sort(&list);
+	for (int i = 0; i < known; i++)
+		if (!count || !of_counts[i].bytes_known)
+			r->causes[list.count++] = of_counts[i];
+	r->cause_count = list.count;
 }

@@ -29,7 +29,7 @@ enum { WATCH_CAUSES_MAX = 8 };
 /* Why bytes that were to be referenced were copied after all, of a socket or of a sum. How many. */
 int watch_causes_of(const struct watch_movements *moved, struct cause causes[WATCH_CAUSES_MAX]);
 
-/* The causes of the total. */
-void watch_causes_fill(struct watch_record *r);
+/* The causes of the total: of copies by these stacks, where there are any. */
+void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, int count);
 
 #endif

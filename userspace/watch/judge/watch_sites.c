@@ -44,7 +44,7 @@ static const struct source with_trampolines[SITE_COUNT] = {
 	[SITE_tx_reference] = { HOW_MEASURED, "tx_reference", "" },
 	[SITE_tx_splice] = { HOW_MEASURED, "tx_splice", "" },
 	[SITE_late_copy] = { HOW_MEASURED, "late_copy", "" },
-	[SITE_reshape] = { HOW_NOT_MEASURED, NULL, "a watch has no hook for it" },
+	[SITE_reshape] = { HOW_MEASURED, "reshape", "" },
 	[SITE_rx_map] = { HOW_MEASURED, "rx_map", "" },
 	[SITE_rx_splice] = { HOW_MEASURED, "rx_splice", "" },
 };
@@ -85,6 +85,8 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 
 	if (!source->metric)
 		return source->why;
+	if (site == SITE_reshape && !r->details)
+		return "counted with --detail alone";
 	why = why_absent(r, source->metric);
 	if (why)
 		return why;

@@ -12,7 +12,7 @@
 #include "userspace/tables/release.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
-       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_BACKEND, KEY_JSON, KEY_LINES,
+       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_BACKEND, KEY_JSON, KEY_LINES,
        KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
@@ -59,6 +59,9 @@ static const struct argp_option option_table[] = {
 	{ "books", KEY_BOOKS, "WHICH", 0,
 	  "sequence: plain sends and receives from TCP's sequence numbers, which costs them nothing "
 	  "(default); calls: from a probe in each call", 3 },
+	{ "detail", KEY_DETAIL, NULL, 0,
+	  "with trampolines, causes by the kernel's stacks, and what is copied between buffers of packets; "
+	  "costs more", 3 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "json-lines", KEY_LINES, "FILE", 0,
@@ -232,6 +235,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_TOP:
 		o->top = options_plain(arg, 1, TOP_MOST, "--top");
+		break;
+	case KEY_DETAIL:
+		o->details = true;
 		break;
 	case KEY_BOOKS:
 		o->books = options_one_of(books_names, arg, "--books '%s'");

@@ -25,6 +25,7 @@ struct watch_options {
 	enum watch_rows rows;
 	int top;		/* rows of each table */
 	enum watch_books books;
+	bool details;
 	enum backend backend;
 	enum watch_fault fault;	/* for tests: none unless asked for */
 	const char *json;	/* file, "-" for stdout, NULL: no record */

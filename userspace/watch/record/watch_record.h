@@ -188,6 +188,7 @@ struct watch_record {
 	enum backend backend;
 	char backend_why[WHY_BYTES];
 	enum watch_books books;
+	bool details;			/* causes are from stacks, and reshape is counted */
 	uint64_t window_ns;		/* first opening balance to last reading */
 	uint64_t lately_ns;		/* reading before this one to this one */
 	struct probe probes[PROBES_MAX];

@@ -11,7 +11,7 @@ enum { ROUNDS_MOST = 10 };
 
 /* Those that this process added, one walk after the other. */
 struct choice {
-	struct watch_probes *probes;
+	struct engine *probes;
 	const struct watch_subject *subject;
 	struct watch_task *added;
 	int count, room;
@@ -33,7 +33,7 @@ static bool is_chosen(const struct watch_subject *s, const struct watch_row *row
 
 static int add(struct choice *c, const struct watch_row *row)
 {
-	int err = watch_probes_add(c->probes, row);
+	int err = engine_add(c->probes, row);
 
 	if (err)
 		return err == -EEXIST ? 0 : err;
@@ -68,7 +68,7 @@ static void drop_gone(struct choice *c, struct watch_row *rows, int count)
 
 		found = bsearch(&key, rows, count, sizeof(*rows), by_number);
 		if ((found && found->task.started_ns == key.task.started_ns) ||
-		    !watch_probes_remove(c->probes, key.task.tgid))
+		    !engine_remove(c->probes, key.task.tgid))
 			c->added[kept++] = c->added[i];
 	}
 	c->count = kept;
@@ -78,7 +78,7 @@ static void drop_gone(struct choice *c, struct watch_row *rows, int count)
 static int choose_round(struct choice *c, char why[WHY_BYTES])
 {
 	struct watch_row *rows;
-	int count = watch_probes_processes(c->probes, &rows), err = count < 0 ? count : 0;
+	int count = engine_processes(c->probes, &rows), err = count < 0 ? count : 0;
 
 	if (!err)
 		drop_gone(c, rows, count);
@@ -92,7 +92,7 @@ static int choose_round(struct choice *c, char why[WHY_BYTES])
 }
 
 /* What was forked by one that was not added yet shows in the next walk, as does what has ended. */
-int watch_choose(struct watch_probes *probes, const struct watch_subject *subject, int *chosen,
+int watch_choose(struct engine *probes, const struct watch_subject *subject, int *chosen,
 		 char why[WHY_BYTES])
 {
 	struct choice c = { .probes = probes, .subject = subject };
@@ -119,9 +119,9 @@ int watch_choose(struct watch_probes *probes, const struct watch_subject *subjec
 	return 0;
 }
 
-int watch_alive(const struct watch_probes *probes, const struct watch_subject *subject, int chosen)
+int watch_alive(const struct engine *probes, const struct watch_subject *subject, int chosen)
 {
-	struct watch_gauges gauges = watch_probes_gauges(probes);
+	struct watch_gauges gauges = engine_gauges(probes);
 
 	if (subject->by > WATCH_CGROUP)
 		return -1;

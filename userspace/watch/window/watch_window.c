@@ -15,7 +15,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/common/confine/confine.h"
-#include "userspace/probes/watch/watch_probes.h"
+#include "userspace/engine/engine.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/subject/watch_cgroups.h"
@@ -24,9 +24,10 @@
 enum { STEP_MS = 20 };
 
 struct watch {
-	struct watch_probes *probes;
+	struct engine *probes;
 	struct watch_subject subject;
 	enum watch_books books;
+	bool details;
 	struct watch_hooked hooked;
 	struct watch_tally tally;
 	uint64_t opened_ns, read_ns;	/* CLOCK_MONOTONIC */
@@ -44,31 +45,32 @@ static void hooked_note(struct watch *w)
 	char why[WHY_BYTES];
 
 	w->hooked = (struct watch_hooked){
-		.sends = watch_probes_have(w->probes, "sends") ||
-			 (watch_probes_have(w->probes, "tx_reference") &&
-			  watch_probes_have(w->probes, "tx_splice")),
-		.rx_copies = watch_probes_have(w->probes, "rx_copy"),
-		.rx_calls = watch_probes_have(w->probes, "rx_splice") &&
-			    watch_probes_have(w->probes, "rx_map"),
-		.discards = watch_probes_have(w->probes, "rx_discard"),
-		.completions = watch_probes_have(w->probes, "completions"),
-		.drops = watch_probes_have(w->probes, "drops"),
-		.calls = watch_probes_have(w->probes, "send calls") &&
-			 watch_probes_have(w->probes, "recv calls"),
-		.packets = watch_probes_have(w->probes, "departures"),
-		.late_copies = watch_probes_backend(w->probes, why) == BACKEND_TRAMPOLINE &&
-			       watch_probes_have(w->probes, "late_copy"),
-		.devices = watch_probes_have(w->probes, "devices"),
-		.moved = watch_probes_have(w->probes, "moved"),
-		.rings = watch_probes_have(w->probes, "rings"),
-		.taps = watch_probes_have(w->probes, "taps"),
+		.sends = engine_have(w->probes, "sends") ||
+			 (engine_have(w->probes, "tx_reference") &&
+			  engine_have(w->probes, "tx_splice")),
+		.rx_copies = engine_have(w->probes, "rx_copy"),
+		.rx_calls = engine_have(w->probes, "rx_splice") &&
+			    engine_have(w->probes, "rx_map"),
+		.discards = engine_have(w->probes, "rx_discard"),
+		.completions = engine_have(w->probes, "notifications"),
+		.drops = engine_have(w->probes, "drops"),
+		.calls = engine_have(w->probes, "accepted") &&
+			 engine_have(w->probes, "returned"),
+		.packets = engine_have(w->probes, "departures"),
+		.late_copies = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE &&
+			       engine_have(w->probes, "late_copy"),
+		.devices = engine_have(w->probes, "devices"),
+		.moved = engine_have(w->probes, "moved"),
+		.rings = engine_have(w->probes, "rings"),
+		.taps = engine_have(w->probes, "taps"),
+		.details = engine_have(w->probes, "reshape"),
 		/* The one that the kernel frees tells which. */
-		.limits = watch_probes_have(w->probes, "limits") &&
-			  watch_probes_have(w->probes, "drops"),
+		.limits = engine_have(w->probes, "limits") &&
+			  engine_have(w->probes, "drops"),
 	};
 }
 
-static void configure(const struct watch_subject *s, struct watch_probes_config *c)
+static void configure(const struct watch_subject *s, struct engine_config *c)
 {
 	static const enum watch_filter filters[] = {
 		[WATCH_PIDS] = WATCH_OF_TASKS, [WATCH_COMM] = WATCH_OF_TASKS,
@@ -76,7 +78,7 @@ static void configure(const struct watch_subject *s, struct watch_probes_config 
 		[WATCH_PORTS] = WATCH_OF_PORTS, [WATCH_ALL] = WATCH_OF_ALL,
 	};
 
-	*c = (struct watch_probes_config){ .filter = filters[s->by], .cgroup = s->cgroup_id,
+	*c = (struct engine_config){ .filter = filters[s->by], .cgroup = s->cgroup_id,
 					   .cgroup_level = s->cgroup_level,
 					   .netns_count = s->netns_count,
 					   .port_count = s->port_count };
@@ -90,7 +92,7 @@ static void configure(const struct watch_subject *s, struct watch_probes_config 
 /* What packets of the whole machine did until now. */
 static void gauges_note(struct watch *w)
 {
-	const struct watch_gauges gauges = watch_probes_gauges(w->probes);
+	const struct watch_gauges gauges = engine_gauges(w->probes);
 
 	w->hooked.no_onward = !gauges.spliced_onward;
 	w->hooked.no_sockmaps = !gauges.sockmaps && !gauges.sockmap_seen;
@@ -120,8 +122,8 @@ static void gone(void *arg, const struct watch_member *member)
 /* What died and ended since the last time. */
 static int collect_ended(struct watch *w)
 {
-	const struct watch_ends ends = { death, gone, w };
-	int err = watch_probes_deaths(w->probes, &ends);
+	const struct engine_ends ends = { death, gone, w };
+	int err = engine_deaths(w->probes, &ends);
 
 	return w->failure ? w->failure : err < 0 ? -EIO : 0;
 }
@@ -143,15 +145,15 @@ static int open_books(struct watch *w, bool every_hook, char why[WHY_BYTES])
 	hooked_note(w);
 	for (int round = 0; round < 2 && !err; round++) {
 		if (zerocopy)
-			err = watch_probes_attach(w->probes, WATCH_HOOKS_ZEROCOPY, why);
+			err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
 		if (!err)
-			err = watch_probes_open(w->probes);
+			err = engine_open(w->probes);
 		if (!err)
 			err = collect_ended(w);
 		if (err || zerocopy)
 			break;
-		err = watch_probes_read(w->probes, look_for_zerocopy, &zerocopy);
-		zerocopy |= watch_probes_gauges(w->probes).zerocopy_seen;
+		err = engine_read(w->probes, look_for_zerocopy, &zerocopy);
+		zerocopy |= engine_gauges(w->probes).zerocopy_seen;
 		if (!zerocopy)
 			break;
 	}
@@ -164,7 +166,7 @@ static int open_books(struct watch *w, bool every_hook, char why[WHY_BYTES])
 int watch_open(struct watch **out, const struct watch_config *config, char why[WHY_BYTES])
 {
 	struct watch *w = calloc(1, sizeof(*w));
-	struct watch_probes_config probes;
+	struct engine_config probes;
 	int err;
 
 	*out = NULL;
@@ -180,15 +182,22 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.backend = config->backend;
 	probes.fault = config->fault;
 	probes.calls = config->books == WATCH_CALLS;
-	err = watch_probes_load(&w->probes, &probes, why);
+	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | (config->details ? HOOKS_DETAIL : 0);
+	probes.hardware_dma = probes.references = true;
+	w->details = config->details;
+	err = engine_load(&w->probes, &probes, why);
+	if (!err && w->details)
+		engine_prepare_stacks(w->probes);
 	if (!err)
-		err = watch_probes_attach(w->probes, WATCH_HOOKS_ALWAYS, why);
+		err = engine_attach(w->probes, HOOKS_ALWAYS, why);
+	if (!err && w->details)
+		err = engine_attach(w->probes, HOOKS_DETAIL, why);
 	if (!err && config->books == WATCH_CALLS)
-		err = watch_probes_attach(w->probes, WATCH_HOOKS_CALLS, why);
+		err = engine_attach(w->probes, HOOKS_CALLS, why);
 	if (!err)
 		err = watch_choose(w->probes, &w->subject, &w->chosen, why);
 	if (!err)
-		err = open_books(w, config->every_hook, why);
+		err = open_books(w, config->every_hook || config->details, why);
 	if (err) {
 		watch_close(w);
 		return err;
@@ -215,10 +224,10 @@ static int attach_late(struct watch *w)
 	char why[WHY_BYTES] = "";
 	int err;
 
-	if (w->hooked.packets || w->late_tried || !watch_probes_gauges(w->probes).zerocopy_seen)
+	if (w->hooked.packets || w->late_tried || !engine_gauges(w->probes).zerocopy_seen)
 		return 0;
 	w->late_tried = true;
-	err = watch_probes_attach(w->probes, WATCH_HOOKS_ZEROCOPY, why);
+	err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
 	hooked_note(w);
 	return err;
 }
@@ -338,13 +347,13 @@ static void open_sort(struct open_books *open, const struct died *died)
 static int read_books(struct watch *w, struct open_books *open)
 {
 	struct died died = { .w = w };
-	const struct watch_ends ends = { death_noted, gone_noted, &died };
+	const struct engine_ends ends = { death_noted, gone_noted, &died };
 	int err = collect_ended(w);
 
 	if (!err)
-		err = watch_probes_read(w->probes, open_book, open);
+		err = engine_read(w->probes, open_book, open);
 	if (!err)
-		err = watch_probes_deaths(w->probes, &ends);
+		err = engine_deaths(w->probes, &ends);
 	open_sort(open, &died);
 	free(died.cookies);
 	if (err < 0)
@@ -356,7 +365,7 @@ static int read_books(struct watch *w, struct open_books *open)
  * packets that leave, the book of each socket tells whether all were seen. */
 static bool is_of_packets(const char *metric)
 {
-	static const char *const names[] = { "drops", "late_copy", "completions", "taps" };
+	static const char *const names[] = { "drops", "late_copy", "notifications", "taps" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(metric, names[i]))
@@ -384,7 +393,7 @@ static int judge_books(struct watch *w, const struct open_books *open, struct wa
 
 	if (!sockets)
 		return -ENOMEM;
-	r->probe_count = watch_probes_list(w->probes, r->probes);
+	r->probe_count = engine_list(w->probes, r->probes);
 	w->hooked.skipped = skipped(r);
 	gauges_note(w);
 	for (int i = 0; i < open->count; i++)
@@ -405,7 +414,7 @@ static uint64_t own_cpu_ns(void)
 /* Of all hooks but those of packets; of sockets that begin, change and end a census of books says it exactly. */
 static void unseen_fill(const struct watch *w, struct watch_record *r)
 {
-	r->unseen_events = watch_probes_unseen(w->probes);
+	r->unseen_events = engine_unseen(w->probes);
 	for (int i = 0; i < r->probe_count; i++)
 		if (!is_of_packets(r->probes[i].metric) && strcmp(r->probes[i].metric, "sequence"))
 			r->unseen_events += r->probes[i].missed_runs;
@@ -426,7 +435,7 @@ static void overhead_fill(const struct watch *w, struct watch_record *r)
 		o->share = (double)time_ns / ((double)r->window_ns * w->cpus);
 	}
 	o->own_cpu_ns = own_cpu_ns();
-	o->memory_bytes = watch_probes_memory(w->probes);
+	o->memory_bytes = engine_memory(w->probes);
 }
 
 static void member_fill(struct watch_record *r, const struct watch_ids *known, const struct watch_member *m)
@@ -448,7 +457,7 @@ static int members_fill(struct watch *w, struct watch_record *r)
 {
 	struct watch_member *members;
 	struct watch_ids known = {};
-	int count = watch_probes_members(w->probes, &members), err = count < 0 ? count : 0;
+	int count = engine_members(w->probes, &members), err = count < 0 ? count : 0;
 	struct watch_process *more;
 
 	for (int i = 0; i < r->process_count && !err; i++)
@@ -492,7 +501,7 @@ static void layers_fill(struct watch_record *r)
 
 static void gaps_fill(const struct watch *w, struct watch_record *r)
 {
-	uint64_t sockmaps = watch_probes_gauges(w->probes).sockmaps;
+	uint64_t sockmaps = engine_gauges(w->probes).sockmaps;
 
 	if (w->subject.netns_short)
 		gap(r, "network namespaces", true,
@@ -583,7 +592,7 @@ static void events_weigh(struct law *law, const struct watch_record *r, uint64_t
 /* What is not in the books of sockets: overhead, peaks, processes that moved nothing, gaps. 0 or -errno. */
 static int read_beside_books(struct watch *w, struct watch_record *r)
 {
-	struct watch_gauges gauges = watch_probes_gauges(w->probes);
+	struct watch_gauges gauges = engine_gauges(w->probes);
 	uint64_t pages = r->total.closing.item[WATCH_referenced_pages];
 	struct law *events = &r->laws[WATCH_LAW_events];
 	int err;
@@ -603,6 +612,18 @@ static int read_beside_books(struct watch *w, struct watch_record *r)
 	return err;
 }
 
+/* By stacks where the programs keep them. */
+static int causes_read(const struct watch *w, struct watch_record *r)
+{
+	struct ledger ledger = {};
+	int err = w->details ? engine_stacks(w->probes, &ledger) : 0;
+
+	if (!err)
+		watch_causes_fill(r, ledger.stacks, ledger.stack_count);
+	ledger_free(&ledger);
+	return err;
+}
+
 int watch_read(struct watch *w, struct watch_record *r)
 {
 	struct open_books open = { .w = w };
@@ -617,7 +638,7 @@ int watch_read(struct watch *w, struct watch_record *r)
 	free(open.items);
 	if (err)
 		return err;
-	r->backend = watch_probes_backend(w->probes, r->backend_why);
+	r->backend = engine_backend(w->probes, r->backend_why);
 	r->books = w->books;
 	r->window_ns = now - w->opened_ns;
 	r->lately_ns = now - w->read_ns;
@@ -625,17 +646,17 @@ int watch_read(struct watch *w, struct watch_record *r)
 	err = read_beside_books(w, r);
 	if (err)
 		return err;
+	r->details = w->details;
 	watch_sites_fill(r);
 	watch_verdicts_fill(r);
-	watch_causes_fill(r);
-	return 0;
+	return causes_read(w, r);
 }
 
 void watch_close(struct watch *w)
 {
 	if (!w)
 		return;
-	watch_probes_free(w->probes);
+	engine_free(w->probes);
 	watch_tally_free(&w->tally);
 	free(w->cgroups);
 	free(w);

@@ -191,6 +191,7 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	put(all, "subject", subject_json(o, end));
 	put(all, "window", window_json(r, end));
 	put(all, "books", text(r->books == WATCH_CALLS ? "calls" : "sequence"));
+	put(all, "detail", json_boolean(r->details));
 	put(all, "backend", backend_json(r));
 	put(all, "sites", total_sites_json(r));
 	put(all, "count_whys", count_whys_json(r));

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What every open socket holds, read under its lock: opening balances, and readings of books.
+ *
+ * iter/tcp holds the socket's lock around the program (since 04c7820b776f, "bpf: tcp: Bpf iter batching
+ * and lock_sock", 5.15), so no packet, send or receive changes a number in between. It visits the
+ * sockets of the network namespace of the thread that made the iterator, and none that are closed:
+ * those are found by their storage, in any namespace.
+ */
+#include "bpf/include/census.bpf.h"
+#include "bpf/include/queues.bpf.h"
+#include "bpf/include/who.bpf.h"
+
+enum { WAITERS_READ = 4 };
+
+/* A call that sleeps stays in the socket's queue of waiters until it has the lock again, also when it was
+ * woken already. Those of epoll, which stay there, too, belong to no task. */
+static __always_inline u32 calls_sleep(const struct sock *sk)
+{
+	const struct socket_wq *wq = BPF_CORE_READ(sk, sk_wq);
+	const void *head = (void *)wq + bpf_core_field_offset(struct socket_wq, wait.head);
+	const struct list_head *node = BPF_CORE_READ(wq, wait.head.next);
+
+	for (int i = 0; i < WAITERS_READ; i++) {
+		const struct wait_queue_entry *waiter =
+			(void *)node - bpf_core_field_offset(struct wait_queue_entry, entry);
+
+		if (!node || node == head)
+			return 0;
+		if (BPF_CORE_READ(waiter, private))
+			return 1;
+		node = BPF_CORE_READ(node, next);
+	}
+	return 1;
+}
+
+/* What the error queue holds last is the newest notification: the next one has the id after it. */
+static __always_inline void completions_begin(struct watch_slot *slot, const struct watch_reading *opened,
+					      const struct sock *sk)
+{
+	struct notified n;
+
+	slot->next_id = notified_last(sk, &n) ? n.last + 1 : opened->first_id;
+	slot->opened_sends = opened->zerocopy_sends - slot->next_id;
+}
+
+/* The window opens for this socket now. */
+static __always_inline void book_open(struct watch_book *book, const struct sock *sk)
+{
+	struct watch_slot *slot = slot_of(book), fresh = {};
+	struct slot_way *way = way_of(book);
+
+	book->opened = book->now;
+	book->past_accepted = book->past_sent = book->past_returned = 0;
+	completions_begin(&fresh, &book->opened, sk);
+	fresh.rx_settled = WATCH_UNSETTLED;
+	fresh.since = book->now.accepted - book->now.fin_queued;
+	if (packets_watched)
+		departures_note(&fresh, book->now.sent);
+	if (slot)
+		*slot = fresh;
+	if (way)
+		way->rx_copied = 0;
+	ours_note(book);
+}
+
+/* The walk over descriptors came before: who holds the socket now? */
+static __always_inline void holder_apply(struct watch_book *book)
+{
+	bool ours;
+
+	if (book->pass != watch_pass)
+		return;
+	ours = is_member(book->holder.tgid);
+	if (!book->owner_holds) {
+		owner_note(book, &book->holder, ours);
+		return;
+	}
+	/* Programs change their names. */
+	if (same_task(&book->owner, &book->holder))
+		book->owner = book->holder;
+	book->flags &= ~WATCH_GUESSED;
+	if (ours)
+		book->flags |= WATCH_OURS;
+}
+
+static __always_inline void book_report(struct watch_book *book, struct seq_file *seq)
+{
+	ours_note(book);
+	counts_take(book);
+	if (book_is_ours(book))
+		bpf_seq_write(seq, book, sizeof(*book));
+}
+
+SEC("?iter/tcp")
+int walk_sockets(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *common = ctx->sk_common;
+	struct seq_file *seq = ctx->meta->seq;
+	struct watch_book *book;
+	struct tcp_sock *tp;
+	struct sock *sk;
+
+	if (!common)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(common);
+	if (!tp)
+		return 0;
+	if (common->skc_state == BPF_TCP_LISTEN) {
+		mptcp_listens(tp);
+		return 0;
+	}
+	sk = (void *)tp;
+	book = watch_mode == WATCH_MODE_OPEN ? book_begin(sk) :
+					       bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (!book) {
+		/* An accepted socket gets one when it leaves this state. */
+		if (watch_mode == WATCH_MODE_READ && common->skc_state != BPF_TCP_SYN_RECV)
+			watch_gauges.bookless++;
+		return 0;
+	}
+	reading_take(&book->now, tp, common->skc_state);
+	book->now.calls_sleep = calls_sleep(sk);
+	if (book->now.unsent || book->now.unacked)
+		queues_walk(book, sk);
+	else
+		queues_empty(&book->now);
+	addresses_take(book, sk);
+	layers_note(book, tp);
+	if (watch_mode == WATCH_MODE_OPEN) {
+		if (!(book->flags & WATCH_BORN))
+			book_open(book, sk);
+		return 0;
+	}
+	holder_apply(book);
+	mptcp_apply(book, tp);
+	book_report(book, seq);
+	return 0;
+}
+
+/* Nobody but a reader can change a closed socket; those in namespaces that we did not enter are read
+ * as they stand. */
+SEC("?iter/bpf_sk_storage_map")
+int walk_closed(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct watch_book *book = ctx->value;
+	struct sock *sk = ctx->sk;
+	struct tcp_sock *tp;
+	bool closed;
+
+	if (!sk || !book)
+		return 0;
+	census_meet(book);
+	closed = sk->__sk_common.skc_state == BPF_TCP_CLOSE;
+	if (!closed && inum_is_ours(netns_of(sk)))
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (!tp || !book || book->flags & WATCH_DIED)
+		return 0;
+	reading_take(&book->now, tp, sk->__sk_common.skc_state);
+	queues_empty(&book->now);
+	if (!closed)
+		book->flags |= WATCH_TORN;
+	else if (book->flags & WATCH_CLOSED)
+		closed_read_on(book);
+	holder_apply(book);
+	book_report(book, seq);
+	return 0;
+}
+
+/* Whether sockets of this machine may be in a sockmap, which moves bytes that TCP's numbers do not show. */
+SEC("?iter/bpf_map")
+int walk_maps(struct bpf_iter__bpf_map *ctx)
+{
+	const struct bpf_map *map = ctx->map;
+
+	if (map && (map->map_type == BPF_MAP_TYPE_SOCKMAP || map->map_type == BPF_MAP_TYPE_SOCKHASH))
+		watch_gauges.sockmaps++;
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What becomes of zero-copy sends: completed, and their pages released; or refused, and by which limit.
+ */
+#include "bpf/include/detail.bpf.h"
+#include "bpf/include/queues.bpf.h"
+
+#define NOTIFIED_SENDS_MOST (0xffff - 1)	/* msg_zerocopy_realloc() */
+#define NOTIFIED_BYTES_MOST (1 << 19)
+#define ENOBUFS_RET -105
+
+/* One notification of the subject's is to be lost, and it is this one. */
+static __always_inline bool is_lost_on_purpose(struct sock *sk)
+{
+	const struct watch_book *book;
+
+	if (watch_fault != WATCH_FAULT_DROP_COMPLETION || watch_gauges.injected_faults)
+		return false;
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (!book || !(book->flags & WATCH_OURS))
+		return false;
+	watch_gauges.injected_faults = 1;
+	return true;
+}
+
+/* A notification was put at the end of the error queue or added to the one there. The process may have
+ * read it already: then the next one tells of it, too. */
+SEC("?tp_btf/inet_sk_error_report")
+int BPF_PROG(completion, struct sock *sk)
+{
+	struct watch_slot *slot;
+	struct notified n = {};
+	u32 sends;
+
+	note_seen(SEEN_REPORT);
+	slot = slot_find(cookie_of(sk));
+	if (!slot || is_lost_on_purpose(sk))
+		return 0;
+	if (!notified_last(sk, &n)) {
+		slot->unseen_reports++;
+		return 0;
+	}
+	sends = n.last - n.first + 1;
+	if ((int)(n.last - slot->next_id) < 0) {
+		/* Out of order: it was skipped before, or its pages were still held by a packet
+		 * that no queue of the socket had any more when the window opened. */
+		if (sends > slot->skipped_ids) {
+			slot->opened_sends += sends - slot->skipped_ids;
+			slot->skipped_ids = 0;
+		} else {
+			slot->skipped_ids -= sends;
+		}
+	} else {
+		if ((int)(n.first - slot->next_id) > 0)
+			slot->skipped_ids += n.first - slot->next_id;
+		else
+			sends = n.last + 1 - slot->next_id;
+		slot->next_id = n.last + 1;
+	}
+	slot->completed_sends += sends;
+	if (n.copied)
+		slot->copied_sends += sends;
+	return 0;
+}
+
+struct netns_core___optmem {
+	int sysctl_optmem_max;
+} OF_KERNEL;
+
+/* The limit in force, and what sock_omalloc() asks for an empty packet. Up to 6.7 one number for all
+ * namespaces (f5769faeec36, "net: Namespace-ify sysctl_optmem_max"), which user space reads before load. */
+const volatile int optmem_max __weak = 0;
+
+#define CACHE_LINES(bytes) (((bytes) + 63) & ~63)
+
+static __always_inline bool optmem_is_used_up(const struct sock *sk)
+{
+	const struct netns_core___optmem *core = (void *)sk->__sk_common.skc_net.net +
+						 bpf_core_field_offset(struct net, core);
+	int most = bpf_core_field_exists(core->sysctl_optmem_max) ? BPF_CORE_READ(core, sysctl_optmem_max) :
+								    optmem_max;
+
+	return sk->sk_omem_alloc.counter + CACHE_LINES(bpf_core_type_size(struct sk_buff)) +
+		       CACHE_LINES(bpf_core_type_size(struct skb_shared_info)) > most;
+}
+
+/* Might the notification of the send before serve for this one, too, as msg_zerocopy_realloc() decides? It
+ * is in the last packet that is not sent yet, which no refusal changes. That needs no option memory. Only
+ * the size of the send is not known here. One that is not the socket's own is io_uring's: then the kernel
+ * refuses whatever the limits are. */
+static __always_inline bool may_extend(const struct sock *sk)
+{
+	u64 head = (u64)sk + bpf_core_field_offset(struct sock, sk_write_queue);
+	const struct sk_buff *tail = sk->sk_write_queue.prev, *holder;
+	const struct ubuf_info_msgzc *n;
+	u32 sends;
+
+	if (!tail || (u64)tail == head)
+		return false;
+	n = (const void *)uarg_of(tail);
+	if (!n)
+		return false;
+	holder = holder_of((u64)n);
+	sends = BPF_CORE_READ(n, len);
+	return BPF_CORE_READ(holder, sk) != sk ||
+	       (sends != NOTIFIED_SENDS_MOST && BPF_CORE_READ(n, bytelen) < NOTIFIED_BYTES_MOST &&
+		BPF_CORE_READ(n, id) + sends == (u32)sk->sk_zckey.counter);
+}
+
+/* A zero-copy send that gets no notification fails with ENOBUFS: for want of option memory, or of pages that
+ * the user may pin. In the second case the kernel frees the new notification, if it made one (drop). No
+ * other send comes here but one that fails, still with the lock. */
+SEC("?fentry/sk_stream_error")
+int BPF_PROG(refused, struct sock *sk, int flags, int err)
+{
+	struct watch_slot *slot;
+
+	if (err != ENOBUFS_RET || !(flags & MSG_ZEROCOPY_FLAG))
+		return 0;
+	slot = slot_find(cookie_of(sk));
+	if (!slot)
+		return 0;
+	if (slot->unpinned)
+		__sync_fetch_and_add(&slot->refused_memlock, 1);
+	else if (!may_extend(sk))
+		__sync_fetch_and_add(&slot->refused_optmem, 1);
+	else if (!optmem_is_used_up(sk))
+		__sync_fetch_and_add(&slot->refused_memlock, 1);
+	else
+		__sync_fetch_and_add(&slot->refused_by_unknown, 1);
+	slot->unpinned = 0;
+	return 0;
+}
+
+struct io_cqe___zc {
+	s32 res;
+	u32 flags;
+} OF_KERNEL;
+
+/* A notification of io_uring's lies in the request that it completes (io_uring/notif.h, 6.0). */
+struct io_kiocb___zc {
+	struct file *file;
+	u8 opcode;
+	struct io_cqe___zc cqe;
+} OF_KERNEL;
+
+struct io_notif_data___zc {
+	struct ubuf_info uarg;
+	bool zc_report;
+} OF_KERNEL;
+
+/* include/uapi/linux/io_uring.h */
+#define IORING_OP_SEND_ZC_NUMBER 47
+#define IORING_OP_SENDMSG_ZC_NUMBER 48
+#define IORING_CQE_F_MORE_FLAG 2
+#define IORING_CQE_F_NOTIF_FLAG 8
+#define IORING_NOTIF_USAGE_ZC_COPIED_FLAG (1u << 31)
+
+static __always_inline void ring_send_ended(const struct io_kiocb___zc *req)
+{
+	const struct socket *socket = BPF_CORE_READ(req, file, private_data);
+	struct watch_slot *slot = slot_find(BPF_CORE_READ(socket, sk, __sk_common.skc_cookie.counter));
+
+	if (slot)
+		__sync_fetch_and_add(&slot->ring_sends, 1);
+}
+
+/* Whose it is stands in no notification: the send that it is of was noted (note_ring_send). */
+static __always_inline void ring_notified(const struct io_kiocb___zc *req, u32 result)
+{
+	const struct io_notif_data___zc *notification = (const void *)req;
+	u64 uarg = (u64)req + bpf_core_field_offset(struct io_notif_data___zc, uarg);
+	u64 *cookie = bpf_map_lookup_elem(&ring_sends, &uarg);
+	struct watch_slot *slot = cookie ? slot_find(*cookie) : NULL;
+
+	if (!slot)
+		return;
+	__sync_fetch_and_add(&slot->ring_notified, 1);
+	if (!bpf_core_field_exists(notification->zc_report) || !BPF_CORE_READ(notification, zc_report))
+		slot->ring_silent = 1;
+	else if (result & IORING_NOTIF_USAGE_ZC_COPIED_FLAG)
+		__sync_fetch_and_add(&slot->ring_copied, 1);
+}
+
+/* io_uring's sends by reference pass no error queue: the send ends with the promise of a notification (F_MORE),
+ * also if it fails, and that is a completion of its own, which tells of copies if it was asked to. */
+SEC("?tp_btf/io_uring_complete")
+int BPF_PROG(ring_done, void *ring, void *request)
+{
+	const struct io_kiocb___zc *req = request;
+	u32 flags;
+	u8 opcode;
+
+	if (!ring_sends_noted || !req)
+		return 0;
+	flags = BPF_CORE_READ(req, cqe.flags);
+	opcode = BPF_CORE_READ(req, opcode);
+	if (flags & IORING_CQE_F_NOTIF_FLAG)
+		ring_notified(req, BPF_CORE_READ(req, cqe.res));
+	else if ((opcode == IORING_OP_SEND_ZC_NUMBER || opcode == IORING_OP_SENDMSG_ZC_NUMBER) &&
+		 flags & IORING_CQE_F_MORE_FLAG)
+		ring_send_ended(req);
+	return 0;
+}
+
+/* The last reference to a notification is gone, and its pages are released with it. @clean: none
+ * of them was copied. */
+static __always_inline int notification_ends(u64 key, u16 sends, bool clean)
+{
+	struct pin *pin, ended = {};
+	struct books *b;
+
+	if (!window_open())
+		return 0;
+	pin = bpf_map_lookup_elem(&pins, &key);
+	if (pin) {
+		/* Whoever takes the pin away counts it. */
+		ended = *pin;
+		if (bpf_map_delete_elem(&pins, &key))
+			return 0;
+		b = books_find(ended.cookie);
+	} else {
+		/* A send that had to copy all its bytes: no skb holds its notification. */
+		b = books_find(cookie_of_uarg(key));
+	}
+	if (!b)
+		return 0;
+	if (fault_inject == FAULT_DROP_COMPLETION && sends && !gauges.injected_faults) {
+		add(&gauges.injected_faults, 1);
+		sends--;
+	}
+	count(b, COUNT_completed_sends, sends);
+	if (!clean)
+		count(b, COUNT_copied_sends, sends);
+	count(b, COUNT_released_pages, ended.pages);
+	add(&gauges.outstanding_pages, -ended.pages);
+	return 0;
+}
+
+/* As long as the compiler leaves it a function of its own. */
+SEC("?fentry/__msg_zerocopy_callback")
+int BPF_PROG(notification_end, struct ubuf_info_msgzc *uarg)
+{
+	/* Plain loads: the verifier knows the argument. */
+	return window_open() ? notification_ends((u64)uarg, uarg->len, BPF_CORE_READ_BITFIELD(uarg, zerocopy)) : 0;
+}
+
+/* Where the compiler has inlined it, each reference that is put passes here, and the last one
+ * ends the notification. Seen on entry if no other is left.
+ *
+ * The kernel skips a program for a softirq that interrupts it (kernel/bpf/trampoline.c,
+ * __bpf_prog_enter_recur), and puts are made in both. But a task is in one of these two programs at
+ * a time, so the softirq runs the other one, which finds the end, too. */
+SEC("?fentry/msg_zerocopy_complete")
+int BPF_PROG(notification_put_enter, struct sk_buff *skb, struct ubuf_info *uarg, bool success)
+{
+	u64 key = (u64)uarg;
+	bool clean = success && notification_clean(uarg);
+	struct pin *pin;
+
+	if (!window_open() || fault_inject == FAULT_SKIP_PUT_ENTRY)
+		return 0;
+	if (BPF_CORE_READ(uarg, refcnt.refs.counter) == 1)
+		return notification_ends(key, notification_sends(uarg), clean);
+	pin = bpf_map_lookup_elem(&pins, &key);
+	if (!pin)
+		return 0;
+	pin->sends = notification_sends(uarg);
+	pin->clean = clean;
+	return 0;
+}
+
+/* Two that are put at once see each other on entry; on exit both see none. The notification may be
+ * on the error queue by now, but what it holds there begins with zeros (SKB_EXT_ERR). */
+SEC("?fexit/msg_zerocopy_complete")
+int BPF_PROG(notification_put_exit, struct sk_buff *skb, struct ubuf_info *uarg, bool success)
+{
+	u64 key = (u64)uarg;
+	struct pin *pin = window_open() ? bpf_map_lookup_elem(&pins, &key) : NULL;
+
+	if (!pin || fault_inject == FAULT_SKIP_PUT_EXIT)
+		return 0;
+	if (!success)
+		pin->clean = false;
+	return BPF_CORE_READ(uarg, refcnt.refs.counter) ? 0 :
+	       notification_ends(key, pin->sends, pin->clean);
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

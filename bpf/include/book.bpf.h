@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where the books of watched sockets are: in the storage of the socket, and beside it in a table of
+ * slots for hooks that know no more of a socket than its cookie.
+ */
+#ifndef COPYSCOPE_BOOK_BPF_H
+#define COPYSCOPE_BOOK_BPF_H
+
+#include "vmlinux/vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "bpf/include/compat.bpf.h"
+#include "bpf/include/sites.h"
+#include "bpf/include/skb.bpf.h"
+#include "bpf/include/watch.h"
+
+/* Kernels built without MPTCP or SMC lack them. */
+struct tcp_sock___mptcp {
+	bool is_mptcp;
+} OF_KERNEL;
+
+struct tcp_sock___smc {
+	u8 syn_smc : 1;
+} OF_KERNEL;
+
+/* Set before load. */
+const volatile __u32 watch_filter __weak = WATCH_OF_TASKS;
+const volatile __u32 slot_buckets_mask __weak = 0;	/* buckets less one: they are a power of 2 */
+const volatile __u32 late_copies_hooked __weak = 0;	/* where they are made: arrivals tell nothing new */
+const volatile __u32 watch_fault __weak = WATCH_FAULT_NONE;
+const volatile __u32 fault_inject __weak = FAULT_NONE;
+const volatile bool calls_wanted __weak = false;	/* what calls returned is counted, too: the witness */
+const volatile bool details_wanted __weak = false;	/* so is what lies beside the slots */
+const volatile bool counts_by_tracepoint __weak = false;	/* without trampolines */
+const volatile bool slots_stay __weak = false;	/* also when their sockets have died */
+
+struct watch_gauges watch_gauges __weak = {};
+/* The hooks for packets with user pages are attached. */
+volatile __u32 packets_watched __weak = 0;
+/* Set before each walk over sockets or descriptors. */
+volatile __u32 watch_mode __weak = WATCH_MODE_OPEN;
+volatile __u32 watch_pass __weak = 0;
+
+/* Ends with the socket, whoever forgets it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct watch_book);
+} watch_books SEC(".maps") __weak;
+
+/* Something is in this table. */
+volatile __u32 ring_sends_noted __weak = 0;
+
+/* io_uring's notification -> cookie of the socket: it holds none itself */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u64);
+	__type(value, u64);
+} ring_sends SEC(".maps") __weak;
+
+/* A send of io_uring's brings its own notification. */
+static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie, struct watch_slot *slot)
+{
+	u64 ubuf;
+
+	if (!bpf_core_field_exists(msg->msg_ubuf))
+		return;
+	ubuf = (u64)msg->msg_ubuf;
+	if (!ubuf)
+		return;
+	slot->ring_used = 1;
+	bpf_map_update_elem(&ring_sends, &ubuf, &cookie, BPF_ANY);
+	if (!ring_sends_noted)
+		ring_sends_noted = 1;
+}
+
+/* The first value of a map that can be mapped is at the start of a page, so values are whole lines of
+ * the cache; elsewhere behind the head of the map (kernel/bpf/arraymap.c, array_map_alloc). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct slot_bucket);
+} slot_buckets SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WATCH_WAYS);
+	__type(key, u32);
+	__type(value, struct watch_slot);
+} slots SEC(".maps") __weak;
+
+/* Beside each slot: what the hooks of the set `detail` count */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct books);
+} details SEC(".maps") __weak;
+
+/* flow as it arrives -> cookie of the socket that receives it */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 64);
+	__type(key, struct flow);
+	__type(value, u64);
+} flows SEC(".maps") __weak;
+
+static __always_inline void gauge_add(unsigned long long *gauge, u64 n)
+{
+	__sync_fetch_and_add(gauge, n);
+}
+
+/* The kernel hands out cookies in order, so their lowest bits spread best. */
+static __always_inline u32 bucket_of(u64 cookie)
+{
+	return cookie & slot_buckets_mask;
+}
+
+/* Sets *@place: that of its slot. If nothing is to be counted, the verifier drops what follows. */
+static __always_inline struct slot_way *way_find(u64 cookie, u32 *place)
+{
+	u32 at = bucket_of(cookie);
+	struct slot_bucket *bucket;
+
+	if (fault_inject == FAULT_COUNT_NOTHING)
+		return NULL;
+	bucket = bpf_map_lookup_elem(&slot_buckets, &at);
+	if (!bucket || !cookie)
+		return NULL;
+	#pragma unroll
+	for (int way = 0; way < WATCH_WAYS; way++)
+		if (bucket->way[way].cookie == cookie) {
+			*place = at * WATCH_WAYS + way;
+			return &bucket->way[way];
+		}
+	return NULL;
+}
+
+/* Sets *@place. */
+static __always_inline struct watch_slot *slot_at(u64 cookie, u32 *place)
+{
+	return way_find(cookie, place) ? bpf_map_lookup_elem(&slots, place) : NULL;
+}
+
+static __always_inline struct watch_slot *slot_find(u64 cookie)
+{
+	u32 place;
+
+	return slot_at(cookie, &place);
+}
+
+static __always_inline void slot_clear(u32 place)
+{
+	struct watch_slot *slot = bpf_map_lookup_elem(&slots, &place);
+	struct books *detail = details_wanted ? bpf_map_lookup_elem(&details, &place) : NULL;
+
+	if (slot)
+		__builtin_memset(slot, 0, sizeof(*slot));
+	if (detail)
+		__builtin_memset(detail, 0, sizeof(*detail));
+}
+
+/* The way of a socket that is gone. */
+static __always_inline bool way_is_dead(const struct slot_way *way, u32 place)
+{
+	const struct watch_slot *slot = slots_stay ? bpf_map_lookup_elem(&slots, &place) : NULL;
+
+	return slot && slot->dead;
+}
+
+/* Returns 1 + the place, 0 if there is none. Those of sockets that are gone are taken when no other is free. */
+static __always_inline u32 slot_take(u64 cookie)
+{
+	u32 at = bucket_of(cookie);
+	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_buckets, &at);
+
+	if (!bucket || !cookie)
+		return 0;
+	for (int i = 0; i < 2 * WATCH_WAYS; i++) {
+		struct slot_way *way = &bucket->way[i & (WATCH_WAYS - 1)];
+		u32 place = at * WATCH_WAYS + (i & (WATCH_WAYS - 1));
+		u64 free = 0;
+
+		if (i >= WATCH_WAYS) {
+			if (!way_is_dead(way, place))
+				continue;
+			free = way->cookie;
+		}
+		if (__sync_val_compare_and_swap(&way->cookie, free, cookie) != free)
+			continue;
+		way->rx_copied = 0;
+		slot_clear(place);
+		return place + 1;
+	}
+	gauge_add(&watch_gauges.no_slots, 1);
+	return 0;
+}
+
+static __always_inline struct slot_way *way_of(const struct watch_book *book)
+{
+	u32 place = book->slot_at - 1, at = place / WATCH_WAYS;
+	struct slot_bucket *bucket = book->slot_at ? bpf_map_lookup_elem(&slot_buckets, &at) : NULL;
+
+	return bucket ? &bucket->way[place & (WATCH_WAYS - 1)] : NULL;
+}
+
+static __always_inline struct watch_slot *slot_of(const struct watch_book *book)
+{
+	u32 place = book->slot_at - 1;
+
+	return book->slot_at ? bpf_map_lookup_elem(&slots, &place) : NULL;
+}
+
+/* What was counted outside the book, before it is handed on. */
+static __always_inline void counts_take(struct watch_book *book)
+{
+	const struct watch_slot *slot = slot_of(book);
+	const struct slot_way *way = way_of(book);
+
+	if (slot)
+		book->slot = *slot;
+	if (way)
+		book->rx_copied = way->rx_copied;
+}
+
+/* Raw bytes since the last change go to the kind of the sends since then. */
+static __always_inline void slot_charge(struct watch_slot *slot, u64 accepted)
+{
+	if (slot->kind < WATCH_KINDS)
+		slot->sent_as[slot->kind] += accepted - slot->since;
+	slot->since = accepted;
+}
+
+/* From here on all that TCP sends must be seen to depart. Under the lock, under which it sends, too. */
+static __always_inline void departures_note(struct watch_slot *slot, u64 sent)
+{
+	slot->departed_from = sent - slot->departed;
+	slot->departures_noted = 1;
+}
+
+/* A send of @sk references or splices pages: its packets must be watched, before the first of them leaves. */
+static __always_inline void pages_note(struct watch_slot *slot, struct sock *sk)
+{
+	const struct tcp_sock *tp;
+
+	if (slot->departures_noted)
+		return;
+	if (!packets_watched) {
+		watch_gauges.zerocopy_seen = 1;
+		slot->pages_unwatched = 1;
+		return;
+	}
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (tp)
+		departures_note(slot, tp->bytes_sent);
+}
+
+/* Packets and notifications of a socket that has died still count, if slots stay. */
+static __always_inline void slot_give_back(struct watch_book *book)
+{
+	struct slot_way *way = way_of(book);
+	struct watch_slot *slot;
+
+	if (slots_stay) {
+		slot = slot_of(book);
+		if (slot)
+			slot->dead = 1;
+		return;
+	}
+	if (way)
+		way->cookie = 0;
+	book->slot_at = 0;
+}
+
+static __always_inline u64 accepted_of(const struct tcp_sock *tp)
+{
+	return tp->bytes_acked + (u32)(tp->write_seq - tp->snd_una);
+}
+
+/* A FIN takes a place in the sequence when the socket leaves these states, and keeps it. */
+static __always_inline bool fin_in_sequence(int state)
+{
+	return state == BPF_TCP_FIN_WAIT1 || state == BPF_TCP_FIN_WAIT2 || state == BPF_TCP_CLOSING ||
+	       state == BPF_TCP_LAST_ACK || state == BPF_TCP_TIME_WAIT;
+}
+
+/* @state: the one before, where the socket is told of a new one. */
+static __always_inline void reading_take(struct watch_reading *r, const struct tcp_sock *tp, int state)
+{
+	const struct sock *sk = (const void *)tp;
+
+	r->accepted = accepted_of(tp);
+	r->sent = tp->bytes_sent;
+	r->retransmitted = tp->bytes_retrans;
+	r->received = tp->bytes_received;
+	r->unsent = tp->write_seq - tp->snd_nxt;
+	r->unacked = tp->snd_nxt - tp->snd_una;
+	r->unread = tp->rcv_nxt - tp->copied_seq;
+	r->zerocopy_sends = sk->sk_zckey.counter;
+	r->urgent_seq = tp->urg_seq;
+	r->state = state;
+	r->fin_queued = fin_in_sequence(state);
+	r->asks_zerocopy = sk->__sk_common.skc_flags >>
+				   bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
+	r->fin_received = sk->__sk_common.skc_flags >>
+			  bpf_core_enum_value(enum sock_flags, SOCK_DONE) & 1;
+}
+
+/* A closed socket may still be read from. If tcp_disconnect() has set its numbers to 0 since, those at the move to
+ * CLOSE are the last. */
+static __always_inline void closed_read_on(struct watch_book *book)
+{
+	if (book->now.received < book->closed.received)
+		return;
+	book->closed.received = book->now.received;
+	book->closed.unread = book->now.unread;
+	book->closed.fin_received = book->now.fin_received;
+}
+
+/* A FIN that nobody has read yet is the last of what is unread. */
+static __always_inline u64 returned_of(const struct watch_reading *r)
+{
+	return r->received - r->unread - (r->fin_received && !r->unread);
+}
+
+static __always_inline void flow_note(const struct watch_book *book)
+{
+	struct flow flow = { .sport = bpf_htons(book->remote_port), .dport = bpf_htons(book->local_port) };
+
+	__builtin_memcpy(flow.saddr, book->remote_ip, sizeof(flow.saddr));
+	__builtin_memcpy(flow.daddr, book->local_ip, sizeof(flow.daddr));
+	bpf_map_update_elem(&flows, &flow, &book->cookie, BPF_ANY);
+}
+
+static __always_inline void addresses_take(struct watch_book *book, const struct sock *sk)
+{
+	const struct inet_sock *inet = (const void *)sk;
+
+	book->family = sk->__sk_common.skc_family;
+	if (book->family == AF_INET6_FAMILY) {
+		BPF_CORE_READ_INTO(&book->local_ip, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32);
+		BPF_CORE_READ_INTO(&book->remote_ip, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr32);
+	} else {
+		book->local_ip[2] = book->remote_ip[2] = bpf_htonl(0xffff);
+		book->local_ip[3] = sk->__sk_common.skc_rcv_saddr;
+		book->remote_ip[3] = sk->__sk_common.skc_daddr;
+	}
+	/* skc_num is 0 by the time that the socket moves to CLOSE. */
+	book->local_port = bpf_ntohs(BPF_CORE_READ(inet, inet_sport));
+	book->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
+	book->addresses_known = book->remote_port != 0;
+	if (details_wanted)
+		flow_note(book);
+}
+
+static __always_inline u32 netns_of(const struct sock *sk)
+{
+	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+}
+
+static __always_inline bool is_mptcp(const struct tcp_sock *tp)
+{
+	const struct tcp_sock___mptcp *mptcp = (const void *)tp;
+
+	return bpf_core_field_exists(mptcp->is_mptcp) && mptcp->is_mptcp;
+}
+
+/* sk_psock_init() marks the pointer so: 2a0133723f9e ("net: fix refcount bug in sk_psock_get (2)"), 6.0. */
+#define SK_USER_DATA_PSOCK_BIT 4ull
+
+static __always_inline bool is_in_sockmap(const struct sock *sk)
+{
+	return (u64)sk->sk_user_data & SK_USER_DATA_PSOCK_BIT;
+}
+
+static __always_inline void sockmap_note(struct watch_book *book)
+{
+	book->layers |= 1u << WATCH_LAYER_SOCKMAP;
+	watch_gauges.sockmap_seen = 1;
+}
+
+/* The socket leaves its sockmap before it closes. */
+static __always_inline void sockmap_seen(struct sock *sk)
+{
+	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+
+	if (book)
+		sockmap_note(book);
+}
+
+static __always_inline u32 layer_of_ulp(const struct tcp_ulp_ops *ulp)
+{
+	char name[4] = {};
+
+	bpf_probe_read_kernel(name, sizeof(name), ulp->name);
+	if (name[0] == 't' && name[1] == 'l' && name[2] == 's' && !name[3])
+		return 1u << WATCH_LAYER_KTLS;
+	if (name[0] == 's' && name[1] == 'm' && name[2] == 'c' && !name[3])
+		return 1u << WATCH_LAYER_SMC;
+	return 1u << WATCH_LAYER_ULP;
+}
+
+/* Notes what stands between the program and TCP. It may come late and go again, a sockmap before the socket
+ * moves to CLOSE: call it wherever the socket is seen. */
+static __always_inline void layers_note(struct watch_book *book, const struct tcp_sock *tp)
+{
+	const struct inet_connection_sock *icsk = (const void *)tp;
+	const struct tcp_sock___smc *smc = (const void *)tp;
+	const struct tcp_ulp_ops *ulp = icsk->icsk_ulp_ops;
+
+	if (is_mptcp(tp))
+		book->layers |= 1u << WATCH_LAYER_MPTCP;
+	else if (ulp)
+		book->layers |= layer_of_ulp(ulp);
+	if (bpf_core_field_exists(smc->syn_smc) && BPF_CORE_READ_BITFIELD(smc, syn_smc))
+		book->layers |= 1u << WATCH_LAYER_SMC;
+	if (is_in_sockmap((const void *)tp))
+		sockmap_note(book);
+	if (BPF_CORE_READ_BITFIELD(tp, repair))
+		book->layers |= 1u << WATCH_LAYER_REPAIR;
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Begins books, and counts them as they begin, as they end and as they are there: what does not add up, no
+ * program saw.
+ *
+ * A kernel may run no program while certain tasks are current, or skip one that is interrupted on its
+ * processor (docs/METHOD.md). Then a socket begins without a book, or a book goes with its socket without
+ * having been handed over.
+ *
+ * A census may run while sockets begin and end. It counts the books that had begun before it: each book
+ * has the number of the census that will be the first to count it. Of the younger ones there are sums of
+ * their own, one for each of two numbers in turn; user space clears the one that comes next.
+ */
+#ifndef COPYSCOPE_CENSUS_BPF_H
+#define COPYSCOPE_CENSUS_BPF_H
+
+#include "bpf/include/who.bpf.h"
+
+struct inet_connection_sock___acks {
+	struct {
+		u32 lrcvtime;
+	} icsk_ack;
+} OF_KERNEL;
+
+/* The number of the next census. */
+volatile __u32 census_next __weak = 0;
+/* Each socket that there is has a book: since when, in tcp_jiffies32, and that it is so. */
+volatile __u32 window_jiffies __weak = 0;
+volatile __u32 window_is_open __weak = 0;
+
+/* The storage is there, so that a census that has not come by yet will find it. */
+static __always_inline void census_begin(struct watch_book *book)
+{
+	u32 next = census_next;
+
+	book->census = next;
+	gauge_add(&watch_gauges.begun, 1);
+	gauge_add(&watch_gauges.begun_lately[next & 1], 1);
+}
+
+static __always_inline void census_end(const struct watch_book *book)
+{
+	u32 next = census_next;
+
+	gauge_add(&watch_gauges.ended, 1);
+	if (book->census == next)
+		gauge_add(&watch_gauges.ended_lately[next & 1], 1);
+	/* This census met it, and it ended since. */
+	else if (book->met == next)
+		gauge_add(&watch_gauges.ended_after, 1);
+}
+
+/* Finds the socket's book or begins one. */
+static __always_inline struct watch_book *book_begin(struct sock *sk)
+{
+	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0,
+						     BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	/* Another processor may just have begun the storage, for this book or for another tool's. */
+	if (!book)
+		book = bpf_sk_storage_get(&watch_books, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!book) {
+		gauge_add(&watch_gauges.unbooked, 1);
+		return NULL;
+	}
+	if (book->cookie)
+		return book;
+	book->cookie = bpf_get_socket_cookie(sk);
+	census_begin(book);
+	book->netns = netns_of(sk);
+	book->slot_at = slot_take(book->cookie);
+	if (!book->slot_at)
+		book->flags |= WATCH_NO_SLOT;
+	return book;
+}
+
+/* Is a socket that begins here wanted? Which task accepts it shows later. */
+static __always_inline bool birth_is_wanted(struct sock *sk)
+{
+	struct watch_task task = {};
+
+	if (watch_filter == WATCH_OF_ALL || watch_filter == WATCH_OF_PORTS || inum_is_ours(netns_of(sk)))
+		return true;
+	if (bpf_sk_storage_get(&heirs, sk, 0, 0))
+		return true;
+	if (!lock_is_owned(sk))
+		return false;
+	task_describe_current(&task);
+	return current_is_member(&task);
+}
+
+static __always_inline void inherit(struct watch_book *book, struct sock *sk)
+{
+	struct heir *heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
+
+	if (!heir || book->owner.tgid)
+		return;
+	book->owner = heir->task;
+	book->flags |= WATCH_GUESSED | (heir->ours ? WATCH_OURS : 0);
+}
+
+/* A socket begins here: its book, or NULL if nobody wants one. */
+static __always_inline struct watch_book *book_born(struct sock *sk)
+{
+	struct watch_book *book;
+
+	if (watch_fault == WATCH_FAULT_SKIP_BIRTHS || !birth_is_wanted(sk))
+		return NULL;
+	book = book_begin(sk);
+	if (!book)
+		return NULL;
+	book->flags |= WATCH_BORN;
+	inherit(book, sk);
+	return book;
+}
+
+/* A socket that Fast Open handed to its program before the handshake ended: no change of state has told of it. */
+static __always_inline struct watch_book *book_born_early(struct sock *sk)
+{
+	struct watch_book *book;
+
+	if (sk->__sk_common.skc_state != BPF_TCP_SYN_RECV)
+		return NULL;
+	book = book_born(sk);
+	if (book) {
+		addresses_take(book, sk);
+		owner_note_current(book, sk);
+		ours_note(book);
+	}
+	return book;
+}
+
+/* Fast Open hands a socket over before its book is begun. */
+static __always_inline struct watch_slot *slot_of_sender(struct sock *sk)
+{
+	struct watch_slot *slot = slot_find(cookie_of(sk));
+	struct watch_book *book = slot ? NULL : book_born_early(sk);
+
+	return book ? slot_of(book) : slot;
+}
+
+/* A walk meets a book. */
+static __always_inline void census_meet(struct watch_book *book)
+{
+	u32 next = census_next;
+
+	if (book->flags & WATCH_DIED || book->census == next || book->met == next)
+		return;
+	book->met = next;
+	watch_gauges.met++;
+}
+
+static __always_inline bool is_in_window(u32 jiffies)
+{
+	return jiffies && (int)(jiffies - window_jiffies) > 0;
+}
+
+/* A socket without a book ends. One that listened or was never connected has none, nor has one that was
+ * closed before the window and that a descriptor of another process held: neither moved data since then.
+ * While hooks are attached and the first walk is under way, many that are older end without a book. */
+static __always_inline bool began_in_window(const struct tcp_sock *tp)
+{
+	const struct inet_connection_sock___acks *icsk = (const void *)tp;
+
+	return window_is_open && (tp->bytes_sent || tp->bytes_received) &&
+	       (is_in_window(tp->lsndtime) || is_in_window(BPF_CORE_READ(icsk, icsk_ack.lrcvtime)));
+}
+
+#endif

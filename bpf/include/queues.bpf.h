@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What lies in a socket's queues: user pages and spliced pages not acknowledged yet, notifications.
+ *
+ * Unsent packets are a list, unacknowledged ones a tree. The tree is walked one hop at a time: nested
+ * loops are more than the verifier follows.
+ */
+#ifndef COPYSCOPE_QUEUES_BPF_H
+#define COPYSCOPE_QUEUES_BPF_H
+
+#include "bpf/include/book.bpf.h"
+
+#define SKBFL_SHARED_FRAG 2
+#define SKBFL_PURE_ZEROCOPY 4
+#define SO_EE_ORIGIN_ZEROCOPY_NUMBER 5
+#define SO_EE_CODE_COPIED 1
+
+enum { WALK_HOPS = 1 << 17, FRAGS_MOST = 45 /* of CONFIG_MAX_SKB_FRAGS */ };
+
+/* The start of a frag is the same in all its forms: struct bio_vec (5.4), with a netmem_ref in place of
+ * the page (21d2e6737c97, "net: add netmem to skb_frag_t", 6.9). */
+struct frag {
+	u64 page;
+	u32 bytes;
+	u32 offset;
+};
+
+struct walk {
+	u64 node;	/* of the tree, or packet of the list */
+	u64 end;	/* the head of the list */
+	u32 move;	/* from which side the node was reached */
+	u32 done;
+	u32 unsent;	/* in the list, not in the tree */
+	u32 first_id;
+	u32 id_known;
+	u32 pages;
+	u32 mixed;
+	u64 referenced, unsent_referenced, spliced;
+	u64 sk;
+};
+
+enum { MOVE_DOWN, MOVE_VISIT, MOVE_UP };
+
+#define MAPPING_IS_ANON 1 /* include/linux/page-flags.h: FOLIO_MAPPING_ANON, PAGE_MAPPING_ANON before */
+
+/* What maps a page: a process (its lowest bit is set), a file, or nothing if the kernel took it for a
+ * copy. */
+static __always_inline u64 mapping_of(u64 ref)
+{
+	const struct page *page = page_head(ref & ~1ull);
+
+	return (u64)BPF_CORE_READ(page, mapping);
+}
+
+/* Bytes of a packet by what maps their pages. */
+struct mapped {
+	u32 process, process_pages;
+	u32 file;
+};
+
+struct frags_walk {
+	u64 frags;
+	struct mapped m;
+	u32 unused;
+};
+
+static long frag_hop(u32 i, void *arg)
+{
+	struct frags_walk *w = arg;
+	struct frag frag = {};
+	u64 mapping;
+
+	bpf_probe_read_kernel(&frag, sizeof(frag), (void *)w->frags + i * sizeof(frag));
+	mapping = mapping_of(frag.page);
+	if (mapping & MAPPING_IS_ANON) {
+		w->m.process += frag.bytes;
+		w->m.process_pages++;
+	} else if (mapping) {
+		w->m.file += frag.bytes;
+	}
+	return 0;
+}
+
+/* A call for each frag: the verifier of 6.1 follows no loop with these branches to its end. */
+static __always_inline struct mapped mapped_bytes(const void *shinfo, u32 count)
+{
+	struct frags_walk w = { .frags = (u64)shinfo + bpf_core_field_offset(struct skb_shared_info, frags) };
+
+	bpf_loop(count < FRAGS_MOST ? count : FRAGS_MOST, frag_hop, &w, 0);
+	return w.m;
+}
+
+/* Notifications of io_uring's have no number; those of the socket lie in a packet of its own. */
+static __always_inline void id_note(struct walk *w, const void *uarg)
+{
+	const struct ubuf_info_msgzc *numbered = uarg;
+	const struct sk_buff *holder = holder_of((u64)uarg);
+
+	if ((u64)BPF_CORE_READ(holder, sk) != w->sk)
+		return;
+	w->first_id = BPF_CORE_READ(numbered, id);
+	w->id_known = 1;
+}
+
+/* Copied bytes and spliced ones may share a packet with user pages. Pages of a file may be spliced, or
+ * be memory of the process: such a packet is MIXED. */
+static __always_inline void walk_visit(struct walk *w, const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shinfo;
+	u32 data = BPF_CORE_READ(skb, data_len), bytes;
+	struct mapped m = {};
+	u8 flags, count;
+
+	shinfo = (void *)BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, end);
+	flags = BPF_CORE_READ(shinfo, flags);
+	if (!(flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)))
+		return;
+	count = BPF_CORE_READ(shinfo, nr_frags);
+	if (!(flags & SKBFL_PURE_ZEROCOPY))
+		m = mapped_bytes(shinfo, count);
+	if (!(flags & SKBFL_ZEROCOPY_ENABLE)) {
+		w->spliced += m.process + m.file;
+		return;
+	}
+	bytes = flags & SKBFL_PURE_ZEROCOPY ? data : m.process;
+	w->spliced += m.file;
+	w->mixed |= m.file != 0;
+	w->referenced += bytes;
+	w->unsent_referenced += w->unsent ? bytes : 0;
+	w->pages += flags & SKBFL_PURE_ZEROCOPY ? count : m.process_pages;
+	if (!w->id_known)
+		id_note(w, BPF_CORE_READ(shinfo, destructor_arg));
+}
+
+/* In order of their sequence numbers. */
+static long tree_hop(u32 hop, void *arg)
+{
+	struct walk *w = arg;
+	const struct rb_node *node = (void *)w->node, *next;
+
+	if (w->move == MOVE_DOWN) {
+		next = BPF_CORE_READ(node, rb_left);
+		if (next)
+			w->node = (u64)next;
+		else
+			w->move = MOVE_VISIT;
+		return 0;
+	}
+	if (w->move == MOVE_VISIT) {
+		walk_visit(w, (void *)node - bpf_core_field_offset(struct sk_buff, rbnode));
+		next = BPF_CORE_READ(node, rb_right);
+		w->move = next ? MOVE_DOWN : MOVE_UP;
+		if (next)
+			w->node = (u64)next;
+		return 0;
+	}
+	next = (void *)(BPF_CORE_READ(node, __rb_parent_color) & ~3ul);
+	if (!next) {
+		w->done = 1;
+		return 1;
+	}
+	if (BPF_CORE_READ(next, rb_left) == node)
+		w->move = MOVE_VISIT;
+	w->node = (u64)next;
+	return 0;
+}
+
+static long list_hop(u32 hop, void *arg)
+{
+	struct walk *w = arg;
+	const struct sk_buff *skb = (void *)w->node;
+
+	if (w->node == w->end || !w->node) {
+		w->done = 1;
+		return 1;
+	}
+	walk_visit(w, skb);
+	w->node = (u64)BPF_CORE_READ(skb, next);
+	return 0;
+}
+
+static __always_inline void queues_empty(struct watch_reading *r)
+{
+	r->referenced_pages = 0;
+	r->referenced_bytes = 0;
+	r->spliced_bytes = 0;
+	r->unsent_referenced_bytes = 0;
+	r->first_id = r->zerocopy_sends;
+}
+
+static __always_inline void queues_walk(struct watch_book *book, const struct sock *sk)
+{
+	struct watch_reading *r = &book->now;
+	struct walk w = { .sk = (u64)sk };
+
+	w.node = (u64)BPF_CORE_READ(sk, tcp_rtx_queue.rb_node);
+	if (w.node)
+		bpf_loop(WALK_HOPS, tree_hop, &w, 0);
+	if (w.node && !w.done)
+		book->flags |= WATCH_WALK_SHORT;
+	w.done = 0;
+	w.unsent = 1;
+	w.end = (u64)sk + bpf_core_field_offset(struct sock, sk_write_queue);
+	w.node = (u64)BPF_CORE_READ(sk, sk_write_queue.next);
+	bpf_loop(WALK_HOPS, list_hop, &w, 0);
+	if (!w.done)
+		book->flags |= WATCH_WALK_SHORT;
+	if (w.mixed)
+		book->flags |= WATCH_MIXED;
+	r->referenced_pages = w.pages;
+	r->referenced_bytes = w.referenced;
+	r->spliced_bytes = w.spliced;
+	r->unsent_referenced_bytes = w.unsent_referenced;
+	r->first_id = w.id_known ? w.first_id : r->zerocopy_sends;
+}
+
+/* A notification in the error queue, which may stand for many. */
+struct notified {
+	u32 first, last;
+	bool copied;
+};
+
+/* The newest one; false if nobody left one there, or if the process has read it. The verifier knows the
+ * types: plain loads. */
+static __always_inline bool notified_last(const struct sock *sk, struct notified *n)
+{
+	u64 head = (u64)sk + bpf_core_field_offset(struct sock, sk_error_queue);
+	const struct sk_buff *tail = sk->sk_error_queue.prev;
+	const struct sock_exterr_skb *error;
+
+	if (!tail || (u64)tail == head)
+		return false;
+	error = (void *)tail + bpf_core_field_offset(struct sk_buff, cb);
+	if (error->ee.ee_origin != SO_EE_ORIGIN_ZEROCOPY_NUMBER)
+		return false;
+	n->first = error->ee.ee_info;
+	n->last = error->ee.ee_data;
+	n->copied = error->ee.ee_code & SO_EE_CODE_COPIED;
+	return true;
+}
+
+#endif

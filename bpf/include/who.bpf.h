@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Whose is a socket: of the task that used it last.
+ *
+ * A task holds the lock of a socket (sk_lock.owned) while it connects, listens, shuts down or closes
+ * it, and while it works off packets that came since it took the lock. A softirq never runs with the
+ * lock owned: it leaves its packets to the owner. So where the lock is owned, the current task is a
+ * user of the socket; elsewhere it is anybody. But a watch, this one or another, holds locks and files
+ * while it walks: it works off packets, and it closes a file that its owner closed while it looked.
+ * Threads, io_uring's workers and its polling threads have the number of their process.
+ */
+#ifndef COPYSCOPE_WHO_BPF_H
+#define COPYSCOPE_WHO_BPF_H
+
+#include "bpf/include/book.bpf.h"
+
+#define PF_KTHREAD_FLAG 0x00200000 /* include/linux/sched.h */
+
+enum { WATCH_PORTS_LIST = 32, WATCH_NETNS_LIST = 512 };
+
+/* Set before load. */
+const volatile __u64 subject_cgroup __weak = 0;		/* its number, and how deep it lies */
+const volatile __u32 subject_cgroup_level __weak = 0;
+const volatile char subject_comm[WATCH_TASK_COMM] __weak = {};
+const volatile __u16 subject_ports[WATCH_PORTS_LIST] __weak = {};
+const volatile __u32 subject_port_count __weak = 0;
+
+/* Numbers of the network namespaces that user space entered. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WATCH_NETNS_LIST);
+	__type(key, u32);
+	__type(value, u8);
+} subject_netns SEC(".maps") __weak;
+
+enum { DEATHS_BYTES = 8 << 20 };
+
+/* Books of sockets that died, processes of the subject that are gone; user space looks every few
+ * milliseconds, so nothing wakes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, DEATHS_BYTES);
+} deaths SEC(".maps") __weak;
+
+/* tgid -> a process of the subject */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u32);
+	__type(value, struct watch_member);
+} members SEC(".maps") __weak;
+
+/* The owner of a socket that listens, for the ones that it accepts: the kernel clones it. A process may have
+ * forked others and be gone. */
+struct heir {
+	struct watch_task task;
+	u64 ours;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__type(key, int);
+	__type(value, struct heir);
+} heirs SEC(".maps") __weak;
+
+#define IPPROTO_MPTCP_NUMBER 262
+
+/* MPTCP socket -> who holds its descriptor: those of TCP below it have none */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u64);
+	__type(value, struct watch_task);
+} mptcp_holders SEC(".maps") __weak;
+
+static __always_inline void task_describe(struct watch_task *task, const struct task_struct *t)
+{
+	const struct task_struct *leader = BPF_CORE_READ(t, group_leader);
+
+	task->tgid = BPF_CORE_READ(t, tgid);
+	task->kernel = !!(BPF_CORE_READ(t, flags) & PF_KTHREAD_FLAG);
+	task->started_ns = BPF_CORE_READ(leader, start_boottime);
+	task->cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
+	bpf_probe_read_kernel_str(task->comm, sizeof(task->comm), &leader->comm);
+}
+
+static __always_inline void task_describe_current(struct watch_task *task)
+{
+	task_describe(task, (const void *)bpf_get_current_task());
+}
+
+static __always_inline bool is_member(u32 tgid)
+{
+	return bpf_map_lookup_elem(&members, &tgid) != NULL;
+}
+
+static __always_inline bool same_task(const struct watch_task *a, const struct watch_task *b)
+{
+	return a->tgid == b->tgid && a->started_ns == b->started_ns;
+}
+
+static __always_inline void heir_note(struct sock *sk, const struct watch_task *task, bool ours)
+{
+	struct heir *heir = bpf_sk_storage_get(&heirs, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!heir)
+		return;
+	heir->task = *task;
+	heir->ours = ours;
+}
+
+/* The process has ended; it is counted once, whoever notices. */
+static __always_inline void member_end(struct watch_member *member)
+{
+	if (!__sync_val_compare_and_swap(&member->ended_ns, 0, bpf_ktime_get_boot_ns()))
+		gauge_add(&watch_gauges.left, 1);
+}
+
+/* No process has this number any more: user space keeps what is to be known of it. Its sockets may live on;
+ * their books name their owner. */
+static __always_inline void member_forget(u32 tgid)
+{
+	struct watch_member *member = bpf_map_lookup_elem(&members, &tgid), gone;
+
+	if (!member)
+		return;
+	member_end(member);
+	gone = *member;
+	/* Where there is no room it stays. */
+	if (!bpf_ringbuf_output(&deaths, &gone, sizeof(gone), BPF_RB_NO_WAKEUP))
+		bpf_map_delete_elem(&members, &tgid);
+}
+
+/* @t may have ended before it was added; then nothing else would tell. */
+static __always_inline void member_add(const struct watch_task *task, const struct task_struct *t)
+{
+	struct watch_member member = { .task = *task, .joined = 1 }, *added;
+
+	if (bpf_map_update_elem(&members, &task->tgid, &member, BPF_ANY)) {
+		gauge_add(&watch_gauges.lost_members, 1);
+		return;
+	}
+	gauge_add(&watch_gauges.joined, 1);
+	added = bpf_map_lookup_elem(&members, &task->tgid);
+	if (added && !BPF_CORE_READ(t, signal, live.counter))
+		member_end(added);
+}
+
+/* Processes may enter a cgroup at any time, without a fork. */
+static __always_inline bool current_is_member(const struct watch_task *task)
+{
+	if (is_member(task->tgid))
+		return true;
+	if (!subject_cgroup ||
+	    bpf_get_current_ancestor_cgroup_id(subject_cgroup_level) != subject_cgroup)
+		return false;
+	member_add(task, (const void *)bpf_get_current_task());
+	return true;
+}
+
+static __always_inline bool port_is_ours(const struct watch_book *book)
+{
+	for (u32 i = 0; i < WATCH_PORTS_LIST; i++) {
+		if (i >= subject_port_count)
+			break;
+		if (subject_ports[i] == book->local_port || subject_ports[i] == book->remote_port)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline bool inum_is_ours(u32 inum)
+{
+	return bpf_map_lookup_elem(&subject_netns, &inum) != NULL;
+}
+
+/* Is it to be reported? */
+static __always_inline bool book_is_ours(const struct watch_book *book)
+{
+	switch (watch_filter) {
+	case WATCH_OF_TASKS:
+		return book->flags & WATCH_OURS;
+	case WATCH_OF_PORTS:
+		return port_is_ours(book);
+	case WATCH_OF_NETNS:
+		return inum_is_ours(book->netns);
+	}
+	return true;
+}
+
+/* Causes of copies are kept for sockets of the subject alone. */
+static __always_inline void ours_note(const struct watch_book *book)
+{
+	struct watch_slot *slot = details_wanted ? slot_of(book) : NULL;
+
+	if (slot)
+		slot->ours = book_is_ours(book);
+}
+
+/* A task is known to use the socket; @ours: it belongs to the subject. Sockets of the subject stay
+ * its own, and say that another one used them. Kernel threads close what a task left behind. */
+static __always_inline void owner_note(struct watch_book *book, const struct watch_task *task, bool ours)
+{
+	bool known = book->owner.tgid && !(book->flags & WATCH_GUESSED);
+
+	if (known && same_task(&book->owner, task))
+		return;
+	if (task->kernel && book->owner.tgid)
+		return;
+	if (known)
+		book->flags |= WATCH_HANDED_ON;
+	if (known && book->flags & WATCH_OURS && !ours)
+		return;
+	book->owner = *task;
+	book->flags &= ~(WATCH_GUESSED | WATCH_OURS);
+	if (ours)
+		book->flags |= WATCH_OURS;
+}
+
+static __always_inline void mptcp_note(const struct sock *sk, const struct task_struct *t)
+{
+	struct watch_task task = {};
+	u64 key = (u64)sk;
+
+	task_describe(&task, t);
+	bpf_map_update_elem(&mptcp_holders, &key, &task, BPF_ANY);
+}
+
+struct mptcp_subflow_context___conn {
+	struct sock *conn;
+} OF_KERNEL;
+
+/* Who holds the MPTCP socket above this one of TCP's. */
+static __always_inline struct watch_task *mptcp_holder(const struct tcp_sock *tp)
+{
+	const struct inet_connection_sock *icsk = (const void *)tp;
+	const struct mptcp_subflow_context___conn *subflow = icsk->icsk_ulp_data;
+	u64 key;
+
+	if (!bpf_core_field_exists(subflow->conn))
+		return NULL;
+	key = (u64)BPF_CORE_READ(subflow, conn);
+	return bpf_map_lookup_elem(&mptcp_holders, &key);
+}
+
+static __always_inline void mptcp_apply(struct watch_book *book, const struct tcp_sock *tp)
+{
+	struct watch_task *task = book->layers & 1u << WATCH_LAYER_MPTCP ? mptcp_holder(tp) : NULL;
+
+	if (task)
+		owner_note(book, task, is_member(task->tgid));
+}
+
+/* One that listens. */
+static __always_inline void mptcp_listens(struct tcp_sock *tp)
+{
+	struct watch_task *task = is_mptcp(tp) ? mptcp_holder(tp) : NULL;
+
+	if (task)
+		heir_note((struct sock *)tp, task, is_member(task->tgid));
+}
+
+static __always_inline bool lock_is_owned(const struct sock *sk)
+{
+	return sk->sk_lock.owned != 0;
+}
+
+/* The inode of this program's file, by which every watch is known. */
+volatile __u64 watch_program __weak = 0;
+
+static __always_inline u64 program_of_current(void)
+{
+	return (u64)BPF_CORE_READ((const struct task_struct *)bpf_get_current_task(), mm, exe_file, f_inode);
+}
+
+static __always_inline bool owner_is_current(const struct watch_book *book)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+
+	return !(book->flags & WATCH_GUESSED) && book->owner.tgid == (u32)task->tgid &&
+	       book->owner.started_ns == task->group_leader->start_boottime;
+}
+
+static __always_inline void owner_note_current(struct watch_book *book, const struct sock *sk)
+{
+	struct watch_task task = {};
+
+	/* To describe a task takes a dozen reads. One that entered the subject's cgroup is to be noted. */
+	if (!lock_is_owned(sk) || (!subject_cgroup && owner_is_current(book)))
+		return;
+	if (watch_program && program_of_current() == watch_program)
+		return;
+	task_describe_current(&task);
+	owner_note(book, &task, current_is_member(&task));
+}
+
+/* The socket ends, and nobody was seen to use it but by a walk over descriptors. */
+static __always_inline void owner_note_holder(struct watch_book *book)
+{
+	if (!book->owner.tgid && book->pass)
+		owner_note(book, &book->holder, is_member(book->holder.tgid));
+}
+
+#endif

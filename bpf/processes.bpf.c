@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which process holds which socket, by the descriptors of tasks; and which processes the subject has.
+ *
+ * Descriptors also hold sockets that TCP has closed. A process is part of the subject from its fork on.
+ */
+#include "bpf/include/census.bpf.h"
+#include "bpf/include/queues.bpf.h"
+#include "bpf/include/who.bpf.h"
+
+/* A socket that TCP closed before: what it received may still be read. */
+static __always_inline struct watch_book *book_of_closed(struct sock *sk, const struct tcp_sock *tp)
+{
+	struct watch_book *book = book_begin(sk);
+
+	if (!book)
+		return NULL;
+	reading_take(&book->opened, tp, BPF_TCP_CLOSE);
+	queues_empty(&book->opened);
+	book->closed = book->opened;
+	book->flags |= WATCH_CLOSED;
+	return book;
+}
+
+/* Its sends by reference are completed by hooks that nobody else needs: they are attached in time. */
+static __always_inline bool is_ring(const struct file *file)
+{
+	const unsigned char *name = BPF_CORE_READ(file, f_path.dentry, d_name.name);
+	static const char ring[] = "[io_uring]";
+	char found[sizeof(ring)] = {};
+
+	bpf_probe_read_kernel_str(found, sizeof(found), name);
+	for (u32 i = 0; i < sizeof(ring); i++)
+		if (found[i] != ring[i])
+			return false;
+	return true;
+}
+
+/* A socket that no program saw begin, where no walk over sockets goes: nobody can hold its lock for it. */
+static __always_inline struct watch_book *book_of_unentered(struct sock *sk, const struct tcp_sock *tp)
+{
+	struct watch_book *book = book_begin(sk);
+
+	if (!book)
+		return NULL;
+	reading_take(&book->opened, tp, sk->__sk_common.skc_state);
+	queues_empty(&book->opened);
+	addresses_take(book, sk);
+	book->flags |= WATCH_UNOPENED | WATCH_TORN;
+	return book;
+}
+
+static __always_inline void holder_note(struct watch_book *book, const struct task_struct *t, u32 pass)
+{
+	struct watch_task task = {};
+	bool first = book->pass != pass;
+
+	task_describe(&task, t);
+	if (first) {
+		book->pass = pass;
+		book->owner_holds = 0;
+	}
+	if (same_task(&book->owner, &task))
+		book->owner_holds = 1;
+	if (first || is_member(task.tgid))
+		book->holder = task;
+}
+
+static __always_inline void listener_holder_note(struct sock *sk, const struct task_struct *t)
+{
+	const struct heir *heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
+	struct watch_task task = {};
+
+	if (heir && heir->task.tgid && is_member(heir->task.tgid))
+		return;
+	task_describe(&task, t);
+	heir_note(sk, &task, is_member(task.tgid));
+}
+
+SEC("?iter/task_file")
+int walk_descriptors(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct file *file = ctx->file;
+	struct watch_book *book;
+	const struct tcp_sock *tp;
+	struct socket *socket;
+	struct sock *sk;
+	u8 state;
+
+	if (watch_mode == WATCH_MODE_OPEN)
+		window_jiffies = bpf_jiffies64();
+	if (!t || !file || (watch_filter == WATCH_OF_TASKS && !is_member(t->tgid)))
+		return 0;
+	socket = bpf_sock_from_file(file);
+	sk = socket ? socket->sk : NULL;
+	if (!sk && watch_mode == WATCH_MODE_OPEN && is_ring(file))
+		watch_gauges.zerocopy_seen = 1;
+	if (sk && sk->sk_protocol == IPPROTO_MPTCP_NUMBER)
+		mptcp_note(sk, t);
+	if (!sk || !is_tcp(sk))
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return 0;
+	/* A book is there before the state changes. */
+	state = *(volatile u8 *)&sk->__sk_common.skc_state;
+	if (state == BPF_TCP_LISTEN) {
+		listener_holder_note(sk, t);
+		return 0;
+	}
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	/* The lock is not held: one that was never connected may be so at this moment. */
+	if (!book && watch_mode == WATCH_MODE_OPEN && state == BPF_TCP_CLOSE &&
+	    (tp->bytes_sent || tp->bytes_received))
+		book = book_of_closed(sk, tp);
+	if (!book && state != BPF_TCP_CLOSE && !inum_is_ours(netns_of(sk)))
+		book = book_of_unentered(sk, tp);
+	if (book)
+		holder_note(book, t, watch_pass);
+	return 0;
+}
+
+/* What the process that asks calls this one: 0 if its PID namespace does not see it. */
+static __always_inline u32 pid_seen_by_asker(const struct task_struct *t)
+{
+	const struct task_struct *asker = (const void *)bpf_get_current_task();
+	const struct pid *pid = BPF_CORE_READ(t, thread_pid);
+	u32 level = BPF_CORE_READ(asker, thread_pid, level), seen = 0;
+	u64 at = bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
+
+	if (level > BPF_CORE_READ(pid, level))
+		return 0;
+	bpf_probe_read_kernel(&seen, sizeof(seen),
+			      (void *)pid + at + bpf_core_field_offset(struct upid, nr));
+	return seen;
+}
+
+/* 7f203bc89eb6 ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"), 6.1. */
+static __always_inline bool in_subject_cgroup(const struct task_struct *t)
+{
+	const struct cgroup *cgroup = NULL, *above = NULL;
+
+	if (!subject_cgroup || !bpf_core_field_exists(cgroup->ancestors))
+		return false;
+	cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp);
+	if ((u32)BPF_CORE_READ(cgroup, level) < subject_cgroup_level)
+		return false;
+	bpf_probe_read_kernel(&above, sizeof(above),
+			      (void *)cgroup + bpf_core_field_offset(struct cgroup, ancestors) +
+				      subject_cgroup_level * sizeof(above));
+	return BPF_CORE_READ(above, kn, id) == subject_cgroup;
+}
+
+/* All processes, for user space to choose from before it opens the window. */
+SEC("?iter/task")
+int walk_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct watch_member *member;
+	struct watch_row row = {};
+
+	if (!t || t->pid != t->tgid)
+		return 0;
+	watch_program = program_of_current();
+	task_describe(&row.task, t);
+	row.pid = pid_seen_by_asker(t);
+	row.in_cgroup = in_subject_cgroup(t);
+	row.running = t->signal->live.counter > 0;
+	/* It may have ended just before it was added. */
+	member = row.running ? NULL : bpf_map_lookup_elem(&members, &row.task.tgid);
+	if (member)
+		member_end(member);
+	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_fork")
+int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct watch_task task = {};
+	u32 tgid = child->tgid;
+
+	if (parent->tgid == tgid)
+		return 0;
+	/* The number may be that of a process of the subject that is gone. */
+	member_forget(tgid);
+	if (!is_member(parent->tgid) && !in_subject_cgroup(child))
+		return 0;
+	task_describe(&task, child);
+	member_add(&task, child);
+	return 0;
+}
+
+/* A process, or a thread of it, enters the subject's cgroup. */
+SEC("?tp_btf/cgroup_attach_task")
+int BPF_PROG(process_enter, struct cgroup *to, const char *path, struct task_struct *p)
+{
+	struct watch_task task = {};
+
+	if (is_member(p->tgid) || !in_subject_cgroup(p))
+		return 0;
+	task_describe(&task, p);
+	member_add(&task, p);
+	return 0;
+}
+
+/* A process that becomes a program of that name. Its own name is new by now. */
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(process_exec, struct task_struct *p)
+{
+	struct watch_task task = {};
+	struct watch_member *member;
+	u32 tgid = p->tgid;
+
+	member = bpf_map_lookup_elem(&members, &tgid);
+	task_describe(&task, p);
+	if (member) {
+		member->task = task;
+		return 0;
+	}
+	if (!subject_comm[0])
+		return 0;
+	for (int i = 0; i < WATCH_TASK_COMM; i++) {
+		if (task.comm[i] != subject_comm[i])
+			return 0;
+		if (!task.comm[i])
+			break;
+	}
+	member_add(&task, p);
+	return 0;
+}
+
+/* The last thread of a process ends. Its descriptors are closed after this. */
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(process_exit, struct task_struct *p)
+{
+	struct watch_member *member;
+	u32 tgid = p->tgid;
+
+	if (p->signal->live.counter)
+		return 0;
+	member = bpf_map_lookup_elem(&members, &tgid);
+	if (member)
+		member_end(member);
+	return 0;
+}
+
+/* A process was collected, and its descriptors are closed. Its number may be another one's by now. */
+SEC("?tp_btf/sched_process_free")
+int BPF_PROG(process_free, struct task_struct *p)
+{
+	struct watch_member *member;
+	u32 tgid = p->tgid;
+
+	if (p->pid != p->tgid)
+		return 0;
+	member = bpf_map_lookup_elem(&members, &tgid);
+	if (member && member->task.started_ns == p->start_boottime)
+		member_forget(tgid);
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

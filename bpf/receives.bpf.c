@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How payload reaches the reader: copied, mapped, spliced or discarded; and what each receive returned.
+ *
+ * The tracepoint of the copy and the functions that pass pages on run under the socket's lock, so an iterator
+ * sees what they count in step with the sequence numbers.
+ */
+#include "bpf/include/detail.bpf.h"
+
+#define MSG_OOB_FLAG 0x01
+#define MSG_PEEK_FLAG 0x02
+#define MSG_TRUNC_FLAG 0x20
+#define MSG_ERRQUEUE_FLAG 0x2000
+#define EFAULT_RET -14
+
+/* Set before load. */
+const volatile bool rx_copies_hooked __weak = false;	/* rx_copy will be attached */
+const volatile bool receives_end_at_exit __weak = false;	/* no tracepoint tells of their end */
+
+/* @len bytes of a packet are copied. Pages of the user that are still referenced show by tracepoints alone. */
+static __always_inline void copy_counted(const struct sk_buff *skb, u32 place, int len)
+{
+	struct books *b = bpf_map_lookup_elem(&details, &place);
+
+	if (!b)
+		return;
+	add(&b->site[SITE_rx_copy].calls, 1);
+	if (counts_by_tracepoint && uarg_of(skb))
+		count(b, COUNT_user_referenced_bytes, len);
+}
+
+/* The eighth copy of a packet's bytes is lost on purpose. */
+static __always_inline bool copy_is_lost(u32 place)
+{
+	const struct books *b = fault_inject == FAULT_LOSE_UPDATE ? bpf_map_lookup_elem(&details, &place) : NULL;
+
+	return b && b->site[SITE_rx_copy].calls == 7;
+}
+
+/* Before the copy, for each packet that a reader takes bytes from; skb->sk is the owner, which TCP sets for every
+ * skb of a receive queue (skb_set_owner_r). Reads of the error queue pass here with len 0, or with the payload
+ * that it quotes. Whoever reads holds the socket's lock, so a plain add loses nothing; an atomic one costs as much
+ * as the rest. */
+SEC("?tp_btf/skb_copy_datagram_iovec")
+int BPF_PROG(rx_copy, const struct sk_buff *skb, int len)
+{
+	struct slot_way *way;
+	u32 place;
+
+	if (len <= 0)
+		return 0;
+	way = way_find(cookie_of(skb->sk), &place);
+	if (!way)
+		return 0;
+	if (details_wanted && !window_open())
+		return 0;
+	if (!copy_is_lost(place))
+		way->rx_copied += len;
+	if (details_wanted)
+		copy_counted(skb, place, len);
+	return 0;
+}
+
+/* What rx_copy saw since the receive before this one is held against what this one returned. A failed copy
+ * and what the error queue quotes are no bytes of the stream; an urgent byte is copied elsewhere. Any other
+ * difference is odd: a copy for TCP_ZEROCOPY_RECEIVE, or a call that failed halfway. Differences of two tasks
+ * that read one socket at the same time even out. */
+static __always_inline void receive_settle(struct slot_way *way, struct watch_slot *slot, int *ret, int flags)
+{
+	u64 copied = way->rx_copied, before;
+	s64 seen, told = *ret;
+
+	before = __sync_lock_test_and_set(&slot->rx_settled, copied);
+	seen = before == WATCH_UNSETTLED ? copied : copied - before;
+	if (flags & MSG_ERRQUEUE_FLAG || told == EFAULT_RET) {
+		if (seen)
+			__sync_fetch_and_add(&slot->rx_off, seen);
+		return;
+	}
+	if (told > 0 && flags & MSG_OOB_FLAG) {
+		__sync_fetch_and_add(&slot->rx_off, -(u64)told);
+		told = 0;
+	}
+	if (told < 0 || flags & MSG_TRUNC_FLAG)
+		told = 0;
+	if (seen == told)
+		return;
+	/* It may have begun before the window. */
+	if (before == WATCH_UNSETTLED && seen < told)
+		*ret = seen;
+	else
+		__sync_fetch_and_add(&slot->rx_odd, (u32)(seen - told));
+}
+
+/* Whatever puts a socket into a sockmap comes here. */
+SEC("?fentry/sk_psock_init")
+int BPF_PROG(psock_init, struct sock *sk)
+{
+	sockmap_seen(sk);
+	return 0;
+}
+
+/* What Fast Open brought with the SYN was copied before there was a book. */
+static __always_inline struct slot_way *received_early(struct sock *sk, int ret, u32 *place)
+{
+	struct watch_book *book = book_born_early(sk);
+	struct slot_way *way = book ? way_of(book) : NULL;
+
+	if (!way)
+		return NULL;
+	*place = book->slot_at - 1;
+	way->rx_copied = ret;
+	return way;
+}
+
+/* A call that receives has ended. */
+static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
+{
+	struct watch_slot *slot;
+	struct slot_way *way;
+	u32 place;
+
+	if (is_in_sockmap(sk))
+		sockmap_seen(sk);
+	if (!rx_copies_hooked && (!(flags & (MSG_TRUNC_FLAG | MSG_PEEK_FLAG)) || ret <= 0))
+		return 0;
+	way = way_find(cookie_of(sk), &place);
+	if (!way && ret > 0)
+		way = received_early(sk, ret, &place);
+	slot = way ? bpf_map_lookup_elem(&slots, &place) : NULL;
+	if (!slot)
+		return 0;
+	if (rx_copies_hooked)
+		receive_settle(way, slot, &ret, flags);
+	if (flags & MSG_ERRQUEUE_FLAG || ret <= 0)
+		return 0;
+	if (flags & MSG_TRUNC_FLAG && !(flags & MSG_PEEK_FLAG)) {
+		__sync_fetch_and_add(&slot->discards, 1);
+		__sync_fetch_and_add(&slot->rx_discarded, ret);
+	} else if (flags & MSG_PEEK_FLAG && !(flags & (MSG_TRUNC_FLAG | MSG_OOB_FLAG))) {
+		__sync_fetch_and_add(&slot->rx_peeked, ret);
+	}
+	return 0;
+}
+
+/* The witness: what the call returned of the stream. */
+static __always_inline void receive_returned(const struct sock *sk, int ret, int flags)
+{
+	struct watch_slot *slot;
+
+	if (ret <= 0 || flags & (MSG_PEEK_FLAG | MSG_ERRQUEUE_FLAG) || !window_is_open)
+		return;
+	slot = slot_find(cookie_of(sk));
+	if (!slot)
+		return;
+	__sync_fetch_and_add(&slot->recv_calls, 1);
+	__sync_fetch_and_add(&slot->recvs_returned, ret);
+}
+
+/* The call has given the lock back. */
+SEC("?tp_btf/sock_recv_length")
+int BPF_PROG(receive_call, struct sock *sk, int ret, int flags)
+{
+	if (!is_tcp(sk))
+		return 0;
+	receive_ended(sk, ret, flags);
+	if (calls_wanted && counts_by_tracepoint)
+		receive_returned(sk, ret, flags);
+	return 0;
+}
+
+/* Under the lock, and where there is no such tracepoint, before 6.3 (6e6eda44b939, "sock: add tracepoint for send
+ * recv length"). */
+SEC("?fexit/tcp_recvmsg_locked")
+int BPF_PROG(receive_exit, struct sock *sk, struct msghdr *msg, size_t size, int flags,
+	     struct scm_timestamping_internal *tss, int *cmsg_flags, int ret)
+{
+	if (receives_end_at_exit)
+		receive_ended(sk, ret, flags);
+	if (calls_wanted)
+		receive_returned(sk, ret, flags);
+	return 0;
+}
+
+/* Of each packet, within tcp_splice_read() and under the lock, unlike that. tcp_read_sock() between the
+ * two may be a copy of it that the compiler made for this caller, and is never entered. */
+SEC("?fexit/skb_splice_bits")
+int BPF_PROG(splice_read, struct sk_buff *skb, struct sock *sk, unsigned int offset,
+	     struct pipe_inode_info *pipe, unsigned int most, unsigned int flags, int ret)
+{
+	struct watch_slot *slot = ret > 0 ? slot_find(cookie_of(sk)) : NULL;
+
+	if (!slot)
+		return 0;
+	__sync_fetch_and_add(&slot->splice_reads, 1);
+	__sync_fetch_and_add(&slot->rx_spliced, ret);
+	return 0;
+}
+
+/* Without an error .length is what was mapped, with one what the process asked for. */
+SEC("?fexit/tcp_zerocopy_receive")
+int BPF_PROG(receive_map, struct sock *sk, struct tcp_zerocopy_receive *zc,
+	     struct scm_timestamping_internal *tss, int ret)
+{
+	struct watch_slot *slot = ret ? NULL : slot_find(cookie_of(sk));
+
+	if (!slot || !found_bytes(zc))
+		return 0;
+	__sync_fetch_and_add(&slot->map_calls, 1);
+	__sync_fetch_and_add(&slot->rx_mapped, zc->length);
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

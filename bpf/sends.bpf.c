@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How bytes enter a socket: copied, referenced or spliced; what each send asked for and returned.
+ *
+ * Functions that reference or splice run under the socket's lock, and so does a turn of the send loop. They
+ * move the place from which bytes count as copied: what the sequence numbers say besides is copied. A plain
+ * send passes none of them, or is told apart by two loads while nothing else was ever seen.
+ *
+ * tcp_sendmsg_locked rather than tcp_sendmsg: kernel senders and io_uring pass it, too. The copy itself,
+ * _copy_from_iter, cannot be hooked (lib/ is built without ftrace).
+ */
+#include "bpf/include/detail.bpf.h"
+#include "bpf/include/send_flags.bpf.h"
+
+#define MSG_SPLICE_PAGES_FLAG 0x8000000
+#define MSG_FASTOPEN_FLAG 0x20000000
+
+/* Since a send referenced or spliced pages, each send is looked at. */
+volatile __u32 unusual_seen __weak = 0;
+
+/* pid_tgid -> cookie of the socket that a task splices into */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u64);
+	__type(value, u64);
+} splicing_into SEC(".maps");
+
+/* Of a send that asked for zero copy. */
+#define SEND_COPIES 1 /* and copies: see must_copy() */
+#define SEND_UNDER_WAY 2
+
+/* pid_tgid -> that of the task's newest such send: sock_send_length is not told what was asked for */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, u64);
+} zerocopy_send SEC(".maps");
+
+/* Something is in this table. */
+volatile __u32 zerocopy_sends_noted __weak = 0;
+
+/* pid_tgid -> 1 if the send under way asked for zero copy and copies */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, u64);
+} copying_send SEC(".maps");
+
+/* pid_tgid -> frags of the packet when the attaching call began */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, u64);
+} frags_before SEC(".maps");
+
+/* As tcp_sendmsg_locked() decides before its loop: MSG_ZEROCOPY needs SO_ZEROCOPY or a notification of
+ * io_uring's, and a route that takes packets in pieces. A call that connects by MSG_FASTOPEN has no route then. */
+static __always_inline u32 kind_of_send(const struct sock *sk, const struct msghdr *msg)
+{
+	u32 flags = msg->msg_flags;
+
+	if (!(sk->sk_route_caps & NETIF_F_SG_FLAG) || flags & MSG_FASTOPEN_FLAG)
+		return WATCH_KIND_COPY;
+	if (flags & MSG_ZEROCOPY_FLAG) {
+		bool ring = bpf_core_field_exists(msg->msg_ubuf) && msg->msg_ubuf;
+
+		return ring || zerocopy_enabled(sk) ? WATCH_KIND_REFERENCE : WATCH_KIND_COPY;
+	}
+	return flags & MSG_SPLICE_PAGES_FLAG ? WATCH_KIND_SPLICE : WATCH_KIND_COPY;
+}
+
+/* By the first turn of the send. */
+static __always_inline void turn_note(const struct sock *sk, u32 flags)
+{
+	u64 *noted;
+
+	if (!(flags & MSG_ZEROCOPY_FLAG) || !window_open() || !book_number(cookie_of(sk)))
+		return;
+	noted = task_noted(&zerocopy_send);
+	if (noted && *noted & SEND_UNDER_WAY)
+		return;
+	task_note(&zerocopy_send, SEND_UNDER_WAY | (must_copy(sk, flags) ? SEND_COPIES : 0));
+	zerocopy_sends_noted = 1;
+}
+
+/* Each turn of the send loop comes here before it adds bytes, and all turns of a call are of one kind:
+ * what was added since the kind changed is of the kind that it had. */
+SEC("?tp_btf/tcp_sendmsg_locked")
+int BPF_PROG(send_turn, struct sock *sk, struct msghdr *msg)
+{
+	const struct tcp_sock *tp;
+	struct watch_slot *slot;
+	u32 kind;
+
+	if (details_wanted)
+		turn_note(sk, msg->msg_flags);
+	if (!(msg->msg_flags & (MSG_ZEROCOPY_FLAG | MSG_SPLICE_PAGES_FLAG)) && !unusual_seen)
+		return 0;
+	slot = slot_of_sender(sk);
+	if (!slot)
+		return 0;
+	if (is_in_sockmap(sk))
+		sockmap_seen(sk);
+	kind = kind_of_send(sk, msg);
+	if (kind == WATCH_KIND_REFERENCE)
+		note_ring_send(msg, cookie_of(sk), slot);
+	if (kind != WATCH_KIND_COPY)
+		pages_note(slot, sk);
+	if (kind == slot->kind)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return 0;
+	unusual_seen = 1;
+	slot_charge(slot, accepted_of(tp));
+	slot->kind = kind;
+	return 0;
+}
+
+/* The witness: what the call returned. */
+static __always_inline void send_returned(struct watch_slot *slot, int ret)
+{
+	if (ret <= 0 || !window_is_open)
+		return;
+	if (details_wanted && !gauges.first_byte_ns)
+		gauges.first_byte_ns = bpf_ktime_get_ns();
+	__sync_fetch_and_add(&slot->send_calls, 1);
+	__sync_fetch_and_add(&slot->sends_returned, ret);
+}
+
+/* A send that is refused before its first turn is none that is under way. TCP says ENOBUFS to zero-copy sends only
+ * (net/ipv4/tcp.c; Fast Open as well, when the kernel is out of memory). */
+static __always_inline void turns_end(const struct sock *sk, u32 place, int ret)
+{
+	struct books *b = window_open() ? bpf_map_lookup_elem(&details, &place) : NULL;
+	u64 *noted = task_noted(&zerocopy_send), send = noted ? *noted : 0;
+
+	if (!(send & SEND_UNDER_WAY) && ret != ENOBUFS_RET)
+		return;
+	if (noted)
+		*noted = 0;
+	if (b)
+		count_zerocopy_send(b, sk, send & SEND_COPIES, ret);
+}
+
+/* Fires when the call has given the lock back. A zero-copy send that the kernel refuses for want of option
+ * memory or of pages to pin returns ENOBUFS. */
+SEC("?tp_btf/sock_send_length")
+int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
+{
+	struct watch_slot *slot;
+	u32 place;
+
+	if ((!calls_wanted && ret != ENOBUFS_RET) || !is_tcp(sk))
+		return 0;
+	slot = slot_at(cookie_of(sk), &place);
+	if (!slot)
+		return 0;
+	if (ret == ENOBUFS_RET)
+		__sync_fetch_and_add(&slot->refused_by_unknown, 1);
+	if (calls_wanted)
+		send_returned(slot, ret);
+	if (details_wanted && (zerocopy_sends_noted || ret == ENOBUFS_RET))
+		turns_end(sk, place, ret);
+	return 0;
+}
+
+/* One that connects by this call has no book yet. */
+SEC("?fentry/tcp_sendmsg_locked")
+int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
+{
+	if (!window_open() || !must_copy(sk, msg->msg_flags))
+		return 0;
+	if (book_number(cookie_of(sk)) || task_is_ours())
+		task_note(&copying_send, 1);
+	return 0;
+}
+
+SEC("?fexit/tcp_sendmsg_locked")
+int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int ret)
+{
+	struct watch_slot *slot;
+	u64 *copying = NULL;
+	u32 place;
+
+	slot = slot_at(cookie_of(sk), &place);
+	if (!slot)
+		return 0;
+	send_returned(slot, ret);
+	if (!details_wanted || !(msg->msg_flags & MSG_ZEROCOPY_FLAG) || !window_open())
+		return 0;
+	copying = task_noted(&copying_send);
+	count_zerocopy_send(bpf_map_lookup_elem(&details, &place), sk, copying && *copying, ret);
+	if (copying)
+		*copying = 0;
+	return 0;
+}
+
+/* The kernel copies the payload of a SYN even for a zero-copy send (tcp_send_syn_data). */
+SEC("?fexit/tcp_sendmsg_fastopen")
+int BPF_PROG(fastopen_exit, struct sock *sk, struct msghdr *msg, int *copied, size_t size,
+	     struct ubuf_info *uarg, int ret)
+{
+	struct books *b;
+	int bytes = 0;
+
+	if (!window_open() || !(msg->msg_flags & MSG_ZEROCOPY_FLAG))
+		return 0;
+	b = books_find(cookie_of(sk));
+	bpf_probe_read_kernel(&bytes, sizeof(bytes), copied);
+	if (bytes <= 0)
+		return 0;
+	count(b, COUNT_fastopen_sends, 1);
+	count(b, COUNT_fastopen_bytes, bytes);
+	return 0;
+}
+
+static __always_inline void sent_not_copied(struct watch_slot *slot, enum watch_kind kind, u64 bytes)
+{
+	slot->sent_as[kind] += bytes;
+	slot->since += bytes;
+}
+
+static __always_inline void note_outstanding(u64 pages)
+{
+	unsigned long long now = __sync_fetch_and_add(&gauges.outstanding_pages, pages) + pages;
+	unsigned long long *peak = &this_cpu()->peak_pages;
+
+	if (now > *peak)
+		*peak = now;
+}
+
+/* Most packets are empty here, and need no note. */
+SEC("?fentry/skb_zerocopy_iter_stream")
+int BPF_PROG(reference_enter, struct sock *sk, struct sk_buff *skb)
+{
+	if (window_open() && skb->data_len && book_number(cookie_of(sk)))
+		task_note(&frags_before, frags_head_of(skb).count);
+	return 0;
+}
+
+/* An existing entry is written in place. An update would put another element there, and the old
+ * one would serve the next update of this CPU (kernel/bpf/hashtab.c, extra_elems): a program on
+ * another CPU that has just looked the entry up, to charge a packet in flight, would read
+ * another socket. */
+static __always_inline void pin_add(u64 uarg, u64 cookie, u64 pages)
+{
+	u16 sends = notification_sends((void *)uarg);
+	struct pin fresh = { .cookie = cookie, .pages = pages, .sends = sends, .clean = true };
+	struct pin *pin = bpf_map_lookup_elem(&pins, &uarg);
+
+	if (!pin) {
+		if (bpf_map_update_elem(&pins, &uarg, &fresh, BPF_NOEXIST))
+			note_lost_update();
+		return;
+	}
+	/* The memory of an earlier notification, whose end was not seen, is in use again. */
+	if (pin->cookie != cookie) {
+		pin->pages = 0;
+		pin->cookie = cookie;
+		pin->clean = true;
+	}
+	pin->sends = sends;
+	add(&pin->pages, pages);
+}
+
+/* Each new frag holds one page reference: pages of one folio that lie side by side are merged into
+ * a frag and their extra references dropped (net/core/datagram.c, zerocopy_fill_skb_from_iter).
+ * FOLL_PIN is not used, and mm_account_pinned_pages is a worst case that is skipped for
+ * CAP_IPC_LOCK, so neither gives this number. */
+static __always_inline void pages_pinned(const struct sock *sk, const struct sk_buff *skb, u64 uarg, int bytes)
+{
+	u64 cookie = cookie_of(sk), pages;
+	struct books *b = window_open() ? books_find(cookie) : NULL;
+
+	if (!b)
+		return;
+	pages = frags_head_of(skb).count;
+	if (skb->data_len != bytes) {
+		u64 *before = task_noted(&frags_before);
+
+		pages = before ? pages - *before : 0;
+	}
+	site_add(b, SITE_tx_reference, bytes);
+	count(b, COUNT_pinned_pages, pages);
+	note_outstanding(pages);
+	pin_add(uarg, cookie, pages);
+}
+
+static __always_inline int reference_made(struct sock *sk, const struct sk_buff *skb, const struct msghdr *msg,
+					  const struct ubuf_info *uarg, int ret)
+{
+	struct watch_slot *slot;
+
+	if (ret <= 0)
+		return 0;
+	slot = slot_of_sender(sk);
+	if (!slot)
+		return 0;
+	sent_not_copied(slot, WATCH_KIND_REFERENCE, ret);
+	note_ring_send(msg, cookie_of(sk), slot);
+	pages_note(slot, sk);
+	if (details_wanted)
+		pages_pinned(sk, skb, (u64)uarg, ret);
+	return 0;
+}
+
+SEC("?fexit/skb_zerocopy_iter_stream")
+int BPF_PROG(reference_exit_5, struct sock *sk, struct sk_buff *skb, struct msghdr *msg, int len,
+	     struct ubuf_info *uarg, int ret)
+{
+	return reference_made(sk, skb, msg, uarg, ret);
+}
+
+/* 6.17 added the devmem binding (bd61848900bf, "net: devmem: Implement TX path"). */
+SEC("?fexit/skb_zerocopy_iter_stream")
+int BPF_PROG(reference_exit_6, struct sock *sk, struct sk_buff *skb, struct msghdr *msg, int len,
+	     struct ubuf_info *uarg, void *binding, int ret)
+{
+	return reference_made(sk, skb, msg, uarg, ret);
+}
+
+/* It may wait for room in between, without the lock: what was added from its entry to its exit is
+ * spliced, also for a reading in the middle of it. */
+static __always_inline struct watch_slot *kind_changes(struct sock *sk, enum watch_kind kind)
+{
+	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct watch_slot *slot = slot_of_sender(sk);
+
+	if (!tp || !slot)
+		return NULL;
+	slot_charge(slot, accepted_of(tp));
+	slot->kind = kind;
+	if (kind != WATCH_KIND_COPY)
+		pages_note(slot, sk);
+	return slot;
+}
+
+static __always_inline void splice_counted(u64 cookie, u64 bytes)
+{
+	if (details_wanted && window_open())
+		site_add(books_find(cookie), SITE_tx_splice, bytes);
+}
+
+/* Up to 6.4 sendfile and splice have an entry of their own. */
+SEC("?fentry/do_tcp_sendpages")
+int BPF_PROG(sendpages_enter, struct sock *sk)
+{
+	kind_changes(sk, WATCH_KIND_SPLICE);
+	return 0;
+}
+
+SEC("?fexit/do_tcp_sendpages")
+int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, size_t size, int flags,
+	     long ret)
+{
+	struct watch_slot *slot = kind_changes(sk, WATCH_KIND_COPY);
+
+	if (!slot || ret <= 0)
+		return 0;
+	send_returned(slot, ret);
+	splice_counted(cookie_of(sk), ret);
+	return 0;
+}
+
+/* Whoever splices in user space comes here; the function that attaches pages is told no socket. */
+SEC("?fentry/splice_to_socket")
+int BPF_PROG(splice_enter, struct pipe_inode_info *pipe, struct file *out)
+{
+	struct socket *socket = bpf_sock_from_file(out);
+	u64 task = bpf_get_current_pid_tgid(), cookie = socket ? cookie_of(socket->sk) : 0;
+	struct watch_slot *slot = slot_find(cookie);
+
+	if (!slot)
+		return 0;
+	bpf_map_update_elem(&splicing_into, &task, &cookie, BPF_ANY);
+	pages_note(slot, socket->sk);
+	return 0;
+}
+
+SEC("?fexit/splice_to_socket")
+int BPF_PROG(splice_exit, struct pipe_inode_info *pipe, struct file *out)
+{
+	u64 task = bpf_get_current_pid_tgid();
+
+	bpf_map_delete_elem(&splicing_into, &task);
+	return 0;
+}
+
+static __always_inline int pages_spliced(long ret)
+{
+	u64 task = bpf_get_current_pid_tgid(), *cookie;
+	struct watch_slot *slot;
+
+	if (ret <= 0)
+		return 0;
+	cookie = bpf_map_lookup_elem(&splicing_into, &task);
+	slot = cookie ? slot_find(*cookie) : NULL;
+	if (!slot)
+		return 0;
+	sent_not_copied(slot, WATCH_KIND_SPLICE, ret);
+	splice_counted(*cookie, ret);
+	return 0;
+}
+
+/* One program per arity: a return slot chosen at run time makes clang form a variable context
+ * offset, which the verifier refuses ("dereference of modified ctx ptr"). */
+SEC("?fexit/skb_splice_from_iter")
+int BPF_PROG(pages_spliced_4, struct sk_buff *skb, struct iov_iter *iter, long most, unsigned int gfp,
+	     long ret)
+{
+	return pages_spliced(ret);
+}
+
+SEC("?fexit/skb_splice_from_iter")
+int BPF_PROG(pages_spliced_3, struct sk_buff *skb, struct iov_iter *iter, long most, long ret)
+{
+	return pages_spliced(ret);
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

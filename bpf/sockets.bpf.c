@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What sockets that are born or die in the window moved, by their sequence numbers.
+ *
+ * Bytes sent are final when a socket moves to CLOSE: the kernel clears the queues before, but not the
+ * numbers. Bytes received are final when it is destroyed: they may be read after a reset. If
+ * tcp_disconnect() set them to 0 in between, those at the move to CLOSE are the last.
+ */
+#include "bpf/include/census.bpf.h"
+#include "bpf/include/who.bpf.h"
+
+
+/* A socket that listens has no book; those that it accepts learn whose it is. */
+static __always_inline void note_listener(struct sock *sk)
+{
+	struct watch_task task = {};
+
+	if (!lock_is_owned(sk))
+		return;
+	task_describe_current(&task);
+	heir_note(sk, &task, current_is_member(&task));
+}
+
+/* The FIN is the last of what is unsent. */
+static __always_inline u64 unsent_of(const struct watch_reading *r)
+{
+	return r->unsent - (r->fin_queued && r->unsent);
+}
+
+/* The socket connects; it may have been connected before. */
+static __always_inline void life_begin(struct watch_book *book)
+{
+	struct watch_slot *slot = slot_of(book);
+	struct watch_reading nothing = {};
+
+	if (book->flags & WATCH_CLOSED) {
+		const struct watch_reading *first = &book->opened, *last = &book->closed;
+
+		book->past_accepted += last->accepted - last->fin_queued - first->accepted;
+		book->past_sent += last->sent - last->retransmitted - first->sent + first->retransmitted +
+				   unsent_of(last) - unsent_of(first);
+		book->past_returned += returned_of(last) - returned_of(first);
+		/* TCP counts from 0 again. */
+		if (slot)
+			slot->departed_from -= last->sent;
+	}
+	book->flags &= ~WATCH_CLOSED;
+	book->flags |= WATCH_ACTIVE;
+	book->opened = nothing;
+	/* The SYN that it will send. */
+	book->opened.accepted = 1;
+	if (slot)
+		slot->since = 1;
+}
+
+/* A socket whose SYN was never answered accepted nothing but data in that SYN, and its numbers may not
+ * be set. */
+static __always_inline void life_end(struct watch_book *book, const struct tcp_sock *tp, int old)
+{
+	struct watch_reading *last = &book->closed;
+	struct watch_slot *slot = slot_of(book);
+
+	reading_take(last, tp, old);
+	if (old == BPF_TCP_SYN_SENT && !last->sent) {
+		last->accepted = book->opened.accepted;
+		last->unsent = 0;
+		last->unacked = 0;
+	}
+	book->flags |= WATCH_CLOSED;
+	if (slot)
+		slot_charge(slot, last->accepted - last->fin_queued);
+}
+
+SEC("?tp_btf/inet_sock_set_state")
+int BPF_PROG(socket_state, struct sock *sk, int old, int new)
+{
+	/* One that sent its SYN before this program was attached may not be found by the first walk. */
+	bool connects = old == BPF_TCP_SYN_SENT && new != BPF_TCP_CLOSE;
+	bool born = new == BPF_TCP_SYN_SENT || old == BPF_TCP_SYN_RECV || connects;
+	const struct tcp_sock *tp;
+	struct watch_book *book;
+
+	if (!is_tcp(sk))
+		return 0;
+	if (new == BPF_TCP_LISTEN)
+		note_listener(sk);
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp || new == BPF_TCP_LISTEN || old == BPF_TCP_LISTEN)
+		return 0;
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (!book) {
+		book = born ? book_born(sk) : NULL;
+		if (!book)
+			return 0;
+		if (connects)
+			life_begin(book);
+	}
+	if (new == BPF_TCP_SYN_SENT)
+		life_begin(book);
+	if (!book->addresses_known && new != BPF_TCP_SYN_SENT)
+		addresses_take(book, sk);
+	owner_note_current(book, sk);
+	ours_note(book);
+	layers_note(book, tp);
+	if (new != BPF_TCP_CLOSE) {
+		book->now.state = new;
+		return 0;
+	}
+	if (watch_fault == WATCH_FAULT_SKIP_CLOSES)
+		return 0;
+	if (book->flags & WATCH_CLOSED && old != BPF_TCP_CLOSE)
+		gauge_add(&watch_gauges.unseen_changes, 1);
+	life_end(book, tp, old);
+	return 0;
+}
+
+SEC("?tp_btf/tcp_destroy_sock")
+int BPF_PROG(socket_death, struct sock *sk)
+{
+	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+
+	if (watch_fault == WATCH_FAULT_SKIP_ENDS)
+		return 0;
+	if (!tp)
+		return 0;
+	if (!book) {
+		if (inum_is_ours(netns_of(sk)) && began_in_window(tp))
+			gauge_add(&watch_gauges.unseen_births, 1);
+		return 0;
+	}
+	census_end(book);
+	if (!(book->flags & WATCH_CLOSED)) {
+		gauge_add(&watch_gauges.unseen_changes, 1);
+		/* By the last state that was seen: it is CLOSE by now, which does not tell whether a FIN was sent. */
+		life_end(book, tp, book->now.state);
+	}
+	reading_take(&book->now, tp, BPF_TCP_CLOSE);
+	closed_read_on(book);
+	owner_note_current(book, sk);
+	layers_note(book, tp);
+	owner_note_holder(book);
+	book->flags |= WATCH_DIED;
+	counts_take(book);
+	if (book_is_ours(book) &&
+	    bpf_ringbuf_output(&deaths, book, sizeof(*book), BPF_RB_NO_WAKEUP))
+		gauge_add(&watch_gauges.lost_deaths, 1);
+	slot_give_back(book);
+	return 0;
+}
+
+char LICENSE[] SEC("license") __weak = "GPL";

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads what the programs counted of sockets: beside their slots, in them, in the way that leads there. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "userspace/engine/engine_inside.h"
+#include "userspace/record/books.h"
+
+/* What the programs count of any socket, beside what they count in detail. Copies that failed are no bytes of the
+ * stream. */
+static void add_slot(struct books *b, const struct watch_slot *slot, uint64_t rx_copied)
+{
+	b->site[SITE_rx_copy].bytes = rx_copied - slot->rx_off;
+	b->count[COUNT_send_calls] = slot->send_calls;
+	b->count[COUNT_accepted_bytes] = slot->sends_returned;
+	b->count[COUNT_recv_calls] = slot->recv_calls;
+	b->count[COUNT_returned_bytes] = slot->recvs_returned + slot->rx_spliced + slot->rx_mapped;
+	b->count[COUNT_map_calls] = slot->map_calls;
+	b->count[COUNT_tapped_bytes] = slot->tapped;
+	b->site[SITE_rx_discard] = (struct tally){ slot->rx_discarded, slot->discards };
+	b->site[SITE_rx_splice] = (struct tally){ slot->rx_spliced, slot->splice_reads };
+	b->site[SITE_rx_map] = (struct tally){ slot->rx_mapped, slot->map_calls };
+}
+
+static int ledger_read_books(const struct engine *e, const struct counted_socket *counted, int count,
+			     struct ledger *ledger)
+{
+	int details = bpf_map__fd(e->skel->maps.details), slots = bpf_map__fd(e->skel->maps.slots), err = 0;
+	int buckets = bpf_map__fd(e->skel->maps.slot_buckets);
+	struct slot_bucket bucket;
+	struct watch_slot slot;
+
+	ledger->sockets = calloc(count + 1, sizeof(*ledger->sockets));
+	if (!ledger->sockets)
+		return -ENOMEM;
+	for (int i = 0; i < count && !err; i++) {
+		struct socket_books *socket = &ledger->sockets[ledger->socket_count++];
+
+		uint32_t place = counted[i].place, at = place / WATCH_WAYS;
+
+		socket->cookie = counted[i].cookie;
+		if (bpf_map_lookup_elem(details, &place, &socket->books) ||
+		    bpf_map_lookup_elem(slots, &place, &slot) ||
+		    bpf_map_lookup_elem(buckets, &at, &bucket))
+			err = -errno;
+		else
+			add_slot(&socket->books, &slot, bucket.way[place % WATCH_WAYS].rx_copied);
+		books_add(&ledger->total, &socket->books);
+	}
+	return err;
+}
+
+int engine_counts(const struct engine *e, const struct counted_socket *counted, int count, struct ledger *ledger)
+{
+	const struct seen *seen = e->skel->bss->seen;
+
+	*ledger = (struct ledger){ .gauges = e->skel->bss->gauges };
+	for (int cpu = 0; cpu < SEEN_CPUS; cpu++)
+		if (seen[cpu].peak_pages > ledger->gauges.peak_pages)
+			ledger->gauges.peak_pages = seen[cpu].peak_pages;
+	return ledger_read_books(e, counted, count, ledger);
+}

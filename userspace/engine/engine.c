@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Loads the programs, sizes their tables, attaches their hooks. */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/common/numbers.h"
+#include "userspace/engine/hooks/targets.h"
+#include "userspace/engine/hooks/offer.h"
+#include "userspace/engine/hits.h"
+#include "userspace/engine/engine_inside.h"
+
+enum { BUCKETS_LEAST = 1 << 6, BUCKETS_MIN = 1 << 13, BUCKETS_MAX = 1 << 19 };
+/* Notifications under way: of each socket of a run, and of all sockets of a watch. */
+enum { PINS_EACH = 128, PINS_OF_WATCH = 1 << 16, SPARE = 1024 };
+
+static int tell(char why[WHY_BYTES], int err, const char *what)
+{
+	snprintf(why, WHY_BYTES, "%s: %s", what, strerror(-err));
+	return err;
+}
+
+/* libbpf's last message: printed only if loading fails, because refusals are expected. */
+static char last_complaint[WHY_BYTES];
+
+static int keep_complaint(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (getenv("COPYSCOPE_DEBUG") && level != LIBBPF_DEBUG)
+		return vfprintf(stderr, format, args);
+	if (level == LIBBPF_WARN) {
+		vsnprintf(last_complaint, sizeof(last_complaint), format, args);
+		last_complaint[strcspn(last_complaint, "\n")] = '\0';
+	}
+	return 0;
+}
+
+static struct bpf_program *program_of(const struct engine *p, int i)
+{
+	return bpf_object__find_program_by_name(p->skel->obj, p->hooks.row[i]->program);
+}
+
+static bool details_are_wanted(const struct engine *p)
+{
+	return p->config.sets & HOOKS_DETAIL;
+}
+
+/* Asks BTF, never a version: a hook that this kernel lacks is not loaded. */
+static int choose(struct engine *p, const struct targets *targets, char why[WHY_BYTES])
+{
+	const struct engine_config *c = &p->config;
+	const struct hook_wishes wishes = { c->sets, c->detach, c->hardware_dma, c->usdt_path };
+	enum backend asked = c->backend;
+	int err;
+
+	p->backend = offer_backend(BACKEND_AUTO, targets, p->backend_why);
+	if (asked == BACKEND_TRAMPOLINE && p->backend != asked) {
+		snprintf(why, WHY_BYTES, "%.200s; leave --backend out", p->backend_why);
+		return -ENOTSUP;
+	}
+	p->backend = offer_backend(asked, targets, p->backend_why);
+	err = hooks_choose(&p->hooks, &wishes, p->backend, p->backend_why, targets, why);
+	/* A program may be in several rows. */
+	for (int i = 0; i < p->hooks.count && !err; i++)
+		if (!*p->hooks.probes[i].why)
+			err = bpf_program__set_autoload(program_of(p, i), true);
+	/* Sockets of a run are as old as its window, but for those that listen, which descriptors show. */
+	bpf_program__set_autoload(p->skel->progs.walk_sockets, c->netns_count);
+	bpf_program__set_autoload(p->skel->progs.walk_maps, c->netns_count);
+	bpf_program__set_autoload(p->skel->progs.walk_descriptors, true);
+	bpf_program__set_autoload(p->skel->progs.walk_closed, true);
+	bpf_program__set_autoload(p->skel->progs.walk_tasks, true);
+	bpf_program__set_autoload(p->skel->progs.symbols_name, details_are_wanted(p));
+	bpf_program__set_autoload(p->skel->progs.symbols_find, details_are_wanted(p));
+	return err;
+}
+
+/* Four slots for each socket that there is now, so that hardly any bucket is ever full. */
+static uint32_t buckets_of_machine(void)
+{
+	FILE *file = fopen("/proc/net/sockstat", "re");
+	uint32_t buckets = BUCKETS_MIN;
+	unsigned long sockets = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "TCP: inuse %lu", &sockets);
+	if (file)
+		fclose(file);
+	while (buckets < BUCKETS_MAX && (unsigned long)buckets * WATCH_WAYS < 4 * sockets)
+		buckets *= 2;
+	return buckets;
+}
+
+/* A bucket for each socket where slots stay until the window closes. */
+static uint32_t buckets_wanted(const struct engine_config *c)
+{
+	uint32_t buckets = BUCKETS_LEAST;
+
+	if (!c->sockets_most)
+		return buckets_of_machine();
+	while (buckets < (uint32_t)c->sockets_most)
+		buckets *= 2;
+	return buckets;
+}
+
+/* Tables beside the slots, and those of the programs that fill them. */
+static void size_details(struct engine *p, uint32_t slots)
+{
+	struct bpf_map *by_slot[] = { p->skel->maps.details, p->skel->maps.departures, p->skel->maps.flows };
+	struct bpf_map *by_task[] = { p->skel->maps.copying_send, p->skel->maps.frags_before,
+				      p->skel->maps.zerocopy_send, p->skel->maps.over_optmem };
+	uint32_t sockets = p->config.sockets_most ? (uint32_t)p->config.sockets_most : slots / WATCH_WAYS;
+
+	for (size_t i = 0; i < sizeof(by_slot) / sizeof(*by_slot); i++)
+		bpf_map__set_max_entries(by_slot[i], slots);
+	for (size_t i = 0; i < sizeof(by_task) / sizeof(*by_task); i++)
+		bpf_map__set_max_entries(by_task[i], sockets + SPARE);
+	bpf_map__set_max_entries(p->skel->maps.pins, p->config.sockets_most ? PINS_EACH * sockets + SPARE :
+									   PINS_OF_WATCH);
+}
+
+/* Programs that measure calls are no hooks: who wants them has their maps made. */
+static void leave_out_costs(struct engine *p)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, p->skel->obj)
+		if (!strncmp(bpf_map__name(map), "cost_", 5))
+			bpf_map__set_autocreate(map, false);
+}
+
+/* What no program uses without details; the verifier still sees it named. */
+static void shrink_details(struct engine *p)
+{
+	struct bpf_map *maps[] = {
+		p->skel->maps.departures, p->skel->maps.pins, p->skel->maps.handed, p->skel->maps.passed_on,
+		p->skel->maps.causes, p->skel->maps.known_calls, p->skel->maps.deciders,
+	};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		bpf_map__set_max_entries(maps[i], 1);
+}
+
+static void configure_details(struct engine *p)
+{
+	const struct engine_config *c = &p->config;
+	struct programs__rodata *ro = p->skel->rodata;
+
+	ro->details_wanted = details_are_wanted(p);
+	ro->slots_stay = details_are_wanted(p);
+	ro->fault_inject = c->fault_inject;
+	ro->subject_home_count = c->home_count;
+	memcpy((void *)ro->subject_homes, c->homes, sizeof(c->homes));
+	if (ro->details_wanted)
+		size_details(p, (ro->slot_buckets_mask + 1) * WATCH_WAYS);
+	else
+		shrink_details(p);
+}
+
+/* Where the row of the function stands in for that of the tracepoint. */
+static bool receives_end_at_exit(const struct engine *p)
+{
+	for (int i = 0; i < p->hooks.count; i++)
+		if (!strcmp(p->hooks.row[i]->program, "receive_exit") &&
+		    !strcmp(p->hooks.row[i]->metric, "rx_discard"))
+			return !*p->hooks.probes[i].why;
+	return false;
+}
+
+static void configure(struct engine *p, const struct targets *targets)
+{
+	const struct engine_config *c = &p->config;
+	struct programs__rodata *ro = p->skel->rodata;
+	uint32_t buckets = buckets_wanted(c);
+
+	ro->watch_filter = c->filter;
+	ro->casts_known = targets_function(targets, "bpf_rdonly_cast");
+	ro->watch_fault = c->fault;
+	ro->optmem_max = number_in_file("/proc/sys/net/core/optmem_max", 0);
+	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE &&
+				 bpf_program__autoload(p->skel->progs.late_copy);
+	ro->counts_by_tracepoint = p->backend != BACKEND_TRAMPOLINE;
+	ro->rx_copies_hooked = ro->counts_by_tracepoint || c->calls;
+	ro->receives_end_at_exit = receives_end_at_exit(p);
+	ro->calls_wanted = c->calls;
+	ro->subject_cgroup = c->cgroup;
+	ro->subject_cgroup_level = c->cgroup_level;
+	memcpy((void *)ro->subject_comm, c->comm, sizeof(c->comm));
+	memcpy((void *)ro->subject_ports, c->ports, sizeof(c->ports));
+	ro->subject_port_count = c->port_count;
+	ro->slot_buckets_mask = buckets - 1;
+	bpf_map__set_max_entries(p->skel->maps.slot_buckets, buckets);
+	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);
+	leave_out_costs(p);
+	configure_details(p);
+}
+
+static int load_refused(const struct engine *p, int err, char why[WHY_BYTES])
+{
+	if (err == -ENOMEM)
+		return tell(why, err, "cannot load the programs");
+	snprintf(why, WHY_BYTES, "the kernel refused the %s programs (needs Linux 6.1 with BTF, and root or "
+		 "CAP_BPF and CAP_PERFMON): %s%s%.100s", backend_name(p->backend), strerror(-err),
+		 *last_complaint ? ": " : "", last_complaint);
+	return err;
+}
+
+/* The kernel's BTF is read once for all programs. */
+static int load_programs(struct engine *p, struct targets *targets, char why[WHY_BYTES])
+{
+	const uint8_t entered = 1;
+	int err;
+
+	p->skel = programs__open();
+	err = p->skel ? choose(p, targets, why) : tell(why, -errno, "cannot open the programs");
+	if (err)
+		return err;
+	configure(p, targets);
+	if (p->config.before_load)
+		p->config.before_load(p->config.before_load_arg, p->skel, targets);
+	err = targets_failure(programs__load(p->skel));
+	if (err)
+		return load_refused(p, err, why);
+	for (int i = 0; i < p->config.netns_count && !err; i++)
+		err = bpf_map_update_elem(bpf_map__fd(p->skel->maps.subject_netns), &p->config.netns[i],
+					  &entered, BPF_ANY) ? -errno : 0;
+	return err ? tell(why, err, "cannot tell the programs the network namespaces") : 0;
+}
+
+int engine_load(struct engine **out, const struct engine_config *config,
+		      char why[WHY_BYTES])
+{
+	struct engine *p = calloc(1, sizeof(*p));
+	struct targets *targets;
+	int err;
+
+	*out = NULL;
+	if (!p)
+		return -ENOMEM;
+	*out = p;
+	p->config = *config;
+	libbpf_set_print(keep_complaint);
+	err = targets_open(&targets);
+	err = err ? tell(why, err, "cannot read the kernel's BTF") : load_programs(p, targets, why);
+	targets_free(targets);
+	if (err)
+		return err;
+	hits_open(p);
+	return iterators_prepare(p, why);
+}
+
+/* The row whose link is that of this row's program, or -1. */
+static int attached_with(const struct engine *p, int i)
+{
+	for (int other = 0; other < p->hooks.count; other++)
+		if (p->links[other] && !strcmp(p->hooks.row[other]->program, p->hooks.row[i]->program))
+			return other;
+	return -1;
+}
+
+static struct bpf_link *attach_hook(const struct engine *p, int i)
+{
+	if (p->hooks.row[i]->kind == HOOK_USDT)
+		return bpf_program__attach_usdt(program_of(p, i), p->config.usdt_pid, p->config.usdt_path,
+						"copyscope", "gather", NULL);
+	return bpf_program__attach(program_of(p, i));
+}
+
+int engine_attach(struct engine *p, enum hook_set set, char why[WHY_BYTES])
+{
+	for (int i = 0; i < p->hooks.count; i++) {
+		struct probe *probe = &p->hooks.probes[i];
+		enum hook_rank rank = p->hooks.row[i]->rank;
+
+		if (!(hook_sets_of(&p->hooks, i, p->backend) & set) || *probe->why ||
+		    probe->status == PROBE_ATTACHED)
+			continue;
+		if (attached_with(p, i) < 0)
+			p->links[i] = attach_hook(p, i);
+		if (attached_with(p, i) >= 0) {
+			probe->status = PROBE_ATTACHED;
+			continue;
+		}
+		probe->status = PROBE_REFUSED;
+		snprintf(probe->why, WHY_BYTES, "the kernel refused it: %s%s", strerror(errno),
+			 p->hooks.row[i]->kind == HOOK_USDT && errno == ENOENT ?
+				 "; it needs /sys/bus/event_source or tracefs" : "");
+		if (rank != HOOK_NEEDED && rank != HOOK_ELSE)
+			continue;
+		snprintf(why, WHY_BYTES, "the kernel refused %s, which the %s backend needs", probe->hook,
+			 backend_name(p->backend));
+		return -ENOTSUP;
+	}
+	if (set == HOOKS_ZEROCOPY)
+		p->skel->bss->packets_watched = 1;
+	hits_begin(p);
+	return 0;
+}
+
+/* How often the program ran and was skipped; for how long it ran, if the kernel counts that. A skipped run is a
+ * lost count. */
+static void runs_note(const struct engine *p, int i, struct probe *probe)
+{
+	struct bpf_prog_info info = {};
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program_of(p, i)), &info, &size))
+		return;
+	probe->runs = info.run_cnt;
+	probe->run_time_ns = info.run_time_ns;
+	probe->missed_runs = info.recursion_misses;
+}
+
+static const char *why_unasked(unsigned int sets)
+{
+	return sets & HOOKS_ZEROCOPY ? "no socket of the subject asked for zero copy" :
+	       sets & HOOKS_CALLS ? "calls are counted with --books calls alone" : "it was not attached";
+}
+
+int engine_list(const struct engine *p, struct probe probes[PROBES_MAX])
+{
+	memcpy(probes, p->hooks.probes, sizeof(*probes) * p->hooks.count);
+	/* A reason of our own would keep a hook from being attached later. */
+	for (int i = 0; i < p->hooks.count; i++)
+		if (probes[i].status == PROBE_ABSENT && !*probes[i].why)
+			snprintf(probes[i].why, WHY_BYTES, "%s",
+				 why_unasked(hook_sets_of(&p->hooks, i, p->backend)));
+	/* What the program did is told once. */
+	for (int i = 0; i < p->hooks.count; i++)
+		if (p->links[i])
+			runs_note(p, i, &probes[i]);
+	hits_note(p, probes);
+	return p->hooks.count;
+}
+
+bool engine_have(const struct engine *p, const char *metric)
+{
+	bool found = false;
+
+	for (int i = 0; i < p->hooks.count; i++) {
+		if (strcmp(p->hooks.probes[i].metric, metric))
+			continue;
+		found |= p->hooks.probes[i].status == PROBE_ATTACHED;
+		if (p->hooks.probes[i].status == PROBE_REFUSED)
+			return false;
+	}
+	return found;
+}
+
+enum backend engine_backend(const struct engine *p, char why[WHY_BYTES])
+{
+	snprintf(why, WHY_BYTES, "%s", p->backend_why);
+	return p->backend;
+}
+
+static void *link_end(void *link)
+{
+	bpf_link__destroy(link);
+	return NULL;
+}
+
+static void *hits_end(void *hits)
+{
+	tp_hits_close(hits);
+	return NULL;
+}
+
+/* Detaching waits for the kernel's readers, 15 to 120 ms a hook: in parallel they take one wait. */
+static void detach_all(struct engine *p)
+{
+	pthread_t threads[PROBES_MAX + 1];
+	int count = 0;
+
+	for (int i = 0; i < PROBES_MAX; i++) {
+		if (!p->links[i])
+			continue;
+		if (pthread_create(&threads[count], NULL, link_end, p->links[i]))
+			link_end(p->links[i]);
+		else
+			count++;
+	}
+	if (pthread_create(&threads[count], NULL, hits_end, p->hits))
+		hits_end(p->hits);
+	else
+		count++;
+	while (count)
+		pthread_join(threads[--count], NULL);
+}
+
+void engine_free(struct engine *p)
+{
+	if (!p)
+		return;
+	detach_all(p);
+	iterators_free(p);
+	programs__destroy(p->skel);
+	free(p);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The programs in the kernel: loaded, attached, told whom to count, and the books that they keep, read.
+ *
+ * Order: load, attach, seed, then walks in any order. Books come as the programs keep them.
+ */
+#ifndef COPYSCOPE_ENGINE_H
+#define COPYSCOPE_ENGINE_H
+
+#include <sys/types.h>
+
+#include "bpf/include/watch.h"
+#include "userspace/engine/hooks/hooks.h"
+#include "userspace/record/record.h"
+
+struct programs;
+struct targets;
+struct engine;
+
+enum { ENGINE_PORTS = 32, ENGINE_NAMESPACES = 512 };
+
+struct engine_config {
+	enum watch_filter filter;
+	enum backend backend;
+	enum watch_fault fault;
+	unsigned int sets;		/* of enum hook_set, those that will be attached or listed */
+	bool calls;			/* HOOKS_CALLS will be attached */
+	int sockets_most;		/* how many there may be; 0: as many as the machine has, and more */
+	uint64_t cgroup;		/* 0: processes are not counted by their cgroup */
+	int cgroup_level;
+	char comm[WATCH_TASK_COMM];	/* empty: processes are not counted by their name */
+	uint16_t ports[ENGINE_PORTS];
+	int port_count;
+	uint32_t netns[ENGINE_NAMESPACES];	/* of the sockets that are booked from their birth */
+	int netns_fds[ENGINE_NAMESPACES];	/* the caller's */
+	int netns_count;
+	/* Of the set HOOKS_DETAIL. */
+	enum fault_inject fault_inject;
+	const char *detach;		/* a metric whose hooks are left off on purpose, or NULL */
+	bool hardware_dma;		/* a device may read pages itself */
+	bool references;		/* the subject may reference pages */
+	uint32_t homes[SUBJECT_PROCESSES];	/* network namespaces of the subject */
+	int home_count;
+	const char *usdt_path;		/* the program with the USDT probe; NULL: there is none */
+	pid_t usdt_pid;
+	/* Is called when the hooks are chosen and nothing is loaded; NULL: nobody needs it. */
+	void (*before_load)(void *arg, struct programs *programs, const struct targets *targets);
+	void *before_load_arg;
+};
+
+/* 0, or -errno with one line in @why. */
+int engine_load(struct engine **out, const struct engine_config *config,
+		      char why[WHY_BYTES]);
+
+/* Does nothing for hooks that are attached already. */
+int engine_attach(struct engine *p, enum hook_set set, char why[WHY_BYTES]);
+
+/* What became of each hook, and what its program missed until now. How many there are. */
+int engine_list(const struct engine *p, struct probe probes[PROBES_MAX]);
+
+/* True if a hook of that metric is attached and none of it was refused. */
+bool engine_have(const struct engine *p, const char *metric);
+
+/* The backend, and in @why the reason. */
+enum backend engine_backend(const struct engine *p, char why[WHY_BYTES]);
+
+/* Every process that this one can see; the caller's to free. Their number, or -errno. */
+int engine_processes(struct engine *p, struct watch_row **rows);
+
+/* Makes a process part of the subject. 0, -EEXIST if it is one already, or -errno. */
+int engine_add(struct engine *p, const struct watch_row *row);
+
+/* Takes it out again. False if the programs did so before. */
+bool engine_remove(struct engine *p, uint32_t tgid);
+
+/* The processes of the subject that have not ended, or that nobody has collected yet; the caller's to free.
+ * Their number, or -errno. */
+int engine_members(const struct engine *p, struct watch_member **members);
+
+/* Walks over all sockets and notes their opening balances, then over descriptors. 0 or -errno. */
+int engine_open(struct engine *p);
+
+/* Calls @each with the book of every socket of the subject that is there now. 0 or -errno. */
+int engine_read(struct engine *p, void (*each)(void *arg, const struct watch_book *book),
+		      void *arg);
+
+/* Who takes what ended: the book of a socket, a process of the subject. */
+struct engine_ends {
+	void (*death)(void *arg, const struct watch_book *book);
+	void (*gone)(void *arg, const struct watch_member *member);
+	void *arg;
+};
+
+/* What ended since it was called last. How many, or -errno. */
+int engine_deaths(struct engine *p, const struct engine_ends *each);
+
+/* Between load and attachment, for programs that keep stacks. */
+void engine_prepare_stacks(const struct engine *p);
+
+/* The stacks that copied for sockets of the subject, of a *@ledger that has none. 0 or -errno. */
+int engine_stacks(const struct engine *p, struct ledger *ledger);
+
+struct watch_gauges engine_gauges(const struct engine *p);
+
+/* How many times no program saw a socket begin, change or end, as far as the last reading shows: sums may be
+ * short. Sockets of other processes count, too. */
+uint64_t engine_unseen(const struct engine *p);
+
+/* Memory of tables and rings. */
+uint64_t engine_memory(const struct engine *p);
+
+/* Detaches and unloads; NULL is accepted. */
+void engine_free(struct engine *p);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of this room share; engine.h is for everyone else. */
+#ifndef COPYSCOPE_ENGINE_INSIDE_H
+#define COPYSCOPE_ENGINE_INSIDE_H
+
+#include <bpf/libbpf.h>
+
+#include "bpf/include/sites.h"
+#include "bpf/include/watch.h"
+#include "programs.skel.h"
+#include "userspace/engine/engine.h"
+#include "userspace/engine/entered.h"
+#include "userspace/engine/hooks/choose.h"
+#include "userspace/engine/tp_hits.h"
+
+struct engine {
+	struct programs *skel;
+	struct engine_config config;
+	enum backend backend;
+	char backend_why[WHY_BYTES];
+	struct hook_choice hooks;
+	struct bpf_link *links[PROBES_MAX];	/* in the order of hooks */
+	struct bpf_link *sockets, *unhashed, *descriptors, *tasks, *maps;	/* what iterators are made of */
+	struct entered entered[ENGINE_NAMESPACES];	/* none for our own namespace */
+	struct ring_buffer *ring;
+	struct tp_hits *hits;	/* NULL: the kernel refuses them */
+	int hit_count, hit_rows[TP_HITS_MAX];	/* which hooks have a counter: see hits.h */
+	int64_t ahead[TP_HITS_MAX];	/* in the order of counters, as the next one */
+	bool counts[TP_HITS_MAX];	/* perf does so, beside an attached hook */
+	struct engine_ends each;
+	uint32_t pass;
+	uint64_t unseen_ends;	/* by the last census */
+};
+
+/* A socket of the subject, and where the tables of counts have it. */
+struct counted_socket {
+	uint64_t cookie;
+	uint32_t place;
+};
+
+/* Fills @ledger, whatever was in it, with what was counted of these sockets, but for stacks. 0 or -errno; what it
+ * owns is the caller's to free either way. */
+int engine_counts(const struct engine *e, const struct counted_socket *counted, int count, struct ledger *ledger);
+
+/* Links of the iterators, and the ring. 0, or -errno with a line in @why. */
+int iterators_prepare(struct engine *p, char why[WHY_BYTES]);
+void iterators_free(struct engine *p);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The table of hooks: which program counts which metric at which kernel function, and for whom. */
+#ifndef COPYSCOPE_HOOKS_H
+#define COPYSCOPE_HOOKS_H
+
+#include <stdbool.h>
+
+#include "bpf/include/sites.h"
+
+enum hook_kind { HOOK_FENTRY, HOOK_FEXIT, HOOK_TRACEPOINT, HOOK_USDT };
+
+/* Sets of hooks, as bits: each is attached at once. */
+enum hook_set {
+	HOOKS_ALWAYS = 1,	/* what begins and ends, sequence numbers, whatever is unusual */
+	HOOKS_ZEROCOPY = 2,	/* what only zero copy needs */
+	HOOKS_CALLS = 4,	/* what calls returned: a witness */
+	HOOKS_DETAIL = 8,	/* pins, packets, stacks of causes; what a send asked for */
+};
+
+enum hook_rank {
+	HOOK_PLAIN,
+	HOOK_NEEDED,	/* without it or a stand-in the books would be wrong, not short */
+	HOOK_ELSE,	/* stands in if no other row of its metric can be attached */
+	HOOK_DERIVED,	/* with trampolines a witness alone: other hooks leave what it counts */
+};
+
+struct hook {
+	const char *program;	/* name of the BPF program, which may be in several rows */
+	const char *metric;	/* site name, or "accepted", "returned", "completions", ... */
+	enum hook_kind kind;
+	const char *target;	/* kernel function, tracepoint, or provider:name */
+	int args;		/* arguments that this program is written for; 0: any */
+	unsigned int sets;	/* of enum hook_set */
+	enum hook_rank rank;
+	bool without_trampolines;	/* with them other hooks do better */
+	const char *event;	/* the tracepoint in tracefs if perf counts its hits beside the program, else NULL */
+	enum seen_hook seen;	/* then: which of the program's counts of hits */
+};
+
+/* Ends with a NULL program. */
+extern const struct hook hooks[];
+
+/* "fexit/tcp_sendmsg_locked", as in the record. */
+const char *hook_kind_name(enum hook_kind kind);
+
+#endif

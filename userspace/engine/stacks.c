@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The stacks that copied: which callers decide a cause is told to the programs, what they kept is read and named. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/engine/engine_inside.h"
+#include "userspace/engine/symbols.h"
+#include "userspace/record/books.h"
+#include "userspace/tables/callers.h"
+
+/* A row for PULL decides behind another function alone, so the caller by itself decides nothing. */
+enum {
+	LATE = 1u << SITE_late_copy,
+	RESHAPE = 1u << SITE_reshape,
+	BOTH = LATE | RESHAPE,
+	PULL = 0,
+};
+
+static const struct decider {
+	const char *function;
+	uint32_t decides;
+} deciders[] = {
+	{ "skb_copy_ubufs", DECIDES_NOTHING },
+	{ "skb_copy_bits", DECIDES_NOTHING },
+#define ROW(function, cause, where) { function, where },
+	CALLERS(ROW)
+#undef ROW
+};
+
+_Static_assert(sizeof(deciders) / sizeof(*deciders) <= DECIDERS_MAX, "a caller may find no room");
+
+static void deciders_fill(const struct engine *e)
+{
+	int fd = bpf_map__fd(e->skel->maps.deciders);
+
+	for (size_t i = 0; i < sizeof(deciders) / sizeof(*deciders); i++) {
+		struct function_name name = {};
+		uint32_t decides = 0;
+
+		snprintf(name.text, sizeof(name.text), "%s", deciders[i].function);
+		bpf_map_lookup_elem(fd, &name, &decides);
+		decides |= deciders[i].decides;
+		bpf_map_update_elem(fd, &name, &decides, BPF_ANY);
+	}
+}
+
+/* A function that finds no room in the map is not known there: its copies are charged to whole stacks. */
+void engine_prepare_stacks(const struct engine *e)
+{
+	/* libbpf caches the number. */
+	libbpf_num_possible_cpus();
+	symbols_prepare(e);
+	deciders_fill(e);
+}
+
+/* Names every stack of the map at once, because a pass over all symbols of a kernel is slow. */
+static int name_stacks(const struct engine *e, struct ledger *ledger,
+		       const struct copied_from *from)
+{
+	uint64_t *frames = malloc(ledger->stack_count * sizeof(from->frames) + 1);
+	struct symbols *symbols;
+
+	if (!frames)
+		return -ENOMEM;
+	for (int i = 0; i < ledger->stack_count; i++)
+		memcpy(frames + i * CAUSE_FRAMES, from[i].frames, sizeof(from->frames));
+	symbols = symbols_load(e, frames, ledger->stack_count * CAUSE_FRAMES);
+	for (int i = 0; i < ledger->stack_count; i++) {
+		struct copy_stack *stack = &ledger->stacks[i];
+
+		memcpy(frames, from[i].frames, sizeof(from->frames));
+		symbols_join(symbols, frames, CAUSE_FRAMES, stack->frames, STACK_TEXT_BYTES);
+	}
+	symbols_free(symbols);
+	free(frames);
+	return 0;
+}
+
+/* The two maps of copies: by whole stacks, and by calls whose cause is decided. */
+static const char *const maps_of_copies[] = { "causes", "known_calls" };
+
+union copy_key {
+	struct copied_from from;
+	struct copy_call call;
+};
+
+static int count_keys(int fd)
+{
+	union copy_key key;
+	void *previous = NULL;
+	int count = 0;
+
+	for (; !bpf_map_get_next_key(fd, previous, &key); previous = &key)
+		count++;
+	return count;
+}
+
+/* A call is a stack of the addresses that were kept. */
+static struct copied_from stack_of(const union copy_key *key, bool is_call)
+{
+	const struct copy_call *call = &key->call;
+
+	return is_call ? (struct copied_from){ .frames = { call->copier, call->caller },
+					       .site = call->site,
+					       .circumstances = call->circumstances } : key->from;
+}
+
+/* Reads at most @room keys: their sums to @ledger, their frames to @from. */
+static int read_copies(int fd, bool calls, int room, int cpus, struct ledger *ledger,
+		       struct copied_from *from)
+{
+	struct tally *each = calloc(cpus, sizeof(*each));
+	void *previous = NULL;
+	union copy_key key;
+	int err = each ? 0 : -ENOMEM;
+
+	for (; !err && room && !bpf_map_get_next_key(fd, previous, &key); room--) {
+		struct copy_stack *stack = &ledger->stacks[ledger->stack_count];
+
+		from[ledger->stack_count] = stack_of(&key, calls);
+		stack->site = from[ledger->stack_count].site;
+		stack->circumstances = from[ledger->stack_count++].circumstances;
+		if (bpf_map_lookup_elem(fd, &key, each))
+			err = -errno;
+		for (int cpu = 0; !err && cpu < cpus; cpu++)
+			tally_add(&stack->tally, &each[cpu]);
+		previous = &key;
+	}
+	free(each);
+	return err;
+}
+
+int engine_stacks(const struct engine *e, struct ledger *ledger)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct copied_from *from;
+	int fds[2], room[2], err;
+
+	for (int i = 0; i < 2; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(e->skel->obj, maps_of_copies[i]);
+
+		fds[i] = map ? bpf_map__fd(map) : -1;
+		room[i] = map ? count_keys(fds[i]) : 0;
+	}
+	from = calloc(room[0] + room[1] + 1, sizeof(*from));
+	ledger->stacks = calloc(room[0] + room[1] + 1, sizeof(*ledger->stacks));
+	err = from && ledger->stacks ? 0 : -ENOMEM;
+	for (int i = 0; i < 2 && !err; i++)
+		err = read_copies(fds[i], i, room[i], cpus, ledger, from);
+	if (!err)
+		err = name_stacks(e, ledger, from);
+	free(from);
+	return err;
+}

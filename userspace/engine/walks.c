@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Walks over sockets, descriptors and processes by iterators, and the ring of sockets that died. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "userspace/engine/entered.h"
+#include "userspace/engine/hits.h"
+#include "userspace/engine/engine_inside.h"
+
+enum { STILL_READINGS_MOST = 1000, CENSUSES_MOST = 3, CENSUS_PAUSE_US = 1000 };
+
+/* What an iterator is made of: NULL in *@link, and true, if its program is not loaded. */
+static bool link_iterator(struct bpf_program *program, struct bpf_map *map, struct bpf_link **link)
+{
+	union bpf_iter_link_info info = {};
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts);
+
+	if (!bpf_program__autoload(program))
+		return true;
+	if (map) {
+		info.map.map_fd = bpf_map__fd(map);
+		opts.link_info = &info;
+		opts.link_info_len = sizeof(info);
+	}
+	*link = bpf_program__attach_iter(program, &opts);
+	return *link;
+}
+
+static int death_arrives(void *arg, void *data, size_t size)
+{
+	struct engine *p = arg;
+
+	if (size >= sizeof(struct watch_book))
+		p->each.death(p->each.arg, data);
+	else if (size >= sizeof(struct watch_member))
+		p->each.gone(p->each.arg, data);
+	return 0;
+}
+
+static int enter_namespaces(struct engine *p, char why[WHY_BYTES])
+{
+	struct stat own = {};
+	int err = stat("/proc/self/ns/net", &own) ? -errno : 0;
+
+	for (int i = 0; i < p->config.netns_count && !err; i++)
+		if (p->config.netns[i] != own.st_ino)
+			err = entered_start(&p->entered[i], p->config.netns_fds[i],
+					    bpf_link__fd(p->sockets));
+	if (err)
+		snprintf(why, WHY_BYTES, "cannot enter a network namespace: %s", strerror(-err));
+	return err;
+}
+
+int iterators_prepare(struct engine *p, char why[WHY_BYTES])
+{
+	p->ring = ring_buffer__new(bpf_map__fd(p->skel->maps.deaths), death_arrives, p, NULL);
+	if (p->ring && link_iterator(p->skel->progs.walk_sockets, NULL, &p->sockets) &&
+	    link_iterator(p->skel->progs.walk_closed, p->skel->maps.watch_books, &p->unhashed) &&
+	    link_iterator(p->skel->progs.walk_descriptors, NULL, &p->descriptors) &&
+	    link_iterator(p->skel->progs.walk_tasks, NULL, &p->tasks) &&
+	    link_iterator(p->skel->progs.walk_maps, NULL, &p->maps))
+		return enter_namespaces(p, why);
+	snprintf(why, WHY_BYTES, "the kernel refused an iterator: %s", strerror(errno));
+	return -errno;
+}
+
+void iterators_free(struct engine *p)
+{
+	for (int i = 0; i < p->config.netns_count; i++)
+		entered_end(&p->entered[i]);
+	bpf_link__destroy(p->sockets);
+	bpf_link__destroy(p->unhashed);
+	bpf_link__destroy(p->descriptors);
+	bpf_link__destroy(p->tasks);
+	bpf_link__destroy(p->maps);
+	ring_buffer__free(p->ring);
+}
+
+static int walk(struct bpf_link *link, size_t size, void (*take)(void *arg, const void *item), void *arg)
+{
+	int fd, err;
+
+	if (!link)
+		return 0;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0)
+		return -errno;
+	err = items_drain(fd, size, take, arg);
+	close(fd);
+	return err;
+}
+
+struct rows {
+	void *items;
+	size_t size;
+	int count, room;
+};
+
+static void keep(void *arg, const void *item)
+{
+	struct rows *rows = arg;
+
+	if (rows->count == rows->room) {
+		int room = rows->room ? 2 * rows->room : 256;
+		void *more = realloc(rows->items, room * rows->size);
+
+		if (!more)
+			return;
+		rows->items = more;
+		rows->room = room;
+	}
+	memcpy((char *)rows->items + rows->count++ * rows->size, item, rows->size);
+}
+
+int engine_processes(struct engine *p, struct watch_row **out)
+{
+	struct rows rows = { .size = sizeof(**out) };
+	int err = walk(p->tasks, rows.size, keep, &rows);
+
+	*out = rows.items;
+	return err ? err : rows.count;
+}
+
+int engine_add(struct engine *p, const struct watch_row *row)
+{
+	struct watch_member member = { .task = row->task };
+
+	return bpf_map_update_elem(bpf_map__fd(p->skel->maps.members), &row->task.tgid, &member,
+				   BPF_NOEXIST) ? -errno : 0;
+}
+
+bool engine_remove(struct engine *p, uint32_t tgid)
+{
+	return !bpf_map_delete_elem(bpf_map__fd(p->skel->maps.members), &tgid);
+}
+
+/* A walk key by key would begin anew where an entry went. */
+int engine_members(const struct engine *p, struct watch_member **out)
+{
+	const struct bpf_map *map = p->skel->maps.members;
+	uint32_t most = bpf_map__max_entries(map), count = most, cursor;
+	struct watch_member *members = malloc(most * sizeof(*members));
+	uint32_t *keys = malloc(most * sizeof(*keys));
+	int err = members && keys ? 0 : -ENOMEM;
+
+	if (!err)
+		err = bpf_map_lookup_batch(bpf_map__fd(map), NULL, &cursor, keys, members, &count, NULL);
+	free(keys);
+	*out = members;
+	/* The end of the table. */
+	return !err || err == -ENOENT ? (int)count : err;
+}
+
+static int walk_descriptors(struct engine *p)
+{
+	p->skel->bss->watch_pass = ++p->pass;
+	return walk(p->descriptors, 1, NULL, NULL);
+}
+
+struct reader {
+	void (*each)(void *arg, const struct watch_book *book);
+	void *arg;
+};
+
+static void hand_over(void *arg, const void *item)
+{
+	const struct reader *reader = arg;
+
+	reader->each(reader->arg, item);
+}
+
+/* An iterator over sockets sees the network namespace of whoever makes it. */
+static int walk_namespaces(struct engine *p, void (*take)(void *arg, const void *item), void *arg)
+{
+	int err = 0;
+
+	for (int i = 0; i < p->config.netns_count && !err; i++)
+		err = p->entered[i].pid ? entered_walk(&p->entered[i], sizeof(struct watch_book), take, arg) :
+					  walk(p->sockets, sizeof(struct watch_book), take, arg);
+	return err;
+}
+
+int engine_open(struct engine *p)
+{
+	/* The programs learn which one this is before it holds a lock. */
+	int err = walk(p->tasks, sizeof(struct watch_row), NULL, NULL);
+
+	p->skel->bss->watch_mode = WATCH_MODE_OPEN;
+	if (!err)
+		err = walk_namespaces(p, NULL, NULL);
+	if (!err)
+		err = walk_descriptors(p);
+	/* What was missed before is not of the window. */
+	memset(p->counts, 0, sizeof(p->counts));
+	hits_begin(p);
+	p->skel->bss->window_is_open = !err;
+	return err;
+}
+
+/* The sums that a census needs change while they are read: until two readings are the same. */
+static struct watch_gauges gauges_at_rest(const struct engine *p)
+{
+	const volatile struct watch_gauges *live = &p->skel->bss->watch_gauges;
+	struct watch_gauges last, now = *live;
+
+	for (int i = 0; i < STILL_READINGS_MOST; i++) {
+		last = now;
+		now = *live;
+		if (!memcmp(&last, &now, sizeof(now)))
+			break;
+	}
+	return now;
+}
+
+/* Sockets that are closed, and how many books there are: see bpf/include/census.bpf.h. */
+static int walk_books(struct engine *p, void (*take)(void *arg, const void *item), void *arg)
+{
+	volatile struct watch_gauges *sums = &p->skel->bss->watch_gauges;
+	uint32_t next = p->skel->bss->census_next + 1;
+	struct watch_gauges now;
+	int err;
+
+	sums->begun_lately[next & 1] = sums->ended_lately[next & 1] = 0;
+	__atomic_store_n(&p->skel->bss->census_next, next, __ATOMIC_SEQ_CST);
+	sums->met = sums->ended_after = 0;
+	err = walk(p->unhashed, sizeof(struct watch_book), take, arg);
+	now = gauges_at_rest(p);
+	p->unseen_ends = now.begun - now.begun_lately[next & 1] + now.ended_after -
+			 (now.ended - now.ended_lately[next & 1]) - now.met;
+	return err;
+}
+
+/* A socket may begin or end in the middle of a step, which another census shows. */
+static int walk_books_again(struct engine *p, struct reader *reader)
+{
+	int err = walk_books(p, hand_over, reader);
+
+	for (int i = 0; i < CENSUSES_MOST && p->unseen_ends && !err; i++) {
+		usleep(CENSUS_PAUSE_US);
+		err = walk_books(p, NULL, NULL);
+	}
+	return err;
+}
+
+int engine_read(struct engine *p, void (*each)(void *arg, const struct watch_book *book),
+		      void *arg)
+{
+	struct reader reader = { each, arg };
+	int err;
+
+	p->skel->bss->watch_mode = WATCH_MODE_READ;
+	p->skel->bss->watch_gauges.bookless = 0;
+	p->skel->bss->watch_gauges.sockmaps = 0;
+	err = walk(p->maps, 1, NULL, NULL);
+	if (!err)
+		err = walk_descriptors(p);
+	if (!err)
+		err = walk_namespaces(p, hand_over, &reader);
+	return err ? err : walk_books_again(p, &reader);
+}
+
+int engine_deaths(struct engine *p, const struct engine_ends *each)
+{
+	p->each = *each;
+	return ring_buffer__consume(p->ring);
+}
+
+struct watch_gauges engine_gauges(const struct engine *p)
+{
+	return p->skel->bss->watch_gauges;
+}
+
+uint64_t engine_unseen(const struct engine *p)
+{
+	const struct watch_gauges *gauges = &p->skel->bss->watch_gauges;
+
+	/* Where there was no memory for a book, that is said already. */
+	return p->unseen_ends + gauges->unseen_births + gauges->unseen_changes +
+	       (gauges->unbooked ? 0 : gauges->bookless);
+}
+
+uint64_t engine_memory(const struct engine *p)
+{
+	uint64_t bytes = 0;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, p->skel->obj) {
+		if (!bpf_map__autocreate(map))
+			continue;
+		uint64_t each = bpf_map__key_size(map) + bpf_map__value_size(map);
+
+		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
+			bytes += bpf_map__max_entries(map);
+		else
+			bytes += each * bpf_map__max_entries(map);
+	}
+	return bytes;
+}
