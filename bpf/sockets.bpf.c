@@ -36,7 +36,7 @@ static __always_inline void life_begin(struct watch_book *book)
 	if (book->flags & WATCH_CLOSED) {
 		const struct watch_reading *first = &book->opened, *last = &book->closed;
 
-		book->past_accepted += last->accepted - last->fin_queued - first->accepted;
+		book->past_accepted += last->accepted - last->fin_queued - first->accepted + first->fin_queued;
 		book->past_sent += last->sent - last->retransmitted - first->sent + first->retransmitted +
 				   unsent_of(last) - unsent_of(first);
 		book->past_returned += returned_of(last) - returned_of(first);

@@ -96,6 +96,23 @@ def disconnect_unsent(truth: Truth) -> Iterator[None]:
 
 
 @odd()
+def disconnect_after_fin(truth: Truth) -> Iterator[None]:
+    """A socket whose FIN had left before, disconnected and connected anew."""
+    a, b = truth.pair()
+    other = socket.create_server(("127.0.0.1", 0))
+    truth.send(a, 10)
+    a.shutdown(socket.SHUT_WR)
+    time.sleep(PAUSE_S)
+    yield
+    raw.disconnect(a)
+    a.connect(other.getsockname())
+    c, _ = other.accept()
+    truth.send(a, 1000)
+    truth.take(c, 1000)
+    b.close()
+
+
+@odd()
 def repair(truth: Truth) -> Iterator[None]:
     """TCP_REPAIR sets sequence numbers: no bytes are moved by that."""
     a, b = truth.pair()
