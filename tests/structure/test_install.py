@@ -54,24 +54,23 @@ def test_these_commands_are_installed(installed):
     assert sorted(file.name for file in (installed / "bin").iterdir()) == COMMANDS
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_answers_help_and_version(run, command):
-    for word in ("-V", "--version"):
-        done = run(command, word)
-        assert done.returncode == 0 and RELEASE.fullmatch(done.stdout) and not done.stderr
-    texts = [run(command, word).stdout for word in ("-h", "--help")]
-    assert texts[0] == texts[1] and "sage: " in texts[0]
-    # As it is called here, not as in the source tree.
-    name = command.replace("-", "[ -]")
-    assert re.search(rf"[Uu]sage: {name}\b", texts[0]), texts[0][:200]
-    assert "./tools/" not in texts[0]
+def test_a_command_answers_help_and_version(run):
+    for command in COMMANDS:
+        for word in ("-V", "--version"):
+            done = run(command, word)
+            assert done.returncode == 0 and RELEASE.fullmatch(done.stdout) and not done.stderr, (command, done)
+        texts = [run(command, word).stdout for word in ("-h", "--help")]
+        assert texts[0] == texts[1] and "sage: " in texts[0], command
+        # As it is called here, not as in the source tree.
+        name = command.replace("-", "[ -]")
+        assert re.search(rf"[Uu]sage: {name}\b", texts[0]), texts[0][:200]
+        assert "./tools/" not in texts[0], command
 
 
-@pytest.mark.parametrize("words", [["guest", "--list"], ["baseline", "--list"], ["help", "run"],
-                                   ["help", "sweep"], ["run", "--list"]])
-def test_a_word_works_from_anywhere(run, words):
-    done = run("copyscope", *words)
-    assert done.returncode == 0 and done.stdout, done.stderr
+def test_a_word_works_from_anywhere(run):
+    for words in (["guest", "--list"], ["baseline", "--list"], ["help", "run"], ["help", "sweep"], ["run", "--list"]):
+        done = run("copyscope", *words)
+        assert done.returncode == 0 and done.stdout, (words, done.stderr)
 
 
 def test_a_home_that_cannot_be_written_to_hinders_no_help(run):
@@ -155,29 +154,32 @@ def test_the_package_and_the_changes_are_of_this_release():
     assert re.search(r"^## (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == release
 
 
-@pytest.mark.parametrize("script", ["packaging/dist", "packaging/deb", "tests/fresh"])
-def test_scripts_around_a_release_refuse_what_they_do_not_know(script):
-    for words, status in ((["--help"], 0), (["no such word"], 2), (["--suite"], 2)):
-        done = subprocess.run([ROOT / script, *words], capture_output=True, text=True, check=False)
-        assert done.returncode == status and done.stderr.count("\n") == (status == 2), done.stderr
+def test_scripts_around_a_release_refuse_what_they_do_not_know():
+    for script in ("packaging/dist", "packaging/deb", "tests/fresh"):
+        for words, status in ((["--help"], 0), (["no such word"], 2), (["--suite"], 2)):
+            done = subprocess.run([ROOT / script, *words], capture_output=True, text=True, check=False)
+            assert done.returncode == status and done.stderr.count("\n") == (status == 2), done
 
 
 # Manual pages
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_manual_page_is_well_formed(installed, name):
-    page = installed / f"share/man/man8/{name}.8"
-    text = page.read_text()
-    sections = re.findall(r"^\.SH (.*)", text, re.MULTILINE)
-    for wanted in ("NAME", "SYNOPSIS", "DESCRIPTION", "OVERHEAD", "SEE ALSO"):
-        assert sections.count(wanted) == 1, wanted
-    assert "OPTIONS" in sections or "COMMANDS" in sections
-    if not shutil.which("man"):
-        pytest.skip("man is missing")
-    done = subprocess.run(["man", "-l", "--warnings", page], capture_output=True, text=True,
-                          check=False, env={**os.environ, "LC_ALL": "C", "MANPAGER": "cat"})
-    assert done.returncode == 0 and not done.stderr, done.stderr
-    assert f"{name}(8)".upper() in done.stdout or page.is_symlink()
+def test_a_manual_page_has_its_sections(installed):
+    for name in PAGES:
+        sections = re.findall(r"^\.SH (.*)", (installed / f"share/man/man8/{name}.8").read_text(), re.MULTILINE)
+        for wanted in ("NAME", "SYNOPSIS", "DESCRIPTION", "OVERHEAD", "SEE ALSO"):
+            assert sections.count(wanted) == 1, (name, wanted)
+        assert "OPTIONS" in sections or "COMMANDS" in sections, name
+
+
+@pytest.mark.skipif(not shutil.which("man"), reason="man is missing")
+def test_a_manual_page_is_well_formed(installed):
+    environment = {**os.environ, "LC_ALL": "C", "MANPAGER": "cat"}
+    for name in PAGES:
+        page = installed / f"share/man/man8/{name}.8"
+        done = subprocess.run(["man", "-l", "--warnings", page], capture_output=True, text=True,
+                              check=False, env=environment)
+        assert done.returncode == 0 and not done.stderr, (name, done.stderr)
+        assert f"{name}(8)".upper() in done.stdout or page.is_symlink(), name
 
 
 def test_every_page_of_a_command_is_there(installed):

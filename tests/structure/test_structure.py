@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -100,34 +100,38 @@ def test_the_page_tells_of_every_room():
     assert set(ALLOWED) == set(ROOMS) | {"vmlinux"}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_includes_what_the_page_allows(room):
-    found = set().union(*(included_rooms(name) for name in C_FILES if room_of(name) == room))
-    assert found == set(ALLOWED[room])
+def test_a_room_includes_what_the_page_allows():
+    found: dict[str, set[str]] = {room: set() for room in ROOMS}
+    for name in under("bpf/", "plugin/", "userspace/"):
+        found[room_of(name)] |= included_rooms(name)
+    assert found == {room: set(ALLOWED[room]) for room in ROOMS}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_no_arrow_points_up_the_page_so_there_is_no_circle(room):
-    order = list(ALLOWED)
-    assert all(order.index(below) < order.index(room) for below in ALLOWED[room])
+def test_no_arrow_points_up_the_page_so_there_is_no_circle():
+    order = {room: place for place, room in enumerate(ALLOWED)}
+    assert not [f"{room} -> {below}" for room in ROOMS for below in ALLOWED[room]
+                if order[below] >= order[room]]
 
 
-@pytest.mark.parametrize("room", sorted({str(Path(name).parent) for name in SOURCES
-                                         if name.startswith(("bpf/", "plugin/", "userspace/"))} - TABLE_ROOMS))
-def test_a_room_has_few_files(room):
-    assert sum(str(Path(name).parent) == room for name in FILES) <= MOST_FILES
+def test_a_room_has_few_files():
+    rooms = {str(Path(name).parent) for name in SOURCES
+             if name.startswith(("bpf/", "plugin/", "userspace/"))} - TABLE_ROOMS
+    files = Counter(str(Path(name).parent) for name in FILES)
+    assert not {room: files[room] for room in rooms if files[room] > MOST_FILES}
 
 
 WAY = ARCHITECTURE.partition("## The way of one byte")[2].partition("\n## ")[0]
 WAY_ROW = re.compile(r"^\| [^|]+ \| `([\w/.]+)` \| `(\w+)` \|$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("name, function", WAY_ROW.findall(WAY))
-def test_the_way_of_a_byte_passes_where_the_page_says(name, function):
-    # A definition: at the start of a line, and no declaration.
-    defined = re.compile(rf"^(?:def |int BPF_PROG\(|\w[\w *]*\b){function}\b[^;{{]*[{{:]",
-                         re.MULTILINE)
-    assert defined.search(TEXTS[name])
+def defines(name: str, function: str) -> bool:
+    """Is the function defined in that file: at the start of a line, and not declared alone?"""
+    return bool(re.search(rf"^(?:def |int BPF_PROG\(|\w[\w *]*\b){function}\b[^;{{]*[{{:]", TEXTS[name],
+                          re.MULTILINE))
+
+
+def test_the_way_of_a_byte_passes_where_the_page_says():
+    assert not [row for row in WAY_ROW.findall(WAY) if not defines(*row)]
 
 
 def test_the_way_of_a_byte_is_told_in_full():
@@ -245,14 +249,14 @@ def test_the_shared_header_includes_nothing():
     assert not includes("bpf/include/sites.h")
 
 
-@pytest.mark.parametrize("path", under("userspace/judge/"))
-def test_judges_are_pure(path):
-    assert {name for name in includes(path) if not name.startswith(("userspace/", "bpf/"))} <= \
-        {"inttypes.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "string.h", "sys/wait.h"}
+def test_judges_are_pure():
+    headers = {"inttypes.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "string.h", "sys/wait.h"}
     # stdio.h is there for snprintf alone, sys/wait.h for what an exit status means.
-    calls = set(re.findall(r"\b(\w+)\s*\(", TEXTS[path]))
-    assert not calls & {"fopen", "fprintf", "printf", "puts", "fputs", "fwrite", "open", "read",
-                        "write", "system", "getenv", "time", "clock_gettime", "perror"}
+    impure = {"fopen", "fprintf", "printf", "puts", "fputs", "fwrite", "open", "read",
+              "write", "system", "getenv", "time", "clock_gettime", "perror"}
+    for path in under("userspace/judge/"):
+        assert {name for name in includes(path) if not name.startswith(("userspace/", "bpf/"))} <= headers, path
+        assert not set(re.findall(r"\b(\w+)\s*\(", TEXTS[path])) & impure, path
 
 
 def test_only_the_conductor_joins_paths_and_probes():
@@ -264,43 +268,47 @@ def test_only_the_conductor_joins_paths_and_probes():
 
 # Every file
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
-def test_file_begins_with_its_licence_and_its_duty(name):
+def faults_of(name: str) -> list[str]:
+    """What is wrong with one source: its opening, its length."""
     lines = TEXTS[name].splitlines()
-    if lines[0].startswith("#!"):
-        lines = lines[1:]
-    assert "SPDX-License-Identifier: GPL-2.0" in lines[0], lines[0]
-    opening = re.sub(r"^\W+", "", " ".join(lines[1:8]))
-    assert re.match(r"\w.{15,}?[.?:]", opening), f"no sentence: {opening[:80]!r}"
+    opening = lines[1:] if lines[0].startswith("#!") else lines
+    sentence = re.sub(r"^\W+", "", " ".join(opening[1:8]))
+    return [f"{name}: {fault}" for fault, there in (
+        ("its first line names no licence", "SPDX-License-Identifier: GPL-2.0" not in opening[0]),
+        (f"it does not begin with a sentence: {sentence[:80]!r}", not re.match(r"\w.{15,}?[.?:]", sentence)),
+        (f"it has {len(lines)} lines, more than {MOST_LINES}", len(lines) > MOST_LINES)) if there]
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
-def test_file_is_short_enough_to_read(name):
-    assert len(TEXTS[name].splitlines()) <= MOST_LINES
+def test_every_file_begins_with_its_licence_and_its_duty_and_is_short_enough_to_read():
+    assert not [fault for name in sorted(SOURCES) for fault in faults_of(name)]
 
 
-@pytest.mark.parametrize("name", sorted(set(TEXTS) - NOT_SOURCE))
-def test_file_names_no_place_of_one_machine(name):
+def test_a_file_without_licence_or_duty_or_end_would_be_found(monkeypatch):
+    for text, fault in (("int one;\n/* Does this and that for whoever asks. */\n", "licence"),
+                        ("// SPDX-License-Identifier: GPL-2.0\nint one;\n", "sentence"),
+                        ("#!/bin/sh\n# SPDX-License-Identifier: GPL-2.0\n# Does this and that, at length.\n" +
+                         "true\n" * MOST_LINES, "lines")):
+        monkeypatch.setitem(TEXTS, "a.c", text)
+        found, = faults_of("a.c")
+        assert fault in found
+
+
+def test_no_file_names_a_place_of_one_machine():
     # In pieces, so that this file passes too.
     places = "|".join(("/ho" + "me/", "/wo" + "rk/", "/ro" + "ot/"))
-    assert not re.findall(rf"^.*(?:{places}).*$", TEXTS[name], re.MULTILINE)
+    assert not [(name, line) for name in sorted(set(TEXTS) - NOT_SOURCE)
+                for line in re.findall(rf"^.*(?:{places}).*$", TEXTS[name], re.MULTILINE)]
 
 
-@pytest.mark.parametrize("name", sorted(n for n in SOURCES if SOURCES[n] == "shell"))
-def test_shell_file_is_clean(name):
+def test_every_script_pleases_the_linters():
     assert shutil.which("shellcheck"), "run make setup-tests"
-    done = subprocess.run(["shellcheck", "-x", ROOT / name], capture_output=True, text=True,
-                          check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stdout
-    if "bash" in first_line(name):
-        assert "set -euo pipefail" in TEXTS[name]
-
-
-def test_python_is_clean():
-    python = sorted(n for n in SOURCES if SOURCES[n] == "python")
-    done = subprocess.run([sys.executable, "-m", "ruff", "check", "--quiet", *python], cwd=ROOT,
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run([ROOT / "tests/lint"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_bash_script_ends_at_its_first_fault():
+    assert not [name for name, kind in SOURCES.items() if kind == "shell" and "bash" in first_line(name)
+                and "set -euo pipefail" not in TEXTS[name]]
 
 
 def test_makefile_stays_one_page_long():
