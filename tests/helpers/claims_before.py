@@ -57,17 +57,17 @@ def written(before: Before) -> str:
 def refusal(before: Before, folder: Path) -> str:
     """Why the checker refuses the old form; empty if it accepts it."""
     try:
-        old(before, folder, World())
+        old(before, folder)
     except Unusable as error:
         return str(error)
     return ""
 
 
-def old(before: Before, folder: Path, world: World) -> files.Claim:
-    """The claim as it was, read by the checker of today."""
-    source = folder / "before.toml"
+def old(before: Before, folder: Path) -> tuple[World, files.Claim]:
+    """The claim as it was, read by the checker of today, and the world that it was read into."""
+    source, world = folder / "before.toml", World()
     source.write_text(written(before))
-    return files.read_all(command.claim_files([source]), world)[-1]
+    return world, files.read_all(command.claim_files([source]), world)[-1]
 
 
 @functools.cache
@@ -84,25 +84,30 @@ def repeated(*names: str) -> list[Item]:
             for number in range(values.LEAST_REPEATS)]
 
 
-def by(claim_of, items: list[Item]) -> str:
-    """The verdict on a claim that `claim_of` reads into a new world which has these records."""
+@functools.cache
+def report(name: str) -> tuple[World, dict[str, files.Claim]]:
+    """The claims of a report by id, and a world that has its published numbers."""
     world = World()
-    claim = claim_of(world)
-    for each in items:
-        world.add(each)
-    return judge.judge(claim, world).word
+    claims = files.read_all(command.claim_files([ROOT / "claims" / f"{name}.toml"]), world)
+    return world, {each.id: each for each in claims}
+
+
+def new(identity: str) -> tuple[World, files.Claim]:
+    """A claim as it stands, and the world that it was read into."""
+    world, claims = report(identity.split("-")[0].lower())
+    return world, claims[identity]
+
+
+def by(found: tuple[World, files.Claim], items: list[Item]) -> judge.Verdict:
+    """The verdict on a claim by these records, and the published numbers of the world it was read into."""
+    world, claim = found
+    return judge.judge(claim, World(world.tables.values(), items))
 
 
 def verdicts(before: Before, folder: Path, made: list[Item] | None = None) -> tuple[str, list[str]]:
     """The verdict on the old form and those on the claims in its place, by the same records."""
     items = made if made is not None else [each for name in before.records for each in committed(name)]
-
-    def new(identity: str, world: World) -> files.Claim:
-        report = identity.split("-")[0].lower()
-        claims = files.read_all(command.claim_files([ROOT / "claims" / f"{report}.toml"]), world)
-        return next(each for each in claims if each.id == identity)
-    return by(functools.partial(old, before, folder), items), \
-        [by(functools.partial(new, each), items) for each in before.now]
+    return by(old(before, folder), items).word, [by(new(each), items).word for each in before.now]
 
 
 def check(before: Before, folder: Path, made: list[Item] | None = None) -> None:

@@ -77,7 +77,7 @@ def fixture_small(tmp_path_factory):
     return folder_with_page(tmp_path_factory.mktemp("tree") / "results") / "claims"
 
 
-@pytest.fixture(name="claims", params=["small", "committed"])
+@pytest.fixture(name="claims", scope="module", params=["small", "committed"])
 def fixture_claims(request, small):
     """The folder of a page: a small one, and the one that is kept."""
     if request.param == "small":
@@ -86,6 +86,14 @@ def fixture_claims(request, small):
     if not (kept / "index.html").is_file():
         pytest.skip("results/claims is not here: a release has no results")
     return kept
+
+
+@pytest.fixture(name="looks", scope="module")
+def fixture_looks(claims, tmp_path_factory):
+    """By scheme, what is seen of all pages of a folder, and what they ask a network for."""
+    pages = sorted(claims.glob("*.html"))
+    return {scheme: seen(tmp_path_factory.mktemp(scheme), pages, f"--blink-settings=preferredColorScheme={number}")
+            for scheme, (number, _) in SCHEMES.items()}
 
 
 def in_browser(tmp_path: Path, *words: str) -> str:
@@ -97,36 +105,29 @@ def in_browser(tmp_path: Path, *words: str) -> str:
                           capture_output=True, check=True, text=True, timeout=120).stdout
 
 
-def seen(tmp_path: Path, pages: list[Path], *words: str) -> dict[str, dict]:
-    """What is wrong with each page at each width."""
-    frame = tmp_path / "frame.html"
+def seen(tmp_path: Path, pages: list[Path], *words: str) -> tuple[dict[str, dict], set[str]]:
+    """What is wrong with each page at each width; and what they ask a network for, without the browser's own
+    requests."""
+    frame, log = tmp_path / "frame.html", tmp_path / "net.json"
     frame.write_text(FRAME.replace("LEAST", str(LEAST_CONTRAST))
                      .replace("PAGES", json.dumps([each.as_uri() for each in pages])))
-    said = in_browser(tmp_path, *words, "--dump-dom", frame.as_uri())
-    return json.loads(html.unescape(re.search("<pre>(.*)</pre>", said)[1]))
-
-
-def asked_for(tmp_path: Path, pages: list[Path]) -> set[str]:
-    """What pages ask a network for; the browser's own requests are not theirs."""
-    log, frame = tmp_path / "net.json", tmp_path / "all.html"
-    frame.write_text("".join(f'<iframe src="{each.as_uri()}"></iframe>' for each in pages))
-    in_browser(tmp_path, f"--log-net-log={log}", "--dump-dom", frame.as_uri())
+    said = in_browser(tmp_path, *words, f"--log-net-log={log}", "--dump-dom", frame.as_uri())
     asked = [each.get("params", {}) for each in json.loads(log.read_text())["events"]]
-    return {each["url"] for each in asked if "url" in each and each.get("initiator") in ("file://", "null")
-            and not each["url"].startswith(("file:", "data:"))}
+    return json.loads(html.unescape(re.search("<pre>(.*)</pre>", said)[1])), {
+        each["url"] for each in asked if "url" in each and each.get("initiator") in ("file://", "null")
+        and not each["url"].startswith(("file:", "data:"))}
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_nothing_overflows_and_all_can_be_read_by_day_and_by_night(claims, tmp_path, scheme):
+def test_nothing_overflows_and_all_can_be_read_by_day_and_by_night(claims, looks):
     pages = sorted(claims.glob("*.html"))
-    told = seen(tmp_path, pages, f"--blink-settings=preferredColorScheme={SCHEMES[scheme][0]}")
-    assert len(told) == 2 * len(pages) > 10
-    for name, found in told.items():
-        assert found == {"wide": 0, "out": [], "worst": {}, "broken": [], "ground": SCHEMES[scheme][1]}, name
+    for scheme, (told, _) in looks.items():
+        assert len(told) == 2 * len(pages) > 10
+        for name, found in told.items():
+            assert found == {"wide": 0, "out": [], "worst": {}, "broken": [], "ground": SCHEMES[scheme][1]}, (scheme, name)
 
 
-def test_no_page_asks_for_anything_of_a_network(claims, tmp_path):
-    assert not asked_for(tmp_path, sorted(claims.glob("*.html")))
+def test_no_page_asks_for_anything_of_a_network(looks):
+    assert not any(asked for _, asked in looks.values())
 
 
 def test_a_browser_prints_it(claims, tmp_path):
@@ -138,6 +139,7 @@ def test_a_fault_would_be_seen(tmp_path):
     bad = tmp_path / "bad.html"
     bad.write_text("<!DOCTYPE html><body style='background:#fff'><main><p style='width:2000px;color:#999'>x</p>"
                    "<img src='http://example.org/x.png'></main>")
-    found = seen(tmp_path, [bad])["375 bad.html"]
+    told, asked = seen(tmp_path, [bad])
+    found = told["375 bad.html"]
     assert found["wide"] > 0 and found["out"] and found["worst"]
-    assert asked_for(tmp_path, [bad]) == {"http://example.org/x.png"}
+    assert asked == {"http://example.org/x.png"}

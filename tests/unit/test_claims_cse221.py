@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from copyscope.claims import command, files, judge, of_others, sources
+from copyscope.claims import judge, of_others, sources
 from copyscope.claims.readings import Item
-from copyscope.claims.world import World
 from helpers import claims_before
 
 BEFORE = claims_before.read("CSE221")
@@ -31,16 +30,7 @@ def records() -> tuple[str, ...]:
     return tuple(found)
 
 
-def times(by: float):
-    """Changes every time of a row alike."""
-    def change(row):
-        measured = row["measured"]
-        if measured and row["unit"] in of_others.TIMES:
-            measured["values"] = [each * by for each in measured["values"]]
-    return change
-
-
-def six(change=lambda row: None) -> list[Item]:
+def six(change) -> list[Item]:
     """Their rows, each changed."""
     found = []
     for text in records():
@@ -52,18 +42,18 @@ def six(change=lambda row: None) -> list[Item]:
 
 
 @functools.cache
-def unchanged() -> tuple[Item, ...]:
-    """The rows as they were committed."""
-    return tuple(six())
+def timed(by: float = 1) -> list[Item]:
+    """The rows as they were committed, every time changed alike."""
+    def change(row):
+        measured = row["measured"]
+        if measured and row["unit"] in of_others.TIMES:
+            measured["values"] = [each * by for each in measured["values"]]
+    return six(change)
 
 
-def judged(name: str, items) -> judge.Verdict:
+def judged(name: str, items: list[Item]) -> judge.Verdict:
     """The verdict on a claim of the report by such rows."""
-    world = World()
-    claims = files.read_all(command.claim_files([claims_before.ROOT / "claims/cse221.toml"]), world)
-    for each in items:
-        world.add(each)
-    return judge.judge(next(each for each in claims if each.id == name), world)
+    return claims_before.by(claims_before.new(f"CSE221-{name}"), items)
 
 
 def loopback() -> list[Item]:
@@ -71,10 +61,10 @@ def loopback() -> list[Item]:
     return [each for each in claims_before.committed("single/ports.json") if each.words["of"] == "lo"]
 
 
-@pytest.mark.parametrize("before", BEFORE, ids=lambda each: each.id)
-def test_the_form_before_is_refused_or_says_something_else(tmp_path, before):
-    made = {"six": unchanged, "fast": lambda: six(times(0.1)), "loopback": loopback, "": lambda: None}[before.made]()
-    claims_before.check(before, tmp_path, made and [*made])
+def test_each_form_before_is_refused_or_says_something_else(tmp_path):
+    made = {"six": timed, "fast": lambda: timed(0.1), "loopback": loopback, "": lambda: None}
+    for before in BEFORE:
+        claims_before.check(before, tmp_path, made[before.made]())
 
 
 def test_each_claim_that_was_wrong_or_doubtful_is_here():
@@ -89,7 +79,7 @@ def test_each_claim_that_was_wrong_or_doubtful_is_here():
 def test_a_relation_holds_on_any_machine_however_fast(name, word):
     """Times of all rows, halved or doubled alike, leave each relation as it is."""
     for by in (0.5, 1, 2):
-        assert judged(f"CSE221-{name}", six(times(by))).word == word
+        assert judged(name, timed(by)).word == word
 
 
 @pytest.mark.parametrize("name, rows, counter, counted", [
@@ -103,8 +93,8 @@ def test_a_count_that_makes_its_row_invalid_is_evidence(name, rows, counter, cou
             for each in row["proof"]["invariants"]:
                 if each["counter"] == counter:
                     each.update(counted=counted, held=False)
-    assert judged(f"CSE221-{name}", unchanged()).word == judge.REFUTED
-    assert judged(f"CSE221-{name}", six(change)).word == judge.CONFIRMED
+    assert judged(name, timed()).word == judge.REFUTED
+    assert judged(name, six(change)).word == judge.CONFIRMED
 
 
 def with_curve(row: str, y) -> list[Item]:
@@ -121,14 +111,14 @@ def with_curve(row: str, y) -> list[Item]:
     (lambda x: 300 - 10 * x, judge.REFUTED, judge.REFUTED), (lambda x: 100 if x < 5 else 300, judge.REFUTED, judge.REFUTED)])
 def test_a_line_and_a_line_through_nothing_are_two_claims(y, linear, proportional):
     items = with_curve("contention-one-cpu", y)
-    assert (judged("CSE221-C33", items).word, judged("CSE221-C62", items).word) == (linear, proportional)
+    assert (judged("C33", items).word, judged("C62", items).word) == (linear, proportional)
 
 
 @pytest.mark.parametrize("number, word", [(0, judge.CONFIRMED), (1, judge.REFUTED), (97, judge.REFUTED)])
 def test_a_close_that_is_acknowledged_refutes_that_none_is(number, word):
     fact = {"name": "closes-acknowledged", "of": "lo", "number": number, "means": "", "how": "counted", "why": None}
     made = of_others.fact_items({"id": "a", "machine": {"kernel": "6.12.0"}, "facts": [fact]})
-    assert judged("CSE221-C56", made).word == word
+    assert judged("C56", made).word == word
 
 
 # 7,597 connections of 7.898 ms begin in a minute.
@@ -136,7 +126,7 @@ def test_a_close_that_is_acknowledged_refutes_that_none_is(number, word):
 def test_connections_go_on_if_those_of_a_minute_find_ports(ports, word):
     fact = {"name": "local-ports", "of": "range", "number": ports, "means": "", "how": "counted", "why": None}
     made = of_others.fact_items({"id": "a", "machine": {"kernel": "6.12.0"}, "facts": [fact]})
-    assert judged("CSE221-C57", made).word == word
+    assert judged("C57", made).word == word
 
 
 @pytest.mark.parametrize("up, word", [(53, judge.REFUTED), (52, judge.CONFIRMED)])
@@ -150,15 +140,15 @@ def test_a_card_s_connections_are_counted_in_a_guest_beside_real_machines(up, wo
     data["machine"].update(kernel="6.12.95", emulated=True)
     for row in data["rows"]:
         of_a_guest(row)
-    real = [replace(each, words={**each.words, "kernel": "6.18.0"}) for each in unchanged()]
-    assert judged("CSE221-C66", [*real, *of_others.baseline_items(data)]).word == word
-    assert judged("CSE221-C66", real).word == judge.UNDECIDED
+    real = [replace(each, words={**each.words, "kernel": "6.18.0"}) for each in timed()]
+    assert judged("C66", [*real, *of_others.baseline_items(data)]).word == word
+    assert judged("C66", real).word == judge.UNDECIDED
 
 
 def test_a_value_shows_both_machines():
-    found = judged("CSE221-C17", unchanged())
+    found = judged("C17", timed())
     assert found.word == judge.DIFFERS and found.there == "14.611 us" and found.here and found.ratio
-    assert judged("CSE221-C17", [replace(each, data=slower(each.data)) for each in unchanged()]).word == judge.CONFIRMED
+    assert judged("C17", [replace(each, data=slower(each.data)) for each in timed()]).word == judge.CONFIRMED
 
 
 def slower(row: dict) -> dict:

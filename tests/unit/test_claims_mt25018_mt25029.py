@@ -6,8 +6,6 @@ import copy
 from dataclasses import replace
 from typing import cast
 
-import pytest
-
 from copyscope.claims.readings import Item
 from copyscope.records.run_record import Record
 from helpers import claims_before
@@ -25,8 +23,8 @@ def eight(item: Item) -> Item:
     return replace(item, data=Record(data, record.source, record.point))
 
 
-@pytest.mark.parametrize("before", BEFORE, ids=lambda each: each.id)
-def test_the_form_before_is_refused_or_says_something_else(tmp_path, before):
-    made = [eight(each) for each in claims_before.committed("mt25018-as-published")] \
-        if before.made == "eight" else None
-    claims_before.check(before, tmp_path, made)
+def test_each_form_before_is_refused_or_says_something_else(tmp_path):
+    for before in BEFORE:
+        made = [eight(each) for each in claims_before.committed("mt25018-as-published")] \
+            if before.made == "eight" else None
+        claims_before.check(before, tmp_path, made)
