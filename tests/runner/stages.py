@@ -18,8 +18,13 @@ PYTEST = ("-m", "pytest", "-q", "-rs", "--durations=3", "--durations-min=20", "-
           "-p", "no:cacheprovider", "-o", "junit_family=xunit2",
           # Each file is a session: what a failed one left outlives those that follow.
           "-o", "tmp_path_retention_policy=failed", "-o", "tmp_path_retention_count=100")
-TESTS = ("unit", "host", "guest", "structure")
-STAGES = ("lint", "build", "unit", "sanitize", "host", "guest", "structure")
+TESTS = ("unit", "host", "structure", "guest")
+# From the cheapest to the longest; those of a group run side by side.
+GROUPS = (("lint",), ("build",), ("sanitize", "unit"), ("host", "structure", "guest"))
+STAGES = tuple(stage for group in GROUPS for stage in group)
+# A job of host looks at what else there is on this machine, so that they come one by one; some are about
+# time, too. Guests take what processors are left.
+GUESTS_ARE = ("nice", "-n", "3")
 CPUS = os.cpu_count() or 1
 # What make is told in each stage; one after the other.
 MAKES = {
@@ -29,10 +34,12 @@ MAKES = {
 }
 SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1",
               "UBSAN_OPTIONS": "print_stacktrace=1"}
-# Files started first, longest first: the last one to end should be a short one.
+# What is started first, longest first: the last one to end should be a short one.
 LONGEST = {
-    "unit": ("figures", "records", "baseline", "copymap"),
-    "guest": ("congestion", "matrix", "paths", "bpftrace", "books", "modelled", "causes", "guest"),
+    "unit": ("test_claims_browser", "test_figures", "test_claims_turn", "test_records", "watch_words_test"),
+    "sanitize": ("watch_words_test", "join_test"),
+    "guest": ("test_matrix", "test_bpftrace", "test_books", "test_congestion", "test_paths", "test_odd",
+              "test_watched_paths", "test_modelled", "test_causes", "test_watch"),
 }
 
 
@@ -73,7 +80,7 @@ def programs_of(stage: str, folder: Path) -> list[Job]:
         build, environment = BUILD / "sanitized" / "build", SANITIZERS
     jobs = []
     for program in programs(build):
-        report = folder / f"{program.name}.xml"
+        report = folder / f"{stage}-{program.name}.xml"
         # With a file named, cmocka writes its report there and nothing to the screen. Its status is
         # the number of tests that failed.
         said = {"CMOCKA_MESSAGE_OUTPUT": "xml", "CMOCKA_XML_FILE": str(report)}
@@ -82,12 +89,19 @@ def programs_of(stage: str, folder: Path) -> list[Job]:
     return jobs
 
 
-def pytest_job(file: Path, folder: Path, keyword: str | None, environment: dict[str, str]) -> Job:
-    """One job that runs pytest over a file."""
+def longest_first(stage: str, jobs: list[Job]) -> deque[Job]:
+    """Jobs in the order in which they are started."""
+    rank = {name: place for place, name in enumerate(LONGEST.get(stage, ()))}
+    return deque(sorted(jobs, key=lambda job: rank.get(Path(job.name).stem, len(rank))))
+
+
+def pytest_job(file: Path, folder: Path, keyword: str | None, environment: dict[str, str],
+               before: tuple[str, ...] = ()) -> Job:
+    """One job that runs pytest over a file; some words come before the command."""
     name = str(file.relative_to(ROOT))
     report = folder / f"{name.replace('/', '-')}.xml"
     chosen = ["-k", keyword] if keyword else []
-    return Job(name, [PYTHON, *PYTEST, f"--junitxml={report}", *chosen, name], report,
+    return Job(name, [*before, PYTHON, *PYTEST, f"--junitxml={report}", *chosen, name], report,
                (ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED),
                {"PYTHONDONTWRITEBYTECODE": "1"} | environment)
 
@@ -104,16 +118,14 @@ def files_of(group: str, keyword: str | None) -> list[Path]:
     return [file for file in files if f"{file.relative_to(ROOT)}" in done.stdout]
 
 
-def file_jobs(group: str, folder: Path, keyword: str | None) -> deque[Job]:
+def file_jobs(group: str, folder: Path, keyword: str | None) -> list[Job]:
     """One job for each file of a group."""
     files = files_of(group, keyword)
-    environment: dict[str, str] = {}
-    rank = {f"test_{name}.py": place for place, name in enumerate(LONGEST.get(group, ()))}
-    files.sort(key=lambda file: rank.get(file.name, len(rank)))
-    if group == "guest":
-        # A guest keeps one processor busy.
-        environment["TEST_GUESTS"] = str(max(1, CPUS // max(1, len(files))))
-    return deque(pytest_job(file, folder, keyword, environment) for file in files)
+    if group != "guest":
+        return [pytest_job(file, folder, keyword, {}) for file in files]
+    # A guest keeps one processor busy.
+    environment = {"TEST_GUESTS": str(max(1, CPUS // max(1, len(files))))}
+    return [pytest_job(file, folder, keyword, environment, GUESTS_ARE) for file in files]
 
 
 def run_make(stage: str) -> Counter:
@@ -132,32 +144,32 @@ def run_make(stage: str) -> Counter:
     return Counter()
 
 
-def lanes_of(stages: tuple[str, ...], folder: Path, keyword: str | None) -> list[list[deque[Job]]]:
-    """The lanes of stages that run at once: one of tests here, which then helps with the guests; more
-    of guests than processors, because for half of its time a guest waits until its kernel has detached
-    probes."""
-    host, guest = (file_jobs(each, folder, keyword) if each in stages else deque()
-                   for each in ("host", "guest"))
-    lanes = [[host, guest]] if host else []
-    return lanes + [[guest]] * (CPUS + 1) if guest else lanes
+def jobs_of(stage: str, folder: Path, keyword: str | None) -> deque[Job]:
+    """All jobs of a stage."""
+    jobs = [job for job in programs_of(stage, folder) if not keyword or keyword in job.name]
+    return longest_first(stage, jobs + (file_jobs(stage, folder, keyword) if stage in TESTS else []))
+
+
+def lanes_of(jobs: dict[str, deque[Job]]) -> list[list[deque[Job]]]:
+    """The lanes of stages that run at once: one of host, with what may start probes beside it, which then
+    helps the others; more than processors if they boot guests, because for half of its time a guest waits
+    until its kernel has detached probes."""
+    alone = ("host", "structure") if jobs.get("host") else ()
+    mine, others = ([jobs[each] for each in jobs if jobs[each] and (each in alone) == one]
+                    for one in (True, False))
+    lanes = [[*mine, *others]] if mine else []
+    return lanes + [others] * (CPUS + bool(jobs.get("guest"))) if others else lanes
 
 
 def run_tests(stages: tuple[str, ...], folder: Path, keyword: str | None) -> Counter:
-    """Run the tests of a stage, or of two that run at once."""
-    if set(stages) & {"host", "guest"}:
-        lanes = lanes_of(stages, folder, keyword)
-    else:
-        stage, = stages
-        jobs = deque(job for job in programs_of(stage, folder) if not keyword or keyword in job.name)
-        if stage in TESTS:
-            jobs += file_jobs(stage, folder, keyword)
-        lanes = [[jobs]] * CPUS if jobs else []
+    """Run the tests of a stage, or of several that run at once."""
+    lanes = lanes_of({stage: jobs_of(stage, folder, keyword) for stage in stages})
     return run_lanes(lanes) if lanes else Counter()
 
 
 def run_stage(stages: tuple[str, ...], keyword: str | None) -> Counter:
-    """Run one stage, or two side by side, and say how long they took."""
-    name, clock, sums = " and ".join(stages), Clock(), Counter()
+    """Run one stage, or several side by side, and say how long they took."""
+    name, clock, sums = ", ".join(stages), Clock(), Counter()
     tell(f"== {name}")
     try:
         for stage in stages:
