@@ -215,7 +215,7 @@ def test_only_the_rows_named_are_run():
 
 
 def test_every_row_notices_that_half_of_its_calls_are_left_out():
-    done = baseline.run("--quick", "--break", "skip", "--json", "-")
+    done = baseline.run("--quick", "--runs", 2, "--break", "skip", "--json", "-")
     rows = baseline.rows_of(done)
     assert done.returncode == 1
     assert {name: row["why"] for name, row in rows.items() if row["status"] != "invalid"} == {}
@@ -274,7 +274,7 @@ def test_reruns_are_held_against_each_other_row_by_row(tmp_path):
     names = ("tcp-rtt-remote", "icmp-rtt-remote", "connect-remote", "file-cache")
     words = [word for name in names for word in ("--only", name)]
     for file in "first", "second":
-        done = baseline.run("--quick", *words, "--json", tmp_path / file, "--quiet")
+        done = baseline.run("--quick", "--runs", 2, *words, "--json", tmp_path / file, "--quiet")
         assert done.returncode == 0, done.stderr
     done = baseline.run("agree", tmp_path / "first", tmp_path / "second")
     *lines, last = done.stdout.splitlines()

@@ -13,9 +13,11 @@ from contextlib import contextmanager
 import pytest
 
 from helpers.records import needs_root
-from helpers.windows import WATCH, Watching, laws_of, unbalanced
+from helpers.windows import ROOT, WATCH, Watching, laws_of, unbalanced
 
 pytestmark = needs_root
+# Each child moves bytes over its own connection, ends and is collected.
+CHILDREN = ROOT / "build/tests/guest/children"
 # Names itself, gets a pair of sockets a and b; what follows is the test's.
 BEGIN = """
 import ctypes, os, signal, socket, struct, subprocess, sys, threading, time
@@ -32,16 +34,20 @@ def ready(): print("ready", flush=True); sys.stdin.readline()
 
 
 @contextmanager
-def program(body: str, *words: object) -> Iterator[subprocess.Popen]:
+def started(*command: object) -> Iterator[subprocess.Popen]:
     """A program that has said that it is ready; it is killed at the end, with what it started."""
-    with subprocess.Popen([sys.executable, "-c", BEGIN + body, *map(str, words)],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                          start_new_session=True) as process:
+    with subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True, start_new_session=True) as process:
         try:
             assert process.stdout.readline()
             yield process
         finally:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def program(body: str, *words: object):
+    """The same of a program in Python."""
+    return started(sys.executable, "-c", BEGIN + body, *words)
 
 
 def tell(process: subprocess.Popen) -> str:
@@ -62,19 +68,20 @@ child = os.fork()
 if not child:
     name(sys.argv[1]); os._exit(0)
 os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+gate = os.pipe()
 if int(sys.argv[3]):
     name(sys.argv[1])
-    if not os.fork(): time.sleep(3); os._exit(0)
+    if not os.fork(): os.read(gate[0], 1); os._exit(0)
     name(sys.argv[2])
-ready(); time.sleep(60)
+ready(); os.write(gate[1], b"x"); time.sleep(60)
 """
 
 
 def test_a_watch_ends_though_a_zombie_has_the_name():
-    with program(ZOMBIE, "half-dead", "its-parent", 1):
-        done = subprocess.run([WATCH, "--comm", "half-dead"], capture_output=True, check=False,
-                              timeout=20)
-    assert done.returncode == 0
+    with program(ZOMBIE, "half-dead", "its-parent", 1) as process:
+        watching = Watching("--comm", "half-dead")
+        print(file=process.stdin, flush=True)
+        assert watching.records()
 
 
 def test_no_window_opens_over_a_zombie():
@@ -125,24 +132,9 @@ def test_a_process_lives_though_its_first_thread_has_ended():
     assert sums_of(record) == {process.pid: (4321, 4321)} and not unbalanced(record)
 
 
-# Every child moves bytes over its own connection, ends and is collected.
-FORKS = """
-count, every = int(sys.argv[1]), int(sys.argv[2])
-name("many-children"); ready()
-for number in range(count):
-    child = os.fork()
-    if not child:
-        if number % every == 0:
-            a, b = pair(); a.sendall(bytes(100)); take(b, 100)
-        os._exit(0)
-    os.waitpid(child, 0)
-print("done", flush=True); sys.stdin.readline()
-"""
-
-
 def test_twenty_thousand_children_are_in_the_sums_and_few_in_the_record():
     count, every = 20_000, 10
-    with program(FORKS, count, every) as process:
+    with started(CHILDREN, count, every) as process:
         watching = Watching("-p", process.pid)
         tell(process)
         time.sleep(0.1)
