@@ -20,7 +20,7 @@ from typing import Any
 from odd.truth import Truth
 
 LIFE, WHOLE = "life", "whole"
-PATIENCE_S = 120
+PATIENCE_S = 900
 # The variable that has the name of a process that is to be watched: its children of before keep theirs.
 COMM = "ODD_COMM"
 # What a call says on a kernel that does not have it.
