@@ -22,8 +22,8 @@ ALL = KERNELS
 RELEASES = ("6.1", "6.12")
 # tests/run, which has other guests run beside, says how many of a file's may run at a time.
 AT_A_TIME = int(os.environ.get("TEST_GUESTS", 0)) or os.cpu_count() or 1
-# Far above what any boot here takes with one on each of two processors.
-TIMEOUT_S = 900
+# Far above what any boot here takes with two on each of two processors.
+TIMEOUT_S = 1800
 # Were two started at once, both would pack the same files.
 STARTING = threading.Lock()
 

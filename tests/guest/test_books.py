@@ -26,14 +26,14 @@ SINGLE = {f"{variant}.lo.1": f"{variant} {PRIME_BYTES} 1 --path lo {PRIME}"
 REPLIES = {f"{variant}.rr": f"{variant} {PRIME_BYTES} 4 --pattern rr {PRIME}"
            for variant in ("A1", "A2", "A3")}
 LARGE_BYTES = 65536
-PINS_MESSAGES = 400
+PINS_MESSAGES = 100
 PINS = {f"{variant}.pins": f"{variant} {LARGE_BYTES} 1 --messages {PINS_MESSAGES}"
         for variant in ("A3-aligned", "A3")}
-LARGE_MESSAGES = {"A1": 1000, "A2": 1000, "A3": 1000, "A3-aligned": 500, "A3-unreaped": 500}
+LARGE_MESSAGES = {"A1": 200, "A2": 200, "A3": 200, "A3-aligned": 200, "A3-unreaped": 200}
 LARGE = {f"{variant}.large": f"{variant} {LARGE_BYTES} 4 --messages {messages}"
          for variant, messages in LARGE_MESSAGES.items()}
 # Emulated senders are slow: only large messages are still in flight when they are overwritten.
-REUSE_MESSAGES = 100
+REUSE_MESSAGES = 25
 REUSE = {"reuse": f"A3-reuse 1M 4 --messages {REUSE_MESSAGES}"}
 
 FAULTS_MESSAGES = 50

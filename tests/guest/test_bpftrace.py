@@ -16,8 +16,8 @@ from helpers import records
 ONELINERS = records.ROOT / "docs" / "ONELINERS.md"
 # Runs that all oracles watch: gathered, copied and referenced; small and large; both patterns.
 WATCHED = {f"{variant}.4093": f"{variant} 4093 4 --messages 23" for variant in ("A1", "A2", "A3")}
-WATCHED |= {"A2.65536": "A2 65536 4 --messages 200",
-            "A3.65536": "A3 65536 4 --messages 200",
+WATCHED |= {"A2.65536": "A2 65536 4 --messages 50",
+            "A3.65536": "A3 65536 4 --messages 50",
             "A3.rr": "A3 4093 2 --messages 23 --pattern rr --path lo"}
 # Boots of a kernel until its witnesses are whole.
 TURNS = 3

@@ -16,15 +16,6 @@ RUNS = {limit: f"A3 {BYTES} 2 --messages {MESSAGES} {words}" for limit, words in
 RUNS |= {f"{limit}.lo": f"{words} --path lo" for limit, words in list(RUNS.items())}
 # Sent in pieces that are smaller than the room behind them, so that the receiver merges some.
 RUNS["merged"] = f"A3 64 1 --messages {MESSAGES} --pattern rr"
-# What lies between the sockets: the causes of what was copied there, up to 6.12.
-PATHS = {
-    "veth --tap tx": {"packet tap on rx", "packet tap on tx"},
-    "forward": {"forwarding hop"},
-    "nic --no-sg": {"no scatter-gather"},
-    "nic --no-tso": set(),  # cut in software, but not copied
-    "nic": set(),
-}
-RUNS |= {path.replace(" ", ""): f"A3 {BYTES} 2 --messages 50 --path {path}" for path in PATHS}
 # So short that the guests' NIC (vmxnet3) wants each whole, and asks for what is not there yet.
 SHORT_BYTES = 32
 RUNS["short"] = f"A3 {SHORT_BYTES} 1 --messages {MESSAGES} --path nic --pattern rr"
@@ -94,15 +85,6 @@ def test_causes_add_up_to_their_site(outcome, run):
         assert law["left"] == records.site(record, site)
         assert law["right"] == sum(records.causes(record, site).values())
     assert "unknown" not in records.causes(record)
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_what_lies_between_the_sockets_is_the_cause(outcome, path):
-    record = balanced(outcome, path.replace(" ", ""))
-    found = set(records.causes(record, "late_copy", "reshape")) - {"small packets merged"}
-    assert found - {"driver limit"} == PATHS[path]
-    for cause in PATHS[path]:
-        assert records.causes(record)[cause] >= 50 * BYTES
 
 
 def test_a_driver_that_wants_short_packets_whole_is_the_cause(outcome):

@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from guest.boots import AT_A_TIME
+from copyscope.matrix.cells import Cell
+from guest.boots import AT_A_TIME, RELEASES
 from helpers import records
 from helpers.names import KERNELS
 
@@ -24,6 +25,14 @@ PLAIN_NIC = ("nic", "nic, IPv6", "nic, no TSO", "nic, MTU 9000")
 TAPPED_SENDER = ("veth, tap on sender", "nic, tap on sender", "lo, tap")
 NO_SG = ("veth, no SG", "nic, no SG")
 LOSSY = ("veth, 3 % loss", "nic, 3 % loss")
+# What lies between the sockets: the causes of what was copied there, up to 6.12.
+CAUSES = {
+    "veth, tap on sender": {"packet tap on rx", "packet tap on tx"},
+    "forward": {"forwarding hop"},
+    "nic, no SG": {"no scatter-gather"},
+    "nic, no TSO": set(),  # cut in software, but not copied
+    "nic": set(),
+}
 
 
 def made(out, variants, kernels) -> dict:
@@ -37,8 +46,11 @@ def made(out, variants, kernels) -> dict:
     with open(out / "matrix.csv", newline="", encoding="utf-8") as file:
         rows = [{key: int(text) if text.lstrip("-").isdigit() else text
                  for key, text in row.items()} for row in csv.DictReader(file)]
-    return {(".".join(row["kernel"].split(".")[:2]), row["path"], row["variant"]): row
-            for row in rows}
+    found = {(".".join(row["kernel"].split(".")[:2]), row["path"], row["variant"]): row
+             for row in rows}
+    for (kernel, path, variant), row in found.items():
+        row["record"] = out / kernel / f"{Cell(path, variant).name}.json"
+    return found
 
 
 @pytest.fixture(scope="module", name="table")
@@ -137,6 +149,20 @@ def test_not_all_completions_say_that_a_device_without_scatter_gather_moved_ever
     # In one run of ten or so they do, by chance.
     rows = [table[kernel, path, "A3"] for kernel in KERNELS for path in NO_SG]
     assert sum(row["copied_completions"] for row in rows) < sum(row["completions"] for row in rows)
+
+
+@pytest.mark.parametrize("kernel", RELEASES)
+@pytest.mark.parametrize("path", CAUSES)
+def test_what_lies_between_the_sockets_is_the_cause(row, path):
+    record = records.load(row(path)["record"])
+    found = records.causes(record, "late_copy", "reshape")
+    assert set(found) - {"small packets merged", "driver limit"} == CAUSES[path]
+    assert all(found[cause] >= PAYLOAD for cause in CAUSES[path])
+    assert "unknown" not in records.causes(record)
+    for site in ("late_copy", "reshape"):
+        law = records.law(record, f"causes of {site}")
+        assert law["status"] == "balanced" and law["left"] == records.site(record, site)
+        assert law["right"] == sum(records.causes(record, site).values())
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

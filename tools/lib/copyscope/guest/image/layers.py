@@ -140,7 +140,7 @@ def project_layer(arch: Architecture, added: Iterable[str]) -> Layer:
             layer.add(program, f"{HOME}/build/{program.name}")
     for tree in TREES:
         layer.add(ROOT / tree, f"{HOME}/{tree}")
-    layer.add(arch.build / "tests", f"{HOME}/build/tests")
+    layer.add(arch.build / "tests/guest", f"{HOME}/build/tests/guest")
     for document in sorted((ROOT / "docs").glob("*.json")):
         layer.add(document, f"{HOME}/docs/{document.name}")
     for text in added:
