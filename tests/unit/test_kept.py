@@ -91,7 +91,7 @@ def test_a_report_is_in_the_order_of_reports(runs, capsys, monkeypatch, verdict)
 
 def test_a_record_without_perf_beside_the_programs_says_so(runs, capsys):
     data = two_passes(made())
-    wire = {"hook": "tp_btf/net_dev_queue", "status": "attached"}
+    wire = {"site": "tx_copy", "hook": "tp_btf/net_dev_queue", "status": "attached"}
     data["backend"]["probes"] = [wire]
     for firings, said in ((0, False), (None, True)):
         wire["unseen_firings"] = firings

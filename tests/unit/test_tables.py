@@ -149,10 +149,3 @@ def test_watch_explains_each_law():
     rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| ")][1:]
     assert [name.strip() for row in rows for name in row.split(",")] == [
         row["name"] for row in TABLES["watch_laws"]]
-
-
-def test_perf_counts_beside_hooks_that_a_watch_has():
-    room = ROOT / "userspace/engine/watch"
-    hooks = re.findall(r'TP\(\d+, "(\w+)", "[\w ]+", "(\w+)"', (room / "attach.c").read_text())
-    checked = re.findall(r'\{ "\w+/(\w+)", "(\w+)", offsetof', (room / "unseen.c").read_text())
-    assert checked and {(program, event) for event, program in checked} <= set(hooks)

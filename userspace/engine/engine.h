@@ -77,6 +77,9 @@ bool engine_remove(struct engine *p, uint32_t tgid);
  * Their number, or -errno. */
 int engine_members(const struct engine *p, struct watch_member **members);
 
+/* Walks over descriptors: what connects to a socket that listens belongs to who holds that. 0 or -errno. */
+int engine_find_listeners(struct engine *p);
+
 /* Walks over all sockets and notes their opening balances, then over descriptors. 0 or -errno. */
 int engine_open(struct engine *p);
 

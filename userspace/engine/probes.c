@@ -129,6 +129,9 @@ int probes_attach(struct probes *p, struct record *r)
 	if (err)
 		return err;
 	err = add_processes(p);
+	/* Another host may connect before the gate opens here. */
+	if (!err)
+		err = engine_find_listeners(p->engine);
 	if (err) {
 		snprintf(r->backend_why, WHY_BYTES, "cannot tell the programs whom to count: %s", strerror(-err));
 		return err;

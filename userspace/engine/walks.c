@@ -185,6 +185,12 @@ static int walk_namespaces(struct engine *p, void (*take)(void *arg, const void 
 	return err;
 }
 
+int engine_find_listeners(struct engine *p)
+{
+	p->skel->bss->watch_mode = WATCH_MODE_OPEN;
+	return walk_descriptors(p);
+}
+
 int engine_open(struct engine *p)
 {
 	/* The programs learn which one this is before it holds a lock. */

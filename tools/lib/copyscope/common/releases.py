@@ -15,8 +15,9 @@ SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
     "6.19": (("trixie-backports",),),
     "7.2": (("sid",),),
 }
-# One for each kernel that Debian supports, from the oldest that the programs run on: tests boot these. 5.10 is
-# older: a guest boots it, and refuses the programs. 6.19 is in transition, and its modules are not always published.
+# One for each kernel that Debian supports, from the oldest that the programs run on: tests boot
+# these. 5.10 is older: a guest boots it, and refuses the programs. 6.19 is in transition, and its
+# modules are not always published.
 TESTED = ("6.1", "6.12", "6.18", "7.2")
 
 
