@@ -161,7 +161,7 @@ def test_sockets_of_the_kernel_are_counted_to_the_byte(outcome):
 
 def test_details_are_those_of_a_run_that_counts_beside_them(outcome):
     assert outcome.status("detail") == 0, outcome.errors("detail")
-    record, run = record_of(outcome.folder / "detail.json"), record_of(outcome.folder / "detail_run.json")
+    record, run = record_of(outcome.folder / "detail.json"), json.loads(outcome.text("detail_run.json"))
     assert not broken(record)
     assert record["detail"] and record["sites"]["reshape"]["how"] == "measured"
     assert record["sites"]["reshape"]["bytes"] == run["sites"]["reshape"]["bytes"] >= LARGE_PAYLOAD

@@ -28,7 +28,7 @@ static void choose_costs(void *arg, struct programs *programs, const struct targ
 {
 	struct probes *p = arg;
 
-	if (p->record->cost_asked && p->record->backend == BACKEND_TRAMPOLINE)
+	if (p->record->cost_asked && !programs->rodata->counts_by_tracepoint)
 		p->cost = cost_probes_choose(programs->obj, targets, programs->rodata->cost_counts, p->record);
 }
 
