@@ -26,9 +26,9 @@ SCRIPTS = ["sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", 
            "beside_iperf3", "copyscope", "claims", "compare", "facts", "records"]
 # Of tools/baseline: what the shell hands to Python.
 BASELINE = [str(PACKAGES / "launch.py"), "copyscope.baseline.command"]
-LOADED = ["copyscope.sweep.command", "copyscope.figures.command", "copyscope.crossover.command",
+LOADED = ["copyscope.sweep", "copyscope.figures.command", "copyscope.crossover.command",
           "copyscope.model.command", "copyscope.matrix.command", "copyscope.guest.command",
-          "copyscope.peers.command", "copyscope.beside.command", "copyscope.baseline.command",
+          "copyscope.peers", "copyscope.beside.command", "copyscope.baseline.command",
           "copyscope.dispatch.command", "copyscope.claims.command", "copyscope.compare.command",
           "copyscope.facts.command", "copyscope.kept.command", "copyscope.figures.jobs", "copyscope.model.draw",
           "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"]

@@ -12,10 +12,10 @@ import tarfile
 import pytest
 
 from attacks import scripts
+from copyscope import drawing
 from copyscope.baseline.figures import PLANS
 from copyscope.beside import command as beside
 from copyscope.common.errors import CommandError, Unusable
-from copyscope.drawing import style
 from copyscope.files import output_folder
 from copyscope.guest.qemu import guest_output
 from copyscope.runs import folder as sweep_folder
@@ -73,8 +73,8 @@ def test_only_a_figure_is_replaced_by_a_figure(tmp_path, tool, run):
 
 def test_a_figure_is_replaced_by_a_figure(tmp_path):
     for _ in range(2):
-        for file in style.save(style.Page(2, 1, "a title", []).figure, tmp_path / "figure"):
-            assert style.is_picture(file.read_bytes())
+        for file in drawing.save(drawing.Page(2, 1, "a title", []).figure, tmp_path / "figure"):
+            assert drawing.is_picture(file.read_bytes())
 
 
 @pytest.mark.parametrize("tool", WRITERS)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from copyscope import sweep as command
 from copyscope.figures import groups
 from copyscope.records.load import load_records
 from copyscope.runs import launch
-from copyscope.sweep import command
 from helpers import processes
 from helpers.records import ROOT, needs_root, validate
 

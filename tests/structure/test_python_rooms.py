@@ -20,8 +20,9 @@ SHARED = {f"copyscope.{each}" for each in ("common", "cli", "files", "records", 
 
 
 def room_of(file: Path) -> str:
-    """The package that a file lies in."""
-    return ".".join(file.relative_to(LIB).parent.parts)
+    """The package that a file lies in; one directly below copyscope is a room by itself."""
+    package = file.relative_to(LIB).parent.parts
+    return ".".join(package if len(package) > 1 or file.stem == "__init__" else (*package, file.stem))
 
 
 FILES = sorted((LIB / "copyscope").rglob("*.py"))
@@ -29,8 +30,8 @@ ROOMS = sorted({room_of(file) for file in FILES} - {"copyscope"})
 
 
 def room_of_name(name: str) -> str:
-    """The package that a dotted name is, or lies in."""
-    while not LIB.joinpath(*name.split(".")).is_dir():
+    """The room that a dotted name is, or lies in."""
+    while name not in {"copyscope", *ROOMS}:
         name = name.rpartition(".")[0]
     return name
 
@@ -53,8 +54,6 @@ def imported(file: Path) -> set[str]:
 
 def test_the_page_tells_of_every_package():
     assert set(ALLOWED) == set(ROOMS)
-    assert [file for file in FILES if room_of(file) == "copyscope"] == \
-        [LIB / "copyscope" / "__init__.py"]
 
 
 def test_a_package_imports_what_the_page_allows():
@@ -86,7 +85,7 @@ def test_shared_packages_know_no_command():
 
 
 def test_every_command_has_its_package():
-    started = {re.search(r"copyscope\.(\w+)\.command", file.read_text())[1]
+    started = {re.search(r"copyscope\.(\w+)", file.read_text())[1]
                for file in (ROOT / "tools").iterdir()
                if file.is_file() and "copyscope." in file.read_text() and "lib" in file.read_text()
                and file.name not in ("install_tree", "setup", "trace_run")}

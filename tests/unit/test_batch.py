@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.batch import guests, reply
-from copyscope.batch.reply import Begun, Ended, Told
-from copyscope.batch.script import script
+from copyscope import batch
+from copyscope.batch import Begun, Ended, Told, script
 from copyscope.common.errors import CommandError, Refused, Unusable
 from copyscope.runs import launch, plan as plans, profile as profiles, sweep
 from helpers import processes
@@ -53,11 +52,11 @@ def fixture_place(tmp_path, monkeypatch) -> Path:
     (tmp_path / "run").write_text(RUN)
     (tmp_path / "run").chmod(0o755)
     boots(tmp_path)
-    monkeypatch.setattr(guests, "GUEST", tmp_path / "guest")
-    monkeypatch.setattr(guests, "ROOT", tmp_path)
-    monkeypatch.setattr(guests, "LOOK_S", 0.05)
-    monkeypatch.setattr(guests, "script", lambda runs: script(runs, place=own_folder(tmp_path)))
-    monkeypatch.setattr(guests, "side_by_side", lambda runs: 1)
+    monkeypatch.setattr(batch, "GUEST", tmp_path / "guest")
+    monkeypatch.setattr(batch, "ROOT", tmp_path)
+    monkeypatch.setattr(batch, "LOOK_S", 0.05)
+    monkeypatch.setattr(batch, "script", lambda runs: script(runs, place=own_folder(tmp_path)))
+    monkeypatch.setattr(batch, "side_by_side", lambda runs: 1)
     return tmp_path
 
 
@@ -77,7 +76,7 @@ def boots(place: Path, before: str = "") -> None:
 def asked(*kinds: str) -> Generator[Begun | Ended | Told, None, None]:
     """Asks for runs of these kinds, which are named by their place and kind."""
     runs = {f"{number}{kind}": ["./run", kind] for number, kind in enumerate(kinds)}
-    return guests.make(["--kernel", "6.12"], runs, PATIENCE_S)
+    return batch.make(["--kernel", "6.12"], runs, PATIENCE_S)
 
 
 def told(*kinds: str) -> list[Begun | Ended | Told]:
@@ -120,9 +119,9 @@ def test_a_run_that_hangs_is_killed_and_the_others_are_made(monkeypatch):
     while Begun("1hangs") not in found:
         found.append(next(runs))
     plain = time.monotonic
-    monkeypatch.setattr(guests.time, "monotonic", lambda: plain() + 2 * PATIENCE_S)
+    monkeypatch.setattr(batch.time, "monotonic", lambda: plain() + 2 * PATIENCE_S)
     found += list(runs)
-    assert statuses(found) == {"0fine": 0, "1hangs": guests.STATUS_TIME, "2fine": 0}
+    assert statuses(found) == {"0fine": 0, "1hangs": batch.STATUS_TIME, "2fine": 0}
     assert f"it had not ended after {PATIENCE_S} s" in found[3].said
 
 
@@ -148,7 +147,7 @@ def test_a_fault_of_the_kernel_fails_the_run_that_it_came_with(place):
 
 
 def test_guests_run_side_by_side_and_each_run_is_made_once(place, monkeypatch):
-    monkeypatch.setattr(guests, "side_by_side", lambda runs: 2)
+    monkeypatch.setattr(batch, "side_by_side", lambda runs: 2)
     found = told(*["fine"] * 9)
     assert sorted(statuses(found)) == [f"{number}fine" for number in range(9)]
     assert count(place, "boots") == 2 and count(place, "order") == 9
@@ -178,14 +177,14 @@ def link(name: str) -> str:
 
 @pytest.mark.parametrize("sent", [b"what\n", b"x" * 2000, b"end a 0 0 -1 0\n", b"end a 0 0 1\n"])
 def test_what_is_no_reply_is_refused(sent):
-    with pytest.raises(reply.Damaged):
-        reply.Reader().feed(sent)
+    with pytest.raises(batch.Damaged):
+        batch.Reader().feed(sent)
 
 
 def test_a_reply_may_come_in_pieces_of_any_length():
     sent = b"begin a\nend a 0 0 8 4\n{\n\"end\"}why\nbegin b\nend b 1 0 0 3\nno\n"
     for size in range(1, 30):
-        reader, found = reply.Reader(), []
+        reader, found = batch.Reader(), []
         for place in range(0, len(sent), size):
             found += reader.feed(sent[place:place + size])
         assert found == [Begun("a"), Ended("a", 0, "why\n", b'{\n"end"}'), Begun("b"),
@@ -194,7 +193,7 @@ def test_a_reply_may_come_in_pieces_of_any_length():
 
 def test_runs_are_dealt_by_turns_and_no_guest_gets_too_many():
     runs = {str(number): ["x"] for number in range(200)}
-    shares = guests.dealt(runs, 2)
+    shares = batch.dealt(runs, 2)
     assert len(shares) == 4 and list(shares[0])[:2] == ["0", "4"]
     assert sorted(name for share in shares for name in share) == sorted(runs)
 
@@ -226,7 +225,7 @@ def test_a_sweep_keeps_each_run_of_a_guest_and_sets_failed_ones_aside(tmp_path, 
             yield Ended(name, int(failed), "why\n" * failed, None if failed else json.dumps(data).encode())
         yield Told("a guest ended with 1: oh")
     monkeypatch.setattr(launch, "check_built", lambda _: None)
-    monkeypatch.setattr(guests, "make", in_guests)
+    monkeypatch.setattr(batch, "make", in_guests)
     plan = planned()
     failing = plans.runs(plan)[1].name
     result = sweep.conduct(tmp_path / "out", plan, [], quiet=True)

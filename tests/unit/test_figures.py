@@ -11,10 +11,10 @@ import resource
 
 import pytest
 
+from copyscope import drawing
 from copyscope.common import spread
 from copyscope.common.errors import Unusable
 from copyscope.common.tables import column
-from copyscope.drawing import style
 from copyscope.figures import draw_bars, draw_lines, draw_map, groups, specs
 from copyscope.figures.metrics import METRICS
 from copyscope.records.documents import BadRecord
@@ -125,11 +125,11 @@ def test_series_are_told_apart_without_colour():
     assert len(handles) == len(lines_of(figure)) == 12
     assert len({line.get_marker() for line in handles}) == 12
     assert len({str(line._unscaled_dash_pattern) for line in handles}) == 12
-    assert len({style.mark(index) for index in range(14 * 14)}) == 14 * 14
+    assert len({drawing.mark(index) for index in range(14 * 14)}) == 14 * 14
 
 
 def test_bars_are_told_apart_without_colour():
-    assert len(set(style.HATCHES)) == len(style.HATCHES) == len(style.FILLS)
+    assert len(set(drawing.HATCHES)) == len(drawing.HATCHES) == len(drawing.FILLS)
 
 
 def test_medians_and_ranges_are_those_of_the_records():
@@ -217,7 +217,7 @@ def test_every_file_is_there_and_none_is_blank(tmp_path):
 
 def test_words_of_a_drawing_are_words_in_a_font_that_others_have(tmp_path):
     for name, figure in figures([made(each) for each in ("A1-host", "A3-host")]):
-        file, _ = style.save(figure, tmp_path / re.sub(r"\W", "-", name))
+        file, _ = drawing.save(figure, tmp_path / re.sub(r"\W", "-", name))
         texts = re.findall(r"<text([^>]*)>([^<]*)</text>", file.read_text())
         said = html.unescape(" ".join(text for _, text in texts))
         assert set(words(figure).split()) <= set(said.split()), name
@@ -227,14 +227,14 @@ def test_words_of_a_drawing_are_words_in_a_font_that_others_have(tmp_path):
 
 def test_a_full_disk_names_the_figure_and_spares_the_old_one(tmp_path, monkeypatch):
     figure = draw_bars.copy_bars(group_of([made()]))
-    old = {file: file.read_bytes() for file in style.save(figure, tmp_path / "f")}
+    old = {file: file.read_bytes() for file in drawing.save(figure, tmp_path / "f")}
 
     def full(_descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(Unusable) as caught:
-        style.save(figure, tmp_path / "f")
+        drawing.save(figure, tmp_path / "f")
     assert str(caught.value).startswith(f"{tmp_path / 'f.svg'}: No space left on device")
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == old
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from copyscope import drawing
 from copyscope.common.errors import Unusable
-from copyscope.drawing import style
 from copyscope.figures import draw_bars, draw_lines, groups, jobs, lines, specs
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.run_record import Point, Record
@@ -79,7 +79,7 @@ def test_sizes_get_bars_of_their_own_where_one_bar_would_hide_that_they_differ()
 def test_an_older_picture_of_what_is_left_out_now_is_removed_and_nothing_else(tmp_path):
     work = list(jobs.jobs([group_of(sweep(sizes=(4096,), threads=(1,)))], None))
     job = next(each for each in work if each.left_out)
-    style.save(style.Page(2, 1, "a title", []).figure, tmp_path / job.name)
+    drawing.save(drawing.Page(2, 1, "a title", []).figure, tmp_path / job.name)
     (tmp_path / f"{work[1].name}.png").write_text("mine")
     (tmp_path / f"{work[2].name}.png").symlink_to(tmp_path / "elsewhere")
     with OutputFolder.at(tmp_path) as folder:

@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-from copyscope.common.numbers import bytes_text, duration_text, rate_text, share_text
+from copyscope.common.text import bytes_text, duration_text, rate_text, share_text
 from copyscope.kept import command
 from copyscope.runs import tables
 from helpers import plans, watches

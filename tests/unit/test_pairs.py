@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from copyscope import sweep
 from copyscope.common.errors import Unusable
 from copyscope.common.tables import VARIANTS, call_of, named
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.run_record import Point, Record
 from copyscope.runs import pairs, plan as plans, tables
-from copyscope.sweep import own_words
 from copyscope.told import answer
 from helpers import plans as made_plans
 from helpers.pictures import made, two_passes
@@ -118,7 +118,7 @@ def test_pairs_are_a_table_beside_the_others(tmp_path):
 
 
 def test_a_plan_of_words_is_a_plan():
-    profile = own_words.profile_of(["A3-unreaped", "A1"], [64, 4096], "lo", "rr")
+    profile = sweep.profile_of(["A3-unreaped", "A1"], [64, 4096], "lo", "rr")
     plan = plans.make(profile, None, [1, 2], None, None, 6, "host")
     words = [each["arguments"] for each in plan["points"]]
     assert len(words) == 8 and words[0] == ["A3-unreaped", "64", "1", "--path", "lo", "--pattern",
@@ -128,9 +128,9 @@ def test_a_plan_of_words_is_a_plan():
 
 def test_a_folder_that_nobody_named_is_new_and_dated(tmp_path, monkeypatch):
     monkeypatch.setenv("COPYSCOPE_RUNS", str(tmp_path))
-    monkeypatch.setattr(own_words, "now_utc", lambda: "2026-11-22T17:06:20Z")
+    monkeypatch.setattr(sweep, "now_utc", lambda: "2026-11-22T17:06:20Z")
     for name in ("20261122T170620-sweep", "20261122T170620-sweep-2"):
-        folder = own_words.new_folder()
+        folder = sweep.new_folder()
         assert folder == tmp_path / name
         folder.mkdir()
 
@@ -140,7 +140,7 @@ def test_a_folder_that_nobody_named_is_new_and_dated(tmp_path, monkeypatch):
     (["A1", "A1"], "twice"), ([], "--variants A1,A2,A3")])
 def test_a_variant_that_there_is_not_is_refused(names, meant):
     with pytest.raises(Unusable) as caught:
-        own_words.profile_of(names, None, None, None)
+        sweep.profile_of(names, None, None, None)
     assert meant in str(caught.value)
 
 

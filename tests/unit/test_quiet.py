@@ -112,6 +112,6 @@ def test_provenance_says_who_else_used_the_machine():
 
 @pytest.mark.parametrize("text", ["2", "-1", "a", "", "1.01", "0x1"])
 def test_a_share_that_is_none_is_refused(text):
-    from copyscope.sweep import command
+    from copyscope import sweep
     with pytest.raises((Unusable, SystemExit)):
-        command.build_parser().parse_args(["--profile", "model", "--others-at-most", text])
+        sweep.build_parser().parse_args(["--profile", "model", "--others-at-most", text])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser
-from copyscope.cli.options import folder
+from copyscope import cli
+from copyscope.cli import Parser, folder
 from copyscope.common.errors import lacks_module
 
 from . import agree, keep, mistakes
@@ -82,4 +81,4 @@ def act(words: list[str]) -> int:
 
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    return command_line.run(act, words, "baseline", advice="; choose another --out or make room")
+    return cli.run(act, words, "baseline", advice="; choose another --out or make room")

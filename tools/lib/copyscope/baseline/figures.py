@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from copyscope.drawing import style
+from copyscope import drawing
 from copyscope.files.output_folder import OutputFolder
 
 from .records import PUBLISHED, Baseline
@@ -129,12 +129,12 @@ def notes_of(record: Baseline, plan: Plan) -> list[str]:
 def draw_series(axes, series: list[Series], first: int) -> None:
     """Draw lines with their ranges."""
     for index, each in enumerate(series, first):
-        marker, dashes = style.mark(index)
+        marker, dashes = drawing.mark(index)
         xs, ys, lows, highs = (list(part) for part in zip(*each.points))
         axes.errorbar(xs, ys, [[y - low for y, low in zip(ys, lows)],
                                [high - y for y, high in zip(ys, highs)]],
                       marker=marker, linestyle=dashes, markersize=5, capsize=2, label=each.label,
-                      color=style.COLOURS[index % len(style.COLOURS)], linewidth=1.3)
+                      color=drawing.COLOURS[index % len(drawing.COLOURS)], linewidth=1.3)
 
 
 def levels_of(record: Baseline) -> list[tuple[float, str]]:
@@ -155,10 +155,10 @@ def mark_levels(axes, record: Baseline, plan: Plan) -> None:
     elif plan.file == "fig2-file-cache" and record.value("file-cache"):
         lines = [(record.value("file-cache") * MIB, "largest without a disk read")]
     for x, text in lines:
-        axes.axvline(x, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 2)))
+        axes.axvline(x, color=drawing.GREY, linewidth=0.8, linestyle=(0, (2, 2)))
         axes.annotate(text, (x, 1), (-3, -4), xycoords=("data", "axes fraction"),
                       textcoords="offset points", rotation=90, ha="right", va="top",
-                      color=style.GREY, fontproperties=style.font(style.SMALL))
+                      color=drawing.GREY, fontproperties=drawing.font(drawing.SMALL))
 
 
 def published_axes(axes, plan: Plan):
@@ -166,11 +166,11 @@ def published_axes(axes, plan: Plan):
     if not plan.published_y:
         return axes
     right = axes.twinx()
-    right.set_ylabel(plan.published_y, fontproperties=style.font(style.BODY))
+    right.set_ylabel(plan.published_y, fontproperties=drawing.font(drawing.BODY))
     right.set_yscale("log")
     right.yaxis.set_major_formatter(FuncFormatter(plain))
     for label in right.get_yticklabels():
-        label.set_fontproperties(style.font(style.SMALL))
+        label.set_fontproperties(drawing.font(drawing.SMALL))
     return right
 
 
@@ -181,8 +181,8 @@ def draw(record: Baseline, plan: Plan) -> Figure | None:
         return None
     published = published_series(plan)
     legend = 0.25 * (len(mine) + len(published)) + 0.1
-    page = style.Page(WIDTH, HEIGHT + legend, plan.title, notes_of(record, plan),
-                      machine_text(record))
+    page = drawing.Page(WIDTH, HEIGHT + legend, plan.title, notes_of(record, plan),
+                        machine_text(record))
     axes = page.axes(LEFT, BELOW, WIDTH - LEFT - (0.9 if plan.published_y else 0.4),
                      HEIGHT - BELOW - 0.1)
     draw_series(axes, mine, 0)
@@ -198,14 +198,14 @@ def draw(record: Baseline, plan: Plan) -> Figure | None:
     else:
         axes.set_ylim(bottom=0)
     mark_levels(axes, record, plan)
-    axes.set_xlabel(plan.x, fontproperties=style.font(style.BODY))
-    axes.set_ylabel(plan.y, fontproperties=style.font(style.BODY))
+    axes.set_xlabel(plan.x, fontproperties=drawing.font(drawing.BODY))
+    axes.set_ylabel(plan.y, fontproperties=drawing.font(drawing.BODY))
     axes.grid(True, color="#dddddd", linewidth=0.6)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_fontproperties(style.font(style.SMALL))
+        label.set_fontproperties(drawing.font(drawing.SMALL))
     drawn = [handle for each in page.figure.axes for handle in each.get_legend_handles_labels()[0]]
     axes.legend(handles=drawn, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False,
-                borderaxespad=0, prop=style.font(style.SMALL))
+                borderaxespad=0, prop=drawing.font(drawing.SMALL))
     return page.figure
 
 
@@ -216,32 +216,32 @@ def draw_rows(record: Baseline) -> Figure | None:
     if not rows:
         return None
     height = 0.21 * len(rows) + 1.3
-    page = style.Page(WIDTH, height, "Predicted, measured and published, relative to measured",
-                      ["1 is what was measured here; a rate is compared like a time, as its "
-                       "number. The published machine was another one."], machine_text(record))
+    page = drawing.Page(WIDTH, height, "Predicted, measured and published, relative to measured",
+                        ["1 is what was measured here; a rate is compared like a time, as its "
+                         "number. The published machine was another one."], machine_text(record))
     axes = page.axes(1.9, 0.6, WIDTH - 2.3, height - 1.2)
     for y, row in enumerate(reversed(rows)):
         value = row["measured"]["value"]
         axes.plot([row["measured"]["low"] / value, row["measured"]["high"] / value], [y, y],
-                  color=style.INK, linewidth=3, solid_capstyle="butt",
+                  color=drawing.INK, linewidth=3, solid_capstyle="butt",
                   label="measured (interval)" if not y else None)
         axes.plot([row["estimate"]["prediction"] / value], [y], marker="o", linestyle="",
-                  color=style.COLOURS[0], label="predicted" if not y else None)
+                  color=drawing.COLOURS[0], label="predicted" if not y else None)
         published = PUBLISHED["rows"].get(row["row"])
         if published and row["row"] != "file-cache":
             axes.plot([published[2] / value], [y], marker="s", linestyle="", fillstyle="none",
-                      color=style.COLOURS[1], label="published" if y == len(rows) - 1 else None)
+                      color=drawing.COLOURS[1], label="published" if y == len(rows) - 1 else None)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(plain))
-    axes.axvline(1, color=style.GREY, linewidth=0.8)
+    axes.axvline(1, color=drawing.GREY, linewidth=0.8)
     axes.set_ylim(-0.7, len(rows) - 0.3)
     axes.set_yticks(range(len(rows)), [row["row"] for row in reversed(rows)])
     axes.grid(True, axis="x", color="#dddddd", linewidth=0.6)
-    axes.set_xlabel("relative to measured", fontproperties=style.font(style.BODY))
+    axes.set_xlabel("relative to measured", fontproperties=drawing.font(drawing.BODY))
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_fontproperties(style.font(style.SMALL))
+        label.set_fontproperties(drawing.font(drawing.SMALL))
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1.005), ncols=3, frameon=False,
-                borderaxespad=0, prop=style.font(style.SMALL))
+                borderaxespad=0, prop=drawing.font(drawing.SMALL))
     return page.figure
 
 
@@ -268,26 +268,26 @@ def draw_loops(record: Baseline) -> Figure | None:
     if len(loops) <= len(LOOPS):
         return None
     height = 0.24 * len(loops) + 0.75
-    page = style.Page(WIDTH, height, "Known memory loops, and what the plain rows reach of them",
-                      ["Filled: the rows of the baseline. The share is of the best of its kind."],
-                      machine_text(record))
+    page = drawing.Page(WIDTH, height, "Known memory loops, and what the plain rows reach of them",
+                        ["Filled: the rows of the baseline. The share is of the best of its kind."],
+                        machine_text(record))
     axes = page.axes(1.9, 0.6, WIDTH - 2.9, height - 0.75)
     for y, (name, measured, share) in enumerate(loops):
         kind = [plain.split("-")[1] for plain, _ in LOOPS].index(name.split("-")[1])
         axes.errorbar([measured["value"]], [y], xerr=[[measured["value"] - measured["low"]],
                                                       [measured["high"] - measured["value"]]],
-                      marker="o", linestyle="", capsize=2, color=style.COLOURS[kind],
+                      marker="o", linestyle="", capsize=2, color=drawing.COLOURS[kind],
                       fillstyle="full" if name.startswith("memory-") else "none")
         axes.annotate(f"{share:.2f}", (1, y), (6, 0), xycoords=("axes fraction", "data"),
                       textcoords="offset points", va="center",
-                      fontproperties=style.font(style.SMALL))
+                      fontproperties=drawing.font(drawing.SMALL))
     axes.set_xlim(left=0)
     axes.set_ylim(-0.7, len(loops) - 0.3)
     axes.set_yticks(range(len(loops)), [name for name, _, _ in loops])
     axes.grid(True, axis="x", color="#dddddd", linewidth=0.6)
-    axes.set_xlabel("GB/s, each byte counted once", fontproperties=style.font(style.BODY))
+    axes.set_xlabel("GB/s, each byte counted once", fontproperties=drawing.font(drawing.BODY))
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_fontproperties(style.font(style.SMALL))
+        label.set_fontproperties(drawing.font(drawing.SMALL))
     return page.figure
 
 
@@ -298,4 +298,4 @@ def draw_all(record: Baseline, folder: Path) -> Iterator[Path]:
     OutputFolder.at(folder).close()
     for name, figure in made:
         if figure:
-            yield from style.save(figure, folder / name)
+            yield from drawing.save(figure, folder / name)

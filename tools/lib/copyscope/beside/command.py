@@ -12,9 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser
-from copyscope.cli.options import folder, number
+from copyscope import cli
+from copyscope.cli import Parser, folder, number
 from copyscope.common.errors import Unusable
 from copyscope.common.text import now_utc
 from copyscope.files.output_folder import OutputFolder
@@ -189,4 +188,4 @@ def act(words: list[str]) -> int:
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return command_line.run(act, words, "beside_lmbench")
+    return cli.run(act, words, "beside_lmbench")

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser
-from copyscope.cli.options import whole
+from copyscope import cli
+from copyscope.cli import Parser, whole
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable
-from copyscope.common.limits import MOST_BYTES
 from copyscope.common.spread import Spread, kind, spread
+from copyscope.common.tables import MOST_BYTES
 
 from .pairs import VARIANT, WORKLOAD, Run, ours, theirs
 
@@ -141,4 +140,4 @@ def act(words: list[str]) -> int:
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return command_line.run(act, words, "beside_iperf3")
+    return cli.run(act, words, "beside_iperf3")

@@ -9,9 +9,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser
-from copyscope.cli.options import folder
+from copyscope import cli
+from copyscope.cli import Parser, folder
 from copyscope.common.errors import Unusable, escaped
 from copyscope.common.tree import ROOT
 from copyscope.files.output_folder import OutputFolder
@@ -258,4 +257,4 @@ def act(arguments: list[str]) -> int:
 
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    return command_line.run(act, words, NAME)
+    return cli.run(act, words, NAME)

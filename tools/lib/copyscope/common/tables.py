@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The names of sites, causes, variants and paths, as the tables of the C source have them."""
+"""The names of sites, causes, variants and paths, as the tables of the C source have them, and the
+largest and smallest numbers that trace_run takes.
+"""
 from __future__ import annotations
 
 import json
@@ -44,3 +46,7 @@ def named(label: str, variant: str) -> str:
     """A label with the call of its variant beside it: "A3, MSG_ZEROCOPY"."""
     call = call_of(variant)
     return f"{label}, {call}" if call else label
+
+
+LEAST_BYTES, MOST_BYTES = 8, 64 << 20
+MOST_THREADS, MOST_SECONDS = 1024, 86400

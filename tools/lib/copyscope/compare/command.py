@@ -6,8 +6,8 @@ import json
 import signal
 import sys
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser, complain
+from copyscope import cli
+from copyscope.cli import Parser, complain
 from copyscope.files.record_file import RecordFile
 
 from . import sides
@@ -57,4 +57,4 @@ def act(words: list[str]) -> int:
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return command_line.run(act, words, NAME)
+    return cli.run(act, words, NAME)

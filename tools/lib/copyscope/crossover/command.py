@@ -9,12 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser
-from copyscope.cli.options import folder, number, seconds, share
+from copyscope import cli
+from copyscope.cli import Parser, folder, number, seconds, share
 from copyscope.common.errors import Unusable
-from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_THREADS
-from copyscope.common.tables import PATHS_OF_ONE_HOST, RIGHT_VARIANTS
+from copyscope.common.tables import (
+    LEAST_BYTES,
+    MOST_BYTES,
+    MOST_THREADS,
+    PATHS_OF_ONE_HOST,
+    RIGHT_VARIANTS,
+)
 from copyscope.files.record_file import RecordFile
 from copyscope.records.costs import Costs
 from copyscope.runs import launch
@@ -157,4 +161,4 @@ def say(record: dict[str, Any], talk: TextIO) -> None:
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return command_line.run(act, words, "crossover")
+    return cli.run(act, words, "crossover")

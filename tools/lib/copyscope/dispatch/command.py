@@ -6,7 +6,7 @@ import os
 import signal
 from pathlib import Path
 
-from copyscope.cli import command_line
+from copyscope import cli
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.text import suggested
@@ -104,7 +104,7 @@ def act(words: list[str]) -> int:
         chosen(first)
     if rest:
         raise Unusable(f"{rest[0]!r} cannot follow {first}; try {NAME} --help")
-    print(f"{command_line.version()}\n" if first in VERSION else overview(), end="")
+    print(f"{cli.version()}\n" if first in VERSION else overview(), end="")
     return 0
 
 
@@ -121,10 +121,10 @@ def main(words: list[str]) -> int:
     word = find(words[0]) if words else None
     instead = answer_unbuilt(word, words[1:]) if word else []
     if instead:
-        return command_line.run(act, instead, NAME)
+        return cli.run(act, instead, NAME)
     if word:
-        return command_line.run(lambda _: become(word.program, [*word.before, *words[1:]]),
-                                [], NAME)
+        return cli.run(lambda _: become(word.program, [*word.before, *words[1:]]),
+                       [], NAME)
     if not words:
         words = ["--help"]
-    return command_line.run(act, words, NAME)
+    return cli.run(act, words, NAME)

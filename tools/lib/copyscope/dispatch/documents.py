@@ -9,9 +9,9 @@ import re
 import shutil
 from pathlib import Path
 
-from copyscope.cli import command_line
-from copyscope.common.called import COMMAND, NAMES
+from copyscope import cli
 from copyscope.common.errors import Unusable
+from copyscope.common.tree import COMMAND, NAMES
 
 PAGES = ("README.md", "docs/*.md")
 PICTURES = ("docs/*.svg",)
@@ -77,4 +77,4 @@ def write(words: list[str]) -> int:
 
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    return command_line.run(write, words, "documents")
+    return cli.run(write, words, "documents")

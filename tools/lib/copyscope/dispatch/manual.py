@@ -8,9 +8,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from copyscope.cli import command_line
-from copyscope.common.called import RUNS_FOLDERS
+from copyscope import cli
 from copyscope.common.errors import Unusable
+from copyscope.common.tree import RUNS_FOLDERS
 
 from .completion import HELP_S
 from .help_text import Help, Row, read
@@ -126,4 +126,4 @@ def write(words: list[str]) -> int:
 
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    return command_line.run(write, words, "manual")
+    return cli.run(write, words, "manual")

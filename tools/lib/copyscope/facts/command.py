@@ -10,8 +10,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from types import ModuleType
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser
+from copyscope import cli
+from copyscope.cli import Parser
 from copyscope.common.errors import Refused, escaped
 from copyscope.files.record_file import RecordFile
 from copyscope.runs import launch
@@ -95,4 +95,4 @@ def act(words: list[str]) -> int:
 
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    return command_line.run(act, words, NAME)
+    return cli.run(act, words, NAME)

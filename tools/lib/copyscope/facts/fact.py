@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from copyscope.cli.command_line import version
+from copyscope.cli import version
 
 SCHEMA = "copyscope.facts/1"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from copyscope.common import programs
 from copyscope.common.errors import Refused
-from copyscope.common.pdeathsig import kill_with_parent
+from copyscope.common.programs import kill_with_parent
 
 from .fact import Fact
 from .tracepoints import LIBC

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from copyscope.common.errors import CommandError, Refused
-from copyscope.common.pdeathsig import kill_with_parent
+from copyscope.common.programs import kill_with_parent
 from copyscope.common.tree import ROOT
 from copyscope.records.passes import TIMED
 from copyscope.runs import launch

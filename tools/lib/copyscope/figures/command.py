@@ -7,9 +7,8 @@ import os
 import sys
 from collections import Counter
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser, complain
-from copyscope.cli.options import folder
+from copyscope import cli
+from copyscope.cli import Parser, complain, folder
 from copyscope.common.errors import lacks_module
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.documents import BadRecord
@@ -105,4 +104,4 @@ def act(words: list[str]) -> int:
 
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    return command_line.run(act, words, "plot", advice="; choose another --out or make room")
+    return cli.run(act, words, "plot", advice="; choose another --out or make room")

@@ -7,11 +7,21 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from copyscope import drawing
 from copyscope.common.spread import Spread, sentence, spread
 from copyscope.common.tables import COPY_SITES, column, named
-from copyscope.drawing import style
-from copyscope.drawing.axes import frame, number_text
-from copyscope.drawing.style import FILLS, HATCHES, INK, SMALL, Page, font, text_width, wrap
+from copyscope.drawing import (
+    FILLS,
+    HATCHES,
+    INK,
+    SMALL,
+    Page,
+    font,
+    frame,
+    number_text,
+    text_width,
+    wrap,
+)
 from copyscope.records import copies
 from copyscope.records.run_record import Record
 
@@ -106,7 +116,7 @@ def column_names(labels: list[str], column: float) -> list[list[str]]:
 
 def names_height(names: list[list[str]]) -> float:
     """Inches that the names take, with the name of the axis below them."""
-    return 0.12 + style.height_of(max(3, *map(len, names)), SMALL)
+    return 0.12 + drawing.height_of(max(3, *map(len, names)), SMALL)
 
 
 def columns_axes(page: Page, names: list[list[str]], column: float, ylabel: str) -> Axes:

@@ -11,8 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from matplotlib.transforms import ScaledTranslation
 
 from copyscope.common import spread
-from copyscope.drawing.axes import frame, number_text, thin
-from copyscope.drawing.style import (
+from copyscope.drawing import (
     BODY,
     COLOURS,
     GREY,
@@ -20,8 +19,11 @@ from copyscope.drawing.style import (
     SMALL,
     Page,
     font,
+    frame,
     mark,
+    number_text,
     text_width,
+    thin,
     wrap,
 )
 from copyscope.records.passes import PROBED, PROBED_COUNTERS

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Polygon
 
 from copyscope.common.tables import column, named
-from copyscope.drawing.style import (
+from copyscope.drawing import (
     BODY,
     GREY,
     INK,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from copyscope.drawing import style
+from copyscope import drawing
 from copyscope.files.output_folder import OutputFolder, has_line
 from copyscope.records import copies
 from copyscope.records.run_record import Record
@@ -127,7 +127,7 @@ def remove_old(folder: OutputFolder, job: Job) -> None:
     for kind in KINDS:
         name = f"{job.name}.{kind}"
         state = folder.state(name)
-        if state and stat.S_ISREG(state.st_mode) and style.is_picture(folder.read(name)):
+        if state and stat.S_ISREG(state.st_mode) and drawing.is_picture(folder.read(name)):
             folder.remove(name)
 
 
@@ -136,4 +136,4 @@ def make(folder: OutputFolder, job: Job, out: Path) -> list[Path]:
     if job.left_out:
         remove_old(folder, job)
         return []
-    return style.save(job.draw(), out / job.name)
+    return drawing.save(job.draw(), out / job.name)

@@ -9,10 +9,9 @@ import signal
 import socket
 from pathlib import Path
 
+from copyscope import cli
 from copyscope.caches import shape
-from copyscope.cli import command_line, standard_streams
-from copyscope.cli.command_line import Parser
-from copyscope.cli.options import folder, memory, whole
+from copyscope.cli import Parser, folder, memory, whole
 from copyscope.common.errors import CommandError, Unusable
 
 from . import packages
@@ -177,11 +176,11 @@ def act(arguments: list[str], teller: Teller) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    command_line.unwind_on_signals()
-    standard_streams.prepare()
+    cli.unwind_on_signals()
+    cli.prepare()
     teller = Teller()
     try:
-        return standard_streams.flush_stdout(NAME, act(arguments, teller))
+        return cli.flush_stdout(NAME, act(arguments, teller))
     except SystemExit as leaving:
         # Else it is 0, of --help.
         if isinstance(leaving.code, int) and leaving.code > 128:

@@ -6,9 +6,8 @@ import argparse
 import signal
 from pathlib import Path
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser
-from copyscope.cli.options import folder
+from copyscope import cli
+from copyscope.cli import Parser, folder
 from copyscope.common.errors import Unusable
 from copyscope.common.text import csv_text
 from copyscope.records.check import check
@@ -125,4 +124,4 @@ def act(words: list[str]) -> int:
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return command_line.run(act, words, NAME)
+    return cli.run(act, words, NAME)

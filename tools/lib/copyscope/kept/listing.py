@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.common.errors import Unusable, shown
-from copyscope.common.numbers import bytes_text, rate_text
-from copyscope.common.text import laid_out, size_text
+from copyscope.common.text import bytes_text, laid_out, rate_text, size_text
 from copyscope.records.check import SCHEMAS, check
 from copyscope.records.documents import read_json
 from copyscope.records.kept import name_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from copyscope.common.numbers import bytes_text, duration_text, rate_text
-from copyscope.common.text import wrapped
+from copyscope.common.text import bytes_text, duration_text, rate_text, wrapped
 from copyscope.records import passes
 from copyscope.records.run_record import Record
 

@@ -2,9 +2,8 @@
 """The tables of a run's report: sites, causes, laws, counters; as userspace/report prints them."""
 from __future__ import annotations
 
-from copyscope.common.numbers import bytes_text, duration_text, share_text
 from copyscope.common.tables import SITES, column
-from copyscope.common.text import wrapped
+from copyscope.common.text import bytes_text, duration_text, share_text, wrapped
 from copyscope.records.run_record import ENDS, Record
 
 MEANING = column("sites", "meaning")

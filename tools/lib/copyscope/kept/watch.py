@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from copyscope.common.numbers import bytes_text
 from copyscope.common.tables import column
-from copyscope.common.text import wrapped
+from copyscope.common.text import bytes_text, wrapped
 
 from .missing import reason
 

@@ -8,9 +8,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser
-from copyscope.cli.options import folder, whole
+from copyscope import cli
+from copyscope.cli import Parser, folder, whole
 from copyscope.common.errors import Unusable
 from copyscope.common.releases import SUITES
 from copyscope.common.tree import BUILD, ROOT
@@ -125,5 +124,5 @@ def act(arguments: list[str]) -> int:
 
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    command_line.unwind_on_signals()
-    return command_line.run(act, words, "matrix")
+    cli.unwind_on_signals()
+    return cli.run(act, words, "matrix")

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from copyscope.common.pdeathsig import TERM_WITH_PARENT
+from copyscope.common.programs import TERM_WITH_PARENT
 from copyscope.common.tree import GUEST
 from copyscope.files.output_folder import OutputFolder
 

@@ -9,9 +9,8 @@ import signal
 import sys
 from pathlib import Path
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser, complain
-from copyscope.cli.options import folder, number, seconds, share
+from copyscope import cli
+from copyscope.cli import Parser, complain, folder, number, seconds, share
 from copyscope.common.errors import Unusable, lacks_module
 from copyscope.common.text import csv_text, size_text
 from copyscope.files.output_folder import OutputFolder
@@ -167,7 +166,7 @@ def load_drawing() -> None:
 
 def write(found: list[Point], folder: Path, note: str, page: str) -> list[Path]:
     """Write every file; drawn first, so that what cannot be drawn leaves none."""
-    from copyscope.drawing.style import save  # pylint: disable=import-outside-toplevel
+    from copyscope.drawing import save  # pylint: disable=import-outside-toplevel
 
     from .draw import draw  # pylint: disable=import-outside-toplevel
 
@@ -208,5 +207,5 @@ def act(words: list[str]) -> int:
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return command_line.run(act, words, "predict", advice="; choose another --out or make room",
-                            stopped="interrupted; the same command continues from here")
+    return cli.run(act, words, "predict", advice="; choose another --out or make room",
+                   stopped="interrupted; the same command continues from here")

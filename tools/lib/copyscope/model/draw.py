@@ -9,8 +9,19 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from copyscope.common import spread
 from copyscope.common.text import size_text
-from copyscope.drawing.axes import number_text, thin
-from copyscope.drawing.style import BODY, COLOURS, GREY, INK, SMALL, Page, font, mark, text_width
+from copyscope.drawing import (
+    BODY,
+    COLOURS,
+    GREY,
+    INK,
+    SMALL,
+    Page,
+    font,
+    mark,
+    number_text,
+    text_width,
+    thin,
+)
 
 from .evaluate import Point, median_error
 from .terms import FITTED, TERMS

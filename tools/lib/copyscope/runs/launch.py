@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copyscope.common.errors import Refused, Unusable
-from copyscope.common.pdeathsig import kill_with_parent
+from copyscope.common.programs import kill_with_parent
 from copyscope.common.tables import PATHS_OF_NICS
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.records.passes import BOTH

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from copyscope.batch.guests import side_by_side
+from copyscope.batch import side_by_side
 from copyscope.caches import shape
 from copyscope.common.errors import Unusable
-from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_THREADS
+from copyscope.common.tables import LEAST_BYTES, MOST_BYTES, MOST_THREADS
 from copyscope.records.load import MOST_RUNS
 from copyscope.records.passes import BOTH, COUNTED, TIMED
 

@@ -9,8 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.common.errors import Unusable
-from copyscope.common.limits import LEAST_BYTES, MOST_BYTES, MOST_SECONDS, MOST_THREADS
-from copyscope.common.tables import BEHAVIOURS, PATHS, RECEIVER_BEHAVIOURS, VARIANTS
+from copyscope.common.tables import (
+    BEHAVIOURS,
+    LEAST_BYTES,
+    MOST_BYTES,
+    MOST_SECONDS,
+    MOST_THREADS,
+    PATHS,
+    RECEIVER_BEHAVIOURS,
+    VARIANTS,
+)
 from copyscope.common.tree import PROFILES
 from copyscope.records.documents import read_toml
 

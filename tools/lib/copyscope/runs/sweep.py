@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from copyscope.batch import guests
-from copyscope.batch.reply import Begun, Told
+from copyscope import batch
+from copyscope.batch import Begun, Told
 from copyscope.records.load import load_record, load_sweep
 from copyscope.records.run_record import Record
 
@@ -70,7 +70,7 @@ def make_in_guests(folder: Folder, missing: list[plans.Run], plan: dict[str, Any
              for run in missing}
     options = launch.guest_options(missing[0], plan["kernel"])
     patience_s = plan["seconds"] + launch.GUEST_PATIENCE_S
-    with contextlib.closing(guests.make(options, words, patience_s)) as told:
+    with contextlib.closing(batch.make(options, words, patience_s)) as told:
         for each in told:
             if isinstance(each, Told):
                 progress.tell(f"sweep: {each.line}")

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.common import spread
-from copyscope.common.called import called
 from copyscope.common.tables import COPY_SITES, named
 from copyscope.common.text import laid_out, listed, short, size_text, wrapped
+from copyscope.common.tree import called
 from copyscope.records import copies
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record

@@ -18,7 +18,7 @@ from pathlib import Path
 from copyscope.caches.shape import Caches
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
-from copyscope.common.pdeathsig import kill_with_parent
+from copyscope.common.programs import kill_with_parent
 from copyscope.common.tree import CACHE
 from copyscope.files.cache_file import drop_oldest
 from copyscope.files.record_file import Unwritten

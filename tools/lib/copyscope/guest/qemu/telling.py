@@ -7,8 +7,8 @@ import signal
 import time
 from collections.abc import Callable
 
-from copyscope.common.called import called
 from copyscope.common.errors import one_line
+from copyscope.common.tree import called
 
 from .streams import to_descriptor
 

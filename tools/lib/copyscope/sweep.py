@@ -4,25 +4,79 @@ from __future__ import annotations
 
 import argparse
 import signal
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from copyscope.batch.guests import side_by_side
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser, complain
-from copyscope.cli.options import folder, number, seconds, share, whole
+from copyscope import cli
+from copyscope.batch import side_by_side
+from copyscope.cli import Parser, complain, folder, number, seconds, share, whole
 from copyscope.common.errors import CommandError, Unusable
-from copyscope.common.tables import PATHS_OF_ONE_HOST
+from copyscope.common.tables import PATHS_OF_ONE_HOST, VARIANTS
+from copyscope.common.text import listed, meant, now_utc, size_text
 from copyscope.common.tree import PROFILES, ROOT
+from copyscope.files.output_folder import OutputFolder
+from copyscope.files.runs_folder import make_runs_folder
 from copyscope.records.passes import BOTH, PASSES
 from copyscope.records.run_record import NO_PROFILE
 from copyscope.runs import launch, plan as plans, profile as profiles
 from copyscope.runs.launch import HOST
+from copyscope.runs.profile import DEFAULTS, Profile
 from copyscope.runs.progress import clock
 from copyscope.runs.sweep import conduct
 from copyscope.told import answer
 
-from . import own_words
+# Without a profile: variants of trace_run, compared as the command line says.
+
+# Where the words say nothing else.
+SIZES, THREADS, SECONDS = [64, 4096, 65536], [1], 1.0
+PATH, PATTERN = "veth", "stream"
+# Sizes in a title.
+MOST_NAMED = 6
+
+
+def check_variants(names: list[str]) -> None:
+    """Refuse a name that trace_run has not, and one that stands twice."""
+    for name in names:
+        if name not in VARIANTS:
+            raise Unusable(f"--variants: {name!r} is no variant: {meant(name, VARIANTS)}")
+    if len(set(names)) < len(names):
+        raise Unusable("--variants: a name appears twice")
+
+
+def profile_of(variants: list[str] | None, sizes: list[int] | None, path: str | None,
+               pattern: str | None) -> Profile:
+    """What a profile would say of these words."""
+    if not variants:
+        raise Unusable("what is to be run? Name --variants A1,A2,A3, or a --profile NAME; try "
+                       "./tools/sweep --help")
+    check_variants(variants)
+    chosen = sizes or SIZES
+    settings = {**DEFAULTS, "note": "as the command says", "path": path or PATH,
+                "pattern": pattern or PATTERN, "threads_are": "connections", "end": "sender"}
+    of_sizes = listed([size_text(each) for each in chosen]) if len(chosen) <= MOST_NAMED \
+        else f"{len(chosen)} sizes"
+    title = f"{listed(variants)} at {of_sizes}"
+    return Profile(NO_PROFILE, "corrected", title, "", chosen, THREADS, SECONDS, settings,
+                   [{"label": each, "variant": each} for each in variants], [], [])
+
+
+def refuse_beside_profile(path: str | None, pattern: str | None) -> None:
+    """Refuse words for what a profile says."""
+    for option, value in (("--path", path), ("--pattern", pattern)):
+        if value:
+            raise Unusable(f"{option} {value}: the profile says that; leave out one of the two")
+
+
+def new_folder() -> Path:
+    """A folder of its own, named by the date, among the records of runs."""
+    runs = make_runs_folder()
+    stamp = now_utc().translate(str.maketrans("", "", "-:Z"))
+    with OutputFolder.at(runs, advice="name a folder with --out") as there:
+        names = set(there.names())
+    return next(runs / name for number in count(1)
+                if (name := f"{stamp}-sweep" + f"-{number}" * (number > 1)) not in names)
+
 
 MOST_REPEATS = 10000
 # The fewest with a 95 % interval; published experiments are longer.
@@ -83,7 +137,7 @@ def build_parser() -> Parser:
         help=f"rounds, in which each point is run once ({REPEATS}; of a profile {PROFILE_REPEATS}; "
              "with --counters model 1, as counts repeat)")
     add("--seconds", type=seconds, metavar="S",
-        help=f"of each run ({own_words.SECONDS:g}, or the profile's)")
+        help=f"of each run ({SECONDS:g}, or the profile's)")
     add("--pass", dest="passes", choices=(*PASSES, BOTH),
         help="of each run: timed without probes, counted with them, or both, which share its "
              "seconds (default both)")
@@ -122,11 +176,11 @@ def list_plan(plan: dict[str, Any]) -> None:
 def chosen(options: argparse.Namespace) -> profiles.Profile:
     """The profile that was named, or what the words say without one."""
     if options.profile:
-        own_words.refuse_beside_profile(options.path, options.pattern)
+        refuse_beside_profile(options.path, options.pattern)
         return profiles.load(options.profile, options.mode)
     if options.mode:
         raise Unusable(f"--mode {options.mode} is of a profile: name one with --profile")
-    return own_words.profile_of(options.variants, options.sizes, options.path, options.pattern)
+    return profile_of(options.variants, options.sizes, options.path, options.pattern)
 
 
 def planned(options: argparse.Namespace, profile: profiles.Profile) -> dict[str, Any]:
@@ -162,11 +216,11 @@ def act(arguments: list[str]) -> int:
         list_plan(plan)
         return 0
     launch.check_built(plan["kernel"])
-    return sweep(options.out or own_words.new_folder(), plan, arguments, options.quiet,
+    return sweep(options.out or new_folder(), plan, arguments, options.quiet,
                  options.profile if profile.figures else "")
 
 
 def main(words: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return command_line.run(act, words, "sweep", stopped="interrupted; nothing was begun")
+    return cli.run(act, words, "sweep", stopped="interrupted; nothing was begun")

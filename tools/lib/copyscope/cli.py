@@ -1,21 +1,129 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What all commands have in common: how words are read, and how each failure becomes one line."""
+"""What all commands share: how words are read, and how each failure becomes one line."""
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from copyscope.common.called import called
 from copyscope.common.errors import CommandError, Unusable, one_line
-from copyscope.common.tables import RELEASE
+from copyscope.common.tables import MOST_SECONDS, RELEASE
 from copyscope.common.text import nearest
-from copyscope.common.tree import BUILD
+from copyscope.common.tree import BUILD, called
 
-from . import standard_streams
+# Standard streams: userspace/common/streams.c does the same for the programs in C.
+
+
+class StdoutFailed(CommandError):
+    """The system did not write what was printed."""
+
+
+def naming_stdout(act: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method of stdout: a failure names stdout."""
+    def tell(*words: Any) -> Any:
+        try:
+            return act(*words)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise StdoutFailed(f"cannot write to stdout: {error.strerror}") from None
+    return tell
+
+
+def prepare() -> None:
+    """Open the streams that our parent has closed: else a file of ours gets such a number, and
+    messages are written into it. A stdout that was closed still refuses what is written."""
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)
+            os.set_inheritable(number, True)
+    # Of a closed one Python has none, and print() would choose stdout instead.
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", closefd=False)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stdout.write = naming_stdout(sys.stdout.write)  # type: ignore[method-assign]
+    sys.stdout.flush = naming_stdout(sys.stdout.flush)  # type: ignore[method-assign]
+
+
+def flush_stdout(name: str, status: int) -> int:
+    """Flush stdout and return the exit status; if that fails, print one line."""
+    try:
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        lost = status
+    except StdoutFailed as error:
+        # Unless that was told already.
+        if status != StdoutFailed.status:
+            print(f"{name}: {error}", file=sys.stderr)
+        lost = StdoutFailed.status
+    # What is left would only be complained of once more at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return lost
+
+
+# Values of options.
+
+LEAST_MEMORY_MIB, MOST_MEMORY_MIB = 256, 1 << 20
+
+
+def number(text: str) -> int:
+    """Read a whole number; k and M multiply."""
+    parts = re.fullmatch(r"([0-9]{1,12})([kM]?)", text)
+    if not parts or int(parts[1]) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0, such as 64, 4k "
+                                         "or 1M (k is 1024, M is 1024 k)")
+    return int(parts[1]) << {"": 0, "k": 10, "M": 20}[parts[2]]
+
+
+def folder(text: str) -> Path:
+    """Read the name of a folder. An empty one, as from an unset variable, is refused."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """Return a reader of whole numbers from `low` to `high`."""
+    def read(text: str) -> int:
+        if not re.fullmatch(r"\d{1,9}", text) or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {low} to {high}")
+        return int(text)
+    return read
+
+
+def seconds(text: str) -> float:
+    """Read a duration."""
+    fine = re.fullmatch(r"[0-9]*\.?[0-9]+", text) and 0 < float(text) <= MOST_SECONDS
+    if not fine:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of seconds above 0, at most {MOST_SECONDS}")
+    return float(text)
+
+
+def share(text: str) -> float:
+    """Read a share from 0 to 1."""
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+", text) or not float(text) <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1, such as 0.05")
+    return float(text)
+
+
+def memory(text: str) -> str:
+    """Read a size such as 512M or 2G."""
+    parts = re.fullmatch(r"(\d{1,7})([MG])", text)
+    mib = int(parts[1]) * (1024 if parts[2] == "G" else 1) if parts else 0
+    if not LEAST_MEMORY_MIB <= mib <= MOST_MEMORY_MIB:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 2G (least 256M)")
+    return f"{mib}M"
+
 
 # How argparse begins what it says of such words.
 UNKNOWN = "unrecognized arguments: "
@@ -92,13 +200,13 @@ def run(act: Callable[[list[str]], int], words: list[str], name: str, *, advice:
     `advice` is added to a message of the system about a file, and `disk` gives its exit status;
     `stopped` is the message after a Ctrl-C."""
     catch_ctrl_c()
-    standard_streams.prepare()
+    prepare()
     try:
         status = tell(act, words, name, advice, stopped, disk)
     except SystemExit as leaving:
         # As --help does.
         status = leaving.code if isinstance(leaving.code, int) else 0
-    return standard_streams.flush_stdout(name, status)
+    return flush_stdout(name, status)
 
 
 def tell(act: Callable[[list[str]], int], words: list[str], name: str, advice: str, stopped: str,

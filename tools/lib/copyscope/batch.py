@@ -1,20 +1,136 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Boots guests side by side, each for many runs, and hands on each run as soon as it has ended."""
+"""Makes many runs in few guests: one boot serves them all."""
 from __future__ import annotations
 
 import os
+import re
 import selectors
+import shlex
 import subprocess
 import tempfile
 import time
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
 
-from copyscope.common.errors import CommandError, Refused, Unusable
-from copyscope.common.pdeathsig import kill_with_parent
+from copyscope.common.errors import CommandError, Refused, Unusable, shown
+from copyscope.common.programs import kill_with_parent
 from copyscope.common.tree import GUEST, ROOT
 
-from .reply import Begun, Damaged, Ended, Reader, Told
-from .script import script
+# What a guest does that makes many runs: each after the other, whatever becomes of it.
+
+# Bits of /proc/sys/kernel/tainted that a run may add: the kernel died, warned, or hung.
+FAULTS = 1 << 7 | 1 << 9 | 1 << 14
+# Two lines for each run, and after the second one its record and what it said, as they are: each
+# comes home as soon as it is there, so that a guest that dies later takes nothing along.
+SCRIPT = """\
+faults() {{
+	echo $(($(cat /proc/sys/kernel/tainted) & {faults}))
+}}
+run() {{
+	name=$1
+	shift
+	echo "begin $name"
+	rm -f {place}/record.json {place}/said
+	"$@" --json {place}/record.json </dev/null >/dev/null 2>{place}/said
+	status=$?
+	: >>{place}/record.json
+	faulty=0
+	[ "$(faults)" = "$before" ] || faulty=1
+	echo "end $name $status $faulty $(wc -c <{place}/record.json) $(wc -c <{place}/said)"
+	cat {place}/record.json {place}/said
+	[ $faulty = 0 ] || exit 1
+}}
+before=$(faults)
+"""
+
+
+def script(runs: Mapping[str, Sequence[str]], place: str = "/out") -> str:
+    """A shell script that makes the runs, each a command that takes --json FILE besides."""
+    lines = [SCRIPT.format(faults=FAULTS, place=place)]
+    return "".join(lines + [f"run {shlex.join([name, *words])}\n" for name, words in runs.items()])
+
+
+# What a guest sends that makes many runs; nothing of it is trusted.
+
+LINE = re.compile(rb"(?:begin (?P<begun>\S+)|end (?P<ended>\S+) (?P<status>\d{1,3}) "
+                  rb"(?P<faulty>[01]) +(?P<record>\d{1,9}) +(?P<said>\d{1,9}))")
+MOST_LINE = 1000
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A run that a guest has begun with."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run that has ended: its exit status, what it said, and its record, None if it left none."""
+
+    name: str
+    status: int
+    said: str
+    record: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is to be said of a guest, and of none of its runs."""
+
+    line: str
+
+
+class Damaged(CommandError):
+    """What a guest sent is not what it was told to send."""
+
+
+class Reader:
+    """Takes the bytes of one guest as they come."""
+
+    def __init__(self) -> None:
+        self.held = b""
+        self.head: re.Match[bytes] | None = None    # of the run whose content is coming
+
+    def feed(self, data: bytes) -> list[Begun | Ended]:
+        """What has come wholly, with these bytes."""
+        self.held += data
+        found = []
+        while each := self._next():
+            found.append(each)
+        return found
+
+    def _next(self) -> Begun | Ended | None:
+        """What comes next; None if it has not come yet."""
+        if not self.head:
+            line, end, rest = self.held.partition(b"\n")
+            self.head = LINE.fullmatch(line) if end else None
+            if len(line) > MOST_LINE or end and not self.head:
+                raise Damaged(f"it sent {shown(repr(line[:MOST_LINE]))} where a run was to be told")
+            self.held = rest if end else line
+        if not self.head:
+            return None
+        if self.head["begun"]:
+            begun, self.head = Begun(self.head["begun"].decode("ascii", "replace")), None
+            return begun
+        return self._content(self.head)
+
+    def _content(self, head: re.Match[bytes]) -> Ended | None:
+        """A run whose record and words have come."""
+        record, both = int(head["record"]), int(head["record"]) + int(head["said"])
+        if len(self.held) < both:
+            return None
+        said = self.held[record:both].decode("utf-8", "replace")
+        status = int(head["status"])
+        if head["faulty"] == b"1":
+            status, said = status or 1, f"{said}\nthe guest's kernel reported a fault\n"
+        ended = Ended(head["ended"].decode("ascii", "replace"), status, said,
+                      self.held[:record] if record else None)
+        self.held, self.head = self.held[both:], None
+        return ended
+
+
+# Guests side by side, each for many runs; each run is handed on as soon as it has ended.
 
 GUEST_MIB = 1024
 # A boot is worth that many runs; a script has to be one word of a command line.

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Boot two guests that share one network and nothing else, and make one run between them."""
+"""The command line of tools/peers: boot two guests that share one network and nothing else, and
+make one run between them.
+"""
 from __future__ import annotations
 
 import os
@@ -12,12 +14,11 @@ import threading
 import time
 from pathlib import Path
 
-from copyscope.cli import command_line
-from copyscope.cli.command_line import Parser
-from copyscope.cli.options import memory, whole
+from copyscope import cli
+from copyscope.cli import Parser, memory, whole
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable, shown
-from copyscope.common.pdeathsig import TERM_WITH_PARENT
+from copyscope.common.programs import TERM_WITH_PARENT
 from copyscope.common.releases import prefix_of
 from copyscope.common.tree import GUEST
 from copyscope.files.record_file import RecordFile
@@ -196,5 +197,5 @@ def act(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command line; any failure is one line and its exit status."""
-    command_line.unwind_on_signals()
-    return command_line.run(act, arguments, "tools/peers", disk=Refused)
+    cli.unwind_on_signals()
+    return cli.run(act, arguments, "tools/peers", disk=Refused)

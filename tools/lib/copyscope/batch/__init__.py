@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0
-"""Makes many runs in few guests: one boot serves them all."""

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0
-"""Two guests on one network, and one run between them."""
