@@ -13,13 +13,13 @@ chroot_needs() {
 chroot_sources() {
 	PYTHONPATH=${root:?}/tools/lib python3 -B - "$1" <<-'END'
 		import subprocess, sys
-		from copyscope.guest.kernels import sources
+		from copyscope.guest import debian
 		from copyscope.common.errors import CommandError
 		suite = sys.argv[1]
 		arch = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True,
 		                      check=True).stdout.strip()
 		try:
-		    archives = sources.archives()
+		    archives = debian.archives()
 		except CommandError as error:
 		    sys.exit(str(error))
 		more = [] if suite in ("sid", "unstable") else [f"{suite}-updates", f"{suite}-security"]

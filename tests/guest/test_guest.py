@@ -13,11 +13,8 @@ import pytest
 
 from copyscope.common import programs as system_helpers, releases
 from copyscope.common.errors import Refused, Unusable
-from copyscope.guest import command
-from copyscope.guest.kernels import architectures, debian, sources
-from copyscope.guest.qemu import guest_output
-from copyscope.guest.qemu.streams import Channel
-from copyscope.guest.qemu.telling import Teller
+from copyscope.guest import architectures, command, debian, kernels, output
+from copyscope.guest.streams import Channel, Teller
 from helpers.names import KERNELS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,7 +157,7 @@ def test_bad_arguments_get_one_line(arguments, status, words):
 
 
 def test_an_image_is_taken_by_its_path(tmp_path):
-    kernel = debian.get("6.1", architectures.get(None))
+    kernel = kernels.get("6.1", architectures.get(None))
     script = ["--", "sh", "-c", "uname -r; modprobe dummy && echo loaded"]
     done = guest("--kernel", str(kernel.vmlinuz), *script)
     assert done.stdout.decode().split() == [kernel.release, "loaded"]
@@ -170,7 +167,7 @@ def test_an_image_is_taken_by_its_path(tmp_path):
 
 
 def test_an_image_without_modules_is_refused_in_one_line(tmp_path):
-    kernel = debian.get("6.1", architectures.get(None))
+    kernel = kernels.get("6.1", architectures.get(None))
     (tmp_path / "vmlinuz").write_bytes(kernel.vmlinuz.read_bytes())
     done = guest("--kernel", str(tmp_path / "vmlinuz"), "--", "true")
     assert done.returncode == 2 and f"no modules of {kernel.release}" in last_line(done)
@@ -195,7 +192,7 @@ def test_all_that_is_missing_is_named_before_anything_is_fetched(monkeypatch):
     find = system_helpers.find
     monkeypatch.setattr(system_helpers, "find",
                         lambda name: None if "qemu" in name or name == "busybox" else find(name))
-    monkeypatch.setattr(debian, "get", lambda *words: pytest.fail("it asked for a kernel"))
+    monkeypatch.setattr(kernels, "get", lambda *words: pytest.fail("it asked for a kernel"))
     arch = architectures.get(None)
     with pytest.raises(Refused, match=f"apt-get install {arch.package} busybox-static$"):
         command.act(["--kernel", "6.1", "--", "true"], Teller())
@@ -217,20 +214,20 @@ def test_sources_are_read_in_both_forms(tmp_path):
         "Types: deb deb-src\n# a note\nURIs: http://two.invalid/debian\nSuites: bookworm\n"
         " bookworm-updates\nComponents: main\nSigned-By: /k2.gpg\n\n"
         "Types: deb\nEnabled: no\nURIs: http://no.invalid/\nSuites: sid\nComponents: main\n")
-    entries = sources.read(tmp_path)
+    entries = debian.read(tmp_path)
     assert [(e.uri, e.suites, e.keyring) for e in entries] == [
         ("http://one.invalid/debian", ("bookworm",), "/k.gpg"),
         ("http://two.invalid/debian", ("bookworm", "bookworm-updates"), "/k2.gpg")]
 
 
 def test_no_debian_mirror_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "APT", tmp_path)
+    monkeypatch.setattr(debian, "APT", tmp_path)
     (tmp_path / "sources.list").write_text(
         "deb [signed-by=/k] http://u.invalid/ubuntu noble main\n"
         "deb [signed-by=/k] http://p.invalid/pg bookworm-pgdg main\n")
     monkeypatch.delenv("COPYSCOPE_DEBIAN_MIRROR", raising=False)
     with pytest.raises(Refused, match="COPYSCOPE_DEBIAN_MIRROR"):
-        sources.archives()
+        debian.archives()
 
 
 def hostile_archive(target: Path) -> io.BytesIO:
@@ -254,7 +251,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_hostile_archive_stays_in_its_folder(tmp_path):
-    assert guest_output.unpack(hostile_archive(tmp_path), tmp_path / "out") == ["trap", "../escaped"]
+    assert output.unpack(hostile_archive(tmp_path), tmp_path / "out") == ["trap", "../escaped"]
     assert names(tmp_path) == ["out"] and names(tmp_path / "out") == ["abs", "fine", "trap"]
     # The link was left out: what was to go through it lies in a folder of its name.
     assert names(tmp_path / "out" / "trap") == ["escaped"]
@@ -264,7 +261,7 @@ def test_hostile_archive_passes_no_link_that_is_there(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "trap").symlink_to(tmp_path)
     with pytest.raises(Unusable, match="is a link"):
-        guest_output.unpack(hostile_archive(tmp_path), tmp_path / "out")
+        output.unpack(hostile_archive(tmp_path), tmp_path / "out")
     assert names(tmp_path) == ["out"] and names(tmp_path / "out") == ["trap"]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.guest.qemu import signals
+from copyscope.guest import streams
 from helpers.processes import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,17 +114,17 @@ def test_a_second_signal_stops_a_guest_whose_command_heeds_none():
 
 
 def test_a_command_has_its_time_to_end_and_no_longer(monkeypatch):
-    monkeypatch.setattr(signals, "END_S", 0.05)
+    monkeypatch.setattr(streams, "END_S", 0.05)
     said = []
     here, there = socket.socketpair()
-    with here, there, signals.SignalForwarder(here, lambda: True, said.append) as into:
+    with here, there, streams.SignalForwarder(here, lambda: True, said.append) as into:
         into.check_time_limit()
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)  # the same press, twice
         assert there.recv(100) == b"TERM\n"
         into.check_time_limit()
         time.sleep(0.06)
-        with pytest.raises(signals.NotEnded, match="had not ended 0.05 s after SIGTERM") as ended:
+        with pytest.raises(streams.NotEnded, match="had not ended 0.05 s after SIGTERM") as ended:
             into.check_time_limit()
     assert ended.value.status == 128 + signal.SIGTERM
     assert len(said) == 1 and said[0].startswith("SIGTERM: the command was told to end")

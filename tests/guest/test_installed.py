@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from copyscope.guest.kernels import architectures, debian
+from copyscope.guest import architectures, kernels
 from helpers import records
 
 RELEASE = "6.12"
@@ -26,10 +26,10 @@ def fixture_prefix(tmp_path_factory):
 @pytest.fixture(name="home")
 def fixture_home(tmp_path):
     """A home whose cache has a kernel."""
-    kernel = debian.get(RELEASE, architectures.get(None))
-    kernels = tmp_path / "cache/kernels"
-    kernels.mkdir(parents=True)
-    (kernels / kernel.release).symlink_to(debian.KERNELS / kernel.release)
+    kernel = kernels.get(RELEASE, architectures.get(None))
+    cached = tmp_path / "cache/kernels"
+    cached.mkdir(parents=True)
+    (cached / kernel.release).symlink_to(kernels.KERNELS / kernel.release)
     return tmp_path
 
 

@@ -17,7 +17,7 @@ from copyscope.baseline.figures import PLANS
 from copyscope.beside import command as beside
 from copyscope.common.errors import CommandError, Unusable
 from copyscope.files import output_folder
-from copyscope.guest.qemu import guest_output
+from copyscope.guest import output
 from copyscope.runs import folder as sweep_folder
 from helpers.records import ROOT, needs_root
 from helpers.victims import assert_refused, give_away, snapshot, victim
@@ -154,18 +154,18 @@ def test_an_archive_that_lies_is_told_and_writes_nothing_half(tmp_path):
     cut.size = 1 << 20
     sparse = tarfile.TarInfo("sparse")
     sparse.type = tarfile.GNUTYPE_SPARSE
-    for act in (lambda data: guest_output.unpack(data, tmp_path / "cut"),
-                lambda data: guest_output.one_file(data, "record.json")):
+    for act in (lambda data: output.unpack(data, tmp_path / "cut"),
+                lambda data: output.one_file(data, "record.json")):
         with pytest.raises(CommandError, match="came back damaged"):
             act(io.BytesIO(cut.tobuf(tarfile.GNU_FORMAT) + b"x" * 512))
     assert not list((tmp_path / "cut").iterdir())
     # What is written as a few bytes may be read as an exbibyte.
-    assert guest_output.unpack(io.BytesIO(sparse.tobuf(tarfile.GNU_FORMAT)), tmp_path) == ["sparse"]
+    assert output.unpack(io.BytesIO(sparse.tobuf(tarfile.GNU_FORMAT)), tmp_path) == ["sparse"]
 
 
 def test_folders_as_deep_as_a_guest_likes_are_made(tmp_path):
     try:
-        assert not guest_output.unpack(archive(**{"d__" * 1500 + "file": "deep"}), tmp_path)
+        assert not output.unpack(archive(**{"d__" * 1500 + "file": "deep"}), tmp_path)
         assert subprocess.run(["find", tmp_path, "-name", "file"], capture_output=True,
                               check=True).stdout
     finally:
@@ -211,8 +211,8 @@ def test_what_a_guest_left_goes_through_no_link(tmp_path):
         out.mkdir()
         (out / "link").symlink_to(theirs / "precious.txt" if name == "file" else theirs)
         with pytest.raises(Unusable, match="link"):
-            guest_output.unpack(archive(**files), out)
-    assert guest_output.unpack(archive(link=f"->{theirs}", ok__fine="fine"), tmp_path / "new") == ["link"]
+            output.unpack(archive(**files), out)
+    assert output.unpack(archive(link=f"->{theirs}", ok__fine="fine"), tmp_path / "new") == ["link"]
     assert (tmp_path / "new" / "ok" / "fine").read_text() == "fine"
     assert snapshot(theirs) == before
 

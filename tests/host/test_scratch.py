@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from copyscope.files import scratch
+from copyscope.files import cache
 from helpers.records import ROOT
 
 HOLD = """import sys; sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from copyscope.files import scratch
-with scratch.folder(Path(sys.argv[2])) as mine:
+from copyscope.files import cache
+with cache.scratch_folder(Path(sys.argv[2])) as mine:
     (mine / "deep").mkdir()
     (mine / "deep" / "record.json").write_text("{}")
     print(mine, flush=True)
@@ -31,7 +31,7 @@ def test_what_a_kill_leaves_is_removed_and_nothing_else_is(tmp_path):
         killed.wait()
         (place / "mine").mkdir()
         (tmp_path / left / "link").symlink_to(theirs)
-        with scratch.folder(place) as new:
+        with cache.scratch_folder(place) as new:
             assert {str(each) for each in place.iterdir()} == {kept, str(place / "mine"), str(new)}
         alive.stdin.close()
         assert alive.wait(20) == 0
@@ -41,7 +41,7 @@ def test_what_a_kill_leaves_is_removed_and_nothing_else_is(tmp_path):
 
 MEET = """import os, sys; sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from copyscope.files import scratch
+from copyscope.files import cache
 for turn in range(100):
     go, children = os.pipe(), []
     for _ in range(4):
@@ -50,7 +50,7 @@ for turn in range(100):
             os.close(go[1])
             os.read(go[0], 1)
             try:
-                with scratch.folder(Path(sys.argv[2], str(turn), "scratch")):
+                with cache.scratch_folder(Path(sys.argv[2], str(turn), "scratch")):
                     pass
             except BaseException as error:
                 print(error)

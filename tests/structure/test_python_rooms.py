@@ -93,6 +93,6 @@ def test_every_command_has_its_package():
 
 
 def test_what_is_not_seen_would_be_found(tmp_path):
-    file = LIB / "copyscope" / "guest" / "qemu" / "machine.py"
-    assert "copyscope.guest.image" in imported(file)
+    file = LIB / "copyscope" / "guest" / "machine.py"
+    assert "copyscope.caches" in imported(file)
     assert room_of_name("copyscope.common.errors.Refused") == "copyscope.common"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from copyscope.files.cache_file import drop_oldest, last_use_s
+from copyscope.files.cache import drop_oldest, last_use_s
 
 
 def made(folder: Path, count: int) -> list[Path]:

@@ -10,8 +10,7 @@ import pytest
 from copyscope.caches import shape
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.tree import CACHES
-from copyscope.guest.kernels import architectures
-from copyscope.guest.qemu import modelling
+from copyscope.guest import architectures, machine
 
 ROOT = Path(__file__).resolve().parents[2]
 USUAL = (CACHES / f"{shape.DEFAULT}.toml").read_text()
@@ -75,8 +74,8 @@ def test_the_launcher_refuses_what_makes_no_sense(words, complaint):
                                          ("unbuilt", "run make first")])
 def test_an_emulator_that_cannot_is_refused(what, fault, monkeypatch, tmp_path):
     said = subprocess.CompletedProcess([], 0, "QEMU emulator version 7.2.22\n-device dev\n", "")
-    monkeypatch.setattr(modelling.programs, "find", lambda name: None if what == "missing" else name)
-    monkeypatch.setattr(modelling.programs, "run", lambda words: said)
-    monkeypatch.setattr(modelling, "PLUGIN", tmp_path / "gone" if what == "unbuilt" else tmp_path)
+    monkeypatch.setattr(machine.programs, "find", lambda name: None if what == "missing" else name)
+    monkeypatch.setattr(machine.programs, "run", lambda words: said)
+    monkeypatch.setattr(machine, "PLUGIN", tmp_path / "gone" if what == "unbuilt" else tmp_path)
     with pytest.raises(Refused, match=fault):
-        modelling.emulator(architectures.get("amd64"))
+        machine.emulator(architectures.get("amd64"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from copyscope.guest.kernels import kernel_image
+from copyscope.guest import kernels
 
 
 @pytest.mark.parametrize("wanted", ["./6.12", "/boot/vmlinuz", "../x", "~/x", "here/6.12",
@@ -14,7 +14,7 @@ def test_a_path(wanted, tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     for name in ("vmlinuz", "bzImage", "here/6.12"):
         (tmp_path / name).touch()
-    assert kernel_image.is_path(wanted)
+    assert kernels.is_path(wanted)
 
 
 @pytest.mark.parametrize("wanted", ["6.12", "5.10", "6.12.95+deb12-cloud-amd64", "vmlinux", "x/y",
@@ -23,4 +23,4 @@ def test_a_release(wanted, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "6.12").touch()
     (tmp_path / "host").mkdir()
-    assert not kernel_image.is_path(wanted)
+    assert not kernels.is_path(wanted)

@@ -11,7 +11,7 @@ import pytest
 from copyscope.beside import runs as beside
 from copyscope.common.errors import CommandError
 from copyscope.crossover import command as crossover, runs as pairs
-from copyscope.guest.image import libraries
+from copyscope.guest import libraries
 from copyscope.records import documents
 from copyscope.runs import launch
 from copyscope.runs.folder import Folder
@@ -20,7 +20,7 @@ from helpers.pictures import REAL
 from helpers.records import ROOT
 
 DOCS = ROOT / "docs"
-OTHERS = ("failure", "beside", "crossover", "libraries", "compare", "verdicts")
+OTHERS = ("failure", "beside", "crossover", "compare", "verdicts")
 
 
 def faults(kind: str, document: dict) -> list[str]:
@@ -117,7 +117,9 @@ def test_a_damaged_cache_of_libraries_only_costs_time(text, tmp_path, monkeypatc
     cache = tmp_path / "libraries.json"
     monkeypatch.setattr(libraries, "KNOWN", cache)
     cache.write_text(text)
-    assert libraries.load_cache() == {}
-    asked = libraries.needed([Path("/bin/true")])
-    assert asked and libraries.needed([Path("/bin/true")]) == asked
-    assert not faults("libraries", json.loads(cache.read_text()))
+    program = Path("/bin/true")
+    asked = sorted(map(Path, libraries.ask_ldd(program)))
+    assert asked and libraries.needed([program]) == asked
+    monkeypatch.setattr(libraries, "ask_ldd", None)
+    assert libraries.needed([program]) == asked
+    assert set(json.loads(cache.read_text())) == {libraries.stamp(program)}

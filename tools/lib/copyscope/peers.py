@@ -21,8 +21,7 @@ from copyscope.common.errors import Refused, Unusable, shown
 from copyscope.common.programs import TERM_WITH_PARENT
 from copyscope.common.releases import prefix_of
 from copyscope.common.tree import GUEST
-from copyscope.files.record_file import RecordFile
-from copyscope.files.runs_folder import make_runs_folder
+from copyscope.files.record_file import RecordFile, make_runs_folder
 
 EPILOG = """\
 The first kernel is where trace_run is started, and sends; by ssh it starts the far half on the

@@ -16,7 +16,7 @@ from copyscope.common.tables import PATHS_OF_ONE_HOST, VARIANTS
 from copyscope.common.text import listed, meant, now_utc, size_text
 from copyscope.common.tree import PROFILES, ROOT
 from copyscope.files.output_folder import OutputFolder
-from copyscope.files.runs_folder import make_runs_folder
+from copyscope.files.record_file import make_runs_folder
 from copyscope.records.passes import BOTH, PASSES
 from copyscope.records.run_record import NO_PROFILE
 from copyscope.runs import launch, plan as plans, profile as profiles

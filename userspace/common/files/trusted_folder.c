@@ -2,7 +2,7 @@
 /*
  * Walks to a folder step by step, and as root refuses a step that others could redirect.
  *
- * tools/lib/copyscope/files/trusted_path.py has the same rules for the commands in Python.
+ * tools/lib/copyscope/files/output_folder.py has the same rules for the commands in Python.
  */
 #include "userspace/common/files/trusted_folder.h"
 

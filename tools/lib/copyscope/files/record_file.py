@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The file that a user names for a record: checked before the work, written after it."""
+"""The file that a user names for a record, checked before the work and written after it; and the
+folder of records for which nobody names one.
+"""
 from __future__ import annotations
 
 import errno
@@ -9,9 +11,22 @@ import stat
 from pathlib import Path
 
 from copyscope.common.errors import CommandError, Unusable
+from copyscope.common.tree import ROOT
 
-from . import trusted_path
+from . import output_folder
 from .output_folder import OutputFolder
+
+
+def runs_folder() -> Path:
+    """Where a record goes for which nobody names a place."""
+    return Path(os.environ.get("COPYSCOPE_RUNS") or ROOT / "results" / "runs")
+
+
+def make_runs_folder() -> Path:
+    """Have that folder there."""
+    OutputFolder.at(runs_folder(), advice="name another by COPYSCOPE_RUNS").close()
+    return runs_folder()
+
 
 PATH_MAX, NAME_MAX = 4095, 255
 
@@ -88,13 +103,13 @@ class RecordFile:
 
     def _refuse_others(self, there: os.stat_result) -> None:
         """As root, refuse what somebody else put into a sticky folder."""
-        if os.geteuid() == 0 and there.st_uid not in trusted_path.trusted_users():
+        if os.geteuid() == 0 and there.st_uid not in output_folder.trusted_users():
             raise self.refusal(f"it belongs to user {there.st_uid}")
 
     def _is_link_of_ours(self) -> bool:
         """Tell whether only root could have put the link there."""
         owner = os.lstat(self.name, dir_fd=self.folder.descriptor).st_uid
-        return os.geteuid() != 0 or owner in trusted_path.trusted_users()
+        return os.geteuid() != 0 or owner in output_folder.trusted_users()
 
     def write(self, data: str | bytes) -> None:
         """Write the record."""

@@ -7,17 +7,44 @@ import contextlib
 import os
 import signal
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 
 from copyscope import cli
 from copyscope.caches import shape
 from copyscope.cli import Parser, folder, memory, whole
-from copyscope.common.errors import CommandError, Unusable
+from copyscope.common import programs
+from copyscope.common.errors import CommandError, Refused, Unusable
 
-from . import packages
-from .kernels import architectures, debian, kernel_image, sysroot
-from .qemu import guest_output, guest_record, machine
-from .qemu.telling import NAME, Teller
+from . import architectures, kernels, libraries, machine, output
+from .architectures import Architecture
+from .streams import NAME, Teller
+
+# Packages that a guest needs and this machine lacks are named before anything is fetched.
+
+# Program: its package. What unpacks a kernel belongs to Debian itself.
+IMAGE = {"busybox": "busybox-static", "ldd": "libc-bin"}
+# Libraries of another architecture are found by what readelf says of a program.
+FOREIGN = {"readelf": "binutils"}
+# Programs that --with may name.
+EXTRAS = {"bpftrace": "bpftrace", "ssh": "openssh-client", "dropbear": "dropbear-bin",
+          "dropbearkey": "dropbear-bin"}
+
+
+def missing(arch: Architecture, extras: Iterable[str]) -> list[str]:
+    """The packages whose programs are not on this machine."""
+    wanted = {arch.program: arch.package, **IMAGE, **({} if arch.native else FOREIGN),
+              **{name: EXTRAS[name] for name in extras}}
+    lacking = [package for program, package in wanted.items() if not programs.find(program)]
+    return list(dict.fromkeys(lacking))
+
+
+def check(arch: Architecture, extras: Iterable[str]) -> None:
+    """Refuse to begin without them, in one line for all."""
+    lacking = missing(arch, extras)
+    if lacking:
+        raise Refused(f"what guests need is missing: apt-get install {' '.join(lacking)}")
+
 
 EPILOG = """\
 COMMAND runs as root in /copyscope, where the project's programs, tools/ and tests/ are.
@@ -57,7 +84,7 @@ def build_parser() -> Parser:
         "tools/trace_run --kernel")
     add("--record-fd", type=whole(3, 1 << 20), metavar="FD",
         help="the same by an inherited descriptor; see tools/peers")
-    add("--with", dest="extras", action="append", default=[], choices=packages.EXTRAS,
+    add("--with", dest="extras", action="append", default=[], choices=EXTRAS,
         help="take a program along that few guests need (bpftrace wants at least 1G)")
     add("--add", dest="added", action="append", default=[], metavar="PATH",
         help="take a file or folder along, at the same path")
@@ -77,9 +104,9 @@ def build_parser() -> Parser:
 
 def list_kernels() -> int:
     """Print what is here and what can be fetched."""
-    for prefix, groups in debian.SUITES.items():
+    for prefix, groups in kernels.SUITES.items():
         here = [kernel.release for arch in ARCHITECTURES.values()
-                for kernel in debian.fetched(arch) if debian.matches(kernel.release, prefix)]
+                for kernel in kernels.fetched(arch) if kernels.matches(kernel.release, prefix)]
         print(f"{prefix}\tcan be fetched from {', '.join(s for group in groups for s in group)}"
               f"\t{'here: ' + ', '.join(here) if here else 'not here'}")
     return 0
@@ -100,13 +127,13 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
         return options
     if options.kernel is None:
         raise Unusable("--kernel RELEASE is missing: --list names the releases")
-    by_path = kernel_image.is_path(options.kernel)
+    by_path = kernels.is_path(options.kernel)
     if options.modules and not by_path:
         raise Unusable("--modules goes with the path of an image: Debian's kernels bring their own")
     if by_path and options.fetch:
         raise Unusable(f"--fetch: {options.kernel} is a file and needs no fetching")
     if not by_path:
-        debian.prefix_of(options.kernel)
+        kernels.prefix_of(options.kernel)
     options.arch = architectures.get(options.arch)
     options.model = None if options.model is None else shape.load(options.model)
     if options.model and options.plugin:
@@ -133,9 +160,9 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
 
 def model_cpus(options: argparse.Namespace) -> int:
     """How many processors a guest has whose clock counts instructions: one, or more for a model."""
-    if not options.model or kernel_image.is_path(options.kernel):
+    if not options.model or kernels.is_path(options.kernel):
         return 1
-    return MODEL_CPUS.get(debian.prefix_of(options.kernel), 1)
+    return MODEL_CPUS.get(kernels.prefix_of(options.kernel), 1)
 
 
 def is_datagram_socket(descriptor: int) -> bool:
@@ -154,15 +181,15 @@ def act(arguments: list[str], teller: Teller) -> int:
     if options.list:
         return list_kernels()
     if not options.fetch:
-        packages.check(options.arch, options.extras)
+        check(options.arch, options.extras)
     with contextlib.ExitStack() as held:
         if options.out and not options.fetch:
-            guest_output.look(options.out)
-        take = guest_record.record_sink(options.record, options.record_fd, held)
-        kernel = (kernel_image.kernel_at(Path(options.kernel), options.modules)
-                  if kernel_image.is_path(options.kernel)
-                  else debian.get(options.kernel, options.arch, teller.fetching))
-        sysroot.get(options.arch, teller.fetching)
+            output.look(options.out)
+        take = output.record_sink(options.record, options.record_fd, held)
+        kernel = (kernels.kernel_at(Path(options.kernel), options.modules)
+                  if kernels.is_path(options.kernel)
+                  else kernels.get(options.kernel, options.arch, teller.fetching))
+        libraries.get_sysroot(options.arch, teller.fetching)
         if options.fetch:
             print(kernel.release)
             return 0

@@ -13,7 +13,7 @@ from copyscope.cli import Parser, folder, whole
 from copyscope.common.errors import Unusable
 from copyscope.common.releases import SUITES
 from copyscope.common.tree import BUILD, ROOT
-from copyscope.files import scratch
+from copyscope.files import cache
 from copyscope.files.output_folder import OutputFolder, has_line
 
 from . import cells, guests, rows as reader, table
@@ -116,7 +116,7 @@ def act(arguments: list[str]) -> int:
     if not os.access(BUILD / "trace_run", os.X_OK):
         raise Unusable("build/trace_run is not built: run make first")
     if not options.out:
-        with scratch.folder() as folder:
+        with cache.scratch_folder() as folder:
             return run(options, folder, arguments)
     claim(options.out)
     return run(options, options.out, arguments)

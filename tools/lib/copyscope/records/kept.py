@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from copyscope.common.errors import Unusable
-from copyscope.files.runs_folder import runs_folder
+from copyscope.files.record_file import runs_folder
 
 PLAN = "plan.json"
 LAST = "last"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Gives a folder for the time of a run; what a kill leaves of one, the next run removes."""
+"""What can be made again: files of the cache, and a folder for the time of a run."""
 from __future__ import annotations
 
 import contextlib
@@ -8,12 +8,47 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from copyscope.common.tree import CACHE
 
 from .output_folder import OutputFolder
+
+# Files are whole, or not there; the oldest are dropped.
+
+
+def write_cached(final: Path, fill: Callable[[BinaryIO], object]) -> None:
+    """Have `fill` write the content beside its final place, then rename it."""
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=final.parent, prefix="tmp-", delete=False) as stream:
+        try:
+            fill(stream)
+            stream.flush()
+            os.chmod(stream.name, 0o644)
+            os.rename(stream.name, final)
+        except BaseException:
+            os.unlink(stream.name)
+            raise
+
+
+def last_use_s(path: Path) -> float:
+    """Return the time of last use; 0 if another process has just removed the file."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def drop_oldest(paths: Iterable[Path], keep: int) -> None:
+    """Remove all but the last used `keep` files; another process may do the same at once."""
+    for stale in sorted(paths, key=last_use_s)[:-keep]:
+        stale.unlink(missing_ok=True)
+
+
+# A folder for the time of a run; what a kill leaves of one, the next run removes.
 
 PLACE = CACHE / "scratch"
 ADVICE = "give --out"
@@ -38,7 +73,7 @@ def remove_left(place: OutputFolder) -> None:
 
 
 @contextlib.contextmanager
-def folder(root: Path = PLACE) -> Iterator[Path]:
+def scratch_folder(root: Path = PLACE) -> Iterator[Path]:
     """A new folder below `root`, removed at the end."""
     with OutputFolder.at(root, advice=ADVICE) as place:
         name = f"copyscope-{secrets.token_hex(8)}"

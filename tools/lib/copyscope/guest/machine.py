@@ -19,19 +19,71 @@ from copyscope.caches.shape import Caches
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
 from copyscope.common.programs import kill_with_parent
-from copyscope.common.tree import CACHE
-from copyscope.files.cache_file import drop_oldest
+from copyscope.common.tree import BUILD, CACHE
+from copyscope.files.cache import drop_oldest
 from copyscope.files.record_file import Unwritten
-from copyscope.guest.image import layers
-from copyscope.guest.kernels.architectures import Architecture
-from copyscope.guest.kernels.debian import Kernel
 
-from . import guest_output, modelling
-from .errors import BootFailed, TimedOut
-from .guest_record import RecordSink
-from .signals import SignalForwarder
-from .streams import Channel, LineFilter, to_descriptor
-from .telling import Teller
+from . import image, output
+from .architectures import Architecture
+from .kernels import Kernel
+from .output import RecordSink
+from .streams import (
+    BootFailed,
+    Channel,
+    LineFilter,
+    SignalForwarder,
+    Teller,
+    TimedOut,
+    to_descriptor,
+)
+
+# The plugin that models caches, and a port of the guest by which it reports.
+
+PLUGIN = BUILD / "plugin" / "counting.so"
+# Where functions lie decides which sets of a cache they use: let it be the same in each boot.
+KERNEL_LINE = " nokaslr"
+# The guest's random numbers and its date, too.
+SAME_EACH_TIME = ("-seed", "1", "-rtc", "base=2026-01-01,clock=vm")
+
+
+def emulator(arch: Architecture) -> str:
+    """Name and version of the emulator; refuse one that takes no plugins."""
+    program = programs.find(arch.program)
+    if not program:
+        raise Refused(f"{arch.program} is missing: apt-get install {arch.package}")
+    if not PLUGIN.exists():
+        raise Refused("build/plugin/counting.so is not there: run make first")
+    if "-plugin" not in programs.run([program, "-help"]).stdout:
+        raise Refused(f"{arch.program} was built without plugins: --model needs a QEMU that has "
+                      "them, as Debian's")
+    said = re.search(r"version ([\w.]+)", programs.run([program, "-version"]).stdout)
+    return f"QEMU-{said[1] if said else 'unknown'}-TCG"
+
+
+class Model:
+    """One guest's plugin: what QEMU and the guest are told of it."""
+
+    def __init__(self, caches: Caches, arch: Architecture) -> None:
+        self.caches, self.emulator = caches, emulator(arch)
+        self.plugins, self.ports = socket.socketpair()
+
+    def descriptors(self) -> list[int]:
+        """Both ends of the connection from plugin to port, the caller's to close."""
+        return [self.plugins.fileno(), self.ports.fileno()]
+
+    def words(self, port: int) -> list[str]:
+        """What QEMU's command line has besides."""
+        plugin = ",".join([str(PLUGIN), *self.caches.plugin_words(),
+                           f"report={self.plugins.detach()}"])
+        return [*SAME_EACH_TIME, "-plugin", plugin,
+                "-chardev", f"socket,id=model,fd={self.ports.detach()}",
+                "-device", f"virtserialport,chardev=model,nr={port}"]
+
+    def environment(self, port: int) -> dict[str, str]:
+        """What the guest's programs are told."""
+        return {"COPYSCOPE_MODEL": " ".join([f"/dev/vport0p{port}", self.caches.name, self.emulator,
+                                             *self.caches.record_words()])}
+
 
 LOGS = CACHE / "guest-logs"
 KEEP_LOGS = 30
@@ -89,7 +141,7 @@ class Machine:
         self.channels = [Channel(mark, sink) for sink in sinks]
         self.pipes = [os.pipe() for _ in self.channels]
         self.signals, self.guests_signals = socket.socketpair()
-        self.model = modelling.Model(job.model, job.arch) if job.model else None
+        self.model = Model(job.model, job.arch) if job.model else None
         self.qemu: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -125,10 +177,10 @@ class Machine:
                     "NOW": str(int(time.time())), "MODULES": "vmxnet3" if self.has_nic() else ""}
         descriptor = os.memfd_create("initrd")
         with open(descriptor, "wb", closefd=False) as stream:
-            for layer in layers.archives(job.kernel, job.arch, job.extras, job.added):
+            for layer in image.archives(job.kernel, job.arch, job.extras, job.added):
                 with open(layer, "rb") as source:
                     shutil.copyfileobj(source, stream, 1 << 20)
-            layers.write_job(stream, settings, environment, job.command)
+            image.write_job(stream, settings, environment, job.command)
         return descriptor
 
     def _command(self, initrd: int, signals: int) -> list[str]:
@@ -141,7 +193,7 @@ class Machine:
                    *arch.options, "-smp", str(job.cpus), "-m", job.memory,
                    "-kernel", str(job.kernel.vmlinuz), "-initrd", f"/proc/self/fd/{initrd}",
                    "-append", f"{arch.line_of(job.kernel.release)}"
-                   f"{modelling.KERNEL_LINE if self.model else ''} {job.line}",
+                   f"{KERNEL_LINE if self.model else ''} {job.line}",
                    "-serial", f"file:{self.log}", "-device", "virtio-serial-pci"]
         for number, (_, write) in enumerate(self.pipes, start=1):
             command += ["-chardev", f"file,id=port{number},path=/proc/self/fd/{write}",
@@ -226,11 +278,11 @@ class Machine:
         """Write the files of /out to --out, and the record to its file."""
         if self.out_tar and self.job.out:
             self.out_tar.seek(0)
-            for name in guest_output.unpack(self.out_tar, self.job.out):
+            for name in output.unpack(self.out_tar, self.job.out):
                 self.teller.complain(f"left out of {self.job.out}: {name} (not a plain file)")
         if self.out_tar and self.job.record:
             self.out_tar.seek(0)
-            record = guest_output.one_file(self.out_tar, RECORD)
+            record = output.one_file(self.out_tar, RECORD)
             if record is not None:
                 self.job.record(record, bool(self.said and self.said.left_out))
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Pack the guest's file system as cached layers: tools, modules, project, and a job on top."""
+"""The guest's file system: which files are in it, packed as cpio archives in cached layers."""
 from __future__ import annotations
 
 import hashlib
+import lzma
 import os
+import re
 import shlex
+import stat
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,14 +16,137 @@ from typing import BinaryIO
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.tree import CACHE, ROOT
-from copyscope.files.cache_file import drop_oldest, last_use_s, write_whole
-from copyscope.guest.kernels import sysroot
-from copyscope.guest.kernels.architectures import Architecture
-from copyscope.guest.kernels.debian import Kernel
+from copyscope.files.cache import drop_oldest, last_use_s, write_cached
 
 from . import libraries
-from .cpio import Writer
-from .modules import BOOT, Modules
+from .architectures import Architecture
+from .kernels import Kernel
+
+# Archives in the `newc` form that the kernel unpacks as its first file system.
+
+REGULAR, FOLDER, LINK = stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK
+
+
+class Writer:
+    """A cpio archive under way; everything in it belongs to root."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.count = 0
+        self.folders = {"."}
+
+    def folder(self, path: str, mode: int = 0o755) -> None:
+        """Add a folder and those above it, once."""
+        if path in self.folders:
+            return
+        self.folder(str(Path(path).parent))
+        self.folders.add(path)
+        self._entry(path, FOLDER | mode, b"")
+
+    def link(self, path: str, target: str) -> None:
+        """Add a symbolic link."""
+        self.folder(str(Path(path).parent))
+        self._entry(path, LINK | 0o777, target.encode())
+
+    def file(self, path: str, data: bytes, mode: int = 0o644) -> None:
+        """Add a regular file."""
+        self.folder(str(Path(path).parent))
+        self._entry(path, REGULAR | mode, data)
+
+    def close(self) -> None:
+        """Write the trailer; another archive may follow in the same file."""
+        self._entry("TRAILER!!!", 0, b"")
+
+    def _entry(self, path: str, mode: int, data: bytes) -> None:
+        self.count += 1
+        name = path.encode() + b"\0"
+        # ino mode uid gid nlink mtime size devmajor devminor rdevmajor rdevminor namesize check
+        fields = (self.count, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name), 0)
+        header = b"070701" + b"".join(b"%08X" % field for field in fields) + name
+        self.stream.write(header + padding(len(header)))
+        self.stream.write(data)
+        self.stream.write(padding(len(data)))
+
+
+def padding(size: int) -> bytes:
+    """Fill up to the next multiple of four, as the format wants."""
+    return b"\0" * (-size % 4)
+
+
+# The kernel modules that a guest may need, and the tables that modprobe finds them by.
+
+# Loaded before COMMAND starts; what is built into a kernel is simply not found.
+BOOT = ("virtio_pci", "virtio_console", "veth")
+# Loaded when COMMAND, or the kernel on its behalf, asks for them.
+ON_DEMAND = ("virtio_net", "vmxnet3", "af_packet", "tun", "tap", "bridge", "dummy", "ifb",
+             "macvlan", "vxlan", "vhost_net", "tls", "gcm", "ctr", "ghash_generic", "tcp_bbr",
+             "tcp_diag", "inet_diag", "unix_diag", "sch_netem", "sch_fq", "sch_tbf", "sch_ingress",
+             "cls_bpf", "cls_matchall", "act_mirred", "nf_tables", "nft_chain_nat", "nf_conntrack",
+             "xt_MASQUERADE", "nfsv3", "virtio_blk", "crc32c_generic", "crc32c_intel")
+
+
+class Modules:
+    """The modules of one kernel: files, what each needs, and by which names it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.paths = {plain_name(path): path for path in folder.glob("kernel/**/*.ko*")}
+        self.data: dict[str, bytes] = {}
+        for name in BOOT + ON_DEMAND:
+            self._take(name)
+
+    def _take(self, name: str) -> None:
+        """Read a module and, after it, all that it depends on."""
+        if name in self.data or name not in self.paths:
+            return
+        path = self.paths[name]
+        data = path.read_bytes()
+        self.data[name] = lzma.decompress(data) if path.suffix == ".xz" else data
+        for needed in self.needs(name):
+            self._take(needed)
+
+    def needs(self, name: str) -> list[str]:
+        """Return the modules that `name` names as its direct dependencies."""
+        listed = ",".join(self._info(name, "depends"))
+        return [needed.replace("-", "_") for needed in listed.split(",") if needed]
+
+    def chain(self, name: str) -> list[str]:
+        """Return all dependencies of `name`, nearest first, as modules.dep wants them."""
+        chain: list[str] = []
+        for needed in self.needs(name):
+            # The last mention counts: what is needed most deeply must be loaded first.
+            for link in [needed, *self.chain(needed)]:
+                if link in chain:
+                    chain.remove(link)
+                chain.append(link)
+        return [link for link in chain if link in self.data]
+
+    def _info(self, name: str, field: str) -> list[str]:
+        """Read a field of the .modinfo section; `field=` starts a string there."""
+        pattern = rb"\0" + field.encode() + rb"=([\x20-\x7e]*)(?=\0)"
+        return [value.decode() for value in re.findall(pattern, self.data[name])]
+
+    def file_of(self, name: str) -> str:
+        """Return the path of a module below the folder, without compression."""
+        return str(self.paths[name].relative_to(self.folder)).removesuffix(".xz")
+
+    def dep(self) -> str:
+        """Compose modules.dep, which the unpacked package lacks."""
+        return "".join(f"{self.file_of(name)}: {' '.join(map(self.file_of, self.chain(name)))}\n"
+                       for name in sorted(self.data))
+
+    def alias(self) -> str:
+        """Compose modules.alias."""
+        return "".join(f"alias {alias} {name}\n" for name in sorted(self.data)
+                       for alias in self._info(name, "alias"))
+
+
+def plain_name(path: Path) -> str:
+    """Return a module's name as the kernel spells it."""
+    return path.name.split(".ko")[0].replace("-", "_")
+
+
+# Layers: tools, modules, project, and a job on top.
 
 IMAGES = CACHE / "guest-images"
 HOME = "copyscope"
@@ -63,7 +189,7 @@ class Layer:
     def add_libraries(self) -> None:
         """Add the shared libraries that the programs in this layer need."""
         if not self.arch.native:
-            root = sysroot.folder(self.arch)
+            root = libraries.sysroot(self.arch)
             for library in libraries.needed_in(root, self.files.values()):
                 self.files[in_guest(library.relative_to(root))] = library
             return
@@ -127,7 +253,7 @@ def tools_layer(arch: Architecture) -> Layer:
 def find_program(name: str, arch: Architecture) -> Path | None:
     """Find a program even if PATH leaves out the folders for root."""
     if not arch.native:
-        return sysroot.find_program(arch, name)
+        return libraries.find_program(arch, name)
     path = programs.find(name)
     return Path(path).resolve() if path else None
 
@@ -176,7 +302,7 @@ def extra_layer(name: str, arch: Architecture) -> Layer:
 def modules_archive(kernel: Kernel) -> Path:
     """Pack the kernel's modules with the tables for modprobe; one archive per kernel."""
     # Two images of one release may come with modules of their own.
-    source = hashlib.sha256(Path(__file__).with_name("modules.py").read_bytes() +
+    source = hashlib.sha256(Path(__file__).read_bytes() +
                             bytes(kernel.modules)).hexdigest()[:8]
     final = IMAGES / f"modules-{kernel.release}-{source}.cpio"
     if not final.exists():
@@ -190,7 +316,7 @@ def modules_archive(kernel: Kernel) -> Path:
             archive.file(f"{base}/modules.dep", modules.dep().encode())
             archive.file(f"{base}/modules.alias", modules.alias().encode())
             archive.close()
-        write_whole(final, fill)
+        write_cached(final, fill)
     return final
 
 
@@ -200,7 +326,7 @@ def cached(layer: Layer, keep: int = 4) -> Path:
     try:
         os.utime(final)  # in use: the last to be dropped below
     except FileNotFoundError:
-        write_whole(final, lambda stream: layer.write(Writer(stream)))
+        write_cached(final, lambda stream: layer.write(Writer(stream)))
         drop_oldest(IMAGES.glob(f"{layer.name}-*.cpio"), keep)
         for stale in abandoned():
             stale.unlink(missing_ok=True)

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Fetch Debian cloud kernels into the cache without touching the machine's own dpkg or apt."""
+"""The kernels that guests boot: fetched from Debian, or named by the path of an image."""
 from __future__ import annotations
 
 import fcntl
 import shutil
+import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from copyscope.common.errors import Refused
+from copyscope.common.errors import Refused, Unusable
 from copyscope.common.releases import SUITES, age_key, matches, prefix_of
 from copyscope.common.tree import CACHE
 
-from . import sources
-from .apt import Apt, run
+from . import debian
 from .architectures import Architecture
+from .debian import Apt, run
 
 KERNELS = CACHE / "kernels"
 
@@ -77,7 +78,7 @@ def lock(say) -> Iterator[None]:
 
 def fetch(wanted: str, arch: Architecture, say) -> Kernel:
     """Download and unpack the newest package of `wanted`."""
-    archives = sources.archives()
+    archives = debian.archives()
     for suites in SUITES[prefix_of(wanted)]:
         say(f"looking for {wanted} in {', '.join(suites)}")
         apt = Apt(KERNELS / f"apt-{arch.name}", arch.name, archives)
@@ -103,3 +104,58 @@ def unpack(release: str, apt: Apt) -> Kernel:
             raise Refused(f"the package of {release} holds no vmlinuz with modules")
         tree.rename(KERNELS / release)
     return kernel_in(KERNELS / release)
+
+
+# A kernel image by its path, as a distribution installs it, and its modules.
+
+# Documentation/arch/x86/boot.rst: the set-up header and, in it, where the version lies.
+MAGIC_AT, MAGIC = 0x202, b"HdrS"
+VERSION_AT, VERSION_BASE = 0x20E, 0x200
+# Enough for the longest of such headers; the kernel itself need not be read.
+HEADER_BYTES = 1 << 16
+
+
+def is_path(wanted: str) -> bool:
+    """Tell a path from a release: those begin with a digit and hold no slash."""
+    if wanted.startswith(("/", "./", "../", "~")):
+        return True
+    if "/" in wanted:
+        return Path(wanted).exists()
+    return not wanted[:1].isdigit() and Path(wanted).is_file()
+
+
+def kernel_at(path: Path, modules: Path | None) -> Kernel:
+    """Return the kernel of that image, with the modules of its release."""
+    path = path.expanduser()
+    release = release_of(path)
+    for folder in [modules] if modules else places(path.resolve(), release):
+        if (folder / "kernel").is_dir():
+            return Kernel(release, path.resolve(), folder.resolve())
+    if modules:
+        raise Unusable(f"--modules {modules}: no folder kernel/ in it; take the "
+                       f"/lib/modules/{release} that belongs to the image")
+    raise Unusable(f"--kernel {path}: no modules of {release} beside it or in /lib/modules; "
+                   "say --modules DIR")
+
+
+def places(path: Path, release: str) -> list[Path]:
+    """List where modules lie: in the image's own folder, under its root, under this machine's."""
+    roots = [path.parent.parent, Path("/")]
+    return [path.parent, *(root / lib / "modules" / release for root in roots
+                           for lib in ("lib", "usr/lib"))]
+
+
+def release_of(path: Path) -> str:
+    """Read the release that an x86 image says it is."""
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(HEADER_BYTES)
+    except OSError as error:
+        raise Unusable(f"--kernel {path}: {error.strerror}") from error
+    if head[MAGIC_AT:MAGIC_AT + len(MAGIC)] != MAGIC:
+        raise Unusable(f"--kernel {path}: not a kernel image for x86 (bzImage, vmlinuz)")
+    place = struct.unpack_from("<H", head, VERSION_AT)[0] + VERSION_BASE
+    version = head[place:place + 256].split(b"\0")[0].decode("ascii", "replace").split()
+    if place == VERSION_BASE or not version:
+        raise Unusable(f"--kernel {path}: the image does not say which release it is")
+    return version[0]

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Unpack what a command left in the guest's /out, trusting nothing in the archive."""
+"""Brings to this machine what a command left in the guest's /out, trusting nothing in the archive."""
 from __future__ import annotations
 
 import contextlib
 import os
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from copyscope.common.errors import CommandError, Unusable
+from copyscope.common.errors import CommandError, Unusable, shown
 from copyscope.files.output_folder import OutputFolder
+from copyscope.files.record_file import RecordFile, make_runs_folder, runs_folder
 from copyscope.files.tar_members import tar_members
 
 EXECUTABLE = 0o755
@@ -54,11 +55,12 @@ def unpack(stream: BinaryIO, folder: Path) -> list[str]:
             if ".." in parts or not (content or member.isdir()):
                 skipped.append(member.name)
             elif parts:
-                write(place, parts, content, bool(member.mode & 0o111))
+                write_member(place, parts, content, bool(member.mode & 0o111))
     return skipped
 
 
-def write(place: OutputFolder, parts: list[str], content: BinaryIO | None, runs: bool) -> None:
+def write_member(place: OutputFolder, parts: list[str], content: BinaryIO | None,
+                 runs: bool) -> None:
     """Write one member below a folder: a file with its content, or a folder. An
     entry in its way that is neither, such as a link, is refused."""
     # Of a folder, every step of its name is one.
@@ -80,3 +82,33 @@ def one_file(stream: BinaryIO, name: str) -> bytes | None:
         if parts == [name] and content:
             found = whole(content)
     return found
+
+
+# The record of a run in a guest comes by the guest's port alone.
+
+# Called with the record, and whether the run printed where it is.
+RecordSink = Callable[[bytes, bool], None]
+
+
+def record_sink(place: str | None, descriptor: int | None,
+                held: contextlib.ExitStack) -> RecordSink | None:
+    """A function that writes the record to a file, checked and held open now, or to a descriptor;
+    None if no record is wanted."""
+    if place:
+        if Path(place).parent == runs_folder():
+            make_runs_folder()
+        file = held.enter_context(RecordFile(place))
+
+        def write(record: bytes, told: bool) -> None:
+            file.write(record)
+            if told:
+                print(f"record          {shown(str(place))}", flush=True)
+        return write
+    if descriptor is None:
+        return None
+
+    def pass_on(record: bytes, _told: bool) -> None:
+        with open(descriptor, "wb", closefd=False) as stream:
+            stream.write(record)
+    os.fstat(descriptor)
+    return pass_on
