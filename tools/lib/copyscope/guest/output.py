@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Brings to this machine what a command left in the guest's /out, trusting nothing in the archive."""
+"""Brings home what a command left in the guest's /out, trusting nothing in the archive."""
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What passes between a guest and its user: bytes of ports, signals, lines that say what is done."""
+"""What passes between a guest and its user: bytes of ports, signals, lines on what is done."""
 from __future__ import annotations
 
 import os
