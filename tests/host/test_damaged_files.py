@@ -12,7 +12,7 @@ from copyscope.model.terms import Fit, predict
 from copyscope.records.costs import Costs
 from copyscope.records.load import load_record, load_sweep
 from copyscope.records.run_record import Point
-from copyscope.runs import provenance, tables
+from copyscope.runs import tables
 from helpers import baselines, damage, plans
 from helpers.pictures import DATA, REAL
 
@@ -38,7 +38,7 @@ def use_run(file) -> None:
     """What a sweep does with a record."""
     record = load_record(file, Point("p", "A3", 4096, 1, 1, "mine", "corrected", True))
     tables.write_all(Nowhere, PLAN, [record, record], [])
-    provenance.write(Nowhere, PLAN, [record], {}, ["--out", "x"], [])
+    tables.write_provenance(Nowhere, PLAN, [record], {}, ["--out", "x"], [])
 
 
 def use_plan(file) -> None:

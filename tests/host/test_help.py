@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from copyscope.common.tables import RELEASE
-from copyscope.dispatch.page import plain
+from copyscope.dispatch.command import plain
 from copyscope.dispatch.words import WORDS
 from helpers.records import ROOT
 from host.test_python_tools import TOOLS

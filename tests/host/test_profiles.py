@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from copyscope.common.errors import Unusable
-from copyscope.runs import plan as plans, profile as profiles, provenance
+from copyscope.runs import plan as plans, profile as profiles, tables
 from helpers.records import ROOT, needs_root
 
 SWEEP = ROOT / "tools" / "sweep"
@@ -226,17 +226,17 @@ def test_variants_take_turns_within_each_repeat():
 
 def test_provenance_names_files_as_seen_from_the_tree(tmp_path, monkeypatch):
     (tmp_path / "x").mkdir()
-    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    monkeypatch.setattr(tables, "ROOT", tmp_path)
     monkeypatch.chdir(tmp_path / "x")
-    said = provenance.command_line(["--profile", "mine.toml", "--out", "a b", "--sizes", "64"])
+    said = tables.command_line(["--profile", "mine.toml", "--out", "a b", "--sizes", "64"])
     assert said == "./tools/sweep --profile x/mine.toml --out 'x/a b' --sizes 64"
-    assert provenance.command_line(["--profile=model", "--out=../y"]) == \
+    assert tables.command_line(["--profile=model", "--out=../y"]) == \
         "./tools/sweep --profile=model --out=y"
 
 
 def test_provenance_names_no_place_of_this_machine():
-    said = provenance.command_line(["--profile", "x", "--out", f"{ROOT}/results/x",
-                                    f"--profile={ROOT}/a.toml"])
+    said = tables.command_line(["--profile", "x", "--out", f"{ROOT}/results/x",
+                                f"--profile={ROOT}/a.toml"])
     assert said == "./tools/sweep --profile x --out results/x --profile=a.toml"
 
 

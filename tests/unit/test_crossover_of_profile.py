@@ -12,7 +12,7 @@ import pytest
 from copyscope.common.errors import Refused, Unusable
 from copyscope.crossover import command, of_profile
 from copyscope.records import documents
-from copyscope.runs import launch, quiet
+from copyscope.runs import launch
 from helpers.pictures import REAL, two_passes
 
 QUICK = ["--low", "64", "--high", "512", "--repeats", "6", "--quiet"]
@@ -123,7 +123,7 @@ def test_a_disturbed_pair_is_made_again(monkeypatch, tmp_path, asked):
         return SimpleNamespace(status=0, stderr="", said=json.dumps(data))
 
     monkeypatch.setattr(launch, "make", make)
-    monkeypatch.setattr(quiet, "wait", lambda most, tell: waits.append(most))
+    monkeypatch.setattr(launch, "wait", lambda most, tell: waits.append(most))
     assert command.act(["A2", "A3", "--low", "64", "--high", "128", "--repeats", "6", "--quiet",
                         "--others-at-most", "0.1", "--json", str(tmp_path / "r.json")]) == 0
     assert waits == [0.1, 0.1]

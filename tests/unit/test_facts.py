@@ -15,18 +15,9 @@ import pytest
 from copyscope.claims import files, judge, sources
 from copyscope.claims.world import World
 from copyscope.common.errors import Refused
-from copyscope.facts import (
-    command,
-    fact,
-    of_fields,
-    of_layout,
-    of_locks,
-    of_packets,
-    of_ports,
-    tracepoints,
-)
-from copyscope.facts.btf import VMLINUX, BadBtf, Btf
-from copyscope.facts.symbols import Symbols
+from copyscope.facts import command, fact, of_layout, of_locks, of_messages, of_ports, tracepoints
+from copyscope.facts.of_layout import VMLINUX, BadBtf, Btf
+from copyscope.facts.of_locks import Symbols
 from copyscope.facts.tracepoints import Hit
 from helpers import schemas
 
@@ -140,14 +131,14 @@ def test_hidden_addresses_are_noticed():
 
 
 def test_linear_bytes_of_packets():
-    assert [each.number for each in of_packets.told([66, 54, 66])] == [54, 66]
-    assert all(each.number is None for each in of_packets.told([]))
+    assert [each.number for each in of_messages.linear_bytes([66, 54, 66])] == [54, 66]
+    assert all(each.number is None for each in of_messages.linear_bytes([]))
 
 
 @pytest.mark.parametrize("pieces, number", [
     ([(0, 8), (8, 8), (16, 8)], 0), ([(0, 8), (24, 8), (32, 8)], 1), ([(32, 8), (16, 8), (0, 8)], 2)])
 def test_fields_that_do_not_touch_lie_apart(pieces, number):
-    assert of_fields.apart(pieces) == number
+    assert of_messages.apart(pieces) == number
 
 
 def test_pieces_are_read_from_the_memory_of_a_process():
@@ -156,8 +147,8 @@ def test_pieces_are_read_from_the_memory_of_a_process():
     vector = ctypes.create_string_buffer(struct.pack("<16Q", *(word for each in range(8) for word in (at + 8 * each, 8))))
     header = ctypes.create_string_buffer(struct.pack("<QQQQ", 0, 0, ctypes.addressof(vector), 8))
     hit = Hit(os.getpid(), 1, (), {"msg": ctypes.addressof(header)})
-    assert of_fields.of_hits([Hit(os.getpid(), 1, (), {"msg": 8}), hit], 64)[1] == (at + 8, 8)
-    assert of_fields.of_hits([hit], 4096) == []
+    assert of_messages.of_hits([Hit(os.getpid(), 1, (), {"msg": 8}), hit], 64)[1] == (at + 8, 8)
+    assert of_messages.of_hits([hit], 4096) == []
 
 
 def test_connections_end_with_the_first_that_fails():

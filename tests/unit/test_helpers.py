@@ -15,8 +15,8 @@ PACKAGES = Path(__file__).resolve().parents[2] / "tools" / "lib"
 
 # These start programs of ours or of the user: trace_run, the tools, lmbench.
 OWN = {"common/programs.py", "runs/launch.py", "batch.py", "model/measure.py", "matrix/guests.py",
-       "peers.py", "claims/command.py", "dispatch/completion.py",
-       "dispatch/manual.py", "facts/workload.py"}
+       "peers.py", "claims/command.py", "dispatch/words.py",
+       "dispatch/manual.py", "facts/fact.py"}
 
 
 @pytest.fixture(name="hostile")

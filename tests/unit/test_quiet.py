@@ -11,7 +11,7 @@ from copyscope.common.errors import Refused, Unusable
 from copyscope.records.check import check
 from copyscope.records.passes import COUNTED
 from copyscope.records.run_record import Record
-from copyscope.runs import launch, plan as plans, profile as profiles, provenance, quiet, sweep
+from copyscope.runs import launch, plan as plans, profile as profiles, sweep, tables
 from helpers.pictures import made, two_passes
 
 
@@ -40,7 +40,7 @@ def record_of(data):
 def test_a_run_is_disturbed_if_others_used_more_than_the_bound(others, most, disturbed):
     data = run_of(others)
     check(data, "run.json")
-    why = quiet.disturbed(record_of(data), most)
+    why = launch.disturbed(record_of(data), most)
     assert bool(why) == disturbed
     assert not why or "20.0%" in why and "5.0%" in why
 
@@ -60,8 +60,8 @@ class Machine:
         self.shares, self.busy, self.clock = list(shares), list(busy), 0.0
         monkeypatch.setattr(launch, "make", self.make)
         monkeypatch.setattr(launch, "check_built", lambda _: None)
-        monkeypatch.setattr(quiet, "busy_share", self.look)
-        monkeypatch.setattr(quiet.time, "monotonic", lambda: self.clock)
+        monkeypatch.setattr(launch, "busy_share", self.look)
+        monkeypatch.setattr(launch.time, "monotonic", lambda: self.clock)
 
     def make(self, run, record, *_):
         """As launch.make."""
@@ -96,18 +96,18 @@ def test_a_machine_that_stays_busy_ends_the_sweep_in_a_line(monkeypatch, tmp_pat
 
 
 def test_a_run_disturbed_each_time_ends_the_sweep_in_a_line(monkeypatch, tmp_path):
-    Machine(monkeypatch, [0.3] * quiet.MOST_TRIES)
+    Machine(monkeypatch, [0.3] * launch.MOST_TRIES)
     with pytest.raises(Refused, match="times in a row"):
         sweep.conduct(tmp_path / "out", plan_of(), [], quiet=True)
 
 
 def test_provenance_says_who_else_used_the_machine():
     records = [record_of(run_of(each, 0.001)) for each in (0.01, 0.02, 0.03)]
-    said = provenance.load(plan_of(), records)
+    said = tables.others_text(plan_of(), records)
     assert "2.0% of the CPUs' time beside the run in the middle, 3.0% at most" in said
     assert "the hypervisor took 0.1%" in said and "made again" in said
     old = [record_of(made("A1-host"))]
-    assert provenance.load({"kernel": "host"}, old) == "not recorded"
+    assert tables.others_text({"kernel": "host"}, old) == "not recorded"
 
 
 @pytest.mark.parametrize("text", ["2", "-1", "a", "", "1.01", "0x1"])

@@ -20,9 +20,8 @@ from copyscope.files.record_file import make_runs_folder
 from copyscope.records.passes import BOTH, PASSES
 from copyscope.records.run_record import NO_PROFILE
 from copyscope.runs import launch, plan as plans, profile as profiles
-from copyscope.runs.launch import HOST
+from copyscope.runs.launch import HOST, clock
 from copyscope.runs.profile import DEFAULTS, Profile
-from copyscope.runs.progress import clock
 from copyscope.runs.sweep import conduct
 from copyscope.told import answer
 

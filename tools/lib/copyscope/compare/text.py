@@ -9,8 +9,7 @@ from copyscope.records import copies
 from copyscope.records.copies import Amount
 from copyscope.told.answer import bounds
 
-from .differences import Difference
-from .rows import SAME, SiteRow, TimeRow, causes, refused, sites, times
+from .rows import SAME, Difference, SiteRow, TimeRow, causes, refused, sites, times
 from .sides import Match, Side, only_in
 
 MEANING = column("sites", "meaning")

@@ -13,7 +13,7 @@ from copyscope.common.tables import SITES
 from copyscope.records.check import check_complete
 from copyscope.records.load import record_of
 from copyscope.records.run_record import Record
-from copyscope.runs import launch, quiet
+from copyscope.runs import launch
 from copyscope.runs.launch import Run
 
 from .search import verdict
@@ -96,8 +96,8 @@ class Pairs:
 
         def once() -> tuple[Record, str]:
             record = self.run(side, size, "--no-probes")
-            return record, quiet.disturbed(record, most)
-        return quiet.undisturbed(f"{side.name} {size}", most, once, self.tell)
+            return record, launch.disturbed(record, most)
+        return launch.undisturbed(f"{side.name} {size}", most, once, self.tell)
 
     def time_ns(self, side: Side, size: int) -> float:
         """Time of one message, by the receiver's clock, without probes."""

@@ -12,9 +12,8 @@ from copyscope import cli
 from copyscope.common.errors import Unusable
 from copyscope.common.tree import RUNS_FOLDERS
 
-from .completion import HELP_S
 from .help_text import Help, Row, read
-from .words import WORDS
+from .words import HELP_S, WORDS
 
 SECTION = "8"
 # Roles of the workload, each with a help of its own.

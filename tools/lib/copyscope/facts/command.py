@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from types import ModuleType
 
 from copyscope import cli
 from copyscope.cli import Parser
@@ -16,13 +15,14 @@ from copyscope.common.errors import Refused, escaped
 from copyscope.files.record_file import RecordFile
 from copyscope.runs import launch
 
-from . import of_fields, of_layout, of_locks, of_packets, of_ports
+from . import of_layout, of_locks, of_messages, of_ports
 from .fact import Fact, record
 
 NAME = "facts"
 # In the order in which they are made; the last one takes a network of its own for good.
-GROUPS: dict[str, ModuleType] = {"layout": of_layout, "fields": of_fields, "packets": of_packets,
-                                 "locks": of_locks, "ports": of_ports}
+GROUPS: dict[str, Callable[[Callable[[str], None]], list[Fact]]] = {
+    "layout": of_layout.facts, "fields": of_messages.fields, "packets": of_messages.packets,
+    "locks": of_locks.facts, "ports": of_ports.facts}
 TEXTS = {"layout": "lines of the cache that the lock, the queue and the counts of a socket lie in",
          "fields": "fields of a message that lie apart in the sender's memory",
          "packets": "bytes of a zero-copy packet that do not lie in user pages",
@@ -61,7 +61,7 @@ def found_out(groups: list[str], tell: Callable[[str], None]) -> list[Fact]:
     found: list[Fact] = []
     for each in groups:
         tell(TEXTS[each])
-        found += GROUPS[each].facts(tell)
+        found += GROUPS[each](tell)
     return found
 
 

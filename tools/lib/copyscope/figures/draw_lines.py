@@ -28,7 +28,7 @@ from copyscope.drawing import (
 )
 from copyscope.records.passes import PROBED, PROBED_COUNTERS
 
-from . import lines, published, speedup
+from . import lines, metrics
 from .groups import Group
 from .lines import Panel, Series
 from .metrics import METRICS, X_AXES
@@ -183,7 +183,7 @@ def time_notes(group: Group, spec: Spec) -> list[str]:
     latency = spec.y.startswith("latency")
     found = [PROBED if group.probed else "Timed without probes"]
     found += list(dict.fromkeys(note for record in group.records
-                               for note in published.notes_on_settings(record, latency)))
+                               for note in metrics.notes_on_settings(record, latency)))
     latencies = {record.latency_what for record in group.records if record.latency_what}
     if latency and latencies and not any("never" in note for note in found):
         found.append(f"Latency is: {'; '.join(sorted(latencies))}")
@@ -201,7 +201,7 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
         found += [PROBED_COUNTERS] * (group.probed and bool(counts))
     if metric.relative and counts:
         found.append("Error bars leave out the spread of the lowest setting")
-        found += speedup.notes(group.records, all_panels, spec)
+        found += lines.notes(group.records, all_panels, spec)
     if spec.mean_over and counts:
         values = sorted({lines.key_of(each, spec.mean_over)
                          for each in lines.picked(group.records, spec)})

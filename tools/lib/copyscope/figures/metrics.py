@@ -2,13 +2,60 @@
 """Names what a figure can show, with its unit and how it is read from one record."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from copyscope.records.load import load_plan
 from copyscope.records.modelled import SITES
 from copyscope.records.run_record import ENDS, Record
+from copyscope.runs import values
 
-from . import published
+# Throughput and latency are read as the sweep's tables do, so that figures and tables agree.
+
+
+@functools.cache
+def plan_settings(folder: Path) -> dict[str, Any] | None:
+    """The settings of a sweep's plan, which say how its numbers are to be read."""
+    return load_plan(folder)["settings"]
+
+
+def settings_of(record: Record) -> dict[str, Any] | None:
+    """The settings of the run's sweep; None for a run of its own."""
+    return plan_settings(record.source.parent.parent) if record.point else None
+
+
+def throughput_gbps(record: Record) -> float | None:
+    """Gbit/s, of one client or over the nominal time where the profile says so."""
+    settings = settings_of(record)
+    if not settings or record.times.throughput_gbps is None:
+        # Nothing arrived: over the nominal time that would come to a 0 which was not measured.
+        return record.throughput_gbps
+    return values.throughput_gbps(record, settings)
+
+
+def latency_us(record: Record, which: str) -> float | None:
+    """Microseconds; the mean may be what a report printed in its place."""
+    settings = settings_of(record)
+    if settings and which == "mean" and throughput_gbps(record) is not None:
+        return values.latency_us(record, settings)
+    return record.latency_us(which)
+
+
+def notes_on_settings(record: Record, latency: bool) -> list[str]:
+    """Sentences on how the sweep's settings change latency, or throughput."""
+    settings = settings_of(record) or {}
+    found = []
+    if settings.get("figures_of") == "first":
+        found.append("Times are of the first client alone, as the report's are")
+    if settings.get("throughput_is") == "nominal" and not latency:
+        found.append("Throughput is over the nominal time, as the report's is")
+    if latency and settings.get("latency_is", "measured") != "measured":
+        found.append("Latency is size / throughput and was never measured, as the report's")
+    return found
+
 
 # A number, or None and why there is none: no reader may take the one for the other.
 Value = tuple[float | None, str]
@@ -49,13 +96,13 @@ def no_time(record: Record) -> str:
 
 def throughput(record: Record, _: str) -> Value:
     """Gbit/s of payload."""
-    return published.throughput_gbps(record), no_time(record)
+    return throughput_gbps(record), no_time(record)
 
 
 def latency(which: str) -> Callable[[Record, str], Value]:
     """Microseconds: mean, p50 or p99."""
     def read(record: Record, _: str) -> Value:
-        return published.latency_us(record, which), no_time(record)
+        return latency_us(record, which), no_time(record)
     return read
 
 

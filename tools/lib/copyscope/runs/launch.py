@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes one run with trace_run, in a child that never outlives the sweep; says what a guest is told
-that makes many."""
+"""Makes runs with trace_run, in children that never outlive the sweep: what each is told, how it
+ended, whether other programs disturbed it, how far the sweep is.
+"""
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.programs import kill_with_parent
 from copyscope.common.tables import PATHS_OF_NICS
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.records.passes import BOTH
+from copyscope.records.run_record import Record
 
 HOST = "host"
 EXIT_FINE, EXIT_USAGE, EXIT_REFUSED, EXIT_BLIND = 0, 2, 3, 4
@@ -119,3 +125,127 @@ def make(run: Run, record: Path | None, seconds: float, kernel: str,
             raise
     refuse(run, record, status, stderr)
     return Outcome(status, stderr, command, said or "")
+
+
+# The times of a sweep are kept from a busy machine: who else used the CPUs is said, and waited for.
+
+# How long other programs may keep a sweep waiting, and how long it looks each time.
+WAIT_S, LOOK_S = 600.0, 1.0
+# A run that other programs disturbed is made again this often.
+MOST_TRIES = 10
+Made = TypeVar("Made")
+
+
+def disturbed(record: Record, most: float | None) -> str:
+    """Why the times of a run do not count, "" if they do or if nobody knows."""
+    others = record.times.others_share
+    if most is None or others is None or others <= most:
+        return ""
+    return f"other programs used {others:.1%} of the CPUs' time, more than {most:.1%}"
+
+
+def cpu_ticks() -> tuple[int, int]:
+    """Ticks since boot: that the CPUs were busy, and all of them."""
+    with open("/proc/stat", encoding="ascii") as file:
+        user, nice, system, idle, iowait, irq, softirq, steal = map(
+            int, file.readline().split()[1:9])
+    busy = user + nice + system + irq + softirq
+    return busy, busy + idle + iowait + steal
+
+
+def busy_share(over_s: float) -> float:
+    """Share of the CPUs' time that was used while this program slept."""
+    busy, whole = cpu_ticks()
+    time.sleep(over_s)
+    busy_then, whole_then = cpu_ticks()
+    return (busy_then - busy) / max(1, whole_then - whole)
+
+
+def wait(most: float, tell: Callable[[str], None]) -> None:
+    """Return once the machine is quiet; raise Refused if it stays busy."""
+    began, share = time.monotonic(), busy_share(LOOK_S)
+    if share > most:
+        tell(f"waiting, as other programs use {share:.1%} of the CPUs; with --others-at-most 1 "
+             "such runs count, too")
+    while share > most:
+        if time.monotonic() - began > WAIT_S:
+            raise Refused(f"other programs use {share:.1%} of the CPUs, more than {most:.1%}: stop "
+                          "them, or allow more with --others-at-most")
+        share = busy_share(LOOK_S)
+
+
+def undisturbed(name: str, most: float, make: Callable[[], tuple[Made, str]],
+                tell: Callable[[str], None]) -> Made:
+    """Make a run, again while other programs disturb it; raise Refused if they do not stop. `make`
+    returns the run and what disturbed it, or ""."""
+    why = ""
+    for _ in range(MOST_TRIES):
+        made, why = make()
+        if not why:
+            return made
+        tell(f"{name}: {why}; it is made again")
+        wait(most, tell)
+    raise Refused(f"{name}: {why}, {MOST_TRIES} times in a row: stop them, or allow more with "
+                  "--others-at-most")
+
+
+# The progress of a sweep: a bar with the time left on a terminal, lines in a pipe.
+
+BAR = 24
+
+
+def clock(seconds: float) -> str:
+    """A duration as people read it."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+class Progress:
+    """Counts runs on stderr; `expected_s` is what one run should take until some were timed."""
+
+    def __init__(self, total: int, done: int, expected_s: float, quiet: bool) -> None:
+        self.total, self.done, self.expected_s, self.quiet = total, done, expected_s, quiet
+        self.made, self.began = 0, time.monotonic()
+        self.bar = sys.stderr.isatty()
+
+    def left_s(self) -> float:
+        """Seconds left, by the mean of the runs made so far."""
+        spent = time.monotonic() - self.began
+        each = spent / self.made if self.made else self.expected_s
+        return each * (self.total - self.done)
+
+    def show(self, name: str) -> None:
+        """Draw the bar while a run is made."""
+        if self.quiet or not self.bar:
+            return
+        full = BAR * self.done // max(1, self.total)
+        line = f"[{'#' * full}{'.' * (BAR - full)}] {self.done}/{self.total}  " \
+               f"{clock(self.left_s())} left  {name}"
+        width = shutil.get_terminal_size().columns - 1
+        sys.stderr.write(f"\r\x1b[K{line[:width]}")
+        sys.stderr.flush()
+
+    def tell(self, line: str) -> None:
+        """Print a line that stays."""
+        if self.bar and not self.quiet:
+            sys.stderr.write("\r\x1b[K")
+        print(line, file=sys.stderr, flush=True)
+
+    def step(self, name: str, failed: str = "") -> None:
+        """One more run was made."""
+        self.done += 1
+        self.made += 1
+        if failed:
+            self.tell(f"sweep: {name} failed: {failed}")
+        elif not self.bar and not self.quiet:
+            self.tell(f"{self.done}/{self.total} {name}, {clock(self.left_s())} left")
+
+    def end(self) -> None:
+        """Leave the terminal's line clean."""
+        if self.bar and not self.quiet:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -12,9 +12,9 @@ from copyscope.batch import Begun, Told
 from copyscope.records.load import load_record, load_sweep
 from copyscope.records.run_record import Record
 
-from . import launch, pairs, plan as plans, provenance, quiet, tables
+from . import launch, pairs, plan as plans, tables
 from .folder import Folder
-from .progress import Progress
+from .launch import Progress
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def settle(folder: Folder, run: plans.Run, plan: dict[str, Any],
     path = folder.pending_path(run.name)
     record = load_record(path) if path.exists() else None
     if outcome.status == launch.EXIT_FINE and not (record and record.incomplete):
-        disturbed = quiet.disturbed(record, plan.get("most_others")) if record else ""
+        disturbed = launch.disturbed(record, plan.get("most_others")) if record else ""
         if disturbed:
             folder.drop(run.name)
         else:
@@ -57,9 +57,9 @@ def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> tuple[str, 
 
 def make_run(folder: Folder, run: plans.Run, plan: dict[str, Any], progress: Progress) -> str:
     """Make one run, again if other programs disturbed its times; return why it failed, or ""."""
-    return quiet.undisturbed(run.name, plan.get("most_others", 1.0),
-                             lambda: try_run(folder, run, plan),
-                             lambda line: progress.tell(f"sweep: {line}"))
+    return launch.undisturbed(run.name, plan.get("most_others", 1.0),
+                              lambda: try_run(folder, run, plan),
+                              lambda line: progress.tell(f"sweep: {line}"))
 
 
 def make_in_guests(folder: Folder, missing: list[plans.Run], plan: dict[str, Any],
@@ -110,7 +110,7 @@ def finish(folder: Folder, plan: dict[str, Any], arguments: list[str]) -> Result
     compared = pairs.paired(plan, records)
     files = tables.write_all(folder.files, plan, records, compared)
     failures = folder.failures()
-    provenance.write(folder.files, plan, records, files, arguments, failures)
+    tables.write_provenance(folder.files, plan, records, files, arguments, failures)
     return Result([folder.root / name for name in [*files, "PROVENANCE.md"]],
                   f"{len(failures)} of {len(plans.runs(plan))} runs failed: see {folder.failed}"
                   if failures else "", records, compared)

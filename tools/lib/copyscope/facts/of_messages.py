@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where the fields of a message lie: how many lie apart from the next one."""
+"""Where the fields of a message lie, and how many bytes of a zero-copy packet lie in the kernel."""
 from __future__ import annotations
 
 import struct
 from pathlib import Path
 
-from .fact import Fact, unknown
+from .fact import OURS, Fact, run, unknown
 from .tracepoints import Hit, Tracepoint, reach_tracefs
-from .workload import OURS, run
 
 SIZES, FIELDS = (64, 512, 4096, 65536), 8
 SECONDS = 0.2
@@ -76,7 +75,41 @@ def of_size(size: int) -> Fact:
     return Fact(*means(size)[:2], apart(found), means(size)[2], how)
 
 
-def facts(_progress: object = None) -> list[Fact]:
+def fields(_progress: object = None) -> list[Fact]:
     """A fact for each size of the reports."""
     reach_tracefs()
     return [of_size(each) for each in SIZES]
+
+
+# Bytes of a zero-copy packet in the kernel's own memory: its headers, or more.
+
+PACKET_WORDS, PACKET_SECONDS = "A3 65536 1 --path veth", 0.3
+LEAVES = "net/net_dev_start_xmit"
+PACKET_MEANS = {"least": "fewest bytes outside of user pages in a packet that has some",
+                "most": "most bytes outside of user pages in a packet that has some"}
+PACKET_NAMES = [("linear", of, means) for of, means in PACKET_MEANS.items()]
+PACKET_HOW = f"len - data_len of {LEAVES} with Ethernet's header, while trace_run {PACKET_WORDS} " \
+    "ran, no probes"
+
+
+def packets(_progress: object = None) -> list[Fact]:
+    """The least and the most."""
+    reach_tracefs()
+    leaving = Tracepoint(LEAVES, f"{OURS} && data_len > 0")
+    hits: list[Hit] = []
+    try:
+        with leaving:
+            run(PACKET_WORDS, PACKET_SECONDS, lambda: hits.extend(leaving.read()))
+        hits.extend(leaving.read())
+    finally:
+        leaving.close()
+    return linear_bytes([each.fields["len"] - each.fields["data_len"] for each in hits])
+
+
+def linear_bytes(linear: list[int]) -> list[Fact]:
+    """What the packets say; those that found no room in the ring were like them."""
+    if not linear:
+        return unknown(PACKET_NAMES, PACKET_HOW, "no packet of the workload was seen")
+    how = f"{PACKET_HOW}: {len(linear)} packets"
+    numbers = {"least": min(linear), "most": max(linear)}
+    return [Fact(name, of, numbers[of], means, how) for name, of, means in PACKET_NAMES]
