@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // Claims about a forked child's own code: reading it faults, unless all of it was touched before.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "userspace/baseline/proof/code.h"
 
 enum { CONSTANT_BYTES = 1 << 20 };
@@ -46,25 +41,15 @@ static int faults_in_a_child(bool touched)
 	return WEXITSTATUS(status);
 }
 
-static void reading_ones_own_constants_takes_page_faults(void **state)
+TEST(reading_ones_own_constants_takes_page_faults)
 {
 	assert_int_equal(faults_in_a_child(false), 1);
 }
 
-static void it_takes_none_once_touched(void **state)
+TEST(it_takes_none_once_touched)
 {
 #ifdef __SANITIZE_ADDRESS__
 	skip();	/* its shadow memory takes page faults too */
 #endif
 	assert_int_equal(faults_in_a_child(true), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reading_ones_own_constants_takes_page_faults),
-		cmocka_unit_test(it_takes_none_once_touched),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about what is counted beside a benchmark: filters as the kernel reads them, warnings once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/baseline/machine/warnings.h"
 #include "userspace/baseline/proof/events.h"
 #include "userspace/baseline/proof/fault_inject.h"
@@ -23,7 +19,7 @@ static void assert_filter(enum event_id id, const char *expected)
 	assert_string_equal(filter, expected);
 }
 
-static void a_filter_has_the_number_of_its_system_call(void **state)
+TEST(a_filter_has_the_number_of_its_system_call)
 {
 	char expected[64];
 
@@ -33,19 +29,19 @@ static void a_filter_has_the_number_of_its_system_call(void **state)
 	assert_filter(EVENT_syscalls, expected);
 }
 
-static void a_filter_names_the_device_and_the_cpu(void **state)
+TEST(a_filter_names_the_device_and_the_cpu)
 {
 	assert_filter(EVENT_packets, "name == \"path0\"");
 	assert_filter(EVENT_wakes_away, "target_cpu != 3");
 }
 
-static void a_filter_without_signs_stays_as_it_is(void **state)
+TEST(a_filter_without_signs_stays_as_it_is)
 {
 	assert_filter(EVENT_voluntary, "prev_state != 0 && prev_state != 256");
 	assert_filter(EVENT_switches, "");
 }
 
-static void no_filter_is_cut_or_left_with_a_sign(void **state)
+TEST(no_filter_is_cut_or_left_with_a_sign)
 {
 	for (int id = 0; id < EVENT_COUNT; id++) {
 		char filter[128];
@@ -56,13 +52,13 @@ static void no_filter_is_cut_or_left_with_a_sign(void **state)
 	}
 }
 
-static void every_event_is_counted_somewhere(void **state)
+TEST(every_event_is_counted_somewhere)
 {
 	for (int id = 0; id < EVENT_COUNT; id++)
 		assert_true(*event_of(id)->tracepoint || *event_of(id)->filter);
 }
 
-static void a_warning_is_kept_once(void **state)
+TEST(a_warning_is_kept_once)
 {
 	struct warnings w = {};
 
@@ -76,7 +72,7 @@ static void a_warning_is_kept_once(void **state)
 	assert_int_equal(w.count, WARNINGS_MAX);
 }
 
-static void a_fault_changes_what_it_names_and_nothing_else(void **state)
+TEST(a_fault_changes_what_it_names_and_nothing_else)
 {
 	assert_int_equal(fault_inject_named("near"), INJECT_NEAR);
 	assert_int_equal(fault_inject_named("fault"), INJECT_PAGE_FAULT);
@@ -86,19 +82,4 @@ static void a_fault_changes_what_it_names_and_nothing_else(void **state)
 	assert_int_equal(fault_inject_calls(INJECT_NEAR, 1009), 1009);
 	assert_true(fault_inject_rtt_ms(INJECT_NEAR, 6) == 0);
 	assert_true(fault_inject_rtt_ms(INJECT_SKIP, 6) == 6);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_filter_has_the_number_of_its_system_call),
-		cmocka_unit_test(a_filter_names_the_device_and_the_cpu),
-		cmocka_unit_test(a_filter_without_signs_stays_as_it_is),
-		cmocka_unit_test(no_filter_is_cut_or_left_with_a_sign),
-		cmocka_unit_test(every_event_is_counted_somewhere),
-		cmocka_unit_test(a_warning_is_kept_once),
-		cmocka_unit_test(a_fault_changes_what_it_names_and_nothing_else),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

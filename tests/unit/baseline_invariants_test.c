@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the judge of benchmarks: what holds, what breaks, and what nobody looked at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/baseline/estimate.h"
 #include "userspace/baseline/families/families.h"
 #include "userspace/baseline/proof/invariants.h"
@@ -33,7 +29,7 @@ static enum proof judge(double getuids, double switches, double bytes, char why[
 	return invariants_judge(one_each, 3, CALLS, counted, findings, why, 200);
 }
 
-static void what_was_expected_holds(void **state)
+TEST(what_was_expected_holds)
 {
 	char why[200];
 
@@ -42,7 +38,7 @@ static void what_was_expected_holds(void **state)
 	assert_int_equal(judge(CALLS, 0, 65 * CALLS, why), PROOF_HELD);
 }
 
-static void one_more_or_less_breaks_an_exact_count(void **state)
+TEST(one_more_or_less_breaks_an_exact_count)
 {
 	char why[200];
 
@@ -53,7 +49,7 @@ static void one_more_or_less_breaks_an_exact_count(void **state)
 	assert_int_equal(judge(CALLS, 0, 64 * CALLS - 1, why), PROOF_BROKEN);
 }
 
-static void slack_ends_where_it_says(void **state)
+TEST(slack_ends_where_it_says)
 {
 	char why[200];
 	double most = (2 * CALLS + 4) * 1.05;
@@ -62,7 +58,7 @@ static void slack_ends_where_it_says(void **state)
 	assert_int_equal(judge(CALLS, ceil(most), 64 * CALLS, why), PROOF_BROKEN);
 }
 
-static void what_nobody_counted_proves_nothing(void **state)
+TEST(what_nobody_counted_proves_nothing)
 {
 	char why[200];
 
@@ -74,7 +70,7 @@ static void what_nobody_counted_proves_nothing(void **state)
 }
 
 /* A row that no count can break proves nothing. */
-static void every_row_can_break(void **state)
+TEST(every_row_can_break)
 {
 	for (const struct family *const *f = families; *f; f++) {
 		for (int i = 0; i < (*f)->count; i++) {
@@ -93,7 +89,7 @@ static void every_row_can_break(void **state)
 }
 
 /* The published summary has 36 rows: ICMP was not among them. */
-static void the_summary_has_its_36_rows(void **state)
+TEST(the_summary_has_its_36_rows)
 {
 	int rows = 0;
 
@@ -103,7 +99,7 @@ static void the_summary_has_its_36_rows(void **state)
 	assert_int_equal(rows, 36);
 }
 
-static void every_row_is_estimated_before_it_is_measured(void **state)
+TEST(every_row_is_estimated_before_it_is_measured)
 {
 	struct machine_info machine = { .core_ghz = 3, .told_ghz = 3 };
 	struct protocol protocol = { .rtt_ms = 6, .cache_bytes = 32 << 20 };
@@ -119,7 +115,7 @@ static void every_row_is_estimated_before_it_is_measured(void **state)
 	}
 }
 
-static void without_the_cores_clock_there_is_no_estimate_in_cycles(void **state)
+TEST(without_the_cores_clock_there_is_no_estimate_in_cycles)
 {
 	struct machine_info machine = { .tsc_ghz = 2, .told_ghz = 2 };
 	struct protocol protocol = { .rtt_ms = 6 };
@@ -128,7 +124,7 @@ static void without_the_cores_clock_there_is_no_estimate_in_cycles(void **state)
 	assert_true(estimate_row("core-clock", &machine, &protocol).hardware == 2);
 }
 
-static void every_counter_and_witness_has_a_name_of_its_own(void **state)
+TEST(every_counter_and_witness_has_a_name_of_its_own)
 {
 	for (int i = 0; i < PLACES; i++) {
 		struct invariant one = { .event = i };
@@ -140,21 +136,4 @@ static void every_counter_and_witness_has_a_name_of_its_own(void **state)
 			assert_string_not_equal(invariant_counter(&one), invariant_counter(&other));
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_expected_holds),
-		cmocka_unit_test(one_more_or_less_breaks_an_exact_count),
-		cmocka_unit_test(slack_ends_where_it_says),
-		cmocka_unit_test(what_nobody_counted_proves_nothing),
-		cmocka_unit_test(every_row_can_break),
-		cmocka_unit_test(the_summary_has_its_36_rows),
-		cmocka_unit_test(every_row_is_estimated_before_it_is_measured),
-		cmocka_unit_test(without_the_cores_clock_there_is_no_estimate_in_cycles),
-		cmocka_unit_test(every_counter_and_witness_has_a_name_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the steps of a latency curve: real and made ones, and curves that show nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/baseline/timing/levels.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, POINTS = 16 };
@@ -36,7 +32,7 @@ static void assert_ends(const struct levels *levels, uint64_t l1, uint64_t l2, u
 	assert_int_equal(levels->of[LEVEL_L3].to_bytes, l3);
 }
 
-static void a_guest_gets_less_of_a_cache_than_it_is_told(void **state)
+TEST(a_guest_gets_less_of_a_cache_than_it_is_told)
 {
 	struct levels levels = found(measured, POINTS, told);
 
@@ -47,7 +43,7 @@ static void a_guest_gets_less_of_a_cache_than_it_is_told(void **state)
 	assert_int_equal(levels_inside(&levels.of[LEVEL_L3]), 2 * MIB);
 }
 
-static void sizes_that_nobody_tells_are_found_too(void **state)
+TEST(sizes_that_nobody_tells_are_found_too)
 {
 	struct levels levels = found(measured, POINTS, nothing_told);
 
@@ -55,7 +51,7 @@ static void sizes_that_nobody_tells_are_found_too(void **state)
 	assert_true(levels.of[LEVEL_MEMORY].ns > 100);
 }
 
-static void a_limit_lies_between_a_level_and_the_next(void **state)
+TEST(a_limit_lies_between_a_level_and_the_next)
 {
 	struct levels levels = found(measured, POINTS, told);
 
@@ -69,7 +65,7 @@ static void a_limit_lies_between_a_level_and_the_next(void **state)
 	assert_true(isnan(levels_limit_ns(&levels, LEVEL_MEMORY)));
 }
 
-static void a_level_that_is_not_there_gets_no_number(void **state)
+TEST(a_level_that_is_not_there_gets_no_number)
 {
 	static const double without_l3[] = { 1, 1, 1, 1, 4, 4, 4, 4, 90, 95, 99, 99, 99, 99, 99, 99 };
 	struct levels levels = found(without_l3, POINTS, told);
@@ -80,7 +76,7 @@ static void a_level_that_is_not_there_gets_no_number(void **state)
 	assert_int_equal(levels_last_bytes(&levels), 512 * KIB);
 }
 
-static void a_step_is_the_level_whose_size_it_can_have(void **state)
+TEST(a_step_is_the_level_whose_size_it_can_have)
 {
 	static const double without_l2[] = { 1, 1, 1, 1, 15, 15, 15, 15, 15, 15, 15, 15, 99, 99, 99, 99 };
 	struct levels levels = found(without_l2, POINTS, told);
@@ -88,7 +84,7 @@ static void a_step_is_the_level_whose_size_it_can_have(void **state)
 	assert_ends(&levels, 32 * KIB, 0, 8 * MIB);
 }
 
-static void a_curve_that_ends_too_early_shows_no_main_memory(void **state)
+TEST(a_curve_that_ends_too_early_shows_no_main_memory)
 {
 	struct levels levels = found(measured, 11, told);
 
@@ -96,7 +92,7 @@ static void a_curve_that_ends_too_early_shows_no_main_memory(void **state)
 	assert_true(levels.of[LEVEL_MEMORY].ns == 0);
 }
 
-static void a_flat_or_a_short_curve_shows_nothing(void **state)
+TEST(a_flat_or_a_short_curve_shows_nothing)
 {
 	static const double flat[] = { 50, 51, 49, 50, 52, 50, 49, 50, 51, 53, 50, 49, 48, 52, 51, 50 };
 	struct levels levels = found(flat, POINTS, told);
@@ -109,7 +105,7 @@ static void a_flat_or_a_short_curve_shows_nothing(void **state)
 	}
 }
 
-static void one_disturbed_point_is_no_level(void **state)
+TEST(one_disturbed_point_is_no_level)
 {
 	double ns[POINTS];
 	struct levels levels;
@@ -118,20 +114,4 @@ static void one_disturbed_point_is_no_level(void **state)
 		ns[i] = measured[i] * (i == 6 ? 2 : 1);
 	levels = found(ns, POINTS, told);
 	assert_ends(&levels, 32 * KIB, 512 * KIB, 4 * MIB);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_guest_gets_less_of_a_cache_than_it_is_told),
-		cmocka_unit_test(sizes_that_nobody_tells_are_found_too),
-		cmocka_unit_test(a_limit_lies_between_a_level_and_the_next),
-		cmocka_unit_test(a_level_that_is_not_there_gets_no_number),
-		cmocka_unit_test(a_step_is_the_level_whose_size_it_can_have),
-		cmocka_unit_test(a_curve_that_ends_too_early_shows_no_main_memory),
-		cmocka_unit_test(a_flat_or_a_short_curve_shows_nothing),
-		cmocka_unit_test(one_disturbed_point_is_no_level),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the sum of a row: runs of two modes give no number, unless others took the CPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/baseline/measure.h"
 
 enum { RUNS = 6 };
@@ -25,7 +21,7 @@ static struct outcome summed(const struct row *row, const double *values, double
 	return o;
 }
 
-static void runs_of_two_modes_give_no_number_but_both_medians(void **state)
+TEST(runs_of_two_modes_give_no_number_but_both_medians)
 {
 	struct outcome o = summed(&strict, two_modes, 0.001);
 
@@ -34,7 +30,7 @@ static void runs_of_two_modes_give_no_number_but_both_medians(void **state)
 	assert_int_equal(o.spread.n, 0);
 }
 
-static void runs_of_one_mode_give_their_median(void **state)
+TEST(runs_of_one_mode_give_their_median)
 {
 	struct outcome o = summed(&strict, one_mode, 0.001);
 
@@ -42,34 +38,21 @@ static void runs_of_one_mode_give_their_median(void **state)
 	assert_true(o.spread.median == 123);
 }
 
-static void a_busy_neighbour_makes_no_mode(void **state)
+TEST(a_busy_neighbour_makes_no_mode)
 {
 	assert_int_equal(summed(&strict, two_modes, 0.3).status, VALID);
 }
 
-static void other_rows_may_have_modes(void **state)
+TEST(other_rows_may_have_modes)
 {
 	assert_int_equal(summed(&lenient, two_modes, 0).status, VALID);
 }
 
-static void what_was_not_timed_stays_as_it_is(void **state)
+TEST(what_was_not_timed_stays_as_it_is)
 {
 	struct outcome o = { .row = &strict, .status = INVALID, .why = "broken" };
 
 	measure_sum(&o);
 	assert_int_equal(o.status, INVALID);
 	assert_string_equal(o.why, "broken");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_of_two_modes_give_no_number_but_both_medians),
-		cmocka_unit_test(runs_of_one_mode_give_their_median),
-		cmocka_unit_test(a_busy_neighbour_makes_no_mode),
-		cmocka_unit_test(other_rows_may_have_modes),
-		cmocka_unit_test(what_was_not_timed_stays_as_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the sums of repeated measurements: known values, and what noise cannot move. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/baseline/timing/stats.h"
 
 #define COUNT(values) (sizeof(values) / sizeof(*(values)))
@@ -17,7 +13,7 @@ static void assert_near(double found, double expected)
 		fail_msg("found %.12g, expected %.12g", found, expected);
 }
 
-static void known_values_give_known_sums(void **state)
+TEST(known_values_give_known_sums)
 {
 	static const double values[] = { 7, 2, 3, 5, 11, 13 };
 
@@ -27,7 +23,7 @@ static void known_values_give_known_sums(void **state)
 	assert_near(stats_median(values, 5), 5);
 }
 
-static void trimmed_mean_loses_a_tenth_at_each_end(void **state)
+TEST(trimmed_mean_loses_a_tenth_at_each_end)
 {
 	double values[20];
 
@@ -42,7 +38,7 @@ static void trimmed_mean_loses_a_tenth_at_each_end(void **state)
 	assert_near(stats_trimmed_mean((double[]){ 1, 2, 9 }, 3), 4);
 }
 
-static void neither_a_lucky_value_nor_disturbed_ones_move_the_lower_quartile(void **state)
+TEST(neither_a_lucky_value_nor_disturbed_ones_move_the_lower_quartile)
 {
 	double values[] = { 5, 4, 9, 6, 8, 7, 10, 12, 11 };
 
@@ -57,7 +53,7 @@ static void neither_a_lucky_value_nor_disturbed_ones_move_the_lower_quartile(voi
 }
 
 /* The same table as in any book on the sign test. */
-static void ranks_of_the_median_are_those_of_the_sign_test(void **state)
+TEST(ranks_of_the_median_are_those_of_the_sign_test)
 {
 	static const struct {
 		size_t n;
@@ -69,7 +65,7 @@ static void ranks_of_the_median_are_those_of_the_sign_test(void **state)
 		assert_int_equal(stats_rank_below(known[i].n), known[i].rank);
 }
 
-static void one_wild_value_of_ten_moves_no_interval(void **state)
+TEST(one_wild_value_of_ten_moves_no_interval)
 {
 	double values[] = { 10, 11, 12, 13, 14, 15, 16, 17, 18, 19 };
 	struct spread calm = stats_spread(values, 10), wild;
@@ -84,7 +80,7 @@ static void one_wild_value_of_ten_moves_no_interval(void **state)
 }
 
 /* Nanoseconds of getuid in ten runs of one process: the mode changed in the ninth. */
-static void runs_of_two_modes_are_told_apart(void **state)
+TEST(runs_of_two_modes_are_told_apart)
 {
 	static const double values[] = { 193.87, 196.66, 193.03, 196.98, 194.52, 194.41, 195.13, 195.1,
 					 130.34, 122.43 };
@@ -95,7 +91,7 @@ static void runs_of_two_modes_are_told_apart(void **state)
 	assert_near(high, (194.52 + 195.1) / 2);
 }
 
-static void neither_drift_nor_one_wild_run_is_a_mode(void **state)
+TEST(neither_drift_nor_one_wild_run_is_a_mode)
 {
 	static const double calm[] = { 122.3, 122.7, 130.3, 122.1, 121.8, 122.0 };
 	static const double wild[] = { 9.0, 4.4, 4.3, 4.2, 4.2, 4.2 };
@@ -110,7 +106,7 @@ static void neither_drift_nor_one_wild_run_is_a_mode(void **state)
 		assert_false(stats_two_modes((double[]){ 1, 100, 10000 }, n, &low, &high));
 }
 
-static void the_least_and_the_trimmed_deviation_know_their_values(void **state)
+TEST(the_least_and_the_trimmed_deviation_know_their_values)
 {
 	static const double values[] = { 7, 2, 3, 5, 11, 13, 17, 19, 23, 1e9 };
 
@@ -120,7 +116,7 @@ static void the_least_and_the_trimmed_deviation_know_their_values(void **state)
 	assert_near(stats_trimmed_sd(values, COUNT(values)), sqrt(351.5 / 7));
 }
 
-static void few_values_say_that_they_are_a_range(void **state)
+TEST(few_values_say_that_they_are_a_range)
 {
 	static const double values[] = { 3, 1, 2 };
 	struct spread s = stats_spread(values, 3);
@@ -131,7 +127,7 @@ static void few_values_say_that_they_are_a_range(void **state)
 	assert_true(isnan(stats_sd(values, 1)));
 }
 
-static void drift_between_rounds_is_inside_the_interval(void **state)
+TEST(drift_between_rounds_is_inside_the_interval)
 {
 	double values[12];
 	struct spread both;
@@ -144,23 +140,4 @@ static void drift_between_rounds_is_inside_the_interval(void **state)
 	assert_near(both.low, 10);
 	assert_near(both.high, 105);
 	assert_int_equal(both.n, 12);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_values_give_known_sums),
-		cmocka_unit_test(
-			neither_a_lucky_value_nor_disturbed_ones_move_the_lower_quartile),
-		cmocka_unit_test(trimmed_mean_loses_a_tenth_at_each_end),
-		cmocka_unit_test(ranks_of_the_median_are_those_of_the_sign_test),
-		cmocka_unit_test(one_wild_value_of_ten_moves_no_interval),
-		cmocka_unit_test(runs_of_two_modes_are_told_apart),
-		cmocka_unit_test(neither_drift_nor_one_wild_run_is_a_mode),
-		cmocka_unit_test(the_least_and_the_trimmed_deviation_know_their_values),
-		cmocka_unit_test(few_values_say_that_they_are_a_range),
-		cmocka_unit_test(drift_between_rounds_is_inside_the_interval),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

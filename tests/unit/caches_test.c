@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the modelled caches: known patterns of access give the numbers that arithmetic gives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "plugin/cache/hierarchy.h"
 
 enum { KIB = 1024, LINE = 64, WORD = 8, L1_LINES = 512 };
@@ -49,7 +43,7 @@ static uint64_t walk(struct bench *b, uint64_t bytes, uint64_t stride, enum cach
 	return b->counts.misses[level] - before;
 }
 
-static void a_walk_of_32_kib_misses_each_line_once(void **state)
+TEST(a_walk_of_32_kib_misses_each_line_once)
 {
 	struct bench b = begin(usual());
 
@@ -65,7 +59,7 @@ static void a_walk_of_32_kib_misses_each_line_once(void **state)
 }
 
 /* The set with nine lines evicts the one that is next, each time; the other 63 sets are not touched. */
-static void one_line_more_costs_the_lines_of_its_set_alone(void **state)
+TEST(one_line_more_costs_the_lines_of_its_set_alone)
 {
 	struct bench b = begin(usual());
 
@@ -75,7 +69,7 @@ static void one_line_more_costs_the_lines_of_its_set_alone(void **state)
 	hierarchy_free(b.h);
 }
 
-static void a_stride_over_the_sets_fills_one_set(void **state)
+TEST(a_stride_over_the_sets_fills_one_set)
 {
 	struct bench b = begin(usual());
 
@@ -88,7 +82,7 @@ static void a_stride_over_the_sets_fills_one_set(void **state)
 }
 
 /* A cycle visits the sixteen lines of each set in one order, for ever: eight ways never help. */
-static void a_random_cycle_of_twice_the_size_always_misses(void **state)
+TEST(a_random_cycle_of_twice_the_size_always_misses)
 {
 	struct bench b = begin(usual());
 	uint32_t next[2 * L1_LINES], random = 1;
@@ -118,7 +112,7 @@ static void copy(struct bench *b, uint64_t from, uint64_t to, uint64_t bytes)
 	}
 }
 
-static void a_copy_of_n_bytes_touches_2n_64_lines(void **state)
+TEST(a_copy_of_n_bytes_touches_2n_64_lines)
 {
 	for (uint64_t bytes = 64; bytes <= 64 * KIB; bytes *= 2) {
 		struct bench b = begin(usual());
@@ -135,7 +129,7 @@ static void a_copy_of_n_bytes_touches_2n_64_lines(void **state)
 }
 
 /* A source that was just written is hot while it and the target fit together: up to half the cache. */
-static void the_second_copy_loads_hot_lines_up_to_half_the_cache(void **state)
+TEST(the_second_copy_loads_hot_lines_up_to_half_the_cache)
 {
 	for (uint64_t kib = 1; kib <= 64; kib *= 2) {
 		struct bench b = begin(usual());
@@ -151,7 +145,7 @@ static void the_second_copy_loads_hot_lines_up_to_half_the_cache(void **state)
 	}
 }
 
-static void an_access_across_two_lines_misses_both(void **state)
+TEST(an_access_across_two_lines_misses_both)
 {
 	struct bench b = begin(usual());
 
@@ -164,7 +158,7 @@ static void an_access_across_two_lines_misses_both(void **state)
 	hierarchy_free(b.h);
 }
 
-static void without_write_allocation_stores_bring_nothing_in(void **state)
+TEST(without_write_allocation_stores_bring_nothing_in)
 {
 	struct hierarchy_shape shape = usual();
 	struct bench b;
@@ -207,7 +201,7 @@ static uint64_t misses_of_a_hot_line(enum llc_kind llc)
 	return before;
 }
 
-static void an_inclusive_last_level_takes_hot_lines_away(void **state)
+TEST(an_inclusive_last_level_takes_hot_lines_away)
 {
 	assert_int_equal(misses_of_a_hot_line(LLC_INCLUSIVE), 1);
 	assert_int_equal(misses_of_a_hot_line(LLC_NON_INCLUSIVE), 0);
@@ -215,7 +209,7 @@ static void an_inclusive_last_level_takes_hot_lines_away(void **state)
 }
 
 /* 256 KiB in L2 and the victims of them in the last level: together they hold what neither does. */
-static void a_victim_cache_adds_its_size_to_that_of_l2(void **state)
+TEST(a_victim_cache_adds_its_size_to_that_of_l2)
 {
 	struct hierarchy_shape shape = usual();
 	const uint64_t both = (256 + 512) * KIB;
@@ -233,7 +227,7 @@ static void a_victim_cache_adds_its_size_to_that_of_l2(void **state)
 	}
 }
 
-static void a_store_takes_the_line_from_other_processors(void **state)
+TEST(a_store_takes_the_line_from_other_processors)
 {
 	struct hierarchy_shape shape = usual();
 	struct bench b;
@@ -258,7 +252,7 @@ static void a_store_takes_the_line_from_other_processors(void **state)
 }
 
 /* 11 ways of 40,960 sets, as 20 slices have: no power of two. */
-static void sets_need_not_be_a_power_of_two(void **state)
+TEST(sets_need_not_be_a_power_of_two)
 {
 	struct hierarchy_shape shape = usual();
 	const uint64_t bytes = 28160 * KIB;
@@ -271,7 +265,7 @@ static void sets_need_not_be_a_power_of_two(void **state)
 	hierarchy_free(b.h);
 }
 
-static void shapes_that_cannot_be_are_refused(void **state)
+TEST(shapes_that_cannot_be_are_refused)
 {
 	struct hierarchy_shape shape = usual();
 
@@ -292,25 +286,4 @@ static void shapes_that_cannot_be_are_refused(void **state)
 	shape = usual();
 	shape.level[CACHE_LLC].bytes = 2ull << 30;
 	assert_non_null(hierarchy_fault(&shape));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_walk_of_32_kib_misses_each_line_once),
-		cmocka_unit_test(one_line_more_costs_the_lines_of_its_set_alone),
-		cmocka_unit_test(a_stride_over_the_sets_fills_one_set),
-		cmocka_unit_test(a_random_cycle_of_twice_the_size_always_misses),
-		cmocka_unit_test(a_copy_of_n_bytes_touches_2n_64_lines),
-		cmocka_unit_test(the_second_copy_loads_hot_lines_up_to_half_the_cache),
-		cmocka_unit_test(an_access_across_two_lines_misses_both),
-		cmocka_unit_test(without_write_allocation_stores_bring_nothing_in),
-		cmocka_unit_test(an_inclusive_last_level_takes_hot_lines_away),
-		cmocka_unit_test(a_victim_cache_adds_its_size_to_that_of_l2),
-		cmocka_unit_test(a_store_takes_the_line_from_other_processors),
-		cmocka_unit_test(sets_need_not_be_a_power_of_two),
-		cmocka_unit_test(shapes_that_cannot_be_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

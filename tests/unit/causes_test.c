@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about causes: the stack that led to a copy names its reason, on every kernel we know. */
 #include "tests/unit/made_record.h"
+#include "tests/unit/unit.h"
 #include "userspace/judge/verdict.h"
 
 /* As three kernels print them, innermost caller first. */
@@ -105,7 +106,7 @@ static void made_bare(struct made *m)
 	m->r.derived.stack_count = 0;
 }
 
-static void a_stack_names_its_cause_on_every_kernel(void **state)
+TEST(a_stack_names_its_cause_on_every_kernel)
 {
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
 		const struct cause *c;
@@ -125,7 +126,7 @@ static void a_stack_names_its_cause_on_every_kernel(void **state)
 	}
 }
 
-static void stacks_of_one_cause_are_one_line(void **state)
+TEST(stacks_of_one_cause_are_one_line)
 {
 	struct made m;
 
@@ -141,7 +142,7 @@ static void stacks_of_one_cause_are_one_line(void **state)
 	assert_int_equal(m.r.causes[1].tally.bytes, 7);
 }
 
-static void an_unknown_stack_is_shown_and_never_summed(void **state)
+TEST(an_unknown_stack_is_shown_and_never_summed)
 {
 	struct made m;
 
@@ -156,7 +157,7 @@ static void an_unknown_stack_is_shown_and_never_summed(void **state)
 	assert_non_null(strstr(m.r.causes[0].remedy, "report this stack"));
 }
 
-static void a_flag_without_the_option_is_a_cause_of_plain_copies(void **state)
+TEST(a_flag_without_the_option_is_a_cause_of_plain_copies)
 {
 	struct made m;
 
@@ -171,7 +172,7 @@ static void a_flag_without_the_option_is_a_cause_of_plain_copies(void **state)
 	assert_int_equal(m.r.causes[0].tally.calls, 3);
 }
 
-static void an_unknown_stack_ends_where_the_kernel_was_interrupted(void **state)
+TEST(an_unknown_stack_ends_where_the_kernel_was_interrupted)
 {
 	struct made m;
 
@@ -184,7 +185,7 @@ static void an_unknown_stack_ends_where_the_kernel_was_interrupted(void **state)
 	assert_int_equal(m.r.causes[0].tally.bytes, 11);
 }
 
-static void a_refused_send_is_a_cause_without_bytes(void **state)
+TEST(a_refused_send_is_a_cause_without_bytes)
 {
 	struct made m;
 
@@ -201,7 +202,7 @@ static void a_refused_send_is_a_cause_without_bytes(void **state)
 	assert_false(m.r.causes[0].bytes_known || m.r.causes[1].bytes_known);
 }
 
-static void which_limit_refused_is_not_guessed(void **state)
+TEST(which_limit_refused_is_not_guessed)
 {
 	static const char *const missing[] = { "refusals", "optmem" };
 
@@ -219,7 +220,7 @@ static void which_limit_refused_is_not_guessed(void **state)
 	}
 }
 
-static void sends_that_never_became_zero_copy_have_their_causes(void **state)
+TEST(sends_that_never_became_zero_copy_have_their_causes)
 {
 	struct books *tx;
 	struct made m;
@@ -241,7 +242,7 @@ static void sends_that_never_became_zero_copy_have_their_causes(void **state)
 		assert_int_equal(m.r.causes[i].site, SITE_tx_copy);
 }
 
-static void the_verdict_names_the_chief_cause(void **state)
+TEST(the_verdict_names_the_chief_cause)
 {
 	char text[VERDICT_BYTES];
 	struct made m;
@@ -256,7 +257,7 @@ static void the_verdict_names_the_chief_cause(void **state)
 	assert_non_null(strstr(text, "because of local delivery"));
 }
 
-static void without_stacks_what_arrived_and_was_copied_is_local_delivery(void **state)
+TEST(without_stacks_what_arrived_and_was_copied_is_local_delivery)
 {
 	struct made m;
 
@@ -268,7 +269,7 @@ static void without_stacks_what_arrived_and_was_copied_is_local_delivery(void **
 	assert_int_equal(m.r.causes[0].tally.bytes, m.r.sites[SITE_late_copy].tally.bytes);
 }
 
-static void a_site_that_is_not_measured_has_no_cause(void **state)
+TEST(a_site_that_is_not_measured_has_no_cause)
 {
 	struct made m;
 
@@ -280,7 +281,7 @@ static void a_site_that_is_not_measured_has_no_cause(void **state)
 	assert_int_equal(m.r.cause_count, 0);
 }
 
-static void more_stacks_than_there_is_room_for_lose_no_byte(void **state)
+TEST(more_stacks_than_there_is_room_for_lose_no_byte)
 {
 	uint64_t sum = 0;
 	struct made m;
@@ -301,24 +302,4 @@ static void more_stacks_than_there_is_room_for_lose_no_byte(void **state)
 	assert_in_range(m.r.cause_count, CAUSES_MAX - CAUSES_KEPT, CAUSES_MAX);
 	assert_non_null(strstr(m.r.causes[0].stack, "more than there is room for"));
 	assert_string_equal(m.r.causes[1].name, "tun");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stack_names_its_cause_on_every_kernel),
-		cmocka_unit_test(stacks_of_one_cause_are_one_line),
-		cmocka_unit_test(an_unknown_stack_is_shown_and_never_summed),
-		cmocka_unit_test(a_flag_without_the_option_is_a_cause_of_plain_copies),
-		cmocka_unit_test(a_refused_send_is_a_cause_without_bytes),
-		cmocka_unit_test(without_stacks_what_arrived_and_was_copied_is_local_delivery),
-		cmocka_unit_test(a_site_that_is_not_measured_has_no_cause),
-		cmocka_unit_test(an_unknown_stack_ends_where_the_kernel_was_interrupted),
-		cmocka_unit_test(which_limit_refused_is_not_guessed),
-		cmocka_unit_test(sends_that_never_became_zero_copy_have_their_causes),
-		cmocka_unit_test(the_verdict_names_the_chief_cause),
-		cmocka_unit_test(more_stacks_than_there_is_room_for_lose_no_byte),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Two halves of a run hear each other's words in whatever pieces, and no wait is without end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/common/clock.h"
 #include "userspace/peer/channel/channel.h"
 
@@ -51,7 +46,7 @@ static void end(struct channel *c, const struct far *far)
 	channel_close(c);
 }
 
-static void words_come_in_whatever_pieces(void **state)
+TEST(words_come_in_whatever_pieces)
 {
 	struct channel c;
 	struct far far = open_one(&c);
@@ -73,7 +68,7 @@ static void words_come_in_whatever_pieces(void **state)
 	end(&c, &far);
 }
 
-static void what_is_told_is_heard(void **state)
+TEST(what_is_told_is_heard)
 {
 	char text[64] = "";
 	struct channel c;
@@ -85,7 +80,7 @@ static void what_is_told_is_heard(void **state)
 	end(&c, &far);
 }
 
-static void a_line_that_is_no_word_is_refused_and_shown(void **state)
+TEST(a_line_that_is_no_word_is_refused_and_shown)
 {
 	static const char *const lines[] = { "Welcome\n",
 					     "{}\n",
@@ -115,7 +110,7 @@ static void a_line_that_is_no_word_is_refused_and_shown(void **state)
 	}
 }
 
-static void the_last_line_of_stderr_is_why_it_ended(void **state)
+TEST(the_last_line_of_stderr_is_why_it_ended)
 {
 	char why[300];
 	struct channel c;
@@ -138,7 +133,7 @@ static int64_t nothing_left(void)
 	return 0;
 }
 
-static void no_wait_is_longer_than_its_limit(void **state)
+TEST(no_wait_is_longer_than_its_limit)
 {
 	int64_t began_ms = monotonic_ms();
 	struct channel c;
@@ -158,17 +153,4 @@ static void no_wait_is_longer_than_its_limit(void **state)
 	close(far.hears);
 	assert_int_equal(channel_tell(&c, WORD_DONE, json_true(), NEVER_MS), -ECONNRESET);
 	end(&c, &far);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_come_in_whatever_pieces),
-		cmocka_unit_test(what_is_told_is_heard),
-		cmocka_unit_test(a_line_that_is_no_word_is_refused_and_shown),
-		cmocka_unit_test(the_last_line_of_stderr_is_why_it_ended),
-		cmocka_unit_test(no_wait_is_longer_than_its_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

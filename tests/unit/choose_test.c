@@ -2,15 +2,10 @@
 /* Claims about which hooks are chosen: by what a kernel has, by the backend, by what is wanted. */
 #include <bpf/btf.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "userspace/engine/hooks/targets.h"
 #include "userspace/engine/hooks/choose.h"
 
@@ -68,7 +63,7 @@ static const char *why_out(const struct hook_choice *c, const char *program, con
 	return NULL;
 }
 
-static void a_program_is_chosen_for_each_of_its_metrics(void **state)
+TEST(a_program_is_chosen_for_each_of_its_metrics)
 {
 	struct hook_wishes wishes = { .sets = RUN_SETS };
 	char why[WHY_BYTES] = "";
@@ -80,7 +75,7 @@ static void a_program_is_chosen_for_each_of_its_metrics(void **state)
 	assert_string_equal(why_out(&c, "receive_exit", "returned"), "");
 }
 
-static void a_stand_in_is_chosen_where_the_other_is_missing(void **state)
+TEST(a_stand_in_is_chosen_where_the_other_is_missing)
 {
 	struct hook_wishes wishes = { .sets = WATCH_SETS };
 	char why[WHY_BYTES] = "";
@@ -93,7 +88,7 @@ static void a_stand_in_is_chosen_where_the_other_is_missing(void **state)
 	assert_string_equal(why_out(&c, "receive_call", "rx_discard"), "this kernel has no tp_btf/sock_recv_length");
 }
 
-static void a_watch_lists_what_the_backend_lacks_and_a_run_does_not(void **state)
+TEST(a_watch_lists_what_the_backend_lacks_and_a_run_does_not)
 {
 	struct hook_wishes watch = { .sets = WATCH_SETS }, run = { .sets = RUN_SETS };
 	char why[WHY_BYTES] = "";
@@ -108,7 +103,7 @@ static void a_watch_lists_what_the_backend_lacks_and_a_run_does_not(void **state
 	assert_string_equal(why_out(&c, "arrival", "late_copy"), "");
 }
 
-static void whoever_lacks_what_is_needed_is_refused(void **state)
+TEST(whoever_lacks_what_is_needed_is_refused)
 {
 	static const char *const needed[] = { "tcp_destroy_sock", "inet_sock_set_state", "tcp_sendmsg_locked" };
 	struct hook_wishes wishes = { .sets = RUN_SETS };
@@ -122,7 +117,7 @@ static void whoever_lacks_what_is_needed_is_refused(void **state)
 	}
 }
 
-static void what_is_detached_counts_nothing_else_either(void **state)
+TEST(what_is_detached_counts_nothing_else_either)
 {
 	struct hook_wishes wishes = { .sets = RUN_SETS, .detach = "tx_copy" };
 	static const char off[] = "left off on purpose (--break detach:tx_copy)";
@@ -137,7 +132,7 @@ static void what_is_detached_counts_nothing_else_either(void **state)
 	assert_non_null(strstr(why, "no hook of the trampoline backend is for it"));
 }
 
-static void a_derived_number_is_a_witness_where_others_leave_it(void **state)
+TEST(a_derived_number_is_a_witness_where_others_leave_it)
 {
 	struct hook_wishes wishes = { .sets = WATCH_SETS };
 	char why[WHY_BYTES] = "";
@@ -149,18 +144,4 @@ static void a_derived_number_is_a_witness_where_others_leave_it(void **state)
 			if (!strcmp(c.row[i]->program, "rx_copy"))
 				assert_int_equal(hook_sets_of(&c, i, b), b == BACKEND_TRAMPOLINE ? HOOKS_CALLS : HOOKS_ALWAYS);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_is_chosen_for_each_of_its_metrics),
-		cmocka_unit_test(a_stand_in_is_chosen_where_the_other_is_missing),
-		cmocka_unit_test(a_watch_lists_what_the_backend_lacks_and_a_run_does_not),
-		cmocka_unit_test(whoever_lacks_what_is_needed_is_refused),
-		cmocka_unit_test(what_is_detached_counts_nothing_else_either),
-		cmocka_unit_test(a_derived_number_is_a_witness_where_others_leave_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A watched command starts when it is released, as its caller, and its end is told in full. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/watch/command/command.h"
 
 enum { PATIENCE_MS = 10000, NOBODY = 65534 };
@@ -68,14 +63,14 @@ static const char *content(void)
 	return text;
 }
 
-static void its_status_is_that_of_a_shell(void **state)
+TEST_BETWEEN(its_status_is_that_of_a_shell, new_file, remove_file)
 {
 	assert_int_equal(run("exit 7"), 7);
 	assert_int_equal(run("true"), 0);
 	assert_int_equal(run("kill -9 $$"), 128 + SIGKILL);
 }
 
-static void nothing_runs_before_the_release(void **state)
+TEST_BETWEEN(nothing_runs_before_the_release, new_file, remove_file)
 {
 	char *argv[] = { "/bin/sh", "-c", "echo ran > \"$1\"", "sh", file, NULL };
 	struct command c;
@@ -88,7 +83,7 @@ static void nothing_runs_before_the_release(void **state)
 	assert_string_equal(content(), "");
 }
 
-static void it_has_the_number_that_was_told_before(void **state)
+TEST_BETWEEN(it_has_the_number_that_was_told_before, new_file, remove_file)
 {
 	char *argv[] = { "/bin/sh", "-c", "echo $$ > \"$1\"", "sh", file, NULL };
 	struct command c;
@@ -102,13 +97,13 @@ static void it_has_the_number_that_was_told_before(void **state)
 	assert_int_equal(atoi(content()), pid);
 }
 
-static void what_it_leaves_behind_is_waited_for(void **state)
+TEST_BETWEEN(what_it_leaves_behind_is_waited_for, new_file, remove_file)
 {
 	assert_int_equal(run("(sleep 0.3; echo late > \"$1\") & exit 3"), 3);
 	assert_string_equal(content(), "late\n");
 }
 
-static void what_is_not_there_has_the_status_of_env(void **state)
+TEST(what_is_not_there_has_the_status_of_env)
 {
 	char *argv[] = { "/no/such/program", NULL };
 	struct command c;
@@ -124,7 +119,7 @@ static void what_is_not_there_has_the_status_of_env(void **state)
 	command_end(&c);
 }
 
-static void a_signal_reaches_it(void **state)
+TEST(a_signal_reaches_it)
 {
 	char *argv[] = { "/bin/sleep", "30", NULL };
 	struct command c;
@@ -138,7 +133,7 @@ static void a_signal_reaches_it(void **state)
 }
 
 /* The tool dies; the command, which writes at its end, must not. */
-static void it_outlives_the_tool(void **state)
+TEST_BETWEEN(it_outlives_the_tool, new_file, remove_file)
 {
 	char *argv[] = { "/bin/sh", "-c", "sleep 0.3; echo lived > \"$1\"", "sh", file, NULL };
 	pid_t tool = fork();
@@ -157,7 +152,7 @@ static void it_outlives_the_tool(void **state)
 }
 
 /* Nobody knows then how it ends, and that it has is not true. */
-static void a_keeper_that_is_killed_is_no_end(void **state)
+TEST_BETWEEN(a_keeper_that_is_killed_is_no_end, new_file, remove_file)
 {
 	char *argv[] = { "/bin/sh", "-c", "sleep 0.3; echo lived > \"$1\"", "sh", file, NULL };
 	struct command c;
@@ -176,7 +171,7 @@ static void a_keeper_that_is_killed_is_no_end(void **state)
 	command_end(&c);
 }
 
-static void under_sudo_it_is_the_callers(void **state)
+TEST_BETWEEN(under_sudo_it_is_the_callers, new_file, remove_file)
 {
 	if (geteuid()) {
 		print_message("skipped: not root, so nobody else can be become\n");
@@ -191,21 +186,4 @@ static void under_sudo_it_is_the_callers(void **state)
 			 -EINVAL);
 	unsetenv("SUDO_UID");
 	unsetenv("SUDO_GID");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(its_status_is_that_of_a_shell, new_file, remove_file),
-		cmocka_unit_test_setup_teardown(nothing_runs_before_the_release, new_file, remove_file),
-		cmocka_unit_test_setup_teardown(it_has_the_number_that_was_told_before, new_file, remove_file),
-		cmocka_unit_test_setup_teardown(what_it_leaves_behind_is_waited_for, new_file, remove_file),
-		cmocka_unit_test(what_is_not_there_has_the_status_of_env),
-		cmocka_unit_test(a_signal_reaches_it),
-		cmocka_unit_test_setup_teardown(it_outlives_the_tool, new_file, remove_file),
-		cmocka_unit_test_setup_teardown(a_keeper_that_is_killed_is_no_end, new_file, remove_file),
-		cmocka_unit_test_setup_teardown(under_sudo_it_is_the_callers, new_file, remove_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a confined process cannot do any more, tried in a child that does it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -24,16 +18,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/common/confine/confine.h"
 
 enum { STATUS_BYTES = 4096 };
 
-/* Runs @act in a child; its status as of waitpid(). */
+/* Runs @act in a child; its status as of waitpid(). A sanitizer's own calls are allowed, and so are many others. */
 static int status_of(int (*act)(enum confine_role), enum confine_role role)
 {
 	int status;
-	pid_t pid = fork();
+	pid_t pid;
 
+#ifdef __SANITIZE_ADDRESS__
+	skip();
+#endif
+	pid = fork();
 	if (!pid)
 		_exit(act(role));
 	assert_true(pid > 0);
@@ -157,7 +156,7 @@ static int start_thread(enum confine_role role)
 	return pthread_create(&thread, NULL, nothing, NULL) || pthread_join(thread, NULL);
 }
 
-static void test_every_role_lives_and_executes_nothing(void **state)
+TEST(test_every_role_lives_and_executes_nothing)
 {
 	for (int role = 0; role < CONFINE_ROLES; role++) {
 		assert_fine(live, role);
@@ -171,7 +170,7 @@ static void test_every_role_lives_and_executes_nothing(void **state)
 	}
 }
 
-static void test_threads_are_for_those_that_have_some(void **state)
+TEST(test_threads_are_for_those_that_have_some)
 {
 	assert_fine(start_thread, CONFINE_MEASURE);
 	assert_fine(start_thread, CONFINE_SERVER);
@@ -179,7 +178,7 @@ static void test_threads_are_for_those_that_have_some(void **state)
 	assert_killed(start_thread, CONFINE_PARSE);
 }
 
-static void test_sockets_are_for_those_that_talk(void **state)
+TEST(test_sockets_are_for_those_that_talk)
 {
 	assert_fine(open_socket, CONFINE_CLIENT);
 	assert_fine(open_socket, CONFINE_SERVER);
@@ -213,7 +212,7 @@ static int close_all(enum confine_role unused)
 	return confine_descriptors(NULL, 0) || is_open(0) || is_open(1) || is_open(2);
 }
 
-static void test_only_named_descriptors_stay(void **state)
+TEST(test_only_named_descriptors_stay)
 {
 	assert_fine(close_most, 0);
 	assert_fine(close_all, 0);
@@ -276,7 +275,7 @@ static int keep_death_signal(enum confine_role unused)
 	return confine_for_good() || prctl(PR_GET_PDEATHSIG, &number) || number != SIGKILL;
 }
 
-static void test_root_is_gone_for_good(void **state)
+TEST(test_root_is_gone_for_good)
 {
 	if (geteuid())
 		skip();
@@ -299,37 +298,8 @@ static int do_what_runs_do(enum confine_role role)
 	return live(role);
 }
 
-static void test_what_no_run_does_is_refused(void **state)
+TEST(test_what_no_run_does_is_refused)
 {
 	for (enum confine_role role = 0; role < CONFINE_ROLES; role++)
 		assert_fine(do_what_runs_do, role);
 }
-
-#ifdef __SANITIZE_ADDRESS__
-static void not_tested(void **state)
-{
-	print_message("not tested: the sanitizer's own calls are allowed, and so are many others\n");
-	skip();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(not_tested) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#else
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_role_lives_and_executes_nothing),
-		cmocka_unit_test(test_threads_are_for_those_that_have_some),
-		cmocka_unit_test(test_sockets_are_for_those_that_talk),
-		cmocka_unit_test(test_only_named_descriptors_stay),
-		cmocka_unit_test(test_root_is_gone_for_good),
-		cmocka_unit_test(test_what_no_run_does_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#endif

@@ -2,10 +2,7 @@
 // Claims about counters on this kernel: every thread of a real process is counted, to the page.
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "userspace/counters/counters.h"
 
 #define THREADS 3
@@ -25,10 +21,10 @@
 #define BURN_NS 30000000ULL
 
 static int gate[2], done[2], ready[2];
-static long page_bytes;
 
 static void pages_touch(void)
 {
+	long page_bytes = sysconf(_SC_PAGESIZE);
 	char *pages = mmap(NULL, PAGES * page_bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	long i;
@@ -156,7 +152,7 @@ static void require_known(const struct counter_value *value)
 	skip();
 }
 
-static void every_page_of_every_thread_is_counted(void **state)
+TEST(every_page_of_every_thread_is_counted)
 {
 #ifdef __SANITIZE_ADDRESS__
 	skip();	/* its shadow memory takes page faults too */
@@ -189,7 +185,7 @@ static void threads_run(void *(*body)(void *), struct counter_value v[COUNTER_CO
 	child_finish(pid, set, v, usage);
 }
 
-static void every_sleep_of_every_thread_is_a_context_switch(void **state)
+TEST(every_sleep_of_every_thread_is_a_context_switch)
 {
 	struct counter_value v[COUNTER_COUNT];
 	struct rusage usage;
@@ -200,7 +196,7 @@ static void every_sleep_of_every_thread_is_a_context_switch(void **state)
 			usage.ru_nvcsw + usage.ru_nivcsw);
 }
 
-static void processor_time_of_every_thread_is_counted(void **state)
+TEST(processor_time_of_every_thread_is_counted)
 {
 	struct counter_value v[COUNTER_COUNT];
 	struct rusage usage;
@@ -215,7 +211,7 @@ static void processor_time_of_every_thread_is_counted(void **state)
 			used_ns + used_ns / 10 + 5000000);
 }
 
-static void closed_gate_counts_nothing(void **state)
+TEST(closed_gate_counts_nothing)
 {
 	struct counter_value v[COUNTER_COUNT];
 	pid_t pid = child_start(sleeper);
@@ -239,7 +235,7 @@ static void *waiter(void *lock)
 	return NULL;
 }
 
-static void process_that_cannot_be_counted_whole_is_refused(void **state)
+TEST(process_that_cannot_be_counted_whole_is_refused)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct counter_set *set;
@@ -257,18 +253,4 @@ static void process_that_cannot_be_counted_whole_is_refused(void **state)
 	assert_int_equal(counters_open(&set, getpid(), NULL), -EBUSY);
 	pthread_mutex_unlock(&lock);
 	pthread_join(thread, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_page_of_every_thread_is_counted),
-		cmocka_unit_test(every_sleep_of_every_thread_is_a_context_switch),
-		cmocka_unit_test(processor_time_of_every_thread_is_counted),
-		cmocka_unit_test(closed_gate_counts_nothing),
-		cmocka_unit_test(process_that_cannot_be_counted_whole_is_refused),
-	};
-
-	page_bytes = sysconf(_SC_PAGESIZE);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

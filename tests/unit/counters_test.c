@@ -2,16 +2,12 @@
 // Claims about counters on machines we do not have: a fake sysfs and a fake perf_event_open.
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "userspace/counters/counters.h"
 
 #define CORE_TYPE 4
@@ -131,7 +127,7 @@ static void assert_known(const struct counter_value *value, uint64_t expected)
 	assert_int_equal(value->value, expected);
 }
 
-static void plain_counts_read_as_they_are(void **state)
+TEST_BETWEEN(plain_counts_read_as_they_are, plain_machine, remove_machine)
 {
 	static const struct answer list[] = {
 		{ HARDWARE, CYCLES, 0, { 94139, 500, 500 } },
@@ -158,7 +154,7 @@ static void plain_counts_read_as_they_are(void **state)
 	assert_unknown(&v[COUNTER_CONTEXT_SWITCHES], "no such hardware counter");
 }
 
-static void multiplexed_count_is_scaled_and_says_so(void **state)
+TEST_BETWEEN(multiplexed_count_is_scaled_and_says_so, plain_machine, remove_machine)
 {
 	static const struct answer list[] = {
 		{ HARDWARE, CYCLES, 0, { 1000, 4000, 1000 } },
@@ -178,7 +174,7 @@ static void multiplexed_count_is_scaled_and_says_so(void **state)
 	assert_known(&v[COUNTER_LLC_LOAD_MISSES], 3ULL << 40);
 }
 
-static void impossible_zero_is_not_a_measurement(void **state)
+TEST_BETWEEN(impossible_zero_is_not_a_measurement, plain_machine, remove_machine)
 {
 	static const struct answer list[] = {
 		{ HARDWARE, CYCLES, 0, { 0, 500, 500 } },
@@ -195,7 +191,7 @@ static void impossible_zero_is_not_a_measurement(void **state)
 	assert_unknown(&v[COUNTER_LLC_LOAD_MISSES], "counted nothing in 1000001 instructions");
 }
 
-static void refusal_is_named_in_words(void **state)
+TEST_BETWEEN(refusal_is_named_in_words, plain_machine, remove_machine)
 {
 	static const struct { int error; const char *why; } cases[] = {
 		{ ENOENT, "no PMU" }, { EOPNOTSUPP, "no PMU" }, { EACCES, "perf_event_paranoid" },
@@ -214,7 +210,7 @@ static void refusal_is_named_in_words(void **state)
 	}
 }
 
-static void hybrid_parts_are_summed_and_kept_apart(void **state)
+TEST_BETWEEN(hybrid_parts_are_summed_and_kept_apart, hybrid_machine, remove_machine)
 {
 	static const struct answer list[] = {
 		{ HARDWARE, ON(CORE_TYPE) | CYCLES, 0, { 700, 1000, 600 } },
@@ -242,7 +238,7 @@ static void hybrid_parts_are_summed_and_kept_apart(void **state)
 	assert_unknown(&v[COUNTER_LLC_LOAD_MISSES], "cpu_atom: this machine has no such");
 }
 
-static void half_absent_hybrid_is_known_only_if_the_other_half_saw_all(void **state)
+TEST_BETWEEN(half_absent_hybrid_is_known_only_if_the_other_half_saw_all, hybrid_machine, remove_machine)
 {
 	static const struct answer list[] = {
 		{ HARDWARE, ON(CORE_TYPE) | CYCLES, 0, { 700, 1000, 1000 } },
@@ -263,7 +259,7 @@ static void half_absent_hybrid_is_known_only_if_the_other_half_saw_all(void **st
 	assert_int_equal(v[COUNTER_LLC_LOAD_MISSES].part[1].value, 11);
 }
 
-static void event_that_fails_to_start_is_not_known(void **state)
+TEST_BETWEEN(event_that_fails_to_start_is_not_known, plain_machine, remove_machine)
 {
 	static const struct answer list[] = {
 		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, { 5, 500, 500 } },
@@ -277,22 +273,4 @@ static void event_that_fails_to_start_is_not_known(void **state)
 	assert_int_equal(counters_read(NULL, v), -EINVAL);
 	assert_unknown(&v[COUNTER_CYCLES], "never opened");
 	counters_close(NULL);
-}
-
-#define ON_MACHINE(test, machine) cmocka_unit_test_setup_teardown(test, machine, remove_machine)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_MACHINE(plain_counts_read_as_they_are, plain_machine),
-		ON_MACHINE(multiplexed_count_is_scaled_and_says_so, plain_machine),
-		ON_MACHINE(impossible_zero_is_not_a_measurement, plain_machine),
-		ON_MACHINE(refusal_is_named_in_words, plain_machine),
-		ON_MACHINE(event_that_fails_to_start_is_not_known, plain_machine),
-		ON_MACHINE(hybrid_parts_are_summed_and_kept_apart, hybrid_machine),
-		ON_MACHINE(half_absent_hybrid_is_known_only_if_the_other_half_saw_all,
-			   hybrid_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

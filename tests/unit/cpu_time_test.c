@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about who used the CPUs between two readings: made ones, and one of this machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/common/clock.h"
 #include "userspace/common/system/cpu_time.h"
 
@@ -20,7 +16,7 @@ static struct cpu_time later(void)
 				  .busy_ns = 1100, .stolen_ns = 60, .softirq_threads_ns = 107 };
 }
 
-static void what_nobody_measured_is_of_others(void **state)
+TEST(what_nobody_measured_is_of_others)
 {
 	struct cpu_time end = later();
 	struct cpu_shares shares = cpu_shares_between(&start, &end, 300);
@@ -31,14 +27,14 @@ static void what_nobody_measured_is_of_others(void **state)
 	assert_float_equal(shares.stolen, 0.05, 1e-6);
 }
 
-static void ticks_below_the_exact_clocks_are_nothing_of_others(void **state)
+TEST(ticks_below_the_exact_clocks_are_nothing_of_others)
 {
 	struct cpu_time end = later();
 
 	assert_float_equal(cpu_shares_between(&start, &end, 501).others, 0, 1e-6);
 }
 
-static void hidden_softirq_threads_count_as_others_and_say_so(void **state)
+TEST(hidden_softirq_threads_count_as_others_and_say_so)
 {
 	struct cpu_time end = later();
 	struct cpu_shares shares;
@@ -51,7 +47,7 @@ static void hidden_softirq_threads_count_as_others_and_say_so(void **state)
 	assert_non_null(strstr(cpu_doubt_text(shares.doubt), "softirq"));
 }
 
-static void what_cannot_be_read_is_not_known(void **state)
+TEST(what_cannot_be_read_is_not_known)
 {
 	struct cpu_time end = later(), unread = {};
 
@@ -64,7 +60,7 @@ static void what_cannot_be_read_is_not_known(void **state)
 }
 
 /* This process alone uses a CPU for 0.2 s, and nobody takes it off: so others used at least that. */
-static void a_busy_process_that_is_not_measured_is_seen(void **state)
+TEST(a_busy_process_that_is_not_measured_is_seen)
 {
 	struct cpu_clocks clocks;
 	struct cpu_time from, to;
@@ -81,17 +77,4 @@ static void a_busy_process_that_is_not_measured_is_seen(void **state)
 	assert_true(shares.known);
 	/* Half a CPU of that time at least, as a busy machine may stop this process for a while. */
 	assert_true(shares.others * (to.all_ns - from.all_ns) > 5e7);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_nobody_measured_is_of_others),
-		cmocka_unit_test(ticks_below_the_exact_clocks_are_nothing_of_others),
-		cmocka_unit_test(hidden_softirq_threads_count_as_others_and_say_so),
-		cmocka_unit_test(what_cannot_be_read_is_not_known),
-		cmocka_unit_test(a_busy_process_that_is_not_measured_is_seen),
-	};
-
-	return cmocka_run_group_tests_name("CPU time", tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the plugin's tasks: what an interrupt pushes is on a stack, and payload is on none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "plugin/follow.h"
 
 enum { STACK_BYTES = 16384 };
@@ -42,7 +36,7 @@ static void switch_to(struct runner *r, uint64_t stack)
 	follow_block(r, &after);
 }
 
-static void nothing_is_a_stack_before_a_task_was_seen(void **state)
+TEST_BETWEEN(nothing_is_a_stack_before_a_task_was_seen, begin, end)
 {
 	struct runner r;
 
@@ -53,7 +47,7 @@ static void nothing_is_a_stack_before_a_task_was_seen(void **state)
 	assert_true(follow_is_stack(r.task, first_stack - 40));
 }
 
-static void stacks_of_tasks_and_of_interrupts_are_stacks(void **state)
+TEST_BETWEEN(stacks_of_tasks_and_of_interrupts_are_stacks, begin, end)
 {
 	struct runner r;
 
@@ -66,7 +60,7 @@ static void stacks_of_tasks_and_of_interrupts_are_stacks(void **state)
 	assert_true(follow_is_stack(r.task, irq_stack));
 }
 
-static void payload_is_on_no_stack(void **state)
+TEST_BETWEEN(payload_is_on_no_stack, begin, end)
 {
 	struct runner r;
 
@@ -76,7 +70,7 @@ static void payload_is_on_no_stack(void **state)
 	assert_false(follow_is_stack(r.task, user));
 }
 
-static void a_machine_whose_interrupts_push_nothing_has_none(void **state)
+TEST_BETWEEN(a_machine_whose_interrupts_push_nothing_has_none, begin, end)
 {
 	struct runner r;
 
@@ -84,16 +78,4 @@ static void a_machine_whose_interrupts_push_nothing_has_none(void **state)
 	follow_begin(&r, 0);
 	switch_to(&r, task_stack);
 	assert_false(follow_is_stack(r.task, task_stack));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_is_a_stack_before_a_task_was_seen, begin, end),
-		cmocka_unit_test_setup_teardown(stacks_of_tasks_and_of_interrupts_are_stacks, begin, end),
-		cmocka_unit_test_setup_teardown(payload_is_on_no_stack, begin, end),
-		cmocka_unit_test_setup_teardown(a_machine_whose_interrupts_push_nothing_has_none, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

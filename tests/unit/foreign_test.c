@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Messages show foreign text on one line that no terminal obeys, however long it is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/common/foreign.h"
 
-static void what_is_plain_stays(void **state)
+TEST(what_is_plain_stays)
 {
 	assert_string_equal(foreign(""), "");
 	assert_string_equal(foreign("results/my run.json"), "results/my run.json");
@@ -19,7 +14,7 @@ static void what_is_plain_stays(void **state)
 			    "Gr\xc3\xb6\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x90\x9d");
 }
 
-static void what_a_terminal_obeys_is_escaped(void **state)
+TEST(what_a_terminal_obeys_is_escaped)
 {
 	assert_string_equal(foreign("a\033[31mb\a"), "a\\x1b[31mb\\x07");
 	assert_string_equal(foreign("one\ntwo\r\tthree\x7f"), "one\\ntwo\\r\\tthree\\x7f");
@@ -29,7 +24,7 @@ static void what_a_terminal_obeys_is_escaped(void **state)
 	assert_string_equal(foreign("\xe2\x80\xa8"), "\\xe2\\x80\\xa8");
 }
 
-static void what_is_no_utf8_is_escaped(void **state)
+TEST(what_is_no_utf8_is_escaped)
 {
 	assert_string_equal(foreign("\xff" "a\x80"), "\\xffa\\x80");
 	assert_string_equal(foreign("\xc3"), "\\xc3");
@@ -40,7 +35,7 @@ static void what_is_no_utf8_is_escaped(void **state)
 	assert_string_equal(foreign("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
 }
 
-static void of_a_long_text_beginning_and_end_are_shown(void **state)
+TEST(of_a_long_text_beginning_and_end_are_shown)
 {
 	size_t size = 100 << 10;
 	char *text = malloc(size + 1);
@@ -69,24 +64,11 @@ static void of_a_long_text_beginning_and_end_are_shown(void **state)
 	free(text);
 }
 
-static void several_can_be_shown_at_once(void **state)
+TEST(several_can_be_shown_at_once)
 {
 	const char *first = foreign("first");
 
 	for (int i = 0; i < 8; i++)
 		foreign("another");
 	assert_string_equal(first, "first");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_plain_stays),
-		cmocka_unit_test(what_a_terminal_obeys_is_escaped),
-		cmocka_unit_test(what_is_no_utf8_is_escaped),
-		cmocka_unit_test(of_a_long_text_beginning_and_end_are_shown),
-		cmocka_unit_test(several_can_be_shown_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A helper program is the system's own, whatever PATH says, and gets nothing of its parent. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/common/system/helper.h"
 
 enum { SAID_BYTES = 4096, KEPT = 41 };
@@ -43,7 +38,7 @@ static int run(const char *const *argv, const int *extra, int count)
 	return WEXITSTATUS(status);
 }
 
-static void test_a_program_in_path_is_not_run(void **state)
+TEST(test_a_program_in_path_is_not_run)
 {
 	char folder[] = "/tmp/copyscope-helper-XXXXXX", program[64];
 	int fd;
@@ -62,14 +57,14 @@ static void test_a_program_in_path_is_not_run(void **state)
 	rmdir(folder);
 }
 
-static void test_no_variable_of_ours_comes_along(void **state)
+TEST(test_no_variable_of_ours_comes_along)
 {
 	setenv("IP_HOSTILE", "1", 1);
 	assert_int_equal(run((const char *const[]){ "env", NULL }, NULL, 0), 0);
 	assert_string_equal(said, "LC_ALL=C\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n");
 }
 
-static void test_no_descriptor_comes_along_but_what_is_named(void **state)
+TEST(test_no_descriptor_comes_along_but_what_is_named)
 {
 	const char *const list[] = { "sh", "-c", "for fd in /proc/self/fd/*; do readlink $fd; done; true", NULL };
 	const int kept = KEPT;
@@ -83,15 +78,4 @@ static void test_no_descriptor_comes_along_but_what_is_named(void **state)
 	assert_int_equal(run(list, &kept, 1), 0);
 	assert_null(strstr(said, "shadow"));
 	assert_non_null(strstr(said, "/etc/passwd\n"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_program_in_path_is_not_run),
-		cmocka_unit_test(test_no_variable_of_ours_comes_along),
-		cmocka_unit_test(test_no_descriptor_comes_along_but_what_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

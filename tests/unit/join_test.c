@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Two halves come to one record: through JSON, with cookies that collide, and judged as one. */
 #include "tests/unit/made_half.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static void drop_record(struct record *r)
 	free(r);
 }
 
-static void two_whole_halves_balance_though_their_cookies_collide(void **state)
+TEST(two_whole_halves_balance_though_their_cookies_collide)
 {
 	struct record *r = joined(NULL);
 
@@ -91,7 +92,7 @@ static void lose_a_byte(struct made *sender, struct made *receiver)
 	receiver->sockets[0].books.count[COUNT_returned_bytes]--;
 }
 
-static void a_byte_that_never_arrived_breaks_the_law_of_both_ends(void **state)
+TEST(a_byte_that_never_arrived_breaks_the_law_of_both_ends)
 {
 	struct record *r = joined(lose_a_byte);
 
@@ -108,7 +109,7 @@ static void see_no_references(struct made *sender, struct made *receiver)
 	sites_fill(&receiver->r);
 }
 
-static void a_host_that_referenced_nothing_need_not_look_for_it(void **state)
+TEST(a_host_that_referenced_nothing_need_not_look_for_it)
 {
 	struct record *r = joined(see_no_references);
 
@@ -124,7 +125,7 @@ static void see_no_arrival(struct made *sender, struct made *receiver)
 	sites_fill(&receiver->r);
 }
 
-static void what_one_host_did_not_measure_is_not_known_of_the_run(void **state)
+TEST(what_one_host_did_not_measure_is_not_known_of_the_run)
 {
 	struct record *r = joined(see_no_arrival);
 
@@ -135,7 +136,7 @@ static void what_one_host_did_not_measure_is_not_known_of_the_run(void **state)
 	drop_record(r);
 }
 
-static void a_sum_that_no_number_holds_joins_nothing(void **state)
+TEST(a_sum_that_no_number_holds_joins_nothing)
 {
 	struct made sender, receiver;
 	struct record *far = calloc(1, sizeof(*far)), *r = calloc(1, sizeof(*r));
@@ -158,7 +159,7 @@ static void miss_runs(struct made *sender, struct made *receiver)
 	receiver->r.probes[0].missed_runs = 1;
 }
 
-static void what_the_receivers_probes_lost_is_lost_to_the_run(void **state)
+TEST(what_the_receivers_probes_lost_is_lost_to_the_run)
 {
 	struct record *r = joined(miss_runs);
 
@@ -189,7 +190,7 @@ static void refuse(const char *const *keys, json_t *value)
 
 #define AT(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static void a_half_that_makes_no_sense_is_refused(void **state)
+TEST(a_half_that_makes_no_sense_is_refused)
 {
 	char long_text[1000];
 
@@ -221,7 +222,7 @@ static void a_half_that_makes_no_sense_is_refused(void **state)
 /* Far below what an int64_t holds, so that thousands of them can be added. */
 #define BEYOND ((1ll << 53) + 1)
 
-static void numbers_that_a_sum_could_not_hold_are_refused(void **state)
+TEST(numbers_that_a_sum_could_not_hold_are_refused)
 {
 	refuse(AT("record", "counts", "accepted_bytes"), json_integer(BEYOND));
 	refuse(AT("record", "counts", "accepted_bytes"), json_integer(INT64_MIN));
@@ -254,27 +255,10 @@ static json_t *many(size_t count, json_t *each)
 	return array;
 }
 
-static void more_of_anything_than_a_run_has_is_refused(void **state)
+TEST(more_of_anything_than_a_run_has_is_refused)
 {
 	refuse(AT("stacks"), many(STACKS_MAX + 1, json_object()));
 	refuse(AT("record", "sockets"), many(HALF_SOCKETS_MAX + 1, json_object()));
 	refuse(AT("record", "backend", "probes"), many(PROBES_MAX + 1, json_object()));
 	refuse(AT("app", "connections"), many(1025, json_object()));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_whole_halves_balance_though_their_cookies_collide),
-		cmocka_unit_test(a_byte_that_never_arrived_breaks_the_law_of_both_ends),
-		cmocka_unit_test(a_host_that_referenced_nothing_need_not_look_for_it),
-		cmocka_unit_test(what_one_host_did_not_measure_is_not_known_of_the_run),
-		cmocka_unit_test(what_the_receivers_probes_lost_is_lost_to_the_run),
-		cmocka_unit_test(a_sum_that_no_number_holds_joins_nothing),
-		cmocka_unit_test(a_half_that_makes_no_sense_is_refused),
-		cmocka_unit_test(numbers_that_a_sum_could_not_hold_are_refused),
-		cmocka_unit_test(more_of_anything_than_a_run_has_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

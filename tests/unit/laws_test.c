@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the laws: which books balance, and what breaks them. */
 #include "tests/unit/expected_laws.h"
+#include "tests/unit/unit.h"
 #include "userspace/tables/behaviours.h"
 
-static void books_that_agree_balance_in_every_law(void **state)
+TEST(books_that_agree_balance_in_every_law)
 {
 	struct made m;
 
@@ -20,7 +21,7 @@ static void books_that_agree_balance_in_every_law(void **state)
 	assert_int_equal(made_law(&m, "reference")->left, made_bytes(0) + made_bytes(1) + 200);
 }
 
-static void one_byte_breaks_its_law_and_no_other(void **state)
+TEST(one_byte_breaks_its_law_and_no_other)
 {
 	for (int i = 0; i < EXPECTED_LAWS; i++) {
 		for (int n = -1; n <= 1 && expected_laws[i].break_law; n += 2) {
@@ -38,7 +39,7 @@ static void one_byte_breaks_its_law_and_no_other(void **state)
 	}
 }
 
-static void errors_of_two_sockets_that_cancel_out_are_caught(void **state)
+TEST(errors_of_two_sockets_that_cancel_out_are_caught)
 {
 	for (int i = 0; i < EXPECTED_LAWS; i++) {
 		const struct law *law;
@@ -57,7 +58,7 @@ static void errors_of_two_sockets_that_cancel_out_are_caught(void **state)
 	}
 }
 
-static void a_socket_that_the_workload_does_not_know_breaks_the_witness(void **state)
+TEST(a_socket_that_the_workload_does_not_know_breaks_the_witness)
 {
 	struct made m;
 
@@ -68,7 +69,7 @@ static void a_socket_that_the_workload_does_not_know_breaks_the_witness(void **s
 	assert_non_null(strstr(made_law(&m, "witness sent")->why, "99 is not one of the workload"));
 }
 
-static void a_lost_update_or_a_skipped_run_breaks_the_probes(void **state)
+TEST(a_lost_update_or_a_skipped_run_breaks_the_probes)
 {
 	struct made m;
 
@@ -80,7 +81,7 @@ static void a_lost_update_or_a_skipped_run_breaks_the_probes(void **state)
 	assert_int_equal(made_law(&m, "probes")->residual, 5);
 }
 
-static void a_skipped_completion_counts_only_if_a_completion_is_lacking(void **state)
+TEST(a_skipped_completion_counts_only_if_a_completion_is_lacking)
 {
 	struct made m;
 
@@ -97,7 +98,7 @@ static void a_skipped_completion_counts_only_if_a_completion_is_lacking(void **s
 	assert_int_equal(made_law(&m, "probes")->residual, 3);
 }
 
-static void wrong_content_is_wanted_of_memory_that_is_given_up_in_flight(void **state)
+TEST(wrong_content_is_wanted_of_memory_that_is_given_up_in_flight)
 {
 	static const struct {
 		const char *variant;
@@ -124,7 +125,7 @@ static void wrong_content_is_wanted_of_memory_that_is_given_up_in_flight(void **
 	}
 }
 
-static void wrong_content_is_wanted_of_a3_reuse_alone(void **state)
+TEST(wrong_content_is_wanted_of_a3_reuse_alone)
 {
 	struct made m;
 
@@ -142,7 +143,7 @@ static void wrong_content_is_wanted_of_a3_reuse_alone(void **state)
 	assert_int_equal(made_law(&m, "content")->residual, 7);
 }
 
-static void sums_that_wrap_alike_do_not_balance(void **state)
+TEST(sums_that_wrap_alike_do_not_balance)
 {
 	struct made m;
 
@@ -157,21 +158,4 @@ static void sums_that_wrap_alike_do_not_balance(void **state)
 	made_judge(&m);
 	assert_int_equal(made_law(&m, "receive")->status, LAW_BROKEN);
 	assert_int_equal(made_law(&m, "end to end")->status, LAW_BROKEN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(books_that_agree_balance_in_every_law),
-		cmocka_unit_test(one_byte_breaks_its_law_and_no_other),
-		cmocka_unit_test(errors_of_two_sockets_that_cancel_out_are_caught),
-		cmocka_unit_test(a_socket_that_the_workload_does_not_know_breaks_the_witness),
-		cmocka_unit_test(a_lost_update_or_a_skipped_run_breaks_the_probes),
-		cmocka_unit_test(a_skipped_completion_counts_only_if_a_completion_is_lacking),
-		cmocka_unit_test(wrong_content_is_wanted_of_a3_reuse_alone),
-		cmocka_unit_test(wrong_content_is_wanted_of_memory_that_is_given_up_in_flight),
-		cmocka_unit_test(sums_that_wrap_alike_do_not_balance),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about what trace_run takes from the plugin's report, and from what tools/guest says of the model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "userspace/model/modelled.h"
 
 static const char offer[] = "/dev/vport0p5 zen2 QEMU-7.2.22-TCG 64 victim 1 32768 8 524288 8 16777216 16";
 
-static void an_offer_names_port_caches_and_emulator(void **state)
+TEST(an_offer_names_port_caches_and_emulator)
 {
 	struct model_caches c = {};
 	char port[64];
@@ -28,7 +23,7 @@ static void an_offer_names_port_caches_and_emulator(void **state)
 	assert_int_equal(c.level[2].ways, 16);
 }
 
-static void half_an_offer_is_none(void **state)
+TEST(half_an_offer_is_none)
 {
 	struct model_caches c;
 	char port[64], half[sizeof(offer)];
@@ -40,7 +35,7 @@ static void half_an_offer_is_none(void **state)
 	assert_false(model_caches_parse(offer, port, 4, &c));
 }
 
-static void lines_fill_cells_and_sums_add_them_up(void **state)
+TEST(lines_fill_cells_and_sums_add_them_up)
 {
 	struct modelled m = {};
 	bool ended;
@@ -57,7 +52,7 @@ static void lines_fill_cells_and_sums_add_them_up(void **state)
 	assert_int_equal(model_sum(&m, 1, BELL_KERNEL, BELL_LLC_MISSES), 6);
 }
 
-static void lines_that_are_none_are_refused(void **state)
+TEST(lines_that_are_none_are_refused)
 {
 	static const char *const bad[] = {
 		"", "cell", "cell 1 1 2", "cell 3 0 0 1 1 1 1 1 1 1 1 1 1 1 1",
@@ -70,16 +65,4 @@ static void lines_that_are_none_are_refused(void **state)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		assert_false(model_line_parse(bad[i], &m, &ended));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_offer_names_port_caches_and_emulator),
-		cmocka_unit_test(half_an_offer_is_none),
-		cmocka_unit_test(lines_fill_cells_and_sums_add_them_up),
-		cmocka_unit_test(lines_that_are_none_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

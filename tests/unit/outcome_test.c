@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the end of a run: what it is called, and that no number of a failed one is praised. */
 #include "tests/unit/expected_laws.h"
+#include "tests/unit/unit.h"
 
 #include <signal.h>
 
@@ -34,7 +35,7 @@ static void says(const struct made *m, enum run_status status, const char *reaso
 	assert_non_null(strstr(verdict, "no verdict"));
 }
 
-static void two_good_ends_make_a_complete_run(void **state)
+TEST(two_good_ends_make_a_complete_run)
 {
 	struct made m;
 
@@ -45,7 +46,7 @@ static void two_good_ends_make_a_complete_run(void **state)
 	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "");
 }
 
-static void a_run_that_never_began_is_told_in_one_sentence(void **state)
+TEST(a_run_that_never_began_is_told_in_one_sentence)
 {
 	struct made m;
 
@@ -60,7 +61,7 @@ static void a_run_that_never_began_is_told_in_one_sentence(void **state)
 	says(&m, RUN_FAILED, "the client was killed by signal 9 (SIGKILL) before the run began");
 }
 
-static void a_broken_law_alone_leaves_a_run_complete(void **state)
+TEST(a_broken_law_alone_leaves_a_run_complete)
 {
 	struct made m;
 
@@ -71,7 +72,7 @@ static void a_broken_law_alone_leaves_a_run_complete(void **state)
 	assert_int_equal(laws_broken(&m.r), 1);
 }
 
-static void a_killed_server_is_told_first_and_its_laws_say_nothing(void **state)
+TEST(a_killed_server_is_told_first_and_its_laws_say_nothing)
 {
 	struct made m;
 
@@ -84,7 +85,7 @@ static void a_killed_server_is_told_first_and_its_laws_say_nothing(void **state)
 	assert_string_equal(made_laws(&m, LAW_BROKEN), "");
 }
 
-static void a_killed_client_comes_before_the_status_of_the_server(void **state)
+TEST(a_killed_client_comes_before_the_status_of_the_server)
 {
 	struct made m;
 
@@ -93,7 +94,7 @@ static void a_killed_client_comes_before_the_status_of_the_server(void **state)
 	says(&m, RUN_FAILED, "the client was killed by signal 9 (SIGKILL); the server ended with status 1");
 }
 
-static void an_end_that_we_killed_comes_after_what_made_us(void **state)
+TEST(an_end_that_we_killed_comes_after_what_made_us)
 {
 	struct made m;
 
@@ -104,7 +105,7 @@ static void an_end_that_we_killed_comes_after_what_made_us(void **state)
 	     "the client ended with status 1; the server did not end when told, and was killed");
 }
 
-static void a_failed_run_that_was_blind_too_has_failed(void **state)
+TEST(a_failed_run_that_was_blind_too_has_failed)
 {
 	struct made m;
 
@@ -114,7 +115,7 @@ static void a_failed_run_that_was_blind_too_has_failed(void **state)
 	says(&m, RUN_FAILED, "the client was killed by signal 9 (SIGKILL)");
 }
 
-static void packets_kept_from_the_probes_make_it_blind(void **state)
+TEST(packets_kept_from_the_probes_make_it_blind)
 {
 	struct made m;
 
@@ -125,7 +126,7 @@ static void packets_kept_from_the_probes_make_it_blind(void **state)
 	assert_true(outcome_is_sound(&m.r));
 }
 
-static void a_run_that_sent_nothing_has_failed(void **state)
+TEST(a_run_that_sent_nothing_has_failed)
 {
 	struct made m;
 
@@ -135,7 +136,7 @@ static void a_run_that_sent_nothing_has_failed(void **state)
 	says(&m, RUN_FAILED, "no byte was sent: give the run more --seconds");
 }
 
-static void a_signal_interrupts_and_what_arrived_is_still_judged(void **state)
+TEST(a_signal_interrupts_and_what_arrived_is_still_judged)
 {
 	struct made m;
 
@@ -150,7 +151,7 @@ static void a_signal_interrupts_and_what_arrived_is_still_judged(void **state)
 	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "passes,");
 }
 
-static void an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_ends(void **state)
+TEST(an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_ends)
 {
 	struct made m;
 
@@ -169,7 +170,7 @@ static void an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_end
 	assert_int_equal(made_law(&m, "end to end")->residual, 93);
 }
 
-static void a_signal_before_the_first_byte_leaves_nothing_to_judge(void **state)
+TEST(a_signal_before_the_first_byte_leaves_nothing_to_judge)
 {
 	struct made m;
 
@@ -181,7 +182,7 @@ static void a_signal_before_the_first_byte_leaves_nothing_to_judge(void **state)
 	assert_false(outcome_is_sound(&m.r));
 }
 
-static void an_end_that_somebody_else_stopped_interrupts(void **state)
+TEST(an_end_that_somebody_else_stopped_interrupts)
 {
 	struct made m;
 
@@ -196,7 +197,7 @@ static void an_end_that_somebody_else_stopped_interrupts(void **state)
 	says(&m, RUN_FAILED, "the client did not end by itself");
 }
 
-static void an_interrupted_run_that_was_blind_says_both(void **state)
+TEST(an_interrupted_run_that_was_blind_says_both)
 {
 	struct made m;
 
@@ -208,7 +209,7 @@ static void an_interrupted_run_that_was_blind_says_both(void **state)
 	     "signal 2 (SIGINT) ended it before its time; the probes missed 3 packets");
 }
 
-static void the_exit_status_tells_how_it_ended(void **state)
+TEST(the_exit_status_tells_how_it_ended)
 {
 	struct made m;
 
@@ -235,7 +236,7 @@ static void the_exit_status_tells_how_it_ended(void **state)
 	assert_int_equal(outcome_exit_status(&m.r), 1);
 }
 
-static void what_failed_before_a_signal_has_failed(void **state)
+TEST(what_failed_before_a_signal_has_failed)
 {
 	struct made m;
 
@@ -244,28 +245,4 @@ static void what_failed_before_a_signal_has_failed(void **state)
 	strcpy(m.r.experiment->ends.failure, "no progress");
 	judge(&m, exited(0), exited(0));
 	says(&m, RUN_FAILED, "no progress");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_good_ends_make_a_complete_run),
-		cmocka_unit_test(a_broken_law_alone_leaves_a_run_complete),
-		cmocka_unit_test(a_run_that_never_began_is_told_in_one_sentence),
-		cmocka_unit_test(a_killed_server_is_told_first_and_its_laws_say_nothing),
-		cmocka_unit_test(a_killed_client_comes_before_the_status_of_the_server),
-		cmocka_unit_test(an_end_that_we_killed_comes_after_what_made_us),
-		cmocka_unit_test(a_failed_run_that_was_blind_too_has_failed),
-		cmocka_unit_test(packets_kept_from_the_probes_make_it_blind),
-		cmocka_unit_test(a_run_that_sent_nothing_has_failed),
-		cmocka_unit_test(a_signal_interrupts_and_what_arrived_is_still_judged),
-		cmocka_unit_test(an_interrupted_run_with_bytes_on_their_way_is_not_judged_by_both_ends),
-		cmocka_unit_test(a_signal_before_the_first_byte_leaves_nothing_to_judge),
-		cmocka_unit_test(an_end_that_somebody_else_stopped_interrupts),
-		cmocka_unit_test(an_interrupted_run_that_was_blind_says_both),
-		cmocka_unit_test(the_exit_status_tells_how_it_ended),
-		cmocka_unit_test(what_failed_before_a_signal_has_failed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The report of a run keeps to its page, has its order, and says once what lacks for one reason. */
 #include "tests/unit/made_record.h"
+#include "tests/unit/unit.h"
 #include "userspace/judge/outcome.h"
 #include "userspace/report/report.h"
 
@@ -52,7 +53,7 @@ static char *printed(const struct made *m, struct report_page page)
 			fail_msg("'%s' is missing in:\n%s", (part), (text)); \
 	} while (0)
 
-static void it_keeps_to_the_width_of_the_page(void **state)
+TEST(it_keeps_to_the_width_of_the_page)
 {
 	struct made m;
 
@@ -73,7 +74,7 @@ static void it_keeps_to_the_width_of_the_page(void **state)
 	}
 }
 
-static void the_parts_come_in_their_order(void **state)
+TEST(the_parts_come_in_their_order)
 {
 	static const char *const parts[] = {
 		"A3", "\n\n6 messages of 4,093 bytes, 2 connections, stream, path veth, kernel\n6.12.95",
@@ -95,7 +96,7 @@ static void the_parts_come_in_their_order(void **state)
 	free(text);
 }
 
-static void numbers_are_for_people_unless_they_are_to_be_exact(void **state)
+TEST(numbers_are_for_people_unless_they_are_to_be_exact)
 {
 	struct made m;
 	char *text;
@@ -124,7 +125,7 @@ static void numbers_are_for_people_unless_they_are_to_be_exact(void **state)
 	free(text);
 }
 
-static void a_sum_of_references_is_told_from_what_was_held_at_once(void **state)
+TEST(a_sum_of_references_is_told_from_what_was_held_at_once)
 {
 	struct made m;
 	char *text;
@@ -136,7 +137,7 @@ static void a_sum_of_references_is_told_from_what_was_held_at_once(void **state)
 	free(text);
 }
 
-static void a_refused_send_is_no_cause_of_copies(void **state)
+TEST(a_refused_send_is_no_cause_of_copies)
 {
 	struct made m;
 	char *text;
@@ -148,7 +149,7 @@ static void a_refused_send_is_no_cause_of_copies(void **state)
 	free(text);
 }
 
-static void laws_that_balance_take_a_line(void **state)
+TEST(laws_that_balance_take_a_line)
 {
 	char line[128], *text;
 	struct made m;
@@ -171,7 +172,7 @@ static void laws_that_balance_take_a_line(void **state)
 	free(text);
 }
 
-static void a_broken_law_has_both_sides_and_its_residual(void **state)
+TEST(a_broken_law_has_both_sides_and_its_residual)
 {
 	struct made m;
 	char *text;
@@ -187,7 +188,7 @@ static void a_broken_law_has_both_sides_and_its_residual(void **state)
 	free(text);
 }
 
-static void what_lacks_for_one_reason_is_one_line(void **state)
+TEST(what_lacks_for_one_reason_is_one_line)
 {
 	struct made m;
 	char *text;
@@ -220,7 +221,7 @@ static void what_lacks_for_one_reason_is_one_line(void **state)
 	free(text);
 }
 
-static void packets_that_perf_does_not_count_are_told(void **state)
+TEST(packets_that_perf_does_not_count_are_told)
 {
 	struct made m;
 
@@ -236,7 +237,7 @@ static void packets_that_perf_does_not_count_are_told(void **state)
 	}
 }
 
-static void colours_are_there_only_if_wanted(void **state)
+TEST(colours_are_there_only_if_wanted)
 {
 	struct made m;
 	char *text;
@@ -255,22 +256,4 @@ static void colours_are_there_only_if_wanted(void **state)
 	assert_memory_equal(text, "\033[1;31mA3", 9);
 	assert_has(text, "\033[1;31msend ");
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_keeps_to_the_width_of_the_page),
-		cmocka_unit_test(the_parts_come_in_their_order),
-		cmocka_unit_test(numbers_are_for_people_unless_they_are_to_be_exact),
-		cmocka_unit_test(a_sum_of_references_is_told_from_what_was_held_at_once),
-		cmocka_unit_test(a_refused_send_is_no_cause_of_copies),
-		cmocka_unit_test(laws_that_balance_take_a_line),
-		cmocka_unit_test(a_broken_law_has_both_sides_and_its_residual),
-		cmocka_unit_test(what_lacks_for_one_reason_is_one_line),
-		cmocka_unit_test(packets_that_perf_does_not_count_are_told),
-		cmocka_unit_test(colours_are_there_only_if_wanted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

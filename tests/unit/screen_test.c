@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A live view gives the terminal back as it was, however the tool ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -16,6 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/watch/live/screen.h"
 
 enum { PATIENCE_MS = 5000, ROWS = 6, COLUMNS = 20 };
@@ -115,7 +110,7 @@ static int finish(struct tool *t)
 	return status;
 }
 
-static void it_clears_draws_and_gives_back(void **state)
+TEST(it_clears_draws_and_gives_back)
 {
 	struct tool t;
 
@@ -130,7 +125,7 @@ static void it_clears_draws_and_gives_back(void **state)
 	assert_int_equal(finish(&t), 0);
 }
 
-static void it_gives_back_when_the_tool_is_killed(void **state)
+TEST(it_gives_back_when_the_tool_is_killed)
 {
 	struct tool t;
 
@@ -140,7 +135,7 @@ static void it_gives_back_when_the_tool_is_killed(void **state)
 	assert_int_equal(WTERMSIG(finish(&t)), SIGKILL);
 }
 
-static void it_can_be_hidden_and_shown_again(void **state)
+TEST(it_can_be_hidden_and_shown_again)
 {
 	struct tool t;
 
@@ -160,7 +155,7 @@ static void it_can_be_hidden_and_shown_again(void **state)
 }
 
 /* Ctrl-S is no more than a key; a terminal whose other end is not read takes nothing for ever. */
-static void it_never_waits_for_the_terminal(void **state)
+TEST(it_never_waits_for_the_terminal)
 {
 	static char page[ROWS * COLUMNS];
 	int status, stuck = 0;
@@ -197,7 +192,7 @@ static void it_never_waits_for_the_terminal(void **state)
 }
 
 /* What is in front has the terminal. */
-static void in_the_background_it_shows_nothing(void **state)
+TEST(in_the_background_it_shows_nothing)
 {
 	struct screen s;
 	struct tool t;
@@ -228,24 +223,10 @@ static void in_the_background_it_shows_nothing(void **state)
 	close(t.terminal);
 }
 
-static void a_dumb_terminal_and_a_pipe_are_none(void **state)
+TEST(a_dumb_terminal_and_a_pipe_are_none)
 {
 	setenv("TERM", "dumb", 1);
 	assert_false(screen_possible());
 	setenv("TERM", "", 1);
 	assert_false(screen_possible());
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_clears_draws_and_gives_back),
-		cmocka_unit_test(it_gives_back_when_the_tool_is_killed),
-		cmocka_unit_test(it_can_be_hidden_and_shown_again),
-		cmocka_unit_test(it_never_waits_for_the_terminal),
-		cmocka_unit_test(in_the_background_it_shows_nothing),
-		cmocka_unit_test(a_dumb_terminal_and_a_pipe_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about sites and the verdict: how each number is known, and what is said of the run. */
 #include "tests/unit/made_record.h"
+#include "tests/unit/unit.h"
 #include "userspace/judge/causes/causes.h"
 #include "userspace/judge/verdict.h"
 
@@ -35,7 +36,7 @@ static void derive_and_judge(struct made *m)
 	made_derive(m);
 }
 
-static void trampolines_measure_all_but_the_copy(void **state)
+TEST(trampolines_measure_all_but_the_copy)
 {
 	struct made m;
 
@@ -49,7 +50,7 @@ static void trampolines_measure_all_but_the_copy(void **state)
 	assert_int_equal(m.r.pins.released_how, HOW_MEASURED);
 }
 
-static void the_copy_is_what_left_in_kernel_memory_less_what_left_twice(void **state)
+TEST(the_copy_is_what_left_in_kernel_memory_less_what_left_twice)
 {
 	struct books *tx;
 	struct made m;
@@ -66,7 +67,7 @@ static void the_copy_is_what_left_in_kernel_memory_less_what_left_twice(void **s
 	assert_int_equal(made_law(&m, "send")->residual, -1010);
 }
 
-static void tracepoints_tell_references_by_the_packets_that_left(void **state)
+TEST(tracepoints_tell_references_by_the_packets_that_left)
 {
 	struct made m;
 
@@ -86,7 +87,7 @@ static void tracepoints_tell_references_by_the_packets_that_left(void **state)
 	assert_int_equal(made_law(&m, "send")->status, LAW_BALANCED);
 }
 
-static void one_byte_amiss_in_a_packet_breaks_the_send_law(void **state)
+TEST(one_byte_amiss_in_a_packet_breaks_the_send_law)
 {
 	struct made m;
 
@@ -97,7 +98,7 @@ static void one_byte_amiss_in_a_packet_breaks_the_send_law(void **state)
 	assert_int_equal(made_law(&m, "send")->residual, 1);
 }
 
-static void packets_that_were_not_seen_leave_the_calls_to_tell(void **state)
+TEST(packets_that_were_not_seen_leave_the_calls_to_tell)
 {
 	struct made m;
 
@@ -111,7 +112,7 @@ static void packets_that_were_not_seen_leave_the_calls_to_tell(void **state)
 	assert_int_equal(m.r.pins.how, HOW_NOT_MEASURED);
 }
 
-static void pages_that_the_reader_found_were_not_copied_late(void **state)
+TEST(pages_that_the_reader_found_were_not_copied_late)
 {
 	struct made m;
 
@@ -122,7 +123,7 @@ static void pages_that_the_reader_found_were_not_copied_late(void **state)
 	assert_int_equal(made_law(&m, "reference")->status, LAW_BROKEN);
 }
 
-static void what_was_read_stays_as_it_was(void **state)
+TEST(what_was_read_stays_as_it_was)
 {
 	struct ledger read;
 	struct made m;
@@ -142,7 +143,7 @@ static void what_was_read_stays_as_it_was(void **state)
 }
 
 /* A site whose books no hook opens counted nothing, whatever its own hook saw. */
-static void a_site_is_not_measured_when_nothing_opens_its_books(void **state)
+TEST(a_site_is_not_measured_when_nothing_opens_its_books)
 {
 	static const enum site sent[] = { SITE_tx_copy, SITE_tx_reference, SITE_tx_splice,
 					  SITE_late_copy, SITE_reshape };
@@ -166,7 +167,7 @@ static void a_site_is_not_measured_when_nothing_opens_its_books(void **state)
 	}
 }
 
-static void the_verdict_says_that_every_byte_was_copied_and_why(void **state)
+TEST(the_verdict_says_that_every_byte_was_copied_and_why)
 {
 	struct made m;
 
@@ -176,7 +177,7 @@ static void the_verdict_says_that_every_byte_was_copied_and_why(void **state)
 			    "were sent without a copy, because of local delivery.");
 }
 
-static void the_verdict_counts_what_was_sent_without_a_copy(void **state)
+TEST(the_verdict_counts_what_was_sent_without_a_copy)
 {
 	struct made m;
 
@@ -192,7 +193,7 @@ static void the_verdict_counts_what_was_sent_without_a_copy(void **state)
 	assert_said(&m, "laws are broken.");
 }
 
-static void no_verdict_is_given_on_what_was_not_measured(void **state)
+TEST(no_verdict_is_given_on_what_was_not_measured)
 {
 	static const char *const needed[] = { "accepted", "tx_reference", "rx_copy" };
 	struct made m;
@@ -213,7 +214,7 @@ static void no_verdict_is_given_on_what_was_not_measured(void **state)
 	assert_said(&m, "ran without probes: nothing was counted");
 }
 
-static void a_verdict_has_the_numbers_that_its_sentence_gives(void **state)
+TEST(a_verdict_has_the_numbers_that_its_sentence_gives)
 {
 	struct verdict v;
 	struct made m;
@@ -248,24 +249,4 @@ static void a_verdict_has_the_numbers_that_its_sentence_gives(void **state)
 	m.r.outcome.status = RUN_BLIND;
 	verdict_fill(&m.r, &v);
 	assert_true(!v.passed && !v.laws_broken && !v.referenced_known && !v.copies_known);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(trampolines_measure_all_but_the_copy),
-		cmocka_unit_test(the_copy_is_what_left_in_kernel_memory_less_what_left_twice),
-		cmocka_unit_test(tracepoints_tell_references_by_the_packets_that_left),
-		cmocka_unit_test(one_byte_amiss_in_a_packet_breaks_the_send_law),
-		cmocka_unit_test(packets_that_were_not_seen_leave_the_calls_to_tell),
-		cmocka_unit_test(pages_that_the_reader_found_were_not_copied_late),
-		cmocka_unit_test(what_was_read_stays_as_it_was),
-		cmocka_unit_test(a_site_is_not_measured_when_nothing_opens_its_books),
-		cmocka_unit_test(the_verdict_says_that_every_byte_was_copied_and_why),
-		cmocka_unit_test(the_verdict_counts_what_was_sent_without_a_copy),
-		cmocka_unit_test(no_verdict_is_given_on_what_was_not_measured),
-		cmocka_unit_test(a_verdict_has_the_numbers_that_its_sentence_gives),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about tries: each is a child, a bounded number follow, signals reach it, it dies with us. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <poll.h>
@@ -15,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/run/supervise.h"
 
 enum { WAIT_MS = 10000, STATUS = 3 };
@@ -99,7 +94,7 @@ static int teardown(void **state)
 	return munmap(seen, sizeof(*seen));
 }
 
-static void a_try_is_a_child_and_its_status_is_ours(void **state)
+TEST_BETWEEN(a_try_is_a_child_and_its_status_is_ours, setup, teardown)
 {
 	static const int says[] = { STATUS };
 	int status = ended(supervised(note, says));
@@ -110,7 +105,7 @@ static void a_try_is_a_child_and_its_status_is_ours(void **state)
 	assert_int_not_equal(seen->pid[1], 0);
 }
 
-static void a_status_above_those_that_ask_is_ours_too(void **state)
+TEST_BETWEEN(a_status_above_those_that_ask_is_ours_too, setup, teardown)
 {
 	static const int says[] = { 128 + SIGINT };
 
@@ -118,7 +113,7 @@ static void a_status_above_those_that_ask_is_ours_too(void **state)
 	assert_int_equal(seen->tries, 1);
 }
 
-static void a_try_that_asks_for_it_is_followed_by_another_process(void **state)
+TEST_BETWEEN(a_try_that_asks_for_it_is_followed_by_another_process, setup, teardown)
 {
 	static const int says[] = { TRY_AGAIN, TRY_AGAIN_FIFO, TRY_AGAIN, 0 };
 
@@ -128,7 +123,7 @@ static void a_try_that_asks_for_it_is_followed_by_another_process(void **state)
 	assert_int_not_equal(seen->pid[1], seen->pid[2]);
 }
 
-static void a_try_cannot_ask_for_ever(void **state)
+TEST_BETWEEN(a_try_cannot_ask_for_ever, setup, teardown)
 {
 	static const int says[] = { TRY_AGAIN, TRY_AGAIN, TRY_AGAIN, TRY_AGAIN, TRY_AGAIN, 0 };
 
@@ -136,7 +131,7 @@ static void a_try_cannot_ask_for_ever(void **state)
 	assert_int_equal(seen->tries, TRIES_MAX);
 }
 
-static void a_signal_reaches_the_try_which_ends_in_order(void **state)
+TEST_BETWEEN(a_signal_reaches_the_try_which_ends_in_order, setup, teardown)
 {
 	static const int numbers[] = { SIGINT, SIGTERM };
 
@@ -149,7 +144,7 @@ static void a_signal_reaches_the_try_which_ends_in_order(void **state)
 	}
 }
 
-static void a_signal_that_kills_the_try_kills_us_too(void **state)
+TEST_BETWEEN(a_signal_that_kills_the_try_kills_us_too, setup, teardown)
 {
 	pid_t pid = supervised(wait_for_ever, NULL);
 	int status;
@@ -161,7 +156,7 @@ static void a_signal_that_kills_the_try_kills_us_too(void **state)
 	assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
-static void a_try_that_is_killed_is_a_failure(void **state)
+TEST_BETWEEN(a_try_that_is_killed_is_a_failure, setup, teardown)
 {
 	pid_t pid = supervised(wait_for_ever, NULL);
 
@@ -170,7 +165,7 @@ static void a_try_that_is_killed_is_a_failure(void **state)
 	assert_int_equal(WEXITSTATUS(ended(pid)), 1);
 }
 
-static void a_try_dies_with_us(void **state)
+TEST_BETWEEN(a_try_dies_with_us, setup, teardown)
 {
 	pid_t pid = supervised(wait_for_ever, NULL);
 	int left_ms = WAIT_MS;
@@ -181,22 +176,4 @@ static void a_try_dies_with_us(void **state)
 	while (!kill(seen->pid[1], 0) && left_ms--)
 		usleep(1000);
 	assert_int_equal(errno, ESRCH);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_try_is_a_child_and_its_status_is_ours),
-		TEST(a_status_above_those_that_ask_is_ours_too),
-		TEST(a_try_that_asks_for_it_is_followed_by_another_process),
-		TEST(a_try_cannot_ask_for_ever),
-		TEST(a_signal_reaches_the_try_which_ends_in_order),
-		TEST(a_signal_that_kills_the_try_kills_us_too),
-		TEST(a_try_that_is_killed_is_a_failure),
-		TEST(a_try_dies_with_us),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

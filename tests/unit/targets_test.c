@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the table of attach targets: it finds what a search of BTF finds, and nothing else. */
 #include <bpf/btf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "userspace/engine/hooks/targets.h"
 
 enum { MANY = 5000 };
@@ -35,7 +30,7 @@ static struct btf *made(void)
 	return btf;
 }
 
-static void functions_are_found_as_a_search_finds_them(void **state)
+TEST(functions_are_found_as_a_search_finds_them)
 {
 	struct targets *targets = targets_read(made());
 	char name[32];
@@ -49,7 +44,7 @@ static void functions_are_found_as_a_search_finds_them(void **state)
 	targets_free(targets);
 }
 
-static void what_is_no_target_is_not_found(void **state)
+TEST(what_is_no_target_is_not_found)
 {
 	static const char *const others[] = {
 		"f5000", "", "int", "a_variable", "a_tracepoint", "btf_trace_a_tracepoint",
@@ -63,7 +58,7 @@ static void what_is_no_target_is_not_found(void **state)
 	targets_free(targets);
 }
 
-static void a_tracepoint_is_found_by_its_own_name(void **state)
+TEST(a_tracepoint_is_found_by_its_own_name)
 {
 	struct targets *targets = targets_read(made());
 
@@ -73,7 +68,7 @@ static void a_tracepoint_is_found_by_its_own_name(void **state)
 	targets_free(targets);
 }
 
-static void a_name_too_long_for_a_tracepoint_is_not_found(void **state)
+TEST(a_name_too_long_for_a_tracepoint_is_not_found)
 {
 	struct targets *targets = targets_read(made());
 	char name[512];
@@ -85,21 +80,8 @@ static void a_name_too_long_for_a_tracepoint_is_not_found(void **state)
 	targets_free(targets);
 }
 
-static void without_btf_there_are_no_targets(void **state)
+TEST(without_btf_there_are_no_targets)
 {
 	assert_null(targets_read(NULL));
 	targets_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_found_as_a_search_finds_them),
-		cmocka_unit_test(what_is_no_target_is_not_found),
-		cmocka_unit_test(a_tracepoint_is_found_by_its_own_name),
-		cmocka_unit_test(a_name_too_long_for_a_tracepoint_is_not_found),
-		cmocka_unit_test(without_btf_there_are_no_targets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

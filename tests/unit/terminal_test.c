@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A page is as wide as its terminal, within bounds, and has colours only where they are wanted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <pty.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/common/terminal/terminal.h"
 
 static int master, slave, ends[2];
@@ -39,7 +34,7 @@ static int columns_at(int wide)
 	return terminal_columns(slave);
 }
 
-static void a_page_is_as_wide_as_its_terminal(void **state)
+TEST_BETWEEN(a_page_is_as_wide_as_its_terminal, setup, teardown)
 {
 	assert_int_equal(columns_at(80), 80);
 	assert_int_equal(columns_at(101), 101);
@@ -56,7 +51,7 @@ static void a_page_is_as_wide_as_its_terminal(void **state)
 	assert_int_equal(terminal_columns(ends[1]), 80);
 }
 
-static void colours_are_for_terminals_that_know_them(void **state)
+TEST_BETWEEN(colours_are_for_terminals_that_know_them, setup, teardown)
 {
 	assert_true(terminal_colours(slave, COLOUR_AUTO));
 	assert_false(terminal_colours(ends[1], COLOUR_AUTO));
@@ -66,7 +61,7 @@ static void colours_are_for_terminals_that_know_them(void **state)
 	assert_false(terminal_colours(slave, COLOUR_AUTO));
 }
 
-static void no_color_refuses_them_unless_it_is_empty(void **state)
+TEST_BETWEEN(no_color_refuses_them_unless_it_is_empty, setup, teardown)
 {
 	setenv("NO_COLOR", "1", 1);
 	assert_false(terminal_colours(slave, COLOUR_AUTO));
@@ -74,23 +69,9 @@ static void no_color_refuses_them_unless_it_is_empty(void **state)
 	assert_true(terminal_colours(slave, COLOUR_AUTO));
 }
 
-static void what_is_asked_for_comes_first(void **state)
+TEST_BETWEEN(what_is_asked_for_comes_first, setup, teardown)
 {
 	assert_false(terminal_colours(slave, COLOUR_NEVER));
 	setenv("NO_COLOR", "1", 1);
 	assert_true(terminal_colours(ends[1], COLOUR_ALWAYS));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_page_is_as_wide_as_its_terminal),
-		TEST(colours_are_for_terminals_that_know_them),
-		TEST(no_color_refuses_them_unless_it_is_empty),
-		TEST(what_is_asked_for_comes_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Numbers read as people write them, and no rounding claims more than was counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/common/text.h"
 
-static void bytes_have_three_digits_and_a_unit(void **state)
+TEST(bytes_have_three_digits_and_a_unit)
 {
 	static const struct {
 		uint64_t bytes;
@@ -28,7 +23,7 @@ static void bytes_have_three_digits_and_a_unit(void **state)
 	}
 }
 
-static void times_and_rates_have_three_digits_and_a_unit(void **state)
+TEST(times_and_rates_have_three_digits_and_a_unit)
 {
 	static const struct {
 		double ns;
@@ -52,7 +47,7 @@ static void times_and_rates_have_three_digits_and_a_unit(void **state)
 	}
 }
 
-static void a_share_is_all_or_nothing_only_if_it_is(void **state)
+TEST(a_share_is_all_or_nothing_only_if_it_is)
 {
 	static const struct {
 		uint64_t part, whole;
@@ -69,7 +64,7 @@ static void a_share_is_all_or_nothing_only_if_it_is(void **state)
 	}
 }
 
-static void text_is_folded_at_the_width_of_the_page(void **state)
+TEST(text_is_folded_at_the_width_of_the_page)
 {
 	char *text;
 	size_t bytes;
@@ -82,16 +77,4 @@ static void text_is_folded_at_the_width_of_the_page(void **state)
 	fclose(out);
 	assert_string_equal(text, "a: b\xc3\xb6g\n   kitten\n   sat\nindivisible\n");
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_have_three_digits_and_a_unit),
-		cmocka_unit_test(times_and_rates_have_three_digits_and_a_unit),
-		cmocka_unit_test(a_share_is_all_or_nothing_only_if_it_is),
-		cmocka_unit_test(text_is_folded_at_the_width_of_the_page),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

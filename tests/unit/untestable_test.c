@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the laws that a run may not judge, and the reasons that it gives. */
 #include "tests/unit/expected_laws.h"
+#include "tests/unit/unit.h"
 
 static const char *const hooks[] = { "accepted", "returned", "tx_copy", "tx_reference", "late_copy",
 				     "completions", "refusals", "reshape", "rx_copy",
 				     "user_gather" };
 
-static void a_law_without_its_hook_is_not_testable_and_says_why(void **state)
+TEST(a_law_without_its_hook_is_not_testable_and_says_why)
 {
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++) {
 		struct made m;
@@ -22,7 +23,7 @@ static void a_law_without_its_hook_is_not_testable_and_says_why(void **state)
 	}
 }
 
-static void a_derived_copy_is_never_called_balanced(void **state)
+TEST(a_derived_copy_is_never_called_balanced)
 {
 	static const enum backend backends[] = { BACKEND_TRAMPOLINE, BACKEND_TRACEPOINT };
 
@@ -41,7 +42,7 @@ static void a_derived_copy_is_never_called_balanced(void **state)
 	}
 }
 
-static void packets_kept_from_the_probes_leave_their_laws_untested(void **state)
+TEST(packets_kept_from_the_probes_leave_their_laws_untested)
 {
 	struct made m;
 
@@ -57,7 +58,7 @@ static void packets_kept_from_the_probes_leave_their_laws_untested(void **state)
 }
 
 /* What a device on a bus reads, and what a device that cannot gather has the kernel copy, need a hook each. */
-static void a_path_decides_what_the_reference_law_needs(void **state)
+TEST(a_path_decides_what_the_reference_law_needs)
 {
 	struct made m;
 
@@ -78,7 +79,7 @@ static void a_path_decides_what_the_reference_law_needs(void **state)
 	assert_int_equal(made_law(&m, "reference")->status, LAW_NOT_TESTABLE);
 }
 
-static void a_kernel_without_trampolines_tests_neither_completions_nor_pins(void **state)
+TEST(a_kernel_without_trampolines_tests_neither_completions_nor_pins)
 {
 	struct made m;
 
@@ -95,7 +96,7 @@ static void a_kernel_without_trampolines_tests_neither_completions_nor_pins(void
 	assert_string_equal(made_laws(&m, LAW_BROKEN), "witness completions,");
 }
 
-static void without_totals_no_witness_is_heard(void **state)
+TEST(without_totals_no_witness_is_heard)
 {
 	for (int e = 0; e < END_COUNT; e++) {
 		struct made m;
@@ -107,7 +108,7 @@ static void without_totals_no_witness_is_heard(void **state)
 	}
 }
 
-static void completions_that_nobody_reads_are_no_witness(void **state)
+TEST(completions_that_nobody_reads_are_no_witness)
 {
 	struct made m;
 
@@ -119,7 +120,7 @@ static void completions_that_nobody_reads_are_no_witness(void **state)
 	assert_int_equal(laws_broken(&m.r), 0);
 }
 
-static void unchecked_content_is_not_judged(void **state)
+TEST(unchecked_content_is_not_judged)
 {
 	for (int readers = 0; readers <= 2; readers += 2) {
 		struct made m;
@@ -135,7 +136,7 @@ static void unchecked_content_is_not_judged(void **state)
 	}
 }
 
-static void without_probes_only_content_and_sequence_numbers_are_judged(void **state)
+TEST(without_probes_only_content_and_sequence_numbers_are_judged)
 {
 	struct made m;
 
@@ -146,21 +147,4 @@ static void without_probes_only_content_and_sequence_numbers_are_judged(void **s
 	made_judge(&m);
 	assert_string_equal(made_laws(&m, LAW_BALANCED), laws_with(NEEDS_NO_PROBE, 0));
 	assert_int_equal(laws_broken(&m.r), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_law_without_its_hook_is_not_testable_and_says_why),
-		cmocka_unit_test(a_derived_copy_is_never_called_balanced),
-		cmocka_unit_test(packets_kept_from_the_probes_leave_their_laws_untested),
-		cmocka_unit_test(a_path_decides_what_the_reference_law_needs),
-		cmocka_unit_test(a_kernel_without_trampolines_tests_neither_completions_nor_pins),
-		cmocka_unit_test(without_totals_no_witness_is_heard),
-		cmocka_unit_test(completions_that_nobody_reads_are_no_witness),
-		cmocka_unit_test(unchecked_content_is_not_judged),
-		cmocka_unit_test(without_probes_only_content_and_sequence_numbers_are_judged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

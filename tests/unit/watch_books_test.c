@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From sequence numbers to bytes: SYN, FIN, closes, several lives, sums and laws. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/judge/watch_judge.h"
 
@@ -51,7 +47,7 @@ static void balances(const struct watch_socket *s, const struct watch_book *book
 	assert_int_equal(sides.left, sides.right);
 }
 
-static void test_what_moved_is_between_two_balances(void **state)
+TEST(test_what_moved_is_between_two_balances)
 {
 	struct watch_book book = mid_stream();
 	struct watch_socket s;
@@ -77,7 +73,7 @@ static void test_what_moved_is_between_two_balances(void **state)
 			     watch_law_sides(WATCH_LAW_send, &s, &book, &all_hooks).right);
 }
 
-static void test_a_fin_is_no_byte(void **state)
+TEST(test_a_fin_is_no_byte)
 {
 	struct watch_book book = mid_stream();
 	struct watch_socket s;
@@ -110,7 +106,7 @@ static void test_a_fin_is_no_byte(void **state)
 	balances(&s, &book, WATCH_LAW_receive);
 }
 
-static void test_a_socket_that_was_born_has_an_opening_balance_of_nothing(void **state)
+TEST(test_a_socket_that_was_born_has_an_opening_balance_of_nothing)
 {
 	/* It connected, so that its SYN is among what was accepted, sent 10 bytes and closed. */
 	struct watch_book book = {
@@ -128,7 +124,7 @@ static void test_a_socket_that_was_born_has_an_opening_balance_of_nothing(void *
 	balances(&s, &book, WATCH_LAW_send);
 }
 
-static void test_lives_of_one_socket_add_up(void **state)
+TEST(test_lives_of_one_socket_add_up)
 {
 	struct watch_book book = mid_stream();
 	struct watch_socket s;
@@ -141,7 +137,7 @@ static void test_lives_of_one_socket_add_up(void **state)
 	balances(&s, &book, WATCH_LAW_send);
 }
 
-static void test_kinds_share_what_was_accepted(void **state)
+TEST(test_kinds_share_what_was_accepted)
 {
 	struct watch_book book = mid_stream();
 	struct watch_socket s;
@@ -158,7 +154,7 @@ static void test_kinds_share_what_was_accepted(void **state)
 	assert_int_equal(site_of(&s, SITE_late_copy), 0);
 }
 
-static void test_what_no_hook_counted_is_not_known(void **state)
+TEST(test_what_no_hook_counted_is_not_known)
 {
 	const struct watch_hooked no_hooks = {};
 	struct watch_book book = mid_stream();
@@ -174,7 +170,7 @@ static void test_what_no_hook_counted_is_not_known(void **state)
 	assert_false(watch_law_sides(WATCH_LAW_send, &s, &book, &no_hooks).known);
 }
 
-static void test_sums_keep_what_died_and_forget_what_is_late(void **state)
+TEST(test_sums_keep_what_died_and_forget_what_is_late)
 {
 	struct watch_record r = {};
 	struct watch_tally tally;
@@ -204,7 +200,7 @@ static void test_sums_keep_what_died_and_forget_what_is_late(void **state)
 }
 
 /* A program for packets was skipped, which shows only after the socket died. */
-static void test_what_was_skipped_later_makes_laws_of_the_dead_untestable(void **state)
+TEST(test_what_was_skipped_later_makes_laws_of_the_dead_untestable)
 {
 	struct watch_record r = {};
 	struct watch_tally tally;
@@ -252,7 +248,7 @@ static struct watch_book referencing(uint64_t cookie, uint64_t late, uint64_t ta
 }
 
 /* A capture was shown more of the second socket than was copied of it; nobody looked at the third. */
-static void test_causes_of_sockets_add_up_to_the_causes_of_all(void **state)
+TEST(test_causes_of_sockets_add_up_to_the_causes_of_all)
 {
 	static const char *const names[] = { "packet tap on tx", "arrival on this machine" };
 	struct watch_hooked hooked = all_hooks;
@@ -288,7 +284,7 @@ static void test_causes_of_sockets_add_up_to_the_causes_of_all(void **state)
 	watch_tally_free(&tally);
 }
 
-static void test_with_details_stacks_tell_the_causes_of_copies(void **state)
+TEST(test_with_details_stacks_tell_the_causes_of_copies)
 {
 	const struct copy_stack stacks[] = {
 		{ .site = SITE_late_copy, .circumstances = COPIED_ANYWHERE, .tally = { 4000, 2 },
@@ -320,7 +316,7 @@ static struct watch_sides reference_sides(struct watch_book *book)
 }
 
 /* TCP's own count of what it sent tells whether each packet was seen to leave, once. */
-static void test_packets_that_no_program_saw_make_the_reference_law_untestable(void **state)
+TEST(test_packets_that_no_program_saw_make_the_reference_law_untestable)
 {
 	struct watch_book book = referencing(1, 700, 0);
 	struct watch_sides sides;
@@ -344,7 +340,7 @@ static void test_packets_that_no_program_saw_make_the_reference_law_untestable(v
 	assert_false(reference_sides(&book).known);
 }
 
-static void test_refusals_by_either_limit_are_told_apart_from_those_by_one(void **state)
+TEST(test_refusals_by_either_limit_are_told_apart_from_those_by_one)
 {
 	struct watch_hooked hooked = all_hooks;
 	struct watch_book book = mid_stream();
@@ -365,7 +361,7 @@ static void test_refusals_by_either_limit_are_told_apart_from_those_by_one(void 
 }
 
 /* Drops and notifications are counted in the table alone: their laws hold, or are not testable. */
-static void test_a_socket_for_which_the_table_had_no_room_breaks_no_law(void **state)
+TEST(test_a_socket_for_which_the_table_had_no_room_breaks_no_law)
 {
 	struct watch_book book = mid_stream();
 	struct watch_sides sides;
@@ -387,25 +383,4 @@ static void test_a_socket_for_which_the_table_had_no_room_breaks_no_law(void **s
 	assert_non_null(strstr(sides.why, "no room"));
 	assert_false(s.moved.counts_known & 1ull << COUNT_completed_sends);
 	assert_false(s.closing.known & 1u << WATCH_zerocopy_sends);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_moved_is_between_two_balances),
-		cmocka_unit_test(test_a_fin_is_no_byte),
-		cmocka_unit_test(test_a_socket_that_was_born_has_an_opening_balance_of_nothing),
-		cmocka_unit_test(test_lives_of_one_socket_add_up),
-		cmocka_unit_test(test_kinds_share_what_was_accepted),
-		cmocka_unit_test(test_what_no_hook_counted_is_not_known),
-		cmocka_unit_test(test_sums_keep_what_died_and_forget_what_is_late),
-		cmocka_unit_test(test_what_was_skipped_later_makes_laws_of_the_dead_untestable),
-		cmocka_unit_test(test_causes_of_sockets_add_up_to_the_causes_of_all),
-		cmocka_unit_test(test_with_details_stacks_tell_the_causes_of_copies),
-		cmocka_unit_test(test_packets_that_no_program_saw_make_the_reference_law_untestable),
-		cmocka_unit_test(test_refusals_by_either_limit_are_told_apart_from_those_by_one),
-		cmocka_unit_test(test_a_socket_for_which_the_table_had_no_room_breaks_no_law),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

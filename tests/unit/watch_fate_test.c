@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What became of bytes that left as pages or were passed on so, and when that is not known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "userspace/watch/books/books_socket.h"
 
 enum { ESTABLISHED = 1, BYTES = 94139, SENDS = 23 };
@@ -78,7 +73,7 @@ static struct watch_sides copied_law(const struct watch_book *book, const struct
 }
 
 /* A device that takes no packets in pieces is handed none with user pages. */
-static void nothing_is_uncopied_that_no_device_was_handed(void **state)
+TEST(nothing_is_uncopied_that_no_device_was_handed)
 {
 	struct watch_hooked all = trampolines();
 	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
@@ -91,7 +86,7 @@ static void nothing_is_uncopied_that_no_device_was_handed(void **state)
 	fate_is(&book, &all, 0, BYTES, 0);
 }
 
-static void what_left_twice_is_uncopied_once(void **state)
+TEST(what_left_twice_is_uncopied_once)
 {
 	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
 
@@ -104,7 +99,7 @@ static void what_left_twice_is_uncopied_once(void **state)
 	fate_is(&book, &tracepoints, BYTES - 1000, 0, 1000);
 }
 
-static void captures_and_other_devices_make_late_copies_unknown(void **state)
+TEST(captures_and_other_devices_make_late_copies_unknown)
 {
 	static const uint8_t unsure[] = { WATCH_PATH_TAPPED, WATCH_PATH_OTHER, WATCH_PATH_ONWARD };
 	struct watch_hooked all = trampolines();
@@ -121,7 +116,7 @@ static void captures_and_other_devices_make_late_copies_unknown(void **state)
 }
 
 /* Arrivals are no proof where the kernel says otherwise; where copies are hooked, a law breaks. */
-static void completions_know_better_than_arrivals(void **state)
+TEST(completions_know_better_than_arrivals)
 {
 	struct watch_hooked all = trampolines();
 	struct watch_book none = sent_as(WATCH_KIND_REFERENCE), all_late = none, some = none;
@@ -146,7 +141,7 @@ static void completions_know_better_than_arrivals(void **state)
 	fate_is(&some, &tracepoints, 0, BYTES, 0);
 }
 
-static void a_copy_that_is_not_completed_yet_breaks_nothing(void **state)
+TEST(a_copy_that_is_not_completed_yet_breaks_nothing)
 {
 	struct watch_hooked all = trampolines();
 	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
@@ -157,7 +152,7 @@ static void a_copy_that_is_not_completed_yet_breaks_nothing(void **state)
 	assert_true(knows(&book, &tracepoints, SITE_late_copy));
 }
 
-static void spliced_pages_are_uncopied_as_far_as_a_device_had_them(void **state)
+TEST(spliced_pages_are_uncopied_as_far_as_a_device_had_them)
 {
 	struct watch_hooked onward = tracepoints;
 	struct watch_book book = sent_as(WATCH_KIND_SPLICE);
@@ -176,7 +171,7 @@ static void spliced_pages_are_uncopied_as_far_as_a_device_had_them(void **state)
 }
 
 /* Of a socket that spliced before its packets were watched, what was seen later counts, less what send copied. */
-static void of_packets_not_watched_from_the_start_a_part_is_known(void **state)
+TEST(of_packets_not_watched_from_the_start_a_part_is_known)
 {
 	struct watch_book book = sent_as(WATCH_KIND_SPLICE);
 
@@ -188,7 +183,7 @@ static void of_packets_not_watched_from_the_start_a_part_is_known(void **state)
 	fate_is(&book, &tracepoints, 50000 - 1240, 0, BYTES - 50000 + 1240);
 }
 
-static void a_ring_that_is_not_asked_tells_of_no_copies(void **state)
+TEST(a_ring_that_is_not_asked_tells_of_no_copies)
 {
 	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
 	struct watch_socket s;
@@ -235,7 +230,7 @@ static void passed_is(const struct watch_book *book, bool known, uint64_t bytes)
 	assert_int_equal(s.moved.sites_known >> SITE_rx_splice & 1, known && !bytes);
 }
 
-static void peeks_failed_copies_and_the_error_queue_are_no_part_of_the_stream(void **state)
+TEST(peeks_failed_copies_and_the_error_queue_are_no_part_of_the_stream)
 {
 	struct watch_book book = received(BYTES + 600);
 
@@ -254,7 +249,7 @@ static void peeks_failed_copies_and_the_error_queue_are_no_part_of_the_stream(vo
 }
 
 /* A sockmap moves the sequence number as a receive does. */
-static void what_a_sockmap_may_have_taken_was_not_returned_for_sure(void **state)
+TEST(what_a_sockmap_may_have_taken_was_not_returned_for_sure)
 {
 	struct watch_hooked seen = tracepoints;
 	struct watch_book book = received(BYTES);
@@ -266,7 +261,7 @@ static void what_a_sockmap_may_have_taken_was_not_returned_for_sure(void **state
 	assert_true(filled(&book, &tracepoints).moved.counts_known >> COUNT_returned_bytes & 1);
 }
 
-static void an_urgent_byte_that_nobody_read_is_not_called_spliced(void **state)
+TEST(an_urgent_byte_that_nobody_read_is_not_called_spliced)
 {
 	struct watch_book book = received(BYTES - 1);
 
@@ -275,7 +270,7 @@ static void an_urgent_byte_that_nobody_read_is_not_called_spliced(void **state)
 	passed_is(&book, false, 0);
 }
 
-static void a_layer_above_tcp_hides_every_copy(void **state)
+TEST(a_layer_above_tcp_hides_every_copy)
 {
 	struct watch_book book = sent_as(WATCH_KIND_SPLICE);
 	struct watch_sum sum = watch_sum_of_nothing();
@@ -295,24 +290,4 @@ static void a_layer_above_tcp_hides_every_copy(void **state)
 	book.layers = 1u << WATCH_LAYER_REPAIR;
 	s = filled(&book, &tracepoints);
 	assert_int_equal(s.moved.count[COUNT_accepted_bytes], 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_uncopied_that_no_device_was_handed),
-		cmocka_unit_test(what_left_twice_is_uncopied_once),
-		cmocka_unit_test(captures_and_other_devices_make_late_copies_unknown),
-		cmocka_unit_test(completions_know_better_than_arrivals),
-		cmocka_unit_test(a_copy_that_is_not_completed_yet_breaks_nothing),
-		cmocka_unit_test(spliced_pages_are_uncopied_as_far_as_a_device_had_them),
-		cmocka_unit_test(of_packets_not_watched_from_the_start_a_part_is_known),
-		cmocka_unit_test(a_ring_that_is_not_asked_tells_of_no_copies),
-		cmocka_unit_test(peeks_failed_copies_and_the_error_queue_are_no_part_of_the_stream),
-		cmocka_unit_test(what_a_sockmap_may_have_taken_was_not_returned_for_sure),
-		cmocka_unit_test(an_urgent_byte_that_nobody_read_is_not_called_spliced),
-		cmocka_unit_test(a_layer_above_tcp_hides_every_copy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Processes that are gone are folded and keep no part of a sum; sums that lack something say so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/judge/watch_judge.h"
 
@@ -40,7 +35,7 @@ static void process_ends(struct watch_tally *tally, unsigned int pid, struct wat
 	assert_int_equal(watch_tally_gone(tally, &member), 0);
 }
 
-static void test_processes_that_are_gone_are_folded_into_the_total(void **state)
+TEST(test_processes_that_are_gone_are_folded_into_the_total)
 {
 	struct watch_record r = {};
 	struct watch_tally tally;
@@ -70,7 +65,7 @@ static void test_processes_that_are_gone_are_folded_into_the_total(void **state)
 	watch_tally_free(&tally);
 }
 
-static void test_what_nobody_opened_is_in_no_sum(void **state)
+TEST(test_what_nobody_opened_is_in_no_sum)
 {
 	struct watch_record r = {};
 	struct watch_tally tally;
@@ -91,7 +86,7 @@ static void test_what_nobody_opened_is_in_no_sum(void **state)
 	watch_tally_free(&tally);
 }
 
-static void test_sums_say_why_they_are_short(void **state)
+TEST(test_sums_say_why_they_are_short)
 {
 	struct watch_record r = {};
 	char why[WHY_BYTES];
@@ -112,15 +107,4 @@ static void test_sums_say_why_they_are_short(void **state)
 	assert_non_null(strstr(why, "; 2 sockets"));
 	assert_non_null(strstr(why, "; 3 sockets lay"));
 	assert_non_null(strstr(why, "; 4 ends"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_processes_that_are_gone_are_folded_into_the_total),
-		cmocka_unit_test(test_what_nobody_opened_is_in_no_sum),
-		cmocka_unit_test(test_sums_say_why_they_are_short),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sums by remote peer and by local port are right with any number of closed sockets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/summary/rows.h"
 
@@ -51,7 +47,7 @@ static void expect_rows(const struct watch_record *r, enum watch_rows what, bool
 	rows_free(&rows);
 }
 
-static void closed_sockets_beyond_those_that_are_kept_are_in_the_sums_of_their_peers(void **state)
+TEST(closed_sockets_beyond_those_that_are_kept_are_in_the_sums_of_their_peers)
 {
 	struct watch_record r = {};
 	struct watch_tally t;
@@ -75,7 +71,7 @@ static void closed_sockets_beyond_those_that_are_kept_are_in_the_sums_of_their_p
 	watch_tally_free(&t);
 }
 
-static void an_open_socket_is_in_the_sum_of_one_reading_only_once(void **state)
+TEST(an_open_socket_is_in_the_sum_of_one_reading_only_once)
 {
 	struct watch_book book = book_to(1, 9999);
 	struct watch_record r = {};
@@ -95,7 +91,7 @@ static void an_open_socket_is_in_the_sum_of_one_reading_only_once(void **state)
 	watch_tally_free(&t);
 }
 
-static void peers_beyond_what_is_told_apart_are_one_row_that_says_so(void **state)
+TEST(peers_beyond_what_is_told_apart_are_one_row_that_says_so)
 {
 	enum { MORE = 7 };
 	const struct watch_groups *peers;
@@ -123,7 +119,7 @@ static void peers_beyond_what_is_told_apart_are_one_row_that_says_so(void **stat
 	watch_tally_free(&t);
 }
 
-static void what_a_layer_carried_is_in_no_sum_of_a_peer(void **state)
+TEST(what_a_layer_carried_is_in_no_sum_of_a_peer)
 {
 	struct watch_book book = book_to(1, 1);
 	struct watch_record r = {};
@@ -138,16 +134,4 @@ static void what_a_layer_carried_is_in_no_sum_of_a_peer(void **state)
 	assert_int_equal(r.groups[WATCH_BY_PEER].group[0].moved.count[COUNT_accepted_bytes], 0);
 	watch_record_free(&r);
 	watch_tally_free(&t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(closed_sockets_beyond_those_that_are_kept_are_in_the_sums_of_their_peers),
-		cmocka_unit_test(an_open_socket_is_in_the_sum_of_one_reading_only_once),
-		cmocka_unit_test(peers_beyond_what_is_told_apart_are_one_row_that_says_so),
-		cmocka_unit_test(what_a_layer_carried_is_in_no_sum_of_a_peer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

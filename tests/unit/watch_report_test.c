@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reports of a watch keep to their page, escape what is foreign, and print no 0 for the unknown. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tests/unit/made_watch.h"
 #include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/report/report.h"
@@ -53,7 +48,7 @@ static void busy(struct made_watch *m)
 	m->r.gap_count = 1;
 }
 
-static void it_keeps_to_the_width_of_the_page(void **state)
+TEST(it_keeps_to_the_width_of_the_page)
 {
 	struct made_watch m;
 
@@ -73,7 +68,7 @@ static void it_keeps_to_the_width_of_the_page(void **state)
 		}
 }
 
-static void the_parts_come_in_their_order(void **state)
+TEST(the_parts_come_in_their_order)
 {
 	static const char *const parts[] = {
 		"nginx, pid 812: ", "\nsite ", "\nlate_copy ", "\nwhy it was copied", "\nzero copy",
@@ -94,7 +89,7 @@ static void the_parts_come_in_their_order(void **state)
 	free(text);
 }
 
-static void a_name_cannot_command_the_terminal(void **state)
+TEST(a_name_cannot_command_the_terminal)
 {
 	struct made_watch m;
 	char *text;
@@ -107,7 +102,7 @@ static void a_name_cannot_command_the_terminal(void **state)
 	free(text);
 }
 
-static void what_is_not_known_is_no_0(void **state)
+TEST(what_is_not_known_is_no_0)
 {
 	struct made_watch m;
 	char *text;
@@ -131,7 +126,7 @@ static void what_is_not_known_is_no_0(void **state)
 	free(text);
 }
 
-static void a_refused_send_is_no_copy_of_unknown_bytes(void **state)
+TEST(a_refused_send_is_no_copy_of_unknown_bytes)
 {
 	struct made_watch m;
 	char *text;
@@ -149,7 +144,7 @@ static void a_refused_send_is_no_copy_of_unknown_bytes(void **state)
 }
 
 /* A shell that a server was started by has no socket. */
-static void who_has_no_socket_has_no_row(void **state)
+TEST(who_has_no_socket_has_no_row)
 {
 	struct made_watch m;
 	char *text;
@@ -163,7 +158,7 @@ static void who_has_no_socket_has_no_row(void **state)
 	free(text);
 }
 
-static void a_broken_law_is_told_at_once_and_with_its_sides(void **state)
+TEST(a_broken_law_is_told_at_once_and_with_its_sides)
 {
 	struct made_watch m;
 	char *text;
@@ -183,7 +178,7 @@ static void a_broken_law_is_told_at_once_and_with_its_sides(void **state)
 	free(text);
 }
 
-static void a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_one(void **state)
+TEST(a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_one)
 {
 	struct made_watch m;
 	char *text;
@@ -198,7 +193,7 @@ static void a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_ever
 }
 
 /* Sockets are those that were open in the interval: of two, one had died before it. */
-static void a_block_is_a_rate(void **state)
+TEST(a_block_is_a_rate)
 {
 	struct made_watch m;
 	char *text;
@@ -221,7 +216,7 @@ static void a_block_is_a_rate(void **state)
 }
 
 /* On a narrow page the name stands above its numbers. */
-static void a_row_has_its_whole_name(void **state)
+TEST(a_row_has_its_whole_name)
 {
 	static const char name[] = "10.0.0.1:80 - 10.0.0.1:40000, nginx, pid 812, handed on to it\n";
 	struct made_watch m;
@@ -243,7 +238,7 @@ static void a_row_has_its_whole_name(void **state)
 	free(text);
 }
 
-static void numbers_of_sockets_have_their_commas(void **state)
+TEST(numbers_of_sockets_have_their_commas)
 {
 	struct made_watch m;
 	char *text;
@@ -258,7 +253,7 @@ static void numbers_of_sockets_have_their_commas(void **state)
 	free(text);
 }
 
-static void what_was_lost_with_a_socket_is_not_to_be_sent_yet(void **state)
+TEST(what_was_lost_with_a_socket_is_not_to_be_sent_yet)
 {
 	struct made_watch m;
 	char *text;
@@ -273,24 +268,4 @@ static void what_was_lost_with_a_socket_is_not_to_be_sent_yet(void **state)
 	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
 	assert_null(strstr(text, "were lost with"));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_keeps_to_the_width_of_the_page),
-		cmocka_unit_test(the_parts_come_in_their_order),
-		cmocka_unit_test(a_name_cannot_command_the_terminal),
-		cmocka_unit_test(what_is_not_known_is_no_0),
-		cmocka_unit_test(a_refused_send_is_no_copy_of_unknown_bytes),
-		cmocka_unit_test(who_has_no_socket_has_no_row),
-		cmocka_unit_test(a_broken_law_is_told_at_once_and_with_its_sides),
-		cmocka_unit_test(a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_one),
-		cmocka_unit_test(a_block_is_a_rate),
-		cmocka_unit_test(a_row_has_its_whole_name),
-		cmocka_unit_test(numbers_of_sockets_have_their_commas),
-		cmocka_unit_test(what_was_lost_with_a_socket_is_not_to_be_sent_yet),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The verdict on a watched process says what was counted, and never more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tests/unit/made_watch.h"
 #include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/summary/figures.h"
@@ -32,7 +27,7 @@ static void forget_count(struct made_watch *m, enum count count)
 	made_moved(m)->counts_known &= ~(1ull << count);
 }
 
-static void what_moved_nothing_is_said_to(void **state)
+TEST(what_moved_nothing_is_said_to)
 {
 	struct made_watch m;
 
@@ -47,7 +42,7 @@ static void plain(struct made_watch *m, uint64_t sent, uint64_t received)
 	made_moved(m)->count[COUNT_returned_bytes] = made_moved(m)->site_bytes[SITE_rx_copy] = received;
 }
 
-static void plain_calls_copy_everything(void **state)
+TEST(plain_calls_copy_everything)
 {
 	struct made_watch m;
 
@@ -61,7 +56,7 @@ static void plain_calls_copy_everything(void **state)
 }
 
 /* No flag of a send is read in a watch: it may have passed MSG_ZEROCOPY without SO_ZEROCOPY. */
-static void that_it_asked_for_nothing_is_said_only_if_flags_were_seen(void **state)
+TEST(that_it_asked_for_nothing_is_said_only_if_flags_were_seen)
 {
 	struct made_watch m;
 
@@ -73,7 +68,7 @@ static void that_it_asked_for_nothing_is_said_only_if_flags_were_seen(void **sta
 	expect(&m, "send copied all of 3.00 MB; it sent no byte by reference.");
 }
 
-static void the_larger_direction_leads(void **state)
+TEST(the_larger_direction_leads)
 {
 	struct made_watch m;
 
@@ -86,7 +81,7 @@ static void the_larger_direction_leads(void **state)
 	       "reference, and all of it was handed over as pages.");
 }
 
-static void hints_to_a_program_that_copies_are_what_its_sockets_show(void **state)
+TEST(hints_to_a_program_that_copies_are_what_its_sockets_show)
 {
 	struct made_watch m;
 
@@ -102,7 +97,7 @@ static void hints_to_a_program_that_copies_are_what_its_sockets_show(void **stat
 	       "machine, where bytes by MSG_ZEROCOPY are copied, too (results/matrix, path lo).");
 }
 
-static void a_flag_without_the_option_is_named(void **state)
+TEST(a_flag_without_the_option_is_named)
 {
 	struct made_watch m;
 
@@ -112,7 +107,7 @@ static void a_flag_without_the_option_is_named(void **state)
 	       "is not set.");
 }
 
-static void a_splice_left_without_a_copy_only_if_somebody_saw_it(void **state)
+TEST(a_splice_left_without_a_copy_only_if_somebody_saw_it)
 {
 	struct made_watch m;
 
@@ -141,7 +136,7 @@ static void in_vain(struct made_watch *m)
 #define IN_VAIN "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference, and all of it was copied " \
 		"after all"
 
-static void zero_copy_in_vain_has_its_cause(void **state)
+TEST(zero_copy_in_vain_has_its_cause)
 {
 	struct made_watch m;
 
@@ -156,7 +151,7 @@ static void zero_copy_in_vain_has_its_cause(void **state)
 }
 
 /* Without a hook in each call those are known that the kernel obeyed; and of io_uring not even these. */
-static void sends_that_nobody_counted_are_at_least_those_that_got_it(void **state)
+TEST(sends_that_nobody_counted_are_at_least_those_that_got_it)
 {
 	struct made_watch m;
 
@@ -171,7 +166,7 @@ static void sends_that_nobody_counted_are_at_least_those_that_got_it(void **stat
 }
 
 /* Two that ask for zero copy meet different things. */
-static void each_process_has_a_cause_of_its_own(void **state)
+TEST(each_process_has_a_cause_of_its_own)
 {
 	struct made_watch m;
 
@@ -187,7 +182,7 @@ static void each_process_has_a_cause_of_its_own(void **state)
 }
 
 /* Packets that are copied carry plain bytes, too, and may be sent again. */
-static void more_late_copies_than_references_are_explained(void **state)
+TEST(more_late_copies_than_references_are_explained)
 {
 	struct made_watch m;
 
@@ -198,7 +193,7 @@ static void more_late_copies_than_references_are_explained(void **state)
 	assert_int_equal(figure_needless(made_moved(&m)).bytes, 9000000);
 }
 
-static void references_that_nobody_followed_are_not_called_clean(void **state)
+TEST(references_that_nobody_followed_are_not_called_clean)
 {
 	struct made_watch m;
 
@@ -217,7 +212,7 @@ static void references_that_nobody_followed_are_not_called_clean(void **state)
 	       "copied behind the socket is not known (nobody looked).");
 }
 
-static void a_refusal_names_its_limit(void **state)
+TEST(a_refusal_names_its_limit)
 {
 	struct made_watch m;
 
@@ -232,7 +227,7 @@ static void a_refusal_names_its_limit(void **state)
 	expect(&m, "the kernel refused 60 sends by MSG_ZEROCOPY with ENOBUFS.");
 }
 
-static void what_was_peeked_is_told_apart(void **state)
+TEST(what_was_peeked_is_told_apart)
 {
 	struct made_watch m;
 
@@ -247,7 +242,7 @@ static void what_was_peeked_is_told_apart(void **state)
 }
 
 /* As a proxy does that looks at the first bytes and splices all. */
-static void peeks_before_a_splice_are_no_read(void **state)
+TEST(peeks_before_a_splice_are_no_read)
 {
 	struct made_watch m;
 
@@ -258,7 +253,7 @@ static void peeks_before_a_splice_are_no_read(void **state)
 	expect(&m, "received 1.00 kB; recv copied 600 B; peeks copied 400 B (MSG_PEEK); 40.0 % was spliced out.");
 }
 
-static void pages_that_were_spliced_or_mapped_are_not_called_one_of_them(void **state)
+TEST(pages_that_were_spliced_or_mapped_are_not_called_one_of_them)
 {
 	struct made_watch m;
 
@@ -271,7 +266,7 @@ static void pages_that_were_spliced_or_mapped_are_not_called_one_of_them(void **
 	expect(&m, "received 1.00 kB; recv copied 300 B; 70.0 % was spliced out or mapped.");
 }
 
-static void what_is_not_plain_TCP_is_named_and_not_counted(void **state)
+TEST(what_is_not_plain_TCP_is_named_and_not_counted)
 {
 	struct made_watch m;
 
@@ -286,7 +281,7 @@ static void what_is_not_plain_TCP_is_named_and_not_counted(void **state)
 	       "which are not in these numbers.");
 }
 
-static void a_socket_that_was_handed_on_is_told(void **state)
+TEST(a_socket_that_was_handed_on_is_told)
 {
 	struct made_watch m;
 
@@ -294,30 +289,4 @@ static void a_socket_that_was_handed_on_is_told(void **state)
 	m.process[0].sum.handed_on = 1;
 	expect(&m, "send copied all of 30.0 kB; it asked for no zero copy; another process used 1 socket of these "
 	       "before, and its bytes are in these numbers.");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_moved_nothing_is_said_to),
-		cmocka_unit_test(plain_calls_copy_everything),
-		cmocka_unit_test(that_it_asked_for_nothing_is_said_only_if_flags_were_seen),
-		cmocka_unit_test(the_larger_direction_leads),
-		cmocka_unit_test(hints_to_a_program_that_copies_are_what_its_sockets_show),
-		cmocka_unit_test(a_flag_without_the_option_is_named),
-		cmocka_unit_test(a_splice_left_without_a_copy_only_if_somebody_saw_it),
-		cmocka_unit_test(zero_copy_in_vain_has_its_cause),
-		cmocka_unit_test(sends_that_nobody_counted_are_at_least_those_that_got_it),
-		cmocka_unit_test(each_process_has_a_cause_of_its_own),
-		cmocka_unit_test(more_late_copies_than_references_are_explained),
-		cmocka_unit_test(references_that_nobody_followed_are_not_called_clean),
-		cmocka_unit_test(a_refusal_names_its_limit),
-		cmocka_unit_test(what_was_peeked_is_told_apart),
-		cmocka_unit_test(peeks_before_a_splice_are_no_read),
-		cmocka_unit_test(pages_that_were_spliced_or_mapped_are_not_called_one_of_them),
-		cmocka_unit_test(what_is_not_plain_TCP_is_named_and_not_counted),
-		cmocka_unit_test(a_socket_that_was_handed_on_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

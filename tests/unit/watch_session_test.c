@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A watch shows each interval once, and ends by its time, a signal or the end of what it watches. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
 #include "userspace/common/clock.h"
 #include "userspace/watch/session/end_signals.h"
 #include "userspace/watch/session/fail_on.h"
@@ -74,7 +69,7 @@ static int count(const char *text, const char *what)
 	return found;
 }
 
-static void it_ends_when_its_time_is_over(void **state)
+TEST(it_ends_when_its_time_is_over)
 {
 	uint64_t began = monotonic_ns();
 	struct made m;
@@ -86,7 +81,7 @@ static void it_ends_when_its_time_is_over(void **state)
 	free(m.text);
 }
 
-static void each_interval_is_a_block(void **state)
+TEST(each_interval_is_a_block)
 {
 	struct made m;
 
@@ -97,7 +92,7 @@ static void each_interval_is_a_block(void **state)
 	free(m.text);
 }
 
-static void it_ends_with_what_it_watches(void **state)
+TEST(it_ends_with_what_it_watches)
 {
 	struct made m;
 
@@ -107,7 +102,7 @@ static void it_ends_with_what_it_watches(void **state)
 	free(m.text);
 }
 
-static void each_interval_is_a_line_where_records_are_asked_for(void **state)
+TEST(each_interval_is_a_line_where_records_are_asked_for)
 {
 	char *words[] = { "copyscope", "watch", NULL };
 	struct made m;
@@ -124,7 +119,7 @@ static void each_interval_is_a_line_where_records_are_asked_for(void **state)
 }
 
 /* The last one is of what the last reading adds. */
-static void each_reading_is_a_line_of_what_moved(void **state)
+TEST(each_reading_is_a_line_of_what_moved)
 {
 	struct made m;
 
@@ -139,7 +134,7 @@ static void each_reading_is_a_line_of_what_moved(void **state)
 }
 
 /* A full disk, a pipe whose reader left, a terminal that is gone. */
-static void what_cannot_be_written_costs_no_reading(void **state)
+TEST(what_cannot_be_written_costs_no_reading)
 {
 	FILE *full = fopen("/dev/full", "w");
 	struct made m;
@@ -157,7 +152,7 @@ static void what_cannot_be_written_costs_no_reading(void **state)
 	assert_int_equal(m.session.output_lost, -EIO);
 }
 
-static void a_terminal_that_is_gone_costs_no_reading(void **state)
+TEST(a_terminal_that_is_gone_costs_no_reading)
 {
 	struct view view = { .screen = { .channel = -1 } };
 	struct made m;
@@ -170,7 +165,7 @@ static void a_terminal_that_is_gone_costs_no_reading(void **state)
 }
 
 /* Ports and namespaces have no processes that could be counted. */
-static void what_has_no_number_does_not_end(void **state)
+TEST(what_has_no_number_does_not_end)
 {
 	struct made m;
 
@@ -180,7 +175,7 @@ static void what_has_no_number_does_not_end(void **state)
 	free(m.text);
 }
 
-static void a_signal_ends_it_in_order(void **state)
+TEST(a_signal_ends_it_in_order)
 {
 	bool from_process;
 	struct made m;
@@ -204,7 +199,7 @@ static void expect_failure(double seconds, double interval, int at)
 	free(m.text);
 }
 
-static void a_reading_that_fails_is_told(void **state)
+TEST(a_reading_that_fails_is_told)
 {
 	expect_failure(0, 0.1, 2);
 	expect_failure(0.1, 0, 1);
@@ -219,7 +214,7 @@ static struct watch_record found(uint64_t referenced, uint64_t late)
 	return r;
 }
 
-static void it_fails_on_what_is_asked_for(void **state)
+TEST(it_fails_on_what_is_asked_for)
 {
 	const struct watch_options none = {}, broken = { .fail_on = true };
 	const struct watch_options needless = { .fail_on = true, .fail_on_needless = true,
@@ -242,23 +237,4 @@ static void it_fails_on_what_is_asked_for(void **state)
 	r = found(1000, 0);
 	r.unseen_events = 1;
 	assert_true(fail_on_found(&needless, &r));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_ends_when_its_time_is_over),
-		cmocka_unit_test(each_interval_is_a_block),
-		cmocka_unit_test(each_interval_is_a_line_where_records_are_asked_for),
-		cmocka_unit_test(each_reading_is_a_line_of_what_moved),
-		cmocka_unit_test(what_cannot_be_written_costs_no_reading),
-		cmocka_unit_test(a_terminal_that_is_gone_costs_no_reading),
-		cmocka_unit_test(it_ends_with_what_it_watches),
-		cmocka_unit_test(what_has_no_number_does_not_end),
-		cmocka_unit_test(a_signal_ends_it_in_order),
-		cmocka_unit_test(it_fails_on_what_is_asked_for),
-		cmocka_unit_test(a_reading_that_fails_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

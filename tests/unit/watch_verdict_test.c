@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Each verdict on a watched process has numbers that lead there; each missing number has its reason. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tests/unit/made_watch.h"
 #include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/summary/sentence.h"
@@ -88,7 +83,7 @@ static struct watch_sum sum_of(const struct made_case *c)
 	return sum;
 }
 
-static void each_verdict_has_its_numbers(void **state)
+TEST(each_verdict_has_its_numbers)
 {
 	bool met[VERDICT_COUNT] = {};
 
@@ -106,7 +101,7 @@ static void each_verdict_has_its_numbers(void **state)
 }
 
 /* Whatever is missing: no verdict that needs both is given without what send referenced or spliced. */
-static void no_verdict_on_zero_copy_comes_of_sites_that_nobody_measured(void **state)
+TEST(no_verdict_on_zero_copy_comes_of_sites_that_nobody_measured)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct watch_sum sum = sum_of(&cases[i]);
@@ -121,7 +116,7 @@ static void no_verdict_on_zero_copy_comes_of_sites_that_nobody_measured(void **s
 }
 
 /* How each site and count is known, or why it is not. */
-static void every_site_and_count_that_is_not_known_has_its_reason(void **state)
+TEST(every_site_and_count_that_is_not_known_has_its_reason)
 {
 	static const enum backend backends[] = { BACKEND_TRAMPOLINE, BACKEND_TRACEPOINT };
 	static struct made_watch m;
@@ -139,15 +134,4 @@ static void every_site_and_count_that_is_not_known_has_its_reason(void **state)
 		for (enum count c = 0; c < COUNT_COUNT; c++)
 			assert_true(*m.r.count_why[c]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_verdict_has_its_numbers),
-		cmocka_unit_test(no_verdict_on_zero_copy_comes_of_sites_that_nobody_measured),
-		cmocka_unit_test(every_site_and_count_that_is_not_known_has_its_reason),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

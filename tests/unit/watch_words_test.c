@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* No sentence on a watched process claims what is not known: every combination of unknown numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tests/unit/made_watch.h"
 #include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/summary/sentence.h"
@@ -209,7 +204,7 @@ static void without(struct watch_movements *m, unsigned int sites, unsigned int 
 
 /* All 2^18 combinations for each case with the verdict that it gets; with every other verdict, too, those in
  * which all or none is known of what was received. */
-static void no_sentence_claims_what_is_not_known(void **state)
+TEST(no_sentence_claims_what_is_not_known)
 {
 	static struct tried tried;
 	struct made_watch made;
@@ -240,7 +235,7 @@ static void no_sentence_claims_what_is_not_known(void **state)
 }
 
 /* What uses a number of a phrase is in the combinations above. */
-static void every_number_that_a_phrase_needs_is_tried(void **state)
+TEST(every_number_that_a_phrase_needs_is_tried)
 {
 	struct watch_movements tried = {};
 
@@ -254,7 +249,7 @@ static void every_number_that_a_phrase_needs_is_tried(void **state)
 }
 
 /* attacks.md S4: all of it went by MSG_ZEROCOPY, and no site was counted. */
-static void a_socket_beyond_the_table_of_slots_gets_no_headline(void **state)
+TEST(a_socket_beyond_the_table_of_slots_gets_no_headline)
 {
 	struct made_watch made;
 	char text[SENTENCE_BYTES];
@@ -270,15 +265,4 @@ static void a_socket_beyond_the_table_of_slots_gets_no_headline(void **state)
 	sentence_of_process(&made.r, &made.process[0], text);
 	assert_string_equal(text, "sent 13.1 MB; how much of it send copied was not measured (a socket found "
 			    "no room in the table of counts).");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_sentence_claims_what_is_not_known),
-		cmocka_unit_test(every_number_that_a_phrase_needs_is_tried),
-		cmocka_unit_test(a_socket_beyond_the_table_of_slots_gets_no_headline),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

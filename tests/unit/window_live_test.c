@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the window of a measurement, whose subject is this process. Needs root. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "userspace/common/system/global_tgid.h"
 #include "userspace/run/window.h"
 
@@ -75,7 +70,7 @@ static void window_on_this_process(struct window *w, struct record *r, int socke
 	assert_int_equal(window_attach(w, BACKEND_AUTO, r), 0);
 }
 
-static void a_window_counts_what_moves_while_it_is_open(void **state)
+TEST(a_window_counts_what_moves_while_it_is_open)
 {
 	struct pair p = pair_open();
 	struct window w;
@@ -99,7 +94,7 @@ static void a_window_counts_what_moves_while_it_is_open(void **state)
 	pair_close(&p);
 }
 
-static void more_sockets_than_64_have_books_of_their_own(void **state)
+TEST(more_sockets_than_64_have_books_of_their_own)
 {
 	struct pair p[PAIRS];
 	struct window w;
@@ -124,14 +119,4 @@ static void more_sockets_than_64_have_books_of_their_own(void **state)
 	record_free(&r);
 	for (int i = 0; i < PAIRS; i++)
 		pair_close(&p[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_window_counts_what_moves_while_it_is_open),
-		cmocka_unit_test(more_sockets_than_64_have_books_of_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
