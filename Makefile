@@ -31,14 +31,12 @@ LIB_SRC    := $(call room,counters model record path engine judge report peer ru
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)
 WORK_SRC   := $(call room,workload)
 WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
-BASE_SRC   := $(call room,baseline)
-BASE_OBJ   := $(BASE_SRC:%.c=$(BUILD)/%.o)
-PROGRAMS   := $(addprefix $(BUILD)/,workload trace_run watch baseline print_tables)
+PROGRAMS   := $(addprefix $(BUILD)/,workload trace_run watch print_tables)
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c tests/attacks/*.c))
 GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %.bpf.c,$(wildcard tests/guest/*.c)))
 PROBES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
 BPF_OBJ    := $(PROBES_OBJ) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/guest/*.bpf.c))
-OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BASE_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
+OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
 		$(PROGRAMS:$(BUILD)/%=$(BUILD)/userspace/%.o)
 # What make clean leaves: it took the network to get.
 KEPT       := $(addprefix $(BUILD)/,kernels sysroot venv)
@@ -93,7 +91,6 @@ $(BUILD)/workload: $(BUILD)/userspace/workload.o $(WORK_OBJ) $(COMMON_OBJ)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lcap -lseccomp -pthread -lm -o $@
 
 $(BUILD)/libcopyscope.a: $(LIB_OBJ)
-$(BUILD)/libbaseline.a: $(BASE_OBJ)
 $(BUILD)/lib%.a:
 	$(call msg,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -101,7 +98,6 @@ $(BUILD)/lib%.a:
 $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/%: $(BUILD)/userspace/%.o
 $(GUEST_TESTS) $(UNIT_TESTS): %: %.o
 $(UNIT_TESTS): LIBS += -lcmocka
-$(UNIT_TESTS) $(BUILD)/baseline: $(BUILD)/libbaseline.a
 $(UNIT_TESTS) $(GUEST_TESTS) $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %/libbaseline.a %/libcaches.a,$^) $(BUILD)/libcopyscope.a $(LIBS) -lm -o $@
@@ -113,7 +109,7 @@ $(BUILD)/%.o: %.c Makefile
 
 $(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/engine/*.c userspace/engine/*.c)): $(BUILD)/programs.skel.h
 $(BUILD)/tests/guest/oracle.o: $(BUILD)/tests/guest/oracle.skel.h
-NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,tables/release.o report/json/parts_json.o baseline/report/suite_json.o)
+NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,tables/release.o report/json/parts_json.o)
 $(NAMES_COMMIT): CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
 $(NAMES_COMMIT): $(BUILD)/version
 
@@ -137,5 +133,5 @@ $(BUILD)/%.linked.o:
 $(BUILD)/%.skel.h: $(BUILD)/%.linked.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F) > $@
-include tests/checks.mk plugin/plugin.mk packaging/packaging.mk
+include studies/studies.mk tests/checks.mk packaging/packaging.mk
 -include $(OBJECTS:.o=.d)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plugin/cache/hierarchy.h"
+#include "studies/plugin/hierarchy.h"
 
 int main(int argc, char **argv)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/baseline/proof/code.h"
+#include "studies/baseline/proof/code.h"
 
 enum { CONSTANT_BYTES = 1 << 20 };
 

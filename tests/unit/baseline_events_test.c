@@ -5,9 +5,9 @@
 #include <sys/syscall.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/baseline/machine/warnings.h"
-#include "userspace/baseline/proof/events.h"
-#include "userspace/baseline/proof/fault_inject.h"
+#include "studies/baseline/machine/warnings.h"
+#include "studies/baseline/proof/events.h"
+#include "studies/baseline/proof/fault_inject.h"
 
 enum { CPU = 3 };
 

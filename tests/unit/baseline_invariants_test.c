@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/baseline/estimate.h"
-#include "userspace/baseline/families/families.h"
-#include "userspace/baseline/proof/invariants.h"
+#include "studies/baseline/estimate.h"
+#include "studies/baseline/families/families.h"
+#include "studies/baseline/proof/invariants.h"
 
 enum { CALLS = 1009, PLACES = EVENT_COUNT + WITNESS_COUNT };
 

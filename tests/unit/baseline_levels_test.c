@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/baseline/timing/levels.h"
+#include "studies/baseline/timing/levels.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, POINTS = 16 };
 

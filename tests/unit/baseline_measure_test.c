@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/baseline/measure.h"
+#include "studies/baseline/measure.h"
 
 enum { RUNS = 6 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/baseline/timing/stats.h"
+#include "studies/baseline/timing/stats.h"
 
 #define COUNT(values) (sizeof(values) / sizeof(*(values)))
 

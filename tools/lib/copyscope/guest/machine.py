@@ -39,7 +39,7 @@ from .streams import (
 
 # The plugin that models caches, and a port of the guest by which it reports.
 
-PLUGIN = BUILD / "plugin" / "counting.so"
+PLUGIN = BUILD / "counting.so"
 # Where functions lie decides which sets of a cache they use: let it be the same in each boot.
 KERNEL_LINE = " nokaslr"
 # The guest's random numbers and its date, too.
@@ -52,7 +52,7 @@ def emulator(arch: Architecture) -> str:
     if not program:
         raise Refused(f"{arch.program} is missing: apt-get install {arch.package}")
     if not PLUGIN.exists():
-        raise Refused("build/plugin/counting.so is not there: run make first")
+        raise Refused("build/counting.so is not there: run make first")
     if "-plugin" not in programs.run([program, "-help"]).stdout:
         raise Refused(f"{arch.program} was built without plugins: --model needs a QEMU that has "
                       "them, as Debian's")
