@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Builds what serves the published studies: the baseline, the emulator's plugin, what checks them. Part of
 # the Makefile.
-BASE_OBJ   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard studies/baseline/*.c studies/baseline/*/*.c studies/baseline/*/*/*.c))
+BASE_OBJ   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard studies/baseline/*.c studies/baseline/*/*.c))
 BASE_MAIN  := $(BUILD)/studies/baseline/baseline.o
 PLUGIN     := $(BUILD)/counting.so
 PLUGIN_SRC := $(wildcard studies/plugin/*.c)
@@ -19,8 +19,8 @@ $(BUILD)/libcaches.a: $(CACHES_OBJ)
 $(BUILD)/baseline: $(BASE_MAIN) $(BUILD)/libbaseline.a $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -lm -o $@
-$(BUILD)/studies/baseline/report/suite_json.o: CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
-$(BUILD)/studies/baseline/report/suite_json.o: $(BUILD)/version
+$(BUILD)/studies/baseline/report_json.o: CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
+$(BUILD)/studies/baseline/report_json.o: $(BUILD)/version
 
 $(UNIT_TESTS): $(BUILD)/libbaseline.a $(BUILD)/libcaches.a
 $(BUILD)/tests/unit/follow_test: $(BUILD)/studies/plugin/follow.o

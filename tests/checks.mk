@@ -10,7 +10,7 @@ endif
 # Clang warns of fields that an initializer leaves zero even in libseccomp's macros.
 ifneq (,$(findstring clang,$(firstword $(CC))))
 CFLAGS += -Wno-missing-field-initializers
-%/memory_loops.o: CFLAGS += -fno-vectorize -fno-slp-vectorize
+%/bench/memory.o: CFLAGS += -fno-vectorize -fno-slp-vectorize
 endif
 
 # Each in a folder of its own, so that no program is made in two ways. Optimised code with sanitizers
@@ -23,7 +23,7 @@ lint: ## check scripts with linters
 	$(Q)tests/lint
 format: ## format C lines that differ from the last commit, and sort imports of Python
 	$(Q)build/venv/bin/git-clang-format --force --quiet --binary build/venv/bin/clang-format HEAD -- \
-		bpf userspace tests || [ $$? = 1 ] # it changed something
+		bpf studies userspace tests || [ $$? = 1 ] # it changed something
 	$(Q)build/venv/bin/ruff check --quiet --select I --fix
 strict-clang: ## build all C sources with Clang into build/clang; warnings are errors
 	+$(Q)$(STRICT_CLANG) all unit-tests

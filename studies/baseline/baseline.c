@@ -9,12 +9,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "studies/baseline/machine/interference.h"
-#include "studies/baseline/pass.h"
-#include "studies/baseline/proof/counting.h"
-#include "studies/baseline/report/family_list.h"
-#include "studies/baseline/report/suite_json.h"
-#include "studies/baseline/report/suite_text.h"
+#include "studies/baseline/bench/events.h"
+#include "studies/baseline/bench/machine.h"
+#include "studies/baseline/measure.h"
+#include "studies/baseline/report.h"
 #include "studies/baseline/suite.h"
 #include "userspace/common/confine/confine.h"
 #include "userspace/common/files/record_file.h"

@@ -3,8 +3,8 @@
 #ifndef COPYSCOPE_BASELINE_ESTIMATE_H
 #define COPYSCOPE_BASELINE_ESTIMATE_H
 
-#include "studies/baseline/bench/protocol.h"
-#include "studies/baseline/machine/machine_info.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/machine.h"
 
 /* prediction = hardware + software, in the row's unit. NAN where nothing can be said. */
 struct estimate {

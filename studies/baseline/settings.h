@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_BASELINE_SETTINGS_H
 #define COPYSCOPE_BASELINE_SETTINGS_H
 
-#include "studies/baseline/bench/protocol.h"
+#include "studies/baseline/bench/bench.h"
 
 enum { ONLY_MAX = 64 };
 

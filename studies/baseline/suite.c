@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "studies/baseline/bench/machine.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/machine/interference.h"
 #include "studies/baseline/measure.h"
 #include "userspace/common/clock.h"
 

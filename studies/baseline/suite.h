@@ -5,9 +5,8 @@
 
 #include <time.h>
 
-#include "studies/baseline/machine/machine_info.h"
-#include "studies/baseline/machine/warnings.h"
-#include "studies/baseline/outcome.h"
+#include "studies/baseline/bench/machine.h"
+#include "studies/baseline/measure.h"
 #include "studies/baseline/settings.h"
 
 struct suite {

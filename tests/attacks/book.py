@@ -21,7 +21,7 @@ SCHEMA = "copyscope.campaign/1"
 FAILURES_KEPT = 200
 # End a campaign on request.
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-ATTACKED = ("Makefile", "bpf", "tools", "userspace", "vmlinux")
+ATTACKED = ("Makefile", "bpf", "studies", "tools", "userspace", "vmlinux")
 
 
 def git(*words: str) -> str:

@@ -74,7 +74,7 @@ def under(*folders: str) -> list[str]:
 # What follows is about Python: test_python_rooms.py checks it.
 ARCHITECTURE = TEXTS["docs/ARCHITECTURE.md"].partition("\n## Python\n")[0]
 # Rows of one table may be as many as they like.
-TABLE_ROOMS = {"userspace/path/kinds", "userspace/baseline/families"}
+TABLE_ROOMS = {"userspace/path/kinds", "studies/baseline/families"}
 MOST_FILES = 20
 ROOM_ROW = re.compile(r"^\| `([\w/.]+)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 # In the order of the page: a room may include rooms further up on it alone.
@@ -93,7 +93,7 @@ def included_rooms(name: str) -> set[str]:
     return {room_of(path) for path in ours} - {room_of(name)}
 
 
-ROOMS = sorted({room_of(name) for name in under("bpf/", "plugin/", "userspace/")})
+ROOMS = sorted({room_of(name) for name in under("bpf/", "studies/", "userspace/")})
 
 
 def test_the_page_tells_of_every_room():
@@ -102,7 +102,7 @@ def test_the_page_tells_of_every_room():
 
 def test_a_room_includes_what_the_page_allows():
     found: dict[str, set[str]] = {room: set() for room in ROOMS}
-    for name in under("bpf/", "plugin/", "userspace/"):
+    for name in under("bpf/", "studies/", "userspace/"):
         found[room_of(name)] |= included_rooms(name)
     assert found == {room: set(ALLOWED[room]) for room in ROOMS}
 
@@ -115,7 +115,7 @@ def test_no_arrow_points_up_the_page_so_there_is_no_circle():
 
 def test_a_room_has_few_files():
     rooms = {str(Path(name).parent) for name in SOURCES
-             if name.startswith(("bpf/", "plugin/", "userspace/"))} - TABLE_ROOMS
+             if name.startswith(("bpf/", "studies/", "userspace/"))} - TABLE_ROOMS
     files = Counter(str(Path(name).parent) for name in FILES)
     assert not {room: files[room] for room in rooms if files[room] > MOST_FILES}
 
@@ -140,6 +140,8 @@ def test_the_way_of_a_byte_is_told_in_full():
 
 def in_picture(room: str) -> str:
     """What the picture calls a room: sub-rooms stand under the name of the room they are in."""
+    if room.startswith("studies/"):
+        return "/".join(room.split("/")[:2])
     return room if not room.startswith("userspace/") else room.split("/")[1]
 
 
@@ -168,7 +170,7 @@ def unit_of(name: str) -> str:
 def units() -> dict[str, set[str]]:
     """Which other units each one includes."""
     found: dict[str, set[str]] = {}
-    for name in under("bpf/", "plugin/", "userspace/"):
+    for name in under("bpf/", "studies/", "userspace/"):
         unit = unit_of(name)
         below = {unit_of(path) for path in includes(name) if path in TEXTS}
         found[unit] = found.get(unit, set()) | below - {unit}
@@ -222,6 +224,10 @@ def test_the_tracer_knows_nothing_of_the_workload():
     assert not set().union(*map(reached, tracer)) & rooms_in("userspace/workload")
 
 
+def test_what_every_user_runs_knows_nothing_of_the_studies():
+    assert not includers(r"^studies/", under("bpf/", "userspace/"))
+
+
 def test_whoever_reads_what_another_host_says_has_no_probes_at_hand():
     assert not includers(r"^userspace/engine/[a-z_]+\.h|^userspace/run/window|libbpf",
                          under("userspace/peer/"))
@@ -240,7 +246,7 @@ def test_no_version_chooses_a_hook():
     # BTF says what is there; the record alone is told which release it was.
     asks = re.compile(r"KERNEL_VERSION|linux/version\.h|LINUX_VERSION_CODE|\buname\(|\.release\b")
     tracer = [name for name in under("bpf/", "userspace/")
-              if not name.startswith(("userspace/baseline", "userspace/workload"))]
+              if not name.startswith("userspace/workload")]
     assert [name for name in tracer if asks.search(TEXTS[name])] == \
         ["userspace/common/system/machine.c"]
 

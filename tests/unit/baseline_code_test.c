@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "studies/baseline/bench/events.h"
 #include "tests/unit/unit.h"
-#include "studies/baseline/proof/code.h"
 
 enum { CONSTANT_BYTES = 1 << 20 };
 

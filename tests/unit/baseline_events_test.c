@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "studies/baseline/bench/events.h"
+#include "studies/baseline/bench/machine.h"
+#include "studies/baseline/bench/proof.h"
 #include "tests/unit/unit.h"
-#include "studies/baseline/machine/warnings.h"
-#include "studies/baseline/proof/events.h"
-#include "studies/baseline/proof/fault_inject.h"
 
 enum { CPU = 3 };
 

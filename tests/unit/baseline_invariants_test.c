@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/unit/unit.h"
+#include "studies/baseline/bench/proof.h"
 #include "studies/baseline/estimate.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/proof/invariants.h"
+#include "tests/unit/unit.h"
 
 enum { CALLS = 1009, PLACES = EVENT_COUNT + WITNESS_COUNT };
 

@@ -2,8 +2,8 @@
 /* Claims about the steps of a latency curve: real and made ones, and curves that show nothing. */
 #include <math.h>
 
+#include "studies/baseline/bench/stats.h"
 #include "tests/unit/unit.h"
-#include "studies/baseline/timing/levels.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, POINTS = 16 };
 

@@ -2,8 +2,8 @@
 /* Claims about the sum of a row: runs of two modes give no number, unless others took the CPU. */
 #include <string.h>
 
-#include "tests/unit/unit.h"
 #include "studies/baseline/measure.h"
+#include "tests/unit/unit.h"
 
 enum { RUNS = 6 };
 

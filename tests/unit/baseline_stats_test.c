@@ -2,8 +2,8 @@
 /* Claims about the sums of repeated measurements: known values, and what noise cannot move. */
 #include <math.h>
 
+#include "studies/baseline/bench/stats.h"
 #include "tests/unit/unit.h"
-#include "studies/baseline/timing/stats.h"
 
 #define COUNT(values) (sizeof(values) / sizeof(*(values)))
 

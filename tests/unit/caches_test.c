@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the modelled caches: known patterns of access give the numbers that arithmetic gives. */
-#include "tests/unit/unit.h"
 #include "studies/plugin/hierarchy.h"
+#include "tests/unit/unit.h"
 
 enum { KIB = 1024, LINE = 64, WORD = 8, L1_LINES = 512 };
 

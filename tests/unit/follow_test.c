@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the plugin's tasks: what an interrupt pushes is on a stack, and payload is on none. */
-#include "tests/unit/unit.h"
 #include "studies/plugin/follow.h"
+#include "tests/unit/unit.h"
 
 enum { STACK_BYTES = 16384 };
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Family call: a procedure call with 0 to 7 arguments. */
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/clock.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/families/shared_invariants.h"
-#include "studies/baseline/timing/clock.h"
 
 /* Few are counted, because the uprobe stops each call at a breakpoint. */
 enum { UNROLLED = 16, TIMED_SINGLY = 8, COUNTED_CALLS = 127 * UNROLLED };

@@ -6,14 +6,10 @@
  */
 #include <math.h>
 
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
-#include "studies/baseline/bench/region.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/clock.h"
+#include "studies/baseline/bench/stats.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/families/shared_invariants.h"
-#include "studies/baseline/timing/clock.h"
-#include "studies/baseline/timing/slope.h"
-#include "studies/baseline/timing/stats.h"
 
 enum { UNROLLED = 64, TURNS = 100, TRIES = 5 };
 

@@ -14,12 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/clock.h"
+#include "studies/baseline/bench/files.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/lab/files.h"
-#include "studies/baseline/timing/clock.h"
 
 enum { ANY_CPU, ONE_CPU, CPU_WAIT };
 enum { READERS = 20, MOST_READERS = 40 };

@@ -12,11 +12,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/clock.h"
+#include "studies/baseline/bench/stats.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/timing/clock.h"
-#include "studies/baseline/timing/stats.h"
 
 /* The kernel pins at most 16 pages at a time, and gets no memory for up to 8 pieces. */
 enum { LARGEST = 65536, MAPPED = 2 * LARGEST, PIECES = 8, LITTLE = 64, BLOCKS = 50 };

@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
 #include "studies/baseline/families/families.h"
 
 enum { PROCESS, THREAD, ENDED };

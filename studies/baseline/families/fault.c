@@ -14,12 +14,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/files.h"
+#include "studies/baseline/bench/memory.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/lab/files.h"
-#include "studies/baseline/lab/ram.h"
 
 enum { HOLE, MINOR, MAJOR, CACHED, UNMAPPED };
 

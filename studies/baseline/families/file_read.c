@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/clock.h"
+#include "studies/baseline/bench/files.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/lab/files.h"
-#include "studies/baseline/timing/clock.h"
 
 enum { SEQUENTIAL, RANDOM, AHEAD, AGAIN, SUMMED };
 enum { SMALLEST_MIB = 2, LARGEST_MIB = 64, QUICK_LARGEST_MIB = 8, PIECE_BYTES = 65536 };

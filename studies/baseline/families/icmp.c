@@ -8,12 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/connection.h"
+#include "studies/baseline/bench/network.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/lab/net/net_region.h"
-#include "studies/baseline/lab/net/network.h"
 
 enum { LOOPBACK, REMOTE, EVERY_2_MS, EVERY_SECOND };
 enum { PAYLOAD_BYTES = 56, WARM_UP = 3 };

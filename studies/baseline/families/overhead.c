@@ -4,12 +4,9 @@
 #include <x86intrin.h>
 #endif
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/clock.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/families/shared_invariants.h"
-#include "studies/baseline/timing/clock.h"
-#include "studies/baseline/timing/slope.h"
 
 enum { TIMING, INTRINSIC, LOOP, LOOP_REGISTER };
 

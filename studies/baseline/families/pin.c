@@ -14,8 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
+#include "studies/baseline/bench/bench.h"
 #include "studies/baseline/families/families.h"
 
 /* As many pieces as a pipe has slots. Each lies apart from the next, so that none shares a call of

@@ -3,12 +3,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/memory.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/families/shared_invariants.h"
-#include "studies/baseline/lab/memory_loops.h"
-#include "studies/baseline/lab/ram.h"
 
 enum { READ, WRITE, COPY };
 enum { SMALLEST_COPY = 4096, LARGEST_COPY = 64 << 20 };

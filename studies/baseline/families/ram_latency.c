@@ -5,19 +5,191 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/clock.h"
+#include "studies/baseline/bench/memory.h"
+#include "studies/baseline/bench/proof.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/families/shared_invariants.h"
-#include "studies/baseline/lab/chain.h"
-#include "studies/baseline/lab/ram.h"
-#include "studies/baseline/proof/fault_inject.h"
-#include "studies/baseline/timing/clock.h"
-#include "studies/baseline/timing/slope.h"
+
+enum { LINE_BYTES = 64, LINES_A_PAGE = 4096 / LINE_BYTES };
+/* From here on sets of powers of two are linked in order of addresses: seconds less for a GiB. */
+enum { LARGE_BYTES = 32 << 20 };
+/* As many loads a stretch as make reading the clock a small part even in the L1 cache. */
+enum { STRETCHES = 1000, STRETCH_LOADS = 256 };
+
+enum chain_order {
+	CHAIN_AT_RANDOM,
+	CHAIN_BY_PAGES,		/* each page once, then each again: as lmbench's lat_mem_rd -t */
+	CHAIN_IN_ORDER,
+};
+
+struct line {
+	struct line *next;
+	char rest[LINE_BYTES - sizeof(struct line *)];
+};
+
+/* A cycle through all cache lines of a working set: each load has to wait for the one before. */
+struct chain {
+	struct line *lines, *at;
+	uint64_t bytes;
+};
+
+/* Sattolo's shuffle of 0 to @count - 1. */
+static void shuffle(uint32_t *order, uint64_t count)
+{
+	uint64_t state = 88172645463325252ull;
+
+	for (uint64_t i = 0; i < count; i++)
+		order[i] = i;
+	for (uint64_t i = count - 1; i > 0; i--) {
+		uint64_t j;
+		uint32_t other;
+
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		j = state % i;
+		other = order[i];
+		order[i] = order[j];
+		order[j] = other;
+	}
+}
+
+static void order_by_pages(uint32_t *order, uint64_t count)
+{
+	uint64_t pages = count / LINES_A_PAGE;
+	uint32_t *page = malloc(pages * sizeof(*page)), line[LINES_A_PAGE];
+
+	if (!page)
+		abort();
+	shuffle(page, pages);
+	shuffle(line, LINES_A_PAGE);
+	for (uint64_t i = 0; i < pages * LINES_A_PAGE; i++)
+		order[i] = page[i % pages] * LINES_A_PAGE + line[i / pages];
+	free(page);
+}
+
+static void link_by(struct line *lines, uint64_t count, enum chain_order how)
+{
+	uint32_t *order = malloc(count * sizeof(*order));
+
+	if (!order)
+		abort();
+	if (how == CHAIN_BY_PAGES)
+		order_by_pages(order, count);
+	else
+		shuffle(order, count);
+	for (uint64_t i = 0; i < count; i++)
+		lines[order[i]].next = &lines[order[(i + 1) % count]];
+	free(order);
+}
+
+/*
+ * Line i leads to line a i + c modulo a power of two: one cycle, as c is odd and a - 1 a multiple of
+ * four (Hull and Dobell, 1962).
+ */
+static void link_by_congruence(struct line *lines, uint64_t count, uint64_t a, uint64_t c)
+{
+	for (uint64_t i = 0; i < count; i++)
+		lines[i].next = &lines[(a * i + c) & (count - 1)];
+}
+
+/* One cycle through all lines, none left out. */
+static void link_lines(struct line *lines, uint64_t count, enum chain_order how)
+{
+	bool power_of_two = !(count & (count - 1));
+
+	if (how == CHAIN_IN_ORDER) {
+		for (uint64_t i = 0; i < count; i++)
+			lines[i].next = &lines[(i + 1) % count];
+	} else if (how == CHAIN_AT_RANDOM && power_of_two && count >= LARGE_BYTES / LINE_BYTES) {
+		link_by_congruence(lines, count, 2654435769, 1442695041);
+	} else {
+		link_by(lines, count, how);
+	}
+}
+
+static struct line *walk(struct line *at, uint64_t loads)
+{
+	for (; loads >= 8; loads -= 8)
+		at = at->next->next->next->next->next->next->next->next;
+	while (loads--)
+		at = at->next;
+	asm volatile("" : : "r"(at));
+	return at;
+}
+
+static void chain_free(struct chain *c)
+{
+	ram_free(c->lines, c->bytes);
+	*c = (struct chain){};
+}
+
+/* Goes on where the last walk stopped: one that began anew would find its lines cached. */
+static void chain_walk(void *chain, uint64_t loads)
+{
+	struct chain *c = chain;
+
+	c->at = walk(c->at, loads);
+}
+
+/* Makes *@c anew unless it has that size, and goes round once. 0, or -errno with w->why set. */
+static int chain_make(struct work *w, struct chain *c, uint64_t bytes, enum chain_order order)
+{
+	if (c->bytes == bytes)
+		return 0;
+	chain_free(c);
+	c->lines = ram_get(bytes);
+	if (!c->lines)
+		return work_fail(w, errno, "no memory for a working set of %llu KiB",
+				 (unsigned long long)bytes >> 10);
+	c->bytes = bytes;
+	link_lines(c->lines, bytes / LINE_BYTES, order);
+	/* Once round: what a cache can hold of it, it holds. None holds more than is told. */
+	c->at = c->lines;
+	if (bytes <= ram_told_bytes(w->machine) || bytes < LARGE_BYTES)
+		chain_walk(c, bytes / LINE_BYTES);
+	return 0;
+}
+
+/* Loads from @from to where the chain is now; of whole rounds, as many as @asked has room for. */
+static uint64_t chain_loads_since(const struct chain *c, const struct line *from, uint64_t asked)
+{
+	uint64_t lines = c->bytes / LINE_BYTES, loads = 0;
+
+	for (; from != c->at; from = from->next)
+		loads++;
+	return loads + (asked > loads ? (asked - loads) / lines * lines : 0);
+}
+
+/* Share of loads that go to the next line in memory: how much a prefetcher would foresee. */
+static double chain_orderly_share(const struct chain *c)
+{
+	uint64_t lines = c->bytes / LINE_BYTES, orderly = 0;
+
+	for (uint64_t i = 0; i < lines; i++)
+		orderly += c->lines[i].next == &c->lines[(i + 1) % lines];
+	return (double)orderly / lines;
+}
+
+/* Share of short stretches whose loads take less than @limit_ns each; NAN if that is not known. */
+static double chain_fast_share(struct chain *c, double limit_ns)
+{
+	int fast = 0;
+
+	for (int i = 0; i < STRETCHES; i++) {
+		uint64_t from = clock_end();
+
+		chain_walk(c, STRETCH_LOADS);
+		fast += clock_ns(clock_end() - from) < limit_ns * STRETCH_LOADS;
+	}
+	return isnan(limit_ns) ? NAN : (double)fast / STRETCHES;
+}
 
 enum { L1, L2, L2_PAGED, L3, MAIN, ARRAY };
 /* Sizes of the curve: 4 and 6 KiB, 8 and 12, and so on; beyond 16 MiB powers of two alone. */

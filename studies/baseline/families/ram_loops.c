@@ -6,12 +6,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/memory.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/families/shared_invariants.h"
-#include "studies/baseline/lab/memory_loops.h"
-#include "studies/baseline/lab/ram.h"
 
 static int prepare_kernels(struct work *w, const struct row *row)
 {

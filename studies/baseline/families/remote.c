@@ -15,13 +15,10 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/connection.h"
+#include "studies/baseline/bench/files.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/lab/files.h"
-#include "studies/baseline/lab/net/connection.h"
-#include "studies/baseline/lab/net/net_region.h"
 #include "userspace/common/system/helper.h"
 
 #define MOUNT_POINT "/mnt"

@@ -7,11 +7,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/proof.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/proof/fault_inject.h"
 
 enum { PROCESS, THREAD };
 

@@ -10,8 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
+#include "studies/baseline/bench/bench.h"
 #include "studies/baseline/families/families.h"
 
 enum { GETUID, GETPPID, TRACED, FIRST };

@@ -7,13 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/task.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/connection.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/lab/net/connection.h"
-#include "studies/baseline/lab/net/net_region.h"
-#include "studies/baseline/lab/net/tcp_info.h"
 
 enum { LOOPBACK = 0, REMOTE = 1, CLOSING = 2 };
 

@@ -16,12 +16,10 @@
 
 #include <linux/errqueue.h>
 
-#include "studies/baseline/bench/region.h"
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/connection.h"
+#include "studies/baseline/bench/memory.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/lab/net/connection.h"
-#include "studies/baseline/lab/net/net_region.h"
-#include "studies/baseline/lab/ram.h"
 
 enum { COPY, ZEROCOPY, ZEROCOPY_PIECES, WRITE_PIECES, WRITE_WHOLE };
 enum { PAGE_BYTES = 4096, DEFAULT_BYTES = 4096, SMALLEST = 8, LARGEST = 1 << 20 };

@@ -4,12 +4,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "studies/baseline/bench/work.h"
+#include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/clock.h"
+#include "studies/baseline/bench/connection.h"
 #include "studies/baseline/families/families.h"
-#include "studies/baseline/lab/net/connection.h"
-#include "studies/baseline/lab/net/net_region.h"
-#include "studies/baseline/lab/net/tcp_info.h"
-#include "studies/baseline/timing/clock.h"
 
 enum { LOOPBACK, REMOTE };
 enum { SEND_BYTES = 65536 };
