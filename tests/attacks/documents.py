@@ -132,7 +132,7 @@ def toml_value(value: object) -> str:
 
 def try_profile(case: Case) -> None:
     """A damaged profile to the sweep that would run it and to the plot that draws by it."""
-    text = (ROOT / f"tools/profiles/{case.dice.choice(PROFILES)}.toml").read_bytes()
+    text = (ROOT / f"studies/profiles/{case.dice.choice(PROFILES)}.toml").read_bytes()
     if case.dice.random() < 0.6:
         tree = damage_tree(tomllib.loads(text.decode()), case.dice)
         if isinstance(tree, dict):

@@ -65,7 +65,7 @@ def provide(case: Case) -> None:
     """Files that good words name."""
     shutil.copy(ROOT / "tests/data/run-A3-host.json", case.place / "record.json")
     shutil.copy(ROOT / "tests/data/baseline-host.json", case.place / "baseline.json")
-    shutil.copy(ROOT / "tools/profiles/standard.toml", case.place / "mine.toml")
+    shutil.copy(ROOT / "studies/profiles/standard.toml", case.place / "mine.toml")
     (case.place / "folder").mkdir()
     for each in case.place.iterdir():
         each.chmod(0o777 if each.is_dir() else 0o666)

@@ -88,7 +88,7 @@ def repeated(*names: str) -> list[Item]:
 def report(name: str) -> tuple[World, dict[str, files.Claim]]:
     """The claims of a report by id, and a world that has its published numbers."""
     world = World()
-    claims = files.read_all(command.claim_files([ROOT / "claims" / f"{name}.toml"]), world)
+    claims = files.read_all(command.claim_files([ROOT / "studies/claims" / f"{name}.toml"]), world)
     return world, {each.id: each for each in claims}
 
 

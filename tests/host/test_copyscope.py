@@ -31,7 +31,8 @@ def copyscope(*words, program=COPYSCOPE, **more) -> subprocess.CompletedProcess:
 def fixture_tree(tmp_path_factory):
     """A tree in which nothing was built, with a tool that tells how it was started."""
     tree = tmp_path_factory.mktemp("tree")
-    shutil.copytree(ROOT / "tools", tree / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("tools", "studies"):
+        shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (tree / "tools/trace_run").write_text(FAKE)
     return tree
 

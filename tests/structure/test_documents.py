@@ -128,7 +128,7 @@ def alike(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def test_no_table_of_a_committed_document_has_a_key_twice():
-    files = [each for folder in ("docs", "tools", "tests", "claims", "results")
+    files = [each for folder in ("docs", "studies", "tools", "tests", "results")
              for each in (ROOT / folder).rglob("*.json")]
     assert {"crossover.schema.json", "tables.json", "run-A3-host.json"} <= {each.name for each in files}
     for file in files:

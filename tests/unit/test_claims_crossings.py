@@ -11,7 +11,7 @@ from copyscope.claims import of_others, questions
 from copyscope.claims.page import as_html, blocks, chart, crossings, front
 from copyscope.claims.world import World
 
-SENTENCES = Path(__file__).resolve().parents[2] / "claims/page/sentences.toml"
+SENTENCES = Path(__file__).resolve().parents[2] / "studies/claims/page/sentences.toml"
 SIZES = [{"bytes": 64, "winner": "first"}, {"bytes": 9216, "winner": "first"}, {"bytes": 10001, "winner": "undecided"},
          {"bytes": 1 << 20, "winner": "second"}]
 NEVER = [{"bytes": size, "winner": "first"} for size in (64, 1024, 1 << 20)]

@@ -59,7 +59,8 @@ def test_what_names_stand_for_is_part_of_a_predicate():
 def commit(root: Path, **texts: str) -> str:
     """Commit files, and return the commit's name as the ledger has it."""
     for name, text in texts.items():
-        path = root / {"claims": "claims/mine.toml", "judged": "results/claims/verdicts.json"}[name]
+        path = root / {"claims": "studies/claims/mine.toml", "before": "claims/mine.toml",
+                       "judged": "results/claims/verdicts.json"}[name]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b"]
@@ -97,6 +98,15 @@ def test_a_predicate_that_is_changed_after_a_verdict_says_so(root, judged, after
     last = commit(root, claims=CLAIM.format("2 == 2"))
     found = History(root).entries()["a"]
     assert (found.commit, found.after_numbers) == (last, after)
+
+
+def test_a_predicate_that_was_moved_was_fixed_where_it_was_first(root):
+    (root / "studies/claims/mine.toml").unlink()
+    first = commit(root, before=CLAIM.format("2 == 2"))
+    (root / "claims/mine.toml").rename(root / "studies/claims/mine.toml")
+    last = commit(root, judged=verdicts("CONFIRMED", []))
+    found = History(root).entries()["a"]
+    assert (found.commit, found.after_numbers) == (first, False) and first != last
 
 
 def test_what_is_judged_in_the_same_commit_was_not_known_before(root):

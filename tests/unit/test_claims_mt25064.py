@@ -43,7 +43,7 @@ def test_each_form_before_is_refused_or_says_something_else(tmp_path):
 
 
 def test_the_page_tells_which_of_the_three_breaks_down_with_8_threads():
-    claims, world = claims_before.ROOT / "claims", World()
+    claims, world = claims_before.ROOT / "studies/claims", World()
     known = {each.id for each in
              files.read_all(command.claim_files(None), world)}
     found, _ = questions.read(claims / "page" / "questions.toml", world, known)

@@ -105,7 +105,7 @@ def test_a_sentence_says_what_is_not_known_where_records_are_missing(found):
 
 def test_a_sentence_names_no_number_of_its_own():
     """Numbers come from records: digits stand in names, units of sizes that are settings, and nowhere else."""
-    text = (ROOT / "claims/page/sentences.toml").read_text()
+    text = (ROOT / "studies/claims/page/sentences.toml").read_text()
     for sentence in re.findall(r'^(?:yes|no|unknown) = "(.*)"$', text, re.MULTILINE):
         bare = re.sub(r"MT\d+|A[123]\b|64 KiB|MSG_\w+", "", sentence)
         assert not re.search(r"\d", bare), sentence

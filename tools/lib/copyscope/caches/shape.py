@@ -14,7 +14,7 @@ LEVELS = ("l1d", "l2", "llc")
 KINDS = ("inclusive", "non-inclusive", "victim")
 MOST_BYTES, MOST_WAYS, LINES = 1 << 30, 64, tuple(16 << power for power in range(7))
 KEYS = ("title", "line_bytes", "write_allocate", "llc_kind", *LEVELS)
-REMEDY = f"see tools/caches/{DEFAULT}.toml"
+REMEDY = f"see studies/caches/{DEFAULT}.toml"
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[4]
 BUILD = ROOT / "build"
 DOCS = ROOT / "docs"
-PROFILES = ROOT / "tools" / "profiles"
-CACHES = ROOT / "tools" / "caches"
+PROFILES = ROOT / "studies" / "profiles"
+CACHES = ROOT / "studies" / "caches"
 GUEST = ROOT / "tools" / "guest"
 # tools/install_tree leaves the set-up behind.
 INSTALLED = not (ROOT / "tools" / "setup").exists()
@@ -44,7 +44,7 @@ WORDS = ("baseline", "claims", "compare", "crossover", "guest", "matrix", "peers
 NAMES = OWN_NAMES | {word: f"copyscope {word}" for word in WORDS}
 # Not in a path that goes on, nor in a name that does.
 COMMAND = re.compile(rf"(?<![\w/])(?:\./)?tools/({'|'.join(NAMES)})(?![\w/-]|\.\w)")
-FOLDER = re.compile(r"(?<![\w/])tools/(caches|profiles)(?!\w)")
+FOLDER = re.compile(r"(?<![\w/])(studies/(?:caches|claims|profiles))(?!\w)")
 RUNS = re.compile(r"(?<![\w/])results/runs/?(?![\w/])")
 # As the launcher of an installed copy has it: of root, and of anybody else.
 RUNS_FOLDERS = "/var/lib/copyscope/runs or ~/.local/state/copyscope/runs"
@@ -53,7 +53,7 @@ RUNS_FOLDERS = "/var/lib/copyscope/runs or ~/.local/state/copyscope/runs"
 def installed(text: str) -> str:
     """A text with the names that an installed copy has for commands and folders of the tree."""
     text = COMMAND.sub(lambda found: NAMES[found[1]], text)
-    return RUNS.sub(RUNS_FOLDERS, FOLDER.sub(r"lib/copyscope/tools/\1", text))
+    return RUNS.sub(RUNS_FOLDERS, FOLDER.sub(r"lib/copyscope/\1", text))
 
 
 def called(text: str) -> str:

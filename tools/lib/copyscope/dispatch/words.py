@@ -12,7 +12,7 @@ from pathlib import Path
 
 from copyscope.common.tables import BEHAVIOURS, PATHS, VARIANTS
 from copyscope.common.text import nearest
-from copyscope.common.tree import BUILD, ROOT
+from copyscope.common.tree import BUILD, PROFILES, ROOT
 
 TOOLS = ROOT / "tools"
 
@@ -36,7 +36,7 @@ RUN_VALUES = {
     "--behaviours": BEHAVIOURS, "--pass": ("timed", "counted", "both"),
     "--backend": ("auto", "trampoline", "tracepoint"), "--role": ("sender", "receiver"),
 }
-PROFILES = tuple(sorted(file.stem for file in (TOOLS / "profiles").glob("*.toml")))
+PROFILE_NAMES = tuple(sorted(file.stem for file in PROFILES.glob("*.toml")))
 WATCH_VALUES = {"--by": ("socket", "process", "cgroup", "peer", "port"),
                 "--books": ("sequence", "calls"),
                 "--backend": ("auto", "trampoline", "tracepoint")}
@@ -49,11 +49,11 @@ WORDS = (
     Word("show", TOOLS / "records", "show a kept record again: its report, or a row of CSV",
          before=("show",), firsts=("last",)),
     Word("sweep", TOOLS / "sweep", "compare variants, or repeat a published experiment",
-         values={"--profile": PROFILES, "--variants": VARIANTS, "--path": PATHS}),
+         values={"--profile": PROFILE_NAMES, "--variants": VARIANTS, "--path": PATHS}),
     Word("compare", TOOLS / "compare",
          "put two records or sweeps side by side: copies, causes, times"),
     Word("plot", TOOLS / "plot", "draw figures from records: lines, copy maps, bars",
-         values={"--profile": PROFILES}),
+         values={"--profile": PROFILE_NAMES}),
     Word("matrix", TOOLS / "matrix", "run every kernel and path in guests: what was copied where"),
     Word("baseline", TOOLS / "baseline", "measure what this machine's operating system costs",
          firsts=("plot", "mistakes", "agree", "keep")),

@@ -94,7 +94,7 @@ def build_parser() -> Parser:
     add("--icount", action="store_true",
         help="one processor, whose clock ticks once for each instruction (arm64: always)")
     add("--model", metavar="NAME", help="count what runs execute in modelled caches of NAME, a "
-        "file of tools/caches or yours; see tools/trace_run --counters (implies --icount)")
+        "file of studies/caches or yours; see tools/trace_run --counters (implies --icount)")
     add("--tell", metavar="WHAT", help="say on stderr what is being done: fetching, booting, then "
         "running WHAT (on a terminal without this, too: COMMAND)")
     add("--list", action="store_true", help="list the releases that are here or can be fetched")

@@ -106,7 +106,7 @@ def truth(value: Any) -> str:
 def counters(value: Any) -> str:
     """Accept the counters of an emulator."""
     fine = isinstance(value, str) and re.fullmatch(r"model(:[\w./-]+)?", value)
-    return "" if fine else "must be model, or model:NAME of tools/caches"
+    return "" if fine else "must be model, or model:NAME of studies/caches"
 
 
 def anything(_: Any) -> str:

@@ -13,7 +13,9 @@ from copyscope.common.errors import Unusable
 
 from .ledger import NAME, Fixed, hash_of
 
-CLAIMS, JUDGED = "claims", "results/claims/verdicts.json"
+# Where claims are, and where they were before.
+CLAIMS = ("studies/claims", "claims")
+JUDGED = "results/claims/verdicts.json"
 # Of a commit's name: as many digits as a reader needs to find it.
 DIGITS = 12
 
@@ -58,9 +60,9 @@ class History:
     def wordings(self, commit: str) -> dict[str, str]:
         """All claims of a commit, by id."""
         found: dict[str, str] = {}
-        for line in self.git("ls-tree", commit, f"{CLAIMS}/").splitlines():
+        for line in self.git("ls-tree", commit, *(f"{each}/" for each in CLAIMS)).splitlines():
             about, _, name = line.partition("\t")
-            if name.endswith(".toml") and name != f"{CLAIMS}/{NAME}":
+            if name.endswith(".toml") and Path(name).name != NAME:
                 found |= self.blob(about.split()[2])
         return found
 
@@ -86,7 +88,7 @@ class History:
     def entries(self) -> dict[str, Fixed]:
         """The first commit of each wording that the last commit has."""
         first: dict[tuple[str, str], tuple[str, str]] = {}
-        log = self.git("log", "--reverse", "--topo-order", "--format=%H %as", "--", CLAIMS)
+        log = self.git("log", "--reverse", "--topo-order", "--format=%H %as", "--", *CLAIMS)
         for line in log.splitlines():
             commit, date = line.split()
             for each in self.wordings(commit).items():

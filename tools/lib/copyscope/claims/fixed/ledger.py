@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The ledger claims/fixed.toml: the commit that fixed the present predicate of each claim."""
+"""The ledger studies/claims/fixed.toml: the commit that fixed the present predicate of each claim."""
 from __future__ import annotations
 
 import hashlib
@@ -14,7 +14,7 @@ from copyscope.common.tree import ROOT
 from copyscope.records.documents import parse_toml, read_bytes
 
 NAME = "fixed.toml"
-FILE = ROOT / "claims" / NAME
+FILE = ROOT / "studies" / "claims" / NAME
 # What decides a claim.
 DECIDES = ("predicate", "given", "here", "there")
 # The values of a filter, which are no names; a comment; a word.
