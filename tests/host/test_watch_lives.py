@@ -61,36 +61,6 @@ def test_a_signal_while_the_record_is_written_does_not_cut_it():
     assert record["schema"] == "copyscope.watch/1"
 
 
-NETNS = """
-import subprocess, sys
-subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-import socket
-listener = socket.create_server(("127.0.0.1", 0))
-a = socket.create_connection(listener.getsockname()); b, _ = listener.accept()
-a.send(bytes(10))
-print("ready", flush=True); sys.stdin.readline()
-a.send(bytes(2468)); left = 2000
-while left: left -= len(b.recv(left))
-print("done", flush=True); sys.stdin.readline()
-"""
-
-
-def test_sockets_of_another_namespace_have_balances():
-    with subprocess.Popen(["unshare", "--net", sys.executable, "-c", NETNS], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as program:
-        program.stdout.readline()
-        watching = Watching("-p", program.pid)
-        print(file=program.stdin, flush=True)
-        program.stdout.readline()
-        record = watching.close()
-        program.communicate("\n")
-    counts = record["total"]["counts"]
-    assert (counts["accepted_bytes"], counts["returned_bytes"]) == (2468, 2000)
-    assert record["total"]["opening"]["unread_bytes"] == 10
-    assert record["total"]["closing"]["unread_bytes"] == 478
-    assert not unbalanced(record) and laws_of(record)["receive"] == "balanced"
-
-
 SHORT = """
 import socket, sys, threading
 count = int(sys.argv[1])
