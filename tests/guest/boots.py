@@ -82,23 +82,21 @@ def boot(release: str, out: Path, command: list, options: list = ()) -> Outcome:
     return Outcome(release, out)
 
 
-def boot_all(folder: Path, command: list, options: list = (),
-             releases: tuple = RELEASES) -> dict[str, Outcome]:
-    """Run the command in the guests of these kernels. A guest keeps one processor busy."""
+def run_lines(folder: Path, runs: dict[str, str], options: list = (), releases: tuple = RELEASES,
+              makes: Callable[[str, str], bool] = lambda release, run: True,
+              script: str = "tests/guest/matrix.sh $runs") -> dict[str, Outcome]:
+    """Have a script make the named runs of trace_run in each guest that makes them; see matrix.sh. A guest
+    keeps one processor busy."""
+    def run(release: str) -> Outcome:
+        listing, file = folder / f"{release}.runs", folder / f"{release}.script"
+        listing.write_text("".join(f"{name} {words}\n" for name, words in runs.items()
+                                   if makes(release, name)))
+        file.write_text(f"runs={listing}\n{script}\n")
+        return boot(release, folder / release, ["bash", file],
+                    [*options, "--add", listing, "--add", file])
+
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        boots = {release: pool.submit(boot, release, folder / release, command, list(options))
-                 for release in releases}
-        return {release: done.result() for release, done in boots.items()}
-
-
-def run_lines(folder: Path, runs: dict[str, str], scripts: list[str] = (),
-              options: list = (), releases: tuple = RELEASES) -> dict[str, Outcome]:
-    """Make the named runs of trace_run in each guest, one after the other; see matrix.sh."""
-    folder.mkdir(parents=True, exist_ok=True)
-    listing = folder / "runs"
-    listing.write_text("".join(f"{name} {words}\n" for name, words in runs.items()))
-    return boot_all(folder, ["tests/guest/matrix.sh", listing, *scripts],
-                    [*options, "--add", listing], releases)
+        return dict(zip(releases, pool.map(run, releases)))
 
 
 def where_made(name: str, releases: Iterable[str], values: Iterable[str],

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from guest.boots import ALL, RELEASES, boot_all
+from guest.boots import ALL, RELEASES, run_lines
 from helpers import records
 
 ONELINERS = records.ROOT / "docs" / "ONELINERS.md"
@@ -47,19 +47,16 @@ def number_of(title: str) -> str:
 def all_kernels(tmp_path_factory):
     """Watched runs in one boot for each kernel; one-liners where the document says so."""
     folder = tmp_path_factory.mktemp("bpftrace")
-    listing = folder / "runs"
-    listing.write_text("".join(f"{name} {words}\n" for name, words in WATCHED.items()))
     lines = [f"{command} >/out/{number_of(title)} 2>&1"
              for title, (command, _) in oneliners().items()]
-    script = folder / "script"
-    script.write_text("\n".join([
-        "set -eu", f"tests/guest/matrix.sh {listing} {ORACLE} {SCRIPTS}",
-        f"case $(uname -r) in {'.*|'.join(RELEASES)}.*) ;; *) exit 0 ;; esac", *lines, ""]))
+    script = "\n".join([
+        "set -eu", f"tests/guest/matrix.sh $runs {ORACLE} {SCRIPTS}",
+        f"case $(uname -r) in {'.*|'.join(RELEASES)}.*) ;; *) exit 0 ;; esac", *lines])
     found, short = {}, ALL
     # A witness that the kernel skipped is short, and no run of it can be made again alone.
     for turn in range(TURNS):
-        found |= boot_all(folder / str(turn), ["bash", script],
-                          ["--with", "bpftrace", "--add", listing, "--add", script], short)
+        (folder / str(turn)).mkdir()
+        found |= run_lines(folder / str(turn), WATCHED, ["--with", "bpftrace"], short, script=script)
         short = tuple(release for release in short if skipped(found[release]))
     return found
 

@@ -13,7 +13,7 @@ from odd.frame import LIFE, WHOLE
 from odd.judge import Outcome, broken, record_in
 from odd.suite import RUNS, TOGETHER
 
-KERNELS = ("6.1", "6.12", "7.2")
+KERNELS = ("6.1", "7.2")
 
 
 @pytest.fixture(scope="module", name="guest", params=KERNELS)
