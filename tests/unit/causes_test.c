@@ -99,20 +99,24 @@ static const struct {
 	{ "6.18", LATE, 0, "", "unknown" },
 };
 
+static struct made m;
+
 /* A record whose only stacks are those that the test adds. */
-static void made_bare(struct made *m)
+static int bare_record(void **state)
 {
-	made_init(m);
-	m->r.derived.stack_count = 0;
+	made_init(&m);
+	m.r.derived.stack_count = 0;
+	return 0;
 }
+
+#define TEST_OF_RECORD(name) TEST_BETWEEN(name, bare_record, NULL)
 
 TEST(a_stack_names_its_cause_on_every_kernel)
 {
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
 		const struct cause *c;
-		struct made m;
 
-		made_bare(&m);
+		bare_record(NULL);
 		made_stack(&m, stacks[i].site, stacks[i].stack, 4093)->circumstances =
 			stacks[i].circumstances;
 		made_judge(&m);
@@ -126,11 +130,8 @@ TEST(a_stack_names_its_cause_on_every_kernel)
 	}
 }
 
-TEST(stacks_of_one_cause_are_one_line)
+TEST_OF_RECORD(stacks_of_one_cause_are_one_line)
 {
-	struct made m;
-
-	made_bare(&m);
 	made_stack(&m, LATE, "ip_local_deliver_finish < ip_local_deliver", 100);
 	made_stack(&m, LATE, "dev_queue_xmit_nit < dev_hard_start_xmit", 7);
 	made_stack(&m, LATE, "ip6_input_finish < ip6_input", 20);
@@ -142,11 +143,8 @@ TEST(stacks_of_one_cause_are_one_line)
 	assert_int_equal(m.r.causes[1].tally.bytes, 7);
 }
 
-TEST(an_unknown_stack_is_shown_and_never_summed)
+TEST_OF_RECORD(an_unknown_stack_is_shown_and_never_summed)
 {
-	struct made m;
-
-	made_bare(&m);
 	made_stack(&m, LATE, "quantum_tunnel_xmit < dev_hard_start_xmit", 5);
 	made_stack(&m, LATE, "another_tunnel_xmit < dev_hard_start_xmit", 6);
 	made_judge(&m);
@@ -157,11 +155,8 @@ TEST(an_unknown_stack_is_shown_and_never_summed)
 	assert_non_null(strstr(m.r.causes[0].remedy, "report this stack"));
 }
 
-TEST(a_flag_without_the_option_is_a_cause_of_plain_copies)
+TEST_OF_RECORD(a_flag_without_the_option_is_a_cause_of_plain_copies)
 {
-	struct made m;
-
-	made_bare(&m);
 	made_tx(&m, 1)->count[COUNT_unset_sends] = 3;
 	made_tx(&m, 1)->count[COUNT_unset_bytes] = 777;
 	made_judge(&m);
@@ -172,11 +167,8 @@ TEST(a_flag_without_the_option_is_a_cause_of_plain_copies)
 	assert_int_equal(m.r.causes[0].tally.calls, 3);
 }
 
-TEST(an_unknown_stack_ends_where_the_kernel_was_interrupted)
+TEST_OF_RECORD(an_unknown_stack_ends_where_the_kernel_was_interrupted)
 {
-	struct made m;
-
-	made_bare(&m);
 	made_stack(&m, LATE, "new_rx_hook < net_rx_action < handle_softirqs < irq_exit_rcu", 5);
 	made_stack(&m, LATE, "new_rx_hook < net_rx_action < handle_softirqs < do_softirq", 6);
 	made_judge(&m);
@@ -185,11 +177,8 @@ TEST(an_unknown_stack_ends_where_the_kernel_was_interrupted)
 	assert_int_equal(m.r.causes[0].tally.bytes, 11);
 }
 
-TEST(a_refused_send_is_a_cause_without_bytes)
+TEST_OF_RECORD(a_refused_send_is_a_cause_without_bytes)
 {
-	struct made m;
-
-	made_bare(&m);
 	made_tx(&m, 0)->count[COUNT_enobufs] = 4;
 	made_tx(&m, 0)->count[COUNT_refused_optmem] = 1;
 	made_tx(&m, 0)->count[COUNT_refused_memlock] = 3;
@@ -207,9 +196,7 @@ TEST(which_limit_refused_is_not_guessed)
 	static const char *const missing[] = { "refusals", "optmem" };
 
 	for (int i = 0; i < 2; i++) {
-		struct made m;
-
-		made_bare(&m);
+		bare_record(NULL);
 		made_detach(&m, missing[i]);
 		made_tx(&m, 0)->count[COUNT_enobufs] = 4;
 		made_judge(&m);
@@ -220,12 +207,10 @@ TEST(which_limit_refused_is_not_guessed)
 	}
 }
 
-TEST(sends_that_never_became_zero_copy_have_their_causes)
+TEST_OF_RECORD(sends_that_never_became_zero_copy_have_their_causes)
 {
 	struct books *tx;
-	struct made m;
 
-	made_bare(&m);
 	tx = made_tx(&m, 0);
 	tx->count[COUNT_nosg_sends] = 2;
 	tx->count[COUNT_nosg_bytes] = 500;
@@ -242,12 +227,10 @@ TEST(sends_that_never_became_zero_copy_have_their_causes)
 		assert_int_equal(m.r.causes[i].site, SITE_tx_copy);
 }
 
-TEST(the_verdict_names_the_chief_cause)
+TEST_OF_RECORD(the_verdict_names_the_chief_cause)
 {
 	char text[VERDICT_BYTES];
-	struct made m;
 
-	made_bare(&m);
 	made_stack(&m, LATE, "tun_net_xmit < dev_hard_start_xmit", 10);
 	made_stack(&m, LATE, "ip_local_deliver_finish < ip_local_deliver", 30000);
 	/* Copies a clone, beside the packet that the verdict is about. */
@@ -257,11 +240,8 @@ TEST(the_verdict_names_the_chief_cause)
 	assert_non_null(strstr(text, "because of local delivery"));
 }
 
-TEST(without_stacks_what_arrived_and_was_copied_is_local_delivery)
+TEST_OF_RECORD(without_stacks_what_arrived_and_was_copied_is_local_delivery)
 {
-	struct made m;
-
-	made_bare(&m);
 	m.r.backend = BACKEND_TRACEPOINT;
 	made_judge(&m);
 	assert_int_equal(m.r.cause_count, 1);
@@ -269,11 +249,8 @@ TEST(without_stacks_what_arrived_and_was_copied_is_local_delivery)
 	assert_int_equal(m.r.causes[0].tally.bytes, m.r.sites[SITE_late_copy].tally.bytes);
 }
 
-TEST(a_site_that_is_not_measured_has_no_cause)
+TEST_OF_RECORD(a_site_that_is_not_measured_has_no_cause)
 {
-	struct made m;
-
-	made_bare(&m);
 	m.r.backend = BACKEND_TRACEPOINT;
 	made_detach(&m, "rx_copy");
 	made_judge(&m);
@@ -281,12 +258,10 @@ TEST(a_site_that_is_not_measured_has_no_cause)
 	assert_int_equal(m.r.cause_count, 0);
 }
 
-TEST(more_stacks_than_there_is_room_for_lose_no_byte)
+TEST_OF_RECORD(more_stacks_than_there_is_room_for_lose_no_byte)
 {
 	uint64_t sum = 0;
-	struct made m;
 
-	made_bare(&m);
 	for (int i = 0; i < CAUSES_MAX; i++) {
 		char name[32];
 

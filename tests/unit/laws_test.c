@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the laws: which books balance, and what breaks them. */
 #include "tests/unit/expected_laws.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/record_fixture.h"
 #include "userspace/tables/behaviours.h"
 
-TEST(books_that_agree_balance_in_every_law)
+TEST_OF_RECORD(books_that_agree_balance_in_every_law)
 {
-	struct made m;
-
-	made_init(&m);
 	made_judge(&m);
 	assert_string_equal(made_laws(&m, LAW_BALANCED), laws_with(0, 0));
 	assert_int_equal(laws_broken(&m.r), 0);
@@ -58,22 +55,16 @@ TEST(errors_of_two_sockets_that_cancel_out_are_caught)
 	}
 }
 
-TEST(a_socket_that_the_workload_does_not_know_breaks_the_witness)
+TEST_OF_RECORD(a_socket_that_the_workload_does_not_know_breaks_the_witness)
 {
-	struct made m;
-
-	made_init(&m);
 	m.sockets[2].cookie = 99;
 	made_judge(&m);
 	assert_string_equal(made_laws(&m, LAW_BROKEN), laws_with(NEEDS_SOCKETS, 0));
 	assert_non_null(strstr(made_law(&m, "witness sent")->why, "99 is not one of the workload"));
 }
 
-TEST(a_lost_update_or_a_skipped_run_breaks_the_probes)
+TEST_OF_RECORD(a_lost_update_or_a_skipped_run_breaks_the_probes)
 {
-	struct made m;
-
-	made_init(&m);
 	m.r.derived.gauges.lost_updates = 2;
 	made_probe(&m, "rx_copy")->missed_runs = 3;
 	made_judge(&m);
@@ -81,11 +72,8 @@ TEST(a_lost_update_or_a_skipped_run_breaks_the_probes)
 	assert_int_equal(made_law(&m, "probes")->residual, 5);
 }
 
-TEST(a_skipped_completion_counts_only_if_a_completion_is_lacking)
+TEST_OF_RECORD(a_skipped_completion_counts_only_if_a_completion_is_lacking)
 {
-	struct made m;
-
-	made_init(&m);
 	made_probe(&m, "completions")->missed_runs = 3;
 	made_judge(&m);
 	assert_int_equal(made_law(&m, "probes")->status, LAW_BALANCED);
@@ -125,11 +113,8 @@ TEST(wrong_content_is_wanted_of_memory_that_is_given_up_in_flight)
 	}
 }
 
-TEST(wrong_content_is_wanted_of_a3_reuse_alone)
+TEST_OF_RECORD(wrong_content_is_wanted_of_a3_reuse_alone)
 {
-	struct made m;
-
-	made_init(&m);
 	strcpy(m.r.experiment->plan.variant, "A3-reuse");
 	made_judge(&m);
 	assert_int_equal(made_law(&m, "content")->status, LAW_NOT_TESTABLE);
@@ -143,11 +128,8 @@ TEST(wrong_content_is_wanted_of_a3_reuse_alone)
 	assert_int_equal(made_law(&m, "content")->residual, 7);
 }
 
-TEST(sums_that_wrap_alike_do_not_balance)
+TEST_OF_RECORD(sums_that_wrap_alike_do_not_balance)
 {
-	struct made m;
-
-	made_init(&m);
 	made_tx(&m, 0)->count[COUNT_clean_bytes] += INT64_MAX;
 	made_tx(&m, 0)->count[COUNT_retrans_referenced_bytes] += INT64_MAX;
 	made_judge(&m);

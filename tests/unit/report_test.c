@@ -34,17 +34,34 @@ static void busy(struct made *m)
 	outcome_decide(&m->r);
 }
 
-/* The report; the caller's to free. */
-static char *printed(const struct made *m, struct report_page page)
+static struct made m;
+static char *text;
+
+static int busy_record(void **state)
+{
+	busy(&m);
+	return 0;
+}
+
+static int forget_text(void **state)
+{
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+#define TEST_OF_RECORD(name) TEST_BETWEEN(name, busy_record, forget_text)
+
+/* Leaves the report in text. */
+static void print(struct report_page page)
 {
 	size_t bytes;
-	char *text;
 
+	forget_text(NULL);
 	page.out = open_memstream(&text, &bytes);
 	assert_non_null(page.out);
-	report_print(&m->r, &page);
+	report_print(&m.r, &page);
 	fclose(page.out);
-	return text;
 }
 
 #define assert_has(text, part)                                              \
@@ -53,11 +70,8 @@ static char *printed(const struct made *m, struct report_page page)
 			fail_msg("'%s' is missing in:\n%s", (part), (text)); \
 	} while (0)
 
-TEST(it_keeps_to_the_width_of_the_page)
+TEST_OF_RECORD(it_keeps_to_the_width_of_the_page)
 {
-	struct made m;
-
-	busy(&m);
 	made_stack(&m, SITE_reshape, "a_function_that_nobody_knows < another_one < a_third_one < a_fourth", 9);
 	made_tx(&m, 0)->count[COUNT_released_pages]--;
 	memset(&m.r.derived.total, 0, sizeof(m.r.derived.total));
@@ -65,16 +79,15 @@ TEST(it_keeps_to_the_width_of_the_page)
 	assert_true(laws_broken(&m.r));
 	for (int look = 0; look < 8; look++) {
 		struct report_page page = { .columns = look & 1 ? 120 : 80, .exact = look & 2, .laws = look & 4 };
-		char *text = printed(&m, page);
+		print(page);
 
 		for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
 			if ((int)strcspn(line, "\n") > page.columns)
 				fail_msg("%zu columns: %s", strcspn(line, "\n"), line);
-		free(text);
 	}
 }
 
-TEST(the_parts_come_in_their_order)
+TEST_OF_RECORD(the_parts_come_in_their_order)
 {
 	static const char *const parts[] = {
 		"A3", "\n\n6 messages of 4,093 bytes, 2 connections, stream, path veth, kernel\n6.12.95",
@@ -82,77 +95,55 @@ TEST(the_parts_come_in_their_order)
 		"\n\nwhy it was copied ", "\nlocal delivery ", "\n\npins           ", "\ncompletions    ",
 		"\nENOBUFS        ", "\n\nlaws           ", "\n\ncounters ", "\n\nnot seen       ",
 	};
-	struct made m;
 	const char *at;
-	char *text;
 
-	busy(&m);
-	at = text = printed(&m, (struct report_page){ .columns = 80 });
+	print((struct report_page){ .columns = 80 });
+	at = text;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		at = strstr(at, parts[i]);
 		if (!at)
 			fail_msg("'%s' is missing or too early in:\n%s", parts[i], text);
 	}
-	free(text);
 }
 
-TEST(numbers_are_for_people_unless_they_are_to_be_exact)
+TEST_OF_RECORD(numbers_are_for_people_unless_they_are_to_be_exact)
 {
-	struct made m;
-	char *text;
-
-	busy(&m);
-	text = printed(&m, (struct report_page){ .columns = 80 });
+	print((struct report_page){ .columns = 80 });
 	assert_null(strstr(text, "36,837"));
 	assert_has(text, "\nthroughput     196 kbit/s: 36.8 kB in 1.50 s\n");
 	assert_has(text, "\nlatency        mean 312 us, p50 13.1 us, p99 6.72 ms (interval between");
 	assert_has(text, "\ntx_reference     36.8 kB     1.000  measured  sent from your own pages, by\n");
 	assert_has(text, "\nnothing at     user_gather, tx_splice, reshape, rx_map, rx_splice, rx_discard\n"
 			 "               (measured); tx_copy (derived)\n");
-	free(text);
-	text = printed(&m, (struct report_page){ .columns = 120 });
+	print((struct report_page){ .columns = 120 });
 	assert_has(text, "copied every byte after all: 0 of 36.8 kB were sent without a copy, because of");
-	free(text);
-	text = printed(&m, (struct report_page){ .columns = 120, .exact = true });
+	print((struct report_page){ .columns = 120, .exact = true });
 	assert_has(text, "copied every byte after all: 0 of 36,837 bytes were sent without a copy,");
-	free(text);
-	text = printed(&m, (struct report_page){ .columns = 80, .exact = true });
+	print((struct report_page){ .columns = 80, .exact = true });
 	assert_has(text, "\nthroughput     0.000196 Gbit/s: 36,837 bytes in 1.500000000 s\n");
 	assert_has(text, "p99 6717.400 us");
 	assert_has(text, "\ntx_copy                        0     0.000  derived   copied from your buffer\n");
 	assert_null(strstr(text, "nothing at"));
 	assert_null(strstr(text, "kB"));
-	free(text);
 }
 
-TEST(a_sum_of_references_is_told_from_what_was_held_at_once)
+TEST_OF_RECORD(a_sum_of_references_is_told_from_what_was_held_at_once)
 {
-	struct made m;
-	char *text;
-
-	busy(&m);
-	text = printed(&m, (struct report_page){ .columns = 120 });
+	print((struct report_page){ .columns = 120 });
 	assert_has(text, "\npins           18 page references in all, 3.0 a send, 5 at once at most; all were released\n");
 	assert_has(text, "\ncompletions    6 read for 6 zero-copy sends, 6 said COPIED\n");
-	free(text);
 }
 
-TEST(a_refused_send_is_no_cause_of_copies)
+TEST_OF_RECORD(a_refused_send_is_no_cause_of_copies)
 {
-	struct made m;
-	char *text;
-
-	busy(&m);
-	text = printed(&m, (struct report_page){ .columns = 120 });
+	print((struct report_page){ .columns = 120 });
 	assert_has(text, "\nENOBUFS        1,204 sends were refused and repeated (ENOBUFS, memlock): too many pages");
 	assert_null(strstr(text, "\nENOBUFS, memlock"));
-	free(text);
 }
 
 TEST(laws_that_balance_take_a_line)
 {
-	char line[128], *text;
-	struct made m;
+	char line[128];
 	int balanced = 0;
 
 	made_init(&m);
@@ -161,39 +152,29 @@ TEST(laws_that_balance_take_a_line)
 		balanced += m.r.laws[i].status == LAW_BALANCED;
 	snprintf(line, sizeof(line), "\n\nlaws           all %d laws that can be tested balance to the byte; --laws "
 		 "lists\n               them\n", balanced);
-	text = printed(&m, (struct report_page){ .columns = 80 });
+	print((struct report_page){ .columns = 80 });
 	assert_has(text, line);
 	assert_null(strstr(text, "residual"));
-	free(text);
-	text = printed(&m, (struct report_page){ .columns = 80, .laws = true });
+	print((struct report_page){ .columns = 80, .laws = true });
 	assert_has(text, "\nreceive                 balanced            36,837            36,837          0\n"
 			 "    left: returned by recv; right: ");
 	assert_null(strstr(text, "--laws lists"));
-	free(text);
 }
 
 TEST(a_broken_law_has_both_sides_and_its_residual)
 {
-	struct made m;
-	char *text;
-
 	made_init(&m);
 	made_rx(&m, 0)->count[COUNT_returned_bytes] += 2;
 	made_judge(&m);
-	text = printed(&m, (struct report_page){ .columns = 80 });
+	print((struct report_page){ .columns = 80 });
 	assert_has(text, "that can be tested are broken: do not trust this run\n");
 	assert_has(text, "\nreceive                 broken              36,839            36,837          2\n"
 			 "    left: returned by recv; right: ");
 	assert_null(strstr(text, "\nsend "));
-	free(text);
 }
 
-TEST(what_lacks_for_one_reason_is_one_line)
+TEST_OF_RECORD(what_lacks_for_one_reason_is_one_line)
 {
-	struct made m;
-	char *text;
-
-	busy(&m);
 	m.r.backend = BACKEND_TRACEPOINT;
 	for (enum site s = SITE_tx_splice; s < SITE_COUNT; s++)
 		if (s == SITE_tx_splice || s == SITE_reshape || s > SITE_rx_copy) {
@@ -212,48 +193,35 @@ TEST(what_lacks_for_one_reason_is_one_line)
 			m.r.laws[i].status = LAW_NOT_TESTABLE;
 			strcpy(m.r.laws[i].why, "reshape is not measured");
 		}
-	text = printed(&m, (struct report_page){ .columns = 120 });
+	print((struct report_page){ .columns = 120 });
 	assert_has(text, "\n\nnot seen       tx_splice, reshape, rx_map, rx_splice, rx_discard; laws completion, "
 			 "pin, causes of reshape: this kernel's\n               tracepoints do not show that: "
 			 "run with --kernel 6.12\n"
 			 "               law send: nobody looked\n"
 			 "               counters cycles, instructions, ");
-	free(text);
 }
 
-TEST(packets_that_perf_does_not_count_are_told)
+TEST_OF_RECORD(packets_that_perf_does_not_count_are_told)
 {
-	struct made m;
-
-	busy(&m);
 	for (int checked = 0; checked < 2; checked++) {
 		struct probe *wire = made_probe(&m, "tx_copy");
-		char *text;
 
 		wire->perf_checked = checked;
-		text = printed(&m, (struct report_page){ .columns = 120 });
+		print((struct report_page){ .columns = 120 });
 		assert_int_equal(!strstr(text, "whether a program ran for every packet: perf counts"), checked);
-		free(text);
 	}
 }
 
-TEST(colours_are_there_only_if_wanted)
+TEST_OF_RECORD(colours_are_there_only_if_wanted)
 {
-	struct made m;
-	char *text;
-
-	busy(&m);
-	text = printed(&m, (struct report_page){ .columns = 80 });
+	print((struct report_page){ .columns = 80 });
 	assert_null(strchr(text, '\033'));
-	free(text);
-	text = printed(&m, (struct report_page){ .columns = 80, .colours = true });
+	print((struct report_page){ .columns = 80, .colours = true });
 	assert_memory_equal(text, "\033[1mA3", 6);
 	assert_has(text, "\033[32mlaws ");
 	assert_null(strstr(text, "\033[1;31m"));
-	free(text);
 	m.r.laws[0].status = LAW_BROKEN;
-	text = printed(&m, (struct report_page){ .columns = 80, .colours = true });
+	print((struct report_page){ .columns = 80, .colours = true });
 	assert_memory_equal(text, "\033[1;31mA3", 9);
 	assert_has(text, "\033[1;31msend ");
-	free(text);
 }

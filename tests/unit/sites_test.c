@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about sites and the verdict: how each number is known, and what is said of the run. */
-#include "tests/unit/made_record.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/record_fixture.h"
 #include "userspace/judge/causes/causes.h"
 #include "userspace/judge/verdict.h"
 
@@ -36,11 +35,8 @@ static void derive_and_judge(struct made *m)
 	made_derive(m);
 }
 
-TEST(trampolines_measure_all_but_the_copy)
+TEST_OF_RECORD(trampolines_measure_all_but_the_copy)
 {
-	struct made m;
-
-	made_init(&m);
 	made_judge(&m);
 	for (int s = 0; s < SITE_COUNT; s++) {
 		assert_int_equal(m.r.sites[s].how, s == SITE_tx_copy ? HOW_DERIVED : HOW_MEASURED);
@@ -50,12 +46,10 @@ TEST(trampolines_measure_all_but_the_copy)
 	assert_int_equal(m.r.pins.released_how, HOW_MEASURED);
 }
 
-TEST(the_copy_is_what_left_in_kernel_memory_less_what_left_twice)
+TEST_OF_RECORD(the_copy_is_what_left_in_kernel_memory_less_what_left_twice)
 {
 	struct books *tx;
-	struct made m;
 
-	made_init(&m);
 	tx = made_tx(&m, 0);
 	tx->count[COUNT_wire_copied_bytes] = 1100;
 	tx->count[COUNT_retrans_copied_bytes] = 90;
@@ -69,8 +63,6 @@ TEST(the_copy_is_what_left_in_kernel_memory_less_what_left_twice)
 
 TEST(tracepoints_tell_references_by_the_packets_that_left)
 {
-	struct made m;
-
 	made_by_tracepoints(&m);
 	derive_and_judge(&m);
 	for (int flow = 0; flow < FLOWS; flow++) {
@@ -89,8 +81,6 @@ TEST(tracepoints_tell_references_by_the_packets_that_left)
 
 TEST(one_byte_amiss_in_a_packet_breaks_the_send_law)
 {
-	struct made m;
-
 	made_by_tracepoints(&m);
 	made_tx(&m, 1)->count[COUNT_wire_referenced_bytes]--;
 	derive_and_judge(&m);
@@ -100,8 +90,6 @@ TEST(one_byte_amiss_in_a_packet_breaks_the_send_law)
 
 TEST(packets_that_were_not_seen_leave_the_calls_to_tell)
 {
-	struct made m;
-
 	made_by_tracepoints(&m);
 	made_probe(&m, "tx_copy")->missed_hits = 2;
 	made_tx(&m, 0)->count[COUNT_wire_referenced_bytes] -= 1448;
@@ -114,8 +102,6 @@ TEST(packets_that_were_not_seen_leave_the_calls_to_tell)
 
 TEST(pages_that_the_reader_found_were_not_copied_late)
 {
-	struct made m;
-
 	made_by_tracepoints(&m);
 	made_rx(&m, 0)->count[COUNT_user_referenced_bytes] = made_bytes(0) + RETRANSMITTED;
 	derive_and_judge(&m);
@@ -126,7 +112,6 @@ TEST(pages_that_the_reader_found_were_not_copied_late)
 TEST(what_was_read_stays_as_it_was)
 {
 	struct ledger read;
-	struct made m;
 
 	made_by_tracepoints(&m);
 	derive_and_judge(&m);
@@ -143,15 +128,13 @@ TEST(what_was_read_stays_as_it_was)
 }
 
 /* A site whose books no hook opens counted nothing, whatever its own hook saw. */
-TEST(a_site_is_not_measured_when_nothing_opens_its_books)
+TEST_OF_RECORD(a_site_is_not_measured_when_nothing_opens_its_books)
 {
 	static const enum site sent[] = { SITE_tx_copy, SITE_tx_reference, SITE_tx_splice,
 					  SITE_late_copy, SITE_reshape };
 	static const enum site read[] = { SITE_rx_copy, SITE_rx_map, SITE_rx_splice,
 					  SITE_rx_discard };
-	struct made m;
 
-	made_init(&m);
 	made_detach(&m, "accepted");
 	made_judge(&m);
 	for (int i = 0; i < 5; i++) {
@@ -169,19 +152,14 @@ TEST(a_site_is_not_measured_when_nothing_opens_its_books)
 
 TEST(the_verdict_says_that_every_byte_was_copied_and_why)
 {
-	struct made m;
-
 	made_by_tracepoints(&m);
 	derive_and_judge(&m);
 	assert_string_equal(said(&m), "A3, MSG_ZEROCOPY, on veth copied every byte after all: 0 of 36,837 bytes "
 			    "were sent without a copy, because of local delivery.");
 }
 
-TEST(the_verdict_counts_what_was_sent_without_a_copy)
+TEST_OF_RECORD(the_verdict_counts_what_was_sent_without_a_copy)
 {
-	struct made m;
-
-	made_init(&m);
 	made_tx(&m, 0)->site[SITE_late_copy].bytes = m.stacks[0].tally.bytes = 0;
 	made_tx(&m, 1)->site[SITE_late_copy].bytes = m.stacks[1].tally.bytes = 837;
 	made_judge(&m);
@@ -196,7 +174,6 @@ TEST(the_verdict_counts_what_was_sent_without_a_copy)
 TEST(no_verdict_is_given_on_what_was_not_measured)
 {
 	static const char *const needed[] = { "accepted", "tx_reference", "rx_copy" };
-	struct made m;
 
 	for (int i = 0; i < 3; i++) {
 		made_init(&m);
@@ -217,7 +194,6 @@ TEST(no_verdict_is_given_on_what_was_not_measured)
 TEST(a_verdict_has_the_numbers_that_its_sentence_gives)
 {
 	struct verdict v;
-	struct made m;
 
 	made_by_tracepoints(&m);
 	derive_and_judge(&m);

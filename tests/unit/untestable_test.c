@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about the laws that a run may not judge, and the reasons that it gives. */
 #include "tests/unit/expected_laws.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/record_fixture.h"
 
 static const char *const hooks[] = { "accepted", "returned", "tx_copy", "tx_reference", "late_copy",
 				     "completions", "refusals", "reshape", "rx_copy",
@@ -42,11 +42,8 @@ TEST(a_derived_copy_is_never_called_balanced)
 	}
 }
 
-TEST(packets_kept_from_the_probes_leave_their_laws_untested)
+TEST_OF_RECORD(packets_kept_from_the_probes_leave_their_laws_untested)
 {
-	struct made m;
-
-	made_init(&m);
 	made_probe(&m, "tx_copy")->missed_hits = 1;
 	made_judge(&m);
 	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), laws_with(NEEDS_PACKETS, 0));
@@ -58,11 +55,8 @@ TEST(packets_kept_from_the_probes_leave_their_laws_untested)
 }
 
 /* What a device on a bus reads, and what a device that cannot gather has the kernel copy, need a hook each. */
-TEST(a_path_decides_what_the_reference_law_needs)
+TEST_OF_RECORD(a_path_decides_what_the_reference_law_needs)
 {
-	struct made m;
-
-	made_init(&m);
 	made_detach(&m, "clean");
 	made_judge(&m);
 	assert_int_equal(made_law(&m, "reference")->status, LAW_BALANCED);
@@ -79,11 +73,8 @@ TEST(a_path_decides_what_the_reference_law_needs)
 	assert_int_equal(made_law(&m, "reference")->status, LAW_NOT_TESTABLE);
 }
 
-TEST(a_kernel_without_trampolines_tests_neither_completions_nor_pins)
+TEST_OF_RECORD(a_kernel_without_trampolines_tests_neither_completions_nor_pins)
 {
-	struct made m;
-
-	made_init(&m);
 	m.r.backend = BACKEND_TRACEPOINT;
 	made_detach(&m, "completions");
 	made_judge(&m);
@@ -108,11 +99,8 @@ TEST(without_totals_no_witness_is_heard)
 	}
 }
 
-TEST(completions_that_nobody_reads_are_no_witness)
+TEST_OF_RECORD(completions_that_nobody_reads_are_no_witness)
 {
-	struct made m;
-
-	made_init(&m);
 	m.r.experiment->app[END_SENDER].completions_read = false;
 	m.app[END_SENDER][0].completions = m.app[END_SENDER][1].completions = 0;
 	made_judge(&m);
@@ -136,11 +124,8 @@ TEST(unchecked_content_is_not_judged)
 	}
 }
 
-TEST(without_probes_only_content_and_sequence_numbers_are_judged)
+TEST_OF_RECORD(without_probes_only_content_and_sequence_numbers_are_judged)
 {
-	struct made m;
-
-	made_init(&m);
 	m.r.backend = BACKEND_NONE;
 	m.r.probe_count = 0;
 	strcpy(m.r.backend_why, "made without probes");

@@ -5,21 +5,6 @@
 #include "userspace/watch/judge/watch_judge.h"
 #include "userspace/watch/report/report.h"
 
-/* What is printed on a page of @columns; the caller's to free. */
-static char *printed(const struct watch_record *r, enum watch_rows rows, int columns,
-		     void (*print)(const struct watch_record *, const struct page *))
-{
-	struct page page = { .columns = columns, .rows = rows, .top = 10 };
-	size_t bytes;
-	char *text;
-
-	page.out = open_memstream(&text, &bytes);
-	assert_non_null(page.out);
-	print(r, &page);
-	fclose(page.out);
-	return text;
-}
-
 static void expect_within(const char *text, size_t columns)
 {
 	for (; *text; text += strcspn(text, "\n") + 1)
@@ -48,66 +33,80 @@ static void busy(struct made_watch *m)
 	m->r.gap_count = 1;
 }
 
-TEST(it_keeps_to_the_width_of_the_page)
-{
-	struct made_watch m;
+static struct made_watch m;
+static char *text;
 
+static int busy_watch(void **state)
+{
 	busy(&m);
+	return 0;
+}
+
+static int forget_text(void **state)
+{
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+#define TEST_OF_WATCH(name) TEST_BETWEEN(name, busy_watch, forget_text)
+
+/* Leaves in text what is printed on a page of @columns. */
+static void print(enum watch_rows rows, int columns, void (*how)(const struct watch_record *, const struct page *))
+{
+	struct page page = { .columns = columns, .rows = rows, .top = 10 };
+	size_t bytes;
+
+	forget_text(NULL);
+	page.out = open_memstream(&text, &bytes);
+	assert_non_null(page.out);
+	how(&m.r, &page);
+	fclose(page.out);
+}
+
+TEST_OF_WATCH(it_keeps_to_the_width_of_the_page)
+{
 	memset(m.process[0].comm, '\xff', WATCH_COMM_BYTES);
 	memset(m.socket[0].remote.ip, 0xfe, 16);
 	memset(m.socket[0].local.ip, 0xfe, 16);
 	for (int columns = 80; columns <= 120; columns += 40)
 		for (enum watch_rows rows = ROWS_SOCKETS; rows <= ROWS_PORTS; rows++) {
-			char *text = printed(&m.r, rows, columns, watch_report_print);
+			print(rows, columns, watch_report_print);
 
 			expect_within(text, columns);
-			free(text);
-			text = printed(&m.r, rows, columns, watch_block_print);
+			print(rows, columns, watch_block_print);
 			expect_within(text, columns);
-			free(text);
 		}
 }
 
-TEST(the_parts_come_in_their_order)
+TEST_OF_WATCH(the_parts_come_in_their_order)
 {
 	static const char *const parts[] = {
 		"nginx, pid 812: ", "\nsite ", "\nlate_copy ", "\nwhy it was copied", "\nzero copy",
 		"\nENOBUFS", "processes\n", "remote peers\n", "\nwhat sockets held", "\nlaws ",
 		"\ncost of looking", "\nnot seen",
 	};
-	struct made_watch m;
 	const char *at;
-	char *text;
 
-	busy(&m);
-	at = text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
+	print(ROWS_PROCESSES, 80, watch_report_print);
+	at = text;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		at = strstr(at, parts[i]);
 		if (!at)
 			fail_msg("'%s' is missing or too early in:\n%s", parts[i], text);
 	}
-	free(text);
 }
 
-TEST(a_name_cannot_command_the_terminal)
+TEST_OF_WATCH(a_name_cannot_command_the_terminal)
 {
-	struct made_watch m;
-	char *text;
-
-	busy(&m);
 	memcpy(m.process[0].comm, "\033[2J\nevil", 10);
-	text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
+	print(ROWS_PROCESSES, 80, watch_report_print);
 	assert_null(strchr(text, '\033'));
 	assert_non_null(strstr(text, "\\x1b[2J\\nevil, pid 812: "));
-	free(text);
 }
 
-TEST(what_is_not_known_is_no_0)
+TEST_OF_WATCH(what_is_not_known_is_no_0)
 {
-	struct made_watch m;
-	char *text;
-
-	busy(&m);
 	m.r.total.moved.sites_known &= ~(1u << SITE_late_copy);
 	m.process[0].sum.moved.sites_known &= ~(1u << SITE_late_copy);
 	m.process[0].sum.moved.fate.unknown = 9000000;
@@ -116,156 +115,111 @@ TEST(what_is_not_known_is_no_0)
 	m.r.total.opening.known &= ~(1u << WATCH_unread_bytes);
 	m.r.total.moved.counts_known &= ~(1ull << COUNT_copied_sends);
 	strcpy(m.r.count_why[COUNT_copied_sends], "nobody read it");
-	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	print(ROWS_PROCESSES, 120, watch_report_print);
 	assert_non_null(strstr(text, "  late_copy: nobody looked"));
 	assert_non_null(strstr(text, "of them as COPIED not measured (nobody read it)"));
 	assert_non_null(strstr(text, "cannot be read               0  received, and not read"));
 	assert_non_null(strstr(text, "-: not measured"));
 	/* Sent, received, without a copy, needless. */
 	assert_non_null(strstr(text, "  9.00 MB       0 B         -         -        1  nginx"));
-	free(text);
 }
 
-TEST(a_refused_send_is_no_copy_of_unknown_bytes)
+TEST_OF_WATCH(a_refused_send_is_no_copy_of_unknown_bytes)
 {
-	struct made_watch m;
-	char *text;
-
-	busy(&m);
-	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	print(ROWS_PROCESSES, 120, watch_report_print);
 	assert_null(strstr(text, "tx_reference           -"));
 	assert_non_null(strstr(text, "\nENOBUFS        3 sends refused, 0 by option memory (net.core.optmem_max), "
 			       "0 by RLIMIT_MEMLOCK\n               read completions sooner\n"));
 	m.r.cause_count = 0;
-	free(text);
-	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	print(ROWS_PROCESSES, 120, watch_report_print);
 	assert_null(strstr(text, "why it was copied"));
-	free(text);
 }
 
 /* A shell that a server was started by has no socket. */
-TEST(who_has_no_socket_has_no_row)
+TEST_OF_WATCH(who_has_no_socket_has_no_row)
 {
-	struct made_watch m;
-	char *text;
-
-	busy(&m);
 	m.process[1] = (struct watch_process){ .id.pid = 4, .comm = "sh", .sum = watch_sum_of_nothing() };
 	m.r.process_count = 2;
-	text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
+	print(ROWS_PROCESSES, 80, watch_report_print);
 	assert_null(strstr(text, "sh, pid 4"));
 	assert_non_null(strstr(text, "events were not counted"));
-	free(text);
 }
 
-TEST(a_broken_law_is_told_at_once_and_with_its_sides)
+TEST_OF_WATCH(a_broken_law_is_told_at_once_and_with_its_sides)
 {
-	struct made_watch m;
-	char *text;
-
-	busy(&m);
 	m.r.laws[WATCH_LAW_receive] = (struct law){ .name = "receive", .left_is = "the one",
 		.right_is = "the other", .known = true, .left = 7, .right = 9, .residual = -2,
 		.status = LAW_BROKEN, .why = "socket 12" };
 	m.r.laws[WATCH_LAW_reference].status = LAW_NOT_TESTABLE;
 	strcpy(m.r.laws[WATCH_LAW_reference].why, "no iterator");
 	assert_int_equal(watch_laws_broken(&m.r), 1);
-	text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
+	print(ROWS_PROCESSES, 80, watch_report_print);
 	assert_non_null(strstr(text, "Do not trust these numbers"));
 	assert_non_null(strstr(text, "BROKEN: left 7, right 9, residual -2\n  left: the one\n"));
 	assert_non_null(strstr(text, "6 of 8 balance to the byte, for every socket: send, completion"));
 	assert_non_null(strstr(text, "not testable   reference\n               no iterator\n"));
-	free(text);
 }
 
-TEST(a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_one)
+TEST_OF_WATCH(a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_one)
 {
-	struct made_watch m;
-	char *text;
-
-	busy(&m);
 	strcpy(m.r.laws[WATCH_LAW_reference].why, "not testable for 1 of 2 sockets: a reason");
-	text = printed(&m.r, ROWS_PROCESSES, 80, watch_report_print);
+	print(ROWS_PROCESSES, 80, watch_report_print);
 	assert_non_null(strstr(text, "7 of 8 balance to the byte, for every socket: send, receive,"));
 	assert_non_null(strstr(text, "partly tested  reference\n               not testable for 1 of 2 "
 				     "sockets: a reason; balanced for the"));
-	free(text);
 }
 
 /* Sockets are those that were open in the interval: of two, one had died before it. */
-TEST(a_block_is_a_rate)
+TEST_OF_WATCH(a_block_is_a_rate)
 {
-	struct made_watch m;
-	char *text;
-
-	busy(&m);
 	m.r.lately_ns = 500000000;
 	m.process[0].sum.sockets = 2;
 	m.socket[1] = m.socket[0];
 	m.socket[1].local.port = 8080;
 	m.socket[1].died_before = true;
 	m.r.socket_count = 2;
-	text = printed(&m.r, ROWS_PROCESSES, 80, watch_block_print);
+	print(ROWS_PROCESSES, 80, watch_block_print);
 	assert_non_null(strstr(text, "   sent/s    recv/s no copy/s needless/s  sockets  processes\n"
 				     "  18.0 MB       0 B       0 B    18.0 MB        1  nginx, pid 812\n"));
-	free(text);
-	text = printed(&m.r, ROWS_SOCKETS, 120, watch_block_print);
+	print(ROWS_SOCKETS, 120, watch_block_print);
 	assert_non_null(strstr(text, "10.0.0.1:80 - "));
 	assert_null(strstr(text, "10.0.0.1:8080 - "));
-	free(text);
 }
 
 /* On a narrow page the name stands above its numbers. */
-TEST(a_row_has_its_whole_name)
+TEST_OF_WATCH(a_row_has_its_whole_name)
 {
 	static const char name[] = "10.0.0.1:80 - 10.0.0.1:40000, nginx, pid 812, handed on to it\n";
-	struct made_watch m;
-	char *text;
 
-	busy(&m);
 	m.socket[0].handed_on = true;
-	text = printed(&m.r, ROWS_SOCKETS, 80, watch_report_print);
+	print(ROWS_SOCKETS, 80, watch_report_print);
 	assert_non_null(strstr(text, "\nsockets\n     sent  received   no copy  needless\n10.0.0.1:80 - "));
 	assert_non_null(strstr(text, name));
 	assert_non_null(strstr(text, "\n  9.00 MB       0 B       0 B   9.00 MB\n"));
-	free(text);
-	text = printed(&m.r, ROWS_SOCKETS, 120, watch_report_print);
+	print(ROWS_SOCKETS, 120, watch_report_print);
 	assert_non_null(strstr(text, "  9.00 MB       0 B       0 B   9.00 MB  10.0.0.1:80 - "));
 	assert_non_null(strstr(text, name));
-	free(text);
-	text = printed(&m.r, ROWS_PORTS, 80, watch_report_print);
+	print(ROWS_PORTS, 80, watch_report_print);
 	assert_non_null(strstr(text, "        1  port 80\n"));
-	free(text);
 }
 
-TEST(numbers_of_sockets_have_their_commas)
+TEST_OF_WATCH(numbers_of_sockets_have_their_commas)
 {
-	struct made_watch m;
-	char *text;
-
-	busy(&m);
 	m.r.total.sockets = m.r.total.born = 10000;
 	m.r.total.died = 9999;
 	m.process[0].sum.sockets = 10000;
-	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	print(ROWS_PROCESSES, 120, watch_report_print);
 	assert_non_null(strstr(text, "5.0 s, 10,000 sockets, 10,000 opened and 9,999 closed in that time"));
 	assert_non_null(strstr(text, "   10,000  nginx, pid 812\n"));
-	free(text);
 }
 
-TEST(what_was_lost_with_a_socket_is_not_to_be_sent_yet)
+TEST_OF_WATCH(what_was_lost_with_a_socket_is_not_to_be_sent_yet)
 {
-	struct made_watch m;
-	char *text;
-
-	busy(&m);
 	m.r.total.closing.item[WATCH_unsent_bytes] = 1100;
 	m.socket[0].closing.item[WATCH_unsent_bytes] = 100;
-	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	print(ROWS_PROCESSES, 120, watch_report_print);
 	assert_non_null(strstr(text, "accepted, and not sent yet; 1,000 of these were lost with"));
 	m.socket[0].closing.item[WATCH_unsent_bytes] = 1100;
-	free(text);
-	text = printed(&m.r, ROWS_PROCESSES, 120, watch_report_print);
+	print(ROWS_PROCESSES, 120, watch_report_print);
 	assert_null(strstr(text, "were lost with"));
-	free(text);
 }

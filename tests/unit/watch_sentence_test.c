@@ -6,6 +6,8 @@
 #include "userspace/watch/summary/figures.h"
 #include "userspace/watch/summary/sentence.h"
 
+static struct made_watch m;
+
 /* The sentence beside the verdict that the numbers have. */
 static void expect(struct made_watch *m, const char *sentence)
 {
@@ -29,8 +31,6 @@ static void forget_count(struct made_watch *m, enum count count)
 
 TEST(what_moved_nothing_is_said_to)
 {
-	struct made_watch m;
-
 	made_watch(&m);
 	expect(&m, "moved no TCP payload.");
 }
@@ -44,8 +44,6 @@ static void plain(struct made_watch *m, uint64_t sent, uint64_t received)
 
 TEST(plain_calls_copy_everything)
 {
-	struct made_watch m;
-
 	plain(&m, 3000000, 0);
 	expect(&m, "send copied all of 3.00 MB; it asked for no zero copy.");
 	plain(&m, 3000000, 1000);
@@ -58,8 +56,6 @@ TEST(plain_calls_copy_everything)
 /* No flag of a send is read in a watch: it may have passed MSG_ZEROCOPY without SO_ZEROCOPY. */
 TEST(that_it_asked_for_nothing_is_said_only_if_flags_were_seen)
 {
-	struct made_watch m;
-
 	plain(&m, 3000000, 0);
 	forget_count(&m, COUNT_unset_sends);
 	expect(&m, "send copied all of 3.00 MB; it sent no byte by reference.");
@@ -70,8 +66,6 @@ TEST(that_it_asked_for_nothing_is_said_only_if_flags_were_seen)
 
 TEST(the_larger_direction_leads)
 {
-	struct made_watch m;
-
 	plain(&m, 529, 315000000);
 	expect(&m, "received 315 MB, all copied by recv. Send copied all of 529 B; it asked for no zero copy.");
 	made_moved(&m)->site_bytes[SITE_tx_copy] = 0;
@@ -83,8 +77,6 @@ TEST(the_larger_direction_leads)
 
 TEST(hints_to_a_program_that_copies_are_what_its_sockets_show)
 {
-	struct made_watch m;
-
 	plain(&m, 3000000, 0);
 	forget_count(&m, COUNT_unset_sends);
 	made_moved(&m)->count[COUNT_send_calls] = 100;
@@ -99,8 +91,6 @@ TEST(hints_to_a_program_that_copies_are_what_its_sockets_show)
 
 TEST(a_flag_without_the_option_is_named)
 {
-	struct made_watch m;
-
 	plain(&m, 3000000, 0);
 	made_moved(&m)->count[COUNT_unset_sends] = 1234;
 	expect(&m, "send copied all of 3.00 MB; MSG_ZEROCOPY was ignored in 1,234 sends, because SO_ZEROCOPY "
@@ -109,8 +99,6 @@ TEST(a_flag_without_the_option_is_named)
 
 TEST(a_splice_left_without_a_copy_only_if_somebody_saw_it)
 {
-	struct made_watch m;
-
 	plain(&m, 12300000000, 0);
 	made_moved(&m)->site_bytes[SITE_tx_splice] = made_moved(&m)->fate.uncopied = 12079000000;
 	made_moved(&m)->site_bytes[SITE_tx_copy] = 221000000;
@@ -138,8 +126,6 @@ static void in_vain(struct made_watch *m)
 
 TEST(zero_copy_in_vain_has_its_cause)
 {
-	struct made_watch m;
-
 	in_vain(&m);
 	expect(&m, IN_VAIN ", because the receiver is local.");
 	made_moved(&m)->late_by_delivery_bytes = 0;
@@ -153,8 +139,6 @@ TEST(zero_copy_in_vain_has_its_cause)
 /* Without a hook in each call those are known that the kernel obeyed; and of io_uring not even these. */
 TEST(sends_that_nobody_counted_are_at_least_those_that_got_it)
 {
-	struct made_watch m;
-
 	in_vain(&m);
 	forget_count(&m, COUNT_zerocopy_asked_sends);
 	made_moved(&m)->count[COUNT_zerocopy_sends] = 41199;
@@ -168,8 +152,6 @@ TEST(sends_that_nobody_counted_are_at_least_those_that_got_it)
 /* Two that ask for zero copy meet different things. */
 TEST(each_process_has_a_cause_of_its_own)
 {
-	struct made_watch m;
-
 	in_vain(&m);
 	m.process[1] = m.process[0];
 	m.r.process_count = 2;
@@ -184,8 +166,6 @@ TEST(each_process_has_a_cause_of_its_own)
 /* Packets that are copied carry plain bytes, too, and may be sent again. */
 TEST(more_late_copies_than_references_are_explained)
 {
-	struct made_watch m;
-
 	in_vain(&m);
 	made_moved(&m)->site_bytes[SITE_late_copy] = made_moved(&m)->late_by_delivery_bytes = 9144000;
 	expect(&m, IN_VAIN ", because the receiver is local; late_copy is 101.6 % of tx_reference: packets also "
@@ -195,8 +175,6 @@ TEST(more_late_copies_than_references_are_explained)
 
 TEST(references_that_nobody_followed_are_not_called_clean)
 {
-	struct made_watch m;
-
 	in_vain(&m);
 	made_moved(&m)->site_bytes[SITE_late_copy] = 0;
 	made_moved(&m)->fate = (struct watch_fate){ .uncopied = 9000000 };
@@ -214,8 +192,6 @@ TEST(references_that_nobody_followed_are_not_called_clean)
 
 TEST(a_refusal_names_its_limit)
 {
-	struct made_watch m;
-
 	made_watch(&m);
 	made_moved(&m)->count[COUNT_zerocopy_asked_sends] = 100;
 	made_moved(&m)->count[COUNT_enobufs] = 60;
@@ -229,8 +205,6 @@ TEST(a_refusal_names_its_limit)
 
 TEST(what_was_peeked_is_told_apart)
 {
-	struct made_watch m;
-
 	plain(&m, 0, 753);
 	made_moved(&m)->site_bytes[SITE_rx_copy] = 754;
 	expect(&m, "received 753 B, all copied by recv, 1 B of it again (MSG_PEEK).");
@@ -244,8 +218,6 @@ TEST(what_was_peeked_is_told_apart)
 /* As a proxy does that looks at the first bytes and splices all. */
 TEST(peeks_before_a_splice_are_no_read)
 {
-	struct made_watch m;
-
 	plain(&m, 0, 1000);
 	made_moved(&m)->site_bytes[SITE_rx_splice] = made_moved(&m)->passed_bytes = 1000;
 	expect(&m, "received 1.00 kB; peeks copied 1.00 kB (MSG_PEEK); 100 % was spliced out.");
@@ -255,8 +227,6 @@ TEST(peeks_before_a_splice_are_no_read)
 
 TEST(pages_that_were_spliced_or_mapped_are_not_called_one_of_them)
 {
-	struct made_watch m;
-
 	plain(&m, 0, 1000);
 	made_moved(&m)->site_bytes[SITE_rx_copy] = 300;
 	made_moved(&m)->site_bytes[SITE_rx_splice] = made_moved(&m)->passed_bytes = 700;
@@ -268,8 +238,6 @@ TEST(pages_that_were_spliced_or_mapped_are_not_called_one_of_them)
 
 TEST(what_is_not_plain_TCP_is_named_and_not_counted)
 {
-	struct made_watch m;
-
 	made_watch(&m);
 	m.process[0].sum.other[WATCH_LAYER_KTLS] = (struct watch_other){ 3, 4000000, 10000 };
 	expect(&m, "moved no payload of plain TCP; 3 sockets of kernel TLS carried 4.01 MB, which are not in "
@@ -283,8 +251,6 @@ TEST(what_is_not_plain_TCP_is_named_and_not_counted)
 
 TEST(a_socket_that_was_handed_on_is_told)
 {
-	struct made_watch m;
-
 	plain(&m, 30000, 0);
 	m.process[0].sum.handed_on = 1;
 	expect(&m, "send copied all of 30.0 kB; it asked for no zero copy; another process used 1 socket of these "
