@@ -189,9 +189,10 @@ static __always_inline bool sock_is_ours(const struct sock *sk)
 	return books_find(cookie_of(sk));
 }
 
-static __always_inline bool reader_is_ours(const struct sk_buff *skb)
+/* As the site rx_copy has it: a completion is read from the error queue as a packet without bytes. */
+static __always_inline bool reader_is_ours(const struct sk_buff *skb, int len)
 {
-	return books_find(cookie_of(skb->sk));
+	return len > 0 && books_find(cookie_of(skb->sk));
 }
 
 static __always_inline bool pages_are_ours(const struct sk_buff *skb)
@@ -207,7 +208,7 @@ COST_PAIR(send_call, tcp_sendmsg_locked, window_open(), task_is_ours(), returned
 COST_PAIR(recv_call, tcp_recvmsg_locked, window_open(), task_is_ours(), returned_bytes(ctx))
 COST_PAIR(tx_reference, skb_zerocopy_iter_stream, window_open(),
 	  sock_is_ours((const struct sock *)ctx[0]), returned_bytes(ctx))
-COST_PAIR(rx_copy, skb_copy_datagram_iter, window_open(), reader_is_ours(SKB), (u32)ctx[3])
+COST_PAIR(rx_copy, skb_copy_datagram_iter, window_open(), reader_is_ours(SKB, ctx[3]), (u32)ctx[3])
 COST_PAIR(late_copy, skb_copy_ubufs, window_open(), pages_are_ours(SKB), SKB->data_len)
 COST_PAIR(reshape, skb_copy_bits, window_open(), number_of_skb(SKB), (u32)ctx[3])
 COST_PAIR(empty, bpf_fentry_test1, cost_calibrating, true, 0)

@@ -15,7 +15,7 @@ SAME_LINES = 6
 SKIPPED = re.compile(r"^(?:$|//|/\*.*\*/$|#\s*(?:include|ifn?def|if|else|endif|define \w+_H$)|#!|# "
                      r"|#$|(?:from \S+ )?import .*|[\s\[\](){};,]+$|.*SPDX-License-Identifier)")
 C_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-DOCSTRING = re.compile(r'^\s*(?:[rf]?""").*?"""', re.DOTALL | re.MULTILINE)
+TEXT_OR_IMPORT = re.compile(r'^\s*(?:[rf]?""").*?"""|^from \S+ import \([^)]*\)', re.DOTALL | re.MULTILINE)
 
 
 def blank(found: re.Match) -> str:
@@ -25,7 +25,7 @@ def blank(found: re.Match) -> str:
 
 def significant(name: str) -> list[tuple[int, str]]:
     """The number and the words of every line that counts."""
-    text = (C_COMMENT if SOURCES[name] == "c" else DOCSTRING).sub(blank, TEXTS[name])
+    text = (C_COMMENT if SOURCES[name] == "c" else TEXT_OR_IMPORT).sub(blank, TEXTS[name])
     lines = [(number, " ".join(line.split())) for number, line in enumerate(text.splitlines(), 1)]
     return [(number, line) for number, line in lines if not SKIPPED.match(line)]
 

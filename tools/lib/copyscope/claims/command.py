@@ -43,7 +43,7 @@ run [ID...]           the commands that make the runs which claims lack, for --r
 report [FOLDER]       judge all claims of the reports by a folder of results, results/ if none is
                       named, and write the page that answers to --out: index.html, README.md and
                       verdicts.json
-fix                   write studies/claims/fixed.toml: by git's history the commit that fixed each predicate
+fix                   write studies/claims/fixed.toml: the commit that fixed each predicate
 
 A verdict is CONFIRMED or REFUTED; DIFFERS HERE, of a value of the authors' machine; CONTRADICTED
 BY ITS OWN NUMBERS; UNDECIDED with what is missing; or OUT OF SCOPE, about the report itself. Counts

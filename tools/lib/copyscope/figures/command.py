@@ -34,7 +34,7 @@ def parser() -> Parser:
     made.add_argument("--out", required=True, type=folder, metavar="DIR",
                       help="where the figures go")
     made.add_argument("--profile", metavar="NAME",
-                      help="draw the line figures of studies/profiles/NAME.toml, or of a file .toml")
+                      help="draw the line figures of studies/profiles/NAME.toml or of a .toml file")
     return made
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The ledger studies/claims/fixed.toml: the commit that fixed the present predicate of each claim."""
+"""The ledger studies/claims/fixed.toml: the commit that fixed each claim's present predicate."""
 from __future__ import annotations
 
 import hashlib
