@@ -55,14 +55,12 @@ static json_t *balances(void)
 	return rows;
 }
 
-static json_t *watch_laws(void)
+static bool is_of_sockets(const char *name)
 {
-	json_t *rows = json_array();
-
-#define ROW(name, left, right) add(rows, #name, left " = " right);
-	WATCH_LAWS(ROW)
-#undef ROW
-	return rows;
+	for (enum watch_law law = 0; law < WATCH_LAW_COUNT; law++)
+		if (!strcmp(watch_law_name(law), name))
+			return true;
+	return false;
 }
 
 static json_t *watch_verdicts(void)
@@ -132,22 +130,16 @@ static json_t *paths(void)
 	return rows;
 }
 
-/* A law's function says what its sides are, so a record of nothing is judged. */
 static json_t *laws(void)
 {
-	struct record *nothing = calloc(1, sizeof(*nothing));
+	struct law list[LAWS_MAX];
+	int count = laws_list(list);
 	json_t *rows = json_array();
 
-	if (!nothing || record_arrange(nothing))
-		return NULL;
-	nothing->backend = BACKEND_NONE;
-	strcpy(nothing->backend_why, "nothing ran");
-	laws_fill(nothing);
-	for (int i = 0; i < nothing->law_count; i++)
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", nothing->laws[i].name,
-			"left_is", nothing->laws[i].left_is, "right_is", nothing->laws[i].right_is));
-	record_free(nothing);
-	free(nothing);
+	for (int i = 0; i < count; i++)
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:b, s:b}", "name", list[i].name,
+			"left_is", list[i].left_is, "right_is", list[i].right_is, "of_runs",
+			law_is_of_runs(list[i].name), "of_sockets", is_of_sockets(list[i].name)));
 	return rows;
 }
 
@@ -171,11 +163,10 @@ static json_t *metrics(void)
 
 int main(void)
 {
-	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "release",
+	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "release",
 				COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(), "causes",
 				causes(), "variants", variants(), "behaviours", behaviours(), "paths", paths(),
-				"laws", laws(), "balances", balances(), "watch_laws", watch_laws(),
-				"watch_verdicts", watch_verdicts(), "metrics", metrics());
+				"laws", laws(), "balances", balances(), "watch_verdicts", watch_verdicts(), "metrics", metrics());
 	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;
 
 	json_decref(all);

@@ -112,7 +112,7 @@ def try_map(case: Case) -> None:
     if not deleted:
         raise Skipped("no map of the run had an entry that can be deleted")
     if done.status == 0:
-        work = record["workload"]
+        work = record["experiment"]["workload"]
         copied = records.site(record, "rx_copy")
         if copied not in (None, work["received_bytes"]):
             raise Broken(f"an entry of map {deleted} deleted, and it passes with rx_copy {copied} of "
@@ -136,7 +136,7 @@ def try_link(case: Case) -> None:
     if not detached:
         runs.agree(done, record)
     if done.status == 0:
-        work, copied = record["workload"], records.site(record, "rx_copy")
+        work, copied = record["experiment"]["workload"], records.site(record, "rx_copy")
         if copied not in (None, work["received_bytes"]):
             raise Broken(f"links {detached} of {links} detached, and it passes with rx_copy {copied} "
                          f"of {work['received_bytes']}: {done}")

@@ -49,8 +49,8 @@ def check_laws(record: dict, what: str) -> bool:
     if broken := [law for law in record["laws"] if law["status"] == "broken"]:
         raise Broken(f"{what}: {broken}")
     short = record["losses"]["sums_short"]
-    if bool(short) != (laws["events"] != "balanced"):
-        raise Broken(f"{what}: events {laws['events']}, and of its sums it says {short!r}")
+    if bool(short) != (laws["probes"] != "balanced"):
+        raise Broken(f"{what}: probes {laws['events']}, and of its sums it says {short!r}")
     return not short
 
 

@@ -104,7 +104,7 @@ def try_queue(case: Case) -> None:
         process.kill()
         process.wait()
     if done.status not in judge.WELL or record is None or runs.outcome(record) not in (runs.COMPLETE, runs.BLIND):
-        outcome = record and record["outcome"]
+        outcome = record and record["experiment"]["outcome"]
         raise Broken(f"{name} at {end_of}: {outcome}, "
                      f"broken {record and sorted(records.laws_with(record, 'broken'))}: {done}")
     runs.skip_if_retried(record)
@@ -145,7 +145,7 @@ def try_stranger(case: Case) -> None:
             each.wait()
     if done.status not in judge.WELL or record is None:
         raise Broken(f"{record and record['outcome']}: {done}")
-    work = record["workload"]
+    work = record["experiment"]["workload"]
     if len(record["sockets"]) != 4 or records.site(record, "rx_copy") not in \
             (None, work["received_bytes"]):
         raise Broken(f"rx_copy {records.site(record, 'rx_copy')} of {work['received_bytes']}, "

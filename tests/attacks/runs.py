@@ -37,7 +37,7 @@ def read(file: Path, done: started.Done) -> dict | None:
 
 def outcome(record: dict) -> str:
     """How the run ended, by its record."""
-    return record["outcome"]["status"]
+    return record["experiment"]["outcome"]["status"]
 
 
 def agree(done: started.Done, record: dict | None) -> None:
@@ -58,7 +58,7 @@ def agree(done: started.Done, record: dict | None) -> None:
     if done.status == judge.FAILED and status == COMPLETE and not broken and not killed:
         raise Broken(f"exit 1, but the record says complete and no law is broken: {done}")
     if status == COMPLETE:
-        ends = record["outcome"]["sender"], record["outcome"]["receiver"]
+        ends = record["experiment"]["outcome"]["sender"], record["experiment"]["outcome"]["receiver"]
         if any(each["exit_status"] != 0 or each["signal"] for each in ends):
             raise Broken(f"complete, but an end ended otherwise: {record['outcome']}: {done}")
         check_books(record, done)
@@ -66,7 +66,7 @@ def agree(done: started.Done, record: dict | None) -> None:
 
 def skip_if_retried(record: dict) -> None:
     """A run that holds proves nothing if what was done to it met an earlier, blind try."""
-    if record["backend"]["attempt"] > 1:
+    if record["experiment"]["attempt"] > 1:
         raise Skipped("a try that was blind met what was done to it, and the next one, which held, did "
                       "not")
 
@@ -76,7 +76,7 @@ def check_books(record: dict, done: started.Done) -> None:
     broken = [each for each in record["laws"] if each["status"] == "broken"]
     if broken:
         raise Broken(f"laws broken: {broken}: {done}")
-    if record["workload"]["content_errors"] and record["workload"]["variant"] != "A3-reuse":
+    if record["experiment"]["workload"]["content_errors"] and record["experiment"]["workload"]["variant"] != "A3-reuse":
         raise Broken(f"{record['workload']['content_errors']} bytes arrived wrong: {done}")
 
 

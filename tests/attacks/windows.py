@@ -13,7 +13,7 @@ from helpers.windows import WATCH, Traffic, Watching, bytes_of, laws_of, unbalan
 KINDS = ("copy", "zerocopy", "splice", "mixed") * 2
 SITES = ("tx_copy", "tx_reference", "tx_splice")
 # Laws that every window over such traffic can test.
-ALWAYS_TESTED = ("send", "receive")
+ALWAYS_TESTED = ("send queue", "receive queue")
 WINDOWS, ENDS_S = 4, 20
 
 
@@ -29,8 +29,8 @@ def judged(watching: Watching, what: str) -> dict:
     # 1 if a law broke: which one, the record tells.
     record = watching.close((0, 1))
     laws = laws_of(record)
-    if (broken := unbalanced(record)) or laws["events"] == "broken":
-        raise Broken(f"{what}: {broken}, events {laws['events']}")
+    if (broken := unbalanced(record)) or laws["probes"] == "broken":
+        raise Broken(f"{what}: {broken}, probes {laws['events']}")
     if untested := {law: laws[law] for law in ALWAYS_TESTED if laws[law] != "balanced"}:
         raise Broken(f"{what}: {untested}")
     return record

@@ -64,8 +64,8 @@ def starts(folder: Path, count: int) -> dict:
     took_ms, again = [], 0
     for _ in range(count):
         started_ns, record = run(folder, "A1", 64, 1, "--messages", 10, "--pass", "counted")
-        took_ms.append((record["timing"]["first_byte_monotonic_ns"] - started_ns) / 1e6)
-        again += record["backend"]["attempt"] > 1
+        took_ms.append((record["experiment"]["timing"]["first_byte_monotonic_ns"] - started_ns) / 1e6)
+        again += record["experiment"]["attempt"] > 1
     return {"what": "start of tools/trace_run A1 64 1 --messages 10 --pass counted to the first counted byte",
             "unit": "ms", "target": START_TARGET_MS, "runs": count,
             "runs_that_were_tried_again": again, **summary(took_ms, 1)}
@@ -80,7 +80,7 @@ def looking_at(folder: Path, variant: str, size: int, pairs: int, seconds: float
         for probes in (True, False) if number % 2 else (False, True):
             _, record = run(folder, variant, size, THREADS, "--seconds", seconds,
                             "--verify", "--pass", "counted" if probes else "timed")
-            gbps[probes] = record["timing"]["throughput_gbps"]
+            gbps[probes] = record["experiment"]["timing"]["throughput_gbps"]
         ratios.append(gbps[True] / gbps[False])
         bare.append(gbps[False])
     return {"variant": variant, "bytes": size, "threads": THREADS, "pairs": pairs,

@@ -75,7 +75,7 @@ def boot(release: str, script: str, listing: str, folder: Path, *options: str) -
 
 def elapsed(folder: Path, name: str) -> int:
     """Instructions between the first byte and the last one of a run."""
-    passes = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))["passes"]
+    passes = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))["experiment"]["passes"]
     return (passes["counted"] or passes["timed"])["elapsed_ns"]
 
 

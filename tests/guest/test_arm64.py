@@ -53,7 +53,7 @@ def test_23_messages_of_4093_bytes_balance_on_arm64(outcome, run):
     assert outcome.status(run) == 0, outcome.errors(run)
     record = outcome.record(run)
     assert record["machine"]["arch"] == "aarch64" and record["machine"]["instruction_clock"]
-    assert not record["timing"]["comparable"]
+    assert not record["experiment"]["timing"]["comparable"]
     check_books(record | {"sites": {name: site for name, site in record["sites"].items()
                                     if name != "reshape"}}, PRIME_MESSAGES)
 
@@ -61,7 +61,7 @@ def test_23_messages_of_4093_bytes_balance_on_arm64(outcome, run):
 @pytest.mark.parametrize("end", ["sender", "receiver"])
 @pytest.mark.parametrize("run", PRIMES)
 def test_both_ends_have_cycles_and_instructions(outcome, run, end):
-    counters = outcome.record(run)["counters"][end]
+    counters = outcome.record(run)["experiment"]["counters"][end]
     # One cycle an instruction: QEMU's clock under -icount shift=0.
     assert counters["cycles"]["value"] == counters["instructions"]["value"] > PRIME_PAYLOAD
     for name in ("L1-dcache-load-misses", "LLC-load-misses"):

@@ -100,7 +100,7 @@ def without_reshape(record):
 def test_23_messages_of_4093_bytes_are_94139_at_each_site(outcome, run):
     record = checked(outcome, run, PRIME_MESSAGES)
     assert records.site(record, "rx_copy") == PRIME_PAYLOAD == 94139
-    assert record["path"]["kind"] == "veth" and len(record["sockets"]) == 2 * 4
+    assert record["experiment"]["path"]["kind"] == "veth" and len(record["sockets"]) == 2 * 4
     assert {records.how(record, name) for name in record["sites"]} == {"measured", "derived"}
 
 
@@ -115,7 +115,7 @@ def test_hundreds_of_messages_of_65536_bytes_balance(outcome, run):
     record = checked(outcome, run, LARGE_MESSAGES)
     assert records.site(record, "rx_copy") == LARGE_MESSAGES * LARGE_BYTES
     if run == "A3-unreaped.large":
-        assert record["workload"]["zerocopy_sends"] == record["counts"]["completed_sends"]
+        assert record["experiment"]["workload"]["zerocopy_sends"] == record["counts"]["completed_sends"]
 
 
 PAGES = {"A3-aligned": (16.5, 17.5),  # 8 fields of 2 pages, and one page shared by two skbs
@@ -133,7 +133,7 @@ def test_aligned_fields_pin_17_pages_a_message_and_others_24(outcome, variant):
 @pytest.mark.parametrize("outcome", EDGES, indirect=True)
 def test_a_buffer_that_is_reused_too_early_is_caught_by_content(outcome):
     record = checked(outcome, "reuse", REUSE_MESSAGES)
-    assert record["workload"]["content_errors"] > 0
+    assert record["experiment"]["workload"]["content_errors"] > 0
     assert records.law(record, "content")["status"] == "balanced"
 
 

@@ -86,7 +86,7 @@ def processes(outcome, run: str) -> list[str]:
     runs came one after the other, and the oracle saw both send or receive."""
     seen = sorted({int(pid) for pid in re.findall(r"\[workload, (\d+)\]",
                                                   outcome.text("oracle.txt"))})
-    attempts = {name: outcome.record(name)["backend"]["attempt"] for name in WATCHED}
+    attempts = {name: outcome.record(name)["experiment"]["attempt"] for name in WATCHED}
     assert len(seen) == 2 * sum(attempts.values())
     names = list(WATCHED)
     end = 2 * sum(attempts[name] for name in names[:names.index(run) + 1])

@@ -57,13 +57,13 @@ def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome, limit):
                                     if name != "reshape"}}, MESSAGES)
     refused = {each["cause"]: each["calls"] for each in record["causes"]
                if each["site"] == "tx_reference"}
-    assert refused == {f"ENOBUFS, {limit}": record["workload"]["enobufs"]}
-    assert record["workload"]["enobufs"] == records.law(record, "refusal")["right"] > 0
-    assert record["workload"][f"{limit}_bytes"] == {"memlock": 262144, "optmem": 2048}[limit]
+    assert refused == {f"ENOBUFS, {limit}": record["experiment"]["workload"]["enobufs"]}
+    assert record["experiment"]["workload"]["enobufs"] == records.law(record, "refusal")["right"] > 0
+    assert record["experiment"]["workload"][f"{limit}_bytes"] == {"memlock": 262144, "optmem": 2048}[limit]
 
 
 def test_enobufs_ends_a_connection_or_is_slept_over_if_that_was_published(outcome):
-    ended, slept = (balanced(outcome, run)["workload"] for run in ("ended", "slept"))
+    ended, slept = (balanced(outcome, run)["experiment"]["workload"] for run in ("ended", "slept"))
     assert ended["enobufs"] in (1, 2) and 0 < ended["messages"] < MESSAGES
     assert slept["enobufs"] > 0 and slept["messages"] == MESSAGES
     assert ended["content_errors"] == slept["content_errors"] == 0
@@ -96,7 +96,7 @@ def test_a_driver_that_wants_short_packets_whole_is_the_cause(outcome):
 def test_a_flag_without_its_option_is_told_apart(outcome):
     record = balanced(outcome, "unset")
     assert records.causes(record, "tx_copy") == {"SO_ZEROCOPY not set": MESSAGES * BYTES}
-    assert "SO_ZEROCOPY is not set" in record["verdict"]["sentence"]
+    assert "SO_ZEROCOPY is not set" in record["experiment"]["verdict"]["sentence"]
 
 
 def test_the_report_shows_share_calls_and_remedy(outcome):

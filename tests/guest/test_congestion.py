@@ -77,7 +77,7 @@ def test_every_law_balances_in_a_full_queue(outcome, run):
 def test_every_law_balances_when_a_device_changes(outcome, run):
     # The emulated NIC starts anew with each MTU. In some runs it then sends no more, probes or none, and
     # what it had under way may arrive wrong. A run that failed is not made again if it is blind, too.
-    said = outcome.record(run)["outcome"]
+    said = outcome.record(run)["experiment"]["outcome"]
     if run == "mtu.nic" and said["status"] == "failed":
         assert "no progress" in said["reason"] or "nothing moved" in said["reason"]
         broken = records.laws_with(outcome.record(run), "broken")

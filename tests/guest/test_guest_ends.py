@@ -94,9 +94,9 @@ def test_a_signal_ends_the_run_in_a_guest_in_order(tmp_path):
         finally:
             process.kill()
     record = json.loads((tmp_path / "record.json").read_text())
-    assert record["outcome"]["status"] == "interrupted"
-    assert "signal 15 (SIGTERM)" in record["outcome"]["reason"]
-    assert status == 128 + signal.SIGTERM and record["interrupted"]
+    assert record["experiment"]["outcome"]["status"] == "interrupted"
+    assert "signal 15 (SIGTERM)" in record["experiment"]["outcome"]["reason"]
+    assert status == 128 + signal.SIGTERM and record["experiment"]["outcome"]["status"] == "interrupted"
 
 
 def test_a_second_signal_stops_a_guest_whose_command_heeds_none():

@@ -84,7 +84,7 @@ def on_one_kernel(booted) -> Outcome:
 
 def modelled(record: dict, which: str = "timed") -> dict:
     """What the plugin counted in a pass."""
-    found = record["passes"][which]["modelled"]
+    found = record["experiment"]["passes"][which]["modelled"]
     assert found["how"] == "modelled" and found["why"] is None
     return found
 
@@ -97,7 +97,7 @@ def total(rows: list[dict], key: str, **where: str) -> int:
 def once(record: dict, which: str, site: str, copied_bytes: int) -> int:
     """Bytes of a pass less those that TCP sent again. Where references are copied late, each of these is
     copied late once more; elsewhere none is."""
-    again = record["passes"][which]["tcp"]["retransmitted_bytes"]
+    again = record["experiment"]["passes"][which]["tcp"]["retransmitted_bytes"]
     return copied_bytes - (again if site == "late_copy" and copied_bytes else 0)
 
 
@@ -111,7 +111,7 @@ def check_copied(outcome: Outcome, name: str) -> None:
         seen = total(rows, "copied_bytes", site=site)
         assert once(record, "timed", site, seen) == \
             once(record, "counted", site, records.site(record, site)), site
-    gathers = record["workload"]["variant"] == "A1"
+    gathers = record["experiment"]["workload"]["variant"] == "A1"
     assert total(rows, "calls", site="user_gather") == (PRIME_MESSAGES if gathers else 0)
     assert records.site(record, "user_gather") == (PRIME_PAYLOAD if gathers else 0)
 

@@ -150,11 +150,11 @@ def test_every_law_balances(outcome, run):
     assert not records.laws_with(record, "broken")
     assert not records.laws_with(record, "not testable")
     assert sum(fates(record).values()) == left(record)
-    assert f"--path {record['path']['kind']} " in BALANCED[run] or record["path"]["kind"] == "veth"
+    assert f"--path {record['path']['kind']} " in BALANCED[run] or record["experiment"]["path"]["kind"] == "veth"
 
 
 def test_only_where_the_kernel_preempts_itself_the_workload_begins_under_fifo(outcomes):
-    schedules = {release: {outcome.record(run)["workload"].get("scheduling") for run in LARGE}
+    schedules = {release: {outcome.record(run)["experiment"]["workload"].get("scheduling") for run in LARGE}
                  for release, outcome in outcomes.items()}
     assert schedules == {"6.12": {None}, "7.2": {"fifo"}}
 
@@ -173,10 +173,10 @@ def test_23_messages_of_4093_bytes_are_94139(outcome, run):
 def test_a_nic_is_handed_the_senders_pages_themselves(outcome, run):
     record = outcome.record(run)
     found = fates(record)
-    assert record["path"]["scatter_gather"] and record["path"]["hardware_dma"]
+    assert record["experiment"]["path"]["scatter_gather"] and record["experiment"]["path"]["hardware_dma"]
     assert found["late"] == 0 and found["clean"] > 0.99 * left(record)
     if not found["reshaped"]:
-        assert "copied nothing on the way out" in record["verdict"]["sentence"]
+        assert "copied nothing on the way out" in record["experiment"]["verdict"]["sentence"]
 
 
 @of_runs(["A3.forward", "large.forward", "no-tso.forward", "ipv6.forward"])
@@ -199,19 +199,19 @@ def test_what_a_router_hands_on_was_not_copied_for_tracepoints_either(outcome, r
 @of_runs(NO_SG)
 def test_without_scatter_gather_every_byte_is_moved_and_none_copied_late(outcome, run):
     record = outcome.record(run)
-    assert not record["path"]["scatter_gather"] and not record["path"]["tso"]
+    assert not record["experiment"]["path"]["scatter_gather"] and not record["experiment"]["path"]["tso"]
     assert fates(record) == {"late": 0, "reshaped": left(record), "clean": 0, "dropped": 0}
-    assert "no scatter-gather" in record["verdict"]["sentence"]
+    assert "no scatter-gather" in record["experiment"]["verdict"]["sentence"]
     assert records.site(record, "tx_copy") == 0
 
 
 def test_completions_do_not_tell_what_a_device_without_scatter_gather_costs(outcomes):
     quiet = 0
     for record in (outcome.record(run) for outcome in outcomes.values() for run in (*TOLD, "no-sg.veth")):
-        work = record["workload"]
+        work = record["experiment"]["workload"]
         silent = work["completions"] - work["completions_copied"]
         sentence = f"{silent} of {work['completions']} completions did not carry COPIED"
-        assert (sentence in record["verdict"]["sentence"]) == (silent > 0)
+        assert (sentence in record["experiment"]["verdict"]["sentence"]) == (silent > 0)
         assert records.site(record, "reshape") >= left(record)
         quiet += silent
     assert quiet > 0
@@ -220,35 +220,35 @@ def test_completions_do_not_tell_what_a_device_without_scatter_gather_costs(outc
 @of_runs(NO_TSO)
 def test_segments_cut_by_the_kernel_keep_their_references(outcome, run):
     record = outcome.record(run)
-    assert not record["path"]["tso"] and record["path"]["scatter_gather"]
+    assert not record["experiment"]["path"]["tso"] and record["experiment"]["path"]["scatter_gather"]
     assert fates(record)["reshaped"] < 0.01 * left(record)
 
 
 @of_runs(SMALL)
 def test_mtu_is_what_was_asked_for(outcome, run):
-    assert outcome.record(run)["path"]["mtu"] == 576
+    assert outcome.record(run)["experiment"]["path"]["mtu"] == 576
 
 
 @of_runs(IPV6)
 def test_ipv6_is_what_the_sockets_speak(outcome, run):
     record = outcome.record(run)
-    assert record["path"]["ipv6"]
+    assert record["experiment"]["path"]["ipv6"]
     assert all(each["local"].startswith(("fd", "[fd")) for each in record["sockets"])
 
 
 @of_runs(TAPPED)
 def test_a_capture_at_the_sender_adds_a_copy_of_every_byte(outcome, run):
     record = outcome.record(run)
-    assert record["path"]["taps"] == ["tx"]
+    assert record["experiment"]["path"]["taps"] == ["tx"]
     assert count(record, "tapped_bytes") == left(record)
     assert records.site(record, "late_copy") == 2 * left(record) or fates(record)["clean"]
-    assert "packet capture copied" in record["verdict"]["sentence"]
+    assert "packet capture copied" in record["experiment"]["verdict"]["sentence"]
 
 
 @of_runs(LOSSY)
 def test_lost_packets_are_found_dropped_and_sent_again(outcome, run):
     record = outcome.record(run)
-    assert record["path"]["netem"] == "loss 5%"
+    assert record["experiment"]["path"]["netem"] == "loss 5%"
     assert count(record, "retrans_referenced_bytes") > 0
     assert count(record, "dropped_referenced_bytes") > 0
 
@@ -293,8 +293,8 @@ def test_a_nic_with_an_address_is_not_borrowed(outcome):
 def test_the_first_signal_ends_a_run_on_a_path_that_hardly_moves(outcome):
     assert outcome.status("slow") == 128 + signal.SIGTERM
     record = outcome.record("slow")
-    assert record["outcome"]["status"] == "interrupted"
-    assert "bytes were still on their way" in record["outcome"]["reason"]
+    assert record["experiment"]["outcome"]["status"] == "interrupted"
+    assert "bytes were still on their way" in record["experiment"]["outcome"]["reason"]
     assert not records.laws_with(record, "broken")
     told, ended = map(float, outcome.text("slow.seconds").split())
     # Two seconds, and what an emulated machine takes to read its maps and print.

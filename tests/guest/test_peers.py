@@ -26,9 +26,9 @@ def check(done: subprocess.CompletedProcess, kernels: str) -> dict:
     record = records.load(done.stdout)
     sender, _, receiver = kernels.partition(",")
     assert record["machine"]["kernel"].startswith(f"{sender}.")
-    assert record["peer"]["machine"]["kernel"].startswith(f"{receiver or sender}.")
-    assert record["path"]["kind"] == "peer" and record["path"]["hardware_dma"]
-    assert record["backend"]["name"] == record["peer"]["backend"]["name"] == "trampoline"
+    assert record["experiment"]["peer"]["machine"]["kernel"].startswith(f"{receiver or sender}.")
+    assert record["experiment"]["path"]["kind"] == "peer" and record["experiment"]["path"]["hardware_dma"]
+    assert record["backend"]["name"] == record["experiment"]["peer"]["backend"]["name"] == "trampoline"
     assert not records.laws_with(record, "broken")
     assert not records.laws_with(record, "not testable")
     return record
@@ -56,7 +56,7 @@ def test_zero_copy_to_another_host_copies_no_byte_at_the_sender(kernels):
     # skb_copy_ubufs: the function that copies referenced pages after all.
     assert (records.site(record, "late_copy"), records.calls(record, "late_copy")) == (0, 0)
     assert record["pins"]["pages"] == record["pins"]["released_pages"] > 0
-    assert record["workload"]["completions"] == record["workload"]["zerocopy_sends"]
+    assert record["experiment"]["workload"]["completions"] == record["experiment"]["workload"]["zerocopy_sends"]
 
 
 def test_bad_words_are_told_and_nothing_is_written(tmp_path):

@@ -98,9 +98,9 @@ def test_a_program_from_beginning_to_end_is_counted_to_the_byte(outcome):
            {name: told["before"][name] + told["window"][name] for name in told["window"]})
     laws = {law["law"]: law["status"] for law in record["laws"]}
     assert {name for name, status in laws.items() if status == "balanced"} >= \
-        {"send", "completion", "events"}
+        {"send queue", "completion", "probes"}
     # Copies to the reader are what is left when all else is counted, so nothing tests them here.
-    assert record["sites"]["rx_copy"]["how"] == "derived" and laws["receive"] == "not testable"
+    assert record["sites"]["rx_copy"]["how"] == "derived" and laws["receive queue"] == "not testable"
     assert all(each["whole"] for each in record["sockets"])
 
 
@@ -108,7 +108,7 @@ def test_the_workloads_bytes_are_its_own(outcome):
     record, _ = watched(outcome, "whole")
     found = of_processes(record, "workload")
     assert (found["tx_copy"], found["tx_reference"]) == (PRIME_PAYLOAD, 3 * LARGE_PAYLOAD)
-    told = [outcome.record(run)["workload"] for run in ("A1", "A3", "limited", "starved")]
+    told = [outcome.record(run)["experiment"]["workload"] for run in ("A1", "A3", "limited", "starved")]
     assert found["accepted_bytes"] == sum(each["accepted_bytes"] for each in told)
     assert found["returned_bytes"] == found["rx_copy"] == sum(each["received_bytes"] for each in told)
     assert found["zerocopy_sends"] == sum(each["zerocopy_sends"] for each in told)
@@ -124,14 +124,14 @@ def test_calls_say_what_sequence_numbers_say(outcome):
     record, told = watched(outcome, "life")
     laws = {law["law"]: law for law in record["laws"]}
     assert laws["sends"]["status"] == laws["receives"]["status"] == "balanced"
-    assert laws["receive"]["status"] == "balanced" and record["sites"]["rx_copy"]["how"] == "measured"
+    assert laws["receive queue"]["status"] == "balanced" and record["sites"]["rx_copy"]["how"] == "measured"
     assert laws["sends"]["left"] == sum(told["window"][site] for site in (
         "tx_copy", "tx_reference", "tx_sendfile", "tx_splice"))
 
 
 def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome):
     record, _ = watched(outcome, "whole")
-    refused = {cause: outcome.record(run)["workload"]["enobufs"]
+    refused = {cause: outcome.record(run)["experiment"]["workload"]["enobufs"]
                for cause, run in (("ENOBUFS, memlock", "limited"), ("ENOBUFS, optmem", "starved"))}
     assert all(refused.values())
     assert of_processes(record, "workload")["enobufs"] == sum(refused.values())

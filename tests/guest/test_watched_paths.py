@@ -144,7 +144,7 @@ def test_what_a_watch_measures_is_what_the_run_beside_it_measures(look, path):
 
 @of_paths
 def test_completions_are_those_that_the_workload_read(look, path):
-    watched, work = look.watched(path, "A3"), look.run(path)["workload"]
+    watched, work = look.watched(path, "A3"), look.run(path)["experiment"]["workload"]
     laws = {each["laws"]["completion"]["status"] for each in watched.record["sockets"]
             if f":{PORTS['A3']}" in each["local"]}
     assert watched.sum("counts", "zerocopy_sends") == work["zerocopy_sends"]

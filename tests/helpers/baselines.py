@@ -55,7 +55,7 @@ def timed(variant: str, size: int, time_ns: float, **changes: Any) -> dict[str, 
         "machine__emulated": False, **{f"machine__{key}": value for key, value in MACHINE.items()},
         **changes})
     for end, count in (("sender", 40), ("receiver", 100)):
-        data["counters"][end]["context-switches"] = {"value": count, "why": None, "scaled": False}
+        data["experiment"]["counters"][end]["context-switches"] = {"value": count, "why": None, "scaled": False}
     return data
 
 

@@ -40,7 +40,7 @@ def expected_sites(variant: str, payload: int, pattern: str, retransmitted: int)
 
 def check_sites(record: dict, payload: int) -> None:
     """Every site shows the byte count that this variant must have, and says how it is known."""
-    work = record["workload"]
+    work = record["experiment"]["workload"]
     expected = expected_sites(work["variant"], payload, work["pattern"],
                               record["counts"]["retrans_referenced_bytes"])
     if unseen(record):
@@ -57,7 +57,7 @@ def check_sites(record: dict, payload: int) -> None:
 
 def check_sends(record: dict, messages: int) -> None:
     """Sends, completions and causes are those of this variant."""
-    work, variant = record["workload"], record["workload"]["variant"]
+    work, variant = record["experiment"]["workload"], record["experiment"]["workload"]["variant"]
     referenced = bool(SENT[variant]["tx_reference"])
     sends = messages * SENDS_A_MESSAGE.get(variant, 1)
     assert work["messages"] == messages
@@ -89,7 +89,7 @@ def check_refusals(record: dict) -> None:
     """Every refused send has its cause; which limit it was is told where a hook could see it."""
     refused = {each["cause"]: each["calls"] for each in record["causes"]
                if each["site"] == "tx_reference"}
-    assert sum(refused.values()) == record["workload"]["enobufs"] == record["counts"]["enobufs"]
+    assert sum(refused.values()) == record["experiment"]["workload"]["enobufs"] == record["counts"]["enobufs"]
     known = {"ENOBUFS"} if record["backend"]["name"] == "tracepoint" else {
         "ENOBUFS, optmem", "ENOBUFS, memlock"}
     assert set(refused) <= known
@@ -97,7 +97,7 @@ def check_refusals(record: dict) -> None:
 
 def check_laws(record: dict, not_testable: frozenset[str] = frozenset()) -> None:
     """Every law balances to the byte, but for those that this kernel and variant cannot test."""
-    variant, content = record["workload"]["variant"], record["workload"]["content_errors"]
+    variant, content = record["experiment"]["workload"]["variant"], record["experiment"]["workload"]["content_errors"]
     excused = set(not_testable)
     if variant in NEVER_READS_COMPLETIONS:
         excused |= {"witness completions"}
@@ -107,7 +107,8 @@ def check_laws(record: dict, not_testable: frozenset[str] = frozenset()) -> None
     if unseen(record):
         excused |= laws_with(record, "not testable") & {"send", "reference", "probes", "pin"}
         assert "probes" in excused
-    assert laws_with(record, "not testable") == excused
+    assert laws_with(record, "not testable") == excused, [(each["law"], each["why"]) for each in record["laws"]
+                                                          if each["status"] == "not testable"]
     for name in laws_with(record, "balanced"):
         assert law(record, name)["residual"] == 0, name
     assert content == 0 or variant == "A3-reuse"
@@ -115,7 +116,7 @@ def check_laws(record: dict, not_testable: frozenset[str] = frozenset()) -> None
 
 def check_books(record: dict, messages: int, not_testable: frozenset[str] = frozenset()) -> None:
     """Sites, sends and laws of one run of a known number of messages."""
-    check_sites(record, messages * record["workload"]["bytes"])
+    check_sites(record, messages * record["experiment"]["workload"]["bytes"])
     check_sends(record, messages)
     check_laws(record, not_testable)
 

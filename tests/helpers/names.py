@@ -15,4 +15,5 @@ from copyscope.common.tables import (  # noqa: F401
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-LAWS = names("laws")
+LAWS = names("laws", of_runs=True)
+WATCH_LAWS = names("laws", of_sockets=True)

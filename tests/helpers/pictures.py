@@ -15,6 +15,7 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 
 from copyscope.common.tables import SITES
+from copyscope.records.older import as_today
 from copyscope.records.run_record import Point, Record
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,17 +23,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 DATA = ROOT / "tests" / "data"
 LONG = "a reason that nobody wrote with the width of a page in mind " * 6
-REAL = {name: json.loads((DATA / f"run-{name}.json").read_text())
+REAL = {name: as_today(json.loads((DATA / f"run-{name}.json").read_text()))
         for name in ("A1-host", "A2-host", "A3-host", "A3-guest")}
 
 
 def made(base: str = "A3-host", number: int = 0, **changes: Any) -> dict[str, Any]:
-    """A copy of a real record; `path__kind="lo"` sets path.kind."""
+    """A copy of a real record; `path__kind="lo"` sets path.kind of its experiment."""
     data = copy.deepcopy(REAL[base])
     data["id"] = f"20261120T000000.000-{number}"
     for key, value in changes.items():
         *folders, name = key.split("__")
-        node = data
+        node = data["experiment"] if key.split("__")[0] in data["experiment"] else data
         for folder in folders:
             node = node[folder]
         node[name] = value
@@ -57,7 +58,7 @@ def sweep(variants=("A1", "A2", "A3"), sizes=(64, 4096, 65536), threads=(1, 4), 
 def counted(data: dict[str, Any], value: int = 12345678) -> dict[str, Any]:
     """The record with hardware counters."""
     for end in ("sender", "receiver"):
-        for event in data["counters"][end].values():
+        for event in data["experiment"]["counters"][end].values():
             event.update(value=value, why=None)
     return data
 
@@ -73,10 +74,10 @@ def first_client(data: dict[str, Any], times: int) -> dict[str, Any] | None:
 
 
 def two_passes(data: dict[str, Any], faster: int = 3, kinds=("timed", "counted")) -> dict[str, Any]:
-    """The record as version 2 has it. Its own numbers are those of the counted pass; the timed one
+    """The record with passes, which version 1 lacks. Its own numbers are those of the counted pass; the timed one
     moved `faster` times the messages in the same time."""
     made_passes: dict[str, Any] = {"timed": None, "counted": None, "why": None}
-    timing, work = data["timing"], data["workload"]
+    timing, work = data["experiment"]["timing"], data["experiment"]["workload"]
     for kind in kinds:
         times = faster if kind == "timed" else 1
         gbps, latency = timing["throughput_gbps"], timing["latency_us"]
@@ -88,7 +89,7 @@ def two_passes(data: dict[str, Any], faster: int = 3, kinds=("timed", "counted")
             "latency_us": None if latency is None else
             {key: value if key == "what" else value / times for key, value in latency.items()},
             "first_client": first_client(data, times),
-            "counters": copy.deepcopy(data["counters"]),
+            "counters": copy.deepcopy(data["experiment"]["counters"]),
             "tcp": {"accepted_bytes": work["accepted_bytes"] * times,
                     "returned_bytes": work["received_bytes"] * times, "retransmitted_bytes": 0,
                     "why": None}}
@@ -97,8 +98,8 @@ def two_passes(data: dict[str, Any], faster: int = 3, kinds=("timed", "counted")
     first = made_passes[kinds[0]]
     for key in ("elapsed_ns", "window_ns", "throughput_gbps", "latency_us"):
         timing[key] = first[key]
-    data["counters"], timing["pass"] = first["counters"], kinds[0]
-    return {**data, "schema": "copyscope.run/2", "passes": made_passes}
+    data["experiment"]["counters"], timing["pass"] = first["counters"], kinds[0]
+    return {**data, "experiment": {**data["experiment"], "passes": made_passes}}
 
 
 def as_records(documents: list[dict[str, Any]], point: Point | None = None) -> list[Record]:
@@ -108,7 +109,7 @@ def as_records(documents: list[dict[str, Any]], point: Point | None = None) -> l
 
 def site(data: dict[str, Any], name: str, share: float | None, how: str = "measured") -> None:
     """Set a site to a share of the payload; None: not measured."""
-    payload = data["workload"]["received_bytes"]
+    payload = data["experiment"]["workload"]["received_bytes"]
     data["sites"].setdefault(name, {}).update(
         bytes=None if share is None else round(share * payload), how=how if share is not None
         else "not_measured", why="nothing looked" if share is None else None)
@@ -183,7 +184,7 @@ def modelled(data: dict[str, Any], misses: int = 1000) -> dict[str, Any]:
               **{f"{level}_{kind}": misses for level in ("l1d", "l2", "llc")
                  for kind in ("misses", "load_misses")}}
     level = {"bytes": 32768, "ways": 8}
-    data["passes"]["timed"]["modelled"] = {
+    data["experiment"]["passes"]["timed"]["modelled"] = {
         "how": "modelled", "why": None,
         "caches": {"name": "zen2", "emulator": "QEMU-7.2.22-TCG", "line_bytes": 64,
                    "llc_kind": "victim", "write_allocate": True, "l1d": level, "l2": level,

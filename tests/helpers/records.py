@@ -14,7 +14,7 @@ from helpers import schemas
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACE_RUN = ROOT / "tools" / "trace_run"
-SCHEMA = ROOT / "docs" / "run.schema.json"
+SCHEMA = ROOT / "docs" / "record.schema.json"
 # Far above what any run here takes: it only ends runs that hang.
 TIMEOUT_S = 60
 # A run that went well, and one whose probes this kernel kept packets from, as it does now and then: then
@@ -125,7 +125,7 @@ def law(record: dict, name: str) -> dict:
 def laws_with(record: dict, status: str) -> set[str]:
     """Names of the laws that are balanced, broken or not testable; without the law that compares two
     passes, where one was asked for."""
-    alone = record.get("passes", {}).get("why") and status == "not testable"
+    alone = record.get("experiment", {}).get("passes", {}).get("why") and status == "not testable"
     return {each["law"] for each in record["laws"] if each["status"] == status} - (
         {"passes"} if alone else set())
 

@@ -11,7 +11,7 @@ from helpers import schemas
 from helpers.records import ROOT
 
 COPYSCOPE = ROOT / "tools/copyscope"
-SCHEMA = ROOT / "docs/watch.schema.json"
+SCHEMA = ROOT / "docs/record.schema.json"
 TIMEOUT_S = 60
 PRIME = 94_139
 # Sends PRIME bytes over loopback to itself, as many times as its first word says, with a pause of

@@ -6,7 +6,9 @@ from typing import Any
 
 from copyscope.common.tables import TABLES, names
 
-BALANCES, WATCH_LAWS = names("balances"), names("watch_laws")
+from .names import WATCH_LAWS
+
+BALANCES = names("balances")
 COUNTS = names("counts")
 
 
@@ -47,10 +49,10 @@ def socket(of: dict[str, Any], cookie: int) -> dict[str, Any]:
 def watch_record(*processes: dict[str, Any]) -> dict[str, Any]:
     """A record of these processes, the total of which is the first one's."""
     total = processes[0]["sum"]
-    whys = {site: {**each, "why": "nobody looked" if each["bytes"] is None else None}
+    whys = {site: {**each, "calls": None, "why": "nobody looked" if each["bytes"] is None else None}
             for site, each in total["sites"].items()}
     return {
-        "schema": "copyscope.watch/1", "id": "20261122T140000.000-1",
+        "schema": "copyscope.record/3", "id": "20261122T140000.000-1",
         "started": "2026-11-22T14:00:00Z", "command": ["copyscope", "watch"],
         "tool": {"version": TABLES["release"], "commit": "0"},
         "verdicts": [{"pid": each["pid"], "process": f"{each['comm']}, pid {each['pid']}",
@@ -58,12 +60,12 @@ def watch_record(*processes: dict[str, Any]) -> dict[str, Any]:
         "machine": {"kernel": "6.12.0", "arch": "x86_64", "cpu_model": "one", "cpus": 2,
                     "virt": "none", "lockdown": "none", "memory_bytes": 1 << 30,
                     "emulated": False, "instruction_clock": False},
-        "subject": {"kind": "pids", "asked": "812", "exit_status": None},
-        "window": {"seconds": 5.0, "ended_by": "seconds"}, "books": "sequence",
+        "subject": {"kind": "pids", "asked": "812", "words": None, "exit_status": None},
+        "window": {"seconds": 5.0, "ended_by": "seconds"}, "books": "sequence", "detail": False,
         "backend": {"name": "trampoline", "why": "asked", "probes": [
             {"site": "accepted", "hook": "tp_btf/sock", "status": "attached", "why": None, "runs": 7,
              "run_time_ns": 700, "missed_runs": 0, "unseen_firings": None}]},
-        "sites": whys, "count_whys": {}, "causes": [], "referenced_peak_pages": 0,
+        "sites": whys, "counts": total["counts"], "count_whys": {}, "causes": [], "referenced_peak_pages": 0,
         "laws": [{"law": law, "left_is": "one", "right_is": "other", "status": "balanced",
                   "left": 1, "right": 1, "residual": 0, "why": None} for law in WATCH_LAWS],
         "overhead": {"events": 7, "ns_per_event": 100.0, "share": 0.001, "own_cpu_seconds": 0.1,

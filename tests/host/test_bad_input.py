@@ -181,7 +181,7 @@ def test_a_size_in_other_units_is_explained(word, place):
 @records.needs_root
 def test_a_variant_is_understood_in_small_letters():
     record = records.run_record("a3-ALIGNED", 4096, 1, "--messages", 3, "--pass", "counted")
-    assert record["workload"]["variant"] == "A3-aligned"
+    assert record["experiment"]["workload"]["variant"] == "A3-aligned"
 
 
 def test_without_root_it_says_how_to_get_it(place):

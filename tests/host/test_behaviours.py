@@ -113,10 +113,10 @@ def test_a_fresh_buffer_takes_every_message(receiver):
 def test_laws_balance_whatever_the_behaviours(words):
     """Nine clients and a sender are more processes than the probes have room for by number."""
     record = records.run_record(*words.split())
-    payload = record["workload"]["messages"] * record["workload"]["bytes"]
-    copies = 2 if record["workload"]["pattern"] == "rr" else 1
+    payload = record["experiment"]["workload"]["messages"] * record["experiment"]["workload"]["bytes"]
+    copies = 2 if record["experiment"]["workload"]["pattern"] == "rr" else 1
     assert record["sites"]["rx_copy"]["bytes"] == copies * payload
-    assert record["workload"]["behaviours"] == words.split()[4].split(",")
+    assert record["experiment"]["workload"]["behaviours"] == words.split()[4].split(",")
     assert {records.law(record, each)["status"] for each in
             ("receive", "end to end", "witness sent", "witness received")} == {"balanced"}
 

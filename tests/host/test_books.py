@@ -41,7 +41,7 @@ def run_books(variant, size, threads, messages, *words):
 def test_23_messages_of_4093_bytes_are_94139_at_each_site(variant, path, threads):
     record = run_books(variant, PRIME_BYTES, threads, PRIME_MESSAGES, "--path", path)
     assert records.site(record, "rx_copy") == PRIME_PAYLOAD == 94139
-    assert record["path"]["kind"] == path and record["workload"]["connections"] == threads
+    assert record["experiment"]["path"]["kind"] == path and record["experiment"]["workload"]["connections"] == threads
     assert len(record["sockets"]) == 2 * threads
 
 
@@ -78,14 +78,14 @@ def test_addresses_and_port_are_those_asked_for(transport):
 
 def test_devices_have_the_names_asked_for():
     record = run_books("A1", PRIME_BYTES, 1, PRIME_MESSAGES, "--devices", "veth_srv,veth_cli")
-    assert (record["path"]["tx_dev"], record["path"]["rx_dev"]) == ("veth_srv", "veth_cli")
+    assert (record["experiment"]["path"]["tx_dev"], record["experiment"]["path"]["rx_dev"]) == ("veth_srv", "veth_cli")
 
 
 @pytest.mark.parametrize("receiver", RECEIVERS)
 def test_every_receiver_copies_every_byte_once(receiver):
     record = run_books("A3", PRIME_BYTES, 4, PRIME_MESSAGES, "--receiver", receiver)
     least = PRIME_MESSAGES * (8 if receiver == "perfield" else 1)
-    assert record["workload"]["receiver"] == receiver
+    assert record["experiment"]["workload"]["receiver"] == receiver
     assert record["counts"]["recv_calls"] >= least
 
 
@@ -94,15 +94,15 @@ def test_every_receiver_copies_every_byte_once(receiver):
 def test_4000_messages_of_65536_bytes_balance(variant, path):
     record = run_books(variant, LARGE_BYTES, 4, 4000, "--path", path)
     assert records.site(record, "rx_copy") == 4000 * LARGE_BYTES
-    assert record["workload"]["content_errors"] == 0
+    assert record["experiment"]["workload"]["content_errors"] == 0
 
 
 @pytest.mark.parametrize("limit, words", [("memlock", ("--memlock", "256k")),
                                           ("optmem", ("--optmem", 2048))])
 def test_refused_sends_are_made_again_and_no_byte_is_lost(limit, words):
     record = run_books("A3", LARGE_BYTES, 2, 400, *words)
-    assert record["workload"]["enobufs"] > 0
-    assert record["workload"]["accepted_bytes"] == 400 * LARGE_BYTES
+    assert record["experiment"]["workload"]["enobufs"] > 0
+    assert record["experiment"]["workload"]["accepted_bytes"] == 400 * LARGE_BYTES
     refused = [each for each in record["causes"] if each["site"] == "tx_reference"]
     assert all(each["cause"] == f"ENOBUFS, {limit}" or
                each["cause"] == "ENOBUFS" and "is not measured" in each["why"] for each in refused)
@@ -122,9 +122,9 @@ def test_aligned_fields_pin_17_pages_a_message_and_others_24(variant, pages):
 
 def test_a_buffer_that_is_reused_too_early_is_caught_by_content():
     record = run_books("A3-reuse", LARGE_BYTES, 4, 2000)
-    assert record["workload"]["content_errors"] > 0
+    assert record["experiment"]["workload"]["content_errors"] > 0
     assert records.law(record, "content")["status"] == "balanced"
-    assert records.law(record, "content")["left"] == record["workload"]["content_errors"]
+    assert records.law(record, "content")["left"] == record["experiment"]["workload"]["content_errors"]
 
 
 @pytest.mark.parametrize("variant, said", [
@@ -136,9 +136,9 @@ def test_the_report_says_the_same_in_a_sentence(variant, said, tmp_path):
     done = records.run(variant, PRIME_BYTES, 1, "--messages", PRIME_MESSAGES, "--exact",
                        "--json", tmp_path / "record.json")
     record = records.load(tmp_path / "record.json")
-    if record["outcome"]["status"] == "blind":
+    if record["experiment"]["outcome"]["status"] == "blind":
         said = "no verdict"
-    assert done.code in records.WELL and said in record["verdict"]["sentence"]
+    assert done.code in records.WELL and said in record["experiment"]["verdict"]["sentence"]
     assert said in " ".join(done.out.split())
     assert max(map(len, done.out.splitlines())) <= 80 + len(str(tmp_path))
 
@@ -165,4 +165,4 @@ def test_the_report_is_for_people_and_short(tmp_path):
 def test_odd_sizes_and_many_threads_balance():
     for size, threads, messages in (8, 1, 1), (9, 3, 17), (131071, 2, 31), ("1M", 16, 64):
         record = run_books("A3", size, threads, messages)
-        assert record["counts"]["accepted_bytes"] == messages * record["workload"]["bytes"]
+        assert record["counts"]["accepted_bytes"] == messages * record["experiment"]["workload"]["bytes"]

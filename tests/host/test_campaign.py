@@ -197,7 +197,7 @@ def test_what_is_said_names_files_from_the_root_of_the_tree(tmp_path):
                                                       (0, "complete", attacks.Skipped)])
 def test_only_a_run_that_holds_is_skipped_for_an_earlier_blind_try(tmp_path, monkeypatch, status,
                                                                    outcome, verdict):
-    record = {"backend": {"attempt": 2}, "outcome": {"status": outcome}, "laws": []}
+    record = {"experiment": {"attempt": 2, "outcome": {"status": outcome}}, "laws": []}
     with subprocess.Popen(["true"]) as process:
         ends = {"server": process.pid, "client": process.pid}
         monkeypatch.setattr(networks, "begin", lambda case, *words: (process, ends))

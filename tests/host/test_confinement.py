@@ -108,7 +108,7 @@ def test_execve_from_inside_kills_and_is_told(tmp_path, role, said):
     assert done.code == 1
     assert said in done.err
     if role in (SERVES, ASKS):
-        ended = records.load(tmp_path / "run.json")["outcome"]
+        ended = records.load(tmp_path / "run.json")["experiment"]["outcome"]
         assert ended["status"] == "failed"
         assert ended["sender" if role == SERVES else "receiver"]["signal"] == signal.SIGSYS
     else:

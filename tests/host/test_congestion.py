@@ -43,7 +43,7 @@ def refused(variant, path, *words):
 def test_what_a_full_queue_refused_is_told_from_what_was_copied(variant, threads, path):
     record = refused(variant, path, BYTES, threads, "--messages", MESSAGES[path])
     congestion.check(record, BYTES * MESSAGES[path])
-    assert record["path"]["qdisc"] == congestion.REFUSING
+    assert record["experiment"]["path"]["qdisc"] == congestion.REFUSING
     if not records.unseen(record):
         assert congestion.sent_again(record) > 0, "the queue refused nothing: this run proves nothing"
         used = "tx_reference" if SENT[variant]["tx_reference"] else "tx_copy"

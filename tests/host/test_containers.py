@@ -62,7 +62,7 @@ def check_exact(done):
     """The run ended well, and its books hold the workload's bytes and no others."""
     assert done.code in records.WELL, done.err + records.broken_text(done.out)
     record = done.record
-    work = record["workload"]
+    work = record["experiment"]["workload"]
     check_sites(record, work["messages"] * work["bytes"])
     backend = record["backend"]["name"]
     check_laws(record, TRACEPOINT_NOT_TESTABLE if backend == "tracepoint" else frozenset())
@@ -98,9 +98,9 @@ def test_perf_counts_beside_the_programs_in_a_chroot_too(tmp_path):
 @pytest.mark.parametrize("variant", ["A1", "A3"])
 def test_every_byte_is_found_in(place, variant):
     record = check_exact(records.finish(start_in(PLACES[place], variant, *PRIME)))
-    assert record["workload"]["accepted_bytes"] == PRIME_PAYLOAD
+    assert record["experiment"]["workload"]["accepted_bytes"] == PRIME_PAYLOAD
     for end in "sender", "receiver":
-        assert record["counters"][end]["task-clock"]["value"] > 0
+        assert record["experiment"]["counters"][end]["task-clock"]["value"] > 0
 
 
 def test_two_runs_with_the_same_pids_count_each_its_own():
@@ -112,7 +112,7 @@ def test_two_runs_with_the_same_pids_count_each_its_own():
             run.kill()
     found = [check_exact(each) for each in done]
     # A try that is made again has pids of its own.
-    if {each["backend"]["attempt"] for each in found} == {1}:
+    if {each["experiment"]["attempt"] for each in found} == {1}:
         assert pids(found[0]) == pids(found[1])
     # Else packets of one run would be told by their addresses to be the other's.
     assert not {each["local"] for each in found[0]["sockets"]} & {
@@ -136,7 +136,7 @@ def stranger(variant):
 @pytest.mark.parametrize("variant", ["A1", "A3"])
 def test_a_stranger_that_has_our_number_is_not_counted(variant):
     found = next(each for each in (check_exact(records.finish(start_in(PID, variant, *PRIME)))
-                                   for _ in range(5)) if each["backend"]["attempt"] == 1)
+                                   for _ in range(5)) if each["experiment"]["attempt"] == 1)
     first = pids(found)["sender"]
     with stranger(variant) as (pid, end_stranger):
         # The sender was the first-th process of its namespace: have it be the pid-th.
@@ -147,8 +147,8 @@ def test_a_stranger_that_has_our_number_is_not_counted(variant):
         noise = end_stranger()
     record = check_exact(done)
     # A try that is made again has other numbers, after one that had this.
-    assert pids(record)["sender"] == pid or record["backend"]["attempt"] > 1
-    assert record["workload"]["accepted_bytes"] == PRIME_PAYLOAD
+    assert pids(record)["sender"] == pid or record["experiment"]["attempt"] > 1
+    assert record["experiment"]["workload"]["accepted_bytes"] == PRIME_PAYLOAD
     assert noise > 100 * PRIME_PAYLOAD
 
 
@@ -244,7 +244,7 @@ def start_mapped(ranges, *words, others=("--net",), first_of_all=":"):
 def test_a_user_namespace_does_without_probes():
     done = records.finish(start_mapped("0 0 65536\n", "A3", *PRIME, "--no-probes"))
     assert done.code in records.WELL, done.err
-    assert done.record["workload"]["accepted_bytes"] == PRIME_PAYLOAD
+    assert done.record["experiment"]["workload"]["accepted_bytes"] == PRIME_PAYLOAD
 
 
 def test_a_user_namespace_without_another_user_is_told():

@@ -77,7 +77,7 @@ def test_a_check_that_there_is_not_is_refused():
 def test_a_run_without_probes_says_that_it_checked_no_content(words, errors, status):
     record = run_record("A1-plain", BYTES, 1, "--messages", MESSAGES, *words)
     content = law(record, "content")
-    assert record["workload"]["content_errors"] == errors
+    assert record["experiment"]["workload"]["content_errors"] == errors
     assert content["status"] == status
     if errors is None:
-        assert "--verify" in content["why"] and "content_errors" in record["workload"]["why"]
+        assert "--verify" in content["why"] and "content_errors" in record["experiment"]["workload"]["why"]

@@ -61,10 +61,10 @@ def test_a_signal_at_any_moment_of_the_start_leaves_a_record_or_none(path):
             assert done.code == -signal.SIGTERM, f"{delay_ms} ms: {done}"
             continue
         record = done.record
-        assert record["outcome"]["status"] == "interrupted" and not records.laws_with(
+        assert record["experiment"]["outcome"]["status"] == "interrupted" and not records.laws_with(
             record, "broken"), delay_ms
-        assert record["interrupted"] is True and done.code == 128 + signal.SIGTERM, delay_ms
-        reasons.append(record["outcome"]["reason"])
+        assert record["window"]["ended_by"] == "interrupted" and done.code == 128 + signal.SIGTERM, delay_ms
+        reasons.append(record["experiment"]["outcome"]["reason"])
         if reasons[-1].endswith("before it began"):
             assert done.code == 128 + signal.SIGTERM and not record["sockets"] and not records.laws_with(
                 record, "balanced")
@@ -81,7 +81,7 @@ def test_an_end_that_is_killed_before_its_release_leaves_a_record(end):
         done, took_s = ended(run)
     finally:
         run.kill()
-    outcome = done.record["outcome"]
+    outcome = done.record["experiment"]["outcome"]
     assert took_s < 10 and done.code == 1 and outcome["status"] == "failed"
     assert f"the {end} was killed by signal 9 (SIGKILL)" in outcome["reason"]
     assert outcome[ENDS[end]]["signal"] == signal.SIGKILL
@@ -98,8 +98,8 @@ def test_a_signal_ends_a_run_in_which_an_end_is_never_ready(end):
     finally:
         run.kill()
     assert took_s < ORDER_S + PROGRAMS_S and done.code == 128 + signal.SIGTERM
-    assert done.record["outcome"]["status"] == "interrupted"
-    assert "no verdict" in done.record["verdict"]["sentence"]
+    assert done.record["experiment"]["outcome"]["status"] == "interrupted"
+    assert "no verdict" in done.record["experiment"]["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -111,10 +111,10 @@ def test_an_end_that_somebody_stopped_in_mid_run_makes_no_complete_run(end):
         done, took_s = ended(run)
     finally:
         run.kill()
-    outcome = done.record["outcome"]
+    outcome = done.record["experiment"]["outcome"]
     assert took_s < 10 and outcome["status"] in ("failed", "interrupted")
     assert "signal 15 (SIGTERM) t" in outcome["reason"] and f"the {end}" in outcome["reason"]
-    assert "no verdict" in done.record["verdict"]["sentence"]
+    assert "no verdict" in done.record["experiment"]["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -128,7 +128,7 @@ def test_the_first_signal_ends_even_a_run_whose_ends_do_not_move(number):
         done, took_s = ended(run)
     finally:
         run.kill()
-    outcome = done.record["outcome"]
+    outcome = done.record["experiment"]["outcome"]
     assert took_s < ORDER_S + PROGRAMS_S, took_s
     assert done.code == 128 + number and outcome["status"] == "interrupted"
     assert outcome["reason"].startswith(f"signal {number:d} ({number.name}) ended it")
@@ -146,11 +146,11 @@ def test_an_end_that_stands_still_fails_the_run_after_its_time():
         done, took_s = ended(run, 40)
     finally:
         run.kill()
-    outcome = done.record["outcome"]
+    outcome = done.record["experiment"]["outcome"]
     assert took_s < 25 and done.code == 1 and outcome["status"] == "failed"
     assert "no progress: nothing moved for 10 s" in outcome["reason"]
     assert outcome["receiver"]["signal"] == signal.SIGKILL
-    assert "no verdict" in done.record["verdict"]["sentence"]
+    assert "no verdict" in done.record["experiment"]["verdict"]["sentence"]
     assert not records.laws_with(done.record, "broken")
 
 
@@ -167,11 +167,11 @@ def test_a_bound_ends_what_does_not_end_and_the_record_names_it(how_long, stoppe
         done, _ = ended(run)
     finally:
         run.kill()
-    outcome = done.record["outcome"]
+    outcome = done.record["experiment"]["outcome"]
     assert done.code == 1 and outcome["status"] == "failed"
     assert f"no progress: {reason}" in outcome["reason"]
     assert outcome["receiver"]["signal"] == signal.SIGKILL
-    assert "no verdict" in done.record["verdict"]["sentence"]
+    assert "no verdict" in done.record["experiment"]["verdict"]["sentence"]
 
 
 def test_an_end_that_outlives_the_other_is_ended_after_its_bound():
@@ -185,7 +185,7 @@ def test_an_end_that_outlives_the_other_is_ended_after_its_bound():
         done, _ = ended(run)
     finally:
         run.kill()
-    outcome = done.record["outcome"]
+    outcome = done.record["experiment"]["outcome"]
     assert done.code == 1 and outcome["status"] == "failed"
     assert "no progress: one end had not ended 1 s after the other" in outcome["reason"]
     assert outcome["sender"]["exit_status"] == 0
@@ -223,9 +223,9 @@ def test_a_sender_killed_for_its_memory_leaves_no_sound_record(small_group, tmp_
         capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1, done.stderr
     record = records.load(tmp_path / "record.json")
-    assert record["outcome"]["status"] == "failed"
-    assert "was killed by signal 9 (SIGKILL)" in record["outcome"]["reason"]
-    sentence = record["verdict"]["sentence"]
+    assert record["experiment"]["outcome"]["status"] == "failed"
+    assert "was killed by signal 9 (SIGKILL)" in record["experiment"]["outcome"]["reason"]
+    sentence = record["experiment"]["verdict"]["sentence"]
     assert sentence.startswith("The run failed: the ") and "copied" not in sentence
     assert {"send", "end to end", "witness sent"} <= records.laws_with(record, "not testable")
 
@@ -236,7 +236,7 @@ def test_a_send_that_no_limit_lets_through_is_no_success():
 
     done = records.run("A3", "64M", 1, "--json", "-", preexec_fn=little_may_be_pinned)
     record = done.record
-    assert done.code == 1 and record["outcome"]["status"] == "failed"
-    assert "gets ENOBUFS with none outstanding" in record["outcome"]["reason"]
-    assert record["verdict"]["sentence"].startswith("The run failed: ")
+    assert done.code == 1 and record["experiment"]["outcome"]["status"] == "failed"
+    assert "gets ENOBUFS with none outstanding" in record["experiment"]["outcome"]["reason"]
+    assert record["experiment"]["verdict"]["sentence"].startswith("The run failed: ")
     assert {"send", "end to end"} <= records.laws_with(record, "not testable")

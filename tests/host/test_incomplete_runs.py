@@ -25,7 +25,7 @@ def ended(status: str) -> dict:
     """A run of A3 that ended so."""
     data = copy.deepcopy(REAL["A3-host"])
     killed = {"exit_status": None, "signal": 9, "why": "killed by signal 9"}
-    data["outcome"] = {"status": status, "sender": killed if status == "failed" else WELL,
+    data["experiment"]["outcome"] = {"status": status, "sender": killed if status == "failed" else WELL,
                        "reason": None if status == "complete" else "made so", "receiver": WELL}
     return data
 
@@ -34,7 +34,7 @@ def of_old_killed() -> dict:
     """A record of before there were outcomes, of a run whose sender was killed."""
     data = copy.deepcopy(REAL["A3-host"])
     data.pop("outcome", None)
-    data["workload"].update(accepted_bytes=None, why="the sender ended early")
+    data["experiment"]["workload"].update(accepted_bytes=None, why="the sender ended early")
     return data
 
 
@@ -92,7 +92,7 @@ def test_a_cell_of_the_matrix_says_so_and_shows_no_number(how, tmp_path):
 @pytest.mark.parametrize("how", INCOMPLETE)
 def test_a_sweep_sets_it_aside_and_makes_it_again(how, tmp_path):
     data = INCOMPLETE[how]
-    work = data["workload"]
+    work = data["experiment"]["workload"]
     plan = plans.plan([{**plans.point("p"), "arguments": [
         work["variant"], str(work["bytes"]), str(work["threads"])]}], repeats=2) | {"pass": "counted"}
     with Folder(tmp_path / "out", plan) as folder:
@@ -110,4 +110,4 @@ def test_a_sweep_sets_it_aside_and_makes_it_again(how, tmp_path):
     ({"outcome": {"status": "fine", "reason": None}}, "outcome")])
 def test_an_outcome_that_says_nothing_is_damage(damage, key):
     with pytest.raises(BadRecord, match=key):
-        check({**REAL["A3-host"], **damage}, "run.json")
+        check({**REAL["A3-host"], "experiment": {**REAL["A3-host"]["experiment"], **damage}}, "run.json")

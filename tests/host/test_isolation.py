@@ -19,7 +19,7 @@ NOISE_BYTES = 20_000_000
 
 def check_exact(record):
     """The books show the workload's bytes, all of them and no others."""
-    work = record["workload"]
+    work = record["experiment"]["workload"]
     backend = record["backend"]["name"]
     check_sites(record, work["messages"] * work["bytes"])
     check_laws(record, TRACEPOINT_NOT_TESTABLE if backend == "tracepoint" else frozenset())
@@ -66,10 +66,10 @@ def test_a_second_pair_on_the_same_loopback_adds_nothing(variant, other):
         run.kill()
     assert done.code in records.WELL, done.err + records.broken_text(done.out)
     check_exact(done.record)
-    if done.record["backend"]["attempt"] == 1:
+    if done.record["experiment"]["attempt"] == 1:
         assert noise > NOISE_BYTES
         # Had it been counted, it would show: it was no small part of the whole.
-        assert noise > done.record["workload"]["received_bytes"] / 100
+        assert noise > done.record["experiment"]["workload"]["received_bytes"] / 100
 
 
 @pytest.mark.parametrize("path", ["lo", "veth"])

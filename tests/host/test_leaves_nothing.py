@@ -101,9 +101,9 @@ def test_a_signal_ends_the_run_in_order_with_report_and_record(place, number):
     assert done.out.startswith(f"The run was interrupted: signal {number:d} ({number.name})")
     name, = os.listdir(place / "runs")
     record = records.load(place / "runs" / name)
-    assert records.site(record, "rx_copy") == record["workload"]["received_bytes"] > 0
+    assert records.site(record, "rx_copy") == record["experiment"]["workload"]["received_bytes"] > 0
     assert not records.laws_with(record, "broken")
-    assert record["outcome"]["status"] == "interrupted" and record["interrupted"]
+    assert record["experiment"]["outcome"]["status"] == "interrupted" and record["interrupted"]
     before.check()
 
 

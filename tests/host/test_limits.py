@@ -50,7 +50,7 @@ def test_as_many_connections_as_there_may_be_balance_to_the_byte(path):
     done = run(MOST, "--path", path, preexec_fn=limited((resource.RLIMIT_NOFILE, 64, hard)))
     assert done.code in records.WELL, done.err + records.broken_text(done.out)
     record = done.record
-    assert record["workload"]["connections"] == MOST and len(record["sockets"]) == 2 * MOST
+    assert record["experiment"]["workload"]["connections"] == MOST and len(record["sockets"]) == 2 * MOST
     assert records.site(record, "rx_copy") == MOST * 64
     assert not records.laws_with(record, "broken")
 

@@ -60,7 +60,7 @@ def test_a_detached_probe_leaves_a_named_hole(variant, question):
 @pytest.mark.parametrize("question", ["accepted", "rx_copy"])
 def test_no_verdict_is_given_and_no_cause_named_for_what_was_not_measured(question):
     record = run_with("A3", f"detach:{question}", 0)
-    assert "no verdict, because" in record["verdict"]["sentence"]
+    assert "no verdict, because" in record["experiment"]["verdict"]["sentence"]
     assert record["causes"] == []
 
 
@@ -81,14 +81,14 @@ def test_a_lost_map_update_breaks_the_law_of_its_site(variant, laws):
     assert "receive" in testable
     assert records.laws_with(record, "broken") == testable
     assert all(records.law(record, name)["residual"] for name in testable)
-    assert "Do not trust this run" in record["verdict"]["sentence"]
+    assert "Do not trust this run" in record["experiment"]["verdict"]["sentence"]
 
 
 def test_programs_that_do_nothing_break_every_witness():
     record = run_with("A3", "count-nothing", 1)
     assert records.laws_with(record, "broken") == {
         "witness sent", "witness received", "witness zero-copy sends", "witness completions"}
-    assert "no byte was counted" in record["verdict"]["sentence"]
+    assert "no byte was counted" in record["experiment"]["verdict"]["sentence"]
 
 
 def test_a_killed_sender_has_not_told_what_it_gathered():
@@ -137,13 +137,13 @@ def test_a_killed_end_fails_the_run_with_a_line_and_no_hang(end, pattern):
         run.kill()
     assert done.code == 1
     record = done.record
-    outcome = record["outcome"]
+    outcome = record["experiment"]["outcome"]
     assert outcome["status"] == "failed" and f"the run failed: {outcome['reason']}\n" in done.err
     assert outcome["reason"].startswith(f"the {end} was killed by signal 9 (SIGKILL)")
     ends = {"server": "sender", "client": "receiver"}
     assert outcome[ends[end]] == {"exit_status": None, "signal": 9, "why": "a signal killed it"}
-    assert record["verdict"]["sentence"].startswith(f"The run failed: {outcome['reason']}; no verdict")
-    assert record["workload"]["accepted_bytes"] is None and record["workload"]["why"]
+    assert record["experiment"]["verdict"]["sentence"].startswith(f"The run failed: {outcome['reason']}; no verdict")
+    assert record["experiment"]["workload"]["accepted_bytes"] is None and record["experiment"]["workload"]["why"]
     assert {"witness sent", "content"} <= records.laws_with(record, "not testable")
     assert not processes.children(run.pid)
 
@@ -155,10 +155,10 @@ def test_a_client_that_cannot_connect_fails_the_run_and_its_server_does_not_wait
                        "--addresses", "10.9.9.255,10.9.9.1/24", "--json", "-")
     assert done.code == 1
     assert "cannot connect to 10.9.9.255:9000" in done.err
-    assert "the client ended with status 1" in done.record["outcome"]["reason"]
+    assert "the client ended with status 1" in done.record["experiment"]["outcome"]["reason"]
 
 
 def test_the_shortest_run_sends_a_message_in_each_pass():
     done = records.run("A3", 64, 1, "--seconds", "0.000001", "--json", "-")
-    assert done.code == 0 and done.record["outcome"]["status"] == "complete"
-    assert [done.record["passes"][which]["accepted_bytes"] for which in ("timed", "counted")] == [64, 64]
+    assert done.code == 0 and done.record["experiment"]["outcome"]["status"] == "complete"
+    assert [done.record["experiment"]["passes"][which]["accepted_bytes"] for which in ("timed", "counted")] == [64, 64]

@@ -50,12 +50,12 @@ def test_each_pass_carries_every_byte(variant, pattern, path):
     record = records.run_record(variant, *PRIME, "--pattern", pattern, "--path", path)
     payload = PAYLOAD * (2 if pattern == "rr" else 1)
     for name in ("timed", "counted"):
-        one = record["passes"][name]
+        one = record["experiment"]["passes"][name]
         assert one["messages"] == PRIME_MESSAGES
         assert one["accepted_bytes"] == one["received_bytes"] == payload
         assert one["tcp"]["accepted_bytes"] == one["tcp"]["returned_bytes"] == payload
         assert one["window_ns"] >= one["elapsed_ns"] > 0
-    assert record["passes"]["why"] is None
+    assert record["experiment"]["passes"]["why"] is None
     assert {"sequence accepted", "sequence returned", "passes"} <= records.laws_with(record, "balanced")
 
 
@@ -69,45 +69,45 @@ def test_a_blind_counted_pass_is_made_again_alone(tmp_path):
         time.sleep(0.01)
     said = run.communicate()[1]
     record = records.load(file)
-    assert record["outcome"]["status"] == "blind" and run.returncode == records.BLIND
+    assert record["experiment"]["outcome"]["status"] == "blind" and run.returncode == records.BLIND
     assert said.splitlines()[-1].startswith("trace_run: no verdict: the probes missed ")
-    assert record["backend"]["attempt"] == said.count("trying again") + 1 > 1
-    assert len(timed) == 1 and record["passes"]["timed"]["messages"] > 0
-    assert record["timing"]["pass"] == "timed"
+    assert record["experiment"]["attempt"] == said.count("trying again") + 1 > 1
+    assert len(timed) == 1 and record["experiment"]["passes"]["timed"]["messages"] > 0
+    assert record["experiment"]["timing"]["pass"] == "timed"
 
 
 def test_times_and_counters_are_of_the_pass_without_probes():
     record = records.run_record("A2", *PRIME)
-    timed, counted = record["passes"]["timed"], record["passes"]["counted"]
-    timing = record["timing"]
+    timed, counted = record["experiment"]["passes"]["timed"], record["experiment"]["passes"]["counted"]
+    timing = record["experiment"]["timing"]
     assert timing["pass"] == "timed" and timing["comparable"] is (not record["machine"]["emulated"])
     for key in ("elapsed_ns", "window_ns", "throughput_gbps", "latency_us"):
         assert timing[key] == timed[key], key
-    assert record["counters"] == timed["counters"]
+    assert record["experiment"]["counters"] == timed["counters"]
     assert record["overhead"]["throughput_ratio"] == pytest.approx(
         counted["throughput_gbps"] / timed["throughput_gbps"])
-    assert record["workload"]["received_bytes"] == counted["received_bytes"]
+    assert record["experiment"]["workload"]["received_bytes"] == counted["received_bytes"]
 
 
 @pytest.mark.parametrize("words, only", [(("--pass", "timed"), "timed"), (("--no-probes",), "timed"),
                                          (("--pass", "counted"), "counted")])
 def test_one_pass_is_made_if_one_is_asked_for(words, only):
     record = records.run_record("A2", *PRIME, *words)
-    assert [name for name in ("timed", "counted") if record["passes"][name]] == [only]
-    assert record["passes"]["why"] == f"asked for: --pass {only}"
-    assert record["timing"]["pass"] == only
-    assert record["timing"]["comparable"] is (only == "timed" and not record["machine"]["emulated"])
+    assert [name for name in ("timed", "counted") if record["experiment"]["passes"][name]] == [only]
+    assert record["experiment"]["passes"]["why"] == f"asked for: --pass {only}"
+    assert record["experiment"]["timing"]["pass"] == only
+    assert record["experiment"]["timing"]["comparable"] is (only == "timed" and not record["machine"]["emulated"])
     assert record["overhead"]["throughput_ratio"] is None
     assert records.law(record, "passes")["status"] == "not testable"
 
 
 def test_both_passes_share_the_seconds():
     record = records.run_record("A2", 4096, 1, "--seconds", 0.6)
-    assert record["workload"]["seconds"] == 0.6
+    assert record["experiment"]["workload"]["seconds"] == 0.6
     for name, share in (("timed", 0.8), ("counted", 0.2)):
-        assert record["passes"][name]["asked_s"] == pytest.approx(0.6 * share)
+        assert record["experiment"]["passes"][name]["asked_s"] == pytest.approx(0.6 * share)
         # A busy machine lets an end begin late, or end late: how long a pass took is not tested.
-        assert record["passes"][name]["elapsed_ns"] > 0, name
+        assert record["experiment"]["passes"][name]["elapsed_ns"] > 0, name
 
 
 def test_no_process_holds_a_program_in_the_timed_pass():
@@ -137,10 +137,10 @@ def test_a_signal_ends_either_pass_in_order(where, number):
         run.kill()
     record = done.record
     assert time.monotonic() - began < ENDED_S and done.code == 128 + number
-    assert record["outcome"]["status"] == "interrupted"
-    assert record["outcome"]["reason"].startswith(f"signal {number:d} ({number.name}) ended it")
-    assert record["outcome"]["reason"].endswith(f", in the {where} pass")
-    assert record["passes"]["timed"] and bool(record["passes"]["counted"]) == (where == "counted")
+    assert record["experiment"]["outcome"]["status"] == "interrupted"
+    assert record["experiment"]["outcome"]["reason"].startswith(f"signal {number:d} ({number.name}) ended it")
+    assert record["experiment"]["outcome"]["reason"].endswith(f", in the {where} pass")
+    assert record["experiment"]["passes"]["timed"] and bool(record["experiment"]["passes"]["counted"]) == (where == "counted")
     assert not records.laws_with(record, "broken")
     assert not processes.children(run.pid)
 
@@ -154,7 +154,7 @@ def test_an_end_that_is_killed_fails_the_run_in_either_pass(where, end):
         done = records.finish(run, 20)
     finally:
         run.kill()
-    outcome = done.record["outcome"]
+    outcome = done.record["experiment"]["outcome"]
     assert done.code == 1 and outcome["status"] == "failed"
     assert outcome["reason"].startswith(f"the {end} was killed by signal 9 (SIGKILL)")
     assert outcome["reason"].endswith(f", in the {where} pass")
@@ -162,8 +162,8 @@ def test_an_end_that_is_killed_fails_the_run_in_either_pass(where, end):
     assert not records.laws_with(done.record, "broken")
     if where == "counted":
         # What was timed before it holds.
-        assert done.record["timing"]["pass"] == "timed"
-        assert done.record["passes"]["timed"]["received_bytes"] > 0
+        assert done.record["experiment"]["timing"]["pass"] == "timed"
+        assert done.record["experiment"]["passes"]["timed"]["received_bytes"] > 0
 
 
 def test_a_timed_pass_that_is_killed_fails_the_run():
@@ -175,8 +175,8 @@ def test_a_timed_pass_that_is_killed_fails_the_run():
     finally:
         run.kill()
     assert done.code == 1
-    assert done.record["outcome"]["status"] == "failed"
-    assert "killed by signal 9" in done.record["outcome"]["reason"]
+    assert done.record["experiment"]["outcome"]["status"] == "failed"
+    assert "killed by signal 9" in done.record["experiment"]["outcome"]["reason"]
     processes.wait_until(lambda: not any(processes.command_line(pid) for pid in pids.values()))
 
 

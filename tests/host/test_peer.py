@@ -63,15 +63,15 @@ def test_23_messages_of_4093_bytes_are_94139_over_both_ends(hosts, variant, patt
 def test_the_record_names_both_hosts_and_their_devices(hosts):
     record = check(hosts.run("A3", *PRIME))
     check_as_readers(record, "record.json")
-    assert record["path"]["kind"] == "peer"
-    assert (record["path"]["tx_dev"], record["path"]["rx_dev"]) == ("tx0", "rx0")
-    assert record["path"]["mtu"] == record["peer"]["path"]["mtu"] == 1500
-    assert record["peer"]["machine"]["kernel"] == os.uname().release
-    assert record["peer"]["backend"]["probes"] and record["peer"]["overhead"]["events"] is None
-    assert "--cost" in record["peer"]["overhead"]["why"]
-    assert record["counters"]["receiver"]["context-switches"]["value"] is not None
-    assert record["passes"]["timed"] is None and "two hosts" in record["passes"]["why"]
-    assert record["timing"]["pass"] == "counted" and not record["timing"]["comparable"]
+    assert record["experiment"]["path"]["kind"] == "peer"
+    assert (record["experiment"]["path"]["tx_dev"], record["experiment"]["path"]["rx_dev"]) == ("tx0", "rx0")
+    assert record["experiment"]["path"]["mtu"] == record["experiment"]["peer"]["path"]["mtu"] == 1500
+    assert record["experiment"]["peer"]["machine"]["kernel"] == os.uname().release
+    assert record["experiment"]["peer"]["backend"]["probes"] and record["experiment"]["peer"]["overhead"]["events"] is None
+    assert "--cost" in record["experiment"]["peer"]["overhead"]["why"]
+    assert record["experiment"]["counters"]["receiver"]["context-switches"]["value"] is not None
+    assert record["experiment"]["passes"]["timed"] is None and "two hosts" in record["experiment"]["passes"]["why"]
+    assert record["experiment"]["timing"]["pass"] == "counted" and not record["experiment"]["timing"]["comparable"]
     assert "--host" in record["command"]
     assert sender_of(record) == f"{hosts.near.address}:9000"
 
@@ -79,7 +79,7 @@ def test_the_record_names_both_hosts_and_their_devices(hosts):
 def test_the_host_where_it_is_typed_may_be_the_receiver(hosts):
     record = check(hosts.run("A3", *PRIME, "--role", "receiver", "--port", 9123))
     assert sender_of(record) == f"{hosts.far.address}:9123"
-    assert (record["path"]["tx_dev"], record["path"]["rx_dev"]) == ("rx0", "tx0")
+    assert (record["experiment"]["path"]["tx_dev"], record["experiment"]["path"]["rx_dev"]) == ("rx0", "tx0")
     assert "--role" in record["command"]
 
 
@@ -87,9 +87,9 @@ def test_one_pass_without_probes_is_made_on_both(hosts):
     done = hosts.run("A3", *PRIME, "--pass", "timed")
     assert done.code == 0, done.err
     record = done.record
-    assert record["backend"]["name"] == record["peer"]["backend"]["name"] == "none"
-    assert record["workload"]["received_bytes"] == PRIME_PAYLOAD
-    assert record["timing"]["comparable"] and record["passes"]["counted"] is None
+    assert record["backend"]["name"] == record["experiment"]["peer"]["backend"]["name"] == "none"
+    assert record["experiment"]["workload"]["received_bytes"] == PRIME_PAYLOAD
+    assert record["experiment"]["timing"]["comparable"] and record["experiment"]["passes"]["counted"] is None
 
 
 def test_a_probe_left_off_on_one_host_is_missed_in_the_joined_laws(hosts):

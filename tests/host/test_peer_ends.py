@@ -100,7 +100,7 @@ def test_what_a_login_shell_writes_to_stderr_is_passed_on_with_the_hosts_name(ho
                                              f"{records.TRACE_RUN} \"$@\""))
     assert done.code in records.WELL
     assert done.err.splitlines()[:2] == [f"{peers.HOST}: stty: not a tty", f"{peers.HOST}: bell "]
-    assert done.record["peer"]["end"] == "receiver"
+    assert done.record["experiment"]["peer"]["end"] == "receiver"
 
 
 TAKES = "import socket, sys; s = socket.create_server((sys.argv[1], 9000)); print(flush=True); sys.stdin.read()"
@@ -125,11 +125,11 @@ def test_a_port_that_is_taken_on_either_host_is_told_and_nothing_is_left(hosts, 
 
 def check_lost(record: dict, reason: str, here: str) -> None:
     """The record of one host alone."""
-    outcome = record["outcome"]
+    outcome = record["experiment"]["outcome"]
     assert outcome["status"] == "failed" and reason in outcome["reason"], outcome
-    assert "no verdict" in record["verdict"]["sentence"]
+    assert "no verdict" in record["experiment"]["verdict"]["sentence"]
     assert not records.laws_with(record, "balanced")
-    assert record["peer"] == {"end": "receiver" if here == "sender" else "sender", "lost": reason}
+    assert record["experiment"]["peer"] == {"end": "receiver" if here == "sender" else "sender", "lost": reason}
     assert {each["host"] for each in record["sockets"]} <= {here}
 
 
@@ -195,7 +195,7 @@ def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, p
     assert done.code == 128 + signal.SIGINT, done.err
     assert records.site(done.record, "rx_copy") > 0
     assert not records.laws_with(done.record, "broken")
-    assert "machine" in done.record["peer"]
+    assert "machine" in done.record["experiment"]["peer"]
     before.check()
 
 
@@ -220,20 +220,22 @@ def test_a_signal_ends_a_run_in_2_s_whatever_the_far_host_does(hosts, role):
     # Programs take their time to start and end besides.
     assert took_s < 4 and done.code == 128 + signal.SIGINT, done.err
     record = done.record
-    assert record["outcome"]["status"] == "interrupted"
-    assert "nothing came from the host of the" in record["outcome"]["reason"]
+    assert record["experiment"]["outcome"]["status"] == "interrupted"
+    assert "nothing came from the host of the" in record["experiment"]["outcome"]["reason"]
     here, there = ("tx_copy", "rx_copy") if role == "sender" else ("rx_copy", "tx_copy")
     assert records.how(record, here) != "not_measured"
     assert records.how(record, there) == records.how(record, "late_copy") == "not_measured"
     assert not records.laws_with(record, "balanced") and not records.laws_with(record, "broken")
-    assert record["peer"] == {"end": "receiver" if role == "sender" else "sender",
+    assert record["experiment"]["peer"] == {"end": "receiver" if role == "sender" else "sender",
                               "lost": "the partner's half did not come in time"}
-    assert record["path"]["rx_dev" if role == "sender" else "tx_dev"] is None
+    assert record["experiment"]["path"]["rx_dev" if role == "sender" else "tx_dev"] is None
     check_as_readers(record, "record.json")
     # A record without its peer, or with unknown devices beside a whole one, is none.
-    assert not records.accepted({**record, "peer": {"end": "sender"}})
-    assert not records.accepted({key: each for key, each in record.items() if key != "peer"})
-    assert not records.accepted({**record, "outcome": {**record["outcome"], "status": "blind"}})
+    assert not records.accepted({**record, "experiment": {**record["experiment"], "peer": {"end": "sender"}}})
+    assert not records.accepted({**record, "experiment": {
+        key: each for key, each in record["experiment"].items() if key != "peer"}})
+    assert not records.accepted({**record, "experiment": {**record["experiment"], "outcome": {
+        **record["experiment"]["outcome"], "status": "blind"}}})
     before.check()
 
 
@@ -251,8 +253,8 @@ def test_a_signal_ends_the_wait_for_a_far_half_that_is_never_ready(hosts):
     finally:
         near.kill()
     assert took_s < 4 and done.code == 128 + signal.SIGTERM, done.err
-    assert done.record["outcome"]["reason"] == "signal 15 (SIGTERM) ended it before it began"
-    assert done.record["peer"]["lost"] == "the run was interrupted before it began"
+    assert done.record["experiment"]["outcome"]["reason"] == "signal 15 (SIGTERM) ended it before it began"
+    assert done.record["experiment"]["peer"]["lost"] == "the run was interrupted before it began"
     before.check()
 
 
@@ -273,9 +275,9 @@ def test_the_record_says_which_end_was_killed(hosts, end):
     near = start_long(hosts)
     os.kill(processes.workload_pids(near.pid)[end], signal.SIGKILL)
     done = records.finish(near, 30)
-    outcome = done.record["outcome"]
+    outcome = done.record["experiment"]["outcome"]
     assert done.code == FAILED and outcome["status"] == "failed", done.err
     assert f"the {end} was killed by signal 9 (SIGKILL)" in outcome["reason"]
-    assert done.record["verdict"]["sentence"].startswith("The run failed: ")
+    assert done.record["experiment"]["verdict"]["sentence"].startswith("The run failed: ")
     assert not records.laws_with(done.record, "broken")
     before.check()

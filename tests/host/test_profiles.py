@@ -283,7 +283,7 @@ def test_mt25064_a1_makes_8_sends_a_message(tmp_path):
     calls = {row["label"]: row["median"] for row in table(tmp_path / "points.csv")
              if row["metric"] == "send_calls_per_message"}
     assert calls == {"A1": "8", "A2": "1", "A3": "1"}
-    assert record_of(tmp_path, "A3_4096B_1T")["workload"]["completions"] is None
+    assert record_of(tmp_path, "A3_4096B_1T")["experiment"]["workload"]["completions"] is None
 
 
 @needs_root
@@ -292,7 +292,7 @@ def test_mt25018_shows_the_figures_of_client_1_only(tmp_path):
     published("mt25018", tmp_path, "--sizes", "4096", "--threads", "2", "--variants", "OneCopy",
               "--seconds", "2")
     record = record_of(tmp_path, "OneCopy_4096B_2T")
-    timed = record["passes"]["timed"]
+    timed = record["experiment"]["passes"]["timed"]
     first = timed["first_client"]
     row, = table(tmp_path / "MT25018_Throughput_Metrics.csv")
     assert int(row["TotalBytes"]) == first["received_bytes"] < timed["received_bytes"]

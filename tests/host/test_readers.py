@@ -14,20 +14,20 @@ pytestmark = needs_root
 @pytest.mark.parametrize("readers", [1, 3])
 def test_readers_empty_one_socket(readers):
     record = run("A2", BYTES, 1, "--messages", MESSAGES, "--readers", readers, "--json", "-").record
-    work = record["workload"]
+    work = record["experiment"]["workload"]
     assert (work["receiver"], work["readers"], work["connections"]) == ("drain", readers, 1)
     assert work["messages"] == MESSAGES
     assert record["sites"]["rx_copy"]["bytes"] == MESSAGES * BYTES
     assert work["content_errors"] is None and "content_errors" in work["why"]
     laws = {each["law"]: each["status"] for each in record["laws"]}
     assert laws["content"] == "not testable" and laws["end to end"] == "balanced"
-    assert record["timing"]["latency_us"] is None
+    assert record["experiment"]["timing"]["latency_us"] is None
 
 
 def test_each_connection_has_its_readers():
     record = run("A2", BYTES, 2, "--messages", MESSAGES, "--readers", 2, "--json", "-").record
-    assert record["workload"]["connections"] == 2
-    assert record["workload"]["received_bytes"] == MESSAGES * BYTES
+    assert record["experiment"]["workload"]["connections"] == 2
+    assert record["experiment"]["workload"]["received_bytes"] == MESSAGES * BYTES
 
 
 def test_sockets_are_told_apart_by_the_order_they_connected():

@@ -88,7 +88,7 @@ def test_a_terminal_sees_the_rate_of_each_second(tmp_path):
         said = read_all(master)
         assert process.wait(records.TIMEOUT_S) == 0
     rates = [float(rate) for rate in re.findall(r"[0-2]-[1-3] s  ([0-9.]+) Gbit/s", said)]
-    whole = records.load(tmp_path / "record.json")["timing"]["throughput_gbps"]
+    whole = records.load(tmp_path / "record.json")["experiment"]["timing"]["throughput_gbps"]
     # Two whole seconds of 2.4: headers are little beside 64 KiB.
     assert len(rates) == 2 and whole / 2 < sum(rates) / 2 < whole * 2, (rates, whole, said)
     assert said.count("headers included") == 1
@@ -106,8 +106,8 @@ def test_an_interrupted_run_is_none_that_looks_like_success(tmp_path, passes):
     finally:
         run.kill()
     record = records.load(tmp_path / "record.json")
-    assert done.code == 130 and record["interrupted"] and not record["verdict"]["passed"]
+    assert done.code == 130 and record["interrupted"] and not record["experiment"]["verdict"]["passed"]
     assert done.out.startswith(f"{BAD}The run was interrupted: signal 2 (SIGINT)")
     assert "no verdict on A3, MSG_ZEROCOPY." in " ".join(done.out.split())
     unseen = records.unseen(record)
-    assert (f"the probes missed {unseen} packets" in record["outcome"]["reason"]) == bool(unseen)
+    assert (f"the probes missed {unseen} packets" in record["experiment"]["outcome"]["reason"]) == bool(unseen)

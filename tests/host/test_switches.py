@@ -30,7 +30,7 @@ def made(path, *switches, variant="A3"):
 ])
 def test_a_switch_is_told_and_the_books_balance(path, switches, key, value):
     record = made(path, *switches)
-    assert record["path"][key] == value
+    assert record["experiment"]["path"][key] == value
     assert records.site(record, "tx_reference") == PRIME_PAYLOAD
     if not records.unseen(record):
         assert records.law(record, "send")["status"] == "balanced"
@@ -38,7 +38,7 @@ def test_a_switch_is_told_and_the_books_balance(path, switches, key, value):
 
 
 def test_no_switch_is_told_where_none_was_given():
-    path = made("veth")["path"]
+    path = made("veth")["experiment"]["path"]
     assert path["taps"] == [] and not path["ipv6"] and path["netem"] is None
     assert path["scatter_gather"] and path["tso"]
 
@@ -46,17 +46,17 @@ def test_no_switch_is_told_where_none_was_given():
 def test_copies_of_a_capture_are_not_denied_where_they_cannot_be_seen():
     record = made("veth", "--tap", "tx")
     if record["backend"]["name"] == "tracepoint":
-        assert "What the packet capture copied was not measured" in record["verdict"]["sentence"]
+        assert "What the packet capture copied was not measured" in record["experiment"]["verdict"]["sentence"]
         assert "packet capture" in record["sites"]["late_copy"]["why"]
 
 
 def test_without_scatter_gather_nothing_is_claimed_that_no_tracepoint_sees():
     record = made("veth", "--no-sg")
-    assert not record["path"]["scatter_gather"] and not record["path"]["tso"]
+    assert not record["experiment"]["path"]["scatter_gather"] and not record["experiment"]["path"]["tso"]
     assert records.site(record, "tx_copy") == 0, "user pages moved later were not copied in send"
     assert records.site(record, "tx_reference") == PRIME_PAYLOAD
     if record["backend"]["name"] == "tracepoint":
-        assert "was not measured" in record["verdict"]["sentence"]
+        assert "was not measured" in record["experiment"]["verdict"]["sentence"]
         law = records.law(record, "reference")
         assert law["status"] == "not testable" and law["why"]
 

@@ -47,7 +47,7 @@ def test_a_window_counts_what_the_program_counts(kind):
         after = sums(traffic.tell("stop"))
         record = watching.close()
     assert counted(record) == {key: after[key] - before[key] for key in after}
-    assert not unbalanced(record) and laws_of(record)["send"] == "balanced"
+    assert not unbalanced(record) and laws_of(record)["send queue"] == "balanced"
     assert record["total"]["sites"]["rx_copy"]["bytes"] == after["received"] - before["received"]
     check_causes(record)
 
@@ -94,9 +94,9 @@ def test_every_law_balances_at_random_moments():
             assert not unbalanced(record), (round_, unbalanced(record))
             assert len(record["sockets"]) >= 16
             laws = laws_of(record)
-            assert laws["send"] == laws["receive"] == "balanced", laws
+            assert laws["send queue"] == laws["receive queue"] == "balanced", laws
             # The kernel may run no program for the end of a socket of anybody (docs/WATCH.md).
-            assert laws["events"] == ("not testable" if record["losses"]["unseen_events"] else "balanced")
+            assert laws["probes"] == ("not testable" if record["losses"]["unseen_events"] else "balanced")
             if round_ % 4 == 3:
                 traffic.tell("renew")
 

@@ -133,7 +133,7 @@ def test_packets_that_no_program_saw_leave_are_noticed(words, status):
     _, record = Program(f"{BY_REFERENCE}by_reference(23)", before=ASK).watched(*words)
     sent = [each for each in record["sockets"] if each["sites"]["tx_reference"]["bytes"]]
     assert [each["sites"]["tx_reference"]["bytes"] for each in sent] == [23 * 5000]
-    assert [each["laws"]["reference"]["status"] for each in sent] == [status]
+    assert [each["laws"]["reference queue"]["status"] for each in sent] == [status]
     assert sent[0]["counts"]["wire_referenced_bytes"] == (23 * 5000 if status == "balanced" else None)
 
 

@@ -49,5 +49,5 @@ def test_a_packet_that_leaves_by_two_devices_breaks_no_law(tmp_path):
     record = record_of(tmp_path / "r.json")
     sender, = [each for each in record["sockets"] if each["remote"] == "10.8.0.2:7777"]
     assert sender["sites"]["tx_reference"]["bytes"] == SENDS * BYTES and not broken(record)
-    law = sender["laws"]["reference"]
+    law = sender["laws"]["reference queue"]
     assert law["status"] == "not testable" and "several devices" in law["why"]

@@ -58,7 +58,7 @@ def test_a_signal_while_the_record_is_written_does_not_cut_it():
     process.send_signal(signal.SIGINT)
     small_pipe.wait_until_full(process.stdout)
     record = watching.close()
-    assert record["schema"] == "copyscope.watch/1"
+    assert record["schema"] == "copyscope.record/3"
 
 
 SHORT = """
@@ -100,13 +100,13 @@ def whole_short(count: int, user: list[str], start: list[str]) -> dict:
     """The record of a watch that saw each of the connections, whose bytes must be those of the program."""
     for _ in range(ATTEMPTS):
         total, record = watch_short(count, user, start)
-        if laws_of(record)["events"] != "not testable":
+        if laws_of(record)["probes"] != "not testable":
             break
     else:
-        pytest.skip(next(law["why"] for law in record["laws"] if law["law"] == "events"))
+        pytest.skip(next(law["why"] for law in record["laws"] if law["law"] == "probes"))
     counts = record["total"]["counts"]
     assert (counts["accepted_bytes"], counts["returned_bytes"]) == (total, total)
-    assert laws_of(record)["events"] == "balanced" and not unbalanced(record)
+    assert laws_of(record)["probes"] == "balanced" and not unbalanced(record)
     return record
 
 
@@ -122,7 +122,7 @@ def test_sockets_that_no_program_saw_begin_or_end_are_noticed(fault):
     assert total and record["total"]["counts"]["accepted_bytes"] == 0
     # Each connection has two sockets.
     assert record["losses"]["unseen_events"] >= 200
-    assert laws_of(record)["events"] == "not testable"
+    assert laws_of(record)["probes"] == "not testable"
 
 
 def test_a_move_to_close_that_no_program_saw_is_noticed_and_no_fin_counts_as_payload():
@@ -130,7 +130,7 @@ def test_a_move_to_close_that_no_program_saw_is_noticed_and_no_fin_counts_as_pay
     total, record = watch_short(count, [], [], "--break", "skip-closes")
     assert (record["total"]["counts"]["accepted_bytes"], record["total"]["counts"]["returned_bytes"]) == (total, total)
     assert record["losses"]["unseen_events"] >= 2 * count
-    assert laws_of(record)["events"] == "not testable" and not unbalanced(record)
+    assert laws_of(record)["probes"] == "not testable" and not unbalanced(record)
 
 
 MANY = """

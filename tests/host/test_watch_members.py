@@ -198,4 +198,4 @@ def test_what_lies_in_a_namespace_that_was_not_entered_is_not_measured():
     assert list(sums.values()).count((4321, 4000)) == 30 - unknown
     assert record["losses"]["unopened_sockets"] == 2 * unknown
     assert "not entered" in record["losses"]["sums_short"]
-    assert laws_of(record)["events"] == "not testable"
+    assert laws_of(record)["probes"] == "not testable"

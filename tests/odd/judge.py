@@ -87,7 +87,7 @@ def part(record: dict, pids: set[int]) -> dict:
     sums = [each["sum"] for each in own["processes"]]
     empty = {**record["total"], "other": []}
     zero = json.loads(json.dumps(empty), parse_int=lambda _: 0)
-    return {**record, **own, "laws": [law for law in record["laws"] if law["law"] == "events"],
+    return {**record, **own, "laws": [law for law in record["laws"] if law["law"] == "probes"],
             "total": added(sums) if sums else zero}
 
 

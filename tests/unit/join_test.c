@@ -211,10 +211,10 @@ TEST(a_half_that_makes_no_sense_is_refused)
 	refuse(AT("record", "sockets"), json_string("none"));
 	refuse(AT("record", "sockets", "0", "cookie"), json_string("zero"));
 	refuse(AT("record", "sockets", "0", "counts"), json_array());
-	refuse(AT("record", "counters", "sender"), NULL);
-	refuse(AT("record", "timing"), json_null());
+	refuse(AT("record", "experiment", "counters", "sender"), NULL);
+	refuse(AT("record", "experiment", "timing"), json_null());
 	refuse(AT("end"), json_string("receiver"));
-	refuse(AT("record", "path", "tx_dev"), json_string("eth0\x1b[2J"));
+	refuse(AT("record", "experiment", "path", "tx_dev"), json_string("eth0\x1b[2J"));
 	refuse(AT("stacks", "0", "frames"), json_string("a\nb"));
 	refuse(AT("failure"), json_string("\x7f"));
 }
@@ -230,11 +230,11 @@ TEST(numbers_that_a_sum_could_not_hold_are_refused)
 	refuse(AT("record", "sockets", "0", "counts", "completed_sends"), json_integer(-1));
 	refuse(AT("record", "sockets", "0", "sites", "late_copy", "calls"), json_integer(BEYOND));
 	refuse(AT("record", "backend", "probes", "0", "missed_runs"), json_integer(-1));
-	refuse(AT("record", "backend", "attempt"), json_integer(1ll << 31));
+	refuse(AT("record", "experiment", "attempt"), json_integer(1ll << 31));
 	refuse(AT("record", "machine", "cpus"), json_integer(1ll << 32));
 	refuse(AT("record", "machine", "memory_bytes"), json_integer(-1));
-	refuse(AT("record", "path", "mtu"), json_integer(-1));
-	refuse(AT("record", "timing", "window_ns"), json_integer(INT64_MAX));
+	refuse(AT("record", "experiment", "path", "mtu"), json_integer(-1));
+	refuse(AT("record", "experiment", "timing", "window_ns"), json_integer(INT64_MAX));
 	refuse(AT("stacks", "0", "bytes"), json_integer(INT64_MAX));
 	refuse(AT("stacks", "0", "site"), json_integer(-1));
 	refuse(AT("app", "accepted_bytes"), json_integer(BEYOND));

@@ -220,7 +220,7 @@ def test_a_sweep_keeps_each_run_of_a_guest_and_sets_failed_ones_aside(tmp_path, 
         for name, command in words.items():
             yield Begun(name)
             data = two_passes(made("A1-host"))
-            data["workload"].update(variant=command[1], bytes=int(command[2]), threads=1)
+            data["experiment"]["workload"].update(variant=command[1], bytes=int(command[2]), threads=1)
             failed = name == failing
             yield Ended(name, int(failed), "why\n" * failed, None if failed else json.dumps(data).encode())
         yield Told("a guest ended with 1: oh")

@@ -44,7 +44,7 @@ def judged(tmp_path, predicate: str, *records: dict, more: str = "") -> judge.Ve
 def timed(number: int, gbps: float = 2.0, **changes) -> dict:
     """A record without probes."""
     data = made(number=number, backend__name="none", **changes)
-    data["timing"]["throughput_gbps"] = gbps
+    data["experiment"]["timing"]["throughput_gbps"] = gbps
     return data
 
 

@@ -31,7 +31,7 @@ def even(item: Item) -> Item:
     """A modelled run with a miss for each byte in each context."""
     record = cast(Record, item.data)
     data = copy.deepcopy(record.data)
-    for each in data["passes"]["timed"]["modelled"]["ends"]:
+    for each in data["experiment"]["passes"]["timed"]["modelled"]["ends"]:
         each["llc_misses"] = record.times.received_bytes
     return replace(item, data=Record(data, record.source, record.point))
 

@@ -42,7 +42,7 @@ def sweep_of(folder, gbps: dict[str, tuple[float, ...]], **changes):
     for label, rounds in gbps.items():
         for number, value in enumerate(rounds, 1):
             data = two_passes(made(workload__variant=label, workload__bytes=4096, **changes))
-            data["passes"]["timed"]["throughput_gbps"] = value
+            data["experiment"]["passes"]["timed"]["throughput_gbps"] = value
             (folder / f"runs/{label}.r{number}.json").write_text(json.dumps(data))
     (folder / "plan.json").write_text(json.dumps(plans.plan(
         [plans.point(label, label) for label in gbps], 6)))

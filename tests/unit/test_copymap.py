@@ -79,7 +79,7 @@ def test_a3_on_one_machine_is_copied_on_arrival():
 
 def test_causes_are_drawn_where_they_act_and_as_wide_as_they_are():
     data = made("A3-guest")
-    payload = data["workload"]["received_bytes"]
+    payload = data["experiment"]["workload"]["received_bytes"]
     site(data, "late_copy", 0.75)
     data["causes"] = [cause("packet tap", 0.5, payload), cause("local delivery", 0.25, payload)]
     found = arrows(chart_of(data))
@@ -96,7 +96,7 @@ def test_arrows_are_as_wide_as_their_bytes():
 
 def test_much_copying_still_fits():
     data = made("A3-guest")
-    payload = data["workload"]["received_bytes"]
+    payload = data["experiment"]["workload"]["received_bytes"]
     for name in ("user_gather", "tx_copy", "tx_reference", "tx_splice", "rx_copy", "rx_map",
                  "rx_splice", "rx_discard", "reshape"):
         site(data, name, 3.0)
@@ -149,7 +149,7 @@ def test_pins_per_message_are_those_of_the_record():
     group, = groups.split(as_records([data]))
     bars = draw_bars.pin_bars(group).axes[0].patches
     assert [bar.get_height() for bar in bars] == [
-        pytest.approx(data["pins"]["pages"] / data["workload"]["messages"])]
+        pytest.approx(data["pins"]["pages"] / data["experiment"]["workload"]["messages"])]
 
 
 def test_runs_with_several_records_are_summed():

@@ -29,8 +29,8 @@ def asked_runs(monkeypatch):
         ns = {"A3": 5000 if size >= 256 else 9000, "A2": 7000}.get(variant, 20000)
         data = copy.deepcopy(REAL["A3-host"])
         data["backend"]["name"] = "none" if "--no-probes" in run.arguments else "tracepoint"
-        data["timing"]["elapsed_ns"] = ns
-        data["path"]["kind"] = run.arguments[run.arguments.index("--path") + 1]
+        data["experiment"]["timing"]["elapsed_ns"] = ns
+        data["experiment"]["path"]["kind"] = run.arguments[run.arguments.index("--path") + 1]
         return SimpleNamespace(status=0, stderr="", said=json.dumps(data))
 
     monkeypatch.setattr(launch, "make", make)
@@ -118,7 +118,7 @@ def test_a_disturbed_pair_is_made_again(monkeypatch, tmp_path, asked):
         data = two_passes(copy.deepcopy(REAL["A3-host"]), kinds=(kind,))
         data["backend"]["name"] = "tracepoint" if counted else "none"
         if not counted:
-            data["passes"]["timed"]["cpu_shares"] = {"others": shares.pop(0), "stolen": 0.0,
+            data["experiment"]["passes"]["timed"]["cpu_shares"] = {"others": shares.pop(0), "stolen": 0.0,
                                                      "why": None}
         return SimpleNamespace(status=0, stderr="", said=json.dumps(data))
 

@@ -93,7 +93,7 @@ def test_what_was_not_counted_is_said_and_not_drawn_as_zero():
 
 
 def test_series_that_lack_points_are_named():
-    documents = [data if data["workload"]["variant"] == "A2" else counted(data) for data in sweep()]
+    documents = [data if data["experiment"]["workload"]["variant"] == "A2" else counted(data) for data in sweep()]
     figure = draw_lines.draw(group_of(documents), DEFAULTS["cycles_per_byte-by-size"])
     assert "not measured: A2, sendmsg() (1 thread); A2, sendmsg() (4 threads): this machine" in \
         words(figure)
@@ -103,7 +103,7 @@ def test_series_that_lack_points_are_named():
 
 def test_a_line_is_broken_where_a_point_is_missing():
     documents = sweep(("A1",), (4096,), (1, 2, 4), 1)
-    documents[1]["timing"]["throughput_gbps"] = None
+    documents[1]["experiment"]["timing"]["throughput_gbps"] = None
     figure = draw_lines.draw(group_of(documents), DEFAULTS["throughput_gbps-by-threads"])
     line, = lines_of(figure)
     assert [math.isnan(y) for y in line.get_ydata()] == [False, True, False]
@@ -165,7 +165,7 @@ def test_efficiency_of_a_flat_thread_axis_falls_as_one_over_n():
 
 def test_a_zero_does_not_go_on_a_log_axis():
     documents = sweep(repeats=1)
-    documents[0]["timing"]["throughput_gbps"] = 0.0
+    documents[0]["experiment"]["timing"]["throughput_gbps"] = 0.0
     figure = draw_lines.draw(group_of(documents), DEFAULTS["throughput_gbps-by-size"])
     assert {axes.get_yscale() for axes in figure.axes} == {"linear", "log"}
 
@@ -328,7 +328,7 @@ def test_a_wrong_key_of_a_profile_is_named(tmp_path, key, value):
 
 def test_figures_of_a_sweep_show_what_its_tables_say(tmp_path):
     documents = sweep(("A1", "A2"), (4096,), (1,), 1, workload__seconds=2.0)
-    documents[1]["workload"]["receiver"] = "recvmsg"
+    documents[1]["experiment"]["workload"]["receiver"] = "recvmsg"
     pictures.write(tmp_path / "runs", documents)
     (tmp_path / "plan.json").write_text(json.dumps(plans.plan(
         throughput_is="nominal", latency_is="size/throughput")))
@@ -337,7 +337,7 @@ def test_figures_of_a_sweep_show_what_its_tables_say(tmp_path):
                for data, point in zip(documents, points)]
     group, = groups.split(records)
     figure = draw_lines.draw(group, DEFAULTS["throughput_gbps-by-threads"])
-    payload = documents[0]["workload"]["received_bytes"]
+    payload = documents[0]["experiment"]["workload"]["received_bytes"]
     assert lines_of(figure)[0].get_ydata()[0] == pytest.approx(payload * 8e-9 / 2.0)
     assert "nominal time" in words(figure) and "receivers: A1 recv, A2 recvmsg" in words(figure)
     assert "latency" not in words(figure).lower()

@@ -63,7 +63,7 @@ def test_sizes_get_bars_of_their_own_where_one_bar_would_hide_that_they_differ()
     assert list(draw_bars.bars_of(group_of(documents))[0]) == ["A1, send()", "A2, sendmsg()",
                                                                "A3, MSG_ZEROCOPY"]
     for data in documents:
-        if (data["workload"]["variant"], data["workload"]["bytes"]) == ("A3", 64):
+        if (data["experiment"]["workload"]["variant"], data["experiment"]["workload"]["bytes"]) == ("A3", 64):
             pictures.site(data, "late_copy", 0.5)
     bars, notes = draw_bars.bars_of(group_of(documents))
     assert len(bars) == 9 and "A3, MSG_ZEROCOPY\n64 B" in bars and "as sizes differ" in notes[0]

@@ -38,7 +38,7 @@ def keep_sweep(runs) -> None:
     points = [plans.point(label, label) for label in ("A1", "A3")]
     for number, label in enumerate(("A1", "A3"), 1):
         data = two_passes(made(workload__variant=label, workload__bytes=4096))
-        data["passes"]["timed"]["throughput_gbps"] = float(number)
+        data["experiment"]["passes"]["timed"]["throughput_gbps"] = float(number)
         (runs / f"one-sweep/runs/{label}.r1.json").write_text(json.dumps(data))
     (runs / "one-sweep/plan.json").write_text(json.dumps(plans.plan(points, 2)))
 
@@ -75,7 +75,8 @@ def test_an_empty_folder_is_said_to_be_empty(runs, capsys):
 def test_a_report_is_in_the_order_of_reports(runs, capsys, monkeypatch, verdict):
     # A record whose schema is newer.
     monkeypatch.setattr("copyscope.records.check.check_form", lambda *_: None)
-    keep(runs, {**two_passes(made()), "verdict": verdict})
+    data = two_passes(made())
+    keep(runs, {**data, "experiment": {**data["experiment"], "verdict": verdict}})
     text = told(capsys, "show", ID)
     assert text.startswith("It copied.\n\n20 messages of 65,536 bytes, 1 connection, stream, path veth")
     places = [text.index(word) for word in (

@@ -53,7 +53,7 @@ def test_peers_are_told_from_their_sums_and_null_is_a_dash():
     made |= {"peers": [peer("10.0.0.1", uncopied_bytes=None, needless_bytes=None),
                        peer(None, sent_bytes=7 * 10**6), *[peer(f"10.0.1.{n}") for n in range(5)]],
              "ports": []}
-    assert not schemas.faults(ROOT / "docs/watch.schema.json", made)
+    assert not schemas.faults(ROOT / "docs/record.schema.json", made)
     said = "\n".join(watch.lines(made))
     assert re.search(r"received.*needless.*remote peers\n +7\.00 MB .* 1,500  all other peers\n"
                      r" +15\.0 kB +0 B +- +- +1,500  10\.0\.0\.1\n", said)

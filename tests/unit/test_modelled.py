@@ -58,7 +58,7 @@ def test_what_was_measured_comes_first():
                                    ("sites", 0, "site"), ("caches", "name")])
 def test_a_damaged_model_is_refused_with_its_key(place):
     data = both()
-    node = data["passes"]["timed"]["modelled"]
+    node = data["experiment"]["passes"]["timed"]["modelled"]
     for key in place[:-1]:
         node = node[key]
     del node[place[-1]]

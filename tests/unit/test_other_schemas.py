@@ -73,7 +73,8 @@ def test_a_crossover_is_by_its_schema(monkeypatch, tmp_path):
         name = "none" if "--no-probes" in run.arguments else "tracepoint"
         data = {**REAL["A3-host"], "backend": {**REAL["A3-host"]["backend"], "name": name},
                 "sites": {**REAL["A3-host"]["sites"], "new": {"x": 1}},
-                "timing": {**REAL["A3-host"]["timing"], "elapsed_ns": elapsed_ns}}
+                "experiment": {**REAL["A3-host"]["experiment"],
+                               "timing": {**REAL["A3-host"]["experiment"]["timing"], "elapsed_ns": elapsed_ns}}}
         return SimpleNamespace(status=0, stderr="", said=json.dumps(data))
 
     monkeypatch.setattr(launch, "make", make)

@@ -30,7 +30,7 @@ def records_of(gbps: dict[tuple[str, int], tuple[float, ...]], kinds=("timed", "
         points.append(made_plans.point(name, label, size))
         for number, value in enumerate(rounds, 1):
             data = two_passes(made(workload__variant=label, workload__bytes=size), kinds=kinds)
-            data["passes"][kinds[0]]["throughput_gbps"] = value
+            data["experiment"]["passes"][kinds[0]]["throughput_gbps"] = value
             found.append(Record(data, Path(f"{name}.r{number}.json"), Point(
                 name, label, size, 1, number, "mine", "corrected")))
     return made_plans.plan(points, 6), found
@@ -101,7 +101,7 @@ def test_times_with_probes_or_of_an_emulator_compare_nothing():
     text = said(SIX, kinds=("counted",))
     assert "Nothing is compared: they were timed with probes" in text and "times A1" not in text
     plan, found = records_of(SIX)
-    found[0].data["timing"].update(comparable=False, why="times of an emulated machine mean nothing")
+    found[0].data["experiment"]["timing"].update(comparable=False, why="times of an emulated machine mean nothing")
     assert not pairs.paired(plan, found)
     assert "emulated" in " ".join(lines_of(plan, found))
     assert "no run succeeded" in " ".join(lines_of(plan, []))

@@ -53,18 +53,18 @@ def test_a_record_says_which_pass_its_times_are_from(data, kind):
 
 def test_times_are_of_the_timed_pass_and_copies_of_the_counted_one():
     data, old = both(), REAL["A1-host"]
-    data["passes"]["timed"]["counters"]["sender"][EVENT]["value"] = COUNT
-    record, messages = record_of(data), old["workload"]["messages"]
-    assert record.throughput_gbps == pytest.approx(3 * old["timing"]["throughput_gbps"])
-    assert record.latency_us("p99") == pytest.approx(old["timing"]["latency_us"]["p99"] / 3)
-    assert record.message_ns == pytest.approx(old["timing"]["elapsed_ns"] / messages / 3)
+    data["experiment"]["passes"]["timed"]["counters"]["sender"][EVENT]["value"] = COUNT
+    record, messages = record_of(data), old["experiment"]["workload"]["messages"]
+    assert record.throughput_gbps == pytest.approx(3 * old["experiment"]["timing"]["throughput_gbps"])
+    assert record.latency_us("p99") == pytest.approx(old["experiment"]["timing"]["latency_us"]["p99"] / 3)
+    assert record.message_ns == pytest.approx(old["experiment"]["timing"]["elapsed_ns"] / messages / 3)
     assert record.counter("sender", EVENT) == COUNT
     assert record.messages == messages and record.site_per_byte("rx_copy") == pytest.approx(1)
     found = values.metrics(record, SETTINGS)
     # Divided by the messages of its own pass.
     assert found["sender_context_switches_per_message"] == pytest.approx(COUNT / messages / 3)
     assert found["send_calls_per_message"] == pytest.approx(1)
-    assert values.column(record, SETTINGS, "total_bytes") == 3 * old["workload"]["received_bytes"]
+    assert values.column(record, SETTINGS, "total_bytes") == 3 * old["experiment"]["workload"]["received_bytes"]
 
 
 def test_two_passes_share_the_nominal_time():
@@ -132,17 +132,18 @@ def test_figures_of_both_kinds_are_drawn_apart_and_say_so(tmp_path):
 def test_a_damaged_pass_is_named(key, how):
     data = both()
     if how == "gone":
-        del data["passes"]["timed"][key]
+        del data["experiment"]["passes"]["timed"][key]
     else:
-        data["passes"]["timed"][key] = "x"
+        data["experiment"]["passes"]["timed"][key] = "x"
     with pytest.raises(BadRecord, match=rf"passes\.timed\.{key}"):
         check(data, "run.json")
 
 
-@pytest.mark.parametrize("value", [None, [], "x", {}, {"timed": 1, "counted": None, "why": None}])
-def test_a_record_of_version_2_has_its_passes(value):
-    with pytest.raises(BadRecord, match=r"run\.json: passes"):
-        check({**both(), "passes": value}, "run.json")
+@pytest.mark.parametrize("value", [[], "x", {}, {"timed": 1, "counted": None, "why": None}])
+def test_passes_that_are_there_are_whole(value):
+    with pytest.raises(BadRecord, match=r"run\.json: experiment\.passes"):
+        data = both()
+        check({**data, "experiment": {**data["experiment"], "passes": value}}, "run.json")
 
 
 # Counts
@@ -152,7 +153,7 @@ def test_medians_of_counts_are_counts():
     assert spread.spread([2, 9, 4, 7], True).middle == 4
     documents = [made(number=number) for number in range(2)]
     for each, value in zip(documents, (10, 15)):
-        each["counters"]["sender"][EVENT]["value"] = value
+        each["experiment"]["counters"]["sender"][EVENT]["value"] = value
     records = as_records(documents)
     assert tables.middle(records, SETTINGS, "context_switches") == 10
     spec = specs.Spec("f", "T", "size", "context_switches", end="sender")
@@ -200,8 +201,8 @@ def test_the_inventory_of_a_reply_is_3_2_and_2():
     for variant, tx in (("A1", {"user_gather": 1, "tx_copy": 1}), ("A2", {"tx_copy": 1}),
                         ("A3", {"tx_reference": 1, "late_copy": 1})):
         data = copy.deepcopy(REAL[f"{variant}-host"])
-        payload = data["workload"]["received_bytes"]
-        data["workload"].update(pattern="rr", received_bytes=2 * payload)
+        payload = data["experiment"]["workload"]["received_bytes"]
+        data["experiment"]["workload"].update(pattern="rr", received_bytes=2 * payload)
         for each in data["sockets"]:
             mine = tx if each["end"] == "sender" else {"tx_copy": 1}
             for site in ("user_gather", "tx_copy", "tx_reference", "late_copy"):
@@ -229,10 +230,10 @@ def drawn(documents, **keys):
 def test_a_mean_over_threads_is_one_line_and_leaves_out_what_is_not_whole():
     documents = sweep(("A1",), (64, 4096), (1, 4), 1)
     for each, gbps in zip(documents, (1.0, 3.0, 10.0, 20.0)):
-        each["timing"]["throughput_gbps"] = gbps
+        each["experiment"]["timing"]["throughput_gbps"] = gbps
     figure, (lines,) = drawn(documents, x="size", y="throughput_gbps", mean_over="threads")
     assert list(lines[0].get_ydata()) == [2, 15] and "mean over threads 1, 4" in words(figure)
-    documents[3]["timing"]["throughput_gbps"] = None
+    documents[3]["experiment"]["timing"]["throughput_gbps"] = None
     figure, (lines,) = drawn(documents, x="size", y="throughput_gbps", mean_over="threads")
     assert lines[0].get_ydata()[0] == 2 and "not measured" in words(figure)
 
@@ -262,13 +263,13 @@ def test_keys_that_make_no_sense_together_are_named(entry, key):
 def test_a_speed_up_beyond_the_processors_is_explained_or_warned_of(clock, said):
     documents = sweep(("A1",), (4096,), (1, 4), 1)
     for each, gbps in zip(documents, (1.0, 6.0)):
-        each["timing"]["throughput_gbps"], each["machine"]["cpus"] = gbps, 2
+        each["experiment"]["timing"]["throughput_gbps"], each["machine"]["cpus"] = gbps, 2
         for end in ("sender", "receiver"):
-            each["counters"][end]["task-clock"]["value"] = 10 ** 6 if clock else None
+            each["experiment"]["counters"][end]["task-clock"]["value"] = 10 ** 6 if clock else None
     assert said in words(drawn(documents, x="threads", y="speedup")[0])
     for each in documents:
         each["machine"]["cpus"] = 8
-    documents[1]["timing"]["throughput_gbps"] = 3.9
+    documents[1]["experiment"]["timing"]["throughput_gbps"] = 3.9
     assert "speed-up of" not in words(drawn(documents, x="threads", y="speedup")[0])
 
 

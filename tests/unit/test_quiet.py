@@ -18,7 +18,7 @@ from helpers.pictures import made, two_passes
 def run_of(others, stolen=0.0):
     """A record whose timed pass shared the CPUs so."""
     data = two_passes(made("A1-host"))
-    data["passes"]["timed"]["cpu_shares"] = {"others": others, "stolen": stolen, "why":
+    data["experiment"]["passes"]["timed"]["cpu_shares"] = {"others": others, "stolen": stolen, "why":
                                              None if others is not None else "no /proc/stat"}
     return data
 
@@ -66,7 +66,7 @@ class Machine:
     def make(self, run, record, *_):
         """As launch.make."""
         data = run_of(self.shares.pop(0))
-        data["workload"].update(variant=run.arguments[0], bytes=int(run.arguments[1]),
+        data["experiment"]["workload"].update(variant=run.arguments[0], bytes=int(run.arguments[1]),
                                 threads=int(run.arguments[2]))
         record.write_text(json.dumps(data))
         return launch.Outcome(0, "", ["build/trace_run"])
@@ -82,7 +82,7 @@ def test_a_disturbed_run_is_made_again_once_the_machine_is_quiet(monkeypatch, tm
     result = sweep.conduct(tmp_path / "out", plan_of(), [], quiet=False)
     assert not result.failures and not machine.shares and not machine.busy
     kept = json.loads((tmp_path / "out/runs/A1_64B_1T.r1.json").read_text())
-    assert kept["passes"]["timed"]["cpu_shares"]["others"] == 0.01
+    assert kept["experiment"]["passes"]["timed"]["cpu_shares"]["others"] == 0.01
     told = capfd.readouterr().err
     assert told.count("it is made again") == 2 and "waiting, as other programs use 90.0%" in told
     assert "made again" in (tmp_path / "out/PROVENANCE.md").read_text()

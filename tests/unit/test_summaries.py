@@ -28,9 +28,9 @@ def found() -> summaries.Found:
         groups[name] = []
         for number, gbps in enumerate(repeats):
             data = made(number=number)
-            payload = data["workload"]["received_bytes"]
-            data["timing"]["elapsed_ns"] = round(payload * 8 / gbps)
-            data["counters"]["sender"]["context-switches"]["value"] = SWITCHES[threads][number]
+            payload = data["experiment"]["workload"]["received_bytes"]
+            data["experiment"]["timing"]["elapsed_ns"] = round(payload * 8 / gbps)
+            data["experiment"]["counters"]["sender"]["context-switches"]["value"] = SWITCHES[threads][number]
             groups[name].append(Record(data, Path(f"{name}.json"), Point(
                 name, label, 4096, threads, number + 1, "mine", "corrected")))
     return summaries.Found(made_plans.plan(points), groups)
@@ -79,7 +79,7 @@ def test_a_column_of_what_probes_count_leaves_requests_out():
     record = Record(made("A3-host", workload__pattern="rr"), Path("a.json"))
     payload = record.payload_bytes
     # Requests: as many bytes again, copied by send.
-    record.data["workload"]["received_bytes"] = 2 * payload
+    record.data["experiment"]["workload"]["received_bytes"] = 2 * payload
     record.data["sites"]["tx_copy"]["bytes"] = payload
     assert record.site_per_byte("tx_reference") == 0.5
     assert values.column(record, made_plans.SETTINGS, "tx_reference_bytes_per_payload_byte") == 1

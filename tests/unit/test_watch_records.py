@@ -15,7 +15,7 @@ from helpers import schemas, watches
 from helpers.pictures import faults_of_text, words
 from helpers.records import ROOT
 
-SCHEMA = ROOT / "docs/watch.schema.json"
+SCHEMA = ROOT / "docs/record.schema.json"
 NGINX = watches.process(812, "nginx", watches.moved(
     900, 100, tx_splice=800, tx_copy=100, rx_copy=100, reshape=None))
 CURL = watches.process(90, "curl", watches.moved(0, 300, rx_copy=300))
@@ -37,14 +37,14 @@ def damaged(record: dict, path: str, value: object) -> dict:
 def test_a_record_is_accepted_by_both_checkers():
     record = watches.watch_record(NGINX, CURL, IDLE)
     assert not schemas.faults(SCHEMA, record)
-    documents.check(record, "watch", "made", "mend it")
+    documents.check(record, "record", "made", "mend it")
 
 
 @pytest.mark.parametrize("path, value", [
-    ("schema", "copyscope.watch/2"), ("sites.tx_copy.bytes", None), ("sites.reshape.why", None),
+    ("schema", "copyscope.record/4"), ("sites.tx_copy.bytes", None), ("sites.reshape.why", None),
     ("sites.reshape.bytes", 0), ("processes.0.sum.sites.tx_copy.how", "not_measured"),
     ("processes.0.sum.counts.accepted_bytes", -1), ("sockets.0.opening.unread_bytes", "7"),
-    ("sockets.0.laws.send.residual", 1), ("sockets.0.laws.send.status", "not testable"),
+    ("sockets.0.laws.send queue.residual", 1), ("sockets.0.laws.send queue.status", "not testable"),
     ("sockets.0.cookie", "0"), ("laws.0.residual", 5), ("laws.0.law", "karma"), ("books", "guesses"),
     ("verdicts.0.verdict", "fine"), ("subject.kind", "thread"), ("window.ended_by", "luck"),
     ("overhead.events", -1), ("causes", [{}]), ("subject.exit_status", 256)])

@@ -65,12 +65,12 @@ TEST(test_what_moved_is_between_two_balances)
 	assert_int_equal(site_of(&s, SITE_rx_splice), 0);
 	assert_int_equal(s.opening.item[WATCH_unread_bytes], 7);
 	/* 500 accepted and 100 unsent before, 600 sent. */
-	balances(&s, &book, WATCH_LAW_send);
-	balances(&s, &book, WATCH_LAW_receive);
+	balances(&s, &book, WATCH_LAW_send_queue);
+	balances(&s, &book, WATCH_LAW_receive_queue);
 	book.now.sent++;
 	watch_socket_fill(&s, &book, &all_hooks);
-	assert_int_not_equal(watch_law_sides(WATCH_LAW_send, &s, &book, &all_hooks).left,
-			     watch_law_sides(WATCH_LAW_send, &s, &book, &all_hooks).right);
+	assert_int_not_equal(watch_law_sides(WATCH_LAW_send_queue, &s, &book, &all_hooks).left,
+			     watch_law_sides(WATCH_LAW_send_queue, &s, &book, &all_hooks).right);
 }
 
 TEST(test_a_fin_is_no_byte)
@@ -91,8 +91,8 @@ TEST(test_a_fin_is_no_byte)
 	assert_int_equal(count_of(&s, COUNT_returned_bytes), 0);
 	assert_int_equal(s.closing.item[WATCH_unsent_bytes], 100);
 	assert_int_equal(s.closing.item[WATCH_unread_bytes], 7);
-	balances(&s, &book, WATCH_LAW_send);
-	balances(&s, &book, WATCH_LAW_receive);
+	balances(&s, &book, WATCH_LAW_send_queue);
+	balances(&s, &book, WATCH_LAW_receive_queue);
 	/* The FIN was sent with the rest and is on its way; the other one was read. */
 	book.now.sent += 100;
 	book.now.unsent = 0;
@@ -102,8 +102,8 @@ TEST(test_a_fin_is_no_byte)
 	watch_socket_fill(&s, &book, &all_hooks);
 	assert_int_equal(s.closing.item[WATCH_unacked_bytes], 120);
 	assert_int_equal(count_of(&s, COUNT_returned_bytes), 7);
-	balances(&s, &book, WATCH_LAW_send);
-	balances(&s, &book, WATCH_LAW_receive);
+	balances(&s, &book, WATCH_LAW_send_queue);
+	balances(&s, &book, WATCH_LAW_receive_queue);
 }
 
 TEST(test_a_socket_that_was_born_has_an_opening_balance_of_nothing)
@@ -121,7 +121,7 @@ TEST(test_a_socket_that_was_born_has_an_opening_balance_of_nothing)
 	assert_true(s.whole);
 	assert_int_equal(count_of(&s, COUNT_accepted_bytes), 10);
 	assert_int_equal(site_of(&s, SITE_tx_copy), 10);
-	balances(&s, &book, WATCH_LAW_send);
+	balances(&s, &book, WATCH_LAW_send_queue);
 }
 
 TEST(test_lives_of_one_socket_add_up)
@@ -134,7 +134,7 @@ TEST(test_lives_of_one_socket_add_up)
 	book.slot.sent_as[WATCH_KIND_COPY] = 40;
 	watch_socket_fill(&s, &book, &all_hooks);
 	assert_int_equal(count_of(&s, COUNT_accepted_bytes), 40);
-	balances(&s, &book, WATCH_LAW_send);
+	balances(&s, &book, WATCH_LAW_send_queue);
 }
 
 TEST(test_kinds_share_what_was_accepted)
@@ -163,11 +163,11 @@ TEST(test_what_no_hook_counted_is_not_known)
 	watch_socket_fill(&s, &book, &no_hooks);
 	assert_int_equal(s.moved.sites_known, 0);
 	assert_true(s.moved.counts_known & 1ull << COUNT_accepted_bytes);
-	assert_false(watch_law_sides(WATCH_LAW_receive, &s, &book, &no_hooks).known);
+	assert_false(watch_law_sides(WATCH_LAW_receive_queue, &s, &book, &no_hooks).known);
 	assert_false(watch_law_sides(WATCH_LAW_completion, &s, &book, &no_hooks).known);
-	assert_true(watch_law_sides(WATCH_LAW_send, &s, &book, &no_hooks).known);
+	assert_true(watch_law_sides(WATCH_LAW_send_queue, &s, &book, &no_hooks).known);
 	book.slot.dropped_packets = 1;
-	assert_false(watch_law_sides(WATCH_LAW_send, &s, &book, &no_hooks).known);
+	assert_false(watch_law_sides(WATCH_LAW_send_queue, &s, &book, &no_hooks).known);
 }
 
 TEST(test_sums_keep_what_died_and_forget_what_is_late)
@@ -190,7 +190,7 @@ TEST(test_sums_keep_what_died_and_forget_what_is_late)
 	assert_int_equal(r.process_count, 1);
 	assert_int_equal(r.socket_count, 1);
 	assert_int_equal(r.folded_sockets, 2);
-	assert_int_equal(r.laws[WATCH_LAW_send].status, LAW_BALANCED);
+	assert_int_equal(r.laws[WATCH_LAW_send_queue].status, LAW_BALANCED);
 	watch_record_free(&r);
 	assert_int_equal(watch_tally_read(&tally, NULL, 0, false, &r), 0);
 	assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 90);
@@ -212,12 +212,12 @@ TEST(test_what_was_skipped_later_makes_laws_of_the_dead_untestable)
 	book.flags = WATCH_DIED;
 	assert_int_equal(watch_tally_death(&tally, &book, &all_hooks), 0);
 	assert_int_equal(watch_tally_read(&tally, NULL, 0, false, &r), 0);
-	assert_int_equal(r.laws[WATCH_LAW_send].status, LAW_BROKEN);
+	assert_int_equal(r.laws[WATCH_LAW_send_queue].status, LAW_BROKEN);
 	watch_record_free(&r);
 	memset(&r, 0, sizeof(r));
 	assert_int_equal(watch_tally_read(&tally, NULL, 0, true, &r), 0);
-	assert_int_equal(r.laws[WATCH_LAW_send].status, LAW_NOT_TESTABLE);
-	assert_int_equal(r.sockets[0].laws[WATCH_LAW_send], LAW_NOT_TESTABLE);
+	assert_int_equal(r.laws[WATCH_LAW_send_queue].status, LAW_NOT_TESTABLE);
+	assert_int_equal(r.sockets[0].laws[WATCH_LAW_send_queue], LAW_NOT_TESTABLE);
 	watch_record_free(&r);
 	watch_tally_free(&tally);
 }
@@ -312,7 +312,7 @@ static struct watch_sides reference_sides(struct watch_book *book)
 	struct watch_socket s;
 
 	watch_socket_fill(&s, book, &all_hooks);
-	return watch_law_sides(WATCH_LAW_reference, &s, book, &all_hooks);
+	return watch_law_sides(WATCH_LAW_reference_queue, &s, book, &all_hooks);
 }
 
 /* TCP's own count of what it sent tells whether each packet was seen to leave, once. */
@@ -372,7 +372,7 @@ TEST(test_a_socket_for_which_the_table_had_no_room_breaks_no_law)
 	book.now.sent += 300;
 	book.now.zerocopy_sends = 3;
 	watch_socket_fill(&s, &book, &all_hooks);
-	balances(&s, &book, WATCH_LAW_send);
+	balances(&s, &book, WATCH_LAW_send_queue);
 	book.now.sent++;
 	watch_socket_fill(&s, &book, &all_hooks);
 	for (enum watch_law law = 0; law < WATCH_LAW_COUNT; law++) {

@@ -280,7 +280,7 @@ TEST(a_layer_above_tcp_hides_every_copy)
 	s = filled(&book, &tracepoints);
 	assert_int_equal(s.layer, WATCH_LAYER_KTLS);
 	assert_int_equal(s.moved.sites_known, 0);
-	for (enum watch_law law = 0; law < WATCH_LAW_events; law++)
+	for (enum watch_law law = 0; law < WATCH_LAW_probes; law++)
 		assert_false(watch_law_sides(law, &s, &book, &tracepoints).known);
 	watch_sum_add(&sum, &s);
 	assert_int_equal(sum.other[WATCH_LAYER_KTLS].sent_bytes, BYTES);

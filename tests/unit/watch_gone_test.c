@@ -75,7 +75,7 @@ TEST(test_what_nobody_opened_is_in_no_sum)
 	watch_tally_begin(&tally, 0);
 	book.flags = WATCH_UNOPENED | WATCH_TORN;
 	watch_tally_open(&tally, &open, &book, &all_hooks);
-	assert_int_equal(open.laws[WATCH_LAW_send], LAW_NOT_TESTABLE);
+	assert_int_equal(open.laws[WATCH_LAW_send_queue], LAW_NOT_TESTABLE);
 	assert_int_equal(watch_tally_read(&tally, &open, 1, false, &r), 0);
 	assert_int_equal(r.unopened_sockets, 1);
 	assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 0);
@@ -91,11 +91,11 @@ TEST(test_sums_say_why_they_are_short)
 	struct watch_record r = {};
 	char why[WHY_BYTES];
 
-	r.laws[WATCH_LAW_events].status = LAW_BALANCED;
+	r.laws[WATCH_LAW_probes].status = LAW_BALANCED;
 	assert_false(watch_sums_short(&r, why));
 	assert_string_equal(why, "");
-	r.laws[WATCH_LAW_events].status = LAW_NOT_TESTABLE;
-	strcpy(r.laws[WATCH_LAW_events].why, "for a reason");
+	r.laws[WATCH_LAW_probes].status = LAW_NOT_TESTABLE;
+	strcpy(r.laws[WATCH_LAW_probes].why, "for a reason");
 	assert_true(watch_sums_short(&r, why));
 	assert_string_equal(why, "for a reason");
 	r.lost_events = 1;

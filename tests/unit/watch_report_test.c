@@ -147,25 +147,25 @@ TEST_OF_WATCH(who_has_no_socket_has_no_row)
 
 TEST_OF_WATCH(a_broken_law_is_told_at_once_and_with_its_sides)
 {
-	m.r.laws[WATCH_LAW_receive] = (struct law){ .name = "receive", .left_is = "the one",
+	m.r.laws[WATCH_LAW_receive_queue] = (struct law){ .name = "receive queue", .left_is = "the one",
 		.right_is = "the other", .known = true, .left = 7, .right = 9, .residual = -2,
 		.status = LAW_BROKEN, .why = "socket 12" };
-	m.r.laws[WATCH_LAW_reference].status = LAW_NOT_TESTABLE;
-	strcpy(m.r.laws[WATCH_LAW_reference].why, "no iterator");
+	m.r.laws[WATCH_LAW_reference_queue].status = LAW_NOT_TESTABLE;
+	strcpy(m.r.laws[WATCH_LAW_reference_queue].why, "no iterator");
 	assert_int_equal(watch_laws_broken(&m.r), 1);
 	print(ROWS_PROCESSES, 80, watch_report_print);
 	assert_non_null(strstr(text, "Do not trust these numbers"));
 	assert_non_null(strstr(text, "BROKEN: left 7, right 9, residual -2\n  left: the one\n"));
-	assert_non_null(strstr(text, "6 of 8 balance to the byte, for every socket: send, completion"));
-	assert_non_null(strstr(text, "not testable   reference\n               no iterator\n"));
+	assert_non_null(strstr(text, "6 of 8 balance to the byte, for every socket: send queue,"));
+	assert_non_null(strstr(text, "not testable   reference queue\n               no iterator\n"));
 }
 
 TEST_OF_WATCH(a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_one)
 {
-	strcpy(m.r.laws[WATCH_LAW_reference].why, "not testable for 1 of 2 sockets: a reason");
+	strcpy(m.r.laws[WATCH_LAW_reference_queue].why, "not testable for 1 of 2 sockets: a reason");
 	print(ROWS_PROCESSES, 80, watch_report_print);
-	assert_non_null(strstr(text, "7 of 8 balance to the byte, for every socket: send, receive,"));
-	assert_non_null(strstr(text, "partly tested  reference\n               not testable for 1 of 2 "
+	assert_non_null(strstr(text, "7 of 8 balance to the byte, for every socket: send queue,"));
+	assert_non_null(strstr(text, "partly tested  reference queue\n               not testable for 1 of 2 "
 				     "sockets: a reason; balanced for the"));
 }
 

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "userspace/record/experiment.h"
 
@@ -78,7 +79,6 @@ static void weigh_books(const struct record *r, struct law *law,
 
 /* Laws of the kernel's counts alone. */
 
-enum { TERMS_BYTES = 256 };
 
 /* The bytes of all sites with these traits. */
 static int64_t sum_of_sites(const struct books *b, unsigned int traits)
@@ -90,18 +90,6 @@ static int64_t sum_of_sites(const struct books *b, unsigned int traits)
 		if (site_has(s, traits))
 			terms[count++] = b->site[s].bytes;
 	return sum_of(terms, count);
-}
-
-/* Their names, as in "tx_copy + tx_reference + tx_splice". */
-static const char *name_sites(char text[TERMS_BYTES], unsigned int traits)
-{
-	size_t used = 0;
-
-	for (enum site s = 0; s < SITE_COUNT && used < TERMS_BYTES; s++)
-		if (site_has(s, traits))
-			used += snprintf(text + used, TERMS_BYTES - used, "%s%s", used ? " + " : "",
-					 site_name(s));
-	return text;
 }
 
 static struct sides send_sides(const struct books *b)
@@ -216,26 +204,16 @@ static const char *obstacle_to_refusal(const struct record *r)
 
 static void law_send(const struct record *r, struct law *law)
 {
-	static char terms[TERMS_BYTES];
-
-	law->left_is = "accepted by tcp_sendmsg";
-	law->right_is = name_sites(terms, SITE_SENDS);
 	weigh_books(r, law, send_sides, obstacle_to_send(r));
 }
 
 static void law_reference(const struct record *r, struct law *law)
 {
-	law->left_is = "referenced bytes copied late, reshaped, sent clean or dropped";
-	law->right_is = "tx_reference + sent again + shown to captures + copied into their packets";
 	weigh_books(r, law, reference_sides, obstacle_to_reference(r));
 }
 
 static void law_receive(const struct record *r, struct law *law)
 {
-	static char terms[TERMS_BYTES];
-
-	law->left_is = "returned by recv";
-	law->right_is = name_sites(terms, SITE_READS);
 	weigh_books(r, law, receive_sides,
 		    r->sites[SITE_rx_copy].how == HOW_NOT_MEASURED ? "rx_copy is not measured" :
 		    !record_probe_attached(r, "returned") ? "returned bytes are not measured" : NULL);
@@ -243,22 +221,16 @@ static void law_receive(const struct record *r, struct law *law)
 
 static void law_completion(const struct record *r, struct law *law)
 {
-	law->left_is = "zero-copy sends";
-	law->right_is = "sends completed";
 	weigh_books(r, law, completion_sides, obstacle_to_completion(r));
 }
 
 static void law_pin(const struct record *r, struct law *law)
 {
-	law->left_is = "pages pinned";
-	law->right_is = "pages released";
 	weigh_books(r, law, pin_sides, obstacle_to_pin(r));
 }
 
 static void law_refusal(const struct record *r, struct law *law)
 {
-	law->left_is = "sends that got ENOBUFS";
-	law->right_is = "notifications refused";
 	weigh_books(r, law, refusal_sides, obstacle_to_refusal(r));
 }
 
@@ -269,7 +241,6 @@ static void law_of_causes(const struct record *r, struct law *law, enum site sit
 	struct sides sum = { .left = r->sites[site].tally.bytes };
 
 	law->left_is = site_name(site);
-	law->right_is = "the sum of its causes";
 	if (r->sites[site].how != HOW_MEASURED) {
 		snprintf(law->why, WHY_BYTES, r->sites[site].how == HOW_DERIVED ?
 			 "true by construction: tracepoints show no stacks, so a rule gives all of it one cause" :
@@ -296,8 +267,6 @@ static void law_probes(const struct record *r, struct law *law)
 {
 	uint64_t missed_hits = record_missed_hits(r, NULL);
 
-	law->left_is = "map updates lost and program runs skipped";
-	law->right_is = "none";
 	if (r->backend == BACKEND_NONE) {
 		say_why(law, r->backend_why);
 		return;
@@ -317,8 +286,6 @@ static void law_probes(const struct record *r, struct law *law)
 
 static void law_end_to_end(const struct record *r, struct law *law)
 {
-	law->left_is = "accepted from all senders";
-	law->right_is = "returned to all receivers";
 	if (!record_probe_attached(r, "accepted") || !record_probe_attached(r, "returned"))
 		say_why(law, "accepted or returned bytes are not measured");
 	else
@@ -359,7 +326,6 @@ static void law_witness(const struct record *r, struct law *law,
 {
 	struct sides sum = {};
 
-	law->right_is = "the same, counted by the probes";
 	if (!obstacle)
 		obstacle = no_totals(r);
 	if (obstacle) {
@@ -392,21 +358,18 @@ static const char no_sends[] = "sends are not measured";
 
 static void law_sent(const struct record *r, struct law *law)
 {
-	law->left_is = "bytes that send calls returned to the workload";
 	law_witness(r, law, app_accepted_bytes, kernel_accepted_bytes,
 		    record_probe_attached(r, "accepted") ? NULL : "accepted bytes are not measured");
 }
 
 static void law_received(const struct record *r, struct law *law)
 {
-	law->left_is = "bytes that recv calls returned to the workload";
 	law_witness(r, law, app_received_bytes, kernel_received_bytes,
 		    record_probe_attached(r, "returned") ? NULL : "returned bytes are not measured");
 }
 
 static void law_gathered(const struct record *r, struct law *law)
 {
-	law->left_is = "bytes that the workload gathered by its own account";
 	law_witness(r, law, app_gather_bytes, kernel_gather_bytes,
 		    r->sites[SITE_user_gather].how == HOW_MEASURED ? NULL :
 								     "user_gather is not measured");
@@ -414,7 +377,6 @@ static void law_gathered(const struct record *r, struct law *law)
 
 static void law_zerocopy_sends(const struct record *r, struct law *law)
 {
-	law->left_is = "zero-copy sends by the workload's account";
 	law_witness(r, law, app_zerocopy_sends, kernel_zerocopy_sends,
 		    record_probe_attached(r, "accepted") ? NULL : no_sends);
 }
@@ -425,7 +387,6 @@ static void law_completions(const struct record *r, struct law *law)
 	bool hooked = record_probe_attached(r, "completions") &&
 		      r->sites[SITE_tx_reference].how != HOW_NOT_MEASURED;
 
-	law->left_is = "completions that the workload read";
 	law_witness(r, law, app_completions, hooked ? kernel_completions : kernel_zerocopy_sends,
 		    !record_app(r, END_SENDER)->completions_read ?
 			    "the workload never read its completions, on purpose" :
@@ -492,15 +453,11 @@ APP(tcp_returned_bytes)
 
 static void law_sequence_accepted(const struct record *r, struct law *law)
 {
-	law->left_is = "payload that TCP accepted by its own sequence numbers, in each pass";
-	law->right_is = "bytes that send calls returned to the workload";
 	law_sequence(r, law, app_tcp_accepted_bytes, app_accepted_bytes);
 }
 
 static void law_sequence_returned(const struct record *r, struct law *law)
 {
-	law->left_is = "payload that TCP passed on by its own sequence numbers, in each pass";
-	law->right_is = "bytes that recv calls returned to the workload";
 	law_sequence(r, law, app_tcp_returned_bytes, app_received_bytes);
 }
 
@@ -543,8 +500,6 @@ static void law_passes(const struct record *r, struct law *law)
 	struct pass_view timed = record_timed(r), counted = record_counted(r);
 	const char *obstacle = no_two_passes(r, &timed, &counted);
 
-	law->left_is = "bytes accepted in the timed pass";
-	law->right_is = "bytes accepted in the counted pass, for as many messages";
 	if (obstacle) {
 		say_why(law, obstacle);
 		return;
@@ -562,8 +517,6 @@ static void law_content(const struct record *r, struct law *law)
 	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
 	int64_t wrong = SUM(tx->sum.content_errors, rx->sum.content_errors);
 
-	law->left_is = "bytes that arrived wrong";
-	law->right_is = "none";
 	if (no_totals(r)) {
 		say_why(law, no_totals(r));
 	} else if (rx->content_unchecked) {
@@ -578,44 +531,111 @@ static void law_content(const struct record *r, struct law *law)
 	}
 }
 
-/* Every law, in the order of records and reports. */
-static const struct {
-	const char *name;
+enum { TERMS_BYTES = 256 };
+
+/* What a count of the workload is compared with. */
+#define BY_PROBES "the same, counted by the probes"
+
+/*
+ * Every law, in the order of records and reports: a name means one equation. Those without a function are of a
+ * socket that may be older than the window, and a watch tests them (watch/books/books_laws.c).
+ */
+static const struct law_row {
+	const char *name, *left_is, *right_is;
+	unsigned int sites;	/* instead of right_is: the sum of the sites with these traits */
 	bool at_any_end;	/* it holds however the two ends ended, as long as the calls returned */
 	void (*test)(const struct record *r, struct law *law);
 } laws[] = {
-	{ "send", false, law_send },
-	{ "reference", false, law_reference },
-	{ "receive", true, law_receive },
-	{ "end to end", false, law_end_to_end },
-	{ "completion", false, law_completion },
-	{ "pin", false, law_pin },
-	{ "refusal", true, law_refusal },
-	{ "causes of late_copy", true, law_causes_of_late_copy },
-	{ "causes of reshape", true, law_causes_of_reshape },
-	{ "witness sent", false, law_sent },
-	{ "witness received", false, law_received },
-	{ "witness gathered", false, law_gathered },
-	{ "witness zero-copy sends", false, law_zerocopy_sends },
-	{ "witness completions", false, law_completions },
-	{ "sequence accepted", true, law_sequence_accepted },
-	{ "sequence returned", true, law_sequence_returned },
-	{ "passes", false, law_passes },
-	{ "content", true, law_content },
-	{ "probes", true, law_probes },
+	{ "send", "accepted by tcp_sendmsg", NULL, SITE_SENDS, false, law_send },
+	{ "reference", "referenced bytes copied late, reshaped, sent clean or dropped",
+	  "tx_reference + sent again + shown to captures + copied into their packets", 0, false, law_reference },
+	{ "receive", "returned by recv", NULL, SITE_READS, true, law_receive },
+	{ "end to end", "accepted from all senders", "returned to all receivers", 0, false, law_end_to_end },
+	{ "completion", "outstanding at the opening + zero-copy sends", "completed + outstanding at the closing", 0,
+	  false, law_completion },
+	{ "pin", "pages pinned", "pages released", 0, false, law_pin },
+	{ "refusal", "sends that got ENOBUFS", "notifications refused", 0, true, law_refusal },
+	{ "causes of late_copy", "late_copy", "the sum of its causes", 0, true, law_causes_of_late_copy },
+	{ "causes of reshape", "reshape", "the sum of its causes", 0, true, law_causes_of_reshape },
+	{ "witness sent", "bytes that send calls returned to the workload", BY_PROBES, 0, false, law_sent },
+	{ "witness received", "bytes that recv calls returned to the workload", BY_PROBES, 0, false, law_received },
+	{ "witness gathered", "bytes that the workload gathered by its own account", BY_PROBES, 0, false,
+	  law_gathered },
+	{ "witness zero-copy sends", "zero-copy sends by the workload's account", BY_PROBES, 0, false,
+	  law_zerocopy_sends },
+	{ "witness completions", "completions that the workload read", BY_PROBES, 0, false, law_completions },
+	{ "sequence accepted", "payload that TCP accepted by its own sequence numbers, in each pass",
+	  "bytes that send calls returned to the workload", 0, true, law_sequence_accepted },
+	{ "sequence returned", "payload that TCP passed on by its own sequence numbers, in each pass",
+	  "bytes that recv calls returned to the workload", 0, true, law_sequence_returned },
+	{ "passes", "bytes accepted in the timed pass", "bytes accepted in the counted pass, for as many messages",
+	  0, false, law_passes },
+	{ "content", "bytes that arrived wrong", "none", 0, true, law_content },
+	{ "send queue", "unsent at the opening + accepted", "sent for the first time + unsent at the closing", 0, true, NULL },
+	{ "receive queue", "unread at the opening + received", "taken at the receive sites + unread at the closing", 0, true, NULL },
+	{ "reference queue", "unsent in user pages at the opening + tx_reference",
+	  "sent in user pages for the first time + unsent in them at the closing", 0, true, NULL },
+	{ "copied", "completed as COPIED", "copied, as far as counted", 0, true, NULL },
+	{ "sends", "accepted by sequence numbers", "returned by send calls", 0, true, NULL },
+	{ "receives", "returned by sequence numbers", "returned by receive calls", 0, true, NULL },
+	{ "probes", "events that no program counted", "none", 0, true, law_probes },
 };
 
-static const int law_count = sizeof(laws) / sizeof(*laws);
+static const int law_rows = sizeof(laws) / sizeof(*laws);
 _Static_assert(sizeof(laws) / sizeof(*laws) <= LAWS_MAX, "a law may find no room");
+
+/* What the sites with these traits are called, as in "tx_copy + tx_reference + tx_splice". */
+static const char *name_sites(unsigned int traits)
+{
+	static char of_sends[TERMS_BYTES], of_reads[TERMS_BYTES];
+	char *terms = traits == SITE_SENDS ? of_sends : of_reads;
+	size_t used = 0;
+
+	for (enum site s = 0; s < SITE_COUNT && used < TERMS_BYTES; s++)
+		if (site_has(s, traits))
+			used += snprintf(terms + used, TERMS_BYTES - used, "%s%s", used ? " + " : "",
+					 site_name(s));
+	return terms;
+}
+
+static struct law law_of(const struct law_row *row)
+{
+	return (struct law){ .name = row->name, .left_is = row->left_is, .at_any_end = row->at_any_end,
+			     .right_is = row->right_is ? row->right_is : name_sites(row->sites),
+			     .status = LAW_NOT_TESTABLE };
+}
+
+struct law law_named(const char *name)
+{
+	for (int i = 0; i < law_rows; i++)
+		if (!strcmp(laws[i].name, name))
+			return law_of(&laws[i]);
+	return (struct law){ .status = LAW_NOT_TESTABLE };
+}
+
+bool law_is_of_runs(const char *name)
+{
+	for (int i = 0; i < law_rows; i++)
+		if (!strcmp(laws[i].name, name))
+			return laws[i].test;
+	return false;
+}
+
+int laws_list(struct law list[LAWS_MAX])
+{
+	for (int i = 0; i < law_rows; i++)
+		list[i] = law_of(&laws[i]);
+	return law_rows;
+}
 
 void laws_fill(struct record *r)
 {
-	for (r->law_count = 0; r->law_count < law_count; r->law_count++) {
-		struct law *law = &r->laws[r->law_count];
-
-		*law = (struct law){ .name = laws[r->law_count].name, .status = LAW_NOT_TESTABLE,
-				     .at_any_end = laws[r->law_count].at_any_end };
-		laws[r->law_count].test(r, law);
+	r->law_count = 0;
+	for (int i = 0; i < law_rows; i++) {
+		if (!laws[i].test)
+			continue;
+		r->laws[r->law_count] = law_of(&laws[i]);
+		laws[i].test(r, &r->laws[r->law_count++]);
 	}
 }
 

@@ -11,6 +11,15 @@
  */
 void laws_fill(struct record *r);
 
+/* A law that is not tested yet: its name and what both sides are. */
+struct law law_named(const char *name);
+
+/* True if laws_fill() tests it. */
+bool law_is_of_runs(const char *name);
+
+/* All of them, those of a watch included. How many. */
+int laws_list(struct law list[LAWS_MAX]);
+
 /* How many laws of the record are broken. */
 int laws_broken(const struct record *r);
 

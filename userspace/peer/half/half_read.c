@@ -142,7 +142,6 @@ static void read_backend(struct reading *in, const json_t *o, struct record *r)
 
 	r->backend = number_of(in, o, "name", backend_of, BACKEND_NONE + 1);
 	words(in, o, "why", r->backend_why, sizeof(r->backend_why));
-	r->experiment->attempt = small(in, o, "attempt");
 	in->wrong |= !json_is_array(probes) || json_array_size(probes) > PROBES_MAX;
 	for (size_t i = 0; !in->wrong && i < json_array_size(probes); i++) {
 		const json_t *each = json_array_get(probes, i);
@@ -276,10 +275,12 @@ static void read_experiment(struct reading *in, const json_t *o, enum end end, s
 	json_t *record = member(in, o, "record");
 	const char *name = end == END_SENDER ? "sender" : "receiver";
 	const char *said = json_string_value(member(in, o, "end"));
+	const json_t *arranged = member(in, record, "experiment");
 
 	in->wrong |= !said || strcmp(said, name);
-	read_path(in, member(in, record, "path"), &x->path);
-	read_counters(in, member(in, member(in, record, "counters"), name), x->counters[end]);
+	x->attempt = small(in, arranged, "attempt");
+	read_path(in, member(in, arranged, "path"), &x->path);
+	read_counters(in, member(in, member(in, arranged, "counters"), name), x->counters[end]);
 	read_app(in, o, &x->app[end]);
 	read_ended(in, member(in, o, "ended"), &x->ends.end[end]);
 	words(in, o, "failure", x->ends.failure, sizeof(x->ends.failure));
@@ -291,7 +292,7 @@ int half_read(const json_t *o, enum end end, struct record *r)
 {
 	struct reading in = { .wrong = !json_is_object(o) };
 	const json_t *record = member(&in, o, "record");
-	const json_t *timing = member(&in, record, "timing");
+	const json_t *timing = member(&in, member(&in, record, "experiment"), "timing");
 
 	if (record_arrange(r))
 		return -ENOMEM;

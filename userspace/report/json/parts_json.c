@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prints what all records hold as JSON: tool, machine, causes, laws. */
+/* Prints what all records hold as JSON: their beginning, backend, sites, causes, laws. */
 #include "userspace/report/json/parts_json.h"
 
 #include <errno.h>
@@ -19,6 +19,16 @@ json_t *tool_json(void)
 	return json_pack("{s:s, s:s}", "version", tool_version, "commit", tool_commit);
 }
 
+json_t *record_begin_json(const char *id, const char *started, json_t *command, const struct machine *machine)
+{
+	json_t *o = json_pack("{s:s, s:s, s:s}", "schema", "copyscope.record/3", "id", id, "started", started);
+
+	put(o, "command", command);
+	put(o, "tool", tool_json());
+	put(o, "machine", machine_json(machine));
+	return o;
+}
+
 json_t *machine_json(const struct machine *m)
 {
 	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:b, s:b}", "kernel", m->kernel, "arch",
@@ -27,7 +37,7 @@ json_t *machine_json(const struct machine *m)
 			 "emulated", m->emulated, "instruction_clock", m->instruction_clock);
 }
 
-json_t *probes_json(const struct probe *probes, int count, bool timed)
+static json_t *probes_json(const struct probe *probes, int count, bool timed)
 {
 	json_t *array = json_array();
 
@@ -45,6 +55,26 @@ json_t *probes_json(const struct probe *probes, int count, bool timed)
 		json_array_append_new(array, o);
 	}
 	return array;
+}
+
+json_t *backend_json(enum backend backend, const char *why, const struct probe *probes, int count, bool timed)
+{
+	json_t *o = json_pack("{s:s, s:s}", "name", backend_name(backend), "why", why);
+
+	put(o, "probes", probes_json(probes, count, timed));
+	return o;
+}
+
+json_t *site_json(enum how how, uint64_t bytes, const uint64_t *calls, const char *why)
+{
+	bool known = how != HOW_NOT_MEASURED;
+	json_t *o = json_object();
+
+	put(o, "bytes", integer_if(known, bytes));
+	put(o, "calls", integer_if(known && calls, calls ? *calls : 0));
+	put(o, "how", text(how_name(how)));
+	put(o, "why", text_or_null(why));
+	return o;
 }
 
 json_t *causes_json(const struct cause *causes, int count)

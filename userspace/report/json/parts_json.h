@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What records of all kinds have in common, as JSON. */
+/* What records of runs and of watches have in common, as JSON (docs/record.schema.json). */
 #ifndef COPYSCOPE_PARTS_JSON_H
 #define COPYSCOPE_PARTS_JSON_H
 
@@ -13,8 +13,15 @@ extern const char tool_version[], tool_commit[];
 
 json_t *tool_json(void);
 json_t *machine_json(const struct machine *m);
+/* The first keys of every record, and the command line that made it. */
+json_t *record_begin_json(const char *id, const char *started, json_t *command, const struct machine *machine);
+
 /* @timed: the kernel counted runs and times of programs. */
-json_t *probes_json(const struct probe *probes, int count, bool timed);
+json_t *backend_json(enum backend backend, const char *why, const struct probe *probes, int count, bool timed);
+
+/* One site: null where it is not known. @calls: NULL where nobody counts them. */
+json_t *site_json(enum how how, uint64_t bytes, const uint64_t *calls, const char *why);
+
 json_t *causes_json(const struct cause *causes, int count);
 json_t *laws_json(const struct law *laws, int count);
 

@@ -91,25 +91,17 @@ static json_t *workload_json(const struct record *r)
 	return o;
 }
 
-static json_t *backend_json(const struct record *r)
+/* Of a run, or of its half on one host. */
+static json_t *run_backend_json(const struct record *r)
 {
-	json_t *o = json_pack("{s:s, s:s}", "name", backend_name(r->backend), "why", r->backend_why);
-
-	put(o, "attempt", json_integer(r->experiment->attempt));
-	put(o, "probes", probes_json(r->probes, r->probe_count, r->stats_known));
-	return o;
+	return backend_json(r->backend, r->backend_why, r->probes, r->probe_count, r->stats_known);
 }
 
-static json_t *site_json(const struct site_value *v, const struct tally *t)
+static json_t *run_site_json(const struct site_value *v, const struct tally *t)
 {
-	bool known = v->how != HOW_NOT_MEASURED;
-	json_t *o = json_object();
+	const uint64_t calls = t->calls;
 
-	put(o, "bytes", integer_if(known, t->bytes));
-	put(o, "calls", integer_if(known, t->calls));
-	put(o, "how", text(how_name(v->how)));
-	put(o, "why", text_or_null(v->why));
-	return o;
+	return site_json(v->how, t->bytes, &calls, v->why);
 }
 
 static json_t *sites_json(const struct record *r)
@@ -117,7 +109,7 @@ static json_t *sites_json(const struct record *r)
 	json_t *o = json_object();
 
 	for (enum site s = 0; s < SITE_COUNT; s++) {
-		json_t *site = site_json(&r->sites[s], &r->sites[s].tally);
+		json_t *site = run_site_json(&r->sites[s], &r->sites[s].tally);
 
 		put_if(site, "cost", cost_json(r, site_name(s)));
 		put(o, site_name(s), site);
@@ -157,8 +149,12 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	put(o, "comm", text("workload"));
 	if (x->far || x->ends.alone)
 		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));
-	for (enum site i = 0; i < SITE_COUNT; i++)
-		put(sites, site_name(i), site_json(&r->sites[i], &s->books.site[i]));
+	for (enum site i = 0; i < SITE_COUNT; i++) {
+		json_t *site = run_site_json(&r->sites[i], &s->books.site[i]);
+
+		json_object_del(site, "why");
+		put(sites, site_name(i), site);
+	}
 	for (enum count i = 0; i < COUNT_COUNT; i++)
 		put(counts, count_name(i), json_integer(s->books.count[i]));
 	put(o, "sites", sites);
@@ -187,10 +183,10 @@ static json_t *counts_json(const struct record *r)
 /* The receiver's host, where it is not the sender's. */
 static json_t *peer_json(const struct record *far)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:I}", "end", "receiver", "machine",
-			 machine_json(&far->machine), "path",
-			 path_json(&far->experiment->path, false), "backend", backend_json(far),
-			 "overhead", overhead_json(far), "window_ns", (json_int_t)far->window_ns);
+	return json_pack("{s:s, s:o, s:o, s:o, s:i, s:o, s:I}", "end", "receiver", "machine",
+			 machine_json(&far->machine), "path", path_json(&far->experiment->path, false),
+			 "backend", run_backend_json(far), "attempt", far->experiment->attempt, "overhead",
+			 overhead_json(far), "window_ns", (json_int_t)far->window_ns);
 }
 
 /* What is known of the other host when its half never came. */
@@ -218,36 +214,51 @@ static json_t *command_json(const struct record *r)
 	return command;
 }
 
-/* Keys are in the order of this function. */
-json_t *record_json(const struct record *r)
+/* What is known because copyscope arranged it. */
+static json_t *experiment_json(const struct record *r)
 {
 	const struct experiment *x = r->experiment;
 	json_t *o = json_object();
 
-	put(o, "schema", text("copyscope.run/2"));
-	put(o, "id", text(r->id));
-	put(o, "started", text(r->started));
-	put(o, "command", command_json(r));
-	put(o, "tool", tool_json());
 	put(o, "verdict", verdict_json(r));
 	put(o, "outcome", outcome_json(r));
-	put(o, "interrupted", json_boolean(r->outcome.status == RUN_INTERRUPTED));
-	put(o, "machine", machine_json(&r->machine));
+	put(o, "attempt", json_integer(x->attempt));
 	put(o, "path", path_json(&x->path, x->ends.alone));
 	put(o, "workload", workload_json(r));
-	put(o, "backend", backend_json(r));
-	put(o, "sites", sites_json(r));
-	put(o, "counts", counts_json(r));
-	put(o, "causes", causes_json(r->causes, r->cause_count));
-	put(o, "pins", pins_json(&r->pins));
-	put(o, "laws", laws_json(r->laws, r->law_count));
 	put(o, "passes", passes_json(r));
 	put(o, "counters", shown_counters_json(r));
 	put(o, "timing", timing_json(r));
+	put_peer(o, x);
+	return o;
+}
+
+static json_t *window_json(const struct record *r)
+{
+	return json_pack("{s:f, s:s}", "seconds", r->window_ns / 1e9, "ended_by",
+			 r->outcome.status == RUN_INTERRUPTED ? "interrupted" : "subject ended");
+}
+
+/* Keys are in the order of this function. */
+json_t *record_json(const struct record *r)
+{
+	json_t *o = record_begin_json(r->id, r->started, command_json(r), &r->machine);
+
+	put(o, "subject", json_pack("{s:s, s:n, s:n, s:n}", "kind", "experiment", "asked", "words",
+				    "exit_status"));
+	put(o, "window", window_json(r));
+	put(o, "books", text("calls"));
+	put(o, "detail", json_true());
+	put(o, "backend", run_backend_json(r));
+	put(o, "sites", sites_json(r));
+	put(o, "counts", counts_json(r));
+	put(o, "count_whys", json_object());
+	put(o, "causes", causes_json(r->causes, r->cause_count));
+	put(o, "pins", pins_json(&r->pins));
+	put(o, "laws", laws_json(r->laws, r->law_count));
 	put(o, "overhead", overhead_json(r));
 	put_if(o, "cost", costs_json(r));
 	put(o, "sockets", sockets_json(r));
-	put_peer(o, x);
+	put(o, "experiment", experiment_json(r));
 	return o;
 }
 

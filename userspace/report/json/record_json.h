@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The run record as JSON (docs/run.schema.json). */
+/* The record of a run as JSON (docs/record.schema.json). */
 #ifndef COPYSCOPE_RECORD_JSON_H
 #define COPYSCOPE_RECORD_JSON_H
 

@@ -21,7 +21,7 @@ static struct watch_sides unless_missed(const struct watch_book *book, const str
 	return hooked->skipped ? not_known("the kernel skipped a program for packets or notifications") : sides;
 }
 
-static struct watch_sides sides_of_send(const struct watch_socket *s, const struct watch_book *book,
+static struct watch_sides sides_of_send_queue(const struct watch_socket *s, const struct watch_book *book,
 					const struct watch_hooked *hooked)
 {
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
@@ -37,7 +37,7 @@ static struct watch_sides sides_of_send(const struct watch_socket *s, const stru
 	});
 }
 
-static struct watch_sides sides_of_receive(const struct watch_socket *s, const struct watch_book *book,
+static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, const struct watch_book *book,
 					   const struct watch_hooked *hooked)
 {
 	const struct watch_movements *m = &s->moved;
@@ -75,7 +75,7 @@ static bool is_undisturbed(const struct watch_book *book)
 	return !watch_sent_again(book) && !book->slot.dropped_packets;
 }
 
-static struct watch_sides sides_of_reference(const struct watch_socket *s, const struct watch_book *book,
+static struct watch_sides sides_of_reference_queue(const struct watch_socket *s, const struct watch_book *book,
 					     const struct watch_hooked *hooked)
 {
 	const struct watch_movements *m = &s->moved;
@@ -199,17 +199,17 @@ static const char *const why_layer[] = {
 struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket *s,
 				   const struct watch_book *book, const struct watch_hooked *hooked)
 {
-	if (s->layer && law != WATCH_LAW_events)
+	if (s->layer && law != WATCH_LAW_probes)
 		return not_known(why_layer[s->layer]);
 	if (book->flags & WATCH_UNOPENED)
 		return not_known("it lay in a network namespace that was not entered");
 	switch (law) {
-	case WATCH_LAW_send:
-		return sides_of_send(s, book, hooked);
-	case WATCH_LAW_receive:
-		return sides_of_receive(s, book, hooked);
-	case WATCH_LAW_reference:
-		return sides_of_reference(s, book, hooked);
+	case WATCH_LAW_send_queue:
+		return sides_of_send_queue(s, book, hooked);
+	case WATCH_LAW_receive_queue:
+		return sides_of_receive_queue(s, book, hooked);
+	case WATCH_LAW_reference_queue:
+		return sides_of_reference_queue(s, book, hooked);
 	case WATCH_LAW_completion:
 		return sides_of_completion(s, book, hooked);
 	case WATCH_LAW_copied:

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/judge/laws/laws.h"
 #include "userspace/watch/books/groups/groups.h"
 
 enum { DEFAULT_KEPT = 1000 };
@@ -219,17 +220,12 @@ static int past_note(struct watch_tally *t, const struct watch_socket *open, int
 
 static void law_of_record(struct law *law, enum watch_law which, const struct watch_law_sum *sum)
 {
-	static const struct {
-		const char *left, *right;
-	} is[] = {
-#define LAW_SIDES(name, left, right) { left, right },
-		WATCH_LAWS(LAW_SIDES)
-#undef LAW_SIDES
-	};
-
-	*law = (struct law){ .name = watch_law_name(which), .left_is = is[which].left,
-			     .right_is = is[which].right, .known = sum->testable, .left = sum->left, .right = sum->right,
-			     .residual = sum->left - sum->right, .at_any_end = true };
+	*law = law_named(watch_law_name(which));
+	law->known = sum->testable;
+	law->left = sum->left;
+	law->right = sum->right;
+	law->residual = sum->left - sum->right;
+	law->at_any_end = true;
 	law->status = sum->broken ? LAW_BROKEN : sum->testable ? LAW_BALANCED : LAW_NOT_TESTABLE;
 	if (sum->broken)
 		snprintf(law->why, WHY_BYTES, "broken for %llu of %llu sockets",

@@ -24,14 +24,14 @@ static void reason(char why[WHY_BYTES], uint64_t n, const char *what)
 
 bool watch_sums_short(const struct watch_record *r, char why[WHY_BYTES])
 {
-	const struct law *events = &r->laws[WATCH_LAW_events];
+	const struct law *probes = &r->laws[WATCH_LAW_probes];
 
 	*why = '\0';
 	reason(why, r->lost_events, "sockets or processes found no room");
 	reason(why, r->unbooked_sockets, "sockets were not counted");
 	reason(why, r->unopened_sockets, "sockets lay in network namespaces that were not entered");
 	reason(why, r->unseen_events, "ends or changes of sockets of this machine were not seen");
-	if (!*why && (events->status == LAW_BROKEN || events->status == LAW_NOT_TESTABLE))
-		snprintf(why, WHY_BYTES, "%s", *events->why ? events->why : "events may have been missed");
+	if (!*why && probes->status != LAW_BALANCED)
+		snprintf(why, WHY_BYTES, "%s", *probes->why ? probes->why : "events may have been missed");
 	return *why;
 }

@@ -19,7 +19,7 @@ const char *watch_balance_name(enum watch_balance_item item)
 const char *watch_law_name(enum watch_law law)
 {
 	static const char *const names[] = {
-#define LAW_NAME(name, left, right) #name,
+#define LAW_NAME(symbol, name) name,
 		WATCH_LAWS(LAW_NAME)
 #undef LAW_NAME
 	};

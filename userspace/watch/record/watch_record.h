@@ -73,18 +73,18 @@ struct watch_address {
 	uint16_t port;
 };
 
-/* X(name, left, right): what a law compares; struct law has the rest. */
+/* X(symbol, name): the laws of judge/laws/laws.c that are tested for a socket older than the window, too. */
 #define WATCH_LAWS(X)                                                                         \
-	X(send, "opening unsent + accepted", "first sent + closing unsent")                   \
-	X(receive, "opening unread + received", "returned at sites + closing unread")         \
-	X(reference, "opening unsent in user pages + tx_reference", "left so + closing unsent") \
-	X(completion, "opening + zero-copy sends", "completions + closing")                   \
-	X(copied, "completed as COPIED", "copied, as far as counted")                          \
-	X(sends, "accepted", "returned by sends")                                             \
-	X(receives, "returned", "returned by receives")                                       \
-	X(events, "events that nobody counted", "none")
+	X(send_queue, "send queue")                                                           \
+	X(receive_queue, "receive queue")                                                     \
+	X(reference_queue, "reference queue")                                                 \
+	X(completion, "completion")                                                           \
+	X(copied, "copied")                                                                   \
+	X(sends, "sends")                                                                     \
+	X(receives, "receives")                                                               \
+	X(probes, "probes")
 
-#define WATCH_LAW_ENUM(name, left, right) WATCH_LAW_##name,
+#define WATCH_LAW_ENUM(symbol, name) WATCH_LAW_##symbol,
 enum watch_law { WATCH_LAWS(WATCH_LAW_ENUM) WATCH_LAW_COUNT };
 #undef WATCH_LAW_ENUM
 

@@ -568,7 +568,7 @@ static void unbooked_explain(struct watch_record *r, uint64_t unbooked)
 }
 
 /* What was not seen may have been of any process: then nobody knows whether a book is missing. */
-static void events_weigh(struct law *law, const struct watch_record *r, uint64_t unbooked)
+static void probes_weigh(struct law *law, const struct watch_record *r, uint64_t unbooked)
 {
 	law->known = true;
 	law->left = law->residual = r->lost_events + unbooked;
@@ -594,7 +594,6 @@ static int read_beside_books(struct watch *w, struct watch_record *r)
 {
 	struct watch_gauges gauges = engine_gauges(w->probes);
 	uint64_t pages = r->total.closing.item[WATCH_referenced_pages];
-	struct law *events = &r->laws[WATCH_LAW_events];
 	int err;
 
 	r->lost_events = gauges.lost_deaths + gauges.lost_members;
@@ -604,7 +603,7 @@ static int read_beside_books(struct watch *w, struct watch_record *r)
 		w->peak_pages = pages;
 	r->referenced_peak_pages = w->peak_pages;
 	unseen_fill(w, r);
-	events_weigh(events, r, gauges.unbooked);
+	probes_weigh(&r->laws[WATCH_LAW_probes], r, gauges.unbooked);
 	overhead_fill(w, r);
 	gaps_fill(w, r);
 	err = members_fill(w, r);

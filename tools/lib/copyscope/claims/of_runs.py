@@ -160,7 +160,7 @@ def on_wire(record: Record) -> Reading:
 
 def dma_bytes(record: Record) -> Reading:
     """Payload that a device took by DMA. One that sits on no bus, as lo and veth do, takes none."""
-    found = record.at("path.hardware_dma")
+    found = record.at("experiment.path.hardware_dma")
     if found is None:
         return Reading(None, "whether a device of the path sits on a bus")
     if not found:
@@ -234,15 +234,15 @@ QUANTITIES: dict[str, Quantity] = {
                          "sends whose bytes were referenced"),
     "unset_sends": at("counts.unset_sends", "measured", units.CALL,
                       "sends with MSG_ZEROCOPY on a socket without SO_ZEROCOPY"),
-    "completions": count(units.CALL, completions("workload.completions"),
+    "completions": count(units.CALL, completions("experiment.workload.completions"),
                          "zero-copy sends that read notifications said were done"),
-    "copied_completions": count(units.CALL, completions("workload.completions_copied"),
+    "copied_completions": count(units.CALL, completions("experiment.workload.completions_copied"),
                                 "of these, sends that the kernel said it had copied"),
     "reads_completions": setting(lambda record: number(record.variant not in UNREAD,
                                                        "stated by the variant"),
                                  "1 if the variant reads notifications"),
     "enobufs": at("counts.enobufs", "measured", units.CALL, "sends that got ENOBUFS"),
-    "wrong_bytes": at("workload.content_errors", "measured by the workload", units.BYTE,
+    "wrong_bytes": at("experiment.workload.content_errors", "measured by the workload", units.BYTE,
                       "bytes that arrived wrong"),
     "clean": at("counts.clean_bytes", "measured", units.BYTE,
                 "referenced bytes that a device took without a copy"),
@@ -255,7 +255,8 @@ QUANTITIES: dict[str, Quantity] = {
                          "connections whose sockets sent or received payload"),
     "readers": setting(lambda record: number(record.readers, "stated in the record"),
                     "threads that read one socket"),
-    "hardware_dma": machine("path.hardware_dma", "1 if the path's device moves bytes by DMA"),
+    "hardware_dma": machine("experiment.path.hardware_dma",
+                            "1 if the path's device moves bytes by DMA"),
     "cpus": machine("machine.cpus", "processors of the machine"),
     "throughput": of_times(lambda record: record.times.throughput_gbps, units.RATE,
                            "payload of all clients a second, while it lasted", GBPS),
@@ -290,7 +291,7 @@ def words_of(record: Record, more: dict[str, str]) -> dict[str, str]:
         "profile": record.point.profile, "mode": record.point.mode, "repeat": record.point.repeat}
     found = {**point, "label": record.label, "size": record.size, "threads": record.setting,
              "variant": record.variant, "path": record.path, "kernel": record.kernel,
-             "pattern": record.at("workload.pattern"), "receiver": record.at("workload.receiver"),
+             "pattern": record.workload("pattern"), "receiver": record.workload("receiver"),
              "seconds": "" if record.asked_s is None else f"{record.asked_s:g}",
              "id": record.id, **more}
     return {key: str(value) for key, value in found.items()}
@@ -302,7 +303,7 @@ def item(kind: str, record: Record, more: dict[str, str] | None = None) -> Item:
     same = [words.get(key, "") for key in sorted(KEYS - {"id", "repeat"})]
     place = [str(record.at(f"machine.{key}")) for key in ("cpu_model", "cpus")]
     return Item(kind, record.id, words, reply_alone(record),
-                " ".join([*same, *place, str(record.at("workload.readers"))]))
+                " ".join([*same, *place, str(record.workload("readers"))]))
 
 
 def fitting(items: list[Item], name: str) -> list[Item]:

@@ -15,6 +15,7 @@ from copyscope.files.tar_members import tar_members
 from copyscope.records import documents, load
 from copyscope.records.check import check
 from copyscope.records.documents import BadRecord
+from copyscope.records.older import SCHEMA
 from copyscope.records.run_record import Record
 from copyscope.records.watch_record import check_watch, is_watch, watched_of
 
@@ -89,7 +90,7 @@ def of_document(source: Path, data: Any, tell: Tell) -> Iterator[Item]:
     if is_watch(data):
         check_watch(data, source)
         yield from of_runs.watch_items([*watched_of(data, source)])
-    elif schema.startswith("copyscope.run/"):
+    elif schema == SCHEMA:
         check(data, source)
         record = Record(data, source)
         if whole(record, tell):

@@ -37,6 +37,11 @@ def at(key: str) -> Read:
     return lambda record: record.at(key)
 
 
+def of_path(key: str) -> Read:
+    """What a record says of its path."""
+    return at(f"experiment.path.{key}")
+
+
 def memory(record: Record) -> str:
     """Memory of the machine."""
     return memory_text(record.at("machine.memory_bytes"))
@@ -51,9 +56,9 @@ def passes(record: Record) -> str:
 
 def length(record: Record) -> str:
     """What was asked for: seconds, or a number of messages."""
-    seconds = record.at("workload.seconds")
+    seconds = record.workload("seconds")
     return f"{seconds:g} s" if seconds is not None else \
-        f"{record.at('workload.messages_asked')} messages"
+        f"{record.workload('messages_asked')} messages"
 
 
 MACHINE: tuple[tuple[str, Read], ...] = (
@@ -66,14 +71,15 @@ FACTS: tuple[tuple[str, Read], ...] = (
     ("variant", lambda record: named(record.label, record.variant)),
     ("message", lambda record: size_text(record.bytes)),
     ("connections", lambda record: record.connections), *MACHINE,
-    ("path", at("path.kind")), ("MTU", at("path.mtu")),
-    ("scatter-gather", at("path.scatter_gather")), ("segmentation offload", at("path.tso")),
-    ("DMA by a device", at("path.hardware_dma")), ("packet taps", at("path.taps")),
-    ("IPv6", at("path.ipv6")), ("netem", at("path.netem")), ("qdisc", at("path.qdisc")),
+    ("path", of_path("kind")), ("MTU", of_path("mtu")),
+    ("scatter-gather", of_path("scatter_gather")), ("segmentation offload", of_path("tso")),
+    ("DMA by a device", of_path("hardware_dma")), ("packet taps", of_path("taps")),
+    ("IPv6", of_path("ipv6")), ("netem", of_path("netem")), ("qdisc", of_path("qdisc")),
     ("pass", passes), ("backend", at("backend.name")),
-    ("pattern", at("workload.pattern")), ("receiver", at("workload.receiver")),
+    ("pattern", at("experiment.workload.pattern")),
+    ("receiver", at("experiment.workload.receiver")),
     ("readers", lambda record: record.readers),
-    ("behaviours", lambda record: record.at("workload.behaviours") or "none"),
+    ("behaviours", lambda record: record.workload("behaviours") or "none"),
     ("asked for", length), ("commit", at("tool.commit")),
 )
 OF_WATCHES: tuple[tuple[str, Read], ...] = (
@@ -210,7 +216,7 @@ def sites(match: Match) -> list[SiteRow]:
 
 def shares(runs: list[Record]) -> dict[tuple[str, str, str], float]:
     """By cause, site and remedy: bytes per byte that the senders' calls accepted."""
-    accepted = sum(record.at("workload.accepted_bytes") or record.at("counts.accepted_bytes") or 0
+    accepted = sum(record.workload("accepted_bytes") or record.at("counts.accepted_bytes") or 0
                    for record in runs)
     found: dict[tuple[str, str, str], float] = {}
     for record in runs:
@@ -273,7 +279,7 @@ def times(match: Match) -> list[TimeRow]:
     against = next(filter(None, map(pairs.reason_against, (match.first, match.second))), "")
     turns = in_turns(match)
     sides = turns or (match.first, match.second)
-    every = (row(what, unit, *([read(record) if record.at("timing.comparable") else None
+    every = (row(what, unit, *([read(record) if record.at("experiment.timing.comparable") else None
                                 for record in runs] for runs in sides), bool(turns), against)
              for what, unit, read in TIMES)
     return [each for each in every if each.first or each.second]

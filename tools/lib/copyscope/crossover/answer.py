@@ -78,7 +78,7 @@ def record_of(question: Question, pairs: Pairs, found: Found, started: str, said
         if question.profile else {}
     return {
         "schema": SCHEMA, "started": started, "command": command,
-        "tool": run.data["tool"], "machine": run.data["machine"], "path": run.data["path"],
+        "tool": run.data["tool"], "machine": run.data["machine"], "path": run.experiment["path"],
         **labels, "first": first.variant, "second": second.variant, "threads": work.threads,
         "pattern": work.pattern, "seconds": work.seconds, "pairs": question.effort.least,
         "most_pairs": question.effort.most, "width_wanted": question.effort.width,

@@ -153,7 +153,7 @@ def watched(waits: Tracepoint, calls: list[Tracepoint], places: Places) -> list[
         record = run(WORDS, SECONDS, look)
     look()
     return told(counted(hits, sockets, places), waits.lost, len(sockets),
-                record["workload"]["messages"])
+                record["experiment"]["workload"]["messages"])
 
 
 def told(found: tuple[Counter[str], Counter[str]], lost: int, sockets: int,

@@ -104,7 +104,7 @@ def crossing(sums: dict[str, Amount], records: list[Record]) -> list[Arrow]:
     late = sums["late_copy"]
     sent = [sums[site].value for site in ("tx_copy", "tx_reference", "tx_splice")]
     known = [value for value in sent if value is not None]
-    dma = all(record.at("path.hardware_dma") for record in records)
+    dma = all(record.at("experiment.path.hardware_dma") for record in records)
     where = late_at(records, late)
     arrows = []
     for start, end in ((SENDER, DEVICE), (DEVICE, RECEIVER)):
@@ -153,7 +153,7 @@ def build(records: list[Record]) -> CopyMap:
     sums = amounts(records)
     arrows = (sending(sums, records) + crossing(sums, records) + reshaping(sums, records)
               + receiving(sums))
-    path = records[0].data["path"]
+    path = records[0].experiment["path"]
     causes = {cause["cause"]: cause.get("remedy") or "" for record in records
               for cause in record.at("causes") if cause.get("bytes") or cause.get("calls")}
     devices = dict.fromkeys(str(path.get(key) or "unknown") for key in ("tx_dev", "rx_dev"))

@@ -10,9 +10,10 @@ from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import NO_PROFILE, Record
 
 # Dotted key and the word for it. Two records that differ in one of them are not comparable.
-APART = (("path.kind", "path"), ("machine.kernel", "kernel"), ("machine.cpu_model", "CPU"),
-         ("backend.name", "backend"), ("workload.pattern", "pattern"),
-         ("workload.receiver", "receiver"))
+APART = (("experiment.path.kind", "path"), ("machine.kernel", "kernel"),
+         ("machine.cpu_model", "CPU"), ("backend.name", "backend"),
+         ("experiment.workload.pattern", "pattern"),
+         ("experiment.workload.receiver", "receiver"))
 # Values that say what they are of; the others need their word before them.
 OWN_NAME = {"path", "pattern", "profile", "backend", "times"}
 
@@ -56,7 +57,7 @@ class Group:
     @property
     def receivers(self) -> str:
         """Who receives how, if not all alike."""
-        found = {record.label: record.at("workload.receiver") for record in self.records}
+        found = {record.label: record.workload("receiver") for record in self.records}
         if len(set(found.values())) < 2:
             return ""
         return "; receivers: " + ", ".join(f"{label} {how}" for label, how in found.items())

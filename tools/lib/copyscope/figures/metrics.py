@@ -216,7 +216,7 @@ def is_modelled(record: Record, name: str, end: str) -> bool:
 def value_of(record: Record, name: str, end: str) -> Value:
     """The value of a metric in a record; times of an emulated machine are refused."""
     metric = METRICS[name]
-    if metric.timed and not record.at("timing.comparable"):
-        return None, record.at("timing.why") or "its times are not comparable"
+    if metric.timed and not record.at("experiment.timing.comparable"):
+        return None, record.at("experiment.timing.why") or "its times are not comparable"
     value, why = metric.read(record, end)
     return value, "" if value is not None else why

@@ -7,10 +7,11 @@ from typing import Any
 
 from copyscope.common.errors import Unusable, shown
 from copyscope.common.text import bytes_text, laid_out, rate_text, size_text
-from copyscope.records.check import SCHEMAS, check
+from copyscope.records.check import check
 from copyscope.records.documents import read_json
 from copyscope.records.kept import name_of
 from copyscope.records.load import load_plan
+from copyscope.records.older import SCHEMA
 from copyscope.records.run_record import Record
 from copyscope.records.watch_record import check_watch, is_watch
 
@@ -26,7 +27,7 @@ def run_cells(record: Record) -> tuple[str, str]:
     if broken:
         return what, f"{len(broken)} law{'s' * (len(broken) > 1)} broken"
     gbps = record.times.throughput_gbps
-    if gbps is None or not record.at("timing.comparable"):
+    if gbps is None or not record.at("experiment.timing.comparable"):
         return what, "counted"
     return what, rate_text(gbps) + ", with probes" * record.times.probed
 
@@ -58,7 +59,7 @@ def cells(path: Path) -> tuple[str, str]:
     if is_watch(data):
         check_watch(data, path)
         return watch_cells(data)
-    if schema in SCHEMAS:
+    if schema == SCHEMA:
         check(data, path)
         return run_cells(Record(data, path))
     return str(schema or "no record").removeprefix("copyscope.").partition("/")[0], ""

@@ -31,9 +31,9 @@ def seen_by(backend: str) -> str:
 
 def head(record: Record) -> str:
     """What was sent where: 1,000 messages of 65,536 bytes, 4 connections, stream, path veth, ..."""
-    far = record.at("peer.machine.kernel")
+    far = record.at("experiment.peer.machine.kernel")
     return (f"{plural(record.messages or 0, 'message')} of {record.bytes:,} bytes, "
-            f"{plural(record.threads, 'connection')}, {record.at('workload.pattern')}, path "
+            f"{plural(record.threads, 'connection')}, {record.workload('pattern')}, path "
             f"{record.path}, kernel {record.kernel}, {seen_by(record.backend)}"
             + (f"; to kernel {far}, {seen_by(record.at('peer.backend.name'))}" if far else ""))
 
@@ -42,7 +42,7 @@ def timing_note(record: Record) -> str:
     """Of which pass times are, and what they are worth."""
     if record.at("machine.instruction_clock"):
         return "this emulated machine's clock counts instructions, 1 ns each: no speed"
-    if record.at("machine.emulated") or record.at("peer.machine.emulated"):
+    if record.at("machine.emulated") or record.at("experiment.peer.machine.emulated"):
         return "times of an emulated machine mean nothing; counts are exact"
     if record.times.probed:
         return "with probes attached: compare only with runs like it"
@@ -56,7 +56,7 @@ def timing(record: Record) -> list[str]:
     if not times.elapsed_ns or times.throughput_gbps is None:
         return []
     # Where both ends send, the throughput is of the replies.
-    moved = times.received_bytes if record.at("workload.pattern") != "rr" else \
+    moved = times.received_bytes if record.workload("pattern") != "rr" else \
         (times.messages or 0) * record.bytes
     said = ["", *labelled("throughput", f"{rate_text(times.throughput_gbps)}: "
                           f"{bytes_text(moved or 0)} in {duration_text(times.elapsed_ns)}")]
@@ -97,7 +97,7 @@ def zero_copy(record: Record) -> list[str]:
     said = []
     if sends:
         said += labelled("pins", pins(record, sends))
-        said += labelled("completions", completions(record.data["workload"], sends))
+        said += labelled("completions", completions(record.experiment["workload"], sends))
     for number, text in enumerate(refusals(record)):
         said += labelled("" if number else "ENOBUFS", text)
     return ["", *said] if said else []
@@ -125,7 +125,7 @@ def overhead(record: Record) -> list[str]:
     """What looking cost."""
     said = []
     for label, found in (("cost of looking  ", record.at("overhead")),
-                         ("  at receiver    ", record.at("peer.overhead"))):
+                         ("  at receiver    ", record.at("experiment.peer.overhead"))):
         parts = []
         if found and found.get("throughput_ratio"):
             parts.append(f"throughput with probes {found['throughput_ratio']:.2f} of that without")

@@ -16,8 +16,9 @@ COUNTS = {
     "referenced_bytes": "sites.tx_reference.bytes", "late_bytes": "sites.late_copy.bytes",
     "tapped_bytes": "counts.tapped_bytes", "reshaped_bytes": "sites.reshape.bytes",
     "clean_bytes": "counts.clean_bytes", "dropped_bytes": "counts.dropped_referenced_bytes",
-    "zerocopy_sends": "workload.zerocopy_sends", "completions": "workload.completions",
-    "copied_completions": "workload.completions_copied",
+    "zerocopy_sends": "experiment.workload.zerocopy_sends",
+    "completions": "experiment.workload.completions",
+    "copied_completions": "experiment.workload.completions_copied",
 }
 SHOWN = ("user_gather_bytes", "tx_copy_bytes", "rx_copy_bytes", "referenced_bytes",
          "retransmitted_bytes", "late_bytes", "tapped_bytes", "reshaped_bytes", "clean_bytes",

@@ -40,18 +40,19 @@ def check(record: Record, costs: Costs) -> None:
         raise BadRecord(record.source, key, problem, remedy)
 
     if record.variant not in (FITTED, *PREDICTED):
-        refuse("workload.variant", f"there is no model of {record.variant}",
+        refuse("experiment.workload.variant", f"there is no model of {record.variant}",
                f"give runs of {FITTED}, {', '.join(PREDICTED)}")
     if record.times.probed:
-        refuse("timing", "probes were attached, which change times",
+        refuse("experiment.timing", "probes were attached, which change times",
                "run with --no-probes, or sweep with the profile model")
     if record.path != "lo":
-        refuse("path.kind", f"it is {record.path!r}, but the baseline's sends are over loopback",
+        refuse("experiment.path.kind",
+               f"it is {record.path!r}, but the baseline's sends are over loopback",
                "run with --path lo")
     if record.threads != 1 or record.readers != 1:
-        refuse("workload.threads", "it is not 1", "the model is of one connection")
-    if record.at("workload.pattern") != "stream":
-        refuse("workload.pattern", "it is not stream", "run with --pattern stream")
+        refuse("experiment.workload.threads", "it is not 1", "the model is of one connection")
+    if record.workload("pattern") != "stream":
+        refuse("experiment.workload.pattern", "it is not stream", "run with --pattern stream")
     if record.at("machine.emulated"):
         refuse("machine.emulated", "times mean nothing in an emulated machine", "run natively")
     costs.check_machine(record)
@@ -60,7 +61,7 @@ def check(record: Record, costs: Costs) -> None:
 def time_ns(record: Record) -> float:
     """Time of one message by the receiver's clock."""
     if record.message_ns is None:
-        raise BadRecord(record.source, "workload.messages", "no whole message arrived",
+        raise BadRecord(record.source, "experiment.workload.messages", "no whole message arrived",
                         "make that run longer")
     return record.message_ns
 
@@ -70,7 +71,8 @@ def switches(record: Record) -> float:
     counts = [record.counter(end, "context-switches") for end in ENDS]
     for end, count in zip(ENDS, counts):
         if count is None:
-            raise BadRecord(record.source, f"counters.{end}.context-switches", "it is not measured",
+            raise BadRecord(record.source, f"experiment.counters.{end}.context-switches",
+                            "it is not measured",
                             "run where context switches can be counted")
     return max(count for count in counts if count is not None) / (record.times.messages or 1)
 

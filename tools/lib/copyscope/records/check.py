@@ -6,14 +6,12 @@ from typing import Any
 
 from copyscope.common.tables import SITES
 
-from .documents import BadRecord, check_form, described
+from .documents import OF_ONE_VERSION, BadRecord, check_form, described
 from .modelled import LEVELS
+from .older import SCHEMA
 from .passes import PASSES
 from .run_record import ENDS, EVENTS, LATER_EVENTS, Record
 
-SCHEMA = "copyscope.run/2"
-# Records of before there were two passes are read, too.
-SCHEMAS = ("copyscope.run/1", SCHEMA)
 AGAIN = "run trace_run again"
 
 # What every reader relies on: a dotted key, and the types it may have.
@@ -26,11 +24,15 @@ NEEDED: dict[str, tuple[type, ...]] = {
     "machine.memory_bytes": (int,), "machine.arch": (str,), "machine.virt": (str,),
     "machine.emulated": (bool,),
     "backend.name": (str,), "causes": (list,), "pins.pages": (int, MAYBE), "laws": (list,),
-    "timing.throughput_gbps": (*NUMBER, MAYBE), "timing.latency_us": (dict, MAYBE),
-    "timing.elapsed_ns": (int, MAYBE), "timing.window_ns": (int,), "counts": (dict,),
-    "overhead.share": (*NUMBER, MAYBE), "sockets": (list,),
+    "counts": (dict,), "overhead.share": (*NUMBER, MAYBE), "sockets": (list,),
     **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES},
     **{f"sites.{site}.how": (str,) for site in SITES},
+    "experiment": (dict,),
+}
+# What every reader relies on in the experiment.
+ARRANGED: dict[str, tuple[type, ...]] = {
+    "timing.throughput_gbps": (*NUMBER, MAYBE), "timing.latency_us": (dict, MAYBE),
+    "timing.elapsed_ns": (int, MAYBE), "timing.window_ns": (int,),
     "path.kind": (str,),
     "workload.variant": (str,), "workload.bytes": (int,), "workload.threads": (int,),
     "workload.connections": (int, MAYBE), "workload.messages": (int, MAYBE),
@@ -41,11 +43,14 @@ NEEDED: dict[str, tuple[type, ...]] = {
 }
 # What may be left out, in records that are older than the key.
 OPTIONAL: dict[str, tuple[type, ...]] = {
-    "outcome": (dict,), "verdict": (str, dict),
-    "workload.readers": (int,), "workload.completions": (int, MAYBE),
-    "workload.seconds": (*NUMBER, MAYBE), "counts.send_calls": (int,), "counts.recv_calls": (int,),
-    "pins.how": (str,), "pins.why": (str, MAYBE), "timing.why": (str,),
+    "counts.send_calls": (int,), "counts.recv_calls": (int,),
+    "pins.how": (str,), "pins.why": (str, MAYBE),
     **{f"sites.{site}.why": (str, MAYBE) for site in SITES},
+}
+ARRANGED_LATER: dict[str, tuple[type, ...]] = {
+    "outcome": (dict,), "verdict": (str, dict), "passes": (dict,),
+    "workload.readers": (int,), "workload.completions": (int, MAYBE),
+    "workload.seconds": (*NUMBER, MAYBE), "timing.why": (str,),
     **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE)
        for end in ENDS for event in LATER_EVENTS},
 }
@@ -96,39 +101,47 @@ IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
 
 def check(data: Any, source: object) -> None:
     """Raise BadRecord unless `data` is a record with the keys that readers rely on."""
-    if not isinstance(data, dict) or data.get("schema") not in SCHEMAS:
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA or "experiment" not in data:
         found = data.get("schema") if isinstance(data, dict) else None
-        raise BadRecord(source, "schema", f"it is {described(found)}, not \"{SCHEMA}\"",
+        raise BadRecord(source, "schema", f"it is {described(found)}, not \"{SCHEMA}\" of a run",
                         "give run records only, as trace_run --json writes them")
     check_keys(data, NEEDED, source)
-    if data["schema"] == SCHEMA:
-        check_passes(data, source)
     check_keys(data, OPTIONAL, source, needed=False)
-    if data["timing"]["latency_us"] is not None:
-        check_keys(data["timing"], LATENCY, source, "timing.")
-    if isinstance(data.get("verdict"), dict):
-        check_keys(data, VERDICT, source)
-    if "outcome" in data:
-        check_keys(data, OUTCOME, source)
+    check_experiment(data["experiment"], source)
     for name, keys in IN_LISTS.items():
         for number, each in enumerate(data[name]):
             check_keys(each, keys, source, f"{name}[{number}].")
-    check_form(data, "run", source, AGAIN)
+    check_form(data, "record", source, AGAIN, OF_ONE_VERSION)
 
 
-def check_passes(data: dict[str, Any], source: object) -> None:
+def check_experiment(data: dict[str, Any], source: object) -> None:
+    """Raise BadRecord unless an experiment has what readers take from it."""
+    at = "experiment."
+    check_keys(data, ARRANGED, source, at)
+    check_keys(data, ARRANGED_LATER, source, at, needed=False)
+    if "passes" in data:
+        check_passes(data, source, at)
+    if data["timing"]["latency_us"] is not None:
+        check_keys(data["timing"], LATENCY, source, f"{at}timing.")
+    if isinstance(data.get("verdict"), dict):
+        check_keys(data, VERDICT, source, at)
+    if "outcome" in data:
+        check_keys(data, OUTCOME, source, at)
+
+
+def check_passes(data: dict[str, Any], source: object, at: str) -> None:
     """Raise BadRecord unless each pass that was made has what readers take from it."""
-    check_keys(data, OF_PASSES, source)
+    check_keys(data, OF_PASSES, source, at)
     for kind in PASSES:
         found = data["passes"][kind]
         if found is None:
             continue
-        check_keys(found, OF_PASS, source, f"passes.{kind}.")
+        check_keys(found, OF_PASS, source, f"{at}passes.{kind}.")
         for key, keys in (("latency_us", LATENCY), ("first_client", FIRST_CLIENT)):
             if found[key] is not None:
-                check_keys(found, keys, source, f"passes.{kind}.")
+                check_keys(found, keys, source, f"{at}passes.{kind}.")
         if "modelled" in found:
-            check_modelled(found, source, f"passes.{kind}.")
+            check_modelled(found, source, f"{at}passes.{kind}.")
 
 
 def check_modelled(found: dict[str, Any], source: object, at: str) -> None:

@@ -16,6 +16,8 @@ from copyscope.common.errors import Refused, Unusable, lacks_module, shown
 from copyscope.common.tree import DOCS
 from copyscope.files.output_folder import Proof
 
+from .older import as_today
+
 # Far above a record of 1,024 connections, the most that a run has.
 MOST_BYTES = 64 << 20
 # Of TOML, which people write.
@@ -33,9 +35,10 @@ UNSHOWABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|"
                         r"\\(?:[bf]|u00[01][0-9a-fA-F]|u00[7-9][0-9a-fA-F]|u[dD][89a-fA-F])")
 HARMLESS = str.maketrans("", "", "\n\t\r")
 # The version that is read; 1 of all kinds that are not named.
-VERSIONS = {"verdicts": 2}
+VERSIONS = {"record": 3, "verdicts": 2}
 # Keywords of a schema by which a document of another version differs: it may lack keys, or have
 # more. What readers need of it all the same is for them to say.
+MORE_KEYS = ("additionalProperties",)
 OF_ONE_VERSION = ("required", "additionalProperties", "minItems", "maxItems", "contains")
 
 
@@ -108,14 +111,14 @@ def check_texts(value: Any) -> None:
 
 
 def parse_json(data: str | bytes, source: object) -> Any:
-    """Read JSON; raise BadRecord with one line if it is none."""
+    """Read JSON, an older record as one of today; raise BadRecord with one line if it is none."""
     try:
         text = data.decode("utf-8") if isinstance(data, bytes) else data
         found = json.loads(text, parse_constant=refuse_constant, parse_int=whole_number,
                            parse_float=real_number, object_pairs_hook=table)
         if UNSHOWABLE.search(text):
             check_texts(found)
-        return found
+        return as_today(found)
     except RecursionError:
         raise BadRecord(source, "JSON", "it is nested too deeply", DAMAGED) from None
     except ValueError as error:
@@ -183,16 +186,18 @@ def of_any_version(schema: Any, dropped: Iterable[str] = OF_ONE_VERSION) -> Any:
     if not isinstance(schema, dict):
         return schema
     # Names of properties are not keywords.
-    return {key: {name: of_any_version(each, dropped) for name, each in inner.items()}
+    kept = {key: {name: of_any_version(each, dropped) for name, each in inner.items()}
             if key in ("properties", "$defs") else of_any_version(inner, dropped)
             for key, inner in schema.items() if key not in dropped or
             # What it says of all other keys' values, rather than that there are none.
             key == "additionalProperties" and isinstance(inner, dict)}
+    return {key: each for key, each in kept.items() if key not in ("then", "else") or each}
 
 
 @functools.cache
-def checker(kind: str) -> Callable[[Any], Any]:
-    """A function that checks documents of a kind against docs/KIND.schema.json."""
+def checker(kind: str, dropped: tuple[str, ...]) -> Callable[[Any], Any]:
+    """A function that checks documents of a kind against docs/KIND.schema.json, but for what these
+    keywords say."""
     try:
         import fastjsonschema  # pylint: disable=import-outside-toplevel
     except ImportError as error:
@@ -202,8 +207,6 @@ def checker(kind: str) -> Callable[[Any], Any]:
         schema = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise Refused(f"{file}: cannot be read: install copyscope again") from None
-    # Run records are read in all their versions; of the others there was one only, and more keys.
-    dropped = OF_ONE_VERSION if kind == "run" else ("additionalProperties",)
     return fastjsonschema.compile(of_any_version(schema, dropped))
 
 
@@ -239,10 +242,11 @@ def check(data: Any, kind: str, source: object, remedy: str) -> None:
     check_form(data, kind, source, remedy)
 
 
-def check_form(data: Any, kind: str, source: object, remedy: str) -> None:
+def check_form(data: Any, kind: str, source: object, remedy: str,
+               dropped: tuple[str, ...] = MORE_KEYS) -> None:
     """Check a document against the schema of its kind; raise BadRecord at the first fault."""
     # The module is loaded by checker(), which says so if it is missing.
-    accept = checker(kind)
+    accept = checker(kind, dropped)
     from fastjsonschema import JsonSchemaValueException  # pylint: disable=import-outside-toplevel
     try:
         accept(data)

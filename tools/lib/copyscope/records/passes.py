@@ -49,12 +49,12 @@ def planned(plan: dict[str, Any]) -> str:
 
 def made(data: dict[str, Any], kind: str) -> dict[str, Any] | None:
     """A pass of a record; None if it was not made, or if the record is of version 1."""
-    return (data.get("passes") or {}).get(kind)
+    return (data["experiment"].get("passes") or {}).get(kind)
 
 
 def shared_s(data: dict[str, Any]) -> float | None:
     """Seconds of each pass of a record that does not say: both had the same."""
-    seconds = data["workload"].get("seconds")
+    seconds = data["experiment"]["workload"].get("seconds")
     return None if seconds is None else \
         seconds / (sum(made(data, kind) is not None for kind in PASSES) or 1)
 
@@ -81,10 +81,11 @@ def of(data: dict[str, Any], kind: str) -> Pass | None:
 
 def alone(data: dict[str, Any]) -> Pass:
     """The only pass of a record of version 1: probes were attached unless there was no backend."""
-    timing, work = data["timing"], data["workload"]
+    experiment = data["experiment"]
+    timing, work = experiment["timing"], experiment["workload"]
     kind = TIMED if data["backend"]["name"] == "none" else COUNTED
     return Pass(kind, timing["elapsed_ns"], work["messages"], work["received_bytes"],
-                timing["throughput_gbps"], timing["latency_us"], data["counters"],
+                timing["throughput_gbps"], timing["latency_us"], experiment["counters"],
                 first_of(data["sockets"]), work.get("seconds"), None, None)
 
 

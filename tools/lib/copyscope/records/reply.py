@@ -30,9 +30,10 @@ def summed(record: Record, site: str) -> dict[str, Any]:
 
 def reply_alone(record: Record) -> Record:
     """The run without its requests; as it is if it had none."""
-    if record.at("workload.pattern") != "rr":
+    if record.workload("pattern") != "rr":
         return record
     received = sum(each["counts"]["returned_bytes"] for each in record.sockets("receiver"))
+    work = {**record.experiment["workload"], "received_bytes": received}
     data = {**record.data, "sites": {site: summed(record, site) for site in SITES},
-            "workload": {**record.data["workload"], "received_bytes": received}}
+            "experiment": {**record.experiment, "workload": work}}
     return Record(data, record.source, record.point)

@@ -50,11 +50,20 @@ class Record:
         return f"Record({self.source})"
 
     def at(self, key: str) -> Any:
-        """Return what lies at a dotted key, such as workload.bytes; None if nothing does."""
+        """Return what lies at a dotted key, such as machine.kernel; None if nothing does."""
         value: Any = self.data
         for part in key.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         return value
+
+    @property
+    def experiment(self) -> dict[str, Any]:
+        """What was arranged, and what its two ends say of it."""
+        return self.data["experiment"]
+
+    def workload(self, key: str) -> Any:
+        """What was asked of the workload, or what it says that it did; None if it does not say."""
+        return self.experiment["workload"].get(key)
 
     # What was run
     @property
@@ -65,37 +74,37 @@ class Record:
     @property
     def variant(self) -> str:
         """How it was sent: A1 ... A3-reuse."""
-        return self.data["workload"]["variant"]
+        return self.experiment["workload"]["variant"]
 
     @property
     def bytes(self) -> int:
         """Bytes of one message as they were sent."""
-        return self.data["workload"]["bytes"]
+        return self.experiment["workload"]["bytes"]
 
     @property
     def threads(self) -> int:
         """Connections asked for."""
-        return self.data["workload"]["threads"]
+        return self.experiment["workload"]["threads"]
 
     @property
     def connections(self) -> int | None:
         """Connections that were open."""
-        return self.data["workload"]["connections"]
+        return self.experiment["workload"]["connections"]
 
     @property
     def readers(self) -> int:
         """Threads that read one socket together; 1 in records older than the key."""
-        return self.data["workload"].get("readers") or 1
+        return self.experiment["workload"].get("readers") or 1
 
     @property
     def messages(self) -> int | None:
         """Whole messages that arrived."""
-        return self.data["workload"]["messages"]
+        return self.experiment["workload"]["messages"]
 
     @property
     def path(self) -> str:
         """What lay between the sockets: lo, veth, ..."""
-        return self.data["path"]["kind"]
+        return self.experiment["path"]["kind"]
 
     @property
     def kernel(self) -> str:
@@ -127,7 +136,7 @@ class Record:
     @property
     def payload_bytes(self) -> int | None:
         """Bytes that the receiving process got from recv: what "per payload byte" divides by."""
-        return self.data["workload"]["received_bytes"]
+        return self.experiment["workload"]["received_bytes"]
 
     def site(self, site: str) -> dict[str, Any]:
         """What the record has on a site."""
@@ -157,16 +166,16 @@ class Record:
     @property
     def verdict(self) -> str:
         """The run in one sentence; "" in records older than that. Of an object, its sentence."""
-        found = self.data.get("verdict")
+        found = self.experiment.get("verdict")
         return str(found.get("sentence") or "") if isinstance(found, dict) else str(found or "")
 
     @property
     def incomplete(self) -> str:
         """Why the run is not complete, "" if it is. Older records have no outcome; there, an end
         that was killed left no totals."""
-        outcome = self.data.get("outcome")
+        outcome = self.experiment.get("outcome")
         if not outcome:
-            work = self.data["workload"]
+            work = self.experiment["workload"]
             lost = [end for end, key in zip(ENDS, ("accepted_bytes", "received_bytes"))
                     if work[key] is None]
             return f"failed: the {lost[0]} left no totals" if lost else ""

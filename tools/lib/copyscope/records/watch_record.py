@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from .documents import check
+from .older import SCHEMA
 from .run_record import Record
 
-SCHEMA = "copyscope.watch/1"
 AGAIN = "watch again"
 # What figures name the place by, as a run's path.
 PLACE = "this machine"
@@ -54,15 +54,16 @@ def with_why(site: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
 
 def as_run(data: dict[str, Any]) -> dict[str, Any]:
     """What a watch has in place of a run's path and workload."""
-    return {"path": {"kind": PLACE, "tx_dev": PLACE, "rx_dev": PLACE, "hardware_dma": False},
-            "workload": {"pattern": "as it comes", "receiver": data["books"]}}
+    return {"experiment": {
+        "path": {"kind": PLACE, "tx_dev": PLACE, "rx_dev": PLACE, "hardware_dma": False},
+        "workload": {"pattern": "as it comes", "receiver": data["books"]}}}
 
 
 def whole_of(data: dict[str, Any], source: Path) -> Watched:
     """All that a checked record watched, together."""
     names = [verdict["process"] for verdict in data["verdicts"]]
     label = names[0] if len(names) == 1 else f"{len(names)} processes"
-    return Watched({**data, **as_run(data), "label": label, "counts": data["total"]["counts"]},
+    return Watched({**data, **as_run(data), "label": label},
                    source)
 
 
@@ -86,9 +87,9 @@ def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
 
 def check_watch(data: Any, source: Path) -> None:
     """Raise BadRecord unless it is a record of watch."""
-    check(data, "watch", source, AGAIN)
+    check(data, "record", source, AGAIN)
 
 
 def is_watch(data: Any) -> bool:
-    """True if it says that it is one."""
-    return isinstance(data, dict) and str(data.get("schema")).startswith("copyscope.watch/")
+    """True if it says that it is a record, and is of no experiment."""
+    return isinstance(data, dict) and data.get("schema") == SCHEMA and "experiment" not in data

@@ -118,12 +118,13 @@ class Folder:
         """Refuse a record under the name of a run that it is not of."""
         for key, value in (("variant", run.arguments[0]), ("bytes", int(run.arguments[1])),
                            ("threads", int(run.arguments[2]))):
-            if record.at(f"workload.{key}") != value:
-                raise BadRecord(record.source, f"workload.{key}",
-                                f"it is {record.at(f'workload.{key}')!r}, the plan says {value!r}",
+            if record.workload(key) != value:
+                raise BadRecord(record.source, f"experiment.workload.{key}",
+                                f"it is {record.workload(key)!r}, the plan says {value!r}",
                                 "remove the file to run that point again")
         if self.plan["pass"] != COUNTED and record.times.probed and not record.incomplete:
-            raise BadRecord(record.source, "passes.timed", "it is null, the plan has a timed pass",
+            raise BadRecord(record.source, "experiment.passes.timed",
+                            "it is null, the plan has a timed pass",
                             "remove the file to run that point again")
 
     def take_stock(self, runs: list[plans.Run]) -> dict[str, Record]:

@@ -49,8 +49,8 @@ def reason_against(records: list[Record]) -> str:
         return "no run succeeded"
     if any(record.times.kind != TIMED for record in records):
         return "they were timed with probes attached, which slow each variant by another share"
-    odd = next((each for each in records if not each.at("timing.comparable")), None)
-    return (odd.at("timing.why") or "their times mean nothing") if odd else ""
+    odd = next((each for each in records if not each.at("experiment.timing.comparable")), None)
+    return (odd.at("experiment.timing.why") or "their times mean nothing") if odd else ""
 
 
 def by_cell(records: list[Record]) -> dict[tuple[int, int], dict[str, Rounds]]:

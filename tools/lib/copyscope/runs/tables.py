@@ -94,19 +94,19 @@ def tidy_header(modelled: bool = False) -> list[str]:
 def tidy_row(record: Record, modelled: bool = False) -> list[Cell]:
     """One run: the whole run, whatever the report would have shown of it. Sites, calls and the
     messages beside them are of the counted pass; times and counters of the pass that is named."""
-    at, point, times = record.at, record.point, record.times
+    at, work, point, times = record.at, record.workload, record.point, record.times
     latency = times.latency_us or {}
     statuses = [each["status"] for each in record.data["laws"]]
     head: list[Cell] = [
         record.source.stem, point and point.profile, point and point.mode, point and point.name,
         point and point.repeat, record.label, record.size, record.setting, record.variant,
-        record.bytes, record.connections, record.readers, record.path, at("workload.pattern"),
-        at("workload.receiver"), record.kernel, record.backend, at("started"), record.messages,
+        record.bytes, record.connections, record.readers, record.path, work("pattern"),
+        work("receiver"), record.kernel, record.backend, at("started"), record.messages,
         record.payload_bytes, times.kind, times.messages, times.received_bytes, record.elapsed_s,
         times.throughput_gbps, *(latency.get(each) for each in ("mean", "p50", "p99"))]
     counts: list[Cell] = [
-        record.pinned_pages, at("workload.zerocopy_sends"), at("workload.completions"),
-        at("workload.completions_copied"), at("workload.enobufs"), at("workload.content_errors"),
+        record.pinned_pages, work("zerocopy_sends"), work("completions"),
+        work("completions_copied"), work("enobufs"), work("content_errors"),
         record.calls("send"), record.calls("recv"), statuses.count("balanced"),
         statuses.count("not testable"), at("overhead.share"),
         at("overhead.throughput_ratio"), at("backend.attempt"), times.others_share,

@@ -35,7 +35,7 @@ def total_bytes(record: Record, settings: dict[str, Any]) -> Number:
     if settings["figures_of"] == "first":
         first = record.times.first_client
         return first["received_bytes"] if first else None
-    if record.data["workload"]["pattern"] == "rr":
+    if record.experiment["workload"]["pattern"] == "rr":
         messages = record.times.messages
         return None if messages is None else messages * record.bytes
     return record.times.received_bytes
@@ -84,7 +84,7 @@ def counted(record: Record, what: str) -> Number:
     if what == "clean_bytes_per_payload_byte":
         return per(None if record.backend == "none" else record.at("counts.clean_bytes"),
                    reply.payload_bytes)
-    pages, read = record.pinned_pages, record.at("workload.completions")
+    pages, read = record.pinned_pages, record.workload("completions")
     return per(pages if what == "pinned_pages_per_message" else read, record.messages)
 
 
@@ -137,7 +137,7 @@ def metrics(record: Record, settings: dict[str, Any]) -> dict[str, Number]:
         found[f"{site}_bytes_per_payload_byte"] = record.site_per_byte(site)
     found["send_calls_per_message"] = per(record.calls("send"), messages)
     found["pinned_pages_per_message"] = per(record.pinned_pages, messages)
-    found["completions_per_message"] = per(record.at("workload.completions"), messages)
+    found["completions_per_message"] = per(record.workload("completions"), messages)
     for end in ENDS:
         for name, event in EVENTS.items():
             found[f"{end}_{name}_per_message"] = per(record.counter(end, event),

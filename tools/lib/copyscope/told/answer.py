@@ -91,7 +91,7 @@ def sends_a_message(records: list[Record]) -> str:
     """How many calls sent one; with requests, both ends send."""
     calls, messages = ([read(each) for each in records] for read in (
         lambda each: each.calls("send"), lambda each: each.messages))
-    if None in calls or not all(messages) or records[0].at("workload.pattern") == "rr":
+    if None in calls or not all(messages) or records[0].workload("pattern") == "rr":
         return "-"
     return f"{sum(calls) / sum(messages):.1f}"
 
@@ -124,7 +124,7 @@ def notes(found: list[Pair], records: list[Record]) -> list[str]:
         said.append(f"{spread.sentence(counts).capitalize().replace(' %', '%')}.")
     if counts and spread.rank_below(max(counts)) is None:
         said.append("--repeats 6 is the fewest that gives a 95% interval.")
-    wrong = dict.fromkeys(each.label for each in records if each.at("workload.content_errors"))
+    wrong = dict.fromkeys(each.label for each in records if each.workload("content_errors"))
     if wrong:
         said.append(f"Bytes arrived wrong: {', '.join(wrong)}.")
     return said

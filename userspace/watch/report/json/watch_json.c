@@ -45,21 +45,13 @@ static json_t *window_json(const struct watch_record *r, const struct watch_endi
 			 end->reason ? end->reason : "nothing yet");
 }
 
-static json_t *backend_json(const struct watch_record *r)
-{
-	json_t *o = json_pack("{s:s, s:s}", "name", backend_name(r->backend), "why", r->backend_why);
-
-	put(o, "probes", probes_json(r->probes, r->probe_count, r->overhead.known));
-	return o;
-}
-
-/* How each site of the whole is known, with the reason or the rule. */
+/* How each site of the whole is known, with the reason or the rule; no hook counts calls of sites. */
 static json_t *total_sites_json(const struct watch_record *r)
 {
-	json_t *o = watched_sites_json(r, &r->total.moved);
+	json_t *o = json_object();
 
 	for (enum site s = 0; s < SITE_COUNT; s++)
-		put(json_object_get(o, site_name(s)), "why", text_or_null(r->sites[s].why));
+		put(o, site_name(s), site_json(r->sites[s].how, r->sites[s].tally.bytes, NULL, r->sites[s].why));
 	return o;
 }
 
@@ -179,26 +171,22 @@ static json_t *command_json(char **command, const struct watch_options *o)
 static json_t *record_of(const struct watch_record *r, const struct watch_options *o, char **command,
 			 const struct watch_ending *end, int told)
 {
-	json_t *all = json_object();
+	json_t *all = record_begin_json(r->id, r->started, command_json(command, o), &r->machine);
 
-	put(all, "schema", text("copyscope.watch/1"));
-	put(all, "id", text(r->id));
-	put(all, "started", text(r->started));
-	put(all, "command", command_json(command, o));
-	put(all, "tool", tool_json());
-	put(all, "verdicts", verdicts_json(r));
-	put(all, "machine", machine_json(&r->machine));
 	put(all, "subject", subject_json(o, end));
 	put(all, "window", window_json(r, end));
 	put(all, "books", text(r->books == WATCH_CALLS ? "calls" : "sequence"));
 	put(all, "detail", json_boolean(r->details));
-	put(all, "backend", backend_json(r));
+	put(all, "backend", backend_json(r->backend, r->backend_why, r->probes, r->probe_count,
+					 r->overhead.known));
 	put(all, "sites", total_sites_json(r));
+	put(all, "counts", watched_counts_json(&r->total.moved));
 	put(all, "count_whys", count_whys_json(r));
 	put(all, "causes", causes_json(r->causes, r->cause_count));
 	put(all, "referenced_peak_pages", json_integer(r->referenced_peak_pages));
 	put(all, "laws", laws_json(r->laws, WATCH_LAW_COUNT));
 	put(all, "overhead", overhead_json(&r->overhead));
+	put(all, "verdicts", verdicts_json(r));
 	put(all, "losses", losses_json(r));
 	put(all, "not_covered", not_covered_json(r));
 	put(all, "total", watched_sum_json(r, &r->total));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a watch found, as JSON: docs/watch.schema.json states what it holds. */
+/* What a watch found, as JSON: docs/record.schema.json states what it holds. */
 #ifndef COPYSCOPE_WATCH_JSON_H
 #define COPYSCOPE_WATCH_JSON_H
 

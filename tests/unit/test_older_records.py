@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Records of older versions become records of today, whole or damaged."""
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from copyscope.common.tables import names
+from copyscope.records import documents, older
+from copyscope.records.check import check
+from copyscope.records.documents import BadRecord
+from copyscope.records.load import load_any, load_record
+from copyscope.records.watch_record import check_watch
+from helpers import damage
+from helpers.names import ROOT
+from helpers.pictures import DATA
+
+RUN_1, RUN_2 = DATA / "run-A3-guest.json", ROOT / "results/single/run-A3-reuse-65536-1-path-lo.json"
+WATCH_1 = ROOT / "results/single/sendfile-lo.json"
+OLD = {name: json.loads(file.read_text()) for name, file in
+       (("run/1", RUN_1), ("run/2", RUN_2), ("watch/1", WATCH_1))}
+
+
+def test_these_are_of_older_versions():
+    assert [each["schema"] for each in OLD.values()] == [f"copyscope.{name}" for name in OLD]
+
+
+@pytest.mark.parametrize("name", ["run/1", "run/2"])
+def test_a_run_keeps_every_value_that_it_had(name):
+    old, now = OLD[name], older.as_today(OLD[name])
+    for key, value in old.items():
+        if key in ("schema", "interrupted", "backend", "peer"):
+            continue
+        assert (now["experiment"] if key in older.OF_EXPERIMENT else now)[key] == value
+    assert now["experiment"]["attempt"] == old["backend"]["attempt"]
+    assert now["backend"] == {key: each for key, each in old["backend"].items() if key != "attempt"}
+    assert load_record(RUN_1 if name == "run/1" else RUN_2).data == now
+
+
+def test_a_watch_keeps_every_value_and_has_laws_by_their_names_of_today():
+    old, now = OLD["watch/1"], older.as_today(OLD["watch/1"])
+    assert {each["law"] for each in now["laws"]} == set(names("laws", of_sockets=True))
+    assert [each["left"] for each in now["laws"]] == [each["left"] for each in old["laws"]]
+    assert [sorted(each["laws"]) for each in now["sockets"]] == [sorted(names("laws", of_sockets=True))] * len(
+        old["sockets"])
+    assert now["counts"] == old["total"]["counts"] and now["processes"] == old["processes"]
+    assert len(load_any(WATCH_1)) == len([each for each in old["processes"] if any(
+        each["sum"]["counts"][key] for key in ("accepted_bytes", "returned_bytes"))])
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_a_damaged_one_is_refused_in_one_line_or_read(name):
+    refused = 0
+    for each in damage.damages(OLD[name], 7, 200):
+        try:
+            data = documents.parse_json(each.data, "old.json")
+            (check_watch if name == "watch/1" else check)(data, "old.json")
+        except BadRecord as error:
+            assert str(error).startswith("old.json: ") and "\n" not in str(error)
+            refused += 1
+    assert refused > 40
+
+
+def test_other_documents_stay_as_they_are():
+    for each in ({}, [], None, 7, {"schema": "copyscope.plan/1"}, {"schema": ["x"]}):
+        assert older.as_today(each) is each

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Makes records of version 3 out of older ones: of runs (1 and 2) and of watches (1)."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+SCHEMA = "copyscope.record/3"
+RUNS = ("copyscope.run/1", "copyscope.run/2")
+WATCH = "copyscope.watch/1"
+# What older records of runs have beside what every record has.
+OF_EXPERIMENT = ("verdict", "outcome", "path", "workload", "passes", "counters", "timing", "peer")
+# What laws of sockets were called when laws of runs had the same names.
+LAWS = {"send": "send queue", "receive": "receive queue", "reference": "reference queue",
+        "events": "probes"}
+
+
+def is_older(data: Any) -> bool:
+    """True if it says that it is a record of an older version."""
+    return isinstance(data, dict) and data.get("schema") in (*RUNS, WATCH)
+
+
+def table(value: Any) -> dict[str, Any]:
+    """A table; an empty one in place of what a damaged record has there."""
+    return value if isinstance(value, dict) else {}
+
+
+def backend_of(old: Any) -> tuple[Any, Any]:
+    """The backend without the number of the attempt, which is the experiment's; and that number."""
+    if not isinstance(old, dict):
+        return old, 1
+    return {key: each for key, each in old.items() if key != "attempt"}, old.get("attempt", 1)
+
+
+def peer_of(old: dict[str, Any]) -> dict[str, Any]:
+    """The other host of a run."""
+    if "backend" not in old:
+        return old
+    backend, attempt = backend_of(old["backend"])
+    return {**old, "backend": backend, "attempt": attempt}
+
+
+def run_of(old: dict[str, Any]) -> dict[str, Any]:
+    """A run: what was arranged stands apart from what was measured."""
+    experiment = {key: old[key] for key in OF_EXPERIMENT if key in old}
+    backend, experiment["attempt"] = backend_of(old.get("backend"))
+    if isinstance(old.get("peer"), dict):
+        experiment["peer"] = peer_of(old["peer"])
+    interrupted = table(old.get("outcome")).get("status") == "interrupted"
+    window_ns = table(old.get("timing")).get("window_ns")
+    return {
+        **{key: each for key, each in old.items() if key not in (*OF_EXPERIMENT, "interrupted")},
+        "schema": SCHEMA,
+        "subject": {"kind": "experiment", "asked": None, "words": None, "exit_status": None},
+        "window": {"seconds": window_ns / 1e9 if isinstance(window_ns, int) else 0,
+                   "ended_by": "interrupted" if interrupted else "subject ended"},
+        "books": "calls", "detail": True, "count_whys": {}, "experiment": experiment,
+        **({"backend": backend} if "backend" in old else {})}
+
+
+def renamed_law(law: Any) -> Any:
+    """A law of a watch by its name of today."""
+    if not isinstance(law, dict):
+        return law
+    name = law.get("law")
+    return {**law, "law": LAWS.get(name, name) if isinstance(name, str) else name}
+
+
+def renamed_laws(socket: Any) -> Any:
+    """The laws of one socket by their names of today."""
+    if not isinstance(socket, dict) or not isinstance(socket.get("laws"), dict):
+        return socket
+    return {**socket, "laws": {LAWS.get(name, name): each for name, each in socket["laws"].items()}}
+
+
+def each_of(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A list with each element changed; what is no list as it is."""
+    return [change(each) for each in value] if isinstance(value, list) else value
+
+
+def counted_site(site: Any) -> Any:
+    """A site of a watch, of which nobody counted calls."""
+    return {"calls": None, **site} if isinstance(site, dict) else site
+
+
+def watch_of(old: dict[str, Any]) -> dict[str, Any]:
+    """A watch: laws by their names of today, counts beside sites."""
+    sites = table(old.get("sites"))
+    changed = {"laws": each_of(old.get("laws"), renamed_law),
+               "sockets": each_of(old.get("sockets"), renamed_laws),
+               "sites": {name: counted_site(each) for name, each in sites.items()}}
+    subject = old.get("subject")
+    return {**old, "schema": SCHEMA, "detail": old.get("detail", False),
+            "counts": table(old.get("total")).get("counts"),
+            "subject": {"words": None, **subject} if isinstance(subject, dict) else subject,
+            **{key: each for key, each in changed.items() if key in old}}
+
+
+def as_today(data: Any) -> Any:
+    """A record of version 3; any other document as it is."""
+    if not is_older(data):
+        return data
+    return watch_of(data) if data["schema"] == WATCH else run_of(data)
