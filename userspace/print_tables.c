@@ -10,6 +10,7 @@
 #include "userspace/judge/laws/laws.h"
 #include "userspace/record/experiment.h"
 #include "userspace/tables/behaviours.h"
+#include "userspace/tables/callers.h"
 #include "userspace/tables/causes.h"
 #include "userspace/tables/paths.h"
 #include "userspace/tables/release.h"
@@ -82,6 +83,31 @@ static json_t *causes(void)
 					      "on_arrival", (place) == CAUSE_ON_ARRIVAL,       \
 					      "remedy", remedy));
 	CAUSES(ROW)
+#undef ROW
+	return rows;
+}
+
+/* What tells causes, for documents: callers of a copy, and the rest in words. */
+static json_t *tellers(void)
+{
+	static const char *const names[] = {
+#define NAME(symbol, name, ...) name,
+		CAUSES(NAME)
+#undef NAME
+		"",
+	};
+	enum { CAUSE_ARRIVAL = CAUSE_COUNT };
+	json_t *rows = json_array();
+
+#define ROW(function, cause, where) \
+	json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "cause", names[CAUSE_##cause], "site", #where, \
+					      "caller", function));
+	CALLERS(ROW)
+#undef ROW
+#define ROW(cause, site, words) \
+	json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "cause", names[CAUSE_##cause], "site", #site, \
+					      "words", words));
+	TOLD_OTHERWISE(ROW)
 #undef ROW
 	return rows;
 }
@@ -161,12 +187,39 @@ static json_t *metrics(void)
 	return rows;
 }
 
+static const struct hook_form *form_of(const struct hook *hook)
+{
+	const struct hook_form *form = hook_forms;
+
+	while (form->target && (strcmp(form->target, hook->target) || form->args != hook->args))
+		form++;
+	return form;
+}
+
+static json_t *all_hooks(void)
+{
+	json_t *rows = json_array();
+
+	for (const struct hook *hook = hooks; hook->program; hook++) {
+		const struct hook_form *form = form_of(hook);
+
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:b, s:s, s:s}",
+			"metric", hook->metric, "kind", hook_kind_name(hook->kind), "target", hook->target,
+			"args", hook->args, "without_trampolines", hook->without_trampolines,
+			"since", form->target ? form->since : "", "until", form->target ? form->until : ""));
+	}
+	return rows;
+}
+
 int main(void)
 {
-	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "release",
-				COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(), "causes",
-				causes(), "variants", variants(), "behaviours", behaviours(), "paths", paths(),
-				"laws", laws(), "balances", balances(), "watch_verdicts", watch_verdicts(), "metrics", metrics());
+	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+				"release", COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(),
+				"causes", causes(), "tellers", tellers(), "variants", variants(),
+				"behaviours", behaviours(), "paths", paths(), "laws", laws(),
+				"balances", balances(),
+				"watch_verdicts", watch_verdicts(), "metrics", metrics(),
+				"hooks", all_hooks());
 	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;
 
 	json_decref(all);

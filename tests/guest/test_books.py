@@ -2,10 +2,9 @@
 """On Debian's 6.1 to 7.2, every byte is found where it passes, and an injected fault is caught."""
 from __future__ import annotations
 
-import re
-
 import pytest
 
+from copyscope.common.releases import age_key
 from guest.boots import ALL, run_lines, where_made
 from helpers import records
 from helpers.books import (
@@ -15,9 +14,8 @@ from helpers.books import (
     TRACEPOINT_NOT_TESTABLE,
     check_books,
 )
-from helpers.names import VARIANTS
+from helpers.names import VARIANTS, all_tables
 
-METHOD = records.ROOT / "docs" / "METHOD.md"
 PRIME = f"--messages {PRIME_MESSAGES}"
 # Every variant between two namespaces; all combinations are run on the host.
 PRIMES = {f"{variant}.veth.4": f"{variant} {PRIME_BYTES} 4 {PRIME}" for variant in VARIANTS}
@@ -149,28 +147,17 @@ def test_every_hook_is_attached_or_absent_with_a_reason(outcome, run):
         assert probe["site"] != "clean" or probe["why"] == "no device of this path does DMA"
 
 
-def documented_hooks():
-    """By kernel: the functions in METHOD's table of hooks. A dot, or a number of arguments alone,
-    stands for the functions on its left."""
-    lines = METHOD.read_text().split("## Hooks on each kernel")[1].split("\n\n")[2].splitlines()
-    table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    found = {release: set() for release in table[0][1:]}
-    for what, *cells in table[2:]:
-        functions: list[str] = []
-        for release, cell in zip(found, cells):
-            if cell != "." and not cell.startswith("("):
-                functions = re.findall(r"`(\w+)`", cell)
-            # A row that is about a field of packets names no hook.
-            if not what.startswith("mark"):
-                found[release] |= set(functions)
-    return found
+def listed_hooks(release):
+    """The functions that the table of hooks, and METHOD by it, has with trampolines on a kernel."""
+    return {hook["target"] for hook in all_tables()["hooks"] if not hook["without_trampolines"]
+            and age_key(hook["since"]) <= age_key(release) <= age_key(hook["until"] or release)}
 
 
 @on_kernels("run", ["A3.veth.4"])
-def test_the_manual_names_the_hooks_that_were_attached(outcome, run):
+def test_the_table_says_which_hooks_are_attached_on_a_kernel(outcome, run):
     attached = {each["hook"].split("/")[1] for each in outcome.record(run)["backend"]["probes"]
                 if each["status"] == "attached" or each["site"] == "clean"}
-    assert attached - {"copyscope:gather"} == documented_hooks()[outcome.release]
+    assert attached - {"copyscope:gather"} == listed_hooks(outcome.release) - {"copyscope:gather"}
 
 
 LOST = {"drop-completion": "completion", "lose-update": "send"}

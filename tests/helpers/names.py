@@ -2,6 +2,8 @@
 """The tables of the C source and the kernels, for tests that try every one."""
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 
 from copyscope.common.releases import TESTED as KERNELS  # noqa: F401
@@ -17,3 +19,9 @@ from copyscope.common.tables import (  # noqa: F401
 ROOT = Path(__file__).resolve().parents[2]
 LAWS = names("laws", of_runs=True)
 WATCH_LAWS = names("laws", of_sockets=True)
+
+
+def all_tables() -> dict[str, list[dict]]:
+    """Every table of the source, those for documents alone too."""
+    done = subprocess.run([ROOT / "build/print_tables"], capture_output=True, check=True)
+    return json.loads(done.stdout)

@@ -14,11 +14,11 @@ from helpers.books import (
     TRACEPOINT_NOT_TESTABLE,
     check_books,
 )
-from helpers.names import VARIANTS
+from helpers.names import VARIANTS, names
 
 pytestmark = records.needs_root
 
-PATHS = ["lo", "veth"]
+PATHS = names("paths", nics=False, two_hosts=False)
 THREADS = [1, 4]
 LARGE_BYTES = 65536
 

@@ -64,4 +64,33 @@
 	X("icmp_glue_bits", ICMP, RESHAPE) \
 	X("icmpv6_getfrag", ICMP, RESHAPE)
 
+/*
+ * X(cause, site, what tells it): for documents, in words, where no caller above stands for it alone. The
+ * programs of a run have stacks; a watch has them with --detail.
+ */
+#define TOLD_OTHERWISE(X) \
+	X(LOCAL_DELIVERY, late_copy, "up to 6.12 `__netif_receive_skb_core`, if no capture and no hop is why") \
+	X(DELIVERY_OR_TAP, late_copy, "the same, where the kernel hides its lists of captures") \
+	X(ARRIVED, late_copy, "the same in a watch, which does not know where the other end lives") \
+	X(WAY_OUT, late_copy, "a watch without stacks: copied before a device had the packet") \
+	X(FORWARDING, late_copy, \
+	  "`__netif_receive_skb_core` on a device in a namespace where no end of the run lives") \
+	X(TAP_RX, late_copy, "of `late_copy` while a list of captures that gets the packet is not empty") \
+	X(TAP_TX, reshape, "behind `tpacket_rcv`: a capture with a ring") \
+	X(TUN, late_copy, "vhost reads from the same queue") \
+	X(CLONE, late_copy, \
+	  "`skb_zerocopy_clone`, `pskb_expand_head`, `skb_copy` and their like, if their caller is no other cause") \
+	X(CLONE, reshape, "") \
+	X(NO_SG, reshape, "`__pskb_pull_tail` under the last two") \
+	X(CHECKSUM, reshape, "`__pskb_pull_tail` in either: pages of the user may change while they are summed") \
+	X(DRIVER, reshape, "`__pskb_pull_tail` in a function, or two, that `dev_hard_start_xmit` called") \
+	X(UNSET, tx_copy, "the flag of the send, the option of the socket") \
+	X(NO_SG_ROUTE, tx_copy, "`sk_route_caps` lacks NETIF_F_SG when the send returns") \
+	X(FAST_OPEN, tx_copy, "`tcp_sendmsg_fastopen`, which returns what it copied") \
+	X(OPTMEM, tx_reference, "`msg_zerocopy_realloc` returned NULL, and so did `sock_omalloc` inside it") \
+	X(MEMLOCK, tx_reference, "`msg_zerocopy_realloc` returned NULL, and `sock_omalloc` inside it did not") \
+	X(NO_BUFFERS, tx_reference, "the error of the send, where no hook tells which limit refused") \
+	X(UNKNOWN, late_copy, "a caller that is not in the table; shown with its stack") \
+	X(UNKNOWN, reshape, "")
+
 #endif

@@ -89,6 +89,23 @@ const struct hook hooks[] = {
 	{}
 };
 
+const struct hook_form hook_forms[] = {
+	{ "tcp_sendmsg_locked", 4, "6.18", "" },
+	{ "sock_send_length", 3, "6.12", "" },
+	{ "sock_recv_length", 3, "6.12", "" },
+	{ "skb_zerocopy_iter_stream", 5, "", "6.12" },
+	{ "skb_zerocopy_iter_stream", 6, "6.18", "" },
+	{ "do_tcp_sendpages", 5, "", "6.1" },
+	{ "splice_to_socket", 5, "6.12", "" },
+	{ "skb_splice_from_iter", 4, "6.12", "6.12" },
+	{ "skb_splice_from_iter", 3, "6.18", "" },
+	{ "msg_zerocopy_realloc", 3, "", "6.12" },
+	{ "msg_zerocopy_realloc", 4, "6.18", "" },
+	{ "__msg_zerocopy_callback", 1, "", "6.18" },
+	{ "msg_zerocopy_complete", 3, "7.2", "" },
+	{}
+};
+
 const char *hook_kind_name(enum hook_kind kind)
 {
 	static const char *const names[] = { "fentry", "fexit", "tp_btf", "usdt" };

@@ -40,6 +40,16 @@ struct hook {
 /* Ends with a NULL program. */
 extern const struct hook hooks[];
 
+/* Which of the tested kernels have a form that others lack, for documents and tests: BTF decides, no version. */
+struct hook_form {
+	const char *target;
+	int args;
+	const char *since, *until;	/* "": it has no end there */
+};
+
+/* Ends with a NULL target. */
+extern const struct hook_form hook_forms[];
+
 /* "fexit/tcp_sendmsg_locked", as in the record. */
 const char *hook_kind_name(enum hook_kind kind);
 

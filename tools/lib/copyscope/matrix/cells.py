@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from copyscope.common.releases import TESTED
+from copyscope.common.tables import PATHS_OF_ONE_HOST
 
 KERNELS = TESTED
 VARIANTS = ("A1", "A2", "A3")
 THREADS = 2
 
-# Name in the table -> words for trace_run.
-PATHS: dict[str, str] = {
-    "lo": "--path lo",
-    "veth": "--path veth",
-    "forward": "--path forward",
-    "nic": "--path nic",
+# Name in the table -> words for trace_run: every path, then some with one thing changed.
+PATHS: dict[str, str] = {path: f"--path {path}" for path in PATHS_OF_ONE_HOST} | {
     "nic, IPv6": "--path nic --ipv6",
     "nic, no SG": "--path nic --no-sg",
     "nic, no TSO": "--path nic --no-tso",
