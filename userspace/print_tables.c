@@ -9,13 +9,13 @@
 #include "userspace/engine/hooks/hooks.h"
 #include "userspace/judge/laws/laws.h"
 #include "userspace/record/experiment.h"
+#include "userspace/record/watch_record.h"
 #include "userspace/tables/behaviours.h"
 #include "userspace/tables/callers.h"
 #include "userspace/tables/causes.h"
 #include "userspace/tables/paths.h"
 #include "userspace/tables/release.h"
 #include "userspace/tables/variants.h"
-#include "userspace/watch/record/watch_record.h"
 
 static json_t *sites(void)
 {

@@ -21,7 +21,7 @@
 #include "userspace/judge/sites.h"
 #include "userspace/path/devices/optmem.h"
 #include "userspace/peer/peer.h"
-#include "userspace/report/json/record_json.h"
+#include "userspace/report/record_json.h"
 #include "userspace/report/report.h"
 #include "userspace/run/early.h"
 #include "userspace/run/ends/app_totals.h"

@@ -20,7 +20,7 @@
 #include "userspace/peer/channel/run_request.h"
 #include "userspace/peer/half/join.h"
 #include "userspace/peer/half/peer_half_json.h"
-#include "userspace/report/json/record_json.h"
+#include "userspace/report/record_json.h"
 #include "userspace/run/ends/app_totals.h"
 #include "userspace/run/ends/launch.h"
 

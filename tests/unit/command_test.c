@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/watch/command/command.h"
+#include "userspace/watch/command.h"
 
 enum { PATIENCE_MS = 10000, NOBODY = 65534 };
 

@@ -11,7 +11,7 @@
 #include "userspace/judge/causes/causes.h"
 #include "userspace/peer/half/join.h"
 #include "userspace/peer/half/peer_half_json.h"
-#include "userspace/report/json/record_json.h"
+#include "userspace/report/record_json.h"
 
 /* As the near half reads what came over the channel; takes @half over. */
 static int read_over(json_t *half, enum end end, struct record *r)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/watch/record/watch_record.h"
+#include "userspace/record/watch_record.h"
 
 struct made_watch {
 	struct watch_record r;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/watch/live/screen.h"
+#include "userspace/watch/screen.h"
 
 enum { PATIENCE_MS = 5000, ROWS = 6, COLUMNS = 20 };
 

@@ -145,7 +145,7 @@ def test_a_site_that_a_watch_has_no_row_for_does_not_compile(tmp_path):
     header.write_text(text.replace(row, f'\tX(rx_test, SITE_READS, "nobody", "nothing") \\\n{row}'))
     for tree in (ROOT, tmp_path):
         done = subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-I", tree, "-I", ROOT,
-                               ROOT / "userspace/watch/judge/watch_sites.c"], capture_output=True, text=True,
+                               ROOT / "userspace/watch/books/watch_sites.c"], capture_output=True, text=True,
                               check=False)
         assert (done.returncode == 0) == (tree == ROOT), done.stderr
     assert "a site of bpf/include/sites.h has no row in SOURCES" in done.stderr

@@ -4,7 +4,7 @@
 
 #include "tests/unit/unit.h"
 #include "userspace/watch/books/books_tally.h"
-#include "userspace/watch/judge/watch_judge.h"
+#include "userspace/watch/books/watch_judge.h"
 
 enum { ESTABLISHED = 1, FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE_WAIT = 8 };
 

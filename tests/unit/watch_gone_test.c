@@ -4,7 +4,7 @@
 
 #include "tests/unit/unit.h"
 #include "userspace/watch/books/books_tally.h"
-#include "userspace/watch/judge/watch_judge.h"
+#include "userspace/watch/books/watch_judge.h"
 
 static const struct watch_hooked all_hooks = {
 	.sends = true, .rx_copies = true, .discards = true, .completions = true, .drops = true,

@@ -4,7 +4,7 @@
 
 #include "tests/unit/unit.h"
 #include "userspace/watch/books/books_tally.h"
-#include "userspace/watch/summary/rows.h"
+#include "userspace/watch/report/rows.h"
 
 enum { PEERS = 3, CLOSED = 1500, BYTES = 10, KEPT = 1000 };
 

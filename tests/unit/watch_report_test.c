@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reports of a watch keep to their page, escape what is foreign, and print no 0 for the unknown. */
-#include "tests/unit/unit.h"
 #include "tests/unit/made_watch.h"
-#include "userspace/watch/judge/watch_judge.h"
+#include "tests/unit/unit.h"
+#include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/report.h"
 
 static void expect_within(const char *text, size_t columns)

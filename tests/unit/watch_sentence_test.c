@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The verdict on a watched process says what was counted, and never more. */
-#include "tests/unit/unit.h"
 #include "tests/unit/made_watch.h"
-#include "userspace/watch/judge/watch_judge.h"
-#include "userspace/watch/summary/figures.h"
-#include "userspace/watch/summary/sentence.h"
+#include "tests/unit/unit.h"
+#include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/report/figures.h"
+#include "userspace/watch/report/sentence.h"
 
 static struct made_watch m;
 

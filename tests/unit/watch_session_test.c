@@ -8,9 +8,7 @@
 
 #include "tests/unit/unit.h"
 #include "userspace/common/clock.h"
-#include "userspace/watch/session/end_signals.h"
-#include "userspace/watch/session/fail_on.h"
-#include "userspace/watch/session/session.h"
+#include "userspace/watch/session.h"
 
 /* In place of the window of the library: nothing is loaded. */
 static int alive, readings, reading_fails_at;

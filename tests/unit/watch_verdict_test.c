@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Each verdict on a watched process has numbers that lead there; each missing number has its reason. */
-#include "tests/unit/unit.h"
 #include "tests/unit/made_watch.h"
-#include "userspace/watch/judge/watch_judge.h"
-#include "userspace/watch/summary/sentence.h"
+#include "tests/unit/unit.h"
+#include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/report/sentence.h"
 
 enum { SENT = 9000 };
 

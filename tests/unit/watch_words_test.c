@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* No sentence on a watched process claims what is not known: every combination of unknown numbers. */
-#include "tests/unit/unit.h"
 #include "tests/unit/made_watch.h"
-#include "userspace/watch/judge/watch_judge.h"
-#include "userspace/watch/summary/sentence.h"
+#include "tests/unit/unit.h"
+#include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/report/sentence.h"
 
 /* Words that claim, in whichever phrase, and what must be known for them: beside what phrases name themselves. */
 static const struct claim {

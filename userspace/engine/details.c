@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "userspace/engine/engine_inside.h"
-#include "userspace/record/books.h"
+#include "userspace/record/ledger.h"
 
 /* What the programs count of any socket, beside what they count in detail. Copies that failed are no bytes of the
  * stream. */

@@ -7,7 +7,6 @@
 #define COPYSCOPE_PROBES_H
 
 #include "userspace/record/record.h"
-#include "userspace/record/subject.h"
 
 struct probes;
 

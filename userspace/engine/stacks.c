@@ -7,7 +7,7 @@
 
 #include "userspace/engine/engine_inside.h"
 #include "userspace/engine/symbols.h"
-#include "userspace/record/books.h"
+#include "userspace/record/ledger.h"
 #include "userspace/tables/callers.h"
 
 /* A row for PULL decides behind another function alone, so the caller by itself decides nothing. */

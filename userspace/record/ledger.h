@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the probes counted: books of each socket, their sum, the stacks that copied. */
-#ifndef COPYSCOPE_LEDGER_H
-#define COPYSCOPE_LEDGER_H
+/* What the probes counted: books of each socket, their sum, the stacks that copied; sums of counts. */
+#ifndef COPYSCOPE_RECORD_LEDGER_H
+#define COPYSCOPE_RECORD_LEDGER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +40,10 @@ void ledger_free(struct ledger *ledger);
 
 /* Makes @to, which owned nothing yet, a copy of @from. 0 or -ENOMEM. */
 int ledger_copy(struct ledger *to, const struct ledger *from);
+
+/* Each adds what an int64 holds, and returns false if a sum would exceed it. */
+bool count_add(unsigned long long *into, unsigned long long more);
+bool tally_add(struct tally *into, const struct tally *more);
+bool books_add(struct books *into, const struct books *more);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "bpf/include/sites.h"
 #include "userspace/common/system/machine.h"
@@ -94,6 +95,20 @@ struct pins {
 };
 
 enum backend { BACKEND_AUTO, BACKEND_TRAMPOLINE, BACKEND_TRACEPOINT, BACKEND_NONE };
+
+/* Whose sockets a run's probes count: all that they know of it. */
+struct subject {
+	uint32_t tgid[SUBJECT_PROCESSES];	/* of its processes, as BPF programs see them */
+	int processes;
+	bool forks;			/* children of these belong to it, too */
+	uint32_t netns[SUBJECT_PROCESSES];	/* inode numbers of their network namespaces */
+	int namespaces;
+	int sockets;			/* how many it may use at most */
+	bool references;		/* it may request references to its pages */
+	bool hardware_dma;		/* a device on their way may read pages itself */
+	const char *usdt_path;		/* the program with the USDT probe; NULL: it has none */
+	pid_t usdt_pid;			/* the process with it, as this PID namespace sees it */
+};
 
 struct experiment;
 

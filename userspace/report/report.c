@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The report for people: verdict, times, sites, causes, pins, laws, counters, cost, what is missing. */
+/* Prints the record as text: verdict, bytes, zero copy, laws, what is missing. */
 #include "userspace/report/report.h"
 
 #include <inttypes.h>
@@ -8,8 +8,434 @@
 
 #include "userspace/common/text.h"
 #include "userspace/judge/verdict.h"
-#include "userspace/report/modelled/modelled_print.h"
 #include "userspace/report/report_parts.h"
+
+/* From here on there is room for a column more. */
+enum { WIDE_COLUMNS = 100 };
+
+/* How many columns amounts take: 9,999,999,999,999 bytes, or 65.5 MB. */
+static int amount_columns(const struct report_page *p)
+{
+	return p->exact ? 17 : 9;
+}
+
+static void share_per_byte(uint64_t bytes, uint64_t accepted, char text[static AMOUNT_BYTES])
+{
+	double share = accepted ? (double)bytes / accepted : 0;
+
+	if (!accepted)
+		strcpy(text, "-");
+	else if (bytes && share < 0.0005)
+		strcpy(text, "< 0.001");
+	else
+		snprintf(text, AMOUNT_BYTES, "%.3f", share);
+}
+
+static void print_site(const struct record *r, enum site s, const struct report_page *p)
+{
+	const struct site_value *v = &r->sites[s];
+	uint64_t messages = record_app(r, END_RECEIVER)->sum.messages;
+	char bytes[AMOUNT_BYTES], each[AMOUNT_BYTES] = "-", share[AMOUNT_BYTES], line[128];
+	int columns = amount_columns(p), used;
+
+	amount_text(p, v->tally.bytes, bytes);
+	share_per_byte(v->tally.bytes, r->derived.total.count[COUNT_accepted_bytes], share);
+	used = snprintf(line, sizeof(line), "%-14s %*s ", site_name(s), columns, bytes);
+	if (messages)
+		snprintf(each, sizeof(each), "%.1f", (double)v->tally.bytes / messages);
+	if (p->columns >= WIDE_COLUMNS)
+		used += snprintf(line + used, sizeof(line) - used, "%14s ", each);
+	used += snprintf(line + used, sizeof(line) - used, "%9s  %-8s  ", share, how_name(v->how));
+	print_folded(p->out, p->columns, line, site_meaning(s), used);
+}
+
+/* "tx_copy, rx_map" of the sites that are known so and passed by no byte. */
+static void names_of_empty(const struct record *r, enum how how, char *names, size_t size)
+{
+	*names = '\0';
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		if (r->sites[s].how == how && !r->sites[s].tally.bytes)
+			snprintf(names + strlen(names), size - strlen(names), "%s%s", *names ? ", " : "",
+				 site_name(s));
+}
+
+/* nothing at     user_gather, tx_splice (measured); tx_copy (derived) */
+static void print_empty(const struct record *r, const struct report_page *p)
+{
+	char measured[256], derived[256], line[560];
+
+	names_of_empty(r, HOW_MEASURED, measured, sizeof(measured));
+	names_of_empty(r, HOW_DERIVED, derived, sizeof(derived));
+	snprintf(line, sizeof(line), "%s%s%s%s%s", measured, *measured ? " (measured)" : "",
+		 *measured && *derived ? "; " : "", derived, *derived ? " (derived)" : "");
+	if (*line)
+		print_labelled(p, "nothing at", line);
+}
+
+/*
+ * site               bytes  per byte  how       what became of them
+ * tx_reference     65.5 MB     1.000  measured  sent from your own pages, by reference
+ */
+static void print_sites(const struct record *r, const struct report_page *p)
+{
+	char heads[128];
+	int used;
+
+	if (r->backend == BACKEND_NONE)
+		return;
+	used = snprintf(heads, sizeof(heads), "\n%-14s %*s ", "site", amount_columns(p), "bytes");
+	if (p->columns >= WIDE_COLUMNS)
+		used += snprintf(heads + used, sizeof(heads) - used, "%14s ", "bytes/message");
+	snprintf(heads + used, sizeof(heads) - used, "%9s  %-8s  what became of them", "per byte", "how");
+	print_heads(p, heads);
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		if (r->sites[s].how != HOW_NOT_MEASURED && (p->exact || r->sites[s].tally.bytes))
+			print_site(r, s, p);
+	if (!p->exact)
+		print_empty(r, p);
+}
+
+static void print_cause(const struct record *r, const struct cause *c, const struct report_page *p)
+{
+	char bytes[AMOUNT_BYTES], share[AMOUNT_BYTES], calls[AMOUNT_BYTES] = "-";
+
+	amount_text(p, c->tally.bytes, bytes);
+	share_text(c->tally.bytes, r->derived.total.count[COUNT_accepted_bytes], share);
+	if (c->tally.calls)
+		number_text(c->tally.calls, calls);
+	fprintf(p->out, "%-28s %-12s %*s %9s %10s\n", c->name, site_name(c->site), amount_columns(p), bytes,
+		share, calls);
+	print_folded(p->out, p->columns, "    ", c->remedy, 4);
+	if (*c->stack)
+		print_folded(p->out, p->columns, "    stack: ", c->stack, 11);
+}
+
+/*
+ * why it was copied            site             bytes   payload      calls
+ * local delivery               late_copy      26.2 MB     100 %      1,238
+ *     the receiver is on this machine: zero copy cannot pay here, use plain send
+ */
+static void print_causes(const struct record *r, const struct report_page *p)
+{
+	char heads[128];
+	bool any = false;
+
+	for (int i = 0; i < r->cause_count; i++) {
+		/* A send that was refused has no bytes: see print_zerocopy. */
+		if (!r->causes[i].bytes_known)
+			continue;
+		snprintf(heads, sizeof(heads), "\n%-28s %-12s %*s %9s %10s", "why it was copied", "site",
+			 amount_columns(p), "bytes", "payload", "calls");
+		if (!any)
+			print_heads(p, heads);
+		any = true;
+		print_cause(r, &r->causes[i], p);
+	}
+}
+
+/* 22,820 page references in all, 22.8 a send, 797 at once at most; all were released */
+static void print_pins(const struct record *r, const struct report_page *p)
+{
+	const struct pins *pins = &r->pins;
+	char pages[AMOUNT_BYTES], released[AMOUNT_BYTES], peak[AMOUNT_BYTES], line[256];
+	int used;
+
+	number_text(pins->pages, pages);
+	number_text(pins->released_pages, released);
+	number_text(pins->peak_pages, peak);
+	if (pins->how == HOW_NOT_MEASURED) {
+		print_labelled(p, "pins", "not measured");
+		return;
+	}
+	used = snprintf(line, sizeof(line), "%s%s page references in all, %.1f a send",
+			pins->how == HOW_DERIVED ? "at most " : "", pages,
+			(double)pins->pages / r->derived.total.count[COUNT_zerocopy_sends]);
+	if (pins->peak_how != HOW_NOT_MEASURED)
+		used += snprintf(line + used, sizeof(line) - used, ", %s at once at most", peak);
+	if (pins->released_how != HOW_NOT_MEASURED)
+		snprintf(line + used, sizeof(line) - used, "; %s released",
+			 pins->released_pages == pins->pages ? "all were" : released);
+	print_labelled(p, "pins", line);
+}
+
+static void print_completions(const struct record *r, const struct report_page *p)
+{
+	const struct app_totals *totals = record_app(r, END_SENDER);
+	char sends[AMOUNT_BYTES], read[AMOUNT_BYTES], copied[AMOUNT_BYTES], line[160];
+
+	number_text(r->derived.total.count[COUNT_zerocopy_sends], sends);
+	number_text(totals->sum.completions, read);
+	number_text(totals->sum.completions_copied, copied);
+	if (totals->completions_read)
+		snprintf(line, sizeof(line), "%s read for %s zero-copy sends, %s said COPIED", read, sends,
+			 copied);
+	else
+		snprintf(line, sizeof(line), "never read by the workload, for %s zero-copy sends", sends);
+	print_labelled(p, "completions", line);
+}
+
+/* ENOBUFS        1,204 sends were refused (ENOBUFS, memlock): too many pages are in flight: ... */
+static void print_refusal(const struct cause *c, bool first, const struct report_page *p)
+{
+	char sends[AMOUNT_BYTES], line[400];
+
+	number_text(c->tally.calls, sends);
+	snprintf(line, sizeof(line), "%s send%s refused and repeated (%s): %s", sends,
+		 c->tally.calls == 1 ? " was" : "s were", c->name, c->remedy);
+	print_labelled(p, first ? "ENOBUFS" : "", line);
+}
+
+static void print_zerocopy(const struct record *r, const struct report_page *p)
+{
+	bool sends = r->derived.total.count[COUNT_zerocopy_sends];
+	int refusals = 0;
+
+	for (int i = 0; i < r->cause_count; i++)
+		refusals += !r->causes[i].bytes_known;
+	if (!sends && !refusals)
+		return;
+	fputc('\n', p->out);
+	if (sends) {
+		print_pins(r, p);
+		print_completions(r, p);
+	}
+	refusals = 0;
+	for (int i = 0; i < r->cause_count; i++)
+		if (!r->causes[i].bytes_known)
+			print_refusal(&r->causes[i], !refusals++, p);
+}
+
+enum { NAME_COLUMNS = 23, SIDE_COLUMNS = 17, RESIDUAL_COLUMNS = 10 };
+
+static void print_law(const struct law *law, const struct report_page *p)
+{
+	char left[AMOUNT_BYTES], right[AMOUNT_BYTES], residual[AMOUNT_BYTES];
+
+	number_text(law->left, left);
+	number_text(law->right, right);
+	number_text(law->residual, residual);
+	if (law->status == LAW_BROKEN)
+		tint_begin(p, TINT_BAD);
+	fprintf(p->out, "%-*s %-8s %*s %*s %*s", NAME_COLUMNS, law->name, law_status_name(law->status),
+		SIDE_COLUMNS, left, SIDE_COLUMNS, right, RESIDUAL_COLUMNS, residual);
+	if (law->status == LAW_BROKEN)
+		tint_end(p);
+	fputc('\n', p->out);
+	if (p->laws || law->status == LAW_BROKEN) {
+		char sides[320];
+
+		snprintf(sides, sizeof(sides), "left: %s; right: %s", law->left_is, law->right_is);
+		print_folded(p->out, p->columns, "    ", sides, 4);
+	}
+	if (law->status == LAW_BROKEN && *law->why)
+		print_folded(p->out, p->columns, "    ", law->why, 4);
+}
+
+/* What there is to say of all of them. */
+static void sum_up(int tested, int broken, const struct report_page *p, char *line, size_t size)
+{
+	if (!tested)
+		snprintf(line, size, "none could be tested");
+	else if (broken)
+		snprintf(line, size, "%d of the %d that can be tested %s broken: do not trust this run", broken,
+			 tested, broken == 1 ? "is" : "are");
+	else
+		snprintf(line, size, "%s %d law%s that can be tested balance%s to the byte%s",
+			 tested == 1 ? "the" : "all", tested, tested == 1 ? "" : "s",
+			 tested == 1 ? "s" : "", p->laws ? "" : "; --laws lists them");
+}
+
+/*
+ * laws           all 11 laws that can be tested balance to the byte; --laws lists them
+ */
+static void print_laws(const struct record *r, const struct report_page *p)
+{
+	int tested = 0, broken = 0;
+	char line[160], heads[160];
+
+	for (int i = 0; i < r->law_count; i++) {
+		tested += r->laws[i].status != LAW_NOT_TESTABLE;
+		broken += r->laws[i].status == LAW_BROKEN;
+	}
+	if (!tested && r->backend == BACKEND_NONE)
+		return;
+	sum_up(tested, broken, p, line, sizeof(line));
+	fputc('\n', p->out);
+	tint_begin(p, broken ? TINT_BAD : tested ? TINT_GOOD : TINT_BOLD);
+	print_labelled(p, "laws", line);
+	tint_end(p);
+	if (!broken && !(p->laws && tested))
+		return;
+	snprintf(heads, sizeof(heads), "%-*s %-8s %*s %*s %*s", NAME_COLUMNS, "law", "", SIDE_COLUMNS, "left",
+		 SIDE_COLUMNS, "right", RESIDUAL_COLUMNS, "residual");
+	print_heads(p, heads);
+	for (int i = 0; i < r->law_count; i++)
+		if (r->laws[i].status == LAW_BROKEN || (p->laws && r->laws[i].status == LAW_BALANCED))
+			print_law(&r->laws[i], p);
+}
+
+/* Sites, laws and counters that lack for one reason. */
+struct lack {
+	const char *why;
+	char sites[200], laws[400], counters[200];
+	int site_count, law_count, counter_count;
+};
+
+struct lacks {
+	struct lack lack[SITE_COUNT + LAWS_MAX + COUNTER_COUNT + 2];
+	int count;
+};
+
+/* Reasons in other words that one thing would end are one. */
+static const char *reason_of(const char *why)
+{
+	static const char *const common[] = { "needs the trampoline backend",
+					      "this law needs both ends to have finished" };
+	static const char *const told[] = {
+		"this kernel's tracepoints do not show that: run with --kernel 6.12",
+		"the run did not end as it should, and these laws need both ends to have finished"
+	};
+
+	for (size_t i = 0; i < sizeof(common) / sizeof(*common); i++)
+		if (strstr(why, common[i]))
+			return told[i];
+	return why;
+}
+
+static struct lack *lack_for(struct lacks *all, const char *why)
+{
+	const char *reason = reason_of(why);
+
+	for (int i = 0; i < all->count; i++)
+		if (!strcmp(all->lack[i].why, reason))
+			return &all->lack[i];
+	all->lack[all->count] = (struct lack){ .why = reason };
+	return &all->lack[all->count++];
+}
+
+static void add_name(char *names, size_t size, const char *name)
+{
+	size_t used = strlen(names);
+
+	snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+static void find_sites(const struct record *r, struct lacks *all)
+{
+	struct lack *lack;
+
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		if (r->sites[s].how != HOW_NOT_MEASURED)
+			continue;
+		lack = lack_for(all, r->sites[s].why);
+		add_name(lack->sites, sizeof(lack->sites), site_name(s));
+		lack->site_count++;
+	}
+}
+
+/* Why a law is not testable: if that is for want of a site, why there is none. */
+static const char *law_why(const struct record *r, const struct law *law)
+{
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		char lacks[48];
+
+		snprintf(lacks, sizeof(lacks), "%s is not measured", site_name(s));
+		if (r->sites[s].how == HOW_NOT_MEASURED && !strcmp(law->why, lacks))
+			return r->sites[s].why;
+	}
+	return law->why;
+}
+
+/* How many pages were pinned at once, and whether all were released. */
+static void find_pins(const struct record *r, struct lacks *all)
+{
+	struct lack *lack;
+
+	if (!r->derived.total.count[COUNT_zerocopy_sends] || r->pins.released_how != HOW_NOT_MEASURED ||
+	    !*r->pins.why)
+		return;
+	lack = lack_for(all, r->pins.why);
+	add_name(lack->sites, sizeof(lack->sites),
+		 r->pins.how == HOW_NOT_MEASURED ? "pins" : "pins held at once and released");
+}
+
+static void find_laws(const struct record *r, struct lacks *all)
+{
+	struct lack *lack;
+
+	/* Without probes most laws lack for the same reason, in the words of each. */
+	for (int i = 0; i < r->law_count && r->backend != BACKEND_NONE; i++) {
+		if (r->laws[i].status != LAW_NOT_TESTABLE)
+			continue;
+		lack = lack_for(all, law_why(r, &r->laws[i]));
+		add_name(lack->laws, sizeof(lack->laws), r->laws[i].name);
+		lack->law_count++;
+	}
+}
+
+static void find_counters(const struct record *r, struct lacks *all)
+{
+	struct pass_view pass = record_shown(r);
+	struct lack *lack;
+
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		const struct counter_value *tx = &pass.counters[END_SENDER][i];
+
+		if (tx->known || pass.counters[END_RECEIVER][i].known)
+			continue;
+		lack = lack_for(all, tx->why);
+		add_name(lack->counters, sizeof(lack->counters), counter_name(i));
+		lack->counter_count++;
+	}
+}
+
+/* The kernel may run no program while certain tasks are current: perf's count of the packets tells. */
+static void find_unchecked(const struct record *r, struct lacks *all)
+{
+	for (int i = 0; i < r->probe_count; i++) {
+		const struct probe *p = &r->probes[i];
+		struct lack *lack;
+
+		if (p->status != PROBE_ATTACHED || p->perf_checked || strcmp(p->metric, "tx_copy"))
+			continue;
+		lack = lack_for(all, "perf counts no packets beside the programs, as it or tracefs refuses");
+		add_name(lack->sites, sizeof(lack->sites), "whether a program ran for every packet");
+		return;
+	}
+}
+
+static void print_lack(const struct lack *lack, bool first, const struct report_page *p)
+{
+	char line[1200];
+
+	snprintf(line, sizeof(line), "%s%s%s%s%s%s%s: %s",
+		 lack->site_count == SITE_COUNT ? "all sites" : lack->sites,
+		 *lack->sites && *lack->laws ? "; " : "",
+		 !lack->law_count ? "" : lack->law_count == 1 ? "law " : "laws ", lack->laws,
+		 *lack->counters && (*lack->sites || *lack->laws) ? "; " : "",
+		 !lack->counter_count ? "" : lack->counter_count == 1 ? "counter " : "counters ", lack->counters,
+		 lack->why);
+	print_labelled(p, first ? "not seen" : "", line);
+}
+
+/*
+ * not seen       tx_splice, reshape, rx_map; laws completion, pin: this kernel's tracepoints ...
+ */
+static void print_missing(const struct record *r, const struct report_page *p)
+{
+	static struct lacks all;
+
+	all.count = 0;
+	find_sites(r, &all);
+	find_pins(r, &all);
+	find_laws(r, &all);
+	find_counters(r, &all);
+	find_unchecked(r, &all);
+	if (all.count)
+		fputc('\n', p->out);
+	for (int i = 0; i < all.count; i++)
+		print_lack(&all.lack[i], !i, p);
+}
 
 static void print_verdict(const struct record *r, const struct report_page *p)
 {

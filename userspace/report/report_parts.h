@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files that print a report share; report.h is for everyone else. */
-#ifndef COPYSCOPE_REPORT_PARTS_H
-#define COPYSCOPE_REPORT_PARTS_H
+/* The parts of the report that timing_print.c prints; report.h is for everyone else. */
+#ifndef COPYSCOPE_REPORT_REPORT_PARTS_H
+#define COPYSCOPE_REPORT_REPORT_PARTS_H
 
 #include "userspace/record/experiment.h"
-#include "userspace/report/report_page.h"
+#include "userspace/report/page.h"
 
 /* The parts, each with the blank line before it; a part about nothing prints nothing. */
 void print_timing(const struct record *r, const struct report_page *p);
-void print_sites(const struct record *r, const struct report_page *p);
-void print_causes(const struct record *r, const struct report_page *p);
-void print_zerocopy(const struct record *r, const struct report_page *p);
-void print_laws(const struct record *r, const struct report_page *p);
 void print_counters(const struct record *r, const struct report_page *p);
 void print_costs(const struct record *r, const struct report_page *p);
 void print_overhead(const struct record *r, const struct report_page *p);
-void print_missing(const struct record *r, const struct report_page *p);
+
+/* Prints nothing if nobody asked for a model; within @columns, 80 or more. */
+void modelled_print(const struct record *r, int columns, FILE *out);
 
 #endif

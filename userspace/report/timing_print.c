@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The report's lines on time: throughput and latency, and what looking cost. */
+/* Prints what a run measured beside bytes: times, counters, the emulator's counts, the cost of calls. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "userspace/common/text.h"
+#include "userspace/judge/cost.h"
+#include "userspace/record/experiment.h"
 #include "userspace/report/report_parts.h"
 
 /* Of which pass these times are, and what they are worth. */
@@ -94,4 +97,223 @@ void print_overhead(const struct record *r, const struct report_page *p)
 	print_looking(r, "\ncost of looking  ", p);
 	if (record_far(r))
 		print_looking(record_far(r), "  at receiver    ", p);
+}
+
+/* With the mark of a scaled number, or what keeps the column where another one has it. */
+static void print_counter(const struct counter_value *v, enum counter_event event, const char *unmarked,
+			  const struct report_page *p)
+{
+	char number[AMOUNT_BYTES];
+
+	if (!v->known) {
+		fprintf(p->out, " %17s%s", "not measured", unmarked);
+		return;
+	}
+	if (event == COUNTER_TASK_CLOCK)
+		elapsed_text(p, v->value, number);
+	else
+		number_text(v->value, number);
+	fprintf(p->out, " %17s%s", number, v->scaled ? "*" : unmarked);
+}
+
+/*
+ * counters                           sender           receiver
+ * context-switches                    1,204              2,811
+ */
+void print_counters(const struct record *r, const struct report_page *p)
+{
+	struct pass_view pass = record_shown(r);
+	bool scaled = false, any = false;
+	char heads[80];
+
+	snprintf(heads, sizeof(heads), "\n%-22s %17s  %17s", "counters", "sender", "receiver");
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		const struct counter_value *tx = &pass.counters[END_SENDER][i];
+		const struct counter_value *rx = &pass.counters[END_RECEIVER][i];
+
+		/* What neither end has is told at the end, once for its reason. */
+		if (!tx->known && !rx->known)
+			continue;
+		if (!any)
+			print_heads(p, heads);
+		any = true;
+		fprintf(p->out, "%-22s", counter_name(i));
+		print_counter(tx, i, " ", p);
+		print_counter(rx, i, "", p);
+		fputc('\n', p->out);
+		scaled |= tx->scaled || rx->scaled;
+	}
+	if (scaled)
+		fprintf(p->out, "  * shared its hardware counter with others: scaled up\n");
+}
+
+/* Of the accesses of a stretch, or of a message, those that missed each level. */
+static void print_misses(const uint64_t *count, double by, FILE *out)
+{
+	for (int i = BELL_L1D_MISSES; i <= BELL_LLC_MISSES; i++)
+		fprintf(out, " %11.2f", count[i] / by);
+}
+
+static void print_modelled_row(const char *name, const char *where, const uint64_t *count, double messages,
+		      FILE *out)
+{
+	fprintf(out, "%-11s %-9s %13.1f", name, where, count[BELL_INSTRUCTIONS] / messages);
+	print_misses(count, messages, out);
+	fputc('\n', out);
+}
+
+static void print_ends(const struct modelled *m, double messages, FILE *out)
+{
+	for (unsigned int role = 0; role < BELL_ROLES; role++) {
+		for (unsigned int context = 0; context < BELL_CONTEXTS; context++) {
+			uint64_t count[BELL_COUNTS];
+
+			/* What other tasks did besides has no message. */
+			if (!role && context != BELL_SOFTIRQ)
+				continue;
+			for (int i = 0; i < BELL_COUNTS; i++)
+				count[i] = model_sum(m, role, context, i);
+			if (count[BELL_INSTRUCTIONS])
+				print_modelled_row(model_role_name(role), model_context_name(context), count,
+					  messages, out);
+		}
+	}
+}
+
+static void print_modelled_sites(const struct modelled *m, double messages, FILE *out)
+{
+	for (int site = MODEL_ELSEWHERE + 1; site < MODEL_SITES; site++) {
+		uint64_t count[BELL_COUNTS] = { 0 };
+
+		for (int cell = 0; cell < BELL_ROLES * BELL_CONTEXTS; cell++)
+			for (int i = 0; i < BELL_COUNTS; i++)
+				count[i] += m->count[cell / BELL_CONTEXTS][cell % BELL_CONTEXTS][site][i];
+		if (count[BELL_INSTRUCTIONS])
+			print_modelled_row(model_site_name(site), "site", count, messages, out);
+	}
+}
+
+void modelled_print(const struct record *r, int columns, FILE *out)
+{
+	struct pass_view pass = record_shown(r);
+	const struct modelled *m = pass.modelled;
+	double messages;
+	char line[256];
+
+	if (!m->asked)
+		return;
+	if (!m->known) {
+		print_folded(out, columns, "\nmodelled       not known: ", m->why, 15);
+		return;
+	}
+	messages = pass.app[END_RECEIVER].sum.messages;
+	if (!messages)
+		return;
+	snprintf(line, sizeof(line), "caches of %s by an emulator, not measured; instructions are exact",
+		 m->caches.name);
+	print_folded(out, columns, "\nmodelled       ", line, 15);
+	fprintf(out, "%-11s %-9s %13s %11s %11s %11s\n", "a message", "", "instructions", "L1d misses",
+		"L2 misses", "LLC misses");
+	print_ends(m, messages, out);
+	print_modelled_sites(m, messages, out);
+}
+
+/*
+ * cost of calls       calls left out    ns/call  cycles/call instr./call per byte
+ * send_call              23        0      5,120        4,871       4,871    1.190
+ */
+static void print_number(FILE *out, bool known, double number, int width)
+{
+	char text[32];
+
+	if (!known) {
+		fprintf(out, " %*s", width, "-");
+		return;
+	}
+	number_text(number + 0.5, text);
+	fprintf(out, " %*s", width, text);
+}
+
+static void print_row(const struct cost_value *v, const char *name, const struct report_page *p)
+{
+	FILE *out = p->out;
+	const struct cost_sums *s = &v->sums;
+	const struct cost_event *instructions = &v->event[COUNTER_INSTRUCTIONS];
+	const struct cost_event *cycles = &v->event[COUNTER_CYCLES];
+
+	fprintf(out, "%-14s", name);
+	print_number(out, true, s->calls, 10);
+	print_number(out, true, s->moved_calls + s->slept_calls, 8);
+	if (!v->known) {
+		fputc('\n', out);
+		print_folded(out, p->columns, "  not measured: ", v->why, 4);
+		return;
+	}
+	print_number(out, true, (double)s->time_ns / s->calls, 10);
+	print_number(out, cycles->known, (double)cycles->value / s->calls, 12);
+	print_number(out, instructions->known, (double)instructions->value / s->calls, 11);
+	if (instructions->known && s->bytes)
+		fprintf(out, " %8.3f", (double)instructions->value / s->bytes);
+	fputc('\n', out);
+}
+
+static void print_own(const struct record *r, const struct report_page *p)
+{
+	const struct cost_value *v = &r->cost[COST_empty];
+	char line[2 * WHY_BYTES];
+	int used;
+
+	if (!v->known) {
+		snprintf(line, sizeof(line), "the cost of the probes themselves was not measured: %s", v->why);
+		print_folded(p->out, p->columns, "  ", line, 2);
+		return;
+	}
+	used = snprintf(line, sizeof(line), "of which the probes themselves take about %llu ns",
+			v->sums.least_ns);
+	if (v->event[COUNTER_INSTRUCTIONS].known)
+		used += snprintf(line + used, sizeof(line) - used, ", %llu instructions",
+				 v->sums.least[COUNTER_INSTRUCTIONS]);
+	snprintf(line + used, sizeof(line) - used, " a call; calls lie inside each other");
+	print_folded(p->out, p->columns, "  ", line, 2);
+}
+
+/* Calls that are in no row. */
+static void print_left_out(const struct record *r, const struct report_page *p)
+{
+	uint64_t moved = 0, slept = 0;
+
+	for (enum cost c = 0; c < COST_empty; c++) {
+		moved += r->cost[c].sums.moved_calls;
+		slept += r->cost[c].sums.slept_calls;
+	}
+	if (moved || slept)
+		fprintf(p->out, "  left out: %" PRIu64 " calls that slept, %" PRIu64
+			" that changed the CPU\n", slept, moved);
+}
+
+void print_costs(const struct record *r, const struct report_page *p)
+{
+	const char *note = costs_time_note(r);
+	char heads[96];
+
+	if (!r->cost_asked)
+		return;
+	if (*r->cost_why) {
+		fputc('\n', p->out);
+		print_folded(p->out, p->columns, "cost of calls  not measured: ", r->cost_why, LABEL_COLUMNS);
+		return;
+	}
+	snprintf(heads, sizeof(heads), "\n%-14s %10s %8s %10s %12s %11s %8s", "cost of calls", "calls",
+		 "left out", "ns/call", "cycles/call", "instr./call", "per byte");
+	print_heads(p, heads);
+	for (enum cost c = 0; c < COST_empty; c++) {
+		const struct cost_sums *s = &r->cost[c].sums;
+
+		if (s->calls || s->moved_calls || s->slept_calls)
+			print_row(&r->cost[c], cost_name(c), p);
+	}
+	print_own(r, p);
+	print_left_out(r, p);
+	if (*note)
+		print_folded(p->out, p->columns, "  ", note, 2);
 }

@@ -7,7 +7,7 @@
 
 #include "userspace/judge/causes/causes_known.h"
 #include "userspace/judge/sites.h"
-#include "userspace/record/books.h"
+#include "userspace/record/ledger.h"
 
 _Static_assert(CAUSES_KEPT > 2 * CAUSE_UNKNOWN + 3, "a known cause may find no room");
 

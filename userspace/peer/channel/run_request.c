@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "userspace/report/json/parts_json.h"
+#include "userspace/report/parts_json.h"
 
 json_t *hello_json(const char *connection)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/record/books.h"
+#include "userspace/record/ledger.h"
 
 /* Cookies are unique on one host only, so each book notes its host. */
 static int join_sockets(struct ledger *into, const struct ledger *from)

@@ -3,8 +3,7 @@
 #include "userspace/peer/half/peer_half_json.h"
 
 #include "userspace/common/json/json.h"
-#include "userspace/report/json/outcome_json.h"
-#include "userspace/report/json/record_json.h"
+#include "userspace/report/record_json.h"
 
 static void put_counts(json_t *o, const struct app_socket *s)
 {

@@ -4,7 +4,6 @@
 #define COPYSCOPE_WORKLOAD_SUBJECT_H
 
 #include "userspace/record/experiment.h"
-#include "userspace/record/subject.h"
 #include "userspace/run/ends/launch.h"
 
 /* Fills a zeroed subject. @workload, the file with its USDT probe, must outlive it. 0, or -EPERM if

@@ -1,10 +1,68 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What became of bytes that left as pages, and whether the kernel's completions agree. Pure. */
-#ifndef COPYSCOPE_BOOKS_FATE_H
-#define COPYSCOPE_BOOKS_FATE_H
+/* What sites and laws both ask of a book: its readings, whether packets were seen, what became of its pages. Pure. */
+#ifndef COPYSCOPE_WATCH_BOOKS_BOOKS_FATE_H
+#define COPYSCOPE_WATCH_BOOKS_BOOKS_FATE_H
 
-#include "userspace/watch/books/books_plain.h"
-#include "userspace/watch/record/watch_record.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/include/watch.h"
+#include "userspace/record/watch_record.h"
+
+/* Which hooks counted while the socket was watched. */
+struct watch_hooked {
+	bool sends;		/* each change of the kind of sends */
+	bool rx_copies;
+	bool rx_calls;		/* calls that splice or map what was received */
+	bool discards;
+	bool completions;
+	bool drops;
+	bool calls;		/* what sends and receives returned */
+	bool packets;		/* departures of zero-copy sends; without trampolines arrivals and refusals */
+	bool late_copies;	/* late copies where they are made, from the beginning */
+	bool devices;		/* what devices were handed */
+	bool moved;		/* what the kernel moved behind the socket */
+	bool rings;		/* sends by reference of io_uring's, and their notifications */
+	bool no_onward;		/* no spliced byte of this machine was forwarded or bridged */
+	bool no_orphans;	/* nor moved for nobody knows whom */
+	bool no_sockmaps;	/* none was seen, which move bytes as no call does */
+	bool taps;		/* what captures on the way out were shown */
+	bool details;		/* what was copied between buffers of packets */
+	bool limits;		/* refusals by the limit that refused */
+	bool skipped;		/* the kernel skipped a program for packets or notifications */
+};
+
+/* What the laws of one socket compare; a side is known if all its terms are. */
+struct watch_sides {
+	bool known;
+	int64_t left, right;
+	const char *why;	/* why it is not known */
+};
+
+struct watch_plain {
+	uint64_t accepted, sent, received, returned, unsent, unacked, unread;
+};
+
+struct watch_plain watch_plain_of(const struct watch_reading *r);
+
+/* The reading that closes a book: at the move to CLOSE, else the newest one. */
+const struct watch_reading *watch_last_of(const struct watch_book *book);
+
+/* Bytes that it sent more than once. */
+uint64_t watch_sent_again(const struct watch_book *book);
+
+/* Urgent data came: a byte of it left the stream unread, or was read before its turn. */
+bool watch_was_urgent(const struct watch_book *book);
+
+/* Since before the socket's first reference. */
+bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked);
+
+/* Notifications are counted in the table alone. */
+bool watch_completions_were_counted(const struct watch_book *book, const struct watch_hooked *hooked);
+
+/* Of sockets that referenced pages while packets were watched: did the programs see each byte that TCP
+ * sent leave once? TCP counts what it sends again, too. */
+bool watch_departures_are_whole(const struct watch_book *book);
 
 /* Were the copies of all bytes that it referenced counted, as late_copy or because they met nothing but devices
  * where arrivals tell of them? */

@@ -3,8 +3,8 @@
 #ifndef COPYSCOPE_WATCH_BOOKS_SOCKET_H
 #define COPYSCOPE_WATCH_BOOKS_SOCKET_H
 
-#include "userspace/watch/books/books_plain.h"
-#include "userspace/watch/record/watch_record.h"
+#include "userspace/record/watch_record.h"
+#include "userspace/watch/books/books_fate.h"
 
 /* Everything of @socket but .lately and its laws. */
 void watch_socket_fill(struct watch_socket *socket, const struct watch_book *book,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Adds up sockets, open ones and those that died, by process and in total. */
+/* A hash table of processes: at most half of its room is taken. */
 #include "userspace/watch/books/books_tally.h"
 
 #include <errno.h>
@@ -8,7 +8,64 @@
 #include <string.h>
 
 #include "userspace/judge/laws/laws.h"
-#include "userspace/watch/books/groups/groups.h"
+#include "userspace/watch/books/groups.h"
+
+enum { ROOM_MIN = 64 };
+
+static unsigned int start_of(const struct watch_ids *ids, const struct watch_process_id *id)
+{
+	uint64_t mixed = (id->started_ns ^ (uint64_t)id->pid << 40) * 0x9e3779b97f4a7c15ull;
+
+	return (mixed >> 32) & (ids->room - 1);
+}
+
+/* Where the process is, or the free place where it would be. */
+static struct watch_id_place *place_of(const struct watch_ids *ids, const struct watch_process_id *id)
+{
+	unsigned int at = start_of(ids, id);
+
+	while (ids->items[at].place &&
+	       (ids->items[at].id.pid != id->pid || ids->items[at].id.started_ns != id->started_ns))
+		at = (at + 1) & (ids->room - 1);
+	return &ids->items[at];
+}
+
+int watch_ids_find(const struct watch_ids *ids, const struct watch_process_id *id)
+{
+	return ids->count ? place_of(ids, id)->place - 1 : -1;
+}
+
+static int grow(struct watch_ids *ids)
+{
+	struct watch_ids more = { .room = ids->room ? 2 * ids->room : ROOM_MIN, .count = ids->count };
+
+	more.items = calloc(more.room, sizeof(*more.items));
+	if (!more.items)
+		return -ENOMEM;
+	for (int i = 0; i < ids->room; i++)
+		if (ids->items[i].place)
+			*place_of(&more, &ids->items[i].id) = ids->items[i];
+	free(ids->items);
+	*ids = more;
+	return 0;
+}
+
+int watch_ids_put(struct watch_ids *ids, const struct watch_process_id *id, int place)
+{
+	int err = 2 * ids->count >= ids->room ? grow(ids) : 0;
+
+	if (err)
+		return err;
+	*place_of(ids, id) = (struct watch_id_place){ *id, place + 1 };
+	ids->count++;
+	return 0;
+}
+
+void watch_ids_free(struct watch_ids *ids)
+{
+	free(ids->items);
+	*ids = (struct watch_ids){};
+}
 
 enum { DEFAULT_KEPT = 1000 };
 
@@ -66,12 +123,18 @@ static void laws_add(struct watch_law_sum *sum, const struct watch_sides *sides)
 	sum->broken += sides->left != sides->right;
 }
 
+/* The total alone has its sockets. */
+static bool is_folded(const struct watch_tally *t, const struct watch_process_id *id)
+{
+	return watch_ids_find(&t->folded_ids[0], id) >= 0 || watch_ids_find(&t->folded_ids[1], id) >= 0;
+}
+
 static int sums_add(const struct watch_tally *t, struct watch_sums *sums, const struct watch_socket *s)
 {
 	struct watch_process *process;
 	int err;
 
-	if (!watch_tally_folded(t, &s->owner)) {
+	if (!is_folded(t, &s->owner)) {
 		process = process_of(sums, s);
 		if (!process)
 			return -ENOMEM;
@@ -307,4 +370,108 @@ void watch_tally_free(struct watch_tally *t)
 	}
 	free(t->gone);
 	free(t->past);
+}
+
+/* So many are remembered for a socket that dies long after its process: then as many again. */
+enum { FOLDED_REMEMBERED = 1 << 15 };
+
+static struct watch_process_id id_of(const struct watch_task *task)
+{
+	return (struct watch_process_id){ task->tgid, task->started_ns };
+}
+
+static int remember(struct watch_tally *t, const struct watch_process_id *id)
+{
+	if (t->folded_ids[0].count >= FOLDED_REMEMBERED) {
+		watch_ids_free(&t->folded_ids[1]);
+		t->folded_ids[1] = t->folded_ids[0];
+		t->folded_ids[0] = (struct watch_ids){};
+	}
+	return watch_ids_put(&t->folded_ids[0], id, 0);
+}
+
+static uint64_t moved_by(const struct watch_sums *sums, const struct watch_member *m)
+{
+	struct watch_process_id id = id_of(&m->task);
+	int at = watch_ids_find(&sums->index, &id);
+	const uint64_t *count = at < 0 ? NULL : sums->processes[at].sum.moved.count;
+
+	return count ? 1 + count[COUNT_accepted_bytes] + count[COUNT_returned_bytes] : 0;
+}
+
+struct weighed {
+	struct watch_member member;
+	uint64_t moved;
+};
+
+/* Those that moved most first, then those that ended last. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct weighed *x = a, *y = b;
+	uint64_t left = x->moved, right = y->moved;
+
+	if (left == right) {
+		left = x->member.ended_ns;
+		right = y->member.ended_ns;
+	}
+	return left < right ? 1 : left > right ? -1 : 0;
+}
+
+/* Their bytes stay in the total. */
+static int drop_folded(struct watch_tally *t, struct watch_sums *sums)
+{
+	struct watch_ids index = {};
+	int kept = 0, err = 0;
+
+	for (int i = 0; i < sums->process_count && !err; i++) {
+		if (is_folded(t, &sums->processes[i].id))
+			continue;
+		sums->processes[kept] = sums->processes[i];
+		err = watch_ids_put(&index, &sums->processes[kept].id, kept);
+		kept++;
+	}
+	if (err) {
+		watch_ids_free(&index);
+		return err;
+	}
+	sums->process_count = kept;
+	watch_ids_free(&sums->index);
+	sums->index = index;
+	return 0;
+}
+
+static int fold(struct watch_tally *t)
+{
+	struct weighed *all = malloc(t->gone_count * sizeof(*all));
+	int count = t->gone_count, err = all ? 0 : -ENOMEM;
+
+	for (int i = 0; !err && i < count; i++)
+		all[i] = (struct weighed){ t->gone[i], moved_by(&t->dead[0].sums, &t->gone[i]) };
+	if (!err)
+		qsort(all, count, sizeof(*all), by_weight);
+	t->gone_count = 0;
+	for (int i = 0; i < count && !err; i++) {
+		struct watch_process_id id = id_of(&all[i].member.task);
+
+		if (i < t->kept_max) {
+			t->gone[t->gone_count++] = all[i].member;
+			continue;
+		}
+		t->folded_processes++;
+		err = remember(t, &id);
+	}
+	free(all);
+	for (int skipped = 0; skipped < 2 && !err; skipped++)
+		err = drop_folded(t, &t->dead[skipped].sums);
+	return err;
+}
+
+int watch_tally_gone(struct watch_tally *t, const struct watch_member *member)
+{
+	if (!t->gone)
+		t->gone = malloc(2 * t->kept_max * sizeof(*t->gone));
+	if (!t->gone)
+		return -ENOMEM;
+	t->gone[t->gone_count++] = *member;
+	return t->gone_count == 2 * t->kept_max ? fold(t) : 0;
 }

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Adds up sockets: by process, remote address and local port, in total, since the opening and since the
- * reading before. Sockets that died stay in the sums for good, and one by one only as many as there is room
- * for. So do processes that are gone. Pure.
- */
-#ifndef COPYSCOPE_WATCH_BOOKS_TALLY_H
-#define COPYSCOPE_WATCH_BOOKS_TALLY_H
+/* Where in a table each process is, by its pid and its start. Pure. */
+#ifndef COPYSCOPE_WATCH_BOOKS_BOOKS_TALLY_H
+#define COPYSCOPE_WATCH_BOOKS_BOOKS_TALLY_H
 
+#include "userspace/record/watch_record.h"
 #include "userspace/watch/books/books_socket.h"
-#include "userspace/watch/record/watch_ids.h"
+
+struct watch_ids {
+	struct watch_id_place {
+		struct watch_process_id id;
+		int place;	/* plus 1; 0: nobody is here */
+	} *items;	/* owned */
+	int count, room;
+};
+
+/* -1: it is not there. */
+int watch_ids_find(const struct watch_ids *ids, const struct watch_process_id *id);
+
+/* A process that is not there yet. 0 or -ENOMEM. */
+int watch_ids_put(struct watch_ids *ids, const struct watch_process_id *id, int place);
+
+/* Frees what it owns and empties it. */
+void watch_ids_free(struct watch_ids *ids);
 
 /* A law over all sockets that it can be tested for. */
 struct watch_law_sum {
@@ -60,9 +73,6 @@ int watch_tally_death(struct watch_tally *t, const struct watch_book *book,
 
 /* A process of the subject that is gone; sockets of it may still die. 0 or -ENOMEM. */
 int watch_tally_gone(struct watch_tally *t, const struct watch_member *member);
-
-/* The total alone has its sockets. */
-bool watch_tally_folded(const struct watch_tally *t, const struct watch_process_id *id);
 
 /* Fills everything of an open socket. */
 void watch_tally_open(const struct watch_tally *t, struct watch_socket *socket,

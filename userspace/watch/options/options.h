@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "bpf/include/watch.h"
-#include "userspace/watch/record/watch_record.h"
-#include "userspace/watch/subject/watch_subject.h"
+#include "userspace/record/watch_record.h"
+#include "userspace/watch/options/subject.h"
 
 enum { WATCH_SECONDS_MAX = 86400 * 7, WATCH_TOP = 10 };
 

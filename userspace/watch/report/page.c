@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
-#include "userspace/watch/summary/figures.h"
+#include "userspace/watch/report/figures.h"
 
 struct page page_of(FILE *out, const struct watch_options *o)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "userspace/common/terminal/terminal.h"
-#include "userspace/watch/summary/rows.h"
+#include "userspace/watch/report/rows.h"
 
 struct page {
 	FILE *out;

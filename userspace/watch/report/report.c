@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
-#include "userspace/watch/judge/watch_judge.h"
-#include "userspace/watch/summary/figures.h"
-#include "userspace/watch/summary/sentence.h"
+#include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/report/figures.h"
+#include "userspace/watch/report/sentence.h"
 
 static uint64_t moved_bytes(const struct watch_process *p)
 {

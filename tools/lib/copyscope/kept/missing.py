@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a run did not see, once for each reason; as userspace/report/missing_print.c prints it."""
+"""What a run did not see, once for each reason; as userspace/report/report.c prints it."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names and sums of a watch's record. */
+#include "userspace/record/watch_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *watch_balance_name(enum watch_balance_item item)
+{
+	static const char *const names[] = {
+#define BALANCE_NAME(name, meaning) #name,
+		WATCH_BALANCES(BALANCE_NAME)
+#undef BALANCE_NAME
+	};
+
+	return names[item];
+}
+
+const char *watch_law_name(enum watch_law law)
+{
+	static const char *const names[] = {
+#define LAW_NAME(symbol, name) name,
+		WATCH_LAWS(LAW_NAME)
+#undef LAW_NAME
+	};
+
+	return names[law];
+}
+
+struct layer_names {
+	const char *key, *name;
+};
+
+static const struct layer_names layers[] = {
+	[WATCH_LAYER_NONE] = { "tcp", "TCP" },
+#define LAYER_NAMES(symbol, key, name) [WATCH_LAYER_##symbol] = { key, name },
+	WATCH_LAYERS(LAYER_NAMES)
+#undef LAYER_NAMES
+};
+
+const char *watch_layer_key(enum watch_layer layer)
+{
+	return layers[layer].key;
+}
+
+const char *watch_layer_name(enum watch_layer layer)
+{
+	return layers[layer].name;
+}
+
+void watch_movements_add(struct watch_movements *into, const struct watch_movements *from)
+{
+	into->sites_known &= from->sites_known;
+	into->counts_known &= from->counts_known;
+	for (int i = 0; i < SITE_COUNT; i++)
+		into->site_bytes[i] += from->site_bytes[i];
+	for (int i = 0; i < COUNT_COUNT; i++)
+		into->count[i] += from->count[i];
+	into->late_by_tap_bytes += from->late_by_tap_bytes;
+	into->late_by_tun_bytes += from->late_by_tun_bytes;
+	into->late_on_way_out_bytes += from->late_on_way_out_bytes;
+	into->late_by_delivery_bytes += from->late_by_delivery_bytes;
+	into->fate.uncopied += from->fate.uncopied;
+	into->fate.later += from->fate.later;
+	into->fate.unknown += from->fate.unknown;
+	into->fate.held += from->fate.held;
+	into->passed_bytes += from->passed_bytes;
+	into->passed_unknown += from->passed_unknown;
+}
+
+static void balance_add(struct watch_balance *into, const struct watch_balance *from)
+{
+	into->known &= from->known;
+	for (int i = 0; i < WATCH_BALANCE_COUNT; i++)
+		into->item[i] += from->item[i];
+}
+
+struct watch_sum watch_sum_of_nothing(void)
+{
+	static const struct watch_movements moved = { .sites_known = ~0u, .counts_known = ~0ull };
+
+	return (struct watch_sum){
+		.opening.known = ~0u, .closing.known = ~0u, .moved = moved, .lately = moved,
+	};
+}
+
+/* Both ends have one address, or it is a loopback device's. Another address of this machine does not show. */
+static bool is_sent_here(const struct watch_socket *socket)
+{
+	static const uint8_t loopback4[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127 };
+	static const uint8_t loopback6[16] = { [15] = 1 };
+	const uint8_t *to = socket->remote.ip;
+
+	return !memcmp(to, socket->local.ip, sizeof(socket->local.ip)) ||
+	       !memcmp(to, loopback4, sizeof(loopback4)) || !memcmp(to, loopback6, sizeof(loopback6));
+}
+
+void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
+{
+	sum->sockets++;
+	sum->sockets_lately += !socket->died_before;
+	sum->handed_on += socket->handed_on;
+	sum->born += socket->born;
+	sum->died += socket->died;
+	if (socket->layer) {
+		struct watch_other *other = &sum->other[socket->layer];
+
+		other->sockets++;
+		other->sent_bytes += socket->moved.count[COUNT_accepted_bytes];
+		other->received_bytes += socket->moved.count[COUNT_returned_bytes];
+		return;
+	}
+	if (is_sent_here(socket))
+		sum->sent_here_bytes += socket->moved.count[COUNT_accepted_bytes];
+	balance_add(&sum->opening, &socket->opening);
+	balance_add(&sum->closing, &socket->closing);
+	watch_movements_add(&sum->moved, &socket->moved);
+	watch_movements_add(&sum->lately, &socket->lately);
+}
+
+void watch_groups_free(struct watch_groups *groups, int count)
+{
+	for (int i = 0; i < count; i++) {
+		free(groups[i].group);
+		free(groups[i].note);
+		groups[i] = (struct watch_groups){};
+	}
+}
+
+void watch_record_free(struct watch_record *r)
+{
+	watch_groups_free(r->groups, WATCH_GROUPINGS);
+	free(r->sockets);
+	free(r->processes);
+	free(r->cgroups);
+	*r = (struct watch_record){};
+}

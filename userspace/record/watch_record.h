@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The table of verdicts on a watched process: what became of what it wanted. */
+#ifndef COPYSCOPE_RECORD_WATCH_RECORD_H
+#define COPYSCOPE_RECORD_WATCH_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/include/watch.h"
+#include "userspace/record/record.h"
+
+/* X(symbol, name, meaning) */
+#define WATCH_VERDICTS(X)                                                                     \
+	X(MOVED_NOTHING, "moved nothing", "no byte of payload was sent or received")          \
+	X(REFUSED, "refused", "it asked for zero copy, and the kernel refused with ENOBUFS")  \
+	X(IN_VAIN, "in vain", "it asked for zero copy, and all of it was copied after all")   \
+	X(PARTLY, "partly", "some of what was to go without a copy was copied after all")     \
+	X(CLEAN, "clean", "all that was to go without a copy was handed over as pages")                    \
+	X(COPIES, "copies", "plain sends and receives alone, which copy every byte")          \
+	X(MIXED, "mixed", "several of these, as refused and clean")                           \
+	X(NOT_KNOWN, "not known", "a number that decides was not measured, or its bytes are not plain TCP")
+
+#define WATCH_VERDICT_ENUM(symbol, name, meaning) VERDICT_##symbol,
+enum verdict_of_process { WATCH_VERDICTS(WATCH_VERDICT_ENUM) VERDICT_COUNT };
+#undef WATCH_VERDICT_ENUM
+
+enum watch_books { WATCH_SEQUENCE, WATCH_CALLS };
+
+/* X(name, meaning): what a socket holds at one moment, read under its lock. */
+#define WATCH_BALANCES(X)                                                                     \
+	X(unsent_bytes, "accepted, and not sent yet")                                         \
+	X(unacked_bytes, "sent, and not acknowledged yet")                                    \
+	X(unread_bytes, "received, and not read yet")                                         \
+	X(referenced_bytes, "unsent or unacknowledged, in pages of the user")                 \
+	X(referenced_pages, "pages of the user that unsent or unacknowledged bytes lie in")   \
+	X(spliced_bytes, "unsent or unacknowledged, in pages that were spliced")              \
+	X(zerocopy_sends, "zero-copy sends that are not completed")
+
+#define WATCH_BALANCE_ENUM(name, meaning) WATCH_##name,
+enum watch_balance_item { WATCH_BALANCES(WATCH_BALANCE_ENUM) WATCH_BALANCE_COUNT };
+#undef WATCH_BALANCE_ENUM
+
+struct watch_balance {
+	uint32_t known;		/* a bit for each item */
+	uint64_t item[WATCH_BALANCE_COUNT];
+};
+
+/* What became of the bytes that send took by reference or spliced, all of them: known where both sites are.
+ * .uncopied was seen to be handed over as pages, .later to be copied after all. */
+struct watch_fate {
+	uint64_t uncopied, later, unknown;
+	uint64_t held;		/* of .unknown: not sent yet */
+};
+
+/* What moved: bytes at sites, and the counts of a run's books. */
+struct watch_movements {
+	uint32_t sites_known;	/* a bit for each site */
+	uint64_t counts_known;	/* a bit for each count */
+	uint64_t site_bytes[SITE_COUNT];
+	uint64_t count[COUNT_COUNT];
+	/* Of late_copy: what a capture was shown on the way out, what tun took, what else was copied before it
+	 * arrived, and what was copied on arrival where it is known that the receiver is why. */
+	uint64_t late_by_tap_bytes, late_by_tun_bytes, late_on_way_out_bytes, late_by_delivery_bytes;
+	struct watch_fate fate;
+	uint64_t passed_bytes;	/* received and passed on as pages: spliced or mapped */
+	uint64_t passed_unknown;	/* sockets of which that is not known */
+};
+
+/* A process by its pid and the time it started: a pid may be used again. */
+struct watch_process_id {
+	uint32_t pid;		/* as the first PID namespace numbers it; 0: the kernel's, or not known */
+	uint64_t started_ns;	/* CLOCK_BOOTTIME */
+};
+
+enum { WATCH_COMM_BYTES = 16 };
+
+/* IPv4 addresses as ::ffff:a.b.c.d, ports in host order. */
+struct watch_address {
+	uint8_t ip[16];
+	uint16_t port;
+};
+
+/* X(symbol, name): the laws of judge/laws/laws.c that are tested for a socket older than the window, too. */
+#define WATCH_LAWS(X)                                                                         \
+	X(send_queue, "send queue")                                                           \
+	X(receive_queue, "receive queue")                                                     \
+	X(reference_queue, "reference queue")                                                 \
+	X(completion, "completion")                                                           \
+	X(copied, "copied")                                                                   \
+	X(sends, "sends")                                                                     \
+	X(receives, "receives")                                                               \
+	X(probes, "probes")
+
+#define WATCH_LAW_ENUM(symbol, name) WATCH_LAW_##symbol,
+enum watch_law { WATCH_LAWS(WATCH_LAW_ENUM) WATCH_LAW_COUNT };
+#undef WATCH_LAW_ENUM
+
+struct watch_socket {
+	uint64_t cookie;
+	struct watch_process_id owner;	/* who used it last, as far as the kernel showed */
+	char comm[WATCH_COMM_BYTES];	/* of that process, as it was; may hold any byte */
+	uint64_t cgroup;		/* number of that process's cgroup (version 2); 0: not known */
+	uint32_t netns;			/* inode number of its network namespace */
+	struct watch_address local, remote;
+	bool ipv6;
+	enum watch_layer layer;	/* between the program and TCP: then nothing is known of its copies */
+	bool born;		/* connected or accepted in the window: its opening balance is 0 */
+	bool died;		/* closed and gone: its closing balance is what was lost with it */
+	bool whole;		/* both */
+	bool unopened;		/* in a network namespace that was not entered: nothing is known of it */
+	bool handed_on;		/* another process used it before: its bytes are in these numbers, too */
+	bool died_before;	/* the reading before this one: it moved nothing lately */
+	struct watch_balance opening, closing;
+	struct watch_movements moved;	/* since its opening */
+	struct watch_movements lately;	/* since the reading before this one */
+	enum law_status laws[WATCH_LAW_COUNT];
+	int64_t left[WATCH_LAW_COUNT], right[WATCH_LAW_COUNT], residual[WATCH_LAW_COUNT];	/* if testable */
+	const char *law_why[WATCH_LAW_COUNT];	/* why it is not testable; NULL otherwise */
+};
+
+/* Sockets whose bytes pass a layer above TCP, by what TCP carried: the layer's own words included. */
+struct watch_other {
+	uint64_t sockets, sent_bytes, received_bytes;
+};
+
+/* Sums over sockets: of one process, of one cgroup, or of all. */
+struct watch_sum {
+	uint64_t sockets, born, died;	/* all of them, also those of other[] */
+	uint64_t handed_on;		/* of them: another process used them before */
+	uint64_t sockets_lately;	/* of them: open since the reading before this one */
+	uint64_t sent_here_bytes;	/* accepted for an address that is this machine's, as far as it shows */
+	struct watch_other other[WATCH_LAYER_COUNT];	/* in no sum below */
+	struct watch_balance opening, closing;
+	struct watch_movements moved, lately;
+};
+
+/* What sockets are added up by beside processes, and how many are told apart. */
+enum watch_grouping { WATCH_BY_PEER, WATCH_BY_PORT, WATCH_GROUPINGS };
+enum { WATCH_PEERS_MAX = 10000, WATCH_LOCAL_PORTS_MAX = 1000 };
+
+/* Sums of the sockets with one remote address, or with one local port. */
+struct watch_group {
+	struct watch_address at;	/* of a peer the address alone, of a port the port alone */
+	bool further;			/* all that are told apart no more; .at says nothing */
+	uint64_t sockets, sockets_lately;	/* as in struct watch_sum */
+	uint64_t other_sockets;		/* of them: of a layer above TCP, in no sum below */
+	struct watch_movements moved, lately;
+};
+
+struct watch_groups {
+	struct watch_group *group;	/* owned, in the order in which they were met */
+	int count, room;
+	int *note, notes;		/* owned: where which one is, for those who add to them */
+};
+
+struct watch_process {
+	struct watch_process_id id;
+	char comm[WATCH_COMM_BYTES];
+	uint64_t cgroup;
+	bool ended;		/* it ended in the window */
+	bool joined;		/* it became part of the subject in the window: a child, a new NAME */
+	struct watch_sum sum;
+	enum verdict_of_process verdict;
+};
+
+/* What is not in the books, and how it was noticed. */
+struct watch_gap {
+	const char *what;	/* "MPTCP" */
+	bool seen;		/* on this machine in this window; false: it would not be seen */
+	uint64_t sockets;	/* how many, where that is known */
+	char why[WHY_BYTES];
+};
+
+enum { WATCH_GAPS_MAX = 24, WATCH_PATH_BYTES = 256 };
+
+/* Name of a cgroup by its number: below the mount of version 2. */
+struct watch_cgroup {
+	uint64_t id;
+	char path[WATCH_PATH_BYTES];
+};
+
+struct watch_overhead {
+	bool known;		/* the kernel counted runs and times of programs */
+	uint64_t events;	/* runs of programs; known without times, too */
+	double ns_per_event;
+	double share;		/* of the time of all CPUs */
+	uint64_t own_cpu_ns;	/* what this process itself used */
+	uint64_t memory_bytes;	/* tables of the programs, and the rings between */
+};
+
+struct watch_record {
+	char id[NAME_BYTES];
+	char started[NAME_BYTES];	/* ISO 8601, UTC */
+	struct machine machine;
+	enum backend backend;
+	char backend_why[WHY_BYTES];
+	enum watch_books books;
+	bool details;			/* causes are from stacks, and reshape is counted */
+	uint64_t window_ns;		/* first opening balance to last reading */
+	uint64_t lately_ns;		/* reading before this one to this one */
+	struct probe probes[PROBES_MAX];
+	int probe_count;
+	/* Sockets that are open, and as many of those that died as there is room for. */
+	struct watch_socket *sockets;	/* owned */
+	int socket_count;
+	uint64_t folded_sockets;	/* died, and are in the sums alone */
+	struct watch_groups groups[WATCH_GROUPINGS];	/* owned; of all sockets, those as well */
+	uint64_t folded_processes;	/* gone, and in the total alone */
+	struct watch_process *processes;	/* owned */
+	int process_count;
+	struct watch_cgroup *cgroups;	/* owned; every number above */
+	int cgroup_count;
+	struct watch_sum total;
+	struct site_value sites[SITE_COUNT];	/* of the total: how each is known, and why */
+	char count_why[COUNT_COUNT][WHY_BYTES];	/* why a count is not known; empty if it is */
+	struct cause causes[CAUSES_MAX];
+	int cause_count;
+	struct law laws[WATCH_LAW_COUNT];	/* of the total; broken if broken for any socket */
+	struct watch_gap not_covered[WATCH_GAPS_MAX];
+	int gap_count;
+	struct watch_overhead overhead;
+	uint64_t lost_events;		/* the ring had no room: sums are short, laws not testable */
+	uint64_t unseen_events;		/* of any socket: no program ran for them */
+	uint64_t unbooked_sockets;	/* no room or no memory for their books */
+	char unbooked_why[WHY_BYTES];
+	uint64_t unopened_sockets;	/* in network namespaces that were not entered: the sums lack them */
+	uint64_t referenced_peak_pages;	/* most in any reading */
+};
+
+const char *watch_balance_name(enum watch_balance_item item);
+const char *watch_law_name(enum watch_law law);
+
+/* "ktls" and "kernel TLS"; of WATCH_LAYER_NONE "tcp" and "TCP". */
+const char *watch_layer_key(enum watch_layer layer);
+const char *watch_layer_name(enum watch_layer layer);
+
+/* Adds @from to @into; what either does not know, the sum does not know. */
+void watch_movements_add(struct watch_movements *into, const struct watch_movements *from);
+
+/* A sum of nothing: 0, and known. */
+struct watch_sum watch_sum_of_nothing(void);
+void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket);
+
+/* Frees what the first @count of these own. */
+void watch_groups_free(struct watch_groups *groups, int count);
+
+/* Frees what the record owns and empties it. */
+void watch_record_free(struct watch_record *r);
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prints what all records hold as JSON: their beginning, backend, sites, causes, laws. */
+#include "userspace/report/parts_json.h"
+
+#include <errno.h>
+
+#include "userspace/common/json/json.h"
+#include "userspace/tables/release.h"
+
+#ifndef COPYSCOPE_VERSION
+#define COPYSCOPE_VERSION "unknown"
+#endif
+
+const char tool_version[] = COPYSCOPE_RELEASE;
+const char tool_commit[] = COPYSCOPE_VERSION;
+
+static json_t *tool_json(void)
+{
+	return json_pack("{s:s, s:s}", "version", tool_version, "commit", tool_commit);
+}
+
+json_t *record_begin_json(const char *id, const char *started, json_t *command, const struct machine *machine)
+{
+	json_t *o = json_pack("{s:s, s:s, s:s}", "schema", "copyscope.record/3", "id", id, "started", started);
+
+	put(o, "command", command);
+	put(o, "tool", tool_json());
+	put(o, "machine", machine_json(machine));
+	return o;
+}
+
+json_t *machine_json(const struct machine *m)
+{
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:b, s:b}", "kernel", m->kernel, "arch",
+			 m->arch, "cpu_model", m->cpu_model, "cpus", m->cpus, "virt", m->virt,
+			 "lockdown", m->lockdown, "memory_bytes", (json_int_t)m->memory_bytes,
+			 "emulated", m->emulated, "instruction_clock", m->instruction_clock);
+}
+
+static json_t *probes_json(const struct probe *probes, int count, bool timed)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < count; i++) {
+		const struct probe *p = &probes[i];
+		bool attached = p->status == PROBE_ATTACHED;
+		json_t *o = json_pack("{s:s, s:s, s:s}", "site", p->metric, "hook", p->hook, "status",
+				      probe_status_name(p->status));
+
+		put(o, "why", text_or_null(p->why));
+		put(o, "runs", integer_if(attached && timed, p->runs));
+		put(o, "run_time_ns", integer_if(attached && timed, p->run_time_ns));
+		put(o, "missed_runs", integer_if(attached, p->missed_runs));
+		put(o, "unseen_firings", integer_if(p->perf_checked, p->missed_hits));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+json_t *backend_json(enum backend backend, const char *why, const struct probe *probes, int count, bool timed)
+{
+	json_t *o = json_pack("{s:s, s:s}", "name", backend_name(backend), "why", why);
+
+	put(o, "probes", probes_json(probes, count, timed));
+	return o;
+}
+
+json_t *site_json(enum how how, uint64_t bytes, const uint64_t *calls, const char *why)
+{
+	bool known = how != HOW_NOT_MEASURED;
+	json_t *o = json_object();
+
+	put(o, "bytes", integer_if(known, bytes));
+	put(o, "calls", integer_if(known && calls, calls ? *calls : 0));
+	put(o, "how", text(how_name(how)));
+	put(o, "why", text_or_null(why));
+	return o;
+}
+
+json_t *causes_json(const struct cause *causes, int count)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < count; i++) {
+		const struct cause *c = &causes[i];
+		json_t *o = json_pack("{s:s, s:s}", "cause", c->name, "site", site_name(c->site));
+
+		put(o, "bytes", integer_if(c->bytes_known, c->tally.bytes));
+		put(o, "calls", json_integer(c->tally.calls));
+		put(o, "remedy", text(c->remedy));
+		put(o, "stack", text_or_null(c->stack));
+		put(o, "why", text_or_null(c->why));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+json_t *laws_json(const struct law *laws, int count)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < count; i++) {
+		const struct law *l = &laws[i];
+		json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "law", l->name, "left_is", l->left_is,
+				      "right_is", l->right_is, "status", law_status_name(l->status));
+
+		put(o, "left", integer_if(l->known, l->left));
+		put(o, "right", integer_if(l->known, l->right));
+		put(o, "residual", integer_if(l->known, l->residual));
+		put(o, "why", text_or_null(l->why));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+int json_write(json_t *o, FILE *out)
+{
+	int err = 0;
+
+	errno = EIO;
+	if (json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)))
+		err = -errno;
+	json_decref(o);
+	if (!err && (fputc('\n', out) == EOF || fflush(out)))
+		err = -errno;
+	return err;
+}
+
+int json_write_line(json_t *o, FILE *out)
+{
+	char *line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	int err = !line ? -ENOMEM : fprintf(out, "%s\n", line) < 0 || fflush(out) ? -errno : 0;
+
+	free(line);
+	json_decref(o);
+	return err;
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prints the record as JSON: null where a number is not known, and then a reason. */
+#include "userspace/report/record_json.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "userspace/common/json/json.h"
+#include "userspace/judge/cost.h"
+#include "userspace/judge/laws/laws.h"
+#include "userspace/judge/verdict.h"
+#include "userspace/record/experiment.h"
+#include "userspace/report/parts_json.h"
+#include "userspace/report/passes_json.h"
+
+static const char *why(const struct end_outcome *end)
+{
+	return !end->known ? "it was never seen to end" :
+	       end->signal && end->hurried ? "it did not end when told, and was killed" :
+	       end->signal ? "a signal killed it" :
+	       end->hurried ? "it did not end by itself and was told to" :
+	       end->exit_status ? "it failed: see its own output" : NULL;
+}
+
+json_t *end_outcome_json(const struct end_outcome *end)
+{
+	json_t *o = json_object();
+	bool killed = end->known && end->signal;
+
+	put(o, "exit_status", integer_if(end->known && !killed, end->exit_status));
+	put(o, "signal", integer_if(killed, end->signal));
+	put(o, "why", text_or_null(why(end)));
+	return o;
+}
+
+static json_t *verdict_json(const struct record *r)
+{
+	json_t *o = json_object();
+	struct verdict v;
+
+	verdict_fill(r, &v);
+	put(o, "sentence", text(v.sentence));
+	put(o, "passed", json_boolean(v.passed));
+	put_if(o, "copies_per_byte", v.copies_known ? json_real(v.copies_per_byte) : NULL);
+	put_if(o, "referenced_bytes", v.referenced_known ? json_integer(v.referenced_bytes) : NULL);
+	put_if(o, "uncopied_bytes", v.uncopied_known ? json_integer(v.uncopied_bytes) : NULL);
+	put_if(o, "chief_cause", v.chief_cause ? text(v.chief_cause) : NULL);
+	put(o, "laws_broken", json_integer(v.laws_broken));
+	return o;
+}
+
+static json_t *outcome_json(const struct record *r)
+{
+	json_t *o = json_pack("{s:s, s:o}", "status", outcome_status_name(r->outcome.status), "reason",
+			      text_or_null(r->outcome.reason));
+
+	for (int e = 0; e < END_COUNT; e++)
+		put(o, e == END_SENDER ? "sender" : "receiver",
+		    end_outcome_json(&r->experiment->ends.end[e]));
+	return o;
+}
+
+static json_t *event_json(const struct cost_event *e, uint64_t value)
+{
+	json_t *o = json_object();
+
+	put(o, "value", integer_if(e->known, value));
+	put(o, "scaled", json_boolean(e->scaled));
+	put(o, "why", text_or_null(e->why));
+	return o;
+}
+
+static json_t *value_json(const struct cost_value *v)
+{
+	const struct cost_sums *s = &v->sums;
+	json_t *o = json_object();
+
+	put(o, "calls", integer_if(v->known, s->calls));
+	put(o, "bytes", integer_if(v->known, s->bytes));
+	put(o, "time_ns", integer_if(v->known, s->time_ns));
+	put(o, "moved_calls", json_integer(s->moved_calls));
+	put(o, "slept_calls", json_integer(s->slept_calls));
+	for (int e = 0; e < COST_EVENTS; e++)
+		put(o, counter_name(e), event_json(&v->event[e], v->event[e].value));
+	put(o, "why", text_or_null(v->why));
+	return o;
+}
+
+static json_t *own_json(const struct cost_value *v)
+{
+	json_t *o = json_object();
+
+	put(o, "calls", integer_if(v->known, v->sums.calls));
+	put(o, "least_ns", integer_if(v->known, v->sums.least_ns));
+	put(o, "mean_ns", real_if(v->known, (double)v->sums.time_ns / v->sums.calls));
+	for (int e = 0; e < COST_EVENTS; e++)
+		put(o, counter_name(e), event_json(&v->event[e], v->sums.least[e]));
+	put(o, "why", text_or_null(v->why));
+	return o;
+}
+
+/* One measured function; NULL without --cost, or if @name is no measured call. */
+static json_t *cost_json(const struct record *r, const char *name)
+{
+	for (enum cost c = 0; r->cost_asked && c < COST_empty; c++)
+		if (!strcmp(cost_name(c), name))
+			return value_json(&r->cost[c]);
+	return NULL;
+}
+
+/* The calls that are no site, and the cost of measuring; NULL without --cost. */
+static json_t *costs_json(const struct record *r)
+{
+	json_t *o;
+
+	if (!r->cost_asked)
+		return NULL;
+	o = json_object();
+	put(o, "why", text_or_null(r->cost_why));
+	put(o, "time_note", text_or_null(costs_time_note(r)));
+	put(o, "probes_themselves", own_json(&r->cost[COST_empty]));
+	put(o, "send_call", value_json(&r->cost[COST_send_call]));
+	put(o, "recv_call", value_json(&r->cost[COST_recv_call]));
+	return o;
+}
+
+/* Without the other half only the device of this host is known. */
+static json_t *path_json(const struct path_info *p, bool alone)
+{
+	json_t *taps = json_array();
+
+	for (enum tap t = 0; t < TAP_COUNT; t++)
+		if (p->tap[t])
+			json_array_append_new(taps, text(tap_name(t)));
+	return json_pack("{s:s, s:o, s:o, s:i, s:b, s:b, s:b, s:o, s:b, s:o, s:o}", "kind", p->kind,
+			 "tx_dev", alone ? text_or_null(p->tx_dev) : text(p->tx_dev), "rx_dev",
+			 alone ? text_or_null(p->rx_dev) : text(p->rx_dev), "mtu", p->mtu,
+			 "scatter_gather", p->scatter_gather, "tso", p->tso, "hardware_dma", p->hardware_dma, "taps",
+			 taps, "ipv6", p->ipv6, "netem", text_or_null(p->netem), "qdisc",
+			 text_or_null(p->qdisc));
+}
+
+/* Why counts of the workload are null; null if none is. */
+static json_t *workload_why(const struct record *r)
+{
+	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
+	bool completions = tx->completions_read, content = !rx->content_unchecked;
+
+	if (!tx->known || !rx->known)
+		return text("the workload left no totals");
+	if (completions && content)
+		return json_null();
+	return json_sprintf("%s%s%s%s", completions ? "" : "completions: this variant never reads them",
+			    completions || content ? "" : "; ", content ? "" : "content_errors: ",
+			    content ? "" : plan_unchecked_why(&r->experiment->plan));
+}
+
+/* NULL if it behaves as usual. */
+static json_t *behaviours_json(const struct workload_plan *p)
+{
+	struct behaviour_names names = plan_behaviours(p);
+	json_t *list = p->behaviours ? json_array() : NULL;
+	char *rest = names.text;
+
+	for (char *name; list && (name = strsep(&rest, ","));)
+		json_array_append_new(list, text(name));
+	return list;
+}
+
+static json_t *workload_json(const struct record *r)
+{
+	const struct workload_plan *p = &r->experiment->plan;
+	const struct app_totals *tx = record_app(r, END_SENDER), *rx = record_app(r, END_RECEIVER);
+	bool known = tx->known && rx->known;
+	json_t *o = json_pack("{s:s, s:I, s:i, s:s, s:s}", "variant", p->variant, "bytes",
+			      (json_int_t)p->bytes, "threads", p->threads, "pattern", p->pattern,
+			      "receiver", p->receiver);
+
+	put(o, "readers", json_integer(p->readers ? p->readers : 1));
+	put(o, "memlock_bytes", integer_if(p->memlock_bytes, p->memlock_bytes));
+	put(o, "optmem_bytes", integer_if(p->optmem_bytes, p->optmem_bytes));
+	put(o, "connections", integer_if(rx->known, rx->socket_count));
+	put(o, "messages", integer_if(rx->known, rx->sum.messages));
+	put(o, "messages_asked", integer_if(p->messages, p->messages));
+	if (r->experiment->fifo)
+		put(o, "scheduling", text("fifo"));
+	put_if(o, "behaviours", behaviours_json(p));
+	put(o, "seconds", p->messages ? json_null() : json_real(p->seconds));
+	put(o, "accepted_bytes",
+	    integer_if(known, tx->sum.accepted_bytes + rx->sum.accepted_bytes));
+	put(o, "received_bytes",
+	    integer_if(known, tx->sum.received_bytes + rx->sum.received_bytes));
+	put(o, "gather_bytes", integer_if(tx->known, tx->sum.gather_bytes));
+	put(o, "zerocopy_sends", integer_if(tx->known, tx->sum.zerocopy_sends));
+	put(o, "completions", integer_if(tx->completions_read, tx->sum.completions));
+	put(o, "completions_copied", integer_if(tx->completions_read, tx->sum.completions_copied));
+	put(o, "enobufs", integer_if(tx->known, tx->sum.enobufs));
+	put(o, "content_errors",
+	    integer_if(known && !rx->content_unchecked,
+		       tx->sum.content_errors + rx->sum.content_errors));
+	put(o, "why", workload_why(r));
+	return o;
+}
+
+/* Of a run, or of its half on one host. */
+static json_t *run_backend_json(const struct record *r)
+{
+	return backend_json(r->backend, r->backend_why, r->probes, r->probe_count, r->stats_known);
+}
+
+static json_t *run_site_json(const struct site_value *v, const struct tally *t)
+{
+	const uint64_t calls = t->calls;
+
+	return site_json(v->how, t->bytes, &calls, v->why);
+}
+
+static json_t *sites_json(const struct record *r)
+{
+	json_t *o = json_object();
+
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		json_t *site = run_site_json(&r->sites[s], &r->sites[s].tally);
+
+		put_if(site, "cost", cost_json(r, site_name(s)));
+		put(o, site_name(s), site);
+	}
+	return o;
+}
+
+static json_t *pins_json(const struct pins *p)
+{
+	json_t *o = json_object();
+
+	put(o, "pages", integer_if(p->how != HOW_NOT_MEASURED, p->pages));
+	put(o, "released_pages",
+	    integer_if(p->released_how != HOW_NOT_MEASURED, p->released_pages));
+	put(o, "peak_pages", integer_if(p->peak_how != HOW_NOT_MEASURED, p->peak_pages));
+	put(o, "how", text(how_name(p->how)));
+	put(o, "why", text_or_null(p->why));
+	return o;
+}
+
+static json_t *socket_json(const struct record *r, const struct socket_books *s)
+{
+	enum end end = END_SENDER;
+	const struct experiment *x = r->experiment;
+	const struct app_socket *app = record_app_socket(r, s, &end);
+	json_t *o = json_object(), *sites = json_object(), *counts = json_object();
+
+	put(o, "cookie", cookie_json(s->cookie));
+	put(o, "end", app ? text(end == END_SENDER ? "sender" : "receiver") : json_null());
+	put(o, "connection", app ? json_integer(app - record_app(r, end)->sockets + 1) : json_null());
+	put(o, "messages", integer_if(app, app ? app->messages : 0));
+	put(o, "latency_mean_us",
+	    app && app->latency_known ? json_real(app->latency_mean_us) : json_null());
+	put(o, "pid", integer_if(app, record_app(r, end)->pid));
+	put(o, "local", app ? text(app->local) : json_null());
+	put(o, "remote", app ? text(app->remote) : json_null());
+	put(o, "comm", text("workload"));
+	if (x->far || x->ends.alone)
+		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));
+	for (enum site i = 0; i < SITE_COUNT; i++) {
+		json_t *site = run_site_json(&r->sites[i], &s->books.site[i]);
+
+		json_object_del(site, "why");
+		put(sites, site_name(i), site);
+	}
+	for (enum count i = 0; i < COUNT_COUNT; i++)
+		put(counts, count_name(i), json_integer(s->books.count[i]));
+	put(o, "sites", sites);
+	put(o, "counts", counts);
+	return o;
+}
+
+static json_t *sockets_json(const struct record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->derived.socket_count; i++)
+		json_array_append_new(array, socket_json(r, &r->derived.sockets[i]));
+	return array;
+}
+
+static json_t *counts_json(const struct record *r)
+{
+	json_t *o = json_object();
+
+	for (enum count i = 0; i < COUNT_COUNT; i++)
+		put(o, count_name(i), json_integer(r->derived.total.count[i]));
+	return o;
+}
+
+/* The receiver's host, where it is not the sender's. */
+static json_t *peer_json(const struct record *far)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:i, s:o, s:I}", "end", "receiver", "machine",
+			 machine_json(&far->machine), "path", path_json(&far->experiment->path, false),
+			 "backend", run_backend_json(far), "attempt", far->experiment->attempt, "overhead",
+			 overhead_json(far), "window_ns", (json_int_t)far->window_ns);
+}
+
+/* What is known of the other host when its half never came. */
+static json_t *lost_peer_json(const struct experiment *x)
+{
+	return json_pack("{s:s, s:s}", "end",
+			 x->ends.alone_at == END_SENDER ? "receiver" : "sender", "lost",
+			 x->ends.alone_why);
+}
+
+static void put_peer(json_t *o, const struct experiment *x)
+{
+	if (x->far)
+		put(o, "peer", peer_json(x->far));
+	else if (x->ends.alone)
+		put(o, "peer", lost_peer_json(x));
+}
+
+static json_t *command_json(const struct record *r)
+{
+	json_t *command = json_array();
+
+	for (char **word = r->command; word && *word; word++)
+		json_array_append_new(command, text(*word));
+	return command;
+}
+
+/* What is known because copyscope arranged it. */
+static json_t *experiment_json(const struct record *r)
+{
+	const struct experiment *x = r->experiment;
+	json_t *o = json_object();
+
+	put(o, "verdict", verdict_json(r));
+	put(o, "outcome", outcome_json(r));
+	put(o, "attempt", json_integer(x->attempt));
+	put(o, "path", path_json(&x->path, x->ends.alone));
+	put(o, "workload", workload_json(r));
+	put(o, "passes", passes_json(r));
+	put(o, "counters", shown_counters_json(r));
+	put(o, "timing", timing_json(r));
+	put_peer(o, x);
+	return o;
+}
+
+static json_t *window_json(const struct record *r)
+{
+	return json_pack("{s:f, s:s}", "seconds", r->window_ns / 1e9, "ended_by",
+			 r->outcome.status == RUN_INTERRUPTED ? "interrupted" : "subject ended");
+}
+
+/* Keys are in the order of this function. */
+json_t *record_json(const struct record *r)
+{
+	json_t *o = record_begin_json(r->id, r->started, command_json(r), &r->machine);
+
+	put(o, "subject", json_pack("{s:s, s:n, s:n, s:n}", "kind", "experiment", "asked", "words",
+				    "exit_status"));
+	put(o, "window", window_json(r));
+	put(o, "books", text("calls"));
+	put(o, "detail", json_true());
+	put(o, "backend", run_backend_json(r));
+	put(o, "sites", sites_json(r));
+	put(o, "counts", counts_json(r));
+	put(o, "count_whys", json_object());
+	put(o, "causes", causes_json(r->causes, r->cause_count));
+	put(o, "pins", pins_json(&r->pins));
+	put(o, "laws", laws_json(r->laws, r->law_count));
+	put(o, "overhead", overhead_json(r));
+	put_if(o, "cost", costs_json(r));
+	put(o, "sockets", sockets_json(r));
+	put(o, "experiment", experiment_json(r));
+	return o;
+}
+
+int record_write(const struct record *r, FILE *out)
+{
+	return json_write(record_json(r), out);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Why bytes were copied, whether sums may be short, what kind of verdict each process gets. */
+#include "userspace/watch/books/watch_judge.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/judge/causes/causes.h"
+#include "userspace/tables/causes.h"
+
+static const struct {
+	const char *name, *remedy;
+} table[] = {
+#define CAUSE_ROW(symbol, name, place, remedy) { name, remedy },
+	CAUSES(CAUSE_ROW)
+#undef CAUSE_ROW
+};
+
+struct causes {
+	struct cause *cause;
+	int count;
+};
+
+static void add(struct causes *all, enum known which, enum site site, uint64_t bytes, uint64_t calls,
+		const char *why)
+{
+	all->cause[all->count++] = (struct cause){
+		.name = table[which].name, .remedy = table[which].remedy, .site = site,
+		.tally = { bytes, calls }, .bytes_known = bytes, .why = why,
+	};
+}
+
+static void late_add(struct causes *all, enum known which, uint64_t bytes)
+{
+	if (bytes)
+		add(all, which, SITE_late_copy, bytes, 0, NULL);
+}
+
+static void refusal_add(struct causes *all, enum known which, uint64_t sends)
+{
+	if (sends)
+		add(all, which, SITE_tx_reference, 0, sends, "a refused send has no bytes");
+}
+
+int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_CAUSES_MAX])
+{
+	struct causes all = { .cause = causes };
+	uint64_t either;
+
+	late_add(&all, CAUSE_LOCAL_DELIVERY, m->late_by_delivery_bytes);
+	late_add(&all, CAUSE_TAP_TX, m->late_by_tap_bytes);
+	late_add(&all, CAUSE_TUN, m->late_by_tun_bytes);
+	late_add(&all, CAUSE_WAY_OUT, m->late_on_way_out_bytes);
+	late_add(&all, CAUSE_ARRIVED, m->site_bytes[SITE_late_copy] - m->late_by_delivery_bytes -
+		 m->late_by_tap_bytes - m->late_by_tun_bytes - m->late_on_way_out_bytes);
+	if (m->counts_known & 1ull << COUNT_refused_optmem) {
+		refusal_add(&all, CAUSE_OPTMEM, m->count[COUNT_refused_optmem]);
+		refusal_add(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock]);
+		either = m->count[COUNT_enobufs] - m->count[COUNT_refused_optmem] -
+			 m->count[COUNT_refused_memlock];
+		if (either)
+			add(&all, CAUSE_NO_BUFFERS, SITE_tx_reference, 0, either,
+			    "a refused send has no bytes, and both limits were reached");
+	} else if (m->count[COUNT_enobufs])
+		add(&all, CAUSE_NO_BUFFERS, SITE_tx_reference, 0, m->count[COUNT_enobufs],
+		    "a refused send has no bytes, and tracepoints do not tell which limit refused");
+	return all.count;
+}
+
+void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, int count)
+{
+	struct cause_list list = { r->causes, 0 };
+	struct cause of_counts[WATCH_CAUSES_MAX];
+	int known = watch_causes_of(&r->total.moved, of_counts);
+
+	causes_of_stacks(&list, stacks, count, SITE_late_copy);
+	causes_of_stacks(&list, stacks, count, SITE_reshape);
+	causes_sort(&list);
+	for (int i = 0; i < known; i++)
+		if (!count || !of_counts[i].bytes_known)
+			r->causes[list.count++] = of_counts[i];
+	r->cause_count = list.count;
+}
+
+int watch_laws_broken(const struct watch_record *r)
+{
+	int broken = 0;
+
+	for (int i = 0; i < WATCH_LAW_COUNT; i++)
+		broken += r->laws[i].status == LAW_BROKEN;
+	return broken;
+}
+
+static void reason(char why[WHY_BYTES], uint64_t n, const char *what)
+{
+	size_t at = strlen(why);
+
+	if (n)
+		snprintf(why + at, WHY_BYTES - at, "%s%llu %s", at ? "; " : "", (unsigned long long)n, what);
+}
+
+bool watch_sums_short(const struct watch_record *r, char why[WHY_BYTES])
+{
+	const struct law *probes = &r->laws[WATCH_LAW_probes];
+
+	*why = '\0';
+	reason(why, r->lost_events, "sockets or processes found no room");
+	reason(why, r->unbooked_sockets, "sockets were not counted");
+	reason(why, r->unopened_sockets, "sockets lay in network namespaces that were not entered");
+	reason(why, r->unseen_events, "ends or changes of sockets of this machine were not seen");
+	if (!*why && probes->status != LAW_BALANCED)
+		snprintf(why, WHY_BYTES, "%s", *probes->why ? probes->why : "events may have been missed");
+	return *why;
+}
+
+static bool count_known(const struct watch_movements *m, enum count count)
+{
+	return m->counts_known >> count & 1;
+}
+
+static bool sites_known(const struct watch_movements *m, uint32_t sites)
+{
+	return (m->sites_known & sites) == sites;
+}
+
+/* What a count says, if it is known: 0 asks for no verdict. */
+static uint64_t told(const struct watch_movements *m, enum count count)
+{
+	return count_known(m, count) ? m->count[count] : 0;
+}
+
+static uint32_t bit(enum verdict_of_process verdict)
+{
+	return 1u << verdict;
+}
+
+/* Of bytes that send took by reference or spliced. What has not left yet decides nothing. */
+static uint32_t of_handed(const struct watch_movements *m)
+{
+	uint64_t handed = m->site_bytes[SITE_tx_reference] + m->site_bytes[SITE_tx_splice];
+	const struct watch_fate *fate = &m->fate;
+
+	if (!handed)
+		return 0;
+	if (fate->later)
+		return bit(fate->later + fate->held >= handed ? VERDICT_IN_VAIN : VERDICT_PARTLY);
+	return bit(fate->uncopied && fate->uncopied + fate->held >= handed ? VERDICT_CLEAN : VERDICT_NOT_KNOWN);
+}
+
+static uint32_t of_sends(const struct watch_movements *m)
+{
+	uint32_t ignored = told(m, COUNT_unset_sends) ? bit(VERDICT_IN_VAIN) : 0;
+
+	if (!m->count[COUNT_accepted_bytes])
+		return 0;
+	if (!sites_known(m, 1u << SITE_tx_reference | 1u << SITE_tx_splice))
+		return bit(VERDICT_NOT_KNOWN);
+	return ignored | of_handed(m);
+}
+
+/* A map leaves what fills no page to recv: only one of which nothing ever came was asked for in vain. */
+static uint32_t of_receives(const struct watch_movements *m)
+{
+	bool unmapped = told(m, COUNT_map_calls) && sites_known(m, 1u << SITE_rx_map) && !m->site_bytes[SITE_rx_map];
+	uint32_t ways = unmapped ? bit(VERDICT_IN_VAIN) : 0;
+
+	if (m->count[COUNT_returned_bytes] && !m->passed_unknown && m->passed_bytes)
+		ways |= bit(VERDICT_CLEAN);
+	return ways;
+}
+
+/* That nothing was to go without a copy is told of those sites alone that were measured. */
+static bool is_plain(const struct watch_movements *m)
+{
+	return (!m->count[COUNT_accepted_bytes] || sites_known(m, 1u << SITE_tx_copy)) &&
+	       (!m->count[COUNT_returned_bytes] || (sites_known(m, 1u << SITE_rx_copy) && !m->passed_unknown));
+}
+
+static bool has_others(const struct watch_sum *sum)
+{
+	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++)
+		if (sum->other[layer].sockets)
+			return true;
+	return false;
+}
+
+enum verdict_of_process watch_verdict(const struct watch_sum *sum)
+{
+	const struct watch_movements *m = &sum->moved;
+	uint32_t ways = of_sends(m) | of_receives(m) | (told(m, COUNT_enobufs) ? bit(VERDICT_REFUSED) : 0);
+
+	if (!count_known(m, COUNT_accepted_bytes) || !count_known(m, COUNT_returned_bytes))
+		return VERDICT_NOT_KNOWN;
+	if (!ways && !m->count[COUNT_accepted_bytes] && !m->count[COUNT_returned_bytes])
+		return has_others(sum) ? VERDICT_NOT_KNOWN : VERDICT_MOVED_NOTHING;
+	if (!ways)
+		return is_plain(m) ? VERDICT_COPIES : VERDICT_NOT_KNOWN;
+	if (ways & bit(VERDICT_NOT_KNOWN))
+		return VERDICT_NOT_KNOWN;
+	return ways & (ways - 1) ? VERDICT_MIXED : (enum verdict_of_process)__builtin_ctz(ways);
+}
+
+void watch_verdicts_fill(struct watch_record *r)
+{
+	for (int i = 0; i < r->process_count; i++)
+		r->processes[i].verdict = watch_verdict(&r->processes[i].sum);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How each number of a watch is known, which kind of sentence each process gets. Pure. */
+#ifndef COPYSCOPE_WATCH_BOOKS_WATCH_JUDGE_H
+#define COPYSCOPE_WATCH_BOOKS_WATCH_JUDGE_H
+
+#include "userspace/record/watch_record.h"
+
+/* How a site is known where it is. */
+enum how watch_site_how(const struct watch_record *r, enum site site);
+
+/* Fills sites[] and count_why[] of the total; @r has its probes and its sums. */
+void watch_sites_fill(struct watch_record *r);
+
+/* Which row of the table of verdicts (record/verdicts.h). */
+enum verdict_of_process watch_verdict(const struct watch_sum *sum);
+
+/* Judges every process. */
+void watch_verdicts_fill(struct watch_record *r);
+
+/* How many laws are broken. */
+int watch_laws_broken(const struct watch_record *r);
+
+/* True if the sums may be short of something, with one line in @why: say so before any of them. */
+bool watch_sums_short(const struct watch_record *r, char why[WHY_BYTES]);
+
+/* Five of late copies, and a refusal for each of two limits or either. */
+enum { WATCH_CAUSES_MAX = 8 };
+
+/* Why bytes that were to be referenced were copied after all, of a socket or of a sum. How many. */
+int watch_causes_of(const struct watch_movements *moved, struct cause causes[WATCH_CAUSES_MAX]);
+
+/* The causes of the total: of copies by these stacks, where there are any. */
+void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, int count);
+
+#endif

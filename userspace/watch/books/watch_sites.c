@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Says of each site and count how it is known, or why it is not. */
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/watch/books/watch_judge.h"
+
+#define NO_ROOM "a socket found no room in the table of counts"
+
+/* Which hook a site needs, and how it comes from that. */
+struct source {
+	enum how how;
+	const char *metric;	/* NULL: no hook of this backend counts it */
+	const char *why;	/* how it is derived, or why it is not known; else empty */
+};
+
+#define ACCEPTED_LESS "what sequence numbers say was accepted, less references and splices"
+#define NO_PAGES "0 where all bytes that left the sockets were copied or discarded"
+
+/* X(site, how, metric, why): every site, as tracepoints know it. */
+#define SOURCES(X)                                                                                \
+	X(user_gather, HOW_NOT_MEASURED, NULL, "no hook sees a copy inside a process")            \
+	X(tx_copy, HOW_DERIVED, "sends", ACCEPTED_LESS)                                           \
+	X(tx_reference, HOW_MEASURED, "sends", "")                                                \
+	X(tx_splice, HOW_MEASURED, "sends", "")                                                   \
+	X(late_copy, HOW_DERIVED, "late_copy", "packets that arrived on this machine with user pages") \
+	X(reshape, HOW_NOT_MEASURED, NULL, "no tracepoint tells of it")                           \
+	X(rx_copy, HOW_MEASURED, "rx_copy", "")                                                   \
+	X(rx_map, HOW_DERIVED, "rx_copy", NO_PAGES)                                               \
+	X(rx_splice, HOW_DERIVED, "rx_copy", NO_PAGES)                                            \
+	X(rx_discard, HOW_MEASURED, "rx_discard", "")
+
+#define SOURCE_ROW(site, how, metric, why) [SITE_##site] = { how, metric, why },
+static const struct source sources[] = { SOURCES(SOURCE_ROW) };
+#undef SOURCE_ROW
+
+#define SOURCE_ONE(...) + 1
+_Static_assert(0 SOURCES(SOURCE_ONE) == SITE_COUNT, "a site of bpf/include/sites.h has no row in SOURCES");
+#undef SOURCE_ONE
+
+/* Where trampolines know it otherwise. */
+static const struct source with_trampolines[SITE_COUNT] = {
+	[SITE_tx_copy] = { HOW_DERIVED, "tx_reference", ACCEPTED_LESS },
+	[SITE_tx_reference] = { HOW_MEASURED, "tx_reference", "" },
+	[SITE_tx_splice] = { HOW_MEASURED, "tx_splice", "" },
+	[SITE_late_copy] = { HOW_MEASURED, "late_copy", "" },
+	[SITE_reshape] = { HOW_MEASURED, "reshape", "" },
+	[SITE_rx_map] = { HOW_MEASURED, "rx_map", "" },
+	[SITE_rx_splice] = { HOW_MEASURED, "rx_splice", "" },
+};
+
+/* Why no hook of that metric is attached; NULL if one is. Where a metric has a hook for each form of a
+ * function, the reason is the last one's. */
+static const char *why_absent(const struct watch_record *r, const char *metric)
+{
+	const char *why = NULL;
+
+	for (int i = 0; i < r->probe_count; i++) {
+		const struct probe *probe = &r->probes[i];
+
+		if (strcmp(probe->metric, metric))
+			continue;
+		if (probe->status == PROBE_ATTACHED)
+			return NULL;
+		why = *probe->why ? probe->why : why;
+	}
+	return why;
+}
+
+static const struct source copies_derived = { HOW_DERIVED, "rx_discard",
+	"bytes that left the sockets and were neither discarded, spliced nor mapped, and peeked ones" };
+
+static const struct source *source_of(const struct watch_record *r, enum site site)
+{
+	bool trampolines = r->backend == BACKEND_TRAMPOLINE;
+
+	if (trampolines && site == SITE_rx_copy && why_absent(r, "rx_copy"))
+		return &copies_derived;
+	return trampolines && with_trampolines[site].why ? &with_trampolines[site] : &sources[site];
+}
+
+static const char *why_unknown(const struct watch_record *r, const struct source *source, enum site site)
+{
+	const char *why;
+
+	if (!source->metric)
+		return source->why;
+	if (site == SITE_reshape && !r->details)
+		return "counted with --detail alone";
+	why = why_absent(r, source->metric);
+	if (why)
+		return why;
+	if (site == SITE_late_copy && r->backend == BACKEND_TRAMPOLINE)
+		return "the kernel skipped a program for packets";
+	if (site == SITE_late_copy)
+		return "packets with user pages passed a capture, a tunnel, tun, a bridge or a router, or "
+		       "completions say otherwise than arrivals, or packets were not watched yet when a "
+		       "socket first referenced its pages (start the program by -- COMMAND)";
+	if (r->total.moved.passed_bytes && (site == SITE_rx_map || site == SITE_rx_splice))
+		return "bytes left the sockets as pages, spliced or mapped: no tracepoint tells which";
+	if (site_has(site, SITE_OF_RECEIVER))
+		return "bytes were copied that no receive returned, an urgent byte was skipped, a sockmap may "
+		       "have moved bytes, or " NO_ROOM;
+	return NO_ROOM;
+}
+
+static const char *why_no_count(const struct watch_record *r, enum count count)
+{
+	bool trampolines = r->backend == BACKEND_TRAMPOLINE;
+
+	switch (count) {
+	case COUNT_send_calls:
+	case COUNT_recv_calls:
+		return r->books == WATCH_CALLS ? NO_ROOM : "counted with --books calls alone";
+	case COUNT_enobufs:
+	case COUNT_wire_referenced_bytes:
+		return "its hook was not attached when a socket first asked for zero copy";
+	case COUNT_completed_sends:
+	case COUNT_copied_sends:
+		return "notifications were not counted, or " NO_ROOM;
+	case COUNT_refused_optmem:
+	case COUNT_refused_memlock:
+		return trampolines ? NO_ROOM : "no tracepoint tells which limit refused";
+	case COUNT_returned_bytes:
+		return "this machine has a sockmap, which may have taken some of what left the sockets";
+	case COUNT_map_calls:
+		return trampolines ? NO_ROOM : "no tracepoint tells of it";
+	case COUNT_tapped_bytes:
+		return trampolines ? "the kernel skipped a program for packets, or " NO_ROOM :
+				     "no tracepoint tells what a capture was shown";
+	default:
+		return "no hook of a watch counts it";
+	}
+}
+
+enum how watch_site_how(const struct watch_record *r, enum site site)
+{
+	return source_of(r, site)->how;
+}
+
+void watch_sites_fill(struct watch_record *r)
+{
+	for (int i = 0; i < SITE_COUNT; i++) {
+		const struct source *source = source_of(r, i);
+		bool known = r->total.moved.sites_known & 1u << i;
+		struct site_value *value = &r->sites[i];
+
+		value->how = known ? source->how : HOW_NOT_MEASURED;
+		value->tally.bytes = r->total.moved.site_bytes[i];
+		snprintf(value->why, WHY_BYTES, "%s", known ? source->why : why_unknown(r, source, i));
+	}
+	for (int i = 0; i < COUNT_COUNT; i++)
+		if (!(r->total.moved.counts_known & 1ull << i))
+			snprintf(r->count_why[i], WHY_BYTES, "%s", why_no_count(r, i));
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Chooses the processes of the subject that run, and says how many of them still do. */
+#include "userspace/watch/choose.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS_MOST = 10 };
+
+/* Those that this process added, one walk after the other. */
+struct choice {
+	struct engine *probes;
+	const struct watch_subject *subject;
+	struct watch_task *added;
+	int count, room;
+};
+
+static bool is_chosen(const struct watch_subject *s, const struct watch_row *row)
+{
+	if (!row->running)
+		return false;
+	if (s->by == WATCH_COMM)
+		return !strncmp(row->task.comm, s->comm, sizeof(s->comm)) && !row->task.kernel;
+	if (s->by == WATCH_CGROUP)
+		return row->in_cgroup;
+	for (int i = 0; i < s->pid_count; i++)
+		if (s->by == WATCH_PIDS && row->pid == (uint32_t)s->pids[i])
+			return true;
+	return false;
+}
+
+static int add(struct choice *c, const struct watch_row *row)
+{
+	int err = engine_add(c->probes, row);
+
+	if (err)
+		return err == -EEXIST ? 0 : err;
+	if (c->count == c->room) {
+		int room = c->room ? 2 * c->room : 64;
+		struct watch_task *more = realloc(c->added, room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		c->added = more;
+		c->room = room;
+	}
+	c->added[c->count++] = row->task;
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = ((const struct watch_row *)a)->task.tgid, y = ((const struct watch_row *)b)->task.tgid;
+
+	return (x > y) - (x < y);
+}
+
+/* What was collected before it was added: no program will see it end. */
+static void drop_gone(struct choice *c, struct watch_row *rows, int count)
+{
+	int kept = 0;
+
+	qsort(rows, count, sizeof(*rows), by_number);
+	for (int i = 0; i < c->count; i++) {
+		struct watch_row key = { .task = c->added[i] }, *found;
+
+		found = bsearch(&key, rows, count, sizeof(*rows), by_number);
+		if ((found && found->task.started_ns == key.task.started_ns) ||
+		    !engine_remove(c->probes, key.task.tgid))
+			c->added[kept++] = c->added[i];
+	}
+	c->count = kept;
+}
+
+/* Those that there are now; the programs add what they fork. */
+static int choose_round(struct choice *c, char why[WHY_BYTES])
+{
+	struct watch_row *rows;
+	int count = engine_processes(c->probes, &rows), err = count < 0 ? count : 0;
+
+	if (!err)
+		drop_gone(c, rows, count);
+	for (int i = 0; i < count && !err; i++)
+		if (is_chosen(c->subject, &rows[i]))
+			err = add(c, &rows[i]);
+	free(rows);
+	if (err)
+		snprintf(why, WHY_BYTES, "cannot list the processes: %s", strerror(-err));
+	return err;
+}
+
+/* What was forked by one that was not added yet shows in the next walk, as does what has ended. */
+int watch_choose(struct engine *probes, const struct watch_subject *subject, int *chosen,
+		 char why[WHY_BYTES])
+{
+	struct choice c = { .probes = probes, .subject = subject };
+	int before, err, rounds = 0;
+
+	if (subject->by > WATCH_CGROUP)
+		return 0;
+	do {
+		before = c.count;
+		err = choose_round(&c, why);
+	} while (!err && c.count > before && ++rounds < ROUNDS_MOST);
+	*chosen = c.count;
+	free(c.added);
+	if (err)
+		return err;
+	if (subject->by == WATCH_PIDS && watch_alive(probes, subject, *chosen) < subject->pid_count) {
+		snprintf(why, WHY_BYTES, "a process of those named has ended");
+		return -ESRCH;
+	}
+	if (subject->by == WATCH_COMM && !watch_alive(probes, subject, *chosen)) {
+		snprintf(why, WHY_BYTES, "every process of that name has ended");
+		return -ESRCH;
+	}
+	return 0;
+}
+
+int watch_alive(const struct engine *probes, const struct watch_subject *subject, int chosen)
+{
+	struct watch_gauges gauges = engine_gauges(probes);
+
+	if (subject->by > WATCH_CGROUP)
+		return -1;
+	/* Processes may still enter a cgroup that is empty. */
+	if (subject->by == WATCH_CGROUP && !chosen && !gauges.joined)
+		return -1;
+	return chosen + gauges.joined - gauges.left;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How reports name processes, sockets, peers and control groups: escaped, as anything may be in them. */
+#ifndef COPYSCOPE_WATCH_REPORT_NAMES_H
+#define COPYSCOPE_WATCH_REPORT_NAMES_H
+
+#include "userspace/record/watch_record.h"
+
+enum { WATCH_NAME_BYTES = 320 };
+
+void comm_name(const char *comm, char name[WATCH_NAME_BYTES]);
+
+/* "nginx, pid 812"; the kernel's own have no pid. */
+void process_name(const struct watch_process_id *id, const char *comm, char name[WATCH_NAME_BYTES]);
+
+/* "10.0.0.1" or "2001:db8::1"; "10.0.0.1:80" or "[2001:db8::1]:80". */
+void peer_name(const struct watch_address *a, char name[WATCH_NAME_BYTES]);
+void address_name(const struct watch_address *a, char name[WATCH_NAME_BYTES]);
+
+/* "10.0.0.1", "port 80", or "all other peers: 10,000 are told apart" */
+void group_name(const struct watch_group *g, enum watch_grouping by, char name[WATCH_NAME_BYTES]);
+
+/* "10.0.0.1:80 - 10.0.0.2:40000, nginx, pid 812", and whether another process used it before */
+void socket_name(const struct watch_socket *s, char name[WATCH_NAME_BYTES]);
+
+/* Its path; its number where the path is not known. */
+void cgroup_name(const struct watch_record *r, uint64_t cgroup, char name[WATCH_NAME_BYTES]);
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Groups what moved by socket, process, control group or peer, and puts it in order. */
+#include "userspace/watch/report/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/watch/report/figures.h"
+
+const char *rows_title(enum watch_rows what)
+{
+	static const char *const titles[] = {
+		[ROWS_SOCKETS] = "sockets", [ROWS_PROCESSES] = "processes", [ROWS_CGROUPS] = "cgroups",
+		[ROWS_PEERS] = "remote peers", [ROWS_PORTS] = "local ports",
+	};
+
+	return titles[what];
+}
+
+/* What a reader looks for: bytes copied needlessly, else bytes at all. */
+static int compare_figures(struct figure a, struct figure b)
+{
+	uint64_t left = a.known ? a.bytes : 0, right = b.known ? b.bytes : 0;
+
+	return left < right ? 1 : left > right ? -1 : 0;
+}
+
+static uint64_t all_bytes(const struct row *row)
+{
+	return row->moved.count[COUNT_accepted_bytes] + row->moved.count[COUNT_returned_bytes];
+}
+
+static int compare_bytes(const void *a, const void *b)
+{
+	uint64_t left = all_bytes(a), right = all_bytes(b);
+
+	return left < right ? 1 : left > right ? -1 :
+	       strcmp(((const struct row *)a)->name, ((const struct row *)b)->name);
+}
+
+static int compare_needless(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+	int order = compare_figures(figure_needless(&left->moved), figure_needless(&right->moved));
+
+	return order ? order : compare_bytes(a, b);
+}
+
+static int compare_name(const void *a, const void *b)
+{
+	return strcmp(((const struct row *)a)->name, ((const struct row *)b)->name);
+}
+
+static struct row *append(struct rows *rows)
+{
+	struct row *row = &rows->row[rows->count++];
+
+	row->moved = watch_sum_of_nothing().moved;
+	return row;
+}
+
+/* Adds up neighbours of one name. */
+static void merge(struct rows *rows)
+{
+	int kept = 0;
+
+	qsort(rows->row, rows->count, sizeof(*rows->row), compare_name);
+	for (int i = 1; i < rows->count; i++) {
+		struct row *into = &rows->row[kept], *from = &rows->row[i];
+
+		if (strcmp(into->name, from->name)) {
+			rows->row[++kept] = *from;
+			continue;
+		}
+		into->sockets += from->sockets;
+		into->ended &= from->ended;
+		watch_movements_add(&into->moved, &from->moved);
+	}
+	rows->count = rows->count ? kept + 1 : 0;
+}
+
+/* Processes that have no socket say nothing. */
+static void drop_idle(struct rows *rows)
+{
+	int kept = 0;
+
+	for (int i = 0; i < rows->count; i++)
+		if (rows->row[i].sockets || all_bytes(&rows->row[i]))
+			rows->row[kept++] = rows->row[i];
+	rows->count = kept;
+}
+
+static void add_socket(const struct watch_socket *s, bool lately, struct rows *rows)
+{
+	struct row *row;
+
+	/* It moved nothing since the reading before. */
+	if (lately && s->died_before)
+		return;
+	row = append(rows);
+	socket_name(s, row->name);
+	row->sockets = 1;
+	row->ended = s->died;
+	watch_movements_add(&row->moved, lately ? &s->lately : &s->moved);
+}
+
+static void add_group(const struct watch_group *g, enum watch_grouping by, bool lately, struct rows *rows)
+{
+	struct row *row = append(rows);
+
+	group_name(g, by, row->name);
+	row->sockets = lately ? g->sockets_lately : g->sockets;
+	watch_movements_add(&row->moved, lately ? &g->lately : &g->moved);
+}
+
+static void add_process(const struct watch_record *r, const struct watch_process *p,
+			enum watch_rows what, bool lately, struct rows *rows)
+{
+	struct row *row = append(rows);
+
+	if (what == ROWS_CGROUPS)
+		cgroup_name(r, p->cgroup, row->name);
+	else
+		process_name(&p->id, p->comm, row->name);
+	row->sockets = lately ? p->sum.sockets_lately : p->sum.sockets;
+	row->ended = p->ended;
+	watch_movements_add(&row->moved, lately ? &p->sum.lately : &p->sum.moved);
+}
+
+int rows_make(const struct watch_record *r, enum watch_rows what, enum rows_order order, bool lately,
+	      struct rows *rows)
+{
+	static int (*const compare[])(const void *, const void *) = {
+		[ROWS_BY_NEEDLESS] = compare_needless, [ROWS_BY_BYTES] = compare_bytes,
+		[ROWS_BY_NAME] = compare_name,
+	};
+	enum watch_grouping by = what == ROWS_PEERS ? WATCH_BY_PEER : WATCH_BY_PORT;
+	bool of_groups = what == ROWS_PEERS || what == ROWS_PORTS;
+	int most = of_groups ? r->groups[by].count : what == ROWS_SOCKETS ? r->socket_count : r->process_count;
+
+	*rows = (struct rows){ .row = calloc(most + 1, sizeof(*rows->row)) };
+	if (!rows->row)
+		return -ENOMEM;
+	for (int i = 0; i < most; i++)
+		if (of_groups)
+			add_group(&r->groups[by].group[i], by, lately, rows);
+		else if (what == ROWS_SOCKETS)
+			add_socket(&r->sockets[i], lately, rows);
+		else
+			add_process(r, &r->processes[i], what, lately, rows);
+	/* Two sockets may have the same addresses, in two namespaces or one after the other. */
+	if (what != ROWS_SOCKETS)
+		merge(rows);
+	drop_idle(rows);
+	qsort(rows->row, rows->count, sizeof(*rows->row), compare[order]);
+	return 0;
+}
+
+void rows_free(struct rows *rows)
+{
+	free(rows->row);
+	*rows = (struct rows){};
+}

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Appends a phrase to a sentence, unless a number is missing that the phrase needs. */
+#include "userspace/watch/report/sentence.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/common/text.h"
+#include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/report/figures.h"
+#include "userspace/watch/report/phrases.h"
+
+static const struct {
+	uint32_t sites;
+	uint64_t counts;
+	const char *text;
+} phrases[] = {
+#define PHRASE_ROW(symbol, sites, counts, text) { sites, counts, text },
+	PHRASES(PHRASE_ROW)
+#undef PHRASE_ROW
+};
+
+bool phrase_is_backed(enum phrase which, const struct watch_movements *m)
+{
+	uint64_t known = (m->counts_known & ~OF_PASSED) | (m->passed_unknown ? 0 : OF_PASSED);
+
+	return (m->sites_known & phrases[which].sites) == phrases[which].sites &&
+	       (known & phrases[which].counts) == phrases[which].counts;
+}
+
+/* A sentence does not begin with a joint. */
+static const char *without_joint(const char *text)
+{
+	return text + strspn(text, ",;: ");
+}
+
+bool say(struct sentence *s, enum phrase which, ...)
+{
+	const char *at = *s->text ? phrases[which].text : without_joint(phrases[which].text);
+	size_t used = strlen(s->text);
+	va_list words;
+
+	if (!phrase_is_backed(which, s->moved))
+		return false;
+	va_start(words, which);
+	for (; *at && used < SENTENCE_BYTES - 1; at++) {
+		const char *word = *at == '%' ? va_arg(words, const char *) : NULL;
+
+		if (word)
+			used += snprintf(s->text + used, SENTENCE_BYTES - used, "%s", word);
+		else
+			s->text[used++] = *at;
+	}
+	va_end(words);
+	s->text[used < SENTENCE_BYTES ? used : SENTENCE_BYTES - 1] = '\0';
+	return true;
+}
+
+const char *verdict_name(enum verdict_of_process verdict)
+{
+	static const char *const names[] = {
+#define VERDICT_NAME(symbol, name, meaning) name,
+		WATCH_VERDICTS(VERDICT_NAME)
+#undef VERDICT_NAME
+	};
+
+	return names[verdict];
+}
+
+/* Of "12.3 GB" and "98.2 %", in memory of the caller. */
+struct words {
+	char text[64];
+};
+
+static struct words size(uint64_t bytes)
+{
+	struct words w;
+
+	bytes_text(bytes, w.text);
+	return w;
+}
+
+static struct words share(uint64_t part, uint64_t whole)
+{
+	struct words w;
+
+	share_text(part, whole, w.text);
+	return w;
+}
+
+static struct words number(uint64_t n)
+{
+	struct words w;
+
+	number_text(n, w.text);
+	return w;
+}
+
+static struct words sockets(uint64_t n)
+{
+	char count[32];
+	struct words w;
+
+	number_text(n, count);
+	snprintf(w.text, sizeof(w.text), "%s socket%s", count, n == 1 ? "" : "s");
+	return w;
+}
+
+/* A number that is known and more than 0. */
+static bool some(struct figure f)
+{
+	return f.known && f.bytes;
+}
+
+/* Why a site is not known, of the whole: once for all processes. */
+static const char *why_no(const struct watch_record *r, enum site site)
+{
+	return *r->sites[site].why ? r->sites[site].why : "for one of its sockets nobody counted it";
+}
+
+/* Why nobody saw what became of some bytes behind the socket. */
+static const char *why_no_fate(const struct watch_record *r, const struct watch_movements *m)
+{
+	if (!figure_site(m, SITE_late_copy).known)
+		return why_no(r, SITE_late_copy);
+	return "no device was seen to take them as pages, or they left before their packets were watched";
+}
+
+/* Why most of what was copied late was; false if nothing is known of it. */
+static bool chief_cause(const struct watch_movements *m, struct cause *chief)
+{
+	struct cause causes[WATCH_CAUSES_MAX];
+	int count = watch_causes_of(m, causes);
+	bool found = false;
+
+	for (int i = 0; i < count; i++)
+		if (causes[i].bytes_known && (!found || causes[i].tally.bytes > chief->tally.bytes)) {
+			*chief = causes[i];
+			found = true;
+		}
+	return found;
+}
+
+static void say_cause(uint64_t copied, struct sentence *s)
+{
+	struct cause chief = {};
+
+	if (!figure_site(s->moved, SITE_late_copy).known || !chief_cause(s->moved, &chief))
+		return;
+	if (!strcmp(chief.name, "local delivery"))
+		say(s, SAY_BECAUSE_LOCAL);
+	else if (!strcmp(chief.name, "arrival on this machine"))
+		say(s, SAY_BECAUSE_ARRIVED);
+	else
+		say(s, chief.tally.bytes < copied ? SAY_BECAUSE_MOSTLY : SAY_BECAUSE, chief.name, chief.remedy);
+}
+
+/* What became of the bytes that send took by reference or spliced. */
+static void say_fate(const struct watch_record *r, struct sentence *s)
+{
+	const struct watch_movements *m = s->moved;
+	const struct watch_fate *fate = &m->fate;
+	struct figure late = figure_site(m, SITE_late_copy), referenced = figure_site(m, SITE_tx_reference);
+	uint64_t handed = m->site_bytes[SITE_tx_reference] + m->site_bytes[SITE_tx_splice];
+	struct figure unknown = figure_unknown(m);
+
+	if (!unknown.known) {
+		say(s, SAY_NO_FATE, why_no(r, referenced.known ? SITE_tx_splice : SITE_tx_reference));
+		return;
+	}
+	if (fate->later >= handed)
+		say(s, SAY_ALL_LATER);
+	else if (fate->later)
+		say(s, SAY_SOME_LATER, share(fate->later, handed).text);
+	if (fate->later)
+		say_cause(fate->later, s);
+	/* Headers and a packet or two sent again are no matter. */
+	if (some(late) && some(referenced) && late.bytes > referenced.bytes + referenced.bytes / 1000)
+		say(s, SAY_LATER_MORE, share(late.bytes, referenced.bytes).text);
+	if (fate->uncopied >= handed)
+		say(s, SAY_ALL_CLEAN);
+	else if (fate->uncopied)
+		say(s, SAY_SOME_CLEAN, share(fate->uncopied, handed).text);
+	if (unknown.bytes > fate->held)
+		say(s, SAY_FATE_UNKNOWN, size(unknown.bytes - fate->held).text, why_no_fate(r, m));
+	if (fate->held)
+		say(s, SAY_HELD, size(fate->held).text);
+}
+
+/* How often it asked. Without a hook in each call it did so at least as often as the kernel obeyed. */
+static void say_asked(struct sentence *s)
+{
+	struct figure asked = figure_count(s->moved, COUNT_zerocopy_asked_sends);
+	struct figure made = figure_count(s->moved, COUNT_zerocopy_sends);
+
+	if (some(asked))
+		say(s, SAY_ASKED, number(asked.bytes).text);
+	else if (some(made))
+		say(s, SAY_ASKED_AT_LEAST, number(made.bytes).text);
+	else
+		say(s, SAY_ASKED_OFTEN);
+}
+
+static void say_handed(const struct watch_record *r, struct sentence *s)
+{
+	struct figure sent = figure_sent(s->moved), copied = figure_site(s->moved, SITE_tx_copy);
+	struct figure referenced = figure_site(s->moved, SITE_tx_reference);
+	struct figure spliced = figure_site(s->moved, SITE_tx_splice);
+
+	if (some(referenced)) {
+		say_asked(s);
+		say(s, SAY_REFERENCED, size(referenced.bytes).text);
+	}
+	if (some(spliced) && (some(referenced) || !sent.known))
+		say(s, SAY_SPLICED_TOO, size(spliced.bytes).text);
+	else if (some(spliced))
+		say(s, SAY_SPLICED, share(spliced.bytes, sent.bytes).text, size(sent.bytes).text);
+	say_fate(r, s);
+	if (some(copied))
+		say(s, SAY_COPIED, share(copied.bytes, sent.bytes).text, size(copied.bytes).text);
+}
+
+/* What a program that copies could know about its path; no advice that no number backs. */
+static void say_hints(const struct watch_sum *sum, struct sentence *s)
+{
+	struct figure sent = figure_sent(s->moved), calls = figure_count(s->moved, COUNT_send_calls);
+
+	if (some(calls) && some(sent))
+		say(s, SAY_SIZE, size(sent.bytes / calls.bytes).text);
+	if (some(sent) && sum->sent_here_bytes == sent.bytes)
+		say(s, SAY_LOCAL);
+}
+
+static void say_no_request(const struct watch_record *r, struct sentence *s)
+{
+	struct figure asked = figure_count(s->moved, COUNT_zerocopy_asked_sends);
+	struct figure unset = figure_count(s->moved, COUNT_unset_sends);
+
+	if (some(unset))
+		say(s, SAY_IGNORED, number(unset.bytes).text);
+	else if (!figure_site(s->moved, SITE_tx_reference).known)
+		say(s, SAY_REFERENCES_UNKNOWN, why_no(r, SITE_tx_reference));
+	else if (some(asked) || !say(s, SAY_ASKED_NOTHING))
+		say(s, SAY_NO_REFERENCE);
+}
+
+static void say_plain(const struct watch_record *r, const struct watch_process *p, struct sentence *s)
+{
+	struct figure sent = figure_sent(s->moved), copied = figure_site(s->moved, SITE_tx_copy);
+
+	if (copied.known && copied.bytes >= sent.bytes) {
+		say(s, SAY_COPIED_ALL, size(sent.bytes).text);
+	} else {
+		say(s, SAY_SENT, size(sent.bytes).text);
+		if (some(copied))
+			say(s, SAY_COPIED, share(copied.bytes, sent.bytes).text, size(copied.bytes).text);
+	}
+	if (!copied.known)
+		say(s, SAY_COPIES_UNKNOWN, why_no(r, SITE_tx_copy));
+	else
+		say_no_request(r, s);
+	if (p->verdict == VERDICT_COPIES)
+		say_hints(&p->sum, s);
+}
+
+static void say_refused(struct sentence *s, bool told_asked)
+{
+	struct figure refused = figure_count(s->moved, COUNT_enobufs);
+	struct figure optmem = figure_count(s->moved, COUNT_refused_optmem);
+	struct figure memlock = figure_count(s->moved, COUNT_refused_memlock);
+
+	if (!some(refused))
+		return;
+	if (!told_asked && some(figure_count(s->moved, COUNT_zerocopy_asked_sends)))
+		say_asked(s);
+	if (!say(s, SAY_REFUSED_OF_ASKED, number(refused.bytes).text))
+		say(s, SAY_REFUSED, number(refused.bytes).text);
+	if (optmem.bytes > memlock.bytes)
+		say(s, SAY_FOR_OPTMEM);
+	else if (memlock.bytes)
+		say(s, SAY_FOR_MEMLOCK);
+}
+
+static void say_sends(const struct watch_record *r, const struct watch_process *p, struct sentence *s)
+{
+	bool handed = some(figure_site(s->moved, SITE_tx_reference)) ||
+		      some(figure_site(s->moved, SITE_tx_splice));
+
+	if (handed)
+		say_handed(r, s);
+	say_refused(s, some(figure_site(s->moved, SITE_tx_reference)));
+	if (!handed && some(figure_sent(s->moved)))
+		say_plain(r, p, s);
+}
+
+/* Where every way out of the socket was counted: what recv copied beyond the rest was copied again. */
+static void say_reads(struct sentence *s, uint64_t received)
+{
+	const struct watch_movements *m = s->moved;
+	struct figure copied = figure_site(m, SITE_rx_copy);
+	uint64_t elsewhere = m->passed_bytes + m->site_bytes[SITE_rx_discard];
+	bool whole = phrase_is_backed(SAY_READ_ALL, m);
+	uint64_t once = received > elsewhere ? received - elsewhere : 0;
+
+	if (whole && !elsewhere && copied.bytes >= received) {
+		say(s, SAY_READ_ALL);
+		if (copied.bytes > once)
+			say(s, SAY_READ_AGAIN, size(copied.bytes - once).text);
+		return;
+	}
+	if (whole && copied.bytes > once) {
+		if (once)
+			say(s, SAY_READ, size(once).text);
+		say(s, SAY_PEEKED, size(copied.bytes - once).text);
+	} else if (some(copied)) {
+		say(s, SAY_READ, size(copied.bytes).text);
+	}
+}
+
+/* What left as pages; where no tracepoint tells of spliced and mapped ones apart, both. */
+static void say_passed(struct sentence *s, uint64_t received)
+{
+	struct figure spliced = figure_site(s->moved, SITE_rx_splice);
+	struct figure mapped = figure_site(s->moved, SITE_rx_map);
+	struct figure asked = figure_count(s->moved, COUNT_map_calls);
+
+	if (some(mapped))
+		say(s, SAY_MAPPED, share(mapped.bytes, received).text);
+	else if (some(asked))
+		say(s, SAY_MAPPED_NONE, number(asked.bytes).text);
+	if (some(spliced))
+		say(s, SAY_SPLICED_OUT, share(spliced.bytes, received).text);
+	if (!spliced.known && !mapped.known && s->moved->passed_bytes)
+		say(s, SAY_PASSED_ON, share(s->moved->passed_bytes, received).text);
+}
+
+static void say_receives(const struct watch_record *r, struct sentence *s)
+{
+	struct figure received = figure_received(s->moved);
+	struct figure discarded = figure_site(s->moved, SITE_rx_discard);
+	bool copies_known = figure_site(s->moved, SITE_rx_copy).known;
+
+	if (!received.known)
+		say(s, SAY_RECEIVED_UNKNOWN, r->count_why[COUNT_returned_bytes]);
+	if (!some(received))
+		return;
+	say(s, SAY_RECEIVED, size(received.bytes).text);
+	say_reads(s, received.bytes);
+	say_passed(s, received.bytes);
+	if (some(discarded))
+		say(s, SAY_DISCARDED, share(discarded.bytes, received.bytes).text);
+	if (!copies_known || !discarded.known || s->moved->passed_unknown)
+		say(s, SAY_READS_UNKNOWN, why_no(r, !copies_known ? SITE_rx_copy : !discarded.known ?
+						 SITE_rx_discard : SITE_rx_splice));
+}
+
+static void say_others(const struct watch_sum *sum, struct sentence *s)
+{
+	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++) {
+		const struct watch_other *other = &sum->other[layer];
+		uint64_t carried = other->sent_bytes + other->received_bytes;
+
+		/* Of a repaired socket no number is one of bytes that moved. */
+		if (other->sockets)
+			say(s, SAY_OTHERS, sockets(other->sockets).text, watch_layer_name(layer),
+			    layer == WATCH_LAYER_REPAIR ? "bytes that cannot be counted" : size(carried).text);
+	}
+}
+
+/* Appends a part as a sentence of its own. */
+static void join(char text[SENTENCE_BYTES], const char *part)
+{
+	static const char *const verbs[] = { "asked ", "received ", "sent " };
+	size_t used = strlen(text);
+	const char *it = "";
+
+	if (!*part)
+		return;
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (!strncmp(part, verbs[i], strlen(verbs[i])))
+			it = "It ";
+	snprintf(text + used, SENTENCE_BYTES - used, "%s%s%s", used ? ". " : "", used ? it : "", part);
+	if (used && !*it && used + 2 < SENTENCE_BYTES)
+		text[used + 2] = toupper((unsigned char)text[used + 2]);
+}
+
+void sentence_of_process(const struct watch_record *r, const struct watch_process *p,
+			 char text[SENTENCE_BYTES])
+{
+	const struct watch_movements *m = &p->sum.moved;
+	char sends[SENTENCE_BYTES] = "", receives[SENTENCE_BYTES] = "";
+	struct sentence sent = { m, sends }, received = { m, receives }, whole = { m, text };
+	bool more_came = figure_received(m).bytes > figure_sent(m).bytes;
+
+	*text = '\0';
+	say_sends(r, p, &sent);
+	say_receives(r, &received);
+	join(text, more_came ? receives : sends);
+	join(text, more_came ? sends : receives);
+	if (!*text && p->verdict == VERDICT_NOT_KNOWN)
+		(void)(say(&whole, SAY_PLAIN_NOTHING) || say(&whole, SAY_NOTHING_KNOWN));
+	else if (!*text)
+		(void)(say(&whole, SAY_NOTHING) || say(&whole, SAY_NOTHING_KNOWN));
+	say_others(&p->sum, &whole);
+	if (p->sum.handed_on)
+		say(&whole, SAY_HANDED_ON, sockets(p->sum.handed_on).text);
+	snprintf(text + strlen(text), SENTENCE_BYTES - strlen(text), ".");
+}

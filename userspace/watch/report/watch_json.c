@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Writes the record of a watch, and a line for each interval. */
+#include "userspace/watch/report/watch_json.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "userspace/common/clock.h"
+#include "userspace/common/foreign.h"
+#include "userspace/common/json/json.h"
+#include "userspace/report/parts_json.h"
+#include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/report/figures.h"
+#include "userspace/watch/report/names.h"
+#include "userspace/watch/report/sentence.h"
+
+/* What may hold any byte is shown as reports show it: JSON has UTF-8 alone. */
+static json_t *name_json(void (*name)(const struct watch_address *, char *),
+			 const struct watch_address *a)
+{
+	char shown[WATCH_NAME_BYTES];
+
+	name(a, shown);
+	return text(shown);
+}
+
+static json_t *comm_json(const char *comm)
+{
+	char shown[WATCH_NAME_BYTES];
+
+	comm_name(comm, shown);
+	return text(shown);
+}
+
+static json_t *pid_json(const struct watch_process_id *id)
+{
+	return integer_if(id->pid, id->pid);
+}
+
+static json_t *cgroup_json(const struct watch_record *r, uint64_t cgroup)
+{
+	char shown[WATCH_NAME_BYTES];
+
+	if (!cgroup)
+		return json_null();
+	cgroup_name(r, cgroup, shown);
+	return text(shown);
+}
+
+static json_t *watched_sites_json(const struct watch_record *r, const struct watch_movements *m)
+{
+	json_t *o = json_object();
+
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		enum how how = m->sites_known >> s & 1 ? watch_site_how(r, s) : HOW_NOT_MEASURED;
+		json_t *site = json_object();
+
+		put(site, "bytes", integer_if(how != HOW_NOT_MEASURED, m->site_bytes[s]));
+		put(site, "how", text(how_name(how)));
+		put(o, site_name(s), site);
+	}
+	return o;
+}
+
+static json_t *watched_counts_json(const struct watch_movements *m)
+{
+	json_t *o = json_object();
+
+	for (enum count c = 0; c < COUNT_COUNT; c++)
+		put(o, count_name(c), integer_if(m->counts_known >> c & 1, m->count[c]));
+	return o;
+}
+
+static json_t *balance_json(const struct watch_balance *b)
+{
+	json_t *o = json_object();
+
+	for (enum watch_balance_item i = 0; i < WATCH_BALANCE_COUNT; i++)
+		put(o, watch_balance_name(i), integer_if(b->known >> i & 1, b->item[i]));
+	return o;
+}
+
+/* What became of the bytes that were to go without a copy, and what was received without one. */
+static json_t *fate_json(const struct watch_movements *m)
+{
+	uint32_t sites = 1u << SITE_tx_reference | 1u << SITE_tx_splice;
+	bool known = (m->sites_known & sites) == sites;
+	json_t *o = json_object();
+
+	put(o, "uncopied_bytes", integer_if(known, m->fate.uncopied));
+	put(o, "copied_later_bytes", integer_if(known, m->fate.later));
+	put(o, "unknown_bytes", integer_if(known, m->fate.unknown));
+	put(o, "held_bytes", integer_if(known, m->fate.held));
+	put(o, "passed_on_bytes", integer_if(!m->passed_unknown, m->passed_bytes));
+	return o;
+}
+
+static json_t *other_json(const struct watch_sum *sum)
+{
+	json_t *array = json_array();
+
+	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++) {
+		const struct watch_other *other = &sum->other[layer];
+		json_t *o;
+
+		if (!other->sockets)
+			continue;
+		o = json_pack("{s:s}", "layer", watch_layer_key(layer));
+		put(o, "sockets", json_integer(other->sockets));
+		put(o, "sent_bytes", json_integer(other->sent_bytes));
+		put(o, "received_bytes", json_integer(other->received_bytes));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static void put_movements(json_t *o, const struct watch_record *r, const struct watch_balance *opening,
+			  const struct watch_balance *closing, const struct watch_movements *moved)
+{
+	put(o, "opening", balance_json(opening));
+	put(o, "closing", balance_json(closing));
+	put(o, "sites", watched_sites_json(r, moved));
+	put(o, "counts", watched_counts_json(moved));
+	put(o, "fate", fate_json(moved));
+}
+
+static json_t *watched_causes_json(const struct watch_movements *moved)
+{
+	struct cause causes[WATCH_CAUSES_MAX];
+
+	return causes_json(causes, watch_causes_of(moved, causes));
+}
+
+static json_t *socket_laws_json(const struct watch_socket *s)
+{
+	json_t *o = json_object();
+
+	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++) {
+		bool testable = s->laws[l] != LAW_NOT_TESTABLE;
+		json_t *law = json_pack("{s:s}", "status", law_status_name(s->laws[l]));
+
+		put(law, "left", testable ? json_integer(s->left[l]) : json_null());
+		put(law, "right", testable ? json_integer(s->right[l]) : json_null());
+		put(law, "residual", testable ? json_integer(s->residual[l]) : json_null());
+		put(law, "why", text_or_null(s->law_why[l]));
+		put(o, watch_law_name(l), law);
+	}
+	return o;
+}
+
+static void put_watched_name(json_t *o, const struct watch_process_id *id, const char *comm)
+{
+	put(o, "pid", pid_json(id));
+	put(o, "comm", comm_json(comm));
+}
+
+static json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s)
+{
+	json_t *o = json_object();
+
+	put(o, "cookie", cookie_json(s->cookie));
+	put_watched_name(o, &s->owner, s->comm);
+	put(o, "cgroup", cgroup_json(r, s->cgroup));
+	put(o, "netns", integer_if(s->netns, s->netns));
+	put(o, "local", name_json(address_name, &s->local));
+	put(o, "remote", name_json(address_name, &s->remote));
+	put(o, "layer", text(watch_layer_key(s->layer)));
+	put(o, "whole", json_boolean(s->whole));
+	put(o, "born", json_boolean(s->born));
+	put(o, "died", json_boolean(s->died));
+	put(o, "handed_on", json_boolean(s->handed_on));
+	put_movements(o, r, &s->opening, &s->closing, &s->moved);
+	put(o, "causes", watched_causes_json(&s->moved));
+	put(o, "laws", socket_laws_json(s));
+	return o;
+}
+
+static json_t *figure_json(struct figure f)
+{
+	return integer_if(f.known, f.bytes);
+}
+
+/* A line of a table each, as there may be many. */
+static json_t *watched_groups_json(const struct watch_groups *groups, enum watch_grouping by)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < groups->count; i++) {
+		const struct watch_group *g = &groups->group[i];
+		json_t *o = json_object();
+
+		if (by == WATCH_BY_PEER)
+			put(o, "peer", g->further ? json_null() : name_json(peer_name, &g->at));
+		else
+			put(o, "port", integer_if(!g->further, g->at.port));
+		put(o, "sockets", json_integer(g->sockets));
+		put(o, "other_sockets", json_integer(g->other_sockets));
+		put(o, "sent_bytes", figure_json(figure_sent(&g->moved)));
+		put(o, "received_bytes", figure_json(figure_received(&g->moved)));
+		put(o, "uncopied_bytes", figure_json(figure_uncopied(&g->moved)));
+		put(o, "needless_bytes", figure_json(figure_needless(&g->moved)));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *watched_sum_json(const struct watch_record *r, const struct watch_sum *sum)
+{
+	json_t *o = json_object();
+
+	put(o, "sockets", json_integer(sum->sockets));
+	put(o, "born", json_integer(sum->born));
+	put(o, "died", json_integer(sum->died));
+	put(o, "handed_on", json_integer(sum->handed_on));
+	put(o, "other", other_json(sum));
+	put_movements(o, r, &sum->opening, &sum->closing, &sum->moved);
+	return o;
+}
+
+static json_t *watched_process_json(const struct watch_record *r, const struct watch_process *p)
+{
+	json_t *o = json_object();
+
+	put_watched_name(o, &p->id, p->comm);
+	put(o, "cgroup", cgroup_json(r, p->cgroup));
+	put(o, "joined", json_boolean(p->joined));
+	put(o, "ended", json_boolean(p->ended));
+	put(o, "sum", watched_sum_json(r, &p->sum));
+	put(o, "causes", watched_causes_json(&p->sum.moved));
+	return o;
+}
+
+static int words_of(char **command)
+{
+	int words = 0;
+
+	while (command && command[words])
+		words++;
+	return words;
+}
+
+/* The option that named the subject is its kind: "pid", "command". */
+static json_t *subject_json(const struct watch_options *o, const struct watch_ending *end)
+{
+	static const char *const kinds[] = {
+		[WATCH_PIDS] = "pids", [WATCH_COMM] = "comm", [WATCH_CGROUP] = "cgroup",
+		[WATCH_NETNS] = "netns", [WATCH_PORTS] = "ports", [WATCH_ALL] = "all",
+	};
+	json_t *s = json_object();
+
+	put(s, "kind", text(o->command ? "command" : kinds[o->subject.by]));
+	put(s, "asked", text_or_null(o->whom_value ? foreign(o->whom_value) : NULL));
+	put(s, "words", integer_if(o->command, words_of(o->command)));
+	put(s, "exit_status", integer_if(end->status_known, end->status));
+	return s;
+}
+
+static json_t *window_json(const struct watch_record *r, const struct watch_ending *end)
+{
+	return json_pack("{s:f, s:s}", "seconds", r->window_ns / 1e9, "ended_by",
+			 end->reason ? end->reason : "nothing yet");
+}
+
+/* How each site of the whole is known, with the reason or the rule; no hook counts calls of sites. */
+static json_t *total_sites_json(const struct watch_record *r)
+{
+	json_t *o = json_object();
+
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		put(o, site_name(s), site_json(r->sites[s].how, r->sites[s].tally.bytes, NULL, r->sites[s].why));
+	return o;
+}
+
+static json_t *count_whys_json(const struct watch_record *r)
+{
+	json_t *o = json_object();
+
+	for (enum count c = 0; c < COUNT_COUNT; c++)
+		if (*r->count_why[c])
+			put(o, count_name(c), text(r->count_why[c]));
+	return o;
+}
+
+static json_t *verdicts_json(const struct watch_record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->process_count; i++) {
+		const struct watch_process *p = &r->processes[i];
+		char name[WATCH_NAME_BYTES], sentence[SENTENCE_BYTES];
+		json_t *o = json_object();
+
+		process_name(&p->id, p->comm, name);
+		sentence_of_process(r, p, sentence);
+		put(o, "pid", integer_if(p->id.pid, p->id.pid));
+		put(o, "process", text(name));
+		put(o, "verdict", text(verdict_name(p->verdict)));
+		put(o, "sentence", text(sentence));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *not_covered_json(const struct watch_record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->gap_count; i++) {
+		const struct watch_gap *g = &r->not_covered[i];
+		json_t *o = json_pack("{s:s, s:b}", "what", g->what, "seen", g->seen);
+
+		put(o, "sockets", integer_if(g->seen && g->sockets, g->sockets));
+		put(o, "why", text(g->why));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *overhead_json(const struct watch_overhead *w)
+{
+	json_t *o = json_object();
+
+	put(o, "events", integer_if(w->known || w->events, w->events));
+	put(o, "ns_per_event", real_if(w->known, w->ns_per_event));
+	put(o, "share", real_if(w->known, w->share));
+	put(o, "own_cpu_seconds", json_real(w->own_cpu_ns / 1e9));
+	put(o, "memory_bytes", json_integer(w->memory_bytes));
+	return o;
+}
+
+static json_t *losses_json(const struct watch_record *r)
+{
+	json_t *o = json_pack("{s:I, s:I, s:I}", "lost_events", (json_int_t)r->lost_events,
+			      "unbooked_sockets", (json_int_t)r->unbooked_sockets, "folded_sockets",
+			      (json_int_t)r->folded_sockets);
+	char why[WHY_BYTES];
+
+	put(o, "unseen_events", json_integer(r->unseen_events));
+	put(o, "unopened_sockets", json_integer(r->unopened_sockets));
+	put(o, "folded_processes", json_integer(r->folded_processes));
+	put(o, "sums_short", text_or_null(watch_sums_short(r, why) ? why : NULL));
+	return o;
+}
+
+/* Without the first @told of those that died, which are in the order in which they did. */
+static json_t *sockets_json(const struct watch_record *r, int told)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->socket_count; i++)
+		if (!r->sockets[i].died || told-- <= 0)
+			json_array_append_new(array, watched_socket_json(r, &r->sockets[i]));
+	return array;
+}
+
+static int died_of(const struct watch_record *r)
+{
+	int died = 0;
+
+	for (int i = 0; i < r->socket_count; i++)
+		died += r->sockets[i].died;
+	return died;
+}
+
+static json_t *processes_json(const struct watch_record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->process_count; i++)
+		json_array_append_new(array, watched_process_json(r, &r->processes[i]));
+	return array;
+}
+
+/* What is asked of the watch, up to the name of what it starts: the words after it may be secret. */
+static json_t *command_json(char **command, const struct watch_options *o)
+{
+	json_t *words = json_array();
+
+	for (; *command && command != o->command; command++)
+		json_array_append_new(words, text(foreign(*command)));
+	if (*command)
+		json_array_append_new(words, text(foreign(*command)));
+	return words;
+}
+
+/* Keys are in the order of this function. */
+static json_t *record_of(const struct watch_record *r, const struct watch_options *o, char **command,
+			 const struct watch_ending *end, int told)
+{
+	json_t *all = record_begin_json(r->id, r->started, command_json(command, o), &r->machine);
+
+	put(all, "subject", subject_json(o, end));
+	put(all, "window", window_json(r, end));
+	put(all, "books", text(r->books == WATCH_CALLS ? "calls" : "sequence"));
+	put(all, "detail", json_boolean(r->details));
+	put(all, "backend", backend_json(r->backend, r->backend_why, r->probes, r->probe_count,
+					 r->overhead.known));
+	put(all, "sites", total_sites_json(r));
+	put(all, "counts", watched_counts_json(&r->total.moved));
+	put(all, "count_whys", count_whys_json(r));
+	put(all, "causes", causes_json(r->causes, r->cause_count));
+	put(all, "referenced_peak_pages", json_integer(r->referenced_peak_pages));
+	put(all, "laws", laws_json(r->laws, WATCH_LAW_COUNT));
+	put(all, "overhead", overhead_json(&r->overhead));
+	put(all, "verdicts", verdicts_json(r));
+	put(all, "losses", losses_json(r));
+	put(all, "not_covered", not_covered_json(r));
+	put(all, "total", watched_sum_json(r, &r->total));
+	put(all, "processes", processes_json(r));
+	put(all, "peers", watched_groups_json(&r->groups[WATCH_BY_PEER], WATCH_BY_PEER));
+	put(all, "ports", watched_groups_json(&r->groups[WATCH_BY_PORT], WATCH_BY_PORT));
+	put(all, "sockets", sockets_json(r, told));
+	return all;
+}
+
+int watch_json_write(const struct watch_record *r, const struct watch_options *o, char **command,
+		     const struct watch_ending *end, FILE *out)
+{
+	return json_write(record_of(r, o, command, end, 0), out);
+}
+
+int watch_json_line(struct watch_lines *l, const struct watch_record *r, const struct watch_options *o,
+		    char **command, const struct watch_ending *end)
+{
+	int told = l->told;
+
+	l->told = died_of(r);
+	return json_write_line(record_of(r, o, command, end, end->reason ? 0 : told), l->out);
+}
+
+/* ISO 8601, UTC, with milliseconds. */
+static void time_text(uint64_t before_ns, char text[WATCH_TIME_BYTES])
+{
+	struct timespec now;
+	struct tm utc;
+	uint64_t ns;
+	time_t seconds;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ns = now.tv_sec * NS_PER_S + now.tv_nsec - before_ns;
+	seconds = ns / NS_PER_S;
+	gmtime_r(&seconds, &utc);
+	strftime(text, WATCH_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(text + strlen(text), WATCH_TIME_BYTES - strlen(text), ".%03uZ",
+		 (unsigned int)(ns / NS_PER_MS % 1000));
+}
+
+/* A line begins where the one before it ended, also if the clock was set in between. */
+static void put_times(json_t *o, struct watch_deltas *d, const struct watch_record *r)
+{
+	if (!d->number)
+		time_text(r->lately_ns, d->end);
+	put(o, "start", text(d->end));
+	time_text(0, d->end);
+	put(o, "end", text(d->end));
+	put(o, "start_seconds", json_real((r->window_ns - r->lately_ns) / 1e9));
+	put(o, "end_seconds", json_real(r->window_ns / 1e9));
+}
+
+/* What a sum counts from the beginning on, less what it was at the line before. */
+static json_t *since(uint64_t *before, uint64_t now)
+{
+	json_t *difference = json_integer(now - *before);
+
+	*before = now;
+	return difference;
+}
+
+static json_t *lately_lost_json(struct watch_deltas *d, const struct watch_record *r)
+{
+	json_t *o = json_object();
+
+	put(o, "lost_events", since(&d->lost_events, r->lost_events));
+	put(o, "unbooked_sockets", since(&d->unbooked_sockets, r->unbooked_sockets));
+	put(o, "unseen_events", since(&d->unseen_events, r->unseen_events));
+	return o;
+}
+
+static json_t *broken_json(const struct watch_record *r)
+{
+	json_t *array = json_array();
+
+	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++)
+		if (r->laws[l].status == LAW_BROKEN)
+			json_array_append_new(array, text(watch_law_name(l)));
+	return array;
+}
+
+static void put_lately(json_t *o, const struct watch_record *r, const struct watch_sum *sum)
+{
+	struct watch_sum interval = *sum;
+
+	interval.moved = sum->lately;
+	put(o, "open", json_integer(sum->sockets - sum->died));
+	put(o, "verdict", text(verdict_name(watch_verdict(&interval))));
+	put(o, "sites", watched_sites_json(r, &sum->lately));
+	put(o, "counts", watched_counts_json(&sum->lately));
+}
+
+static json_t *total_json(struct watch_deltas *d, const struct watch_record *r)
+{
+	json_t *o = json_object();
+
+	put(o, "born", since(&d->born, r->total.born));
+	put(o, "died", since(&d->died, r->total.died));
+	put_lately(o, r, &r->total);
+	return o;
+}
+
+static bool did_nothing(const struct watch_movements *m)
+{
+	bool nothing = true;
+
+	for (int i = 0; i < SITE_COUNT; i++)
+		nothing &= !m->site_bytes[i];
+	for (int i = 0; i < COUNT_COUNT; i++)
+		nothing &= !m->count[i];
+	return nothing;
+}
+
+static json_t *lately_of_processes_json(const struct watch_record *r)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < r->process_count; i++) {
+		const struct watch_process *p = &r->processes[i];
+		json_t *o;
+
+		if (did_nothing(&p->sum.lately))
+			continue;
+		o = json_object();
+		put_watched_name(o, &p->id, p->comm);
+		put_lately(o, r, &p->sum);
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+int watch_delta_write(struct watch_deltas *d, const struct watch_record *r,
+		      const struct watch_ending *end)
+{
+	json_t *o = json_object();
+
+	put(o, "schema", text("copyscope.watch-line/1"));
+	put(o, "id", text(r->id));
+	put(o, "interval", json_integer(d->number + 1));
+	put_times(o, d, r);
+	put(o, "ended_by", text_or_null(end->reason));
+	put(o, "laws_broken", broken_json(r));
+	put(o, "losses", lately_lost_json(d, r));
+	put(o, "total", total_json(d, r));
+	put(o, "processes", lately_of_processes_json(r));
+	d->number++;
+	return json_write_line(o, d->out);
+}

@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Opens a window over processes that run, collects sockets that die, and makes a record of a reading. */
+#include "userspace/watch/window.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "userspace/common/clock.h"
+#include "userspace/common/confine/confine.h"
+#include "userspace/engine/engine.h"
+#include "userspace/watch/books/books_tally.h"
+#include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/choose.h"
+#include "userspace/watch/options/subject.h"
+
+#ifdef __x86_64__
+#endif
+
+
+enum { STEP_MS = 20 };
+
+struct watch {
+	struct engine *probes;
+	struct watch_subject subject;
+	enum watch_books books;
+	bool details;
+	struct watch_hooked hooked;
+	struct watch_tally tally;
+	uint64_t opened_ns, read_ns;	/* CLOCK_MONOTONIC */
+	uint64_t peak_pages;
+	int cpus;
+	int chosen;	/* processes of the subject that this one found */
+	struct watch_cgroup *cgroups;	/* owned: those that there were when the window opened */
+	int cgroup_count;
+	bool late_tried;	/* the hooks for zero copy were attached in mid-window */
+	int failure;		/* a socket that died could not be kept */
+};
+
+static void hooked_note(struct watch *w)
+{
+	char why[WHY_BYTES];
+
+	w->hooked = (struct watch_hooked){
+		.sends = engine_have(w->probes, "sends") ||
+			 (engine_have(w->probes, "tx_reference") &&
+			  engine_have(w->probes, "tx_splice")),
+		.rx_copies = engine_have(w->probes, "rx_copy"),
+		.rx_calls = engine_have(w->probes, "rx_splice") &&
+			    engine_have(w->probes, "rx_map"),
+		.discards = engine_have(w->probes, "rx_discard"),
+		.completions = engine_have(w->probes, "notifications"),
+		.drops = engine_have(w->probes, "drops"),
+		.calls = engine_have(w->probes, "accepted") &&
+			 engine_have(w->probes, "returned"),
+		.packets = engine_have(w->probes, "departures"),
+		.late_copies = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE &&
+			       engine_have(w->probes, "late_copy"),
+		.devices = engine_have(w->probes, "devices"),
+		.moved = engine_have(w->probes, "moved"),
+		.rings = engine_have(w->probes, "rings"),
+		.taps = engine_have(w->probes, "taps"),
+		.details = engine_have(w->probes, "reshape"),
+		/* The one that the kernel frees tells which. */
+		.limits = engine_have(w->probes, "limits") &&
+			  engine_have(w->probes, "drops"),
+	};
+}
+
+static void configure(const struct watch_subject *s, struct engine_config *c)
+{
+	static const enum watch_filter filters[] = {
+		[WATCH_PIDS] = WATCH_OF_TASKS, [WATCH_COMM] = WATCH_OF_TASKS,
+		[WATCH_CGROUP] = WATCH_OF_TASKS, [WATCH_NETNS] = WATCH_OF_NETNS,
+		[WATCH_PORTS] = WATCH_OF_PORTS, [WATCH_ALL] = WATCH_OF_ALL,
+	};
+
+	*c = (struct engine_config){ .filter = filters[s->by], .cgroup = s->cgroup_id,
+					   .cgroup_level = s->cgroup_level,
+					   .netns_count = s->netns_count,
+					   .port_count = s->port_count };
+	if (s->by == WATCH_COMM)
+		memcpy(c->comm, s->comm, sizeof(c->comm));
+	memcpy(c->ports, s->ports, sizeof(c->ports));
+	memcpy(c->netns, s->netns, sizeof(c->netns));
+	memcpy(c->netns_fds, s->netns_fds, sizeof(c->netns_fds));
+}
+
+/* What packets of the whole machine did until now. */
+static void gauges_note(struct watch *w)
+{
+	const struct watch_gauges gauges = engine_gauges(w->probes);
+
+	w->hooked.no_onward = !gauges.spliced_onward;
+	w->hooked.no_sockmaps = !gauges.sockmaps && !gauges.sockmap_seen;
+	w->hooked.no_orphans = !gauges.reshaped_orphans;
+}
+
+static void death(void *arg, const struct watch_book *book)
+{
+	struct watch *w = arg;
+	int err;
+
+	gauges_note(w);
+	err = watch_tally_death(&w->tally, book, &w->hooked);
+	if (err)
+		w->failure = err;
+}
+
+static void gone(void *arg, const struct watch_member *member)
+{
+	struct watch *w = arg;
+	int err = watch_tally_gone(&w->tally, member);
+
+	if (err)
+		w->failure = err;
+}
+
+/* What died and ended since the last time. */
+static int collect_ended(struct watch *w)
+{
+	const struct engine_ends ends = { death, gone, w };
+	int err = engine_deaths(w->probes, &ends);
+
+	return w->failure ? w->failure : err < 0 ? -EIO : 0;
+}
+
+static void look_for_zerocopy(void *arg, const struct watch_book *book)
+{
+	bool *found = arg;
+
+	*found |= book->now.asks_zerocopy || book->now.zerocopy_sends || book->now.referenced_bytes ||
+		  book->now.spliced_bytes;
+}
+
+/* Opens the window; hooks that only zero copy needs are attached before, if a socket asks for it. */
+static int open_books(struct watch *w, bool every_hook, char why[WHY_BYTES])
+{
+	bool zerocopy = every_hook;
+	int err = 0;
+
+	hooked_note(w);
+	for (int round = 0; round < 2 && !err; round++) {
+		if (zerocopy)
+			err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
+		if (!err)
+			err = engine_open(w->probes);
+		if (!err)
+			err = collect_ended(w);
+		if (err || zerocopy)
+			break;
+		err = engine_read(w->probes, look_for_zerocopy, &zerocopy);
+		zerocopy |= engine_gauges(w->probes).zerocopy_seen;
+		if (!zerocopy)
+			break;
+	}
+	if (err && !*why)
+		snprintf(why, WHY_BYTES, "cannot read the opening balances: %s", strerror(-err));
+	hooked_note(w);
+	return err;
+}
+
+int watch_open(struct watch **out, const struct watch_config *config, char why[WHY_BYTES])
+{
+	struct watch *w = calloc(1, sizeof(*w));
+	struct engine_config probes;
+	int err;
+
+	*out = NULL;
+	*why = '\0';
+	if (!w)
+		return -ENOMEM;
+	w->subject = *config->subject;
+	w->books = config->books;
+	w->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	watch_tally_begin(&w->tally, 0);
+	w->cgroup_count = watch_cgroups_list(&w->cgroups);
+	configure(&w->subject, &probes);
+	probes.backend = config->backend;
+	probes.fault = config->fault;
+	probes.calls = config->books == WATCH_CALLS;
+	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | (config->details ? HOOKS_DETAIL : 0);
+	probes.hardware_dma = probes.references = true;
+	w->details = config->details;
+	err = engine_load(&w->probes, &probes, why);
+	if (!err && w->details)
+		engine_prepare_stacks(w->probes);
+	if (!err)
+		err = engine_attach(w->probes, HOOKS_ALWAYS, why);
+	if (!err && w->details)
+		err = engine_attach(w->probes, HOOKS_DETAIL, why);
+	if (!err && config->books == WATCH_CALLS)
+		err = engine_attach(w->probes, HOOKS_CALLS, why);
+	if (!err)
+		err = watch_choose(w->probes, &w->subject, &w->chosen, why);
+	if (!err)
+		err = open_books(w, config->every_hook || config->details, why);
+	if (err) {
+		watch_close(w);
+		return err;
+	}
+	w->opened_ns = w->read_ns = monotonic_ns();
+	*out = w;
+	return 0;
+}
+
+/* Up to 5.18 kernel.unprivileged_bpf_disabled forbids maps to processes without CAP_BPF (c8644cd0efe7,
+ * "bpf: refine kernel.unprivileged_bpf_disabled behaviour"); the programs of a watch need 6.1. */
+int watch_confine(struct watch *w)
+{
+	int err = confine_for_good();
+
+	/* jansson's random start is read from a file, which cannot be opened later. */
+	json_object_seed(0);
+	return err ? err : confine_syscalls(CONFINE_WATCH);
+}
+
+/* A socket asked for zero copy for the first time. */
+static int attach_late(struct watch *w)
+{
+	char why[WHY_BYTES] = "";
+	int err;
+
+	if (w->hooked.packets || w->late_tried || !engine_gauges(w->probes).zerocopy_seen)
+		return 0;
+	w->late_tried = true;
+	err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
+	hooked_note(w);
+	return err;
+}
+
+int watch_wait(struct watch *w, int timeout_ms)
+{
+	int64_t until = monotonic_ms() + timeout_ms;
+	int64_t left;
+	int got, err;
+
+	do {
+		struct timespec pause = { 0, STEP_MS * NS_PER_MS };
+
+		left = until - monotonic_ms();
+		if (left > 0 && left < STEP_MS)
+			pause.tv_nsec = left * NS_PER_MS;
+		got = left > 0 ? nanosleep(&pause, NULL) : 0;
+		attach_late(w);
+		err = collect_ended(w);
+		if (err)
+			return err;
+	} while (left > 0 && !got);
+	return watch_alive(w->probes, &w->subject, w->chosen);
+}
+
+struct open_books {
+	struct watch *w;
+	struct watch_book *items;
+	int count, room, failure;
+};
+
+static void open_book(void *arg, const struct watch_book *book)
+{
+	struct open_books *open = arg;
+
+	if (open->count == open->room) {
+		int room = open->room ? 2 * open->room : 64;
+		struct watch_book *more = realloc(open->items, room * sizeof(*more));
+
+		if (!more) {
+			open->failure = -ENOMEM;
+			return;
+		}
+		open->items = more;
+		open->room = room;
+	}
+	open->items[open->count++] = *book;
+}
+
+static int by_cookie(const void *a, const void *b)
+{
+	uint64_t x = ((const struct watch_book *)a)->cookie, y = ((const struct watch_book *)b)->cookie;
+
+	return (x > y) - (x < y);
+}
+
+struct died {
+	struct watch *w;
+	uint64_t *cookies;
+	int count, room;
+};
+
+static void death_noted(void *arg, const struct watch_book *book)
+{
+	struct died *died = arg;
+
+	death(died->w, book);
+	if (died->count == died->room) {
+		int room = died->room ? 2 * died->room : 64;
+		uint64_t *more = realloc(died->cookies, room * sizeof(*more));
+
+		if (!more) {
+			died->w->failure = -ENOMEM;
+			return;
+		}
+		died->cookies = more;
+		died->room = room;
+	}
+	died->cookies[died->count++] = book->cookie;
+}
+
+static void gone_noted(void *arg, const struct watch_member *member)
+{
+	gone(((struct died *)arg)->w, member);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool died_has(const struct died *died, const uint64_t *cookie)
+{
+	return died->count && bsearch(cookie, died->cookies, died->count, sizeof(*cookie), by_number);
+}
+
+/* A socket may move from one walk to the next, or die between them and the ring. */
+static void open_sort(struct open_books *open, const struct died *died)
+{
+	int kept = 0;
+
+	if (open->count)
+		qsort(open->items, open->count, sizeof(*open->items), by_cookie);
+	if (died->count)
+		qsort(died->cookies, died->count, sizeof(*died->cookies), by_number);
+	for (int i = 0; i < open->count; i++) {
+		const uint64_t cookie = open->items[i].cookie;
+
+		if ((!kept || open->items[kept - 1].cookie != cookie) && !died_has(died, &cookie))
+			open->items[kept++] = open->items[i];
+	}
+	open->count = kept;
+}
+
+static int read_books(struct watch *w, struct open_books *open)
+{
+	struct died died = { .w = w };
+	const struct engine_ends ends = { death_noted, gone_noted, &died };
+	int err = collect_ended(w);
+
+	if (!err)
+		err = engine_read(w->probes, open_book, open);
+	if (!err)
+		err = engine_deaths(w->probes, &ends);
+	open_sort(open, &died);
+	free(died.cookies);
+	if (err < 0)
+		return err;
+	return open->failure ? open->failure : w->failure;
+}
+
+/* Packets and notifications are counted in softirqs, which interrupt tasks in the same programs. Of
+ * packets that leave, the book of each socket tells whether all were seen. */
+static bool is_of_packets(const char *metric)
+{
+	static const char *const names[] = { "drops", "late_copy", "notifications", "taps" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(metric, names[i]))
+			return true;
+	return false;
+}
+
+/* The kernel skipped a program for packets or notifications, because it ran already on that CPU. */
+static bool skipped(const struct watch_record *r)
+{
+	for (int i = 0; i < r->probe_count; i++) {
+		const struct probe *p = &r->probes[i];
+
+		if (is_of_packets(p->metric) && (p->missed_runs || p->missed_hits))
+			return true;
+	}
+	return false;
+}
+
+/* A program that was skipped before the last book was read shows in the list that is taken after it. */
+static int judge_books(struct watch *w, const struct open_books *open, struct watch_record *r)
+{
+	struct watch_socket *sockets = malloc((open->count + 1) * sizeof(*sockets));
+	int err;
+
+	if (!sockets)
+		return -ENOMEM;
+	r->probe_count = engine_list(w->probes, r->probes);
+	w->hooked.skipped = skipped(r);
+	gauges_note(w);
+	for (int i = 0; i < open->count; i++)
+		watch_tally_open(&w->tally, &sockets[i], &open->items[i], &w->hooked);
+	err = watch_tally_read(&w->tally, sockets, open->count, w->hooked.skipped, r);
+	free(sockets);
+	return err;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec used = {};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return used.tv_sec * NS_PER_S + used.tv_nsec;
+}
+
+/* Of all hooks but those of packets; of sockets that begin, change and end a census of books says it exactly. */
+static void unseen_fill(const struct watch *w, struct watch_record *r)
+{
+	r->unseen_events = engine_unseen(w->probes);
+	for (int i = 0; i < r->probe_count; i++)
+		if (!is_of_packets(r->probes[i].metric) && strcmp(r->probes[i].metric, "sequence"))
+			r->unseen_events += r->probes[i].missed_runs;
+}
+
+static void overhead_fill(const struct watch *w, struct watch_record *r)
+{
+	struct watch_overhead *o = &r->overhead;
+	uint64_t time_ns = 0;
+
+	for (int i = 0; i < r->probe_count; i++) {
+		o->events += r->probes[i].runs;
+		time_ns += r->probes[i].run_time_ns;
+	}
+	o->known = o->events && time_ns;
+	if (o->known) {
+		o->ns_per_event = (double)time_ns / o->events;
+		o->share = (double)time_ns / ((double)r->window_ns * w->cpus);
+	}
+	o->own_cpu_ns = own_cpu_ns();
+	o->memory_bytes = engine_memory(w->probes);
+}
+
+static void member_fill(struct watch_record *r, const struct watch_ids *known, const struct watch_member *m)
+{
+	const struct watch_process_id id = { m->task.tgid, m->task.started_ns };
+	int at = watch_ids_find(known, &id);
+	struct watch_process *p = &r->processes[at < 0 ? r->process_count++ : at];
+
+	if (at < 0)
+		*p = (struct watch_process){ .id = id, .sum = watch_sum_of_nothing() };
+	memcpy(p->comm, m->task.comm, sizeof(p->comm));
+	p->cgroup = m->task.cgroup;
+	p->joined = m->joined;
+	p->ended = m->ended_ns;
+}
+
+/* Also processes of the subject that used no socket. */
+static int members_fill(struct watch *w, struct watch_record *r)
+{
+	struct watch_member *members;
+	struct watch_ids known = {};
+	int count = engine_members(w->probes, &members), err = count < 0 ? count : 0;
+	struct watch_process *more;
+
+	for (int i = 0; i < r->process_count && !err; i++)
+		err = watch_ids_put(&known, &r->processes[i].id, i);
+	more = err ? NULL : realloc(r->processes, (r->process_count + count + w->tally.gone_count + 1) *
+							  sizeof(*more));
+	if (more) {
+		r->processes = more;
+		for (int i = 0; i < count; i++)
+			member_fill(r, &known, &members[i]);
+		for (int i = 0; i < w->tally.gone_count; i++)
+			member_fill(r, &known, &w->tally.gone[i]);
+	}
+	watch_ids_free(&known);
+	free(members);
+	return err ? err : more ? 0 : -ENOMEM;
+}
+
+static void gap(struct watch_record *r, const char *what, bool seen, const char *why)
+{
+	struct watch_gap *g = &r->not_covered[r->gap_count++];
+
+	g->what = what;
+	g->seen = seen;
+	snprintf(g->why, WHY_BYTES, "%s", why);
+}
+
+/* Sockets of these are found whenever they are seen, so that none is listed that was not. */
+static void layers_fill(struct watch_record *r)
+{
+	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++) {
+		uint64_t sockets = r->total.other[layer].sockets;
+
+		if (!sockets)
+			continue;
+		gap(r, watch_layer_name(layer), true, "what TCP carried for it is in no sum of sites: whether "
+		    "it was copied above TCP is not measured");
+		r->not_covered[r->gap_count - 1].sockets = sockets;
+	}
+}
+
+static void gaps_fill(const struct watch *w, struct watch_record *r)
+{
+	uint64_t sockmaps = engine_gauges(w->probes).sockmaps;
+
+	if (w->subject.netns_short)
+		gap(r, "network namespaces", true,
+		    "there were more than this process may enter: what older sockets there moved is not measured");
+	layers_fill(r);
+	gap(r, "UNIX sockets, UDP, AF_XDP, RDMA, SMC", false, "only TCP has these books");
+	if (sockmaps)
+		gap(r, "sockmap redirects to ingress", true,
+		    "this machine has a sockmap, and what it redirects moves no sequence number");
+}
+
+static int by_id(const void *id, const void *cgroup)
+{
+	uint64_t x = *(const uint64_t *)id, y = ((const struct watch_cgroup *)cgroup)->id;
+
+	return (x > y) - (x < y);
+}
+
+/* Each number once, those of sockets and of processes. */
+static void cgroup_add(const struct watch *w, struct watch_record *r, uint64_t id)
+{
+	const struct watch_cgroup *known;
+
+	for (int i = r->cgroup_count - 1; i >= 0; i--)
+		if (r->cgroups[i].id == id)
+			return;
+	known = w->cgroup_count ?
+			bsearch(&id, w->cgroups, w->cgroup_count, sizeof(*known), by_id) : NULL;
+	if (known)
+		r->cgroups[r->cgroup_count++] = *known;
+}
+
+static void cgroups_fill(const struct watch *w, struct watch_record *r)
+{
+	r->cgroups = malloc((w->cgroup_count + 1) * sizeof(*r->cgroups));
+	if (!r->cgroups)
+		return;
+	for (int i = 0; i < r->process_count; i++)
+		cgroup_add(w, r, r->processes[i].cgroup);
+	for (int i = 0; i < r->socket_count; i++)
+		cgroup_add(w, r, r->sockets[i].cgroup);
+}
+
+/* The kernel makes storage of sockets by this instruction since 6.19, unless it checks its caches. */
+static bool lacks_cmpxchg16b(void)
+{
+#ifdef __x86_64__
+	unsigned int a, b, c = 0, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && !(c & bit_CMPXCHG16B);
+#else
+	return false;
+#endif
+}
+
+static void unbooked_explain(struct watch_record *r, uint64_t unbooked)
+{
+	const char *why = !unbooked ? "the table of counts had no room, so their sites are not measured" :
+			  !lacks_cmpxchg16b() ? "the kernel gave no memory for books of sockets" :
+			  "the kernel gave no memory for books of sockets. This processor lacks cmpxchg16b, by "
+			  "which 6.19 and later make it: boot with slab_debug=F,kmalloc-*";
+
+	snprintf(r->unbooked_why, WHY_BYTES, "%s", r->unbooked_sockets ? why : "");
+}
+
+/* What was not seen may have been of any process: then nobody knows whether a book is missing. */
+static void probes_weigh(struct law *law, const struct watch_record *r, uint64_t unbooked)
+{
+	law->known = true;
+	law->left = law->residual = r->lost_events + unbooked;
+	law->right = 0;
+	law->status = law->residual ? LAW_BROKEN : LAW_BALANCED;
+	snprintf(law->why, WHY_BYTES, "%s", unbooked ? r->unbooked_why :
+					    law->residual ? "a table or the ring had no room" : "");
+	if (law->residual || (!r->unseen_events && !r->unopened_sockets))
+		return;
+	law->known = false;
+	law->status = LAW_NOT_TESTABLE;
+	if (!r->unseen_events) {
+		snprintf(law->why, WHY_BYTES, "sockets lay in network namespaces that were not entered");
+		return;
+	}
+	snprintf(law->why, WHY_BYTES,
+		 "the kernel ran no program for %llu moments at which sockets of this machine begin, change, "
+		 "end or move bytes: sums may be short", (unsigned long long)r->unseen_events);
+}
+
+/* What is not in the books of sockets: overhead, peaks, processes that moved nothing, gaps. 0 or -errno. */
+static int read_beside_books(struct watch *w, struct watch_record *r)
+{
+	struct watch_gauges gauges = engine_gauges(w->probes);
+	uint64_t pages = r->total.closing.item[WATCH_referenced_pages];
+	int err;
+
+	r->lost_events = gauges.lost_deaths + gauges.lost_members;
+	r->unbooked_sockets = gauges.unbooked + gauges.no_slots;
+	unbooked_explain(r, gauges.unbooked);
+	if (pages > w->peak_pages)
+		w->peak_pages = pages;
+	r->referenced_peak_pages = w->peak_pages;
+	unseen_fill(w, r);
+	probes_weigh(&r->laws[WATCH_LAW_probes], r, gauges.unbooked);
+	overhead_fill(w, r);
+	gaps_fill(w, r);
+	err = members_fill(w, r);
+	cgroups_fill(w, r);
+	return err;
+}
+
+/* By stacks where the programs keep them. */
+static int causes_read(const struct watch *w, struct watch_record *r)
+{
+	struct ledger ledger = {};
+	int err = w->details ? engine_stacks(w->probes, &ledger) : 0;
+
+	if (!err)
+		watch_causes_fill(r, ledger.stacks, ledger.stack_count);
+	ledger_free(&ledger);
+	return err;
+}
+
+int watch_read(struct watch *w, struct watch_record *r)
+{
+	struct open_books open = { .w = w };
+	uint64_t now;
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	err = read_books(w, &open);
+	now = monotonic_ns();
+	if (!err)
+		err = judge_books(w, &open, r);
+	free(open.items);
+	if (err)
+		return err;
+	r->backend = engine_backend(w->probes, r->backend_why);
+	r->books = w->books;
+	r->window_ns = now - w->opened_ns;
+	r->lately_ns = now - w->read_ns;
+	w->read_ns = now;
+	err = read_beside_books(w, r);
+	if (err)
+		return err;
+	r->details = w->details;
+	watch_sites_fill(r);
+	watch_verdicts_fill(r);
+	return causes_read(w, r);
+}
+
+void watch_close(struct watch *w)
+{
+	if (!w)
+		return;
+	engine_free(w->probes);
+	watch_tally_free(&w->tally);
+	free(w->cgroups);
+	free(w);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The window of a watch: opened over processes that run, read any number of times, closed.
+ *
+ * Order: watch_open, then watch_wait and watch_read in any order, watch_close. After watch_open the
+ * caller may give up its privileges with watch_confine: nothing later needs them.
+ */
+#ifndef COPYSCOPE_WATCH_WINDOW_H
+#define COPYSCOPE_WATCH_WINDOW_H
+
+#include "bpf/include/watch.h"
+#include "userspace/record/watch_record.h"
+#include "userspace/watch/options/subject.h"
+
+struct watch;
+
+struct watch_config {
+	struct watch_subject *subject;	/* resolved; its namespaces stay the caller's */
+	enum backend backend;		/* BACKEND_AUTO: trampolines if the kernel accepts them */
+	enum watch_books books;
+	enum watch_fault fault;		/* for tests: what a program is to do wrong */
+	bool details;		/* stacks of causes, what is copied between buffers of packets */
+	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
+};
+
+/* Loads, attaches, reads the opening balances. 0, or -errno with one line in @why. */
+int watch_open(struct watch **out, const struct watch_config *config, char why[WHY_BYTES]);
+
+/* Drops privileges and system calls that watch_wait, watch_read and printing do not need. 0 or -errno. */
+int watch_confine(struct watch *w);
+
+/*
+ * Waits until @timeout_ms have passed or a signal comes, and collects what the programs noted
+ * of sockets that died. Call it at least every 100 ms or so: the notes have room for about a
+ * second of a busy machine. Returns how many processes of the subject are alive, -1: not known by
+ * number (ports, namespaces, all), or another -errno.
+ */
+int watch_wait(struct watch *w, int timeout_ms);
+
+/* A fresh record: from the opening balances to now. What *r owned is the caller's to free. 0 or -errno. */
+int watch_read(struct watch *w, struct watch_record *r);
+
+/* Detaches, frees; NULL is accepted. */
+void watch_close(struct watch *w);
+
+#endif
