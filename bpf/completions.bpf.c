@@ -14,7 +14,7 @@ static __always_inline bool is_lost_on_purpose(struct sock *sk)
 {
 	const struct watch_book *book;
 
-	if (watch_fault != WATCH_FAULT_DROP_COMPLETION || watch_gauges.injected_faults)
+	if (fault_inject != FAULT_DROP_REPORT || watch_gauges.injected_faults)
 		return false;
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 	if (!book || !(book->flags & WATCH_OURS))

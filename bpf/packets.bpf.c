@@ -173,7 +173,7 @@ int BPF_PROG(departure, const struct sk_buff *skb)
 	if (!skb->data_len)
 		return 0;
 	slot = slot_find(cookie_of(skb->sk));
-	if (!slot || watch_fault == WATCH_FAULT_SKIP_DEPARTURES)
+	if (!slot || fault_inject == FAULT_SKIP_DEPARTURES)
 		return 0;
 	__sync_fetch_and_add(&slot->departed, skb->data_len);
 	flags = page_flags_of(skb);

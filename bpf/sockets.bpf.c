@@ -106,7 +106,7 @@ int BPF_PROG(socket_state, struct sock *sk, int old, int new)
 		book->now.state = new;
 		return 0;
 	}
-	if (watch_fault == WATCH_FAULT_SKIP_CLOSES)
+	if (fault_inject == FAULT_SKIP_CLOSES)
 		return 0;
 	if (book->flags & WATCH_CLOSED && old != BPF_TCP_CLOSE)
 		gauge_add(&watch_gauges.unseen_changes, 1);
@@ -120,7 +120,7 @@ int BPF_PROG(socket_death, struct sock *sk)
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 
-	if (watch_fault == WATCH_FAULT_SKIP_ENDS)
+	if (fault_inject == FAULT_SKIP_ENDS)
 		return 0;
 	if (!tp)
 		return 0;

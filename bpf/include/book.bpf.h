@@ -29,7 +29,6 @@ struct tcp_sock___smc {
 const volatile __u32 watch_filter __weak = WATCH_OF_TASKS;
 const volatile __u32 slot_buckets_mask __weak = 0;	/* buckets less one: they are a power of 2 */
 const volatile __u32 late_copies_hooked __weak = 0;	/* where they are made: arrivals tell nothing new */
-const volatile __u32 watch_fault __weak = WATCH_FAULT_NONE;
 const volatile __u32 fault_inject __weak = FAULT_NONE;
 const volatile bool calls_wanted __weak = false;	/* what calls returned is counted, too: the witness */
 const volatile bool details_wanted __weak = false;	/* so is what lies beside the slots */

@@ -104,7 +104,7 @@ static __always_inline struct watch_book *book_born(struct sock *sk)
 {
 	struct watch_book *book;
 
-	if (watch_fault == WATCH_FAULT_SKIP_BIRTHS || !birth_is_wanted(sk))
+	if (fault_inject == FAULT_SKIP_BIRTHS || !birth_is_wanted(sk))
 		return NULL;
 	book = book_begin(sk);
 	if (!book)

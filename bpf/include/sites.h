@@ -118,14 +118,20 @@ enum { SEEN_CPUS = 512, SEEN_LINE = 7 };
 /* How many processes, and how many network namespaces, one measurement may watch. */
 enum { SUBJECT_PROCESSES = 8 };
 
-/* Faults that a test may inject, to see them caught (trace_run --break). */
+/* Faults that a test may inject, to see them caught (--break). */
 enum fault_inject {
 	FAULT_NONE,
 	FAULT_LOSE_UPDATE,
-	FAULT_DROP_COMPLETION,
+	FAULT_DROP_COMPLETION,	/* one, where a notification ends */
+	FAULT_DROP_REPORT,	/* one, where it is put on the error queue */
+	FAULT_SKIP_ENDS,	/* as if the kernel ran no program when a socket ends */
+	FAULT_SKIP_BIRTHS,	/* nor when one begins */
+	FAULT_SKIP_DEPARTURES,	/* nor when a packet leaves */
+	FAULT_SKIP_CLOSES,	/* nor when a socket moves to CLOSE */
 	FAULT_FORGET_DEPARTURES,
 	FAULT_SKIP_PUT_ENTRY,
 	FAULT_SKIP_PUT_EXIT,
+	/* From here on hits are not noted. */
 	FAULT_MISS_HITS,
 	FAULT_COUNT_NOTHING,
 };

@@ -33,16 +33,6 @@ enum {
 /* Whom the programs count. */
 enum watch_filter { WATCH_OF_TASKS, WATCH_OF_NETNS, WATCH_OF_PORTS, WATCH_OF_ALL };
 
-/* What a program does wrong on purpose, for tests. */
-enum watch_fault {
-	WATCH_FAULT_NONE,
-	WATCH_FAULT_DROP_COMPLETION,	/* one */
-	WATCH_FAULT_SKIP_ENDS,		/* as if the kernel ran no program when a socket ends */
-	WATCH_FAULT_SKIP_BIRTHS,	/* nor when one begins */
-	WATCH_FAULT_SKIP_DEPARTURES,	/* nor when a packet leaves */
-	WATCH_FAULT_SKIP_CLOSES,	/* nor when a socket moves to CLOSE */
-};
-
 /* What an iterator does. */
 enum watch_mode { WATCH_MODE_OPEN, WATCH_MODE_READ };
 

@@ -153,7 +153,6 @@ static void configure_details(struct engine *p)
 
 	ro->details_wanted = details_are_wanted(p);
 	ro->slots_stay = details_are_wanted(p);
-	ro->fault_inject = c->fault_inject;
 	ro->subject_home_count = c->home_count;
 	memcpy((void *)ro->subject_homes, c->homes, sizeof(c->homes));
 	if (ro->details_wanted)
@@ -180,7 +179,7 @@ static void configure(struct engine *p, const struct targets *targets)
 
 	ro->watch_filter = c->filter;
 	ro->casts_known = targets_function(targets, "bpf_rdonly_cast");
-	ro->watch_fault = c->fault;
+	ro->fault_inject = c->fault_inject;
 	ro->optmem_max = number_in_file("/proc/sys/net/core/optmem_max", 0);
 	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE &&
 				 bpf_program__autoload(p->skel->progs.late_copy);

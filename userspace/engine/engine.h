@@ -22,7 +22,7 @@ enum { ENGINE_PORTS = 32, ENGINE_NAMESPACES = 512 };
 struct engine_config {
 	enum watch_filter filter;
 	enum backend backend;
-	enum watch_fault fault;
+	enum fault_inject fault_inject;
 	unsigned int sets;		/* of enum hook_set, those that will be attached or listed */
 	bool calls;			/* HOOKS_CALLS will be attached */
 	int sockets_most;		/* how many there may be; 0: as many as the machine has, and more */
@@ -35,7 +35,6 @@ struct engine_config {
 	int netns_fds[ENGINE_NAMESPACES];	/* the caller's */
 	int netns_count;
 	/* Of the set HOOKS_DETAIL. */
-	enum fault_inject fault_inject;
 	const char *detach;		/* a metric whose hooks are left off on purpose, or NULL */
 	bool hardware_dma;		/* a device may read pages itself */
 	bool references;		/* the subject may reference pages */

@@ -182,7 +182,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	w->cgroup_count = watch_cgroups_list(&w->cgroups);
 	configure(&w->subject, &probes);
 	probes.backend = config->backend;
-	probes.fault = config->fault;
+	probes.fault_inject = config->fault_inject;
 	probes.calls = config->books == WATCH_CALLS;
 	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | (config->details ? HOOKS_DETAIL : 0);
 	probes.hardware_dma = probes.references = true;

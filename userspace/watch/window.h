@@ -18,7 +18,7 @@ struct watch_config {
 	struct watch_subject *subject;	/* resolved; its namespaces stay the caller's */
 	enum backend backend;		/* BACKEND_AUTO: trampolines if the kernel accepts them */
 	enum watch_books books;
-	enum watch_fault fault;		/* for tests: what a program is to do wrong */
+	enum fault_inject fault_inject;	/* for tests: what a program is to do wrong */
 	bool details;		/* stacks of causes, what is copied between buffers of packets */
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
 };

@@ -89,19 +89,22 @@ static const struct argp_option option_table[] = {
 
 static void parse_break(const char *value, struct options *o)
 {
-	static const char *const faults[] = {
-		[FAULT_LOSE_UPDATE] = "lose-update",
-		[FAULT_DROP_COMPLETION] = "drop-completion",
-		[FAULT_FORGET_DEPARTURES] = "forget-departures",
-		[FAULT_SKIP_PUT_ENTRY] = "skip-put-entry",
-		[FAULT_SKIP_PUT_EXIT] = "skip-put-exit",
-		[FAULT_MISS_HITS] = "miss-hits",
-		[FAULT_COUNT_NOTHING] = "count-nothing",
+	static const struct {
+		const char *name;
+		enum fault_inject fault;
+	} faults[] = {
+		{ "lose-update", FAULT_LOSE_UPDATE },
+		{ "drop-completion", FAULT_DROP_COMPLETION },
+		{ "forget-departures", FAULT_FORGET_DEPARTURES },
+		{ "skip-put-entry", FAULT_SKIP_PUT_ENTRY },
+		{ "skip-put-exit", FAULT_SKIP_PUT_EXIT },
+		{ "miss-hits", FAULT_MISS_HITS },
+		{ "count-nothing", FAULT_COUNT_NOTHING },
 	};
 
-	for (size_t i = FAULT_NONE + 1; i < sizeof(faults) / sizeof(*faults); i++)
-		if (!strcmp(value, faults[i]))
-			o->fault_inject = i;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		if (!strcmp(value, faults[i].name))
+			o->fault_inject = faults[i].fault;
 	if (!strncmp(value, "detach:", 7) && value[7])
 		o->detach = value + 7;
 	else if (!strncmp(value, "bounds:", 7))

@@ -25,12 +25,10 @@ const char *const watch_rows_names[] = {
 	[ROWS_SOCKETS] = "socket", [ROWS_PROCESSES] = "process", [ROWS_CGROUPS] = "cgroup",
 	[ROWS_PEERS] = "peer", [ROWS_PORTS] = "port", NULL
 };
-static const char *const fault_names[] = { [WATCH_FAULT_NONE] = "nothing",
-					   [WATCH_FAULT_DROP_COMPLETION] = "drop-completion",
-					   [WATCH_FAULT_SKIP_ENDS] = "skip-ends",
-					   [WATCH_FAULT_SKIP_BIRTHS] = "skip-births",
-					   [WATCH_FAULT_SKIP_DEPARTURES] = "skip-departures",
-					   [WATCH_FAULT_SKIP_CLOSES] = "skip-closes", NULL };
+static const char *const fault_names[] = { "nothing", "drop-completion", "skip-ends", "skip-births",
+					   "skip-departures", "skip-closes", NULL };
+static const enum fault_inject faults[] = { FAULT_NONE, FAULT_DROP_REPORT, FAULT_SKIP_ENDS, FAULT_SKIP_BIRTHS,
+					    FAULT_SKIP_DEPARTURES, FAULT_SKIP_CLOSES };
 static const char *const backend_names[] = { [BACKEND_AUTO] = "auto",
 					     [BACKEND_TRAMPOLINE] = "trampoline",
 					     [BACKEND_TRACEPOINT] = "tracepoint", NULL };
@@ -246,7 +244,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->backend = options_one_of(backend_names, arg, "--backend '%s'");
 		break;
 	case KEY_BREAK:
-		o->fault = options_one_of(fault_names, arg, "--break '%s'");
+		o->fault_inject = faults[options_one_of(fault_names, arg, "--break '%s'")];
 		break;
 	case KEY_JSON:
 		o->json = options_file(arg, "--json");

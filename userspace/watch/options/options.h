@@ -27,7 +27,7 @@ struct watch_options {
 	enum watch_books books;
 	bool details;
 	enum backend backend;
-	enum watch_fault fault;	/* for tests: none unless asked for */
+	enum fault_inject fault_inject;	/* for tests: none unless asked for */
 	const char *json;	/* file, "-" for stdout, NULL: no record */
 	const char *lines;	/* the same, of what moves in each interval */
 	bool quiet;
