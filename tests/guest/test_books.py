@@ -14,7 +14,7 @@ from helpers.books import (
     TRACEPOINT_NOT_TESTABLE,
     check_books,
 )
-from helpers.names import VARIANTS, all_tables
+from helpers.names import KERNELS, VARIANTS, all_tables
 
 PRIME = f"--messages {PRIME_MESSAGES}"
 # Every variant between two namespaces; all combinations are run on the host.
@@ -47,7 +47,7 @@ FORCED = {"forced": f"A3 {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --backend 
 # so on one of these.
 ALWAYS = {name: (PRIMES | LARGE | FAULTS | FORCED)[name] for name in (
     "A1.veth.4", "A2.veth.4", "A3.veth.4", "A3-unreaped.veth.4", "A3.large", "drop-completion", "forced")}
-EDGES = ("6.1", "7.2")
+EDGES = (KERNELS[0], KERNELS[-1])
 
 
 def makes(release: str, run: str) -> bool:

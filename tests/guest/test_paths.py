@@ -9,6 +9,7 @@ import pytest
 from guest.boots import run_lines, where_made
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
+from helpers.names import names
 
 # One on each side of what changed between them. The matrix has each switch on one path or two on every kernel.
 RELEASES = ("6.12", "7.2")
@@ -18,7 +19,7 @@ PRIMES = {f"{variant}.{path}":
           f"{variant} {PRIME_BYTES} 1 --path {path} --messages {PRIME_MESSAGES}"
           for variant, path in (("A1", "nic"), ("A2", "forward"), ("A3", "nic"), ("A3", "forward"))}
 LARGE = {f"large.{path}": f"A3 {LARGE_BYTES} 4 --path {path} --messages {MESSAGES}"
-         for path in ("nic", "forward")}
+         for path in names("paths", nics=True)}
 
 
 def switched(switch: str, paths: tuple[str, ...], messages: int = MESSAGES) -> dict[str, str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The recipes of CONTRIBUTING.md work: a variant, a path and a law are added to a copy of the tree and run."""
+"""The recipes of CONTRIBUTING.md work: what they add is added to a copy of the tree, built and run."""
 from __future__ import annotations
 
 import json
@@ -17,11 +17,12 @@ from helpers.names import ROOT
 pytestmark = records.needs_root
 
 # What a recipe may cost at most, in files that are edited by hand.
-MOST_FILES = {"variant": 2, "path": 5, "site": 7, "law": 2, "cause": 4, "kernel": 6, "figure": 6}
+MOST_FILES = {"variant": 2, "path": 3, "site": 5, "law": 2, "cause": 3, "kernel": 1, "hook": 1, "figure": 2}
 # Of build/, with the programs and archives themselves: what make made of the sources.
 BUILT_FOLDERS = {"userspace", "bpf", "tests"}
-# File -> what a regular expression finds there, and what comes in its place; of a new file what it is copied
-# from, before these two.
+C_TESTS = ("build/tests/unit/causes_test", "build/tests/unit/laws_test")
+# Of each recipe: file -> what a regular expression finds there, and what comes in its place; of a new file what it
+# is copied from, before these two.
 VARIANT = {
     "userspace/tables/variants.h": (
         r"^\tX\(a2, .*\n.*\n", r"""\g<0>\tX(a9_test, "A9-test", "sendmsg()", VARIANT_PLAIN, "as A2") \\\n"""),
@@ -32,9 +33,26 @@ PATH = {
     "userspace/tables/paths.h": (
         r"^\tX\(lo, .*\n", r"""\g<0>\tX(lo9_test, "lo9-test", PATH_ONE_DEVICE, "as lo") \\\n"""),
     "userspace/path/kinds/lo9_test.c": ("userspace/path/kinds/lo.c", r"path_lo\b", "path_lo9_test"),
-    "tools/lib/copyscope/matrix/cells.py": (
-        r'^    "lo": .*\n', r"""\g<0>    "lo9-test": "--path lo9-test",\n"""),
-    "tests/host/test_books.py": (r"^PATHS = \[", r"""\g<0>"lo9-test", """),
+}
+# What a receive call returned, which both backends can count.
+SITE = {
+    "bpf/include/sites.h": (
+        r"^\tX\(rx_discard, ", r"""\tX(rx_test, SITE_OF_RECEIVER, "nobody", "given back by a receive call") \\\n\g<0>"""),
+    "bpf/receives.bpf.c": (r"^/\* The call has given the lock back. \*/\n", r"""SEC("?tp_btf/sock_recv_length")
+int BPF_PROG(receive_test, struct sock *sk, int ret, int flags)
+{
+	if (ret > 0 && is_tcp(sk) && window_is_open)
+		site_add(books_find(cookie_of(sk)), SITE_rx_test, ret);
+	return 0;
+}
+
+\g<0>"""),
+    "userspace/engine/hooks/hooks.c": (
+        r"^\tTRACEPOINT\(2, \"rx_copy\".*\n",
+        r"""\g<0>\tTRACEPOINT(3, "receive_test", "rx_test", "sock_recv_length", DETAIL, PLAIN),\n"""),
+    "docs/METHOD.md": (r"^### `rx_discard`", r"""### `rx_test`: what a receive call gave back\n\n\g<0>"""),
+    "tests/helpers/books.py": (
+        r'^        "rx_copy": payload \+ requests,\n', r"""\g<0>        "rx_test": payload + requests,\n"""),
 }
 LAW = {
     "userspace/judge/laws/laws.c": (
@@ -60,13 +78,34 @@ static void law_syn(const struct record *r, struct law *law)
 \g<0>	{ "test of SYN", break_syn, true, NEEDS_HOOKS, "accepted," },
 """),
 }
-ADDED = VARIANT | PATH | LAW
+CAUSE = {
+    "userspace/tables/causes.h": (
+        r'^\tX\(TUN, "tun", ', r"""\tX(TEST9, "test of causes", CAUSE_ELSEWHERE, "do not test") \\\n\g<0>"""),
+    "userspace/tables/callers.h": (
+        r'^\tX\("tun_net_xmit", ', r"""\tX("test9_xmit", TEST9, RESHAPE) \\\n\g<0>"""),
+    "tests/unit/causes_test.c": (r"^\t/\* Names that only begin alike are not it. \*/\n",
+                                 r"""\t{ "6.12", MOVE, 0, "test9_xmit < ip_output", "test of causes" },
+	{ "6.12", MOVE, 0, "test9_xmit2 < ip_output", "unknown" },\n\g<0>"""),
+}
+KERNEL = {
+    "tools/lib/copyscope/common/releases.py": (
+        r'(?s)^(    "7.2": \(\("sid",\),\),\n)(.*^TESTED = .*?)\)$',
+        r"""\1    "9.9": (("sid",),),\n\2, "9.9")"""),
+}
+# As if older kernels had it by another name.
+HOOK = {
+    "userspace/engine/hooks/hooks.c": (
+        r"(?s)^(\tTRACEPOINT\(2, \"rx_copy\", \"rx_copy\", \")(skb_copy_datagram_iovec)(.*?\n)"
+        r"(.*^const struct hook_form hook_forms\[\] = {\n)",
+        r"""\1skb_copy_test\3\1\2\3\4	{ "skb_copy_datagram_iovec", 2, "6.1", "" },\n"""),
+}
+RECIPES = {"variant": VARIANT, "path": PATH, "site": SITE, "law": LAW, "cause": CAUSE, "kernel": KERNEL, "hook": HOOK}
 
 
 def recipe(name: str) -> tuple[int, list[list[str]]]:
     """How many files a recipe names in its heading, and the files of each of its steps."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    heading, body = re.search(rf"^### A {name}: (\d+) files\n(.*?)(?=^##)", text, re.M | re.S).groups()
+    heading, body = re.search(rf"^### A {name}: (\d+) files?\n(.*?)(?=^##)", text, re.M | re.S).groups()
     steps = re.split(r"^\d\. ", body.split("\nTest: ")[0], flags=re.M)[1:]
     return int(heading), [re.findall(r"`([\w/.]+\.\w+)`", step) for step in steps]
 
@@ -104,6 +143,12 @@ def judged(tree: Path, *words: str) -> str:
     return done.stdout + done.stderr
 
 
+def a_run(tree: Path) -> dict:
+    """The record of a run of the new variant on the new path."""
+    return json.loads(run(tree, "build/trace_run", "A9-test", "4093", "2", "--path", "lo9-test",
+                          "--messages", "23", "--quiet", "--json", "-"))
+
+
 def left_out(folder: str, found: list[str]) -> set[str]:
     """What the copy does without: results, kernels, environments, builds of other kinds."""
     if Path(folder) == ROOT:
@@ -116,22 +161,22 @@ def left_out(folder: str, found: list[str]) -> set[str]:
 
 @pytest.fixture(scope="module", name="tree")
 def fixture_tree(tmp_path_factory) -> Path:
-    """A copy of the tree and of what was built of it, with a variant, a path and a law added."""
+    """A copy of the tree and of what was built of it, where each recipe is followed."""
     tree = tmp_path_factory.mktemp("recipes") / "tree"
     shutil.copytree(ROOT, tree, symlinks=True, ignore=left_out)
     (tree / "build/venv").symlink_to(ROOT / "build/venv")
-    apply(tree, ADDED)
-    run(tree, "make", "-j2", "all")
+    for changes in RECIPES.values():
+        apply(tree, changes)
+    run(tree, "make", "-j2", "all", *C_TESTS)
     (tree / "before").write_text(judged(tree, "tests/unit/test_tables.py"))
     run(tree, "make", "tables")
     return tree
 
 
-@pytest.mark.parametrize("name, changes", [("variant", VARIANT), ("path", PATH), ("law", LAW)])
+@pytest.mark.parametrize("name, changes", RECIPES.items())
 def test_following_a_recipe_touches_the_files_that_it_names(name, changes):
     _, steps = recipe(name)
-    new = {"path": "lo9_test"}.get(name, "")
-    named = [[file.replace("SYMBOL", new) for file in step] for step in steps]
+    named = [[file.replace("SYMBOL", "lo9_test").replace("QUESTION", "receives") for file in step] for step in steps]
     assert len(changes) == len(steps)
     assert all(sum(file in step for file in changes) == 1 for step in named)
 
@@ -151,7 +196,7 @@ def test_no_file_but_those_that_recipes_name_was_edited_by_hand(tree):
     changed = {name for name in files | {"README.md", "Makefile", "CONTRIBUTING.md"}
                if not (ROOT / name).is_file() or
                (ROOT / name).read_bytes() != (tree / name).read_bytes()}
-    assert changed - made == set(ADDED)
+    assert changed - (made - {"docs/METHOD.md"}) == {file for changes in RECIPES.values() for file in changes}
 
 
 def test_the_new_variant_runs_and_its_books_balance(tree):
@@ -165,11 +210,62 @@ def test_the_books_of_a_run_on_the_new_path_balance(tree):
 
 
 def test_the_new_law_is_in_the_record_and_balances(tree):
-    record = json.loads(run(tree, "build/trace_run", "A9-test", "4093", "2", "--path", "lo",
-                            "--messages", "23", "--quiet", "--json", "-"))
+    record = a_run(tree)
     assert [each["law"] for each in record["laws"]] == names(tree, "laws")
     law, = (each for each in record["laws"] if each["law"] == "test of SYN")
     assert law["status"] == "balanced" and law["left_is"] == "sends that put bytes into the SYN"
+
+
+def test_the_new_site_is_counted_to_the_byte_and_named_in_the_report(tree):
+    record = a_run(tree)
+    assert record["sites"]["rx_test"]["how"] == "measured"
+    assert record["sites"]["rx_test"]["bytes"] == 23 * 4093 == record["sites"]["rx_copy"]["bytes"]
+    shown = run(tree, "build/trace_run", "A2", "4093", "2", "--path", "lo", "--messages", "23")
+    assert re.search(r"^rx_test +94.1 kB +1.000 +measured +given back by a receive call$", shown, re.M)
+
+
+def test_a_watch_says_why_it_does_not_count_the_new_site(tree):
+    run(tree, "tools/copyscope", "watch", "--quiet", "--json", "watch.json", "--", "true")
+    record = json.loads((tree / "watch.json").read_text())
+    assert record["sites"]["rx_test"] == {
+        "bytes": None, "calls": None, "how": "not_measured", "why": "no hook of a watch counts it"}
+
+
+def test_readers_take_records_without_the_new_site_and_draw_those_with_it(tree):
+    said = judged(tree, "tests/unit/test_copymap.py", "tests/unit/test_kept.py")
+    assert " failed" not in said and " passed" in said, said
+    (tree / "record.json").write_text(json.dumps(a_run(tree)))
+    arrows = run(tree, "build/venv/bin/python", "-c", "import sys; sys.path.insert(0, 'tools/lib')\n"
+                 "from pathlib import Path\n"
+                 "from copyscope.figures.copymap import build\n"
+                 "from copyscope.records.load import load_record\n"
+                 "print(*(each.name for each in build([load_record(Path('record.json'))]).arrows))")
+    assert "rx_test" in arrows.split()
+
+
+def test_the_new_cause_is_told_by_its_caller(tree):
+    program = "build/tests/unit/causes_test"
+    assert "FAILED" not in run(tree, program)
+    assert "| test of causes | `reshape` | `test9_xmit` |" in (tree / "docs/METHOD.md").read_text()
+    with without(tree / "userspace/tables/callers.h", "test9_xmit"):
+        run(tree, "make", program)
+        done = subprocess.run([tree / program], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and '"unknown" != "test of causes"' in done.stdout + done.stderr
+
+
+def test_guests_and_documents_have_the_new_kernel(tree):
+    assert re.search(r"^  9.9 +a guest; ", run(tree, "tools/trace_run", "--list"), re.M)
+    assert "kernels that tests boot (6.1, 6.12, 6.18, 7.2, 9.9)" in (tree / "docs/RUNNING.md").read_text()
+    assert "6.1 to 9.9" in (tree / "docs/trace_run.8").read_text()
+
+
+def test_of_two_forms_of_a_hook_that_of_this_kernel_is_attached(tree):
+    probes = {each["hook"]: each for each in a_run(tree)["backend"]["probes"] if each["site"] == "rx_copy"}
+    assert probes["tp_btf/skb_copy_datagram_iovec"]["status"] == "attached"
+    absent = probes["tp_btf/skb_copy_test"]
+    assert absent["status"] == "absent" and "skb_copy_test" in absent["why"]
+    assert "| rx_copy | `skb_copy_test`, `skb_copy_datagram_iovec` (6.1 and later) |" in (
+        tree / "docs/METHOD.md").read_text()
 
 
 def names(tree: Path, table: str) -> list[str]:
@@ -190,7 +286,6 @@ def without(file: Path, row: str):
 
 def test_a_law_is_broken_by_its_row_and_one_without_a_row_is_told(tree):
     program = "build/tests/unit/laws_test"
-    run(tree, "make", program)
     assert "FAILED" not in run(tree, program)
     with without(tree / "tests/unit/expected_laws.h", '"test of SYN"'):
         run(tree, "make", program)

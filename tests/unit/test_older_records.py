@@ -62,6 +62,19 @@ def test_a_damaged_one_is_refused_in_one_line_or_read(name):
     assert refused > 40
 
 
+@pytest.mark.parametrize("name", OLD)
+def test_a_site_that_a_record_is_too_old_for_is_not_measured(name):
+    now = older.as_today(OLD[name])
+    younger = json.loads(json.dumps(now), object_pairs_hook=lambda pairs: {
+        key: each for key, each in pairs if key != "rx_discard"})
+    again = older.as_today(younger)
+    (check_watch if name == "watch/1" else check)(again, "old.json")
+    assert again["sites"]["rx_discard"] == {"bytes": None, "calls": None, "how": "not_measured",
+                                            "why": "the record is older than this site"}
+    assert {each["sites"]["rx_discard"]["bytes"] for each in again["sockets"]} == {None}
+    assert again["sites"]["rx_copy"] == now["sites"]["rx_copy"] and older.as_today(now) is now
+
+
 def test_other_documents_stay_as_they_are():
     for each in ({}, [], None, 7, {"schema": "copyscope.plan/1"}, {"schema": ["x"]}):
         assert older.as_today(each) is each

@@ -17,26 +17,19 @@ struct source {
 #define ACCEPTED_LESS "what sequence numbers say was accepted, less references and splices"
 #define NO_PAGES "0 where all bytes that left the sockets were copied or discarded"
 
-/* X(site, how, metric, why): every site, as tracepoints know it. */
-#define SOURCES(X)                                                                                \
-	X(user_gather, HOW_NOT_MEASURED, NULL, "no hook sees a copy inside a process")            \
-	X(tx_copy, HOW_DERIVED, "sends", ACCEPTED_LESS)                                           \
-	X(tx_reference, HOW_MEASURED, "sends", "")                                                \
-	X(tx_splice, HOW_MEASURED, "sends", "")                                                   \
-	X(late_copy, HOW_DERIVED, "late_copy", "packets that arrived on this machine with user pages") \
-	X(reshape, HOW_NOT_MEASURED, NULL, "no tracepoint tells of it")                           \
-	X(rx_copy, HOW_MEASURED, "rx_copy", "")                                                   \
-	X(rx_map, HOW_DERIVED, "rx_copy", NO_PAGES)                                               \
-	X(rx_splice, HOW_DERIVED, "rx_copy", NO_PAGES)                                            \
-	X(rx_discard, HOW_MEASURED, "rx_discard", "")
-
-#define SOURCE_ROW(site, how, metric, why) [SITE_##site] = { how, metric, why },
-static const struct source sources[] = { SOURCES(SOURCE_ROW) };
-#undef SOURCE_ROW
-
-#define SOURCE_ONE(...) + 1
-_Static_assert(0 SOURCES(SOURCE_ONE) == SITE_COUNT, "a site of bpf/include/sites.h has no row in SOURCES");
-#undef SOURCE_ONE
+/* As tracepoints know each site. */
+static const struct source sources[SITE_COUNT] = {
+	[SITE_user_gather] = { HOW_NOT_MEASURED, NULL, "no hook sees a copy inside a process" },
+	[SITE_tx_copy] = { HOW_DERIVED, "sends", ACCEPTED_LESS },
+	[SITE_tx_reference] = { HOW_MEASURED, "sends", "" },
+	[SITE_tx_splice] = { HOW_MEASURED, "sends", "" },
+	[SITE_late_copy] = { HOW_DERIVED, "late_copy", "packets that arrived on this machine with user pages" },
+	[SITE_reshape] = { HOW_NOT_MEASURED, NULL, "no tracepoint tells of it" },
+	[SITE_rx_copy] = { HOW_MEASURED, "rx_copy", "" },
+	[SITE_rx_map] = { HOW_DERIVED, "rx_copy", NO_PAGES },
+	[SITE_rx_splice] = { HOW_DERIVED, "rx_copy", NO_PAGES },
+	[SITE_rx_discard] = { HOW_MEASURED, "rx_discard", "" },
+};
 
 /* Where trampolines know it otherwise. */
 static const struct source with_trampolines[SITE_COUNT] = {
@@ -70,13 +63,17 @@ static const char *why_absent(const struct watch_record *r, const char *metric)
 static const struct source copies_derived = { HOW_DERIVED, "rx_discard",
 	"bytes that left the sockets and were neither discarded, spliced nor mapped, and peeked ones" };
 
+static const struct source by_runs_alone = { HOW_NOT_MEASURED, NULL, "no hook of a watch counts it" };
+
 static const struct source *source_of(const struct watch_record *r, enum site site)
 {
 	bool trampolines = r->backend == BACKEND_TRAMPOLINE;
 
 	if (trampolines && site == SITE_rx_copy && why_absent(r, "rx_copy"))
 		return &copies_derived;
-	return trampolines && with_trampolines[site].why ? &with_trampolines[site] : &sources[site];
+	if (trampolines && with_trampolines[site].why)
+		return &with_trampolines[site];
+	return sources[site].why ? &sources[site] : &by_runs_alone;
 }
 
 static const char *why_unknown(const struct watch_record *r, const struct source *source, enum site site)

@@ -14,9 +14,18 @@ USER, STAGING, SENDER, DEVICE, RECEIVER, BUFFER = range(6)
 # before the device has it; unknown ones are drawn there.
 LATE_ON_ARRIVAL = names("causes", on_arrival=True)
 PAID = column("sites", "who")
-# Where pages or bytes are handed over at the receiver, and what happens to them: "pages mapped".
-RX_HOLLOW = {site: re.split(" by | from ", column("sites", "meaning")[site])[0]
-             for site in names("sites", of_receiver=True, copies=False)}
+# What happens to payload where no processor copies it: "mapped into your memory as pages".
+HOLLOW = {site: re.split(" by | from ", column("sites", "meaning")[site])[0]
+          for site in names("sites", copies=False)}
+HOLLOW |= {"tx_reference": "user pages referenced",
+           "tx_splice": "page-cache or pipe pages attached"}
+GATHERS = names("sites", of_sender=True, of_call=False)
+# Of a send, but for tx_copy, which may be of what was gathered.
+SENDS = tuple(site for site in names("sites", of_sender=True, of_call=True) if site != "tx_copy")
+# At either end, but for late copies, which have places by their causes.
+MOVES = tuple(site for site in names("sites", of_sender=False, of_receiver=False)
+              if site != "late_copy")
+READS = names("sites", of_receiver=True)
 
 
 @dataclass(frozen=True)
@@ -64,9 +73,8 @@ def less(whole: Amount, part: float) -> float:
 def sending(sums: dict[str, Amount], records: list[Record]) -> list[Arrow]:
     """From the user's memory to the sender's skb."""
     gather, copy = sums["user_gather"], sums["tx_copy"]
-    arrows = []
-    if gather.seen or gather.value is None:
-        arrows.append(Arrow("user_gather", USER, STAGING, gather, True))
+    arrows = [Arrow(site, USER, STAGING, sums[site], True) for site in GATHERS
+              if sums[site].seen or sums[site].value is None]
     staged = min(gather.value or 0.0, copy.value or 0.0)
     unset = ", ".join(cause_bytes(records, "tx_copy"))
     if staged > NOTHING:
@@ -76,13 +84,10 @@ def sending(sums: dict[str, Amount], records: list[Record]) -> list[Arrow]:
     if copy.value is None or direct > NOTHING:
         rest = copy if copy.value is None else Amount(direct, copy.how, copy.why)
         arrows.append(Arrow("tx_copy", USER, SENDER, rest, True, unset))
-    for site, words in (("tx_reference", "user pages referenced"),
-                        ("tx_splice", "page-cache or pipe pages attached")):
-        known = sums[site]
-        # Splices that nothing looks for are named below the map.
-        if known.seen or known.value is None and site == "tx_reference":
-            arrows.append(Arrow(site, USER, SENDER, known, False, words))
-    return arrows
+    # Splices that nothing looks for are named below the map.
+    return arrows + [Arrow(site, USER, SENDER, sums[site], site not in HOLLOW, HOLLOW.get(site, ""))
+                     for site in SENDS if sums[site].seen or
+                     (sums[site].value is None and site == "tx_reference")]
 
 
 def late_at(records: list[Record], late: Amount) -> dict[int, list[tuple[str, float]]]:
@@ -102,7 +107,7 @@ def late_at(records: list[Record], late: Amount) -> dict[int, list[tuple[str, fl
 def crossing(sums: dict[str, Amount], records: list[Record]) -> list[Arrow]:
     """From the sender's skb over the device to the receiver's."""
     late = sums["late_copy"]
-    sent = [sums[site].value for site in ("tx_copy", "tx_reference", "tx_splice")]
+    sent = [sums[site].value for site in ("tx_copy", *SENDS)]
     known = [value for value in sent if value is not None]
     dma = all(record.at("experiment.path.hardware_dma") for record in records)
     where = late_at(records, late)
@@ -124,35 +129,33 @@ def crossing(sums: dict[str, Amount], records: list[Record]) -> list[Arrow]:
     return arrows
 
 
-def reshaping(sums: dict[str, Amount], records: list[Record]) -> list[Arrow]:
+def moving(site: str, whole: Amount, records: list[Record]) -> list[Arrow]:
     """Payload moved between skbs, at the end whose sockets did it."""
-    whole = sums["reshape"]
     if not whole.seen:
         return []
     ends = {"sender": 0, "receiver": 0}
     for record in records:
         for end in ends:
-            ends[end] += sum(each["sites"]["reshape"]["bytes"] or 0 for each in record.sockets(end))
+            ends[end] += sum(each["sites"][site]["bytes"] or 0 for each in record.sockets(end))
     total = sum(ends.values()) or 1
-    return [Arrow("reshape", box, box, Amount((whole.value or 0) * ends[end] / total, whole.how,
-                                              whole.why), True, f"at the {end}")
+    return [Arrow(site, box, box, Amount((whole.value or 0) * ends[end] / total, whole.how,
+                                         whole.why), site not in HOLLOW, f"at the {end}")
             for end, box in (("sender", SENDER), ("receiver", RECEIVER)) if ends[end]]
 
 
 def receiving(sums: dict[str, Amount]) -> list[Arrow]:
     """From the receiver's skb to the user's buffer."""
-    copy = sums["rx_copy"]
-    arrows = [Arrow("rx_copy", RECEIVER, BUFFER, copy, True)] if copy.seen or copy.value is None \
-        else []
-    return arrows + [Arrow(site, RECEIVER, BUFFER, sums[site], False, words)
-                     for site, words in RX_HOLLOW.items() if sums[site].seen]
+    return [Arrow(site, RECEIVER, BUFFER, sums[site], site not in HOLLOW, HOLLOW.get(site, ""))
+            for site in READS if sums[site].seen or
+            (sums[site].value is None and site == "rx_copy")]
 
 
 def build(records: list[Record]) -> CopyMap:
     """The map of runs of one variant on one path."""
     sums = amounts(records)
-    arrows = (sending(sums, records) + crossing(sums, records) + reshaping(sums, records)
-              + receiving(sums))
+    arrows = [*sending(sums, records), *crossing(sums, records),
+              *(arrow for site in MOVES for arrow in moving(site, sums[site], records)),
+              *receiving(sums)]
     path = records[0].experiment["path"]
     causes = {cause["cause"]: cause.get("remedy") or "" for record in records
               for cause in record.at("causes") if cause.get("bytes") or cause.get("calls")}

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes records of version 3 out of older ones: of runs (1 and 2) and of watches (1)."""
+"""Makes records of today out of older ones: of version 3 out of runs (1 and 2) and watches (1), and
+with every site.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+from copyscope.common.tables import SITES
 
 SCHEMA = "copyscope.record/3"
 RUNS = ("copyscope.run/1", "copyscope.run/2")
@@ -96,8 +100,32 @@ def watch_of(old: dict[str, Any]) -> dict[str, Any]:
             **{key: each for key, each in changed.items() if key in old}}
 
 
+def without_counts(site: Any) -> Any:
+    """A site that an older record lacks, in the form of one that it has."""
+    told = {"how": "not_measured", "why": "the record is older than this site"}
+    return {key: told.get(key) for key in site} if isinstance(site, dict) else None
+
+
+def with_every_site(value: Any) -> Any:
+    """A record, or a part of one, where each table of sites has all of today."""
+    if isinstance(value, list):
+        return [with_every_site(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    whole = {key: with_every_site(each) for key, each in value.items()}
+    sites = whole.get("sites")
+    if isinstance(sites, dict) and sites:
+        form = next(iter(sites.values()))
+        whole["sites"] = {**sites, **{site: without_counts(form) for site in SITES
+                                      if site not in sites}}
+    return whole
+
+
 def as_today(data: Any) -> Any:
-    """A record of version 3; any other document as it is."""
-    if not is_older(data):
+    """A record of version 3 with every site; any other document as it is."""
+    if is_older(data):
+        data = watch_of(data) if data["schema"] == WATCH else run_of(data)
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         return data
-    return watch_of(data) if data["schema"] == WATCH else run_of(data)
+    lacks = set(SITES) - set(table(data.get("sites")))
+    return with_every_site(data) if lacks else data
