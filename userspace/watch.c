@@ -26,7 +26,7 @@ struct conduct {
 	struct watch_options options;
 	struct command command;
 	struct view view;
-	struct page page;
+	struct watch_page page;
 	struct session session;
 	struct record_file file, lines;
 	struct keeper keeper;
@@ -135,16 +135,16 @@ static int open_window(struct conduct *c)
 /* Text goes out in one piece: a command may print to the same terminal. */
 static void print_report(const struct conduct *c, const struct watch_record *r)
 {
-	struct page page = c->page;
+	struct watch_page page = c->page;
 	size_t bytes;
 	char *text;
 
-	page.out = open_memstream(&text, &bytes);
-	if (!page.out)
+	page.on.out = open_memstream(&text, &bytes);
+	if (!page.on.out)
 		return;
 	watch_report_print(r, &page);
-	if (!fclose(page.out))
-		fwrite(text, 1, bytes, c->page.out);
+	if (!fclose(page.on.out))
+		fwrite(text, 1, bytes, c->page.on.out);
 	free(text);
 }
 
@@ -185,7 +185,7 @@ static int tell(struct conduct *c, const struct watch_record *r)
 		return err;
 	print_report(c, r);
 	if (o->json && !err)
-		fprintf(c->page.out, "\nrecord          %s\n", foreign(c->file.path));
+		fprintf(c->page.on.out, "\nrecord          %s\n", foreign(c->file.path));
 	return err;
 }
 

@@ -21,6 +21,7 @@ static void busy(struct made_watch *m)
 	made_moved(m)->site_bytes[SITE_late_copy] = 9000000;
 	made_moved(m)->fate.later = 9000000;
 	made_watch_sum(m);
+	m->r.sites[SITE_tx_reference].tally.bytes = m->r.sites[SITE_late_copy].tally.bytes = 9000000;
 	m->r.total.opening.item[WATCH_unread_bytes] = 77;
 	m->r.causes[0] = (struct cause){ .name = "local delivery", .site = SITE_late_copy,
 					 .bytes_known = true, .tally = { 9000000, 3 },
@@ -52,16 +53,16 @@ static int forget_text(void **state)
 #define TEST_OF_WATCH(name) TEST_BETWEEN(name, busy_watch, forget_text)
 
 /* Leaves in text what is printed on a page of @columns. */
-static void print(enum watch_rows rows, int columns, void (*how)(const struct watch_record *, const struct page *))
+static void print(enum watch_rows rows, int columns, void (*how)(const struct watch_record *, const struct watch_page *))
 {
-	struct page page = { .columns = columns, .rows = rows, .top = 10 };
+	struct watch_page page = { .on.columns = columns, .rows = rows, .top = 10 };
 	size_t bytes;
 
 	forget_text(NULL);
-	page.out = open_memstream(&text, &bytes);
-	assert_non_null(page.out);
+	page.on.out = open_memstream(&text, &bytes);
+	assert_non_null(page.on.out);
 	how(&m.r, &page);
-	fclose(page.out);
+	fclose(page.on.out);
 }
 
 TEST_OF_WATCH(it_keeps_to_the_width_of_the_page)
@@ -135,6 +136,18 @@ TEST_OF_WATCH(a_refused_send_is_no_copy_of_unknown_bytes)
 	assert_null(strstr(text, "why it was copied"));
 }
 
+TEST_OF_WATCH(sites_and_causes_are_told_as_those_of_a_run)
+{
+	m.r.sites[SITE_tx_copy].how = HOW_DERIVED;
+	m.r.causes[0].name = "unknown";
+	strcpy(m.r.causes[0].stack, "skb_copy < somewhere");
+	print(ROWS_PROCESSES, 120, watch_report_print);
+	assert_non_null(strstr(text, "\nlate_copy        9.00 MB     100 %  measured  sent by reference"));
+	assert_non_null(strstr(text, "rx_discard (measured); tx_copy (derived)\n"));
+	assert_non_null(strstr(text, "\nunknown                      late_copy      9.00 MB     100 %          3\n"));
+	assert_non_null(strstr(text, "\n    stack: skb_copy < somewhere\n"));
+}
+
 /* A shell that a server was started by has no socket. */
 TEST_OF_WATCH(who_has_no_socket_has_no_row)
 {
@@ -155,7 +168,8 @@ TEST_OF_WATCH(a_broken_law_is_told_at_once_and_with_its_sides)
 	assert_int_equal(watch_laws_broken(&m.r), 1);
 	print(ROWS_PROCESSES, 80, watch_report_print);
 	assert_non_null(strstr(text, "Do not trust these numbers"));
-	assert_non_null(strstr(text, "BROKEN: left 7, right 9, residual -2\n  left: the one\n"));
+	assert_non_null(strstr(text, "\nreceive queue           broken                   7                 9         "
+			       "-2\n    left: the one; right: the other\n    socket 12\n"));
 	assert_non_null(strstr(text, "6 of 8 balance to the byte, for every socket: send queue,"));
 	assert_non_null(strstr(text, "not testable   reference queue\n               no iterator\n"));
 }

@@ -43,9 +43,9 @@ static void made(struct made *m, double seconds, double interval)
 	m->session.options = &m->options;
 	m->session.id = m->session.started = made_name;
 	m->session.machine = &made_machine;
-	m->session.blocks = (struct page){ .columns = 80, .rows = ROWS_PROCESSES, .top = 10 };
-	m->session.blocks.out = open_memstream(&m->text, &m->bytes);
-	assert_non_null(m->session.blocks.out);
+	m->session.blocks = (struct watch_page){ .on.columns = 80, .rows = ROWS_PROCESSES, .top = 10 };
+	m->session.blocks.on.out = open_memstream(&m->text, &m->bytes);
+	assert_non_null(m->session.blocks.on.out);
 	alive = 1;
 	readings = reading_fails_at = 0;
 }
@@ -55,7 +55,7 @@ static void expect(struct made *m, const char *reason, int least, int most)
 	assert_int_equal(session_run(&m->session, &m->r), 0);
 	assert_string_equal(m->session.ending.reason, reason);
 	assert_in_range(readings, least, most);
-	fclose(m->session.blocks.out);
+	fclose(m->session.blocks.on.out);
 }
 
 static int count(const char *text, const char *what)
@@ -107,7 +107,7 @@ TEST(each_interval_is_a_line_where_records_are_asked_for)
 
 	made(&m, 0.8, 0.1);
 	m.options.whom_value = "1";
-	m.session.lines.out = m.session.blocks.out;
+	m.session.lines.out = m.session.blocks.on.out;
 	m.session.words = words;
 	expect(&m, "seconds", 2, 9);
 	assert_int_equal(count(m.text, "\n"), readings - 1);
@@ -123,7 +123,7 @@ TEST(each_reading_is_a_line_of_what_moved)
 
 	made(&m, 0.8, 0.1);
 	m.options.quiet = true;
-	m.session.deltas.out = m.session.blocks.out;
+	m.session.deltas.out = m.session.blocks.on.out;
 	expect(&m, "seconds", 2, 9);
 	assert_int_equal(count(m.text, "\n"), readings);
 	assert_int_equal(count(m.text, "\"ended_by\":null"), readings - 1);
@@ -143,9 +143,9 @@ TEST(what_cannot_be_written_costs_no_reading)
 	assert_int_equal(m.session.deltas_lost, -ENOSPC);
 	free(m.text);
 	made(&m, 60, 0.1);
-	fclose(m.session.blocks.out);
+	fclose(m.session.blocks.on.out);
 	free(m.text);
-	m.session.blocks.out = full;
+	m.session.blocks.on.out = full;
 	expect(&m, "interrupted", 2, 2);
 	assert_int_equal(m.session.output_lost, -EIO);
 }
@@ -193,7 +193,7 @@ static void expect_failure(double seconds, double interval, int at)
 	made(&m, seconds, interval);
 	reading_fails_at = at;
 	assert_int_equal(session_run(&m.session, &m.r), -EIO);
-	fclose(m.session.blocks.out);
+	fclose(m.session.blocks.on.out);
 	free(m.text);
 }
 

@@ -20,12 +20,17 @@ void elapsed_text(const struct report_page *p, double ns, char text[static AMOUN
 		duration_text(ns, text);
 }
 
+void page_text(const struct report_page *p, const char *first, const char *text, int indent)
+{
+	print_folded(p->out, p->columns, first, text, indent);
+}
+
 void print_labelled(const struct report_page *p, const char *label, const char *text)
 {
 	char first[LABEL_COLUMNS + 1];
 
 	snprintf(first, sizeof(first), "%-*s", LABEL_COLUMNS, label);
-	print_folded(p->out, p->columns, first, text, LABEL_COLUMNS);
+	page_text(p, first, text, LABEL_COLUMNS);
 }
 
 void tint_begin(const struct report_page *p, enum tint tint)
@@ -37,6 +42,13 @@ void tint_begin(const struct report_page *p, enum tint tint)
 void tint_end(const struct report_page *p)
 {
 	tint_begin(p, TINT_END);
+}
+
+void page_tinted(const struct report_page *p, enum tint tint, const char *first, const char *text, int indent)
+{
+	tint_begin(p, tint);
+	page_text(p, first, text, indent);
+	tint_end(p);
 }
 
 void print_heads(const struct report_page *p, const char *heads)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The page of a report: how wide and exact it is, and what looks the same all over it. */
+/* The page of a report, of a run or of a watch: how wide and exact it is, and what looks the same all over it. */
 #ifndef COPYSCOPE_REPORT_PAGE_H
 #define COPYSCOPE_REPORT_PAGE_H
 
@@ -29,6 +29,12 @@ void elapsed_text(const struct report_page *p, double ns, char text[static AMOUN
 
 /* Prints @text folded beside a label, which may be empty. */
 void print_labelled(const struct report_page *p, const char *label, const char *text);
+
+/* Prints @first, then @text broken at spaces; further lines are indented by @indent columns. */
+void page_text(const struct report_page *p, const char *first, const char *text, int indent);
+
+/* The same in another look, if the page has any. */
+void page_tinted(const struct report_page *p, enum tint tint, const char *first, const char *text, int indent);
 
 /* Text between the two has that colour, if the page has any. */
 void tint_begin(const struct report_page *p, enum tint tint);

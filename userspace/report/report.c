@@ -9,15 +9,7 @@
 #include "userspace/common/text.h"
 #include "userspace/judge/verdict.h"
 #include "userspace/report/report_parts.h"
-
-/* From here on there is room for a column more. */
-enum { WIDE_COLUMNS = 100 };
-
-/* How many columns amounts take: 9,999,999,999,999 bytes, or 65.5 MB. */
-static int amount_columns(const struct report_page *p)
-{
-	return p->exact ? 17 : 9;
-}
+#include "userspace/report/tables.h"
 
 static void share_per_byte(uint64_t bytes, uint64_t accepted, char text[static AMOUNT_BYTES])
 {
@@ -31,106 +23,24 @@ static void share_per_byte(uint64_t bytes, uint64_t accepted, char text[static A
 		snprintf(text, AMOUNT_BYTES, "%.3f", share);
 }
 
-static void print_site(const struct record *r, enum site s, const struct report_page *p)
+static void print_bytes(const struct record *r, const struct report_page *p)
 {
-	const struct site_value *v = &r->sites[s];
+	uint64_t accepted = r->derived.total.count[COUNT_accepted_bytes];
 	uint64_t messages = record_app(r, END_RECEIVER)->sum.messages;
-	char bytes[AMOUNT_BYTES], each[AMOUNT_BYTES] = "-", share[AMOUNT_BYTES], line[128];
-	int columns = amount_columns(p), used;
+	struct site_texts texts[SITE_COUNT] = { 0 };
 
-	amount_text(p, v->tally.bytes, bytes);
-	share_per_byte(v->tally.bytes, r->derived.total.count[COUNT_accepted_bytes], share);
-	used = snprintf(line, sizeof(line), "%-14s %*s ", site_name(s), columns, bytes);
-	if (messages)
-		snprintf(each, sizeof(each), "%.1f", (double)v->tally.bytes / messages);
-	if (p->columns >= WIDE_COLUMNS)
-		used += snprintf(line + used, sizeof(line) - used, "%14s ", each);
-	used += snprintf(line + used, sizeof(line) - used, "%9s  %-8s  ", share, how_name(v->how));
-	print_folded(p->out, p->columns, line, site_meaning(s), used);
-}
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		uint64_t bytes = r->sites[s].tally.bytes;
 
-/* "tx_copy, rx_map" of the sites that are known so and passed by no byte. */
-static void names_of_empty(const struct record *r, enum how how, char *names, size_t size)
-{
-	*names = '\0';
-	for (enum site s = 0; s < SITE_COUNT; s++)
-		if (r->sites[s].how == how && !r->sites[s].tally.bytes)
-			snprintf(names + strlen(names), size - strlen(names), "%s%s", *names ? ", " : "",
-				 site_name(s));
-}
-
-/* nothing at     user_gather, tx_splice (measured); tx_copy (derived) */
-static void print_empty(const struct record *r, const struct report_page *p)
-{
-	char measured[256], derived[256], line[560];
-
-	names_of_empty(r, HOW_MEASURED, measured, sizeof(measured));
-	names_of_empty(r, HOW_DERIVED, derived, sizeof(derived));
-	snprintf(line, sizeof(line), "%s%s%s%s%s", measured, *measured ? " (measured)" : "",
-		 *measured && *derived ? "; " : "", derived, *derived ? " (derived)" : "");
-	if (*line)
-		print_labelled(p, "nothing at", line);
-}
-
-/*
- * site               bytes  per byte  how       what became of them
- * tx_reference     65.5 MB     1.000  measured  sent from your own pages, by reference
- */
-static void print_sites(const struct record *r, const struct report_page *p)
-{
-	char heads[128];
-	int used;
-
-	if (r->backend == BACKEND_NONE)
-		return;
-	used = snprintf(heads, sizeof(heads), "\n%-14s %*s ", "site", amount_columns(p), "bytes");
-	if (p->columns >= WIDE_COLUMNS)
-		used += snprintf(heads + used, sizeof(heads) - used, "%14s ", "bytes/message");
-	snprintf(heads + used, sizeof(heads) - used, "%9s  %-8s  what became of them", "per byte", "how");
-	print_heads(p, heads);
-	for (enum site s = 0; s < SITE_COUNT; s++)
-		if (r->sites[s].how != HOW_NOT_MEASURED && (p->exact || r->sites[s].tally.bytes))
-			print_site(r, s, p);
-	if (!p->exact)
-		print_empty(r, p);
-}
-
-static void print_cause(const struct record *r, const struct cause *c, const struct report_page *p)
-{
-	char bytes[AMOUNT_BYTES], share[AMOUNT_BYTES], calls[AMOUNT_BYTES] = "-";
-
-	amount_text(p, c->tally.bytes, bytes);
-	share_text(c->tally.bytes, r->derived.total.count[COUNT_accepted_bytes], share);
-	if (c->tally.calls)
-		number_text(c->tally.calls, calls);
-	fprintf(p->out, "%-28s %-12s %*s %9s %10s\n", c->name, site_name(c->site), amount_columns(p), bytes,
-		share, calls);
-	print_folded(p->out, p->columns, "    ", c->remedy, 4);
-	if (*c->stack)
-		print_folded(p->out, p->columns, "    stack: ", c->stack, 11);
-}
-
-/*
- * why it was copied            site             bytes   payload      calls
- * local delivery               late_copy      26.2 MB     100 %      1,238
- *     the receiver is on this machine: zero copy cannot pay here, use plain send
- */
-static void print_causes(const struct record *r, const struct report_page *p)
-{
-	char heads[128];
-	bool any = false;
-
-	for (int i = 0; i < r->cause_count; i++) {
-		/* A send that was refused has no bytes: see print_zerocopy. */
-		if (!r->causes[i].bytes_known)
-			continue;
-		snprintf(heads, sizeof(heads), "\n%-28s %-12s %*s %9s %10s", "why it was copied", "site",
-			 amount_columns(p), "bytes", "payload", "calls");
-		if (!any)
-			print_heads(p, heads);
-		any = true;
-		print_cause(r, &r->causes[i], p);
+		share_per_byte(bytes, accepted, texts[s].share);
+		if (messages)
+			snprintf(texts[s].each, AMOUNT_BYTES, "%.1f", (double)bytes / messages);
+		else
+			strcpy(texts[s].each, "-");
 	}
+	if (r->backend != BACKEND_NONE)
+		print_sites(r->sites, texts, "per byte", "bytes/message", p);
+	print_causes(r->causes, r->cause_count, accepted, p);
 }
 
 /* 22,820 page references in all, 22.8 a send, 797 at once at most; all were released */
@@ -205,32 +115,6 @@ static void print_zerocopy(const struct record *r, const struct report_page *p)
 			print_refusal(&r->causes[i], !refusals++, p);
 }
 
-enum { NAME_COLUMNS = 23, SIDE_COLUMNS = 17, RESIDUAL_COLUMNS = 10 };
-
-static void print_law(const struct law *law, const struct report_page *p)
-{
-	char left[AMOUNT_BYTES], right[AMOUNT_BYTES], residual[AMOUNT_BYTES];
-
-	number_text(law->left, left);
-	number_text(law->right, right);
-	number_text(law->residual, residual);
-	if (law->status == LAW_BROKEN)
-		tint_begin(p, TINT_BAD);
-	fprintf(p->out, "%-*s %-8s %*s %*s %*s", NAME_COLUMNS, law->name, law_status_name(law->status),
-		SIDE_COLUMNS, left, SIDE_COLUMNS, right, RESIDUAL_COLUMNS, residual);
-	if (law->status == LAW_BROKEN)
-		tint_end(p);
-	fputc('\n', p->out);
-	if (p->laws || law->status == LAW_BROKEN) {
-		char sides[320];
-
-		snprintf(sides, sizeof(sides), "left: %s; right: %s", law->left_is, law->right_is);
-		print_folded(p->out, p->columns, "    ", sides, 4);
-	}
-	if (law->status == LAW_BROKEN && *law->why)
-		print_folded(p->out, p->columns, "    ", law->why, 4);
-}
-
 /* What there is to say of all of them. */
 static void sum_up(int tested, int broken, const struct report_page *p, char *line, size_t size)
 {
@@ -251,7 +135,7 @@ static void sum_up(int tested, int broken, const struct report_page *p, char *li
 static void print_laws(const struct record *r, const struct report_page *p)
 {
 	int tested = 0, broken = 0;
-	char line[160], heads[160];
+	char line[160];
 
 	for (int i = 0; i < r->law_count; i++) {
 		tested += r->laws[i].status != LAW_NOT_TESTABLE;
@@ -264,14 +148,7 @@ static void print_laws(const struct record *r, const struct report_page *p)
 	tint_begin(p, broken ? TINT_BAD : tested ? TINT_GOOD : TINT_BOLD);
 	print_labelled(p, "laws", line);
 	tint_end(p);
-	if (!broken && !(p->laws && tested))
-		return;
-	snprintf(heads, sizeof(heads), "%-*s %-8s %*s %*s %*s", NAME_COLUMNS, "law", "", SIDE_COLUMNS, "left",
-		 SIDE_COLUMNS, "right", RESIDUAL_COLUMNS, "residual");
-	print_heads(p, heads);
-	for (int i = 0; i < r->law_count; i++)
-		if (r->laws[i].status == LAW_BROKEN || (p->laws && r->laws[i].status == LAW_BALANCED))
-			print_law(&r->laws[i], p);
+	print_law_rows(r->laws, r->law_count, p);
 }
 
 /* Sites, laws and counters that lack for one reason. */
@@ -442,9 +319,7 @@ static void print_verdict(const struct record *r, const struct report_page *p)
 	char verdict[VERDICT_BYTES];
 
 	verdict_told(r, p->exact, verdict, sizeof(verdict));
-	tint_begin(p, verdict_passed(r) ? TINT_BOLD : TINT_BAD);
-	print_folded(p->out, p->columns, "", verdict, 0);
-	tint_end(p);
+	page_tinted(p, verdict_passed(r) ? TINT_BOLD : TINT_BAD, "", verdict, 0);
 }
 
 static void add_kernel(char *line, size_t size, const char *before, const struct record *r)
@@ -471,7 +346,7 @@ static void print_head(const struct record *r, const struct report_page *p)
 	add_kernel(line, sizeof(line), "", r);
 	if (far)
 		add_kernel(line, sizeof(line), "; to ", far);
-	print_folded(p->out, p->columns, "\n", line, 0);
+	page_text(p, "\n", line, 0);
 }
 
 void report_print(const struct record *r, const struct report_page *p)
@@ -479,12 +354,11 @@ void report_print(const struct record *r, const struct report_page *p)
 	print_verdict(r, p);
 	print_head(r, p);
 	print_timing(r, p);
-	print_sites(r, p);
-	print_causes(r, p);
+	print_bytes(r, p);
 	print_zerocopy(r, p);
 	print_laws(r, p);
 	print_counters(r, p);
-	modelled_print(r, p->columns, p->out);
+	print_modelled(r, p);
 	print_costs(r, p);
 	print_overhead(r, p);
 	print_missing(r, p);

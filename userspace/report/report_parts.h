@@ -9,10 +9,8 @@
 /* The parts, each with the blank line before it; a part about nothing prints nothing. */
 void print_timing(const struct record *r, const struct report_page *p);
 void print_counters(const struct record *r, const struct report_page *p);
+void print_modelled(const struct record *r, const struct report_page *p);
 void print_costs(const struct record *r, const struct report_page *p);
 void print_overhead(const struct record *r, const struct report_page *p);
-
-/* Prints nothing if nobody asked for a model; within @columns, 80 or more. */
-void modelled_print(const struct record *r, int columns, FILE *out);
 
 #endif

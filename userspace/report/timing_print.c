@@ -89,7 +89,7 @@ static void print_looking(const struct record *r, const char *label, const struc
 			 events, o.ns_per_event, 100 * o.share, r->machine.cpus,
 			 r->machine.cpus == 1 ? "" : "s");
 	if (*line)
-		print_folded(p->out, p->columns, label, line, LABEL_COLUMNS + 2);
+		page_text(p, label, line, LABEL_COLUMNS + 2);
 }
 
 void print_overhead(const struct record *r, const struct report_page *p)
@@ -193,17 +193,18 @@ static void print_modelled_sites(const struct modelled *m, double messages, FILE
 	}
 }
 
-void modelled_print(const struct record *r, int columns, FILE *out)
+void print_modelled(const struct record *r, const struct report_page *p)
 {
 	struct pass_view pass = record_shown(r);
 	const struct modelled *m = pass.modelled;
+	FILE *out = p->out;
 	double messages;
 	char line[256];
 
 	if (!m->asked)
 		return;
 	if (!m->known) {
-		print_folded(out, columns, "\nmodelled       not known: ", m->why, 15);
+		page_text(p, "\nmodelled       not known: ", m->why, 15);
 		return;
 	}
 	messages = pass.app[END_RECEIVER].sum.messages;
@@ -211,7 +212,7 @@ void modelled_print(const struct record *r, int columns, FILE *out)
 		return;
 	snprintf(line, sizeof(line), "caches of %s by an emulator, not measured; instructions are exact",
 		 m->caches.name);
-	print_folded(out, columns, "\nmodelled       ", line, 15);
+	page_text(p, "\nmodelled       ", line, 15);
 	fprintf(out, "%-11s %-9s %13s %11s %11s %11s\n", "a message", "", "instructions", "L1d misses",
 		"L2 misses", "LLC misses");
 	print_ends(m, messages, out);
@@ -246,7 +247,7 @@ static void print_row(const struct cost_value *v, const char *name, const struct
 	print_number(out, true, s->moved_calls + s->slept_calls, 8);
 	if (!v->known) {
 		fputc('\n', out);
-		print_folded(out, p->columns, "  not measured: ", v->why, 4);
+		page_text(p, "  not measured: ", v->why, 4);
 		return;
 	}
 	print_number(out, true, (double)s->time_ns / s->calls, 10);
@@ -265,7 +266,7 @@ static void print_own(const struct record *r, const struct report_page *p)
 
 	if (!v->known) {
 		snprintf(line, sizeof(line), "the cost of the probes themselves was not measured: %s", v->why);
-		print_folded(p->out, p->columns, "  ", line, 2);
+		page_text(p, "  ", line, 2);
 		return;
 	}
 	used = snprintf(line, sizeof(line), "of which the probes themselves take about %llu ns",
@@ -274,7 +275,7 @@ static void print_own(const struct record *r, const struct report_page *p)
 		used += snprintf(line + used, sizeof(line) - used, ", %llu instructions",
 				 v->sums.least[COUNTER_INSTRUCTIONS]);
 	snprintf(line + used, sizeof(line) - used, " a call; calls lie inside each other");
-	print_folded(p->out, p->columns, "  ", line, 2);
+	page_text(p, "  ", line, 2);
 }
 
 /* Calls that are in no row. */
@@ -300,7 +301,7 @@ void print_costs(const struct record *r, const struct report_page *p)
 		return;
 	if (*r->cost_why) {
 		fputc('\n', p->out);
-		print_folded(p->out, p->columns, "cost of calls  not measured: ", r->cost_why, LABEL_COLUMNS);
+		page_text(p, "cost of calls  not measured: ", r->cost_why, LABEL_COLUMNS);
 		return;
 	}
 	snprintf(heads, sizeof(heads), "\n%-14s %10s %8s %10s %12s %11s %8s", "cost of calls", "calls",
@@ -315,5 +316,5 @@ void print_costs(const struct record *r, const struct report_page *p)
 	print_own(r, p);
 	print_left_out(r, p);
 	if (*note)
-		print_folded(p->out, p->columns, "  ", note, 2);
+		page_text(p, "  ", note, 2);
 }

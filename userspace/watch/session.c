@@ -131,7 +131,7 @@ static void note_output(struct session *s, int err)
 static int block(struct session *s)
 {
 	watch_block_print(&s->latest, &s->blocks);
-	return ferror(s->blocks.out) ? -EIO : 0;
+	return ferror(s->blocks.on.out) ? -EIO : 0;
 }
 
 static void write_delta(struct session *s, const struct watch_record *r)

@@ -18,7 +18,7 @@ struct session {
 	const struct machine *machine;
 	struct command *command;	/* released; NULL: processes that run */
 	struct view *view;		/* NULL: blocks, if there are intervals */
-	struct page blocks;		/* where blocks go */
+	struct watch_page blocks;		/* where blocks go */
 	bool to_stdout;			/* it is for records: no blocks */
 	struct watch_lines lines;	/* records of intervals, unless its out is NULL */
 	struct watch_deltas deltas;	/* what moved in each, the same */

@@ -73,29 +73,29 @@ static void print_head(const struct view *v, const struct watch_record *r, FILE 
 int view_draw(struct view *v, const struct watch_record *r)
 {
 	int room = v->screen.rows > LINES_AROUND ? v->screen.rows - LINES_AROUND : 1, err = -ENOMEM;
-	struct page page = v->page;
+	struct watch_page page = v->page;
 	struct rows rows;
 	size_t bytes;
 	char *text;
 
-	page.out = open_memstream(&text, &bytes);
-	if (!page.out)
+	page.on.out = open_memstream(&text, &bytes);
+	if (!page.on.out)
 		return err;
-	page.columns = v->screen.columns;
-	page.colours = false;
-	print_head(v, r, page.out);
+	page.on.columns = v->screen.columns;
+	page.on.colours = false;
+	print_head(v, r, page.on.out);
 	if (!rows_make(r, page.rows, page.order, true, &rows)) {
 		room /= page_row_lines(&page, &rows, true);
 		page.top = room < 1 ? 1 : room < page.top ? room : page.top;
 		page_rows(&page, &rows, r->lately_ns);
 		if (rows.count > page.top)
-			fprintf(page.out, "%48s  %d more\n", "", rows.count - page.top);
+			fprintf(page.on.out, "%48s  %d more\n", "", rows.count - page.top);
 		else if (!rows.count)
-			fprintf(page.out, "%48s  no TCP socket yet\n", "");
+			fprintf(page.on.out, "%48s  no TCP socket yet\n", "");
 		rows_free(&rows);
 	}
-	fprintf(page.out, "\nsort b needless t bytes n name | rows s p g r l | space pause | q quit");
-	err = fclose(page.out) ? -errno : screen_draw(&v->screen, text, bytes);
+	fprintf(page.on.out, "\nsort b needless t bytes n name | rows s p g r l | space pause | q quit");
+	err = fclose(page.on.out) ? -errno : screen_draw(&v->screen, text, bytes);
 	free(text);
 	return err;
 }

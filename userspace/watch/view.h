@@ -3,12 +3,12 @@
 #ifndef COPYSCOPE_WATCH_VIEW_H
 #define COPYSCOPE_WATCH_VIEW_H
 
-#include "userspace/watch/report/page.h"
+#include "userspace/watch/report/rows.h"
 #include "userspace/watch/screen.h"
 
 struct view {
 	struct screen screen;
-	struct page page;	/* rows and order change by keys */
+	struct watch_page page;	/* rows and order change by keys */
 	const char *title;	/* whom it shows, escaped */
 	bool paused;
 };

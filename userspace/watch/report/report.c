@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
+#include "userspace/report/tables.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/figures.h"
 #include "userspace/watch/report/sentence.h"
@@ -26,7 +27,7 @@ static int compare_processes(const void *a, const void *b)
 
 /* nginx, pid 812: 98.2 % of 12.3 GB was spliced from the page cache ... */
 static void print_verdict(const struct watch_record *r, const struct watch_process *w,
-			  const struct page *p)
+			  const struct report_page *p)
 {
 	char name[WATCH_NAME_BYTES], text[SENTENCE_BYTES], whole[WATCH_NAME_BYTES + SENTENCE_BYTES + 2];
 
@@ -36,7 +37,7 @@ static void print_verdict(const struct watch_record *r, const struct watch_proce
 	page_tinted(p, TINT_BOLD, "", whole, 2);
 }
 
-static void print_verdicts(const struct watch_record *r, const struct page *p)
+static void print_verdicts(const struct watch_record *r, int top, const struct report_page *p)
 {
 	const struct watch_process **all = calloc(r->process_count + 1, sizeof(*all));
 	char why[WHY_BYTES];
@@ -50,7 +51,7 @@ static void print_verdicts(const struct watch_record *r, const struct page *p)
 		qsort(all, r->process_count, sizeof(*all), compare_processes);
 	for (int i = 0; all && i < r->process_count; i++) {
 		silent += !moved_bytes(all[i]);
-		if (shown < p->top && (moved_bytes(all[i]) || !i)) {
+		if (shown < top && (moved_bytes(all[i]) || !i)) {
 			print_verdict(r, all[i], p);
 			shown++;
 		}
@@ -66,7 +67,7 @@ static void print_verdicts(const struct watch_record *r, const struct page *p)
 }
 
 /* 5.0 s, 12 sockets, 9 opened and 7 closed in that time; kernel 6.12.95, tracepoint backend, ... */
-static void print_head(const struct watch_record *r, const struct page *p)
+static void print_head(const struct watch_record *r, const struct report_page *p)
 {
 	char line[400], sockets[32], born[32], died[32];
 
@@ -82,10 +83,10 @@ static void print_head(const struct watch_record *r, const struct page *p)
 }
 
 /* One table by what was asked for, and one of remote peers: who received. */
-static void print_rows(const struct watch_record *r, const struct page *p, enum watch_rows what,
+static void print_rows(const struct watch_record *r, const struct watch_page *p, enum watch_rows what,
 		       int top)
 {
-	struct page part = *p;
+	struct watch_page part = *p;
 	struct rows rows;
 
 	part.rows = what;
@@ -93,83 +94,28 @@ static void print_rows(const struct watch_record *r, const struct page *p, enum 
 	if (rows_make(r, what, ROWS_BY_NEEDLESS, false, &rows))
 		return;
 	if (rows.count) {
-		fputc('\n', p->out);
+		fputc('\n', p->on.out);
 		page_rows(&part, &rows, 0);
 	}
 	if (rows.count > top)
-		fprintf(p->out, "%*s  %d more: --by %s --top %d\n", 48, "", rows.count - top,
+		fprintf(p->on.out, "%*s  %d more: --by %s --top %d\n", 48, "", rows.count - top,
 			watch_rows_names[what], rows.count);
 	rows_free(&rows);
 }
 
-enum { MEANING_COLUMN = 47 };
-
 /* Bytes of a sender's site are compared with what was sent, of a receiver's with what it received. */
-static struct figure whole_of(const struct watch_movements *m, enum site site)
+static void print_bytes(const struct watch_record *r, const struct report_page *p)
 {
-	return site_has(site, SITE_OF_RECEIVER) ? figure_received(m) : figure_sent(m);
-}
+	struct figure sent = figure_sent(&r->total.moved), received = figure_received(&r->total.moved);
+	struct site_texts texts[SITE_COUNT] = { 0 };
 
-/*
- * site                 bytes     share  how       what became of them
- * tx_splice          12.1 GB    98.2 %  measured  sent from pages of a file or a pipe, by reference
- */
-static void print_sites(const struct watch_record *r, const struct page *p)
-{
-	const struct watch_movements *m = &r->total.moved;
-	char nothing[256] = "", heads[96];
-
-	snprintf(heads, sizeof(heads), "\n%-14s %11s %9s  %-8s  what became of them", "site", "bytes", "share",
-		 "how");
-	page_heads(p, heads);
 	for (enum site s = 0; s < SITE_COUNT; s++) {
-		struct figure f = figure_site(m, s), whole = whole_of(m, s);
-		char bytes[16], share[16], line[96];
+		struct figure whole = site_has(s, SITE_OF_RECEIVER) ? received : sent;
 
-		if (r->sites[s].how == HOW_NOT_MEASURED || !f.known)
-			continue;
-		if (!f.bytes) {
-			snprintf(nothing + strlen(nothing), sizeof(nothing) - strlen(nothing), "%s%s",
-				 *nothing ? ", " : "", site_name(s));
-			continue;
-		}
-		bytes_text(f.bytes, bytes);
-		share_text(f.bytes, whole.known ? whole.bytes : 0, share);
-		snprintf(line, sizeof(line), "%-14s %11s %9s  %-8s  ", site_name(s), bytes, share,
-			 how_name(r->sites[s].how));
-		page_text(p, line, site_meaning(s), MEANING_COLUMN);
+		share_text(r->sites[s].tally.bytes, whole.known ? whole.bytes : 0, texts[s].share);
 	}
-	if (*nothing)
-		page_text(p, "nothing at     ", nothing, 15);
-}
-
-/*
- * why it was copied            site               bytes     share
- * local delivery               late_copy        26.2 MB     100 %
- *     the receiver is on this machine: zero copy cannot pay here, use plain send
- */
-static void print_causes(const struct watch_record *r, const struct page *p)
-{
-	struct figure sent = figure_sent(&r->total.moved);
-	char heads[96];
-	bool any = false;
-
-	snprintf(heads, sizeof(heads), "\n%-28s %-12s %11s %9s", "why it was copied", "site", "bytes", "share");
-	for (int i = 0; i < r->cause_count; i++) {
-		const struct cause *c = &r->causes[i];
-		char bytes[16], share[16];
-
-		/* A send that was refused has no bytes: see print_refusals. */
-		if (!c->bytes_known)
-			continue;
-		if (!any)
-			page_heads(p, heads);
-		any = true;
-		bytes_text(c->tally.bytes, bytes);
-		share_text(c->tally.bytes, sent.known ? sent.bytes : 0, share);
-		fprintf(p->out, "%-28s %-12s %11s %9s\n", c->name, site_name(c->site), bytes, share);
-		page_text(p, "    ", c->remedy, 4);
-	}
+	print_sites(r->sites, texts, "share", NULL, p);
+	print_causes(r->causes, r->cause_count, sent.known ? sent.bytes : 0, p);
 }
 
 /* "1,312 words", or "words not measured" with the reason. */
@@ -188,7 +134,7 @@ static void say_count(const struct watch_record *r, enum count count, const char
 			 r->count_why[count]);
 }
 
-static void print_completions(const struct watch_record *r, const struct page *p)
+static void print_completions(const struct watch_record *r, const struct report_page *p)
 {
 	char line[1200] = "";
 
@@ -199,7 +145,7 @@ static void print_completions(const struct watch_record *r, const struct page *p
 	page_text(p, "\nzero copy      sends: ", line, 15);
 }
 
-static void print_pins(const struct watch_record *r, const struct page *p)
+static void print_pins(const struct watch_record *r, const struct report_page *p)
 {
 	const struct watch_balance *now = &r->total.closing;
 	char pages[32], peak[32], line[200];
@@ -218,7 +164,7 @@ static void print_pins(const struct watch_record *r, const struct page *p)
  * ENOBUFS        3 sends refused, 3 by option memory (net.core.optmem_max), 0 by RLIMIT_MEMLOCK
  *                too many notifications are outstanding: read completions sooner, or raise ...
  */
-static void print_refusals(const struct watch_record *r, const struct page *p)
+static void print_refusals(const struct watch_record *r, const struct report_page *p)
 {
 	char line[600] = "";
 
@@ -233,7 +179,7 @@ static void print_refusals(const struct watch_record *r, const struct page *p)
 			page_text(p, "               ", r->causes[i].remedy, 15);
 }
 
-static void print_zerocopy(const struct watch_record *r, const struct page *p)
+static void print_zerocopy(const struct watch_record *r, const struct report_page *p)
 {
 	const struct watch_movements *m = &r->total.moved;
 
@@ -268,7 +214,7 @@ static uint64_t lost_with_sockets(const struct watch_record *r, enum watch_balan
  * what sockets held       at the start       at the end
  * unacked_bytes                 65,536                0  sent, and not acknowledged yet
  */
-static void print_balances(const struct watch_record *r, const struct page *p)
+static void print_balances(const struct watch_record *r, const struct report_page *p)
 {
 	static const char *const meanings[] = {
 #define BALANCE_MEANING(name, meaning) meaning,
@@ -298,22 +244,6 @@ static void print_balances(const struct watch_record *r, const struct page *p)
 		fprintf(p->out, "\nNo socket held unsent, unacknowledged or unread bytes at the start or the end.\n");
 }
 
-static void print_broken(const struct law *law, const struct page *p)
-{
-	char left[32], right[32], residual[32], line[160];
-
-	number_text(law->left, left);
-	number_text(law->right, right);
-	number_text(law->residual, residual);
-	snprintf(line, sizeof(line), "BROKEN: left %s, right %s, residual %s", left, right, residual);
-	fprintf(p->out, "law %s\n", law->name);
-	page_text(p, "  ", line, 2);
-	page_text(p, "  left: ", law->left_is, 8);
-	page_text(p, "  right: ", law->right_is, 9);
-	if (*law->why)
-		page_text(p, "  ", law->why, 2);
-}
-
 /* Not testable for some sockets, and balanced for the others. */
 static bool is_partly_balanced(const struct law *law)
 {
@@ -326,7 +256,7 @@ static bool is_alike(const struct law *a, const struct law *b)
 }
 
 /* The laws that were not testable for this reason, once. */
-static void print_untested(const struct watch_record *r, int at, const struct page *p)
+static void print_untested(const struct watch_record *r, int at, const struct report_page *p)
 {
 	bool partly = is_partly_balanced(&r->laws[at]);
 	char names[200] = "", why[WHY_BYTES + 32];
@@ -343,7 +273,7 @@ static void print_untested(const struct watch_record *r, int at, const struct pa
 	page_text(p, "               ", why, 15);
 }
 
-static void print_laws(const struct watch_record *r, const struct page *p)
+static void print_laws(const struct watch_record *r, const struct report_page *p)
 {
 	char names[200] = "", line[300];
 	int balanced = 0;
@@ -359,15 +289,13 @@ static void print_laws(const struct watch_record *r, const struct page *p)
 		 WATCH_LAW_COUNT, names);
 	page_tinted(p, watch_laws_broken(r) ? TINT_BAD : balanced ? TINT_GOOD : TINT_BOLD, "\nlaws           ",
 		    balanced ? line : "none balances", 15);
-	for (int i = 0; i < WATCH_LAW_COUNT; i++) {
-		if (r->laws[i].status == LAW_BROKEN)
-			print_broken(&r->laws[i], p);
+	print_law_rows(r->laws, WATCH_LAW_COUNT, p);
+	for (int i = 0; i < WATCH_LAW_COUNT; i++)
 		if (r->laws[i].status == LAW_NOT_TESTABLE || is_partly_balanced(&r->laws[i]))
 			print_untested(r, i, p);
-	}
 }
 
-static void print_cost(const struct watch_record *r, const struct page *p)
+static void print_cost(const struct watch_record *r, const struct report_page *p)
 {
 	const struct watch_overhead *o = &r->overhead;
 	char line[300], events[32], memory[16];
@@ -390,7 +318,7 @@ static void print_cost(const struct watch_record *r, const struct page *p)
 }
 
 /* Sites that were not measured for one reason are one line. */
-static void print_unmeasured(const struct watch_record *r, enum site at, const struct page *p)
+static void print_unmeasured(const struct watch_record *r, enum site at, const struct report_page *p)
 {
 	char first[200] = "  ";
 
@@ -405,7 +333,7 @@ static void print_unmeasured(const struct watch_record *r, enum site at, const s
 	page_text(p, first, r->sites[at].why, 4);
 }
 
-static void print_gap(const struct watch_gap *g, const struct page *p)
+static void print_gap(const struct watch_gap *g, const struct report_page *p)
 {
 	char first[120], sockets[32];
 
@@ -418,7 +346,7 @@ static void print_gap(const struct watch_gap *g, const struct page *p)
 	page_text(p, first, g->why, 4);
 }
 
-static void print_losses(const struct watch_record *r, const struct page *p)
+static void print_losses(const struct watch_record *r, const struct report_page *p)
 {
 	char number[32], first[80];
 
@@ -456,7 +384,7 @@ static bool nothing_is_missing(const struct watch_record *r)
 	return !missing;
 }
 
-static void print_missing(const struct watch_record *r, const struct page *p)
+static void print_missing(const struct watch_record *r, const struct report_page *p)
 {
 	char would[400] = "";
 
@@ -480,20 +408,20 @@ static void print_missing(const struct watch_record *r, const struct page *p)
 		page_text(p, "  not covered, and not noticed here: ", would, 4);
 }
 
-void watch_report_print(const struct watch_record *r, const struct page *p)
+void watch_report_print(const struct watch_record *r, const struct watch_page *page)
 {
 	enum { PEERS_BESIDE = 5 };
+	const struct report_page *p = &page->on;
 
-	print_verdicts(r, p);
+	print_verdicts(r, page->top, p);
 	print_head(r, p);
-	print_sites(r, p);
-	print_causes(r, p);
+	print_bytes(r, p);
 	print_zerocopy(r, p);
-	print_rows(r, p, p->rows, p->top);
+	print_rows(r, page, page->rows, page->top);
 	page_text(p, "  ", "no copy: sent by reference or spliced, and seen to be handed over as pages; "
 		  "needless: was to be sent so, and was copied all the same; -: not measured", 2);
-	if (p->rows != ROWS_PEERS)
-		print_rows(r, p, ROWS_PEERS, p->top < PEERS_BESIDE ? p->top : PEERS_BESIDE);
+	if (page->rows != ROWS_PEERS)
+		print_rows(r, page, ROWS_PEERS, page->top < PEERS_BESIDE ? page->top : PEERS_BESIDE);
 	print_balances(r, p);
 	print_laws(r, p);
 	print_cost(r, p);
@@ -501,17 +429,17 @@ void watch_report_print(const struct watch_record *r, const struct page *p)
 	fflush(p->out);
 }
 
-void watch_block_print(const struct watch_record *r, const struct page *p)
+void watch_block_print(const struct watch_record *r, const struct watch_page *p)
 {
 	struct rows rows;
 
 	if (rows_make(r, p->rows, p->order, true, &rows))
 		return;
-	fprintf(p->out, "%.1f s\n", r->window_ns / 1e9);
+	fprintf(p->on.out, "%.1f s\n", r->window_ns / 1e9);
 	page_rows(p, &rows, r->lately_ns);
 	if (rows.count > p->top)
-		fprintf(p->out, "%*s  %d more\n", 48, "", rows.count - p->top);
-	fputc('\n', p->out);
+		fprintf(p->on.out, "%*s  %d more\n", 48, "", rows.count - p->top);
+	fputc('\n', p->on.out);
 	rows_free(&rows);
-	fflush(p->out);
+	fflush(p->on.out);
 }

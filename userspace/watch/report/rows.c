@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Groups what moved by socket, process, control group or peer, and puts it in order. */
+/* Groups what moved by socket, process, control group or peer, puts it in order, and prints it. */
 #include "userspace/watch/report/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/text.h"
 #include "userspace/watch/report/figures.h"
-
-const char *rows_title(enum watch_rows what)
-{
-	static const char *const titles[] = {
-		[ROWS_SOCKETS] = "sockets", [ROWS_PROCESSES] = "processes", [ROWS_CGROUPS] = "cgroups",
-		[ROWS_PEERS] = "remote peers", [ROWS_PORTS] = "local ports",
-	};
-
-	return titles[what];
-}
 
 /* What a reader looks for: bytes copied needlessly, else bytes at all. */
 static int compare_figures(struct figure a, struct figure b)
@@ -161,4 +152,114 @@ void rows_free(struct rows *rows)
 {
 	free(rows->row);
 	*rows = (struct rows){};
+}
+
+struct watch_page page_of(FILE *out, const struct watch_options *o)
+{
+	return (struct watch_page){
+		.on = { .out = out, .columns = terminal_columns(fileno(out)),
+			.colours = terminal_colours(fileno(out), COLOUR_AUTO) },
+		.rows = o->rows, .order = ROWS_BY_NEEDLESS, .top = o->top,
+	};
+}
+
+static struct figure a_second(struct figure f, uint64_t over_ns)
+{
+	if (over_ns)
+		f.bytes = (double)f.bytes * 1e9 / over_ns;
+	return f;
+}
+
+static int width(const char *name)
+{
+	int columns = 0;
+
+	for (; *name; name++)
+		columns += ((unsigned char)*name & 0xc0) != 0x80;
+	return columns;
+}
+
+/* What stands left of a name: four numbers of bytes, and sockets unless each row is one. */
+static int columns_of_numbers(const struct watch_page *p, bool rates)
+{
+	return (p->rows == ROWS_SOCKETS ? 39 : 48) + rates + 2;
+}
+
+/* A name that identifies a row is never cut: where one does not fit beside its numbers, all stand above theirs. */
+static bool names_are_above(const struct watch_page *p, const struct rows *rows, bool rates)
+{
+	for (int i = 0; i < rows->count && i < p->top; i++)
+		if (width(rows->row[i].name) > p->on.columns - columns_of_numbers(p, rates))
+			return true;
+	return false;
+}
+
+int page_row_lines(const struct watch_page *p, const struct rows *rows, bool rates)
+{
+	int most = 0;
+
+	if (!names_are_above(p, rows, rates))
+		return 1;
+	for (int i = 0; i < rows->count && i < p->top; i++)
+		most = width(rows->row[i].name) > most ? width(rows->row[i].name) : most;
+	return 2 + most / p->on.columns;
+}
+
+static void print_numbers(const struct watch_page *p, const struct row *row, uint64_t over_ns)
+{
+	const struct watch_movements *m = &row->moved;
+	const struct figure figures[] = { figure_sent(m), figure_received(m), figure_uncopied(m),
+					  figure_needless(m) };
+	char sockets[32];
+
+	for (size_t f = 0; f < sizeof(figures) / sizeof(*figures); f++) {
+		char text[16];
+
+		figure_text(a_second(figures[f], over_ns), text);
+		fprintf(p->on.out, "%s%*s", f ? " " : "", f == 3 && over_ns ? 10 : 9, text);
+	}
+	number_text(row->sockets, sockets);
+	if (p->rows != ROWS_SOCKETS)
+		fprintf(p->on.out, " %8s", sockets);
+}
+
+/* "processes" */
+static const char *rows_title(enum watch_rows what)
+{
+	static const char *const titles[] = {
+		[ROWS_SOCKETS] = "sockets", [ROWS_PROCESSES] = "processes", [ROWS_CGROUPS] = "cgroups",
+		[ROWS_PEERS] = "remote peers", [ROWS_PORTS] = "local ports",
+	};
+
+	return titles[what];
+}
+
+static void print_row_heads(const struct watch_page *p, uint64_t over_ns, bool above)
+{
+	const char *of_bytes = over_ns ? "   sent/s    recv/s no copy/s needless/s" :
+					 "     sent  received   no copy  needless";
+	char heads[128];
+
+	snprintf(heads, sizeof(heads), "%s%s%s%s", of_bytes, p->rows == ROWS_SOCKETS ? "" : "  sockets",
+		 above ? "" : "  ", above ? "" : rows_title(p->rows));
+	print_heads(&p->on, heads);
+}
+
+/*
+ *     sent  received   no copy  needless  sockets  processes
+ *  12.3 GB   3.10 MB   12.1 GB       0 B       12  nginx, pid 812
+ */
+void page_rows(const struct watch_page *p, const struct rows *rows, uint64_t over_ns)
+{
+	bool above = names_are_above(p, rows, over_ns);
+
+	if (above)
+		page_text(&p->on, "", rows_title(p->rows), 0);
+	print_row_heads(p, over_ns, above);
+	for (int i = 0; i < rows->count && i < p->top; i++) {
+		if (above)
+			page_text(&p->on, "", rows->row[i].name, 2);
+		print_numbers(p, &rows->row[i], over_ns);
+		fprintf(p->on.out, above ? "\n" : "  %s\n", rows->row[i].name);
+	}
 }
