@@ -21,22 +21,23 @@ from helpers.patience import Patience
 from helpers.records import ROOT
 
 TOOLS = ROOT / "tools"
-PACKAGES = TOOLS / "lib"
+PACKAGES, STUDIES = TOOLS / "lib", ROOT / "studies" / "lib"
 SCRIPTS = ["sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", "beside_lmbench",
            "beside_iperf3", "copyscope", "claims", "compare", "facts", "records"]
 # Of tools/baseline: what the shell hands to Python.
-BASELINE = [str(PACKAGES / "launch.py"), "copyscope.baseline.command"]
-LOADED = ["copyscope.sweep", "copyscope.figures.command", "copyscope.crossover.command",
-          "copyscope.model.command", "copyscope.matrix.command", "copyscope.guest.command",
-          "copyscope.peers", "copyscope.beside.command", "copyscope.baseline.command",
-          "copyscope.dispatch.command", "copyscope.claims.command", "copyscope.compare.command",
-          "copyscope.facts.command", "copyscope.kept.command", "copyscope.figures.jobs", "copyscope.model.draw",
+BASELINE = [str(PACKAGES / "launch.py"), "copyscope_studies.baseline.command"]
+LOADED = ["copyscope.sweep", "copyscope.figures.command", "copyscope_studies.crossover.command",
+          "copyscope_studies.model.command", "copyscope_studies.matrix.command", "copyscope.guest.command",
+          "copyscope.peers", "copyscope_studies.beside.command", "copyscope_studies.baseline.command",
+          "copyscope.dispatch.command", "copyscope_studies.claims.command", "copyscope.compare.command",
+          "copyscope_studies.facts.command", "copyscope.kept.command", "copyscope.figures.jobs",
+          "copyscope_studies.model.draw",
           "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"]
 
 
 def load() -> None:
     """What all tools import, before workers are forked that inherit it."""
-    for place in map(str, (TOOLS, PACKAGES)):
+    for place in map(str, (TOOLS, PACKAGES, STUDIES)):
         if place not in sys.path:
             sys.path.insert(0, place)
     for name in LOADED:

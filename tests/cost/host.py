@@ -12,9 +12,9 @@ import sys
 import time
 from pathlib import Path
 
-from copyscope.beside_iperf3 import command as beside_iperf3
 from copyscope.common import spread
 from copyscope.common.errors import CommandError
+from copyscope_studies import beside_iperf3
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACE_RUN = ROOT / "tools" / "trace_run"

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from copyscope.matrix.cells import Cell
+from copyscope_studies.matrix.cells import Cell
 from guest.boots import AT_A_TIME, RELEASES
 from helpers import records
 from helpers.names import KERNELS

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from copyscope.matrix.cells import PATHS, Cell
+from copyscope_studies.matrix.cells import PATHS, Cell
 from guest.boots import Outcome, boot
 from helpers.watch_tool import broken, record_of
 

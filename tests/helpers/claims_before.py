@@ -8,11 +8,11 @@ import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from copyscope.claims import command, files, judge, sources
-from copyscope.claims.language import values
-from copyscope.claims.readings import Item
-from copyscope.claims.world import World
 from copyscope.common.errors import Unusable
+from copyscope_studies.claims import command, files, judge, sources
+from copyscope_studies.claims.language import values
+from copyscope_studies.claims.readings import Item
+from copyscope_studies.claims.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data" / "claims-before"

@@ -7,7 +7,7 @@ import html.parser
 import json
 from pathlib import Path
 
-from copyscope.claims import command
+from copyscope_studies.claims import command
 from helpers.pictures import made
 
 HEAD = ("kernel,path,variant,ran,accepted_bytes,user_gather_bytes,tx_copy_bytes,rx_copy_bytes,referenced_bytes,"

@@ -6,10 +6,9 @@ import subprocess
 
 import pytest
 
-from copyscope.beside_iperf3 import pairs
-from copyscope.beside_iperf3.command import Compared, table
-from copyscope.beside_iperf3.pairs import Run
 from copyscope.common.errors import CommandError
+from copyscope_studies import beside_iperf3
+from copyscope_studies.beside_iperf3 import Compared, Run, table
 from helpers.records import ROOT, needs_root
 
 SAID = '{"end": {"sum_received": {"bytes": %d, "bits_per_second": %g}}}'
@@ -39,7 +38,7 @@ def stand_in(folder, said):
 
 
 def test_what_iperf3_received_is_read():
-    run = pairs.theirs_of(SAID % (10 * 65536, 5e9), 2e-3, 65536)
+    run = beside_iperf3.theirs_of(SAID % (10 * 65536, 5e9), 2e-3, 65536)
     assert run == Run(5.0, pytest.approx(200.0))
 
 
@@ -47,10 +46,10 @@ def test_what_iperf3_received_is_read():
                                   SAID % (0, 0), "not json"])
 def test_what_is_no_result_is_an_error_in_one_line(said):
     with pytest.raises(CommandError) as refused:
-        pairs.theirs_of(said, 1.0, 65536)
+        beside_iperf3.theirs_of(said, 1.0, 65536)
     assert "\n" not in str(refused.value)
     with pytest.raises(CommandError):
-        pairs.ours_of(said, 1.0, 65536)
+        beside_iperf3.ours_of(said, 1.0, 65536)
 
 
 def test_ratios_are_of_pairs_and_slower_means_the_whole_interval():

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from copyscope.facts import of_ports
+from copyscope_studies.facts import of_ports
 from helpers import records
 from helpers.records import ROOT
 
@@ -42,7 +42,7 @@ def test_waits_for_locks_are_counted(facts):
 
 
 def test_connections_in_a_row_are_made_in_a_network_of_their_own():
-    code = ("import sys; sys.path.insert(0, 'tools/lib'); from copyscope.facts import of_ports; "
+    code = ("import sys; sys.path[:0] = ['tools/lib', 'studies/lib']; from copyscope_studies.facts import of_ports; "
             "print(of_ports.count(300, lambda text: None))")
     done = subprocess.run([sys.executable, "-B", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
                           check=False)
@@ -50,7 +50,7 @@ def test_connections_in_a_row_are_made_in_a_network_of_their_own():
 
 
 def test_each_close_is_acknowledged():
-    code = ("import sys; sys.path.insert(0, 'tools/lib'); from copyscope.facts import of_ports; "
+    code = ("import sys; sys.path[:0] = ['tools/lib', 'studies/lib']; from copyscope_studies.facts import of_ports; "
             "of_ports.private_network(); print(of_ports.closes())")
     done = subprocess.run([sys.executable, "-B", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
                           check=False)
@@ -59,7 +59,7 @@ def test_each_close_is_acknowledged():
 
 def test_connections_fail_once_each_local_port_was_taken():
     """The server has one of ten. A port is not taken again within a second, not even over loopback."""
-    code = ("import sys; sys.path.insert(0, 'tools/lib'); from copyscope.facts import of_ports; "
+    code = ("import sys; sys.path[:0] = ['tools/lib', 'studies/lib']; from copyscope_studies.facts import of_ports; "
             "whole = of_ports.private_network; "
             "of_ports.private_network = lambda: (whole(), of_ports.RANGE.write_text('40000 40009')); "
             "print(of_ports.count(15, lambda text: None), of_ports.local_ports(of_ports.RANGE.read_text()))")

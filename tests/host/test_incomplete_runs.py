@@ -8,12 +8,12 @@ import json
 import pytest
 
 from attacks import scripts
-from copyscope.matrix import cells, guests, rows, table
 from copyscope.records.check import check, check_complete
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import Record
 from copyscope.runs import plan as sweep_plans
 from copyscope.runs.folder import Folder
+from copyscope_studies.matrix import cells, guests, rows, table
 from helpers import plans
 from helpers.pictures import REAL
 

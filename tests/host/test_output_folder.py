@@ -13,12 +13,12 @@ import pytest
 
 from attacks import scripts
 from copyscope import drawing
-from copyscope.baseline.figures import PLANS
-from copyscope.beside import command as beside
 from copyscope.common.errors import CommandError, Unusable
 from copyscope.files import output_folder
 from copyscope.guest import output
 from copyscope.runs import folder as sweep_folder
+from copyscope_studies.baseline.figures import PLANS
+from copyscope_studies.beside import command as beside
 from helpers.records import ROOT, needs_root
 from helpers.victims import assert_refused, give_away, snapshot, victim
 

@@ -8,30 +8,31 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LIB = ROOT / "tools" / "lib"
+# Each package and the folder that it lies in. What every user runs imports nothing of the studies.
+LIBS = {"copyscope": ROOT / "tools" / "lib", "copyscope_studies": ROOT / "studies" / "lib"}
 PAGE = (ROOT / "docs/ARCHITECTURE.md").read_text().partition("\n## Python\n")[2]
 ROW = re.compile(r"^\| `(copyscope[\w.]*)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 # In the order of the page: a room may import rooms further up on it alone.
 ALLOWED = {room: re.findall(r"`([\w.]+)`", below) for room, below in ROW.findall(PAGE)}
 # Not counting __init__.py. Rows of one table may be as many as they like; there are none yet.
 MOST_MODULES = 20
-SHARED = {f"copyscope.{each}" for each in ("common", "cli", "files", "records", "caches", "runs", "batch",
-                                              "told", "drawing")}
+SHARED = {f"copyscope.{each}" for each in ("common", "cli", "files", "records", "runs", "batch", "told",
+                                              "drawing")} | {"copyscope_studies.costs"}
 
 
 def room_of(file: Path) -> str:
     """The package that a file lies in; one directly below copyscope is a room by itself."""
-    package = file.relative_to(LIB).parent.parts
+    package = file.relative_to(next(lib for lib in LIBS.values() if lib in file.parents)).parent.parts
     return ".".join(package if len(package) > 1 or file.stem == "__init__" else (*package, file.stem))
 
 
-FILES = sorted((LIB / "copyscope").rglob("*.py"))
-ROOMS = sorted({room_of(file) for file in FILES} - {"copyscope"})
+FILES = sorted(file for name, lib in LIBS.items() for file in (lib / name).rglob("*.py"))
+ROOMS = sorted({room_of(file) for file in FILES} - set(LIBS))
 
 
 def room_of_name(name: str) -> str:
     """The room that a dotted name is, or lies in."""
-    while name not in {"copyscope", *ROOMS}:
+    while name not in {*LIBS, *ROOMS}:
         name = name.rpartition(".")[0]
     return name
 
@@ -48,7 +49,7 @@ def imported(file: Path) -> set[str]:
             names = [f"{base}.{each.name}" for each in node.names]
         else:
             continue
-        found |= {room_of_name(each) for each in names if each.split(".")[0] == "copyscope"}
+        found |= {room_of_name(each) for each in names if each.split(".")[0] in LIBS}
     return found - {room_of(file)}
 
 
@@ -80,19 +81,24 @@ def test_no_command_imports_another_commands_package():
         assert {below for below in ALLOWED[room] if not below.startswith(command)} <= SHARED, room
 
 
+def test_what_every_user_runs_imports_nothing_of_the_studies():
+    assert not {file: rooms for file in FILES if room_of(file).split(".")[0] == "copyscope"
+                if (rooms := {each for each in imported(file) if each.startswith("copyscope_studies")})}
+
+
 def test_shared_packages_know_no_command():
     assert not {room: set(ALLOWED[room]) - SHARED for room in SHARED if not set(ALLOWED[room]) <= SHARED}
 
 
 def test_every_command_has_its_package():
-    started = {re.search(r"copyscope\.(\w+)", file.read_text())[1]
+    started = {re.search(r"copyscope(?:_studies)?\.\w+", file.read_text())[0]
                for file in (ROOT / "tools").iterdir()
-               if file.is_file() and "copyscope." in file.read_text() and "lib" in file.read_text()
+               if file.is_file() and re.search(r"copyscope(?:_studies)?\.\w", file.read_text()) and "lib" in file.read_text()
                and file.name not in ("install_tree", "make_tables", "setup", "trace_run")}
-    assert started == {room.split(".")[1] for room in set(ROOMS) - SHARED}
+    assert started == {".".join(room.split(".")[:2]) for room in set(ROOMS) - SHARED}
 
 
 def test_what_is_not_seen_would_be_found(tmp_path):
-    file = LIB / "copyscope" / "guest" / "machine.py"
-    assert "copyscope.caches" in imported(file)
+    file = LIBS["copyscope"] / "copyscope" / "guest" / "machine.py"
+    assert "copyscope.records" in imported(file)
     assert room_of_name("copyscope.common.errors.Refused") == "copyscope.common"

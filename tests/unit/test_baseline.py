@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from copyscope.baseline import agree, command, figures, keep, mistakes
-from copyscope.baseline.records import Baseline, load
 from copyscope.records.documents import BadRecord
+from copyscope_studies.baseline import agree, command, figures, keep, mistakes
+from copyscope_studies.baseline.records import Baseline, load
 from helpers import baseline
 
 MADE = json.loads(baseline.MADE.read_text())

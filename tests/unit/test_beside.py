@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from copyscope.beside import command, parse, runs
-from copyscope.beside.judge import AGREES, EXPLAINED, OPEN, Values, Verdict
-from copyscope.beside.pairs import PAIRS
+from copyscope_studies.beside import command, parse, runs
+from copyscope_studies.beside.judge import AGREES, EXPLAINED, OPEN, Values, Verdict
+from copyscope_studies.beside.pairs import PAIRS
 from helpers.pictures import DATA
 
 SAID = dict(re.findall(r"^\[(.*)\]\n((?:[^\[].*\n|\n)*)", (DATA / "lmbench.txt").read_text(), re.M))

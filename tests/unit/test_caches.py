@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.caches import shape
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.tree import CACHES
 from copyscope.guest import architectures, machine
+from copyscope.records import caches
 
 ROOT = Path(__file__).resolve().parents[2]
-USUAL = (CACHES / f"{shape.DEFAULT}.toml").read_text()
+USUAL = (CACHES / f"{caches.DEFAULT}.toml").read_text()
 BAD = {
     "no number": ("ways = 8", "ways = \"8\"", "l1d.ways: must be a whole number 1 to 64"),
     "no sets": ("bytes = 32768", "bytes = 32769", "l1d.bytes: 32769 is no multiple of 8 ways of 64"),
@@ -29,14 +29,14 @@ BAD = {
 
 @pytest.mark.parametrize("name", sorted(each.stem for each in CACHES.glob("*.toml")))
 def test_every_file_of_ours_can_be_used(name):
-    found = shape.load(name)
+    found = caches.load(name)
     assert found.name == name and len(found.plugin_words()) == 6
     assert all(size % (ways * found.line_bytes) == 0 for size, ways in found.levels)
 
 
 def test_without_a_name_it_is_the_usual_one():
-    assert shape.load("") == shape.load(shape.DEFAULT)
-    assert shape.load("").levels[0] == (32768, 8)
+    assert caches.load("") == caches.load(caches.DEFAULT)
+    assert caches.load("").levels[0] == (32768, 8)
 
 
 @pytest.mark.parametrize("kind", BAD)
@@ -46,13 +46,13 @@ def test_a_bad_file_is_refused_in_one_line(kind, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(USUAL.replace(was, becomes, 1))
     with pytest.raises(Unusable) as refused:
-        shape.load(str(file))
+        caches.load(str(file))
     assert complaint in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_a_name_that_is_none_is_told_those_that_are():
     with pytest.raises(Unusable, match="caches here: .*cascade-lake.*zen2"):
-        shape.load("pentium")
+        caches.load("pentium")
 
 
 @pytest.mark.parametrize("words, complaint", [

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.claims import command, files, judge, needs, sources
-from copyscope.claims.world import World
 from copyscope.common.errors import Unusable
+from copyscope_studies.claims import command, files, judge, needs, sources
+from copyscope_studies.claims.world import World
 from helpers import baselines
 from helpers.pictures import made, modelled, two_passes
 from helpers.watches import moved, process, watch_record

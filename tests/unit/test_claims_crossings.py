@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.claims import of_others, questions
-from copyscope.claims.page import as_html, blocks, chart, crossings, front
-from copyscope.claims.world import World
+from copyscope_studies.claims import of_others, questions
+from copyscope_studies.claims.page import as_html, blocks, chart, crossings, front
+from copyscope_studies.claims.world import World
 
 SENTENCES = Path(__file__).resolve().parents[2] / "studies/claims/page/sentences.toml"
 SIZES = [{"bytes": 64, "winner": "first"}, {"bytes": 9216, "winner": "first"}, {"bytes": 10001, "winner": "undecided"},

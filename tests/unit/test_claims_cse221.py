@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from copyscope.claims import judge, of_others, sources
-from copyscope.claims.readings import Item
+from copyscope_studies.claims import judge, of_others, sources
+from copyscope_studies.claims.readings import Item
 from helpers import claims_before
 
 BEFORE = claims_before.read("CSE221")

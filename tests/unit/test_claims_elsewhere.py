@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.claims import command, files, judge, sources
-from copyscope.claims.language import check, tree, values
-from copyscope.claims.world import World
 from copyscope.records import documents
+from copyscope_studies.claims import command, files, judge, sources
+from copyscope_studies.claims.language import check, tree, values
+from copyscope_studies.claims.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.claims import command, document, files, judge, sources
-from copyscope.claims.fixed import ledger
-from copyscope.claims.fixed.history import History
-from copyscope.claims.world import World
 from copyscope.common.errors import Unusable
+from copyscope_studies.claims import command, document, files, judge, ledger, sources
+from copyscope_studies.claims.ledger import History
+from copyscope_studies.claims.world import World
 from helpers.pictures import made
 
 ROOT = Path(__file__).resolve().parents[2]

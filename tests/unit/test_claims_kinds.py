@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from copyscope.claims import document, files, judge, sources
-from copyscope.claims.world import World
 from copyscope.common.errors import Unusable
 from copyscope.common.tree import DOCS
 from copyscope.records import documents
+from copyscope_studies.claims import document, files, judge, sources
+from copyscope_studies.claims.world import World
 from helpers.pictures import made
 
 TABLE = """[[tables]]

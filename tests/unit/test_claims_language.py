@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from copyscope.claims.language import check, expand, parse, units, values
-from copyscope.claims.language.check import Meaning
-from copyscope.claims.language.evaluate import Findings, evaluate
-from copyscope.claims.language.fault import Fault
-from copyscope.claims.language.values import Missing
+from copyscope_studies.claims.language import check, expand, parse, units, values
+from copyscope_studies.claims.language.check import Meaning
+from copyscope_studies.claims.language.evaluate import Findings, evaluate
+from copyscope_studies.claims.language.fault import Fault
+from copyscope_studies.claims.language.values import Missing
 
 # Of three runs, by what their filter `size` says: bytes, calls; a time in six repeats.
 COUNTS = {"64": {"copied": (64, 128, 192), "sent": (64, 128, 192), "calls": (8, 16, 24)},

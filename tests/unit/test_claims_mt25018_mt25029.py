@@ -6,8 +6,8 @@ import copy
 from dataclasses import replace
 from typing import cast
 
-from copyscope.claims.readings import Item
 from copyscope.records.run_record import Record
+from copyscope_studies.claims.readings import Item
 from helpers import claims_before
 
 BEFORE = [*claims_before.read("MT25018"), *claims_before.read("MT25029")]

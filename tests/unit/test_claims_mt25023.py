@@ -2,8 +2,8 @@
 """Each claim of MT25023 that was looked at again: its old form is refused, or says something else."""
 from __future__ import annotations
 
-from copyscope.claims import of_others
-from copyscope.claims.readings import Item
+from copyscope_studies.claims import of_others
+from copyscope_studies.claims.readings import Item
 from helpers import baselines, claims_before
 
 BEFORE = claims_before.read("MT25023")

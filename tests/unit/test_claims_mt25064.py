@@ -6,10 +6,10 @@ import copy
 from dataclasses import replace
 from typing import cast
 
-from copyscope.claims import command, files, of_others, questions
-from copyscope.claims.readings import Item
-from copyscope.claims.world import World
 from copyscope.records.run_record import Record
+from copyscope_studies.claims import command, files, of_others, questions
+from copyscope_studies.claims.readings import Item
+from copyscope_studies.claims.world import World
 from helpers import claims_before
 
 BEFORE = claims_before.read("MT25064")

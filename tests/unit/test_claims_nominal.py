@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.claims import sources
-from copyscope.claims.language import units
-from copyscope.claims.world import World
+from copyscope_studies.claims import sources
+from copyscope_studies.claims.language import units
+from copyscope_studies.claims.world import World
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 # Columns of label, size, threads and throughput, and Gbit/s that one of the last is.

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.claims import command, files, judge, questions
-from copyscope.claims.page import (
+from copyscope.common.errors import Unusable
+from copyscope.common.text import spoken
+from copyscope.records import documents
+from copyscope_studies.claims import command, files, judge, questions
+from copyscope_studies.claims.page import (
     answers,
     as_html,
     as_markdown,
@@ -22,10 +25,7 @@ from copyscope.claims.page import (
     verdicts,
     whole,
 )
-from copyscope.claims.world import World
-from copyscope.common.errors import Unusable
-from copyscope.common.text import spoken
-from copyscope.records import documents
+from copyscope_studies.claims.world import World
 from helpers import schemas
 from helpers.claims_page import HEAD, folder_with_page, lost_links, pages_of
 from helpers.pictures import made

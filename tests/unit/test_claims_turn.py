@@ -7,11 +7,11 @@ import random
 from fractions import Fraction
 from pathlib import Path
 
-from copyscope.claims import command, files, judge
-from copyscope.claims.language import check, expand, tree, values
-from copyscope.claims.language.parse import FITS
-from copyscope.claims.language.values import Missing
-from copyscope.claims.world import World
+from copyscope_studies.claims import command, files, judge
+from copyscope_studies.claims.language import check, expand, tree, values
+from copyscope_studies.claims.language.parse import FITS
+from copyscope_studies.claims.language.values import Missing
+from copyscope_studies.claims.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = command.claim_files(None)
@@ -144,5 +144,5 @@ def test_without_records_each_is_undecided():
 
 
 def test_nothing_that_judges_reads_what_was_expected():
-    text = "\n".join(each.read_text() for each in (*SOURCES, *(ROOT / "tools/lib/copyscope/claims").rglob("*.py")))
+    text = "\n".join(each.read_text() for each in (*SOURCES, *(ROOT / "studies/lib/copyscope_studies/claims").rglob("*.py")))
     assert "expect" not in text.lower()

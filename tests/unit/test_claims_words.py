@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.claims import command, files
-from copyscope.claims.world import World
 from copyscope.common.errors import Unusable
+from copyscope_studies.claims import command, files
+from copyscope_studies.claims.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 # The reports are no part of the project; they may lie beside it.

@@ -7,10 +7,10 @@ from itertools import count
 
 import pytest
 
-from copyscope.crossover import command
-from copyscope.crossover.answer import sentence, wide_sizes, width_text
-from copyscope.crossover.runs import Effort, Pairs, Side, Workload
-from copyscope.crossover.search import FIRST, SECOND, UNDECIDED, Found, search, verdict
+from copyscope_studies.crossover import command
+from copyscope_studies.crossover.answer import sentence, wide_sizes, width_text
+from copyscope_studies.crossover.runs import Effort, Pairs, Side, Workload
+from copyscope_studies.crossover.search import FIRST, SECOND, UNDECIDED, Found, search, verdict
 
 LOW, HIGH, NEAR = 64, 1 << 20, 1.1
 

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from copyscope.common.errors import Refused, Unusable
-from copyscope.crossover import command, of_profile
 from copyscope.records import documents
 from copyscope.runs import launch
+from copyscope_studies.crossover import command, of_profile
 from helpers.pictures import REAL, two_passes
 
 QUICK = ["--low", "64", "--high", "512", "--repeats", "6", "--quiet"]

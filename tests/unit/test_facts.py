@@ -12,13 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.claims import files, judge, sources
-from copyscope.claims.world import World
 from copyscope.common.errors import Refused
-from copyscope.facts import command, fact, of_layout, of_locks, of_messages, of_ports, tracepoints
-from copyscope.facts.of_layout import VMLINUX, BadBtf, Btf
-from copyscope.facts.of_locks import Symbols
-from copyscope.facts.tracepoints import Hit
+from copyscope_studies.claims import files, judge, sources
+from copyscope_studies.claims.world import World
+from copyscope_studies.facts import (
+    command,
+    fact,
+    of_layout,
+    of_locks,
+    of_messages,
+    of_ports,
+    tracepoints,
+)
+from copyscope_studies.facts.of_layout import VMLINUX, BadBtf, Btf
+from copyscope_studies.facts.of_locks import Symbols
+from copyscope_studies.facts.tracepoints import Hit
 from helpers import schemas
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,8 @@ import pytest
 
 from copyscope.common import programs
 
-PACKAGES = Path(__file__).resolve().parents[2] / "tools" / "lib"
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = (ROOT / "tools/lib/copyscope", ROOT / "studies/lib/copyscope_studies")
 
 
 # These start programs of ours or of the user: trace_run, the tools, lmbench.
@@ -49,8 +50,8 @@ def test_what_is_not_there_is_named():
 
 
 def test_no_other_module_starts_a_program_of_the_system():
-    for path in sorted((PACKAGES / "copyscope").rglob("*.py")):
-        if str(path.relative_to(PACKAGES / "copyscope")) in OWN:
+    for package, path in [(each, path) for each in PACKAGES for path in sorted(each.rglob("*.py"))]:
+        if str(path.relative_to(package)) in OWN:
             continue
         calls = {ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text()))
                  if isinstance(node, ast.Call)}

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from copyscope.common.errors import Unusable
-from copyscope.matrix import cells, command, guests, rows, table
+from copyscope_studies.matrix import cells, command, guests, rows, table
 from helpers import records
 
 MATRIX = records.ROOT / "tools" / "matrix"

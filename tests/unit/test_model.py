@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.model import command, draw, evaluate, measure
-from copyscope.model.terms import FITTED, PREDICTED, ROWS, Fit, predict, total
-from copyscope.records.costs import Costs
 from copyscope.records.documents import BadRecord
+from copyscope_studies.costs import Costs
+from copyscope_studies.model import command, draw, evaluate, measure
+from copyscope_studies.model.terms import FITTED, PREDICTED, ROWS, Fit, predict, total
 from helpers import pictures
 from helpers.baselines import SIZES, baseline, plain_ns, row, timed
 

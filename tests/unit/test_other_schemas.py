@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from copyscope.beside import runs as beside
 from copyscope.common.errors import CommandError
-from copyscope.crossover import command as crossover, runs as pairs
 from copyscope.guest import libraries
 from copyscope.records import documents
 from copyscope.runs import launch
 from copyscope.runs.folder import Folder
+from copyscope_studies.beside import runs as beside
+from copyscope_studies.crossover import command as crossover, runs as pairs
 from helpers import baselines, damage, plans, schemas
 from helpers.pictures import REAL
 from helpers.records import ROOT

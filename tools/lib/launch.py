@@ -25,7 +25,7 @@ def hush_matplotlib() -> None:
 
 
 def run(module: str = "", matplotlib: bool = False) -> None:
-    """Run main() of a module of copyscope with the words of the command line, and exit; without a
+    """Run main() of a module with the words of the command line, and exit; without a
     module the first word names it."""
     unblock_ctrl_c()
     import importlib
@@ -39,8 +39,9 @@ def run(module: str = "", matplotlib: bool = False) -> None:
     place = os.path.dirname(os.path.realpath(__file__))
     if matplotlib:
         hush_matplotlib()
-    if place not in sys.path:
-        sys.path.insert(0, place)
+    # What serves the studies imports what every command shares, never the other way round.
+    studies = os.path.join(os.path.dirname(os.path.dirname(place)), "studies", "lib")
+    sys.path[:0] = [each for each in (place, studies) if each not in sys.path]
     words = sys.argv[1:]
     sys.exit(importlib.import_module(module or words.pop(0)).main(words))
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from copyscope import cli
-from copyscope.caches import shape
 from copyscope.cli import Parser, folder, memory, whole
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable
+from copyscope.records import caches
 
 from . import architectures, kernels, libraries, machine, output
 from .architectures import Architecture
@@ -135,7 +135,7 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     if not by_path:
         kernels.prefix_of(options.kernel)
     options.arch = architectures.get(options.arch)
-    options.model = None if options.model is None else shape.load(options.model)
+    options.model = None if options.model is None else caches.load(options.model)
     if options.model and options.plugin:
         raise Unusable("--model is a plugin, too: leave out --plugin")
     if options.icount or options.model:

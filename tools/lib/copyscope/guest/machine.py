@@ -15,13 +15,13 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from copyscope.caches.shape import Caches
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
 from copyscope.common.programs import kill_with_parent
 from copyscope.common.tree import BUILD, CACHE
 from copyscope.files.cache import drop_oldest
 from copyscope.files.record_file import Unwritten
+from copyscope.records.caches import Caches
 
 from . import image, output
 from .architectures import Architecture

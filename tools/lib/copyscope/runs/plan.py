@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 from copyscope.batch import side_by_side
-from copyscope.caches import shape
 from copyscope.common.errors import Unusable
 from copyscope.common.tables import LEAST_BYTES, MOST_BYTES, MOST_THREADS
+from copyscope.records import caches
 from copyscope.records.load import MOST_RUNS
 from copyscope.records.passes import BOTH, COUNTED, TIMED
 
@@ -89,7 +89,7 @@ def choose_counters(profile: Profile, counters: str | None, kernel: str) -> str:
         return ""
     if kernel == HOST:
         raise Unusable(f"--counters {chosen}: an emulator counts: give --kernel 6.12, too")
-    shape.load(chosen.partition(":")[2])
+    caches.load(chosen.partition(":")[2])
     return chosen
 
 

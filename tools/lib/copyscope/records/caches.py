@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.common.tree import CACHES
-from copyscope.records.documents import BadRecord, read_toml
+
+from .documents import BadRecord, read_toml
 
 DEFAULT = "cascade-lake"
 LEVELS = ("l1d", "l2", "llc")

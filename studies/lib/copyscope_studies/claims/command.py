@@ -17,11 +17,10 @@ from copyscope.files.output_folder import OutputFolder
 from copyscope.files.record_file import write_whole
 from copyscope.records import documents
 
-from . import document, files, judge, needs, questions, sources
+from . import document, files, judge, ledger, needs, questions, sources
 from .files import Claim
-from .fixed import ledger
-from .fixed.history import History
 from .judge import CONFIRMED, OUT_OF_SCOPE, WORDS, Verdict
+from .ledger import History
 from .page import whole
 from .page.front import Place
 from .page.verdicts import RECORD

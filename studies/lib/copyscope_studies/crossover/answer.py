@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from copyscope.common.text import now_utc
-from copyscope.records.costs import Costs
+from copyscope_studies.costs import Costs
 
 from .runs import Effort, Pairs, Side, Workload
 from .search import UNDECIDED, Found, search

@@ -14,9 +14,9 @@ from copyscope.cli import Parser, complain, folder, number, seconds, share
 from copyscope.common.errors import Unusable, lacks_module
 from copyscope.common.text import csv_text, size_text
 from copyscope.files.output_folder import OutputFolder
-from copyscope.records.costs import Costs
 from copyscope.records.load import load_records
 from copyscope.records.run_record import Record
+from copyscope_studies.costs import Costs
 
 from .evaluate import Point, median_error, noise, points
 from .measure import BEGUN, PAGE, PROOFS, REPEATS, TITLE, measure

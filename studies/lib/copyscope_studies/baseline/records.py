@@ -9,7 +9,7 @@ from typing import Any
 
 from copyscope.common.errors import Unusable
 from copyscope.records import documents
-from copyscope.records.costs import NS_OF
+from copyscope_studies.costs import NS_OF
 
 PUBLISHED = tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
 

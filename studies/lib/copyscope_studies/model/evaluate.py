@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from copyscope.common.spread import Spread, spread
-from copyscope.records.costs import Costs
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import ENDS, Record
+from copyscope_studies.costs import Costs
 
 from .terms import FIELDS, FITTED, PREDICTED, Fit, Terms, predict, total
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from statistics import linear_regression
 
-from copyscope.records.costs import Costs, straight
+from copyscope_studies.costs import Costs, straight
 
 FITTED = "A1-plain"
 PREDICTED = ("A1", "A1-8send", "A2", "A3")

@@ -6,9 +6,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from . import documents
-from .documents import BadRecord
-from .run_record import Record
+from copyscope.records import documents
+from copyscope.records.documents import BadRecord
+from copyscope.records.run_record import Record
 
 NS_OF = {"ns": 1.0, "us": 1e3, "ms": 1e6}
 # What must agree for a baseline to say anything of a run.

@@ -11,8 +11,7 @@ from typing import Any
 from copyscope.common.errors import Unusable, shown
 from copyscope.records.documents import BadRecord, parse_toml, read_bytes
 
-from . import needs, published
-from .fixed import ledger
+from . import ledger, needs, published
 from .language import check, expand, parse, tree, units
 from .language.evaluate import evaluate
 from .language.fault import Fault
