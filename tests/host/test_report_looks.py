@@ -106,7 +106,8 @@ def test_an_interrupted_run_is_none_that_looks_like_success(tmp_path, passes):
     finally:
         run.kill()
     record = records.load(tmp_path / "record.json")
-    assert done.code == 130 and record["interrupted"] and not record["experiment"]["verdict"]["passed"]
+    assert done.code == 130 and record["window"]["ended_by"] == "interrupted"
+    assert not record["experiment"]["verdict"]["passed"]
     assert done.out.startswith(f"{BAD}The run was interrupted: signal 2 (SIGINT)")
     assert "no verdict on A3, MSG_ZEROCOPY." in " ".join(done.out.split())
     unseen = records.unseen(record)
