@@ -186,7 +186,7 @@ def test_seventy_namespaces_are_measured():
     assert len(sums) == 70 and set(sums.values()) == {(4321, 4000)}
     assert (record["total"]["opening"]["unread_bytes"], record["total"]["closing"]["unread_bytes"]) == (
         70 * 10, 70 * 331)
-    assert record["losses"]["sums_short"] is None and laws_of(record)["receive"] == "balanced"
+    assert record["losses"]["sums_short"] is None and laws_of(record)["receive queue"] == "balanced"
 
 
 def test_what_lies_in_a_namespace_that_was_not_entered_is_not_measured():
