@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Copies and frees what the probes counted. Pure. */
+/* Adds up, copies and frees what the probes counted. Pure. */
 #include "userspace/record/ledger.h"
 
 #include <errno.h>

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The table of verdicts on a watched process: what became of what it wanted. */
+/*
+ * What a watch found, as plain data: sockets of processes that were there before, their opening and
+ * closing balances, and what moved in between.
+ *
+ * Sites, counts and ways of knowing have the names of a run's record. Bytes are exact. A number that
+ * is not known has its bit unset in sites_known, counts_known or the balance's known, and the reason
+ * stands once, in the record's sites[] or count_why[].
+ */
 #ifndef COPYSCOPE_RECORD_WATCH_RECORD_H
 #define COPYSCOPE_RECORD_WATCH_RECORD_H
 
@@ -9,7 +16,7 @@
 #include "bpf/include/watch.h"
 #include "userspace/record/record.h"
 
-/* X(symbol, name, meaning) */
+/* The verdicts on a watched process: what became of what it wanted. X(symbol, name, meaning) */
 #define WATCH_VERDICTS(X)                                                                     \
 	X(MOVED_NOTHING, "moved nothing", "no byte of payload was sent or received")          \
 	X(REFUSED, "refused", "it asked for zero copy, and the kernel refused with ENOBUFS")  \
@@ -57,7 +64,7 @@ struct watch_movements {
 	uint32_t sites_known;	/* a bit for each site */
 	uint64_t counts_known;	/* a bit for each count */
 	uint64_t site_bytes[SITE_COUNT];
-	uint64_t count[COUNT_COUNT];
+	unsigned long long count[COUNT_COUNT];
 	/* Of late_copy: what a capture was shown on the way out, what tun took, what else was copied before it
 	 * arrived, and what was copied on arrival where it is known that the receiver is why. */
 	uint64_t late_by_tap_bytes, late_by_tun_bytes, late_on_way_out_bytes, late_by_delivery_bytes;

@@ -19,16 +19,6 @@ static json_t *tool_json(void)
 	return json_pack("{s:s, s:s}", "version", tool_version, "commit", tool_commit);
 }
 
-json_t *record_begin_json(const char *id, const char *started, json_t *command, const struct machine *machine)
-{
-	json_t *o = json_pack("{s:s, s:s, s:s}", "schema", "copyscope.record/3", "id", id, "started", started);
-
-	put(o, "command", command);
-	put(o, "tool", tool_json());
-	put(o, "machine", machine_json(machine));
-	return o;
-}
-
 json_t *machine_json(const struct machine *m)
 {
 	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:b, s:b}", "kernel", m->kernel, "arch",
@@ -65,15 +55,46 @@ json_t *backend_json(enum backend backend, const char *why, const struct probe *
 	return o;
 }
 
-json_t *site_json(enum how how, uint64_t bytes, const uint64_t *calls, const char *why)
+/* Keys are in the order of this function. */
+json_t *record_begin_json(const struct record_begin *b)
 {
-	bool known = how != HOW_NOT_MEASURED;
+	json_t *o = json_pack("{s:s, s:s, s:s}", "schema", "copyscope.record/3", "id", b->id, "started", b->started);
+
+	put(o, "command", b->command);
+	put(o, "tool", tool_json());
+	put(o, "machine", machine_json(b->machine));
+	put(o, "subject", b->subject);
+	put(o, "window", json_pack("{s:f, s:s}", "seconds", b->window_ns / 1e9, "ended_by", b->ended_by));
+	put(o, "books", text(b->books));
+	put(o, "detail", json_boolean(b->details));
+	put(o, "backend", b->backend);
+	return o;
+}
+
+json_t *sites_json(const struct site_value sites[SITE_COUNT], bool calls)
+{
 	json_t *o = json_object();
 
-	put(o, "bytes", integer_if(known, bytes));
-	put(o, "calls", integer_if(known && calls, calls ? *calls : 0));
-	put(o, "how", text(how_name(how)));
-	put(o, "why", text_or_null(why));
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		const struct site_value *v = &sites[s];
+		bool known = v->how != HOW_NOT_MEASURED;
+		json_t *site = json_object();
+
+		put(site, "bytes", integer_if(known, v->tally.bytes));
+		put(site, "calls", integer_if(known && calls, v->tally.calls));
+		put(site, "how", text(how_name(v->how)));
+		put(site, "why", text_or_null(v->why));
+		put(o, site_name(s), site);
+	}
+	return o;
+}
+
+json_t *counts_json(uint64_t known, const unsigned long long count[COUNT_COUNT])
+{
+	json_t *o = json_object();
+
+	for (enum count c = 0; c < COUNT_COUNT; c++)
+		put(o, count_name(c), integer_if(known >> c & 1, count[c]));
 	return o;
 }
 

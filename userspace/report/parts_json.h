@@ -12,14 +12,29 @@
 extern const char tool_version[], tool_commit[];
 
 json_t *machine_json(const struct machine *m);
-/* The first keys of every record, and the command line that made it. */
-json_t *record_begin_json(const char *id, const char *started, json_t *command, const struct machine *machine);
 
 /* @timed: the kernel counted runs and times of programs. */
 json_t *backend_json(enum backend backend, const char *why, const struct probe *probes, int count, bool timed);
 
-/* One site: null where it is not known. @calls: NULL where nobody counts them. */
-json_t *site_json(enum how how, uint64_t bytes, const uint64_t *calls, const char *why);
+/* What every record begins with. */
+struct record_begin {
+	const char *id, *started;
+	json_t *command, *subject;	/* taken over */
+	const struct machine *machine;
+	uint64_t window_ns;
+	const char *ended_by;
+	const char *books;
+	bool details;
+	json_t *backend;	/* taken over */
+};
+
+json_t *record_begin_json(const struct record_begin *b);
+
+/* All sites: null where one is not known. @calls: somebody counts them. */
+json_t *sites_json(const struct site_value sites[SITE_COUNT], bool calls);
+
+/* @known: a bit for each count. */
+json_t *counts_json(uint64_t known, const unsigned long long count[COUNT_COUNT]);
 
 json_t *causes_json(const struct cause *causes, int count);
 json_t *laws_json(const struct law *laws, int count);

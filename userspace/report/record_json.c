@@ -208,23 +208,12 @@ static json_t *run_backend_json(const struct record *r)
 	return backend_json(r->backend, r->backend_why, r->probes, r->probe_count, r->stats_known);
 }
 
-static json_t *run_site_json(const struct site_value *v, const struct tally *t)
+static json_t *run_sites_json(const struct record *r)
 {
-	const uint64_t calls = t->calls;
+	json_t *o = sites_json(r->sites, true);
 
-	return site_json(v->how, t->bytes, &calls, v->why);
-}
-
-static json_t *sites_json(const struct record *r)
-{
-	json_t *o = json_object();
-
-	for (enum site s = 0; s < SITE_COUNT; s++) {
-		json_t *site = run_site_json(&r->sites[s], &r->sites[s].tally);
-
-		put_if(site, "cost", cost_json(r, site_name(s)));
-		put(o, site_name(s), site);
-	}
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		put_if(json_object_get(o, site_name(s)), "cost", cost_json(r, site_name(s)));
 	return o;
 }
 
@@ -241,12 +230,29 @@ static json_t *pins_json(const struct pins *p)
 	return o;
 }
 
+/* What is known of the whole is known of each socket, and why it is not stands there. */
+static json_t *socket_sites_json(const struct record *r, const struct socket_books *s)
+{
+	json_t *o = json_object();
+
+	for (enum site i = 0; i < SITE_COUNT; i++) {
+		bool known = r->sites[i].how != HOW_NOT_MEASURED;
+		json_t *site = json_object();
+
+		put(site, "bytes", integer_if(known, s->books.site[i].bytes));
+		put(site, "calls", integer_if(known, s->books.site[i].calls));
+		put(site, "how", text(how_name(r->sites[i].how)));
+		put(o, site_name(i), site);
+	}
+	return o;
+}
+
 static json_t *socket_json(const struct record *r, const struct socket_books *s)
 {
 	enum end end = END_SENDER;
 	const struct experiment *x = r->experiment;
 	const struct app_socket *app = record_app_socket(r, s, &end);
-	json_t *o = json_object(), *sites = json_object(), *counts = json_object();
+	json_t *o = json_object();
 
 	put(o, "cookie", cookie_json(s->cookie));
 	put(o, "end", app ? text(end == END_SENDER ? "sender" : "receiver") : json_null());
@@ -260,16 +266,8 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	put(o, "comm", text("workload"));
 	if (x->far || x->ends.alone)
 		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));
-	for (enum site i = 0; i < SITE_COUNT; i++) {
-		json_t *site = run_site_json(&r->sites[i], &s->books.site[i]);
-
-		json_object_del(site, "why");
-		put(sites, site_name(i), site);
-	}
-	for (enum count i = 0; i < COUNT_COUNT; i++)
-		put(counts, count_name(i), json_integer(s->books.count[i]));
-	put(o, "sites", sites);
-	put(o, "counts", counts);
+	put(o, "sites", socket_sites_json(r, s));
+	put(o, "counts", counts_json(~0ull, s->books.count));
 	return o;
 }
 
@@ -280,15 +278,6 @@ static json_t *sockets_json(const struct record *r)
 	for (int i = 0; i < r->derived.socket_count; i++)
 		json_array_append_new(array, socket_json(r, &r->derived.sockets[i]));
 	return array;
-}
-
-static json_t *counts_json(const struct record *r)
-{
-	json_t *o = json_object();
-
-	for (enum count i = 0; i < COUNT_COUNT; i++)
-		put(o, count_name(i), json_integer(r->derived.total.count[i]));
-	return o;
 }
 
 /* The receiver's host, where it is not the sender's. */
@@ -343,25 +332,25 @@ static json_t *experiment_json(const struct record *r)
 	return o;
 }
 
-static json_t *window_json(const struct record *r)
-{
-	return json_pack("{s:f, s:s}", "seconds", r->window_ns / 1e9, "ended_by",
-			 r->outcome.status == RUN_INTERRUPTED ? "interrupted" : "subject ended");
-}
-
 /* Keys are in the order of this function. */
 json_t *record_json(const struct record *r)
 {
-	json_t *o = record_begin_json(r->id, r->started, command_json(r), &r->machine);
+	struct record_begin begin = {
+		.id = r->id,
+		.started = r->started,
+		.command = command_json(r),
+		.machine = &r->machine,
+		.subject = json_pack("{s:s, s:n, s:n, s:n}", "kind", "experiment", "asked", "words", "exit_status"),
+		.window_ns = r->window_ns,
+		.ended_by = r->outcome.status == RUN_INTERRUPTED ? "interrupted" : "subject ended",
+		.books = "calls",
+		.details = true,
+		.backend = run_backend_json(r),
+	};
+	json_t *o = record_begin_json(&begin);
 
-	put(o, "subject", json_pack("{s:s, s:n, s:n, s:n}", "kind", "experiment", "asked", "words",
-				    "exit_status"));
-	put(o, "window", window_json(r));
-	put(o, "books", text("calls"));
-	put(o, "detail", json_true());
-	put(o, "backend", run_backend_json(r));
-	put(o, "sites", sites_json(r));
-	put(o, "counts", counts_json(r));
+	put(o, "sites", run_sites_json(r));
+	put(o, "counts", counts_json(~0ull, r->derived.total.count));
 	put(o, "count_whys", json_object());
 	put(o, "causes", causes_json(r->causes, r->cause_count));
 	put(o, "pins", pins_json(&r->pins));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Takes SYN and FIN out of sequence numbers; says if packets were seen. See bpf/include/watch.h for what each number is. */
+/* Takes SYN and FIN out of sequence numbers, and tells how much of what left as pages was handed over so, copied
+ * after all, or is not known. See bpf/include/watch.h for what each number is. */
 #include "userspace/watch/books/books_fate.h"
 
 enum { STATE_SYN_SENT = 2, STATE_SYN_RECV = 3, STATE_FIN_WAIT1 = 4, STATE_LAST_ACK = 9, STATE_CLOSING = 11 };

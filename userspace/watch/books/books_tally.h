@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where in a table each process is, by its pid and its start. Pure. */
+/*
+ * Adds up sockets: by process, remote address and local port, in total, since the opening and since the
+ * reading before. Sockets that died stay in the sums for good, and one by one only as many as there is room
+ * for. So do processes that are gone. Pure.
+ */
 #ifndef COPYSCOPE_WATCH_BOOKS_BOOKS_TALLY_H
 #define COPYSCOPE_WATCH_BOOKS_BOOKS_TALLY_H
 
 #include "userspace/record/watch_record.h"
 #include "userspace/watch/books/books_socket.h"
 
+/* Where in a table each process is, by its pid and its start. */
 struct watch_ids {
 	struct watch_id_place {
 		struct watch_process_id id;

@@ -11,7 +11,7 @@ enum how watch_site_how(const struct watch_record *r, enum site site);
 /* Fills sites[] and count_why[] of the total; @r has its probes and its sums. */
 void watch_sites_fill(struct watch_record *r);
 
-/* Which row of the table of verdicts (record/verdicts.h). */
+/* Which row of the table of verdicts (record/watch_record.h). */
 enum verdict_of_process watch_verdict(const struct watch_sum *sum);
 
 /* Judges every process. */

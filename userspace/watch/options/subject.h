@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whose sockets a watch is about, as the user named them and as the programs know them. */
+/* Whose sockets a watch is about, as the user named them and as the programs know them; names of cgroups. */
 #ifndef COPYSCOPE_WATCH_OPTIONS_SUBJECT_H
 #define COPYSCOPE_WATCH_OPTIONS_SUBJECT_H
 

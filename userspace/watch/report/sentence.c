@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Appends a phrase to a sentence, unless a number is missing that the phrase needs. */
+/* Puts what a watched process did into one or two sentences, of phrases that its numbers back. */
 #include "userspace/watch/report/sentence.h"
 
 #include <ctype.h>

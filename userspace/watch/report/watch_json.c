@@ -65,15 +65,6 @@ static json_t *watched_sites_json(const struct watch_record *r, const struct wat
 	return o;
 }
 
-static json_t *watched_counts_json(const struct watch_movements *m)
-{
-	json_t *o = json_object();
-
-	for (enum count c = 0; c < COUNT_COUNT; c++)
-		put(o, count_name(c), integer_if(m->counts_known >> c & 1, m->count[c]));
-	return o;
-}
-
 static json_t *balance_json(const struct watch_balance *b)
 {
 	json_t *o = json_object();
@@ -123,7 +114,7 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 	put(o, "opening", balance_json(opening));
 	put(o, "closing", balance_json(closing));
 	put(o, "sites", watched_sites_json(r, moved));
-	put(o, "counts", watched_counts_json(moved));
+	put(o, "counts", counts_json(moved->counts_known, moved->count));
 	put(o, "fate", fate_json(moved));
 }
 
@@ -258,22 +249,6 @@ static json_t *subject_json(const struct watch_options *o, const struct watch_en
 	return s;
 }
 
-static json_t *window_json(const struct watch_record *r, const struct watch_ending *end)
-{
-	return json_pack("{s:f, s:s}", "seconds", r->window_ns / 1e9, "ended_by",
-			 end->reason ? end->reason : "nothing yet");
-}
-
-/* How each site of the whole is known, with the reason or the rule; no hook counts calls of sites. */
-static json_t *total_sites_json(const struct watch_record *r)
-{
-	json_t *o = json_object();
-
-	for (enum site s = 0; s < SITE_COUNT; s++)
-		put(o, site_name(s), site_json(r->sites[s].how, r->sites[s].tally.bytes, NULL, r->sites[s].why));
-	return o;
-}
-
 static json_t *count_whys_json(const struct watch_record *r)
 {
 	json_t *o = json_object();
@@ -390,16 +365,22 @@ static json_t *command_json(char **command, const struct watch_options *o)
 static json_t *record_of(const struct watch_record *r, const struct watch_options *o, char **command,
 			 const struct watch_ending *end, int told)
 {
-	json_t *all = record_begin_json(r->id, r->started, command_json(command, o), &r->machine);
+	struct record_begin begin = {
+		.id = r->id,
+		.started = r->started,
+		.command = command_json(command, o),
+		.machine = &r->machine,
+		.subject = subject_json(o, end),
+		.window_ns = r->window_ns,
+		.ended_by = end->reason ? end->reason : "nothing yet",
+		.books = r->books == WATCH_CALLS ? "calls" : "sequence",
+		.details = r->details,
+		.backend = backend_json(r->backend, r->backend_why, r->probes, r->probe_count, r->overhead.known),
+	};
+	json_t *all = record_begin_json(&begin);
 
-	put(all, "subject", subject_json(o, end));
-	put(all, "window", window_json(r, end));
-	put(all, "books", text(r->books == WATCH_CALLS ? "calls" : "sequence"));
-	put(all, "detail", json_boolean(r->details));
-	put(all, "backend", backend_json(r->backend, r->backend_why, r->probes, r->probe_count,
-					 r->overhead.known));
-	put(all, "sites", total_sites_json(r));
-	put(all, "counts", watched_counts_json(&r->total.moved));
+	put(all, "sites", sites_json(r->sites, false));
+	put(all, "counts", counts_json(r->total.moved.counts_known, r->total.moved.count));
 	put(all, "count_whys", count_whys_json(r));
 	put(all, "causes", causes_json(r->causes, r->cause_count));
 	put(all, "referenced_peak_pages", json_integer(r->referenced_peak_pages));
@@ -497,7 +478,7 @@ static void put_lately(json_t *o, const struct watch_record *r, const struct wat
 	put(o, "open", json_integer(sum->sockets - sum->died));
 	put(o, "verdict", text(verdict_name(watch_verdict(&interval))));
 	put(o, "sites", watched_sites_json(r, &sum->lately));
-	put(o, "counts", watched_counts_json(&sum->lately));
+	put(o, "counts", counts_json(sum->lately.counts_known, sum->lately.count));
 }
 
 static json_t *total_json(struct watch_deltas *d, const struct watch_record *r)
