@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from attacks.attack import Attack, Broken, Case
-from helpers.windows import WATCH, Traffic, Watching, bytes_of, laws_of, unbalanced
+from helpers.windows import WATCH, Traffic, Watching, bytes_of, check_causes, laws_of, unbalanced
 
 KINDS = ("copy", "zerocopy", "splice", "mixed") * 2
 SITES = ("tx_copy", "tx_reference", "tx_splice")
@@ -29,8 +29,11 @@ def judged(watching: Watching, what: str) -> dict:
     # 1 if a law broke: which one, the record tells.
     record = watching.close((0, 1))
     laws = laws_of(record)
-    if (broken := unbalanced(record)) or laws["probes"] == "broken":
-        raise Broken(f"{what}: {broken}, probes {laws['events']}")
+    # The kernel may run no program for the end of a socket of anybody (docs/WATCH.md).
+    probes = "not testable" if record["losses"]["unseen_events"] else "balanced"
+    if (broken := unbalanced(record)) or laws["probes"] != probes:
+        raise Broken(f"{what}: {broken}, probes {laws['probes']}")
+    check_causes(record)
     if untested := {law: laws[law] for law in ALWAYS_TESTED if laws[law] != "balanced"}:
         raise Broken(f"{what}: {untested}")
     return record
@@ -39,7 +42,9 @@ def judged(watching: Watching, what: str) -> dict:
 def told(answer: dict) -> dict[str, int]:
     """What the program counted itself."""
     pairs = answer["open"] + answer["gone"]
-    return {site: sum(pair[site] for pair in pairs) for site in SITES}
+    keys = {**dict(zip(SITES, SITES)), "rx_copy": "received", "returned": "received",
+            "zero-copy sends": "zerocopy_sends"}
+    return {name: sum(pair[key] for pair in pairs) for name, key in keys.items()}
 
 
 def try_windows(case: Case) -> int:
@@ -67,7 +72,7 @@ def try_windows(case: Case) -> int:
         total = counted(judged(whole, "the whole"))
         if total != {key: parts[0][key] + parts[1][key] for key in total}:
             raise Broken(f"{parts[0]} and {parts[1]} are not {total}")
-        if {site: total[site] for site in SITES} != {site: after[site] - before[site] for site in SITES}:
+        if {name: total[name] for name in after} != {name: after[name] - before[name] for name in after}:
             raise Broken(f"the program counted {before} and {after}, the watch {total}")
     return WINDOWS + 3
 
@@ -97,8 +102,8 @@ def try_kill(case: Case) -> None:
 ATTACKS = [
     Attack("watch-windows", "Whenever a watch attaches to a program that sends plain, by reference and by "
            "sendfile over eight connections and detaches again, every law of every socket balances to "
-           "the byte, and two windows add up to the one over both.", "windows", 1_000, 1, try_windows,
+           "the byte, and two windows add up to the one over both.", "windows", 1_000, 2, try_windows,
            batch=6),
     Attack("watch-kills", "A watch that is killed at any moment leaves nothing behind, and the program "
-           "that it watched runs on.", "kills", 1_000, 2, try_kill, batch=10),
+           "that it watched runs on.", "kills", 1_000, 6, try_kill, batch=10),
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers import processes, records
+from helpers.machine import Machine
 
 pytestmark = records.needs_root
 
@@ -46,7 +47,7 @@ def test_an_end_that_is_told_to_end_before_its_release_fails_the_run_at_once(end
 
 @pytest.mark.parametrize("path", ["veth", "lo"])
 def test_a_signal_at_any_moment_of_the_start_leaves_a_record_or_none(path):
-    reasons = []
+    before, reasons = Machine(), []
     for delay_ms in range(0, 260, 20):
         run = records.start("A3", 65536, 2, "--seconds", 60, "--path", path, "--json", "-")
         try:
@@ -71,6 +72,7 @@ def test_a_signal_at_any_moment_of_the_start_leaves_a_record_or_none(path):
             assert record["backend"]["why"] == "the run was interrupted before it began"
     # As soon as there is something to describe, each run has its record.
     assert reasons
+    before.check("SIGTERM while it starts")
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -107,20 +107,6 @@ def test_a_signal_ends_the_run_in_order_with_report_and_record(place, number):
     before.check()
 
 
-def test_a_signal_before_the_run_has_begun_ends_it_too(place):
-    before = Machine()
-    for delay_s in 0.0, 0.03, 0.06, 0.1:
-        run = start(place)
-        time.sleep(delay_s)
-        run.send_signal(signal.SIGTERM)
-        try:
-            records.finish(run, GRACE_S)
-        finally:
-            run.kill()
-        before.check(f"SIGTERM after {delay_s} s")
-    assert not os.listdir(place / "tmp")
-
-
 def test_a_finished_run_leaves_its_record_alone(place):
     before = Machine()
     done = records.run("A1", 4093, 2, "--messages", 23, env=environment(place))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -12,27 +11,10 @@ import time
 import pytest
 
 from helpers import small_pipe
-from helpers.machine import Machine
 from helpers.records import needs_root
 from helpers.windows import WATCH, Traffic, Watching, laws_of, unbalanced
 
 pytestmark = needs_root
-
-
-def test_a_killed_watch_leaves_nothing_and_the_target_running():
-    moments = random.Random(7)
-    with Traffic("copy", "zerocopy", "splice") as traffic:
-        before = Machine()
-        for _ in range(10):
-            process = subprocess.Popen([WATCH, "-p", str(traffic.pid)], stderr=subprocess.PIPE)
-            if moments.random() < 0.5:
-                process.stderr.readline()
-            time.sleep(moments.random() * 0.2)
-            process.kill()
-            process.wait()
-            process.stderr.close()
-        before.check("a watch was killed")
-        assert traffic.process.poll() is None and traffic.tell("stop")["open"]
 
 
 def test_a_target_that_is_killed_ends_the_window():
