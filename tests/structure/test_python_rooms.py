@@ -16,7 +16,7 @@ ROW = re.compile(r"^\| `(copyscope[\w.]*)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 ALLOWED = {room: re.findall(r"`([\w.]+)`", below) for room, below in ROW.findall(PAGE)}
 # Not counting __init__.py. Rows of one table may be as many as they like; there are none yet.
 MOST_MODULES = 20
-SHARED = {f"copyscope.{each}" for each in ("common", "cli", "files", "records", "runs", "batch", "told",
+SHARED = {f"copyscope.{each}" for each in ("common", "cli", "files", "records", "runs", "batch",
                                               "drawing")} | {"copyscope_studies.costs"}
 
 

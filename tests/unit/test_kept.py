@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 
 import pytest
 
@@ -140,7 +141,10 @@ def test_a_sweep_and_a_watch_are_shown_too(runs, capsys):
         7, "nginx", watches.moved(900, 100, tx_splice=900, rx_copy=100, reshape=None))))
     text = told(capsys, "show", "20261122T14")
     assert text.startswith("nginx, pid 7: copied.") and "tx_splice          900 B" in text
-    assert "not seen       reshape: nobody looked" in text and "balance to the byte" in text
+    assert "not seen       reshape: nobody looked" in text and "all 8 laws that can be tested balance" in text
+    assert re.search(r"^tx_splice +900 B +1\.000 +measured ", text, re.M)
+    assert re.search(r"^rx_copy +100 B +1\.000 +measured ", text, re.M)
+    assert re.search(r"^send queue +balanced +1 +1 +0$", told(capsys, "show", "20261122T14", "--laws"), re.M)
 
 
 @pytest.mark.parametrize("words, said", [

@@ -12,8 +12,7 @@ from copyscope.common.errors import Unusable
 from copyscope.common.tables import VARIANTS, call_of, named
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.run_record import Point, Record
-from copyscope.runs import pairs, plan as plans, tables
-from copyscope.told import answer
+from copyscope.runs import answer, pairs, plan as plans, tables
 from helpers import plans as made_plans
 from helpers.pictures import made, two_passes
 

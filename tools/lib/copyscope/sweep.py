@@ -19,11 +19,10 @@ from copyscope.files.output_folder import OutputFolder
 from copyscope.files.record_file import make_runs_folder
 from copyscope.records.passes import BOTH, PASSES
 from copyscope.records.run_record import NO_PROFILE
-from copyscope.runs import launch, plan as plans, profile as profiles
+from copyscope.runs import answer, launch, plan as plans, profile as profiles
 from copyscope.runs.launch import HOST, clock
 from copyscope.runs.profile import DEFAULTS, Profile
 from copyscope.runs.sweep import conduct
-from copyscope.told import answer
 
 # Without a profile: variants of trace_run, compared as the command line says.
 

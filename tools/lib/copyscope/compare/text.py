@@ -7,7 +7,7 @@ from copyscope.common.tables import column
 from copyscope.common.text import laid_out, size_text, wrapped
 from copyscope.records import copies
 from copyscope.records.copies import Amount
-from copyscope.told.answer import bounds
+from copyscope.runs.answer import bounds
 
 from .rows import SAME, Difference, SiteRow, TimeRow, causes, refused, sites, times
 from .sides import Match, Side, only_in

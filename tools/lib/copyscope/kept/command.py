@@ -15,11 +15,10 @@ from copyscope.records.documents import described, read_json
 from copyscope.records.kept import LAST, find, kept, place
 from copyscope.records.load import load_plan, load_sweep
 from copyscope.records.run_record import NO_PROFILE, Record
-from copyscope.records.watch_record import check_watch, is_watch
-from copyscope.runs import pairs, tables
-from copyscope.told import answer
+from copyscope.records.watch_record import check_watch, is_watch, whole_of
+from copyscope.runs import answer, pairs, tables
 
-from . import listing, report, watch
+from . import listing, report
 
 NAME = "records"
 EPILOG = """\
@@ -93,7 +92,7 @@ def show(path: Path, laws: bool) -> list[str]:
     data = read_json(path)
     if is_watch(data):
         check_watch(data, path)
-        return watch.lines(data)
+        return report.lines(whole_of(data, path), laws)
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, str) and schema.startswith("copyscope.baseline/"):
         raise Unusable(f"{path}: it is {described(schema)}: ./tools/baseline mistakes reads it")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a run did not see, once for each reason; as userspace/report/report.c prints it."""
+"""What a record did not see, once for each reason."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -40,7 +40,9 @@ def reason(why: str) -> str:
 
 def pins(record: Record) -> str:
     """What is not known of pins, if anything was pinned."""
-    if not record.at("counts.zerocopy_sends") or record.at("pins.released_pages") is not None:
+    if record.watched or not record.at("counts.zerocopy_sends"):
+        return ""
+    if record.at("pins.released_pages") is not None:
         return ""
     return "pins" if record.pinned_pages is None else "pins held at once and released"
 
@@ -74,7 +76,7 @@ def found(record: Record) -> dict[str, Lack]:
         # Without probes most laws lack for the same reason, in the words of each.
         if law["status"] == "not testable" and record.backend != "none":
             lack(law_why(record, law.get("why"))).laws.append(law["law"])
-    for event in record.times.counters[ENDS[0]]:
+    for event in () if record.watched else record.times.counters[ENDS[0]]:
         if all(record.counter(end, event) is None for end in ENDS):
             lack(record.counter_why(ENDS[0], event)).counters.append(event)
     if unchecked(record):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The report of a run out of its record, in the words and the order of userspace/report."""
+"""The report of a run or a watch out of its record, in the words and order of userspace/report."""
 from __future__ import annotations
 
 from typing import Any
@@ -9,19 +9,7 @@ from copyscope.records import passes
 from copyscope.records.run_record import Record
 
 from . import missing
-from .tables import causes, counters, laws_table, refusals, sites
-
-LABEL = 15
-
-
-def labelled(label: str, text: str) -> list[str]:
-    """Text folded beside a label, which may be empty."""
-    return wrapped(f"{label:{LABEL}}{text}", " " * LABEL)
-
-
-def plural(count: int, word: str) -> str:
-    """1 law, 2 laws."""
-    return f"{count:,} {word}{'s' * (count != 1)}"
+from .tables import LABEL, causes, counters, labelled, laws_table, peers, plural, refusals, sites
 
 
 def seen_by(backend: str) -> str:
@@ -29,8 +17,23 @@ def seen_by(backend: str) -> str:
     return "no probes" if backend == "none" else f"{backend} backend"
 
 
+def told(record: Record) -> list[str]:
+    """What it comes to in a sentence; of a watch one for each process that moved payload."""
+    if not record.watched:
+        return wrapped(record.verdict or "no verdict: the record is older than that")
+    found = record.data["verdicts"]
+    moved = [each for each in found if each["verdict"] != "moved nothing"]
+    return [line for each in moved or found[:1]
+            for line in wrapped(f"{each['process']}: {each['sentence']}", "  ")]
+
+
 def head(record: Record) -> str:
     """What was sent where: 1,000 messages of 65,536 bytes, 4 connections, stream, path veth, ..."""
+    if record.watched:
+        # Those that closed are not all in the list.
+        return f"{record.at('window.seconds'):.1f} s, " \
+               f"{plural(record.at('total.sockets'), 'socket')}; kernel {record.kernel}, " \
+               f"{seen_by(record.backend)}"
     far = record.at("experiment.peer.machine.kernel")
     return (f"{plural(record.messages or 0, 'message')} of {record.bytes:,} bytes, "
             f"{plural(record.threads, 'connection')}, {record.workload('pattern')}, path "
@@ -52,6 +55,8 @@ def timing_note(record: Record) -> str:
 
 def timing(record: Record) -> list[str]:
     """Throughput and latency, of the pass without probes if it was made."""
+    if record.watched:
+        return []
     times = record.times
     if not times.elapsed_ns or times.throughput_gbps is None:
         return []
@@ -93,7 +98,7 @@ def completions(work: dict[str, Any], sends: int) -> str:
 
 def zero_copy(record: Record) -> list[str]:
     """Pages pinned, completions, sends that were refused."""
-    sends = record.at("counts.zerocopy_sends") or 0
+    sends = 0 if record.watched else record.at("counts.zerocopy_sends") or 0
     said = []
     if sends:
         said += labelled("pins", pins(record, sends))
@@ -113,7 +118,8 @@ def laws(record: Record, listed: bool) -> list[str]:
         text = "none could be tested"
     elif broken:
         text = f"{broken} of the {tested} that can be tested " \
-               f"{'is' if broken == 1 else 'are'} broken: do not trust this run"
+               f"{'is' if broken == 1 else 'are'} broken: do not trust this " \
+               f"{'watch' if record.watched else 'run'}"
     else:
         text = f"{'the' if tested == 1 else 'all'} {plural(tested, 'law')} that can be tested " \
                f"balance{'s' * (tested == 1)} to the byte{'' if listed else '; --laws lists them'}"
@@ -147,10 +153,9 @@ def not_seen(record: Record) -> list[str]:
 
 def lines(record: Record, laws_listed: bool = False) -> list[str]:
     """The whole report."""
-    return [*wrapped(record.verdict or "no verdict: the record is older than that"), "",
-            *wrapped(head(record)), *timing(record), *sites(record), *causes(record),
-            *zero_copy(record), *laws(record, laws_listed), *counters(record), *overhead(record),
-            *not_seen(record), "",
+    return [*told(record), "", *wrapped(head(record)), *timing(record), *sites(record),
+            *causes(record), *zero_copy(record), *peers(record), *laws(record, laws_listed),
+            *counters(record), *overhead(record), *not_seen(record), "",
             *wrapped(f"record {record.id}, started {record.at('started')}, commit "
                      f"{record.at('tool.commit')}, {record.at('machine.cpu_model')}, "
                      f"{plural(record.at('machine.cpus'), 'CPU')}")]

@@ -1,40 +1,56 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tables of a run's report: sites, causes, laws, counters; as userspace/report prints them."""
+"""The tables of a report: sites, causes, peers, laws, counters; as userspace/report prints them."""
 from __future__ import annotations
 
-from copyscope.common.tables import SITES, column
+from copyscope.common.tables import SITES, column, names
 from copyscope.common.text import bytes_text, duration_text, share_text, wrapped
 from copyscope.records.run_record import ENDS, Record
 
 MEANING = column("sites", "meaning")
+OF_RECEIVER = names("sites", of_receiver=True)
 CLOCK = "task-clock"
+PEERS = 5
+LABEL = 15
 
 
-def per_byte(passed: int, accepted: int | None) -> str:
-    """Bytes of a site per byte that send accepted."""
-    if not accepted:
+def labelled(label: str, text: str) -> list[str]:
+    """Text folded beside a label, which may be empty."""
+    return wrapped(f"{label:{LABEL}}{text}", " " * LABEL)
+
+
+def plural(count: int, word: str) -> str:
+    """1 law, 2 laws."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def per_byte(record: Record, site: str, passed: int) -> str:
+    """Bytes of a site per byte that send accepted; a watch need not see both ends, so of its
+    receivers per byte that recv returned."""
+    returned = record.watched and site in OF_RECEIVER
+    whole = record.at("counts.returned_bytes" if returned else "counts.accepted_bytes")
+    if not whole:
         return "-"
-    return "< 0.001" if passed and passed / accepted < 0.0005 else f"{passed / accepted:.3f}"
+    return "< 0.001" if passed and passed / whole < 0.0005 else f"{passed / whole:.3f}"
 
 
 def sites(record: Record) -> list[str]:
     """Every site that bytes passed, then the names of those that none passed."""
     if record.backend == "none":
         return []
-    accepted = record.at("counts.accepted_bytes")
     said = ["", f"{'site':14} {'bytes':>9} {'per byte':>9}  {'how':8}  what became of them"]
     empty: dict[str, list[str]] = {}
     for site in SITES:
         passed, how = record.site_bytes(site), record.site_how(site)
         if passed:
-            first = f"{site:14} {bytes_text(passed):>9} {per_byte(passed, accepted):>9}  {how:8}  "
+            first = f"{site:14} {bytes_text(passed):>9} {per_byte(record, site, passed):>9}  " \
+                    f"{how:8}  "
             said += wrapped(first + MEANING[site], " " * len(first))
         elif passed == 0:
             empty.setdefault(how, []).append(site)
     if empty:
         text = "; ".join(f"{', '.join(empty[how])} ({how})" for how in ("measured", "derived")
                          if how in empty)
-        said += wrapped(f"{'nothing at':15}{text}", " " * 15)
+        said += labelled("nothing at", text)
     return said
 
 
@@ -56,14 +72,31 @@ def causes(record: Record) -> list[str]:
 
 
 def refusals(record: Record) -> list[str]:
-    """Sends that the kernel refused, by cause."""
+    """Sends that the kernel refused, by cause; the workload of a run repeats them."""
     found = []
     for each in record.data["causes"]:
         if each["bytes"] is None:
-            calls = each.get("calls") or 0
-            found.append(f"{calls:,} send{' was' if calls == 1 else 's were'} refused and repeated "
-                         f"({each['cause']}): {each['remedy'] or ''}")
+            calls = each.get("calls")
+            number = "sends, nobody counted how many," if calls is None else plural(calls, "send")
+            found.append(f"{number} {'was' if calls == 1 else 'were'} refused"
+                         f"{'' if record.watched else ' and repeated'} ({each['cause']}): "
+                         f"{each['remedy'] or ''}")
     return found
+
+
+def peers(record: Record) -> list[str]:
+    """The remote peers of a watch that moved most; early records of 0.2 lack their sums."""
+    found = sorted(record.at("peers") or [], key=lambda each: -sum(
+        each[key] or 0 for key in ("sent_bytes", "received_bytes")))
+    if not found:
+        return []
+    said = ["", f"{'sent':>9} {'received':>9} {'no copy':>9} {'needless':>9} {'sockets':>8}  "
+                "remote peers"]
+    for each in found[:PEERS]:
+        moved = (each[f"{key}_bytes"] for key in ("sent", "received", "uncopied", "needless"))
+        figures = " ".join(f"{'-' if value is None else bytes_text(value):>9}" for value in moved)
+        said.append(f"{figures} {each['sockets']:>8,}  {each['peer'] or 'all other peers'}")
+    return said + [f"{'':48}  {len(found) - PEERS:,} more"] * (len(found) > PEERS)
 
 
 def side(value: int | None) -> str:
@@ -100,6 +133,8 @@ def counter(record: Record, end: str, event: str) -> str:
 
 def counters(record: Record) -> list[str]:
     """Events of both ends; what neither has is told at the end of the report."""
+    if record.watched:
+        return []
     events = [event for event in record.times.counters[ENDS[0]]
               if any(record.counter(end, event) is not None for end in ENDS)]
     if not events:

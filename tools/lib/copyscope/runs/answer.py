@@ -14,8 +14,9 @@ from copyscope.common.tree import called
 from copyscope.records import copies
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
-from copyscope.runs import pairs
-from copyscope.runs.pairs import SAME, Pair
+
+from . import pairs
+from .pairs import SAME, Pair
 
 # Of one label, in a sentence; pairs.csv has them all.
 MOST_CELLS = 6
