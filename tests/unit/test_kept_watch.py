@@ -55,6 +55,17 @@ def test_a_refusal_has_its_number_or_none(bytes_, calls, words):
     assert words in " ".join(" ".join(lines(made)).split())
 
 
+def test_the_share_of_a_site_is_of_what_was_sent_or_of_what_was_received():
+    made = record()
+    made["sites"]["tx_copy"] |= {"bytes": 4500, "how": "derived"}
+    made["sites"]["rx_copy"] |= {"bytes": 250, "how": "measured"}
+    made["counts"] |= {"accepted_bytes": 9000, "returned_bytes": 500}
+    said = "\n".join(lines(made))
+    assert "\nsite               bytes     share  how " in said
+    assert "\ntx_copy          4.50 kB    50.0 %  derived   copied from your buffer" in said
+    assert "\nrx_copy            250 B    50.0 %  measured  copied from the kernel" in said
+
+
 def test_peers_are_told_from_their_sums_and_null_is_a_dash():
     made = record()
     made |= {"peers": [peer("10.0.0.1", uncopied_bytes=None, needless_bytes=None),

@@ -23,11 +23,13 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'s' * (count != 1)}"
 
 
-def per_byte(record: Record, site: str, passed: int) -> str:
-    """Bytes of a site per byte that send accepted; a watch need not see both ends, so of its
-    receivers per byte that recv returned."""
+def share_of(record: Record, site: str, passed: int) -> str:
+    """Bytes of a site per byte that send accepted; a watch need not see both ends, so it has their
+    share of what was sent or received."""
     returned = record.watched and site in OF_RECEIVER
     whole = record.at("counts.returned_bytes" if returned else "counts.accepted_bytes")
+    if record.watched:
+        return share_text(passed, whole or 0)
     if not whole:
         return "-"
     return "< 0.001" if passed and passed / whole < 0.0005 else f"{passed / whole:.3f}"
@@ -37,12 +39,13 @@ def sites(record: Record) -> list[str]:
     """Every site that bytes passed, then the names of those that none passed."""
     if record.backend == "none":
         return []
-    said = ["", f"{'site':14} {'bytes':>9} {'per byte':>9}  {'how':8}  what became of them"]
+    share_is = "share" if record.watched else "per byte"
+    said = ["", f"{'site':14} {'bytes':>9} {share_is:>9}  {'how':8}  what became of them"]
     empty: dict[str, list[str]] = {}
     for site in SITES:
         passed, how = record.site_bytes(site), record.site_how(site)
         if passed:
-            first = f"{site:14} {bytes_text(passed):>9} {per_byte(record, site, passed):>9}  " \
+            first = f"{site:14} {bytes_text(passed):>9} {share_of(record, site, passed):>9}  " \
                     f"{how:8}  "
             said += wrapped(first + MEANING[site], " " * len(first))
         elif passed == 0:
