@@ -10,7 +10,6 @@
 #include "userspace/common/text.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/figures.h"
-#include "userspace/watch/report/phrases.h"
 
 static const struct {
 	uint32_t sites;
@@ -20,6 +19,12 @@ static const struct {
 #define PHRASE_ROW(symbol, sites, counts, text) { sites, counts, text },
 	PHRASES(PHRASE_ROW)
 #undef PHRASE_ROW
+};
+
+/* What is said of @moved: text of SENTENCE_BYTES. */
+struct sentence {
+	const struct watch_movements *moved;
+	char *text;
 };
 
 bool phrase_is_backed(enum phrase which, const struct watch_movements *m)
@@ -36,7 +41,8 @@ static const char *without_joint(const char *text)
 	return text + strspn(text, ",;: ");
 }
 
-bool say(struct sentence *s, enum phrase which, ...)
+/* Appends a phrase with its words if every number is known that it needs. Did it? */
+static bool say(struct sentence *s, enum phrase which, ...)
 {
 	const char *at = *s->text ? phrases[which].text : without_joint(phrases[which].text);
 	size_t used = strlen(s->text);
