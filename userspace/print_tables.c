@@ -7,7 +7,7 @@
 
 #include "bpf/include/sites.h"
 #include "userspace/engine/hooks/hooks.h"
-#include "userspace/judge/laws/laws.h"
+#include "userspace/judge/laws.h"
 #include "userspace/record/experiment.h"
 #include "userspace/record/watch_record.h"
 #include "userspace/tables/behaviours.h"

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "userspace/common/json/foreign_json.h"
-#include "userspace/judge/causes/causes.h"
+#include "userspace/judge/causes.h"
 #include "userspace/judge/outcome.h"
-#include "userspace/peer/channel/channel.h"
-#include "userspace/peer/channel/run_request.h"
-#include "userspace/peer/half/join.h"
-#include "userspace/peer/half/peer_half_json.h"
+#include "userspace/peer/channel.h"
+#include "userspace/peer/half.h"
+#include "userspace/peer/join.h"
+#include "userspace/peer/run_request.h"
 #include "userspace/report/record_json.h"
 #include "userspace/run/ends/app_totals.h"
 #include "userspace/run/ends/launch.h"

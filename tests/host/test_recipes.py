@@ -32,7 +32,7 @@ VARIANT = {
 PATH = {
     "userspace/tables/paths.h": (
         r"^\tX\(lo, .*\n", r"""\g<0>\tX(lo9_test, "lo9-test", PATH_ONE_DEVICE, "as lo") \\\n"""),
-    "userspace/path/kinds/lo9_test.c": ("userspace/path/kinds/lo.c", r"path_lo\b", "path_lo9_test"),
+    "userspace/path/lo9_test.c": ("userspace/path/lo.c", r"path_lo\b", "path_lo9_test"),
 }
 # What a receive call returned, which both backends can count.
 SITE = {
@@ -55,7 +55,7 @@ int BPF_PROG(receive_test, struct sock *sk, int ret, int flags)
         r'^        "rx_copy": payload \+ requests,\n', r"""\g<0>        "rx_test": payload + requests,\n"""),
 }
 LAW = {
-    "userspace/judge/laws/laws.c": (
+    "userspace/judge/laws.c": (
         r"(?s)^/\*\n \* Every law, in the order.*?{ \"pin\", .*?},\n", r"""static struct sides syn_sides(const struct books *b)
 {
 	return (struct sides){ b->count[COUNT_fastopen_sends], 0 };

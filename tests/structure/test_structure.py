@@ -74,7 +74,7 @@ def under(*folders: str) -> list[str]:
 # What follows is about Python: test_python_rooms.py checks it.
 ARCHITECTURE = TEXTS["docs/ARCHITECTURE.md"].partition("\n## Python\n")[0]
 # Rows of one table may be as many as they like.
-TABLE_ROOMS = {"userspace/path/kinds", "studies/baseline/families"}
+TABLE_ROOMS = {"studies/baseline/families"}
 MOST_FILES = 20
 ROOM_ROW = re.compile(r"^\| `([\w/.]+)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 # In the order of the page: a room may include rooms further up on it alone.
@@ -228,10 +228,20 @@ def test_what_every_user_runs_knows_nothing_of_the_studies():
     assert not includers(r"^studies/", under("bpf/", "userspace/"))
 
 
+def headers_behind(*folders: str) -> set[str]:
+    """Every header that these folders' files include, directly or by way of others."""
+    found: set[str] = set()
+    left = under(*folders)
+    while left:
+        new = {path for path in includes(left.pop()) if path in TEXTS} - found
+        found |= new
+        left += new
+    return found
+
+
 def test_whoever_reads_what_another_host_says_has_no_probes_at_hand():
-    assert not includers(r"^userspace/engine/[a-z_]+\.h|^userspace/run/window|libbpf",
-                         under("userspace/peer/"))
-    assert "userspace/engine" not in reached_by("userspace/peer")
+    probes = re.compile(r"^userspace/engine/(?!hooks/hooks\.h)|^userspace/run/window|libbpf")
+    assert not [path for path in headers_behind("userspace/peer/") if probes.match(path)]
 
 
 def test_only_the_probes_room_includes_libbpf():
@@ -265,11 +275,11 @@ def test_judges_are_pure():
         assert not set(re.findall(r"\b(\w+)\s*\(", TEXTS[path])) & impure, path
 
 
-def test_only_the_conductor_joins_paths_and_probes():
-    joined = {room for room in ROOMS
-              if {"userspace/path/kinds", "userspace/path/devices"} & {room, *reached(room)}
-              and "userspace/engine" in {room, *reached(room)}}
-    assert joined <= {"userspace/trace_run.c"}
+def test_the_engine_knows_of_a_path_what_a_record_says_and_the_path_knows_no_engine():
+    told = {path for path in headers_behind("userspace/engine/", "userspace/watch/", "userspace/record/")
+            if path.startswith("userspace/path/")}
+    assert told == {"userspace/path/path_info.h"}
+    assert not [path for path in headers_behind("userspace/path/") if path.startswith("userspace/engine/")]
 
 
 # Every file

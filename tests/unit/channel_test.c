@@ -6,7 +6,7 @@
 
 #include "tests/unit/unit.h"
 #include "userspace/common/clock.h"
-#include "userspace/peer/channel/channel.h"
+#include "userspace/peer/channel.h"
 
 enum { MOST_BYTES = 100, SOON_MS = 50, NEVER_MS = 60000 };
 

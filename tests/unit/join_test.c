@@ -8,9 +8,9 @@
 
 #include "userspace/common/json/foreign_json.h"
 #include "userspace/common/json/json.h"
-#include "userspace/judge/causes/causes.h"
-#include "userspace/peer/half/join.h"
-#include "userspace/peer/half/peer_half_json.h"
+#include "userspace/judge/causes.h"
+#include "userspace/peer/half.h"
+#include "userspace/peer/join.h"
 #include "userspace/report/record_json.h"
 
 /* As the near half reads what came over the channel; takes @half over. */

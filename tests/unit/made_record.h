@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "userspace/judge/causes/causes.h"
-#include "userspace/judge/laws/laws.h"
+#include "userspace/judge/causes.h"
+#include "userspace/judge/laws.h"
 #include "userspace/judge/sites.h"
 #include "userspace/record/experiment.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about sites and the verdict: how each number is known, and what is said of the run. */
 #include "tests/unit/record_fixture.h"
-#include "userspace/judge/causes/causes.h"
+#include "userspace/judge/causes.h"
 #include "userspace/judge/verdict.h"
 
 static const char *said(struct made *m)

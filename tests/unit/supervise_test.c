@@ -15,13 +15,13 @@
 enum { WAIT_MS = 10000, STATUS = 3 };
 
 /* What the tries leave for the test to see; shared by all processes. */
-struct seen {
+struct tries_seen {
 	int tries, fifo_tries, said[8];
 	pid_t pid[8];
 	int ready[2];	/* a try writes a byte when it runs */
 };
 
-static struct seen *seen;
+static struct tries_seen *seen;
 
 static int note(const struct try *t, void *arg)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "userspace/judge/laws/laws.h"
+#include "userspace/judge/laws.h"
 #include "userspace/record/experiment.h"
 
 const char *outcome_status_name(enum run_status status)

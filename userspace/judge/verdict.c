@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
-#include "userspace/judge/laws/laws.h"
+#include "userspace/judge/laws.h"
 #include "userspace/record/experiment.h"
 #include "userspace/tables/variants.h"
 

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/common/system/net_namespace.h"
 #include "userspace/path/parts.h"
+#include "userspace/path/path_info.h"
 
 bool path_packet_taps(const struct path_request *request)
 {
@@ -65,4 +68,44 @@ void path_dissolve(struct path *path)
 	close(path->ns[END_SENDER]);
 	close(path->router_ns);
 	nic_restore_end(path);
+}
+
+/* What all paths use: namespaces to enter, and devices to set up in them. */
+
+void path_add_device(struct path *path, int ns, const char *name, bool sends)
+{
+	struct path_device *device = &path->device[path->device_count++];
+
+	*device = (struct path_device){ .ns = ns, .sends = sends };
+	snprintf(device->name, sizeof(device->name), "%s", name);
+}
+
+/* Duplicate address detection would keep an IPv6 address unusable for a second. */
+int path_set_up(const struct path_port *port, const char *first, int named)
+{
+	char batch[PATH_BATCH_BYTES];
+
+	snprintf(batch, sizeof(batch), "%slink set lo up\naddr add %s dev %s%s\nlink set %s up\n",
+		 first, port->address, port->device, strchr(port->address, ':') ? " nodad" : "",
+		 port->device);
+	return net_namespace_run_ip(batch, &named, named >= 0);
+}
+
+int path_enter(const struct path *path, enum end end)
+{
+	return setns(path->ns[end], CLONE_NEWNET) ? -errno : 0;
+}
+
+int path_leave(const struct path *path)
+{
+	return setns(path->home_ns, CLONE_NEWNET) ? -errno : 0;
+}
+
+/* Names of the places where a packet capture runs. */
+
+const char *tap_name(enum tap tap)
+{
+	static const char *const names[] = { "tx", "rx", "other" };
+
+	return names[tap];
 }

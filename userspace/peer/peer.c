@@ -3,17 +3,60 @@
 #include "userspace/peer/peer.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/peer/alone.h"
-#include "userspace/peer/half/join.h"
-#include "userspace/peer/half/peer_half_json.h"
+#include "userspace/peer/half.h"
+#include "userspace/peer/join.h"
+#include "userspace/peer/run_request.h"
+#include "userspace/record/experiment.h"
+#include "userspace/record/record.h"
 #include "userspace/run/ends/ending.h"
+
+/* Makes a record from one host's half alone: what needs both halves is not measured. */
+
+/* If bytes go one way only, one host alone counts where they enter, and the other where they
+ * leave. */
+static bool is_of_end(const struct record *r, enum site site, enum end end)
+{
+	if (!strcmp(r->experiment->plan.pattern, "rr"))
+		return false;
+	return site_has(site, end == END_SENDER ? SITE_OF_SENDER : SITE_OF_RECEIVER);
+}
+
+/* Removes from @r, whose sites are filled in, what needs both hosts; @why is the reason. */
+static void half_alone(struct record *r, enum end here, const char *why)
+{
+	const char *there = here == END_SENDER ? "receiver" : "sender";
+	struct experiment *x = r->experiment;
+	struct pins *p = &r->pins;
+
+	x->ends.alone = true;
+	x->ends.alone_at = here;
+	snprintf(x->ends.alone_why, WHY_BYTES, "%s", why);
+	for (int i = 0; i < r->derived.socket_count; i++)
+		r->derived.sockets[i].host = here;
+	for (enum site s = 0; s < SITE_COUNT; s++) {
+		if (is_of_end(r, s, here))
+			continue;
+		r->sites[s].how = HOW_NOT_MEASURED;
+		snprintf(r->sites[s].why, WHY_BYTES, "on the %s's host: %s", there, why);
+	}
+	/* Without the sites there are no causes. */
+	r->derived.stack_count = 0;
+	if (!is_of_end(r, SITE_tx_reference, here)) {
+		p->how = p->released_how = p->peak_how = HOW_NOT_MEASURED;
+		snprintf(p->why, WHY_BYTES, "on the %s's host: %s", there, why);
+	}
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		snprintf(x->counters[END_COUNT - 1 - here][i].why, COUNTER_WHY_BYTES, "%s", why);
+}
 
 /* An emulated guest takes seconds to attach its probes, and to pack its half. */
 enum { BARRIER_MS = 120000, WORD_MS = 5000, DONE_MS = 60000, HALF_MS = 60000 };
@@ -272,5 +315,131 @@ int peer_join(struct peer *p, struct record *r)
 			strerror(-err));
 		drop(other);
 	}
+	return err;
+}
+
+/* Agrees with the other half of a run on what is run, and between which addresses. */
+
+/* ssh may try several addresses and keys, and the far half may be in an emulated guest on a busy
+ * machine. */
+enum { HELLO_MS = 60000, LINE_BYTES = 300 };
+
+/* Whether an end can be at this address here. */
+static bool is_here(const char *address)
+{
+	struct addrinfo numeric = { .ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM },
+			*found;
+	bool here;
+	int fd;
+
+	if (getaddrinfo(address, NULL, &numeric, &found))
+		return false;
+	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	here = fd >= 0 && !bind(fd, found->ai_addr, found->ai_addrlen);
+	close(fd);
+	freeaddrinfo(found);
+	return here;
+}
+
+/* The addresses of the run: those that the user names, or those that ssh connects. NULL, or why
+ * there are none. */
+static const char *choose_addresses(struct path_request *request, const char *near, const char *far,
+				    char *line)
+{
+	enum end here = request->partner.here;
+	char *mine = request->address[here], *theirs = request->address[END_COUNT - 1 - here];
+	bool named = *mine;
+
+	if (!named) {
+		strcpy(mine, near);
+		strcpy(theirs, far);
+	}
+	if (is_here(mine))
+		return NULL;
+	if (!*mine)
+		snprintf(line, LINE_BYTES,
+			 "it does not know its ssh connection: name the addresses for the data "
+			 "(--addresses SENDER,RECEIVER)");
+	else if (named)
+		snprintf(line, LINE_BYTES, "--addresses: %s is no address of this host", mine);
+	else
+		snprintf(line, LINE_BYTES,
+			 "ssh comes there from %s, which is no address of this host: name the "
+			 "addresses for the data (--addresses SENDER,RECEIVER)",
+			 mine);
+	return line;
+}
+
+static int near_meet(struct peer *p, struct options *o)
+{
+	struct path_request *request = &o->request;
+	struct run_request asked = { .plan = o->plan,
+				     .port = request->port,
+				     .no_probes = o->no_probes,
+				     .far = END_COUNT - 1 - p->here };
+	char near[ADDRESS_BYTES], far[ADDRESS_BYTES], line[LINE_BYTES];
+	const char *fault;
+	json_t *hello;
+	int err = peer_hear(p, WORD_HELLO, &hello, CHANNEL_WORD_BYTES, HELLO_MS);
+
+	if (err)
+		return peer_complain(p, err);
+	/* Of a login shell, and so not why anything ends from now on. */
+	channel_pass_on(&p->channel);
+	fault = hello_read(hello, near, far, line, sizeof(line));
+	if (!fault)
+		fault = choose_addresses(request, near, far, line);
+	json_decref(hello);
+	if (fault) {
+		fprintf(stderr, "trace_run: no run with %s: %s\n", p->host, fault);
+		return -EPROTO;
+	}
+	memcpy(asked.address, request->address, sizeof(asked.address));
+	err = channel_tell(&p->channel, WORD_RUN, run_request_json(&asked), WORD_MS);
+	return err ? peer_complain(p, err) : 0;
+}
+
+static int far_meet(struct peer *p, struct options *o)
+{
+	char line[LINE_BYTES];
+	struct run_request asked;
+	const char *fault;
+	json_t *request;
+	int err = channel_tell(&p->channel, WORD_HELLO, hello_json(o->request.partner.connection),
+			       WORD_MS);
+
+	if (!err)
+		err = peer_hear(p, WORD_RUN, &request, CHANNEL_WORD_BYTES, HELLO_MS);
+	if (err)
+		return peer_complain(p, err);
+	fault = run_request_read(request, &asked);
+	json_decref(request);
+	p->here = asked.far;
+	if (!fault && !is_here(asked.address[p->here])) {
+		snprintf(line, sizeof(line), "%s is no address of this host",
+			 asked.address[p->here]);
+		fault = line;
+	}
+	if (fault) {
+		fprintf(stderr, "trace_run: cannot run what was asked for: %s\n", fault);
+		return -EPROTO;
+	}
+	o->plan = asked.plan;
+	o->no_probes = asked.no_probes;
+	o->request.port = asked.port;
+	o->request.partner.here = p->here;
+	memcpy(o->request.address, asked.address, sizeof(asked.address));
+	return 0;
+}
+
+int peer_meet(struct peer *p, struct options *o)
+{
+	int err;
+
+	if (!p->far && !p->host)
+		return 0;
+	p->here = o->request.partner.here;
+	err = p->far ? far_meet(p, o) : near_meet(p, o);
+	p->met = !err;
 	return err;
 }

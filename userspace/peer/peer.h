@@ -11,10 +11,10 @@
 #ifndef COPYSCOPE_PEER_H
 #define COPYSCOPE_PEER_H
 
-#include "userspace/peer/channel/channel.h"
-#include "userspace/peer/channel/ssh.h"
+#include "userspace/peer/channel.h"
+#include "userspace/peer/ssh.h"
 #include "userspace/run/ends/launch.h"
-#include "userspace/run/options/options.h"
+#include "userspace/run/options.h"
 
 struct peer {
 	bool far;		/* this is the far half */

@@ -87,7 +87,7 @@ struct watch_address {
 	uint16_t port;
 };
 
-/* X(symbol, name): the laws of judge/laws/laws.c that are tested for a socket older than the window, too. */
+/* X(symbol, name): the laws of judge/laws.c that are tested for a socket older than the window, too. */
 #define WATCH_LAWS(X)                                                                         \
 	X(send_queue, "send queue")                                                           \
 	X(receive_queue, "receive queue")                                                     \

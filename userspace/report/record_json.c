@@ -7,7 +7,7 @@
 
 #include "userspace/common/json/json.h"
 #include "userspace/judge/cost.h"
-#include "userspace/judge/laws/laws.h"
+#include "userspace/judge/laws.h"
 #include "userspace/judge/verdict.h"
 #include "userspace/record/experiment.h"
 #include "userspace/report/parts_json.h"

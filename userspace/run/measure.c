@@ -3,17 +3,57 @@
 #include "userspace/run/measure.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/common/confine/confine.h"
 #include "userspace/counters/counters.h"
 #include "userspace/judge/outcome.h"
+#include "userspace/record/experiment.h"
 #include "userspace/run/ends/app_totals.h"
 #include "userspace/run/ends/ending.h"
-#include "userspace/run/ends/workload_subject.h"
-#include "userspace/run/limits/privileges.h"
+#include "userspace/run/ends/launch.h"
+
+/* Makes the subject of a run from its plan, its path and the processes that wait to be released. */
+
+/* An end on another host has no process here: the probes then watch only the other one. */
+static int workload_subject(struct subject *s, const struct child children[END_COUNT],
+			    const struct experiment *x, const char *workload)
+{
+	s->sockets = 2 * x->plan.threads;
+	s->references = plan_references(&x->plan);
+	s->forks = plan_forks(&x->plan);
+	s->hardware_dma = x->path.hardware_dma;
+	s->usdt_path = workload;
+	for (int e = 0; e < END_COUNT; e++) {
+		if (!children[e].pid)
+			continue;
+		if (!children[e].tgid)
+			return -EPERM;
+		s->tgid[s->processes++] = children[e].tgid;
+		s->netns[s->namespaces++] = children[e].netns;
+		/* The sender's, if it is here. */
+		if (!s->usdt_pid)
+			s->usdt_pid = children[e].pid;
+	}
+	return 0;
+}
+
+/* Gives up root for good between attaching and measuring. */
+
+/* Becomes a user whom no other program has, without capabilities and with the system calls that
+ * CONFINE_MEASURE allows. 0 or -errno. */
+static int privileges_drop(void)
+{
+	int err = confine_for_good();
+
+	/* jansson's random start is read from a file, which cannot be opened later. */
+	json_object_seed(0);
+	return err ? err : confine_syscalls(CONFINE_MEASURE);
+}
 
 enum { SETTLE_MS = 2000, SETTLE_INTERRUPTED_MS = 100 };
 

@@ -4,12 +4,12 @@
 #define COPYSCOPE_MEASURE_H
 
 #include "userspace/common/confine/aside.h"
-#include "userspace/model/model.h"
 #include "userspace/common/system/cpu_time.h"
+#include "userspace/model/model.h"
 #include "userspace/record/experiment.h"
 #include "userspace/run/ends/launch.h"
-#include "userspace/run/options/options.h"
-#include "userspace/run/progress/progress.h"
+#include "userspace/run/options.h"
+#include "userspace/run/progress.h"
 #include "userspace/run/window.h"
 
 struct measure {

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "userspace/record/experiment.h"
+
 /* Which try this is, and how its workload is to be scheduled. */
 struct try {
 	int number;	/* from 1 */
@@ -25,5 +27,17 @@ enum { TRIES_MAX = 5 };
  * signal that was passed on killed the child, the caller dies of the same signal.
  */
 int supervise(int (*make)(const struct try *this_one, void *arg), void *arg);
+
+/* Schedules what this process does and starts from now on, under SCHED_FIFO if asked; notes it in @r. */
+void retry_schedule(struct record *r, bool fifo);
+
+/* Only notes how it is scheduled: a pass without programs needs nothing else. */
+void retry_note_schedule(struct record *r);
+
+/* True if the probes missed events, nothing else is wrong, and a try is left. */
+bool retry_is_worth_it(const struct record *r);
+
+/* Prints the reason on stderr; returns what the supervisor needs. */
+int retry_once_more(const struct record *r);
 
 #endif

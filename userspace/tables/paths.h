@@ -14,7 +14,7 @@ enum path_trait {
 	PATH_TWO_HOSTS = 8,	/* one end is on another host; nothing is arranged here */
 };
 
-/* X(symbol, name, traits, meaning): userspace/path/kinds/SYMBOL.c arranges it. */
+/* X(symbol, name, traits, meaning): userspace/path/SYMBOL.c arranges it. */
 #define PATHS(X)                                                                              \
 	X(lo, "lo", PATH_ONE_DEVICE, "one private namespace and its loopback device")         \
 	X(veth, "veth", PATH_PLAIN,                                                           \

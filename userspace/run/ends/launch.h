@@ -10,7 +10,9 @@
 
 #include <stdint.h>
 
-#include "userspace/run/ends/child.h"
+#include "userspace/path/path.h"
+#include "userspace/record/plan.h"
+#include "userspace/run/ends/ending.h"
 
 /*
  * Forks and executes @argv (argv[0] is the program's path) in the current network namespace as the user of
@@ -36,5 +38,13 @@ int children_interrupted(void);
 
 /* Kills what still runs and frees; accepts a zeroed child. */
 void child_end(struct child *c);
+
+/*
+ * Launches the server in the sender's namespace and the client in the receiver's, both waiting to
+ * be released. 0, or -errno with one line printed; children that were started are in @children
+ * either way.
+ */
+int ends_launch(struct child children[END_COUNT], const char *workload,
+		const struct workload_plan *plan, const struct path *path);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/judge/laws/laws.h"
+#include "userspace/judge/laws.h"
 
 /* Sums by remote address and by local port lie in a table each, found by a hash table of their places. */
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "userspace/judge/causes/causes.h"
+#include "userspace/judge/causes.h"
 #include "userspace/tables/causes.h"
 
 static const struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Forks ssh(1) as the user who is known to the other host, with pipes in place of a terminal. */
-#include "userspace/peer/channel/ssh.h"
+#include "userspace/peer/ssh.h"
 
 #include <errno.h>
 #include <fcntl.h>

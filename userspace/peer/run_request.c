@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Hello and request: what two halves exchange before anything is done. */
-#include "userspace/peer/channel/run_request.h"
+#include "userspace/peer/run_request.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Adds the counts of both ends up, and decides how well each sum is known. */
-#include "userspace/peer/half/join.h"
+#include "userspace/peer/join.h"
 
 #include <errno.h>
 #include <stdio.h>

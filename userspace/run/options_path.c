@@ -10,7 +10,7 @@
 #include "userspace/common/numbers.h"
 #include "userspace/common/options/values.h"
 #include "userspace/path/path.h"
-#include "userspace/run/options/options_parts.h"
+#include "userspace/run/options_parts.h"
 #include "userspace/tables/paths.h"
 
 enum { KEY_KIND = OPTIONS_KEY_PATH, KEY_ADDRESSES, KEY_DEVICES, KEY_PORT, KEY_TAP, KEY_NO_SG,

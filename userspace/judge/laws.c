@@ -3,7 +3,7 @@
  * Every law of a run, tested in order: pure arithmetic on the record, no libbpf and no I/O. A law's function
  * says what both sides are, weighs them, and says why it is not testable where a number is not measured.
  */
-#include "userspace/judge/laws/laws.h"
+#include "userspace/judge/laws.h"
 
 #include <inttypes.h>
 #include <stdio.h>

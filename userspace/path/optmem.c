@@ -5,7 +5,7 @@
  * Since f5769faeec36 ("net: Namespace-ify sysctl_optmem_max") each namespace has its own. Before,
  * only the first namespace shows the file, and its value holds for the whole machine.
  */
-#include "userspace/path/devices/optmem.h"
+#include "userspace/path/optmem.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 
 #include "userspace/common/options/values.h"
 #include "userspace/path/path.h"
-#include "userspace/run/options/options_parts.h"
+#include "userspace/run/options_parts.h"
 #include "userspace/tables/paths.h"
 
 enum { KEY_HOST = OPTIONS_KEY_PEER, KEY_ROLE, KEY_SSH, KEY_FAR, KEY_FAR_HALF };

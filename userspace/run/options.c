@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parses the command line of trace_run: bad input ends here, before anything is touched. */
-#include "userspace/run/options/options.h"
+#include "userspace/run/options.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,11 +12,39 @@
 #include "userspace/common/options/values.h"
 #include "userspace/model/model.h"
 #include "userspace/record/plan.h"
-#include "userspace/run/options/options_parts.h"
+#include "userspace/record/record.h"
+#include "userspace/run/options_parts.h"
 #include "userspace/tables/behaviours.h"
 #include "userspace/tables/paths.h"
 #include "userspace/tables/release.h"
 #include "userspace/tables/variants.h"
+
+/* Lists what a run can be made of and what its report shows, a line each. */
+
+static void print_line(const char *name, const char *meaning)
+{
+	printf("  %-20s %s\n", name, meaning);
+}
+
+static void print_rows(const char *title, const struct table_row *rows, int count)
+{
+	printf("%s\n", title);
+	for (int i = 0; i < count; i++)
+		print_line(rows[i].name, rows[i].meaning);
+}
+
+static void options_list(void)
+{
+	print_rows("VARIANT, how a message is sent", variant_rows, VARIANT_COUNT);
+	print_rows("\n--path, what lies between the sockets", path_rows, PATH_COUNT);
+	print_rows("\n--behaviours, what published programs do otherwise", behaviour_rows, BEHAVIOUR_COUNT);
+	printf("\nsites of the report, and what became of bytes there\n");
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		print_line(site_name(s), site_meaning(s));
+	/* tools/trace_run adds those of guests. */
+	printf("\n--kernel, which one it runs on\n");
+	print_line("host", "this kernel (default)");
+}
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,

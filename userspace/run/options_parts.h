@@ -9,9 +9,6 @@
 enum { OPTIONS_KEY_MAIN = 256, OPTIONS_KEY_PATH = 512, OPTIONS_KEY_PEER = 768 };
 
 /* Parse the switches of the path, and those for two hosts, into a struct path_request. */
-/* Prints what may be named on the command line, and the sites of the report. */
-void options_list(void);
-
 extern const struct argp options_path_argp;
 extern const struct argp options_peer_argp;
 

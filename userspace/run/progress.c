@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reads what the receiver's devices received, and prints a rate for each second. */
-#include "userspace/run/progress/progress.h"
+#include "userspace/run/progress.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

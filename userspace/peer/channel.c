@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tells and hears the words of two halves of a run, within limits of size and time. */
-#include "userspace/peer/channel/channel.h"
+#include "userspace/peer/channel.h"
 
 #include <errno.h>
 #include <limits.h>
