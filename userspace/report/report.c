@@ -8,6 +8,7 @@
 
 #include "userspace/common/text.h"
 #include "userspace/judge/verdict.h"
+#include "userspace/report/missing.h"
 #include "userspace/report/report_parts.h"
 #include "userspace/report/tables.h"
 
@@ -151,78 +152,6 @@ static void print_laws(const struct record *r, const struct report_page *p)
 	print_law_rows(r->laws, r->law_count, p);
 }
 
-/* Sites, laws and counters that lack for one reason. */
-struct lack {
-	const char *why;
-	char sites[200], laws[400], counters[200];
-	int site_count, law_count, counter_count;
-};
-
-struct lacks {
-	struct lack lack[SITE_COUNT + LAWS_MAX + COUNTER_COUNT + 2];
-	int count;
-};
-
-/* Reasons in other words that one thing would end are one. */
-static const char *reason_of(const char *why)
-{
-	static const char *const common[] = { "needs the trampoline backend",
-					      "this law needs both ends to have finished" };
-	static const char *const told[] = {
-		"this kernel's tracepoints do not show that: run with --kernel 6.12",
-		"the run did not end as it should, and these laws need both ends to have finished"
-	};
-
-	for (size_t i = 0; i < sizeof(common) / sizeof(*common); i++)
-		if (strstr(why, common[i]))
-			return told[i];
-	return why;
-}
-
-static struct lack *lack_for(struct lacks *all, const char *why)
-{
-	const char *reason = reason_of(why);
-
-	for (int i = 0; i < all->count; i++)
-		if (!strcmp(all->lack[i].why, reason))
-			return &all->lack[i];
-	all->lack[all->count] = (struct lack){ .why = reason };
-	return &all->lack[all->count++];
-}
-
-static void add_name(char *names, size_t size, const char *name)
-{
-	size_t used = strlen(names);
-
-	snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
-}
-
-static void find_sites(const struct record *r, struct lacks *all)
-{
-	struct lack *lack;
-
-	for (enum site s = 0; s < SITE_COUNT; s++) {
-		if (r->sites[s].how != HOW_NOT_MEASURED)
-			continue;
-		lack = lack_for(all, r->sites[s].why);
-		add_name(lack->sites, sizeof(lack->sites), site_name(s));
-		lack->site_count++;
-	}
-}
-
-/* Why a law is not testable: if that is for want of a site, why there is none. */
-static const char *law_why(const struct record *r, const struct law *law)
-{
-	for (enum site s = 0; s < SITE_COUNT; s++) {
-		char lacks[48];
-
-		snprintf(lacks, sizeof(lacks), "%s is not measured", site_name(s));
-		if (r->sites[s].how == HOW_NOT_MEASURED && !strcmp(law->why, lacks))
-			return r->sites[s].why;
-	}
-	return law->why;
-}
-
 /* How many pages were pinned at once, and whether all were released. */
 static void find_pins(const struct record *r, struct lacks *all)
 {
@@ -232,22 +161,7 @@ static void find_pins(const struct record *r, struct lacks *all)
 	    !*r->pins.why)
 		return;
 	lack = lack_for(all, r->pins.why);
-	add_name(lack->sites, sizeof(lack->sites),
-		 r->pins.how == HOW_NOT_MEASURED ? "pins" : "pins held at once and released");
-}
-
-static void find_laws(const struct record *r, struct lacks *all)
-{
-	struct lack *lack;
-
-	/* Without probes most laws lack for the same reason, in the words of each. */
-	for (int i = 0; i < r->law_count && r->backend != BACKEND_NONE; i++) {
-		if (r->laws[i].status != LAW_NOT_TESTABLE)
-			continue;
-		lack = lack_for(all, law_why(r, &r->laws[i]));
-		add_name(lack->laws, sizeof(lack->laws), r->laws[i].name);
-		lack->law_count++;
-	}
+	lack_name(lack->sites, r->pins.how == HOW_NOT_MEASURED ? "pins" : "pins held at once and released");
 }
 
 static void find_counters(const struct record *r, struct lacks *all)
@@ -261,7 +175,7 @@ static void find_counters(const struct record *r, struct lacks *all)
 		if (tx->known || pass.counters[END_RECEIVER][i].known)
 			continue;
 		lack = lack_for(all, tx->why);
-		add_name(lack->counters, sizeof(lack->counters), counter_name(i));
+		lack_name(lack->counters, counter_name(i));
 		lack->counter_count++;
 	}
 }
@@ -276,23 +190,9 @@ static void find_unchecked(const struct record *r, struct lacks *all)
 		if (p->status != PROBE_ATTACHED || p->perf_checked || strcmp(p->metric, "tx_copy"))
 			continue;
 		lack = lack_for(all, "perf counts no packets beside the programs, as it or tracefs refuses");
-		add_name(lack->sites, sizeof(lack->sites), "whether a program ran for every packet");
+		lack_name(lack->sites, "whether a program ran for every packet");
 		return;
 	}
-}
-
-static void print_lack(const struct lack *lack, bool first, const struct report_page *p)
-{
-	char line[1200];
-
-	snprintf(line, sizeof(line), "%s%s%s%s%s%s%s: %s",
-		 lack->site_count == SITE_COUNT ? "all sites" : lack->sites,
-		 *lack->sites && *lack->laws ? "; " : "",
-		 !lack->law_count ? "" : lack->law_count == 1 ? "law " : "laws ", lack->laws,
-		 *lack->counters && (*lack->sites || *lack->laws) ? "; " : "",
-		 !lack->counter_count ? "" : lack->counter_count == 1 ? "counter " : "counters ", lack->counters,
-		 lack->why);
-	print_labelled(p, first ? "not seen" : "", line);
 }
 
 /*
@@ -300,18 +200,18 @@ static void print_lack(const struct lack *lack, bool first, const struct report_
  */
 static void print_missing(const struct record *r, const struct report_page *p)
 {
+	struct missing missing = { .page = p };
 	static struct lacks all;
 
 	all.count = 0;
-	find_sites(r, &all);
+	lacks_of_sites(&all, r->sites);
 	find_pins(r, &all);
-	find_laws(r, &all);
+	/* Without probes most laws lack for the same reason, in the words of each. */
+	if (r->backend != BACKEND_NONE)
+		lacks_of_laws(&all, r->sites, r->laws, r->law_count);
 	find_counters(r, &all);
 	find_unchecked(r, &all);
-	if (all.count)
-		fputc('\n', p->out);
-	for (int i = 0; i < all.count; i++)
-		print_lack(&all.lack[i], !i, p);
+	print_lacks(&missing, &all);
 }
 
 static void print_verdict(const struct record *r, const struct report_page *p)

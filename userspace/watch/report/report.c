@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
+#include "userspace/report/missing.h"
 #include "userspace/report/tables.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/figures.h"
@@ -250,27 +251,22 @@ static bool is_partly_balanced(const struct law *law)
 	return law->status == LAW_BALANCED && *law->why;
 }
 
-static bool is_alike(const struct law *a, const struct law *b)
+/* The laws that were not testable for some sockets for this reason, once. */
+static void print_partly(const struct watch_record *r, int at, const struct report_page *p)
 {
-	return a->status == b->status && !strcmp(a->why, b->why);
-}
-
-/* The laws that were not testable for this reason, once. */
-static void print_untested(const struct watch_record *r, int at, const struct report_page *p)
-{
-	bool partly = is_partly_balanced(&r->laws[at]);
 	char names[200] = "", why[WHY_BYTES + 32];
 
-	for (int i = 0; i < at; i++)
-		if (is_alike(&r->laws[i], &r->laws[at]))
+	for (int i = 0; i < WATCH_LAW_COUNT; i++) {
+		if (!is_partly_balanced(&r->laws[i]) || strcmp(r->laws[i].why, r->laws[at].why))
+			continue;
+		if (i < at)
 			return;
-	for (int i = at; i < WATCH_LAW_COUNT; i++)
-		if (is_alike(&r->laws[i], &r->laws[at]))
-			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
-				 *names ? ", " : "", r->laws[i].name);
-	fprintf(p->out, "%-14s %s\n", partly ? "partly tested" : "not testable", names);
-	snprintf(why, sizeof(why), "%s%s", r->laws[at].why, partly ? "; balanced for the others" : "");
-	page_text(p, "               ", why, 15);
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 *names ? ", " : "", r->laws[i].name);
+	}
+	print_labelled(p, "partly tested", names);
+	snprintf(why, sizeof(why), "%s; balanced for the others", r->laws[at].why);
+	print_labelled(p, "", why);
 }
 
 static void print_laws(const struct watch_record *r, const struct report_page *p)
@@ -291,8 +287,8 @@ static void print_laws(const struct watch_record *r, const struct report_page *p
 		    balanced ? line : "none balances", 15);
 	print_law_rows(r->laws, WATCH_LAW_COUNT, p);
 	for (int i = 0; i < WATCH_LAW_COUNT; i++)
-		if (r->laws[i].status == LAW_NOT_TESTABLE || is_partly_balanced(&r->laws[i]))
-			print_untested(r, i, p);
+		if (is_partly_balanced(&r->laws[i]))
+			print_partly(r, i, p);
 }
 
 static void print_cost(const struct watch_record *r, const struct report_page *p)
@@ -317,95 +313,65 @@ static void print_cost(const struct watch_record *r, const struct report_page *p
 	page_text(p, "\ncost of looking  ", line, 17);
 }
 
-/* Sites that were not measured for one reason are one line. */
-static void print_unmeasured(const struct watch_record *r, enum site at, const struct report_page *p)
+static void print_gap(struct missing *m, const struct watch_gap *g)
 {
-	char first[200] = "  ";
-
-	for (enum site s = 0; s < at; s++)
-		if (r->sites[s].how == HOW_NOT_MEASURED && !strcmp(r->sites[s].why, r->sites[at].why))
-			return;
-	for (enum site s = at; s < SITE_COUNT; s++)
-		if (r->sites[s].how == HOW_NOT_MEASURED && !strcmp(r->sites[s].why, r->sites[at].why))
-			snprintf(first + strlen(first), sizeof(first) - strlen(first), "%s%s",
-				 first[2] ? ", " : "", site_name(s));
-	strcat(first, ": ");
-	page_text(p, first, r->sites[at].why, 4);
-}
-
-static void print_gap(const struct watch_gap *g, const struct report_page *p)
-{
-	char first[120], sockets[32];
+	char text[WHY_BYTES + 120], sockets[32];
 
 	number_text(g->sockets, sockets);
 	if (g->seen && g->sockets)
-		snprintf(first, sizeof(first), "  %.60s, %s socket%s: ", g->what, sockets,
-			 g->sockets == 1 ? "" : "s");
+		snprintf(text, sizeof(text), "%.60s, %s socket%s: %s", g->what, sockets,
+			 g->sockets == 1 ? "" : "s", g->why);
 	else
-		snprintf(first, sizeof(first), "  %.60s%s: ", g->what, g->seen ? ", seen here" : "");
-	page_text(p, first, g->why, 4);
+		snprintf(text, sizeof(text), "%.60s%s: %s", g->what, g->seen ? ", seen here" : "", g->why);
+	print_missing_text(m, text);
 }
 
-static void print_losses(const struct watch_record *r, const struct report_page *p)
+static void print_loss(struct missing *m, uint64_t lost, const char *what, const char *why)
 {
-	char number[32], first[80];
+	char number[32], text[WHY_BYTES + 160];
 
-	number_text(r->lost_events, number);
-	if (r->lost_events)
-		fprintf(p->out, "  %s events were lost: the sums are short of them\n", number);
-	number_text(r->unseen_events, number);
-	if (r->unseen_events)
-		fprintf(p->out, "  %s ends or changes of sockets of this machine: the kernel ran no program\n"
-			"    for them, so sums may be short\n", number);
-	number_text(r->unbooked_sockets, number);
-	snprintf(first, sizeof(first), "  %s sockets were not counted: ", number);
-	if (r->unbooked_sockets)
-		page_text(p, first, r->unbooked_why, 4);
-	number_text(r->unopened_sockets, number);
-	if (r->unopened_sockets)
-		fprintf(p->out, "  %s sockets lay in network namespaces that were not entered: the sums lack them\n",
-			number);
-	number_text(r->folded_processes, number);
-	if (r->folded_processes)
-		fprintf(p->out, "  %s processes that ended are in the sums, and not in the record one by one\n",
-			number);
-	number_text(r->folded_sockets, number);
-	if (r->folded_sockets)
-		fprintf(p->out, "  %s sockets that closed are in the sums, and not in the record one by one\n", number);
+	number_text(lost, number);
+	snprintf(text, sizeof(text), "%s %s%s", number, what, why);
+	if (lost)
+		print_missing_text(m, text);
 }
 
-static bool nothing_is_missing(const struct watch_record *r)
+static void print_losses(struct missing *m, const struct watch_record *r)
 {
-	bool missing = r->gap_count || r->lost_events || r->unseen_events || r->unbooked_sockets ||
-		       r->folded_sockets || r->folded_processes || r->unopened_sockets;
-
-	for (enum site s = 0; s < SITE_COUNT; s++)
-		missing |= r->sites[s].how == HOW_NOT_MEASURED;
-	return !missing;
+	print_loss(m, r->lost_events, "events were lost: the sums are short of them", "");
+	print_loss(m, r->unseen_events, "ends or changes of sockets of this machine: the kernel ran no program "
+		   "for them, so sums may be short", "");
+	print_loss(m, r->unbooked_sockets, "sockets were not counted: ", r->unbooked_why);
+	print_loss(m, r->unopened_sockets, "sockets lay in network namespaces that were not entered: the sums "
+		   "lack them", "");
+	print_loss(m, r->folded_processes, "processes that ended are in the sums, and not in the record one by "
+		   "one", "");
+	print_loss(m, r->folded_sockets, "sockets that closed are in the sums, and not in the record one by one", "");
 }
 
 static void print_missing(const struct watch_record *r, const struct report_page *p)
 {
-	char would[400] = "";
+	char would[400] = "not covered, and not noticed here: ";
+	const size_t begun = strlen(would);
+	struct missing missing = { .page = p };
+	static struct lacks all;
 
-	if (nothing_is_missing(r))
-		return;
-	fprintf(p->out, "\nnot seen\n");
-	print_losses(r, p);
-	for (enum site s = 0; s < SITE_COUNT; s++)
-		if (r->sites[s].how == HOW_NOT_MEASURED)
-			print_unmeasured(r, s, p);
+	all.count = 0;
+	lacks_of_sites(&all, r->sites);
+	lacks_of_laws(&all, r->sites, r->laws, WATCH_LAW_COUNT);
+	print_losses(&missing, r);
+	print_lacks(&missing, &all);
 	for (int i = 0; i < r->gap_count; i++) {
 		const struct watch_gap *g = &r->not_covered[i];
 
 		if (g->seen)
-			print_gap(g, p);
+			print_gap(&missing, g);
 		else
 			snprintf(would + strlen(would), sizeof(would) - strlen(would), "%s%s",
-				 *would ? ", " : "", g->what);
+				 strlen(would) > begun ? ", " : "", g->what);
 	}
-	if (*would)
-		page_text(p, "  not covered, and not noticed here: ", would, 4);
+	if (strlen(would) > begun)
+		print_missing_text(&missing, would);
 }
 
 void watch_report_print(const struct watch_record *r, const struct watch_page *page)
