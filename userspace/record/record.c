@@ -3,7 +3,6 @@
 #include "userspace/record/record.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "userspace/common/text.h"
 #include "userspace/watch/report/figures.h"

@@ -2,7 +2,6 @@
 /* Opens a window over processes that run, collects sockets that die, and makes a record of a reading. */
 #include "userspace/watch/window.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -10,6 +9,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 #include "userspace/common/clock.h"
 #include "userspace/common/confine/confine.h"
@@ -18,10 +20,6 @@
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/choose.h"
 #include "userspace/watch/options/subject.h"
-
-#ifdef __x86_64__
-#endif
-
 
 enum { STEP_MS = 20 };
 

@@ -2,9 +2,7 @@
 /* Writes the record of a watch, and a line for each interval. */
 #include "userspace/watch/report/watch_json.h"
 
-#include <errno.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
