@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,10 +65,16 @@ class Run:
         return load(self.out)
 
 
-def start(*words, **options) -> subprocess.Popen:
+class UnderWay(subprocess.Popen):
+    """A run that goes on. What it left, and after how many seconds, is there when the block of under_way() is over."""
+    done: Run
+    took_s: float
+
+
+def start(*words, **options) -> UnderWay:
     """Starts tools/trace_run; whoever calls it ends it."""
-    return subprocess.Popen([str(word) for word in (TRACE_RUN, *words)], text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    return UnderWay([str(word) for word in (TRACE_RUN, *words)], text=True,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
 def finish(process: subprocess.Popen, timeout_s: float = TIMEOUT_S) -> Run:
@@ -77,6 +86,19 @@ def finish(process: subprocess.Popen, timeout_s: float = TIMEOUT_S) -> Run:
         process.communicate()
         raise
     return Run(process.returncode, out, err)
+
+
+@contextmanager
+def under_way(*words, timeout_s: float = 20, **options) -> Iterator[UnderWay]:
+    """A run that has ended within so many seconds after the block, or is killed."""
+    process = start(*words, **options)
+    try:
+        yield process
+        began = time.monotonic()
+        process.done = finish(process, timeout_s)
+        process.took_s = time.monotonic() - began
+    finally:
+        process.kill()
 
 
 def run(*words, timeout_s: float = TIMEOUT_S, **options) -> Run:

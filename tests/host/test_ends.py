@@ -19,12 +19,6 @@ ORDER_S, PROGRAMS_S = 2.0, 2.0
 ENDS = {"server": "sender", "client": "receiver"}
 
 
-def ended(process, timeout_s=20):
-    """What a run left, and the seconds that it took from now."""
-    began = time.monotonic()
-    return records.finish(process, timeout_s), time.monotonic() - began
-
-
 def started_end(run, end):
     """The pid of an end as soon as there is one; most often before the gate opens."""
     return processes.wait_until(lambda: processes.workload_pids(run.pid).get(end))
@@ -33,15 +27,11 @@ def started_end(run, end):
 @pytest.mark.parametrize("pattern", ["stream", "rr"])
 @pytest.mark.parametrize("end", ENDS)
 def test_an_end_that_is_told_to_end_before_its_release_fails_the_run_at_once(end, pattern):
-    run = records.start("A3", 65536, 2, "--seconds", 60, "--pattern", pattern, "--json", "-")
-    try:
+    with records.under_way("A3", 65536, 2, "--seconds", 60, "--pattern", pattern, "--json", "-") as run:
         pid = started_end(run, end)
         processes.wait_until(lambda: b"ready-fd" in open(f"/proc/{pid}/cmdline", "rb").read())
         os.kill(pid, signal.SIGTERM)
-        done, took_s = ended(run)
-    finally:
-        run.kill()
-    assert done.code != 0 and took_s < 10
+    assert run.done.code != 0 and run.took_s < 10
     assert not processes.children(run.pid)
 
 
@@ -49,26 +39,20 @@ def test_an_end_that_is_told_to_end_before_its_release_fails_the_run_at_once(end
 def test_a_signal_at_any_moment_of_the_start_leaves_a_record_or_none(path):
     before, reasons = Machine(), []
     for delay_ms in range(0, 260, 20):
-        run = records.start("A3", 65536, 2, "--seconds", 60, "--path", path, "--json", "-")
-        try:
+        with records.under_way("A3", 65536, 2, "--seconds", 60, "--path", path, "--json", "-") as run:
             # A moment is what is tested here: there is no event to wait for.
             time.sleep(delay_ms / 1000)
             run.send_signal(signal.SIGTERM)
-            done, took_s = ended(run)
-        finally:
-            run.kill()
-        assert took_s < ORDER_S + PROGRAMS_S, delay_ms
-        if not done.out:
-            assert done.code == -signal.SIGTERM, f"{delay_ms} ms: {done}"
+        assert run.took_s < ORDER_S + PROGRAMS_S, delay_ms
+        if not run.done.out:
+            assert run.done.code == -signal.SIGTERM, f"{delay_ms} ms: {run.done}"
             continue
-        record = done.record
-        assert record["experiment"]["outcome"]["status"] == "interrupted" and not records.laws_with(
-            record, "broken"), delay_ms
-        assert record["window"]["ended_by"] == "interrupted" and done.code == 128 + signal.SIGTERM, delay_ms
-        reasons.append(record["experiment"]["outcome"]["reason"])
+        record, outcome = run.done.record, run.done.record["experiment"]["outcome"]
+        assert outcome["status"] == "interrupted" and not records.laws_with(record, "broken"), delay_ms
+        assert record["window"]["ended_by"] == "interrupted" and run.done.code == 128 + signal.SIGTERM, delay_ms
+        reasons.append(outcome["reason"])
         if reasons[-1].endswith("before it began"):
-            assert done.code == 128 + signal.SIGTERM and not record["sockets"] and not records.laws_with(
-                record, "balanced")
+            assert not record["sockets"] and not records.laws_with(record, "balanced")
             assert record["backend"]["why"] == "the run was interrupted before it began"
     # As soon as there is something to describe, each run has its record.
     assert reasons
@@ -77,83 +61,63 @@ def test_a_signal_at_any_moment_of_the_start_leaves_a_record_or_none(path):
 
 @pytest.mark.parametrize("end", ENDS)
 def test_an_end_that_is_killed_before_its_release_leaves_a_record(end):
-    run = records.start("A3", 65536, 2, "--seconds", 60, "--json", "-")
-    try:
+    with records.under_way("A3", 65536, 2, "--seconds", 60, "--json", "-") as run:
         os.kill(started_end(run, end), signal.SIGKILL)
-        done, took_s = ended(run)
-    finally:
-        run.kill()
-    outcome = done.record["experiment"]["outcome"]
-    assert took_s < 10 and done.code == 1 and outcome["status"] == "failed"
+    outcome = run.done.record["experiment"]["outcome"]
+    assert run.took_s < 10 and run.done.code == 1 and outcome["status"] == "failed"
     assert f"the {end} was killed by signal 9 (SIGKILL)" in outcome["reason"]
     assert outcome[ENDS[end]]["signal"] == signal.SIGKILL
-    assert not records.laws_with(done.record, "broken")
+    assert not records.laws_with(run.done.record, "broken")
 
 
 @pytest.mark.parametrize("end", ENDS)
 def test_a_signal_ends_a_run_in_which_an_end_is_never_ready(end):
-    run = records.start("A3", 65536, 2, "--seconds", 60, "--json", "-")
-    try:
+    with records.under_way("A3", 65536, 2, "--seconds", 60, "--json", "-") as run:
         os.kill(started_end(run, end), signal.SIGSTOP)
         run.send_signal(signal.SIGTERM)
-        done, took_s = ended(run)
-    finally:
-        run.kill()
-    assert took_s < ORDER_S + PROGRAMS_S and done.code == 128 + signal.SIGTERM
-    assert done.record["experiment"]["outcome"]["status"] == "interrupted"
-    assert "no verdict" in done.record["experiment"]["verdict"]["sentence"]
+    assert run.took_s < ORDER_S + PROGRAMS_S and run.done.code == 128 + signal.SIGTERM
+    assert run.done.record["experiment"]["outcome"]["status"] == "interrupted"
+    assert "no verdict" in run.done.record["experiment"]["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("end", ENDS)
 def test_an_end_that_somebody_stopped_in_mid_run_makes_no_complete_run(end):
-    run = records.start("A2", 65536, 2, "--seconds", 60, "--json", "-")
-    try:
+    with records.under_way("A2", 65536, 2, "--seconds", 60, "--json", "-") as run:
         pids = processes.wait_running(run.pid)
         os.kill(pids[end], signal.SIGTERM)
-        done, took_s = ended(run)
-    finally:
-        run.kill()
-    outcome = done.record["experiment"]["outcome"]
-    assert took_s < 10 and outcome["status"] in ("failed", "interrupted")
+    outcome = run.done.record["experiment"]["outcome"]
+    assert run.took_s < 10 and outcome["status"] in ("failed", "interrupted")
     assert "signal 15 (SIGTERM) t" in outcome["reason"] and f"the {end}" in outcome["reason"]
-    assert "no verdict" in done.record["experiment"]["verdict"]["sentence"]
+    assert "no verdict" in run.done.record["experiment"]["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_signal_ends_even_a_run_whose_ends_do_not_move(number):
-    run = records.start("A3", 65536, 2, "--seconds", 60, "--json", "-")
-    try:
+    with records.under_way("A3", 65536, 2, "--seconds", 60, "--json", "-") as run:
         pids = processes.wait_running(run.pid)
         for pid in pids.values():
             os.kill(pid, signal.SIGSTOP)
         run.send_signal(number)
-        done, took_s = ended(run)
-    finally:
-        run.kill()
-    outcome = done.record["experiment"]["outcome"]
-    assert took_s < ORDER_S + PROGRAMS_S, took_s
-    assert done.code == 128 + number and outcome["status"] == "interrupted"
+    outcome = run.done.record["experiment"]["outcome"]
+    assert run.took_s < ORDER_S + PROGRAMS_S, run.took_s
+    assert run.done.code == 128 + number and outcome["status"] == "interrupted"
     assert outcome["reason"].startswith(f"signal {number:d} ({number.name}) ended it")
     for end in ENDS.values():
         assert outcome[end]["signal"] == signal.SIGKILL and "not end" in outcome[end]["why"]
-    assert not records.laws_with(done.record, "broken")
+    assert not records.laws_with(run.done.record, "broken")
 
 
 def test_an_end_that_stands_still_fails_the_run_after_its_time():
     # The server finds that nothing moves 10 s after the end; the client is ended after it.
-    run = records.start("A1", 65536, 1, "--seconds", 0.5, "--json", "-")
-    try:
+    with records.under_way("A1", 65536, 1, "--seconds", 0.5, "--json", "-", timeout_s=40) as run:
         pids = processes.wait_running(run.pid)
         os.kill(pids["client"], signal.SIGSTOP)
-        done, took_s = ended(run, 40)
-    finally:
-        run.kill()
-    outcome = done.record["experiment"]["outcome"]
-    assert took_s < 25 and done.code == 1 and outcome["status"] == "failed"
+    outcome = run.done.record["experiment"]["outcome"]
+    assert run.took_s < 25 and run.done.code == 1 and outcome["status"] == "failed"
     assert "no progress: nothing moved for 10 s" in outcome["reason"]
     assert outcome["receiver"]["signal"] == signal.SIGKILL
-    assert "no verdict" in done.record["experiment"]["verdict"]["sentence"]
-    assert not records.laws_with(done.record, "broken")
+    assert "no verdict" in run.done.record["experiment"]["verdict"]["sentence"]
+    assert not records.laws_with(run.done.record, "broken")
 
 
 @pytest.mark.parametrize("how_long, stopped, reason", [
@@ -161,34 +125,26 @@ def test_an_end_that_stands_still_fails_the_run_after_its_time():
     (("--seconds", 0.3), ("client",), "the ends had not ended 1 s after their time"),
 ], ids=["both stand still", "late"])
 def test_a_bound_ends_what_does_not_end_and_the_record_names_it(how_long, stopped, reason):
-    run = records.start("A1", 65536, 1, *how_long, "--break", "bounds:1", "--json", "-")
-    try:
+    with records.under_way("A1", 65536, 1, *how_long, "--break", "bounds:1", "--json", "-") as run:
         pids = processes.wait_running(run.pid)
         for end in stopped:
             os.kill(pids[end], signal.SIGSTOP)
-        done, _ = ended(run)
-    finally:
-        run.kill()
-    outcome = done.record["experiment"]["outcome"]
-    assert done.code == 1 and outcome["status"] == "failed"
+    outcome = run.done.record["experiment"]["outcome"]
+    assert run.done.code == 1 and outcome["status"] == "failed"
     assert f"no progress: {reason}" in outcome["reason"]
     assert outcome["receiver"]["signal"] == signal.SIGKILL
-    assert "no verdict" in done.record["experiment"]["verdict"]["sentence"]
+    assert "no verdict" in run.done.record["experiment"]["verdict"]["sentence"]
 
 
 def test_an_end_that_outlives_the_other_is_ended_after_its_bound():
     # In rr hardly anything is on the way: the server ends in order although the client stands still.
-    run = records.start("A1", 1000, 1, "--pattern", "rr", "--messages", "1M", "--break", "bounds:1",
-                        "--json", "-")
-    try:
+    with records.under_way("A1", 1000, 1, "--pattern", "rr", "--messages", "1M", "--break", "bounds:1",
+                          "--json", "-") as run:
         pids = processes.wait_running(run.pid)
         os.kill(pids["client"], signal.SIGSTOP)
         os.kill(pids["server"], signal.SIGTERM)
-        done, _ = ended(run)
-    finally:
-        run.kill()
-    outcome = done.record["experiment"]["outcome"]
-    assert done.code == 1 and outcome["status"] == "failed"
+    outcome = run.done.record["experiment"]["outcome"]
+    assert run.done.code == 1 and outcome["status"] == "failed"
     assert "no progress: one end had not ended 1 s after the other" in outcome["reason"]
     assert outcome["sender"]["exit_status"] == 0
     assert outcome["receiver"]["signal"] == signal.SIGKILL

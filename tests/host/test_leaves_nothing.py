@@ -32,9 +32,9 @@ def environment(place):
     return {**os.environ, "COPYSCOPE_RUNS": str(place / "runs"), "TMPDIR": str(place / "tmp")}
 
 
-def start(place, *words):
+def start(place, *words, starts=records.start):
     """Starts a run that would last far longer than anything here waits."""
-    return records.start("A3", 65536, 2, "--seconds", 60, *words, env=environment(place))
+    return starts("A3", 65536, 2, "--seconds", 60, *words, env=environment(place))
 
 
 def kill_some(place, dice):
@@ -89,16 +89,12 @@ def test_sigkill_in_mid_run_leaves_nothing(place, path, passes):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_in_order_with_report_and_record(place, number):
     before = Machine()
-    run = start(place, "--pass", "counted")
-    try:
+    with start(place, "--pass", "counted", starts=records.under_way) as run:
         processes.wait_running(run.pid)
         time.sleep(0.2)
         run.send_signal(number)
-        done = records.finish(run, GRACE_S)
-    finally:
-        run.kill()
-    assert done.code == 128 + number, done.err
-    assert done.out.startswith(f"The run was interrupted: signal {number:d} ({number.name})")
+    assert run.done.code == 128 + number, run.done.err
+    assert run.done.out.startswith(f"The run was interrupted: signal {number:d} ({number.name})")
     name, = os.listdir(place / "runs")
     record = records.load(place / "runs" / name)
     assert records.site(record, "rx_copy") == record["experiment"]["workload"]["received_bytes"] > 0

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -23,14 +23,11 @@ ENDS = {"server": "sender", "client": "receiver"}
 ENDED_S = 4.0
 
 
+@contextmanager
 def begun(where, *words):
     """A run of A2 that is in its timed or in its counted pass, and the pids of its two ends there."""
-    run = records.start("A2", 65536, 2, *words, "--json", "-")
-    try:
-        return run, processes.wait_running(run.pid, counted=where == "counted")
-    except BaseException:
-        run.kill()
-        raise
+    with records.under_way("A2", 65536, 2, *words, "--json", "-") as run:
+        yield run, processes.wait_running(run.pid, counted=where == "counted")
 
 
 def held(run) -> set[str]:
@@ -112,31 +109,22 @@ def test_both_passes_share_the_seconds():
 
 def test_no_process_holds_a_program_in_the_timed_pass():
     before = leftovers.bpf_objects()
-    run, _ = begun("timed", "--seconds", 1)
-    try:
+    with begun("timed", "--seconds", 1) as (run, _):
         # Others may run beside us: their objects are held by them.
         loaded = leftovers.bpf_objects() - before
         assert not held(run) and loaded <= leftovers.bpf_objects_held()
         processes.wait_running(run.pid, counted=True)
         assert held(run) >= {"prog", "map", "link"}, "this test cannot see BPF objects"
-        done = records.finish(run)
-    finally:
-        run.kill()
-    assert done.code in records.WELL, done.err
+    assert run.done.code in records.WELL, run.done.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("where", ["timed", "counted"])
 def test_a_signal_ends_either_pass_in_order(where, number):
-    run, _ = begun(where, "--seconds", 60 if where == "timed" else 1.5)
-    try:
+    with begun(where, "--seconds", 60 if where == "timed" else 1.5) as (run, _):
         run.send_signal(number)
-        began = time.monotonic()
-        done = records.finish(run, 20)
-    finally:
-        run.kill()
-    record = done.record
-    assert time.monotonic() - began < ENDED_S and done.code == 128 + number
+    record = run.done.record
+    assert run.took_s < ENDED_S and run.done.code == 128 + number
     assert record["experiment"]["outcome"]["status"] == "interrupted"
     assert record["experiment"]["outcome"]["reason"].startswith(f"signal {number:d} ({number.name}) ended it")
     assert record["experiment"]["outcome"]["reason"].endswith(f", in the {where} pass")
@@ -146,37 +134,35 @@ def test_a_signal_ends_either_pass_in_order(where, number):
 
 
 @pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("where", ["timed", "counted"])
-def test_an_end_that_is_killed_fails_the_run_in_either_pass(where, end):
-    run, pids = begun(where, "--seconds", 60 if where == "timed" else 1.5)
-    try:
+@pytest.mark.parametrize("where, pattern", [("timed", "stream"), ("timed", "rr"), ("counted", "stream")])
+def test_an_end_that_is_killed_fails_the_run_with_a_line_and_no_hang(where, pattern, end):
+    seconds = 60 if where == "timed" else 1.5
+    with begun(where, "--seconds", seconds, "--pattern", pattern) as (run, pids):
         os.kill(pids[end], signal.SIGKILL)
-        done = records.finish(run, 20)
-    finally:
-        run.kill()
-    outcome = done.record["experiment"]["outcome"]
-    assert done.code == 1 and outcome["status"] == "failed"
+    record = run.done.record
+    experiment, outcome = record["experiment"], record["experiment"]["outcome"]
+    assert run.done.code == 1 and outcome["status"] == "failed"
+    assert f"the run failed: {outcome['reason']}\n" in run.done.err
+    assert experiment["verdict"]["sentence"].startswith(f"The run failed: {outcome['reason']}; no verdict")
     assert outcome["reason"].startswith(f"the {end} was killed by signal 9 (SIGKILL)")
     assert outcome["reason"].endswith(f", in the {where} pass")
-    assert outcome[ENDS[end]]["signal"] == signal.SIGKILL
-    assert not records.laws_with(done.record, "broken")
+    assert outcome[ENDS[end]] == {"exit_status": None, "signal": 9, "why": "a signal killed it"}
+    assert experiment["workload"]["accepted_bytes"] is None and experiment["workload"]["why"]
+    assert {"witness sent", "content"} <= records.laws_with(record, "not testable")
+    assert not records.laws_with(record, "broken") and not processes.children(run.pid)
     if where == "counted":
         # What was timed before it holds.
-        assert done.record["experiment"]["timing"]["pass"] == "timed"
-        assert done.record["experiment"]["passes"]["timed"]["received_bytes"] > 0
+        assert experiment["timing"]["pass"] == "timed"
+        assert experiment["passes"]["timed"]["received_bytes"] > 0
 
 
 def test_a_timed_pass_that_is_killed_fails_the_run():
-    run, pids = begun("timed", "--seconds", 60)
-    try:
+    with begun("timed", "--seconds", 60) as (run, pids):
         conducts, = processes.named(run.pid, "timed pass")
         os.kill(conducts, signal.SIGKILL)
-        done = records.finish(run, 20)
-    finally:
-        run.kill()
-    assert done.code == 1
-    assert done.record["experiment"]["outcome"]["status"] == "failed"
-    assert "killed by signal 9" in done.record["experiment"]["outcome"]["reason"]
+    assert run.done.code == 1
+    assert run.done.record["experiment"]["outcome"]["status"] == "failed"
+    assert "killed by signal 9" in run.done.record["experiment"]["outcome"]["reason"]
     processes.wait_until(lambda: not any(processes.command_line(pid) for pid in pids.values()))
 
 

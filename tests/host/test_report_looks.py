@@ -96,19 +96,15 @@ def test_a_terminal_sees_the_rate_of_each_second(tmp_path):
 
 @pytest.mark.parametrize("passes", ["both", "counted"])
 def test_an_interrupted_run_is_none_that_looks_like_success(tmp_path, passes):
-    run = records.start("A3", 4096, 1, "--seconds", 60, "--pass", passes, "--color", "always",
-                        "--json", tmp_path / "record.json")
-    try:
+    with records.under_way("A3", 4096, 1, "--seconds", 60, "--pass", passes, "--color", "always",
+                          "--json", tmp_path / "record.json") as run:
         processes.wait_running(run.pid)
         time.sleep(0.3)
         run.send_signal(signal.SIGINT)
-        done = records.finish(run, 20)
-    finally:
-        run.kill()
     record = records.load(tmp_path / "record.json")
-    assert done.code == 130 and record["window"]["ended_by"] == "interrupted"
+    assert run.done.code == 130 and record["window"]["ended_by"] == "interrupted"
     assert not record["experiment"]["verdict"]["passed"]
-    assert done.out.startswith(f"{BAD}The run was interrupted: signal 2 (SIGINT)")
-    assert "no verdict on A3, MSG_ZEROCOPY." in " ".join(done.out.split())
+    assert run.done.out.startswith(f"{BAD}The run was interrupted: signal 2 (SIGINT)")
+    assert "no verdict on A3, MSG_ZEROCOPY." in " ".join(run.done.out.split())
     unseen = records.unseen(record)
     assert (f"the probes missed {unseen} packets" in record["experiment"]["outcome"]["reason"]) == bool(unseen)
