@@ -6,7 +6,8 @@ BASE_MAIN  := $(BUILD)/studies/baseline/baseline.o
 PLUGIN     := $(BUILD)/counting.so
 PLUGIN_SRC := $(wildcard studies/plugin/*.c)
 CACHES_OBJ := $(addprefix $(BUILD)/studies/plugin/,cache.o hierarchy.o)
-PLUGIN_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/plugin/*.c))
+STUDY_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard studies/tests/*_test.c))
+PLUGIN_TESTS := $(addprefix $(BUILD)/studies/tests/,mixed_walk trace_replay)
 
 all: $(BUILD)/baseline $(PLUGIN)
 $(PLUGIN): $(PLUGIN_SRC) $(wildcard studies/plugin/*.h userspace/common/bell/*.h) Makefile
@@ -22,8 +23,8 @@ $(BUILD)/baseline: $(BASE_MAIN) $(BUILD)/libbaseline.a $(BUILD)/libcopyscope.a
 $(BUILD)/studies/baseline/report_json.o: CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'
 $(BUILD)/studies/baseline/report_json.o: $(BUILD)/version
 
-$(UNIT_TESTS): $(BUILD)/libbaseline.a $(BUILD)/libcaches.a
-$(BUILD)/tests/unit/follow_test: $(BUILD)/studies/plugin/follow.o
+$(STUDY_TESTS): $(BUILD)/libbaseline.a $(BUILD)/libcaches.a
+$(BUILD)/studies/tests/follow_test: $(BUILD)/studies/plugin/follow.o
 
 unit-tests: $(PLUGIN_TESTS)
 $(PLUGIN_TESTS): %: %.o $(BUILD)/libcaches.a

@@ -19,6 +19,8 @@ PYTEST = ("-m", "pytest", "-q", "-rs", "--durations=3", "--durations-min=20", "-
           # Each file is a session: what a failed one left outlives those that follow.
           "-o", "tmp_path_retention_policy=failed", "-o", "tmp_path_retention_count=100")
 TESTS = ("unit", "host", "structure", "guest")
+# Where a stage's tests are, if not in the folder of its name alone.
+FOLDERS = {"unit": ("tests/unit", "studies/tests")}
 # From the cheapest to the longest; those of a group run side by side.
 GROUPS = (("lint",), ("build",), ("sanitize", "unit"), ("host", "structure", "guest"))
 STAGES = tuple(stage for group in GROUPS for stage in group)
@@ -67,8 +69,8 @@ class Clock:
 
 def programs(build: Path = BUILD) -> list[Path]:
     """List the C test programs that there are sources for: a stale one is not run."""
-    sources = sorted((ROOT / "tests" / "unit").glob("*_test.c"))
-    return [build / "tests" / "unit" / source.stem for source in sources]
+    sources = sorted(source for folder in FOLDERS["unit"] for source in (ROOT / folder).glob("*_test.c"))
+    return [build / source.relative_to(ROOT).with_suffix("") for source in sources]
 
 
 def programs_of(stage: str, folder: Path) -> list[Job]:
@@ -108,11 +110,12 @@ def pytest_job(file: Path, folder: Path, keyword: str | None, environment: dict[
 
 def files_of(group: str, keyword: str | None) -> list[Path]:
     """The group's test files; with a keyword, those that have a test of that name."""
-    files = sorted((ROOT / "tests" / group).glob("**/test_*.py"))
+    folders = [each for each in FOLDERS.get(group, (f"tests/{group}",)) if (ROOT / each).is_dir()]
+    files = sorted(file for folder in folders for file in (ROOT / folder).glob("**/test_*.py"))
     if not keyword or not files:
         return files
     done = subprocess.run([PYTHON, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider",
-                           "-k", keyword, f"tests/{group}"], cwd=ROOT, capture_output=True,
+                           "-k", keyword, *folders], cwd=ROOT, capture_output=True,
                           text=True, check=False, stdin=subprocess.DEVNULL,
                           env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     return [file for file in files if f"{file.relative_to(ROOT)}" in done.stdout]

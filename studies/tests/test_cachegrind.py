@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT = ROOT / "build" / "tests" / "plugin"
+BUILT = ROOT / "build" / "studies" / "tests"
 PROGRAM, REPLAY = BUILT / "mixed_walk", BUILT / "trace_replay"
 # Of L1d and of the last level: bytes, ways. All of cachegrind's caches have lines of 64 bytes here.
 SHAPES = [((32 << 10, 8), (256 << 10, 16)), ((16 << 10, 2), (1 << 20, 8)),
