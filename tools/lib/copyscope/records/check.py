@@ -14,89 +14,41 @@ from .run_record import ENDS, EVENTS, LATER_EVENTS, Record
 
 AGAIN = "run trace_run again"
 
-# What every reader relies on: a dotted key, and the types it may have.
-NUMBER = (int, float)
-MAYBE = type(None)
+# What every reader relies on: dotted keys. Their types are those of the schema.
 FIRST_EVENTS = [event for event in EVENTS if event not in LATER_EVENTS]
-NEEDED: dict[str, tuple[type, ...]] = {
-    "id": (str,), "started": (str,), "command": (list,), "tool.commit": (str,),
-    "machine.kernel": (str,), "machine.cpu_model": (str,), "machine.cpus": (int,),
-    "machine.memory_bytes": (int,), "machine.arch": (str,), "machine.virt": (str,),
-    "machine.emulated": (bool,),
-    "backend.name": (str,), "causes": (list,), "pins.pages": (int, MAYBE), "laws": (list,),
-    "counts": (dict,), "overhead.share": (*NUMBER, MAYBE), "sockets": (list,),
-    **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES},
-    **{f"sites.{site}.how": (str,) for site in SITES},
-    "experiment": (dict,),
-}
-# What every reader relies on in the experiment.
-ARRANGED: dict[str, tuple[type, ...]] = {
-    "timing.throughput_gbps": (*NUMBER, MAYBE), "timing.latency_us": (dict, MAYBE),
-    "timing.elapsed_ns": (int, MAYBE), "timing.window_ns": (int,),
-    "path.kind": (str,),
-    "workload.variant": (str,), "workload.bytes": (int,), "workload.threads": (int,),
-    "workload.connections": (int, MAYBE), "workload.messages": (int, MAYBE),
-    "workload.pattern": (str,), "workload.receiver": (str,),
-    "workload.accepted_bytes": (int, MAYBE), "workload.received_bytes": (int, MAYBE),
-    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE)
-       for end in ENDS for event in FIRST_EVENTS},
-}
-# What may be left out, in records that are older than the key.
-OPTIONAL: dict[str, tuple[type, ...]] = {
-    "counts.send_calls": (int,), "counts.recv_calls": (int,),
-    "pins.how": (str,), "pins.why": (str, MAYBE),
-    **{f"sites.{site}.why": (str, MAYBE) for site in SITES},
-}
-ARRANGED_LATER: dict[str, tuple[type, ...]] = {
-    "outcome": (dict,), "verdict": (str, dict), "passes": (dict,),
-    "workload.readers": (int,), "workload.completions": (int, MAYBE),
-    "workload.seconds": (*NUMBER, MAYBE), "timing.why": (str,),
-    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE)
-       for end in ENDS for event in LATER_EVENTS},
-}
-# What every reader relies on where there is a latency.
-LATENCY: dict[str, tuple[type, ...]] = {
-    "latency_us.what": (str,), **{f"latency_us.{each}": NUMBER for each in ("mean", "p50", "p99")},
-}
-# What every reader relies on where a verdict is more than a sentence.
-VERDICT: dict[str, tuple[type, ...]] = {
-    "verdict.sentence": (str,), "verdict.passed": (bool,),
-}
-# What every reader relies on where there is an outcome.
-OUTCOME: dict[str, tuple[type, ...]] = {
-    "outcome.status": (str,), "outcome.reason": (str, MAYBE),
-}
-# What every reader relies on in records of two passes, and in each pass that was made.
-OF_PASSES: dict[str, tuple[type, ...]] = {
-    **{f"passes.{each}": (dict, MAYBE) for each in PASSES}, "passes.why": (str, MAYBE),
-}
-OF_PASS: dict[str, tuple[type, ...]] = {
-    "elapsed_ns": (int, MAYBE), "messages": (int, MAYBE), "received_bytes": (int, MAYBE),
-    "throughput_gbps": (*NUMBER, MAYBE), "latency_us": (dict, MAYBE), "first_client": (dict, MAYBE),
-    **{f"counters.{end}.{event}.value": (*NUMBER, MAYBE)
-       for end in ENDS for event in FIRST_EVENTS},
-}
-FIRST_CLIENT: dict[str, tuple[type, ...]] = {
-    "first_client.messages": (int,), "first_client.received_bytes": (int,),
-    "first_client.latency_mean_us": (*NUMBER, MAYBE),
-}
-# What every reader relies on in a pass under an emulator's plugin, and in each of its rows.
-OF_MODELLED: dict[str, tuple[type, ...]] = {
-    "modelled.caches.name": (str,), "modelled.caches.emulator": (str,),
-    "modelled.ends": (list, MAYBE), "modelled.sites": (list, MAYBE),
-}
-OF_MODELLED_ROW: dict[str, tuple[type, ...]] = {
-    "end": (str,), "instructions": (int,), "l1d_load_misses": (int,), "llc_load_misses": (int,),
-    **{f"{level}_misses": (int,) for level in LEVELS},
-}
-# What every reader relies on in each element of a list.
-IN_LISTS: dict[str, dict[str, tuple[type, ...]]] = {
-    "laws": {"law": (str,), "status": (str,), "residual": (int, MAYBE)},
-    "causes": {"cause": (str,), "site": (str,), "bytes": (int, MAYBE), "remedy": (str, MAYBE)},
-    "sockets": {"end": (str, MAYBE), "connection": (int, MAYBE), "messages": (int, MAYBE),
-                "latency_mean_us": (*NUMBER, MAYBE), "counts.returned_bytes": (int,),
-                **{f"sites.{site}.bytes": (int, MAYBE) for site in SITES}},
-}
+COUNTED = [f"counters.{end}.{event}.value" for end in ENDS for event in FIRST_EVENTS]
+BYTES = [f"sites.{site}.bytes" for site in SITES]
+NEEDED = [
+    "id", "started", "command", "tool.commit", "machine.kernel", "machine.cpu_model",
+    "machine.cpus", "machine.memory_bytes", "machine.arch", "machine.virt", "machine.emulated",
+    "backend.name", "causes", "pins.pages", "laws", "counts", "overhead.share", "sockets",
+    *BYTES, *(f"sites.{site}.how" for site in SITES), "experiment"]
+# In the experiment.
+ARRANGED = [
+    "timing.throughput_gbps", "timing.latency_us", "timing.elapsed_ns", "timing.window_ns",
+    "path.kind", "workload.variant", "workload.bytes", "workload.threads", "workload.connections",
+    "workload.messages", "workload.pattern", "workload.receiver", "workload.accepted_bytes",
+    "workload.received_bytes", *COUNTED]
+# Where there is a latency; where a verdict is more than a sentence; where there is an outcome.
+LATENCY = ["latency_us.what", "latency_us.mean", "latency_us.p50", "latency_us.p99"]
+VERDICT = ["verdict.sentence", "verdict.passed"]
+OUTCOME = ["outcome.status", "outcome.reason"]
+# In records of two passes, and in each pass that was made.
+OF_PASSES = [*(f"passes.{each}" for each in PASSES), "passes.why"]
+OF_PASS = ["elapsed_ns", "messages", "received_bytes", "throughput_gbps", "latency_us",
+           "first_client", *COUNTED]
+FIRST_CLIENT = ["first_client.messages", "first_client.received_bytes",
+                "first_client.latency_mean_us"]
+# In a pass under an emulator's plugin, and in each of its rows.
+OF_MODELLED = ["modelled.caches.name", "modelled.caches.emulator", "modelled.ends",
+               "modelled.sites"]
+OF_MODELLED_ROW = ["end", "instructions", "l1d_load_misses", "llc_load_misses",
+                   *(f"{level}_misses" for level in LEVELS)]
+# In each element of a list.
+IN_LISTS = {
+    "laws": ["law", "status", "residual"], "causes": ["cause", "site", "bytes", "remedy"],
+    "sockets": ["end", "connection", "messages", "latency_mean_us", "counts.returned_bytes",
+                *BYTES]}
 
 
 def check(data: Any, source: object) -> None:
@@ -106,10 +58,9 @@ def check(data: Any, source: object) -> None:
         raise BadRecord(source, "schema", f"it is {described(found)}, not \"{SCHEMA}\" of a run",
                         "give run records only, as trace_run --json writes them")
     check_keys(data, NEEDED, source)
-    check_keys(data, OPTIONAL, source, needed=False)
     check_experiment(data["experiment"], source)
     for name, keys in IN_LISTS.items():
-        for number, each in enumerate(data[name]):
+        for number, each in enumerate(rows_of(data[name])):
             check_keys(each, keys, source, f"{name}[{number}].")
     check_form(data, "record", source, AGAIN, OF_ONE_VERSION)
 
@@ -118,7 +69,6 @@ def check_experiment(data: dict[str, Any], source: object) -> None:
     """Raise BadRecord unless an experiment has what readers take from it."""
     at = "experiment."
     check_keys(data, ARRANGED, source, at)
-    check_keys(data, ARRANGED_LATER, source, at, needed=False)
     if "passes" in data:
         check_passes(data, source, at)
     if data["timing"]["latency_us"] is not None:
@@ -149,26 +99,24 @@ def check_modelled(found: dict[str, Any], source: object, at: str) -> None:
     check_keys(found, OF_MODELLED, source, at)
     if (found["modelled"]["ends"] is None) != (found["modelled"]["sites"] is None):
         raise BadRecord(source, f"{at}modelled.sites", "it does not fit ends", AGAIN)
-    for name, more in (("ends", {}), ("sites", {"site": (str,)})):
-        for number, each in enumerate(found["modelled"][name] or []):
-            check_keys(each, {**OF_MODELLED_ROW, **more}, source, f"{at}modelled.{name}[{number}].")
+    for name, more in (("ends", []), ("sites", ["site"])):
+        for number, each in enumerate(rows_of(found["modelled"][name])):
+            check_keys(each, OF_MODELLED_ROW + more, source, f"{at}modelled.{name}[{number}].")
 
 
-def check_keys(data: Any, keys: dict[str, tuple[type, ...]], source: object, at: str = "",
-               needed: bool = True) -> None:
-    """Raise BadRecord unless each dotted key is there, if needed, with one of its types."""
-    for key, types in keys.items():
-        value, there = data, True
+def rows_of(value: Any) -> list[Any]:
+    """The elements of a list; none of what the schema refuses."""
+    return value if isinstance(value, list) else []
+
+
+def check_keys(data: Any, keys: list[str], source: object, at: str = "") -> None:
+    """Raise BadRecord unless each dotted key is there."""
+    for key in keys:
+        value = data
         for part in key.split("."):
-            there = isinstance(value, dict) and part in value
-            if not there:
-                break
+            if not isinstance(value, dict) or part not in value:
+                raise BadRecord(source, at + key, "it is missing", AGAIN)
             value = value[part]
-        if not there and needed:
-            raise BadRecord(source, at + key, "it is missing", AGAIN)
-        truth = isinstance(value, bool) and bool not in types
-        if there and (truth or not isinstance(value, types)):
-            raise BadRecord(source, at + key, f"{described(value)} has the wrong type", AGAIN)
 
 
 def check_complete(record: Record) -> None:
