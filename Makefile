@@ -108,7 +108,7 @@ $(BUILD)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
 
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/engine/*.c userspace/engine/*.c)): $(BUILD)/programs.skel.h
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/engine/*.c)): $(BUILD)/programs.skel.h
 $(BUILD)/tests/guest/oracle.o: $(BUILD)/tests/guest/oracle.skel.h
 NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,tables/release.o report/parts_json.o)
 $(NAMES_COMMIT): CPPFLAGS += -DCOPYSCOPE_VERSION='"$(VERSION)"'

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bpf/include/sites.h"
-#include "userspace/engine/hooks/hooks.h"
+#include "userspace/engine/hooks.h"
 #include "userspace/judge/laws.h"
 #include "userspace/record/experiment.h"
 #include "userspace/record/watch_record.h"

@@ -6,13 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/common/confine/confine.h"
-#include "userspace/common/files/record_file.h"
-#include "userspace/common/files/record_keeper.h"
-#include "userspace/common/files/tree.h"
 #include "userspace/common/foreign.h"
 #include "userspace/common/streams.h"
+#include "userspace/common/system/confine.h"
 #include "userspace/common/system/machine.h"
+#include "userspace/common/system/record_file.h"
 #include "userspace/common/text.h"
 #include "userspace/judge/causes.h"
 #include "userspace/judge/cost.h"

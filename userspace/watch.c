@@ -5,11 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/common/files/record_file.h"
-#include "userspace/common/files/record_keeper.h"
 #include "userspace/common/foreign.h"
 #include "userspace/common/streams.h"
 #include "userspace/common/system/machine.h"
+#include "userspace/common/system/record_file.h"
 #include "userspace/record/record.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/command.h"

@@ -5,15 +5,15 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "userspace/common/bell/bell.h"
-#include "userspace/common/confine/confine.h"
+#include "userspace/common/bell.h"
 #include "userspace/common/streams.h"
+#include "userspace/common/system/confine.h"
 
-#include "userspace/workload/common/fail.h"
-#include "userspace/workload/common/stop.h"
 #include "userspace/workload/run.h"
 #include "userspace/workload/stream/connection.h"
 #include "userspace/workload/stream/content.h"
+#include "userspace/workload/stream/fail.h"
+#include "userspace/workload/stream/stop.h"
 
 /* A descriptor per connection: 1,024 of them do not fit into the usual soft limit. */
 static void raise_descriptor_limit(void)

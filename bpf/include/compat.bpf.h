@@ -5,7 +5,7 @@
  *
  * Each asks the running kernel's BTF (CO-RE) or a constant set before load, so the verifier sees
  * one answer and drops the other. Where a function has another name or other arguments there is a
- * program for each form instead; userspace/engine/hooks/hooks.c lists them. The oldest kernel is 6.1.
+ * program for each form instead; userspace/engine/hooks.c lists them. The oldest kernel is 6.1.
  */
 #ifndef COPYSCOPE_COMPAT_BPF_H
 #define COPYSCOPE_COMPAT_BPF_H

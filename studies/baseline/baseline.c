@@ -14,12 +14,11 @@
 #include "studies/baseline/measure.h"
 #include "studies/baseline/report.h"
 #include "studies/baseline/suite.h"
-#include "userspace/common/confine/confine.h"
-#include "userspace/common/files/record_file.h"
 #include "userspace/common/foreign.h"
 #include "userspace/common/streams.h"
-#include "userspace/common/system/global_tgid.h"
-#include "userspace/common/system/pid_namespace.h"
+#include "userspace/common/system/confine.h"
+#include "userspace/common/system/process_numbers.h"
+#include "userspace/common/system/record_file.h"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
 enum { CACHE_MIB = 256, QUICK_CACHE_MIB = 32 };

@@ -9,7 +9,7 @@
 #include "studies/baseline/bench/clock.h"
 #include "studies/baseline/estimate.h"
 #include "userspace/common/foreign.h"
-#include "userspace/common/json/json.h"
+#include "userspace/common/json.h"
 
 #ifndef COPYSCOPE_VERSION
 #define COPYSCOPE_VERSION "unknown"

@@ -4,7 +4,7 @@
 #define COPYSCOPE_PLUGIN_CELLS_H
 
 #include "studies/plugin/hierarchy.h"
-#include "userspace/common/bell/bell.h"
+#include "userspace/common/bell.h"
 
 struct cell {
 	uint64_t instructions;

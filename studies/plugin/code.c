@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/bell/bell.h"
+#include "userspace/common/bell.h"
 
 enum { FUNCTIONS_MAX = 128 };
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "userspace/common/json/foreign_json.h"
+#include "userspace/common/json.h"
 #include "userspace/judge/causes.h"
 #include "userspace/judge/outcome.h"
 #include "userspace/peer/channel.h"

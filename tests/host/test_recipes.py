@@ -26,7 +26,7 @@ C_TESTS = ("build/tests/unit/causes_test", "build/tests/unit/laws_test")
 VARIANT = {
     "userspace/tables/variants.h": (
         r"^\tX\(a2, .*\n.*\n", r"""\g<0>\tX(a9_test, "A9-test", "sendmsg()", VARIANT_PLAIN, "as A2") \\\n"""),
-    "userspace/workload/send/variants.c": (
+    "userspace/workload/variants.c": (
         r"^VARIANT\(a2, .*\n", r"""\g<0>VARIANT(a9_test, false, message_alloc_fields, sendmsg_fields, NULL)\n"""),
 }
 PATH = {
@@ -47,7 +47,7 @@ int BPF_PROG(receive_test, struct sock *sk, int ret, int flags)
 }
 
 \g<0>"""),
-    "userspace/engine/hooks/hooks.c": (
+    "userspace/engine/hooks.c": (
         r"^\tTRACEPOINT\(2, \"rx_copy\".*\n",
         r"""\g<0>\tTRACEPOINT(3, "receive_test", "rx_test", "sock_recv_length", DETAIL, PLAIN),\n"""),
     "docs/METHOD.md": (r"^### `rx_discard`", r"""### `rx_test`: what a receive call gave back\n\n\g<0>"""),
@@ -94,7 +94,7 @@ KERNEL = {
 }
 # As if older kernels had it by another name.
 HOOK = {
-    "userspace/engine/hooks/hooks.c": (
+    "userspace/engine/hooks.c": (
         r"(?s)^(\tTRACEPOINT\(2, \"rx_copy\", \"rx_copy\", \")(skb_copy_datagram_iovec)(.*?\n)"
         r"(.*^const struct hook_form hook_forms\[\] = {\n)",
         r"""\1skb_copy_test\3\1\2\3\4	{ "skb_copy_datagram_iovec", 2, "6.1", "" },\n"""),

@@ -115,7 +115,7 @@ def test_enobufs_may_be_slept_over_whatever_is_outstanding(unprivileged):
 
 COMPLETIONS_TEST = r"""
 #include <assert.h>
-#include "userspace/workload/send/completions.h"
+#include "userspace/workload/completions.h"
 
 int main(void)
 {
@@ -142,7 +142,7 @@ def test_completion_ids_wrap_and_come_early_but_never_twice(tmp_path):
     source, program = tmp_path / "marks.c", tmp_path / "marks"
     source.write_text(COMPLETIONS_TEST)
     parts = [ROOT / "userspace" / "workload" / name for name in
-             ("send/completions.c", "common/fail.c", "common/process.c", "common/stop.c")]
+             ("completions.c", "stream/fail.c", "stream/process.c", "stream/stop.c")]
     subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", f"-I{ROOT}", source, *parts, "-o",
                     program], check=True, timeout=TIMEOUT_S)
     assert subprocess.run([program], timeout=TIMEOUT_S, check=False).returncode == 0

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/confine.h"
 
 enum { STATUS_BYTES = 4096 };
 

@@ -6,8 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "userspace/common/json/foreign_json.h"
-#include "userspace/common/json/json.h"
+#include "userspace/common/json.h"
 #include "userspace/judge/causes.h"
 #include "userspace/peer/half.h"
 #include "userspace/peer/join.h"

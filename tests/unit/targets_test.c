@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/engine/hooks/targets.h"
+#include "userspace/engine/targets.h"
 
 enum { MANY = 5000 };
 

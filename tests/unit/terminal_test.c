@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/common/terminal/terminal.h"
+#include "userspace/common/terminal.h"
 
 static int master, slave, ends[2];
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/common/system/global_tgid.h"
+#include "userspace/common/system/process_numbers.h"
 #include "userspace/run/window.h"
 
 enum { CHUNK = 5000, PAIRS = 40 };

@@ -13,7 +13,7 @@
 
 #include "userspace/common/perf_open.h"
 #include "userspace/counters/events.h"
-#include "userspace/engine/hooks/targets.h"
+#include "userspace/engine/targets.h"
 
 enum { EMPTY_CALLS = 1000 };
 

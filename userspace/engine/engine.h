@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "bpf/include/watch.h"
-#include "userspace/engine/hooks/hooks.h"
+#include "userspace/engine/hooks.h"
 #include "userspace/record/record.h"
 
 struct programs;

@@ -8,9 +8,9 @@
 #include "bpf/include/sites.h"
 #include "bpf/include/watch.h"
 #include "programs.skel.h"
+#include "userspace/engine/choose.h"
 #include "userspace/engine/engine.h"
 #include "userspace/engine/entered.h"
-#include "userspace/engine/hooks/choose.h"
 #include "userspace/engine/tp_hits.h"
 
 struct engine {
@@ -45,5 +45,15 @@ int engine_counts(const struct engine *e, const struct counted_socket *counted, 
 /* Links of the iterators, and the ring. 0, or -errno with a line in @why. */
 int iterators_prepare(struct engine *p, char why[WHY_BYTES]);
 void iterators_free(struct engine *p);
+
+/* Opens a counter for each hook that needs one and may be attached, which counts nothing yet; where tracefs or
+ * perf refuse, nothing checks them. */
+void hits_open(struct engine *p);
+
+/* Starts the counters of the hooks that are attached. Packets that pass in between shift nothing. */
+void hits_begin(struct engine *p);
+
+/* Notes in each probe that is checked how many hits its program missed until now. */
+void hits_note(const struct engine *p, struct probe *probes);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/confine.h"
 
 /* A block of what an iterator yielded; the last one is empty and says how the walk ended. */
 struct block {

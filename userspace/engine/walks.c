@@ -8,9 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "userspace/engine/entered.h"
-#include "userspace/engine/hits.h"
 #include "userspace/engine/engine_inside.h"
+#include "userspace/engine/entered.h"
 
 enum { STILL_READINGS_MOST = 1000, CENSUSES_MOST = 3, CENSUS_PAUSE_US = 1000 };
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "userspace/common/bell/bell.h"
+#include "userspace/common/bell.h"
 
 enum { MODEL_WHY_BYTES = 160, MODEL_LEVELS = 3 };
 

@@ -2,7 +2,7 @@
 /* Addresses of a run: as requested, or made from its number so that no two runs look alike. */
 #include <stdio.h>
 
-#include "userspace/common/system/global_tgid.h"
+#include "userspace/common/system/process_numbers.h"
 #include "userspace/path/parts.h"
 
 enum { BITS_IPV4 = 30, BITS_IPV6 = 64 };

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "userspace/common/system/global_tgid.h"
 #include "userspace/common/system/net_namespace.h"
+#include "userspace/common/system/process_numbers.h"
 #include "userspace/path/parts.h"
 
 /* All of 127.0.0.0/8 is there as soon as the device is up; of IPv6 ::1 alone. */

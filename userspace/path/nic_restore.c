@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/confine.h"
 #include "userspace/path/parts.h"
 
 enum { HOME_MS = 10000, STEP_MS = 5 };

@@ -13,8 +13,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/common/foreign.h"
-#include "userspace/common/json/foreign_json.h"
-#include "userspace/common/json/json.h"
+#include "userspace/common/json.h"
 
 /* LAST_WORDS_MS: from the end of a half's stdout to that of its stderr. */
 enum { PIECE_BYTES = 65536, SLICE_MS = 100, LAST_WORDS_MS = 1000 };

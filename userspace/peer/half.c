@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/json/json.h"
-#include "userspace/common/sound.h"
-#include "userspace/engine/hooks/hooks.h"
+#include "userspace/common/foreign.h"
+#include "userspace/common/json.h"
+#include "userspace/engine/hooks.h"
 #include "userspace/report/record_json.h"
 #include "userspace/run/ends/app_totals.h"
 

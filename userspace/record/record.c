@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "userspace/common/system/global_tgid.h"
+#include "userspace/common/system/process_numbers.h"
 #include "userspace/record/experiment.h"
 
 static const struct {

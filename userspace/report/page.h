@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "userspace/common/terminal/terminal.h"
+#include "userspace/common/terminal.h"
 
 /* Where a report goes, and how it looks there. */
 struct report_page {

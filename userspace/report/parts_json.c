@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "userspace/common/json/json.h"
+#include "userspace/common/json.h"
 #include "userspace/tables/release.h"
 
 #ifndef COPYSCOPE_VERSION

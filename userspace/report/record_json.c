@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "userspace/common/json/json.h"
+#include "userspace/common/json.h"
 #include "userspace/judge/cost.h"
 #include "userspace/judge/laws.h"
 #include "userspace/judge/verdict.h"

@@ -21,11 +21,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/confine/confine.h"
 #include "userspace/common/numbers.h"
 #include "userspace/common/perf_open.h"
-#include "userspace/common/system/global_tgid.h"
-#include "userspace/common/system/pid_namespace.h"
+#include "userspace/common/system/confine.h"
+#include "userspace/common/system/process_numbers.h"
 #include "userspace/run/ends/launch.h"
 
 /* The first user namespace (PROC_USER_INIT_INO, include/linux/proc_ns.h). */

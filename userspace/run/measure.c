@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/confine.h"
 #include "userspace/counters/counters.h"
 #include "userspace/judge/outcome.h"
 #include "userspace/record/experiment.h"

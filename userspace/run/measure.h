@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_MEASURE_H
 #define COPYSCOPE_MEASURE_H
 
-#include "userspace/common/confine/aside.h"
+#include "userspace/common/system/aside.h"
 #include "userspace/common/system/cpu_time.h"
 #include "userspace/model/model.h"
 #include "userspace/record/experiment.h"

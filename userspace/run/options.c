@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/common/options/mistyped.h"
-#include "userspace/common/options/values.h"
+#include "userspace/common/option_values.h"
 #include "userspace/model/model.h"
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"

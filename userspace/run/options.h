@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "userspace/common/terminal/terminal.h"
+#include "userspace/common/terminal.h"
 #include "userspace/path/path.h"
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"

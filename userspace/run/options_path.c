@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "userspace/common/numbers.h"
-#include "userspace/common/options/values.h"
+#include "userspace/common/option_values.h"
 #include "userspace/path/path.h"
 #include "userspace/run/options_parts.h"
 #include "userspace/tables/paths.h"

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/confine.h"
 
 enum { CANNOT = 1, REFUSED = 3 };
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/common/sound.h"
+#include "userspace/common/foreign.h"
 #include "userspace/counters/counters.h"
 #include "userspace/run/ends/app_totals.h"
 #include "userspace/run/ends/ending.h"

@@ -15,7 +15,7 @@ enum variant_trait {
 	VARIANT_REFERENCES = VARIANT_ASKS | VARIANT_SO_ZEROCOPY,
 };
 
-/* X(symbol, name, call, traits, meaning): userspace/workload/send/variants.c sends so. The call stands
+/* X(symbol, name, call, traits, meaning): userspace/workload/variants.c sends so. The call stands
  * beside the name where there is no room for the meaning. */
 #define VARIANTS(X)                                                                  \
 	X(a1, "A1", "send()",                                                        \

@@ -15,7 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/confine.h"
 
 /* What the keeper is asked for; it answers each. */
 enum { ASK_SHOW = 's', ASK_HIDE = 'h', ASK_SIZE = 'z' };

@@ -14,7 +14,7 @@
 #endif
 
 #include "userspace/common/clock.h"
-#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/confine.h"
 #include "userspace/engine/engine.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/books/watch_judge.h"

@@ -8,10 +8,10 @@
 #include <jansson.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/common/json/json.h"
-#include "userspace/workload/common/fail.h"
-#include "userspace/workload/common/stop.h"
+#include "userspace/common/json.h"
 #include "userspace/workload/run.h"
+#include "userspace/workload/stream/fail.h"
+#include "userspace/workload/stream/stop.h"
 
 struct summary {
 	struct totals totals;

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/workload/common/fail.h"
-#include "userspace/workload/common/stop.h"
 #include "userspace/workload/run.h"
-#include "userspace/workload/send/sender.h"
+#include "userspace/workload/sender.h"
 #include "userspace/workload/stream/endpoint.h"
+#include "userspace/workload/stream/fail.h"
+#include "userspace/workload/stream/stop.h"
 #include "userspace/workload/watch.h"
 
 #define QUIET_NS (5 * NS_PER_S)

@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 
 #include "userspace/tables/behaviours.h"
-#include "userspace/workload/receive/receiver.h"
-#include "userspace/workload/send/variant.h"
+#include "userspace/workload/receiver.h"
+#include "userspace/workload/variant.h"
 
 #define BYTES_MIN 8
 #define BYTES_MAX (64ull << 20)

@@ -22,7 +22,7 @@
 #include "studies/baseline/bench/bench.h"
 #include "studies/baseline/bench/proof.h"
 #include "userspace/common/clock.h"
-#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/confine.h"
 #include "userspace/common/system/helper.h"
 #include "userspace/common/system/net_namespace.h"
 

@@ -17,7 +17,7 @@
 #include "studies/baseline/bench/bench.h"
 #include "studies/baseline/bench/files.h"
 #include "studies/baseline/families/families.h"
-#include "userspace/common/system/global_tgid.h"
+#include "userspace/common/system/process_numbers.h"
 
 #define V1 "/sys/fs/cgroup/memory"
 #define V2 "/sys/fs/cgroup"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "userspace/common/confine/confine.h"
+#include "userspace/common/system/confine.h"
 
 enum { HELPER_PATH_BYTES = 64, HELPER_EXTRA = 4 };
 

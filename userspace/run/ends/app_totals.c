@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/json/json.h"
-#include "userspace/common/sound.h"
+#include "userspace/common/foreign.h"
+#include "userspace/common/json.h"
 #include "userspace/record/plan.h"
 #include "userspace/run/ends/launch.h"
 

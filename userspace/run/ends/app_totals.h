@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "userspace/common/confine/aside.h"
+#include "userspace/common/system/aside.h"
 #include "userspace/record/experiment.h"
 #include "userspace/run/ends/launch.h"
 

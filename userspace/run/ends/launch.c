@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/confine/confine.h"
-#include "userspace/common/system/global_tgid.h"
+#include "userspace/common/system/confine.h"
+#include "userspace/common/system/process_numbers.h"
 #include "userspace/record/record.h"
 #include "userspace/run/ends/ending.h"
 

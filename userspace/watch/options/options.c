@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "userspace/common/numbers.h"
-#include "userspace/common/options/mistyped.h"
-#include "userspace/common/options/values.h"
+#include "userspace/common/option_values.h"
 #include "userspace/tables/release.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,

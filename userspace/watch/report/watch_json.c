@@ -8,7 +8,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/common/foreign.h"
-#include "userspace/common/json/json.h"
+#include "userspace/common/json.h"
 #include "userspace/report/parts_json.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/figures.h"

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/workload/common/fail.h"
-#include "userspace/workload/common/process.h"
-#include "userspace/workload/common/stop.h"
 #include "userspace/workload/stream/connection.h"
+#include "userspace/workload/stream/fail.h"
+#include "userspace/workload/stream/process.h"
+#include "userspace/workload/stream/stop.h"
 
 #define CACHE_LINE_BYTES 64
 #define GOODBYE_NS (5 * NS_PER_S)

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/workload/common/fail.h"
-#include "userspace/workload/common/stop.h"
 #include "userspace/workload/stream/connection.h"
 #include "userspace/workload/stream/endpoint.h"
+#include "userspace/workload/stream/fail.h"
+#include "userspace/workload/stream/stop.h"
 
 #define BACKLOG 1024
 #define CONNECT_PATIENCE_NS (2 * NS_PER_S)

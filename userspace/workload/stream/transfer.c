@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/workload/common/fail.h"
-#include "userspace/workload/common/stop.h"
+#include "userspace/workload/stream/fail.h"
+#include "userspace/workload/stream/stop.h"
 #include "userspace/workload/stream/transfer.h"
 
 enum outcome transfer_errno(const struct connection *connection, const char *call)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which hooks of the table to load on the running kernel; private to the probes module. */
+#ifndef COPYSCOPE_PROBES_CHOOSE_H
+#define COPYSCOPE_PROBES_CHOOSE_H
+
+#include "userspace/engine/hooks.h"
+#include "userspace/record/record.h"
+
+struct targets;
+
+/* True if the kernel has it with as many arguments as @hook reads; else @why (WHY_BYTES) has a reason. It
+ * may still not be attachable. */
+bool offer_fits(const struct targets *targets, const struct hook *hook, char *why);
+
+/* The backend to use, and in @why (WHY_BYTES) the reason. */
+enum backend offer_backend(enum backend asked, const struct targets *targets, char *why);
+
+struct targets;
+
+/* What decides beside the kernel. */
+struct hook_wishes {
+	unsigned int sets;	/* of enum hook_set, those that may be attached */
+	const char *detach;	/* a metric whose hooks are left off on purpose, or NULL */
+	bool hardware_dma;	/* a device may read pages itself */
+	bool usdt;		/* a process has the USDT probe */
+};
+
+/* Hooks that fit the wishes, in the order of the table, and what became of each: it is loaded if its .why
+ * is empty. */
+struct hook_choice {
+	const struct hook *row[PROBES_MAX];
+	struct probe probes[PROBES_MAX];
+	int count;
+};
+
+/* 0, or -errno and one line in @why: a hook is missing that the backend needs. */
+int hooks_choose(struct hook_choice *c, const struct hook_wishes *wishes, enum backend backend,
+		 const char *backend_why, const struct targets *targets, char why[WHY_BYTES]);
+
+/* True if a hook of that metric was chosen. */
+bool hooks_offer(const struct hook_choice *c, const char *metric);
+
+/* The sets that a hook is attached with: one whose number other hooks leave is a witness. */
+unsigned int hook_sets_of(const struct hook_choice *c, int i, enum backend backend);
+
+#endif

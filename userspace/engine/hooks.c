@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The hooks as data. docs/METHOD.md explains what each counts and cannot see. */
+#include "userspace/engine/hooks.h"
+
+#include <stddef.h>
+
+/* Arguments first, so that what follows the targets lines up: 0 stands for any number. */
+#define FENTRY(args, program, metric, target, sets, rank) \
+	{ program, metric, HOOK_FENTRY, target, args, sets, rank, false, NULL, 0 }
+#define FEXIT(args, program, metric, target, sets, rank) \
+	{ program, metric, HOOK_FEXIT, target, args, sets, rank, false, NULL, 0 }
+#define TRACEPOINT(args, program, metric, target, sets, rank) \
+	{ program, metric, HOOK_TRACEPOINT, target, args, sets, rank, false, NULL, 0 }
+#define WITHOUT(args, program, metric, target, sets, rank) \
+	{ program, metric, HOOK_TRACEPOINT, target, args, sets, rank, true, NULL, 0 }
+/* Runs in softirq, so perf counts its hits as well: @group is its folder in tracefs. */
+#define SOFTIRQ(args, program, metric, group, target, sets, without, seen) \
+	{ program, metric, HOOK_TRACEPOINT, target, args, sets, HOOK_PLAIN, without, group "/" target, seen }
+
+#define ALWAYS HOOKS_ALWAYS
+#define ZEROCOPY HOOKS_ZEROCOPY
+#define CALLS HOOKS_CALLS
+#define DETAIL HOOKS_DETAIL
+#define PLAIN HOOK_PLAIN
+#define NEEDED HOOK_NEEDED
+#define ELSE HOOK_ELSE
+
+const struct hook hooks[] = {
+	TRACEPOINT(1, "process_free", "processes", "sched_process_free", ALWAYS, NEEDED),
+	TRACEPOINT(0, "process_exit", "processes", "sched_process_exit", ALWAYS, NEEDED),
+	TRACEPOINT(2, "process_fork", "processes", "sched_process_fork", ALWAYS, NEEDED),
+	TRACEPOINT(3, "process_exec", "processes", "sched_process_exec", ALWAYS, NEEDED),
+	TRACEPOINT(4, "process_enter", "processes", "cgroup_attach_task", ALWAYS, PLAIN),
+	/* Ends first: a book that begins is handed over. */
+	TRACEPOINT(1, "socket_death", "sequence", "tcp_destroy_sock", ALWAYS, NEEDED),
+	TRACEPOINT(3, "socket_state", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
+
+	WITHOUT(4, "send_turn", "sends", "tcp_sendmsg_locked", ALWAYS, PLAIN),
+	WITHOUT(4, "send_turn", "accepted", "tcp_sendmsg_locked", DETAIL, NEEDED),
+	WITHOUT(3, "send_call", "accepted", "sock_send_length", CALLS, NEEDED),
+	WITHOUT(3, "send_call", "refusals", "sock_send_length", ZEROCOPY, PLAIN),
+	FENTRY(3, "send_enter", "accepted", "tcp_sendmsg_locked", DETAIL, NEEDED),
+	FEXIT(3, "send_exit", "accepted", "tcp_sendmsg_locked", CALLS, NEEDED),
+	FENTRY(0, "reference_enter", "tx_reference", "skb_zerocopy_iter_stream", DETAIL, PLAIN),
+	FEXIT(5, "reference_exit_5", "tx_reference", "skb_zerocopy_iter_stream", ALWAYS | DETAIL, PLAIN),
+	FEXIT(6, "reference_exit_6", "tx_reference", "skb_zerocopy_iter_stream", ALWAYS | DETAIL, PLAIN),
+	FENTRY(5, "sendpages_enter", "tx_splice", "do_tcp_sendpages", ALWAYS, PLAIN),
+	FEXIT(5, "sendpages_exit", "tx_splice", "do_tcp_sendpages", ALWAYS, PLAIN),
+	FENTRY(5, "splice_enter", "tx_splice", "splice_to_socket", ALWAYS, PLAIN),
+	FEXIT(5, "splice_exit", "tx_splice", "splice_to_socket", ALWAYS, PLAIN),
+	FEXIT(4, "pages_spliced_4", "tx_splice", "skb_splice_from_iter", ALWAYS, PLAIN),
+	FEXIT(3, "pages_spliced_3", "tx_splice", "skb_splice_from_iter", ALWAYS, PLAIN),
+	FEXIT(5, "fastopen_exit", "fast open", "tcp_sendmsg_fastopen", DETAIL, PLAIN),
+	FENTRY(3, "refused", "limits", "sk_stream_error", ALWAYS, PLAIN),
+	FEXIT(3, "optmem_exit", "optmem", "sock_omalloc", DETAIL, PLAIN),
+	FEXIT(3, "realloc_exit_3", "refusals", "msg_zerocopy_realloc", DETAIL, PLAIN),
+	FEXIT(4, "realloc_exit_4", "refusals", "msg_zerocopy_realloc", DETAIL, PLAIN),
+
+	TRACEPOINT(2, "rx_copy", "rx_copy", "skb_copy_datagram_iovec", ALWAYS, HOOK_DERIVED),
+	TRACEPOINT(3, "receive_call", "rx_discard", "sock_recv_length", ALWAYS, PLAIN),
+	WITHOUT(3, "receive_call", "returned", "sock_recv_length", CALLS, NEEDED),
+	FEXIT(6, "receive_exit", "rx_discard", "tcp_recvmsg_locked", ALWAYS, ELSE),
+	FEXIT(6, "receive_exit", "returned", "tcp_recvmsg_locked", CALLS, NEEDED),
+	FEXIT(6, "splice_read", "rx_splice", "skb_splice_bits", ALWAYS, PLAIN),
+	FEXIT(3, "receive_map", "rx_map", "tcp_zerocopy_receive", ALWAYS, PLAIN),
+	FENTRY(2, "psock_init", "layers", "sk_psock_init", ALWAYS, PLAIN),
+
+	TRACEPOINT(1, "departure", "departures", "net_dev_queue", ZEROCOPY, PLAIN),
+	SOFTIRQ(1, "departure", "tx_copy", "net", "net_dev_queue", DETAIL, false, SEEN_WIRE),
+	TRACEPOINT(2, "device", "devices", "net_dev_start_xmit", ZEROCOPY, PLAIN),
+	SOFTIRQ(2, "device", "clean", "net", "net_dev_start_xmit", DETAIL, false, SEEN_XMIT),
+	TRACEPOINT(0, "device_done", "devices", "net_dev_xmit", ZEROCOPY, PLAIN),
+	TRACEPOINT(0, "drop", "drops", "kfree_skb", ALWAYS, PLAIN),
+	SOFTIRQ(1, "arrival", "late_copy", "net", "netif_receive_skb", ZEROCOPY | DETAIL, true, SEEN_ARRIVAL),
+	FENTRY(2, "late_copy_enter", "late_copy", "skb_copy_ubufs", DETAIL, PLAIN),
+	FEXIT(2, "late_copy", "late_copy", "skb_copy_ubufs", ALWAYS | DETAIL, PLAIN),
+	FENTRY(2, "tap", "taps", "dev_queue_xmit_nit", ALWAYS, PLAIN),
+	FEXIT(4, "moved", "moved", "skb_copy_bits", ZEROCOPY, PLAIN),
+	FEXIT(4, "moved", "reshape", "skb_copy_bits", DETAIL, PLAIN),
+	FENTRY(0, "moved_csum", "moved", "skb_copy_and_csum_bits", ZEROCOPY, PLAIN),
+	FENTRY(0, "moved_csum", "reshape", "skb_copy_and_csum_bits", DETAIL, PLAIN),
+
+	SOFTIRQ(1, "completion", "notifications", "sock", "inet_sk_error_report", ALWAYS, false, SEEN_REPORT),
+	TRACEPOINT(0, "ring_done", "rings", "io_uring_complete", ZEROCOPY, PLAIN),
+	FENTRY(1, "notification_end", "completions", "__msg_zerocopy_callback", DETAIL, PLAIN),
+	FENTRY(3, "notification_put_enter", "completions", "msg_zerocopy_complete", DETAIL, ELSE),
+	FEXIT(3, "notification_put_exit", "completions", "msg_zerocopy_complete", DETAIL, ELSE),
+	{ "gather", "user_gather", HOOK_USDT, "copyscope:gather", 0, DETAIL, PLAIN, false, NULL, 0 },
+	{}
+};
+
+const struct hook_form hook_forms[] = {
+	{ "tcp_sendmsg_locked", 4, "6.18", "" },
+	{ "sock_send_length", 3, "6.12", "" },
+	{ "sock_recv_length", 3, "6.12", "" },
+	{ "skb_zerocopy_iter_stream", 5, "", "6.12" },
+	{ "skb_zerocopy_iter_stream", 6, "6.18", "" },
+	{ "do_tcp_sendpages", 5, "", "6.1" },
+	{ "splice_to_socket", 5, "6.12", "" },
+	{ "skb_splice_from_iter", 4, "6.12", "6.12" },
+	{ "skb_splice_from_iter", 3, "6.18", "" },
+	{ "msg_zerocopy_realloc", 3, "", "6.12" },
+	{ "msg_zerocopy_realloc", 4, "6.18", "" },
+	{ "__msg_zerocopy_callback", 1, "", "6.18" },
+	{ "msg_zerocopy_complete", 3, "7.2", "" },
+	{}
+};
+
+const char *hook_kind_name(enum hook_kind kind)
+{
+	static const char *const names[] = { "fentry", "fexit", "tp_btf", "usdt" };
+
+	return names[kind];
+}
