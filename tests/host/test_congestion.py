@@ -97,15 +97,11 @@ def disturb(pid, lines):
 
 def disturbed(lines, path, *words):
     """The record of a run that is disturbed in its midst. It ends by itself when all is done."""
-    run = records.start(*words, "--path", path, "--seconds", 1, "--pass", "counted", "--json", "-")
-    try:
+    with records.under_way(*words, "--path", path, "--seconds", 1, "--pass", "counted", "--json", "-",
+                           timeout_s=records.TIMEOUT_S) as run:
         disturb(processes.wait_running(run.pid)["server"], lines)
-        done = records.finish(run)
-    finally:
-        run.kill()
-        run.wait()
-    assert done.code in records.WELL, done.err
-    return done.record
+    assert run.done.code in records.WELL, run.done.err
+    return run.done.record
 
 
 @pytest.mark.parametrize("path", DEVICE)

@@ -23,14 +23,12 @@ def cut(pid: int) -> None:
 
 def lose_the_link() -> records.Run:
     """A run with much in flight whose link vanishes; its own patience ends it."""
-    run = records.start("A3", 65536, 4, "--path", "veth", "--seconds", 60, "--pass", "counted")
-    try:
+    with records.under_way("A3", 65536, 4, "--path", "veth", "--seconds", 60, "--pass", "counted",
+                           timeout_s=60) as run:
         ends = processes.wait_until(lambda: len(found := processes.workload_pids(run.pid)) == 2 and found)
         processes.wait_until(lambda: len(processes.threads(ends["server"])) > 4)
         cut(ends["client"])
-        return records.finish(run, 60)
-    finally:
-        run.kill()
+    return run.done
 
 
 # A run that a signal ends then is the campaign's (tests/attacks/networks.py).

@@ -22,13 +22,15 @@ RECORDERS = {
 NULL, FULL = os.makedev(1, 3), os.makedev(1, 7)
 
 
+def completed(words, timeout=records.TIMEOUT_S, **more) -> subprocess.CompletedProcess:
+    """Runs a command to its end."""
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=timeout, **more)
+
+
 @pytest.fixture(params=RECORDERS)
 def record_to(request):
     """Runs a program that leaves a record, and has it written to a path."""
-    def run(path) -> subprocess.CompletedProcess:
-        return subprocess.run([*RECORDERS[request.param], "--json", path], capture_output=True,
-                              text=True, check=False, timeout=records.TIMEOUT_S)
-    return run
+    return lambda path: completed([*RECORDERS[request.param], "--json", path])
 
 
 def device(path, number: int):
@@ -143,8 +145,7 @@ def test_a_bad_name_is_refused_before_the_run(tmp_path, tool):
     for name, said in bad_names(tmp_path).items():
         before = snapshot(tmp_path)
         # Far less than what a boot or a search takes.
-        done = subprocess.run([*NAMERS[tool], "--json", f"{tmp_path}/{name}"], capture_output=True,
-                              text=True, check=False, timeout=20)
+        done = completed([*NAMERS[tool], "--json", f"{tmp_path}/{name}"], timeout=20)
         assert_refused(done, "cannot write", said, "choose another --json FILE")
         assert snapshot(tmp_path) == before, name
 
@@ -153,10 +154,8 @@ def test_a_bad_name_is_refused_before_the_run(tmp_path, tool):
 @pytest.mark.parametrize("tool", NAMERS)
 def test_an_older_record_that_cannot_be_replaced_is_told_before_the_run(tmp_path, tool):
     words = [*map(str, NAMERS[tool]), "--json", f"{tmp_path}/r.json"]
-    done = subprocess.run(
-        ["unshare", "-m", "sh", "-ec", 'mount -t tmpfs none "$0"; echo older >"$0/r.json"; '
-         'mount -o remount,ro "$0"; "$@"', tmp_path, *words],
-        capture_output=True, text=True, check=False, timeout=20)
+    done = completed(["unshare", "-m", "sh", "-ec", 'mount -t tmpfs none "$0"; echo older >"$0/r.json"; '
+                      'mount -o remount,ro "$0"; "$@"', tmp_path, *words], timeout=20)
     assert_refused(done, "cannot write", "choose another --json FILE")
 
 
@@ -164,8 +163,7 @@ def test_an_older_record_that_cannot_be_replaced_is_told_before_the_run(tmp_path
 def test_an_empty_name_of_the_runs_folder_is_none(monkeypatch):
     monkeypatch.setenv("COPYSCOPE_RUNS", "")
     before = os.listdir("/")
-    done = subprocess.run(RECORDERS["trace_run"][:-1], capture_output=True, text=True,
-                          check=False, timeout=records.TIMEOUT_S)
+    done = completed(RECORDERS["trace_run"][:-1])
     assert done.returncode in records.WELL and os.listdir("/") == before
     record = Path(done.stdout.rsplit("record  ", 1)[1].strip())
     assert record.parent == records.ROOT / "results" / "runs"
@@ -179,13 +177,11 @@ def test_a_long_name_of_the_runs_folder_is_not_cut(tmp_path, monkeypatch):
         folder += step
     os.makedirs(folder)
     monkeypatch.setenv("COPYSCOPE_RUNS", folder)
-    done = subprocess.run(RECORDERS["trace_run"], capture_output=True, text=True, check=False,
-                          timeout=records.TIMEOUT_S)
+    done = completed(RECORDERS["trace_run"])
     assert done.returncode in records.WELL and len(os.listdir(folder)) == 1
     monkeypatch.setenv("COPYSCOPE_RUNS", folder + step * 3)
     before = snapshot(tmp_path)
-    done = subprocess.run(RECORDERS["trace_run"], capture_output=True, text=True, check=False,
-                          timeout=records.TIMEOUT_S)
+    done = completed(RECORDERS["trace_run"])
     assert_refused(done, "name too long", "COPYSCOPE_RUNS")
     assert snapshot(tmp_path) == before
 
@@ -195,7 +191,7 @@ def test_a_long_name_of_the_runs_folder_is_not_cut(tmp_path, monkeypatch):
 def test_no_runs_folder_is_made_for_somebody_else(tmp_path, monkeypatch, tool):
     theirs = give_away(tmp_path / "theirs", 0o755)
     monkeypatch.setenv("COPYSCOPE_RUNS", str(theirs / "runs"))
-    done = subprocess.run(NAMERS[tool], capture_output=True, text=True, check=False, timeout=20)
+    done = completed(NAMERS[tool], timeout=20)
     assert_refused(done, "belongs to user", "COPYSCOPE_RUNS")
     assert not list(theirs.iterdir())
 
@@ -231,8 +227,7 @@ def test_a_folder_that_moved_during_the_run_still_gets_the_record(tmp_path):
 def test_no_message_lands_in_a_record(tmp_path, tool, closed):
     record = tmp_path / "record.json"
     words = [str(word) for word in RECORDERS[tool] if word != "--quiet"]
-    done = subprocess.run(["bash", "-c", f'"$@" {closed}', "bash", *words, "--json", record],
-                          capture_output=True, text=True, check=False, timeout=records.TIMEOUT_S)
+    done = completed(["bash", "-c", f'"$@" {closed}', "bash", *words, "--json", record])
     # A report that nobody can read is a failure, and is told where somebody can.
     assert (done.returncode == 1) == (">&-" in closed.split()), done
     assert ("cannot write to stdout" in done.stderr) == (closed == ">&-")
@@ -258,9 +253,8 @@ def test_a_full_stdout_is_told_in_one_line(tmp_path, tool, words):
 
 @records.needs_root
 def test_a_reader_that_leaves_early_is_no_failure():
-    done = subprocess.run(f"{records.ROOT}/build/baseline --list | head -1; echo ${{PIPESTATUS[0]}}",
-                          shell=True, executable="/bin/bash", capture_output=True, text=True,
-                          check=False, timeout=records.TIMEOUT_S)
+    done = completed(f"{records.ROOT}/build/baseline --list | head -1; echo ${{PIPESTATUS[0]}}",
+                     shell=True, executable="/bin/bash")
     assert done.stdout.splitlines()[-1] in ("0", "141") and not done.stderr
 
 
@@ -284,7 +278,6 @@ def test_a_command_tells_of_a_full_stdout_in_one_line(tmp_path, tool):
 
 
 def test_a_command_with_closed_descriptors_writes_no_message_into_a_file(tmp_path):
-    done = subprocess.run(f"tools/plot tests/data/none.json --out {tmp_path}/out 2>&- | cat",
-                          shell=True, cwd=records.ROOT, capture_output=True, text=True, check=False,
-                          timeout=records.TIMEOUT_S)
+    done = completed(f"tools/plot tests/data/none.json --out {tmp_path}/out 2>&- | cat",
+                     shell=True, cwd=records.ROOT)
     assert not done.stdout and not done.stderr

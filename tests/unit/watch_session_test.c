@@ -36,26 +36,38 @@ struct made {
 	size_t bytes;
 };
 
-static void made(struct made *m, double seconds, double interval)
+static struct made m;
+
+static int forget(void **state)
 {
-	*m = (struct made){ .options = { .seconds = seconds, .interval = interval, .top = 10,
+	free(m.text);
+	m.text = NULL;
+	return 0;
+}
+
+#define TEST_OF_SESSION(name) TEST_BETWEEN(name, NULL, forget)
+
+static void made(double seconds, double interval)
+{
+	forget(NULL);
+	m = (struct made){ .options = { .seconds = seconds, .interval = interval, .top = 10,
 					 .rows = ROWS_PROCESSES } };
-	m->session.options = &m->options;
-	m->session.id = m->session.started = made_name;
-	m->session.machine = &made_machine;
-	m->session.blocks = (struct watch_page){ .on.columns = 80, .rows = ROWS_PROCESSES, .top = 10 };
-	m->session.blocks.on.out = open_memstream(&m->text, &m->bytes);
-	assert_non_null(m->session.blocks.on.out);
+	m.session.options = &m.options;
+	m.session.id = m.session.started = made_name;
+	m.session.machine = &made_machine;
+	m.session.blocks = (struct watch_page){ .on.columns = 80, .rows = ROWS_PROCESSES, .top = 10 };
+	m.session.blocks.on.out = open_memstream(&m.text, &m.bytes);
+	assert_non_null(m.session.blocks.on.out);
 	alive = 1;
 	readings = reading_fails_at = 0;
 }
 
-static void expect(struct made *m, const char *reason, int least, int most)
+static void expect(const char *reason, int least, int most)
 {
-	assert_int_equal(session_run(&m->session, &m->r), 0);
-	assert_string_equal(m->session.ending.reason, reason);
+	assert_int_equal(session_run(&m.session, &m.r), 0);
+	assert_string_equal(m.session.ending.reason, reason);
 	assert_in_range(readings, least, most);
-	fclose(m->session.blocks.on.out);
+	fclose(m.session.blocks.on.out);
 }
 
 static int count(const char *text, const char *what)
@@ -67,134 +79,108 @@ static int count(const char *text, const char *what)
 	return found;
 }
 
-TEST(it_ends_when_its_time_is_over)
+TEST_OF_SESSION(it_ends_when_its_time_is_over)
 {
 	uint64_t began = monotonic_ns();
-	struct made m;
 
-	made(&m, 0.2, 0);
-	expect(&m, "seconds", 1, 1);
+	made(0.2, 0);
+	expect("seconds", 1, 1);
 	assert_in_range(monotonic_ns() - began, 200 * NS_PER_MS, 20 * NS_PER_S);
 	assert_string_equal(m.text, "");
-	free(m.text);
 }
 
-TEST(each_interval_is_a_block)
+TEST_OF_SESSION(each_interval_is_a_block)
 {
-	struct made m;
-
-	made(&m, 0.8, 0.1);
+	made(0.8, 0.1);
 	/* A busy machine may miss some; they are not made up for. */
-	expect(&m, "seconds", 2, 9);
+	expect("seconds", 2, 9);
 	assert_int_equal(count(m.text, "processes\n"), readings - 1);
-	free(m.text);
 }
 
-TEST(it_ends_with_what_it_watches)
+TEST_OF_SESSION(it_ends_with_what_it_watches)
 {
-	struct made m;
-
-	made(&m, 0, 0);
+	made(0, 0);
 	alive = 0;
-	expect(&m, "subject ended", 1, 1);
-	free(m.text);
+	expect("subject ended", 1, 1);
 }
 
-TEST(each_interval_is_a_line_where_records_are_asked_for)
+TEST_OF_SESSION(each_interval_is_a_line_where_records_are_asked_for)
 {
 	char *words[] = { "copyscope", "watch", NULL };
-	struct made m;
 
-	made(&m, 0.8, 0.1);
+	made(0.8, 0.1);
 	m.options.whom_value = "1";
 	m.session.lines.out = m.session.blocks.on.out;
 	m.session.words = words;
-	expect(&m, "seconds", 2, 9);
+	expect("seconds", 2, 9);
 	assert_int_equal(count(m.text, "\n"), readings - 1);
 	assert_int_equal(count(m.text, "\"ended_by\":\"nothing yet\""), readings - 1);
 	assert_int_equal(count(m.text, "\"id\":\"named\""), readings - 1);
-	free(m.text);
 }
 
 /* The last one is of what the last reading adds. */
-TEST(each_reading_is_a_line_of_what_moved)
+TEST_OF_SESSION(each_reading_is_a_line_of_what_moved)
 {
-	struct made m;
-
-	made(&m, 0.8, 0.1);
+	made(0.8, 0.1);
 	m.options.quiet = true;
 	m.session.deltas.out = m.session.blocks.on.out;
-	expect(&m, "seconds", 2, 9);
+	expect("seconds", 2, 9);
 	assert_int_equal(count(m.text, "\n"), readings);
 	assert_int_equal(count(m.text, "\"ended_by\":null"), readings - 1);
 	assert_int_equal(count(m.text, "\"ended_by\":\"seconds\""), 1);
-	free(m.text);
 }
 
 /* A full disk, a pipe whose reader left, a terminal that is gone. */
-TEST(what_cannot_be_written_costs_no_reading)
+TEST_OF_SESSION(what_cannot_be_written_costs_no_reading)
 {
 	FILE *full = fopen("/dev/full", "w");
-	struct made m;
 
-	made(&m, 60, 0.1);
+	made(60, 0.1);
 	m.session.deltas.out = full;
-	expect(&m, "interrupted", 2, 2);
+	expect("interrupted", 2, 2);
 	assert_int_equal(m.session.deltas_lost, -ENOSPC);
-	free(m.text);
-	made(&m, 60, 0.1);
+	made(60, 0.1);
 	fclose(m.session.blocks.on.out);
-	free(m.text);
 	m.session.blocks.on.out = full;
-	expect(&m, "interrupted", 2, 2);
+	expect("interrupted", 2, 2);
 	assert_int_equal(m.session.output_lost, -EIO);
 }
 
-TEST(a_terminal_that_is_gone_costs_no_reading)
+TEST_OF_SESSION(a_terminal_that_is_gone_costs_no_reading)
 {
 	struct view view = { .screen = { .channel = -1 } };
-	struct made m;
 
-	made(&m, 60, 0.1);
+	made(60, 0.1);
 	m.session.view = &view;
-	expect(&m, "interrupted", 1, 1);
+	expect("interrupted", 1, 1);
 	assert_int_equal(m.session.output_lost, -EPIPE);
-	free(m.text);
 }
 
 /* Ports and namespaces have no processes that could be counted. */
-TEST(what_has_no_number_does_not_end)
+TEST_OF_SESSION(what_has_no_number_does_not_end)
 {
-	struct made m;
-
-	made(&m, 0.1, 0);
+	made(0.1, 0);
 	alive = -1;
-	expect(&m, "seconds", 1, 1);
-	free(m.text);
+	expect("seconds", 1, 1);
 }
 
-TEST(a_signal_ends_it_in_order)
+TEST_OF_SESSION(a_signal_ends_it_in_order)
 {
 	bool from_process;
-	struct made m;
 
-	made(&m, 0, 0);
+	made(0, 0);
 	end_signals_note();
 	raise(SIGTERM);
-	expect(&m, "interrupted", 1, 1);
+	expect("interrupted", 1, 1);
 	assert_int_equal(end_signals_next(&from_process), 0);
-	free(m.text);
 }
 
 static void expect_failure(double seconds, double interval, int at)
 {
-	struct made m;
-
-	made(&m, seconds, interval);
+	made(seconds, interval);
 	reading_fails_at = at;
 	assert_int_equal(session_run(&m.session, &m.r), -EIO);
 	fclose(m.session.blocks.on.out);
-	free(m.text);
 }
 
 TEST(a_reading_that_fails_is_told)
