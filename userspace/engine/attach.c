@@ -42,7 +42,9 @@ static uint64_t seen_by(const void *arg, int n)
 	return sum;
 }
 
-void hits_open(struct engine *p)
+/* Opens a counter for each hook that needs one and may be attached, which counts nothing yet; where tracefs or
+ * perf refuse, nothing checks them. */
+static void hits_open(struct engine *p)
 {
 	const char *events[TP_HITS_MAX];
 
@@ -66,7 +68,8 @@ void hits_begin(struct engine *p)
 	}
 }
 
-void hits_note(const struct engine *p, struct probe *probes)
+/* Notes in each probe that is checked how many hits its program missed until now. */
+static void hits_note(const struct engine *p, struct probe *probes)
 {
 	for (int n = 0; n < p->hit_count; n++) {
 		struct probe *probe = &probes[p->hit_rows[n]];

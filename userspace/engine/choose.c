@@ -33,7 +33,9 @@ static int args_of(const struct targets *targets, const struct hook *hook)
 	return btf_vlen(t) - tracepoint;
 }
 
-bool offer_fits(const struct targets *targets, const struct hook *hook, char *why)
+/* True if the kernel has it with as many arguments as @hook reads; else @why (WHY_BYTES) has a reason. It
+ * may still not be attachable. */
+static bool offer_fits(const struct targets *targets, const struct hook *hook, char *why)
 {
 	int args = args_of(targets, hook);
 

@@ -8,10 +8,6 @@
 
 struct targets;
 
-/* True if the kernel has it with as many arguments as @hook reads; else @why (WHY_BYTES) has a reason. It
- * may still not be attachable. */
-bool offer_fits(const struct targets *targets, const struct hook *hook, char *why);
-
 /* The backend to use, and in @why (WHY_BYTES) the reason. */
 enum backend offer_backend(enum backend asked, const struct targets *targets, char *why);
 

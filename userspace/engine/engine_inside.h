@@ -46,14 +46,7 @@ int engine_counts(const struct engine *e, const struct counted_socket *counted, 
 int iterators_prepare(struct engine *p, char why[WHY_BYTES]);
 void iterators_free(struct engine *p);
 
-/* Opens a counter for each hook that needs one and may be attached, which counts nothing yet; where tracefs or
- * perf refuse, nothing checks them. */
-void hits_open(struct engine *p);
-
 /* Starts the counters of the hooks that are attached. Packets that pass in between shift nothing. */
 void hits_begin(struct engine *p);
-
-/* Notes in each probe that is checked how many hits its program missed until now. */
-void hits_note(const struct engine *p, struct probe *probes);
 
 #endif

@@ -117,7 +117,12 @@ static ssize_t read_in_time(int fd, void *to, size_t size)
 	return -1;
 }
 
-int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes)
+/*
+ * Forks and executes @argv (argv[0] is the program's path) in the current network namespace as the user of
+ * confine.h, who may lock @memlock_bytes (0: as many as the tool). "--ready-fd N --go-fd N" are added to the
+ * arguments. 0 or -errno.
+ */
+static int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes)
 {
 	int ready[2], go[2], out[2];
 	pid_t parent = getpid();

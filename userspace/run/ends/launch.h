@@ -14,13 +14,6 @@
 #include "userspace/record/plan.h"
 #include "userspace/run/ends/ending.h"
 
-/*
- * Forks and executes @argv (argv[0] is the program's path) in the current network namespace as the user of
- * confine.h, who may lock @memlock_bytes (0: as many as the tool). "--ready-fd N --go-fd N" are added to the
- * arguments. 0 or -errno.
- */
-int child_launch(struct child *c, const char *const *argv, uint64_t memlock_bytes);
-
 /* Waits until the child reports that it is ready; -EPIPE if it ended instead, or the run was
  * interrupted. */
 int child_wait_ready(struct child *c);
