@@ -28,10 +28,10 @@ def count(case: Case, *words) -> int:
     if record is None:
         raise Broken(f"no record: {done}")
     if runs.outcome(record) == runs.BLIND:
-        raise Skipped(f"a run in which {record['outcome']['reason']} counts nothing")
+        raise Skipped(f"a run in which {record['experiment']['outcome']['reason']} counts nothing")
     tested = records.laws_with(record, "balanced")
     if done.status or runs.outcome(record) != runs.COMPLETE or not tested >= ALWAYS_TESTED:
-        raise Broken(f"{record['outcome']}, not balanced {sorted(ALWAYS_TESTED - tested)}: {done}")
+        raise Broken(f"{record['experiment']['outcome']}, not balanced {sorted(ALWAYS_TESTED - tested)}: {done}")
     return record["overhead"]["events"]
 
 

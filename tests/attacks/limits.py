@@ -136,7 +136,7 @@ def try_connections(case: Case) -> None:
         return
     if done.status not in judge.WELL or len(record["sockets"]) != 2 * threads or \
             records.laws_with(record, "broken"):
-        raise Broken(f"{threads} connections: {record and record['outcome']}: {done}")
+        raise Broken(f"{threads} connections: {record and record['experiment']['outcome']}: {done}")
 
 
 TOO_LITTLE = "With {} too few for it a run is complete with balanced books, or ends within a bound " \

@@ -120,7 +120,7 @@ def try_netem(case: Case) -> None:
     if done.status == judge.REFUSED:
         raise Skipped(done.err.decode(errors="replace")[:300])
     if done.status not in judge.WELL or record is None or runs.outcome(record) not in (runs.COMPLETE, runs.BLIND):
-        raise Broken(f"{record and record['outcome']}, "
+        raise Broken(f"{record and record['experiment']['outcome']}, "
                      f"broken {record and sorted(records.laws_with(record, 'broken'))}: {done}")
 
 
@@ -144,7 +144,7 @@ def try_stranger(case: Case) -> None:
             each.kill()
             each.wait()
     if done.status not in judge.WELL or record is None:
-        raise Broken(f"{record and record['outcome']}: {done}")
+        raise Broken(f"{record and record['experiment']['outcome']}: {done}")
     work = record["experiment"]["workload"]
     if len(record["sockets"]) != 4 or records.site(record, "rx_copy") not in \
             (None, work["received_bytes"]):

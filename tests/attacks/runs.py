@@ -60,7 +60,7 @@ def agree(done: started.Done, record: dict | None) -> None:
     if status == COMPLETE:
         ends = record["experiment"]["outcome"]["sender"], record["experiment"]["outcome"]["receiver"]
         if any(each["exit_status"] != 0 or each["signal"] for each in ends):
-            raise Broken(f"complete, but an end ended otherwise: {record['outcome']}: {done}")
+            raise Broken(f"complete, but an end ended otherwise: {record['experiment']['outcome']}: {done}")
         check_books(record, done)
 
 
@@ -77,7 +77,7 @@ def check_books(record: dict, done: started.Done) -> None:
     if broken:
         raise Broken(f"laws broken: {broken}: {done}")
     if record["experiment"]["workload"]["content_errors"] and record["experiment"]["workload"]["variant"] != "A3-reuse":
-        raise Broken(f"{record['workload']['content_errors']} bytes arrived wrong: {done}")
+        raise Broken(f"{record['experiment']['workload']['content_errors']} bytes arrived wrong: {done}")
 
 
 def run(case, *words, timeout_s: float = 60, **options) -> tuple[started.Done, dict | None]:

@@ -124,7 +124,7 @@ def check_end(case: Case, done: started.Done, number: int, on_itself: bool, sent
         raise Broken(f"{said}: exit 0 without a record: {done}")
     if record is not None and number == PAUSE and runs.outcome(record) == runs.FAILED \
             and "no byte was sent" not in (record["experiment"]["outcome"]["reason"] or ""):
-        raise Broken(f"{said}: a pause failed the run: {record['outcome']}: {done}")
+        raise Broken(f"{said}: a pause failed the run: {record['experiment']['outcome']}: {done}")
     hidden = [each.name for each in case.place.iterdir() if each.name.endswith(".part")]
     if hidden and number != signal.SIGKILL:
         raise Broken(f"{said}: left {hidden}: {done}")

@@ -151,7 +151,7 @@ def test_every_law_balances(outcome, run):
     assert not records.laws_with(record, "broken")
     assert not records.laws_with(record, "not testable")
     assert sum(fates(record).values()) == left(record)
-    assert f"--path {record['path']['kind']} " in BALANCED[run] or record["experiment"]["path"]["kind"] == "veth"
+    assert f"--path {record['experiment']['path']['kind']} " in BALANCED[run] or record["experiment"]["path"]["kind"] == "veth"
 
 
 def test_only_where_the_kernel_preempts_itself_the_workload_begins_under_fifo(outcomes):
