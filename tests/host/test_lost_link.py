@@ -31,10 +31,16 @@ def lose_the_link() -> records.Run:
     return run.done
 
 
+def run_with_little() -> records.Run | None:
+    """A run that has hardly more memory to pin than one message takes; None if it had not even that."""
+    done = records.run("A3", 65536, 1, "--path", "lo", "--pattern", "rr", "--messages", MESSAGES,
+                       "--memlock", LITTLE, "--pass", "counted", "--json", "-")
+    return done if done.code in records.WELL else None
+
+
 # A run that a signal ends then is the campaign's (tests/attacks/networks.py).
 def test_after_a_lost_link_nothing_stays_pinned():
     assert lose_the_link().code not in records.WELL
-    done = records.run("A3", 65536, 1, "--path", "lo", "--pattern", "rr", "--messages", MESSAGES,
-                       "--memlock", LITTLE, "--pass", "counted", "--json", "-")
-    assert done.code in records.WELL, done.err
+    # TCP would try for a minute. On a busy machine the kernel takes seconds to take apart what was left.
+    done = processes.wait_until(run_with_little, 20)
     assert done.record["counts"]["enobufs"] == 0
