@@ -79,7 +79,6 @@ static void weigh_books(const struct record *r, struct law *law,
 
 /* Laws of the kernel's counts alone. */
 
-
 /* The bytes of all sites with these traits. */
 static int64_t sum_of_sites(const struct books *b, unsigned int traits)
 {
