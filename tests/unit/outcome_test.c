@@ -100,7 +100,7 @@ TEST_OF_RECORD(a_broken_law_alone_leaves_a_run_complete)
 	made_tx(&m, 0)->count[COUNT_released_pages]--;
 	judge(&m, 0, 0);
 	says(&m, RUN_COMPLETE, "");
-	assert_int_equal(laws_broken(&m.r), 1);
+	assert_int_equal(laws_broken(m.r.laws, m.r.law_count), 1);
 }
 
 TEST_OF_RECORD(a_killed_server_is_told_first_and_its_laws_say_nothing)

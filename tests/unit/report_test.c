@@ -76,7 +76,7 @@ TEST_OF_RECORD(it_keeps_to_the_width_of_the_page)
 	made_tx(&m, 0)->count[COUNT_released_pages]--;
 	memset(&m.r.derived.total, 0, sizeof(m.r.derived.total));
 	made_judge(&m);
-	assert_true(laws_broken(&m.r));
+	assert_true(laws_broken(m.r.laws, m.r.law_count));
 	for (int look = 0; look < 8; look++) {
 		struct report_page page = { .columns = look & 1 ? 120 : 80, .exact = look & 2, .laws = look & 4 };
 		print(page);

@@ -75,7 +75,7 @@ TEST(tracepoints_tell_references_by_the_packets_that_left)
 	assert_int_equal(m.r.pins.pages, FLOWS * PAGES);
 	assert_int_equal(m.r.pins.released_how, HOW_NOT_MEASURED);
 	assert_true(*m.r.pins.why);
-	assert_int_equal(laws_broken(&m.r), 0);
+	assert_int_equal(laws_broken(m.r.laws, m.r.law_count), 0);
 	assert_int_equal(made_law(&m, "send")->status, LAW_BALANCED);
 }
 

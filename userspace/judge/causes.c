@@ -10,7 +10,6 @@
 #include "userspace/judge/sites.h"
 #include "userspace/record/ledger.h"
 #include "userspace/tables/callers.h"
-#include "userspace/tables/causes.h"
 
 /* Which caller of a copy stands for which cause. */
 
@@ -158,10 +157,10 @@ static struct cause *cause_find(struct cause_list *list, const char *name, enum 
 	return NULL;
 }
 
-/* @stack is empty unless the cause is unknown. If there is no room for one more unknown stack, its
- * bytes are added to the last one, which is labelled so: none is lost. */
-static struct cause *cause_add(struct cause_list *list, enum known known, enum site site,
-			       const char *stack, struct tally tally)
+/* If there is no room for one more unknown stack, its bytes are added to the last one, which is labelled so: none
+ * is lost. */
+struct cause *cause_add(struct cause_list *list, enum known known, enum site site, const char *stack,
+			struct tally tally)
 {
 	static const char others[] = "(several stacks, more than there is room for)";
 	struct cause *c = cause_find(list, cause_name(known), site, stack);
@@ -251,7 +250,7 @@ static void causes_of_sends(struct cause_list *list, const struct record *r)
 			  (struct tally){ n[COUNT_zerocopy_bytes] - explained, 0 });
 }
 
-static void refusal_add(struct cause_list *list, enum known known, uint64_t sends, const char *why)
+void cause_add_refused(struct cause_list *list, enum known known, uint64_t sends, const char *why)
 {
 	struct cause *c;
 
@@ -269,11 +268,11 @@ static void causes_of_refusals(struct cause_list *list, const struct record *r)
 	static const char none[] = "a refused send has no bytes";
 
 	if (record_probe_attached(r, "refusals") && record_probe_attached(r, "optmem")) {
-		refusal_add(list, CAUSE_OPTMEM, n[COUNT_refused_optmem], none);
-		refusal_add(list, CAUSE_MEMLOCK, n[COUNT_refused_memlock], none);
+		cause_add_refused(list, CAUSE_OPTMEM, n[COUNT_refused_optmem], none);
+		cause_add_refused(list, CAUSE_MEMLOCK, n[COUNT_refused_memlock], none);
 		return;
 	}
-	refusal_add(list, CAUSE_NO_BUFFERS, n[COUNT_enobufs],
+	cause_add_refused(list, CAUSE_NO_BUFFERS, n[COUNT_enobufs],
 		    r->backend == BACKEND_TRACEPOINT ?
 		    "a refused send has no bytes; optmem or memlock is not measured: no tracepoint "
 		    "fires there, needs the trampoline backend (--kernel 6.12)" :

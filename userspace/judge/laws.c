@@ -604,20 +604,26 @@ static struct law law_of(const struct law_row *row)
 			     .status = LAW_NOT_TESTABLE };
 }
 
-struct law law_named(const char *name)
+static const struct law_row *row_named(const char *name)
 {
 	for (int i = 0; i < law_rows; i++)
 		if (!strcmp(laws[i].name, name))
-			return law_of(&laws[i]);
-	return (struct law){ .status = LAW_NOT_TESTABLE };
+			return &laws[i];
+	return NULL;
+}
+
+struct law law_named(const char *name)
+{
+	const struct law_row *row = row_named(name);
+
+	return row ? law_of(row) : (struct law){ .status = LAW_NOT_TESTABLE };
 }
 
 bool law_is_of_runs(const char *name)
 {
-	for (int i = 0; i < law_rows; i++)
-		if (!strcmp(laws[i].name, name))
-			return laws[i].test;
-	return false;
+	const struct law_row *row = row_named(name);
+
+	return row && row->test;
 }
 
 int laws_list(struct law list[LAWS_MAX])
@@ -638,11 +644,11 @@ void laws_fill(struct record *r)
 	}
 }
 
-int laws_broken(const struct record *r)
+int laws_broken(const struct law *list, int count)
 {
 	int broken = 0;
 
-	for (int i = 0; i < r->law_count; i++)
-		broken += r->laws[i].status == LAW_BROKEN;
+	for (int i = 0; i < count; i++)
+		broken += list[i].status == LAW_BROKEN;
 	return broken;
 }

@@ -20,7 +20,7 @@ bool law_is_of_runs(const char *name);
 /* All of them, those of a watch included. How many. */
 int laws_list(struct law list[LAWS_MAX]);
 
-/* How many laws of the record are broken. */
-int laws_broken(const struct record *r);
+/* How many of these are broken. */
+int laws_broken(const struct law *list, int count);
 
 #endif

@@ -258,7 +258,7 @@ bool outcome_is_sound(const struct record *r)
 
 int outcome_exit_status(const struct record *r)
 {
-	if (r->outcome.status == RUN_FAILED || laws_broken(r))
+	if (r->outcome.status == RUN_FAILED || laws_broken(r->laws, r->law_count))
 		return 1;
 	return r->outcome.status == RUN_INTERRUPTED ? 128 + ending_signal(r) :
 	       r->outcome.status == RUN_BLIND	    ? EXIT_BLIND : 0;

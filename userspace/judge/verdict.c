@@ -209,7 +209,7 @@ static void sentence_of_nothing(const struct record *r, char *text, size_t size)
 void verdict_told(const struct record *r, bool exact, char *text, size_t size)
 {
 	enum verdict_kind kind = kind_of(r);
-	int broken = laws_broken(r);
+	int broken = laws_broken(r->laws, r->law_count);
 	size_t used;
 
 	if (kind == OF_REFERENCES)
@@ -231,14 +231,14 @@ void verdict_sentence(const struct record *r, char *text, size_t size)
 
 bool verdict_passed(const struct record *r)
 {
-	return r->outcome.status == RUN_COMPLETE && !laws_broken(r);
+	return r->outcome.status == RUN_COMPLETE && !laws_broken(r->laws, r->law_count);
 }
 
 void verdict_fill(const struct record *r, struct verdict *v)
 {
 	enum verdict_kind kind = kind_of(r);
 
-	*v = (struct verdict){ .passed = verdict_passed(r), .laws_broken = laws_broken(r) };
+	*v = (struct verdict){ .passed = verdict_passed(r), .laws_broken = laws_broken(r->laws, r->law_count) };
 	verdict_sentence(r, v->sentence, sizeof(v->sentence));
 	v->copies_known = kind == OF_COPIES;
 	v->referenced_known = kind == OF_REFERENCES;

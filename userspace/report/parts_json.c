@@ -71,6 +71,16 @@ json_t *record_begin_json(const struct record_begin *b)
 	return o;
 }
 
+json_t *site_json(enum how how, uint64_t bytes, json_t *calls)
+{
+	json_t *o = json_object();
+
+	put(o, "bytes", integer_if(how != HOW_NOT_MEASURED, bytes));
+	put_if(o, "calls", calls);
+	put(o, "how", text(how_name(how)));
+	return o;
+}
+
 json_t *sites_json(const struct site_value sites[SITE_COUNT], bool calls)
 {
 	json_t *o = json_object();
@@ -78,11 +88,9 @@ json_t *sites_json(const struct site_value sites[SITE_COUNT], bool calls)
 	for (enum site s = 0; s < SITE_COUNT; s++) {
 		const struct site_value *v = &sites[s];
 		bool known = v->how != HOW_NOT_MEASURED;
-		json_t *site = json_object();
+		json_t *site = site_json(v->how, v->tally.bytes,
+					 integer_if(known && calls, v->tally.calls));
 
-		put(site, "bytes", integer_if(known, v->tally.bytes));
-		put(site, "calls", integer_if(known && calls, v->tally.calls));
-		put(site, "how", text(how_name(v->how)));
 		put(site, "why", text_or_null(v->why));
 		put(o, site_name(s), site);
 	}
@@ -116,6 +124,14 @@ json_t *causes_json(const struct cause *causes, int count)
 	return array;
 }
 
+void put_sides(json_t *law, bool known, int64_t left, int64_t right, int64_t residual, const char *why)
+{
+	put(law, "left", integer_if(known, left));
+	put(law, "right", integer_if(known, right));
+	put(law, "residual", integer_if(known, residual));
+	put(law, "why", text_or_null(why));
+}
+
 json_t *laws_json(const struct law *laws, int count)
 {
 	json_t *array = json_array();
@@ -125,10 +141,7 @@ json_t *laws_json(const struct law *laws, int count)
 		json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "law", l->name, "left_is", l->left_is,
 				      "right_is", l->right_is, "status", law_status_name(l->status));
 
-		put(o, "left", integer_if(l->known, l->left));
-		put(o, "right", integer_if(l->known, l->right));
-		put(o, "residual", integer_if(l->known, l->residual));
-		put(o, "why", text_or_null(l->why));
+		put_sides(o, l->known, l->left, l->right, l->residual, l->why);
 		json_array_append_new(array, o);
 	}
 	return array;

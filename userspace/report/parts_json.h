@@ -30,6 +30,8 @@ struct record_begin {
 
 json_t *record_begin_json(const struct record_begin *b);
 
+/* One site: null where it is not known. @calls: taken over; NULL where records have no calls. */
+json_t *site_json(enum how how, uint64_t bytes, json_t *calls);
 /* All sites: null where one is not known. @calls: somebody counts them. */
 json_t *sites_json(const struct site_value sites[SITE_COUNT], bool calls);
 
@@ -37,6 +39,8 @@ json_t *sites_json(const struct site_value sites[SITE_COUNT], bool calls);
 json_t *counts_json(uint64_t known, const unsigned long long count[COUNT_COUNT]);
 
 json_t *causes_json(const struct cause *causes, int count);
+/* Both sides of a law, what is between them, and why it broke or is not testable. */
+void put_sides(json_t *law, bool known, int64_t left, int64_t right, int64_t residual, const char *why);
 json_t *laws_json(const struct law *laws, int count);
 
 /* Writes a whole document, which it takes over. 0 or -errno. */

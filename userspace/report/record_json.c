@@ -182,20 +182,27 @@ static json_t *cpu_shares_json(const struct cpu_shares *cpu)
 			 text_or_null(cpu_doubt_text(cpu->doubt)));
 }
 
+/* What the application moved, both of its ends together. */
+static void put_moved(json_t *o, const struct app_totals *tx, const struct app_totals *rx)
+{
+	bool known = tx->known && rx->known;
+
+	put(o, "accepted_bytes",
+	    integer_if(known, tx->sum.accepted_bytes + rx->sum.accepted_bytes));
+	put(o, "received_bytes",
+	    integer_if(known, tx->sum.received_bytes + rx->sum.received_bytes));
+}
+
 static json_t *pass_json(const struct pass_view *pass)
 {
 	const struct app_totals *tx = &pass->app[END_SENDER], *rx = &pass->app[END_RECEIVER];
-	bool known = tx->known && rx->known;
 	json_t *o = json_object();
 
 	put(o, "window_ns", json_integer(pass->window_ns));
 	put(o, "asked_s", real_if(pass->asked_s, pass->asked_s));
 	put(o, "elapsed_ns", integer_if(rx->known && rx->elapsed_ns, rx->elapsed_ns));
 	put(o, "messages", integer_if(rx->known, rx->sum.messages));
-	put(o, "accepted_bytes",
-	    integer_if(known, tx->sum.accepted_bytes + rx->sum.accepted_bytes));
-	put(o, "received_bytes",
-	    integer_if(known, tx->sum.received_bytes + rx->sum.received_bytes));
+	put_moved(o, tx, rx);
 	put(o, "throughput_gbps", gbps_json(pass));
 	put(o, "latency_us", latency_json(rx));
 	put(o, "first_client", first_client_json(rx));
@@ -443,10 +450,7 @@ static json_t *workload_json(const struct record *r)
 		put(o, "scheduling", text("fifo"));
 	put_if(o, "behaviours", behaviours_json(p));
 	put(o, "seconds", p->messages ? json_null() : json_real(p->seconds));
-	put(o, "accepted_bytes",
-	    integer_if(known, tx->sum.accepted_bytes + rx->sum.accepted_bytes));
-	put(o, "received_bytes",
-	    integer_if(known, tx->sum.received_bytes + rx->sum.received_bytes));
+	put_moved(o, tx, rx);
 	put(o, "gather_bytes", integer_if(tx->known, tx->sum.gather_bytes));
 	put(o, "zerocopy_sends", integer_if(tx->known, tx->sum.zerocopy_sends));
 	put(o, "completions", integer_if(tx->completions_read, tx->sum.completions));
@@ -494,12 +498,9 @@ static json_t *socket_sites_json(const struct record *r, const struct socket_boo
 
 	for (enum site i = 0; i < SITE_COUNT; i++) {
 		bool known = r->sites[i].how != HOW_NOT_MEASURED;
-		json_t *site = json_object();
 
-		put(site, "bytes", integer_if(known, s->books.site[i].bytes));
-		put(site, "calls", integer_if(known, s->books.site[i].calls));
-		put(site, "how", text(how_name(r->sites[i].how)));
-		put(o, site_name(i), site);
+		put(o, site_name(i), site_json(r->sites[i].how, s->books.site[i].bytes,
+					       integer_if(known, s->books.site[i].calls)));
 	}
 	return o;
 }

@@ -38,13 +38,6 @@ enum view_command view_key(struct view *v, int key)
 	       key == 'q' || key == CTRL_C || key < 0 ? VIEW_QUIT : VIEW_NOTHING;
 }
 
-static struct figure a_second(struct figure f, uint64_t over_ns)
-{
-	if (over_ns)
-		f.bytes = (double)f.bytes * 1e9 / over_ns;
-	return f;
-}
-
 /*
  * copyscope watch --comm nginx  00:00:12  by bytes copied needlessly
  * sent 1.23 GB/s, received 3.10 MB/s, copied needlessly 0 B/s; 12 sockets open
@@ -59,9 +52,9 @@ static void print_head(const struct view *v, const struct watch_record *r, FILE 
 	unsigned int seconds = r->window_ns / 1000000000;
 	char sent[16], received[16], needless[16], sockets[32];
 
-	figure_text(a_second(figure_sent(m), r->lately_ns), sent);
-	figure_text(a_second(figure_received(m), r->lately_ns), received);
-	figure_text(a_second(figure_needless(m), r->lately_ns), needless);
+	figure_text(figure_a_second(figure_sent(m), r->lately_ns), sent);
+	figure_text(figure_a_second(figure_received(m), r->lately_ns), received);
+	figure_text(figure_a_second(figure_needless(m), r->lately_ns), needless);
 	number_text(r->total.sockets - r->total.died, sockets);
 	fprintf(out, "copyscope watch %s  %02u:%02u:%02u  by %s%s\n", v->title, seconds / 3600,
 		seconds / 60 % 60, seconds % 60, orders[v->page.order], v->paused ? "  paused" : "");

@@ -7,45 +7,18 @@
 #include <string.h>
 
 #include "userspace/judge/causes.h"
-#include "userspace/tables/causes.h"
+#include "userspace/judge/laws.h"
 
-static const struct {
-	const char *name, *remedy;
-} table[] = {
-#define CAUSE_ROW(symbol, name, place, remedy) { name, remedy },
-	CAUSES(CAUSE_ROW)
-#undef CAUSE_ROW
-};
-
-struct causes {
-	struct cause *cause;
-	int count;
-};
-
-static void add(struct causes *all, enum known which, enum site site, uint64_t bytes, uint64_t calls,
-		const char *why)
-{
-	all->cause[all->count++] = (struct cause){
-		.name = table[which].name, .remedy = table[which].remedy, .site = site,
-		.tally = { bytes, calls }, .bytes_known = bytes, .why = why,
-	};
-}
-
-static void late_add(struct causes *all, enum known which, uint64_t bytes)
+static void late_add(struct cause_list *all, enum known which, uint64_t bytes)
 {
 	if (bytes)
-		add(all, which, SITE_late_copy, bytes, 0, NULL);
-}
-
-static void refusal_add(struct causes *all, enum known which, uint64_t sends)
-{
-	if (sends)
-		add(all, which, SITE_tx_reference, 0, sends, "a refused send has no bytes");
+		cause_add(all, which, SITE_late_copy, "", (struct tally){ bytes, 0 });
 }
 
 int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_CAUSES_MAX])
 {
-	struct causes all = { .cause = causes };
+	static const char no_bytes[] = "a refused send has no bytes";
+	struct cause_list all = { causes, 0 };
 	uint64_t either;
 
 	late_add(&all, CAUSE_LOCAL_DELIVERY, m->late_by_delivery_bytes);
@@ -55,16 +28,16 @@ int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_C
 	late_add(&all, CAUSE_ARRIVED, m->site_bytes[SITE_late_copy] - m->late_by_delivery_bytes -
 		 m->late_by_tap_bytes - m->late_by_tun_bytes - m->late_on_way_out_bytes);
 	if (m->counts_known & 1ull << COUNT_refused_optmem) {
-		refusal_add(&all, CAUSE_OPTMEM, m->count[COUNT_refused_optmem]);
-		refusal_add(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock]);
+		cause_add_refused(&all, CAUSE_OPTMEM, m->count[COUNT_refused_optmem], no_bytes);
+		cause_add_refused(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock], no_bytes);
 		either = m->count[COUNT_enobufs] - m->count[COUNT_refused_optmem] -
 			 m->count[COUNT_refused_memlock];
-		if (either)
-			add(&all, CAUSE_NO_BUFFERS, SITE_tx_reference, 0, either,
-			    "a refused send has no bytes, and both limits were reached");
-	} else if (m->count[COUNT_enobufs])
-		add(&all, CAUSE_NO_BUFFERS, SITE_tx_reference, 0, m->count[COUNT_enobufs],
-		    "a refused send has no bytes, and tracepoints do not tell which limit refused");
+		cause_add_refused(&all, CAUSE_NO_BUFFERS, either,
+				  "a refused send has no bytes, and both limits were reached");
+	} else {
+		cause_add_refused(&all, CAUSE_NO_BUFFERS, m->count[COUNT_enobufs],
+				  "a refused send has no bytes, and tracepoints do not tell which limit refused");
+	}
 	return all.count;
 }
 
@@ -85,11 +58,7 @@ void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, 
 
 int watch_laws_broken(const struct watch_record *r)
 {
-	int broken = 0;
-
-	for (int i = 0; i < WATCH_LAW_COUNT; i++)
-		broken += r->laws[i].status == LAW_BROKEN;
-	return broken;
+	return laws_broken(r->laws, WATCH_LAW_COUNT);
 }
 
 static void reason(char why[WHY_BYTES], uint64_t n, const char *what)

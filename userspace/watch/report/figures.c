@@ -77,6 +77,13 @@ struct figure figure_needless(const struct watch_movements *m)
 	return sum;
 }
 
+struct figure figure_a_second(struct figure f, uint64_t over_ns)
+{
+	if (over_ns)
+		f.bytes = (double)f.bytes * 1e9 / over_ns;
+	return f;
+}
+
 void figure_text(struct figure f, char *text)
 {
 	if (f.known)

@@ -163,13 +163,6 @@ struct watch_page page_of(FILE *out, const struct watch_options *o)
 	};
 }
 
-static struct figure a_second(struct figure f, uint64_t over_ns)
-{
-	if (over_ns)
-		f.bytes = (double)f.bytes * 1e9 / over_ns;
-	return f;
-}
-
 static int width(const char *name)
 {
 	int columns = 0;
@@ -215,7 +208,7 @@ static void print_numbers(const struct watch_page *p, const struct row *row, uin
 	for (size_t f = 0; f < sizeof(figures) / sizeof(*figures); f++) {
 		char text[16];
 
-		figure_text(a_second(figures[f], over_ns), text);
+		figure_text(figure_a_second(figures[f], over_ns), text);
 		fprintf(p->on.out, "%s%*s", f ? " " : "", f == 3 && over_ns ? 10 : 9, text);
 	}
 	number_text(row->sockets, sockets);

@@ -54,11 +54,8 @@ static json_t *watched_sites_json(const struct watch_record *r, const struct wat
 
 	for (enum site s = 0; s < SITE_COUNT; s++) {
 		enum how how = m->sites_known >> s & 1 ? watch_site_how(r, s) : HOW_NOT_MEASURED;
-		json_t *site = json_object();
 
-		put(site, "bytes", integer_if(how != HOW_NOT_MEASURED, m->site_bytes[s]));
-		put(site, "how", text(how_name(how)));
-		put(o, site_name(s), site);
+		put(o, site_name(s), site_json(how, m->site_bytes[s], NULL));
 	}
 	return o;
 }
@@ -128,13 +125,10 @@ static json_t *socket_laws_json(const struct watch_socket *s)
 	json_t *o = json_object();
 
 	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++) {
-		bool testable = s->laws[l] != LAW_NOT_TESTABLE;
 		json_t *law = json_pack("{s:s}", "status", law_status_name(s->laws[l]));
 
-		put(law, "left", testable ? json_integer(s->left[l]) : json_null());
-		put(law, "right", testable ? json_integer(s->right[l]) : json_null());
-		put(law, "residual", testable ? json_integer(s->residual[l]) : json_null());
-		put(law, "why", text_or_null(s->law_why[l]));
+		put_sides(law, s->laws[l] != LAW_NOT_TESTABLE, s->left[l], s->right[l], s->residual[l],
+			  s->law_why[l]);
 		put(o, watch_law_name(l), law);
 	}
 	return o;
