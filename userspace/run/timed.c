@@ -15,9 +15,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/common/foreign.h"
 #include "userspace/counters/counters.h"
-#include "userspace/run/ends/app_totals.h"
 #include "userspace/run/ends/ending.h"
 
 /* The ends are gone 1.6 s after a signal; the record is due after 2 s. */
@@ -120,90 +118,33 @@ int timed_make(int (*make)(void *arg), void *arg, char failure[WHY_BYTES])
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
-static bool ends_sound(const struct run_ends *ends)
-{
-	bool sound = sound_text(ends->failure, sizeof(ends->failure)) && !ends->alone &&
-		     ends->interrupt_signal >= 0 && ends->interrupt_signal < NSIG;
-
-	for (int e = 0; e < END_COUNT; e++) {
-		const struct end_outcome *end = &ends->end[e];
-
-		sound = sound && sound_flag(&end->known) && sound_flag(&end->hurried) &&
-			end->exit_status >= 0 && end->exit_status <= UINT8_MAX && end->signal >= 0 &&
-			end->signal < NSIG;
-	}
-	return sound && sound_flag(&ends->before_gate);
-}
-
-static bool counters_sound(const struct counter_value *values)
-{
-	bool sound = true;
-
-	for (int i = 0; i < COUNTER_COUNT; i++) {
-		const struct counter_value *v = &values[i];
-
-		sound &= sound_flag(&v->known) && sound_flag(&v->scaled) && v->parts <= COUNTER_PARTS_MAX &&
-			 sound_text(v->why, sizeof(v->why)) && sound_real(v->running_share, 1);
-		for (unsigned int p = 0; sound && p < v->parts; p++)
-			sound &= sound_text(v->part[p].why, sizeof(v->part[p].why)) &&
-				 sound_text(v->part[p].pmu, sizeof(v->part[p].pmu));
-	}
-	return sound;
-}
-
-static bool cpu_sound(const struct cpu_shares *cpu)
-{
-	return sound_flag(&cpu->known) && (unsigned int)cpu->doubt < CPU_DOUBTS &&
-	       sound_real(cpu->others, 1) && sound_real(cpu->stolen, 1);
-}
-
-static bool modelled_sound(const struct modelled *m)
-{
-	const struct model_caches *c = &m->caches;
-
-	return sound_flag(&m->asked) && sound_flag(&m->known) && sound_flag(&c->write_allocate) &&
-	       sound_text(m->why, sizeof(m->why)) && sound_text(c->name, sizeof(c->name)) &&
-	       sound_text(c->emulator, sizeof(c->emulator)) &&
-	       sound_text(c->llc_kind, sizeof(c->llc_kind));
-}
-
-static bool pass_sound(const struct pass *p)
-{
-	bool sound = ends_sound(&p->ends) && sound_flag(&p->fifo) && sound_time_ns(p->window_ns) &&
-		     sound_real(p->asked_s, PLAN_SECONDS_MAX) && cpu_sound(&p->cpu) &&
-		     modelled_sound(&p->modelled);
-
-	for (int e = 0; e < END_COUNT; e++)
-		sound = sound && p->app[e].socket_count >= 0 &&
-			p->app[e].socket_count <= PLAN_THREADS_MAX &&
-			app_totals_sound(&p->app[e], p->app[e].sockets) &&
-			counters_sound(p->counters[e]);
-	return sound;
-}
-
-/* Copied first: a process that was taken over might still change the memory. */
+/* In memory that the caller frees. NULL: there is none. */
 static struct pass *copied(const struct timed_pass *shared)
 {
 	struct pass *p = malloc(sizeof(*p));
 
 	if (!p)
 		return NULL;
-	memcpy(p, &shared->pass, sizeof(*p));
+	*p = shared->pass;
 	for (int e = 0; e < END_COUNT; e++) {
-		p->app[e].sockets = malloc(sizeof(shared->sockets[e]));
-		if (p->app[e].sockets)
-			memcpy(p->app[e].sockets, shared->sockets[e], sizeof(shared->sockets[e]));
+		struct app_totals *app = &p->app[e];
+
+		app->sockets = malloc(sizeof(shared->sockets[e]));
+		if (app->sockets)
+			memcpy(app->sockets, shared->sockets[e], app->socket_count * sizeof(*app->sockets));
 	}
-	return p;
+	if (p->app[END_SENDER].sockets && p->app[END_RECEIVER].sockets)
+		return p;
+	pass_free(p);
+	return NULL;
 }
 
 struct pass *timed_take(const struct timed_pass *shared, const char *failure)
 {
-	struct pass *p = shared->done ? copied(shared) : NULL;
+	struct pass *p;
 
-	if (p && p->app[END_SENDER].sockets && p->app[END_RECEIVER].sockets && pass_sound(p))
-		return p;
-	pass_free(p);
+	if (shared->done)
+		return copied(shared);
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;

@@ -33,9 +33,8 @@ void timed_hand_over(struct timed_pass *shared, const struct record *r);
 int timed_make(int (*make)(void *arg), void *arg, char failure[WHY_BYTES]);
 
 /*
- * What was handed over; the caller's to free. The process may have been taken over by what it read, so each
- * field is checked. If there is nothing or it is not sound, a pass of which nothing is known, which failed for
- * the reason @failure. NULL: out of memory.
+ * What was handed over; the caller's to free. If there is nothing, a pass of which nothing is known, which
+ * failed for the reason @failure. NULL: out of memory.
  */
 struct pass *timed_take(const struct timed_pass *shared, const char *failure);
 
