@@ -22,7 +22,6 @@
 #include "userspace/report/record_json.h"
 #include "userspace/report/report.h"
 #include "userspace/run/early.h"
-#include "userspace/run/ends/app_totals.h"
 #include "userspace/run/ends/ending.h"
 #include "userspace/run/ends/launch.h"
 #include "userspace/run/limits.h"
@@ -40,7 +39,6 @@ struct run {
 	struct peer peer;
 	struct optmem optmem;
 	struct child children[END_COUNT];
-	struct aside parser[END_COUNT];	/* of the output of each end */
 	struct measure measure;
 	struct timed_pass *timed;		/* NULL: not asked for, or the only one */
 	bool fifo;				/* the counted pass is to run under SCHED_FIFO */
@@ -57,7 +55,7 @@ static int gather(struct run *run)
 	struct record *r = &run->record;
 	int err;
 
-	measure_hear_ends(run->children, run->parser, r->experiment);
+	measure_hear_ends(run->children, r->experiment);
 	err = ledger_derive(r);
 	if (err)
 		return err;
@@ -110,10 +108,8 @@ static int conclude(struct run *run)
 
 static void end_children(struct run *run)
 {
-	for (int e = 0; e < END_COUNT; e++) {
+	for (int e = 0; e < END_COUNT; e++)
 		child_end(&run->children[e]);
-		aside_end(&run->parser[e]);
-	}
 }
 
 static void arrange_end(struct run *run)
@@ -150,15 +146,6 @@ static int reserve(struct run *run, const char *name)
 	int err = record_file_reserve(&run->record_file, "trace_run", "--json", run->options.json, name);
 
 	return !err ? 0 : err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
-}
-
-static int start_parsers(struct run *run)
-{
-	int err = 0;
-
-	for (int e = 0; e < END_COUNT && !err; e++)
-		err = app_totals_prepare(&run->parser[e]);
-	return err;
 }
 
 /* All steps before the gate opens. 0, or less if the run cannot begin. */
@@ -198,14 +185,12 @@ static int time_pass(void *arg)
 	r->backend = BACKEND_NONE;
 	r->experiment->plan.unchecked = !run->options.verify;
 	retry_note_schedule(r);
-	if (start_parsers(run))
-		return EXIT_REFUSED;
 	if (!prepare(run))
 		status = measure_run(&run->measure, run->children, r) ? EXIT_BROKEN : EXIT_FINE;
 	else if (!early_describe(r, run->children))
 		status = EXIT_REFUSED;
 	if (!status && !r->experiment->ends.before_gate)
-		measure_hear_ends(run->children, run->parser, r->experiment);
+		measure_hear_ends(run->children, r->experiment);
 	if (!status)
 		timed_hand_over(run->timed, r);
 	end_children(run);
@@ -272,8 +257,6 @@ static int conduct(struct run *run)
 	ending_listen();
 	if (run->timed && !time_first(run, &status))
 		return status;
-	if (run->timed && start_parsers(run))
-		return EXIT_REFUSED;
 	if (!run->options.no_probes)
 		retry_schedule(r, run->fifo);
 	if (prepare(run))
@@ -313,8 +296,6 @@ static int ask(struct run *run)
 	if (permits_check(!run->options.no_probes, path_packet_taps(&run->options.request)))
 		return EXIT_REFUSED;
 	tree_path("build/workload", run->workload, sizeof(run->workload));
-	if (!run->timed && start_parsers(run))
-		return EXIT_REFUSED;
 	if (peer_meet(&run->peer, &run->options))
 		return EXIT_REFUSED;
 	/* Files that the user named by a descriptor are open by now. */

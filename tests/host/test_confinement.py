@@ -17,7 +17,7 @@ NONE = "0" * 16
 SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 # Of the record keeper: CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_NET_ADMIN.
 KEEPER = "000000000000100a"
-MEASURES, KEEPS, SERVES, ASKS, PARSES = "trace_run", "record-keeper", "server", "client", "parser"
+MEASURES, KEEPS, SERVES, ASKS = "trace_run", "record-keeper", "server", "client"
 TIMES = "timed pass"
 
 
@@ -62,7 +62,7 @@ def a_run(place, *words, seconds=20):
 @pytest.mark.parametrize("measures, passes", [(MEASURES, "counted"), (TIMES, "both")])
 def test_every_process_is_a_user_without_powers_and_has_what_it_needs_open(measures, passes, tmp_path):
     with a_run(tmp_path, "--pass", passes) as (run, pids):
-        assert set(pids) == {measures, MEASURES, KEEPS, SERVES, ASKS, PARSES}
+        assert set(pids) == {measures, MEASURES, KEEPS, SERVES, ASKS}
         if measures == TIMES:
             # It only waits then, as the first process does, and attaches the probes afterwards.
             del pids[MEASURES]
@@ -81,7 +81,6 @@ def test_every_process_is_a_user_without_powers_and_has_what_it_needs_open(measu
         assert set(lines["Uid"].split()) == {"0" if role == KEEPS else str(processes.confined_user())}, role
         assert lines["Groups"] == "" or role == KEEPS
     assert opened[SERVES] == opened[ASKS] == {"/dev/null", "pipe", "socket"}
-    assert opened[PARSES] == {"pipe"}
     assert opened[KEEPS] == {"pipe", "socket", *record}
     # Who else uses the CPUs: /proc/stat and the run time of each kernel thread for softirqs.
     assert all(processes.comm(int(name.split("/")[2])).startswith("ksoftirqd/") for name in opened[measures]

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "userspace/common/json.h"
+#include "userspace/common/json_read.h"
 #include "userspace/judge/causes.h"
 #include "userspace/peer/half.h"
 #include "userspace/peer/join.h"
@@ -16,7 +17,7 @@
 static int read_over(json_t *half, enum end end, struct record *r)
 {
 	char *text = json_line(half);
-	json_t *o = foreign_object(text, strlen(text));
+	json_t *o = printable_object(text, strlen(text));
 	int err = o ? half_read(o, end, r) : -EBADMSG;
 
 	json_decref(o);

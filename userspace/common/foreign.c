@@ -2,7 +2,6 @@
 /* Shows foreign text in messages: control characters escaped, long texts shortened. */
 #include "userspace/common/foreign.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -118,38 +117,4 @@ const char *foreign(const char *text)
 	}
 	append(out, s, TAIL_MAX);
 	return out;
-}
-
-/* Checks of plain data that came from a process or a host that may lie. */
-
-#define TIME_MOST_NS (1ull << 62)
-
-bool sound_count(uint64_t count)
-{
-	return count <= SOUND_MOST;
-}
-
-bool sound_time_ns(uint64_t ns)
-{
-	return ns <= TIME_MOST_NS;
-}
-
-bool sound_real(double value, double most)
-{
-	return isfinite(value) && value >= 0 && value <= most;
-}
-
-bool sound_text(const char *text, size_t size)
-{
-	if (!memchr(text, '\0', size))
-		return false;
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~')
-			return false;
-	return true;
-}
-
-bool sound_flag(const bool *flag)
-{
-	return *(const unsigned char *)flag <= 1;
 }

@@ -68,7 +68,4 @@ static inline char *json_line(json_t *o)
 	return line;
 }
 
-/* The object that a text is; NULL if it is none, or if any string in it is not printable ASCII. */
-json_t *foreign_object(const char *text, size_t bytes);
-
 #endif

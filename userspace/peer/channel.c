@@ -14,6 +14,7 @@
 #include "userspace/common/clock.h"
 #include "userspace/common/foreign.h"
 #include "userspace/common/json.h"
+#include "userspace/common/json_read.h"
 
 /* LAST_WORDS_MS: from the end of a half's stdout to that of its stderr. */
 enum { PIECE_BYTES = 65536, SLICE_MS = 100, LAST_WORDS_MS = 1000 };
@@ -169,7 +170,7 @@ static int receive(struct channel *c, int64_t deadline_ms)
 
 static int read_line(const char *line, size_t bytes, enum word *word, json_t **value)
 {
-	json_t *o = foreign_object(line, bytes);
+	json_t *o = printable_object(line, bytes);
 
 	*value = NULL;
 	for (*word = 0; *word < WORD_COUNT; (*word)++) {

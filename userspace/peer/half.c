@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/foreign.h"
 #include "userspace/common/json.h"
+#include "userspace/common/json_read.h"
 #include "userspace/engine/hooks.h"
 #include "userspace/report/record_json.h"
 #include "userspace/run/ends/app_totals.h"
@@ -92,105 +92,30 @@ json_t *peer_half_json(const struct record *r, enum end end)
 
 /* Reads the other host's half of a record: the type of each key, and the range of each number. */
 
-/* The state of reading one document: the first fault fails all of it. */
-struct reading {
-	bool wrong;
-};
-
-static json_t *member(struct reading *in, const json_t *o, const char *key)
-{
-	json_t *value = json_object_get(o, key);
-
-	in->wrong |= !value;
-	return value;
-}
-
-/* null becomes 0: another key tells whether it is known. */
-static uint64_t up_to(struct reading *in, const json_t *o, const char *key, uint64_t most)
-{
-	json_t *value = member(in, o, key);
-	uint64_t number = json_integer_value(value);
-
-	in->wrong |= (!json_is_integer(value) && !json_is_null(value)) || number > most;
-	return in->wrong ? 0 : number;
-}
-
-/* Thousands of these can be added. */
-static uint64_t whole(struct reading *in, const json_t *o, const char *key)
-{
-	return up_to(in, o, key, SOUND_MOST);
-}
-
-static int small(struct reading *in, const json_t *o, const char *key)
-{
-	return up_to(in, o, key, INT_MAX);
-}
-
-/* Of a clock, or of a counter of the processor. */
-static uint64_t time_ns(struct reading *in, const json_t *o, const char *key)
-{
-	uint64_t ns = up_to(in, o, key, UINT64_MAX);
-
-	in->wrong |= !sound_time_ns(ns);
-	return in->wrong ? 0 : ns;
-}
-
-static bool truth(struct reading *in, const json_t *o, const char *key)
-{
-	json_t *value = member(in, o, key);
-
-	in->wrong |= !json_is_boolean(value);
-	return json_is_true(value);
-}
-
-/* null becomes an empty text. */
-static void words(struct reading *in, const json_t *o, const char *key, char *to, size_t size)
-{
-	json_t *value = member(in, o, key);
-	const char *text = json_string_value(value);
-
-	in->wrong |= (!text && !json_is_null(value)) || (text && strlen(text) >= size);
-	if (!in->wrong)
-		snprintf(to, size, "%s", text ? text : "");
-}
-
-/* The index of a name among @count; wrong if it is none of them. */
-static int number_of(struct reading *in, const json_t *o, const char *key,
-		     const char *(*name)(int), int count)
-{
-	const char *text = json_string_value(member(in, o, key));
-
-	for (int i = 0; text && i < count; i++)
-		if (!strcmp(text, name(i)))
-			return i;
-	in->wrong = true;
-	return 0;
-}
-
 static const char *how_of(int how) { return how_name(how); }
 static const char *backend_of(int backend) { return backend_name(backend); }
 
 static void read_machine(struct reading *in, const json_t *o, struct machine *m)
 {
-	words(in, o, "kernel", m->kernel, sizeof(m->kernel));
-	words(in, o, "arch", m->arch, sizeof(m->arch));
-	words(in, o, "cpu_model", m->cpu_model, sizeof(m->cpu_model));
-	words(in, o, "virt", m->virt, sizeof(m->virt));
-	words(in, o, "lockdown", m->lockdown, sizeof(m->lockdown));
-	m->cpus = small(in, o, "cpus");
-	m->memory_bytes = whole(in, o, "memory_bytes");
-	m->emulated = truth(in, o, "emulated");
+	get_text(in, o, "kernel", m->kernel, sizeof(m->kernel));
+	get_text(in, o, "arch", m->arch, sizeof(m->arch));
+	get_text(in, o, "cpu_model", m->cpu_model, sizeof(m->cpu_model));
+	get_text(in, o, "virt", m->virt, sizeof(m->virt));
+	get_text(in, o, "lockdown", m->lockdown, sizeof(m->lockdown));
+	m->cpus = get_int(in, o, "cpus");
+	m->memory_bytes = get_count(in, o, "memory_bytes");
+	m->emulated = get_bool(in, o, "emulated");
 }
 
 static void read_path(struct reading *in, const json_t *o, struct path_info *p)
 {
-	words(in, o, "kind", p->kind, sizeof(p->kind));
-	words(in, o, "tx_dev", p->tx_dev, sizeof(p->tx_dev));
-	words(in, o, "rx_dev", p->rx_dev, sizeof(p->rx_dev));
-	p->mtu = small(in, o, "mtu");
-	p->scatter_gather = truth(in, o, "scatter_gather");
-	p->tso = truth(in, o, "tso");
-	p->hardware_dma = truth(in, o, "hardware_dma");
+	get_text(in, o, "kind", p->kind, sizeof(p->kind));
+	get_text(in, o, "tx_dev", p->tx_dev, sizeof(p->tx_dev));
+	get_text(in, o, "rx_dev", p->rx_dev, sizeof(p->rx_dev));
+	p->mtu = get_int(in, o, "mtu");
+	p->scatter_gather = get_bool(in, o, "scatter_gather");
+	p->tso = get_bool(in, o, "tso");
+	p->hardware_dma = get_bool(in, o, "hardware_dma");
 }
 
 /* The question as the table of hooks has it, which outlives the document. */
@@ -204,24 +129,24 @@ static const char *metric_of(const char *text)
 
 static void read_probe(struct reading *in, const json_t *o, struct probe *p)
 {
-	p->metric = metric_of(json_string_value(member(in, o, "site")));
+	p->metric = metric_of(json_string_value(get_member(in, o, "site")));
 	in->wrong |= !p->metric;
-	words(in, o, "hook", p->hook, sizeof(p->hook));
-	words(in, o, "why", p->why, sizeof(p->why));
-	p->status = number_of(in, o, "status", probe_status_name, PROBE_ATTACHED + 1);
-	p->runs = whole(in, o, "runs");
-	p->run_time_ns = time_ns(in, o, "run_time_ns");
-	p->missed_runs = whole(in, o, "missed_runs");
-	p->missed_hits = whole(in, o, "unseen_firings");
+	get_text(in, o, "hook", p->hook, sizeof(p->hook));
+	get_text(in, o, "why", p->why, sizeof(p->why));
+	p->status = get_name(in, o, "status", probe_status_name, PROBE_ATTACHED + 1);
+	p->runs = get_count(in, o, "runs");
+	p->run_time_ns = get_time_ns(in, o, "run_time_ns");
+	p->missed_runs = get_count(in, o, "missed_runs");
+	p->missed_hits = get_count(in, o, "unseen_firings");
 	p->perf_checked = json_is_integer(json_object_get(o, "unseen_firings"));
 }
 
 static void read_backend(struct reading *in, const json_t *o, struct record *r)
 {
-	json_t *probes = member(in, o, "probes");
+	json_t *probes = get_member(in, o, "probes");
 
-	r->backend = number_of(in, o, "name", backend_of, BACKEND_NONE + 1);
-	words(in, o, "why", r->backend_why, sizeof(r->backend_why));
+	r->backend = get_name(in, o, "name", backend_of, BACKEND_NONE + 1);
+	get_text(in, o, "why", r->backend_why, sizeof(r->backend_why));
 	in->wrong |= !json_is_array(probes) || json_array_size(probes) > PROBES_MAX;
 	for (size_t i = 0; !in->wrong && i < json_array_size(probes); i++) {
 		const json_t *each = json_array_get(probes, i);
@@ -234,13 +159,13 @@ static void read_backend(struct reading *in, const json_t *o, struct record *r)
 static void read_sites(struct reading *in, const json_t *o, struct record *r)
 {
 	for (enum site s = 0; s < SITE_COUNT; s++) {
-		const json_t *each = member(in, o, site_name(s));
+		const json_t *each = get_member(in, o, site_name(s));
 		struct site_value *v = &r->sites[s];
 
-		v->how = number_of(in, each, "how", how_of, HOW_DERIVED + 1);
-		v->tally.bytes = whole(in, each, "bytes");
-		v->tally.calls = whole(in, each, "calls");
-		words(in, each, "why", v->why, sizeof(v->why));
+		v->how = get_name(in, each, "how", how_of, HOW_DERIVED + 1);
+		v->tally.bytes = get_count(in, each, "bytes");
+		v->tally.calls = get_count(in, each, "calls");
+		get_text(in, each, "why", v->why, sizeof(v->why));
 		r->derived.total.site[s] = v->tally;
 	}
 }
@@ -248,21 +173,21 @@ static void read_sites(struct reading *in, const json_t *o, struct record *r)
 static void read_counts(struct reading *in, const json_t *o, struct books *b)
 {
 	for (enum count c = 0; c < COUNT_COUNT; c++)
-		b->count[c] = whole(in, o, count_name(c));
+		b->count[c] = get_count(in, o, count_name(c));
 }
 
 static void read_socket(struct reading *in, const json_t *o, struct socket_books *s)
 {
-	const json_t *sites = member(in, o, "sites");
+	const json_t *sites = get_member(in, o, "sites");
 
-	s->cookie = cookie_of(member(in, o, "cookie"));
+	s->cookie = cookie_of(get_member(in, o, "cookie"));
 	in->wrong |= !s->cookie;
-	read_counts(in, member(in, o, "counts"), &s->books);
+	read_counts(in, get_member(in, o, "counts"), &s->books);
 	for (enum site i = 0; i < SITE_COUNT; i++) {
-		const json_t *each = member(in, sites, site_name(i));
+		const json_t *each = get_member(in, sites, site_name(i));
 
-		s->books.site[i].bytes = whole(in, each, "bytes");
-		s->books.site[i].calls = whole(in, each, "calls");
+		s->books.site[i].bytes = get_count(in, each, "bytes");
+		s->books.site[i].calls = get_count(in, each, "calls");
 	}
 }
 
@@ -284,30 +209,29 @@ static void read_sockets(struct reading *in, const json_t *array, enum end end, 
 
 static void read_pins(struct reading *in, const json_t *o, struct pins *p)
 {
-	const json_t *released = member(in, o, "released_pages"), *peak = member(in, o, "peak_pages");
+	const json_t *released = get_member(in, o, "released_pages"), *peak = get_member(in, o, "peak_pages");
 
-	p->how = number_of(in, o, "how", how_of, HOW_DERIVED + 1);
+	p->how = get_name(in, o, "how", how_of, HOW_DERIVED + 1);
 	p->released_how = json_is_integer(released) ? p->how : HOW_NOT_MEASURED;
 	p->peak_how = json_is_integer(peak) ? p->how : HOW_NOT_MEASURED;
-	p->pages = whole(in, o, "pages");
-	p->released_pages = whole(in, o, "released_pages");
-	p->peak_pages = whole(in, o, "peak_pages");
-	words(in, o, "why", p->why, sizeof(p->why));
+	p->pages = get_count(in, o, "pages");
+	p->released_pages = get_count(in, o, "released_pages");
+	p->peak_pages = get_count(in, o, "peak_pages");
+	get_text(in, o, "why", p->why, sizeof(p->why));
 }
 
 /* Parts of hybrid processors stay in the record of their own host. */
 static void read_counters(struct reading *in, const json_t *o, struct counter_value *values)
 {
 	for (int i = 0; i < COUNTER_COUNT; i++) {
-		const json_t *each = member(in, o, counter_name(i));
+		const json_t *each = get_member(in, o, counter_name(i));
 		struct counter_value *v = &values[i];
 
-		v->value = time_ns(in, each, "value");
+		v->value = get_time_ns(in, each, "value");
 		v->known = json_is_integer(json_object_get(each, "value"));
-		v->scaled = truth(in, each, "scaled");
-		v->running_share = json_number_value(member(in, each, "running_share"));
-		in->wrong |= !sound_real(v->running_share, 1);
-		words(in, each, "why", v->why, sizeof(v->why));
+		v->scaled = get_bool(in, each, "scaled");
+		v->running_share = get_real(in, each, "running_share", 1);
+		get_text(in, each, "why", v->why, sizeof(v->why));
 		v->parts = 1;
 	}
 }
@@ -324,69 +248,69 @@ static void read_stacks(struct reading *in, const json_t *array, struct ledger *
 		const json_t *each = json_array_get(array, i);
 		struct copy_stack *stack = &ledger->stacks[ledger->stack_count++];
 
-		stack->site = up_to(in, each, "site", SITE_COUNT - 1);
-		stack->circumstances = up_to(in, each, "circumstances", UINT32_MAX);
-		words(in, each, "frames", stack->frames, sizeof(stack->frames));
-		stack->tally.bytes = whole(in, each, "bytes");
-		stack->tally.calls = whole(in, each, "calls");
+		stack->site = get_up_to(in, each, "site", SITE_COUNT - 1);
+		stack->circumstances = get_up_to(in, each, "circumstances", UINT32_MAX);
+		get_text(in, each, "frames", stack->frames, sizeof(stack->frames));
+		stack->tally.bytes = get_count(in, each, "bytes");
+		stack->tally.calls = get_count(in, each, "calls");
 	}
 }
 
 static void read_app(struct reading *in, const json_t *o, struct app_totals *app)
 {
-	const json_t *totals = member(in, o, "app");
+	const json_t *totals = get_member(in, o, "app");
 
-	app->pid = small(in, o, "pid");
+	app->pid = get_int(in, o, "pid");
 	/* null: the workload died and printed nothing. */
 	if (!json_is_null(totals))
-		in->wrong |= app_totals_read(totals, app) || !app_totals_sound(app, app->sockets);
+		in->wrong |= app_totals_read(totals, app);
 }
 
 static void read_ended(struct reading *in, const json_t *o, struct end_outcome *end)
 {
-	end->exit_status = up_to(in, o, "exit_status", UINT8_MAX);
-	end->signal = up_to(in, o, "signal", NSIG - 1);
+	end->exit_status = get_up_to(in, o, "exit_status", UINT8_MAX);
+	end->signal = get_up_to(in, o, "signal", NSIG - 1);
 	end->known = end->exit_status || end->signal ||
 		     json_is_integer(json_object_get(o, "exit_status"));
 }
 
 static void read_experiment(struct reading *in, const json_t *o, enum end end, struct experiment *x)
 {
-	json_t *record = member(in, o, "record");
+	json_t *record = get_member(in, o, "record");
 	const char *name = end == END_SENDER ? "sender" : "receiver";
-	const char *said = json_string_value(member(in, o, "end"));
-	const json_t *arranged = member(in, record, "experiment");
+	const char *said = json_string_value(get_member(in, o, "end"));
+	const json_t *arranged = get_member(in, record, "experiment");
 
 	in->wrong |= !said || strcmp(said, name);
-	x->attempt = small(in, arranged, "attempt");
-	read_path(in, member(in, arranged, "path"), &x->path);
-	read_counters(in, member(in, member(in, arranged, "counters"), name), x->counters[end]);
+	x->attempt = get_int(in, arranged, "attempt");
+	read_path(in, get_member(in, arranged, "path"), &x->path);
+	read_counters(in, get_member(in, get_member(in, arranged, "counters"), name), x->counters[end]);
 	read_app(in, o, &x->app[end]);
-	read_ended(in, member(in, o, "ended"), &x->ends.end[end]);
-	words(in, o, "failure", x->ends.failure, sizeof(x->ends.failure));
-	x->ends.interrupt_signal = up_to(in, o, "interrupted", NSIG - 1);
-	x->fifo = truth(in, o, "fifo");
+	read_ended(in, get_member(in, o, "ended"), &x->ends.end[end]);
+	get_text(in, o, "failure", x->ends.failure, sizeof(x->ends.failure));
+	x->ends.interrupt_signal = get_up_to(in, o, "interrupted", NSIG - 1);
+	x->fifo = get_bool(in, o, "fifo");
 }
 
 int half_read(const json_t *o, enum end end, struct record *r)
 {
 	struct reading in = { .wrong = !json_is_object(o) };
-	const json_t *record = member(&in, o, "record");
-	const json_t *timing = member(&in, member(&in, record, "experiment"), "timing");
+	const json_t *record = get_member(&in, o, "record");
+	const json_t *timing = get_member(&in, get_member(&in, record, "experiment"), "timing");
 
 	if (record_arrange(r))
 		return -ENOMEM;
-	read_machine(&in, member(&in, record, "machine"), &r->machine);
-	read_backend(&in, member(&in, record, "backend"), r);
-	read_sites(&in, member(&in, record, "sites"), r);
-	read_counts(&in, member(&in, record, "counts"), &r->derived.total);
-	read_sockets(&in, member(&in, record, "sockets"), end, &r->derived);
-	read_pins(&in, member(&in, record, "pins"), &r->pins);
-	read_stacks(&in, member(&in, o, "stacks"), &r->derived);
+	read_machine(&in, get_member(&in, record, "machine"), &r->machine);
+	read_backend(&in, get_member(&in, record, "backend"), r);
+	read_sites(&in, get_member(&in, record, "sites"), r);
+	read_counts(&in, get_member(&in, record, "counts"), &r->derived.total);
+	read_sockets(&in, get_member(&in, record, "sockets"), end, &r->derived);
+	read_pins(&in, get_member(&in, record, "pins"), &r->pins);
+	read_stacks(&in, get_member(&in, o, "stacks"), &r->derived);
 	read_experiment(&in, o, end, r->experiment);
-	r->window_ns = time_ns(&in, timing, "window_ns");
-	r->derived.gauges.first_byte_ns = time_ns(&in, timing, "first_byte_monotonic_ns");
+	r->window_ns = get_time_ns(&in, timing, "window_ns");
+	r->derived.gauges.first_byte_ns = get_time_ns(&in, timing, "first_byte_monotonic_ns");
 	r->derived.gauges.peak_pages = r->pins.peak_pages;
-	r->derived.gauges.lost_updates = whole(&in, o, "lost_updates");
+	r->derived.gauges.lost_updates = get_count(&in, o, "lost_updates");
 	return in.wrong ? -EBADMSG : 0;
 }

@@ -181,13 +181,12 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 	return err;
 }
 
-void measure_hear_ends(struct child children[END_COUNT], struct aside parser[END_COUNT],
-		       struct experiment *x)
+void measure_hear_ends(const struct child children[END_COUNT], struct experiment *x)
 {
 	for (int e = 0; e < END_COUNT; e++) {
 		if (!children[e].pid)
 			continue;
-		app_totals_parse(&parser[e], &children[e], &x->app[e]);
+		app_totals_parse(&children[e], &x->app[e]);
 		end_outcome_read(&x->ends.end[e], children[e].status);
 		x->ends.end[e].hurried = children[e].hurried;
 	}

@@ -3,7 +3,6 @@
 #ifndef COPYSCOPE_MEASURE_H
 #define COPYSCOPE_MEASURE_H
 
-#include "userspace/common/system/aside.h"
 #include "userspace/common/system/cpu_time.h"
 #include "userspace/model/model.h"
 #include "userspace/record/experiment.h"
@@ -34,9 +33,8 @@ int measure_prepare(struct measure *m, const struct options *options, const char
 /* Opens the window, releases the children, waits for their end, closes the window, reads it. */
 int measure_run(struct measure *m, struct child children[END_COUNT], struct record *r);
 
-/* What the ends that ran here say of themselves, each to its parser, and how they ended. */
-void measure_hear_ends(struct child children[END_COUNT], struct aside parser[END_COUNT],
-		       struct experiment *x);
+/* What the ends that ran here say of themselves, and how they ended. */
+void measure_hear_ends(const struct child children[END_COUNT], struct experiment *x);
 
 /* A zeroed one is accepted. */
 void measure_free(struct measure *m);

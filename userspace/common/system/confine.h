@@ -53,7 +53,6 @@ int confine_to_what_runs_do(void);
 
 /* What a process does from now on. confine_syscalls.c lists the calls of each. */
 enum confine_role {
-	CONFINE_PARSE,		/* read, compute, write */
 	CONFINE_MEASURE,	/* read maps and counters, collect children, write the record */
 	CONFINE_WATCH,		/* the same, and make iterators, attach programs that are loaded */
 	CONFINE_SERVER,		/* the workload's ends */

@@ -158,7 +158,6 @@ static const struct {
 	const int *list[LISTS];
 	const struct narrow *narrow[NARROW_LISTS];
 } roles[CONFINE_ROLES] = {
-	[CONFINE_PARSE] = { { every } },
 	[CONFINE_MEASURE] = { { every, waits, threads, measures }, { threads_narrow, measures_narrow } },
 	[CONFINE_WATCH] = { { every, waits, threads, measures },
 			    { threads_narrow, measures_narrow, watches_narrow } },

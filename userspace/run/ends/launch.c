@@ -20,7 +20,9 @@
 #include "userspace/record/record.h"
 #include "userspace/run/ends/ending.h"
 
-enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100, TOTALS_BYTES_MAX = 1 << 24 };
+enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100 };
+/* Totals have some 1,500 bytes for each of 1,024 connections; their parser takes some 30 for each byte. */
+enum { TOTALS_BYTES_MAX = 4 << 20 };
 /* From its start until it listens, or could connect. */
 enum { READY_MS = 30000, SLICE_MS = 100 };
 
