@@ -128,6 +128,7 @@ enum fault_inject {
 	FAULT_SKIP_BIRTHS,	/* nor when one begins */
 	FAULT_SKIP_DEPARTURES,	/* nor when a packet leaves */
 	FAULT_SKIP_CLOSES,	/* nor when a socket moves to CLOSE */
+	FAULT_SKIP_STATE,	/* nor the first of the two for each change of a socket's state and its end */
 	FAULT_FORGET_DEPARTURES,
 	FAULT_SKIP_PUT_ENTRY,
 	FAULT_SKIP_PUT_EXIT,

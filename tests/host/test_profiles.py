@@ -280,9 +280,11 @@ def test_mt25029_shares_a_socket_sends_4096_and_completes_nothing(tmp_path):
 @needs_root
 def test_mt25064_a1_makes_8_sends_a_message(tmp_path):
     published("mt25064", tmp_path, "--sizes", "4096", "--threads", "1")
-    calls = {row["label"]: row["median"] for row in table(tmp_path / "points.csv")
+    # A send that waits for room longer than SO_SNDTIMEO returns a part, and another call sends the rest: one in
+    # hundreds on a busy machine.
+    calls = {row["label"]: round(float(row["median"]), 1) for row in table(tmp_path / "points.csv")
              if row["metric"] == "send_calls_per_message"}
-    assert calls == {"A1": "8", "A2": "1", "A3": "1"}
+    assert calls == {"A1": 8, "A2": 1, "A3": 1}
     assert record_of(tmp_path, "A3_4096B_1T")["experiment"]["workload"]["completions"] is None
 
 

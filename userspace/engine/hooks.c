@@ -33,7 +33,9 @@ const struct hook hooks[] = {
 	TRACEPOINT(4, "process_enter", "processes", "cgroup_attach_task", ALWAYS, PLAIN),
 	/* Ends first: a book that begins is handed over. */
 	TRACEPOINT(1, "socket_death", "sequence", "tcp_destroy_sock", ALWAYS, NEEDED),
+	TRACEPOINT(1, "socket_death_again", "sequence", "tcp_destroy_sock", ALWAYS, NEEDED),
 	TRACEPOINT(3, "socket_state", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
+	TRACEPOINT(3, "socket_state_again", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
 
 	WITHOUT(4, "send_turn", "sends", "tcp_sendmsg_locked", ALWAYS, PLAIN),
 	WITHOUT(4, "send_turn", "accepted", "tcp_sendmsg_locked", DETAIL, NEEDED),

@@ -219,12 +219,14 @@ static int list_sockets(struct probes *p, struct counted *all)
 	return err ? err : all->failure;
 }
 
-/* Sockets and processes for which there was no room are lost, too. */
+/* Sockets and processes for which there was no room are lost, too, and so are states of sockets that no
+ * program saw. */
 static void lost_note(const struct probes *p, struct ledger *ledger)
 {
 	struct watch_gauges gauges = engine_gauges(p->engine);
 
-	ledger->gauges.lost_updates += gauges.no_slots + gauges.unbooked + gauges.lost_members + gauges.lost_deaths;
+	ledger->gauges.lost_updates += gauges.no_slots + gauges.unbooked + gauges.lost_members + gauges.lost_deaths +
+					gauges.unseen_births + gauges.unseen_changes;
 }
 
 int probes_read(struct probes *p, struct ledger *fresh)

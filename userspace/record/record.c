@@ -125,6 +125,12 @@ bool record_emulated(const struct record *r)
 	return r->machine.emulated || (record_far(r) && record_emulated(record_far(r)));
 }
 
+/* What no program saw of a socket's states and end, the next of them tells (bpf/sockets.bpf.c): it is a lost update. */
+static bool is_of_states(const struct probe *p)
+{
+	return !strcmp(p->metric, "sequence");
+}
+
 /* Each notification ends once. If as many ended as there were, no end was missed. */
 static bool all_completed(const struct record *r)
 {
@@ -140,7 +146,8 @@ uint64_t record_missed(const struct record *r)
 	uint64_t missed = far ? record_missed(far) : 0;
 
 	for (int i = 0; i < r->probe_count; i++)
-		if (strcmp(r->probes[i].metric, "completions") || !all_completed(r))
+		if (!is_of_states(&r->probes[i]) &&
+		    (strcmp(r->probes[i].metric, "completions") || !all_completed(r)))
 			missed += r->probes[i].missed_runs;
 	return missed;
 }

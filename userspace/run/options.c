@@ -99,8 +99,8 @@ static const struct argp_option option_table[] = {
 	  "without probes, too: fill each message anew, and check every byte that arrives", 4 },
 	{ "break", KEY_BREAK, "WHAT", 0,
 	  "inject a fault, for tests: detach:SITE, lose-update, drop-completion, "
-	  "forget-departures, skip-put-entry, skip-put-exit, miss-hits, count-nothing, "
-	  "count-fin, bounds:SECONDS (of each wait for an end or the other host)", 4 },
+	  "forget-departures, skip-state, skip-put-entry, skip-put-exit, miss-hits, "
+	  "count-nothing, count-fin, bounds:SECONDS (of each wait for an end or the other host)", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "json", KEY_JSON, "FILE", 0,
 	  "write the record there, - for stdout (default: in COPYSCOPE_RUNS, or results/runs/)", 5 },
@@ -124,6 +124,7 @@ static void parse_break(const char *value, struct options *o)
 		{ "lose-update", FAULT_LOSE_UPDATE },
 		{ "drop-completion", FAULT_DROP_COMPLETION },
 		{ "forget-departures", FAULT_FORGET_DEPARTURES },
+		{ "skip-state", FAULT_SKIP_STATE },
 		{ "skip-put-entry", FAULT_SKIP_PUT_ENTRY },
 		{ "skip-put-exit", FAULT_SKIP_PUT_EXIT },
 		{ "miss-hits", FAULT_MISS_HITS },
@@ -141,8 +142,8 @@ static void parse_break(const char *value, struct options *o)
 		o->plan.count_fin = true;
 	else if (o->fault_inject == FAULT_NONE)
 		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion, "
-			     "forget-departures, skip-put-entry, skip-put-exit, miss-hits, "
-			     "count-nothing, count-fin or bounds:SECONDS", value);
+			     "forget-departures, skip-state, skip-put-entry, skip-put-exit, "
+			     "miss-hits, count-nothing, count-fin or bounds:SECONDS", value);
 }
 
 static void parse_pass(const char *value, struct options *o)
