@@ -221,7 +221,7 @@ static __always_inline int notification_ends(u64 key, u16 sends, bool clean)
 		b = books_find(ended.cookie);
 	} else {
 		/* A send that had to copy all its bytes: no skb holds its notification. */
-		b = books_find(cookie_of_uarg(key));
+		b = books_find(cookie_of_holder(key));
 	}
 	if (!b)
 		return 0;

@@ -71,6 +71,31 @@ static __always_inline struct watch_slot *slot_of_pages(const struct sk_buff *sk
 	return slot_find(cookie_of_pages(skb));
 }
 
+/* Whose user pages a packet has; 0 if it has none. */
+static __always_inline u64 cookie_of_user(const struct sk_buff *skb)
+{
+	return page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE ? cookie_of_pages(skb) : 0;
+}
+
+/* The sender's book if the frags of this skb are user pages of this run, else NULL. */
+static __always_inline struct books *books_of_pages(const struct sk_buff *skb)
+{
+	return books_find(cookie_of_user(skb));
+}
+
+/* As frags_head_of(). */
+static __always_inline struct frags_head frags_of(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shinfo = shinfo_of(skb);
+	struct frags_head head = {};
+
+	if (!casts_known)
+		return frags_head_of(skb);
+	head.users = page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE;
+	head.count = TYPED(struct skb_shared_info, shinfo)->nr_frags;
+	return head;
+}
+
 /* Bytes of user pages in a packet with SKBFL_ZEROCOPY_ENABLE. Pages of files beside them may be either. */
 static __always_inline u32 user_bytes(struct watch_slot *slot, const struct sk_buff *skb, u8 flags)
 {
@@ -82,6 +107,34 @@ static __always_inline u32 user_bytes(struct watch_slot *slot, const struct sk_b
 	if (m.file)
 		slot->mixed = 1;
 	return m.process;
+}
+
+static __always_inline struct leaving leaving_of(const struct sk_buff *skb)
+{
+	const unsigned char *header = skb->head + skb->transport_header;
+	u64 before = header - skb->data;
+	struct leaving leaving = {};
+	u32 seq, words;
+
+	if (skb->transport_header == NO_SUCH_HEADER)
+		return leaving;
+	if (casts_known) {
+		const struct tcphdr *tcp = TYPED(struct tcphdr, header);
+
+		seq = tcp->seq;
+		words = BPF_CORE_READ_BITFIELD(tcp, doff);
+		leaving.syn = BPF_CORE_READ_BITFIELD(tcp, syn);
+	} else {
+		const struct tcphdr *tcp = (const void *)header;
+
+		seq = BPF_CORE_READ(tcp, seq);
+		words = BPF_CORE_READ_BITFIELD_PROBED(tcp, doff);
+		leaving.syn = BPF_CORE_READ_BITFIELD_PROBED(tcp, syn);
+	}
+	before += words * 4;
+	leaving.bytes = skb->len > before ? skb->len - before : 0;
+	leaving.seq = bpf_ntohl(seq) + leaving.syn;
+	return leaving;
 }
 
 static __always_inline void count_copied(struct books *b, u32 bytes, u32 first)
@@ -107,30 +160,25 @@ static __always_inline void count_referenced(struct books *b, u32 pages, u32 byt
 
 /* Payload in kernel memory or in referenced user pages, and how much of it not for the first time. All frags of
  * a packet whose pages are the user's count as that. What is linear comes first. */
-static __always_inline void departure_counted(const struct sk_buff *skb)
+static __always_inline void departure_counted(const struct sk_buff *skb, u32 place)
 {
+	struct books *b = window_open() ? bpf_map_lookup_elem(&details, &place) : NULL;
 	const struct sock *sk = skb->sk;
 	struct frags_head frags = {};
-	u32 number, referenced = 0, middle;
+	u32 referenced = 0, middle;
 	struct leaving leaving;
 	struct departed *d;
-	struct books *b;
 
-	note_seen(SEEN_WIRE);
-	if (!window_open())
-		return;
-	number = book_number(cookie_of(sk));
-	b = book_numbered(number);
-	if (!b)
+	if (!b || !sk)
 		return;
 	leaving = leaving_of(skb);
 	if (!leaving.bytes)
 		return;
-	d = departed_of(sk, number, &leaving);
+	d = departed_of(sk, place, &leaving);
 	if (!d)
 		return;
 	if (skb->data_len)
-		frags = frags_head_of(skb);
+		frags = frags_of(skb);
 	if (frags.users)
 		referenced = skb->data_len < leaving.bytes ? skb->data_len : leaving.bytes;
 	middle = leaving.seq + leaving.bytes - referenced;
@@ -149,12 +197,15 @@ struct {
 	__type(value, u64);
 } handed SEC(".maps");
 
+/* Something is in this table. */
+volatile __u32 handed_noted = 0;
+
 /* The kernel reuses the memory of an skb. */
 static __always_inline void handed_forget(const struct sk_buff *skb)
 {
 	u64 key = (u64)skb;
 
-	if (window_open() && skb->data_len && page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE)
+	if (handed_noted && window_open() && skb->data_len && page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE)
 		bpf_map_delete_elem(&handed, &key);
 }
 
@@ -164,16 +215,21 @@ SEC("?tp_btf/net_dev_queue")
 int BPF_PROG(departure, const struct sk_buff *skb)
 {
 	struct watch_slot *slot;
+	u32 place;
 	u8 flags;
 
 	if (details_wanted) {
-		departure_counted(skb);
+		note_seen(SEEN_WIRE);
 		handed_forget(skb);
 	}
-	if (!skb->data_len)
+	if (!details_wanted && !skb->data_len)
 		return 0;
-	slot = slot_find(cookie_of(skb->sk));
-	if (!slot || fault_inject == FAULT_SKIP_DEPARTURES)
+	slot = slot_at(cookie_of(skb->sk), &place);
+	if (!slot)
+		return 0;
+	if (details_wanted)
+		departure_counted(skb, place);
+	if (!skb->data_len || fault_inject == FAULT_SKIP_DEPARTURES)
 		return 0;
 	__sync_fetch_and_add(&slot->departed, skb->data_len);
 	flags = page_flags_of(skb);
@@ -314,18 +370,18 @@ static __always_inline void arrival_passed(const struct sk_buff *skb, u64 cookie
 /* Charged by the notification, because a router in between removes skb->sk. */
 static __always_inline void device_counted(const struct sk_buff *skb, const struct net_device *dev)
 {
-	u64 uarg, key = (u64)skb;
+	u64 cookie, key = (u64)skb;
 	struct xmit *h;
 
 	note_seen(SEEN_XMIT);
 	if (!window_open() || !dev->dev.parent)
 		return;
-	uarg = uarg_of(skb);
+	cookie = cookie_of_user(skb);
 	h = xmit_here();
-	if (!uarg || !h)
+	if (!cookie || !h)
 		return;
 	h->skb = key;
-	h->cookie = cookie_of_uarg(uarg);
+	h->cookie = cookie;
 	h->bytes = 0;
 	h->detail_bytes = skb->data_len;
 	if (counts_by_tracepoint)
@@ -333,6 +389,8 @@ static __always_inline void device_counted(const struct sk_buff *skb, const stru
 	count(books_find(h->cookie), COUNT_clean_bytes, h->detail_bytes);
 	if (bpf_map_update_elem(&handed, &key, &h->detail_bytes, BPF_ANY))
 		note_lost_update();
+	if (!handed_noted)
+		handed_noted = 1;
 }
 
 /* What the device cannot gather was made linear, and has no such pages here. */
@@ -589,9 +647,7 @@ static __always_inline u32 circumstances_of(const struct sk_buff *skb)
 /* Adds @times the payload in the frags of @skb to what was copied late. */
 static __always_inline void late_copy_counted(void *ctx, const struct sk_buff *skb, int times)
 {
-	u64 uarg = window_open() ? uarg_of(skb) : 0;
-	struct pin *pin = uarg ? bpf_map_lookup_elem(&pins, &uarg) : NULL;
-	u32 number = pin ? book_number(pin->cookie) : 0;
+	u32 number = window_open() ? book_number(cookie_of_user(skb)) : 0;
 	struct books *b = book_numbered(number);
 
 	if (!b)

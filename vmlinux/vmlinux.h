@@ -160,6 +160,13 @@ struct inet_connection_sock {
 	void *icsk_ulp_data;
 };
 
+/* include/uapi/linux/tcp.h */
+struct tcphdr {
+	__be32 seq;
+	__u16 doff : 4;
+	__u16 syn : 1;
+};
+
 /* include/linux/tcp.h */
 struct tcp_sock {
 	u32 snd_una;

@@ -17,8 +17,6 @@
 
 #include "bpf/include/detail.bpf.h"
 
-#define TCP_SEQ_OFFSET 4
-#define TCP_FLAG_SYN_BIT 0x02
 #define HOLES 16
 
 /* Compares sequence numbers by their distance, so that they may wrap. */
@@ -53,30 +51,11 @@ struct leaving {
 	bool syn;
 };
 
-/* The header is read at once, from the sequence number to the flags. */
-static __always_inline struct leaving leaving_of(const struct sk_buff *skb)
-{
-	const unsigned char *tcp = skb->head + skb->transport_header;
-	struct { __be32 seq, ack; u8 words, flags; } header = {};
-	struct leaving leaving = {};
-	u32 len = skb->len, before;
-
-	if (skb->transport_header == NO_SUCH_HEADER)
-		return leaving;
-	bpf_probe_read_kernel(&header, 10, tcp + TCP_SEQ_OFFSET);
-	before = tcp - skb->data + (header.words >> 4) * 4;
-	leaving.bytes = len > before ? len - before : 0;
-	leaving.syn = header.flags & TCP_FLAG_SYN_BIT;
-	leaving.seq = bpf_ntohl(header.seq) + leaving.syn;
-	return leaving;
-}
-
 /* Before its first payload the peer has acknowledged nothing but the SYN. The socket lock separates
  * the packets that may be first. */
-static __always_inline struct departed *departed_of(const struct sock *sk, u32 number,
+static __always_inline struct departed *departed_of(const struct sock *sk, u32 place,
 						    const struct leaving *leaving)
 {
-	u32 place = number - 1;
 	struct departed *found = bpf_map_lookup_elem(&departures, &place);
 	const struct tcp_sock *tp = (const void *)sk;
 

@@ -145,20 +145,4 @@ static __always_inline void site_add(struct books *b, enum site site, u64 bytes)
 	site_change(b, site, bytes, 1);
 }
 
-/* The socket that a notification belongs to. */
-static __always_inline u64 cookie_of_uarg(u64 uarg)
-{
-	struct pin *pin = bpf_map_lookup_elem(&pins, &uarg);
-
-	return pin ? pin->cookie : cookie_of_holder(uarg);
-}
-
-/* The sender's book if the frags of this skb are user pages of this run, else NULL. */
-static __always_inline struct books *books_of_pages(const struct sk_buff *skb)
-{
-	u64 uarg = uarg_of(skb);
-
-	return uarg ? books_find(cookie_of_uarg(uarg)) : NULL;
-}
-
 #endif

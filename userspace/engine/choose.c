@@ -128,6 +128,12 @@ static bool is_of_other_backend(const struct hook *hook, const struct hook_wishe
 	return w->sets & HOOKS_DETAIL && (trampolines ? hook->without_trampolines : traced);
 }
 
+/* With trampolines late copies tell all that other devices do with user pages. */
+static bool is_of_hardware(const struct hook *hook, bool trampolines)
+{
+	return !strcmp(hook->metric, "clean") || (trampolines && !strcmp(hook->metric, "devices"));
+}
+
 /* Decides for one hook before load. */
 static void choose_hook(struct hook_choice *c, const struct hook *hook, const struct hook_wishes *w,
 			bool trampolines, const char *backend_why, const struct targets *targets)
@@ -141,7 +147,7 @@ static void choose_hook(struct hook_choice *c, const struct hook *hook, const st
 	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(hook->kind), hook->target);
 	if (is_detached(w, hook))
 		snprintf(probe->why, WHY_BYTES, "left off on purpose (--break detach:%s)", w->detach);
-	else if (!strcmp(hook->metric, "clean") && !w->hardware_dma)
+	else if (is_of_hardware(hook, trampolines) && !w->hardware_dma)
 		snprintf(probe->why, WHY_BYTES, "no device of this path does DMA");
 	else if (usdt && !w->usdt)
 		snprintf(probe->why, WHY_BYTES, "the process has no probe of its own");
