@@ -75,6 +75,7 @@ def under(*folders: str) -> list[str]:
 ARCHITECTURE = TEXTS["docs/ARCHITECTURE.md"].partition("\n## Python\n")[0]
 # Rows of one table may be as many as they like.
 TABLE_ROOMS = {"studies/baseline/families"}
+MOST_ROOMS = 25
 MOST_FILES = 20
 ROOM_ROW = re.compile(r"^\| `([\w/.]+)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 # In the order of the page: a room may include rooms further up on it alone.
@@ -118,6 +119,11 @@ def test_a_room_has_few_files():
              if name.startswith(("bpf/", "studies/", "userspace/"))} - TABLE_ROOMS - {"studies/tests"}
     files = Counter(str(Path(name).parent) for name in FILES)
     assert not {room: files[room] for room in rooms if files[room] > MOST_FILES}
+
+
+def test_the_tree_has_no_more_rooms_than_a_reader_remembers():
+    rooms = [room for room in ALLOWED if not room.endswith(".c")]
+    assert len(rooms) <= MOST_ROOMS, rooms
 
 
 WAY = ARCHITECTURE.partition("## The way of one byte")[2].partition("\n## ")[0]

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/model/modelled.h"
+#include "userspace/counters/modelled.h"
 
 static const char offer[] = "/dev/vport0p5 zen2 QEMU-7.2.22-TCG 64 victim 1 32768 8 524288 8 16777216 16";
 

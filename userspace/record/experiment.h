@@ -7,8 +7,8 @@
 #define COPYSCOPE_EXPERIMENT_H
 
 #include "userspace/common/system/cpu_time.h"
+#include "userspace/counters/modelled.h"
 #include "userspace/counters/values.h"
-#include "userspace/model/modelled.h"
 #include "userspace/path/path_info.h"
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"

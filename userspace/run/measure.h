@@ -4,7 +4,7 @@
 #define COPYSCOPE_MEASURE_H
 
 #include "userspace/common/system/cpu_time.h"
-#include "userspace/model/model.h"
+#include "userspace/counters/model.h"
 #include "userspace/record/experiment.h"
 #include "userspace/run/ends/launch.h"
 #include "userspace/run/options.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "userspace/common/option_values.h"
-#include "userspace/model/model.h"
+#include "userspace/counters/model.h"
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"
 #include "userspace/run/options_parts.h"

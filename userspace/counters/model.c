@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Opens the port to the plugin, opens and closes its window, and reads its report. */
-#include "userspace/model/model.h"
+#include "userspace/counters/model.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "userspace/model/functions.h"
+#include "userspace/counters/functions.h"
 
 /* tools/guest sets it where the emulator has the plugin. */
 #define MODEL_VARIABLE "COPYSCOPE_MODEL"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Names what is modelled, and reads the lines that the emulator's plugin reports. */
-#include "userspace/model/modelled.h"
+#include "userspace/counters/modelled.h"
 
 #include <assert.h>
 #include <inttypes.h>

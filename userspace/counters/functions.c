@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Finds the kernel's functions in /proc/kallsyms and tells the plugin where they lie. */
-#include "userspace/model/functions.h"
+#include "userspace/counters/functions.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "userspace/model/modelled.h"
+#include "userspace/counters/modelled.h"
 
 enum { SYMBOL_LINE_BYTES = 512 };
 

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_MODEL_H
 #define COPYSCOPE_MODEL_H
 
-#include "userspace/model/modelled.h"
+#include "userspace/counters/modelled.h"
 
 struct model {
 	int port;		/* the plugin's reports come by it; 0: no model is asked for */
