@@ -99,11 +99,26 @@ def run_lines(folder: Path, runs: dict[str, str], options: list = (), releases: 
         return dict(zip(releases, pool.map(run, releases)))
 
 
+def dealt(runs: Iterable[str], releases: tuple[str, ...] = ALL, hands: int = 1,
+          first: int = 0) -> dict[str, tuple[str, ...]]:
+    """The rule by which kernels take turns: which of them make each run. A law holds on every kernel, and
+    `tools/matrix` asks each of them in each cell; a run of the tests deals out what it has, as cards are: the
+    first run to the first kernel, the second to the second, and round again. A run that gets two hands goes
+    to the kernel half way round, too: of four, each second one, so that one of them has what came with 6.18
+    and the other has not. What is not the same on all kernels is dealt to both sides, or to all."""
+    return {run: tuple(releases[(first + place + hand * len(releases) // hands) % len(releases)]
+                       for hand in range(hands)) for place, run in enumerate(runs)}
+
+
+def maker(made: dict[str, tuple[str, ...]]) -> Callable[[str, str], bool]:
+    """Tells if a kernel makes a run."""
+    return lambda release, run: release in made[run]
+
+
 def where_made(name: str, releases: Iterable[str], values: Iterable[str],
-               makes: Callable[[str, str], bool]) -> pytest.MarkDecorator:
-    """Parametrize a test by kernel (its fixture `outcome`) and value, where that kernel makes the
-    value's run."""
+               makes: Callable[[str, str], bool], fixture: str = "outcome") -> pytest.MarkDecorator:
+    """Parametrize a test by kernel (a fixture) and value, where that kernel makes the value's run."""
     values = list(values)
     return pytest.mark.parametrize(
-        f"outcome, {name}", [(release, value) for release in releases for value in values
-                             if makes(release, value)], indirect=["outcome"])
+        f"{fixture}, {name}", [(release, value) for release in releases for value in values
+                               if makes(release, value)], indirect=[fixture])

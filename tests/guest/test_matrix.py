@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""On every kernel and path at once: one command, no byte lost, and what each path does to pages."""
+"""The cells of the matrix, spread over the kernels: no byte is lost, and what each path does to pages."""
 from __future__ import annotations
 
 import csv
+import io
 import subprocess
 
 import pytest
 
-from copyscope_studies.matrix.cells import Cell
-from guest.boots import AT_A_TIME, RELEASES
+from copyscope_studies.matrix import guests, rows, table as sheets
+from copyscope_studies.matrix.cells import PATHS, VARIANTS, Cell
+from guest.boots import AT_A_TIME, RELEASES, dealt, maker, run_lines, where_made
 from helpers import records
 from helpers.names import KERNELS
 
@@ -18,9 +20,6 @@ PAYLOAD = BYTES * MESSAGES
 # A router unshared zero-copy packets until 6.17 (d2527ad3a9e1), and a capture was shown the
 # packets of every namespace.
 COPIES_WHEN_FORWARDED = SHOWS_ALL_NAMESPACES = ("6.1", "6.12")
-VARIANTS = ("A1", "A2", "A3")
-EDGES = (KERNELS[0], KERNELS[-1])
-BETWEEN = KERNELS[1:-1]
 PLAIN_NIC = ("nic", "nic, IPv6", "nic, no TSO", "nic, MTU 9000")
 TAPPED_SENDER = ("veth, tap on sender", "nic, tap on sender", "lo, tap")
 NO_SG = ("veth, no SG", "nic, no SG")
@@ -35,36 +34,66 @@ CAUSES = {
 }
 
 
-def made(out, variants, kernels) -> dict:
-    """Rows of a table by (kernel, path, variant)."""
-    done = subprocess.run(
-        [str(word) for word in (MATRIX, "--bytes", BYTES, "--messages", MESSAGES, "--out", out,
-                                "--variants", "; ".join(variants), "--kernels", "; ".join(kernels),
-                                "--quiet", "--jobs", AT_A_TIME)],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    with open(out / "matrix.csv", newline="", encoding="utf-8") as file:
-        rows = [{key: int(text) if text.lstrip("-").isdigit() else text
-                 for key, text in row.items()} for row in csv.DictReader(file)]
-    found = {(".".join(row["kernel"].split(".")[:2]), row["path"], row["variant"]): row
-             for row in rows}
-    for (kernel, path, variant), row in found.items():
-        row["record"] = out / kernel / f"{Cell(path, variant).name}.json"
-    return found
+def names(variant: str) -> list[str]:
+    """The runs of a variant, one on each path."""
+    return [Cell(path, variant).name for path in PATHS]
+
+
+CELLS = {cell.name: cell for path in PATHS for cell in (Cell(path, variant) for variant in VARIANTS)}
+# Each path is on each kernel once: under A1 and A2 on one each, and under A3, which alone has pages to which
+# something may happen, on the others.
+A3_HANDS = len(KERNELS) - 2
+A1_FIRST, A2_FIRST = (place for place, kernel in enumerate(KERNELS)
+                      if kernel not in dealt(["any"], hands=A3_HANDS)["any"])
+MADE = dealt(names("A3"), hands=A3_HANDS) | dealt(names("A1"), first=A1_FIRST) | dealt(names("A2"), first=A2_FIRST)
+makes = maker(MADE)
+
+
+def words_of(cell: Cell) -> str:
+    """A line of matrix.sh; + stands for a space."""
+    return " ".join(word.replace(" ", "+") for word in cell.words(BYTES, MESSAGES))
+
+
+def by_cell(sheet: str) -> dict[tuple[str, str], dict]:
+    """Rows of a CSV of the matrix by path and variant."""
+    return {(row["path"], row["variant"]): {key: int(text) if text.lstrip("-").isdigit() else text
+                                            for key, text in row.items()}
+            for row in csv.DictReader(io.StringIO(sheet))}
+
+
+@pytest.fixture(scope="module", name="outcomes")
+def all_kernels(tmp_path_factory):
+    """All runs of this file in one boot for each kernel."""
+    return run_lines(tmp_path_factory.mktemp("matrix"), {name: words_of(cell) for name, cell in CELLS.items()},
+                     ["--nics", guests.NICS], KERNELS, makes)
 
 
 @pytest.fixture(scope="module", name="table")
-def whole_table(tmp_path_factory):
-    """Rows of the whole table. What a path does to pages is asked on every kernel; nothing happens to
-    the pages of variants that copy, which run on the oldest and the newest."""
-    return (made(tmp_path_factory.mktemp("edges"), VARIANTS, EDGES) |
-            made(tmp_path_factory.mktemp("between"), ("A3",), BETWEEN))
+def whole_table(outcomes):
+    """Rows of all cells by kernel, path and variant."""
+    found = {}
+    for kernel, outcome in outcomes.items():
+        left_by = guests.Outcome(kernel, outcome.folder)
+        ours = [rows.row(left_by, cell) for name, cell in CELLS.items() if makes(kernel, name)]
+        found |= {(kernel, *key): row for key, row in by_cell(sheets.sheet(ours)).items()}
+    return found
+
+
+@pytest.fixture(scope="module", name="outcome")
+def one_kernel(outcomes, request):
+    """What one kernel's guest left."""
+    return outcomes[request.param]
 
 
 @pytest.fixture(name="row")
-def one_kernel(table, kernel):
-    """A reader of rows of one kernel."""
-    return lambda path, variant="A3": table[kernel, path, variant]
+def one_row(table, outcome, path):
+    """The row of A3 on a path."""
+    return table[outcome.release, path, "A3"]
+
+
+def on_paths(*paths, kernels=KERNELS):
+    """Parametrize a test by kernel and path, where that kernel runs A3 on the path."""
+    return where_made("path", kernels, paths, lambda release, path: makes(release, Cell(path, "A3").name))
 
 
 def left(row) -> int:
@@ -73,11 +102,17 @@ def left(row) -> int:
     return row["referenced_bytes"] + again + row["tapped_bytes"]
 
 
-def test_every_cell_of_every_kernel_ran_and_balances_to_0_bytes(table):
-    variants = {kernel: VARIANTS if kernel in EDGES else ("A3",) for kernel in KERNELS}
-    paths = {key[1] for key in table}
-    assert set(table) == {(kernel, path, variant) for kernel in KERNELS for path in paths
-                          for variant in variants[kernel]}
+def test_each_kernel_has_every_path_and_variant_and_each_cell_a_kernel():
+    assert set(MADE) == set(CELLS) and all(MADE.values())
+    for kernel in KERNELS:
+        ours = [cell for name, cell in CELLS.items() if makes(kernel, name)]
+        assert [cell.path for cell in ours] == list(PATHS)
+        assert {cell.variant for cell in ours} == set(VARIANTS)
+
+
+def test_every_cell_that_was_dealt_ran_and_balances_to_0_bytes(table):
+    assert set(table) == {(kernel, cell.path, cell.variant) for name, cell in CELLS.items()
+                          for kernel in MADE[name]}
     for key, row in table.items():
         assert row["ran"] == "yes" and row["largest_residual"] == 0, key
         assert row["laws"].startswith("all ") and row["laws"].endswith(" balanced"), key
@@ -93,68 +128,57 @@ def test_copied_variants_reference_nothing_anywhere(table):
             assert row["user_gather_bytes"] == (PAYLOAD if key[2] == "A1" else 0), key
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("path", PLAIN_NIC)
-def test_a_nic_takes_the_senders_pages_without_a_late_copy(row, path):
-    found = row(path)
-    assert found["referenced_bytes"] == PAYLOAD and found["late_bytes"] == 0
-    assert found["clean_bytes"] > 0.99 * left(found)
+@on_paths(*PLAIN_NIC)
+def test_a_nic_takes_the_senders_pages_without_a_late_copy(row):
+    assert row["referenced_bytes"] == PAYLOAD and row["late_bytes"] == 0
+    assert row["clean_bytes"] > 0.99 * left(row)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("path", ["lo", "veth", "veth, no TSO"])
-def test_delivery_on_this_machine_copies_every_reference_late(row, path):
-    found = row(path)
-    assert found["late_bytes"] == left(found) and found["clean_bytes"] == 0
-    assert found["copied_completions"] == found["completions"] > 0
+@on_paths("lo", "veth", "veth, no TSO")
+def test_delivery_on_this_machine_copies_every_reference_late(row):
+    assert row["late_bytes"] == left(row) and row["clean_bytes"] == 0
+    assert row["copied_completions"] == row["completions"] > 0
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_router_copies_late_up_to_6_12_and_not_from_6_18_on(row, kernel):
-    found = row("forward")
-    if kernel in COPIES_WHEN_FORWARDED:
-        assert found["late_bytes"] == left(found) and found["clean_bytes"] == 0
+@on_paths("forward")
+def test_a_router_copies_late_up_to_6_12_and_not_from_6_18_on(row, outcome):
+    if outcome.release in COPIES_WHEN_FORWARDED:
+        assert row["late_bytes"] == left(row) and row["clean_bytes"] == 0
     else:
-        assert found["late_bytes"] == 0 and found["clean_bytes"] > 0.99 * left(found)
+        assert row["late_bytes"] == 0 and row["clean_bytes"] > 0.99 * left(row)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("path", TAPPED_SENDER)
+@on_paths(*TAPPED_SENDER)
 def test_a_capture_at_the_sender_copies_every_byte_once_more(row, path):
-    found = row(path)
-    assert found["tapped_bytes"] == left(found) / 2
-    delivered = 0 if path.startswith("nic") else found["tapped_bytes"]
-    assert found["late_bytes"] == found["tapped_bytes"] + delivered
+    assert row["tapped_bytes"] == left(row) / 2
+    delivered = 0 if path.startswith("nic") else row["tapped_bytes"]
+    assert row["late_bytes"] == row["tapped_bytes"] + delivered
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_capture_in_an_unrelated_namespace_copies_up_to_6_12(row, kernel):
-    found = row("veth, tap elsewhere")
-    if kernel in SHOWS_ALL_NAMESPACES:
-        assert found["tapped_bytes"] >= PAYLOAD
-        assert found["late_bytes"] == 2 * found["tapped_bytes"]
+@on_paths("veth, tap elsewhere")
+def test_a_capture_in_an_unrelated_namespace_copies_up_to_6_12(row, outcome):
+    if outcome.release in SHOWS_ALL_NAMESPACES:
+        assert row["tapped_bytes"] >= PAYLOAD
+        assert row["late_bytes"] == 2 * row["tapped_bytes"]
     else:
-        assert found["tapped_bytes"] == 0 and found["late_bytes"] == left(found)
+        assert row["tapped_bytes"] == 0 and row["late_bytes"] == left(row)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("path", NO_SG)
-def test_without_scatter_gather_every_byte_is_moved_and_none_copied_late(row, path):
-    found = row(path)
-    assert found["reshaped_bytes"] >= left(found) >= PAYLOAD
-    assert found["late_bytes"] == found["clean_bytes"] == 0
+@on_paths(*NO_SG)
+def test_without_scatter_gather_every_byte_is_moved_and_none_copied_late(row):
+    assert row["reshaped_bytes"] >= left(row) >= PAYLOAD
+    assert row["late_bytes"] == row["clean_bytes"] == 0
 
 
 def test_not_all_completions_say_that_a_device_without_scatter_gather_moved_every_byte(table):
     # In one run of ten or so they do, by chance.
-    rows = [table[kernel, path, "A3"] for kernel in KERNELS for path in NO_SG]
-    assert sum(row["copied_completions"] for row in rows) < sum(row["completions"] for row in rows)
+    found = [row for (_, path, variant), row in table.items() if variant == "A3" and path in NO_SG]
+    assert sum(row["copied_completions"] for row in found) < sum(row["completions"] for row in found)
 
 
-@pytest.mark.parametrize("kernel", RELEASES)
-@pytest.mark.parametrize("path", CAUSES)
-def test_what_lies_between_the_sockets_is_the_cause(row, path):
-    record = records.load(row(path)["record"])
+@on_paths(*CAUSES, kernels=RELEASES)
+def test_what_lies_between_the_sockets_is_the_cause(outcome, path):
+    record = outcome.record(Cell(path, "A3").name)
     found = records.causes(record, "late_copy", "reshape")
     assert set(found) - {"small packets merged", "driver limit"} == CAUSES[path]
     assert all(found[cause] >= PAYLOAD for cause in CAUSES[path])
@@ -165,10 +189,22 @@ def test_what_lies_between_the_sockets_is_the_cause(row, path):
         assert law["right"] == sum(records.causes(record, site).values())
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("path", LOSSY)
-def test_lost_packets_leave_no_byte_unexplained(row, path):
-    found = row(path)
-    assert found["accepted_bytes"] == PAYLOAD
+@on_paths(*LOSSY)
+def test_lost_packets_leave_no_byte_unexplained(row):
+    assert row["accepted_bytes"] == PAYLOAD
     # The kernel itself moves the payload of some short packets (reshape).
-    assert sum(found[f"{fate}_bytes"] for fate in ("late", "clean", "dropped", "reshaped")) >= PAYLOAD
+    assert sum(row[f"{fate}_bytes"] for fate in ("late", "clean", "dropped", "reshaped")) >= PAYLOAD
+
+
+def test_one_command_boots_kernels_side_by_side_and_writes_the_table(tmp_path):
+    path, edges = LOSSY[0], (KERNELS[0], KERNELS[-1])
+    done = subprocess.run([str(word) for word in (
+        MATRIX, "--bytes", BYTES, "--messages", MESSAGES, "--out", tmp_path, "--variants", "A3", "--paths", path,
+        "--kernels", "; ".join(edges), "--quiet", "--jobs", AT_A_TIME)],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = list(csv.DictReader((tmp_path / "matrix.csv").open(newline="", encoding="utf-8")))
+    assert [".".join(row["kernel"].split(".")[:2]) for row in lines] == list(edges)
+    for kernel, row in zip(edges, lines):
+        assert (row["path"], row["variant"], row["ran"], row["largest_residual"]) == (path, "A3", "yes", "0")
+        assert records.load(tmp_path / kernel / f"{Cell(path, 'A3').name}.json")["counts"]["accepted_bytes"] == PAYLOAD
