@@ -109,6 +109,11 @@ def stand_in(tmp_path, monkeypatch, line):
     monkeypatch.setattr(guests, "GUEST", script)
 
 
+def test_a_kernel_may_name_its_architecture():
+    assert guests.guest_of("6.12-arm64")[1:] == ["--kernel", "6.12", "--arch", "arm64"]
+    assert guests.guest_of("6.12")[1:] == ["--kernel", "6.12"]
+
+
 def boot_all(folder, kernels, jobs):
     """Everything that guests do for one cell."""
     return guests.boot_all(kernels, folder, [CELL], 65536, 1, jobs, lambda name: None)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from copyscope.common.releases import TESTED
 from copyscope.common.tables import PATHS_OF_ONE_HOST
 
-KERNELS = TESTED
+# A release, with -ARCHITECTURE behind it if that is not this machine's.
+ARM64 = "-arm64"
+KERNELS = (*TESTED, f"6.12{ARM64}")
 VARIANTS = ("A1", "A2", "A3")
 THREADS = 2
 

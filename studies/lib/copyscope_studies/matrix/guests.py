@@ -14,9 +14,9 @@ from copyscope.common.programs import TERM_WITH_PARENT
 from copyscope.common.tree import GUEST
 from copyscope.files.output_folder import OutputFolder
 
-from .cells import Cell
+from .cells import ARM64, Cell
 
-GUEST_MIB, TIMEOUT_S = 1024, 1200
+GUEST_MIB, TIMEOUT_S = 1024, 3600
 NICS = 2
 # What each run leaves, by the ending of its name.
 LEFT = ("json", "err", "status")
@@ -51,9 +51,15 @@ def remove_earlier(folder: OutputFolder, names: Iterable[str]) -> None:
             folder.remove(f"{name}.{kind}")
 
 
+def guest_of(kernel: str) -> list[str]:
+    """The words of tools/guest for a kernel of KERNELS."""
+    release = kernel.removesuffix(ARM64)
+    return [str(GUEST), "--kernel", release, *(["--arch", ARM64[1:]] if release != kernel else [])]
+
+
 def fetch(kernel: str) -> str:
     """Fetch a kernel if it is not here; return why that cannot be, or ""."""
-    done = subprocess.run([GUEST, "--kernel", kernel, "--fetch"], stdin=subprocess.DEVNULL,
+    done = subprocess.run([*guest_of(kernel), "--fetch"], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no message"])[-1]
 
@@ -81,9 +87,8 @@ class Running:
 def boot(kernel: str, folder: Path, runs: dict[str, list[str]], up: threading.Event,
          step: Say, running: Running) -> Outcome:
     """Make the runs in one guest; `up` is set when another one may start packing its files."""
-    command = [*TERM_WITH_PARENT, GUEST, "--kernel", kernel, "--nics", NICS,
-               "--memory", f"{GUEST_MIB}M", "--timeout", TIMEOUT_S, "--out", folder,
-               "--", "sh", "-c", script(runs)]
+    command = [*TERM_WITH_PARENT, *guest_of(kernel), "--nics", NICS, "--memory", f"{GUEST_MIB}M",
+               "--timeout", TIMEOUT_S, "--out", folder, "--", "sh", "-c", script(runs)]
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as guest:
         running.add(guest)
