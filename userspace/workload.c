@@ -27,15 +27,13 @@ static void raise_descriptor_limit(void)
 }
 
 /* From now on it needs only sockets, threads, memory and the clock. */
-static void confine(const struct settings *settings)
+static void confine(void)
 {
-	bool processes = settings->behaviours & BEHAVIOUR_BIT(client_processes);
 	int err;
 
 	/* Else jansson opens a file for its random start. */
 	json_object_seed(0);
-	err = confine_syscalls(settings->role == ROLE_SERVER ? CONFINE_SERVER :
-			       processes ? CONFINE_CLIENTS : CONFINE_CLIENT);
+	err = confine_syscalls(CONFINE_WORKLOAD);
 	if (err)
 		die("cannot limit its own system calls: %s: this kernel lacks seccomp filters",
 		    strerror(-err));
@@ -59,7 +57,7 @@ int main(int argc, char **argv)
 		connection_break_sequence();
 	if (settings.bell && bell_map())
 		die("cannot map the page by which it speaks to an emulator");
-	confine(&settings);
+	confine();
 	if (settings.role == ROLE_SERVER)
 		server_run(&run);
 	else

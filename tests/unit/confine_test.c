@@ -13,7 +13,6 @@
 #include <sys/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -125,14 +124,14 @@ static const struct {
 } acts[] = {
 	{ "live", live, EVERY },
 	{ "execute", execute, 0 },
-	/* Connections of its are processes. */
-	{ "have a child", have_child, ROLE(CLIENTS) },
+	/* Connections of a client may be processes. */
+	{ "have a child", have_child, ROLE(WORKLOAD) },
 	{ "write a file", write_file, 0 },
 	{ "make code", make_code, 0 },
 	{ "signal others", signal_others, 0 },
 	{ "open a packet socket", open_packet_socket, 0 },
-	{ "start a thread", start_thread, ROLE(MEASURE) | ROLE(WATCH) | ROLE(SERVER) | ROLE(CLIENT) | ROLE(CLIENTS) },
-	{ "open a socket", open_socket, ROLE(CLIENT) | ROLE(CLIENTS) | ROLE(SERVER) | ROLE(RESTORE) },
+	{ "start a thread", start_thread, ROLE(MEASURE) | ROLE(WORKLOAD) },
+	{ "open a socket", open_socket, ROLE(WORKLOAD) | ROLE(FINISH) },
 };
 
 /* The role and the act of the child that is next. */
@@ -251,25 +250,4 @@ TEST(test_root_is_gone_for_good)
 	assert_fine(drop_all);
 	assert_fine(drop_but_one);
 	assert_fine(keep_death_signal);
-}
-
-/* What a run does goes on, to the narrower list of a role; the rest is refused and kills no one. */
-static int do_what_runs_do(void)
-{
-	if (confine_to_what_runs_do())
-		return 2;
-	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != -1 || errno != EPERM)
-		return 3;
-	if (chroot("/") != -1 || errno != EPERM)
-		return 4;
-	if (status_of(execute))
-		return 5;
-	act = live;
-	return confined();
-}
-
-TEST(test_what_no_run_does_is_refused)
-{
-	for (role = 0; role < CONFINE_ROLES; role++)
-		assert_fine(do_what_runs_do);
 }

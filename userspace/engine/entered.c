@@ -87,7 +87,7 @@ static void live_there(int ns, int link, int from, int to)
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	if (confine_descriptors(keep, sizeof(keep) / sizeof(*keep)) || setns(ns, CLONE_NEWNET) ||
-	    confine_for_good_but(1ull << CAP_BPF) || confine_syscalls(CONFINE_WATCH))
+	    confine_for_good_but(1ull << CAP_BPF) || confine_syscalls(CONFINE_MEASURE))
 		_exit(1);
 	while (read(from, &word, 1) == 1)
 		if (pass_on(link, to))

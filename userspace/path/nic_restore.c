@@ -92,7 +92,7 @@ static void restore_when_closed(int let_go, int home, struct borrowed nic[END_CO
 	 * end. */
 	if (nic[0].rtnetlink < 0 || nic[1].rtnetlink < 0 || setns(home, CLONE_NEWNET) ||
 	    confine_descriptors(keep, sizeof(keep) / sizeof(*keep)) ||
-	    confine_root_but(1ull << CAP_NET_ADMIN) || confine_syscalls(CONFINE_RESTORE))
+	    confine_root_but(1ull << CAP_NET_ADMIN) || confine_syscalls(CONFINE_FINISH))
 		_exit(1);
 	while (read(let_go, &byte, 1) < 0 && errno == EINTR)
 		;

@@ -13,9 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/system/confine.h"
-
-enum { CANNOT = 1, REFUSED = 3 };
+enum { CANNOT = 1 };
 
 /* The signals to wait for. SIGHUP stays ignored if the parent ignored it, as nohup does. */
 static void choose_signals(sigset_t *heard)
@@ -92,12 +90,6 @@ int supervise(int (*make)(const struct try *this_one, void *arg), void *arg)
 
 	/* No program that a run executes may gain privileges from its file. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	/* All tries inherit it, and narrow it once they have attached. */
-	errno = -confine_to_what_runs_do();
-	if (errno) {
-		perror("trace_run: cannot confine the run by seccomp(2)");
-		return REFUSED;
-	}
 	/* If it were inherited as ignored, children would vanish before anyone waits for them. */
 	signal(SIGCHLD, SIG_DFL);
 	choose_signals(&heard);

@@ -215,7 +215,7 @@ int watch_confine(struct watch *w)
 
 	/* jansson's random start is read from a file, which cannot be opened later. */
 	json_object_seed(0);
-	return err ? err : confine_syscalls(CONFINE_WATCH);
+	return err ? err : confine_syscalls(CONFINE_MEASURE);
 }
 
 /* A socket asked for zero copy for the first time. */

@@ -31,8 +31,8 @@ void confine_close_inherited(struct inherited *all);
 
 /*
  * Empties the bounding set and all capability sets, locks the securebits, sets NoNewPrivs and becomes a
- * user whom no other program has: copyscope if the system has it. A process that is not root keeps its user. It still dies with its parent if it did
- * before (PR_SET_PDEATHSIG).
+ * user whom no other program has: copyscope if the system has it. A process that is not root keeps its
+ * user. It still dies with its parent if it did before (PR_SET_PDEATHSIG).
  */
 int confine_for_good(void);
 
@@ -40,27 +40,14 @@ int confine_for_good(void);
 int confine_for_good_but(uint64_t capabilities);
 
 /* The same, but the process stays root's, so that no other process of that user can kill it: for one
- * that must finish its work. CONFINE_RESTORE then keeps it from root's files. */
+ * that must finish its work. CONFINE_FINISH then keeps it from opening root's files. */
 int confine_root_but(uint64_t capabilities);
-
-/*
- * Refuses with EPERM what no process of a run ever does: tracing another process or using its
- * memory, loading code into the kernel, setting the clock, opening files by handle, and the like.
- * For a process whose children still need the rest: a filter is inherited and can only get
- * narrower.
- */
-int confine_to_what_runs_do(void);
 
 /* What a process does from now on. confine_syscalls.c lists the calls of each. */
 enum confine_role {
-	CONFINE_MEASURE,	/* read maps and counters, collect children, write the record */
-	CONFINE_WATCH,		/* the same, and make iterators, attach programs that are loaded */
-	CONFINE_SERVER,		/* the workload's ends */
-	CONFINE_CLIENT,
-	CONFINE_CLIENTS,	/* a client whose connections are processes */
-	CONFINE_RELAY,		/* carry packets from one descriptor to the other */
-	CONFINE_RESTORE,	/* give devices back */
-	CONFINE_KEEP,		/* name the record, put a setting back */
+	CONFINE_MEASURE,	/* read maps, counters and iterators, collect children, write the record */
+	CONFINE_WORKLOAD,	/* move payload: the two ends */
+	CONFINE_FINISH,		/* name the record, give settings and devices back */
 	CONFINE_ROLES
 };
 

@@ -34,13 +34,14 @@ struct narrow {
 
 enum { ALL_OF_INT = 0xffffffffu };
 
-/* malloc, stdio and exit of glibc; signals, also for a process that was stopped and continued. */
+/* malloc, stdio, waits and exit of glibc; signals, also for a process that was stopped and continued. */
 static const int every[] = {
 	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(close), SCMP_SYS(brk), SCMP_SYS(munmap),
 	SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(futex), SCMP_SYS(fstat), SCMP_SYS(lseek),
 	SCMP_SYS(getrandom), SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(gettid),
 	SCMP_SYS(getpid), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group), END,
+	SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep), END,
 };
 
 static const struct narrow every_narrow[] = {
@@ -57,10 +58,6 @@ static const struct narrow every_narrow[] = {
 	{ .call = END },
 };
 
-static const int waits[] = {
-	SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep), END,
-};
-
 static const int threads[] = {
 	SCMP_SYS(rseq), SCMP_SYS(set_robust_list), SCMP_SYS(sched_getaffinity), END,
 };
@@ -68,17 +65,6 @@ static const int threads[] = {
 /* A thread and never a process. clone3 has its flags where no filter can look: see below. */
 static const struct narrow threads_narrow[] = {
 	{ SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD },
-	{ .call = END },
-};
-
-static const int forks[] = {
-	SCMP_SYS(wait4), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(getppid), END,
-};
-
-/* fork() of glibc: a process that shares nothing but descriptors and names nothing of its own. */
-static const struct narrow forks_narrow[] = {
-	{ SCMP_SYS(clone), 0, ~(uint64_t)(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID), SIGCHLD },
-	{ SCMP_SYS(prctl), 0, ALL_OF_INT, PR_SET_PDEATHSIG },
 	{ .call = END },
 };
 
@@ -95,6 +81,11 @@ static const struct narrow measures_narrow[] = {
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_DELETE_ELEM },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_OBJ_GET_INFO_BY_FD },
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_ITER_CREATE },
+	/* All of a table at once: entries may go while it is read. */
+	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_LOOKUP_BATCH },
+	/* A watch attaches more of its programs when they are needed. */
+	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_LINK_CREATE },
+	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_RAW_TRACEPOINT_OPEN },
 	/* Runs a program that names addresses (bpf/symbols.bpf.c). */
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_PROG_TEST_RUN },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, PERF_EVENT_IOC_ENABLE },
@@ -102,18 +93,13 @@ static const struct narrow measures_narrow[] = {
 	{ .call = END },
 };
 
-static const struct narrow watches_narrow[] = {
-	/* All of a table at once: entries may go while it is read. */
-	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_MAP_LOOKUP_BATCH },
-	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_LINK_CREATE },
-	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_RAW_TRACEPOINT_OPEN },
-	{ .call = END },
-};
-
 static const int transfers[] = {
 	SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(sendmsg), SCMP_SYS(recvmsg),
 	SCMP_SYS(getsockopt), SCMP_SYS(setsockopt), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
-	SCMP_SYS(shutdown), END,
+	SCMP_SYS(shutdown), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
+	SCMP_SYS(connect),
+	/* A client whose connections are processes. */
+	SCMP_SYS(wait4), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(getppid), END,
 };
 
 static const struct narrow transfers_narrow[] = {
@@ -127,49 +113,36 @@ static const struct narrow transfers_narrow[] = {
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, SIOCINQ },
 	/* getrlimit(): the workload reads the limit that stopped a send. */
 	{ SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 },
+	/* fork() of glibc: a process that shares nothing but descriptors and names nothing of its own. */
+	{ SCMP_SYS(clone), 0, ~(uint64_t)(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID), SIGCHLD },
+	{ SCMP_SYS(prctl), 0, ALL_OF_INT, PR_SET_PDEATHSIG },
 	{ .call = END },
 };
 
-static const int listens[] = {
-	SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4), END,
+/* ioctl() has the requests to devices of netdevice(7) and ethtool(8). */
+static const int finishes[] = {
+	SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(linkat), SCMP_SYS(rename), SCMP_SYS(renameat),
+	SCMP_SYS(renameat2), SCMP_SYS(ftruncate), SCMP_SYS(pwrite64), SCMP_SYS(newfstatat),
+	SCMP_SYS(fsync), SCMP_SYS(ioctl), END,
 };
 
-static const int connects[] = { SCMP_SYS(connect), END };
-
-/* The requests to devices of netdevice(7) and ethtool(8). */
-static const int restores[] = { SCMP_SYS(ioctl), END };
-
-static const struct narrow restores_narrow[] = {
+static const struct narrow finishes_narrow[] = {
 	{ SCMP_SYS(socket), 0, ALL_OF_INT, AF_INET },
 	/* if_nametoindex() */
 	{ SCMP_SYS(socket), 0, ALL_OF_INT, AF_UNIX },
 	{ .call = END },
 };
 
-static const int keeps[] = {
-	SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(linkat), SCMP_SYS(rename), SCMP_SYS(renameat),
-	SCMP_SYS(renameat2), SCMP_SYS(ftruncate), SCMP_SYS(pwrite64), SCMP_SYS(newfstatat),
-	SCMP_SYS(fsync), END,
-};
+enum { LISTS = 3, NARROW_LISTS = 2 };
 
-enum { LISTS = 6, NARROW_LISTS = 3 };
-
+/* What is called most stands first: before 5.11 a filter is run for each call. */
 static const struct {
 	const int *list[LISTS];
 	const struct narrow *narrow[NARROW_LISTS];
 } roles[CONFINE_ROLES] = {
-	[CONFINE_MEASURE] = { { every, waits, threads, measures }, { threads_narrow, measures_narrow } },
-	[CONFINE_WATCH] = { { every, waits, threads, measures },
-			    { threads_narrow, measures_narrow, watches_narrow } },
-	[CONFINE_SERVER] = { { transfers, every, waits, threads, listens },
-			     { threads_narrow, transfers_narrow } },
-	[CONFINE_CLIENT] = { { transfers, every, waits, threads, connects },
-			     { threads_narrow, transfers_narrow } },
-	[CONFINE_CLIENTS] = { { transfers, every, waits, threads, connects, forks },
-			      { threads_narrow, transfers_narrow, forks_narrow } },
-	[CONFINE_RELAY] = { { every, waits } },
-	[CONFINE_KEEP] = { { every, keeps } },
-	[CONFINE_RESTORE] = { { every, waits, restores }, { restores_narrow } },
+	[CONFINE_MEASURE] = { { every, threads, measures }, { threads_narrow, measures_narrow } },
+	[CONFINE_WORKLOAD] = { { transfers, every, threads }, { threads_narrow, transfers_narrow } },
+	[CONFINE_FINISH] = { { every, finishes }, { finishes_narrow } },
 };
 
 /* -EDOM: this architecture has no such call, as arm64 has no poll. */
@@ -225,27 +198,6 @@ static int add_role(scmp_filter_ctx filter, enum confine_role role)
 			       SCMP_CMP64(0, SCMP_CMP_EQ, getpid()));
 }
 
-/* What confine_to_what_runs_do() refuses. */
-static const int never[] = {
-	/* other processes */
-	SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(kcmp),
-	SCMP_SYS(pidfd_getfd), SCMP_SYS(process_madvise), SCMP_SYS(move_pages),
-	SCMP_SYS(migrate_pages),
-	/* these change the kernel or the machine */
-	SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(kexec_load),
-	SCMP_SYS(kexec_file_load), SCMP_SYS(reboot), SCMP_SYS(iopl), SCMP_SYS(ioperm),
-	SCMP_SYS(modify_ldt), SCMP_SYS(personality), SCMP_SYS(swapon), SCMP_SYS(swapoff),
-	SCMP_SYS(acct), SCMP_SYS(quotactl), SCMP_SYS(vhangup), SCMP_SYS(syslog),
-	SCMP_SYS(sethostname), SCMP_SYS(setdomainname), SCMP_SYS(settimeofday),
-	SCMP_SYS(clock_settime), SCMP_SYS(clock_adjtime), SCMP_SYS(adjtimex),
-	/* files */
-	SCMP_SYS(open_by_handle_at), SCMP_SYS(chroot), SCMP_SYS(pivot_root), SCMP_SYS(mknod),
-	SCMP_SYS(mknodat), SCMP_SYS(fanotify_init),
-	/* these bypass filters, or have had many faults */
-	SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
-	SCMP_SYS(userfaultfd), SCMP_SYS(keyctl), SCMP_SYS(add_key), SCMP_SYS(request_key), END,
-};
-
 /* The sanitizer makes many calls, and others in each version: with it only execve is forbidden. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SANITIZED = true };
@@ -286,15 +238,4 @@ int confine_syscalls(enum confine_role role)
 	if (!filter)
 		return -ENOMEM;
 	return load(filter, SANITIZED ? forbid_execve(filter) : add_role(filter, role));
-}
-
-int confine_to_what_runs_do(void)
-{
-	scmp_filter_ctx filter;
-
-	/* Its search for leaks traces. */
-	if (SANITIZED)
-		return 0;
-	filter = seccomp_init(SCMP_ACT_ALLOW);
-	return filter ? load(filter, add_list(filter, SCMP_ACT_ERRNO(EPERM), never)) : -ENOMEM;
 }
