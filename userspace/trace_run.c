@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/streams.h"
 #include "userspace/common/system/confine.h"
 #include "userspace/common/system/machine.h"
@@ -95,7 +95,7 @@ static int tell(struct run *run)
 		return err;
 	report_print(&run->record, &page);
 	if (!err)
-		printf("\nrecord         %s\n", foreign(run->record_file.path));
+		printf("\nrecord         %s\n", printable(run->record_file.path));
 	return err;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/streams.h"
 #include "userspace/common/system/machine.h"
 #include "userspace/common/system/record_file.h"
@@ -184,7 +184,7 @@ static int tell(struct conduct *c, const struct watch_record *r)
 		return err;
 	print_report(c, r);
 	if (o->json && !err)
-		fprintf(c->page.on.out, "\nrecord          %s\n", foreign(c->file.path));
+		fprintf(c->page.on.out, "\nrecord          %s\n", printable(c->file.path));
 	return err;
 }
 
@@ -198,7 +198,7 @@ static int status_of(const struct conduct *c, const struct watch_record *r, bool
 		return failed || watch_laws_broken(r) ? EXIT_BROKEN : EXIT_FINE;
 	if (end->status_known)
 		return end->status ? end->status : failed ? EXIT_BROKEN : EXIT_FINE;
-	return c->command.lost ? refuse("the keeper of the command was killed: its exit status is not "
+	return c->command.lost ? refuse("the parent of the command was killed: its exit status is not "
 					"known, and it may run on", EXIT_REFUSED) :
 	       failed || watch_laws_broken(r) ? EXIT_BROKEN : EXIT_FINE;
 }
@@ -238,7 +238,7 @@ static void entitle(struct conduct *c)
 	const char *value = c->options.whom_value;
 
 	snprintf(c->title, sizeof(c->title), "%s%s%s", c->options.command ? "" : c->options.whom,
-		 *value && !c->options.command ? " " : "", foreign(value));
+		 *value && !c->options.command ? " " : "", printable(value));
 	c->view.title = c->title;
 }
 

@@ -14,7 +14,7 @@
 #include "studies/baseline/measure.h"
 #include "studies/baseline/report.h"
 #include "studies/baseline/suite.h"
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/streams.h"
 #include "userspace/common/system/confine.h"
 #include "userspace/common/system/process_numbers.h"
@@ -51,7 +51,7 @@ static int check_dir(const char *dir)
 		close(fd);
 	if (!err)
 		return 0;
-	fprintf(stderr, "baseline: cannot make files in %s: %s; choose another --dir DIR\n", foreign(dir),
+	fprintf(stderr, "baseline: cannot make files in %s: %s; choose another --dir DIR\n", printable(dir),
 		strerror(err));
 	return err == ENOENT || err == ENOTDIR ? EXIT_USAGE : EXIT_REFUSED;
 }
@@ -89,7 +89,7 @@ static int tell(struct suite *s, struct record_file *record_file)
 		return err;
 	suite_text_print(s, stdout);
 	if (!err)
-		printf("\nrecord          %s\n", foreign(record_file->path));
+		printf("\nrecord          %s\n", printable(record_file->path));
 	return err;
 }
 

@@ -8,7 +8,7 @@
 
 #include "studies/baseline/bench/clock.h"
 #include "studies/baseline/estimate.h"
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/json.h"
 
 #ifndef COPYSCOPE_VERSION
@@ -25,7 +25,7 @@ static json_t *typed_json(const char *words)
 {
 	json_t *json = json_string(words);
 
-	return json ? json : text(foreign(words));
+	return json ? json : text(printable(words));
 }
 
 static json_t *level_json(const struct level *level)

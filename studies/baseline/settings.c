@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/numbers.h"
 #include "userspace/tables/release.h"
 
@@ -44,8 +44,8 @@ static const struct argp_option option_table[] = {
 void settings_refuse(const char *format, const char *what)
 {
 	fprintf(stderr, "baseline: ");
-	fprintf(stderr, format, foreign(what));
-	fprintf(stderr, "; see %s --help\n", foreign(program_invocation_short_name));
+	fprintf(stderr, format, printable(what));
+	fprintf(stderr, "; see %s --help\n", printable(program_invocation_short_name));
 	exit(2);
 }
 

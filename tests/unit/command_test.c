@@ -152,14 +152,14 @@ TEST_BETWEEN(it_outlives_the_tool, new_file, remove_file)
 }
 
 /* Nobody knows then how it ends, and that it has is not true. */
-TEST_BETWEEN(a_keeper_that_is_killed_is_no_end, new_file, remove_file)
+TEST_BETWEEN(a_subreaper_that_is_killed_is_no_end, new_file, remove_file)
 {
 	char *argv[] = { "/bin/sh", "-c", "sleep 0.3; echo lived > \"$1\"", "sh", file, NULL };
 	struct command c;
 
 	assert_int_equal(command_start(&c, argv, false), 0);
 	assert_int_equal(command_release(&c, *argv), 0);
-	kill(c.keeper, SIGKILL);
+	kill(c.subreaper, SIGKILL);
 	for (int i = 0; i < 100 && !c.lost; i++) {
 		assert_true(command_runs(&c));
 		usleep(50000);

@@ -86,7 +86,7 @@ static bool is_raw(const struct tool *t)
 	return !tcgetattr(t->terminal, &now) && !(now.c_lflag & (ICANON | ECHO));
 }
 
-/* The keeper writes to the terminal first. */
+/* The restorer writes to the terminal first. */
 static void expect_given_back(const struct tool *t)
 {
 	for (int i = 0; i < 500 && is_raw(t); i++)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/numbers.h"
 #include "userspace/common/option_values.h"
 
@@ -18,7 +18,7 @@ void options_of(const char *name)
 void options_fail(const char *format, const char *what)
 {
 	fprintf(stderr, "%s: ", program);
-	fprintf(stderr, format, foreign(what));
+	fprintf(stderr, format, printable(what));
 	fprintf(stderr, "; see %s --help\n", program);
 	exit(2);
 }

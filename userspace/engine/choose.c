@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/engine/targets.h"
 
 /* Finds what the running kernel offers to probes, by its BTF and by trying: never by its
@@ -200,7 +200,7 @@ int hooks_choose(struct hook_choice *c, const struct hook_wishes *w, enum backen
 		return err;
 	/* A fault that changes nothing must not look like one that was caught. */
 	snprintf(why, WHY_BYTES, "--break detach:%.60s: no hook of the %s backend is for it",
-		 foreign(w->detach), backend_name(backend));
+		 printable(w->detach), backend_name(backend));
 	return -EINVAL;
 }
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/system/helper.h"
 #include "userspace/path/parts.h"
 #include "userspace/path/path.h"
@@ -82,7 +82,7 @@ static int try_queue(const struct path_request *request)
 			*request->netem ? "netem" : request->qdisc);
 	else if (err)
 		fprintf(stderr, "trace_run: --%s '%s': tc reports: %s\n", option,
-			foreign(*request->netem ? request->netem : request->qdisc), foreign(said));
+			printable(*request->netem ? request->netem : request->qdisc), printable(said));
 	return err;
 }
 

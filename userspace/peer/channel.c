@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/json.h"
 #include "userspace/common/json_read.h"
 
@@ -227,7 +227,7 @@ const char *channel_why(struct channel *c, int err, char *line, size_t size)
 	}
 	channel_pass_on(c);
 	if (err == -EBADMSG)
-		snprintf(line, size, "it said what trace_run never says: %s", foreign(c->text));
+		snprintf(line, size, "it said what trace_run never says: %s", printable(c->text));
 	else
 		snprintf(line, size, "%s",
 			 err == -ECONNRESET  ? "it ended without a word"

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/numbers.h"
 
 /* The user on whose behalf the tool runs: who called sudo, or the tool's own. */
@@ -30,11 +30,11 @@ struct caller {
 	char name[64], home[256], shell[64];
 };
 
-/* What the tool sends to the keeper: this, or the number of a signal for the command. */
-enum { KEEPER_GO = 0 };
+/* What the tool sends to the subreaper: this, or the number of a signal for the command. */
+enum { SUBREAPER_GO = 0 };
 
-/* What the keeper sends, in this order; the last one when nothing is left that it started. */
-struct keeper_news {
+/* What the subreaper sends, in this order; the last one when nothing is left that it started. */
+struct news {
 	enum { NEWS_STARTED, NEWS_EXECUTED, NEWS_ENDED, NEWS_ALL_ENDED } what;
 	int value;	/* pid; errno; exit status; 0 */
 };
@@ -48,7 +48,7 @@ static bool id_in(const char *variable, unsigned int *id, int *err)
 	*err = value ? whole_parse(value, NUMBER_PLAIN, 0, UINT32_MAX - 1, &number) : 0;
 	if (*err)
 		fprintf(stderr, "copyscope watch: %s is '%s', which is no user or group: give --as-root, or "
-			"unset it\n", variable, foreign(value));
+			"unset it\n", variable, printable(value));
 	*id = number;
 	return value && !*err;
 }
@@ -112,20 +112,20 @@ static int caller_become(const struct caller *c)
 /* As env(1) and the shell have it. */
 enum { STATUS_CANNOT = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
-struct keeper {
+struct subreaper {
 	int channel, gate, failure, deaths;
 	pid_t pid;	/* of the command; 0 once it has ended */
 };
 
-static void tell(const struct keeper *k, int what, int value)
+static void tell(const struct subreaper *s, int what, int value)
 {
-	struct keeper_news news = { .what = what, .value = value };
+	struct news news = { .what = what, .value = value };
 
 	/* A tool that is gone has had this process killed. */
-	(void)!send(k->channel, &news, sizeof(news), MSG_NOSIGNAL);
+	(void)!send(s->channel, &news, sizeof(news), MSG_NOSIGNAL);
 }
 
-/* What the tool and the keeper changed for themselves is not for the command. */
+/* What the tool and the subreaper changed for themselves is not for the command. */
 static void put_signals_back(const sigset_t *mask)
 {
 	for (int number = 1; number < NSIG; number++) {
@@ -148,7 +148,7 @@ static void become(char **argv, const struct caller *caller, int gate, int failu
 	put_signals_back(mask);
 	if (caller_become(caller))
 		_exit(STATUS_CANNOT);
-	/* Nothing comes if the keeper died: then nobody watches, and nothing is to happen. */
+	/* Nothing comes if the subreaper died: then nobody watches, and nothing is to happen. */
 	while (read(gate, &go, 1) != 1)
 		if (errno != EINTR)
 			_exit(STATUS_CANNOT);
@@ -158,67 +158,68 @@ static void become(char **argv, const struct caller *caller, int gate, int failu
 	_exit(STATUS_CANNOT);
 }
 
-static int start(struct keeper *k, char **argv, const struct caller *caller, const sigset_t *mask)
+static int start(struct subreaper *s, char **argv, const struct caller *caller,
+		 const sigset_t *mask)
 {
 	int gate[2], failure[2];
 
 	if (pipe2(gate, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
 		return -errno;
-	k->pid = fork();
-	if (!k->pid) {
+	s->pid = fork();
+	if (!s->pid) {
 		close(gate[1]);
-		close(k->channel);
+		close(s->channel);
 		become(argv, caller, gate[0], failure[1], mask);
 	}
 	close(gate[0]);
 	close(failure[1]);
-	k->gate = gate[1];
-	k->failure = failure[0];
-	return k->pid < 0 ? -errno : 0;
+	s->gate = gate[1];
+	s->failure = failure[0];
+	return s->pid < 0 ? -errno : 0;
 }
 
-static void release(struct keeper *k)
+static void release(struct subreaper *s)
 {
 	int err = 0;
 
-	if (write(k->gate, "", 1) != 1)
+	if (write(s->gate, "", 1) != 1)
 		err = errno;
-	close(k->gate);
+	close(s->gate);
 	/* A successful execve() closes it without a word. */
-	while (!err && read(k->failure, &err, sizeof(err)) < 0 && errno == EINTR)
+	while (!err && read(s->failure, &err, sizeof(err)) < 0 && errno == EINTR)
 		;
-	close(k->failure);
-	tell(k, NEWS_EXECUTED, err);
+	close(s->failure);
+	tell(s, NEWS_EXECUTED, err);
 }
 
-static void serve_next(struct keeper *k)
+static void serve_next(struct subreaper *s)
 {
 	unsigned char asked;
 
-	if (recv(k->channel, &asked, 1, 0) != 1)
+	if (recv(s->channel, &asked, 1, 0) != 1)
 		_exit(0);
-	if (asked == KEEPER_GO)
-		release(k);
-	else if (k->pid)
-		kill(k->pid, asked);
+	if (asked == SUBREAPER_GO)
+		release(s);
+	else if (s->pid)
+		kill(s->pid, asked);
 }
 
-static void collect(struct keeper *k)
+static void collect(struct subreaper *s)
 {
 	struct signalfd_siginfo info;
 	int status;
 	pid_t pid;
 
-	(void)!read(k->deaths, &info, sizeof(info));
+	(void)!read(s->deaths, &info, sizeof(info));
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid != k->pid)
+		if (pid != s->pid)
 			continue;
-		k->pid = 0;
-		tell(k, NEWS_ENDED, WIFEXITED(status) ? WEXITSTATUS(status) :
+		s->pid = 0;
+		tell(s, NEWS_ENDED, WIFEXITED(status) ? WEXITSTATUS(status) :
 							STATUS_SIGNAL + WTERMSIG(status));
 	}
 	if (pid < 0 && errno == ECHILD) {
-		tell(k, NEWS_ALL_ENDED, 0);
+		tell(s, NEWS_ALL_ENDED, 0);
 		_exit(0);
 	}
 }
@@ -231,12 +232,12 @@ static void die_with(pid_t parent)
 }
 
 /* In a child of the tool @parent: starts the command and serves the channel. Does not return. */
-static __attribute__((noreturn)) void command_keep(int channel, char **argv, const struct caller *caller,
-						   pid_t parent)
+static __attribute__((noreturn)) void subreap(int channel, char **argv, const struct caller *caller,
+					      pid_t parent)
 {
 	/* Those of a terminal reach the command, too; the tool passes others on. */
 	static const int passed[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
-	struct keeper k = { .channel = channel };
+	struct subreaper s = { .channel = channel };
 	sigset_t chld, mask;
 	int err;
 
@@ -246,27 +247,27 @@ static __attribute__((noreturn)) void command_keep(int channel, char **argv, con
 	sigaddset(&chld, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &chld, &mask);
 	signal(SIGCHLD, SIG_DFL);
-	k.deaths = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
-	err = k.deaths < 0 ? -errno : start(&k, argv, caller, &mask);
-	tell(&k, NEWS_STARTED, err ? err : k.pid);
+	s.deaths = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+	err = s.deaths < 0 ? -errno : start(&s, argv, caller, &mask);
+	tell(&s, NEWS_STARTED, err ? err : s.pid);
 	if (err)
 		_exit(0);
 	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
 		signal(passed[i], SIG_IGN);
 	for (;;) {
-		struct pollfd in[] = { { k.channel, POLLIN, 0 }, { k.deaths, POLLIN, 0 } };
+		struct pollfd in[] = { { s.channel, POLLIN, 0 }, { s.deaths, POLLIN, 0 } };
 
 		if (poll(in, 2, -1) < 0)
 			continue;
 		if (in[0].revents)
-			serve_next(&k);
+			serve_next(&s);
 		if (in[1].revents)
-			collect(&k);
+			collect(&s);
 	}
 }
 
-/* Waits for the next news; false if the keeper is gone. */
-static bool hear(struct command *c, struct keeper_news *news, int flags)
+/* Waits for the next news; false if the subreaper is gone. */
+static bool hear(struct command *c, struct news *news, int flags)
 {
 	ssize_t got;
 
@@ -289,7 +290,7 @@ static int tell_failure(int err)
 
 int command_start(struct command *c, char **argv, bool as_root)
 {
-	struct keeper_news news = { .value = -EPIPE };
+	struct news news = { .value = -EPIPE };
 	pid_t self = getpid();
 	struct caller caller;
 	int pair[2], err;
@@ -301,12 +302,12 @@ int command_start(struct command *c, char **argv, bool as_root)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return tell_failure(-errno);
 	fflush(NULL);
-	c->keeper = fork();
-	if (!c->keeper) {
+	c->subreaper = fork();
+	if (!c->subreaper) {
 		close(pair[0]);
-		command_keep(pair[1], argv, &caller, self);
+		subreap(pair[1], argv, &caller, self);
 	}
-	err = c->keeper < 0 ? -errno : 0;
+	err = c->subreaper < 0 ? -errno : 0;
 	close(pair[1]);
 	c->channel = pair[0];
 	if (!err)
@@ -326,26 +327,26 @@ static void send_byte(struct command *c, unsigned char byte)
 
 int command_release(struct command *c, const char *name)
 {
-	struct keeper_news news = { .value = EPIPE };
+	struct news news = { .value = EPIPE };
 
 	c->released = true;
-	send_byte(c, KEEPER_GO);
+	send_byte(c, SUBREAPER_GO);
 	/* The child may have ended before, if it could not become its user. */
 	while (hear(c, &news, 0) && news.what == NEWS_ENDED) {
 		c->ended = true;
 		c->status = news.value;
 	}
-	/* A keeper that was killed before it told may have started the command all the same. */
+	/* A subreaper that was killed before it told may have started the command all the same. */
 	if (!news.value || c->lost)
 		return 0;
-	fprintf(stderr, "copyscope watch: cannot run '%s': %s\n", foreign(name), strerror(news.value));
+	fprintf(stderr, "copyscope watch: cannot run '%s': %s\n", printable(name), strerror(news.value));
 	c->status = news.value == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT;
 	return -news.value;
 }
 
 bool command_runs(struct command *c)
 {
-	struct keeper_news news;
+	struct news news;
 
 	while (!c->all_ended && !c->lost && hear(c, &news, MSG_DONTWAIT)) {
 		if (news.what == NEWS_ENDED) {
@@ -364,11 +365,11 @@ void command_signal(struct command *c, int signal)
 
 void command_end(struct command *c)
 {
-	if (c->keeper <= 0)
+	if (c->subreaper <= 0)
 		return;
-	/* The keeper ends, and with it the gate of a command that waits for its release. */
+	/* The subreaper ends, and with it the gate of a command that waits for its release. */
 	close(c->channel);
-	while (waitpid(c->keeper, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(c->subreaper, NULL, 0) < 0 && errno == EINTR)
 		;
 	*c = (struct command){ .channel = -1, .status = c->status };
 }

@@ -17,7 +17,7 @@
 
 #include "userspace/common/system/confine.h"
 
-/* What the keeper is asked for; it answers each. */
+/* What the restorer is asked for; it answers each. */
 enum { ASK_SHOW = 's', ASK_HIDE = 'h', ASK_SIZE = 'z' };
 
 struct answer {
@@ -169,18 +169,18 @@ int screen_open(struct screen *s)
 		close(s->out);
 		return -errno;
 	}
-	s->keeper = fork();
-	if (!s->keeper) {
+	s->restorer = fork();
+	if (!s->restorer) {
 		close(pair[0]);
 		_exit(!keep(pair[1], s->out));
 	}
 	close(pair[1]);
 	s->channel = pair[0];
-	if (s->keeper > 0)
+	if (s->restorer > 0)
 		return 0;
 	close(s->channel);
 	close(s->out);
-	s->keeper = 0;
+	s->restorer = 0;
 	return -EAGAIN;
 }
 
@@ -190,7 +190,7 @@ static int ask(struct screen *s, char what)
 	ssize_t got;
 
 	s->shown = false;
-	if (!s->keeper || send(s->channel, &what, 1, MSG_NOSIGNAL) != 1)
+	if (!s->restorer || send(s->channel, &what, 1, MSG_NOSIGNAL) != 1)
 		return -EPIPE;
 	do
 		got = recv(s->channel, &answer, sizeof(answer), 0);
@@ -296,10 +296,10 @@ bool screen_close(struct screen *s)
 {
 	int status = 0;
 
-	if (!s->keeper)
+	if (!s->restorer)
 		return true;
 	close(s->channel);
-	while (waitpid(s->keeper, &status, 0) < 0 && errno == EINTR)
+	while (waitpid(s->restorer, &status, 0) < 0 && errno == EINTR)
 		;
 	close(s->out);
 	free(s->page);

@@ -231,7 +231,7 @@ static bool signal_ends(struct session *s)
 	return false;
 }
 
-/* Of a command the keeper knows; of other processes, or without it, the window does. */
+/* Of a command its subreaper knows; of other processes, or without it, the window does. */
 static bool all_ended(struct session *s, struct progress *p, int alive)
 {
 	bool runs = s->command && command_runs(s->command);

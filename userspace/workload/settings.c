@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/numbers.h"
 #include "userspace/tables/release.h"
 #include "userspace/tables/variants.h"
@@ -31,11 +31,11 @@ static uint64_t number_parse(const char *what, const char *text, enum number_suf
 
 	if (err == -EINVAL)
 		usage_error("%s: '%s' is not a whole number: give one from %llu to %llu%s", what,
-			    foreign(text), (unsigned long long)min, (unsigned long long)max,
+			    printable(text), (unsigned long long)min, (unsigned long long)max,
 			    suffix == NUMBER_WITH_SUFFIX ? " (k and M may follow)" : "");
 	if (err)
 		usage_error("%s: %s is out of range: give a number from %llu to %llu", what,
-			    foreign(text), (unsigned long long)min, (unsigned long long)max);
+			    printable(text), (unsigned long long)min, (unsigned long long)max);
 	return number;
 }
 
@@ -46,10 +46,10 @@ static uint64_t number_parse_seconds_ns(const char *what, const char *text)
 
 	if (decimal_parse(text, &seconds))
 		usage_error("%s: '%s' is not a number of seconds: give one like 2 or 0.5", what,
-			    foreign(text));
+			    printable(text));
 	if (seconds * NS_PER_S < 1 || seconds > SECONDS_MAX)
 		usage_error("%s: %s is out of range: give more than 0 and at most %.0f", what,
-			    foreign(text), SECONDS_MAX);
+			    printable(text), SECONDS_MAX);
 	return seconds * NS_PER_S;
 }
 
@@ -138,7 +138,7 @@ static enum pattern pattern_parse(const char *name)
 	if (!strcmp(name, "rr"))
 		return PATTERN_RR;
 	usage_error("--pattern: there is no '%s': choose stream or rr",
-		    foreign(name));
+		    printable(name));
 }
 
 static const struct receive_method *receiver_parse(const char *name)
@@ -147,14 +147,14 @@ static const struct receive_method *receiver_parse(const char *name)
 
 	if (!method)
 		usage_error("--receiver: there is no '%s': choose recv, perfield or recvmsg",
-			    foreign(name));
+			    printable(name));
 	return method;
 }
 
 static bool check_parse(const char *name)
 {
 	if (strcmp(name, "content") && strcmp(name, "none"))
-		usage_error("--check: there is no '%s': choose content or none", foreign(name));
+		usage_error("--check: there is no '%s': choose content or none", printable(name));
 	return !strcmp(name, "content");
 }
 
@@ -207,7 +207,7 @@ static error_t amount_parse(int key, const char *text, struct draft *draft)
 static void word_keep(struct draft *draft, const char *word)
 {
 	if (draft->n_words == 2)
-		usage_error("'%s' is one word too many: see --help", foreign(word));
+		usage_error("'%s' is one word too many: see --help", printable(word));
 	draft->words[draft->n_words++] = word;
 }
 
@@ -225,7 +225,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 		exit(EXIT_FINE);
 	case ARGP_KEY_ERROR:
 		usage_error("'%s' is no option, or lacks its value: see --help",
-			    foreign(state->argv[state->next - 1]));
+			    printable(state->argv[state->next - 1]));
 	case ARGP_KEY_ARG:
 		word_keep(draft, text);
 		return 0;
@@ -235,7 +235,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	case KEY_FROM:
 		if (!endpoint_parse(text, 0, &settings->from))
 			usage_error("--from: '%s' is not a numeric IPv4 or IPv6 address",
-				    foreign(text));
+				    printable(text));
 		return 0;
 	case KEY_PATTERN:
 		settings->pattern = pattern_parse(text);
@@ -250,7 +250,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	case KEY_BEHAVIOURS:
 		if (behaviours_read(text, &settings->behaviours))
 			usage_error("--behaviours: '%s' names one that there is not: see --help",
-				    foreign(text));
+				    printable(text));
 		return 0;
 	case KEY_JSON:
 		settings->json = true;
@@ -325,7 +325,7 @@ static const struct argp client_argp = {
 /* Installed, the program has a longer name. */
 static void program_help(void)
 {
-	const char *name = foreign(program_invocation_short_name);
+	const char *name = printable(program_invocation_short_name);
 
 	printf("Usage: %s server VARIANT BYTES [OPTION...]\n"
 	       "  or:  %s client BYTES THREADS [OPTION...]\n"
@@ -353,7 +353,7 @@ static void words_read(struct draft *draft)
 	settings->variant = variant_find(draft->words[0]);
 	if (!settings->variant)
 		usage_error("there is no variant '%s': see workload server --help",
-			    foreign(draft->words[0]));
+			    printable(draft->words[0]));
 }
 
 static void settings_complete(struct draft *draft)
@@ -368,7 +368,7 @@ static void settings_complete(struct draft *draft)
 		usage_error("--port: a client needs the server's port, not 0");
 	if (!endpoint_parse(draft->address, draft->port, &settings->address))
 		usage_error("%s: '%s' is not a numeric IPv4 or IPv6 address",
-			    server ? "--listen" : "--connect", foreign(draft->address));
+			    server ? "--listen" : "--connect", printable(draft->address));
 	if (server && settings->threads > settings->max_clients) {
 		if (draft->max_clients_given)
 			usage_error("--clients %u is more than --max-clients %u",
@@ -391,9 +391,9 @@ static void settings_complete(struct draft *draft)
 /* What the help of a role calls the program. */
 static char *with_role(const char *role)
 {
-	static char name[FOREIGN_BYTES + 16];
+	static char name[PRINTABLE_BYTES + 16];
 
-	snprintf(name, sizeof(name), "%s %s", foreign(program_invocation_short_name), role);
+	snprintf(name, sizeof(name), "%s %s", printable(program_invocation_short_name), role);
 	return name;
 }
 

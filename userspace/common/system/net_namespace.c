@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/system/helper.h"
 
 int net_namespace_new(int *ns)
@@ -23,7 +23,7 @@ int net_namespace_new(int *ns)
 
 static void complain(const char *what, int err, const char *advice)
 {
-	fprintf(stderr, "%s: %s: %s%s\n", foreign(program_invocation_short_name), what, strerror(err),
+	fprintf(stderr, "%s: %s: %s%s\n", printable(program_invocation_short_name), what, strerror(err),
 		advice);
 }
 

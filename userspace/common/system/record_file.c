@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/system/confine.h"
 #include "userspace/common/system/trusted_folder.h"
 
@@ -120,7 +120,7 @@ static int open_nameless(struct record_file *k, int folder)
 	}
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
 		number = getpid();
-	snprintf(k->aside, sizeof(k->aside), ".copyscope-%016" PRIx64 ".part", number);
+	snprintf(k->temporary, sizeof(k->temporary), ".copyscope-%016" PRIx64 ".part", number);
 	snprintf(k->spare, sizeof(k->spare), "copyscope-%016" PRIx64 ".json", number);
 	k->nameless = true;
 	k->folder = folder;
@@ -215,7 +215,7 @@ int record_file_reserve(struct record_file *k, const char *program, const char *
 		err = open_at(k);
 	if (err)
 		fprintf(stderr, "%s: cannot write the record %s: %s; choose another %s%s FILE\n", program,
-			foreign(asked ? asked : k->path), *why ? why : strerror(-err),
+			printable(asked ? asked : k->path), *why ? why : strerror(-err),
 			asked ? "" : "COPYSCOPE_RUNS or ", option);
 	return err;
 }
@@ -245,11 +245,11 @@ static int take_name(const struct record_file *k)
 	if (fstat(fileno(k->file), &own) || fstatat(k->folder, k->name, &st, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISREG(st.st_mode) || (st.st_uid != own.st_uid && st.st_uid != k->replaces))
 		return -EEXIST;
-	err = link_as(k, k->aside);
-	if (err || !renameat(k->folder, k->aside, k->folder, k->name))
+	err = link_as(k, k->temporary);
+	if (err || !renameat(k->folder, k->temporary, k->folder, k->name))
 		return err;
 	err = -errno;
-	unlinkat(k->folder, k->aside, 0);
+	unlinkat(k->folder, k->temporary, 0);
 	return err;
 }
 

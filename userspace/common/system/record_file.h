@@ -21,7 +21,7 @@ struct record_file {
 	int folder;			/* -1 unless it is nameless */
 	char path[PATH_MAX];
 	char name[NAME_MAX + 1];	/* in the folder */
-	char aside[48];			/* a name that is free, for a moment */
+	char temporary[48];		/* a name that is free, for a moment */
 	char spare[48];			/* one that is free, if @name is taken in the end */
 	bool spared;			/* the record has that one */
 	uid_t replaces;			/* whose file it may replace, beside its own user's */

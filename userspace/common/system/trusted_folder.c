@@ -18,7 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/numbers.h"
 
 enum { LINKS_MAX = 40, WAY = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
@@ -99,10 +99,10 @@ static int move(struct walk *w, int next, const char *name)
 		return -errno;
 	if (!trusted_user(st.st_uid))
 		snprintf(w->why, FOLDER_WHY_BYTES, "%s belongs to user %u, so that root's files are "
-			 "not safe there", foreign(name), st.st_uid);
+			 "not safe there", printable(name), st.st_uid);
 	else if (!(st.st_mode & S_ISVTX) && others_may_write(next, &st))
 		snprintf(w->why, FOLDER_WHY_BYTES, "other users may write to %s, so that root's "
-			 "files are not safe there", foreign(name));
+			 "files are not safe there", printable(name));
 	else
 		return 0;
 	return -EPERM;
@@ -117,7 +117,7 @@ static int follow(struct walk *w, const char *name, const struct stat *st)
 	int err = 0;
 
 	if (!trusted_user(st->st_uid)) {
-		snprintf(w->why, FOLDER_WHY_BYTES, "%s is a link of user %u", foreign(name),
+		snprintf(w->why, FOLDER_WHY_BYTES, "%s is a link of user %u", printable(name),
 			 st->st_uid);
 		return -EPERM;
 	}

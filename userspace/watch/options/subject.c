@@ -15,14 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 
 /* A namespace, and a pipe each way to the process that enters it. */
 enum { DESCRIPTORS_EACH = 3, OTHER_DESCRIPTORS = 256 };
 
 static int say(char why[WHY_BYTES], int err, const char *what, const char *name)
 {
-	snprintf(why, WHY_BYTES, "%s%.120s", what, foreign(name));
+	snprintf(why, WHY_BYTES, "%s%.120s", what, printable(name));
 	return err;
 }
 

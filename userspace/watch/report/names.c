@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of processes, sockets, peers and control groups, with foreign text escaped. */
+/* Names of processes, sockets, peers and control groups, with texts of others escaped. */
 #include "userspace/watch/report/names.h"
 
 #include <arpa/inet.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/text.h"
 
 void comm_name(const char *comm, char name[WATCH_NAME_BYTES])
@@ -15,7 +15,7 @@ void comm_name(const char *comm, char name[WATCH_NAME_BYTES])
 	char whole[WATCH_COMM_BYTES + 1] = "";
 
 	memcpy(whole, comm, WATCH_COMM_BYTES);
-	snprintf(name, WATCH_NAME_BYTES, "%s", foreign(whole));
+	snprintf(name, WATCH_NAME_BYTES, "%s", printable(whole));
 }
 
 void process_name(const struct watch_process_id *id, const char *comm, char name[WATCH_NAME_BYTES])
@@ -86,7 +86,7 @@ void cgroup_name(const struct watch_record *r, uint64_t cgroup, char name[WATCH_
 	const char *path = cgroup_path(r, cgroup);
 
 	if (path)
-		snprintf(name, WATCH_NAME_BYTES, "%s", foreign(path));
+		snprintf(name, WATCH_NAME_BYTES, "%s", printable(path));
 	else if (cgroup)
 		snprintf(name, WATCH_NAME_BYTES, "cgroup %" PRIu64, cgroup);
 	else

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/common/foreign.h"
+#include "userspace/common/printable.h"
 #include "userspace/common/json.h"
 #include "userspace/report/parts_json.h"
 #include "userspace/watch/books/watch_judge.h"
@@ -235,7 +235,7 @@ static json_t *subject_json(const struct watch_options *o, const struct watch_en
 	json_t *s = json_object();
 
 	put(s, "kind", text(o->command ? "command" : kinds[o->subject.by]));
-	put(s, "asked", text_or_null(o->whom_value ? foreign(o->whom_value) : NULL));
+	put(s, "asked", text_or_null(o->whom_value ? printable(o->whom_value) : NULL));
 	put(s, "words", integer_if(o->command, words_of(o->command)));
 	put(s, "exit_status", integer_if(end->status_known, end->status));
 	return s;
@@ -347,9 +347,9 @@ static json_t *command_json(char **command, const struct watch_options *o)
 	json_t *words = json_array();
 
 	for (; *command && command != o->command; command++)
-		json_array_append_new(words, text(foreign(*command)));
+		json_array_append_new(words, text(printable(*command)));
 	if (*command)
-		json_array_append_new(words, text(foreign(*command)));
+		json_array_append_new(words, text(printable(*command)));
 	return words;
 }
 

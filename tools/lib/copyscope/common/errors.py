@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# As userspace/common/foreign.h has it: of a longer word its beginning and its end are shown.
+# As userspace/common/printable.h has it: of a longer word its beginning and its end are shown.
 MOST_SHOWN, END_SHOWN = 200, 57
 MOST_OF_A_LINE = 2000
 # Printable, but they turn the direction of what follows.

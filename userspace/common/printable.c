@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shows foreign text in messages: control characters escaped, long texts shortened. */
-#include "userspace/common/foreign.h"
+/* Shows texts of others in messages: control characters escaped, long texts shortened. */
+#include "userspace/common/printable.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
 
 enum {
 	SLOTS = 9,
@@ -16,7 +15,7 @@ enum {
 	TAIL_MAX = SHOWN_MAX - HEAD_MAX - 3,	/* ... and its end, where a file's name is */
 };
 
-_Static_assert((int)SHOWN_MAX < (int)FOREIGN_BYTES, "a slot holds what is shown and its end");
+_Static_assert((int)SHOWN_MAX < (int)PRINTABLE_BYTES, "a slot holds what is shown and its end");
 
 /* Bytes of the UTF-8 character at @s and its @code; 0 if there is none. */
 static int utf8(const unsigned char *s, uint32_t *code)
@@ -96,9 +95,9 @@ static const unsigned char *append(char *out, const unsigned char *s, size_t roo
 	return s;
 }
 
-const char *foreign(const char *text)
+const char *printable(const char *text)
 {
-	static __thread char slots[SLOTS][FOREIGN_BYTES];
+	static __thread char slots[SLOTS][PRINTABLE_BYTES];
 	static __thread unsigned int next;
 	char *out = slots[next++ % SLOTS], piece[PIECE_BYTES];
 	const unsigned char *s = (const unsigned char *)text;
