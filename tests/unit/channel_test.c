@@ -128,6 +128,22 @@ TEST(the_last_line_of_stderr_is_why_it_ended)
 	end(&c, &far);
 }
 
+TEST(a_far_half_sends_a_terminal_nothing_to_obey)
+{
+	char why[300];
+	struct channel c;
+	struct far far = open_one(&c);
+	enum word word;
+
+	/* U+009B begins a sequence as ESC [ does, and so does the byte alone. */
+	say(far.complains, "a\033[2Jb\xc2\x9b" "2Jc\x9b" "31md\r\n");
+	close(far.complains);
+	close(far.says);
+	assert_int_equal(hear(&c, &word, NEVER_MS), -ECONNRESET);
+	assert_string_equal(channel_why(&c, -ECONNRESET, why, sizeof(why)), "a[2Jb??2Jc?31md");
+	end(&c, &far);
+}
+
 static int64_t nothing_left(void)
 {
 	return 0;

@@ -62,6 +62,7 @@ static void end_line(struct channel *c)
 	c->saying_bytes = 0;
 }
 
+/* Printable ASCII: a terminal obeys the others, or they are no UTF-8, which a record has to be. */
 static void hear_stderr(struct channel *c)
 {
 	char piece[512];
@@ -75,7 +76,7 @@ static void hear_stderr(struct channel *c)
 		if (letter == '\n')
 			end_line(c);
 		else if (letter >= ' ' && letter != 0x7f && c->saying_bytes < sizeof(c->saying) - 1)
-			c->saying[c->saying_bytes++] = letter;
+			c->saying[c->saying_bytes++] = letter <= '~' ? letter : '?';
 	}
 	if (got > 0)
 		return;

@@ -269,10 +269,6 @@ static void go_alone(struct peer *p, struct record *r, int err)
 	char line[WHY_LINE_BYTES];
 
 	channel_why(&p->channel, err, line, sizeof(line));
-	/* A record takes UTF-8 alone, and this may be anything. */
-	for (char *letter = line; *letter; letter++)
-		if (*letter < ' ' || *letter > '~')
-			*letter = '?';
 	ends->interrupt_signal = children_interrupted();
 	/* What our end did when it was ended is a consequence of the loss. */
 	if (!ends->interrupt_signal && (!*ends->failure || (p->lost && !*ending_failure())))
