@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from copyscope.common.releases import age_key
-from guest.boots import ALL, run_lines, where_made
+from guest.boots import ALL, dealt, maker, run_lines, where_made
 from helpers import records
 from helpers.books import (
     PRIME_BYTES,
@@ -14,7 +14,7 @@ from helpers.books import (
     TRACEPOINT_NOT_TESTABLE,
     check_books,
 )
-from helpers.names import KERNELS, VARIANTS, all_tables
+from helpers.names import VARIANTS, all_tables
 
 PRIME = f"--messages {PRIME_MESSAGES}"
 # Every variant between two namespaces; all combinations are run on the host.
@@ -43,27 +43,20 @@ FAULTS |= {what: f"A3 {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --break {what
             for what in ("drop-completion", "lose-update")}
 FORCED = {"forced": f"A3 {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --backend tracepoint"}
 
-# What differs most is run on each kernel, all of it on the oldest and the newest; a hook that is left off is
-# so on one of these.
-ALWAYS = {name: (PRIMES | LARGE | FAULTS | FORCED)[name] for name in (
-    "A1.veth.4", "A2.veth.4", "A3.veth.4", "A3-unreaped.veth.4", "A3.large", "drop-completion", "forced")}
-EDGES = (KERNELS[0], KERNELS[-1])
-
-
-def makes(release: str, run: str) -> bool:
-    """Does this kernel make that run?"""
-    by_turns = [f"detach.{what}" for what in DETACHED]
-    if run in by_turns:
-        return release == EDGES[by_turns.index(run) % 2]
-    return release in EDGES or run in ALWAYS
+RUNS = PRIMES | REPLIES | LARGE | REUSE | FAULTS | FORCED
+# What tells which hooks were attached, and which backends there are, is asked of each kernel. Completions are
+# found by another function since 6.19.
+EACH = ("A1.veth.4", "A3.veth.4", "forced")
+BOTH_SIDES = ("drop-completion", "A3.large")
+MADE = {run: ALL for run in EACH} | dealt(BOTH_SIDES, hands=2, first=1) | dealt(
+    run for run in RUNS if run not in EACH + BOTH_SIDES)
+makes = maker(MADE)
 
 
 @pytest.fixture(scope="module", name="outcomes")
 def all_kernels(tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
-    folder = tmp_path_factory.mktemp("books")
-    runs = PRIMES | REPLIES | LARGE | REUSE | FAULTS | FORCED
-    return run_lines(folder, runs, makes=makes, releases=ALL)
+    return run_lines(tmp_path_factory.mktemp("books"), RUNS, makes=makes, releases=ALL)
 
 
 @pytest.fixture(scope="module", name="outcome")
@@ -128,9 +121,9 @@ def test_aligned_fields_pin_17_pages_a_message_and_others_24(outcome, variant):
     assert pins["pages"] == pins["released_pages"] >= pins["peak_pages"] > 0
 
 
-@pytest.mark.parametrize("outcome", EDGES, indirect=True)
-def test_a_buffer_that_is_reused_too_early_is_caught_by_content(outcome):
-    record = checked(outcome, "reuse", REUSE_MESSAGES)
+@on_kernels("run", REUSE)
+def test_a_buffer_that_is_reused_too_early_is_caught_by_content(outcome, run):
+    record = checked(outcome, run, REUSE_MESSAGES)
     assert record["experiment"]["workload"]["content_errors"] > 0
     assert records.law(record, "content")["status"] == "balanced"
 
