@@ -131,7 +131,7 @@ static const struct {
 	{ "signal others", signal_others, 0 },
 	{ "open a packet socket", open_packet_socket, 0 },
 	{ "start a thread", start_thread, ROLE(MEASURE) | ROLE(WORKLOAD) },
-	{ "open a socket", open_socket, ROLE(WORKLOAD) | ROLE(FINISH) },
+	{ "open a socket", open_socket, ROLE(WORKLOAD) },
 };
 
 /* The role and the act of the child that is next. */

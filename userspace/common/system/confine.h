@@ -40,14 +40,13 @@ int confine_for_good(void);
 int confine_for_good_but(uint64_t capabilities);
 
 /* The same, but the process stays root's, so that no other process of that user can kill it: for one
- * that must finish its work. CONFINE_FINISH then keeps it from opening root's files. */
+ * that must finish its work. It is to read no more than a byte from others. */
 int confine_root_but(uint64_t capabilities);
 
 /* What a process does from now on. confine_syscalls.c lists the calls of each. */
 enum confine_role {
 	CONFINE_MEASURE,	/* read maps, counters and iterators, collect children, write the record */
 	CONFINE_WORKLOAD,	/* move payload: the two ends */
-	CONFINE_FINISH,		/* name the record, give settings and devices back */
 	CONFINE_ROLES
 };
 

@@ -34,14 +34,15 @@ struct narrow {
 
 enum { ALL_OF_INT = 0xffffffffu };
 
-/* malloc, stdio, waits and exit of glibc; signals, also for a process that was stopped and continued. */
+/* malloc, stdio, waits, threads and exit of glibc; signals, also for a process that was stopped and continued. */
 static const int every[] = {
 	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(close), SCMP_SYS(brk), SCMP_SYS(munmap),
 	SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(futex), SCMP_SYS(fstat), SCMP_SYS(lseek),
 	SCMP_SYS(getrandom), SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(gettid),
 	SCMP_SYS(getpid), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
 	SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(poll), SCMP_SYS(ppoll),
-	SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep), END,
+	SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep), SCMP_SYS(rseq), SCMP_SYS(set_robust_list),
+	SCMP_SYS(sched_getaffinity), END,
 };
 
 static const struct narrow every_narrow[] = {
@@ -55,23 +56,14 @@ static const struct narrow every_narrow[] = {
 	/* isatty() */
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, TCGETS },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, TCGETS2_NUMBER },
-	{ .call = END },
-};
-
-static const int threads[] = {
-	SCMP_SYS(rseq), SCMP_SYS(set_robust_list), SCMP_SYS(sched_getaffinity), END,
-};
-
-/* A thread and never a process. clone3 has its flags where no filter can look: see below. */
-static const struct narrow threads_narrow[] = {
+	/* A thread. clone3 has its flags where no filter can look: see below. */
 	{ SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD },
 	{ .call = END },
 };
 
 static const int measures[] = {
 	SCMP_SYS(wait4), SCMP_SYS(kill), SCMP_SYS(writev), SCMP_SYS(pread64), SCMP_SYS(ftruncate),
-	SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(capget), SCMP_SYS(capset), SCMP_SYS(geteuid),
-	END,
+	SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(geteuid), END,
 };
 
 static const struct narrow measures_narrow[] = {
@@ -119,30 +111,12 @@ static const struct narrow transfers_narrow[] = {
 	{ .call = END },
 };
 
-/* ioctl() has the requests to devices of netdevice(7) and ethtool(8). */
-static const int finishes[] = {
-	SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(linkat), SCMP_SYS(rename), SCMP_SYS(renameat),
-	SCMP_SYS(renameat2), SCMP_SYS(ftruncate), SCMP_SYS(pwrite64), SCMP_SYS(newfstatat),
-	SCMP_SYS(fsync), SCMP_SYS(ioctl), END,
-};
-
-static const struct narrow finishes_narrow[] = {
-	{ SCMP_SYS(socket), 0, ALL_OF_INT, AF_INET },
-	/* if_nametoindex() */
-	{ SCMP_SYS(socket), 0, ALL_OF_INT, AF_UNIX },
-	{ .call = END },
-};
-
-enum { LISTS = 3, NARROW_LISTS = 2 };
-
-/* What is called most stands first: before 5.11 a filter is run for each call. */
 static const struct {
-	const int *list[LISTS];
-	const struct narrow *narrow[NARROW_LISTS];
+	const int *list;
+	const struct narrow *narrow;
 } roles[CONFINE_ROLES] = {
-	[CONFINE_MEASURE] = { { every, threads, measures }, { threads_narrow, measures_narrow } },
-	[CONFINE_WORKLOAD] = { { transfers, every, threads }, { threads_narrow, transfers_narrow } },
-	[CONFINE_FINISH] = { { every, finishes }, { finishes_narrow } },
+	[CONFINE_MEASURE] = { measures, measures_narrow },
+	[CONFINE_WORKLOAD] = { transfers, transfers_narrow },
 };
 
 /* -EDOM: this architecture has no such call, as arm64 has no poll. */
@@ -154,12 +128,12 @@ static int add(scmp_filter_ctx filter, uint32_t action, int call, unsigned int c
 	return err == -EDOM ? 0 : err;
 }
 
-static int add_list(scmp_filter_ctx filter, uint32_t action, const int *list)
+static int add_list(scmp_filter_ctx filter, const int *list)
 {
 	int err = 0;
 
-	for (; list && *list != END && !err; list++)
-		err = add(filter, action, *list, 0, (struct scmp_arg_cmp){});
+	for (; *list != END && !err; list++)
+		err = add(filter, SCMP_ACT_ALLOW, *list, 0, (struct scmp_arg_cmp){});
 	return err;
 }
 
@@ -167,7 +141,7 @@ static int add_narrow(scmp_filter_ctx filter, const struct narrow *list)
 {
 	int err = 0;
 
-	for (; list && list->call != END && !err; list++)
+	for (; list->call != END && !err; list++)
 		err = add(filter, SCMP_ACT_ALLOW, list->call, 1,
 			  SCMP_CMP64(list->argument, SCMP_CMP_MASKED_EQ, list->bits, list->value));
 	return err;
@@ -183,16 +157,19 @@ static int add_refusals(scmp_filter_ctx filter)
 			       (struct scmp_arg_cmp){});
 }
 
+/* What a role calls most stands first: before 5.11 a filter is run for each call. */
 static int add_role(scmp_filter_ctx filter, enum confine_role role)
 {
 	int err = add_refusals(filter);
 
-	for (int i = 0; i < LISTS && !err; i++)
-		err = add_list(filter, SCMP_ACT_ALLOW, roles[role].list[i]);
+	if (!err)
+		err = add_list(filter, roles[role].list);
+	if (!err)
+		err = add_list(filter, every);
 	if (!err)
 		err = add_narrow(filter, every_narrow);
-	for (int i = 0; i < NARROW_LISTS && !err; i++)
-		err = add_narrow(filter, roles[role].narrow[i]);
+	if (!err)
+		err = add_narrow(filter, roles[role].narrow);
 	/* abort() may signal its own process, and no other. */
 	return err ? err : add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
 			       SCMP_CMP64(0, SCMP_CMP_EQ, getpid()));
