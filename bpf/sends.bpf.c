@@ -132,6 +132,12 @@ static __always_inline void send_returned(struct watch_slot *slot, int ret)
 	__sync_fetch_and_add(&slot->sends_returned, ret);
 }
 
+static __always_inline void splice_returned(struct watch_slot *slot, int ret)
+{
+	if (ret > 0 && window_is_open)
+		slot->splice_sends++;
+}
+
 /* A send that is refused before its first turn is none that is under way. TCP says ENOBUFS to zero-copy sends only
  * (net/ipv4/tcp.c; Fast Open as well, when the kernel is out of memory). */
 static __always_inline void turns_end(const struct sock *sk, u32 place, int ret)
@@ -164,6 +170,8 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 		__sync_fetch_and_add(&slot->refused_by_unknown, 1);
 	if (calls_wanted)
 		send_returned(slot, ret);
+	if (calls_wanted && slot->kind == WATCH_KIND_SPLICE)
+		splice_returned(slot, ret);
 	if (details_wanted && (zerocopy_sends_noted || ret == ENOBUFS_RET))
 		turns_end(sk, place, ret);
 	return 0;
@@ -191,6 +199,8 @@ int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int re
 	if (!slot)
 		return 0;
 	send_returned(slot, ret);
+	if (msg->msg_flags & MSG_SPLICE_PAGES_FLAG)
+		splice_returned(slot, ret);
 	if (!details_wanted || !(msg->msg_flags & MSG_ZEROCOPY_FLAG) || !window_open())
 		return 0;
 	copying = task_noted(&copying_send);
@@ -340,12 +350,6 @@ static __always_inline struct watch_slot *kind_changes(struct sock *sk, enum wat
 	return slot;
 }
 
-static __always_inline void splice_counted(u64 cookie, u64 bytes)
-{
-	if (details_wanted && window_open())
-		site_add(books_find(cookie), SITE_tx_splice, bytes);
-}
-
 /* Up to 6.4 sendfile and splice have an entry of their own. */
 SEC("?fentry/do_tcp_sendpages")
 int BPF_PROG(sendpages_enter, struct sock *sk)
@@ -363,7 +367,7 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
 	if (!slot || ret <= 0)
 		return 0;
 	send_returned(slot, ret);
-	splice_counted(cookie_of(sk), ret);
+	splice_returned(slot, ret);
 	return 0;
 }
 
@@ -403,7 +407,6 @@ static __always_inline int pages_spliced(long ret)
 	if (!slot)
 		return 0;
 	sent_not_copied(slot, WATCH_KIND_SPLICE, ret);
-	splice_counted(*cookie, ret);
 	return 0;
 }
 

@@ -120,8 +120,9 @@ static json_t *variants(void)
 		const struct table_row *row = &variant_rows[i];
 		bool references = variant_has(row->name, VARIANT_REFERENCES);
 
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:b, s:b, s:s}", "name", row->name,
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:s}", "name", row->name,
 			"call", variant_call(row->name), "references", references,
+			"splices", row->traits & VARIANT_SPLICES,
 			"reads_completions", references && !(row->traits & VARIANT_UNREAPED),
 			"overwrites", row->traits & VARIANT_OVERWRITES, "meaning", row->meaning));
 	}

@@ -168,7 +168,8 @@ struct watch_slot {
 	unsigned char dead;	/* the socket is gone: another one may have the place if there is no other */
 	unsigned char unused[6];
 	unsigned long long moved_between;	/* with details: bytes copied between buffers of packets */
-	unsigned long long spare[3];		/* whole lines of the cache */
+	unsigned long long splice_sends;	/* of send_calls, those that spliced pages */
+	unsigned long long spare[2];		/* whole lines of the cache */
 };
 
 /* A socket's place in the table, and what each plain receive counts: one line of the cache has both. */

@@ -13,14 +13,16 @@ PRIME_MESSAGES, PRIME_BYTES, PRIME_PAYLOAD = 23, 4093, 94139
 ALL, NONE = 1, 0
 GATHERS = {"A1"}
 ZEROCOPY = {row["name"] for row in TABLES["variants"] if row["call"] == "MSG_ZEROCOPY"}
+SPLICES = {row["name"] for row in TABLES["variants"] if row["splices"]}
 # Shares of the payload that the studied sender moves at each site, by what its variant says that it calls.
 # rx_copy is all for everyone, late_copy is told by tx_reference and the retransmissions.
 SENT = {row["name"]: {"user_gather": ALL if row["name"] in GATHERS else NONE,
-                      "tx_copy": NONE if row["name"] in ZEROCOPY else ALL,
-                      "tx_reference": ALL if row["name"] in ZEROCOPY else NONE}
+                      "tx_copy": NONE if row["name"] in ZEROCOPY | SPLICES else ALL,
+                      "tx_reference": ALL if row["name"] in ZEROCOPY else NONE,
+                      "tx_splice": ALL if row["name"] in SPLICES else NONE}
         for row in TABLES["variants"]}
 
-SENDS_A_MESSAGE = {"A1-8send": 8}
+SENDS_A_MESSAGE = {"A1-8send": 8, "A2-more": 8}
 NEVER_READS_COMPLETIONS = {"A3-unreaped", "A3-aligned-unreaped"}
 
 
@@ -33,6 +35,7 @@ def expected_sites(variant: str, payload: int, pattern: str, retransmitted: int)
         "user_gather": sent["user_gather"],
         "tx_copy": sent["tx_copy"] + requests,
         "tx_reference": sent["tx_reference"],
+        "tx_splice": sent["tx_splice"],
         "late_copy": sent["tx_reference"] + retransmitted if sent["tx_reference"] else 0,
         "rx_copy": payload + requests,
     }

@@ -16,7 +16,7 @@ pytestmark = records.needs_root
 # Of the tracepoint backend: what each hook that is left off leaves unknown, sites and laws.
 # Where another count still tells a site, the laws that would then be true by construction fall.
 DETACHED = {
-    "accepted": ({"tx_copy", "tx_reference", "late_copy"},
+    "accepted": ({"tx_copy", "tx_reference", "tx_splice", "late_copy"},
                  {"send", "reference", "end to end", "witness sent", "witness zero-copy sends",
                   "witness completions"}),
     "returned": ({"rx_discard"}, {"receive", "end to end", "witness received"}),
@@ -25,7 +25,8 @@ DETACHED = {
     "late_copy": (set(), {"reference"}),
     "user_gather": ({"user_gather"}, {"witness gathered"}),
 }
-ALWAYS_UNKNOWN = set(SITES) - {"user_gather", "tx_copy", "tx_reference", "late_copy", "rx_copy", "rx_discard"}
+ALWAYS_UNKNOWN = set(SITES) - {"user_gather", "tx_copy", "tx_reference", "tx_splice", "late_copy", "rx_copy",
+                               "rx_discard"}
 
 
 def run_with(variant, what, code):

@@ -49,7 +49,7 @@ def test_records_of_all_kinds_are_accepted(words):
 @records.needs_root
 @pytest.mark.parametrize("path, value", [
     # null without a reason, and a reason that hides a number
-    ("sites.rx_copy.bytes", None), ("sites.tx_splice.why", None), ("sites.tx_splice.bytes", 0),
+    ("sites.rx_copy.bytes", None), ("sites.rx_map.why", None), ("sites.rx_map.bytes", 0),
     ("sites.tx_copy.why", None), ("pins.why", None), ("causes.0.bytes", None),
     ("experiment.workload.completions", None), ("experiment.workload.accepted_bytes", None),
     ("experiment.counters.sender.page-faults.value", None), ("experiment.counters.sender.page-faults.why", "shy"),

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 README, INDEX = ROOT / "README.md", ROOT / "docs/INDEX.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "results/README.md", *sorted((ROOT / "docs").glob("*.md"))]
-MOST_LINES = 249
+MOST_LINES = 210
 # What a clone takes for results; with pictures as outlines, and all tables unpacked, it was twice as much.
 MOST_RESULTS = 14_000_000
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)|src=\"([^\"]+)\"")
@@ -117,7 +117,9 @@ def test_the_index_has_every_page():
 
 
 def test_the_readme_is_short():
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+    # A recipe may add a row to a table.
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert len([line for line in lines if not line.startswith("|")]) <= MOST_LINES
 
 
 def alike(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -50,7 +50,7 @@ static void derive_books(struct books *b, bool tracepoint, bool wire, bool arriv
 					n[COUNT_mixed_bytes]
 			      : n[COUNT_accepted_bytes] - b->site[SITE_tx_reference].bytes;
 	tx_copy->bytes -= b->site[SITE_tx_splice].bytes;
-	tx_copy->calls = n[COUNT_send_calls] - n[COUNT_zerocopy_sends];
+	tx_copy->calls = n[COUNT_send_calls] - n[COUNT_zerocopy_sends] - b->site[SITE_tx_splice].calls;
 }
 
 int ledger_derive(struct record *r)
@@ -101,8 +101,19 @@ static const char *books_opener(const struct record *r, enum site site)
 	return "accepted";
 }
 
+/* The hooks that tell spliced bytes from copied ones. Each turn of a send says which it is (net/ipv4/tcp.c,
+ * trace_tcp_sendmsg_locked). */
+static const char *metric_of_splices(const struct record *r)
+{
+	return r->backend == BACKEND_TRACEPOINT ? "accepted" : "tx_splice";
+}
+
 static enum how how_tx_copy(const struct record *r, const char **why)
 {
+	if (!record_probe_attached(r, metric_of_splices(r))) {
+		*why = why_not(r, metric_of_splices(r));
+		return HOW_NOT_MEASURED;
+	}
 	if (record_wire_known(r)) {
 		*why = "payload in kernel memory of the skbs that left, less what left again";
 		return HOW_DERIVED;
@@ -132,7 +143,8 @@ static enum how how_by_tracepoint(const struct record *r, enum site site, const 
 			       "sent in user pages, read from kernel pages";
 		return HOW_DERIVED;
 	}
-	if (record_probe_attached(r, site_name(site)) && site != SITE_late_copy)
+	if (record_probe_attached(r, site == SITE_tx_splice ? metric_of_splices(r) : site_name(site)) &&
+	    site != SITE_late_copy)
 		return HOW_MEASURED;
 	*why = why_not(r, site == SITE_late_copy ? "rx_copy" : site_name(site));
 	return HOW_NOT_MEASURED;

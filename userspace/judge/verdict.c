@@ -144,16 +144,21 @@ static void sentence_referenced(const struct record *r, bool exact, char *text, 
 	add_reservations(r, exact, !clean, text, size);
 }
 
-static void sentence_copied(const struct record *r, char *text, size_t size)
+static void sentence_copied(const struct record *r, bool exact, char *text, size_t size)
 {
 	const unsigned long long *n = r->derived.total.count;
-	uint64_t gathered = r->sites[SITE_user_gather].tally.bytes;
+	uint64_t spliced = r->sites[SITE_tx_splice].how != HOW_NOT_MEASURED ? r->sites[SITE_tx_splice].tally.bytes : 0;
+	char left[120] = "nothing was referenced", pages[40];
 
-	snprintf(text, size, "%s copied each payload byte %.2f times: %suser to kernel when "
-		 "sent, kernel to user when received; %s.", record_subject(r).text,
-		 copies_per_byte(r), gathered ? "gathered in user space, " : "",
-		 n[COUNT_unset_sends] ? "MSG_ZEROCOPY was ignored because SO_ZEROCOPY is not set" :
-					"nothing was referenced");
+	amount(exact, spliced, pages);
+	if (n[COUNT_unset_sends])
+		snprintf(left, sizeof(left), "MSG_ZEROCOPY was ignored because SO_ZEROCOPY is not set");
+	else if (spliced)
+		snprintf(left, sizeof(left), "%s left as pages of a file or of a pipe", pages);
+	snprintf(text, size, "%s copied each payload byte %.2f times: %s%skernel to user when received; %s.",
+		 record_subject(r).text, copies_per_byte(r),
+		 r->sites[SITE_user_gather].tally.bytes ? "gathered in user space, " : "",
+		 r->sites[SITE_tx_copy].tally.bytes ? "user to kernel when sent, " : "", left);
 }
 
 /* The first of the sites that every verdict needs and this run lacks, or NULL. */
@@ -215,7 +220,7 @@ void verdict_told(const struct record *r, bool exact, char *text, size_t size)
 	if (kind == OF_REFERENCES)
 		sentence_referenced(r, exact, text, size);
 	else if (kind == OF_COPIES)
-		sentence_copied(r, text, size);
+		sentence_copied(r, exact, text, size);
 	else
 		sentence_of_nothing(r, text, size);
 	used = strlen(text);

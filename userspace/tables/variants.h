@@ -12,6 +12,7 @@ enum variant_trait {
 	VARIANT_SO_ZEROCOPY = 2,  /* the socket has SO_ZEROCOPY, so the kernel does as asked */
 	VARIANT_UNREAPED = 4,	  /* it never reads completions */
 	VARIANT_OVERWRITES = 8,	  /* it overwrites what is still in flight: bytes arrive wrong */
+	VARIANT_SPLICES = 16,	  /* it sends pages of a file or of a pipe */
 	VARIANT_REFERENCES = VARIANT_ASKS | VARIANT_SO_ZEROCOPY,
 };
 
@@ -26,6 +27,8 @@ enum variant_trait {
 	  VARIANT_PLAIN, "one send() for each field")                                \
 	X(a2, "A2", "sendmsg()",                                                     \
 	  VARIANT_PLAIN, "one sendmsg() with eight pieces")                          \
+	X(a2_more, "A2-more", "send() for each field, MSG_MORE",                     \
+	  VARIANT_PLAIN, "as A1-8send, all but the last say MSG_MORE")               \
 	X(a3, "A3", "MSG_ZEROCOPY",                                                  \
 	  VARIANT_REFERENCES, "MSG_ZEROCOPY; memory is reused after its completion") \
 	X(a3_aligned, "A3-aligned", "MSG_ZEROCOPY",                                  \
@@ -40,7 +43,15 @@ enum variant_trait {
 	  "as A3-aligned, completions are never read")                               \
 	X(a3_reuse, "A3-reuse", "MSG_ZEROCOPY",                                      \
 	  VARIANT_REFERENCES | VARIANT_OVERWRITES,                                   \
-	  "as A3, memory is reused at once: bytes arrive wrong")
+	  "as A3, memory is reused at once: bytes arrive wrong")                     \
+	X(sendfile, "sendfile", "sendfile()",                                        \
+	  VARIANT_SPLICES, "sendfile() from the page cache")                         \
+	X(splice, "splice", "splice()",                                              \
+	  VARIANT_SPLICES, "splice() from the page cache to a pipe, and on")         \
+	X(vmsplice, "vmsplice", "vmsplice()",                                        \
+	  VARIANT_SPLICES, "vmsplice() from memory to a pipe, splice() on")          \
+	X(vmsplice_gift, "vmsplice-gift", "vmsplice()",                              \
+	  VARIANT_SPLICES, "as vmsplice, the pages are a gift (SPLICE_F_GIFT)")
 
 #define VARIANT_ENUM(symbol, ...) VARIANT_##symbol,
 enum variant_id { VARIANTS(VARIANT_ENUM) VARIANT_COUNT };

@@ -122,7 +122,7 @@ static enum outcome ask_once(struct connection *connection, const struct message
 	uint64_t asked_ns = monotonic_ns();
 	enum outcome outcome;
 
-	outcome = transfer_send(connection, request->field[0].iov_base, request->bytes);
+	outcome = transfer_send(connection, request->field[0].iov_base, request->bytes, 0);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = receiver_receive(replies);

@@ -7,6 +7,7 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/sdt.h>
+#include <unistd.h>
 
 #include "userspace/common/clock.h"
 #include "userspace/workload/sender.h"
@@ -90,6 +91,8 @@ void sender_destroy(struct sender *sender)
 		return;
 	for (unsigned int i = 0; i < sender->n_messages; i++)
 		message_free(&sender->message[i]);
+	for (int end = 0; sender->pipe_open && end < 2; end++)
+		close(sender->pipe[end]);
 	tell_gathered(sender);
 	free(sender);
 }

@@ -38,6 +38,8 @@ struct sender {
 	struct completions completions;
 	struct gathered gathered;
 	unsigned int n_messages, next;
+	int pipe[2];		/* that spliced pages pass, if .pipe_open */
+	bool pipe_open;
 	struct message message[SENDER_POOL_MAX];
 } __attribute__((aligned(SENDER_ALIGN_BYTES)));
 

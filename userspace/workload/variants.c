@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "userspace/common/bell.h"
+#include "userspace/workload/splices.h"
 #include "userspace/workload/stream/transfer.h"
 #include "userspace/workload/variant.h"
 #include "userspace/workload/zerocopy.h"
@@ -40,22 +41,33 @@ static enum outcome gather_and_send(struct sender *sender, struct message *messa
 	bell_ring(BELL_GATHER_ENDS);
 	sender->gathered.calls++;
 	connection->totals.gather_bytes += bytes;
-	return transfer_send(connection, message->staging, bytes);
+	return transfer_send(connection, message->staging, bytes, 0);
 }
 
 static enum outcome send_whole(struct sender *sender, struct message *message)
 {
-	return transfer_send(sender->connection, message->field[0].iov_base, message->bytes);
+	return transfer_send(sender->connection, message->field[0].iov_base, message->bytes, 0);
+}
+
+static enum outcome send_fields(struct sender *sender, struct message *message, int flags)
+{
+	enum outcome outcome = OUTCOME_OK;
+	int last = message->n_fields - 1;
+
+	for (int i = 0; i <= last && outcome == OUTCOME_OK; i++)
+		outcome = transfer_send(sender->connection, message->field[i].iov_base,
+					message->field[i].iov_len, i < last ? flags : 0);
+	return outcome;
 }
 
 static enum outcome send_each_field(struct sender *sender, struct message *message)
 {
-	enum outcome outcome = OUTCOME_OK;
+	return send_fields(sender, message, 0);
+}
 
-	for (int i = 0; i < message->n_fields && outcome == OUTCOME_OK; i++)
-		outcome = transfer_send(sender->connection, message->field[i].iov_base,
-					message->field[i].iov_len);
-	return outcome;
+static enum outcome send_more(struct sender *sender, struct message *message)
+{
+	return send_fields(sender, message, MSG_MORE);
 }
 
 static enum outcome sendmsg_fields(struct sender *sender, struct message *message)
@@ -93,6 +105,7 @@ VARIANT(a1, false, message_alloc_staged, gather_and_send, NULL)
 VARIANT(a1_plain, false, message_alloc_contiguous, send_whole, NULL)
 VARIANT(a1_8send, false, message_alloc_fields, send_each_field, NULL)
 VARIANT(a2, false, message_alloc_fields, sendmsg_fields, NULL)
+VARIANT(a2_more, false, message_alloc_fields, send_more, NULL)
 VARIANT(a3, true, message_alloc_fields, zerocopy_send, zerocopy_reap)
 VARIANT(a3_aligned, true, message_alloc_aligned, zerocopy_send, zerocopy_reap)
 /* Since 5cf4a8532c99 ("tcp: really ignore MSG_ZEROCOPY if no SO_ZEROCOPY") an ordinary send. */
@@ -100,6 +113,10 @@ VARIANT(a3_unset, false, message_alloc_fields, zerocopy_send, NULL)
 VARIANT(a3_unreaped, true, message_alloc_fields, zerocopy_send, zerocopy_reap_acknowledged)
 VARIANT(a3_aligned_unreaped, true, message_alloc_aligned, zerocopy_send, zerocopy_reap_acknowledged)
 VARIANT(a3_reuse, false, message_alloc_fields, zerocopy_send_and_overwrite, read_completions)
+VARIANT(sendfile, false, message_alloc_file, splices_sendfile, splices_renew)
+VARIANT(splice, false, message_alloc_file, splices_splice, splices_renew)
+VARIANT(vmsplice, false, message_alloc_mapped, splices_vmsplice, splices_renew)
+VARIANT(vmsplice_gift, false, message_alloc_mapped, splices_gift, splices_renew)
 
 const struct variant *variant_find(const char *name)
 {

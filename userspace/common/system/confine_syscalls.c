@@ -90,11 +90,15 @@ static const int transfers[] = {
 	SCMP_SYS(getsockopt), SCMP_SYS(setsockopt), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
 	SCMP_SYS(shutdown), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
 	SCMP_SYS(connect),
+	/* Pages of a file or a pipe. */
+	SCMP_SYS(sendfile), SCMP_SYS(splice), SCMP_SYS(vmsplice), SCMP_SYS(pipe2), SCMP_SYS(memfd_create),
+	SCMP_SYS(ftruncate),
 	/* A client whose connections are processes. */
 	SCMP_SYS(wait4), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(getppid), END,
 };
 
 static const struct narrow transfers_narrow[] = {
+	{ SCMP_SYS(fcntl), 1, ALL_OF_INT, F_SETPIPE_SZ },
 	{ SCMP_SYS(socket), 0, ALL_OF_INT, AF_INET },
 	{ SCMP_SYS(socket), 0, ALL_OF_INT, AF_INET6 },
 	/* getnameinfo() reads the device of a link-local address with it. */

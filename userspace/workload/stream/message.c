@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One message: 8 fields, each a heap buffer of its own. */
+/* One message: 8 fields, each a heap buffer of its own, or one piece of memory, of a file or not. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "userspace/workload/stream/message.h"
@@ -16,12 +17,55 @@ static void *buffer_alloc(size_t align_bytes, size_t bytes)
 	return posix_memalign(&buffer, align_bytes, bytes) ? NULL : buffer;
 }
 
+static void *map(size_t bytes, int flags, int file)
+{
+	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
+
+	return pages == MAP_FAILED ? NULL : pages;
+}
+
+/* Returns its pages, or NULL. */
+static void *file_map(struct message *message)
+{
+	void *pages = NULL;
+
+	message->file = memfd_create("message", MFD_CLOEXEC);
+	if (message->file < 0)
+		return NULL;
+	if (!ftruncate(message->file, message->bytes))
+		pages = map(message->bytes, MAP_SHARED, message->file);
+	if (!pages)
+		close(message->file);
+	return pages;
+}
+
+static void *field_alloc(struct message *message, size_t bytes)
+{
+	switch (message->memory) {
+	case MEMORY_MAPPED:
+		return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	case MEMORY_FILE:
+		return file_map(message);
+	default:
+		return buffer_alloc(message->align_bytes, bytes);
+	}
+}
+
+static void field_free(struct message *message, struct iovec *field)
+{
+	if (message->memory == MEMORY_HEAP)
+		free(field->iov_base);
+	else if (field->iov_base)
+		munmap(field->iov_base, field->iov_len);
+	if (message->memory == MEMORY_FILE && field->iov_base)
+		close(message->file);
+	field->iov_base = NULL;
+}
+
 void message_release(struct message *message)
 {
-	for (int i = 0; i < message->n_fields; i++) {
-		free(message->field[i].iov_base);
-		message->field[i].iov_base = NULL;
-	}
+	for (int i = 0; i < message->n_fields; i++)
+		field_free(message, &message->field[i]);
 	free(message->staging);
 	message->staging = NULL;
 }
@@ -31,7 +75,7 @@ int message_renew(struct message *message)
 	for (int i = 0; i < message->n_fields; i++) {
 		struct iovec *field = &message->field[i];
 
-		field->iov_base = buffer_alloc(message->align_bytes, field->iov_len);
+		field->iov_base = field_alloc(message, field->iov_len);
 		if (!field->iov_base)
 			return -ENOMEM;
 	}
@@ -78,6 +122,16 @@ int message_alloc_aligned(struct message *message, size_t bytes)
 int message_alloc_contiguous(struct message *message, size_t bytes)
 {
 	return message_alloc(message, bytes, (struct message){ .n_fields = 1 });
+}
+
+int message_alloc_mapped(struct message *message, size_t bytes)
+{
+	return message_alloc(message, bytes, (struct message){ .n_fields = 1, .memory = MEMORY_MAPPED });
+}
+
+int message_alloc_file(struct message *message, size_t bytes)
+{
+	return message_alloc(message, bytes, (struct message){ .n_fields = 1, .memory = MEMORY_FILE });
 }
 
 int message_alloc_staged(struct message *message, size_t bytes)

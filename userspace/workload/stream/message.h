@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One message: 8 fields, each a heap buffer of its own. */
+/* One message: 8 fields, each a heap buffer of its own, or one piece of memory, of a file or not. */
 #ifndef WORKLOAD_MESSAGE_H
 #define WORKLOAD_MESSAGE_H
 
@@ -11,6 +11,10 @@
 
 #define MESSAGE_FIELDS 8
 
+/* Where a message lies. What is mapped gives its pages back when it is released, so that nobody overwrites those
+ * that are still on their way. */
+enum memory { MEMORY_HEAP, MEMORY_MAPPED, MEMORY_FILE };
+
 struct message {
 	struct iovec field[MESSAGE_FIELDS];
 	int n_fields;           /* 8, or 1 for a contiguous message */
@@ -18,6 +22,8 @@ struct message {
 	size_t align_bytes;     /* of each field; 0: as malloc aligns */
 	bool staged;            /* it has a buffer of @bytes to gather the fields in */
 	char *staging;          /* that buffer, or NULL */
+	enum memory memory;
+	int file;               /* MEMORY_FILE: a descriptor, if it has fields; its first byte is that of the message */
 	uint64_t end_id;        /* zero copy: sends of this connection up to and with this one */
 	uint64_t end_position;  /* stream position after the last byte of this message */
 };
@@ -28,11 +34,15 @@ struct message {
  * message_alloc_aligned: the same, each field on a page boundary.
  * message_alloc_staged: fields and a staging buffer.
  * message_alloc_contiguous: one field that is the whole message.
+ * message_alloc_mapped: the same, in pages of its own.
+ * message_alloc_file: the same, in the page cache of a file without a name.
  */
 int message_alloc_fields(struct message *message, size_t bytes);
 int message_alloc_aligned(struct message *message, size_t bytes);
 int message_alloc_staged(struct message *message, size_t bytes);
 int message_alloc_contiguous(struct message *message, size_t bytes);
+int message_alloc_mapped(struct message *message, size_t bytes);
+int message_alloc_file(struct message *message, size_t bytes);
 
 /*
  * For programs that keep no memory. message_release: free all of it, keep the shape.

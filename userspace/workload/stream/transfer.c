@@ -31,13 +31,13 @@ enum outcome transfer_errno(const struct connection *connection, const char *cal
 	}
 }
 
-enum outcome transfer_send(struct connection *connection, const void *from, size_t bytes)
+enum outcome transfer_send(struct connection *connection, const void *from, size_t bytes, int flags)
 {
 	enum outcome outcome;
 	const char *at = from;
 
 	while (bytes) {
-		ssize_t sent = send(connection->fd, at, bytes, MSG_NOSIGNAL);
+		ssize_t sent = send(connection->fd, at, bytes, MSG_NOSIGNAL | flags);
 
 		if (sent < 0) {
 			outcome = transfer_errno(connection, "send");

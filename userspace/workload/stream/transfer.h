@@ -10,9 +10,9 @@
 
 /*
  * Each returns OUTCOME_OK when everything moved, else why not (OUTCOME_EOF only from receive
- * calls); totals count what moved in any case.
+ * calls); @flags beside MSG_NOSIGNAL; totals count what moved in any case.
  */
-enum outcome transfer_send(struct connection *connection, const void *from, size_t bytes);
+enum outcome transfer_send(struct connection *connection, const void *from, size_t bytes, int flags);
 enum outcome transfer_sendmsg(struct connection *connection, const struct message *message);
 enum outcome transfer_recv(struct connection *connection, void *to, size_t bytes);
 enum outcome transfer_recvmsg(struct connection *connection, const struct message *message);

@@ -47,7 +47,8 @@ def build_parser() -> Parser:
     add = parser.add_argument
     add("--kernels", type=words((*SUITES, *(f"{each}{cells.ARM64}" for each in SUITES))),
         default=list(cells.KERNELS), metavar="K;K",
-        help=f"releases ({'; '.join(cells.KERNELS)}); known: {'; '.join(SUITES)}, each also with {cells.ARM64}")
+        help=f"releases ({'; '.join(cells.KERNELS)}); known: {'; '.join(SUITES)}, "
+             f"each also with {cells.ARM64}")
     add("--paths", type=words(tuple(cells.PATHS)), default=list(cells.PATHS), metavar="P;P",
         help=f"rows ({'; '.join(cells.PATHS)})".replace("%", "%%"))
     add("--variants", type=words(cells.VARIANTS), default=list(cells.VARIANTS), metavar="V;V",
