@@ -7,9 +7,9 @@
 
 #include <sys/sendfile.h>
 
-#include "userspace/workload/splices.h"
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/transfer.h"
+#include "userspace/workload/ways.h"
 
 static enum outcome failed(const struct sender *sender, const char *call)
 {

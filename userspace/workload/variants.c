@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "userspace/common/bell.h"
-#include "userspace/workload/splices.h"
 #include "userspace/workload/stream/transfer.h"
 #include "userspace/workload/variant.h"
-#include "userspace/workload/zerocopy.h"
+#include "userspace/workload/ways.h"
 
 /* What memory that is given up in flight is overwritten with. */
 #define SCRIBBLE 0xa5

@@ -12,7 +12,7 @@
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/stop.h"
 #include "userspace/workload/stream/transfer.h"
-#include "userspace/workload/zerocopy.h"
+#include "userspace/workload/ways.h"
 
 /* How long to try again when nothing of this connection is outstanding. */
 #define ROOM_PATIENCE_NS (5 * NS_PER_S)
