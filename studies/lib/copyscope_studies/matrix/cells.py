@@ -11,7 +11,7 @@ from copyscope.common.tables import PATHS_OF_ONE_HOST
 # A release, with -ARCHITECTURE behind it if that is not this machine's.
 ARM64 = "-arm64"
 KERNELS = (*TESTED, f"6.12{ARM64}")
-VARIANTS = ("A1", "A2", "A3")
+VARIANTS = ("A1", "A2", "A3", "sendfile")
 THREADS = 2
 
 # Name in the table -> words for trace_run: every path, then some with one thing changed.
