@@ -17,7 +17,7 @@ from helpers.names import ROOT
 pytestmark = records.needs_root
 
 # What a recipe may cost at most, in files that are edited by hand.
-MOST_FILES = {"variant": 2, "path": 3, "site": 5, "law": 2, "cause": 3, "kernel": 1, "hook": 1, "figure": 2}
+MOST_FILES = {"variant": 2, "behaviour": 4, "path": 3, "site": 5, "law": 2, "cause": 3, "kernel": 1, "hook": 1, "figure": 2}
 # Of build/, with the programs and archives themselves: what make made of the sources.
 BUILT_FOLDERS = {"userspace", "bpf", "tests"}
 C_TESTS = ("build/tests/unit/causes_test", "build/tests/unit/laws_test")
@@ -28,6 +28,26 @@ VARIANT = {
         r"^\tX\(a2, .*\n.*\n", r"""\g<0>\tX(a9_test, "A9-test", "sendmsg()", VARIANT_PLAIN, "as A2") \\\n"""),
     "userspace/workload/variants.c": (
         r"^VARIANT\(a2, .*\n", r"""\g<0>VARIANT(a9_test, false, message_alloc_fields, sendmsg_fields, NULL)\n"""),
+}
+# Each message has one byte all over it, and none that its receiver expects.
+BEHAVIOUR = {
+    "userspace/tables/behaviours.h": (
+        r"^\tX\(client_processes, .*\n.*\n",
+        r"""\g<0>\tX(spoil9_test, "spoil9-test", BEHAVIOUR_OF_SENDER, "spoil each message") \\\n"""),
+    "userspace/workload/sender.c": (
+        r"^\toutcome = sender->manner.variant->send\(sender, message\);\n",
+        r"""\tif (sender->manner.behaviours & BEHAVIOUR_BIT(spoil9_test))
+		message_set(message, 9);\n\g<0>"""),
+    "docs/METHOD.md": (
+        r"^\| end-on-enobufs \|", r"""| spoil9-test | content | bytes arrive wrong |\n\g<0>"""),
+    "tests/host/test_behaviours.py": (
+        r"^def test_each_client_is_a_process", r"""def test_spoil9_test_spoils_each_message():
+    sent, got = totals("A2", BYTES, "spoil9-test")
+    assert sent["accepted_bytes"] == got["received_bytes"] == MESSAGES * BYTES
+    assert got["content_errors"] > 0.9 * MESSAGES * BYTES
+
+
+\g<0>"""),
 }
 PATH = {
     "userspace/tables/paths.h": (
@@ -99,7 +119,20 @@ HOOK = {
         r"(.*^const struct hook_form hook_forms\[\] = {\n)",
         r"""\1skb_copy_test\3\1\2\3\4	{ "skb_copy_datagram_iovec", 2, "6.1", "" },\n"""),
 }
-RECIPES = {"variant": VARIANT, "path": PATH, "site": SITE, "law": LAW, "cause": CAUSE, "kernel": KERNEL, "hook": HOOK}
+FIGURE = {
+    "tools/lib/copyscope/figures/specs.py": (
+        r'^    default\("efficiency", "threads", .*\n',
+        r"""\g<0>    default("pinned_pages", "size", "Pages pinned against message size"),\n"""),
+    "tests/unit/test_figures.py": (
+        r"^def test_a_zero_does_not_go_on_a_log_axis", r"""def test_a_message_pins_no_page_if_nothing_is_referenced():
+    figure = draw_lines.draw(group_of(sweep(("A1",), repeats=1)), DEFAULTS["pinned_pages-by-size"])
+    assert not any(lines_of(figure)[0].get_ydata())
+
+
+\g<0>"""),
+}
+RECIPES = {"variant": VARIANT, "behaviour": BEHAVIOUR, "path": PATH, "site": SITE, "law": LAW, "cause": CAUSE, "kernel": KERNEL, "hook": HOOK,
+           "figure": FIGURE}
 
 
 def recipe(name: str) -> tuple[int, list[list[str]]]:
@@ -108,6 +141,10 @@ def recipe(name: str) -> tuple[int, list[list[str]]]:
     heading, body = re.search(rf"^### A {name}: (\d+) files?\n(.*?)(?=^##)", text, re.M | re.S).groups()
     steps = re.split(r"^\d\. ", body.split("\nTest: ")[0], flags=re.M)[1:]
     return int(heading), [re.findall(r"`([\w/.]+\.\w+)`", step) for step in steps]
+
+
+def test_each_recipe_is_followed():
+    assert re.findall(r"^### A (\w+): \d+ files?$", (ROOT / "CONTRIBUTING.md").read_text(), re.M) == list(RECIPES)
 
 
 @pytest.mark.parametrize("name", MOST_FILES)
@@ -202,6 +239,17 @@ def test_no_file_but_those_that_recipes_name_was_edited_by_hand(tree):
 def test_the_new_variant_runs_and_its_books_balance(tree):
     said = judged(tree, "tests/host/test_books.py", "-k", "A9-test and lo")
     assert " failed" not in said and " passed" in said, said
+
+
+def test_the_new_behaviour_is_one_of_a_senders(tree):
+    said = judged(tree, "tests/host/test_behaviours.py", "-k", "spoil9")
+    assert "1 passed" in said, said
+    assert "spoil9-test" in run(tree, "build/trace_run", "--help")
+
+
+def test_the_new_figure_is_drawn(tree):
+    said = judged(tree, "tests/unit/test_figures.py", "-k", "pins_no_page")
+    assert "1 passed" in said, said
 
 
 def test_the_books_of_a_run_on_the_new_path_balance(tree):
