@@ -64,16 +64,30 @@ ROUGH_COUNTS = {
 }
 
 
+def quick_record(*names: str) -> dict:
+    """The record of a quick run of these rows or families, of all if none is named."""
+    words = [word for name in names for word in ("--only", name)]
+    done = baseline.run("--quick", *words, "--json", "-")
+    assert done.stdout.startswith("{"), (done.returncode, done.stderr)
+    record = json.loads(done.stdout)
+    assert not baseline.faults(record), "\n".join(baseline.faults(record))
+    return record
+
+
 @pytest.fixture(name="record", scope="module")
 def fixture_record():
-    """One quick run of everything."""
-    for _ in range(TRIES_BY_TIME):
-        done = baseline.run("--quick", "--json", "-")
-        assert done.stdout.startswith("{"), (done.returncode, done.stderr)
-        record = json.loads(done.stdout)
-        assert not baseline.faults(record), "\n".join(baseline.faults(record))
-        if not baseline.not_valid({row["row"]: row for row in record["rows"]}):
+    """One quick run of everything, and others of what this machine had no time for."""
+    record = quick_record()
+    for _ in range(TRIES_BY_TIME - 1):
+        missed = baseline.not_valid({row["row"]: row for row in record["rows"]})
+        if not missed:
             break
+        # The rows of latency are of one curve, which finds the caches.
+        again = quick_record(*sorted({"latency" if name.startswith("latency-") else name for name in missed}))
+        rows = {row["row"]: row for row in again["rows"]}
+        record["rows"] = [rows.get(row["row"], row) for row in record["rows"]]
+        if any(name.startswith("latency-") for name in missed):
+            record["machine"]["caches"] = again["machine"]["caches"]
     return record
 
 
