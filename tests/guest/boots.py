@@ -84,14 +84,14 @@ def boot(release: str, out: Path, command: list, options: list = ()) -> Outcome:
 
 def run_lines(folder: Path, runs: dict[str, str], options: list = (), releases: tuple = RELEASES,
               makes: Callable[[str, str], bool] = lambda release, run: True,
-              script: str = "tests/guest/matrix.sh $runs") -> dict[str, Outcome]:
-    """Have a script make the named runs of trace_run in each guest that makes them; see matrix.sh. A guest
-    keeps one processor busy."""
+              script: Callable[[str], str] = lambda release: "tests/guest/matrix.sh $runs") -> dict[str, Outcome]:
+    """Have a kernel's script make the named runs of trace_run in each guest that makes them; see matrix.sh. A
+    guest keeps one processor busy."""
     def run(release: str) -> Outcome:
         listing, file = folder / f"{release}.runs", folder / f"{release}.script"
         listing.write_text("".join(f"{name} {words}\n" for name, words in runs.items()
                                    if makes(release, name)))
-        file.write_text(f"runs={listing}\n{script}\n")
+        file.write_text(f"runs={listing}\n{script(release)}\n")
         return boot(release, folder / release, ["bash", file],
                     [*options, "--add", listing, "--add", file])
 

@@ -2,11 +2,9 @@
 """On guest kernels, each cause that can be provoked is named, and its bytes are those of its site."""
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
-from guest.boots import GUEST, RELEASES, Outcome, run_lines
+from guest.boots import RELEASES, dealt, maker, run_lines, where_made
 from helpers import records
 from helpers.books import check_books
 
@@ -26,22 +24,47 @@ RUNS |= {
     "ended": f"{UNREAPED} --behaviours end-on-enobufs",
     "slept": f"{UNREAPED} --behaviours sleep-on-enobufs",
     "forked": f"A3 {BYTES} 9 --messages {MESSAGES} --behaviours client-processes,fresh-buffer"}
+# In whose namespaces a capture, an XDP program or a tun device is added.
 FAULTS = ("filter", "xdp", "tun", "checksum")
 FAULT_BYTES = 4093
 FAULT_RUN = f"A3 {FAULT_BYTES} 1 --messages 300 --pattern rr"
-LIMIT_FILE = "/proc/sys/net/core/optmem_max"
+FAULTED = "modprobe tun" + "".join(f"""
+    build/tests/guest/fault_inject {how} & injector=$!
+    build/trace_run {FAULT_RUN} --pass counted --json /out/{how}.json >/out/{how}.out 2>/out/{how}.err
+    echo $? >/out/{how}.status; kill $injector""" for how in FAULTS)
+# 6.1 has one net.core.optmem_max: outside a throwaway guest no run may touch it.
+REFUSED = """
+env -u COPYSCOPE_GUEST build/trace_run A3 64 1 --messages 1 --optmem 4096 >/out/refused.out 2>/out/refused.err
+echo $? >/out/refused.status
+cat /proc/sys/net/core/optmem_max >/out/refused.limit
+"""
+SCRIPTS = {"6.1": REFUSED, "6.12": FAULTED}
+# Since 6.8 each namespace has its own limit of option memory.
+makes = maker(dealt(LIMITED, RELEASES, hands=2) | dealt((run for run in RUNS if run not in LIMITED), RELEASES))
 
 
 @pytest.fixture(scope="module", name="outcomes")
 def all_kernels(tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
-    return run_lines(tmp_path_factory.mktemp("causes"), RUNS, options=["--nics", "2"])
+    return run_lines(tmp_path_factory.mktemp("causes"), RUNS, ["--nics", "2"], RELEASES, makes,
+                     lambda release: f"tests/guest/matrix.sh $runs\n{SCRIPTS[release]}")
 
 
-@pytest.fixture(scope="module", name="outcome", params=RELEASES)
+@pytest.fixture(scope="module", name="outcome")
 def one_kernel(outcomes, request):
     """What one kernel's guest left."""
     return outcomes[request.param]
+
+
+@pytest.fixture(name="faulted")
+def runs_with_faults(outcomes):
+    """What the guest left that has the runs with faults."""
+    return outcomes["6.12"]
+
+
+def of_runs(name, *runs):
+    """Parametrize a test by kernel and run, where that kernel makes the run."""
+    return where_made(name, RELEASES, runs, makes)
 
 
 def balanced(outcome, run):
@@ -50,7 +73,7 @@ def balanced(outcome, run):
     return outcome.record(run)
 
 
-@pytest.mark.parametrize("limit", LIMITED)
+@of_runs("limit", *LIMITED)
 def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome, limit):
     record = balanced(outcome, limit)
     check_books(record | {"sites": {name: site for name, site in record["sites"].items()
@@ -62,20 +85,28 @@ def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome, limit):
     assert record["experiment"]["workload"][f"{limit}_bytes"] == {"memlock": 262144, "optmem": 2048}[limit]
 
 
-def test_enobufs_ends_a_connection_or_is_slept_over_if_that_was_published(outcome):
-    ended, slept = (balanced(outcome, run)["experiment"]["workload"] for run in ("ended", "slept"))
+@of_runs("run", "ended")
+def test_enobufs_ends_a_connection_if_that_was_published(outcome, run):
+    ended = balanced(outcome, run)["experiment"]["workload"]
     assert ended["enobufs"] in (1, 2) and 0 < ended["messages"] < MESSAGES
+    assert ended["content_errors"] == 0
+
+
+@of_runs("run", "slept")
+def test_enobufs_is_slept_over_if_that_was_published(outcome, run):
+    slept = balanced(outcome, run)["experiment"]["workload"]
     assert slept["enobufs"] > 0 and slept["messages"] == MESSAGES
-    assert ended["content_errors"] == slept["content_errors"] == 0
+    assert slept["content_errors"] == 0
 
 
-def test_clients_that_are_processes_are_watched_however_many(outcome):
-    record = balanced(outcome, "forked")
+@of_runs("run", "forked")
+def test_clients_that_are_processes_are_watched_however_many(outcome, run):
+    record = balanced(outcome, run)
     assert records.site(record, "rx_copy") == MESSAGES * BYTES
     assert sum(each["end"] == "receiver" for each in record["sockets"]) == 9
 
 
-@pytest.mark.parametrize("run", RUNS)
+@of_runs("run", *RUNS)
 def test_causes_add_up_to_their_site(outcome, run):
     record = balanced(outcome, run)
     for site in ("late_copy", "reshape"):
@@ -86,36 +117,26 @@ def test_causes_add_up_to_their_site(outcome, run):
     assert "unknown" not in records.causes(record)
 
 
-def test_a_driver_that_wants_short_packets_whole_is_the_cause(outcome):
-    record = balanced(outcome, "short")
+@of_runs("run", "short")
+def test_a_driver_that_wants_short_packets_whole_is_the_cause(outcome, run):
+    record = balanced(outcome, run)
     # Requests and replies; what is sent again is asked for again.
     assert records.causes(record, "reshape")["driver limit"] >= 2 * MESSAGES * SHORT_BYTES
     assert not records.causes(record, "late_copy")
 
 
-def test_a_flag_without_its_option_is_told_apart(outcome):
-    record = balanced(outcome, "unset")
+@of_runs("run", "unset")
+def test_a_flag_without_its_option_is_told_apart(outcome, run):
+    record = balanced(outcome, run)
     assert records.causes(record, "tx_copy") == {"SO_ZEROCOPY not set": MESSAGES * BYTES}
     assert "SO_ZEROCOPY is not set" in record["experiment"]["verdict"]["sentence"]
 
 
-def test_the_report_shows_share_calls_and_remedy(outcome):
-    text = outcome.text("memlock.out")
+@of_runs("run", "memlock")
+def test_the_report_shows_share_calls_and_remedy(outcome, run):
+    text = outcome.text(f"{run}.out")
     assert "why it was copied" in text and "RLIMIT_MEMLOCK" in text
     assert max(map(len, text.splitlines())) < 100
-
-
-@pytest.fixture(scope="module", name="faulted")
-def runs_with_faults(tmp_path_factory):
-    """Runs in whose namespaces a capture, an XDP program or a tun device is added."""
-    folder = tmp_path_factory.mktemp("faults")
-    script = "modprobe tun" + "".join(f"""
-        build/tests/guest/fault_inject {how} & injector=$!
-        build/trace_run {FAULT_RUN} --pass counted --json /out/{how}.json >/out/{how}.out 2>/out/{how}.err
-        echo $? >/out/{how}.status; kill $injector""" for how in FAULTS)
-    subprocess.run([GUEST, "--kernel", "6.12", "--out", folder, "--", "bash", "-c", script],
-                   check=True)
-    return Outcome("6.12", folder)
 
 
 def test_a_reader_nobody_knows_is_unknown_and_shown_with_its_stack(faulted):
@@ -153,11 +174,9 @@ def test_a_device_that_computes_no_checksum_is_the_cause(faulted):
     assert found["checksum in software"] >= FAULT_BYTES
 
 
-def test_a_limit_of_the_whole_machine_is_left_alone():
-    # 6.1 has one net.core.optmem_max: outside a throwaway guest no run may touch it.
-    script = (f"env -u COPYSCOPE_GUEST build/trace_run A3 64 1 --messages 1 --optmem 4096; "
-              f"echo $?; cat {LIMIT_FILE}")
-    done = subprocess.run([GUEST, "--kernel", "6.1", "--", "sh", "-c", script], text=True,
-                          capture_output=True, check=False)
-    assert done.stdout.split() == ["3", "20480"]
-    assert "for the whole machine" in done.stderr and "--kernel 6.12" in done.stderr
+def test_a_limit_of_the_whole_machine_is_left_alone(outcomes):
+    outcome = outcomes["6.1"]
+    assert outcome.status("refused") == 3 and not outcome.text("refused.out")
+    assert outcome.text("refused.limit") == "20480\n"
+    said = outcome.errors("refused")
+    assert "for the whole machine" in said and "--kernel 6.12" in said

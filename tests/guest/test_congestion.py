@@ -41,7 +41,7 @@ def each_kernel(tmp_path_factory):
     script = "\n".join([f"grep -E '^({'|'.join(QUIET)}) ' $runs >/run/quiet", "tests/guest/matrix.sh /run/quiet",
                         f"grep -E '^({'|'.join(FAULTS)}) ' $runs >/run/faults",
                         "tests/guest/runs_with_faults.sh /run/faults"])
-    return run_lines(tmp_path_factory.mktemp("congestion"), QUIET | FAULTS, ["--nics", 2], ALL, makes, script)
+    return run_lines(tmp_path_factory.mktemp("congestion"), QUIET | FAULTS, ["--nics", 2], ALL, makes, lambda release: script)
 
 
 @pytest.fixture(scope="module", name="outcome")
