@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs the odd programs of tests/odd in a guest, where trampolines count; its host judges them.
+# Runs odd programs of tests/odd in a guest, where trampolines count; its host judges them.
 #
-# usage: odd.sh PYTHON
+# usage: odd.sh PYTHON PROGRAM...
 # Leaves /out/PROGRAM.WAY.truth, /out/together.WAY.{json,told,status}, and what the suite said in
 # /out/suite.txt.
 set -euo pipefail
@@ -12,4 +12,4 @@ echo up
 modprobe tun
 modprobe tls
 # Fewer of what there are many of. Bytecode is written, as the library comes without.
-ODD_SMALL=1 PYTHONPATH=tests "$1" -S -m odd.suite /out --together >/out/suite.txt 2>&1
+ODD_SMALL=1 PYTHONPATH=tests "$1" -S -m odd.suite /out "${@:2}" --together >/out/suite.txt 2>&1

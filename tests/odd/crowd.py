@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs every odd program, each in a process of its own, for one watch over all of them:
-`python3 -m odd.crowd OUT WAY`.
+"""Runs odd programs, each in a process of its own, for one watch over all of them:
+`python3 -m odd.crowd OUT WAY [PROGRAM...]`; all if none is named.
 
 A guest's processor is slow, and a watch takes seconds to begin there. With WAY whole they run one after
 the other. With WAY life all of them live up to where a window opens, and take a name, which is printed;
@@ -55,9 +55,9 @@ class Member:
         os.waitpid(self.pid, 0)
 
 
-def main(out: Path, way: str) -> None:
-    """Runs all programs."""
-    names = [name for name, each in PROGRAMS.items() if way in each.ways]
+def main(out: Path, way: str, wanted: list[str]) -> None:
+    """Runs the programs that are wanted."""
+    names = [name for name, each in PROGRAMS.items() if way in each.ways and (not wanted or name in wanted)]
     if way != LIFE:
         for name in names:
             member = Member(name, out, way)
@@ -81,4 +81,4 @@ def main(out: Path, way: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])

@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -31,19 +32,19 @@ RUNS = [(name, way) for name, each in PROGRAMS.items() for way in each.ways]
 class Place:
     """The files of one program, watched in one way."""
 
-    def __init__(self, folder: Path, name: str, way: str) -> None:
+    def __init__(self, folder: Path, name: str, way: str, members: Sequence[str] = ()) -> None:
         self.folder, self.stem = folder, str(folder / f"{name}.{way}")
-        self.name, self.way = name, way
+        self.name, self.way, self.members = name, way, members
 
     def file(self, kind: str) -> Path:
         """One of its files."""
         return Path(f"{self.stem}.{kind}")
 
     def command(self) -> list[str]:
-        """The program, or all of them."""
-        words = ["odd.crowd", str(self.folder)] if self.name == TOGETHER else \
-            ["odd", self.name, str(self.file("truth"))]
-        return [sys.executable, "-S", "-m", *words, self.way]
+        """The program, or those that are watched together."""
+        words = ["odd.crowd", str(self.folder), self.way, *self.members] if self.name == TOGETHER else \
+            ["odd", self.name, str(self.file("truth")), self.way]
+        return [sys.executable, "-S", "-m", *words]
 
 
 def ended(process: subprocess.Popen) -> int:
@@ -105,9 +106,9 @@ def saw_all(place: Place) -> bool:
         return True
 
 
-def run_one(folder: Path, name: str, way: str) -> None:
-    """Watches one program; again if the kernel ran no program for some hits, as it says (docs/WATCH.md)."""
-    place = Place(folder, name, way)
+def run_one(folder: Path, name: str, way: str, members: Sequence[str] = ()) -> None:
+    """Watches one program, or its members together; again if the kernel ran no program for some hits, as it says (docs/WATCH.md)."""
+    place = Place(folder, name, way, members)
     began = time.monotonic()
     for _ in range(ATTEMPTS):
         for kind in ("json", "truth", "told", "status"):
@@ -134,13 +135,13 @@ def main() -> None:
     parser = argparse.ArgumentParser("odd.suite", description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("names", nargs="*", metavar="PROGRAM", help="default: all")
-    parser.add_argument("--together", action="store_true", help="one watch over all, in each way")
+    parser.add_argument("--together", action="store_true", help="one watch over them, in each way")
     parser.add_argument("--at-a-time", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     if options.together:
         for way in (LIFE, WHOLE):
-            run_one(options.out, TOGETHER, way)
+            run_one(options.out, TOGETHER, way, options.names)
     else:
         run_all(options.out, options.names, options.at_a_time)
 
