@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKLOAD = ROOT / "build" / "workload"
-RECEIVERS = ["recv", "perfield", "recvmsg"]
+RECEIVERS = ["recv", "perfield", "recvmsg", "trunc"]
 TIMEOUT_S = 20
 # The promise is 200 ms, a run here 60 s; what lies between is for a busy machine.
 STOP_S = 10

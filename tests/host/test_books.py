@@ -92,6 +92,20 @@ def test_every_receiver_copies_every_byte_once(receiver):
     assert record["counts"]["recv_calls"] >= least
 
 
+@pytest.mark.parametrize("pattern", ["stream", "rr"])
+@pytest.mark.parametrize("variant", ["A1", "A3", "sendfile"])
+def test_bytes_that_are_received_with_msg_trunc_are_copied_to_nobody(variant, pattern):
+    record = records.run_record(variant, PRIME_BYTES, 4, "--messages", PRIME_MESSAGES, "--receiver", "trunc",
+                                "--pattern", pattern)
+    requests = PRIME_PAYLOAD if pattern == "rr" else 0
+    assert records.site(record, "rx_discard") == PRIME_PAYLOAD
+    assert records.site(record, "rx_copy") == requests
+    assert records.laws_with(record, "not testable") == TRACEPOINT_NOT_TESTABLE | {"content"}
+    assert not records.laws_with(record, "broken")
+    assert records.law(record, "content")["why"] == "no byte reaches the receiver's memory"
+    assert "94,139 bytes were dropped unread" in record["experiment"]["verdict"]["sentence"] or variant == "A3"
+
+
 @pytest.mark.parametrize("variant, path", [("A1", "veth"), ("A2", "lo"), ("A3", "veth"), ("A3", "lo")])
 def test_4000_messages_of_65536_bytes_balance(variant, path):
     record = run_books(variant, LARGE_BYTES, 4, 4000, "--path", path)

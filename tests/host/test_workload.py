@@ -22,7 +22,7 @@ def test_23_messages_of_4093_bytes_are_94139(variant, pattern, receiver, threads
     assert a["gather_bytes"] == (94139 if variant == "A1" else 0)
     assert a["content_errors"] == 0 and a["peer_vanished"] == b["peer_vanished"] == 0
     if variant != "A3-reuse":
-        assert b["content_errors"] == 0
+        assert b["content_errors"] == (None if receiver == "trunc" else 0)
 
 
 def test_messages_are_a_total_that_connections_share():

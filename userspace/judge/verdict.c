@@ -144,21 +144,50 @@ static void sentence_referenced(const struct record *r, bool exact, char *text, 
 	add_reservations(r, exact, !clean, text, size);
 }
 
+static uint64_t bytes_at(const struct record *r, enum site site)
+{
+	return r->sites[site].how == HOW_NOT_MEASURED ? 0 : r->sites[site].tally.bytes;
+}
+
+/* Which copies were made, as ", gathered in user space, user to kernel when sent". */
+static void moves_made(const struct record *r, char *text, size_t size)
+{
+	static const struct { enum site site; const char *words; } moves[] = {
+		{ SITE_user_gather, "gathered in user space" },
+		{ SITE_tx_copy, "user to kernel when sent" },
+		{ SITE_late_copy, "on its way" },
+		{ SITE_reshape, "between buffers of packets" },
+		{ SITE_rx_copy, "kernel to user when received" },
+	};
+
+	*text = '\0';
+	for (size_t i = 0; i < sizeof(moves) / sizeof(*moves); i++)
+		if (bytes_at(r, moves[i].site))
+			snprintf(text + strlen(text), size - strlen(text), ", %s", moves[i].words);
+}
+
 static void sentence_copied(const struct record *r, bool exact, char *text, size_t size)
 {
-	const unsigned long long *n = r->derived.total.count;
-	uint64_t spliced = r->sites[SITE_tx_splice].how != HOW_NOT_MEASURED ? r->sites[SITE_tx_splice].tally.bytes : 0;
-	char left[120] = "nothing was referenced", pages[40];
+	uint64_t spliced = bytes_at(r, SITE_tx_splice), dropped = bytes_at(r, SITE_rx_discard);
+	char left[120] = "nothing was referenced", moves[160], pages[40], unread[40];
 
 	amount(exact, spliced, pages);
-	if (n[COUNT_unset_sends])
+	amount(exact, dropped, unread);
+	moves_made(r, moves, sizeof(moves));
+	if (r->derived.total.count[COUNT_unset_sends])
 		snprintf(left, sizeof(left), "MSG_ZEROCOPY was ignored because SO_ZEROCOPY is not set");
 	else if (spliced)
 		snprintf(left, sizeof(left), "%s left as pages of a file or of a pipe", pages);
-	snprintf(text, size, "%s copied each payload byte %.2f times: %s%skernel to user when received; %s.",
-		 record_subject(r).text, copies_per_byte(r),
-		 r->sites[SITE_user_gather].tally.bytes ? "gathered in user space, " : "",
-		 r->sites[SITE_tx_copy].tally.bytes ? "user to kernel when sent, " : "", left);
+	if (*moves)
+		snprintf(text, size, "%s copied each payload byte %.2f times: %s; %s", record_subject(r).text,
+			 copies_per_byte(r), moves + 2, left);
+	else
+		snprintf(text, size, "%s copied no payload byte%s; %s", record_subject(r).text,
+			 r->sites[SITE_reshape].how == HOW_NOT_MEASURED ? " where that was measured (reshape was not)" :
+									  "", left);
+	if (dropped)
+		snprintf(text + strlen(text), size - strlen(text), "; %s were dropped unread", unread);
+	strcat(text, ".");
 }
 
 /* The first of the sites that every verdict needs and this run lacks, or NULL. */

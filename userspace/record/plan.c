@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "userspace/tables/behaviours.h"
+#include "userspace/tables/receivers.h"
 #include "userspace/tables/variants.h"
 
 const char *const plan_patterns[] = { "stream", "rr", NULL };
-const char *const plan_receivers[] = { "recv", "perfield", "recvmsg", NULL };
+#define NAME(symbol, name, ...) name,
+const char *const plan_receivers[] = { RECEIVERS(NAME) NULL };
+#undef NAME
 
 static bool is_one_of(const char *const *names, const char *value, size_t size)
 {
@@ -70,6 +73,8 @@ bool plan_overwrites(const struct workload_plan *p)
 
 const char *plan_unchecked_why(const struct workload_plan *p)
 {
+	if (receiver_is_blind(p->receiver))
+		return "no byte reaches the receiver's memory";
 	return p->readers ? "readers that may share a socket cannot tell which bytes they got" :
 			    "the pass without probes checks no content; use --verify";
 }

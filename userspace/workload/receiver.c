@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Receive a stream of messages into fresh fields, in one of three ways, and check it. */
-#include <string.h>
-
+/* Receive a stream of messages into fresh fields, in one of several ways, and check it. */
 #include "userspace/workload/receiver.h"
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/transfer.h"
@@ -12,23 +10,33 @@ static enum outcome receive_fields(struct connection *connection, const struct m
 
 	for (int i = 0; i < message->n_fields && outcome == OUTCOME_OK; i++)
 		outcome = transfer_recv(connection, message->field[i].iov_base,
-					message->field[i].iov_len);
+					message->field[i].iov_len, 0);
 	return outcome;
 }
 
-const struct receive_method receive_methods[] = {
-	{ "recv", "recv() into one buffer", message_alloc_contiguous, receive_fields },
-	{ "perfield", "recv() into each of 8 fields", message_alloc_fields, receive_fields },
-	{ "recvmsg", "recvmsg() with 8 iovecs", message_alloc_fields, transfer_recvmsg },
-	{ 0 },
-};
+/* To no memory at all (net/ipv4/tcp.c, tcp_recvmsg_locked). */
+static enum outcome drop_bytes(struct connection *connection, const struct message *message)
+{
+	return transfer_recv(connection, message->field[0].iov_base, message->bytes, MSG_TRUNC);
+}
+
+/* METHOD(symbol, its memory, how a message is received): a row for each of userspace/tables/receivers.h. */
+#define METHOD(symbol, ...) \
+	static const struct receive_method method_##symbol = { &receiver_rows[RECEIVER_##symbol], __VA_ARGS__ };
+
+METHOD(recv, message_alloc_contiguous, receive_fields)
+METHOD(perfield, message_alloc_fields, receive_fields)
+METHOD(recvmsg, message_alloc_fields, transfer_recvmsg)
+METHOD(trunc, message_alloc_contiguous, drop_bytes)
 
 const struct receive_method *receive_method_find(const char *name)
 {
-	for (const struct receive_method *method = receive_methods; method->name; method++)
-		if (!strcmp(method->name, name))
-			return method;
-	return NULL;
+#define ADDRESS(symbol, ...) &method_##symbol,
+	static const struct receive_method *const methods[] = { RECEIVERS(ADDRESS) };
+#undef ADDRESS
+	int i = receiver_number(name);
+
+	return i < 0 ? NULL : methods[i];
 }
 
 int receiver_init(struct receiver *receiver, struct connection *connection,
@@ -71,7 +79,8 @@ enum outcome receiver_receive(struct receiver *receiver)
 		connection_stamp(connection);
 	if (outcome == OUTCOME_EOF && totals->received_bytes != before_bytes)
 		return OUTCOME_VANISHED;
-	if (outcome == OUTCOME_OK && receiver->manner.check_content)
+	if (outcome == OUTCOME_OK && receiver->manner.check_content &&
+	    !(receiver->manner.method->row->traits & RECEIVER_BLIND))
 		totals->content_errors += message_check(&receiver->message, &receiver->content);
 	return outcome;
 }

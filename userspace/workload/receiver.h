@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Receive a stream of messages into fresh fields, in one of three ways, and check it. */
+/* Receive a stream of messages into fresh fields, in one of several ways, and check it. */
 #ifndef WORKLOAD_RECEIVER_H
 #define WORKLOAD_RECEIVER_H
 
+#include "userspace/tables/receivers.h"
 #include "userspace/workload/stream/connection.h"
 #include "userspace/workload/stream/message.h"
 
 struct receive_method {
-	const char *name;
-	const char *help; /* one line */
+	const struct table_row *row;
 	int (*alloc)(struct message *message, size_t bytes);
 	enum outcome (*receive)(struct connection *connection, const struct message *message);
 };
-
-/* All of them, the default first; ends with a NULL name. */
-extern const struct receive_method receive_methods[];
 
 /* Returns NULL when there is none of that name. */
 const struct receive_method *receive_method_find(const char *name);

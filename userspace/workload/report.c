@@ -72,12 +72,14 @@ static const char *content_why(const struct settings *settings)
 {
 	if (settings->readers)
 		return "readers that may share a socket cannot tell which bytes they got";
+	if (settings->receiver->row->traits & RECEIVER_BLIND)
+		return "no byte reaches the receiver's memory";
 	return settings->check_content ? NULL : "--check none: nothing reads the bytes that arrive";
 }
 
 static const char *receiver_name(const struct settings *settings)
 {
-	return settings->readers ? "drain" : settings->receiver->name;
+	return settings->readers ? "drain" : settings->receiver->row->name;
 }
 
 static const char *latency_what(const struct settings *settings)

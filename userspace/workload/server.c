@@ -27,7 +27,7 @@ static enum outcome serve_stream(struct worker *worker, struct sender *sender)
 
 static enum outcome serve_replies(struct worker *worker, struct sender *sender)
 {
-	const struct receive_manner manner = { .method = &receive_methods[0],
+	const struct receive_manner manner = { .method = receive_method_find("recv"),
 					       .bytes = worker->settings->bytes,
 					       .check_content = worker->settings->check_content };
 	struct receiver requests;

@@ -125,7 +125,8 @@ static const struct argp_option client_options[] = {
 	SHARED_OPTIONS,
 	{ 0, 0, 0, 0, "How to receive:", 3 },
 	{ "receiver", KEY_RECEIVER, "NAME", 0,
-	  "recv (into one buffer, default), perfield (8 times recv) or recvmsg (8 iovecs)", 3 },
+	  "recv (into one buffer, default), perfield (8 times recv), recvmsg (8 iovecs) or trunc (MSG_TRUNC: dropped "
+	  "unread)", 3 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 3 },
 	{ 0 },
@@ -146,8 +147,7 @@ static const struct receive_method *receiver_parse(const char *name)
 	const struct receive_method *method = receive_method_find(name);
 
 	if (!method)
-		usage_error("--receiver: there is no '%s': choose recv, perfield or recvmsg",
-			    printable(name));
+		usage_error("--receiver: there is no '%s': choose one of " RECEIVER_NAMES, printable(name));
 	return method;
 }
 
@@ -410,7 +410,7 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 	if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")))
 		release_print();
 	*settings = (struct settings){ .max_clients = DEFAULT_MAX_CLIENTS, .ready_fd = -1,
-				       .go_fd = -1, .receiver = &receive_methods[0],
+				       .go_fd = -1, .receiver = receive_method_find("recv"),
 				       .check_content = true };
 	if (argc > 1 && !strcmp(argv[1], "server")) {
 		settings->role = ROLE_SERVER;

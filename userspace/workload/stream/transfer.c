@@ -53,13 +53,13 @@ enum outcome transfer_send(struct connection *connection, const void *from, size
 	return OUTCOME_OK;
 }
 
-enum outcome transfer_recv(struct connection *connection, void *to, size_t bytes)
+enum outcome transfer_recv(struct connection *connection, void *to, size_t bytes, int flags)
 {
 	enum outcome outcome;
 	char *at = to;
 
 	while (bytes) {
-		ssize_t got = recv(connection->fd, at, bytes, 0);
+		ssize_t got = recv(connection->fd, at, bytes, flags);
 
 		if (!got)
 			return OUTCOME_EOF;

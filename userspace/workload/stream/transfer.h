@@ -14,7 +14,7 @@
  */
 enum outcome transfer_send(struct connection *connection, const void *from, size_t bytes, int flags);
 enum outcome transfer_sendmsg(struct connection *connection, const struct message *message);
-enum outcome transfer_recv(struct connection *connection, void *to, size_t bytes);
+enum outcome transfer_recv(struct connection *connection, void *to, size_t bytes, int flags);
 enum outcome transfer_recvmsg(struct connection *connection, const struct message *message);
 
 /* The meaning of errno after the named call: OUTCOME_OK is "try again". */

@@ -22,11 +22,11 @@ COUNTS = {
     "copied_completions": "experiment.workload.completions_copied",
 }
 SHOWN = ("user_gather_bytes", "tx_copy_bytes", "rx_copy_bytes", "referenced_bytes",
-         "spliced_bytes", "retransmitted_bytes", "late_bytes", "tapped_bytes", "reshaped_bytes", "clean_bytes",
-         "dropped_bytes")
-HEAD = ("path", "variant", "user_gather", "tx_copy", "rx_copy", "referenced", "spliced", "sent again", "late",
-        "by taps", "reshaped", "clean", "dropped", "completions", "said COPIED", "largest residual",
-        "laws")
+         "spliced_bytes", "retransmitted_bytes", "late_bytes", "tapped_bytes", "reshaped_bytes",
+         "clean_bytes", "dropped_bytes")
+HEAD = ("path", "variant", "user_gather", "tx_copy", "rx_copy", "referenced", "spliced",
+        "sent again", "late", "by taps", "reshaped", "clean", "dropped", "completions",
+        "said COPIED", "largest residual", "laws")
 
 
 def number(row: Row, key: str) -> int | None:
@@ -65,7 +65,8 @@ def page(rows: Sequence[Row], command: str, size: int, messages: int) -> str:
             f"{messages} messages of {size:,} bytes, {messages * size:,} in all. The kernels ran "
             "in emulated guests: every count is exact, and no time is shown. Bytes are sums over "
             "both connections. `user_gather`, `tx_copy` and `rx_copy` are what plain sends and "
-            "receives copy, `spliced` went as pages of a file. `late` includes what was copied for taps, `reshaped` also bytes "
+            "receives copy, `spliced` went as pages of a file. `late` includes what was copied "
+            "for taps, `reshaped` also bytes "
             "that were never referenced; `dropped` are referenced packets that the path lost. "
             "A dash: not measured.", ""]
     for kernel in dict.fromkeys(row.kernel for row in rows):

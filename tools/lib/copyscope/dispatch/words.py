@@ -32,7 +32,8 @@ class Word:
 
 
 RUN_VALUES = {
-    "--path": PATHS, "--pattern": ("stream", "rr"), "--receiver": ("recv", "perfield", "recvmsg"),
+    "--path": PATHS, "--pattern": ("stream", "rr"),
+    "--receiver": ("recv", "perfield", "recvmsg", "trunc"),
     "--behaviours": BEHAVIOURS, "--pass": ("timed", "counted", "both"),
     "--backend": ("auto", "trampoline", "tracepoint"), "--role": ("sender", "receiver"),
 }

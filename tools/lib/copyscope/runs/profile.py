@@ -139,7 +139,7 @@ DEFAULTS = {"message_bytes": None, "figures_of": "all", "throughput_is": "elapse
             "latency_is": "measured"}
 VARIANT: dict[str, tuple[Check, bool]] = {
     "label": (name, True), "variant": (among(*VARIANTS), True),
-    "receiver": (among("recv", "perfield", "recvmsg"), False),
+    "receiver": (among("recv", "perfield", "recvmsg", "trunc"), False),
     "behaviours": (list_of(among(*BEHAVIOURS)), False),
 }
 TABLE: dict[str, tuple[Check, bool]] = {

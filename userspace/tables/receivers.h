@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The table of receivers: how the receiving end takes one message. */
+#ifndef COPYSCOPE_RECEIVERS_H
+#define COPYSCOPE_RECEIVERS_H
+
+#include "userspace/tables/rows.h"
+
+enum receiver_trait {
+	RECEIVER_PLAIN = 0,
+	RECEIVER_BLIND = 1,	/* the bytes reach none of its memory: it cannot check them */
+};
+
+/* X(symbol, name, traits, meaning), the default first: userspace/workload/receiver.c receives so. */
+#define RECEIVERS(X)                                                         \
+	X(recv, "recv", RECEIVER_PLAIN, "recv() into one buffer")            \
+	X(perfield, "perfield", RECEIVER_PLAIN, "recv() into each of 8 fields") \
+	X(recvmsg, "recvmsg", RECEIVER_PLAIN, "recvmsg() with 8 pieces")     \
+	X(trunc, "trunc", RECEIVER_BLIND, "recv(MSG_TRUNC), which drops the bytes")
+
+#define RECEIVER_ENUM(symbol, ...) RECEIVER_##symbol,
+enum receiver_id { RECEIVERS(RECEIVER_ENUM) RECEIVER_COUNT };
+#undef RECEIVER_ENUM
+
+extern const struct table_row receiver_rows[RECEIVER_COUNT];
+
+/* The number of a receiver, or -1. */
+int receiver_number(const char *name);
+
+/* True if @name is a receiver that sees no byte. */
+bool receiver_is_blind(const char *name);
+
+/* All names, for a text: "recv perfield ... ". */
+#define RECEIVER_NAME(symbol, name, ...) name " "
+#define RECEIVER_NAMES RECEIVERS(RECEIVER_NAME)
+
+#endif
