@@ -2,52 +2,52 @@
 """`copyscope watch` with trampolines: the books of a program are its own, to the byte."""
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 from collections import Counter
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from guest.boots import GUEST, Outcome, boot
+from guest.boots import GUEST, Outcome, boot, dealt, maker
 from guest.test_arm64 import MISSING as MISSING_FOR_ARM64, boot as boot_arm64
 from helpers.books import PRIME_PAYLOAD
 from helpers.watch_tool import broken, record_of
 from helpers.windows import check_causes
 
-KERNELS = ("6.1", "6.12", "7.2")
 ARM64 = "6.12 arm64"
+KERNELS = ("6.1", "6.12", "7.2", ARM64)
 SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
-RUNS = ("whole", "life", "kernel")
-# The kernel may skip a program that is interrupted on its processor: the watch says so, and a second
-# boot meets it hardly ever.
-BOOTS_MOST = 4
+# Which limit refuses a send differs between kernels, which the first part asks.
+PARTS = ("whole", "life", "detail", "kernel")
+makes = maker({"whole": KERNELS} | dealt(PARTS[1:], KERNELS, hands=2))
 
 
-def boot_once(release: str, out: Path) -> Outcome:
-    """What one guest left."""
-    if release == ARM64:
-        return boot_arm64(out, SCRIPT)
-    return boot(release, out, [SCRIPT])
+@pytest.fixture(scope="module", name="boots")
+def made_when_asked_for(tmp_path_factory) -> Callable[[str], Outcome]:
+    """What a guest of one kernel left of the parts that are its."""
+    @functools.cache
+    def made(release: str) -> Outcome:
+        parts, out = [part for part in PARTS if makes(release, part)], tmp_path_factory.mktemp("watch")
+        if release != ARM64:
+            return boot(release, out, [SCRIPT, *parts])
+        if MISSING_FOR_ARM64:
+            pytest.skip(MISSING_FOR_ARM64)
+        return boot_arm64(out, " ".join([SCRIPT, *parts]))
+    return made
 
 
-def saw_all(outcome: Outcome) -> bool:
-    """Did the programs of each watch see all that perf counted beside them?"""
-    files = [outcome.folder / f"{run}.json" for run in RUNS]
-    return not any(record_of(file)["losses"]["unseen_events"] for file in files if file.exists())
+@pytest.fixture(name="outcome")
+def one_kernel(boots, request) -> Outcome:
+    """What one kernel's guest left."""
+    return boots(request.param)
 
 
-@pytest.fixture(scope="module", name="outcome", params=[
-    *KERNELS, pytest.param(ARM64, marks=pytest.mark.skipif(bool(MISSING_FOR_ARM64),
-                                                           reason=MISSING_FOR_ARM64))])
-def one_kernel(tmp_path_factory, request):
-    """What a guest of one kernel left in the first boot whose watches saw everything."""
-    for _ in range(BOOTS_MOST):
-        outcome = boot_once(request.param, tmp_path_factory.mktemp("watch"))
-        if saw_all(outcome):
-            break
-    return outcome
+def in_part(part: str) -> pytest.MarkDecorator:
+    """Run a test with each kernel that makes this part."""
+    return pytest.mark.parametrize("outcome", [release for release in KERNELS if makes(release, part)], indirect=True)
 
 
 def watched(outcome: Outcome, run: str) -> tuple[dict, dict]:
@@ -92,6 +92,7 @@ def refusals(record: dict, comm: str) -> dict[str, int]:
     return dict(found)
 
 
+@in_part("whole")
 def test_a_program_from_beginning_to_end_is_counted_to_the_byte(outcome):
     record, told = watched(outcome, "whole")
     agrees(of_processes(record, "traffic"),
@@ -104,6 +105,7 @@ def test_a_program_from_beginning_to_end_is_counted_to_the_byte(outcome):
     assert all(each["whole"] for each in record["sockets"])
 
 
+@in_part("whole")
 def test_the_workloads_bytes_are_its_own(outcome):
     record, _ = watched(outcome, "whole")
     found = of_processes(record, "workload")
@@ -114,12 +116,14 @@ def test_the_workloads_bytes_are_its_own(outcome):
     assert found["zerocopy_sends"] == sum(each["zerocopy_sends"] for each in told)
 
 
+@in_part("life")
 def test_a_program_in_mid_life_is_counted_to_the_byte(outcome):
     record, told = watched(outcome, "life")
     agrees(of_processes(record, "traffic"), told["window"])
     assert not any(each["whole"] for each in record["sockets"])
 
 
+@in_part("life")
 def test_calls_say_what_sequence_numbers_say(outcome):
     record, told = watched(outcome, "life")
     laws = {law["law"]: law for law in record["laws"]}
@@ -129,6 +133,7 @@ def test_calls_say_what_sequence_numbers_say(outcome):
         "tx_copy", "tx_reference", "tx_sendfile", "tx_splice"))
 
 
+@in_part("whole")
 def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome):
     record, _ = watched(outcome, "whole")
     refused = {cause: outcome.record(run)["experiment"]["workload"]["enobufs"]
@@ -138,6 +143,7 @@ def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome):
     assert refusals(record, "workload") == refused
 
 
+@in_part("whole")
 def test_a_send_that_needs_no_notification_is_refused_by_the_limit_of_pins(outcome):
     record, _ = watched(outcome, "whole")
     told = {how: int(outcome.text(f"{how}.told")) for how in ("extend", "both")
@@ -150,6 +156,7 @@ def test_a_send_that_needs_no_notification_is_refused_by_the_limit_of_pins(outco
     assert list(found.values()) == list(told.values())
 
 
+@in_part("kernel")
 def test_sockets_of_the_kernel_are_counted_to_the_byte(outcome):
     record, told = watched(outcome, "kernel")
     ours = [each for each in record["sockets"] if each["remote"] == "127.0.0.1:2049"]
@@ -159,6 +166,7 @@ def test_sockets_of_the_kernel_are_counted_to_the_byte(outcome):
     assert not {each["comm"] for each in ours} & {"sink", "watch"}
 
 
+@in_part("detail")
 def test_details_are_those_of_a_run_that_counts_beside_them(outcome):
     assert outcome.status("detail") == 0, outcome.errors("detail")
     record, run = record_of(outcome.folder / "detail.json"), json.loads(outcome.text("detail_run.json"))
@@ -173,6 +181,7 @@ def test_details_are_those_of_a_run_that_counts_beside_them(outcome):
     assert causes(record)["no scatter-gather", "reshape"] >= LARGE_PAYLOAD
 
 
+@in_part("whole")
 def test_late_copies_are_measured(outcome):
     record, _ = watched(outcome, "whole")
     check_causes(record)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Watches programs in a guest: one command from before its first call to its end, a process in the
-# middle of its life, whose calls are counted, too, and a client in the kernel.
+# Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
+# end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
+# are counted, too; "kernel", a client in the kernel.
 #
-# usage: watch.sh
-# Leaves /out/{whole,life,kernel,detail}.{json,err,status}, what programs told, and a record of each run of the
-# workload.
+# usage: watch.sh PART...
+# Leaves /out/PART.{json,err,status}, what programs told, and a record of each run of the workload.
 set -euo pipefail
 
 echo up
@@ -17,25 +17,30 @@ traffic="build/tests/guest/traffic 12"
 refusals=build/tests/guest/refusals
 
 workload() { echo "build/trace_run ${*:2} --pass timed --path lo --quiet --json /out/$1.json"; }
-status=0
-"${scheduled[@]}" build/watch --json /out/whole.json -- bash -c "
-	$(workload A1 A1 4093 2 --messages 23)
-	$(workload A3 A3 65536 2 --messages 23)
-	$(workload limited A3 65536 2 --messages 23 --memlock 128k)
-	$(workload starved A3 65536 2 --messages 23 --optmem 2048)
-	$refusals extend >/out/extend.told
-	# Each namespace has a limit of its own since 6.8.
-	unshare -n bash -c '
-		ip link set lo up
-		! sysctl -qw net.core.optmem_max=2048 || $refusals both >/out/both.told'
-	$traffic </dev/null >/out/whole.told" 2>/out/whole.err || status=$?
-echo "$status" >/out/whole.status
+
+whole() {
+	local status=0
+	"${scheduled[@]}" build/watch --json /out/whole.json -- bash -c "
+		$(workload A1 A1 4093 2 --messages 23)
+		$(workload A3 A3 65536 2 --messages 23)
+		$(workload limited A3 65536 2 --messages 23 --memlock 128k)
+		$(workload starved A3 65536 2 --messages 23 --optmem 2048)
+		$refusals extend >/out/extend.told
+		# Each namespace has a limit of its own since 6.8.
+		unshare -n bash -c '
+			ip link set lo up
+			! sysctl -qw net.core.optmem_max=2048 || $refusals both >/out/both.told'
+		$traffic </dev/null >/out/whole.told" 2>/out/whole.err || status=$?
+	echo "$status" >/out/whole.status
+}
 
 # The run counts by programs of its own.
-status=0
-"${scheduled[@]}" build/watch --detail --json /out/detail.json -- build/trace_run A3 65536 2 --messages 23 \
-	--pass counted --path veth --no-sg --quiet --json /out/detail_run.json 2>/out/detail.err || status=$?
-echo "$status" >/out/detail.status
+detail() {
+	local status=0
+	"${scheduled[@]}" build/watch --detail --json /out/detail.json -- build/trace_run A3 65536 2 --messages 23 \
+		--pass counted --path veth --no-sg --quiet --json /out/detail_run.json 2>/out/detail.err || status=$?
+	echo "$status" >/out/detail.status
+}
 
 # begin_watch NAME WORD...: leaves its process in $watch once it counts.
 begin_watch() {
@@ -52,27 +57,46 @@ end_watch() {
 }
 
 until_says() { until grep -qs "$1" "$2"; do kill -0 "$3"; sleep 0.1; done; }
-mkfifo /run/words
-# shellcheck disable=SC2086 # words
-"${scheduled[@]}" $traffic </run/words >/out/life.told &
-target=$!
-exec 7>/run/words
-until_says ready /out/life.told "$target"
-begin_watch life --books calls -p "$target"
-echo go >&7
-until_says before /out/life.told "$target"
-end_watch life
-exec 7>&-
-wait "$target"
+
+life() {
+	local target
+	mkfifo /run/words
+	# shellcheck disable=SC2086 # words
+	"${scheduled[@]}" $traffic </run/words >/out/life.told &
+	target=$!
+	exec 7>/run/words
+	until_says ready /out/life.told "$target"
+	begin_watch life --books calls -p "$target"
+	echo go >&7
+	until_says before /out/life.told "$target"
+	end_watch life
+	exec 7>&-
+	wait "$target"
+	rm /run/words
+}
 
 # A client of a network file system, which is the kernel's: its server answers nothing.
-build/tests/guest/sink 2049 >/out/kernel.told &
-sink=$!
-until_says ready /out/kernel.told "$sink"
-begin_watch kernel --all
-mkdir -p /run/far
-mount -t nfs -o addr=127.0.0.1,vers=3,nolock,soft,proto=tcp,mountproto=tcp,port=2049,mountport=2049,timeo=5,retrans=0 \
-	127.0.0.1:/far /run/far >/out/kernel.mount 2>&1 || true
-kill -TERM "$sink"
-wait "$sink"
-end_watch kernel
+kernel() {
+	local sink
+	build/tests/guest/sink 2049 >/out/kernel.told &
+	sink=$!
+	until_says ready /out/kernel.told "$sink"
+	begin_watch kernel --all
+	mkdir -p /run/far
+	mount -t nfs -o addr=127.0.0.1,vers=3,nolock,soft,proto=tcp,mountproto=tcp,port=2049,mountport=2049,timeo=5,retrans=0 \
+		127.0.0.1:/far /run/far >/out/kernel.mount 2>&1 || true
+	kill -TERM "$sink"
+	wait "$sink"
+	end_watch kernel
+}
+
+for part; do
+	# The kernel may skip a program that is interrupted on its processor: the watch says so, and another try
+	# hardly ever meets it.
+	for _ in 1 2 3 4; do
+		rm -f "/out/$part."*
+		"$part"
+		! grep -qs '"unseen_events": *[1-9]' "/out/$part.json" || continue
+		break
+	done
+done
