@@ -7,18 +7,25 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
 from copyscope_studies.matrix.cells import PATHS, Cell
-from guest.boots import Outcome, boot
+from guest.boots import Outcome, boot, dealt, maker, where_made
 from helpers.watch_tool import broken, record_of
 
 SCRIPT = "tests/guest/watched_paths.sh"
-# One of each backend; a boot takes some three minutes. The others were run by hand: COPYSCOPE_ALL_KERNELS=1.
-WITNESSES = ("6.12 trampoline", "6.18 tracepoint") + (
-    ("6.1 trampoline", "7.2 trampoline") if os.environ.get("COPYSCOPE_ALL_KERNELS") else ())
+# One of each backend. COPYSCOPE_ALL_KERNELS=1 has every path on each of these and on the others.
+ONE_EACH, OTHERS = ("6.12 trampoline", "6.18 tracepoint"), ("6.1 trampoline", "7.2 trampoline")
+ALL_KERNELS = bool(os.environ.get("COPYSCOPE_ALL_KERNELS"))
+WITNESSES = ONE_EACH + OTHERS * ALL_KERNELS
+# What becomes of a page in each way that there is; the other paths come to one of these.
+WAYS = ("lo", "veth", "nic", "forward", "veth, no SG", "nic, no SG", "veth, tap on sender", "veth, tap elsewhere")
+MADE = {path: WITNESSES for path in PATHS} if ALL_KERNELS else \
+    dealt(WAYS, ONE_EACH, hands=2) | dealt((path for path in PATHS if path not in WAYS), ONE_EACH)
+makes = maker(MADE)
 PAYLOAD = 23 * 65536
 # A variant's server listens on a port of its own.
 PORTS = {"A1": 9001, "A3": 9002}
@@ -93,17 +100,27 @@ def file_of(path: str) -> str:
     return Cell(path, "").name
 
 
-@pytest.fixture(scope="module", name="look", params=WITNESSES)
-def one_kernel(tmp_path_factory, request):
-    """One guest for each kernel and backend, which all paths share."""
-    release, backend = request.param.split()
-    out = tmp_path_factory.mktemp(request.param.replace(" ", "-"))
-    listing = out.with_suffix(".list")
-    listing.write_text("".join(f"{file_of(path)} {words}\n" for path, words in PATHS.items()))
-    return Look(boot(release, out, [SCRIPT, listing, backend], ["--nics", 2, "--add", listing]))
+@pytest.fixture(scope="module", name="boots")
+def made_when_asked_for(tmp_path_factory) -> Callable[[str], Look]:
+    """One guest for each kernel and backend, which its paths share."""
+    @functools.cache
+    def made(witness: str) -> Look:
+        release, backend = witness.split()
+        out = tmp_path_factory.mktemp(witness.replace(" ", "-"))
+        listing = out.with_suffix(".list")
+        listing.write_text("".join(f"{file_of(path)} {words}\n" for path, words in PATHS.items()
+                                   if makes(witness, path)))
+        return Look(boot(release, out, [SCRIPT, listing, backend], ["--nics", 2, "--add", listing]))
+    return made
 
 
-of_paths = pytest.mark.parametrize("path", PATHS)
+@pytest.fixture(name="look")
+def one_kernel(boots, request) -> Look:
+    """What the guest of one kernel and backend left."""
+    return boots(request.param)
+
+
+of_paths = where_made("path", WITNESSES, PATHS, makes, "look")
 
 
 def copied_of(run: dict) -> int:
