@@ -49,6 +49,9 @@ struct {
 	__type(value, u64);
 } copying_send SEC(".maps");
 
+/* Something is in this table. */
+volatile __u32 copying_sends_noted __weak = 0;
+
 /* pid_tgid -> frags of the packet when the attaching call began */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -183,8 +186,10 @@ int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
 {
 	if (!window_open() || !must_copy(sk, msg->msg_flags))
 		return 0;
-	if (book_number(cookie_of(sk)) || task_is_ours())
+	if (book_number(cookie_of(sk)) || task_is_ours()) {
 		task_note(&copying_send, 1);
+		copying_sends_noted = 1;
+	}
 	return 0;
 }
 
@@ -203,7 +208,8 @@ int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int re
 		splice_returned(slot, ret);
 	if (!details_wanted || !(msg->msg_flags & MSG_ZEROCOPY_FLAG) || !window_open())
 		return 0;
-	copying = task_noted(&copying_send);
+	if (copying_sends_noted)
+		copying = task_noted(&copying_send);
 	count_zerocopy_send(bpf_map_lookup_elem(&details, &place), sk, copying && *copying, ret);
 	if (copying)
 		*copying = 0;

@@ -87,8 +87,8 @@ cat /sys/class/net/eth0/mtu /sys/class/net/eth1/mtu >/out/stuck.txt
 # A message would take minutes here. The signal comes when both ends have threads that wait.
 SLOW = """
 seconds() { cut -d' ' -f1 /proc/uptime; }
-busy() { for process in /proc/[0-9]*; do
-  grep -qs '^workload$' $process/comm && set -- $process/task/* && [ $# -gt 1 ] && echo busy; done; }
+busy() { for process in /proc/[0-9]*; do name=; read -r name <$process/comm
+  [ "$name" = workload ] && set -- $process/task/* && [ $# -gt 1 ] && echo busy; done 2>/dev/null; }
 build/trace_run A3 65536 1 --seconds 1 --pass counted --netem "rate 1kbit" --json /out/slow.json \\
   >/out/slow.out 2>/out/slow.err &
 for step in $(seq 400); do [ "$(busy | wc -l)" = 2 ] && break; sleep 0.05; done
