@@ -202,6 +202,10 @@ def test_no_byte_is_called_uncopied_that_the_run_copied(look, path):
     watched, copied = look.watched(path, "A3"), copied_of(look.run(path))
     if copied >= PAYLOAD:
         assert not watched.uncopied and not watched.called_clean and watched.says(COPIED_OR_UNKNOWN)
+    elif watched.record["backend"]["name"] == "tracepoint" and path.startswith(("nic", "forward")):
+        # Only a trampoline tells what the driver of a NIC moves out of the pages that it was handed.
+        moved = look.run(path)["counts"]["reshaped_referenced_bytes"]
+        assert watched.uncopied is None or watched.uncopied <= PAYLOAD - copied + moved
     else:
         assert watched.uncopied is None or watched.uncopied <= PAYLOAD - copied
 
