@@ -67,13 +67,8 @@ enum outcome receiver_receive(struct receiver *receiver)
 	uint64_t before_bytes = totals->received_bytes;
 	enum outcome outcome;
 
-	if (receiver->manner.fresh) {
-		message_release(&receiver->message);
-		if (message_renew(&receiver->message)) {
-			complain("out of memory for a message of %zu bytes", receiver->manner.bytes);
-			return OUTCOME_FAILED;
-		}
-	}
+	if (receiver->manner.fresh && message_replace(&receiver->message))
+		return OUTCOME_FAILED;
 	outcome = receiver->manner.method->receive(connection, &receiver->message);
 	if (totals->received_bytes != before_bytes)
 		connection_stamp(connection);

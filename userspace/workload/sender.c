@@ -104,10 +104,8 @@ static enum outcome sender_ready(struct sender *sender, struct message *message)
 	enum outcome outcome = OUTCOME_OK;
 
 	if (manner->behaviours & BEHAVIOUR_BIT(fresh_message)) {
-		if (message_renew(message)) {
-			complain("out of memory for a message of %zu bytes", manner->bytes);
+		if (message_replace(message))
 			return OUTCOME_FAILED;
-		}
 		if (!manner->check_content)
 			message_set(message, UNCHECKED_BYTE);
 	} else if (manner->variant->reap && !(manner->behaviours & BEHAVIOUR_BIT(reuse_at_once))) {

@@ -11,17 +11,6 @@
 #include "userspace/workload/stream/transfer.h"
 #include "userspace/workload/ways.h"
 
-static enum outcome failed(const struct sender *sender, const char *call)
-{
-	return transfer_errno(sender->connection, call);
-}
-
-static void sent_note(struct sender *sender, size_t bytes)
-{
-	sender->connection->totals.send_calls++;
-	sender->connection->totals.accepted_bytes += bytes;
-}
-
 enum outcome splices_sendfile(struct sender *sender, struct message *message)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -31,9 +20,9 @@ enum outcome splices_sendfile(struct sender *sender, struct message *message)
 		ssize_t sent = sendfile(sender->connection->fd, message->file, &at, message->bytes - at);
 
 		if (sent < 0)
-			outcome = failed(sender, "sendfile");
+			outcome = transfer_errno(sender->connection, "sendfile");
 		else
-			sent_note(sender, sent);
+			transfer_sent(sender->connection, sent);
 	}
 	return outcome;
 }
@@ -62,10 +51,10 @@ static enum outcome drain(struct sender *sender, size_t bytes, bool more)
 				      more ? SPLICE_F_MORE : 0);
 
 		if (sent < 0) {
-			outcome = failed(sender, "splice");
+			outcome = transfer_errno(sender->connection, "splice");
 			continue;
 		}
-		sent_note(sender, sent);
+		transfer_sent(sender->connection, sent);
 		bytes -= sent;
 	}
 	return outcome;
@@ -81,7 +70,7 @@ enum outcome splices_splice(struct sender *sender, struct message *message)
 	while ((size_t)at < message->bytes && outcome == OUTCOME_OK) {
 		ssize_t moved = splice(message->file, &at, sender->pipe[1], NULL, message->bytes - at, 0);
 
-		outcome = moved < 0 ? failed(sender, "splice") :
+		outcome = moved < 0 ? transfer_errno(sender->connection, "splice") :
 				      drain(sender, moved, (size_t)at < message->bytes);
 	}
 	return outcome;
@@ -98,7 +87,7 @@ static enum outcome vmsplice_by(struct sender *sender, struct message *message, 
 		ssize_t moved = vmsplice(sender->pipe[1], &left, 1, flags);
 
 		if (moved < 0) {
-			outcome = failed(sender, "vmsplice");
+			outcome = transfer_errno(sender->connection, "vmsplice");
 			continue;
 		}
 		left.iov_base = (char *)left.iov_base + moved;
@@ -120,11 +109,5 @@ enum outcome splices_gift(struct sender *sender, struct message *message)
 
 enum outcome splices_renew(struct sender *sender, struct message *message)
 {
-	if (!sender->manner.check_content)
-		return OUTCOME_OK;
-	message_release(message);
-	if (!message_renew(message))
-		return OUTCOME_OK;
-	complain("out of memory for a message of %zu bytes", message->bytes);
-	return OUTCOME_FAILED;
+	return sender->manner.check_content && message_replace(message) ? OUTCOME_FAILED : OUTCOME_OK;
 }

@@ -114,8 +114,7 @@ enum outcome zerocopy_send(struct sender *sender, struct message *message)
 		} else if (sent < 0) {
 			outcome = transfer_errno(sender->connection, "sendmsg");
 		} else {
-			totals->send_calls++;
-			totals->accepted_bytes += sent;
+			transfer_sent(sender->connection, sent);
 			totals->zerocopy_sends += notifies;
 			transfer_cursor_advance(&cursor, sent);
 			alone_since_ns = 0;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/message.h"
 
 static void *buffer_alloc(size_t align_bytes, size_t bytes)
@@ -70,7 +71,8 @@ void message_release(struct message *message)
 	message->staging = NULL;
 }
 
-int message_renew(struct message *message)
+/* Allocates what the shape asks for, touches nothing; 0 or -ENOMEM. */
+static int message_renew(struct message *message)
 {
 	for (int i = 0; i < message->n_fields; i++) {
 		struct iovec *field = &message->field[i];
@@ -83,6 +85,17 @@ int message_renew(struct message *message)
 		return 0;
 	message->staging = buffer_alloc(0, message->bytes);
 	return message->staging ? 0 : -ENOMEM;
+}
+
+int message_replace(struct message *message)
+{
+	int err;
+
+	message_release(message);
+	err = message_renew(message);
+	if (err)
+		complain("out of memory for a message of %zu bytes", message->bytes);
+	return err;
 }
 
 void message_set(struct message *message, int byte)

@@ -46,11 +46,11 @@ int message_alloc_file(struct message *message, size_t bytes);
 
 /*
  * For programs that keep no memory. message_release: free all of it, keep the shape.
- * message_renew: allocate it again, touch nothing; 0 or -ENOMEM.
+ * message_replace: give it new memory, touch nothing; 0, or -ENOMEM after a complaint.
  * message_set: write one byte all over the fields.
  */
 void message_release(struct message *message);
-int message_renew(struct message *message);
+int message_replace(struct message *message);
 void message_set(struct message *message, int byte);
 
 /* Accepts a message that is zeroed or only partly allocated. */

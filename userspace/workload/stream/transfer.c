@@ -45,8 +45,7 @@ enum outcome transfer_send(struct connection *connection, const void *from, size
 				return outcome;
 			continue;
 		}
-		connection->totals.send_calls++;
-		connection->totals.accepted_bytes += sent;
+		transfer_sent(connection, sent);
 		at += sent;
 		bytes -= sent;
 	}
@@ -118,8 +117,7 @@ enum outcome transfer_sendmsg(struct connection *connection, const struct messag
 				return outcome;
 			continue;
 		}
-		connection->totals.send_calls++;
-		connection->totals.accepted_bytes += sent;
+		transfer_sent(connection, sent);
 		transfer_cursor_advance(&cursor, sent);
 	}
 	return OUTCOME_OK;

@@ -17,6 +17,13 @@ enum outcome transfer_sendmsg(struct connection *connection, const struct messag
 enum outcome transfer_recv(struct connection *connection, void *to, size_t bytes, int flags);
 enum outcome transfer_recvmsg(struct connection *connection, const struct message *message);
 
+/* A send call took @bytes. */
+static inline void transfer_sent(struct connection *connection, size_t bytes)
+{
+	connection->totals.send_calls++;
+	connection->totals.accepted_bytes += bytes;
+}
+
 /* The meaning of errno after the named call: OUTCOME_OK is "try again". */
 enum outcome transfer_errno(const struct connection *connection, const char *call);
 
