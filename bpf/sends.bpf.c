@@ -171,10 +171,11 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 		return 0;
 	if (ret == ENOBUFS_RET)
 		__sync_fetch_and_add(&slot->refused_by_unknown, 1);
-	if (calls_wanted)
+	if (calls_wanted) {
 		send_returned(slot, ret);
-	if (calls_wanted && slot->kind == WATCH_KIND_SPLICE)
-		splice_returned(slot, ret);
+		if (slot->kind == WATCH_KIND_SPLICE)
+			splice_returned(slot, ret);
+	}
 	if (details_wanted && (zerocopy_sends_noted || ret == ENOBUFS_RET))
 		turns_end(sk, place, ret);
 	return 0;

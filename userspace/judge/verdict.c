@@ -11,13 +11,18 @@
 #include "userspace/record/experiment.h"
 #include "userspace/tables/variants.h"
 
+static uint64_t bytes_at(const struct record *r, enum site site)
+{
+	return r->sites[site].how == HOW_NOT_MEASURED ? 0 : r->sites[site].tally.bytes;
+}
+
 static double copies_per_byte(const struct record *r)
 {
 	uint64_t copied = 0, accepted = r->derived.total.count[COUNT_accepted_bytes];
 
 	for (enum site s = 0; s < SITE_COUNT; s++)
-		if (site_has(s, SITE_COPIES) && r->sites[s].how != HOW_NOT_MEASURED)
-			copied += r->sites[s].tally.bytes;
+		if (site_has(s, SITE_COPIES))
+			copied += bytes_at(r, s);
 	return accepted ? (double)copied / accepted : 0;
 }
 
@@ -144,11 +149,6 @@ static void sentence_referenced(const struct record *r, bool exact, char *text, 
 	add_reservations(r, exact, !clean, text, size);
 }
 
-static uint64_t bytes_at(const struct record *r, enum site site)
-{
-	return r->sites[site].how == HOW_NOT_MEASURED ? 0 : r->sites[site].tally.bytes;
-}
-
 /* Which copies were made, as ", gathered in user space, user to kernel when sent". */
 static void moves_made(const struct record *r, char *text, size_t size)
 {
@@ -187,7 +187,7 @@ static void sentence_copied(const struct record *r, bool exact, char *text, size
 									  "", left);
 	if (dropped)
 		snprintf(text + strlen(text), size - strlen(text), "; %s were dropped unread", unread);
-	strcat(text, ".");
+	snprintf(text + strlen(text), size - strlen(text), ".");
 }
 
 /* The first of the sites that every verdict needs and this run lacks, or NULL. */
