@@ -14,6 +14,7 @@
 #include "userspace/tables/callers.h"
 #include "userspace/tables/causes.h"
 #include "userspace/tables/paths.h"
+#include "userspace/tables/receivers.h"
 #include "userspace/tables/release.h"
 #include "userspace/tables/variants.h"
 
@@ -129,6 +130,16 @@ static json_t *variants(void)
 	return rows;
 }
 
+static json_t *receivers(void)
+{
+	json_t *rows = json_array();
+
+	for (int i = 0; i < RECEIVER_COUNT; i++)
+		json_array_append_new(rows, json_pack("{s:s, s:b, s:s}", "name", receiver_rows[i].name,
+			"blind", receiver_rows[i].traits & RECEIVER_BLIND, "meaning", receiver_rows[i].meaning));
+	return rows;
+}
+
 static json_t *behaviours(void)
 {
 	json_t *rows = json_array();
@@ -214,10 +225,10 @@ static json_t *all_hooks(void)
 
 int main(void)
 {
-	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 				"release", COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(),
 				"causes", causes(), "tellers", tellers(), "variants", variants(),
-				"behaviours", behaviours(), "paths", paths(), "laws", laws(),
+				"receivers", receivers(), "behaviours", behaviours(), "paths", paths(), "laws", laws(),
 				"balances", balances(),
 				"watch_verdicts", watch_verdicts(), "metrics", metrics(),
 				"hooks", all_hooks());

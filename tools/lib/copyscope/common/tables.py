@@ -29,6 +29,7 @@ COPY_SITES = names("sites", copies=True)
 VARIANTS = names("variants")
 # Those that deliver what was sent.
 RIGHT_VARIANTS = names("variants", overwrites=False)
+RECEIVERS = names("receivers")
 BEHAVIOURS = names("behaviours")
 # Those of receivers of whole messages.
 RECEIVER_BEHAVIOURS = names("behaviours", of_receiver=True)

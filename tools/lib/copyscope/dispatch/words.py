@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from copyscope.common.tables import BEHAVIOURS, PATHS, VARIANTS
+from copyscope.common.tables import BEHAVIOURS, PATHS, RECEIVERS, VARIANTS
 from copyscope.common.text import nearest
 from copyscope.common.tree import BUILD, PROFILES, ROOT
 
@@ -32,8 +32,7 @@ class Word:
 
 
 RUN_VALUES = {
-    "--path": PATHS, "--pattern": ("stream", "rr"),
-    "--receiver": ("recv", "perfield", "recvmsg", "trunc"),
+    "--path": PATHS, "--pattern": ("stream", "rr"), "--receiver": RECEIVERS,
     "--behaviours": BEHAVIOURS, "--pass": ("timed", "counted", "both"),
     "--backend": ("auto", "trampoline", "tracepoint"), "--role": ("sender", "receiver"),
 }

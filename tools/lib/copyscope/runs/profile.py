@@ -17,6 +17,7 @@ from copyscope.common.tables import (
     MOST_THREADS,
     PATHS,
     RECEIVER_BEHAVIOURS,
+    RECEIVERS,
     VARIANTS,
 )
 from copyscope.common.tree import PROFILES
@@ -139,7 +140,7 @@ DEFAULTS = {"message_bytes": None, "figures_of": "all", "throughput_is": "elapse
             "latency_is": "measured"}
 VARIANT: dict[str, tuple[Check, bool]] = {
     "label": (name, True), "variant": (among(*VARIANTS), True),
-    "receiver": (among("recv", "perfield", "recvmsg", "trunc"), False),
+    "receiver": (among(*RECEIVERS), False),
     "behaviours": (list_of(among(*BEHAVIOURS)), False),
 }
 TABLE: dict[str, tuple[Check, bool]] = {
