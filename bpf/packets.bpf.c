@@ -11,7 +11,7 @@
  * net_dev_queue is before a queue can drop the packet, and before it is cut or made linear for a device that
  * cannot gather, after which user pages look copied.
  */
-#include "bpf/include/again.bpf.h"
+#include "bpf/include/retransmit.bpf.h"
 #include "bpf/include/cause.bpf.h"
 #include "bpf/include/owner.bpf.h"
 #include "bpf/include/packet_taps.bpf.h"

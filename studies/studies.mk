@@ -10,7 +10,7 @@ STUDY_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard studies/tests/*_test.c))
 PLUGIN_TESTS := $(addprefix $(BUILD)/studies/tests/,mixed_walk trace_replay)
 
 all: $(BUILD)/baseline $(PLUGIN)
-$(PLUGIN): $(PLUGIN_SRC) $(wildcard studies/plugin/*.h userspace/common/bell.h) Makefile
+$(PLUGIN): $(PLUGIN_SRC) $(wildcard studies/plugin/*.h userspace/common/guest_marker.h) Makefile
 	$(call msg,PLUGIN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -I. -shared -fPIC -fvisibility=hidden $(PLUGIN_SRC) -o $@

@@ -21,7 +21,7 @@
 #include "userspace/peer/peer.h"
 #include "userspace/report/record_json.h"
 #include "userspace/report/report.h"
-#include "userspace/run/early.h"
+#include "userspace/run/before_start.h"
 #include "userspace/run/ends/ending.h"
 #include "userspace/run/ends/launch.h"
 #include "userspace/run/limits.h"
@@ -168,7 +168,7 @@ static int prepare(struct run *run)
 
 static int end_early(struct run *run)
 {
-	if (!early_describe(&run->record, run->children) || run->peer.far)
+	if (!describe_unstarted(&run->record, run->children) || run->peer.far)
 		return EXIT_REFUSED;
 	peer_forgo(&run->peer, &run->record);
 	outcome_decide(&run->record);
@@ -187,7 +187,7 @@ static int time_pass(void *arg)
 	retry_note_schedule(r);
 	if (!prepare(run))
 		status = measure_run(&run->measure, run->children, r) ? EXIT_BROKEN : EXIT_FINE;
-	else if (!early_describe(r, run->children))
+	else if (!describe_unstarted(r, run->children))
 		status = EXIT_REFUSED;
 	if (!status && !r->experiment->ends.before_gate)
 		measure_hear_ends(run->children, r->experiment);

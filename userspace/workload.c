@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "userspace/common/bell.h"
+#include "userspace/common/guest_marker.h"
 #include "userspace/common/streams.h"
 #include "userspace/common/system/confine.h"
 
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	content_init();
 	if (settings.count_fin)
 		connection_break_sequence();
-	if (settings.bell && bell_map())
+	if (settings.guest_marker && marker_map())
 		die("cannot map the page by which it speaks to an emulator");
 	confine();
 	if (settings.role == ROLE_SERVER)

@@ -32,10 +32,10 @@ struct {
 /* Filled in before the programs are attached: a bit for each site that a function decides. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DECIDERS_MAX);
+	__uint(max_entries, COPY_CALLERS_MAX);
 	__type(key, struct function_name);
 	__type(value, u32);
-} deciders SEC(".maps") __weak;
+} copy_callers SEC(".maps") __weak;
 
 /* 1 if @c is 0, else 0, for less than 2^31. */
 static __always_inline u32 is_zero(u32 c)
@@ -59,7 +59,7 @@ static __always_inline u32 decided_by(u64 address)
 		barrier_var(ended);
 		name.text[i] = c & (ended - 1);
 	}
-	decided = bpf_map_lookup_elem(&deciders, &name);
+	decided = bpf_map_lookup_elem(&copy_callers, &name);
 	return decided ? *decided : 0;
 }
 
@@ -96,7 +96,7 @@ static __always_inline void call_learn(struct copy_call *call, const struct copi
 	}
 	if (!found)
 		return;
-	if (decided_by(call->copier) & DECIDES_NOTHING) {
+	if (decided_by(call->copier) & CALLER_DECIDES) {
 		if (!both || !(decided_by(call->caller) >> call->site & 1))
 			return;
 	} else {

@@ -232,9 +232,9 @@ struct copy_call {
 	unsigned int circumstances;
 };
 
-/* What the map of deciders says of a function: a bit for each site where it decides the cause of a copy, or
- * DECIDES_NOTHING of one that copies: its caller decides. */
-enum { DECIDES_NOTHING = 1 << 31, DECIDERS_MAX = 128 };
+/* What the map of copy_callers says of a function: a bit for each site where it decides the cause of a copy, or
+ * CALLER_DECIDES of one that copies: its caller decides. */
+enum { CALLER_DECIDES = 1 << 31, COPY_CALLERS_MAX = 128 };
 
 /* How many addresses are named at a time, and the longest name kept, its 0 included. */
 enum { SYMBOLS_AT_ONCE = 64, SYMBOL_BYTES = 64 };

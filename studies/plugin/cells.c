@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct cell cells[BELL_ROLES][BELL_CONTEXTS][BELL_SITES];
+struct cell cells[MARKER_ROLES][MARKER_CONTEXTS][MARKER_SITES];
 
 void cells_clear(void)
 {
@@ -20,21 +20,21 @@ static void cell_print(FILE *out, int role, int context, int site)
 {
 	const struct cell *c = &cells[role][context][site];
 	const struct access_counts *a = &c->access;
-	const uint64_t counts[BELL_COUNTS] = {
-		[BELL_INSTRUCTIONS] = c->instructions, [BELL_LOADS] = a->loads,
-		[BELL_STORES] = a->stores, [BELL_LINES] = a->lines,
-		[BELL_L1D_MISSES] = a->misses[CACHE_L1D], [BELL_L2_MISSES] = a->misses[CACHE_L2],
-		[BELL_LLC_MISSES] = a->misses[CACHE_LLC],
-		[BELL_L1D_LOAD_MISSES] = a->load_misses[CACHE_L1D],
-		[BELL_L2_LOAD_MISSES] = a->load_misses[CACHE_L2],
-		[BELL_LLC_LOAD_MISSES] = a->load_misses[CACHE_LLC],
-		[BELL_COPIED_BYTES] = c->copied_bytes, [BELL_CALLS] = c->calls,
+	const uint64_t counts[MARKER_COUNTS] = {
+		[MARKER_INSTRUCTIONS] = c->instructions, [MARKER_LOADS] = a->loads,
+		[MARKER_STORES] = a->stores, [MARKER_LINES] = a->lines,
+		[MARKER_L1D_MISSES] = a->misses[CACHE_L1D], [MARKER_L2_MISSES] = a->misses[CACHE_L2],
+		[MARKER_LLC_MISSES] = a->misses[CACHE_LLC],
+		[MARKER_L1D_LOAD_MISSES] = a->load_misses[CACHE_L1D],
+		[MARKER_L2_LOAD_MISSES] = a->load_misses[CACHE_L2],
+		[MARKER_LLC_LOAD_MISSES] = a->load_misses[CACHE_LLC],
+		[MARKER_COPIED_BYTES] = c->copied_bytes, [MARKER_CALLS] = c->calls,
 	};
 
 	if (!c->instructions && !c->calls)
 		return;
 	fprintf(out, "cell %d %d %d", role, context, site);
-	for (int i = 0; i < BELL_COUNTS; i++)
+	for (int i = 0; i < MARKER_COUNTS; i++)
 		fprintf(out, " %" PRIu64, counts[i]);
 	fputc('\n', out);
 }
@@ -63,9 +63,9 @@ bool cells_write(int fd)
 
 	if (!out)
 		return false;
-	for (int role = 0; role < BELL_ROLES; role++)
-		for (int context = 0; context < BELL_CONTEXTS; context++)
-			for (int site = 0; site < BELL_SITES; site++)
+	for (int role = 0; role < MARKER_ROLES; role++)
+		for (int context = 0; context < MARKER_CONTEXTS; context++)
+			for (int site = 0; site < MARKER_SITES; site++)
 				cell_print(out, role, context, site);
 	fprintf(out, "end\n");
 	done = !fclose(out) && write_all(fd, text, bytes);

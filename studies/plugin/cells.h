@@ -4,7 +4,7 @@
 #define COPYSCOPE_PLUGIN_CELLS_H
 
 #include "studies/plugin/hierarchy.h"
-#include "userspace/common/bell.h"
+#include "userspace/common/guest_marker.h"
 
 struct cell {
 	uint64_t instructions;
@@ -12,12 +12,12 @@ struct cell {
 	uint64_t copied_bytes, calls;
 };
 
-extern struct cell cells[BELL_ROLES][BELL_CONTEXTS][BELL_SITES];
+extern struct cell cells[MARKER_ROLES][MARKER_CONTEXTS][MARKER_SITES];
 
 void cells_clear(void);
 
 /*
- * Writes a line "cell ROLE CONTEXT SITE" and what bell_count lists for each cell that counted anything, then a
+ * Writes a line "cell ROLE CONTEXT SITE" and what marker_count lists for each cell that counted anything, then a
  * line "end". False if the descriptor does not take them.
  */
 bool cells_write(int fd);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/bell.h"
+#include "userspace/common/guest_marker.h"
 
 enum { FUNCTIONS_MAX = 128 };
 
@@ -105,7 +105,7 @@ static bool parse(const char *line, struct function *f)
 
 	*f = (struct function){ .enters = ENTRY_SITE };
 	if (sscanf(line, "site %u %" SCNx64 " %u", &f->site, &f->start, &f->call) == 3)
-		return f->site && f->site < BELL_SITES;
+		return f->site && f->site < MARKER_SITES;
 	f->enters = ENTRY_CALL;
 	if (sscanf(line, "call %u %" SCNx64, &f->call, &f->start) == 2)
 		return f->call;

@@ -64,7 +64,7 @@ static struct cell *cell_of(const struct processor *p)
 {
 	const struct task *t = p->runner.task;
 	bool kernel = p->runner.block && p->runner.block->kernel;
-	enum bell_context context = !kernel ? BELL_USER : t->softirq ? BELL_SOFTIRQ : BELL_KERNEL;
+	enum marker_context context = !kernel ? MARKER_USER : t->softirq ? MARKER_SOFTIRQ : MARKER_KERNEL;
 
 	return is_open ? &cells[t->role][context][kernel ? t->site : t->user_site] : &unseen;
 }
@@ -148,18 +148,18 @@ static void hear(struct processor *p, unsigned int offset)
 	struct task *t = p->runner.task;
 
 	settle();
-	if (offset < BELL_OTHER) {
+	if (offset < MARKER_OTHER) {
 		hear_letter(p, offset);
-	} else if (offset <= BELL_RECEIVER) {
-		t->role = offset - BELL_OTHER;
-	} else if (offset == BELL_FIRST || offset == BELL_LAST) {
+	} else if (offset <= MARKER_RECEIVER) {
+		t->role = offset - MARKER_OTHER;
+	} else if (offset == MARKER_FIRST || offset == MARKER_LAST) {
 		t->points = offset;
 	} else {
 		p->cell->copied_bytes += gather_end(&t->gathered);
-		t->user_site = offset == BELL_GATHER_BEGINS;
+		t->user_site = offset == MARKER_GATHER_BEGINS;
 	}
 	run_on(p);
-	p->cell->calls += offset == BELL_GATHER_BEGINS;
+	p->cell->calls += offset == MARKER_GATHER_BEGINS;
 }
 
 static void stretch_add(struct processor *p, uint64_t address, unsigned int bytes)
@@ -180,9 +180,9 @@ static void stretch_add(struct processor *p, uint64_t address, unsigned int byte
 /* A store of user space to memory of its own. */
 static void on_own_store(struct task *t, uint64_t address, unsigned int bytes)
 {
-	if (t->points == BELL_FIRST)
+	if (t->points == MARKER_FIRST)
 		t->first = address;
-	else if (t->points == BELL_LAST)
+	else if (t->points == MARKER_LAST)
 		gather_learn(t->first, address);
 	t->points = 0;
 	if (t->user_site)
@@ -197,9 +197,9 @@ static void on_access(unsigned int processor, uint32_t info, uint64_t address, v
 	const struct qemu_plugin_hwaddr *where;
 	const struct block *b = data;
 
-	if (!b->kernel && address - BELL_ADDRESS < BELL_BYTES) {
+	if (!b->kernel && address - MARKER_ADDRESS < MARKER_BYTES) {
 		if (store)
-			hear(p, address - BELL_ADDRESS);
+			hear(p, address - MARKER_ADDRESS);
 		return;
 	}
 	if (b->switches)
@@ -232,8 +232,8 @@ static void on_block(unsigned int processor, void *data)
 
 static void on_store(unsigned int processor, uint32_t info, uint64_t address, void *data)
 {
-	if (address - BELL_ADDRESS < BELL_BYTES && qemu_plugin_mem_is_store(info))
-		hear(&processors[processor], address - BELL_ADDRESS);
+	if (address - MARKER_ADDRESS < MARKER_BYTES && qemu_plugin_mem_is_store(info))
+		hear(&processors[processor], address - MARKER_ADDRESS);
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)

@@ -27,12 +27,12 @@ struct frame {
 /* A thread of the guest, known by where its kernel stack or its registers are kept. */
 struct task {
 	uint64_t key;
-	uint8_t role;		/* bell_code - BELL_OTHER */
+	uint8_t role;		/* marker_code - MARKER_OTHER */
 	uint8_t site, user_site;
 	uint8_t call;		/* the system call that matters, which it is inside of; 0: none */
 	bool softirq;
-	uint16_t points;	/* BELL_FIRST or BELL_LAST: its next store tells that address; 0: none */
-	uint64_t first;		/* what BELL_FIRST told */
+	uint16_t points;	/* MARKER_FIRST or MARKER_LAST: its next store tells that address; 0: none */
+	uint64_t first;		/* what MARKER_FIRST told */
 	struct gathered gathered;
 	unsigned int depth;
 	struct frame frame[FRAMES_MAX];

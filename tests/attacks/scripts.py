@@ -30,7 +30,7 @@ LOADED = ["copyscope.sweep", "copyscope.figures.command", "copyscope_studies.cro
           "copyscope_studies.model.command", "copyscope_studies.matrix.command", "copyscope.guest.command",
           "copyscope.peers", "copyscope_studies.beside.command", "copyscope_studies.baseline.command",
           "copyscope.dispatch.command", "copyscope_studies.claims.command", "copyscope.compare.command",
-          "copyscope_studies.facts.command", "copyscope.kept.command", "copyscope.figures.jobs",
+          "copyscope_studies.facts.command", "copyscope.records_cmd.command", "copyscope.figures.jobs",
           "copyscope_studies.model.draw",
           "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"]
 

@@ -45,11 +45,11 @@ TEST(lines_fill_cells_and_sums_add_them_up)
 	assert_true(model_line_parse("cell 1 2 0 100 0 0 0 0 0 0 0 0 0 0 0", &m, &ended));
 	assert_true(model_line_parse("end", &m, &ended));
 	assert_true(ended);
-	assert_int_equal(m.count[1][BELL_KERNEL][MODEL_TX_COPY][BELL_COPIED_BYTES], 4096);
-	assert_int_equal(model_sum(&m, 1, BELL_KERNEL, BELL_INSTRUCTIONS), 10);
-	assert_int_equal(model_sum(&m, 1, BELL_CONTEXTS, BELL_INSTRUCTIONS), 110);
-	assert_int_equal(model_sum(&m, 2, BELL_CONTEXTS, BELL_INSTRUCTIONS), 0);
-	assert_int_equal(model_sum(&m, 1, BELL_KERNEL, BELL_LLC_MISSES), 6);
+	assert_int_equal(m.count[1][MARKER_KERNEL][MODEL_TX_COPY][MARKER_COPIED_BYTES], 4096);
+	assert_int_equal(model_sum(&m, 1, MARKER_KERNEL, MARKER_INSTRUCTIONS), 10);
+	assert_int_equal(model_sum(&m, 1, MARKER_CONTEXTS, MARKER_INSTRUCTIONS), 110);
+	assert_int_equal(model_sum(&m, 2, MARKER_CONTEXTS, MARKER_INSTRUCTIONS), 0);
+	assert_int_equal(model_sum(&m, 1, MARKER_KERNEL, MARKER_LLC_MISSES), 6);
 }
 
 TEST(lines_that_are_none_are_refused)

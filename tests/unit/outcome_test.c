@@ -36,7 +36,7 @@ static void says(const struct made *m, enum run_status status, const char *reaso
 
 static const struct {
 	int server, client, signal;
-	bool blind, hurried_server, nothing_sent;
+	bool blind, told_server, nothing_sent;
 	const char *failure;
 	enum run_status status;
 	bool sound;
@@ -44,7 +44,7 @@ static const struct {
 } endings[] = {
 	{ EXITED(1), SIGKILL, .status = RUN_FAILED,
 	  .reason = "the client was killed by signal 9 (SIGKILL); the server ended with status 1" },
-	{ SIGKILL, EXITED(1), .hurried_server = true, .status = RUN_FAILED,
+	{ SIGKILL, EXITED(1), .told_server = true, .status = RUN_FAILED,
 	  .reason = "the client ended with status 1; the server did not end when told, and was killed" },
 	{ 0, SIGKILL, .blind = true, .status = RUN_FAILED, .reason = "the client was killed by signal 9 (SIGKILL)" },
 	{ .blind = true, .status = RUN_BLIND, .sound = true, .reason = "the probes missed 3 packets" },
@@ -64,7 +64,7 @@ TEST(each_ending_has_its_name_and_its_first_reason)
 		made_init(&m);
 		ends = &m.r.experiment->ends;
 		ends->interrupt_signal = endings[i].signal;
-		ends->end[END_SENDER].hurried = endings[i].hurried_server;
+		ends->end[END_SENDER].told_to_end = endings[i].told_server;
 		strcpy(ends->failure, endings[i].failure ?: "");
 		if (endings[i].nothing_sent)
 			memset(m.app, 0, sizeof(m.app));
@@ -147,8 +147,8 @@ TEST_OF_RECORD(an_end_that_somebody_else_stopped_interrupts)
 	judge(&m, 0, 0);
 	says(&m, RUN_INTERRUPTED, "signal 15 (SIGTERM) to the client ended it before its time");
 	/* Unless that was us, as it did not end by itself: then that is what failed. */
-	m.r.experiment->ends.end[END_RECEIVER].hurried = true;
-	outcome_note_hurried(&m.r.experiment->ends);
+	m.r.experiment->ends.end[END_RECEIVER].told_to_end = true;
+	outcome_note_told(&m.r.experiment->ends);
 	outcome_decide(&m.r);
 	says(&m, RUN_FAILED, "the client did not end by itself");
 }

@@ -164,11 +164,11 @@ static void tell(const struct known *k, const struct place *p)
 					     [SWITCH] = "switch", [COPY] = "copy" };
 
 	if (k->kind == SITE)
-		bell_say("site %u %" PRIx64 " %u", k->site, p->start, k->call);
+		marker_say("site %u %" PRIx64 " %u", k->site, p->start, k->call);
 	else if (k->kind == CALL)
-		bell_say("call %u %" PRIx64, k->call, p->start);
+		marker_say("call %u %" PRIx64, k->call, p->start);
 	else
-		bell_say("%s %" PRIx64 " %" PRIx64, words[k->kind], p->start, p->end);
+		marker_say("%s %" PRIx64 " %" PRIx64, words[k->kind], p->start, p->end);
 }
 
 int functions_tell(void)

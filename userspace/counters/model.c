@@ -60,21 +60,21 @@ int model_prepare(struct model *m)
 	if (m->port < 0)
 		return complain("the emulator's port cannot be opened", -errno);
 	connect_once();
-	err = bell_is_there ? 0 : bell_map();
+	err = marker_is_mapped ? 0 : marker_map();
 	if (err)
 		return complain("no memory to speak with the emulator", err);
 	/* Before "begin", after which the emulator watches all code and is slow. */
 	err = functions_tell();
 	if (err)
 		return complain("the kernel's addresses cannot be read", err);
-	bell_say("begin");
+	marker_say("begin");
 	return 0;
 }
 
 void model_open(const struct model *m)
 {
 	if (m->port)
-		bell_say("open");
+		marker_say("open");
 }
 
 /* False if it took too long, or is longer than any report. */
@@ -107,7 +107,7 @@ void model_close(const struct model *m, struct modelled *result)
 
 	if (!m->port)
 		return;
-	bell_say("close");
+	marker_say("close");
 	*result = (struct modelled){ .asked = true, .caches = m->caches };
 	if (!report_read(m->port, text, sizeof(text))) {
 		snprintf(result->why, sizeof(result->why), "the emulator's plugin sent no whole report");

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static_assert((int)MODEL_SITES <= (int)BELL_SITES, "the plugin counts fewer sites");
+static_assert((int)MODEL_SITES <= (int)MARKER_SITES, "the plugin counts fewer sites");
 
 const char *model_site_name(enum model_site site)
 {
@@ -25,14 +25,14 @@ const char *model_role_name(unsigned int role)
 	return names[role];
 }
 
-const char *model_context_name(enum bell_context context)
+const char *model_context_name(enum marker_context context)
 {
 	static const char *const names[] = { "user", "kernel", "softirq" };
 
 	return names[context];
 }
 
-const char *model_count_name(enum bell_count count)
+const char *model_count_name(enum marker_count count)
 {
 	static const char *const names[] = {
 		"instructions", "loads", "stores", "lines", "l1d_misses", "l2_misses", "llc_misses",
@@ -66,7 +66,7 @@ bool model_caches_parse(const char *text, char *port, size_t port_size, struct m
 bool model_line_parse(const char *line, struct modelled *m, bool *ended)
 {
 	unsigned int role, context, site;
-	uint64_t counts[BELL_COUNTS];
+	uint64_t counts[MARKER_COUNTS];
 	char *rest;
 	int used;
 
@@ -74,10 +74,10 @@ bool model_line_parse(const char *line, struct modelled *m, bool *ended)
 	if (*ended)
 		return true;
 	if (sscanf(line, "cell %u %u %u%n", &role, &context, &site, &used) != 3 ||
-	    role >= BELL_ROLES || context >= BELL_CONTEXTS || site >= MODEL_SITES)
+	    role >= MARKER_ROLES || context >= MARKER_CONTEXTS || site >= MODEL_SITES)
 		return false;
 	line += used;
-	for (int i = 0; i < BELL_COUNTS; i++) {
+	for (int i = 0; i < MARKER_COUNTS; i++) {
 		counts[i] = strtoull(line, &rest, 10);
 		if (rest == line)
 			return false;
@@ -88,12 +88,12 @@ bool model_line_parse(const char *line, struct modelled *m, bool *ended)
 }
 
 uint64_t model_sum(const struct modelled *m, unsigned int role, unsigned int context,
-		   enum bell_count count)
+		   enum marker_count count)
 {
 	uint64_t sum = 0;
 
-	for (unsigned int c = 0; c < BELL_CONTEXTS; c++)
+	for (unsigned int c = 0; c < MARKER_CONTEXTS; c++)
 		for (int s = 0; s < MODEL_SITES; s++)
-			sum += context == BELL_CONTEXTS || context == c ? m->count[role][c][s][count] : 0;
+			sum += context == MARKER_CONTEXTS || context == c ? m->count[role][c][s][count] : 0;
 	return sum;
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "userspace/common/bell.h"
+#include "userspace/common/guest_marker.h"
 
 enum { MODEL_WHY_BYTES = 160, MODEL_LEVELS = 3 };
 
@@ -34,13 +34,13 @@ struct modelled {
 	bool known;		/* else why */
 	char why[MODEL_WHY_BYTES];
 	struct model_caches caches;
-	uint64_t count[BELL_ROLES][BELL_CONTEXTS][MODEL_SITES][BELL_COUNTS];
+	uint64_t count[MARKER_ROLES][MARKER_CONTEXTS][MODEL_SITES][MARKER_COUNTS];
 };
 
 const char *model_site_name(enum model_site site);
 const char *model_role_name(unsigned int role);
-const char *model_context_name(enum bell_context context);
-const char *model_count_name(enum bell_count count);
+const char *model_context_name(enum marker_context context);
+const char *model_count_name(enum marker_count count);
 const char *model_level_name(unsigned int level);
 
 /*
@@ -52,8 +52,8 @@ bool model_caches_parse(const char *text, char *port, size_t port_size, struct m
 /* Takes a line of the plugin's report. False if it is none. *@ended: it was the last one. */
 bool model_line_parse(const char *line, struct modelled *m, bool *ended);
 
-/* A count of a role, summed over the contexts if @context is BELL_CONTEXTS, and over all sites. */
+/* A count of a role, summed over the contexts if @context is MARKER_CONTEXTS, and over all sites. */
 uint64_t model_sum(const struct modelled *m, unsigned int role, unsigned int context,
-		   enum bell_count count);
+		   enum marker_count count);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "userspace/common/numbers.h"
-#include "userspace/engine/choose.h"
+#include "userspace/engine/select_hooks.h"
 #include "userspace/engine/engine_inside.h"
 #include "userspace/engine/targets.h"
 
@@ -125,12 +125,12 @@ static int choose(struct engine *p, const struct targets *targets, char why[WHY_
 	enum backend asked = c->backend;
 	int err;
 
-	p->backend = offer_backend(BACKEND_AUTO, targets, p->backend_why);
+	p->backend = select_backend(BACKEND_AUTO, targets, p->backend_why);
 	if (asked == BACKEND_TRAMPOLINE && p->backend != asked) {
 		snprintf(why, WHY_BYTES, "%.200s; leave --backend out", p->backend_why);
 		return -ENOTSUP;
 	}
-	p->backend = offer_backend(asked, targets, p->backend_why);
+	p->backend = select_backend(asked, targets, p->backend_why);
 	err = hooks_choose(&p->hooks, &wishes, p->backend, p->backend_why, targets, why);
 	/* A program may be in several rows. */
 	for (int i = 0; i < p->hooks.count && !err; i++)
@@ -207,7 +207,7 @@ static void shrink_details(struct engine *p)
 {
 	struct bpf_map *maps[] = {
 		p->skel->maps.departures, p->skel->maps.pins, p->skel->maps.handed, p->skel->maps.passed_on,
-		p->skel->maps.causes, p->skel->maps.known_calls, p->skel->maps.deciders,
+		p->skel->maps.causes, p->skel->maps.known_calls, p->skel->maps.copy_callers,
 	};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)

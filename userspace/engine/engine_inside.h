@@ -8,9 +8,9 @@
 #include "bpf/include/sites.h"
 #include "bpf/include/watch.h"
 #include "programs.skel.h"
-#include "userspace/engine/choose.h"
+#include "userspace/engine/select_hooks.h"
 #include "userspace/engine/engine.h"
-#include "userspace/engine/entered.h"
+#include "userspace/engine/netns_reader.h"
 #include "userspace/engine/tp_hits.h"
 
 struct engine {
@@ -21,7 +21,7 @@ struct engine {
 	struct hook_choice hooks;
 	struct bpf_link *links[PROBES_MAX];	/* in the order of hooks */
 	struct bpf_link *sockets, *unhashed, *descriptors, *tasks, *maps;	/* what iterators are made of */
-	struct entered entered[ENGINE_NAMESPACES];	/* none for our own namespace */
+	struct netns_reader entered[ENGINE_NAMESPACES];	/* none for our own namespace */
 	struct ring_buffer *ring;
 	struct tp_hits *hits;	/* NULL: the kernel refuses them */
 	int hit_count, hit_rows[TP_HITS_MAX];	/* which hooks have a counter: see hits.h */

@@ -140,30 +140,30 @@ enum {
 	PULL = 0,
 };
 
-static const struct decider {
+static const struct copy_caller {
 	const char *function;
 	uint32_t decides;
-} deciders[] = {
-	{ "skb_copy_ubufs", DECIDES_NOTHING },
-	{ "skb_copy_bits", DECIDES_NOTHING },
+} copy_callers[] = {
+	{ "skb_copy_ubufs", CALLER_DECIDES },
+	{ "skb_copy_bits", CALLER_DECIDES },
 #define ROW(function, cause, where) { function, where },
 	CALLERS(ROW)
 #undef ROW
 };
 
-_Static_assert(sizeof(deciders) / sizeof(*deciders) <= DECIDERS_MAX, "a caller may find no room");
+_Static_assert(sizeof(copy_callers) / sizeof(*copy_callers) <= COPY_CALLERS_MAX, "a caller may find no room");
 
-static void deciders_fill(const struct engine *e)
+static void copy_callers_fill(const struct engine *e)
 {
-	int fd = bpf_map__fd(e->skel->maps.deciders);
+	int fd = bpf_map__fd(e->skel->maps.copy_callers);
 
-	for (size_t i = 0; i < sizeof(deciders) / sizeof(*deciders); i++) {
+	for (size_t i = 0; i < sizeof(copy_callers) / sizeof(*copy_callers); i++) {
 		struct function_name name = {};
 		uint32_t decides = 0;
 
-		snprintf(name.text, sizeof(name.text), "%s", deciders[i].function);
+		snprintf(name.text, sizeof(name.text), "%s", copy_callers[i].function);
 		bpf_map_lookup_elem(fd, &name, &decides);
-		decides |= deciders[i].decides;
+		decides |= copy_callers[i].decides;
 		bpf_map_update_elem(fd, &name, &decides, BPF_ANY);
 	}
 }
@@ -174,7 +174,7 @@ void engine_prepare_stacks(const struct engine *e)
 	/* libbpf caches the number. */
 	libbpf_num_possible_cpus();
 	symbols_prepare(e);
-	deciders_fill(e);
+	copy_callers_fill(e);
 }
 
 /* Names every stack of the map at once, because a pass over all symbols of a kernel is slow. */

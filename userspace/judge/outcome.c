@@ -40,12 +40,12 @@ void end_outcome_read(struct end_outcome *end, int wait_status)
 	end->exit_status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
 }
 
-void outcome_note_hurried(struct run_ends *ends)
+void outcome_note_told(struct run_ends *ends)
 {
 	for (int e = 0; e < END_COUNT; e++) {
 		const struct end_outcome *end = &ends->end[e];
 
-		if (end->hurried && !end->signal && !end->exit_status && !ends->interrupt_signal &&
+		if (end->told_to_end && !end->signal && !end->exit_status && !ends->interrupt_signal &&
 		    !*ends->failure)
 			snprintf(ends->failure, sizeof(ends->failure), "%s did not end by itself",
 				 end_role(e));
@@ -60,7 +60,7 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 	char number[32];
 
 	*text = '\0';
-	if (end->known && end->signal && end->hurried) {
+	if (end->known && end->signal && end->told_to_end) {
 		snprintf(text, size, "%s did not end when told, and was killed", end_role(e));
 	} else if (end->known && end->signal) {
 		signal_text(end->signal, number);
@@ -83,7 +83,7 @@ static void end_fault(const struct record *r, enum end e, char *text, size_t siz
 /* By a signal from elsewhere: the tool itself kills an end that does not end when told. */
 static bool was_killed(const struct end_outcome *end)
 {
-	return end->signal && !end->hurried;
+	return end->signal && !end->told_to_end;
 }
 
 /* What is wrong with either end, the cause in front: an end that was killed comes before the one that may have
@@ -92,7 +92,7 @@ static void ends_fault(const struct record *r, char *text, size_t size)
 {
 	const struct run_ends *ends = &r->experiment->ends;
 	const struct end_outcome *tx = &ends->end[END_SENDER], *rx = &ends->end[END_RECEIVER];
-	bool receiver_first = (was_killed(rx) && !was_killed(tx)) || (tx->hurried && !rx->hurried);
+	bool receiver_first = (was_killed(rx) && !was_killed(tx)) || (tx->told_to_end && !rx->told_to_end);
 	enum end first = receiver_first ? END_RECEIVER : END_SENDER;
 	char one[WHY_BYTES], other[WHY_BYTES];
 
@@ -112,7 +112,7 @@ static enum end stopped_end(const struct record *r)
 {
 	enum end e = END_SENDER;
 
-	while (e < END_COUNT && (!record_app(r, e)->stopped_by || r->experiment->ends.end[e].hurried))
+	while (e < END_COUNT && (!record_app(r, e)->stopped_by || r->experiment->ends.end[e].told_to_end))
 		e++;
 	return e;
 }

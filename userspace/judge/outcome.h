@@ -9,7 +9,7 @@
 void end_outcome_read(struct end_outcome *end, int wait_status);
 
 /* It is a failure if an end did not end by itself, unless a signal had ended the run. */
-void outcome_note_hurried(struct run_ends *ends);
+void outcome_note_told(struct run_ends *ends);
 
 /*
  * Fills r->outcome from how the two ends ended, from the workload's totals and from what the probes

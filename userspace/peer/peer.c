@@ -181,7 +181,7 @@ static void hear(struct peer *p)
 }
 
 /* The partner's end has ended: ours ends by itself, unless it waits for one that never came. */
-static void hurry(struct peer *p)
+static void tell_to_end(struct peer *p)
 {
 	int64_t waited_ms = monotonic_ms() - p->since_ms - (p->lost ? 0 : GRACE_MS);
 
@@ -191,7 +191,7 @@ static void hurry(struct peer *p)
 		kill(p->child->pid, SIGKILL);
 	else if (!p->lost)
 		kill(p->child->pid, SIGTERM);
-	p->child->hurried = true;
+	p->child->told_to_end = true;
 }
 
 void peer_watch(void *arg)
@@ -205,7 +205,7 @@ void peer_watch(void *arg)
 		tell(p, WORD_STOP);
 	}
 	if (p->done)
-		hurry(p);
+		tell_to_end(p);
 	else
 		hear(p);
 }

@@ -52,7 +52,7 @@ struct end_outcome {
 	bool known;
 	int exit_status;	/* if no signal killed it */
 	int signal;		/* that killed it; 0: none */
-	bool hurried;		/* it did not end by itself: it was told to, then killed */
+	bool told_to_end;		/* it did not end by itself: it was told to, then killed */
 };
 
 /* How both ends ended, and what happened to them. */

@@ -70,11 +70,11 @@ static json_t *modelled_ends_json(const struct modelled *m)
 {
 	json_t *list = json_array();
 
-	for (unsigned int role = 0; role < BELL_ROLES; role++) {
-		for (unsigned int context = 0; context < BELL_CONTEXTS; context++) {
+	for (unsigned int role = 0; role < MARKER_ROLES; role++) {
+		for (unsigned int context = 0; context < MARKER_CONTEXTS; context++) {
 			json_t *o = modelled_row(role, context);
 
-			for (int i = 0; i < BELL_COPIED_BYTES; i++)
+			for (int i = 0; i < MARKER_COPIED_BYTES; i++)
 				put(o, model_count_name(i),
 				    json_integer(model_sum(m, role, context, i)));
 			json_array_append_new(list, o);
@@ -89,18 +89,18 @@ static json_t *modelled_sites_json(const struct modelled *m)
 	json_t *list = json_array();
 
 	for (int site = MODEL_ELSEWHERE + 1; site < MODEL_SITES; site++) {
-		for (int cell = 0; cell < BELL_ROLES * BELL_CONTEXTS; cell++) {
-			unsigned int role = cell / BELL_CONTEXTS, context = cell % BELL_CONTEXTS;
+		for (int cell = 0; cell < MARKER_ROLES * MARKER_CONTEXTS; cell++) {
+			unsigned int role = cell / MARKER_CONTEXTS, context = cell % MARKER_CONTEXTS;
 			const uint64_t *count = m->count[role][context][site];
 			json_t *o;
 
-			if (!count[BELL_INSTRUCTIONS])
+			if (!count[MARKER_INSTRUCTIONS])
 				continue;
 			o = modelled_row(role, context);
 			put(o, "site", text(model_site_name(site)));
-			for (int i = 0; i < BELL_COUNTS; i++)
+			for (int i = 0; i < MARKER_COUNTS; i++)
 				put(o, model_count_name(i),
-				    integer_if(i != BELL_COPIED_BYTES || context != BELL_USER || count[i],
+				    integer_if(i != MARKER_COPIED_BYTES || context != MARKER_USER || count[i],
 					       count[i]));
 			json_array_append_new(list, o);
 		}
@@ -280,9 +280,9 @@ static json_t *overhead_json(const struct record *r)
 static const char *why(const struct end_outcome *end)
 {
 	return !end->known ? "it was never seen to end" :
-	       end->signal && end->hurried ? "it did not end when told, and was killed" :
+	       end->signal && end->told_to_end ? "it did not end when told, and was killed" :
 	       end->signal ? "a signal killed it" :
-	       end->hurried ? "it did not end by itself and was told to" :
+	       end->told_to_end ? "it did not end by itself and was told to" :
 	       end->exit_status ? "it failed: see its own output" : NULL;
 }
 

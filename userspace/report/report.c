@@ -154,30 +154,30 @@ static void print_counters(const struct record *r, const struct report_page *p)
 /* Of the accesses of a stretch, or of a message, those that missed each level. */
 static void print_misses(const uint64_t *count, double by, FILE *out)
 {
-	for (int i = BELL_L1D_MISSES; i <= BELL_LLC_MISSES; i++)
+	for (int i = MARKER_L1D_MISSES; i <= MARKER_LLC_MISSES; i++)
 		fprintf(out, " %11.2f", count[i] / by);
 }
 
 static void print_modelled_row(const char *name, const char *where, const uint64_t *count, double messages,
 		      FILE *out)
 {
-	fprintf(out, "%-11s %-9s %13.1f", name, where, count[BELL_INSTRUCTIONS] / messages);
+	fprintf(out, "%-11s %-9s %13.1f", name, where, count[MARKER_INSTRUCTIONS] / messages);
 	print_misses(count, messages, out);
 	fputc('\n', out);
 }
 
 static void print_ends(const struct modelled *m, double messages, FILE *out)
 {
-	for (unsigned int role = 0; role < BELL_ROLES; role++) {
-		for (unsigned int context = 0; context < BELL_CONTEXTS; context++) {
-			uint64_t count[BELL_COUNTS];
+	for (unsigned int role = 0; role < MARKER_ROLES; role++) {
+		for (unsigned int context = 0; context < MARKER_CONTEXTS; context++) {
+			uint64_t count[MARKER_COUNTS];
 
 			/* What other tasks did besides has no message. */
-			if (!role && context != BELL_SOFTIRQ)
+			if (!role && context != MARKER_SOFTIRQ)
 				continue;
-			for (int i = 0; i < BELL_COUNTS; i++)
+			for (int i = 0; i < MARKER_COUNTS; i++)
 				count[i] = model_sum(m, role, context, i);
-			if (count[BELL_INSTRUCTIONS])
+			if (count[MARKER_INSTRUCTIONS])
 				print_modelled_row(model_role_name(role), model_context_name(context), count,
 					  messages, out);
 		}
@@ -187,12 +187,12 @@ static void print_ends(const struct modelled *m, double messages, FILE *out)
 static void print_modelled_sites(const struct modelled *m, double messages, FILE *out)
 {
 	for (int site = MODEL_ELSEWHERE + 1; site < MODEL_SITES; site++) {
-		uint64_t count[BELL_COUNTS] = { 0 };
+		uint64_t count[MARKER_COUNTS] = { 0 };
 
-		for (int cell = 0; cell < BELL_ROLES * BELL_CONTEXTS; cell++)
-			for (int i = 0; i < BELL_COUNTS; i++)
-				count[i] += m->count[cell / BELL_CONTEXTS][cell % BELL_CONTEXTS][site][i];
-		if (count[BELL_INSTRUCTIONS])
+		for (int cell = 0; cell < MARKER_ROLES * MARKER_CONTEXTS; cell++)
+			for (int i = 0; i < MARKER_COUNTS; i++)
+				count[i] += m->count[cell / MARKER_CONTEXTS][cell % MARKER_CONTEXTS][site][i];
+		if (count[MARKER_INSTRUCTIONS])
 			print_modelled_row(model_site_name(site), "site", count, messages, out);
 	}
 }

@@ -188,11 +188,11 @@ void measure_hear_ends(const struct child children[END_COUNT], struct experiment
 			continue;
 		app_totals_parse(&children[e], &x->app[e]);
 		end_outcome_read(&x->ends.end[e], children[e].status);
-		x->ends.end[e].hurried = children[e].hurried;
+		x->ends.end[e].told_to_end = children[e].told_to_end;
 	}
 	x->ends.interrupt_signal = children_interrupted();
 	snprintf(x->ends.failure, WHY_BYTES, "%s", ending_failure());
-	outcome_note_hurried(&x->ends);
+	outcome_note_told(&x->ends);
 }
 
 void measure_free(struct measure *m)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/bell.h"
+#include "userspace/common/guest_marker.h"
 #include "userspace/common/clock.h"
 #include "userspace/workload/run.h"
 #include "userspace/workload/stream/endpoint.h"
@@ -45,7 +45,7 @@ static void *reader_work(void *data)
 	struct reader *reader = data;
 	char buffer[READERS_BUFFER_BYTES];
 
-	bell_ring(BELL_RECEIVER);
+	marker_store(MARKER_RECEIVER);
 	do
 		reader->outcome = read_once(reader, buffer);
 	while (reader->outcome == OUTCOME_OK);

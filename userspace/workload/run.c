@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "userspace/common/bell.h"
+#include "userspace/common/guest_marker.h"
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/process.h"
 #include "userspace/workload/stream/stop.h"
@@ -43,7 +43,7 @@ struct worker *run_add(struct run *run, struct connection *connection)
 
 void worker_announce(const struct settings *settings)
 {
-	bell_ring(settings->role == ROLE_SERVER ? BELL_SENDER : BELL_RECEIVER);
+	marker_store(settings->role == ROLE_SERVER ? MARKER_SENDER : MARKER_RECEIVER);
 }
 
 int run_start(struct run *run, struct worker *worker, void *(*serve)(void *))

@@ -64,7 +64,7 @@ enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
 	KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
-	KEY_BEHAVIOURS, KEY_BELL,
+	KEY_BEHAVIOURS, KEY_GUEST_MARKER,
 };
 
 /* What has been read so far, before defaults. */
@@ -100,7 +100,7 @@ struct draft {
 	  "then wait for one byte from this descriptor before any thread or connection", 4 }, \
 	{ "patience", KEY_PATIENCE, "S", 0,                                                  \
 	  "fail when nothing has moved for S seconds (default: wait for ever)", 4 },         \
-	{ "bell", KEY_BELL, 0, 0,                                                            \
+	{ "guest-marker", KEY_GUEST_MARKER, 0, 0,                                                            \
 	  "tell the plugin of an emulator whose threads these are; see docs/COUNTERS.md", 4 }, \
 	{ "count-fin", KEY_COUNT_FIN, 0, 0,                                                  \
 	  "a fault for tests: count a FIN as a byte that TCP returned", 4 },                 \
@@ -258,8 +258,8 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	case KEY_COUNT_FIN:
 		settings->count_fin = true;
 		return 0;
-	case KEY_BELL:
-		settings->bell = true;
+	case KEY_GUEST_MARKER:
+		settings->guest_marker = true;
 		return 0;
 	case KEY_READY_FD:
 		settings->ready_fd = fd_parse("--ready-fd", text);

@@ -36,7 +36,7 @@ struct settings {
 	bool check_content;      /* fill each message anew, and check what arrives */
 	bool json;
 	bool count_fin;          /* a fault for tests */
-	bool bell;               /* tell the emulator's plugin whose threads these are */
+	bool guest_marker;               /* tell the emulator's plugin whose threads these are */
 	uint64_t patience_ns;    /* how long nothing may move; 0: for ever */
 	int ready_fd, go_fd;     /* -1: not given */
 };

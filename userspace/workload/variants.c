@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "userspace/common/bell.h"
+#include "userspace/common/guest_marker.h"
 #include "userspace/workload/stream/transfer.h"
 #include "userspace/workload/variant.h"
 #include "userspace/workload/ways.h"
@@ -17,8 +17,8 @@ static void tell_staging(const struct message *message)
 	static _Thread_local const char *told;
 
 	if (told != message->staging && message->bytes) {
-		bell_point(BELL_FIRST, message->staging);
-		bell_point(BELL_LAST, message->staging + message->bytes - 1);
+		marker_point(MARKER_FIRST, message->staging);
+		marker_point(MARKER_LAST, message->staging + message->bytes - 1);
 		told = message->staging;
 	}
 }
@@ -29,7 +29,7 @@ static enum outcome gather_and_send(struct sender *sender, struct message *messa
 	size_t bytes = 0;
 
 	tell_staging(message);
-	bell_ring(BELL_GATHER_BEGINS);
+	marker_store(MARKER_GATHER_BEGINS);
 	for (int i = 0; i < message->n_fields; i++) {
 		const struct iovec *field = &message->field[i];
 
@@ -37,7 +37,7 @@ static enum outcome gather_and_send(struct sender *sender, struct message *messa
 		bytes += field->iov_len;
 		sender->gathered.bytes += field->iov_len;
 	}
-	bell_ring(BELL_GATHER_ENDS);
+	marker_store(MARKER_GATHER_ENDS);
 	sender->gathered.calls++;
 	connection->totals.gather_bytes += bytes;
 	return transfer_send(connection, message->staging, bytes, 0);

@@ -70,16 +70,16 @@ static void tell(struct child *c, bool again_in_vain)
 }
 
 /* What a time limit ends: SIGTERM first, a moment later SIGKILL. */
-static void hurry(struct child *children, int count, int64_t since_ms, int64_t now)
+static void tell_to_end(struct child *children, int count, int64_t since_ms, int64_t now)
 {
 	for (int i = 0; i < count; i++) {
 		struct child *c = &children[i];
 
 		if (!c->pid || c->ended)
 			continue;
-		if (!c->hurried || now - since_ms > GRACE_MS)
-			tell(c, c->hurried);
-		c->hurried = true;
+		if (!c->told_to_end || now - since_ms > GRACE_MS)
+			tell(c, c->told_to_end);
+		c->told_to_end = true;
 	}
 }
 
@@ -126,9 +126,9 @@ static void heed_signal(struct child *children, int count, int64_t now)
 		return;
 	if (state.urged_ms || now - state.interrupt_ms > OTHER_MS)
 		for (int i = 0; i < count; i++)
-			if (!children[i].hurried) {
+			if (!children[i].told_to_end) {
 				tell(&children[i], false);
-				children[i].hurried = !children[i].ended;
+				children[i].told_to_end = !children[i].ended;
 			}
 	if (now - state.interrupt_ms > KILL_MS ||
 	    (state.urged_ms && now - state.urged_ms > KILL_MS - OTHER_MS))
@@ -193,15 +193,15 @@ void ending_step(struct child *children, int count)
 	note_ends(children, count, now);
 	heed_signal(children, count, now);
 	if (state.failed_ms && now - state.failed_ms > FAILED_MS) {
-		hurry(children, count, state.failed_ms + FAILED_MS, now);
+		tell_to_end(children, count, state.failed_ms + FAILED_MS, now);
 	} else if (state.alone_ms && now - state.alone_ms > most->alone_ms) {
 		fail("one end had not ended", most->alone_ms, " after the other");
-		hurry(children, count, state.alone_ms + most->alone_ms, now);
+		tell_to_end(children, count, state.alone_ms + most->alone_ms, now);
 	} else if (state.late_ms && now > state.late_ms) {
 		fail("the ends had not ended", most->late_ms, " after their time");
-		hurry(children, count, state.late_ms, now);
+		tell_to_end(children, count, state.late_ms, now);
 	} else if (still) {
 		fail("neither end moved for", most->still_ms, "");
-		hurry(children, count, state.moved_ms + most->still_ms, now);
+		tell_to_end(children, count, state.moved_ms + most->still_ms, now);
 	}
 }

@@ -24,7 +24,7 @@ struct child {
 	size_t length;
 	int status;	/* of waitpid, once collected */
 	bool ended;
-	bool hurried;	/* it did not end by itself, and was ended */
+	bool told_to_end;	/* it did not end by itself, and was ended */
 	bool decides;	/* when to stop; an interrupt goes to it first */
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Describes a run that ended before its gate was opened. */
-#include "userspace/run/early.h"
+#include "userspace/run/before_start.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -37,7 +37,7 @@ static bool has_ended(const struct run_ends *ends)
 	return ends->end[END_SENDER].known || ends->end[END_RECEIVER].known;
 }
 
-bool early_describe(struct record *r, struct child children[END_COUNT])
+bool describe_unstarted(struct record *r, struct child children[END_COUNT])
 {
 	struct run_ends *ends = &r->experiment->ends;
 

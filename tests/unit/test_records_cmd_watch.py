@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from copyscope.common.tables import SITES
-from copyscope.kept import report
 from copyscope.records.watch_record import whole_of
+from copyscope.records_cmd import report
 from helpers import schemas, watches
 from helpers.records import ROOT
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Which hooks of the table to load on the running kernel; private to the probes module. */
-#ifndef COPYSCOPE_PROBES_CHOOSE_H
-#define COPYSCOPE_PROBES_CHOOSE_H
+#ifndef COPYSCOPE_ENGINE_SELECT_HOOKS_H
+#define COPYSCOPE_ENGINE_SELECT_HOOKS_H
 
 #include "userspace/engine/hooks.h"
 #include "userspace/record/record.h"
@@ -9,7 +9,7 @@
 struct targets;
 
 /* The backend to use, and in @why (WHY_BYTES) the reason. */
-enum backend offer_backend(enum backend asked, const struct targets *targets, char *why);
+enum backend select_backend(enum backend asked, const struct targets *targets, char *why);
 
 struct targets;
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "userspace/engine/engine_inside.h"
-#include "userspace/engine/entered.h"
+#include "userspace/engine/netns_reader.h"
 
 enum { STILL_READINGS_MOST = 1000, CENSUSES_MOST = 3, CENSUS_PAUSE_US = 1000 };
 
@@ -48,7 +48,7 @@ static int enter_namespaces(struct engine *p, char why[WHY_BYTES])
 
 	for (int i = 0; i < p->config.netns_count && !err; i++)
 		if (p->config.netns[i] != own.st_ino)
-			err = entered_start(&p->entered[i], p->config.netns_fds[i],
+			err = netns_reader_start(&p->entered[i], p->config.netns_fds[i],
 					    bpf_link__fd(p->sockets));
 	if (err)
 		snprintf(why, WHY_BYTES, "cannot enter a network namespace: %s", strerror(-err));
@@ -71,7 +71,7 @@ int iterators_prepare(struct engine *p, char why[WHY_BYTES])
 void iterators_free(struct engine *p)
 {
 	for (int i = 0; i < p->config.netns_count; i++)
-		entered_end(&p->entered[i]);
+		netns_reader_end(&p->entered[i]);
 	bpf_link__destroy(p->sockets);
 	bpf_link__destroy(p->unhashed);
 	bpf_link__destroy(p->descriptors);
@@ -179,7 +179,7 @@ static int walk_namespaces(struct engine *p, void (*take)(void *arg, const void 
 	int err = 0;
 
 	for (int i = 0; i < p->config.netns_count && !err; i++)
-		err = p->entered[i].pid ? entered_walk(&p->entered[i], sizeof(struct watch_book), take, arg) :
+		err = p->entered[i].pid ? netns_reader_walk(&p->entered[i], sizeof(struct watch_book), take, arg) :
 					  walk(p->sockets, sizeof(struct watch_book), take, arg);
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Describes a run that ended before its gate was opened. */
-#ifndef COPYSCOPE_EARLY_H
-#define COPYSCOPE_EARLY_H
+#ifndef COPYSCOPE_BEFORE_START_H
+#define COPYSCOPE_BEFORE_START_H
 
 #include "userspace/record/record.h"
 #include "userspace/run/ends/launch.h"
@@ -11,6 +11,6 @@
  * nothing was counted. False if it was neither: then the system refused something, and an error was
  * printed.
  */
-bool early_describe(struct record *r, struct child children[END_COUNT]);
+bool describe_unstarted(struct record *r, struct child children[END_COUNT]);
 
 #endif

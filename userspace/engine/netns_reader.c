@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A process in another network namespace that reads iterators there and passes on what they yield. */
-#include "userspace/engine/entered.h"
+#include "userspace/engine/netns_reader.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -95,7 +95,7 @@ static void live_there(int ns, int link, int from, int to)
 	_exit(0);
 }
 
-int entered_start(struct entered *e, int ns, int link)
+int netns_reader_start(struct netns_reader *e, int ns, int link)
 {
 	int there[2], back[2], err;
 
@@ -151,7 +151,7 @@ int items_drain(int fd, size_t size, void (*take)(void *arg, const void *item), 
 	return got < 0 ? -errno : 0;
 }
 
-int entered_walk(const struct entered *e, size_t size, void (*take)(void *arg, const void *item),
+int netns_reader_walk(const struct netns_reader *e, size_t size, void (*take)(void *arg, const void *item),
 		 void *arg)
 {
 	char *buffer = malloc(BLOCK_BYTES + size);
@@ -172,7 +172,7 @@ int entered_walk(const struct entered *e, size_t size, void (*take)(void *arg, c
 	return err ? err : block.err;
 }
 
-void entered_end(struct entered *e)
+void netns_reader_end(struct netns_reader *e)
 {
 	if (!e->pid)
 		return;

@@ -12,8 +12,8 @@
  * only one that waited for a neighbour may meet another. If a hole finds no room, or is lost in
  * that way, its bytes count as sent again although they were not, and the send law breaks.
  */
-#ifndef COPYSCOPE_AGAIN_BPF_H
-#define COPYSCOPE_AGAIN_BPF_H
+#ifndef COPYSCOPE_RETRANSMIT_BPF_H
+#define COPYSCOPE_RETRANSMIT_BPF_H
 
 #include "bpf/include/detail.bpf.h"
 

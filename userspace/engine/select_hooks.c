@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Chooses hooks by the running kernel's BTF: by names and numbers of arguments. */
-#include "userspace/engine/choose.h"
+#include "userspace/engine/select_hooks.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -68,7 +68,7 @@ static int try_trampoline(const struct targets *targets)
 	return 0;
 }
 
-enum backend offer_backend(enum backend asked, const struct targets *targets, char *why)
+enum backend select_backend(enum backend asked, const struct targets *targets, char *why)
 {
 	int err;
 

@@ -11,7 +11,7 @@ import re
 import pytest
 
 from copyscope.common.text import bytes_text, duration_text, rate_text, share_text
-from copyscope.kept import command
+from copyscope.records_cmd import command
 from copyscope.runs import tables
 from helpers import plans, watches
 from helpers.pictures import made, two_passes
