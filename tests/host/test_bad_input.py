@@ -9,6 +9,7 @@ from helpers import leftovers, processes, records
 
 USAGE, REFUSED = 2, 3
 NOBODY = 65534
+SWEEP = records.ROOT / "tools/sweep"
 # The program dies of SIGSYS, not of an exit code, if it gets so far as to touch anything.
 UNTOUCHED = ("bpf", "unshare", "setns")
 
@@ -172,10 +173,22 @@ def test_a_mistyped_option_gets_its_neighbour(word, told, place):
     check_refusal(run(place, [records.TRACE_RUN, *GOOD.split(), word]), USAGE, place, told)
 
 
-@pytest.mark.parametrize("word", ["64KB", "64kB", "64kib", "64 k", "1M B"])
+@pytest.mark.parametrize("word", ["64 k", "1M B", "64kk", "64Bi", "64G", "64b"])
 def test_a_size_in_other_units_is_explained(word, place):
     check_refusal(run(place, [records.TRACE_RUN, "A3", word, "1"]), USAGE, place,
-                  f"BYTES '{word}'", "k is 1024", "as in 64k")
+                  f"BYTES '{word}'", "k, KB, KiB are 1024")
+    check_refusal(run(place, [SWEEP, "--variants", "A3", "--sizes", word, "--dry-run"]), USAGE, place,
+                  f"'{word}'", "k, KB, KiB are 1024")
+
+
+@pytest.mark.parametrize("words, size", [
+    (("64k", "64K", "64KB", "64kB", "64kb", "64KiB", "64kib", "65536"), 65536), (("1M", "1m", "1MB", "1MiB", "1024k"), 1 << 20)])
+def test_a_size_has_one_meaning_however_it_is_written(words, size, place):
+    for word in words:
+        # The next word is the one that is refused.
+        check_refusal(run(place, [records.TRACE_RUN, "A1", word, "none"]), USAGE, place, "THREADS 'none'")
+        done = run(place, [SWEEP, "--variants", "A1", "--sizes", word, "--dry-run"])
+        assert done.returncode == 0 and f" A1 {size} 1 " in done.stdout, done
 
 
 @records.needs_root

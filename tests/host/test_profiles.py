@@ -195,7 +195,7 @@ def test_a_slip_in_a_profile_is_one_line_with_its_key(tmp_path, old, new, key):
     "--profile mt25023 --dry-run --repeats 1000000000",
     "--profile mt25023 --dry-run --seconds 86401", "--variants A9 --dry-run",
     "--variants a3 --dry-run", "--variants A1,A1 --dry-run", "--sizes 64 --dry-run",
-    "--variants A1 --mode corrected --dry-run", "--variants A1 --sizes 64KB --dry-run"])
+    "--variants A1 --mode corrected --dry-run", "--variants A1 --sizes 64KX --dry-run"])
 def test_bad_words_are_one_line(words):
     done = subprocess.run([SWEEP, *words.split()], capture_output=True, text=True, timeout=60,
                           check=False)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Numbers read as people write them, and no rounding claims more than was counted. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "tests/unit/unit.h"
+#include "userspace/common/numbers.h"
 #include "userspace/common/text.h"
 
 TEST(bytes_have_three_digits_and_a_unit)
@@ -61,6 +63,30 @@ TEST(a_share_is_all_or_nothing_only_if_it_is)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		share_text(rows[i].part, rows[i].whole, text);
 		assert_string_equal(text, rows[i].text);
+	}
+}
+
+TEST(k_and_m_are_powers_of_two_however_they_are_written)
+{
+	static const struct {
+		const char *text;
+		uint64_t number;
+	} rows[] = {
+		{ "64", 64 }, { "64k", 65536 }, { "64K", 65536 }, { "64KB", 65536 }, { "64kB", 65536 },
+		{ "64KiB", 65536 }, { "64kib", 65536 }, { "1M", 1048576 }, { "1m", 1048576 },
+		{ "1MB", 1048576 }, { "1MiB", 1048576 },
+		/* None: */
+		{ "64 k" }, { "64kk" }, { "64B" }, { "64Bi" }, { "64iB" }, { "1G" }, { "k" }, { "" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		uint64_t number = 0;
+		int err = whole_parse(rows[i].text, NUMBER_WITH_SUFFIX, 1, UINT64_MAX, &number);
+
+		assert_int_equal(err, rows[i].number ? 0 : -EINVAL);
+		assert_int_equal(number, rows[i].number);
+		if (rows[i].number != 64)
+			assert_int_equal(whole_parse(rows[i].text, NUMBER_PLAIN, 1, 64, &number), -EINVAL);
 	}
 }
 

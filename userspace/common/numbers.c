@@ -7,21 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
+/* Of "64k", "64K", "64KB" and "64KiB" each is 65,536, as reports print KiB; 0 for what is none. */
 static uint64_t suffix_factor(const char *suffix)
 {
-	if (!strcmp(suffix, ""))
+	uint64_t factor = *suffix == 'k' || *suffix == 'K' ? 1024 :
+			  *suffix == 'm' || *suffix == 'M' ? 1024 * 1024 : 0;
+
+	if (!*suffix)
 		return 1;
-	if (!strcmp(suffix, "k") || !strcmp(suffix, "K"))
-		return 1024;
-	if (!strcmp(suffix, "M"))
-		return 1024 * 1024;
-	return 0;
+	return !suffix[1] || !strcasecmp(suffix + 1, "B") || !strcasecmp(suffix + 1, "iB") ? factor : 0;
 }
 
 int whole_parse(const char *text, enum number_suffix suffix, uint64_t min, uint64_t max,

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* With a suffix, k or K (1024) or M (1024 * 1024) may follow. */
+/* With a suffix, k (1024) or M (1024 * 1024) may follow, in either case, and behind it B or iB. */
 enum number_suffix { NUMBER_PLAIN, NUMBER_WITH_SUFFIX };
 
 /*

@@ -33,7 +33,7 @@ static uint64_t whole(const char *value, enum number_suffix suffix, uint64_t min
 		snprintf(message, sizeof(message),
 			 "%s '%%s' must be a whole number from %llu to %llu%s", what,
 			 (unsigned long long)min, (unsigned long long)max,
-			 suffix == NUMBER_WITH_SUFFIX ? ", where k is 1024 and M is 1048576, as in 64k" : "");
+			 suffix == NUMBER_WITH_SUFFIX ? "; k, KB, KiB are 1024, M, MB, MiB 1048576" : "");
 		options_fail(message, value);
 	}
 	return number;

@@ -32,7 +32,7 @@ static uint64_t number_parse(const char *what, const char *text, enum number_suf
 	if (err == -EINVAL)
 		usage_error("%s: '%s' is not a whole number: give one from %llu to %llu%s", what,
 			    printable(text), (unsigned long long)min, (unsigned long long)max,
-			    suffix == NUMBER_WITH_SUFFIX ? " (k and M may follow)" : "");
+			    suffix == NUMBER_WITH_SUFFIX ? " (k or KiB, M or MiB may follow)" : "");
 	if (err)
 		usage_error("%s: %s is out of range: give a number from %llu to %llu", what,
 			    printable(text), (unsigned long long)min, (unsigned long long)max);

@@ -72,16 +72,18 @@ def flush_stdout(name: str, status: int) -> int:
 
 # Values of options.
 
+# What may stand behind k, M or G, and changes nothing.
+UNIT = "(?:[iI]?[bB])?"
 LEAST_MEMORY_MIB, MOST_MEMORY_MIB = 256, 1 << 20
 
 
 def number(text: str) -> int:
-    """Read a whole number; k and M multiply."""
-    parts = re.fullmatch(r"([0-9]{1,12})([kM]?)", text)
+    """Read a whole number; k and M multiply, as in userspace/common/numbers.c."""
+    parts = re.fullmatch(rf"([0-9]{{1,12}})(?:([kKmM]){UNIT})?", text)
     if not parts or int(parts[1]) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0, such as 64, 4k "
-                                         "or 1M (k is 1024, M is 1024 k)")
-    return int(parts[1]) << {"": 0, "k": 10, "M": 20}[parts[2]]
+                                         "or 1M; k, KB, KiB are 1024, M, MB, MiB 1048576")
+    return int(parts[1]) << {"": 0, "k": 10, "m": 20}[(parts[2] or "").lower()]
 
 
 def folder(text: str) -> Path:
@@ -118,8 +120,8 @@ def share(text: str) -> float:
 
 def memory(text: str) -> str:
     """Read a size such as 512M or 2G."""
-    parts = re.fullmatch(r"(\d{1,7})([MG])", text)
-    mib = int(parts[1]) * (1024 if parts[2] == "G" else 1) if parts else 0
+    parts = re.fullmatch(rf"(\d{{1,7}})([mMgG]){UNIT}", text)
+    mib = int(parts[1]) * (1024 if parts[2] in "gG" else 1) if parts else 0
     if not LEAST_MEMORY_MIB <= mib <= MOST_MEMORY_MIB:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 2G (least 256M)")
     return f"{mib}M"
