@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -68,6 +69,20 @@ def test_what_draws_names_the_package_that_is_missing(run):
         assert done.returncode == 3 and done.stderr.count("\n") == 1, (tool, done.stderr)
         missing = "fastjsonschema" if tool in ("compare", "baseline") else "matplotlib"
         assert f"install the package python3-{missing}" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("tool", ["make_tables", "copies.bt", "copies-host.bt"])
+@pytest.mark.parametrize("word", ["-h", "--help"])
+def test_what_is_no_command_of_an_install_tells_of_itself_and_does_nothing(tool, word, run):
+    done = run(tool, word)
+    assert done.returncode == 0 and not done.stderr
+    assert re.search(rf"^(Usage|USAGE): (tools/)?{tool}", done.stdout, re.M) and "*/" not in done.stdout
+
+
+def test_make_tables_refuses_what_it_cannot_use(run):
+    for words, status in ((["--chek"], 2), (["--check", "x"], 2), ([], 3)):
+        done = run("make_tables", *words)
+        assert done.returncode == status and done.stderr.count("\n") == 1, done
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.8")), ids=lambda page: page.name)
