@@ -199,8 +199,9 @@ def test_a_watched_process_is_judged_by_its_sockets(tmp_path):
 
 
 @pytest.mark.parametrize("clean, copied, words", [
-    (4000, 0, "CONFIRMED CONFIRMED"), (3000, 0, "REFUTED CONFIRMED"), (4096, 4096, "CONFIRMED CONFIRMED"),
-    (4096, 4097, "CONFIRMED REFUTED"), (None, 0, "UNDECIDED CONFIRMED")])
+    (4000, 0, "CONFIRMED CONFIRMED CONFIRMED"), (3000, 0, "CONFIRMED CONFIRMED REFUTED"),
+    (4096, 4096, "REFUTED CONFIRMED CONFIRMED"), (4096, 4097, "REFUTED REFUTED CONFIRMED"),
+    (None, 0, "CONFIRMED CONFIRMED UNDECIDED")])
 def test_the_claims_of_the_document_judge_a_watched_process(tmp_path, clean, copied, words):
     text = (Path(__file__).resolve().parents[2] / "docs/CLAIMS.md").read_text().split("where `mine.toml` is\n")[1]
     (tmp_path / "mine.toml").write_text("\n".join(each.strip() for each in text.split("\nEach process")[0].splitlines()))
@@ -210,7 +211,35 @@ def test_the_claims_of_the_document_judge_a_watched_process(tmp_path, clean, cop
     status = command.act(["check", str(tmp_path / "nginx.json"), "--claims", str(tmp_path / "mine.toml"),
                           "--json", str(tmp_path / "o.json")])
     found = json.loads((tmp_path / "o.json").read_text())["verdicts"]
-    assert " ".join(each["verdict"] for each in found) == words and status == (words != "CONFIRMED CONFIRMED")
+    assert " ".join(each["verdict"] for each in found) == words and status == (words != "CONFIRMED CONFIRMED CONFIRMED")
+
+
+def checked(capsys, *words: str) -> tuple[str, str]:
+    """What `claims check` prints, and what it says on stderr."""
+    command.act(["check", *words])
+    said = capsys.readouterr()
+    return " ".join(said.out.split()), said.err
+
+
+def test_what_is_undecided_says_on_the_spot_what_the_records_are_of(tmp_path, capsys):
+    (tmp_path / "mine.toml").write_text(CLAIM.format("run(variant=A3, mode=as-published, threads=9).late_copy > 0 B")
+                                        + CLAIM.format("matrix(row=lo).late_copy > 0 B").replace('"one"', '"two"'))
+    (tmp_path / "a.json").write_text(json.dumps(made()))
+    said, _ = checked(capsys, str(tmp_path / "a.json"), "--claims", str(tmp_path / "mine.toml"))
+    assert "one UNDECIDED as it is missing: no record passes these filters: these are of mode unknown, and none is of " \
+        "as-published two UNDECIDED" in said
+    assert "there is no matrix among them" in said and "1 of 2 undecided for one reason" in said
+
+
+def test_claims_read_ones_own_runs_only_if_they_are_named(tmp_path, capsys):
+    (tmp_path / "mine.toml").write_text(CLAIM.format("run(variant=A3).late_copy > 0 B"))
+    (tmp_path / "results/runs").mkdir(parents=True)
+    (tmp_path / "results/runs/a.json").write_text(json.dumps(made()))
+    claims = ("--claims", str(tmp_path / "mine.toml"))
+    said, told = checked(capsys, str(tmp_path / "results"), *claims)
+    assert "UNDECIDED" in said and "results/runs is left out, as it has runs of your own" in told
+    said, told = checked(capsys, str(tmp_path / "results/runs"), *claims)
+    assert "CONFIRMED" in said and not told
 
 
 @pytest.mark.parametrize("text, line, reason", [

@@ -226,6 +226,14 @@ def test_without_make_tables_a_test_names_what_is_stale(tree):
     assert " failed" not in said and " passed" in said, said
 
 
+def test_what_recipes_add_passes_lint_and_the_structure_tests(tree):
+    run(tree, "tests/lint")
+    # Not that nothing is written twice, as the new path is a copy of lo; results/, which links lead to, is not copied.
+    said = judged(tree, "tests/structure/test_structure.py", "tests/structure/test_python_rooms.py",
+                  "tests/structure/test_documents.py::test_the_readme_is_short")
+    assert " failed" not in said and " passed" in said, said
+
+
 def test_no_file_but_those_that_recipes_name_was_edited_by_hand(tree):
     made = set(re.findall(r"(\S+): is not up to date", (tree / "before").read_text()))
     files = {str(file.relative_to(tree)) for folder in ("bpf", "docs", "studies", "tests", "tools", "userspace")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -14,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from helpers.foreign import free_port, serving, words
-from helpers.records import needs_root
+from helpers.records import ROOT, needs_root
 from helpers.windows import Watching, unbalanced
 
 pytestmark = needs_root
@@ -79,11 +81,24 @@ def test_nginx_splices_the_body_with_sendfile_alone(tmp_path, sendfile):
     with serving(port, *words("nginx"), "-c", tmp_path / "conf", "-p", tmp_path) as server:
         watching = Watching("-p", server.pid)
         got = fetched(port, b"GET /file HTTP/1.0\r\n\r\n")
-        found = bytes_of(closed(watching), server.pid)
+        record = closed(watching)
+    found = bytes_of(record, server.pid)
     sent, received = map(int, (tmp_path / "log").read_text().split())
     assert found["accepted_bytes"] == sent == got and found["returned_bytes"] == received
     assert found["tx_splice"] == (BODY if sendfile == "on" else 0)
     assert found["tx_copy"] == sent - found["tx_splice"] and found["rx_copy"] == received
+    assert claimed(record, tmp_path) == ((0, "CONFIRMED") if sendfile == "on" else (1, "REFUTED"))
+
+
+def claimed(record: dict, folder: Path) -> tuple[int, str]:
+    """What the claim of the README comes to, as it is printed there: by any backend it is decided."""
+    text = (ROOT / "README.md").read_text()
+    claim = re.search(r"^    \[\[claims\]\]\n(?:    .+\n)+", text, re.M)[0]
+    (folder / "mine.toml").write_text(claim.replace("\n    ", "\n").strip() + "\n")
+    (folder / "nginx.json").write_text(json.dumps(record))
+    done = subprocess.run([ROOT / "tools/claims", "check", folder / "nginx.json", "--claims", folder / "mine.toml"],
+                          capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout.split()[1]
 
 
 HAPROXY = """

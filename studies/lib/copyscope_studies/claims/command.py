@@ -12,7 +12,8 @@ from pathlib import Path
 from copyscope import cli
 from copyscope.cli import Parser, folder
 from copyscope.common.errors import Unusable, escaped
-from copyscope.common.tree import ROOT
+from copyscope.common.text import wrapped
+from copyscope.common.tree import ROOT, called
 from copyscope.files.output_folder import OutputFolder
 from copyscope.files.record_file import write_whole
 from copyscope.records import documents
@@ -133,6 +134,18 @@ def summary(verdicts: list[Verdict]) -> str:
         f"{counts[word]} {word.lower()}" for word in WORDS)
 
 
+def undecided(verdicts: list[Verdict], records: list[str]) -> str:
+    """Why most of the undecided are so, and what makes the runs that they lack."""
+    whys = Counter(line for each in verdicts for line in judge.reason(each))
+    if not whys:
+        return ""
+    (why, count), = whys.most_common(1)
+    said = f"{count} of {sum(whys.values())} undecided for one reason: {escaped(why)}"
+    if any(each.claim.runs for each in verdicts if each.word == judge.UNDECIDED):
+        said += f"; ./tools/claims run --records {records[0]} prints what makes the runs that lack"
+    return called(said)
+
+
 def check(options: argparse.Namespace, claims: list[Claim], world: World) -> int:
     """Judge claims and print the verdicts."""
     if not options.words:
@@ -142,6 +155,8 @@ def check(options: argparse.Namespace, claims: list[Claim], world: World) -> int
         print(f"{each.claim.id:14} {each.word:12} {each.claim.statement}")
         for line in judge.lines(each) if options.evidence else ():
             print(f"    {escaped(line)}")
+        for line in judge.reason(each) if not options.evidence else ():
+            print(*wrapped(f"    {escaped(line)}", "      "), sep="\n")
     if options.json:
         text = document.text(document.whole(verdicts, world))
         if options.json == "-":
@@ -150,6 +165,8 @@ def check(options: argparse.Namespace, claims: list[Claim], world: World) -> int
             write_whole(folder(options.json), text)
     if options.json != "-":
         print(summary(verdicts))
+        for line in wrapped(undecided(verdicts, options.words)):
+            print(line)
     held = all(each.word in (CONFIRMED, OUT_OF_SCOPE) for each in verdicts)
     return EXIT_CONFIRMED if held or not options.claims else EXIT_NOT
 

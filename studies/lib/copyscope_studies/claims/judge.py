@@ -110,6 +110,13 @@ def truth_text(step: Step) -> str:
     return f"{word}: {step.said}: {step.left} against {step.right}"
 
 
+def reason(verdict: Verdict) -> list[str]:
+    """Of what is not decided, the first thing that is missing, without the part that asks for it:
+    that is of the evidence."""
+    return [each.partition(" (")[0] if each.endswith(")") else each for each in verdict.why[:1]] \
+        if verdict.word == UNDECIDED else []
+
+
 def lines(verdict: Verdict, most: int = 12) -> list[str]:
     """What a verdict rests on, a line each."""
     claim = verdict.claim

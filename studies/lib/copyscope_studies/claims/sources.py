@@ -20,6 +20,7 @@ from copyscope.records.run_record import Record
 from copyscope.records.watch_record import check_watch, is_watch, watched_of
 
 from . import of_others, of_runs
+from .page.front import OWN
 from .readings import Item
 
 ARCHIVE, MODELLED = "runs.tar.xz", "modelled"
@@ -122,6 +123,9 @@ def of_folder(folder: Path, tell: Tell, depth: int = 0) -> Iterator[Item]:
     folders = sorted(Path(each.path) for each in os.scandir(folder)
                      if each.is_dir(follow_symlinks=False))
     for each in folders if depth < MOST_DEPTH else ():
+        if not depth and each.name in OWN:
+            tell(f"{each} is left out, as it has runs of your own; name it, too, to have it read")
+            continue
         yield from of_folder(each, tell, depth + 1)
 
 

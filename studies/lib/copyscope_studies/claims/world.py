@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import cast
 
+from copyscope.common.text import listed
+
 from . import of_others, of_runs
 from .language import expand, tree, units, values
 from .language.check import Meaning
@@ -23,6 +25,8 @@ KEY_UNITS = {"size": units.SIZE}
 PARTS = {"baseline": frozenset(("x", "counter")), "crossover": frozenset(("size",))}
 RUNS = {"run": of_runs.QUANTITIES, "matrix": of_runs.QUANTITIES, "watch": of_runs.OF_WATCHES}
 OTHERS = {"baseline": of_others.BASELINE, "crossover": of_others.CROSSOVER, "fact": of_others.FACT}
+# Of several keys whose words no record has, these are told first.
+FIRST = ("profile", "mode")
 # Names in a message; a sweep has hundreds of records.
 MOST_NAMED = 3
 
@@ -100,6 +104,19 @@ class World:
                 left &= set().union(*(self.index.get((kind, key, word), set()) for word in words))
         return [self.items[kind][place] for place in sorted(left)]
 
+    def kept_out(self, kind: str, filters: tree.Filters) -> str:
+        """A filter that by itself keeps all records out, and what these are of in its place."""
+        items = self.items[kind]
+        for key, words in sorted(filters, key=lambda each: each[0] not in FIRST) if items else ():
+            here = sorted({each.words.get(key) or "unknown" for each in items})
+            fits = key in PARTS.get(kind, ()) or any(
+                each.startswith(words) if key == "kernel" else each in words for each in here)
+            if not fits:
+                more = ["others"] if len(here) > MOST_NAMED else []
+                return f": these are of {key} {listed([*here[:MOST_NAMED], *more])}, and none is " \
+                    f"of {listed(words, 'or')}"
+        return "" if items else f": there is no {kind} among them"
+
     def read(self, kind: str, filters: tree.Filters, name: str) -> Value:
         """A quantity of all records that pass the filters; raise Missing if it is not known."""
         said = expand.text(tree.Quantity(0, tree.Select(0, kind, filters), name))
@@ -109,7 +126,7 @@ class World:
             return found
         items = self.chosen(kind, filters)
         if not items:
-            raise Missing("no record passes these filters")
+            raise Missing(f"no record passes these filters{self.kept_out(kind, filters)}")
         if kind in RUNS:
             fitting = items if kind == "watch" else of_runs.fitting(items, name)
             return self.of_runs(fitting, name, said)
