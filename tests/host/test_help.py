@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from copyscope.cli import fitted
 from copyscope.common.tables import RELEASE
 from copyscope.dispatch.command import plain
 from copyscope.dispatch.words import WORDS
@@ -50,6 +51,23 @@ def test_help_and_version_need_nothing(tool, run):
         assert done.returncode == 0 and not done.stderr, (tool, word, done.stderr)
         assert done.stdout == f"copyscope {RELEASE} (not built yet)\n" if word in ("-V", "--version") \
             else "sage: " in done.stdout or "SYNOPSIS" in done.stdout, (tool, word)
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_help_is_no_wider_than_the_terminal(columns, run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for tool in (*TOOLS, "copyscope"):
+        lines = run(tool, "--help").stdout.splitlines()
+        assert lines and max(map(len, lines)) <= columns, tool
+
+
+def test_a_text_that_is_too_wide_keeps_its_terms_and_its_examples():
+    text = "one    what it is, at length\n       and on\ntwo    short\n\nA sentence of\nsome words.\n" \
+        "exit: 0 done; 2 not\ndone\nexample: ./a --long-option that-is-not-broken"
+    assert fitted(text, 100) == text
+    assert fitted(text, 24).splitlines() == [
+        "one    what it is, at", "       length and on", "two    short", "", "A sentence of some", "words.",
+        "exit: 0 done; 2 not done", "example: ./a --long-option that-is-not-broken"]
 
 
 def test_each_word_of_the_one_command_answers_both(run):

@@ -50,6 +50,17 @@ def test_what_has_one_point_a_line_is_told_and_not_drawn():
     assert jobs.line_job(group_of(documents), spec).left_out
 
 
+def test_a_figure_of_what_nobody_ran_says_what_it_lacks():
+    group = group_of(sweep(sizes=(64, 4096), threads=(1, 4)))
+    why = jobs.line_job(group, specs.Spec("f", "T", "size", "throughput_gbps", where={"threads": 8})).left_out
+    assert why == "it is of 8 threads, and these runs are of 1 thread and 4 threads"
+    spec = specs.Spec("f", "T", "threads", "throughput_gbps", where={"size": [512, 65536], "label": "A1"})
+    assert jobs.line_job(group, spec).left_out == "it is of 512 B or 64 KiB, and these runs are of 64 B and 4 KiB"
+    # Each by itself is there, and not both.
+    spec = specs.Spec("f", "T", "size", "throughput_gbps", where={"label": "A1", "variant": "A2"})
+    assert jobs.line_job(group, spec).left_out == "no run of this kind is among the records"
+
+
 def test_bars_that_would_show_nothing_are_told_and_not_drawn():
     whys = {job.name: job.left_out for job in jobs.jobs([group_of([blind(made("A1-host"))])], None)}
     assert whys["copies-by-site"] == whys["copymap-A1"] == "not measured: nothing looked"

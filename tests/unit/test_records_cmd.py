@@ -14,6 +14,7 @@ from copyscope.common.text import bytes_text, duration_text, rate_text, share_te
 from copyscope.records_cmd import command
 from copyscope.runs import tables
 from helpers import plans, watches
+from helpers.names import ROOT
 from helpers.pictures import made, two_passes
 
 ID = "20261120T000000.000-0"
@@ -147,13 +148,29 @@ def test_a_sweep_and_a_watch_are_shown_too(runs, capsys):
     assert re.search(r"^send queue +balanced +1 +1 +0$", told(capsys, "show", "20261122T14", "--laws"), re.M)
 
 
+@pytest.mark.parametrize("kind, file, said", [
+    ("baseline", "tests/data/baseline-host.json", r"^timing +30.7 ns +23.5 to 43.3 +reading the clock$"),
+    ("crossover", "results/crossovers/mt25029_A1-code-A3_4T.json", r"^ +64 +0.701 \(0.594 to 0.878\) +8$"),
+    ("facts", "results/single/facts.json", r"^line +sk_lock +5 +line of 64 bytes"),
+    ("verdicts", "results/claims/verdicts.json", r"^MT25064 +\d+ +confirmed$")])
+def test_what_is_listed_is_shown(runs, capsys, kind, file, said):
+    if not (ROOT / file).is_file():
+        pytest.skip(f"{file} is not here: a release has no results")
+    keep(runs, json.loads((ROOT / file).read_text()), "it")
+    assert re.search(rf"^it +{kind}$", told(capsys, "list"), re.M)
+    shown = told(capsys, "show", "it")
+    assert re.search(said, shown, re.M), shown
+    assert max(map(len, shown.splitlines())) <= 100
+
+
 @pytest.mark.parametrize("words, said", [
     (["show"], "needs an ID"), (["list", "x"], "--in DIR"), (["list", "--csv"], "--in DIR"),
     (["show", "half"], "half.json: JSON"), (["show", "last", "--csv", "--laws"], "--csv"),
-    (["show", "price"], "./tools/baseline"), (["drop"], "invalid choice")])
+    (["show", "price"], "./tools/baseline"), (["show", "sides"], "./tools/compare --help"), (["drop"], "invalid choice")])
 def test_what_cannot_be_shown_is_one_line(runs, capsys, words, said):
     (runs / "half.json").write_text("{")
     (runs / "price.json").write_text('{"schema": "copyscope.baseline/1"}')
+    (runs / "sides.json").write_text('{"schema": "copyscope.compare/1"}')
     assert said in told(capsys, *words, status=2)
 
 

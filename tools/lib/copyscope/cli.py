@@ -13,7 +13,7 @@ from typing import Any
 
 from copyscope.common.errors import CommandError, Unusable, one_line
 from copyscope.common.tables import MOST_SECONDS, RELEASE
-from copyscope.common.text import nearest
+from copyscope.common.text import nearest, wrapped
 from copyscope.common.tree import BUILD, called
 
 # Standard streams: userspace/common/streams.c does the same for the programs in C.
@@ -127,6 +127,53 @@ def memory(text: str) -> str:
     return f"{mib}M"
 
 
+# Texts around options, as wide as the terminal.
+
+# A term and its meaning are parted by two spaces at least; below them the meaning goes on.
+TERM = re.compile(r"(\S+(?: \S+)* {2,})\S")
+EXAMPLES = re.compile(r"examples?:")
+
+
+def items_of(lines: list[str]) -> list[tuple[str, int]]:
+    """Terms with their meanings and paragraphs, each in one line, and how far in it goes on."""
+    items: list[tuple[str, int]] = []
+    for line in lines:
+        term = TERM.match(line)
+        begins = not items or term or re.match(r"[Ee]xit:", line)
+        if begins or (not line.startswith(" ") and items[-1][1]):
+            items.append((line, len(term[1]) if term else 0))
+        else:
+            items[-1] = (f"{items[-1][0]} {line.strip()}", items[-1][1])
+    return items
+
+
+def fitted(text: str, width: int) -> str:
+    """A text whose lines are no wider than that; what fits stays as it is, as examples do."""
+    lines = text.splitlines()
+    if all(len(line) <= width for line in lines):
+        return text
+    first = next((number for number, line in enumerate(lines) if EXAMPLES.match(line)), len(lines))
+    said: list[str] = []
+    block: list[str] = []
+    for number, line in enumerate([*lines[:first], ""]):
+        if line.strip():
+            block.append(line)
+            continue
+        for item, hang in items_of(block):
+            said += wrapped(item, " " * hang, width)
+        said += [""] if number < first else []
+        block = []
+    return "\n".join([*said, *lines[first:]])
+
+
+class Fitting(argparse.RawDescriptionHelpFormatter):
+    """Keeps the layout of texts where it fits into the terminal."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Argparse asks here for a description or an epilog."""
+        return fitted(text, max(width, 60))
+
+
 # How argparse begins what it says of such words.
 UNKNOWN = "unrecognized arguments: "
 
@@ -147,7 +194,7 @@ class Parser(argparse.ArgumentParser):
         """Describe the command by the docstring of its launcher, unless `more` describes it."""
         more.setdefault("description", sys.modules["__main__"].__doc__)
         super().__init__(prog=called(prog), epilog=called(epilog), allow_abbrev=False,
-                         formatter_class=argparse.RawDescriptionHelpFormatter, **more)
+                         formatter_class=Fitting, **more)
         self.add_argument("-V", "--version", action="version", version=version(),
                           help="show the release and the commit that was built")
 

@@ -86,7 +86,7 @@ command with the same --out; it also tries failed runs again.
 exit: 0 all runs are there; 1 some failed, see DIR/failed; 2 bad usage, profile, record or disk;
 3 this machine refuses
 examples: sudo ./tools/sweep --variants A1,A2,A3 --sizes 64,4k,64k --threads 1
-          sudo ./tools/sweep --profile mt25023 --seconds 0.3 --repeats 3 --out results/mt25023"""
+          sudo ./tools/sweep --profile mt25023 --repeats 3 --out results/mt25023"""
 
 
 class Stopped(CommandError):

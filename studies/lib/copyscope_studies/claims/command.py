@@ -153,9 +153,7 @@ def check(options: argparse.Namespace, claims: list[Claim], world: World) -> int
     verdicts = judged(claims, world, [folder(each) for each in options.words])
     for each in verdicts if options.json != "-" else ():
         print(f"{each.claim.id:14} {each.word:12} {each.claim.statement}")
-        for line in judge.lines(each) if options.evidence else ():
-            print(f"    {escaped(line)}")
-        for line in judge.reason(each) if not options.evidence else ():
+        for line in judge.lines(each) if options.evidence else judge.reason(each):
             print(*wrapped(f"    {escaped(line)}", "      "), sep="\n")
     if options.json:
         text = document.text(document.whole(verdicts, world))

@@ -51,7 +51,8 @@ def line_job(group: Group, spec: specs.Spec) -> Job:
     spec = lines.drawn_instead(group.records, spec)
     panels = lines.panels(group.records, spec)
     return Job(spec.file + group.suffix, spec.title, group,
-               lambda: draw_lines.draw(group, spec, panels), lines.nothing_to_draw(panels, spec),
+               lambda: draw_lines.draw(group, spec, panels),
+               lines.nothing_to_draw(panels, spec, group.records),
                lines.lacking(group.records, spec))
 
 

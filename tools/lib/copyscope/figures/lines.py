@@ -9,7 +9,7 @@ from statistics import median
 
 from copyscope.common.spread import Spread, spread
 from copyscope.common.tables import VARIANTS, named
-from copyscope.common.text import short, size_text
+from copyscope.common.text import listed, short, size_text
 from copyscope.records.run_record import ENDS, NO_PROFILE, Record
 
 from .metrics import INSTEAD, METRICS, OF_A_RUN, is_modelled, value_of, x_of
@@ -281,14 +281,26 @@ def lacking(records: list[Record], spec: Spec) -> str:
            f"{', '.join(told[:NAMES])}{more}"
 
 
-def nothing_to_draw(found: list[Panel], spec: Spec) -> str:
+def none_fits(records: list[Record], spec: Spec) -> str:
+    """What a figure is of that no record is, and what these are of in its place."""
+    for key, wanted in spec.where.items():
+        wants = wanted if isinstance(wanted, list) else [wanted]
+        here = list(dict.fromkeys(key_of(record, key) for record in records))
+        if not set(wants) & set(here):
+            more = ["others"] if len(here) > NAMES else []
+            of, is_of = (listed([key_text(key, each) for each in values], word)
+                         for values, word in ((wants, "or"), (here[:NAMES], "and")))
+            return f"it is of {of}, and these runs are of {listed([is_of, *more])}"
+    return "no run of this kind is among the records"
+
+
+def nothing_to_draw(found: list[Panel], spec: Spec, records: list[Record]) -> str:
     """Why a figure would be empty or would have no line: what it could show, in words; "" if it
     has one."""
     shown = [series for panel in found for series in panel.series if series.points]
     if not shown:
         reasons = dict.fromkeys(why for panel in found for why in panel.reasons)
-        return f"not measured: {'; '.join(reasons)}" if reasons else \
-            "no run of this kind is among the records"
+        return f"not measured: {'; '.join(reasons)}" if reasons else none_fits(records, spec)
     if any(len(series.points) > 1 for series in shown):
         return ""
     places = sorted({x for series in shown for x in series.points})

@@ -11,20 +11,21 @@ from copyscope.cli import Parser, folder
 from copyscope.common.errors import Unusable
 from copyscope.common.text import csv_text
 from copyscope.records.check import check
-from copyscope.records.documents import described, read_json
+from copyscope.records.documents import read_json
 from copyscope.records.kept import LAST, find, kept, place
 from copyscope.records.load import load_plan, load_sweep
 from copyscope.records.run_record import NO_PROFILE, Record
 from copyscope.records.watch_record import check_watch, is_watch, whole_of
 from copyscope.runs import answer, pairs, tables
 
-from . import listing, report
+from . import listing, others, report
 
 NAME = "records"
 EPILOG = """\
 list      every record and sweep that is kept, the newest last
-show ID   the report of a record again, or the answer of a sweep. ID is what list shows, or its
-          beginning, or "last" for the newest, or the path of a file or folder
+show ID   the report of a record again, the answer of a sweep, or a baseline, a crossover, facts or
+          verdicts in short. ID is what list shows, or its beginning, or "last" for the newest, or
+          the path of a file or folder
 
 Records are kept in results/runs, or where COPYSCOPE_RUNS says.
 exit: 0 shown; 2 bad usage, no such record, or a damaged one
@@ -93,9 +94,9 @@ def show(path: Path, laws: bool) -> list[str]:
     if is_watch(data):
         check_watch(data, path)
         return report.lines(whole_of(data, path), laws)
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if isinstance(schema, str) and schema.startswith("copyscope.baseline/"):
-        raise Unusable(f"{path}: it is {described(schema)}: ./tools/baseline mistakes reads it")
+    other = others.lines(data, path)
+    if other is not None:
+        return other
     check(data, path)
     return report.lines(Record(data, path), laws)
 
