@@ -92,7 +92,7 @@ TEST_OF_RECORD(the_parts_come_in_their_order)
 	static const char *const parts[] = {
 		"A3", "\n\n6 messages of 4,093 bytes, 2 connections, stream, path veth, kernel\n6.12.95",
 		"\n\nthroughput     ", "\nlatency        ", "\n\nsite ", "\ntx_reference ", "\nnothing at     ",
-		"\n\nwhy it was copied ", "\nlocal delivery ", "\n\npins           ", "\ncompletions    ",
+		"\n\nwhy it was copied ", "\nlocal delivery ", "\n\npins           ", "\ncompletions    ", "\nsent again     ",
 		"\nENOBUFS        ", "\n\nlaws           ", "\n\ncounters ", "\n\nnot seen       ",
 	};
 	const char *at;
@@ -104,6 +104,26 @@ TEST_OF_RECORD(the_parts_come_in_their_order)
 		if (!at)
 			fail_msg("'%s' is missing or too early in:\n%s", parts[i], text);
 	}
+}
+
+TEST_OF_RECORD(each_pass_tells_how_many_messages_it_had)
+{
+	print((struct report_page){ .columns = 80 });
+	assert_has(text, ": 36.8 kB in 1.50 s\n");
+	m.timed.app[END_RECEIVER].sum.messages = 1099;
+	print((struct report_page){ .columns = 80 });
+	assert_has(text, "\n\n6 messages of 4,093 bytes");
+	assert_has(text, ": 36.8 kB, 1,099 messages, in 1.50 s\n");
+	assert_has(text, "of a pass of its own, without probes; counters, too\n");
+}
+
+TEST_OF_RECORD(what_left_again_is_told_where_late_copies_are_more_than_was_sent)
+{
+	print((struct report_page){ .columns = 120 });
+	assert_has(text, " of your pages left twice (retransmissions): what is copied on its way is at late_copy twice\n");
+	m.r.derived.total.count[COUNT_retrans_referenced_bytes] = 0;
+	print((struct report_page){ .columns = 80 });
+	assert_null(strstr(text, "sent again"));
 }
 
 TEST_OF_RECORD(numbers_are_for_people_unless_they_are_to_be_exact)

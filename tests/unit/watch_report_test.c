@@ -122,7 +122,7 @@ TEST_OF_WATCH(what_is_not_known_is_no_0)
 	assert_non_null(strstr(text, "cannot be read               0  received, and not read"));
 	assert_non_null(strstr(text, "-: not measured"));
 	/* Sent, received, without a copy, needless. */
-	assert_non_null(strstr(text, "  9.00 MB       0 B         -         -        1  nginx"));
+	assert_non_null(strstr(text, "  9.00 MB       0 B         -         -         -        1  nginx"));
 }
 
 TEST_OF_WATCH(a_refused_send_is_no_copy_of_unknown_bytes)
@@ -193,8 +193,13 @@ TEST_OF_WATCH(a_block_is_a_rate)
 	m.socket[1].died_before = true;
 	m.r.socket_count = 2;
 	print(ROWS_PROCESSES, 80, watch_block_print);
+	assert_non_null(strstr(text, "   sent/s    recv/s  copied/s no copy/s needless/s  sockets  processes\n"
+				     "  18.0 MB       0 B   18.0 MB       0 B    18.0 MB        1  nginx, pid 812\n"));
+	/* Of a longer name it makes room for what identifies the row. */
+	strcpy(m.process[0].comm, "nginx-of-others");
+	print(ROWS_PROCESSES, 80, watch_block_print);
 	assert_non_null(strstr(text, "   sent/s    recv/s no copy/s needless/s  sockets  processes\n"
-				     "  18.0 MB       0 B       0 B    18.0 MB        1  nginx, pid 812\n"));
+				     "  18.0 MB       0 B       0 B    18.0 MB        1  nginx-of-others, pid 812\n"));
 	print(ROWS_SOCKETS, 120, watch_block_print);
 	assert_non_null(strstr(text, "10.0.0.1:80 - "));
 	assert_null(strstr(text, "10.0.0.1:8080 - "));
@@ -207,14 +212,27 @@ TEST_OF_WATCH(a_row_has_its_whole_name)
 
 	m.socket[0].handed_on = true;
 	print(ROWS_SOCKETS, 80, watch_report_print);
-	assert_non_null(strstr(text, "\nsockets\n     sent  received   no copy  needless\n10.0.0.1:80 - "));
+	assert_non_null(strstr(text, "\nsockets\n     sent  received    copied   no copy  needless\n10.0.0.1:80 - "));
 	assert_non_null(strstr(text, name));
-	assert_non_null(strstr(text, "\n  9.00 MB       0 B       0 B   9.00 MB\n"));
+	assert_non_null(strstr(text, "\n  9.00 MB       0 B   9.00 MB       0 B   9.00 MB\n"));
 	print(ROWS_SOCKETS, 120, watch_report_print);
-	assert_non_null(strstr(text, "  9.00 MB       0 B       0 B   9.00 MB  10.0.0.1:80 - "));
+	assert_non_null(strstr(text, "  9.00 MB       0 B   9.00 MB       0 B   9.00 MB  10.0.0.1:80 - "));
 	assert_non_null(strstr(text, name));
 	print(ROWS_PORTS, 80, watch_report_print);
 	assert_non_null(strstr(text, "        1  port 80\n"));
+}
+
+TEST_OF_WATCH(of_a_sum_with_unknown_terms_the_known_ones_are_the_least)
+{
+	m.process[0].sum.moved.site_bytes[SITE_tx_copy] = 1234567;
+	m.process[0].sum.moved.site_bytes[SITE_rx_copy] = 100000;
+	m.process[0].sum.moved.site_bytes[SITE_late_copy] = 0;
+	m.process[0].sum.moved.fate.unknown = 9000000;
+	print(ROWS_PROCESSES, 120, watch_report_print);
+	assert_non_null(strstr(text, "  9.00 MB       0 B >=1.33 MB "));
+	m.process[0].sum.moved.fate.unknown = 0;
+	print(ROWS_PROCESSES, 120, watch_report_print);
+	assert_non_null(strstr(text, "  9.00 MB       0 B   1.33 MB "));
 }
 
 TEST_OF_WATCH(numbers_of_sockets_have_their_commas)

@@ -20,16 +20,19 @@ static const char *timing_note(const struct record *r)
 		       "this emulated machine's clock counts instructions, 1 ns each: no speed" :
 	       record_emulated(r) ? "times of an emulated machine mean nothing; counts are exact" :
 	       record_counted(r).made && record_timed(r).made ?
-		       "without probes, in a pass of its own; counters, too" :
+		       "of a pass of its own, without probes; counters, too" :
 	       record_timed(r).made ? "without probes" :
 				      "with probes attached: compare only with runs like it";
 }
 
-/* 17.4 Gbit/s: 5.59 GB in 2.57 s */
-static void print_throughput(const struct pass_view *pass, const struct report_page *p)
+/* 17.4 Gbit/s: 5.59 GB in 2.57 s. The passes of a run of some seconds have as many messages as they managed:
+ * 5.59 GB, 85,297 messages, in 2.57 s */
+static void print_throughput(const struct record *r, const struct pass_view *pass,
+			     const struct report_page *p)
 {
 	const struct app_totals *app = &pass->app[END_RECEIVER];
-	char rate[AMOUNT_BYTES], bytes[AMOUNT_BYTES], seconds[AMOUNT_BYTES], line[3 * AMOUNT_BYTES + 16];
+	char rate[AMOUNT_BYTES], bytes[AMOUNT_BYTES], seconds[AMOUNT_BYTES], count[AMOUNT_BYTES];
+	char messages[AMOUNT_BYTES + 16] = "", line[4 * AMOUNT_BYTES + 32];
 
 	if (p->exact)
 		snprintf(rate, sizeof(rate), "%.6f Gbit/s", pass_gbps(pass));
@@ -37,7 +40,11 @@ static void print_throughput(const struct pass_view *pass, const struct report_p
 		rate_text(pass_gbps(pass) * 1e9, rate);
 	amount_text(p, app->sum.received_bytes, bytes);
 	elapsed_text(p, app->elapsed_ns, seconds);
-	snprintf(line, sizeof(line), "%s: %s%s in %s", rate, bytes, p->exact ? " bytes" : "", seconds);
+	number_text(app->sum.messages, count);
+	if (app->sum.messages != record_app(r, END_RECEIVER)->sum.messages)
+		snprintf(messages, sizeof(messages), ", %s messages,", count);
+	snprintf(line, sizeof(line), "%s: %s%s%s in %s", rate, bytes, p->exact ? " bytes" : "", messages,
+		 seconds);
 	print_labelled(p, "throughput", line);
 }
 
@@ -72,7 +79,7 @@ static void print_timing(const struct record *r, const struct report_page *p)
 	if (!app->known || !app->elapsed_ns)
 		return;
 	fputc('\n', p->out);
-	print_throughput(&pass, p);
+	print_throughput(r, &pass, p);
 	print_latency(&app->latency, p);
 	print_labelled(p, "", timing_note(r));
 }
@@ -397,6 +404,20 @@ static void print_completions(const struct record *r, const struct report_page *
 }
 
 /* ENOBUFS        1,204 sends were refused (ENOBUFS, memlock): too many pages are in flight: ... */
+/* Why late_copy may be more than was sent. */
+static void print_sent_again(const struct record *r, const struct report_page *p)
+{
+	uint64_t bytes = r->derived.total.count[COUNT_retrans_referenced_bytes];
+	char again[AMOUNT_BYTES], line[160];
+
+	if (!bytes)
+		return;
+	amount_text(p, bytes, again);
+	snprintf(line, sizeof(line), "%s%s of your pages left twice (retransmissions): what is copied on its way "
+		 "is at late_copy twice", again, p->exact ? " bytes" : "");
+	print_labelled(p, "sent again", line);
+}
+
 static void print_refusal(const struct cause *c, bool first, const struct report_page *p)
 {
 	char sends[AMOUNT_BYTES], line[400];
@@ -420,6 +441,7 @@ static void print_zerocopy(const struct record *r, const struct report_page *p)
 	if (sends) {
 		print_pins(r, p);
 		print_completions(r, p);
+		print_sent_again(r, p);
 	}
 	refusals = 0;
 	for (int i = 0; i < r->cause_count; i++)

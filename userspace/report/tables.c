@@ -94,7 +94,7 @@ static void print_cause(const struct cause *c, uint64_t accepted_bytes, const st
 /*
  * why it was copied            site             bytes   payload      calls
  * local delivery               late_copy      26.2 MB     100 %      1,238
- *     the receiver is on this machine: zero copy cannot pay here, use plain send
+ *     the receiver is on this machine, where the kernel copies such pages: ...
  */
 void print_causes(const struct cause *causes, int count, uint64_t accepted_bytes, const struct report_page *p)
 {

@@ -13,12 +13,13 @@ enum cause_place {
  * userspace/tables/callers.h. */
 #define CAUSES(X)                                                                             \
 	X(LOCAL_DELIVERY, "local delivery", CAUSE_ON_ARRIVAL,                                 \
-	  "the receiver is on this machine: zero copy cannot pay here, use plain send")       \
+	  "the receiver is on this machine, where the kernel copies such pages: zero copy "   \
+	  "saves no copy here")                                                               \
 	X(DELIVERY_OR_TAP, "local delivery or packet tap", CAUSE_ON_ARRIVAL,                  \
 	  "this kernel hides its list of captures: if none runs, the receiver on this "       \
 	  "machine is why")                                                                   \
 	X(ARRIVED, "arrival on this machine", CAUSE_ON_ARRIVAL,                               \
-	  "copied where their packets arrived: zero copy does not pay if the receiver is "    \
+	  "copied where their packets arrived: zero copy saves no copy if the receiver is "   \
 	  "here; a router here needs 6.17 or later, and captures copy, too")                  \
 	X(WAY_OUT, "below TCP, on the way out", CAUSE_ELSEWHERE,                              \
 	  "look for time stamps without OPT_TSONLY, tc, netfilter, tunnels and XDP")          \
@@ -44,8 +45,8 @@ enum cause_place {
 	  "something below TCP rewrites or clones packets: look for tc, netfilter or "        \
 	  "tunnel rules")                                                                     \
 	X(NO_SG, "no scatter-gather", CAUSE_ELSEWHERE,                                        \
-	  "the device takes no packets in pieces: switch sg on (ethtool -K), or use "         \
-	  "plain send")                                                                       \
+	  "the device takes no packets in pieces: switch sg on (ethtool -K); without it "     \
+	  "zero copy saves no copy")                                                          \
 	X(CHECKSUM, "checksum in software", CAUSE_ELSEWHERE,                                  \
 	  "the device computes none, and user pages may change on the way: switch tx on "     \
 	  "(ethtool -K)")                                                                     \
@@ -56,8 +57,8 @@ enum cause_place {
 	  "an XDP program wants packets in one piece: detach it, or load it where no "        \
 	  "payload passes")                                                                   \
 	X(IPSEC, "IPsec", CAUSE_ELSEWHERE,                                                    \
-	  "encryption writes into packets, so it copies them: offload it, or use plain "      \
-	  "send")                                                                             \
+	  "encryption writes into packets, so it copies them: offload it; without that "      \
+	  "zero copy saves no copy")                                                          \
 	X(COLLAPSE, "receive buffer full", CAUSE_ELSEWHERE,                                   \
 	  "the receiver reads too slowly, and TCP packs its queue: read faster, or raise "    \
 	  "tcp_rmem")                                                                         \

@@ -146,6 +146,8 @@ static error_t parse_whom(int key, char *arg, struct watch_options *o)
 	switch (key) {
 	case 'p':
 		choose(o, WATCH_PIDS, "-p", arg);
+		if (*arg && !strpbrk(arg, "0123456789"))
+			options_fail("-p '%s' is no number of a process: did you mean --comm?", arg);
 		read_list(arg, PID_MOST, "-p", add_pid, s);
 		return 0;
 	case KEY_COMM:
@@ -210,6 +212,28 @@ static void parse_fail_on(struct watch_options *o, const char *arg)
 	o->fail_on_needless = true;
 }
 
+/* A word without an option before it: the number of a process, a port, or a name. */
+static void __attribute__((noreturn)) refuse_word(const char *word)
+{
+	if (*word && !word[strspn(word, "0123456789")])
+		options_fail("'%s' is no option: did you mean -p before it, or --port?", word);
+	if (*word == ':')
+		options_fail("'%s' is no option: did you mean --port N?", word);
+	options_fail("'%s' is no option: --comm before it watches a program of that name, -- before it starts it",
+		     word);
+}
+
+/* Words of other tools; else the nearest option. */
+static void __attribute__((noreturn)) refuse_option(const char *word)
+{
+	static const char *const names[] = { "--name", "--process", "--program", "--proc", "--service", NULL };
+
+	for (int i = 0; names[i]; i++)
+		if (!strncmp(word, names[i], strlen(names[i])) && strchr("=", word[strlen(names[i])]))
+			options_fail("'%s' is no option: did you mean --comm?", word);
+	options_mistyped(word, (const struct argp_option *const[]){ option_table, NULL });
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct watch_options *o = state->input;
@@ -260,11 +284,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, "copyscope watch");
 		exit(0);
 	case ARGP_KEY_ARG:
-		options_fail("'%s' is no option; put -- before a command that is to be started", arg);
-		break;
+		refuse_word(arg);
 	case ARGP_KEY_ERROR:
-		options_mistyped(state->argv[state->next - 1],
-				 (const struct argp_option *const[]){ option_table, NULL });
+		refuse_option(state->argv[state->next - 1]);
 	default:
 		return parse_whom(key, arg, o);
 	}

@@ -77,6 +77,19 @@ struct figure figure_needless(const struct watch_movements *m)
 	return sum;
 }
 
+struct figure figure_copied(const struct watch_movements *m)
+{
+	struct figure terms[] = { figure_site(m, SITE_tx_copy), figure_site(m, SITE_rx_copy),
+				  figure_copied_later(m) };
+	struct figure unknown = figure_unknown(m), sum = { unknown.known && !unknown.bytes, 0 };
+
+	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
+		sum.known &= terms[i].known;
+		sum.bytes += terms[i].known ? terms[i].bytes : 0;
+	}
+	return sum;
+}
+
 struct figure figure_a_second(struct figure f, uint64_t over_ns)
 {
 	if (over_ns)
@@ -90,4 +103,14 @@ void figure_text(struct figure f, char *text)
 		bytes_text(f.bytes, text);
 	else
 		strcpy(text, "-");
+}
+
+void figure_least_text(struct figure f, char *text)
+{
+	if (f.known || !f.bytes) {
+		figure_text(f, text);
+		return;
+	}
+	strcpy(text, ">=");
+	bytes_text(f.bytes, text + 2);
 }

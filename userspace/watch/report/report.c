@@ -83,18 +83,20 @@ static void print_head(const struct watch_record *r, const struct report_page *p
 	page_text(p, "\n", line, 0);
 }
 
-/* One table by what was asked for, and one of remote peers: who received. */
-static void print_rows(const struct watch_record *r, const struct watch_page *p, enum watch_rows what,
+/* One table by what was asked for, and one of remote peers: who received. Was there a row? */
+static bool print_rows(const struct watch_record *r, const struct watch_page *p, enum watch_rows what,
 		       int top)
 {
 	struct watch_page part = *p;
 	struct rows rows;
+	bool found;
 
 	part.rows = what;
 	part.top = top;
 	if (rows_make(r, what, ROWS_BY_NEEDLESS, false, &rows))
-		return;
-	if (rows.count) {
+		return false;
+	found = rows.count;
+	if (found) {
 		fputc('\n', p->on.out);
 		page_rows(&part, &rows, 0);
 	}
@@ -102,6 +104,7 @@ static void print_rows(const struct watch_record *r, const struct watch_page *p,
 		fprintf(p->on.out, "%*s  %d more: --by %s --top %d\n", 48, "", rows.count - top,
 			watch_rows_names[what], rows.count);
 	rows_free(&rows);
+	return found;
 }
 
 /* Bytes of a sender's site are compared with what was sent, of a receiver's with what it received. */
@@ -383,9 +386,11 @@ void watch_report_print(const struct watch_record *r, const struct watch_page *p
 	print_head(r, p);
 	print_bytes(r, p);
 	print_zerocopy(r, p);
-	print_rows(r, page, page->rows, page->top);
-	page_text(p, "  ", "no copy: sent by reference or spliced, and seen to be handed over as pages; "
-		  "needless: was to be sent so, and was copied all the same; -: not measured", 2);
+	if (print_rows(r, page, page->rows, page->top))
+		page_text(p, "  ", "Most needless first, then most sent and received. copied: by send, by recv or in "
+			  "between (>=: at least, as not all is known); no copy: sent by reference or spliced, and "
+			  "seen to be handed over as pages; needless: was to be sent so, and was copied all the "
+			  "same; -: not measured", 2);
 	if (page->rows != ROWS_PEERS)
 		print_rows(r, page, ROWS_PEERS, page->top < PEERS_BESIDE ? page->top : PEERS_BESIDE);
 	print_balances(r, p);

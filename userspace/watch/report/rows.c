@@ -172,44 +172,71 @@ static int width(const char *name)
 	return columns;
 }
 
+enum { COPIED_COLUMNS = 10 };
+
+/* How rows are laid out: names above their numbers, and whether what was copied has a column. */
+struct layout {
+	bool above, copied;
+};
+
 /* What stands left of a name: four numbers of bytes, and sockets unless each row is one. */
 static int columns_of_numbers(const struct watch_page *p, bool rates)
 {
 	return (p->rows == ROWS_SOCKETS ? 39 : 48) + rates + 2;
 }
 
-/* A name that identifies a row is never cut: where one does not fit beside its numbers, all stand above theirs. */
-static bool names_are_above(const struct watch_page *p, const struct rows *rows, bool rates)
+static bool names_fit(const struct watch_page *p, const struct rows *rows, int columns)
 {
 	for (int i = 0; i < rows->count && i < p->top; i++)
-		if (width(rows->row[i].name) > p->on.columns - columns_of_numbers(p, rates))
-			return true;
-	return false;
+		if (width(rows->row[i].name) > columns)
+			return false;
+	return true;
+}
+
+/* A name that identifies a row is never cut: where one does not fit beside its numbers, all stand above theirs.
+ * What was copied, which each site has, makes room for a name. */
+static struct layout layout_of(const struct watch_page *p, const struct rows *rows, bool rates)
+{
+	int room = p->on.columns - columns_of_numbers(p, rates);
+	bool above = !names_fit(p, rows, room);
+
+	return (struct layout){ above, above || names_fit(p, rows, room - COPIED_COLUMNS) };
 }
 
 int page_row_lines(const struct watch_page *p, const struct rows *rows, bool rates)
 {
 	int most = 0;
 
-	if (!names_are_above(p, rows, rates))
+	if (!layout_of(p, rows, rates).above)
 		return 1;
 	for (int i = 0; i < rows->count && i < p->top; i++)
 		most = width(rows->row[i].name) > most ? width(rows->row[i].name) : most;
 	return 2 + most / p->on.columns;
 }
 
-static void print_numbers(const struct watch_page *p, const struct row *row, uint64_t over_ns)
+static void print_numbers(const struct watch_page *p, const struct row *row, bool copied, uint64_t over_ns)
 {
 	const struct watch_movements *m = &row->moved;
-	const struct figure figures[] = { figure_sent(m), figure_received(m), figure_uncopied(m),
-					  figure_needless(m) };
+	const struct {
+		struct figure figure;
+		bool shown;
+		int columns;
+		void (*text_of)(struct figure f, char *text);
+	} numbers[] = {
+		{ figure_sent(m), true, 9, figure_text },
+		{ figure_received(m), true, 10, figure_text },
+		{ figure_copied(m), copied, COPIED_COLUMNS, figure_least_text },
+		{ figure_uncopied(m), true, 10, figure_text },
+		{ figure_needless(m), true, over_ns ? 11 : 10, figure_text },
+	};
 	char sockets[32];
 
-	for (size_t f = 0; f < sizeof(figures) / sizeof(*figures); f++) {
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		char text[16];
 
-		figure_text(figure_a_second(figures[f], over_ns), text);
-		fprintf(p->on.out, "%s%*s", f ? " " : "", f == 3 && over_ns ? 10 : 9, text);
+		numbers[i].text_of(figure_a_second(numbers[i].figure, over_ns), text);
+		if (numbers[i].shown)
+			fprintf(p->on.out, "%*s", numbers[i].columns, text);
 	}
 	number_text(row->sockets, sockets);
 	if (p->rows != ROWS_SOCKETS)
@@ -227,32 +254,33 @@ static const char *rows_title(enum watch_rows what)
 	return titles[what];
 }
 
-static void print_row_heads(const struct watch_page *p, uint64_t over_ns, bool above)
+static void print_row_heads(const struct watch_page *p, uint64_t over_ns, struct layout l)
 {
-	const char *of_bytes = over_ns ? "   sent/s    recv/s no copy/s needless/s" :
-					 "     sent  received   no copy  needless";
 	char heads[128];
 
-	snprintf(heads, sizeof(heads), "%s%s%s%s", of_bytes, p->rows == ROWS_SOCKETS ? "" : "  sockets",
-		 above ? "" : "  ", above ? "" : rows_title(p->rows));
+	snprintf(heads, sizeof(heads), "%s%s%s%s%s%s", over_ns ? "   sent/s    recv/s" : "     sent  received",
+		 !l.copied ? "" : over_ns ? "  copied/s" : "    copied",
+		 over_ns ? " no copy/s needless/s" : "   no copy  needless",
+		 p->rows == ROWS_SOCKETS ? "" : "  sockets", l.above ? "" : "  ",
+		 l.above ? "" : rows_title(p->rows));
 	print_heads(&p->on, heads);
 }
 
 /*
- *     sent  received   no copy  needless  sockets  processes
- *  12.3 GB   3.10 MB   12.1 GB       0 B       12  nginx, pid 812
+ *     sent  received    copied   no copy  needless  sockets  processes
+ *  12.3 GB   3.10 MB    203 MB   12.1 GB       0 B       12  nginx, pid 812
  */
 void page_rows(const struct watch_page *p, const struct rows *rows, uint64_t over_ns)
 {
-	bool above = names_are_above(p, rows, over_ns);
+	struct layout l = layout_of(p, rows, over_ns);
 
-	if (above)
+	if (l.above)
 		page_text(&p->on, "", rows_title(p->rows), 0);
-	print_row_heads(p, over_ns, above);
+	print_row_heads(p, over_ns, l);
 	for (int i = 0; i < rows->count && i < p->top; i++) {
-		if (above)
+		if (l.above)
 			page_text(&p->on, "", rows->row[i].name, 2);
-		print_numbers(p, &rows->row[i], over_ns);
-		fprintf(p->on.out, above ? "\n" : "  %s\n", rows->row[i].name);
+		print_numbers(p, &rows->row[i], l.copied, over_ns);
+		fprintf(p->on.out, l.above ? "\n" : "  %s\n", rows->row[i].name);
 	}
 }

@@ -50,7 +50,7 @@ def timing_note(record: Record) -> str:
     if record.times.probed:
         return "with probes attached: compare only with runs like it"
     both = all(passes.made(record.data, kind) for kind in passes.PASSES)
-    return "without probes, in a pass of its own; counters, too" if both else "without probes"
+    return "of a pass of its own, without probes; counters, too" if both else "without probes"
 
 
 def timing(record: Record) -> list[str]:
@@ -63,8 +63,9 @@ def timing(record: Record) -> list[str]:
     # Where both ends send, the throughput is of the replies.
     moved = times.received_bytes if record.workload("pattern") != "rr" else \
         (times.messages or 0) * record.bytes
+    count = f", {times.messages:,} messages," if times.messages != record.messages else ""
     said = ["", *labelled("throughput", f"{rate_text(times.throughput_gbps)}: "
-                          f"{bytes_text(moved or 0)} in {duration_text(times.elapsed_ns)}")]
+                          f"{bytes_text(moved or 0)}{count} in {duration_text(times.elapsed_ns)}")]
     if times.latency_us:
         mean, p50, p99 = (duration_text(times.latency_us[each] * 1e3)
                           for each in ("mean", "p50", "p99"))
@@ -103,6 +104,10 @@ def zero_copy(record: Record) -> list[str]:
     if sends:
         said += labelled("pins", pins(record, sends))
         said += labelled("completions", completions(record.experiment["workload"], sends))
+        again = record.at("counts.retrans_referenced_bytes") or 0
+        said += labelled("sent again", f"{bytes_text(again)} of your pages left twice "
+                         "(retransmissions): what is copied on its way is at late_copy twice") \
+            if again else []
     for number, text in enumerate(refusals(record)):
         said += labelled("" if number else "ENOBUFS", text)
     return ["", *said] if said else []
