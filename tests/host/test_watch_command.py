@@ -163,4 +163,4 @@ def test_peers_and_ports_are_right_when_more_have_closed_than_are_kept(tmp_path)
     assert (peer["peer"], peer["sockets"], peer["sent_bytes"], peer["received_bytes"]) == \
         ("127.0.0.1", 3000, 15000, 15000)
     assert sum(each["sent_bytes"] for each in record["ports"]) == 15000
-    assert re.search(r"15\.0 kB +15\.0 kB +0 B +0 B +3,000  127\.0\.0\.1\n", done.stderr)
+    assert re.search(r"15\.0 kB +15\.0 kB +30\.0 kB +0 B +0 B +3,000  127\.0\.0\.1\n", done.stderr)
