@@ -135,8 +135,9 @@ static json_t *receivers(void)
 	json_t *rows = json_array();
 
 	for (int i = 0; i < RECEIVER_COUNT; i++)
-		json_array_append_new(rows, json_pack("{s:s, s:b, s:s}", "name", receiver_rows[i].name,
-			"blind", receiver_rows[i].traits & RECEIVER_BLIND, "meaning", receiver_rows[i].meaning));
+		json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:s}", "name", receiver_rows[i].name,
+			"blind", receiver_rows[i].traits & RECEIVER_BLIND,
+			"peeks", receiver_rows[i].traits & RECEIVER_PEEKS, "meaning", receiver_rows[i].meaning));
 	return rows;
 }
 

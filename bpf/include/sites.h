@@ -83,7 +83,8 @@ enum site_trait {
 	X(mixed_bytes,                                                                        \
 	  "payload copied on a socket that references, which left in packets that "           \
 	  "carry user pages")                                                                  \
-	X(map_calls, "calls of TCP_ZEROCOPY_RECEIVE that found bytes to map")
+	X(map_calls, "calls of TCP_ZEROCOPY_RECEIVE that found bytes to map")                 \
+	X(peeked_bytes, "bytes that recv copied and left where they were (MSG_PEEK)")
 
 /* X(name, function): calls whose cost is measured with --cost. The empty one is a call of nothing,
  * to learn what measuring costs. */

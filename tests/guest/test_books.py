@@ -19,6 +19,7 @@ from helpers.names import VARIANTS, all_tables
 PRIME = f"--messages {PRIME_MESSAGES}"
 # Every variant between two namespaces; all combinations are run on the host.
 PRIMES = {f"{variant}.veth.4": f"{variant} {PRIME_BYTES} 4 {PRIME}" for variant in VARIANTS}
+RECEIVED = {"A1-plain.peek": f"A1-plain {PRIME_BYTES} 4 --receiver peek {PRIME}"}
 REPLIES = {f"{variant}.rr": f"{variant} {PRIME_BYTES} 4 --pattern rr {PRIME}" for variant in ("A1", "A3")}
 LARGE_BYTES, LARGE_MESSAGES = 65536, 200
 LARGE = {f"{variant}.large": f"{variant} {LARGE_BYTES} 4 --messages {LARGE_MESSAGES}"
@@ -43,13 +44,13 @@ FAULTS |= {what: f"A3 {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --break {what
             for what in ("drop-completion", "lose-update")}
 FORCED = {"forced": f"A3 {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --backend tracepoint"}
 
-RUNS = PRIMES | REPLIES | LARGE | REUSE | FAULTS | FORCED
+RUNS = PRIMES | RECEIVED | REPLIES | LARGE | REUSE | FAULTS | FORCED
 # What tells which hooks were attached, and which backends there are, is asked of each kernel. Completions are
 # found by another function since 6.19.
 EACH = ("A1.veth.4", "A3.veth.4", "forced")
 BOTH_SIDES = ("drop-completion", "A3.large")
-MADE = {run: ALL for run in EACH} | dealt(BOTH_SIDES, hands=2, first=1) | dealt(
-    run for run in RUNS if run not in EACH + BOTH_SIDES)
+MADE = {run: ALL for run in EACH} | dealt(BOTH_SIDES, hands=2, first=1) | dealt(RECEIVED, hands=2) | dealt(
+    run for run in RUNS if run not in (*EACH, *BOTH_SIDES, *RECEIVED))
 makes = maker(MADE)
 
 
@@ -93,6 +94,15 @@ def test_23_messages_of_4093_bytes_are_94139_at_each_site(outcome, run):
     assert records.site(record, "rx_copy") == PRIME_PAYLOAD == 94139
     assert record["experiment"]["path"]["kind"] == "veth" and len(record["sockets"]) == 2 * 4
     assert {records.how(record, name) for name in record["sites"]} == {"measured", "derived"}
+
+
+@on_kernels("run", ["A1-plain.peek"])
+def test_bytes_that_are_peeked_first_are_copied_twice(outcome, run):
+    record = outcome.record(run)
+    assert outcome.status(run) == 0 and not records.laws_with(record, "broken")
+    assert record["counts"]["peeked_bytes"] == record["counts"]["returned_bytes"] == PRIME_PAYLOAD
+    assert records.site(record, "rx_copy") == records.law(record, "receive")["left"] == 2 * PRIME_PAYLOAD
+    assert records.laws_with(record, "not testable") == set()
 
 
 @on_kernels("run", REPLIES)

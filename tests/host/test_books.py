@@ -2,10 +2,12 @@
 """On this kernel, every byte of a known workload is found at every site that it passes."""
 import os
 import re
+import signal
+import time
 
 import pytest
 
-from helpers import records
+from helpers import processes, records
 from helpers.books import (
     PRIME_BYTES,
     PRIME_MESSAGES,
@@ -90,6 +92,33 @@ def test_every_receiver_copies_every_byte_once(receiver):
     least = PRIME_MESSAGES * (8 if receiver == "perfield" else 1)
     assert record["experiment"]["workload"]["receiver"] == receiver
     assert record["counts"]["recv_calls"] >= least
+
+
+@pytest.mark.parametrize("variant, threads, path, pattern", [
+    ("A1-plain", 1, "lo", "stream"), ("A1-plain", 4, "veth", "rr"), ("A3", 4, "lo", "stream"),
+    ("A3", 1, "veth", "stream"), ("sendfile", 4, "veth", "stream"), ("sendfile", 1, "lo", "stream")])
+def test_bytes_that_are_peeked_first_are_copied_twice(variant, threads, path, pattern):
+    record = records.run_record(variant, PRIME_BYTES, threads, "--messages", PRIME_MESSAGES, "--receiver", "peek",
+                                "--path", path, "--pattern", pattern)
+    requests = PRIME_PAYLOAD if pattern == "rr" else 0
+    assert record["counts"]["peeked_bytes"] == PRIME_PAYLOAD
+    assert record["counts"]["returned_bytes"] == PRIME_PAYLOAD + requests
+    assert records.site(record, "rx_copy") == 2 * PRIME_PAYLOAD + requests
+    assert records.law(record, "receive")["left"] == 2 * PRIME_PAYLOAD + requests
+    assert not records.laws_with(record, "broken") and records.law(record, "content")["status"] == "balanced"
+    assert records.laws_with(record, "not testable") == TRACEPOINT_NOT_TESTABLE
+    assert "Peeks (MSG_PEEK) copied 94,139 bytes to the reader, which recv then copied again." in \
+        record["experiment"]["verdict"]["sentence"]
+
+
+def test_a_peek_whose_reader_is_killed_balances():
+    with records.under_way("A3", LARGE_BYTES, 2, "--receiver", "peek", "--seconds", 60, "--pass", "counted",
+                           "--json", "-") as run:
+        pids = processes.wait_running(run.pid)
+        time.sleep(0.3)
+        os.kill(pids["client"], signal.SIGKILL)
+    assert run.done.code == 1 and run.done.record["counts"]["peeked_bytes"] > LARGE_BYTES
+    assert records.law(run.done.record, "receive")["status"] == "balanced"
 
 
 @pytest.mark.parametrize("pattern", ["stream", "rr"])

@@ -128,6 +128,22 @@ TEST_OF_RECORD(wrong_content_is_wanted_of_a3_reuse_alone)
 	assert_int_equal(made_law(&m, "content")->residual, 7);
 }
 
+TEST_OF_RECORD(what_was_peeked_was_copied_and_not_returned)
+{
+	made_rx(&m, 1)->site[SITE_rx_copy].bytes += 600;
+	made_rx(&m, 1)->count[COUNT_peeked_bytes] = 600;
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "");
+	assert_int_equal(made_law(&m, "receive")->left, made_bytes(0) + made_bytes(1) + 600);
+	/* One that is not counted breaks the law of receives, and no other. */
+	made_init(&m);
+	made_rx(&m, 1)->site[SITE_rx_copy].bytes += 600;
+	made_rx(&m, 1)->count[COUNT_peeked_bytes] = 599;
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "receive,");
+	assert_int_equal(made_law(&m, "receive")->residual, -1);
+}
+
 TEST_OF_RECORD(sums_that_wrap_alike_do_not_balance)
 {
 	made_tx(&m, 0)->count[COUNT_clean_bytes] += INT64_MAX;

@@ -177,7 +177,7 @@ TEST(laws_that_balance_take_a_line)
 	assert_null(strstr(text, "residual"));
 	print((struct report_page){ .columns = 80, .laws = true });
 	assert_has(text, "\nreceive                 balanced            36,837            36,837          0\n"
-			 "    left: returned by recv; right: ");
+			 "    left: returned by recv + peeked; right: ");
 	assert_null(strstr(text, "--laws lists"));
 }
 
@@ -189,7 +189,7 @@ TEST(a_broken_law_has_both_sides_and_its_residual)
 	print((struct report_page){ .columns = 80 });
 	assert_has(text, "that can be tested are broken: do not trust this run\n");
 	assert_has(text, "\nreceive                 broken              36,839            36,837          2\n"
-			 "    left: returned by recv; right: ");
+			 "    left: returned by recv + peeked; right: ");
 	assert_null(strstr(text, "\nsend "));
 }
 

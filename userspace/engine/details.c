@@ -17,6 +17,7 @@ static void add_slot(struct books *b, const struct watch_slot *slot, uint64_t rx
 	b->count[COUNT_recv_calls] = slot->recv_calls;
 	b->count[COUNT_returned_bytes] = slot->recvs_returned + slot->rx_spliced + slot->rx_mapped;
 	b->count[COUNT_map_calls] = slot->map_calls;
+	b->count[COUNT_peeked_bytes] = slot->rx_peeked;
 	b->count[COUNT_tapped_bytes] = slot->tapped;
 	b->site[SITE_tx_splice] = (struct tally){ slot->sent_as[WATCH_KIND_SPLICE], slot->splice_sends };
 	b->site[SITE_rx_discard] = (struct tally){ slot->rx_discarded, slot->discards };

@@ -111,7 +111,8 @@ static struct sides reference_sides(const struct books *b)
 
 static struct sides receive_sides(const struct books *b)
 {
-	return (struct sides){ b->count[COUNT_returned_bytes], sum_of_sites(b, SITE_READS) };
+	return (struct sides){ SUM(b->count[COUNT_returned_bytes], b->count[COUNT_peeked_bytes]),
+			       sum_of_sites(b, SITE_READS) };
 }
 
 static struct sides completion_sides(const struct books *b)
@@ -548,7 +549,7 @@ static const struct law_row {
 	{ "send", "accepted by tcp_sendmsg", NULL, SITE_SENDS, false, law_send },
 	{ "reference", "referenced bytes copied late, reshaped, sent clean or dropped",
 	  "tx_reference + sent again + shown to captures + copied into their packets", 0, false, law_reference },
-	{ "receive", "returned by recv", NULL, SITE_READS, true, law_receive },
+	{ "receive", "returned by recv + peeked", NULL, SITE_READS, true, law_receive },
 	{ "end to end", "accepted from all senders", "returned to all receivers", 0, false, law_end_to_end },
 	{ "completion", "outstanding at the opening + zero-copy sends", "completed + outstanding at the closing", 0,
 	  false, law_completion },

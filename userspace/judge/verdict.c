@@ -125,6 +125,18 @@ static bool copies_are_known(const struct record *r)
 	return r->sites[SITE_late_copy].how != HOW_NOT_MEASURED && (!sent_clean(r) || clean_is_known(r));
 }
 
+/* What the reader looked at before it took it, which is in rx_copy twice. */
+static void add_peeks(const struct record *r, bool exact, char *text, size_t size)
+{
+	char bytes[40];
+
+	if (!r->derived.total.count[COUNT_peeked_bytes])
+		return;
+	amount(exact, r->derived.total.count[COUNT_peeked_bytes], bytes);
+	snprintf(text + strlen(text), size - strlen(text),
+		 " Peeks (MSG_PEEK) copied %s to the reader, which recv then copied again.", bytes);
+}
+
 static void sentence_referenced(const struct record *r, bool exact, char *text, size_t size)
 {
 	struct subject_name subject = record_subject(r);
@@ -252,6 +264,8 @@ void verdict_told(const struct record *r, bool exact, char *text, size_t size)
 		sentence_copied(r, exact, text, size);
 	else
 		sentence_of_nothing(r, text, size);
+	if (kind != OF_NOTHING)
+		add_peeks(r, exact, text, size);
 	used = strlen(text);
 	if (broken)
 		snprintf(text + used, size - used, " Do not trust this run: %d law%s broken.", broken,

@@ -15,6 +15,7 @@
 #include "userspace/run/options_parts.h"
 #include "userspace/tables/behaviours.h"
 #include "userspace/tables/paths.h"
+#include "userspace/tables/receivers.h"
 #include "userspace/tables/release.h"
 #include "userspace/tables/variants.h"
 
@@ -69,7 +70,7 @@ static const char *const colour_modes[] = {
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Workload:", 1 },
 	{ "pattern", KEY_PATTERN, "P", 0, "stream or rr: request, then reply (default stream)", 1 },
-	{ "receiver", KEY_RECEIVER, "R", 0, "recv, perfield, recvmsg or trunc (default recv)", 1 },
+	{ "receiver", KEY_RECEIVER, "R", 0, "one of: " RECEIVER_NAMES "(default recv)", 1 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 1 },
 	{ "behaviours", KEY_BEHAVIOURS, "LIST", 0,

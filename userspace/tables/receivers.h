@@ -8,6 +8,7 @@
 enum receiver_trait {
 	RECEIVER_PLAIN = 0,
 	RECEIVER_BLIND = 1,	/* the bytes reach none of its memory: it cannot check them */
+	RECEIVER_PEEKS = 2,	/* it copies each byte before it takes it */
 };
 
 /* X(symbol, name, traits, meaning), the default first: userspace/workload/receiver.c receives so. */
@@ -15,7 +16,8 @@ enum receiver_trait {
 	X(recv, "recv", RECEIVER_PLAIN, "recv() into one buffer")            \
 	X(perfield, "perfield", RECEIVER_PLAIN, "recv() into each of 8 fields") \
 	X(recvmsg, "recvmsg", RECEIVER_PLAIN, "recvmsg() with 8 pieces")     \
-	X(trunc, "trunc", RECEIVER_BLIND, "recv(MSG_TRUNC), which drops the bytes")
+	X(trunc, "trunc", RECEIVER_BLIND, "recv(MSG_TRUNC), which drops the bytes") \
+	X(peek, "peek", RECEIVER_PEEKS, "recv(MSG_PEEK), then recv() of the same bytes")
 
 #define RECEIVER_ENUM(symbol, ...) RECEIVER_##symbol,
 enum receiver_id { RECEIVERS(RECEIVER_ENUM) RECEIVER_COUNT };

@@ -4,20 +4,51 @@
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/transfer.h"
 
-static enum outcome receive_fields(struct connection *connection, const struct message *message)
+static enum outcome receive_fields(struct receiver *receiver)
 {
+	const struct message *message = &receiver->message;
 	enum outcome outcome = OUTCOME_OK;
 
 	for (int i = 0; i < message->n_fields && outcome == OUTCOME_OK; i++)
-		outcome = transfer_recv(connection, message->field[i].iov_base,
+		outcome = transfer_recv(receiver->connection, message->field[i].iov_base,
 					message->field[i].iov_len, 0);
 	return outcome;
 }
 
-/* To no memory at all (net/ipv4/tcp.c, tcp_recvmsg_locked). */
-static enum outcome drop_bytes(struct connection *connection, const struct message *message)
+static enum outcome receive_pieces(struct receiver *receiver)
 {
-	return transfer_recv(connection, message->field[0].iov_base, message->bytes, MSG_TRUNC);
+	return transfer_recvmsg(receiver->connection, &receiver->message);
+}
+
+/* To no memory at all (net/ipv4/tcp.c, tcp_recvmsg_locked). */
+static enum outcome drop_bytes(struct receiver *receiver)
+{
+	const struct message *message = &receiver->message;
+
+	return transfer_recv(receiver->connection, message->field[0].iov_base, message->bytes, MSG_TRUNC);
+}
+
+/* Each byte to the staging buffer, and then, no byte more and no byte less, to the field. */
+static enum outcome peek_first(struct receiver *receiver)
+{
+	const struct message *message = &receiver->message;
+	enum outcome outcome = OUTCOME_OK;
+	size_t taken = 0;
+
+	while (taken < message->bytes && outcome == OUTCOME_OK) {
+		ssize_t seen = recv(receiver->connection->fd, message->staging + taken,
+				    message->bytes - taken, MSG_PEEK);
+
+		if (!seen)
+			return OUTCOME_EOF;
+		if (seen < 0) {
+			outcome = transfer_errno(receiver->connection, "recv(MSG_PEEK)");
+			continue;
+		}
+		outcome = transfer_recv(receiver->connection, (char *)message->field[0].iov_base + taken, seen, 0);
+		taken += seen;
+	}
+	return outcome;
 }
 
 /* METHOD(symbol, its memory, how a message is received): a row for each of userspace/tables/receivers.h. */
@@ -26,8 +57,9 @@ static enum outcome drop_bytes(struct connection *connection, const struct messa
 
 METHOD(recv, message_alloc_contiguous, receive_fields)
 METHOD(perfield, message_alloc_fields, receive_fields)
-METHOD(recvmsg, message_alloc_fields, transfer_recvmsg)
+METHOD(recvmsg, message_alloc_fields, receive_pieces)
 METHOD(trunc, message_alloc_contiguous, drop_bytes)
+METHOD(peek, message_alloc_twice, peek_first)
 
 const struct receive_method *receive_method_find(const char *name)
 {
@@ -60,6 +92,16 @@ void receiver_deinit(struct receiver *receiver)
 	message_free(&receiver->message);
 }
 
+/* Wrong bytes of a message, and of what was peeked of it before. */
+static uint64_t wrong_bytes(struct receiver *receiver)
+{
+	const struct message *message = &receiver->message;
+	struct content again = receiver->content;
+	uint64_t wrong = message_check(message, &receiver->content);
+
+	return wrong + (message->staged ? content_check(&again, message->staging, message->bytes) : 0);
+}
+
 enum outcome receiver_receive(struct receiver *receiver)
 {
 	struct connection *connection = receiver->connection;
@@ -69,13 +111,13 @@ enum outcome receiver_receive(struct receiver *receiver)
 
 	if (receiver->manner.fresh && message_replace(&receiver->message))
 		return OUTCOME_FAILED;
-	outcome = receiver->manner.method->receive(connection, &receiver->message);
+	outcome = receiver->manner.method->receive(receiver);
 	if (totals->received_bytes != before_bytes)
 		connection_stamp(connection);
 	if (outcome == OUTCOME_EOF && totals->received_bytes != before_bytes)
 		return OUTCOME_VANISHED;
 	if (outcome == OUTCOME_OK && receiver->manner.check_content &&
 	    !(receiver->manner.method->row->traits & RECEIVER_BLIND))
-		totals->content_errors += message_check(&receiver->message, &receiver->content);
+		totals->content_errors += wrong_bytes(receiver);
 	return outcome;
 }

@@ -7,10 +7,16 @@
 #include "userspace/workload/stream/connection.h"
 #include "userspace/workload/stream/message.h"
 
+struct receiver;
+
 struct receive_method {
 	const struct table_row *row;
+
+	/* One of message_alloc_*(). */
 	int (*alloc)(struct message *message, size_t bytes);
-	enum outcome (*receive)(struct connection *connection, const struct message *message);
+
+	/* Receive the whole message, through partial results. */
+	enum outcome (*receive)(struct receiver *receiver);
 };
 
 /* Returns NULL when there is none of that name. */

@@ -125,8 +125,7 @@ static const struct argp_option client_options[] = {
 	SHARED_OPTIONS,
 	{ 0, 0, 0, 0, "How to receive:", 3 },
 	{ "receiver", KEY_RECEIVER, "NAME", 0,
-	  "recv (into one buffer, default), perfield (8 times recv), recvmsg (8 iovecs) or trunc (MSG_TRUNC: dropped "
-	  "unread)", 3 },
+	  "one of: " RECEIVER_NAMES "(default recv)", 3 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 3 },
 	{ 0 },

@@ -163,6 +163,7 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 	set_count(m, COUNT_returned_bytes, true, returned);
 	set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls);
 	set_count(m, COUNT_map_calls, hooked->rx_calls && room, book->slot.map_calls);
+	set_count(m, COUNT_peeked_bytes, hooked->discards && room, book->slot.rx_peeked);
 	set_site(m, SITE_rx_discard, hooked->discards && room, book->slot.rx_discarded);
 	set_site(m, SITE_rx_copy, hooked->rx_copies && hooked->discards && room && !book->slot.rx_odd,
 		 book->rx_copied - book->slot.rx_off);

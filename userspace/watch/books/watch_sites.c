@@ -122,6 +122,8 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 		return "this machine has a sockmap, which may have taken some of what left the sockets";
 	case COUNT_map_calls:
 		return trampolines ? NO_ROOM : "no tracepoint tells of it";
+	case COUNT_peeked_bytes:
+		return "no hook tells how receives end, or " NO_ROOM;
 	case COUNT_tapped_bytes:
 		return trampolines ? "the kernel skipped a program for packets, or " NO_ROOM :
 				     "no tracepoint tells what a capture was shown";

@@ -153,6 +153,11 @@ int message_alloc_staged(struct message *message, size_t bytes)
 							       .staged = true });
 }
 
+int message_alloc_twice(struct message *message, size_t bytes)
+{
+	return message_alloc(message, bytes, (struct message){ .n_fields = 1, .staged = true });
+}
+
 void message_free(struct message *message)
 {
 	message_release(message);

@@ -20,7 +20,7 @@ struct message {
 	int n_fields;           /* 8, or 1 for a contiguous message */
 	size_t bytes;
 	size_t align_bytes;     /* of each field; 0: as malloc aligns */
-	bool staged;            /* it has a buffer of @bytes to gather the fields in */
+	bool staged;            /* it has a buffer of @bytes to gather the fields in, or to peek into */
 	char *staging;          /* that buffer, or NULL */
 	enum memory memory;
 	int file;               /* MEMORY_FILE: a descriptor, if it has fields; its first byte is that of the message */
@@ -34,6 +34,7 @@ struct message {
  * message_alloc_aligned: the same, each field on a page boundary.
  * message_alloc_staged: fields and a staging buffer.
  * message_alloc_contiguous: one field that is the whole message.
+ * message_alloc_twice: the same, and a staging buffer.
  * message_alloc_mapped: the same, in pages of its own.
  * message_alloc_file: the same, in the page cache of a file without a name.
  */
@@ -41,6 +42,7 @@ int message_alloc_fields(struct message *message, size_t bytes);
 int message_alloc_aligned(struct message *message, size_t bytes);
 int message_alloc_staged(struct message *message, size_t bytes);
 int message_alloc_contiguous(struct message *message, size_t bytes);
+int message_alloc_twice(struct message *message, size_t bytes);
 int message_alloc_mapped(struct message *message, size_t bytes);
 int message_alloc_file(struct message *message, size_t bytes);
 

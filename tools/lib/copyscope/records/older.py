@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes records of today out of older ones: of version 3 out of runs (1 and 2) and watches (1), and
-with every site.
+with every site and count.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from copyscope.common.tables import SITES
+from copyscope.common.tables import SITES, names
 
+COUNTS = names("counts")
 SCHEMA = "copyscope.record/3"
 RUNS = ("copyscope.run/1", "copyscope.run/2")
 WATCH = "copyscope.watch/1"
@@ -106,26 +107,36 @@ def without_counts(site: Any) -> Any:
     return {key: told.get(key) for key in site} if isinstance(site, dict) else None
 
 
-def with_every_site(value: Any) -> Any:
-    """A record, or a part of one, where each table of sites has all of today."""
+def whole(value: Any, counted: list[str]) -> Any:
+    """A record or a part of one, with all sites of today and these counts wherever it has some."""
     if isinstance(value, list):
-        return [with_every_site(each) for each in value]
+        return [whole(each, counted) for each in value]
     if not isinstance(value, dict):
         return value
-    whole = {key: with_every_site(each) for key, each in value.items()}
-    sites = whole.get("sites")
-    if isinstance(sites, dict) and sites:
+    found = {key: whole(each, counted) for key, each in value.items()}
+    sites, counts = table(found.get("sites")), table(found.get("counts"))
+    if sites:
         form = next(iter(sites.values()))
-        whole["sites"] = {**sites, **{site: without_counts(form) for site in SITES
+        found["sites"] = {**sites, **{site: without_counts(form) for site in SITES
                                       if site not in sites}}
-    return whole
+    if counts:
+        found["counts"] = {**dict.fromkeys(counted), **counts}
+    return found
 
 
 def as_today(data: Any) -> Any:
-    """A record of version 3 with every site; any other document as it is."""
+    """A record of version 3 with every site, and of a watch every count; any other document as it
+    is. A run has no count that is not known: it lacks those that it is too old for."""
     if is_older(data):
         data = watch_of(data) if data["schema"] == WATCH else run_of(data)
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         return data
-    lacks = set(SITES) - set(table(data.get("sites")))
-    return with_every_site(data) if lacks else data
+    counts = {} if "experiment" in data else table(data.get("counts"))
+    lacks = [count for count in COUNTS if counts and count not in counts]
+    if not lacks and set(SITES) <= set(table(data.get("sites"))):
+        return data
+    now = whole(data, lacks)
+    if lacks:
+        whys = dict.fromkeys(lacks, "the record is older than this count")
+        now["count_whys"] = {**whys, **table(data.get("count_whys"))}
+    return now
