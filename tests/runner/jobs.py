@@ -10,8 +10,9 @@ import tempfile
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +35,8 @@ class Job:
     report: Path
     expected: tuple[int, ...]
     environment: dict[str, str] = field(default_factory=dict)
+    # How many of the places on this machine it takes; one that takes them all has none beside it.
+    places: int = 0
     # What the command prints on success is nothing to read.
     quiet: bool = True
 
@@ -42,6 +45,26 @@ def tell(text: str) -> None:
     """Print lines that no other thread's lines come between."""
     with PRINTING:
         print(text, flush=True)
+
+
+class Places:
+    """So many jobs at a time that look at this machine."""
+
+    def __init__(self, count: int) -> None:
+        self.free, self.changed = count, threading.Condition()
+
+    @contextmanager
+    def taken(self, count: int) -> Iterator[None]:
+        """Wait until so many are free, and hold them."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.free >= count)
+            self.free -= count
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.free += count
+                self.changed.notify_all()
 
 
 class Runners:
@@ -105,7 +128,7 @@ def run_job(job: Job, runners: Runners) -> Counter:
     return sums
 
 
-def run_lanes(lanes: Sequence[Sequence[deque[Job]]]) -> Counter:
+def run_lanes(lanes: Sequence[Sequence[deque[Job]]], places: Places) -> Counter:
     """Run each lane's queues one after the other, all lanes at once; lanes may share a queue."""
     sums: Counter = Counter()
 
@@ -117,7 +140,8 @@ def run_lanes(lanes: Sequence[Sequence[deque[Job]]]) -> Counter:
                     job = queue.popleft()
                 except IndexError:
                     break
-                mine += run_job(job, runners)
+                with places.taken(job.places):
+                    mine += run_job(job, runners)
         return mine
 
     with ThreadPoolExecutor(len(lanes)) as pool, Runners() as runners:

@@ -9,7 +9,7 @@ import time
 from collections import Counter, deque
 from pathlib import Path
 
-from .jobs import ROOT, Job, run_lanes, tell
+from .jobs import ROOT, Job, Places, run_lanes, tell
 from .reports import ALL_PASSED, NOTHING_COLLECTED, SOME_FAILED, sentence
 
 BUILD = ROOT / "build"
@@ -22,11 +22,14 @@ TESTS = ("unit", "host", "structure", "guest")
 # Where a stage's tests are, if not in the folder of its name alone.
 FOLDERS = {"unit": ("tests/unit", "studies/tests")}
 # From the cheapest to the longest; those of a group run side by side.
-GROUPS = (("lint",), ("build",), ("sanitize", "unit"), ("host", "structure", "guest"))
+GROUPS = (("lint",), ("build",), ("sanitize", "unit", "structure", "host", "guest"))
 STAGES = tuple(stage for group in GROUPS for stage in group)
-# A job of host looks at what else there is on this machine, so that they come one by one; some are about
-# time, too. Guests take what processors are left.
-GUESTS_ARE = ("nice", "-n", "3")
+# Jobs of host wait for half of their time, and tell what others on this machine left from what they did
+# themselves: two at a time. These are about time, or count what there is on the whole machine.
+HOST_PLACES = 2
+ALONE = ("test_baseline", "test_leaves_nothing")
+# All others take what processors are left.
+NICE = ("nice", "-n", "3")
 CPUS = os.cpu_count() or 1
 # What make is told in each stage; one after the other.
 MAKES = {
@@ -89,7 +92,7 @@ def programs_of(stage: str, folder: Path) -> list[Job]:
         # With a file named, cmocka writes its report there and nothing to the screen. Its status is
         # the number of tests that failed.
         said = {"CMOCKA_MESSAGE_OUTPUT": "xml", "CMOCKA_XML_FILE": str(report)}
-        jobs.append(Job(str(program.relative_to(ROOT)), [program], report, tuple(range(126)),
+        jobs.append(Job(str(program.relative_to(ROOT)), [*NICE, program], report, tuple(range(126)),
                         said | environment))
     return jobs
 
@@ -101,14 +104,14 @@ def longest_first(stage: str, jobs: list[Job]) -> deque[Job]:
 
 
 def pytest_job(file: Path, folder: Path, keyword: str | None, environment: dict[str, str],
-               before: tuple[str, ...] = ()) -> Job:
-    """One job that runs pytest over a file; some words come before the command."""
+               places: int = 0) -> Job:
+    """One job that runs pytest over a file."""
     name = str(file.relative_to(ROOT))
     report = folder / f"{name.replace('/', '-')}.xml"
     chosen = ["-k", keyword] if keyword else []
-    return Job(name, [*before, PYTHON, *PYTEST, f"--junitxml={report}", *chosen, name], report,
-               (ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED),
-               {"PYTHONDONTWRITEBYTECODE": "1"} | environment)
+    return Job(name, [*(() if places else NICE), PYTHON, *PYTEST, f"--junitxml={report}", *chosen, name],
+               report, (ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED),
+               {"PYTHONDONTWRITEBYTECODE": "1"} | environment, places)
 
 
 def files_of(group: str, keyword: str | None) -> list[Path]:
@@ -127,12 +130,14 @@ def files_of(group: str, keyword: str | None) -> list[Path]:
 def file_jobs(group: str, folder: Path, keyword: str | None) -> list[Job]:
     """One job for each file of a group."""
     files = files_of(group, keyword)
-    if group != "guest":
-        return [pytest_job(file, folder, keyword, {}) for file in files]
-    # A guest keeps one processor busy.
     share = max(1, CPUS // max(1, len(files)))
-    return [pytest_job(file, folder, keyword, {"TEST_GUESTS": str(max(share, WIDE.get(file.stem, 1)))}, GUESTS_ARE)
-            for file in files]
+    jobs = []
+    for file in files:
+        # A guest keeps one processor busy.
+        environment = {"TEST_GUESTS": str(max(share, WIDE.get(file.stem, 1)))} if group == "guest" else {}
+        places = 0 if group != "host" else HOST_PLACES if file.stem in ALONE else 1
+        jobs.append(pytest_job(file, folder, keyword, environment, places))
+    return jobs
 
 
 def run_make(stage: str) -> Counter:
@@ -158,20 +163,20 @@ def jobs_of(stage: str, folder: Path, keyword: str | None) -> deque[Job]:
 
 
 def lanes_of(jobs: dict[str, deque[Job]]) -> list[list[deque[Job]]]:
-    """The lanes of stages that run at once: one of host, with what may start probes beside it, which then
-    helps the others; more than processors if they boot guests, because for half of its time a guest waits
+    """The lanes of stages that run at once: those of host, which then help the others, one of which begins with
+    the cheapest jobs; more than processors if they boot guests, because for half of its time a guest waits
     until its kernel has detached probes."""
-    alone = ("host", "structure") if jobs.get("host") else ()
-    mine, others = ([jobs[each] for each in jobs if jobs[each] and (each in alone) == one]
-                    for one in (True, False))
-    lanes = [[*mine, *others]] if mine else []
-    return lanes + [others] * (CPUS + bool(jobs.get("guest"))) if others else lanes
+    host, others = jobs.get("host", deque()), [jobs[each] for each in jobs if jobs[each] and each != "host"]
+    beside, alone = (deque(job for job in host if (job.places == HOST_PLACES) == one) for one in (False, True))
+    lanes = [[beside, alone, *others], *[[beside, *others]] * (HOST_PLACES - 1)] if host else []
+    count = CPUS + bool(jobs.get("guest")) if others else 0
+    return lanes + [others if number == 0 else others[::-1] for number in range(count)]
 
 
 def run_tests(stages: tuple[str, ...], folder: Path, keyword: str | None) -> Counter:
     """Run the tests of a stage, or of several that run at once."""
     lanes = lanes_of({stage: jobs_of(stage, folder, keyword) for stage in stages})
-    return run_lanes(lanes) if lanes else Counter()
+    return run_lanes(lanes, Places(HOST_PLACES)) if lanes else Counter()
 
 
 def run_stage(stages: tuple[str, ...], keyword: str | None) -> Counter:

@@ -86,22 +86,34 @@ def test_a_keyword_chooses_tests_of_every_group(tree):
     assert last_line(tree, "host", "-k", "wrong") == (1, "0 passed, 0 failed")
 
 
-def test_guests_run_side_by_side(tree):
-    meet = """import os, pathlib, time
+MEETING = """import pathlib, time
 
 def test_meets():
-    mine = pathlib.Path(__file__)
-    mine.with_suffix(".here").touch()
+    mine = pathlib.Path(__file__).with_suffix(".here")
+    mine.touch()
     ended = time.monotonic() + 30
     while len(list(mine.parent.glob("*.here"))) < 2:
         assert time.monotonic() < ended
         time.sleep(0.01)
+    time.sleep(0.5)
+    mine.with_suffix(".gone").touch()
 """
-    add(tree, "guest", "a", meet)
-    add(tree, "guest", "b", meet)
-    if len(os.sched_getaffinity(0)) < 2:
+ALONE = """import pathlib
+
+def test_is_alone():
+    here, gone = ([each.stem for each in pathlib.Path(__file__).parent.glob(f"*.{kind}")] for kind in ("here", "gone"))
+    assert sorted(here) == sorted(gone)
+"""
+
+
+@pytest.mark.parametrize("group", ["guest", "host"])
+def test_files_run_side_by_side_but_for_those_of_this_machine_that_want_it_alone(tree, group):
+    if group == "guest" and len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one processor: one guest at a time")
-    assert last_line(tree, "guest") == (0, "2 passed, 0 failed")
+    for name in ("a", "b"):
+        add(tree, group, name, MEETING)
+    add(tree, "host", "baseline", ALONE)
+    assert last_line(tree, "host", group) == (0, "3 passed, 0 failed")
 
 
 def test_each_stage_says_its_name_and_its_time(tree):
