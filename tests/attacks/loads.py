@@ -11,7 +11,7 @@ from helpers.records import ROOT
 from helpers.windows import Watching, laws_of
 
 PROGRAM = ROOT / "build/tests/guest/short_connections"
-WINDOWS, SERVERS = 10, 2
+WINDOWS, SERVERS = 5, 2
 BYTES = {"returned": "returned_bytes", "accepted": "accepted_bytes"}
 WHOLE, WHOM = ("--comm", "short-server"), (("--comm", "short-server"), ("--all",))
 
@@ -59,7 +59,7 @@ def try_one(case: Case, load: Load, what: str) -> bool:
     before = load.tell()
     watching = Watching(*case.dice.choice(WHOM))
     opened = load.tell()
-    time.sleep(case.dice.uniform(0.2, 0.8))
+    time.sleep(case.dice.uniform(0.1, 0.5))
     closing = load.tell()
     record = watching.close((0, 1))
     after = load.tell()

@@ -102,7 +102,7 @@ def try_kill(case: Case) -> None:
 ATTACKS = [
     Attack("watch-windows", "Whenever a watch attaches to a program that sends plain, by reference and by "
            "sendfile over eight connections and detaches again, every law of every socket balances to "
-           "the byte, and two windows add up to the one over both.", "windows", 1_000, 2, try_windows,
+           "the byte, and two windows add up to the one over both.", "windows", 1_000, 1, try_windows,
            batch=6),
     Attack("watch-kills", "A watch that is killed at any moment leaves nothing behind, and the program "
            "that it watched runs on.", "kills", 1_000, 6, try_kill, batch=10),
