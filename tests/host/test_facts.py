@@ -41,6 +41,20 @@ def test_waits_for_locks_are_counted(facts):
     assert kinds["write-queue"] == 0
 
 
+def test_a_way_that_sends_eight_times_calls_eight_times():
+    """All ways take half a minute: two of them, and a prime number of messages."""
+    code = ("import sys; sys.path[:0] = ['tools/lib', 'studies/lib']; from copyscope_studies.facts import of_calls; "
+            "of_calls.reach_tracefs(); of_calls.CALLS_OF = 4093; "
+            "print(*(of_calls.calls_of(way) for way in of_calls.WAYS if (way.end, way.name) in "
+            "(('send', 'A1-plain'), ('send', 'A1-8send'))))")
+    done = subprocess.run([sys.executable, "-B", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    plain, eight = map(int, done.stdout.split())
+    # Fewer calls than messages start and end the process.
+    assert (plain // 4093, eight // 4093) == (1, 8)
+
+
 def test_connections_in_a_row_are_made_in_a_network_of_their_own():
     code = ("import sys; sys.path[:0] = ['tools/lib', 'studies/lib']; from copyscope_studies.facts import of_ports; "
             "print(of_ports.count(300, lambda text: None))")

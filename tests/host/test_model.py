@@ -68,6 +68,26 @@ def test_a_crossover_that_is_not_there_is_denied(tmp_path):
     assert all("broken" not in proof["laws"].values() for proof in record["proofs"])
 
 
+def test_a_crossover_takes_receivers_and_names_them(tmp_path):
+    file = tmp_path / "found.json"
+    done = tool("crossover", "A1-plain", "A1-8send:perfield", *SURE[2:], *BUSY, "--path", "lo", "--json", file)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(file.read_text())
+    assert (record["first"], record["second"]) == ("A1-plain", "A1-8send:perfield")
+    assert record["answer"]["faster_below"] in ("A1-plain", None)
+    assert [proof["variant"] for proof in record["proofs"]] == ["A1-plain", "A1-8send:perfield"]
+    assert all("broken" not in proof["laws"].values() for proof in record["proofs"])
+
+
+@pytest.mark.parametrize("words, says", [
+    (("A1-plain", "A1-plain:nobody"), "unknown RECEIVER 'nobody'"), (("A1-plain", "A1-plain:"), "unknown RECEIVER ''"),
+    (("A1-plain:recv", "nobody:recv"), "unknown VARIANT 'nobody'"), (("--ways",), "--out DIR is missing"),
+    (("--ways", "--profile", "mt25029", "--out", "o"), "give one"), (("--ways", "A2", "--out", "o"), "leave out")])
+def test_a_crossover_of_what_is_no_way_is_refused(words, says):
+    done = tool("crossover", *words)
+    assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_crossover_that_is_ended_leaves_nothing(number, tmp_path):
     before = interfaces()

@@ -29,6 +29,7 @@ RUNS = [DATA / "run-A1-host.json", DATA / "run-A2-host.json"]
 FOLDERS = {
     "keep": ("PROVENANCE.md", ["tools/baseline", "keep", DATA / "baseline-host.json"]),
     "matrix": ("matrix.md", ["tools/matrix", "--kernels", "6.12", "--paths", "lo"]),
+    "matrix of ways": ("ways.md", ["tools/matrix", "--ways", "--kernels", "6.12", "--paths", "lo"]),
     "predict": ("predictions.md", ["tools/predict"]),
 }
 FIGURES = {
@@ -126,6 +127,7 @@ def test_beside_lmbench_claims_its_folder_before_it_measures(tmp_path):
 
 def test_the_committed_folders_are_known_as_their_tools_own():
     for name, proofs in (("matrix", {"matrix.md": "# Kernels, paths and what was copied"}),
+                         ("ways", {"ways.md": "# Every way to send and to receive"}),
                          ("baseline", {"PROVENANCE.md": "# The machine baseline"})):
         with output_folder.OutputFolder.at(ROOT / "results" / name, make=False) as place:
             place.claim(name, {file: output_folder.has_line(line)

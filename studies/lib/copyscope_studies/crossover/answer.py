@@ -73,13 +73,13 @@ def record_of(question: Question, pairs: Pairs, found: Found, started: str, said
     run, work = pairs.first_record, question.workload
     assert run is not None
     first, second = question.sides
-    kind = {"first": first.variant, "second": second.variant, UNDECIDED: None}
+    kind = {"first": first.told, "second": second.told, UNDECIDED: None}
     labels = {"profile": question.profile, "labels": [first.name, second.name]} \
         if question.profile else {}
     return {
         "schema": SCHEMA, "started": started, "command": command,
         "tool": run.data["tool"], "machine": run.data["machine"], "path": run.experiment["path"],
-        **labels, "first": first.variant, "second": second.variant, "threads": work.threads,
+        **labels, "first": first.told, "second": second.told, "threads": work.threads,
         "pattern": work.pattern, "seconds": work.seconds, "pairs": question.effort.least,
         "most_pairs": question.effort.most, "width_wanted": question.effort.width,
         "nearness": question.nearness, "low_bytes": question.low, "high_bytes": question.high,

@@ -17,6 +17,7 @@ from copyscope.common.tables import (
     MOST_BYTES,
     MOST_THREADS,
     PATHS_OF_ONE_HOST,
+    RECEIVERS,
     RIGHT_VARIANTS,
 )
 from copyscope.files.record_file import RecordFile
@@ -26,7 +27,7 @@ from copyscope_studies.costs import Costs
 
 from . import of_profile
 from .answer import Question, answer
-from .runs import Effort, Side, Workload
+from .runs import Effort, side_of
 
 LEAST_PAIRS, MOST_PAIRS = 6, 1000
 EPILOG = """\
@@ -36,6 +37,8 @@ laws must balance. The answer holds for this machine, kernel and path.
 exit: 0 an answer, also "none" or "undecided"; 1 a run failed or a law broke; 2 bad usage;
 3 this machine refuses
 examples: sudo ./tools/crossover A2 A3 --path veth
+          sudo ./tools/crossover A1-plain A1-plain:trunc --path lo
+          sudo ./tools/crossover --ways --path lo --out results/ways/crossovers
           sudo ./tools/crossover --profile mt25029 --out results/crossovers"""
 
 
@@ -43,11 +46,15 @@ def build_parser() -> Parser:
     """Describe the options."""
     parser = Parser("./tools/crossover", EPILOG)
     add = parser.add_argument
-    add("first", nargs="?", metavar="VARIANT", help=" ".join(RIGHT_VARIANTS))
+    add("first", nargs="?", metavar="VARIANT", help=f"{' '.join(RIGHT_VARIANTS)}; with :RECEIVER "
+        f"behind it, {' '.join(RECEIVERS)}")
     add("second", nargs="?", metavar="VARIANT", help="another of them")
+    add("--ways", action="store_true", help="instead of two variants: A1-plain and each other way "
+        "to send or to receive in turn; needs --out")
     add("--profile", metavar="NAME", help="instead of two variants: every two of a profile, "
         "corrected, with its path, pattern and receivers; needs --out")
-    add("--out", type=folder, metavar="DIR", help="where records and table of a profile go")
+    add("--out", type=folder, metavar="DIR",
+        help="where records and table of a profile or of ways go")
     add("--path", choices=PATHS_OF_ONE_HOST, help="between the sockets (veth)")
     add("--pattern", choices=("stream", "rr"), help="(stream)")
     add("--low", type=number, default=64, metavar="N", help="smallest size; k and M multiply (64)")
@@ -72,23 +79,28 @@ def build_parser() -> Parser:
 
 
 def check_variants(options: argparse.Namespace) -> None:
-    """Refuse variants that are unknown or the same."""
-    for name in (options.first, options.second):
-        if name not in RIGHT_VARIANTS:
-            raise Unusable(f"unknown VARIANT {name!r}; it must be one of "
+    """Refuse variants and receivers that are unknown, and two that are the same."""
+    for word in (options.first, options.second):
+        variant, colon, receiver = word.partition(":")
+        if variant not in RIGHT_VARIANTS:
+            raise Unusable(f"unknown VARIANT {variant!r}; it must be one of "
                            f"{' '.join(RIGHT_VARIANTS)}")
+        if colon and receiver not in RECEIVERS:
+            raise Unusable(f"{word}: unknown RECEIVER {receiver!r}; it must be one of "
+                           f"{' '.join(RECEIVERS)}")
     if options.first == options.second:
         raise Unusable(f"both variants are {options.first}: name two different ones")
 
 
 def check(options: argparse.Namespace) -> None:
     """Refuse what makes no sense before anything runs."""
-    if options.profile:
+    if options.profile or options.ways:
         of_profile.check(options)
     elif options.first is None or options.second is None:
-        raise Unusable("name two variants, or give --profile NAME --out DIR")
+        raise Unusable("name two variants, or give --profile NAME or --ways, and --out DIR")
     elif options.out:
-        raise Unusable("--out is of a --profile; the record of two variants goes to --json FILE")
+        raise Unusable("--out is of --profile or --ways; the record of two variants goes to "
+                       "--json FILE")
     else:
         check_variants(options)
     if not LEAST_BYTES <= options.low < options.high <= MOST_BYTES:
@@ -117,7 +129,7 @@ def act(words: list[str]) -> int:
     options = build_parser().parse_args(words)
     check(options)
     command = ["./tools/crossover", *words]
-    if options.profile:
+    if options.profile or options.ways:
         return of_profile.conduct(options, effort(options), command)
     if options.json in (None, "-"):
         return conduct(options, command, None)
@@ -131,10 +143,9 @@ def conduct(options: argparse.Namespace, command: list[str], file: RecordFile | 
     costs = Costs.load(options.baseline) if options.baseline else None
     launch.check_built("host")
     talk = sys.stderr if options.json == "-" else sys.stdout
-    work = Workload(options.path or "veth", options.threads, options.seconds,
-                    options.pattern or "stream", options.others_at_most)
-    question = Question((Side(options.first, options.first), Side(options.second, options.second)),
-                        work, options.low, options.high, options.nearness, effort(options))
+    question = Question((side_of(options.first), side_of(options.second)),
+                        of_profile.workload(options), options.low, options.high,
+                        options.nearness, effort(options))
     record = answer(question, costs, lambda line: None if options.quiet else
                     print(line, file=talk, flush=True), command)
     say(record, talk)

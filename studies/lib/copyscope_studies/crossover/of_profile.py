@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Searches for the crossover of every two variants of a profile, and writes one table of them."""
+"""Searches for the crossover of every two variants of a profile, or of the plain way and each other
+one, and writes one table of them.
+"""
 from __future__ import annotations
 
 import argparse
@@ -8,14 +10,15 @@ import sys
 from itertools import combinations, groupby
 from typing import Any
 
-from copyscope.common.errors import Unusable
+from copyscope.common.errors import Refused, Unusable
 from copyscope.common.text import csv_text
 from copyscope.files.output_folder import OutputFolder, has_line
 from copyscope.records import documents
 from copyscope.runs import launch, profile as profiles
+from copyscope_studies.ways import PLAIN, WAYS
 
 from .answer import SCHEMA, Question, answer
-from .runs import Effort, Side, Workload
+from .runs import Effort, Side, Workload, side_of
 
 TITLE = "# From which size each way to send wins"
 PROOFS = {"crossovers.md": has_line(TITLE), "crossovers.csv": has_line("profile,")}
@@ -23,6 +26,8 @@ NOTE = ("Both sides of a pair ran in turn, without probes; a size is decided if 
         "of the median of the paired ratios of their times leaves out 1. What lies between the two",
         "sizes of an answer is closer than asked for, or undecided. Of a search's intervals the",
         "widest is told as a share of the ratio, with its size. `*.json` have every pair.")
+# Of records of ways, in place of a profile's name.
+NO_PROFILE = "ways"
 HEAD = ("profile", "path", "pattern", "connections", "first", "first_variant", "second",
         "second_variant", "answer", "faster_below", "low_bytes", "faster_above", "high_bytes",
         "undecided_bytes", "contrary_bytes", "wide_bytes", "pairs", "most_pairs", "seconds",
@@ -31,13 +36,22 @@ HEAD = ("profile", "path", "pattern", "connections", "first", "first_variant", "
 
 def check(options: argparse.Namespace) -> None:
     """Refuse what the profile says already, and what has no place there."""
+    option = "--ways" if options.ways else "--profile"
+    if options.profile and options.ways:
+        raise Unusable("--profile and --ways both say what is compared: give one")
     if options.first:
-        raise Unusable("--profile names the variants: leave out VARIANT")
+        raise Unusable(f"{option} names the variants: leave out VARIANT")
     if not options.out:
-        raise Unusable("--out DIR is missing: say where the records of the profile go")
-    for option in ("path", "pattern", "json", "baseline"):
-        if getattr(options, option) is not None:
-            raise Unusable(f"--{option} does not go with --profile")
+        raise Unusable(f"--out DIR is missing: say where the records of {option} go")
+    for each in ("json", "baseline") if options.ways else ("path", "pattern", "json", "baseline"):
+        if getattr(options, each) is not None:
+            raise Unusable(f"--{each} does not go with {option}")
+
+
+def workload(options: argparse.Namespace) -> Workload:
+    """What both sides have in common, where the options say it."""
+    return Workload(options.path or "veth", options.threads, options.seconds,
+                    options.pattern or "stream", options.others_at_most)
 
 
 def sides(profile: profiles.Profile) -> list[tuple[Side, Side]]:
@@ -53,7 +67,11 @@ def sides(profile: profiles.Profile) -> list[tuple[Side, Side]]:
 
 
 def questions(options: argparse.Namespace, effort: Effort) -> list[Question]:
-    """What is asked of a profile."""
+    """What is asked of a profile, or of the ways."""
+    if options.ways:
+        words = dict.fromkeys(way.word for way in WAYS if way.word != PLAIN)
+        return [Question((side_of(PLAIN), side_of(each)), workload(options), options.low,
+                         options.high, options.nearness, effort) for each in words]
     profile = profiles.load(options.profile, "corrected")
     settings = profile.settings
     if settings["threads_are"] == "readers":
@@ -68,15 +86,22 @@ def name_of(question: Question) -> str:
     """The file of a record."""
     first, second = question.sides
     threads = question.workload.threads
-    return f"{question.profile}_{first.name}-{second.name}_{threads}T.json"
+    of = question.profile or f"{NO_PROFILE}-{question.workload.path}"
+    return f"{of}_{first.name}-{second.name}_{threads}T.json".replace(":", "-")
+
+
+def names_of(record: dict[str, Any]) -> list[str]:
+    """What both sides are called."""
+    return record.get("labels") or [record["first"], record["second"]]
 
 
 def row(record: dict[str, Any]) -> list[Any]:
     """One crossover in the table."""
     found = record["answer"]
-    name = dict(zip((record["first"], record["second"]), record["labels"]))
-    return [record["profile"], record["path"]["kind"], record["pattern"], record["threads"],
-            record["labels"][0], record["first"], record["labels"][1], record["second"],
+    labels = names_of(record)
+    name = dict(zip((record["first"], record["second"]), labels))
+    return [record.get("profile", NO_PROFILE), record["path"]["kind"], record["pattern"],
+            record["threads"], labels[0], record["first"], labels[1], record["second"],
             found["kind"], name.get(found["faster_below"]), found["low_bytes"],
             name.get(found["faster_above"]), found["high_bytes"],
             " ".join(map(str, found["undecided_bytes"])),
@@ -102,14 +127,14 @@ def widest(record: dict[str, Any]) -> str:
 def answers(records: list[dict[str, Any]]) -> list[str]:
     """A table for each profile: its pairs, each with all numbers of connections."""
     lines: list[str] = []
-    for head, mine in groupby(records, lambda each: f"## {each['profile']}: "
+    for head, mine in groupby(records, lambda each: f"## {each.get('profile', NO_PROFILE)}: "
                               f"{each['path']['kind']}, {each['pattern']}"):
         lines += [head, "", "| pair | connections | answer | widest interval |",
                   "|---|---:|---|---:|"]
         for each in mine:
             variants = (each["first"], each["second"])
             pair = " / ".join(f"{label} ({variant})" if label != variant else label
-                              for label, variant in zip(each["labels"], variants))
+                              for label, variant in zip(names_of(each), variants))
             lines.append(f"| {pair} | {each['threads']} | {each['answer']['sentence']} | "
                          f"{widest(each)} |")
         lines.append("")
@@ -131,7 +156,7 @@ def write_table(place: OutputFolder) -> None:
     """Write the table of all records in the folder, of whatever profile."""
     records = [documents.load(place.path / name, "crossover", "remove the file to measure it again")
                for name in sorted(place.names()) if name.endswith(".json")]
-    records = [each for each in records if each.get("schema") == SCHEMA and "labels" in each]
+    records = [each for each in records if each.get("schema") == SCHEMA]
     place.write("crossovers.csv", csv_text(HEAD, map(row, records)))
     place.write("crossovers.md", page(records))
 
@@ -151,11 +176,24 @@ def conduct(options: argparse.Namespace, effort: Effort, command: list[str]) -> 
                 continue
             if not options.quiet:
                 print(f"{question.sides[0].name} and {question.sides[1].name} of "
-                      f"{question.profile}:", flush=True)
-            record = answer(question, None, lambda line: None if options.quiet else
-                            print(line, flush=True), command)
-            place.write(name, json.dumps(record, indent=1) + "\n")
-            print(record["answer"]["sentence"], flush=True)
-            write_table(place)
+                      f"{question.profile or NO_PROFILE}:", flush=True)
+            record = found(question, options, command)
+            if record:
+                place.write(name, json.dumps(record, indent=1) + "\n")
+                print(record["answer"]["sentence"], flush=True)
+                write_table(place)
         write_table(place)
     return 0
+
+
+def found(question: Question, options: argparse.Namespace,
+          command: list[str]) -> dict[str, Any] | None:
+    """The record of one search; None for a way that this kernel lacks."""
+    try:
+        return answer(question, None, lambda line: None if options.quiet else
+                      print(line, flush=True), command)
+    except Refused as error:
+        if question.profile:
+            raise
+        print(f"{question.sides[1].name}: not searched: {error}", file=sys.stderr)
+        return None

@@ -21,11 +21,24 @@ from .search import verdict
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two that are compared: its name in the answer, and what trace_run is told."""
+    """One of the two that are compared: its name in the answer, what trace_run is told, and what
+    the record calls it: its variant, with a receiver that was named beside it."""
 
     name: str
     variant: str
     words: tuple[str, ...] = ()
+    said: str = ""
+
+    @property
+    def told(self) -> str:
+        """What the record calls it."""
+        return self.said or self.variant
+
+
+def side_of(word: str) -> Side:
+    """VARIANT, or VARIANT:RECEIVER."""
+    variant, colon, receiver = word.partition(":")
+    return Side(word, variant, ("--receiver", receiver) if colon else (), word)
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,8 @@ class Pairs:
             "--pattern", work.pattern, *side.words, *more))
         outcome = launch.make(run, None, work.seconds, "host")
         if outcome.status != launch.EXIT_FINE:
-            raise CommandError(f"{run.name}: {launch.last_line(outcome.stderr)}")
+            kind = Refused if outcome.status == launch.EXIT_REFUSED else CommandError
+            raise kind(f"{run.name}: {launch.last_line(outcome.stderr)}")
         record = record_of(outcome.said, Path(run.name))
         check_complete(record)
         if self.first_record is None:
@@ -145,7 +159,7 @@ class Pairs:
         for side in self.sides:
             record = self.run(side, size, "--pass", "counted")
             proofs.append({
-                "variant": side.variant, "bytes": size, "record": record.id,
+                "variant": side.told, "bytes": size, "record": record.id,
                 "backend": record.backend, "messages": record.messages,
                 "laws": {law["law"]: law["status"] for law in record.data["laws"]},
                 "sites_bytes": {site: record.site_bytes(site) for site in SITES}})

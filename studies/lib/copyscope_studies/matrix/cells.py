@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Names the cells of the table: every path, with one thing changed at a time, by every variant."""
+"""Names the cells of the table: every path, with one thing changed at a time, by every variant; and
+every way to send and to receive, on every path.
+"""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,6 +9,7 @@ from dataclasses import dataclass
 
 from copyscope.common.releases import TESTED
 from copyscope.common.tables import PATHS_OF_ONE_HOST
+from copyscope_studies.ways import RECV, WAYS
 
 # A release, with -ARCHITECTURE behind it if that is not this machine's.
 ARM64 = "-arm64"
@@ -34,23 +37,33 @@ PATHS: dict[str, str] = {path: f"--path {path}" for path in PATHS_OF_ONE_HOST} |
 
 @dataclass(frozen=True)
 class Cell:
-    """One run: a path and a variant, on whatever kernel the guest has."""
+    """One run: a path, a variant and a receiver, on whatever kernel the guest has."""
 
     path: str
     variant: str
+    receiver: str = RECV
 
     @property
     def name(self) -> str:
         """Name of its files."""
-        plain = "".join(c if c.isalnum() else "-" for c in f"{self.path} {self.variant}")
+        whole = f"{self.path} {self.variant}" + f" {self.receiver}" * (self.receiver != RECV)
+        plain = "".join(c if c.isalnum() else "-" for c in whole)
         return "-".join(part for part in plain.split("-") if part)
 
     def words(self, size: int, messages: int) -> list[str]:
         """Words for trace_run; a plus in PATHS stands for a space inside one word."""
         path = [word.replace("+", " ") for word in PATHS[self.path].split()]
-        return [self.variant, str(size), str(THREADS), "--messages", str(messages), *path]
+        receiver = ["--receiver", self.receiver] if self.receiver != RECV else []
+        return [self.variant, str(size), str(THREADS), "--messages", str(messages), *path,
+                *receiver]
 
 
 def cells(paths: Sequence[str], variants: Sequence[str]) -> list[Cell]:
     """Every combination, in the order of the table."""
     return [Cell(path, variant) for path in paths for variant in variants]
+
+
+def cells_of_ways(paths: Sequence[str]) -> list[Cell]:
+    """The runs that show every way on these paths, each once."""
+    return list(dict.fromkeys(Cell(path, way.variant, way.receiver) for way in WAYS
+                              for path in paths))

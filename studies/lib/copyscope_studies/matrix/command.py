@@ -12,19 +12,23 @@ from copyscope import cli
 from copyscope.cli import Parser, folder, whole
 from copyscope.common.errors import Unusable
 from copyscope.common.releases import SUITES
+from copyscope.common.tables import PATHS_OF_ONE_HOST
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.files import cache
 from copyscope.files.output_folder import OutputFolder, has_line
 
-from . import cells, guests, rows as reader, table
+from . import cells, guests, rows as reader, table, ways
+from .ways import Made
 
 EXIT_FINE, EXIT_BROKEN = 0, 1
 PAGE = "matrix.md"
 EPILOG = """\
 Every number comes from a run record; the records go to DIR/KERNEL/. The table shows why a cell
-could not run. exit: 0 every law of every cell that ran balances; 1 one does not, or a guest
-died; 2 bad usage
-example: ./tools/matrix --out results/matrix"""
+could not run. --ways has every way to send and to receive instead, and writes ways.md, ways.csv
+and a figure: copies of each byte, pages pinned, system calls, from what size it pays.
+exit: 0 every law of every cell that ran balances; 1 one does not, or a guest died; 2 bad usage
+examples: ./tools/matrix --out results/matrix
+          ./tools/matrix --ways --kernels 6.12 --resume --out results/ways"""
 
 
 def words(known: tuple[str, ...]):
@@ -49,15 +53,18 @@ def build_parser() -> Parser:
         default=list(cells.KERNELS), metavar="K;K",
         help=f"releases ({'; '.join(cells.KERNELS)}); known: {'; '.join(SUITES)}, "
              f"each also with {cells.ARM64}")
-    add("--paths", type=words(tuple(cells.PATHS)), default=list(cells.PATHS), metavar="P;P",
+    add("--paths", type=words(tuple(cells.PATHS)), metavar="P;P",
         help=f"rows ({'; '.join(cells.PATHS)})".replace("%", "%%"))
-    add("--variants", type=words(cells.VARIANTS), default=list(cells.VARIANTS), metavar="V;V",
+    add("--variants", type=words(cells.VARIANTS), metavar="V;V",
         help=f"({'; '.join(cells.VARIANTS)})")
+    add("--ways", action="store_true", help="every way to send and to receive instead of variants, "
+        f"on {', '.join(PATHS_OF_ONE_HOST)}")
+    add("--resume", action="store_true", help="keep what DIR has of these runs; make the others")
     add("--bytes", type=whole(8, 1 << 20), default=65536, metavar="N", help="a message (65536)")
     add("--messages", type=whole(1, 10**6), default=200, metavar="N", help="a run (200)")
     add("--jobs", type=whole(1, 64), default=default_jobs(), metavar="N",
         help="guests at a time (one for each processor, as memory allows)")
-    add("--out", type=folder, metavar="DIR", help="where matrix.md, matrix.csv and records go")
+    add("--out", type=folder, metavar="DIR", help="where the table and the records go")
     add("--quiet", action="store_true", help="no progress")
     return parser
 
@@ -74,10 +81,28 @@ def shown_command(arguments: list[str]) -> str:
                                            else word for word in arguments)])
 
 
+def wanted_cells(options: argparse.Namespace) -> list[cells.Cell]:
+    """The runs that were asked for."""
+    if options.ways:
+        return cells.cells_of_ways(options.paths or PATHS_OF_ONE_HOST)
+    return cells.cells(options.paths or list(cells.PATHS), options.variants or cells.VARIANTS)
+
+
+def missing_runs(options: argparse.Namespace, folder: Path,
+                 wanted: list[cells.Cell]) -> dict[str, guests.Runs]:
+    """The runs that are to be made, by kernel and name."""
+    size, messages = options.bytes, options.messages
+    return {kernel: {cell.name: cell.words(size, messages) for cell in wanted
+                     if not options.resume or
+                     not reader.is_there(folder / kernel, cell, size, messages)}
+            for kernel in options.kernels}
+
+
 def run(options: argparse.Namespace, folder: Path, arguments: list[str]) -> int:
     """Make all runs into `folder` and print the table."""
-    wanted = cells.cells(options.paths, options.variants)
-    total, done = len(wanted) * len(options.kernels), 0
+    wanted = wanted_cells(options)
+    missing = missing_runs(options, folder, wanted)
+    total, done = sum(map(len, missing.values())), 0
 
     def step(name: str) -> None:
         nonlocal done
@@ -85,31 +110,42 @@ def run(options: argparse.Namespace, folder: Path, arguments: list[str]) -> int:
         if not options.quiet:
             print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
 
-    outcomes = guests.boot_all(options.kernels, folder, wanted, options.bytes, options.messages,
-                               options.jobs, step)
+    outcomes = guests.boot_all(missing, folder, options.jobs, step)
     found = reader.rows(outcomes, wanted)
-    page = table.page(found, shown_command(arguments), options.bytes, options.messages)
-    if options.out:
-        with OutputFolder.at(folder) as place:
-            place.write(PAGE, page)
-            place.write("matrix.csv", table.sheet(found))
-    print(page)
+    write(options, found, arguments)
     broken = [row for row in found if row.record and not row.fine]
     for row in broken:
-        print(f"matrix: {row.kernel}, {row.cell.path}, {row.cell.variant}: {row.laws}",
-              file=sys.stderr)
+        print(f"matrix: {row.kernel}, {row.cell.path}, {row.cell.variant}, "
+              f"{row.cell.receiver}: {row.laws}", file=sys.stderr)
     lost = [outcome for outcome in outcomes if outcome.why]
     for outcome in lost:
         print(f"matrix: {outcome.kernel}: {outcome.why}", file=sys.stderr)
     return EXIT_BROKEN if broken or lost else EXIT_FINE
 
 
-def claim(out: Path) -> None:
+def write(options: argparse.Namespace, found: list[reader.Row], arguments: list[str]) -> None:
+    """Write the files of the folder, if there is one, and print the page."""
+    made = Made(shown_command(arguments), options.bytes, options.messages)
+    if options.ways:
+        files = ways.files(found, made, options.out)
+    else:
+        files = {PAGE: table.page(found, made.command, made.size, made.messages),
+                 "matrix.csv": table.sheet(found)}
+    if options.out:
+        with OutputFolder.at(options.out) as place:
+            for name, text in files.items():
+                place.write(name, text)
+        if options.ways:
+            ways.draw(options.out)
+    print(next(iter(files.values())))
+
+
+def claim(out: Path, page: str, title: str) -> None:
     """Refuse a folder of somebody else's, and mark a new one as ours."""
     with OutputFolder.at(out) as place:
-        place.claim("tools/matrix", {PAGE: has_line(table.TITLE)})
-        if not place.file(PAGE):
-            place.write(PAGE, f"{table.TITLE}\n\nThe guests still run, or were stopped.\n")
+        place.claim("tools/matrix", {page: has_line(title)})
+        if not place.file(page):
+            place.write(page, f"{title}\n\nThe guests still run, or were stopped.\n")
 
 
 def act(arguments: list[str]) -> int:
@@ -117,10 +153,18 @@ def act(arguments: list[str]) -> int:
     options = build_parser().parse_args(arguments)
     if not os.access(BUILD / "trace_run", os.X_OK):
         raise Unusable("build/trace_run is not built: run make first")
+    if options.ways and options.variants:
+        raise Unusable("--ways has every variant: leave out --variants")
+    if options.resume and not options.out:
+        raise Unusable("--resume needs the DIR to go on with: give --out")
     if not options.out:
         with cache.scratch_folder() as folder:
             return run(options, folder, arguments)
-    claim(options.out)
+    if options.ways:
+        ways.load_drawing()
+        claim(options.out, ways.PAGE, ways.TITLE)
+    else:
+        claim(options.out, PAGE, table.TITLE)
     return run(options, options.out, arguments)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +14,12 @@ from copyscope.common.programs import TERM_WITH_PARENT
 from copyscope.common.tree import GUEST
 from copyscope.files.output_folder import OutputFolder
 
-from .cells import ARM64, Cell
+from .cells import ARM64
 
 GUEST_MIB, TIMEOUT_S = 1024, 3600
 NICS = 2
+# Neighbours in a huge page share one reference: what a message pins is told for small pages.
+SMALL_PAGES = "f=/sys/kernel/mm/transparent_hugepage/enabled; [ ! -w $f ] || echo never >$f"
 # What each run leaves, by the ending of its name.
 LEFT = ("json", "err", "status")
 
@@ -33,9 +35,12 @@ class Outcome:
     why: str = ""
 
 
-def script(runs: dict[str, list[str]]) -> str:
+Runs = Mapping[str, list[str]]
+
+
+def script(runs: Runs) -> str:
     """A shell script that makes the runs one after the other, whatever becomes of each."""
-    lines = ["echo up"]
+    lines = ["echo up", SMALL_PAGES]
     for name, words in runs.items():
         lines += [f"build/trace_run {shlex.join(words)} --pass counted --quiet "
                   f"--json /out/{name}.json </dev/null >/dev/null 2>/out/{name}.err; "
@@ -84,7 +89,7 @@ class Running:
             guest.terminate()
 
 
-def boot(kernel: str, folder: Path, runs: dict[str, list[str]], up: threading.Event,
+def boot(kernel: str, folder: Path, runs: Runs, up: threading.Event,
          step: Say, running: Running) -> Outcome:
     """Make the runs in one guest; `up` is set when another one may start packing its files."""
     command = [*TERM_WITH_PARENT, *guest_of(kernel), "--nics", NICS, "--memory", f"{GUEST_MIB}M",
@@ -112,17 +117,18 @@ def boot(kernel: str, folder: Path, runs: dict[str, list[str]], up: threading.Ev
     return Outcome(kernel, folder, "" if status == 0 else f"the guest ended with {status}: {why}")
 
 
-def boot_all(kernels: Sequence[str], folder: Path, cells: Sequence[Cell], size: int, messages: int,
-             jobs: int, step: Say) -> list[Outcome]:
-    """Boot the guests of all kernels, `jobs` at a time."""
-    runs = {cell.name: cell.words(size, messages) for cell in cells}
+def boot_all(missing: Mapping[str, Runs], folder: Path, jobs: int, step: Say) -> list[Outcome]:
+    """Make the runs of each kernel in a guest of it, `jobs` guests at a time. A kernel without runs
+    needs none."""
     with OutputFolder.at(folder) as place:
-        for kernel in kernels:
+        for kernel, runs in missing.items():
             with place.subfolder(kernel) as mine:
                 remove_earlier(mine, runs)
     packing, running = threading.Lock(), Running()
 
     def one(kernel: str) -> Outcome:
+        if not missing[kernel]:
+            return Outcome(kernel, folder / kernel)
         up = threading.Event()
         # Guests that start together would both pack the same files.
         with packing:
@@ -130,7 +136,8 @@ def boot_all(kernels: Sequence[str], folder: Path, cells: Sequence[Cell], size: 
             if why:
                 return Outcome(kernel, folder / kernel, why)
             worker = ThreadPoolExecutor(1)
-            future = worker.submit(boot, kernel, folder / kernel, runs, up, step, running)
+            future = worker.submit(boot, kernel, folder / kernel, missing[kernel], up, step,
+                                   running)
             future.add_done_callback(lambda _: up.set())
             up.wait()
         with worker:
@@ -138,7 +145,7 @@ def boot_all(kernels: Sequence[str], folder: Path, cells: Sequence[Cell], size: 
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            return list(pool.map(one, kernels))
+            return list(pool.map(one, missing))
         except BaseException:
             running.stop()
             raise

@@ -88,6 +88,14 @@ def row(outcome: Outcome, cell: Cell) -> Row:
     return Row(outcome.kernel, cell, found)
 
 
+def is_there(folder: Path, cell: Cell, size: int, messages: int) -> bool:
+    """Whether a folder has a whole record of this run, with all laws balanced."""
+    found = row(Outcome(folder.name, folder), cell)
+    return bool(found.record) and found.fine and \
+        found.record.workload("messages_asked") == messages and \
+        found.record.workload("bytes") == size      # type: ignore[union-attr]
+
+
 def rows(outcomes: Sequence[Outcome], cells: Sequence[Cell]) -> list[Row]:
     """Read every cell, kernel by kernel."""
     return [row(outcome, cell) for outcome in outcomes for cell in cells]

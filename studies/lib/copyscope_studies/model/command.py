@@ -18,9 +18,10 @@ from copyscope.records.load import load_records
 from copyscope.records.run_record import Record
 from copyscope_studies.costs import Costs
 
-from .evaluate import Point, median_error, noise, points
+from . import of_ways
+from .evaluate import Point, fit, median_error, noise, points
 from .measure import BEGUN, PAGE, PROOFS, REPEATS, TITLE, measure
-from .terms import FITTED, PREDICTED, TERMS, dominant
+from .terms import FITTED, PREDICTED, TERMS, Fit, dominant
 
 MOST_ERROR = 0.25           # median over all predictions; above it the model does not hold
 EPILOG = """\
@@ -144,7 +145,7 @@ def note_of(records: list[Record], costs: Costs) -> str:
             f"{'' if len(days) == 1 else f' to {days[-1]}'}; baseline {costs.id}")
 
 
-def explain(found: list[Point], note: str, commit: str, words: list[str]) -> str:
+def explain(found: list[Point], fitted: Fit, note: str, commit: str, words: list[str]) -> str:
     """The page beside the table and the figure."""
     return "\n".join([
         TITLE, "", f"- {note}",
@@ -152,7 +153,8 @@ def explain(found: list[Point], note: str, commit: str, words: list[str]) -> str
         f"{FITTED} is fitted. The others are predicted from it and the baseline's prices; nothing",
         "measured of them is used. A term is named by what it is spent on:", "",
         *(f"- {name}: {meaning}" for name, meaning in TERMS.items()), "",
-        *(f"    {line}" for line in (*summary(found), *doubts(found))), "", *table(found)]) + "\n"
+        *(f"    {line}" for line in (*summary(found), *doubts(found))), "", *table(found),
+        "", *of_ways.table(fitted, [each.size for each in found])]) + "\n"
 
 
 def load_drawing() -> None:
@@ -164,7 +166,7 @@ def load_drawing() -> None:
         raise lacks_module(error) from None
 
 
-def write(found: list[Point], folder: Path, note: str, page: str) -> list[Path]:
+def write(found: list[Point], fitted: Fit, folder: Path, note: str, page: str) -> list[Path]:
     """Write every file; drawn first, so that what cannot be drawn leaves none."""
     from copyscope.drawing import save  # pylint: disable=import-outside-toplevel
 
@@ -175,7 +177,9 @@ def write(found: list[Point], folder: Path, note: str, page: str) -> list[Path]:
         # First: whatever ends this early, the folder can be told from somebody else's.
         place.write(PAGE, page)
         place.write("predictions.csv", csv_of(found))
-    return [folder / "predictions.csv", folder / PAGE,
+        sizes = sorted({each.size for each in found})
+        place.write(of_ways.SHEET, of_ways.sheet(fitted, sizes))
+    return [folder / "predictions.csv", folder / of_ways.SHEET, folder / PAGE,
             *save(figure, folder / "predicted-against-measured")]
 
 
@@ -195,9 +199,9 @@ def act(words: list[str]) -> int:
     if median_error(found, *PREDICTED) is None:
         raise Unusable(f"nothing to predict: give runs of {', '.join(PREDICTED)} at sizes from 8 "
                        f"times the smallest of {FITTED} up to its largest")
-    note = note_of(records, costs)
-    files = write(found, options.out, note,
-                  explain(found, note, records[0].at("tool.commit"), words))
+    note, fitted = note_of(records, costs), fit(costs, records)
+    files = write(found, fitted, options.out, note,
+                  explain(found, fitted, note, records[0].at("tool.commit"), words))
     print(*summary(found), *files, sep="\n")
     for doubt in (doubted := doubts(found)):
         print(f"predict: {doubt}", file=sys.stderr)

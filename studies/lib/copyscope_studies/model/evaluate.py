@@ -10,6 +10,7 @@ from copyscope.common.spread import Spread, spread
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import ENDS, Record
 from copyscope_studies.costs import Costs
+from copyscope_studies.ways import RECV
 
 from .terms import FIELDS, FITTED, PREDICTED, Fit, Terms, predict, total
 
@@ -42,6 +43,9 @@ def check(record: Record, costs: Costs) -> None:
     if record.variant not in (FITTED, *PREDICTED):
         refuse("experiment.workload.variant", f"there is no model of {record.variant}",
                f"give runs of {FITTED}, {', '.join(PREDICTED)}")
+    if record.workload("receiver") not in (RECV, None):
+        refuse("experiment.workload.receiver", f"it is {record.workload('receiver')!r}",
+               f"run with --receiver {RECV}: no profile measures the others")
     if record.times.probed:
         refuse("experiment.timing", "probes were attached, which change times",
                "run with --no-probes, or sweep with the profile model")

@@ -78,10 +78,25 @@ def frags(size: int) -> float:
     return FIELDS * (1 + max(0.0, field - 1) / PAGE_BYTES)
 
 
+def aligned_frags(size: int) -> int:
+    """Pages that eight fields touch, each on a page boundary."""
+    return FIELDS * -(-size // FIELDS // PAGE_BYTES)
+
+
 def line(points: list[tuple[float, float]], x: float) -> float:
     """Read a curve that is straight by nature on the line through its points, also beyond them."""
     slope, intercept = linear_regression(*zip(*points))
     return intercept + slope * x
+
+
+def reference_ns(costs: Costs, pieces: float) -> float:
+    """Sending so many pieces by reference, less the shortest copied send."""
+    return line(costs.curve("zerocopy-pieces"), pieces) - costs.curve("send-copy")[0][1]
+
+
+def aligned(fit: Fit, size: int) -> Terms:
+    """The terms of A3-aligned, which touches fewer pages than A3."""
+    return {**fit.terms(size), "reference": reference_ns(fit.costs, aligned_frags(size))}
 
 
 def predict(fit: Fit, variant: str, size: int) -> Terms:
@@ -96,8 +111,7 @@ def predict(fit: Fit, variant: str, size: int) -> Terms:
     elif variant == "A2":
         terms["pieces"] = line(costs.curve("write-pieces"), FIELDS) - costs.ns("write-whole")
     elif variant == "A3":
-        terms["reference"] = (line(costs.curve("zerocopy-pieces"), frags(size))
-                              - costs.curve("send-copy")[0][1])
+        terms["reference"] = reference_ns(costs, frags(size))
     elif variant != FITTED:
         raise KeyError(variant)
     return terms

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Answers for each way what it copies, pins, calls and needs, and when it pays: from records."""
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from copyscope.common.tables import COPY_SITES, PATHS_OF_ONE_HOST
+from copyscope.common.text import size_text
+from copyscope.records import documents
+from copyscope.records.copies import number
+from copyscope_studies.ways import CALLS, CALLS_OF, PLAIN, WAYS, Way
+
+SHEET, FACTS, CROSSOVERS = "ways.csv", "facts.json", "crossovers"
+# A profile whose variants are all read by the plain receiver; its crossovers lie beside the folder.
+PLAIN_PROFILE = "mt25029"
+UNMEASURED, ABSENT = "not measured", "absent"
+ENDS = {"send": "to send", "receive": "to receive"}
+# What a way needs: the first release that has it, by its manual page, and what else.
+NEEDS: dict[str, dict[str, str]] = {
+    "send": {
+        "A1": "", "A1-plain": "", "A1-8send": "", "A2": "", "A2-more": "",
+        "A3": "4.14, SO_ZEROCOPY, memory left alone until completion", "A3-aligned": "as A3",
+        "A3-unset": "", "sendfile": "a file", "splice": "a file, a pipe",
+        "vmsplice": "a pipe, memory left alone until it is read", "vmsplice-gift": "as vmsplice",
+        "uring": "5.6, io_uring", "uring-zc": "6.0, io_uring, memory left alone until notified",
+        "uring-zc-fixed": "as uring-zc, registered buffers", "uring-zc-sqpoll": "as uring-zc",
+        "ktls": "5.1, CONFIG_TLS", "ktls-1.2": "4.13, CONFIG_TLS", "ktls-more": "as ktls",
+        "ktls-sendfile": "as ktls, a file", "ktls-sendfile-1.2": "as ktls-1.2, a file",
+        "udp": "datagrams", "udp-zc": "5.0, datagrams, SO_ZEROCOPY"},
+    "receive": {
+        "recv": "", "perfield": "", "recvmsg": "", "trunc": "no use of the bytes",
+        "peek": "a second read", "splice": "a pipe",
+        "map": "4.18, packets of whole pages", "uring": "5.6, io_uring",
+        "uring-multishot": "6.0, io_uring, provided buffers",
+        "ktls": "5.1, CONFIG_TLS", "ktls-1.2": "4.17, CONFIG_TLS"}}
+HEAD = ("way", *PATHS_OF_ONE_HOST, "pages pinned", "system calls", "what it needs", "pays from")
+Cell = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is known: the sheet of all runs, system calls by way, records of crossovers."""
+
+    cells: Sequence[Cell]
+    calls: dict[str, int | None]
+    crossings: Sequence[dict[str, Any]]
+
+    @property
+    def kernels(self) -> list[str]:
+        """The releases, in the order of the sheet."""
+        return list(dict.fromkeys(each["kernel"] for each in self.cells))
+
+    def cell(self, kernel: str, way: Way, path: str) -> Cell | None:
+        """The run of a way on a path; None if the sheet has none."""
+        return next((each for each in self.cells if each["kernel"] == kernel and
+                     (each["variant"], each["receiver"], each["path"]) ==
+                     (way.variant, way.receiver, path)), None)
+
+
+def load(folder: Path | None, sheet: str = "") -> Found:
+    """Everything that a folder knows; the sheet is read there unless it is given."""
+    if not sheet and folder and (folder / SHEET).exists():
+        sheet = (folder / SHEET).read_text(encoding="utf-8")
+    facts: list[dict[str, Any]] = []
+    if folder and (folder / FACTS).exists():
+        facts = documents.load(folder / FACTS, "facts", "run tools/facts again")["facts"]
+    return Found(list(csv.DictReader(io.StringIO(sheet))),
+                 {each["of"]: each["number"] for each in facts if each["name"] == CALLS},
+                 [*crossings(folder / CROSSOVERS),
+                  *crossings(folder.parent / CROSSOVERS, PLAIN_PROFILE)] if folder else [])
+
+
+def chief(found: Found) -> str:
+    """The kernel that has most of the runs: the one that is told where there is room for one."""
+    ran = [each["kernel"] for each in found.cells if each["ran"] == "yes"]
+    return max(found.kernels, key=ran.count)
+
+
+def release(kernel: str) -> str:
+    """A kernel without what its distribution adds: 6.12.95."""
+    return re.split("[+-]", kernel)[0]
+
+
+def crossings(folder: Path, profile: str = "") -> list[dict[str, Any]]:
+    """The records of crossovers in a folder, by name: of a profile, or of ways."""
+    found = [documents.load(each, "crossover", "remove the file to measure it again")
+             for each in sorted(folder.glob(f"{profile}*.json"))]
+    return [each for each in found if each.get("profile", "") == profile]
+
+
+def copies(cell: Cell) -> dict[str, float | None]:
+    """Copies by a processor of each payload byte, by site; None if not measured."""
+    payload = int(cell["accepted_bytes"])
+    return {site: int(cell[f"{site}_bytes"]) / payload if cell[f"{site}_bytes"] else None
+            for site in COPY_SITES}
+
+
+def copied(cell: Cell | None) -> str:
+    """How often each byte was copied in all."""
+    if cell is None:
+        return UNMEASURED
+    if cell["ran"] != "yes":
+        return ABSENT
+    parts = copies(cell)
+    total = sum(each for each in parts.values() if each is not None)
+    return f"≥ {number(total)}" if None in parts.values() else number(total)
+
+
+def a_message(total: float, messages: int) -> str:
+    """A count for one message."""
+    return f"{total / messages:.1f}" if total else "0"
+
+
+def pins(cells: Iterable[Cell | None]) -> str:
+    """Pages pinned for a message, on the first path that knows."""
+    known = next((each for each in cells if each and each["pinned_pages"]), None)
+    return a_message(int(known["pinned_pages"]), int(known["messages"])) if known else UNMEASURED
+
+
+def calls(found: Found, way: Way) -> str:
+    """System calls of its end for a message."""
+    total = found.calls.get(f"{way.end} {way.name}")
+    return UNMEASURED if total is None else a_message(total, CALLS_OF)
+
+
+def needs(way: Way) -> str:
+    """What it needs, and who sends to it if that is not the plain one."""
+    own = NEEDS[way.end].get(way.name, "not told")
+    other = way.end == "receive" and way.variant != PLAIN
+    return ", ".join([*[own] * bool(own), *[f"sent by {way.variant}"] * other]) or "-"
+
+
+def pays(found: Found, way: Way) -> str:
+    """From which sizes on it is faster than the plain one, by path, with one connection."""
+    if way.word == PLAIN:
+        return "-"
+    mine = [each for each in found.crossings
+            if (each["first"], each["second"], each["threads"]) == (PLAIN, way.word, 1)]
+    return "; ".join(f"{each['path']['kind']}: {when(each['answer'], way.word)}"
+                     for each in mine) or UNMEASURED
+
+
+def when(answer: dict[str, Any], variant: str) -> str:
+    """The sizes at which the second of two is faster."""
+    if answer["kind"] == "undecided":
+        return "undecided"
+    if answer["kind"] == "none":
+        return "always" if answer["faster_above"] == variant else "never"
+    return f"from {size_text(answer['high_bytes'])}" if answer["faster_above"] == variant \
+        else f"up to {size_text(answer['low_bytes'])}"
+
+
+def line(found: Found, kernel: str, way: Way) -> list[str]:
+    """One way."""
+    mine = [found.cell(kernel, way, path) for path in PATHS_OF_ONE_HOST]
+    return [way.name, *map(copied, mine), pins(mine), calls(found, way), needs(way),
+            pays(found, way)]
+
+
+def table(found: Found, kernel: str) -> str:
+    """The answer on one kernel, in Markdown."""
+    rows = [f"| {' | '.join(HEAD)} |",
+            f"|---|{'---:|' * (len(PATHS_OF_ONE_HOST) + 2)}---|---|"]
+    for end, words in ENDS.items():
+        rows.append(f"| **{words}** |{' |' * (len(HEAD) - 1)}")
+        rows += [f"| {' | '.join(line(found, kernel, way))} |" for way in WAYS if way.end == end]
+    return "\n".join(rows) + "\n"
+
+
+def absent(found: Found, kernel: str) -> list[str]:
+    """Which runs there are none of on a kernel, by reason."""
+    by_why: dict[str, list[str]] = {}
+    for way in WAYS:
+        for path in PATHS_OF_ONE_HOST:
+            cell = found.cell(kernel, way, path)
+            if cell and cell["ran"] != "yes":
+                by_why.setdefault(cell["laws"], []).append(f"{way.end} {way.name} on {path}")
+    return [f"- {', '.join(dict.fromkeys(who))}: {why}" for why, who in by_why.items()]

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Writes what the runs of every way to send and to receive say: sheet, page and figure."""
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from copyscope.common.errors import lacks_module
+from copyscope.common.tables import SITES
+from copyscope.common.text import csv_text
+from copyscope_studies.ways import PLAIN, RECV
+
+from . import answer
+from .rows import Row
+from .table import kernel_of, number
+
+PAGE, TITLE = "ways.md", "# Every way to send and to receive"
+HEAD = ("kernel", "backend", "path", "variant", "receiver", "ran", "message_bytes", "messages",
+        "accepted_bytes", *(f"{site}_bytes" for site in SITES), "retransmitted_bytes",
+        "pinned_pages", "largest_residual", "laws")
+
+
+@dataclass(frozen=True)
+class Made:
+    """How the runs were made."""
+
+    command: str
+    size: int
+    messages: int
+
+
+def sheet(rows: Sequence[Row]) -> str:
+    """One row a run, empty where not measured."""
+    def cells(row: Row) -> list[object]:
+        record = row.record
+        return [kernel_of(row), record.backend if record else None, row.cell.path,
+                row.cell.variant, row.cell.receiver, "yes" if record else "no",
+                record.bytes if record else None, record.messages if record else None,
+                row.count("counts.accepted_bytes"),
+                *(record.site_bytes(site) if record else None for site in SITES),
+                number(row, "retransmitted_bytes"), record.pinned_pages if record else None,
+                row.residual, row.laws]
+
+    return csv_text(HEAD, map(cells, rows))
+
+
+def page(rows: Sequence[Row], found: answer.Found, made: Made) -> str:
+    """The answer on each kernel, and what is absent there and why."""
+    commits = sorted({row.record.at("tool.commit") for row in rows if row.record})
+    text = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", TITLE, "",
+            f"Made by `{made.command}` at commit {', '.join(commits) or 'unknown'}; each run sent "
+            f"{made.messages} messages of {made.size:,} bytes over 2 connections. The kernels ran "
+            "in emulated guests: every count is exact, and no time is shown. Numbers below a path "
+            "are copies by a processor of each payload byte, at both ends and between them; what "
+            f"was sent again counts, too. A sender is read by `{RECV}`, and a receiver gets "
+            f"what `{PLAIN}` sends, unless the row says otherwise. Pages are pinned, and "
+            "system calls made, for a message; system calls are of the row's own end, native, by "
+            "`tools/facts --only calls`. It pays where it is faster than "
+            f"`{PLAIN}` to `{RECV}`, one connection, by `tools/crossover --ways`. "
+            f"Every run has its sites in [{answer.SHEET}]({answer.SHEET}).", ""]
+    for kernel in found.kernels:
+        mine = [row for row in rows if kernel_of(row) == kernel]
+        ran = [row for row in mine if row.record]
+        balanced = sum(row.fine for row in ran)
+        text += [f"## {kernel}", "", answer.table(found, kernel),
+                 f"{len(ran)} of {len(mine)} runs were made; in {balanced} of them every law that "
+                 "can be tested balances.", "", *answer.absent(found, kernel), ""]
+    return "\n".join(text).rstrip("\n") + "\n"
+
+
+def files(rows: Sequence[Row], made: Made, folder: Path | None) -> dict[str, str]:
+    """The files by name, the page first."""
+    text = sheet(rows)
+    return {PAGE: page(rows, answer.load(folder, text), made), answer.SHEET: text}
+
+
+def load_drawing() -> None:
+    """Refuse to begin without matplotlib: what was counted could not be drawn."""
+    try:
+        importlib.import_module(f"{__package__}.draw")
+    except ImportError as error:
+        raise lacks_module(error) from None
+
+
+def draw(folder: Path) -> None:
+    """Write the figure of a folder's newest kernel of which most ways are known."""
+    from .draw import write  # pylint: disable=import-outside-toplevel
+
+    write(answer.load(folder), folder)
