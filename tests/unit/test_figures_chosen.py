@@ -8,7 +8,7 @@ import pytest
 
 from copyscope import drawing
 from copyscope.common.errors import Unusable
-from copyscope.figures import draw_bars, draw_lines, groups, jobs, lines, specs
+from copyscope.figures import draw_bars, draw_lines, groups, jobs, lines, published, specs
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.run_record import Point, Record
 from helpers import pictures
@@ -59,6 +59,41 @@ def test_a_figure_of_what_nobody_ran_says_what_it_lacks():
     # Each by itself is there, and not both.
     spec = specs.Spec("f", "T", "size", "throughput_gbps", where={"label": "A1", "variant": "A2"})
     assert jobs.line_job(group, spec).left_out == "no run of this kind is among the records"
+
+
+PUBLISHED = {"summaries": [
+    {"columns": [["L", "label"], ["S", "size"], ["T", "threads"], ["G", "throughput_gbps"], ["C", "cycles"]],
+     "rows": [{"label": "A1", "size": 64, "threads": 1, "published": [0.126, "8.1B"]}]},
+    {"columns": [["S", "size"], ["A2", "throughput_gbps of A2"], ["A1", "throughput_gbps of A1 with 4"],
+                 ["How", "throughput_gbps of A2 over A1"], ["W", "throughput_gbps of A1 or A2"]],
+     "rows": [{"size": 4096, "threads": 1, "published": [9, 3.5, 2.5, "A2"]}, {"size": 64, "published": [1, 2, 2, "-"]}]},
+    {"columns": 7, "rows": [{}]}, 8]}
+
+
+def test_what_a_report_published_is_read_by_point():
+    found = {(each.y, *each.point): each.value for each in published.published(PUBLISHED)}
+    assert found == {("throughput_gbps", "A1", 64, 1): 0.126, ("cycles", "A1", 64, 1): 8.1e9,
+                     ("throughput_gbps", "A2", 4096, 1): 9.0, ("throughput_gbps", "A1", 4096, 4): 3.5,
+                     ("throughput_gbps", "A1", 64, 4): 2.0}
+
+
+def test_a_figure_shows_published_values_beside_ours():
+    group = group_of(sweep(variants=("A1", "A2"), sizes=(64, 4096), threads=(1, 4)))
+    spec = specs.Spec("f", "T", "size", "throughput_gbps", panels="threads",
+                      published=published.published(PUBLISHED))
+    theirs = [[series.published for series in panel.series] for panel in lines.panels(group.records, spec)]
+    assert theirs == [[{64: 0.126}, {4096: 9.0}], [{64: 2.0, 4096: 3.5}, {}]]
+    assert "Hollow: what the report published" in words(draw_lines.draw(group, spec))
+    # Of an x that nobody ran here there is none, nor of what is a mean over points.
+    alone = group_of(sweep(variants=("A1", "A2"), sizes=(64,), threads=(1,)))
+    assert [each.published for panel in lines.panels(alone.records, spec) for each in panel.series] == [{64: 0.126}, {}]
+    mean = specs.Spec("f", "T", "threads", "throughput_gbps", mean_over="size", published=spec.published)
+    assert "Hollow" not in words(draw_lines.draw(group, mean))
+
+
+def test_profiles_have_points_that_their_reports_published():
+    for name in ("mt25018", "mt25023", "mt25064"):
+        assert specs.load(name, "as-published")[0].published, name
 
 
 def test_bars_that_would_show_nothing_are_told_and_not_drawn():

@@ -136,6 +136,11 @@ class Marks:
                       elinewidth=1, linewidth=1.5, markersize=5.5, markeredgecolor="white",
                       markeredgewidth=0.6, label=series.name, transform=moved,
                       **self.looks[series.key])
+        if series.published:
+            look = self.looks[series.key]
+            axes.plot(list(series.published), list(series.published.values()), linestyle="none",
+                      marker=look["marker"], markersize=6.5, markerfacecolor="none",
+                      markeredgecolor=look["color"], markeredgewidth=1.2, transform=moved)
 
 
 def legend(page: Page, marks: Marks, shown: list[Series], x: float, top: float) -> None:
@@ -224,6 +229,8 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
         found += lines.pin_notes(lines.picked(group.records, spec))
     used = (spec.x, *spec.series, spec.panels, *spec.where)
     found += lines.setting_notes(lines.picked(group.records, spec), used)
+    if any(series.published for panel in all_panels for series in panel.series):
+        found.append("Hollow: what the report published, of its authors' machine")
     found += missing_notes(all_panels)
     if lacks := lines.lacking(group.records, spec):
         found.append(f"Not run: {lacks}")
@@ -271,7 +278,9 @@ def draw_panel(axes: Axes, panel: Panel, spec: Spec, size: tuple[float, float],
     points = [point for series in panel.series for point in series.points.values()]
     xs = sorted({x for series in panel.series for x in (*series.points, *series.missing)})
     set_x(axes, spec, xs, size[0])
-    as_log = bool(points) and set_y(axes, spec, points)
+    theirs = [spread.Spread(value, value, value, 1) for series in panel.series
+              for value in series.published.values()]
+    as_log = bool(points) and set_y(axes, spec, [*points, *theirs])
     name, unit = X_AXES[spec.x]
     metric = METRICS[panel.y]
     unit_y = f"[{metric.unit}{', log scale' if as_log else ''}]"

@@ -28,6 +28,7 @@ class Series:
     name: str
     points: dict[int, Spread] = field(default_factory=dict)
     missing: dict[int, str] = field(default_factory=dict)
+    published: dict[int, float] = field(default_factory=dict)  # by the report, on its machine
 
 
 @dataclass
@@ -228,6 +229,25 @@ def one_series(key: tuple, name: str, records: list[Record], spec: Spec, y: str)
     return series
 
 
+def published_at(spec: Spec, y: str, panel: tuple, key: tuple, xs: Iterable[int]) -> \
+        dict[int, float]:
+    """What the report published of a line, at values of x that it has here."""
+    told_apart = dict(zip((spec.panels, *spec.series) if spec.panels else spec.series,
+                          (*panel, *key)))
+    if spec.mean_over or not {*told_apart, *spec.where} <= set(POINT_KEYS):
+        return {}
+    found: dict[int, float] = {}
+    for each in spec.published:
+        at = dict(zip(POINT_KEYS, each.point))
+        fits = each.y == y and at[spec.x] in xs and \
+            all(at[name] == value for name, value in told_apart.items()) and \
+            all(at[name] in (value if isinstance(value, list) else [value])
+                for name, value in spec.where.items())
+        if fits:
+            found.setdefault(at[spec.x], each.value)
+    return dict(sorted(found.items()))
+
+
 def panels(records: list[Record], spec: Spec) -> list[Panel]:
     """The panels of a figure, each with its series in a fixed order."""
     ranks = label_rank(records)
@@ -246,10 +266,12 @@ def panels(records: list[Record], spec: Spec) -> list[Panel]:
     for panel in few(sorted(split, key=order), MOST_PANELS):
         title = names_of(chosen, (spec.panels,), panel) if len(split) > 1 else ""
         for y in spec.ys:
-            result.append(Panel(METRICS[y].label if spec.beside else title, [
-                one_series(key, names_of(chosen, spec.series, key),
-                           [each for each in split[panel][key] if each in kept[y]], spec, y)
-                for key in sorted(split[panel], key=order)], y))
+            drawn = [one_series(key, names_of(chosen, spec.series, key),
+                                [each for each in split[panel][key] if each in kept[y]], spec, y)
+                     for key in sorted(split[panel], key=order)]
+            for series in drawn:
+                series.published = published_at(spec, y, panel, series.key, series.points)
+            result.append(Panel(METRICS[y].label if spec.beside else title, drawn, y))
     return result
 
 

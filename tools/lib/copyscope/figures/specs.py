@@ -15,6 +15,7 @@ from copyscope.records.documents import BadRecord, read_toml
 from copyscope.records.load import MOST_RUNS
 
 from .metrics import ENDS_SHOWN, METRICS, X_AXES
+from .published import Published, published
 
 SCALES = ("linear", "log-x", "log-y", "log-log")
 # What may tell lines apart, tell panels apart, or pick records.
@@ -39,6 +40,7 @@ class Spec:
     beside: str = ""                          # another y, in a panel of its own
     mean_over: str = ""                       # each point is the mean over all values of this
     wanted: frozenset[tuple[Any, ...]] = frozenset()  # POINT_KEYS of all points of its profile
+    published: tuple[Published, ...] = ()     # what its report published at such points
 
     @property
     def ys(self) -> tuple[str, ...]:
@@ -105,7 +107,7 @@ def parse(source: object, number: int, entry: Any, end: str) -> Spec:
     at = f"figures[{number}]"
     if not isinstance(entry, dict):
         raise BadRecord(source, at, "it is no table", "write it as [[figures]]")
-    known = {each.name for each in fields(Spec)} - {"wanted"}
+    known = {each.name for each in fields(Spec)} - {"wanted", "published"}
     for key in entry:
         one_of(source, at, key, tuple(sorted(known)))
     for key in ("file", "title", "x", "y"):
@@ -177,6 +179,6 @@ def load(name: str, mode: str) -> list[Spec]:
     special = profile.get(mode)
     if isinstance(special, dict):
         end = one_of(source, f"{mode}.end", special.get("end", end), ENDS_SHOWN)
-    wanted = points(profile, mode)
-    return [replace(parse(source, number, entry, end), wanted=wanted)
+    wanted, theirs = points(profile, mode), published(profile)
+    return [replace(parse(source, number, entry, end), wanted=wanted, published=theirs)
             for number, entry in enumerate(figures, 1)]
