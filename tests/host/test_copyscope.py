@@ -11,7 +11,9 @@ import subprocess
 import pytest
 
 from copyscope.common.tables import RELEASE
-from copyscope.dispatch.words import NAMES, OWN, WORDS
+from copyscope.dispatch import manual
+from copyscope.dispatch.command import plain
+from copyscope.dispatch.words import NAMES, OWN, WORDS, find
 from helpers.records import ROOT
 
 COPYSCOPE = ROOT / "tools/copyscope"
@@ -103,9 +105,20 @@ def test_help_opens_the_manual_page(words, title):
     assert done.returncode == 0 and done.stdout.lstrip().startswith(title)
 
 
-def test_help_without_a_page_is_the_help_of_the_tool(tree):
-    done = copyscope("help", "matrix")
-    assert done.returncode == 0 and done.stdout == copyscope("matrix", "--help").stdout
+def test_each_word_has_a_manual_page_in_the_tree():
+    for word in NAMES:
+        done = copyscope("help", word, env={**os.environ, "LC_ALL": "C", "MANPAGER": "cat", "MANWIDTH": "80"})
+        lines = done.stdout.splitlines()
+        assert done.returncode == 0 and not done.stderr, (word, done.stderr)
+        assert {"NAME", "SYNOPSIS", "OPTIONS", "OVERHEAD"} <= set(lines) and max(map(len, lines)) <= 113, word
+
+
+def test_a_page_that_was_made_can_be_read_without_man():
+    lines = plain(manual.of_word(find("list"))).splitlines()
+    assert lines[0] == "NAME" and any("--laws" in line for line in lines) and max(map(len, lines)) <= 80
+
+
+def test_help_on_help_is_what_the_command_prints(tree):
     done = copyscope("help", "help", program=tree / "tools/copyscope")
     assert done.returncode == 0 and done.stdout == copyscope("--help").stdout
 
@@ -144,10 +157,32 @@ def test_bash_completes_the_tools_of_an_install(scripts, words, offered):
     (["run", "A3-un"], {"A3-unset", "A3-unreaped"}), (["run", "A3", "64", "1", "--rec"], {"--receiver"}),
     (["run", "--path", "v"], {"veth"}), (["sweep", "--profile", "st"], {"standard"}),
     (["guest", "--kernel", "6.12", "--", "tru"], {"true", "truncate"}), (["plot", "x"], set()),
-    (["completion", ""], {"bash", "zsh"})])
+    (["completion", ""], {"bash", "zsh"}), (["run", "A3", "64k", "1", "--kernel", "6.12"], {"6.12"}),
+    (["claims", "check", "results", "--report", "MT2506"], {"MT25064"})])
 def test_bash_completes(scripts, words, offered):
     found = completed(scripts, *words)
     assert found >= offered if "--" in words else found == offered
+
+
+@pytest.mark.parametrize("words", [["show", ""], ["show", "one", ""], ["compare", "one", ""], ["compare", ""]])
+def test_bash_completes_what_is_kept(scripts, words, tmp_path, monkeypatch):
+    (tmp_path / "a-sweep").mkdir()
+    for name in ("20261120T000000.000-7.json", "a-sweep/plan.json", "notes.txt"):
+        (tmp_path / name).write_text("{}")
+    monkeypatch.setenv("COPYSCOPE_RUNS", str(tmp_path))
+    found = completed(scripts, *words)
+    assert found - {"last"} == {"20261120T000000.000-7", "a-sweep"}
+    assert ("last" in found) == (len(words) == 2)
+
+
+def test_bash_completes_what_runs_here(scripts):
+    program = subprocess.Popen(["sleep", "60"])
+    try:
+        assert "sleep" in completed(scripts, "watch", "--comm", "sle")
+        assert str(program.pid) in completed(scripts, "watch", "-p", str(program.pid))
+    finally:
+        program.kill()
+        program.wait()
 
 
 def test_every_option_of_the_main_job_is_offered(scripts):

@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 import signal
+import subprocess
 from pathlib import Path
 
 from copyscope import cli
@@ -14,6 +15,7 @@ from copyscope.common.errors import Refused, Unusable
 from copyscope.common.text import suggested, wrapped
 from copyscope.common.tree import BUILD, DOCS, ROOT
 
+from . import manual
 from .words import NAMES, OWN, SHELLS, WORDS, Word, find, script, suggestion
 
 # A manual page as text without man, which a small system may lack: enough for our own pages.
@@ -110,18 +112,20 @@ def page_of(word: Word | None) -> Path | None:
 
 
 def show_help(words: list[str]) -> int:
-    """Show the manual page of a word, or what the tool itself prints if there is no page or man."""
+    """Show the manual page of a word, by man if there is one."""
     if len(words) > 1:
         raise Unusable(f"one word too many: {words[1]!r}; try {NAME} help WORD")
     word = chosen(words[0]) if words and words[0] not in OWN else None
     page, man = page_of(word), programs.find("man")
     if page and man:
         return become(man, ["-l", str(page)])
-    if page and word:
-        print(plain(source(page)), end="")
-        return 0
     if word:
-        return become(word.program, [*word.before, "--help"])
+        # In the tree most words have no page of their own: it is made as for an install.
+        text = source(page) if page else manual.of_word(word)
+        done = subprocess.run([man, "-l", "-"], input=text, text=True, check=False) if man else None
+        if not done:
+            print(plain(text), end="")
+        return done.returncode if done else 0
     print(overview(), end="")
     return 0
 

@@ -15,7 +15,7 @@ from copyscope import cli
 from copyscope.common.errors import Unusable
 from copyscope.common.tree import RUNS_FOLDERS
 
-from .words import HELP_S, WORDS
+from .words import HELP_S, WORDS, Word
 
 # What a command's --help prints, be it argparse or argp: usage, options, text around them.
 
@@ -211,6 +211,11 @@ def said(program: Path, *words: str) -> Help:
     if done.returncode or not done.stdout:
         raise Unusable(f"{program} has no help: {done.stderr.strip()}")
     return read_help(done.stdout)
+
+
+def of_word(word: Word) -> str:
+    """The page of a word of the one command."""
+    return page(SAME.get(word.name, f"copyscope-{word.name}"), [said(word.program)])
 
 
 def of_role(program: Path, role: str) -> Help:

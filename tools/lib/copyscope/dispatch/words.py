@@ -10,11 +10,15 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from copyscope.common.releases import SUITES
 from copyscope.common.tables import BEHAVIOURS, PATHS, RECEIVERS, VARIANTS
 from copyscope.common.text import nearest
-from copyscope.common.tree import BUILD, PROFILES, ROOT
+from copyscope.common.tree import BUILD, INSTALLED, PROFILES, ROOT
 
 TOOLS = ROOT / "tools"
+CLAIMS = ROOT / "studies" / "claims"
+FIXED = CLAIMS / "fixed.toml"
+KERNELS = tuple(SUITES)
 
 
 @dataclass(frozen=True)
@@ -28,16 +32,20 @@ class Word:
     before: tuple[str, ...] = ()  # what the program is told before the user's words
     # What may follow the word, and what may follow some of its options; elsewhere a file may.
     firsts: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
     values: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+# Told by the machine while one types: functions of the script, below.
+RECORDS_HERE, COMMS, PIDS = "$(_copyscope_records)", "$(_copyscope_comms)", "$(_copyscope_pids)"
 RUN_VALUES = {
-    "--path": PATHS, "--pattern": ("stream", "rr"), "--receiver": RECEIVERS,
+    "--kernel": KERNELS, "--path": PATHS, "--pattern": ("stream", "rr"), "--receiver": RECEIVERS,
     "--behaviours": BEHAVIOURS, "--pass": ("timed", "counted", "both"),
     "--backend": ("auto", "trampoline", "tracepoint"), "--role": ("sender", "receiver"),
 }
 PROFILE_NAMES = tuple(sorted(file.stem for file in PROFILES.glob("*.toml")))
-WATCH_VALUES = {"--by": ("socket", "process", "cgroup", "peer", "port"),
+REPORTS = tuple(sorted(file.stem.upper() for file in CLAIMS.glob("*.toml") if file != FIXED))
+WATCH_VALUES = {"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--netns": (PIDS,), "--by": ("socket", "process", "cgroup", "peer", "port"),
                 "--books": ("sequence", "calls"),
                 "--backend": ("auto", "trampoline", "tracepoint")}
 WORDS = (
@@ -47,11 +55,13 @@ WORDS = (
          "trace_run", firsts=VARIANTS, values=RUN_VALUES),
     Word("list", TOOLS / "records", "list the records that were kept", before=("list",)),
     Word("show", TOOLS / "records", "show a kept record again: its report, or a row of CSV",
-         before=("show",), firsts=("last",)),
+         before=("show",), firsts=("last",), rest=(RECORDS_HERE,)),
     Word("sweep", TOOLS / "sweep", "compare variants, or repeat a published experiment",
-         values={"--profile": PROFILE_NAMES, "--variants": VARIANTS, "--path": PATHS}),
+         values={"--profile": PROFILE_NAMES, "--variants": VARIANTS, "--path": PATHS,
+                 "--kernel": KERNELS}),
     Word("compare", TOOLS / "compare",
-         "put two records or sweeps side by side: copies, causes, times"),
+         "put two records or sweeps side by side: copies, causes, times",
+         firsts=("last",), rest=(RECORDS_HERE,)),
     Word("plot", TOOLS / "plot", "draw figures from records: lines, copy maps, bars",
          values={"--profile": PROFILE_NAMES}),
     Word("matrix", TOOLS / "matrix", "run every kernel and path in guests: what was copied where"),
@@ -59,13 +69,18 @@ WORDS = (
          firsts=("plot", "mistakes", "agree", "keep")),
     Word("predict", TOOLS / "predict", "predict times from the baseline, compare with measured"),
     Word("crossover", TOOLS / "crossover", "find the size from which one variant beats another",
-         firsts=VARIANTS, values={"--path": PATHS}),
+         firsts=VARIANTS, values={"--path": PATHS, "--profile": PROFILE_NAMES}),
     Word("claims", TOOLS / "claims", "judge what reports, or you, claim by records of runs",
-         firsts=("list", "show", "check", "run", "report", "fix")),
-    Word("guest", TOOLS / "guest", "run a command in a throwaway guest with another kernel"),
+         firsts=("list", "show", "check", "run", "report", "fix"), values={"--report": REPORTS}),
+    Word("guest", TOOLS / "guest", "run a command in a throwaway guest with another kernel",
+         values={"--kernel": KERNELS}),
     Word("peers", TOOLS / "peers", "make one run between two guests", firsts=VARIANTS,
          values=RUN_VALUES),
 )
+# As the launcher of an installed copy has it.
+INSTALLED_RUNS = "$([ \"$(id -u)\" = 0 ] && echo /var/lib/copyscope/runs || " \
+    "echo \"${XDG_STATE_HOME:-$HOME/.local/state}/copyscope/runs\")"
+RUNS = ROOT / "results" / "runs"
 # What the dispatcher answers itself.
 OWN = {"help": "show the manual page of a word, or its help",
        "completion": "print completion for bash or zsh"}
@@ -97,10 +112,33 @@ MAIN_JOB, RECORDS = "trace_run", "records"
 TOOLS_OF_WORDS = [word.name for word in WORDS if word.program.parent.name == "tools"
                   and word.program.name == word.name]
 
+FUNCTIONS = """\
+# What the machine has now: records that are kept, programs by name, processes.
+_copyscope_records()
+{{
+	local folder={folder} each
+
+	for each in $(ls "$folder" 2>/dev/null); do
+		case $each in
+		*.json) printf '%s\\n' "${{each%.json}}" ;;
+		*) [ ! -f "$folder/$each/plan.json" ] || printf '%s\\n' "$each" ;;
+		esac
+	done
+}}
+_copyscope_comms()
+{{
+	cat /proc/[0-9]*/comm 2>/dev/null | grep -E '^[A-Za-z0-9_./:+-]+$' | sort -u
+}}
+_copyscope_pids()
+{{
+	ls /proc | grep -E '^[0-9]+$'
+}}
+
+"""
 BASH = """\
 # SPDX-License-Identifier: GPL-2.0
 # Completion of copyscope for bash, made by: copyscope completion bash
-_copyscope()
+{functions}_copyscope()
 {{
 	local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}} i
 
@@ -142,7 +180,7 @@ ZSH = """\
 #compdef copyscope {tools}
 # SPDX-License-Identifier: GPL-2.0
 # Completion of copyscope for zsh, made by: copyscope completion zsh
-_copyscope()
+{functions}_copyscope()
 {{
 	local -a rows
 
@@ -190,11 +228,12 @@ def cases() -> list[tuple[str, list[str]]]:
     may stand there."""
     rows: list[tuple[str, list[str]]] = [
         ("help:help:*", [word.name for word in WORDS]), ("completion:completion:*", [*SHELLS]),
-        ("records:records:*", ["list", "show"]), ("records:*:-*", options_of(find("list")))]
+        ("records:records:*", ["list", "show"]), ("records:show:*", ["last", RECORDS_HERE]), ("records:*:-*", options_of(find("list")))]
     for word in WORDS:
         rows += [(f"{word.name}:{option}:*", [*values]) for option, values in word.values.items()]
         rows.append((f"{word.name}:*:-*", options_of(word)))
-        rows.append((f"{word.name}:{word.name}:*", [*word.firsts]))
+        rows.append((f"{word.name}:{word.name}:*", [*word.firsts, *word.rest]))
+        rows.append((f"{word.name}:*:*", [*word.rest]))
     return [(pattern, names) for pattern, names in rows if names]
 
 
@@ -206,4 +245,6 @@ def script(shell: str) -> str:
     described = {word.name: word.line for word in WORDS} | OWN
     rows = " ".join(shlex.quote(f"{name}:{line}") for name, line in described.items())
     tools = " ".join([MAIN_JOB, *(f"copyscope-{name}" for name in (*TOOLS_OF_WORDS, RECORDS))])
-    return whole.format(tools=tools, words=" ".join(described), rows=rows, cases=lines)
+    folder = "${COPYSCOPE_RUNS:-" + (INSTALLED_RUNS if INSTALLED else str(RUNS)) + "}"
+    return whole.format(tools=tools, words=" ".join(described), rows=rows, cases=lines,
+                        functions=FUNCTIONS.format(folder=folder))
