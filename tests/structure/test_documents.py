@@ -83,6 +83,13 @@ def test_commands_to_paste_have_the_options_that_they_name():
             assert re.search(rf"(?<![\w-]){option}(?![\w-])", text), (tool, words, option)
 
 
+def test_the_readme_says_of_each_command_which_kernel_it_needs():
+    text = README.read_text(encoding="utf-8")
+    rows = re.search(r"^\| command \| the kernel that it needs \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.MULTILINE)
+    words = set(re.findall(r"^  (\w+) ", help_of("copyscope"), re.MULTILINE)) - {"help", "completion"}
+    assert len(words) > 10 and words <= set(re.findall(r"`(\w+)", rows[1]))
+
+
 def test_the_picture_is_that_of_the_results():
     name = "copies-by-site.svg"
     # A release and an install have docs/ and no results/.

@@ -28,8 +28,9 @@ def prefix_of(wanted: str) -> str:
     for prefix in SUITES:
         if matches(wanted, prefix):
             return prefix
-    raise Unusable(f"--kernel {wanted}: unknown release; take one of {', '.join(SUITES)} "
-                "or a full release of these such as 6.1.0-56-cloud-amd64")
+    raise Unusable(f"--kernel {wanted}: unknown release; take one of {', '.join(SUITES)}, "
+                   "a full release of these such as 6.1.0-56-cloud-amd64, or the path of an image "
+                   "such as /boot/vmlinuz-6.8.0-45-generic")
 
 
 def matches(release: str, prefix: str) -> bool:

@@ -45,7 +45,8 @@ RUN_VALUES = {
 }
 PROFILE_NAMES = tuple(sorted(file.stem for file in PROFILES.glob("*.toml")))
 REPORTS = tuple(sorted(file.stem.upper() for file in CLAIMS.glob("*.toml") if file != FIXED))
-WATCH_VALUES = {"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--netns": (PIDS,), "--by": ("socket", "process", "cgroup", "peer", "port"),
+WATCH_VALUES = {"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--netns": (PIDS,),
+                "--by": ("socket", "process", "cgroup", "peer", "port"),
                 "--books": ("sequence", "calls"),
                 "--backend": ("auto", "trampoline", "tracepoint")}
 WORDS = (
@@ -228,7 +229,8 @@ def cases() -> list[tuple[str, list[str]]]:
     may stand there."""
     rows: list[tuple[str, list[str]]] = [
         ("help:help:*", [word.name for word in WORDS]), ("completion:completion:*", [*SHELLS]),
-        ("records:records:*", ["list", "show"]), ("records:show:*", ["last", RECORDS_HERE]), ("records:*:-*", options_of(find("list")))]
+        ("records:records:*", ["list", "show"]), ("records:show:*", ["last", RECORDS_HERE]),
+        ("records:*:-*", options_of(find("list")))]
     for word in WORDS:
         rows += [(f"{word.name}:{option}:*", [*values]) for option, values in word.values.items()]
         rows.append((f"{word.name}:*:-*", options_of(word)))
