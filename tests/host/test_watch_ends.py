@@ -99,10 +99,9 @@ IN_BACKGROUND = ("env", "--ignore-signal=INT")
 
 
 def test_in_the_background_of_a_script_a_signal_of_a_process_ends_it(busy, tmp_path):
-    words = [*IN_BACKGROUND, watch_tool.COPYSCOPE, "watch", "-q", "-p", str(busy), "--json",
-             tmp_path / "r.json"]
-    with subprocess.Popen(words) as one:
-        time.sleep(1.5)
+    words = [*IN_BACKGROUND, watch_tool.COPYSCOPE, "watch", "-p", str(busy), "--json", tmp_path / "r.json"]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as one:
+        assert "open" in one.stderr.readline()
         one.send_signal(signal.SIGINT)
         assert one.wait(watch_tool.TIMEOUT_S) == 0
     assert record_of(tmp_path / "r.json")["window"]["ended_by"] == "interrupted"
@@ -121,7 +120,7 @@ def test_in_the_background_of_a_script_the_terminals_ctrl_c_does_not_end_it(busy
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_of_a_process_is_the_commands(number):
     with start("--", "sleep", "60") as one:
-        time.sleep(1.5)
+        processes.wait_until(lambda: ["sleep", "60"] in map(processes.command_line, processes.descendants(one.pid)))
         one.send_signal(number)
         assert one.wait(watch_tool.TIMEOUT_S) == 128 + number
         one.communicate()

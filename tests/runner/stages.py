@@ -43,6 +43,9 @@ SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1",
 LONGEST = {
     "unit": ("test_claims_browser", "test_figures", "test_claims_turn", "test_records", "watch_words_test"),
     "sanitize": ("watch_words_test", "join_test"),
+    "structure": ("test_install",),
+    "host": ("test_campaign", "test_watch_odd", "test_model", "test_sweep", "test_recipes", "test_peer_ends",
+             "test_watch_ends", "test_books"),
     "guest": ("test_bpftrace", "test_matrix", "test_watched_paths", "test_modelled", "test_paths", "test_books",
               "test_odd", "test_watch", "test_congestion", "test_causes", "test_programs", "test_arm64"),
 }
