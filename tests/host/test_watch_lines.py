@@ -111,7 +111,7 @@ def test_lines_of_intervals_add_up_to_the_record(tmp_path, quiet):
 
 def test_lines_stay_small_however_many_sockets_died():
     with subprocess.Popen([sys.executable, "-c", SHORT, "300"]) as short:
-        done = watch("-p", short.pid, "--interval", "0.5", "--json-lines", "-")
+        done = watch("-p", short.pid, "--interval", "0.2", "--json-lines", "-")
     assert done.returncode == 0, done.stderr
     lines = lines_of(done.stdout)
     assert len(lines) > 4 and max(map(len, done.stdout.splitlines())) < 6000
