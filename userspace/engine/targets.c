@@ -10,12 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* include/linux/tracepoint.h declares a type of this name for each tracepoint. */
 static const char declares[] = "btf_trace_";
 
 struct targets {
-	struct btf *btf;
+	struct btf *btf;	/* with the module's types behind the kernel's, if there is one */
+	struct btf *base;	/* the kernel's, if .btf is the module's */
+	uint32_t base_types;
+	int module_fd;		/* of the module's BTF; -1: there is none */
 	uint32_t mask;		/* of the places, a power of two of them */
 	uint32_t ids[];		/* of types, at the hash of the name or at the next free place; 0: free */
 };
@@ -69,6 +73,7 @@ struct targets *targets_read(struct btf *btf)
 		return NULL;
 	}
 	targets->btf = btf;
+	targets->module_fd = -1;
 	targets->mask = places - 1;
 	for (uint32_t id = 1; id < types; id++)
 		if (is_target(btf, id)) {
@@ -93,14 +98,57 @@ int targets_failure(int err)
 	return refusal == -ENOMEM ? refusal : err;
 }
 
+/* The only module with functions that hooks are for. */
+static const char module[] = "tls";
+
+/* A descriptor of the module's BTF, or -1 while it is not loaded. */
+static int module_open(void)
+{
+	uint32_t id = 0;
+
+	while (!bpf_btf_get_next_id(id, &id)) {
+		char name[64] = "";
+		struct bpf_btf_info info = { .name = (uintptr_t)name, .name_len = sizeof(name) };
+		uint32_t size = sizeof(info);
+		int fd = bpf_btf_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		if (!bpf_obj_get_info_by_fd(fd, &info, &size) && info.kernel_btf && !strcmp(name, module))
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+/* The kernel's types, and the module's behind them. */
+static int read_both(struct targets **targets, struct btf *base)
+{
+	int fd = module_open();
+	struct btf *both = fd < 0 ? NULL : btf__load_module_btf(module, base);
+
+	*targets = targets_read(both ? both : base);
+	if (!*targets || !both) {
+		if (fd >= 0)
+			close(fd);
+		if (both)
+			btf__free(base);
+		return *targets ? 0 : -ENOMEM;
+	}
+	(*targets)->base = base;
+	(*targets)->base_types = btf__type_cnt(base);
+	(*targets)->module_fd = fd;
+	return 0;
+}
+
 int targets_open(struct targets **targets)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
+	int err = btf ? read_both(targets, btf) : targets_failure(-ENOENT);
 
-	*targets = targets_read(btf);
-	if (*targets)
-		return targets_load_by(*targets);
-	return btf ? -ENOMEM : targets_failure(-ENOENT);
+	if (!btf)
+		*targets = NULL;
+	return err ? err : targets_load_by(*targets);
 }
 
 void targets_free(struct targets *targets)
@@ -110,6 +158,9 @@ void targets_free(struct targets *targets)
 	if (loads_by == targets)
 		loads_by = NULL;
 	btf__free(targets->btf);
+	btf__free(targets->base);
+	if (targets->module_fd >= 0)
+		close(targets->module_fd);
 	free(targets);
 }
 
@@ -149,6 +200,8 @@ static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opt
 		return -EINVAL;
 	opts->attach_btf_id = tracepoint ? targets_tracepoint(loads_by, target + 1)
 					 : targets_function(loads_by, target + 1);
+	if (loads_by->base && opts->attach_btf_id >= loads_by->base_types)
+		opts->attach_btf_obj_fd = loads_by->module_fd;
 	return opts->attach_btf_id ? 0 : -ESRCH;
 }
 

@@ -21,7 +21,7 @@
 
 enum { WHY_BYTES = 240 };
 /* CAUSES_KEPT: room in a list of CAUSES_MAX for each known cause, whatever the unknown ones are. */
-enum { PROBES_MAX = 64, LAWS_MAX = 32, CAUSES_MAX = 92, CAUSES_KEPT = 80 };
+enum { PROBES_MAX = 96, LAWS_MAX = 40, CAUSES_MAX = 92, CAUSES_KEPT = 80 };
 
 enum how { HOW_NOT_MEASURED, HOW_MEASURED, HOW_DERIVED };
 
@@ -105,6 +105,7 @@ struct subject {
 	int namespaces;
 	int sockets;			/* how many it may use at most */
 	bool references;		/* it may request references to its pages */
+	bool tls;			/* its sockets have kernel TLS */
 	bool hardware_dma;		/* a device on their way may read pages itself */
 	const char *usdt_path;		/* the program with the USDT probe; NULL: it has none */
 	pid_t usdt_pid;			/* the process with it, as this PID namespace sees it */
