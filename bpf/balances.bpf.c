@@ -9,6 +9,7 @@
  */
 #include "bpf/include/census.bpf.h"
 #include "bpf/include/queues.bpf.h"
+#include "bpf/include/tls.bpf.h"
 #include "bpf/include/who.bpf.h"
 
 enum { WAITERS_READ = 4 };
@@ -57,6 +58,7 @@ static __always_inline void book_open(struct watch_book *book, const struct sock
 	fresh.since = book->now.accepted - book->now.fin_queued;
 	if (packets_watched)
 		departures_note(&fresh, book->now.sent);
+	bpf_map_delete_elem(&tls_books, &book->cookie);
 	if (slot)
 		*slot = fresh;
 	if (way)

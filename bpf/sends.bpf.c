@@ -343,10 +343,9 @@ int BPF_PROG(reference_exit_6, struct sock *sk, struct sk_buff *skb, struct msgh
 
 /* It may wait for room in between, without the lock: what was added from its entry to its exit is
  * spliced, also for a reading in the middle of it. */
-static __always_inline struct watch_slot *kind_changes(struct sock *sk, enum watch_kind kind)
+static __always_inline struct watch_slot *kind_set(struct watch_slot *slot, struct sock *sk, enum watch_kind kind)
 {
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
-	struct watch_slot *slot = slot_of_sender(sk);
 
 	if (!tp || !slot)
 		return NULL;
@@ -355,6 +354,11 @@ static __always_inline struct watch_slot *kind_changes(struct sock *sk, enum wat
 	if (kind != WATCH_KIND_COPY)
 		pages_note(slot, sk);
 	return slot;
+}
+
+static __always_inline struct watch_slot *kind_changes(struct sock *sk, enum watch_kind kind)
+{
+	return kind_set(slot_of_sender(sk), sk, kind);
 }
 
 /* Up to 6.4 sendfile and splice have an entry of their own. */
@@ -376,6 +380,44 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
 	send_returned(slot, ret);
 	splice_returned(slot, ret);
 	return 0;
+}
+
+/*
+ * Kernel TLS hands its records to TCP here, also those of an earlier call. Without scatter-gather TCP copies them. The
+ * socket has a book by then: to look one up in its storage, in a program for a function of a module, makes kernels
+ * before 6.15 follow a NULL pointer (bpf_sk_storage_tracing_allowed).
+ */
+static __always_inline int records_pushed(struct sock *sk, bool enters)
+{
+	bool splices = enters && sk->sk_route_caps & NETIF_F_SG_FLAG;
+
+	kind_set(slot_find(cookie_of(sk)), sk, splices ? WATCH_KIND_SPLICE : WATCH_KIND_COPY);
+	return 0;
+}
+
+SEC("?fentry/tls_push_sg")
+int BPF_PROG(tls_push_enter, struct sock *sk)
+{
+	return records_pushed(sk, true);
+}
+
+SEC("?fexit/tls_push_sg")
+int BPF_PROG(tls_push_exit, struct sock *sk)
+{
+	return records_pushed(sk, false);
+}
+
+/* It may contain the other function. */
+SEC("?fentry/tls_push_partial_record")
+int BPF_PROG(tls_push_rest_enter, struct sock *sk)
+{
+	return records_pushed(sk, true);
+}
+
+SEC("?fexit/tls_push_partial_record")
+int BPF_PROG(tls_push_rest_exit, struct sock *sk)
+{
+	return records_pushed(sk, false);
 }
 
 /* Whoever splices in user space comes here; the function that attaches pages is told no socket. */

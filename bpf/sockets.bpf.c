@@ -7,6 +7,7 @@
  * tcp_disconnect() set them to 0 in between, those at the move to CLOSE are the last.
  */
 #include "bpf/include/census.bpf.h"
+#include "bpf/include/tls.bpf.h"
 #include "bpf/include/who.bpf.h"
 
 
@@ -159,6 +160,8 @@ static __always_inline int death(struct sock *sk)
 	owner_note_holder(book);
 	book->flags |= WATCH_DIED;
 	counts_take(book);
+	if (book->slot.tls)
+		tls_ciphers_forget(book->cookie);
 	if (book_is_ours(book) &&
 	    bpf_ringbuf_output(&deaths, book, sizeof(*book), BPF_RB_NO_WAKEUP))
 		gauge_add(&watch_gauges.lost_deaths, 1);

@@ -23,8 +23,9 @@ static json_t *sites(void)
 	json_t *rows = json_array();
 
 #define ROW(name_, traits, who, meaning)                                                       \
-	json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:b, s:b, s:s, s:s}",           \
+	json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:b, s:b, s:b, s:b, s:s, s:s}", \
 		"name", #name_, "copies", (traits) & SITE_COPIES,                              \
+		"of_tls", (traits) & SITE_OF_TLS, "transforms", (traits) & SITE_TRANSFORMS,                              \
 		"of_sender", (traits) & SITE_OF_SENDER, "of_receiver", (traits) & SITE_OF_RECEIVER, \
 		"of_call", (traits) & SITE_OF_CALL, "who", who, "meaning", meaning));
 	SITES(ROW)
@@ -121,9 +122,9 @@ static json_t *variants(void)
 		const struct table_row *row = &variant_rows[i];
 		bool references = variant_has(row->name, VARIANT_REFERENCES);
 
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:s}", "name", row->name,
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:s}", "name", row->name,
 			"call", variant_call(row->name), "references", references,
-			"splices", row->traits & VARIANT_SPLICES,
+			"splices", row->traits & VARIANT_SPLICES, "tls", row->traits & VARIANT_TLS,
 			"reads_completions", references && !(row->traits & VARIANT_UNREAPED),
 			"overwrites", row->traits & VARIANT_OVERWRITES, "meaning", row->meaning));
 	}
@@ -135,9 +136,10 @@ static json_t *receivers(void)
 	json_t *rows = json_array();
 
 	for (int i = 0; i < RECEIVER_COUNT; i++)
-		json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:s}", "name", receiver_rows[i].name,
+		json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:b, s:s}", "name", receiver_rows[i].name,
 			"blind", receiver_rows[i].traits & RECEIVER_BLIND,
-			"peeks", receiver_rows[i].traits & RECEIVER_PEEKS, "meaning", receiver_rows[i].meaning));
+			"peeks", receiver_rows[i].traits & RECEIVER_PEEKS,
+			"tls", receiver_rows[i].traits & RECEIVER_TLS, "meaning", receiver_rows[i].meaning));
 	return rows;
 }
 
@@ -176,9 +178,10 @@ static json_t *laws(void)
 	json_t *rows = json_array();
 
 	for (int i = 0; i < count; i++)
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:b, s:b}", "name", list[i].name,
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:b, s:b, s:b}", "name", list[i].name,
 			"left_is", list[i].left_is, "right_is", list[i].right_is, "of_runs",
-			law_is_of_runs(list[i].name), "of_sockets", is_of_sockets(list[i].name)));
+			law_is_of_runs(list[i].name), "of_sockets", is_of_sockets(list[i].name),
+			"of_tls", law_is_of_tls(list[i].name)));
 	return rows;
 }
 
@@ -216,9 +219,10 @@ static json_t *all_hooks(void)
 	for (const struct hook *hook = hooks; hook->program; hook++) {
 		const struct hook_form *form = form_of(hook);
 
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:b, s:s, s:s}",
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:s, s:s}",
 			"metric", hook->metric, "kind", hook_kind_name(hook->kind), "target", hook->target,
 			"args", hook->args, "without_trampolines", hook->without_trampolines,
+			"of_tls", hook->sets == HOOKS_TLS,
 			"since", form->target ? form->since : "", "until", form->target ? form->until : ""));
 	}
 	return rows;

@@ -160,6 +160,59 @@ struct inet_connection_sock {
 	void *icsk_ulp_data;
 };
 
+/* include/linux/crypto.h, include/crypto/aead.h */
+struct crypto_tfm {
+	u32 crt_flags;
+};
+
+struct crypto_async_request {
+	struct crypto_tfm *tfm;
+};
+
+struct aead_request {
+	struct crypto_async_request base;
+	unsigned int cryptlen;
+};
+
+struct crypto_aead {
+	struct crypto_tfm base;
+};
+
+/* include/net/tls.h */
+struct tls_prot_info {
+	u16 prepend_size;
+	u16 tag_size;
+	u16 overhead_size;
+	u16 tail_size;
+};
+
+struct tls_sw_context_tx {
+	struct crypto_aead *aead_send;
+};
+
+struct tls_sw_context_rx {
+	struct crypto_aead *aead_recv;
+};
+
+struct tls_context {
+	struct tls_prot_info prot_info;
+	void *priv_ctx_tx;
+	void *priv_ctx_rx;
+};
+
+/* include/net/strparser.h */
+struct strp_msg {
+	int full_len;
+};
+
+struct _strp_msg {
+	struct strp_msg strp;
+};
+
+struct sk_skb_cb {
+	struct _strp_msg strp;
+};
+
 /* include/uapi/linux/tcp.h */
 struct tcphdr {
 	__be32 seq;

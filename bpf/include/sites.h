@@ -12,6 +12,8 @@ enum site_trait {
 	SITE_OF_SENDER = 2,	/* it is on the sender's side alone */
 	SITE_OF_RECEIVER = 4,	/* it is on the receiver's side alone */
 	SITE_OF_CALL = 8,	/* the bytes of a send or recv call pass it: a term of that law */
+	SITE_OF_TLS = 16,	/* kernel TLS moves the bytes: no run or socket without it has any */
+	SITE_TRANSFORMS = 32,	/* a cipher reads each byte once and writes it once */
 	SITE_SENDS = SITE_OF_SENDER | SITE_OF_CALL,
 	SITE_READS = SITE_OF_RECEIVER | SITE_OF_CALL,
 };
@@ -38,7 +40,19 @@ enum site_trait {
 	X(rx_splice, SITE_READS, "receiver, system call",                             \
 	  "passed on as pages by splice, not copied")                                 \
 	X(rx_discard, SITE_READS, "receiver, system call",                            \
-	  "dropped unread, by MSG_TRUNC")
+	  "dropped unread, by MSG_TRUNC")                                             \
+	X(rx_direct, SITE_READS | SITE_OF_TLS, "receiver, system call",               \
+	  "decrypted straight into your buffer by recv")                              \
+	X(tls_copy, SITE_OF_SENDER | SITE_OF_TLS | SITE_COPIES, "sender, system call", \
+	  "copied from your buffer into a TLS record by send")                        \
+	X(tls_reference, SITE_OF_SENDER | SITE_OF_TLS, "sender, system call",         \
+	  "encrypted straight from your buffer by send")                              \
+	X(tls_splice, SITE_OF_SENDER | SITE_OF_TLS, "sender, system call",            \
+	  "encrypted straight from pages of a file or a pipe")                        \
+	X(tls_encrypt, SITE_OF_SENDER | SITE_OF_TLS | SITE_TRANSFORMS, "sender, system call", \
+	  "read, encrypted and written by the cipher")                                \
+	X(tls_decrypt, SITE_OF_RECEIVER | SITE_OF_TLS | SITE_TRANSFORMS, "receiver, system call", \
+	  "read, decrypted and written by the cipher")
 
 /* X(name, meaning): everything else that is counted for one socket. Units are in the names. */
 #define COUNTS(X)                                                                             \
@@ -84,7 +98,14 @@ enum site_trait {
 	  "payload copied on a socket that references, which left in packets that "           \
 	  "carry user pages")                                                                  \
 	X(map_calls, "calls of TCP_ZEROCOPY_RECEIVE that found bytes to map")                 \
-	X(peeked_bytes, "bytes that recv copied and left where they were (MSG_PEEK)")
+	X(peeked_bytes, "bytes that recv copied and left where they were (MSG_PEEK)")         \
+	X(tls_accepted_bytes, "plaintext that kernel TLS accepted")                           \
+	X(tls_carried_bytes, "bytes that TCP accepted from kernel TLS: whole records")        \
+	X(tls_sent_records, "TLS records that were encrypted")                                \
+	X(tls_sent_overhead_bytes, "what these records are longer than their plaintext")      \
+	X(tls_received_bytes, "plaintext of the TLS records that were decrypted")             \
+	X(tls_received_records, "those records")                                              \
+	X(tls_received_overhead_bytes, "what these are longer than their plaintext")
 
 /* X(name, function): calls whose cost is measured with --cost. The empty one is a call of nothing,
  * to learn what measuring costs. */
@@ -158,6 +179,26 @@ struct flow {
 	unsigned int daddr[4];
 	unsigned short sport;
 	unsigned short dport;
+};
+
+/* What kernel TLS did with the bytes of one socket; kept beside its book, for those that have TLS alone. */
+struct tls_book {
+	unsigned long long accepted;	/* plaintext that calls returned: of sends */
+	unsigned long long copied, referenced, spliced;
+	unsigned long long encrypted, sent_overhead;
+	unsigned long long returned, peeked;	/* of receives */
+	unsigned long long direct;	/* decrypted into user pages */
+	unsigned long long decrypted;	/* by the cipher, whatever became of it */
+	unsigned long long opened, received_overhead;	/* plaintext of whole records */
+	/* When TLS began: what TCP had accepted and returned, by its sequence numbers and by calls. */
+	unsigned long long sent_before, received_before, returned_before, accepted_before;
+	unsigned long long sent_cipher, received_cipher;	/* struct crypto_tfm */
+	unsigned int send_calls, copies, references, splices;
+	unsigned int recv_calls, directs, sent_records, received_records;
+	unsigned int decryptions, last_cipher_bytes;
+	unsigned char born;		/* the keys were set in the window */
+	unsigned char sends, receives;	/* a call has come by */
+	unsigned char unused[5];
 };
 
 /* Who owns a zero-copy notification, and how many pages it holds. */

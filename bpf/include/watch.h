@@ -166,7 +166,8 @@ struct watch_slot {
 	unsigned int splice_reads, discards;	/* calls behind rx_spliced and rx_discarded */
 	unsigned char ours;	/* the socket is the subject's */
 	unsigned char dead;	/* the socket is gone: another one may have the place if there is no other */
-	unsigned char unused[6];
+	unsigned char tls;	/* it has a struct tls_book */
+	unsigned char unused[5];
 	unsigned long long moved_between;	/* with details: bytes copied between buffers of packets */
 	unsigned long long splice_sends;	/* of send_calls, those that spliced pages */
 	unsigned long long spare[2];		/* whole lines of the cache */

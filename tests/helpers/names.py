@@ -9,15 +9,16 @@ from pathlib import Path
 from copyscope.common.releases import TESTED as KERNELS  # noqa: F401
 from copyscope.common.tables import (  # noqa: F401
     PATHS,
-    RIGHT_VARIANTS,
     SITES,
     TABLES,
-    VARIANTS,
     names,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-LAWS = names("laws", of_runs=True)
+# Of plain TCP: kernel TLS needs a module, and has laws of its own (tests/guest/test_tls.py).
+VARIANTS = names("variants", tls=False)
+RIGHT_VARIANTS = names("variants", tls=False, overwrites=False)
+LAWS = names("laws", of_runs=True, of_tls=False)
 WATCH_LAWS = names("laws", of_sockets=True)
 
 

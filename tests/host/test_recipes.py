@@ -87,7 +87,7 @@ static void law_syn(const struct record *r, struct law *law)
 			record_probe_attached(r, "accepted") ? NULL : "sends are not measured");
 }
 
-\g<0>	{ "test of SYN", "sends that put bytes into the SYN", "none", 0, false, law_syn },
+\g<0>	{ "test of SYN", "sends that put bytes into the SYN", "none", 0, false, false, law_syn },
 """),
     "tests/unit/expected_laws.h": (
         r"(?s)^/\* Every law, in the order.*?{ \"pin\", .*?},\n", r"""static void break_syn(struct made *m, int flow, int n)

@@ -67,6 +67,12 @@ static const struct {
 	{ "6.12", MOVE, 0, "skb_copy_and_csum_bits < skb_segment < tcp_gso_segment" OUTPUT,
 	  "no scatter-gather" },
 	{ "6.12", MOVE, 0, "skb_checksum_help < validate_xmit_skb" OUTPUT, "unknown" },
+	/* Kernel TLS reads the head of each record, and collects those that find no room as a whole. */
+	{ "6.12", MOVE, 0, "skb_copy_bits < tls_rx_msg_size < tls_strp_check_rcv < tls_sw_recvmsg", "header parsing" },
+	{ "6.12", MOVE, 0, "skb_copy_bits < tls_decrypt_sg < tls_rx_one_record < tls_sw_recvmsg", "header parsing" },
+	{ "6.1", MOVE, 0, "skb_copy_bits < tls_strp_copyin < __tcp_read_sock < tls_strp_read_copy",
+	  "TLS record in pieces" },
+	{ "6.12", MOVE, 0, "skb_copy_bits < tls_strp_read_copy < tls_strp_check_rcv", "unknown" },
 	{ "6.12", LATE, 0, "skb_zerocopy_clone < foo_clone" OUTPUT, "clone or expand" },
 	{ "6.1", LATE, 0, "pskb_expand_head < skb_ensure_writable" OUTPUT, "clone or expand" },
 	{ "6.18", LATE, 0, "__pskb_copy_fclone < tcp_retransmit_skb", "clone or expand" },

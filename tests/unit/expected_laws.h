@@ -133,6 +133,44 @@ static const struct expected_law {
 	{ "probes", NULL, false, NEEDS_PACKETS | AT_ANY_END, "" },
 };
 
+static void break_tls_send(struct made *m, int flow, int n)
+{
+	made_tx(m, flow)->site[SITE_tls_copy].bytes -= n;
+}
+
+/* The encrypted bytes are a side of two laws. */
+static void break_tls_encryption(struct made *m, int flow, int n)
+{
+	made_tx(m, flow)->site[SITE_tls_encrypt].bytes -= n;
+	made_tx(m, flow)->count[COUNT_tls_sent_overhead_bytes] += n;
+}
+
+static void break_tls_sent(struct made *m, int flow, int n)
+{
+	made_tx(m, flow)->count[COUNT_tls_sent_overhead_bytes] -= n;
+}
+
+static void break_tls_received(struct made *m, int flow, int n)
+{
+	made_rx(m, flow)->count[COUNT_tls_received_overhead_bytes] -= n;
+}
+
+static void break_tls_receive(struct made *m, int flow, int n)
+{
+	made_rx(m, flow)->site[SITE_rx_direct].bytes -= n;
+}
+
+/* Of runs over kernel TLS: the laws that they alone have, and what TLS adds to another. */
+static const struct expected_law expected_tls_laws[] = {
+	{ "TLS send", break_tls_send, true, NEEDS_HOOKS, "TLS accepted,tls_copy,tls_reference,tls_splice," },
+	{ "TLS encryption", break_tls_encryption, true, NEEDS_HOOKS, "TLS accepted,tls_encrypt," },
+	{ "TLS records sent", break_tls_sent, true, NEEDS_HOOKS, "accepted,tls_encrypt," },
+	{ "TLS records received", break_tls_received, true, OF_WITNESS, "tls_decrypt,TLS records," },
+	{ "receive", break_tls_receive, true, AT_ANY_END, "rx_copy,rx_direct,returned,TLS returned," },
+};
+
+enum { EXPECTED_TLS_LAWS = sizeof(expected_tls_laws) / sizeof(*expected_tls_laws) };
+
 enum { EXPECTED_LAWS = sizeof(expected_laws) / sizeof(*expected_laws) };
 
 /* The names of the laws that have all of @traits and none of @without, as made_laws lists them. */

@@ -36,6 +36,68 @@ TEST(one_byte_breaks_its_law_and_no_other)
 	}
 }
 
+TEST(books_of_kernel_tls_balance_in_plaintext_and_in_records)
+{
+	struct made m;
+
+	made_init(&m);
+	made_tls(&m);
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "");
+	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "sequence accepted,sequence returned,");
+	assert_int_equal(made_law(&m, "TLS send")->left, made_bytes(0) + made_bytes(1));
+	assert_int_equal(made_law(&m, "TLS records sent")->left, made_law(&m, "TLS send")->left + 132);
+	assert_int_equal(made_law(&m, "end to end")->left, made_law(&m, "TLS send")->left);
+}
+
+TEST(one_byte_breaks_its_law_of_tls_and_no_other)
+{
+	for (int i = 0; i < EXPECTED_TLS_LAWS; i++) {
+		for (int n = -1; n <= 1; n += 2) {
+			struct made m;
+			char expected[64];
+
+			made_init(&m);
+			made_tls(&m);
+			expected_tls_laws[i].break_law(&m, 1, n);
+			made_judge(&m);
+			snprintf(expected, sizeof(expected), "%s,", expected_tls_laws[i].law);
+			assert_string_equal(made_laws(&m, LAW_BROKEN), expected);
+			assert_int_equal(made_law(&m, expected_tls_laws[i].law)->residual, n);
+		}
+	}
+}
+
+TEST(without_a_hook_no_law_of_tls_is_tested_that_needs_it)
+{
+	for (int i = 0; i < EXPECTED_TLS_LAWS; i++) {
+		char hooks[128], *at = hooks;
+
+		strcpy(hooks, expected_tls_laws[i].hooks);
+		for (char *hook; (hook = strsep(&at, ",")) && *hook;) {
+			struct made m;
+
+			made_init(&m);
+			made_tls(&m);
+			made_detach(&m, hook);
+			made_judge(&m);
+			assert_int_equal(made_law(&m, expected_tls_laws[i].law)->status, LAW_NOT_TESTABLE);
+			assert_string_equal(made_laws(&m, LAW_BROKEN), "");
+		}
+	}
+}
+
+TEST(a_run_without_tls_has_no_law_of_it)
+{
+	struct made m;
+
+	made_init(&m);
+	made_judge(&m);
+	for (int i = 0; i < m.r.law_count; i++)
+		assert_false(law_is_of_tls(m.r.laws[i].name));
+	assert_int_equal(m.r.sites[SITE_tls_encrypt].how, HOW_DERIVED);
+}
+
 TEST(errors_of_two_sockets_that_cancel_out_are_caught)
 {
 	for (int i = 0; i < EXPECTED_LAWS; i++) {

@@ -150,6 +150,37 @@ static inline void made_init(struct made *m)
 	}
 }
 
+/* The same over kernel TLS: a record a message. Half is referenced and half is copied; half is decrypted in place. */
+static inline void made_tls(struct made *m)
+{
+	static const char *const metrics[] = { "TLS accepted", "TLS returned", "TLS records" };
+	enum { OVERHEAD = 22 * MESSAGES };
+
+	strcpy(m->r.experiment->plan.variant, "ktls");
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
+		made_attach(m, metrics[i]);
+	m->r.derived.stack_count = 0;
+	for (int flow = 0; flow < FLOWS; flow++) {
+		struct books *tx = made_tx(m, flow), *rx = made_rx(m, flow);
+		uint64_t bytes = made_bytes(flow), half = bytes / 2;
+
+		*tx = (struct books){};
+		tx->count[COUNT_accepted_bytes] = tx->count[COUNT_tls_carried_bytes] = bytes + OVERHEAD;
+		tx->site[SITE_tx_splice].bytes = bytes + OVERHEAD;
+		tx->count[COUNT_tls_accepted_bytes] = tx->site[SITE_tls_encrypt].bytes = bytes;
+		tx->count[COUNT_tls_sent_overhead_bytes] = OVERHEAD;
+		tx->site[SITE_tls_copy].bytes = half;
+		tx->site[SITE_tls_reference].bytes = bytes - half;
+		rx->site[SITE_rx_copy].bytes = half;
+		rx->site[SITE_rx_direct].bytes = bytes - half;
+		rx->site[SITE_tls_decrypt].bytes = rx->count[COUNT_tls_received_bytes] = bytes;
+		rx->count[COUNT_tls_received_overhead_bytes] = OVERHEAD;
+		m->app[END_RECEIVER][flow].tcp_returned_bytes += OVERHEAD;
+		m->app[END_SENDER][flow].zerocopy_sends = m->app[END_SENDER][flow].completions = 0;
+		m->app[END_SENDER][flow].completions_copied = 0;
+	}
+}
+
 /* What the workload prints of all its sockets together. */
 static inline void made_sum(struct app_totals *app)
 {

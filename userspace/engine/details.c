@@ -25,6 +25,27 @@ static void add_slot(struct books *b, const struct watch_slot *slot, uint64_t rx
 	b->site[SITE_rx_map] = (struct tally){ slot->rx_mapped, slot->map_calls };
 }
 
+/* What TLS returned, recv returned, and no function of TCP did. */
+static void add_tls(struct books *b, const struct watch_slot *slot, const struct tls_book *tls)
+{
+	b->count[COUNT_recv_calls] += tls->recv_calls;
+	b->count[COUNT_returned_bytes] += tls->returned;
+	b->count[COUNT_peeked_bytes] += tls->peeked;
+	b->count[COUNT_tls_accepted_bytes] = tls->accepted;
+	b->count[COUNT_tls_carried_bytes] = slot->sends_returned - tls->accepted_before;
+	b->count[COUNT_tls_sent_records] = tls->sent_records;
+	b->count[COUNT_tls_sent_overhead_bytes] = tls->sent_overhead;
+	b->count[COUNT_tls_received_bytes] = tls->opened;
+	b->count[COUNT_tls_received_records] = tls->received_records;
+	b->count[COUNT_tls_received_overhead_bytes] = tls->received_overhead;
+	b->site[SITE_rx_direct] = (struct tally){ tls->direct, tls->directs };
+	b->site[SITE_tls_copy] = (struct tally){ tls->copied, tls->copies };
+	b->site[SITE_tls_reference] = (struct tally){ tls->referenced, tls->references };
+	b->site[SITE_tls_splice] = (struct tally){ tls->spliced, tls->splices };
+	b->site[SITE_tls_encrypt] = (struct tally){ tls->encrypted, tls->sent_records };
+	b->site[SITE_tls_decrypt] = (struct tally){ tls->decrypted, tls->decryptions };
+}
+
 static int ledger_read_books(const struct engine *e, const struct counted_socket *counted, int count,
 			     struct ledger *ledger)
 {
@@ -32,6 +53,7 @@ static int ledger_read_books(const struct engine *e, const struct counted_socket
 	int buckets = bpf_map__fd(e->skel->maps.slot_buckets);
 	struct slot_bucket bucket;
 	struct watch_slot slot;
+	struct tls_book tls;
 
 	ledger->sockets = calloc(count + 1, sizeof(*ledger->sockets));
 	if (!ledger->sockets)
@@ -48,6 +70,8 @@ static int ledger_read_books(const struct engine *e, const struct counted_socket
 			err = -errno;
 		else
 			add_slot(&socket->books, &slot, bucket.way[place % WATCH_WAYS].rx_copied);
+		if (!err && !bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.tls_books), &socket->cookie, &tls))
+			add_tls(&socket->books, &slot, &tls);
 		books_add(&ledger->total, &socket->books);
 	}
 	return err;

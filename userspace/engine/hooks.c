@@ -21,6 +21,7 @@
 #define ZEROCOPY HOOKS_ZEROCOPY
 #define CALLS HOOKS_CALLS
 #define DETAIL HOOKS_DETAIL
+#define TLS HOOKS_TLS
 #define PLAIN HOOK_PLAIN
 #define NEEDED HOOK_NEEDED
 #define ELSE HOOK_ELSE
@@ -82,6 +83,28 @@ const struct hook hooks[] = {
 	FENTRY(0, "moved_csum", "moved", "skb_copy_and_csum_bits", ZEROCOPY, PLAIN),
 	FENTRY(0, "moved_csum", "reshape", "skb_copy_and_csum_bits", DETAIL, PLAIN),
 
+	FENTRY(0, "tls_begins", "TLS", "tls_set_sw_offload", TLS, PLAIN),
+	FENTRY(3, "tls_send_enter", "TLS", "tls_sw_sendmsg", TLS, PLAIN),
+	FENTRY(5, "tls_sendpage_enter", "TLS", "tls_sw_sendpage", TLS, PLAIN),
+	FEXIT(3, "tls_send_exit", "TLS accepted", "tls_sw_sendmsg", TLS, PLAIN),
+	FEXIT(5, "tls_sendpage_exit", "TLS accepted", "tls_sw_sendpage", TLS, PLAIN),
+	FEXIT(3, "tls_spliced", "tls_splice", "tls_sw_sendmsg", TLS, PLAIN),
+	FEXIT(5, "tls_spliced_page", "tls_splice", "tls_sw_sendpage", TLS, PLAIN),
+	FEXIT(4, "tls_referenced", "tls_reference", "sk_msg_zerocopy_from_iter", TLS, PLAIN),
+	FEXIT(4, "tls_copied", "tls_copy", "sk_msg_memcopy_from_iter", TLS, PLAIN),
+	FENTRY(1, "tls_encrypts", "tls_encrypt", "crypto_aead_encrypt", TLS, PLAIN),
+	FENTRY(5, "tls_push_enter", "tx_splice", "tls_push_sg", TLS, PLAIN),
+	FEXIT(5, "tls_push_exit", "tx_splice", "tls_push_sg", TLS, PLAIN),
+	FENTRY(3, "tls_push_rest_enter", "tx_splice", "tls_push_partial_record", TLS, PLAIN),
+	FEXIT(3, "tls_push_rest_exit", "tx_splice", "tls_push_partial_record", TLS, PLAIN),
+	FENTRY(0, "tls_receive_enter", "TLS", "tls_sw_recvmsg", TLS, PLAIN),
+	FENTRY(5, "tls_splice_read_enter", "TLS", "tls_sw_splice_read", TLS, PLAIN),
+	FEXIT(5, "tls_receive_exit_5", "TLS returned", "tls_sw_recvmsg", TLS, PLAIN),
+	FEXIT(4, "tls_receive_exit_4", "TLS returned", "tls_sw_recvmsg", TLS, PLAIN),
+	FENTRY(1, "tls_decrypts", "tls_decrypt", "crypto_aead_decrypt", TLS, PLAIN),
+	FEXIT(3, "tls_opened", "TLS records", "tls_rx_one_record", TLS, PLAIN),
+	FEXIT(3, "tls_direct", "rx_direct", "tls_rx_one_record", TLS, PLAIN),
+
 	SOFTIRQ(1, "completion", "notifications", "sock", "inet_sk_error_report", ALWAYS, false, SEEN_REPORT),
 	TRACEPOINT(0, "ring_done", "rings", "io_uring_complete", ZEROCOPY, PLAIN),
 	FENTRY(1, "notification_end", "completions", "__msg_zerocopy_callback", DETAIL, PLAIN),
@@ -103,6 +126,9 @@ const struct hook_form hook_forms[] = {
 	{ "skb_splice_from_iter", 3, "6.18", "" },
 	{ "msg_zerocopy_realloc", 3, "", "6.12" },
 	{ "msg_zerocopy_realloc", 4, "6.18", "" },
+	{ "tls_sw_sendpage", 5, "", "6.1" },
+	{ "tls_sw_recvmsg", 5, "", "6.18" },
+	{ "tls_sw_recvmsg", 4, "7.2", "" },
 	{ "__msg_zerocopy_callback", 1, "", "6.18" },
 	{ "msg_zerocopy_complete", 3, "7.2", "" },
 	{}

@@ -15,6 +15,7 @@ enum hook_set {
 	HOOKS_ZEROCOPY = 2,	/* what only zero copy needs */
 	HOOKS_CALLS = 4,	/* what calls returned: a witness */
 	HOOKS_DETAIL = 8,	/* pins, packets, stacks of causes; what a send asked for */
+	HOOKS_TLS = 16,		/* what only kernel TLS needs */
 };
 
 enum hook_rank {

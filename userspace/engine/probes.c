@@ -40,7 +40,7 @@ static void configure(struct probes *p, const struct probes_config *config, stru
 	*c = (struct engine_config){
 		.filter = WATCH_OF_TASKS,
 		.backend = config->backend,
-		.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | HOOKS_DETAIL,
+		.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | HOOKS_DETAIL | (s->tls ? HOOKS_TLS : 0),
 		.calls = true,
 		.sockets_most = s->sockets,
 		.fault_inject = config->fault_inject,
@@ -124,6 +124,8 @@ int probes_attach(struct probes *p, struct record *r)
 		err = engine_attach(p->engine, HOOKS_CALLS, r->backend_why);
 	if (!err)
 		err = engine_attach(p->engine, HOOKS_DETAIL, r->backend_why);
+	if (!err)
+		err = engine_attach(p->engine, HOOKS_TLS, r->backend_why);
 	if (!err)
 		err = cost_probes_attach_exits(p->cost, r);
 	if (err)

@@ -212,11 +212,19 @@ static void law_reference(const struct record *r, struct law *law)
 	weigh_books(r, law, reference_sides, obstacle_to_reference(r));
 }
 
+/* Those of kernel TLS pass no function of TCP. */
+static bool returned_is_known(const struct record *r)
+{
+	return record_probe_attached(r, "returned") &&
+	       (!plan_has_tls(&r->experiment->plan) || record_probe_attached(r, "TLS returned"));
+}
+
 static void law_receive(const struct record *r, struct law *law)
 {
 	weigh_books(r, law, receive_sides,
 		    r->sites[SITE_rx_copy].how == HOW_NOT_MEASURED ? "rx_copy is not measured" :
-		    !record_probe_attached(r, "returned") ? "returned bytes are not measured" : NULL);
+		    r->sites[SITE_rx_direct].how == HOW_NOT_MEASURED ? "rx_direct is not measured" :
+		    !returned_is_known(r) ? "returned bytes are not measured" : NULL);
 }
 
 static void law_completion(const struct record *r, struct law *law)
@@ -263,6 +271,69 @@ static void law_causes_of_reshape(const struct record *r, struct law *law)
 	law_of_causes(r, law, SITE_reshape);
 }
 
+/* What kernel TLS took and passed on, where the sockets of the run have it. */
+
+static struct sides tls_send_sides(const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_tls_accepted_bytes],
+			       SUM(b->site[SITE_tls_copy].bytes, b->site[SITE_tls_reference].bytes,
+				   b->site[SITE_tls_splice].bytes) };
+}
+
+static struct sides tls_encryption_sides(const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_tls_accepted_bytes], b->site[SITE_tls_encrypt].bytes };
+}
+
+static struct sides tls_sent_sides(const struct books *b)
+{
+	return (struct sides){ b->count[COUNT_tls_carried_bytes],
+			       SUM(b->site[SITE_tls_encrypt].bytes, b->count[COUNT_tls_sent_overhead_bytes]) };
+}
+
+/* The first of these sites that is not measured, as a reason. */
+static const char *site_lacks(const struct record *r, const enum site *sites, size_t count)
+{
+	static char why[64];
+
+	for (size_t i = 0; i < count; i++)
+		if (r->sites[sites[i]].how == HOW_NOT_MEASURED) {
+			snprintf(why, sizeof(why), "%s is not measured", site_name(sites[i]));
+			return why;
+		}
+	return NULL;
+}
+
+#define SITE_LACKS(r, ...) \
+	site_lacks(r, (const enum site[]){ __VA_ARGS__ }, sizeof((const enum site[]){ __VA_ARGS__ }) / sizeof(enum site))
+
+static const char *no_tls_accepted(const struct record *r)
+{
+	return record_probe_attached(r, "TLS accepted") ? NULL : "what kernel TLS accepted is not measured";
+}
+
+static void law_tls_send(const struct record *r, struct law *law)
+{
+	const char *lacks = SITE_LACKS(r, SITE_tls_copy, SITE_tls_reference, SITE_tls_splice);
+
+	weigh_books(r, law, tls_send_sides, lacks ? lacks : no_tls_accepted(r));
+}
+
+static void law_tls_encryption(const struct record *r, struct law *law)
+{
+	const char *lacks = SITE_LACKS(r, SITE_tls_encrypt);
+
+	weigh_books(r, law, tls_encryption_sides, lacks ? lacks : no_tls_accepted(r));
+}
+
+static void law_tls_sent(const struct record *r, struct law *law)
+{
+	const char *lacks = SITE_LACKS(r, SITE_tls_encrypt);
+
+	weigh_books(r, law, tls_sent_sides, lacks ? lacks :
+		    record_probe_attached(r, "accepted") ? NULL : "accepted bytes are not measured");
+}
+
 static void law_probes(const struct record *r, struct law *law)
 {
 	uint64_t missed_hits = record_missed_hits(r, NULL);
@@ -284,12 +355,18 @@ static void law_probes(const struct record *r, struct law *law)
 
 /* Laws that need what is known of the workload's two ends. */
 
+static bool accepted_is_known(const struct record *r)
+{
+	return record_probe_attached(r, "accepted") &&
+	       (!plan_has_tls(&r->experiment->plan) || record_probe_attached(r, "TLS accepted"));
+}
+
 static void law_end_to_end(const struct record *r, struct law *law)
 {
-	if (!record_probe_attached(r, "accepted") || !record_probe_attached(r, "returned"))
+	if (!accepted_is_known(r) || !returned_is_known(r))
 		say_why(law, "accepted or returned bytes are not measured");
 	else
-		weigh(law, (struct sides){ r->derived.total.count[COUNT_accepted_bytes],
+		weigh(law, (struct sides){ books_accepted(&r->derived.total),
 					   r->derived.total.count[COUNT_returned_bytes] });
 }
 
@@ -348,24 +425,33 @@ APP(received_bytes)
 APP(gather_bytes)
 APP(zerocopy_sends)
 APP(completions)
-KERNEL(accepted_bytes, count[COUNT_accepted_bytes])
 KERNEL(received_bytes, count[COUNT_returned_bytes])
 KERNEL(gather_bytes, site[SITE_user_gather].bytes)
 KERNEL(zerocopy_sends, count[COUNT_zerocopy_sends])
 KERNEL(completions, count[COUNT_completed_sends])
+
+static uint64_t kernel_accepted_bytes(const struct books *b)
+{
+	return books_accepted(b);
+}
+
+static uint64_t kernel_taken_bytes(const struct books *b)
+{
+	return b->count[COUNT_tls_received_bytes] + b->count[COUNT_tls_received_overhead_bytes];
+}
 
 static const char no_sends[] = "sends are not measured";
 
 static void law_sent(const struct record *r, struct law *law)
 {
 	law_witness(r, law, app_accepted_bytes, kernel_accepted_bytes,
-		    record_probe_attached(r, "accepted") ? NULL : "accepted bytes are not measured");
+		    accepted_is_known(r) ? NULL : "accepted bytes are not measured");
 }
 
 static void law_received(const struct record *r, struct law *law)
 {
 	law_witness(r, law, app_received_bytes, kernel_received_bytes,
-		    record_probe_attached(r, "returned") ? NULL : "returned bytes are not measured");
+		    returned_is_known(r) ? NULL : "returned bytes are not measured");
 }
 
 static void law_gathered(const struct record *r, struct law *law)
@@ -438,7 +524,9 @@ static void law_sequence(const struct record *r, struct law *law,
 {
 	struct pass_view timed = record_timed(r), counted = record_counted(r);
 
-	if (!timed.made && !counted.made)
+	if (plan_has_tls(&r->experiment->plan))
+		say_why(law, "TCP carried TLS records, which are longer: the laws of TLS compare them");
+	else if (!timed.made && !counted.made)
 		say_why(law, "no pass was made");
 	else if (no_sequence(&timed) || no_sequence(&counted))
 		say_why(law, no_sequence(&timed) ? no_sequence(&timed) : no_sequence(&counted));
@@ -459,6 +547,17 @@ static void law_sequence_accepted(const struct record *r, struct law *law)
 static void law_sequence_returned(const struct record *r, struct law *law)
 {
 	law_sequence(r, law, app_tcp_returned_bytes, app_received_bytes);
+}
+
+/* By the sequence numbers of the counted pass. */
+static void law_tls_received(const struct record *r, struct law *law)
+{
+	struct pass_view counted = record_counted(r);
+	const char *lacks = SITE_LACKS(r, SITE_tls_decrypt);
+
+	law_witness(r, law, app_tcp_returned_bytes, kernel_taken_bytes, lacks ? lacks :
+		    !record_probe_attached(r, "TLS records") ? "received records are not measured" :
+		    counted.made ? no_sequence(&counted) : "no pass was counted");
 }
 
 /* What the counted pass accepted, for as many messages as the timed one had; BEYOND if that is no
@@ -544,41 +643,49 @@ static const struct law_row {
 	const char *name, *left_is, *right_is;
 	unsigned int sites;	/* instead of right_is: the sum of the sites with these traits */
 	bool at_any_end;	/* it holds however the two ends ended, as long as the calls returned */
+	bool of_tls;		/* for runs over kernel TLS alone */
 	void (*test)(const struct record *r, struct law *law);
 } laws[] = {
-	{ "send", "accepted by tcp_sendmsg", NULL, SITE_SENDS, false, law_send },
+	{ "send", "accepted by tcp_sendmsg", NULL, SITE_SENDS, false, false, law_send },
 	{ "reference", "referenced bytes copied late, reshaped, sent clean or dropped",
-	  "tx_reference + sent again + shown to captures + copied into their packets", 0, false, law_reference },
-	{ "receive", "returned by recv + peeked", NULL, SITE_READS, true, law_receive },
-	{ "end to end", "accepted from all senders", "returned to all receivers", 0, false, law_end_to_end },
+	  "tx_reference + sent again + shown to captures + copied into their packets", 0, false, false, law_reference },
+	{ "receive", "returned by recv + peeked", NULL, SITE_READS, true, false, law_receive },
+	{ "end to end", "accepted from all senders", "returned to all receivers", 0, false, false, law_end_to_end },
 	{ "completion", "outstanding at the opening + zero-copy sends", "completed + outstanding at the closing", 0,
-	  false, law_completion },
-	{ "pin", "pages pinned", "pages released", 0, false, law_pin },
-	{ "refusal", "sends that got ENOBUFS", "notifications refused", 0, true, law_refusal },
-	{ "causes of late_copy", "late_copy", "the sum of its causes", 0, true, law_causes_of_late_copy },
-	{ "causes of reshape", "reshape", "the sum of its causes", 0, true, law_causes_of_reshape },
-	{ "witness sent", "bytes that send calls returned to the workload", BY_PROBES, 0, false, law_sent },
-	{ "witness received", "bytes that recv calls returned to the workload", BY_PROBES, 0, false, law_received },
-	{ "witness gathered", "bytes that the workload gathered by its own account", BY_PROBES, 0, false,
+	  false, false, law_completion },
+	{ "pin", "pages pinned", "pages released", 0, false, false, law_pin },
+	{ "refusal", "sends that got ENOBUFS", "notifications refused", 0, true, false, law_refusal },
+	{ "causes of late_copy", "late_copy", "the sum of its causes", 0, true, false, law_causes_of_late_copy },
+	{ "causes of reshape", "reshape", "the sum of its causes", 0, true, false, law_causes_of_reshape },
+	{ "witness sent", "bytes that send calls returned to the workload", BY_PROBES, 0, false, false, law_sent },
+	{ "witness received", "bytes that recv calls returned to the workload", BY_PROBES, 0, false, false, law_received },
+	{ "witness gathered", "bytes that the workload gathered by its own account", BY_PROBES, 0, false, false,
 	  law_gathered },
-	{ "witness zero-copy sends", "zero-copy sends by the workload's account", BY_PROBES, 0, false,
+	{ "witness zero-copy sends", "zero-copy sends by the workload's account", BY_PROBES, 0, false, false,
 	  law_zerocopy_sends },
-	{ "witness completions", "completions that the workload read", BY_PROBES, 0, false, law_completions },
+	{ "witness completions", "completions that the workload read", BY_PROBES, 0, false, false, law_completions },
 	{ "sequence accepted", "payload that TCP accepted by its own sequence numbers, in each pass",
-	  "bytes that send calls returned to the workload", 0, true, law_sequence_accepted },
+	  "bytes that send calls returned to the workload", 0, true, false, law_sequence_accepted },
 	{ "sequence returned", "payload that TCP passed on by its own sequence numbers, in each pass",
-	  "bytes that recv calls returned to the workload", 0, true, law_sequence_returned },
+	  "bytes that recv calls returned to the workload", 0, true, false, law_sequence_returned },
 	{ "passes", "bytes accepted in the timed pass", "bytes accepted in the counted pass, for as many messages",
-	  0, false, law_passes },
-	{ "content", "bytes that arrived wrong", "none", 0, true, law_content },
-	{ "send queue", "unsent at the opening + accepted", "sent for the first time + unsent at the closing", 0, true, NULL },
-	{ "receive queue", "unread at the opening + received", "taken at the receive sites + unread at the closing", 0, true, NULL },
+	  0, false, false, law_passes },
+	{ "content", "bytes that arrived wrong", "none", 0, true, false, law_content },
+	{ "send queue", "unsent at the opening + accepted", "sent for the first time + unsent at the closing", 0, true, false, NULL },
+	{ "receive queue", "unread at the opening + received", "taken at the receive sites + unread at the closing", 0, true, false, NULL },
 	{ "reference queue", "unsent in user pages at the opening + tx_reference",
-	  "sent in user pages for the first time + unsent in them at the closing", 0, true, NULL },
-	{ "copied", "completed as COPIED", "copied, as far as counted", 0, true, NULL },
-	{ "sends", "accepted by sequence numbers", "returned by send calls", 0, true, NULL },
-	{ "receives", "returned by sequence numbers", "returned by receive calls", 0, true, NULL },
-	{ "probes", "events that no program counted", "none", 0, true, law_probes },
+	  "sent in user pages for the first time + unsent in them at the closing", 0, true, false, NULL },
+	{ "copied", "completed as COPIED", "copied, as far as counted", 0, true, false, NULL },
+	{ "sends", "accepted by sequence numbers", "returned by send calls", 0, true, false, NULL },
+	{ "receives", "returned by sequence numbers", "returned by receive calls", 0, true, false, NULL },
+	{ "TLS send", "plaintext accepted by kernel TLS", "tls_copy + tls_reference + tls_splice", 0, false, true,
+	  law_tls_send },
+	{ "TLS encryption", "plaintext accepted by kernel TLS", "tls_encrypt", 0, false, true, law_tls_encryption },
+	{ "TLS records sent", "accepted by TCP from kernel TLS", "tls_encrypt + what records are longer", 0, false, true,
+	  law_tls_sent },
+	{ "TLS records received", "taken from TCP by its own sequence numbers",
+	  "plaintext of the decrypted records + what these are longer", 0, false, true, law_tls_received },
+	{ "probes", "events that no program counted", "none", 0, true, false, law_probes },
 };
 
 static const int law_rows = sizeof(laws) / sizeof(*laws);
@@ -627,6 +734,13 @@ bool law_is_of_runs(const char *name)
 	return row && row->test;
 }
 
+bool law_is_of_tls(const char *name)
+{
+	const struct law_row *row = row_named(name);
+
+	return row && row->of_tls;
+}
+
 int laws_list(struct law list[LAWS_MAX])
 {
 	for (int i = 0; i < law_rows; i++)
@@ -638,7 +752,7 @@ void laws_fill(struct record *r)
 {
 	r->law_count = 0;
 	for (int i = 0; i < law_rows; i++) {
-		if (!laws[i].test)
+		if (!laws[i].test || (laws[i].of_tls && !plan_has_tls(&r->experiment->plan)))
 			continue;
 		r->laws[r->law_count] = law_of(&laws[i]);
 		laws[i].test(r, &r->laws[r->law_count++]);

@@ -17,6 +17,9 @@ struct law law_named(const char *name);
 /* True if laws_fill() tests it. */
 bool law_is_of_runs(const char *name);
 
+/* True if it is tested where sockets have kernel TLS, and in no other record. */
+bool law_is_of_tls(const char *name);
+
 /* All of them, those of a watch included. How many. */
 int laws_list(struct law list[LAWS_MAX]);
 

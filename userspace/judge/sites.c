@@ -180,6 +180,10 @@ static enum how how_known(const struct record *r, enum site site, const char **w
 		*why = "the sender did not end by itself";
 		return HOW_NOT_MEASURED;
 	}
+	if (site_has(site, SITE_OF_TLS) && r->backend != BACKEND_NONE && !plan_has_tls(&r->experiment->plan)) {
+		*why = "no socket of this run has kernel TLS";
+		return HOW_DERIVED;
+	}
 	if (opener && !record_probe_attached(r, opener)) {
 		*why = why_not(r, opener);
 		return HOW_NOT_MEASURED;

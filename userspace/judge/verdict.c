@@ -18,7 +18,7 @@ static uint64_t bytes_at(const struct record *r, enum site site)
 
 static double copies_per_byte(const struct record *r)
 {
-	uint64_t copied = 0, accepted = r->derived.total.count[COUNT_accepted_bytes];
+	uint64_t copied = 0, accepted = books_accepted(&r->derived.total);
 
 	for (enum site s = 0; s < SITE_COUNT; s++)
 		if (site_has(s, SITE_COPIES))
@@ -167,6 +167,7 @@ static void moves_made(const struct record *r, char *text, size_t size)
 	static const struct { enum site site; const char *words; } moves[] = {
 		{ SITE_user_gather, "gathered in user space" },
 		{ SITE_tx_copy, "user to kernel when sent" },
+		{ SITE_tls_copy, "into TLS records when sent" },
 		{ SITE_late_copy, "on its way" },
 		{ SITE_reshape, "between buffers of packets" },
 		{ SITE_rx_copy, "kernel to user when received" },
@@ -181,13 +182,16 @@ static void moves_made(const struct record *r, char *text, size_t size)
 static void sentence_copied(const struct record *r, bool exact, char *text, size_t size)
 {
 	uint64_t spliced = bytes_at(r, SITE_tx_splice), dropped = bytes_at(r, SITE_rx_discard);
-	char left[120] = "nothing was referenced", moves[160], pages[40], unread[40];
+	char left[120] = "nothing was referenced", moves[160], pages[40], unread[40], uncopied[40];
 
 	amount(exact, spliced, pages);
 	amount(exact, dropped, unread);
+	amount(exact, bytes_at(r, SITE_tls_reference) + bytes_at(r, SITE_tls_splice), uncopied);
 	moves_made(r, moves, sizeof(moves));
 	if (r->derived.total.count[COUNT_unset_sends])
 		snprintf(left, sizeof(left), "MSG_ZEROCOPY was ignored because SO_ZEROCOPY is not set");
+	else if (bytes_at(r, SITE_tls_encrypt))
+		snprintf(left, sizeof(left), "kernel TLS encrypted %s from where they lay", uncopied);
 	else if (spliced)
 		snprintf(left, sizeof(left), "%s left as pages of a file or of a pipe", pages);
 	if (*moves)

@@ -57,3 +57,8 @@ bool books_add(struct books *into, const struct books *more)
 		fits &= count_add(&into->count[c], more->count[c]);
 	return fits;
 }
+
+uint64_t books_accepted(const struct books *b)
+{
+	return b->count[COUNT_accepted_bytes] - b->count[COUNT_tls_carried_bytes] + b->count[COUNT_tls_accepted_bytes];
+}

@@ -46,4 +46,7 @@ bool count_add(unsigned long long *into, unsigned long long more);
 bool tally_add(struct tally *into, const struct tally *more);
 bool books_add(struct books *into, const struct books *more);
 
+/* What the programs above TCP, and above kernel TLS where it lies between, had accepted of them. */
+uint64_t books_accepted(const struct books *b);
+
 #endif

@@ -29,11 +29,17 @@ static bool variant_fits(const struct workload_plan *p)
 	return memchr(p->variant, '\0', sizeof(p->variant)) && variant_has(p->variant, 0);
 }
 
+bool plan_has_tls(const struct workload_plan *p)
+{
+	return variant_has(p->variant, VARIANT_TLS);
+}
+
 static bool receiver_fits(const struct workload_plan *p)
 {
 	if (!p->readers)
-		return is_one_of(plan_receivers, p->receiver, sizeof(p->receiver));
-	return p->readers > 0 && p->readers <= PLAN_THREADS_MAX &&
+		return is_one_of(plan_receivers, p->receiver, sizeof(p->receiver)) &&
+		       !receiver_fault(p->receiver, variant_traits(p->variant));
+	return !plan_has_tls(p) && p->readers > 0 && p->readers <= PLAN_THREADS_MAX &&
 	       !strncmp(p->receiver, "drain", sizeof(p->receiver)) && strcmp(p->pattern, "rr");
 }
 

@@ -39,6 +39,9 @@ extern const char *const plan_receivers[];
 /* True if its sends request references to pages, whether or not the kernel takes them. */
 bool plan_references(const struct workload_plan *plan);
 
+/* True if its connections have kernel TLS. */
+bool plan_has_tls(const struct workload_plan *plan);
+
 /* True if a connection of a run that ends well may end inside a message. */
 bool plan_ends_inside(const struct workload_plan *plan);
 

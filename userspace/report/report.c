@@ -344,7 +344,7 @@ static void share_per_byte(uint64_t bytes, uint64_t accepted, char text[static A
 
 static void print_bytes(const struct record *r, const struct report_page *p)
 {
-	uint64_t accepted = r->derived.total.count[COUNT_accepted_bytes];
+	uint64_t accepted = books_accepted(&r->derived.total);
 	uint64_t messages = record_app(r, END_RECEIVER)->sum.messages;
 	struct site_texts texts[SITE_COUNT] = { 0 };
 

@@ -12,11 +12,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -319,9 +322,26 @@ static int check_tasks(uint64_t need)
 	return 0;
 }
 
+/* A socket that is not connected gets no TLS: ENOTCONN, but of a kernel that has none, also after it was asked to load
+ * its module, ENOENT. */
+static int check_tls(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+
+	err = fd < 0 || !setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")) ? 0 : errno;
+	if (fd >= 0)
+		close(fd);
+	if (!err || err == ENOTCONN)
+		return 0;
+	fprintf(stderr, "trace_run: this kernel has no kernel TLS (its module tls): use --kernel 6.12\n");
+	return -1;
+}
+
 int room_check(const struct workload_plan *plan)
 {
 	uint64_t senders = plan->threads, receivers = senders * (plan->readers ? plan->readers : 1);
 
+	if (plan_has_tls(plan) && check_tls())
+		return -1;
 	return check_descriptors(senders) || check_tasks(senders + receivers + OTHER_TASKS) ? -1 : 0;
 }

@@ -20,7 +20,7 @@ int permits_check(bool probes, bool captures);
 
 /*
  * Raises the soft limit of descriptors to the hard one. 0, or -1 after one line that names the
- * limit that is too low for the plan and what to do. Without connections (the near half
+ * limit that is too low for the plan, or the kernel's lack of what it needs, and what to do. Without connections (the near half
  * will name them) checks only what the tool itself needs.
  */
 int room_check(const struct workload_plan *plan);

@@ -25,6 +25,7 @@ static int workload_subject(struct subject *s, const struct child children[END_C
 {
 	s->sockets = 2 * x->plan.threads;
 	s->references = plan_references(&x->plan);
+	s->tls = plan_has_tls(&x->plan);
 	s->forks = plan_forks(&x->plan);
 	s->hardware_dma = x->path.hardware_dma;
 	s->usdt_path = workload;
@@ -67,6 +68,7 @@ static int load(struct measure *m, const struct options *options, const char *wo
 		.fault_inject = options->fault_inject,
 		.detach = options->detach,
 	};
+	int err;
 
 	if (r->backend != BACKEND_NONE &&
 	    workload_subject(&subject, children, r->experiment, workload)) {
@@ -74,7 +76,13 @@ static int load(struct measure *m, const struct options *options, const char *wo
 			"programs know the workload: they could count no byte\n");
 		return -EPERM;
 	}
-	return window_load(&m->window, &config, r);
+	err = window_load(&m->window, &config, r);
+	if (!err && subject.tls && r->backend == BACKEND_TRACEPOINT) {
+		fprintf(stderr, "trace_run: kernel TLS is counted with trampolines alone: leave --backend out, or use "
+			"--kernel 6.12 or --pass timed\n");
+		return -ENOTSUP;
+	}
+	return err;
 }
 
 int measure_prepare(struct measure *m, const struct options *options, const char *workload,

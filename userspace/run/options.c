@@ -70,7 +70,7 @@ static const char *const colour_modes[] = {
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Workload:", 1 },
 	{ "pattern", KEY_PATTERN, "P", 0, "stream or rr: request, then reply (default stream)", 1 },
-	{ "receiver", KEY_RECEIVER, "R", 0, "one of: " RECEIVER_NAMES "(default recv)", 1 },
+	{ "receiver", KEY_RECEIVER, "R", 0, "one of: " RECEIVER_NAMES "(default: recv, or what the variant needs)", 1 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 1 },
 	{ "behaviours", KEY_BEHAVIOURS, "LIST", 0,
@@ -336,6 +336,19 @@ static void check_limits(const struct workload_plan *plan, const char *path)
 	options_fail("%s", message);
 }
 
+/* Where none is named, it is the one that the variant needs. */
+static void check_receiver(struct options *o)
+{
+	unsigned int traits = variant_traits(o->plan.variant);
+
+	if (!o->receiver_given)
+		snprintf(o->plan.receiver, sizeof(o->plan.receiver), "%s", receiver_implied(traits));
+	if (receiver_fault(o->plan.receiver, traits))
+		options_fail("--receiver: %s", receiver_fault(o->plan.receiver, traits));
+	if (o->plan.readers && traits & VARIANT_TLS)
+		options_fail("--readers have no keys, and %s sends TLS: leave them out", o->plan.variant);
+}
+
 void options_parse(int argc, char **argv, struct options *o)
 {
 	static char *const ssh[] = { "ssh", NULL };
@@ -358,6 +371,7 @@ void options_parse(int argc, char **argv, struct options *o)
 		options_fail("%s", "--messages and --seconds exclude each other: give one");
 	if (o->plan.readers && o->receiver_given)
 		options_fail("%s", "--readers and --receiver exclude each other: give one");
+	check_receiver(o);
 	if (o->plan.readers && strcmp(o->plan.pattern, "stream"))
 		options_fail("%s", "--readers see no messages, so they send no replies: use --pattern stream");
 	if (o->plan.readers && behaviours_want_messages(o->plan.behaviours))

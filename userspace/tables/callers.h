@@ -61,6 +61,9 @@
 	X("dev_gro_receive", HEADER, RESHAPE) \
 	X("ip_rcv_core", HEADER, RESHAPE) \
 	X("ip6_rcv_core", HEADER, RESHAPE) \
+	X("tls_rx_msg_size", HEADER, RESHAPE) \
+	X("tls_decrypt_sg", HEADER, RESHAPE) \
+	X("tls_strp_copyin", TLS_PIECES, RESHAPE) \
 	X("icmp_glue_bits", ICMP, RESHAPE) \
 	X("icmpv6_getfrag", ICMP, RESHAPE)
 

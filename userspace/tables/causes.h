@@ -73,6 +73,9 @@ enum cause_place {
 	X(HEADER, "header parsing", CAUSE_ELSEWHERE,                                          \
 	  "protocol code wants headers in one piece and takes payload along: nothing to "     \
 	  "do")                                                                               \
+	X(TLS_PIECES, "TLS record in pieces", CAUSE_ELSEWHERE,                                \
+	  "the receive queue is full before a record is whole, so kernel TLS collects it: "   \
+	  "read faster, or raise tcp_rmem")                                                   \
 	X(ICMP, "ICMP error", CAUSE_ELSEWHERE,                                                \
 	  "a host on the way refuses packets and quotes them: check the route and its "       \
 	  "smallest MTU")                                                                     \

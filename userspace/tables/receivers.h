@@ -9,6 +9,9 @@ enum receiver_trait {
 	RECEIVER_PLAIN = 0,
 	RECEIVER_BLIND = 1,	/* the bytes reach none of its memory: it cannot check them */
 	RECEIVER_PEEKS = 2,	/* it copies each byte before it takes it */
+	/* What RECEIVER_TLS and RECEIVER_TLS_OLD say: it is for senders by variants with the same. */
+	RECEIVER_TLS = 32,
+	RECEIVER_TLS_OLD = 64,
 };
 
 /* X(symbol, name, traits, meaning), the default first: userspace/workload/receiver.c receives so. */
@@ -17,7 +20,9 @@ enum receiver_trait {
 	X(perfield, "perfield", RECEIVER_PLAIN, "recv() into each of 8 fields") \
 	X(recvmsg, "recvmsg", RECEIVER_PLAIN, "recvmsg() with 8 pieces")     \
 	X(trunc, "trunc", RECEIVER_BLIND, "recv(MSG_TRUNC), which drops the bytes") \
-	X(peek, "peek", RECEIVER_PEEKS, "recv(MSG_PEEK), then recv() of the same bytes")
+	X(peek, "peek", RECEIVER_PEEKS, "recv(MSG_PEEK), then recv() of the same bytes") \
+	X(ktls, "ktls", RECEIVER_TLS, "as recv, over kernel TLS 1.3")        \
+	X(ktls_old, "ktls-1.2", RECEIVER_TLS | RECEIVER_TLS_OLD, "as ktls, TLS 1.2")
 
 #define RECEIVER_ENUM(symbol, ...) RECEIVER_##symbol,
 enum receiver_id { RECEIVERS(RECEIVER_ENUM) RECEIVER_COUNT };
@@ -30,6 +35,12 @@ int receiver_number(const char *name);
 
 /* True if @name is a receiver that sees no byte. */
 bool receiver_is_blind(const char *name);
+
+/* The receiver that is meant where none is named: it has the TLS of a sender with the traits @variant. */
+const char *receiver_implied(unsigned int variant);
+
+/* Why a sender with the traits @variant cannot be received so, or NULL. */
+const char *receiver_fault(const char *name, unsigned int variant);
 
 /* All names, for a text: "recv perfield ... ". */
 #define RECEIVER_NAME(symbol, name, ...) name " "

@@ -13,6 +13,8 @@ enum variant_trait {
 	VARIANT_UNREAPED = 4,	  /* it never reads completions */
 	VARIANT_OVERWRITES = 8,	  /* it overwrites what is still in flight: bytes arrive wrong */
 	VARIANT_SPLICES = 16,	  /* it sends pages of a file or of a pipe */
+	VARIANT_TLS = 32,	  /* over kernel TLS, version 1.3 */
+	VARIANT_TLS_OLD = 64,	  /* with it: version 1.2 */
 	VARIANT_REFERENCES = VARIANT_ASKS | VARIANT_SO_ZEROCOPY,
 };
 
@@ -51,7 +53,17 @@ enum variant_trait {
 	X(vmsplice, "vmsplice", "vmsplice()",                                        \
 	  VARIANT_SPLICES, "vmsplice() from memory to a pipe, splice() on")          \
 	X(vmsplice_gift, "vmsplice-gift", "vmsplice()",                              \
-	  VARIANT_SPLICES, "as vmsplice, the pages are a gift (SPLICE_F_GIFT)")
+	  VARIANT_SPLICES, "as vmsplice, the pages are a gift (SPLICE_F_GIFT)")      \
+	X(ktls, "ktls", "send() over kernel TLS",                                    \
+	  VARIANT_TLS, "as A1-plain, over kernel TLS 1.3")                           \
+	X(ktls_old, "ktls-1.2", "send() over kernel TLS",                            \
+	  VARIANT_TLS | VARIANT_TLS_OLD, "as ktls, TLS 1.2")                         \
+	X(ktls_more, "ktls-more", "send(MSG_MORE) over kernel TLS",                  \
+	  VARIANT_TLS, "as A2-more, over kernel TLS 1.3")                            \
+	X(ktls_sendfile, "ktls-sendfile", "sendfile() over kernel TLS",              \
+	  VARIANT_TLS | VARIANT_SPLICES, "as sendfile, over kernel TLS 1.3")         \
+	X(ktls_sendfile_old, "ktls-sendfile-1.2", "sendfile() over kernel TLS",      \
+	  VARIANT_TLS | VARIANT_SPLICES | VARIANT_TLS_OLD, "as ktls-sendfile, TLS 1.2")
 
 #define VARIANT_ENUM(symbol, ...) VARIANT_##symbol,
 enum variant_id { VARIANTS(VARIANT_ENUM) VARIANT_COUNT };

@@ -168,10 +168,13 @@ static void *work(void *data)
 		.fresh = settings->behaviours & BEHAVIOUR_BIT(fresh_buffer),
 		.check_content = settings->check_content,
 	};
+	unsigned int traits = settings->receiver->row->traits;
 	struct receiver receiver;
 	enum outcome outcome;
 
 	worker_announce(settings);
+	if (traits & RECEIVER_TLS && connection_begin_tls(worker->connection, false, traits & RECEIVER_TLS_OLD))
+		return worker_finish(worker, OUTCOME_FAILED);
 	if (settings->readers)
 		return worker_finish(worker, readers_drain(worker));
 	if (!worker->connection->latency)

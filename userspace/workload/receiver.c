@@ -60,6 +60,8 @@ METHOD(perfield, message_alloc_fields, receive_fields)
 METHOD(recvmsg, message_alloc_fields, receive_pieces)
 METHOD(trunc, message_alloc_contiguous, drop_bytes)
 METHOD(peek, message_alloc_twice, peek_first)
+METHOD(ktls, message_alloc_contiguous, receive_fields)
+METHOD(ktls_old, message_alloc_contiguous, receive_fields)
 
 const struct receive_method *receive_method_find(const char *name)
 {

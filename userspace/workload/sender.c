@@ -63,10 +63,13 @@ no_memory:
 
 int sender_connect(struct sender *sender, struct connection *connection)
 {
+	unsigned int traits = sender->manner.variant->row->traits;
 	int one = 1, err;
 
 	sender->connection = connection;
-	if (!(sender->manner.variant->row->traits & VARIANT_SO_ZEROCOPY) ||
+	if (traits & VARIANT_TLS)
+		return connection_begin_tls(connection, true, traits & VARIANT_TLS_OLD);
+	if (!(traits & VARIANT_SO_ZEROCOPY) ||
 	    !setsockopt(connection->fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
 		return 0;
 	err = -errno;

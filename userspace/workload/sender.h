@@ -47,7 +47,7 @@ struct sender {
 struct sender *sender_create(const struct send_manner *manner);
 void sender_destroy(struct sender *sender);
 
-/* Sets SO_ZEROCOPY if the variant wants it. Returns 0, or -errno after a complaint. */
+/* Sets SO_ZEROCOPY or begins TLS if the variant wants it. Returns 0, or -errno after a complaint. */
 int sender_connect(struct sender *sender, struct connection *connection);
 
 /* Wait for free memory, fill it with the next content if that is checked, send it, count it. */

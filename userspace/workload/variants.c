@@ -116,6 +116,11 @@ VARIANT(sendfile, false, message_alloc_file, splices_sendfile, splices_renew)
 VARIANT(splice, false, message_alloc_file, splices_splice, splices_renew)
 VARIANT(vmsplice, false, message_alloc_mapped, splices_vmsplice, splices_renew)
 VARIANT(vmsplice_gift, false, message_alloc_mapped, splices_gift, splices_renew)
+VARIANT(ktls, false, message_alloc_contiguous, send_whole, NULL)
+VARIANT(ktls_old, false, message_alloc_contiguous, send_whole, NULL)
+VARIANT(ktls_more, false, message_alloc_fields, send_more, NULL)
+VARIANT(ktls_sendfile, false, message_alloc_file, splices_sendfile, splices_renew)
+VARIANT(ktls_sendfile_old, false, message_alloc_file, splices_sendfile, splices_renew)
 
 const struct variant *variant_find(const char *name)
 {

@@ -126,6 +126,10 @@ bool connection_peer_closed(const struct connection *connection, int timeout_ms)
  */
 void connection_note_sequence(struct connection *connection);
 
+/* Gives both directions kernel TLS with keys that both ends know beforehand, in TLS 1.2 if @old, else 1.3. @server: which
+ * end this is. 0, or -errno after a complaint. */
+int connection_begin_tls(struct connection *connection, bool server, bool old);
+
 /* A fault for tests: counts a FIN as if it were a byte. */
 void connection_break_sequence(void);
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from copyscope.common.tables import COPY_SITES, PATHS_OF_ONE_HOST
+from copyscope.common.tables import COPY_SITES, PATHS_OF_ONE_HOST, TLS_SITES
 from copyscope.common.text import size_text
 from copyscope.records import documents
 from copyscope.records.copies import number
@@ -94,10 +94,15 @@ def crossings(folder: Path, profile: str = "") -> list[dict[str, Any]]:
     return [each for each in found if each.get("profile", "") == profile]
 
 
+def bytes_at(cell: Cell, site: str) -> str:
+    """Bytes at a site; older tables lack those of TLS, which no way of theirs passed."""
+    return cell.get(f"{site}_bytes", "0" if site in TLS_SITES else "")
+
+
 def copies(cell: Cell) -> dict[str, float | None]:
     """Copies by a processor of each payload byte, by site; None if not measured."""
     payload = int(cell["accepted_bytes"])
-    return {site: int(cell[f"{site}_bytes"]) / payload if cell[f"{site}_bytes"] else None
+    return {site: int(found) / payload if (found := bytes_at(cell, site)) else None
             for site in COPY_SITES}
 
 

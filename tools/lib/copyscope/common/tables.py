@@ -26,6 +26,9 @@ def column(table: str, key: str) -> dict[str, str]:
 SITES = names("sites")
 # The sites where a processor copies payload; the others hand over pages or drop bytes.
 COPY_SITES = names("sites", copies=True)
+# Those that only sockets with kernel TLS have bytes at.
+TLS_SITES = names("sites", of_tls=True)
+COUNTS = names("counts")
 VARIANTS = names("variants")
 # Those that deliver what was sent.
 RIGHT_VARIANTS = names("variants", overwrites=False)

@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from copyscope.common.tables import SITES, names
+from copyscope.common.tables import COUNTS, SITES, TLS_SITES
 
-COUNTS = names("counts")
 SCHEMA = "copyscope.record/3"
 RUNS = ("copyscope.run/1", "copyscope.run/2")
 WATCH = "copyscope.watch/1"
@@ -107,18 +106,26 @@ def without_counts(site: Any) -> Any:
     return {key: told.get(key) for key in site} if isinstance(site, dict) else None
 
 
-def whole(value: Any, counted: list[str]) -> Any:
-    """A record or a part of one, with all sites of today and these counts wherever it has some."""
+def without_tls(site: Any) -> Any:
+    """A site of kernel TLS of a run from before there were runs over it."""
+    told = {"how": "derived", "why": "no socket of this run has kernel TLS"}
+    return {key: told.get(key, 0) for key in site} if isinstance(site, dict) else None
+
+
+def whole(value: Any, counted: list[str], probed: bool) -> Any:
+    """A record or a part of one, with all sites of today and these counts wherever it has some;
+    `probed`: of a run with probes."""
     if isinstance(value, list):
-        return [whole(each, counted) for each in value]
+        return [whole(each, counted, probed) for each in value]
     if not isinstance(value, dict):
         return value
-    found = {key: whole(each, counted) for key, each in value.items()}
+    found = {key: whole(each, counted, probed) for key, each in value.items()}
     sites, counts = table(found.get("sites")), table(found.get("counts"))
     if sites:
         form = next(iter(sites.values()))
-        found["sites"] = {**sites, **{site: without_counts(form) for site in SITES
-                                      if site not in sites}}
+        found["sites"] = {**sites, **{
+            site: without_tls(form) if probed and site in TLS_SITES else without_counts(form)
+            for site in SITES if site not in sites}}
     if counts:
         found["counts"] = {**dict.fromkeys(counted), **counts}
     return found
@@ -135,7 +142,8 @@ def as_today(data: Any) -> Any:
     lacks = [count for count in COUNTS if counts and count not in counts]
     if not lacks and set(SITES) <= set(table(data.get("sites"))):
         return data
-    now = whole(data, lacks)
+    probed = "experiment" in data and table(data.get("backend")).get("name") != "none"
+    now = whole(data, lacks, probed)
     if lacks:
         whys = dict.fromkeys(lacks, "the record is older than this count")
         now["count_whys"] = {**whys, **table(data.get("count_whys"))}
