@@ -16,7 +16,6 @@
 
 /* Set before load. */
 const volatile bool rx_copies_hooked __weak = false;	/* rx_copy will be attached */
-const volatile bool receives_end_at_exit __weak = false;	/* no tracepoint tells of their end */
 
 /* @len bytes of a packet are copied. Pages of the user that are still referenced show by tracepoints alone. */
 static __always_inline void copy_counted(const struct sk_buff *skb, u32 place, int len)
@@ -119,12 +118,22 @@ static __always_inline struct slot_way *received_early(struct sock *sk, int ret,
 	return way;
 }
 
+/* The witness: what the call returned of the stream. */
+static __always_inline void receive_returned(struct watch_slot *slot, int ret, int flags)
+{
+	if (flags & MSG_PEEK_FLAG || !window_is_open)
+		return;
+	__sync_fetch_and_add(&slot->recv_calls, 1);
+	__sync_fetch_and_add(&slot->recvs_returned, ret);
+}
+
 /* A call that receives has ended. */
 static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 {
 	struct watch_slot *slot;
 	struct slot_way *way;
 	u32 place;
+	int told = ret;
 
 	if (is_in_sockmap(sk))
 		sockmap_seen(sk);
@@ -139,7 +148,11 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 		return 0;
 	if (rx_copies_hooked)
 		receive_settle(way, slot, &ret, flags);
-	if (flags & MSG_ERRQUEUE_FLAG || ret <= 0)
+	if (flags & MSG_ERRQUEUE_FLAG)
+		return 0;
+	if (calls_wanted && told > 0)
+		receive_returned(slot, told, flags);
+	if (ret <= 0)
 		return 0;
 	if (flags & MSG_TRUNC_FLAG && !(flags & MSG_PEEK_FLAG)) {
 		__sync_fetch_and_add(&slot->discards, 1);
@@ -150,30 +163,11 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 	return 0;
 }
 
-/* The witness: what the call returned of the stream. */
-static __always_inline void receive_returned(const struct sock *sk, int ret, int flags)
-{
-	struct watch_slot *slot;
-
-	if (ret <= 0 || flags & (MSG_PEEK_FLAG | MSG_ERRQUEUE_FLAG) || !window_is_open)
-		return;
-	slot = slot_find(cookie_of(sk));
-	if (!slot)
-		return;
-	__sync_fetch_and_add(&slot->recv_calls, 1);
-	__sync_fetch_and_add(&slot->recvs_returned, ret);
-}
-
 /* The call has given the lock back. */
 SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(receive_call, struct sock *sk, int ret, int flags)
 {
-	if (!is_tcp(sk))
-		return 0;
-	receive_ended(sk, ret, flags);
-	if (calls_wanted && counts_by_tracepoint)
-		receive_returned(sk, ret, flags);
-	return 0;
+	return is_tcp(sk) ? receive_ended(sk, ret, flags) : 0;
 }
 
 /* Under the lock, and where there is no such tracepoint, before 6.3 (6e6eda44b939, "sock: add tracepoint for send
@@ -182,11 +176,7 @@ SEC("?fexit/tcp_recvmsg_locked")
 int BPF_PROG(receive_exit, struct sock *sk, struct msghdr *msg, size_t size, int flags,
 	     struct scm_timestamping_internal *tss, int *cmsg_flags, int ret)
 {
-	if (receives_end_at_exit)
-		receive_ended(sk, ret, flags);
-	if (calls_wanted)
-		receive_returned(sk, ret, flags);
-	return 0;
+	return receive_ended(sk, ret, flags);
 }
 
 /* Of each packet, within tcp_splice_read() and under the lock, unlike that. tcp_read_sock() between the

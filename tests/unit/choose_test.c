@@ -72,7 +72,8 @@ TEST(a_program_is_chosen_for_each_of_its_metrics)
 	assert_int_equal(chosen(&c, &wishes, BACKEND_TRAMPOLINE, NULL, why), 0);
 	assert_string_equal(why_out(&c, "moved", "moved"), "");
 	assert_string_equal(why_out(&c, "moved", "reshape"), "");
-	assert_string_equal(why_out(&c, "receive_exit", "returned"), "");
+	assert_string_equal(why_out(&c, "receive_call", "rx_discard"), "");
+	assert_string_equal(why_out(&c, "receive_call", "returned"), "");
 }
 
 TEST(a_stand_in_is_chosen_where_the_other_is_missing)
@@ -86,6 +87,11 @@ TEST(a_stand_in_is_chosen_where_the_other_is_missing)
 	assert_int_equal(chosen(&c, &wishes, BACKEND_TRAMPOLINE, "sock_recv_length", why), 0);
 	assert_string_equal(why_out(&c, "receive_exit", "rx_discard"), "");
 	assert_string_equal(why_out(&c, "receive_call", "rx_discard"), "this kernel has no tp_btf/sock_recv_length");
+	wishes.sets = RUN_SETS;
+	assert_int_equal(chosen(&c, &wishes, BACKEND_TRAMPOLINE, "sock_recv_length", why), 0);
+	assert_string_equal(why_out(&c, "receive_exit", "returned"), "");
+	assert_int_equal(chosen(&c, &wishes, BACKEND_TRACEPOINT, "sock_recv_length", why), -ENOTSUP);
+	assert_non_null(strstr(why, "sock_recv_length"));
 }
 
 TEST(a_watch_lists_what_the_backend_lacks_and_a_run_does_not)

@@ -73,6 +73,29 @@ TEST(test_what_moved_is_between_two_balances)
 			     watch_law_sides(WATCH_LAW_send_queue, &s, &book, &all_hooks).right);
 }
 
+TEST(test_receives_are_held_against_what_they_returned_unless_other_calls_copied)
+{
+	struct watch_book book = mid_stream();
+	struct watch_hooked hooked = all_hooks;
+	struct watch_socket s;
+
+	hooked.calls = true;
+	book.now.received = 800;
+	book.now.unread = 0;
+	book.slot.recvs_returned = book.slot.rx_settled = book.rx_copied = 307;
+	watch_socket_fill(&s, &book, &hooked);
+	/* Calls under way when the window opened explain nothing here. */
+	s.whole = true;
+	assert_int_equal(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).right, 307);
+	/* The last bytes by TCP_ZEROCOPY_RECEIVE, which maps none. */
+	book.slot.recvs_returned = book.slot.rx_settled = 300;
+	assert_false(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
+	/* A returned byte that was not counted. */
+	book.slot.rx_settled = 307;
+	assert_true(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
+	assert_int_equal(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).right, 300);
+}
+
 TEST(test_a_fin_is_no_byte)
 {
 	struct watch_book book = mid_stream();

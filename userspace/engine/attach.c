@@ -229,16 +229,6 @@ static void configure_details(struct engine *p)
 		shrink_details(p);
 }
 
-/* Where the row of the function stands in for that of the tracepoint. */
-static bool receives_end_at_exit(const struct engine *p)
-{
-	for (int i = 0; i < p->hooks.count; i++)
-		if (!strcmp(p->hooks.row[i]->program, "receive_exit") &&
-		    !strcmp(p->hooks.row[i]->metric, "rx_discard"))
-			return !*p->hooks.probes[i].why;
-	return false;
-}
-
 static void configure(struct engine *p, const struct targets *targets)
 {
 	const struct engine_config *c = &p->config;
@@ -253,7 +243,6 @@ static void configure(struct engine *p, const struct targets *targets)
 				 bpf_program__autoload(p->skel->progs.late_copy);
 	ro->counts_by_tracepoint = p->backend != BACKEND_TRAMPOLINE;
 	ro->rx_copies_hooked = ro->counts_by_tracepoint || c->calls;
-	ro->receives_end_at_exit = receives_end_at_exit(p);
 	ro->calls_wanted = c->calls;
 	ro->subject_cgroup = c->cgroup;
 	ro->subject_cgroup_level = c->cgroup_level;

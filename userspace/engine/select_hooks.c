@@ -114,8 +114,7 @@ static const struct hook *chosen_above(const struct hook_choice *c)
 static bool is_stood_in_for(const struct hook_choice *c, int hook)
 {
 	for (int i = hook; i < c->count; i++)
-		if (c->row[i]->rank == HOOK_ELSE && c->row[i]->kind == c->row[hook]->kind &&
-		    is_alike(c->row[i], c->row[hook]) && !*c->probes[i].why)
+		if (c->row[i]->rank == HOOK_ELSE && is_alike(c->row[i], c->row[hook]) && !*c->probes[i].why)
 			return true;
 	return false;
 }

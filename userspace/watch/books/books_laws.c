@@ -9,6 +9,8 @@ static struct watch_sides not_known(const char *why)
 }
 
 #define NO_ROOM "the table of sockets had no room for it"
+#define COPIED_ODDLY \
+	"bytes were copied that no receive returned: a receive failed halfway, or TCP_ZEROCOPY_RECEIVE copied"
 
 /* A drop or a notification that no program saw explains any difference. */
 static struct watch_sides unless_missed(const struct watch_book *book, const struct watch_hooked *hooked,
@@ -52,8 +54,7 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 	if (hooked->rx_calls && !hooked->rx_copies)
 		return not_known("rx_copy is derived from this law; --books calls measures it");
 	if (book->slot.rx_odd)
-		return not_known("bytes were copied that no receive returned: a receive failed halfway, or "
-				 "TCP_ZEROCOPY_RECEIVE copied");
+		return not_known(COPIED_ODDLY);
 	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
 		return not_known("copies to readers or discards were not counted");
 	if (taken != m->count[COUNT_returned_bytes] &&
@@ -179,6 +180,14 @@ static struct watch_sides sides_of_calls(const struct watch_socket *s, const str
 	return (struct watch_sides){ .known = true, .left = by_sequence, .right = by_calls };
 }
 
+/* Of TCP_ZEROCOPY_RECEIVE, which returns by no receive, of a call that failed halfway or of one under way. */
+static bool copies_are_unsettled(const struct watch_book *book)
+{
+	uint64_t settled = book->slot.rx_settled;
+
+	return book->slot.rx_odd || book->rx_copied != (settled == WATCH_UNSETTLED ? 0 : settled);
+}
+
 static struct watch_sides sides_of_receives(const struct watch_socket *s, const struct watch_book *book,
 					    const struct watch_hooked *hooked)
 {
@@ -186,6 +195,8 @@ static struct watch_sides sides_of_receives(const struct watch_socket *s, const 
 
 	if (hooked->calls && m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map])
 		return not_known("bytes left by splice or mapped, which no receive returns");
+	if (hooked->calls && copies_are_unsettled(book))
+		return not_known(COPIED_ODDLY);
 	return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes], book->slot.recvs_returned);
 }
 
