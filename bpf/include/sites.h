@@ -140,24 +140,31 @@ enum { SEEN_CPUS = 512, SEEN_LINE = 7 };
 /* How many processes, and how many network namespaces, one measurement may watch. */
 enum { SUBJECT_PROCESSES = 8 };
 
-/* Faults that a test may inject, to see them caught (--break). */
-enum fault_inject {
-	FAULT_NONE,
-	FAULT_LOSE_UPDATE,
-	FAULT_DROP_COMPLETION,	/* one, where a notification ends */
-	FAULT_DROP_REPORT,	/* one, where it is put on the error queue */
-	FAULT_SKIP_ENDS,	/* as if the kernel ran no program when a socket ends */
-	FAULT_SKIP_BIRTHS,	/* nor when one begins */
-	FAULT_SKIP_DEPARTURES,	/* nor when a packet leaves */
-	FAULT_SKIP_CLOSES,	/* nor when a socket moves to CLOSE */
-	FAULT_SKIP_STATE,	/* nor the first of the two for each change of a socket's state and its end */
-	FAULT_FORGET_DEPARTURES,
-	FAULT_SKIP_PUT_ENTRY,
-	FAULT_SKIP_PUT_EXIT,
-	/* From here on hits are not noted. */
-	FAULT_MISS_HITS,
-	FAULT_COUNT_NOTHING,
-};
+/* X(symbol, word): faults that a test may inject, to see them caught (--break): in a watch, and in a run. */
+#define WATCH_FAULTS(X)                                                                        \
+	X(DROP_REPORT, "drop-completion") /* one, where it is put on the error queue */        \
+	X(SKIP_ENDS, "skip-ends") /* as if the kernel ran no program when a socket ends */     \
+	X(SKIP_BIRTHS, "skip-births") /* nor when one begins */                                \
+	X(SKIP_DEPARTURES, "skip-departures") /* nor when a packet leaves */                   \
+	X(SKIP_CLOSES, "skip-closes") /* nor when a socket moves to CLOSE */
+#define RUN_FAULTS(X)                                                                          \
+	X(LOSE_UPDATE, "lose-update")                                                          \
+	X(DROP_COMPLETION, "drop-completion") /* one, where a notification ends */             \
+	X(FORGET_DEPARTURES, "forget-departures")                                              \
+	/* The first of the two for each change of a socket's state and its end. */            \
+	X(SKIP_STATE, "skip-state")                                                            \
+	X(SKIP_PUT_ENTRY, "skip-put-entry")                                                    \
+	X(SKIP_PUT_EXIT, "skip-put-exit")                                                      \
+	/* From here on hits are not noted. */                                                 \
+	X(MISS_HITS, "miss-hits")                                                              \
+	X(COUNT_NOTHING, "count-nothing")
+
+#define FAULT_ENUM(symbol, word) FAULT_##symbol,
+enum fault_inject { FAULT_NONE, WATCH_FAULTS(FAULT_ENUM) RUN_FAULTS(FAULT_ENUM) FAULT_COUNT };
+#undef FAULT_ENUM
+
+#define FAULT_WORD(symbol, word) word,
+#define FAULT_LISTED(symbol, word) " " word
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"

@@ -125,8 +125,7 @@ bool record_emulated(const struct record *r)
 	return r->machine.emulated || (record_far(r) && record_emulated(record_far(r)));
 }
 
-/* What no program saw of a socket's states and end, the next of them tells (bpf/sockets.bpf.c): it is a lost update. */
-static bool is_of_states(const struct probe *p)
+bool probe_is_of_states(const struct probe *p)
 {
 	return !strcmp(p->metric, "sequence");
 }
@@ -146,7 +145,7 @@ uint64_t record_missed(const struct record *r)
 	uint64_t missed = far ? record_missed(far) : 0;
 
 	for (int i = 0; i < r->probe_count; i++)
-		if (!is_of_states(&r->probes[i]) &&
+		if (!probe_is_of_states(&r->probes[i]) &&
 		    (strcmp(r->probes[i].metric, "completions") || !all_completed(r)))
 			missed += r->probes[i].missed_runs;
 	return missed;
@@ -162,21 +161,26 @@ bool record_wire_known(const struct record *r)
 	return record_probe_whole(r, "tx_copy");
 }
 
-struct overhead record_overhead(const struct record *r)
+struct overhead overhead_of(const struct probe *probes, int count, uint64_t window_ns, int cpus)
 {
 	struct overhead o = {};
 	uint64_t time_ns = 0;
 
-	for (int i = 0; i < r->probe_count; i++) {
-		o.events += r->probes[i].runs;
-		time_ns += r->probes[i].run_time_ns;
+	for (int i = 0; i < count; i++) {
+		o.events += probes[i].runs;
+		time_ns += probes[i].run_time_ns;
 	}
-	o.known = r->stats_known && o.events && r->window_ns;
+	o.known = o.events && time_ns && window_ns;
 	if (o.known) {
 		o.ns_per_event = (double)time_ns / o.events;
-		o.share = time_ns / ((double)r->window_ns * r->machine.cpus);
+		o.share = time_ns / ((double)window_ns * cpus);
 	}
 	return o;
+}
+
+struct overhead record_overhead(const struct record *r)
+{
+	return overhead_of(r->probes, r->probe_count, r->stats_known ? r->window_ns : 0, r->machine.cpus);
 }
 
 void record_name(struct record *r)

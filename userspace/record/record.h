@@ -172,13 +172,19 @@ bool record_wire_known(const struct record *r);
 /* True if the processor of a machine of the run is emulated: its times mean nothing. */
 bool record_emulated(const struct record *r);
 
-/* What the programs did in the window. known: the kernel counted, and there is a ratio. */
+/* What no program saw of a socket's states and end, the next of them tells (bpf/sockets.bpf.c): a run has it as a lost
+ * update, a watch by a census of its books. */
+bool probe_is_of_states(const struct probe *p);
+
+/* What the programs did in the window. */
 struct overhead {
-	bool known;
-	uint64_t events;
+	bool known;		/* the kernel timed them, and there is a ratio */
+	uint64_t events;	/* runs of programs; known without times, too */
 	double ns_per_event;
 	double share;	/* of the time of all CPUs */
 };
+
+struct overhead overhead_of(const struct probe *probes, int count, uint64_t window_ns, int cpus);
 
 struct overhead record_overhead(const struct record *r);
 

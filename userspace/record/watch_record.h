@@ -187,10 +187,7 @@ struct watch_cgroup {
 };
 
 struct watch_overhead {
-	bool known;		/* the kernel counted runs and times of programs */
-	uint64_t events;	/* runs of programs; known without times, too */
-	double ns_per_event;
-	double share;		/* of the time of all CPUs */
+	struct overhead programs;
 	uint64_t own_cpu_ns;	/* what this process itself used */
 	uint64_t memory_bytes;	/* tables of the programs, and the rings between */
 };

@@ -99,9 +99,8 @@ static const struct argp_option option_table[] = {
 	{ "verify", KEY_VERIFY, NULL, 0,
 	  "without probes, too: fill each message anew, and check every byte that arrives", 4 },
 	{ "break", KEY_BREAK, "WHAT", 0,
-	  "inject a fault, for tests: detach:SITE, lose-update, drop-completion, "
-	  "forget-departures, skip-state, skip-put-entry, skip-put-exit, miss-hits, "
-	  "count-nothing, count-fin, bounds:SECONDS (of each wait for an end or the other host)", 4 },
+	  "inject a fault, for tests; one of" RUN_FAULTS(FAULT_LISTED)
+	  " count-fin detach:SITE bounds:SECONDS (of each wait for an end or the other host)", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "json", KEY_JSON, "FILE", 0,
 	  "write the record there, - for stdout (default: in COPYSCOPE_RUNS, or results/runs/)", 5 },
@@ -118,33 +117,20 @@ static const struct argp_option option_table[] = {
 
 static void parse_break(const char *value, struct options *o)
 {
-	static const struct {
-		const char *name;
-		enum fault_inject fault;
-	} faults[] = {
-		{ "lose-update", FAULT_LOSE_UPDATE },
-		{ "drop-completion", FAULT_DROP_COMPLETION },
-		{ "forget-departures", FAULT_FORGET_DEPARTURES },
-		{ "skip-state", FAULT_SKIP_STATE },
-		{ "skip-put-entry", FAULT_SKIP_PUT_ENTRY },
-		{ "skip-put-exit", FAULT_SKIP_PUT_EXIT },
-		{ "miss-hits", FAULT_MISS_HITS },
-		{ "count-nothing", FAULT_COUNT_NOTHING },
-	};
+	static const char *const words[] = { RUN_FAULTS(FAULT_WORD) "count-fin", "detach:SITE", "bounds:SECONDS", NULL };
+	int fault;
 
-	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-		if (!strcmp(value, faults[i].name))
-			o->fault_inject = faults[i].fault;
-	if (!strncmp(value, "detach:", 7) && value[7])
+	if (!strncmp(value, "detach:", 7) && value[7]) {
 		o->detach = value + 7;
-	else if (!strncmp(value, "bounds:", 7))
+	} else if (!strncmp(value, "bounds:", 7)) {
 		o->bound_ms = options_seconds(value + 7, PLAN_SECONDS_MAX, "SECONDS") * 1000;
-	else if (!strcmp(value, "count-fin"))
-		o->plan.count_fin = true;
-	else if (o->fault_inject == FAULT_NONE)
-		options_fail("--break '%s' must be detach:SITE, lose-update, drop-completion, "
-			     "forget-departures, skip-state, skip-put-entry, skip-put-exit, "
-			     "miss-hits, count-nothing, count-fin or bounds:SECONDS", value);
+	} else {
+		fault = FAULT_LOSE_UPDATE + options_one_of(words, value, "--break '%s'");
+		if (fault < FAULT_COUNT)
+			o->fault_inject = fault;
+		else
+			o->plan.count_fin = true;
+	}
 }
 
 static void parse_pass(const char *value, struct options *o)

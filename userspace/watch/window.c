@@ -411,31 +411,22 @@ static uint64_t own_cpu_ns(void)
 	return used.tv_sec * NS_PER_S + used.tv_nsec;
 }
 
-/* Of all hooks but those of packets; of sockets that begin, change and end a census of books says it exactly. */
+/* Of all hooks but those of packets and of what a census of books says exactly. */
 static void unseen_fill(const struct watch *w, struct watch_record *r)
 {
 	r->unseen_events = engine_unseen(w->probes);
 	for (int i = 0; i < r->probe_count; i++)
-		if (!is_of_packets(r->probes[i].metric) && strcmp(r->probes[i].metric, "sequence"))
+		if (!is_of_packets(r->probes[i].metric) && !probe_is_of_states(&r->probes[i]))
 			r->unseen_events += r->probes[i].missed_runs;
 }
 
 static void overhead_fill(const struct watch *w, struct watch_record *r)
 {
-	struct watch_overhead *o = &r->overhead;
-	uint64_t time_ns = 0;
-
-	for (int i = 0; i < r->probe_count; i++) {
-		o->events += r->probes[i].runs;
-		time_ns += r->probes[i].run_time_ns;
-	}
-	o->known = o->events && time_ns;
-	if (o->known) {
-		o->ns_per_event = (double)time_ns / o->events;
-		o->share = (double)time_ns / ((double)r->window_ns * w->cpus);
-	}
-	o->own_cpu_ns = own_cpu_ns();
-	o->memory_bytes = engine_memory(w->probes);
+	r->overhead = (struct watch_overhead){
+		.programs = overhead_of(r->probes, r->probe_count, r->window_ns, w->cpus),
+		.own_cpu_ns = own_cpu_ns(),
+		.memory_bytes = engine_memory(w->probes),
+	};
 }
 
 static void member_fill(struct watch_record *r, const struct watch_ids *known, const struct watch_member *m)

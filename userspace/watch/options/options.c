@@ -24,10 +24,7 @@ const char *const watch_rows_names[] = {
 	[ROWS_SOCKETS] = "socket", [ROWS_PROCESSES] = "process", [ROWS_CGROUPS] = "cgroup",
 	[ROWS_PEERS] = "peer", [ROWS_PORTS] = "port", NULL
 };
-static const char *const fault_names[] = { "nothing", "drop-completion", "skip-ends", "skip-births",
-					   "skip-departures", "skip-closes", NULL };
-static const enum fault_inject faults[] = { FAULT_NONE, FAULT_DROP_REPORT, FAULT_SKIP_ENDS, FAULT_SKIP_BIRTHS,
-					    FAULT_SKIP_DEPARTURES, FAULT_SKIP_CLOSES };
+static const char *const fault_names[] = { [FAULT_NONE] = "nothing", WATCH_FAULTS(FAULT_WORD) NULL };
 static const char *const backend_names[] = { [BACKEND_AUTO] = "auto",
 					     [BACKEND_TRAMPOLINE] = "trampoline",
 					     [BACKEND_TRACEPOINT] = "tracepoint", NULL };
@@ -68,8 +65,8 @@ static const struct argp_option option_table[] = {
 	  "exit with 1 if a law is broken (broken: without COMMAND the default), or if more than PERCENT "
 	  "of what was to be sent without a copy was copied (needless=PERCENT); may be repeated", 3 },
 	{ "break", KEY_BREAK, "WHAT", 0,
-	  "inject a fault, for tests: drop-completion, skip-ends, skip-births, skip-departures, "
-	  "skip-closes (no program runs when a socket ends or begins, a packet leaves, a socket moves to CLOSE)", 3 },
+	  "inject a fault, for tests; one of" WATCH_FAULTS(FAULT_LISTED)
+	  " (no program runs when a socket ends or begins, a packet leaves, a socket moves to CLOSE)", 3 },
 	{ "help", 'h', NULL, 0, "show this text", -1 },
 	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
 	{},
@@ -267,7 +264,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->backend = options_one_of(backend_names, arg, "--backend '%s'");
 		break;
 	case KEY_BREAK:
-		o->fault_inject = faults[options_one_of(fault_names, arg, "--break '%s'")];
+		o->fault_inject = options_one_of(fault_names, arg, "--break '%s'");
 		break;
 	case KEY_JSON:
 		o->json = options_file(arg, "--json");

@@ -296,12 +296,12 @@ static void print_laws(const struct watch_record *r, const struct report_page *p
 
 static void print_cost(const struct watch_record *r, const struct report_page *p)
 {
-	const struct watch_overhead *o = &r->overhead;
+	const struct overhead *o = &r->overhead.programs;
 	char line[300], events[32], memory[16];
 	int used;
 
 	number_text(o->events, events);
-	bytes_text(o->memory_bytes, memory);
+	bytes_text(r->overhead.memory_bytes, memory);
 	if (o->known)
 		used = snprintf(line, sizeof(line), "%s events of %.0f ns, %.2f %% of the time of %d CPU%s",
 				events, o->ns_per_event, 100 * o->share, r->machine.cpus,
@@ -312,7 +312,7 @@ static void print_cost(const struct watch_record *r, const struct report_page *p
 		used = snprintf(line, sizeof(line), "events were not counted (sysctl "
 				"kernel.bpf_stats_enabled=1 has the kernel count them)");
 	snprintf(line + used, sizeof(line) - used, "; copyscope itself %.2f s of CPU, %s of tables",
-		 o->own_cpu_ns / 1e9, memory);
+		 r->overhead.own_cpu_ns / 1e9, memory);
 	page_text(p, "\ncost of looking  ", line, 17);
 }
 

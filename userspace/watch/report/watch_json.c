@@ -290,9 +290,9 @@ static json_t *overhead_json(const struct watch_overhead *w)
 {
 	json_t *o = json_object();
 
-	put(o, "events", integer_if(w->known || w->events, w->events));
-	put(o, "ns_per_event", real_if(w->known, w->ns_per_event));
-	put(o, "share", real_if(w->known, w->share));
+	put(o, "events", integer_if(w->programs.events, w->programs.events));
+	put(o, "ns_per_event", real_if(w->programs.known, w->programs.ns_per_event));
+	put(o, "share", real_if(w->programs.known, w->programs.share));
 	put(o, "own_cpu_seconds", json_real(w->own_cpu_ns / 1e9));
 	put(o, "memory_bytes", json_integer(w->memory_bytes));
 	return o;
@@ -367,7 +367,7 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 		.ended_by = end->reason ? end->reason : "nothing yet",
 		.books = r->books == WATCH_CALLS ? "calls" : "sequence",
 		.details = r->details,
-		.backend = backend_json(r->backend, r->backend_why, r->probes, r->probe_count, r->overhead.known),
+		.backend = backend_json(r->backend, r->backend_why, r->probes, r->probe_count, r->overhead.programs.known),
 	};
 	json_t *all = record_begin_json(&begin);
 
