@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from helpers import processes, records
 
@@ -16,6 +19,9 @@ HOST = "lab2"
 # In place of ssh for a far half beside the near one: starts the last of its words.
 LOCAL_SSH = "sh -c 'for command; do :; done; exec sh -c \"$command\"' ssh"
 FAR_HALF = "--far-half"
+# Setting a machine up does not install it: it would listen there from then on.
+SSHD = shutil.which("sshd", path="/usr/local/sbin:/usr/sbin:/sbin")
+SSHD_OPTIONS = ("PermitRootLogin=yes", "StrictModes=no", "UsePAM=no", "PidFile=none")
 
 
 @dataclass
@@ -36,21 +42,22 @@ class Pair:
     near: Host
     far: Host
 
-    def words(self, *words, far: str | None = None, connection: bool = True) -> list[str]:
+    def words(self, *words, far: str | None = None, connection: bool = True, ssh: str | None = None) -> list[str]:
         """A run on both; `far` is what the far host's shell starts, by default trace_run itself."""
         near_address, far_address = (self.near.address, self.far.address) if connection else ("", "")
-        ssh = shlex.join([str(FAKE_SSH), str(self.far.holder.pid), near_address, far_address])
+        ssh = ssh or shlex.join([str(FAKE_SSH), str(self.far.holder.pid), near_address, far_address])
         return self.near.inside(records.TRACE_RUN, *words, "--path", "peer", "--host", HOST, "--ssh", ssh,
                                 "--far", far or str(records.TRACE_RUN))
 
-    def start(self, *words, far: str | None = None, connection: bool = True, **options) -> subprocess.Popen:
+    def start(self, *words, far: str | None = None, connection: bool = True, ssh: str | None = None,
+              **options) -> subprocess.Popen:
         """Starts it; whoever calls it ends it."""
-        return subprocess.Popen(self.words(*words, far=far, connection=connection), text=True,
+        return subprocess.Popen(self.words(*words, far=far, connection=connection, ssh=ssh), text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
-    def run(self, *words, far: str | None = None, connection: bool = True) -> records.Run:
+    def run(self, *words, **options) -> records.Run:
         """Runs it, with the record on stdout."""
-        return records.finish(self.start(*words, "--json", "-", far=far, connection=connection))
+        return records.finish(self.start(*words, "--json", "-", **options))
 
 
 def with_options(*words) -> str:
@@ -70,6 +77,27 @@ def ssh_of(near_half: int) -> int:
     """The process that stands in for ssh; 0 if there is none."""
     return next((pid for pid in processes.children(near_half)
                  if str(FAKE_SSH) in processes.command_line(pid)), 0)
+
+
+@contextmanager
+def openssh(host: Host, folder: Path) -> Iterator[str]:
+    """OpenSSH's server there, for one key; yields the ssh that reaches it as HOST."""
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
+    (folder / "known").write_text(f"{HOST} {(folder / 'host.pub').read_text()}")
+    # A folder that it needs is made when the system starts it as a service.
+    server = subprocess.Popen(host.inside(
+        "unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && mkdir /run/sshd && exec "$@"', "sh",
+        SSHD, "-D", "-e", "-f", "/dev/null", "-h", folder / "host", "-o", f"AuthorizedKeysFile={folder}/user.pub",
+        *(word for option in SSHD_OPTIONS for word in ("-o", option))), stderr=subprocess.PIPE, text=True)
+    try:
+        assert "listening" in server.stderr.readline()
+        yield shlex.join(["ssh", "-F", "none", "-i", str(folder / "user"), *(
+            word for option in (f"HostName={host.address}", "User=root", f"HostKeyAlias={HOST}",
+                                f"UserKnownHostsFile={folder}/known") for word in ("-o", option))])
+    finally:
+        server.terminate()
+        server.communicate()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from copyscope.records.check import check as check_as_readers
-from helpers import peers, records
+from helpers import peers, processes, records
 from helpers.books import (
     PRIME_BYTES,
     PRIME_MESSAGES,
@@ -158,6 +158,17 @@ def test_ssh_asks_nobody_and_is_told_what_to_start():
 def test_ssh_is_a_process_of_who_called_sudo():
     assert reason("--ssh", ssh_that_says("id -u")) == "0"
     assert reason("--ssh", ssh_that_says("id -u"), env={**os.environ, "SUDO_UID": str(NOBODY)}) == str(NOBODY)
+
+
+@pytest.mark.skipif(not peers.SSHD, reason="this machine has no sshd (package openssh-server)")
+def test_openssh_serves_a_run_and_ends_its_far_half_with_it(hosts, tmp_path):
+    with peers.openssh(hosts.far, tmp_path) as ssh:
+        check(hosts.run("A3", *PRIME, ssh=ssh))
+        run = hosts.start("A1", 4096, 1, "--seconds", 60, "--json", "-", ssh=ssh)
+        far = processes.wait_until(lambda: peers.far_half(os.getpid()))
+        run.kill()
+        run.communicate()
+        processes.wait_until(lambda: not processes.command_line(far))
 
 
 def test_a_command_that_is_not_there_is_told():
