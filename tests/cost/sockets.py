@@ -75,7 +75,9 @@ def instructions(release: str, folder: Path) -> list[str]:
     place = folder / "sockets"
     place.mkdir(exist_ok=True)
     out = boot(release, "tests/cost/socket_runs.sh",
-               "".join(f"{work.way}.{work.sockets} {work.words()}\n" for work in all_), place)
+               "".join(f"{work.way}.{work.sockets} {work.words()}\n" for work in all_), place,
+               # Three turns, each warmed up.
+               3 * 2 * (1 + len(KINDS)))
     lines, added = [], {}
     for work in all_:
         took = {kind: median_of(out / f"{work.way}.{work.sockets}.{kind}") / work.count
