@@ -9,7 +9,7 @@
 enum { ESTABLISHED = 1, FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE_WAIT = 8 };
 
 static const struct watch_hooked all_hooks = {
-	.sends = true, .rx_copies = true, .discards = true, .completions = true, .drops = true,
+	.sends = true, .rx_copies = true, .discards = true, .completions = true,
 	.packets = true, .devices = true, .no_onward = true, .no_orphans = true,
 };
 

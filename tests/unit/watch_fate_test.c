@@ -6,7 +6,7 @@
 enum { ESTABLISHED = 1, BYTES = 94139, SENDS = 23 };
 
 static const struct watch_hooked tracepoints = {
-	.sends = true, .rx_copies = true, .discards = true, .completions = true, .drops = true,
+	.sends = true, .rx_copies = true, .discards = true, .completions = true,
 	.packets = true, .devices = true, .rings = true, .no_onward = true, .no_orphans = true,
 	.no_sockmaps = true,
 };

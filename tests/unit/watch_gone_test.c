@@ -7,7 +7,7 @@
 #include "userspace/watch/books/watch_judge.h"
 
 static const struct watch_hooked all_hooks = {
-	.sends = true, .rx_copies = true, .discards = true, .completions = true, .drops = true,
+	.sends = true, .rx_copies = true, .discards = true, .completions = true,
 	.packets = true,
 };
 

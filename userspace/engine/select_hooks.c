@@ -203,7 +203,7 @@ int hooks_choose(struct hook_choice *c, const struct hook_wishes *w, enum backen
 	return -EINVAL;
 }
 
-bool hooks_offer(const struct hook_choice *c, const char *metric)
+static bool is_offered(const struct hook_choice *c, const char *metric)
 {
 	for (int i = 0; i < c->count; i++)
 		if (!strcmp(c->row[i]->metric, metric) && !*c->probes[i].why)
@@ -215,6 +215,6 @@ bool hooks_offer(const struct hook_choice *c, const char *metric)
 unsigned int hook_sets_of(const struct hook_choice *c, int i, enum backend backend)
 {
 	return c->row[i]->rank == HOOK_DERIVED && backend == BACKEND_TRAMPOLINE &&
-			       hooks_offer(c, "rx_discard") ?
+			       is_offered(c, "rx_discard") ?
 		       HOOKS_CALLS : c->row[i]->sets;
 }

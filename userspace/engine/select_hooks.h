@@ -33,9 +33,6 @@ struct hook_choice {
 int hooks_choose(struct hook_choice *c, const struct hook_wishes *wishes, enum backend backend,
 		 const char *backend_why, const struct targets *targets, char why[WHY_BYTES]);
 
-/* True if a hook of that metric was chosen. */
-bool hooks_offer(const struct hook_choice *c, const char *metric);
-
 /* The sets that a hook is attached with: one whose number other hooks leave is a witness. */
 unsigned int hook_sets_of(const struct hook_choice *c, int i, enum backend backend);
 

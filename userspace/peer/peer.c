@@ -95,7 +95,9 @@ static int tell(struct peer *p, enum word word)
 	return channel_tell(&p->channel, word, json_true(), WORD_MS);
 }
 
-int peer_hear(struct peer *p, enum word expected, json_t **value, size_t limit, int timeout_ms)
+/* Hears this word, and ignores, once, a stop that came too late to matter. 0, or -errno; @value may be NULL for
+ * words that have none; -EPROTO for another word. */
+static int hear_word(struct peer *p, enum word expected, json_t **value, size_t limit, int timeout_ms)
 {
 	if (p->bound_ms && p->bound_ms < timeout_ms)
 		timeout_ms = p->bound_ms;
@@ -119,7 +121,8 @@ int peer_hear(struct peer *p, enum word expected, json_t **value, size_t limit, 
 	return -EPROTO;
 }
 
-int peer_complain(struct peer *p, int err)
+/* Prints why there is no run. Returns @err. */
+static int complain(struct peer *p, int err)
 {
 	char line[WHY_LINE_BYTES];
 
@@ -145,12 +148,12 @@ int peer_barrier(struct peer *p, struct child children[END_COUNT])
 	channel_limit(until_asked_ms);
 	err = tell(p, WORD_READY);
 	if (!err)
-		err = peer_hear(p, WORD_READY, NULL, CHANNEL_WORD_BYTES, BARRIER_MS);
+		err = hear_word(p, WORD_READY, NULL, CHANNEL_WORD_BYTES, BARRIER_MS);
 	channel_limit(ending_left_ms);
 	if (err && ending_asked())
 		return -EINTR;
 	if (err)
-		return peer_complain(p, err);
+		return complain(p, err);
 	channel_pass_on(&p->channel);
 	return 0;
 }
@@ -248,7 +251,7 @@ static int receive_half(struct peer *p, struct record **other)
 {
 	struct record *r = calloc(1, sizeof(*r));
 	json_t *half = NULL;
-	int err = r ? peer_hear(p, WORD_HALF, &half, HALF_BYTES_MAX, HALF_MS) : -ENOMEM;
+	int err = r ? hear_word(p, WORD_HALF, &half, HALF_BYTES_MAX, HALF_MS) : -ENOMEM;
 
 	if (!err)
 		err = half_read(half, END_COUNT - 1 - p->here, r);
@@ -293,7 +296,7 @@ int peer_join(struct peer *p, struct record *r)
 	if (!err)
 		err = tell(p, WORD_DONE);
 	if (!err && !p->done)
-		err = peer_hear(p, WORD_DONE, NULL, CHANNEL_WORD_BYTES, DONE_MS);
+		err = hear_word(p, WORD_DONE, NULL, CHANNEL_WORD_BYTES, DONE_MS);
 	if (p->far)
 		return err ? err
 			   : channel_tell(&p->channel, WORD_HALF, peer_half_json(r, p->here),
@@ -376,10 +379,10 @@ static int near_meet(struct peer *p, struct options *o)
 	char near[ADDRESS_BYTES], far[ADDRESS_BYTES], line[LINE_BYTES];
 	const char *fault;
 	json_t *hello;
-	int err = peer_hear(p, WORD_HELLO, &hello, CHANNEL_WORD_BYTES, HELLO_MS);
+	int err = hear_word(p, WORD_HELLO, &hello, CHANNEL_WORD_BYTES, HELLO_MS);
 
 	if (err)
-		return peer_complain(p, err);
+		return complain(p, err);
 	/* Of a login shell, and so not why anything ends from now on. */
 	channel_pass_on(&p->channel);
 	fault = hello_read(hello, near, far, line, sizeof(line));
@@ -392,7 +395,7 @@ static int near_meet(struct peer *p, struct options *o)
 	}
 	memcpy(asked.address, request->address, sizeof(asked.address));
 	err = channel_tell(&p->channel, WORD_RUN, run_request_json(&asked), WORD_MS);
-	return err ? peer_complain(p, err) : 0;
+	return err ? complain(p, err) : 0;
 }
 
 static int far_meet(struct peer *p, struct options *o)
@@ -405,9 +408,9 @@ static int far_meet(struct peer *p, struct options *o)
 			       WORD_MS);
 
 	if (!err)
-		err = peer_hear(p, WORD_RUN, &request, CHANNEL_WORD_BYTES, HELLO_MS);
+		err = hear_word(p, WORD_RUN, &request, CHANNEL_WORD_BYTES, HELLO_MS);
 	if (err)
-		return peer_complain(p, err);
+		return complain(p, err);
 	fault = run_request_read(request, &asked);
 	json_decref(request);
 	p->here = asked.far;

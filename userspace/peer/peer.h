@@ -58,11 +58,4 @@ void peer_forgo(struct peer *p, struct record *r);
 /* Closes the way; the other half then ends, if it has not yet. Accepts a zeroed one. */
 void peer_end(struct peer *p);
 
-/* For meet.c: hears this word, and ignores, once, a stop that came too late to matter. 0, or
- * -errno; *value may be NULL for words that have none; -EPROTO for another word. */
-int peer_hear(struct peer *p, enum word expected, json_t **value, size_t limit, int timeout_ms);
-
-/* For meet.c: prints why there is no run. Returns @err. */
-int peer_complain(struct peer *p, int err);
-
 #endif

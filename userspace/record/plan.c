@@ -48,11 +48,6 @@ bool plan_references(const struct workload_plan *p)
 	return variant_has(p->variant, VARIANT_ASKS);
 }
 
-bool plan_forks(const struct workload_plan *p)
-{
-	return p->behaviours & BEHAVIOUR_BIT(client_processes);
-}
-
 bool plan_ends_inside(const struct workload_plan *p)
 {
 	return p->behaviours & BEHAVIOUR_BIT(end_on_enobufs);

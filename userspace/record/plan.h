@@ -54,9 +54,6 @@ struct behaviour_names plan_behaviours(const struct workload_plan *plan);
 /* Reads such names; 0, or -1 when one is unknown. */
 int plan_behaviours_read(struct workload_plan *plan, const char *names);
 
-/* True if each connection's receiver is a child process of the receiving end. */
-bool plan_forks(const struct workload_plan *plan);
-
 /* True if it overwrites pages that the kernel may still read, so that wrong bytes must arrive. */
 bool plan_overwrites(const struct workload_plan *plan);
 

@@ -100,7 +100,6 @@ enum backend { BACKEND_AUTO, BACKEND_TRAMPOLINE, BACKEND_TRACEPOINT, BACKEND_NON
 struct subject {
 	uint32_t tgid[SUBJECT_PROCESSES];	/* of its processes, as BPF programs see them */
 	int processes;
-	bool forks;			/* children of these belong to it, too */
 	uint32_t netns[SUBJECT_PROCESSES];	/* inode numbers of their network namespaces */
 	int namespaces;
 	int sockets;			/* how many it may use at most */

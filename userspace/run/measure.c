@@ -26,7 +26,6 @@ static int workload_subject(struct subject *s, const struct child children[END_C
 	s->sockets = 2 * x->plan.threads;
 	s->references = plan_references(&x->plan);
 	s->tls = plan_has_tls(&x->plan);
-	s->forks = plan_forks(&x->plan);
 	s->hardware_dma = x->path.hardware_dma;
 	s->usdt_path = workload;
 	for (int e = 0; e < END_COUNT; e++) {

@@ -329,7 +329,6 @@ int command_release(struct command *c, const char *name)
 {
 	struct news news = { .value = EPIPE };
 
-	c->released = true;
 	send_byte(c, SUBREAPER_GO);
 	/* The child may have ended before, if it could not become its user. */
 	while (hear(c, &news, 0) && news.what == NEWS_ENDED) {

@@ -18,7 +18,6 @@ struct command {
 	pid_t subreaper;	/* 0: nothing was started */
 	int channel;	/* to the subreaper; readable when there is news */
 	pid_t pid;
-	bool released;
 	bool ended;	/* the command has, though not all that it started */
 	int status;	/* exit status as a shell has it: 128 and the signal for one that was killed */
 	bool all_ended;

@@ -53,7 +53,6 @@ static void hooked_note(struct watch *w)
 			    engine_have(w->probes, "rx_map"),
 		.discards = engine_have(w->probes, "rx_discard"),
 		.completions = engine_have(w->probes, "notifications"),
-		.drops = engine_have(w->probes, "drops"),
 		.calls = engine_have(w->probes, "accepted") &&
 			 engine_have(w->probes, "returned"),
 		.packets = engine_have(w->probes, "departures"),

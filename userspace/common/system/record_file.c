@@ -51,7 +51,10 @@ static void make_folder(const char *path)
 	close(fd);
 }
 
-int tree_record_path(const char *name, char *path, size_t size)
+/* Writes the path of the record @name in COPYSCOPE_RUNS, or in results/runs of the tree. Makes that
+ * folder if it can; as root only if no other user decides where the path leads. 0, or
+ * -ENAMETOOLONG. */
+static int tree_record_path(const char *name, char *path, size_t size)
 {
 	const char *runs = getenv("COPYSCOPE_RUNS");
 	char folder[PATH_MAX];
@@ -253,7 +256,8 @@ static int take_name(const struct record_file *k)
 	return err;
 }
 
-int record_file_name(const struct record_file *k, bool *spared)
+/* A nameless file gets its name, for which @file and @folder must be open. 0 or -errno. */
+static int take_any_name(const struct record_file *k, bool *spared)
 {
 	int err = take_name(k);
 
@@ -275,7 +279,8 @@ int record_file_name_now(struct record_file *k)
 	return 0;
 }
 
-int record_file_finish(struct record_file *k)
+/* Everything written reaches the file. A process that may not name it lets another one do that. 0 or -errno. */
+static int finish(struct record_file *k)
 {
 	int err;
 
@@ -287,10 +292,10 @@ int record_file_finish(struct record_file *k)
 
 int record_file_publish(struct record_file *k)
 {
-	int err = record_file_finish(k);
+	int err = finish(k);
 
 	if (!err && k->nameless)
-		err = record_file_name(k, &k->spared);
+		err = take_any_name(k, &k->spared);
 	record_file_abandon(k);
 	return err;
 }
@@ -344,7 +349,7 @@ static void serve(int line, const struct record_file *file)
 	while ((got = read(line, &word, 1))) {
 		if (got < 0 && errno == EINTR)
 			continue;
-		answer.err = got < 0 ? -EIO : record_file_name(file, &answer.spared);
+		answer.err = got < 0 ? -EIO : take_any_name(file, &answer.spared);
 		if (got < 0 || write(line, &answer, sizeof(answer)) != sizeof(answer))
 			return;
 	}
@@ -380,7 +385,7 @@ int keeper_start(struct keeper *k, const struct record_file *file, void (*at_end
 
 int keeper_publish(const struct keeper *k, struct record_file *file)
 {
-	int err = record_file_finish(file);
+	int err = finish(file);
 	struct answer answer;
 
 	if (!err && file->nameless) {

@@ -37,11 +37,6 @@ bool record_file_is_stdout(const struct record_file *k);
 /* 0, or -errno: an earlier file of that name is still there, and the record has the spare name if that
  * can be. */
 int record_file_publish(struct record_file *k);
-/* The two steps of it, for a process that may not name files and lets another one do it: everything
- * written reaches the file; a nameless file gets its name, for which @file and @folder must be
- * open. 0 or -errno. */
-int record_file_finish(struct record_file *k);
-int record_file_name(const struct record_file *k, bool *spared);
 /* Prints one line: why the record could not be written, and where it is all the same. */
 void record_file_tell(const struct record_file *k, const char *program, int err);
 /* For lines that are read while they are written: the file has its name from now on. 0 or -errno. */
@@ -68,10 +63,5 @@ void keeper_end(struct keeper *k);
 
 /* Writes the absolute path of @name in the tree: build/trace_run's own folder is build/. */
 void tree_path(const char *name, char *path, size_t size);
-
-/* Writes the path of the record @name in COPYSCOPE_RUNS, or in results/runs of the tree. Makes that
- * folder if it can; as root only if no other user decides where the path leads. 0, or
- * -ENAMETOOLONG. */
-int tree_record_path(const char *name, char *path, size_t size);
 
 #endif

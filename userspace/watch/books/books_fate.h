@@ -16,7 +16,6 @@ struct watch_hooked {
 	bool rx_calls;		/* calls that splice or map what was received */
 	bool discards;
 	bool completions;
-	bool drops;
 	bool calls;		/* what sends and receives returned */
 	bool packets;		/* departures of zero-copy sends; without trampolines arrivals and refusals */
 	bool late_copies;	/* late copies where they are made, from the beginning */
