@@ -90,10 +90,20 @@ def test_figures_say_what_was_watched_and_nothing_of_runs(tmp_path):
                    draw_bars.copy_bars(group)):
         assert not faults_of_text(figure)
         said = words(figure)
-        assert "watched for 5.0 s" in said and "byte sent or received" in said
+        assert "watched for 5.0 s" in said
         assert "Messages of" not in said and "runs" not in said and "reshape" in said
     names = [job.name for job in jobs.jobs([group], None)]
     assert names == ["copies-by-site", "copymap-nginx-pid-812", "copymap-curl-pid-90"]
+
+
+def test_bars_of_processes_are_bytes_the_busiest_first(tmp_path):
+    few, many = (watches.process(pid, "w", watches.moved(moved, 0, tx_copy=moved))
+                 for pid, moved in ((1, 5 * 10**7), (2, 5 * 10**9)))
+    group, = groups.split(loaded(tmp_path, few, many))
+    axes, = draw_bars.copy_bars(group).axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["w, pid 2", "w, pid 1"]
+    assert [round(bar.get_height()) for bar in axes.patches] == [5 * 10**9, 5 * 10**7]
+    assert axes.get_xlabel() == "Process" and "5.00 GB" in words(axes.figure) and "50.0 MB" in words(axes.figure)
 
 
 def test_a_damaged_record_of_a_watch_is_refused_by_plot_in_one_line(tmp_path):

@@ -2,6 +2,9 @@
 """Draws bars by variant: bytes copied per payload byte by site, and pages pinned per message."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -10,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from copyscope import drawing
 from copyscope.common.spread import Spread, sentence, spread
 from copyscope.common.tables import COPY_SITES, column, named
+from copyscope.common.text import bytes_text
 from copyscope.drawing import (
     FILLS,
     HATCHES,
@@ -44,6 +48,8 @@ APART = 0.05                # bytes per payload byte by which a size must differ
 def by_label(group: Group) -> dict[str, list[Record]]:
     """Records by implementation, in the order of all figures."""
     ranks = lines.label_rank(group.records)
+    if group.watched:
+        ranks = {record.label: -(record.payload_bytes or 0) for record in group.records}
     found: dict[str, list[Record]] = {label: [] for label in sorted(ranks, key=ranks.__getitem__)}
     for record in group.records:
         found[record.label].append(record)
@@ -119,22 +125,41 @@ def names_height(names: list[list[str]]) -> float:
     return 0.12 + drawing.height_of(max(3, *map(len, names)), SMALL)
 
 
-def columns_axes(page: Page, names: list[list[str]], column: float, ylabel: str) -> Axes:
-    """Axes with one column for each implementation."""
+def columns_axes(page: Page, names: list[list[str]], column: float, ylabel: str,
+                 watched: bool = False) -> Axes:
+    """Axes with one column for each implementation, or for each process, whose bytes are told as
+    they are."""
     axes = page.axes(LEFT, BELOW + names_height(names), len(names) * column, HEIGHT)
     frame(axes)
     axes.grid(False, axis="x")
     axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_xticks(range(len(names)))
     axes.set_xticklabels(["\n".join(each) for each in names], fontproperties=font(SMALL))
-    axes.set_xlabel("Variant", fontproperties=font(SMALL + 0.5), color=INK)
+    axes.set_xlabel("Process" if watched else "Variant", fontproperties=font(SMALL + 0.5),
+                    color=INK)
     axes.set_ylabel(ylabel, fontproperties=font(SMALL + 0.5), color=INK)
-    axes.yaxis.set_major_formatter(FuncFormatter(number_text))
+    axes.yaxis.set_major_formatter(FuncFormatter(
+        (lambda value, _: bytes_text(round(value))) if watched else number_text))
     axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
     return axes
 
 
-def stack(axes: Axes, x: int, sums: dict[str, copies.Amount], top: float) -> None:
+def copies_title(group: Group) -> str:
+    """What bars of copies show: of runs per payload byte; processes differ in what they moved, and
+    50 MB are to be smaller than 5 GB."""
+    return "Bytes that a CPU copied, by site" if group.watched else \
+        f"Bytes that a CPU copied per {group.payload}, by site"
+
+
+def in_bytes(sums: dict[str, copies.Amount], mine: list[Record]) -> dict[str, copies.Amount]:
+    """Sites of a process as bytes."""
+    moved = sum(record.payload_bytes or 0 for record in mine)
+    return {site: each if each.value is None else replace(each, value=each.value * moved)
+            for site, each in sums.items()}
+
+
+def stack(axes: Axes, x: int, sums: dict[str, copies.Amount], top: float,
+          text_of: Callable[[float], str]) -> None:
     """One bar of all copy sites."""
     total, missing = copies.copied(sums)
     if total is None:
@@ -147,10 +172,10 @@ def stack(axes: Axes, x: int, sums: dict[str, copies.Amount], top: float) -> Non
             continue
         axes.bar(x, value, BAR, bottom=height, **fill(index))
         if value / top * HEIGHT > 0.3:
-            write(axes, x, height + value / 2, copies.number(value), va="center", lift=0,
+            write(axes, x, height + value / 2, text_of(value), va="center", lift=0,
                   backed=True)
         height += value
-    write(axes, x, height, f"≥ {copies.number(total)}" if missing else copies.number(total), True)
+    write(axes, x, height, f"≥ {text_of(total)}" if missing else text_of(total), True)
 
 
 def unmeasured(sums: dict[str, dict[str, copies.Amount]]) -> list[str]:
@@ -167,6 +192,8 @@ def copy_bars(group: Group) -> Figure:
     """Bytes copied by processors per payload byte, by site, for all variants."""
     bars, bar_notes = bars_of(group)
     sums = {label: copies.amounts(replies(mine)) for label, mine in bars.items()}
+    if group.watched:
+        sums = {label: in_bytes(each, bars[label]) for label, each in sums.items()}
     totals = [copies.copied(each)[0] or 0.0 for each in sums.values()]
     notes = unmeasured(sums)
     shown = [(site, index) for index, site in enumerate(COPY_SITES)
@@ -177,14 +204,16 @@ def copy_bars(group: Group) -> Figure:
     width = LEFT + len(sums) * COLUMN + 0.25 + HANDLE + LEGEND
     names = column_names(list(sums), COLUMN)
     page = Page(max(width, 7.0), BELOW + names_height(names) + HEIGHT + 0.3,
-                f"Bytes that a CPU copied per {group.payload}, by site",
+                copies_title(group),
                 [*bar_notes, *[f"How each is known: {known}"] * bool(known), *least, *notes]
                 + group.pattern_notes + [group.provenance], group.where)
-    axes = columns_axes(page, names, COLUMN, f"Bytes copied [bytes / {group.payload}]")
+    axes = columns_axes(page, names, COLUMN, "Bytes copied" if group.watched else
+                        f"Bytes copied [bytes / {group.payload}]", group.watched)
     top = max(totals) * 1.12 or 1.0
     axes.set_ylim(0, top)
     for x, each in enumerate(sums.values()):
-        stack(axes, x, each, top)
+        stack(axes, x, each, top, (lambda value: bytes_text(round(value))) if group.watched
+              else copies.number)
     # The legend reads as the bars are stacked: the first copy lies lowest.
     legend(page, [("\n".join(wrap(f"{site}: {MEANING[site]}", SMALL, LEGEND)), index)
                   for site, index in shown[::-1]], LEFT + len(sums) * COLUMN + 0.25)

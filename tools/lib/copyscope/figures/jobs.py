@@ -78,7 +78,7 @@ def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
         for spec in line_figures(group, profile):
             yield line_job(group, spec)
         yield Job("copies-by-site" + group.suffix,
-                  f"Bytes that a CPU copied per {group.payload}, by site", group,
+                  draw_bars.copies_title(group), group,
                   lambda g=group: draw_bars.copy_bars(g), unseen(group.records))
         if not group.watched:
             yield Job("pins-per-message" + group.suffix, "Pages pinned per message", group,
