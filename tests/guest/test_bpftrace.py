@@ -12,9 +12,10 @@ import re
 import pytest
 
 from guest.boots import ALL, RELEASES, dealt, maker, run_lines
-from helpers import records
+from helpers import oneliners as documented, records
 
-ONELINERS = records.ROOT / "docs" / "ONELINERS.md"
+# Guests of these tests have no Python: tests/host/test_oneliners.py runs what needs it.
+NEEDS_PYTHON = "python3"
 # Runs that all oracles watch: gathered, copied and referenced; small and large; both patterns.
 WATCHED = {f"{variant}.4093": f"{variant} 4093 4 --messages 23" for variant in ("A1", "A2", "A3")}
 WATCHED |= {"A2.65536": "A2 65536 4 --messages 50",
@@ -30,13 +31,8 @@ COUNTS = {"accepted": "accepted_bytes", "completions": "completed_sends",
 
 
 def oneliners() -> dict[str, tuple[str, list[str]]]:
-    """By heading: the command of each section of the document, and the output it shows."""
-    found = {}
-    for section in ONELINERS.read_text().split("\n## ")[1:]:
-        blocks = re.findall(r"^```(?:sh)?\n(.*?)\n```$", section, re.MULTILINE | re.DOTALL)
-        if blocks:
-            found[section.split("\n")[0]] = (blocks[0], blocks[1].split("\n"))
-    return found
+    """The one-liners that guests run."""
+    return {title: each for title, each in documented.oneliners().items() if NEEDS_PYTHON not in each[0]}
 
 
 def number_of(title: str) -> str:
@@ -171,26 +167,15 @@ def test_scripts_end_without_complaint(outcome, script):
     assert complaints == []
 
 
-def maps(lines: list[str]) -> set[str]:
-    """Names of the maps that bpftrace printed."""
-    return {found[1] for found in (re.match(r"@(\w+)", line) for line in lines) if found}
-
-
-def numbers(lines: list[str]) -> list[int]:
-    """Counts in bpftrace's output: of a map, of its statistics, or of a line of a histogram."""
-    return [int(n) for line in lines
-            for n in re.findall(r"(?:^@.*: |^\]: |total |[\])] +)(\d+)(?= \||$)", line)]
-
-
 @pytest.mark.parametrize("title", oneliners())
 def test_oneliner_yields_what_its_text_shows(boots, title):
     release, = (each for each in RELEASES if shows(each, title))
     shown, printed = oneliners()[title][1], boots[release][0].text(number_of(title)).splitlines()
     assert "ERROR" not in "".join(printed)
-    assert maps(printed) == maps(shown) != set()
-    assert numbers(shown) and numbers(printed), printed
+    assert documented.maps(printed) == documented.maps(shown) != set()
+    assert documented.numbers(shown) and documented.numbers(printed), printed
     # Whether anything is retransmitted is chance; all else must be there.
-    assert sum(numbers(printed)) > 0 or "retransmit" in title
+    assert sum(documented.numbers(printed)) > 0 or "retransmit" in title
 
 
 def test_document_shows_at_least_five_oneliners():
