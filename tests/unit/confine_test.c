@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,6 +103,13 @@ static int open_socket(void)
 	return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) < 0;
 }
 
+/* The kernel may refuse it, but the list does not. */
+static int have_ring(void)
+{
+	syscall(SYS_io_uring_setup, 0, NULL);
+	return 0;
+}
+
 static void *nothing(void *argument)
 {
 	return argument;
@@ -115,6 +123,7 @@ static int start_thread(void)
 }
 
 #define ROLE(role) (1u << CONFINE_##role)
+#define ENDS (ROLE(WORKLOAD) | ROLE(RINGS))
 #define EVERY ((1u << CONFINE_ROLES) - 1)
 
 static const struct {
@@ -125,13 +134,14 @@ static const struct {
 	{ "live", live, EVERY },
 	{ "execute", execute, 0 },
 	/* Connections of a client may be processes. */
-	{ "have a child", have_child, ROLE(WORKLOAD) },
+	{ "have a child", have_child, ENDS },
 	{ "write a file", write_file, 0 },
 	{ "make code", make_code, 0 },
 	{ "signal others", signal_others, 0 },
 	{ "open a packet socket", open_packet_socket, 0 },
-	{ "start a thread", start_thread, ROLE(MEASURE) | ROLE(WORKLOAD) },
-	{ "open a socket", open_socket, ROLE(WORKLOAD) },
+	{ "start a thread", start_thread, ROLE(MEASURE) | ENDS },
+	{ "open a socket", open_socket, ENDS },
+	{ "have a ring", have_ring, ROLE(RINGS) },
 };
 
 /* The role and the act of the child that is next. */

@@ -47,6 +47,7 @@ int confine_root_but(uint64_t capabilities);
 enum confine_role {
 	CONFINE_MEASURE,	/* read maps, counters and iterators, collect children, write the record */
 	CONFINE_WORKLOAD,	/* move payload: the two ends */
+	CONFINE_RINGS,		/* the same by io_uring, whose requests no list holds */
 	CONFINE_ROLES
 };
 

@@ -115,12 +115,19 @@ static const struct narrow transfers_narrow[] = {
 	{ .call = END },
 };
 
+static const int rings[] = {
+	SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_register), END,
+};
+
+static const int none[] = { END };
+
 static const struct {
-	const int *list;
+	const int *list, *more;
 	const struct narrow *narrow;
 } roles[CONFINE_ROLES] = {
-	[CONFINE_MEASURE] = { measures, measures_narrow },
-	[CONFINE_WORKLOAD] = { transfers, transfers_narrow },
+	[CONFINE_MEASURE] = { measures, none, measures_narrow },
+	[CONFINE_WORKLOAD] = { transfers, none, transfers_narrow },
+	[CONFINE_RINGS] = { rings, transfers, transfers_narrow },
 };
 
 /* -EDOM: this architecture has no such call, as arm64 has no poll. */
@@ -168,6 +175,8 @@ static int add_role(scmp_filter_ctx filter, enum confine_role role)
 
 	if (!err)
 		err = add_list(filter, roles[role].list);
+	if (!err)
+		err = add_list(filter, roles[role].more);
 	if (!err)
 		err = add_list(filter, every);
 	if (!err)
