@@ -165,6 +165,48 @@ static __always_inline void ring_send_ended(const struct io_kiocb___zc *req)
 		__sync_fetch_and_add(&slot->ring_sends, 1);
 }
 
+/* The last reference to a notification is gone, and its pages are released with it. @clean: none
+ * of them was copied. @cookie: of the socket if no pin tells; 0: the notification's holder does. */
+static __always_inline int notification_ends(u64 key, u64 cookie, u16 sends, bool clean)
+{
+	struct pin *pin, ended = {};
+	struct books *b;
+
+	if (!window_open())
+		return 0;
+	pin = bpf_map_lookup_elem(&pins, &key);
+	if (pin) {
+		/* Whoever takes the pin away counts it. */
+		ended = *pin;
+		if (bpf_map_delete_elem(&pins, &key))
+			return 0;
+		b = books_find(ended.cookie);
+	} else {
+		/* A send that had to copy all its bytes: no skb holds its notification. */
+		b = books_find(cookie ? cookie : cookie_of_holder(key));
+	}
+	if (!b)
+		return 0;
+	if (fault_inject == FAULT_DROP_COMPLETION && sends && !gauges.injected_faults) {
+		add(&gauges.injected_faults, 1);
+		sends--;
+	}
+	count(b, COUNT_completed_sends, sends);
+	if (!clean)
+		count(b, COUNT_copied_sends, sends);
+	count(b, COUNT_released_pages, ended.pages);
+	add(&gauges.outstanding_pages, -ended.pages);
+	return 0;
+}
+
+/* What a run counts of a notification of io_uring's. The entry goes: a later send that fails may have the same
+ * memory for its notification, and was none. */
+static __always_inline void ring_notification_ends(u64 uarg, u64 cookie, bool copied)
+{
+	notification_ends(uarg, cookie, 1, !copied);
+	bpf_map_delete_elem(&ring_sends, &uarg);
+}
+
 /* Whose it is stands in no notification: the send that it is of was noted (note_ring_send). */
 static __always_inline void ring_notified(const struct io_kiocb___zc *req, u32 result)
 {
@@ -172,14 +214,18 @@ static __always_inline void ring_notified(const struct io_kiocb___zc *req, u32 r
 	u64 uarg = (u64)req + bpf_core_field_offset(struct io_notif_data___zc, uarg);
 	u64 *cookie = bpf_map_lookup_elem(&ring_sends, &uarg);
 	struct watch_slot *slot = cookie ? slot_find(*cookie) : NULL;
+	bool told = bpf_core_field_exists(notification->zc_report) && BPF_CORE_READ(notification, zc_report);
+	bool copied = told && result & IORING_NOTIF_USAGE_ZC_COPIED_FLAG;
 
 	if (!slot)
 		return;
 	__sync_fetch_and_add(&slot->ring_notified, 1);
-	if (!bpf_core_field_exists(notification->zc_report) || !BPF_CORE_READ(notification, zc_report))
+	if (!told)
 		slot->ring_silent = 1;
-	else if (result & IORING_NOTIF_USAGE_ZC_COPIED_FLAG)
+	else if (copied)
 		__sync_fetch_and_add(&slot->ring_copied, 1);
+	if (details_wanted)
+		ring_notification_ends(uarg, *cookie, copied);
 }
 
 /* io_uring's sends by reference pass no error queue: the send ends with the promise of a notification (F_MORE),
@@ -203,46 +249,12 @@ int BPF_PROG(ring_done, void *ring, void *request)
 	return 0;
 }
 
-/* The last reference to a notification is gone, and its pages are released with it. @clean: none
- * of them was copied. */
-static __always_inline int notification_ends(u64 key, u16 sends, bool clean)
-{
-	struct pin *pin, ended = {};
-	struct books *b;
-
-	if (!window_open())
-		return 0;
-	pin = bpf_map_lookup_elem(&pins, &key);
-	if (pin) {
-		/* Whoever takes the pin away counts it. */
-		ended = *pin;
-		if (bpf_map_delete_elem(&pins, &key))
-			return 0;
-		b = books_find(ended.cookie);
-	} else {
-		/* A send that had to copy all its bytes: no skb holds its notification. */
-		b = books_find(cookie_of_holder(key));
-	}
-	if (!b)
-		return 0;
-	if (fault_inject == FAULT_DROP_COMPLETION && sends && !gauges.injected_faults) {
-		add(&gauges.injected_faults, 1);
-		sends--;
-	}
-	count(b, COUNT_completed_sends, sends);
-	if (!clean)
-		count(b, COUNT_copied_sends, sends);
-	count(b, COUNT_released_pages, ended.pages);
-	add(&gauges.outstanding_pages, -ended.pages);
-	return 0;
-}
-
 /* As long as the compiler leaves it a function of its own. */
 SEC("?fentry/__msg_zerocopy_callback")
 int BPF_PROG(notification_end, struct ubuf_info_msgzc *uarg)
 {
 	/* Plain loads: the verifier knows the argument. */
-	return window_open() ? notification_ends((u64)uarg, uarg->len, BPF_CORE_READ_BITFIELD(uarg, zerocopy)) : 0;
+	return window_open() ? notification_ends((u64)uarg, 0, uarg->len, BPF_CORE_READ_BITFIELD(uarg, zerocopy)) : 0;
 }
 
 /* Where the compiler has inlined it, each reference that is put passes here, and the last one
@@ -261,7 +273,7 @@ int BPF_PROG(notification_put_enter, struct sk_buff *skb, struct ubuf_info *uarg
 	if (!window_open() || fault_inject == FAULT_SKIP_PUT_ENTRY)
 		return 0;
 	if (BPF_CORE_READ(uarg, refcnt.refs.counter) == 1)
-		return notification_ends(key, notification_sends(uarg), clean);
+		return notification_ends(key, 0, notification_sends(uarg), clean);
 	pin = bpf_map_lookup_elem(&pins, &key);
 	if (!pin)
 		return 0;
@@ -283,7 +295,7 @@ int BPF_PROG(notification_put_exit, struct sk_buff *skb, struct ubuf_info *uarg,
 	if (!success)
 		pin->clean = false;
 	return BPF_CORE_READ(uarg, refcnt.refs.counter) ? 0 :
-	       notification_ends(key, pin->sends, pin->clean);
+	       notification_ends(key, 0, pin->sends, pin->clean);
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

@@ -88,10 +88,13 @@ static __always_inline struct frags_head frags_of(const struct sk_buff *skb)
 {
 	const struct skb_shared_info *shinfo = shinfo_of(skb);
 	struct frags_head head = {};
+	u8 flags;
 
 	if (!casts_known)
 		return frags_head_of(skb);
-	head.users = page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE;
+	flags = page_flags_of(skb);
+	head.users = flags & SKBFL_ZEROCOPY_ENABLE;
+	head.registered = flags & SKBFL_MANAGED_FRAG_REFS;
 	head.count = TYPED(struct skb_shared_info, shinfo)->nr_frags;
 	return head;
 }
@@ -184,7 +187,7 @@ static __always_inline void departure_counted(const struct sk_buff *skb, u32 pla
 	middle = leaving.seq + leaving.bytes - referenced;
 	count_copied(b, leaving.bytes - referenced, first_departure(d, leaving.seq, middle));
 	if (referenced)
-		count_referenced(b, frags.count, referenced,
+		count_referenced(b, frags.registered ? 0 : frags.count, referenced,
 				 first_departure(d, middle, middle + referenced));
 }
 

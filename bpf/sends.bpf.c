@@ -29,6 +29,7 @@ struct {
 /* Of a send that asked for zero copy. */
 #define SEND_COPIES 1 /* and copies: see must_copy() */
 #define SEND_UNDER_WAY 2
+#define SEND_BY_RING 4
 
 /* pid_tgid -> that of the task's newest such send: sock_send_length is not told what was asked for */
 struct {
@@ -69,16 +70,15 @@ static __always_inline u32 kind_of_send(const struct sock *sk, const struct msgh
 	if (!(sk->sk_route_caps & NETIF_F_SG_FLAG) || flags & MSG_FASTOPEN_FLAG)
 		return WATCH_KIND_COPY;
 	if (flags & MSG_ZEROCOPY_FLAG) {
-		bool ring = bpf_core_field_exists(msg->msg_ubuf) && msg->msg_ubuf;
-
-		return ring || zerocopy_enabled(sk) ? WATCH_KIND_REFERENCE : WATCH_KIND_COPY;
+		return brings_notification(msg) || zerocopy_enabled(sk) ? WATCH_KIND_REFERENCE : WATCH_KIND_COPY;
 	}
 	return flags & MSG_SPLICE_PAGES_FLAG ? WATCH_KIND_SPLICE : WATCH_KIND_COPY;
 }
 
 /* By the first turn of the send. */
-static __always_inline void turn_note(const struct sock *sk, u32 flags)
+static __always_inline void turn_note(const struct sock *sk, const struct msghdr *msg)
 {
+	u32 flags = msg->msg_flags;
 	u64 *noted;
 
 	if (!(flags & MSG_ZEROCOPY_FLAG) || !window_open() || !book_number(cookie_of(sk)))
@@ -86,7 +86,8 @@ static __always_inline void turn_note(const struct sock *sk, u32 flags)
 	noted = task_noted(&zerocopy_send);
 	if (noted && *noted & SEND_UNDER_WAY)
 		return;
-	task_note(&zerocopy_send, SEND_UNDER_WAY | (must_copy(sk, flags) ? SEND_COPIES : 0));
+	task_note(&zerocopy_send, SEND_UNDER_WAY | (must_copy(sk, flags) ? SEND_COPIES : 0) |
+					  (brings_notification(msg) ? SEND_BY_RING : 0));
 	zerocopy_sends_noted = 1;
 }
 
@@ -100,7 +101,7 @@ int BPF_PROG(send_turn, struct sock *sk, struct msghdr *msg)
 	u32 kind;
 
 	if (details_wanted)
-		turn_note(sk, msg->msg_flags);
+		turn_note(sk, msg);
 	if (!(msg->msg_flags & (MSG_ZEROCOPY_FLAG | MSG_SPLICE_PAGES_FLAG)) && !unusual_seen)
 		return 0;
 	slot = slot_of_sender(sk);
@@ -153,7 +154,7 @@ static __always_inline void turns_end(const struct sock *sk, u32 place, int ret)
 	if (noted)
 		*noted = 0;
 	if (b)
-		count_zerocopy_send(b, sk, send & SEND_COPIES, ret);
+		count_zerocopy_send(b, sk, send & SEND_COPIES, send & SEND_BY_RING, ret);
 }
 
 /* Fires when the call has given the lock back. A zero-copy send that the kernel refuses for want of option
@@ -185,8 +186,14 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 SEC("?fentry/tcp_sendmsg_locked")
 int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
 {
+	struct watch_slot *slot;
+
 	if (!window_open() || !must_copy(sk, msg->msg_flags))
 		return 0;
+	/* No packet holds its notification, so no reference will tell whose it is. */
+	slot = slot_of_sender(sk);
+	if (slot)
+		note_ring_send(msg, cookie_of(sk), slot);
 	if (book_number(cookie_of(sk)) || task_is_ours()) {
 		task_note(&copying_send, 1);
 		copying_sends_noted = 1;
@@ -211,7 +218,8 @@ int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int re
 		return 0;
 	if (copying_sends_noted)
 		copying = task_noted(&copying_send);
-	count_zerocopy_send(bpf_map_lookup_elem(&details, &place), sk, copying && *copying, ret);
+	count_zerocopy_send(bpf_map_lookup_elem(&details, &place), sk, copying && *copying,
+			    brings_notification(msg), ret);
 	if (copying)
 		*copying = 0;
 	return 0;
@@ -292,12 +300,14 @@ static __always_inline void pin_add(u64 uarg, u64 cookie, u64 pages)
 static __always_inline void pages_pinned(const struct sock *sk, const struct sk_buff *skb, u64 uarg, int bytes)
 {
 	u64 cookie = cookie_of(sk), pages;
+	struct frags_head frags;
 	struct books *b = window_open() ? books_find(cookie) : NULL;
 
 	if (!b)
 		return;
-	pages = frags_head_of(skb).count;
-	if (skb->data_len != bytes) {
+	frags = frags_head_of(skb);
+	pages = frags.registered ? 0 : frags.count;
+	if (pages && skb->data_len != bytes) {
 		u64 *before = task_noted(&frags_before);
 
 		pages = before ? pages - *before : 0;

@@ -120,7 +120,7 @@ static json_t *variants(void)
 
 	for (int i = 0; i < VARIANT_COUNT; i++) {
 		const struct table_row *row = &variant_rows[i];
-		bool references = variant_has(row->name, VARIANT_REFERENCES);
+		bool references = traits_reference(row->traits);
 
 		json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:s}", "name", row->name,
 			"call", variant_call(row->name), "references", references,

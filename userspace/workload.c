@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* workload: a TCP load generator that knows each byte it sends, for copyscope to watch. */
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -8,6 +9,7 @@
 #include "userspace/common/guest_marker.h"
 #include "userspace/common/streams.h"
 #include "userspace/common/system/confine.h"
+#include "userspace/common/system/ring_offer.h"
 
 #include "userspace/workload/run.h"
 #include "userspace/workload/stream/connection.h"
@@ -26,14 +28,27 @@ static void raise_descriptor_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static void ask_for_rings(const struct settings *settings)
+{
+	bool server = settings->role == ROLE_SERVER;
+	const struct table_row *row = server ? settings->variant->row : settings->receiver->row;
+	struct ring_offer offer = ring_offer_ask();
+	const char *lacks = ring_offer_lacks(&offer, row->traits & (server ? VARIANT_ASKS : RECEIVER_MULTISHOT));
+
+	if (!lacks)
+		return;
+	complain("%s %s needs %s", server ? "variant" : "receiver", row->name, lacks);
+	exit(EXIT_REFUSED);
+}
+
 /* From now on it needs only sockets, threads, memory and the clock. */
-static void confine(void)
+static void confine(bool rings)
 {
 	int err;
 
 	/* Else jansson opens a file for its random start. */
 	json_object_seed(0);
-	err = confine_syscalls(CONFINE_WORKLOAD);
+	err = confine_syscalls(rings ? CONFINE_RINGS : CONFINE_WORKLOAD);
 	if (err)
 		die("cannot limit its own system calls: %s: this kernel lacks seccomp filters",
 		    strerror(-err));
@@ -57,7 +72,9 @@ int main(int argc, char **argv)
 		connection_break_sequence();
 	if (settings.guest_marker && marker_map())
 		die("cannot map the page by which it speaks to an emulator");
-	confine();
+	if (settings_use_ring(&settings))
+		ask_for_rings(&settings);
+	confine(settings_use_ring(&settings));
 	if (settings.role == ROLE_SERVER)
 		server_run(&run);
 	else

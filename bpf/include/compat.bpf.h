@@ -23,10 +23,12 @@ static __always_inline u64 cookie_of(const struct sock *sk)
 }
 
 #define SKBFL_ZEROCOPY_ENABLE 1
+#define SKBFL_MANAGED_FRAG_REFS 16 /* 6.0 */
 
 /* What the first bytes of a packet's shared info tell of its frags. */
 struct frags_head {
 	bool users;	/* pages of a user, not of the kernel */
+	bool registered;	/* with io_uring, which holds them: the packet has no reference to them */
 	u8 count;
 };
 
@@ -39,7 +41,9 @@ static __always_inline struct frags_head frags_head_of(const struct sk_buff *skb
 
 	bpf_probe_read_kernel(&bytes, sizeof(bytes), shinfo);
 	head.count = bytes >> 8 * bpf_core_field_offset(shinfo->nr_frags);
-	head.users = bytes >> 8 * bpf_core_field_offset(shinfo->flags) & SKBFL_ZEROCOPY_ENABLE;
+	bytes >>= 8 * bpf_core_field_offset(shinfo->flags);
+	head.users = bytes & SKBFL_ZEROCOPY_ENABLE;
+	head.registered = bytes & SKBFL_MANAGED_FRAG_REFS;
 	return head;
 }
 

@@ -24,16 +24,23 @@ static __always_inline bool must_copy(const struct sock *sk, u32 msg_flags)
 	return msg_flags & MSG_ZEROCOPY_FLAG && !(sk->sk_route_caps & NETIF_F_SG_FLAG);
 }
 
+/* io_uring's sends bring a notification of their own, and need no SO_ZEROCOPY. */
+static __always_inline bool brings_notification(const struct msghdr *msg)
+{
+	return bpf_core_field_exists(msg->msg_ubuf) && msg->msg_ubuf;
+}
+
 /* Counts a send with MSG_ZEROCOPY that returned @ret bytes (or errno); @copies: the result of must_copy() when the
- * call began. */
-static __always_inline void count_zerocopy_send(struct books *b, const struct sock *sk, bool copies, int ret)
+ * call began; @ring: of brings_notification(). */
+static __always_inline void count_zerocopy_send(struct books *b, const struct sock *sk, bool copies, bool ring,
+						int ret)
 {
 	count(b, COUNT_zerocopy_asked_sends, 1);
 	if (ret == ENOBUFS_RET)
 		count(b, COUNT_enobufs, 1);
 	if (ret <= 0)
 		return;
-	if (!zerocopy_enabled(sk)) {
+	if (!ring && !zerocopy_enabled(sk)) {
 		count(b, COUNT_unset_sends, 1);
 		count(b, COUNT_unset_bytes, ret);
 		return;

@@ -23,7 +23,7 @@ RECEIVED = {"A1-plain.peek": f"A1-plain {PRIME_BYTES} 4 --receiver peek {PRIME}"
 REPLIES = {f"{variant}.rr": f"{variant} {PRIME_BYTES} 4 --pattern rr {PRIME}" for variant in ("A1", "A3")}
 LARGE_BYTES, LARGE_MESSAGES = 65536, 200
 LARGE = {f"{variant}.large": f"{variant} {LARGE_BYTES} 4 --messages {LARGE_MESSAGES}"
-         for variant in ("A1", "A3", "A3-aligned", "A3-unreaped")}
+         for variant in ("A1", "A3", "A3-aligned", "A3-unreaped", "uring-zc", "uring-zc-fixed")}
 # Emulated senders are slow: only large messages are still in flight when they are overwritten.
 REUSE_MESSAGES = 25
 REUSE = {"reuse": f"A3-reuse 1M 4 --messages {REUSE_MESSAGES}"}
@@ -42,6 +42,7 @@ FAULTS = {f"detach.{what}": f"{variant} {LARGE_BYTES} 2 --messages {FAULTS_MESSA
                              f"--break detach:{what}" for what, (variant, _) in DETACHED.items()}
 FAULTS |= {what: f"A3 {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --break {what}"
             for what in ("drop-completion", "lose-update")}
+FAULTS |= {"drop-notification": f"uring-zc {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --break drop-completion"}
 FORCED = {"forced": f"A3 {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --backend tracepoint"}
 
 RUNS = PRIMES | RECEIVED | REPLIES | LARGE | REUSE | FAULTS | FORCED
@@ -167,7 +168,7 @@ def test_the_table_says_which_hooks_are_attached_on_a_kernel(outcome, run):
     assert attached - {"copyscope:gather"} == listed_hooks(outcome.release) - {"copyscope:gather"}
 
 
-LOST = {"drop-completion": "completion", "lose-update": "send"}
+LOST = {"drop-completion": "completion", "drop-notification": "completion", "lose-update": "send"}
 
 
 @on_kernels("mutation", LOST)

@@ -8,7 +8,7 @@ import pytest
 
 from guest.boots import dealt, maker, run_lines, where_made
 from helpers import records
-from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
+from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, ZEROCOPY
 from helpers.names import names
 
 # One on each side of what changed between them. test_matrix.py has each switch on one path or two on every kernel.
@@ -17,7 +17,8 @@ LARGE_BYTES, MESSAGES, LOSSY_MESSAGES = 65536, 60, 200
 PAYLOAD = LARGE_BYTES * MESSAGES
 PRIMES = {f"{variant}.{path}":
           f"{variant} {PRIME_BYTES} 1 --path {path} --messages {PRIME_MESSAGES}"
-          for variant, path in (("A1", "nic"), ("A2", "forward"), ("A3", "nic"), ("A3", "forward"))}
+          for variant, path in (("A1", "nic"), ("A2", "forward"), ("A3", "nic"), ("A3", "forward"),
+                                ("uring-zc", "nic"), ("uring-zc-fixed", "nic"))}
 LARGE = {f"large.{path}": f"A3 {LARGE_BYTES} 4 --path {path} --messages {MESSAGES}"
          for path in names("paths", nics=True)}
 
@@ -167,12 +168,12 @@ def test_23_messages_of_4093_bytes_are_94139(outcome, run):
     record = outcome.record(run)
     variant = run.split(".", maxsplit=1)[0]
     assert records.site(record, "rx_copy") == PRIME_PAYLOAD == 94139
-    assert records.site(record, "tx_reference") == (94139 if variant == "A3" else 0)
-    assert records.site(record, "tx_copy") == (0 if variant == "A3" else 94139)
+    assert records.site(record, "tx_reference") == (94139 if variant in ZEROCOPY else 0)
+    assert records.site(record, "tx_copy") == (0 if variant in ZEROCOPY else 94139)
     assert records.site(record, "user_gather") == (94139 if variant == "A1" else 0)
 
 
-@of_runs(["A3.nic", "large.nic"])
+@of_runs(["A3.nic", "uring-zc.nic", "uring-zc-fixed.nic", "large.nic"])
 def test_a_nic_is_handed_the_senders_pages_themselves(outcome, run):
     record = outcome.record(run)
     found = fates(record)

@@ -12,7 +12,10 @@ PRIME_MESSAGES, PRIME_BYTES, PRIME_PAYLOAD = 23, 4093, 94139
 
 ALL, NONE = 1, 0
 GATHERS = {"A1"}
-ZEROCOPY = {row["name"] for row in TABLES["variants"] if row["call"] == "MSG_ZEROCOPY"}
+BY_RING = {row["name"] for row in TABLES["variants"] if row["call"] == "io_uring SEND_ZC"}
+ZEROCOPY = {row["name"] for row in TABLES["variants"] if row["call"] == "MSG_ZEROCOPY"} | BY_RING
+# Their memory is held by io_uring: a send takes no reference to its pages.
+REGISTERED = {"uring-zc-fixed"}
 SPLICES = {row["name"] for row in TABLES["variants"] if row["splices"]}
 # Shares of the payload that the studied sender moves at each site, by what its variant says that it calls.
 # rx_copy is all for everyone, late_copy is told by tx_reference and the retransmissions.
@@ -72,11 +75,16 @@ def check_sends(record: dict, messages: int) -> None:
     if variant in NEVER_READS_COMPLETIONS:
         assert work["completions"] is None and "never reads" in work["why"]
     else:
-        assert work["completions"] == work["completions_copied"] == work["zerocopy_sends"]
+        assert work["completions"] == work["zerocopy_sends"]
+        check_copied(record)
     if referenced:
         assert causes(record, "late_copy") == {"local delivery": site(record, "late_copy")}
         assert calls(record, "tx_reference") > 0
-        assert unseen(record) or record["pins"]["pages"] >= sends
+        if variant not in REGISTERED:
+            assert unseen(record) or record["pins"]["pages"] >= sends
+        elif record["backend"]["name"] == "trampoline":
+            # A packet that TCP cuts takes references, and so does what is added to it later.
+            assert record["pins"]["pages"] < sends
     elif variant == "A3-unset":
         assert causes(record, "tx_copy", "late_copy") == {
             "SO_ZEROCOPY not set": messages * work["bytes"]}
@@ -86,6 +94,15 @@ def check_sends(record: dict, messages: int) -> None:
         assert not record["pins"]["pages"]
     assert "unknown" not in causes(record)
     check_refusals(record)
+
+
+def check_copied(record: dict) -> None:
+    """On this machine each completion says that its bytes were copied, to the workload and to the kernel's count."""
+    work = record["experiment"]["workload"]
+    assert work["completions_copied"] == work["completions"]
+    # Tracepoints see notifications of io_uring's alone.
+    if record["backend"]["name"] == "trampoline" or work["variant"] in BY_RING:
+        assert record["counts"]["copied_sends"] == work["completions"]
 
 
 def check_refusals(record: dict) -> None:
@@ -102,6 +119,8 @@ def check_laws(record: dict, not_testable: frozenset[str] = frozenset()) -> None
     """Every law balances to the byte, but for those that this kernel and variant cannot test."""
     variant, content = record["experiment"]["workload"]["variant"], record["experiment"]["workload"]["content_errors"]
     excused = set(not_testable)
+    if variant in BY_RING:
+        excused -= {"completion"}
     if variant in NEVER_READS_COMPLETIONS:
         excused |= {"witness completions"}
     if variant == "A3-reuse" and not content:

@@ -17,9 +17,9 @@ from helpers.patience import Patience
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG = 38, 22, 36, 1
 SYSCALLS = {"x86_64": {"bpf": 321, "unshare": 272, "setns": 308, "socket": 41, "execve": 59,
-                       "connect": 42, "perf_event_open": 298},
+                       "connect": 42, "perf_event_open": 298, "io_uring_setup": 425},
             "aarch64": {"bpf": 280, "unshare": 97, "setns": 268, "socket": 198, "execve": 221,
-                        "connect": 203, "perf_event_open": 241}}
+                        "connect": 203, "perf_event_open": 241, "io_uring_setup": 425}}
 
 
 def wait_until(happens, timeout_s: float = 10):

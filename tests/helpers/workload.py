@@ -92,6 +92,6 @@ def run_pair(variant, size, threads, pattern, receiver, messages, server_options
             return a.totals(), b.totals()
 
 
-def run_plain(*words, **options):
-    return subprocess.run([WORKLOAD, *map(str, words)], capture_output=True, text=True,
+def run_plain(*words, program=WORKLOAD, prefix=(), **options):
+    return subprocess.run([*map(str, (*prefix, program, *words))], capture_output=True, text=True,
                           timeout=TIMEOUT_S, check=False, **options)

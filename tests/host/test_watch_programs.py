@@ -9,9 +9,11 @@ import time
 
 import pytest
 
+from helpers.books import PRIME_BYTES
 from helpers.foreign import SELF_TEST, free_port, serving, words
 from helpers.records import needs_root
 from helpers.windows import Watching, bytes_of, laws_of, unbalanced
+from helpers.workload import client, server
 
 pytestmark = needs_root
 # What iperf3 sends first on each of its connections: a word of 37 bytes.
@@ -103,6 +105,26 @@ def test_socket_sendfile_and_recv_into():
     sites = bytes_of(record)
     assert (sites["tx_splice"], sites["tx_copy"], sites["rx_copy"]) == (2_000_003, 0, 2_000_003)
     assert not unbalanced(record)
+
+
+@pytest.mark.parametrize("variant, sent_by", [("uring", "tx_copy"), ("uring-zc", "tx_reference"),
+                                              ("uring-zc-fixed", "tx_reference")])
+def test_a_program_that_sends_and_receives_by_liburing_is_counted_to_the_byte(variant, sent_by):
+    shared = ("--messages", 230, "--json")
+    with server(variant, PRIME_BYTES, "--clients", 2, *shared) as a, \
+            client(a, PRIME_BYTES, 2, "--receiver", "uring-multishot", *shared, go=False) as b:
+        watching = Watching("-p", a.process.pid, "-p", b.process.pid)
+        b.go()
+        sent, received = a.totals(), b.totals()
+        record = watching.close()
+    payload = 230 * PRIME_BYTES
+    assert not unbalanced(record) and sent["accepted_bytes"] == received["received_bytes"] == payload
+    zerocopy = payload if sent_by == "tx_reference" else 0
+    sites = bytes_of(record)
+    assert (sites["tx_copy"], sites["tx_reference"], sites["rx_copy"]) == (payload - zerocopy, zerocopy, payload)
+    counts = record["total"]["counts"]
+    assert counts["zerocopy_sends"] == counts["completed_sends"] == sent["zerocopy_sends"] == sent["completions"]
+    assert counts["copied_sends"] == sent["completions_copied"] == sent["completions"]
 
 
 @pytest.mark.skipif(not SELF_TEST, reason="COPYSCOPE_MSG_ZEROCOPY names no msg_zerocopy, the kernel's self-test "

@@ -75,7 +75,7 @@ def under(*folders: str) -> list[str]:
 ARCHITECTURE = TEXTS["docs/ARCHITECTURE.md"].partition("\n## Python\n")[0]
 # Rows of one table may be as many as they like.
 TABLE_ROOMS = {"studies/baseline/families"}
-MOST_ROOMS = 25
+MOST_ROOMS = 26
 MOST_FILES = 20
 ROOM_ROW = re.compile(r"^\| `([\w/.]+)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 # In the order of the page: a room may include rooms further up on it alone.

@@ -106,7 +106,7 @@ const struct hook hooks[] = {
 	FEXIT(3, "tls_direct", "rx_direct", "tls_rx_one_record", TLS, PLAIN),
 
 	SOFTIRQ(1, "completion", "notifications", "sock", "inet_sk_error_report", ALWAYS, false, SEEN_REPORT),
-	TRACEPOINT(0, "ring_done", "rings", "io_uring_complete", ZEROCOPY, PLAIN),
+	TRACEPOINT(0, "ring_done", "rings", "io_uring_complete", ZEROCOPY | DETAIL, PLAIN),
 	FENTRY(1, "notification_end", "completions", "__msg_zerocopy_callback", DETAIL, PLAIN),
 	FENTRY(3, "notification_put_enter", "completions", "msg_zerocopy_complete", DETAIL, ELSE),
 	FEXIT(3, "notification_put_exit", "completions", "msg_zerocopy_complete", DETAIL, ELSE),

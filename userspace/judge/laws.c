@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/judge/sites.h"
 #include "userspace/record/experiment.h"
 
 struct sides {
@@ -176,9 +177,9 @@ static const char *obstacle_to_reference(const struct record *r)
 
 static const char *obstacle_to_completion(const struct record *r)
 {
-	if (r->backend == BACKEND_TRACEPOINT)
+	if (r->backend == BACKEND_TRACEPOINT && !plan_notified_by_ring(&r->experiment->plan))
 		return "completions inside the kernel are not measured: needs the trampoline backend";
-	if (!record_probe_attached(r, "completions") || !record_probe_attached(r, "accepted"))
+	if (!record_probe_attached(r, metric_of_completions(r)) || !record_probe_attached(r, "accepted"))
 		return "completions are not measured";
 	/* A completion finds its socket by the pin that a reference left. */
 	if (r->sites[SITE_tx_reference].how == HOW_NOT_MEASURED)
@@ -470,7 +471,7 @@ static void law_zerocopy_sends(const struct record *r, struct law *law)
 static void law_completions(const struct record *r, struct law *law)
 {
 	/* Without completion hooks the sends are the only count to compare completions with. */
-	bool hooked = record_probe_attached(r, "completions") &&
+	bool hooked = record_probe_attached(r, metric_of_completions(r)) &&
 		      r->sites[SITE_tx_reference].how != HOW_NOT_MEASURED;
 
 	law_witness(r, law, app_completions, hooked ? kernel_completions : kernel_zerocopy_sends,

@@ -209,16 +209,21 @@ static void pins_by_tracepoint(struct pins *p, const struct record *r)
 		snprintf(p->why, WHY_BYTES, "%.200s", why_not(r, "tx_copy"));
 }
 
+const char *metric_of_completions(const struct record *r)
+{
+	return plan_notified_by_ring(&r->experiment->plan) ? "rings" : "completions";
+}
+
 static void pins_by_trampoline(struct pins *p, const struct record *r)
 {
 	p->how = r->sites[SITE_tx_reference].how;
 	/* A release is recognised by the pin that it ends. */
-	p->released_how = record_probe_attached(r, "completions") ? p->how : HOW_NOT_MEASURED;
+	p->released_how = record_probe_attached(r, metric_of_completions(r)) ? p->how : HOW_NOT_MEASURED;
 	p->peak_how = p->released_how;
 	if (p->how == HOW_NOT_MEASURED)
 		snprintf(p->why, WHY_BYTES, "%s", r->sites[SITE_tx_reference].why);
 	else if (p->released_how == HOW_NOT_MEASURED)
-		snprintf(p->why, WHY_BYTES, "released and peak: %.200s", why_not(r, "completions"));
+		snprintf(p->why, WHY_BYTES, "released and peak: %.200s", why_not(r, metric_of_completions(r)));
 }
 
 static void pins_fill(struct record *r)

@@ -11,6 +11,9 @@
  */
 int ledger_derive(struct record *r);
 
+/* The question of the hooks that see the sends of this run complete. */
+const char *metric_of_completions(const struct record *r);
+
 /* Fills r->sites and r->pins. */
 void sites_fill(struct record *r);
 

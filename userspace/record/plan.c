@@ -48,6 +48,11 @@ bool plan_references(const struct workload_plan *p)
 	return variant_has(p->variant, VARIANT_ASKS);
 }
 
+bool plan_notified_by_ring(const struct workload_plan *p)
+{
+	return variant_has(p->variant, VARIANT_RING_REFERENCES);
+}
+
 bool plan_ends_inside(const struct workload_plan *p)
 {
 	return p->behaviours & BEHAVIOUR_BIT(end_on_enobufs);

@@ -28,7 +28,10 @@
 #include "userspace/common/perf_open.h"
 #include "userspace/common/system/confine.h"
 #include "userspace/common/system/process_numbers.h"
+#include "userspace/common/system/ring_offer.h"
 #include "userspace/run/ends/launch.h"
+#include "userspace/tables/receivers.h"
+#include "userspace/tables/variants.h"
 
 /* The first user namespace (PROC_USER_INIT_INO, include/linux/proc_ns.h). */
 #define FIRST_USER_NAMESPACE 0xEFFFFFFDu
@@ -219,6 +222,50 @@ int permits_check(bool probes, bool captures)
 	return err ? err : check_other_user();
 }
 
+/* What the ends of a run need of io_uring. */
+
+static bool lacks(const struct ring_offer *offer, const char *what, const char *name, bool newer)
+{
+	const char *missing = ring_offer_lacks(offer, newer);
+
+	if (missing)
+		fprintf(stderr, "trace_run: %s %s needs %s\n", what, name, missing);
+	return missing;
+}
+
+/* As the user that the workload will be: the kernel may refuse a ring to all but root. */
+static int ask_for_rings(const struct workload_plan *plan)
+{
+	struct ring_offer offer;
+
+	/* What keeps it root here is told by others. */
+	if (confine_for_good())
+		return 0;
+	offer = ring_offer_ask();
+	if (variant_has(plan->variant, VARIANT_RING) &&
+	    lacks(&offer, "variant", plan->variant, plan_notified_by_ring(plan)))
+		return 1;
+	return receiver_has(plan->receiver, RECEIVER_RING) &&
+	       lacks(&offer, "receiver", plan->receiver, receiver_has(plan->receiver, RECEIVER_MULTISHOT));
+}
+
+static int check_rings(const struct workload_plan *plan)
+{
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	int status = 0;
+	pid_t pid;
+
+	if (!variant_has(plan->variant, VARIANT_RING) && !receiver_has(plan->receiver, RECEIVER_RING))
+		return 0;
+	/* A container may not let it: the workload says so if its memory is too much. */
+	if (variant_has(plan->variant, VARIANT_REGISTERED))
+		setrlimit(RLIMIT_MEMLOCK, &all);
+	pid = fork();
+	if (!pid)
+		_exit(ask_for_rings(plan));
+	return pid < 0 || waitpid(pid, &status, 0) < 0 || status ? -1 : 0;
+}
+
 /* Compares a plan with the limits of descriptors, processes and threads of the tool. */
 
 enum {
@@ -340,8 +387,13 @@ static int check_tls(void)
 int room_check(const struct workload_plan *plan)
 {
 	uint64_t senders = plan->threads, receivers = senders * (plan->readers ? plan->readers : 1);
+	bool rings = variant_has(plan->variant, VARIANT_RING) || receiver_has(plan->receiver, RECEIVER_RING);
+	uint64_t tasks = senders + receivers + OTHER_TASKS;
 
 	if (plan_has_tls(plan) && check_tls())
 		return -1;
-	return check_descriptors(senders) || check_tasks(senders + receivers + OTHER_TASKS) ? -1 : 0;
+	/* A thread of the kernel's for each sender counts as the sender's. */
+	if (variant_has(plan->variant, VARIANT_POLLED))
+		tasks += senders;
+	return check_descriptors(rings ? 2 * senders : senders) || check_tasks(tasks) || check_rings(plan) ? -1 : 0;
 }

@@ -308,7 +308,7 @@ static void check_limits(const struct workload_plan *plan, const char *path)
 	if (!plan->memlock_bytes && !plan->optmem_bytes)
 		return;
 	if (!variant_has(plan->variant, VARIANT_SO_ZEROCOPY))
-		options_fail("--memlock and --optmem limit zero-copy sends, and %s makes none: use A3",
+		options_fail("--memlock and --optmem limit sends with SO_ZEROCOPY, and %s makes none: use A3",
 			     plan->variant);
 	if (path_has(path, PATH_TWO_HOSTS))
 		options_fail("%s", "--memlock and --optmem are for both ends, and one of path peer's is "

@@ -56,7 +56,7 @@ void behaviours_write(unsigned int set, char *list, size_t size)
 const char *behaviours_fault(unsigned int set, unsigned int variant_traits)
 {
 	bool zerocopy = variant_traits & VARIANT_SO_ZEROCOPY;
-	bool reads = zerocopy && !(variant_traits & VARIANT_UNREAPED);
+	bool reads = traits_reference(variant_traits) && !(variant_traits & VARIANT_UNREAPED);
 
 	if (has_any(set, BEHAVIOUR_ZEROCOPY) && !zerocopy)
 		return "reuse-at-once, end-on-enobufs and sleep-on-enobufs are for variants that set "

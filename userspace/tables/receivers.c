@@ -37,7 +37,12 @@ const char *receiver_fault(const char *name, unsigned int variant)
 				       "it receives TLS, which the variant does not send: leave it out";
 }
 
+bool receiver_has(const char *name, unsigned int traits)
+{
+	return row_has(receiver_rows, RECEIVER_COUNT, name, traits);
+}
+
 bool receiver_is_blind(const char *name)
 {
-	return row_has(receiver_rows, RECEIVER_COUNT, name, RECEIVER_BLIND);
+	return receiver_has(name, RECEIVER_BLIND);
 }

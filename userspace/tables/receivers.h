@@ -12,6 +12,8 @@ enum receiver_trait {
 	/* What RECEIVER_TLS and RECEIVER_TLS_OLD say: it is for senders by variants with the same. */
 	RECEIVER_TLS = 32,
 	RECEIVER_TLS_OLD = 64,
+	RECEIVER_RING = 4,	/* it receives by io_uring */
+	RECEIVER_MULTISHOT = 8,	/* into memory that the kernel chooses: it checks bytes where they lie */
 };
 
 /* X(symbol, name, traits, meaning), the default first: userspace/workload/receiver.c receives so. */
@@ -22,7 +24,10 @@ enum receiver_trait {
 	X(trunc, "trunc", RECEIVER_BLIND, "recv(MSG_TRUNC), which drops the bytes") \
 	X(peek, "peek", RECEIVER_PEEKS, "recv(MSG_PEEK), then recv() of the same bytes") \
 	X(ktls, "ktls", RECEIVER_TLS, "as recv, over kernel TLS 1.3")        \
-	X(ktls_old, "ktls-1.2", RECEIVER_TLS | RECEIVER_TLS_OLD, "as ktls, TLS 1.2")
+	X(ktls_old, "ktls-1.2", RECEIVER_TLS | RECEIVER_TLS_OLD, "as ktls, TLS 1.2") \
+	X(uring, "uring", RECEIVER_RING, "io_uring's IORING_OP_RECV into one buffer") \
+	X(uring_multishot, "uring-multishot", RECEIVER_RING | RECEIVER_MULTISHOT, \
+	  "one RECV of io_uring's for all, multishot")
 
 #define RECEIVER_ENUM(symbol, ...) RECEIVER_##symbol,
 enum receiver_id { RECEIVERS(RECEIVER_ENUM) RECEIVER_COUNT };
@@ -32,6 +37,9 @@ extern const struct table_row receiver_rows[RECEIVER_COUNT];
 
 /* The number of a receiver, or -1. */
 int receiver_number(const char *name);
+
+/* True if @name is a receiver that has all of @traits. */
+bool receiver_has(const char *name, unsigned int traits);
 
 /* True if @name is a receiver that sees no byte. */
 bool receiver_is_blind(const char *name);

@@ -15,7 +15,11 @@ enum variant_trait {
 	VARIANT_SPLICES = 16,	  /* it sends pages of a file or of a pipe */
 	VARIANT_TLS = 32,	  /* over kernel TLS, version 1.3 */
 	VARIANT_TLS_OLD = 64,	  /* with it: version 1.2 */
+	VARIANT_RING = 128,	  /* it sends by io_uring, which needs no SO_ZEROCOPY */
+	VARIANT_REGISTERED = 256, /* memory that io_uring holds: a send takes no reference to its pages */
+	VARIANT_POLLED = 512,	  /* a thread of the kernel submits (IORING_SETUP_SQPOLL) */
 	VARIANT_REFERENCES = VARIANT_ASKS | VARIANT_SO_ZEROCOPY,
+	VARIANT_RING_REFERENCES = VARIANT_RING | VARIANT_ASKS,
 };
 
 /* X(symbol, name, call, traits, meaning): userspace/workload/variants.c sends so. The call stands
@@ -63,7 +67,17 @@ enum variant_trait {
 	X(ktls_sendfile, "ktls-sendfile", "sendfile() over kernel TLS",              \
 	  VARIANT_TLS | VARIANT_SPLICES, "as sendfile, over kernel TLS 1.3")         \
 	X(ktls_sendfile_old, "ktls-sendfile-1.2", "sendfile() over kernel TLS",      \
-	  VARIANT_TLS | VARIANT_SPLICES | VARIANT_TLS_OLD, "as ktls-sendfile, TLS 1.2")
+	  VARIANT_TLS | VARIANT_SPLICES | VARIANT_TLS_OLD, "as ktls-sendfile, TLS 1.2") \
+	X(uring, "uring", "io_uring SEND",                                           \
+	  VARIANT_RING, "io_uring's IORING_OP_SEND of one buffer")                   \
+	X(uring_zc, "uring-zc", "io_uring SEND_ZC",                                  \
+	  VARIANT_RING_REFERENCES, "SEND_ZC; memory is reused after its notification") \
+	X(uring_zc_fixed, "uring-zc-fixed", "io_uring SEND_ZC",                      \
+	  VARIANT_RING_REFERENCES | VARIANT_REGISTERED,                              \
+	  "as uring-zc, from registered buffers")                                    \
+	X(uring_zc_sqpoll, "uring-zc-sqpoll", "io_uring SEND_ZC",                    \
+	  VARIANT_RING_REFERENCES | VARIANT_POLLED,                                  \
+	  "as uring-zc, a thread of the kernel's submits (SQPOLL)")
 
 #define VARIANT_ENUM(symbol, ...) VARIANT_##symbol,
 enum variant_id { VARIANTS(VARIANT_ENUM) VARIANT_COUNT };
@@ -82,6 +96,12 @@ const char *variant_meant(const char *name);
 
 /* The traits of a variant; none if there is no such variant. */
 unsigned int variant_traits(const char *name);
+
+/* Of these traits: the kernel is asked to reference every byte, and will where the path lets it. */
+static inline bool traits_reference(unsigned int traits)
+{
+	return traits & VARIANT_ASKS && traits & (VARIANT_SO_ZEROCOPY | VARIANT_RING);
+}
 
 /* True if @name is a variant that has all of @traits. */
 bool variant_has(const char *name, unsigned int traits);

@@ -51,6 +51,30 @@ static enum outcome peek_first(struct receiver *receiver)
 	return outcome;
 }
 
+static enum outcome receive_by_ring(struct receiver *receiver)
+{
+	return ring_receive(receiver->ring, receiver->connection, &receiver->message);
+}
+
+/* A piece may hold the end of one message and the start of the next. */
+static enum outcome take_pieces(struct receiver *receiver)
+{
+	struct totals *totals = &receiver->connection->totals;
+	size_t left = receiver->manner.bytes, bytes;
+	const char *from;
+
+	while (left) {
+		enum outcome outcome = ring_next(receiver->ring, receiver->connection, left, &from, &bytes);
+
+		if (outcome != OUTCOME_OK)
+			return outcome == OUTCOME_EOF && left < receiver->manner.bytes ? OUTCOME_VANISHED : outcome;
+		if (receiver->manner.check_content)
+			totals->content_errors += content_check(&receiver->content, from, bytes);
+		left -= bytes;
+	}
+	return OUTCOME_OK;
+}
+
 /* METHOD(symbol, its memory, how a message is received): a row for each of userspace/tables/receivers.h. */
 #define METHOD(symbol, ...) \
 	static const struct receive_method method_##symbol = { &receiver_rows[RECEIVER_##symbol], __VA_ARGS__ };
@@ -62,6 +86,8 @@ METHOD(trunc, message_alloc_contiguous, drop_bytes)
 METHOD(peek, message_alloc_twice, peek_first)
 METHOD(ktls, message_alloc_contiguous, receive_fields)
 METHOD(ktls_old, message_alloc_contiguous, receive_fields)
+METHOD(uring, message_alloc_contiguous, receive_by_ring)
+METHOD(uring_multishot, message_alloc_contiguous, take_pieces)
 
 const struct receive_method *receive_method_find(const char *name)
 {
@@ -73,6 +99,21 @@ const struct receive_method *receive_method_find(const char *name)
 	return i < 0 ? NULL : methods[i];
 }
 
+/* 0, or -ENOMEM after a complaint. */
+static int open_ring(struct receiver *receiver, unsigned int traits)
+{
+	const struct ring_manner manner = {};
+
+	if (!(traits & RECEIVER_RING))
+		return 0;
+	receiver->ring = ring_create(&manner, NULL, 0);
+	if (receiver->ring && !(traits & RECEIVER_MULTISHOT && ring_provide(receiver->ring)))
+		return 0;
+	ring_destroy(receiver->ring);
+	receiver->ring = NULL;
+	return -ENOMEM;
+}
+
 int receiver_init(struct receiver *receiver, struct connection *connection,
 		  const struct receive_manner *manner, enum content_direction direction)
 {
@@ -81,16 +122,21 @@ int receiver_init(struct receiver *receiver, struct connection *connection,
 	*receiver = (struct receiver){ .connection = connection, .manner = *manner };
 	content_begin(&receiver->content, direction);
 	err = manner->method->alloc(&receiver->message, manner->bytes);
-	if (err) {
+	if (err)
 		complain("out of memory for messages of %zu bytes: use fewer bytes or threads",
 			 manner->bytes);
+	else
+		err = open_ring(receiver, manner->method->row->traits);
+	if (err)
 		message_free(&receiver->message);
-	}
 	return err;
 }
 
 void receiver_deinit(struct receiver *receiver)
 {
+	if (receiver->ring && receiver->ring->inbox)
+		ring_settle(receiver->ring, receiver->connection);
+	ring_destroy(receiver->ring);
 	message_free(&receiver->message);
 }
 
@@ -119,7 +165,7 @@ enum outcome receiver_receive(struct receiver *receiver)
 	if (outcome == OUTCOME_EOF && totals->received_bytes != before_bytes)
 		return OUTCOME_VANISHED;
 	if (outcome == OUTCOME_OK && receiver->manner.check_content &&
-	    !(receiver->manner.method->row->traits & RECEIVER_BLIND))
+	    !(receiver->manner.method->row->traits & (RECEIVER_BLIND | RECEIVER_MULTISHOT)))
 		totals->content_errors += wrong_bytes(receiver);
 	return outcome;
 }

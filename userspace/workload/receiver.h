@@ -4,6 +4,7 @@
 #define WORKLOAD_RECEIVER_H
 
 #include "userspace/tables/receivers.h"
+#include "userspace/workload/rings/rings.h"
 #include "userspace/workload/stream/connection.h"
 #include "userspace/workload/stream/message.h"
 
@@ -34,6 +35,7 @@ struct receiver {
 	struct receive_manner manner;
 	struct content content;
 	struct message message;
+	struct ring *ring; /* of io_uring; NULL: it receives otherwise */
 };
 
 /* Returns 0, or -ENOMEM after a complaint. */

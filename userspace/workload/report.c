@@ -202,7 +202,7 @@ static void print_sent(const struct totals *totals, const struct settings *setti
 {
 	const char *why = completions_why(settings);
 
-	if (!(settings->variant->row->traits & VARIANT_SO_ZEROCOPY))
+	if (!traits_reference(settings->variant->row->traits))
 		return;
 	if (why)
 		printf("completions     not read: %s\n", why);

@@ -22,7 +22,8 @@
 
 static unsigned int pool_size(const struct send_manner *manner)
 {
-	size_t fit = SENDER_POOL_BYTES / manner->bytes;
+	bool registered = manner->variant->row->traits & VARIANT_REGISTERED;
+	size_t fit = (registered ? SENDER_REGISTERED_BYTES : SENDER_POOL_BYTES) / manner->bytes;
 
 	if (manner->messages && manner->messages < fit)
 		fit = manner->messages;
@@ -34,9 +35,22 @@ static unsigned int pool_size(const struct send_manner *manner)
 	return fit > SENDER_POOL_MAX ? SENDER_POOL_MAX : fit;
 }
 
+/* 0, or -ENOMEM after a complaint. */
+static int open_ring(struct sender *sender)
+{
+	unsigned int traits = sender->manner.variant->row->traits;
+	struct ring_manner manner = { .by_reference = traits & VARIANT_ASKS,
+				      .registered = traits & VARIANT_REGISTERED,
+				      .polled = traits & VARIANT_POLLED };
+
+	sender->ring = ring_create(&manner, sender->message, sender->n_messages);
+	return sender->ring ? 0 : -ENOMEM;
+}
+
 struct sender *sender_create(const struct send_manner *manner)
 {
 	struct sender *sender = aligned_alloc(SENDER_ALIGN_BYTES, sizeof(*sender));
+	unsigned int traits = manner->variant->row->traits;
 
 	if (!sender)
 		goto no_memory;
@@ -52,7 +66,11 @@ struct sender *sender_create(const struct send_manner *manner)
 		else if (!manner->check_content)
 			message_fill(message, &sender->content);
 	}
-	return sender;
+	/* A process whose counters are still to be opened has one thread. */
+	if (!(traits & VARIANT_RING) || traits & VARIANT_POLLED || !open_ring(sender))
+		return sender;
+	sender_destroy(sender);
+	return NULL;
 
 no_memory:
 	complain("out of memory for messages of %zu bytes: use fewer bytes or clients",
@@ -69,6 +87,8 @@ int sender_connect(struct sender *sender, struct connection *connection)
 	sender->connection = connection;
 	if (traits & VARIANT_TLS)
 		return connection_begin_tls(connection, true, traits & VARIANT_TLS_OLD);
+	if (traits & VARIANT_POLLED)
+		return open_ring(sender);
 	if (!(traits & VARIANT_SO_ZEROCOPY) ||
 	    !setsockopt(connection->fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
 		return 0;
@@ -92,6 +112,7 @@ void sender_destroy(struct sender *sender)
 {
 	if (!sender)
 		return;
+	ring_destroy(sender->ring);
 	for (unsigned int i = 0; i < sender->n_messages; i++)
 		message_free(&sender->message[i]);
 	for (int end = 0; sender->pipe_open && end < 2; end++)
@@ -155,7 +176,9 @@ static bool finish_step(struct sender *sender, bool reads)
 	struct connection *connection = sender->connection;
 	bool closed, got_any = false;
 
-	if (reads && completions_read(&sender->completions, connection, &got_any) != OUTCOME_OK)
+	if (sender->ring)
+		ring_read(sender->ring, connection);
+	else if (reads && completions_read(&sender->completions, connection, &got_any) != OUTCOME_OK)
 		return true;
 	closed = connection_peer_closed(connection, 0);
 	if (closed && !(reads && completions_outstanding(connection)))

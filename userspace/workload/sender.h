@@ -4,6 +4,7 @@
 #define WORKLOAD_SENDER_H
 
 #include "userspace/tables/behaviours.h"
+#include "userspace/workload/rings/rings.h"
 #include "userspace/workload/variant.h"
 
 /*
@@ -14,6 +15,8 @@
  */
 #define SENDER_POOL_BYTES (4u << 20)
 #define SENDER_POOL_MAX 256
+/* Of memory that is registered, which RLIMIT_MEMLOCK counts: often 8 MiB for all of a user's. */
+#define SENDER_REGISTERED_BYTES (1u << 20)
 
 /* A cache line of its own: the thread of another sender writes to what lies before and after. */
 #define SENDER_ALIGN_BYTES 64
@@ -40,6 +43,7 @@ struct sender {
 	unsigned int n_messages, next;
 	int pipe[2];		/* that spliced pages pass, if .pipe_open */
 	bool pipe_open;
+	struct ring *ring;	/* of io_uring; NULL: it sends otherwise */
 	struct message message[SENDER_POOL_MAX];
 } __attribute__((aligned(SENDER_ALIGN_BYTES)));
 
@@ -47,7 +51,8 @@ struct sender {
 struct sender *sender_create(const struct send_manner *manner);
 void sender_destroy(struct sender *sender);
 
-/* Sets SO_ZEROCOPY or begins TLS if the variant wants it. Returns 0, or -errno after a complaint. */
+/* Sets SO_ZEROCOPY, begins TLS, or has a thread of the kernel's start, if the variant wants it. Returns 0, or -errno
+ * after a complaint. */
 int sender_connect(struct sender *sender, struct connection *connection);
 
 /* Wait for free memory, fill it with the next content if that is checked, send it, count it. */

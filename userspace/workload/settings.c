@@ -396,6 +396,13 @@ static char *with_role(const char *role)
 	return name;
 }
 
+bool settings_use_ring(const struct settings *settings)
+{
+	if (settings->role == ROLE_SERVER)
+		return settings->variant->row->traits & VARIANT_RING;
+	return !settings->readers && settings->receiver->row->traits & RECEIVER_RING;
+}
+
 void settings_parse(struct settings *settings, int argc, char **argv)
 {
 	struct draft draft = { .settings = settings, .address = DEFAULT_ADDRESS,

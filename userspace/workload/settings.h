@@ -44,6 +44,9 @@ struct settings {
 /* Reads the whole command line; ends the program with EXIT_BAD_USAGE if it makes no sense. */
 void settings_parse(struct settings *settings, int argc, char **argv);
 
+/* This end moves messages by io_uring. */
+bool settings_use_ring(const struct settings *settings);
+
 /* Connection @index of @count gets this many of @messages, so that the sum is exact. */
 static inline uint64_t settings_share(uint64_t messages, unsigned int index, unsigned int count)
 {

@@ -87,6 +87,16 @@ static enum outcome zerocopy_send_and_overwrite(struct sender *sender, struct me
 	return outcome;
 }
 
+static enum outcome by_ring(struct sender *sender, struct message *message)
+{
+	return ring_send(sender->ring, sender->connection, message);
+}
+
+static enum outcome ring_notified(struct sender *sender, struct message *message)
+{
+	return ring_reap(sender->ring, sender->connection, message);
+}
+
 /* Reads what has completed, so that the totals are right, and waits for nothing. */
 static enum outcome read_completions(struct sender *sender, struct message *message)
 {
@@ -121,6 +131,10 @@ VARIANT(ktls_old, false, message_alloc_contiguous, send_whole, NULL)
 VARIANT(ktls_more, false, message_alloc_fields, send_more, NULL)
 VARIANT(ktls_sendfile, false, message_alloc_file, splices_sendfile, splices_renew)
 VARIANT(ktls_sendfile_old, false, message_alloc_file, splices_sendfile, splices_renew)
+VARIANT(uring, false, message_alloc_contiguous, by_ring, NULL)
+VARIANT(uring_zc, true, message_alloc_contiguous, by_ring, ring_notified)
+VARIANT(uring_zc_fixed, true, message_alloc_contiguous, by_ring, ring_notified)
+VARIANT(uring_zc_sqpoll, true, message_alloc_contiguous, by_ring, ring_notified)
 
 const struct variant *variant_find(const char *name)
 {

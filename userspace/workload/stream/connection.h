@@ -17,9 +17,9 @@
  * gather_bytes        copied into a staging buffer by this program
  * send_calls          that accepted bytes (a refused or interrupted call is not one)
  * recv_calls          that returned bytes
- * zerocopy_sends      MSG_ZEROCOPY sends that succeeded with SO_ZEROCOPY set
+ * zerocopy_sends      MSG_ZEROCOPY sends that succeeded with SO_ZEROCOPY set, and SEND_ZC of io_uring
  * completions         ids that notifications covered
- * completions_copied  those whose notification said SO_EE_CODE_ZEROCOPY_COPIED
+ * completions_copied  those whose notification said SO_EE_CODE_ZEROCOPY_COPIED, or IORING_NOTIF_USAGE_ZC_COPIED
  * completion_errors   ids covered twice, never sent, or never completed
  * enobufs             sends refused with ENOBUFS
  * content_errors      received bytes that were wrong

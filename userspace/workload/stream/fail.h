@@ -7,6 +7,7 @@ enum exit_code {
 	EXIT_FINE = 0,
 	EXIT_RUN_FAILED = 1,
 	EXIT_BAD_USAGE = 2,
+	EXIT_REFUSED = 3,	/* the kernel lacks what it needs */
 };
 
 /* One line, prefixed with the program's name; a newline is added. */

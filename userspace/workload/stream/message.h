@@ -25,6 +25,7 @@ struct message {
 	enum memory memory;
 	int file;               /* MEMORY_FILE: a descriptor, if it has fields; its first byte is that of the message */
 	uint64_t end_id;        /* zero copy: sends of this connection up to and with this one */
+	unsigned int unnotified; /* io_uring: sends by reference whose notification has not come */
 	uint64_t end_position;  /* stream position after the last byte of this message */
 };
 
