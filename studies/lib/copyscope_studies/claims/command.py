@@ -135,12 +135,14 @@ def summary(verdicts: list[Verdict]) -> str:
 
 
 def undecided(verdicts: list[Verdict], records: list[str]) -> str:
-    """Why most of the undecided are so, and what makes the runs that they lack."""
+    """Why the undecided are so, if most are for one reason; and what makes the runs they lack."""
     whys = Counter(line for each in verdicts for line in judge.reason(each))
     if not whys:
         return ""
     (why, count), = whys.most_common(1)
-    said = f"{count} of {sum(whys.values())} undecided for one reason: {escaped(why)}"
+    every = sum(whys.values())
+    said = f"{count} of {every} undecided for one reason: {escaped(why)}" if 2 * count > every \
+        else f"{every} undecided, each for the reason below it"
     if any(each.claim.runs for each in verdicts if each.word == judge.UNDECIDED):
         said += f"; ./tools/claims run --records {records[0]} prints what makes the runs that lack"
     return called(said)
