@@ -9,7 +9,7 @@ import pytest
 
 from helpers import processes, records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, TRACEPOINT_NOT_TESTABLE
-from helpers.names import SITES
+from helpers.names import SITES, names
 
 pytestmark = records.needs_root
 
@@ -26,7 +26,7 @@ DETACHED = {
     "user_gather": ({"user_gather"}, {"witness gathered"}),
 }
 ALWAYS_UNKNOWN = set(SITES) - {"user_gather", "tx_copy", "tx_reference", "tx_splice", "late_copy", "rx_copy",
-                               "rx_discard"}
+                               "rx_discard", *names("sites", of_tls=True)}
 
 
 def run_with(variant, what, code):
