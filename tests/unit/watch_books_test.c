@@ -184,7 +184,9 @@ TEST(test_what_no_hook_counted_is_not_known)
 	struct watch_socket s;
 
 	watch_socket_fill(&s, &book, &no_hooks);
-	assert_int_equal(s.moved.sites_known, 0);
+	/* That it has no TLS its layers tell. */
+	for (enum site site = 0; site < SITE_COUNT; site++)
+		assert_int_equal(s.moved.sites_known >> site & 1, site_has(site, SITE_OF_TLS));
 	assert_true(s.moved.counts_known & 1ull << COUNT_accepted_bytes);
 	assert_false(watch_law_sides(WATCH_LAW_receive_queue, &s, &book, &no_hooks).known);
 	assert_false(watch_law_sides(WATCH_LAW_completion, &s, &book, &no_hooks).known);

@@ -212,6 +212,14 @@ static enum watch_layer layer_of(const struct watch_book *book)
 	return WATCH_LAYER_NONE;
 }
 
+/* Sockets with kernel TLS are told apart. */
+static void fill_tls(struct watch_movements *m)
+{
+	for (enum site site = 0; site < SITE_COUNT; site++)
+		if (site_has(site, SITE_OF_TLS))
+			set_site(m, site, true, 0);
+}
+
 /* Bytes that pass a layer above TCP are copied there, or not. Of a repaired socket not even the sequence
  * numbers are those of bytes that moved. */
 static void layer_hides(struct watch_socket *s)
@@ -256,6 +264,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	fill_sends(&s->moved, book, hooked);
 	fill_receives(&s->moved, book, hooked);
 	set_site(&s->moved, SITE_reshape, hooked->details && !(book->flags & WATCH_NO_SLOT), book->slot.moved_between);
+	fill_tls(&s->moved);
 	if (s->layer)
 		layer_hides(s);
 	if (book->flags & WATCH_UNOPENED) {

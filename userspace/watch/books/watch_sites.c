@@ -17,6 +17,8 @@ struct source {
 #define ACCEPTED_LESS "what sequence numbers say was accepted, less references and splices"
 #define NO_PAGES "0 where all bytes that left the sockets were copied or discarded"
 
+#define TLS_APART "sockets with kernel TLS are in no sum"
+
 /* As tracepoints know each site. */
 static const struct source sources[SITE_COUNT] = {
 	[SITE_user_gather] = { HOW_NOT_MEASURED, NULL, "no hook sees a copy inside a process" },
@@ -29,6 +31,12 @@ static const struct source sources[SITE_COUNT] = {
 	[SITE_rx_map] = { HOW_DERIVED, "rx_copy", NO_PAGES },
 	[SITE_rx_splice] = { HOW_DERIVED, "rx_copy", NO_PAGES },
 	[SITE_rx_discard] = { HOW_MEASURED, "rx_discard", "" },
+	[SITE_rx_direct] = { HOW_DERIVED, NULL, TLS_APART },
+	[SITE_tls_copy] = { HOW_DERIVED, NULL, TLS_APART },
+	[SITE_tls_reference] = { HOW_DERIVED, NULL, TLS_APART },
+	[SITE_tls_splice] = { HOW_DERIVED, NULL, TLS_APART },
+	[SITE_tls_encrypt] = { HOW_DERIVED, NULL, TLS_APART },
+	[SITE_tls_decrypt] = { HOW_DERIVED, NULL, TLS_APART },
 };
 
 /* Where trampolines know it otherwise. */
