@@ -136,9 +136,11 @@ static json_t *receivers(void)
 	json_t *rows = json_array();
 
 	for (int i = 0; i < RECEIVER_COUNT; i++)
-		json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:b, s:s}", "name", receiver_rows[i].name,
+		json_array_append_new(rows, json_pack("{s:s, s:b, s:b, s:b, s:b, s:b, s:s}", "name", receiver_rows[i].name,
 			"blind", receiver_rows[i].traits & RECEIVER_BLIND,
 			"peeks", receiver_rows[i].traits & RECEIVER_PEEKS,
+			"splices", receiver_rows[i].traits & RECEIVER_SPLICES,
+			"maps", receiver_rows[i].traits & RECEIVER_MAPS,
 			"tls", receiver_rows[i].traits & RECEIVER_TLS, "meaning", receiver_rows[i].meaning));
 	return rows;
 }

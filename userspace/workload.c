@@ -16,6 +16,7 @@
 #include "userspace/workload/stream/content.h"
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/stop.h"
+#include "userspace/workload/ways.h"
 
 /* A descriptor per connection: 1,024 of them do not fit into the usual soft limit. */
 static void raise_descriptor_limit(void)
@@ -72,6 +73,8 @@ int main(int argc, char **argv)
 		connection_break_sequence();
 	if (settings.guest_marker && marker_map())
 		die("cannot map the page by which it speaks to an emulator");
+	if (settings.receiver->row->traits & RECEIVER_SPLICES && splices_prepare())
+		die("cannot open /dev/null");
 	if (settings_use_ring(&settings))
 		ask_for_rings(&settings);
 	confine(settings_use_ring(&settings));

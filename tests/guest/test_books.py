@@ -19,7 +19,16 @@ from helpers.names import VARIANTS, all_tables
 PRIME = f"--messages {PRIME_MESSAGES}"
 # Every variant between two namespaces; all combinations are run on the host.
 PRIMES = {f"{variant}.veth.4": f"{variant} {PRIME_BYTES} 4 {PRIME}" for variant in VARIANTS}
-RECEIVED = {"A1-plain.peek": f"A1-plain {PRIME_BYTES} 4 --receiver peek {PRIME}"}
+MAPPED_BYTES = 23 << 20
+RECEIVED = {
+    "A1-plain.peek": f"A1-plain {PRIME_BYTES} 4 --receiver peek {PRIME}",
+    "A3.splice": f"A3 {PRIME_BYTES} 4 --receiver splice {PRIME}",
+    "A3.map": "A3 1M 1 --receiver map --path lo --mtu 61492 --messages 23",
+    "sendfile.splice": f"sendfile {PRIME_BYTES} 1 --receiver splice --netem loss+5% {PRIME}",
+    "A3.unmapped": f"A3 65536 4 --receiver map --mtu 1500 --no-tso --netem loss+2% {PRIME}",
+    "detach.rx_splice": f"A1-plain {PRIME_BYTES} 1 --receiver splice --break detach:rx_splice {PRIME}",
+    "detach.rx_map": "A3 1M 1 --receiver map --path lo --mtu 61492 --messages 5 --break detach:rx_map",
+}
 REPLIES = {f"{variant}.rr": f"{variant} {PRIME_BYTES} 4 --pattern rr {PRIME}" for variant in ("A1", "A3")}
 LARGE_BYTES, LARGE_MESSAGES = 65536, 200
 LARGE = {f"{variant}.large": f"{variant} {LARGE_BYTES} 4 --messages {LARGE_MESSAGES}"
@@ -104,6 +113,47 @@ def test_bytes_that_are_peeked_first_are_copied_twice(outcome, run):
     assert record["counts"]["peeked_bytes"] == record["counts"]["returned_bytes"] == PRIME_PAYLOAD
     assert records.site(record, "rx_copy") == records.law(record, "receive")["left"] == 2 * PRIME_PAYLOAD
     assert records.laws_with(record, "not testable") == set()
+
+
+SPLICED = ("A3.splice", "sendfile.splice")
+
+
+def taken(outcome, run, site):
+    """Bytes at a site of the receiver, of a run whose laws all balance, and what is left for recv to copy."""
+    record = outcome.record(run)
+    assert outcome.status(run) == 0, outcome.errors(run) + outcome.text(f"{run}.out")
+    assert records.how(record, site) == "measured" and not records.laws_with(record, "broken")
+    assert records.laws_with(record, "not testable") == set()
+    assert record["experiment"]["workload"]["content_errors"] == 0
+    assert records.law(record, "receive")["left"] == record["experiment"]["workload"]["received_bytes"]
+    return records.site(record, site), records.site(record, "rx_copy")
+
+
+@on_kernels("run", SPLICED)
+def test_bytes_that_are_spliced_out_of_the_socket_are_not_copied(outcome, run):
+    assert taken(outcome, run, "rx_splice") == (PRIME_PAYLOAD, 0)
+
+
+@on_kernels("run", ["A3.map"])
+def test_packets_that_fill_pages_are_mapped_and_what_is_left_is_copied(outcome, run):
+    mapped, copied = taken(outcome, run, "rx_map")
+    assert mapped + copied == MAPPED_BYTES and mapped % 4096 == 0 and mapped > 0.9 * MAPPED_BYTES
+
+
+@on_kernels("run", ["A3.unmapped"])
+def test_what_cannot_be_mapped_is_copied_and_the_report_says_why(outcome, run):
+    assert taken(outcome, run, "rx_map") == (0, 65536 * PRIME_MESSAGES)
+    assert outcome.record(run)["counts"]["map_calls"] > 0
+    assert "mapped nothing" in outcome.record(run)["experiment"]["verdict"]["sentence"]
+
+
+@on_kernels("site", ["rx_splice", "rx_map"], "detach.{}".format)
+def test_pages_whose_probe_is_off_are_not_measured_nor_what_was_received(outcome, site):
+    record = outcome.record(f"detach.{site}")
+    assert outcome.status(f"detach.{site}") == 0 and records.how(record, site) == "not_measured"
+    assert "left off on purpose" in record["sites"][site]["why"]
+    assert records.laws_with(record, "not testable") == {"receive", "end to end", "witness received"}
+    assert not records.laws_with(record, "broken")
 
 
 @on_kernels("run", REPLIES)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from helpers.names import TABLES
 from helpers.records import calls, causes, how, law, laws_with, site, unseen
 
-RECEIVERS = [row["name"] for row in TABLES["receivers"] if not (row["blind"] or row["peeks"] or row["tls"])]
+RECEIVERS = [row["name"] for row in TABLES["receivers"]
+             if not any(row[how] for how in ("blind", "peeks", "splices", "maps", "tls"))]
 
 # 23 and 4093 are primes: no page, segment or batch size makes their product by accident.
 PRIME_MESSAGES, PRIME_BYTES, PRIME_PAYLOAD = 23, 4093, 94139

@@ -122,6 +122,83 @@ def test_a_peek_whose_reader_is_killed_balances():
     assert records.law(run.done.record, "receive")["status"] == "balanced"
 
 
+# What cannot be told apart without trampolines: what left as pages is the rest.
+BY_THE_REST = TRACEPOINT_NOT_TESTABLE | {"receive"}
+
+
+def check_pages(record, site, pages, payload, requests=0):
+    """So many bytes left as pages at the site, the rest was copied, and no law is broken."""
+    assert records.how(record, site) == "derived" and record["sites"][site]["calls"] is None
+    assert records.site(record, site) == pages and records.site(record, "rx_copy") == payload + requests - pages
+    assert record["counts"]["returned_bytes"] == payload + requests
+    assert sum(each["sites"][site]["bytes"] for each in record["sockets"]) == pages
+    assert not records.laws_with(record, "broken")
+    assert records.laws_with(record, "not testable") == BY_THE_REST
+    for law in ("content", "end to end", "witness received", "sequence returned"):
+        assert records.law(record, law)["status"] == "balanced"
+
+
+@pytest.mark.parametrize("variant, threads, path, pattern", [
+    ("A1-plain", 1, "veth", "stream"), ("A1-plain", 4, "lo", "rr"), ("A3", 4, "veth", "stream"),
+    ("A3", 1, "lo", "rr"), ("sendfile", 4, "lo", "stream"), ("sendfile", 1, "veth", "stream")])
+def test_bytes_that_are_spliced_out_of_the_socket_are_not_copied(variant, threads, path, pattern):
+    record = records.run_record(variant, PRIME_BYTES, threads, "--messages", PRIME_MESSAGES, "--receiver", "splice",
+                                "--path", path, "--pattern", pattern)
+    check_pages(record, "rx_splice", PRIME_PAYLOAD, PRIME_PAYLOAD, PRIME_PAYLOAD if pattern == "rr" else 0)
+    assert "The reader spliced 94,139 bytes out as pages." in record["experiment"]["verdict"]["sentence"]
+
+
+def test_pages_that_nobody_looks_at_are_spliced_on():
+    record = records.run_record("A3", LARGE_BYTES, 4, "--messages", 400, "--receiver", "splice", "--pass", "timed")
+    assert record["experiment"]["workload"]["received_bytes"] == 400 * LARGE_BYTES
+    assert records.law(record, "sequence returned")["status"] == "balanced"
+
+
+# Single pages that a packet fills: on this machine those that the kernel copied late.
+UNMAPPED = {
+    "packets of MTU 1500 carry 1448 bytes": ("A3", LARGE_BYTES, 1, "--path", "lo", "--mtu", 1500, "--no-tso"),
+    "packets of MTU 1500 carry 1448": ("A3", LARGE_BYTES, 4, "--no-tso"),
+    "send copies into larger ones": ("A1-plain", LARGE_BYTES, 4, "--path", "lo", "--mtu", 61492),
+    "send copies into": ("A1-plain", LARGE_BYTES, 1, "--mtu", 1500),
+    "a message here is shorter than a page": ("A3", PRIME_BYTES, 4),
+    "a message here is shorter": ("sendfile", PRIME_BYTES, 1),
+}
+
+
+@pytest.mark.parametrize("why", UNMAPPED)
+def test_what_cannot_be_mapped_is_copied_and_the_report_says_why(why):
+    variant, size, *rest = UNMAPPED[why]
+    record = records.run_record(variant, size, *rest, "--messages", PRIME_MESSAGES, "--receiver", "map")
+    check_pages(record, "rx_map", 0, PRIME_MESSAGES * size)
+    assert (record["counts"]["map_calls"] > 0) == (size == LARGE_BYTES)
+    assert f"TCP_ZEROCOPY_RECEIVE mapped nothing: it takes single pages that a packet fills; {why}" in \
+        record["experiment"]["verdict"]["sentence"]
+
+
+@pytest.mark.parametrize("threads, path, pattern", [(1, "lo", "stream"), (4, "lo", "stream"), (1, "veth", "rr")])
+def test_packets_that_fill_pages_are_mapped_and_what_is_left_is_copied(threads, path, pattern):
+    size, messages = 1 << 20, 40
+    record = records.run_record("A3", size, threads, "--messages", messages, "--receiver", "map", "--path", path,
+                                "--mtu", 61492, "--pattern", pattern)
+    mapped, payload = records.site(record, "rx_map"), messages * size
+    check_pages(record, "rx_map", mapped, payload, payload if pattern == "rr" else 0)
+    assert mapped % 4096 == 0 and 0.9 * payload < mapped <= payload
+    assert f"TCP_ZEROCOPY_RECEIVE mapped {mapped:,} of " in record["experiment"]["verdict"]["sentence"]
+
+
+@pytest.mark.parametrize("end", ["server", "client"])
+@pytest.mark.parametrize("receiver, site", [("splice", "rx_splice"), ("map", "rx_map")])
+def test_pages_are_not_measured_where_an_end_left_no_sequence_numbers(receiver, site, end):
+    with records.under_way("A3", LARGE_BYTES, 2, "--receiver", receiver, "--seconds", 60, "--pass", "counted",
+                           "--json", "-") as run:
+        pids = processes.wait_running(run.pid)
+        time.sleep(0.3)
+        os.kill(pids[end], signal.SIGKILL)
+    assert run.done.code == 1 and records.how(run.done.record, site) == "not_measured"
+    assert "left no sequence numbers" in run.done.record["sites"][site]["why"]
+    assert not records.laws_with(run.done.record, "broken")
+
+
 @pytest.mark.parametrize("pattern", ["stream", "rr"])
 @pytest.mark.parametrize("variant", ["A1", "A3", "sendfile"])
 def test_bytes_that_are_received_with_msg_trunc_are_copied_to_nobody(variant, pattern):

@@ -29,10 +29,10 @@ ALWAYS_UNKNOWN = set(SITES) - {"user_gather", "tx_copy", "tx_reference", "tx_spl
                                "rx_discard", *names("sites", of_tls=True)}
 
 
-def run_with(variant, what, code):
+def run_with(variant, what, code, *words):
     """Makes a run of 23 messages of 4,093 bytes with this fault."""
     return records.run_record(variant, PRIME_BYTES, 1, "--messages", PRIME_MESSAGES,
-                              "--backend", "tracepoint", "--break", what, code=code)
+                              "--backend", "tracepoint", "--break", what, *words, code=code)
 
 
 def unknown_sites(record):
@@ -83,6 +83,25 @@ def test_a_lost_map_update_breaks_the_law_of_its_site(variant, laws):
     assert records.laws_with(record, "broken") == testable
     assert all(records.law(record, name)["residual"] for name in testable)
     assert "Do not trust this run" in record["experiment"]["verdict"]["sentence"]
+
+
+@pytest.mark.parametrize("receiver, site", [("splice", "rx_splice"), ("map", "rx_map")])
+@pytest.mark.parametrize("question", ["rx_copy", "returned"])
+def test_pages_are_no_rest_where_a_term_is_not_measured(receiver, site, question):
+    record = run_with("A1-plain", f"detach:{question}", 0, "--receiver", receiver)
+    assert records.how(record, site) == "not_measured" and "left off on purpose" in record["sites"][site]["why"]
+    assert records.laws_with(record, "not testable") >= {"receive", "end to end", "witness received"}
+    assert not records.laws_with(record, "broken")
+
+
+def test_a_copy_that_is_lost_looks_mapped_and_breaks_the_witness():
+    record = run_with("A1-plain", "lose-update", 1, "--receiver", "map")
+    assert records.site(record, "rx_map") > 0
+    assert records.laws_with(record, "broken") == {"end to end", "witness received"}
+
+
+def test_a_peek_that_is_lost_breaks_the_receive_law():
+    assert records.laws_with(run_with("A2", "lose-update", 1, "--receiver", "peek"), "broken") == {"receive"}
 
 
 def test_programs_that_do_nothing_break_every_witness():

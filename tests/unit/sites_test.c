@@ -112,6 +112,50 @@ TEST(pages_that_the_reader_found_were_not_copied_late)
 	assert_int_equal(made_law(&m, "reference")->status, LAW_BROKEN);
 }
 
+/* Of flow 0 a thousand bytes were not copied, and no call of recv returned them. */
+static void made_with_pages(struct made *m)
+{
+	made_by_tracepoints(m);
+	strcpy(m->r.experiment->plan.receiver, "splice");
+	made_rx(m, 0)->count[COUNT_returned_bytes] -= 1000;
+	made_rx(m, 0)->site[SITE_rx_copy].bytes -= 1000;
+}
+
+TEST(pages_that_left_are_the_rest_of_tcps_numbers)
+{
+	made_with_pages(&m);
+	made_rx(&m, 1)->site[SITE_rx_copy].bytes += 600;
+	made_rx(&m, 1)->count[COUNT_peeked_bytes] = 600;
+	derive_and_judge(&m);
+	assert_int_equal(m.r.sites[SITE_rx_splice].how, HOW_DERIVED);
+	assert_int_equal(m.r.sites[SITE_rx_splice].tally.bytes, 1000);
+	assert_int_equal(made_law(&m, "receive")->status, LAW_NOT_TESTABLE);
+	assert_int_equal(made_law(&m, "end to end")->status, LAW_BALANCED);
+	assert_int_equal(made_law(&m, "witness received")->status, LAW_BALANCED);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "");
+	assert_said(&m, "The reader spliced 1,000 bytes out as pages.");
+	/* A copy that was not counted is told by the program's own account. */
+	made_with_pages(&m);
+	made_rx(&m, 1)->site[SITE_rx_copy].bytes--;
+	derive_and_judge(&m);
+	assert_int_equal(m.r.sites[SITE_rx_splice].tally.bytes, 1001);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "end to end,witness received,");
+}
+
+TEST(pages_are_not_known_without_tcps_numbers_of_both_ends)
+{
+	for (int end = 0; end < END_COUNT; end++) {
+		made_with_pages(&m);
+		made_judge(&m);
+		m.r.experiment->app[end].known = false;
+		made_derive(&m);
+		assert_int_equal(m.r.sites[SITE_rx_splice].how, HOW_NOT_MEASURED);
+		assert_non_null(strstr(m.r.sites[SITE_rx_splice].why, "sequence numbers"));
+		assert_int_equal(made_law(&m, "receive")->status, LAW_NOT_TESTABLE);
+		assert_int_equal(made_law(&m, "end to end")->status, LAW_NOT_TESTABLE);
+	}
+}
+
 TEST(what_was_read_stays_as_it_was)
 {
 	struct ledger read;

@@ -11,7 +11,7 @@
 
 static const char counts[] =
 	"{\"messages\": 23, \"accepted_bytes\": 94139, \"received_bytes\": 0, \"gather_bytes\": 0, "
-	"\"zerocopy_sends\": 23, \"completions\": 23, \"completions_copied\": 23, \"enobufs\": 0, "
+	"\"zerocopy_sends\": 23, \"completions\": 23, \"completions_copied\": 23, \"enobufs\": 0, \"map_calls\": 0, "
 	"\"content_errors\": null, \"tcp_accepted_bytes\": 94139, \"tcp_returned_bytes\": 0, "
 	"\"tcp_retransmitted_bytes\": null}";
 

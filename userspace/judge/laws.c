@@ -220,12 +220,34 @@ static bool returned_is_known(const struct record *r)
 	       (!plan_has_tls(&r->experiment->plan) || record_probe_attached(r, "TLS returned"));
 }
 
+/* What left as pages counts as returned. */
+static const char *obstacle_to_returned(const struct record *r)
+{
+	enum site pages = site_of_pages(r);
+
+	if (!returned_is_known(r))
+		return "returned bytes are not measured";
+	if (pages == SITE_COUNT || r->sites[pages].how != HOW_NOT_MEASURED)
+		return NULL;
+	return pages == SITE_rx_map ? "rx_map is not measured" : "rx_splice is not measured";
+}
+
+static const char *obstacle_to_receive(const struct record *r)
+{
+	enum site pages = site_of_pages(r);
+
+	if (r->sites[SITE_rx_copy].how == HOW_NOT_MEASURED)
+		return "rx_copy is not measured";
+	if (r->sites[SITE_rx_direct].how == HOW_NOT_MEASURED)
+		return "rx_direct is not measured";
+	if (pages != SITE_COUNT && r->sites[pages].how == HOW_DERIVED)
+		return "true by construction: what left as pages is the rest, as no tracepoint sees it";
+	return obstacle_to_returned(r);
+}
+
 static void law_receive(const struct record *r, struct law *law)
 {
-	weigh_books(r, law, receive_sides,
-		    r->sites[SITE_rx_copy].how == HOW_NOT_MEASURED ? "rx_copy is not measured" :
-		    r->sites[SITE_rx_direct].how == HOW_NOT_MEASURED ? "rx_direct is not measured" :
-		    !returned_is_known(r) ? "returned bytes are not measured" : NULL);
+	weigh_books(r, law, receive_sides, obstacle_to_receive(r));
 }
 
 static void law_completion(const struct record *r, struct law *law)
@@ -366,6 +388,8 @@ static void law_end_to_end(const struct record *r, struct law *law)
 {
 	if (!accepted_is_known(r) || !returned_is_known(r))
 		say_why(law, "accepted or returned bytes are not measured");
+	else if (obstacle_to_returned(r))
+		say_why(law, obstacle_to_returned(r));
 	else
 		weigh(law, (struct sides){ books_accepted(&r->derived.total),
 					   r->derived.total.count[COUNT_returned_bytes] });
@@ -451,8 +475,7 @@ static void law_sent(const struct record *r, struct law *law)
 
 static void law_received(const struct record *r, struct law *law)
 {
-	law_witness(r, law, app_received_bytes, kernel_received_bytes,
-		    returned_is_known(r) ? NULL : "returned bytes are not measured");
+	law_witness(r, law, app_received_bytes, kernel_received_bytes, obstacle_to_returned(r));
 }
 
 static void law_gathered(const struct record *r, struct law *law)

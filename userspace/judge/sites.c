@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "userspace/record/experiment.h"
+#include "userspace/tables/receivers.h"
 
 #define GET_TRAMPOLINES "needs the trampoline backend: run with --kernel 6.12"
 
@@ -53,6 +54,53 @@ static void derive_books(struct books *b, bool tracepoint, bool wire, bool arriv
 	tx_copy->calls = n[COUNT_send_calls] - n[COUNT_zerocopy_sends] - b->site[SITE_tx_splice].calls;
 }
 
+enum site site_of_pages(const struct record *r)
+{
+	const char *receiver = r->experiment->plan.receiver;
+
+	return receiver_has(receiver, RECEIVER_SPLICES) ? SITE_rx_splice :
+	       receiver_has(receiver, RECEIVER_MAPS)	? SITE_rx_map :
+							  SITE_COUNT;
+}
+
+/* Why TCP's own numbers of the sockets are not known; NULL if they are. */
+static const char *no_sequence(const struct record *r)
+{
+	for (int e = 0; e < END_COUNT; e++) {
+		const struct app_totals *app = record_app(r, e);
+
+		if (!app->known || !app->sum.tcp_known)
+			return "no tracepoint sees it, and an end left no sequence numbers of TCP; " GET_TRAMPOLINES;
+	}
+	return NULL;
+}
+
+/* No tracepoint sees pages that leave a socket as they are. TCP's sequence numbers tell what left, and the
+ * plan, how. */
+static void derive_pages(struct record *r)
+{
+	struct books *total = &r->derived.total;
+	enum site site = site_of_pages(r);
+
+	if (site == SITE_COUNT || no_sequence(r))
+		return;
+	for (int i = 0; i < r->derived.socket_count; i++) {
+		struct books *b = &r->derived.sockets[i].books;
+		uint64_t taken = b->site[SITE_rx_copy].bytes - b->count[COUNT_peeked_bytes] +
+				 b->site[SITE_rx_discard].bytes;
+		enum end end;
+		const struct app_socket *app = record_app_socket(r, &r->derived.sockets[i], &end);
+		uint64_t pages = app && app->tcp_returned_bytes > taken ? app->tcp_returned_bytes - taken : 0;
+
+		b->site[site].bytes = pages;
+		b->count[COUNT_returned_bytes] += pages;
+		b->count[COUNT_map_calls] = app ? app->map_calls : 0;
+		total->site[site].bytes += pages;
+		total->count[COUNT_returned_bytes] += pages;
+		total->count[COUNT_map_calls] += b->count[COUNT_map_calls];
+	}
+}
+
 int ledger_derive(struct record *r)
 {
 	bool tracepoint = r->backend == BACKEND_TRACEPOINT, wire = record_wire_known(r);
@@ -72,6 +120,8 @@ int ledger_derive(struct record *r)
 		derive_books(&r->derived.sockets[i].books, tracepoint, wire, arrivals);
 	}
 	derive_books(&r->derived.total, tracepoint, wire, arrivals);
+	if (tracepoint)
+		derive_pages(r);
 	/* Charged to the reader's socket while the copy is charged to the sender's: only the sum
 	 * can be corrected. */
 	r->derived.total.site[SITE_late_copy].bytes -=
@@ -126,9 +176,28 @@ static enum how how_tx_copy(const struct record *r, const char **why)
 	return HOW_NOT_MEASURED;
 }
 
+static enum how how_pages(const struct record *r, const char **why)
+{
+	static const char *const needed[] = { "rx_copy", "returned" };
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+		if (record_probe_attached(r, needed[i]))
+			continue;
+		*why = why_not(r, needed[i]);
+		return HOW_NOT_MEASURED;
+	}
+	*why = no_sequence(r);
+	if (*why)
+		return HOW_NOT_MEASURED;
+	*why = "what left the sockets by TCP's sequence numbers, less what was copied or dropped";
+	return HOW_DERIVED;
+}
+
 /* Sites that the tracepoint backend derives; others are measured by a hook of their own. */
 static enum how how_by_tracepoint(const struct record *r, enum site site, const char **why)
 {
+	if (site == site_of_pages(r))
+		return how_pages(r, why);
 	if (site == SITE_tx_reference) {
 		*why = record_wire_known(r) ?
 			       "payload in user pages of the skbs that left, less what left again" :

@@ -8,8 +8,12 @@
 
 #include "userspace/common/text.h"
 #include "userspace/judge/laws.h"
+#include "userspace/judge/sites.h"
 #include "userspace/record/experiment.h"
 #include "userspace/tables/variants.h"
+
+/* Of the machines whose kernels are tested. */
+enum { MAPPED_PAGE_BYTES = 4096 };
 
 static uint64_t bytes_at(const struct record *r, enum site site)
 {
@@ -125,16 +129,52 @@ static bool copies_are_known(const struct record *r)
 	return r->sites[SITE_late_copy].how != HOW_NOT_MEASURED && (!sent_clean(r) || clean_is_known(r));
 }
 
-/* What the reader looked at before it took it, which is in rx_copy twice. */
-static void add_peeks(const struct record *r, bool exact, char *text, size_t size)
+/* Why TCP_ZEROCOPY_RECEIVE found no page (net/ipv4/tcp.c, can_map_frag). */
+static void why_unmapped(const struct record *r, char *text, size_t size)
 {
-	char bytes[40];
+	const struct path_info *path = &r->experiment->path;
+	const struct workload_plan *plan = &r->experiment->plan;
+	int headers = path->ipv6 ? 72 : 52, payload = path->mtu - headers;
 
-	if (!r->derived.total.count[COUNT_peeked_bytes])
+	if (plan->bytes < MAPPED_PAGE_BYTES)
+		snprintf(text, size, "a message here is shorter than a page");
+	else if (path->hardware_dma)
+		snprintf(text, size, "which ones a NIC receives is up to its driver");
+	else if (variant_has(plan->variant, VARIANT_SPLICES))
+		snprintf(text, size, "pages of a file or a pipe are not free to be mapped");
+	else if (!variant_has(plan->variant, VARIANT_REFERENCES))
+		snprintf(text, size, "send copies into larger ones");
+	else if (payload % MAPPED_PAGE_BYTES)
+		snprintf(text, size, "packets of MTU %d carry %d bytes, which fill none or part of one (--mtu %d "
+			 "fills 15)", path->mtu, payload, 15 * MAPPED_PAGE_BYTES + headers);
+	else
+		snprintf(text, size, "no packet had one");
+}
+
+/* How the reader took the bytes, where it did more or less than copy each once. */
+static void add_reads(const struct record *r, bool exact, char *text, size_t size)
+{
+	const struct books *total = &r->derived.total;
+	char bytes[40], why[160], mapped[80];
+	enum site pages = site_of_pages(r);
+
+	amount(exact, total->count[COUNT_peeked_bytes], bytes);
+	if (total->count[COUNT_peeked_bytes])
+		snprintf(text + strlen(text), size - strlen(text),
+			 " Peeks (MSG_PEEK) copied %s to the reader, which recv then copied again.", bytes);
+	if (pages == SITE_COUNT || r->sites[pages].how == HOW_NOT_MEASURED)
 		return;
-	amount(exact, r->derived.total.count[COUNT_peeked_bytes], bytes);
-	snprintf(text + strlen(text), size - strlen(text),
-		 " Peeks (MSG_PEEK) copied %s to the reader, which recv then copied again.", bytes);
+	amount(exact, bytes_at(r, pages), bytes);
+	part_of(exact, bytes_at(r, pages), total->count[COUNT_returned_bytes], mapped);
+	why_unmapped(r, why, sizeof(why));
+	if (pages == SITE_rx_splice)
+		snprintf(text + strlen(text), size - strlen(text), " The reader spliced %s out as pages.", bytes);
+	else if (bytes_at(r, pages))
+		snprintf(text + strlen(text), size - strlen(text), " TCP_ZEROCOPY_RECEIVE mapped %s; recv copied "
+			 "what was left.", mapped);
+	else
+		snprintf(text + strlen(text), size - strlen(text), " TCP_ZEROCOPY_RECEIVE mapped nothing: it "
+			 "takes single pages that a packet fills; %s.", why);
 }
 
 static void sentence_referenced(const struct record *r, bool exact, char *text, size_t size)
@@ -269,7 +309,7 @@ void verdict_told(const struct record *r, bool exact, char *text, size_t size)
 	else
 		sentence_of_nothing(r, text, size);
 	if (kind != OF_NOTHING)
-		add_peeks(r, exact, text, size);
+		add_reads(r, exact, text, size);
 	used = strlen(text);
 	if (broken)
 		snprintf(text + used, size - used, " Do not trust this run: %d law%s broken.", broken,

@@ -9,7 +9,7 @@
 #include "userspace/record/record.h"
 
 /* Room for the longest sentence. */
-enum { VERDICT_BYTES = 512 };
+enum { VERDICT_BYTES = 768 };
 
 /* The verdict in one sentence, such as "A3, MSG_ZEROCOPY, on veth copied nothing ...", every digit given. */
 void verdict_sentence(const struct record *r, char *text, size_t size);

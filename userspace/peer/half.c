@@ -24,6 +24,7 @@ static void put_counts(json_t *o, const struct app_socket *s)
 	put(o, "completions", json_integer(s->completions));
 	put(o, "completions_copied", json_integer(s->completions_copied));
 	put(o, "enobufs", json_integer(s->enobufs));
+	put(o, "map_calls", json_integer(s->map_calls));
 	put(o, "content_errors", json_integer(s->content_errors));
 	put(o, "tcp_accepted_bytes", integer_if(s->tcp_known, s->tcp_accepted_bytes));
 	put(o, "tcp_returned_bytes", integer_if(s->tcp_known, s->tcp_returned_bytes));

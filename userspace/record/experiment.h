@@ -19,7 +19,7 @@ struct app_socket {
 	char local[ADDRESS_BYTES];
 	char remote[ADDRESS_BYTES];
 	uint64_t messages, accepted_bytes, received_bytes, gather_bytes;
-	uint64_t zerocopy_sends, completions, completions_copied, enobufs, content_errors;
+	uint64_t zerocopy_sends, completions, completions_copied, enobufs, map_calls, content_errors;
 	bool latency_known;
 	double latency_mean_us;
 	/* The same by TCP's own sequence numbers: the witness that needs no probe. */

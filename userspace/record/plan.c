@@ -79,7 +79,7 @@ bool plan_overwrites(const struct workload_plan *p)
 
 const char *plan_unchecked_why(const struct workload_plan *p)
 {
-	if (receiver_is_blind(p->receiver))
+	if (receiver_has(p->receiver, RECEIVER_BLIND))
 		return "no byte reaches the receiver's memory";
 	return p->readers ? "readers that may share a socket cannot tell which bytes they got" :
 			    "the pass without probes checks no content; use --verify";

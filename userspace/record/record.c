@@ -40,6 +40,11 @@ bool site_has(enum site site, unsigned int traits)
 	return (site_table[site].traits & traits) == traits;
 }
 
+bool site_calls_known(enum site site, enum how how)
+{
+	return how == HOW_MEASURED || (how == HOW_DERIVED && !site_has(site, SITE_READS));
+}
+
 const char *count_name(enum count count)
 {
 	return count_names[count];

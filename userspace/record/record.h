@@ -144,6 +144,9 @@ const char *site_name(enum site site);
 const char *site_meaning(enum site site);
 /* True if it has all of @traits (enum site_trait). */
 bool site_has(enum site site, unsigned int traits);
+
+/* True if the calls behind its bytes were counted: what left a socket by the rest of its numbers has none. */
+bool site_calls_known(enum site site, enum how how);
 const char *count_name(enum count count);
 const char *cost_name(enum cost cost);
 const char *how_name(enum how how);

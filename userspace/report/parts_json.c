@@ -87,9 +87,8 @@ json_t *sites_json(const struct site_value sites[SITE_COUNT], bool calls)
 
 	for (enum site s = 0; s < SITE_COUNT; s++) {
 		const struct site_value *v = &sites[s];
-		bool known = v->how != HOW_NOT_MEASURED;
 		json_t *site = site_json(v->how, v->tally.bytes,
-					 integer_if(known && calls, v->tally.calls));
+					 integer_if(calls && site_calls_known(s, v->how), v->tally.calls));
 
 		put(site, "why", text_or_null(v->why));
 		put(o, site_name(s), site);

@@ -497,10 +497,10 @@ static json_t *socket_sites_json(const struct record *r, const struct socket_boo
 	json_t *o = json_object();
 
 	for (enum site i = 0; i < SITE_COUNT; i++) {
-		bool known = r->sites[i].how != HOW_NOT_MEASURED;
+		enum how how = r->sites[i].how;
 
-		put(o, site_name(i), site_json(r->sites[i].how, s->books.site[i].bytes,
-					       integer_if(known, s->books.site[i].calls)));
+		put(o, site_name(i), site_json(how, s->books.site[i].bytes,
+					       integer_if(site_calls_known(i, how), s->books.site[i].calls)));
 	}
 	return o;
 }

@@ -14,6 +14,8 @@ enum receiver_trait {
 	RECEIVER_TLS_OLD = 64,
 	RECEIVER_RING = 4,	/* it receives by io_uring */
 	RECEIVER_MULTISHOT = 8,	/* into memory that the kernel chooses: it checks bytes where they lie */
+	RECEIVER_SPLICES = 128,	/* it takes pages, to a pipe */
+	RECEIVER_MAPS = 256,	/* it takes pages where it can, by TCP_ZEROCOPY_RECEIVE */
 };
 
 /* X(symbol, name, traits, meaning), the default first: userspace/workload/receiver.c receives so. */
@@ -23,6 +25,8 @@ enum receiver_trait {
 	X(recvmsg, "recvmsg", RECEIVER_PLAIN, "recvmsg() with 8 pieces")     \
 	X(trunc, "trunc", RECEIVER_BLIND, "recv(MSG_TRUNC), which drops the bytes") \
 	X(peek, "peek", RECEIVER_PEEKS, "recv(MSG_PEEK), then recv() of the same bytes") \
+	X(splice, "splice", RECEIVER_SPLICES, "splice() to a pipe, and on") \
+	X(map, "map", RECEIVER_MAPS, "TCP_ZEROCOPY_RECEIVE, recv() of what it cannot map") \
 	X(ktls, "ktls", RECEIVER_TLS, "as recv, over kernel TLS 1.3")        \
 	X(ktls_old, "ktls-1.2", RECEIVER_TLS | RECEIVER_TLS_OLD, "as ktls, TLS 1.2") \
 	X(uring, "uring", RECEIVER_RING, "io_uring's IORING_OP_RECV into one buffer") \

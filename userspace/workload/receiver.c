@@ -3,6 +3,7 @@
 #include "userspace/workload/receiver.h"
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/transfer.h"
+#include "userspace/workload/ways.h"
 
 static enum outcome receive_fields(struct receiver *receiver)
 {
@@ -84,6 +85,8 @@ METHOD(perfield, message_alloc_fields, receive_fields)
 METHOD(recvmsg, message_alloc_fields, receive_pieces)
 METHOD(trunc, message_alloc_contiguous, drop_bytes)
 METHOD(peek, message_alloc_twice, peek_first)
+METHOD(splice, message_alloc_contiguous, splices_receive)
+METHOD(map, message_alloc_contiguous, splices_map)
 METHOD(ktls, message_alloc_contiguous, receive_fields)
 METHOD(ktls_old, message_alloc_contiguous, receive_fields)
 METHOD(uring, message_alloc_contiguous, receive_by_ring)
@@ -134,6 +137,7 @@ int receiver_init(struct receiver *receiver, struct connection *connection,
 
 void receiver_deinit(struct receiver *receiver)
 {
+	splices_close(receiver);
 	if (receiver->ring && receiver->ring->inbox)
 		ring_settle(receiver->ring, receiver->connection);
 	ring_destroy(receiver->ring);

@@ -30,11 +30,20 @@ struct receive_manner {
 	bool check_content; /* else no byte is read after recv has written it */
 };
 
+/* Where pages go that are received without a copy: through a pipe, or to an area where they are mapped. */
+struct passage {
+	int pipe[2];
+	bool piped;
+	void *area;
+	size_t area_bytes;
+};
+
 struct receiver {
 	struct connection *connection;
 	struct receive_manner manner;
 	struct content content;
 	struct message message;
+	struct passage passage;
 	struct ring *ring; /* of io_uring; NULL: it receives otherwise */
 };
 

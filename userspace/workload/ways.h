@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Ways to send a message that take a file of their own: by MSG_ZEROCOPY, and as pages of a file or of a pipe. */
+/* Ways to move a message that take a file of their own: by MSG_ZEROCOPY, and as pages of a file, a pipe or a packet. */
 #ifndef WORKLOAD_WAYS_H
 #define WORKLOAD_WAYS_H
 
 #include "userspace/workload/sender.h"
+
+struct receiver;
 
 /*
  * sendmsg(MSG_ZEROCOPY) until the message is whole. After ENOBUFS it waits for room and goes on, if
@@ -28,5 +30,16 @@ enum outcome splices_gift(struct sender *sender, struct message *message);
 /* Nothing tells when the receiver has read such pages, and over lo and veth it reads these very pages: a message
  * that will be filled anew gets new memory. */
 enum outcome splices_renew(struct sender *sender, struct message *message);
+
+/*
+ * Out of the socket to a pipe, and on: to the message where it is checked, else to nowhere; by TCP_ZEROCOPY_RECEIVE,
+ * where what cannot be mapped is copied, and what was mapped is copied to be checked.
+ * splices_prepare: before the process gives up opening files; 0 or -errno.
+ * splices_close: before the connection is closed.
+ */
+int splices_prepare(void);
+enum outcome splices_receive(struct receiver *receiver);
+enum outcome splices_map(struct receiver *receiver);
+void splices_close(struct receiver *receiver);
 
 #endif

@@ -22,6 +22,7 @@ static void read_counts(struct reading *in, const json_t *o, struct app_socket *
 	s->completions = get_count(in, o, "completions");
 	s->completions_copied = get_count(in, o, "completions_copied");
 	s->enobufs = get_count(in, o, "enobufs");
+	s->map_calls = get_count(in, o, "map_calls");
 	s->content_errors = get_count(in, o, "content_errors");
 	s->tcp_known = json_is_integer(json_object_get(o, "tcp_accepted_bytes")) &&
 		       json_is_integer(json_object_get(o, "tcp_returned_bytes"));

@@ -22,6 +22,7 @@
  * completions_copied  those whose notification said SO_EE_CODE_ZEROCOPY_COPIED, or IORING_NOTIF_USAGE_ZC_COPIED
  * completion_errors   ids covered twice, never sent, or never completed
  * enobufs             sends refused with ENOBUFS
+ * map_calls           TCP_ZEROCOPY_RECEIVE that found bytes, mapped or not
  * content_errors      received bytes that were wrong
  * peer_vanished       1 when the peer went away at the wrong time
  */
@@ -37,6 +38,7 @@
 	X(completions_copied) \
 	X(completion_errors)  \
 	X(enobufs)            \
+	X(map_calls)          \
 	X(content_errors)     \
 	X(peer_vanished)
 
