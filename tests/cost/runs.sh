@@ -4,12 +4,13 @@
 #
 # usage: runs.sh LIST
 # HOW: none (no probes), ours, empty (the same hooks, whose programs do nothing), events (the kernel
-# counts runs of programs), bpftrace (tools/copies.bt beside). Leaves /out/NAME.{json,err}.
+# counts runs of programs), bpftrace (tools/copies.bt beside). Leaves /out/NAME.{json,err}, and says which run it makes.
 set -euo pipefail
 tests/cost/softirqs.sh
 
-# Nothing else runs while one of these can. Ordinary tasks would take a part of each second.
-run=(chrt -f 1 build/trace_run)
+# Nothing else runs while one of these can. Ordinary tasks would take a part of each second. Of the guest's seconds a
+# run takes two.
+run=(timeout 60 chrt -f 1 build/trace_run)
 
 beside_bpftrace() {
 	local said=$1.err tracer
@@ -26,6 +27,7 @@ beside_bpftrace() {
 }
 
 while read -r name how words; do
+	echo "runs.sh: $name" >&2
 	# shellcheck disable=SC2086 # arguments are words
 	set -- $words --quiet --json "/out/$name.json"
 	case $how in
