@@ -37,7 +37,8 @@ static void add_tls(struct books *b, const struct watch_slot *slot, const struct
 	b->count[COUNT_tls_sent_overhead_bytes] = tls->sent_overhead;
 	b->count[COUNT_tls_received_bytes] = tls->opened;
 	b->count[COUNT_tls_received_records] = tls->received_records;
-	b->count[COUNT_tls_received_overhead_bytes] = tls->received_overhead;
+	/* Without its hook the cipher told no length. */
+	b->count[COUNT_tls_received_overhead_bytes] = tls->decryptions ? tls->received_overhead : 0;
 	b->site[SITE_rx_direct] = (struct tally){ tls->direct, tls->directs };
 	b->site[SITE_tls_copy] = (struct tally){ tls->copied, tls->copies };
 	b->site[SITE_tls_reference] = (struct tally){ tls->referenced, tls->references };
