@@ -395,13 +395,28 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
 /*
  * Kernel TLS hands its records to TCP here, also those of an earlier call. Without scatter-gather TCP copies them. The
  * socket has a book by then: to look one up in its storage, in a program for a function of a module, makes kernels
- * before 6.15 follow a NULL pointer (bpf_sk_storage_tracing_allowed).
+ * before 6.15 follow a NULL pointer (bpf_sk_storage_tracing_allowed). Nor do helpers take the socket where a module
+ * has a type of its own for it (6.18).
  */
 static __always_inline int records_pushed(struct sock *sk, bool enters)
 {
 	bool splices = enters && sk->sk_route_caps & NETIF_F_SG_FLAG;
+	struct watch_slot *slot = slot_find(cookie_of(sk));
+	const struct tcp_sock *tp = (const void *)sk;
 
-	kind_set(slot_find(cookie_of(sk)), sk, splices ? WATCH_KIND_SPLICE : WATCH_KIND_COPY);
+	if (!slot)
+		return 0;
+	slot_charge(slot, BPF_CORE_READ(tp, bytes_acked) +
+				  (u32)(BPF_CORE_READ(tp, write_seq) - BPF_CORE_READ(tp, snd_una)));
+	slot->kind = splices ? WATCH_KIND_SPLICE : WATCH_KIND_COPY;
+	if (!splices || slot->departures_noted)
+		return 0;
+	if (packets_watched) {
+		departures_note(slot, BPF_CORE_READ(tp, bytes_sent));
+		return 0;
+	}
+	watch_gauges.zerocopy_seen = 1;
+	slot->pages_unwatched = 1;
 	return 0;
 }
 
