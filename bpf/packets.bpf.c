@@ -13,6 +13,7 @@
  */
 #include "bpf/include/retransmit.bpf.h"
 #include "bpf/include/cause.bpf.h"
+#include "bpf/include/datagram.bpf.h"
 #include "bpf/include/owner.bpf.h"
 #include "bpf/include/packet_taps.bpf.h"
 #include "bpf/include/queues.bpf.h"
@@ -161,6 +162,30 @@ static __always_inline void count_referenced(struct books *b, u32 pages, u32 byt
 		count(b, COUNT_retrans_referenced_pages, pages);
 }
 
+/* Each datagram leaves once. Where its device cannot gather, or IP would cut it, the send has copied the pages and
+ * marked the notification as copied (__ip_append_data), which stands for this one send. */
+static __always_inline void datagram_departed(struct books *b, const struct sk_buff *skb)
+{
+	u32 headers = datagram_header_bytes(skb), referenced = 0, bytes;
+	struct frags_head frags = {};
+
+	if (skb->transport_header == NO_SUCH_HEADER || skb->len <= headers)
+		return;
+	bytes = skb->len - headers;
+	if (skb->data_len)
+		frags = frags_of(skb);
+	if (frags.users)
+		referenced = skb->data_len < bytes ? skb->data_len : bytes;
+	count_copied(b, bytes - referenced, bytes - referenced);
+	if (!referenced)
+		return;
+	count_referenced(b, frags.count, referenced, referenced);
+	if (!notification_clean((void *)notification_of(skb))) {
+		count(b, COUNT_nosg_sends, 1);
+		count(b, COUNT_nosg_bytes, referenced);
+	}
+}
+
 /* Payload in kernel memory or in referenced user pages, and how much of it not for the first time. All frags of
  * a packet whose pages are the user's count as that. What is linear comes first. */
 static __always_inline void departure_counted(const struct sk_buff *skb, u32 place)
@@ -174,6 +199,10 @@ static __always_inline void departure_counted(const struct sk_buff *skb, u32 pla
 
 	if (!b || !sk)
 		return;
+	if (datagrams_wanted && is_udp(sk)) {
+		datagram_departed(b, skb);
+		return;
+	}
 	leaving = leaving_of(skb);
 	if (!leaving.bytes)
 		return;
@@ -191,7 +220,7 @@ static __always_inline void departure_counted(const struct sk_buff *skb, u32 pla
 				 first_departure(d, middle, middle + referenced));
 }
 
-/* skb that was handed to a device: some drivers free it as if they had dropped it (vmxnet3, with
+/* skb -> the device that it was handed to: some drivers free it as if they had dropped it (vmxnet3, with
  * dev_kfree_skb_any), so a free after the hand-over is no drop. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -228,6 +257,9 @@ int BPF_PROG(departure, const struct sk_buff *skb)
 	if (!details_wanted && !skb->data_len)
 		return 0;
 	slot = slot_at(cookie_of(skb->sk), &place);
+	/* Without trampolines no program sees a datagram before. */
+	if (!slot && datagrams_wanted && counts_by_tracepoint)
+		slot = datagram_slot(skb->sk, &place);
 	if (!slot)
 		return 0;
 	if (details_wanted)
@@ -269,16 +301,10 @@ static __always_inline bool is_tun(const struct net_device *dev)
 	return kind_of(dev) == KIND('t', 'u', 'n', 0);
 }
 
-#define IPV4_PROTOCOL_OFFSET 9
-#define IPV6_PROTOCOL_OFFSET 6
-
 /* Not so in a tunnel, where the payload may have been encrypted into pages of the kernel's. */
 static __always_inline bool carries_tcp(const struct sk_buff *skb)
 {
-	u8 ip[10] = {};
-
-	bpf_probe_read_kernel(ip, sizeof(ip), skb->head + skb->network_header);
-	return ip[ip[0] >> 4 == 6 ? IPV6_PROTOCOL_OFFSET : IPV4_PROTOCOL_OFFSET] == IPPROTO_TCP_NUMBER;
+	return protocol_of(skb) == IPPROTO_TCP_NUMBER;
 }
 
 /* What a device does that is not the last one, on a bus. */
@@ -370,6 +396,16 @@ static __always_inline void arrival_passed(const struct sk_buff *skb, u64 cookie
 		note_lost_update();
 }
 
+static __always_inline void handed_note(u64 skb, const struct net_device *dev)
+{
+	u64 to = (u64)dev;
+
+	if (bpf_map_update_elem(&handed, &skb, &to, BPF_ANY))
+		note_lost_update();
+	if (!handed_noted)
+		handed_noted = 1;
+}
+
 /* Charged by the notification, because a router in between removes skb->sk. */
 static __always_inline void device_counted(const struct sk_buff *skb, const struct net_device *dev)
 {
@@ -380,6 +416,8 @@ static __always_inline void device_counted(const struct sk_buff *skb, const stru
 	if (!window_open() || !dev->dev.parent)
 		return;
 	cookie = cookie_of_user(skb);
+	if (!cookie && datagrams_wanted && protocol_of(skb) == IPPROTO_UDP_NUMBER)
+		handed_note(key, dev);
 	h = xmit_here();
 	if (!cookie || !h)
 		return;
@@ -390,10 +428,7 @@ static __always_inline void device_counted(const struct sk_buff *skb, const stru
 	if (counts_by_tracepoint)
 		arrival_passed(skb, h->cookie);
 	count(books_find(h->cookie), COUNT_clean_bytes, h->detail_bytes);
-	if (bpf_map_update_elem(&handed, &key, &h->detail_bytes, BPF_ANY))
-		note_lost_update();
-	if (!handed_noted)
-		handed_noted = 1;
+	handed_note(key, dev);
 }
 
 /* What the device cannot gather was made linear, and has no such pages here. */
@@ -614,6 +649,23 @@ static __always_inline void drop_counted(const struct sk_buff *skb, u64 location
 	clean_take_back(skb, skb->data_len);
 }
 
+/* Of the socket that it was for. Whoever reads a datagram consumes it: what else frees it drops it. */
+static __always_inline void datagram_dropped(const struct sk_buff *skb)
+{
+	u32 headers = datagram_header_bytes(skb);
+	u64 key = (u64)skb, *to = handed_noted ? bpf_map_lookup_elem(&handed, &key) : NULL;
+	struct books *b;
+
+	/* By the driver that has sent it. One that arrived in the same memory has another device, or none. */
+	if (to && *to == (u64)skb->dev)
+		return;
+	if (skb->transport_header == NO_SUCH_HEADER || skb->len <= headers ||
+	    protocol_of(skb) != IPPROTO_UDP_NUMBER)
+		return;
+	b = books_find(cookie_of_flow(skb));
+	count(b, COUNT_dropped_bytes, skb->len - headers);
+}
+
 /* A packet that a queue of this machine refuses is sent again as if it were new. One that arrived
  * (skb_iif) and is dropped in user pages was not copied. One without even a header is a notification:
  * the kernel may not pin the pages that it is for, or nobody read it. */
@@ -622,6 +674,9 @@ int BPF_PROG(drop, const struct sk_buff *skb, const void *location)
 {
 	struct watch_slot *slot;
 
+	/* Before the next one forgets that a device had it. */
+	if (datagrams_wanted && window_open())
+		datagram_dropped(skb);
 	if (details_wanted && window_open())
 		drop_counted(skb, (u64)location);
 	if (!skb->skb_iif) {

@@ -5,7 +5,7 @@
  * The tracepoint of the copy and the functions that pass pages on run under the socket's lock, so an iterator
  * sees what they count in step with the sequence numbers.
  */
-#include "bpf/include/detail.bpf.h"
+#include "bpf/include/datagram.bpf.h"
 #include "bpf/include/tls.bpf.h"
 
 #define MSG_OOB_FLAG 0x01
@@ -163,10 +163,131 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 	return 0;
 }
 
+/* pid_tgid -> room in the buffer of the receive of datagrams that is under way */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u64);
+	__type(value, u64);
+} receiving SEC(".maps");
+
+static __always_inline int datagram_receive_begins(struct sock *sk, u64 room)
+{
+	u32 place;
+
+	if (datagram_slot(sk, &place) && window_open())
+		task_note(&receiving, room);
+	return 0;
+}
+
+SEC("?fentry/udp_recvmsg")
+int BPF_PROG(datagram_receive_enter, struct sock *sk, struct msghdr *msg, size_t size)
+{
+	return datagram_receive_begins(sk, size);
+}
+
+SEC("?fentry/udpv6_recvmsg")
+int BPF_PROG(datagram_receive_enter_v6, struct sock *sk, struct msghdr *msg, size_t size)
+{
+	return datagram_receive_begins(sk, size);
+}
+
+/* Several tasks may read a UDP socket at the same time. */
+static __always_inline void datagram_copied(struct slot_way *way, u32 place, u64 copied, u64 left)
+{
+	struct books *b = bpf_map_lookup_elem(&details, &place);
+
+	if (!copy_is_lost(place))
+		__sync_fetch_and_add(&way->rx_copied, copied);
+	if (!b)
+		return;
+	add(&b->site[SITE_rx_copy].calls, 1);
+	if (left)
+		count(b, COUNT_truncated_bytes, left);
+}
+
+/* A datagram was copied to the reader as far as there was room, and is thrown away. A linear one is copied where
+ * nothing can be hooked (copy_linear_skb). @len is less than 0 where the reader leaves it in the queue (peek). */
+SEC("?fentry/skb_consume_udp")
+int BPF_PROG(datagram_taken, struct sock *sk, struct sk_buff *skb, int len)
+{
+	u64 bytes = skb->len, copied = bytes, *room;
+	struct slot_way *way;
+	u32 place;
+
+	if (len < 0 || !window_open())
+		return 0;
+	way = way_find(cookie_of(sk), &place);
+	if (!way || !bytes)
+		return 0;
+	room = task_noted(&receiving);
+	if (room && *room < bytes)
+		copied = *room;
+	datagram_copied(way, place, copied, bytes - copied);
+	return 0;
+}
+
+/* With MSG_TRUNC the call returns how long the datagram was. */
+static __always_inline int datagram_received(struct sock *sk, int ret, u64 room, int flags)
+{
+	struct watch_slot *slot = ret > 0 && !(flags & MSG_ERRQUEUE_FLAG) ? slot_find(cookie_of(sk)) : NULL;
+
+	if (slot)
+		receive_returned(slot, (u64)ret > room ? (int)room : ret, flags);
+	return 0;
+}
+
+SEC("?fexit/udp_recvmsg")
+int BPF_PROG(datagram_receive_exit_5, struct sock *sk, struct msghdr *msg, size_t size, int flags, int *addr_len,
+	     int ret)
+{
+	return datagram_received(sk, ret, size, flags);
+}
+
+SEC("?fexit/udpv6_recvmsg")
+int BPF_PROG(datagram_receive_exit_v6_5, struct sock *sk, struct msghdr *msg, size_t size, int flags, int *addr_len,
+	     int ret)
+{
+	return datagram_received(sk, ret, size, flags);
+}
+
+/* The address' length went. */
+SEC("?fexit/udp_recvmsg")
+int BPF_PROG(datagram_receive_exit_4, struct sock *sk, struct msghdr *msg, size_t size, int flags, int ret)
+{
+	return datagram_received(sk, ret, size, flags);
+}
+
+SEC("?fexit/udpv6_recvmsg")
+int BPF_PROG(datagram_receive_exit_v6_4, struct sock *sk, struct msghdr *msg, size_t size, int flags, int ret)
+{
+	return datagram_received(sk, ret, size, flags);
+}
+
+/* Without trampolines: what a receive returned was copied. */
+static __always_inline int datagram_call(struct sock *sk, int ret, int flags)
+{
+	struct watch_slot *slot;
+	struct slot_way *way;
+	u32 place;
+
+	slot = datagram_slot(sk, &place);
+	if (!slot || ret <= 0 || flags & (MSG_PEEK_FLAG | MSG_ERRQUEUE_FLAG) ||
+	    !window_open())
+		return 0;
+	way = way_find(cookie_of(sk), &place);
+	if (way)
+		datagram_copied(way, place, ret, 0);
+	receive_returned(slot, ret, flags);
+	return 0;
+}
+
 /* The call has given the lock back. */
 SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(receive_call, struct sock *sk, int ret, int flags)
 {
+	if (datagrams_wanted && counts_by_tracepoint && is_udp(sk))
+		return datagram_call(sk, ret, flags);
 	return is_tcp(sk) ? receive_ended(sk, ret, flags) : 0;
 }
 

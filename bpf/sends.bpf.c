@@ -9,7 +9,7 @@
  * tcp_sendmsg_locked rather than tcp_sendmsg: kernel senders and io_uring pass it, too. The copy itself,
  * _copy_from_iter, cannot be hooked (lib/ is built without ftrace).
  */
-#include "bpf/include/detail.bpf.h"
+#include "bpf/include/datagram.bpf.h"
 #include "bpf/include/send_flags.bpf.h"
 
 #define MSG_SPLICE_PAGES_FLAG 0x8000000
@@ -157,6 +157,29 @@ static __always_inline void turns_end(const struct sock *sk, u32 place, int ret)
 		count_zerocopy_send(b, sk, send & SEND_COPIES, send & SEND_BY_RING, ret);
 }
 
+/* Without trampolines nothing shows what a send of datagrams asked for but that it took a notification's number. */
+static __always_inline bool datagram_asked_zerocopy(const struct books *b, const struct sock *sk, int ret)
+{
+	return ret == ENOBUFS_RET ? zerocopy_enabled(sk) :
+				    (u32)sk->sk_zckey.counter != (u32)b->count[COUNT_zerocopy_sends];
+}
+
+static __always_inline int datagram_sent(struct sock *sk, int ret, u32 msg_flags)
+{
+	struct watch_slot *slot;
+	struct books *b;
+	u32 place;
+
+	slot = datagram_slot(sk, &place);
+	if (!slot)
+		return 0;
+	send_returned(slot, ret);
+	b = window_open() ? bpf_map_lookup_elem(&details, &place) : NULL;
+	if (b && (counts_by_tracepoint ? datagram_asked_zerocopy(b, sk, ret) : msg_flags & MSG_ZEROCOPY_FLAG))
+		count_zerocopy_send(b, sk, false, false, ret);
+	return 0;
+}
+
 /* Fires when the call has given the lock back. A zero-copy send that the kernel refuses for want of option
  * memory or of pages to pin returns ENOBUFS. */
 SEC("?tp_btf/sock_send_length")
@@ -165,6 +188,8 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 	struct watch_slot *slot;
 	u32 place;
 
+	if (datagrams_wanted && is_udp(sk))
+		return datagram_sent(sk, ret, 0);
 	if ((!calls_wanted && ret != ENOBUFS_RET) || !is_tcp(sk))
 		return 0;
 	slot = slot_at(cookie_of(sk), &place);
@@ -349,6 +374,67 @@ int BPF_PROG(reference_exit_6, struct sock *sk, struct sk_buff *skb, struct msgh
 	     struct ubuf_info *uarg, void *binding, int ret)
 {
 	return reference_made(sk, skb, msg, uarg, ret);
+}
+
+/* Before the first packet leaves. */
+static __always_inline int datagram_send_begins(struct sock *sk)
+{
+	u32 place;
+
+	datagram_slot(sk, &place);
+	return 0;
+}
+
+SEC("?fentry/udp_sendmsg")
+int BPF_PROG(datagram_send_enter, struct sock *sk)
+{
+	return datagram_send_begins(sk);
+}
+
+SEC("?fentry/udpv6_sendmsg")
+int BPF_PROG(datagram_send_enter_v6, struct sock *sk)
+{
+	return datagram_send_begins(sk);
+}
+
+/* A socket of IPv6 may send to IPv4 by this function: then the other one calls it. */
+SEC("?fexit/udp_sendmsg")
+int BPF_PROG(datagram_send_exit, struct sock *sk, struct msghdr *msg, size_t size, int ret)
+{
+	return sk->__sk_common.skc_family == AF_INET6_FAMILY ? 0 : datagram_sent(sk, ret, msg->msg_flags);
+}
+
+SEC("?fexit/udpv6_sendmsg")
+int BPF_PROG(datagram_send_exit_v6, struct sock *sk, struct msghdr *msg, size_t size, int ret)
+{
+	return datagram_sent(sk, ret, msg->msg_flags);
+}
+
+/* TCP comes here, too, from skb_zerocopy_iter_stream(). A send that fails halfway is none. */
+static __always_inline int datagram_referenced(const struct sk_buff *skb, u64 bytes, int ret)
+{
+	struct watch_slot *slot = !ret && skb->sk && is_udp(skb->sk) ? slot_find(cookie_of(skb->sk)) : NULL;
+
+	if (!slot)
+		return 0;
+	__sync_fetch_and_add(&slot->sent_as[WATCH_KIND_REFERENCE], bytes);
+	pages_pinned(skb->sk, skb, uarg_of(skb), bytes);
+	return 0;
+}
+
+SEC("?fexit/__zerocopy_sg_from_iter")
+int BPF_PROG(datagram_reference_5, struct msghdr *msg, struct sock *sk, struct sk_buff *skb, struct iov_iter *from,
+	     size_t bytes, int ret)
+{
+	return datagram_referenced(skb, bytes, ret);
+}
+
+/* 6.17 added the devmem binding, as above. */
+SEC("?fexit/__zerocopy_sg_from_iter")
+int BPF_PROG(datagram_reference_6, struct msghdr *msg, struct sock *sk, struct sk_buff *skb, struct iov_iter *from,
+	     size_t bytes, void *binding, int ret)
+{
+	return datagram_referenced(skb, bytes, ret);
 }
 
 /* It may wait for room in between, without the lock: what was added from its entry to its exit is

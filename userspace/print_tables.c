@@ -122,9 +122,10 @@ static json_t *variants(void)
 		const struct table_row *row = &variant_rows[i];
 		bool references = traits_reference(row->traits);
 
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:s}", "name", row->name,
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:b, s:s}", "name", row->name,
 			"call", variant_call(row->name), "references", references,
 			"splices", row->traits & VARIANT_SPLICES, "tls", row->traits & VARIANT_TLS,
+			"datagrams", row->traits & VARIANT_DATAGRAMS,
 			"reads_completions", references && !(row->traits & VARIANT_UNREAPED),
 			"overwrites", row->traits & VARIANT_OVERWRITES, "meaning", row->meaning));
 	}
@@ -221,10 +222,10 @@ static json_t *all_hooks(void)
 	for (const struct hook *hook = hooks; hook->program; hook++) {
 		const struct hook_form *form = form_of(hook);
 
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:s, s:s}",
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b, s:s, s:s}",
 			"metric", hook->metric, "kind", hook_kind_name(hook->kind), "target", hook->target,
 			"args", hook->args, "without_trampolines", hook->without_trampolines,
-			"of_tls", hook->sets == HOOKS_TLS,
+			"of_tls", hook->sets == HOOKS_TLS, "of_datagrams", hook->sets == HOOKS_DATAGRAMS,
 			"since", form->target ? form->since : "", "until", form->target ? form->until : ""));
 	}
 	return rows;

@@ -329,9 +329,10 @@ static __always_inline u64 returned_of(const struct watch_reading *r)
 	return r->received - r->unread - (r->fin_received && !r->unread);
 }
 
-static __always_inline void flow_note(const struct watch_book *book)
+static __always_inline void flow_note(const struct watch_book *book, u32 protocol)
 {
-	struct flow flow = { .sport = bpf_htons(book->remote_port), .dport = bpf_htons(book->local_port) };
+	struct flow flow = { .sport = bpf_htons(book->remote_port), .dport = bpf_htons(book->local_port),
+			     .protocol = protocol };
 
 	__builtin_memcpy(flow.saddr, book->remote_ip, sizeof(flow.saddr));
 	__builtin_memcpy(flow.daddr, book->local_ip, sizeof(flow.daddr));
@@ -356,7 +357,7 @@ static __always_inline void addresses_take(struct watch_book *book, const struct
 	book->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
 	book->addresses_known = book->remote_port != 0;
 	if (details_wanted)
-		flow_note(book);
+		flow_note(book, sk->sk_protocol);
 }
 
 static __always_inline u32 netns_of(const struct sock *sk)

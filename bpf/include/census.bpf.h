@@ -50,8 +50,8 @@ static __always_inline void census_end(const struct watch_book *book)
 		gauge_add(&watch_gauges.ended_after, 1);
 }
 
-/* Finds the socket's book or begins one. */
-static __always_inline struct watch_book *book_begin(struct sock *sk)
+/* Finds the socket's book or begins one. @cookie: the socket's; 0: it may have none yet. */
+static __always_inline struct watch_book *book_begin_as(struct sock *sk, u64 cookie)
 {
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0,
 						     BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -65,13 +65,18 @@ static __always_inline struct watch_book *book_begin(struct sock *sk)
 	}
 	if (book->cookie)
 		return book;
-	book->cookie = bpf_get_socket_cookie(sk);
+	book->cookie = cookie ? cookie : bpf_get_socket_cookie(sk);
 	census_begin(book);
 	book->netns = netns_of(sk);
 	book->slot_at = slot_take(book->cookie);
 	if (!book->slot_at)
 		book->flags |= WATCH_NO_SLOT;
 	return book;
+}
+
+static __always_inline struct watch_book *book_begin(struct sock *sk)
+{
+	return book_begin_as(sk, 0);
 }
 
 /* Is a socket that begins here wanted? Which task accepts it shows later. */

@@ -30,6 +30,7 @@ static __always_inline u64 cookie_of_flow(const struct sk_buff *skb)
 	} else {
 		return 0;
 	}
+	flow.protocol = protocol_of(skb);
 	bpf_probe_read_kernel(&flow.sport, 2, head + transport);
 	bpf_probe_read_kernel(&flow.dport, 2, head + transport + 2);
 	cookie = bpf_map_lookup_elem(&flows, &flow);

@@ -57,7 +57,7 @@ enum site_trait {
 /* X(name, meaning): everything else that is counted for one socket. Units are in the names. */
 #define COUNTS(X)                                                                             \
 	X(send_calls, "calls of send that the kernel accepted bytes from")                    \
-	X(accepted_bytes, "bytes that tcp_sendmsg accepted")                                  \
+	X(accepted_bytes, "bytes that send accepted")                                         \
 	X(recv_calls, "calls of recv that returned bytes")                                    \
 	X(returned_bytes, "bytes that recv returned")                                         \
 	X(zerocopy_asked_sends, "sends with MSG_ZEROCOPY, refused ones included")             \
@@ -92,6 +92,8 @@ enum site_trait {
 	  "payload in user pages that the kernel moved into pages of its own")                \
 	X(dropped_referenced_bytes,                                                           \
 	  "payload in user pages of packets that were dropped on the way")                    \
+	X(dropped_bytes, "payload of datagrams that were dropped on their way or unread")     \
+	X(truncated_bytes, "payload of datagrams that did not fit the reader's buffer")       \
 	X(tapped_bytes,                                                                       \
 	  "payload in user pages of packets that a capture was shown going out")              \
 	X(mixed_bytes,                                                                        \
@@ -186,6 +188,7 @@ struct flow {
 	unsigned int daddr[4];
 	unsigned short sport;
 	unsigned short dport;
+	unsigned int protocol;	/* IPPROTO_* */
 };
 
 /* What kernel TLS did with the bytes of one socket; kept beside its book, for those that have TLS alone. */

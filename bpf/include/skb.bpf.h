@@ -7,6 +7,7 @@
 
 #define AF_INET6_FAMILY 10
 #define IPPROTO_TCP_NUMBER 6
+#define IPPROTO_UDP_NUMBER 17
 #define MSG_ZEROCOPY_FLAG 0x4000000
 #define NO_SUCH_HEADER 0xffff
 #define NETDEV_TX_BUSY 0x10
@@ -14,6 +15,23 @@
 static __always_inline bool is_tcp(const struct sock *sk)
 {
 	return sk->sk_protocol == IPPROTO_TCP_NUMBER;
+}
+
+static __always_inline bool is_udp(const struct sock *sk)
+{
+	return sk->sk_protocol == IPPROTO_UDP_NUMBER;
+}
+
+#define IPV4_PROTOCOL_OFFSET 9
+#define IPV6_PROTOCOL_OFFSET 6
+
+/* IPPROTO_* of a packet that has its IP header. */
+static __always_inline u8 protocol_of(const struct sk_buff *skb)
+{
+	u8 ip[10] = {};
+
+	bpf_probe_read_kernel(ip, sizeof(ip), skb->head + skb->network_header);
+	return ip[ip[0] >> 4 == 6 ? IPV6_PROTOCOL_OFFSET : IPV4_PROTOCOL_OFFSET];
 }
 
 static __always_inline struct skb_shared_info *shinfo_of(const struct sk_buff *skb)
@@ -44,7 +62,20 @@ static __always_inline u64 cookie_of_holder(u64 uarg)
 	return BPF_CORE_READ(holder_of(uarg), sk, __sk_common.skc_cookie.counter);
 }
 
-/* Bytes from skb->data to the TCP payload: 0 when the headers were pulled or never there. */
+/* Set before load: UDP sockets have books, too. */
+const volatile bool datagrams_wanted __weak = false;
+
+#define UDP_HEADER_BYTES 8
+
+/* Bytes from skb->data to the payload of a datagram: 0 when the headers were pulled. */
+static __always_inline u32 datagram_header_bytes(const struct sk_buff *skb)
+{
+	long offset = skb->head + skb->transport_header + UDP_HEADER_BYTES - skb->data;
+
+	return offset > 0 ? offset : 0;
+}
+
+/* Bytes from skb->data to the payload: 0 when the headers were pulled or never there. */
 static __always_inline u32 header_bytes(const struct sk_buff *skb)
 {
 	unsigned char *head = skb->head;
@@ -54,6 +85,8 @@ static __always_inline u32 header_bytes(const struct sk_buff *skb)
 
 	if (transport == NO_SUCH_HEADER || offset < 0)
 		return 0;
+	if (datagrams_wanted && protocol_of(skb) == IPPROTO_UDP_NUMBER)
+		return datagram_header_bytes(skb);
 	bpf_probe_read_kernel(&doff, 1, head + transport + 12);
 	return offset + (doff >> 4) * 4;
 }

@@ -167,7 +167,8 @@ struct watch_slot {
 	unsigned char ours;	/* the socket is the subject's */
 	unsigned char dead;	/* the socket is gone: another one may have the place if there is no other */
 	unsigned char tls;	/* it has a struct tls_book */
-	unsigned char unused[5];
+	unsigned char datagrams;	/* it is a UDP socket */
+	unsigned char unused[4];
 	unsigned long long moved_between;	/* with details: bytes copied between buffers of packets */
 	unsigned long long splice_sends;	/* of send_calls, those that spliced pages */
 	unsigned long long spare[2];		/* whole lines of the cache */

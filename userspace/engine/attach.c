@@ -181,7 +181,7 @@ static void size_details(struct engine *p, uint32_t slots)
 {
 	struct bpf_map *by_slot[] = { p->skel->maps.details, p->skel->maps.departures, p->skel->maps.flows };
 	struct bpf_map *by_task[] = { p->skel->maps.copying_send, p->skel->maps.frags_before,
-				      p->skel->maps.zerocopy_send, p->skel->maps.over_optmem };
+				      p->skel->maps.zerocopy_send, p->skel->maps.over_optmem, p->skel->maps.receiving };
 	uint32_t sockets = p->config.sockets_most ? (uint32_t)p->config.sockets_most : slots / WATCH_WAYS;
 
 	for (size_t i = 0; i < sizeof(by_slot) / sizeof(*by_slot); i++)
@@ -220,6 +220,7 @@ static void configure_details(struct engine *p)
 	struct programs__rodata *ro = p->skel->rodata;
 
 	ro->details_wanted = details_are_wanted(p);
+	ro->datagrams_wanted = c->sets & HOOKS_DATAGRAMS;
 	ro->slots_stay = details_are_wanted(p);
 	ro->subject_home_count = c->home_count;
 	memcpy((void *)ro->subject_homes, c->homes, sizeof(c->homes));

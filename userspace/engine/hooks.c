@@ -22,6 +22,7 @@
 #define CALLS HOOKS_CALLS
 #define DETAIL HOOKS_DETAIL
 #define TLS HOOKS_TLS
+#define DATAGRAMS HOOKS_DATAGRAMS
 #define PLAIN HOOK_PLAIN
 #define NEEDED HOOK_NEEDED
 #define ELSE HOOK_ELSE
@@ -58,6 +59,21 @@ const struct hook hooks[] = {
 	FEXIT(3, "optmem_exit", "optmem", "sock_omalloc", DETAIL, PLAIN),
 	FEXIT(3, "realloc_exit_3", "refusals", "msg_zerocopy_realloc", DETAIL, PLAIN),
 	FEXIT(4, "realloc_exit_4", "refusals", "msg_zerocopy_realloc", DETAIL, PLAIN),
+
+	FENTRY(3, "datagram_send_enter", "accepted", "udp_sendmsg", DATAGRAMS, NEEDED),
+	FENTRY(3, "datagram_send_enter_v6", "accepted", "udpv6_sendmsg", DATAGRAMS, PLAIN),
+	FEXIT(3, "datagram_send_exit", "accepted", "udp_sendmsg", DATAGRAMS, NEEDED),
+	FEXIT(3, "datagram_send_exit_v6", "accepted", "udpv6_sendmsg", DATAGRAMS, PLAIN),
+	FEXIT(5, "datagram_reference_5", "tx_reference", "__zerocopy_sg_from_iter", DATAGRAMS, PLAIN),
+	FEXIT(6, "datagram_reference_6", "tx_reference", "__zerocopy_sg_from_iter", DATAGRAMS, PLAIN),
+
+	FENTRY(0, "datagram_receive_enter", "returned", "udp_recvmsg", DATAGRAMS, NEEDED),
+	FENTRY(0, "datagram_receive_enter_v6", "returned", "udpv6_recvmsg", DATAGRAMS, PLAIN),
+	FENTRY(3, "datagram_taken", "rx_copy", "skb_consume_udp", DATAGRAMS, PLAIN),
+	FEXIT(5, "datagram_receive_exit_5", "returned", "udp_recvmsg", DATAGRAMS, PLAIN),
+	FEXIT(5, "datagram_receive_exit_v6_5", "returned", "udpv6_recvmsg", DATAGRAMS, PLAIN),
+	FEXIT(4, "datagram_receive_exit_4", "returned", "udp_recvmsg", DATAGRAMS, PLAIN),
+	FEXIT(4, "datagram_receive_exit_v6_4", "returned", "udpv6_recvmsg", DATAGRAMS, PLAIN),
 
 	TRACEPOINT(2, "rx_copy", "rx_copy", "skb_copy_datagram_iovec", ALWAYS, HOOK_DERIVED),
 	TRACEPOINT(3, "receive_call", "rx_discard", "sock_recv_length", ALWAYS, PLAIN),
@@ -121,6 +137,12 @@ const struct hook_form hook_forms[] = {
 	{ "tcp_recvmsg_locked", 6, "", "6.1" },
 	{ "skb_zerocopy_iter_stream", 5, "", "6.12" },
 	{ "skb_zerocopy_iter_stream", 6, "6.18", "" },
+	{ "__zerocopy_sg_from_iter", 5, "", "6.12" },
+	{ "__zerocopy_sg_from_iter", 6, "6.18", "" },
+	{ "udp_recvmsg", 5, "", "6.12" },
+	{ "udp_recvmsg", 4, "6.18", "" },
+	{ "udpv6_recvmsg", 5, "", "6.12" },
+	{ "udpv6_recvmsg", 4, "6.18", "" },
 	{ "do_tcp_sendpages", 5, "", "6.1" },
 	{ "splice_to_socket", 5, "6.12", "" },
 	{ "skb_splice_from_iter", 4, "6.12", "6.12" },

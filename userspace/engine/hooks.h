@@ -16,6 +16,7 @@ enum hook_set {
 	HOOKS_CALLS = 4,	/* what calls returned: a witness */
 	HOOKS_DETAIL = 8,	/* pins, packets, stacks of causes; what a send asked for */
 	HOOKS_TLS = 16,		/* what only kernel TLS needs */
+	HOOKS_DATAGRAMS = 32,	/* what only UDP needs */
 };
 
 enum hook_rank {

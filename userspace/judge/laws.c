@@ -9,52 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/judge/sides.h"
 #include "userspace/judge/sites.h"
 #include "userspace/record/experiment.h"
-
-struct sides {
-	int64_t left, right;
-};
-
-/* A sum that no int64_t holds. It balances with nothing, not even with itself. */
-#define BEYOND INT64_MIN
-
-#define TERMS(...) ((const uint64_t[]){ __VA_ARGS__ })
-#define SUM(...) sum_of(TERMS(__VA_ARGS__), sizeof(TERMS(__VA_ARGS__)) / sizeof(uint64_t))
-
-static int64_t sum_of(const uint64_t *terms, size_t count)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (__builtin_add_overflow(sum, (int64_t)terms[i], &sum))
-			return BEYOND;
-	return sum;
-}
-
-static bool balanced(struct sides s)
-{
-	return s.left == s.right && s.left != BEYOND;
-}
-
-/* Why the law is not testable, or what broke it. */
-static void say_why(struct law *law, const char *why)
-{
-	snprintf(law->why, WHY_BYTES, "%s", why);
-}
-
-/* Notes both sides and whether they are the same. */
-static void weigh(struct law *law, struct sides s)
-{
-	law->known = true;
-	law->left = s.left;
-	law->right = s.right;
-	if (__builtin_sub_overflow(s.left, s.right, &law->residual))
-		law->residual = s.left < s.right ? INT64_MIN : INT64_MAX;
-	law->status = balanced(s) ? LAW_BALANCED : LAW_BROKEN;
-	if (s.left == BEYOND || s.right == BEYOND)
-		say_why(law, "a sum is beyond what 63 bits hold");
-}
 
 /* Compares the sums, then each socket: if two errors cancel out in the sum, the sockets show them. With an
  * @obstacle the law is not testable for that reason. */
@@ -247,7 +204,10 @@ static const char *obstacle_to_receive(const struct record *r)
 
 static void law_receive(const struct record *r, struct law *law)
 {
-	weigh_books(r, law, receive_sides, obstacle_to_receive(r));
+	weigh_books(r, law, receive_sides,
+		    plan_sends_datagrams(&r->experiment->plan) && r->backend == BACKEND_TRACEPOINT ?
+			    "true by construction: no tracepoint sees the copy of a datagram" :
+			    obstacle_to_receive(r));
 }
 
 static void law_completion(const struct record *r, struct law *law)
@@ -386,13 +346,20 @@ static bool accepted_is_known(const struct record *r)
 
 static void law_end_to_end(const struct record *r, struct law *law)
 {
+	const unsigned long long *n = r->derived.total.count;
+
 	if (!accepted_is_known(r) || !returned_is_known(r))
 		say_why(law, "accepted or returned bytes are not measured");
 	else if (obstacle_to_returned(r))
 		say_why(law, obstacle_to_returned(r));
+	else if (plan_sends_datagrams(&r->experiment->plan) && !record_probe_attached(r, "drops"))
+		say_why(law, "datagrams that were dropped are not measured");
+	else if (plan_sends_datagrams(&r->experiment->plan) && record_far(r))
+		say_why(law, "datagrams that were dropped between two hosts are not measured");
 	else
 		weigh(law, (struct sides){ books_accepted(&r->derived.total),
-					   r->derived.total.count[COUNT_returned_bytes] });
+					   SUM(n[COUNT_returned_bytes], n[COUNT_dropped_bytes],
+					       n[COUNT_truncated_bytes]) });
 }
 
 /* Why only the kernel's counts are known; NULL if both ends left totals. */
@@ -407,11 +374,16 @@ static void weigh_sockets(const struct record *r, struct law *law,
 			  uint64_t (*app)(const struct app_socket *),
 			  uint64_t (*kernel)(const struct books *))
 {
+	bool beside = plan_sends_datagrams(&r->experiment->plan);
+
 	for (int i = 0; i < r->derived.socket_count; i++) {
 		const struct socket_books *books = &r->derived.sockets[i];
 		enum end end;
 		const struct app_socket *s = record_app_socket(r, books, &end);
 
+		/* The TCP socket beside one for datagrams carries nothing. */
+		if (!s && beside && !books->datagrams && !kernel(&books->books))
+			continue;
 		if (s && app(s) == kernel(&books->books))
 			continue;
 		law->status = LAW_BROKEN;
@@ -504,11 +476,13 @@ static void law_completions(const struct record *r, struct law *law)
 }
 
 /* Why TCP's own numbers of a pass cannot be used; NULL if they can. */
-static const char *no_sequence(const struct pass_view *pass)
+static const char *no_sequence(const struct pass_view *pass, bool datagrams)
 {
 	for (int e = 0; pass->made && e < END_COUNT; e++) {
 		if (!pass->app[e].known)
 			return "the workload left no totals";
+		if (!pass->app[e].sum.tcp_known && datagrams)
+			return "datagrams have no sequence numbers";
 		if (!pass->app[e].sum.tcp_known)
 			return "TCP's own numbers of a socket are not known";
 	}
@@ -547,13 +521,17 @@ static void law_sequence(const struct record *r, struct law *law,
 			 uint64_t (*app)(const struct app_socket *))
 {
 	struct pass_view timed = record_timed(r), counted = record_counted(r);
+	bool datagrams = plan_sends_datagrams(&r->experiment->plan);
+	const char *why = no_sequence(&timed, datagrams);
 
+	if (!why)
+		why = no_sequence(&counted, datagrams);
 	if (plan_has_tls(&r->experiment->plan))
 		say_why(law, "TCP carried TLS records, which are longer: the laws of TLS compare them");
 	else if (!timed.made && !counted.made)
 		say_why(law, "no pass was made");
-	else if (no_sequence(&timed) || no_sequence(&counted))
-		say_why(law, no_sequence(&timed) ? no_sequence(&timed) : no_sequence(&counted));
+	else if (why)
+		say_why(law, why);
 	else if (timed.made)
 		weigh_sequence(law, &timed, "timed", tcp, app);
 	if (counted.made && !*law->why && law->status != LAW_BROKEN)
@@ -581,7 +559,7 @@ static void law_tls_received(const struct record *r, struct law *law)
 
 	law_witness(r, law, app_tcp_returned_bytes, kernel_taken_bytes, lacks ? lacks :
 		    !record_probe_attached(r, "TLS records") ? "received records are not measured" :
-		    counted.made ? no_sequence(&counted) : "no pass was counted");
+		    counted.made ? no_sequence(&counted, false) : "no pass was counted");
 }
 
 /* What the counted pass accepted, for as many messages as the timed one had; BEYOND if that is no
@@ -621,6 +599,8 @@ static uint64_t accepted_in(const struct pass_view *pass)
 static void law_passes(const struct record *r, struct law *law)
 {
 	struct pass_view timed = record_timed(r), counted = record_counted(r);
+	/* Of datagrams some may not arrive. */
+	enum end whole = plan_sends_datagrams(&r->experiment->plan) ? END_SENDER : END_RECEIVER;
 	const char *obstacle = no_two_passes(r, &timed, &counted);
 
 	if (obstacle) {
@@ -628,8 +608,8 @@ static void law_passes(const struct record *r, struct law *law)
 		return;
 	}
 	weigh(law, (struct sides){ accepted_in(&timed),
-		  scaled_to(timed.app[END_RECEIVER].sum.messages, accepted_in(&counted),
-			    counted.app[END_RECEIVER].sum.messages) });
+		  scaled_to(timed.app[whole].sum.messages, accepted_in(&counted),
+			    counted.app[whole].sum.messages) });
 	if (law->right == BEYOND)
 		say_why(law, "the bytes of a message differ within the counted pass");
 }
@@ -670,11 +650,12 @@ static const struct law_row {
 	bool of_tls;		/* for runs over kernel TLS alone */
 	void (*test)(const struct record *r, struct law *law);
 } laws[] = {
-	{ "send", "accepted by tcp_sendmsg", NULL, SITE_SENDS, false, false, law_send },
+	{ "send", "accepted by send", NULL, SITE_SENDS, false, false, law_send },
 	{ "reference", "referenced bytes copied late, reshaped, sent clean or dropped",
 	  "tx_reference + sent again + shown to captures + copied into their packets", 0, false, false, law_reference },
 	{ "receive", "returned by recv + peeked", NULL, SITE_READS, true, false, law_receive },
-	{ "end to end", "accepted from all senders", "returned to all receivers", 0, false, false, law_end_to_end },
+	{ "end to end", "accepted from all senders", "returned to all receivers + datagrams dropped or truncated", 0,
+	  false, false, law_end_to_end },
 	{ "completion", "outstanding at the opening + zero-copy sends", "completed + outstanding at the closing", 0,
 	  false, false, law_completion },
 	{ "pin", "pages pinned", "pages released", 0, false, false, law_pin },

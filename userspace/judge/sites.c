@@ -204,6 +204,10 @@ static enum how how_by_tracepoint(const struct record *r, enum site site, const 
 			       "accepted by sends with zero copy in effect";
 		return HOW_DERIVED;
 	}
+	if (site == SITE_rx_copy && plan_sends_datagrams(&r->experiment->plan)) {
+		*why = "returned by recv: no tracepoint sees the copy of a datagram";
+		return HOW_DERIVED;
+	}
 	if (site == SITE_late_copy && record_probe_attached(r, "rx_copy")) {
 		*why = record_probe_whole(r, "late_copy") ?
 			       record_tapped(r) ? "arrived in user pages, read from kernel pages; "

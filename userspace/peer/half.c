@@ -177,12 +177,15 @@ static void read_counts(struct reading *in, const json_t *o, struct books *b)
 		b->count[c] = get_count(in, o, count_name(c));
 }
 
+static const char *protocol_of(int datagrams) { return protocol_name(datagrams); }
+
 static void read_socket(struct reading *in, const json_t *o, struct socket_books *s)
 {
 	const json_t *sites = get_member(in, o, "sites");
 
 	s->cookie = cookie_of(get_member(in, o, "cookie"));
 	in->wrong |= !s->cookie;
+	s->datagrams = get_name(in, o, "protocol", protocol_of, 2);
 	read_counts(in, get_member(in, o, "counts"), &s->books);
 	for (enum site i = 0; i < SITE_COUNT; i++) {
 		const json_t *each = get_member(in, sites, site_name(i));

@@ -14,6 +14,7 @@ enum { STACK_TEXT_BYTES = 640 };
 struct socket_books {
 	uint64_t cookie;
 	enum end host;		/* path peer: whose host counted it; else 0. Both may use a cookie. */
+	bool datagrams;		/* UDP, else TCP */
 	struct books books;
 };
 

@@ -53,6 +53,11 @@ bool plan_notified_by_ring(const struct workload_plan *p)
 	return variant_has(p->variant, VARIANT_RING_REFERENCES);
 }
 
+bool plan_sends_datagrams(const struct workload_plan *p)
+{
+	return variant_has(p->variant, VARIANT_DATAGRAMS);
+}
+
 bool plan_ends_inside(const struct workload_plan *p)
 {
 	return p->behaviours & BEHAVIOUR_BIT(end_on_enobufs);
@@ -93,6 +98,8 @@ const char *plan_fault(const struct workload_plan *p)
 		return "unknown pattern";
 	if (!receiver_fits(p))
 		return "unknown receiver";
+	if (variant_fault(variant_traits(p->variant), !strcmp(p->pattern, "rr"), p->readers, p->receiver))
+		return variant_fault(variant_traits(p->variant), !strcmp(p->pattern, "rr"), p->readers, p->receiver);
 	if (p->behaviours >> BEHAVIOUR_COUNT)
 		return "unknown behaviour";
 	if (p->readers && behaviours_want_messages(p->behaviours))

@@ -45,6 +45,9 @@ bool plan_has_tls(const struct workload_plan *plan);
 /* True if io_uring notifies of these sends, by completions of its own. */
 bool plan_notified_by_ring(const struct workload_plan *plan);
 
+/* True if its messages travel as datagrams, which may be lost. */
+bool plan_sends_datagrams(const struct workload_plan *plan);
+
 /* True if a connection of a run that ends well may end inside a message. */
 bool plan_ends_inside(const struct workload_plan *plan);
 

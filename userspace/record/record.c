@@ -45,6 +45,11 @@ bool site_calls_known(enum site site, enum how how)
 	return how == HOW_MEASURED || (how == HOW_DERIVED && !site_has(site, SITE_READS));
 }
 
+const char *protocol_name(bool datagrams)
+{
+	return datagrams ? "udp" : "tcp";
+}
+
 const char *count_name(enum count count)
 {
 	return count_names[count];

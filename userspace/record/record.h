@@ -103,6 +103,7 @@ struct subject {
 	uint32_t netns[SUBJECT_PROCESSES];	/* inode numbers of their network namespaces */
 	int namespaces;
 	int sockets;			/* how many it may use at most */
+	bool datagrams;			/* it sends by UDP */
 	bool references;		/* it may request references to its pages */
 	bool tls;			/* its sockets have kernel TLS */
 	bool hardware_dma;		/* a device on their way may read pages itself */
@@ -148,6 +149,8 @@ bool site_has(enum site site, unsigned int traits);
 /* True if the calls behind its bytes were counted: what left a socket by the rest of its numbers has none. */
 bool site_calls_known(enum site site, enum how how);
 const char *count_name(enum count count);
+/* What carries the bytes of a socket. */
+const char *protocol_name(bool datagrams);
 const char *cost_name(enum cost cost);
 const char *how_name(enum how how);
 const char *backend_name(enum backend backend);

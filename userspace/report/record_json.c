@@ -521,6 +521,7 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	put(o, "pid", integer_if(app, record_app(r, end)->pid));
 	put(o, "local", app ? text(app->local) : json_null());
 	put(o, "remote", app ? text(app->remote) : json_null());
+	put(o, "protocol", text(protocol_name(s->datagrams)));
 	put(o, "comm", text("workload"));
 	if (x->far || x->ends.alone)
 		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));

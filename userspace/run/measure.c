@@ -23,7 +23,9 @@
 static int workload_subject(struct subject *s, const struct child children[END_COUNT],
 			    const struct experiment *x, const char *workload)
 {
-	s->sockets = 2 * x->plan.threads;
+	s->datagrams = plan_sends_datagrams(&x->plan);
+	/* Each end of a connection, and its socket for datagrams. */
+	s->sockets = (s->datagrams ? 4 : 2) * x->plan.threads;
 	s->references = plan_references(&x->plan);
 	s->tls = plan_has_tls(&x->plan);
 	s->hardware_dma = x->path.hardware_dma;

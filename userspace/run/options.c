@@ -335,6 +335,15 @@ static void check_receiver(struct options *o)
 		options_fail("--readers have no keys, and %s sends TLS: leave them out", o->plan.variant);
 }
 
+static void check_variant(const struct workload_plan *plan)
+{
+	const char *fault = variant_fault(variant_traits(plan->variant), !strcmp(plan->pattern, "rr"),
+					  plan->readers, plan->receiver);
+
+	if (fault)
+		options_fail("udp and udp-zc: %s", fault);
+}
+
 void options_parse(int argc, char **argv, struct options *o)
 {
 	static char *const ssh[] = { "ssh", NULL };
@@ -365,6 +374,7 @@ void options_parse(int argc, char **argv, struct options *o)
 	if (behaviours_fault(o->plan.behaviours, variant_traits(o->plan.variant)))
 		options_fail("--behaviours: %s", behaviours_fault(o->plan.behaviours,
 								  variant_traits(o->plan.variant)));
+	check_variant(&o->plan);
 	if (o->plan.readers)
 		strcpy(o->plan.receiver, "drain");
 	o->plan.unchecked = o->no_probes && !o->verify;

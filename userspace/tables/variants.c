@@ -2,6 +2,7 @@
 /* The variants as rows. */
 #include "userspace/tables/variants.h"
 
+#include <string.h>
 #include <strings.h>
 
 #define ROW(symbol, name, call, traits, meaning) [VARIANT_##symbol] = { name, traits, meaning },
@@ -39,6 +40,15 @@ unsigned int variant_traits(const char *name)
 	int i = variant_number(name);
 
 	return i < 0 ? 0 : variant_rows[i].traits;
+}
+
+const char *variant_fault(unsigned int traits, bool replies, bool readers, const char *receiver)
+{
+	if (!(traits & VARIANT_DATAGRAMS))
+		return NULL;
+	if (replies)
+		return "a reply to a datagram may be lost: use --pattern stream";
+	return readers || strcmp(receiver, "recv") ? "datagrams are received by --receiver recv alone" : NULL;
 }
 
 bool variant_has(const char *name, unsigned int traits)

@@ -18,6 +18,7 @@ enum variant_trait {
 	VARIANT_RING = 128,	  /* it sends by io_uring, which needs no SO_ZEROCOPY */
 	VARIANT_REGISTERED = 256, /* memory that io_uring holds: a send takes no reference to its pages */
 	VARIANT_POLLED = 512,	  /* a thread of the kernel submits (IORING_SETUP_SQPOLL) */
+	VARIANT_DATAGRAMS = 1024, /* it sends by UDP, where what is dropped is lost */
 	VARIANT_REFERENCES = VARIANT_ASKS | VARIANT_SO_ZEROCOPY,
 	VARIANT_RING_REFERENCES = VARIANT_RING | VARIANT_ASKS,
 };
@@ -77,7 +78,11 @@ enum variant_trait {
 	  "as uring-zc, from registered buffers")                                    \
 	X(uring_zc_sqpoll, "uring-zc-sqpoll", "io_uring SEND_ZC",                    \
 	  VARIANT_RING_REFERENCES | VARIANT_POLLED,                                  \
-	  "as uring-zc, a thread of the kernel's submits (SQPOLL)")
+	  "as uring-zc, a thread of the kernel's submits (SQPOLL)") \
+	X(udp, "udp", "send() by UDP",                                               \
+	  VARIANT_DATAGRAMS, "send() of one buffer by UDP")                          \
+	X(udp_zc, "udp-zc", "MSG_ZEROCOPY by UDP",                                   \
+	  VARIANT_REFERENCES | VARIANT_DATAGRAMS, "as udp, MSG_ZEROCOPY")
 
 #define VARIANT_ENUM(symbol, ...) VARIANT_##symbol,
 enum variant_id { VARIANTS(VARIANT_ENUM) VARIANT_COUNT };
@@ -102,6 +107,9 @@ static inline bool traits_reference(unsigned int traits)
 {
 	return traits & VARIANT_ASKS && traits & (VARIANT_SO_ZEROCOPY | VARIANT_RING);
 }
+
+/* What a variant with these traits cannot do together with the rest of a plan; NULL: nothing is wrong. */
+const char *variant_fault(unsigned int traits, bool replies, bool readers, const char *receiver);
 
 /* True if @name is a variant that has all of @traits. */
 bool variant_has(const char *name, unsigned int traits);

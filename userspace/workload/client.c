@@ -11,7 +11,7 @@
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/stop.h"
 #include "userspace/workload/stream/transfer.h"
-#include "userspace/workload/watch.h"
+#include "userspace/workload/ways.h"
 
 #define READERS_BUFFER_BYTES (64 << 10)
 
@@ -158,6 +158,16 @@ static enum outcome ask(struct worker *worker, struct receiver *replies)
 	return outcome;
 }
 
+/* A message may arrive in part: those are counted that the bytes make. */
+static enum outcome drain_datagrams(struct worker *worker)
+{
+	struct connection *connection = worker->connection;
+	enum outcome outcome = datagrams_receive(connection, worker->settings->check_content);
+
+	connection->totals.messages = connection->totals.received_bytes / worker->settings->bytes;
+	return outcome;
+}
+
 static void *work(void *data)
 {
 	struct worker *worker = data;
@@ -177,6 +187,8 @@ static void *work(void *data)
 		return worker_finish(worker, OUTCOME_FAILED);
 	if (settings->readers)
 		return worker_finish(worker, readers_drain(worker));
+	if (settings->datagrams)
+		return worker_finish(worker, drain_datagrams(worker));
 	if (!worker->connection->latency)
 		worker->connection->latency = calloc(1, sizeof(struct latency));
 	if (!worker->connection->latency ||
@@ -224,6 +236,10 @@ static int connect_all(struct run *run)
 		}
 		connection = fd < 0 ? NULL :
 				      connection_create(fd, settings->pattern == PATTERN_RR);
+		if (connection && settings->datagrams && datagrams_open(connection)) {
+			connection_destroy(connection);
+			connection = NULL;
+		}
 		if (!connection || !run_add(run, connection)) {
 			run->failed = true;
 			return -1;

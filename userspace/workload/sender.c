@@ -201,7 +201,7 @@ enum outcome sender_finish(struct sender *sender, uint64_t quiet_ns)
 	bool gave_up = false;
 
 	connection_note_sequence(connection);
-	shutdown(connection->fd, SHUT_WR);
+	shutdown(connection_stream(connection), SHUT_WR);
 	while (!finish_step(sender, reads)) {
 		int now = unacknowledged_bytes(connection);
 		uint64_t now_ns = monotonic_ns();

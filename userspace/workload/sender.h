@@ -40,6 +40,8 @@ struct sender {
 	struct content content;
 	struct completions completions;
 	struct gathered gathered;
+	uint64_t under_way;	/* datagrams that the receiver has not told of, by their cost */
+	bool answered;		/* it has told that it is there */
 	unsigned int n_messages, next;
 	int pipe[2];		/* that spliced pages pass, if .pipe_open */
 	bool pipe_open;

@@ -12,7 +12,6 @@
 #include "userspace/workload/stream/endpoint.h"
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/stop.h"
-#include "userspace/workload/watch.h"
 
 #define QUIET_NS (5 * NS_PER_S)
 
@@ -124,6 +123,11 @@ static void server_admit(struct run *run, int fd)
 	}
 	connection = connection_create(fd, settings->pattern == PATTERN_RR);
 	if (!connection) {
+		run->failed = true;
+		return;
+	}
+	if (settings->datagrams && datagrams_open(connection)) {
+		connection_destroy(connection);
 		run->failed = true;
 		return;
 	}

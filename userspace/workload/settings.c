@@ -64,7 +64,7 @@ enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
 	KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
-	KEY_BEHAVIOURS, KEY_GUEST_MARKER,
+	KEY_BEHAVIOURS, KEY_GUEST_MARKER, KEY_DATAGRAMS,
 };
 
 /* What has been read so far, before defaults. */
@@ -126,6 +126,7 @@ static const struct argp_option client_options[] = {
 	{ 0, 0, 0, 0, "How to receive:", 3 },
 	{ "receiver", KEY_RECEIVER, "NAME", 0,
 	  "one of: " RECEIVER_NAMES "(default recv)", 3 },
+	{ "datagrams", KEY_DATAGRAMS, 0, 0, "from a server that sends by UDP (udp, udp-zc)", 3 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 3 },
 	{ 0 },
@@ -257,6 +258,9 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	case KEY_COUNT_FIN:
 		settings->count_fin = true;
 		return 0;
+	case KEY_DATAGRAMS:
+		settings->datagrams = true;
+		return 0;
 	case KEY_GUEST_MARKER:
 		settings->guest_marker = true;
 		return 0;
@@ -355,6 +359,19 @@ static void words_read(struct draft *draft)
 			    printable(draft->words[0]));
 }
 
+/* A server's variant says whether it sends datagrams, a client is told. */
+static void datagrams_complete(struct settings *settings)
+{
+	unsigned int traits = settings->variant ? settings->variant->row->traits : 0;
+	const char *fault;
+
+	settings->datagrams |= traits & VARIANT_DATAGRAMS;
+	fault = variant_fault(settings->datagrams ? VARIANT_DATAGRAMS : 0, settings->pattern == PATTERN_RR,
+			      settings->readers, settings->receiver->row->name);
+	if (fault)
+		usage_error("%s: %s", settings->variant ? settings->variant->row->name : "--datagrams", fault);
+}
+
 static void settings_complete(struct draft *draft)
 {
 	struct settings *settings = draft->settings;
@@ -383,6 +400,7 @@ static void settings_complete(struct draft *draft)
 	if (server && behaviours_fault(settings->behaviours, settings->variant->row->traits))
 		usage_error("--behaviours: %s", behaviours_fault(settings->behaviours,
 								 settings->variant->row->traits));
+	datagrams_complete(settings);
 	if (decides && !settings->messages && !settings->duration_ns)
 		settings->duration_ns = DEFAULT_DURATION_NS;
 }

@@ -37,6 +37,7 @@ struct settings {
 	bool json;
 	bool count_fin;          /* a fault for tests */
 	bool guest_marker;               /* tell the emulator's plugin whose threads these are */
+	bool datagrams;          /* they carry the messages, beside a connection that tells of begin and end */
 	uint64_t patience_ns;    /* how long nothing may move; 0: for ever */
 	int ready_fd, go_fd;     /* -1: not given */
 };

@@ -135,6 +135,8 @@ VARIANT(uring, false, message_alloc_contiguous, by_ring, NULL)
 VARIANT(uring_zc, true, message_alloc_contiguous, by_ring, ring_notified)
 VARIANT(uring_zc_fixed, true, message_alloc_contiguous, by_ring, ring_notified)
 VARIANT(uring_zc_sqpoll, true, message_alloc_contiguous, by_ring, ring_notified)
+VARIANT(udp, false, message_alloc_contiguous, datagrams_send, NULL)
+VARIANT(udp_zc, true, message_alloc_contiguous, datagrams_send, zerocopy_reap)
 
 const struct variant *variant_find(const char *name)
 {

@@ -4,10 +4,10 @@
 #include <sys/ioctl.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/workload/run.h"
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/process.h"
 #include "userspace/workload/stream/stop.h"
-#include "userspace/workload/watch.h"
 
 /* The threads count on while this reads: a number that is a moment old shows progress as well. */
 static uint64_t unacknowledged_bytes(const struct connection *connection)

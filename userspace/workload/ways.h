@@ -13,6 +13,10 @@ struct receiver;
  */
 enum outcome zerocopy_send(struct sender *sender, struct message *message);
 
+/* After ENOBUFS: waits for room, unless the run is to do what a published program does instead. *@alone_since_ns:
+ * 0 after each send that went through. */
+enum outcome zerocopy_refused(struct sender *sender, size_t bytes, uint64_t *alone_since_ns);
+
 /* Read completions until they cover every send of @message. */
 enum outcome zerocopy_reap(struct sender *sender, struct message *message);
 
@@ -41,5 +45,11 @@ int splices_prepare(void);
 enum outcome splices_receive(struct receiver *receiver);
 enum outcome splices_map(struct receiver *receiver);
 void splices_close(struct receiver *receiver);
+
+/* By datagrams, and with MSG_ZEROCOPY if the variant asks for it. */
+enum outcome datagrams_send(struct sender *sender, struct message *message);
+
+/* Receives datagrams and checks them, until the sender has ended and no more arrive. */
+enum outcome datagrams_receive(struct connection *connection, bool check_content);
 
 #endif

@@ -82,8 +82,7 @@ static enum outcome zerocopy_wait_for_room(struct sender *sender, size_t bytes,
 	return OUTCOME_OK;
 }
 
-/* Waits for room, unless the run is to do what a published program does instead. */
-static enum outcome zerocopy_refused(struct sender *sender, size_t bytes, uint64_t *alone_since_ns)
+enum outcome zerocopy_refused(struct sender *sender, size_t bytes, uint64_t *alone_since_ns)
 {
 	if (sender->manner.behaviours & BEHAVIOUR_BIT(end_on_enobufs))
 		return OUTCOME_STOPPED;

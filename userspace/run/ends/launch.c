@@ -267,13 +267,14 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	 * server. */
 	bool client_decides = !strcmp(plan->pattern, "rr");
 	const char *fault = plan->count_fin ? "--count-fin" : "--json";
+	const char *carrier = plan_sends_datagrams(plan) ? "--datagrams" : "--json";
 	const char *marker = plan->modelled ? "--guest-marker" : "--json";
 	const char *server[] = { workload, "server", plan->variant, bytes, "--json", fault, marker,
 				 "--patience", PATIENCE_S,
 				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, "--behaviours", behaviours.text, "--clients", threads, how_long, amount,
 				 *path->from ? "--from" : NULL, path->from, NULL };
-	const char *client[] = { workload, "client", bytes, threads, "--json", fault, marker,
+	const char *client[] = { workload, "client", bytes, threads, "--json", fault, marker, carrier,
 				 "--patience", PATIENCE_S,
 				 "--connect", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, "--behaviours", behaviours.text,

@@ -34,7 +34,7 @@ void address_to_text(const struct sockaddr_storage *address, char text[ADDRESS_T
 		snprintf(text, ADDRESS_TEXT_BYTES, ipv6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-static int connection_identify(struct connection *connection)
+int connection_identify(struct connection *connection)
 {
 	struct sockaddr_storage address;
 	socklen_t len = sizeof(connection->cookie);
@@ -91,7 +91,7 @@ struct connection *connection_create(int fd, bool nodelay)
 		close(fd);
 		return NULL;
 	}
-	*connection = (struct connection){ .fd = fd, .start_ns = monotonic_ns() };
+	*connection = (struct connection){ .fd = fd, .lifeline = -1, .start_ns = monotonic_ns() };
 	connection->last_byte_ns = connection->start_ns;
 	connection->message_limit = CONNECTION_NO_LIMIT;
 	connection->deadline_ns = CONNECTION_NO_LIMIT;
@@ -130,11 +130,14 @@ void connection_close(struct connection *connection)
 		return;
 	/* Where nothing moved, nothing will. */
 	if (!stop_gave_up()) {
-		setsockopt(connection->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof(patience_ms));
-		connection_reset_on_close(connection->fd, false);
+		setsockopt(connection_stream(connection), IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms,
+			   sizeof(patience_ms));
+		connection_reset_on_close(connection_stream(connection), false);
 	}
+	if (connection->lifeline >= 0)
+		close(connection->lifeline);
 	close(connection->fd);
-	connection->fd = -1;
+	connection->fd = connection->lifeline = -1;
 }
 
 void connection_destroy(struct connection *connection)
@@ -166,7 +169,7 @@ bool connection_is_over_now(const struct connection *connection)
 
 bool connection_peer_closed(const struct connection *connection, int timeout_ms)
 {
-	struct pollfd wait = { .fd = connection->fd, .events = POLLRDHUP };
+	struct pollfd wait = { .fd = connection_stream(connection), .events = POLLRDHUP };
 
 	return poll(&wait, 1, timeout_ms) > 0 && wait.revents & (POLLRDHUP | POLLHUP);
 }

@@ -75,7 +75,10 @@ struct sequence {
 };
 
 struct connection {
-	int fd;
+	int fd;			 /* what carries messages */
+	int lifeline;		 /* where that is a socket for datagrams (endpoint.h): the TCP socket beside it; else -1 */
+	size_t datagram_bytes;	 /* then: the longest that is not cut on the way, */
+	size_t send_bytes;	 /* and what a send may be cut into such */
 	bool opened;             /* by this end, whose SYN then has a sequence number */
 	uint64_t cookie;         /* SO_COOKIE: how the kernel names this socket */
 	char local[ADDRESS_TEXT_BYTES];
@@ -98,6 +101,15 @@ struct connection {
  * the system refuses, after a complaint.
  */
 struct connection *connection_create(int fd, bool nodelay);
+
+/* Reads the cookie and both addresses of its .fd. 0 or -errno. */
+int connection_identify(struct connection *connection);
+
+/* The TCP socket, which tells how long the connection lives. */
+static inline int connection_stream(const struct connection *connection)
+{
+	return connection->lifeline < 0 ? connection->fd : connection->lifeline;
+}
 
 /* Moves it into memory that child processes share, and returns it there. NULL without memory: it has not
  * moved. */

@@ -73,3 +73,19 @@ uint64_t content_check(struct content *content, const void *from, size_t bytes)
 	}
 	return wrong;
 }
+
+bool content_find(struct content *content, const void *from, size_t bytes)
+{
+	const uint8_t *first = from;
+
+	for (uint32_t skipped = 0; skipped < CONTENT_PERIOD_BYTES; skipped++) {
+		struct content at = { (content->offset + skipped) % CONTENT_PERIOD_BYTES };
+
+		if (table[at.offset] == *first && !content_check(&at, from, bytes)) {
+			*content = at;
+			return true;
+		}
+	}
+	content_check(content, from, bytes);
+	return false;
+}

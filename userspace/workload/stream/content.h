@@ -3,6 +3,7 @@
 #ifndef WORKLOAD_CONTENT_H
 #define WORKLOAD_CONTENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,5 +35,11 @@ void content_fill(struct content *content, void *to, size_t bytes);
 
 /* Returns how many of the next @bytes of the stream are wrong. */
 uint64_t content_check(struct content *content, const void *from, size_t bytes);
+
+/*
+ * Where whole pieces of the stream may be lost: moves @content behind the next place where @bytes are a piece
+ * of the stream. Returns false, and moves it as content_check() does, if there is none.
+ */
+bool content_find(struct content *content, const void *from, size_t bytes);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Addresses, the listening socket and connecting. */
+/* Addresses, the listening socket, connecting; a socket for datagrams beside a connection. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,14 @@
 #define BACKLOG 1024
 #define CONNECT_PATIENCE_NS (2 * NS_PER_S)
 #define CONNECT_RETRY_NS (10 * NS_PER_MS)
+
+/* As much as users may ask for by default (net.core.rmem_max), and more than is ever under way. */
+#define QUEUE_BYTES 212992
+/* A send may be cut into so many, see UDP_MAX_SEGMENTS in include/linux/udp.h. */
+#define SEGMENTS_MAX 64
+#define IPV6_HEADER_BYTES 40
+#define IPV4_HEADER_BYTES 20
+#define UDP_HEADER_BYTES 8
 
 bool endpoint_parse(const char *text, unsigned int port, struct sockaddr_storage *address)
 {
@@ -132,4 +141,75 @@ int endpoint_connect(const struct sockaddr_storage *address)
 	address_to_text(address, text);
 	complain("cannot connect to %s: %s: is the server running?", text, strerror(-err));
 	return -1;
+}
+
+/* One socket for each connection of a server: they share its port, and are told apart by their peers. */
+static int connect_beside(int fd, int stream)
+{
+	struct timeval tick = { .tv_usec = STOP_TICK_MS * 1000 };
+	struct sockaddr_storage near, far;
+	socklen_t near_bytes = sizeof(near), far_bytes = sizeof(far);
+	int one = 1, queue = QUEUE_BYTES;
+
+	if (getsockname(stream, (struct sockaddr *)&near, &near_bytes) ||
+	    getpeername(stream, (struct sockaddr *)&far, &far_bytes) ||
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tick, sizeof(tick)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &queue, sizeof(queue)) ||
+	    bind(fd, (struct sockaddr *)&near, near_bytes) ||
+	    connect(fd, (struct sockaddr *)&far, far_bytes))
+		return -errno;
+	/* Datagrams that were sent together then arrive so. */
+	setsockopt(fd, IPPROTO_UDP, UDP_GRO, &one, sizeof(one));
+	return 0;
+}
+
+/* By the route's MTU: IP would cut longer ones, and then copy what was to be referenced. */
+static void datagrams_size(struct connection *connection, bool ipv6)
+{
+	int mtu = 0, headers = (ipv6 ? IPV6_HEADER_BYTES : IPV4_HEADER_BYTES) + UDP_HEADER_BYTES, cut;
+	socklen_t size = sizeof(mtu);
+
+	getsockopt(connection->fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_MTU : IP_MTU, &mtu, &size);
+	cut = mtu > headers ? mtu - headers : 1;
+	if (cut > DATAGRAM_BYTES_MAX)
+		cut = DATAGRAM_BYTES_MAX;
+	connection->datagram_bytes = connection->send_bytes = cut;
+	/* Since 4.18 the kernel cuts a send itself. */
+	if (2 * cut <= DATAGRAM_BYTES_MAX &&
+	    !setsockopt(connection->fd, IPPROTO_UDP, UDP_SEGMENT, &cut, sizeof(cut))) {
+		int count = DATAGRAM_BYTES_MAX / cut;
+
+		connection->send_bytes *= count < SEGMENTS_MAX ? count : SEGMENTS_MAX;
+	}
+}
+
+void datagrams_send_one(struct connection *connection)
+{
+	int none = 0;
+
+	setsockopt(connection->fd, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof(none));
+	connection->send_bytes = connection->datagram_bytes;
+}
+
+int datagrams_open(struct connection *connection)
+{
+	struct sockaddr_storage address = {};
+	socklen_t size = sizeof(address);
+	int fd, err;
+
+	err = getsockname(connection->fd, (struct sockaddr *)&address, &size) ? -errno : 0;
+	fd = err ? -1 : socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (!err)
+		err = fd < 0 ? -errno : connect_beside(fd, connection->fd);
+	if (!err) {
+		connection->lifeline = connection->fd;
+		connection->fd = fd;
+		datagrams_size(connection, address.ss_family == AF_INET6);
+		return connection_identify(connection);
+	}
+	complain("cannot send datagrams beside the connection from %s: %s", connection->local, strerror(-err));
+	if (fd >= 0)
+		close(fd);
+	return err;
 }

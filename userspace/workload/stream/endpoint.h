@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Addresses, the listening socket and connecting. */
+/* Addresses, the listening socket, connecting; a socket for datagrams beside a connection. */
 #ifndef WORKLOAD_ENDPOINT_H
 #define WORKLOAD_ENDPOINT_H
 
 #include <stdbool.h>
 #include <sys/socket.h>
+
+#include "userspace/workload/stream/connection.h"
 
 /* Reads a numeric IPv4 or IPv6 address; returns false when @text is none. */
 bool endpoint_parse(const char *text, unsigned int port, struct sockaddr_storage *address);
@@ -20,5 +22,17 @@ int endpoint_listen(const struct sockaddr_storage *address, unsigned int *port);
  * -EINTR (silent) when a signal asked to stop.
  */
 int endpoint_connect(const struct sockaddr_storage *address);
+
+/* The longest payload of a datagram, of IPv4. */
+enum { DATAGRAM_BYTES_MAX = 65535 - 20 - 8 };
+
+/*
+ * Gives the connection a UDP socket with the addresses and ports that it has: that becomes its .fd, and the TCP
+ * socket, which carries no byte, its .lifeline. 0 or -errno after a complaint.
+ */
+int datagrams_open(struct connection *connection);
+
+/* Has the kernel cut no send any more: some devices take none that they would have to cut. */
+void datagrams_send_one(struct connection *connection);
 
 #endif

@@ -67,6 +67,11 @@ void connection_note_sequence(struct connection *connection)
 	int unacknowledged, unread;
 	bool fin;
 
+	if (connection->lifeline >= 0) {
+		s->read = true;
+		s->why = "datagrams have no sequence numbers";
+		return;
+	}
 	if (s->read) {
 		if (read_info(connection->fd, &info))
 			s->retransmitted_bytes = info.tcpi_bytes_retrans;
