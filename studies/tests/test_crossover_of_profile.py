@@ -100,7 +100,7 @@ def test_profiles_share_a_folder(asked, tmp_path):
     (["--profile", "mt25018", "--out", "o", "--path", "lo"], "--path does not go"),
     (["--profile", "mt25018", "--out", "o", "--json", "f"], "--json does not go"),
     (["--profile", "gone", "--out", "o"], "gone"),
-    (["A1", "A2", "--out", "o"], "--out is of a --profile"),
+    (["A1", "A2", "--out", "o"], "--out is of --profile or --ways"),
     (["A1"], "name two variants"), ([], "name two variants")])
 def test_what_makes_no_sense_together_is_refused(words, said):
     with pytest.raises(Unusable, match=said):

@@ -116,7 +116,8 @@ def test_a_kernel_may_name_its_architecture():
 
 def boot_all(folder, kernels, jobs):
     """Everything that guests do for one cell."""
-    return guests.boot_all(kernels, folder, [CELL], 65536, 1, jobs, lambda name: None)
+    runs = {CELL.name: CELL.words(65536, 1)}
+    return guests.boot_all(dict.fromkeys(kernels, runs), folder, jobs, lambda name: None)
 
 
 def test_what_an_earlier_guest_left_is_never_taken_for_this_ones(tmp_path, monkeypatch):

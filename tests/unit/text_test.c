@@ -76,7 +76,8 @@ TEST(k_and_m_are_powers_of_two_however_they_are_written)
 		{ "64KiB", 65536 }, { "64kib", 65536 }, { "1M", 1048576 }, { "1m", 1048576 },
 		{ "1MB", 1048576 }, { "1MiB", 1048576 },
 		/* None: */
-		{ "64 k" }, { "64kk" }, { "64B" }, { "64Bi" }, { "64iB" }, { "1G" }, { "k" }, { "" },
+		{ "64 k", 0 }, { "64kk", 0 }, { "64B", 0 }, { "64Bi", 0 }, { "64iB", 0 }, { "1G", 0 },
+		{ "k", 0 }, { "", 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -6,7 +6,7 @@ import gzip
 import os
 import re
 import signal
-import subprocess
+import tempfile
 from pathlib import Path
 
 from copyscope import cli
@@ -103,6 +103,14 @@ def become(program: Path | str, words: list[str]) -> int:
         raise Refused(f"{program} cannot be started: {error.strerror}") from None
 
 
+def hand_over(text: str) -> None:
+    """Make a text the standard input of the program that is started next."""
+    with tempfile.TemporaryFile() as file:
+        file.write(text.encode())
+        file.seek(0)
+        os.dup2(file.fileno(), 0)
+
+
 def page_of(word: Word | None) -> Path | None:
     """The manual page of a word, in the tree or beside an installed copy."""
     name = word.page or f"{NAME}-{word.name}" if word else NAME
@@ -122,10 +130,11 @@ def show_help(words: list[str]) -> int:
     if word:
         # In the tree most words have no page of their own: it is made as for an install.
         text = source(page) if page else manual.of_word(word)
-        done = subprocess.run([man, "-l", "-"], input=text, text=True, check=False) if man else None
-        if not done:
-            print(plain(text), end="")
-        return done.returncode if done else 0
+        if man:
+            hand_over(text)
+            return become(man, ["-l", "-"])
+        print(plain(text), end="")
+        return 0
     print(overview(), end="")
     return 0
 
