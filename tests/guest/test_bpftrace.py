@@ -21,9 +21,6 @@ WATCHED = {f"{variant}.4093": f"{variant} 4093 4 --messages 23" for variant in (
 WATCHED |= {"A2.65536": "A2 65536 4 --messages 50",
             "A3.65536": "A3 65536 4 --messages 50",
             "A3.rr": "A3 4093 2 --messages 23 --pattern rr --path lo"}
-# What the scripts know nothing of: these are the processor's breakpoints' and the kernel's checks' alone.
-RINGS = {f"{variant}.65536": f"{variant} 65536 2 --messages 20 --receiver {receiver}"
-         for variant, receiver in (("uring", "uring"), ("uring-zc", "uring-multishot"))}
 # Boots of a kernel until its witnesses are whole.
 TURNS = 3
 ORACLE = "build/tests/guest/oracle"
@@ -62,7 +59,7 @@ def all_kernels(tmp_path_factory):
     # A witness that the kernel skipped is short, and no run of it can be made again alone.
     for turn in range(TURNS):
         (folder / str(turn)).mkdir()
-        for release, outcome in run_lines(folder / str(turn), WATCHED | RINGS, ["--with", "bpftrace"], short,
+        for release, outcome in run_lines(folder / str(turn), WATCHED, ["--with", "bpftrace"], short,
                                           script=functools.partial(script_of, turn=turn)).items():
             found[release].append(outcome)
         short = tuple(release for release in short if skipped(found[release][-1]))
@@ -95,9 +92,9 @@ def processes(outcome, run: str) -> list[str]:
     runs came one after the other, and the oracle saw both send or receive."""
     seen = sorted({int(pid) for pid in re.findall(r"\[workload, (\d+)\]",
                                                   outcome.text("oracle.txt"))})
-    attempts = {name: outcome.record(name)["experiment"]["attempt"] for name in WATCHED | RINGS}
+    attempts = {name: outcome.record(name)["experiment"]["attempt"] for name in WATCHED}
     assert len(seen) == 2 * sum(attempts.values())
-    names = list(WATCHED | RINGS)
+    names = list(WATCHED)
     end = 2 * sum(attempts[name] for name in names[:names.index(run) + 1])
     return [str(pid) for pid in seen[end - 2:end]]
 
@@ -131,14 +128,14 @@ def books(outcome, run: str) -> list[int]:
 
 
 @on_kernels(*ALL)
-@pytest.mark.parametrize("run", WATCHED | RINGS)
+@pytest.mark.parametrize("run", WATCHED)
 def test_kernel_checks_as_many_bytes_as_are_copied(outcome, run):
     names = ("checked_from_user", "checked_to_user")
     assert copied(outcome, run, "oracle", names) == books(outcome, run)
 
 
 @on_kernels(*ALL)
-@pytest.mark.parametrize("run", WATCHED | RINGS)
+@pytest.mark.parametrize("run", WATCHED)
 def test_breakpoints_see_as_many_bytes_as_are_copied(outcome, run):
     names = ("copied_from_user", "copied_to_user")
     assert copied(outcome, run, "oracle", names) == books(outcome, run)

@@ -9,7 +9,7 @@ from helpers.books import SENDS_A_MESSAGE
 from helpers.names import names
 from helpers.workload import RECEIVERS, TIMEOUT_S, WORKLOAD, run_pair
 
-STREAMS = names("variants", datagrams=False)
+STREAMS = names("variants", datagrams=False, tls=False)
 
 
 @pytest.mark.parametrize("threads", [1, 4])

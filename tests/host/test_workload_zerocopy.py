@@ -44,7 +44,7 @@ def test_a_reused_buffer_is_caught_by_the_content_check(pattern):
     assert b["content_errors"] > 0
 
 
-@pytest.mark.parametrize("variant", names("variants", overwrites=False, datagrams=False))
+@pytest.mark.parametrize("variant", names("variants", overwrites=False, datagrams=False, tls=False))
 def test_a_peer_that_pauses_costs_nothing_but_time(variant):
     # Longer than the time-outs of blocking calls, with buffers full: partial sends.
     shared = ("--messages", 24, "--json")

@@ -29,9 +29,7 @@ static void frontier_advance(struct completions *completions)
 	}
 }
 
-/* Accounts for one notification of ids @low..@high when @sends have been made so far. Returns how many ids it
- * covered, or 0 when it names an id twice or one that was never sent. */
-static uint64_t mark(struct completions *completions, uint64_t sends, uint32_t low, uint32_t high)
+uint64_t completions_mark(struct completions *completions, uint64_t sends, uint32_t low, uint32_t high)
 {
 	/* Ids are compared by their distance from the frontier, which survives the wrap. */
 	int32_t distance = (int32_t)(low - (uint32_t)completions->frontier);
@@ -75,7 +73,7 @@ static const struct sock_extended_err *notification_find(struct msghdr *header)
 static void notification_count(struct completions *completions, struct totals *totals,
 			       const struct sock_extended_err *error)
 {
-	uint64_t covered = mark(completions, totals->zerocopy_sends,
+	uint64_t covered = completions_mark(completions, totals->zerocopy_sends,
 					    error->ee_info, error->ee_data);
 
 	if (!covered)

@@ -24,6 +24,13 @@ struct completions {
 };
 
 /*
+ * Account for one notification of ids @low..@high when @sends have been made so far. Returns
+ * how many ids it covered, or 0 when it names an id twice or one that was never sent.
+ */
+uint64_t completions_mark(struct completions *completions, uint64_t sends,
+			  uint32_t low, uint32_t high);
+
+/*
  * Read everything that waits on the error queue, without blocking, into the totals. Returns
  * OUTCOME_OK, or OUTCOME_FAILED after a complaint. @got_any tells whether anything was there.
  */

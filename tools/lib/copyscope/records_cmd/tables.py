@@ -2,7 +2,7 @@
 """The tables of a report: sites, causes, peers, laws, counters; as userspace/report prints them."""
 from __future__ import annotations
 
-from copyscope.common.tables import SITES, column, names
+from copyscope.common.tables import SITES, TLS_SITES, column, names
 from copyscope.common.text import bytes_text, duration_text, share_text, wrapped
 from copyscope.records.run_record import ENDS, Record
 
@@ -42,13 +42,15 @@ def sites(record: Record) -> list[str]:
     share_is = "share" if record.watched else "per byte"
     said = ["", f"{'site':14} {'bytes':>9} {share_is:>9}  {'how':8}  what became of them"]
     empty: dict[str, list[str]] = {}
+    # Sites of kernel TLS are told of where it moved a byte.
+    unseen = () if any(map(record.site_bytes, TLS_SITES)) else TLS_SITES
     for site in SITES:
         passed, how = record.site_bytes(site), record.site_how(site)
         if passed:
             first = f"{site:14} {bytes_text(passed):>9} {share_of(record, site, passed):>9}  " \
                     f"{how:8}  "
             said += wrapped(first + MEANING[site], " " * len(first))
-        elif passed == 0:
+        elif passed == 0 and site not in unseen:
             empty.setdefault(how, []).append(site)
     if empty:
         text = "; ".join(f"{', '.join(empty[how])} ({how})" for how in ("measured", "derived")
