@@ -61,7 +61,7 @@ SITE = {
     "bpf/receives.bpf.c": (r"^/\* The call has given the lock back. \*/\n", r"""SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(receive_test, struct sock *sk, int ret, int flags)
 {
-	if (ret > 0 && is_tcp(sk) && window_is_open)
+	if (ret > 0 && window_is_open)
 		site_add(books_find(cookie_of(sk)), SITE_rx_test, ret);
 	return 0;
 }
