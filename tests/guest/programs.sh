@@ -13,7 +13,7 @@ echo up
 tar -xf "$archive" -C /
 cd /copyscope
 status=0
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=/modules:tests python3 -m pytest -q -p no:cacheprovider \
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=/modules:tests:tools/lib:studies/lib python3 -m pytest -q -p no:cacheprovider \
 	--junitxml=/out/programs.xml tests/host/test_watch_programs.py tests/host/test_watch_servers.py \
 	>/out/programs.txt 2>&1 </dev/null || status=$?
 # 1: a test failed, as the report says.
