@@ -164,7 +164,7 @@ static void break_tls_receive(struct made *m, int flow, int n)
 static const struct expected_law expected_tls_laws[] = {
 	{ "TLS send", break_tls_send, true, NEEDS_HOOKS, "TLS accepted,tls_copy,tls_reference,tls_splice," },
 	{ "TLS encryption", break_tls_encryption, true, NEEDS_HOOKS, "TLS accepted,tls_encrypt," },
-	{ "TLS records sent", break_tls_sent, true, NEEDS_HOOKS, "accepted,tls_encrypt," },
+	{ "TLS records sent", break_tls_sent, true, NEEDS_HOOKS, "accepted,tls_encrypt,tx_splice," },
 	{ "TLS records received", break_tls_received, true, OF_WITNESS, "tls_decrypt,TLS records," },
 	{ "receive", break_tls_receive, true, AT_ANY_END, "rx_copy,rx_direct,returned,TLS returned," },
 };

@@ -311,7 +311,8 @@ static void law_tls_encryption(const struct record *r, struct law *law)
 
 static void law_tls_sent(const struct record *r, struct law *law)
 {
-	const char *lacks = SITE_LACKS(r, SITE_tls_encrypt);
+	/* Records leave as spliced pages, and up to 6.4 the function that splices is the only one that accepts them. */
+	const char *lacks = SITE_LACKS(r, SITE_tls_encrypt, SITE_tx_splice);
 
 	weigh_books(r, law, tls_sent_sides, lacks ? lacks :
 		    record_probe_attached(r, "accepted") ? NULL : "accepted bytes are not measured");

@@ -178,13 +178,10 @@ static void *work(void *data)
 		.fresh = settings->behaviours & BEHAVIOUR_BIT(fresh_buffer),
 		.check_content = settings->check_content,
 	};
-	unsigned int traits = settings->receiver->row->traits;
 	struct receiver receiver;
 	enum outcome outcome;
 
 	worker_announce(settings);
-	if (traits & RECEIVER_TLS && connection_begin_tls(worker->connection, false, traits & RECEIVER_TLS_OLD))
-		return worker_finish(worker, OUTCOME_FAILED);
 	if (settings->readers)
 		return worker_finish(worker, readers_drain(worker));
 	if (settings->datagrams)
@@ -219,6 +216,17 @@ static void connection_limit(struct connection *connection, const struct setting
 	connection->cut_at_deadline = settings->pattern == PATTERN_STREAM;
 }
 
+/* What a connection has besides TCP. The kernel gives no TLS to one whose other end has closed (tls_init() in
+ * net/tls/tls_main.c), as a short stream soon does: so it is asked for before anything else. */
+static int prepare(struct connection *connection, const struct settings *settings)
+{
+	unsigned int traits = settings->receiver->row->traits;
+
+	if (settings->datagrams)
+		return datagrams_open(connection);
+	return traits & RECEIVER_TLS ? connection_begin_tls(connection, false, traits & RECEIVER_TLS_OLD) : 0;
+}
+
 /* Connects all, in order, before any thread starts: accept order is connect order. */
 static int connect_all(struct run *run)
 {
@@ -236,7 +244,7 @@ static int connect_all(struct run *run)
 		}
 		connection = fd < 0 ? NULL :
 				      connection_create(fd, settings->pattern == PATTERN_RR);
-		if (connection && settings->datagrams && datagrams_open(connection)) {
+		if (connection && prepare(connection, settings)) {
 			connection_destroy(connection);
 			connection = NULL;
 		}
