@@ -11,12 +11,12 @@
  * net_dev_queue is before a queue can drop the packet, and before it is cut or made linear for a device that
  * cannot gather, after which user pages look copied.
  */
-#include "bpf/include/retransmit.bpf.h"
 #include "bpf/include/cause.bpf.h"
 #include "bpf/include/datagram.bpf.h"
 #include "bpf/include/owner.bpf.h"
 #include "bpf/include/packet_taps.bpf.h"
 #include "bpf/include/queues.bpf.h"
+#include "bpf/include/retransmit.bpf.h"
 #include "bpf/include/xmit_tracking.bpf.h"
 
 /* Set before load: the kernel has the function below, a35b9af4ec2c ("bpf: Add a kfunc for generic type

@@ -11,6 +11,7 @@
  */
 #include "bpf/include/datagram.bpf.h"
 #include "bpf/include/send_flags.bpf.h"
+#include "bpf/include/tls.bpf.h"
 
 #define MSG_SPLICE_PAGES_FLAG 0x8000000
 #define MSG_FASTOPEN_FLAG 0x20000000
@@ -492,8 +493,7 @@ static __always_inline int records_pushed(struct sock *sk, bool enters)
 
 	if (!slot)
 		return 0;
-	slot_charge(slot, BPF_CORE_READ(tp, bytes_acked) +
-				  (u32)(BPF_CORE_READ(tp, write_seq) - BPF_CORE_READ(tp, snd_una)));
+	slot_charge(slot, accepted_now(sk));
 	slot->kind = splices ? WATCH_KIND_SPLICE : WATCH_KIND_COPY;
 	if (!splices || slot->departures_noted)
 		return 0;

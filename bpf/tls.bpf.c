@@ -48,13 +48,6 @@ static __always_inline void cipher_note(struct tls_book *tls, const struct sock 
 		tls->received_cipher = tfm;
 }
 
-static __always_inline u64 accepted_now(const struct sock *sk)
-{
-	const struct tcp_sock *tp = (const void *)sk;
-
-	return BPF_CORE_READ(tp, bytes_acked) + (u32)(BPF_CORE_READ(tp, write_seq) - BPF_CORE_READ(tp, snd_una));
-}
-
 static __always_inline u64 returned_now(const struct sock *sk)
 {
 	const struct tcp_sock *tp = (const void *)sk;

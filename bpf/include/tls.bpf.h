@@ -54,6 +54,14 @@ static __always_inline struct tls_book *tls_book_find(u64 cookie)
 	return bpf_map_lookup_elem(&tls_books, &cookie);
 }
 
+/* accepted_of() for programs of a module's functions, where the verifier knows no type of the socket. */
+static __always_inline u64 accepted_now(const struct sock *sk)
+{
+	const struct tcp_sock *tp = (const void *)sk;
+
+	return BPF_CORE_READ(tp, bytes_acked) + (u32)(BPF_CORE_READ(tp, write_seq) - BPF_CORE_READ(tp, snd_una));
+}
+
 /* The socket has died: the memory of its ciphers may be used for others. */
 static __always_inline void tls_ciphers_forget(u64 cookie)
 {

@@ -122,3 +122,11 @@ def where_made(name: str, releases: Iterable[str], values: Iterable[str],
     return pytest.mark.parametrize(
         f"{fixture}, {name}", [(release, value) for release in releases for value in values
                                if makes(release, value)], indirect=[fixture])
+
+
+def where_run(makes: Callable[[str, str], bool]) -> Callable[..., pytest.MarkDecorator]:
+    """The same for tests that name values, of which `run` tells the run, on all kernels."""
+    def on_kernels(name: str, values: Iterable[str],
+                   run: Callable[[str], str] = "{}".format) -> pytest.MarkDecorator:
+        return where_made(name, ALL, values, lambda release, value: makes(release, run(value)))
+    return on_kernels

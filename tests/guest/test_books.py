@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from copyscope.common.releases import age_key
-from guest.boots import ALL, dealt, maker, run_lines, where_made
+from guest.boots import ALL, dealt, maker, run_lines, where_run
 from helpers import records
 from helpers.books import (
     PRIME_BYTES,
@@ -63,23 +63,13 @@ BOTH_SIDES = ("drop-completion", "A3.large")
 MADE = {run: ALL for run in EACH} | dealt(BOTH_SIDES, hands=2, first=1) | dealt(RECEIVED, hands=2) | dealt(
     run for run in RUNS if run not in (*EACH, *BOTH_SIDES, *RECEIVED))
 makes = maker(MADE)
+on_kernels = where_run(makes)
 
 
 @pytest.fixture(scope="module", name="outcomes")
 def all_kernels(tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
     return run_lines(tmp_path_factory.mktemp("books"), RUNS, makes=makes, releases=ALL)
-
-
-@pytest.fixture(scope="module", name="outcome")
-def one_kernel(outcomes, request):
-    """What one kernel's guest left."""
-    return outcomes[request.param]
-
-
-def on_kernels(name, values, run="{}".format):
-    """Parametrize a test by kernel and value, where that kernel makes the value's run."""
-    return where_made(name, ALL, values, lambda release, value: makes(release, run(value)))
 
 
 def checked(outcome, run, messages):

@@ -50,12 +50,6 @@ def all_kernels(tmp_path_factory):
                      lambda release: f"tests/guest/matrix.sh $runs\n{SCRIPTS[release]}")
 
 
-@pytest.fixture(scope="module", name="outcome")
-def one_kernel(outcomes, request):
-    """What one kernel's guest left."""
-    return outcomes[request.param]
-
-
 @pytest.fixture(name="faulted")
 def runs_with_faults(outcomes):
     """What the guest left that has the runs with faults."""

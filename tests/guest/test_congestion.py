@@ -44,12 +44,6 @@ def each_kernel(tmp_path_factory):
     return run_lines(tmp_path_factory.mktemp("congestion"), QUIET | FAULTS, ["--nics", 2], ALL, makes, lambda release: script)
 
 
-@pytest.fixture(scope="module", name="outcome")
-def one_kernel(outcomes, request):
-    """What one kernel's guest left."""
-    return outcomes[request.param]
-
-
 def checked(outcome, run):
     """The record of a run that ended well, every law of which was tested and holds."""
     assert outcome.status(run) == 0, outcome.errors(run) + outcome.text(f"{run}.out")

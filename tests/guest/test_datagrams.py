@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from guest.boots import ALL, dealt, maker, run_lines, where_made
+from guest.boots import ALL, dealt, maker, run_lines, where_run
 from helpers import records
 from helpers.books import check_books, check_sockets
 
@@ -28,23 +28,13 @@ RUNS = WHOLE | LOST | ON_NIC | NO_SG | FAULTS
 EACH = ("udp.veth", "udp-zc.veth", "udp-zc.lost")
 MADE = {run: ALL for run in EACH} | dealt(run for run in RUNS if run not in EACH)
 makes = maker(MADE)
+of_runs = where_run(makes)
 
 
 @pytest.fixture(scope="module", name="outcomes")
 def all_kernels(tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
     return run_lines(tmp_path_factory.mktemp("datagrams"), RUNS, ["--nics", 2], ALL, makes)
-
-
-@pytest.fixture(scope="module", name="outcome")
-def one_kernel(outcomes, request):
-    """What one kernel's guest left."""
-    return outcomes[request.param]
-
-
-def of_runs(name, values, run="{}".format):
-    """Parametrize a test by kernel and value, where that kernel makes the value's run."""
-    return where_made(name, ALL, values, lambda release, value: makes(release, run(value)))
 
 
 def made(outcome, run):

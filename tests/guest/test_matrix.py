@@ -80,12 +80,6 @@ def whole_table(outcomes):
     return found
 
 
-@pytest.fixture(scope="module", name="outcome")
-def one_kernel(outcomes, request):
-    """What one kernel's guest left."""
-    return outcomes[request.param]
-
-
 @pytest.fixture(name="row")
 def one_row(table, outcome, path):
     """The row of A3 on a path."""

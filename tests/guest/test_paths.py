@@ -118,12 +118,6 @@ def both_kernels(tmp_path_factory):
                      makes, lambda release: f"tests/guest/matrix.sh $runs\n{scripts[release]}")
 
 
-@pytest.fixture(scope="module", name="outcome")
-def one_kernel(outcomes, request):
-    """What one kernel's guest left."""
-    return outcomes[request.param]
-
-
 def of_runs(runs):
     """Parametrize a test by kernel and run, where that kernel makes the run."""
     return where_made("run", RELEASES, runs, makes)

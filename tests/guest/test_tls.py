@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from guest.boots import ALL, dealt, maker, run_lines, where_made
+from guest.boots import ALL, dealt, maker, run_lines, where_run
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 from helpers.names import TABLES, names
@@ -46,23 +46,13 @@ LONG_SPLICES = tuple(run for run in LARGE if "sendfile" in run)
 MADE = {run: ALL for run in EACH} | dealt(LONG_SPLICES, ALL[1:]) | dealt(
     run for run in RUNS if run not in EACH + LONG_SPLICES)
 makes = maker(MADE)
+on_kernels = where_run(makes)
 
 
 @pytest.fixture(scope="module", name="outcomes")
 def all_kernels(tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
     return run_lines(tmp_path_factory.mktemp("tls"), RUNS, ["--nics", "2"], ALL, makes)
-
-
-@pytest.fixture(scope="module", name="outcome")
-def one_kernel(outcomes, request):
-    """What one kernel's guest left."""
-    return outcomes[request.param]
-
-
-def on_kernels(name, values, run="{}".format):
-    """Parametrize a test by kernel and value, where that kernel makes the value's run."""
-    return where_made(name, ALL, values, lambda release, value: makes(release, run(value)))
 
 
 def checked(outcome, run):

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "userspace/common/numbers.h"
-#include "userspace/engine/select_hooks.h"
 #include "userspace/engine/engine_inside.h"
+#include "userspace/engine/select_hooks.h"
 #include "userspace/engine/targets.h"
 
 /* Compares how often tracepoints were hit with how often the programs ran. */

@@ -71,7 +71,8 @@ static int ledger_read_books(const struct engine *e, const struct counted_socket
 			err = -errno;
 		else
 			add_slot(&socket->books, &slot, bucket.way[place % WATCH_WAYS].rx_copied);
-		if (!err && !bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.tls_books), &socket->cookie, &tls))
+		if (!err && slot.tls &&
+		    !bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.tls_books), &socket->cookie, &tls))
 			add_tls(&socket->books, &slot, &tls);
 		socket->datagrams = !err && slot.datagrams;
 		books_add(&ledger->total, &socket->books);

@@ -8,9 +8,9 @@
 #include "bpf/include/sites.h"
 #include "bpf/include/watch.h"
 #include "programs.skel.h"
-#include "userspace/engine/select_hooks.h"
 #include "userspace/engine/engine.h"
 #include "userspace/engine/netns_reader.h"
+#include "userspace/engine/select_hooks.h"
 #include "userspace/engine/tp_hits.h"
 
 struct engine {

@@ -125,7 +125,7 @@ int probes_attach(struct probes *p, struct record *r)
 		err = engine_attach(p->engine, HOOKS_CALLS, r->backend_why);
 	if (!err)
 		err = engine_attach(p->engine, HOOKS_DETAIL, r->backend_why);
-	if (!err && p->subject.datagrams)
+	if (!err)
 		err = engine_attach(p->engine, HOOKS_DATAGRAMS, r->backend_why);
 	if (!err)
 		err = engine_attach(p->engine, HOOKS_TLS, r->backend_why);

@@ -428,11 +428,6 @@ KERNEL(gather_bytes, site[SITE_user_gather].bytes)
 KERNEL(zerocopy_sends, count[COUNT_zerocopy_sends])
 KERNEL(completions, count[COUNT_completed_sends])
 
-static uint64_t kernel_accepted_bytes(const struct books *b)
-{
-	return books_accepted(b);
-}
-
 static uint64_t kernel_taken_bytes(const struct books *b)
 {
 	return b->count[COUNT_tls_received_bytes] + b->count[COUNT_tls_received_overhead_bytes];
@@ -442,7 +437,7 @@ static const char no_sends[] = "sends are not measured";
 
 static void law_sent(const struct record *r, struct law *law)
 {
-	law_witness(r, law, app_accepted_bytes, kernel_accepted_bytes,
+	law_witness(r, law, app_accepted_bytes, books_accepted,
 		    accepted_is_known(r) ? NULL : "accepted bytes are not measured");
 }
 

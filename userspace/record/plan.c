@@ -48,6 +48,11 @@ bool plan_references(const struct workload_plan *p)
 	return variant_has(p->variant, VARIANT_ASKS);
 }
 
+bool plan_has_rings(const struct workload_plan *p)
+{
+	return variant_has(p->variant, VARIANT_RING) || receiver_has(p->receiver, RECEIVER_RING);
+}
+
 bool plan_notified_by_ring(const struct workload_plan *p)
 {
 	return variant_has(p->variant, VARIANT_RING_REFERENCES);
@@ -92,14 +97,17 @@ const char *plan_unchecked_why(const struct workload_plan *p)
 
 const char *plan_fault(const struct workload_plan *p)
 {
+	const char *fault;
+
 	if (!variant_fits(p))
 		return "unknown variant";
 	if (!is_one_of(plan_patterns, p->pattern, sizeof(p->pattern)))
 		return "unknown pattern";
 	if (!receiver_fits(p))
 		return "unknown receiver";
-	if (variant_fault(variant_traits(p->variant), !strcmp(p->pattern, "rr"), p->readers, p->receiver))
-		return variant_fault(variant_traits(p->variant), !strcmp(p->pattern, "rr"), p->readers, p->receiver);
+	fault = variant_fault(variant_traits(p->variant), !strcmp(p->pattern, "rr"), p->readers, p->receiver);
+	if (fault)
+		return fault;
 	if (p->behaviours >> BEHAVIOUR_COUNT)
 		return "unknown behaviour";
 	if (p->readers && behaviours_want_messages(p->behaviours))

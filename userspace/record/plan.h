@@ -42,6 +42,9 @@ bool plan_references(const struct workload_plan *plan);
 /* True if its connections have kernel TLS. */
 bool plan_has_tls(const struct workload_plan *plan);
 
+/* True if an end of it uses io_uring. */
+bool plan_has_rings(const struct workload_plan *plan);
+
 /* True if io_uring notifies of these sends, by completions of its own. */
 bool plan_notified_by_ring(const struct workload_plan *plan);
 

@@ -403,7 +403,6 @@ static void print_completions(const struct record *r, const struct report_page *
 	print_labelled(p, "completions", line);
 }
 
-/* ENOBUFS        1,204 sends were refused (ENOBUFS, memlock): too many pages are in flight: ... */
 /* Why late_copy may be more than was sent. */
 static void print_sent_again(const struct record *r, const struct report_page *p)
 {
@@ -418,6 +417,7 @@ static void print_sent_again(const struct record *r, const struct report_page *p
 	print_labelled(p, "sent again", line);
 }
 
+/* ENOBUFS        1,204 sends were refused (ENOBUFS, memlock): too many pages are in flight: ... */
 static void print_refusal(const struct cause *c, bool first, const struct report_page *p)
 {
 	char sends[AMOUNT_BYTES], line[400];

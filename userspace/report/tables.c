@@ -31,21 +31,22 @@ static void print_site(enum site s, const struct site_value *v, const struct sit
 }
 
 /* Sites of kernel TLS are told of where it moved a byte. */
-static bool is_told(const struct site_value sites[SITE_COUNT], enum site site)
+static bool tls_moved(const struct site_value sites[SITE_COUNT])
 {
-	bool told = !site_has(site, SITE_OF_TLS);
-
 	for (enum site s = 0; s < SITE_COUNT; s++)
-		told |= site_has(s, SITE_OF_TLS) && sites[s].tally.bytes;
-	return told;
+		if (site_has(s, SITE_OF_TLS) && sites[s].tally.bytes)
+			return true;
+	return false;
 }
 
 /* "tx_copy, rx_map" of the sites that are known so and passed by no byte. */
 static void names_of_empty(const struct site_value sites[SITE_COUNT], enum how how, char *names, size_t size)
 {
+	bool tls = tls_moved(sites);
+
 	*names = '\0';
 	for (enum site s = 0; s < SITE_COUNT; s++)
-		if (sites[s].how == how && !sites[s].tally.bytes && is_told(sites, s))
+		if (sites[s].how == how && !sites[s].tally.bytes && (tls || !site_has(s, SITE_OF_TLS)))
 			snprintf(names + strlen(names), size - strlen(names), "%s%s", *names ? ", " : "",
 				 site_name(s));
 }

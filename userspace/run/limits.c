@@ -255,7 +255,7 @@ static int check_rings(const struct workload_plan *plan)
 	int status = 0;
 	pid_t pid;
 
-	if (!variant_has(plan->variant, VARIANT_RING) && !receiver_has(plan->receiver, RECEIVER_RING))
+	if (!plan_has_rings(plan))
 		return 0;
 	/* A container may not let it: the workload says so if its memory is too much. */
 	if (variant_has(plan->variant, VARIANT_REGISTERED))
@@ -387,7 +387,6 @@ static int check_tls(void)
 int room_check(const struct workload_plan *plan)
 {
 	uint64_t senders = plan->threads, receivers = senders * (plan->readers ? plan->readers : 1);
-	bool rings = variant_has(plan->variant, VARIANT_RING) || receiver_has(plan->receiver, RECEIVER_RING);
 	uint64_t tasks = senders + receivers + OTHER_TASKS;
 
 	if (plan_has_tls(plan) && check_tls())
@@ -395,5 +394,5 @@ int room_check(const struct workload_plan *plan)
 	/* A thread of the kernel's for each sender counts as the sender's. */
 	if (variant_has(plan->variant, VARIANT_POLLED))
 		tasks += senders;
-	return check_descriptors(rings ? 2 * senders : senders) || check_tasks(tasks) || check_rings(plan) ? -1 : 0;
+	return check_descriptors(plan_has_rings(plan) ? 2 * senders : senders) || check_tasks(tasks) || check_rings(plan) ? -1 : 0;
 }

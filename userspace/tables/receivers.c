@@ -41,8 +41,3 @@ bool receiver_has(const char *name, unsigned int traits)
 {
 	return row_has(receiver_rows, RECEIVER_COUNT, name, traits);
 }
-
-bool receiver_is_blind(const char *name)
-{
-	return receiver_has(name, RECEIVER_BLIND);
-}

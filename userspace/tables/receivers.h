@@ -45,9 +45,6 @@ int receiver_number(const char *name);
 /* True if @name is a receiver that has all of @traits. */
 bool receiver_has(const char *name, unsigned int traits);
 
-/* True if @name is a receiver that sees no byte. */
-bool receiver_is_blind(const char *name);
-
 /* The receiver that is meant where none is named: it has the TLS of a sender with the traits @variant. */
 const char *receiver_implied(unsigned int variant);
 

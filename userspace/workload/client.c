@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/guest_marker.h"
 #include "userspace/common/clock.h"
+#include "userspace/common/guest_marker.h"
 #include "userspace/workload/run.h"
 #include "userspace/workload/stream/endpoint.h"
 #include "userspace/workload/stream/fail.h"
