@@ -71,9 +71,9 @@ class UnderWay(subprocess.Popen):
     took_s: float
 
 
-def start(*words, **options) -> UnderWay:
-    """Starts tools/trace_run; whoever calls it ends it."""
-    return UnderWay([str(word) for word in (TRACE_RUN, *words)], text=True,
+def start(*words, before=(), **options) -> UnderWay:
+    """Starts tools/trace_run, through the command @before if there is one; whoever calls it ends it."""
+    return UnderWay([str(word) for word in (*before, TRACE_RUN, *words)], text=True,
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 

@@ -18,9 +18,6 @@ pytestmark = records.needs_root
 NOBODY, OURS, SIGNALS = 65534, 777, (signal.SIGSTOP, signal.SIGINT, signal.SIGKILL)
 STRIKE = "import os, sys\nfor each in sys.argv[2:]:\n  try: os.kill(int(each), int(sys.argv[1]))\n" \
          "  except PermissionError: print(each)\n"
-# Nobody else sees these mounts.
-WITH_USER = ["unshare", "--mount", "sh", "-c",
-             'mount --bind "$1" /etc/passwd && shift && exec "$@"', "sh"]
 
 
 def user_of(pid: int) -> int:
@@ -73,9 +70,6 @@ def test_no_process_of_nobody_can_stop_or_end_a_process_of_ours(kind):
 @pytest.mark.parametrize("kind", ["run", "watch"])
 @pytest.mark.parametrize("number, used", [(OURS, True), (1234, False)])
 def test_the_systems_user_copyscope_is_taken_but_no_person_of_that_name(kind, number, used, tmp_path):
-    users = tmp_path / "passwd"
-    users.write_text(Path("/etc/passwd").read_text(encoding="utf-8") +
-                     f"copyscope:x:{number}:{number}::/nonexistent:/usr/sbin/nologin\n", encoding="utf-8")
-    with at_work(kind, [*WITH_USER, str(users)]) as process:
+    with at_work(kind, processes.as_system_user(number, tmp_path)) as process:
         ours = set(unprivileged(process).values())
     assert ours == {number if used else processes.confined_user()}

@@ -42,7 +42,7 @@ static void complain_no_room(size_t bytes)
 	if (atomic_flag_test_and_set(&said))
 		return;
 	complain("a zero-copy send of %zu bytes gets ENOBUFS with none outstanding: raise "
-		 "RLIMIT_MEMLOCK (now %llu pages) or net.core.optmem_max",
+		 "RLIMIT_MEMLOCK (now %llu pages, of all of this user's processes) or net.core.optmem_max",
 		 bytes, (unsigned long long)memlock_pages());
 }
 
