@@ -7,11 +7,22 @@ from itertools import count
 
 import pytest
 
+from copyscope.common.spread import Spread
 from copyscope.common.tables import VARIANTS
 from copyscope_studies.crossover import command
 from copyscope_studies.crossover.answer import sentence, wide_sizes, width_text
 from copyscope_studies.crossover.runs import Effort, Pairs, Side, Workload
-from copyscope_studies.crossover.search import FIRST, SECOND, UNDECIDED, Found, search, verdict
+from copyscope_studies.crossover.search import (
+    FIRST,
+    SECOND,
+    UNDECIDED,
+    Found,
+    TimeUp,
+    most_sizes,
+    pairs_to_decide,
+    search,
+    verdict,
+)
 
 LOW, HIGH, NEAR = 64, 1 << 20, 1.1
 
@@ -90,6 +101,53 @@ def test_ends_that_are_undecided_do_not_hide_a_crossover():
     assert found.kind == "crossover" and found.low < 5000 <= found.high
 
 
+@pytest.mark.parametrize("nearness", [1.005, 1.1, 4.0])
+def test_a_search_judges_no_more_sizes_than_it_says(nearness):
+    chosen = random.Random(23)
+    for _ in range(300):
+        low, high = sorted(LOW * (HIGH / LOW) ** chosen.random() for _ in range(2))
+        seen = []
+
+        def judge(size, low=low, high=high, seen=seen):
+            seen.append(size)
+            return FIRST if size < low else SECOND if size > high else UNDECIDED
+        search(judge, LOW, HIGH, nearness)
+        assert len(seen) <= most_sizes(LOW, HIGH, nearness)
+
+
+@pytest.mark.parametrize("looks", range(9))
+def test_when_the_time_is_up_what_was_judged_is_the_answer(looks):
+    seen = []
+
+    def judge(size):
+        if len(seen) == looks:
+            raise TimeUp
+        seen.append(size)
+        return from_size(5000)(size)
+    found = search(judge, LOW, HIGH, NEAR)
+    sooner, later = [size for size in seen if size < 5000], [size for size in seen if size >= 5000]
+    said = sentence(found, ("A1", "A2"), "path lo")
+    if sooner and later:
+        assert (found.kind, found.low, found.high) == ("crossover", max(sooner), min(later))
+    else:
+        assert (found.kind, found.low, found.high) == ("undecided", LOW, HIGH)
+    assert found.time_up and said.endswith("its time was up before it looked at more sizes")
+
+
+@pytest.mark.parametrize("ratio, more", [
+    (Spread(0.75, 0.5, 1.25, 8), 24), (Spread(1.25, 0.75, 1.5, 8), 24), (Spread(1.0, 0.9, 1.1, 8), None),
+    (Spread(0.999, 0.9, 1.1, 8), None), (Spread(0.75, 0.5, 1.0, 8), 1)])
+def test_pairs_that_would_decide_follow_from_the_root_of_their_number(ratio, more):
+    assert pairs_to_decide(ratio, 1000) == more
+
+
+def test_the_sentence_says_how_many_more_pairs_would_decide():
+    found = Found("undecided", UNDECIDED, UNDECIDED, 64, 128, (64, 96, 128))
+    said = sentence(found, ("A2", "A3"), "path lo", {64: {"more_pairs": 24}, 96: {"more_pairs": 7}, 128: {"more_pairs": None}})
+    assert said.endswith("about so many more pairs would decide: 24 at 64, 7 at 96 (--repeats); "
+                         "not even 1000 pairs would decide at 128")
+
+
 def test_a_verdict_needs_an_interval_that_leaves_out_one():
     assert verdict([0.8, 0.9, 0.85, 0.7, 0.99, 0.95])[0] == FIRST
     assert verdict([1.2, 1.1, 1.3, 1.4, 1.01, 1.5])[0] == SECOND
@@ -111,7 +169,7 @@ def pairs_of(effort: Effort, scatter: float) -> tuple[Pairs, list[str]]:
     """Pairs of a first side that takes 0.5 of second's time, or more by up to a share of it."""
     said: list[str] = []
     sides = (Side("first", "A1"), Side("second", "A2"))
-    pairs, turns = Pairs(sides, Workload("lo", 8, 0.3, "stream"), effort, said.append), count()
+    pairs, turns = Pairs(sides, Workload("lo", 8, 0.3, "stream"), effort, said.append, 60.0), count()
     pairs.time_ns = lambda side, _: 1000.0 if side is sides[1] else \
         500.0 * (1 + scatter * (next(turns) % 6) / 5)
     return pairs, said

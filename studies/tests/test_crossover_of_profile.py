@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from copyscope.common.errors import Refused, Unusable
+from copyscope.common.errors import Unusable
 from copyscope.records import documents
-from copyscope.runs import launch
+from copyscope.runs import launch, quiet
 from copyscope_studies.crossover import command, of_profile
 from helpers.pictures import REAL, two_passes
 
@@ -107,9 +107,11 @@ def test_what_makes_no_sense_together_is_refused(words, said):
         command.act(words)
 
 
-def test_a_disturbed_pair_is_made_again(monkeypatch, tmp_path, asked):
-    shares = [0.5, 0.4] + [0.0] * 1000
-    waits = []
+@pytest.fixture(name="shares")
+def shared_runs(monkeypatch, asked):
+    """Of the CPUs' time what others use beside each run to come, beside the rest of them 0.9; a clock that runs
+    with each look at them."""
+    shares, clock = [], [0.0]
 
     def make(run, *_):
         asked.append(run.arguments)
@@ -118,15 +120,39 @@ def test_a_disturbed_pair_is_made_again(monkeypatch, tmp_path, asked):
         data = two_passes(copy.deepcopy(REAL["A3-host"]), kinds=(kind,))
         data["backend"]["name"] = "tracepoint" if counted else "none"
         if not counted:
-            data["experiment"]["passes"]["timed"]["cpu_shares"] = {"others": shares.pop(0), "stolen": 0.0,
-                                                     "why": None}
+            data["experiment"]["passes"]["timed"]["cpu_shares"] = {
+                "others": shares.pop(0) if shares else 0.9, "stolen": 0.0, "why": None}
         return SimpleNamespace(status=0, stderr="", said=json.dumps(data))
 
+    def look(over_s):
+        clock[0] += over_s
+        return 0.0 if shares else 0.9
+
     monkeypatch.setattr(launch, "make", make)
-    monkeypatch.setattr(launch, "wait", lambda most, tell: waits.append(most))
-    assert command.act(["A2", "A3", "--low", "64", "--high", "128", "--repeats", "6", "--quiet",
-                        "--others-at-most", "0.1", "--json", str(tmp_path / "r.json")]) == 0
-    assert waits == [0.1, 0.1]
-    shares[:] = [0.9] * 1000
-    with pytest.raises(Refused, match="times in a row"):
-        command.act(["A2", "A3", "--quiet", "--json", str(tmp_path / "s.json")])
+    monkeypatch.setattr(quiet, "busy_share", look)
+    monkeypatch.setattr(quiet.time, "monotonic", lambda: clock[0])
+    return shares
+
+
+def search_two(file, *more):
+    """Search between two sizes, and return the record."""
+    assert command.act(["A2", "A3", "--low", "64", "--high", "128", "--repeats", "6", "--others-at-most", "0.1",
+                        "--json", str(file), *more]) == 0
+    return documents.load(file, "crossover", "mend it")
+
+
+def test_a_disturbed_pair_is_made_again(shares, tmp_path, capsys):
+    shares[:] = [0.5, 0.4] + [0.0] * 1000
+    record = search_two(tmp_path / "r.json")
+    assert record["others_median"] == 0 and not record["answer"]["time_up"]
+    assert capsys.readouterr().out.count("it is made again") == 2
+
+
+def test_a_machine_that_stays_busy_gets_an_answer_that_says_so(shares, tmp_path, capsys):
+    del shares[:]
+    record = search_two(tmp_path / "r.json")
+    said = record["answer"]["sentence"]
+    assert record["others_median"] == 0.9 and len(record["sizes"]) > 1
+    assert said.endswith("; other programs used 90% of the CPUs' time beside a run in the middle")
+    out = capsys.readouterr().out
+    assert out.startswith("at most 1 min") and out.count("does not get quiet") == 1

@@ -141,7 +141,8 @@ def build_parser() -> Parser:
              "seconds (default both)")
     add("--others-at-most", type=share, metavar="SHARE",
         help="of the CPUs' time that other programs may use beside a timed run, 0 to 1 (default "
-             f"{plans.MOST_OTHERS:g}); a run with more is made again once the machine is quiet")
+             f"{plans.MOST_OTHERS:g}); a run with more is made again, until the waiting has "
+             "taken as long as the runs should; from then on all count")
     add("--kernel", default="host", metavar="RELEASE",
         help="runs in guests, many in each (default host)")
     add("--counters", type=model, metavar="model[:NAME]",

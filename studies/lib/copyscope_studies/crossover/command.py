@@ -27,13 +27,14 @@ from copyscope_studies.costs import Costs
 
 from . import of_profile
 from .answer import Question, answer
-from .runs import Effort, side_of
+from .runs import MOST_PAIRS, Effort, side_of
 
-LEAST_PAIRS, MOST_PAIRS = 6, 1000
+LEAST_PAIRS = 6
 EPILOG = """\
 At each size both variants run in turn, without probes. A size is decided if the 95 % interval of
 the median ratio of their times leaves out 1. At the end each variant runs once with probes, and its
-laws must balance. The answer holds for this machine, kernel and path.
+laws must balance. The answer holds for this machine, kernel and path. How long it takes at most is
+told first; what is known when that time is up is the answer.
 exit: 0 an answer, also "none" or "undecided"; 1 a run failed or a law broke; 2 bad usage;
 3 this machine refuses
 examples: sudo ./tools/crossover A2 A3 --path veth
@@ -65,7 +66,8 @@ def build_parser() -> Parser:
     add("--seconds", type=seconds, default=0.3, metavar="S", help="of each run (0.3)")
     add("--others-at-most", type=share, default=MOST_OTHERS, metavar="SHARE",
         help="of the CPUs' time that other programs may use beside a run "
-             f"({MOST_OTHERS:g}); a run with more is made again once the machine is quiet")
+             f"({MOST_OTHERS:g}); a run with more is made again, until the waiting "
+             "has taken as long as the runs may; from then on all count")
     add("--repeats", type=number, default=8, metavar="N", help="pairs at each size, 6 or more (8)")
     add("--most-repeats", type=number, metavar="N", help="pairs at a size whose interval is wider "
         "than --interval: --repeats more at a time, up to N (--repeats)")

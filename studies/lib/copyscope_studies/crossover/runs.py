@@ -2,6 +2,7 @@
 """Makes the runs of a crossover: pairs without probes for the times, one run with probes."""
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,11 @@ from copyscope.records.load import record_of
 from copyscope.records.run_record import Record
 from copyscope.runs import launch
 from copyscope.runs.launch import Run
+from copyscope.runs.quiet import Quiet, disturbed
 
-from .search import verdict
+from .search import UNDECIDED, TimeUp, pairs_to_decide, verdict
+
+MOST_PAIRS = 1000
 
 
 @dataclass(frozen=True)
@@ -80,9 +84,12 @@ class Pairs:
     """Runs two variants in turn and keeps what was measured at each size."""
 
     def __init__(self, sides: tuple[Side, Side], workload: Workload, effort: Effort,
-                 tell: Callable[[str], None]) -> None:
+                 tell: Callable[[str], None], expected_s: float) -> None:
         self.sides, self.workload, self.effort = sides, workload, effort
         self.tell = tell
+        self.quiet = Quiet(workload.most_others, expected_s, tell)
+        self.until = time.monotonic() + expected_s + self.quiet.left_s
+        self.others: list[float] = []   # shares of the CPUs' time, beside each run that counts
         self.sizes: dict[int, dict[str, Any]] = {}
         self.first_record: Record | None = None
 
@@ -106,12 +113,13 @@ class Pairs:
 
     def undisturbed(self, side: Side, size: int) -> Record:
         """Make a run without probes, again while other programs disturb it."""
-        most = self.workload.most_others
-
-        def once() -> tuple[Record, str]:
+        def once(most: float) -> tuple[Record, str]:
             record = self.run(side, size, "--no-probes")
-            return record, launch.disturbed(record, most)
-        return launch.undisturbed(f"{side.name} {size}", most, once, self.tell)
+            return record, disturbed(record, most)
+        record = self.quiet.run(f"{side.name} {size}", once)
+        if record.times.others_share is not None:
+            self.others.append(record.times.others_share)
+        return record
 
     def time_ns(self, side: Side, size: int) -> float:
         """Time of one message, by the receiver's clock, without probes."""
@@ -133,7 +141,9 @@ class Pairs:
             "bytes": size, "winner": winner, "ratio": ratio.middle, "ratio_low": ratio.low,
             "ratio_high": ratio.high, "pairs": len(ratios), "width": width_of(ratio),
             "width_reached": narrow, "first_ns": first, "second_ns": second}
-        who = "undecided" if winner == "undecided" else \
+        if winner == UNDECIDED:
+            self.sizes[size]["more_pairs"] = pairs_to_decide(ratio, MOST_PAIRS)
+        who = "undecided" if winner == UNDECIDED else \
             f"{self.sides[winner == 'second'].name} is faster"
         wide = "" if narrow else \
             f"; {width_of(ratio) * 100:.0f} % wide after {len(ratios)} pairs"
@@ -148,6 +158,8 @@ class Pairs:
         first, second = (times[each] for each in self.sides)
         while not self.effort.enough([a / b for a, b in zip(first, second)]):
             for turn in range(len(first), len(first) + self.effort.least):
+                if time.monotonic() > self.until:
+                    raise TimeUp
                 # Each goes first in every other pair: who comes second finds a warmer machine.
                 for side in self.sides if turn % 2 == 0 else self.sides[::-1]:
                     times[side].append(self.time_ns(side, size))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from copyscope.common.spread import Spread, rank_below, spread
 
@@ -13,6 +13,10 @@ STEP_BYTES = 8              # a message has eight fields: all stay of one size
 LOOKS_BETWEEN = 3           # where both ends agree, sizes looked at in between
 
 Judge = Callable[[int], str]
+
+
+class TimeUp(Exception):
+    """A judge has no time left: what was judged before is all that is known."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Found:
     high: int
     undecided: tuple[int, ...] = ()  # sizes judged so within low to high
     contrary: tuple[int, ...] = ()   # sizes beyond, where the other side wins all the same
+    time_up: bool = False            # it ended before it was as near as asked
 
 
 def verdict(ratios: Sequence[float]) -> tuple[str, Spread]:
@@ -36,6 +41,22 @@ def verdict(ratios: Sequence[float]) -> tuple[str, Spread]:
     found = spread(ratios)
     winner = FIRST if found.high < 1 else SECOND if found.low > 1 else UNDECIDED
     return winner, found
+
+
+def pairs_to_decide(ratio: Spread, most: int) -> int | None:
+    """About how many pairs more would leave 1 out of an interval that holds it, if the median stays
+    where it is: an interval narrows with the root of the pairs. None: more than `most` in all."""
+    away = abs(ratio.middle - 1)
+    reach = ratio.high - ratio.middle if ratio.middle < 1 else ratio.middle - ratio.low
+    if not away or ratio.n * (reach / away) ** 2 > most:
+        return None
+    return max(1, math.ceil(ratio.n * (reach / away) ** 2) - ratio.n)
+
+
+def most_sizes(low: int, high: int, nearness: float) -> int:
+    """How many sizes a search judges at most: both ends, looks in between, and two bisections."""
+    halvings = math.ceil(math.log2(max(2, math.log(high / low) / math.log(nearness))))
+    return 2 + LOOKS_BETWEEN + 2 * halvings
 
 
 def middle(low: int, high: int) -> int:
@@ -102,6 +123,29 @@ def mirrored(judge: Judge, low: int, high: int, above: str, nearness: float) -> 
     return first
 
 
+def look(judge: Judge, low: int, high: int, nearness: float) -> Found:
+    """Look at both ends, at sizes in between if the ends do not differ, then as near as asked."""
+    ends = judge(low), judge(high)
+    if UNDECIDED not in ends and ends[0] != ends[1]:
+        return narrow(judge, low, high, nearness)
+    looks = [low, *between(low, high, LOOKS_BETWEEN), high]
+    pair = flank(judge, looks)
+    if pair is not None:
+        return narrow(judge, *pair, nearness)
+    winner = next((judge(size) for size in looks if judge(size) != UNDECIDED), UNDECIDED)
+    # What an end that is undecided hides may lie beyond the sizes that are decided.
+    return Found("undecided" if UNDECIDED in ends else "none", winner, winner, low, high)
+
+
+def so_far(judged: dict[int, str], low: int, high: int) -> Found:
+    """What is known of a search that ended early."""
+    pair = flank(judged.__getitem__, sorted(judged))
+    if pair is not None:
+        return Found("crossover", judged[pair[0]], judged[pair[1]], *pair, time_up=True)
+    winner = next((who for who in judged.values() if who != UNDECIDED), UNDECIDED)
+    return Found("undecided", winner, winner, low, high, time_up=True)
+
+
 def search(judge: Judge, low: int, high: int, nearness: float) -> Found:
     """Find where the winner changes between two sizes; each size is judged once."""
     judged: dict[int, str] = {}
@@ -111,20 +155,13 @@ def search(judge: Judge, low: int, high: int, nearness: float) -> Found:
             judged[size] = judge(size)
         return judged[size]
 
-    ends = once(low), once(high)
-    pair = (low, high) if UNDECIDED not in ends and ends[0] != ends[1] else None
-    if pair is None:
-        looks = [low, *between(low, high, LOOKS_BETWEEN), high]
-        pair = flank(once, looks)
-    if pair is not None:
-        found = narrow(once, *pair, nearness)
-    else:
-        winner = next((once(size) for size in looks if once(size) != UNDECIDED), UNDECIDED)
-        # What an end that is undecided hides may lie beyond the sizes that are decided.
-        found = Found("undecided" if UNDECIDED in ends else "none", winner, winner, low, high)
+    try:
+        found = look(once, low, high, nearness)
+    except TimeUp:
+        found = so_far(judged, low, high)
     within = tuple(sorted(size for size, who in judged.items()
                           if who == UNDECIDED and found.low <= size <= found.high))
     contrary = tuple(sorted(size for size, who in judged.items() if found.kind == "crossover" and
                             (size < found.low and who == found.above
                              or size > found.high and who == found.below)))
-    return Found(found.kind, found.below, found.above, found.low, found.high, within, contrary)
+    return replace(found, undecided=within, contrary=contrary)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes runs with trace_run, in children that never outlive the sweep: what each is told, how it
-ended, whether other programs disturbed it, how far the sweep is.
+ended, how far the sweep is.
 """
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.programs import kill_with_parent
 from copyscope.common.tables import PATHS_OF_NICS
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.records.passes import BOTH
-from copyscope.records.run_record import Record
 
 HOST = "host"
 EXIT_FINE, EXIT_USAGE, EXIT_REFUSED, EXIT_BLIND = 0, 2, 3, 4
@@ -125,68 +122,6 @@ def make(run: Run, record: Path | None, seconds: float, kernel: str,
             raise
     refuse(run, record, status, stderr)
     return Outcome(status, stderr, command, said or "")
-
-
-# The times of a sweep are kept from a busy machine: who else used the CPUs is said, and waited for.
-
-# How long other programs may keep a sweep waiting, and how long it looks each time.
-WAIT_S, LOOK_S = 600.0, 1.0
-# A run that other programs disturbed is made again this often.
-MOST_TRIES = 10
-Made = TypeVar("Made")
-
-
-def disturbed(record: Record, most: float | None) -> str:
-    """Why the times of a run do not count, "" if they do or if nobody knows."""
-    others = record.times.others_share
-    if most is None or others is None or others <= most:
-        return ""
-    return f"other programs used {others:.1%} of the CPUs' time, more than {most:.1%}"
-
-
-def cpu_ticks() -> tuple[int, int]:
-    """Ticks since boot: that the CPUs were busy, and all of them."""
-    with open("/proc/stat", encoding="ascii") as file:
-        user, nice, system, idle, iowait, irq, softirq, steal = map(
-            int, file.readline().split()[1:9])
-    busy = user + nice + system + irq + softirq
-    return busy, busy + idle + iowait + steal
-
-
-def busy_share(over_s: float) -> float:
-    """Share of the CPUs' time that was used while this program slept."""
-    busy, whole = cpu_ticks()
-    time.sleep(over_s)
-    busy_then, whole_then = cpu_ticks()
-    return (busy_then - busy) / max(1, whole_then - whole)
-
-
-def wait(most: float, tell: Callable[[str], None]) -> None:
-    """Return once the machine is quiet; raise Refused if it stays busy."""
-    began, share = time.monotonic(), busy_share(LOOK_S)
-    if share > most:
-        tell(f"waiting, as other programs use {share:.1%} of the CPUs; with --others-at-most 1 "
-             "such runs count, too")
-    while share > most:
-        if time.monotonic() - began > WAIT_S:
-            raise Refused(f"other programs use {share:.1%} of the CPUs, more than {most:.1%}: stop "
-                          "them, or allow more with --others-at-most")
-        share = busy_share(LOOK_S)
-
-
-def undisturbed(name: str, most: float, make: Callable[[], tuple[Made, str]],
-                tell: Callable[[str], None]) -> Made:
-    """Make a run, again while other programs disturb it; raise Refused if they do not stop. `make`
-    returns the run and what disturbed it, or ""."""
-    why = ""
-    for _ in range(MOST_TRIES):
-        made, why = make()
-        if not why:
-            return made
-        tell(f"{name}: {why}; it is made again")
-        wait(most, tell)
-    raise Refused(f"{name}: {why}, {MOST_TRIES} times in a row: stop them, or allow more with "
-                  "--others-at-most")
 
 
 # The progress of a sweep: a bar with the time left on a terminal, lines in a pipe.

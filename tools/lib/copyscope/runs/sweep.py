@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from copyscope.records.run_record import Record
 from . import launch, pairs, plan as plans, tables
 from .folder import Folder
 from .launch import Progress
+from .quiet import Quiet, disturbed
 
 
 @dataclass(frozen=True)
@@ -28,18 +30,18 @@ class Result:
     compared: list[pairs.Pair]
 
 
-def settle(folder: Folder, run: plans.Run, plan: dict[str, Any],
-           outcome: launch.Outcome) -> tuple[str, str]:
+def settle(folder: Folder, run: plans.Run, outcome: launch.Outcome,
+           most_others: float) -> tuple[str, str]:
     """Keep a run, or set it aside; return why it failed, or "", and what disturbed it, or ""."""
     path = folder.pending_path(run.name)
     record = load_record(path) if path.exists() else None
     if outcome.status == launch.EXIT_FINE and not (record and record.incomplete):
-        disturbed = launch.disturbed(record, plan.get("most_others")) if record else ""
-        if disturbed:
+        disturbance = disturbed(record, most_others) if record else ""
+        if disturbance:
             folder.drop(run.name)
         else:
             folder.keep(run)
-        return "", disturbed
+        return "", disturbance
     why, status = launch.last_line(outcome.stderr), outcome.status
     if record:
         broken = record.broken_laws()
@@ -48,18 +50,27 @@ def settle(folder: Folder, run: plans.Run, plan: dict[str, Any],
     return f"{why} (exit {status})", ""
 
 
-def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any]) -> tuple[str, str]:
+def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any],
+            most_others: float) -> tuple[str, str]:
     """Make one run; return what became of it."""
     path = folder.pending_path(run.name)
-    return settle(folder, run, plan, launch.make(run, path, plan["seconds"], plan["kernel"],
-                                                 plan["pass"]))
+    outcome = launch.make(run, path, plan["seconds"], plan["kernel"], plan["pass"])
+    return settle(folder, run, outcome, most_others)
 
 
-def make_run(folder: Folder, run: plans.Run, plan: dict[str, Any], progress: Progress) -> str:
-    """Make one run, again if other programs disturbed its times; return why it failed, or ""."""
-    return launch.undisturbed(run.name, plan.get("most_others", 1.0),
-                              lambda: try_run(folder, run, plan),
-                              lambda line: progress.tell(f"sweep: {line}"))
+def make_here(folder: Folder, missing: list[plans.Run], plan: dict[str, Any],
+              progress: Progress) -> None:
+    """Make runs in turn, each again if other programs disturbed its times."""
+    most = plan.get("most_others", 1.0)
+    patience = Quiet(most, progress.left_s(),
+                     lambda line: progress.tell(f"sweep: {line}"))
+    if not progress.quiet:
+        progress.tell(f"sweep: {len(missing)} runs, about {launch.clock(progress.left_s())}" + (
+            f", and at most {launch.clock(patience.left_s)} more if others use the CPUs"
+            if most < 1 else ""))
+    for run in missing:
+        progress.show(run.name)
+        progress.step(run.name, patience.run(run.name, partial(try_run, folder, run, plan)))
 
 
 def make_in_guests(folder: Folder, missing: list[plans.Run], plan: dict[str, Any],
@@ -83,7 +94,7 @@ def make_in_guests(folder: Folder, missing: list[plans.Run], plan: dict[str, Any
                 launch.refuse(run, path, each.status, each.said)
                 alone = launch.command_of(run, path, plan["seconds"], plan["kernel"], plan["pass"])
                 outcome = launch.Outcome(each.status, each.said, alone)
-                progress.step(run.name, settle(folder, run, plan, outcome)[0])
+                progress.step(run.name, settle(folder, run, outcome, 1.0)[0])
 
 
 def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
@@ -96,10 +107,8 @@ def make_runs(folder: Folder, plan: dict[str, Any], quiet: bool) -> None:
     try:
         if missing and plan["kernel"] != launch.HOST:
             make_in_guests(folder, missing, plan, progress)
-            return
-        for run in missing:
-            progress.show(run.name)
-            progress.step(run.name, make_run(folder, run, plan, progress))
+        elif missing:
+            make_here(folder, missing, plan, progress)
     finally:
         progress.end()
 

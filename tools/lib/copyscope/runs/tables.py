@@ -265,7 +265,9 @@ def others_text(plan: dict[str, Any], records: list[Record]) -> str:
     words = [f"{what} {spread.median(known):.1%} of the CPUs' time beside the run in the middle, "
              f"{known[-1]:.1%} at most" for what, known in shares.items() if known]
     if "most_others" in plan:
-        words.append(f"runs with more than {plan['most_others']:.0%} by others were made again")
+        beyond = sum(each > plan["most_others"] for each in shares["other programs used"])
+        words.append(f"runs with more than {plan['most_others']:.0%} by others were made again" + (
+            f"; {beyond} of them count, as the machine did not get quiet" if beyond else ""))
     return "; ".join(words) or "not recorded"
 
 
