@@ -24,7 +24,7 @@ DISABLED, NO_USER_CALLCHAIN = 1, 1 << 22
 ENABLE, DISABLE, SET_FILTER = 0x2400, 0x2401, 0x40082406
 RECORD_LOST, RECORD_SAMPLE = 2, 9
 HEAD_AT, TAIL_AT = 1024, 1032
-RING_PAGES = 1024
+RING_PAGES = 4096
 # Marks between the parts of a stack, such as PERF_CONTEXT_KERNEL, are the last 4095 addresses.
 FIRST_MARK = (1 << 64) - 4095
 FIELD = re.compile(r"field:[^;]*?(\w+)(?:\[\w*\])?;\s*offset:(\d+);\s*size:(\d+);\s*signed:(\d);")
