@@ -19,11 +19,13 @@ UNPRICED = {
              "sendfile": FILE_PAGES, "splice": f"{FILE_PAGES}, {PIPE}",
              "vmsplice": PIPE, "vmsplice-gift": PIPE,
              "uring": RING, "uring-zc": RING, "uring-zc-fixed": RING, "uring-zc-sqpoll": RING,
-             "ktls": "encryption", "ktls-sendfile": f"encryption, {FILE_PAGES}",
+             **dict.fromkeys(("ktls", "ktls-1.2", "ktls-more"), "encryption"),
+             **dict.fromkeys(("ktls-sendfile", "ktls-sendfile-1.2"),
+                             f"encryption, {FILE_PAGES}"),
              "udp": "datagrams", "udp-zc": "datagrams"},
     "receive": {"perfield": "a recv() whose bytes are there", "recvmsg": "pieces that are read",
                 "splice": PIPE, "map": "mapping pages of the receive queue", "uring": RING,
-                "uring-multishot": RING, "ktls": "decryption"},
+                "uring-multishot": RING, "ktls": "decryption", "ktls-1.2": "decryption"},
 }
 UNKNOWN = "what it does"
 # Not in the profile: predicted, and held against nothing.
