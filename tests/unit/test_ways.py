@@ -92,10 +92,21 @@ def test_readme_and_the_page_have_the_answer_of_the_sheet():
     assert answer.table(FOUND, CHIEF) in readme
     assert f"Every way on kernel {answer.release(CHIEF)} in a guest" in readme
     page = (FOLDER / "ways.md").read_text()
+    assert answer.table(FOUND, CHIEF) in page
     for kernel in FOUND.kernels:
-        for line in answer.table(FOUND, kernel).splitlines():
-            measured = "| not measured | not measured | not measured | not measured |" not in line
-            assert not measured or line in page
+        assert all(f"{line}\n" in page for line in (*answer.differences(FOUND, kernel), *answer.absent(FOUND, kernel)))
+
+
+def test_a_kernel_differs_from_the_chief_one_by_what_its_sheet_has_otherwise():
+    text = (FOLDER / "ways.csv").read_text()
+    of_chief = [line for line in text.splitlines() if line.startswith(CHIEF)]
+    other = "\n".join(line.replace(CHIEF, "9.9") for line in of_chief)
+    twin = answer.load(None, f"{text}{other}\n")
+    assert answer.differences(twin, "9.9") == []
+    cell = twin.cell("9.9", way("send", PLAIN), "veth")
+    cell["late_copy_bytes"] = cell["accepted_bytes"]
+    assert answer.differences(twin, "9.9") == [f"- {end} {name}: veth 3.00 (2.00)"
+                                               for end, name in (("send", PLAIN), ("receive", RECV))]
 
 
 def test_every_way_has_a_row_and_none_that_nobody_counted_shows_a_number():

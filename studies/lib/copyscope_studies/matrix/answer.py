@@ -178,6 +178,18 @@ def table(found: Found, kernel: str) -> str:
     return "\n".join(rows) + "\n"
 
 
+def differences(found: Found, kernel: str) -> list[str]:
+    """Which copies and pins of a kernel are not those of the chief one."""
+    told = HEAD[1:HEAD.index("pages pinned") + 1]
+    lines = []
+    for way in WAYS:
+        here, there = (line(found, each, way)[1:1 + len(told)] for each in (kernel, chief(found)))
+        parts = [f"{what} {mine} ({other})" for what, mine, other in zip(told, here, there)
+                 if mine not in (other, ABSENT)]
+        lines += [f"- {way.end} {way.name}: {', '.join(parts)}"] * bool(parts)
+    return lines
+
+
 def absent(found: Found, kernel: str) -> list[str]:
     """Which runs there are none of on a kernel, by reason."""
     by_why: dict[str, list[str]] = {}

@@ -104,7 +104,8 @@ def draw(found: answer.Found, kernel: str) -> Figure:
                 [f"Kernel {kernel}, in an emulated guest; counts are exact. {answer.ABSENT}: the "
                  "kernel or the path refuses it; ≥: a site of copies is not measured there.",
                  f"A sender is read by {RECV}, a receiver gets what {PLAIN} sends, "
-                 "unless the table says otherwise. What TCP sent again counts, too."],
+                 "unless the table says otherwise. What TCP sent again counts, too; a cipher's "
+                 "pass is no copy."],
                 "copies a byte, at both ends and between them")
     for index, (path, mine) in enumerate(cells.items()):
         panel(page.axes(left + index * (PANEL + APART), feet, PANEL, tall), path, mine, most)

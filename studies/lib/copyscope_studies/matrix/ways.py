@@ -46,6 +46,15 @@ def sheet(rows: Sequence[Row]) -> str:
     return csv_text(HEAD, map(cells, rows))
 
 
+def told(found: answer.Found, kernel: str) -> list[str]:
+    """The table of the chief kernel, and what another one has that is not there."""
+    chief = answer.chief(found)
+    if kernel == chief:
+        return [answer.table(found, kernel).rstrip("\n")]
+    return [f"As {answer.release(chief)}, whose number is in parentheses, but for these:", "",
+            *(answer.differences(found, kernel) or ["- nothing"])]
+
+
 def page(rows: Sequence[Row], found: answer.Found, made: Made) -> str:
     """The answer on each kernel, and what is absent there and why."""
     commits = sorted({row.record.at("tool.commit") for row in rows if row.record})
@@ -54,7 +63,9 @@ def page(rows: Sequence[Row], found: answer.Found, made: Made) -> str:
             f"{made.messages} messages of {made.size:,} bytes over 2 connections. The kernels ran "
             "in emulated guests: every count is exact, and no time is shown. Numbers below a path "
             "are copies by a processor of each payload byte, at both ends and between them; what "
-            f"was sent again counts, too. A sender is read by `{RECV}`, and a receiver gets "
+            "was sent again counts, too. That kernel TLS reads and writes each byte once more at "
+            "either end, to encrypt and decrypt it, is no copy. "
+            f"A sender is read by `{RECV}`, and a receiver gets "
             f"what `{PLAIN}` sends, unless the row says otherwise. Pages are pinned, and "
             "system calls made, for a message; system calls are of the row's own end, native, by "
             "`tools/facts --only calls`. It pays where it is faster than "
@@ -64,7 +75,7 @@ def page(rows: Sequence[Row], found: answer.Found, made: Made) -> str:
         mine = [row for row in rows if kernel_of(row) == kernel]
         ran = [row for row in mine if row.record]
         balanced = sum(row.fine for row in ran)
-        text += [f"## {kernel}", "", answer.table(found, kernel),
+        text += [f"## {kernel}", "", *told(found, kernel), "",
                  f"{len(ran)} of {len(mine)} runs were made; in {balanced} of them every law that "
                  "can be tested balances.", "", *answer.absent(found, kernel), ""]
     return "\n".join(text).rstrip("\n") + "\n"
