@@ -97,7 +97,7 @@ def test_profiles_share_a_folder(asked, tmp_path):
 @pytest.mark.parametrize("words, said", [
     (["A1", "A2", "--profile", "mt25018", "--out", "o"], "leave out VARIANT"),
     (["--profile", "mt25018"], "--out DIR is missing"),
-    (["--profile", "mt25018", "--out", "o", "--path", "lo"], "--path does not go"),
+    (["--profile", "mt25018", "--out", "o", "--path", "lo"], "--path lo: the profile says that"),
     (["--profile", "mt25018", "--out", "o", "--json", "f"], "--json does not go"),
     (["--profile", "gone", "--out", "o"], "gone"),
     (["A1", "A2", "--out", "o"], "--out is of --profile or --ways"),

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from copyscope.records import documents
 from copyscope.records.check import check as check_as_readers
 from helpers import peers, processes, records
 from helpers.books import (
@@ -40,6 +41,37 @@ def check(done: records.Run) -> dict:
     tracepoint = record["backend"]["name"] == "tracepoint"
     check_books(record, PRIME_MESSAGES, TRACEPOINT_NOT_TESTABLE if tracepoint else frozenset())
     return record
+
+
+def compared(hosts, tool: str, *more) -> str:
+    """What README's command says that compares over two hosts, with what stands in for ssh and makes it short."""
+    text = (records.ROOT / "README.md").read_text(encoding="utf-8")
+    command = next(line for line in text.splitlines() if f"sudo ./tools/{tool} " in line and "--host lab2" in line)
+    ssh = shlex.join([str(peers.FAKE_SSH), str(hosts.far.holder.pid), hosts.near.address, hosts.far.address])
+    words = [*shlex.split(command, comments=True)[1:], *more, "--ssh", ssh, "--far", records.TRACE_RUN,
+             "--others-at-most", 1]
+    done = subprocess.run(hosts.near.inside(*words), text=True, check=False, capture_output=True, timeout=120,
+                          cwd=records.ROOT)
+    assert done.returncode == 0, done.stderr
+    assert "Path peer, Linux" in done.stdout and "the other end is on another host" in done.stdout
+    return done.stdout
+
+
+def test_the_sweep_of_the_readme_is_made_between_two_hosts(hosts, tmp_path):
+    said = compared(hosts, "sweep", "--repeats", 1, "--seconds", 0.1, "--out", tmp_path / "out")
+    assert " times A1" in said
+    names = {each.name for each in (tmp_path / "out/runs").iterdir()}
+    assert names == {f"{variant}_{size}B_1T.r1.json" for variant in ("A1", "A2", "A3") for size in (64, 4096, 65536)}
+    for name in names:
+        record = records.load(tmp_path / "out/runs" / name)
+        assert record["experiment"]["peer"]["end"] == "receiver" and record["backend"]["name"] == "none"
+
+
+def test_the_crossover_of_the_readme_is_searched_between_two_hosts(hosts, tmp_path):
+    said = compared(hosts, "crossover", "--low", 64, "--high", 128, "--nearness", 4,
+                    "--repeats", 6, "--seconds", 0.05, "--json", tmp_path / "found.json")
+    assert "on path peer, 1 connection" in said and "books of A2" in said
+    assert documents.load(tmp_path / "found.json", "crossover", "mend it")["path"]["kind"] == "peer"
 
 
 def sender_of(record: dict) -> str:

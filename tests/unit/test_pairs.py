@@ -116,8 +116,13 @@ def test_pairs_are_a_table_beside_the_others(tmp_path):
         ",1.31,1.24,1.38,95 % interval of the median,faster")
 
 
+def profile_of(*words):
+    """What a profile would say of a sweep's words."""
+    return sweep.profile_of(sweep.build_parser().parse_args(list(words)))
+
+
 def test_a_plan_of_words_is_a_plan():
-    profile = sweep.profile_of(["A3-unreaped", "A1"], [64, 4096], "lo", "rr")
+    profile = profile_of("--variants", "A3-unreaped,A1", "--sizes", "64,4k", "--path", "lo", "--pattern", "rr")
     plan = plans.make(profile, None, [1, 2], None, None, 6, "host")
     words = [each["arguments"] for each in plan["points"]]
     assert len(words) == 8 and words[0] == ["A3-unreaped", "64", "1", "--path", "lo", "--pattern",
@@ -139,7 +144,7 @@ def test_a_folder_that_nobody_named_is_new_and_dated(tmp_path, monkeypatch):
     (["A1", "A1"], "twice"), ([], "--variants A1,A2,A3")])
 def test_a_variant_that_there_is_not_is_refused(names, meant):
     with pytest.raises(Unusable) as caught:
-        sweep.profile_of(names, None, None, None)
+        profile_of(*(["--variants", ",".join(names)] if names else []))
     assert meant in str(caught.value)
 
 

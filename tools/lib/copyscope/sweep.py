@@ -12,14 +12,14 @@ from copyscope import cli
 from copyscope.batch import side_by_side
 from copyscope.cli import Parser, complain, folder, number, seconds, share, whole
 from copyscope.common.errors import CommandError, Unusable
-from copyscope.common.tables import PATHS_OF_ONE_HOST, VARIANTS
+from copyscope.common.tables import VARIANTS
 from copyscope.common.text import listed, meant, now_utc, size_text
 from copyscope.common.tree import PROFILES, ROOT
 from copyscope.files.output_folder import OutputFolder
 from copyscope.files.record_file import make_runs_folder
 from copyscope.records.passes import BOTH, PASSES
 from copyscope.records.run_record import NO_PROFILE
-from copyscope.runs import answer, launch, plan as plans, profile as profiles
+from copyscope.runs import answer, launch, paths, plan as plans, profile as profiles
 from copyscope.runs.launch import HOST, clock
 from copyscope.runs.profile import DEFAULTS, Profile
 from copyscope.runs.sweep import conduct
@@ -42,28 +42,22 @@ def check_variants(names: list[str]) -> None:
         raise Unusable("--variants: a name appears twice")
 
 
-def profile_of(variants: list[str] | None, sizes: list[int] | None, path: str | None,
-               pattern: str | None) -> Profile:
+def profile_of(options: argparse.Namespace) -> Profile:
     """What a profile would say of these words."""
+    variants, path = options.variants, options.path or PATH
     if not variants:
         raise Unusable("what is to be run? Name --variants A1,A2,A3, or a --profile NAME; try "
                        "./tools/sweep --help")
     check_variants(variants)
-    chosen = sizes or SIZES
-    settings = {**DEFAULTS, "note": "as the command says", "path": path or PATH,
-                "pattern": pattern or PATTERN, "threads_are": "connections", "end": "sender"}
+    chosen = options.sizes or SIZES
+    settings = {**DEFAULTS, **paths.settings_of(options, path, options.kernel),
+                "note": "as the command says", "path": path, "pattern": options.pattern or PATTERN,
+                "threads_are": "connections", "end": "sender"}
     of_sizes = listed([size_text(each) for each in chosen]) if len(chosen) <= MOST_NAMED \
         else f"{len(chosen)} sizes"
     title = f"{listed(variants)} at {of_sizes}"
     return Profile(NO_PROFILE, "corrected", title, "", chosen, THREADS, SECONDS, settings,
                    [{"label": each, "variant": each} for each in variants], [], [])
-
-
-def refuse_beside_profile(path: str | None, pattern: str | None) -> None:
-    """Refuse words for what a profile says."""
-    for option, value in (("--path", path), ("--pattern", pattern)):
-        if value:
-            raise Unusable(f"{option} {value}: the profile says that; leave out one of the two")
 
 
 def new_folder() -> Path:
@@ -125,7 +119,7 @@ def build_parser() -> Parser:
     add("--sizes", type=numbers, metavar="N,...",
         help="bytes of a message, such as 64,4k,1M (64,4k,64k, or the profile's)")
     add("--threads", type=numbers, metavar="N,...", help="connections (1, or the profile's)")
-    add("--path", choices=PATHS_OF_ONE_HOST, help="between the sockets (veth); not with --profile")
+    paths.add_options(parser, PATH)
     add("--pattern", choices=("stream", "rr"), help="(stream); not with --profile")
     add("--profile", metavar="NAME",
         help=f"a published experiment: {have}, or a .toml file of yours")
@@ -175,11 +169,13 @@ def list_plan(plan: dict[str, Any]) -> None:
 def chosen(options: argparse.Namespace) -> profiles.Profile:
     """The profile that was named, or what the words say without one."""
     if options.profile:
-        refuse_beside_profile(options.path, options.pattern)
+        paths.refuse_beside(options, "the profile")
+        if options.pattern:
+            raise Unusable(f"--pattern {options.pattern}: the profile says that; leave it out")
         return profiles.load(options.profile, options.mode)
     if options.mode:
         raise Unusable(f"--mode {options.mode} is of a profile: name one with --profile")
-    return profile_of(options.variants, options.sizes, options.path, options.pattern)
+    return profile_of(options)
 
 
 def planned(options: argparse.Namespace, profile: profiles.Profile) -> dict[str, Any]:

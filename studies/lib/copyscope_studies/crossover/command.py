@@ -16,12 +16,11 @@ from copyscope.common.tables import (
     LEAST_BYTES,
     MOST_BYTES,
     MOST_THREADS,
-    PATHS_OF_ONE_HOST,
     RECEIVERS,
     RIGHT_VARIANTS,
 )
 from copyscope.files.record_file import RecordFile
-from copyscope.runs import launch
+from copyscope.runs import launch, paths
 from copyscope.runs.plan import MOST_OTHERS
 from copyscope_studies.costs import Costs
 
@@ -56,7 +55,7 @@ def build_parser() -> Parser:
         "corrected, with its path, pattern and receivers; needs --out")
     add("--out", type=folder, metavar="DIR",
         help="where records and table of a profile or of ways go")
-    add("--path", choices=PATHS_OF_ONE_HOST, help="between the sockets (veth)")
+    paths.add_options(parser, "veth")
     add("--pattern", choices=("stream", "rr"), help="(stream)")
     add("--low", type=number, default=64, metavar="N", help="smallest size; k and M multiply (64)")
     add("--high", type=number, default=1 << 20, metavar="N", help="largest size (1M)")
@@ -162,6 +161,9 @@ def say(record: dict[str, Any], talk: TextIO) -> None:
     """Print the answer, what a copy costs there, and how the books of both sides balanced."""
     size = record["answer"]["high_bytes"]
     print(record["answer"]["sentence"], file=talk)
+    print(f"{paths.told(record['path']['kind'], record['machine']['kernel'])} "
+          f"{record['pairs']} pairs of {record['seconds']:g} s or more a size, without probes; "
+          "intervals are of 95%.", file=talk)
     if "copy" in record:
         print(f"one copy of {size} bytes takes {record['copy']['copy_ns']:.0f} ns here, "
               f"{record['copy']['share_of_first']:.0%} of a message's time", file=talk)

@@ -11,10 +11,11 @@ from itertools import combinations, groupby
 from typing import Any
 
 from copyscope.common.errors import Refused, Unusable
+from copyscope.common.tables import PATHS_OF_NICS
 from copyscope.common.text import csv_text
 from copyscope.files.output_folder import OutputFolder, has_line
 from copyscope.records import documents
-from copyscope.runs import launch, profile as profiles
+from copyscope.runs import launch, paths, profile as profiles
 from copyscope_studies.ways import PLAIN, WAYS
 
 from .answer import SCHEMA, Question, answer
@@ -43,25 +44,28 @@ def check(options: argparse.Namespace) -> None:
         raise Unusable(f"{option} names the variants: leave out VARIANT")
     if not options.out:
         raise Unusable(f"--out DIR is missing: say where the records of {option} go")
-    for each in ("json", "baseline") if options.ways else ("path", "pattern", "json", "baseline"):
+    for each in ("json", "baseline") if options.ways else ("pattern", "json", "baseline"):
         if getattr(options, each) is not None:
             raise Unusable(f"--{each} does not go with {option}")
+    if options.profile:
+        paths.refuse_beside(options, "the profile")
 
 
 def workload(options: argparse.Namespace) -> Workload:
     """What both sides have in common, where the options say it."""
-    return Workload(options.path or "veth", options.threads, options.seconds,
-                    options.pattern or "stream", options.others_at_most)
+    path = options.path or "veth"
+    between = paths.settings_of(options, path)
+    if path in PATHS_OF_NICS and "devices" not in between:
+        raise Unusable(f"--path {path} needs --devices TX,RX: two idle NICs that a cable joins")
+    return Workload(path, options.threads, options.seconds, options.pattern or "stream",
+                    options.others_at_most, tuple(paths.words_of(between)))
 
 
 def sides(profile: profiles.Profile) -> list[tuple[Side, Side]]:
     """Every two of its variants."""
     found = []
     for each in profile.variants:
-        words = ["--receiver", each.get("receiver", "recv")]
-        for key in ("addresses", "devices", "port"):
-            if key in profile.settings:
-                words += [f"--{key}", str(profile.settings[key])]
+        words = ["--receiver", each.get("receiver", "recv"), *paths.words_of(profile.settings)]
         found.append(Side(each["label"], each["variant"], tuple(words)))
     return list(combinations(found, 2))
 

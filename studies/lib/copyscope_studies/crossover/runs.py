@@ -54,6 +54,7 @@ class Workload:
     seconds: float
     pattern: str
     most_others: float = 1.0    # share of the CPUs' time that other programs may use beside a run
+    between: tuple[str, ...] = ()   # words for trace_run: addresses, devices, the other host
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Pairs:
         work = self.workload
         run = Run(f"{side.name}_{size}B", (
             side.variant, str(size), str(work.threads), "--path", work.path,
-            "--pattern", work.pattern, *side.words, *more))
+            "--pattern", work.pattern, *work.between, *side.words, *more))
         outcome = launch.make(run, None, work.seconds, "host")
         if outcome.status != launch.EXIT_FINE:
             kind = Refused if outcome.status == launch.EXIT_REFUSED else CommandError

@@ -15,7 +15,7 @@ from copyscope.records import copies
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 
-from . import pairs
+from . import pairs, paths
 from .pairs import SAME, Pair
 
 # Of one label, in a sentence; pairs.csv has them all.
@@ -120,7 +120,9 @@ def copies_table(records: list[Record]) -> list[str]:
 def notes(found: list[Pair], records: list[Record]) -> list[str]:
     """What the numbers are."""
     counts = {pair.ratio.n for pair in found if pair.ratio}
-    said = ["Throughput of payload in passes without probes; ratios are of runs in the same round."]
+    first = records[0]
+    said = [paths.told(first.path, first.kernel),
+            "Throughput of payload in passes without probes; ratios are of runs in the same round."]
     if counts:
         said.append(f"{spread.sentence(counts).capitalize().replace(' %', '%')}.")
     if counts and spread.rank_below(max(counts)) is None:

@@ -13,6 +13,7 @@ from copyscope.records.load import MOST_RUNS
 from copyscope.records.passes import BOTH, COUNTED, TIMED
 
 from .launch import HOST, Run
+from .paths import two_hosts, words_of
 from .profile import Profile
 
 SCHEMA = "copyscope.plan/1"
@@ -56,9 +57,7 @@ def point(profile: Profile, variant: dict[str, Any], size: int, threads: int) ->
         arguments += ["--behaviours", ",".join(otherwise)]
     if not settings.get("probes", True):
         arguments += ["--no-probes"]
-    for key in ("addresses", "devices", "port"):
-        if key in settings:
-            arguments += [f"--{key}", str(settings[key])]
+    arguments += words_of(settings)
     return {"name": f"{variant['label']}_{size}B_{threads}T", "label": variant["label"],
             "size": size, "threads": threads, "arguments": arguments}
 
@@ -75,6 +74,11 @@ def choose_variants(profile: Profile, labels: list[str] | None) -> list[dict[str
 
 def choose_passes(profile: Profile, passes: str | None) -> str:
     """The passes of each run: those asked for, or what the profile allows."""
+    if two_hosts(profile.settings["path"]):
+        # They make one pass, and a sweep compares times.
+        if passes == BOTH:
+            raise Unusable("--pass both: two hosts make one pass; give timed or counted")
+        return passes or TIMED
     if profile.settings.get("probes", True):
         return passes or BOTH
     if passes not in (None, TIMED):

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What compares takes every path of a run: its words reach trace_run, and what makes no sense is refused first."""
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from copyscope import sweep
+from copyscope.common.errors import Unusable
+from copyscope.common.tree import ROOT
+from copyscope.runs import paths
+
+OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
+# Those of a guest's launcher, and of what a user of sweep cannot have asked for.
+ELSEWHERE = {"--nics", "--mtu", "--netem", "--qdisc", "--no-tso", "--no-sg", "--tap", "--optmem", "--ipv6"}
+
+
+def plan_of(*words):
+    """The plan of a sweep's words."""
+    options = sweep.build_parser().parse_args(["--variants", "A1,A3", "--sizes", "64", *words])
+    return sweep.planned(options, sweep.chosen(options))
+
+
+@pytest.mark.parametrize("words", [
+    ("--path", "peer", "--host", "me@lab2"), ("--path", "nic", "--devices", "eth1,eth2"),
+    ("--path", "peer", "--host", "lab2", "--ssh", "ssh -J gate", "--far", "sudo -n copyscope/tools/trace_run",
+     "--addresses", "10.0.0.1,10.0.0.2")])
+def test_words_for_a_path_reach_every_run(words):
+    plan = plan_of(*words)
+    for point in plan["points"]:
+        said = point["arguments"]
+        assert {said[said.index(option) + 1] for option in words[::2]} == set(words[1::2])
+    assert plan["pass"] == ("timed" if "peer" in words else "both")
+
+
+@pytest.mark.parametrize("words, why", [
+    (("--path", "peer"), "--host"), (("--host", "lab2"), "--path peer"), (("--path", "lo", "--ssh", "ssh"), "--path peer"),
+    (("--path", "peer", "--host", "lab2", "--kernel", "6.12"), "leave out --kernel"),
+    (("--path", "peer", "--host", "lab2", "--pass", "both"), "one pass")])
+def test_words_that_make_no_sense_together_are_refused(words, why):
+    with pytest.raises(Unusable, match=why):
+        plan_of(*words)
+
+
+@pytest.mark.parametrize("words", [("--path", "lo"), ("--devices", "a,b"), ("--host", "lab2"), ("--pattern", "rr")])
+def test_a_profile_says_its_path_itself(words):
+    options = sweep.build_parser().parse_args(["--profile", "mt25064", *words])
+    with pytest.raises(Unusable, match=f"{words[0]} {words[1]}: the profile says that"):
+        sweep.chosen(options)
+
+
+def test_an_option_that_an_error_of_a_path_names_is_there():
+    texts = [file.read_text(encoding="utf-8") for pattern in ("userspace/path/*.c", "userspace/run/options_peer.c")
+             for file in ROOT.glob(pattern)]
+    strings = [each for text in texts for each in re.findall(r'"((?:[^"\\]|\\.)*)"', text)]
+    named = {option for each in strings for option in OPTION.findall(each)} - ELSEWHERE
+    there = set(OPTION.findall(sweep.build_parser().format_help()))
+    assert {"--devices", "--kernel", "--host"} <= named
+    # One half starts the other by it; and what a container lacks, its own tool is told.
+    assert named - there <= {"--far-half", "--no", "--cap-add", "--privileged", "--map-auto", "--net", "--security-opt", "--role"}
+
+
+@pytest.mark.parametrize("path, said", [
+    ("veth", "its own kernel takes each packet in"), ("nic", "behind two NICs"), ("peer", "on another host")])
+def test_an_answer_says_where_it_holds(path, said):
+    assert paths.told(path, "6.12").startswith(f"Path {path}, Linux 6.12; ") and said in paths.told(path, "6.12")

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The path of a command's runs: its options, as trace_run has them, and where its ends are."""
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from copyscope.common.errors import Unusable
+from copyscope.common.tables import PATHS, PATHS_OF_NICS, PATHS_OF_ONE_HOST
+
+from .launch import HOST
+
+# What trace_run is told of the two ends beside the kind; a profile may have some of them.
+WORDS = ("addresses", "devices", "host", "ssh", "far")
+HELP = {
+    "addresses": ("TX,RX/BITS", "addresses of both ends, as trace_run has them"),
+    "devices": ("TX,RX", "of path nic and forward: two idle NICs that a cable joins"),
+    "host": ("[USER@]HOST", "of path peer: the other host, as ssh knows it"),
+    "ssh": ("COMMAND", "of path peer: what reaches the host (ssh)"),
+    "far": ("COMMAND", "of path peer: what a shell starts there as trace_run of the same build "
+                       "(sudo -n trace_run)"),
+}
+
+
+def add_options(parser: argparse.ArgumentParser, default: str) -> None:
+    """--path, and what belongs to it."""
+    parser.add_argument("--path", choices=PATHS,
+                        help=f"what lies between the sockets ({default}); not with --profile")
+    for word in WORDS:
+        parser.add_argument(f"--{word}", metavar=HELP[word][0], help=HELP[word][1])
+
+
+def two_hosts(path: str) -> bool:
+    """Whether the other end is on another host."""
+    return path not in PATHS_OF_ONE_HOST
+
+
+def settings_of(options: argparse.Namespace, path: str, kernel: str = HOST) -> dict[str, Any]:
+    """The words that are given, by their names. Refuses what trace_run would, before it runs."""
+    given = {word: getattr(options, word) for word in WORDS if getattr(options, word) is not None}
+    if two_hosts(path):
+        if "host" not in given:
+            raise Unusable(f"--path {path} needs the other host: --host [USER@]HOST")
+        if kernel != HOST:
+            raise Unusable(f"--path {path} is between two hosts: leave out --kernel {kernel}")
+        return given
+    for word in ("host", "ssh", "far"):
+        if word in given:
+            raise Unusable(f"--{word} is of path peer, not of {path}: add --path peer")
+    return given
+
+
+def refuse_beside(options: argparse.Namespace, whose: str) -> None:
+    """Refuse words for what a profile or something else says."""
+    for word in ("path", *WORDS):
+        if getattr(options, word) is not None:
+            raise Unusable(f"--{word} {getattr(options, word)}: {whose} says that; leave it out")
+
+
+def words_of(settings: dict[str, Any]) -> list[str]:
+    """The same for trace_run, and the port that a profile may have."""
+    return [each for key in (*WORDS, "port") if key in settings
+            for each in (f"--{key}", str(settings[key]))]
+
+
+def told(path: str, kernel: str) -> str:
+    """Where an answer holds, in words: which kernel takes the packets in decides of pages."""
+    ends = "the other end is on another host" if two_hosts(path) else \
+        "both ends are on this machine, behind two NICs" if path in PATHS_OF_NICS else \
+        "both ends are on this machine, so its own kernel takes each packet in"
+    return f"Path {path}, Linux {kernel}; {ends}."
