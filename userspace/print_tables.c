@@ -13,6 +13,7 @@
 #include "userspace/tables/behaviours.h"
 #include "userspace/tables/callers.h"
 #include "userspace/tables/causes.h"
+#include "userspace/tables/cpu_classes.h"
 #include "userspace/tables/paths.h"
 #include "userspace/tables/receivers.h"
 #include "userspace/tables/release.h"
@@ -64,6 +65,16 @@ static bool is_of_sockets(const char *name)
 		if (!strcmp(watch_law_name(law), name))
 			return true;
 	return false;
+}
+
+static json_t *cpu_classes(void)
+{
+	json_t *rows = json_array();
+
+#define ROW(symbol, key, meaning, copies) add(rows, key, meaning);
+	CPU_CLASSES(ROW)
+#undef ROW
+	return rows;
 }
 
 static json_t *watch_verdicts(void)
@@ -233,11 +244,11 @@ static json_t *all_hooks(void)
 
 int main(void)
 {
-	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 				"release", COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(),
 				"causes", causes(), "tellers", tellers(), "variants", variants(),
 				"receivers", receivers(), "behaviours", behaviours(), "paths", paths(), "laws", laws(),
-				"balances", balances(),
+				"balances", balances(), "cpu_classes", cpu_classes(),
 				"watch_verdicts", watch_verdicts(), "metrics", metrics(),
 				"hooks", all_hooks());
 	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;

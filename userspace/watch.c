@@ -109,7 +109,8 @@ static int open_window(struct conduct *c)
 	const struct watch_options *o = &c->options;
 	struct watch_config config = { .subject = &c->options.subject, .books = o->books,
 				       .backend = o->backend, .fault_inject = o->fault_inject,
-				       .details = o->details, .every_hook = o->command };
+				       .details = o->details, .cpu_hz = o->cpu_hz,
+				       .every_hook = o->command };
 	char why[WHY_BYTES] = "";
 
 	/* A terminal that may not be opened, as another user's after su, gets blocks. */

@@ -278,10 +278,15 @@ struct mm_struct {
 
 /* include/linux/sched.h: nvcsw and nivcsw tell how often the task gave up the CPU, voluntarily or
  * not */
+struct sched_entity {
+	u64 sum_exec_runtime;
+};
+
 struct task_struct {
 	int pid;
 	int tgid;
 	unsigned int flags;
+	struct sched_entity se;
 	u64 start_boottime;
 	struct mm_struct *mm;
 	char comm[16];

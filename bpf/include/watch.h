@@ -92,6 +92,22 @@ struct watch_row {
 	unsigned int unused;
 };
 
+#define CPU_FRAMES 48
+
+/* Where a sample of the clock found a process. */
+struct cpu_place {
+	unsigned int tgid;
+	unsigned int user;	/* in user space: there are no frames */
+	unsigned long long frames[CPU_FRAMES];	/* addresses in the kernel, innermost first; 0 ends them */
+};
+
+/* A thread from its first sample to its last; times are the scheduler's of what it ran. */
+struct cpu_thread {
+	unsigned int tgid;
+	unsigned int unused;
+	unsigned long long samples, first_ns, last_ns;
+};
+
 /* Sequence numbers of a socket at one moment, under its lock. */
 struct watch_reading {
 	unsigned long long accepted;	/* bytes_acked + (write_seq - snd_una) */

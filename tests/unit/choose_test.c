@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "userspace/engine/select_hooks.h"
+#include "userspace/engine/hooks.h"
 #include "userspace/engine/targets.h"
 
 enum { WATCH_SETS = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS, RUN_SETS = WATCH_SETS | HOOKS_DETAIL };

@@ -11,7 +11,7 @@
 
 #include "userspace/common/numbers.h"
 #include "userspace/engine/engine_inside.h"
-#include "userspace/engine/select_hooks.h"
+#include "userspace/engine/hooks.h"
 #include "userspace/engine/targets.h"
 
 /* Compares how often tracepoints were hit with how often the programs ran. */
@@ -142,7 +142,8 @@ static int choose(struct engine *p, const struct targets *targets, char why[WHY_
 	bpf_program__set_autoload(p->skel->progs.walk_descriptors, true);
 	bpf_program__set_autoload(p->skel->progs.walk_closed, true);
 	bpf_program__set_autoload(p->skel->progs.walk_tasks, true);
-	bpf_program__set_autoload(p->skel->progs.symbols_name, details_are_wanted(p));
+	bpf_program__set_autoload(p->skel->progs.cpu_sample, c->cpu);
+	bpf_program__set_autoload(p->skel->progs.symbols_name, details_are_wanted(p) || c->cpu);
 	bpf_program__set_autoload(p->skel->progs.symbols_find, details_are_wanted(p));
 	return err;
 }
@@ -214,6 +215,15 @@ static void shrink_details(struct engine *p)
 		bpf_map__set_max_entries(maps[i], 1);
 }
 
+/* The verifier still sees it named, as a map of no program would be. */
+static void leave_out_samples(struct engine *p)
+{
+	struct bpf_map *maps[] = { p->skel->maps.cpu_found, p->skel->maps.cpu_places, p->skel->maps.cpu_threads };
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		bpf_map__set_autocreate(maps[i], false);
+}
+
 static void configure_details(struct engine *p)
 {
 	const struct engine_config *c = &p->config;
@@ -255,6 +265,8 @@ static void configure(struct engine *p, const struct targets *targets)
 	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);
 	leave_out_costs(p);
 	configure_details(p);
+	if (!c->cpu)
+		leave_out_samples(p);
 }
 
 static int load_refused(const struct engine *p, int err, char why[WHY_BYTES])
@@ -361,16 +373,26 @@ int engine_attach(struct engine *p, enum hook_set set, char why[WHY_BYTES])
 
 /* How often the program ran and was skipped; for how long it ran, if the kernel counts that. A skipped run is a
  * lost count. */
-static void runs_note(const struct engine *p, int i, struct probe *probe)
+static void runs_note(const struct bpf_program *program, struct probe *probe)
 {
 	struct bpf_prog_info info = {};
 	uint32_t size = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(program_of(p, i)), &info, &size))
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
 		return;
 	probe->runs = info.run_cnt;
 	probe->run_time_ns = info.run_time_ns;
 	probe->missed_runs = info.recursion_misses;
+}
+
+/* The program that the clock runs is no hook of the table, but looking costs what it takes. How many: 0 or 1. */
+static int clocks_list(const struct engine *p, struct probe *probe)
+{
+	if (!p->clocks || p->hooks.count == PROBES_MAX)
+		return 0;
+	*probe = (struct probe){ .metric = "cpu", .hook = "perf_event/clock", .status = PROBE_ATTACHED };
+	runs_note(p->skel->progs.cpu_sample, probe);
+	return 1;
 }
 
 static const char *why_unasked(unsigned int sets)
@@ -390,9 +412,9 @@ int engine_list(const struct engine *p, struct probe probes[PROBES_MAX])
 	/* What the program did is told once. */
 	for (int i = 0; i < p->hooks.count; i++)
 		if (p->links[i])
-			runs_note(p, i, &probes[i]);
+			runs_note(program_of(p, i), &probes[i]);
 	hits_note(p, probes);
-	return p->hooks.count;
+	return p->hooks.count + clocks_list(p, &probes[p->hooks.count]);
 }
 
 bool engine_have(const struct engine *p, const char *metric)
@@ -454,6 +476,7 @@ void engine_free(struct engine *p)
 	if (!p)
 		return;
 	detach_all(p);
+	clocks_free(p);
 	iterators_free(p);
 	programs__destroy(p->skel);
 	free(p);

@@ -11,6 +11,7 @@
 
 #include "bpf/include/watch.h"
 #include "userspace/engine/hooks.h"
+#include "userspace/record/cpu.h"
 #include "userspace/record/record.h"
 
 struct programs;
@@ -25,6 +26,7 @@ struct engine_config {
 	enum fault_inject fault_inject;
 	unsigned int sets;		/* of enum hook_set, those that will be attached or listed */
 	bool calls;			/* HOOKS_CALLS will be attached */
+	bool cpu;			/* the clock will be sampled */
 	int sockets_most;		/* how many there may be; 0: as many as the machine has, and more */
 	uint64_t cgroup;		/* 0: processes are not counted by their cgroup */
 	int cgroup_level;
@@ -101,6 +103,13 @@ void engine_prepare_stacks(const struct engine *p);
 
 /* The stacks that copied for sockets of the subject, of a *@ledger that has none. 0 or -errno. */
 int engine_stacks(const struct engine *p, struct ledger *ledger);
+
+/* Samples what runs on each processor, @hz times a second, by the clock that @clock then names. 0, or -errno with
+ * one line in @why. config.cpu was set before load. */
+int engine_sample_cpu(struct engine *p, unsigned int hz, const char **clock, char why[WHY_BYTES]);
+
+/* What the samples found until now; what *@samples owns is the caller's to free. 0 or -errno. */
+int engine_samples(const struct engine *p, struct cpu_samples *samples);
 
 struct watch_gauges engine_gauges(const struct engine *p);
 

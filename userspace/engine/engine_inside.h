@@ -10,7 +10,6 @@
 #include "programs.skel.h"
 #include "userspace/engine/engine.h"
 #include "userspace/engine/netns_reader.h"
-#include "userspace/engine/select_hooks.h"
 #include "userspace/engine/tp_hits.h"
 
 struct engine {
@@ -30,6 +29,8 @@ struct engine {
 	struct engine_ends each;
 	uint32_t pass;
 	uint64_t unseen_ends;	/* by the last census */
+	struct bpf_link **clocks;	/* of each processor, for samples; NULL: none are taken */
+	int clock_count;
 };
 
 /* A socket of the subject, and where the tables of counts have it. */
@@ -41,6 +42,20 @@ struct counted_socket {
 /* Fills @ledger, whatever was in it, with what was counted of these sockets, but for stacks. 0 or -errno; what it
  * owns is the caller's to free either way. */
 int engine_counts(const struct engine *e, const struct counted_socket *counted, int count, struct ledger *ledger);
+
+/* Functions of the kernel by addresses in them. */
+struct symbols;
+
+/* Finds the functions that hold @count addresses, 0 among them ignored. NULL if there is no memory.
+ * Sorts @addresses. */
+struct symbols *symbols_load(const struct engine *e, uint64_t *addresses, int count);
+void symbols_free(struct symbols *symbols);
+
+/* Its name; empty if it is none of theirs, or if the kernel hides it (kernel.kptr_restrict). */
+const char *symbol_name(const struct symbols *symbols, uint64_t address);
+
+/* Detaches the samples of the clock. */
+void clocks_free(struct engine *e);
 
 /* Links of the iterators, and the ring. 0, or -errno with a line in @why. */
 int iterators_prepare(struct engine *p, char why[WHY_BYTES]);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The table of hooks: which program counts which metric at which kernel function, and for whom. */
+/* The table of hooks: which program counts which metric at which kernel function, and for whom; which to load. */
 #ifndef COPYSCOPE_HOOKS_H
 #define COPYSCOPE_HOOKS_H
 
 #include <stdbool.h>
 
 #include "bpf/include/sites.h"
+#include "userspace/record/record.h"
 
 enum hook_kind { HOOK_FENTRY, HOOK_FEXIT, HOOK_TRACEPOINT, HOOK_USDT };
 
@@ -54,5 +55,35 @@ extern const struct hook_form hook_forms[];
 
 /* "fexit/tcp_sendmsg_locked", as in the record. */
 const char *hook_kind_name(enum hook_kind kind);
+
+/* Which of them to load on the running kernel: select_hooks.c. */
+
+struct targets;
+
+/* The backend to use, and in @why (WHY_BYTES) the reason. */
+enum backend select_backend(enum backend asked, const struct targets *targets, char *why);
+
+/* What decides beside the kernel. */
+struct hook_wishes {
+	unsigned int sets;	/* of enum hook_set, those that may be attached */
+	const char *detach;	/* a metric whose hooks are left off on purpose, or NULL */
+	bool hardware_dma;	/* a device may read pages itself */
+	bool usdt;		/* a process has the USDT probe */
+};
+
+/* Hooks that fit the wishes, in the order of the table, and what became of each: it is loaded if its .why
+ * is empty. */
+struct hook_choice {
+	const struct hook *row[PROBES_MAX];
+	struct probe probes[PROBES_MAX];
+	int count;
+};
+
+/* 0, or -errno and one line in @why: a hook is missing that the backend needs. */
+int hooks_choose(struct hook_choice *c, const struct hook_wishes *wishes, enum backend backend,
+		 const char *backend_why, const struct targets *targets, char why[WHY_BYTES]);
+
+/* The sets that a hook is attached with: one whose number other hooks leave is a witness. */
+unsigned int hook_sets_of(const struct hook_choice *c, int i, enum backend backend);
 
 #endif

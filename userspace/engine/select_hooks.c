@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Chooses hooks by the running kernel's BTF: by names and numbers of arguments. */
-#include "userspace/engine/select_hooks.h"
+#include "userspace/engine/hooks.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>

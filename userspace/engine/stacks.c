@@ -78,9 +78,7 @@ static int compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Finds the functions that hold @count addresses, 0 among them ignored. NULL if there is no memory.
- * Sorts @addresses. */
-static struct symbols *symbols_load(const struct engine *e, uint64_t *addresses, int count)
+struct symbols *symbols_load(const struct engine *e, uint64_t *addresses, int count)
 {
 	struct symbols *symbols = calloc(1, sizeof(*symbols) + count * sizeof(*symbols->symbol));
 
@@ -94,12 +92,12 @@ static struct symbols *symbols_load(const struct engine *e, uint64_t *addresses,
 	return symbols;
 }
 
-static void symbols_free(struct symbols *symbols)
+void symbols_free(struct symbols *symbols)
 {
 	free(symbols);
 }
 
-static const char *name_of(const struct symbols *symbols, uint64_t address)
+const char *symbol_name(const struct symbols *symbols, uint64_t address)
 {
 	const struct symbol *found = bsearch(&address, symbols->symbol, symbols->count,
 					     sizeof(*symbols->symbol), compare);
@@ -124,7 +122,7 @@ static void symbols_join(const struct symbols *symbols, const uint64_t *frames, 
 
 	*text = '\0';
 	for (int i = 0; symbols && i < count && frames[i] && used < size; i++) {
-		const char *name = name_of(symbols, frames[i]);
+		const char *name = symbol_name(symbols, frames[i]);
 
 		if (!*name || is_bpf(name))
 			continue;

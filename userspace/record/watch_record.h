@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "bpf/include/watch.h"
+#include "userspace/record/cpu.h"
 #include "userspace/record/record.h"
 
 /* The verdicts on a watched process: what became of what it wanted. X(symbol, name, meaning) */
@@ -162,6 +163,8 @@ struct watch_groups {
 
 struct watch_process {
 	struct watch_process_id id;
+	struct cpu_use cpu;	/* of its CPU time, if the clock was sampled */
+	enum law_status cpu_clock;	/* that the samples add up to what the scheduler counted */
 	char comm[WATCH_COMM_BYTES];
 	uint64_t cgroup;
 	bool ended;		/* it ended in the window */
@@ -200,6 +203,11 @@ struct watch_record {
 	char backend_why[WHY_BYTES];
 	enum watch_books books;
 	bool details;			/* causes are from stacks, and reshape is counted */
+	unsigned int cpu_hz;		/* how often the clock was sampled in a second; 0: nobody asked */
+	const char *cpu_clock;		/* that clock; NULL: the kernel refused, and why */
+	char cpu_why[WHY_BYTES];
+	uint64_t cpu_lost;		/* samples that found no room */
+	int cpu_broken;			/* processes whose samples do not add up */
 	uint64_t window_ns;		/* first opening balance to last reading */
 	uint64_t lately_ns;		/* reading before this one to this one */
 	struct probe probes[PROBES_MAX];

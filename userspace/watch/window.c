@@ -16,6 +16,7 @@
 #include "userspace/common/clock.h"
 #include "userspace/common/system/confine.h"
 #include "userspace/engine/engine.h"
+#include "userspace/judge/cpu_classes.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/choose.h"
@@ -28,6 +29,9 @@ struct watch {
 	struct watch_subject subject;
 	enum watch_books books;
 	bool details;
+	unsigned int cpu_hz;
+	const char *cpu_clock;	/* NULL: the kernel refused, and why */
+	char cpu_why[WHY_BYTES];
 	struct watch_hooked hooked;
 	struct watch_tally tally;
 	uint64_t opened_ns, read_ns;	/* CLOCK_MONOTONIC */
@@ -162,6 +166,14 @@ static int open_books(struct watch *w, bool every_hook, char why[WHY_BYTES])
 	return err;
 }
 
+/* The last that is attached: no sample is of the tool's own start. Without them the rest works. */
+static void sample_cpu(struct watch *w, unsigned int hz)
+{
+	w->cpu_hz = hz;
+	if (hz && engine_sample_cpu(w->probes, hz, &w->cpu_clock, w->cpu_why))
+		w->cpu_clock = NULL;
+}
+
 int watch_open(struct watch **out, const struct watch_config *config, char why[WHY_BYTES])
 {
 	struct watch *w = calloc(1, sizeof(*w));
@@ -183,6 +195,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.calls = config->books == WATCH_CALLS;
 	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | (config->details ? HOOKS_DETAIL : 0);
 	probes.hardware_dma = probes.references = true;
+	probes.cpu = config->cpu_hz;
 	w->details = config->details;
 	err = engine_load(&w->probes, &probes, why);
 	if (!err && w->details)
@@ -201,6 +214,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 		watch_close(w);
 		return err;
 	}
+	sample_cpu(w, config->cpu_hz);
 	w->opened_ns = w->read_ns = monotonic_ns();
 	*out = w;
 	return 0;
@@ -613,6 +627,46 @@ static int causes_read(const struct watch *w, struct watch_record *r)
 	return err;
 }
 
+static struct cpu_use *use_of(struct watch_record *r, uint32_t tgid)
+{
+	for (int i = 0; i < r->process_count; i++)
+		if (r->processes[i].id.pid == tgid)
+			return &r->processes[i].cpu;
+	return NULL;
+}
+
+/* Of processes that the record has. */
+static int cpu_read(const struct watch *w, struct watch_record *r)
+{
+	struct cpu_samples samples = {};
+	struct cpu_use *use;
+	int err;
+
+	r->cpu_hz = w->cpu_hz;
+	r->cpu_clock = w->cpu_clock;
+	memcpy(r->cpu_why, w->cpu_why, sizeof(r->cpu_why));
+	if (!w->cpu_clock)
+		return 0;
+	err = engine_samples(w->probes, &samples);
+	r->cpu_lost = samples.lost;
+	for (int i = 0; i < samples.stack_count && !err; i++)
+		if ((use = use_of(r, samples.stacks[i].tgid)))
+			cpu_use_add_stack(use, &samples.stacks[i]);
+	for (int i = 0; i < samples.span_count && !err; i++)
+		if ((use = use_of(r, samples.spans[i].tgid)))
+			cpu_use_add_span(use, &samples.spans[i]);
+	cpu_samples_free(&samples);
+	for (int i = 0; i < r->process_count && !err; i++) {
+		struct watch_process *p = &r->processes[i];
+
+		/* How long a cycle takes, varies. */
+		p->cpu_clock = strcmp(w->cpu_clock, "cpu-clock") ? LAW_NOT_TESTABLE :
+			       cpu_clock_weigh(&p->cpu, w->cpu_hz);
+		r->cpu_broken += p->cpu_clock == LAW_BROKEN;
+	}
+	return err;
+}
+
 int watch_read(struct watch *w, struct watch_record *r)
 {
 	struct open_books open = { .w = w };
@@ -638,7 +692,8 @@ int watch_read(struct watch *w, struct watch_record *r)
 	r->details = w->details;
 	watch_sites_fill(r);
 	watch_verdicts_fill(r);
-	return causes_read(w, r);
+	err = cpu_read(w, r);
+	return err ? err : causes_read(w, r);
 }
 
 void watch_close(struct watch *w)

@@ -58,7 +58,7 @@ void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, 
 
 int watch_laws_broken(const struct watch_record *r)
 {
-	return laws_broken(r->laws, WATCH_LAW_COUNT);
+	return laws_broken(r->laws, WATCH_LAW_COUNT) + r->cpu_broken;
 }
 
 static void reason(char why[WHY_BYTES], uint64_t n, const char *what)

@@ -8,10 +8,11 @@
 
 #include "userspace/common/numbers.h"
 #include "userspace/common/option_values.h"
+#include "userspace/record/cpu.h"
 #include "userspace/tables/release.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
-       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_BACKEND, KEY_JSON, KEY_LINES,
+       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_BACKEND, KEY_JSON, KEY_LINES,
        KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
@@ -56,6 +57,8 @@ static const struct argp_option option_table[] = {
 	{ "detail", KEY_DETAIL, NULL, 0,
 	  "with trampolines, causes by the kernel's stacks, and what is copied between buffers of packets; "
 	  "costs more", 3 },
+	{ "cpu", KEY_CPU, "HZ", OPTION_ARG_OPTIONAL,
+	  "sample what runs on each processor, HZ times a second (default 199): what copying takes of CPU time", 3 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "json-lines", KEY_LINES, "FILE", 0,
@@ -256,6 +259,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_DETAIL:
 		o->details = true;
+		break;
+	case KEY_CPU:
+		o->cpu_hz = arg ? options_plain(arg, 1, CPU_HZ_MOST, "--cpu") : CPU_HZ;
 		break;
 	case KEY_BOOKS:
 		o->books = options_one_of(books_names, arg, "--books '%s'");

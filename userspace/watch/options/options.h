@@ -26,6 +26,7 @@ struct watch_options {
 	int top;		/* rows of each table */
 	enum watch_books books;
 	bool details;
+	unsigned int cpu_hz;	/* 0: the clock is not sampled */
 	enum backend backend;
 	enum fault_inject fault_inject;	/* for tests: none unless asked for */
 	const char *json;	/* file, "-" for stdout, NULL: no record */

@@ -9,6 +9,7 @@
 #include "userspace/report/missing.h"
 #include "userspace/report/tables.h"
 #include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/report/cpu_report.h"
 #include "userspace/watch/report/figures.h"
 #include "userspace/watch/report/sentence.h"
 
@@ -386,6 +387,7 @@ void watch_report_print(const struct watch_record *r, const struct watch_page *p
 	print_head(r, p);
 	print_bytes(r, p);
 	print_zerocopy(r, p);
+	cpu_report_print(r, page->top, p);
 	if (print_rows(r, page, page->rows, page->top))
 		page_text(p, "  ", "Most needless first, then most sent and received. copied: by send, by recv or in "
 			  "between (>=: at least, as not all is known); no copy: sent by reference or spliced, and "

@@ -203,6 +203,47 @@ static json_t *watched_sum_json(const struct watch_record *r, const struct watch
 	return o;
 }
 
+static json_t *class_json(const struct cpu_use *use, enum cpu_class c)
+{
+	struct cpu_share s = cpu_share_of(use->samples[c], use->all);
+	json_t *o = json_pack("{s:I, s:I}", "samples", (json_int_t)use->samples[c], "softirq_samples",
+			      (json_int_t)use->softirq[c]);
+
+	put(o, "share", json_real(s.share));
+	put(o, "share_low", json_real(s.low));
+	put(o, "share_high", json_real(s.high));
+	return o;
+}
+
+/* Of a process that no sample found there is none. */
+static json_t *cpu_use_json(const struct watch_record *r, const struct cpu_use *use, enum law_status clock)
+{
+	json_t *o, *classes;
+
+	if (!use->all)
+		return json_null();
+	classes = json_object();
+	for (enum cpu_class c = 0; c < CPU_CLASS_COUNT; c++)
+		put(classes, cpu_class_key(c), class_json(use, c));
+	o = json_pack("{s:I, s:I, s:I}", "samples", (json_int_t)use->all, "copy_samples",
+		      (json_int_t)cpu_copies(use), "threads", (json_int_t)use->threads);
+	put(o, "sampled_seconds", json_real((double)use->periods / r->cpu_hz));
+	put(o, "clock_seconds", json_real(use->run_ns / 1e9));
+	put(o, "clock_law", text(law_status_name(clock)));
+	put(o, "classes", classes);
+	return o;
+}
+
+static json_t *cpu_json(const struct watch_record *r)
+{
+	json_t *o = json_pack("{s:I, s:I}", "hz", (json_int_t)r->cpu_hz, "lost_samples",
+			      (json_int_t)r->cpu_lost);
+
+	put(o, "clock", text_or_null(r->cpu_clock));
+	put(o, "why", text_or_null(r->cpu_clock ? NULL : r->cpu_why));
+	return o;
+}
+
 static json_t *watched_process_json(const struct watch_record *r, const struct watch_process *p)
 {
 	json_t *o = json_object();
@@ -213,6 +254,8 @@ static json_t *watched_process_json(const struct watch_record *r, const struct w
 	put(o, "ended", json_boolean(p->ended));
 	put(o, "sum", watched_sum_json(r, &p->sum));
 	put(o, "causes", watched_causes_json(&p->sum.moved));
+	if (r->cpu_hz)
+		put(o, "cpu", cpu_use_json(r, &p->cpu, p->cpu_clock));
 	return o;
 }
 
@@ -381,6 +424,8 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	put(all, "verdicts", verdicts_json(r));
 	put(all, "losses", losses_json(r));
 	put(all, "not_covered", not_covered_json(r));
+	if (r->cpu_hz)
+		put(all, "cpu", cpu_json(r));
 	put(all, "total", watched_sum_json(r, &r->total));
 	put(all, "processes", processes_json(r));
 	put(all, "peers", watched_groups_json(&r->groups[WATCH_BY_PEER], WATCH_BY_PEER));
