@@ -16,7 +16,6 @@
 #include "userspace/common/clock.h"
 #include "userspace/common/system/confine.h"
 #include "userspace/engine/engine.h"
-#include "userspace/judge/cpu_classes.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/choose.h"
@@ -627,19 +626,9 @@ static int causes_read(const struct watch *w, struct watch_record *r)
 	return err;
 }
 
-static struct cpu_use *use_of(struct watch_record *r, uint32_t tgid)
-{
-	for (int i = 0; i < r->process_count; i++)
-		if (r->processes[i].id.pid == tgid)
-			return &r->processes[i].cpu;
-	return NULL;
-}
-
-/* Of processes that the record has. */
 static int cpu_read(const struct watch *w, struct watch_record *r)
 {
 	struct cpu_samples samples = {};
-	struct cpu_use *use;
 	int err;
 
 	r->cpu_hz = w->cpu_hz;
@@ -648,22 +637,9 @@ static int cpu_read(const struct watch *w, struct watch_record *r)
 	if (!w->cpu_clock)
 		return 0;
 	err = engine_samples(w->probes, &samples);
-	r->cpu_lost = samples.lost;
-	for (int i = 0; i < samples.stack_count && !err; i++)
-		if ((use = use_of(r, samples.stacks[i].tgid)))
-			cpu_use_add_stack(use, &samples.stacks[i]);
-	for (int i = 0; i < samples.span_count && !err; i++)
-		if ((use = use_of(r, samples.spans[i].tgid)))
-			cpu_use_add_span(use, &samples.spans[i]);
+	if (!err)
+		watch_cpu_fill(r, &samples);
 	cpu_samples_free(&samples);
-	for (int i = 0; i < r->process_count && !err; i++) {
-		struct watch_process *p = &r->processes[i];
-
-		/* How long a cycle takes, varies. */
-		p->cpu_clock = strcmp(w->cpu_clock, "cpu-clock") ? LAW_NOT_TESTABLE :
-			       cpu_clock_weigh(&p->cpu, w->cpu_hz);
-		r->cpu_broken += p->cpu_clock == LAW_BROKEN;
-	}
 	return err;
 }
 
