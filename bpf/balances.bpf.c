@@ -8,6 +8,7 @@
  * those are found by their storage, in any namespace.
  */
 #include "bpf/include/census.bpf.h"
+#include "bpf/include/datagram.bpf.h"
 #include "bpf/include/queues.bpf.h"
 #include "bpf/include/tls.bpf.h"
 #include "bpf/include/who.bpf.h"
@@ -33,16 +34,6 @@ static __always_inline u32 calls_sleep(const struct sock *sk)
 		node = BPF_CORE_READ(node, next);
 	}
 	return 1;
-}
-
-/* What the error queue holds last is the newest notification: the next one has the id after it. */
-static __always_inline void completions_begin(struct watch_slot *slot, const struct watch_reading *opened,
-					      const struct sock *sk)
-{
-	struct notified n;
-
-	slot->next_id = notified_last(sk, &n) ? n.last + 1 : opened->first_id;
-	slot->opened_sends = opened->zerocopy_sends - slot->next_id;
 }
 
 /* The window opens for this socket now. */
@@ -140,6 +131,22 @@ int walk_sockets(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
+/* Its calls take no lock. */
+static __always_inline int datagrams_walk(struct sock *sk, struct seq_file *seq)
+{
+	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+
+	if (!datagrams_watch || !book || book->flags & WATCH_DIED)
+		return 0;
+	datagram_reading(book, sk);
+	datagram_addresses(book, sk);
+	holder_apply(book);
+	ours_note(book);
+	if (book_is_ours(book))
+		bpf_seq_write(seq, book, sizeof(*book));
+	return 0;
+}
+
 /* Nobody but a reader can change a closed socket; those in namespaces that we did not enter are read
  * as they stand. */
 SEC("?iter/bpf_sk_storage_map")
@@ -154,6 +161,8 @@ int walk_closed(struct bpf_iter__bpf_sk_storage_map *ctx)
 	if (!sk || !book)
 		return 0;
 	census_meet(book);
+	if (is_udp(sk))
+		return datagrams_walk(sk, seq);
 	closed = sk->__sk_common.skc_state == BPF_TCP_CLOSE;
 	if (!closed && inum_is_ours(netns_of(sk)))
 		return 0;

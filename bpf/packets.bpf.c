@@ -258,8 +258,8 @@ int BPF_PROG(departure, const struct sk_buff *skb)
 		return 0;
 	slot = slot_at(cookie_of(skb->sk), &place);
 	/* Without trampolines no program sees a datagram before. */
-	if (!slot && datagrams_wanted && counts_by_tracepoint)
-		slot = datagram_slot(skb->sk, &place);
+	if (!slot && datagrams_wanted && !datagrams_watch && counts_by_tracepoint)
+		slot = datagram_of_run(skb->sk, &place);
 	if (!slot)
 		return 0;
 	if (details_wanted)
@@ -302,9 +302,9 @@ static __always_inline bool is_tun(const struct net_device *dev)
 }
 
 /* Not so in a tunnel, where the payload may have been encrypted into pages of the kernel's. */
-static __always_inline bool carries_tcp(const struct sk_buff *skb)
+static __always_inline bool is_plain(const struct watch_slot *slot, const struct sk_buff *skb)
 {
-	return protocol_of(skb) == IPPROTO_TCP_NUMBER;
+	return protocol_of(skb) == (slot->datagrams ? IPPROTO_UDP_NUMBER : IPPROTO_TCP_NUMBER);
 }
 
 /* What a device does that is not the last one, on a bus. */
@@ -342,7 +342,7 @@ static __always_inline void pages_handed(const struct sk_buff *skb, const struct
 	if (!late_copies_hooked)
 		path_note(slot, paths_of(skb, dev));
 	h = xmit_here();
-	if (!dev->dev.parent || !h || !carries_tcp(skb))
+	if (!dev->dev.parent || !h || !is_plain(slot, skb))
 		return;
 	h->skb = (u64)skb;
 	h->cookie = cookie;
@@ -363,7 +363,7 @@ static __always_inline void splices_handed(const struct sk_buff *skb, const stru
 		return;
 	}
 	path_note(slot, paths);
-	if (!(paths & WATCH_PATH_OTHER) && carries_tcp(skb))
+	if (!(paths & WATCH_PATH_OTHER) && is_plain(slot, skb))
 		__sync_fetch_and_add(&slot->spliced_handed, skb->data_len);
 }
 

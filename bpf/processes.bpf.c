@@ -5,6 +5,7 @@
  * Descriptors also hold sockets that TCP has closed. A process is part of the subject from its fork on.
  */
 #include "bpf/include/census.bpf.h"
+#include "bpf/include/datagram.bpf.h"
 #include "bpf/include/queues.bpf.h"
 #include "bpf/include/who.bpf.h"
 
@@ -77,6 +78,20 @@ static __always_inline void listener_holder_note(struct sock *sk, const struct t
 	heir_note(sk, &task, is_member(task.tgid));
 }
 
+static __always_inline int datagrams_held(struct sock *sk, const struct task_struct *t)
+{
+	struct watch_book *book;
+
+	if (!datagrams_watch)
+		return 0;
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (watch_mode == WATCH_MODE_OPEN)
+		book = datagram_found(sk, book);
+	if (book)
+		holder_note(book, t, watch_pass);
+	return 0;
+}
+
 SEC("?iter/task_file")
 int walk_descriptors(struct bpf_iter__task_file *ctx)
 {
@@ -94,8 +109,13 @@ int walk_descriptors(struct bpf_iter__task_file *ctx)
 		return 0;
 	socket = bpf_sock_from_file(file);
 	sk = socket ? socket->sk : NULL;
-	if (!sk && watch_mode == WATCH_MODE_OPEN && is_ring(file))
-		watch_gauges.zerocopy_seen = 1;
+	if (!sk && (watch_mode == WATCH_MODE_OPEN || datagrams_watch) && is_ring(file)) {
+		watch_gauges.rings_seen = 1;
+		if (watch_mode == WATCH_MODE_OPEN)
+			watch_gauges.zerocopy_seen = 1;
+	}
+	if (sk && is_udp(sk))
+		return datagrams_held(sk, t);
 	if (sk && sk->sk_protocol == IPPROTO_MPTCP_NUMBER)
 		mptcp_note(sk, t);
 	if (!sk || !is_tcp(sk))

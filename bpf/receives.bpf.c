@@ -166,16 +166,33 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 /* pid_tgid -> room in the buffer of the receive of datagrams that is under way */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 256);
+	__uint(max_entries, 4096);
 	__type(key, u64);
 	__type(value, u64);
 } receiving SEC(".maps");
 
+/* The table of a watch has those under way alone: it has any number of tasks. */
+static __always_inline void datagram_awaited(struct watch_slot *slot, u64 room)
+{
+	u64 task = bpf_get_current_pid_tgid();
+
+	__sync_fetch_and_add(&slot->moves, 1);
+	__sync_fetch_and_add(&slot->under_way, 1);
+	if (bpf_map_update_elem(&receiving, &task, &room, BPF_ANY))
+		__sync_fetch_and_add(&slot->rx_odd, 1);
+}
+
 static __always_inline int datagram_receive_begins(struct sock *sk, u64 room)
 {
+	struct watch_slot *slot;
 	u32 place;
 
-	if (datagram_slot(sk, &place) && window_open())
+	slot = datagram_slot(sk, &place);
+	if (!slot)
+		return 0;
+	if (datagrams_watch)
+		datagram_awaited(slot, room);
+	else if (window_open())
 		task_note(&receiving, room);
 	return 0;
 }
@@ -195,15 +212,24 @@ int BPF_PROG(datagram_receive_enter_v6, struct sock *sk, struct msghdr *msg, siz
 /* Several tasks may read a UDP socket at the same time. */
 static __always_inline void datagram_copied(struct slot_way *way, u32 place, u64 copied, u64 left)
 {
-	struct books *b = bpf_map_lookup_elem(&details, &place);
+	struct books *b = details_wanted ? bpf_map_lookup_elem(&details, &place) : NULL;
+	struct watch_slot *slot = datagrams_watch && left ? bpf_map_lookup_elem(&slots, &place) : NULL;
 
 	if (!copy_is_lost(place))
 		__sync_fetch_and_add(&way->rx_copied, copied);
+	if (slot)
+		__sync_fetch_and_add(&slot->rx_cut, left);
 	if (!b)
 		return;
 	add(&b->site[SITE_rx_copy].calls, 1);
 	if (left)
 		count(b, COUNT_truncated_bytes, left);
+}
+
+/* One of a watch's, on purpose. */
+static __always_inline bool datagram_is_lost(void)
+{
+	return fault_inject == FAULT_LOSE_TAKEN && !__sync_fetch_and_add(&watch_gauges.injected_faults, 1);
 }
 
 /* A datagram was copied to the reader as far as there was room, and is thrown away. A linear one is copied where
@@ -215,10 +241,10 @@ int BPF_PROG(datagram_taken, struct sock *sk, struct sk_buff *skb, int len)
 	struct slot_way *way;
 	u32 place;
 
-	if (len < 0 || !window_open())
+	if (len < 0 || (!datagrams_watch && !window_open()))
 		return 0;
 	way = way_find(cookie_of(sk), &place);
-	if (!way || !bytes)
+	if (!way || !bytes || datagram_is_lost())
 		return 0;
 	room = task_noted(&receiving);
 	if (room && *room < bytes)
@@ -227,11 +253,48 @@ int BPF_PROG(datagram_taken, struct sock *sk, struct sk_buff *skb, int len)
 	return 0;
 }
 
+/* What a peek copied stays in the queue. A failed copy takes its datagram along. */
+static __always_inline void datagram_told(struct slot_way *way, struct watch_slot *slot, int bytes, int flags)
+{
+	if (bytes == EFAULT_RET)
+		__sync_fetch_and_add(&slot->rx_odd, 1);
+	if (bytes <= 0 || flags & MSG_ERRQUEUE_FLAG)
+		return;
+	if (!(flags & MSG_PEEK_FLAG)) {
+		__sync_fetch_and_add(&slot->recv_calls, 1);
+		__sync_fetch_and_add(&slot->recvs_returned, bytes);
+		return;
+	}
+	__sync_fetch_and_add(&slot->rx_peeked, bytes);
+	__sync_fetch_and_add(&way->rx_copied, bytes);
+}
+
+static __always_inline int datagram_receive_ended(struct sock *sk, int ret, u64 room, int flags)
+{
+	u64 task = bpf_get_current_pid_tgid();
+	struct watch_slot *slot;
+	struct slot_way *way;
+	u32 place;
+
+	way = way_find(cookie_of(sk), &place);
+	slot = way ? bpf_map_lookup_elem(&slots, &place) : NULL;
+	if (!slot)
+		return 0;
+	bpf_map_delete_elem(&receiving, &task);
+	datagram_told(way, slot, ret > 0 && (u64)ret > room ? (int)room : ret, flags);
+	__sync_fetch_and_add(&slot->under_way, -1);
+	__sync_fetch_and_add(&slot->moves, 1);
+	return 0;
+}
+
 /* With MSG_TRUNC the call returns how long the datagram was. */
 static __always_inline int datagram_received(struct sock *sk, int ret, u64 room, int flags)
 {
-	struct watch_slot *slot = ret > 0 && !(flags & MSG_ERRQUEUE_FLAG) ? slot_find(cookie_of(sk)) : NULL;
+	struct watch_slot *slot;
 
+	if (datagrams_watch)
+		return datagram_receive_ended(sk, ret, room, flags);
+	slot = ret > 0 && !(flags & MSG_ERRQUEUE_FLAG) ? slot_find(cookie_of(sk)) : NULL;
 	if (slot)
 		receive_returned(slot, (u64)ret > room ? (int)room : ret, flags);
 	return 0;
@@ -264,6 +327,25 @@ int BPF_PROG(datagram_receive_exit_v6_4, struct sock *sk, struct msghdr *msg, si
 	return datagram_received(sk, ret, size, flags);
 }
 
+/* Without trampolines: what a receive returned was copied, unless it returned how long the datagram was. */
+static __always_inline int datagram_call_watched(struct sock *sk, int ret, int flags)
+{
+	struct watch_slot *slot;
+	struct slot_way *way;
+	u32 place;
+
+	slot = datagram_slot(sk, &place);
+	way = slot ? way_find(cookie_of(sk), &place) : NULL;
+	if (!way)
+		return 0;
+	if (ret > 0 && flags & MSG_TRUNC_FLAG)
+		__sync_fetch_and_add(&slot->rx_odd, 1);
+	if (ret > 0 && !(flags & (MSG_PEEK_FLAG | MSG_ERRQUEUE_FLAG)))
+		__sync_fetch_and_add(&way->rx_copied, ret);
+	datagram_told(way, slot, ret, flags);
+	return 0;
+}
+
 /* Without trampolines: what a receive returned was copied. */
 static __always_inline int datagram_call(struct sock *sk, int ret, int flags)
 {
@@ -286,9 +368,11 @@ static __always_inline int datagram_call(struct sock *sk, int ret, int flags)
 SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(receive_call, struct sock *sk, int ret, int flags)
 {
-	if (datagrams_wanted && counts_by_tracepoint && is_udp(sk))
-		return datagram_call(sk, ret, flags);
-	return is_tcp(sk) ? receive_ended(sk, ret, flags) : 0;
+	if (is_tcp(sk))
+		return receive_ended(sk, ret, flags);
+	if (!datagrams_wanted || !counts_by_tracepoint || !is_udp(sk))
+		return 0;
+	return datagrams_watch ? datagram_call_watched(sk, ret, flags) : datagram_call(sk, ret, flags);
 }
 
 /* Under the lock, and where there is no such tracepoint, before 6.3 (6e6eda44b939, "sock: add tracepoint for send

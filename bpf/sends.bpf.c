@@ -165,6 +165,37 @@ static __always_inline bool datagram_asked_zerocopy(const struct books *b, const
 				    (u32)sk->sk_zckey.counter != (u32)b->count[COUNT_zerocopy_sends];
 }
 
+#define EAGAIN_RET -11
+
+/* In a watch. Nothing is sent twice, so what calls return is what is accepted. A datagram whose send fails may have
+ * left all the same. */
+static __always_inline void datagram_accepted(struct watch_slot *slot, const struct sock *sk, int ret)
+{
+	if (ret > 0) {
+		__sync_fetch_and_add(&slot->send_calls, 1);
+		__sync_fetch_and_add(&slot->sends_returned, ret);
+	} else if (ret < 0 && ret != EAGAIN_RET) {
+		slot->send_failed = 1;
+		if (ret == ENOBUFS_RET && zerocopy_enabled(sk))
+			__sync_fetch_and_add(&slot->refused_by_unknown, 1);
+	}
+}
+
+/* A send by reference needs hooks that TCP passes, too. */
+static __always_inline void datagram_pages_note(struct watch_slot *slot, const struct sock *sk, const struct msghdr *msg)
+{
+	if (brings_notification(msg))
+		note_ring_send(msg, cookie_of(sk), slot);
+	else if (!(msg->msg_flags & MSG_ZEROCOPY_FLAG) || !zerocopy_enabled(sk))
+		return;
+	if (!packets_watched)
+		watch_gauges.zerocopy_seen = 1;
+	if (datagrams_shared)
+		return;
+	watch_gauges.datagrams_seen = 1;
+	slot->pages_unwatched = 1;
+}
+
 static __always_inline int datagram_sent(struct sock *sk, int ret, u32 msg_flags)
 {
 	struct watch_slot *slot;
@@ -174,7 +205,10 @@ static __always_inline int datagram_sent(struct sock *sk, int ret, u32 msg_flags
 	slot = datagram_slot(sk, &place);
 	if (!slot)
 		return 0;
-	send_returned(slot, ret);
+	if (datagrams_watch)
+		datagram_accepted(slot, sk, ret);
+	else
+		send_returned(slot, ret);
 	b = window_open() ? bpf_map_lookup_elem(&details, &place) : NULL;
 	if (b && (counts_by_tracepoint ? datagram_asked_zerocopy(b, sk, ret) : msg_flags & MSG_ZEROCOPY_FLAG))
 		count_zerocopy_send(b, sk, false, false, ret);
@@ -378,24 +412,27 @@ int BPF_PROG(reference_exit_6, struct sock *sk, struct sk_buff *skb, struct msgh
 }
 
 /* Before the first packet leaves. */
-static __always_inline int datagram_send_begins(struct sock *sk)
+static __always_inline int datagram_send_begins(struct sock *sk, const struct msghdr *msg)
 {
+	struct watch_slot *slot;
 	u32 place;
 
-	datagram_slot(sk, &place);
+	slot = datagram_slot(sk, &place);
+	if (datagrams_watch && slot)
+		datagram_pages_note(slot, sk, msg);
 	return 0;
 }
 
 SEC("?fentry/udp_sendmsg")
-int BPF_PROG(datagram_send_enter, struct sock *sk)
+int BPF_PROG(datagram_send_enter, struct sock *sk, struct msghdr *msg)
 {
-	return datagram_send_begins(sk);
+	return datagram_send_begins(sk, msg);
 }
 
 SEC("?fentry/udpv6_sendmsg")
-int BPF_PROG(datagram_send_enter_v6, struct sock *sk)
+int BPF_PROG(datagram_send_enter_v6, struct sock *sk, struct msghdr *msg)
 {
-	return datagram_send_begins(sk);
+	return datagram_send_begins(sk, msg);
 }
 
 /* A socket of IPv6 may send to IPv4 by this function: then the other one calls it. */
@@ -419,7 +456,8 @@ static __always_inline int datagram_referenced(const struct sk_buff *skb, u64 by
 	if (!slot)
 		return 0;
 	__sync_fetch_and_add(&slot->sent_as[WATCH_KIND_REFERENCE], bytes);
-	pages_pinned(skb->sk, skb, uarg_of(skb), bytes);
+	if (details_wanted)
+		pages_pinned(skb->sk, skb, uarg_of(skb), bytes);
 	return 0;
 }
 
@@ -536,13 +574,19 @@ SEC("?fentry/splice_to_socket")
 int BPF_PROG(splice_enter, struct pipe_inode_info *pipe, struct file *out)
 {
 	struct socket *socket = bpf_sock_from_file(out);
-	u64 task = bpf_get_current_pid_tgid(), cookie = socket ? cookie_of(socket->sk) : 0;
-	struct watch_slot *slot = slot_find(cookie);
+	struct sock *sk = socket ? socket->sk : NULL;
+	u64 task = bpf_get_current_pid_tgid(), cookie;
+	struct watch_slot *slot;
+	u32 place;
 
+	if (!sk)
+		return 0;
+	slot = datagrams_watch && is_udp(sk) ? datagram_slot(sk, &place) : slot_find(cookie_of(sk));
+	cookie = cookie_of(sk);
 	if (!slot)
 		return 0;
 	bpf_map_update_elem(&splicing_into, &task, &cookie, BPF_ANY);
-	pages_note(slot, socket->sk);
+	pages_note(slot, sk);
 	return 0;
 }
 

@@ -100,12 +100,22 @@ struct sock {
 	u64 sk_route_caps;
 	socket_lock_t sk_lock;
 	struct sk_buff_head sk_error_queue;
+	struct sk_buff_head sk_receive_queue;
 	struct sk_buff_head sk_write_queue;
 	struct rb_root tcp_rtx_queue;
 	atomic_t sk_zckey;
 	atomic_t sk_omem_alloc;
 	struct socket_wq *sk_wq;
 	void *sk_user_data;
+	u8 sk_kern_sock : 1;
+	atomic_t sk_drops;
+};
+
+/* include/linux/udp.h: .len counts the header, too */
+struct udp_sock {
+	int pending;
+	u16 len;
+	struct sk_buff_head reader_queue;
 };
 
 struct socket {

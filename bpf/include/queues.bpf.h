@@ -239,4 +239,14 @@ static __always_inline bool notified_last(const struct sock *sk, struct notified
 	return true;
 }
 
+/* What the error queue holds last is the newest notification: the next one has the id after it. */
+static __always_inline void completions_begin(struct watch_slot *slot, const struct watch_reading *opened,
+					      const struct sock *sk)
+{
+	struct notified n;
+
+	slot->next_id = notified_last(sk, &n) ? n.last + 1 : opened->first_id;
+	slot->opened_sends = opened->zerocopy_sends - slot->next_id;
+}
+
 #endif

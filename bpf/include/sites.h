@@ -148,7 +148,11 @@ enum { SUBJECT_PROCESSES = 8 };
 	X(SKIP_ENDS, "skip-ends") /* as if the kernel ran no program when a socket ends */     \
 	X(SKIP_BIRTHS, "skip-births") /* nor when one begins */                                \
 	X(SKIP_DEPARTURES, "skip-departures") /* nor when a packet leaves */                   \
-	X(SKIP_CLOSES, "skip-closes") /* nor when a socket moves to CLOSE */
+	X(SKIP_CLOSES, "skip-closes") /* nor when a socket moves to CLOSE */                   \
+	/* One datagram, where it is queued, taken and handed to IP. */                        \
+	X(LOSE_QUEUED, "lose-queued")                                                          \
+	X(LOSE_TAKEN, "lose-taken")                                                            \
+	X(LOSE_HANDED, "lose-handed")
 #define RUN_FAULTS(X)                                                                          \
 	X(LOSE_UPDATE, "lose-update")                                                          \
 	X(DROP_COMPLETION, "drop-completion") /* one, where a notification ends */             \

@@ -50,6 +50,7 @@ enum watch_book_flags {
 	WATCH_MIXED = 4096,	/* its queues held pages of files in packets with user pages */
 	WATCH_UNOPENED = 8192,	/* found by a descriptor, in a network namespace that nobody entered: what it
 				 * had moved by then is not known */
+	WATCH_DATAGRAMS = 16384,	/* a UDP socket */
 };
 
 /* What a socket's packets with user pages or spliced ones met beside loopback and devices on a bus. */
@@ -123,6 +124,8 @@ struct watch_reading {
 	unsigned short fin_received;	/* bytes_received counts a FIN */
 	unsigned short asks_zerocopy;	/* SO_ZEROCOPY is set */
 	unsigned int calls_sleep;	/* a call of a task may be under way */
+	unsigned int drops;		/* of a UDP socket: datagrams that the kernel says it dropped, */
+	unsigned int restless;		/* and whether some came or went while it was read */
 	unsigned int urgent_seq;	/* where the newest urgent byte was; 0: there was none */
 	/* What lies in the queue of unacknowledged and unsent packets. */
 	unsigned int referenced_pages;
@@ -140,7 +143,10 @@ struct watch_slot {
 	unsigned long long departed;	/* all payload that went to a device */
 	unsigned long long sent_referenced;	/* bytes of user pages that went to a device */
 	unsigned long long late_copied;		/* bytes of packets that arrived with user pages */
-	unsigned char kind;
+	union {
+		unsigned char kind;
+		unsigned char send_failed;	/* of a UDP socket */
+	};
 	unsigned char departures_noted;	/* departed_from is set */
 	unsigned char pages_unwatched;	/* it referenced or spliced before packets were watched */
 	unsigned char mixed;	/* pages of files left in packets with user pages */
@@ -155,15 +161,27 @@ struct watch_slot {
 	unsigned int opened_sends;	/* zero-copy sends not completed when the window opened */
 	unsigned int unseen_reports;	/* the queue was empty when a notification was reported */
 	/* What TCP had sent when .departed was 0: what it has sent since then and is not there, no program saw. */
-	unsigned long long departed_from;
+	union {
+		unsigned long long departed_from;
+		unsigned long long handed_over;	/* of a UDP socket: payload that IP was given */
+	};
 	unsigned long long tapped;	/* late copies shown to a capture on the way out */
 	unsigned int dropped_packets;	/* by this machine, on the way out */
 	unsigned int refused_optmem, refused_memlock;	/* told with trampolines alone */
 	unsigned int refused_by_unknown;	/* with them: both limits were reached */
 
 	unsigned long long rx_discarded, rx_peeked;
-	unsigned long long rx_spliced, rx_mapped;
-	unsigned long long map_calls;	/* of TCP_ZEROCOPY_RECEIVE that found bytes */
+	union {
+		struct {
+			unsigned long long rx_spliced, rx_mapped;
+			unsigned long long map_calls;	/* of TCP_ZEROCOPY_RECEIVE that found bytes */
+		};
+		/* Of a UDP socket: bytes of datagrams that were queued, that were dropped, and what of those that
+		 * were taken did not fit the reader's buffer. */
+		struct {
+			unsigned long long rx_queued, rx_dropped, rx_cut;
+		};
+	};
 	unsigned long long send_calls, sends_returned;	/* these four as a witness alone */
 	unsigned long long recv_calls, recvs_returned;
 
@@ -173,18 +191,30 @@ struct watch_slot {
 	unsigned long long spliced_queued, spliced_handed;
 	/* Of rx_copied (see bpf/receives.bpf.c): what ended receives explain, and what was no copy of
 	 * the stream; what no receive explains. */
-	unsigned long long rx_settled;	/* WATCH_UNSETTLED: no receive has ended since the window opened */
+	union {
+		unsigned long long rx_settled;	/* WATCH_UNSETTLED: no receive has ended since the window opened */
+		unsigned long long rx_refused;	/* of a UDP socket: datagrams that its queue had no room for */
+	};
 	unsigned long long rx_off;
 	unsigned int ring_sends, ring_notified, ring_copied;
 	unsigned int rx_odd;
 
 	unsigned long long late_on_way_out;	/* of late_copied, before the packet arrived anywhere */
-	unsigned int splice_reads, discards;	/* calls behind rx_spliced and rx_discarded */
+	union {
+		struct {
+			unsigned int splice_reads, discards;	/* calls behind rx_spliced and rx_discarded */
+		};
+		/* Of a UDP socket: how often calls that receive or queue began or ended, and those under way. */
+		struct {
+			unsigned int moves;
+			int under_way;
+		};
+	};
 	unsigned char ours;	/* the socket is the subject's */
 	unsigned char dead;	/* the socket is gone: another one may have the place if there is no other */
 	unsigned char tls;	/* it has a struct tls_book */
 	unsigned char datagrams;	/* it is a UDP socket */
-	unsigned char unused[4];
+	unsigned int user;	/* of a UDP socket: the process that used it last */
 	unsigned long long moved_between;	/* with details: bytes copied between buffers of packets */
 	unsigned long long splice_sends;	/* of send_calls, those that spliced pages */
 	unsigned long long spare[2];		/* whole lines of the cache */
@@ -230,6 +260,8 @@ struct watch_gauges {
 	unsigned long long unbooked;		/* no storage for a book */
 	unsigned long long no_slots;
 	unsigned long long zerocopy_seen;	/* a send asked for it: hooks for it are needed */
+	unsigned long long datagrams_seen;	/* hooks are needed for UDP that TCP passes, too */
+	unsigned long long rings_seen;	/* a process of the subject has an io_uring */
 	unsigned long long joined, left;	/* processes that became part of the subject; that ended */
 	unsigned long long lost_members;	/* no room for a process of the subject */
 	/* Books: all, and those that the next census does not count; met by this one, ended since then. */

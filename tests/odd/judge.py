@@ -167,8 +167,8 @@ def layers(record: dict, truth: dict) -> Iterator[str]:
             yield f"{layer} sent {size}, told {told[layer]}"
     for layer in set(told) - set(truth["layers"]) - {"repair"}:
         yield f"{layer} is told, and was not there"
-    if truth["layers"] and "moved no TCP payload" in sentences(record):
-        yield f"of {list(truth['layers'])}: moved no TCP payload"
+    if truth["layers"] and "moved no payload." in sentences(record):
+        yield f"of {list(truth['layers'])}: moved no payload"
 
 
 def wording(record: dict, truth: dict, told: str) -> Iterator[str]:

@@ -53,7 +53,7 @@ CLAIMS = [
     Claim(r"no byte by reference", ("tx_reference",), lambda n: n["tx_reference"] == 0),
     Claim(r"for no zero copy", ("zerocopy_asked_sends", "unset_sends", "tx_reference"),
           lambda n: n["zerocopy_asked_sends"] == n["unset_sends"] == n["tx_reference"] == 0),
-    Claim(r"moved no TCP payload", ("accepted_bytes", "returned_bytes"),
+    Claim(r"moved no payload", ("accepted_bytes", "returned_bytes"),
           lambda n: n["accepted_bytes"] == n["returned_bytes"] == 0),
 ]
 # A sentence that says that something is not known claims nothing of it.

@@ -32,7 +32,7 @@ static void forget_count(struct made_watch *m, enum count count)
 TEST(what_moved_nothing_is_said_to)
 {
 	made_watch(&m);
-	expect(&m, "moved no TCP payload.");
+	expect(&m, "moved no payload.");
 }
 
 static void plain(struct made_watch *m, uint64_t sent, uint64_t received)
@@ -240,7 +240,7 @@ TEST(what_is_not_plain_TCP_is_named_and_not_counted)
 {
 	made_watch(&m);
 	m.process[0].sum.other[WATCH_LAYER_KTLS] = (struct watch_other){ 3, 4000000, 10000 };
-	expect(&m, "moved no payload of plain TCP; 3 sockets of kernel TLS carried 4.01 MB, which are not in "
+	expect(&m, "moved no payload of plain TCP or UDP; 3 sockets of kernel TLS carried 4.01 MB, which are not in "
 	       "these numbers.");
 	made_moved(&m)->count[COUNT_accepted_bytes] = made_moved(&m)->site_bytes[SITE_tx_copy] = 50;
 	m.process[0].sum.other[WATCH_LAYER_REPAIR].sockets = 1;

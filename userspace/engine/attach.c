@@ -4,12 +4,15 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "userspace/common/numbers.h"
+#include "userspace/common/system/machine.h"
 #include "userspace/engine/engine_inside.h"
 #include "userspace/engine/hooks.h"
 #include "userspace/engine/targets.h"
@@ -83,6 +86,7 @@ static void hits_note(const struct engine *p, struct probe *probes)
 	}
 }
 
+enum { PATH_BYTES = 256 };
 enum { BUCKETS_LEAST = 1 << 6, BUCKETS_MIN = 1 << 13, BUCKETS_MAX = 1 << 19 };
 /* Notifications under way: of each socket of a run, and of all sockets of a watch. */
 enum { PINS_EACH = 128, PINS_OF_WATCH = 1 << 16, SPARE = 1024 };
@@ -153,11 +157,12 @@ static uint32_t buckets_of_machine(void)
 {
 	FILE *file = fopen("/proc/net/sockstat", "re");
 	uint32_t buckets = BUCKETS_MIN;
-	unsigned long sockets = 0;
+	unsigned long sockets = 0, n;
 	char line[128];
 
 	while (file && fgets(line, sizeof(line), file))
-		sscanf(line, "TCP: inuse %lu", &sockets);
+		if (sscanf(line, "TCP: inuse %lu", &n) == 1 || sscanf(line, "UDP: inuse %lu", &n) == 1)
+			sockets += n;
 	if (file)
 		fclose(file);
 	while (buckets < BUCKETS_MAX && (unsigned long)buckets * WATCH_WAYS < 4 * sockets)
@@ -231,6 +236,8 @@ static void configure_details(struct engine *p)
 
 	ro->details_wanted = details_are_wanted(p);
 	ro->datagrams_wanted = c->sets & HOOKS_DATAGRAMS;
+	ro->datagrams_watch = c->sets & HOOKS_QUEUES;
+	ro->drops_traced = bpf_program__autoload(p->skel->progs.datagram_drop);
 	ro->slots_stay = details_are_wanted(p);
 	ro->subject_home_count = c->home_count;
 	memcpy((void *)ro->subject_homes, c->homes, sizeof(c->homes));
@@ -332,8 +339,27 @@ static int attached_with(const struct engine *p, int i)
 	return -1;
 }
 
+/* NULL, and errno. */
+static struct bpf_link *attach_to_all_cgroups(struct bpf_program *program)
+{
+	char mount[PATH_BYTES];
+	struct bpf_link *link;
+	int root, err;
+
+	root = cgroup_mount(mount, sizeof(mount)) ? open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (root < 0)
+		return NULL;
+	link = bpf_program__attach_cgroup(program, root);
+	err = errno;
+	close(root);
+	errno = err;
+	return link;
+}
+
 static struct bpf_link *attach_hook(const struct engine *p, int i)
 {
+	if (p->hooks.row[i]->kind == HOOK_CGROUP)
+		return attach_to_all_cgroups(program_of(p, i));
 	if (p->hooks.row[i]->kind == HOOK_USDT)
 		return bpf_program__attach_usdt(program_of(p, i), p->config.usdt_pid, p->config.usdt_path,
 						"copyscope", "gather", NULL);
@@ -367,6 +393,10 @@ int engine_attach(struct engine *p, enum hook_set set, char why[WHY_BYTES])
 	}
 	if (set == HOOKS_ZEROCOPY)
 		p->skel->bss->packets_watched = 1;
+	if (set == HOOKS_SHARED)
+		p->skel->bss->datagrams_shared = 1;
+	if (set == HOOKS_QUEUES)
+		p->skel->bss->datagrams_watched = engine_have(p, "datagrams");
 	hits_begin(p);
 	return 0;
 }
@@ -397,7 +427,8 @@ static int clocks_list(const struct engine *p, struct probe *probe)
 
 static const char *why_unasked(unsigned int sets)
 {
-	return sets & HOOKS_ZEROCOPY ? "no socket of the subject asked for zero copy" :
+	return sets & HOOKS_SHARED ? "no UDP socket of the subject needed it" :
+	       sets & HOOKS_ZEROCOPY ? "no socket of the subject asked for zero copy" :
 	       sets & HOOKS_CALLS ? "calls are counted with --books calls alone" : "it was not attached";
 }
 

@@ -13,6 +13,9 @@
 	{ program, metric, HOOK_TRACEPOINT, target, args, sets, rank, false, NULL, 0 }
 #define WITHOUT(args, program, metric, target, sets, rank) \
 	{ program, metric, HOOK_TRACEPOINT, target, args, sets, rank, true, NULL, 0 }
+/* Of the root of all control groups. */
+#define CGROUP(program, metric, target, sets) \
+	{ program, metric, HOOK_CGROUP, target, 0, sets, HOOK_PLAIN, false, NULL, 0 }
 /* Runs in softirq, so perf counts its hits as well: @group is its folder in tracefs. */
 #define SOFTIRQ(args, program, metric, group, target, sets, without, seen) \
 	{ program, metric, HOOK_TRACEPOINT, target, args, sets, HOOK_PLAIN, without, group "/" target, seen }
@@ -23,6 +26,8 @@
 #define DETAIL HOOKS_DETAIL
 #define TLS HOOKS_TLS
 #define DATAGRAMS HOOKS_DATAGRAMS
+#define QUEUES HOOKS_QUEUES
+#define SHARED HOOKS_SHARED
 #define PLAIN HOOK_PLAIN
 #define NEEDED HOOK_NEEDED
 #define ELSE HOOK_ELSE
@@ -64,8 +69,11 @@ const struct hook hooks[] = {
 	FENTRY(3, "datagram_send_enter_v6", "accepted", "udpv6_sendmsg", DATAGRAMS, PLAIN),
 	FEXIT(3, "datagram_send_exit", "accepted", "udp_sendmsg", DATAGRAMS, NEEDED),
 	FEXIT(3, "datagram_send_exit_v6", "accepted", "udpv6_sendmsg", DATAGRAMS, PLAIN),
-	FEXIT(5, "datagram_reference_5", "tx_reference", "__zerocopy_sg_from_iter", DATAGRAMS, PLAIN),
-	FEXIT(6, "datagram_reference_6", "tx_reference", "__zerocopy_sg_from_iter", DATAGRAMS, PLAIN),
+	FEXIT(5, "datagram_reference_5", "tx_reference", "__zerocopy_sg_from_iter", SHARED, PLAIN),
+	FEXIT(6, "datagram_reference_6", "tx_reference", "__zerocopy_sg_from_iter", SHARED, PLAIN),
+	WITHOUT(3, "send_call", "datagrams sent", "sock_send_length", SHARED, PLAIN),
+	FENTRY(2, "datagram_handed_v4", "datagrams handed", "ip_send_skb", QUEUES, PLAIN),
+	FENTRY(1, "datagram_handed_v6", "datagrams handed", "ip6_send_skb", QUEUES, PLAIN),
 
 	FENTRY(0, "datagram_receive_enter", "returned", "udp_recvmsg", DATAGRAMS, NEEDED),
 	FENTRY(0, "datagram_receive_enter_v6", "returned", "udpv6_recvmsg", DATAGRAMS, PLAIN),
@@ -74,6 +82,12 @@ const struct hook hooks[] = {
 	FEXIT(5, "datagram_receive_exit_v6_5", "returned", "udpv6_recvmsg", DATAGRAMS, PLAIN),
 	FEXIT(4, "datagram_receive_exit_4", "returned", "udp_recvmsg", DATAGRAMS, PLAIN),
 	FEXIT(4, "datagram_receive_exit_v6_4", "returned", "udpv6_recvmsg", DATAGRAMS, PLAIN),
+	FENTRY(2, "datagram_queue_enter", "datagrams queued", "__udp_enqueue_schedule_skb", QUEUES, PLAIN),
+	FEXIT(2, "datagram_queue_exit", "datagrams queued", "__udp_enqueue_schedule_skb", QUEUES, PLAIN),
+	TRACEPOINT(4, "datagram_drop", "datagrams dropped", "kfree_skb", QUEUES, PLAIN),
+	/* Books begin when all other hooks are there. */
+	CGROUP("datagram_released", "datagrams", "sock_release", QUEUES),
+	CGROUP("datagram_made", "datagrams", "sock_create", QUEUES),
 
 	TRACEPOINT(2, "rx_copy", "rx_copy", "skb_copy_datagram_iovec", ALWAYS, HOOK_DERIVED),
 	TRACEPOINT(3, "receive_call", "rx_discard", "sock_recv_length", ALWAYS, PLAIN),
@@ -143,6 +157,7 @@ const struct hook_form hook_forms[] = {
 	{ "udp_recvmsg", 4, "6.18", "" },
 	{ "udpv6_recvmsg", 5, "", "6.12" },
 	{ "udpv6_recvmsg", 4, "6.18", "" },
+	{ "kfree_skb", 4, "6.12", "" },
 	{ "do_tcp_sendpages", 5, "", "6.1" },
 	{ "splice_to_socket", 5, "6.12", "" },
 	{ "skb_splice_from_iter", 4, "6.12", "6.12" },
@@ -159,7 +174,7 @@ const struct hook_form hook_forms[] = {
 
 const char *hook_kind_name(enum hook_kind kind)
 {
-	static const char *const names[] = { "fentry", "fexit", "tp_btf", "usdt" };
+	static const char *const names[] = { "fentry", "fexit", "tp_btf", "usdt", "cgroup" };
 
 	return names[kind];
 }

@@ -8,7 +8,7 @@
 #include "bpf/include/sites.h"
 #include "userspace/record/record.h"
 
-enum hook_kind { HOOK_FENTRY, HOOK_FEXIT, HOOK_TRACEPOINT, HOOK_USDT };
+enum hook_kind { HOOK_FENTRY, HOOK_FEXIT, HOOK_TRACEPOINT, HOOK_USDT, HOOK_CGROUP };
 
 /* Sets of hooks, as bits: each is attached at once. */
 enum hook_set {
@@ -18,6 +18,8 @@ enum hook_set {
 	HOOKS_DETAIL = 8,	/* pins, packets, stacks of causes; what a send asked for */
 	HOOKS_TLS = 16,		/* what only kernel TLS needs */
 	HOOKS_DATAGRAMS = 32,	/* what only UDP needs */
+	HOOKS_QUEUES = 64,	/* and only a watch of UDP */
+	HOOKS_SHARED = 128,	/* what UDP needs and TCP passes, too */
 };
 
 enum hook_rank {

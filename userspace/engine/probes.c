@@ -41,7 +41,7 @@ static void configure(struct probes *p, const struct probes_config *config, stru
 		.filter = WATCH_OF_TASKS,
 		.backend = config->backend,
 		.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | HOOKS_DETAIL | (s->tls ? HOOKS_TLS : 0) |
-			(s->datagrams ? HOOKS_DATAGRAMS : 0),
+			(s->datagrams ? HOOKS_DATAGRAMS | HOOKS_SHARED : 0),
 		.calls = true,
 		.sockets_most = s->sockets,
 		.fault_inject = config->fault_inject,
@@ -127,6 +127,8 @@ int probes_attach(struct probes *p, struct record *r)
 		err = engine_attach(p->engine, HOOKS_DETAIL, r->backend_why);
 	if (!err)
 		err = engine_attach(p->engine, HOOKS_DATAGRAMS, r->backend_why);
+	if (!err)
+		err = engine_attach(p->engine, HOOKS_SHARED, r->backend_why);
 	if (!err)
 		err = engine_attach(p->engine, HOOKS_TLS, r->backend_why);
 	if (!err)

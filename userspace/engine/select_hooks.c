@@ -133,16 +133,24 @@ static bool is_of_hardware(const struct hook *hook, bool trampolines)
 	return !strcmp(hook->metric, "clean") || (trampolines && !strcmp(hook->metric, "devices"));
 }
 
+/* In a watch those of runs for UDP count beside those for TCP. */
+static const char *metric_of(const struct hook *hook, const struct hook_wishes *w)
+{
+	bool apart = w->sets & HOOKS_QUEUES && hook->sets & (HOOKS_DATAGRAMS | HOOKS_SHARED);
+
+	return apart && !hook->without_trampolines ? "datagrams" : hook->metric;
+}
+
 /* Decides for one hook before load. */
 static void choose_hook(struct hook_choice *c, const struct hook *hook, const struct hook_wishes *w,
 			bool trampolines, const char *backend_why, const struct targets *targets)
 {
-	bool usdt = hook->kind == HOOK_USDT, traced = !usdt && hook->kind != HOOK_TRACEPOINT;
+	bool usdt = hook->kind == HOOK_USDT, traced = hook->kind == HOOK_FENTRY || hook->kind == HOOK_FEXIT;
 	struct probe *probe = &c->probes[c->count];
 	const struct hook *other;
 
 	c->row[c->count++] = hook;
-	*probe = (struct probe){ .metric = hook->metric, .status = PROBE_ABSENT };
+	*probe = (struct probe){ .metric = metric_of(hook, w), .status = PROBE_ABSENT };
 	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(hook->kind), hook->target);
 	if (is_detached(w, hook))
 		snprintf(probe->why, WHY_BYTES, "left off on purpose (--break detach:%s)", w->detach);
@@ -150,7 +158,7 @@ static void choose_hook(struct hook_choice *c, const struct hook *hook, const st
 		snprintf(probe->why, WHY_BYTES, "no device of this path does DMA");
 	else if (usdt && !w->usdt)
 		snprintf(probe->why, WHY_BYTES, "the process has no probe of its own");
-	else if (!usdt && !offer_fits(targets, hook, probe->why))
+	else if (!usdt && hook->kind != HOOK_CGROUP && !offer_fits(targets, hook, probe->why))
 		return;
 	else if (traced && !trampolines)
 		snprintf(probe->why, WHY_BYTES, "%.200s", backend_why);
@@ -160,10 +168,12 @@ static void choose_hook(struct hook_choice *c, const struct hook *hook, const st
 		snprintf(probe->why, WHY_BYTES, "not needed: this kernel has %s", other->target);
 }
 
-/* A watch does without the witness. */
+/* A watch does without the witness, and without UDP. */
 static bool is_needed(const struct hook *hook, const struct hook_wishes *w)
 {
-	return hook->rank == HOOK_NEEDED && (hook->sets != HOOKS_CALLS || w->sets & HOOKS_DETAIL);
+	bool witness = !(hook->sets & ~(HOOKS_CALLS | HOOKS_DATAGRAMS));
+
+	return hook->rank == HOOK_NEEDED && (!witness || w->sets & HOOKS_DETAIL);
 }
 
 /* -ENOTSUP if a hook is missing without which the books would be wrong. */

@@ -91,6 +91,9 @@ static bool is_sent_here(const struct watch_socket *socket)
 	static const uint8_t loopback6[16] = { [15] = 1 };
 	const uint8_t *to = socket->remote.ip;
 
+	/* A UDP socket that is not connected sends anywhere. */
+	if (socket->datagrams && !socket->remote.port)
+		return false;
 	return !memcmp(to, socket->local.ip, sizeof(socket->local.ip)) ||
 	       !memcmp(to, loopback4, sizeof(loopback4)) || !memcmp(to, loopback6, sizeof(loopback6));
 }

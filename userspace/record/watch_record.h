@@ -26,7 +26,7 @@
 	X(CLEAN, "clean", "all that was to go without a copy was handed over as pages")                    \
 	X(COPIES, "copies", "plain sends and receives alone, which copy every byte")          \
 	X(MIXED, "mixed", "several of these, as refused and clean")                           \
-	X(NOT_KNOWN, "not known", "a number that decides was not measured, or its bytes are not plain TCP")
+	X(NOT_KNOWN, "not known", "a number that decides was not measured, or its bytes are not plain TCP or UDP")
 
 #define WATCH_VERDICT_ENUM(symbol, name, meaning) VERDICT_##symbol,
 enum verdict_of_process { WATCH_VERDICTS(WATCH_VERDICT_ENUM) VERDICT_COUNT };
@@ -111,6 +111,7 @@ struct watch_socket {
 	uint32_t netns;			/* inode number of its network namespace */
 	struct watch_address local, remote;
 	bool ipv6;
+	bool datagrams;		/* of UDP; else of TCP */
 	enum watch_layer layer;	/* between the program and TCP: then nothing is known of its copies */
 	bool born;		/* connected or accepted in the window: its opening balance is 0 */
 	bool died;		/* closed and gone: its closing balance is what was lost with it */

@@ -83,7 +83,7 @@ int view_draw(struct view *v, const struct watch_record *r)
 		if (rows.count > page.top)
 			fprintf(page.on.out, "%48s  %d more\n", "", rows.count - page.top);
 		else if (!rows.count)
-			fprintf(page.on.out, "%48s  no TCP socket yet\n", "");
+			fprintf(page.on.out, "%48s  no TCP or UDP socket yet\n", "");
 		rows_free(&rows);
 	}
 	fprintf(page.on.out, "\nsort b needless t bytes n name | rows s p g r l | space pause | q quit");

@@ -39,7 +39,8 @@ struct watch {
 	int chosen;	/* processes of the subject that this one found */
 	struct watch_cgroup *cgroups;	/* owned: those that there were when the window opened */
 	int cgroup_count;
-	bool late_tried;	/* the hooks for zero copy were attached in mid-window */
+	bool late_tried;	/* the hooks for zero copy were attached in mid-window, */
+	bool shared_tried;	/* and those that UDP needs and TCP passes, too */
 	int failure;		/* a socket that died could not be kept */
 };
 
@@ -56,7 +57,7 @@ static void hooked_note(struct watch *w)
 			    engine_have(w->probes, "rx_map"),
 		.discards = engine_have(w->probes, "rx_discard"),
 		.completions = engine_have(w->probes, "notifications"),
-		.calls = engine_have(w->probes, "accepted") &&
+		.calls = w->books == WATCH_CALLS && engine_have(w->probes, "accepted") &&
 			 engine_have(w->probes, "returned"),
 		.packets = engine_have(w->probes, "departures"),
 		.late_copies = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE &&
@@ -66,6 +67,12 @@ static void hooked_note(struct watch *w)
 		.rings = engine_have(w->probes, "rings"),
 		.taps = engine_have(w->probes, "taps"),
 		.details = engine_have(w->probes, "reshape"),
+		.trampolines = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE,
+		.datagrams = engine_have(w->probes, "datagrams"),
+		.handed = engine_have(w->probes, "datagrams handed"),
+		.queued = engine_have(w->probes, "datagrams queued"),
+		.datagram_drops = engine_have(w->probes, "datagrams dropped") ||
+				  engine_have(w->probes, "datagrams queued"),
 		/* The one that the kernel frees tells which. */
 		.limits = engine_have(w->probes, "limits") &&
 			  engine_have(w->probes, "drops"),
@@ -99,6 +106,7 @@ static void gauges_note(struct watch *w)
 	w->hooked.no_onward = !gauges.spliced_onward;
 	w->hooked.no_sockmaps = !gauges.sockmaps && !gauges.sockmap_seen;
 	w->hooked.no_orphans = !gauges.reshaped_orphans;
+	w->hooked.no_rings = !gauges.rings_seen;
 }
 
 static void death(void *arg, const struct watch_book *book)
@@ -138,25 +146,38 @@ static void look_for_zerocopy(void *arg, const struct watch_book *book)
 		  book->now.spliced_bytes;
 }
 
-/* Opens the window; hooks that only zero copy needs are attached before, if a socket asks for it. */
+/* What TCP passes, too. Without trampolines packets alone tell what became of the pages of datagrams. */
+static int attach_shared(struct watch *w, char why[WHY_BYTES])
+{
+	int err = engine_attach(w->probes, HOOKS_SHARED, why);
+
+	if (!err && !w->hooked.trampolines)
+		err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
+	return err;
+}
+
+/* Opens the window; hooks that only zero copy or UDP needs are attached before, if a socket asks for it. */
 static int open_books(struct watch *w, bool every_hook, char why[WHY_BYTES])
 {
-	bool zerocopy = every_hook;
+	bool zerocopy = every_hook, shared = every_hook;
 	int err = 0;
 
 	hooked_note(w);
 	for (int round = 0; round < 2 && !err; round++) {
 		if (zerocopy)
 			err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
+		if (!err && shared)
+			err = attach_shared(w, why);
 		if (!err)
 			err = engine_open(w->probes);
 		if (!err)
 			err = collect_ended(w);
-		if (err || zerocopy)
+		if (err || (zerocopy && shared))
 			break;
 		err = engine_read(w->probes, look_for_zerocopy, &zerocopy);
 		zerocopy |= engine_gauges(w->probes).zerocopy_seen;
-		if (!zerocopy)
+		shared |= engine_gauges(w->probes).datagrams_seen;
+		if (!zerocopy && !shared)
 			break;
 	}
 	if (err && !*why)
@@ -192,7 +213,8 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.backend = config->backend;
 	probes.fault_inject = config->fault_inject;
 	probes.calls = config->books == WATCH_CALLS;
-	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | (config->details ? HOOKS_DETAIL : 0);
+	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | HOOKS_DATAGRAMS | HOOKS_QUEUES | HOOKS_SHARED |
+		      (config->details ? HOOKS_DETAIL : 0);
 	probes.hardware_dma = probes.references = true;
 	probes.cpu = config->cpu_hz;
 	w->details = config->details;
@@ -205,6 +227,10 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 		err = engine_attach(w->probes, HOOKS_DETAIL, why);
 	if (!err && config->books == WATCH_CALLS)
 		err = engine_attach(w->probes, HOOKS_CALLS, why);
+	if (!err)
+		err = engine_attach(w->probes, HOOKS_DATAGRAMS, why);
+	if (!err)
+		err = engine_attach(w->probes, HOOKS_QUEUES, why);
 	if (!err)
 		err = watch_choose(w->probes, &w->subject, &w->chosen, why);
 	if (!err)
@@ -230,16 +256,23 @@ int watch_confine(struct watch *w)
 	return err ? err : confine_syscalls(CONFINE_MEASURE);
 }
 
-/* A socket asked for zero copy for the first time. */
+/* A socket asked for zero copy, or one of UDP's needs more hooks, for the first time. */
 static int attach_late(struct watch *w)
 {
+	const struct watch_gauges gauges = engine_gauges(w->probes);
+	bool zerocopy = gauges.zerocopy_seen && !w->hooked.packets && !w->late_tried;
+	bool shared = gauges.datagrams_seen && !w->shared_tried;
 	char why[WHY_BYTES] = "";
-	int err;
+	int err = 0;
 
-	if (w->hooked.packets || w->late_tried || !engine_gauges(w->probes).zerocopy_seen)
+	if (!zerocopy && !shared)
 		return 0;
-	w->late_tried = true;
-	err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
+	w->late_tried |= zerocopy;
+	w->shared_tried |= shared;
+	if (zerocopy)
+		err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
+	if (shared)
+		err = attach_shared(w, why);
 	hooked_note(w);
 	return err;
 }
@@ -510,7 +543,10 @@ static void gaps_fill(const struct watch *w, struct watch_record *r)
 		gap(r, "network namespaces", true,
 		    "there were more than this process may enter: what older sockets there moved is not measured");
 	layers_fill(r);
-	gap(r, "UNIX sockets, UDP, AF_XDP, RDMA, SMC", false, "only TCP has these books");
+	if (!w->hooked.datagrams)
+		gap(r, "UDP", false, "the kernel refused programs for begins and ends of its sockets, which are of "
+		    "control groups (version 2)");
+	gap(r, "UNIX sockets, AF_XDP, RDMA, SMC", false, "only TCP and UDP have these books");
 	if (sockmaps)
 		gap(r, "sockmap redirects to ingress", true,
 		    "this machine has a sockmap, and what it redirects moves no sequence number");

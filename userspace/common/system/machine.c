@@ -3,6 +3,7 @@
 #include "userspace/common/system/machine.h"
 
 #include <errno.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,4 +94,20 @@ void machine_read(struct machine *m)
 	read_lockdown(m);
 	m->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	m->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+bool cgroup_mount(char *path, size_t size)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *m;
+	bool found = false;
+
+	while (mounts && !found && (m = getmntent(mounts))) {
+		found = !strcmp(m->mnt_type, "cgroup2");
+		if (found)
+			snprintf(path, size, "%s", m->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return found;
 }

@@ -4,6 +4,7 @@
 #define COPYSCOPE_MACHINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { NAME_BYTES = 64 };
@@ -21,5 +22,8 @@ struct machine {
 };
 
 void machine_read(struct machine *m);
+
+/* Where control groups (version 2) are mounted; false: nowhere. */
+bool cgroup_mount(char *path, size_t size);
 
 #endif

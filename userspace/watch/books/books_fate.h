@@ -28,6 +28,12 @@ struct watch_hooked {
 	bool taps;		/* what captures on the way out were shown */
 	bool details;		/* what was copied between buffers of packets */
 	bool limits;		/* refusals by the limit that refused */
+	bool trampolines;
+	bool datagrams;		/* UDP sockets have books */
+	bool handed;		/* datagrams that IP was given */
+	bool queued;		/* datagrams that were queued for readers */
+	bool datagram_drops;	/* datagrams that were dropped, by their bytes */
+	bool no_rings;		/* no process of the subject was seen to have an io_uring */
 	bool skipped;		/* the kernel skipped a program for packets or notifications */
 };
 

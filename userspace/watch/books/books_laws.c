@@ -130,7 +130,8 @@ static uint64_t outstanding(const struct watch_socket *s, const struct watch_boo
 {
 	const struct watch_reading *now = &book->now;
 
-	if (book->flags & (WATCH_CLOSED | WATCH_TORN | WATCH_WALK_SHORT) || !queue_holds_all(s, book, hooked))
+	if (book->flags & (WATCH_CLOSED | WATCH_TORN | WATCH_WALK_SHORT | WATCH_DATAGRAMS) ||
+	    !queue_holds_all(s, book, hooked))
 		return s->closing.item[WATCH_zerocopy_sends];
 	return (uint32_t)(now->zerocopy_sends - now->first_id);
 }
@@ -200,6 +201,117 @@ static struct watch_sides sides_of_receives(const struct watch_socket *s, const 
 	return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes], book->slot.recvs_returned);
 }
 
+/* Datagrams. Each passes a place once or never. */
+
+static struct watch_sides sides_of_datagrams_sent(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	const struct watch_slot *slot = &book->slot;
+	struct watch_sides sides = {
+		.known = true,
+		.left = book->opened.unsent + slot->sends_returned,
+		.right = slot->handed_over + book->now.unsent,
+	};
+
+	if (!hooked->handed)
+		return not_known("no hook of this backend tells what IP was given of datagrams");
+	if (sides.left == sides.right)
+		return sides;
+	if (slot->send_failed)
+		return not_known("a send of datagrams failed, and what it was given may have left all the same");
+	if (!(book->flags & WATCH_BORN) || !(book->flags & WATCH_DIED))
+		return not_known("a send of datagrams may have been under way when the window opened or closed");
+	return sides;
+}
+
+static struct watch_sides sides_of_datagrams_received(const struct watch_book *book,
+						      const struct watch_hooked *hooked)
+{
+	const struct watch_slot *slot = &book->slot;
+	struct watch_sides sides = {
+		.known = true,
+		.left = book->opened.unread + slot->rx_queued,
+		.right = book->rx_copied - slot->rx_peeked + slot->rx_cut + book->now.unread,
+	};
+
+	if (!hooked->queued)
+		return not_known("no hook of this backend tells what was queued of datagrams");
+	if (sides.left == sides.right)
+		return sides;
+	if (slot->rx_odd)
+		return not_known("a receive of datagrams failed halfway");
+	if (book->opened.restless || book->now.restless)
+		return not_known("datagrams came or went while the queue was read, or a receive was under way");
+	if (book->now.drops - book->opened.drops != slot->rx_refused)
+		return not_known("the kernel dropped datagrams elsewhere than before their queue");
+	return sides;
+}
+
+static struct watch_sides sides_of_datagram_references(const struct watch_socket *s, const struct watch_book *book,
+						       const struct watch_hooked *hooked)
+{
+	const struct watch_movements *m = &s->moved;
+	struct watch_sides sides = {
+		.known = true,
+		.left = m->site_bytes[SITE_tx_reference],
+		.right = book->slot.sent_referenced,
+	};
+
+	if (!(m->sites_known & 1u << SITE_tx_reference))
+		return not_known("references were not counted");
+	if (!hooked->trampolines)
+		return sides.left ? not_known("true by construction: packets tell what was referenced") : sides;
+	if (sides.left && !watch_packets_were_watched(book, hooked))
+		return not_known("packets were not watched when the first reference was made");
+	if (sides.left && !watch_departures_are_whole(book))
+		return not_known("packets were not watched when the first reference was made");
+	if (sides.left == sides.right)
+		return sides;
+	if (book->slot.mixed)
+		return not_known("its packets mix user pages with pages of files, which may be either");
+	if (sides.right > sides.left)
+		return not_known("packets passed several devices, or were referenced before the window");
+	if (book->slot.dropped_packets || book->slot.send_failed || book->now.unsent || book->opened.unsent)
+		return not_known("packets were dropped, or wait for more bytes");
+	return sides;
+}
+
+static struct watch_sides sides_of_datagram_calls(const struct watch_book *book, const struct watch_hooked *hooked,
+						  enum watch_law law)
+{
+	if (law == WATCH_LAW_sends || !hooked->trampolines)
+		return not_known("true by construction: of datagrams that is accepted or received which calls return");
+	if (book->slot.rx_odd)
+		return not_known("a receive of datagrams failed halfway");
+	if (book->rx_copied - book->slot.rx_peeked != book->slot.recvs_returned &&
+	    (book->opened.restless || book->now.restless))
+		return not_known("a receive of datagrams was under way");
+	return (struct watch_sides){ .known = true, .left = book->rx_copied - book->slot.rx_peeked,
+				     .right = book->slot.recvs_returned };
+}
+
+static struct watch_sides sides_of_datagrams(enum watch_law law, const struct watch_socket *s,
+					     const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	if (law == WATCH_LAW_probes)
+		return (struct watch_sides){ .known = true };
+	if (book->flags & WATCH_NO_SLOT)
+		return not_known(NO_ROOM);
+	switch (law) {
+	case WATCH_LAW_send_queue:
+		return sides_of_datagrams_sent(book, hooked);
+	case WATCH_LAW_receive_queue:
+		return sides_of_datagrams_received(book, hooked);
+	case WATCH_LAW_reference_queue:
+		return sides_of_datagram_references(s, book, hooked);
+	case WATCH_LAW_completion:
+		return sides_of_completion(s, book, hooked);
+	case WATCH_LAW_copied:
+		return sides_of_copied(s, book, hooked);
+	default:
+		return sides_of_datagram_calls(book, hooked, law);
+	}
+}
+
 static const char *const why_layer[] = {
 #define LAYER_WHY(symbol, key, name) \
 	[WATCH_LAYER_##symbol] = "its bytes pass " name ", which these laws do not cover",
@@ -214,6 +326,8 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 		return not_known(why_layer[s->layer]);
 	if (book->flags & WATCH_UNOPENED)
 		return not_known("it lay in a network namespace that was not entered");
+	if (s->datagrams)
+		return sides_of_datagrams(law, s, book, hooked);
 	switch (law) {
 	case WATCH_LAW_send_queue:
 		return sides_of_send_queue(s, book, hooked);

@@ -173,6 +173,56 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 		fill_receives_by_rest(m, book, hooked, returned);
 }
 
+/* UDP: what calls returned is what moved, as nothing is sent again and no call but these moves bytes. What a queue
+ * holds of a datagram that is not whole may lie in any pages. */
+static void fill_datagrams_sent(struct watch_movements *m, const struct watch_book *book,
+				const struct watch_hooked *hooked)
+{
+	const struct watch_slot *slot = &book->slot;
+	uint64_t accepted = slot->sends_returned;
+	bool asks = book->opened.asks_zerocopy || book->now.asks_zerocopy, t = hooked->trampolines;
+	bool room = !(book->flags & WATCH_NO_SLOT), sent = hooked->datagrams && room && (t || !slot->pages_unwatched);
+	bool left = slot->departures_noted && hooked->packets && !slot->mixed && !book->opened.unsent &&
+		    !book->now.unsent;
+	bool none = !asks && book->now.zerocopy_sends == book->opened.zerocopy_sends && hooked->no_rings;
+	uint64_t referenced = t ? slot->sent_as[WATCH_KIND_REFERENCE] : left ? slot->sent_referenced : 0;
+	uint64_t spliced = t ? slot->sent_as[WATCH_KIND_SPLICE] : left ? slot->spliced_queued : 0;
+	bool references = sent && (t ? !slot->pages_unwatched : left || none);
+	bool splices = sent && (t ? hooked->sends : left);
+	bool whole = referenced + spliced <= accepted;
+
+	set_count(m, COUNT_accepted_bytes, sent, accepted);
+	set_count(m, COUNT_send_calls, sent, slot->send_calls);
+	set_site(m, SITE_tx_reference, references && whole, referenced);
+	set_site(m, SITE_tx_splice, splices && whole, spliced);
+	set_site(m, SITE_tx_copy, references && splices && whole, accepted - referenced - spliced);
+	set_count(m, COUNT_tapped_bytes, hooked->taps && room && !hooked->skipped, slot->tapped);
+	fill_completions(m, book, hooked);
+	fill_late_copy(m, book, hooked);
+	m->fate = watch_fate_of(book, hooked, m);
+	set_count(m, COUNT_enobufs, sent, refused_of(slot));
+	set_count(m, COUNT_refused_optmem, sent && !refused_of(slot), 0);
+	set_count(m, COUNT_refused_memlock, sent && !refused_of(slot), 0);
+}
+
+static void fill_datagrams_received(struct watch_movements *m, const struct watch_book *book,
+				    const struct watch_hooked *hooked)
+{
+	const struct watch_slot *slot = &book->slot;
+	bool room = hooked->datagrams && !(book->flags & WATCH_NO_SLOT), known = room && !slot->rx_odd;
+
+	set_count(m, COUNT_returned_bytes, hooked->trampolines ? room : known, slot->recvs_returned);
+	set_count(m, COUNT_recv_calls, room, slot->recv_calls);
+	set_count(m, COUNT_peeked_bytes, known, slot->rx_peeked);
+	set_count(m, COUNT_map_calls, true, 0);
+	set_count(m, COUNT_dropped_bytes, room && hooked->datagram_drops, slot->rx_dropped);
+	set_count(m, COUNT_truncated_bytes, known && hooked->trampolines, slot->rx_cut);
+	set_site(m, SITE_rx_copy, known, book->rx_copied);
+	set_site(m, SITE_rx_splice, true, 0);
+	set_site(m, SITE_rx_map, true, 0);
+	set_site(m, SITE_rx_discard, true, 0);
+}
+
 static struct watch_balance balance_of(const struct watch_reading *r, uint32_t next_id, bool walked,
 				       bool completions)
 {
@@ -255,14 +305,23 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		.born = book->flags & WATCH_BORN,
 		.died = book->flags & WATCH_DIED,
 		.handed_on = book->flags & WATCH_HANDED_ON,
+		.datagrams = book->flags & WATCH_DATAGRAMS,
 	};
 	s->whole = s->born && s->died;
 	memcpy(s->comm, book->owner.comm, sizeof(s->comm));
 	s->opening = balance_of(&book->opened, book->opened.zerocopy_sends - book->slot.opened_sends, walked,
 				completions);
 	s->closing = balance_of(watch_last_of(book), book->slot.next_id, walked || closed, completions);
-	fill_sends(&s->moved, book, hooked);
-	fill_receives(&s->moved, book, hooked);
+	if (s->datagrams) {
+		fill_datagrams_sent(&s->moved, book, hooked);
+		fill_datagrams_received(&s->moved, book, hooked);
+	} else {
+		fill_sends(&s->moved, book, hooked);
+		fill_receives(&s->moved, book, hooked);
+		/* TCP sends again what is dropped, and cuts nothing off. */
+		set_count(&s->moved, COUNT_dropped_bytes, true, 0);
+		set_count(&s->moved, COUNT_truncated_bytes, true, 0);
+	}
 	set_site(&s->moved, SITE_reshape, hooked->details && !(book->flags & WATCH_NO_SLOT), book->slot.moved_between);
 	fill_tls(&s->moved);
 	if (s->layer)

@@ -14,7 +14,7 @@ struct source {
 	const char *why;	/* how it is derived, or why it is not known; else empty */
 };
 
-#define ACCEPTED_LESS "what sequence numbers say was accepted, less references and splices"
+#define ACCEPTED_LESS "what was accepted, by sequence numbers or of datagrams by calls, less references and splices"
 #define NO_PAGES "0 where all bytes that left the sockets were copied or discarded"
 
 #define TLS_APART "sockets with kernel TLS are in no sum"
@@ -103,6 +103,9 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 		       "socket first referenced its pages (start the program by -- COMMAND)";
 	if (r->total.moved.passed_bytes && (site == SITE_rx_map || site == SITE_rx_splice))
 		return "bytes left the sockets as pages, spliced or mapped: no tracepoint tells which";
+	if (site == SITE_tx_copy || site == SITE_tx_reference || site == SITE_tx_splice)
+		return "hooks for UDP were not attached yet when a socket sent datagrams, or sent them by reference (start "
+		       "the program by -- COMMAND), or a datagram is not whole, or " NO_ROOM;
 	if (site_has(site, SITE_OF_RECEIVER))
 		return "bytes were copied that no receive returned, an urgent byte was skipped, a sockmap may "
 		       "have moved bytes, or " NO_ROOM;
@@ -127,7 +130,15 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 	case COUNT_refused_memlock:
 		return trampolines ? NO_ROOM : "no tracepoint tells which limit refused";
 	case COUNT_returned_bytes:
-		return "this machine has a sockmap, which may have taken some of what left the sockets";
+		return "this machine has a sockmap, which may have taken some of what left the sockets, or a receive of "
+		       "datagrams told their length (MSG_TRUNC)";
+	case COUNT_accepted_bytes:
+		return "a UDP socket was there before the hook that tells what is sent (start the program by -- COMMAND)";
+	case COUNT_dropped_bytes:
+		return "no hook of this kernel tells what is dropped of datagrams, or " NO_ROOM;
+	case COUNT_truncated_bytes:
+		return trampolines ? "a receive failed halfway, or " NO_ROOM :
+				     "no tracepoint tells what did not fit the reader's buffer";
 	case COUNT_map_calls:
 		return trampolines ? NO_ROOM : "no tracepoint tells of it";
 	case COUNT_peeked_bytes:

@@ -39,7 +39,7 @@ static const struct argp_option option_table[] = {
 	{ "cgroup", KEY_CGROUP, "PATH", 0, "every process in this control group and below it", 1 },
 	{ "netns", KEY_NETNS, "PID", 0, "every socket in the network namespace of PID", 1 },
 	{ "port", KEY_PORT, "N[,N...]", 0, "every socket whose local or remote port is N", 1 },
-	{ "all", KEY_ALL, NULL, 0, "every TCP socket of this machine, the kernel's own, too", 1 },
+	{ "all", KEY_ALL, NULL, 0, "every TCP and UDP socket of this machine, the kernel's own, too", 1 },
 	{ "as-root", KEY_AS_ROOT, NULL, 0,
 	  "start COMMAND as root, not as the user who called sudo", 1 },
 	{ NULL, 0, NULL, 0, "How long:", 2 },
@@ -181,7 +181,7 @@ static const struct argp argp = {
 	option_table, parse_option,
 	"-p PID[,PID...]\n--comm NAME | --cgroup PATH | --netns PID | --port N[,N...] | --all\n"
 	"-- COMMAND [ARG...]",
-	"Watches the TCP sockets of programs that run, or of COMMAND from its first system call on, and "
+	"Watches the TCP and UDP sockets of programs that run, or of COMMAND from its first system call on, and "
 	"shows where their payload was copied, sent by reference or spliced, why, and who paid.\v"
 	"Needs root, or CAP_BPF and CAP_PERFMON for own processes. COMMAND keeps stdin, stdout and its "
 	"exit status; the report then goes to stderr.\n"

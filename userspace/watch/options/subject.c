@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <mntent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "userspace/common/printable.h"
+#include "userspace/common/system/machine.h"
 
 /* A namespace, and a pipe each way to the process that enters it. */
 enum { DESCRIPTORS_EACH = 3, OTHER_DESCRIPTORS = 256 };
@@ -24,22 +24,6 @@ static int say(char why[WHY_BYTES], int err, const char *what, const char *name)
 {
 	snprintf(why, WHY_BYTES, "%s%.120s", what, printable(name));
 	return err;
-}
-
-static bool cgroup_mount(char path[WATCH_PATH_BYTES])
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	struct mntent *m;
-	bool found = false;
-
-	while (mounts && !found && (m = getmntent(mounts))) {
-		found = !strcmp(m->mnt_type, "cgroup2");
-		if (found)
-			snprintf(path, WATCH_PATH_BYTES, "%s", m->mnt_dir);
-	}
-	if (mounts)
-		endmntent(mounts);
-	return found;
 }
 
 /* Enters a namespace and comes back: one of a foreign user namespace may be closed to us. */
@@ -211,7 +195,7 @@ static int resolve_cgroup(struct watch_subject *s, char why[WHY_BYTES])
 	char mount[WATCH_PATH_BYTES], path[2 * WATCH_PATH_BYTES], whole[4096];
 	struct stat st;
 
-	if (!cgroup_mount(mount))
+	if (!cgroup_mount(mount, sizeof(mount)))
 		return say(why, -ENOENT, "no cgroup file system of version 2 is mounted", "");
 	snprintf(path, sizeof(path), "%s%s%s", strncmp(s->cgroup, mount, strlen(mount)) ? mount : "",
 		 s->cgroup[0] == '/' ? "" : "/", s->cgroup);
@@ -292,7 +276,7 @@ int watch_cgroups_list(struct watch_cgroup **list)
 	FTS *walk;
 
 	*list = NULL;
-	if (!cgroup_mount(mount))
+	if (!cgroup_mount(mount, sizeof(mount)))
 		return 0;
 	walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	while (walk && (entry = fts_read(walk)))

@@ -62,7 +62,7 @@ static void print_verdicts(const struct watch_record *r, int top, const struct r
 		fprintf(p->out, "%d more processes moved payload: --top %d shows them.\n",
 			r->process_count - silent - shown, r->process_count - silent);
 	if (!r->process_count)
-		fprintf(p->out, "No process of the subject used a TCP socket.\n");
+		fprintf(p->out, "No process of the subject used a TCP or UDP socket.\n");
 	if (watch_laws_broken(r))
 		page_tinted(p, TINT_BAD, "", "Do not trust these numbers: a law is broken (below).", 0);
 	free(all);
@@ -80,7 +80,7 @@ static void print_head(const struct watch_record *r, const struct report_page *p
 		 "kernel %s, %s backend, %s", r->window_ns / 1e9, sockets,
 		 r->total.sockets == 1 ? "" : "s", born, died, r->machine.kernel,
 		 backend_name(r->backend), r->books == WATCH_CALLS ? "a probe in each call" :
-		 "plain calls counted by TCP's sequence numbers");
+		 "plain calls of TCP counted by its sequence numbers");
 	page_text(p, "\n", line, 0);
 }
 
@@ -194,6 +194,20 @@ static void print_zerocopy(const struct watch_record *r, const struct report_pag
 	print_completions(r, p);
 	print_pins(r, p);
 	print_refusals(r, p);
+}
+
+/* datagrams      94,139 bytes dropped on their way or unread, 0 bytes that did not fit the reader's buffer */
+static void print_datagrams(const struct watch_record *r, const struct report_page *p)
+{
+	const struct watch_movements *m = &r->total.moved;
+	uint64_t both = 1ull << COUNT_dropped_bytes | 1ull << COUNT_truncated_bytes;
+	char line[600] = "";
+
+	if ((m->counts_known & both) == both && !m->count[COUNT_dropped_bytes] && !m->count[COUNT_truncated_bytes])
+		return;
+	say_count(r, COUNT_dropped_bytes, "bytes dropped on their way or unread", line, sizeof(line));
+	say_count(r, COUNT_truncated_bytes, "bytes that did not fit the reader's buffer", line, sizeof(line));
+	page_text(p, "\ndatagrams      ", line, 15);
 }
 
 static void item_text(const struct watch_balance *b, enum watch_balance_item item, char text[32])
@@ -387,6 +401,7 @@ void watch_report_print(const struct watch_record *r, const struct watch_page *p
 	print_head(r, p);
 	print_bytes(r, p);
 	print_zerocopy(r, p);
+	print_datagrams(r, p);
 	cpu_report_print(r, page->top, p);
 	if (print_rows(r, page, page->rows, page->top))
 		page_text(p, "  ", "Most needless first, then most sent and received. copied: by send, by recv or in "

@@ -80,8 +80,8 @@ enum { SENTENCE_BYTES = 2000 };
 	X(DISCARDED, OF_SITE(rx_discard), OF_COUNT(returned_bytes), "; % was discarded")            \
 	X(READS_UNKNOWN, 0, 0, "; whether some left the socket another way was not measured (%)")   \
 	X(PLAIN_NOTHING, 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes),                    \
-	  "moved no payload of plain TCP")                                                          \
-	X(NOTHING, 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes), "moved no TCP payload")  \
+	  "moved no payload of plain TCP or UDP")                                                   \
+	X(NOTHING, 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes), "moved no payload")      \
 	X(NOTHING_KNOWN, 0, 0, "how much it moved is not known")                                    \
 	X(OTHERS, 0, 0, "; % of % carried %, which are not in these numbers")                       \
 	X(HANDED_ON, 0, 0, "; another process used % of these before, and its bytes are in these numbers")

@@ -142,15 +142,17 @@ static void put_watched_name(json_t *o, const struct watch_process_id *id, const
 
 static json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s)
 {
+	const char *protocol = s->datagrams ? "udp" : "tcp";
 	json_t *o = json_object();
 
 	put(o, "cookie", cookie_json(s->cookie));
+	put(o, "protocol", text(protocol));
 	put_watched_name(o, &s->owner, s->comm);
 	put(o, "cgroup", cgroup_json(r, s->cgroup));
 	put(o, "netns", integer_if(s->netns, s->netns));
 	put(o, "local", name_json(address_name, &s->local));
 	put(o, "remote", name_json(address_name, &s->remote));
-	put(o, "layer", text(watch_layer_key(s->layer)));
+	put(o, "layer", text(s->datagrams && !s->layer ? protocol : watch_layer_key(s->layer)));
 	put(o, "whole", json_boolean(s->whole));
 	put(o, "born", json_boolean(s->born));
 	put(o, "died", json_boolean(s->died));

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`copyscope watch` of UDP sockets, on this kernel: each number is the program's own, or is not measured."""
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from helpers.records import ROOT, needs_root
+from helpers.watch_tool import PRIME, broken, record_of, watch
+from helpers.windows import Watching
+
+pytestmark = needs_root
+DATAGRAMS = ROOT / "build/tests/guest/datagrams"
+# Asks and answers as DNS does: a socket for each of the client's questions, one for all of the server's answers.
+ASKS = """
+import socket, sys, threading
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("127.0.0.1", 0))
+def answer():
+    for _ in range(23):
+        question, client = server.recvfrom(65536)
+        server.sendto(question[:93], client)
+thread = threading.Thread(target=answer)
+thread.start()
+for _ in range(23):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.sendto(bytes(4093), server.getsockname())
+        assert len(client.recv(512)) == 93
+thread.join()
+"""
+SEGMENTS = """
+import socket
+UDP_SEGMENT, UDP_GRO = 103, 104
+take = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+take.setsockopt(socket.SOL_UDP, UDP_GRO, 1)
+take.bind(("::1", 0))
+give = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+give.setsockopt(socket.SOL_UDP, UDP_SEGMENT, 1400)
+give.connect(take.getsockname())
+for _ in range(23):
+    give.send(bytes(4093))
+    assert sum(len(take.recv(65536)) for _ in range(1)) == 4093
+"""
+IDLE = "import socket, sys; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); print('ready', flush=True); input()"
+
+
+def sums(record: dict) -> dict:
+    """Bytes by site, and counts, of all."""
+    return {site: each["bytes"] for site, each in record["total"]["sites"].items()} | record["total"]["counts"]
+
+
+def watched(tmp_path, *command: object, **more) -> dict:
+    """The record of a watch from the command's first call on."""
+    file = tmp_path / "record.json"
+    done = watch("--json", file, "--", *command, **more)
+    assert done.returncode == 0, done.stderr
+    return record_of(file)
+
+
+def agrees(record: dict, told: dict) -> None:
+    """What a program says of itself is what was counted."""
+    found = sums(record)
+    assert not broken(record) and not record["losses"]["unseen_events"]
+    assert found["accepted_bytes"] == told["accepted"] and found["returned_bytes"] == told["returned"]
+    assert found["tx_reference"] == found["late_copy"] == told["tx_reference"]
+    assert found["tx_copy"] == told["accepted"] - told["tx_reference"] and found["tx_splice"] == 0
+    assert found["rx_copy"] == told["returned"] + told["peeked"]
+    assert found["peeked_bytes"] == told["peeked"] and found["dropped_bytes"] == 0
+    assert found["zerocopy_sends"] == found["completed_sends"] == told["zerocopy_sends"]
+    assert found["truncated_bytes"] in (None, told["truncated"])
+
+
+def test_a_program_is_counted_from_its_first_call(tmp_path):
+    told = tmp_path / "told"
+    record = watched(tmp_path, "bash", "-c", f"echo go | {DATAGRAMS} 23 told >{told}")
+    spoken = json.loads(told.read_text().splitlines()[1])
+    # Before that line it sent 3 datagrams, and began one.
+    spoken["accepted"] += 3500
+    agrees(record, spoken)
+    assert record["total"]["closing"]["unread_bytes"] == spoken["unread"]
+    assert {each["protocol"] for each in record["sockets"]} == {"udp"}
+    assert all(each["whole"] for each in record["sockets"])
+
+
+def test_sockets_that_were_there_have_opening_balances():
+    with subprocess.Popen([DATAGRAMS, "23", "told"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as program:
+        assert program.stdout.readline() == "ready\n"
+        watching = Watching("-p", program.pid)
+        program.stdin.write("go\n")
+        program.stdin.flush()
+        told = json.loads(program.stdout.readline())
+        time.sleep(0.2)
+        record = watching.close()
+    opening, found = record["total"]["opening"], sums(record)
+    assert opening["unsent_bytes"] == 500 and opening["unread_bytes"] == 3000
+    assert not broken(record)
+    assert found["accepted_bytes"] in (None, told["accepted"])
+    assert found["returned_bytes"] == told["returned"]
+    assert found["rx_copy"] == told["returned"] + told["peeked"]
+    assert record["total"]["closing"]["unread_bytes"] == 2000
+
+
+def test_questions_and_answers_by_sockets_of_their_own(tmp_path):
+    record = watched(tmp_path, sys.executable, "-c", ASKS)
+    found = sums(record)
+    assert found["tx_copy"] == found["rx_copy"] == PRIME + 23 * 93
+    assert record["total"]["sockets"] == record["total"]["died"] == 24
+    assert "send copied all of 96.3 kB" in record["verdicts"][0]["sentence"]
+
+
+def test_a_send_that_is_cut_is_one_send(tmp_path):
+    record = watched(tmp_path, sys.executable, "-c", SEGMENTS)
+    found = sums(record)
+    assert found["tx_copy"] == found["rx_copy"] == PRIME
+    assert found["send_calls"] == found["recv_calls"] == 23
+
+
+@pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+def test_iperf3_says_the_same(tmp_path):
+    out = tmp_path / "iperf3.json"
+    record = watched(tmp_path, "bash", "-c", f"""
+        iperf3 -s -1 -p 52017 >{tmp_path}/server & sleep 0.5
+        iperf3 -u -c 127.0.0.1 -p 52017 -b 200M -n 5M -l 1400 -J >{out}; wait""")
+    told = json.loads(out.read_text())["end"]["sum"]
+    sent = [each for each in record["sockets"] if each["protocol"] == "udp" and each["remote"].endswith(":52017")]
+    assert not broken(record) and len(sent) == 1
+    # Besides, it says hello with 4 bytes.
+    assert sent[0]["counts"]["accepted_bytes"] == told["bytes"] + 4
+    assert sum(each["counts"]["returned_bytes"] + each["counts"]["dropped_bytes"] + each["closing"]["unread_bytes"]
+               for each in record["sockets"] if each["protocol"] == "udp" and each["local"].endswith(":52017")) \
+        == told["bytes"] + 4
+
+
+def test_datagrams_that_find_no_room_are_a_term(tmp_path):
+    record = watched(tmp_path, sys.executable, "-c", """
+import socket
+take = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+take.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
+take.bind(("127.0.0.1", 0))
+give = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(23):
+    give.sendto(bytes(4093), take.getsockname())
+take.recv(65536)
+""")
+    found, closing = sums(record), record["total"]["closing"]
+    assert found["accepted_bytes"] == PRIME and found["returned_bytes"] == 4093
+    assert found["dropped_bytes"] > 0
+    assert found["returned_bytes"] + found["dropped_bytes"] + closing["unread_bytes"] == PRIME
+    assert not broken(record)
+
+
+def test_an_end_that_no_program_saw_is_noticed(tmp_path):
+    record = watched(tmp_path, sys.executable, "-c", SEGMENTS)
+    assert not record["losses"]["unseen_events"]
+    file = tmp_path / "broken.json"
+    assert watch("--break", "skip-ends", "--json", file, "--", sys.executable, "-c", SEGMENTS).returncode == 0
+    assert record_of(file)["losses"]["unseen_events"] >= 2
+
+
+def test_a_socket_that_moves_nothing_is_listed(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", IDLE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as program:
+        assert program.stdout.readline() == "ready\n"
+        watching = Watching("-p", program.pid)
+        record = watching.close()
+        program.stdin.write("\n")
+    assert [each["protocol"] for each in record["sockets"]] == ["udp"] and not broken(record)
