@@ -448,6 +448,33 @@ int BPF_PROG(datagram_send_exit_v6, struct sock *sk, struct msghdr *msg, size_t 
 	return datagram_sent(sk, ret, msg->msg_flags);
 }
 
+/* Up to 6.4 sendfile and splice have an entry of their own. Where the device cannot gather, it calls the other one. */
+SEC("?fentry/udp_sendpage")
+int BPF_PROG(datagram_page_enter, struct sock *sk)
+{
+	struct watch_slot *slot;
+	u32 place;
+
+	slot = datagram_slot(sk, &place);
+	if (slot)
+		task_note(&frags_before, slot->sends_returned);
+	return 0;
+}
+
+SEC("?fexit/udp_sendpage")
+int BPF_PROG(datagram_page_exit, struct sock *sk, struct page *page, int offset, size_t size, int flags, int ret)
+{
+	struct watch_slot *slot = slot_find(cookie_of(sk));
+	u64 *before = task_noted(&frags_before);
+
+	if (!slot || !before || *before != slot->sends_returned)
+		return 0;
+	datagram_accepted(slot, sk, ret);
+	if (ret > 0)
+		__sync_fetch_and_add(&slot->sent_as[WATCH_KIND_SPLICE], ret);
+	return 0;
+}
+
 /* TCP comes here, too, from skb_zerocopy_iter_stream(). A send that fails halfway is none. */
 static __always_inline int datagram_referenced(const struct sk_buff *skb, u64 bytes, int ret)
 {

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@
 enum { BYTES = 4093, SEGMENT = 1400, SEGMENTS = 10, LEFT = 1000, HELD = 500, SHORT = 100, ROOM = 1 << 16 };
 
 static struct {
-	long long accepted, tx_reference, returned, peeked, truncated, zerocopy_sends, unread;
+	long long accepted, tx_reference, tx_splice, returned, peeked, truncated, zerocopy_sends, unread;
 } told;
 
 struct pair {
@@ -146,6 +147,25 @@ static void zerocopy(int rounds)
 	pair_close(p);
 }
 
+/* Pages of a file. */
+static void filed(int rounds)
+{
+	struct pair p = pair_make(AF_INET, 0);
+	int file = check(memfd_create("pages", 0), "memfd_create");
+
+	check(write(file, buffer, BYTES), "write");
+	for (int i = 0; i < rounds; i++) {
+		off_t at = 0;
+
+		check(sendfile(p.to, file, &at, BYTES) == BYTES ? 0 : -1, "sendfile");
+		told.accepted += BYTES;
+		told.tx_splice += BYTES;
+		take(p.from, ROOM, 0, BYTES);
+	}
+	close(file);
+	pair_close(p);
+}
+
 /* Peeked at, then taken in part, with MSG_TRUNC and without. */
 static void in_part(int rounds, bool told_whole)
 {
@@ -173,9 +193,9 @@ static void corked(int rounds)
 
 static void tell(void)
 {
-	printf("{\"accepted\": %lld, \"tx_reference\": %lld, \"returned\": %lld, \"peeked\": %lld, \"truncated\": %lld, "
-	       "\"zerocopy_sends\": %lld, \"unread\": %lld}\n", told.accepted, told.tx_reference, told.returned,
-	       told.peeked, told.truncated, told.zerocopy_sends, told.unread);
+	printf("{\"accepted\": %lld, \"tx_reference\": %lld, \"tx_splice\": %lld, \"returned\": %lld, \"peeked\": %lld, "
+	       "\"truncated\": %lld, \"zerocopy_sends\": %lld, \"unread\": %lld}\n", told.accepted, told.tx_reference,
+	       told.tx_splice, told.returned, told.peeked, told.truncated, told.zerocopy_sends, told.unread);
 	fflush(stdout);
 }
 
@@ -209,6 +229,7 @@ int main(int argc, char **argv)
 	segmented(rounds, true);
 	segmented(rounds, false);
 	zerocopy(rounds);
+	filed(rounds);
 	in_part(rounds, argc <= 2);
 	corked(rounds);
 	for (int i = 0; i < 2; i++)

@@ -12,6 +12,7 @@ import pytest
 
 from guest.boots import GUEST, Outcome, boot, dealt, maker
 from guest.test_arm64 import MISSING as MISSING_FOR_ARM64, boot as boot_arm64
+from helpers import datagrams
 from helpers.books import PRIME_PAYLOAD
 from helpers.watch_tool import broken, record_of
 from helpers.windows import check_causes
@@ -21,7 +22,7 @@ KERNELS = ("6.1", "6.12", "7.2", ARM64)
 SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
 # Which limit refuses a send differs between kernels, which the first part asks.
-PARTS = ("whole", "life", "detail", "kernel")
+PARTS = ("whole", "life", "detail", "kernel", "datagrams")
 makes = maker({"whole": KERNELS} | dealt(PARTS[1:], KERNELS, hands=2))
 
 
@@ -200,3 +201,20 @@ def test_where_a_kernel_gives_no_memory_for_books_the_reason_is_told(tmp_path):
     why = "the kernel gave no memory for books of sockets. This processor lacks cmpxchg16b"
     assert losses["unbooked_sockets"] and told.count(why) == 2, done
     assert "no room" not in told
+
+
+@in_part("datagrams")
+def test_each_datagram_is_at_its_site(outcome):
+    record, told = watched(outcome, "datagrams")
+    datagrams.agrees(record, told, sum(datagrams.BEFORE.values()))
+
+
+LOST = {"lose-queued": {"receive queue"}, "lose-taken": {"receive queue", "receives"}, "lose-handed": {"send queue"}}
+
+
+@in_part("datagrams")
+def test_a_lost_datagram_breaks_the_laws_that_count_it(outcome):
+    for fault, laws in LOST.items():
+        assert outcome.status(f"datagrams.{fault}") == 1, fault
+        record = record_of(outcome.folder / f"datagrams.{fault}.json")
+        assert {law["law"] for law in record["laws"] if law["status"] == "broken"} == laws, fault

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
-# are counted, too; "kernel", a client in the kernel.
+# are counted, too; "kernel", a client in the kernel; "datagrams", a program that uses UDP, also with faults.
 #
 # usage: watch.sh PART...
 # Leaves /out/PART.{json,err,status}, what programs told, and a record of each run of the workload.
@@ -40,6 +40,18 @@ detail() {
 	"${scheduled[@]}" build/watch --detail --json /out/detail.json -- build/trace_run A3 65536 2 --messages 23 \
 		--pass counted --path veth --no-sg --quiet --json /out/detail_run.json 2>/out/detail.err || status=$?
 	echo "$status" >/out/detail.status
+}
+
+datagrams() {
+	local fault status
+	for fault in "" lose-queued lose-taken lose-handed; do
+		status=0
+		# shellcheck disable=SC2086 # words
+		"${scheduled[@]}" build/watch ${fault:+--break $fault} --json "/out/datagrams${fault:+.$fault}.json" -- \
+			bash -c "echo go | build/tests/guest/datagrams 23 >/out/datagrams.told" \
+			2>"/out/datagrams${fault:+.$fault}.err" || status=$?
+		echo "$status" >"/out/datagrams${fault:+.$fault}.status"
+	done
 }
 
 # begin_watch NAME WORD...: leaves its process in $watch once it counts.

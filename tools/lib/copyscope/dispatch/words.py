@@ -50,7 +50,7 @@ WATCH_VALUES = {"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--netns": 
                 "--books": ("sequence", "calls"),
                 "--backend": ("auto", "trampoline", "tracepoint")}
 WORDS = (
-    Word("watch", BUILD / "watch", "watch any program's TCP and UDP sockets: what was copied, and why",
+    Word("watch", BUILD / "watch", "watch sockets of any program: what was copied, and why",
          values=WATCH_VALUES),
     Word("run", TOOLS / "trace_run", "run a TCP workload and show where its payload is copied",
          "trace_run", firsts=VARIANTS, values=RUN_VALUES),
