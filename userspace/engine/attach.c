@@ -396,7 +396,7 @@ int engine_attach(struct engine *p, enum hook_set set, char why[WHY_BYTES])
 	if (set == HOOKS_SHARED)
 		p->skel->bss->datagrams_shared = 1;
 	if (set == HOOKS_QUEUES)
-		p->skel->bss->datagrams_watched = engine_have(p, "datagrams");
+		p->skel->bss->datagrams_watched = engine_have(p, "datagram sockets");
 	hits_begin(p);
 	return 0;
 }

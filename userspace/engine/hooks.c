@@ -88,8 +88,8 @@ const struct hook hooks[] = {
 	FEXIT(2, "datagram_queue_exit", "datagrams queued", "__udp_enqueue_schedule_skb", QUEUES, PLAIN),
 	TRACEPOINT(4, "datagram_drop", "datagrams dropped", "kfree_skb", QUEUES, PLAIN),
 	/* Books begin when all other hooks are there. */
-	CGROUP("datagram_released", "datagrams", "sock_release", QUEUES),
-	CGROUP("datagram_made", "datagrams", "sock_create", QUEUES),
+	CGROUP("datagram_released", "datagram sockets", "sock_release", QUEUES),
+	CGROUP("datagram_made", "datagram sockets", "sock_create", QUEUES),
 
 	TRACEPOINT(2, "rx_copy", "rx_copy", "skb_copy_datagram_iovec", ALWAYS, HOOK_DERIVED),
 	TRACEPOINT(3, "receive_call", "rx_discard", "sock_recv_length", ALWAYS, PLAIN),

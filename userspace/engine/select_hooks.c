@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <unistd.h>
 
 #include "userspace/common/printable.h"
@@ -133,6 +134,18 @@ static bool is_of_hardware(const struct hook *hook, bool trampolines)
 	return !strcmp(hook->metric, "clean") || (trampolines && !strcmp(hook->metric, "devices"));
 }
 
+/* What the kernel asks of whoever loads a program of control groups. */
+static bool may_load_for_cgroups(void)
+{
+	cap_t own = cap_get_proc();
+	cap_flag_value_t set = CAP_CLEAR;
+
+	if (own)
+		cap_get_flag(own, CAP_NET_ADMIN, CAP_EFFECTIVE, &set);
+	cap_free(own);
+	return set == CAP_SET;
+}
+
 /* In a watch those of runs for UDP count beside those for TCP. */
 static const char *metric_of(const struct hook *hook, const struct hook_wishes *w)
 {
@@ -158,6 +171,8 @@ static void choose_hook(struct hook_choice *c, const struct hook *hook, const st
 		snprintf(probe->why, WHY_BYTES, "no device of this path does DMA");
 	else if (usdt && !w->usdt)
 		snprintf(probe->why, WHY_BYTES, "the process has no probe of its own");
+	else if (hook->kind == HOOK_CGROUP && !may_load_for_cgroups())
+		snprintf(probe->why, WHY_BYTES, "programs of control groups need CAP_NET_ADMIN");
 	else if (!usdt && hook->kind != HOOK_CGROUP && !offer_fits(targets, hook, probe->why))
 		return;
 	else if (traced && !trampolines)

@@ -68,7 +68,7 @@ static void hooked_note(struct watch *w)
 		.taps = engine_have(w->probes, "taps"),
 		.details = engine_have(w->probes, "reshape"),
 		.trampolines = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE,
-		.datagrams = engine_have(w->probes, "datagrams"),
+		.datagrams = engine_have(w->probes, "datagram sockets"),
 		.handed = engine_have(w->probes, "datagrams handed"),
 		.queued = engine_have(w->probes, "datagrams queued"),
 		.datagram_drops = engine_have(w->probes, "datagrams dropped") ||
@@ -544,8 +544,8 @@ static void gaps_fill(const struct watch *w, struct watch_record *r)
 		    "there were more than this process may enter: what older sockets there moved is not measured");
 	layers_fill(r);
 	if (!w->hooked.datagrams)
-		gap(r, "UDP", false, "the kernel refused programs for begins and ends of its sockets, which are of "
-		    "control groups (version 2)");
+		gap(r, "UDP", false, "begins and ends of its sockets are told by programs of control groups, which need "
+		    "version 2 of these, and CAP_NET_ADMIN");
 	gap(r, "UNIX sockets, AF_XDP, RDMA, SMC", false, "only TCP and UDP have these books");
 	if (sockmaps)
 		gap(r, "sockmap redirects to ingress", true,
