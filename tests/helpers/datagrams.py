@@ -20,11 +20,13 @@ def sums(record: dict) -> dict:
 def agrees(record: dict, told: dict, before: int = 0) -> None:
     """What the program says of itself is what was counted, if it sent so much before it began to count."""
     found, accepted = sums(record), told["accepted"] + before
+    # There sendfile to UDP sends by its plain call.
+    spliced = 0 if record["machine"]["kernel"].startswith("6.1.") else told["tx_splice"]
     assert not broken(record) and not record["losses"]["unseen_events"]
     assert found["accepted_bytes"] == accepted and found["returned_bytes"] == told["returned"]
     assert found["tx_reference"] == found["late_copy"] == told["tx_reference"]
-    assert found["tx_splice"] == told["tx_splice"]
-    assert found["tx_copy"] == accepted - told["tx_reference"] - told["tx_splice"]
+    assert found["tx_splice"] == spliced
+    assert found["tx_copy"] == accepted - told["tx_reference"] - spliced
     assert found["rx_copy"] == told["returned"] + told["peeked"]
     assert found["peeked_bytes"] == told["peeked"] and found["dropped_bytes"] == 0
     assert found["zerocopy_sends"] == found["completed_sends"] == told["zerocopy_sends"]
