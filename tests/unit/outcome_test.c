@@ -153,6 +153,18 @@ TEST_OF_RECORD(an_end_that_somebody_else_stopped_interrupts)
 	says(&m, RUN_FAILED, "the client did not end by itself");
 }
 
+TEST_OF_RECORD(bytes_that_were_spliced_and_never_left_leave_nothing_to_say_of_copies)
+{
+	made_tx(&m, 0)->site[SITE_tx_splice].bytes += made_bytes(0) + made_bytes(1) + 1;
+	made_derive(&m);
+	judge(&m, 0, 0);
+	/* Of a run that is whole a law tells. */
+	assert_int_equal(m.r.sites[SITE_tx_copy].how, HOW_DERIVED);
+	judge(&m, EXITED(1), 0);
+	assert_int_equal(m.r.sites[SITE_tx_copy].how, HOW_NOT_MEASURED);
+	assert_string_equal(m.r.sites[SITE_tx_copy].why, "the run failed while spliced bytes had not left");
+}
+
 TEST_OF_RECORD(the_exit_status_tells_how_it_ended)
 {
 	judge(&m, 0, 0);

@@ -264,12 +264,29 @@ int outcome_exit_status(const struct record *r)
 	       r->outcome.status == RUN_BLIND	    ? EXIT_BLIND : 0;
 }
 
+/* What TCP accepted and never sent is in no packet. Without spliced bytes that is missing; with them less than
+ * nothing may have been copied. */
+static void excuse_tx_copy(struct record *r)
+{
+	struct site_value *site = &r->sites[SITE_tx_copy];
+	bool below = (int64_t)r->derived.total.site[SITE_tx_copy].bytes < 0;
+
+	for (int i = 0; i < r->derived.socket_count; i++)
+		below |= (int64_t)r->derived.sockets[i].books.site[SITE_tx_copy].bytes < 0;
+	if (!below || site->how == HOW_NOT_MEASURED)
+		return;
+	site->how = HOW_NOT_MEASURED;
+	snprintf(site->why, sizeof(site->why), "%s while spliced bytes had not left",
+		 r->outcome.status == RUN_FAILED ? "the run failed" : "the run was interrupted");
+}
+
 void outcome_excuse_laws(struct record *r)
 {
 	bool alone = r->experiment->ends.alone;
 
 	if (outcome_is_sound(r))
 		return;
+	excuse_tx_copy(r);
 	for (int i = 0; i < r->law_count; i++) {
 		struct law *law = &r->laws[i];
 

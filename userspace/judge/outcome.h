@@ -29,7 +29,8 @@ enum { EXIT_BLIND = 4 };
 int outcome_exit_status(const struct record *r);
 
 /*
- * Makes laws that need both ends not testable in a run that is not sound, and keeps their numbers.
+ * Makes laws that need both ends not testable in a run that is not sound, and keeps their numbers; and says
+ * that tx_copy is not measured where bytes that never left make it less than nothing.
  * Call it after laws_fill.
  */
 void outcome_excuse_laws(struct record *r);
