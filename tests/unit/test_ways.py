@@ -17,7 +17,7 @@ from copyscope.records.load import load_records
 from copyscope_studies.costs import Costs
 from copyscope_studies.facts import of_calls
 from copyscope_studies.matrix import answer, command, rows, ways
-from copyscope_studies.matrix.cells import Cell
+from copyscope_studies.matrix.cells import ARM64, Cell
 from copyscope_studies.matrix.guests import Outcome
 from copyscope_studies.model import evaluate, of_ways
 from copyscope_studies.model.terms import total
@@ -38,8 +38,9 @@ def way(end: str, name: str) -> Way:
 
 
 def short(kernel: str) -> str:
-    """The release that was asked for: 6.12 for 6.12.95+deb12-cloud-amd64."""
-    return ".".join(kernel.split("+")[0].split("-")[0].split(".")[:2]) if kernel[0].isdigit() else kernel
+    """What was asked for: 6.12-arm64 for 6.12.95+deb12-cloud-arm64."""
+    asked = ".".join(answer.release(kernel).split(".")[:2])
+    return asked + ARM64 * kernel.endswith(ARM64)
 
 
 def unpacked(archive: Path, to: Path) -> Path:
@@ -57,8 +58,10 @@ def fixture_records(tmp_path_factory):
 
 def read(folder: Path) -> list[rows.Row]:
     """The runs that the sheet names, from their records."""
-    return [rows.row(Outcome(short(each["kernel"]), folder / short(each["kernel"])),
-                     Cell(each["path"], each["variant"], each["receiver"])) for each in FOUND.cells]
+    return [row for kernel in FOUND.kernels
+            for row in rows.rows([Outcome(short(kernel), folder / short(kernel))],
+                                 [Cell(each["path"], each["variant"], each["receiver"]) for each in FOUND.cells
+                                  if each["kernel"] == kernel])]
 
 
 def test_the_sheet_says_what_the_records_say(records):
@@ -73,6 +76,13 @@ def test_each_run_that_was_made_balances(records):
     # Where the bytes reach memory of the receiver they are the right ones.
     assert {(row.cell.receiver in BLIND, row.record.workload("content_errors")) for row in made} <= {
         (True, None), (False, 0)}
+
+
+def test_a_run_that_left_no_record_is_of_the_kernel_of_the_others(records, tmp_path):
+    found = rows.rows([Outcome("6.12", records / "6.12")], [Cell("lo", PLAIN), Cell("nowhere", PLAIN)])
+    assert [row.kernel for row in found] == [CHIEF, CHIEF] and not found[1].record
+    alone = rows.rows([Outcome("6.12", tmp_path)], [Cell("lo", PLAIN)])
+    assert alone[0].kernel == "6.12"
 
 
 def test_a_byte_that_a_record_has_more_shows(records, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from copyscope.records.documents import BadRecord
@@ -97,5 +97,11 @@ def is_there(folder: Path, cell: Cell, size: int, messages: int) -> bool:
 
 
 def rows(outcomes: Sequence[Outcome], cells: Sequence[Cell]) -> list[Row]:
-    """Read every cell, kernel by kernel."""
-    return [row(outcome, cell) for outcome in outcomes for cell in cells]
+    """Read every cell, kernel by kernel. One without a record is of the release that the others of
+    its guest ran."""
+    found: list[Row] = []
+    for outcome in outcomes:
+        mine = [row(outcome, cell) for cell in cells]
+        kernel = next((each.record.kernel for each in mine if each.record), outcome.kernel)
+        found += [replace(each, kernel=kernel) for each in mine]
+    return found
