@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How many bytes do the kernel's own copies between user memory and a TCP socket move? */
+/* How many bytes do the kernel's own copies between user memory and a socket move? */
 #include <linux/types.h>
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include <linux/bpf_perf_event.h>
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "tests/guest/oracle.h"
+
+struct task_struct {
+	struct task_struct *group_leader;
+	char comm[16];
+} __attribute__((preserve_access_index));
 
 enum way { SENDING = 1, RECEIVING };
 
@@ -25,12 +31,14 @@ struct {
 	__type(value, struct sums);
 } processes SEC(".maps");
 
-/* A loop, because clang makes a call of memcmp. */
+/* A thread of io_uring's has a name of its own, so the process's is asked. A loop, because clang makes a call of
+ * memcmp. */
 static bool is_workload(void)
 {
+	struct task_struct *task = (void *)bpf_get_current_task();
 	const char ours[] = "workload";
 	char name[16];
-	bool same = !bpf_get_current_comm(name, sizeof(name));
+	bool same = BPF_CORE_READ_STR_INTO(&name, task, group_leader, comm) > 0;
 
 #pragma unroll
 	for (unsigned int i = 0; i < sizeof(ours); i++)
@@ -71,29 +79,27 @@ static struct sums *sums_inside(enum way way)
 	return now && *now == way ? bpf_map_lookup_elem(&processes, &process) : NULL;
 }
 
-SEC("fentry/tcp_sendmsg_locked")
-int BPF_PROG(send_begins)
-{
-	return enter(SENDING);
-}
+#define CALL(function, way) \
+	SEC("fentry/" #function) \
+	int BPF_PROG(function##_begins) \
+	{ \
+		return enter(way); \
+	} \
+	SEC("fexit/" #function) \
+	int BPF_PROG(function##_ends) \
+	{ \
+		return leave(); \
+	}
 
-SEC("fexit/tcp_sendmsg_locked")
-int BPF_PROG(send_ends)
-{
-	return leave();
-}
-
-SEC("fentry/tcp_recvmsg")
-int BPF_PROG(receive_begins)
-{
-	return enter(RECEIVING);
-}
-
-SEC("fexit/tcp_recvmsg")
-int BPF_PROG(receive_ends)
-{
-	return leave();
-}
+/* None of them runs inside another: what TLS hands to TCP lies in pages, and its records are read from the queue. */
+CALL(tcp_sendmsg_locked, SENDING)
+CALL(udp_sendmsg, SENDING)
+CALL(sk_msg_memcopy_from_iter, SENDING) /* into a record of kernel TLS */
+CALL(do_tcp_sendpages, SENDING)
+CALL(tcp_recvmsg, RECEIVING)
+CALL(tcp_splice_read, RECEIVING)
+CALL(udp_recvmsg, RECEIVING)
+CALL(tls_sw_recvmsg, RECEIVING)
 
 /* Up to 5.11 tcp_recvmsg also reads the error queue, where control messages are copied. */
 SEC("fentry/ip_recv_error")

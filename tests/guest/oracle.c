@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts copies of TCP payload where they are made, for processes named "workload".
+ * Counts copies of payload where they are made, for processes named "workload".
  *
  * Two oracles that share nothing with copyscope's probes: the kernel's checks before each copy
  * (__check_object_size), and the processor's breakpoints on the copying functions themselves, which
@@ -14,6 +14,7 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,16 @@ static uint64_t address_of(const char *symbol)
 			found = address;
 	fclose(file);
 	return found;
+}
+
+#define LOAD_IF_THERE(oracle, function) \
+	load_both((oracle)->progs.function##_begins, (oracle)->progs.function##_ends, \
+		  address_of(#function))
+
+static void load_both(struct bpf_program *begins, struct bpf_program *ends, bool there)
+{
+	bpf_program__set_autoload(begins, there);
+	bpf_program__set_autoload(ends, there);
 }
 
 /* On every processor; each firing runs the program. */
@@ -126,8 +137,13 @@ int main(void)
 	sigaddset(&ends, SIGTERM);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 
-	oracle = oracle__open_and_load();
-	if (!oracle || oracle__attach(oracle))
+	oracle = oracle__open();
+	if (!oracle)
+		fail("oracle");
+	/* Of a module, and of kernels up to 6.4. */
+	LOAD_IF_THERE(oracle, tls_sw_recvmsg);
+	LOAD_IF_THERE(oracle, do_tcp_sendpages);
+	if (oracle__load(oracle) || oracle__attach(oracle))
 		fail("oracle");
 	break_at_symbol("_copy_from_iter", oracle->progs.copy_from_user);
 	break_at_symbol("_copy_to_iter", oracle->progs.copy_to_user);

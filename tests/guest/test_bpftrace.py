@@ -11,8 +11,11 @@ import re
 
 import pytest
 
-from guest.boots import ALL, RELEASES, dealt, maker, run_lines
+from copyscope_studies.ways import RECV, SENDERS
+from guest.boots import ALL, RELEASES, dealt, maker, run_lines, where_run
 from helpers import oneliners as documented, records
+from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
+from helpers.names import names
 
 # Guests of these tests have no Python: tests/host/test_oneliners.py runs what needs it.
 NEEDS_PYTHON = "python3"
@@ -21,6 +24,18 @@ WATCHED = {f"{variant}.4093": f"{variant} 4093 4 --messages 23" for variant in (
 WATCHED |= {"A2.65536": "A2 65536 4 --messages 50",
             "A3.65536": "A3 65536 4 --messages 50",
             "A3.rr": "A3 4093 2 --messages 23 --pattern rr --path lo"}
+# Every other way to send, each to a receiver that no other has as long as there are any: what the oracles alone watch.
+# A NIC takes pages as they are, so that nobody copies what is sent by reference. It has not summed datagrams: their
+# reader copies by another function, which sums, too.
+READ_BY = {"A1-8send": "perfield", "A2-more": "recvmsg", "A3-aligned": "map", "sendfile": "peek", "splice": "trunc",
+           "vmsplice": "splice", "uring": "uring", "uring-zc": "uring-multishot", "ktls": "ktls", "ktls-1.2": "ktls-1.2"}
+DATAGRAMS = names("variants", datagrams=True)
+WAYS = {sender: f"{sender} {PRIME_BYTES} 2 --messages {PRIME_MESSAGES} "
+                f"--path {'lo' if sender in DATAGRAMS else 'nic'}" +
+                (f" --receiver {READ_BY[sender]}" if sender in READ_BY else "")
+        for sender in SENDERS if sender not in ("A1", "A2", "A3")}
+makes = maker(dict.fromkeys(WATCHED, ALL) | dealt(WAYS))
+on_kernels_of = where_run(makes)
 # Boots of a kernel until its witnesses are whole.
 TURNS = 3
 ORACLE = "build/tests/guest/oracle"
@@ -48,7 +63,8 @@ def script_of(release: str, turn: int) -> str:
     """Watched runs, and in the first boot of a kernel the one-liners that are its."""
     lines = [f"{command} >/out/{number_of(title)} 2>&1" for title, (command, _) in oneliners().items()
              if not turn and release in RELEASES and shows(release, title)]
-    return "\n".join(["set -eu", f"tests/guest/matrix.sh $runs {ORACLE} {SCRIPTS}", *lines])
+    # The oracle looks for what the module has.
+    return "\n".join(["set -eu", "modprobe tls", f"tests/guest/matrix.sh $runs {ORACLE} {SCRIPTS}", *lines])
 
 
 @pytest.fixture(scope="module", name="boots")
@@ -59,7 +75,8 @@ def all_kernels(tmp_path_factory):
     # A witness that the kernel skipped is short, and no run of it can be made again alone.
     for turn in range(TURNS):
         (folder / str(turn)).mkdir()
-        for release, outcome in run_lines(folder / str(turn), WATCHED, ["--with", "bpftrace"], short,
+        for release, outcome in run_lines(folder / str(turn), WATCHED | WAYS,
+                                          ["--with", "bpftrace", "--nics", 2], short, makes,
                                           script=functools.partial(script_of, turn=turn)).items():
             found[release].append(outcome)
         short = tuple(release for release in short if skipped(found[release][-1]))
@@ -92,10 +109,11 @@ def processes(outcome, run: str) -> list[str]:
     runs came one after the other, and the oracle saw both send or receive."""
     seen = sorted({int(pid) for pid in re.findall(r"\[workload, (\d+)\]",
                                                   outcome.text("oracle.txt"))})
-    attempts = {name: outcome.record(name)["experiment"]["attempt"] for name in WATCHED}
+    attempts = {name: outcome.record(name)["experiment"]["attempt"] for name in WATCHED | WAYS
+                if makes(outcome.release, name)}
     assert len(seen) == 2 * sum(attempts.values())
-    names = list(WATCHED)
-    end = 2 * sum(attempts[name] for name in names[:names.index(run) + 1])
+    order = list(attempts)
+    end = 2 * sum(attempts[name] for name in order[:order.index(run) + 1])
     return [str(pid) for pid in seen[end - 2:end]]
 
 
@@ -124,18 +142,17 @@ def copied(outcome, run: str, script: str, names: tuple[str, str]) -> list[int]:
 
 def books(outcome, run: str) -> list[int]:
     """The same, as copyscope tells it."""
-    return [records.site(outcome.record(run), site) for site in ("tx_copy", "rx_copy")]
+    return [sum(records.site(outcome.record(run), site) or 0 for site in sites)
+            for sites in (("tx_copy", "tls_copy"), ("rx_copy",))]
 
 
-@on_kernels(*ALL)
-@pytest.mark.parametrize("run", WATCHED)
+@on_kernels_of("run", WATCHED | WAYS)
 def test_kernel_checks_as_many_bytes_as_are_copied(outcome, run):
     names = ("checked_from_user", "checked_to_user")
     assert copied(outcome, run, "oracle", names) == books(outcome, run)
 
 
-@on_kernels(*ALL)
-@pytest.mark.parametrize("run", WATCHED)
+@on_kernels_of("run", WATCHED | WAYS)
 def test_breakpoints_see_as_many_bytes_as_are_copied(outcome, run):
     names = ("copied_from_user", "copied_to_user")
     assert copied(outcome, run, "oracle", names) == books(outcome, run)
@@ -150,6 +167,16 @@ def test_each_oracle_saw_23_messages_of_4093_bytes(outcome):
     # One call gathers all eight fields, unless the page it copies to is full before.
     assert counted(outcome, "A2.4093", "oracle", "copies_from_user") >= 23
     assert counted(outcome, "A3.4093", "oracle", "copies_from_user") == 0
+
+
+@on_kernels_of("run", [way for way in WAYS if way not in names("variants", tls=True)])
+def test_breakpoints_see_each_way_copy_as_often_as_its_name_says(outcome, run):
+    by_reference = names("variants", references=True) + names("variants", splices=True)
+    read_by = READ_BY.get(run, RECV)
+    reads = 2 if read_by in names("receivers", peeks=True) else \
+        0 if read_by in names("receivers", blind=True) + names("receivers", splices=True) else 1
+    assert copied(outcome, run, "oracle", ("copied_from_user", "copied_to_user")) == [
+        0 if run in by_reference else PRIME_PAYLOAD, reads * PRIME_PAYLOAD]
 
 
 @on_kernels(*ALL)
