@@ -51,7 +51,9 @@ def told(found: answer.Found, kernel: str) -> list[str]:
     chief = answer.chief(found)
     if kernel == chief:
         return [answer.table(found, kernel).rstrip("\n")]
-    return [f"As {answer.release(chief)}, whose number is in parentheses, but for these:", "",
+    return [f"As {answer.release(chief)}, whose number is in parentheses, but for these. What was "
+            "sent again, what full queues had reshaped (`reshape` in the sheet) and how much `map` "
+            "could map change from run to run.", "",
             *(answer.differences(found, kernel) or ["- nothing"])]
 
 
@@ -75,9 +77,10 @@ def page(rows: Sequence[Row], found: answer.Found, made: Made) -> str:
         mine = [row for row in rows if kernel_of(row) == kernel]
         ran = [row for row in mine if row.record]
         balanced = sum(row.fine for row in ran)
+        absent = answer.absent(found, kernel)
         text += [f"## {kernel}", "", *told(found, kernel), "",
                  f"{len(ran)} of {len(mine)} runs were made; in {balanced} of them every law that "
-                 "can be tested balances.", "", *answer.absent(found, kernel), ""]
+                 "can be tested balances.", "", *absent, *[""] * bool(absent)]
     return "\n".join(text).rstrip("\n") + "\n"
 
 
