@@ -31,7 +31,8 @@ NEEDS: dict[str, dict[str, str]] = {
         "uring": "5.6, io_uring", "uring-zc": "6.0, io_uring, memory left alone until notified",
         "uring-zc-fixed": "as uring-zc, registered buffers", "uring-zc-sqpoll": "as uring-zc",
         "ktls": "5.1, CONFIG_TLS", "ktls-1.2": "4.13, CONFIG_TLS", "ktls-more": "as ktls",
-        "ktls-sendfile": "as ktls, a file", "ktls-sendfile-1.2": "as ktls-1.2, a file",
+        "ktls-sendfile": "as ktls, a file; 6.1 may hang",
+        "ktls-sendfile-1.2": "as ktls-1.2, a file; 6.1 may hang",
         "udp": "datagrams", "udp-zc": "5.0, datagrams, SO_ZEROCOPY"},
     "receive": {
         "recv": "", "perfield": "", "recvmsg": "", "trunc": "no use of the bytes",
