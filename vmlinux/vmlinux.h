@@ -196,18 +196,48 @@ struct tls_prot_info {
 	u16 tail_size;
 };
 
+struct tls_rec;
+
 struct tls_sw_context_tx {
 	struct crypto_aead *aead_send;
+	struct tls_rec *open_rec;
+	struct list_head tx_list;
+};
+
+struct tls_strparser {
+	u32 copy_mode : 1;
+	struct sk_buff *anchor;
 };
 
 struct tls_sw_context_rx {
 	struct crypto_aead *aead_recv;
+	struct sk_buff_head rx_list;
+	struct tls_strparser strp;
+};
+
+/* include/linux/scatterlist.h */
+struct scatterlist {
+	unsigned long page_link;
+	unsigned int length;
 };
 
 struct tls_context {
 	struct tls_prot_info prot_info;
+	u8 tx_conf : 3;
+	u8 rx_conf : 3;
 	void *priv_ctx_tx;
 	void *priv_ctx_rx;
+	struct scatterlist *partially_sent_record;
+	u16 partially_sent_offset;
+};
+
+/* include/linux/skmsg.h */
+struct sk_msg_sg {
+	u32 size;
+};
+
+struct sk_msg {
+	struct sk_msg_sg sg;
 };
 
 /* include/net/strparser.h */

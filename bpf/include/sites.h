@@ -152,7 +152,10 @@ enum { SUBJECT_PROCESSES = 8 };
 	/* One datagram, where it is queued, taken and handed to IP. */                        \
 	X(LOSE_QUEUED, "lose-queued")                                                          \
 	X(LOSE_TAKEN, "lose-taken")                                                            \
-	X(LOSE_HANDED, "lose-handed")
+	X(LOSE_HANDED, "lose-handed")                                                          \
+	/* As if no program ran from a socket's eighth TLS record on. */                       \
+	X(SKIP_ENCRYPTION, "skip-encryption")                                                  \
+	X(SKIP_DECRYPTION, "skip-decryption")
 #define RUN_FAULTS(X)                                                                          \
 	X(LOSE_UPDATE, "lose-update")                                                          \
 	X(DROP_COMPLETION, "drop-completion") /* one, where a notification ends */             \
@@ -195,6 +198,16 @@ struct flow {
 	unsigned int protocol;	/* IPPROTO_* */
 };
 
+/* What lies in kernel TLS at one moment, read under the socket's lock; and what TCP had accepted and returned by its
+ * sequence numbers then, SYN included, FIN not. */
+struct tls_held {
+	unsigned long long accepted, returned;
+	unsigned int open;	/* plaintext in a record that is not full */
+	unsigned int queued;	/* bytes of records that TCP has not accepted */
+	unsigned int collected;	/* bytes that were taken from TCP, of a record that is not whole */
+	unsigned int decrypted;	/* plaintext that no receive has returned */
+};
+
 /* What kernel TLS did with the bytes of one socket; kept beside its book, for those that have TLS alone. */
 struct tls_book {
 	unsigned long long accepted;	/* plaintext that calls returned: of sends */
@@ -210,10 +223,16 @@ struct tls_book {
 	unsigned int send_calls, copies, references, splices;
 	unsigned int recv_calls, directs, sent_records, received_records;
 	unsigned int decryptions, last_cipher_bytes;
-	unsigned char born;		/* the keys were set in the window */
-	unsigned char sends, receives;	/* a call has come by */
-	unsigned char unused[5];
+	struct tls_held first, now;	/* when the window opened, else 0; last */
+	unsigned char sends, receives;	/* it has keys for them */
+	unsigned char sends_ended, receives_ended;	/* the kernel has given them up: .now is final */
+	unsigned char device;	/* it encrypts or decrypts, and these numbers say nothing */
+	unsigned char walk_short;	/* more lay there than was read */
+	unsigned char unused[2];
 };
+
+/* Bits of watch_slot's .tls. */
+enum { SLOT_HAS_TLS_BOOK = 1, SLOT_TLS_RECEIVES = 2 };
 
 /* Who owns a zero-copy notification, and how many pages it holds. */
 struct pin {

@@ -38,6 +38,15 @@ struct {
 	__type(value, struct tls_cipher);
 } tls_ciphers SEC(".maps") __weak;
 
+/* cookie -> that book as the last walk over sockets found it, under the lock */
+struct {
+	__type(key, u64);
+	__type(value, struct tls_book);
+	__uint(max_entries, TLS_SOCKETS_MAX);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+} tls_read SEC(".maps") __weak;
+
 /* pid_tgid -> cookie of the socket whose records the task decrypts: their plaintext lies in packets without one */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -62,6 +71,88 @@ static __always_inline u64 accepted_now(const struct sock *sk)
 	return BPF_CORE_READ(tp, bytes_acked) + (u32)(BPF_CORE_READ(tp, write_seq) - BPF_CORE_READ(tp, snd_una));
 }
 
+static __always_inline const struct tls_context *tls_context_of(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = (const void *)sk;
+
+	return BPF_CORE_READ(icsk, icsk_ulp_data);
+}
+
+static __always_inline void cipher_note(struct tls_book *tls, const struct sock *sk, bool sends)
+{
+	const struct tls_context *context = tls_context_of(sk);
+	const struct tls_sw_context_tx *tx = BPF_CORE_READ(context, priv_ctx_tx);
+	const struct tls_sw_context_rx *rx = BPF_CORE_READ(context, priv_ctx_rx);
+	const struct crypto_aead *aead = sends ? BPF_CORE_READ(tx, aead_send) : BPF_CORE_READ(rx, aead_recv);
+	u64 tfm = (u64)aead + bpf_core_field_offset(struct crypto_aead, base);
+	struct tls_cipher cipher = {
+		.cookie = cookie_of(sk), .sends = sends,
+		.overhead = BPF_CORE_READ(context, prot_info.overhead_size),
+		.prepended = BPF_CORE_READ(context, prot_info.prepend_size),
+		.tag = BPF_CORE_READ(context, prot_info.tag_size),
+		.tail = BPF_CORE_READ(context, prot_info.tail_size),
+	};
+
+	bpf_map_update_elem(&tls_ciphers, &tfm, &cipher, BPF_ANY);
+	if (sends)
+		tls->sent_cipher = tfm;
+	else
+		tls->received_cipher = tfm;
+}
+
+/* A FIN in the sequence is no byte. */
+static __always_inline u64 tls_accepted_now(const struct sock *sk)
+{
+	return accepted_now(sk) - fin_in_sequence(BPF_CORE_READ(sk, __sk_common.skc_state));
+}
+
+/* A FIN that was read, too. */
+static __always_inline u64 tls_returned_now(const struct sock *sk)
+{
+	const struct tcp_sock *tp = (const void *)sk;
+	u32 unread = BPF_CORE_READ(tp, rcv_nxt) - BPF_CORE_READ(tp, copied_seq);
+	bool done = BPF_CORE_READ(sk, __sk_common.skc_flags) >> bpf_core_enum_value(enum sock_flags, SOCK_DONE) & 1;
+
+	return BPF_CORE_READ(tp, bytes_received) - unread - (done && !unread);
+}
+
+/* The book of a socket that has TLS, begun if it has none. */
+static __always_inline struct tls_book *tls_book_of(const struct sock *sk)
+{
+	u64 cookie = cookie_of(sk);
+	struct tls_book *tls = tls_book_find(cookie), fresh = {};
+	struct watch_slot *slot = tls ? NULL : slot_find(cookie);
+
+	if (tls || !slot)
+		return tls;
+	slot->tls |= SLOT_HAS_TLS_BOOK;
+	bpf_map_update_elem(&tls_books, &cookie, &fresh, BPF_NOEXIST);
+	return tls_book_find(cookie);
+}
+
+/* Notes each direction that has keys now and had none before: nothing has passed TLS that way. Under the lock. */
+static __always_inline void tls_begin(struct tls_book *tls, const struct sock *sk)
+{
+	const struct tls_context *context = tls_context_of(sk);
+	struct watch_slot *slot = slot_find(cookie_of(sk));
+
+	if (!slot || tls->device)
+		return;
+	if (!tls->sends && BPF_CORE_READ(context, priv_ctx_tx)) {
+		tls->sends = 1;
+		tls->sent_before = tls_accepted_now(sk);
+		tls->accepted_before = slot->sends_returned;
+		cipher_note(tls, sk, true);
+	}
+	if (!tls->receives && BPF_CORE_READ(context, priv_ctx_rx)) {
+		tls->receives = 1;
+		slot->tls |= SLOT_TLS_RECEIVES;
+		tls->received_before = tls_returned_now(sk);
+		tls->returned_before = slot->recvs_returned;
+		cipher_note(tls, sk, false);
+	}
+}
+
 /* The socket has died: the memory of its ciphers may be used for others. */
 static __always_inline void tls_ciphers_forget(u64 cookie)
 {
@@ -72,6 +163,13 @@ static __always_inline void tls_ciphers_forget(u64 cookie)
 		bpf_map_delete_elem(&tls_ciphers, &sent);
 	if (received)
 		bpf_map_delete_elem(&tls_ciphers, &received);
+}
+
+/* Nobody will read it. */
+static __always_inline void tls_book_drop(u64 cookie)
+{
+	bpf_map_delete_elem(&tls_books, &cookie);
+	bpf_map_delete_elem(&tls_read, &cookie);
 }
 
 /* Whose records the task decrypts; 0: nobody's. */

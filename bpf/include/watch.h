@@ -212,7 +212,7 @@ struct watch_slot {
 	};
 	unsigned char ours;	/* the socket is the subject's */
 	unsigned char dead;	/* the socket is gone: another one may have the place if there is no other */
-	unsigned char tls;	/* it has a struct tls_book */
+	unsigned char tls;	/* SLOT_HAS_TLS_BOOK, SLOT_TLS_RECEIVES */
 	unsigned char datagrams;	/* it is a UDP socket */
 	unsigned int user;	/* of a UDP socket: the process that used it last */
 	unsigned long long moved_between;	/* with details: bytes copied between buffers of packets */

@@ -111,6 +111,12 @@ def sites_and_sums(record: dict, truth: dict) -> Iterator[str]:
     n = numbers(record["total"])
     found = {site: n[site] for site in SITES} | {
         "accepted": n["accepted_bytes"], "returned": n["returned_bytes"]}
+    # What kernel TLS moved is told of its layer.
+    for name, moved in (("tx_splice", n["tls_carried_bytes"]), ("accepted", n["tls_carried_bytes"]),
+                        ("returned", n["tls_received_bytes"]),
+                        ("rx_copy", (n["tls_received_bytes"] or 0) - (n["rx_direct"] or 0))):
+        if found[name] is not None:
+            found[name] -= moved or 0
     whys = {site: record["sites"][site]["why"] for site in SITES} | {
         "returned": record["count_whys"].get("returned_bytes")}
     for name, known in truth["bytes"].items():
@@ -160,6 +166,9 @@ def completions(record: dict, truth: dict) -> Iterator[str]:
 def layers(record: dict, truth: dict) -> Iterator[str]:
     """What is not plain TCP is named, and is in no sum."""
     told = {each["layer"]: each["sent_bytes"] for each in record["total"]["other"]}
+    encrypted = record["total"]["counts"]["tls_accepted_bytes"]
+    if encrypted and encrypted == truth["layers"].get("ktls"):
+        told["ktls"] = encrypted
     for layer, size in truth["layers"].items():
         if layer not in told:
             yield f"{layer} is not noticed: {sorted(told)}"

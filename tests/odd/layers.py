@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Odd programs: something stands between the program and TCP, so no byte of it is plain."""
+"""Odd programs: something stands between the program and TCP, so no byte of it is plain. Kernel TLS is counted with
+trampolines."""
 from __future__ import annotations
 
 import ctypes

@@ -24,11 +24,16 @@ def more_than_nothing(*sites: str) -> Callable[[Numbers], bool]:
 
 
 def handed(n: Numbers) -> int:
-    """What send took by reference or spliced."""
-    return (n["tx_reference"] or 0) + (n["tx_splice"] or 0)
+    """What send took by reference or spliced; what kernel TLS splices is records."""
+    return (n["tx_reference"] or 0) + spliced(n)
 
 
-FATE = ("tx_reference", "tx_splice", "copied_later_bytes", "uncopied_bytes")
+def spliced(n: Numbers) -> int:
+    """What the program spliced itself."""
+    return (n["tx_splice"] or 0) - (n["tls_carried_bytes"] or 0)
+
+
+FATE = ("tx_reference", "tx_splice", "tls_carried_bytes", "copied_later_bytes", "uncopied_bytes")
 CLAIMS = [
     Claim(r"all copied by recv", ("rx_copy", "rx_discard", "passed_on_bytes", "returned_bytes"),
           lambda n: n["rx_copy"] >= n["returned_bytes"] > n["rx_discard"] + n["passed_on_bytes"]
@@ -40,7 +45,13 @@ CLAIMS = [
     Claim(r"was mapped", ("rx_map",), more_than_nothing("rx_map")),
     Claim(r"and mapped none", ("rx_map", "map_calls"), lambda n: n["rx_map"] == 0 < n["map_calls"]),
     Claim(r"discarded", ("rx_discard",), more_than_nothing("rx_discard")),
-    Claim(r"spliced from", ("tx_splice",), more_than_nothing("tx_splice")),
+    Claim(r"spliced from", ("tx_splice", "tls_carried_bytes"), lambda n: spliced(n) > 0),
+    Claim(r"TLS encrypted", ("tls_encrypt", "tls_accepted_bytes"), more_than_nothing("tls_encrypt", "tls_accepted_bytes")),
+    Claim(r"TLS decrypted", ("tls_decrypt", "tls_received_bytes"), more_than_nothing("tls_decrypt", "tls_received_bytes")),
+    Claim(r"straight from buffers", ("tls_reference",), more_than_nothing("tls_reference")),
+    Claim(r"straight from pages", ("tls_splice",), more_than_nothing("tls_splice")),
+    Claim(r"copied into records", ("tls_copy",), more_than_nothing("tls_copy")),
+    Claim(r"straight into buffers", ("rx_direct",), more_than_nothing("rx_direct")),
     Claim(r"send copied all", ("tx_copy", "accepted_bytes"), lambda n: n["tx_copy"] == n["accepted_bytes"] > 0),
     Claim(r"was copied by send", ("tx_copy",), more_than_nothing("tx_copy")),
     Claim(r"all of it was copied after all", FATE, lambda n: n["copied_later_bytes"] == handed(n) > 0),

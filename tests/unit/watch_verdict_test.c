@@ -16,6 +16,7 @@ struct made_case {
 	uint32_t no_sites;	/* not measured */
 	uint64_t no_counts;
 	enum watch_layer layer;	/* it has a socket of that, too */
+	uint64_t encrypted, carried, decrypted;	/* by kernel TLS; as records, among .spliced */
 };
 
 static const struct made_case cases[] = {
@@ -55,7 +56,14 @@ static const struct made_case cases[] = {
 	  .passed_unknown = 1, .no_sites = 1u << SITE_rx_splice | 1u << SITE_rx_map },
 	{ "passed on as pages, spliced or mapped", VERDICT_CLEAN, .received = 70, .mapped = 70,
 	  .no_sites = 1u << SITE_rx_splice | 1u << SITE_rx_map },
-	{ "kernel TLS alone", VERDICT_NOT_KNOWN, .layer = WATCH_LAYER_KTLS },
+	{ "encrypted after a handshake", VERDICT_ENCRYPTED, SENT, .spliced = SENT - 500, .carried = SENT - 500,
+	  .encrypted = SENT - 522 },
+	{ "decrypted", VERDICT_ENCRYPTED, 70, .received = SENT, .decrypted = SENT },
+	{ "encrypted, and spliced in plain beside", VERDICT_MIXED, SENT, .spliced = SENT - 500, .carried = 1000,
+	  .encrypted = 978, .fate = { .uncopied = SENT - 1500 } },
+	{ "encrypted, and nobody knows what became of a splice", VERDICT_NOT_KNOWN, SENT, .spliced = SENT - 500,
+	  .carried = 1000, .encrypted = 978, .fate = { .unknown = SENT - 1500 } },
+	{ "kernel TLS that is not counted", VERDICT_NOT_KNOWN, .layer = WATCH_LAYER_KTLS },
 	{ "plain, and kernel TLS besides", VERDICT_COPIES, SENT, .layer = WATCH_LAYER_KTLS },
 };
 
@@ -76,6 +84,9 @@ static struct watch_sum sum_of(const struct made_case *c)
 	m->site_bytes[SITE_rx_copy] = c->received - c->mapped;
 	m->passed_bytes = c->mapped;
 	m->passed_unknown = c->passed_unknown;
+	m->site_bytes[SITE_tls_encrypt] = m->count[COUNT_tls_accepted_bytes] = c->encrypted;
+	m->count[COUNT_tls_carried_bytes] = c->carried;
+	m->site_bytes[SITE_tls_decrypt] = m->count[COUNT_tls_received_bytes] = c->decrypted;
 	m->fate = c->fate;
 	m->sites_known &= ~c->no_sites;
 	m->counts_known &= ~c->no_counts;

@@ -17,7 +17,13 @@ static const struct claim {
 	{ "no zero copy", OF_SITE(tx_reference), OF_COUNT(zerocopy_asked_sends) | OF_COUNT(unset_sends) },
 	{ "no byte by reference", OF_SITE(tx_reference), 0 },
 	{ "B was sent by reference", OF_SITE(tx_reference), 0 },
-	{ "spliced from the page cache", OF_SITE(tx_splice), 0 },
+	{ "spliced from the page cache", OF_SITE(tx_splice), OF_COUNT(tls_carried_bytes) },
+	{ "encrypted", OF_SITE(tls_encrypt), OF_COUNT(tls_accepted_bytes) },
+	{ "decrypted", OF_SITE(tls_decrypt), OF_COUNT(tls_received_bytes) },
+	{ "copied into records", OF_SITE(tls_copy), 0 },
+	{ "from buffers of", OF_SITE(tls_reference), 0 },
+	{ "from pages of", OF_SITE(tls_splice), 0 },
+	{ "into buffers of", OF_SITE(rx_direct), 0 },
 	{ "ignored", 0, OF_COUNT(unset_sends) },
 	{ "copied after all", OF_SITE(tx_reference) | OF_SITE(tx_splice), 0 },
 	{ "without a copy", OF_SITE(tx_reference) | OF_SITE(tx_splice), 0 },
@@ -42,12 +48,17 @@ static const struct claim {
 	{ "moved no", 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes) },
 };
 
-/* Of what the sentence uses, in an order of which sends have the first ones. */
-static const uint32_t site_bits[] = { OF_SITE(tx_copy), OF_SITE(tx_reference), OF_SITE(tx_splice),
+#define OF_TLS_SITES (OF_SITE(rx_direct) | OF_SITE(tls_copy) | OF_SITE(tls_reference) | OF_SITE(tls_splice) | \
+		      OF_SITE(tls_encrypt) | OF_SITE(tls_decrypt))
+#define OF_TLS_COUNTS (OF_COUNT(tls_accepted_bytes) | OF_COUNT(tls_carried_bytes) | OF_COUNT(tls_received_bytes))
+
+/* Of what the sentence uses, in an order of which sends have the first ones. What kernel TLS did is known or not as
+ * one. */
+static const uint32_t site_bits[] = { OF_SITE(tx_copy) | OF_TLS_SITES, OF_SITE(tx_reference), OF_SITE(tx_splice),
 				      OF_SITE(late_copy), OF_SITE(rx_copy), OF_SITE(rx_map),
 				      OF_SITE(rx_splice), OF_SITE(rx_discard) };
 static const uint64_t count_bits[] = {
-	OF_COUNT(accepted_bytes), OF_COUNT(enobufs), OF_COUNT(zerocopy_asked_sends), OF_COUNT(unset_sends),
+	OF_COUNT(accepted_bytes) | OF_TLS_COUNTS, OF_COUNT(enobufs), OF_COUNT(zerocopy_asked_sends), OF_COUNT(unset_sends),
 	OF_COUNT(zerocopy_sends), OF_COUNT(send_calls), OF_COUNT(refused_optmem),
 	OF_COUNT(refused_memlock), OF_COUNT(returned_bytes), OF_PASSED | OF_COUNT(map_calls),
 };
@@ -65,6 +76,7 @@ enum { STEP = 1 };
 struct made_case {
 	uint64_t sent, received, referenced, spliced, late, refused, optmem, memlock, unset, asked, calls;
 	uint64_t mapped, map_calls, passed, discarded, peeked, here;
+	uint64_t tls_copied, tls_referenced, tls_spliced, carried, decrypted, direct;
 	struct watch_fate fate;
 	uint64_t delivered, tun;
 	enum watch_layer layer;
@@ -83,6 +95,8 @@ static const struct made_case cases[] = {
 	{ .sent = 9 * MB, .received = 9 * MB, .referenced = 4 * MB, .spliced = 3 * MB, .late = 2 * MB,
 	  .refused = 5, .memlock = 4, .optmem = 1, .peeked = 9, .mapped = MB, .passed = 2 * MB, .discarded = 3 * MB,
 	  .tun = MB, .fate = { .later = 2 * MB, .uncopied = MB, .unknown = 4 * MB, .held = 7 } },
+	{ .sent = 4 * MB, .spliced = 4 * MB - 300, .carried = 4 * MB - 300, .tls_copied = MB, .tls_referenced = 2 * MB,
+	  .tls_spliced = MB - 900, .received = 5 * MB, .decrypted = 5 * MB - 400, .direct = 3 * MB },
 	{ .sent = 3 * MB, .refused = 60, .optmem = 60, .asked = 100, .referenced = 2 * MB,
 	  .late = MB, .fate = { .uncopied = MB, .later = MB } },
 };
@@ -112,6 +126,15 @@ static void fill(struct made_watch *made, const struct made_case *c)
 	m->site_bytes[SITE_rx_splice] = c->passed;
 	m->site_bytes[SITE_rx_discard] = c->discarded;
 	m->site_bytes[SITE_rx_copy] = c->received - c->mapped - c->passed - c->discarded + c->peeked;
+	m->site_bytes[SITE_rx_copy] -= c->direct;
+	m->site_bytes[SITE_rx_direct] = c->direct;
+	m->site_bytes[SITE_tls_copy] = c->tls_copied;
+	m->site_bytes[SITE_tls_reference] = c->tls_referenced;
+	m->site_bytes[SITE_tls_splice] = c->tls_spliced;
+	m->count[COUNT_tls_accepted_bytes] = c->tls_copied + c->tls_referenced + c->tls_spliced;
+	m->site_bytes[SITE_tls_encrypt] = m->count[COUNT_tls_accepted_bytes];
+	m->count[COUNT_tls_carried_bytes] = c->carried;
+	m->site_bytes[SITE_tls_decrypt] = m->count[COUNT_tls_received_bytes] = c->decrypted;
 	m->passed_bytes = c->mapped + c->passed;
 	m->fate = c->fate;
 	sum->other[c->layer] = (struct watch_other){ c->layer != WATCH_LAYER_NONE, 4 * MB, 10000 };

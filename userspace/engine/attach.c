@@ -121,6 +121,23 @@ static bool details_are_wanted(const struct engine *p)
 	return p->config.sets & HOOKS_DETAIL;
 }
 
+/* Walks over sockets and books. Sockets of a run are as old as its window, but for those that listen, which
+ * descriptors show. */
+static void choose_walks(struct engine *p, const struct targets *targets)
+{
+	bool sockets = p->config.netns_count;
+	bool tls = sockets && p->config.sets & HOOKS_TLS && p->backend == BACKEND_TRAMPOLINE &&
+		   targets_function(targets, "tls_set_sw_offload");
+
+	bpf_program__set_autoload(p->skel->progs.walk_sockets, sockets && !tls);
+	bpf_program__set_autoload(p->skel->progs.walk_sockets_tls, tls);
+	bpf_program__set_autoload(p->skel->progs.walk_maps, sockets);
+	bpf_program__set_autoload(p->skel->progs.walk_closed, !tls);
+	bpf_program__set_autoload(p->skel->progs.walk_closed_tls, tls);
+	bpf_program__set_autoload(p->skel->progs.walk_descriptors, true);
+	bpf_program__set_autoload(p->skel->progs.walk_tasks, true);
+}
+
 /* Asks BTF, never a version: a hook that this kernel lacks is not loaded. */
 static int choose(struct engine *p, const struct targets *targets, char why[WHY_BYTES])
 {
@@ -140,12 +157,7 @@ static int choose(struct engine *p, const struct targets *targets, char why[WHY_
 	for (int i = 0; i < p->hooks.count && !err; i++)
 		if (!*p->hooks.probes[i].why)
 			err = bpf_program__set_autoload(program_of(p, i), true);
-	/* Sockets of a run are as old as its window, but for those that listen, which descriptors show. */
-	bpf_program__set_autoload(p->skel->progs.walk_sockets, c->netns_count);
-	bpf_program__set_autoload(p->skel->progs.walk_maps, c->netns_count);
-	bpf_program__set_autoload(p->skel->progs.walk_descriptors, true);
-	bpf_program__set_autoload(p->skel->progs.walk_closed, true);
-	bpf_program__set_autoload(p->skel->progs.walk_tasks, true);
+	choose_walks(p, targets);
 	bpf_program__set_autoload(p->skel->progs.cpu_sample, c->cpu);
 	bpf_program__set_autoload(p->skel->progs.symbols_name, details_are_wanted(p) || c->cpu);
 	bpf_program__set_autoload(p->skel->progs.symbols_find, details_are_wanted(p));

@@ -111,6 +111,10 @@ int engine_sample_cpu(struct engine *p, unsigned int hz, const char **clock, cha
 /* What the samples found until now; what *@samples owns is the caller's to free. 0 or -errno. */
 int engine_samples(const struct engine *p, struct cpu_samples *samples);
 
+/* What kernel TLS had done with the bytes of a socket when its book was handed over. 0, or -ENOENT; of one that
+ * died it is told once. */
+int engine_tls(const struct engine *p, const struct watch_book *book, struct tls_book *tls);
+
 struct watch_gauges engine_gauges(const struct engine *p);
 
 /* How many times no program saw a socket begin, change or end, as far as the last reading shows: sums may be

@@ -55,11 +55,18 @@ static int enter_namespaces(struct engine *p, char why[WHY_BYTES])
 	return err;
 }
 
+static struct bpf_program *loaded(struct bpf_program *one, struct bpf_program *other)
+{
+	return bpf_program__autoload(one) ? one : other;
+}
+
 int iterators_prepare(struct engine *p, char why[WHY_BYTES])
 {
+	const __typeof__(p->skel->progs) *progs = &p->skel->progs;
+
 	p->ring = ring_buffer__new(bpf_map__fd(p->skel->maps.deaths), death_arrives, p, NULL);
-	if (p->ring && link_iterator(p->skel->progs.walk_sockets, NULL, &p->sockets) &&
-	    link_iterator(p->skel->progs.walk_closed, p->skel->maps.watch_books, &p->unhashed) &&
+	if (p->ring && link_iterator(loaded(progs->walk_sockets_tls, progs->walk_sockets), NULL, &p->sockets) &&
+	    link_iterator(loaded(progs->walk_closed_tls, progs->walk_closed), p->skel->maps.watch_books, &p->unhashed) &&
 	    link_iterator(p->skel->progs.walk_descriptors, NULL, &p->descriptors) &&
 	    link_iterator(p->skel->progs.walk_tasks, NULL, &p->tasks) &&
 	    link_iterator(p->skel->progs.walk_maps, NULL, &p->maps))
@@ -273,6 +280,20 @@ int engine_deaths(struct engine *p, const struct engine_ends *each)
 {
 	p->each = *each;
 	return ring_buffer__consume(p->ring);
+}
+
+/* The programs go on counting for one that is open, and not for one that died. */
+int engine_tls(const struct engine *p, const struct watch_book *book, struct tls_book *tls)
+{
+	int books = bpf_map__fd(p->skel->maps.tls_books), reads = bpf_map__fd(p->skel->maps.tls_read);
+	bool died = book->flags & WATCH_DIED;
+	int err = bpf_map_lookup_elem(died ? books : reads, &book->cookie, tls) ? -errno : 0;
+
+	if (died) {
+		bpf_map_delete_elem(reads, &book->cookie);
+		bpf_map_delete_elem(books, &book->cookie);
+	}
+	return err;
 }
 
 struct watch_gauges engine_gauges(const struct engine *p)

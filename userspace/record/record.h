@@ -21,7 +21,7 @@
 
 enum { WHY_BYTES = 240 };
 /* CAUSES_KEPT: room in a list of CAUSES_MAX for each known cause, whatever the unknown ones are. */
-enum { PROBES_MAX = 96, LAWS_MAX = 40, CAUSES_MAX = 92, CAUSES_KEPT = 80 };
+enum { PROBES_MAX = 160, LAWS_MAX = 40, CAUSES_MAX = 92, CAUSES_KEPT = 80 };
 
 enum how { HOW_NOT_MEASURED, HOW_MEASURED, HOW_DERIVED };
 

@@ -105,7 +105,7 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 	sum->handed_on += socket->handed_on;
 	sum->born += socket->born;
 	sum->died += socket->died;
-	if (socket->layer) {
+	if (socket->apart) {
 		struct watch_other *other = &sum->other[socket->layer];
 
 		other->sockets++;

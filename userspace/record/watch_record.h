@@ -24,6 +24,7 @@
 	X(IN_VAIN, "in vain", "it asked for zero copy, and all of it was copied after all")   \
 	X(PARTLY, "partly", "some of what was to go without a copy was copied after all")     \
 	X(CLEAN, "clean", "all that was to go without a copy was handed over as pages")                    \
+	X(ENCRYPTED, "encrypted", "kernel TLS encrypted or decrypted: each byte was read and written once")        \
 	X(COPIES, "copies", "plain sends and receives alone, which copy every byte")          \
 	X(MIXED, "mixed", "several of these, as refused and clean")                           \
 	X(NOT_KNOWN, "not known", "a number that decides was not measured, or its bytes are not plain TCP or UDP")
@@ -97,6 +98,10 @@ struct watch_address {
 	X(copied, "copied")                                                                   \
 	X(sends, "sends")                                                                     \
 	X(receives, "receives")                                                               \
+	X(tls_send, "TLS send")                                                               \
+	X(tls_encryption, "TLS encryption")                                                   \
+	X(tls_sent, "TLS records sent")                                                       \
+	X(tls_received, "TLS records received")                                               \
 	X(probes, "probes")
 
 #define WATCH_LAW_ENUM(symbol, name) WATCH_LAW_##symbol,
@@ -112,7 +117,8 @@ struct watch_socket {
 	struct watch_address local, remote;
 	bool ipv6;
 	bool datagrams;		/* of UDP; else of TCP */
-	enum watch_layer layer;	/* between the program and TCP: then nothing is known of its copies */
+	enum watch_layer layer;	/* between the program and TCP */
+	bool apart;		/* nothing is known of the copies that this layer makes */
 	bool born;		/* connected or accepted in the window: its opening balance is 0 */
 	bool died;		/* closed and gone: its closing balance is what was lost with it */
 	bool whole;		/* both */
@@ -127,7 +133,8 @@ struct watch_socket {
 	const char *law_why[WATCH_LAW_COUNT];	/* why it is not testable; NULL otherwise */
 };
 
-/* Sockets whose bytes pass a layer above TCP, by what TCP carried: the layer's own words included. */
+/* Sockets whose bytes pass a layer above TCP that is not counted, by what TCP carried: the layer's own words
+ * included. */
 struct watch_other {
 	uint64_t sockets, sent_bytes, received_bytes;
 };
@@ -152,7 +159,7 @@ struct watch_group {
 	struct watch_address at;	/* of a peer the address alone, of a port the port alone */
 	bool further;			/* all that are told apart no more; .at says nothing */
 	uint64_t sockets, sockets_lately;	/* as in struct watch_sum */
-	uint64_t other_sockets;		/* of them: of a layer above TCP, in no sum below */
+	uint64_t other_sockets;		/* of them: of a layer above TCP that is not counted, in no sum below */
 	struct watch_movements moved, lately;
 };
 

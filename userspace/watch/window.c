@@ -39,10 +39,30 @@ struct watch {
 	int chosen;	/* processes of the subject that this one found */
 	struct watch_cgroup *cgroups;	/* owned: those that there were when the window opened */
 	int cgroup_count;
+	struct tls_book tls_book;	/* .hooked has it, of the socket that is judged */
 	bool late_tried;	/* the hooks for zero copy were attached in mid-window, */
 	bool shared_tried;	/* and those that UDP needs and TCP passes, too */
 	int failure;		/* a socket that died could not be kept */
 };
+
+static bool tls_is_hooked(const struct engine *p)
+{
+	static const char *const metrics[] = { "TLS", "TLS accepted", "TLS returned", "TLS records", "rx_direct",
+		"tls_copy", "tls_reference", "tls_splice", "tls_encrypt", "tls_decrypt", "tx_splice" };
+	bool hooked = true;
+
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
+		hooked &= engine_have(p, metrics[i]);
+	return hooked;
+}
+
+/* What kernel TLS did with the bytes of the socket that is judged next. */
+static void tls_note(struct watch *w, const struct watch_book *book)
+{
+	bool found = book->slot.tls && !engine_tls(w->probes, book, &w->tls_book);
+
+	w->hooked.tls_book = found ? &w->tls_book : NULL;
+}
 
 static void hooked_note(struct watch *w)
 {
@@ -76,6 +96,7 @@ static void hooked_note(struct watch *w)
 		/* The one that the kernel frees tells which. */
 		.limits = engine_have(w->probes, "limits") &&
 			  engine_have(w->probes, "drops"),
+		.tls = tls_is_hooked(w->probes),
 	};
 }
 
@@ -115,6 +136,7 @@ static void death(void *arg, const struct watch_book *book)
 	int err;
 
 	gauges_note(w);
+	tls_note(w, book);
 	err = watch_tally_death(&w->tally, book, &w->hooked);
 	if (err)
 		w->failure = err;
@@ -214,7 +236,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.fault_inject = config->fault_inject;
 	probes.calls = config->books == WATCH_CALLS;
 	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | HOOKS_DATAGRAMS | HOOKS_QUEUES | HOOKS_SHARED |
-		      (config->details ? HOOKS_DETAIL : 0);
+		      HOOKS_TLS | (config->details ? HOOKS_DETAIL : 0);
 	probes.hardware_dma = probes.references = true;
 	probes.cpu = config->cpu_hz;
 	w->details = config->details;
@@ -223,6 +245,8 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 		engine_prepare_stacks(w->probes);
 	if (!err)
 		err = engine_attach(w->probes, HOOKS_ALWAYS, why);
+	if (!err)
+		err = engine_attach(w->probes, HOOKS_TLS, why);
 	if (!err && w->details)
 		err = engine_attach(w->probes, HOOKS_DETAIL, why);
 	if (!err && config->books == WATCH_CALLS)
@@ -441,8 +465,10 @@ static int judge_books(struct watch *w, const struct open_books *open, struct wa
 	r->probe_count = engine_list(w->probes, r->probes);
 	w->hooked.skipped = skipped(r);
 	gauges_note(w);
-	for (int i = 0; i < open->count; i++)
+	for (int i = 0; i < open->count; i++) {
+		tls_note(w, &open->items[i]);
 		watch_tally_open(&w->tally, &sockets[i], &open->items[i], &w->hooked);
+	}
 	err = watch_tally_read(&w->tally, sockets, open->count, w->hooked.skipped, r);
 	free(sockets);
 	return err;
@@ -521,16 +547,28 @@ static void gap(struct watch_record *r, const char *what, bool seen, const char 
 	snprintf(g->why, WHY_BYTES, "%s", why);
 }
 
+/* Why the sockets of a layer are told apart. */
+static const char *why_apart(const struct watch *w, const struct watch_record *r, enum watch_layer layer)
+{
+	if (layer != WATCH_LAYER_KTLS)
+		return "what TCP carried for it is in no sum of sites: whether it was copied above TCP is not measured";
+	if (r->backend != BACKEND_TRAMPOLINE)
+		return "what TCP carried for it is in no sum of sites: no tracepoint tells what it copies or encrypts";
+	if (!w->hooked.tls)
+		return "what TCP carried for it is in no sum of sites: when the watch began, the kernel had not loaded "
+		       "its module tls (modprobe tls), or refused its hooks";
+	return "what TCP carried for it is in no sum of sites: a device encrypts it, or its table had no room";
+}
+
 /* Sockets of these are found whenever they are seen, so that none is listed that was not. */
-static void layers_fill(struct watch_record *r)
+static void layers_fill(const struct watch *w, struct watch_record *r)
 {
 	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++) {
 		uint64_t sockets = r->total.other[layer].sockets;
 
 		if (!sockets)
 			continue;
-		gap(r, watch_layer_name(layer), true, "what TCP carried for it is in no sum of sites: whether "
-		    "it was copied above TCP is not measured");
+		gap(r, watch_layer_name(layer), true, why_apart(w, r, layer));
 		r->not_covered[r->gap_count - 1].sockets = sockets;
 	}
 }
@@ -542,7 +580,7 @@ static void gaps_fill(const struct watch *w, struct watch_record *r)
 	if (w->subject.netns_short)
 		gap(r, "network namespaces", true,
 		    "there were more than this process may enter: what older sockets there moved is not measured");
-	layers_fill(r);
+	layers_fill(w, r);
 	if (!w->hooked.datagrams)
 		gap(r, "UDP", false, "begins and ends of its sockets are told by programs of control groups, which need "
 		    "version 2 of these, and CAP_NET_ADMIN");

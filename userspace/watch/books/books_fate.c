@@ -201,6 +201,11 @@ static uint64_t splices_uncopied(const struct watch_book *book, const struct wat
 	return least(less(less(slot->spliced_handed, m->site_bytes[SITE_tx_copy]), watch_sent_again(book)), spliced);
 }
 
+uint64_t watch_spliced_by_calls(const struct watch_movements *m)
+{
+	return less(m->site_bytes[SITE_tx_splice], m->count[COUNT_tls_carried_bytes]);
+}
+
 struct watch_fate watch_fate_of(const struct watch_book *book, const struct watch_hooked *hooked,
 				const struct watch_movements *m)
 {
@@ -209,8 +214,13 @@ struct watch_fate watch_fate_of(const struct watch_book *book, const struct watc
 
 	if (!has(m, SITE_tx_reference) || !has(m, SITE_tx_splice))
 		return fate;
-	handed = referenced + m->site_bytes[SITE_tx_splice];
+	handed = referenced + watch_spliced_by_calls(m);
 	later = book->slot.reshaped + (has(m, SITE_late_copy) ? book->slot.late_copied : 0);
+	/* Packets do not show which of their pages are records of kernel TLS. */
+	if (m->count[COUNT_tls_carried_bytes]) {
+		fate.unknown = handed;
+		return fate;
+	}
 	/* The kernel may have copied what was sent before the window. */
 	fate.later = least(less(later, book->opened.referenced_bytes), handed);
 	fate.uncopied = least(pages_uncopied(book, hooked, m) + splices_uncopied(book, hooked, m),

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/include/sites.h"
 #include "bpf/include/watch.h"
 #include "userspace/record/watch_record.h"
 
@@ -35,6 +36,8 @@ struct watch_hooked {
 	bool datagram_drops;	/* datagrams that were dropped, by their bytes */
 	bool no_rings;		/* no process of the subject was seen to have an io_uring */
 	bool skipped;		/* the kernel skipped a program for packets or notifications */
+	bool tls;		/* all that kernel TLS does by software */
+	const struct tls_book *tls_book;	/* of the socket that is judged; NULL: it has none */
 };
 
 /* What the laws of one socket compare; a side is known if all its terms are. */
@@ -81,7 +84,10 @@ bool watch_rings_were_counted(const struct watch_book *book, const struct watch_
 struct watch_sides watch_copied_sides(const struct watch_book *book, const struct watch_hooked *hooked,
 				      const struct watch_movements *m);
 
-/* @m has its sites. All 0 if tx_reference or tx_splice is not known. */
+/* Of tx_splice, what was no record of kernel TLS: its pages are the kernel's own. */
+uint64_t watch_spliced_by_calls(const struct watch_movements *m);
+
+/* Of what the program itself handed over; of records of kernel TLS nothing is told. @m has its sites. All 0 if tx_reference or tx_splice is not known. */
 struct watch_fate watch_fate_of(const struct watch_book *book, const struct watch_hooked *hooked,
 				const struct watch_movements *m);
 

@@ -2,6 +2,7 @@
 /* Both sides of each law for one socket, or why the law cannot be tested for it. */
 #include "userspace/watch/books/books_fate.h"
 #include "userspace/watch/books/books_socket.h"
+#include "userspace/watch/books/books_tls.h"
 
 static struct watch_sides not_known(const char *why)
 {
@@ -39,16 +40,30 @@ static struct watch_sides sides_of_send_queue(const struct watch_socket *s, cons
 	});
 }
 
+/* What kernel TLS decrypted is its receive queue; before that it was TCP's. */
+static struct watch_sides sides_of_plaintext(uint64_t taken, const struct watch_book *book,
+					     const struct watch_hooked *hooked)
+{
+	const struct tls_book *tls = watch_tls_of(book, hooked);
+	struct watch_plain from = watch_plain_of(&book->opened);
+
+	return (struct watch_sides){
+		.known = true,
+		.left = tls->first.decrypted + tls->opened + book->past_returned + tls->received_before - from.returned,
+		.right = taken + tls->now.decrypted,
+	};
+}
+
 static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, const struct watch_book *book,
 					   const struct watch_hooked *hooked)
 {
 	const struct watch_movements *m = &s->moved;
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
-	uint64_t copied = m->site_bytes[SITE_rx_copy] - book->slot.rx_peeked;
+	uint64_t copied = m->site_bytes[SITE_rx_copy] - m->count[COUNT_peeked_bytes];
 	uint64_t taken = copied + m->site_bytes[SITE_rx_discard];
 
 	if (hooked->rx_calls)
-		taken += m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map];
+		taken += m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map] + m->site_bytes[SITE_rx_direct];
 	if (book->flags & WATCH_TORN)
 		return not_known("it was read without its lock, in a network namespace that was not entered");
 	if (hooked->rx_calls && !hooked->rx_copies)
@@ -62,6 +77,8 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 		return not_known("an urgent byte was read before its turn, or never");
 	if (taken < m->count[COUNT_returned_bytes] && !hooked->rx_calls)
 		return not_known("bytes left without a copy: how many is derived from this law");
+	if (watch_tls_receives(book, hooked))
+		return sides_of_plaintext(taken, book, hooked);
 	/* What earlier lives of the socket lost with their queues was never taken. */
 	return (struct watch_sides){
 		.known = true,
@@ -196,6 +213,9 @@ static struct watch_sides sides_of_receives(const struct watch_socket *s, const 
 
 	if (hooked->calls && m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map])
 		return not_known("bytes left by splice or mapped, which no receive returns");
+	if (watch_tls_receives(book, hooked))
+		return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes],
+				      book->slot.recvs_returned + watch_tls_of(book, hooked)->returned);
 	if (hooked->calls && copies_are_unsettled(book))
 		return not_known(COPIED_ODDLY);
 	return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes], book->slot.recvs_returned);
@@ -307,6 +327,11 @@ static struct watch_sides sides_of_datagrams(enum watch_law law, const struct wa
 		return sides_of_completion(s, book, hooked);
 	case WATCH_LAW_copied:
 		return sides_of_copied(s, book, hooked);
+	case WATCH_LAW_tls_send:
+	case WATCH_LAW_tls_encryption:
+	case WATCH_LAW_tls_sent:
+	case WATCH_LAW_tls_received:
+		return watch_tls_sides(law, s, book, hooked);
 	default:
 		return sides_of_datagram_calls(book, hooked, law);
 	}
@@ -322,7 +347,7 @@ static const char *const why_layer[] = {
 struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket *s,
 				   const struct watch_book *book, const struct watch_hooked *hooked)
 {
-	if (s->layer && law != WATCH_LAW_probes)
+	if (s->apart && law != WATCH_LAW_probes)
 		return not_known(why_layer[s->layer]);
 	if (book->flags & WATCH_UNOPENED)
 		return not_known("it lay in a network namespace that was not entered");
@@ -344,6 +369,11 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 				      book->slot.sends_returned);
 	case WATCH_LAW_receives:
 		return sides_of_receives(s, book, hooked);
+	case WATCH_LAW_tls_send:
+	case WATCH_LAW_tls_encryption:
+	case WATCH_LAW_tls_sent:
+	case WATCH_LAW_tls_received:
+		return watch_tls_sides(law, s, book, hooked);
 	default:
 		return (struct watch_sides){ .known = true };
 	}

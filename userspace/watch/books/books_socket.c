@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "userspace/watch/books/books_fate.h"
+#include "userspace/watch/books/books_tls.h"
 
 static void set_site(struct watch_movements *m, enum site site, bool known, uint64_t bytes)
 {
@@ -122,14 +123,15 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 				   const struct watch_hooked *hooked, uint64_t returned)
 {
 	const struct watch_slot *slot = &book->slot;
-	uint64_t passed = slot->rx_spliced + slot->rx_mapped, taken = passed + slot->rx_discarded;
+	uint64_t passed = slot->rx_spliced + slot->rx_mapped;
+	uint64_t taken = passed + slot->rx_discarded + m->site_bytes[SITE_rx_direct];
 	bool room = !(book->flags & WATCH_NO_SLOT);
 
 	set_site(m, SITE_rx_splice, room, slot->rx_spliced);
 	set_site(m, SITE_rx_map, room, slot->rx_mapped);
 	if (!hooked->rx_copies)
 		set_site(m, SITE_rx_copy, room && hooked->discards && taken <= returned && !watch_was_urgent(book),
-			 returned - taken + slot->rx_peeked);
+			 returned - taken + m->count[COUNT_peeked_bytes]);
 	m->passed_bytes = passed;
 	m->passed_unknown = !room;
 }
@@ -157,13 +159,20 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 			  const struct watch_hooked *hooked)
 {
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
-	uint64_t returned = book->past_returned + to.returned - from.returned;
+	uint64_t returned = book->past_returned + to.returned - from.returned, peeked = book->slot.rx_peeked;
 	bool room = !(book->flags & WATCH_NO_SLOT);
 
+	if (watch_tls_receives(book, hooked)) {
+		const struct tls_book *tls = watch_tls_of(book, hooked);
+
+		returned = book->past_returned + tls->received_before - from.returned + watch_tls_taken(tls);
+		peeked += tls->peeked;
+	}
 	set_count(m, COUNT_returned_bytes, true, returned);
-	set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls);
+	set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls +
+		  (watch_tls_receives(book, hooked) ? watch_tls_of(book, hooked)->recv_calls : 0));
 	set_count(m, COUNT_map_calls, hooked->rx_calls && room, book->slot.map_calls);
-	set_count(m, COUNT_peeked_bytes, hooked->discards && room, book->slot.rx_peeked);
+	set_count(m, COUNT_peeked_bytes, hooked->discards && room, peeked);
 	set_site(m, SITE_rx_discard, hooked->discards && room, book->slot.rx_discarded);
 	set_site(m, SITE_rx_copy, hooked->rx_copies && hooked->discards && room && !book->slot.rx_odd,
 		 book->rx_copied - book->slot.rx_off);
@@ -262,14 +271,6 @@ static enum watch_layer layer_of(const struct watch_book *book)
 	return WATCH_LAYER_NONE;
 }
 
-/* Sockets with kernel TLS are told apart. */
-static void fill_tls(struct watch_movements *m)
-{
-	for (enum site site = 0; site < SITE_COUNT; site++)
-		if (site_has(site, SITE_OF_TLS))
-			set_site(m, site, true, 0);
-}
-
 /* Bytes that pass a layer above TCP are copied there, or not. Of a repaired socket not even the sequence
  * numbers are those of bytes that moved. */
 static void layer_hides(struct watch_socket *s)
@@ -312,6 +313,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	s->opening = balance_of(&book->opened, book->opened.zerocopy_sends - book->slot.opened_sends, walked,
 				completions);
 	s->closing = balance_of(watch_last_of(book), book->slot.next_id, walked || closed, completions);
+	watch_tls_fill(&s->moved, book, hooked);
 	if (s->datagrams) {
 		fill_datagrams_sent(&s->moved, book, hooked);
 		fill_datagrams_received(&s->moved, book, hooked);
@@ -323,8 +325,8 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		set_count(&s->moved, COUNT_truncated_bytes, true, 0);
 	}
 	set_site(&s->moved, SITE_reshape, hooked->details && !(book->flags & WATCH_NO_SLOT), book->slot.moved_between);
-	fill_tls(&s->moved);
-	if (s->layer)
+	s->apart = s->layer && !(s->layer == WATCH_LAYER_KTLS && watch_tls_is_covered(book, hooked));
+	if (s->apart)
 		layer_hides(s);
 	if (book->flags & WATCH_UNOPENED) {
 		s->unopened = true;

@@ -112,8 +112,8 @@ static int groups_add(struct watch_groups groups[WATCH_GROUPINGS], const struct 
 			return -ENOMEM;
 		group->sockets++;
 		group->sockets_lately += !s->died_before;
-		group->other_sockets += s->layer != WATCH_LAYER_NONE;
-		if (s->layer)
+		group->other_sockets += s->apart;
+		if (s->apart)
 			continue;
 		watch_movements_add(&group->moved, &s->moved);
 		watch_movements_add(&group->lately, &s->lately);

@@ -9,6 +9,7 @@
 #include "userspace/judge/causes.h"
 #include "userspace/judge/cpu_classes.h"
 #include "userspace/judge/laws.h"
+#include "userspace/watch/books/books_fate.h"
 
 static void late_add(struct cause_list *all, enum known which, uint64_t bytes)
 {
@@ -55,6 +56,13 @@ void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, 
 		if (!count || !of_counts[i].bytes_known)
 			r->causes[list.count++] = of_counts[i];
 	r->cause_count = list.count;
+}
+
+bool watch_law_is_idle(const struct watch_record *r, enum watch_law law)
+{
+	const struct law *l = &r->laws[law];
+
+	return law_is_of_tls(watch_law_name(law)) && l->status == LAW_BALANCED && !l->left;
 }
 
 int watch_laws_broken(const struct watch_record *r)
@@ -108,7 +116,7 @@ static uint32_t bit(enum verdict_of_process verdict)
 /* Of bytes that send took by reference or spliced. What has not left yet decides nothing. */
 static uint32_t of_handed(const struct watch_movements *m)
 {
-	uint64_t handed = m->site_bytes[SITE_tx_reference] + m->site_bytes[SITE_tx_splice];
+	uint64_t handed = m->site_bytes[SITE_tx_reference] + watch_spliced_by_calls(m);
 	const struct watch_fate *fate = &m->fate;
 
 	if (!handed)
@@ -121,12 +129,13 @@ static uint32_t of_handed(const struct watch_movements *m)
 static uint32_t of_sends(const struct watch_movements *m)
 {
 	uint32_t ignored = told(m, COUNT_unset_sends) ? bit(VERDICT_IN_VAIN) : 0;
+	uint32_t encrypted = told(m, COUNT_tls_accepted_bytes) ? bit(VERDICT_ENCRYPTED) : 0;
 
 	if (!m->count[COUNT_accepted_bytes])
 		return 0;
 	if (!sites_known(m, 1u << SITE_tx_reference | 1u << SITE_tx_splice))
 		return bit(VERDICT_NOT_KNOWN);
-	return ignored | of_handed(m);
+	return ignored | encrypted | of_handed(m);
 }
 
 /* A map leaves what fills no page to recv: only one of which nothing ever came was asked for in vain. */
@@ -135,6 +144,8 @@ static uint32_t of_receives(const struct watch_movements *m)
 	bool unmapped = told(m, COUNT_map_calls) && sites_known(m, 1u << SITE_rx_map) && !m->site_bytes[SITE_rx_map];
 	uint32_t ways = unmapped ? bit(VERDICT_IN_VAIN) : 0;
 
+	if (told(m, COUNT_tls_received_bytes))
+		ways |= bit(VERDICT_ENCRYPTED);
 	if (m->count[COUNT_returned_bytes] && !m->passed_unknown && m->passed_bytes)
 		ways |= bit(VERDICT_CLEAN);
 	return ways;

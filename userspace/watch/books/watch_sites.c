@@ -17,6 +17,7 @@ struct source {
 #define ACCEPTED_LESS "what was accepted, by sequence numbers or of datagrams by calls, less references and splices"
 #define NO_PAGES "0 where all bytes that left the sockets were copied or discarded"
 
+/* Also where its module is not loaded: a socket that has it is then told apart. */
 #define TLS_APART "sockets with kernel TLS are in no sum"
 
 /* As tracepoints know each site. */
@@ -48,6 +49,12 @@ static const struct source with_trampolines[SITE_COUNT] = {
 	[SITE_reshape] = { HOW_MEASURED, "reshape", "" },
 	[SITE_rx_map] = { HOW_MEASURED, "rx_map", "" },
 	[SITE_rx_splice] = { HOW_MEASURED, "rx_splice", "" },
+	[SITE_rx_direct] = { HOW_MEASURED, "rx_direct", "" },
+	[SITE_tls_copy] = { HOW_MEASURED, "tls_copy", "" },
+	[SITE_tls_reference] = { HOW_MEASURED, "tls_reference", "" },
+	[SITE_tls_splice] = { HOW_DERIVED, "tls_encrypt", "what was encrypted, less what was copied or referenced for it" },
+	[SITE_tls_encrypt] = { HOW_MEASURED, "tls_encrypt", "" },
+	[SITE_tls_decrypt] = { HOW_MEASURED, "tls_decrypt", "" },
 };
 
 /* Why no hook of that metric is attached; NULL if one is. Where a metric has a hook for each form of a
@@ -79,6 +86,8 @@ static const struct source *source_of(const struct watch_record *r, enum site si
 
 	if (trampolines && site == SITE_rx_copy && why_absent(r, "rx_copy"))
 		return &copies_derived;
+	if (trampolines && site_has(site, SITE_OF_TLS) && why_absent(r, with_trampolines[site].metric))
+		return &sources[site];
 	if (trampolines && with_trampolines[site].why)
 		return &with_trampolines[site];
 	return sources[site].why ? &sources[site] : &by_runs_alone;

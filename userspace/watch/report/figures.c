@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
+#include "userspace/watch/books/books_fate.h"
 
 struct figure figure_site(const struct watch_movements *m, enum site site)
 {
@@ -42,9 +43,15 @@ struct figure figure_copied_later(const struct watch_movements *m)
 				late.bytes + (moved.known ? moved.bytes : 0) };
 }
 
+struct figure figure_spliced(const struct watch_movements *m)
+{
+	return (struct figure){ figure_site(m, SITE_tx_splice).known && figure_count(m, COUNT_tls_carried_bytes).known,
+				watch_spliced_by_calls(m) };
+}
+
 static struct figure handed(const struct watch_movements *m)
 {
-	return plus(figure_site(m, SITE_tx_reference), figure_site(m, SITE_tx_splice));
+	return plus(figure_site(m, SITE_tx_reference), figure_spliced(m));
 }
 
 struct figure figure_uncopied(const struct watch_movements *m)
@@ -79,9 +86,11 @@ struct figure figure_needless(const struct watch_movements *m)
 
 struct figure figure_copied(const struct watch_movements *m)
 {
-	struct figure terms[] = { figure_site(m, SITE_tx_copy), figure_site(m, SITE_rx_copy),
-				  figure_copied_later(m) };
-	struct figure unknown = figure_unknown(m), sum = { unknown.known && !unknown.bytes, 0 };
+	struct figure terms[] = { figure_site(m, SITE_tx_copy), figure_site(m, SITE_tls_copy),
+				  figure_site(m, SITE_rx_copy), figure_copied_later(m) };
+	/* What becomes of records behind the socket is not told. */
+	bool records = m->count[COUNT_tls_carried_bytes];
+	struct figure unknown = figure_unknown(m), sum = { unknown.known && !unknown.bytes && !records, 0 };
 
 	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
 		sum.known &= terms[i].known;

@@ -21,6 +21,9 @@ struct figure figure_count(const struct watch_movements *m, enum count count);
 struct figure figure_sent(const struct watch_movements *m);
 struct figure figure_received(const struct watch_movements *m);
 
+/* Bytes that the program spliced: those that kernel TLS did are records. */
+struct figure figure_spliced(const struct watch_movements *m);
+
 /* Bytes sent by reference or spliced: seen to be handed over as pages (not known if none was and the fate of
  * some is not), and those of which nobody knows whether they were copied behind the socket. */
 struct figure figure_uncopied(const struct watch_movements *m);

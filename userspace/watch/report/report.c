@@ -210,6 +210,28 @@ static void print_datagrams(const struct watch_record *r, const struct report_pa
 	page_text(p, "\ndatagrams      ", line, 15);
 }
 
+/*
+ * kernel TLS     sent: 94,139 bytes of plaintext, 23 records, 506 bytes longer, 94,645 at TCP
+ *                received: ...
+ */
+static void print_tls(const struct watch_record *r, const struct report_page *p)
+{
+	const unsigned long long *count = r->total.moved.count;
+	char sent[600] = "", received[600] = "";
+
+	if (!count[COUNT_tls_sent_records] && !count[COUNT_tls_received_records])
+		return;
+	say_count(r, COUNT_tls_accepted_bytes, "bytes of plaintext", sent, sizeof(sent));
+	say_count(r, COUNT_tls_sent_records, "records", sent, sizeof(sent));
+	say_count(r, COUNT_tls_sent_overhead_bytes, "bytes of record overhead", sent, sizeof(sent));
+	say_count(r, COUNT_tls_carried_bytes, "bytes at TCP", sent, sizeof(sent));
+	say_count(r, COUNT_tls_received_bytes, "bytes of plaintext", received, sizeof(received));
+	say_count(r, COUNT_tls_received_records, "records", received, sizeof(received));
+	say_count(r, COUNT_tls_received_overhead_bytes, "bytes of record overhead", received, sizeof(received));
+	page_text(p, "\nkernel TLS     sent: ", sent, 15);
+	page_text(p, "               received: ", received, 15);
+}
+
 static void item_text(const struct watch_balance *b, enum watch_balance_item item, char text[32])
 {
 	if (b->known >> item & 1)
@@ -224,7 +246,7 @@ static uint64_t lost_with_sockets(const struct watch_record *r, enum watch_balan
 	uint64_t held = r->total.closing.item[item], open = 0;
 
 	for (int i = 0; i < r->socket_count; i++)
-		if (!r->sockets[i].died && !r->sockets[i].layer)
+		if (!r->sockets[i].died && !r->sockets[i].apart)
 			open += r->sockets[i].closing.item[item];
 	return item <= WATCH_unread_bytes && held > open ? held - open : 0;
 }
@@ -289,10 +311,14 @@ static void print_partly(const struct watch_record *r, int at, const struct repo
 
 static void print_laws(const struct watch_record *r, const struct report_page *p)
 {
-	char names[200] = "", line[300];
-	int balanced = 0;
+	char names[300] = "", line[400];
+	int balanced = 0, laws = WATCH_LAW_COUNT;
 
 	for (int i = 0; i < WATCH_LAW_COUNT; i++) {
+		if (watch_law_is_idle(r, i)) {
+			laws--;
+			continue;
+		}
 		if (r->laws[i].status != LAW_BALANCED || *r->laws[i].why)
 			continue;
 		balanced++;
@@ -300,7 +326,7 @@ static void print_laws(const struct watch_record *r, const struct report_page *p
 			 *names ? ", " : "", r->laws[i].name);
 	}
 	snprintf(line, sizeof(line), "%d of %d balance to the byte, for every socket: %s", balanced,
-		 WATCH_LAW_COUNT, names);
+		 laws, names);
 	page_tinted(p, watch_laws_broken(r) ? TINT_BAD : balanced ? TINT_GOOD : TINT_BOLD, "\nlaws           ",
 		    balanced ? line : "none balances", 15);
 	print_law_rows(r->laws, WATCH_LAW_COUNT, p);
@@ -402,6 +428,7 @@ void watch_report_print(const struct watch_record *r, const struct watch_page *p
 	print_bytes(r, p);
 	print_zerocopy(r, p);
 	print_datagrams(r, p);
+	print_tls(r, p);
 	cpu_report_print(r, page->top, p);
 	if (print_rows(r, page, page->rows, page->top))
 		page_text(p, "  ", "Most needless first, then most sent and received. copied: by send, by recv or in "

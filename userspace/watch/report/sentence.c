@@ -169,7 +169,7 @@ static void say_fate(const struct watch_record *r, struct sentence *s)
 	const struct watch_movements *m = s->moved;
 	const struct watch_fate *fate = &m->fate;
 	struct figure late = figure_site(m, SITE_late_copy), referenced = figure_site(m, SITE_tx_reference);
-	uint64_t handed = m->site_bytes[SITE_tx_reference] + m->site_bytes[SITE_tx_splice];
+	uint64_t handed = referenced.bytes + figure_spliced(m).bytes;
 	struct figure unknown = figure_unknown(m);
 
 	if (!unknown.known) {
@@ -213,7 +213,7 @@ static void say_handed(const struct watch_record *r, struct sentence *s)
 {
 	struct figure sent = figure_sent(s->moved), copied = figure_site(s->moved, SITE_tx_copy);
 	struct figure referenced = figure_site(s->moved, SITE_tx_reference);
-	struct figure spliced = figure_site(s->moved, SITE_tx_splice);
+	struct figure spliced = figure_spliced(s->moved);
 
 	if (some(referenced)) {
 		say_asked(s);
@@ -291,8 +291,7 @@ static void say_refused(struct sentence *s, bool told_asked)
 
 static void say_sends(const struct watch_record *r, const struct watch_process *p, struct sentence *s)
 {
-	bool handed = some(figure_site(s->moved, SITE_tx_reference)) ||
-		      some(figure_site(s->moved, SITE_tx_splice));
+	bool handed = some(figure_site(s->moved, SITE_tx_reference)) || some(figure_spliced(s->moved));
 
 	if (handed)
 		say_handed(r, s);
@@ -306,7 +305,7 @@ static void say_reads(struct sentence *s, uint64_t received)
 {
 	const struct watch_movements *m = s->moved;
 	struct figure copied = figure_site(m, SITE_rx_copy);
-	uint64_t elsewhere = m->passed_bytes + m->site_bytes[SITE_rx_discard];
+	uint64_t elsewhere = m->passed_bytes + m->site_bytes[SITE_rx_discard] + m->site_bytes[SITE_rx_direct];
 	bool whole = phrase_is_backed(SAY_READ_ALL, m);
 	uint64_t once = received > elsewhere ? received - elsewhere : 0;
 
@@ -362,6 +361,28 @@ static void say_receives(const struct watch_record *r, struct sentence *s)
 						 SITE_rx_discard : SITE_rx_splice));
 }
 
+static void say_part(struct sentence *s, enum phrase which, enum site site)
+{
+	struct figure part = figure_site(s->moved, site);
+
+	if (some(part))
+		say(s, which, size(part.bytes).text);
+}
+
+static void say_tls(struct sentence *s)
+{
+	struct figure sent = figure_count(s->moved, COUNT_tls_accepted_bytes);
+	struct figure received = figure_count(s->moved, COUNT_tls_received_bytes);
+
+	if (some(sent) && say(s, SAY_ENCRYPTED, size(sent.bytes).text)) {
+		say_part(s, SAY_FROM_BUFFERS, SITE_tls_reference);
+		say_part(s, SAY_FROM_PAGES, SITE_tls_splice);
+		say_part(s, SAY_INTO_RECORDS, SITE_tls_copy);
+	}
+	if (some(received) && say(s, SAY_DECRYPTED, size(received.bytes).text))
+		say_part(s, SAY_INTO_BUFFERS, SITE_rx_direct);
+}
+
 static void say_others(const struct watch_sum *sum, struct sentence *s)
 {
 	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++) {
@@ -396,8 +417,8 @@ void sentence_of_process(const struct watch_record *r, const struct watch_proces
 			 char text[SENTENCE_BYTES])
 {
 	const struct watch_movements *m = &p->sum.moved;
-	char sends[SENTENCE_BYTES] = "", receives[SENTENCE_BYTES] = "";
-	struct sentence sent = { m, sends }, received = { m, receives }, whole = { m, text };
+	char sends[SENTENCE_BYTES] = "", receives[SENTENCE_BYTES] = "", tls[SENTENCE_BYTES] = "";
+	struct sentence sent = { m, sends }, received = { m, receives }, by_tls = { m, tls }, whole = { m, text };
 	bool more_came = figure_received(m).bytes > figure_sent(m).bytes;
 
 	*text = '\0';
@@ -405,6 +426,8 @@ void sentence_of_process(const struct watch_record *r, const struct watch_proces
 	say_receives(r, &received);
 	join(text, more_came ? receives : sends);
 	join(text, more_came ? sends : receives);
+	say_tls(&by_tls);
+	join(text, tls);
 	if (!*text && p->verdict == VERDICT_NOT_KNOWN)
 		(void)(say(&whole, SAY_PLAIN_NOTHING) || say(&whole, SAY_NOTHING_KNOWN));
 	else if (!*text)

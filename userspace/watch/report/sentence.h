@@ -18,7 +18,7 @@ enum { SENTENCE_BYTES = 2000 };
 /* Not a count of its own: how much was received and passed on as pages. */
 #define OF_PASSED (1ull << 63)
 /* All ways out of a socket, with the above: what took one did not take another. */
-#define OF_READER (OF_SITE(rx_copy) | OF_SITE(rx_discard))
+#define OF_READER (OF_SITE(rx_copy) | OF_SITE(rx_discard) | OF_SITE(rx_direct))
 #define OF_READS (OF_COUNT(returned_bytes) | OF_PASSED)
 
 /* X(symbol, sites, counts, text); each % of a text stands for a word that is given with it. A phrase that
@@ -41,9 +41,9 @@ enum { SENTENCE_BYTES = 2000 };
 	X(ASKED_AT_LEAST, 0, OF_COUNT(zerocopy_sends), "asked for zero copy in at least % sends")   \
 	X(ASKED_OFTEN, OF_SITE(tx_reference), 0, "asked for zero copy")                             \
 	X(REFERENCED, OF_SITE(tx_reference), 0, ": % was sent by reference")                        \
-	X(SPLICED, OF_SITE(tx_splice), OF_COUNT(accepted_bytes),                                    \
+	X(SPLICED, OF_SITE(tx_splice), OF_COUNT(accepted_bytes) | OF_COUNT(tls_carried_bytes),      \
 	  "% of % was spliced from the page cache or a pipe, not copied by send")                   \
-	X(SPLICED_TOO, OF_SITE(tx_splice), 0, "; % was spliced from the page cache or a pipe")      \
+	X(SPLICED_TOO, OF_SITE(tx_splice), OF_COUNT(tls_carried_bytes), "; % was spliced from the page cache or a pipe")      \
 	X(ALL_LATER, OF_FATE, 0, ", and all of it was copied after all")                            \
 	X(SOME_LATER, OF_FATE, 0, "; % of it was copied after all")                                 \
 	X(BECAUSE_LOCAL, OF_FATE, 0, ", because the receiver is local")                             \
@@ -79,6 +79,13 @@ enum { SENTENCE_BYTES = 2000 };
 	X(PASSED_ON, 0, OF_READS, "; % was spliced out or mapped")                                  \
 	X(DISCARDED, OF_SITE(rx_discard), OF_COUNT(returned_bytes), "; % was discarded")            \
 	X(READS_UNKNOWN, 0, 0, "; whether some left the socket another way was not measured (%)")   \
+	X(ENCRYPTED, OF_SITE(tls_encrypt), OF_COUNT(tls_accepted_bytes),                            \
+	  "; kernel TLS encrypted %, which it read and wrote once")                                 \
+	X(FROM_BUFFERS, OF_SITE(tls_reference), 0, "; % of it straight from buffers of the program") \
+	X(FROM_PAGES, OF_SITE(tls_splice), 0, "; % of it straight from pages of a file or a pipe")  \
+	X(INTO_RECORDS, OF_SITE(tls_copy), 0, "; % of it was copied into records first")            \
+	X(DECRYPTED, OF_SITE(tls_decrypt), OF_COUNT(tls_received_bytes), "; kernel TLS decrypted %") \
+	X(INTO_BUFFERS, OF_SITE(rx_direct), 0, "; % of it straight into buffers of the program")    \
 	X(PLAIN_NOTHING, 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes),                    \
 	  "moved no payload of plain TCP or UDP")                                                   \
 	X(NOTHING, 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes), "moved no payload")      \

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from copyscope.common.tables import COUNTS, SITES, TLS_SITES
+from copyscope.common.tables import COUNTS, SITES, TLS_SITES, names
 
 SCHEMA = "copyscope.record/3"
 RUNS = ("copyscope.run/1", "copyscope.run/2")
@@ -17,6 +17,7 @@ OF_EXPERIMENT = ("verdict", "outcome", "path", "workload", "passes", "counters",
 # What laws of sockets were called when laws of runs had the same names.
 LAWS = {"send": "send queue", "receive": "receive queue", "reference": "reference queue",
         "events": "probes"}
+SOCKET_LAWS = names("laws", of_sockets=True)
 
 
 def is_older(data: Any) -> bool:
@@ -112,6 +113,14 @@ def without_tls(site: Any) -> Any:
     return {key: told.get(key, 0) for key in site} if isinstance(site, dict) else None
 
 
+def with_laws(socket: Any) -> Any:
+    """A socket of a watch with the laws that its record is too old for."""
+    laws = table(table(socket).get("laws"))
+    lacks = {"status": "not testable", "left": None, "right": None, "residual": None,
+             "why": "the record is older than this law"}
+    return {**socket, "laws": {**{name: lacks for name in SOCKET_LAWS}, **laws}} if laws else socket
+
+
 def whole(value: Any, counted: list[str], probed: bool) -> Any:
     """A record or a part of one, with all sites of today and these counts wherever it has some;
     `probed`: of a run with probes."""
@@ -139,6 +148,9 @@ def as_today(data: Any) -> Any:
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         return data
     counts = {} if "experiment" in data else table(data.get("counts"))
+    first = next(iter(data["sockets"]), None) if isinstance(data.get("sockets"), list) else None
+    if counts and not set(SOCKET_LAWS) <= set(table(table(first).get("laws")) or SOCKET_LAWS):
+        data = {**data, "sockets": each_of(data["sockets"], with_laws)}
     lacks = [count for count in COUNTS if counts and count not in counts]
     if not lacks and set(SITES) <= set(table(data.get("sites"))):
         return data

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Plaintext and records of a socket with kernel TLS: what each book has, and whether they agree. */
+#include "userspace/watch/books/books_tls.h"
+
+#include <stddef.h>
+
+bool watch_tls_is_covered(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	if (!hooked->tls)
+		return false;
+	return book->slot.tls ? hooked->tls_book && !hooked->tls_book->device : !(book->flags & WATCH_NO_SLOT);
+}
+
+const struct tls_book *watch_tls_of(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	const struct tls_book *tls = book->slot.tls && hooked->tls ? hooked->tls_book : NULL;
+
+	return tls && (tls->sends || tls->receives) ? tls : NULL;
+}
+
+bool watch_tls_receives(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	const struct tls_book *tls = watch_tls_of(book, hooked);
+
+	return tls && tls->receives;
+}
+
+uint64_t watch_tls_taken(const struct tls_book *tls)
+{
+	return tls->first.decrypted + tls->opened - tls->now.decrypted;
+}
+
+/* By what was encrypted: calls may be under way. */
+static uint64_t plaintext_sent(const struct tls_book *tls)
+{
+	return tls->encrypted + tls->now.open - tls->first.open;
+}
+
+/* Without the FIN. */
+static uint64_t accepted_of(const struct watch_book *book)
+{
+	const struct watch_reading *last = watch_last_of(book);
+
+	return last->accepted - last->fin_queued;
+}
+
+static void put_site(struct watch_movements *m, enum site site, uint64_t bytes)
+{
+	m->sites_known |= 1u << site;
+	m->site_bytes[site] = bytes;
+}
+
+static void put_count(struct watch_movements *m, enum count count, uint64_t value)
+{
+	m->counts_known |= 1ull << count;
+	m->count[count] = value;
+}
+
+void watch_tls_fill(struct watch_movements *m, const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	static const struct tls_book none;
+	const struct tls_book *tls = watch_tls_of(book, hooked);
+	uint64_t carried = tls && tls->sends ? accepted_of(book) - tls->sent_before : 0;
+
+	tls = tls ? tls : &none;
+	put_site(m, SITE_rx_direct, tls->direct);
+	put_site(m, SITE_tls_copy, tls->copied);
+	put_site(m, SITE_tls_reference, tls->referenced);
+	put_site(m, SITE_tls_splice, plaintext_sent(tls) - tls->copied - tls->referenced);
+	put_site(m, SITE_tls_encrypt, tls->encrypted);
+	put_site(m, SITE_tls_decrypt, tls->decrypted);
+	put_count(m, COUNT_tls_accepted_bytes, plaintext_sent(tls));
+	put_count(m, COUNT_tls_carried_bytes, carried);
+	put_count(m, COUNT_tls_sent_records, tls->sent_records);
+	put_count(m, COUNT_tls_sent_overhead_bytes, tls->sent_overhead);
+	put_count(m, COUNT_tls_received_bytes, tls->opened);
+	put_count(m, COUNT_tls_received_records, tls->received_records);
+	put_count(m, COUNT_tls_received_overhead_bytes, tls->received_overhead);
+}
+
+static struct watch_sides not_known(const char *why)
+{
+	return (struct watch_sides){ .why = why };
+}
+
+/* The kernel keeps no number of what a call that sleeps, or has given the lock back, has done so far. */
+static struct watch_sides unless_under_way(const struct watch_socket *s, uint64_t left, uint64_t right)
+{
+	if (left != right && !s->whole)
+		return not_known("a call may have been under way when the window opened or closed");
+	return (struct watch_sides){ .known = true, .left = left, .right = right };
+}
+
+/* What TCP has accepted of a record is noted when the push of it ends. */
+static struct watch_sides sides_of_records_sent(const struct tls_book *tls, const struct watch_book *book)
+{
+	/* A socket that is closed by both ends does not show its FIN any more, and accepts nothing behind it. */
+	uint64_t most = accepted_of(book), accepted = tls->now.accepted < most ? tls->now.accepted : most;
+	struct watch_sides sides = {
+		.known = true,
+		.left = tls->first.queued + tls->encrypted + tls->sent_overhead,
+		.right = accepted - tls->sent_before + tls->now.queued,
+	};
+
+	if (sides.left != sides.right && (book->opened.calls_sleep || (!tls->sends_ended && book->now.calls_sleep)))
+		return not_known("a call slept in the middle of a record, of which the kernel keeps no number then");
+	return sides;
+}
+
+static struct watch_sides sides_of_records_received(const struct tls_book *tls)
+{
+	return (struct watch_sides){
+		.known = true,
+		.left = tls->first.collected + tls->now.returned - tls->received_before,
+		.right = tls->opened + tls->received_overhead + tls->now.collected,
+	};
+}
+
+/* Why no closing balance is there; NULL if one is. */
+static const char *no_balance(const struct tls_book *tls, const struct watch_book *book)
+{
+	bool died = book->flags & WATCH_DIED;
+
+	if (tls->walk_short)
+		return "more lay in kernel TLS than was read";
+	if (died && ((tls->sends && !tls->sends_ended) || (tls->receives && !tls->receives_ended)))
+		return "no program saw kernel TLS give up the socket";
+	return book->flags & WATCH_TORN ?
+		       "it was read without its lock, in a network namespace that was not entered" : NULL;
+}
+
+struct watch_sides watch_tls_sides(enum watch_law law, const struct watch_socket *s, const struct watch_book *book,
+				   const struct watch_hooked *hooked)
+{
+	const struct tls_book *tls = watch_tls_of(book, hooked);
+	const char *why = tls ? no_balance(tls, book) : NULL;
+
+	if (why)
+		return not_known(why);
+	if (!tls || !(law == WATCH_LAW_tls_received ? tls->receives : tls->sends))
+		return (struct watch_sides){ .known = true };
+	switch (law) {
+	case WATCH_LAW_tls_send:
+		return unless_under_way(s, tls->accepted, tls->copied + tls->referenced + tls->spliced);
+	case WATCH_LAW_tls_encryption:
+		return unless_under_way(s, tls->first.open + tls->accepted, tls->encrypted + tls->now.open);
+	case WATCH_LAW_tls_sent:
+		return sides_of_records_sent(tls, book);
+	default:
+		return sides_of_records_received(tls);
+	}
+}
