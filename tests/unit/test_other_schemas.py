@@ -93,7 +93,7 @@ def test_a_run_that_breaks_off_its_record_is_one_line_of_a_crossover(monkeypatch
         monkeypatch.setattr(launch, "make", lambda *_, text=said: SimpleNamespace(
             status=0, stderr="", said=text))
         try:
-            pairs.Pairs((A2, A3), work, 6, lambda _: None).time_ns(A2, 64)
+            pairs.Pairs((A2, A3), work, 6, lambda _: None, 60.0).time_ns(A2, 64)
         except CommandError as error:
             assert "\n" not in str(error), each.what
 
