@@ -104,19 +104,19 @@ static bool is_live(const struct watch_options *o)
 	return o->interval && !o->quiet && !o->command && !watch_prints_records(o) && screen_possible();
 }
 
+/* The machine is known. */
 static int open_window(struct conduct *c)
 {
 	const struct watch_options *o = &c->options;
 	struct watch_config config = { .subject = &c->options.subject, .books = o->books,
 				       .backend = o->backend, .fault_inject = o->fault_inject,
-				       .details = o->details, .cpu_hz = o->cpu_hz,
+				       .details = o->details, .cpu_hz = o->cpu_hz, .emulated = c->named.machine.emulated,
 				       .every_hook = o->command };
 	char why[WHY_BYTES] = "";
 
 	/* A terminal that may not be opened, as another user's after su, gets blocks. */
 	if (is_live(o) && !screen_open(&c->view.screen))
 		c->session.view = &c->view;
-	machine_read(&c->named.machine);
 	record_name(&c->named);
 	c->session.id = c->named.id;
 	c->session.started = c->named.started;
@@ -266,6 +266,7 @@ int main(int argc, char **argv)
 	end_signals_note();
 	/* Records of intervals are written all along; poll() returns for a signal all the same. */
 	streams_write_whole();
+	machine_read(&c.named.machine);
 	if (!status)
 		status = open_window(&c);
 	if (!status)

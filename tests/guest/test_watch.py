@@ -182,6 +182,18 @@ def test_details_are_those_of_a_run_that_counts_beside_them(outcome):
     assert causes(record)["no scatter-gather", "reshape"] >= LARGE_PAYLOAD
 
 
+@in_part("detail")
+def test_samples_of_the_clock_have_stacks_with_names(outcome):
+    record = record_of(outcome.folder / "detail.json")
+    assert record["cpu"]["clock"] in ("cycles", "cpu-clock") and record["cpu"]["lost_samples"] == 0
+    found = [each["cpu"] for each in record["processes"] if each["cpu"]]
+    assert found and all(sum(each["samples"] for each in use["classes"].values()) == use["samples"] for use in found)
+    # The entry of a program has no name.
+    assert sum(use["classes"]["hidden"]["samples"] for use in found) < 0.1 * sum(use["samples"] for use in found)
+    # Times of an emulated processor mean nothing.
+    assert {use["clock_law"] for use in found} == {"not testable"}
+
+
 @in_part("whole")
 def test_late_copies_are_measured(outcome):
     record, _ = watched(outcome, "whole")

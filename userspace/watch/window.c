@@ -29,6 +29,7 @@ struct watch {
 	enum watch_books books;
 	bool details;
 	unsigned int cpu_hz;
+	bool emulated;
 	const char *cpu_clock;	/* NULL: the kernel refused, and why */
 	char cpu_why[WHY_BYTES];
 	struct watch_hooked hooked;
@@ -240,6 +241,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.hardware_dma = probes.references = true;
 	probes.cpu = config->cpu_hz;
 	w->details = config->details;
+	w->emulated = config->emulated;
 	err = engine_load(&w->probes, &probes, why);
 	if (!err && w->details)
 		engine_prepare_stacks(w->probes);
@@ -706,6 +708,7 @@ static int cpu_read(const struct watch *w, struct watch_record *r)
 	int err;
 
 	r->cpu_hz = w->cpu_hz;
+	r->machine.emulated = w->emulated;
 	r->cpu_clock = w->cpu_clock;
 	memcpy(r->cpu_why, w->cpu_why, sizeof(r->cpu_why));
 	if (!w->cpu_clock)

@@ -198,8 +198,8 @@ static struct watch_process *process_of(struct watch_record *r, uint32_t tgid)
 
 void watch_cpu_fill(struct watch_record *r, const struct cpu_samples *samples)
 {
-	/* How long a cycle takes, varies. */
-	bool steady = !strcmp(r->cpu_clock, "cpu-clock");
+	/* How long a cycle takes, varies; an emulated processor comes late to the ticks of its clock. */
+	bool steady = !strcmp(r->cpu_clock, "cpu-clock") && !r->machine.emulated;
 	struct watch_process *p;
 
 	r->cpu_lost = samples->lost;
