@@ -6,7 +6,7 @@ import functools
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,21 +82,82 @@ def boot(release: str, out: Path, command: list, options: list = ()) -> Outcome:
     return Outcome(release, out)
 
 
+class Guests(Mapping):
+    """What the guests of a file left, by name, each booted once. One that died is one failure: the first test
+    that asks for it fails, the others are skipped."""
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], object]) -> None:
+        self.names, self.make = tuple(names), make
+        self.made: dict[str, object] = {}
+        self.told: set[str] = set()
+
+    def boot(self, name: str) -> None:
+        """Boot one, if that was not done before."""
+        if name in self.made:
+            return
+        try:
+            self.made[name] = self.make(name)
+        except AssertionError as died:
+            self.made[name] = died
+
+    def boot_all(self) -> Guests:
+        """Boot all, a few at a time: a guest keeps one processor busy."""
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            list(pool.map(self.boot, self.names))
+        return self
+
+    def __getitem__(self, name: str):
+        if name not in self.names:
+            raise KeyError(name)
+        self.boot(name)
+        left = self.made[name]
+        if not isinstance(left, AssertionError):
+            return left
+        if name in self.told:
+            pytest.skip(f"the guest {name} died: the first test that asked for it says how")
+        self.told.add(name)
+        raise left
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class Asked:
+    """The runs that the chosen tests of a file ask of its guests, so that -k boots and runs nothing else. A test
+    that where_made() gave no run asks for all of its guest; one that has no guest of its own, for all of all."""
+
+    def __init__(self, request: pytest.FixtureRequest, fixture: str = "outcome") -> None:
+        """The request of the fixture that boots; the tests' guests are parameters of `fixture`."""
+        self.pairs = set()
+        for item in request.session.items:
+            if item.module is request.module and request.fixturename in item.fixturenames:
+                guest = item.callspec.params.get(fixture) if hasattr(item, "callspec") else None
+                runs = [mark.args[0] for mark in item.iter_markers("made_by")]
+                self.pairs.add((guest, runs[0] if runs else None))
+
+    def __call__(self, guest: str, run: str | None = None) -> bool:
+        """Is the run asked of that guest; without one, is anything?"""
+        return any(asked in (guest, None) and (run is None or made in (run, None)) for asked, made in self.pairs)
+
+
 def run_lines(folder: Path, runs: dict[str, str], options: list = (), releases: tuple = RELEASES,
               makes: Callable[[str, str], bool] = lambda release, run: True,
-              script: Callable[[str], str] = lambda release: "tests/guest/matrix.sh $runs") -> dict[str, Outcome]:
-    """Have a kernel's script make the named runs of trace_run in each guest that makes them; see matrix.sh. A
-    guest keeps one processor busy."""
+              script: Callable[[str], str] = lambda release: "tests/guest/matrix.sh $runs",
+              asked: Callable[..., bool] = lambda release, run=None: True) -> Guests:
+    """Have a kernel's script make the named runs of trace_run in each guest that makes them, as far as they are
+    asked for; see matrix.sh."""
     def run(release: str) -> Outcome:
         listing, file = folder / f"{release}.runs", folder / f"{release}.script"
         listing.write_text("".join(f"{name} {words}\n" for name, words in runs.items()
-                                   if makes(release, name)))
+                                   if makes(release, name) and asked(release, name)))
         file.write_text(f"runs={listing}\n{script(release)}\n")
         return boot(release, folder / release, ["bash", file],
                     [*options, "--add", listing, "--add", file])
 
-    with ThreadPoolExecutor(AT_A_TIME) as pool:
-        return dict(zip(releases, pool.map(run, releases)))
+    return Guests(filter(asked, releases), run).boot_all()
 
 
 def dealt(runs: Iterable[str], releases: tuple[str, ...] = ALL, hands: int = 1,
@@ -115,18 +176,20 @@ def maker(made: dict[str, tuple[str, ...]]) -> Callable[[str, str], bool]:
     return lambda release, run: release in made[run]
 
 
-def where_made(name: str, releases: Iterable[str], values: Iterable[str],
-               makes: Callable[[str, str], bool], fixture: str = "outcome") -> pytest.MarkDecorator:
-    """Parametrize a test by kernel (a fixture) and value, where that kernel makes the value's run."""
+def where_made(name: str, releases: Iterable[str], values: Iterable[str], makes: Callable[[str, str], bool],
+               fixture: str = "outcome", run: Callable[[str], str] = "{}".format) -> pytest.MarkDecorator:
+    """Parametrize a test by kernel (a fixture) and value, of which `run` tells the run, where that kernel makes
+    it."""
     values = list(values)
     return pytest.mark.parametrize(
-        f"{fixture}, {name}", [(release, value) for release in releases for value in values
-                               if makes(release, value)], indirect=[fixture])
+        f"{fixture}, {name}", [pytest.param(release, value, marks=pytest.mark.made_by(run(value)))
+                               for release in releases for value in values if makes(release, run(value))],
+        indirect=[fixture])
 
 
 def where_run(makes: Callable[[str, str], bool]) -> Callable[..., pytest.MarkDecorator]:
-    """The same for tests that name values, of which `run` tells the run, on all kernels."""
+    """The same for tests on all kernels."""
     def on_kernels(name: str, values: Iterable[str],
                    run: Callable[[str], str] = "{}".format) -> pytest.MarkDecorator:
-        return where_made(name, ALL, values, lambda release, value: makes(release, run(value)))
+        return where_made(name, ALL, values, makes, run=run)
     return on_kernels

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 
-@pytest.fixture(scope="module", name="outcome")
+def pytest_configure(config: pytest.Config) -> None:
+    """Names the mark by which a test says what it asks of its guest; see Asked in boots.py."""
+    config.addinivalue_line("markers", "made_by(run): the run of its guest that this test is about")
+
+
+@pytest.fixture(name="outcome")
 def one_kernel(outcomes, request):
     """What one kernel's guest left."""
     return outcomes[request.param]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from copyscope.common.releases import age_key
-from guest.boots import ALL, dealt, maker, run_lines, where_run
+from guest.boots import ALL, Asked, dealt, maker, run_lines, where_run
 from helpers import records
 from helpers.books import (
     PRIME_BYTES,
@@ -67,9 +67,9 @@ on_kernels = where_run(makes)
 
 
 @pytest.fixture(scope="module", name="outcomes")
-def all_kernels(tmp_path_factory):
+def all_kernels(request, tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
-    return run_lines(tmp_path_factory.mktemp("books"), RUNS, makes=makes, releases=ALL)
+    return run_lines(tmp_path_factory.mktemp("books"), RUNS, makes=makes, releases=ALL, asked=Asked(request))
 
 
 def checked(outcome, run, messages):

@@ -6,13 +6,12 @@ and the processor's breakpoints on the copying functions see the copies themselv
 """
 from __future__ import annotations
 
-import functools
 import re
 
 import pytest
 
 from copyscope_studies.ways import RECV, SENDERS
-from guest.boots import ALL, RELEASES, dealt, maker, run_lines, where_run
+from guest.boots import ALL, RELEASES, Asked, Guests, dealt, maker, run_lines, where_made
 from helpers import oneliners as documented, records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 from helpers.names import names
@@ -35,9 +34,10 @@ WAYS = {sender: f"{sender} {PRIME_BYTES} 2 --messages {PRIME_MESSAGES} "
                 (f" --receiver {READ_BY[sender]}" if sender in READ_BY else "")
         for sender in SENDERS if sender not in ("A1", "A2", "A3")}
 makes = maker(dict.fromkeys(WATCHED, ALL) | dealt(WAYS))
-on_kernels_of = where_run(makes)
 # Boots of a kernel until its witnesses are whole.
 TURNS = 3
+# What all watched runs of a boot are asked by: a witness counts each of them, one after the other.
+WITNESSED = "witnessed"
 ORACLE = "build/tests/guest/oracle"
 SCRIPTS = "tools/copies.bt tests/guest/checks.bt"
 SITES = ("tx_copy", "tx_reference", "late_copy", "rx_copy")
@@ -59,28 +59,38 @@ def number_of(title: str) -> str:
 shows = maker(dealt(oneliners(), RELEASES))
 
 
-def script_of(release: str, turn: int) -> str:
+def script_of(release: str, asked: Asked, first: bool) -> str:
     """Watched runs, and in the first boot of a kernel the one-liners that are its."""
     lines = [f"{command} >/out/{number_of(title)} 2>&1" for title, (command, _) in oneliners().items()
-             if not turn and release in RELEASES and shows(release, title)]
+             if first and release in RELEASES and shows(release, title) and asked(release, title)]
+    witnesses = f"{ORACLE} {SCRIPTS}" if asked(release, WITNESSED) else ""
     # The oracle looks for what the module has.
-    return "\n".join(["set -eu", "modprobe tls", f"tests/guest/matrix.sh $runs {ORACLE} {SCRIPTS}", *lines])
+    return "\n".join(["set -eu", "modprobe tls", f"tests/guest/matrix.sh $runs {witnesses}", *lines])
 
 
 @pytest.fixture(scope="module", name="boots")
-def all_kernels(tmp_path_factory):
+def all_kernels(request, tmp_path_factory):
     """What each boot of each kernel left, those of a kernel one after the other."""
-    folder = tmp_path_factory.mktemp("bpftrace")
-    found, short = {release: [] for release in ALL}, ALL
-    # A witness that the kernel skipped is short, and no run of it can be made again alone.
-    for turn in range(TURNS):
-        (folder / str(turn)).mkdir()
-        for release, outcome in run_lines(folder / str(turn), WATCHED | WAYS,
-                                          ["--with", "bpftrace", "--nics", 2], short, makes,
-                                          script=functools.partial(script_of, turn=turn)).items():
-            found[release].append(outcome)
-        short = tuple(release for release in short if skipped(found[release][-1]))
-    return found
+    folder, asked = tmp_path_factory.mktemp("bpftrace"), Asked(request, "left")
+
+    def made(release: str) -> list:
+        found: list = []
+        runs, turns = (WATCHED | WAYS, TURNS) if asked(release, WITNESSED) else ({}, 1)
+        # A witness that the kernel skipped is short, and no run of it can be made again alone.
+        while len(found) < turns and not (found and not skipped(found[-1])):
+            turn = folder / f"{release}-{len(found)}"
+            turn.mkdir()
+            script = script_of(release, asked, not found)
+            found.append(run_lines(turn, runs, ["--with", "bpftrace", "--nics", 2], (release,), makes,
+                                   script=lambda _, script=script: script)[release])
+        return found
+    return Guests(filter(asked, ALL), made).boot_all()
+
+
+@pytest.fixture(name="left")
+def one_kernel(boots, request):
+    """What the boots of one kernel left."""
+    return boots[request.param]
 
 
 def skipped(outcome) -> int:
@@ -88,20 +98,31 @@ def skipped(outcome) -> int:
     return int(re.search(r"^@skipped: (\d+)$", outcome.text("oracle.txt"), re.MULTILINE)[1])
 
 
-@pytest.fixture(scope="module", name="outcome")
-def one_kernel(boots, request):
+@pytest.fixture(name="outcome")
+def last_boot(left):
     """What a kernel's last guest left."""
-    outcome = boots[request.param][-1]
+    outcome = left[-1]
     runs = skipped(outcome)
     if runs:
-        pytest.skip(f"{request.param} skipped {runs} runs of the witnesses' programs in each of "
+        pytest.skip(f"{outcome.release} skipped {runs} runs of the witnesses' programs in each of "
                     f"{TURNS} boots: they prove nothing")
     return outcome
 
 
+def asking(*values):
+    """What a test of a kernel, or of a run on it, is parametrized by: it asks for all that witnesses watch there."""
+    return pytest.param(*values, marks=pytest.mark.made_by(WITNESSED))
+
+
 def on_kernels(*releases):
     """Run a test with what the guests of these kernels left."""
-    return pytest.mark.parametrize("outcome", releases, indirect=True)
+    return pytest.mark.parametrize("left", [asking(release) for release in releases], indirect=True)
+
+
+def on_kernels_of(name, runs):
+    """Run a test with each of these runs on the kernels that make it."""
+    return pytest.mark.parametrize(f"left, {name}", [asking(release, run) for release in ALL for run in runs
+                                                     if makes(release, run)], indirect=["left"])
 
 
 def processes(outcome, run: str) -> list[str]:
@@ -194,10 +215,9 @@ def test_scripts_end_without_complaint(outcome, script):
     assert complaints == []
 
 
-@pytest.mark.parametrize("title", oneliners())
-def test_oneliner_yields_what_its_text_shows(boots, title):
-    release, = (each for each in RELEASES if shows(each, title))
-    shown, printed = oneliners()[title][1], boots[release][0].text(number_of(title)).splitlines()
+@where_made("title", RELEASES, oneliners(), shows, "left")
+def test_oneliner_yields_what_its_text_shows(left, title):
+    shown, printed = oneliners()[title][1], left[0].text(number_of(title)).splitlines()
     assert "ERROR" not in "".join(printed)
     assert documented.maps(printed) == documented.maps(shown) != set()
     assert documented.numbers(shown) and documented.numbers(printed), printed

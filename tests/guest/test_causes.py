@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from guest.boots import RELEASES, dealt, maker, run_lines, where_made
+from guest.boots import RELEASES, Asked, dealt, maker, run_lines, where_made
 from helpers import records
 from helpers.books import check_books
 
@@ -39,21 +39,25 @@ echo $? >/out/refused.status
 cat /proc/sys/net/core/optmem_max >/out/refused.limit
 """
 SCRIPTS = {"6.1": REFUSED, "6.12": FAULTED}
+SCRIPTED = "script"
 # Since 6.8 each namespace has its own limit of option memory.
 makes = maker(dealt(LIMITED, RELEASES, hands=2) | dealt((run for run in RUNS if run not in LIMITED), RELEASES))
 
 
 @pytest.fixture(scope="module", name="outcomes")
-def all_kernels(tmp_path_factory):
+def all_kernels(request, tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
-    return run_lines(tmp_path_factory.mktemp("causes"), RUNS, ["--nics", "2"], RELEASES, makes,
-                     lambda release: f"tests/guest/matrix.sh $runs\n{SCRIPTS[release]}")
+    asked = Asked(request)
+
+    def script(release: str) -> str:
+        return f"tests/guest/matrix.sh $runs\n{SCRIPTS[release] if asked(release, SCRIPTED) else ''}"
+    return run_lines(tmp_path_factory.mktemp("causes"), RUNS, ["--nics", "2"], RELEASES, makes, script, asked)
 
 
-@pytest.fixture(name="faulted")
-def runs_with_faults(outcomes):
-    """What the guest left that has the runs with faults."""
-    return outcomes["6.12"]
+def of_script(release):
+    """Run a test with what a kernel's own script left."""
+    return pytest.mark.parametrize("outcome", [pytest.param(release, marks=pytest.mark.made_by(SCRIPTED))],
+                                   indirect=True)
 
 
 def of_runs(name, *runs):
@@ -133,43 +137,47 @@ def test_the_report_shows_share_calls_and_remedy(outcome, run):
     assert max(map(len, text.splitlines())) < 100
 
 
-def test_a_reader_nobody_knows_is_unknown_and_shown_with_its_stack(faulted):
-    record = balanced(faulted, "filter")
+@of_script("6.12")
+def test_a_reader_nobody_knows_is_unknown_and_shown_with_its_stack(outcome):
+    record = balanced(outcome, "filter")
     unknown = [each for each in record["causes"] if each["cause"] == "unknown"]
     # One byte of each packet that is long enough, at either end.
     assert unknown and all(each["site"] == "reshape" for each in unknown)
     assert all(each["bytes"] == each["calls"] > 0 for each in unknown)
     # Whatever translates the filter leaves no frame that could be followed further.
     assert all("bpf_skb_load_helper" in each["stack"] for each in unknown)
-    text = faulted.text("filter.out")
+    text = outcome.text("filter.out")
     assert "stack: " in text and "please report this stack" in text
     assert {"packet tap on tx", "packet tap on rx"} <= set(records.causes(record, "late_copy"))
 
 
-def test_an_xdp_program_that_wants_packets_in_one_piece_is_the_cause(faulted):
-    record = balanced(faulted, "xdp")
+@of_script("6.12")
+def test_an_xdp_program_that_wants_packets_in_one_piece_is_the_cause(outcome):
+    record = balanced(outcome, "xdp")
     # In one go from the user's pages into one piece: nothing is left for late_copy.
     assert records.causes(record, "reshape")["XDP"] >= FAULT_BYTES
     assert "unknown" not in records.causes(record)
 
 
-def test_a_tun_device_is_the_cause(faulted):
-    record = balanced(faulted, "tun")
+@of_script("6.12")
+def test_a_tun_device_is_the_cause(outcome):
+    record = balanced(outcome, "tun")
     found = records.causes(record)
     # What left before the route was there was delivered.
     assert set(found) <= {"tun", "local delivery", "small packets merged"}
     assert found["tun"] >= FAULT_BYTES
 
 
-def test_a_device_that_computes_no_checksum_is_the_cause(faulted):
-    record = balanced(faulted, "checksum")
+@of_script("6.12")
+def test_a_device_that_computes_no_checksum_is_the_cause(outcome):
+    record = balanced(outcome, "checksum")
     found = records.causes(record)
     assert set(found) <= {"checksum in software", "local delivery", "small packets merged"}
     assert found["checksum in software"] >= FAULT_BYTES
 
 
-def test_a_limit_of_the_whole_machine_is_left_alone(outcomes):
-    outcome = outcomes["6.1"]
+@of_script("6.1")
+def test_a_limit_of_the_whole_machine_is_left_alone(outcome):
     assert outcome.status("refused") == 3 and not outcome.text("refused.out")
     assert outcome.text("refused.limit") == "20480\n"
     said = outcome.errors("refused")

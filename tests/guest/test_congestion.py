@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from guest.boots import ALL, dealt, maker, run_lines, where_made
+from guest.boots import ALL, Asked, dealt, maker, run_lines, where_made
 from helpers import congestion, records
 
 BYTES, MESSAGES = 65536, 40
@@ -36,12 +36,13 @@ makes = maker(dealt(QUIET | FAULTS))
 
 
 @pytest.fixture(scope="module", name="outcomes")
-def each_kernel(tmp_path_factory):
+def each_kernel(request, tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
     script = "\n".join([f"grep -E '^({'|'.join(QUIET)}) ' $runs >/run/quiet", "tests/guest/matrix.sh /run/quiet",
                         f"grep -E '^({'|'.join(FAULTS)}) ' $runs >/run/faults",
                         "tests/guest/runs_with_faults.sh /run/faults"])
-    return run_lines(tmp_path_factory.mktemp("congestion"), QUIET | FAULTS, ["--nics", 2], ALL, makes, lambda release: script)
+    return run_lines(tmp_path_factory.mktemp("congestion"), QUIET | FAULTS, ["--nics", 2], ALL, makes,
+                     lambda release: script, Asked(request))
 
 
 def checked(outcome, run):

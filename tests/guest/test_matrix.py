@@ -10,7 +10,7 @@ import pytest
 
 from copyscope_studies.matrix import guests, rows, table as sheets
 from copyscope_studies.matrix.cells import PATHS, VARIANTS, Cell
-from guest.boots import AT_A_TIME, RELEASES, dealt, maker, run_lines, where_made
+from guest.boots import AT_A_TIME, RELEASES, Asked, dealt, maker, run_lines, where_made
 from helpers import records
 from helpers.names import KERNELS
 
@@ -63,32 +63,34 @@ def by_cell(sheet: str) -> dict[tuple[str, str], dict]:
 
 
 @pytest.fixture(scope="module", name="outcomes")
-def all_kernels(tmp_path_factory):
+def all_kernels(request, tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
     return run_lines(tmp_path_factory.mktemp("matrix"), {name: words_of(cell) for name, cell in CELLS.items()},
-                     ["--nics", guests.NICS], KERNELS, makes)
+                     ["--nics", guests.NICS], KERNELS, makes, asked=Asked(request))
 
 
-@pytest.fixture(scope="module", name="table")
+def rows_of(outcome, cells: list[Cell]) -> dict[tuple[str, str], dict]:
+    """Rows of cells of one kernel by path and variant."""
+    left_by = guests.Outcome(outcome.release, outcome.folder)
+    return by_cell(sheets.sheet([rows.row(left_by, cell) for cell in cells]))
+
+
+@pytest.fixture(name="table")
 def whole_table(outcomes):
     """Rows of all cells by kernel, path and variant."""
-    found = {}
-    for kernel, outcome in outcomes.items():
-        left_by = guests.Outcome(kernel, outcome.folder)
-        ours = [rows.row(left_by, cell) for name, cell in CELLS.items() if makes(kernel, name)]
-        found |= {(kernel, *key): row for key, row in by_cell(sheets.sheet(ours)).items()}
-    return found
+    return {(kernel, *key): row for kernel, outcome in outcomes.items() for key, row in rows_of(
+        outcome, [cell for name, cell in CELLS.items() if makes(kernel, name)]).items()}
 
 
 @pytest.fixture(name="row")
-def one_row(table, outcome, path):
+def one_row(outcome, path):
     """The row of A3 on a path."""
-    return table[outcome.release, path, "A3"]
+    return rows_of(outcome, [Cell(path, "A3")])[path, "A3"]
 
 
 def on_paths(*paths, kernels=KERNELS):
     """Parametrize a test by kernel and path, where that kernel runs A3 on the path."""
-    return where_made("path", kernels, paths, lambda release, path: makes(release, Cell(path, "A3").name))
+    return where_made("path", kernels, paths, makes, run=lambda path: Cell(path, "A3").name)
 
 
 def left(row) -> int:

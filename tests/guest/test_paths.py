@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from guest.boots import dealt, maker, run_lines, where_made
+from guest.boots import Asked, dealt, maker, run_lines, where_made
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, ZEROCOPY
 from helpers.names import names
@@ -111,11 +111,13 @@ makes = maker(MADE)
 
 
 @pytest.fixture(scope="module", name="outcomes")
-def both_kernels(tmp_path_factory):
+def both_kernels(request, tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
-    scripts = {release: "".join(script for run, script in ALONE.items() if makes(release, run)) for release in RELEASES}
+    asked = Asked(request)
+    scripts = {release: "".join(script for run, script in ALONE.items() if makes(release, run) and asked(release, run))
+               for release in RELEASES}
     return run_lines(tmp_path_factory.mktemp("paths"), BALANCED | FAULTS | TRACEPOINTS, ["--nics", 2], RELEASES,
-                     makes, lambda release: f"tests/guest/matrix.sh $runs\n{scripts[release]}")
+                     makes, lambda release: f"tests/guest/matrix.sh $runs\n{scripts[release]}", asked)
 
 
 def of_runs(runs):

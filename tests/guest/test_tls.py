@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from guest.boots import ALL, dealt, maker, run_lines, where_run
+from guest.boots import ALL, Asked, dealt, maker, run_lines, where_run
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 from helpers.names import TABLES, names
@@ -50,9 +50,9 @@ on_kernels = where_run(makes)
 
 
 @pytest.fixture(scope="module", name="outcomes")
-def all_kernels(tmp_path_factory):
+def all_kernels(request, tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
-    return run_lines(tmp_path_factory.mktemp("tls"), RUNS, ["--nics", "2"], ALL, makes)
+    return run_lines(tmp_path_factory.mktemp("tls"), RUNS, ["--nics", "2"], ALL, makes, asked=Asked(request))
 
 
 def checked(outcome, run):

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
 from copyscope_studies.matrix.cells import PATHS, Cell
-from guest.boots import Outcome, boot, dealt, maker, where_made
+from guest.boots import Asked, Guests, Outcome, boot, dealt, maker, where_made
 from helpers.watch_tool import broken, record_of
 
 SCRIPT = "tests/guest/watched_paths.sh"
@@ -101,23 +100,24 @@ def file_of(path: str) -> str:
 
 
 @pytest.fixture(scope="module", name="boots")
-def made_when_asked_for(tmp_path_factory) -> Callable[[str], Look]:
+def made_when_asked_for(request, tmp_path_factory) -> Guests:
     """One guest for each kernel and backend, which its paths share."""
-    @functools.cache
+    asked = Asked(request, "look")
+
     def made(witness: str) -> Look:
         release, backend = witness.split()
         out = tmp_path_factory.mktemp(witness.replace(" ", "-"))
         listing = out.with_suffix(".list")
         listing.write_text("".join(f"{file_of(path)} {words}\n" for path, words in PATHS.items()
-                                   if makes(witness, path)))
+                                   if makes(witness, path) and asked(witness, path)))
         return Look(boot(release, out, [SCRIPT, listing, backend], ["--nics", 2, "--add", listing]))
-    return made
+    return Guests(WITNESSES, made)
 
 
 @pytest.fixture(name="look")
 def one_kernel(boots, request) -> Look:
     """What the guest of one kernel and backend left."""
-    return boots(request.param)
+    return boots[request.param]
 
 
 of_paths = where_made("path", WITNESSES, PATHS, makes, "look")
