@@ -40,11 +40,10 @@ def places(value, at=()):
 
 
 def damaged(data, place, how):
-    """A copy of a record with one thing in it gone or replaced."""
-    data = copy.deepcopy(data)
-    node = data
+    """A record with one thing in it gone or replaced; what does not hold that thing is the record's own."""
+    data = node = copy.copy(data)
     for key in place[:-1]:
-        node = node[key]
+        node[key] = node = copy.copy(node[key])
     if how == "gone":
         del node[place[-1]]
     else:
