@@ -72,6 +72,19 @@ static __always_inline void life_end(struct watch_book *book, const struct tcp_s
 		slot_charge(slot, last->accepted - last->fin_queued);
 }
 
+/* A connection that the kernel makes for an MPTCP socket of the subject's. */
+static __always_inline struct watch_book *subflow_born(struct sock *sk, const struct tcp_sock *tp)
+{
+	struct watch_task *task = is_mptcp(tp) ? mptcp_holder(tp) : NULL;
+	struct watch_book *book = task && is_member(task->tgid) ? book_begin(sk) : NULL;
+
+	if (!book)
+		return NULL;
+	book->flags |= WATCH_BORN | WATCH_OURS;
+	book->owner = *task;
+	return book;
+}
+
 static __always_inline int state_change(struct sock *sk, int old, int new)
 {
 	/* One that sent its SYN before this program was attached may not be found by the first walk. */
@@ -92,6 +105,8 @@ static __always_inline int state_change(struct sock *sk, int old, int new)
 		return 0;
 	if (!book) {
 		book = born ? book_born(sk) : NULL;
+		if (!book && born)
+			book = subflow_born(sk, tp);
 		if (!book)
 			return 0;
 		if (connects)
@@ -104,6 +119,8 @@ static __always_inline int state_change(struct sock *sk, int old, int new)
 	owner_note_current(book, sk);
 	ours_note(book);
 	layers_note(book, tp);
+	if (book->layers & 1u << WATCH_LAYER_MPTCP)
+		mptcp_owner_note(book, tp);
 	if (new == BPF_TCP_CLOSE) {
 		if (fault_inject == FAULT_SKIP_CLOSES)
 			return 0;

@@ -21,6 +21,11 @@ struct tcp_sock___mptcp {
 	bool is_mptcp;
 } OF_KERNEL;
 
+/* Which MPTCP socket is above this one of TCP's: all of its subflows have its token. */
+struct mptcp_subflow_context___token {
+	u32 token;
+} OF_KERNEL;
+
 struct tcp_sock___smc {
 	u8 syn_smc : 1;
 } OF_KERNEL;
@@ -407,6 +412,16 @@ static __always_inline u32 layer_of_ulp(const struct tcp_ulp_ops *ulp)
 	return 1u << WATCH_LAYER_ULP;
 }
 
+/* @data: of the upper layer protocol; it goes before the socket does. */
+static __always_inline void mptcp_layer_note(struct watch_book *book, const void *data)
+{
+	const struct mptcp_subflow_context___token *subflow = data;
+
+	book->layers |= 1u << WATCH_LAYER_MPTCP;
+	if (!book->mptcp_token && subflow && bpf_core_field_exists(subflow->token))
+		book->mptcp_token = BPF_CORE_READ(subflow, token);
+}
+
 /* Notes what stands between the program and TCP. It may come late and go again, a sockmap before the socket
  * moves to CLOSE: call it wherever the socket is seen. */
 static __always_inline void layers_note(struct watch_book *book, const struct tcp_sock *tp)
@@ -416,7 +431,7 @@ static __always_inline void layers_note(struct watch_book *book, const struct tc
 	const struct tcp_ulp_ops *ulp = icsk->icsk_ulp_ops;
 
 	if (is_mptcp(tp))
-		book->layers |= 1u << WATCH_LAYER_MPTCP;
+		mptcp_layer_note(book, icsk->icsk_ulp_data);
 	else if (ulp)
 		book->layers |= layer_of_ulp(ulp);
 	if (bpf_core_field_exists(smc->syn_smc) && BPF_CORE_READ_BITFIELD(smc, syn_smc))

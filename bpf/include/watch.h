@@ -252,6 +252,8 @@ struct watch_book {
 	unsigned short layers;		/* a bit for each enum watch_layer that it ever had */
 	unsigned int census;		/* number of the first one that counts it, see bpf/include/census.bpf.h */
 	unsigned int met;		/* number of the last one that did */
+	unsigned int mptcp_token;	/* of the MPTCP socket above it; 0: none, or not known */
+	unsigned int unused;
 };
 
 /* Of the whole machine. */

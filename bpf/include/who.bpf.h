@@ -231,17 +231,30 @@ struct mptcp_subflow_context___conn {
 	struct sock *conn;
 } OF_KERNEL;
 
-/* Who holds the MPTCP socket above this one of TCP's. */
-static __always_inline struct watch_task *mptcp_holder(const struct tcp_sock *tp)
+/* The MPTCP socket above this one of TCP's; 0: not known. */
+static __always_inline u64 mptcp_above(const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock *icsk = (const void *)tp;
 	const struct mptcp_subflow_context___conn *subflow = icsk->icsk_ulp_data;
-	u64 key;
 
-	if (!bpf_core_field_exists(subflow->conn))
-		return NULL;
-	key = (u64)BPF_CORE_READ(subflow, conn);
-	return bpf_map_lookup_elem(&mptcp_holders, &key);
+	return bpf_core_field_exists(subflow->conn) ? (u64)BPF_CORE_READ(subflow, conn) : 0;
+}
+
+/* Who holds that. */
+static __always_inline struct watch_task *mptcp_holder(const struct tcp_sock *tp)
+{
+	u64 key = mptcp_above(tp);
+
+	return key ? bpf_map_lookup_elem(&mptcp_holders, &key) : NULL;
+}
+
+/* The kernel makes further ones by a task of its own. */
+static __always_inline void mptcp_owner_note(const struct watch_book *book, const struct tcp_sock *tp)
+{
+	u64 key = book->flags & WATCH_OURS ? mptcp_above(tp) : 0;
+
+	if (key)
+		bpf_map_update_elem(&mptcp_holders, &key, &book->owner, BPF_ANY);
 }
 
 static __always_inline void mptcp_apply(struct watch_book *book, const struct tcp_sock *tp)

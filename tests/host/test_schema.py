@@ -18,7 +18,7 @@ OF_ONE_KIND = {
     "other", "sums_short", "folded_processes", "unseen_events", "unopened_sockets", "experiment", "pins",
     "throughput_ratio", "why", "end", "connection", "messages", "latency_mean_us", "calls", "verdicts",
     "referenced_peak_pages", "losses", "not_covered", "total", "processes", "peers", "ports",
-    "own_cpu_seconds", "memory_bytes", "cgroup", "netns", "layer", "whole", "born", "died", "handed_on",
+    "own_cpu_seconds", "memory_bytes", "cgroup", "netns", "layer", "mptcp", "mptcp_token", "token", "subflows", "whole", "born", "died", "handed_on",
     "opening", "closing", "fate", "causes", "laws"}
 
 

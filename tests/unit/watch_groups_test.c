@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sums by remote peer and by local port are right with any number of closed sockets. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/unit.h"
@@ -134,4 +135,26 @@ TEST(what_a_layer_carried_is_in_no_sum_of_a_peer)
 	assert_int_equal(r.groups[WATCH_BY_PEER].group[0].moved.count[COUNT_accepted_bytes], 0);
 	watch_record_free(&r);
 	watch_tally_free(&t);
+}
+
+/* A token is the number of an MPTCP socket in its namespace. */
+TEST(test_subflows_are_added_up_by_token)
+{
+	struct watch_socket sockets[] = {
+		{ .netns = 1, .mptcp_token = 7, .moved.count = { [COUNT_accepted_bytes] = 94139 } },
+		{ .netns = 1, .moved.count = { [COUNT_accepted_bytes] = 5 } },
+		{ .netns = 2, .mptcp_token = 7, .moved.count = { [COUNT_accepted_bytes] = 1 } },
+		{ .netns = 1, .mptcp_token = 7, .moved.count = { [COUNT_accepted_bytes] = 4093,
+								 [COUNT_returned_bytes] = 777 } },
+	};
+	const struct watch_record r = { .sockets = sockets, .socket_count = 4 };
+	struct watch_mptcp *all;
+
+	assert_int_equal(watch_mptcp_sums(&r, &all), 2);
+	assert_int_equal(all[0].subflows, 2);
+	assert_int_equal(all[0].sent_bytes, 98232);
+	assert_int_equal(all[0].received_bytes, 777);
+	assert_int_equal(all[1].netns, 2);
+	assert_int_equal(all[1].subflows, 1);
+	free(all);
 }

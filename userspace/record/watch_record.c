@@ -2,6 +2,7 @@
 /* Names and sums of a watch's record. */
 #include "userspace/record/watch_record.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,47 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 	balance_add(&sum->closing, &socket->closing);
 	watch_movements_add(&sum->moved, &socket->moved);
 	watch_movements_add(&sum->lately, &socket->lately);
+}
+
+static int by_token(const void *a, const void *b)
+{
+	const struct watch_mptcp *x = a, *y = b;
+	uint64_t left = (uint64_t)x->netns << 32 | x->token, right = (uint64_t)y->netns << 32 | y->token;
+
+	return (left > right) - (left < right);
+}
+
+int watch_mptcp_sums(const struct watch_record *r, struct watch_mptcp **out)
+{
+	struct watch_mptcp *all = calloc(r->socket_count + 1, sizeof(*all));
+	int count = 0, kept = 0;
+
+	*out = all;
+	if (!all)
+		return -ENOMEM;
+	for (int i = 0; i < r->socket_count; i++) {
+		const struct watch_socket *s = &r->sockets[i];
+		struct watch_mptcp *one = &all[count];
+
+		if (!s->mptcp_token)
+			continue;
+		*one = (struct watch_mptcp){ s->netns, s->mptcp_token, s->owner, "", 1,
+					     s->moved.count[COUNT_accepted_bytes],
+					     s->moved.count[COUNT_returned_bytes] };
+		memcpy(one->comm, s->comm, sizeof(one->comm));
+		count++;
+	}
+	qsort(all, count, sizeof(*all), by_token);
+	for (int i = 1; i < count; i++) {
+		if (by_token(&all[kept], &all[i])) {
+			all[++kept] = all[i];
+			continue;
+		}
+		all[kept].subflows++;
+		all[kept].sent_bytes += all[i].sent_bytes;
+		all[kept].received_bytes += all[i].received_bytes;
+	}
+	return count ? kept + 1 : 0;
 }
 
 void watch_groups_free(struct watch_groups *groups, int count)

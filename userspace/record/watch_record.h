@@ -119,6 +119,7 @@ struct watch_socket {
 	bool datagrams;		/* of UDP; else of TCP */
 	enum watch_layer layer;	/* between the program and TCP */
 	bool apart;		/* nothing is known of the copies that this layer makes */
+	uint32_t mptcp_token;	/* of the MPTCP socket above it; 0: none, or not known */
 	bool born;		/* connected or accepted in the window: its opening balance is 0 */
 	bool died;		/* closed and gone: its closing balance is what was lost with it */
 	bool whole;		/* both */
@@ -260,6 +261,17 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 /* A sum of nothing: 0, and known. */
 struct watch_sum watch_sum_of_nothing(void);
 void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket);
+
+/* What TCP carried for one MPTCP socket, over all of its subflows; what MPTCP sent again by another one is in it, too. */
+struct watch_mptcp {
+	uint32_t netns, token;
+	struct watch_process_id owner;
+	char comm[WATCH_COMM_BYTES];
+	uint64_t subflows, sent_bytes, received_bytes;
+};
+
+/* Sums by token of the sockets that the record has one by one; *@out is the caller's to free. How many, or -ENOMEM. */
+int watch_mptcp_sums(const struct watch_record *r, struct watch_mptcp **out);
 
 /* Frees what the first @count of these own. */
 void watch_groups_free(struct watch_groups *groups, int count);

@@ -232,6 +232,29 @@ static void print_tls(const struct watch_record *r, const struct report_page *p)
 	page_text(p, "               received: ", received, 15);
 }
 
+/*
+ * MPTCP          token 1a2b3c4d of python3, pid 812: 94.1 kB sent and 0 B received by 2 subflows
+ */
+static void print_mptcp(const struct watch_record *r, int top, const struct report_page *p)
+{
+	struct watch_mptcp *all;
+	int count = watch_mptcp_sums(r, &all);
+
+	for (int i = 0; i < count && i < top; i++) {
+		char name[WATCH_NAME_BYTES], line[WATCH_NAME_BYTES + 160], sent[32], received[32];
+
+		process_name(&all[i].owner, all[i].comm, name);
+		bytes_text(all[i].sent_bytes, sent);
+		bytes_text(all[i].received_bytes, received);
+		snprintf(line, sizeof(line), "token %08x of %s: %s sent and %s received by %llu subflow%s", all[i].token,
+			 name, sent, received, (unsigned long long)all[i].subflows, all[i].subflows == 1 ? "" : "s");
+		page_text(p, i ? "               " : "\nMPTCP          ", line, 15);
+	}
+	if (count > top)
+		fprintf(p->out, "%15s%d more: --top %d\n", "", count - top, count);
+	free(all);
+}
+
 static void item_text(const struct watch_balance *b, enum watch_balance_item item, char text[32])
 {
 	if (b->known >> item & 1)
@@ -429,6 +452,7 @@ void watch_report_print(const struct watch_record *r, const struct watch_page *p
 	print_zerocopy(r, p);
 	print_datagrams(r, p);
 	print_tls(r, p);
+	print_mptcp(r, page->top, p);
 	cpu_report_print(r, page->top, p);
 	if (print_rows(r, page, page->rows, page->top))
 		page_text(p, "  ", "Most needless first, then most sent and received. copied: by send, by recv or in "

@@ -3,6 +3,7 @@
 #include "userspace/watch/report/watch_json.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -153,6 +154,7 @@ static json_t *watched_socket_json(const struct watch_record *r, const struct wa
 	put(o, "local", name_json(address_name, &s->local));
 	put(o, "remote", name_json(address_name, &s->remote));
 	put(o, "layer", text(s->datagrams && !s->layer ? protocol : watch_layer_key(s->layer)));
+	put(o, "mptcp_token", integer_if(s->mptcp_token, s->mptcp_token));
 	put(o, "whole", json_boolean(s->whole));
 	put(o, "born", json_boolean(s->born));
 	put(o, "died", json_boolean(s->died));
@@ -316,6 +318,27 @@ static json_t *verdicts_json(const struct watch_record *r)
 	return array;
 }
 
+static json_t *mptcp_json(const struct watch_record *r)
+{
+	json_t *array = json_array();
+	struct watch_mptcp *all;
+	int count = watch_mptcp_sums(r, &all);
+
+	for (int i = 0; i < count; i++) {
+		json_t *o = json_object();
+
+		put(o, "token", json_integer(all[i].token));
+		put(o, "netns", integer_if(all[i].netns, all[i].netns));
+		put_watched_name(o, &all[i].owner, all[i].comm);
+		put(o, "subflows", json_integer(all[i].subflows));
+		put(o, "sent_bytes", json_integer(all[i].sent_bytes));
+		put(o, "received_bytes", json_integer(all[i].received_bytes));
+		json_array_append_new(array, o);
+	}
+	free(all);
+	return array;
+}
+
 static json_t *not_covered_json(const struct watch_record *r)
 {
 	json_t *array = json_array();
@@ -426,6 +449,7 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	put(all, "verdicts", verdicts_json(r));
 	put(all, "losses", losses_json(r));
 	put(all, "not_covered", not_covered_json(r));
+	put(all, "mptcp", mptcp_json(r));
 	if (r->cpu_hz)
 		put(all, "cpu", cpu_json(r));
 	put(all, "total", watched_sum_json(r, &r->total));
