@@ -205,3 +205,16 @@ def test_openssh_serves_a_run_and_ends_its_far_half_with_it(hosts, tmp_path):
 
 def test_a_command_that_is_not_there_is_told():
     assert "no-such-ssh" in reason("--ssh", "no-such-ssh")
+
+
+@pytest.mark.parametrize("variant", ["udp", "udp-zc"])
+def test_datagrams_arrive_at_another_host_to_the_byte(hosts, variant):
+    done = hosts.run(variant, *PRIME, "--pass", "counted")
+    assert done.code in records.WELL, done.err
+    record, site = done.record, "tx_reference" if variant == "udp-zc" else "tx_copy"
+    assert not records.laws_with(record, "broken")
+    if not records.unseen(record):
+        assert {"send", "reference", "witness sent", "witness received"} <= records.laws_with(record, "balanced")
+        assert records.site(record, site) == records.site(record, "rx_copy") == PRIME_PAYLOAD
+    # Between two hosts nobody sees what is dropped.
+    assert records.law(record, "end to end")["status"] == "not testable"
