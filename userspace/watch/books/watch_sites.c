@@ -113,8 +113,8 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 	if (r->total.moved.passed_bytes && (site == SITE_rx_map || site == SITE_rx_splice))
 		return "bytes left the sockets as pages, spliced or mapped: no tracepoint tells which";
 	if (site == SITE_tx_copy || site == SITE_tx_reference || site == SITE_tx_splice)
-		return "hooks for UDP were not attached yet when a socket sent datagrams, or sent them by reference (start "
-		       "the program by -- COMMAND), or a datagram is not whole, or " NO_ROOM;
+		return "hooks for UDP came later than a socket that needs them (start the program by -- COMMAND), "
+		       "or a datagram is not whole, or " NO_ROOM;
 	if (site_has(site, SITE_OF_RECEIVER))
 		return "bytes were copied that no receive returned, an urgent byte was skipped, a sockmap may "
 		       "have moved bytes, or " NO_ROOM;
