@@ -12,9 +12,11 @@ FULL = f"--messages {MESSAGES} --netem delay+5ms+limit+6"
 REFUSED = {f"A3.{path}": f"A3 {BYTES} 2 --path {path} {FULL}" for path in ("veth", "nic", "forward")}
 # On lo a packet is a whole message: fewer fill the queue.
 REFUSED["A1.lo"] = f"A1 {BYTES} 2 --path lo --messages {MESSAGES} --netem delay+5ms+limit+2"
+REFUSED |= {f"{way}.{path}": f"{way} {BYTES} 2 --path {path} {FULL}" for way, path in (
+    ("uring-zc", "nic"), ("sendfile", "veth"), ("vmsplice", "forward"))}
 # Lost, out of order and refused by turns.
-LOST = {"lost.A3": f"A3 {BYTES} 2 --messages {MESSAGES} "
-                   "--netem loss+5%+delay+2ms+reorder+20%+limit+10"}
+LOST = {f"lost.{way}": f"{way} {BYTES} 2 --messages {MESSAGES} --netem loss+5%+delay+2ms+reorder+20%+limit+10"
+        for way in ("A3", "uring-zc-fixed", "splice")}
 FORGOT = {"forgot.A3": f"A3 {BYTES} 2 {FULL} --break forget-departures"}
 QUIET = REFUSED | LOST | FORGOT
 # What is done, in whose network namespace, to which device, and the run.

@@ -24,6 +24,8 @@ REPLIES = {"rr": f"ktls {PRIME} --pattern rr"}
 # Fields of a half record each: the kernel copies what comes before more, and encrypts the rest from where it lies.
 MORE = {"more": f"ktls-more {LARGE_BYTES} 1 --messages {LARGE_MESSAGES}"}
 NIC = {"nic": f"ktls {PRIME} --path nic"}
+ROUGH = {"lost": f"ktls-1.2 {LARGE_BYTES} 2 --messages {LARGE_MESSAGES} --netem loss+5%+delay+2ms+limit+10",
+         "full": f"ktls {LARGE_BYTES} 2 --messages {LARGE_MESSAGES} --netem delay+5ms+limit+6"}
 DETACHED = {  # what is left off: the variant that would show it, the laws that lose their evidence
     "tls_copy": ("ktls-more", {"TLS send"}),
     "tls_reference": ("ktls", {"TLS send"}),
@@ -38,7 +40,7 @@ DETACHED = {  # what is left off: the variant that would show it, the laws that 
 FAULTS = {f"detach.{what.replace(' ', '-')}": f"{variant} {PRIME} --break detach:{what.replace(' ', '+')}"
           for what, (variant, _) in DETACHED.items()}
 
-RUNS = PRIMES | LARGE | REPLIES | MORE | NIC | FAULTS
+RUNS = PRIMES | LARGE | REPLIES | MORE | NIC | ROUGH | FAULTS
 # TLS returns by another form since 6.19, and is spliced into by another function up to 6.4.
 EACH = ("ktls.veth", "ktls-sendfile.lo", "ktls-1.2.lo")
 # On 6.1 a large sendfile was seen to wait for ever: see docs/METHOD.md.
@@ -97,6 +99,13 @@ def test_23_messages_of_4093_bytes_are_94139_of_plaintext_in_23_records(outcome,
 @on_kernels("run", NIC)
 def test_a_nic_sends_records_as_pages(outcome, run):
     check_ways(checked(outcome, run), PRIME_PAYLOAD, PRIME_MESSAGES)
+
+
+@on_kernels("run", ROUGH)
+def test_every_law_balances_where_packets_are_lost_or_refused(outcome, run):
+    counts = checked(outcome, run)["counts"]
+    assert counts["tls_accepted_bytes"] == counts["tls_received_bytes"] == LARGE_MESSAGES * LARGE_BYTES
+    assert counts["retrans_copied_bytes"] + counts["retrans_referenced_bytes"]
 
 
 @on_kernels("run", LARGE)

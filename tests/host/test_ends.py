@@ -107,6 +107,20 @@ def test_the_first_signal_ends_even_a_run_whose_ends_do_not_move(number):
     assert not records.laws_with(run.done.record, "broken")
 
 
+@pytest.mark.parametrize("way, end", [
+    ("uring", "client"), ("uring-zc", "server"), ("uring-zc-fixed", "client"), ("uring-zc-sqpoll", "server"),
+    ("sendfile", "client"), ("splice", "server"), ("vmsplice", "client"), ("udp", "server"), ("udp-zc", "client")])
+def test_a_way_whose_end_is_killed_in_mid_send_breaks_no_law(way, end):
+    with records.under_way(way, 65536, 2, "--seconds", 60, "--pass", "counted", "--json", "-") as run:
+        pids = processes.wait_running(run.pid)
+        time.sleep(0.3)
+        os.kill(pids[end], signal.SIGKILL)
+    record = run.done.record
+    assert run.took_s < 20 and run.done.code == 1 and record["experiment"]["outcome"]["status"] == "failed"
+    assert record["counts"]["returned_bytes"] > 65536
+    assert not records.laws_with(record, "broken") and "receive" in records.laws_with(record, "balanced")
+
+
 def test_an_end_that_stands_still_fails_the_run_after_its_time():
     # The server finds that nothing moves 10 s after the end; the client is ended after it.
     with records.under_way("A1", 65536, 1, "--seconds", 0.5, "--json", "-", timeout_s=40) as run:
