@@ -94,7 +94,8 @@ def test_a_crossover_that_is_ended_leaves_nothing(number, tmp_path):
     with subprocess.Popen([ROOT / "tools" / "crossover", *SURE[:2], *BUSY, "--json", tmp_path / "found"],
                           env={**os.environ, "TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as running:
-        # The first line is told when the pairs of a size have run: many more are to come.
+        # How long it takes is told first, the next line when the pairs of a size have run: many more are to come.
+        assert running.stdout.readline().startswith(b"at most ")
         assert b"bytes: A1-plain takes" in running.stdout.readline()
         running.send_signal(number)
         assert running.wait(timeout=20)

@@ -43,7 +43,7 @@ def test_shares_are_those_of_the_programs_own_clock(share, tmp_path):
     assert classes["recv_copy"]["samples"] > 0.8 * of_recv
     assert classes["send_copy"]["share_high"] < 0.05 and classes["late_copy"]["samples"] == 0
     percent = re.search(r"(\d+) % \((\d+) to (\d+)\) of its CPU time went into copying payload", report)
-    assert percent and int(percent[1]) == round(100 * found["copy_samples"] / found["samples"])
+    assert percent and int(percent[1]) == round(100 * found["copies"]["share"])
 
 
 def test_without_the_option_nothing_is_sampled(tmp_path):

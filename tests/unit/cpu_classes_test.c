@@ -67,7 +67,7 @@ TEST(samples_add_up_and_copies_are_those_of_payload)
 	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 7, .frames = "skb_copy_ubufs" SOFTIRQ });
 	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 11, .user = true });
 	assert_int_equal(use.all, 41);
-	assert_int_equal(cpu_copies(&use), 30);
+	assert_int_equal(cpu_copies(use.samples), 30);
 	assert_int_equal(use.softirq[CPU_LATE_COPY], 7);
 	assert_int_equal(use.samples[CPU_USER], 11);
 }

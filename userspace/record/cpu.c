@@ -24,12 +24,12 @@ const char *cpu_class_meaning(enum cpu_class c)
 	return classes[c].meaning;
 }
 
-uint64_t cpu_copies(const struct cpu_use *use)
+uint64_t cpu_copies(const uint64_t samples[CPU_CLASS_COUNT])
 {
 	uint64_t sum = 0;
 
 	for (enum cpu_class c = 0; c < CPU_CLASS_COUNT; c++)
-		sum += classes[c].copies ? use->samples[c] : 0;
+		sum += classes[c].copies ? samples[c] : 0;
 	return sum;
 }
 

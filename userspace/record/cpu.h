@@ -56,8 +56,8 @@ struct cpu_share {
 const char *cpu_class_key(enum cpu_class c);
 const char *cpu_class_meaning(enum cpu_class c);
 
-/* Samples of classes that copy payload. */
-uint64_t cpu_copies(const struct cpu_use *use);
+/* Of samples by class, those of classes that copy payload. */
+uint64_t cpu_copies(const uint64_t samples[CPU_CLASS_COUNT]);
 
 /* @part of @whole samples with its 95 % interval; @whole is not 0. */
 struct cpu_share cpu_share_of(uint64_t part, uint64_t whole);

@@ -12,7 +12,7 @@
 #include "userspace/tables/release.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
-       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_BACKEND, KEY_JSON, KEY_LINES,
+       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_BACKEND, KEY_JSON, KEY_LINES, KEY_HTML,
        KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
@@ -63,6 +63,7 @@ static const struct argp_option option_table[] = {
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "json-lines", KEY_LINES, "FILE", 0,
 	  "write what moved in each interval there, a line each, - for stdout", 3 },
+	{ "html", KEY_HTML, "FILE", 0, "write the report there as one page, with its copy maps", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
 	{ "fail-on", KEY_FAIL_ON, "WHAT", 0,
 	  "exit with 1 if a law is broken (broken: without COMMAND the default), or if more than PERCENT "
@@ -278,6 +279,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_LINES:
 		o->lines = options_file(arg, "--json-lines");
 		break;
+	case KEY_HTML:
+		options_fail("%s", "--html is made by copyscope: start the watch by tools/copyscope watch");
 	case KEY_FAIL_ON:
 		parse_fail_on(o, arg);
 		break;

@@ -25,7 +25,7 @@ void cpu_sentence(const struct cpu_use *use, char *text, size_t size)
 {
 	char share[SHARE_BYTES];
 
-	share_with_interval(cpu_copies(use), use->all, share);
+	share_with_interval(cpu_copies(use->samples), use->all, share);
 	snprintf(text, size, "%s of its CPU time went into copying payload", share);
 }
 

@@ -207,11 +207,10 @@ static json_t *watched_sum_json(const struct watch_record *r, const struct watch
 	return o;
 }
 
-static json_t *class_json(const struct cpu_use *use, enum cpu_class c)
+static json_t *share_json(uint64_t samples, uint64_t softirq, uint64_t all)
 {
-	struct cpu_share s = cpu_share_of(use->samples[c], use->all);
-	json_t *o = json_pack("{s:I, s:I}", "samples", (json_int_t)use->samples[c], "softirq_samples",
-			      (json_int_t)use->softirq[c]);
+	struct cpu_share s = cpu_share_of(samples, all);
+	json_t *o = json_pack("{s:I, s:I}", "samples", (json_int_t)samples, "softirq_samples", (json_int_t)softirq);
 
 	put(o, "share", json_real(s.share));
 	put(o, "share_low", json_real(s.low));
@@ -228,9 +227,9 @@ static json_t *cpu_use_json(const struct watch_record *r, const struct cpu_use *
 		return json_null();
 	classes = json_object();
 	for (enum cpu_class c = 0; c < CPU_CLASS_COUNT; c++)
-		put(classes, cpu_class_key(c), class_json(use, c));
-	o = json_pack("{s:I, s:I, s:I}", "samples", (json_int_t)use->all, "copy_samples",
-		      (json_int_t)cpu_copies(use), "threads", (json_int_t)use->threads);
+		put(classes, cpu_class_key(c), share_json(use->samples[c], use->softirq[c], use->all));
+	o = json_pack("{s:I, s:I}", "samples", (json_int_t)use->all, "threads", (json_int_t)use->threads);
+	put(o, "copies", share_json(cpu_copies(use->samples), cpu_copies(use->softirq), use->all));
 	put(o, "sampled_seconds", json_real((double)use->periods / r->cpu_hz));
 	put(o, "clock_seconds", json_real(use->run_ns / 1e9));
 	put(o, "clock_law", text(law_status_name(clock)));

@@ -15,7 +15,7 @@ from copyscope.common.errors import Refused, Unusable
 from copyscope.common.text import suggested, wrapped
 from copyscope.common.tree import BUILD, DOCS, ROOT
 
-from . import manual
+from . import manual, page
 from .words import NAMES, OWN, SHELLS, WORDS, Word, find, script, suggestion
 
 # A manual page as text without man, which a small system may lack: enough for our own pages.
@@ -186,6 +186,8 @@ def main(words: list[str]) -> int:
     instead = answer_unbuilt(word, words[1:]) if word else []
     if instead:
         return cli.run(act, instead, NAME)
+    if word and word.name == "watch" and page.is_asked(words[1:]):
+        return cli.run(lambda _: page.watch(word.program, words[1:]), [], NAME)
     if word:
         return cli.run(lambda _: become(word.program, [*word.before, *words[1:]]),
                        [], NAME)

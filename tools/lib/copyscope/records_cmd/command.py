@@ -10,6 +10,7 @@ from copyscope import cli
 from copyscope.cli import Parser, folder
 from copyscope.common.errors import Unusable
 from copyscope.common.text import csv_text
+from copyscope.files.record_file import RecordFile
 from copyscope.records.check import check
 from copyscope.records.documents import read_json
 from copyscope.records.kept import LAST, find, kept, place
@@ -18,7 +19,7 @@ from copyscope.records.run_record import NO_PROFILE, Record
 from copyscope.records.watch_record import check_watch, is_watch, whole_of
 from copyscope.runs import answer, pairs, tables
 
-from . import listing, others, report
+from . import listing, others, page, report
 
 NAME = "records"
 EPILOG = """\
@@ -42,6 +43,7 @@ def build_parser() -> Parser:
     add("ids", nargs="*", metavar="ID", help="what to show")
     add("--in", dest="folder", type=folder, metavar="DIR", help="another folder of records")
     add("--laws", action="store_true", help="show every law that was tested, with both sides")
+    add("--html", metavar="FILE", help="show: write the report as one page, with copy maps")
     add("--csv", action="store_true",
         help="show a row for each run, with the columns of a sweep's tidy.csv")
     return parser
@@ -55,6 +57,9 @@ def check_options(options: argparse.Namespace) -> None:
         raise Unusable(f"show needs an ID, or {LAST}; ./tools/records list has them")
     if options.laws and options.csv:
         raise Unusable("--laws is of the report and --csv has none: leave out one")
+    if options.html and (options.act == "list" or options.laws or options.csv or
+                         len(options.ids) != 1):
+        raise Unusable("--html FILE is of show and one ID, without --laws and --csv")
 
 
 def runs_of(path: Path) -> list[Record]:
@@ -101,6 +106,22 @@ def show(path: Path, laws: bool) -> list[str]:
     return report.lines(Record(data, path), laws)
 
 
+def write_page(path: Path, file: str) -> None:
+    """Write the report of a run or a watch as a page."""
+    with RecordFile(file, "--html") as place:
+        if path.is_dir():
+            raise Unusable(f"{path}: a sweep has figures: ./tools/plot draws them; --html is of a "
+                           "record")
+        data = read_json(path)
+        if is_watch(data):
+            check_watch(data, path)
+            record: Record = whole_of(data, path)
+        else:
+            check(data, path)
+            record = Record(data, path)
+        place.write(page.page(record, path))
+
+
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
     options = build_parser().parse_intermixed_args(words)
@@ -115,6 +136,9 @@ def act(words: list[str]) -> int:
     paths = [find(wanted, options.folder) for wanted in options.ids]
     if options.csv:
         show_csv(paths)
+        return 0
+    if options.html:
+        write_page(paths[0], options.html)
         return 0
     shown = [show(path, options.laws) for path in paths]
     print("\n\n".join("\n".join(lines) for lines in shown))

@@ -8,8 +8,19 @@ from copyscope.common.text import bytes_text, duration_text, rate_text, wrapped
 from copyscope.records import passes
 from copyscope.records.run_record import Record
 
-from . import missing
-from .tables import LABEL, causes, counters, labelled, laws_table, peers, plural, refusals, sites
+from . import cpu, missing
+from .tables import (
+    LABEL,
+    causes,
+    counters,
+    labelled,
+    laws_of,
+    laws_table,
+    peers,
+    plural,
+    refusals,
+    sites,
+)
 
 
 def seen_by(backend: str) -> str:
@@ -115,7 +126,7 @@ def zero_copy(record: Record) -> list[str]:
 
 def laws(record: Record, listed: bool) -> list[str]:
     """One line if all balance; else each that broke, with both sides."""
-    statuses = [each["status"] for each in record.data["laws"]]
+    statuses = [each["status"] for each in laws_of(record)]
     tested, broken = len(statuses) - statuses.count("not testable"), statuses.count("broken")
     if not tested and record.backend == "none":
         return []
@@ -156,11 +167,16 @@ def not_seen(record: Record) -> list[str]:
     return ["", *said] if said else []
 
 
+def foot(record: Record) -> str:
+    """What made it, and where."""
+    return f"record {record.id}, started {record.at('started')}, commit " \
+           f"{record.at('tool.commit')}, {record.at('machine.cpu_model')}, " \
+           f"{plural(record.at('machine.cpus'), 'CPU')}"
+
+
 def lines(record: Record, laws_listed: bool = False) -> list[str]:
     """The whole report."""
     return [*told(record), "", *wrapped(head(record)), *timing(record), *sites(record),
-            *causes(record), *zero_copy(record), *peers(record), *laws(record, laws_listed),
-            *counters(record), *overhead(record), *not_seen(record), "",
-            *wrapped(f"record {record.id}, started {record.at('started')}, commit "
-                     f"{record.at('tool.commit')}, {record.at('machine.cpu_model')}, "
-                     f"{plural(record.at('machine.cpus'), 'CPU')}")]
+            *causes(record), *zero_copy(record), *cpu.lines(record), *peers(record),
+            *laws(record, laws_listed), *counters(record), *overhead(record), *not_seen(record), "",
+            *wrapped(foot(record))]

@@ -2,12 +2,15 @@
 """The tables of a report: sites, causes, peers, laws, counters; as userspace/report prints them."""
 from __future__ import annotations
 
+from typing import Any
+
 from copyscope.common.tables import SITES, TLS_SITES, column, names
 from copyscope.common.text import bytes_text, duration_text, share_text, wrapped
 from copyscope.records.run_record import ENDS, Record
 
 MEANING = column("sites", "meaning")
 OF_RECEIVER = names("sites", of_receiver=True)
+TLS_LAWS = names("laws", of_tls=True)
 CLOCK = "task-clock"
 PEERS = 5
 LABEL = 15
@@ -104,6 +107,12 @@ def peers(record: Record) -> list[str]:
     return said + [f"{'':48}  {len(found) - PEERS:,} more"] * (len(found) > PEERS)
 
 
+def laws_of(record: Record) -> list[dict[str, Any]]:
+    """The laws of a record; those of kernel TLS where it moved a byte."""
+    tls = any(map(record.site_bytes, TLS_SITES))
+    return [each for each in record.data["laws"] if tls or each["law"] not in TLS_LAWS]
+
+
 def side(value: int | None) -> str:
     """One side of a law."""
     return "-" if value is None else f"{value:,}"
@@ -111,7 +120,7 @@ def side(value: int | None) -> str:
 
 def laws_table(record: Record, statuses: set[str], sides: bool) -> list[str]:
     """The laws with one of these statuses: both sides and what is between them."""
-    found = [each for each in record.data["laws"] if each["status"] in statuses]
+    found = [each for each in laws_of(record) if each["status"] in statuses]
     if not found:
         return []
     said = [f"{'law':23} {'':8} {'left':>17} {'right':>17} {'residual':>10}"]

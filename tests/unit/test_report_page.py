@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report as a page has what the record says, escapes what is foreign, and fetches nothing."""
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from copyscope.common.tables import names
+from copyscope.records_cmd import command
+from helpers import watches
+from helpers.pictures import REAL
+
+EVIL = '<script>alert("1")</script>&'
+
+
+def share(samples: int) -> dict:
+    """A class of so many samples of 200."""
+    return {"samples": samples, "softirq_samples": samples // 10, "share": samples / 200,
+            "share_low": samples / 400, "share_high": min(1.0, samples / 100)}
+
+
+def sampled(comm: str) -> dict:
+    """A record of one process that was sampled."""
+    process = watches.process(812, comm, watches.moved(94139, 500, tx_copy=94139, rx_copy=500))
+    classes = {each: share(0) for each in names("cpu_classes")} | {"send_copy": share(60), "user": share(140)}
+    process["cpu"] = {"samples": 200, "copies": share(60), "threads": 1, "sampled_seconds": 1.0, "clock_seconds": 1.0,
+                      "clock_law": "balanced", "classes": classes}
+    made = watches.watch_record(process)
+    return made | {"cpu": {"hz": 199, "lost_samples": 0, "clock": "cpu-clock", "why": None}}
+
+
+def page_of(data: dict, folder: Path) -> str:
+    """The page of a record."""
+    (folder / "record.json").write_text(json.dumps(data), encoding="utf-8")
+    assert command.main(["show", str(folder / "record.json"), "--html", str(folder / "page.html")]) == 0
+    return (folder / "page.html").read_text(encoding="utf-8")
+
+
+def fetched(page: str) -> list[str]:
+    """What a browser would fetch."""
+    found = re.findall(r'(?:src|href)="([^"]*)"|url\(([^)]*)\)|@import', page)
+    return [each for pair in found for each in pair if each and not each.startswith(("#", "data:"))]
+
+
+def test_a_page_of_a_run_has_its_sites_laws_and_map(tmp_path):
+    page = page_of(REAL["A3-host"], tmp_path)
+    assert not fetched(page) and page.count("<svg") == 1 and "copymap-" in page
+    for law in REAL["A3-host"]["laws"]:
+        assert f'<th scope="row">{law["law"]}</th><td>{law["status"]}</td>' in page
+    assert REAL["A3-host"]["experiment"]["verdict"][:40] in page
+    assert "CPU time" not in page
+
+
+def test_a_page_of_a_watch_has_shares_with_their_intervals(tmp_path):
+    page = page_of(sampled("nginx"), tmp_path)
+    assert "nginx, pid 812: 30 % (15 to 60) of its CPU time went into copying payload" in page
+    assert "copying payload in send; 6 of 60 samples in softirqs" in page and 'style="width: 70.0%"' in page
+    # Of classes that no sample found nothing stands there, nor of TLS that moved no byte.
+    assert "checksums" not in page and "TLS send" not in page
+    assert "nginx, pid 812</th><td class=\"number\">94.1 kB" in page
+
+
+def test_names_of_others_are_text(tmp_path):
+    page = page_of(sampled(EVIL), tmp_path)
+    assert "<script" not in page and "&lt;script&gt;" in page and not fetched(page)
+
+
+@pytest.mark.parametrize("words, why", [
+    (["list", "--html", "x"], "of show"), (["show", "last", "last", "--html", "x"], "one ID"),
+    (["show", "last", "--csv", "--html", "x"], "without"), (["show", "last", "--html", "/"], "folder")])
+def test_what_makes_no_page_is_one_line(words, why, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COPYSCOPE_RUNS", str(tmp_path))
+    (tmp_path / "record.json").write_text(json.dumps(REAL["A3-host"]))
+    assert command.main(words) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1 and why in said.err

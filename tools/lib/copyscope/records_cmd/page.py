@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Writes the report of a record as one page of HTML, which fetches nothing and escapes all text."""
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from copyscope.common.errors import CommandError, lacks_module
+from copyscope.common.tables import SITES
+from copyscope.common.text import bytes_text
+from copyscope.common.tree import ROOT
+from copyscope.records.run_record import Record
+
+from . import cpu, missing, report
+from .tables import MEANING, laws_of, refusals, share_of, side
+
+# Of processes, those that moved most.
+MOST_MAPS = 4
+
+
+def subject(record: Record) -> str:
+    """Whom the page is about."""
+    if not record.watched:
+        return f"{record.variant}, {record.bytes:,} bytes on {record.path}"
+    rows = process_rows(record)
+    return rows[0][0] if len(rows) == 1 else f"{len(rows)} processes"
+
+
+def sentences(record: Record) -> list[str]:
+    """What it comes to."""
+    if not record.watched:
+        return [record.verdict or "no verdict: the record is older than that"]
+    found = record.data["verdicts"]
+    moved = [each for each in found if each["verdict"] != "moved nothing"]
+    return [f"{each['process']}: {each['sentence']}" for each in moved or found[:1]]
+
+
+def site_rows(record: Record) -> list[list[str]]:
+    """Every site that bytes passed."""
+    found = [(site, record.site_bytes(site)) for site in SITES]
+    return [[site, bytes_text(passed), share_of(record, site, passed),
+             record.site_how(site).replace("_", " "), MEANING[site]]
+            for site, passed in found if passed]
+
+
+def cause_rows(record: Record) -> list[list[str]]:
+    """Why bytes were copied, and what helps."""
+    return [[each["cause"], each["site"], bytes_text(each["bytes"]), each["remedy"] or ""]
+            for each in record.data["causes"] if each["bytes"] is not None]
+
+
+def process_rows(record: Record) -> list[list[str]]:
+    """What each process sent and received, those that moved most first."""
+    rows = []
+    for process, verdict in zip(record.data.get("processes", []), record.data["verdicts"]
+                                if record.watched else []):
+        counts = process["sum"]["counts"]
+        moved = [counts["accepted_bytes"], counts["returned_bytes"]]
+        rows.append((sum(each or 0 for each in moved), [
+            verdict["process"], *("not measured" if each is None else bytes_text(each)
+                                  for each in moved), verdict["verdict"]]))
+    return [row for moved, row in sorted(rows, key=lambda each: -each[0]) if moved]
+
+
+def law_rows(record: Record) -> list[list[str]]:
+    """Every law with both sides."""
+    return [[each["law"], each["status"], side(each.get("left")), side(each.get("right")),
+             side(each["residual"]), each.get("why") or ""] for each in laws_of(record)]
+
+
+def with_names_of_its_own(drawing: str, name: str) -> str:
+    """A drawing without the head of a file, to stand in a page among others."""
+    text = drawing[drawing.index("<svg"):].replace('id="', f'id="{name}-')
+    return text.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
+
+
+def maps(source: Path) -> list[tuple[str, str]]:
+    """Name and drawing of each copy map that tools/plot draws of the record."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([ROOT / "tools" / "plot", source.resolve(), "--out", folder],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise CommandError(done.stderr.strip().removeprefix("plot: "))
+        files = sorted(Path(folder).glob("copymap-*.svg"))[:MOST_MAPS]
+        return [(file.stem, with_names_of_its_own(file.read_text(encoding="utf-8"), file.stem))
+                for file in files]
+
+
+def page(record: Record, source: Path) -> str:
+    """The whole page."""
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ModuleNotFoundError as error:
+        raise lacks_module(error) from None
+    made = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
+                       trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
+                       keep_trailing_newline=True)
+    told: dict[str, Any] = {
+        "subject": subject(record), "sentences": sentences(record), "head": report.head(record),
+        "sites": site_rows(record), "causes": cause_rows(record), "refusals": refusals(record),
+        "processes": process_rows(record), "cpu": cpu.processes(record),
+        "cpu_head": cpu.head(record),
+        "maps": maps(source), "laws": law_rows(record),
+        "missing": missing.lines(record), "foot": report.foot(record)}
+    return made.get_template("page.html").render(told)
+
