@@ -323,15 +323,6 @@ static struct watch_sides sides_of_datagrams(enum watch_law law, const struct wa
 		return sides_of_datagrams_received(book, hooked);
 	case WATCH_LAW_reference_queue:
 		return sides_of_datagram_references(s, book, hooked);
-	case WATCH_LAW_completion:
-		return sides_of_completion(s, book, hooked);
-	case WATCH_LAW_copied:
-		return sides_of_copied(s, book, hooked);
-	case WATCH_LAW_tls_send:
-	case WATCH_LAW_tls_encryption:
-	case WATCH_LAW_tls_sent:
-	case WATCH_LAW_tls_received:
-		return watch_tls_sides(law, s, book, hooked);
 	default:
 		return sides_of_datagram_calls(book, hooked, law);
 	}
@@ -344,15 +335,10 @@ static const char *const why_layer[] = {
 #undef LAYER_WHY
 };
 
-struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket *s,
-				   const struct watch_book *book, const struct watch_hooked *hooked)
+/* Those that TCP alone has. */
+static struct watch_sides sides_of_stream(enum watch_law law, const struct watch_socket *s,
+					  const struct watch_book *book, const struct watch_hooked *hooked)
 {
-	if (s->apart && law != WATCH_LAW_probes)
-		return not_known(why_layer[s->layer]);
-	if (book->flags & WATCH_UNOPENED)
-		return not_known("it lay in a network namespace that was not entered");
-	if (s->datagrams)
-		return sides_of_datagrams(law, s, book, hooked);
 	switch (law) {
 	case WATCH_LAW_send_queue:
 		return sides_of_send_queue(s, book, hooked);
@@ -360,21 +346,35 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 		return sides_of_receive_queue(s, book, hooked);
 	case WATCH_LAW_reference_queue:
 		return sides_of_reference_queue(s, book, hooked);
-	case WATCH_LAW_completion:
-		return sides_of_completion(s, book, hooked);
-	case WATCH_LAW_copied:
-		return sides_of_copied(s, book, hooked);
 	case WATCH_LAW_sends:
 		return sides_of_calls(s, book, hooked, s->moved.count[COUNT_accepted_bytes],
 				      book->slot.sends_returned);
 	case WATCH_LAW_receives:
 		return sides_of_receives(s, book, hooked);
+	default:
+		return (struct watch_sides){ .known = true };
+	}
+}
+
+struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket *s,
+				   const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	if (s->apart && law != WATCH_LAW_probes)
+		return not_known(why_layer[s->layer]);
+	if (book->flags & WATCH_UNOPENED)
+		return not_known("it lay in a network namespace that was not entered");
+	switch (law) {
+	case WATCH_LAW_completion:
+		return sides_of_completion(s, book, hooked);
+	case WATCH_LAW_copied:
+		return sides_of_copied(s, book, hooked);
 	case WATCH_LAW_tls_send:
 	case WATCH_LAW_tls_encryption:
 	case WATCH_LAW_tls_sent:
 	case WATCH_LAW_tls_received:
 		return watch_tls_sides(law, s, book, hooked);
 	default:
-		return (struct watch_sides){ .known = true };
+		return s->datagrams ? sides_of_datagrams(law, s, book, hooked) :
+				      sides_of_stream(law, s, book, hooked);
 	}
 }
