@@ -165,14 +165,17 @@ def test_what_a_watch_measures_is_what_the_run_beside_it_measures(look, path):
 @of_paths
 def test_completions_are_those_that_the_workload_read(look, path):
     watched, work = look.watched(path, "A3"), look.run(path)["experiment"]["workload"]
-    laws = {each["laws"]["completion"]["status"] for each in watched.record["sockets"]
-            if f":{PORTS['A3']}" in each["local"]}
+    sockets = [each for each in watched.record["sockets"] if f":{PORTS['A3']}" in each["local"]]
+    laws = {each["laws"]["completion"]["status"] for each in sockets}
+    # TCP may close a socket before its program reads what is left: a book ends there.
+    left = sum(each["closing"]["zerocopy_sends"] or 0 for each in sockets)
     assert watched.sum("counts", "zerocopy_sends") == work["zerocopy_sends"]
     found = [watched.sum("counts", count) for count in ("completed_sends", "copied_sends")]
     told = [work["completions"], work["completions_copied"]]
     # Where one was read before a program saw it, the law is not tested.
     if laws == {"balanced"}:
-        assert found == told
+        assert all(each <= all_told <= each + left for each, all_told in zip(found, told))
+        assert found[0] + left == told[0]
     else:
         assert None in found or all(one <= other for one, other in zip(found, told))
 
