@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from copyscope.common.tables import names
+
 from .records import ROOT
 from .watch_tool import broken
 
+TLS_LAWS = set(names("laws", of_tls=True))
 DATAGRAMS = ROOT / "build/tests/guest/datagrams"
 # What it sends before it is told to go on: 3 datagrams, and half of another one.
 BEFORE = {"unsent_bytes": 500, "unread_bytes": 3000}
@@ -32,7 +35,7 @@ def agrees(record: dict, told: dict, before: int = 0) -> None:
     assert found["zerocopy_sends"] == found["completed_sends"] == told["zerocopy_sends"]
     if record["backend"]["name"] == "trampoline":
         assert found["truncated_bytes"] == told["truncated"]
-        balanced = {law["law"] for law in record["laws"] if law["status"] == "balanced" and not law["why"]}
+        balanced = {law["law"] for law in record["laws"] if law["status"] == "balanced" and not law["why"]} - TLS_LAWS
         assert balanced == {"send queue", "receive queue", "reference queue", "completion", "copied", "receives",
                             "probes"}
     assert record["total"]["closing"]["unread_bytes"] == told["unread"]

@@ -118,7 +118,9 @@ def test_a_way_whose_end_is_killed_in_mid_send_breaks_no_law(way, end):
     record = run.done.record
     assert run.took_s < 20 and run.done.code == 1 and record["experiment"]["outcome"]["status"] == "failed"
     assert record["counts"]["returned_bytes"] > 65536
-    assert not records.laws_with(record, "broken") and "receive" in records.laws_with(record, "balanced")
+    assert not records.laws_with(record, "broken")
+    # Datagrams that were under way are dropped: their end may be seen by no program.
+    assert way.startswith("udp") or "receive" in records.laws_with(record, "balanced")
 
 
 def test_an_end_that_stands_still_fails_the_run_after_its_time():

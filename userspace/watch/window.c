@@ -131,11 +131,20 @@ static void gauges_note(struct watch *w)
 	w->hooked.no_rings = !gauges.rings_seen;
 }
 
+/* A UDP socket without an address, of which no call moved a byte: programs make such ones to ask about devices. */
+static bool is_no_endpoint(const struct watch_book *book)
+{
+	return book->flags & WATCH_DATAGRAMS && !book->local_port && !book->remote_port && !book->slot.send_calls &&
+	       !book->slot.recv_calls;
+}
+
 static void death(void *arg, const struct watch_book *book)
 {
 	struct watch *w = arg;
 	int err;
 
+	if (is_no_endpoint(book))
+		return;
 	gauges_note(w);
 	tls_note(w, book);
 	err = watch_tally_death(&w->tally, book, &w->hooked);
@@ -334,6 +343,8 @@ static void open_book(void *arg, const struct watch_book *book)
 {
 	struct open_books *open = arg;
 
+	if (is_no_endpoint(book))
+		return;
 	if (open->count == open->room) {
 		int room = open->room ? 2 * open->room : 64;
 		struct watch_book *more = realloc(open->items, room * sizeof(*more));
