@@ -146,10 +146,12 @@ def pays(found: Found, way: Way) -> str:
     """From which sizes on it is faster than the plain one, by path, with one connection."""
     if way.word == PLAIN:
         return "-"
-    mine = [each for each in found.crossings
-            if (each["first"], each["second"], each["threads"]) == (PLAIN, way.word, 1)]
-    return "; ".join(f"{each['path']['kind']}: {when(each['answer'], way.word)}"
-                     for each in mine) or UNMEASURED
+    mine: dict[str, str] = {}
+    for each in found.crossings:
+        if (each["first"], each["second"], each["threads"]) == (PLAIN, way.word, 1):
+            # Searches of ways come first, and are of one day.
+            mine.setdefault(each["path"]["kind"], when(each["answer"], way.word))
+    return "; ".join(f"{path}: {answer}" for path, answer in mine.items()) or UNMEASURED
 
 
 def when(answer: dict[str, Any], variant: str) -> str:
