@@ -30,6 +30,8 @@ FOLDERS: dict[str, tuple[str, str]] = {
                "make matrix"),
     "crossovers": ("from which size each way to send wins, by pairs of runs",
                    "sudo ./tools/crossover --profile PROFILE --threads N --out results/crossovers"),
+    "ways": ("every way to send and to receive in guests, and from what size each beats plain send",
+             "./tools/matrix --ways --messages 100 --out results/ways"),
     "baseline": ("what operations cost on the machine, each number proved by counters",
                  "sudo ./tools/baseline"),
     "baseline-nic": ("connections, round trips and a stream between two cards of a guest; no times",
@@ -57,7 +59,8 @@ FOLDERS: dict[str, tuple[str, str]] = {
     "campaign": ("what attacked the programs, and what failed", "sudo tests/campaign"),
 }
 # What tells of a folder, the first that is there.
-PAGES = ("PROVENANCE.md", "matrix.md", "crossovers.md", "beside.md", "campaign.md", "README.md")
+PAGES = ("PROVENANCE.md", "matrix.md", "ways.md", "crossovers.md",
+         "beside.md", "campaign.md", "README.md")
 # Of one's own runs, which no commit has.
 OWN = ("runs",)
 
