@@ -97,12 +97,14 @@ def page(record: Record, source: Path) -> str:
     made = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
                        trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
                        keep_trailing_newline=True)
+    # Where nothing moved there is no way to draw.
+    moved = not record.watched or process_rows(record)
     told: dict[str, Any] = {
         "subject": subject(record), "sentences": sentences(record), "head": report.head(record),
         "sites": site_rows(record), "causes": cause_rows(record), "refusals": refusals(record),
         "processes": process_rows(record), "cpu": cpu.processes(record),
         "cpu_head": cpu.head(record),
-        "maps": maps(source), "laws": law_rows(record),
+        "maps": maps(source) if moved else [], "laws": law_rows(record),
         "missing": missing.lines(record), "foot": report.foot(record)}
     return made.get_template("page.html").render(told)
 
