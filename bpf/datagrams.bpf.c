@@ -44,12 +44,6 @@ int datagram_released(struct bpf_sock *ctx)
 	return 1;
 }
 
-/* One event is lost, and it is this one. */
-static __always_inline bool is_lost(enum fault_inject fault)
-{
-	return fault_inject == fault && !__sync_fetch_and_add(&watch_gauges.injected_faults, 1);
-}
-
 /* The header is gone. */
 SEC("?fentry/__udp_enqueue_schedule_skb")
 int BPF_PROG(datagram_queue_enter, struct sock *sk, struct sk_buff *skb)

@@ -226,12 +226,6 @@ static __always_inline void datagram_copied(struct slot_way *way, u32 place, u64
 		count(b, COUNT_truncated_bytes, left);
 }
 
-/* One of a watch's, on purpose. */
-static __always_inline bool datagram_is_lost(void)
-{
-	return fault_inject == FAULT_LOSE_TAKEN && !__sync_fetch_and_add(&watch_gauges.injected_faults, 1);
-}
-
 /* A datagram was copied to the reader as far as there was room, and is thrown away. A linear one is copied where
  * nothing can be hooked (copy_linear_skb). @len is less than 0 where the reader leaves it in the queue (peek). */
 SEC("?fentry/skb_consume_udp")
@@ -244,7 +238,7 @@ int BPF_PROG(datagram_taken, struct sock *sk, struct sk_buff *skb, int len)
 	if (len < 0 || (!datagrams_watch && !window_open()))
 		return 0;
 	way = way_find(cookie_of(sk), &place);
-	if (!way || !bytes || datagram_is_lost())
+	if (!way || !bytes || is_lost(FAULT_LOSE_TAKEN))
 		return 0;
 	room = task_noted(&receiving);
 	if (room && *room < bytes)

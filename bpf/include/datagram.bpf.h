@@ -19,6 +19,12 @@ const volatile bool datagrams_watch __weak = false;
 volatile __u32 datagrams_watched __weak = 0;
 volatile __u32 datagrams_shared __weak = 0;
 
+/* One event is lost on purpose, and it is this one. */
+static __always_inline bool is_lost(enum fault_inject fault)
+{
+	return fault_inject == fault && !__sync_fetch_and_add(&watch_gauges.injected_faults, 1);
+}
+
 struct numa_drop_counters___k {
 	atomic_t drops0, drops1;
 } OF_KERNEL;

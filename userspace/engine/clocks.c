@@ -89,19 +89,6 @@ void clocks_free(struct engine *e)
 	e->clocks = NULL;
 }
 
-/* All functions of a stack, BPF programs among them. */
-static void name_stack(const struct symbols *symbols, const struct cpu_place *place, char text[CPU_TEXT_BYTES])
-{
-	size_t used = 0;
-
-	for (int i = 0; i < CPU_FRAMES && place->frames[i] && used < CPU_TEXT_BYTES; i++) {
-		const char *name = symbol_name(symbols, place->frames[i]);
-
-		if (*name)
-			used += snprintf(text + used, CPU_TEXT_BYTES - used, "%s%s", used ? " < " : "", name);
-	}
-}
-
 /* Stacks that come while they are counted wait for the next reading. */
 static int read_places(const struct engine *e, struct cpu_place *places, int room, struct cpu_samples *samples)
 {
@@ -135,22 +122,15 @@ static int name_places(const struct engine *e, const struct cpu_place *places, s
 	for (int i = 0; i < samples->stack_count; i++)
 		memcpy(frames + i * CPU_FRAMES, places[i].frames, each);
 	symbols = symbols_load(e, frames, samples->stack_count * CPU_FRAMES);
-	for (int i = 0; symbols && i < samples->stack_count; i++)
-		name_stack(symbols, &places[i], samples->stacks[i].frames);
+	for (int i = 0; symbols && i < samples->stack_count; i++) {
+		memcpy(frames, places[i].frames, each);
+		symbols_join(symbols, frames, CPU_FRAMES, true, samples->stacks[i].frames, CPU_TEXT_BYTES);
+	}
 	free(frames);
 	if (!symbols)
 		return -ENOMEM;
 	symbols_free(symbols);
 	return 0;
-}
-
-static int count_keys(int fd, void *key)
-{
-	int count = 0;
-
-	for (void *previous = NULL; !bpf_map_get_next_key(fd, previous, key); previous = key)
-		count++;
-	return count;
 }
 
 static int read_stacks(const struct engine *e, struct cpu_samples *samples)

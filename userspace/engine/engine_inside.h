@@ -51,8 +51,16 @@ struct symbols;
 struct symbols *symbols_load(const struct engine *e, uint64_t *addresses, int count);
 void symbols_free(struct symbols *symbols);
 
-/* Its name; empty if it is none of theirs, or if the kernel hides it (kernel.kptr_restrict). */
-const char *symbol_name(const struct symbols *symbols, uint64_t address);
+/*
+ * Writes the functions that hold the return addresses @frames (0 ends them), innermost first, joined by " < ". BPF
+ * programs and their trampolines are left out unless @programs. Empty if the kernel hides addresses
+ * (kernel.kptr_restrict).
+ */
+void symbols_join(const struct symbols *symbols, const uint64_t *frames, int count, bool programs, char *text,
+		  size_t size);
+
+/* How many keys a map has; @key: room for one. */
+int count_keys(int fd, void *key);
 
 /* Detaches the samples of the clock. */
 void clocks_free(struct engine *e);

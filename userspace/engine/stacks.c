@@ -97,7 +97,7 @@ void symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
-const char *symbol_name(const struct symbols *symbols, uint64_t address)
+static const char *name_of(const struct symbols *symbols, uint64_t address)
 {
 	const struct symbol *found = bsearch(&address, symbols->symbol, symbols->count,
 					     sizeof(*symbols->symbol), compare);
@@ -110,21 +110,16 @@ static bool is_bpf(const char *name)
 	return !strncmp(name, "bpf_prog_", 9) || !strncmp(name, "bpf_trampoline_", 15);
 }
 
-/*
- * Writes the functions that hold the return addresses @frames (0 ends them), innermost first,
- * joined by " < ", leaving out BPF programs and their trampolines. Empty if the kernel hides addresses
- * (kernel.kptr_restrict).
- */
-static void symbols_join(const struct symbols *symbols, const uint64_t *frames, int count, char *text,
-			 size_t size)
+void symbols_join(const struct symbols *symbols, const uint64_t *frames, int count, bool programs, char *text,
+		  size_t size)
 {
 	size_t used = 0;
 
 	*text = '\0';
 	for (int i = 0; symbols && i < count && frames[i] && used < size; i++) {
-		const char *name = symbol_name(symbols, frames[i]);
+		const char *name = name_of(symbols, frames[i]);
 
-		if (!*name || is_bpf(name))
+		if (!*name || (!programs && is_bpf(name)))
 			continue;
 		used += snprintf(text + used, size - used, "%s%s", used ? " < " : "", name);
 	}
@@ -191,7 +186,7 @@ static int name_stacks(const struct engine *e, struct ledger *ledger,
 		struct copy_stack *stack = &ledger->stacks[i];
 
 		memcpy(frames, from[i].frames, sizeof(from->frames));
-		symbols_join(symbols, frames, CAUSE_FRAMES, stack->frames, STACK_TEXT_BYTES);
+		symbols_join(symbols, frames, CAUSE_FRAMES, false, stack->frames, STACK_TEXT_BYTES);
 	}
 	symbols_free(symbols);
 	free(frames);
@@ -206,13 +201,11 @@ union copy_key {
 	struct copy_call call;
 };
 
-static int count_keys(int fd)
+int count_keys(int fd, void *key)
 {
-	union copy_key key;
-	void *previous = NULL;
 	int count = 0;
 
-	for (; !bpf_map_get_next_key(fd, previous, &key); previous = &key)
+	for (void *previous = NULL; !bpf_map_get_next_key(fd, previous, key); previous = key)
 		count++;
 	return count;
 }
@@ -256,13 +249,14 @@ int engine_stacks(const struct engine *e, struct ledger *ledger)
 {
 	int cpus = libbpf_num_possible_cpus();
 	struct copied_from *from;
+	union copy_key key;
 	int fds[2], room[2], err;
 
 	for (int i = 0; i < 2; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(e->skel->obj, maps_of_copies[i]);
 
 		fds[i] = map ? bpf_map__fd(map) : -1;
-		room[i] = map ? count_keys(fds[i]) : 0;
+		room[i] = map ? count_keys(fds[i], &key) : 0;
 	}
 	from = calloc(room[0] + room[1] + 1, sizeof(*from));
 	ledger->stacks = calloc(room[0] + room[1] + 1, sizeof(*ledger->stacks));

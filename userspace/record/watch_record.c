@@ -49,6 +49,22 @@ const char *watch_layer_name(enum watch_layer layer)
 	return layers[layer].name;
 }
 
+void watch_set_site(struct watch_movements *m, enum site site, bool known, uint64_t bytes)
+{
+	if (!known)
+		return;
+	m->sites_known |= 1u << site;
+	m->site_bytes[site] = bytes;
+}
+
+void watch_set_count(struct watch_movements *m, enum count count, bool known, uint64_t value)
+{
+	if (!known)
+		return;
+	m->counts_known |= 1ull << count;
+	m->count[count] = value;
+}
+
 void watch_movements_add(struct watch_movements *into, const struct watch_movements *from)
 {
 	into->sites_known &= from->sites_known;

@@ -47,6 +47,11 @@ struct watch_sides {
 	const char *why;	/* why it is not known */
 };
 
+static inline struct watch_sides watch_not_known(const char *why)
+{
+	return (struct watch_sides){ .why = why };
+}
+
 struct watch_plain {
 	uint64_t accepted, sent, received, returned, unsent, unacked, unread;
 };

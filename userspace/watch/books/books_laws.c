@@ -4,11 +4,6 @@
 #include "userspace/watch/books/books_socket.h"
 #include "userspace/watch/books/books_tls.h"
 
-static struct watch_sides not_known(const char *why)
-{
-	return (struct watch_sides){ .why = why };
-}
-
 #define NO_ROOM "the table of sockets had no room for it"
 #define COPIED_ODDLY \
 	"bytes were copied that no receive returned: a receive failed halfway, or TCP_ZEROCOPY_RECEIVE copied"
@@ -20,8 +15,8 @@ static struct watch_sides unless_missed(const struct watch_book *book, const str
 	if (sides.left == sides.right)
 		return sides;
 	if (book->flags & WATCH_NO_SLOT)
-		return not_known(NO_ROOM);
-	return hooked->skipped ? not_known("the kernel skipped a program for packets or notifications") : sides;
+		return watch_not_known(NO_ROOM);
+	return hooked->skipped ? watch_not_known("the kernel skipped a program for packets or notifications") : sides;
 }
 
 static struct watch_sides sides_of_send_queue(const struct watch_socket *s, const struct watch_book *book,
@@ -30,9 +25,9 @@ static struct watch_sides sides_of_send_queue(const struct watch_socket *s, cons
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
 
 	if (book->flags & WATCH_TORN)
-		return not_known("it was read without its lock, in a network namespace that was not entered");
+		return watch_not_known("it was read without its lock, in a network namespace that was not entered");
 	if (book->slot.dropped_packets)
-		return not_known("this machine dropped packets on their way out, which are then sent as new");
+		return watch_not_known("this machine dropped packets on their way out, which are then sent as new");
 	return unless_missed(book, hooked, (struct watch_sides){
 		.known = true,
 		.left = from.unsent + s->moved.count[COUNT_accepted_bytes],
@@ -65,18 +60,18 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 	if (hooked->rx_calls)
 		taken += m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map] + m->site_bytes[SITE_rx_direct];
 	if (book->flags & WATCH_TORN)
-		return not_known("it was read without its lock, in a network namespace that was not entered");
+		return watch_not_known("it was read without its lock, in a network namespace that was not entered");
 	if (hooked->rx_calls && !hooked->rx_copies)
-		return not_known("rx_copy is derived from this law; --books calls measures it");
+		return watch_not_known("rx_copy is derived from this law; --books calls measures it");
 	if (book->slot.rx_odd)
-		return not_known(COPIED_ODDLY);
+		return watch_not_known(COPIED_ODDLY);
 	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
-		return not_known("copies to readers or discards were not counted");
+		return watch_not_known("copies to readers or discards were not counted");
 	if (taken != m->count[COUNT_returned_bytes] &&
 	    watch_was_urgent(book))
-		return not_known("an urgent byte was read before its turn, or never");
+		return watch_not_known("an urgent byte was read before its turn, or never");
 	if (taken < m->count[COUNT_returned_bytes] && !hooked->rx_calls)
-		return not_known("bytes left without a copy: how many is derived from this law");
+		return watch_not_known("bytes left without a copy: how many is derived from this law");
 	if (watch_tls_receives(book, hooked))
 		return sides_of_plaintext(taken, book, hooked);
 	/* What earlier lives of the socket lost with their queues was never taken. */
@@ -107,20 +102,20 @@ static struct watch_sides sides_of_reference_queue(const struct watch_socket *s,
 	if (none)
 		return (struct watch_sides){ .known = true, .right = book->slot.sent_referenced };
 	if (!(m->sites_known & 1u << SITE_tx_reference))
-		return not_known("references were not counted");
+		return watch_not_known("references were not counted");
 	if (!watch_packets_were_watched(book, hooked))
-		return not_known("packets were not watched when the first reference was made");
+		return watch_not_known("packets were not watched when the first reference was made");
 	if (book->flags & (WATCH_TORN | WATCH_WALK_SHORT))
-		return not_known("its queues could not be walked to their ends");
+		return watch_not_known("its queues could not be walked to their ends");
 	if (book->slot.mixed || book->flags & WATCH_MIXED)
-		return not_known("its packets mix user pages with pages of files, which may be either");
+		return watch_not_known("its packets mix user pages with pages of files, which may be either");
 	if (!is_undisturbed(book))
-		return not_known("packets were dropped or sent again");
+		return watch_not_known("packets were dropped or sent again");
 	if (book->flags & WATCH_CLOSED && to.unsent)
-		return not_known("it closed before all was sent, and its queue is gone");
+		return watch_not_known("it closed before all was sent, and its queue is gone");
 	/* The kernel may run no program on top of certain tasks, without a sign. */
 	if (!watch_departures_are_whole(book))
-		return not_known("no program saw some packets leave, or they passed several devices");
+		return watch_not_known("no program saw some packets leave, or they passed several devices");
 	return (struct watch_sides){ .known = true, .left = left, .right = right };
 }
 
@@ -157,16 +152,16 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 					      const struct watch_hooked *hooked)
 {
 	if (!hooked->completions)
-		return not_known("notifications were not counted");
+		return watch_not_known("notifications were not counted");
 	if (book->flags & WATCH_NO_SLOT)
-		return not_known(NO_ROOM);
+		return watch_not_known(NO_ROOM);
 	if (book->slot.skipped_ids && (book->slot.unseen_reports || !is_undisturbed(book)))
-		return not_known("notifications came that were not seen: the process read them first, or "
+		return watch_not_known("notifications came that were not seen: the process read them first, or "
 				 "they overtook others whose packets were lost");
 	if (!watch_rings_were_counted(book, hooked))
-		return not_known("io_uring's notifications were not counted");
+		return watch_not_known("io_uring's notifications were not counted");
 	if (book->slot.ring_notified < book->slot.ring_sends)
-		return not_known("io_uring may still have to notify");
+		return watch_not_known("io_uring may still have to notify");
 	return unless_missed(book, hooked, (struct watch_sides){
 		.known = true,
 		.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends],
@@ -180,7 +175,7 @@ static struct watch_sides sides_of_copied(const struct watch_socket *s, const st
 	struct watch_sides sides = watch_copied_sides(book, hooked, &s->moved);
 
 	if (!hooked->late_copies && sides.known && sides.left != sides.right)
-		return not_known("completions say otherwise than arrivals: late_copy is not measured");
+		return watch_not_known("completions say otherwise than arrivals: late_copy is not measured");
 	return sides;
 }
 
@@ -190,11 +185,11 @@ static struct watch_sides sides_of_calls(const struct watch_socket *s, const str
 					 uint64_t by_calls)
 {
 	if (!hooked->calls)
-		return not_known("calls are counted with --books calls alone");
+		return watch_not_known("calls are counted with --books calls alone");
 	if (book->flags & WATCH_NO_SLOT)
-		return not_known(NO_ROOM);
+		return watch_not_known(NO_ROOM);
 	if (!s->whole && by_sequence != by_calls)
-		return not_known("a call may have been under way when the window opened or closed");
+		return watch_not_known("a call may have been under way when the window opened or closed");
 	return (struct watch_sides){ .known = true, .left = by_sequence, .right = by_calls };
 }
 
@@ -212,12 +207,12 @@ static struct watch_sides sides_of_receives(const struct watch_socket *s, const 
 	const struct watch_movements *m = &s->moved;
 
 	if (hooked->calls && m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map])
-		return not_known("bytes left by splice or mapped, which no receive returns");
+		return watch_not_known("bytes left by splice or mapped, which no receive returns");
 	if (watch_tls_receives(book, hooked))
 		return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes],
 				      book->slot.recvs_returned + watch_tls_of(book, hooked)->returned);
 	if (hooked->calls && copies_are_unsettled(book))
-		return not_known(COPIED_ODDLY);
+		return watch_not_known(COPIED_ODDLY);
 	return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes], book->slot.recvs_returned);
 }
 
@@ -233,13 +228,13 @@ static struct watch_sides sides_of_datagrams_sent(const struct watch_book *book,
 	};
 
 	if (!hooked->handed)
-		return not_known("no hook of this backend tells what IP was given of datagrams");
+		return watch_not_known("no hook of this backend tells what IP was given of datagrams");
 	if (sides.left == sides.right)
 		return sides;
 	if (slot->send_failed)
-		return not_known("a send of datagrams failed, and what it was given may have left all the same");
+		return watch_not_known("a send of datagrams failed, and what it was given may have left all the same");
 	if (!(book->flags & WATCH_BORN) || !(book->flags & WATCH_DIED))
-		return not_known("a send of datagrams may have been under way when the window opened or closed");
+		return watch_not_known("a send of datagrams may have been under way when the window opened or closed");
 	return sides;
 }
 
@@ -254,15 +249,15 @@ static struct watch_sides sides_of_datagrams_received(const struct watch_book *b
 	};
 
 	if (!hooked->queued)
-		return not_known("no hook of this backend tells what was queued of datagrams");
+		return watch_not_known("no hook of this backend tells what was queued of datagrams");
 	if (sides.left == sides.right)
 		return sides;
 	if (slot->rx_odd)
-		return not_known("a receive of datagrams failed halfway");
+		return watch_not_known("a receive of datagrams failed halfway");
 	if (book->opened.restless || book->now.restless)
-		return not_known("datagrams came or went while the queue was read, or a receive was under way");
+		return watch_not_known("datagrams came or went while the queue was read, or a receive was under way");
 	if (book->now.drops - book->opened.drops != slot->rx_refused)
-		return not_known("the kernel dropped datagrams elsewhere than before their queue");
+		return watch_not_known("the kernel dropped datagrams elsewhere than before their queue");
 	return sides;
 }
 
@@ -277,21 +272,21 @@ static struct watch_sides sides_of_datagram_references(const struct watch_socket
 	};
 
 	if (!(m->sites_known & 1u << SITE_tx_reference))
-		return not_known("references were not counted");
+		return watch_not_known("references were not counted");
 	if (!hooked->trampolines)
-		return sides.left ? not_known("true by construction: packets tell what was referenced") : sides;
+		return sides.left ? watch_not_known("true by construction: packets tell what was referenced") : sides;
 	if (sides.left && !watch_packets_were_watched(book, hooked))
-		return not_known("packets were not watched when the first reference was made");
+		return watch_not_known("packets were not watched when the first reference was made");
 	if (sides.left && !watch_departures_are_whole(book))
-		return not_known("packets were not watched when the first reference was made");
+		return watch_not_known("packets were not watched when the first reference was made");
 	if (sides.left == sides.right)
 		return sides;
 	if (book->slot.mixed)
-		return not_known("its packets mix user pages with pages of files, which may be either");
+		return watch_not_known("its packets mix user pages with pages of files, which may be either");
 	if (sides.right > sides.left)
-		return not_known("packets passed several devices, or were referenced before the window");
+		return watch_not_known("packets passed several devices, or were referenced before the window");
 	if (book->slot.dropped_packets || book->slot.send_failed || book->now.unsent || book->opened.unsent)
-		return not_known("packets were dropped, or wait for more bytes");
+		return watch_not_known("packets were dropped, or wait for more bytes");
 	return sides;
 }
 
@@ -299,12 +294,12 @@ static struct watch_sides sides_of_datagram_calls(const struct watch_book *book,
 						  enum watch_law law)
 {
 	if (law == WATCH_LAW_sends || !hooked->trampolines)
-		return not_known("true by construction: of datagrams that is accepted or received which calls return");
+		return watch_not_known("true by construction: of datagrams that is accepted or received which calls return");
 	if (book->slot.rx_odd)
-		return not_known("a receive of datagrams failed halfway");
+		return watch_not_known("a receive of datagrams failed halfway");
 	if (book->rx_copied - book->slot.rx_peeked != book->slot.recvs_returned &&
 	    (book->opened.restless || book->now.restless))
-		return not_known("a receive of datagrams was under way");
+		return watch_not_known("a receive of datagrams was under way");
 	return (struct watch_sides){ .known = true, .left = book->rx_copied - book->slot.rx_peeked,
 				     .right = book->slot.recvs_returned };
 }
@@ -315,7 +310,7 @@ static struct watch_sides sides_of_datagrams(enum watch_law law, const struct wa
 	if (law == WATCH_LAW_probes)
 		return (struct watch_sides){ .known = true };
 	if (book->flags & WATCH_NO_SLOT)
-		return not_known(NO_ROOM);
+		return watch_not_known(NO_ROOM);
 	switch (law) {
 	case WATCH_LAW_send_queue:
 		return sides_of_datagrams_sent(book, hooked);
@@ -360,9 +355,9 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 				   const struct watch_book *book, const struct watch_hooked *hooked)
 {
 	if (s->apart && law != WATCH_LAW_probes)
-		return not_known(why_layer[s->layer]);
+		return watch_not_known(why_layer[s->layer]);
 	if (book->flags & WATCH_UNOPENED)
-		return not_known("it lay in a network namespace that was not entered");
+		return watch_not_known("it lay in a network namespace that was not entered");
 	switch (law) {
 	case WATCH_LAW_completion:
 		return sides_of_completion(s, book, hooked);

@@ -7,22 +7,6 @@
 #include "userspace/watch/books/books_fate.h"
 #include "userspace/watch/books/books_tls.h"
 
-static void set_site(struct watch_movements *m, enum site site, bool known, uint64_t bytes)
-{
-	if (!known)
-		return;
-	m->sites_known |= 1u << site;
-	m->site_bytes[site] = bytes;
-}
-
-static void set_count(struct watch_movements *m, enum count count, bool known, uint64_t value)
-{
-	if (!known)
-		return;
-	m->counts_known |= 1ull << count;
-	m->count[count] = value;
-}
-
 static uint64_t sent_as(const struct watch_book *book, enum watch_kind kind)
 {
 	const struct watch_reading *last = watch_last_of(book);
@@ -68,16 +52,16 @@ static void fill_late_copy(struct watch_movements *m, const struct watch_book *b
 	bool denied = !hooked->late_copies && sides.known && sides.left != sides.right;
 
 	/* Without a reference there is nothing to copy late. */
-	set_site(m, SITE_late_copy, none || (watch_late_copies_are_known(book, hooked) && !denied),
+	watch_set_site(m, SITE_late_copy, none || (watch_late_copies_are_known(book, hooked) && !denied),
 		 book->slot.late_copied);
 	fill_late_causes(m, book, hooked);
-	set_count(m, COUNT_wire_referenced_bytes,
+	watch_set_count(m, COUNT_wire_referenced_bytes,
 		  none || (watch_packets_were_watched(book, hooked) && watch_departures_are_whole(book)),
 		  book->slot.sent_referenced);
-	set_count(m, COUNT_clean_bytes,
+	watch_set_count(m, COUNT_clean_bytes,
 		  none || (watch_packets_were_watched(book, hooked) && hooked->devices && !book->slot.mixed),
 		  book->slot.clean);
-	set_count(m, COUNT_reshaped_referenced_bytes,
+	watch_set_count(m, COUNT_reshaped_referenced_bytes,
 		  none || (hooked->moved && watch_packets_were_watched(book, hooked) &&
 			   !m->site_bytes[SITE_tx_splice]), none ? 0 : book->slot.reshaped);
 }
@@ -90,9 +74,9 @@ static void fill_completions(struct watch_movements *m, const struct watch_book 
 	bool rings = watch_rings_were_counted(book, hooked);
 	bool known = rings && watch_completions_were_counted(book, hooked);
 
-	set_count(m, COUNT_zerocopy_sends, rings, (uint64_t)sends + slot->ring_sends);
-	set_count(m, COUNT_completed_sends, known, slot->completed_sends + slot->ring_notified);
-	set_count(m, COUNT_copied_sends, known && !slot->ring_silent, slot->copied_sends + slot->ring_copied);
+	watch_set_count(m, COUNT_zerocopy_sends, rings, (uint64_t)sends + slot->ring_sends);
+	watch_set_count(m, COUNT_completed_sends, known, slot->completed_sends + slot->ring_notified);
+	watch_set_count(m, COUNT_copied_sends, known && !slot->ring_silent, slot->copied_sends + slot->ring_copied);
 }
 
 static void fill_sends(struct watch_movements *m, const struct watch_book *book,
@@ -104,18 +88,18 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	bool packets = watch_packets_were_watched(book, hooked);
 	bool asks = first->asks_zerocopy || last->asks_zerocopy;
 
-	set_count(m, COUNT_accepted_bytes, true, book->past_accepted + to.accepted - from.accepted);
-	set_site(m, SITE_tx_copy, known, sent_as(book, WATCH_KIND_COPY));
-	set_site(m, SITE_tx_reference, known, sent_as(book, WATCH_KIND_REFERENCE));
-	set_site(m, SITE_tx_splice, known, sent_as(book, WATCH_KIND_SPLICE));
-	set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
+	watch_set_count(m, COUNT_accepted_bytes, true, book->past_accepted + to.accepted - from.accepted);
+	watch_set_site(m, SITE_tx_copy, known, sent_as(book, WATCH_KIND_COPY));
+	watch_set_site(m, SITE_tx_reference, known, sent_as(book, WATCH_KIND_REFERENCE));
+	watch_set_site(m, SITE_tx_splice, known, sent_as(book, WATCH_KIND_SPLICE));
+	watch_set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
 	fill_completions(m, book, hooked);
 	fill_late_copy(m, book, hooked);
 	m->fate = watch_fate_of(book, hooked, m);
-	set_count(m, COUNT_enobufs, hooked->limits ? slot : packets || !asks, refused_of(&book->slot));
-	set_count(m, COUNT_refused_optmem, hooked->limits && slot, book->slot.refused_optmem);
-	set_count(m, COUNT_refused_memlock, hooked->limits && slot, book->slot.refused_memlock);
-	set_count(m, COUNT_send_calls, hooked->calls, book->slot.send_calls);
+	watch_set_count(m, COUNT_enobufs, hooked->limits ? slot : packets || !asks, refused_of(&book->slot));
+	watch_set_count(m, COUNT_refused_optmem, hooked->limits && slot, book->slot.refused_optmem);
+	watch_set_count(m, COUNT_refused_memlock, hooked->limits && slot, book->slot.refused_memlock);
+	watch_set_count(m, COUNT_send_calls, hooked->calls, book->slot.send_calls);
 }
 
 /* Where each call that passes bytes on tells of it, the rest is copied. */
@@ -127,10 +111,10 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 	uint64_t taken = passed + slot->rx_discarded + m->site_bytes[SITE_rx_direct];
 	bool room = !(book->flags & WATCH_NO_SLOT);
 
-	set_site(m, SITE_rx_splice, room, slot->rx_spliced);
-	set_site(m, SITE_rx_map, room, slot->rx_mapped);
+	watch_set_site(m, SITE_rx_splice, room, slot->rx_spliced);
+	watch_set_site(m, SITE_rx_map, room, slot->rx_mapped);
 	if (!hooked->rx_copies)
-		set_site(m, SITE_rx_copy, room && hooked->discards && taken <= returned && !watch_was_urgent(book),
+		watch_set_site(m, SITE_rx_copy, room && hooked->discards && taken <= returned && !watch_was_urgent(book),
 			 returned - taken + m->count[COUNT_peeked_bytes]);
 	m->passed_bytes = passed;
 	m->passed_unknown = !room;
@@ -149,8 +133,8 @@ static void fill_receives_by_rest(struct watch_movements *m, const struct watch_
 	/* What a sockmap takes from the queue moves the same sequence number as a receive. */
 	if (returned && !hooked->no_sockmaps && !(known && taken == returned))
 		m->counts_known &= ~(1ull << COUNT_returned_bytes);
-	set_site(m, SITE_rx_splice, known && taken == returned, 0);
-	set_site(m, SITE_rx_map, known && taken == returned, 0);
+	watch_set_site(m, SITE_rx_splice, known && taken == returned, 0);
+	watch_set_site(m, SITE_rx_map, known && taken == returned, 0);
 	m->passed_bytes = known ? returned - taken : 0;
 	m->passed_unknown = !known;
 }
@@ -168,13 +152,13 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 		returned = book->past_returned + tls->received_before - from.returned + watch_tls_taken(tls);
 		peeked += tls->peeked;
 	}
-	set_count(m, COUNT_returned_bytes, true, returned);
-	set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls +
+	watch_set_count(m, COUNT_returned_bytes, true, returned);
+	watch_set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls +
 		  (watch_tls_receives(book, hooked) ? watch_tls_of(book, hooked)->recv_calls : 0));
-	set_count(m, COUNT_map_calls, hooked->rx_calls && room, book->slot.map_calls);
-	set_count(m, COUNT_peeked_bytes, hooked->discards && room, peeked);
-	set_site(m, SITE_rx_discard, hooked->discards && room, book->slot.rx_discarded);
-	set_site(m, SITE_rx_copy, hooked->rx_copies && hooked->discards && room && !book->slot.rx_odd,
+	watch_set_count(m, COUNT_map_calls, hooked->rx_calls && room, book->slot.map_calls);
+	watch_set_count(m, COUNT_peeked_bytes, hooked->discards && room, peeked);
+	watch_set_site(m, SITE_rx_discard, hooked->discards && room, book->slot.rx_discarded);
+	watch_set_site(m, SITE_rx_copy, hooked->rx_copies && hooked->discards && room && !book->slot.rx_odd,
 		 book->rx_copied - book->slot.rx_off);
 	if (hooked->rx_calls)
 		fill_receives_by_calls(m, book, hooked, returned);
@@ -200,18 +184,18 @@ static void fill_datagrams_sent(struct watch_movements *m, const struct watch_bo
 	bool splices = sent && (t ? hooked->sends : left);
 	bool whole = referenced + spliced <= accepted;
 
-	set_count(m, COUNT_accepted_bytes, sent, accepted);
-	set_count(m, COUNT_send_calls, sent, slot->send_calls);
-	set_site(m, SITE_tx_reference, references && whole, referenced);
-	set_site(m, SITE_tx_splice, splices && whole, spliced);
-	set_site(m, SITE_tx_copy, references && splices && whole, accepted - referenced - spliced);
-	set_count(m, COUNT_tapped_bytes, hooked->taps && room && !hooked->skipped, slot->tapped);
+	watch_set_count(m, COUNT_accepted_bytes, sent, accepted);
+	watch_set_count(m, COUNT_send_calls, sent, slot->send_calls);
+	watch_set_site(m, SITE_tx_reference, references && whole, referenced);
+	watch_set_site(m, SITE_tx_splice, splices && whole, spliced);
+	watch_set_site(m, SITE_tx_copy, references && splices && whole, accepted - referenced - spliced);
+	watch_set_count(m, COUNT_tapped_bytes, hooked->taps && room && !hooked->skipped, slot->tapped);
 	fill_completions(m, book, hooked);
 	fill_late_copy(m, book, hooked);
 	m->fate = watch_fate_of(book, hooked, m);
-	set_count(m, COUNT_enobufs, sent, refused_of(slot));
-	set_count(m, COUNT_refused_optmem, sent && !refused_of(slot), 0);
-	set_count(m, COUNT_refused_memlock, sent && !refused_of(slot), 0);
+	watch_set_count(m, COUNT_enobufs, sent, refused_of(slot));
+	watch_set_count(m, COUNT_refused_optmem, sent && !refused_of(slot), 0);
+	watch_set_count(m, COUNT_refused_memlock, sent && !refused_of(slot), 0);
 }
 
 static void fill_datagrams_received(struct watch_movements *m, const struct watch_book *book,
@@ -220,16 +204,16 @@ static void fill_datagrams_received(struct watch_movements *m, const struct watc
 	const struct watch_slot *slot = &book->slot;
 	bool room = hooked->datagrams && !(book->flags & WATCH_NO_SLOT), known = room && !slot->rx_odd;
 
-	set_count(m, COUNT_returned_bytes, hooked->trampolines ? room : known, slot->recvs_returned);
-	set_count(m, COUNT_recv_calls, room, slot->recv_calls);
-	set_count(m, COUNT_peeked_bytes, known, slot->rx_peeked);
-	set_count(m, COUNT_map_calls, true, 0);
-	set_count(m, COUNT_dropped_bytes, room && hooked->datagram_drops, slot->rx_dropped);
-	set_count(m, COUNT_truncated_bytes, known && hooked->trampolines, slot->rx_cut);
-	set_site(m, SITE_rx_copy, known, book->rx_copied);
-	set_site(m, SITE_rx_splice, true, 0);
-	set_site(m, SITE_rx_map, true, 0);
-	set_site(m, SITE_rx_discard, true, 0);
+	watch_set_count(m, COUNT_returned_bytes, hooked->trampolines ? room : known, slot->recvs_returned);
+	watch_set_count(m, COUNT_recv_calls, room, slot->recv_calls);
+	watch_set_count(m, COUNT_peeked_bytes, known, slot->rx_peeked);
+	watch_set_count(m, COUNT_map_calls, true, 0);
+	watch_set_count(m, COUNT_dropped_bytes, room && hooked->datagram_drops, slot->rx_dropped);
+	watch_set_count(m, COUNT_truncated_bytes, known && hooked->trampolines, slot->rx_cut);
+	watch_set_site(m, SITE_rx_copy, known, book->rx_copied);
+	watch_set_site(m, SITE_rx_splice, true, 0);
+	watch_set_site(m, SITE_rx_map, true, 0);
+	watch_set_site(m, SITE_rx_discard, true, 0);
 }
 
 static struct watch_balance balance_of(const struct watch_reading *r, uint32_t next_id, bool walked,
@@ -278,8 +262,8 @@ static void layer_hides(struct watch_socket *s)
 	struct watch_movements seen = {};
 
 	if (s->layer != WATCH_LAYER_REPAIR) {
-		set_count(&seen, COUNT_accepted_bytes, true, s->moved.count[COUNT_accepted_bytes]);
-		set_count(&seen, COUNT_returned_bytes, true, s->moved.count[COUNT_returned_bytes]);
+		watch_set_count(&seen, COUNT_accepted_bytes, true, s->moved.count[COUNT_accepted_bytes]);
+		watch_set_count(&seen, COUNT_returned_bytes, true, s->moved.count[COUNT_returned_bytes]);
 	} else {
 		s->opening = s->closing = (struct watch_balance){};
 	}
@@ -322,10 +306,10 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		fill_sends(&s->moved, book, hooked);
 		fill_receives(&s->moved, book, hooked);
 		/* TCP sends again what is dropped, and cuts nothing off. */
-		set_count(&s->moved, COUNT_dropped_bytes, true, 0);
-		set_count(&s->moved, COUNT_truncated_bytes, true, 0);
+		watch_set_count(&s->moved, COUNT_dropped_bytes, true, 0);
+		watch_set_count(&s->moved, COUNT_truncated_bytes, true, 0);
 	}
-	set_site(&s->moved, SITE_reshape, hooked->details && !(book->flags & WATCH_NO_SLOT), book->slot.moved_between);
+	watch_set_site(&s->moved, SITE_reshape, hooked->details && !(book->flags & WATCH_NO_SLOT), book->slot.moved_between);
 	s->apart = s->layer && !(s->layer == WATCH_LAYER_KTLS && watch_tls_is_covered(book, hooked));
 	if (s->apart)
 		layer_hides(s);

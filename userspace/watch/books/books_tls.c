@@ -44,18 +44,6 @@ static uint64_t accepted_of(const struct watch_book *book)
 	return last->accepted - last->fin_queued;
 }
 
-static void put_site(struct watch_movements *m, enum site site, uint64_t bytes)
-{
-	m->sites_known |= 1u << site;
-	m->site_bytes[site] = bytes;
-}
-
-static void put_count(struct watch_movements *m, enum count count, uint64_t value)
-{
-	m->counts_known |= 1ull << count;
-	m->count[count] = value;
-}
-
 void watch_tls_fill(struct watch_movements *m, const struct watch_book *book, const struct watch_hooked *hooked)
 {
 	static const struct tls_book none;
@@ -63,31 +51,26 @@ void watch_tls_fill(struct watch_movements *m, const struct watch_book *book, co
 	uint64_t carried = tls && tls->sends ? accepted_of(book) - tls->sent_before : 0;
 
 	tls = tls ? tls : &none;
-	put_site(m, SITE_rx_direct, tls->direct);
-	put_site(m, SITE_tls_copy, tls->copied);
-	put_site(m, SITE_tls_reference, tls->referenced);
-	put_site(m, SITE_tls_splice, plaintext_sent(tls) - tls->copied - tls->referenced);
-	put_site(m, SITE_tls_encrypt, tls->encrypted);
-	put_site(m, SITE_tls_decrypt, tls->decrypted);
-	put_count(m, COUNT_tls_accepted_bytes, plaintext_sent(tls));
-	put_count(m, COUNT_tls_carried_bytes, carried);
-	put_count(m, COUNT_tls_sent_records, tls->sent_records);
-	put_count(m, COUNT_tls_sent_overhead_bytes, tls->sent_overhead);
-	put_count(m, COUNT_tls_received_bytes, tls->opened);
-	put_count(m, COUNT_tls_received_records, tls->received_records);
-	put_count(m, COUNT_tls_received_overhead_bytes, tls->received_overhead);
-}
-
-static struct watch_sides not_known(const char *why)
-{
-	return (struct watch_sides){ .why = why };
+	watch_set_site(m, SITE_rx_direct, true, tls->direct);
+	watch_set_site(m, SITE_tls_copy, true, tls->copied);
+	watch_set_site(m, SITE_tls_reference, true, tls->referenced);
+	watch_set_site(m, SITE_tls_splice, true, plaintext_sent(tls) - tls->copied - tls->referenced);
+	watch_set_site(m, SITE_tls_encrypt, true, tls->encrypted);
+	watch_set_site(m, SITE_tls_decrypt, true, tls->decrypted);
+	watch_set_count(m, COUNT_tls_accepted_bytes, true, plaintext_sent(tls));
+	watch_set_count(m, COUNT_tls_carried_bytes, true, carried);
+	watch_set_count(m, COUNT_tls_sent_records, true, tls->sent_records);
+	watch_set_count(m, COUNT_tls_sent_overhead_bytes, true, tls->sent_overhead);
+	watch_set_count(m, COUNT_tls_received_bytes, true, tls->opened);
+	watch_set_count(m, COUNT_tls_received_records, true, tls->received_records);
+	watch_set_count(m, COUNT_tls_received_overhead_bytes, true, tls->received_overhead);
 }
 
 /* The kernel keeps no number of what a call that sleeps, or has given the lock back, has done so far. */
 static struct watch_sides unless_under_way(const struct watch_socket *s, uint64_t left, uint64_t right)
 {
 	if (left != right && !s->whole)
-		return not_known("a call may have been under way when the window opened or closed");
+		return watch_not_known("a call may have been under way when the window opened or closed");
 	return (struct watch_sides){ .known = true, .left = left, .right = right };
 }
 
@@ -103,7 +86,7 @@ static struct watch_sides sides_of_records_sent(const struct tls_book *tls, cons
 	};
 
 	if (sides.left != sides.right && (book->opened.calls_sleep || (!tls->sends_ended && book->now.calls_sleep)))
-		return not_known("a call slept in the middle of a record, of which the kernel keeps no number then");
+		return watch_not_known("a call slept in the middle of a record, of which the kernel keeps no number then");
 	return sides;
 }
 
@@ -136,7 +119,7 @@ struct watch_sides watch_tls_sides(enum watch_law law, const struct watch_socket
 	const char *why = tls ? no_balance(tls, book) : NULL;
 
 	if (why)
-		return not_known(why);
+		return watch_not_known(why);
 	if (!tls || !(law == WATCH_LAW_tls_received ? tls->receives : tls->sends))
 		return (struct watch_sides){ .known = true };
 	switch (law) {

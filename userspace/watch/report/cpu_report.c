@@ -21,14 +21,6 @@ static void share_with_interval(uint64_t part, uint64_t whole, char text[SHARE_B
 		 digits, 100 * s.high);
 }
 
-void cpu_sentence(const struct cpu_use *use, char *text, size_t size)
-{
-	char share[SHARE_BYTES];
-
-	share_with_interval(cpu_copies(use->samples), use->all, share);
-	snprintf(text, size, "%s of its CPU time went into copying payload", share);
-}
-
 /* The samples that a processor takes in a second of work: of a process that ran for so long. */
 static double seconds_of(const struct watch_record *r, const struct cpu_use *use)
 {
@@ -56,13 +48,13 @@ static void print_class(const struct cpu_use *use, enum cpu_class c, const struc
 static void print_process(const struct watch_record *r, const struct watch_process *w,
 			  const struct report_page *p)
 {
-	char name[WATCH_NAME_BYTES], sentence[128], whole[WATCH_NAME_BYTES + 256], samples[32];
+	char name[WATCH_NAME_BYTES], share[SHARE_BYTES], whole[WATCH_NAME_BYTES + 256], samples[32];
 
 	process_name(&w->id, w->comm, name);
-	cpu_sentence(&w->cpu, sentence, sizeof(sentence));
+	share_with_interval(cpu_copies(w->cpu.samples), w->cpu.all, share);
 	number_text(w->cpu.all, samples);
-	snprintf(whole, sizeof(whole), "%s: %s; %s samples, about %.2f s of CPU time", name, sentence, samples,
-		 seconds_of(r, &w->cpu));
+	snprintf(whole, sizeof(whole), "%s: %s of its CPU time went into copying payload; %s samples, about %.2f s of "
+		 "CPU time", name, share, samples, seconds_of(r, &w->cpu));
 	page_text(p, "", whole, 2);
 	if (w->cpu_clock == LAW_BROKEN) {
 		snprintf(whole, sizeof(whole), "Do not trust these shares: the samples of its %llu threads stand for "

@@ -3,13 +3,8 @@
 #ifndef COPYSCOPE_WATCH_REPORT_CPU_REPORT_H
 #define COPYSCOPE_WATCH_REPORT_CPU_REPORT_H
 
-#include <stddef.h>
-
 #include "userspace/record/watch_record.h"
 #include "userspace/report/page.h"
-
-/* "31 % (29 to 33) of its CPU time went into copying payload"; of a process with samples. */
-void cpu_sentence(const struct cpu_use *use, char *text, size_t size);
 
 /* Nothing if nobody asked; @top processes at most. */
 void cpu_report_print(const struct watch_record *r, int top, const struct report_page *p);

@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from copyscope.common.errors import CommandError, lacks_module
+from copyscope.common.errors import CommandError
 from copyscope.common.tables import SITES
+from copyscope.common.templates import templates
 from copyscope.common.text import bytes_text
 from copyscope.common.tree import ROOT
 from copyscope.records.run_record import Record
@@ -20,21 +21,11 @@ from .tables import MEANING, laws_of, refusals, share_of, side
 MOST_MAPS = 4
 
 
-def subject(record: Record) -> str:
+def subject(record: Record, processes: list[list[str]]) -> str:
     """Whom the page is about."""
     if not record.watched:
         return f"{record.variant}, {record.bytes:,} bytes on {record.path}"
-    rows = process_rows(record)
-    return rows[0][0] if len(rows) == 1 else f"{len(rows)} processes"
-
-
-def sentences(record: Record) -> list[str]:
-    """What it comes to."""
-    if not record.watched:
-        return [record.verdict or "no verdict: the record is older than that"]
-    found = record.data["verdicts"]
-    moved = [each for each in found if each["verdict"] != "moved nothing"]
-    return [f"{each['process']}: {each['sentence']}" for each in moved or found[:1]]
+    return processes[0][0] if len(processes) == 1 else f"{len(processes)} processes"
 
 
 def site_rows(record: Record) -> list[list[str]]:
@@ -90,21 +81,13 @@ def maps(source: Path) -> list[tuple[str, str]]:
 
 def page(record: Record, source: Path) -> str:
     """The whole page."""
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ModuleNotFoundError as error:
-        raise lacks_module(error) from None
-    made = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
-                       trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
-                       keep_trailing_newline=True)
-    # Where nothing moved there is no way to draw.
-    moved = not record.watched or process_rows(record)
+    processes = process_rows(record)
     told: dict[str, Any] = {
-        "subject": subject(record), "sentences": sentences(record), "head": report.head(record),
-        "sites": site_rows(record), "causes": cause_rows(record), "refusals": refusals(record),
-        "processes": process_rows(record), "cpu": cpu.processes(record),
+        "subject": subject(record, processes), "sentences": report.sentences(record),
+        "head": report.head(record), "sites": site_rows(record), "causes": cause_rows(record),
+        "refusals": refusals(record), "processes": processes, "cpu": cpu.processes(record),
         "cpu_head": cpu.head(record),
-        "maps": maps(source) if moved else [], "laws": law_rows(record),
-        "missing": missing.lines(record), "foot": report.foot(record)}
-    return made.get_template("page.html").render(told)
-
+        # Where nothing moved there is no way to draw.
+        "maps": maps(source) if processes or not record.watched else [],
+        "laws": law_rows(record), "missing": missing.lines(record), "foot": report.foot(record)}
+    return templates(Path(__file__).parent).get_template("page.html").render(told)

@@ -28,14 +28,19 @@ def seen_by(backend: str) -> str:
     return "no probes" if backend == "none" else f"{backend} backend"
 
 
-def told(record: Record) -> list[str]:
+def sentences(record: Record) -> list[str]:
     """What it comes to in a sentence; of a watch one for each process that moved payload."""
     if not record.watched:
-        return wrapped(record.verdict or "no verdict: the record is older than that")
+        return [record.verdict or "no verdict: the record is older than that"]
     found = record.data["verdicts"]
     moved = [each for each in found if each["verdict"] != "moved nothing"]
-    return [line for each in moved or found[:1]
-            for line in wrapped(f"{each['process']}: {each['sentence']}", "  ")]
+    return [f"{each['process']}: {each['sentence']}" for each in moved or found[:1]]
+
+
+def told(record: Record) -> list[str]:
+    """The same, folded."""
+    indent = "  " * record.watched
+    return [line for each in sentences(record) for line in wrapped(each, indent)]
 
 
 def head(record: Record) -> str:

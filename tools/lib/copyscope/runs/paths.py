@@ -11,7 +11,6 @@ from copyscope.common.tables import PATHS, PATHS_OF_NICS, PATHS_OF_ONE_HOST
 from .launch import HOST
 
 # What trace_run is told of the two ends beside the kind; a profile may have some of them.
-WORDS = ("addresses", "devices", "host", "ssh", "far")
 HELP = {
     "addresses": ("TX,RX/BITS", "addresses of both ends, as trace_run has them"),
     "devices": ("TX,RX", "of path nic and forward: two idle NICs that a cable joins"),
@@ -20,14 +19,15 @@ HELP = {
     "far": ("COMMAND", "of path peer: what a shell starts there as trace_run of the same build "
                        "(sudo -n trace_run)"),
 }
+WORDS = tuple(HELP)
 
 
 def add_options(parser: argparse.ArgumentParser, default: str) -> None:
     """--path, and what belongs to it."""
     parser.add_argument("--path", choices=PATHS,
                         help=f"what lies between the sockets ({default}); not with --profile")
-    for word in WORDS:
-        parser.add_argument(f"--{word}", metavar=HELP[word][0], help=HELP[word][1])
+    for word, (metavar, meaning) in HELP.items():
+        parser.add_argument(f"--{word}", metavar=metavar, help=meaning)
 
 
 def two_hosts(path: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from copyscope.common.errors import lacks_module
+from copyscope.common.templates import templates
 
 from .blocks import Page
 
@@ -15,12 +15,6 @@ Menu = tuple[tuple[str, str], ...]
 
 def page(of: Page, name: str = "index.html", menu: Menu = ()) -> str:
     """A whole page; `menu` leads to the others."""
-    try:
-        # Not before it is needed: help needs no module of others.
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ModuleNotFoundError as error:
-        raise lacks_module(error) from None
-    made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
-                       lstrip_blocks=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    made = templates(TEMPLATES)
     made.tests["a"] = lambda each, kind: type(each).__name__ == kind
     return made.get_template("page.html").render(page=of, name=name, menu=menu)
