@@ -44,6 +44,15 @@ int datagram_released(struct bpf_sock *ctx)
 	return 1;
 }
 
+/* Programs of control groups may drop no storage. This comes after them. */
+SEC("?fentry/sk_common_release")
+int BPF_PROG(datagram_dropped, struct sock *sk)
+{
+	if (is_udp(sk))
+		book_drop(sk);
+	return 0;
+}
+
 /* The header is gone. */
 SEC("?fentry/__udp_enqueue_schedule_skb")
 int BPF_PROG(datagram_queue_enter, struct sock *sk, struct sk_buff *skb)

@@ -197,7 +197,10 @@ int BPF_PROG(socket_death, struct sock *sk)
 SEC("?tp_btf/tcp_destroy_sock")
 int BPF_PROG(socket_death_again, struct sock *sk)
 {
-	return death(sk);
+	int err = death(sk);
+
+	book_drop(sk);
+	return err;
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

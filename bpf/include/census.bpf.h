@@ -144,6 +144,16 @@ static __always_inline struct watch_slot *slot_of_sender(struct sock *sk)
 	return book ? slot_of(book) : slot;
 }
 
+/*
+ * The last that is asked of a socket's book, while the socket still lives. A kernel that frees a socket with its
+ * storage clears, since 7.0 (5d800f87d0a5, "bpf: Support lockless unlink when freeing map or local storage"), the
+ * pointer to the socket that a walk over books is about to follow.
+ */
+static __always_inline void book_drop(struct sock *sk)
+{
+	bpf_sk_storage_delete(&watch_books, sk);
+}
+
 /* A walk meets a book. */
 static __always_inline void census_meet(struct watch_book *book)
 {

@@ -22,8 +22,8 @@ KERNELS = ("6.1", "6.12", "7.2", ARM64)
 SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
 # Which limit refuses a send differs between kernels, which the first part asks.
-PARTS = ("whole", "life", "detail", "kernel", "datagrams")
-makes = maker({"whole": KERNELS} | dealt(PARTS[1:], KERNELS, hands=2))
+PARTS = ("whole", "life", "detail", "kernel", "datagrams", "ends")
+makes = maker({"whole": KERNELS, "ends": ("7.2",)} | dealt(PARTS[1:-1], KERNELS, hands=2))
 
 
 @pytest.fixture(scope="module", name="boots")
@@ -33,7 +33,7 @@ def made_when_asked_for(tmp_path_factory) -> Callable[[str], Outcome]:
     def made(release: str) -> Outcome:
         parts, out = [part for part in PARTS if makes(release, part)], tmp_path_factory.mktemp("watch")
         if release != ARM64:
-            return boot(release, out, [SCRIPT, *parts])
+            return boot(release, out, [SCRIPT, *parts], ["--with", "bpftrace"] if "ends" in parts else ())
         if MISSING_FOR_ARM64:
             pytest.skip(MISSING_FOR_ARM64)
         return boot_arm64(out, " ".join([SCRIPT, *parts]))
@@ -230,3 +230,20 @@ def test_a_lost_datagram_breaks_the_laws_that_count_it(outcome):
         assert outcome.status(f"datagrams.{fault}") == 0, outcome.errors(f"datagrams.{fault}")
         record = record_of(outcome.folder / f"datagrams.{fault}.json")
         assert {law["law"] for law in record["laws"] if law["status"] == "broken"} == laws, fault
+
+
+@in_part("ends")
+def test_the_kernel_frees_no_book_that_a_walk_may_read(outcome):
+    assert outcome.status("ends") == 0, outcome.errors("ends")
+    record = record_of(outcome.folder / "ends.json")
+    told = dict(line.split(": ") for line in outcome.text("ends.told").splitlines() if line.startswith("@"))
+    protocols = Counter(each["protocol"] for each in record["sockets"])
+    assert protocols["tcp"] >= 4 and protocols["udp"] and not any(record["losses"].values())
+    assert told.get("@freed", "0") == "0" and int(told["@dropped"]) >= len(record["sockets"])
+
+
+@in_part("ends")
+def test_udp_is_not_watched_where_nothing_drops_its_books(outcome):
+    record = record_of(outcome.folder / "ends.tracepoint.json")
+    assert "a kernel that accepts trampolines" in next(
+        each["why"] for each in record["not_covered"] if each["what"] == "UDP")

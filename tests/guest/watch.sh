@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
-# are counted, too; "kernel", a client in the kernel; "datagrams", a program that uses UDP, also with faults.
+# are counted, too; "kernel", a client in the kernel; "datagrams", a program that uses UDP, also with faults;
+# "ends", sockets that end while the kernel is asked who takes their books.
 #
 # usage: watch.sh PART...
 # Leaves /out/PART.{json,err,status}, what programs told, and a record of each run of the workload.
@@ -100,6 +101,20 @@ kernel() {
 	kill -TERM "$sink"
 	wait "$sink"
 	end_watch kernel
+}
+
+ends() {
+	local tracer status=0
+	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace tests/guest/books_end.bt >/out/ends.told 2>/out/ends.tracer &
+	tracer=$!
+	until_says PROBES_ATTACHED /out/ends.tracer "$tracer"
+	build/watch --json /out/ends.json -- bash -c "
+		$(workload ends.run A1 4093 2 --messages 23)
+		echo go | build/tests/guest/datagrams 23 >/dev/null" 2>/out/ends.err || status=$?
+	echo "$status" >/out/ends.status
+	kill -INT "$tracer"
+	wait "$tracer"
+	build/watch --backend tracepoint --json /out/ends.tracepoint.json -- true 2>/out/ends.tracepoint.err
 }
 
 for part; do

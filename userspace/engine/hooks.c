@@ -87,6 +87,7 @@ const struct hook hooks[] = {
 	FENTRY(2, "datagram_queue_enter", "datagrams queued", "__udp_enqueue_schedule_skb", QUEUES, PLAIN),
 	FEXIT(2, "datagram_queue_exit", "datagrams queued", "__udp_enqueue_schedule_skb", QUEUES, PLAIN),
 	TRACEPOINT(4, "datagram_drop", "datagrams dropped", "kfree_skb", QUEUES, PLAIN),
+	FENTRY(1, "datagram_dropped", "datagram sockets", "sk_common_release", DATAGRAMS, PLAIN),
 	/* Books begin when all other hooks are there. */
 	CGROUP("datagram_released", "datagram sockets", "sock_release", QUEUES),
 	CGROUP("datagram_made", "datagram sockets", "sock_create", QUEUES),

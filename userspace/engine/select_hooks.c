@@ -146,6 +146,12 @@ static bool may_load_for_cgroups(void)
 	return set == CAP_SET;
 }
 
+/* See book_drop() in bpf/include/census.bpf.h. */
+static bool frees_storage_beside_walks(const struct targets *targets)
+{
+	return targets_function(targets, "bpf_selem_unlink_nofail");
+}
+
 /* In a watch those of runs for UDP count beside those for TCP. */
 static const char *metric_of(const struct hook *hook, const struct hook_wishes *w)
 {
@@ -173,6 +179,8 @@ static void choose_hook(struct hook_choice *c, const struct hook *hook, const st
 		snprintf(probe->why, WHY_BYTES, "the process has no probe of its own");
 	else if (hook->kind == HOOK_CGROUP && !may_load_for_cgroups())
 		snprintf(probe->why, WHY_BYTES, "programs of control groups need CAP_NET_ADMIN");
+	else if (hook->kind == HOOK_CGROUP && !trampolines && frees_storage_beside_walks(targets))
+		snprintf(probe->why, WHY_BYTES, "this kernel may fault where a book ends that no trampoline drops");
 	else if (!usdt && hook->kind != HOOK_CGROUP && !offer_fits(targets, hook, probe->why))
 		return;
 	else if (traced && !trampolines)

@@ -596,7 +596,7 @@ static void gaps_fill(const struct watch *w, struct watch_record *r)
 	layers_fill(w, r);
 	if (!w->hooked.datagrams)
 		gap(r, "UDP", false, "begins and ends of its sockets are told by programs of control groups, which need "
-		    "version 2 of these, and CAP_NET_ADMIN");
+		    "version 2 of these and CAP_NET_ADMIN, and since 7.0 a kernel that accepts trampolines");
 	gap(r, "UNIX sockets, AF_XDP, RDMA, SMC", false, "only TCP and UDP have these books");
 	if (sockmaps)
 		gap(r, "sockmap redirects to ingress", true,
