@@ -71,7 +71,8 @@ def page(rows: Sequence[Row], found: answer.Found, made: Made) -> str:
             f"what `{PLAIN}` sends, unless the row says otherwise. Pages are pinned, and "
             "system calls made, for a message; system calls are of the row's own end, native, by "
             "`tools/facts --only calls`. It pays where it is faster than "
-            f"`{PLAIN}` to `{RECV}`, one connection, by `tools/crossover --ways`. "
+            f"`{PLAIN}` to `{RECV}`, one connection, by `tools/crossover --ways`; four connections "
+            "are in [crossovers](crossovers/crossovers.md). "
             f"Every run has its sites in [{answer.SHEET}]({answer.SHEET}).", ""]
     for kernel in found.kernels:
         mine = [row for row in rows if kernel_of(row) == kernel]
