@@ -6,6 +6,7 @@
  * sees what they count in step with the sequence numbers.
  */
 #include "bpf/include/datagram.bpf.h"
+#include "bpf/include/sizes.bpf.h"
 #include "bpf/include/tls.bpf.h"
 
 #define MSG_OOB_FLAG 0x01
@@ -127,6 +128,11 @@ static __always_inline void receive_returned(struct watch_slot *slot, int ret, i
 	__sync_fetch_and_add(&slot->recvs_returned, ret);
 }
 
+static __always_inline u32 way_of_receive(int flags)
+{
+	return flags & MSG_PEEK_FLAG ? CALL_RECV_PEEK : flags & MSG_TRUNC_FLAG ? CALL_RECV_DISCARD : CALL_RECV_PLAIN;
+}
+
 /* A call that receives has ended. */
 static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 {
@@ -150,6 +156,7 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 		receive_settle(way, slot, &ret, flags);
 	if (flags & MSG_ERRQUEUE_FLAG)
 		return 0;
+	call_sized(slot, way_of_receive(flags), told);
 	if (calls_wanted && told > 0)
 		receive_returned(slot, told, flags);
 	if (ret <= 0)
@@ -252,6 +259,9 @@ static __always_inline void datagram_told(struct slot_way *way, struct watch_slo
 {
 	if (bytes == EFAULT_RET)
 		__sync_fetch_and_add(&slot->rx_odd, 1);
+	/* MSG_TRUNC discards nothing of a datagram. */
+	if (!(flags & MSG_ERRQUEUE_FLAG))
+		call_sized(slot, flags & MSG_PEEK_FLAG ? CALL_RECV_PEEK : CALL_RECV_PLAIN, bytes);
 	if (bytes <= 0 || flags & MSG_ERRQUEUE_FLAG)
 		return;
 	if (!(flags & MSG_PEEK_FLAG)) {
@@ -393,6 +403,18 @@ int BPF_PROG(splice_read, struct sk_buff *skb, struct sock *sk, unsigned int off
 	return 0;
 }
 
+/* The whole call, which may pass the function above many times. */
+SEC("?fexit/tcp_splice_read")
+int BPF_PROG(splice_call, struct socket *socket, void *at, struct pipe_inode_info *pipe, size_t most,
+	     unsigned int flags, long ret)
+{
+	struct watch_slot *slot = slot_find(cookie_of(socket->sk));
+
+	if (slot)
+		call_sized(slot, CALL_RECV_SPLICE, ret);
+	return 0;
+}
+
 /* Without an error .length is what was mapped, with one what the process asked for. */
 SEC("?fexit/tcp_zerocopy_receive")
 int BPF_PROG(receive_map, struct sock *sk, struct tcp_zerocopy_receive *zc,
@@ -404,6 +426,7 @@ int BPF_PROG(receive_map, struct sock *sk, struct tcp_zerocopy_receive *zc,
 		return 0;
 	__sync_fetch_and_add(&slot->map_calls, 1);
 	__sync_fetch_and_add(&slot->rx_mapped, zc->length);
+	call_sized(slot, CALL_RECV_MAP, zc->length);
 	return 0;
 }
 

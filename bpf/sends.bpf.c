@@ -11,6 +11,7 @@
  */
 #include "bpf/include/datagram.bpf.h"
 #include "bpf/include/send_flags.bpf.h"
+#include "bpf/include/sizes.bpf.h"
 #include "bpf/include/tls.bpf.h"
 
 #define MSG_SPLICE_PAGES_FLAG 0x8000000
@@ -196,8 +197,27 @@ static __always_inline void datagram_pages_note(struct watch_slot *slot, const s
 	slot->pages_unwatched = 1;
 }
 
-static __always_inline int datagram_sent(struct sock *sk, int ret, u32 msg_flags)
+/* How a send of datagrams moved its bytes. */
+static __always_inline u32 way_of_datagram(const struct sock *sk, const struct msghdr *msg)
 {
+	if (msg->msg_flags & MSG_ZEROCOPY_FLAG && (brings_notification(msg) || zerocopy_enabled(sk)))
+		return CALL_SEND_ZEROCOPY;
+	return msg->msg_flags & MSG_SPLICE_PAGES_FLAG ? CALL_SEND_SPLICE : CALL_SEND_PLAIN;
+}
+
+/* Where only the send's end is seen: it took a notification's number, or it did not. */
+static __always_inline u32 way_by_notification(struct watch_slot *slot, const struct sock *sk)
+{
+	u32 id = sk->sk_zckey.counter, before = slot->zerocopy_id;
+
+	slot->zerocopy_id = id;
+	return id != before ? CALL_SEND_ZEROCOPY : CALL_SEND_PLAIN;
+}
+
+/* @msg: NULL if it is not known. */
+static __always_inline int datagram_sent(struct sock *sk, int ret, const struct msghdr *msg)
+{
+	u32 msg_flags = msg ? msg->msg_flags : 0;
 	struct watch_slot *slot;
 	struct books *b;
 	u32 place;
@@ -209,6 +229,8 @@ static __always_inline int datagram_sent(struct sock *sk, int ret, u32 msg_flags
 		datagram_accepted(slot, sk, ret);
 	else
 		send_returned(slot, ret);
+	if (sizes_wanted)
+		call_sized(slot, msg ? way_of_datagram(sk, msg) : way_by_notification(slot, sk), ret);
 	b = window_open() ? bpf_map_lookup_elem(&details, &place) : NULL;
 	if (b && (counts_by_tracepoint ? datagram_asked_zerocopy(b, sk, ret) : msg_flags & MSG_ZEROCOPY_FLAG))
 		count_zerocopy_send(b, sk, false, false, ret);
@@ -224,7 +246,7 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 	u32 place;
 
 	if (datagrams_wanted && is_udp(sk))
-		return datagram_sent(sk, ret, 0);
+		return datagram_sent(sk, ret, NULL);
 	if ((!calls_wanted && ret != ENOBUFS_RET) || !is_tcp(sk))
 		return 0;
 	slot = slot_at(cookie_of(sk), &place);
@@ -237,6 +259,9 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 		if (slot->kind == WATCH_KIND_SPLICE)
 			splice_returned(slot, ret);
 	}
+	/* The turns of this call have set the kind, unless it had none. */
+	if (sizes_wanted)
+		call_sized(slot, ret ? slot->kind : CALL_SEND_PLAIN, ret);
 	if (details_wanted && (zerocopy_sends_noted || ret == ENOBUFS_RET))
 		turns_end(sk, place, ret);
 	return 0;
@@ -274,6 +299,9 @@ int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int re
 	send_returned(slot, ret);
 	if (msg->msg_flags & MSG_SPLICE_PAGES_FLAG)
 		splice_returned(slot, ret);
+	/* What kernel TLS hands to TCP are its records. */
+	if (sizes_wanted && !(slot->tls & SLOT_TLS_SENDS))
+		call_sized(slot, kind_of_send(sk, msg), ret);
 	if (!details_wanted || !(msg->msg_flags & MSG_ZEROCOPY_FLAG) || !window_open())
 		return 0;
 	if (copying_sends_noted)
@@ -439,13 +467,13 @@ int BPF_PROG(datagram_send_enter_v6, struct sock *sk, struct msghdr *msg)
 SEC("?fexit/udp_sendmsg")
 int BPF_PROG(datagram_send_exit, struct sock *sk, struct msghdr *msg, size_t size, int ret)
 {
-	return sk->__sk_common.skc_family == AF_INET6_FAMILY ? 0 : datagram_sent(sk, ret, msg->msg_flags);
+	return sk->__sk_common.skc_family == AF_INET6_FAMILY ? 0 : datagram_sent(sk, ret, msg);
 }
 
 SEC("?fexit/udpv6_sendmsg")
 int BPF_PROG(datagram_send_exit_v6, struct sock *sk, struct msghdr *msg, size_t size, int ret)
 {
-	return datagram_sent(sk, ret, msg->msg_flags);
+	return datagram_sent(sk, ret, msg);
 }
 
 /* Up to 6.4 sendfile and splice have an entry of their own. Where the device cannot gather, it calls the other one. */
@@ -470,6 +498,7 @@ int BPF_PROG(datagram_page_exit, struct sock *sk, struct page *page, int offset,
 	if (!slot || !before || *before != slot->sends_returned)
 		return 0;
 	datagram_accepted(slot, sk, ret);
+	call_sized(slot, CALL_SEND_SPLICE, ret);
 	if (ret > 0)
 		__sync_fetch_and_add(&slot->sent_as[WATCH_KIND_SPLICE], ret);
 	return 0;
@@ -541,6 +570,8 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
 		return 0;
 	send_returned(slot, ret);
 	splice_returned(slot, ret);
+	if (!(slot->tls & SLOT_TLS_SENDS))
+		call_sized(slot, CALL_SEND_SPLICE, ret);
 	return 0;
 }
 

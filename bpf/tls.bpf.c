@@ -6,7 +6,7 @@
  * TCP sees the records, as pages that are spliced into it, and none of its functions that receive is called. A cipher
  * serves others, too (IPsec), and knows no socket: it is told by the transformation that TLS made for the socket.
  */
-#include "bpf/include/census.bpf.h"
+#include "bpf/include/sizes.bpf.h"
 #include "bpf/include/tls_held.bpf.h"
 
 #define TLS_PEEK_FLAG 0x02
@@ -80,12 +80,22 @@ int BPF_PROG(tls_receives_end, struct sock *sk)
 	return 0;
 }
 
-static __always_inline int send_returns(const struct sock *sk, long ret)
+/* The plaintext that a call moved. */
+static __always_inline void tls_sized(const struct sock *sk, u32 way, long ret)
+{
+	struct watch_slot *slot = sizes_wanted ? slot_find(cookie_of(sk)) : NULL;
+
+	if (slot)
+		call_sized(slot, way, ret);
+}
+
+static __always_inline int send_returns(const struct sock *sk, u32 way, long ret)
 {
 	struct tls_book *tls = ret > 0 ? tls_book_find(cookie_of(sk)) : NULL;
 
 	if (!tls)
 		return 0;
+	tls_sized(sk, way, ret);
 	__sync_fetch_and_add(&tls->accepted, ret);
 	__sync_fetch_and_add(&tls->send_calls, 1);
 	return 0;
@@ -94,13 +104,13 @@ static __always_inline int send_returns(const struct sock *sk, long ret)
 SEC("?fexit/tls_sw_sendmsg")
 int BPF_PROG(tls_send_exit, struct sock *sk, struct msghdr *msg, size_t size, int ret)
 {
-	return send_returns(sk, ret);
+	return send_returns(sk, msg->msg_flags & TLS_SPLICE_PAGES_FLAG ? CALL_SEND_SPLICE : CALL_SEND_PLAIN, ret);
 }
 
 SEC("?fexit/tls_sw_sendpage")
 int BPF_PROG(tls_sendpage_exit, struct sock *sk, struct page *page, int offset, size_t size, int flags, int ret)
 {
-	return send_returns(sk, ret);
+	return send_returns(sk, CALL_SEND_SPLICE, ret);
 }
 
 static __always_inline int pages_encrypted(const struct sock *sk, long ret)
@@ -201,11 +211,13 @@ int BPF_PROG(tls_splice_read_enter, struct socket *sock)
 }
 
 SEC("?fexit/tls_sw_splice_read")
-int BPF_PROG(tls_splice_read_exit, struct socket *sock)
+int BPF_PROG(tls_splice_read_exit, struct socket *sock, void *at, struct pipe_inode_info *pipe, size_t most,
+	     unsigned int flags, long ret)
 {
 	u64 task = bpf_get_current_pid_tgid();
 
 	bpf_map_delete_elem(&tls_readers, &task);
+	tls_sized(sock->sk, CALL_RECV_SPLICE, ret);
 	return 0;
 }
 
@@ -217,7 +229,10 @@ static __always_inline int receive_returns(const struct sock *sk, int flags, int
 	if (!tls)
 		return 0;
 	bpf_map_delete_elem(&tls_readers, &task);
-	if (ret <= 0 || flags & TLS_ERRQUEUE_FLAG)
+	if (flags & TLS_ERRQUEUE_FLAG)
+		return 0;
+	tls_sized(sk, flags & TLS_PEEK_FLAG ? CALL_RECV_PEEK : CALL_RECV_PLAIN, ret);
+	if (ret <= 0)
 		return 0;
 	if (flags & TLS_PEEK_FLAG) {
 		__sync_fetch_and_add(&tls->peeked, ret);

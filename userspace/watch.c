@@ -110,7 +110,8 @@ static int open_window(struct conduct *c)
 	const struct watch_options *o = &c->options;
 	struct watch_config config = { .subject = &c->options.subject, .books = o->books,
 				       .backend = o->backend, .fault_inject = o->fault_inject,
-				       .details = o->details, .cpu_hz = o->cpu_hz, .emulated = c->named.machine.emulated,
+				       .details = o->details, .cpu_hz = o->cpu_hz, .sizes = o->sizes,
+				       .emulated = c->named.machine.emulated,
 				       .every_hook = o->command };
 	char why[WHY_BYTES] = "";
 

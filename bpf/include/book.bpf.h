@@ -36,6 +36,7 @@ const volatile __u32 slot_buckets_mask __weak = 0;	/* buckets less one: they are
 const volatile __u32 late_copies_hooked __weak = 0;	/* where they are made: arrivals tell nothing new */
 const volatile __u32 fault_inject __weak = FAULT_NONE;
 const volatile bool calls_wanted __weak = false;	/* what calls returned is counted, too: the witness */
+const volatile bool sizes_wanted __weak = false;	/* and how large each call was */
 const volatile bool details_wanted __weak = false;	/* so is what lies beside the slots */
 const volatile bool counts_by_tracepoint __weak = false;	/* without trampolines */
 const volatile bool slots_stay __weak = false;	/* also when their sockets have died */
@@ -119,6 +120,12 @@ struct {
 static __always_inline void gauge_add(unsigned long long *gauge, u64 n)
 {
 	__sync_fetch_and_add(gauge, n);
+}
+
+/* One event is lost on purpose, and it is this one. */
+static __always_inline bool is_lost(enum fault_inject fault)
+{
+	return fault_inject == fault && !__sync_fetch_and_add(&watch_gauges.injected_faults, 1);
 }
 
 /* The kernel hands out cookies in order, so their lowest bits spread best. */

@@ -19,12 +19,6 @@ const volatile bool datagrams_watch __weak = false;
 volatile __u32 datagrams_watched __weak = 0;
 volatile __u32 datagrams_shared __weak = 0;
 
-/* One event is lost on purpose, and it is this one. */
-static __always_inline bool is_lost(enum fault_inject fault)
-{
-	return fault_inject == fault && !__sync_fetch_and_add(&watch_gauges.injected_faults, 1);
-}
-
 struct numa_drop_counters___k {
 	atomic_t drops0, drops1;
 } OF_KERNEL;
@@ -155,6 +149,7 @@ static __always_inline bool datagram_is_wanted(const struct sock *sk)
 static __always_inline void datagram_opens(struct watch_book *book, const struct sock *sk, struct watch_slot *slot)
 {
 	slot->datagrams = 1;
+	slot->zerocopy_id = BPF_CORE_READ(sk, sk_zckey.counter);
 	slot->departures_noted = packets_watched;
 	slot->pages_unwatched = counts_by_tracepoint && !datagrams_shared;
 	datagram_reading(book, sk);

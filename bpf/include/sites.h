@@ -153,6 +153,7 @@ enum { SUBJECT_PROCESSES = 8 };
 	X(LOSE_QUEUED, "lose-queued")                                                          \
 	X(LOSE_TAKEN, "lose-taken")                                                            \
 	X(LOSE_HANDED, "lose-handed")                                                          \
+	X(LOSE_SIZE, "lose-size") /* one call, of those that are told by their size */         \
 	/* As if no program ran from a socket's eighth TLS record on. */                       \
 	X(SKIP_ENCRYPTION, "skip-encryption")                                                  \
 	X(SKIP_DECRYPTION, "skip-decryption")
@@ -232,7 +233,7 @@ struct tls_book {
 };
 
 /* Bits of watch_slot's .tls. */
-enum { SLOT_HAS_TLS_BOOK = 1, SLOT_TLS_RECEIVES = 2 };
+enum { SLOT_HAS_TLS_BOOK = 1, SLOT_TLS_RECEIVES = 2, SLOT_TLS_SENDS = 4 };
 
 /* Who owns a zero-copy notification, and how many pages it holds. */
 struct pin {

@@ -140,6 +140,7 @@ static __always_inline void tls_begin(struct tls_book *tls, const struct sock *s
 		return;
 	if (!tls->sends && BPF_CORE_READ(context, priv_ctx_tx)) {
 		tls->sends = 1;
+		slot->tls |= SLOT_TLS_SENDS;
 		tls->sent_before = tls_accepted_now(sk);
 		tls->accepted_before = slot->sends_returned;
 		cipher_note(tls, sk, true);

@@ -25,6 +25,26 @@ enum watch_layer { WATCH_LAYER_NONE, WATCH_LAYERS(WATCH_LAYER_ENUM) WATCH_LAYER_
 /* What a send does with the pages that it is given. */
 enum watch_kind { WATCH_KIND_COPY, WATCH_KIND_REFERENCE, WATCH_KIND_SPLICE, WATCH_KINDS };
 
+/* X(symbol, direction, key, name): how a call moved bytes, as far as its hooks tell; sends in the order of enum
+ * watch_kind. */
+#define CALL_WAYS(X)                                                                             \
+	X(SEND_PLAIN, "send", "plain", "plain sends")                                            \
+	X(SEND_ZEROCOPY, "send", "zerocopy", "sends by MSG_ZEROCOPY")                            \
+	X(SEND_SPLICE, "send", "splice", "sends of spliced pages")                               \
+	X(RECV_PLAIN, "recv", "plain", "plain receives")                                         \
+	X(RECV_PEEK, "recv", "peek", "receives with MSG_PEEK")                                   \
+	X(RECV_DISCARD, "recv", "discard", "receives with MSG_TRUNC")                            \
+	X(RECV_SPLICE, "recv", "splice", "receives by splice")                                   \
+	X(RECV_MAP, "recv", "map", "receives by TCP_ZEROCOPY_RECEIVE")
+
+#define CALL_WAY_ENUM(symbol, direction, key, name) CALL_##symbol,
+enum call_way { CALL_WAYS(CALL_WAY_ENUM) CALL_WAY_COUNT };
+#undef CALL_WAY_ENUM
+
+/* A bucket for no byte, then one for each power of 2 up to the largest that a call returns; how many processes have
+ * histograms of their own. */
+enum { SIZE_BUCKETS = 32, SIZES_PROCESSES = 2048 };
+
 enum {
 	WATCH_TASK_COMM = 16,
 	WATCH_WAYS = 8,		/* slots that a cookie may have */
@@ -91,6 +111,16 @@ struct watch_row {
 	unsigned int in_cgroup;	/* it lies in the subject's */
 	unsigned int running;	/* one of its threads has not ended */
 	unsigned int unused;
+};
+
+struct size_bucket {
+	unsigned long long calls, bytes;
+};
+
+/* What the calls of one process moved, by way and by size: bucket n has those of less than 1 << n bytes. */
+struct call_sizes {
+	struct watch_task task;		/* tgid 0: of all that have no histograms of their own */
+	struct size_bucket bucket[CALL_WAY_COUNT][SIZE_BUCKETS];
 };
 
 #define CPU_FRAMES 48
@@ -212,12 +242,15 @@ struct watch_slot {
 	};
 	unsigned char ours;	/* the socket is the subject's */
 	unsigned char dead;	/* the socket is gone: another one may have the place if there is no other */
-	unsigned char tls;	/* SLOT_HAS_TLS_BOOK, SLOT_TLS_RECEIVES */
+	unsigned char tls;	/* SLOT_HAS_TLS_BOOK, ... */
 	unsigned char datagrams;	/* it is a UDP socket */
 	unsigned int user;	/* of a UDP socket: the process that used it last */
 	unsigned long long moved_between;	/* with details: bytes copied between buffers of packets */
 	unsigned long long splice_sends;	/* of send_calls, those that spliced pages */
-	unsigned long long spare[2];		/* whole lines of the cache */
+	/* Of the calls that have a place in histograms: the process that called last, and 1 + the place of its own;
+	 * those that have none, as it was not known yet that the socket is the subject's. */
+	unsigned int caller, sizes_at, unsized_calls;
+	unsigned int zerocopy_id;	/* of a UDP socket: of the zero-copy send that would be next */
 };
 
 /* A socket's place in the table, and what each plain receive counts: one line of the cache has both. */
@@ -276,6 +309,8 @@ struct watch_gauges {
 	unsigned long long spliced_onward;	/* spliced bytes that this machine forwarded or bridged */
 	unsigned long long sockmaps;	/* that there were at the last reading */
 	unsigned long long sockmap_seen;	/* a socket was in one */
+	unsigned long long sized_processes;	/* that asked for histograms of their own */
+	unsigned long long size_strays;		/* sized sockets that were not known to be the subject's */
 };
 
 #pragma GCC diagnostic pop

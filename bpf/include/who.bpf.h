@@ -189,10 +189,10 @@ static __always_inline bool book_is_ours(const struct watch_book *book)
 	return true;
 }
 
-/* Causes of copies are kept for sockets of the subject alone. */
+/* Causes of copies and sizes of calls are kept for sockets of the subject alone. */
 static __always_inline void ours_note(const struct watch_book *book)
 {
-	struct watch_slot *slot = details_wanted ? slot_of(book) : NULL;
+	struct watch_slot *slot = details_wanted || sizes_wanted ? slot_of(book) : NULL;
 
 	if (slot)
 		slot->ours = book_is_ours(book);

@@ -14,6 +14,7 @@ from guest.boots import GUEST, Outcome, boot, dealt, maker
 from guest.test_arm64 import MISSING as MISSING_FOR_ARM64, boot as boot_arm64
 from helpers import datagrams
 from helpers.books import PRIME_PAYLOAD
+from helpers.strace import of_record as sizes_of
 from helpers.watch_tool import broken, record_of
 from helpers.windows import check_causes
 
@@ -132,6 +133,22 @@ def test_calls_say_what_sequence_numbers_say(outcome):
     assert laws["receive queue"]["status"] == "balanced" and record["sites"]["rx_copy"]["how"] == "measured"
     assert laws["sends"]["left"] == sum(told["window"][site] for site in (
         "tx_copy", "tx_reference", "tx_sendfile", "tx_splice"))
+
+
+@in_part("life")
+def test_the_sizes_of_calls_add_up_by_way(outcome):
+    record, told = watched(outcome, "life")
+    moved = {way: sum(count for (_, what), count in counts.items() if what == "bytes")
+             for way, counts in sizes_of(record).items()}
+    assert record["sizes"]["receives_by_pages"] and record["sizes"]["unsized_calls"] == 0
+    window = told["window"]
+    assert {way: bytes for way, bytes in moved.items() if bytes and way != ("recv", "peek")} == {
+        way: bytes for way, bytes in {
+            ("send", "plain"): window["tx_copy"], ("send", "zerocopy"): window["tx_reference"],
+            ("send", "splice"): window["tx_sendfile"] + window["tx_splice"],
+            ("recv", "plain"): window["rx_copy"], ("recv", "discard"): window["rx_discard"],
+            ("recv", "splice"): window["rx_splice"]}.items() if bytes}
+    assert record["sizes"]["law"]["status"] == "balanced"
 
 
 @in_part("whole")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.figures import command, copymap, draw_bars, draw_map, groups, jobs
+from copyscope.figures import command, copymap, draw_bars, draw_map, draw_sizes, groups, jobs
 from copyscope.figures.copymap import BUFFER, DEVICE, RECEIVER, SENDER, USER
 from copyscope.records import documents, load
 from helpers import schemas, watches
@@ -118,3 +118,34 @@ def test_too_many_processes_are_left_out_with_a_line(tmp_path, capsys):
     found = command.few_watched(loaded(tmp_path, *many))
     assert len(found) == command.MOST_WATCHED
     assert "2 of 14 processes are left out" in capsys.readouterr().err
+
+
+SIZED = NGINX | {"sizes": [
+    {"direction": "send", "way": "plain", "buckets": [
+        {"from_bytes": 0, "below_bytes": 1, "calls": 1, "bytes": 0},
+        {"from_bytes": 4096, "below_bytes": 8192, "calls": 23, "bytes": 94_150}]},
+    {"direction": "recv", "way": "peek", "buckets": [
+        {"from_bytes": 65536, "below_bytes": 131_072, "calls": 2, "bytes": 131_074}]}]}
+
+
+def test_sizes_of_calls_are_drawn_from_the_smallest_to_the_largest(tmp_path):
+    assert not schemas.faults(SCHEMA, watches.watch_record(SIZED))
+    group, = groups.split(loaded(tmp_path, SIZED, CURL))
+    drawn = [job for job in jobs.jobs([group], None) if job.name.startswith("call-sizes")]
+    assert [job.title for job in drawn] == ["How much each call of nginx, pid 812 moved"]
+    figure = drawn[0].draw()
+    said = words(figure)
+    assert not faults_of_text(figure)
+    assert "plain send: 24 calls, 94,150 bytes" in said and "peek recv: 2 calls, 131,074 bytes" in said
+    assert all(size in said for size in ("0 B", "1 B", "4 KiB", "64 KiB")) and "128 KiB" not in said
+    calls, moved = figure.axes
+    assert sorted(bar.get_height() for bar in calls.patches) == [1, 2, 23]
+    assert sorted(bar.get_height() for bar in moved.patches) == [0, 94_150, 131_074]
+
+
+def test_sizes_of_one_process_in_two_records_are_added():
+    class Two:
+        """A record that has these sizes."""
+        call_sizes = SIZED["sizes"]
+
+    assert draw_sizes.found([Two(), Two()])["send", "plain"] == {0: (2, 0), 4096: (46, 188_300)}

@@ -65,6 +65,67 @@ static void print(enum watch_rows rows, int columns, void (*how)(const struct wa
 	fclose(page.on.out);
 }
 
+/* What calls of nginx moved: 23 plain sends of 4,093 bytes, and one that returned nothing. */
+static void sized(struct call_sizes sizes[2])
+{
+	memset(sizes, 0, 2 * sizeof(*sizes));
+	sizes[1].task.tgid = 812;
+	sizes[1].bucket[CALL_SEND_PLAIN][12] = (struct size_bucket){ 23, 94139 };
+	sizes[1].bucket[CALL_SEND_PLAIN][0] = (struct size_bucket){ 1, 0 };
+	m.r.total.called_bytes = 94139;
+	m.r.sizes = (struct watch_sizes){ .asked = true, .all = sizes, .count = 2 };
+	watch_sizes_fill(&m.r, 0);
+}
+
+TEST_OF_WATCH(sizes_of_calls_are_a_bar_for_each_power_of_two)
+{
+	struct call_sizes sizes[2];
+
+	sized(sizes);
+	print(ROWS_PROCESSES, 80, watch_report_print);
+	expect_within(text, 80);
+	assert_non_null(strstr(text, "plain sends: 24, 94.1 kB"));
+	assert_non_null(strstr(text, "2 KiB to below 4 KiB            23 calls   94.1 kB  ####################"));
+	assert_non_null(strstr(text, "nothing                          1 call        0 B  #"));
+	assert_non_null(strstr(text, "add up to the 94,139 bytes"));
+}
+
+TEST_OF_WATCH(sizes_that_do_not_add_up_break_a_law)
+{
+	struct call_sizes sizes[2];
+
+	sized(sizes);
+	assert_int_equal(m.r.sizes.law, LAW_BALANCED);
+	assert_int_equal(watch_laws_broken(&m.r), 0);
+	m.r.total.called_bytes++;
+	m.r.total.sockets = m.r.total.died = 1;
+	watch_sizes_fill(&m.r, 0);
+	assert_int_equal(m.r.sizes.law, LAW_BROKEN);
+	assert_int_equal(watch_laws_broken(&m.r), 1);
+	/* A call under way explains it, and so does a socket that was not known to be the subject's. */
+	m.r.total.died = 0;
+	watch_sizes_fill(&m.r, 0);
+	assert_int_equal(m.r.sizes.law, LAW_NOT_TESTABLE);
+	m.r.total.died = 1;
+	watch_sizes_fill(&m.r, 1);
+	assert_int_equal(m.r.sizes.law, LAW_NOT_TESTABLE);
+	watch_sizes_fill(&m.r, 0);
+	assert_int_equal(m.r.sizes.law, LAW_BROKEN);
+}
+
+TEST_OF_WATCH(sizes_of_a_process_that_the_record_lacks_are_told_with_others)
+{
+	struct call_sizes sizes[2];
+
+	sized(sizes);
+	assert_ptr_equal(m.process[0].sizes, &sizes[1]);
+	assert_int_equal(size_sum(&sizes[0], CALL_SEND_PLAIN).calls, 0);
+	/* The number is another process's by now. */
+	sizes[1].task.started_ns = 7;
+	watch_sizes_fill(&m.r, 0);
+	assert_int_equal(size_sum(&sizes[0], CALL_SEND_PLAIN).bytes, 94139);
+}
+
 TEST_OF_WATCH(it_keeps_to_the_width_of_the_page)
 {
 	memset(m.process[0].comm, '\xff', WATCH_COMM_BYTES);

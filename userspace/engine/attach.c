@@ -241,6 +241,15 @@ static void leave_out_samples(struct engine *p)
 		bpf_map__set_autocreate(maps[i], false);
 }
 
+static void configure_sizes(struct engine *p)
+{
+	bool wanted = p->config.sizes;
+
+	p->skel->rodata->sizes_wanted = wanted;
+	bpf_map__set_max_entries(p->skel->maps.sizes, wanted ? SIZES_PROCESSES + 1 : 1);
+	bpf_map__set_max_entries(p->skel->maps.sizes_of, wanted ? SIZES_PROCESSES : 1);
+}
+
 static void configure_details(struct engine *p)
 {
 	const struct engine_config *c = &p->config;
@@ -284,6 +293,7 @@ static void configure(struct engine *p, const struct targets *targets)
 	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);
 	leave_out_costs(p);
 	configure_details(p);
+	configure_sizes(p);
 	if (!c->cpu)
 		leave_out_samples(p);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads what the programs counted of sockets: beside their slots, in them, in the way that leads there. */
+/* Reads what the programs counted of sockets, beside their slots, in them, in the way that leads there; and of the
+ * calls of processes. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -89,4 +90,20 @@ int engine_counts(const struct engine *e, const struct counted_socket *counted, 
 		if (seen[cpu].peak_pages > ledger->gauges.peak_pages)
 			ledger->gauges.peak_pages = seen[cpu].peak_pages;
 	return ledger_read_books(e, counted, count, ledger);
+}
+
+int engine_sizes(const struct engine *e, struct call_sizes **out)
+{
+	uint64_t asked = e->skel->bss->watch_gauges.sized_processes;
+	uint32_t count = 1 + (asked < SIZES_PROCESSES ? asked : SIZES_PROCESSES);
+	int fd = bpf_map__fd(e->skel->maps.sizes);
+	struct call_sizes *all = calloc(count, sizeof(*all));
+
+	*out = all;
+	if (!all)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		if (bpf_map_lookup_elem(fd, &i, &all[i]))
+			return -errno;
+	return count;
 }

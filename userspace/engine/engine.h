@@ -27,6 +27,7 @@ struct engine_config {
 	unsigned int sets;		/* of enum hook_set, those that will be attached or listed */
 	bool calls;			/* HOOKS_CALLS will be attached */
 	bool cpu;			/* the clock will be sampled */
+	bool sizes;			/* calls are told by their size: HOOKS_CALLS and HOOKS_SIZES will be attached */
 	int sockets_most;		/* how many there may be; 0: as many as the machine has, and more */
 	uint64_t cgroup;		/* 0: processes are not counted by their cgroup */
 	int cgroup_level;
@@ -114,6 +115,13 @@ int engine_samples(const struct engine *p, struct cpu_samples *samples);
 /* What kernel TLS had done with the bytes of a socket when its book was handed over. 0, or -ENOENT; of one that
  * died it is told once. */
 int engine_tls(const struct engine *p, const struct watch_book *book, struct tls_book *tls);
+
+/* From here on calls have a place in histograms: it is found out whose each socket is. 0 or -errno. */
+int engine_begin_sizes(struct engine *p);
+
+/* The histograms of the processes that called; the first, whatever is in it, is of those that found no room. The
+ * caller's to free. Their number, or -errno. */
+int engine_sizes(const struct engine *p, struct call_sizes **sizes);
 
 struct watch_gauges engine_gauges(const struct engine *p);
 

@@ -28,6 +28,7 @@
 #define DATAGRAMS HOOKS_DATAGRAMS
 #define QUEUES HOOKS_QUEUES
 #define SHARED HOOKS_SHARED
+#define SIZES HOOKS_SIZES
 #define PLAIN HOOK_PLAIN
 #define NEEDED HOOK_NEEDED
 #define ELSE HOOK_ELSE
@@ -98,6 +99,7 @@ const struct hook hooks[] = {
 	FEXIT(6, "receive_exit", "rx_discard", "tcp_recvmsg_locked", ALWAYS, ELSE),
 	FEXIT(6, "receive_exit", "returned", "tcp_recvmsg_locked", CALLS, ELSE),
 	FEXIT(6, "splice_read", "rx_splice", "skb_splice_bits", ALWAYS, PLAIN),
+	FEXIT(5, "splice_call", "sizes", "tcp_splice_read", SIZES, PLAIN),
 	FEXIT(3, "receive_map", "rx_map", "tcp_zerocopy_receive", ALWAYS, PLAIN),
 	FENTRY(2, "psock_init", "layers", "sk_psock_init", ALWAYS, PLAIN),
 

@@ -17,6 +17,50 @@ const char *watch_balance_name(enum watch_balance_item item)
 	return names[item];
 }
 
+static const struct {
+	const char *direction, *key, *name;
+} ways[] = {
+#define WAY_NAMES(symbol, direction, key, name) { direction, key, name },
+	CALL_WAYS(WAY_NAMES)
+#undef WAY_NAMES
+};
+
+const char *call_way_direction(enum call_way way)
+{
+	return ways[way].direction;
+}
+
+const char *call_way_key(enum call_way way)
+{
+	return ways[way].key;
+}
+
+const char *call_way_name(enum call_way way)
+{
+	return ways[way].name;
+}
+
+uint64_t size_from(int bucket)
+{
+	return bucket ? 1ull << (bucket - 1) : 0;
+}
+
+uint64_t size_below(int bucket)
+{
+	return 1ull << bucket;
+}
+
+struct size_bucket size_sum(const struct call_sizes *sizes, enum call_way way)
+{
+	struct size_bucket sum = {};
+
+	for (int i = 0; i < SIZE_BUCKETS; i++) {
+		sum.calls += sizes->bucket[way][i].calls;
+		sum.bytes += sizes->bucket[way][i].bytes;
+	}
+	return sum;
+}
+
 const char *watch_law_name(enum watch_law law)
 {
 	static const char *const names[] = {
@@ -122,6 +166,9 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 	sum->handed_on += socket->handed_on;
 	sum->born += socket->born;
 	sum->died += socket->died;
+	sum->called_bytes += socket->called_bytes;
+	sum->unsized_calls += socket->unsized_calls;
+	sum->tls_sockets += socket->tls;
 	if (socket->apart) {
 		struct watch_other *other = &sum->other[socket->layer];
 
@@ -194,5 +241,6 @@ void watch_record_free(struct watch_record *r)
 	free(r->sockets);
 	free(r->processes);
 	free(r->cgroups);
+	free(r->sizes.all);
 	*r = (struct watch_record){};
 }

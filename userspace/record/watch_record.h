@@ -129,6 +129,9 @@ struct watch_socket {
 	struct watch_balance opening, closing;
 	struct watch_movements moved;	/* since its opening */
 	struct watch_movements lately;	/* since the reading before this one */
+	/* What its calls returned, peeks apart, and how many of them have no place in histograms. */
+	uint64_t called_bytes, unsized_calls;
+	bool tls;		/* kernel TLS calls TCP, and no program does */
 	enum law_status laws[WATCH_LAW_COUNT];
 	int64_t left[WATCH_LAW_COUNT], right[WATCH_LAW_COUNT], residual[WATCH_LAW_COUNT];	/* if testable */
 	const char *law_why[WATCH_LAW_COUNT];	/* why it is not testable; NULL otherwise */
@@ -145,6 +148,8 @@ struct watch_sum {
 	uint64_t sockets, born, died;	/* all of them, also those of other[] */
 	uint64_t handed_on;		/* of them: another process used them before */
 	uint64_t sockets_lately;	/* of them: open since the reading before this one */
+	uint64_t called_bytes, unsized_calls;	/* as in struct watch_socket */
+	uint64_t tls_sockets;		/* of them: calls are those of kernel TLS */
 	uint64_t sent_here_bytes;	/* accepted for an address that is this machine's, as far as it shows */
 	struct watch_other other[WATCH_LAYER_COUNT];	/* in no sum below */
 	struct watch_balance opening, closing;
@@ -173,6 +178,7 @@ struct watch_groups {
 struct watch_process {
 	struct watch_process_id id;
 	struct cpu_use cpu;	/* of its CPU time, if the clock was sampled */
+	const struct call_sizes *sizes;	/* of its calls: the record's; NULL: none were sized */
 	enum law_status cpu_clock;	/* that the samples add up to what the scheduler counted */
 	char comm[WATCH_COMM_BYTES];
 	uint64_t cgroup;
@@ -204,6 +210,19 @@ struct watch_overhead {
 	uint64_t memory_bytes;	/* tables of the programs, and the rings between */
 };
 
+/* Histograms of what calls moved. */
+struct watch_sizes {
+	bool asked;
+	struct call_sizes *all;	/* owned, by process; the first: of all that are told together. NULL: not measured */
+	int count;
+	bool receives_known;	/* receives by splice and map are in them, too */
+	uint64_t unsized_calls;	/* of the subject's sockets, before it was known whose these are */
+	/* The bytes in all histograms, peeks apart, are what the calls of the subject's sockets returned. */
+	enum law_status law;
+	uint64_t left, right;
+	char why[WHY_BYTES];	/* why that cannot be tested */
+};
+
 struct watch_record {
 	char id[NAME_BYTES];
 	char started[NAME_BYTES];	/* ISO 8601, UTC */
@@ -217,6 +236,7 @@ struct watch_record {
 	char cpu_why[WHY_BYTES];
 	uint64_t cpu_lost;		/* samples that found no room */
 	int cpu_broken;			/* processes whose samples do not add up */
+	struct watch_sizes sizes;
 	uint64_t window_ns;		/* first opening balance to last reading */
 	uint64_t lately_ns;		/* reading before this one to this one */
 	struct probe probes[PROBES_MAX];
@@ -247,6 +267,18 @@ struct watch_record {
 	uint64_t unopened_sockets;	/* in network namespaces that were not entered: the sums lack them */
 	uint64_t referenced_peak_pages;	/* most in any reading */
 };
+
+/* "send" or "recv", "zerocopy", and "sends by MSG_ZEROCOPY". */
+const char *call_way_direction(enum call_way way);
+const char *call_way_key(enum call_way way);
+const char *call_way_name(enum call_way way);
+
+/* The least number of bytes in a bucket, and the first that is too large for it. */
+uint64_t size_from(int bucket);
+uint64_t size_below(int bucket);
+
+/* All of one way. */
+struct size_bucket size_sum(const struct call_sizes *sizes, enum call_way way);
 
 const char *watch_balance_name(enum watch_balance_item item);
 const char *watch_law_name(enum watch_law law);

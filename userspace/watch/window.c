@@ -27,7 +27,7 @@ struct watch {
 	struct engine *probes;
 	struct watch_subject subject;
 	enum watch_books books;
-	bool details;
+	bool details, sizes;
 	unsigned int cpu_hz;
 	bool emulated;
 	const char *cpu_clock;	/* NULL: the kernel refused, and why */
@@ -212,6 +212,8 @@ static int open_books(struct watch *w, bool every_hook, char why[WHY_BYTES])
 		if (!zerocopy && !shared)
 			break;
 	}
+	if (!err && w->sizes)
+		err = engine_begin_sizes(w->probes);
 	if (err && !*why)
 		snprintf(why, WHY_BYTES, "cannot read the opening balances: %s", strerror(-err));
 	hooked_note(w);
@@ -249,6 +251,8 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 		      HOOKS_TLS | (config->details ? HOOKS_DETAIL : 0);
 	probes.hardware_dma = probes.references = true;
 	probes.cpu = config->cpu_hz;
+	probes.sizes = w->sizes = config->sizes;
+	probes.sets |= config->sizes ? HOOKS_SIZES : 0;
 	w->details = config->details;
 	w->emulated = config->emulated;
 	err = engine_load(&w->probes, &probes, why);
@@ -262,6 +266,8 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 		err = engine_attach(w->probes, HOOKS_DETAIL, why);
 	if (!err && config->books == WATCH_CALLS)
 		err = engine_attach(w->probes, HOOKS_CALLS, why);
+	if (!err && w->sizes)
+		err = engine_attach(w->probes, HOOKS_SIZES, why);
 	if (!err)
 		err = engine_attach(w->probes, HOOKS_DATAGRAMS, why);
 	if (!err)
@@ -731,6 +737,21 @@ static int cpu_read(const struct watch *w, struct watch_record *r)
 	return err;
 }
 
+static int sizes_read(const struct watch *w, struct watch_record *r)
+{
+	struct watch_gauges gauges = engine_gauges(w->probes);
+
+	r->sizes.asked = w->sizes;
+	if (!w->sizes || !w->hooked.calls)
+		return 0;
+	r->sizes.count = engine_sizes(w->probes, &r->sizes.all);
+	if (r->sizes.count < 0)
+		return r->sizes.count;
+	r->sizes.receives_known = w->hooked.rx_calls;
+	watch_sizes_fill(r, gauges.size_strays);
+	return 0;
+}
+
 int watch_read(struct watch *w, struct watch_record *r)
 {
 	struct open_books open = { .w = w };
@@ -757,6 +778,8 @@ int watch_read(struct watch *w, struct watch_record *r)
 	watch_sites_fill(r);
 	watch_verdicts_fill(r);
 	err = cpu_read(w, r);
+	if (!err)
+		err = sizes_read(w, r);
 	return err ? err : causes_read(w, r);
 }
 

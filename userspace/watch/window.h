@@ -21,6 +21,7 @@ struct watch_config {
 	enum fault_inject fault_inject;	/* for tests: what a program is to do wrong */
 	bool details;		/* stacks of causes, what is copied between buffers of packets */
 	unsigned int cpu_hz;	/* how often the clock is sampled in a second; 0: it is not */
+	bool sizes;		/* calls are told by their size; with WATCH_CALLS alone */
 	bool emulated;		/* the processor is: its clock and the scheduler's need not agree */
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
 };

@@ -292,7 +292,12 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		.died = book->flags & WATCH_DIED,
 		.handed_on = book->flags & WATCH_HANDED_ON,
 		.datagrams = book->flags & WATCH_DATAGRAMS,
+		.called_bytes = book->slot.sends_returned + book->slot.recvs_returned,
+		.unsized_calls = book->slot.unsized_calls,
+		.tls = book->slot.tls,
 	};
+	if (!s->datagrams)
+		s->called_bytes += book->slot.rx_spliced + book->slot.rx_mapped;
 	s->whole = s->born && s->died;
 	memcpy(s->comm, book->owner.comm, sizeof(s->comm));
 	s->opening = balance_of(&book->opened, book->opened.zerocopy_sends - book->slot.opened_sends, walked,

@@ -67,7 +67,7 @@ bool watch_law_is_idle(const struct watch_record *r, enum watch_law law)
 
 int watch_laws_broken(const struct watch_record *r)
 {
-	return laws_broken(r->laws, WATCH_LAW_COUNT) + r->cpu_broken;
+	return laws_broken(r->laws, WATCH_LAW_COUNT) + r->cpu_broken + (r->sizes.law == LAW_BROKEN);
 }
 
 static void reason(char why[WHY_BYTES], uint64_t n, const char *what)
@@ -214,4 +214,60 @@ void watch_cpu_fill(struct watch_record *r, const struct cpu_samples *samples)
 		p->cpu_clock = steady ? cpu_clock_weigh(&p->cpu, r->cpu_hz) : LAW_NOT_TESTABLE;
 		r->cpu_broken += p->cpu_clock == LAW_BROKEN;
 	}
+}
+
+/* Histograms of a process that the record does not have go to those of all such ones. */
+static void sizes_give(struct watch_record *r, const struct call_sizes *sizes)
+{
+	for (int i = 0; i < r->process_count; i++) {
+		struct watch_process *p = &r->processes[i];
+
+		if (p->id.pid == sizes->task.tgid && p->id.started_ns == sizes->task.started_ns) {
+			p->sizes = sizes;
+			return;
+		}
+	}
+	for (int way = 0; way < CALL_WAY_COUNT; way++)
+		for (int i = 0; i < SIZE_BUCKETS; i++) {
+			r->sizes.all->bucket[way][i].calls += sizes->bucket[way][i].calls;
+			r->sizes.all->bucket[way][i].bytes += sizes->bucket[way][i].bytes;
+		}
+}
+
+static const char *sizes_untestable(const struct watch_record *r, uint64_t strays)
+{
+	const struct watch_sum *total = &r->total;
+
+	if (total->unsized_calls)
+		return "some calls came before it was known that their sockets are the subject's";
+	if (strays)
+		return "processes of the subject called on sockets of others";
+	if (total->tls_sockets)
+		return "calls of kernel TLS are not those of TCP";
+	if (total->sockets > total->died)
+		return "a call may have been under way when the window closed";
+	return r->lost_events || r->unbooked_sockets || r->unseen_events ? "not every socket was counted" : NULL;
+}
+
+static void sizes_weigh(struct watch_sizes *s, const struct watch_record *r, uint64_t strays)
+{
+	const char *why = NULL;
+
+	s->left = 0;
+	for (int i = 0; i < s->count; i++)
+		for (int way = 0; way < CALL_WAY_COUNT; way++)
+			s->left += way == CALL_RECV_PEEK ? 0 : size_sum(&s->all[i], way).bytes;
+	s->right = r->total.called_bytes;
+	if (s->left != s->right)
+		why = sizes_untestable(r, strays);
+	s->law = why ? LAW_NOT_TESTABLE : s->left == s->right ? LAW_BALANCED : LAW_BROKEN;
+	snprintf(s->why, WHY_BYTES, "%s", why ? why : "");
+}
+
+void watch_sizes_fill(struct watch_record *r, uint64_t strays)
+{
+	sizes_weigh(&r->sizes, r, strays);
+	r->sizes.unsized_calls = r->total.unsized_calls;
+	for (int i = 1; i < r->sizes.count; i++)
+		sizes_give(r, &r->sizes.all[i]);
 }

@@ -35,6 +35,10 @@ int watch_causes_of(const struct watch_movements *moved, struct cause causes[WAT
 /* The causes of the total: of copies by these stacks, where there are any. */
 void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, int count);
 
+/* Gives each process the histograms of its calls, and weighs them; @strays: sockets whose calls were sized before it
+ * was known that they are the subject's. */
+void watch_sizes_fill(struct watch_record *r, uint64_t strays);
+
 /* What samples of the clock found of processes that the record has. */
 void watch_cpu_fill(struct watch_record *r, const struct cpu_samples *samples);
 

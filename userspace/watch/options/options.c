@@ -12,7 +12,7 @@
 #include "userspace/tables/release.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
-       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_BACKEND, KEY_JSON, KEY_LINES, KEY_HTML,
+       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_SIZES, KEY_BACKEND, KEY_JSON, KEY_LINES, KEY_HTML,
        KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
@@ -59,6 +59,9 @@ static const struct argp_option option_table[] = {
 	  "costs more", 3 },
 	{ "cpu", KEY_CPU, "HZ", OPTION_ARG_OPTIONAL,
 	  "sample what runs on each processor, HZ times a second (default 199): what copying takes of CPU time", 3 },
+	{ "sizes", KEY_SIZES, NULL, 0,
+	  "how many bytes each send and receive moved, as histograms of each process and way; counts calls as "
+	  "--books calls does", 3 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "json-lines", KEY_LINES, "FILE", 0,
@@ -264,8 +267,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_CPU:
 		o->cpu_hz = arg ? options_plain(arg, 1, CPU_HZ_MOST, "--cpu") : CPU_HZ;
 		break;
+	case KEY_SIZES:
+		o->sizes = true;
+		break;
 	case KEY_BOOKS:
 		o->books = options_one_of(books_names, arg, "--books '%s'");
+		o->books_asked = true;
 		break;
 	case KEY_BACKEND:
 		o->backend = options_one_of(backend_names, arg, "--backend '%s'");
@@ -335,6 +342,8 @@ static void check(const struct watch_options *o)
 		options_fail("%s", "--json-lines writes a line for each interval: give --interval S");
 	if (o->seconds && o->interval > o->seconds)
 		options_fail("%s", "--interval is longer than --seconds");
+	if (o->sizes && o->books_asked && o->books != WATCH_CALLS)
+		options_fail("%s", "--sizes counts each call, and --books sequence does not: leave one of them out");
 	if (o->quiet && !o->json && !o->lines && !o->fail_on && !o->command)
 		options_fail("%s", "--quiet without --json leaves nothing to see: give --json FILE");
 }
@@ -355,4 +364,6 @@ void watch_options_parse(int argc, char **argv, struct watch_options *o)
 			options_fail("%s", "-- names no command: give one, as in -- curl URL");
 	}
 	check(o);
+	if (o->sizes)
+		o->books = WATCH_CALLS;
 }

@@ -25,8 +25,10 @@ struct watch_options {
 	enum watch_rows rows;
 	int top;		/* rows of each table */
 	enum watch_books books;
+	bool books_asked;	/* by --books */
 	bool details;
 	unsigned int cpu_hz;	/* 0: the clock is not sampled */
+	bool sizes;		/* calls are told by their size: .books is WATCH_CALLS */
 	enum backend backend;
 	enum fault_inject fault_inject;	/* for tests: none unless asked for */
 	const char *json;	/* file, "-" for stdout, NULL: no record */

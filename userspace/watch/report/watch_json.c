@@ -247,6 +247,58 @@ static json_t *cpu_json(const struct watch_record *r)
 	return o;
 }
 
+static json_t *buckets_json(const struct size_bucket buckets[SIZE_BUCKETS])
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < SIZE_BUCKETS; i++) {
+		json_t *o;
+
+		if (!buckets[i].calls)
+			continue;
+		o = json_object();
+		put(o, "from_bytes", json_integer(size_from(i)));
+		put(o, "below_bytes", json_integer(size_below(i)));
+		put(o, "calls", json_integer(buckets[i].calls));
+		put(o, "bytes", json_integer(buckets[i].bytes));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+/* Ways by which no call moved anything are left out. */
+static json_t *call_sizes_json(const struct call_sizes *sizes)
+{
+	json_t *array = json_array();
+
+	for (enum call_way way = 0; sizes && way < CALL_WAY_COUNT; way++) {
+		json_t *o;
+
+		if (!size_sum(sizes, way).calls)
+			continue;
+		o = json_object();
+		put(o, "direction", text(call_way_direction(way)));
+		put(o, "way", text(call_way_key(way)));
+		put(o, "buckets", buckets_json(sizes->bucket[way]));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *sizes_json(const struct watch_sizes *s)
+{
+	json_t *o = json_object(), *law = json_object();
+
+	put(law, "status", text(law_status_name(s->law)));
+	put_sides(law, s->law != LAW_NOT_TESTABLE, s->left, s->right, s->left - s->right,
+		  s->law == LAW_NOT_TESTABLE ? s->why : NULL);
+	put(o, "further", call_sizes_json(s->all));
+	put(o, "unsized_calls", json_integer(s->unsized_calls));
+	put(o, "receives_by_pages", json_boolean(s->receives_known));
+	put(o, "law", law);
+	return o;
+}
+
 static json_t *watched_process_json(const struct watch_record *r, const struct watch_process *p)
 {
 	json_t *o = json_object();
@@ -259,6 +311,8 @@ static json_t *watched_process_json(const struct watch_record *r, const struct w
 	put(o, "causes", watched_causes_json(&p->sum.moved));
 	if (r->cpu_hz)
 		put(o, "cpu", cpu_use_json(r, &p->cpu, p->cpu_clock));
+	if (r->sizes.all)
+		put(o, "sizes", call_sizes_json(p->sizes));
 	return o;
 }
 
@@ -451,6 +505,8 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	put(all, "mptcp", mptcp_json(r));
 	if (r->cpu_hz)
 		put(all, "cpu", cpu_json(r));
+	if (r->sizes.asked)
+		put(all, "sizes", r->sizes.all ? sizes_json(&r->sizes) : json_null());
 	put(all, "total", watched_sum_json(r, &r->total));
 	put(all, "processes", processes_json(r));
 	put(all, "peers", watched_groups_json(&r->groups[WATCH_BY_PEER], WATCH_BY_PEER));

@@ -15,7 +15,7 @@ from copyscope.files.output_folder import OutputFolder, has_line
 from copyscope.records import copies
 from copyscope.records.run_record import Record
 
-from . import draw_bars, draw_lines, draw_map, lines, specs
+from . import draw_bars, draw_lines, draw_map, draw_sizes, lines, specs
 from .groups import Group, replies, slugs
 
 INDEX, TITLE = "index.md", "# Figures"
@@ -65,6 +65,16 @@ def map_jobs(group: Group) -> Iterator[Job]:
                   lambda name=label, m=mine: draw_map.draw(group, name, m), unseen(mine))
 
 
+def size_jobs(group: Group) -> Iterator[Job]:
+    """Histograms of the calls of each process whose watch asked for them."""
+    labelled = draw_bars.by_label(group) if group.watched else {}
+    names = slugs(labelled)
+    for label, mine in labelled.items():
+        if draw_sizes.found(mine):
+            yield Job(f"call-sizes-{names[label]}{group.suffix}", draw_sizes.title(label), group,
+                      lambda name=label, m=mine: draw_sizes.draw(group, name, m))
+
+
 def unseen(records: list[Record]) -> str:
     """Why no site of some runs is known; "" if one is."""
     sums = copies.amounts(replies(records))
@@ -84,6 +94,7 @@ def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
             yield Job("pins-per-message" + group.suffix, "Pages pinned per message", group,
                       lambda g=group: draw_bars.pin_bars(g), draw_bars.no_pins(group))
         yield from map_jobs(group)
+        yield from size_jobs(group)
 
 
 def index(work: list[Job], modelled: Sequence[str] = ()) -> str:

@@ -41,6 +41,11 @@ class Watched(Record):
         """A window may end at any moment: what it holds is whole."""
         return ""
 
+    @property
+    def call_sizes(self) -> list[dict[str, Any]]:
+        """Histograms of its calls, by way; none if the watch did not ask for them."""
+        return self.data.get("call_sizes", [])
+
     def sockets(self, end: str) -> list[dict[str, Any]]:
         """Every socket sends and receives: they are told of once, as those that send."""
         return self.data["sockets"] if end == "sender" else []
@@ -77,7 +82,7 @@ def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
         own = [each for each in data["sockets"] if each["pid"] == process["pid"]]
         found.append(Watched({
             **data, **as_run(data), "label": verdict["process"], "counts": books["counts"],
-            "sockets": own,
+            "sockets": own, "call_sizes": process.get("sizes", []),
             "sites": {site: with_why(each, data["sites"][site])
                       for site, each in books["sites"].items()},
             "causes": process.get("causes", together)}, source))

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a watch found of the sizes of calls, as text: histograms of each process, a bar for each size. */
+#include "userspace/watch/report/sizes_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/common/text.h"
+#include "userspace/watch/report/names.h"
+
+enum { BAR_COLUMNS = 20, POWER_BYTES = 16, KIB_BITS = 10 };
+
+/* 4096 -> "4 KiB" */
+static void power_text(uint64_t bytes, char text[POWER_BYTES])
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB" };
+	int unit = 0;
+
+	while (bytes >> KIB_BITS) {
+		bytes >>= KIB_BITS;
+		unit++;
+	}
+	snprintf(text, POWER_BYTES, "%u %s", (unsigned int)bytes, units[unit]);
+}
+
+/*
+ *     4 KiB to below 8 KiB            23 calls   94.1 kB  ####################
+ */
+static void print_bucket(const struct size_bucket *bucket, int at, uint64_t most, const struct report_page *p)
+{
+	char from[POWER_BYTES], below[POWER_BYTES], range[2 * POWER_BYTES + 16], calls[32], bytes[AMOUNT_BYTES];
+	char bar[BAR_COLUMNS + 1] = "";
+
+	power_text(size_from(at), from);
+	power_text(size_below(at), below);
+	snprintf(range, sizeof(range), at ? "%s to below %s" : "nothing", from, below);
+	number_text(bucket->calls, calls);
+	amount_text(p, bucket->bytes, bytes);
+	/* A single call has a mark as well. */
+	memset(bar, '#', 1 + (BAR_COLUMNS - 1) * (double)bucket->calls / most);
+	fprintf(p->out, "    %-22s %11s call%s %9s  %s\n", range, calls, bucket->calls == 1 ? " " : "s", bytes, bar);
+}
+
+static void print_way(const struct call_sizes *sizes, enum call_way way, const struct report_page *p)
+{
+	struct size_bucket sum = size_sum(sizes, way);
+	char calls[32], bytes[AMOUNT_BYTES];
+	uint64_t most = 0;
+
+	if (!sum.calls)
+		return;
+	number_text(sum.calls, calls);
+	amount_text(p, sum.bytes, bytes);
+	fprintf(p->out, "  %s: %s, %s\n", call_way_name(way), calls, bytes);
+	for (int i = 0; i < SIZE_BUCKETS; i++)
+		if (sizes->bucket[way][i].calls > most)
+			most = sizes->bucket[way][i].calls;
+	for (int i = 0; i < SIZE_BUCKETS; i++)
+		if (sizes->bucket[way][i].calls)
+			print_bucket(&sizes->bucket[way][i], i, most, p);
+}
+
+static struct size_bucket sum_of(const struct call_sizes *sizes)
+{
+	struct size_bucket sum = {};
+
+	for (enum call_way way = 0; way < CALL_WAY_COUNT; way++) {
+		struct size_bucket part = size_sum(sizes, way);
+
+		sum.calls += part.calls;
+		sum.bytes += part.bytes;
+	}
+	return sum;
+}
+
+static void print_sizes(const char *name, const struct call_sizes *sizes, const struct report_page *p)
+{
+	page_text(p, "", name, 2);
+	for (enum call_way way = 0; way < CALL_WAY_COUNT; way++)
+		print_way(sizes, way, p);
+}
+
+static int most_bytes_first(const void *a, const void *b)
+{
+	uint64_t x = sum_of((*(const struct watch_process *const *)a)->sizes).bytes;
+	uint64_t y = sum_of((*(const struct watch_process *const *)b)->sizes).bytes;
+
+	return (x < y) - (x > y);
+}
+
+static void print_processes(const struct watch_record *r, int top, const struct report_page *p)
+{
+	const struct watch_process **all = calloc(r->process_count + 1, sizeof(*all));
+	char name[WATCH_NAME_BYTES];
+	int count = 0;
+
+	for (int i = 0; all && i < r->process_count; i++)
+		if (r->processes[i].sizes)
+			all[count++] = &r->processes[i];
+	if (count)
+		qsort(all, count, sizeof(*all), most_bytes_first);
+	for (int i = 0; i < count && i < top; i++) {
+		process_name(&all[i]->id, all[i]->comm, name);
+		print_sizes(name, all[i]->sizes, p);
+	}
+	if (count > top)
+		fprintf(p->out, "%d more: --top %d\n", count - top, count);
+	if (sum_of(r->sizes.all).calls)
+		print_sizes("All others, which are not told one by one", r->sizes.all, p);
+	else if (!count)
+		fprintf(p->out, "No call returned.\n");
+	free(all);
+}
+
+static void print_law(const struct watch_sizes *s, const struct report_page *p)
+{
+	char left[32], right[32], line[WHY_BYTES + 160];
+
+	number_text(s->left, left);
+	number_text(s->right, right);
+	if (s->law == LAW_BALANCED)
+		snprintf(line, sizeof(line), "These sizes add up to the %s bytes that calls returned.", left);
+	else if (s->law == LAW_BROKEN)
+		snprintf(line, sizeof(line), "Do not trust these sizes: they add up to %s bytes, and calls returned %s.",
+			 left, right);
+	else
+		snprintf(line, sizeof(line), "These sizes add up to %s bytes, and calls returned %s: not testable, as %s.",
+			 left, right, s->why);
+	if (s->law == LAW_BROKEN)
+		page_tinted(p, TINT_BAD, "", line, 0);
+	else
+		page_text(p, "", line, 0);
+}
+
+void sizes_report_print(const struct watch_record *r, int top, const struct report_page *p)
+{
+	const struct watch_sizes *s = &r->sizes;
+	char number[32], line[128];
+
+	if (!s->asked)
+		return;
+	if (!s->all) {
+		page_text(p, "\nsizes of calls ", "not measured: the hooks of calls are missing", 15);
+		return;
+	}
+	page_text(p, "\nsizes of calls ", s->receives_known ?
+		  "what each send was accepted for and each receive returned" :
+		  "what each send was accepted for and each receive returned; receives by splice and "
+		  "TCP_ZEROCOPY_RECEIVE are not measured, as no tracepoint tells them", 15);
+	print_processes(r, top, p);
+	number_text(s->unsized_calls, number);
+	snprintf(line, sizeof(line), "%s calls are in none of these: it was not known yet that their sockets are the "
+		 "subject's.", number);
+	if (s->unsized_calls)
+		page_text(p, "", line, 0);
+	print_law(s, p);
+}
