@@ -188,30 +188,33 @@ static __always_inline void queues_empty(struct watch_reading *r)
 	r->first_id = r->zerocopy_sends;
 }
 
-static __always_inline void queues_walk(struct watch_book *book, const struct sock *sk)
+/* @fresh: all 0 but for the socket. Returns what the book is to be marked with. */
+static __always_inline u32 queues_walk(struct watch_reading *r, const struct walk *fresh)
 {
-	struct watch_reading *r = &book->now;
-	struct walk w = { .sk = (u64)sk };
+	struct walk w = *fresh;
+	const struct sock *sk = (void *)w.sk;
+	u32 flags = 0;
 
 	w.node = (u64)BPF_CORE_READ(sk, tcp_rtx_queue.rb_node);
 	if (w.node)
 		bpf_loop(WALK_HOPS, tree_hop, &w, 0);
 	if (w.node && !w.done)
-		book->flags |= WATCH_WALK_SHORT;
+		flags |= WATCH_WALK_SHORT;
 	w.done = 0;
 	w.unsent = 1;
 	w.end = (u64)sk + bpf_core_field_offset(struct sock, sk_write_queue);
 	w.node = (u64)BPF_CORE_READ(sk, sk_write_queue.next);
 	bpf_loop(WALK_HOPS, list_hop, &w, 0);
 	if (!w.done)
-		book->flags |= WATCH_WALK_SHORT;
+		flags |= WATCH_WALK_SHORT;
 	if (w.mixed)
-		book->flags |= WATCH_MIXED;
+		flags |= WATCH_MIXED;
 	r->referenced_pages = w.pages;
 	r->referenced_bytes = w.referenced;
 	r->spliced_bytes = w.spliced;
 	r->unsent_referenced_bytes = w.unsent_referenced;
 	r->first_id = w.id_known ? w.first_id : r->zerocopy_sends;
+	return flags;
 }
 
 /* A notification in the error queue, which may stand for many. */
