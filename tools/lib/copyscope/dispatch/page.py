@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A watch whose report becomes a page: copyscope watch --html FILE makes it of the record."""
+"""A watch whose record becomes files besides: a page (--html FILE), stacks (--folded FILE)."""
 from __future__ import annotations
 
 import signal
@@ -11,7 +11,9 @@ from copyscope.common.errors import CommandError, Unusable
 from copyscope.common.tree import ROOT
 from copyscope.files.record_file import RecordFile
 
-OPTION, RECORD = "--html", "--json"
+# What a file is made by, and an example of its name.
+OPTIONS = {"--html": "page.html", "--folded": "stacks.folded"}
+RECORD, STACKS = "--json", "--stacks"
 
 
 def own_words(words: list[str]) -> list[str]:
@@ -26,7 +28,8 @@ def value_of(words: list[str], option: str) -> str | None:
             return word.partition("=")[2]
         if word == option:
             if at + 1 == len(words):
-                raise Unusable(f"{option} needs a FILE: watch ... {option} page.html")
+                raise Unusable(f"{option} needs a FILE: watch ... {option} "
+                               f"{OPTIONS.get(option, 'record.json')}")
             return words[at + 1]
     return None
 
@@ -41,9 +44,15 @@ def without(words: list[str], option: str) -> list[str]:
     return kept
 
 
+def asked(words: list[str]) -> list[str]:
+    """Options that ask for a file."""
+    given = {each.partition("=")[0] for each in own_words(words)}
+    return [option for option in OPTIONS if option in given]
+
+
 def is_asked(words: list[str]) -> bool:
-    """Whether a page is asked for."""
-    return any(each == OPTION or each.startswith(f"{OPTION}=") for each in own_words(words))
+    """Whether a file is asked for."""
+    return bool(asked(words))
 
 
 def watched(program: Path, words: list[str]) -> int:
@@ -55,24 +64,44 @@ def watched(program: Path, words: list[str]) -> int:
         return process.wait()
 
 
+def files_of(own: list[str], record: str | None) -> dict[str, str]:
+    """What each option names, which can be written."""
+    files = {}
+    for option in asked(own):
+        file = value_of(own, option)
+        if not file or record == "-":
+            raise Unusable(f"{option} needs a name for the file" if not file else
+                           f"{option} is made of a record: name a file with {RECORD}, or leave it "
+                           "out")
+        if option == "--folded" and STACKS not in own:
+            raise Unusable(f"{option} writes stacks: give {STACKS}, too")
+        # Before anything is watched for what could not be written then.
+        RecordFile(file, option).close()
+        files[option] = file
+    return files
+
+
+def write(record: str, option: str, file: str) -> None:
+    """Write one file of the record."""
+    done = subprocess.run([ROOT / "tools" / "records", "show", record, option, file],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CommandError(done.stderr.strip().removeprefix("records: "))
+
+
 def watch(program: Path, words: list[str]) -> int:
-    """Watch, then write the page. The exit status is that of the watch."""
+    """Watch, then write the files. The exit status is that of the watch."""
     own = own_words(words)
-    file, record = value_of(own, OPTION), value_of(own, RECORD)
-    if not file or record == "-":
-        raise Unusable(f"{OPTION} needs a name for the page" if not file else
-                       f"{OPTION} is made of a record: name a file with {RECORD}, or leave it out")
-    rest = [*without(own, OPTION), *words[len(own):]]
-    # Before anything is watched for what could not be written then.
-    RecordFile(file, OPTION).close()
+    record = value_of(own, RECORD)
+    files = files_of(own, record)
+    for option in files:
+        own = without(own, option)
+    rest = [*own, *words[len(own_words(words)):]]
     with tempfile.TemporaryDirectory() as folder:
         if not record:
             record = f"{folder}/record.json"
             rest = [RECORD, record, *rest]
         status = watched(program, rest)
-        if Path(record).is_file():
-            done = subprocess.run([ROOT / "tools" / "records", "show", record, OPTION, file],
-                                  capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise CommandError(done.stderr.strip().removeprefix("records: "))
+        for option, file in files.items() if Path(record).is_file() else ():
+            write(record, option, file)
     return status

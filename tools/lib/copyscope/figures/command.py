@@ -6,15 +6,18 @@ import argparse
 import os
 import sys
 from collections import Counter
+from pathlib import Path
 
 from copyscope import cli
 from copyscope.cli import Parser, complain, folder
 from copyscope.common.errors import lacks_module
 from copyscope.files.output_folder import OutputFolder
+from copyscope.records import stacks
 from copyscope.records.documents import BadRecord
 from copyscope.records.load import load_any, load_records
 from copyscope.records.run_record import Record
 
+from . import flame
 from .groups import Group, split
 
 EPILOG = """\
@@ -35,7 +38,22 @@ def parser() -> Parser:
                       help="where the figures go")
     made.add_argument("--profile", metavar="NAME",
                       help="draw the line figures of studies/profiles/NAME.toml or of a .toml file")
+    made.add_argument("--flame", action="store_true",
+                      help="draw flame graphs alone: the stacks of watches with --stacks")
     return made
+
+
+def flames(sources: list[str], place: Path) -> None:
+    """Draw the stacks of each watch; print the names of the files."""
+    found = {record.id: record for record in load(sources) if stacks.has(record)}
+    if not found:
+        raise BadRecord(", ".join(sources), "stacks", "no record has any",
+                        "watch with --stacks first")
+    with OutputFolder.at(place) as out:
+        for record in found.values():
+            name = f"flame-{record.id}.svg"
+            out.write(name, flame.flame(record))
+            print(place / name)
 
 
 def load(sources: list[str]) -> list[Record]:
@@ -94,8 +112,12 @@ def run(options: argparse.Namespace) -> None:
 
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
+    options = parser().parse_args(words)
     try:
-        run(parser().parse_args(words))
+        if options.flame:
+            flames(options.records, options.out)
+        else:
+            run(options)
     except BrokenPipeError:
         # The reader of the list has left; what it wanted is drawn.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

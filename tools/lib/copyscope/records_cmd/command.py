@@ -16,12 +16,15 @@ from copyscope.records.documents import read_json
 from copyscope.records.kept import LAST, find, kept, place
 from copyscope.records.load import load_plan, load_sweep
 from copyscope.records.run_record import NO_PROFILE, Record
+from copyscope.records.stacks import folded_lines, has
 from copyscope.records.watch_record import check_watch, is_watch, whole_of
 from copyscope.runs import answer, pairs, tables
 
-from . import listing, others, page, report
+from . import listing, others, page, pprof, report
 
 NAME = "records"
+# Options that write a file in place of the report.
+FILES = ("html", "folded", "pprof")
 EPILOG = """\
 list      every record and sweep that is kept, the newest last
 show ID   the report of a record again, the answer of a sweep, or a baseline, a crossover, facts or
@@ -44,6 +47,9 @@ def build_parser() -> Parser:
     add("--in", dest="folder", type=folder, metavar="DIR", help="another folder of records")
     add("--laws", action="store_true", help="show every law that was tested, with both sides")
     add("--html", metavar="FILE", help="show: write the report as one page, with copy maps")
+    add("--folded", metavar="FILE",
+        help="show: write the stacks of a watch, a line each, as flame graphs are made of")
+    add("--pprof", metavar="FILE", help="show: write the stacks of a watch as pprof reads them")
     add("--csv", action="store_true",
         help="show a row for each run, with the columns of a sweep's tidy.csv")
     return parser
@@ -57,9 +63,10 @@ def check_options(options: argparse.Namespace) -> None:
         raise Unusable(f"show needs an ID, or {LAST}; ./tools/records list has them")
     if options.laws and options.csv:
         raise Unusable("--laws is of the report and --csv has none: leave out one")
-    if options.html and (options.act == "list" or options.laws or options.csv or
-                         len(options.ids) != 1):
-        raise Unusable("--html FILE is of show and one ID, without --laws and --csv")
+    asked = [each for each in FILES if getattr(options, each)]
+    if asked and (options.act == "list" or options.laws or options.csv or len(options.ids) != 1 or
+                  len(asked) > 1):
+        raise Unusable(f"--{asked[0]} FILE is of show and one ID, without --laws and --csv")
 
 
 def runs_of(path: Path) -> list[Record]:
@@ -106,6 +113,26 @@ def show(path: Path, laws: bool) -> list[str]:
     return report.lines(Record(data, path), laws)
 
 
+def watch_of(path: Path, option: str) -> Record:
+    """The watch that lies at a path, with its stacks."""
+    data = {} if path.is_dir() else read_json(path)
+    if not is_watch(data):
+        raise Unusable(f"{path}: --{option} is of a watch")
+    check_watch(data, path)
+    record = whole_of(data, path)
+    if not has(record):
+        raise Unusable(f"{path}: the watch kept no stacks: watch again with --stacks")
+    return record
+
+
+def write_stacks(path: Path, option: str, file: str) -> None:
+    """Write the stacks of a watch as other tools read them."""
+    with RecordFile(file, f"--{option}") as place:
+        record = watch_of(path, option)
+        place.write("".join(f"{line}\n" for line in folded_lines(record)) if option == "folded"
+                    else pprof.profile(record))
+
+
 def write_page(path: Path, file: str) -> None:
     """Write the report of a run or a watch as a page."""
     with RecordFile(file, "--html") as place:
@@ -140,6 +167,10 @@ def act(words: list[str]) -> int:
     if options.html:
         write_page(paths[0], options.html)
         return 0
+    for option in ("folded", "pprof"):
+        if getattr(options, option):
+            write_stacks(paths[0], option, getattr(options, option))
+            return 0
     shown = [show(path, options.laws) for path in paths]
     print("\n\n".join("\n".join(lines) for lines in shown))
     return 0

@@ -8,7 +8,7 @@ from copyscope.common.text import bytes_text, duration_text, rate_text, wrapped
 from copyscope.records import passes
 from copyscope.records.run_record import Record
 
-from . import cpu, missing
+from . import cpu, missing, stacks
 from .tables import (
     LABEL,
     causes,
@@ -182,6 +182,7 @@ def foot(record: Record) -> str:
 def lines(record: Record, laws_listed: bool = False) -> list[str]:
     """The whole report."""
     return [*told(record), "", *wrapped(head(record)), *timing(record), *sites(record),
-            *causes(record), *zero_copy(record), *cpu.lines(record), *peers(record),
+            *causes(record), *zero_copy(record), *cpu.lines(record),
+            *stacks.lines(record), *peers(record),
             *laws(record, laws_listed), *counters(record), *overhead(record), *not_seen(record), "",
             *wrapped(foot(record))]
