@@ -17,7 +17,7 @@ SYSROOT  :=# below it lie headers and libraries of another architecture
 ANYWHERE := -ffile-prefix-map=$(CURDIR)=.
 CFLAGS   := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(ANYWHERE) $(EXTRA_CFLAGS)
 CPPFLAGS := -MMD -MP -I. -I$(BUILD)
-LIBS     := -Wl,--as-needed -lbpf -lelf -lz -ljansson -lcap -lseccomp -luring -pthread
+LIBS     := -Wl,--as-needed -lbpf -ldw -lelf -lz -liberty -ljansson -lcap -lseccomp -luring -pthread
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 BPFFLAGS := $(ANYWHERE) -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)
 

@@ -86,8 +86,10 @@ static __always_inline void book_open(struct watch_book *book, const struct sock
 	if (packets_watched)
 		departures_note(&fresh, book->now.sent);
 	bpf_map_delete_elem(&tls_books, &book->cookie);
-	if (slot)
+	if (slot) {
 		*slot = fresh;
+		stack_sum_clear(book->slot_at - 1);
+	}
 	if (way)
 		way->rx_copied = 0;
 	if (tls && has_tls(book))

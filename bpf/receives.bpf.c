@@ -8,6 +8,7 @@
 #include "bpf/include/datagram.bpf.h"
 #include "bpf/include/sizes.bpf.h"
 #include "bpf/include/tls.bpf.h"
+#include "bpf/include/user_stack.bpf.h"
 
 #define MSG_OOB_FLAG 0x01
 #define MSG_PEEK_FLAG 0x02
@@ -133,6 +134,16 @@ static __always_inline u32 way_of_receive(int flags)
 	return flags & MSG_PEEK_FLAG ? CALL_RECV_PEEK : flags & MSG_TRUNC_FLAG ? CALL_RECV_DISCARD : CALL_RECV_PLAIN;
 }
 
+/* What it copied, also if that stays where it was, or threw away. */
+static __always_inline void receive_stack(u32 place, const struct sock *sk, int bytes, int flags)
+{
+	bool peeks = flags & MSG_PEEK_FLAG;
+
+	if (bytes <= 0 || (peeks && flags & (MSG_TRUNC_FLAG | MSG_OOB_FLAG)))
+		return;
+	stack_count(place, sk, STACK_BY_RECEIVE, flags & MSG_TRUNC_FLAG ? SITE_rx_discard : SITE_rx_copy, bytes);
+}
+
 /* A call that receives has ended. */
 static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 {
@@ -159,6 +170,7 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 	call_sized(slot, way_of_receive(flags), told);
 	if (calls_wanted && told > 0)
 		receive_returned(slot, told, flags);
+	receive_stack(place, sk, told, flags);
 	if (ret <= 0)
 		return 0;
 	if (flags & MSG_TRUNC_FLAG && !(flags & MSG_PEEK_FLAG)) {
@@ -273,6 +285,18 @@ static __always_inline void datagram_told(struct slot_way *way, struct watch_slo
 	__sync_fetch_and_add(&way->rx_copied, bytes);
 }
 
+/* Without trampolines a call with MSG_TRUNC tells more than was copied. */
+static __always_inline void datagram_stack(u32 place, const struct sock *sk, int bytes, int flags)
+{
+	bool told = counts_by_tracepoint && flags & MSG_TRUNC_FLAG;
+	u32 program = counts_by_tracepoint ? STACK_BY_RECEIVE :
+		      sk->__sk_common.skc_family == AF_INET6_FAMILY ? STACK_BY_DATAGRAM_RECEIVE_V6 :
+								      STACK_BY_DATAGRAM_RECEIVE;
+
+	if (bytes > 0 && !(flags & MSG_ERRQUEUE_FLAG))
+		stack_count(place, sk, program, told ? WATCH_RETURNED : SITE_rx_copy, bytes);
+}
+
 static __always_inline int datagram_receive_ended(struct sock *sk, int ret, u64 room, int flags)
 {
 	u64 task = bpf_get_current_pid_tgid();
@@ -285,7 +309,10 @@ static __always_inline int datagram_receive_ended(struct sock *sk, int ret, u64 
 	if (!slot)
 		return 0;
 	bpf_map_delete_elem(&receiving, &task);
-	datagram_told(way, slot, ret > 0 && (u64)ret > room ? (int)room : ret, flags);
+	if (ret > 0 && (u64)ret > room)
+		ret = room;
+	datagram_told(way, slot, ret, flags);
+	datagram_stack(place, sk, ret, flags);
 	__sync_fetch_and_add(&slot->under_way, -1);
 	__sync_fetch_and_add(&slot->moves, 1);
 	return 0;
@@ -347,6 +374,7 @@ static __always_inline int datagram_call_watched(struct sock *sk, int ret, int f
 	if (ret > 0 && !(flags & (MSG_PEEK_FLAG | MSG_ERRQUEUE_FLAG)))
 		__sync_fetch_and_add(&way->rx_copied, ret);
 	datagram_told(way, slot, ret, flags);
+	datagram_stack(place, sk, ret, flags);
 	return 0;
 }
 
@@ -394,12 +422,15 @@ SEC("?fexit/skb_splice_bits")
 int BPF_PROG(splice_read, struct sk_buff *skb, struct sock *sk, unsigned int offset,
 	     struct pipe_inode_info *pipe, unsigned int most, unsigned int flags, int ret)
 {
-	struct watch_slot *slot = ret > 0 ? slot_find(cookie_of(sk)) : NULL;
+	struct watch_slot *slot;
+	u32 place;
 
+	slot = ret > 0 ? slot_at(cookie_of(sk), &place) : NULL;
 	if (!slot)
 		return 0;
 	__sync_fetch_and_add(&slot->splice_reads, 1);
 	__sync_fetch_and_add(&slot->rx_spliced, ret);
+	stack_count(place, sk, STACK_BY_SPLICE, SITE_rx_splice, ret);
 	return 0;
 }
 
@@ -420,13 +451,19 @@ SEC("?fexit/tcp_zerocopy_receive")
 int BPF_PROG(receive_map, struct sock *sk, struct tcp_zerocopy_receive *zc,
 	     struct scm_timestamping_internal *tss, int ret)
 {
-	struct watch_slot *slot = ret ? NULL : slot_find(cookie_of(sk));
+	struct watch_slot *slot;
+	u32 place;
 
+	slot = ret ? NULL : slot_at(cookie_of(sk), &place);
 	if (!slot || !found_bytes(zc))
 		return 0;
 	__sync_fetch_and_add(&slot->map_calls, 1);
 	__sync_fetch_and_add(&slot->rx_mapped, zc->length);
 	call_sized(slot, CALL_RECV_MAP, zc->length);
+	if (zc->length)
+		stack_count(place, sk, STACK_BY_MAP, SITE_rx_map, zc->length);
+	if (zc->copybuf_len > 0)
+		stack_count(place, sk, STACK_BY_MAP, SITE_rx_copy, zc->copybuf_len);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "bpf/include/send_flags.bpf.h"
 #include "bpf/include/sizes.bpf.h"
 #include "bpf/include/tls.bpf.h"
+#include "bpf/include/user_stack.bpf.h"
 
 #define MSG_SPLICE_PAGES_FLAG 0x8000000
 #define MSG_FASTOPEN_FLAG 0x20000000
@@ -91,6 +92,12 @@ static __always_inline void turn_note(const struct sock *sk, const struct msghdr
 	task_note(&zerocopy_send, SEND_UNDER_WAY | (must_copy(sk, flags) ? SEND_COPIES : 0) |
 					  (brings_notification(msg) ? SEND_BY_RING : 0));
 	zerocopy_sends_noted = 1;
+}
+
+static __always_inline enum site site_of_kind(u32 kind)
+{
+	return kind == WATCH_KIND_REFERENCE ? SITE_tx_reference : kind == WATCH_KIND_SPLICE ? SITE_tx_splice :
+											SITE_tx_copy;
 }
 
 /* Each turn of the send loop comes here before it adds bytes, and all turns of a call are of one kind:
@@ -215,7 +222,7 @@ static __always_inline u32 way_by_notification(struct watch_slot *slot, const st
 }
 
 /* @msg: NULL if it is not known. */
-static __always_inline int datagram_sent(struct sock *sk, int ret, const struct msghdr *msg)
+static __always_inline int datagram_sent(struct sock *sk, int ret, const struct msghdr *msg, u32 program)
 {
 	u32 msg_flags = msg ? msg->msg_flags : 0;
 	struct watch_slot *slot;
@@ -231,6 +238,8 @@ static __always_inline int datagram_sent(struct sock *sk, int ret, const struct 
 		send_returned(slot, ret);
 	if (sizes_wanted)
 		call_sized(slot, msg ? way_of_datagram(sk, msg) : way_by_notification(slot, sk), ret);
+	if (ret > 0)
+		stack_count(place, sk, program, WATCH_ACCEPTED, ret);
 	b = window_open() ? bpf_map_lookup_elem(&details, &place) : NULL;
 	if (b && (counts_by_tracepoint ? datagram_asked_zerocopy(b, sk, ret) : msg_flags & MSG_ZEROCOPY_FLAG))
 		count_zerocopy_send(b, sk, false, false, ret);
@@ -246,7 +255,7 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 	u32 place;
 
 	if (datagrams_wanted && is_udp(sk))
-		return datagram_sent(sk, ret, NULL);
+		return datagram_sent(sk, ret, NULL, STACK_BY_SEND);
 	if ((!calls_wanted && ret != ENOBUFS_RET) || !is_tcp(sk))
 		return 0;
 	slot = slot_at(cookie_of(sk), &place);
@@ -256,6 +265,8 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 		__sync_fetch_and_add(&slot->refused_by_unknown, 1);
 	if (calls_wanted) {
 		send_returned(slot, ret);
+		if (ret > 0)
+			stack_count(place, sk, STACK_BY_SEND, site_of_kind(slot->kind), ret);
 		if (slot->kind == WATCH_KIND_SPLICE)
 			splice_returned(slot, ret);
 	}
@@ -297,6 +308,8 @@ int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int re
 	if (!slot)
 		return 0;
 	send_returned(slot, ret);
+	if (ret > 0)
+		stack_count(place, sk, STACK_BY_SEND, site_of_kind(kind_of_send(sk, msg)), ret);
 	if (msg->msg_flags & MSG_SPLICE_PAGES_FLAG)
 		splice_returned(slot, ret);
 	/* What kernel TLS hands to TCP are its records. */
@@ -467,13 +480,13 @@ int BPF_PROG(datagram_send_enter_v6, struct sock *sk, struct msghdr *msg)
 SEC("?fexit/udp_sendmsg")
 int BPF_PROG(datagram_send_exit, struct sock *sk, struct msghdr *msg, size_t size, int ret)
 {
-	return sk->__sk_common.skc_family == AF_INET6_FAMILY ? 0 : datagram_sent(sk, ret, msg);
+	return sk->__sk_common.skc_family == AF_INET6_FAMILY ? 0 : datagram_sent(sk, ret, msg, STACK_BY_DATAGRAM_SEND);
 }
 
 SEC("?fexit/udpv6_sendmsg")
 int BPF_PROG(datagram_send_exit_v6, struct sock *sk, struct msghdr *msg, size_t size, int ret)
 {
-	return datagram_sent(sk, ret, msg);
+	return datagram_sent(sk, ret, msg, STACK_BY_DATAGRAM_SEND_V6);
 }
 
 /* Up to 6.4 sendfile and splice have an entry of their own. Where the device cannot gather, it calls the other one. */
@@ -492,13 +505,17 @@ int BPF_PROG(datagram_page_enter, struct sock *sk)
 SEC("?fexit/udp_sendpage")
 int BPF_PROG(datagram_page_exit, struct sock *sk, struct page *page, int offset, size_t size, int flags, int ret)
 {
-	struct watch_slot *slot = slot_find(cookie_of(sk));
 	u64 *before = task_noted(&frags_before);
+	struct watch_slot *slot;
+	u32 place;
 
+	slot = slot_at(cookie_of(sk), &place);
 	if (!slot || !before || *before != slot->sends_returned)
 		return 0;
 	datagram_accepted(slot, sk, ret);
 	call_sized(slot, CALL_SEND_SPLICE, ret);
+	if (ret > 0)
+		stack_count(place, sk, STACK_BY_DATAGRAM_PAGE, SITE_tx_splice, ret);
 	if (ret > 0)
 		__sync_fetch_and_add(&slot->sent_as[WATCH_KIND_SPLICE], ret);
 	return 0;
@@ -565,6 +582,7 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
 	     long ret)
 {
 	struct watch_slot *slot = kind_changes(sk, WATCH_KIND_COPY);
+	u32 place;
 
 	if (!slot || ret <= 0)
 		return 0;
@@ -572,6 +590,8 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
 	splice_returned(slot, ret);
 	if (!(slot->tls & SLOT_TLS_SENDS))
 		call_sized(slot, CALL_SEND_SPLICE, ret);
+	if (slot_at(cookie_of(sk), &place))
+		stack_count(place, sk, STACK_BY_SENDPAGES, SITE_tx_splice, ret);
 	return 0;
 }
 

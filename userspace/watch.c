@@ -110,7 +110,7 @@ static int open_window(struct conduct *c)
 	const struct watch_options *o = &c->options;
 	struct watch_config config = { .subject = &c->options.subject, .books = o->books,
 				       .backend = o->backend, .fault_inject = o->fault_inject,
-				       .details = o->details, .cpu_hz = o->cpu_hz, .sizes = o->sizes,
+				       .details = o->details, .cpu_hz = o->cpu_hz, .sizes = o->sizes, .stacks = o->stacks,
 				       .emulated = c->named.machine.emulated,
 				       .every_hook = o->command };
 	char why[WHY_BYTES] = "";

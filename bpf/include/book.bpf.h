@@ -39,6 +39,7 @@ const volatile bool calls_wanted __weak = false;	/* what calls returned is count
 const volatile bool sizes_wanted __weak = false;	/* and how large each call was */
 const volatile bool details_wanted __weak = false;	/* so is what lies beside the slots */
 const volatile bool counts_by_tracepoint __weak = false;	/* without trampolines */
+const volatile bool stacks_wanted __weak = false;	/* what calls move is put to stacks of their programs */
 const volatile bool slots_stay __weak = false;	/* also when their sockets have died */
 
 struct watch_gauges watch_gauges __weak = {};
@@ -109,6 +110,14 @@ struct {
 	__type(value, struct books);
 } details SEC(".maps") __weak;
 
+/* Beside each slot: what its calls put to stacks */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct stack_sum);
+} stack_sums SEC(".maps") __weak;
+
 /* flow as it arrives -> cookie of the socket that receives it */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -167,11 +176,20 @@ static __always_inline struct watch_slot *slot_find(u64 cookie)
 	return slot_at(cookie, &place);
 }
 
+static __always_inline void stack_sum_clear(u32 place)
+{
+	struct stack_sum *sum = stacks_wanted ? bpf_map_lookup_elem(&stack_sums, &place) : NULL;
+
+	if (sum)
+		*sum = (struct stack_sum){};
+}
+
 static __always_inline void slot_clear(u32 place)
 {
 	struct watch_slot *slot = bpf_map_lookup_elem(&slots, &place);
 	struct books *detail = details_wanted ? bpf_map_lookup_elem(&details, &place) : NULL;
 
+	stack_sum_clear(place);
 	if (slot)
 		__builtin_memset(slot, 0, sizeof(*slot));
 	if (detail)
@@ -234,11 +252,16 @@ static __always_inline void counts_take(struct watch_book *book)
 {
 	const struct watch_slot *slot = slot_of(book);
 	const struct slot_way *way = way_of(book);
+	const struct stack_sum *stacks;
+	u32 place = book->slot_at - 1;
 
 	if (slot)
 		book->slot = *slot;
 	if (way)
 		book->rx_copied = way->rx_copied;
+	stacks = stacks_wanted && slot ? bpf_map_lookup_elem(&stack_sums, &place) : NULL;
+	if (stacks)
+		book->stacks = *stacks;
 }
 
 /* Raw bytes since the last change go to the kind of the sends since then. */

@@ -156,7 +156,8 @@ enum { SUBJECT_PROCESSES = 8 };
 	X(LOSE_SIZE, "lose-size") /* one call, of those that are told by their size */         \
 	/* As if no program ran from a socket's eighth TLS record on. */                       \
 	X(SKIP_ENCRYPTION, "skip-encryption")                                                  \
-	X(SKIP_DECRYPTION, "skip-decryption")
+	X(SKIP_DECRYPTION, "skip-decryption")                                                  \
+	X(LOSE_STACK, "lose-stack") /* bytes of one call are put to no stack */
 #define RUN_FAULTS(X)                                                                          \
 	X(LOSE_UPDATE, "lose-update")                                                          \
 	X(DROP_COMPLETION, "drop-completion") /* one, where a notification ends */             \

@@ -139,6 +139,39 @@ struct cpu_thread {
 	unsigned long long samples, first_ns, last_ns;
 };
 
+/* How much of a program's stack is kept: calls; of those without a frame pointer above the last call, how many may
+ * be, and in how many words they lie. */
+enum { USER_FRAMES = 127, USER_CALLERS = 4, USER_WORDS = 32, CALLER_IN_REGISTER = 255 };
+
+/* In place of a site, where a call does not tell it. */
+enum { WATCH_ACCEPTED = 254, WATCH_RETURNED = 255 };
+
+/* Which call of which process moved bytes. */
+struct user_stack {
+	unsigned int tgid;
+	unsigned int site;
+	unsigned long long started_ns;
+	unsigned int depth;	/* of .frames; 0: the kernel made the call by itself */
+	unsigned int cut;	/* there are more frames */
+	/* Words at the stack pointer that may be return addresses of calls without a frame pointer, and the number of
+	 * each word plus 1, 0 ends them. */
+	unsigned char caller_at[8];
+	unsigned long long callers[USER_CALLERS];
+	unsigned long long frames[USER_FRAMES];	/* where it was, then return addresses, innermost first */
+};
+
+/* What calls of a socket moved: what stacks have, and what none has, of other processes, or where there was no room. */
+struct stack_sum {
+	unsigned long long stacked, unstacked;
+};
+
+/* A process that has a new stack. */
+struct stack_task {
+	unsigned long long started_ns;
+	unsigned int tgid;
+	unsigned int unused;
+};
+
 /* Sequence numbers of a socket at one moment, under its lock. */
 struct watch_reading {
 	unsigned long long accepted;	/* bytes_acked + (write_seq - snd_una) */
@@ -287,6 +320,7 @@ struct watch_book {
 	unsigned int met;		/* number of the last one that did */
 	unsigned int mptcp_token;	/* of the MPTCP socket above it; 0: none, or not known */
 	unsigned int unused;
+	struct stack_sum stacks;	/* copied like .slot, if stacks are kept */
 };
 
 /* Of the whole machine. */

@@ -159,15 +159,20 @@ static __always_inline bool current_is_member(const struct watch_task *task)
 	return true;
 }
 
-static __always_inline bool port_is_ours(const struct watch_book *book)
+static __always_inline bool ports_are_ours(u16 local, u16 remote)
 {
 	for (u32 i = 0; i < WATCH_PORTS_LIST; i++) {
 		if (i >= subject_port_count)
 			break;
-		if (subject_ports[i] == book->local_port || subject_ports[i] == book->remote_port)
+		if (subject_ports[i] == local || subject_ports[i] == remote)
 			return true;
 	}
 	return false;
+}
+
+static __always_inline bool port_is_ours(const struct watch_book *book)
+{
+	return ports_are_ours(book->local_port, book->remote_port);
 }
 
 static __always_inline bool inum_is_ours(u32 inum)

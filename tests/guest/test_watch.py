@@ -151,6 +151,18 @@ def test_the_sizes_of_calls_add_up_by_way(outcome):
     assert record["sizes"]["law"]["status"] == "balanced"
 
 
+@in_part("life")
+def test_the_stacks_of_calls_add_up_by_site(outcome):
+    record, _ = watched(outcome, "life")
+    found, moved = record["stacks"], Counter()
+    for stack in found["stacks"]:
+        moved[stack["site"]] += stack["bytes"]
+        assert found["frames"][stack["frames"][0]]["function"], stack
+    assert found["law"]["status"] == "balanced" and found["unstacked_bytes"] == 0
+    assert moved == {site: each["bytes"] for site, each in record["total"]["sites"].items() if site in moved}
+    assert {"tx_copy", "tx_reference", "tx_splice", "rx_copy", "rx_discard", "rx_splice"} <= set(moved)
+
+
 @in_part("whole")
 def test_a_refused_send_is_charged_to_the_limit_that_refused_it(outcome):
     record, _ = watched(outcome, "whole")

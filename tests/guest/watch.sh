@@ -79,7 +79,7 @@ life() {
 	target=$!
 	exec 7>/run/words
 	until_says ready /out/life.told "$target"
-	begin_watch life --sizes -p "$target"
+	begin_watch life --sizes --stacks -p "$target"
 	echo go >&7
 	until_says before /out/life.told "$target"
 	end_watch life

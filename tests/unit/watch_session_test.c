@@ -25,6 +25,11 @@ int watch_read(struct watch *w, struct watch_record *r)
 	return ++readings == reading_fails_at ? -EIO : 0;
 }
 
+int watch_read_last(struct watch *w, struct watch_record *r)
+{
+	return watch_read(w, r);
+}
+
 static const char made_name[NAME_BYTES] = "named";
 static const struct machine made_machine = { .kernel = "6.12.0" };
 

@@ -232,6 +232,14 @@ static void shrink_details(struct engine *p)
 		bpf_map__set_max_entries(maps[i], 1);
 }
 
+/* What no program uses that does not keep stacks of calls. */
+static void shrink_stacks(struct engine *p)
+{
+	bpf_map__set_max_entries(p->skel->maps.user_stacks, 1);
+	bpf_map__set_max_entries(p->skel->maps.stack_walks, 1);
+	bpf_map__set_max_entries(p->skel->maps.stack_news, getpagesize());
+}
+
 /* The verifier still sees it named, as a map of no program would be. */
 static void leave_out_samples(struct engine *p)
 {
@@ -296,6 +304,11 @@ static void configure(struct engine *p, const struct targets *targets)
 	configure_sizes(p);
 	if (!c->cpu)
 		leave_out_samples(p);
+	ro->stacks_wanted = c->stacks;
+	if (c->stacks)
+		bpf_map__set_max_entries(p->skel->maps.stack_sums, buckets * WATCH_WAYS);
+	else
+		shrink_stacks(p);
 }
 
 static int load_refused(const struct engine *p, int err, char why[WHY_BYTES])
@@ -349,6 +362,8 @@ int engine_load(struct engine **out, const struct engine_config *config,
 	if (err)
 		return err;
 	hits_open(p);
+	if (config->stacks && (err = stacks_prepare(p)))
+		return tell(why, err, "cannot open the ring of stacks");
 	return iterators_prepare(p, why);
 }
 
@@ -530,6 +545,7 @@ void engine_free(struct engine *p)
 		return;
 	detach_all(p);
 	clocks_free(p);
+	ring_buffer__free(p->news);
 	iterators_free(p);
 	programs__destroy(p->skel);
 	free(p);

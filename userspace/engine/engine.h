@@ -13,6 +13,7 @@
 #include "userspace/engine/hooks.h"
 #include "userspace/record/cpu.h"
 #include "userspace/record/record.h"
+#include "userspace/record/user_stacks.h"
 
 struct programs;
 struct targets;
@@ -28,6 +29,7 @@ struct engine_config {
 	bool calls;			/* HOOKS_CALLS will be attached */
 	bool cpu;			/* the clock will be sampled */
 	bool sizes;			/* calls are told by their size: HOOKS_CALLS and HOOKS_SIZES will be attached */
+	bool stacks;			/* what calls move is put to stacks of the programs that make them */
 	int sockets_most;		/* how many there may be; 0: as many as the machine has, and more */
 	uint64_t cgroup;		/* 0: processes are not counted by their cgroup */
 	int cgroup_level;
@@ -111,6 +113,20 @@ int engine_sample_cpu(struct engine *p, unsigned int hz, const char **clock, cha
 
 /* What the samples found until now; what *@samples owns is the caller's to free. 0 or -errno. */
 int engine_samples(const struct engine *p, struct cpu_samples *samples);
+
+/* From now on what calls move is put to the stacks of their programs, or is not any more. config.stacks was set
+ * before load. */
+void engine_stacks_gate(struct engine *p, bool open);
+
+/* Waits for so long, or until a process has a new stack. 0, or -errno if a signal came. */
+int engine_stacks_wait(const struct engine *p, int timeout_ms);
+
+/* Calls @each with the process of every stack that is new. */
+void engine_stacks_new(struct engine *p, void (*each)(void *arg, const struct stack_task *task), void *arg);
+
+/* What calls moved by stack; *@raw, as the programs keep them in that order, and what *@stacks owns are the caller's
+ * to free. 0 or -errno. */
+int engine_user_stacks(const struct engine *p, struct user_stack **raw, struct user_stacks *stacks);
 
 /* What kernel TLS had done with the bytes of a socket when its book was handed over. 0, or -ENOENT; of one that
  * died it is told once. */

@@ -22,6 +22,9 @@ struct engine {
 	struct bpf_link *sockets, *unhashed, *descriptors, *tasks, *maps;	/* what iterators are made of */
 	struct netns_reader entered[ENGINE_NAMESPACES];	/* none for our own namespace */
 	struct ring_buffer *ring;
+	struct ring_buffer *news;	/* of stacks; NULL: none are kept; and who takes it */
+	void (*stack_new)(void *arg, const struct stack_task *task);
+	void *stack_new_arg;
 	struct tp_hits *hits;	/* NULL: the kernel refuses them */
 	int hit_count, hit_rows[TP_HITS_MAX];	/* which hooks have a counter: see hits.h */
 	int64_t ahead[TP_HITS_MAX];	/* in the order of counters, as the next one */
@@ -61,6 +64,9 @@ void symbols_join(const struct symbols *symbols, const uint64_t *frames, int cou
 
 /* How many keys a map has; @key: room for one. */
 int count_keys(int fd, void *key);
+
+/* The ring of new stacks. 0 or -errno. */
+int stacks_prepare(struct engine *e);
 
 /* Detaches the samples of the clock. */
 void clocks_free(struct engine *e);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The stacks that copied: which callers decide a cause is told to the programs, what they kept is read and named. */
+/* The stacks that copied: which callers decide a cause is told to the programs, what they kept is read, and what is of
+ * the kernel is named. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -267,4 +269,73 @@ int engine_stacks(const struct engine *e, struct ledger *ledger)
 		err = name_stacks(e, ledger, from);
 	free(from);
 	return err;
+}
+
+/* Stacks of user space, which others name. */
+
+void engine_stacks_gate(struct engine *e, bool open)
+{
+	__atomic_store_n(&e->skel->bss->stacks_open, open, __ATOMIC_SEQ_CST);
+}
+
+static int news_take(void *arg, void *data, size_t size)
+{
+	const struct engine *e = arg;
+
+	if (size == sizeof(struct stack_task) && e->stack_new)
+		e->stack_new(e->stack_new_arg, data);
+	return 0;
+}
+
+int stacks_prepare(struct engine *e)
+{
+	e->news = ring_buffer__new(bpf_map__fd(e->skel->maps.stack_news), news_take, e, NULL);
+	return e->news ? 0 : -errno;
+}
+
+int engine_stacks_wait(const struct engine *e, int timeout_ms)
+{
+	struct pollfd ready = { .fd = ring_buffer__epoll_fd(e->news), .events = POLLIN };
+
+	return poll(&ready, 1, timeout_ms) < 0 ? -errno : 0;
+}
+
+void engine_stacks_new(struct engine *e, void (*each)(void *arg, const struct stack_task *task), void *arg)
+{
+	e->stack_new = each;
+	e->stack_new_arg = arg;
+	ring_buffer__consume(e->news);
+}
+
+/* Stacks that come while they are counted wait for the next reading. */
+static int read_user_stacks(const struct engine *e, struct user_stack *raw, int room, struct user_stacks *out)
+{
+	int fd = bpf_map__fd(e->skel->maps.user_stacks);
+	struct user_stack *previous = NULL;
+
+	for (; out->stack_count < room && !bpf_map_get_next_key(fd, previous, &raw[out->stack_count]);
+	     out->stack_count++) {
+		struct call_stack *stack = &out->stacks[out->stack_count];
+		struct tally tally;
+
+		previous = &raw[out->stack_count];
+		if (bpf_map_lookup_elem(fd, previous, &tally))
+			return -errno;
+		*stack = (struct call_stack){ .tgid = previous->tgid, .site = previous->site,
+					      .started_ns = previous->started_ns, .bytes = tally.bytes,
+					      .calls = tally.calls, .end = STACK_UNREAD };
+	}
+	return 0;
+}
+
+int engine_user_stacks(const struct engine *e, struct user_stack **raw, struct user_stacks *out)
+{
+	struct user_stack key;
+	int room = count_keys(bpf_map__fd(e->skel->maps.user_stacks), &key);
+
+	*out = (struct user_stacks){ .lost_bytes = e->skel->bss->stacks_lost_bytes,
+				     .lost_calls = e->skel->bss->stacks_lost_calls };
+	*raw = calloc(room + 1, sizeof(**raw));
+	out->stacks = calloc(room + 1, sizeof(*out->stacks));
+	return *raw && out->stacks ? read_user_stacks(e, *raw, room, out) : -ENOMEM;
 }

@@ -169,6 +169,8 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 	sum->called_bytes += socket->called_bytes;
 	sum->unsized_calls += socket->unsized_calls;
 	sum->tls_sockets += socket->tls;
+	sum->stacked_bytes += socket->stacked_bytes;
+	sum->unstacked_bytes += socket->unstacked_bytes;
 	if (socket->apart) {
 		struct watch_other *other = &sum->other[socket->layer];
 
@@ -242,5 +244,6 @@ void watch_record_free(struct watch_record *r)
 	free(r->processes);
 	free(r->cgroups);
 	free(r->sizes.all);
+	user_stacks_free(&r->stacks);
 	*r = (struct watch_record){};
 }

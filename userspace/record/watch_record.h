@@ -16,6 +16,7 @@
 #include "bpf/include/watch.h"
 #include "userspace/record/cpu.h"
 #include "userspace/record/record.h"
+#include "userspace/record/user_stacks.h"
 
 /* The verdicts on a watched process: what became of what it wanted. X(symbol, name, meaning) */
 #define WATCH_VERDICTS(X)                                                                     \
@@ -127,6 +128,7 @@ struct watch_socket {
 	bool handed_on;		/* another process used it before: its bytes are in these numbers, too */
 	bool died_before;	/* the reading before this one: it moved nothing lately */
 	struct watch_balance opening, closing;
+	uint64_t stacked_bytes, unstacked_bytes;	/* of calls, by stacks that are kept and by others */
 	struct watch_movements moved;	/* since its opening */
 	struct watch_movements lately;	/* since the reading before this one */
 	/* What its calls returned, peeks apart, and how many of them have no place in histograms. */
@@ -150,6 +152,7 @@ struct watch_sum {
 	uint64_t sockets_lately;	/* of them: open since the reading before this one */
 	uint64_t called_bytes, unsized_calls;	/* as in struct watch_socket */
 	uint64_t tls_sockets;		/* of them: calls are those of kernel TLS */
+	uint64_t stacked_bytes, unstacked_bytes;	/* of all, also those of other[] */
 	uint64_t sent_here_bytes;	/* accepted for an address that is this machine's, as far as it shows */
 	struct watch_other other[WATCH_LAYER_COUNT];	/* in no sum below */
 	struct watch_balance opening, closing;
@@ -237,6 +240,9 @@ struct watch_record {
 	uint64_t cpu_lost;		/* samples that found no room */
 	int cpu_broken;			/* processes whose samples do not add up */
 	struct watch_sizes sizes;
+	bool stacks_asked;
+	struct user_stacks stacks;	/* owned */
+	struct law stacks_law;		/* what stacks hold is what sockets moved */
 	uint64_t window_ns;		/* first opening balance to last reading */
 	uint64_t lately_ns;		/* reading before this one to this one */
 	struct probe probes[PROBES_MAX];

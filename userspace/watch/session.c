@@ -103,9 +103,9 @@ struct progress {
 };
 
 /* A record that names the watch that it is of. */
-static int session_read(struct session *s, struct watch_record *r)
+static int session_read(struct session *s, struct watch_record *r, bool last)
 {
-	int err = watch_read(s->window, r);
+	int err = last ? watch_read_last(s->window, r) : watch_read(s->window, r);
 
 	if (err)
 		return err;
@@ -160,7 +160,7 @@ static int read_interval(struct session *s)
 	int err;
 
 	watch_record_free(&s->latest);
-	err = session_read(s, &s->latest);
+	err = session_read(s, &s->latest, false);
 	if (!err)
 		show(s);
 	return err;
@@ -305,7 +305,7 @@ static int go_on(struct session *s, struct progress *p)
 /* The last reading follows whatever happened to what intervals were written to. */
 static int finish(struct session *s, struct watch_record *r)
 {
-	int err = session_read(s, r);
+	int err = session_read(s, r, true);
 
 	if (s->command) {
 		s->ending.status_known = s->command->ended;

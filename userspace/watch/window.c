@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -20,6 +19,7 @@
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/choose.h"
 #include "userspace/watch/options/subject.h"
+#include "userspace/watch/program_reader.h"
 
 enum { STEP_MS = 20 };
 
@@ -29,6 +29,7 @@ struct watch {
 	enum watch_books books;
 	bool details, sizes;
 	unsigned int cpu_hz;
+	struct kept_stacks stacks;
 	bool emulated;
 	const char *cpu_clock;	/* NULL: the kernel refused, and why */
 	char cpu_why[WHY_BYTES];
@@ -253,6 +254,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.cpu = config->cpu_hz;
 	probes.sizes = w->sizes = config->sizes;
 	probes.sets |= config->sizes ? HOOKS_SIZES : 0;
+	probes.stacks = config->stacks;
 	w->details = config->details;
 	w->emulated = config->emulated;
 	err = engine_load(&w->probes, &probes, why);
@@ -275,7 +277,8 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	if (!err)
 		err = watch_choose(w->probes, &w->subject, &w->chosen, why);
 	if (!err)
-		err = open_books(w, config->every_hook || config->details, why);
+		err = open_books(w, config->every_hook || config->details, why) ?:
+		      stacks_keep(&w->stacks, w->probes, config->stacks, why);
 	if (err) {
 		watch_close(w);
 		return err;
@@ -325,12 +328,8 @@ int watch_wait(struct watch *w, int timeout_ms)
 	int got, err;
 
 	do {
-		struct timespec pause = { 0, STEP_MS * NS_PER_MS };
-
 		left = until - monotonic_ms();
-		if (left > 0 && left < STEP_MS)
-			pause.tv_nsec = left * NS_PER_MS;
-		got = left > 0 ? nanosleep(&pause, NULL) : 0;
+		got = left > 0 ? stacks_wait(&w->stacks, left < STEP_MS ? left : STEP_MS) : 0;
 		attach_late(w);
 		err = collect_ended(w);
 		if (err)
@@ -783,10 +782,17 @@ int watch_read(struct watch *w, struct watch_record *r)
 	return err ? err : causes_read(w, r);
 }
 
+int watch_read_last(struct watch *w, struct watch_record *r)
+{
+	stacks_end(&w->stacks);
+	return watch_read(w, r) ?: stacks_read(&w->stacks, r);
+}
+
 void watch_close(struct watch *w)
 {
 	if (!w)
 		return;
+	stacks_close(&w->stacks);
 	engine_free(w->probes);
 	watch_tally_free(&w->tally);
 	free(w->cgroups);

@@ -22,6 +22,7 @@ struct watch_config {
 	bool details;		/* stacks of causes, what is copied between buffers of packets */
 	unsigned int cpu_hz;	/* how often the clock is sampled in a second; 0: it is not */
 	bool sizes;		/* calls are told by their size; with WATCH_CALLS alone */
+	bool stacks;		/* what calls move is put to stacks of their programs; with WATCH_CALLS */
 	bool emulated;		/* the processor is: its clock and the scheduler's need not agree */
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
 };
@@ -42,6 +43,9 @@ int watch_wait(struct watch *w, int timeout_ms);
 
 /* A fresh record: from the opening balances to now. What *r owned is the caller's to free. 0 or -errno. */
 int watch_read(struct watch *w, struct watch_record *r);
+
+/* The same with the stacks of calls, which end here. */
+int watch_read_last(struct watch *w, struct watch_record *r);
 
 /* Detaches, frees; NULL is accepted. */
 void watch_close(struct watch *w);

@@ -82,6 +82,8 @@ static const struct narrow measures_narrow[] = {
 	{ SCMP_SYS(bpf), 0, ALL_OF_INT, BPF_PROG_TEST_RUN },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, PERF_EVENT_IOC_ENABLE },
 	{ SCMP_SYS(ioctl), 1, ALL_OF_INT, PERF_EVENT_IOC_DISABLE },
+	/* libelf asks whether what it is to read is open. */
+	{ SCMP_SYS(fcntl), 1, ALL_OF_INT, F_GETFD },
 	{ .call = END },
 };
 
@@ -164,6 +166,11 @@ static int add_refusals(scmp_filter_ctx filter)
 	int err = add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 1,
 		      SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT, O_RDONLY));
 
+	/* libdw asks what the file that it reads is called. */
+	if (!err)
+		err = add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(readlink), 0, (struct scmp_arg_cmp){});
+	if (!err)
+		err = add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(readlinkat), 0, (struct scmp_arg_cmp){});
 	return err ? err : add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0,
 			       (struct scmp_arg_cmp){});
 }

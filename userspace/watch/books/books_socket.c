@@ -295,6 +295,8 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		.called_bytes = book->slot.sends_returned + book->slot.recvs_returned,
 		.unsized_calls = book->slot.unsized_calls,
 		.tls = book->slot.tls,
+		.stacked_bytes = book->stacks.stacked,
+		.unstacked_bytes = book->stacks.unstacked,
 	};
 	if (!s->datagrams)
 		s->called_bytes += book->slot.rx_spliced + book->slot.rx_mapped;

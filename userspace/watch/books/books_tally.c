@@ -294,6 +294,8 @@ static int sums_add(const struct watch_tally *t, struct watch_sums *sums, const 
 	sums->unopened++;
 	sums->total.sockets++;
 	sums->total.died += s->died;
+	sums->total.stacked_bytes += s->stacked_bytes;
+	sums->total.unstacked_bytes += s->unstacked_bytes;
 	return err;
 }
 

@@ -67,7 +67,8 @@ bool watch_law_is_idle(const struct watch_record *r, enum watch_law law)
 
 int watch_laws_broken(const struct watch_record *r)
 {
-	return laws_broken(r->laws, WATCH_LAW_COUNT) + r->cpu_broken + (r->sizes.law == LAW_BROKEN);
+	return laws_broken(r->laws, WATCH_LAW_COUNT) + r->cpu_broken + (r->sizes.law == LAW_BROKEN) +
+	       (r->stacks_law.status == LAW_BROKEN);
 }
 
 static void reason(char why[WHY_BYTES], uint64_t n, const char *what)
@@ -270,4 +271,71 @@ void watch_sizes_fill(struct watch_record *r, uint64_t strays)
 	r->sizes.unsized_calls = r->total.unsized_calls;
 	for (int i = 1; i < r->sizes.count; i++)
 		sizes_give(r, &r->sizes.all[i]);
+}
+
+/* What a call that was under way at an end of the window moved stands on one side alone. NULL: it can be tested. */
+static const char *why_untestable(const struct watch_socket *s, int64_t moved, int64_t by_calls)
+{
+	const uint64_t wanted = 1ull << COUNT_accepted_bytes | 1ull << COUNT_returned_bytes | 1ull << COUNT_peeked_bytes;
+
+	if (s->apart || s->unopened)
+		return "calls of a layer above TCP are others";
+	if ((s->moved.counts_known & wanted) != wanted)
+		return "what it moved is not measured";
+	if (moved == by_calls)
+		return NULL;
+	return s->laws[WATCH_LAW_sends] == LAW_NOT_TESTABLE ? s->law_why[WATCH_LAW_sends] :
+	       s->laws[WATCH_LAW_receives] == LAW_NOT_TESTABLE ? s->law_why[WATCH_LAW_receives] : NULL;
+}
+
+static void stacks_law_end(struct law *law, int testable, int untestable, int broken, const char *why)
+{
+	law->known = testable;
+	law->residual = law->left - law->right;
+	law->status = broken ? LAW_BROKEN : testable ? LAW_BALANCED : LAW_NOT_TESTABLE;
+	if (broken)
+		snprintf(law->why, WHY_BYTES, "broken for %d of %d sockets", broken, testable);
+	else if (untestable)
+		snprintf(law->why, WHY_BYTES, "not testable for %d of %d sockets: %.160s", untestable, testable + untestable, why);
+	else if (!testable)
+		snprintf(law->why, WHY_BYTES, "no socket of the subject was seen");
+}
+
+void watch_stacks_weigh(struct watch_record *r)
+{
+	struct law *law = &r->stacks_law;
+	int testable = 0, untestable = 0, broken = 0;
+	const char *last = "";
+	uint64_t kept = 0;
+
+	*law = (struct law){ .name = "stacks" };
+	for (int i = 0; i < r->socket_count; i++) {
+		const struct watch_socket *s = &r->sockets[i];
+		const unsigned long long *count = s->moved.count;
+		int64_t left = count[COUNT_accepted_bytes] + count[COUNT_returned_bytes] + count[COUNT_peeked_bytes];
+		int64_t right = s->stacked_bytes + s->unstacked_bytes;
+		const char *why = why_untestable(s, left, right);
+
+		if (why) {
+			untestable++;
+			last = why;
+			continue;
+		}
+		testable++;
+		law->left += left;
+		law->right += right;
+		broken += left != right;
+	}
+	stacks_law_end(law, testable, untestable, broken, last);
+	/* The table of stacks, against what its programs noted beside the books of sockets. */
+	for (int i = 0; i < r->stacks.stack_count; i++)
+		kept += r->stacks.stacks[i].bytes;
+	if (kept == r->total.stacked_bytes)
+		return;
+	law->right += kept - r->total.stacked_bytes;
+	law->residual = law->left - law->right;
+	law->status = kept < r->total.stacked_bytes ? LAW_BROKEN : LAW_NOT_TESTABLE;
+	snprintf(law->why, WHY_BYTES, law->status == LAW_BROKEN ? "stacks hold %llu bytes less than calls moved" :
+		 "processes of the subject moved %llu bytes by sockets of others",
+		 (unsigned long long)(law->status == LAW_BROKEN ? r->total.stacked_bytes - kept : kept - r->total.stacked_bytes));
 }

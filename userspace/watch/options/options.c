@@ -13,7 +13,7 @@
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
        KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_SIZES, KEY_BACKEND, KEY_JSON, KEY_LINES, KEY_HTML,
-       KEY_FAIL_ON, KEY_BREAK };
+       KEY_STACKS, KEY_FOLDED, KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
 enum { PID_MOST = 1 << 22, TOP_MOST = 1000 };
@@ -62,11 +62,14 @@ static const struct argp_option option_table[] = {
 	{ "sizes", KEY_SIZES, NULL, 0,
 	  "how many bytes each send and receive moved, as histograms of each process and way; counts calls as "
 	  "--books calls does", 3 },
+	{ "stacks", KEY_STACKS, NULL, 0,
+	  "bytes by the stack of the program that sent or received them; with --books calls, and costs more", 3 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "json-lines", KEY_LINES, "FILE", 0,
 	  "write what moved in each interval there, a line each, - for stdout", 3 },
 	{ "html", KEY_HTML, "FILE", 0, "write the report there as one page, with its copy maps", 3 },
+	{ "folded", KEY_FOLDED, "FILE", 0, "write the stacks there, a line each, as flame graphs are made of", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
 	{ "fail-on", KEY_FAIL_ON, "WHAT", 0,
 	  "exit with 1 if a law is broken (broken: without COMMAND the default), or if more than PERCENT "
@@ -274,6 +277,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->books = options_one_of(books_names, arg, "--books '%s'");
 		o->books_asked = true;
 		break;
+	case KEY_STACKS:
+		o->stacks = true;
+		break;
+	case KEY_FOLDED:
+		options_fail("%s", "--folded is made by copyscope: start the watch by tools/copyscope watch");
 	case KEY_BACKEND:
 		o->backend = options_one_of(backend_names, arg, "--backend '%s'");
 		break;
@@ -338,6 +346,8 @@ static void check(const struct watch_options *o)
 			     is_stdout(o->json) ? "--json -" : "--json-lines -");
 	if (is_stdout(o->json) && is_stdout(o->lines))
 		options_fail("%s", "--json - and --json-lines - would be mixed: name a file for one");
+	if (o->stacks && o->books_asked && o->books != WATCH_CALLS)
+		options_fail("%s", "--stacks are those of calls, which --books sequence does not look at: leave out one");
 	if (o->lines && !o->interval)
 		options_fail("%s", "--json-lines writes a line for each interval: give --interval S");
 	if (o->seconds && o->interval > o->seconds)
@@ -364,6 +374,6 @@ void watch_options_parse(int argc, char **argv, struct watch_options *o)
 			options_fail("%s", "-- names no command: give one, as in -- curl URL");
 	}
 	check(o);
-	if (o->sizes)
+	if (o->sizes || o->stacks)
 		o->books = WATCH_CALLS;
 }

@@ -13,6 +13,7 @@
 #include "userspace/watch/report/figures.h"
 #include "userspace/watch/report/sentence.h"
 #include "userspace/watch/report/sizes_report.h"
+#include "userspace/watch/report/stacks_report.h"
 
 static uint64_t moved_bytes(const struct watch_process *p)
 {
@@ -456,6 +457,7 @@ void watch_report_print(const struct watch_record *r, const struct watch_page *p
 	print_mptcp(r, page->top, p);
 	cpu_report_print(r, page->top, p);
 	sizes_report_print(r, page->top, p);
+	stacks_report_print(r, page->top, p);
 	if (print_rows(r, page, page->rows, page->top))
 		page_text(p, "  ", "Most needless first, then most sent and received. copied: by send, by recv or in "
 			  "between (>=: at least, as not all is known); no copy: sent by reference or spliced, and "

@@ -15,6 +15,7 @@
 #include "userspace/watch/report/figures.h"
 #include "userspace/watch/report/names.h"
 #include "userspace/watch/report/sentence.h"
+#include "userspace/watch/report/stacks_report.h"
 
 /* What may hold any byte is shown as reports show it: JSON has UTF-8 alone. */
 static json_t *name_json(void (*name)(const struct watch_address *, char *),
@@ -507,6 +508,8 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 		put(all, "cpu", cpu_json(r));
 	if (r->sizes.asked)
 		put(all, "sizes", r->sizes.all ? sizes_json(&r->sizes) : json_null());
+	if (r->stacks_asked)
+		put(all, "stacks", stacks_json(r));
 	put(all, "total", watched_sum_json(r, &r->total));
 	put(all, "processes", processes_json(r));
 	put(all, "peers", watched_groups_json(&r->groups[WATCH_BY_PEER], WATCH_BY_PEER));

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Bytes are told by the stack of the program that moved them: each byte once, by the names of its functions."""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from helpers import schemas
+from helpers.foreign import free_port, serving
+from helpers.records import ROOT, needs_root
+from helpers.small_program import Program
+from helpers.watch_tool import COPYSCOPE, SCHEMA
+from helpers.windows import Watching
+from host.test_watch_servers import BODY, all_of
+
+pytestmark = needs_root
+DATA = Path(__file__).resolve().parents[1] / "data"
+# As in tests/data/callers.c.
+PRIME, ROUNDS = 4093, 23
+SENT = {"send_one": PRIME * ROUNDS, "send_two": 2 * PRIME * ROUNDS, "send_five": 5 * PRIME * ROUNDS}
+TAKEN = {"recv_three": 3 * PRIME * ROUNDS, "recv_rest": 5 * PRIME * ROUNDS}
+
+
+def built(folder: Path, source: str = "callers.c", *options: str) -> Path:
+    """The program of that source, with frame pointers."""
+    program = folder / "callers"
+    compiler = "g++" if source.endswith("cpp") else "gcc"
+    subprocess.run([compiler, "-O2", "-fno-omit-frame-pointer", *options, DATA / source, "-o", program, "-pthread"],
+                   check=True)
+    return program
+
+
+@contextlib.contextmanager
+def started(*command: object) -> Iterator[subprocess.Popen]:
+    """A program that waits to be told to work."""
+    with subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.communicate("\n", timeout=20)
+
+
+def watched(*command: object, words: tuple = (), statuses=(0,), between=lambda process: None) -> dict:
+    """The record of a window around what a program does when it is told."""
+    with started(*command) as process:
+        watching = Watching("-p", process.pid, "--stacks", *words)
+        print(file=process.stdin, flush=True)
+        process.stdout.readline()
+        between(process)
+        record = watching.close(statuses)
+    assert not (faults := schemas.faults(SCHEMA, record)), faults
+    return record
+
+
+def frames_of(record: dict, stack: dict) -> list[str]:
+    """Names of a stack's frames, innermost first; without a name file+offset."""
+    found, names = record["stacks"], []
+    for number in stack["frames"]:
+        frame = found["frames"][number]
+        module = "" if frame["module"] is None else Path(found["modules"][frame["module"]]["path"]).name
+        names.append(frame["function"] or f"{module}+{int(frame['offset']):#x}")
+    return names
+
+
+def by_function(record: dict, *sites: str) -> Counter:
+    """Bytes of these sites under each function."""
+    sums: Counter = Counter()
+    for stack in record["stacks"]["stacks"]:
+        if stack["site"] in sites:
+            for name in set(frames_of(record, stack)):
+                sums[name] += stack["bytes"]
+    return sums
+
+
+def check_sums(record: dict) -> None:
+    """Stacks hold what the sockets accepted, returned and were peeked at."""
+    counts = record["total"]["counts"]
+    assert sum(each["bytes"] for each in record["stacks"]["stacks"]) + record["stacks"]["unstacked_bytes"] == \
+        counts["accepted_bytes"] + counts["returned_bytes"] + counts["peeked_bytes"]
+    assert record["stacks"]["law"]["status"] == "balanced", record["stacks"]["law"]
+    assert record["stacks"]["law"]["residual"] == 0
+
+
+@pytest.mark.parametrize("how", ["work", "thread"])
+def test_each_function_has_the_bytes_that_it_sent_and_received(how, tmp_path):
+    record = watched(built(tmp_path), how)
+    check_sums(record)
+    assert record["stacks"]["unstacked_bytes"] == record["stacks"]["lost_bytes"] == 0
+    sent, taken = by_function(record, "tx_copy"), by_function(record, "rx_copy")
+    assert {name: sent[name] for name in SENT} == SENT and {name: taken[name] for name in TAKEN} == TAKEN
+    assert sent["work"] == sum(SENT.values()) and sent["send"] == sent["work"]
+    calls = {frames_of(record, each)[1]: each["calls"] for each in record["stacks"]["stacks"]}
+    assert calls == dict.fromkeys([*SENT, *TAKEN], ROUNDS)
+    for stack in record["stacks"]["stacks"]:
+        names = frames_of(record, stack)
+        assert names[2] == "work" and stack["end"] == "whole"
+        assert names[3] == ("main" if how == "work" else "working")
+    program = next(each for each in record["stacks"]["modules"] if each["path"] == str(tmp_path / "callers"))
+    assert len(program["build_id"]) == 40 and program["read"] and not program["replaced"]
+
+
+def test_a_byte_that_no_stack_has_breaks_the_law_of_stacks(tmp_path):
+    record = watched(built(tmp_path), "work", words=("--break", "lose-stack"), statuses=(1,))
+    assert record["stacks"]["law"]["status"] == "broken" and record["stacks"]["law"]["residual"] > 0
+    assert not [each["law"] for each in record["laws"] if each["status"] == "broken"]
+
+
+def test_without_the_option_there_are_no_stacks(tmp_path):
+    with started(built(tmp_path)) as process:
+        record = Watching("-p", process.pid).close()
+    assert "stacks" not in record
+
+
+def test_names_of_cpp_are_told_as_they_were_written(tmp_path):
+    record = watched(built(tmp_path, "callers.cpp"))
+    check_sums(record)
+    assert by_function(record, "tx_copy")["harbour::Ship<char>::unload"] == PRIME * ROUNDS
+
+
+def test_a_stripped_program_is_told_by_file_and_offset(tmp_path):
+    program = built(tmp_path)
+    lines = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()
+    starts = {name: int(start, 16) for start, _, name in map(str.split, filter(lambda each: each[0] == "0", lines))}
+    subprocess.run(["strip", program], check=True)
+    record = watched(program)
+    check_sums(record)
+    for name, moved in SENT.items():
+        found = [each for each in record["stacks"]["stacks"] if each["site"] == "tx_copy" and each["bytes"] == moved]
+        assert len(found) == 1
+        inner = record["stacks"]["frames"][found[0]["frames"][1]]
+        assert inner["function"] is None and frames_of(record, found[0])[0] == "send"
+        assert starts[name] < int(inner["offset"]) < starts[name] + 100
+
+
+def test_a_program_that_was_replaced_while_it_ran_is_told_by_the_names_of_what_ran(tmp_path):
+    program = built(tmp_path)
+
+    def replace(_):
+        (tmp_path / "new").write_bytes(b"another program")
+        os.replace(tmp_path / "new", program)
+
+    with started(program) as process:
+        replace(process)
+        watching = Watching("-p", process.pid, "--stacks")
+        print(file=process.stdin, flush=True)
+        process.stdout.readline()
+        record = watching.close()
+    told = next(each for each in record["stacks"]["modules"] if each["path"] == str(program))
+    assert told["replaced"] and told["read"]
+    sent = by_function(record, "tx_copy")
+    assert {name: sent[name] for name in SENT} == SENT
+
+
+def test_a_program_of_another_mount_namespace_is_named(tmp_path):
+    program = built(tmp_path)
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    shell = f"mount -t tmpfs none {hidden} && cp {program} {hidden}/callers && exec {hidden}/callers"
+    record = watched("unshare", "-m", "sh", "-c", shell)
+    assert str(hidden / "callers") in [each["path"] for each in record["stacks"]["modules"]]
+    assert not (hidden / "callers").exists()
+    sent = by_function(record, "tx_copy")
+    assert {name: sent[name] for name in SENT} == SENT
+
+
+def test_code_that_was_compiled_at_run_time_has_the_names_of_its_map(tmp_path):
+    try:
+        record = watched(built(tmp_path), "compiled")
+    finally:
+        for file in Path("/tmp").glob("perf-*.map"):
+            if "Compiled.at(run time)" in file.read_text(errors="replace"):
+                file.unlink()
+    check_sums(record)
+    assert by_function(record, "tx_copy")["Compiled.at(run time)"] == sum(SENT.values())
+
+
+@pytest.mark.parametrize("calls, end", [(100, "whole"), (200, "deeper")])
+def test_a_stack_deeper_than_is_kept_is_told(calls, end, tmp_path):
+    record = watched(built(tmp_path), "deeper", calls)
+    check_sums(record)
+    stack, = [each for each in record["stacks"]["stacks"] if each["site"] == "tx_copy"]
+    names = frames_of(record, stack)
+    assert stack["end"] == end and names[:3] == ["send", "send_one", "deeper"]
+    # The frame that the C library's function does not have is found beside the 127.
+    assert names.count("deeper") == (calls + 1 if end == "whole" else 126) and ("main" in names) == (end == "whole")
+
+
+def test_stacks_that_find_no_room_are_counted_and_told(tmp_path):
+    record = watched(built(tmp_path), "ways", 9000)
+    found = record["stacks"]
+    check_sums(record)
+    assert len(found["stacks"]) == 8192
+    assert found["lost_calls"] == found["lost_bytes"] // PRIME == 9001 - 8192
+    assert found["unstacked_bytes"] == found["lost_bytes"]
+
+
+# What each kind of call does, by the program that helpers.small_program starts.
+KINDS = """
+a.setsockopt(socket.SOL_SOCKET, 60, 1)
+file = open("/proc/self/exe", "rb")
+a.sendmsg([bytes(94_139)], [], 0x4000000); take(b, 94_139)
+a.send(bytes(7_919)); b.recv(7_919, socket.MSG_PEEK); take(b, 7_919)
+os.sendfile(a.fileno(), file.fileno(), 0, 40_009); take(b, 40_009)
+a.send(bytes(5_003)); b.recv(5_003, socket.MSG_TRUNC)
+u.send(bytes(1_013)); u.recv(2_000)
+"""
+DATAGRAMS = """
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); u.bind(("127.0.0.1", 0)); u.connect(u.getsockname())
+"""
+
+
+def test_each_site_of_a_python_program_has_its_stacks():
+    _, record = Program(KINDS, before=DATAGRAMS).watched("--stacks")
+    check_sums(record)
+    sites = Counter()
+    for stack in record["stacks"]["stacks"]:
+        sites[stack["site"]] += stack["bytes"]
+    assert sites == {"tx_reference": 94_139, "tx_copy": 12_922, "tx_splice": 40_009, "accepted": 1_013,
+                     "rx_discard": 5_003, "rx_copy": 94_139 + 2 * 7_919 + 40_009 + 1_013}
+    for site in ("tx_reference", "tx_splice", "rx_discard", "rx_copy"):
+        assert sites[site] == record["total"]["sites"][site]["bytes"]
+    assert any("python" in Path(each["path"]).name for each in record["stacks"]["modules"])
+    names = by_function(record, "tx_copy", "tx_splice", "rx_copy")
+    assert names["send"] == 12_922 and names["sendfile64"] + names["sendfile"] == 40_009
+
+
+def test_a_process_that_ended_at_once_has_its_bytes(tmp_path):
+    file = tmp_path / "record.json"
+    shell = "import socket; a = socket.create_server(('127.0.0.1', 0)); b = socket.create_connection(a.getsockname())\n" \
+            "b.send(bytes(4093))"
+    done = subprocess.run([COPYSCOPE, "watch", "--stacks", "--json", file, "--", sys.executable, "-c", shell],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(file.read_text())
+    check_sums(record)
+    assert sum(each["bytes"] for each in record["stacks"]["stacks"]) == PRIME
+    assert "law stacks: balanced" in " ".join(done.stderr.split()) and "tx_copy" in done.stderr
+
+
+def test_go_names_its_functions(tmp_path):
+    if not shutil.which("go"):
+        pytest.skip("no program of the name go is on this machine")
+    subprocess.run(["go", "build", "-o", tmp_path / "serve", DATA / "serve_file.go"], check=True, cwd=tmp_path,
+                   env=os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local"})
+    port, file = free_port(), tmp_path / "file"
+    file.write_bytes(bytes(BODY))
+    with serving(port, tmp_path / "serve", port, file) as server:
+        watching = Watching("-p", server.pid, "--stacks")
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            assert all_of(client) == BODY
+        record = watching.close()
+    names = by_function(record, "tx_splice")
+    assert names["main.main"] == names["io.copyBuffer"] == names["syscall.RawSyscall6"] == BODY, names
+
+
+def test_folded_stacks_and_a_flame_graph_are_made_of_a_watch(tmp_path):
+    folded, record = tmp_path / "stacks.folded", tmp_path / "record.json"
+    done = subprocess.run([COPYSCOPE, "watch", "--stacks", "--folded", folded, "--json", record, "--",
+                           "sh", "-c", f"(sleep 0.3; echo; sleep 0.3; echo) | {built(tmp_path)}"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    sums: Counter = Counter()
+    for line in folded.read_text().splitlines():
+        frames, moved = line.rsplit(" ", 1)
+        names = frames.split(";")
+        assert names[0].startswith("callers ") and names[-1] in ("[tx_copy]", "[rx_copy]")
+        assert names.index("main") < names.index("work")
+        sums[names[-3]] += int(moved)
+    assert sums == SENT | TAKEN
+    done = subprocess.run([COPYSCOPE, "plot", "--flame", record, "--out", tmp_path / "out"], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    drawing = Path(done.stdout.strip()).read_text()
+    assert drawing.startswith("<svg") and "<title>send_five: 470,695 bytes, 31.25 %</title>" in drawing
+    profile = tmp_path / "profile.pb.gz"
+    done = subprocess.run([ROOT / "tools/records", "show", record, "--pprof", profile], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0 and profile.read_bytes()[:2] == b"\x1f\x8b", done.stderr
+    if shutil.which("go"):
+        told = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=moved", profile], capture_output=True,
+                              text=True, check=True).stdout
+        assert "send_five" in told and "work" in told
+
+
+def test_books_that_look_at_no_call_have_no_stacks():
+    done = subprocess.run([COPYSCOPE, "watch", "--stacks", "--books", "sequence", "--all", "--seconds", "1"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "--books sequence" in done.stderr

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stacks of calls while a watch runs, and the process that keeps the right to look at their programs. */
+#include "userspace/watch/program_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "userspace/common/clock.h"
+#include "userspace/common/system/confine.h"
+#include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/stack_names.h"
+
+/* A file may be made to keep a parser busy for ever. */
+enum { NAMING_CPU_S = 30, NAMING_MS = 60000, NAMING_BYTES = 1 << 30, END_MS = 1000, WAIT_MS = 60000, REST_NS = 2000000 };
+enum { STACKS_MOST = 1 << 16, MODULES_MOST = 1 << 16, FRAMES_MOST = 1 << 20, PLACES_MOST = 1 << 23 };
+
+struct request {
+	uint32_t tgid;		/* 0: stacks follow, to be named */
+	uint32_t count;		/* of these */
+	uint64_t started_ns;
+};
+
+/* What follows: modules, frames, places, and of each stack a struct part. */
+struct reply {
+	int32_t err;
+	uint32_t modules, frames, places;
+};
+
+struct part {
+	uint32_t end, first, count;
+};
+
+/* To change user and to let go of all rights, for the process that parses. */
+static const uint64_t powers = 1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_CHECKPOINT_RESTORE |
+			       1ull << CAP_SETUID | 1ull << CAP_SETGID | 1ull << CAP_SETPCAP;
+
+/* Both ends by one deadline: each may be slow, or gone. */
+static int move_all(int fd, void *bytes, size_t count, bool out, int64_t deadline_ms)
+{
+	for (size_t done = 0; done < count;) {
+		struct pollfd ready = { .fd = fd, .events = out ? POLLOUT : POLLIN };
+		int64_t left = deadline_ms - monotonic_ms();
+		int got = poll(&ready, 1, left < 0 ? 0 : left < WAIT_MS ? left : WAIT_MS);
+		ssize_t moved;
+
+		if ((got < 0 && errno == EINTR) || (!got && left > 0))
+			continue;
+		if (got <= 0)
+			return got ? -errno : -ETIMEDOUT;
+		moved = out ? write(fd, (char *)bytes + done, count - done) : read(fd, (char *)bytes + done, count - done);
+		if (!moved)
+			return -EPIPE;
+		if (moved < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		done += moved > 0 ? moved : 0;
+	}
+	return 0;
+}
+
+static int64_t in_ms(int64_t ms)
+{
+	return monotonic_ms() + ms;
+}
+
+static void send_named(int to, const struct user_stacks *all, int err)
+{
+	struct reply reply = { err, all->module_count, all->frame_count, all->place_count };
+	int64_t deadline = in_ms(NAMING_MS);
+
+	if (move_all(to, &reply, sizeof(reply), true, deadline) || err ||
+	    move_all(to, all->modules, all->module_count * sizeof(*all->modules), true, deadline) ||
+	    move_all(to, all->frames, all->frame_count * sizeof(*all->frames), true, deadline) ||
+	    move_all(to, all->places, all->place_count * sizeof(*all->places), true, deadline))
+		return;
+	for (int i = 0; i < all->stack_count; i++) {
+		struct part part = { all->stacks[i].end, all->stacks[i].first, all->stacks[i].count };
+
+		if (move_all(to, &part, sizeof(part), true, deadline))
+			return;
+	}
+}
+
+/* It has the files that were opened, and no right to open any. */
+static void __attribute__((noreturn)) name(const struct program_maps *maps, const struct user_stack *stacks, int count, int to)
+{
+	struct user_stacks all = { .stacks = calloc(count + 1, sizeof(*all.stacks)), .stack_count = count };
+	int err = all.stacks ? 0 : -ENOMEM;
+
+	setrlimit(RLIMIT_CPU, &(struct rlimit){ NAMING_CPU_S, NAMING_CPU_S });
+	setrlimit(RLIMIT_AS, &(struct rlimit){ NAMING_BYTES, NAMING_BYTES });
+	prctl(PR_SET_NAME, "stack-names");
+	if (confine_for_good() || confine_syscalls(CONFINE_MEASURE))
+		_exit(1);
+	if (!err)
+		err = stack_names_fill(maps, stacks, &all);
+	send_named(to, &all, err);
+	_exit(0);
+}
+
+static void serve_names(const struct program_maps *maps, int count, int from, int to)
+{
+	struct user_stack *stacks = count <= STACKS_MOST ? calloc(count + 1, sizeof(*stacks)) : NULL;
+	int status = 0;
+	pid_t pid;
+
+	if (!stacks || move_all(from, stacks, count * sizeof(*stacks), false, in_ms(NAMING_MS)))
+		_exit(1);
+	pid = fork();
+	if (!pid)
+		name(maps, stacks, count, to);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	free(stacks);
+	/* What it said may stop anywhere: the end of the pipe tells. */
+	if (pid < 0 || status)
+		_exit(1);
+}
+
+/* Signals of a terminal are for the watch, which tells when it ends. */
+static void __attribute__((noreturn)) serve(int from, int to)
+{
+	struct program_maps maps = {};
+	int keep[] = { from, to };
+	struct request request;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "program-reader");
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	if (confine_descriptors(keep, 2) || confine_root_but(powers))
+		_exit(1);
+	while (!move_all(from, &request, sizeof(request), false, INT64_MAX)) {
+		if (request.tgid)
+			program_maps_look(&maps, request.tgid, request.started_ns);
+		else
+			serve_names(&maps, request.count, from, to);
+	}
+	_exit(0);
+}
+
+static int reader_start(struct kept_stacks *s)
+{
+	int there[2], back[2], err;
+
+	if (pipe2(there, O_CLOEXEC))
+		return -errno;
+	if (pipe2(back, O_CLOEXEC)) {
+		err = -errno;
+		close(there[0]);
+		close(there[1]);
+		return err;
+	}
+	s->reader = fork();
+	if (!s->reader)
+		serve(there[0], back[1]);
+	err = s->reader < 0 ? -errno : 0;
+	close(there[0]);
+	close(back[1]);
+	s->to = there[1];
+	s->from = back[0];
+	fcntl(s->to, F_SETFL, O_NONBLOCK);
+	if (err)
+		s->reader = 0;
+	return err;
+}
+
+int stacks_keep(struct kept_stacks *s, struct engine *engine, bool wanted, char why[WHY_BYTES])
+{
+	int err = wanted ? reader_start(s) : 0;
+
+	if (err)
+		snprintf(why, WHY_BYTES, "cannot start the process that reads programs: %s", strerror(-err));
+	if (err || !wanted)
+		return err;
+	s->engine = engine;
+	engine_stacks_gate(engine, true);
+	return 0;
+}
+
+/* A request is shorter than what a pipe takes in one piece. A reader that is held up looks when there is a newer one. */
+static void look(void *arg, const struct stack_task *task)
+{
+	const struct request request = { .tgid = task->tgid, .started_ns = task->started_ns };
+	const struct kept_stacks *s = arg;
+
+	if (write(s->to, &request, sizeof(request)) < 0)
+		return;
+}
+
+int stacks_wait(const struct kept_stacks *s, int timeout_ms)
+{
+	const struct timespec pause = { 0, timeout_ms * NS_PER_MS };
+	int err;
+
+	if (!s->engine)
+		return nanosleep(&pause, NULL);
+	err = engine_stacks_wait(s->engine, timeout_ms);
+	engine_stacks_new(s->engine, look, (void *)s);
+	return err;
+}
+
+/* Programs that run now have passed the gate. */
+void stacks_end(const struct kept_stacks *s)
+{
+	if (!s->engine)
+		return;
+	engine_stacks_gate(s->engine, false);
+	sleep_ns(REST_NS);
+	engine_stacks_new(s->engine, look, (void *)s);
+}
+
+static bool is_sound(const struct user_stacks *all)
+{
+	for (int i = 0; i < all->frame_count; i++)
+		if (all->frames[i].module != NO_MODULE && all->frames[i].module >= (uint32_t)all->module_count)
+			return false;
+	for (int i = 0; i < all->place_count; i++)
+		if (all->places[i] >= (uint32_t)all->frame_count)
+			return false;
+	return true;
+}
+
+static int parts_read(int from, struct user_stacks *out, int64_t deadline)
+{
+	for (int i = 0; i < out->stack_count; i++) {
+		struct part part;
+		int err = move_all(from, &part, sizeof(part), false, deadline);
+
+		if (err)
+			return err;
+		if (part.first > (uint32_t)out->place_count || part.count > out->place_count - part.first ||
+		    part.end > STACK_OF_KERNEL)
+			return -EBADMSG;
+		out->stacks[i].first = part.first;
+		out->stacks[i].count = part.count;
+		out->stacks[i].end = part.end;
+	}
+	return 0;
+}
+
+/* Who names may have been taken over by a file: nothing is taken as it comes. */
+static int reply_read(int from, struct user_stacks *out, int64_t deadline)
+{
+	struct reply reply;
+	int err = move_all(from, &reply, sizeof(reply), false, deadline);
+
+	if (err || reply.err)
+		return err ? err : -ENOMEM;
+	if (reply.modules > MODULES_MOST || reply.frames > FRAMES_MOST || reply.places > PLACES_MOST)
+		return -EBADMSG;
+	out->modules = calloc(reply.modules + 1, sizeof(*out->modules));
+	out->frames = calloc(reply.frames + 1, sizeof(*out->frames));
+	out->places = calloc(reply.places + 1, sizeof(*out->places));
+	if (!out->modules || !out->frames || !out->places)
+		return -ENOMEM;
+	err = move_all(from, out->modules, reply.modules * sizeof(*out->modules), false, deadline);
+	if (!err)
+		err = move_all(from, out->frames, reply.frames * sizeof(*out->frames), false, deadline);
+	if (!err)
+		err = move_all(from, out->places, reply.places * sizeof(*out->places), false, deadline);
+	if (err)
+		return err;
+	out->module_count = reply.modules;
+	out->frame_count = reply.frames;
+	out->place_count = reply.places;
+	for (int i = 0; i < out->module_count; i++) {
+		out->modules[i].path[STACK_PATH_BYTES - 1] = '\0';
+		if (out->modules[i].build_id_bytes > BUILD_ID_BYTES)
+			return -EBADMSG;
+	}
+	for (int i = 0; i < out->frame_count; i++)
+		out->frames[i].function[STACK_FUNCTION_BYTES - 1] = '\0';
+	err = parts_read(from, out, deadline);
+	return err ? err : is_sound(out) ? 0 : -EBADMSG;
+}
+
+static void forget_names(struct user_stacks *out)
+{
+	free(out->modules);
+	free(out->frames);
+	free(out->places);
+	out->modules = NULL;
+	out->frames = NULL;
+	out->places = NULL;
+	out->module_count = out->frame_count = out->place_count = 0;
+	for (int i = 0; i < out->stack_count; i++) {
+		out->stacks[i].first = out->stacks[i].count = 0;
+		out->stacks[i].end = STACK_UNREAD;
+	}
+}
+
+static void name_all(const struct kept_stacks *s, struct user_stack *raw, struct user_stacks *out)
+{
+	struct request request = { .count = out->stack_count };
+	int64_t deadline = in_ms(NAMING_MS);
+	int err = move_all(s->to, &request, sizeof(request), true, deadline);
+
+	if (!err)
+		err = move_all(s->to, raw, out->stack_count * sizeof(*raw), true, deadline);
+	if (!err)
+		err = reply_read(s->from, out, deadline);
+	if (!err)
+		return;
+	forget_names(out);
+	snprintf(out->why, sizeof(out->why), "the process that reads programs failed: %s", strerror(-err));
+}
+
+int stacks_read(const struct kept_stacks *s, struct watch_record *r)
+{
+	struct user_stack *raw = NULL;
+	int err;
+
+	r->stacks_asked = s->engine;
+	if (!s->engine)
+		return 0;
+	err = engine_user_stacks(s->engine, &raw, &r->stacks);
+	if (!err && r->stacks.stack_count)
+		name_all(s, raw, &r->stacks);
+	free(raw);
+	if (!err)
+		watch_stacks_weigh(r);
+	return err;
+}
+
+void stacks_close(struct kept_stacks *s)
+{
+	const int64_t deadline = in_ms(END_MS);
+
+	if (!s->reader)
+		return;
+	close(s->to);
+	close(s->from);
+	/* A file of others may hold it up: it ends with this process. */
+	while (!waitpid(s->reader, NULL, WNOHANG) && monotonic_ms() < deadline)
+		sleep_ns(NS_PER_MS);
+	*s = (struct kept_stacks){};
+}

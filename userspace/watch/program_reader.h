@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A process that keeps the right to look at programs when the watch has given up its own: it notes what they have
+ * mapped while they live, and has their stacks named in the end.
+ *
+ * It parses no file of theirs: for that it starts a process without any rights, for each naming one.
+ */
+#ifndef COPYSCOPE_WATCH_PROGRAM_READER_H
+#define COPYSCOPE_WATCH_PROGRAM_READER_H
+
+#include <sys/types.h>
+
+#include "userspace/engine/engine.h"
+#include "userspace/record/watch_record.h"
+
+struct kept_stacks {
+	struct engine *engine;	/* NULL: none are kept */
+	pid_t reader;		/* that process; 0: none */
+	int to, from;
+};
+
+/* Before the caller gives up its rights; @wanted: else nothing is kept. 0, or -errno with one line in @why. */
+int stacks_keep(struct kept_stacks *s, struct engine *engine, bool wanted, char why[WHY_BYTES]);
+
+/* Waits for so long, or until there is a new stack: its process is looked at. Not 0 if a signal came. */
+int stacks_wait(const struct kept_stacks *s, int timeout_ms);
+
+/* No call is put to a stack any more: before the last reading of books. */
+void stacks_end(const struct kept_stacks *s);
+
+/* All stacks, named as far as they can be, into a record that has its books. 0 or -errno. */
+int stacks_read(const struct kept_stacks *s, struct watch_record *r);
+
+/* A zeroed one is accepted. */
+void stacks_close(struct kept_stacks *s);
+
+#endif
