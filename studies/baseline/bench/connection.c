@@ -49,18 +49,22 @@ int connection_open(struct work *w, const struct net *n, in_port_t port)
 	return fd;
 }
 
-static void read_all(int listener, uint64_t *arrived)
+static void read_all(int listener, uint64_t *arrived, uint64_t turn_bytes)
 {
 	static char buffer[DRAIN_BYTES];
 	int fd = accept(listener, NULL, NULL);
+	uint64_t answered = 0;
 	ssize_t got;
 
-	while ((got = recv(fd, buffer, sizeof(buffer), 0)) > 0)
+	while ((got = recv(fd, buffer, sizeof(buffer), 0)) > 0) {
 		*arrived += got;
+		for (; turn_bytes && *arrived - answered >= turn_bytes; answered += turn_bytes)
+			send(fd, buffer, 1, MSG_NOSIGNAL);
+	}
 	_exit(got < 0);
 }
 
-int drain_start(struct work *w, struct drain *d, const struct net *n)
+int drain_start(struct work *w, struct drain *d, const struct net *n, uint64_t turn_bytes)
 {
 	in_port_t port;
 	int listener;
@@ -76,7 +80,7 @@ int drain_start(struct work *w, struct drain *d, const struct net *n)
 		return listener;
 	d->pid = task_fork();
 	if (!d->pid)
-		read_all(listener, d->arrived);
+		read_all(listener, d->arrived, turn_bytes);
 	close(listener);
 	return connection_open(w, n, port);
 }

@@ -18,10 +18,10 @@ struct drain {
 };
 
 /*
- * Starts the child on the far side and connects to it. Returns the descriptor, or -errno;
- * drain_free is to be called in either case.
+ * Starts the child on the far side and connects to it. It answers each @turn_bytes by a byte, if that is
+ * not 0. Returns the descriptor, or -errno; drain_free is to be called in either case.
  */
-int drain_start(struct work *w, struct drain *d, const struct net *n);
+int drain_start(struct work *w, struct drain *d, const struct net *n, uint64_t turn_bytes);
 
 /* Ends sending, waits until the last byte has arrived, and returns how many came. */
 uint64_t drain_wait(struct drain *d, int fd);

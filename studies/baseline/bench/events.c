@@ -219,6 +219,24 @@ static int open_event(enum event_id id, const struct counting_of *of)
 	return fd;
 }
 
+int task_clock_open(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK,
+		.inherit = 1,
+	};
+	int fd = perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+uint64_t task_clock_ns(int fd)
+{
+	uint64_t ns = 0;
+
+	return read(fd, &ns, sizeof(ns)) == sizeof(ns) ? ns : 0;
+}
+
 struct counting *counting_open(const bool wanted[EVENT_COUNT], const struct counting_of *of,
 			       char *why, size_t why_bytes)
 {

@@ -88,6 +88,11 @@ void counting_stop(struct counting *c);
 void counting_read(struct counting *c, double counted[EVENT_COUNT]);
 void counting_close(struct counting *c);
 
+/* Processor time of this task and of the children that it will have, softirqs on their time included. A
+ * descriptor or -errno; the time of a child is in it once the child was waited for. */
+int task_clock_open(void);
+uint64_t task_clock_ns(int fd);
+
 /* Makes tracefs reachable in a mount namespace of this process's own. 0 or -errno. */
 int counting_reach_tracefs(void);
 

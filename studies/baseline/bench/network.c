@@ -113,6 +113,19 @@ int net_loopback(struct work *w, struct net *n)
 	return err;
 }
 
+int net_nowhere(struct work *w, struct net *n)
+{
+	static const char batch[] = "link add " DEVICE " mtu 65535 type veth peer name nobody\n";
+	int err = new_side(w, n, NEAR);
+
+	n->ns[FAR] = n->ns[NEAR];
+	if (!err && (net_namespace_run_ip(batch, NULL, 0) || device_up(DEVICE, addresses[NEAR])))
+		err = work_fail(w, 0, "cannot make a device of its own");
+	snprintf(w->device, sizeof(w->device), DEVICE);
+	snprintf(w->how, sizeof(w->how), "a veth device of a private network namespace, which gets no packet");
+	return err;
+}
+
 static int run_tc(const char *device, const char *delay)
 {
 	const char *const argv[] = { "tc", "qdisc", "add", "dev", device, "root", "netem", "delay",

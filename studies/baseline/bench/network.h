@@ -24,6 +24,8 @@ struct net {
 /* Leave this process on the near side. w->device and w->how are set. */
 int net_loopback(struct work *w, struct net *n);
 int net_remote(struct work *w, struct net *n);
+/* A device that takes large packets in pieces, and nobody behind it. */
+int net_nowhere(struct work *w, struct net *n);
 void net_end(struct net *n);
 
 /* For families that need nothing else: one of them as w->own, and its end. */

@@ -3,12 +3,21 @@
  * Family send: what one send on a loopback connection costs while a peer drains it: by copy, by
  * reference (MSG_ZEROCOPY, notifications read before a buffer is sent again), and what each piece
  * of a message adds. Small segments may wait for each other, as in any stream.
+ *
+ * Rows of processor time have the task clock of both ends, which other programs do not lengthen. Of those
+ * whose datagrams end at the sender, nothing is copied behind the socket, as where a device takes pages:
+ * the kernel drops what is for a group with a time to live of 0 just before the device (ip_mc_output() in
+ * net/ipv4/ip_output.c).
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -17,15 +26,22 @@
 #include <linux/errqueue.h>
 
 #include "studies/baseline/bench/bench.h"
+#include "studies/baseline/bench/clock.h"
 #include "studies/baseline/bench/connection.h"
 #include "studies/baseline/bench/memory.h"
 #include "studies/baseline/families/families.h"
 
-enum { COPY, ZEROCOPY, ZEROCOPY_PIECES, WRITE_PIECES, WRITE_WHOLE };
+enum {
+	COPY, ZEROCOPY, ZEROCOPY_PIECES, WRITE_PIECES, WRITE_WHOLE,
+	CPU_COPY, CPU_REFERENCE, CPU_FILE, TURN_COPY, TURN_REFERENCE, TURN_FILE, AWAY_COPY, AWAY_COLD, AWAY_REFERENCE,
+};
 enum { PAGE_BYTES = 4096, DEFAULT_BYTES = 4096, SMALLEST = 8, LARGEST = 1 << 20 };
 enum { PIECES_MAX = 16, PIECE_BYTES = 8, BYTES_FULL_TURNS = 65536 };
 /* As many buffers in flight as the workload has. */
 enum { POOL_BYTES = 4 << 20, POOL_MAX = 256 };
+/* A datagram has at most 65,507 bytes, and a packet 16 pages. */
+enum { AWAY_PAGES = 15, DISCARD_PORT = 9 };
+#define ALL_HOSTS "224.0.0.1"	/* every device is in this group from the beginning, and tells nobody */
 
 /* One connection and the process that drains it. */
 struct stream {
@@ -34,7 +50,44 @@ struct stream {
 	int fd;
 	struct drain drain;
 	uint64_t sent, notified;	/* zero-copy sends, and those whose notification was read */
+	bool turns;			/* each send has an answer that is awaited */
+	uint64_t copied;		/* of these, where it says that bytes were copied after all */
+	int file;			/* what sendfile() sends; -1: nothing */
 };
+
+static bool is_away(const struct row *row)
+{
+	return row->which >= AWAY_COPY;
+}
+
+static bool in_turns(const struct row *row)
+{
+	return row->which >= TURN_COPY && row->which <= TURN_FILE;
+}
+
+static bool of_file(const struct row *row)
+{
+	return row->which == CPU_FILE || row->which == TURN_FILE;
+}
+
+static bool by_reference(const struct row *row)
+{
+	return row->which == ZEROCOPY || row->which == ZEROCOPY_PIECES ||
+	       row->which == CPU_REFERENCE || row->which == TURN_REFERENCE ||
+	       row->which == AWAY_REFERENCE;
+}
+
+/* As programs have it: pages that lie together are referenced for less. */
+static char *small_pages(void)
+{
+	char *at = mmap(NULL, POOL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return NULL;
+	madvise(at, POOL_BYTES, MADV_NOHUGEPAGE);
+	memset(at, 1, POOL_BYTES);
+	return at;
+}
 
 static int prepare_send(struct work *w, const struct row *row)
 {
@@ -42,13 +95,18 @@ static int prepare_send(struct work *w, const struct row *row)
 
 	if (!s)
 		return work_fail(w, ENOMEM, "no memory");
-	*s = (struct stream){ .net = NET_NONE };
-	s->buffer = ram_get(POOL_BYTES);
+	*s = (struct stream){ .net = NET_NONE, .file = -1 };
+	s->buffer = row->which >= CPU_COPY ? small_pages() : ram_get(POOL_BYTES);
 	if (!s->buffer)
 		return work_fail(w, errno, "no memory");
 	if (row->which == WRITE_PIECES || row->which == WRITE_WHOLE)
 		return 0;
-	return net_loopback(w, &s->net);
+	if (of_file(row)) {
+		s->file = memfd_create("sent", MFD_CLOEXEC);
+		if (s->file < 0 || write(s->file, s->buffer, POOL_BYTES) != POOL_BYTES)
+			return work_fail(w, errno, "cannot write to a file in memory");
+	}
+	return is_away(row) ? net_nowhere(w, &s->net) : net_loopback(w, &s->net);
 }
 
 static void undo_send(struct work *w)
@@ -59,15 +117,18 @@ static void undo_send(struct work *w)
 		return;
 	ram_free(s->buffer, POOL_BYTES);
 	net_end(&s->net);
+	close(s->file);
 	free(s);
 }
 
-static int stream_open(struct work *w, struct stream *s, bool zerocopy)
+static int stream_open(struct work *w, struct stream *s, bool zerocopy, uint64_t turn_bytes)
 {
 	int zero = 0, one = 1;
 
-	s->sent = s->notified = 0;
-	s->fd = drain_start(w, &s->drain, &s->net);
+	s->turns = turn_bytes;
+
+	s->sent = s->notified = s->copied = 0;
+	s->fd = drain_start(w, &s->drain, &s->net, turn_bytes);
 	if (s->fd < 0)
 		return s->fd;
 	if (setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &zero, sizeof(zero)) ||
@@ -104,6 +165,8 @@ static void read_notifications(struct stream *s)
 			const struct sock_extended_err *e = (const void *)CMSG_DATA(part);
 
 			s->notified += (uint32_t)(e->ee_data - e->ee_info) + 1;
+			if (e->ee_code & SO_EE_CODE_ZEROCOPY_COPIED)
+				s->copied += (uint32_t)(e->ee_data - e->ee_info) + 1;
 		}
 	}
 }
@@ -118,10 +181,28 @@ static void wait_for_notifications(struct stream *s, uint64_t most_outstanding)
 	}
 }
 
+static bool answered(const struct stream *s)
+{
+	char answer;
+
+	return !s->turns || recv(s->fd, &answer, 1, 0) == 1;
+}
+
 static int send_copies(struct work *w, struct stream *s, uint64_t calls, uint64_t bytes)
 {
 	for (uint64_t i = 0; i < calls; i++)
-		if (send(s->fd, s->buffer, bytes, MSG_NOSIGNAL) != (ssize_t)bytes)
+		if (send(s->fd, s->buffer, bytes, MSG_NOSIGNAL) != (ssize_t)bytes || !answered(s))
+			return work_fail(w, errno, "the connection broke");
+	return 0;
+}
+
+/* Each from other memory, so that the nearest caches have none of it. */
+static int send_cold_copies(struct work *w, struct stream *s, uint64_t calls, uint64_t bytes)
+{
+	uint64_t pool = POOL_BYTES / bytes;
+
+	for (uint64_t i = 0; i < calls; i++)
+		if (send(s->fd, s->buffer + i % pool * bytes, bytes, MSG_NOSIGNAL) != (ssize_t)bytes)
 			return work_fail(w, errno, "the connection broke");
 	return 0;
 }
@@ -149,31 +230,108 @@ static int send_references(struct work *w, struct stream *s, uint64_t calls, int
 		if (sent != (ssize_t)(bytes * pieces))
 			return work_fail(w, errno, "a zero-copy send was refused or cut short");
 		s->sent++;
+		if (!answered(s))
+			return work_fail(w, errno, "the connection broke");
 	}
 	wait_for_notifications(s, 0);
+	return 0;
+}
+
+static int send_file(struct work *w, struct stream *s, uint64_t calls, uint64_t bytes)
+{
+	for (uint64_t i = 0; i < calls; i++) {
+		off_t at = 0;
+
+		/* The pipe within the kernel has 16 pages: a larger call is cut on some kernels. */
+		while (at < (off_t)bytes)
+			if (sendfile(s->fd, s->file, &at, bytes - at) <= 0)
+				return work_fail(w, errno, "the connection broke");
+		if (!answered(s))
+			return work_fail(w, errno, "the connection broke");
+	}
 	return 0;
 }
 
 static int time_stream_of(struct work *w, const struct row *row, uint64_t calls, uint64_t x)
 {
 	struct stream *s = w->own;
-	bool zerocopy = row->which != COPY;
-	int err = stream_open(w, s, zerocopy);
+	bool zerocopy = by_reference(row);
+	int err = stream_open(w, s, zerocopy, in_turns(row) ? x : 0);
 
 	if (err) {
 		stream_free(s);
 		return err;
 	}
 	net_region_begin(w);
-	if (!zerocopy)
+	if (of_file(row))
+		err = send_file(w, s, calls, x);
+	else if (!zerocopy)
 		err = send_copies(w, s, calls, x);
-	else if (row->which == ZEROCOPY)
-		err = send_references(w, s, calls, 1, x);
-	else
+	else if (row->which == ZEROCOPY_PIECES)
 		err = send_references(w, s, calls, x, PIECE_BYTES);
+	else
+		err = send_references(w, s, calls, 1, x);
 	stream_close(w, s);
 	net_region_end(w);
 	stream_free(s);
+	return err;
+}
+
+/* Datagrams that no device gets. */
+static int away_open(struct work *w, struct stream *s)
+{
+	struct sockaddr_in group = { .sin_family = AF_INET, .sin_port = htons(DISCARD_PORT) };
+	struct ip_mreqn device = { .imr_ifindex = if_nametoindex(w->device) };
+	int zero = 0, one = 1;
+
+	s->sent = s->notified = s->copied = 0;
+	inet_pton(AF_INET, ALL_HOSTS, &group.sin_addr);
+	s->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (s->fd < 0 ||
+	    setsockopt(s->fd, IPPROTO_IP, IP_MULTICAST_IF, &device, sizeof(device)) ||
+	    setsockopt(s->fd, IPPROTO_IP, IP_MULTICAST_TTL, &zero, sizeof(zero)) ||
+	    setsockopt(s->fd, IPPROTO_IP, IP_MULTICAST_LOOP, &zero, sizeof(zero)) ||
+	    setsockopt(s->fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)) ||
+	    connect(s->fd, (struct sockaddr *)&group, sizeof(group)))
+		return work_fail(w, errno, "cannot send datagrams to a group");
+	return 0;
+}
+
+static int time_away(struct work *w, const struct row *row, uint64_t calls, uint64_t pages)
+{
+	struct stream *s = w->own;
+	int err = away_open(w, s);
+
+	if (err) {
+		close(s->fd);
+		return err;
+	}
+	net_region_begin(w);
+	if (by_reference(row))
+		err = send_references(w, s, calls, 1, pages * PAGE_BYTES);
+	else if (row->which == AWAY_COLD)
+		err = send_cold_copies(w, s, calls, pages * PAGE_BYTES);
+	else
+		err = send_copies(w, s, calls, pages * PAGE_BYTES);
+	net_region_end(w);
+	w->witness[WITNESS_COMPLETIONS] = s->notified - s->copied;
+	close(s->fd);
+	return err;
+}
+
+/* The same, by the processor's time of this task and of its child. */
+static int time_cpu(struct work *w, const struct row *row, uint64_t calls, uint64_t x)
+{
+	uint64_t before, ns;
+	int fd = task_clock_open(), err;
+
+	if (fd < 0)
+		return work_fail(w, -fd, "the kernel refuses a task clock (perf_event_open)");
+	before = task_clock_ns(fd);
+	err = is_away(row) ? time_away(w, row, calls, x) : time_stream_of(w, row, calls, x);
+	ns = task_clock_ns(fd) - before;
+	close(fd);
+	w->spent_ticks = ns * clock_ticks_per_ns();
 	return err;
 }
 
@@ -204,7 +362,7 @@ static int time_write(struct work *w, uint64_t calls, int pieces, bool whole)
 static int time_send(struct work *w, const struct row *row, uint64_t calls)
 {
 	bool write = row->which == WRITE_PIECES || row->which == WRITE_WHOLE;
-	bool pieces = write || row->which == ZEROCOPY_PIECES;
+	bool pieces = write || row->which == ZEROCOPY_PIECES || is_away(row);
 	uint64_t x = w->x ? w->x : pieces ? 1 : DEFAULT_BYTES;
 	int err;
 
@@ -213,6 +371,8 @@ static int time_send(struct work *w, const struct row *row, uint64_t calls)
 		calls = calls * BYTES_FULL_TURNS / x;
 	if (write)
 		err = time_write(w, calls, x, row->which == WRITE_WHOLE);
+	else if (row->which >= CPU_COPY)
+		err = time_cpu(w, row, calls, x);
 	else
 		err = time_stream_of(w, row, calls, x);
 	region_per_call(w, row, calls);
@@ -231,6 +391,27 @@ static uint64_t piece_counts(const struct work *w, int i)
 	return 1u << i <= PIECES_MAX ? 1u << i : 0;
 }
 
+static uint64_t sizes_of_ways(const struct work *w, int i)
+{
+	static const uint64_t bytes[] = { 64, 512, 4096, 16384, 65536, 262144, LARGEST };
+
+	return (size_t)i < sizeof(bytes) / sizeof(*bytes) ? bytes[i] : 0;
+}
+
+static uint64_t sizes_of_turns(const struct work *w, int i)
+{
+	static const uint64_t bytes[] = { 64, 4096, 65536, LARGEST };
+
+	return (size_t)i < sizeof(bytes) / sizeof(*bytes) ? bytes[i] : 0;
+}
+
+static uint64_t page_counts(const struct work *w, int i)
+{
+	static const uint64_t pages[] = { 1, 2, 4, 8, AWAY_PAGES };
+
+	return (size_t)i < sizeof(pages) / sizeof(*pages) ? pages[i] : 0;
+}
+
 #define ON_LOOPBACK                                                                         \
 	{ EXACTLY, WITNESS(WITNESS_STRAYS), 0, 0, 0, "no packet takes another device" },    \
 	{ EXACTLY, EVENT_forks, 0, 0, 0, "no task created" }
@@ -239,6 +420,9 @@ static uint64_t piece_counts(const struct work *w, int i)
 	{ EXACTLY, EVENT_sendmsgs, 1, 0, 0, "one sendmsg a call" },                         \
 	{ EXACTLY, WITNESS(WITNESS_COMPLETIONS), 1, 0, 0, "each is notified once" },        \
 	{ EXACTLY, WITNESS(WITNESS_BYTES), bytes, 0, 0, "every byte arrived" }, ON_LOOPBACK
+
+#define WITHOUT_A_DEVICE                                                                    \
+	{ EXACTLY, WITNESS(WITNESS_PACKETS), 0, 0, 0, "no packet leaves" }, ON_LOOPBACK
 
 #define INTO_MEMORY                                                                         \
 	{ EXACTLY, EVENT_syscalls, 1, 0, 0, "one system call a call" },                     \
@@ -267,6 +451,52 @@ static const struct row rows[] = {
 	{ .name = "write-whole", .title = "pwrite of 8 bytes to the page cache",
 	  .unit = "ns", .which = WRITE_WHOLE, .extra = true, .calls = 200000,
 	  .quick_calls = 50000, .counted_calls = 10007, .invariants = { INTO_MEMORY } },
+	{ .name = "cpu-copy", .title = "processor time of a send of 4096 bytes, copied, loopback",
+	  .unit = "ns", .which = CPU_COPY, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_ways, .x_unit = "bytes", .invariants = {
+		{ EXACTLY, EVENT_sends, 1, 0, 0, "one send a call" },
+		{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" },
+		ON_LOOPBACK } },
+	{ .name = "cpu-reference", .title = "the same by MSG_ZEROCOPY, copied on arrival",
+	  .unit = "ns", .which = CPU_REFERENCE, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_ways, .x_unit = "bytes",
+	  .invariants = { BY_REFERENCE(DEFAULT_BYTES) } },
+	{ .name = "cpu-file", .title = "the same by sendfile() from the page cache", .unit = "ns",
+	  .which = CPU_FILE, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_ways, .x_unit = "bytes", .invariants = {
+		{ EXACTLY, EVENT_sends, 0, 0, 0, "no send" },
+		{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" },
+		ON_LOOPBACK } },
+	{ .name = "turn-copy", .title = "as cpu-copy, but each send waits for an answer",
+	  .unit = "ns", .which = TURN_COPY, .extra = true, .calls = 4000, .quick_calls = 1000,
+	  .counted_calls = 503, .point = sizes_of_turns, .x_unit = "bytes", .invariants = {
+		{ EXACTLY, EVENT_sends, 2, 0, 0, "one send and one answer a call" },
+		{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" },
+		ON_LOOPBACK } },
+	{ .name = "turn-reference", .title = "the same by MSG_ZEROCOPY, copied on arrival",
+	  .unit = "ns", .which = TURN_REFERENCE, .extra = true, .calls = 4000, .quick_calls = 1000,
+	  .counted_calls = 503, .point = sizes_of_turns, .x_unit = "bytes",
+	  .invariants = { BY_REFERENCE(DEFAULT_BYTES) } },
+	{ .name = "turn-file", .title = "the same by sendfile() from the page cache", .unit = "ns",
+	  .which = TURN_FILE, .extra = true, .calls = 4000, .quick_calls = 1000,
+	  .counted_calls = 503, .point = sizes_of_turns, .x_unit = "bytes", .invariants = {
+		{ EXACTLY, EVENT_sends, 1, 0, 0, "one answer a call, and no other send" },
+		{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" },
+		ON_LOOPBACK } },
+	{ .name = "away-copy", .title = "processor time of a datagram of a page, copied, dropped in IP",
+	  .unit = "ns", .which = AWAY_COPY, .extra = true, .calls = 20000, .quick_calls = 5000,
+	  .counted_calls = 1009, .point = page_counts, .x_unit = "pages", .invariants = {
+		{ EXACTLY, EVENT_sends, 1, 0, 0, "one send a call" }, WITHOUT_A_DEVICE } },
+	{ .name = "away-cold", .title = "the same, each from memory that is in no near cache",
+	  .unit = "ns", .which = AWAY_COLD, .extra = true, .calls = 20000, .quick_calls = 5000,
+	  .counted_calls = 1009, .point = page_counts, .x_unit = "pages", .invariants = {
+		{ EXACTLY, EVENT_sends, 1, 0, 0, "one send a call" }, WITHOUT_A_DEVICE } },
+	{ .name = "away-reference", .title = "the same by MSG_ZEROCOPY, not copied", .unit = "ns",
+	  .which = AWAY_REFERENCE, .extra = true, .calls = 20000, .quick_calls = 5000,
+	  .counted_calls = 1009, .point = page_counts, .x_unit = "pages", .invariants = {
+		{ EXACTLY, EVENT_sendmsgs, 1, 0, 0, "one sendmsg a call" },
+		{ EXACTLY, WITNESS(WITNESS_COMPLETIONS), 1, 0, 0, "each is notified once, not copied" },
+		WITHOUT_A_DEVICE } },
 };
 
 const struct family family_send = {

@@ -31,7 +31,7 @@ static int send_all(struct work *w, int fd, uint64_t calls)
 static int time_stream(struct work *w, const struct row *row, uint64_t calls)
 {
 	struct drain drain;
-	int fd = drain_start(w, &drain, w->own), err;
+	int fd = drain_start(w, &drain, w->own, 0), err;
 	uint64_t arrived;
 
 	if (fd < 0) {
