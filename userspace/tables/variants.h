@@ -40,6 +40,8 @@ enum variant_trait {
 	  VARIANT_REFERENCES, "MSG_ZEROCOPY; memory is reused after its completion") \
 	X(a3_aligned, "A3-aligned", "MSG_ZEROCOPY",                                  \
 	  VARIANT_REFERENCES, "as A3, each field on a page boundary")                \
+	X(a3_whole, "A3-whole", "MSG_ZEROCOPY",                                      \
+	  VARIANT_REFERENCES, "as A3, of one buffer to begin with")                  \
 	X(a3_unset, "A3-unset", "MSG_ZEROCOPY without SO_ZEROCOPY",                  \
 	  VARIANT_ASKS, "MSG_ZEROCOPY without SO_ZEROCOPY: the kernel ignores it")   \
 	X(a3_unreaped, "A3-unreaped", "MSG_ZEROCOPY",                                \

@@ -117,6 +117,7 @@ VARIANT(a2, false, message_alloc_fields, sendmsg_fields, NULL)
 VARIANT(a2_more, false, message_alloc_fields, send_more, NULL)
 VARIANT(a3, true, message_alloc_fields, zerocopy_send, zerocopy_reap)
 VARIANT(a3_aligned, true, message_alloc_aligned, zerocopy_send, zerocopy_reap)
+VARIANT(a3_whole, true, message_alloc_contiguous, zerocopy_send, zerocopy_reap)
 /* Since 5cf4a8532c99 ("tcp: really ignore MSG_ZEROCOPY if no SO_ZEROCOPY") an ordinary send. */
 VARIANT(a3_unset, false, message_alloc_fields, zerocopy_send, NULL)
 VARIANT(a3_unreaped, true, message_alloc_fields, zerocopy_send, zerocopy_reap_acknowledged)

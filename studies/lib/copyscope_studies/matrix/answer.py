@@ -26,7 +26,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "send": {
         "A1": "", "A1-plain": "", "A1-8send": "", "A2": "", "A2-more": "",
         "A3": "4.14, SO_ZEROCOPY, memory left alone until completion", "A3-aligned": "as A3",
-        "A3-unset": "", "sendfile": "a file", "splice": "a file, a pipe",
+        "A3-whole": "as A3", "A3-unset": "", "sendfile": "a file", "splice": "a file, a pipe",
         "vmsplice": "a pipe, memory left alone until it is read", "vmsplice-gift": "as vmsplice",
         "uring": "5.6, io_uring", "uring-zc": "6.0, io_uring, memory left alone until notified",
         "uring-zc-fixed": "as uring-zc, registered buffers", "uring-zc-sqpoll": "as uring-zc",
