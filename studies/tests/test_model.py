@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from copyscope.model.costs import Costs
+from copyscope.model.terms import FITTED, PREDICTED, ROWS, Fit, predict, total
 from copyscope.records.documents import BadRecord
-from copyscope_studies.costs import Costs
 from copyscope_studies.model import command, draw, evaluate, measure
-from copyscope_studies.model.terms import FITTED, PREDICTED, ROWS, Fit, predict, total
 from helpers import pictures
 from helpers.baselines import SIZES, baseline, plain_ns, row, timed
 
@@ -170,8 +170,8 @@ def test_a_baseline_that_fails_is_not_kept(status, passed_on, tmp_path, monkeypa
         record = json.dumps(baseline(send_copy=row("send-copy", 1, status="invalid")))
         return type("Done", (), {"returncode": status, "stdout": record.encode()})
     monkeypatch.setattr(measure.launch, "check_built", lambda _: None)
-    monkeypatch.setattr(measure, "PROGRAM", Path(__file__))
-    monkeypatch.setattr(measure.subprocess, "run", fail)
+    monkeypatch.setattr(measure.baseline, "PROGRAM", Path(__file__))
+    monkeypatch.setattr(measure.baseline.subprocess, "run", fail)
     monkeypatch.setattr(measure, "conduct", lambda *_: pytest.fail("swept all the same"))
     assert command.main(["--out", str(tmp_path)]) == passed_on
     assert "send-copy is invalid: a neighbour" in capsys.readouterr().err

@@ -10,6 +10,9 @@ from attacks.words import damage
 from helpers.records import ROOT
 
 GOOD = {
+    "advise": ["--record record.json", "--record record.json --baseline baseline.json --source file --json o.json",
+               "-p 1 --seconds 0.1 --path nic --quiet", "--comm x"],
+    "advise_truth": ["--out o", "--only native --repeats 1 --seconds 0.1 --out o"],
     "sweep": ["--profile standard --dry-run", "--variants A1,A2 --sizes 64,4k --path lo --dry-run", "--profile mt25023 --mode corrected --out o --quiet",
               "--profile model --sizes 64,4k --threads 1,2 --repeats 2 --dry-run --seconds 0.3",
               "--profile mine.toml --variants A1,A2 --kernel 6.12 --out o"],
@@ -39,6 +42,8 @@ GOOD = {
                 "record.json record.json --json -"],
 }
 OPTIONS = {
+    "advise": ["--pid", "--comm", "--record", "--seconds", "--source", "--path", "--baseline", "--json", "--quiet"],
+    "advise_truth": ["--only", "--repeats", "--seconds", "--others-at-most", "--kernel", "--out"],
     "sweep": ["--profile", "--mode", "--path", "--pattern", "--sizes", "--threads", "--variants", "--repeats", "--seconds",
               "--kernel", "--out", "--dry-run", "--quiet"],
     "plot": ["--out", "--profile"],

@@ -22,11 +22,11 @@ from helpers.records import ROOT
 
 TOOLS = ROOT / "tools"
 PACKAGES, STUDIES = TOOLS / "lib", ROOT / "studies" / "lib"
-SCRIPTS = ["sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", "beside_lmbench",
+SCRIPTS = ["advise", "advise_truth", "sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", "beside_lmbench",
            "beside_iperf3", "copyscope", "claims", "compare", "facts", "records"]
 # Of tools/baseline: what the shell hands to Python.
 BASELINE = [str(PACKAGES / "launch.py"), "copyscope_studies.baseline.command"]
-LOADED = ["copyscope.sweep", "copyscope.figures.command", "copyscope_studies.crossover.command",
+LOADED = ["copyscope.advise.command", "copyscope_studies.advised.command", "copyscope.sweep", "copyscope.figures.command", "copyscope_studies.crossover.command",
           "copyscope_studies.model.command", "copyscope_studies.matrix.command", "copyscope.guest.command",
           "copyscope.peers", "copyscope_studies.beside.command", "copyscope_studies.baseline.command",
           "copyscope.dispatch.command", "copyscope_studies.claims.command", "copyscope.compare.command",

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from copyscope.common.errors import CommandError
+from copyscope.model.costs import Costs
+from copyscope.model.terms import Fit, predict
 from copyscope.records.load import load_record, load_sweep
 from copyscope.records.run_record import Point
 from copyscope.runs import tables
 from copyscope_studies.baseline import command as baseline
-from copyscope_studies.costs import Costs
-from copyscope_studies.model.terms import Fit, predict
 from helpers import baselines, damage, plans
 from helpers.pictures import DATA, REAL
 

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from copyscope_studies.model.terms import ROWS
+from copyscope.model.terms import ROWS
 from helpers import baseline, processes
 from helpers.leftovers import interfaces
 from helpers.records import ROOT, needs_root

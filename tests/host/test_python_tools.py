@@ -16,7 +16,7 @@ from attacks import scripts
 from helpers.records import ROOT
 
 USAGE = 2
-TOOLS = {"sweep": ["--profile"], "plot": ["--out"], "crossover": ["--json"], "predict": ["--out"],
+TOOLS = {"advise": ["--json"], "advise_truth": ["--out"], "sweep": ["--profile"], "plot": ["--out"], "crossover": ["--json"], "predict": ["--out"],
          "matrix": ["--out"], "beside_lmbench": ["--bin"], "beside_iperf3": ["--bin"],
          "peers": ["--json"], "guest": ["--kernel"], "copyscope": ["--help"],
          "claims": ["--json"], "facts": ["--json"], "compare": ["--json"], "records": ["--in"]}

@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RELEASE = re.compile(r"copyscope \d+\.\d+ \(.+\)\n")
 COMMANDS = sorted(["copyscope", "trace_run", "copyscope-workload",
                    *(f"copyscope-{tool}" for tool in (
-                       "baseline", "beside_iperf3", "beside_lmbench", "claims", "compare", "crossover", "facts",
-                       "guest", "matrix", "peers", "plot", "predict", "records", "sweep"))])
+                       "advise", "advise_truth", "baseline", "beside_iperf3", "beside_lmbench", "claims", "compare", "crossover",
+                       "facts", "guest", "matrix", "peers", "plot", "predict", "records", "sweep"))])
 PAGES = sorted({*COMMANDS, *(f"copyscope-{word.name}" for word in WORDS)})
 
 

@@ -20,7 +20,7 @@ from helpers.pictures import REAL
 from helpers.records import ROOT
 
 DOCS = ROOT / "docs"
-OTHERS = ("failure", "beside", "crossover", "compare", "verdicts")
+OTHERS = ("advice", "failure", "beside", "crossover", "compare", "verdicts")
 
 
 def faults(kind: str, document: dict) -> list[str]:

@@ -13,14 +13,14 @@ import pytest
 
 from copyscope.common.tables import PATHS_OF_ONE_HOST, RECEIVERS, names
 from copyscope.common.text import size_text
+from copyscope.model.costs import Costs
+from copyscope.model.terms import total
 from copyscope.records.load import load_records
-from copyscope_studies.costs import Costs
 from copyscope_studies.facts import of_calls
 from copyscope_studies.matrix import answer, command, rows, ways
 from copyscope_studies.matrix.cells import ARM64, Cell
 from copyscope_studies.matrix.guests import Outcome
 from copyscope_studies.model import evaluate, of_ways
-from copyscope_studies.model.terms import total
 from copyscope_studies.ways import CALLS_OF, PLAIN, RECV, WAYS, Way
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,8 +17,10 @@ from copyscope.common.text import listed, meant, now_utc, size_text
 from copyscope.common.tree import PROFILES, ROOT
 from copyscope.files.output_folder import OutputFolder
 from copyscope.files.record_file import make_runs_folder
+from copyscope.records import documents, sizes
 from copyscope.records.passes import BOTH, PASSES
 from copyscope.records.run_record import NO_PROFILE
+from copyscope.records.watch_record import check_watch, is_watch
 from copyscope.runs import answer, launch, paths, plan as plans, profile as profiles
 from copyscope.runs.launch import HOST, clock
 from copyscope.runs.profile import DEFAULTS, Profile
@@ -31,6 +33,8 @@ SIZES, THREADS, SECONDS = [64, 4096, 65536], [1], 1.0
 PATH, PATTERN = "veth", "stream"
 # Sizes in a title.
 MOST_NAMED = 6
+# Taken from a record.
+MOST_SIZES = 4
 
 
 def check_variants(names: list[str]) -> None:
@@ -118,6 +122,9 @@ def build_parser() -> Parser:
         help="ways to send, compared with the first: any of trace_run; with --profile, its labels")
     add("--sizes", type=numbers, metavar="N,...",
         help="bytes of a message, such as 64,4k,1M (64,4k,64k, or the profile's)")
+    add("--sizes-from", type=Path, metavar="RECORD",
+        help=f"a record of copyscope watch --sizes: the mean sizes of the {MOST_SIZES} ranges that "
+             "most bytes were sent in")
     add("--threads", type=numbers, metavar="N,...", help="connections (1, or the profile's)")
     paths.add_options(parser, PATH)
     add("--pattern", choices=("stream", "rr"), help="(stream); not with --profile")
@@ -187,6 +194,20 @@ def planned(options: argparse.Namespace, profile: profiles.Profile) -> dict[str,
                       options.counters)
 
 
+def sizes_from(source: Path) -> list[int]:
+    """The sizes that the processes of a watch sent most bytes in."""
+    data = documents.read_json(source)
+    if not is_watch(data):
+        raise Unusable(f"{source}: it is no record of a watch")
+    check_watch(data, source)
+    sizes.refuse_without(data["processes"], source)
+    found = sizes.chief_sizes([each for process in data["processes"] for way in sizes.WAYS
+                               for each in sizes.buckets(process, sizes.SEND, way)], MOST_SIZES)
+    if not found:
+        raise Unusable(f"{source}: nothing was sent in that window")
+    return found
+
+
 def sweep(out: Path, plan: dict[str, Any], arguments: list[str], quiet: bool,
           figures_of: str) -> int:
     """Make the runs that a folder lacks, and print what follows from them."""
@@ -205,6 +226,10 @@ def sweep(out: Path, plan: dict[str, Any], arguments: list[str], quiet: bool,
 def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     options = build_parser().parse_args(arguments)
+    if options.sizes_from:
+        if options.sizes:
+            raise Unusable("--sizes and --sizes-from both name sizes: leave out one")
+        options.sizes = sizes_from(options.sizes_from)
     profile = chosen(options)
     plan = planned(options, profile)
     if options.dry_run:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.common.errors import Unusable
+from copyscope.model.costs import NS_OF
 from copyscope.records import documents
-from copyscope_studies.costs import NS_OF
 
 PUBLISHED = tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
 

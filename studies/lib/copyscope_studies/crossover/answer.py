@@ -8,9 +8,9 @@ from statistics import median
 from typing import Any
 
 from copyscope.common.text import now_utc
+from copyscope.model.costs import Costs
 from copyscope.runs.launch import clock
 from copyscope.runs.plan import OVERHEAD_S
-from copyscope_studies.costs import Costs
 
 from .runs import MOST_PAIRS, Effort, Pairs, Side, Workload
 from .search import UNDECIDED, Found, most_sizes, search

@@ -20,9 +20,9 @@ from copyscope.common.tables import (
     RIGHT_VARIANTS,
 )
 from copyscope.files.record_file import RecordFile
+from copyscope.model.costs import Costs
 from copyscope.runs import launch, paths
 from copyscope.runs.plan import MOST_OTHERS
-from copyscope_studies.costs import Costs
 
 from . import of_profile
 from .answer import Question, answer

@@ -14,14 +14,14 @@ from copyscope.cli import Parser, complain, folder, number, seconds, share
 from copyscope.common.errors import Unusable, lacks_module
 from copyscope.common.text import csv_text, size_text
 from copyscope.files.output_folder import OutputFolder
+from copyscope.model.costs import Costs
+from copyscope.model.terms import FITTED, PREDICTED, TERMS, Fit, dominant
 from copyscope.records.load import load_records
 from copyscope.records.run_record import Record
-from copyscope_studies.costs import Costs
 
 from . import of_ways
 from .evaluate import Point, fit, median_error, noise, points
 from .measure import BEGUN, PAGE, PROOFS, REPEATS, TITLE, measure
-from .terms import FITTED, PREDICTED, TERMS, Fit, dominant
 
 MOST_ERROR = 0.25           # median over all predictions; above it the model does not hold
 EPILOG = """\

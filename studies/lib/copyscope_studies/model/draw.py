@@ -22,9 +22,9 @@ from copyscope.drawing import (
     text_width,
     thin,
 )
+from copyscope.model.terms import FITTED, TERMS
 
 from .evaluate import Point, median_error
-from .terms import FITTED, TERMS
 
 WIDTH, HEIGHT = 3.7, 2.6
 LEFT, BELOW, ABOVE, EDGE = 0.95, 0.6, 0.5, 0.3

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from copyscope.common.spread import Spread, spread
+from copyscope.model.costs import Costs
+from copyscope.model.terms import FIELDS, FITTED, PREDICTED, Fit, Terms, predict, total
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import ENDS, Record
-from copyscope_studies.costs import Costs
 from copyscope_studies.ways import RECV
-
-from .terms import FIELDS, FITTED, PREDICTED, Fit, Terms, predict, total
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,24 @@ other one what has none. What no profile runs is held against no measurement.
 """
 from __future__ import annotations
 
-from copyscope.common.text import csv_text, size_text
-from copyscope_studies.ways import PLAIN, WAYS, Way
+from collections.abc import Callable
 
-from .terms import FIELDS, FITTED, PREDICTED, TERMS, Fit, Terms, aligned, dominant, predict, total
+from copyscope.common.text import csv_text, size_text
+from copyscope.model.terms import (
+    FIELDS,
+    FITTED,
+    PREDICTED,
+    TERMS,
+    Fit,
+    Terms,
+    aligned_frags,
+    dominant,
+    pages_of,
+    predict,
+    referenced,
+    total,
+)
+from copyscope_studies.ways import PLAIN, WAYS, Way
 
 SHEET = "ways.csv"
 SHOWN_BYTES = 65536         # of each way in the page; the sheet has every size
@@ -31,10 +45,13 @@ UNKNOWN = "what it does"
 # Not in the profile: predicted, and held against nothing.
 HELD = (FITTED, *PREDICTED)
 
+# Pages that variants of A3 touch.
+PAGES: dict[str, Callable[[int], float]] = {"A3-aligned": aligned_frags, "A3-whole": pages_of}
+
 
 def why_not(way: Way) -> str:
     """Why a way has no prediction; "" if it has one."""
-    if way.end == "send" and way.variant in (*HELD, "A3-aligned", "A3-unset") or \
+    if way.end == "send" and way.variant in (*HELD, "A3-unset", *PAGES) or \
             way.end == "receive" and way.name in ("recv", "trunc", "peek"):
         return ""
     return f"no row of the baseline prices {UNPRICED[way.end].get(way.name, UNKNOWN)}"
@@ -42,8 +59,8 @@ def why_not(way: Way) -> str:
 
 def terms_of(fit: Fit, way: Way, size: int) -> Terms:
     """The terms of a way that has a prediction."""
-    if way.variant == "A3-aligned":
-        return aligned(fit, size)
+    if way.variant in PAGES:
+        return referenced(fit, size, PAGES[way.variant](size))
     # The kernel ignores the flag: eight pieces that are copied.
     terms = predict(fit, "A2" if way.variant == "A3-unset" else way.variant, size)
     if way.name == "trunc":

@@ -37,9 +37,9 @@ CACHE = cache()
 OWN_NAMES = {"copyscope": "copyscope", "trace_run": "trace_run", "records list": "copyscope list",
              "records show": "copyscope show", "records": "copyscope-records",
              "beside_iperf3": "copyscope-beside_iperf3",
-             "facts": "copyscope-facts",
+             "facts": "copyscope-facts", "advise_truth": "copyscope-advise_truth",
              "beside_lmbench": "copyscope-beside_lmbench"}
-WORDS = ("baseline", "claims", "compare", "crossover", "guest", "matrix", "peers", "plot",
+WORDS = ("advise", "baseline", "claims", "compare", "crossover", "guest", "matrix", "peers", "plot",
          "predict", "sweep")
 NAMES = OWN_NAMES | {word: f"copyscope {word}" for word in WORDS}
 # Not in a path that goes on, nor in a name that does.

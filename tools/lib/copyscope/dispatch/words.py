@@ -52,6 +52,9 @@ WATCH_VALUES = {"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--netns": 
 WORDS = (
     Word("watch", BUILD / "watch", "watch sockets of any program: what was copied, and why",
          values=WATCH_VALUES),
+    Word("advise", TOOLS / "advise", "say what copying costs a program, and what would pay",
+         values={"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--path": PATHS,
+                 "--source": ("file", "memory")}),
     Word("run", TOOLS / "trace_run", "run a TCP workload and show where its payload is copied",
          "trace_run", firsts=VARIANTS, values=RUN_VALUES),
     Word("list", TOOLS / "records", "list the records that were kept", before=("list",)),

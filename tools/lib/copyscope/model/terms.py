@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from statistics import linear_regression
 
-from copyscope_studies.costs import Costs, straight
+from copyscope.model.costs import Costs, straight
 
 FITTED = "A1-plain"
 PREDICTED = ("A1", "A1-8send", "A2", "A3")
@@ -74,8 +74,7 @@ class Fit:
 
 def frags(size: int) -> float:
     """Pages that eight fields touch, each in memory that begins anywhere in a page."""
-    field = size / FIELDS
-    return FIELDS * (1 + max(0.0, field - 1) / PAGE_BYTES)
+    return FIELDS * pages_of(size / FIELDS)
 
 
 def aligned_frags(size: int) -> int:
@@ -94,9 +93,14 @@ def reference_ns(costs: Costs, pieces: float) -> float:
     return line(costs.curve("zerocopy-pieces"), pieces) - costs.curve("send-copy")[0][1]
 
 
-def aligned(fit: Fit, size: int) -> Terms:
-    """The terms of A3-aligned, which touches fewer pages than A3."""
-    return {**fit.terms(size), "reference": reference_ns(fit.costs, aligned_frags(size))}
+def pages_of(size: float) -> float:
+    """Pages that one piece of memory touches, which begins anywhere in a page."""
+    return 1 + max(0.0, size - 1) / PAGE_BYTES
+
+
+def referenced(fit: Fit, size: int, pages: float) -> Terms:
+    """The terms of a message of so many pages that are sent by reference."""
+    return {**fit.terms(size), "reference": reference_ns(fit.costs, pages)}
 
 
 def predict(fit: Fit, variant: str, size: int) -> Terms:

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Advice follows from a record's sizes and the baseline's prices, and says when it is not known."""
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from copyscope.advise import command, prices, route
+from copyscope.advise.advice import of_process
+from copyscope.advise.route import Machine, Way
+from copyscope.advise.text import lines, switch_of
+from copyscope.model.changes import (
+    AWAY,
+    ERROR_OF_WHOLE,
+    FILE,
+    LOCAL,
+    MOST_ERROR,
+    ROWS,
+    STREAM,
+    TURNS,
+    ZEROCOPY,
+    of_send,
+)
+from copyscope.model.choice import LEAVE, PAYS, UNDECIDED, Route, Sends, back, choose
+from copyscope.model.costs import Costs
+from copyscope.runs.baseline import joined
+from copyscope.sweep import sizes_from
+from helpers import schemas, watches
+from helpers.baselines import MACHINE, baseline, row
+from helpers.records import ROOT
+
+SIZES = (64, 4096, 65536, 1 << 20)
+PAGES = (1, 2, 4, 8, 15)
+
+
+def by_size(fixed: float, each: float) -> dict[float, float]:
+    """A curve of so much and so much for each byte."""
+    return {size: fixed + each * size for size in SIZES}
+
+
+def by_pages(fixed: float, each: float) -> dict[float, float]:
+    """The same for each page."""
+    return {pages: fixed + each * pages for pages in PAGES}
+
+
+def made(**changes: dict[str, Any]) -> dict[str, Any]:
+    """A baseline: to a device a page costs 800 ns to copy and 100 to pin, and a notification 1,000."""
+    rows = {"cpu_copy": row("cpu-copy", 1819.2, points=by_size(1000, 0.2)),
+            "cpu_reference": row("cpu-reference", 4228.8, points=by_size(3000, 0.3)),
+            "cpu_file": row("cpu-file", 2409.6, points=by_size(2000, 0.1)),
+            "turn_copy": row("turn-copy", 6000.0, points=by_size(5000, 0.2)),
+            "turn_reference": row("turn-reference", 9000.0, points=by_size(9000, 0.3)),
+            "turn_file": row("turn-file", 7000.0, points=by_size(7000, 0.1)),
+            "away_copy": row("away-copy", 900.0, points=by_pages(500, 800)),
+            "away_cold": row("away-cold", 900.0, points=by_pages(500, 800)),
+            "away_reference": row("away-reference", 1600.0, points=by_pages(1500, 100)), **changes}
+    return baseline(**rows)
+
+
+COSTS = Costs(made(), "made")
+TO_DEVICE, HERE, ANYWHERE = Route(0, 0), Route(1, 1), Route(0, 1)
+
+
+def bucket(size: int, calls: int) -> dict[str, int]:
+    """Calls of one size."""
+    low = 1 << size.bit_length() - 1
+    return {"from_bytes": low, "below_bytes": 2 * low, "calls": calls, "bytes": size * calls}
+
+
+def sent(*found: dict[str, int], way: str = "plain", direction: str = "send") -> dict[str, Any]:
+    """A histogram."""
+    return {"direction": direction, "way": way, "buckets": list(found)}
+
+
+def process(*tables: dict[str, Any], comm: str = "server", **known: Any) -> dict[str, Any]:
+    """A process with sizes, which sent what they hold."""
+    size = sum(each["bytes"] for table in tables for each in table["buckets"]
+               if table["direction"] == "send")
+    books = watches.moved(size, 0, **(known or {"tx_copy": size}))
+    return {**watches.process(812, comm, books), "sizes": list(tables)}
+
+
+def record(*processes: dict[str, Any], **socket: Any) -> dict[str, Any]:
+    """A record of a machine with prices."""
+    data = watches.watch_record(*processes)
+    data["machine"].update(MACHINE)
+    for each in data["sockets"]:
+        each.update(socket)
+    return data
+
+
+def test_a_change_is_what_its_prices_add_up_to():
+    # 65,536 bytes that begin anywhere touch 1 + 65535 / 4096 pages; 16 of them are copied today.
+    pages = 1 + 65535 / 4096
+    change, fixed = of_send(COSTS, ZEROCOPY, AWAY, STREAM, 65536), 2000 + 0.1 * 64
+    assert change.ns == pytest.approx(fixed + 100 * (pages - 1) - 16 * 800)
+    off = MOST_ERROR * (fixed + 100 * (pages - 1) + 16 * 800) + ERROR_OF_WHOLE * (1000 + 0.2 * 65536)
+    assert (change.low, change.high) == pytest.approx((change.ns - off, change.ns + off))
+    local = of_send(COSTS, ZEROCOPY, LOCAL, STREAM, 65536)
+    assert local.ns == pytest.approx(2000 + 0.1 * 65536) and local.verdict == "costs"
+    for place in (LOCAL, AWAY):
+        assert of_send(COSTS, FILE, place, STREAM, 65536).ns == pytest.approx(1000 - 0.1 * 65536)
+
+
+def test_a_send_with_an_answer_has_prices_of_its_own():
+    assert of_send(COSTS, ZEROCOPY, LOCAL, TURNS, 65536).ns == pytest.approx(4000 + 0.1 * 65536)
+    pages = 1 + 65535 / 4096
+    assert of_send(COSTS, ZEROCOPY, AWAY, TURNS, 65536).ns == \
+        pytest.approx(4000 + 0.1 * 64 + 100 * (pages - 1) - 16 * 800)
+
+
+def test_beyond_the_longest_measured_send_each_byte_takes_as_much():
+    assert of_send(COSTS, FILE, AWAY, STREAM, 4 << 20).ns == pytest.approx(4 * (1000 - 0.1 * (1 << 20)))
+
+
+def test_what_repeats_lie_apart_widens_the_interval():
+    wide = made()
+    points, = [each["curve"]["points"] for each in wide["rows"] if each["row"] == "cpu-file"]
+    points[2].update(low=0.9 * points[2]["value"], high=1.1 * points[2]["value"])
+    narrow, other = (of_send(Costs(each, "made"), FILE, AWAY, STREAM, 65536) for each in (made(), wide))
+    assert other.ns == narrow.ns and other.high - other.low > narrow.high - narrow.low
+
+
+def test_prices_of_several_turns_have_ends_that_hold_all():
+    def turn(value: float) -> bytes:
+        return json.dumps({"rows": [row("cpu-copy", value, points={64: value})]}).encode()
+    found, = json.loads(joined([turn(each) for each in (10.0, 30.0, 11.0)]))["rows"]
+    assert found["curve"]["points"] == [{"x": 64, "value": 11.0, "low": 10.0, "high": 30.0, "n": 3,
+                                         "disk_bytes": None}]
+
+
+SENDS = [Sends(64, 64.0, 1000), Sends(4096, 4093.0, 23), Sends(65536, 65536.0, 100)]
+
+
+def test_the_threshold_leaves_out_the_sizes_that_would_lose():
+    found = choose(COSTS, ZEROCOPY, TO_DEVICE, STREAM, SENDS)
+    assert (found.verdict, found.best.from_bytes) == (PAYS, 65536)
+    assert [option.from_bytes for option in found.options] == [64, 4096, 65536]
+    gb = (64 * 1000 + 94139 + 6553600) / 1e9
+    one = of_send(COSTS, ZEROCOPY, AWAY, STREAM, 65536)
+    assert found.best.per_gb.ns == pytest.approx(100 * one.ns / gb)
+
+
+def test_where_pages_are_copied_on_arrival_nothing_pays():
+    assert choose(COSTS, ZEROCOPY, HERE, STREAM, SENDS).verdict == LEAVE
+
+
+def test_where_the_route_is_not_known_both_ends_count():
+    found = choose(COSTS, ZEROCOPY, ANYWHERE, STREAM, SENDS)
+    assert found.verdict == UNDECIDED and found.best.change.low < 0 < found.best.change.high
+
+
+def test_prices_that_nearly_cancel_out_decide_nothing():
+    # 64 bytes: a notification, and next to no copy is saved. About 12,000 both are alike.
+    assert choose(COSTS, ZEROCOPY, TO_DEVICE, STREAM, SENDS[:1]).verdict == LEAVE
+    assert choose(COSTS, ZEROCOPY, TO_DEVICE, STREAM, [Sends(8192, 12000.0, 5)]).verdict == UNDECIDED
+
+
+def test_sends_that_go_by_reference_in_vain_are_sent_plain_again():
+    found = back(COSTS, HERE, STREAM, SENDS)
+    assert (found.verdict, found.best.from_bytes) == (PAYS, 0)
+    away = back(COSTS, TO_DEVICE, STREAM, SENDS)
+    assert (away.verdict, away.best.from_bytes) == (PAYS, 65536)
+
+
+def way(found: Route, path: str = "nic") -> Way:
+    """Where bytes go."""
+    return Way(found, "to a test", (), path)
+
+
+def test_a_file_decides_only_if_the_source_is_one():
+    whole = process(sent(bucket(65536, 100)))
+    assert of_process("server", whole, way(HERE), COSTS, "").verdict == LEAVE
+    assert of_process("server", whole, way(HERE), COSTS, "file").verdict == PAYS
+    assert len(of_process("server", whole, way(HERE), COSTS, "memory").choices) == 1
+
+
+@pytest.mark.parametrize("receives, pattern", [(100, "rr"), (0, "stream"), (5, "stream")])
+def test_the_pattern_follows_from_how_many_answers_there_are(receives, pattern):
+    answers = sent(bucket(64, receives), direction="recv") if receives else sent(direction="recv")
+    found = of_process("server", process(sent(bucket(65536, 100)), answers), way(HERE), COSTS, "")
+    assert found.pattern == pattern
+
+
+MACHINE_ELSEWHERE = Machine("6.12.0", False)
+
+
+@pytest.mark.parametrize("socket, expected", [
+    ({"remote": "127.0.0.1:80"}, HERE), ({"remote": "[::ffff:127.0.0.1]:80"}, HERE),
+    ({"remote": "[::1]:80"}, HERE), ({"local": "10.0.0.1:1", "remote": "10.0.0.1:2"}, HERE),
+    ({"remote": "198.51.100.7:80"}, ANYWHERE)])
+def test_the_route_follows_from_addresses(socket, expected):
+    data = record(process(sent(bucket(65536, 100))), **socket)
+    assert route.find(data, data["processes"][0], MACHINE_ELSEWHERE, None).route == expected
+
+
+def test_what_became_of_bytes_by_reference_tells_more_than_addresses():
+    mine = process(sent(bucket(65536, 100), way="zerocopy"), tx_reference=6553600)
+    mine["sum"]["fate"].update(uncopied_bytes=75, copied_later_bytes=25)
+    data = record(mine, remote="198.51.100.7:80")
+    assert route.find(data, mine, MACHINE_ELSEWHERE, None).route == Route(0.25, 0.25)
+
+
+def test_a_cause_is_told_with_its_remedy():
+    mine = process(sent(bucket(65536, 100)))
+    mine["causes"] = [{"cause": "no scatter-gather", "site": "late_copy", "bytes": 94139, "calls": 23,
+                       "remedy": "", "stack": None, "why": None}]
+    found = route.find(record(mine), mine, MACHINE_ELSEWHERE, None)
+    said = "\n".join(lines(of_process("server", mine, found, COSTS, ""), ""))
+    assert "no scatter-gather (94,139" in " ".join(said.split()) and "ethtool -K" in said
+
+
+def test_the_user_knows_the_path_better():
+    data = record(process(sent(bucket(65536, 100))), remote="127.0.0.1:80")
+    for path, kernel, share in (("nic", "6.12.0", 0), ("veth", "6.12.0", 1), ("forward", "6.12.0", 1),
+                                ("forward", "6.17.1", 0), ("peer", "6.12.0", 0)):
+        data["machine"]["kernel"] = kernel
+        found = route.find(data, data["processes"][0], Machine(kernel, False), path)
+        assert found.route == Route(share, share) and found.path == path
+
+
+def test_a_program_with_a_switch_is_told_it():
+    assert switch_of("nginx", [FILE])["set"] == "sendfile on;"
+    assert switch_of("nginx", [ZEROCOPY]) is None and switch_of("other", [FILE]) is None
+
+
+@pytest.fixture(name="advise")
+def fixture_advise(tmp_path, monkeypatch):
+    """Writes a record and prices; runs the command on them."""
+    monkeypatch.setattr(prices, "PLACE", tmp_path / "kept")
+
+    def run(data: dict[str, Any], *more: str) -> int:
+        (tmp_path / "watch.json").write_text(json.dumps(data))
+        (tmp_path / "baseline.json").write_text(json.dumps(made()))
+        return command.main(["--record", str(tmp_path / "watch.json"), "--baseline",
+                             str(tmp_path / "baseline.json"), *more])
+    return run
+
+
+@pytest.mark.parametrize("words, remote, status, said", [
+    (["--path", "nic"], "198.51.100.7:80", 1, "send by MSG_ZEROCOPY from 64 KiB on"),
+    ([], "127.0.0.1:80", 0, "leave it as it is"),
+    ([], "198.51.100.7:80", 4, "undecided: measure it"),
+    (["--source", "file"], "127.0.0.1:80", 1, "send by sendfile from 64 KiB on")])
+def test_the_command_says_it_and_exits_so(advise, capsys, words, remote, status, said):
+    data = record(process(sent(bucket(65536, 100))), remote=remote)
+    assert advise(data, *words) == status
+    shown = capsys.readouterr()
+    assert said in shown.out and not shown.err and len(shown.out.splitlines()) <= 24
+    assert "sweep --variants A1-plain,A3-whole" in " ".join(shown.out.split())
+
+
+def test_every_number_of_the_document_is_a_quantity(advise, tmp_path):
+    file = tmp_path / "advice.json"
+    data = record(process(sent(bucket(65536, 100))), remote="127.0.0.1:80")
+    assert advise(data, "--json", str(file), "--quiet") == 0
+    found = json.loads(file.read_text())
+    assert not schemas.faults(ROOT / "docs/advice.schema.json", found)
+    named = {each["name"]: each for each in found["processes"][0]["quantities"]}
+    assert named["copied.tx_copy"]["value"] == 6553600 and named["copied.tx_copy.per_gb"]["value"] == 1e9
+    change = named["MSG_ZEROCOPY.from_65536.change"]
+    assert change["low"] < change["value"] < change["high"] and change["how"] == "modelled"
+
+
+def test_a_record_without_sizes_is_one_line_and_status_2(advise, capsys):
+    data = record(watches.process(812, "server", watches.moved(900, 0, tx_copy=900)))
+    assert advise(data) == 2
+    said = capsys.readouterr().err
+    assert "--sizes" in said and said.count("\n") == 1
+
+
+def test_prices_of_another_machine_are_refused(advise, capsys):
+    data = record(process(sent(bucket(65536, 100))))
+    data["machine"]["kernel"] = "5.10"
+    assert advise(data) == 2 and "machine.kernel" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [[], ["-p", "1", "--comm", "x"], ["--record", "x", "--seconds", "1"],
+                                   ["--path", "moon", "-p", "1"], ["--record", "/nonexistent"]])
+def test_bad_words_are_one_line_and_status_2(capsys, words):
+    assert command.main(words) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_process_without_sends_gets_no_advice(advise, capsys):
+    data = record({**watches.process(812, "server", watches.moved(0, 0)), "sizes": []})
+    assert advise(data) == 0 and "nothing to advise on" in capsys.readouterr().out
+
+
+def test_a_sweep_takes_the_sizes_that_moved_most(tmp_path):
+    file = tmp_path / "watch.json"
+    file.write_text(json.dumps(record(process(sent(bucket(4093, 23), bucket(65536, 10),
+                                                   bucket(102, 3), bucket(70, 2), bucket(20, 1))))))
+    assert sizes_from(file) == [72, 104, 4096, 65536]
+
+
+def test_the_rows_that_are_measured_are_all_that_is_used():
+    assert {"cpu-copy", "cpu-reference", "cpu-file", "turn-copy", "turn-reference", "turn-file",
+            "away-copy", "away-cold", "away-reference"} == set(ROWS)

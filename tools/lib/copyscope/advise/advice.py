@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The advice for one process: what it costs today, what would change, how each is known."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from copyscope.common.tables import COPY_SITES
+from copyscope.model.changes import FILE, GB, STREAM, TURNS, UNPRICED, ZEROCOPY, Change
+from copyscope.model.choice import LEAVE, PAYS, UNDECIDED, Choice, Sends, back, choose
+from copyscope.model.costs import Costs
+from copyscope.records.sizes import (
+    PLAIN as SENT_PLAIN,
+    RECV,
+    SEND,
+    ZEROCOPY as SENT_BY_REFERENCE,
+    Bucket,
+    buckets,
+)
+
+from .route import Way
+
+# Of a program that waits for each answer, sends and receives are about as many.
+MOST_PER_ANSWER = 2.0
+MOST_CONNECTIONS = 8
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number: its name, unit and ends, and how it is known."""
+
+    name: str
+    unit: str
+    value: float
+    low: float | None
+    high: float | None
+    how: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is known of one process."""
+
+    name: str
+    comm: str
+    process: dict[str, Any]
+    way: Way
+    sent: list[Bucket]              # plain
+    referenced: list[Bucket]        # by MSG_ZEROCOPY already
+    choices: tuple[Choice, ...]
+    source: str                     # of the bytes: file, memory or ""
+    pattern: str                    # of trace_run
+
+    @property
+    def verdict(self) -> str:
+        """Of all ways together: one that pays is enough; without a known source none by a file."""
+        verdicts = [each.verdict for each in self.choices
+                    if each.way != FILE or self.source == "file"]
+        return next((each for each in (PAYS, UNDECIDED) if each in verdicts), LEAVE)
+
+    @property
+    def connections(self) -> int:
+        """As many as a run that is like it has."""
+        return max(1, min(MOST_CONNECTIONS, self.process["sum"]["sockets"]))
+
+
+def sends_of(found: list[Bucket]) -> list[Sends]:
+    """The same for the model."""
+    return [Sends(each.from_bytes, each.mean_bytes, each.calls) for each in found]
+
+
+def pattern_of(process: dict[str, Any], sent: list[Bucket]) -> str:
+    """What trace_run calls it: messages in a stream, or each with an answer."""
+    sends = sum(each.calls for each in sent)
+    receives = sum(each.calls for each in buckets(process, RECV, SENT_PLAIN))
+    alike = sends and receives and max(sends / receives, receives / sends) <= MOST_PER_ANSWER
+    return TURNS if alike else STREAM
+
+
+def of_process(name: str, process: dict[str, Any], way: Way, costs: Costs,
+               source: str) -> Advice:
+    """Advise on one process."""
+    sent, referenced = (buckets(process, SEND, each) for each in (SENT_PLAIN, SENT_BY_REFERENCE))
+    pattern, choices = pattern_of(process, [*sent, *referenced]), []
+    if sent:
+        ways = (ZEROCOPY,) if source == "memory" else (ZEROCOPY, FILE)
+        choices += [choose(costs, each, way.route, pattern, sends_of(sent)) for each in ways]
+    if referenced:
+        choices.append(back(costs, way.route, pattern, sends_of(referenced)))
+    return Advice(name, process["comm"], process, way, sent, referenced, tuple(choices), source,
+                  pattern)
+
+
+def payload_bytes(process: dict[str, Any]) -> int:
+    """What it sent and received; nothing where that is not known."""
+    counts = process["sum"]["counts"]
+    return (counts.get("accepted_bytes") or 0) + (counts.get("returned_bytes") or 0)
+
+
+def copied(process: dict[str, Any]) -> list[tuple[str, int | None, str]]:
+    """Bytes copied at each site, and how that is known; a site where nothing was is left out."""
+    sites = process["sum"]["sites"]
+    return [(site, sites[site]["bytes"], sites[site]["how"]) for site in COPY_SITES
+            if site in sites and sites[site]["bytes"] != 0]
+
+
+def cpu_of_copies(process: dict[str, Any]) -> Quantity | None:
+    """The share of its processor time that copying took; None if no sample found it."""
+    use = process.get("cpu")
+    if not use:
+        return None
+    share = use["copies"]
+    return Quantity("copies.cpu_share", "share", share["share"], share["share_low"],
+                    share["share_high"], "sampled")
+
+
+def per_gb_of_copies(process: dict[str, Any]) -> Quantity | None:
+    """The same in processor time a GB of payload."""
+    share, size = cpu_of_copies(process), payload_bytes(process)
+    if not share or not size:
+        return None
+    ns = process["cpu"]["clock_seconds"] * 1e9 * GB / size
+    return Quantity("copies.cpu_per_gb", "ns/GB", share.value * ns, (share.low or 0.0) * ns,
+                    (share.high or 0.0) * ns, "sampled")
+
+
+def of_change(name: str, change: Change) -> Quantity:
+    """A change as a number."""
+    return Quantity(name, "ns/GB", change.ns, change.low, change.high, "modelled")
+
+
+def quantities(advice: Advice) -> Iterator[Quantity]:
+    """Every number of an advice, by a name that stays."""
+    for site, size, how in copied(advice.process):
+        if size is not None:
+            yield Quantity(f"copied.{site}", "bytes", size, None, None, how)
+            payload = payload_bytes(advice.process)
+            if payload:
+                yield Quantity(f"copied.{site}.per_gb", "bytes/GB", size * GB / payload, None,
+                               None, how)
+    for sampled in (cpu_of_copies(advice.process), per_gb_of_copies(advice.process)):
+        if sampled:
+            yield sampled
+    route = advice.way.route
+    yield Quantity("path.local_share", "share", (route.local_low + route.local_high) / 2,
+                   route.local_low, route.local_high, "derived")
+    for choice in advice.choices:
+        for option in choice.options:
+            yield of_change(f"{choice.way}.from_{option.from_bytes}.change", option.per_gb)
+        if choice.verdict == PAYS:
+            yield Quantity(f"{choice.way}.best_from", "bytes", choice.best.from_bytes, None, None,
+                           "modelled")
+
+
+def as_json(advice: Advice) -> dict[str, Any]:
+    """One advice as a document has it."""
+    return {
+        "pid": advice.process["pid"], "process": advice.name, "comm": advice.comm,
+        "verdict": advice.verdict, "source": advice.source or None,
+        "path": {"told": advice.way.told, "like": advice.way.path, "in_the_way": [
+            {"cause": each.cause, "where": each.where, "remedy": each.remedy or None}
+            for each in advice.way.hindrances]},
+        "ways": [{"way": each.way, "verdict": each.verdict, "best_from_bytes":
+                  each.best.from_bytes if each.verdict == PAYS else None}
+                 for each in advice.choices],
+        "not_priced": [{"way": way, "why": why} for way, why in UNPRICED.items()],
+        "quantities": [vars(each) for each in quantities(advice)]}
+
+

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The prices of this machine: named by the user, kept from an earlier time, or measured now."""
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from copyscope.common.errors import Refused, Unusable
+from copyscope.common.tree import CACHE
+from copyscope.files.cache import write_cached
+from copyscope.model.changes import ROWS
+from copyscope.model.costs import SAME, Costs
+from copyscope.records import documents
+from copyscope.records.documents import BadRecord
+from copyscope.records.watch_record import Watched
+from copyscope.runs import baseline
+
+PLACE = CACHE / "prices"
+
+
+def key_of(machine: dict[str, Any]) -> str:
+    """The name of a machine and kernel, for a file."""
+    told = "\n".join(str(machine[name]) for name in SAME)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def load(file: Path, record: Watched) -> Costs:
+    """The prices of a file, if they are of the machine that was watched."""
+    costs = Costs.load(file)
+    costs.check_machine(record)
+    for row in ROWS:
+        costs.row(row)
+    return costs
+
+
+def of_machine(record: Watched, named: Path | None, live: bool) -> Costs:
+    """The prices of the machine that was watched."""
+    if named:
+        return load(named, record)
+    kept = PLACE / f"{key_of(record.data['machine'])}.json"
+    if kept.exists():
+        try:
+            return load(kept, record)
+        except BadRecord:
+            # Of an older release: measured again, and replaced.
+            pass
+    if not live and record.at("machine.kernel") != os.uname().release:
+        raise Unusable(f"{record.source}: the record is of another machine or kernel "
+                       f"({record.at('machine.kernel')}): measure prices there, and give "
+                       "--baseline FILE")
+    if os.geteuid() != 0:
+        raise Refused("measuring prices needs root; or give --baseline FILE")
+    print("advise: measuring what sends cost on this machine, once", file=sys.stderr, flush=True)
+    said = baseline.measure_in_turn(ROWS)
+    Costs(documents.parse_json(said, "the baseline"), "the baseline").check_machine(record)
+    write_cached(kept, lambda stream: stream.write(said))
+    return load(kept, record)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An advice in words, a few lines for each process."""
+from __future__ import annotations
+
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from copyscope.common.text import listed, size_text, wrapped
+from copyscope.common.tree import called
+from copyscope.model.changes import FILE, UNPRICED, Change
+from copyscope.model.choice import LEAVE, PAYS, PLAIN, Choice
+from copyscope.records.sizes import Bucket, chief_sizes
+
+from .advice import Advice, copied, cpu_of_copies, payload_bytes, per_gb_of_copies
+
+SWITCHES = Path(__file__).with_name("switches.toml")
+# The variant of trace_run that sends so.
+VARIANTS = {"MSG_ZEROCOPY": "A3-whole", FILE: "sendfile", PLAIN: "A3-whole"}
+MOST_SIZES = 4
+INDENT = " " * 10
+NAMES = {"tx_copy": "copied by send", "rx_copy": "copied by recv", "late_copy": "copied late",
+         "user_gather": "gathered by the program"}
+
+
+def gb_text(size: float) -> str:
+    """Bytes as people read them."""
+    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size:.0f} bytes"
+
+
+def ms(ns: float) -> str:
+    """Processor time a GB, signed."""
+    return f"{ns / 1e6:+.3g}"
+
+
+def change_text(change: Change) -> str:
+    """A change a GB with its interval."""
+    return f"{ms(change.ns)} ms of CPU time a GB ({ms(change.low)} to {ms(change.high)})"
+
+
+def today(advice: Advice) -> str:
+    """What is copied now, and what that takes."""
+    found = copied(advice.process)
+    parts = [f"{gb_text(size)} {NAMES.get(site, site)}" for site, size, _ in found
+             if size is not None]
+    lacking = [site for site, size, _ in found if size is None]
+    payload = payload_bytes(advice.process)
+    told = f"{listed(parts) or 'nothing copied'}, of {gb_text(payload)} sent and received"
+    told += f" (not measured: {listed(lacking)})" if lacking else ""
+    share, each = cpu_of_copies(advice.process), per_gb_of_copies(advice.process)
+    if share and each:
+        told += (f"; copying took {share.value:.0%} ({share.low:.0%} to {share.high:.0%}) of its "
+                 f"CPU time, {each.value / 1e6:.3g} ms a GB")
+    elif share:
+        told += f"; copying took {share.value:.0%} of its CPU time"
+    else:
+        told += "; its CPU time was not sampled (watch --cpu)"
+    return told
+
+
+def hindrances(advice: Advice) -> list[str]:
+    """What copies on the way, with the remedy."""
+    return [f"in the way: {each.cause} ({each.where}): {each.remedy}"
+            for each in advice.way.hindrances]
+
+
+def of_choice(choice: Choice, source: str) -> str:
+    """What one way would change."""
+    name = choice.way if choice.way != FILE or source == "file" else \
+        f"{choice.way}, if the bytes come from a file (not known: --source file says so)"
+    name = "plain sends again" if choice.way == PLAIN else name
+    best = choice.best
+    until = "below" if choice.way == PLAIN else "from"
+    where = "of every size" if not best.from_bytes or best is choice.options[0] and \
+        choice.way != PLAIN else f"{until} {size_text(best.from_bytes)}" + \
+        (" on" if until == "from" else "")
+    if choice.verdict == PAYS:
+        return f"{name} pays {where}: {change_text(best.per_gb)}"
+    if choice.verdict == LEAVE:
+        return f"{name} does not pay at any of its sizes; at best {change_text(best.per_gb)}"
+    return f"{name}: undecided; at best {change_text(best.per_gb)}, {where}"
+
+
+def switch_of(comm: str, ways: list[str]) -> dict[str, Any] | None:
+    """The switch of a known program."""
+    rows = tomllib.loads(SWITCHES.read_text(encoding="utf-8"))["switches"]
+    return next((row for row in rows if any(comm.startswith(each) for each in row["comm"])
+                 and (row["way"] in ways or row["way"] == "splice")), None)
+
+
+def verify(advice: Advice, record: str) -> str:
+    """The command that measures what is only predicted here."""
+    ways = dict.fromkeys(VARIANTS[each.way] for each in advice.choices
+                         if each.verdict != LEAVE or each.way != FILE)
+    found: list[Bucket] = [*advice.sent, *advice.referenced]
+    sizes = f"--sizes-from {shlex.quote(record)}" if record else \
+        "--sizes " + ",".join(map(str, chief_sizes(found, MOST_SIZES)))
+    return called(f"sudo ./tools/sweep --variants A1-plain,{','.join(ways)} {sizes} "
+                  f"--threads {advice.connections} --path {advice.way.path} "
+                  f"--pattern {advice.pattern}")
+
+
+def conclusion(advice: Advice) -> str:
+    """What to do."""
+    paying = [each for each in advice.choices if each.verdict == PAYS and
+              (each.way != FILE or advice.source == "file")]
+    if paying:
+        best = min(paying, key=lambda each: each.best.per_gb.ns)
+        size = size_text(best.best.from_bytes) if best.best.from_bytes else ""
+        return {PLAIN: f"send plain{' below ' + size if size else ''}"}.get(
+            best.way, f"send by {best.way} from {size} on")
+    return "leave it as it is" if advice.verdict == LEAVE else \
+        "undecided: measure it by the command below"
+
+
+def lines(advice: Advice, record: str) -> list[str]:
+    """Everything of one process."""
+    if not advice.choices:
+        return [f"{advice.name}: it sent nothing that could go another way"]
+    rows = [("today", today(advice)), ("path", advice.way.told),
+            *(("", each) for each in hindrances(advice)),
+            *(("change" if not number else "", of_choice(each, advice.source))
+              for number, each in enumerate(advice.choices)),
+            *(("", f"{way}: not predicted: {why}") for way, why in UNPRICED.items()),
+            ("advice", conclusion(advice)), ("verify", verify(advice, record))]
+    switch = switch_of(advice.comm, [each.way for each in advice.choices])
+    if switch:
+        rows.append(("switch", f"{switch['way']}: {switch['set']} ({switch['source']})"))
+    said = [f"{advice.name}:"]
+    for name, text in rows:
+        said += wrapped(f"  {name:8}{text}", INDENT)
+    return said

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Starts tools/baseline for some of its rows; what it leaves is kept only if all are valid."""
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable
+from statistics import median
+
+from copyscope.common.errors import CommandError, Refused
+from copyscope.common.programs import kill_with_parent
+from copyscope.common.tree import BUILD
+from copyscope.records import documents
+
+PROGRAM = BUILD / "baseline"
+INVALID = 1                 # exit status: a row did not prove what it measures
+ATTEMPTS = 3                # other programs can disturb a proof
+TURNS = 3
+
+
+class Failed(CommandError):
+    """Something else has said what went wrong; its exit status is passed on."""
+
+    def __init__(self, what: str, status: int) -> None:
+        super().__init__(what)
+        self.status = status
+
+
+def invalid_rows(record: bytes) -> str:
+    """Which rows of a record are not valid, and why."""
+    try:
+        data = documents.parse_json(record, "the baseline's record")
+        documents.check(data, "baseline", "the baseline's record", "run it again")
+    except documents.BadRecord:
+        return "it failed, see above"
+    rows = data["rows"]
+    found = [f"{row['row']} is {row['status']}: {row['why']}" for row in rows
+             if row["status"] != "valid"]
+    return "; ".join(found) or "it failed, see above"
+
+
+def words_of(rows: Iterable[str], quick: bool) -> list[str]:
+    """What the program is told."""
+    return [*(word for row in rows for word in ("--only", row)), *["--quick"] * quick, "--quiet",
+            "--json", "-"]
+
+
+def check_built() -> None:
+    """Refuse to begin without the program."""
+    if not PROGRAM.exists():
+        raise Refused("build/baseline is not there: run make first")
+
+
+def measure(rows: Iterable[str], quick: bool) -> bytes:
+    """Measure rows; the record, of which all are valid."""
+    check_built()
+    words = words_of(rows, quick)
+    for _ in range(ATTEMPTS):
+        done = subprocess.run([PROGRAM, *words], check=False, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, preexec_fn=kill_with_parent())
+        if done.returncode == 0:
+            return done.stdout
+        if done.returncode != INVALID:
+            break
+    raise Failed(f"the baseline: {invalid_rows(done.stdout)}",
+                 done.returncode if done.returncode > 0 else INVALID)
+
+
+def joined(records: list[bytes]) -> bytes:
+    """One record of several: a point of a curve has their median, and ends that hold all."""
+    found = [json.loads(each) for each in records]
+    for rows in zip(*(each["rows"] for each in found)):
+        for points in zip(*(row["curve"]["points"] for row in rows if row["curve"])):
+            points[0].update(
+                value=median(each["value"] for each in points),
+                low=min(each["low"] for each in points), high=max(each["high"] for each in points),
+                n=sum(each["n"] for each in points))
+    return json.dumps(found[0], indent=1).encode()
+
+
+def measure_in_turn(rows: tuple[str, ...]) -> bytes:
+    """Measure rows roughly, one after the other and all of them again: what slows this machine for
+    some seconds then widens their intervals instead of their differences."""
+    return joined([measure(rows, quick=True) for _ in range(TURNS)])
