@@ -143,6 +143,19 @@ def test_a_stripped_program_is_told_by_file_and_offset(tmp_path):
         assert starts[name] < int(inner["offset"]) < starts[name] + 100
 
 
+def test_a_file_whose_tables_are_damaged_stops_nothing(tmp_path):
+    program = built(tmp_path)
+    content = bytearray(program.read_bytes())
+    sections = int.from_bytes(content[0x28:0x30], "little")
+    content[sections + 64:] = b"\xff" * len(content[sections + 64:])
+    program.write_bytes(content)
+    record = watched(program)
+    check_sums(record)
+    names = by_function(record, "tx_copy")
+    assert names["send"] == sum(SENT.values()) and not set(SENT) & set(names)
+    assert any(name.startswith("callers+0x") for name in names)
+
+
 def test_a_program_that_was_replaced_while_it_ran_is_told_by_the_names_of_what_ran(tmp_path):
     program = built(tmp_path)
 
@@ -262,6 +275,25 @@ def test_go_names_its_functions(tmp_path):
         record = watching.close()
     names = by_function(record, "tx_splice")
     assert names["main.main"] == names["io.copyBuffer"] == names["syscall.RawSyscall6"] == BODY, names
+
+
+def test_java_has_the_names_of_the_map_that_it_writes(tmp_path):
+    if not shutil.which("jcmd"):
+        pytest.skip("no program of the name jcmd is on this machine")
+    port, file = free_port(), tmp_path / "file"
+    file.write_bytes(bytes(BODY))
+    with serving(port, "java", "-XX:+PreserveFramePointer", DATA / "ServeFile.java", port, file) as server:
+        map_file = Path(f"/tmp/perf-{server.pid}.map")
+        watching = Watching("-p", server.pid, "--stacks")
+        try:
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                assert all_of(client) == BODY
+            subprocess.run(["jcmd", str(server.pid), "Compiler.perfmap"], check=True, capture_output=True, timeout=30)
+            record = watching.close()
+        finally:
+            map_file.unlink(missing_ok=True)
+    names = by_function(record, "tx_splice")
+    assert sum(names[name] for name in names if name in ("Interpreter", "call_stub") or name.startswith("Lsun/")) >= BODY, names
 
 
 def test_folded_stacks_and_a_flame_graph_are_made_of_a_watch(tmp_path):

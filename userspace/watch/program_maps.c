@@ -241,6 +241,13 @@ void program_maps_look(struct program_maps *all, uint32_t tgid, uint64_t started
 	perf_map_note(p);
 }
 
+void program_maps_refresh(struct program_maps *all)
+{
+	for (int i = 0; i < all->program_count; i++)
+		if (is_same(all->programs[i].tgid, all->programs[i].started_ns))
+			perf_map_note(&all->programs[i]);
+}
+
 const struct program *program_maps_find(const struct program_maps *all, uint32_t tgid, uint64_t started_ns)
 {
 	for (int i = all->program_count - 1; i >= 0; i--)

@@ -39,6 +39,9 @@ struct program_maps {
 /* Notes what a process has mapped now, beside what it had: nothing, if it is gone or another one has its number. */
 void program_maps_look(struct program_maps *all, uint32_t tgid, uint64_t started_ns);
 
+/* What compilers at run time said by now of those that still run. */
+void program_maps_refresh(struct program_maps *all);
+
 /* NULL: nothing is known of it. */
 const struct program *program_maps_find(const struct program_maps *all, uint32_t tgid, uint64_t started_ns);
 

@@ -108,7 +108,7 @@ static void __attribute__((noreturn)) name(const struct program_maps *maps, cons
 	_exit(0);
 }
 
-static void serve_names(const struct program_maps *maps, int count, int from, int to)
+static void serve_names(struct program_maps *maps, int count, int from, int to)
 {
 	struct user_stack *stacks = count <= STACKS_MOST ? calloc(count + 1, sizeof(*stacks)) : NULL;
 	int status = 0;
@@ -116,6 +116,7 @@ static void serve_names(const struct program_maps *maps, int count, int from, in
 
 	if (!stacks || move_all(from, stacks, count * sizeof(*stacks), false, in_ms(NAMING_MS)))
 		_exit(1);
+	program_maps_refresh(maps);
 	pid = fork();
 	if (!pid)
 		name(maps, stacks, count, to);
