@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import schemas
+from helpers import processes, schemas
 from helpers.foreign import free_port, serving
 from helpers.records import ROOT, needs_root
 from helpers.small_program import Program
@@ -323,6 +323,26 @@ def test_folded_stacks_and_a_flame_graph_are_made_of_a_watch(tmp_path):
         told = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=moved", profile], capture_output=True,
                               text=True, check=True).stdout
         assert "send_five" in told and "work" in told
+
+
+# CAP_DAC_READ_SEARCH, SETGID, SETUID, SETPCAP, SYS_PTRACE, CHECKPOINT_RESTORE.
+POWERS = "00000100000801c4"
+
+
+def test_who_looks_at_programs_has_the_rights_for_that_and_ends_with_the_watch(tmp_path):
+    with started(built(tmp_path)) as process:
+        watching = Watching("-p", process.pid, "--stacks")
+        reader, = processes.wait_until(lambda: [
+            pid for pid in processes.descendants(watching.process.pid) if processes.comm(pid) == "program-reader"])
+        # It lets go of its other rights last.
+        processes.wait_until(lambda: "NoNewPrivs:\t1" in Path(f"/proc/{reader}/status").read_text())
+        status = dict(line.split(":\t", 1) for line in Path(f"/proc/{reader}/status").read_text().splitlines()
+                      if ":\t" in line)
+        assert (status["CapEff"], status["CapBnd"], status["CapInh"]) == (POWERS, "0" * 16, "0" * 16)
+        opened = {os.readlink(each).split(":")[0] for each in Path(f"/proc/{reader}/fd").iterdir()}
+        assert opened == {"pipe"}
+        watching.close()
+    assert not Path(f"/proc/{reader}").exists()
 
 
 def test_books_that_look_at_no_call_have_no_stacks():

@@ -14,10 +14,10 @@
 enum { TEXT_BYTES = 1600, SHOWN_BYTES = 64 };
 
 static const char *const end_keys[] = { [STACK_WHOLE] = "whole", [STACK_CUT] = "deeper", [STACK_BROKE] = "no frame pointer",
-					[STACK_UNREAD] = "ended", [STACK_OF_KERNEL] = "kernel" };
+					[STACK_UNREAD] = "unread", [STACK_OF_KERNEL] = "kernel" };
 static const char *const end_texts[] = { [STACK_WHOLE] = "", [STACK_CUT] = "(deeper than 127 calls)",
 					 [STACK_BROKE] = "(no frame pointer from here on)",
-					 [STACK_UNREAD] = "(not named: the process had ended)",
+					 [STACK_UNREAD] = "(not named: the program had ended, or may not be read)",
 					 [STACK_OF_KERNEL] = "(the kernel, for no call of a program)" };
 
 /* Stacks that look the same, of addresses that differ within functions. */
