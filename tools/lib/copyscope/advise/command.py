@@ -12,7 +12,7 @@ from typing import Any
 
 from copyscope import cli
 from copyscope.cli import Parser, seconds
-from copyscope.common.errors import CommandError, Refused, Unusable
+from copyscope.common.errors import Refused, Unusable
 from copyscope.common.tables import PATHS
 from copyscope.common.text import now_utc
 from copyscope.common.tree import BUILD
@@ -31,8 +31,6 @@ from .text import lines
 PROGRAM = BUILD / "watch"
 SECONDS = 10.0
 FINE, PAYING, UNUSABLE, REFUSED, OPEN = 0, 1, 2, 3, 4
-# Statuses of a watch that left a record: its laws hold, or one broke.
-BROKE = 1
 EPILOG = """\
 A watch counts for some seconds; or give its record, made with --sizes (and --cpu). What sends cost
 on this machine is measured once, in under 20 seconds, and kept. A change is predicted from these
@@ -89,16 +87,14 @@ def watch_words(options: argparse.Namespace, record: Path) -> list[str]:
     return [*words, *(["-p", options.pid] if options.pid else ["--comm", options.comm])]
 
 
-def watch(options: argparse.Namespace, record: Path) -> None:
-    """Watch; the record is there when this returns."""
+def watch(options: argparse.Namespace, record: Path) -> int:
+    """Watch; 0 if the record is there then, else the status of a watch that has told why not."""
     if not PROGRAM.exists():
         raise Refused("build/watch is not there: run make first")
     done = subprocess.run(watch_words(options, record), check=False)
-    if not record.exists():
-        # It has told why.
-        error = CommandError("the watch left no record")
-        error.status = done.returncode if done.returncode in (UNUSABLE, REFUSED) else UNUSABLE
-        raise error
+    if record.exists():
+        return FINE
+    return done.returncode if done.returncode in (UNUSABLE, REFUSED) else UNUSABLE
 
 
 def load(source: Path) -> Watched:
@@ -157,8 +153,7 @@ def conduct(options: argparse.Namespace, out: RecordFile | None) -> int:
         return tell(load(options.record), options, False, out)
     with scratch_folder() as folder:
         record = folder / "watch.json"
-        watch(options, record)
-        return tell(load(record), options, True, out)
+        return watch(options, record) or tell(load(record), options, True, out)
 
 
 def act(words: list[str]) -> int:

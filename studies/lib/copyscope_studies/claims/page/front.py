@@ -43,6 +43,8 @@ FOLDERS: dict[str, tuple[str, str]] = {
     "baseline-lmbench": ("the same beside lmbench", "sudo ./tools/beside_lmbench --bin DIR"),
     "model": ("times of a message, predicted from the baseline and measured",
               "sudo ./tools/predict --out results/model"),
+    "advice": ("what tools/advise says of workloads, and what the other way then takes",
+               "sudo ./tools/advise_truth --out results/advice"),
     "caches": ("which copy misses which modelled cache, in guests; no times",
                "sudo ./tools/sweep --profile caches --kernel 6.12 --out results/caches"),
     "single": ("single runs and facts of this kernel that claims ask for",
@@ -59,7 +61,7 @@ FOLDERS: dict[str, tuple[str, str]] = {
     "campaign": ("what attacked the programs, and what failed", "sudo tests/campaign"),
 }
 # What tells of a folder, the first that is there.
-PAGES = ("PROVENANCE.md", "matrix.md", "ways.md", "crossovers.md",
+PAGES = ("PROVENANCE.md", "matrix.md", "ways.md", "advice.md", "crossovers.md",
          "beside.md", "campaign.md", "README.md")
 # Of one's own runs, which no commit has.
 OWN = ("runs",)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Advice on a real program: what it sent is what it cost, and its receiver here is found."""
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from helpers import records, schemas
+from helpers.records import ROOT
+
+pytestmark = records.needs_root
+
+# 23 sends of 4,093 bytes over loopback, with both ends in one process.
+PROGRAM = """
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(listener.getsockname())
+server, _ = listener.accept()
+for _ in range(23):
+    client.sendall(b"a" * 4093)
+    left = 4093
+    while left:
+        left -= len(server.recv(left))
+"""
+
+
+def test_a_program_that_sends_to_itself_is_left_as_it_is(tmp_path):
+    file = tmp_path / "advice.json"
+    done = subprocess.run([ROOT / "tools/advise", "--json", file, "--", sys.executable, "-c", PROGRAM],
+                          capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
+    assert done.returncode in (0, 4), done.stderr
+    document = json.loads(file.read_text())
+    assert not schemas.faults(ROOT / "docs/advice.schema.json", document)
+    found, = document["processes"]
+    numbers = {each["name"]: each for each in found["quantities"]}
+    assert numbers["copied.tx_copy"]["value"] == numbers["copied.rx_copy"]["value"] == 23 * 4093
+    assert numbers["path.local_share"]["value"] == 1 and found["path"]["like"] == "lo"
+    assert numbers["MSG_ZEROCOPY.from_2048.change"]["how"] == "modelled"
+    assert "--path lo --pattern rr" in " ".join(done.stdout.split())
+
+
+def test_no_such_process_is_what_the_watch_says(tmp_path):
+    done = subprocess.run([ROOT / "tools/advise", "-p", "4194304"], capture_output=True, text=True,
+                          timeout=60, check=False, cwd=ROOT)
+    assert done.returncode == 2 and "4194304" in done.stderr and done.stderr.count("\n") == 1
