@@ -203,6 +203,14 @@ def test_what_became_of_bytes_by_reference_tells_more_than_addresses():
     assert route.find(data, mine, MACHINE_ELSEWHERE, None).route == Route(0.25, 0.25)
 
 
+def test_the_command_to_verify_it_names_who_gets_most():
+    data = record(process(sent(bucket(65536, 100))), remote="[2001:db8::7]:80")
+    found = route.find(data, data["processes"][0], MACHINE_ELSEWHERE, None)
+    assert (found.path, found.host) == ("peer", "2001:db8::7")
+    said = " ".join(lines(of_process("server", data["processes"][0], found, COSTS, ""), ""))
+    assert "--path peer --host 2001:db8::7 --pattern stream" in " ".join(said.split())
+
+
 def test_a_cause_is_told_with_its_remedy():
     mine = process(sent(bucket(65536, 100)))
     mine["causes"] = [{"cause": "no scatter-gather", "site": "late_copy", "bytes": 94139, "calls": 23,

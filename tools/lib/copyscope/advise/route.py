@@ -53,6 +53,7 @@ class Way:
     told: str                       # in words, how that is known
     hindrances: tuple[Hindrance, ...]
     path: str                       # of trace_run, that is most like it
+    host: str = ""                  # of path peer: who gets most
 
 
 def address_of(text: str) -> str:
@@ -222,11 +223,17 @@ def find(data: dict[str, Any], process: dict[str, Any], machine: Machine, path: 
     elif seen:
         route = seen
         told = f"{seen.local_low:.0%} of what it sent by reference was copied later all the same"
-    return Way(route, told, tuple(hindrances), path or like(route, went, machine))
+    peer = chief_peer(data, process["pid"])
+    if path or route.local_low >= 0.5 or not peer:
+        return Way(route, told, tuple(hindrances), path or "lo")
+    return Way(route, told, tuple(hindrances), "peer", peer)
 
 
-def like(route: Route, went: dict[str, int], machine: Machine) -> str:
-    """The path of trace_run on which a run goes the same way."""
-    if route.local_low < 0.5:
-        return "nic" if route.local_high < 0.5 or not went.get(HERE) and machine.live else "veth"
-    return "lo"
+def chief_peer(data: dict[str, Any], pid: int | None) -> str:
+    """The address elsewhere that a process sent most to; "" if there is none."""
+    got: dict[str, int] = {}
+    for each in data["sockets"]:
+        remote, size = address_of(each["remote"]), sent_bytes(each)
+        if each["pid"] == pid and size and not is_loopback(remote):
+            got[remote] = got.get(remote, 0) + size
+    return max(got, key=lambda each: got[each], default="")

@@ -99,9 +99,10 @@ def verify(advice: Advice, record: str) -> str:
     found: list[Bucket] = [*advice.sent, *advice.referenced]
     sizes = f"--sizes-from {shlex.quote(record)}" if record else \
         "--sizes " + ",".join(map(str, chief_sizes(found, MOST_SIZES)))
+    host = f"--host {shlex.quote(advice.way.host)} " if advice.way.host else ""
     return called(f"sudo ./tools/sweep --variants A1-plain,{','.join(ways)} {sizes} "
                   f"--threads {advice.connections} --path {advice.way.path} "
-                  f"--pattern {advice.pattern}")
+                  f"{host}--pattern {advice.pattern}")
 
 
 def conclusion(advice: Advice) -> str:
