@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The law of stacks balances, breaks by one byte, and says for which sockets it cannot be tested; frames have names. */
+#include <string.h>
+
+#include "tests/unit/unit.h"
+#include "userspace/record/user_stacks.h"
+#include "userspace/watch/books/watch_judge.h"
+
+enum { SENT = 94139, TAKEN = 7919, PEEKED = 101 };
+
+static struct watch_socket socket;
+static struct call_stack stacks[2];
+static struct watch_record record;
+
+/* One socket, of which two stacks have all. */
+static struct watch_record *made(void)
+{
+	socket = (struct watch_socket){
+		.moved.counts_known = ~0ull, .stacked_bytes = SENT + TAKEN, .unstacked_bytes = PEEKED,
+		.moved.count = { [COUNT_accepted_bytes] = SENT, [COUNT_returned_bytes] = TAKEN,
+				 [COUNT_peeked_bytes] = PEEKED },
+	};
+	stacks[0] = (struct call_stack){ .site = SITE_tx_copy, .bytes = SENT, .calls = 23 };
+	stacks[1] = (struct call_stack){ .site = SITE_rx_copy, .bytes = TAKEN, .calls = 1 };
+	record = (struct watch_record){
+		.sockets = &socket, .socket_count = 1, .stacks = { .stacks = stacks, .stack_count = 2 },
+		.total = { .stacked_bytes = SENT + TAKEN, .unstacked_bytes = PEEKED },
+	};
+	return &record;
+}
+
+TEST(what_stacks_hold_is_what_sockets_moved)
+{
+	struct watch_record *r = made();
+
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_BALANCED);
+	assert_int_equal(r->stacks_law.left, SENT + TAKEN + PEEKED);
+	assert_int_equal(r->stacks_law.residual, 0);
+	assert_int_equal(watch_laws_broken(r), 0);
+}
+
+TEST(a_byte_that_the_table_lost_breaks_it)
+{
+	struct watch_record *r = made();
+
+	stacks[0].bytes--;
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_BROKEN);
+	assert_int_equal(r->stacks_law.residual, 1);
+	assert_int_equal(watch_laws_broken(r), 1);
+}
+
+TEST(a_byte_that_a_call_moved_unseen_breaks_it)
+{
+	struct watch_record *r = made();
+
+	socket.moved.count[COUNT_accepted_bytes]++;
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_BROKEN);
+	assert_non_null(strstr(r->stacks_law.why, "broken for 1 of 1"));
+}
+
+TEST(a_call_under_way_cannot_be_tested)
+{
+	struct watch_record *r = made();
+
+	socket.moved.count[COUNT_returned_bytes]++;
+	socket.laws[WATCH_LAW_receives] = LAW_NOT_TESTABLE;
+	socket.law_why[WATCH_LAW_receives] = "a call may have been under way";
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_NOT_TESTABLE);
+	assert_non_null(strstr(r->stacks_law.why, "under way"));
+}
+
+TEST(what_was_not_measured_cannot_be_tested)
+{
+	struct watch_record *r = made();
+
+	socket.moved.counts_known &= ~(1ull << COUNT_returned_bytes);
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_NOT_TESTABLE);
+	assert_non_null(strstr(r->stacks_law.why, "not measured"));
+}
+
+TEST(calls_on_sockets_of_others_cannot_be_tested)
+{
+	struct watch_record *r = made();
+
+	stacks[1].bytes += 31;
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_NOT_TESTABLE);
+	assert_non_null(strstr(r->stacks_law.why, "31 bytes by sockets of others"));
+}
+
+static void named(const struct user_stacks *all, struct stack_frame frame, const char *expected)
+{
+	char name[STACK_FUNCTION_BYTES];
+
+	stack_frame_name(all, &frame, name, sizeof(name));
+	assert_string_equal(name, expected);
+}
+
+TEST(a_frame_is_called_by_its_function_else_by_its_file_else_by_its_address)
+{
+	struct stack_module module = { .path = "/usr/lib/libc.so.6" };
+	const struct user_stacks all = { .modules = &module, .module_count = 1 };
+
+	named(&all, (struct stack_frame){ .offset = 0x10ab59, .function = "send" }, "send");
+	named(&all, (struct stack_frame){ .offset = 0x10ab59 }, "libc.so.6+0x10ab59");
+	named(&all, (struct stack_frame){ .module = NO_MODULE, .offset = 0x7f001000 }, "0x7f001000");
+	named(&all, (struct stack_frame){ .module = 1, .offset = 0x7f001000 }, "0x7f001000");
+	assert_string_equal(call_stack_site(&(struct call_stack){ .site = SITE_rx_map }), "rx_map");
+	assert_string_equal(call_stack_site(&(struct call_stack){ .site = WATCH_ACCEPTED }), "accepted");
+	assert_string_equal(call_stack_site(&(struct call_stack){ .site = WATCH_RETURNED }), "returned");
+}
