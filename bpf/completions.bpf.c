@@ -3,11 +3,11 @@
  * What becomes of zero-copy sends: completed, and their pages released; or refused, and by which limit.
  */
 #include "bpf/include/detail.bpf.h"
+#include "bpf/include/sizes.bpf.h"
 #include "bpf/include/queues.bpf.h"
 
 #define NOTIFIED_SENDS_MOST (0xffff - 1)	/* msg_zerocopy_realloc() */
 #define NOTIFIED_BYTES_MOST (1 << 19)
-#define ENOBUFS_RET -105
 
 /* One notification of the subject's is to be lost, and it is this one. */
 static __always_inline bool is_lost_on_purpose(struct sock *sk)
@@ -30,7 +30,7 @@ int BPF_PROG(completion, struct sock *sk)
 {
 	struct watch_slot *slot;
 	struct notified n = {};
-	u32 sends;
+	u32 sends, from;
 
 	note_seen(SEEN_REPORT);
 	slot = slot_find(cookie_of(sk));
@@ -41,6 +41,7 @@ int BPF_PROG(completion, struct sock *sk)
 		return 0;
 	}
 	sends = n.last - n.first + 1;
+	from = n.first;
 	if ((int)(n.last - slot->next_id) < 0) {
 		/* Out of order: it was skipped before, or its pages were still held by a packet
 		 * that no queue of the socket had any more when the window opened. */
@@ -55,11 +56,14 @@ int BPF_PROG(completion, struct sock *sk)
 			slot->skipped_ids += n.first - slot->next_id;
 		else
 			sends = n.last + 1 - slot->next_id;
+		from = n.last + 1 - sends;
 		slot->next_id = n.last + 1;
 	}
 	slot->completed_sends += sends;
 	if (n.copied)
 		slot->copied_sends += sends;
+	if (is_tcp(sk))
+		holds_posted(sk, slot, from, n.last + 1, n.copied);
 	return 0;
 }
 

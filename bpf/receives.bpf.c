@@ -131,7 +131,9 @@ static __always_inline void receive_returned(struct watch_slot *slot, int ret, i
 
 static __always_inline u32 way_of_receive(int flags)
 {
-	return flags & MSG_PEEK_FLAG ? CALL_RECV_PEEK : flags & MSG_TRUNC_FLAG ? CALL_RECV_DISCARD : CALL_RECV_PLAIN;
+	if (!(flags & (MSG_PEEK_FLAG | MSG_TRUNC_FLAG)))
+		return CALL_RECV_PLAIN;
+	return flags & MSG_PEEK_FLAG ? CALL_RECV_PEEK : CALL_RECV_DISCARD;
 }
 
 /* What it copied, also if that stays where it was, or threw away. */
@@ -165,9 +167,13 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 		return 0;
 	if (rx_copies_hooked)
 		receive_settle(way, slot, &ret, flags);
-	if (flags & MSG_ERRQUEUE_FLAG)
+	if (flags & MSG_ERRQUEUE_FLAG) {
+		if (readings_told && told >= 0)
+			holds_read(sk, slot);
 		return 0;
-	call_sized(slot, way_of_receive(flags), told);
+	}
+	if (sizes_wanted)
+		call_sized(slot, way_of_receive(flags), told);
 	if (calls_wanted && told > 0)
 		receive_returned(slot, told, flags);
 	receive_stack(place, sk, told, flags);
@@ -272,7 +278,7 @@ static __always_inline void datagram_told(struct slot_way *way, struct watch_slo
 	if (bytes == EFAULT_RET)
 		__sync_fetch_and_add(&slot->rx_odd, 1);
 	/* MSG_TRUNC discards nothing of a datagram. */
-	if (!(flags & MSG_ERRQUEUE_FLAG))
+	if (sizes_wanted && !(flags & MSG_ERRQUEUE_FLAG))
 		call_sized(slot, flags & MSG_PEEK_FLAG ? CALL_RECV_PEEK : CALL_RECV_PLAIN, bytes);
 	if (bytes <= 0 || flags & MSG_ERRQUEUE_FLAG)
 		return;
@@ -439,7 +445,7 @@ SEC("?fexit/tcp_splice_read")
 int BPF_PROG(splice_call, struct socket *socket, void *at, struct pipe_inode_info *pipe, size_t most,
 	     unsigned int flags, long ret)
 {
-	struct watch_slot *slot = slot_find(cookie_of(socket->sk));
+	struct watch_slot *slot = sizes_wanted ? slot_find(cookie_of(socket->sk)) : NULL;
 
 	if (slot)
 		call_sized(slot, CALL_RECV_SPLICE, ret);
@@ -459,7 +465,8 @@ int BPF_PROG(receive_map, struct sock *sk, struct tcp_zerocopy_receive *zc,
 		return 0;
 	__sync_fetch_and_add(&slot->map_calls, 1);
 	__sync_fetch_and_add(&slot->rx_mapped, zc->length);
-	call_sized(slot, CALL_RECV_MAP, zc->length);
+	if (sizes_wanted)
+		call_sized(slot, CALL_RECV_MAP, zc->length);
 	if (zc->length)
 		stack_count(place, sk, STACK_BY_MAP, SITE_rx_map, zc->length);
 	if (zc->copybuf_len > 0)

@@ -10,8 +10,8 @@
  * _copy_from_iter, cannot be hooked (lib/ is built without ftrace).
  */
 #include "bpf/include/datagram.bpf.h"
-#include "bpf/include/send_flags.bpf.h"
 #include "bpf/include/sizes.bpf.h"
+#include "bpf/include/send_flags.bpf.h"
 #include "bpf/include/tls.bpf.h"
 #include "bpf/include/user_stack.bpf.h"
 
@@ -119,8 +119,11 @@ int BPF_PROG(send_turn, struct sock *sk, struct msghdr *msg)
 	if (is_in_sockmap(sk))
 		sockmap_seen(sk);
 	kind = kind_of_send(sk, msg);
-	if (kind == WATCH_KIND_REFERENCE)
+	if (kind == WATCH_KIND_REFERENCE) {
 		note_ring_send(msg, cookie_of(sk), slot);
+		if (sizes_wanted)
+			hold_begins(sk, slot, msg);
+	}
 	if (kind != WATCH_KIND_COPY)
 		pages_note(slot, sk);
 	if (kind == slot->kind)
@@ -273,6 +276,8 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 	/* The turns of this call have set the kind, unless it had none. */
 	if (sizes_wanted)
 		call_sized(slot, ret ? slot->kind : CALL_SEND_PLAIN, ret);
+	if (sizes_wanted && ret < 0 && slot->kind == WATCH_KIND_REFERENCE)
+		hold_fails(sk);
 	if (details_wanted && (zerocopy_sends_noted || ret == ENOBUFS_RET))
 		turns_end(sk, place, ret);
 	return 0;
@@ -312,8 +317,10 @@ int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int re
 		stack_count(place, sk, STACK_BY_SEND, site_of_kind(kind_of_send(sk, msg)), ret);
 	if (msg->msg_flags & MSG_SPLICE_PAGES_FLAG)
 		splice_returned(slot, ret);
-	/* What kernel TLS hands to TCP are its records. */
-	if (sizes_wanted && !(slot->tls & SLOT_TLS_SENDS))
+	if (sizes_wanted && !(msg->msg_flags & (MSG_ZEROCOPY_FLAG | MSG_SPLICE_PAGES_FLAG)))
+		call_sized(slot, CALL_SEND_PLAIN, ret);
+	/* What kernel TLS hands to TCP are its records, spliced. */
+	else if (sizes_wanted && !(slot->tls & SLOT_TLS_SENDS))
 		call_sized(slot, kind_of_send(sk, msg), ret);
 	if (!details_wanted || !(msg->msg_flags & MSG_ZEROCOPY_FLAG) || !window_open())
 		return 0;
@@ -432,6 +439,8 @@ static __always_inline int reference_made(struct sock *sk, const struct sk_buff 
 	sent_not_copied(slot, WATCH_KIND_REFERENCE, ret);
 	note_ring_send(msg, cookie_of(sk), slot);
 	pages_note(slot, sk);
+	if (sizes_wanted)
+		hold_begins(sk, slot, msg);
 	if (details_wanted)
 		pages_pinned(sk, skb, (u64)uarg, ret);
 	return 0;
@@ -513,7 +522,8 @@ int BPF_PROG(datagram_page_exit, struct sock *sk, struct page *page, int offset,
 	if (!slot || !before || *before != slot->sends_returned)
 		return 0;
 	datagram_accepted(slot, sk, ret);
-	call_sized(slot, CALL_SEND_SPLICE, ret);
+	if (sizes_wanted)
+		call_sized(slot, CALL_SEND_SPLICE, ret);
 	if (ret > 0)
 		stack_count(place, sk, STACK_BY_DATAGRAM_PAGE, SITE_tx_splice, ret);
 	if (ret > 0)
@@ -588,7 +598,7 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
 		return 0;
 	send_returned(slot, ret);
 	splice_returned(slot, ret);
-	if (!(slot->tls & SLOT_TLS_SENDS))
+	if (sizes_wanted && !(slot->tls & SLOT_TLS_SENDS))
 		call_sized(slot, CALL_SEND_SPLICE, ret);
 	if (slot_at(cookie_of(sk), &place))
 		stack_count(place, sk, STACK_BY_SENDPAGES, SITE_tx_splice, ret);

@@ -7,6 +7,7 @@
  * tcp_disconnect() set them to 0 in between, those at the move to CLOSE are the last.
  */
 #include "bpf/include/census.bpf.h"
+#include "bpf/include/sizes.bpf.h"
 #include "bpf/include/tls.bpf.h"
 #include "bpf/include/who.bpf.h"
 
@@ -165,6 +166,8 @@ static __always_inline int death(struct sock *sk)
 		return 0;
 	}
 	census_end(book);
+	if (sizes_wanted)
+		holds_end(sk, slot_of(book));
 	if (!(book->flags & WATCH_CLOSED)) {
 		gauge_add(&watch_gauges.unseen_changes, 1);
 		/* By the last state that was seen: it is CLOSE by now, which does not tell whether a FIN was sent. */

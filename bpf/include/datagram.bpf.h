@@ -220,6 +220,7 @@ static __always_inline struct watch_book *datagram_found(struct sock *sk, struct
 	if (!slot->datagrams) {
 		datagram_opens(book, sk, slot);
 		completions_begin(slot, &book->opened, sk);
+		slot->zerocopy_id = book->opened.zerocopy_sends;
 	} else if (!slot->sent_as[WATCH_KIND_REFERENCE] && !slot->sent_as[WATCH_KIND_SPLICE]) {
 		slot->departures_noted = packets_watched;
 	}

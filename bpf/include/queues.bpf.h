@@ -250,6 +250,7 @@ static __always_inline void completions_begin(struct watch_slot *slot, const str
 
 	slot->next_id = notified_last(sk, &n) ? n.last + 1 : opened->first_id;
 	slot->opened_sends = opened->zerocopy_sends - slot->next_id;
+	slot->zerocopy_id = slot->next_id;
 }
 
 #endif

@@ -153,7 +153,7 @@ enum { SUBJECT_PROCESSES = 8 };
 	X(LOSE_QUEUED, "lose-queued")                                                          \
 	X(LOSE_TAKEN, "lose-taken")                                                            \
 	X(LOSE_HANDED, "lose-handed")                                                          \
-	X(LOSE_SIZE, "lose-size") /* one call, of those that are told by their size */         \
+	X(LOSE_SIZES, "lose-sizes") /* of the calls of one socket */                           \
 	/* As if no program ran from a socket's eighth TLS record on. */                       \
 	X(SKIP_ENCRYPTION, "skip-encryption")                                                  \
 	X(SKIP_DECRYPTION, "skip-decryption")                                                  \

@@ -123,6 +123,26 @@ struct call_sizes {
 	struct size_bucket bucket[CALL_WAY_COUNT][SIZE_BUCKETS];
 };
 
+/* A bucket for each power of 2 of nanoseconds: up to 9 minutes. */
+enum { HOLD_BUCKETS = 40 };
+
+struct hold_times {
+	unsigned long long sends;
+	unsigned long long longest_ns;
+	unsigned long long shortest_less;	/* the complement of the shortest, as 0 is no time */
+	unsigned long long bucket[HOLD_BUCKETS];
+};
+
+/* How long the pages of a process's zero-copy sends were held, each from its first turn on. */
+struct call_holds {
+	struct hold_times posted, read;	/* until the kernel notified, until the program read that */
+	unsigned long long released, copied;	/* sends that were notified, by what the kernel says of them */
+	unsigned long long closed;	/* that their socket ended before */
+	unsigned long long untimed;	/* no room */
+	long long outstanding;
+	unsigned long long outstanding_most;	/* with any that is outstanding no more */
+};
+
 #define CPU_FRAMES 48
 
 /* Where a sample of the clock found a process. */
@@ -280,10 +300,12 @@ struct watch_slot {
 	unsigned int user;	/* of a UDP socket: the process that used it last */
 	unsigned long long moved_between;	/* with details: bytes copied between buffers of packets */
 	unsigned long long splice_sends;	/* of send_calls, those that spliced pages */
-	/* Of the calls that have a place in histograms: the process that called last, and 1 + the place of its own;
+	/* Of the calls that have a place in histograms: the process that called last, and the place of its own;
 	 * those that have none, as it was not known yet that the socket is the subject's. */
 	unsigned int caller, sizes_at, unsized_calls;
-	unsigned int zerocopy_id;	/* of a UDP socket: of the zero-copy send that would be next */
+	/* Of a zero-copy send, by the number of its notification: of TCP, up to which the program has read them; of
+	 * a UDP socket, the one that would be next. */
+	unsigned int zerocopy_id;
 };
 
 /* A socket's place in the table, and what each plain receive counts: one line of the cache has both. */

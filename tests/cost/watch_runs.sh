@@ -5,9 +5,9 @@
 # which ways.
 #
 # usage: watch_runs.sh LIST
-# Leaves /out/NAME.KIND.TURN.json for the kinds none, sequence, calls (books of copyscope watch), stacks, tracepoints
-# (sequence books on that backend), one (a program that does nothing at a single function, which each
-# receive passes) and tcptop; turns from 0.
+# Leaves /out/NAME.KIND.TURN.json for the kinds none, sequence, calls (books of copyscope watch), sizes, stacks,
+# tracepoints (sequence books on that backend), one (a program that does nothing at a single function, which
+# each receive passes) and tcptop; turns from 0.
 set -euo pipefail
 tests/cost/softirqs.sh
 
@@ -16,7 +16,8 @@ declare -A traced=(
 	[tcptop]='kprobe:tcp_sendmsg { @sent[pid] = sum(arg2); } kprobe:tcp_cleanup_rbuf /arg1 > 0/ { @got[pid] = sum(arg1); }'
 	[one]='kfunc:tcp_recvmsg_locked { if (0) { exit(); } }'
 )
-declare -A words_of=([sequence]=--books=sequence [calls]=--books=calls [stacks]=--stacks [tracepoints]=--backend=tracepoint)
+declare -A words_of=([sequence]=--books=sequence [calls]=--books=calls [sizes]=--sizes [stacks]=--stacks
+	[tracepoints]=--backend=tracepoint)
 
 until_says() { until grep -qs "$1" "$2"; do kill -0 "$3" || exit 1; sleep 0.1; done; }
 

@@ -23,8 +23,10 @@ KERNELS = ("6.1", "6.12", "7.2", ARM64)
 SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
 # Which limit refuses a send differs between kernels, which the first part asks.
-PARTS = ("whole", "life", "detail", "kernel", "datagrams", "ends")
-makes = maker({"whole": KERNELS, "ends": ("7.2",)} | dealt(PARTS[1:-1], KERNELS, hands=2))
+PARTS = ("whole", "life", "detail", "kernel", "datagrams", "holds", "ends")
+makes = maker({"whole": KERNELS, "holds": ("6.12",), "ends": ("7.2",)} | dealt(PARTS[1:-2], KERNELS, hands=2))
+# What a part needs of its guest.
+NEEDS = {"holds": ["--nics", "2"], "ends": ["--with", "bpftrace"]}
 
 
 @pytest.fixture(scope="module", name="boots")
@@ -34,7 +36,7 @@ def made_when_asked_for(tmp_path_factory) -> Callable[[str], Outcome]:
     def made(release: str) -> Outcome:
         parts, out = [part for part in PARTS if makes(release, part)], tmp_path_factory.mktemp("watch")
         if release != ARM64:
-            return boot(release, out, [SCRIPT, *parts], ["--with", "bpftrace"] if "ends" in parts else ())
+            return boot(release, out, [SCRIPT, *parts], [word for part in parts for word in NEEDS.get(part, ())])
         if MISSING_FOR_ARM64:
             pytest.skip(MISSING_FOR_ARM64)
         return boot_arm64(out, " ".join([SCRIPT, *parts]))
@@ -161,6 +163,26 @@ def test_the_stacks_of_calls_add_up_by_site(outcome):
     assert found["law"]["status"] == "balanced" and found["unstacked_bytes"] == 0
     assert moved == {site: each["bytes"] for site, each in record["total"]["sites"].items() if site in moved}
     assert {"tx_copy", "tx_reference", "tx_splice", "rx_copy", "rx_discard", "rx_splice"} <= set(moved)
+
+
+def held(outcome: Outcome, run: str) -> dict:
+    """How long the pages of the run's only sender were held."""
+    assert outcome.status(run) == 0, outcome.errors(run)
+    record = record_of(outcome.folder / f"{run}.json")
+    found, = (each["holds"] for each in record["processes"] if each["holds"])
+    workload = outcome.record(f"{run}_run")["experiment"]["workload"]
+    assert found["notified"]["sends"] == workload["zerocopy_sends"] and found["outstanding"] == 0
+    return found
+
+
+@in_part("holds")
+def test_pages_are_held_as_long_as_the_wire_delays_them(outcome):
+    found = held(outcome, "holds")
+    assert found["ended_by"]["acknowledgment"] == found["notified"]["sends"]
+    assert found["notified"]["shortest_ns"] >= 20_000_000
+    assert found["read"]["sends"] and found["read"]["shortest_ns"] >= 20_000_000
+    copied = held(outcome, "holds.veth")
+    assert copied["ended_by"]["copy"] == copied["notified"]["sends"]
 
 
 @in_part("whole")

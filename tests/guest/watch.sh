@@ -3,6 +3,7 @@
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
 # are counted, too; "kernel", a client in the kernel; "datagrams", a program that uses UDP, also with faults;
+# "holds", zero copy over a wire that delays it and over veth;
 # "ends", sockets that end while the kernel is asked who takes their books.
 #
 # usage: watch.sh PART...
@@ -41,6 +42,17 @@ detail() {
 	"${scheduled[@]}" build/watch --detail --cpu --json /out/detail.json -- build/trace_run A3 65536 2 --messages 23 \
 		--pass counted --path veth --no-sg --quiet --json /out/detail_run.json 2>/out/detail.err || status=$?
 	echo "$status" >/out/detail.status
+}
+
+holds() {
+	local status=0
+	"${scheduled[@]}" build/watch --sizes --json /out/holds.json -- build/trace_run A3 65536 1 --messages 23 \
+		--pass timed --path nic --netem "delay 20ms" --quiet --json /out/holds_run.json 2>/out/holds.err || status=$?
+	echo "$status" >/out/holds.status
+	status=0
+	"${scheduled[@]}" build/watch --sizes --json /out/holds.veth.json -- build/trace_run A3 65536 1 --messages 23 \
+		--pass timed --path veth --quiet --json /out/holds.veth_run.json 2>/out/holds.veth.err || status=$?
+	echo "$status" >/out/holds.veth.status
 }
 
 datagrams() {

@@ -68,12 +68,14 @@ static void print(enum watch_rows rows, int columns, void (*how)(const struct wa
 /* What calls of nginx moved: 23 plain sends of 4,093 bytes, and one that returned nothing. */
 static void sized(struct call_sizes sizes[2])
 {
+	static struct call_holds holds[2];
+
 	memset(sizes, 0, 2 * sizeof(*sizes));
 	sizes[1].task.tgid = 812;
 	sizes[1].bucket[CALL_SEND_PLAIN][12] = (struct size_bucket){ 23, 94139 };
 	sizes[1].bucket[CALL_SEND_PLAIN][0] = (struct size_bucket){ 1, 0 };
 	m.r.total.called_bytes = 94139;
-	m.r.sizes = (struct watch_sizes){ .asked = true, .all = sizes, .count = 2 };
+	m.r.sizes = (struct watch_sizes){ .asked = true, .all = sizes, .holds = holds, .count = 2 };
 	watch_sizes_fill(&m.r, 0);
 }
 

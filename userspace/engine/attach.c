@@ -254,8 +254,12 @@ static void configure_sizes(struct engine *p)
 	bool wanted = p->config.sizes;
 
 	p->skel->rodata->sizes_wanted = wanted;
+	p->skel->rodata->readings_told = wanted && bpf_program__autoload(p->skel->progs.receive_call);
 	bpf_map__set_max_entries(p->skel->maps.sizes, wanted ? SIZES_PROCESSES + 1 : 1);
+	bpf_map__set_max_entries(p->skel->maps.holds, wanted ? SIZES_PROCESSES + 1 : 1);
 	bpf_map__set_max_entries(p->skel->maps.sizes_of, wanted ? SIZES_PROCESSES : 1);
+	if (!wanted)
+		bpf_map__set_max_entries(p->skel->maps.held, 1);
 }
 
 static void configure_details(struct engine *p)

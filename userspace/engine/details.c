@@ -92,18 +92,25 @@ int engine_counts(const struct engine *e, const struct counted_socket *counted, 
 	return ledger_read_books(e, counted, count, ledger);
 }
 
-int engine_sizes(const struct engine *e, struct call_sizes **out)
+bool engine_tells_readings(const struct engine *e)
+{
+	return e->skel->rodata->readings_told;
+}
+
+int engine_sizes(const struct engine *e, struct call_sizes **out, struct call_holds **held)
 {
 	uint64_t asked = e->skel->bss->watch_gauges.sized_processes;
 	uint32_t count = 1 + (asked < SIZES_PROCESSES ? asked : SIZES_PROCESSES);
-	int fd = bpf_map__fd(e->skel->maps.sizes);
+	int fd = bpf_map__fd(e->skel->maps.sizes), times = bpf_map__fd(e->skel->maps.holds);
 	struct call_sizes *all = calloc(count, sizeof(*all));
+	struct call_holds *holds = calloc(count, sizeof(*holds));
 
 	*out = all;
-	if (!all)
+	*held = holds;
+	if (!all || !holds)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		if (bpf_map_lookup_elem(fd, &i, &all[i]))
+		if (bpf_map_lookup_elem(fd, &i, &all[i]) || bpf_map_lookup_elem(times, &i, &holds[i]))
 			return -errno;
 	return count;
 }

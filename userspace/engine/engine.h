@@ -135,9 +135,12 @@ int engine_tls(const struct engine *p, const struct watch_book *book, struct tls
 /* From here on calls have a place in histograms: it is found out whose each socket is. 0 or -errno. */
 int engine_begin_sizes(struct engine *p);
 
-/* The histograms of the processes that called; the first, whatever is in it, is of those that found no room. The
- * caller's to free. Their number, or -errno. */
-int engine_sizes(const struct engine *p, struct call_sizes **sizes);
+/* The histograms of the processes that called, and how long their pages were held; the first of each, whatever is in
+ * it, is of those that found no room. The caller's to free. Their number, or -errno. */
+int engine_sizes(const struct engine *p, struct call_sizes **sizes, struct call_holds **holds);
+
+/* True if a hook tells when a program reads its error queue. */
+bool engine_tells_readings(const struct engine *p);
 
 struct watch_gauges engine_gauges(const struct engine *p);
 

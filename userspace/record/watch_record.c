@@ -50,6 +50,35 @@ uint64_t size_below(int bucket)
 	return 1ull << bucket;
 }
 
+uint64_t hold_from_ns(int bucket)
+{
+	return bucket ? 1ull << (bucket - 1) : 0;
+}
+
+bool hold_was_any(const struct call_holds *holds)
+{
+	return hold_most(holds) || holds->untimed;
+}
+
+uint64_t hold_most(const struct call_holds *holds)
+{
+	uint64_t now = holds->outstanding > 0 ? holds->outstanding : 0;
+
+	return now > holds->outstanding_most ? now : holds->outstanding_most;
+}
+
+int hold_bucket(const struct hold_times *times, double share)
+{
+	uint64_t below = 0;
+
+	for (int i = 0; i < HOLD_BUCKETS; i++) {
+		below += times->bucket[i];
+		if (below && below >= share * times->sends)
+			return i;
+	}
+	return 0;
+}
+
 struct size_bucket size_sum(const struct call_sizes *sizes, enum call_way way)
 {
 	struct size_bucket sum = {};
@@ -244,6 +273,7 @@ void watch_record_free(struct watch_record *r)
 	free(r->processes);
 	free(r->cgroups);
 	free(r->sizes.all);
+	free(r->sizes.holds);
 	user_stacks_free(&r->stacks);
 	*r = (struct watch_record){};
 }

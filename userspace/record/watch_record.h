@@ -182,6 +182,7 @@ struct watch_process {
 	struct watch_process_id id;
 	struct cpu_use cpu;	/* of its CPU time, if the clock was sampled */
 	const struct call_sizes *sizes;	/* of its calls: the record's; NULL: none were sized */
+	const struct call_holds *holds;	/* and of its zero-copy sends */
 	enum law_status cpu_clock;	/* that the samples add up to what the scheduler counted */
 	char comm[WATCH_COMM_BYTES];
 	uint64_t cgroup;
@@ -218,6 +219,8 @@ struct watch_sizes {
 	bool asked;
 	struct call_sizes *all;	/* owned, by process; the first: of all that are told together. NULL: not measured */
 	int count;
+	struct call_holds *holds;	/* owned, in the same order */
+	bool readings_known;	/* a hook tells when a program reads its error queue */
 	bool receives_known;	/* receives by splice and map are in them, too */
 	uint64_t unsized_calls;	/* of the subject's sockets, before it was known whose these are */
 	/* The bytes in all histograms, peeks apart, are what the calls of the subject's sockets returned. */
@@ -282,6 +285,16 @@ const char *call_way_name(enum call_way way);
 /* The least number of bytes in a bucket, and the first that is too large for it. */
 uint64_t size_from(int bucket);
 uint64_t size_below(int bucket);
+
+/* The least time in a bucket of holds. */
+uint64_t hold_from_ns(int bucket);
+
+/* Was any page held, and how many sends at most at a time? */
+bool hold_was_any(const struct call_holds *holds);
+uint64_t hold_most(const struct call_holds *holds);
+
+/* In which bucket the time lies below which @share of them are; of none 0. */
+int hold_bucket(const struct hold_times *times, double share);
 
 /* All of one way. */
 struct size_bucket size_sum(const struct call_sizes *sizes, enum call_way way);

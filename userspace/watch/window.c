@@ -738,16 +738,15 @@ static int cpu_read(const struct watch *w, struct watch_record *r)
 
 static int sizes_read(const struct watch *w, struct watch_record *r)
 {
-	struct watch_gauges gauges = engine_gauges(w->probes);
-
 	r->sizes.asked = w->sizes;
 	if (!w->sizes || !w->hooked.calls)
 		return 0;
-	r->sizes.count = engine_sizes(w->probes, &r->sizes.all);
+	r->sizes.count = engine_sizes(w->probes, &r->sizes.all, &r->sizes.holds);
 	if (r->sizes.count < 0)
 		return r->sizes.count;
 	r->sizes.receives_known = w->hooked.rx_calls;
-	watch_sizes_fill(r, gauges.size_strays);
+	r->sizes.readings_known = engine_tells_readings(w->probes);
+	watch_sizes_fill(r, engine_gauges(w->probes).size_strays);
 	return 0;
 }
 

@@ -218,13 +218,16 @@ void watch_cpu_fill(struct watch_record *r, const struct cpu_samples *samples)
 }
 
 /* Histograms of a process that the record does not have go to those of all such ones. */
-static void sizes_give(struct watch_record *r, const struct call_sizes *sizes)
+static void sizes_give(struct watch_record *r, int at)
 {
+	const struct call_sizes *sizes = &r->sizes.all[at];
+
 	for (int i = 0; i < r->process_count; i++) {
 		struct watch_process *p = &r->processes[i];
 
 		if (p->id.pid == sizes->task.tgid && p->id.started_ns == sizes->task.started_ns) {
 			p->sizes = sizes;
+			p->holds = &r->sizes.holds[at];
 			return;
 		}
 	}
@@ -270,7 +273,7 @@ void watch_sizes_fill(struct watch_record *r, uint64_t strays)
 	sizes_weigh(&r->sizes, r, strays);
 	r->sizes.unsized_calls = r->total.unsized_calls;
 	for (int i = 1; i < r->sizes.count; i++)
-		sizes_give(r, &r->sizes.all[i]);
+		sizes_give(r, i);
 }
 
 /* What a call that was under way at an end of the window moved stands on one side alone. NULL: it can be tested. */

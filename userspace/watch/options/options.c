@@ -60,8 +60,8 @@ static const struct argp_option option_table[] = {
 	{ "cpu", KEY_CPU, "HZ", OPTION_ARG_OPTIONAL,
 	  "sample what runs on each processor, HZ times a second (default 199): what copying takes of CPU time", 3 },
 	{ "sizes", KEY_SIZES, NULL, 0,
-	  "how many bytes each send and receive moved, as histograms of each process and way; counts calls as "
-	  "--books calls does", 3 },
+	  "how many bytes each send and receive moved, as histograms of each process and way, and how long zero copy "
+	  "held pages; counts calls as --books calls does", 3 },
 	{ "stacks", KEY_STACKS, NULL, 0,
 	  "bytes by the stack of the program that sent or received them; with --books calls, and costs more", 3 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },

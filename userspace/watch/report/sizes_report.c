@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
+#include "userspace/watch/report/holds_report.h"
 #include "userspace/watch/report/names.h"
 
 enum { BAR_COLUMNS = 20, POWER_BYTES = 16, KIB_BITS = 10 };
@@ -102,6 +103,7 @@ static void print_processes(const struct watch_record *r, int top, const struct 
 	for (int i = 0; i < count && i < top; i++) {
 		process_name(&all[i]->id, all[i]->comm, name);
 		print_sizes(name, all[i]->sizes, p);
+		holds_report_print(all[i]->holds, r->sizes.readings_known, p);
 	}
 	if (count > top)
 		fprintf(p->out, "%d more: --top %d\n", count - top, count);

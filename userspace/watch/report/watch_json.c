@@ -286,6 +286,59 @@ static json_t *call_sizes_json(const struct call_sizes *sizes)
 	return array;
 }
 
+static json_t *hold_range_json(const struct hold_times *times, double share)
+{
+	int at = hold_bucket(times, share);
+	json_t *o = json_object();
+
+	put(o, "from_ns", json_integer(hold_from_ns(at)));
+	put(o, "below_ns", json_integer(hold_from_ns(at + 1)));
+	return o;
+}
+
+/* Times are exact at both ends, and between them by bucket. */
+static json_t *hold_times_json(const struct hold_times *times)
+{
+	json_t *o = json_object(), *array = json_array();
+
+	put(o, "sends", json_integer(times->sends));
+	put(o, "shortest_ns", integer_if(times->sends, ~times->shortest_less));
+	put(o, "longest_ns", integer_if(times->sends, times->longest_ns));
+	put(o, "median", times->sends ? hold_range_json(times, 0.5) : json_null());
+	put(o, "p99", times->sends ? hold_range_json(times, 0.99) : json_null());
+	for (int i = 0; i < HOLD_BUCKETS; i++) {
+		json_t *bucket;
+
+		if (!times->bucket[i])
+			continue;
+		bucket = json_object();
+		put(bucket, "from_ns", json_integer(hold_from_ns(i)));
+		put(bucket, "below_ns", json_integer(hold_from_ns(i + 1)));
+		put(bucket, "sends", json_integer(times->bucket[i]));
+		json_array_append_new(array, bucket);
+	}
+	put(o, "buckets", array);
+	return o;
+}
+
+/* Of a process that made no such send there are none. */
+static json_t *holds_json(const struct call_holds *h, bool readings_known)
+{
+	json_t *o;
+
+	if (!h || !hold_was_any(h))
+		return json_null();
+	o = json_object();
+	put(o, "notified", hold_times_json(&h->posted));
+	put(o, "read", readings_known ? hold_times_json(&h->read) : json_null());
+	put(o, "ended_by", json_pack("{s:I, s:I, s:I}", "acknowledgment", (json_int_t)h->released, "copy",
+				     (json_int_t)h->copied, "close", (json_int_t)h->closed));
+	put(o, "outstanding", json_integer(h->outstanding));
+	put(o, "outstanding_most", json_integer(hold_most(h)));
+	put(o, "untimed_sends", json_integer(h->untimed));
+	return o;
+}
+
 static json_t *sizes_json(const struct watch_sizes *s)
 {
 	json_t *o = json_object(), *law = json_object();
@@ -314,6 +367,8 @@ static json_t *watched_process_json(const struct watch_record *r, const struct w
 		put(o, "cpu", cpu_use_json(r, &p->cpu, p->cpu_clock));
 	if (r->sizes.all)
 		put(o, "sizes", call_sizes_json(p->sizes));
+	if (r->sizes.all)
+		put(o, "holds", holds_json(p->holds, r->sizes.readings_known));
 	return o;
 }
 
