@@ -276,9 +276,13 @@ static void stack_fill(struct naming *n, const struct user_stack *s, struct call
 {
 	const struct program *p = program_maps_find(n->maps, s->tgid, s->started_ns);
 	uint64_t callers[USER_CALLERS];
-	int found = p && s->depth ? callers_find(n, p, s, callers) : 0;
 	struct spot at;
+	int found;
 
+	/* One that was ending had let go of its memory already. */
+	if (p && !p->count)
+		p = NULL;
+	found = p && s->depth ? callers_find(n, p, s, callers) : 0;
 	stack->first = n->out->place_count;
 	stack->end = !s->depth ? STACK_OF_KERNEL : !p ? STACK_UNREAD : s->cut ? STACK_CUT : STACK_WHOLE;
 	for (unsigned int i = 0; i < s->depth + found && i < FRAMES_MOST && !n->failure; i++) {
