@@ -144,7 +144,6 @@ struct hold {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, HELD_MOST);
 	__type(key, struct held_send);
 	__type(value, struct hold);
@@ -190,13 +189,14 @@ static __always_inline void time_add(struct hold_times *times, u64 ns)
 /* The send that is under way has this number; all its turns come here. */
 static __always_inline void hold_begins(const struct sock *sk, struct watch_slot *slot, const struct msghdr *msg)
 {
-	struct hold fresh = { .sent_ns = bpf_ktime_get_ns() };
+	struct hold fresh = {};
 	struct held_send key = { cookie_of(sk), (u32)(sk->sk_zckey.counter - 1) };
 	struct call_holds *of;
 
 	if (!sizes_wanted || !window_is_open || brings_notification(msg) || !caller_is_known(slot) ||
 	    bpf_map_lookup_elem(&held, &key))
 		return;
+	fresh.sent_ns = bpf_ktime_get_ns();
 	fresh.place = slot->sizes_at;
 	of = holds_at(fresh.place);
 	if (!of)
