@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads docs/ONELINERS.md, and what bpftrace prints."""
+"""Reads pages of commands and what they print, such as docs/ONELINERS.md; and what bpftrace prints."""
 from __future__ import annotations
 
 import re
@@ -7,10 +7,10 @@ import re
 from helpers.records import ROOT
 
 
-def oneliners() -> dict[str, tuple[str, list[str]]]:
-    """By heading: the command of each section of the document, and the output it shows."""
+def oneliners(page: str = "docs/ONELINERS.md") -> dict[str, tuple[str, list[str]]]:
+    """By heading: the command of each section of the page, and the output it shows."""
     found = {}
-    for section in (ROOT / "docs/ONELINERS.md").read_text().split("\n## ")[1:]:
+    for section in (ROOT / page).read_text().split("\n## ")[1:]:
         blocks = re.findall(r"^```(?:sh)?\n(.*?)\n```$", section, re.MULTILINE | re.DOTALL)
         if blocks:
             found[section.split("\n")[0]] = (blocks[0], blocks[1].split("\n"))
