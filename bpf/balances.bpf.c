@@ -125,13 +125,6 @@ static __always_inline void book_report(struct watch_book *book, struct seq_file
 		bpf_seq_write(seq, book, sizeof(*book));
 }
 
-/* The verifier follows a global function once, and knows nothing of what its arguments point to: it need not
- * follow every sum that grows from 0. */
-__noinline u32 queues_take(const struct walk *fresh, struct watch_reading *r)
-{
-	return fresh && r ? queues_walk(r, fresh) : 0;
-}
-
 static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
 {
 	struct sock_common *common = ctx->sk_common;
@@ -139,7 +132,6 @@ static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
 	struct watch_book *book;
 	struct tcp_sock *tp;
 	struct sock *sk;
-	struct walk fresh = {};
 
 	if (!common)
 		return 0;
@@ -151,7 +143,6 @@ static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
 		return 0;
 	}
 	sk = (void *)tp;
-	fresh.sk = (u64)sk;
 	book = watch_mode == WATCH_MODE_OPEN ? book_begin(sk) :
 					       bpf_sk_storage_get(&watch_books, sk, 0, 0);
 	if (!book) {
@@ -163,7 +154,7 @@ static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
 	reading_take(&book->now, tp, common->skc_state);
 	book->now.calls_sleep = calls_sleep(sk);
 	if (book->now.unsent || book->now.unacked)
-		book->flags |= queues_take(&fresh, &book->now);
+		queues_walk(book, sk);
 	else
 		queues_empty(&book->now);
 	addresses_take(book, sk);

@@ -200,10 +200,22 @@ int BPF_PROG(socket_death, struct sock *sk)
 SEC("?tp_btf/tcp_destroy_sock")
 int BPF_PROG(socket_death_again, struct sock *sk)
 {
-	int err = death(sk);
+	return death(sk);
+}
 
+/* After both of these. Two programs, for the same reason. */
+SEC("?tp_btf/tcp_destroy_sock")
+int BPF_PROG(socket_drop, struct sock *sk)
+{
 	book_drop(sk);
-	return err;
+	return 0;
+}
+
+SEC("?tp_btf/tcp_destroy_sock")
+int BPF_PROG(socket_drop_again, struct sock *sk)
+{
+	book_drop(sk);
+	return 0;
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

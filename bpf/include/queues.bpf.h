@@ -39,6 +39,10 @@ struct walk {
 	u64 sk;
 };
 
+/* The walk that is under way: readers walk one after the other. On the stack the verifier would know each sum, and follow
+ * it as it grows. */
+static struct walk walked;
+
 enum { MOVE_DOWN, MOVE_VISIT, MOVE_UP };
 
 #define MAPPING_IS_ANON 1 /* include/linux/page-flags.h: FOLIO_MAPPING_ANON, PAGE_MAPPING_ANON before */
@@ -133,9 +137,9 @@ static __always_inline void walk_visit(struct walk *w, const struct sk_buff *skb
 }
 
 /* In order of their sequence numbers. */
-static long tree_hop(u32 hop, void *arg)
+static long tree_hop(u32 hop, void *unused)
 {
-	struct walk *w = arg;
+	struct walk *w = &walked;
 	const struct rb_node *node = (void *)w->node, *next;
 
 	if (w->move == MOVE_DOWN) {
@@ -165,9 +169,9 @@ static long tree_hop(u32 hop, void *arg)
 	return 0;
 }
 
-static long list_hop(u32 hop, void *arg)
+static long list_hop(u32 hop, void *unused)
 {
-	struct walk *w = arg;
+	struct walk *w = &walked;
 	const struct sk_buff *skb = (void *)w->node;
 
 	if (w->node == w->end || !w->node) {
@@ -188,33 +192,31 @@ static __always_inline void queues_empty(struct watch_reading *r)
 	r->first_id = r->zerocopy_sends;
 }
 
-/* @fresh: all 0 but for the socket. Returns what the book is to be marked with. */
-static __always_inline u32 queues_walk(struct watch_reading *r, const struct walk *fresh)
+static __always_inline void queues_walk(struct watch_book *book, const struct sock *sk)
 {
-	struct walk w = *fresh;
-	const struct sock *sk = (void *)w.sk;
-	u32 flags = 0;
+	struct watch_reading *r = &book->now;
+	struct walk *w = &walked;
 
-	w.node = (u64)BPF_CORE_READ(sk, tcp_rtx_queue.rb_node);
-	if (w.node)
-		bpf_loop(WALK_HOPS, tree_hop, &w, 0);
-	if (w.node && !w.done)
-		flags |= WATCH_WALK_SHORT;
-	w.done = 0;
-	w.unsent = 1;
-	w.end = (u64)sk + bpf_core_field_offset(struct sock, sk_write_queue);
-	w.node = (u64)BPF_CORE_READ(sk, sk_write_queue.next);
-	bpf_loop(WALK_HOPS, list_hop, &w, 0);
-	if (!w.done)
-		flags |= WATCH_WALK_SHORT;
-	if (w.mixed)
-		flags |= WATCH_MIXED;
-	r->referenced_pages = w.pages;
-	r->referenced_bytes = w.referenced;
-	r->spliced_bytes = w.spliced;
-	r->unsent_referenced_bytes = w.unsent_referenced;
-	r->first_id = w.id_known ? w.first_id : r->zerocopy_sends;
-	return flags;
+	*w = (struct walk){ .sk = (u64)sk };
+	w->node = (u64)BPF_CORE_READ(sk, tcp_rtx_queue.rb_node);
+	if (w->node)
+		bpf_loop(WALK_HOPS, tree_hop, NULL, 0);
+	if (w->node && !w->done)
+		book->flags |= WATCH_WALK_SHORT;
+	w->done = 0;
+	w->unsent = 1;
+	w->end = (u64)sk + bpf_core_field_offset(struct sock, sk_write_queue);
+	w->node = (u64)BPF_CORE_READ(sk, sk_write_queue.next);
+	bpf_loop(WALK_HOPS, list_hop, NULL, 0);
+	if (!w->done)
+		book->flags |= WATCH_WALK_SHORT;
+	if (w->mixed)
+		book->flags |= WATCH_MIXED;
+	r->referenced_pages = w->pages;
+	r->referenced_bytes = w->referenced;
+	r->spliced_bytes = w->spliced;
+	r->unsent_referenced_bytes = w->unsent_referenced;
+	r->first_id = w->id_known ? w->first_id : r->zerocopy_sends;
 }
 
 /* A notification in the error queue, which may stand for many. */

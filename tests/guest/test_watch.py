@@ -178,7 +178,9 @@ def held(outcome: Outcome, run: str) -> dict:
 @in_part("holds")
 def test_pages_are_held_as_long_as_the_wire_delays_them(outcome):
     found = held(outcome, "holds")
-    assert found["ended_by"]["acknowledgment"] == found["notified"]["sends"]
+    # Before a driver that wants fewer pieces the kernel may copy some packets, which ends nothing early.
+    ended = found["ended_by"]
+    assert ended["acknowledgment"] + ended["copy"] == found["notified"]["sends"] and ended["acknowledgment"]
     assert found["notified"]["shortest_ns"] >= 20_000_000
     assert found["read"]["sends"] and found["read"]["shortest_ns"] >= 20_000_000
     copied = held(outcome, "holds.veth")

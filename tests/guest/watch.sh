@@ -120,7 +120,7 @@ ends() {
 	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace tests/guest/books_end.bt >/out/ends.told 2>/out/ends.tracer &
 	tracer=$!
 	until_says PROBES_ATTACHED /out/ends.tracer "$tracer"
-	build/watch --json /out/ends.json -- bash -c "
+	"${scheduled[@]}" build/watch --json /out/ends.json -- bash -c "
 		$(workload ends.run A1 4093 2 --messages 23)
 		echo go | build/tests/guest/datagrams 23 >/dev/null" 2>/out/ends.err || status=$?
 	echo "$status" >/out/ends.status

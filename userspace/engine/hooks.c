@@ -42,6 +42,8 @@ const struct hook hooks[] = {
 	/* Ends first: a book that begins is handed over. */
 	TRACEPOINT(1, "socket_death", "sequence", "tcp_destroy_sock", ALWAYS, NEEDED),
 	TRACEPOINT(1, "socket_death_again", "sequence", "tcp_destroy_sock", ALWAYS, NEEDED),
+	TRACEPOINT(1, "socket_drop", "sequence", "tcp_destroy_sock", ALWAYS, NEEDED),
+	TRACEPOINT(1, "socket_drop_again", "sequence", "tcp_destroy_sock", ALWAYS, NEEDED),
 	TRACEPOINT(3, "socket_state", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
 	TRACEPOINT(3, "socket_state_again", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
 
