@@ -85,17 +85,19 @@ def fields(_progress: object = None) -> list[Fact]:
 
 PACKET_WORDS, PACKET_SECONDS = "A3 65536 1 --path veth", 0.3
 LEAVES = "net/net_dev_start_xmit"
+# Other workloads may send datagrams: SKB_GSO_TCPV4, which packets of several segments have.
+OF_TCP = "gso_type & 1"
 PACKET_MEANS = {"least": "fewest bytes outside of user pages in a packet that has some",
                 "most": "most bytes outside of user pages in a packet that has some"}
 PACKET_NAMES = [("linear", of, means) for of, means in PACKET_MEANS.items()]
-PACKET_HOW = f"len - data_len of {LEAVES} with Ethernet's header, while trace_run {PACKET_WORDS} " \
-    "ran, no probes"
+PACKET_HOW = f"len - data_len of {LEAVES} with Ethernet's header, if {OF_TCP}, while trace_run " \
+    f"{PACKET_WORDS} ran, no probes"
 
 
 def packets(_progress: object = None) -> list[Fact]:
     """The least and the most."""
     reach_tracefs()
-    leaving = Tracepoint(LEAVES, f"{OURS} && data_len > 0")
+    leaving = Tracepoint(LEAVES, f"{OURS} && data_len > 0 && {OF_TCP}")
     hits: list[Hit] = []
     try:
         with leaving:
