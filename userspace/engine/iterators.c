@@ -214,16 +214,12 @@ int engine_open(struct engine *p)
 	return err;
 }
 
-static void leave_book(void *arg, const void *book)
-{
-}
-
 int engine_begin_sizes(struct engine *p)
 {
 	int err;
 
 	p->skel->bss->watch_mode = WATCH_MODE_READ;
-	err = walk_namespaces(p, leave_book, NULL);
+	err = walk_namespaces(p, NULL, NULL);
 	p->skel->bss->sizes_open = !err;
 	return err;
 }

@@ -40,17 +40,7 @@ const char *call_way_name(enum call_way way)
 	return ways[way].name;
 }
 
-uint64_t size_from(int bucket)
-{
-	return bucket ? 1ull << (bucket - 1) : 0;
-}
-
-uint64_t size_below(int bucket)
-{
-	return 1ull << bucket;
-}
-
-uint64_t hold_from_ns(int bucket)
+uint64_t bucket_from(int bucket)
 {
 	return bucket ? 1ull << (bucket - 1) : 0;
 }

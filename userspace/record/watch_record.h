@@ -282,12 +282,8 @@ const char *call_way_direction(enum call_way way);
 const char *call_way_key(enum call_way way);
 const char *call_way_name(enum call_way way);
 
-/* The least number of bytes in a bucket, and the first that is too large for it. */
-uint64_t size_from(int bucket);
-uint64_t size_below(int bucket);
-
-/* The least time in a bucket of holds. */
-uint64_t hold_from_ns(int bucket);
+/* The least number, of bytes or of nanoseconds, in a bucket of sizes or holds; the next one's is too large for it. */
+uint64_t bucket_from(int bucket);
 
 /* Was any page held, and how many sends at most at a time? */
 bool hold_was_any(const struct call_holds *holds);

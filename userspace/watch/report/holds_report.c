@@ -13,8 +13,8 @@ static void times_text(const struct hold_times *times, char *text, size_t size)
 
 	duration_text(~times->shortest_less, shortest);
 	duration_text(times->longest_ns, longest);
-	duration_text(hold_from_ns(hold_bucket(times, 0.5) + 1), half);
-	duration_text(hold_from_ns(hold_bucket(times, 0.99) + 1), most);
+	duration_text(bucket_from(hold_bucket(times, 0.5) + 1), half);
+	duration_text(bucket_from(hold_bucket(times, 0.99) + 1), most);
 	snprintf(text, size, "%s to %s, half of them below %s and 99 of 100 below %s", shortest, longest, half, most);
 }
 

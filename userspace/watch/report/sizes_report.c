@@ -32,8 +32,8 @@ static void print_bucket(const struct size_bucket *bucket, int at, uint64_t most
 	char from[POWER_BYTES], below[POWER_BYTES], range[2 * POWER_BYTES + 16], calls[32], bytes[AMOUNT_BYTES];
 	char bar[BAR_COLUMNS + 1] = "";
 
-	power_text(size_from(at), from);
-	power_text(size_below(at), below);
+	power_text(bucket_from(at), from);
+	power_text(bucket_from(at + 1), below);
 	snprintf(range, sizeof(range), at ? "%s to below %s" : "nothing", from, below);
 	number_text(bucket->calls, calls);
 	amount_text(p, bucket->bytes, bytes);

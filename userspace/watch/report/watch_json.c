@@ -258,8 +258,8 @@ static json_t *buckets_json(const struct size_bucket buckets[SIZE_BUCKETS])
 		if (!buckets[i].calls)
 			continue;
 		o = json_object();
-		put(o, "from_bytes", json_integer(size_from(i)));
-		put(o, "below_bytes", json_integer(size_below(i)));
+		put(o, "from_bytes", json_integer(bucket_from(i)));
+		put(o, "below_bytes", json_integer(bucket_from(i + 1)));
 		put(o, "calls", json_integer(buckets[i].calls));
 		put(o, "bytes", json_integer(buckets[i].bytes));
 		json_array_append_new(array, o);
@@ -291,8 +291,8 @@ static json_t *hold_range_json(const struct hold_times *times, double share)
 	int at = hold_bucket(times, share);
 	json_t *o = json_object();
 
-	put(o, "from_ns", json_integer(hold_from_ns(at)));
-	put(o, "below_ns", json_integer(hold_from_ns(at + 1)));
+	put(o, "from_ns", json_integer(bucket_from(at)));
+	put(o, "below_ns", json_integer(bucket_from(at + 1)));
 	return o;
 }
 
@@ -312,8 +312,8 @@ static json_t *hold_times_json(const struct hold_times *times)
 		if (!times->bucket[i])
 			continue;
 		bucket = json_object();
-		put(bucket, "from_ns", json_integer(hold_from_ns(i)));
-		put(bucket, "below_ns", json_integer(hold_from_ns(i + 1)));
+		put(bucket, "from_ns", json_integer(bucket_from(i)));
+		put(bucket, "below_ns", json_integer(bucket_from(i + 1)));
 		put(bucket, "sends", json_integer(times->bucket[i]));
 		json_array_append_new(array, bucket);
 	}
