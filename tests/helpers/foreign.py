@@ -13,10 +13,14 @@ from helpers.processes import wait_until
 
 PLACE = Path(__file__).resolve().parents[2] / "build" / "programs"
 # Package, and program of that name: the suites of Debian that it comes from, whatever release the
-# machine has. --skip-rx-copy came with iperf3 3.19.
-STABLE = ("trixie", "trixie-security")
+# machine has. --skip-rx-copy came with iperf3 3.19. Of Prometheus the oldest that people have: what is asked
+# of it, newer ones answer, too.
+STABLE, BEFORE = ("trixie", "trixie-security"), ("bookworm", "bookworm-security")
 START_S = 20
-PROGRAMS = {"nginx": STABLE, "haproxy": STABLE, "redis-server": STABLE, "iperf3": ("forky",)}
+PROGRAMS = {"nginx": STABLE, "haproxy": STABLE, "redis-server": STABLE, "iperf3": ("forky",),
+            "prometheus": BEFORE, "promtool": BEFORE, "prometheus-node-exporter": BEFORE}
+# Those that lie in a package of another name.
+PACKAGES = {"promtool": "prometheus"}
 # The kernel's self-test of MSG_ZEROCOPY, tools/testing/selftests/net/msg_zerocopy.c of its source, compiled by
 # whoever has that.
 SELF_TEST = os.environ.get("COPYSCOPE_MSG_ZEROCOPY")
