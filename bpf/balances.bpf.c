@@ -72,22 +72,22 @@ static __always_inline void tls_note(const struct watch_book *book, const struct
 	bpf_map_update_elem(&tls_read, &book->cookie, tls, BPF_ANY);
 }
 
-/* The window opens for this socket now. */
+/* The window opens for this socket now. Its slot is written where it lies: a second one would fill the stack. */
 static __always_inline void book_open(struct watch_book *book, const struct sock *sk, bool tls)
 {
-	struct watch_slot *slot = slot_of(book), fresh = {};
+	struct watch_slot *slot = slot_of(book);
 	struct slot_way *way = way_of(book);
 
 	book->opened = book->now;
 	book->past_accepted = book->past_sent = book->past_returned = 0;
-	completions_begin(&fresh, &book->opened, sk);
-	fresh.rx_settled = WATCH_UNSETTLED;
-	fresh.since = book->now.accepted - book->now.fin_queued;
-	if (packets_watched)
-		departures_note(&fresh, book->now.sent);
 	bpf_map_delete_elem(&tls_books, &book->cookie);
 	if (slot) {
-		*slot = fresh;
+		__builtin_memset(slot, 0, sizeof(*slot));
+		completions_begin(slot, &book->opened, sk);
+		slot->rx_settled = WATCH_UNSETTLED;
+		slot->since = book->now.accepted - book->now.fin_queued;
+		if (packets_watched)
+			departures_note(slot, book->now.sent);
 		stack_sum_clear(book->slot_at - 1);
 	}
 	if (way)
