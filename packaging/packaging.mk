@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs copyscope, makes releases and packages of them. Part of the Makefile.
-.PHONY: install uninstall dist deb
+.PHONY: install uninstall dist sbom deb
 
 PREFIX ?= /usr/local
 
@@ -10,5 +10,7 @@ uninstall: ## remove what make install put under PREFIX; records stay
 	$(Q)tools/install_tree --remove "$(DESTDIR)$(PREFIX)"
 dist: ## write a release of the last commit: build/dist/copyscope-RELEASE.tar.gz, the same each time
 	$(Q)packaging/dist
+sbom: all ## write what it is made of and built with, with licences: build/dist/copyscope-RELEASE.spdx.json
+	$(Q)packaging/sbom
 deb: ## build, check and try a Debian package in clean chroots, into build/deb (root)
 	$(Q)packaging/deb

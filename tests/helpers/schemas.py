@@ -22,3 +22,28 @@ def faults(file: Path, record: dict) -> list[str]:
     """What the schema has against a record: "where: what", nothing if all is well."""
     return [f"{error.json_path}: {error.message[:200]}"
             for error in validator(file).iter_errors(record)]
+
+
+def keys(file: Path) -> set[str]:
+    """Every key that a schema describes, with its types: "tool.version string"; [] of a list, * of any name."""
+    schema, found = json.loads(file.read_text()), set()
+
+    def look(node: dict | bool, at: str, above: tuple[str, ...]) -> None:
+        if isinstance(node, bool):
+            return
+        reference = node.get("$ref", "")
+        if reference and reference not in above:
+            named = functools.reduce(lambda part, key: part[key], reference.split("/")[1:], schema)
+            look(named, at, (*above, reference))
+        for each in (*node.get("anyOf", []), *node.get("oneOf", []), *node.get("allOf", [])):
+            look(each, at, above)
+        if at and "type" in node:
+            kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
+            found.update(f"{at} {kind}" for kind in kinds)
+        for name, each in node.get("properties", {}).items():
+            look(each, f"{at}.{name}".lstrip("."), above)
+        look(node.get("items", False), f"{at}[]", above)
+        look(node.get("additionalProperties", False), f"{at}.*".lstrip("."), above)
+
+    look(schema, "", ())
+    return found

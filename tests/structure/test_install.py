@@ -14,7 +14,7 @@ import pytest
 from copyscope.dispatch.words import WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
-RELEASE = re.compile(r"copyscope \d+\.\d+ \(.+\)\n")
+RELEASE = re.compile(r"copyscope \d+\.\d+\.\d+ \(.+\)\n")
 COMMANDS = sorted(["copyscope", "trace_run", "copyscope-workload",
                    *(f"copyscope-{tool}" for tool in (
                        "advise", "advise_truth", "baseline", "beside_iperf3", "beside_lmbench", "claims", "compare", "crossover",
@@ -152,6 +152,29 @@ def test_the_package_and_the_changes_are_of_this_release():
     release = json.loads((ROOT / "tools/lib/copyscope/common/tables.json").read_text())["release"]
     assert (ROOT / "debian/changelog").read_text().startswith(f"copyscope ({release}-")
     assert re.search(r"^## (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == release
+
+
+def test_the_list_of_packages_has_each_with_its_version_and_licences(tmp_path):
+    done = subprocess.run([ROOT / "packaging/sbom", "--out", tmp_path], capture_output=True, text=True, check=False)
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
+    found = json.loads(Path(done.stdout.strip()).read_text())
+    named = {each["name"]: each for each in found["packages"]}
+    known = {each["SPDXID"] for each in found["packages"]} | {"SPDXRef-DOCUMENT"}
+    assert found["spdxVersion"] == "SPDX-2.3" and len(known) == len(found["packages"]) + 1
+    assert all(re.fullmatch(r"SPDXRef-[A-Za-z0-9.-]+", each) for each in known)
+    assert all({each["spdxElementId"], each["relatedSpdxElement"]} <= known for each in found["relationships"])
+    # What the programs are linked with is what a package of them depends on.
+    linked = {each["relatedSpdxElement"] for each in found["relationships"]
+              if each["relationshipType"] == "DYNAMIC_LINK"}
+    assert {f"SPDXRef-deb-{name}" for name in ("libbpf1", "libjansson4", "libc6")} <= linked
+    for name in ("libbpf1", "clang", "iproute2"):
+        version = subprocess.run(["dpkg-query", "-W", "-f=${Version}", name], capture_output=True, text=True,
+                                 check=True).stdout
+        assert named[name]["versionInfo"] == version and "GPL-2" in named[name]["licenseComments"]
+    assert named["copyscope"]["licenseDeclared"] == "GPL-2.0-only"
+    done = subprocess.run([ROOT / "packaging/sbom", "more"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
 
 
 def test_scripts_around_a_release_refuse_what_they_do_not_know():

@@ -3,7 +3,7 @@
 #ifndef COPYSCOPE_RELEASE_H
 #define COPYSCOPE_RELEASE_H
 
-#define COPYSCOPE_RELEASE "0.2"
+#define COPYSCOPE_RELEASE "1.0.0"
 
 /* Prints both on stdout, as --version does, and exits with 0. */
 void release_print(void) __attribute__((noreturn));
