@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /* In what does a process of the subject spend its CPU time? Where each sample of the clock finds it. */
-#include "bpf/include/who.bpf.h"
+#include "bpf/include/program_news.bpf.h"
 
-enum { CPU_PLACES = 8192, CPU_THREADS = 16384 };
+/* Further places are told without thread and address: there is room for these by themselves. */
+enum { CPU_STACKS = 8192, CPU_PLACES = 32768, CPU_PLACES_TOLD = 24576, CPU_THREADS = 16384, CPU_PROGRAMS = 4096 };
+
+/* The last reading comes: what it counts does not change any more. */
+volatile __u32 cpu_closed __weak = 0;
 
 /* Samples that found no room. */
 volatile __u64 cpu_lost __weak = 0;
+
+volatile __u64 cpu_stacks_met __weak = 0, cpu_places_met __weak = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct cpu_place);
+	__type(value, struct cpu_frames);
 } cpu_found SEC(".maps") __weak;
 
-/* The stack itself is the key, as with causes (bpf/include/cause.bpf.h). */
+/* A stack's number, from 1 on. The stack itself is the key, as with causes (bpf/include/cause.bpf.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, CPU_STACKS);
+	__type(key, struct cpu_frames);
+	__type(value, u64);
+} cpu_stacks SEC(".maps") __weak;
+
+/* -> how many samples */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, CPU_PLACES);
@@ -30,8 +44,15 @@ struct {
 	__type(value, struct cpu_thread);
 } cpu_threads SEC(".maps") __weak;
 
-/* The scheduler adds a thread's time up at each of its ticks and when it takes the CPU away. */
-static __always_inline void thread_note(u32 tgid, u32 tid)
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, CPU_PROGRAMS);
+	__type(key, u32);
+	__type(value, struct cpu_program);
+} cpu_programs SEC(".maps") __weak;
+
+/* The scheduler adds a thread's time up at each of its ticks and when it takes the CPU away. False if there is no room. */
+static __always_inline bool thread_note(u32 tgid, u32 tid)
 {
 	const struct task_struct *t = (const void *)bpf_get_current_task();
 	u64 run_ns = BPF_CORE_READ(t, se.sum_exec_runtime);
@@ -39,33 +60,98 @@ static __always_inline void thread_note(u32 tgid, u32 tid)
 	struct cpu_thread *known = bpf_map_lookup_elem(&cpu_threads, &tid);
 
 	/* A number may be used again. */
-	if (known && known->tgid == tgid) {
-		known->samples++;
-		known->last_ns = run_ns;
-	} else if (bpf_map_update_elem(&cpu_threads, &tid, &first, BPF_ANY)) {
-		__sync_fetch_and_add(&cpu_lost, 1);
+	if (!known || known->tgid != tgid) {
+		bpf_get_current_comm(first.comm, sizeof(first.comm));
+		return !bpf_map_update_elem(&cpu_threads, &tid, &first, BPF_ANY);
 	}
+	known->samples++;
+	known->last_ns = run_ns;
+	bpf_get_current_comm(known->comm, sizeof(known->comm));
+	return true;
+}
+
+/* User space looks at its code after 1, 2, 4, 8 ... samples, which finds what it loads later, too. */
+static __always_inline void program_note(u32 tgid)
+{
+	const struct task_struct *t = (const void *)bpf_get_current_task();
+	struct cpu_program *known = bpf_map_lookup_elem(&cpu_programs, &tgid);
+	struct cpu_program first = { .started_ns = BPF_CORE_READ(t, group_leader, start_boottime), .samples = 1 };
+	u64 samples = 1;
+
+	if (known && known->started_ns == first.started_ns)
+		samples = __sync_fetch_and_add(&known->samples, 1) + 1;
+	else if (bpf_map_update_elem(&cpu_programs, &tgid, &first, BPF_ANY))
+		return;
+	if (!(samples & (samples - 1)))
+		program_met(tgid, first.started_ns);
+}
+
+/* 0: there is no room. What is left over of the frames was zeroed. */
+static __always_inline u64 stack_number(const struct cpu_frames *stack)
+{
+	u64 *known = bpf_map_lookup_elem(&cpu_stacks, stack), number;
+
+	if (known)
+		return *known;
+	number = __sync_fetch_and_add(&cpu_stacks_met, 1) + 1;
+	bpf_map_update_elem(&cpu_stacks, stack, &number, BPF_NOEXIST);
+	known = bpf_map_lookup_elem(&cpu_stacks, stack);
+	return known ? *known : 0;
+}
+
+static __always_inline bool place_count(const struct cpu_place *place)
+{
+	u64 one = 1, *samples = bpf_map_lookup_elem(&cpu_places, place);
+
+	if (!samples && !bpf_map_update_elem(&cpu_places, place, &one, BPF_NOEXIST))
+		return true;
+	if (!samples)
+		samples = bpf_map_lookup_elem(&cpu_places, place);
+	if (samples)
+		__sync_fetch_and_add(samples, 1);
+	return samples;
+}
+
+static __always_inline void place_note(struct cpu_place *place)
+{
+	u64 *samples = bpf_map_lookup_elem(&cpu_places, place);
+
+	if (samples) {
+		__sync_fetch_and_add(samples, 1);
+		return;
+	}
+	if (__sync_fetch_and_add(&cpu_places_met, 1) >= CPU_PLACES_TOLD) {
+		place->tid = 0;
+		if (place->user)
+			place->at = 0;
+	}
+	if (!place_count(place))
+		__sync_fetch_and_add(&cpu_lost, 1);
 }
 
 SEC("?perf_event")
 int cpu_sample(void *ctx)
 {
-	u64 id = bpf_get_current_pid_tgid(), one = 1, *samples;
+	u64 id = bpf_get_current_pid_tgid();
 	u32 tgid = id >> 32, zero = 0;
-	struct cpu_place *place = bpf_map_lookup_elem(&cpu_found, &zero);
+	struct cpu_frames *stack = bpf_map_lookup_elem(&cpu_found, &zero);
+	struct cpu_place place = { .tgid = tgid, .tid = id };
 
 	/* Process 0 is the idle one. */
-	if (!place || !tgid || (watch_filter == WATCH_OF_TASKS && !is_member(tgid)))
+	if (cpu_closed || !stack || !tgid || (watch_filter == WATCH_OF_TASKS && !is_member(tgid)))
 		return 0;
-	thread_note(tgid, id);
-	place->tgid = tgid;
-	/* Without a frame of the kernel it was in user space. What is left over of the frames is zeroed. */
-	place->user = bpf_get_stack(ctx, place->frames, sizeof(place->frames), 0) <= 0;
-	samples = bpf_map_lookup_elem(&cpu_places, place);
-	if (samples)
-		__sync_fetch_and_add(samples, 1);
-	else if (bpf_map_update_elem(&cpu_places, place, &one, BPF_NOEXIST))
-		__sync_fetch_and_add(&cpu_lost, 1);
+	if (!thread_note(tgid, id))
+		place.tid = 0;
+	/* Without a frame of the kernel it was in user space. */
+	place.user = bpf_get_stack(ctx, stack, sizeof(*stack), 0) <= 0;
+	if (!place.user) {
+		place.at = stack_number(stack);
+	} else {
+		program_note(tgid);
+		if (bpf_get_stack(ctx, &place.at, sizeof(place.at), BPF_F_USER_STACK) <= 0)
+			place.at = 0;
+	}
+	place_note(&place);
 	return 0;
 }
 

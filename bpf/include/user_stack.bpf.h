@@ -14,13 +14,14 @@
 #define COPYSCOPE_USER_STACK_BPF_H
 
 #include "bpf/include/datagram.bpf.h"
+#include "bpf/include/program_news.bpf.h"
 
 #define PF_IO_WORKER_FLAG 0x00000010 /* include/linux/sched.h */
 #define LOWEST_CODE 0x1000		/* vm.mmap_min_addr, as it is in general */
 #define HIGHEST_CODE 0x1000000000000	/* 48 bits; above, some processors keep signatures of addresses */
 #define STACK_BYTES_MOST (64ull << 20)
 
-enum { USER_STACKS_MAX = 8192, STACK_NEWS_BYTES = 64 << 10 };
+enum { USER_STACKS_MAX = 8192 };
 
 /* Bytes that move are put to stacks. */
 volatile __u32 stacks_open __weak = 0;
@@ -54,12 +55,6 @@ struct {
 	__type(key, struct user_stack);
 	__type(value, struct tally);
 } user_stacks SEC(".maps") __weak;
-
-/* A process has a new stack: user space looks at once what it has mapped, as it may end soon. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, STACK_NEWS_BYTES);
-} stack_news SEC(".maps") __weak;
 
 struct pt_regs___user {
 #ifdef __TARGET_ARCH_x86
@@ -220,14 +215,6 @@ static __always_inline bool call_is_ours(const struct sock *sk)
 	return true;
 }
 
-/* Where there is no room, the next stack of the process tells. */
-static __always_inline void stack_met(const struct user_stack *stack)
-{
-	struct stack_task task = { .started_ns = stack->started_ns, .tgid = stack->tgid };
-
-	bpf_ringbuf_output(&stack_news, &task, sizeof(task), BPF_RB_FORCE_WAKEUP);
-}
-
 /* False if there is no room. */
 static __always_inline bool stack_add(const struct user_stack *stack, u64 bytes)
 {
@@ -235,7 +222,7 @@ static __always_inline bool stack_add(const struct user_stack *stack, u64 bytes)
 	struct tally *t = bpf_map_lookup_elem(&user_stacks, stack);
 
 	if (!t && !bpf_map_update_elem(&user_stacks, stack, &empty, BPF_NOEXIST))
-		stack_met(stack);
+		program_met(stack->tgid, stack->started_ns);
 	if (!t)
 		t = bpf_map_lookup_elem(&user_stacks, stack);
 	if (!t)

@@ -145,11 +145,18 @@ struct call_holds {
 
 #define CPU_FRAMES 48
 
-/* Where a sample of the clock found a process. */
+/* Addresses in the kernel, innermost first; 0 ends them. */
+struct cpu_frames {
+	unsigned long long frames[CPU_FRAMES];
+};
+
+/* Where a sample of the clock found a thread. */
 struct cpu_place {
 	unsigned int tgid;
-	unsigned int user;	/* in user space: there are no frames */
-	unsigned long long frames[CPU_FRAMES];	/* addresses in the kernel, innermost first; 0 ends them */
+	unsigned int tid;	/* 0: one that is not told, for want of room */
+	unsigned long long at;	/* in user space the address, else the number of its stack; 0: not told */
+	unsigned int user;
+	unsigned int unused;
 };
 
 /* A thread from its first sample to its last; times are the scheduler's of what it ran. */
@@ -157,6 +164,13 @@ struct cpu_thread {
 	unsigned int tgid;
 	unsigned int unused;
 	unsigned long long samples, first_ns, last_ns;
+	char comm[WATCH_TASK_COMM];	/* at the last */
+};
+
+/* A process that samples found in user space. */
+struct cpu_program {
+	unsigned long long started_ns;
+	unsigned long long samples;
 };
 
 /* How much of a program's stack is kept: calls; of those without a frame pointer above the last call, how many may

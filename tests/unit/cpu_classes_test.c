@@ -65,11 +65,30 @@ TEST(samples_add_up_and_copies_are_those_of_payload)
 
 	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 23, .frames = "_copy_from_iter" SENT });
 	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 7, .frames = "skb_copy_ubufs" SOFTIRQ });
-	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 11, .user = true });
+	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 5, .user = true, .frames = "" });
+	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 4, .user = true, .frames = "__memmove_avx_unaligned_erms" });
+	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 2, .user = true, .frames = "main" });
 	assert_int_equal(use.all, 41);
 	assert_int_equal(cpu_copies(use.samples), 30);
 	assert_int_equal(use.softirq[CPU_LATE_COPY], 7);
 	assert_int_equal(use.samples[CPU_USER], 11);
+	assert_int_equal(use.user[CPU_USER_COPIES], 4);
+	assert_int_equal(use.user[CPU_USER_OTHERS], 2);
+	assert_int_equal(use.user[CPU_USER_UNNAMED], 5);
+}
+
+/* glibc of x86 and arm64, musl, Go; what only sounds like them. */
+TEST(functions_of_user_space_that_copy_are_known_by_their_names)
+{
+	static const char *const copies[] = { "memcpy", "__memcpy_chk", "__memmove_avx_unaligned_erms", "__mempcpy_sse2_unaligned",
+		"__memcpy_generic", "__memcpy_sve", "memmove@plt", "__wmemcpy_chk", "bcopy", "runtime.memmove" };
+	static const char *const others[] = { "memset", "memcpyd", "copy", "strcpy", "runtime.memclrNoHeapPointers", "main" };
+
+	for (size_t i = 0; i < sizeof(copies) / sizeof(*copies); i++)
+		assert_int_equal(cpu_user_kind_of(copies[i]), CPU_USER_COPIES);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_int_equal(cpu_user_kind_of(others[i]), CPU_USER_OTHERS);
+	assert_int_equal(cpu_user_kind_of(""), CPU_USER_UNNAMED);
 }
 
 TEST(an_interval_lies_around_its_share_and_within_0_and_1)

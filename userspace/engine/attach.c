@@ -237,13 +237,15 @@ static void shrink_stacks(struct engine *p)
 {
 	bpf_map__set_max_entries(p->skel->maps.user_stacks, 1);
 	bpf_map__set_max_entries(p->skel->maps.stack_walks, 1);
-	bpf_map__set_max_entries(p->skel->maps.stack_news, getpagesize());
+	if (!p->config.cpu)
+		bpf_map__set_max_entries(p->skel->maps.stack_news, getpagesize());
 }
 
 /* The verifier still sees it named, as a map of no program would be. */
 static void leave_out_samples(struct engine *p)
 {
-	struct bpf_map *maps[] = { p->skel->maps.cpu_found, p->skel->maps.cpu_places, p->skel->maps.cpu_threads };
+	struct bpf_map *maps[] = { p->skel->maps.cpu_found, p->skel->maps.cpu_places, p->skel->maps.cpu_threads,
+				   p->skel->maps.cpu_stacks, p->skel->maps.cpu_programs };
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		bpf_map__set_autocreate(maps[i], false);
@@ -366,7 +368,7 @@ int engine_load(struct engine **out, const struct engine_config *config,
 	if (err)
 		return err;
 	hits_open(p);
-	if (config->stacks && (err = stacks_prepare(p)))
+	if ((config->stacks || config->cpu) && (err = stacks_prepare(p)))
 		return tell(why, err, "cannot open the ring of stacks");
 	return iterators_prepare(p, why);
 }

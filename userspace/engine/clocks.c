@@ -89,61 +89,113 @@ void clocks_free(struct engine *e)
 	e->clocks = NULL;
 }
 
-/* Stacks that come while they are counted wait for the next reading. */
-static int read_places(const struct engine *e, struct cpu_place *places, int room, struct cpu_samples *samples)
+/* What comes while it is counted waits for the next reading. */
+static int read_places(const struct engine *e, struct cpu_samples *samples, int room)
 {
 	int fd = bpf_map__fd(e->skel->maps.cpu_places);
-	struct cpu_place *previous = NULL;
+	struct cpu_place place, *previous = NULL;
 
-	for (; samples->stack_count < room; samples->stack_count++) {
-		struct cpu_place *place = &places[samples->stack_count];
-		struct cpu_stack *stack = &samples->stacks[samples->stack_count];
+	for (; samples->stack_count < room && !bpf_map_get_next_key(fd, previous, &place); previous = &place) {
+		struct cpu_stack *stack = &samples->stacks[samples->stack_count++];
 
-		if (bpf_map_get_next_key(fd, previous, place))
-			break;
-		if (bpf_map_lookup_elem(fd, place, &stack->samples))
+		if (bpf_map_lookup_elem(fd, &place, &stack->samples))
 			return -errno;
-		stack->tgid = place->tgid;
-		stack->user = place->user;
-		previous = place;
+		*stack = (struct cpu_stack){ .tgid = place.tgid, .tid = place.tid, .user = place.user, .address = place.at,
+					     .samples = stack->samples, .frames = "" };
 	}
+	return 0;
+}
+
+struct numbered {
+	uint64_t number;
+	int at;		/* in .frames and .texts */
+};
+
+struct numbered_stacks {
+	struct cpu_frames *frames;
+	struct numbered *by_number;
+	int count;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = ((const struct numbered *)a)->number, y = ((const struct numbered *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+static int read_numbered(const struct engine *e, struct numbered_stacks *all, int room)
+{
+	int fd = bpf_map__fd(e->skel->maps.cpu_stacks);
+	struct cpu_frames *previous = NULL;
+
+	for (; all->count < room && !bpf_map_get_next_key(fd, previous, &all->frames[all->count]); all->count++) {
+		previous = &all->frames[all->count];
+		all->by_number[all->count].at = all->count;
+		if (bpf_map_lookup_elem(fd, previous, &all->by_number[all->count].number))
+			return -errno;
+	}
+	if (all->count)
+		qsort(all->by_number, all->count, sizeof(*all->by_number), by_number);
 	return 0;
 }
 
 /* All at once, because a pass over all symbols of a kernel is slow. */
-static int name_places(const struct engine *e, const struct cpu_place *places, struct cpu_samples *samples)
+static int name_numbered(const struct engine *e, const struct numbered_stacks *all, struct cpu_samples *samples)
 {
-	size_t each = sizeof(places->frames);
-	uint64_t *frames = malloc(samples->stack_count * each + 1);
+	uint64_t *addresses = malloc(all->count * sizeof(*all->frames) + 1);
 	struct symbols *symbols;
 
-	if (!frames)
+	if (!addresses)
 		return -ENOMEM;
-	for (int i = 0; i < samples->stack_count; i++)
-		memcpy(frames + i * CPU_FRAMES, places[i].frames, each);
-	symbols = symbols_load(e, frames, samples->stack_count * CPU_FRAMES);
-	for (int i = 0; symbols && i < samples->stack_count; i++) {
-		memcpy(frames, places[i].frames, each);
-		symbols_join(symbols, frames, CPU_FRAMES, true, samples->stacks[i].frames, CPU_TEXT_BYTES);
-	}
-	free(frames);
-	if (!symbols)
-		return -ENOMEM;
-	symbols_free(symbols);
-	return 0;
+	memcpy(addresses, all->frames, all->count * sizeof(*all->frames));
+	symbols = symbols_load(e, addresses, all->count * CPU_FRAMES);
+	free(addresses);
+	samples->texts = calloc(all->count + 1, CPU_TEXT_BYTES);
+	for (int i = 0; symbols && samples->texts && i < all->count; i++)
+		symbols_join(symbols, (uint64_t *)all->frames[i].frames, CPU_FRAMES, true, samples->texts + i * CPU_TEXT_BYTES,
+			     CPU_TEXT_BYTES);
+	if (symbols)
+		symbols_free(symbols);
+	return symbols && samples->texts ? 0 : -ENOMEM;
 }
 
+static void name_places(const struct numbered_stacks *all, struct cpu_samples *samples)
+{
+	for (int i = 0; i < samples->stack_count && all->count; i++) {
+		struct cpu_stack *stack = &samples->stacks[i];
+		const struct numbered key = { .number = stack->address }, *found;
+
+		if (stack->user)
+			continue;
+		found = bsearch(&key, all->by_number, all->count, sizeof(key), by_number);
+		if (found)
+			stack->frames = samples->texts + found->at * CPU_TEXT_BYTES;
+		stack->address = 0;
+	}
+}
+
+/* A stack is there before the first place that has its number. */
 static int read_stacks(const struct engine *e, struct cpu_samples *samples)
 {
-	struct cpu_place key, *places;
-	int room = count_keys(bpf_map__fd(e->skel->maps.cpu_places), &key), err;
+	struct cpu_frames stack;
+	struct cpu_place place;
+	struct numbered_stacks all = {};
+	int room = count_keys(bpf_map__fd(e->skel->maps.cpu_places), &place), stacks, err;
 
-	places = calloc(room + 1, sizeof(*places));
 	samples->stacks = calloc(room + 1, sizeof(*samples->stacks));
-	err = places && samples->stacks ? read_places(e, places, room, samples) : -ENOMEM;
+	err = samples->stacks ? read_places(e, samples, room) : -ENOMEM;
+	stacks = count_keys(bpf_map__fd(e->skel->maps.cpu_stacks), &stack);
+	all.frames = calloc(stacks + 1, sizeof(*all.frames));
+	all.by_number = calloc(stacks + 1, sizeof(*all.by_number));
 	if (!err)
-		err = name_places(e, places, samples);
-	free(places);
+		err = all.frames && all.by_number ? read_numbered(e, &all, stacks) : -ENOMEM;
+	if (!err)
+		err = name_numbered(e, &all, samples);
+	if (!err)
+		name_places(&all, samples);
+	free(all.frames);
+	free(all.by_number);
 	return err;
 }
 
@@ -161,10 +213,11 @@ static int read_spans(const struct engine *e, struct cpu_samples *samples)
 
 		if (bpf_map_lookup_elem(fd, &tid, &thread))
 			return -errno;
-		samples->spans[samples->span_count++] = (struct cpu_span){
+		samples->spans[samples->span_count] = (struct cpu_span){
 			.tgid = thread.tgid, .tid = tid, .samples = thread.samples,
 			.run_ns = thread.last_ns - thread.first_ns,
 		};
+		memcpy(samples->spans[samples->span_count++].comm, thread.comm, sizeof(thread.comm));
 	}
 	return 0;
 }

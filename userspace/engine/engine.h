@@ -114,8 +114,8 @@ int engine_sample_cpu(struct engine *p, unsigned int hz, const char **clock, cha
 /* What the samples found until now; what *@samples owns is the caller's to free. 0 or -errno. */
 int engine_samples(const struct engine *p, struct cpu_samples *samples);
 
-/* From now on what calls move is put to the stacks of their programs, or is not any more. config.stacks was set
- * before load. */
+/* From now on what calls move is put to the stacks of their programs, or is not any more, and no sample of the clock
+ * counts either. config.stacks was set before load. */
 void engine_stacks_gate(struct engine *p, bool open);
 
 /* Waits for so long, or until a process has a new stack. 0, or -errno if a signal came. */

@@ -276,6 +276,7 @@ int engine_stacks(const struct engine *e, struct ledger *ledger)
 void engine_stacks_gate(struct engine *e, bool open)
 {
 	__atomic_store_n(&e->skel->bss->stacks_open, open, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&e->skel->bss->cpu_closed, !open, __ATOMIC_SEQ_CST);
 }
 
 static int news_take(void *arg, void *data, size_t size)

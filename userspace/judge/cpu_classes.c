@@ -107,7 +107,31 @@ enum cpu_class cpu_class_of(const char *frames, bool *softirq)
 	return found >= 0 ? (enum cpu_class)found : of_network ? CPU_NETWORK : CPU_KERNEL;
 }
 
-void cpu_use_add_stack(struct cpu_use *use, const struct cpu_stack *stack)
+/* "__memmove_avx_unaligned_erms", but not "memcpyd". */
+static bool is_copy(const char *function)
+{
+	static const char *const names[] = {
+#define WORD(name) name,
+		CPU_USER_COPIES(WORD)
+#undef WORD
+	};
+
+	function += strspn(function, "_");
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		size_t length = strlen(names[i]);
+
+		if (!strncmp(function, names[i], length) && !(function[length] >= 'a' && function[length] <= 'z'))
+			return true;
+	}
+	return false;
+}
+
+enum cpu_user_kind cpu_user_kind_of(const char *function)
+{
+	return !*function ? CPU_USER_UNNAMED : is_copy(function) ? CPU_USER_COPIES : CPU_USER_OTHERS;
+}
+
+enum cpu_class cpu_use_add_stack(struct cpu_use *use, const struct cpu_stack *stack)
 {
 	bool softirq = false;
 	enum cpu_class c = stack->user ? CPU_USER : cpu_class_of(stack->frames, &softirq);
@@ -115,6 +139,9 @@ void cpu_use_add_stack(struct cpu_use *use, const struct cpu_stack *stack)
 	use->all += stack->samples;
 	use->samples[c] += stack->samples;
 	use->softirq[c] += softirq ? stack->samples : 0;
+	if (stack->user)
+		use->user[cpu_user_kind_of(stack->frames)] += stack->samples;
+	return c;
 }
 
 void cpu_use_add_span(struct cpu_use *use, const struct cpu_span *span)

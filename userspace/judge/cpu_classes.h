@@ -9,8 +9,11 @@
 /* @frames: names, innermost first, joined by " < ". *@softirq: it was in one. */
 enum cpu_class cpu_class_of(const char *frames, bool *softirq);
 
-/* Adds what was found of a process; samples of @span are not 0. */
-void cpu_use_add_stack(struct cpu_use *use, const struct cpu_stack *stack);
+/* @function: of user space; empty: without a name. */
+enum cpu_user_kind cpu_user_kind_of(const char *function);
+
+/* Adds what was found of a process; samples of @span are not 0. Returns the class. */
+enum cpu_class cpu_use_add_stack(struct cpu_use *use, const struct cpu_stack *stack);
 void cpu_use_add_span(struct cpu_use *use, const struct cpu_span *span);
 
 /*

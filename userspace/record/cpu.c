@@ -14,6 +14,14 @@ static const struct {
 #undef ROW
 };
 
+static const struct {
+	const char *key, *meaning;
+} kinds[] = {
+#define ROW(symbol, key, meaning) { key, meaning },
+	CPU_USER_KINDS(ROW)
+#undef ROW
+};
+
 const char *cpu_class_key(enum cpu_class c)
 {
 	return classes[c].key;
@@ -22,6 +30,16 @@ const char *cpu_class_key(enum cpu_class c)
 const char *cpu_class_meaning(enum cpu_class c)
 {
 	return classes[c].meaning;
+}
+
+const char *cpu_user_key(enum cpu_user_kind kind)
+{
+	return kinds[kind].key;
+}
+
+const char *cpu_user_meaning(enum cpu_user_kind kind)
+{
+	return kinds[kind].meaning;
 }
 
 uint64_t cpu_copies(const uint64_t samples[CPU_CLASS_COUNT])
@@ -47,5 +65,7 @@ void cpu_samples_free(struct cpu_samples *samples)
 {
 	free(samples->stacks);
 	free(samples->spans);
+	free(samples->texts);
+	user_stacks_free(&samples->programs);
 	*samples = (struct cpu_samples){};
 }

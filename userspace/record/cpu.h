@@ -11,15 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "userspace/record/user_stacks.h"
 #include "userspace/tables/cpu_classes.h"
 
 enum { CPU_TEXT_BYTES = 1024, CPU_HZ = 199, CPU_HZ_MOST = 4999 };
 
 struct cpu_stack {
-	uint32_t tgid;
+	uint32_t tgid, tid;	/* .tid 0: of a thread that is not told */
 	bool user;
+	uint64_t address;	/* in user space; 0: not told */
 	uint64_t samples;
-	char frames[CPU_TEXT_BYTES];	/* functions, innermost first, joined by " < "; empty: hidden, or user space */
+	/* In the kernel functions, innermost first, joined by " < "; in user space the innermost one. Empty: hidden,
+	 * or without a name. */
+	const char *frames;
 };
 
 /* A thread from its first sample to its last. */
@@ -27,11 +31,15 @@ struct cpu_span {
 	uint32_t tgid, tid;
 	uint64_t samples;
 	uint64_t run_ns;	/* by the scheduler's clock, between the two */
+	char comm[WATCH_TASK_COMM];
 };
 
 struct cpu_samples {
 	struct cpu_stack *stacks;	/* owned */
 	int stack_count;
+	char *texts;			/* owned: .frames of the kernel */
+	struct user_stacks programs;	/* owned: .frames of user space, once they have names */
+	bool named;			/* they have */
 	struct cpu_span *spans;		/* owned */
 	int span_count;
 	uint64_t lost;			/* no room for their stack */
@@ -40,11 +48,26 @@ struct cpu_samples {
 /* Frees what it owns. */
 void cpu_samples_free(struct cpu_samples *samples);
 
+/* Of one thread, or of several together. */
+struct cpu_thread_use {
+	uint32_t tgid, tid;	/* .tid 0: several */
+	uint64_t threads;	/* so many with samples, as far as there was room for them */
+	char comm[WATCH_TASK_COMM];
+	uint64_t samples[CPU_CLASS_COUNT];
+	uint64_t all;
+};
+
+enum { CPU_THREADS_TOLD = 32 };
+
 /* Of one process. */
 struct cpu_use {
 	uint64_t samples[CPU_CLASS_COUNT];
 	uint64_t softirq[CPU_CLASS_COUNT];	/* of them, in a softirq on its time */
+	uint64_t user[CPU_USER_KIND_COUNT];	/* those in user space, once they have names */
 	uint64_t all;
+	/* The record's: threads with most samples first; all further ones together come last. */
+	const struct cpu_thread_use *by_thread;
+	int by_thread_count;
 	uint64_t threads, periods;	/* with samples, and periods between the first and the last of each */
 	uint64_t run_ns;		/* in those, by the scheduler's clock */
 };
@@ -55,6 +78,8 @@ struct cpu_share {
 
 const char *cpu_class_key(enum cpu_class c);
 const char *cpu_class_meaning(enum cpu_class c);
+const char *cpu_user_key(enum cpu_user_kind kind);
+const char *cpu_user_meaning(enum cpu_user_kind kind);
 
 /* Of samples by class, those of classes that copy payload. */
 uint64_t cpu_copies(const uint64_t samples[CPU_CLASS_COUNT]);

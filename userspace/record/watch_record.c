@@ -263,6 +263,7 @@ void watch_record_free(struct watch_record *r)
 	free(r->processes);
 	free(r->cgroups);
 	free(r->sizes.all);
+	free(r->cpu_threads);
 	free(r->sizes.holds);
 	user_stacks_free(&r->stacks);
 	*r = (struct watch_record){};

@@ -242,6 +242,9 @@ struct watch_record {
 	char cpu_why[WHY_BYTES];
 	uint64_t cpu_lost;		/* samples that found no room */
 	int cpu_broken;			/* processes whose samples do not add up */
+	bool cpu_named;			/* functions of user space have names, as far as they can */
+	char cpu_names_why[STACK_WHY_BYTES];	/* why none has; empty: those that could be named were */
+	struct cpu_thread_use *cpu_threads;	/* owned: what the processes point to */
 	struct watch_sizes sizes;
 	bool stacks_asked;
 	struct user_stacks stacks;	/* owned */

@@ -18,9 +18,19 @@
 	X(USER, "user", "user space", false)                                                \
 	X(HIDDEN, "hidden", "not known: the kernel gave no names", false)
 
+/* X(symbol, key, meaning): what samples in user space are made of. */
+#define CPU_USER_KINDS(X)                                                                 \
+	X(COPIES, "copies", "in memcpy and its kin")                                      \
+	X(OTHERS, "others", "in other functions")                                         \
+	X(UNNAMED, "unnamed", "in functions without a name, which may copy")
+
 #define CPU_CLASS_ENUM(symbol, key, meaning, copies) CPU_##symbol,
 enum cpu_class { CPU_CLASSES(CPU_CLASS_ENUM) CPU_CLASS_COUNT };
 #undef CPU_CLASS_ENUM
+
+#define CPU_USER_ENUM(symbol, key, meaning) CPU_USER_##symbol,
+enum cpu_user_kind { CPU_USER_KINDS(CPU_USER_ENUM) CPU_USER_KIND_COUNT };
+#undef CPU_USER_ENUM
 
 /*
  * X(function, says): what a function in a stack says. The first from within that decides counts. FROM_USER and
@@ -90,6 +100,12 @@ enum cpu_class { CPU_CLASSES(CPU_CLASS_ENUM) CPU_CLASS_COUNT };
 /* X(function): a softirq begins here, on the time of whoever it interrupted or whose call raised it. What lies
  * further out is not what the processor works at. */
 #define CPU_SOFTIRQS(X) X("handle_softirqs") X("__do_softirq")
+
+/* X(name): functions of user space that copy begin so, after underscores and a package's name: the C library has one for
+ * each kind of processor (__memmove_avx_unaligned_erms). A word goes on behind a name with none of a to z. */
+#define CPU_USER_COPIES(X)                                                                     \
+	X("memcpy") X("memmove") X("mempcpy") X("wmemcpy") X("wmemmove") X("wmempcpy") X("bcopy") \
+	X("runtime.memmove")
 
 /* X(prefix): an interrupt begins here: the same. */
 #define CPU_INTERRUPTS(X) X("asm_sysvec_") X("asm_common_interrupt") X("el1_interrupt") X("el1h_64_irq")

@@ -28,6 +28,7 @@ struct function {
 
 struct elf_file {
 	Elf *elf;
+	Elf *apart;	/* symbols that were stripped off it; NULL: none are known */
 	Dwarf *dwarf;
 	Dwarf_CFI *frames;
 	struct function *functions;	/* owned, by their start */
@@ -35,21 +36,39 @@ struct elf_file {
 	bool symbols_read, frames_read;
 };
 
+/* No mapping: who owns the file may shorten it meanwhile. */
+static Elf *open_elf(int fd)
+{
+	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		return elf;
+	elf_end(elf);
+	return NULL;
+}
+
 struct elf_file *elf_file_open(int fd)
 {
-	struct elf_file *f;
-	Elf *elf;
+	Elf *elf = open_elf(fd);
+	struct elf_file *f = elf ? calloc(1, sizeof(*f)) : NULL;
 
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return NULL;
-	/* No mapping: who owns the file may shorten it meanwhile. */
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	f = elf && elf_kind(elf) == ELF_K_ELF ? calloc(1, sizeof(*f)) : NULL;
 	if (f)
 		f->elf = elf;
 	else
 		elf_end(elf);
 	return f;
+}
+
+void elf_file_add_symbols(struct elf_file *f, int fd)
+{
+	Elf *apart = open_elf(fd);
+	const void *id = NULL, *other = NULL;
+	ssize_t bytes = dwelf_elf_gnu_build_id(f->elf, &id);
+
+	if (apart && bytes > 0 && dwelf_elf_gnu_build_id(apart, &other) == bytes && !memcmp(id, other, bytes))
+		f->apart = apart;
+	else
+		elf_end(apart);
 }
 
 void elf_file_close(struct elf_file *f)
@@ -61,6 +80,7 @@ void elf_file_close(struct elf_file *f)
 	else if (f->frames)
 		dwarf_cfi_end(f->frames);
 	elf_end(f->elf);
+	elf_end(f->apart);
 	free(f->functions);
 	free(f);
 }
@@ -95,7 +115,7 @@ static bool is_function(const GElf_Sym *s)
 	return (type == STT_FUNC || type == STT_GNU_IFUNC) && s->st_shndx != SHN_UNDEF && s->st_size;
 }
 
-static void section_read(struct elf_file *f, Elf_Scn *section, const GElf_Shdr *head)
+static void section_read(struct elf_file *f, Elf *elf, Elf_Scn *section, const GElf_Shdr *head)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t count = data && head->sh_entsize ? data->d_size / head->sh_entsize : 0;
@@ -109,7 +129,7 @@ static void section_read(struct elf_file *f, Elf_Scn *section, const GElf_Shdr *
 		return;
 	f->functions = more;
 	for (size_t i = 0; i < count && gelf_getsym(data, i, &s); i++) {
-		const char *name = is_function(&s) ? elf_strptr(f->elf, head->sh_link, s.st_name) : NULL;
+		const char *name = is_function(&s) ? elf_strptr(elf, head->sh_link, s.st_name) : NULL;
 
 		if (name && *name)
 			more[f->count++] = (struct function){ s.st_value, s.st_size, name };
@@ -129,15 +149,22 @@ static int by_start(const void *a, const void *b)
 	return strcmp(y->name, x->name);
 }
 
-static void symbols_read(struct elf_file *f)
+static void sections_read(struct elf_file *f, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr head;
 
-	f->symbols_read = true;
-	while ((section = elf_nextscn(f->elf, section)))
+	while ((section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &head) && (head.sh_type == SHT_SYMTAB || head.sh_type == SHT_DYNSYM))
-			section_read(f, section, &head);
+			section_read(f, elf, section, &head);
+}
+
+static void symbols_read(struct elf_file *f)
+{
+	f->symbols_read = true;
+	sections_read(f, f->elf);
+	if (f->apart)
+		sections_read(f, f->apart);
 	if (f->count)
 		qsort(f->functions, f->count, sizeof(*f->functions), by_start);
 }

@@ -14,6 +14,9 @@ struct elf_file;
 struct elf_file *elf_file_open(int fd);
 void elf_file_close(struct elf_file *f);
 
+/* Symbols that were stripped off it are in this file, too, if both have the same build-id. */
+void elf_file_add_symbols(struct elf_file *f, int fd);
+
 /* Its build-id. */
 void elf_file_identify(struct elf_file *f, struct stack_module *module);
 

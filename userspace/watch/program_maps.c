@@ -119,7 +119,7 @@ static int file_note(struct program_maps *all, uint32_t tgid, const struct code 
 		return -1;
 	all->files = files;
 	files += all->file_count;
-	*files = (struct code_file){ .inode = inode, .device = device };
+	*files = (struct code_file){ .inode = inode, .device = device, .apart = -1 };
 	files->fd = open_mapped(tgid, c, path, inode);
 	files->module.replaced = replaced;
 	files->module.unread = files->fd < 0;
@@ -179,6 +179,21 @@ static void perf_map_note(struct program *p)
 	if (p->perf_map >= 0)
 		close(p->perf_map);
 	p->perf_map = fd;
+}
+
+/* Debian's packages of debug symbols lie there. Of this machine's own tree: a link in a container's would lead anywhere. */
+void program_maps_open_apart(struct code_file *file, const unsigned char *build_id, int bytes)
+{
+	char path[sizeof("/usr/lib/debug/.build-id//.debug") + 2 * BUILD_ID_BYTES], *at = path;
+
+	file->apart_sought = true;
+	if (bytes < 2 || bytes > BUILD_ID_BYTES)
+		return;
+	at += sprintf(at, "/usr/lib/debug/.build-id/%02x/", build_id[0]);
+	for (int i = 1; i < bytes; i++)
+		at += sprintf(at, "%02x", build_id[i]);
+	strcpy(at, ".debug");
+	file->apart = open_plain(path, 0, 0);
 }
 
 static struct program *program_add(struct program_maps *all, uint32_t tgid, uint64_t started_ns)

@@ -19,6 +19,8 @@ struct code_file {
 	uint64_t inode;
 	uint32_t device;
 	int fd;		/* -1: it could not be opened */
+	int apart;	/* symbols that were stripped off it; -1: none are known */
+	bool apart_sought;
 	struct stack_module module;	/* as far as it is known without the file's content */
 };
 
@@ -38,6 +40,9 @@ struct program_maps {
 
 /* Notes what a process has mapped now, beside what it had: nothing, if it is gone or another one has its number. */
 void program_maps_look(struct program_maps *all, uint32_t tgid, uint64_t started_ns);
+
+/* Opens what this machine has of symbols that were stripped off a file, by its build-id. */
+void program_maps_open_apart(struct code_file *file, const unsigned char *build_id, int bytes);
 
 /* What compilers at run time said by now of those that still run. */
 void program_maps_refresh(struct program_maps *all);

@@ -18,7 +18,9 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/common/system/confine.h"
+#include "userspace/watch/books/watch_cpu.h"
 #include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/elf_file.h"
 #include "userspace/watch/stack_names.h"
 
 /* A file may be made to keep a parser busy for ever. */
@@ -91,17 +93,71 @@ static void send_named(int to, const struct user_stacks *all, int err)
 	}
 }
 
-/* It has the files that were opened, and no right to open any. */
-static void __attribute__((noreturn)) name(const struct program_maps *maps, const struct user_stack *stacks, int count, int to)
+/* Who parses has the files that were opened, and no right to open any. */
+static void confine_parser(void)
 {
-	struct user_stacks all = { .stacks = calloc(count + 1, sizeof(*all.stacks)), .stack_count = count };
-	int err = all.stacks ? 0 : -ENOMEM;
-
 	setrlimit(RLIMIT_CPU, &(struct rlimit){ NAMING_CPU_S, NAMING_CPU_S });
 	setrlimit(RLIMIT_AS, &(struct rlimit){ NAMING_BYTES, NAMING_BYTES });
 	prctl(PR_SET_NAME, "stack-names");
 	if (confine_for_good() || confine_syscalls(CONFINE_MEASURE))
 		_exit(1);
+}
+
+static void wait_for(pid_t pid, int *status)
+{
+	while (pid > 0 && waitpid(pid, status, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* Files whose symbols that were stripped off are to be found by their build-id. */
+static void __attribute__((noreturn)) identify(const struct program_maps *maps, int to)
+{
+	confine_parser();
+	for (int i = 0; i < maps->file_count; i++) {
+		const struct code_file *file = &maps->files[i];
+		struct stack_module module = {};
+		struct elf_file *elf = file->fd >= 0 && !file->apart_sought ? elf_file_open(file->fd) : NULL;
+
+		if (elf)
+			elf_file_identify(elf, &module);
+		elf_file_close(elf);
+		if (move_all(to, &module, sizeof(module), true, in_ms(NAMING_MS)))
+			_exit(1);
+	}
+	_exit(0);
+}
+
+/* A build-id is no more than a name that this process looks up: whatever is said, no other file is opened. */
+static void find_symbols(struct program_maps *maps)
+{
+	int64_t deadline = in_ms(NAMING_MS);
+	int ends[2], status;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (!pid)
+		identify(maps, ends[1]);
+	close(ends[1]);
+	for (int i = 0; i < maps->file_count && pid > 0; i++) {
+		struct stack_module module;
+
+		if (move_all(ends[0], &module, sizeof(module), false, deadline))
+			break;
+		if (!maps->files[i].apart_sought)
+			program_maps_open_apart(&maps->files[i], module.build_id, module.build_id_bytes);
+	}
+	close(ends[0]);
+	wait_for(pid, &status);
+}
+
+static void __attribute__((noreturn)) name(const struct program_maps *maps, const struct user_stack *stacks, int count, int to)
+{
+	struct user_stacks all = { .stacks = calloc(count + 1, sizeof(*all.stacks)), .stack_count = count };
+	int err = all.stacks ? 0 : -ENOMEM;
+
+	confine_parser();
 	if (!err)
 		err = stack_names_fill(maps, stacks, &all);
 	send_named(to, &all, err);
@@ -117,11 +173,11 @@ static void serve_names(struct program_maps *maps, int count, int from, int to)
 	if (!stacks || move_all(from, stacks, count * sizeof(*stacks), false, in_ms(NAMING_MS)))
 		_exit(1);
 	program_maps_refresh(maps);
+	find_symbols(maps);
 	pid = fork();
 	if (!pid)
 		name(maps, stacks, count, to);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	wait_for(pid, &status);
 	free(stacks);
 	/* What it said may stop anywhere: the end of the pipe tells. */
 	if (pid < 0 || status)
@@ -177,8 +233,9 @@ static int reader_start(struct kept_stacks *s)
 	return err;
 }
 
-int stacks_keep(struct kept_stacks *s, struct engine *engine, bool wanted, char why[WHY_BYTES])
+int stacks_keep(struct kept_stacks *s, struct engine *engine, bool of_calls, bool of_clock, char why[WHY_BYTES])
 {
+	const bool wanted = of_calls || of_clock;
 	int err = wanted ? reader_start(s) : 0;
 
 	if (err)
@@ -186,7 +243,9 @@ int stacks_keep(struct kept_stacks *s, struct engine *engine, bool wanted, char 
 	if (err || !wanted)
 		return err;
 	s->engine = engine;
-	engine_stacks_gate(engine, true);
+	s->of_calls = of_calls;
+	if (of_calls)
+		engine_stacks_gate(engine, true);
 	return 0;
 }
 
@@ -323,8 +382,8 @@ int stacks_read(const struct kept_stacks *s, struct watch_record *r)
 	struct user_stack *raw = NULL;
 	int err;
 
-	r->stacks_asked = s->engine;
-	if (!s->engine)
+	r->stacks_asked = s->of_calls;
+	if (!s->of_calls)
 		return 0;
 	err = engine_user_stacks(s->engine, &raw, &r->stacks);
 	if (!err && r->stacks.stack_count)
@@ -332,6 +391,99 @@ int stacks_read(const struct kept_stacks *s, struct watch_record *r)
 	free(raw);
 	if (!err)
 		watch_stacks_weigh(r);
+	return err;
+}
+
+static int by_process(const void *a, const void *b)
+{
+	uint32_t x = ((const struct cpu_stack *)a)->tgid, y = ((const struct cpu_stack *)b)->tgid;
+
+	return (x > y) - (x < y);
+}
+
+/* 0: the record does not have it. */
+static uint64_t started_of(const struct watch_record *r, uint32_t tgid)
+{
+	for (int i = 0; i < r->process_count; i++)
+		if (r->processes[i].id.pid == tgid)
+			return r->processes[i].id.started_ns;
+	return 0;
+}
+
+/* Each place is a stack of one frame; those of a process follow each other. */
+static int places_take(const struct watch_record *r, struct cpu_samples *samples, struct user_stack **raw,
+		       struct user_stacks *out)
+{
+	struct user_stack place = { .depth = 1 };
+	int places = 0;
+
+	qsort(samples->stacks, samples->stack_count, sizeof(*samples->stacks), by_process);
+
+	for (int i = 0; i < samples->stack_count; i++)
+		places += samples->stacks[i].user;
+	*raw = calloc(places + 1, sizeof(**raw));
+	out->stacks = calloc(places + 1, sizeof(*out->stacks));
+	if (!*raw || !out->stacks)
+		return -ENOMEM;
+	for (int i = 0; i < samples->stack_count; i++) {
+		const struct cpu_stack *from = &samples->stacks[i];
+
+		if (from->tgid != place.tgid)
+			place.started_ns = started_of(r, from->tgid);
+		place.tgid = from->tgid;
+		place.frames[0] = from->address;
+		if (from->user)
+			(*raw)[out->stack_count++] = place;
+	}
+	return 0;
+}
+
+/* Once more, for what was loaded after the last look. */
+static int look_again(const struct kept_stacks *s, const struct user_stack *raw, int count)
+{
+	int err = 0;
+
+	for (int i = 0; i < count && !err; i++) {
+		const struct request request = { .tgid = raw[i].tgid, .started_ns = raw[i].started_ns };
+
+		if (request.started_ns && (!i || raw[i - 1].tgid != request.tgid))
+			err = move_all(s->to, (void *)&request, sizeof(request), true, in_ms(NAMING_MS));
+	}
+	return err;
+}
+
+static int samples_name(const struct kept_stacks *s, const struct watch_record *r, struct cpu_samples *samples)
+{
+	struct user_stacks *out = &samples->programs;
+	struct user_stack *raw = NULL;
+	int err = places_take(r, samples, &raw, out), at = 0;
+
+	if (!err && out->stack_count && !look_again(s, raw, out->stack_count))
+		name_all(s, raw, out);
+	for (int i = 0; i < samples->stack_count && !err; i++) {
+		const struct call_stack *named;
+
+		if (!samples->stacks[i].user)
+			continue;
+		named = &out->stacks[at++];
+		if (named->count)
+			samples->stacks[i].frames = out->frames[out->places[named->first]].function;
+	}
+	samples->named = !err;
+	free(raw);
+	return err;
+}
+
+int samples_read(const struct kept_stacks *s, struct watch_record *r, bool last)
+{
+	struct cpu_samples samples;
+	int err = engine_samples(s->engine, &samples);
+
+	if (!err && last)
+		err = samples_name(s, r, &samples);
+	if (!err)
+		err = watch_cpu_fill(r, &samples);
+	cpu_samples_free(&samples);
 	return err;
 }
 

@@ -14,22 +14,28 @@
 #include "userspace/record/watch_record.h"
 
 struct kept_stacks {
-	struct engine *engine;	/* NULL: none are kept */
+	struct engine *engine;	/* NULL: no program is looked at */
+	bool of_calls;		/* stacks of calls are kept */
 	pid_t reader;		/* that process; 0: none */
 	int to, from;
 };
 
-/* Before the caller gives up its rights; @wanted: else nothing is kept. 0, or -errno with one line in @why. */
-int stacks_keep(struct kept_stacks *s, struct engine *engine, bool wanted, char why[WHY_BYTES]);
+/* Before the caller gives up its rights; @of_calls: their stacks are kept; @of_clock: places of samples are to be named,
+ * neither: no program is looked at. 0, or -errno with one line in @why. */
+int stacks_keep(struct kept_stacks *s, struct engine *engine, bool of_calls, bool of_clock, char why[WHY_BYTES]);
 
 /* Waits for so long, or until there is a new stack: its process is looked at. Not 0 if a signal came. */
 int stacks_wait(const struct kept_stacks *s, int timeout_ms);
 
-/* No call is put to a stack any more: before the last reading of books. */
+/* No call is put to a stack any more, and no sample counts: before the last reading of books. */
 void stacks_end(const struct kept_stacks *s);
 
 /* All stacks, named as far as they can be, into a record that has its books. 0 or -errno. */
 int stacks_read(const struct kept_stacks *s, struct watch_record *r);
+
+/* What samples of the clock found, into a record that has its processes; places in user space are named if it is the
+ * last reading, as it takes a look at every program. 0 or -errno. */
+int samples_read(const struct kept_stacks *s, struct watch_record *r, bool last);
 
 /* A zeroed one is accepted. */
 void stacks_close(struct kept_stacks *s);

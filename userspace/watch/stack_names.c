@@ -51,6 +51,8 @@ static struct elf_file *elf_of(struct naming *n, int file)
 		n->tried[file] = true;
 		if (n->maps->files[file].fd >= 0)
 			n->elves[file] = elf_file_open(n->maps->files[file].fd);
+		if (n->elves[file] && n->maps->files[file].apart >= 0)
+			elf_file_add_symbols(n->elves[file], n->maps->files[file].apart);
 	}
 	return n->elves[file];
 }
@@ -93,7 +95,7 @@ static int callers_find(struct naming *n, const struct program *p, const struct 
 	uint64_t moved = 0, bytes = 0, caller;
 	int count = 0;
 
-	while (count < USER_CALLERS) {
+	while (s->caller_at[0] && count < USER_CALLERS) {
 		bool in_register = false;
 
 		if (rule_at(n, &at, &bytes, &in_register) != FRAME_BY_STACK)

@@ -278,7 +278,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 		err = watch_choose(w->probes, &w->subject, &w->chosen, why);
 	if (!err)
 		err = open_books(w, config->every_hook || config->details, why) ?:
-		      stacks_keep(&w->stacks, w->probes, config->stacks, why);
+		      stacks_keep(&w->stacks, w->probes, config->stacks, config->cpu_hz, why);
 	if (err) {
 		watch_close(w);
 		return err;
@@ -718,22 +718,13 @@ static int causes_read(const struct watch *w, struct watch_record *r)
 	return err;
 }
 
-static int cpu_read(const struct watch *w, struct watch_record *r)
+static int cpu_read(const struct watch *w, struct watch_record *r, bool last)
 {
-	struct cpu_samples samples = {};
-	int err;
-
 	r->cpu_hz = w->cpu_hz;
 	r->machine.emulated = w->emulated;
 	r->cpu_clock = w->cpu_clock;
 	memcpy(r->cpu_why, w->cpu_why, sizeof(r->cpu_why));
-	if (!w->cpu_clock)
-		return 0;
-	err = engine_samples(w->probes, &samples);
-	if (!err)
-		watch_cpu_fill(r, &samples);
-	cpu_samples_free(&samples);
-	return err;
+	return w->cpu_clock ? samples_read(&w->stacks, r, last) : 0;
 }
 
 static int sizes_read(const struct watch *w, struct watch_record *r)
@@ -750,7 +741,7 @@ static int sizes_read(const struct watch *w, struct watch_record *r)
 	return 0;
 }
 
-int watch_read(struct watch *w, struct watch_record *r)
+static int read_all(struct watch *w, struct watch_record *r, bool last)
 {
 	struct open_books open = { .w = w };
 	uint64_t now;
@@ -775,16 +766,21 @@ int watch_read(struct watch *w, struct watch_record *r)
 	r->details = w->details;
 	watch_sites_fill(r);
 	watch_verdicts_fill(r);
-	err = cpu_read(w, r);
+	err = cpu_read(w, r, last);
 	if (!err)
 		err = sizes_read(w, r);
 	return err ? err : causes_read(w, r);
 }
 
+int watch_read(struct watch *w, struct watch_record *r)
+{
+	return read_all(w, r, false);
+}
+
 int watch_read_last(struct watch *w, struct watch_record *r)
 {
 	stacks_end(&w->stacks);
-	return watch_read(w, r) ?: stacks_read(&w->stacks, r);
+	return read_all(w, r, true) ?: stacks_read(&w->stacks, r);
 }
 
 void watch_close(struct watch *w)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "userspace/judge/causes.h"
-#include "userspace/judge/cpu_classes.h"
 #include "userspace/judge/laws.h"
 #include "userspace/watch/books/books_fate.h"
 
@@ -187,34 +186,6 @@ void watch_verdicts_fill(struct watch_record *r)
 {
 	for (int i = 0; i < r->process_count; i++)
 		r->processes[i].verdict = watch_verdict(&r->processes[i].sum);
-}
-
-static struct watch_process *process_of(struct watch_record *r, uint32_t tgid)
-{
-	for (int i = 0; i < r->process_count; i++)
-		if (r->processes[i].id.pid == tgid)
-			return &r->processes[i];
-	return NULL;
-}
-
-void watch_cpu_fill(struct watch_record *r, const struct cpu_samples *samples)
-{
-	/* How long a cycle takes, varies; an emulated processor comes late to the ticks of its clock. */
-	bool steady = !strcmp(r->cpu_clock, "cpu-clock") && !r->machine.emulated;
-	struct watch_process *p;
-
-	r->cpu_lost = samples->lost;
-	for (int i = 0; i < samples->stack_count; i++)
-		if ((p = process_of(r, samples->stacks[i].tgid)))
-			cpu_use_add_stack(&p->cpu, &samples->stacks[i]);
-	for (int i = 0; i < samples->span_count; i++)
-		if ((p = process_of(r, samples->spans[i].tgid)))
-			cpu_use_add_span(&p->cpu, &samples->spans[i]);
-	for (int i = 0; i < r->process_count; i++) {
-		p = &r->processes[i];
-		p->cpu_clock = steady ? cpu_clock_weigh(&p->cpu, r->cpu_hz) : LAW_NOT_TESTABLE;
-		r->cpu_broken += p->cpu_clock == LAW_BROKEN;
-	}
 }
 
 /* Histograms of a process that the record does not have go to those of all such ones. */

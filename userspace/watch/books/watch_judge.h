@@ -41,7 +41,4 @@ void watch_sizes_fill(struct watch_record *r, uint64_t strays);
 /* Holds what stacks have against what the sockets moved by their sequence numbers. */
 void watch_stacks_weigh(struct watch_record *r);
 
-/* What samples of the clock found of processes that the record has. */
-void watch_cpu_fill(struct watch_record *r, const struct cpu_samples *samples);
-
 #endif

@@ -9,7 +9,7 @@
 #include "userspace/watch/report/names.h"
 
 /* Fewer samples say next to nothing of a process. */
-enum { SHARE_BYTES = 48, SAMPLES_LEAST = 20 };
+enum { SHARE_BYTES = 48, SAMPLES_LEAST = 20, THREADS_SHOWN = 4 };
 
 /* "31 % (29 to 33)", with tenths below ten. */
 static void share_with_interval(uint64_t part, uint64_t whole, char text[SHARE_BYTES])
@@ -45,6 +45,64 @@ static void print_class(const struct cpu_use *use, enum cpu_class c, const struc
 	page_text(p, line, beside, 25);
 }
 
+/*
+ *   12 % (10 to 14)       of it in memcpy and its kin
+ */
+static void print_user(const struct cpu_use *use, const struct report_page *p)
+{
+	char share[SHARE_BYTES], line[128], beside[96];
+
+	for (enum cpu_user_kind kind = 0; kind < CPU_USER_KIND_COUNT; kind++) {
+		if (!use->user[kind])
+			continue;
+		share_with_interval(use->user[kind], use->all, share);
+		snprintf(line, sizeof(line), "  %-22s ", share);
+		snprintf(beside, sizeof(beside), "of it %s", cpu_user_meaning(kind));
+		page_text(p, line, beside, 25);
+	}
+}
+
+/*
+ *   thread worker, tid 813: 45 % (41 to 49) of these samples; copying payload 30 % (25 to 34) of its own
+ */
+static void print_thread(const struct cpu_use *use, const struct cpu_thread_use *t, const struct report_page *p)
+{
+	char comm[WATCH_NAME_BYTES], share[SHARE_BYTES], own[SHARE_BYTES], line[WATCH_NAME_BYTES + 2 * SHARE_BYTES + 96];
+
+	comm_name(t->comm, comm);
+	share_with_interval(t->all, use->all, share);
+	share_with_interval(cpu_copies(t->samples), t->all, own);
+	snprintf(line, sizeof(line), "thread %s, tid %u: %s of these samples; copying payload %s of its own", comm, t->tid,
+		 share, own);
+	page_text(p, "  ", line, 4);
+}
+
+/* Nothing if there is one thread. */
+static void print_threads(const struct cpu_use *use, const struct report_page *p)
+{
+	uint64_t samples = 0, threads = 0;
+	char share[SHARE_BYTES], line[SHARE_BYTES + 64];
+
+	for (int i = 0; i < use->by_thread_count && use->by_thread_count > 1; i++) {
+		const struct cpu_thread_use *t = &use->by_thread[i];
+
+		if (i < THREADS_SHOWN && t->tid) {
+			print_thread(use, t, p);
+			continue;
+		}
+		samples += t->all;
+		threads += t->threads;
+	}
+	if (!samples)
+		return;
+	share_with_interval(samples, use->all, share);
+	if (threads)
+		snprintf(line, sizeof(line), "%llu more threads: %s", (unsigned long long)threads, share);
+	else
+		snprintf(line, sizeof(line), "threads that are not told: %s", share);
+	page_text(p, "  ", line, 4);
+}
+
 static void print_process(const struct watch_record *r, const struct watch_process *w,
 			  const struct report_page *p)
 {
@@ -62,8 +120,12 @@ static void print_process(const struct watch_record *r, const struct watch_proce
 			 (double)w->cpu.periods / r->cpu_hz, w->cpu.run_ns / 1e9);
 		page_tinted(p, TINT_BAD, "  ", whole, 2);
 	}
-	for (enum cpu_class c = 0; c < CPU_CLASS_COUNT; c++)
+	for (enum cpu_class c = 0; c < CPU_CLASS_COUNT; c++) {
 		print_class(&w->cpu, c, p);
+		if (c == CPU_USER)
+			print_user(&w->cpu, p);
+	}
+	print_threads(&w->cpu, p);
 }
 
 static int most_samples_first(const void *a, const void *b)
@@ -118,5 +180,8 @@ void cpu_report_print(const struct watch_record *r, int top, const struct report
 	number_text(r->cpu_lost, lost);
 	if (r->cpu_lost)
 		fprintf(p->out, "%s samples found no room and are in no share.\n", lost);
+	snprintf(line, sizeof(line), "No function of user space has a name: %s", r->cpu_names_why);
+	if (*r->cpu_names_why)
+		page_text(p, "", line, 2);
 	print_processes(r, top, p);
 }

@@ -219,6 +219,41 @@ static json_t *share_json(uint64_t samples, uint64_t softirq, uint64_t all)
 	return o;
 }
 
+static json_t *cpu_user_json(const struct watch_record *r, const struct cpu_use *use)
+{
+	json_t *o;
+
+	if (!r->cpu_named)
+		return json_null();
+	o = json_object();
+	for (enum cpu_user_kind kind = 0; kind < CPU_USER_KIND_COUNT; kind++)
+		put(o, cpu_user_key(kind), share_json(use->user[kind], 0, use->all));
+	return o;
+}
+
+/* Without those of no sample. */
+static json_t *cpu_threads_json(const struct cpu_use *use)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < use->by_thread_count; i++) {
+		const struct cpu_thread_use *t = &use->by_thread[i];
+		json_t *o = json_object(), *classes = json_object();
+
+		for (enum cpu_class c = 0; c < CPU_CLASS_COUNT; c++)
+			if (t->samples[c])
+				put(classes, cpu_class_key(c), json_integer(t->samples[c]));
+		put(o, "tid", integer_if(t->tid, t->tid));
+		put(o, "comm", t->tid ? comm_json(t->comm) : json_null());
+		put(o, "threads", json_integer(t->threads));
+		put(o, "samples", json_integer(t->all));
+		put(o, "copies", json_integer(cpu_copies(t->samples)));
+		put(o, "classes", classes);
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
 /* Of a process that no sample found there is none. */
 static json_t *cpu_use_json(const struct watch_record *r, const struct cpu_use *use, enum law_status clock)
 {
@@ -235,6 +270,8 @@ static json_t *cpu_use_json(const struct watch_record *r, const struct cpu_use *
 	put(o, "clock_seconds", json_real(use->run_ns / 1e9));
 	put(o, "clock_law", text(law_status_name(clock)));
 	put(o, "classes", classes);
+	put(o, "user_space", cpu_user_json(r, use));
+	put(o, "by_thread", cpu_threads_json(use));
 	return o;
 }
 
@@ -245,6 +282,7 @@ static json_t *cpu_json(const struct watch_record *r)
 
 	put(o, "clock", text_or_null(r->cpu_clock));
 	put(o, "why", text_or_null(r->cpu_clock ? NULL : r->cpu_why));
+	put(o, "names_why", text_or_null(*r->cpu_names_why ? r->cpu_names_why : NULL));
 	return o;
 }
 

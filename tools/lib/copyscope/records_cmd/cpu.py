@@ -12,8 +12,10 @@ from copyscope.records.run_record import Record
 from .tables import labelled, plural
 
 MEANING = column("cpu_classes", "meaning")
+USER = column("cpu_user_kinds", "meaning")
 # Fewer say next to nothing of a process.
 LEAST = 20
+MOST_THREADS = 4
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Use:
 
     sentence: str
     rows: list[tuple[float, str, str]]  # share; the same in words; what it went into
+    threads: list[str]
 
 
 def share(found: dict[str, Any]) -> str:
@@ -39,6 +42,30 @@ def row(name: str, found: dict[str, Any]) -> tuple[float, str, str]:
     return found["share"], share(found), MEANING[name] + beside
 
 
+def rows(use: dict[str, Any]) -> list[tuple[float, str, str]]:
+    """What it worked at; what user space is made of comes behind it."""
+    found = []
+    for name, each in use["classes"].items():
+        if each["samples"]:
+            found.append(row(name, each))
+        if name == "user":
+            found += [(part["share"], share(part), f"of it {USER[kind]}")
+                      for kind, part in (use.get("user_space") or {}).items() if part["samples"]]
+    return found
+
+
+def threads(use: dict[str, Any]) -> list[str]:
+    """Those with most samples, if there are several."""
+    found = use.get("by_thread", [])
+    told = [f"{each['comm']}, tid {each['tid']}: {100 * each['samples'] / use['samples']:.1f} % of "
+            f"these samples; copying payload {100 * each['copies'] / each['samples']:.1f} % of its "
+            "own" for each in found[:MOST_THREADS] if each["tid"]]
+    rest = use["samples"] - sum(each["samples"] for each in found[:len(told)])
+    if rest:
+        told.append(f"all others: {100 * rest / use['samples']:.1f} %")
+    return told if len(found) > 1 else []
+
+
 def of_process(name: str, use: dict[str, Any], hz: int) -> Use:
     """What one process worked at."""
     text = f"{name}: {share(use['copies'])} of its CPU time went into copying payload; " \
@@ -47,8 +74,7 @@ def of_process(name: str, use: dict[str, Any], hz: int) -> Use:
         text += ". Do not trust these shares: the samples stand for " \
                 f"{use['sampled_seconds']:.2f} s, and the scheduler counted " \
                 f"{use['clock_seconds']:.2f} s"
-    return Use(text, [row(each, found) for each, found in use["classes"].items()
-                      if found["samples"]])
+    return Use(text, rows(use), threads(use))
 
 
 def processes(record: Record) -> list[Use]:
@@ -82,4 +108,6 @@ def lines(record: Record) -> list[str]:
         said += wrapped(use.sentence, "  ")
         for _, text, meaning in use.rows:
             said += wrapped(f"  {text:22} {meaning}", " " * 25)
+        for thread in use.threads:
+            said += wrapped(f"  thread {thread}" if "tid" in thread else f"  {thread}", "    ")
     return said

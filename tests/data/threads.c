@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Threads that work at known things: samples of the clock and stacks of calls are held against it.
+ *
+ * usage: threads copy MS         one copies memory, one counts, for so long each by its own clock
+ *        threads crowd COUNT     so many send PRIME bytes each, work for a moment, and sleep until the end
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define APART __attribute__((noinline, noclone))
+
+enum { PRIME = 23, COPIED = 1 << 20, STACK = 64 << 10, MOMENT_NS = 200000 };
+
+static int sender, receiver, work_ms;
+static char source[COPIED], target[COPIED];
+static volatile uint64_t counted;
+static pthread_barrier_t end;
+
+static void check(int holds, const char *what)
+{
+	if (holds)
+		return;
+	perror(what);
+	exit(1);
+}
+
+static uint64_t own_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+APART void count_up(void)
+{
+	for (int i = 0; i < 100000; i++)
+		counted++;
+}
+
+static void *copying(void *arg)
+{
+	pthread_setname_np(pthread_self(), "copies");
+	while (own_ns() < work_ms * 1000000ull) {
+		memcpy(target, source, COPIED);
+		counted += target[counted % COPIED];
+	}
+	return arg;
+}
+
+static void *counting(void *arg)
+{
+	pthread_setname_np(pthread_self(), "counts");
+	while (own_ns() < work_ms * 1000000ull)
+		count_up();
+	return arg;
+}
+
+APART void send_one(void)
+{
+	counted += send(sender, source, PRIME, 0);
+}
+
+static void *one_of_many(void *arg)
+{
+	uint64_t until;
+
+	send_one();
+	for (until = own_ns() + MOMENT_NS; own_ns() < until;)
+		;
+	pthread_barrier_wait(&end);
+	return arg;
+}
+
+static void connect_both(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t length = sizeof(at);
+
+	check(!bind(listener, (void *)&at, length) && !listen(listener, 1), "listen");
+	getsockname(listener, (void *)&at, &length);
+	sender = socket(AF_INET, SOCK_STREAM, 0);
+	check(!connect(sender, (void *)&at, length), "connect");
+	receiver = accept(listener, NULL, NULL);
+	check(receiver >= 0, "accept");
+}
+
+static void copy(int ms)
+{
+	pthread_t one, other;
+
+	work_ms = ms;
+	check(!pthread_create(&one, NULL, copying, NULL) && !pthread_create(&other, NULL, counting, NULL), "pthread_create");
+	pthread_join(one, NULL);
+	pthread_join(other, NULL);
+}
+
+static void crowd(int count)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, STACK);
+	pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+	pthread_barrier_init(&end, NULL, count + 1);
+	for (int i = 0; i < count; i++)
+		check(!pthread_create(&thread, &small, one_of_many, NULL), "pthread_create");
+	for (int left = count * PRIME, got; left > 0; left -= got) {
+		got = recv(receiver, target, left < COPIED ? left : COPIED, 0);
+		check(got > 0, "recv");
+	}
+	pthread_barrier_wait(&end);
+}
+
+int main(int argc, char **argv)
+{
+	int number = argc > 2 ? atoi(argv[2]) : 0;
+	char line[8];
+
+	connect_both();
+	puts("ready");
+	fflush(stdout);
+	check(fgets(line, sizeof(line), stdin) != NULL, "stdin");
+	if (!strcmp(argv[1], "copy"))
+		copy(number);
+	else
+		crowd(number);
+	puts("done");
+	fflush(stdout);
+	check(fgets(line, sizeof(line), stdin) != NULL, "stdin");
+	return 0;
+}
