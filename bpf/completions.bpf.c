@@ -221,6 +221,8 @@ static __always_inline void ring_notified(const struct io_kiocb___zc *req, u32 r
 	bool told = bpf_core_field_exists(notification->zc_report) && BPF_CORE_READ(notification, zc_report);
 	bool copied = told && result & IORING_NOTIF_USAGE_ZC_COPIED_FLAG;
 
+	if (sizes_wanted)
+		ring_hold_ends(uarg, told, copied);
 	if (!slot)
 		return;
 	__sync_fetch_and_add(&slot->ring_notified, 1);

@@ -118,7 +118,8 @@ static __always_inline void call_sized(struct watch_slot *slot, u32 way, int ret
 }
 
 /* A send is known by its socket and the number that its notification has of it (sk_zckey). Those of io_uring bring a
- * notification that has none. */
+ * notification that has none, whose place in memory is theirs until it ends. No cookie is 0. */
+#define COOKIE_OF_RINGS 0
 
 enum {
 	HELD_MOST = 1 << 16,	/* sends that are held, or whose notification nobody has read */
@@ -127,8 +128,8 @@ enum {
 	RAISE_TRIES = 4,
 };
 
-/* Set before load: a hook tells when the error queue is read. */
-const volatile bool readings_told __weak = false;
+/* Set before load: a hook tells when the error queue is read; another one when a notification of io_uring's ends. */
+const volatile bool readings_told __weak = false, ring_ends_told __weak = false;
 
 struct held_send {
 	u64 cookie;
@@ -190,17 +191,26 @@ static __always_inline void time_add(struct hold_times *times, u64 ns)
 static __always_inline void hold_begins(const struct sock *sk, struct watch_slot *slot, const struct msghdr *msg)
 {
 	struct hold fresh = {};
+	bool ring = brings_notification(msg);
 	struct held_send key = { cookie_of(sk), (u32)(sk->sk_zckey.counter - 1) };
 	struct call_holds *of;
 
-	if (!sizes_wanted || !window_is_open || brings_notification(msg) || !caller_is_known(slot) ||
-	    bpf_map_lookup_elem(&held, &key))
+	if (!sizes_wanted || !window_is_open || (ring && !ring_ends_told) || !caller_is_known(slot))
+		return;
+	if (ring)
+		key = (struct held_send){ COOKIE_OF_RINGS, (u64)msg->msg_ubuf };
+	if (bpf_map_lookup_elem(&held, &key))
 		return;
 	fresh.sent_ns = bpf_ktime_get_ns();
 	fresh.place = slot->sizes_at;
 	of = holds_at(fresh.place);
 	if (!of)
 		return;
+	/* Its end may come before somebody looks for it. */
+	if (ring && !packets_watched) {
+		of->rings_missed = 1;
+		return;
+	}
 	fresh.outstanding = __sync_fetch_and_add(&of->outstanding, 1) + 1;
 	if (!bpf_map_update_elem(&held, &key, &fresh, BPF_NOEXIST))
 		return;
@@ -266,6 +276,24 @@ static __always_inline void hold_ends(struct hold_walk *w, struct hold *hold, st
 		hold_over(hold, of);
 	}
 	bpf_map_delete_elem(&held, &w->next);
+}
+
+/* A notification of io_uring's ends: who reads it makes no call. @told: of copies. */
+static __always_inline void ring_hold_ends(u64 notification, bool told, bool copied)
+{
+	struct held_send key = { COOKIE_OF_RINGS, notification };
+	struct hold *found = bpf_map_lookup_elem(&held, &key), hold;
+	struct call_holds *of = found ? holds_at(found->place) : NULL;
+
+	if (!of)
+		return;
+	hold = *found;
+	if (bpf_map_delete_elem(&held, &key))
+		return;
+	time_add(&of->posted, bpf_ktime_get_ns() - hold.sent_ns);
+	__sync_fetch_and_add(&of->by_ring, 1);
+	__sync_fetch_and_add(!told ? &of->untold : copied ? &of->copied : &of->released, 1);
+	hold_over(&hold, of);
 }
 
 static long hold_hop(u32 hop, void *arg)

@@ -138,6 +138,9 @@ struct call_holds {
 	struct hold_times posted, read;	/* until the kernel notified, until the program read that */
 	unsigned long long released, copied;	/* sends that were notified, by what the kernel says of them */
 	unsigned long long closed;	/* that their socket ended before */
+	unsigned long long untold;	/* of io_uring: notified, and the program did not ask to be told of copies */
+	unsigned long long by_ring;	/* of those that were notified: sends of io_uring, which nobody sees read */
+	unsigned long long rings_missed;	/* not 0: sends of io_uring began before the hook of their end was attached */
 	unsigned long long untimed;	/* no room */
 	long long outstanding;
 	unsigned long long outstanding_most;	/* with any that is outstanding no more */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -77,7 +78,7 @@ def holds(folder, program: str) -> dict:
 
 def test_a_late_copy_ends_a_hold_long_before_the_program_reads_of_it(tmp_path):
     found = holds(tmp_path, READS_LATE)
-    assert found["ended_by"] == {"acknowledgment": 0, "copy": 7, "close": 0}
+    assert found["ended_by"] == {"acknowledgment": 0, "copy": 7, "close": 0, "untold": 0}
     assert found["notified"]["sends"] == found["read"]["sends"] == 7
     assert found["notified"]["median"]["below_ns"] < PAUSE_MS * MS
     assert found["read"]["shortest_ns"] >= PAUSE_MS * MS
@@ -113,3 +114,53 @@ def test_a_program_without_zero_copy_has_none(tmp_path, program):
     file = tmp_path / "record.json"
     assert watch_tool.watch("--sizes", "--json", file, "--", sys.executable, "-c", program).returncode == 0
     assert all(each["holds"] is None for each in watch_tool.record_of(file)["processes"])
+
+
+# Sends of io_uring, by tests/odd: bytes in a queue that the receiver's small buffer keeps there until it takes them.
+TESTS = Path(__file__).resolve().parents[1]
+BY_RING = BEGIN + f"""
+import sys; sys.path.insert(0, {str(TESTS)!r})
+from odd.uring import IS_NOTIFICATION, REPORT_USAGE, SEND_ZC, Ring
+ring, notified = Ring(), 0
+def send(size, options=0):
+    global notified
+    ring.prepare(a, SEND_ZC, size, 0, options); ring.enter(1, 1); look()
+def look():
+    global notified
+    notified += sum(1 for _, flags in ring.completions() if flags & IS_NOTIFICATION)
+def all_told(count):
+    while notified < count: ring.enter(0, 1); look()
+"""
+RING_TOLD = BY_RING + """
+for turn in range(7): send(4_093, REPORT_USAGE); take(4_093); all_told(turn + 1)
+"""
+RING_UNTOLD = RING_TOLD.replace("REPORT_USAGE)", "0)")
+RING_WAITS = BY_RING + """
+b.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+for _ in range(10): send(20_000, REPORT_USAGE)
+pause(); take(200_000); all_told(10)
+"""
+
+
+def test_sends_by_a_ring_are_timed_until_their_notification(tmp_path):
+    found = holds(tmp_path, RING_TOLD)
+    assert found["made"] == found["notified"]["sends"] == found["by_ring"] == 7 and not found["rings_missed"]
+    assert found["ended_by"] == {"acknowledgment": 0, "copy": 7, "close": 0, "untold": 0}
+    assert found["read"]["sends"] == 0 and found["outstanding"] == 0 and found["outstanding_most"] == 1
+
+
+def test_whether_a_ring_copied_is_not_told_unless_the_program_asked(tmp_path):
+    assert holds(tmp_path, RING_UNTOLD)["ended_by"] == {"acknowledgment": 0, "copy": 0, "close": 0, "untold": 7}
+
+
+def test_sends_by_a_ring_are_held_until_the_receiver_takes(tmp_path):
+    found = holds(tmp_path, RING_WAITS)
+    assert found["by_ring"] == found["made"] == 10 and found["outstanding"] == 0
+    assert found["notified"]["longest_ns"] >= PAUSE_MS * MS and found["outstanding_most"] > 1
+
+
+def test_the_report_says_that_nobody_sees_a_ring_read(tmp_path):
+    done = watch_tool.watch("--sizes", "--", sys.executable, "-c", RING_TOLD)
+    assert done.returncode == 0, done.stderr
+    assert "7 of them by io_uring: when the program reads these is not measured" in " ".join(done.stderr.split())

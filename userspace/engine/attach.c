@@ -257,6 +257,7 @@ static void configure_sizes(struct engine *p)
 
 	p->skel->rodata->sizes_wanted = wanted;
 	p->skel->rodata->readings_told = wanted && bpf_program__autoload(p->skel->progs.receive_call);
+	p->skel->rodata->ring_ends_told = wanted && bpf_program__autoload(p->skel->progs.ring_done);
 	bpf_map__set_max_entries(p->skel->maps.sizes, wanted ? SIZES_PROCESSES + 1 : 1);
 	bpf_map__set_max_entries(p->skel->maps.holds, wanted ? SIZES_PROCESSES + 1 : 1);
 	bpf_map__set_max_entries(p->skel->maps.sizes_of, wanted ? SIZES_PROCESSES : 1);

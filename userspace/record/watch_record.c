@@ -47,7 +47,7 @@ uint64_t bucket_from(int bucket)
 
 bool hold_was_any(const struct call_holds *holds)
 {
-	return hold_most(holds) || holds->untimed;
+	return hold_most(holds) || holds->untimed || holds->rings_missed;
 }
 
 uint64_t hold_most(const struct call_holds *holds)

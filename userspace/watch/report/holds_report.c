@@ -30,7 +30,7 @@ static void print_times(const struct hold_times *times, const char *what, const 
 
 void holds_report_print(const struct call_holds *holds, bool readings_known, const struct report_page *p)
 {
-	char line[320], most[32], now[32], released[32], copied[32], closed[32], untimed[32];
+	char line[400], most[32], now[32], released[32], copied[32], closed[32], untold[32], number[32];
 
 	if (!hold_was_any(holds))
 		return;
@@ -43,13 +43,22 @@ void holds_report_print(const struct call_holds *holds, bool readings_known, con
 	else
 		page_text(p, "    ", "when the program read that is not measured: no hook of this kernel tells it (before "
 			  "6.3)", 6);
+	number_text(holds->by_ring, number);
+	snprintf(line, sizeof(line), "%s of them by io_uring: when the program reads these is not measured, as it reads them from "
+		 "memory, by no call", number);
+	if (holds->by_ring)
+		page_text(p, "    ", line, 6);
 	number_text(holds->released, released);
 	number_text(holds->copied, copied);
 	number_text(holds->closed, closed);
+	number_text(holds->untold, untold);
 	snprintf(line, sizeof(line), "ended: %s as all packets were acknowledged and let go, %s by a copy (COPIED), %s with "
-		 "their socket", released, copied, closed);
+		 "their socket%s%s%s", released, copied, closed, holds->untold ? ", " : "", holds->untold ? untold : "",
+		 holds->untold ? " by either of the first two: the program did not ask (IORING_SEND_ZC_REPORT_USAGE)" : "");
 	page_text(p, "    ", line, 6);
-	number_text(holds->untimed, untimed);
+	number_text(holds->untimed, number);
 	if (holds->untimed)
-		fprintf(p->out, "    %s found no room and are not in these numbers\n", untimed);
+		fprintf(p->out, "    %s found no room and are not in these numbers\n", number);
+	if (holds->rings_missed)
+		page_text(p, "    ", "sends of io_uring that began before its hook was attached are not in these numbers", 6);
 }

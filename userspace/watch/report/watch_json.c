@@ -369,8 +369,11 @@ static json_t *holds_json(const struct call_holds *h, bool readings_known)
 	o = json_object();
 	put(o, "notified", hold_times_json(&h->posted));
 	put(o, "read", readings_known ? hold_times_json(&h->read) : json_null());
-	put(o, "ended_by", json_pack("{s:I, s:I, s:I}", "acknowledgment", (json_int_t)h->released, "copy",
-				     (json_int_t)h->copied, "close", (json_int_t)h->closed));
+	put(o, "ended_by", json_pack("{s:I, s:I, s:I, s:I}", "acknowledgment", (json_int_t)h->released, "copy",
+				     (json_int_t)h->copied, "close", (json_int_t)h->closed, "untold",
+				     (json_int_t)h->untold));
+	put(o, "by_ring", json_integer(h->by_ring));
+	put(o, "rings_missed", json_boolean(h->rings_missed));
 	put(o, "outstanding", json_integer(h->outstanding));
 	put(o, "outstanding_most", json_integer(hold_most(h)));
 	put(o, "untimed_sends", json_integer(h->untimed));
