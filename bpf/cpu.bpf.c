@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* In what does a process of the subject spend its CPU time? Where each sample of the clock finds it. */
-#include "bpf/include/program_news.bpf.h"
+#include "bpf/include/who.bpf.h"
 
 /* Further places are told without thread and address: there is room for these by themselves. */
 enum { CPU_STACKS = 8192, CPU_PLACES = 32768, CPU_PLACES_TOLD = 24576, CPU_THREADS = 16384, CPU_PROGRAMS = 4096 };

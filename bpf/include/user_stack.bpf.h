@@ -14,7 +14,6 @@
 #define COPYSCOPE_USER_STACK_BPF_H
 
 #include "bpf/include/datagram.bpf.h"
-#include "bpf/include/program_news.bpf.h"
 
 #define PF_IO_WORKER_FLAG 0x00000010 /* include/linux/sched.h */
 #define LOWEST_CODE 0x1000		/* vm.mmap_min_addr, as it is in general */

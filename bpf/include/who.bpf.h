@@ -320,4 +320,20 @@ static __always_inline void owner_note_holder(struct watch_book *book)
 		owner_note(book, &book->holder, is_member(book->holder.tgid));
 }
 
+enum { STACK_NEWS_BYTES = 64 << 10 };
+
+/* Processes whose code is worth a look of user space: they may end soon. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, STACK_NEWS_BYTES);
+} stack_news SEC(".maps") __weak;
+
+/* Where there is no room, the next time tells. */
+static __always_inline void program_met(u32 tgid, u64 started_ns)
+{
+	struct stack_task task = { .started_ns = started_ns, .tgid = tgid };
+
+	bpf_ringbuf_output(&stack_news, &task, sizeof(task), BPF_RB_FORCE_WAKEUP);
+}
+
 #endif
