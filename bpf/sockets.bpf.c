@@ -86,50 +86,75 @@ static __always_inline struct watch_book *subflow_born(struct sock *sk, const st
 	return book;
 }
 
-static __always_inline int state_change(struct sock *sk, int old, int new)
+/* Of inet_sock_set_state, the state before and after. Read anew each time: whoever verifies the program then has no
+ * value to tell one path from another by, and follows a third of them. */
+static __always_inline int old_state(const unsigned long long *ctx)
 {
-	/* One that sent its SYN before this program was attached may not be found by the first walk. */
-	bool connects = old == BPF_TCP_SYN_SENT && new != BPF_TCP_CLOSE;
-	bool born = new == BPF_TCP_SYN_SENT || old == BPF_TCP_SYN_RECV || connects;
+	return *(const volatile unsigned long long *)&ctx[1];
+}
+
+static __always_inline int new_state(const unsigned long long *ctx)
+{
+	return *(const volatile unsigned long long *)&ctx[2];
+}
+
+/* One that sent its SYN before this program was attached may not be found by the first walk. */
+static __always_inline bool connects(const unsigned long long *ctx)
+{
+	return old_state(ctx) == BPF_TCP_SYN_SENT && new_state(ctx) != BPF_TCP_CLOSE;
+}
+
+/* Finds the book of a socket, or begins it if the socket begins here. */
+static __always_inline struct watch_book *book_of_state(const unsigned long long *ctx, struct sock *sk,
+							const struct tcp_sock *tp)
+{
+	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+
+	if (book)
+		return book->now.state == new_state(ctx) ? NULL : book;
+	if (new_state(ctx) != BPF_TCP_SYN_SENT && old_state(ctx) != BPF_TCP_SYN_RECV && !connects(ctx))
+		return NULL;
+	book = book_born(sk);
+	if (!book)
+		book = subflow_born(sk, tp);
+	if (book && connects(ctx))
+		life_begin(book);
+	return book;
+}
+
+static __always_inline int state_change(const unsigned long long *ctx)
+{
+	struct sock *sk = (void *)ctx[0];
 	const struct tcp_sock *tp;
 	struct watch_book *book;
 
 	if (!is_tcp(sk))
 		return 0;
-	if (new == BPF_TCP_LISTEN)
+	if (new_state(ctx) == BPF_TCP_LISTEN)
 		note_listener(sk);
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp || new == BPF_TCP_LISTEN || old == BPF_TCP_LISTEN)
+	if (!tp || new_state(ctx) == BPF_TCP_LISTEN || old_state(ctx) == BPF_TCP_LISTEN)
 		return 0;
-	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
-	if (book && book->now.state == new)
+	book = book_of_state(ctx, sk, tp);
+	if (!book)
 		return 0;
-	if (!book) {
-		book = born ? book_born(sk) : NULL;
-		if (!book && born)
-			book = subflow_born(sk, tp);
-		if (!book)
-			return 0;
-		if (connects)
-			life_begin(book);
-	}
-	if (new == BPF_TCP_SYN_SENT)
+	if (new_state(ctx) == BPF_TCP_SYN_SENT)
 		life_begin(book);
-	if (!book->addresses_known && new != BPF_TCP_SYN_SENT)
+	if (!book->addresses_known && new_state(ctx) != BPF_TCP_SYN_SENT)
 		addresses_take(book, sk);
 	owner_note_current(book, sk);
 	ours_note(book);
 	layers_note(book, tp);
 	if (book->layers & 1u << WATCH_LAYER_MPTCP)
 		mptcp_owner_note(book, tp);
-	if (new == BPF_TCP_CLOSE) {
+	if (new_state(ctx) == BPF_TCP_CLOSE) {
 		if (fault_inject == FAULT_SKIP_CLOSES)
 			return 0;
-		if (book->flags & WATCH_CLOSED && old != BPF_TCP_CLOSE)
+		if (book->flags & WATCH_CLOSED && old_state(ctx) != BPF_TCP_CLOSE)
 			gauge_add(&watch_gauges.unseen_changes, 1);
-		life_end(book, tp, old);
+		life_end(book, tp, old_state(ctx));
 	}
-	book->now.state = new;
+	book->now.state = new_state(ctx);
 	return 0;
 }
 
@@ -140,15 +165,15 @@ static __always_inline int state_change(struct sock *sk, int old, int new)
  * softirq that interrupts it runs the other. The second one that runs finds the change noted.
  */
 SEC("?tp_btf/inet_sock_set_state")
-int BPF_PROG(socket_state, struct sock *sk, int old, int new)
+int socket_state(unsigned long long *ctx)
 {
-	return fault_inject == FAULT_SKIP_STATE ? 0 : state_change(sk, old, new);
+	return fault_inject == FAULT_SKIP_STATE ? 0 : state_change(ctx);
 }
 
 SEC("?tp_btf/inet_sock_set_state")
-int BPF_PROG(socket_state_again, struct sock *sk, int old, int new)
+int socket_state_again(unsigned long long *ctx)
 {
-	return state_change(sk, old, new);
+	return state_change(ctx);
 }
 
 static __always_inline int death(struct sock *sk)

@@ -319,10 +319,12 @@ static __always_inline u64 accepted_of(const struct tcp_sock *tp)
 }
 
 /* A FIN takes a place in the sequence when the socket leaves these states, and keeps it. */
-static __always_inline bool fin_in_sequence(int state)
+static __always_inline bool fin_in_sequence(u32 state)
 {
-	return state == BPF_TCP_FIN_WAIT1 || state == BPF_TCP_FIN_WAIT2 || state == BPF_TCP_CLOSING ||
-	       state == BPF_TCP_LAST_ACK || state == BPF_TCP_TIME_WAIT;
+	const u32 after_it = 1u << BPF_TCP_FIN_WAIT1 | 1u << BPF_TCP_FIN_WAIT2 | 1u << BPF_TCP_CLOSING |
+			     1u << BPF_TCP_LAST_ACK | 1u << BPF_TCP_TIME_WAIT;
+
+	return after_it >> (state & 31) & 1;
 }
 
 /* @state: the one before, where the socket is told of a new one. */
