@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The answer in words and tables, of which the page has the same."""
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+
+from copyscope.common.errors import shown
+from copyscope.common.tables import column
+from copyscope.common.text import bytes_text, laid_out, listed, share_text, short, wrapped
+
+from .answer import Answer, Host, Service
+
+# A cell with more would push all others out of the line.
+MOST_CELL, MOST_NAMED = 40, 6
+NOT_MEASURED = "not measured"
+SERVICE_HEAD = ["host", "service", "asked", "copied", "share", "since", "CPU s", "cause"]
+KERNEL_HEAD = ["kernel", "hosts", "asked", "copied", "share", "CPU s"]
+HOST_HEAD = ["host", "asked", "copied", "share", "CPU s", "kernel"]
+CAUSE_HEAD = ["cause", "what helps"]
+CPU = "CPU s"
+NUMBERS = ("asked", "copied", "share", CPU, "hosts")
+REMEDIES = column("causes", "remedy")
+
+
+def counted(number: int, one: str) -> str:
+    """1 host, 1,312 hosts."""
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
+def clock(when: float, begin: float, end: float) -> str:
+    """A moment in UTC; with its day if the window has two."""
+    moment, *ends = (datetime.datetime.fromtimestamp(each, datetime.UTC)
+                     for each in (when, begin, end))
+    return moment.strftime("%H:%M" if ends[0].date() == ends[1].date() else "%m-%d %H:%M")
+
+
+def since_text(each: Service, told: Answer) -> str:
+    """Since when most is copied after all."""
+    if each.since is None:
+        return ""
+    moment = clock(told.begin if each.from_begin else each.since, told.begin, told.end)
+    before = f"before {moment}" if each.from_begin else moment
+    return before if each.still else f"{before}, not now"
+
+
+def name_of(each: Service) -> str:
+    """A service as a line can show it: the program, and the last step of its cgroup."""
+    labels = each.labels
+    group = labels.get("container") or labels.get("cgroup", "").rstrip("/").rpartition("/")[2]
+    comm = labels.get("comm", "")
+    return shown(f"{comm} in {group}" if group and group != comm else comm or "?", MOST_CELL)
+
+
+def amount(number: float | None) -> str:
+    """Bytes, or that they are not known."""
+    return NOT_MEASURED if number is None else bytes_text(round(number))
+
+
+def of_all(part: float | None, whole: float | None) -> str:
+    """The share of a part."""
+    return "" if part is None or not whole else share_text(round(part), round(whole))
+
+
+def cpu_text(seconds: float | None) -> str:
+    """CPU time."""
+    return NOT_MEASURED if seconds is None else short(seconds)
+
+
+def cause_text(each: Service) -> str:
+    """Why it was copied, and how many other causes there are; or what the kernel refused."""
+    others = f" and {len(each.causes) - 1} more" if len(each.causes) > 1 else ""
+    refused = f"{each.of('enobufs'):.0f} sends refused" if round(each.of("enobufs")) else ""
+    return "; ".join(filter(None, (shown(each.cause, MOST_CELL) + others, refused)))
+
+
+def service_row(each: Service, told: Answer) -> list[str]:
+    """A service in a line."""
+    asked, needless = each.sums.get("asked"), each.sums.get("needless")
+    return [shown(each.host, MOST_CELL), name_of(each), amount(asked), amount(needless),
+            of_all(needless, asked), since_text(each, told), cpu_text(each.sums.get("cpu")),
+            cause_text(each)]
+
+
+def summed(services: Iterable[Service]) -> list[str]:
+    """What several services asked for and got."""
+    many = list(services)
+    asked, needless, cpu = (sum(found) if (found := [each.sums[name] for each in many
+                                                     if name in each.sums]) else None
+                            for name in ("asked", "needless", "cpu"))
+    return [amount(asked), amount(needless), of_all(needless, asked), cpu_text(cpu)]
+
+
+def kernel_rows(told: Answer) -> list[list[str]]:
+    """Every kernel."""
+    return [[shown(kernel or "not known", MOST_CELL), f"{len(hosts):,}", *summed(services)]
+            for kernel, (hosts, services) in told.kernels.items()]
+
+
+def host_rows(told: Answer) -> list[list[str]]:
+    """Hosts on which something was copied after all, those with most first."""
+    found: dict[tuple[str, str], list[Service]] = {}
+    for each in told.services:
+        found.setdefault((each.host, each.kernel), []).append(each)
+    rows = sorted((-sum(each.of("needless") for each in many), host, kernel)
+                  for (host, kernel), many in found.items())
+    return [[shown(host, MOST_CELL), *summed(found[host, kernel]), shown(kernel, MOST_CELL)]
+            for negative, host, kernel in rows if negative]
+
+
+def named(hosts: list[Host]) -> str:
+    """Some hosts by name."""
+    more = [f"{len(hosts) - MOST_NAMED:,} more"] if len(hosts) > MOST_NAMED else []
+    return listed([*(shown(each.name, MOST_CELL) for each in hosts[:MOST_NAMED]), *more])
+
+
+def window_text(told: Answer) -> str:
+    """From when to when."""
+    first, last = (datetime.datetime.fromtimestamp(each, datetime.UTC)
+                   for each in (told.begin, told.end))
+    form = "%H:%M" if first.date() == last.date() else "%Y-%m-%d %H:%M"
+    return f"{first:%Y-%m-%d %H:%M} to {last.strftime(form)} UTC"
+
+
+def asked_sentence(told: Answer) -> str:
+    """What was asked for, and what came of it."""
+    asked, needless = told.total("asked"), told.total("needless")
+    if asked is None:
+        return "How much programs asked to send without a copy is not measured."
+    if not asked:
+        return "No program asked to send without a copy."
+    lacking = [each for each in told.asking if round(each.of("needless"))]
+    begin = f"Programs asked to send {amount(asked)} without a copy; "
+    if needless is None:
+        return f"{begin}how much of it was copied after all is not measured."
+    if not lacking:
+        return f"{begin}nothing of it was copied after all."
+    hosts = len({each.host for each in lacking})
+    return f"{begin}{of_all(needless, asked)} of it, {amount(needless)}, was copied after all, by " \
+           f"{counted(len(lacking), 'service')} on {counted(hosts, 'host')}."
+
+
+def sentences(told: Answer) -> list[str]:
+    """The answer in short, and what makes it less sure."""
+    cpu = told.total("cpu")
+    said = [f"{counted(len(told.hosts), 'host')} on {counted(len(told.kernels), 'kernel')}, "
+            f"{window_text(told)}.", asked_sentence(told),
+            "What copying costs is not measured: no watch has --cpu." if cpu is None else
+            f"Copying payload took {short(cpu)} s of CPU time, {short(cpu / told.window_s)} CPUs."]
+    broken = [each for each in told.hosts if each.broken]
+    if told.silent:
+        said.append(f"The watch is read no more on {named(told.silent)}.")
+    if broken:
+        laws = dict.fromkeys(law for each in broken for law in each.broken)
+        said.append(f"Do not trust numbers of {named(broken)}: a law broke "
+                    f"({listed([shown(law, MOST_CELL) for law in laws])}).")
+    return said
+
+
+def remedies(services: list[Service]) -> list[list[str]]:
+    """What helps against each cause."""
+    causes = dict.fromkeys(each.cause for each in services if each.cause)
+    return [[shown(cause, MOST_CELL), REMEDIES.get(cause, "")] for cause in causes]
+
+
+def without_cpu(head: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """A table without the column of CPU time where nobody measured it; a sentence says so."""
+    place = head.index(CPU) if CPU in head else -1
+    if place < 0 or any(row[place] != NOT_MEASURED for row in rows):
+        return head, rows
+    return [*head[:place], *head[place + 1:]], [[*row[:place], *row[place + 1:]] for row in rows]
+
+
+def table(head: list[str], rows: list[list[str]], most: int) -> list[str]:
+    """A table, with an empty line before it; of many rows the first ones."""
+    if not rows:
+        return []
+    head, cells = without_cpu(head, rows[:most])
+    right = [number for number, name in enumerate(head) if name in NUMBERS]
+    more = [f"and {len(rows) - most:,} more; --top shows more"] if len(rows) > most else []
+    return ["", *laid_out([head, *cells], right), *more]
+
+
+def lines(told: Answer, most: int) -> list[str]:
+    """All of it."""
+    rows = [service_row(each, told) for each in told.asking]
+    return [*(line for each in sentences(told) for line in wrapped(each)),
+            *table(SERVICE_HEAD, rows, most), *table(CAUSE_HEAD, remedies(told.asking[:most]), most),
+            *table(HOST_HEAD, host_rows(told), most), *table(KERNEL_HEAD, kernel_rows(told), most)]
