@@ -7,7 +7,15 @@ from pathlib import Path
 
 import yaml
 
-from copyscope.common.metric_names import CAUSES, CLASSES, METRICS, RECEIVED_WAYS, SENT_WAYS, SERVICE, WHO
+from copyscope.common.metric_names import (
+    CAUSES,
+    CLASSES,
+    METRICS,
+    RECEIVED_WAYS,
+    SENT_WAYS,
+    SERVICE,
+    WHO,
+)
 
 PLACE = Path(__file__).resolve().parents[2] / "packaging" / "prometheus"
 TARGET = {"job", "instance"}

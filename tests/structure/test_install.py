@@ -18,7 +18,7 @@ RELEASE = re.compile(r"copyscope \d+\.\d+\.\d+ \(.+\)\n")
 COMMANDS = sorted(["copyscope", "trace_run", "copyscope-workload",
                    *(f"copyscope-{tool}" for tool in (
                        "advise", "advise_truth", "baseline", "beside_iperf3", "beside_lmbench", "claims", "compare", "crossover",
-                       "facts", "guest", "matrix", "peers", "plot", "predict", "records", "sweep"))])
+                       "facts", "fleet", "guest", "matrix", "peers", "plot", "predict", "records", "sweep"))])
 PAGES = sorted({*COMMANDS, *(f"copyscope-{word.name}" for word in WORDS)})
 
 

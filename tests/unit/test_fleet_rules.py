@@ -36,6 +36,7 @@ MUTATIONS = {
     "at once": ("ratio_rate5m > 0.5\n        for: 10m", "ratio_rate5m > 0.5\n        for: 0m"),
     "what was ignored is left out": ("SO_ZEROCOPY not set|", ""),
     "plain sends are asked, too": ('{way="zerocopy"}', ""),
+    "causes of other containers": (",container=%q", ""),
     "any cause": ("sum by (cause)", "sum by (job)"),
     "no new program is refused": ("copyscope_enobufs_total > 0 unless", "copyscope_enobufs_total > 99 unless"),
     "refusals of before": ("\n          and on (job, instance) copyscope_last_reading_timestamp_seconds offset 10m)", ")"),

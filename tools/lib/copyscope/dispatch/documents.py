@@ -22,6 +22,7 @@ TO_SCHEMAS = "../../../../lib/copyscope/docs"
 LINK = re.compile(r"\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 # What else of tools/ and of the tree's own places a page names.
 BESIDE = re.compile(r"(?<![\w/])tools/(caches|profiles|copies[\w-]*\.bt)")
+RULES = re.compile(r"(?<![\w/])packaging/(prometheus/)")
 RUNS = re.compile(r"(?<![\w/])results/runs(?!\w)")
 MANUAL = re.compile(r"man -l docs/([\w-]+)\.8")
 
@@ -29,7 +30,7 @@ MANUAL = re.compile(r"man -l docs/([\w-]+)\.8")
 def own_names(text: str) -> str:
     """A page with the names that an installed copy has; records are those of root."""
     text = COMMAND.sub(lambda found: NAMES[found[1]], text)
-    text = BESIDE.sub(r"lib/copyscope/tools/\1", text)
+    text = RULES.sub(r"lib/copyscope/\1", BESIDE.sub(r"lib/copyscope/tools/\1", text))
     return MANUAL.sub(r"man \1", RUNS.sub("/var/lib/copyscope/runs", text))
 
 

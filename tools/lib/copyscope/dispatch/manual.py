@@ -134,7 +134,7 @@ def read_help(text: str) -> Help:
 SECTION = "8"
 # Roles of the workload, each with a help of its own.
 ROLES = {"copyscope-workload": ("server", "client")}
-READS_ONLY = ("records", "compare", "plot")
+READS_ONLY = ("records", "compare", "plot", "fleet")
 READING = "It reads records and measures nothing."
 MEASURING = "What a run costs is told in the section OVERHEAD of the manual page trace_run(8)."
 WORKLOAD = "It has no probes: what it costs is the load that it makes."

@@ -66,6 +66,7 @@ WORDS = (
     Word("compare", TOOLS / "compare",
          "put two records or sweeps side by side: copies, causes, times",
          firsts=("last",), rest=(RECORDS_HERE,)),
+    Word("fleet", TOOLS / "fleet", "ask Prometheus where in a fleet zero copy was in vain"),
     Word("plot", TOOLS / "plot", "draw figures from records: lines, copy maps, bars",
          values={"--profile": PROFILE_NAMES}),
     Word("matrix", TOOLS / "matrix", "run every kernel and path in guests: what was copied where"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The answer: what each service of each host asked for and got, what a kernel's hosts did, since when."""
+"""The answer: what each service of each host asked for and got, and since when."""
 from __future__ import annotations
 
 from collections import defaultdict
@@ -9,9 +9,16 @@ from copyscope.common.errors import Refused
 
 from . import questions
 from .ask import Prometheus, Sample
-from .questions import HOST, SERVICE
+from .questions import HOST, SERVICE, Counter
 
 Key = tuple[str, ...]
+Steps = list[tuple[float, float]]
+# Numbers of a service, each the sum of counters.
+SUMS: tuple[tuple[str, Counter], ...] = (
+    ("asked", questions.REFERENCED), ("asked", questions.COPIED_AT_ONCE),
+    ("needless", questions.NEEDLESS), ("enobufs", questions.REFUSED))
+# Of so many, those that had most copied after all, what happened over time is asked.
+MOST_CHOSEN = 200
 # A watch that is read less often says so long before.
 STALE_S = 300
 
@@ -64,7 +71,8 @@ class Answer:
     end: float
     hosts: list[Host]
     services: list[Service]
-    course: list[list[tuple[float, float]]]  # asked, and copied after all
+    chosen: list[Service] = field(default_factory=list)  # those of which the course is told
+    course: list[Steps] = field(default_factory=list)  # asked, and copied after all
 
     @property
     def window_s(self) -> int:
@@ -104,77 +112,136 @@ def key_of(sample: Sample, labels: tuple[str, ...]) -> Key:
     return tuple(sample.labels.get(each, "") for each in labels)
 
 
-def added(asked: Prometheus, expressions: list[str], labels: tuple[str, ...],
-          when: float) -> dict[Key, float]:
-    """The sum of some expressions, by labels."""
-    found: dict[Key, float] = defaultdict(float)
-    for expression in expressions:
-        for sample in asked.at(expression, when):
-            found[key_of(sample, labels)] += sample.value
-    return found
+def whole_key(sample: Sample) -> Key:
+    """What tells a series from all others of its metric."""
+    return tuple(f"{name}={value}" for name, value in sorted(sample.labels.items())
+                 if name != "__name__")
 
 
-def hosts_of(asked: Prometheus, window_s: int, when: float) -> dict[Key, Host]:
+class Window:
+    """What a Prometheus has of a window."""
+
+    def __init__(self, asked: Prometheus, window_s: int) -> None:
+        self.asked, self.window_s, self.end = asked, window_s, asked.now()
+        self.begin = self.end - window_s
+        self.seen = {key_of(each, HOST) for each in self.ask(questions.seen(window_s))}
+
+    def ask(self, expression: str) -> list[Sample]:
+        """Ask for the end of the window."""
+        return self.asked.at(expression, self.end)
+
+    def risen(self, counter: Counter, labels: tuple[str, ...]) -> dict[Key, float]:
+        """By how much a counter rose, summed by labels: to the byte as the readings have it, where
+        no series began again and the host is not new."""
+        last = self.ask(questions.last(counter, self.window_s))
+        before = {whole_key(each): each.value
+                  for each in self.ask(questions.before(counter, self.window_s))}
+        again = {whole_key(each)
+                 for each in self.ask(questions.begun_again(counter, self.window_s))}
+        guessed: dict[Key, float] = {}
+        if again or any(key_of(each, HOST) not in self.seen for each in last):
+            guessed = {whole_key(each): each.value
+                       for each in self.ask(questions.estimated(counter, self.window_s))}
+        found: dict[Key, float] = defaultdict(float)
+        for sample in last:
+            key, host = whole_key(sample), key_of(sample, HOST)
+            exact = key not in again and host in self.seen
+            found[key_of(sample, labels)] += \
+                sample.value - before.get(key, 0) if exact else guessed.get(key, 0)
+        return found
+
+
+def hosts_of(window: Window) -> dict[Key, Host]:
     """Every host, by job and name."""
-    read = {key_of(each, HOST): each.value for each in asked.at(questions.READ, when)}
+    read = {key_of(each, HOST): each.value for each in window.ask(questions.READ)}
     found: dict[Key, Host] = {}
-    for each in asked.at(questions.hosts(window_s), when):
+    for each in window.ask(questions.hosts(window.window_s)):
         key, labels = key_of(each, HOST), each.labels
         found[key] = Host(key[1], key[0], labels.get("kernel", ""), labels.get("version", ""),
                           read.get(key))
-    laws = added(asked, [questions.laws(window_s)], (*HOST, "law"), when)
-    for (*key, law), times in laws.items():
-        if times and tuple(key) in found:
-            found[tuple(key)].broken.append(law)
     return found
 
 
-def tell_since(asked: Prometheus, services: dict[Key, Service], window_s: int,
-               when: float) -> None:
-    """Add to each service since when most of it is copied after all."""
-    step = questions.step_of(window_s)
-    firsts, lasts, fines = (
-        {key_of(each, SERVICE): each.value for each in asked.at(expression, when)}
-        for expression in questions.since(window_s))
-    for key, first in firsts.items():
-        if key not in services:
-            continue
-        service, fine = services[key], fines.get(key, 0.0)
-        # Steps lie at multiples of themselves.
-        service.still = lasts[key] >= when // step * step
-        service.since = fine + step if service.still and fine > first else first
-        service.from_begin = service.since < when - window_s + step
+def tell_broken(window: Window, hosts: dict[Key, Host]) -> None:
+    """Add to each host the laws that broke."""
+    for (*key, law), times in window.risen(questions.LAWS, (*HOST, "law")).items():
+        if times and tuple(key) in hosts:
+            hosts[tuple(key)].broken.append(law)
+
+
+def services_of(window: Window, hosts: dict[Key, Host]) -> list[Service]:
+    """Every service, with its sums and causes."""
+    found: dict[Key, Service] = {}
+
+    def service(key: Key) -> Service:
+        """The one of a key."""
+        if key not in found:
+            labels = {name: value for name, value in zip(SERVICE, key) if value}
+            host = hosts.get(key[:2])
+            found[key] = Service(labels | {"instance": key[1]}, host.kernel if host else "")
+        return found[key]
+
+    for name, counter in SUMS:
+        for key, value in window.risen(counter, SERVICE).items():
+            sums = service(key).sums
+            sums[name] = sums.get(name, 0) + value
+    for each in window.ask(questions.cpu(window.window_s)):
+        service(key_of(each, SERVICE)).sums["cpu"] = each.value
+    for (*rest, cause), value in window.risen(questions.CAUSES, (*SERVICE, "cause")).items():
+        if value:
+            service(tuple(rest)).causes[cause] = value
+    return list(found.values())
+
+
+def tell_since(each: Service, asked: Steps, copied: Steps, window: Window) -> None:
+    """Add since when most of it is copied after all."""
+    wanted = dict(asked)
+    shares = [(when, value > questions.MOST_NEEDLESS * wanted[when])
+              for when, value in copied if wanted.get(when)]
+    mostly = [when for when, most in shares if most]
+    if not mostly:
+        return
+    fine = max((when for when, most in shares if not most), default=0.0)
+    step = questions.step_of(window.window_s)
+    # A program that has ended asks for nothing any more.
+    each.still = mostly[-1] > max(fine, window.end - 2 * step)
+    each.since = min(when for when in mostly if when > fine) if each.still else mostly[0]
+    each.from_begin = each.since < window.begin + step
+
+
+def course_of(window: Window, chosen: list[Service]) -> list[Steps]:
+    """What some services asked for over time, and what was copied after all; each is told since
+    when that is most of it."""
+    if not chosen:
+        return [[], []]
+    step = questions.step_of(window.window_s)
+    both = [{key_of(each, SERVICE): each.steps
+             for each in window.asked.steps(expression, window.begin, window.end, step)}
+            for expression in questions.rates(window.window_s,
+                                              sorted({each.host for each in chosen}))]
+    sums: list[dict[float, float]] = [defaultdict(float), defaultdict(float)]
+    for service in chosen:
+        key = tuple(service.labels.get(name, "") for name in SERVICE)
+        asked, copied = (part.get(key, []) for part in both)
+        tell_since(service, asked, copied, window)
+        for place, steps in zip(sums, (asked, copied)):
+            for when, value in steps:
+                place[when] += value
+    return [sorted(each.items()) for each in sums]
 
 
 def ask(url: str, window_s: int) -> Answer:
     """Ask for everything."""
     asked = Prometheus(url)
-    when = asked.now()
-    hosts = hosts_of(asked, window_s, when)
+    window = Window(asked, window_s)
+    hosts = hosts_of(window)
     if not hosts:
         raise Refused(f"{asked.url} has no metrics of copyscope in this window: does it scrape the "
                       "files of copyscope watch --metrics?")
-    services: dict[Key, Service] = {}
-
-    def service(key: Key) -> Service:
-        """The one of a key."""
-        if key not in services:
-            labels = {name: value for name, value in zip(SERVICE, key) if value}
-            host = hosts.get(key[:2])
-            services[key] = Service(labels | {"instance": key[1]}, host.kernel if host else "")
-        return services[key]
-
-    for name, counters in questions.SUMS.items():
-        risen = [questions.risen(counter, SERVICE, window_s) for counter in counters]
-        for key, value in added(asked, risen, SERVICE, when).items():
-            service(key).sums[name] = value
-    causes = questions.risen(questions.CAUSES, (*SERVICE, "cause"), window_s)
-    for (*rest, cause), value in added(asked, [causes], (*SERVICE, "cause"), when).items():
-        if value:
-            service(tuple(rest)).causes[cause] = value
-    tell_since(asked, services, window_s, when)
-    course = [next((each.steps for each in asked.steps(
-        expression, when - window_s, when, questions.step_of(window_s))), [])
-        for expression in questions.course(window_s)]
-    return Answer(asked.url, when - window_s, when, sorted(hosts.values(), key=lambda each: each.name),
-                  list(services.values()), course)
+    tell_broken(window, hosts)
+    services = services_of(window, hosts)
+    told = Answer(asked.url, window.begin, window.end,
+                  sorted(hosts.values(), key=lambda each: each.name), services)
+    told.chosen = told.asking[:MOST_CHOSEN]
+    told.course = course_of(window, told.chosen)
+    return told

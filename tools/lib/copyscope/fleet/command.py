@@ -30,7 +30,7 @@ answer tells which services of which hosts and kernels asked to send without a c
 was copied after all and why, since when that is more than half of it, and what CPU time copying
 takes (watch --cpu). Numbers are sums over the window, to the byte as the readings have it.
 Thanos and Mimir answer like Prometheus.
-exit: 0 answered; 2 bad usage, or no Prometheus answers there; 3 no answer, or no metrics of copyscope
+exit: 0 answered; 2 bad usage, or no Prometheus answers there; 3 no answer, or no such metrics
 examples: ./tools/fleet http://127.0.0.1:9090
           ./tools/fleet http://127.0.0.1:9090 --window 7d --html fleet.html"""
 
@@ -71,10 +71,11 @@ def whole_number(number: float | None) -> int | None:
     return None if number is None else round(number)
 
 
-def host(each: Host) -> dict[str, Any]:
+def host(each: Host, cpu_s: float | None) -> dict[str, Any]:
     """A host."""
     return {"instance": each.name, "job": each.job, "kernel": each.kernel,
-            "version": each.version, "read": utc(each.read), "laws_broken": each.broken}
+            "version": each.version, "read": utc(each.read), "laws_broken": each.broken,
+            "copying_cpu_s": cpu_s}
 
 
 def service(each: Service) -> dict[str, Any]:
@@ -83,19 +84,27 @@ def service(each: Service) -> dict[str, Any]:
     return {"labels": each.labels, "kernel": each.kernel,
             "asked_bytes": whole_number(sums.get("asked")),
             "copied_after_all_bytes": whole_number(sums.get("needless")),
-            "sent_bytes": whole_number(sums.get("sent")),
-            "received_bytes": whole_number(sums.get("received")),
             "enobufs": whole_number(sums.get("enobufs")), "copying_cpu_s": sums.get("cpu"),
             "causes": {cause: round(count) for cause, count in sorted(each.causes.items())},
             "since": utc(each.since), "since_before_window": each.from_begin, "still": each.still}
 
 
+def cpu_of(told: Answer) -> dict[tuple[str, str], float]:
+    """CPU time of copying on each host."""
+    found: dict[tuple[str, str], float] = {}
+    for each in told.services:
+        if "cpu" in each.sums:
+            key = each.labels.get("job", ""), each.host
+            found[key] = found.get(key, 0) + each.sums["cpu"]
+    return found
+
+
 def document(told: Answer) -> dict[str, Any]:
     """The whole answer."""
+    cpu = cpu_of(told)
     return {"schema": SCHEMA, "url": told.url, "begin": utc(told.begin), "end": utc(told.end),
-            "hosts": [host(each) for each in told.hosts],
-            "services": [service(each) for each in sorted(
-                told.services, key=lambda each: (-each.of("needless"), *each.labels.values()))]}
+            "hosts": [host(each, cpu.get((each.job, each.name))) for each in told.hosts],
+            "services": [service(each) for each in told.asking]}
 
 
 def act(words: list[str]) -> int:

@@ -9,10 +9,10 @@ from copyscope.common.templates import templates
 from copyscope.common.text import bytes_text
 
 from . import text
-from .answer import Answer, Service
+from .answer import MOST_CHOSEN, Answer, Service, Steps
 
 WIDTH, HEIGHT = 720, 180
-MOST_BARS, MOST_ROWS = 12, 200
+MOST_BARS = 12
 
 
 class Bar(NamedTuple):
@@ -35,7 +35,7 @@ def bars(told: Answer) -> list[Bar]:
             for each in found]
 
 
-def line(steps: list[tuple[float, float]], told: Answer, most: float) -> list[str]:
+def line(steps: Steps, told: Answer, most: float) -> list[str]:
     """A course as points of a line; a gap where nothing was read begins another."""
     pieces: list[list[str]] = [[]]
     before = None
@@ -73,14 +73,13 @@ def service_row(each: Service, told: Answer) -> list[str]:
 
 def page(told: Answer) -> str:
     """The whole page."""
-    asking = told.asking
-    rows = [service_row(each, told) for each in asking[:MOST_ROWS]]
+    rows = [service_row(each, told) for each in told.chosen]
     names: dict[str, Any] = {
         "sentences": text.sentences(told), "window": text.window_text(told), "url": told.url,
-        "bars": bars(told), "course": course(told), "left_out": max(len(asking) - MOST_ROWS, 0),
+        "bars": bars(told), "course": course(told), "left_out": len(told.asking) - len(told.chosen),
         "numbers": text.NUMBERS,
         "services": text.without_cpu(["host", "program", "cgroup", *text.SERVICE_HEAD[2:]], rows),
-        "remedies": (text.CAUSE_HEAD, text.remedies(asking[:MOST_ROWS])),
+        "remedies": (text.CAUSE_HEAD, text.remedies(told.chosen)),
         "kernels": text.without_cpu(text.KERNEL_HEAD, text.kernel_rows(told)),
-        "hosts": text.without_cpu(text.HOST_HEAD, text.host_rows(told)[:MOST_ROWS])}
+        "hosts": text.without_cpu(text.HOST_HEAD, text.host_rows(told)[:MOST_CHOSEN])}
     return templates(Path(__file__).parent).get_template("page.html").render(names)

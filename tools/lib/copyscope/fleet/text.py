@@ -64,7 +64,8 @@ def of_all(part: float | None, whole: float | None) -> str:
 
 def cpu_text(seconds: float | None) -> str:
     """CPU time."""
-    return NOT_MEASURED if seconds is None else short(seconds)
+    return NOT_MEASURED if seconds is None else \
+        f"{seconds:,.0f}" if seconds >= 1000 else short(seconds)
 
 
 def cause_text(each: Service) -> str:
@@ -136,8 +137,8 @@ def asked_sentence(told: Answer) -> str:
     if not lacking:
         return f"{begin}nothing of it was copied after all."
     hosts = len({each.host for each in lacking})
-    return f"{begin}{of_all(needless, asked)} of it, {amount(needless)}, was copied after all, by " \
-           f"{counted(len(lacking), 'service')} on {counted(hosts, 'host')}."
+    return f"{begin}{of_all(needless, asked)} of it, {amount(needless)}, was copied after all, " \
+           f"by {counted(len(lacking), 'service')} on {counted(hosts, 'host')}."
 
 
 def sentences(told: Answer) -> list[str]:
@@ -146,7 +147,8 @@ def sentences(told: Answer) -> list[str]:
     said = [f"{counted(len(told.hosts), 'host')} on {counted(len(told.kernels), 'kernel')}, "
             f"{window_text(told)}.", asked_sentence(told),
             "What copying costs is not measured: no watch has --cpu." if cpu is None else
-            f"Copying payload took {short(cpu)} s of CPU time, {short(cpu / told.window_s)} CPUs."]
+            f"Copying payload took {cpu_text(cpu)} s of CPU time, "
+            f"{short(cpu / told.window_s)} CPUs."]
     broken = [each for each in told.hosts if each.broken]
     if told.silent:
         said.append(f"The watch is read no more on {named(told.silent)}.")
@@ -185,5 +187,7 @@ def lines(told: Answer, most: int) -> list[str]:
     """All of it."""
     rows = [service_row(each, told) for each in told.asking]
     return [*(line for each in sentences(told) for line in wrapped(each)),
-            *table(SERVICE_HEAD, rows, most), *table(CAUSE_HEAD, remedies(told.asking[:most]), most),
-            *table(HOST_HEAD, host_rows(told), most), *table(KERNEL_HEAD, kernel_rows(told), most)]
+            *table(SERVICE_HEAD, rows, most),
+            *table(CAUSE_HEAD, remedies(told.asking[:most]), most),
+            *table(HOST_HEAD, host_rows(told), most),
+            *table(KERNEL_HEAD, kernel_rows(told), most)]
