@@ -39,6 +39,8 @@ COUNTS = {
     "pin": {"system calls": 2, "bytes arrived": 4096, "page faults": 0, "voluntary context switches": 0},
     "cpu-copy": {"sendto calls": 1, "bytes arrived": 4096, "packets of other devices": 0},
     "cpu-file": {"sendto calls": 0, "bytes arrived": 4096},
+    "cpu-ring": {"sendto calls": 0, "sendmsg calls": 0, "bytes arrived": 4096},
+    "turn-ring-reference": {"sendto calls": 1, "sendmsg calls": 0, "notifications read": 1},
     "away-reference": {"sendmsg calls": 1, "notifications read": 1, "packets by the device's statistics": 0},
     "copy-64": {"system calls": 2, "bytes arrived": 9 * 64, "page faults": 0},
     "copy-back-4096": {"system calls": 2, "bytes arrived": 9 * 4096, "voluntary context switches": 0},

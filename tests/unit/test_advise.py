@@ -17,6 +17,9 @@ from copyscope.model.changes import (
     FILE,
     LOCAL,
     MOST_ERROR,
+    RING,
+    RING_ROWS,
+    RING_ZEROCOPY,
     ROWS,
     STREAM,
     TURNS,
@@ -25,7 +28,7 @@ from copyscope.model.changes import (
 )
 from copyscope.model.choice import LEAVE, PAYS, UNDECIDED, Route, Sends, back, choose
 from copyscope.model.costs import Costs
-from copyscope.runs.baseline import joined
+from copyscope.runs.baseline import joined, lacks_alone
 from copyscope.sweep import sizes_from
 from helpers import schemas, watches
 from helpers.baselines import MACHINE, baseline, row
@@ -53,6 +56,10 @@ def made(**changes: dict[str, Any]) -> dict[str, Any]:
             "turn_copy": row("turn-copy", 6000.0, points=by_size(5000, 0.2)),
             "turn_reference": row("turn-reference", 9000.0, points=by_size(9000, 0.3)),
             "turn_file": row("turn-file", 7000.0, points=by_size(7000, 0.1)),
+            "cpu_ring": row("cpu-ring", 2319.2, points=by_size(1500, 0.2)),
+            "cpu_ring_reference": row("cpu-ring-reference", 4628.8, points=by_size(3400, 0.3)),
+            "turn_ring": row("turn-ring", 7000.0, points=by_size(6000, 0.2)),
+            "turn_ring_reference": row("turn-ring-reference", 9500.0, points=by_size(9500, 0.3)),
             "away_copy": row("away-copy", 900.0, points=by_pages(500, 800)),
             "away_cold": row("away-cold", 900.0, points=by_pages(500, 800)),
             "away_reference": row("away-reference", 1600.0, points=by_pages(1500, 100)), **changes}
@@ -111,6 +118,16 @@ def test_a_send_with_an_answer_has_prices_of_its_own():
         pytest.approx(4000 + 0.1 * 64 + 100 * (pages - 1) - 16 * 800)
 
 
+def test_a_ring_is_priced_by_rows_of_its_own():
+    for place in (LOCAL, AWAY):
+        assert of_send(COSTS, RING, place, STREAM, 65536).ns == pytest.approx(500)
+        assert of_send(COSTS, RING, place, TURNS, 65536).ns == pytest.approx(1000)
+    assert of_send(COSTS, RING_ZEROCOPY, LOCAL, STREAM, 65536).ns == pytest.approx(2400 + 0.1 * 65536)
+    pages = 1 + 65535 / 4096
+    assert of_send(COSTS, RING_ZEROCOPY, AWAY, STREAM, 65536).ns == \
+        pytest.approx(2400 + 0.1 * 64 + 100 * (pages - 1) - 16 * 800)
+
+
 def test_beyond_the_longest_measured_send_each_byte_takes_as_much():
     assert of_send(COSTS, FILE, AWAY, STREAM, 4 << 20).ns == pytest.approx(4 * (1000 - 0.1 * (1 << 20)))
 
@@ -165,6 +182,46 @@ def test_sends_that_go_by_reference_in_vain_are_sent_plain_again():
     assert (away.verdict, away.best.from_bytes) == (PAYS, 65536)
 
 
+def test_what_goes_by_a_rings_reference_is_held_against_a_copy_by_the_ring():
+    plain, ring = (back(COSTS, HERE, STREAM, SENDS, by_ring) for by_ring in (False, True))
+    assert (ring.verdict, ring.best.from_bytes) == (PAYS, 0)
+    # 100 ns less to save for each send than back to send().
+    assert ring.best.change.ns - plain.best.change.ns == pytest.approx(100 * (1000 + 23 + 100), rel=1e-5)
+
+
+def without_rings() -> Costs:
+    """Prices of a kernel that refuses a ring."""
+    data = made()
+    for each in data["rows"]:
+        if each["row"] in RING_ROWS:
+            each.update(status="not_measured", measured=None, why="it needs io_uring")
+    return Costs(data, "made")
+
+
+def test_where_the_kernel_refuses_a_ring_the_reason_is_told():
+    found = of_process("server", process(sent(bucket(65536, 100))), way(HERE), without_rings(), "")
+    assert [each.way for each in found.choices] == [ZEROCOPY, FILE]
+    said = " ".join(" ".join(lines(found, "")).split())
+    assert "io_uring: not predicted: row cpu-ring of the baseline: it is not measured (it needs io_uring)" in said
+    held = process(sent(bucket(65536, 100), way="zerocopy")) | {"holds": {"by_ring": 100}}
+    assert not of_process("server", held, way(HERE), without_rings(), "").choices
+
+
+def test_a_ring_that_might_pay_leaves_no_advice_open():
+    found = of_process("server", process(sent(bucket(1 << 20, 100))), way(HERE), COSTS, "")
+    ring, = (each for each in found.choices if each.way == RING)
+    assert ring.verdict == UNDECIDED and found.verdict == LEAVE
+    assert "uring" not in " ".join(lines(found, "")[-2:])
+
+
+def test_a_row_that_a_kernel_refuses_is_no_failure_if_it_is_optional():
+    rows = [row("cpu-copy", 1.0), row("cpu-ring", 1.0) | {"status": "not_measured"}]
+    assert lacks_alone(json.dumps({"rows": rows}).encode(), RING_ROWS)
+    rows[0]["status"] = "invalid"
+    assert not lacks_alone(json.dumps({"rows": rows}).encode(), RING_ROWS)
+    assert not lacks_alone(b"", RING_ROWS)
+
+
 def way(found: Route, path: str = "nic") -> Way:
     """Where bytes go."""
     return Way(found, "to a test", (), path)
@@ -174,7 +231,8 @@ def test_a_file_decides_only_if_the_source_is_one():
     whole = process(sent(bucket(65536, 100)))
     assert of_process("server", whole, way(HERE), COSTS, "").verdict == LEAVE
     assert of_process("server", whole, way(HERE), COSTS, "file").verdict == PAYS
-    assert len(of_process("server", whole, way(HERE), COSTS, "memory").choices) == 1
+    assert [each.way for each in of_process("server", whole, way(HERE), COSTS, "memory").choices] == \
+        [ZEROCOPY, RING, RING_ZEROCOPY]
 
 
 @pytest.mark.parametrize("receives, pattern", [(100, "rr"), (0, "stream"), (5, "stream")])
@@ -231,6 +289,7 @@ def test_the_user_knows_the_path_better():
 
 def test_a_program_with_a_switch_is_told_it():
     assert switch_of("nginx", [FILE])["set"] == "sendfile on;"
+    assert "no release" in switch_of("redis-server", [ZEROCOPY])["set"]
     assert switch_of("nginx", [ZEROCOPY]) is None and switch_of("other", [FILE]) is None
 
 
@@ -307,3 +366,4 @@ def test_a_sweep_takes_the_sizes_that_moved_most(tmp_path):
 def test_the_rows_that_are_measured_are_all_that_is_used():
     assert {"cpu-copy", "cpu-reference", "cpu-file", "turn-copy", "turn-reference", "turn-file",
             "away-copy", "away-cold", "away-reference"} == set(ROWS)
+    assert {f"{each}-{kind}" for each in ("cpu", "turn") for kind in ("ring", "ring-reference")} == set(RING_ROWS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Family send: what one send on a loopback connection costs while a peer drains it: by copy, by
- * reference (MSG_ZEROCOPY, notifications read before a buffer is sent again), and what each piece
+ * reference (MSG_ZEROCOPY, notifications read before a buffer is sent again), by io_uring, and what each piece
  * of a message adds. Small segments may wait for each other, as in any stream.
  *
  * Rows of processor time have the task clock of both ends, which other programs do not lengthen. Of those
@@ -30,10 +30,13 @@
 #include "studies/baseline/bench/connection.h"
 #include "studies/baseline/bench/memory.h"
 #include "studies/baseline/families/families.h"
+#include "userspace/common/system/ring_offer.h"
 
 enum {
 	COPY, ZEROCOPY, ZEROCOPY_PIECES, WRITE_PIECES, WRITE_WHOLE,
-	CPU_COPY, CPU_REFERENCE, CPU_FILE, TURN_COPY, TURN_REFERENCE, TURN_FILE, AWAY_COPY, AWAY_COLD, AWAY_REFERENCE,
+	CPU_COPY, CPU_REFERENCE, CPU_FILE, CPU_RING, CPU_RING_REFERENCE,
+	TURN_COPY, TURN_REFERENCE, TURN_FILE, TURN_RING, TURN_RING_REFERENCE,
+	AWAY_COPY, AWAY_COLD, AWAY_REFERENCE,
 };
 enum { PAGE_BYTES = 4096, DEFAULT_BYTES = 4096, SMALLEST = 8, LARGEST = 1 << 20 };
 enum { PIECES_MAX = 16, PIECE_BYTES = 8, BYTES_FULL_TURNS = 65536 };
@@ -41,6 +44,8 @@ enum { PIECES_MAX = 16, PIECE_BYTES = 8, BYTES_FULL_TURNS = 65536 };
 enum { POOL_BYTES = 4 << 20, POOL_MAX = 256 };
 /* A datagram has at most 65,507 bytes, and a packet 16 pages. */
 enum { AWAY_PAGES = 15, DISCARD_PORT = 9 };
+/* One request at a time, as the workload makes them; notifications come later. */
+enum { RING_ENTRIES = 4, RING_COMPLETIONS = 2 * POOL_MAX };
 #define ALL_HOSTS "224.0.0.1"	/* every device is in this group from the beginning, and tells nobody */
 
 /* One connection and the process that drains it. */
@@ -53,6 +58,7 @@ struct stream {
 	bool turns;			/* each send has an answer that is awaited */
 	uint64_t copied;		/* of these, where it says that bytes were copied after all */
 	int file;			/* what sendfile() sends; -1: nothing */
+	struct io_uring ring;
 };
 
 static bool is_away(const struct row *row)
@@ -62,7 +68,7 @@ static bool is_away(const struct row *row)
 
 static bool in_turns(const struct row *row)
 {
-	return row->which >= TURN_COPY && row->which <= TURN_FILE;
+	return row->which >= TURN_COPY && row->which <= TURN_RING_REFERENCE;
 }
 
 static bool of_file(const struct row *row)
@@ -70,10 +76,17 @@ static bool of_file(const struct row *row)
 	return row->which == CPU_FILE || row->which == TURN_FILE;
 }
 
+static bool by_ring(const struct row *row)
+{
+	return row->which == CPU_RING || row->which == CPU_RING_REFERENCE || row->which == TURN_RING ||
+	       row->which == TURN_RING_REFERENCE;
+}
+
 static bool by_reference(const struct row *row)
 {
 	return row->which == ZEROCOPY || row->which == ZEROCOPY_PIECES ||
 	       row->which == CPU_REFERENCE || row->which == TURN_REFERENCE ||
+	       row->which == CPU_RING_REFERENCE || row->which == TURN_RING_REFERENCE ||
 	       row->which == AWAY_REFERENCE;
 }
 
@@ -237,6 +250,76 @@ static int send_references(struct work *w, struct stream *s, uint64_t calls, int
 	return 0;
 }
 
+static int ring_open(struct work *w, struct stream *s)
+{
+	struct io_uring_params wanted = { .flags = IORING_SETUP_CQSIZE, .cq_entries = RING_COMPLETIONS };
+	struct ring_offer offer = ring_offer_ask();
+	const char *lacks = ring_offer_lacks(&offer, true);
+	int err = lacks ? -ENOSYS : io_uring_queue_init_params(RING_ENTRIES, &s->ring, &wanted);
+
+	return err ? work_fail(w, -err, lacks ? lacks : "the kernel refuses a ring of io_uring") : 0;
+}
+
+/* Takes one completion: a notification, or a result. Not 0: what was asked for failed. */
+static int ring_take(struct stream *s, int *result, bool *ended)
+{
+	struct io_uring_cqe *cqe;
+	int err = io_uring_wait_cqe(&s->ring, &cqe);
+
+	if (err)
+		return err == -EINTR ? 0 : err;
+	if (cqe->flags & IORING_CQE_F_NOTIF) {
+		s->notified++;
+		s->copied += !!((uint32_t)cqe->res & IORING_NOTIF_USAGE_ZC_COPIED);
+	} else {
+		s->sent += !!(cqe->flags & IORING_CQE_F_MORE);
+		*result = cqe->res;
+		*ended = true;
+	}
+	io_uring_cqe_seen(&s->ring, cqe);
+	return 0;
+}
+
+/* One send, to its result; no more than so many before it wait for their notification. */
+static int ring_send_one(struct stream *s, const char *from, uint64_t bytes, bool reference, uint64_t most_outstanding)
+{
+	struct io_uring_sqe *sqe;
+	bool ended = false;
+	int result = 0, err = 0;
+
+	while (s->sent - s->notified > most_outstanding && !err)
+		err = ring_take(s, &result, &ended);
+	sqe = err ? NULL : io_uring_get_sqe(&s->ring);
+	if (!sqe)
+		return -EIO;
+	if (reference)
+		io_uring_prep_send_zc(sqe, s->fd, from, bytes, MSG_NOSIGNAL | MSG_WAITALL, IORING_SEND_ZC_REPORT_USAGE);
+	else
+		io_uring_prep_send(sqe, s->fd, from, bytes, MSG_NOSIGNAL | MSG_WAITALL);
+	err = io_uring_submit_and_wait(&s->ring, 1) < 0 ? -EIO : 0;
+	for (ended = false; !ended && !err;)
+		err = ring_take(s, &result, &ended);
+	return err ? err : result == (int)bytes ? 0 : result < 0 ? result : -EIO;
+}
+
+static int send_by_ring(struct work *w, struct stream *s, uint64_t calls, uint64_t bytes, bool reference)
+{
+	uint64_t room = reference ? (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES : 0;
+	uint64_t pool = reference ? POOL_BYTES / room : 1;
+	bool ended;
+	int err = 0, result;
+
+	pool = pool > POOL_MAX ? POOL_MAX : pool;
+	for (uint64_t i = 0; i < calls && !err; i++) {
+		err = ring_send_one(s, s->buffer + i % pool * room, bytes, reference, pool - 1);
+		if (!err && !answered(s))
+			err = -errno;
+	}
+	while (s->sent > s->notified && !err)
+		err = ring_take(s, &result, &ended);
+	return err ? work_fail(w, -err, "a send by io_uring failed or was cut short") : 0;
+}
+
 static int send_file(struct work *w, struct stream *s, uint64_t calls, uint64_t bytes)
 {
 	for (uint64_t i = 0; i < calls; i++) {
@@ -258,6 +341,8 @@ static int time_stream_of(struct work *w, const struct row *row, uint64_t calls,
 	bool zerocopy = by_reference(row);
 	int err = stream_open(w, s, zerocopy, in_turns(row) ? x : 0);
 
+	if (!err && by_ring(row))
+		err = ring_open(w, s);
 	if (err) {
 		stream_free(s);
 		return err;
@@ -265,6 +350,8 @@ static int time_stream_of(struct work *w, const struct row *row, uint64_t calls,
 	net_region_begin(w);
 	if (of_file(row))
 		err = send_file(w, s, calls, x);
+	else if (by_ring(row))
+		err = send_by_ring(w, s, calls, x, zerocopy);
 	else if (!zerocopy)
 		err = send_copies(w, s, calls, x);
 	else if (row->which == ZEROCOPY_PIECES)
@@ -273,6 +360,8 @@ static int time_stream_of(struct work *w, const struct row *row, uint64_t calls,
 		err = send_references(w, s, calls, 1, x);
 	stream_close(w, s);
 	net_region_end(w);
+	if (by_ring(row))
+		io_uring_queue_exit(&s->ring);
 	stream_free(s);
 	return err;
 }
@@ -421,6 +510,13 @@ static uint64_t page_counts(const struct work *w, int i)
 	{ EXACTLY, WITNESS(WITNESS_COMPLETIONS), 1, 0, 0, "each is notified once" },        \
 	{ EXACTLY, WITNESS(WITNESS_BYTES), bytes, 0, 0, "every byte arrived" }, ON_LOOPBACK
 
+#define BY_RING(sends, said)                                                                \
+	{ EXACTLY, EVENT_sends, sends, 0, 0, said },                                        \
+	{ EXACTLY, EVENT_sendmsgs, 0, 0, 0, "no sendmsg" },                                 \
+	{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" }, ON_LOOPBACK
+
+#define NOTIFIED_BY_RING { EXACTLY, WITNESS(WITNESS_COMPLETIONS), 1, 0, 0, "each is notified once" }
+
 #define WITHOUT_A_DEVICE                                                                    \
 	{ EXACTLY, WITNESS(WITNESS_PACKETS), 0, 0, 0, "no packet leaves" }, ON_LOOPBACK
 
@@ -467,6 +563,14 @@ static const struct row rows[] = {
 		{ EXACTLY, EVENT_sends, 0, 0, 0, "no send" },
 		{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" },
 		ON_LOOPBACK } },
+	{ .name = "cpu-ring", .title = "the same by io_uring, one request at a time", .unit = "ns",
+	  .which = CPU_RING, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_ways, .x_unit = "bytes", .invariants = {
+		BY_RING(0, "no send call") } },
+	{ .name = "cpu-ring-reference", .title = "the same by io_uring's SEND_ZC, copied on arrival", .unit = "ns",
+	  .which = CPU_RING_REFERENCE, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_ways, .x_unit = "bytes", .invariants = {
+		NOTIFIED_BY_RING, BY_RING(0, "no send call") } },
 	{ .name = "turn-copy", .title = "as cpu-copy, but each send waits for an answer",
 	  .unit = "ns", .which = TURN_COPY, .extra = true, .calls = 4000, .quick_calls = 1000,
 	  .counted_calls = 503, .point = sizes_of_turns, .x_unit = "bytes", .invariants = {
@@ -483,6 +587,14 @@ static const struct row rows[] = {
 		{ EXACTLY, EVENT_sends, 1, 0, 0, "one answer a call, and no other send" },
 		{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" },
 		ON_LOOPBACK } },
+	{ .name = "turn-ring", .title = "the same by io_uring, one request at a time", .unit = "ns",
+	  .which = TURN_RING, .extra = true, .calls = 4000, .quick_calls = 1000,
+	  .counted_calls = 503, .point = sizes_of_turns, .x_unit = "bytes", .invariants = {
+		BY_RING(1, "one answer a call, and no other send call") } },
+	{ .name = "turn-ring-reference", .title = "the same by io_uring's SEND_ZC, copied on arrival", .unit = "ns",
+	  .which = TURN_RING_REFERENCE, .extra = true, .calls = 4000, .quick_calls = 1000,
+	  .counted_calls = 503, .point = sizes_of_turns, .x_unit = "bytes", .invariants = {
+		NOTIFIED_BY_RING, BY_RING(1, "one answer a call, and no other send call") } },
 	{ .name = "away-copy", .title = "processor time of a datagram of a page, copied, dropped in IP",
 	  .unit = "ns", .which = AWAY_COPY, .extra = true, .calls = 20000, .quick_calls = 5000,
 	  .counted_calls = 1009, .point = page_counts, .x_unit = "pages", .invariants = {

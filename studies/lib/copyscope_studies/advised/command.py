@@ -14,7 +14,7 @@ from copyscope.cli import Parser, complain, folder, seconds, share, whole
 from copyscope.common.errors import CommandError
 from copyscope.common.tree import GUEST as GUEST_PROGRAM, ROOT
 from copyscope.files.output_folder import OutputFolder, has_line
-from copyscope.model.changes import ROWS
+from copyscope.model.changes import RING_ROWS, ROWS
 from copyscope.model.costs import Costs
 from copyscope.records.load import load_records
 from copyscope.runs import baseline, launch
@@ -60,7 +60,7 @@ def guest_prices(place: Path, kernel: str) -> None:
     """Measure the baseline's rows in a guest whose clock counts instructions."""
     words = [GUEST_PROGRAM, "--kernel", kernel, "--icount", "--timeout", str(GUEST_SECONDS),
              "--out", place, "--", "build/baseline",
-             *baseline.words_of(ROWS, quick=True)[:-1], "/out/prices.json"]
+             *baseline.words_of((*ROWS, *RING_ROWS), quick=True)[:-1], "/out/prices.json"]
     if subprocess.run(words, check=False, stdin=subprocess.DEVNULL).returncode:
         raise CommandError("prices of the guest: it failed, see above")
 
@@ -74,7 +74,7 @@ def prices(place: Path, where: str, kernel: str) -> Costs:
         if where == GUEST:
             guest_prices(file.parent, kernel)
         else:
-            file.write_bytes(baseline.measure_in_turn(ROWS))
+            file.write_bytes(baseline.measure_in_turn((*ROWS, *RING_ROWS)))
     return Costs.load(file)
 
 

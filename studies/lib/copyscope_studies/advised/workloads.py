@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from copyscope.model.changes import AWAY, FILE, LOCAL, ZEROCOPY
+from copyscope.model.changes import AWAY, FILE, LOCAL, RING, RING_ZEROCOPY, ZEROCOPY
 
 PLAIN = "A1-plain"
 # Variants of trace_run, and the way of the model that each is.
-WAYS = {"A3-whole": ZEROCOPY, "sendfile": FILE}
+WAYS = {"A3-whole": ZEROCOPY, "sendfile": FILE, "uring": RING, "uring-zc": RING_ZEROCOPY}
 # Where packets end on each path.
 PLACES = {"lo": LOCAL, "veth": LOCAL, "nic": AWAY}
 NATIVE, GUEST = "native", "guest"

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from copyscope.common.tables import COPY_SITES
-from copyscope.model.changes import FILE, GB, STREAM, TURNS, UNPRICED, ZEROCOPY, Change
+from copyscope.model.changes import (
+    BY_RING,
+    FILE,
+    GB,
+    STREAM,
+    TURNS,
+    ZEROCOPY,
+    Change,
+    unpriced,
+)
 from copyscope.model.choice import LEAVE, PAYS, UNDECIDED, Choice, Sends, back, choose
 from copyscope.model.costs import Costs
 from copyscope.records.sizes import (
@@ -51,12 +60,15 @@ class Advice:
     choices: tuple[Choice, ...]
     source: str                     # of the bytes: file, memory or ""
     pattern: str                    # of trace_run
+    unpriced: dict[str, str]        # ways without a number, and why
 
     @property
     def verdict(self) -> str:
-        """Of all ways together: one that pays is enough; without a known source none by a file."""
+        """Of all ways together: one that pays is enough; without a known source none by a file. To
+        send by a ring is another program: that it might pay is no reason to leave this one open."""
         verdicts = [each.verdict for each in self.choices
-                    if each.way != FILE or self.source == "file"]
+                    if (each.way != FILE or self.source == "file") and
+                    (each.way not in BY_RING or each.verdict == PAYS)]
         return next((each for each in (PAYS, UNDECIDED) if each in verdicts), LEAVE)
 
     @property
@@ -83,13 +95,21 @@ def of_process(name: str, process: dict[str, Any], way: Way, costs: Costs,
     """Advise on one process."""
     sent, referenced = (buckets(process, SEND, each) for each in (SENT_PLAIN, SENT_BY_REFERENCE))
     pattern, choices = pattern_of(process, [*sent, *referenced]), []
+    lacking = unpriced(costs)
     if sent:
-        ways = (ZEROCOPY,) if source == "memory" else (ZEROCOPY, FILE)
+        ways = [each for each in (ZEROCOPY, FILE, *(() if lacking else BY_RING))
+                if each != FILE or source != "memory"]
         choices += [choose(costs, each, way.route, pattern, sends_of(sent)) for each in ways]
-    if referenced:
-        choices.append(back(costs, way.route, pattern, sends_of(referenced)))
+    if referenced and not (by_ring(process) and lacking):
+        choices.append(back(costs, way.route, pattern, sends_of(referenced), by_ring(process)))
     return Advice(name, process["comm"], process, way, sent, referenced, tuple(choices), source,
-                  pattern)
+                  pattern, lacking)
+
+
+def by_ring(process: dict[str, Any]) -> bool:
+    """Are its sends by reference those of io_uring? Of records of before nobody knows."""
+    holds = process.get("holds") or {}
+    return bool(holds.get("by_ring"))
 
 
 def payload_bytes(process: dict[str, Any]) -> int:
@@ -164,7 +184,7 @@ def as_json(advice: Advice) -> dict[str, Any]:
         "ways": [{"way": each.way, "verdict": each.verdict, "best_from_bytes":
                   each.best.from_bytes if each.verdict == PAYS else None}
                  for each in advice.choices],
-        "not_priced": [{"way": way, "why": why} for way, why in UNPRICED.items()],
+        "not_priced": [{"way": way, "why": why} for way, why in advice.unpriced.items()],
         "quantities": [vars(each) for each in quantities(advice)]}
 
 

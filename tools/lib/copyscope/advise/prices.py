@@ -11,7 +11,7 @@ from typing import Any
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.tree import CACHE
 from copyscope.files.cache import write_cached
-from copyscope.model.changes import ROWS
+from copyscope.model.changes import RING_ROWS, ROWS
 from copyscope.model.costs import SAME, Costs
 from copyscope.records import documents
 from copyscope.records.documents import BadRecord
@@ -43,9 +43,11 @@ def of_machine(record: Watched, named: Path | None, live: bool) -> Costs:
     kept = PLACE / f"{key_of(record.data['machine'])}.json"
     if kept.exists():
         try:
-            return load(kept, record)
+            found = load(kept, record)
+            # Of an older release, which had no rows of a ring: measured again, and replaced.
+            if found.rows.keys() >= set(RING_ROWS) or not live:
+                return found
         except BadRecord:
-            # Of an older release: measured again, and replaced.
             pass
     if not live and record.at("machine.kernel") != os.uname().release:
         raise Unusable(f"{record.source}: the record is of another machine or kernel "
@@ -54,7 +56,7 @@ def of_machine(record: Watched, named: Path | None, live: bool) -> Costs:
     if os.geteuid() != 0:
         raise Refused("measuring prices needs root; or give --baseline FILE")
     print("advise: measuring what sends cost on this machine, once", file=sys.stderr, flush=True)
-    said = baseline.measure_in_turn(ROWS)
+    said = baseline.measure_in_turn(ROWS, RING_ROWS)
     Costs(documents.parse_json(said, "the baseline"), "the baseline").check_machine(record)
     write_cached(kept, lambda stream: stream.write(said))
     return load(kept, record)

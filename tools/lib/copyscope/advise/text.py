@@ -9,7 +9,7 @@ from typing import Any
 
 from copyscope.common.text import listed, size_text, wrapped
 from copyscope.common.tree import called
-from copyscope.model.changes import FILE, UNPRICED, Change
+from copyscope.model.changes import BY_RING, FILE, RING, RING_ZEROCOPY, Change
 from copyscope.model.choice import LEAVE, PAYS, PLAIN, Choice
 from copyscope.records.sizes import Bucket, chief_sizes
 
@@ -17,7 +17,8 @@ from .advice import Advice, copied, cpu_of_copies, payload_bytes, per_gb_of_copi
 
 SWITCHES = Path(__file__).with_name("switches.toml")
 # The variant of trace_run that sends so.
-VARIANTS = {"MSG_ZEROCOPY": "A3-whole", FILE: "sendfile", PLAIN: "A3-whole"}
+VARIANTS = {"MSG_ZEROCOPY": "A3-whole", FILE: "sendfile", PLAIN: "A3-whole", RING: "uring",
+            RING_ZEROCOPY: "uring-zc"}
 MOST_SIZES = 4
 INDENT = " " * 10
 NAMES = {"tx_copy": "copied by send", "rx_copy": "copied by recv", "late_copy": "copied late",
@@ -95,7 +96,8 @@ def switch_of(comm: str, ways: list[str]) -> dict[str, Any] | None:
 def verify(advice: Advice, record: str) -> str:
     """The command that measures what is only predicted here."""
     ways = dict.fromkeys(VARIANTS[each.way] for each in advice.choices
-                         if each.verdict != LEAVE or each.way != FILE)
+                         if each.verdict == PAYS or each.way not in (FILE, *BY_RING) or
+                         each.way == FILE and each.verdict != LEAVE)
     found: list[Bucket] = [*advice.sent, *advice.referenced]
     sizes = f"--sizes-from {shlex.quote(record)}" if record else \
         "--sizes " + ",".join(map(str, chief_sizes(found, MOST_SIZES)))
@@ -126,7 +128,7 @@ def lines(advice: Advice, record: str) -> list[str]:
             *(("", each) for each in hindrances(advice)),
             *(("change" if not number else "", of_choice(each, advice.source))
               for number, each in enumerate(advice.choices)),
-            *(("", f"{way}: not predicted: {why}") for way, why in UNPRICED.items()),
+            *(("", f"{way}: not predicted: {why}") for way, why in advice.unpriced.items()),
             ("advice", conclusion(advice)), ("verify", verify(advice, record))]
     switch = switch_of(advice.comm, [each.way for each in advice.choices])
     if switch:

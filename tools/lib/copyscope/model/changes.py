@@ -18,10 +18,15 @@ from .terms import PAGE_BYTES, line, pages_of
 LOCAL, AWAY = "local", "away"
 PLACES = (LOCAL, AWAY)
 ZEROCOPY, FILE = "MSG_ZEROCOPY", "sendfile"
+# By io_uring, one request at a time.
+RING, RING_ZEROCOPY = "io_uring SEND", "io_uring SEND_ZC"
+BY_RING = (RING, RING_ZEROCOPY)
+# How the rows of each end; a send as it is.
+COPY = "copy"
+ROW_OF = {ZEROCOPY: "reference", FILE: "file", RING: "ring", RING_ZEROCOPY: "ring-reference"}
 # Sends in a stream, or each with an answer: how the rows of either begin.
 STREAM, TURNS = "stream", "rr"
 PREFIX = {STREAM: "cpu", TURNS: "turn"}
-WAYS = (ZEROCOPY, FILE)
 # How far off a price may be: tools/predict says of more than that in the median that the model does
 # not hold.
 MOST_ERROR = 0.25
@@ -31,8 +36,8 @@ ERROR_OF_WHOLE = 0.06
 # The rows of the baseline that prices are taken from.
 ROWS = ("cpu-copy", "cpu-reference", "cpu-file", "turn-copy", "turn-reference", "turn-file",
         "away-copy", "away-cold", "away-reference")
-# Why a way has no number.
-UNPRICED = {"io_uring": "no row of the baseline prices submitting and completing by a ring"}
+# Those of a ring, which a kernel may refuse.
+RING_ROWS = ("cpu-ring", "cpu-ring-reference", "turn-ring", "turn-ring-reference")
 NS = 1e-9
 GB = 1e9
 
@@ -77,10 +82,19 @@ def scatter(costs: Costs, row: str, x: float) -> float:
     return max((each["high"] - each["low"]) / 2 / each["value"] for each in below + above)
 
 
-def away_terms(costs: Costs, pattern: str, size: float) -> tuple[float, float]:
+def unpriced(costs: Costs) -> dict[str, str]:
+    """Ways that have no number, and why."""
+    for row in RING_ROWS:
+        if why := costs.lacking(row):
+            return {"io_uring": f"row {row} of the baseline: {why}"}
+    return {}
+
+
+def away_terms(costs: Costs, pattern: str, size: float, row: str, base: str
+               ) -> tuple[float, float]:
     """By reference to a device: what a packet of its own, its notification and its pages add, and
     the copy that is saved. The shortest send tells the first two: hardly a byte of it is copied."""
-    plain, reference = (costs.curve(f"{PREFIX[pattern]}-{each}") for each in ("copy", "reference"))
+    plain, reference = (costs.curve(f"{PREFIX[pattern]}-{each}") for each in (base, row))
     fixed = reference[0][1] - plain[0][1]
     return (fixed + slope(costs, "away-reference") * (pages_of(size) - 1),
             slope(costs, "away-copy") * size / PAGE_BYTES)
@@ -92,9 +106,9 @@ def slope(costs: Costs, row: str) -> float:
     return line(points, 1) - line(points, 0)
 
 
-def between(costs: Costs, pattern: str, way: str, size: float) -> Change:
+def between(costs: Costs, pattern: str, way: str, size: float, base: str = COPY) -> Change:
     """A way over loopback, less the copied send there: what both do cancels out."""
-    plain_row, row = f"{PREFIX[pattern]}-copy", f"{PREFIX[pattern]}-{way}"
+    plain_row, row = f"{PREFIX[pattern]}-{base}", f"{PREFIX[pattern]}-{way}"
     plain, other = at(costs, plain_row, size), at(costs, row, size)
     off = MOST_ERROR * abs(other - plain) + ERROR_OF_WHOLE * plain + \
         scatter(costs, plain_row, size) * plain + scatter(costs, row, size) * other
@@ -109,19 +123,19 @@ def at_least(change: Change, floor: float) -> Change:
     return Change(*(max(each, floor) for each in (change.ns, change.low, change.high)))
 
 
-def of_send(costs: Costs, way: str, place: str, pattern: str, size: float) -> Change:
-    """What one send of so many bytes changes by, if it goes that way instead of plain."""
-    if way == FILE:
-        # A file's pages go to a receiver on this machine as to a device.
-        return between(costs, pattern, "file", size)
-    if way != ZEROCOPY:
-        raise KeyError(way)
+def of_send(costs: Costs, way: str, place: str, pattern: str, size: float, base: str = COPY
+            ) -> Change:
+    """What one send of so many bytes changes by, if it goes that way instead of as it does."""
+    row = ROW_OF[way]
+    if way in (FILE, RING):
+        # A file's pages go to a receiver on this machine as to a device; a ring copies the same.
+        return between(costs, pattern, row, size, base)
     if place == LOCAL:
-        return at_least(between(costs, pattern, "reference", size),
-                        between(costs, pattern, "reference", 0).low)
-    added, saved = away_terms(costs, pattern, size)
+        return at_least(between(costs, pattern, row, size, base),
+                        between(costs, pattern, row, 0, base).low)
+    added, saved = away_terms(costs, pattern, size, row, base)
     off = MOST_ERROR * (abs(added) + abs(saved)) + \
-        ERROR_OF_WHOLE * at(costs, f"{PREFIX[pattern]}-copy", size)
+        ERROR_OF_WHOLE * at(costs, f"{PREFIX[pattern]}-{base}", size)
     # The copy of a program whose memory is in no near cache saves more.
     colder = max(0.0, slope(costs, "away-cold") - slope(costs, "away-copy")) * size / PAGE_BYTES
     return Change(added - saved, added - saved - off - colder, added - saved + off)

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .changes import AWAY, FILE, GB, LOCAL, NOTHING, ZEROCOPY, Change, of_send
+from .changes import (
+    AWAY,
+    COPY,
+    FILE,
+    GB,
+    LOCAL,
+    NOTHING,
+    RING,
+    RING_ZEROCOPY,
+    ROW_OF,
+    ZEROCOPY,
+    Change,
+    of_send,
+)
 from .costs import Costs
 
 PAYS, LEAVE, UNDECIDED = "pays", "leave", "undecided"
@@ -53,11 +66,12 @@ def gb_of(sends: Sequence[Sends]) -> float:
     return sum(send.calls * send.mean_bytes for send in sends) / GB
 
 
-def of_route(costs: Costs, way: str, route: Route, pattern: str, size: float) -> Change:
+def of_route(costs: Costs, way: str, route: Route, pattern: str, size: float, base: str = COPY
+             ) -> Change:
     """What one send changes by, where its packets go both ways."""
-    if way == FILE:
-        return of_send(costs, way, AWAY, pattern, size)
-    local, away = (of_send(costs, way, place, pattern, size) for place in (LOCAL, AWAY))
+    if way in (FILE, RING):
+        return of_send(costs, way, AWAY, pattern, size, base)
+    local, away = (of_send(costs, way, place, pattern, size, base) for place in (LOCAL, AWAY))
     ends = [local.times(share) + away.times(1 - share)
             for share in (route.local_low, route.local_high)]
     return Change(sum(each.ns for each in ends) / 2, min(each.low for each in ends),
@@ -83,9 +97,12 @@ def choose(costs: Costs, way: str, route: Route, pattern: str,
         for change in [sum(each[number:], NOTHING)]])
 
 
-def back(costs: Costs, route: Route, pattern: str, sends: Sequence[Sends]) -> Choice:
-    """The same of sends that go by reference now: plain again below a size, 0 for all of them."""
-    each = [of_route(costs, ZEROCOPY, route, pattern, send.mean_bytes).times(-send.calls)
+def back(costs: Costs, route: Route, pattern: str, sends: Sequence[Sends], by_ring: bool = False
+         ) -> Choice:
+    """The same of sends that go by reference now: copied again below a size, 0 for all of them; by
+    a ring if they use one."""
+    way, base = (RING_ZEROCOPY, ROW_OF[RING]) if by_ring else (ZEROCOPY, COPY)
+    each = [of_route(costs, way, route, pattern, send.mean_bytes, base).times(-send.calls)
             for send in sends]
     gb, until = gb_of(sends), [*(send.from_bytes for send in sends[1:]), 0]
     return decided(PLAIN, each, [

@@ -51,15 +51,22 @@ class Costs:
                 raise BadRecord(self.source, f"machine.{key}", f"it is {there!r}, the runs have "
                                 f"{here!r}", "run tools/baseline on this machine")
 
-    def row(self, name: str) -> dict[str, Any]:
-        """A row that was measured and whose invariants held."""
+    def lacking(self, name: str) -> str:
+        """Why a row has no value that holds; "" if it has one."""
         row = self.rows.get(name)
         status = row["status"] if row else "not in the record"
-        if row is None or status not in ("valid", "unchecked") or not row.get("measured"):
-            why = f" ({row['why']})" if row and row.get("why") else ""
-            raise BadRecord(self.source, f"rows.{name}", f"it is {status.replace('_', ' ')}{why}",
+        if row and status in ("valid", "unchecked") and row.get("measured"):
+            return ""
+        why = f" ({row['why']})" if row and row.get("why") else ""
+        return f"it is {status.replace('_', ' ')}{why}"
+
+    def row(self, name: str) -> dict[str, Any]:
+        """A row that was measured and whose invariants held."""
+        if why := self.lacking(name):
+            raise BadRecord(self.source, f"rows.{name}", why,
                             f"run tools/baseline with the row {name}")
-        return row
+        found: dict[str, Any] = self.rows[name]
+        return found
 
     def ns(self, name: str) -> float:
         """What a row costs, in nanoseconds."""
