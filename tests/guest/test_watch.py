@@ -183,6 +183,9 @@ def test_pages_are_held_as_long_as_the_wire_delays_them(outcome):
     assert ended["acknowledgment"] + ended["copy"] == found["notified"]["sends"] and ended["acknowledgment"]
     assert found["notified"]["shortest_ns"] >= 20_000_000
     assert found["read"]["sends"] and found["read"]["shortest_ns"] >= 20_000_000
+    ring = held(outcome, "holds.ring")
+    assert ring["by_ring"] == ring["notified"]["sends"] and ring["notified"]["shortest_ns"] >= 20_000_000
+    assert ring["read"]["sends"] == ring["ended_by"]["untold"] == 0
     copied = held(outcome, "holds.veth")
     assert copied["ended_by"]["copy"] == copied["notified"]["sends"]
 

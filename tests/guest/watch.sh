@@ -44,15 +44,17 @@ detail() {
 	echo "$status" >/out/detail.status
 }
 
-holds() {
+hold() {
 	local status=0
-	"${scheduled[@]}" build/watch --sizes --json /out/holds.json -- build/trace_run A3 65536 1 --messages 23 \
-		--pass timed --path nic --netem "delay 20ms" --quiet --json /out/holds_run.json 2>/out/holds.err || status=$?
-	echo "$status" >/out/holds.status
-	status=0
-	"${scheduled[@]}" build/watch --sizes --json /out/holds.veth.json -- build/trace_run A3 65536 1 --messages 23 \
-		--pass timed --path veth --quiet --json /out/holds.veth_run.json 2>/out/holds.veth.err || status=$?
-	echo "$status" >/out/holds.veth.status
+	"${scheduled[@]}" build/watch --sizes --json "/out/$1.json" -- build/trace_run "$2" 65536 1 --messages 23 \
+		--pass timed "${@:3}" --quiet --json "/out/$1_run.json" 2>"/out/$1.err" || status=$?
+	echo "$status" >"/out/$1.status"
+}
+
+holds() {
+	hold holds A3 --path nic --netem "delay 20ms"
+	hold holds.veth A3 --path veth
+	hold holds.ring uring-zc --path nic --netem "delay 20ms"
 }
 
 datagrams() {
