@@ -111,6 +111,7 @@ static int open_window(struct conduct *c)
 	struct watch_config config = { .subject = &c->options.subject, .books = o->books,
 				       .backend = o->backend, .fault_inject = o->fault_inject,
 				       .details = o->details, .cpu_hz = o->cpu_hz, .sizes = o->sizes, .stacks = o->stacks,
+				       .stack_every = o->stack_every,
 				       .emulated = c->named.machine.emulated,
 				       .every_hook = o->command };
 	char why[WHY_BYTES] = "";

@@ -34,6 +34,18 @@ enum stack_program {
 	STACK_PROGRAMS
 };
 
+/* Set before load: one byte of so many is sampled; 0: every call has its stack. */
+const volatile __u32 stack_every __weak = 0;
+
+/* How many bytes it is to the next sample on this processor. The gap is drawn each time, so that no pattern of sizes
+ * keeps step with it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, s64);
+} stack_gaps SEC(".maps") __weak;
+
 struct stack_walk {
 	struct user_stack stack;
 	u64 words[USER_WORDS];	/* at the stack pointer */
@@ -214,8 +226,31 @@ static __always_inline bool call_is_ours(const struct sock *sk)
 	return true;
 }
 
+enum { GAPS_OF_REST = 3 };
+
+/* Which samples of @every bytes each a call of so many has: each whole @every is one, and of the rest each byte may be. */
+static __always_inline u64 stack_samples(u64 bytes, u32 every)
+{
+	u32 zero = 0;
+	s64 *left = bpf_map_lookup_elem(&stack_gaps, &zero);
+	u64 samples = bytes / every;
+
+	if (!left)
+		return samples;
+	*left -= bytes % every;
+	/* A gap is half of @every at least, and the rest less than that. */
+	#pragma unroll
+	for (int i = 0; i < GAPS_OF_REST; i++) {
+		if (*left > 0)
+			break;
+		*left += every / 2 + bpf_get_prandom_u32() % every;
+		samples++;
+	}
+	return samples;
+}
+
 /* False if there is no room. */
-static __always_inline bool stack_add(const struct user_stack *stack, u64 bytes)
+static __always_inline bool stack_add(const struct user_stack *stack, u64 bytes, u64 calls)
 {
 	static const struct tally empty;
 	struct tally *t = bpf_map_lookup_elem(&user_stacks, stack);
@@ -229,7 +264,7 @@ static __always_inline bool stack_add(const struct user_stack *stack, u64 bytes)
 	if (is_lost(FAULT_LOSE_STACK))
 		return true;
 	add(&t->bytes, bytes);
-	add(&t->calls, 1);
+	add(&t->calls, calls);
 	return true;
 }
 
@@ -239,6 +274,7 @@ static __always_inline void stack_count(u32 place, const struct sock *sk, u32 pr
 {
 	struct stack_sum *sum = stacks_wanted && window_is_open ? bpf_map_lookup_elem(&stack_sums, &place) : NULL;
 	struct stack_walk *w;
+	u64 calls = 1;
 
 	if (!sum)
 		return;
@@ -247,9 +283,15 @@ static __always_inline void stack_count(u32 place, const struct sock *sk, u32 pr
 		add(&sum->unstacked, bytes);
 		return;
 	}
+	if (stack_every)
+		calls = stack_samples(bytes, stack_every);
+	if (!calls) {
+		add(&sum->stacked, bytes);
+		return;
+	}
 	stack_take(w, program);
 	w->stack.site = site;
-	if (stack_add(&w->stack, bytes)) {
+	if (stack_add(&w->stack, stack_every ? calls * stack_every : bytes, calls)) {
 		add(&sum->stacked, bytes);
 		return;
 	}

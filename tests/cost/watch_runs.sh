@@ -5,9 +5,9 @@
 # which ways.
 #
 # usage: watch_runs.sh LIST
-# Leaves /out/NAME.KIND.TURN.json for the kinds none, sequence, calls (books of copyscope watch), sizes, stacks,
-# tracepoints (sequence books on that backend), one (a program that does nothing at a single function, which
-# each receive passes) and tcptop; turns from 0.
+# Leaves /out/NAME.KIND.TURN.json for the kinds none, sequence, calls (books of copyscope watch), sizes, stacks, sampled
+# (stacks by one byte of 64 KiB), tracepoints (sequence books on that backend), one (a program that does nothing at a
+# single function, which each receive passes) and tcptop; turns from 0.
 set -euo pipefail
 tests/cost/softirqs.sh
 
@@ -17,6 +17,7 @@ declare -A traced=(
 	[one]='kfunc:tcp_recvmsg_locked { if (0) { exit(); } }'
 )
 declare -A words_of=([sequence]=--books=sequence [calls]=--books=calls [sizes]=--sizes [stacks]=--stacks
+	[sampled]=--stacks=64
 	[tracepoints]=--backend=tracepoint)
 
 until_says() { until grep -qs "$1" "$2"; do kill -0 "$3" || exit 1; sleep 0.1; done; }

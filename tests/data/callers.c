@@ -176,6 +176,9 @@ int main(int argc, char **argv)
 		deeper(count);
 	else if (!strcmp(what, "ways"))
 		ways(count);
+	else if (!strcmp(what, "again"))
+		for (int i = 0; i < count; i++)
+			work();
 	else if (!strcmp(what, "compiled"))
 		compiled();
 	else

@@ -20,7 +20,7 @@ from helpers.foreign import free_port, serving
 from helpers.records import ROOT, needs_root
 from helpers.small_program import Program
 from helpers.watch_tool import COPYSCOPE, SCHEMA
-from helpers.windows import Watching
+from helpers.windows import WATCH, Watching
 from host.test_watch_servers import BODY, all_of
 
 pytestmark = needs_root
@@ -108,6 +108,35 @@ def test_each_function_has_the_bytes_that_it_sent_and_received(how, tmp_path):
         assert names[3] == ("main" if how == "work" else "working")
     program = next(each for each in record["stacks"]["modules"] if each["path"] == str(tmp_path / "callers"))
     assert len(program["build_id"]) == 40 and program["read"] and not program["replaced"]
+
+
+AGAIN, KIB = 200, 64
+
+
+def test_samples_favour_no_size(tmp_path):
+    with started(built(tmp_path), "again", AGAIN) as process:
+        watching = Watching("-p", process.pid, f"--stacks={KIB}")
+        print(file=process.stdin, flush=True)
+        process.stdout.readline()
+        record = watching.close()
+    assert not (faults := schemas.faults(SCHEMA, record)), faults
+    found, every = record["stacks"], KIB << 10
+    assert found["sampled_every_bytes"] == every and found["law"]["status"] == "balanced", found["law"]
+    assert all(each["bytes"] == each["calls"] * every for each in found["stacks"])
+    for site, made in (("tx_copy", SENT), ("rx_copy", TAKEN)):
+        moved = by_function(record, site)
+        whole = AGAIN * sum(made.values())
+        for name, each in made.items():
+            share, samples = each / sum(made.values()), whole / every
+            # Four deviations of a share of so many samples; gaps between them scatter less.
+            error = 4 * (share * (1 - share) / samples) ** 0.5
+            assert abs(moved[name] / whole - share) < error, (name, moved)
+
+
+@pytest.mark.parametrize("word", ["--stacks=0", "--stacks=many", "--stacks=1048577", "--stacks="])
+def test_a_distance_of_samples_that_makes_no_sense_is_one_line(word):
+    done = subprocess.run([WATCH, word, "--all", "--seconds", "1"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1 and "--stacks" in done.stderr
 
 
 def test_a_byte_that_no_stack_has_breaks_the_law_of_stacks(tmp_path):

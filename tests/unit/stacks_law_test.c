@@ -51,6 +51,26 @@ TEST(a_byte_that_the_table_lost_breaks_it)
 	assert_int_equal(watch_laws_broken(r), 1);
 }
 
+/* Samples may miss by their error, and not by more: of 1,200 gaps, and one on each of two processors, that is
+ * 4 * 64 * sqrt(1200 / 12 + 2) bytes, 2,585. */
+TEST(samples_balance_within_their_error_alone)
+{
+	struct watch_record *r = made();
+
+	r->stack_every = 64;
+	r->machine.cpus = 2;
+	stacks[0].calls = 1200 - stacks[1].calls;
+	stacks[0].bytes = SENT + 2585;
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_BALANCED);
+	stacks[0].bytes = SENT - 2586;
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_BROKEN);
+	stacks[0].bytes = SENT + 2586;
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_NOT_TESTABLE);
+}
+
 TEST(a_byte_that_a_call_moved_unseen_breaks_it)
 {
 	struct watch_record *r = made();

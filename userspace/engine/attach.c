@@ -312,6 +312,7 @@ static void configure(struct engine *p, const struct targets *targets)
 	if (!c->cpu)
 		leave_out_samples(p);
 	ro->stacks_wanted = c->stacks;
+	ro->stack_every = c->stack_every;
 	if (c->stacks)
 		bpf_map__set_max_entries(p->skel->maps.stack_sums, buckets * WATCH_WAYS);
 	else

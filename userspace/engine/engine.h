@@ -30,6 +30,7 @@ struct engine_config {
 	bool cpu;			/* the clock will be sampled */
 	bool sizes;			/* calls are told by their size: HOOKS_CALLS and HOOKS_SIZES will be attached */
 	bool stacks;			/* what calls move is put to stacks of the programs that make them */
+	uint32_t stack_every;		/* bytes: one of so many is sampled; 0: each call has its stack */
 	int sockets_most;		/* how many there may be; 0: as many as the machine has, and more */
 	uint64_t cgroup;		/* 0: processes are not counted by their cgroup */
 	int cgroup_level;

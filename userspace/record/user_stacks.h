@@ -14,7 +14,8 @@
 #include "bpf/include/sites.h"
 #include "bpf/include/watch.h"
 
-enum { STACK_PATH_BYTES = 256, STACK_FUNCTION_BYTES = 192, BUILD_ID_BYTES = 20, STACK_WHY_BYTES = 160 };
+enum { STACK_PATH_BYTES = 256, STACK_FUNCTION_BYTES = 192, BUILD_ID_BYTES = 20, STACK_WHY_BYTES = 160,
+       STACK_KIB_MOST = 1 << 20 };
 
 /* A file of code that a process has mapped. */
 struct stack_module {

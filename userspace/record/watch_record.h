@@ -247,6 +247,7 @@ struct watch_record {
 	struct cpu_thread_use *cpu_threads;	/* owned: what the processes point to */
 	struct watch_sizes sizes;
 	bool stacks_asked;
+	uint32_t stack_every;		/* bytes: one of so many was sampled, and .calls are samples; 0: each counts */
 	struct user_stacks stacks;	/* owned */
 	struct law stacks_law;		/* what stacks hold is what sockets moved */
 	uint64_t window_ns;		/* first opening balance to last reading */

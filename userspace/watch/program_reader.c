@@ -383,6 +383,7 @@ int stacks_read(const struct kept_stacks *s, struct watch_record *r)
 	int err;
 
 	r->stacks_asked = s->of_calls;
+	r->stack_every = s->every;
 	if (!s->of_calls)
 		return 0;
 	err = engine_user_stacks(s->engine, &raw, &r->stacks);

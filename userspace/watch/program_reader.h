@@ -16,6 +16,7 @@
 struct kept_stacks {
 	struct engine *engine;	/* NULL: no program is looked at */
 	bool of_calls;		/* stacks of calls are kept */
+	uint32_t every;		/* bytes: one of so many is sampled; 0: each counts */
 	pid_t reader;		/* that process; 0: none */
 	int to, from;
 };

@@ -255,8 +255,10 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.sizes = w->sizes = config->sizes;
 	probes.sets |= config->sizes ? HOOKS_SIZES : 0;
 	probes.stacks = config->stacks;
+	probes.stack_every = config->stack_every;
 	w->details = config->details;
 	w->emulated = config->emulated;
+	w->stacks.every = config->stack_every;
 	err = engine_load(&w->probes, &probes, why);
 	if (!err && w->details)
 		engine_prepare_stacks(w->probes);

@@ -22,6 +22,7 @@ struct watch_config {
 	bool details;		/* stacks of causes, what is copied between buffers of packets */
 	unsigned int cpu_hz;	/* how often the clock is sampled in a second; 0: it is not */
 	bool sizes;		/* calls are told by their size; with WATCH_CALLS alone */
+	uint32_t stack_every;	/* with .stacks: one byte of so many is sampled; 0: each counts */
 	bool stacks;		/* what calls move is put to stacks of their programs; with WATCH_CALLS */
 	bool emulated;		/* the processor is: its clock and the scheduler's need not agree */
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */

@@ -62,8 +62,9 @@ static const struct argp_option option_table[] = {
 	{ "sizes", KEY_SIZES, NULL, 0,
 	  "how many bytes each send and receive moved, as histograms of each process and way, and how long zero copy "
 	  "held pages; counts calls as --books calls does", 3 },
-	{ "stacks", KEY_STACKS, NULL, 0,
-	  "bytes by the stack of the program that sent or received them; with --books calls, and costs more", 3 },
+	{ "stacks", KEY_STACKS, "KIB", OPTION_ARG_OPTIONAL,
+	  "bytes by the stack of the program that sent or received them; with --books calls, and costs more; with KIB one "
+	  "byte of so many KiB is sampled, which costs less", 3 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
 	{ "json-lines", KEY_LINES, "FILE", 0,
@@ -279,6 +280,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_STACKS:
 		o->stacks = true;
+		o->stack_every = arg ? options_plain(arg, 1, STACK_KIB_MOST, "--stacks") << 10 : 0;
 		break;
 	case KEY_FOLDED:
 		options_fail("%s", "--folded is made by copyscope: start the watch by tools/copyscope watch");

@@ -29,6 +29,7 @@ struct watch_options {
 	bool details;
 	unsigned int cpu_hz;	/* 0: the clock is not sampled */
 	bool sizes;		/* calls are told by their size: .books is WATCH_CALLS */
+	uint32_t stack_every;	/* bytes: one of so many is sampled; 0: each has its stack */
 	bool stacks;		/* which calls of the programs moved bytes: .books is WATCH_CALLS */
 	enum backend backend;
 	enum fault_inject fault_inject;	/* for tests: none unless asked for */

@@ -11,7 +11,7 @@
 #include "userspace/report/parts_json.h"
 #include "userspace/watch/report/names.h"
 
-enum { TEXT_BYTES = 1600, SHOWN_BYTES = 64 };
+enum { TEXT_BYTES = 1600, SHOWN_BYTES = 64, SHARE_BYTES = 48 };
 
 static const char *const end_keys[] = { [STACK_WHOLE] = "whole", [STACK_CUT] = "deeper", [STACK_BROKE] = "no frame pointer",
 					[STACK_UNREAD] = "unread", [STACK_OF_KERNEL] = "kernel" };
@@ -89,19 +89,33 @@ static void name_process(const struct watch_record *r, const struct call_stack *
 	process_name(&id, comm, name);
 }
 
+/* "62.5 %"; of samples "62.5 % (58.1 to 66.7)" */
+static void share_of_site(const struct watch_record *r, const struct row *row, uint64_t whole, char share[SHARE_BYTES])
+{
+	struct cpu_share s;
+
+	if (!r->stack_every) {
+		share_text(row->bytes, whole, share);
+		return;
+	}
+	s = cpu_share_of(row->calls, whole / r->stack_every);
+	snprintf(share, SHARE_BYTES, "%.1f %% (%.1f to %.1f)", 100 * s.share, 100 * s.low, 100 * s.high);
+}
+
 /*
  *   12.3 MB  62.5 %  tx_copy      send < five < main; 23 calls of python3, pid 812
  */
 static void print_row(const struct watch_record *r, const struct row *row, uint64_t whole, const struct report_page *p)
 {
-	char bytes[AMOUNT_BYTES], share[16], calls[32], name[WATCH_NAME_BYTES], head[96], line[TEXT_BYTES + WATCH_NAME_BYTES + 64];
+	const char *what = r->stack_every ? "sample" : "call";
+	char bytes[AMOUNT_BYTES], share[SHARE_BYTES], calls[32], name[WATCH_NAME_BYTES], head[128], line[TEXT_BYTES + WATCH_NAME_BYTES + 64];
 
 	amount_text(p, row->bytes, bytes);
-	share_text(row->bytes, whole, share);
+	share_of_site(r, row, whole, share);
 	number_text(row->calls, calls);
 	name_process(r, row->stack, name);
 	snprintf(head, sizeof(head), "  %8s %8s  %-12s ", bytes, share, call_stack_site(row->stack));
-	snprintf(line, sizeof(line), "%s; %s call%s of %s", row->text, calls, row->calls == 1 ? "" : "s", name);
+	snprintf(line, sizeof(line), "%s; %s %s%s of %s", row->text, calls, what, row->calls == 1 ? "" : "s", name);
 	page_text(p, head, line, 34);
 }
 
@@ -145,6 +159,7 @@ void stacks_report_print(const struct watch_record *r, int top, const struct rep
 	const struct user_stacks *all = &r->stacks;
 	struct row *rows = r->stacks_asked ? calloc(all->stack_count + 1, sizeof(*rows)) : NULL;
 	uint64_t of_site[WATCH_RETURNED + 1] = {};
+	char every[32], line[160];
 	int count;
 
 	if (!rows)
@@ -158,6 +173,12 @@ void stacks_report_print(const struct watch_record *r, int top, const struct rep
 	count = merge(rows, all->stack_count);
 	page_text(p, "\nwhere          ", "bytes of calls by the program's stack, the function that called last comes first, and "
 		  "their share of the site", 15);
+	if (r->stack_every) {
+		number_text(r->stack_every, every);
+		snprintf(line, sizeof(line), "sampled: one byte of %s, so each number of bytes is an estimate, and shares have 95 %% "
+			 "intervals", every);
+		page_text(p, "               ", line, 15);
+	}
 	for (int i = 0; i < count && i < top; i++)
 		print_row(r, &rows[i], of_site[rows[i].stack->site & WATCH_RETURNED], p);
 	if (count > top)
@@ -226,6 +247,7 @@ json_t *stacks_json(const struct watch_record *r)
 		json_array_append_new(frames, frame_json(&all->frames[i]));
 	for (int i = 0; i < all->stack_count; i++)
 		json_array_append_new(stacks, stack_json(all, &all->stacks[i]));
+	put(o, "sampled_every_bytes", integer_if(r->stack_every, r->stack_every));
 	put(o, "why", text_or_null(all->why));
 	put(o, "law", law_json(&r->stacks_law));
 	put(o, "modules", modules);
