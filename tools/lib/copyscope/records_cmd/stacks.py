@@ -27,14 +27,14 @@ def lines(record: Record) -> list[str]:
                           "called last comes first, and their share of the site")]
     every = found.get("sampled_every_bytes")
     if every:
-        said += wrapped(f"               sampled: one byte of {every:,}, so each number of bytes is an "
-                        "estimate", " " * 15)
+        said += wrapped(f"               sampled: one byte of {every:,}, so each number of bytes "
+                        "is an estimate", " " * 15)
     ordered = sorted(sums.items(), key=lambda each: -each[1][0])
     for (process, site, frames), (moved, calls) in ordered[:MOST]:
         share = f"{100 * moved / (of_site[site] or 1):.1f} %"
         said += wrapped(f"  {bytes_text(moved):>8} {share:>8}  {site:12} "
-                        f"{' < '.join(reversed(frames))}; {plural(calls, 'sample' if every else 'call')} of {process}",
-                        " " * 34)
+                        f"{' < '.join(reversed(frames))}; "
+                        f"{plural(calls, 'sample' if every else 'call')} of {process}", " " * 34)
     if len(ordered) > MOST:
         said.append(f"  {len(ordered) - MOST} more stacks")
     if found["unstacked_bytes"]:
