@@ -54,6 +54,24 @@ def loaded():
     return whole_of(record_with_stacks(), Path("record.json"))
 
 
+def test_the_page_of_a_watch_has_its_stacks(tmp_path):
+    (tmp_path / "record.json").write_text(json.dumps(record_with_stacks()))
+    assert main(["show", str(tmp_path / "record.json"), "--html", str(tmp_path / "page.html")]) == 0
+    shown = (tmp_path / "page.html").read_text()
+    assert "Where in the programs" in shown and "work; &lt;b&gt;" in shown and "<b>" not in shown
+    assert "46 calls" in shown and "law stacks: balanced" in shown and "31 B are in no stack" in shown
+
+
+def test_samples_are_called_so(capsys):
+    made = record_with_stacks()
+    made["stacks"]["sampled_every_bytes"] = 65_536
+    assert not schemas.faults(ROOT / "docs/record.schema.json", made)
+    record = whole_of(made, Path("record.json"))
+    said = " ".join(" ".join(report.lines(record)).split())
+    assert "sampled: one byte of 65,536" in said and "46 samples of nginx 812" in said
+    assert "sampled, one byte of 65,536" in flame.flame(record) and "each byte counted" in flame.flame(loaded())
+
+
 def test_the_record_keeps_to_its_schema(tmp_path):
     assert not schemas.faults(ROOT / "docs/record.schema.json", record_with_stacks())
 

@@ -143,6 +143,33 @@ def test_sizes_of_calls_are_drawn_from_the_smallest_to_the_largest(tmp_path):
     assert sorted(bar.get_height() for bar in moved.patches) == [0, 94_150, 131_074]
 
 
+def held(*buckets: tuple[int, int]) -> dict:
+    """Times of sends by the first nanosecond of their bucket."""
+    sends = sum(count for _, count in buckets)
+    edges = [{"from_ns": ns, "below_ns": 2 * ns} for ns, _ in buckets]
+    return {"sends": sends, "shortest_ns": buckets[0][0], "longest_ns": buckets[-1][0], "median": edges[0], "p99": edges[-1],
+            "buckets": [edge | {"sends": count} for edge, (_, count) in zip(edges, buckets)]}
+
+
+def test_hold_times_are_drawn_from_the_shortest_to_the_longest(tmp_path):
+    holds = {"notified": held((1 << 20, 23), (1 << 25, 7)), "read": held((1 << 23, 29)), "by_ring": 1, "rings_missed": False,
+             "ended_by": {"acknowledgment": 29, "copy": 1, "close": 0, "untold": 0}, "outstanding": 0, "outstanding_most": 3,
+             "untimed_sends": 0}
+    process = SIZED | {"holds": holds}
+    assert not schemas.faults(SCHEMA, watches.watch_record(process))
+    group, = groups.split(loaded(tmp_path, process, CURL))
+    job, = [job for job in jobs.jobs([group], None) if job.name.startswith("holds")]
+    assert job.title == "How long pages of zero-copy sends of nginx, pid 812 were held"
+    figure = job.draw()
+    said = words(figure)
+    assert not faults_of_text(figure)
+    assert "until the notification: 30 sends" in said and "until it was read: 29 sends" in said
+    assert "1 of them by io_uring, whose reading is not measured" in said
+    assert "1.05 ms" in said and "33.6 ms" in said and "67.1 ms" not in said
+    axes, = figure.axes
+    assert sorted(bar.get_height() for bar in axes.patches) == [7, 23, 29]
+
+
 def test_sizes_of_one_process_in_two_records_are_added():
     class Two:
         """A record that has these sizes."""

@@ -86,8 +86,10 @@ def flame(record: Record) -> str:
     height = TOP + rows * ROW + MARGIN
     parts = [drawn(left, height - MARGIN - (row + 1) * ROW, box.bytes * scale, box, root.bytes or 1)
              for left, row, box in placed]
+    every = record.data["stacks"].get("sampled_every_bytes")
+    how = f"sampled, one byte of {every:,}" if every else "each byte counted"
     heads = (f"Where bytes were copied, sent and received: {bytes_text(root.bytes)}",
-             f"each byte counted; record {record.id}; a box is a call, as wide as its bytes")
+             f"{how}; record {record.id}; a box is a call, as wide as its bytes")
     texts = [f'<text x="{MARGIN}" y="{24 + 18 * at}">{escape(line)}</text>'
              for at, line in enumerate(heads)]
     return "\n".join([

@@ -15,7 +15,7 @@ from copyscope.files.output_folder import OutputFolder, has_line
 from copyscope.records import copies
 from copyscope.records.run_record import Record
 
-from . import draw_bars, draw_lines, draw_map, draw_sizes, lines, specs
+from . import draw_bars, draw_holds, draw_lines, draw_map, draw_sizes, lines, specs
 from .groups import Group, replies, slugs
 
 INDEX, TITLE = "index.md", "# Figures"
@@ -66,13 +66,17 @@ def map_jobs(group: Group) -> Iterator[Job]:
 
 
 def size_jobs(group: Group) -> Iterator[Job]:
-    """Histograms of the calls of each process whose watch asked for them."""
+    """Histograms of the calls of each process whose watch asked for them, and of how long its
+    zero-copy sends were held."""
     labelled = draw_bars.by_label(group) if group.watched else {}
     names = slugs(labelled)
     for label, mine in labelled.items():
         if draw_sizes.found(mine):
             yield Job(f"call-sizes-{names[label]}{group.suffix}", draw_sizes.title(label), group,
                       lambda name=label, m=mine: draw_sizes.draw(group, name, m))
+        if draw_holds.found(mine):
+            yield Job(f"holds-{names[label]}{group.suffix}", draw_holds.title(label), group,
+                      lambda name=label, m=mine: draw_holds.draw(group, name, m))
 
 
 def unseen(records: list[Record]) -> str:

@@ -46,6 +46,11 @@ class Watched(Record):
         """Histograms of its calls, by way; none if the watch did not ask for them."""
         return self.data.get("call_sizes", [])
 
+    @property
+    def holds(self) -> dict[str, Any] | None:
+        """How long pages of its zero-copy sends were held, if any were and the watch asked."""
+        return self.data.get("holds")
+
     def sockets(self, end: str) -> list[dict[str, Any]]:
         """Every socket sends and receives: they are told of once, as those that send."""
         return self.data["sockets"] if end == "sender" else []
@@ -83,6 +88,7 @@ def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
         found.append(Watched({
             **data, **as_run(data), "label": verdict["process"], "counts": books["counts"],
             "sockets": own, "call_sizes": process.get("sizes", []),
+            "holds": process.get("holds"),
             "sites": {site: with_why(each, data["sites"][site])
                       for site, each in books["sites"].items()},
             "causes": process.get("causes", together)}, source))

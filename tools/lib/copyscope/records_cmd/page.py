@@ -13,8 +13,9 @@ from copyscope.common.templates import templates
 from copyscope.common.text import bytes_text
 from copyscope.common.tree import ROOT
 from copyscope.records.run_record import Record
+from copyscope.records.stacks import has as has_stacks
 
-from . import cpu, missing, report
+from . import cpu, missing, report, stacks
 from .tables import MEANING, laws_of, refusals, share_of, side
 
 # Of processes, those that moved most.
@@ -79,6 +80,17 @@ def maps(source: Path) -> list[tuple[str, str]]:
                 for file in files]
 
 
+def where(record: Record) -> dict[str, Any]:
+    """Stacks of the programs that moved most, if there are any."""
+    if not has_stacks(record):
+        return {"stacks": []}
+    found = stacks.rows(record)
+    more = len(found) - stacks.MOST
+    rest = [f"{more:,} more stacks"] if more > 0 else []
+    return {"stacks": found[:stacks.MOST], "stacks_head": stacks.head(record),
+            "stacks_foot": [*rest, *stacks.foot(record)]}
+
+
 def page(record: Record, source: Path) -> str:
     """The whole page."""
     processes = process_rows(record)
@@ -86,7 +98,7 @@ def page(record: Record, source: Path) -> str:
         "subject": subject(record, processes), "sentences": report.sentences(record),
         "head": report.head(record), "sites": site_rows(record), "causes": cause_rows(record),
         "refusals": refusals(record), "processes": processes, "cpu": cpu.processes(record),
-        "cpu_head": cpu.head(record),
+        "cpu_head": cpu.head(record), **where(record),
         # Where nothing moved there is no way to draw.
         "maps": maps(source) if processes or not record.watched else [],
         "laws": law_rows(record), "missing": missing.lines(record), "foot": report.foot(record)}
