@@ -232,6 +232,7 @@ static void end(struct conduct *c)
 	keeper_end(&c->keeper);
 	record_file_abandon(&c->file);
 	record_file_abandon(&c->lines);
+	watch_deltas_free(&c->session.deltas);
 	watch_subject_close(&c->options.subject);
 }
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
@@ -37,6 +38,17 @@ with open(sys.argv[3], "rb") as file:
         os.sendfile(one.fileno(), file.fileno(), 0, spliced)
 while spliced:
     spliced -= len(other.recv(spliced))
+"""
+# Opens a connection over which nothing is sent, and closes it.
+IDLE = """
+import socket, time
+time.sleep(0.6)
+listener = socket.create_server(("127.0.0.1", 0))
+one = socket.create_connection(listener.getsockname())
+other, _ = listener.accept()
+time.sleep(0.6)
+one.close(); other.close()
+time.sleep(0.6)
 """
 # Opens and closes connections until its first word says enough.
 SHORT = """
@@ -107,6 +119,52 @@ def test_lines_of_intervals_add_up_to_the_record(tmp_path, quiet):
         assert sum(each["total"][key] for each in found) == whole["total"][key]
     assert whole["total"]["counts"]["accepted_bytes"] == 12 * (PRIME + 7)
     assert found[-1]["total"]["open"] == 0 and found[0]["total"]["verdict"] == "copies"
+
+
+def histograms(sizes: list[dict]) -> Counter:
+    """Calls and bytes by way and size."""
+    found: Counter = Counter()
+    for way in sizes:
+        for bucket in way["buckets"]:
+            for what in ("calls", "bytes"):
+                found[way["direction"], way["way"], bucket["from_bytes"], what] += bucket[what]
+    return found
+
+
+def held(holds: dict | None) -> Counter:
+    """Zero-copy sends by how long their pages were held."""
+    notified = holds["notified"] if holds else []
+    buckets = notified["buckets"] if isinstance(notified, dict) else notified
+    return Counter({bucket["from_ns"]: bucket["sends"] for bucket in buckets})
+
+
+def test_lines_have_calls_holds_causes_and_samples_and_each_adds_up(tmp_path):
+    lines, record, file = tmp_path / "lines", tmp_path / "r.json", tmp_path / "file"
+    file.write_bytes(bytes(65536))
+    done = watch("-q", "--sizes", "--cpu=999", "--interval", "0.1", "--json-lines", lines, "--json", record,
+                 "--", sys.executable, "-c", SENDS, "90000000", "65536", file)
+    assert done.returncode == 0, done.stderr
+    found, whole = lines_of(lines.read_text()), record_of(record)
+    assert len(found) > 1
+    late = next((each for each in whole["causes"] if each["site"] == "late_copy"), None)
+    for process in whole["processes"]:
+        parts = [part for each in found for part in each["processes"] if part["pid"] == process["pid"]]
+        assert sum((histograms(part["sizes"]) for part in parts), Counter()) == histograms(process["sizes"])
+        assert sum((held(part["holds"]) for part in parts), Counter()) == held(process["holds"])
+        classes = sum((Counter(part["cpu"]) for part in parts), Counter())
+        assert classes == Counter({key: each["samples"] for key, each in process["cpu"]["classes"].items()
+                                   if each["samples"]})
+        causes = [cause["bytes"] for part in parts for cause in part["causes"] if cause["site"] == "late_copy"]
+        if process["sum"]["sites"]["late_copy"]["bytes"]:
+            assert sum(causes) == late["bytes"] == sum(part["needless_bytes"] for part in parts)
+        assert {part["cgroup"] for part in parts} == {process["cgroup"]}
+
+
+def test_a_line_tells_when_an_idle_socket_opens_and_closes():
+    with subprocess.Popen([sys.executable, "-c", IDLE], stdin=subprocess.PIPE) as idle:
+        done = watch("-p", idle.pid, "--interval", "0.2", "--json-lines", "-")
+    opens = [part["open"] for each in lines_of(done.stdout) for part in each["processes"]]
+    assert max(opens) == 2 and opens[-1] == 0, done.stdout
 
 
 def test_lines_stay_small_however_many_sockets_died():

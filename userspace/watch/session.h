@@ -7,7 +7,7 @@
 
 #include "userspace/watch/command.h"
 #include "userspace/watch/options/options.h"
-#include "userspace/watch/report/watch_json.h"
+#include "userspace/watch/report/watch_line.h"
 #include "userspace/watch/view.h"
 #include "userspace/watch/window.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a watch found of the sizes of calls, as text. */
+/* What a watch found of the sizes of calls and of held pages, as text. */
 #ifndef COPYSCOPE_WATCH_REPORT_SIZES_REPORT_H
 #define COPYSCOPE_WATCH_REPORT_SIZES_REPORT_H
 

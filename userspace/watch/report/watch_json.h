@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The record of a watch as JSON, and what moved in each interval, a line each. */
+/* The record of a watch as JSON. */
 #ifndef COPYSCOPE_WATCH_REPORT_WATCH_JSON_H
 #define COPYSCOPE_WATCH_REPORT_WATCH_JSON_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "userspace/watch/options/options.h"
@@ -29,17 +30,18 @@ struct watch_lines {
 int watch_json_line(struct watch_lines *l, const struct watch_record *r, const struct watch_options *o,
 		    char **command, const struct watch_ending *end);
 
-enum { WATCH_TIME_BYTES = 32 };
+/* What lines of intervals have in common with a record: pid and comm. */
+void put_watched_name(json_t *o, const struct watch_process_id *id, const char *comm);
 
-/* Where lines go, and what those before it said. */
-struct watch_deltas {
-	FILE *out;
-	uint64_t number, born, died, lost_events, unseen_events, unbooked_sockets;
-	char end[WATCH_TIME_BYTES];	/* of the line before */
-};
+/* Its path, as reports show it, or its number. */
+json_t *cgroup_json(const struct watch_record *r, uint64_t cgroup);
 
-/* Writes the interval that ends with this reading, which was made just now. 0 or -errno. */
-int watch_delta_write(struct watch_deltas *d, const struct watch_record *r,
-		      const struct watch_ending *end);
+json_t *watched_sites_json(const struct watch_record *r, const struct watch_movements *m);
+
+/* Ways by which no call moved anything are left out; @sizes may be NULL. */
+json_t *call_sizes_json(const struct call_sizes *sizes);
+
+/* Buckets without a send are left out. */
+json_t *hold_buckets_json(const unsigned long long buckets[HOLD_BUCKETS]);
 
 #endif
