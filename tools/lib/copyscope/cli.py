@@ -178,6 +178,35 @@ class Fitting(argparse.RawDescriptionHelpFormatter):
 UNKNOWN = "unrecognized arguments: "
 
 
+# Words of a program that is started with what is left of them.
+
+def own_words(words: list[str]) -> list[str]:
+    """Those before a command that is watched."""
+    return words[:words.index("--")] if "--" in words else words
+
+
+def value_of(words: list[str], option: str, example: str) -> str | None:
+    """What an option of a watch is given, if it stands there."""
+    for at, word in enumerate(words):
+        if word.startswith(f"{option}="):
+            return word.partition("=")[2]
+        if word == option:
+            if at + 1 == len(words):
+                raise Unusable(f"{option} needs a FILE or a value: watch ... {option} {example}")
+            return words[at + 1]
+    return None
+
+
+def without(words: list[str], option: str) -> list[str]:
+    """The words but for that option and its value."""
+    kept, skip = [], False
+    for word in words:
+        if not skip and not word.startswith(f"{option}=") and word != option:
+            kept.append(word)
+        skip = word == option and not skip
+    return kept
+
+
 def version() -> str:
     """Release and commit. The commit is that of the programs in build/."""
     try:

@@ -53,5 +53,5 @@ class Refused(CommandError):
 
 def lacks_module(error: ImportError) -> CommandError:
     """The line for a module that is missing: Debian and Ubuntu name its package like this."""
-    name = (error.name or "").partition(".")[0]
+    name = (error.name or "").partition(".")[0].replace("_", "-")
     return Refused(f"{error}: install the package python3-{name}" if name else str(error))

@@ -31,6 +31,9 @@ def direction_of(site: str) -> str:
     return "rx" if row["of_receiver"] else "either"
 
 
+DIRECTIONS = {site: direction_of(site) for site in SITES}
+
+
 @dataclass(frozen=True)
 class Metric:
     """One metric."""
@@ -83,9 +86,11 @@ MACHINE = (
            "Events that found no room: sums are short of them."),
     Metric("copyscope_unseen_events_total", "counter",
            "Changes of sockets for which the kernel ran no program: sums may be short."),
+    Metric("copyscope_lost_samples_total", "counter",
+           "Samples of the clock that found no room: CPU seconds lack them.", needs="--cpu"),
     Metric("copyscope_unmeasured_readings_total", "counter",
-           "Readings of a service in which this number was not measured: its counter lacks them.",
-           ("number",)),
+           "Readings of a process in which this site was not measured: its counter lacks them.",
+           ("site",)),
     Metric("copyscope_watch_cpu_seconds_total", "counter",
            "CPU time of looking: programs in the kernel, their reader, this exporter.",
            ("part",)),

@@ -16,7 +16,7 @@ from copyscope.common.text import suggested, wrapped
 from copyscope.common.tree import BUILD, DOCS, ROOT
 
 from . import manual, page
-from .words import NAMES, OWN, SHELLS, WORDS, Word, find, script, suggestion
+from .words import EXPORTS, NAMES, OWN, SHELLS, WORDS, Word, find, script, suggestion
 
 # A manual page as text without man, which a small system may lack: enough for our own pages.
 
@@ -180,12 +180,27 @@ def answer_unbuilt(word: Word, words: list[str]) -> list[str]:
     return ["help", word.name] if words[0] in HELP else [VERSION[-1]] if words[0] in VERSION else []
 
 
+def exports(words: list[str]) -> bool:
+    """Whether a watch is to write metrics, or files that rotate."""
+    return bool({each.partition("=")[0] for each in cli.own_words(words)} & set(EXPORTS))
+
+
+def export(program: Path, words: list[str]) -> int:
+    """A watch with metrics."""
+    # Not earlier: what most words need nothing of takes a tenth of a second to import.
+    from copyscope.metrics import command  # pylint: disable=import-outside-toplevel
+
+    return command.watch(program, words)
+
+
 def main(words: list[str]) -> int:
     """Start the tool of a word. What follows the word is for the tool to judge."""
     word = find(words[0]) if words else None
     instead = answer_unbuilt(word, words[1:]) if word else []
     if instead:
         return cli.run(act, instead, NAME)
+    if word and word.name == "watch" and exports(words[1:]):
+        return cli.run(lambda _: export(word.program, words[1:]), [], NAME)
     if word and word.name == "watch" and page.is_asked(words[1:]):
         return cli.run(lambda _: page.watch(word.program, words[1:]), [], NAME)
     if word:

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from copyscope.cli import own_words, value_of, without
 from copyscope.common.errors import CommandError, Unusable
 from copyscope.common.tree import ROOT
 from copyscope.files.record_file import RecordFile
@@ -14,34 +15,6 @@ from copyscope.files.record_file import RecordFile
 # What a file is made by, and an example of its name.
 OPTIONS = {"--html": "page.html", "--folded": "stacks.folded"}
 RECORD, STACKS = "--json", "--stacks"
-
-
-def own_words(words: list[str]) -> list[str]:
-    """Those before a command that is watched."""
-    return words[:words.index("--")] if "--" in words else words
-
-
-def value_of(words: list[str], option: str) -> str | None:
-    """What an option is given, if it stands there."""
-    for at, word in enumerate(words):
-        if word.startswith(f"{option}="):
-            return word.partition("=")[2]
-        if word == option:
-            if at + 1 == len(words):
-                raise Unusable(f"{option} needs a FILE: watch ... {option} "
-                               f"{OPTIONS.get(option, 'record.json')}")
-            return words[at + 1]
-    return None
-
-
-def without(words: list[str], option: str) -> list[str]:
-    """The words but for that option and its value."""
-    kept, skip = [], False
-    for word in words:
-        if not skip and not word.startswith(f"{option}=") and word != option:
-            kept.append(word)
-        skip = word == option and not skip
-    return kept
 
 
 def asked(words: list[str]) -> list[str]:
@@ -68,7 +41,7 @@ def files_of(own: list[str], record: str | None) -> dict[str, str]:
     """What each option names, which can be written."""
     files = {}
     for option in asked(own):
-        file = value_of(own, option)
+        file = value_of(own, option, OPTIONS[option])
         if not file or record == "-":
             raise Unusable(f"{option} needs a name for the file" if not file else
                            f"{option} is made of a record: name a file with {RECORD}, or leave it "
@@ -92,7 +65,7 @@ def write(record: str, option: str, file: str) -> None:
 def watch(program: Path, words: list[str]) -> int:
     """Watch, then write the files. The exit status is that of the watch."""
     own = own_words(words)
-    record = value_of(own, RECORD)
+    record = value_of(own, RECORD, "record.json")
     files = files_of(own, record)
     for option in files:
         own = without(own, option)

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Counters that never go back: services and their numbers over all intervals, in bounds, as they are
+kept in the state file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from copyscope.common.metric_names import LAWS, OTHER, PARTS
+
+from . import size
+from .groups import Groups, pod_of
+from .numbers import NS, Amounts, Key, calls, holds, of_process, rest_of
+
+SCHEMA = "copyscope.metrics-state/1"
+# Cgroup above the pod, comm, UID of the pod, id of the container.
+Who = tuple[str, str, str, str]
+THE_REST: Who = ("", OTHER, "", "")
+# A service that moved nothing for so long makes room for another.
+IDLE_S = 86_400
+FOLDED_TOLD = 10_000
+LABEL_BYTES = 240
+
+
+def cut(text: str) -> str:
+    """A label that fits; of a longer one its beginning, and what tells it from others."""
+    raw = text.encode()
+    if len(raw) <= LABEL_BYTES:
+        return text
+    kept = raw[: LABEL_BYTES - 20].decode(errors="ignore")
+    return f"{kept}...{hashlib.sha256(raw).hexdigest()[:16]}"
+
+
+class Counters:
+    """Numbers that grow. What is derived may be taken back later: then a counter stands still until
+    it is true again."""
+
+    def __init__(self, values: Amounts | None = None, peaks: Amounts | None = None) -> None:
+        self.values, self.peaks = values or {}, peaks or {}
+
+    def add(self, amounts: Amounts) -> None:
+        """Grow by these."""
+        for key, amount in amounts.items():
+            before = self.values.get(key, 0)
+            self.values[key] = before + amount
+            if amount < 0:
+                self.peaks[key] = max(before, self.peaks.get(key, before))
+
+    def shown(self) -> dict[Key, int]:
+        """What is published."""
+        for key in [key for key, peak in self.peaks.items() if peak <= self.values[key]]:
+            del self.peaks[key]
+        return {key: max(0, value) for key, value in self.values.items()} | self.peaks
+
+    def kept(self) -> list[list]:
+        """As the state file has them."""
+        return [
+            [list(key), value, self.peaks.get(key, value)] for key, value in self.values.items()
+        ]
+
+    @classmethod
+    def of(cls, kept: list[list]) -> Counters:
+        """From the state file; raises ValueError, TypeError or KeyError if it is damaged."""
+        values, peaks = {}, {}
+        for key, value, peak in kept:
+            if not isinstance(value, int) or not isinstance(peak, int):
+                raise ValueError("a number is none")
+            values[tuple(map(str, key))] = value
+            if peak > value:
+                peaks[tuple(map(str, key))] = peak
+        return cls(values, peaks)
+
+
+class Service:
+    """One of those that are published."""
+
+    def __init__(self, counters: Counters, last_s: float) -> None:
+        self.counters, self.last_s = counters, last_s
+
+
+class Ledger:
+    """All that is published."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.groups = most, Groups()
+        self.services: dict[Who, Service] = {THE_REST: Service(Counters(), 0)}
+        self.machine = Counters(
+            {("laws_broken", law): 0 for law in LAWS}
+            | {(name,): 0 for name in ("unbooked_sockets", "lost_events", "unseen_events")}
+        )
+        self.folded: dict[Who, float] = {}
+        self.open: dict[Any, tuple[Who, int]] = {}
+        self.measured: set[str] = set()
+        self.broken: set[str] = set()
+        self.watch = ""
+        self.backend = ""
+        self.read_s = 0.0
+        self.cut: set[Who] = set()
+        self.room = size.ROOM
+
+    def who(self, process: dict[str, Any]) -> Who:
+        """The labels of a process."""
+        path = self.groups.path(process["cgroup_id"])
+        above, pod, container = pod_of(path)
+        who = (cut(above), process["comm"], pod, container)
+        if who[0] != above:
+            self.cut.add(who)
+        return who
+
+    def _forget_idle(self) -> None:
+        """Make room: the series of those that moved nothing for long end."""
+        for who in [
+            who
+            for who, service in self.services.items()
+            if who != THE_REST and service.last_s < self.read_s - IDLE_S
+        ]:
+            del self.services[who]
+        self.cut &= set(self.services)
+
+    def _admit(self, moved: dict[Who, int], features: size.Features) -> None:
+        """Give those a place that have none, in the order of what they moved; or sum them as other."""
+        new = sorted(
+            (who for who in moved if who not in self.services), key=lambda who: -moved[who]
+        )
+        if new and len(self.services) - 1 + len(new) > self.most:
+            self._forget_idle()
+        left = self.room - sum(size.most_of(who, features) for who in self.services)
+        for who in new:
+            left -= size.most_of(who, features)
+            if len(self.services) - 1 < self.most and left >= 0:
+                self.services[who] = Service(Counters(), self.read_s)
+                self.folded.pop(who, None)
+            elif len(self.folded) < FOLDED_TOLD or who in self.folded:
+                self.folded[who] = self.read_s
+        for who in [who for who, last_s in self.folded.items() if last_s < self.read_s - IDLE_S]:
+            del self.folded[who]
+
+    def _place(self, who: Who) -> Service:
+        """Where its bytes are added."""
+        return self.services.get(who) or self.services[THE_REST]
+
+    def _count_process(self, who: Who, process: dict[str, Any], hz: int) -> None:
+        """Add what one process did."""
+        amounts, missing = of_process(process, hz)
+        service = self._place(who)
+        service.counters.add(amounts)
+        service.last_s = self.read_s
+        self.measured |= {key[2] for key in amounts if key[0] == "site_bytes"}
+        self.machine.add(
+            {("unmeasured_readings", site): 1 for site in missing if site in self.measured}
+        )
+        self.open[process["pid"] or process["comm"]] = (who, process["open"])
+
+    def _count_watch(self, line: dict[str, Any]) -> None:
+        """Add what is of no service."""
+        if line["id"] != self.watch:
+            self.watch, self.broken, self.open = line["id"], set(), {}
+        broken = set(line["laws_broken"])
+        self.machine.add({("laws_broken", law): 1 for law in broken - self.broken})
+        self.broken |= broken
+        self.machine.add({(name,): amount for name, amount in line["losses"].items()})
+        if "cpu" in line:
+            self.machine.add({("lost_samples",): line["cpu"]["lost_samples"]})
+        spent = line["overhead"]
+        for part, name in zip(PARTS, ("programs_seconds", "own_cpu_seconds")):
+            if spent[name] is not None:
+                self.machine.add({("watch_cpu_seconds", part): round(spent[name] * NS)})
+
+    def count(self, line: dict[str, Any], now_s: float) -> None:
+        """Add one interval."""
+        processes = line["processes"]
+        self.read_s, self.backend = now_s, line["backend"]
+        self._count_watch(line)
+        self.groups.learn({each["cgroup_id"] for each in processes if each["cgroup_id"]})
+        whose = [self.who(each) for each in processes]
+        moved: dict[Who, int] = {}
+        for who, each in zip(whose, processes):
+            counts = each["counts"]
+            moved[who] = moved.get(who, 0) + sum(
+                abs(counts[name] or 0) for name in ("accepted_bytes", "returned_bytes")
+            )
+        self._admit(moved, size.Features(cpu="cpu" in line, sizes="further" in line))
+        hz = line.get("cpu", {}).get("hz", 1)
+        for who, each in zip(whose, processes):
+            self._count_process(who, each, hz)
+        rest = self.services[THE_REST].counters
+        rest.add(rest_of(line["total"], processes))
+        if "further" in line:
+            rest.add(calls(line["further"]["sizes"]) | holds(line["further"]["holds"]))
+        self.open = {key: each for key, each in self.open.items() if each[1]}
+
+    def spend(self, seconds: float) -> None:
+        """Note what the exporter itself took."""
+        self.machine.add({("watch_cpu_seconds", PARTS[-1]): round(seconds * NS)})
+
+    def open_sockets(self) -> dict[Who, int]:
+        """Sockets that are open, of each service."""
+        found = dict.fromkeys(self.services, 0)
+        for who, sockets in self.open.values():
+            found[who if who in found else THE_REST] += sockets
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """As the state file has it."""
+        return {
+            "schema": SCHEMA,
+            "read": self.read_s,
+            "measured": sorted(self.measured),
+            "watch": self.watch,
+            "broken": sorted(self.broken),
+            "machine": self.machine.kept(),
+            "services": [
+                {
+                    "who": list(who),
+                    "cut": who in self.cut,
+                    "last": service.last_s,
+                    "numbers": service.counters.kept(),
+                }
+                for who, service in self.services.items()
+            ],
+        }
+
+    def restore(self, state: dict[str, Any], now_s: float) -> None:
+        """Go on where another watch ended; raises ValueError, TypeError or KeyError if it is damaged."""
+        if state["schema"] != SCHEMA:
+            raise ValueError(f"its schema is {state['schema']!r}")
+        services = {
+            tuple(map(str, each["who"])): Service(Counters.of(each["numbers"]), float(each["last"]))
+            for each in state["services"]
+        }
+        if THE_REST not in services or any(len(who) != len(THE_REST) for who in services):
+            raise ValueError("it lacks services")
+        machine = Counters.of(state["machine"])
+        self.services, self.read_s = services, now_s
+        self.machine.add(machine.values)
+        self.machine.peaks = machine.peaks
+        self.watch, self.broken = str(state["watch"]), set(state["broken"])
+        self.measured = set(map(str, state["measured"]))
+        self.cut = {tuple(map(str, each["who"])) for each in state["services"] if each["cut"]}
+        self._forget_idle()
