@@ -105,16 +105,23 @@ json_t *counts_json(uint64_t known, const unsigned long long count[COUNT_COUNT])
 	return o;
 }
 
+json_t *cause_json(const struct cause *c)
+{
+	json_t *o = json_pack("{s:s, s:s}", "cause", c->name, "site", site_name(c->site));
+
+	put(o, "bytes", integer_if(c->bytes_known, c->tally.bytes));
+	put(o, "calls", json_integer(c->tally.calls));
+	return o;
+}
+
 json_t *causes_json(const struct cause *causes, int count)
 {
 	json_t *array = json_array();
 
 	for (int i = 0; i < count; i++) {
 		const struct cause *c = &causes[i];
-		json_t *o = json_pack("{s:s, s:s}", "cause", c->name, "site", site_name(c->site));
+		json_t *o = cause_json(c);
 
-		put(o, "bytes", integer_if(c->bytes_known, c->tally.bytes));
-		put(o, "calls", json_integer(c->tally.calls));
 		put(o, "remedy", text(c->remedy));
 		put(o, "stack", text_or_null(c->stack));
 		put(o, "why", text_or_null(c->why));

@@ -38,6 +38,8 @@ json_t *sites_json(const struct site_value sites[SITE_COUNT], bool calls);
 /* @known: a bit for each count. */
 json_t *counts_json(uint64_t known, const unsigned long long count[COUNT_COUNT]);
 
+/* What a cause copied, without words on it. */
+json_t *cause_json(const struct cause *c);
 json_t *causes_json(const struct cause *causes, int count);
 /* Both sides of a law, what is between them, and why it broke or is not testable. */
 void put_sides(json_t *law, bool known, int64_t left, int64_t right, int64_t residual, const char *why);

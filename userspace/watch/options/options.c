@@ -13,7 +13,7 @@
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
        KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_SIZES, KEY_BACKEND, KEY_JSON, KEY_LINES, KEY_HTML,
-       KEY_STACKS, KEY_FOLDED, KEY_FAIL_ON, KEY_BREAK };
+       KEY_STACKS, KEY_FOLDED, KEY_METRICS, KEY_SERVE, KEY_STATE, KEY_SERVICES, KEY_ROTATE, KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
 enum { PID_MOST = 1 << 22, TOP_MOST = 1000 };
@@ -71,6 +71,14 @@ static const struct argp_option option_table[] = {
 	  "write what moved in each interval there, a line each, - for stdout", 3 },
 	{ "html", KEY_HTML, "FILE", 0, "write the report there as one page, with its copy maps", 3 },
 	{ "folded", KEY_FOLDED, "FILE", 0, "write the stacks there, a line each, as flame graphs are made of", 3 },
+	{ "rotate", KEY_ROTATE, "SIZE[,N]", 0,
+	  "begin FILE of --json-lines anew once it would exceed SIZE (100M), and keep N full ones (default 5)", 3 },
+	{ "metrics", KEY_METRICS, "FILE", 0,
+	  "write counters for Prometheus there at each interval (default 15 s), as node_exporter reads them", 3 },
+	{ "serve", KEY_SERVE, "[ADDR:]PORT", 0, "answer scrapes of the same there, on loopback unless told", 3 },
+	{ "state", KEY_STATE, "FILE", 0,
+	  "where these counters go on from after a restart (default $STATE_DIRECTORY, else beside FILE of --metrics)", 3 },
+	{ "services", KEY_SERVICES, "N", 0, "tell at most N services apart in them (default 200)", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
 	{ "fail-on", KEY_FAIL_ON, "WHAT", 0,
 	  "exit with 1 if a law is broken (broken: without COMMAND the default), or if more than PERCENT "
@@ -82,6 +90,16 @@ static const struct argp_option option_table[] = {
 	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
 	{},
 };
+
+/* The long name of an option. */
+static const char *option_of(int key)
+{
+	const struct argp_option *o = option_table;
+
+	while (o->key != key)
+		o++;
+	return o->name;
+}
 
 static void choose(struct watch_options *o, enum watch_by by, const char *option, const char *value)
 {
@@ -282,8 +300,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->stacks = true;
 		o->stack_every = arg ? options_plain(arg, 1, STACK_KIB_MOST, "--stacks") << 10 : 0;
 		break;
-	case KEY_FOLDED:
-		options_fail("%s", "--folded is made by copyscope: start the watch by tools/copyscope watch");
 	case KEY_BACKEND:
 		o->backend = options_one_of(backend_names, arg, "--backend '%s'");
 		break;
@@ -296,8 +312,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_LINES:
 		o->lines = options_file(arg, "--json-lines");
 		break;
+	case KEY_FOLDED:
 	case KEY_HTML:
-		options_fail("%s", "--html is made by copyscope: start the watch by tools/copyscope watch");
+	case KEY_ROTATE:
+	case KEY_METRICS:
+	case KEY_SERVE:
+	case KEY_STATE:
+	case KEY_SERVICES:
+		options_fail("--%s is made by copyscope: start the watch by tools/copyscope watch", option_of(key));
 	case KEY_FAIL_ON:
 		parse_fail_on(o, arg);
 		break;

@@ -106,14 +106,8 @@ static json_t *lately_causes_json(const struct watch_movements *moved)
 	int count = watch_causes_of(moved, causes);
 	json_t *array = json_array();
 
-	for (int i = 0; i < count; i++) {
-		const struct cause *c = &causes[i];
-		json_t *o = json_pack("{s:s, s:s}", "cause", c->name, "site", site_name(c->site));
-
-		put(o, "bytes", integer_if(c->bytes_known, c->tally.bytes));
-		put(o, "calls", json_integer(c->tally.calls));
-		json_array_append_new(array, o);
-	}
+	for (int i = 0; i < count; i++)
+		json_array_append_new(array, cause_json(&causes[i]));
 	return array;
 }
 
@@ -359,7 +353,7 @@ int watch_delta_write(struct watch_deltas *d, const struct watch_record *r,
 	json_t *o = json_object();
 	int err;
 
-	put(o, "schema", text("copyscope.watch-line/2"));
+	put(o, "schema", text("copyscope.watch-line/1"));
 	put(o, "id", text(r->id));
 	put(o, "interval", json_integer(d->number + 1));
 	put_times(o, d, r);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A watch whose intervals become metrics: starts it, reads its lines, writes state, file and answers."""
+"""A watch whose intervals become metrics: starts it, reads its lines, writes state and file."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Asked:
         for option in ("--html", "--folded"):
             if option in {each.partition("=")[0] for each in own}:
                 raise Unusable(
-                    f"{option} is made of a record at the end: make it by copyscope show RECORD {option}"
+                    f"{option} is made of a record: make it by copyscope show RECORD {option}"
                 )
         if value_of(own, INTERVAL, BY_DEFAULT[INTERVAL]) is None:
             own = [INTERVAL, BY_DEFAULT[INTERVAL], *own]
@@ -74,7 +74,8 @@ class Asked:
                 raise Unusable(f"{option} is for --metrics or --serve")
         if not 1 <= self.services <= SERVICES_MOST:
             raise Unusable(
-                f"--services {self.values['--services']!r} is not a whole number 1 to {SERVICES_MOST}"
+                f"--services {self.values['--services']!r} is not a whole number 1 to "
+                f"{SERVICES_MOST}"
             )
         return self
 

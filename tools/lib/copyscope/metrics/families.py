@@ -62,9 +62,10 @@ def add_histograms(
             place = str(at) if at < len(most) else "inf"
             below += numbers.get((short(metric), *own, place), 0)
             family.add_sample(f"{metric.name}_bucket", mine | {"le": floatToGoString(each)}, below)
-        family.add_sample(f"{metric.name}_count", mine, below)
         total = numbers.get((short(metric), *own, "sum"))
+        # OpenMetrics has both or none; the last bucket tells as much.
         if total is not None:
+            family.add_sample(f"{metric.name}_count", mine, below)
             family.add_sample(f"{metric.name}_sum", mine, total)
 
 
@@ -91,7 +92,8 @@ def gauges(ledger: Ledger, build: dict[str, str]) -> Iterator[tuple[str, dict[st
             yield "copyscope_open_sockets", labels_of(who), sockets
     yield "copyscope_folded_services", {}, len(ledger.folded)
     yield "copyscope_cut_labels", {}, len(ledger.cut & set(ledger.services))
-    yield "copyscope_build_info", build | {"backend": ledger.backend}, 1
+    if ledger.backend:
+        yield "copyscope_build_info", build | {"backend": ledger.backend}, 1
     yield "copyscope_last_reading_timestamp_seconds", {}, round(ledger.read_s, 3)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Names of control groups: the path that a number stands for, and the pod in a path of Kubernetes."""
+"""Names of control groups: the path of a number, and the pod in a path of Kubernetes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 from copyscope.common.errors import escaped
 
 MOUNTS = Path("/proc/self/mounts")
+# So many paths of groups that are gone are remembered.
+GONE_MOST = 10_000
 # The folder of a pod, by either driver of kubelet; a static pod has the hash of its file for a UID.
 POD = re.compile(
     r"(?:.*-)?pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:\.slice)?"
@@ -73,14 +75,19 @@ class Groups:
         return found
 
     def learn(self, numbers: set[int]) -> None:
-        """Have the paths of these, as far as they are there; forget those of others that are gone."""
+        """Have the paths of these, as far as they are there. Numbers are never used again, so that
+        those of groups that are gone are right for what still comes of them."""
         if numbers <= set(self.paths):
             return
-        kept = {each: self.paths[each] for each in numbers & set(self.paths)}
         try:
-            self.paths = kept | self._walk()
+            there = self._walk()
         except OSError:
-            self.paths = kept
+            return
+        self.paths |= there
+        if len(self.paths) > GONE_MOST + len(there):
+            self.paths = {
+                each: path for each, path in self.paths.items() if each in numbers or each in there
+            }
 
     def path(self, number: int | None) -> str:
         """The path; "" if it is not known."""

@@ -64,7 +64,10 @@ class StateFile(KeptFile):
             if not folder.file(self.path.name):
                 return None
             raw = folder.read(self.path.name, MOST_BYTES)
-        return json.loads(raw)
+        state = json.loads(raw)
+        if state is None:
+            raise ValueError("it holds nothing")
+        return state
 
     def set_aside(self, why: str) -> None:
         """Keep a damaged one under another name."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Counters that never go back: services and their numbers over all intervals, in bounds, as they are
-kept in the state file.
+"""Counters that never go back: services and their numbers over all intervals, in bounds, as the
+state file keeps them.
 """
 
 from __future__ import annotations
@@ -117,19 +117,32 @@ class Ledger:
             if who != THE_REST and service.last_s < self.read_s - IDLE_S
         ]:
             del self.services[who]
-        self.cut &= set(self.services)
+
+    def _room_left(self, features: size.Features) -> int:
+        """Bytes of a scrape that no service may take yet."""
+        return self.room - sum(size.most_of(who, features) for who in self.services)
+
+    def _fit(self, features: size.Features) -> None:
+        """After a restart less may be asked for: those that moved last stay."""
+        oldest = sorted(self.services, key=lambda who: self.services[who].last_s)
+        for who in [who for who in oldest if who != THE_REST]:
+            if len(self.services) - 1 <= self.most and self._room_left(features) >= 0:
+                break
+            del self.services[who]
 
     def _admit(self, moved: dict[Who, int], features: size.Features) -> None:
-        """Give those a place that have none, in the order of what they moved; or sum them as other."""
+        """Give those a place that have none, by what they moved; or sum them as other."""
         new = sorted(
             (who for who in moved if who not in self.services), key=lambda who: -moved[who]
         )
         if new and len(self.services) - 1 + len(new) > self.most:
             self._forget_idle()
-        left = self.room - sum(size.most_of(who, features) for who in self.services)
+        self._fit(features)
+        left = self._room_left(features)
         for who in new:
-            left -= size.most_of(who, features)
-            if len(self.services) - 1 < self.most and left >= 0:
+            takes = size.most_of(who, features)
+            if len(self.services) - 1 < self.most and takes <= left:
+                left -= takes
                 self.services[who] = Service(Counters(), self.read_s)
                 self.folded.pop(who, None)
             elif len(self.folded) < FOLDED_TOLD or who in self.folded:
@@ -190,6 +203,7 @@ class Ledger:
         if "further" in line:
             rest.add(calls(line["further"]["sizes"]) | holds(line["further"]["holds"]))
         self.open = {key: each for key, each in self.open.items() if each[1]}
+        self.cut &= set(self.services)
 
     def spend(self, seconds: float) -> None:
         """Note what the exporter itself took."""
@@ -223,7 +237,7 @@ class Ledger:
         }
 
     def restore(self, state: dict[str, Any], now_s: float) -> None:
-        """Go on where another watch ended; raises ValueError, TypeError or KeyError if it is damaged."""
+        """Go on where another watch ended; raises ValueError and the like if it is damaged."""
         if state["schema"] != SCHEMA:
             raise ValueError(f"its schema is {state['schema']!r}")
         services = {
@@ -240,3 +254,4 @@ class Ledger:
         self.measured = set(map(str, state["measured"]))
         self.cut = {tuple(map(str, each["who"])) for each in state["services"] if each["cut"]}
         self._forget_idle()
+        self.read_s = float(state["read"])

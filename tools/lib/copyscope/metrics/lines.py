@@ -33,7 +33,7 @@ class Rotation:
         found = SIZE.fullmatch(text)
         if not found:
             raise Unusable(
-                f"--rotate {text!r} is no size: give one such as 100M, or 100M,5 to keep 5 full files"
+                f"--rotate {text!r} is no size: give 100M, or 100M,5 to keep 5 full files"
             )
         return cls(int(found[1]) << SHIFT[found[2]], int(found[3] or KEEP))
 

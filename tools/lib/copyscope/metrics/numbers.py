@@ -133,8 +133,8 @@ def of_process(part: dict[str, Any], hz: int) -> tuple[Amounts, list[str]]:
 
 
 def rest_of(total: dict[str, Any], processes: list[dict[str, Any]]) -> Amounts:
-    """What moved in all and is of no process that the line has. Where a number of one is not measured, that of
-    all is not."""
+    """What moved in all and is of no process that the line has. Where a number of one is not
+    measured, that of all is not."""
     part = {"needless_bytes": None, "causes": [], "sites": {}, "counts": {}}
     for site, each in total["sites"].items():
         of_each = [process["sites"][site][BYTES] for process in processes]

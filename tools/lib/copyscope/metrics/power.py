@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Gives up what root may do beyond its own files: the exporter reads lines, writes files and answers scrapers."""
+"""Gives up what root may do beyond its own files: the exporter needs no more."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Sets(ctypes.Structure):
 
 
 def give_up() -> None:
-    """Keep CAP_KILL alone, for this thread and those that it starts; no program it starts has more."""
+    """Keep CAP_KILL alone, for this thread, those that it starts, and programs of theirs."""
     if os.geteuid():
         return
     libc = ctypes.CDLL(None, use_errno=True)
