@@ -6,9 +6,10 @@ import subprocess
 from collections import Counter
 from typing import Any
 
+from prometheus_client.parser import text_string_to_metric_families
+
 from copyscope.common.tables import COUNTS, SITES
 from helpers import foreign
-from prometheus_client.parser import text_string_to_metric_families
 
 CLASSES = ("send_copy", "user")
 MOMENT = "2026-01-02T03:04:05.000Z"

@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from prometheus_client.openmetrics import parser
+
 from copyscope.metrics import groups
 from helpers import foreign, records
 from helpers.metric_lines import complaints, samples, summed
 from helpers.processes import wait_until
 from helpers.watch_tool import PRIME, record_of, start, talk, watch
-from prometheus_client.openmetrics import parser
 
 pytestmark = records.needs_root
 UID, ID = "0b1f2c3d-1111-2222-3333-444455556666", "ab" * 32

@@ -6,12 +6,13 @@ import itertools
 import json
 
 import pytest
+from prometheus_client.openmetrics import exposition, parser
+
 from copyscope.common import metric_names
 from copyscope.metrics import command, groups, kept, ledger, lines, serve, size
 from copyscope.metrics.families import Published, families_of
 from helpers import metric_lines
 from helpers.metric_lines import complaints, line, process, samples, summed
-from prometheus_client.openmetrics import exposition, parser
 
 UID = "0b1f2c3d-1111-2222-3333-444455556666"
 ID = "ab" * 32
