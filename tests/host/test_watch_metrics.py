@@ -153,18 +153,23 @@ def test_a_killed_watch_and_a_killed_exporter_lose_and_invent_nothing(tmp_path):
                     sent += PRIME
                     wait_until(lambda want=sent: published() == want)
                 if kill == "exporter":
-                    reader = [int(pid) for pid in Path(f"/proc/{one.pid}/task/{one.pid}/children").read_text().split()]
+                    left = children(one)
                     one.kill()
                     # Its watch ends as nobody reads its lines any more.
-                    wait_until(lambda: not any(alive(pid) for pid in reader), 20)
+                    wait_until(lambda left=left: not any(map(alive, left)), 20)
                 elif kill == "watch":
-                    for pid in Path(f"/proc/{one.pid}/task/{one.pid}/children").read_text().split():
-                        os.kill(int(pid), signal.SIGKILL)
+                    for pid in children(one):
+                        os.kill(pid, signal.SIGKILL)
                     assert one.wait(20) == 1 and "ended by SIGKILL" in one.stderr.read()
                 else:
                     ended(one)
     assert sent == 9 * PRIME == published() and seen == sorted(seen)
     assert summed(text_of(file), "copyscope_received_bytes_total") == sent
+
+
+def children(one: subprocess.Popen) -> list[int]:
+    """What it has started."""
+    return list(map(int, Path(f"/proc/{one.pid}/task/{one.pid}/children").read_text().split()))
 
 
 def alive(pid: int) -> bool:
