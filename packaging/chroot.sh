@@ -9,14 +9,14 @@ chroot_needs() {
 	command -v mmdebstrap >/dev/null || die 3 "mmdebstrap is missing: apt-get install mmdebstrap"
 }
 
-# chroot_sources SUITE: the lines of its sources.list. COPYSCOPE_DEBIAN_MIRROR may name a mirror.
+# chroot_sources SUITE [ARCHITECTURE]: the lines of its sources.list. COPYSCOPE_DEBIAN_MIRROR may name a mirror.
 chroot_sources() {
-	PYTHONPATH=${root:?}/tools/lib python3 -B - "$1" <<-'END'
+	PYTHONPATH=${root:?}/tools/lib python3 -B - "$@" <<-'END'
 		import subprocess, sys
 		from copyscope.guest import debian
 		from copyscope.common.errors import CommandError
 		suite = sys.argv[1]
-		arch = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True,
+		arch = sys.argv[2] if len(sys.argv) > 2 else subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True,
 		                      check=True).stdout.strip()
 		try:
 		    archives = debian.archives()
