@@ -49,6 +49,24 @@ def test_the_fitted_variant_is_met_at_every_size():
     assert all(each.error == pytest.approx(0) for each in points(FITTED_RUNS))
 
 
+def over(path, run):
+    """A run on another path."""
+    return {**run, "experiment": {**run["experiment"], "path": {**run["experiment"]["path"], "kind": path}}}
+
+
+@pytest.mark.parametrize("path, predicted", [("lo", PREDICTED), ("veth", PREDICTED), ("nic", PREDICTED[:-1]),
+                                             ("forward", PREDICTED[:-1]), ("peer", PREDICTED[:-1])])
+def test_each_path_is_fitted_and_pages_are_predicted_where_they_are_copied_late(path, predicted):
+    documents = [over(path, each) for each in all_runs()]
+    assert {each.variant for each in points(documents)} == {evaluate.FITTED, *predicted}
+    assert ("no row of the baseline prices pages" in command.summary(points(documents), path)[-2]) == ("A3" not in predicted)
+
+
+def test_runs_of_two_paths_are_refused():
+    with pytest.raises(BadRecord, match="they are of lo, veth; give those of one path"):
+        points([*all_runs()[:-1], over("veth", all_runs()[-1])])
+
+
 def test_a_switch_is_priced_as_often_as_the_busier_end_was_switched():
     assert all(each.terms["switch"] == pytest.approx(0.1 * 2000) for each in points(FITTED_RUNS))
 

@@ -191,7 +191,7 @@ def test_every_way_is_predicted_or_says_what_has_no_price(tmp_path):
     costs = Costs.load(MODEL / "baseline.json")
     folder = unpacked(MODEL / "runs.tar.xz", tmp_path) / "runs"
     fitted = evaluate.fit(costs, load_records([folder], lambda line: None))
-    sheet = list(csv.DictReader(io.StringIO(of_ways.sheet(fitted, [65536]))))
+    sheet = list(csv.DictReader(io.StringIO(of_ways.sheet(fitted, [65536], "lo"))))
     assert [(each["end"], each["way"]) for each in sheet] == [(each.end, each.name) for each in WAYS]
     assert all(bool(each["predicted_ns"]) != bool(each["why_not"]) for each in sheet)
     plain = of_ways.terms_of(fitted, way("receive", RECV), 65536)

@@ -11,7 +11,6 @@ from itertools import combinations, groupby
 from typing import Any
 
 from copyscope.common.errors import Refused, Unusable
-from copyscope.common.tables import PATHS_OF_NICS
 from copyscope.common.text import csv_text
 from copyscope.files.output_folder import OutputFolder, has_line
 from copyscope.records import documents
@@ -54,11 +53,9 @@ def check(options: argparse.Namespace) -> None:
 def workload(options: argparse.Namespace) -> Workload:
     """What both sides have in common, where the options say it."""
     path = options.path or "veth"
-    between = paths.settings_of(options, path)
-    if path in PATHS_OF_NICS and "devices" not in between:
-        raise Unusable(f"--path {path} needs --devices TX,RX: two idle NICs that a cable joins")
+    between = paths.words_of(paths.runnable(options, path))
     return Workload(path, options.threads, options.seconds, options.pattern or "stream",
-                    options.others_at_most, tuple(paths.words_of(between)))
+                    options.others_at_most, tuple(between))
 
 
 def sides(profile: profiles.Profile) -> list[tuple[Side, Side]]:

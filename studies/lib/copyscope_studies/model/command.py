@@ -12,27 +12,30 @@ from pathlib import Path
 from copyscope import cli
 from copyscope.cli import Parser, complain, folder, number, seconds, share
 from copyscope.common.errors import Unusable, lacks_module
-from copyscope.common.text import csv_text, size_text
+from copyscope.common.text import csv_text, size_text, wrapped
 from copyscope.files.output_folder import OutputFolder
 from copyscope.model.costs import Costs
 from copyscope.model.terms import FITTED, PREDICTED, TERMS, Fit, dominant
 from copyscope.records.load import load_records
 from copyscope.records.run_record import Record
+from copyscope.runs import paths
 
 from . import of_ways
-from .evaluate import Point, fit, median_error, noise, points
+from .evaluate import Point, fit, median_error, noise, path_of, points, why_not
 from .measure import BEGUN, PAGE, PROOFS, REPEATS, TITLE, measure
 
 MOST_ERROR = 0.25           # median over all predictions; above it the model does not hold
 EPILOG = """\
 With --out alone, predict first measures everything into DIR, in about 8 minutes: the baseline's
-prices (baseline.json) and the runs of the sweep profile "model". It keeps what DIR already holds.
-Or give both: BASELINE is a record of tools/baseline; RECORDS are runs of the same machine without
-probes, over loopback, with one connection. The model is fitted to those of A1-plain alone.
+prices (baseline.json) and the runs of the sweep profile "model", over loopback or on --path. It
+keeps what DIR already holds. Or give both: BASELINE is a record of tools/baseline; RECORDS are runs
+of the same machine without probes, on one path, with one connection. The model is fitted to those
+of A1-plain alone. A3 is predicted where this machine's kernel takes packets in.
 exit: 0 written; 1 written, but the median error is above 25 % or a prediction is not above 0 ns,
 or measuring failed; 2 bad usage or input, nothing written; 3 this machine refuses, or matplotlib
 is missing
 example: sudo ./tools/predict --out results/runs/model"""
+LOOPBACK = "lo"
 HEAD = ("variant", "message_bytes", "n", "measured_ns", "measured_low_ns", "measured_high_ns",
         "predicted_ns", "error", "dominant")
 
@@ -45,6 +48,7 @@ def build_parser() -> Parser:
         help="what single operations cost here")
     add("records", nargs="*", metavar="RECORDS", help="run records, folders, or a sweep's folder")
     add("--out", type=folder, required=True, metavar="DIR", help="where the files go")
+    paths.add_options(parser, LOOPBACK)
     add("--seconds", type=seconds, metavar="S", help="of each run that is made, not the profile's")
     add("--repeats", type=number, metavar="N", help=f"runs of each point ({REPEATS})")
     add("--others-at-most", type=share, metavar="SHARE",
@@ -57,8 +61,11 @@ def build_parser() -> Parser:
 def inputs(options: argparse.Namespace) -> tuple[Path, list[str]]:
     """The baseline and the records: those named, or those measured now."""
     if options.baseline is None:
-        return measure(options.out, options.seconds, options.repeats, options.quick,
-                       options.quiet, options.others_at_most), [str(options.out)]
+        path = options.path or LOOPBACK
+        return measure(options.out, options.seconds, options.repeats, options.quick, options.quiet,
+                       options.others_at_most, path, paths.runnable(options, path)), \
+            [str(options.out)]
+    paths.refuse_beside(options, "a record")
     if not options.records:
         raise Unusable("RECORDS are missing: give runs too, or no BASELINE, to measure both")
     if options.seconds or options.repeats or options.quick or options.others_at_most is not None:
@@ -92,14 +99,15 @@ def ranges(mine: list[Point]) -> str:
                      for name, sizes in runs)
 
 
-def summary(found: list[Point]) -> list[str]:
+def summary(found: list[Point], path: str) -> list[str]:
     """One line a variant: its error, and what dominates where; then all together."""
     lines = []
     for variant in (FITTED, *PREDICTED):
         mine = [each for each in found if each.variant == variant]
         error = median_error(found, variant)
         if error is None:
-            lines.append(f"{variant:9} not run")
+            lines.append(f"{variant:9} {'not predicted: ' * bool(why_not(variant, path))}"
+                         f"{why_not(variant, path) or 'not run'}")
             continue
         worst = max(mine, key=lambda each: abs(each.error))
         told = "fitted" if variant == FITTED else \
@@ -136,25 +144,33 @@ def table(found: list[Point]) -> list[str]:
                    for each in found if each.variant != FITTED]
 
 
+def where(records: list[Record]) -> str:
+    """Where the predictions hold."""
+    return paths.told(path_of(records), records[0].kernel)
+
+
 def note_of(records: list[Record], costs: Costs) -> str:
     """Where, when and of what."""
     days = sorted({record.at("started")[:10] for record in records})
     first = records[0]
-    return (f"{len(records)} runs without probes, path lo, one connection, kernel {first.kernel}, "
-            f"{first.at('machine.cpu_model')}, {first.at('machine.cpus')} CPUs, {days[0]}"
-            f"{'' if len(days) == 1 else f' to {days[-1]}'}; baseline {costs.id}")
+    return (f"{len(records)} runs without probes, path {path_of(records)}, one connection, "
+            f"kernel {first.kernel}, {first.at('machine.cpu_model')}, {first.at('machine.cpus')} "
+            f"CPUs, {days[0]}{'' if len(days) == 1 else f' to {days[-1]}'}; baseline {costs.id}")
 
 
-def explain(found: list[Point], fitted: Fit, note: str, commit: str, words: list[str]) -> str:
+def explain(found: list[Point], fitted: Fit, note: str, records: list[Record],
+            words: list[str]) -> str:
     """The page beside the table and the figure."""
     return "\n".join([
         TITLE, "", f"- {note}",
-        f"- command: `./tools/predict {shlex.join(words)}`", f"- commit: {commit}", "",
+        f"- command: `./tools/predict {shlex.join(words)}`",
+        f"- commit: {records[0].at('tool.commit')}", "",
         f"{FITTED} is fitted. The others are predicted from it and the baseline's prices; nothing",
         "measured of them is used. A term is named by what it is spent on:", "",
         *(f"- {name}: {meaning}" for name, meaning in TERMS.items()), "",
-        *(f"    {line}" for line in (*summary(found), *doubts(found))), "", *table(found),
-        "", *of_ways.table(fitted, [each.size for each in found])]) + "\n"
+        *(f"    {line}" for line in (*summary(found, path_of(records)), *doubts(found))), "",
+        *table(found), "", *of_ways.table(fitted, [each.size for each in found],
+                                          path_of(records))]) + "\n"
 
 
 def load_drawing() -> None:
@@ -166,7 +182,8 @@ def load_drawing() -> None:
         raise lacks_module(error) from None
 
 
-def write(found: list[Point], fitted: Fit, folder: Path, note: str, page: str) -> list[Path]:
+def write(found: list[Point], fitted: Fit, folder: Path, note: str, page: str,
+          path: str) -> list[Path]:
     """Write every file; drawn first, so that what cannot be drawn leaves none."""
     from copyscope.drawing import save  # pylint: disable=import-outside-toplevel
 
@@ -178,7 +195,7 @@ def write(found: list[Point], fitted: Fit, folder: Path, note: str, page: str) -
         place.write(PAGE, page)
         place.write("predictions.csv", csv_of(found))
         sizes = sorted({each.size for each in found})
-        place.write(of_ways.SHEET, of_ways.sheet(fitted, sizes))
+        place.write(of_ways.SHEET, of_ways.sheet(fitted, sizes, path))
     return [folder / "predictions.csv", folder / of_ways.SHEET, folder / PAGE,
             *save(figure, folder / "predicted-against-measured")]
 
@@ -200,9 +217,10 @@ def act(words: list[str]) -> int:
         raise Unusable(f"nothing to predict: give runs of {', '.join(PREDICTED)} at sizes from 8 "
                        f"times the smallest of {FITTED} up to its largest")
     note, fitted = note_of(records, costs), fit(costs, records)
+    path = path_of(records)
     files = write(found, fitted, options.out, note,
-                  explain(found, fitted, note, records[0].at("tool.commit"), words))
-    print(*summary(found), *files, sep="\n")
+                  explain(found, fitted, note, records, words), path)
+    print(*summary(found, path), *wrapped(where(records)), *files, sep="\n")
     for doubt in (doubted := doubts(found)):
         print(f"predict: {doubt}", file=sys.stderr)
     return 1 if doubted else 0

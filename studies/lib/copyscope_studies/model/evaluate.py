@@ -11,6 +11,7 @@ from copyscope.model.costs import Costs
 from copyscope.model.terms import FIELDS, FITTED, PREDICTED, Fit, Terms, predict, total
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import ENDS, Record
+from copyscope.runs.paths import taken_in_here
 from copyscope_studies.ways import RECV
 
 
@@ -48,10 +49,6 @@ def check(record: Record, costs: Costs) -> None:
     if record.times.probed:
         refuse("experiment.timing", "probes were attached, which change times",
                "run with --no-probes, or sweep with the profile model")
-    if record.path != "lo":
-        refuse("experiment.path.kind",
-               f"it is {record.path!r}, but the baseline's sends are over loopback",
-               "run with --path lo")
     if record.threads != 1 or record.readers != 1:
         refuse("experiment.workload.threads", "it is not 1", "the model is of one connection")
     if record.workload("pattern") != "stream":
@@ -59,6 +56,24 @@ def check(record: Record, costs: Costs) -> None:
     if record.at("machine.emulated"):
         refuse("machine.emulated", "times mean nothing in an emulated machine", "run natively")
     costs.check_machine(record)
+
+
+def why_not(variant: str, path: str) -> str:
+    """Why a variant is not predicted on a path; "" if it is. A1-plain tells what lies between the
+    ends, and what others do besides costs the same everywhere, but for pages: the baseline sends
+    them over loopback, where they are copied late."""
+    if variant == "A3" and not taken_in_here(path):
+        return "no row of the baseline prices pages that leave this machine's kernel"
+    return ""
+
+
+def path_of(records: list[Record]) -> str:
+    """The path that all records are of."""
+    found = dict.fromkeys(record.path for record in records)
+    if len(found) > 1:
+        raise BadRecord("records", "experiment.path.kind", f"they are of {', '.join(found)}",
+                        "give those of one path: the model is fitted to it")
+    return next(iter(found))
 
 
 def time_ns(record: Record) -> float:
@@ -105,11 +120,11 @@ def points(costs: Costs, records: list[Record]) -> list[Point]:
     fields is left out."""
     for record in records:
         check(record, costs)
-    fitted = fit(costs, records)
+    fitted, path = fit(costs, records), path_of(records)
     low, high = fitted.sizes
     made = [Point(variant, size, spread(values), predict(fitted, variant, size))
             for (variant, size), values in by_point(records, time_ns).items()
-            if low * FIELDS <= size <= high]
+            if low * FIELDS <= size <= high and not why_not(variant, path)]
     order = (FITTED, *PREDICTED)
     return sorted(made, key=lambda each: (order.index(each.variant), each.size))
 

@@ -2,7 +2,9 @@
 """Measures what the model needs: the baseline's prices, and the runs of the profile model."""
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from copyscope.files.output_folder import OutputFolder, has_line
 from copyscope.model.terms import ROWS
@@ -21,8 +23,15 @@ QUICK_SECONDS, QUICK_REPEATS = 0.1, 1
 CONTINUES = "the same command continues from here"
 
 
-def measure(folder: Path, seconds: float | None, repeats: int | None, quick: bool,
-            quiet: bool, most_others: float | None) -> Path:
+def profile_on(path: str, between: dict[str, Any]) -> profiles.Profile:
+    """The profile "model", on that path."""
+    found = profiles.load("model")
+    title = f"{found.title}, path {path}"
+    return replace(found, title=title, settings={**found.settings, **between, "path": path})
+
+
+def measure(folder: Path, seconds: float | None, repeats: int | None, quick: bool, quiet: bool,
+            most_others: float | None, path: str, between: dict[str, Any]) -> Path:
     """Measure all into a folder, or what an earlier call left out; return the baseline's file."""
     launch.check_built("host")
     baseline.check_built()
@@ -38,7 +47,7 @@ def measure(folder: Path, seconds: float | None, repeats: int | None, quick: boo
     words = ["--profile", "model", "--repeats", str(repeats), "--out", str(folder)]
     words += ["--seconds", f"{seconds:g}"] if seconds else []
     words += ["--others-at-most", f"{most_others:g}"] if most_others is not None else []
-    plan = plans.make(profiles.load("model"), None, None, None, seconds, repeats, plans.HOST,
+    plan = plans.make(profile_on(path, between), None, None, None, seconds, repeats, plans.HOST,
                       most_others=1.0 if quick and most_others is None else most_others)
     result = conduct(folder, plan, words + ["--quiet"] * quiet, quiet)
     print(*result.files, sep="\n")

@@ -23,6 +23,8 @@ from copyscope.model.terms import (
 )
 from copyscope_studies.ways import PLAIN, WAYS, Way
 
+from . import evaluate
+
 SHEET = "ways.csv"
 SHOWN_BYTES = 65536         # of each way in the page; the sheet has every size
 RING = "submitting and completing by a ring"
@@ -49,8 +51,12 @@ HELD = (FITTED, *PREDICTED)
 PAGES: dict[str, Callable[[int], float]] = {"A3-aligned": aligned_frags, "A3-whole": pages_of}
 
 
-def why_not(way: Way) -> str:
-    """Why a way has no prediction; "" if it has one."""
+def why_not(way: Way, path: str) -> str:
+    """Why a way has no prediction on a path; "" if it has one."""
+    if way.variant in PAGES:
+        return evaluate.why_not("A3", path)
+    if way.end == "send" and evaluate.why_not(way.variant, path):
+        return evaluate.why_not(way.variant, path)
     if way.end == "send" and way.variant in (*HELD, "A3-unset", *PAGES) or \
             way.end == "receive" and way.name in ("recv", "trunc", "peek"):
         return ""
@@ -76,11 +82,11 @@ def sizes_of(fit: Fit, sizes: list[int]) -> list[int]:
     return sorted(size for size in sizes if size >= fit.sizes[0] * FIELDS)
 
 
-def sheet(fit: Fit, sizes: list[int]) -> str:
+def sheet(fit: Fit, sizes: list[int], path: str) -> str:
     """A row a way and size; of a way without a prediction one row, which says why."""
     rows: list[list[object]] = []
     for way in WAYS:
-        why = why_not(way)
+        why = why_not(way, path)
         if why:
             rows.append([way.end, way.name, None, None, None, why, *[None] * len(TERMS)])
             continue
@@ -92,16 +98,16 @@ def sheet(fit: Fit, sizes: list[int]) -> str:
                      *(f"{name}_ns" for name in TERMS)], rows)
 
 
-def table(fit: Fit, sizes: list[int]) -> list[str]:
+def table(fit: Fit, sizes: list[int], path: str) -> list[str]:
     """Every way at one size, in Markdown."""
     size = min(sizes_of(fit, sizes), key=lambda each: abs(each - SHOWN_BYTES))
-    rows = [f"Every way at {size_text(size)}, path lo, one connection; one that is not in the "
+    rows = [f"Every way at {size_text(size)}, path {path}, one connection; one that is not in the "
             f"table above is held against no measurement. [{SHEET}]({SHEET}) has every size.", "",
             "| end | way | predicted, us | against A1-plain | most goes to |",
             "|---|---|---:|---:|---|"]
     plain = total(predict(fit, PLAIN, size))
     for way in WAYS:
-        why = why_not(way)
+        why = why_not(way, path)
         if why:
             rows.append(f"| {way.end} | {way.name} | not predicted | - | {why} |")
             continue

@@ -7,6 +7,7 @@ from copyscope.common.tables import column
 from copyscope.common.text import laid_out, size_text, wrapped
 from copyscope.records import copies
 from copyscope.records.copies import Amount
+from copyscope.runs import paths
 from copyscope.runs.answer import bounds
 
 from .rows import SAME, Difference, SiteRow, TimeRow, causes, refused, sites, times
@@ -40,6 +41,14 @@ def differing_lines(found: list[Difference], watched: bool) -> list[str]:
     # Long values stand below each other.
     return [line for each in found for line in (each.what, f"    first   {each.first}",
                                                 f"    second  {each.second}")]
+
+
+def where(found: list[Match]) -> list[str]:
+    """Where both sides hold, if runs of both are of one path and kernel: what differs is told."""
+    runs = [run for match in found for run in (*match.first, *match.second)]
+    places = {(run.path, run.kernel) for run in runs if not run.watched}
+    return [line for place in places for line in wrapped(paths.told(*place))] \
+        if len(places) == 1 else []
 
 
 def amount(value: Amount) -> str:
@@ -206,5 +215,6 @@ def lines(first: Side, second: Side, differing: list[Difference],
         rows = [*site_lines(found[0]), *cause_lines(found[0]), *time_lines(found[0])]
     else:
         rows = [*counted_of_sweeps(found), *times_of_sweeps(found)]
-    return [*head(first, second, found), "", *differing_lines(differing, first.watched), "", *rows,
-            *left_lines(first, second)]
+    place = where(found)
+    return [*head(first, second, found), "", *differing_lines(differing, first.watched),
+            *([""] if differing and place else []), *place, "", *rows, *left_lines(first, second)]

@@ -35,6 +35,11 @@ def two_hosts(path: str) -> bool:
     return path not in PATHS_OF_ONE_HOST
 
 
+def taken_in_here(path: str) -> bool:
+    """Whether this machine's own kernel hands each packet from one socket to the other."""
+    return not two_hosts(path) and path not in PATHS_OF_NICS
+
+
 def settings_of(options: argparse.Namespace, path: str, kernel: str = HOST) -> dict[str, Any]:
     """The words that are given, by their names. Refuses what trace_run would, before it runs."""
     given = {word: getattr(options, word) for word in WORDS if getattr(options, word) is not None}
@@ -47,6 +52,15 @@ def settings_of(options: argparse.Namespace, path: str, kernel: str = HOST) -> d
     for word in ("host", "ssh", "far"):
         if word in given:
             raise Unusable(f"--{word} is of path peer, not of {path}: add --path peer")
+    return given
+
+
+def runnable(options: argparse.Namespace, path: str) -> dict[str, Any]:
+    """settings_of(), for what is run on this kernel alone: two NICs must be named."""
+    given = settings_of(options, path)
+    if path in PATHS_OF_NICS and "devices" not in given:
+        raise Unusable(f"--path {path} needs --devices TX,RX: two idle NICs that a cable joins; "
+                       "those of guests tell no times")
     return given
 
 
@@ -65,7 +79,7 @@ def words_of(settings: dict[str, Any]) -> list[str]:
 
 def told(path: str, kernel: str) -> str:
     """Where an answer holds, in words: which kernel takes the packets in decides of pages."""
-    ends = "the other end is on another host" if two_hosts(path) else \
-        "both ends are on this machine, behind two NICs" if path in PATHS_OF_NICS else \
-        "both ends are on this machine, so its own kernel takes each packet in"
+    ends = "both ends are on this machine, so its own kernel takes each packet in" \
+        if taken_in_here(path) else "the other end is on another host" if two_hosts(path) else \
+        "both ends are on this machine, behind two NICs"
     return f"Path {path}, Linux {kernel}; {ends}."
