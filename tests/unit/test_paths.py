@@ -50,6 +50,17 @@ def test_a_profile_says_its_path_itself(words):
         sweep.chosen(options)
 
 
+def test_a_profile_is_made_over_the_network_to_another_host():
+    options = sweep.build_parser().parse_args(["--profile", "mt25018", "--path", "peer", "--host", "me@lab2"])
+    plan = sweep.planned(options, sweep.chosen(options))
+    for point in plan["points"]:
+        said = point["arguments"]
+        assert (said[said.index("--path") + 1], said[said.index("--host") + 1]) == ("peer", "me@lab2")
+        # Those of the namespaces that the report made.
+        assert "--addresses" not in said and "--devices" not in said
+    assert plan["profile"] == "mt25018" and plan["settings"]["note"].endswith("on path peer to me@lab2")
+
+
 def test_an_option_that_an_error_of_a_path_names_is_there():
     texts = [file.read_text(encoding="utf-8") for pattern in ("userspace/path/*.c", "userspace/run/options_peer.c")
              for file in ROOT.glob(pattern)]

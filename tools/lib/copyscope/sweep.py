@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -173,13 +174,25 @@ def list_plan(plan: dict[str, Any]) -> None:
               "as on this machine")
 
 
+def between_hosts(profile: Profile, options: argparse.Namespace) -> Profile:
+    """A profile's points over the network to another host: its addresses and devices are of the
+    path that it names, and are left out."""
+    own = {key: value for key, value in profile.settings.items() if key not in paths.WORDS}
+    settings = {**own, **paths.settings_of(options, options.path, options.kernel),
+                "path": options.path,
+                "note": f"{own['note']}; on path {options.path} to {options.host}"}
+    return replace(profile, settings=settings)
+
+
 def chosen(options: argparse.Namespace) -> profiles.Profile:
     """The profile that was named, or what the words say without one."""
     if options.profile:
-        paths.refuse_beside(options, "the profile")
+        if not paths.two_hosts(options.path or PATH):
+            paths.refuse_beside(options, "the profile")
         if options.pattern:
             raise Unusable(f"--pattern {options.pattern}: the profile says that; leave it out")
-        return profiles.load(options.profile, options.mode)
+        profile = profiles.load(options.profile, options.mode)
+        return profile if options.path is None else between_hosts(profile, options)
     if options.mode:
         raise Unusable(f"--mode {options.mode} is of a profile: name one with --profile")
     return profile_of(options)

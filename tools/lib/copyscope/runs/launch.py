@@ -22,6 +22,8 @@ HOST = "host"
 EXIT_FINE, EXIT_USAGE, EXIT_REFUSED, EXIT_BLIND = 0, 2, 3, 4
 # Beyond the asked seconds: a hang is a failed run, not a hung sweep.
 PATIENCE_S, GUEST_PATIENCE_S = 60, 600
+# Over two hosts trace_run itself waits for the other one, and says what it waited for in vain.
+PEER_PATIENCE_S = 240
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ def make(run: Run, record: Path | None, seconds: float, kernel: str,
     """Make one run, with its record in a file or in the outcome. Raise an error that every other
     run would meet too."""
     command = command_of(run, record, seconds, kernel, passes)
-    patience = seconds + (PATIENCE_S if kernel == HOST else GUEST_PATIENCE_S)
+    patience = seconds + (GUEST_PATIENCE_S if kernel != HOST else
+                          PEER_PATIENCE_S if word_after(run, "--host") else PATIENCE_S)
     environment = {**os.environ, "LC_ALL": "C"}
     # A run that is left over would race with its repetition.
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,

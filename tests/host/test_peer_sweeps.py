@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A published experiment over two hosts loses no run, whatever becomes of the other one."""
+from __future__ import annotations
+
+import shlex
+import subprocess
+
+import pytest
+
+from helpers import peers, records
+
+pytestmark = records.needs_root
+
+SWEEP = records.ROOT / "tools" / "sweep"
+REFUSED = 3
+POINTS = ("mt25064", "--variants", "A1,A3", "--sizes", "512,4096", "--threads", 1, "--repeats", 1, "--seconds", 1)
+RUNS = {f"{label}_{size}B_1T.r1.json" for label in ("A1", "A3") for size in (512, 4096)}
+OTHER_BUILD = """echo '{"hello": {"version": "9", "commit": "other", "connection": ""}}'; cat >/dev/null"""
+
+
+@pytest.fixture(scope="module", name="hosts")
+def fixture_hosts():
+    """Two namespaces of this machine."""
+    with peers.two_hosts() as pair:
+        yield pair
+
+
+class Sweep:
+    """A sweep whose far half is a script, which may change between one command and the next."""
+
+    def __init__(self, hosts: peers.Pair, folder) -> None:
+        self.hosts, self.folder, self.script = hosts, folder, folder / "far"
+        self.out = folder / "out"
+
+    def make(self, far: str) -> subprocess.CompletedProcess:
+        """The same command again, with this on the far host."""
+        self.script.write_text(f"#!/bin/sh\n{far}\n")
+        self.script.chmod(0o755)
+        ssh = shlex.join([str(peers.FAKE_SSH), str(self.hosts.far.holder.pid), self.hosts.near.address,
+                          self.hosts.far.address])
+        return subprocess.run(self.hosts.near.inside(
+            SWEEP, "--profile", *POINTS, "--path", "peer", "--host", peers.HOST, "--ssh", ssh, "--far", self.script,
+            "--others-at-most", 1, "--quiet", "--out", self.out), capture_output=True, text=True, check=False, timeout=120)
+
+    def kept(self) -> dict[str, int]:
+        """Runs that are there, and when each was written."""
+        return {each.name: each.stat().st_mtime_ns for each in (self.out / "runs").glob("*.json")}
+
+
+def test_another_build_and_a_lost_host_are_a_line_each_and_the_same_command_goes_on(hosts, tmp_path):
+    sweep, whole = Sweep(hosts, tmp_path), f'exec {records.TRACE_RUN} "$@"'
+    refused = sweep.make(OTHER_BUILD)
+    line, = refused.stderr.splitlines()
+    assert refused.returncode == REFUSED and "it is another build: version 9, commit other there" in line
+    assert not sweep.kept() and not list(sweep.out.glob("failed/*"))
+    # The far half of the second run dies in the middle of it.
+    cut = f'''echo >>{tmp_path}/begun
+[ "$(wc -l <{tmp_path}/begun)" != 2 ] || exec timeout -s KILL 0.7 {records.TRACE_RUN} "$@"
+{whole}'''
+    lost = sweep.make(cut)
+    assert lost.returncode == 1 and len(sweep.kept()) == 3, lost.stderr
+    failed, told = lost.stderr.splitlines()[-2:]
+    assert failed.startswith("sweep: ") and " failed: " in failed and "1 of 4 runs failed" in told, lost.stderr
+    before = sweep.kept()
+    done = sweep.make(whole)
+    assert done.returncode == 0, done.stderr
+    assert set(sweep.kept()) == RUNS and not before.items() - sweep.kept().items()
+    assert "the other end is on another host" in done.stdout
+    for name in RUNS:
+        record = records.load(sweep.out / "runs" / name)
+        assert record["machine"]["kernel"] == record["experiment"]["peer"]["machine"]["kernel"]
+        assert record["experiment"]["path"]["kind"] == "peer"
