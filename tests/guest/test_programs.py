@@ -29,7 +29,8 @@ def pack(archive: Path) -> None:
     """Pack what has no place of its own in the guest: ldd would look for the libraries of Debian's
     programs on this machine."""
     with tarfile.open(archive, "w", dereference=True) as tar:
-        tar.add(foreign.PLACE, "copyscope/build/programs")
+        for name in foreign.WATCHED:
+            tar.add(foreign.PLACE / name, f"copyscope/build/programs/{name}")
         for name in MODULES:
             file = Path(importlib.util.find_spec(name).origin)
             found = file.parent if file.name == "__init__.py" else file

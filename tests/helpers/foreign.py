@@ -17,8 +17,8 @@ PLACE = Path(__file__).resolve().parents[2] / "build" / "programs"
 # of it, newer ones answer, too.
 STABLE, BEFORE = ("trixie", "trixie-security"), ("bookworm", "bookworm-security")
 START_S = 20
-PROGRAMS = {"nginx": STABLE, "haproxy": STABLE, "redis-server": STABLE, "iperf3": ("forky",),
-            "prometheus": BEFORE, "promtool": BEFORE, "prometheus-node-exporter": BEFORE}
+WATCHED = {"nginx": STABLE, "haproxy": STABLE, "redis-server": STABLE, "iperf3": ("forky",)}
+PROGRAMS = {**WATCHED, "prometheus": BEFORE, "promtool": BEFORE, "prometheus-node-exporter": BEFORE}
 # Those that lie in a package of another name.
 PACKAGES = {"promtool": "prometheus"}
 # The kernel's self-test of MSG_ZEROCOPY, tools/testing/selftests/net/msg_zerocopy.c of its source, compiled by
