@@ -146,7 +146,7 @@ def sentences(told: Answer) -> list[str]:
     cpu = told.total("cpu")
     said = [f"{counted(len(told.hosts), 'host')} on {counted(len(told.kernels), 'kernel')}, "
             f"{window_text(told)}.", asked_sentence(told),
-            "What copying costs is not measured: no watch has --cpu." if cpu is None else
+            "What copying costs is not measured: that takes watch --cpu." if cpu is None else
             f"Copying payload took {cpu_text(cpu)} s of CPU time, "
             f"{short(cpu / told.window_s)} CPUs."]
     broken = [each for each in told.hosts if each.broken]

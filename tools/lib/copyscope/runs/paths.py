@@ -25,7 +25,7 @@ WORDS = tuple(HELP)
 def add_options(parser: argparse.ArgumentParser, default: str) -> None:
     """--path, and what belongs to it."""
     parser.add_argument("--path", choices=PATHS,
-                        help=f"what lies between the sockets ({default}); with --profile peer alone")
+                        help=f"what lies between the sockets ({default}); of --profile: peer")
     for word, (metavar, meaning) in HELP.items():
         parser.add_argument(f"--{word}", metavar=metavar, help=meaning)
 
