@@ -284,7 +284,7 @@ static int begin(struct run *run, const struct try *t)
 	r->experiment->attempt = t->number;
 	run->fifo = t->fifo;
 	r->cost_asked = run->options.cost;
-	record_name(r);
+	measured_name(&r->measured);
 	machine_read(&r->machine);
 	snprintf(name, sizeof(name), "%s.json", r->id);
 	return run->record_file.file || run->peer.far ? 0 : reserve(run, name);

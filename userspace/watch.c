@@ -30,7 +30,7 @@ struct conduct {
 	struct record_file file, lines;
 	struct keeper keeper;
 	struct watch_record record;	/* not on the stack, which may be limited to less */
-	struct record named;	/* of which the id, the start and the machine are the watch's, too */
+	struct measured begun;
 	char title[WATCH_NAME_BYTES];
 	char **words;	/* the command line */
 };
@@ -112,17 +112,14 @@ static int open_window(struct conduct *c)
 				       .backend = o->backend, .fault_inject = o->fault_inject,
 				       .details = o->details, .cpu_hz = o->cpu_hz, .sizes = o->sizes, .stacks = o->stacks,
 				       .stack_every = o->stack_every,
-				       .emulated = c->named.machine.emulated,
+				       .begun = &c->begun,
 				       .every_hook = o->command };
 	char why[WHY_BYTES] = "";
 
 	/* A terminal that may not be opened, as another user's after su, gets blocks. */
 	if (is_live(o) && !screen_open(&c->view.screen))
 		c->session.view = &c->view;
-	record_name(&c->named);
-	c->session.id = c->named.id;
-	c->session.started = c->named.started;
-	c->session.machine = &c->named.machine;
+	measured_name(&c->begun);
 	if (watch_open(&c->session.window, &config, why))
 		return refuse(why, EXIT_REFUSED);
 	if (o->interval && record_file_is_stdout(&c->file))
@@ -269,7 +266,7 @@ int main(int argc, char **argv)
 	end_signals_note();
 	/* Records of intervals are written all along; poll() returns for a signal all the same. */
 	streams_write_whole();
-	machine_read(&c.named.machine);
+	machine_read(&c.begun.machine);
 	if (!status)
 		status = open_window(&c);
 	if (!status)

@@ -33,6 +33,7 @@ static inline void made_watch(struct made_watch *m)
 	m->r.machine.cpus = 2;
 	for (enum site s = 0; s < SITE_COUNT; s++)
 		m->r.sites[s].how = HOW_MEASURED;
+	m->r.law_count = WATCH_LAW_COUNT;
 	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++)
 		m->r.laws[l] = (struct law){ .name = watch_law_name(l), .left_is = "left",
 					     .right_is = "right", .known = true };

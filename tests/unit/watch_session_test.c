@@ -21,7 +21,7 @@ int watch_wait(struct watch *w, int timeout_ms)
 
 int watch_read(struct watch *w, struct watch_record *r)
 {
-	*r = (struct watch_record){ .lately_ns = NS_PER_S, .window_ns = NS_PER_S };
+	*r = (struct watch_record){ .id = "named", .lately_ns = NS_PER_S, .window_ns = NS_PER_S };
 	return ++readings == reading_fails_at ? -EIO : 0;
 }
 
@@ -30,8 +30,6 @@ int watch_read_last(struct watch *w, struct watch_record *r)
 	return watch_read(w, r);
 }
 
-static const char made_name[NAME_BYTES] = "named";
-static const struct machine made_machine = { .kernel = "6.12.0" };
 
 struct made {
 	struct watch_options options;
@@ -58,8 +56,6 @@ static void made(double seconds, double interval)
 	m = (struct made){ .options = { .seconds = seconds, .interval = interval, .top = 10,
 					 .rows = ROWS_PROCESSES } };
 	m.session.options = &m.options;
-	m.session.id = m.session.started = made_name;
-	m.session.machine = &made_machine;
 	m.session.blocks = (struct watch_page){ .on.columns = 80, .rows = ROWS_PROCESSES, .top = 10 };
 	m.session.blocks.on.out = open_memstream(&m.text, &m.bytes);
 	assert_non_null(m.session.blocks.on.out);
@@ -196,7 +192,7 @@ TEST(a_reading_that_fails_is_told)
 
 static struct watch_record found(uint64_t referenced, uint64_t late)
 {
-	struct watch_record r = { .total = watch_sum_of_nothing() };
+	struct watch_record r = { .law_count = WATCH_LAW_COUNT, .total = watch_sum_of_nothing() };
 
 	r.total.moved.site_bytes[SITE_tx_reference] = referenced;
 	r.total.moved.site_bytes[SITE_late_copy] = late;

@@ -15,7 +15,7 @@
 
 #include "bpf/include/watch.h"
 #include "userspace/record/cpu.h"
-#include "userspace/record/record.h"
+#include "userspace/record/measured.h"
 #include "userspace/record/user_stacks.h"
 
 /* The verdicts on a watched process: what became of what it wanted. X(symbol, name, meaning) */
@@ -230,11 +230,7 @@ struct watch_sizes {
 };
 
 struct watch_record {
-	char id[NAME_BYTES];
-	char started[NAME_BYTES];	/* ISO 8601, UTC */
-	struct machine machine;
-	enum backend backend;
-	char backend_why[WHY_BYTES];
+	MEASURED;			/* window: first opening balance to last reading; sites, causes, laws: of the total */
 	enum watch_books books;
 	bool details;			/* causes are from stacks, and reshape is counted */
 	unsigned int cpu_hz;		/* how often the clock was sampled in a second; 0: nobody asked */
@@ -250,10 +246,7 @@ struct watch_record {
 	uint32_t stack_every;		/* bytes: one of so many was sampled, and .calls are samples; 0: each counts */
 	struct user_stacks stacks;	/* owned */
 	struct law stacks_law;		/* what stacks hold is what sockets moved */
-	uint64_t window_ns;		/* first opening balance to last reading */
 	uint64_t lately_ns;		/* reading before this one to this one */
-	struct probe probes[PROBES_MAX];
-	int probe_count;
 	/* Sockets that are open, and as many of those that died as there is room for. */
 	struct watch_socket *sockets;	/* owned */
 	int socket_count;
@@ -265,11 +258,7 @@ struct watch_record {
 	struct watch_cgroup *cgroups;	/* owned; every number above */
 	int cgroup_count;
 	struct watch_sum total;
-	struct site_value sites[SITE_COUNT];	/* of the total: how each is known, and why */
 	char count_why[COUNT_COUNT][WHY_BYTES];	/* why a count is not known; empty if it is */
-	struct cause causes[CAUSES_MAX];
-	int cause_count;
-	struct law laws[WATCH_LAW_COUNT];	/* of the total; broken if broken for any socket */
 	struct watch_gap not_covered[WATCH_GAPS_MAX];
 	int gap_count;
 	struct watch_overhead overhead;

@@ -39,14 +39,14 @@ void lack_name(char names[LACK_NAMES_BYTES], const char *name)
 	snprintf(names + used, LACK_NAMES_BYTES - used, "%s%s", used ? ", " : "", name);
 }
 
-void lacks_of_sites(struct lacks *all, const struct site_value sites[SITE_COUNT])
+void lacks_of_sites(struct lacks *all, const struct measured *m)
 {
 	for (enum site s = 0; s < SITE_COUNT; s++) {
 		struct lack *lack;
 
-		if (sites[s].how != HOW_NOT_MEASURED)
+		if (m->sites[s].how != HOW_NOT_MEASURED)
 			continue;
-		lack = lack_for(all, sites[s].why);
+		lack = lack_for(all, m->sites[s].why);
 		lack_name(lack->sites, site_name(s));
 		lack->site_count++;
 	}
@@ -65,15 +65,15 @@ static const char *law_why(const struct site_value sites[SITE_COUNT], const stru
 	return law->why;
 }
 
-void lacks_of_laws(struct lacks *all, const struct site_value sites[SITE_COUNT], const struct law *laws, int count)
+void lacks_of_laws(struct lacks *all, const struct measured *m)
 {
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < m->law_count; i++) {
 		struct lack *lack;
 
-		if (laws[i].status != LAW_NOT_TESTABLE)
+		if (m->laws[i].status != LAW_NOT_TESTABLE)
 			continue;
-		lack = lack_for(all, law_why(sites, &laws[i]));
-		lack_name(lack->laws, laws[i].name);
+		lack = lack_for(all, law_why(m->sites, &m->laws[i]));
+		lack_name(lack->laws, m->laws[i].name);
 		lack->law_count++;
 	}
 }

@@ -25,8 +25,8 @@ struct lack *lack_for(struct lacks *all, const char *why);
 /* Appends a name to one of its lists. */
 void lack_name(char names[LACK_NAMES_BYTES], const char *name);
 
-void lacks_of_sites(struct lacks *all, const struct site_value sites[SITE_COUNT]);
-void lacks_of_laws(struct lacks *all, const struct site_value sites[SITE_COUNT], const struct law *laws, int count);
+void lacks_of_sites(struct lacks *all, const struct measured *m);
+void lacks_of_laws(struct lacks *all, const struct measured *m);
 
 /* The last part of a report, which the first paragraph begins. */
 struct missing {

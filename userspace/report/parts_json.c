@@ -47,27 +47,27 @@ static json_t *probes_json(const struct probe *probes, int count, bool timed)
 	return array;
 }
 
-json_t *backend_json(enum backend backend, const char *why, const struct probe *probes, int count, bool timed)
+json_t *backend_json(const struct measured *m, bool timed)
 {
-	json_t *o = json_pack("{s:s, s:s}", "name", backend_name(backend), "why", why);
+	json_t *o = json_pack("{s:s, s:s}", "name", backend_name(m->backend), "why", m->backend_why);
 
-	put(o, "probes", probes_json(probes, count, timed));
+	put(o, "probes", probes_json(m->probes, m->probe_count, timed));
 	return o;
 }
 
 /* Keys are in the order of this function. */
-json_t *record_begin_json(const struct record_begin *b)
+json_t *record_begin_json(const struct measured *m, const struct record_begin *b)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s}", "schema", "copyscope.record/3", "id", b->id, "started", b->started);
+	json_t *o = json_pack("{s:s, s:s, s:s}", "schema", "copyscope.record/3", "id", m->id, "started", m->started);
 
 	put(o, "command", b->command);
 	put(o, "tool", tool_json());
-	put(o, "machine", machine_json(b->machine));
+	put(o, "machine", machine_json(&m->machine));
 	put(o, "subject", b->subject);
-	put(o, "window", json_pack("{s:f, s:s}", "seconds", b->window_ns / 1e9, "ended_by", b->ended_by));
+	put(o, "window", json_pack("{s:f, s:s}", "seconds", m->window_ns / 1e9, "ended_by", b->ended_by));
 	put(o, "books", text(b->books));
 	put(o, "detail", json_boolean(b->details));
-	put(o, "backend", b->backend);
+	put(o, "backend", backend_json(m, b->timed));
 	return o;
 }
 
@@ -138,12 +138,12 @@ void put_sides(json_t *law, bool known, int64_t left, int64_t right, int64_t res
 	put(law, "why", text_or_null(why));
 }
 
-json_t *laws_json(const struct law *laws, int count)
+json_t *laws_json(const struct measured *m)
 {
 	json_t *array = json_array();
 
-	for (int i = 0; i < count; i++) {
-		const struct law *l = &laws[i];
+	for (int i = 0; i < m->law_count; i++) {
+		const struct law *l = &m->laws[i];
 		json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "law", l->name, "left_is", l->left_is,
 				      "right_is", l->right_is, "status", law_status_name(l->status));
 

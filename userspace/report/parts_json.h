@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "userspace/record/record.h"
+#include "userspace/record/measured.h"
 
 /* What made the record: release, and git describe of the tree it was built from. */
 extern const char tool_version[], tool_commit[];
@@ -14,21 +14,18 @@ extern const char tool_version[], tool_commit[];
 json_t *machine_json(const struct machine *m);
 
 /* @timed: the kernel counted runs and times of programs. */
-json_t *backend_json(enum backend backend, const char *why, const struct probe *probes, int count, bool timed);
+json_t *backend_json(const struct measured *m, bool timed);
 
-/* What every record begins with. */
+/* What is not the same of runs and of watches where every record begins. */
 struct record_begin {
-	const char *id, *started;
 	json_t *command, *subject;	/* taken over */
-	const struct machine *machine;
-	uint64_t window_ns;
 	const char *ended_by;
 	const char *books;
 	bool details;
-	json_t *backend;	/* taken over */
+	bool timed;	/* as for backend_json */
 };
 
-json_t *record_begin_json(const struct record_begin *b);
+json_t *record_begin_json(const struct measured *m, const struct record_begin *b);
 
 /* One site: null where it is not known. @calls: taken over; NULL where records have no calls. */
 json_t *site_json(enum how how, uint64_t bytes, json_t *calls);
@@ -43,7 +40,7 @@ json_t *cause_json(const struct cause *c);
 json_t *causes_json(const struct cause *causes, int count);
 /* Both sides of a law, what is between them, and why it broke or is not testable. */
 void put_sides(json_t *law, bool known, int64_t left, int64_t right, int64_t residual, const char *why);
-json_t *laws_json(const struct law *laws, int count);
+json_t *laws_json(const struct measured *m);
 
 /* Writes a whole document, which it takes over. 0 or -errno. */
 int json_write(json_t *o, FILE *out);

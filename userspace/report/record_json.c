@@ -464,11 +464,6 @@ static json_t *workload_json(const struct record *r)
 }
 
 /* Of a run, or of its half on one host. */
-static json_t *run_backend_json(const struct record *r)
-{
-	return backend_json(r->backend, r->backend_why, r->probes, r->probe_count, r->stats_known);
-}
-
 static json_t *run_sites_json(const struct record *r)
 {
 	json_t *o = sites_json(r->sites, true);
@@ -544,7 +539,7 @@ static json_t *peer_json(const struct record *far)
 {
 	return json_pack("{s:s, s:o, s:o, s:o, s:i, s:o, s:I}", "end", "receiver", "machine",
 			 machine_json(&far->machine), "path", path_json(&far->experiment->path, false),
-			 "backend", run_backend_json(far), "attempt", far->experiment->attempt, "overhead",
+			 "backend", backend_json(&far->measured, far->stats_known), "attempt", far->experiment->attempt, "overhead",
 			 overhead_json(far), "window_ns", (json_int_t)far->window_ns);
 }
 
@@ -595,25 +590,21 @@ static json_t *experiment_json(const struct record *r)
 json_t *record_json(const struct record *r)
 {
 	struct record_begin begin = {
-		.id = r->id,
-		.started = r->started,
 		.command = command_json(r),
-		.machine = &r->machine,
 		.subject = json_pack("{s:s, s:n, s:n, s:n}", "kind", "experiment", "asked", "words", "exit_status"),
-		.window_ns = r->window_ns,
 		.ended_by = r->outcome.status == RUN_INTERRUPTED ? "interrupted" : "subject ended",
 		.books = "calls",
 		.details = true,
-		.backend = run_backend_json(r),
+		.timed = r->stats_known,
 	};
-	json_t *o = record_begin_json(&begin);
+	json_t *o = record_begin_json(&r->measured, &begin);
 
 	put(o, "sites", run_sites_json(r));
 	put(o, "counts", counts_json(~0ull, r->derived.total.count));
 	put(o, "count_whys", json_object());
 	put(o, "causes", causes_json(r->causes, r->cause_count));
 	put(o, "pins", pins_json(&r->pins));
-	put(o, "laws", laws_json(r->laws, r->law_count));
+	put(o, "laws", laws_json(&r->measured));
 	put(o, "overhead", overhead_json(r));
 	put_if(o, "cost", costs_json(r));
 	put(o, "sockets", sockets_json(r));

@@ -359,7 +359,7 @@ static void print_bytes(const struct record *r, const struct report_page *p)
 	}
 	if (r->backend != BACKEND_NONE)
 		print_sites(r->sites, texts, "per byte", "bytes/message", p);
-	print_causes(r->causes, r->cause_count, accepted, p);
+	print_causes(&r->measured, accepted, p);
 }
 
 /* 22,820 page references in all, 22.8 a send, 797 at once at most; all were released */
@@ -482,7 +482,7 @@ static void print_laws(const struct record *r, const struct report_page *p)
 	tint_begin(p, broken ? TINT_BAD : tested ? TINT_GOOD : TINT_BOLD);
 	print_labelled(p, "laws", line);
 	tint_end(p);
-	print_law_rows(r->laws, r->law_count, p);
+	print_law_rows(&r->measured, p);
 }
 
 /* How many pages were pinned at once, and whether all were released. */
@@ -537,11 +537,11 @@ static void print_missing(const struct record *r, const struct report_page *p)
 	static struct lacks all;
 
 	all.count = 0;
-	lacks_of_sites(&all, r->sites);
+	lacks_of_sites(&all, &r->measured);
 	find_pins(r, &all);
 	/* Without probes most laws lack for the same reason, in the words of each. */
 	if (r->backend != BACKEND_NONE)
-		lacks_of_laws(&all, r->sites, r->laws, r->law_count);
+		lacks_of_laws(&all, &r->measured);
 	find_counters(r, &all);
 	find_unchecked(r, &all);
 	print_lacks(&missing, &all);

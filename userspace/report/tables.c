@@ -107,20 +107,20 @@ static void print_cause(const struct cause *c, uint64_t accepted_bytes, const st
  * local delivery               late_copy      26.2 MB     100 %      1,238
  *     the receiver is on this machine, where the kernel copies such pages: ...
  */
-void print_causes(const struct cause *causes, int count, uint64_t accepted_bytes, const struct report_page *p)
+void print_causes(const struct measured *m, uint64_t accepted_bytes, const struct report_page *p)
 {
 	char heads[128];
 	bool any = false;
 
 	snprintf(heads, sizeof(heads), "\n%-28s %-12s %*s %9s %10s", "why it was copied", "site",
 		 amount_columns(p), "bytes", "payload", "calls");
-	for (int i = 0; i < count; i++) {
-		if (!causes[i].bytes_known)
+	for (int i = 0; i < m->cause_count; i++) {
+		if (!m->causes[i].bytes_known)
 			continue;
 		if (!any)
 			print_heads(p, heads);
 		any = true;
-		print_cause(&causes[i], accepted_bytes, p);
+		print_cause(&m->causes[i], accepted_bytes, p);
 	}
 }
 
@@ -151,19 +151,19 @@ static void print_law(const struct law *law, const struct report_page *p)
  * send                    broken         65,536            65,535          1
  *     left: bytes copied, referenced or spliced; right: bytes that tcp_sendmsg accepted
  */
-void print_law_rows(const struct law *laws, int count, const struct report_page *p)
+void print_law_rows(const struct measured *m, const struct report_page *p)
 {
 	char heads[160];
 	bool any = false;
 
 	snprintf(heads, sizeof(heads), "%-*s %-8s %*s %*s %*s", NAME_COLUMNS, "law", "", SIDE_COLUMNS, "left",
 		 SIDE_COLUMNS, "right", RESIDUAL_COLUMNS, "residual");
-	for (int i = 0; i < count; i++) {
-		if (laws[i].status != LAW_BROKEN && !(p->laws && laws[i].status == LAW_BALANCED))
+	for (int i = 0; i < m->law_count; i++) {
+		if (m->laws[i].status != LAW_BROKEN && !(p->laws && m->laws[i].status == LAW_BALANCED))
 			continue;
 		if (!any)
 			print_heads(p, heads);
 		any = true;
-		print_law(&laws[i], p);
+		print_law(&m->laws[i], p);
 	}
 }

@@ -16,9 +16,9 @@ void print_sites(const struct site_value sites[SITE_COUNT], const struct site_te
 		 const char *share_is, const char *each_is, const struct report_page *p);
 
 /* Causes of copies; of sends that were refused there are no bytes. */
-void print_causes(const struct cause *causes, int count, uint64_t accepted_bytes, const struct report_page *p);
+void print_causes(const struct measured *m, uint64_t accepted_bytes, const struct report_page *p);
 
 /* A row for each law that is broken, or was tested at all if the page asks for laws. */
-void print_law_rows(const struct law *laws, int count, const struct report_page *p);
+void print_law_rows(const struct measured *m, const struct report_page *p);
 
 #endif

@@ -102,19 +102,6 @@ struct progress {
 	bool told_rest;
 };
 
-/* A record that names the watch that it is of. */
-static int session_read(struct session *s, struct watch_record *r, bool last)
-{
-	int err = last ? watch_read_last(s->window, r) : watch_read(s->window, r);
-
-	if (err)
-		return err;
-	memcpy(r->id, s->id, sizeof(r->id));
-	memcpy(r->started, s->started, sizeof(r->started));
-	r->machine = *s->machine;
-	return 0;
-}
-
 static int draw(struct session *s)
 {
 	/* Before the first interval is over there is nothing to show. */
@@ -160,7 +147,7 @@ static int read_interval(struct session *s)
 	int err;
 
 	watch_record_free(&s->latest);
-	err = session_read(s, &s->latest, false);
+	err = watch_read(s->window, &s->latest);
 	if (!err)
 		show(s);
 	return err;
@@ -305,7 +292,7 @@ static int go_on(struct session *s, struct progress *p)
 /* The last reading follows whatever happened to what intervals were written to. */
 static int finish(struct session *s, struct watch_record *r)
 {
-	int err = session_read(s, r, true);
+	int err = watch_read_last(s->window, r);
 
 	if (s->command) {
 		s->ending.status_known = s->command->ended;

@@ -14,8 +14,6 @@
 struct session {
 	const struct watch_options *options;
 	struct watch *window;		/* open */
-	const char *id, *started;	/* of the records, with their NAME_BYTES */
-	const struct machine *machine;
 	struct command *command;	/* released; NULL: processes that run */
 	struct view *view;		/* NULL: blocks, if there are intervals */
 	struct watch_page blocks;		/* where blocks go */

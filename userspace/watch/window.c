@@ -30,14 +30,13 @@ struct watch {
 	bool details, sizes;
 	unsigned int cpu_hz;
 	struct kept_stacks stacks;
-	bool emulated;
 	const char *cpu_clock;	/* NULL: the kernel refused, and why */
 	char cpu_why[WHY_BYTES];
 	struct watch_hooked hooked;
 	struct watch_tally tally;
 	uint64_t opened_ns, read_ns;	/* CLOCK_MONOTONIC */
 	uint64_t peak_pages;
-	int cpus;
+	const struct measured *begun;
 	int chosen;	/* processes of the subject that this one found */
 	struct watch_cgroup *cgroups;	/* owned: those that there were when the window opened */
 	int cgroup_count;
@@ -241,7 +240,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 		return -ENOMEM;
 	w->subject = *config->subject;
 	w->books = config->books;
-	w->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	w->begun = config->begun;
 	watch_tally_begin(&w->tally, 0);
 	w->cgroup_count = watch_cgroups_list(&w->cgroups);
 	configure(&w->subject, &probes);
@@ -257,7 +256,6 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.stacks = config->stacks;
 	probes.stack_every = config->stack_every;
 	w->details = config->details;
-	w->emulated = config->emulated;
 	w->stacks.every = config->stack_every;
 	err = engine_load(&w->probes, &probes, why);
 	if (!err && w->details)
@@ -514,7 +512,7 @@ static void unseen_fill(const struct watch *w, struct watch_record *r)
 static void overhead_fill(const struct watch *w, struct watch_record *r)
 {
 	r->overhead = (struct watch_overhead){
-		.programs = overhead_of(r->probes, r->probe_count, r->window_ns, w->cpus),
+		.programs = overhead_of(&r->measured, true),
 		.own_cpu_ns = own_cpu_ns(),
 		.memory_bytes = engine_memory(w->probes),
 	};
@@ -723,7 +721,6 @@ static int causes_read(const struct watch *w, struct watch_record *r)
 static int cpu_read(const struct watch *w, struct watch_record *r, bool last)
 {
 	r->cpu_hz = w->cpu_hz;
-	r->machine.emulated = w->emulated;
 	r->cpu_clock = w->cpu_clock;
 	memcpy(r->cpu_why, w->cpu_why, sizeof(r->cpu_why));
 	return w->cpu_clock ? samples_read(&w->stacks, r, last) : 0;
@@ -750,6 +747,7 @@ static int read_all(struct watch *w, struct watch_record *r, bool last)
 	int err;
 
 	memset(r, 0, sizeof(*r));
+	r->measured = *w->begun;
 	err = read_books(w, &open);
 	now = monotonic_ns();
 	if (!err)

@@ -16,6 +16,7 @@ struct watch;
 
 struct watch_config {
 	struct watch_subject *subject;	/* resolved; its namespaces stay the caller's */
+	const struct measured *begun;	/* what each record has of it: name, start, machine; it stays the caller's */
 	enum backend backend;		/* BACKEND_AUTO: trampolines if the kernel accepts them */
 	enum watch_books books;
 	enum fault_inject fault_inject;	/* for tests: what a program is to do wrong */
@@ -24,7 +25,6 @@ struct watch_config {
 	bool sizes;		/* calls are told by their size; with WATCH_CALLS alone */
 	uint32_t stack_every;	/* with .stacks: one byte of so many is sampled; 0: each counts */
 	bool stacks;		/* what calls move is put to stacks of their programs; with WATCH_CALLS */
-	bool emulated;		/* the processor is: its clock and the scheduler's need not agree */
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
 };
 

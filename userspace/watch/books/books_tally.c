@@ -500,6 +500,7 @@ int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int
 	memcpy(r->groups, sums.groups, sizeof(r->groups));
 	r->total = sums.total;
 	r->unopened_sockets = sums.unopened;
+	r->law_count = WATCH_LAW_COUNT;
 	for (int law = 0; law < WATCH_LAW_COUNT; law++)
 		law_of_record(&r->laws[law], law, &sums.laws[law]);
 	lately_forget(&t->dead[0]);

@@ -67,7 +67,7 @@ bool watch_law_is_idle(const struct watch_record *r, enum watch_law law)
 
 int watch_laws_broken(const struct watch_record *r)
 {
-	return laws_broken(r->laws, WATCH_LAW_COUNT) + r->cpu_broken + (r->sizes.law == LAW_BROKEN) +
+	return laws_broken(r->laws, r->law_count) + r->cpu_broken + (r->sizes.law == LAW_BROKEN) +
 	       (r->stacks_law.status == LAW_BROKEN);
 }
 

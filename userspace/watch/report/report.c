@@ -122,7 +122,7 @@ static void print_bytes(const struct watch_record *r, const struct report_page *
 		share_text(r->sites[s].tally.bytes, whole.known ? whole.bytes : 0, texts[s].share);
 	}
 	print_sites(r->sites, texts, "share", NULL, p);
-	print_causes(r->causes, r->cause_count, sent.known ? sent.bytes : 0, p);
+	print_causes(&r->measured, sent.known ? sent.bytes : 0, p);
 }
 
 /* "1,312 words", or "words not measured" with the reason. */
@@ -321,7 +321,7 @@ static void print_partly(const struct watch_record *r, int at, const struct repo
 {
 	char names[200] = "", why[WHY_BYTES + 32];
 
-	for (int i = 0; i < WATCH_LAW_COUNT; i++) {
+	for (int i = 0; i < r->law_count; i++) {
 		if (!is_partly_balanced(&r->laws[i]) || strcmp(r->laws[i].why, r->laws[at].why))
 			continue;
 		if (i < at)
@@ -337,9 +337,9 @@ static void print_partly(const struct watch_record *r, int at, const struct repo
 static void print_laws(const struct watch_record *r, const struct report_page *p)
 {
 	char names[300] = "", line[400];
-	int balanced = 0, laws = WATCH_LAW_COUNT;
+	int balanced = 0, laws = r->law_count;
 
-	for (int i = 0; i < WATCH_LAW_COUNT; i++) {
+	for (int i = 0; i < r->law_count; i++) {
 		if (watch_law_is_idle(r, i)) {
 			laws--;
 			continue;
@@ -354,8 +354,8 @@ static void print_laws(const struct watch_record *r, const struct report_page *p
 		 laws, names);
 	page_tinted(p, watch_laws_broken(r) ? TINT_BAD : balanced ? TINT_GOOD : TINT_BOLD, "\nlaws           ",
 		    balanced ? line : "none balances", 15);
-	print_law_rows(r->laws, WATCH_LAW_COUNT, p);
-	for (int i = 0; i < WATCH_LAW_COUNT; i++)
+	print_law_rows(&r->measured, p);
+	for (int i = 0; i < r->law_count; i++)
 		if (is_partly_balanced(&r->laws[i]))
 			print_partly(r, i, p);
 }
@@ -426,8 +426,8 @@ static void print_missing(const struct watch_record *r, const struct report_page
 	static struct lacks all;
 
 	all.count = 0;
-	lacks_of_sites(&all, r->sites);
-	lacks_of_laws(&all, r->sites, r->laws, WATCH_LAW_COUNT);
+	lacks_of_sites(&all, &r->measured);
+	lacks_of_laws(&all, &r->measured);
 	print_losses(&missing, r);
 	print_lacks(&missing, &all);
 	for (int i = 0; i < r->gap_count; i++) {

@@ -580,25 +580,21 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 			 const struct watch_ending *end, int told)
 {
 	struct record_begin begin = {
-		.id = r->id,
-		.started = r->started,
 		.command = command_json(command, o),
-		.machine = &r->machine,
 		.subject = subject_json(o, end),
-		.window_ns = r->window_ns,
 		.ended_by = end->reason ? end->reason : "nothing yet",
 		.books = r->books == WATCH_CALLS ? "calls" : "sequence",
 		.details = r->details,
-		.backend = backend_json(r->backend, r->backend_why, r->probes, r->probe_count, r->overhead.programs.known),
+		.timed = r->overhead.programs.known,
 	};
-	json_t *all = record_begin_json(&begin);
+	json_t *all = record_begin_json(&r->measured, &begin);
 
 	put(all, "sites", sites_json(r->sites, false));
 	put(all, "counts", counts_json(r->total.moved.counts_known, r->total.moved.count));
 	put(all, "count_whys", count_whys_json(r));
 	put(all, "causes", causes_json(r->causes, r->cause_count));
 	put(all, "referenced_peak_pages", json_integer(r->referenced_peak_pages));
-	put(all, "laws", laws_json(r->laws, WATCH_LAW_COUNT));
+	put(all, "laws", laws_json(&r->measured));
 	put(all, "overhead", overhead_json(&r->overhead));
 	put(all, "verdicts", verdicts_json(r));
 	put(all, "losses", losses_json(r));
