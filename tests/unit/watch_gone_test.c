@@ -65,6 +65,49 @@ TEST(test_processes_that_are_gone_are_folded_into_the_total)
 	watch_tally_free(&tally);
 }
 
+/* A process with a socket that died. */
+static void process_used(struct watch_tally *tally, unsigned int pid, struct watch_book *book)
+{
+	book->owner = (struct watch_task){ .tgid = pid, .started_ns = 7 };
+	assert_int_equal(watch_tally_death(tally, book, &all_hooks), 0);
+}
+
+TEST(test_a_watch_of_everything_keeps_few_processes_without_sockets)
+{
+	enum { KEPT = 2, ALL = 100 };
+	struct watch_tally tally;
+	struct watch_book book = sent(30), many = sent(3000);
+	struct watch_socket open;
+	struct watch_record r;
+
+	watch_tally_begin(&tally, KEPT);
+	tally.forgets = true;
+	book.flags = many.flags = WATCH_DIED;
+	process_used(&tally, 5, &many);
+	for (unsigned int pid = 10; pid < 10 + ALL; pid++)
+		process_used(&tally, pid, &book);
+	book.flags = 0;
+	watch_tally_open(&tally, &open, &book, &all_hooks);
+	/* The first reading tells of all of them, as each did something; the last one's socket is open. */
+	for (int reading = 0; reading < 3; reading++) {
+		r = (struct watch_record){};
+		assert_int_equal(watch_tally_read(&tally, &open, 1, false, &r), 0);
+		assert_int_equal(r.process_count, reading < 2 ? 1 + ALL : KEPT + 1);
+		assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 3000 + 30 * (ALL + 1));
+		if (reading == 2)
+			assert_int_equal(r.folded_processes, 1 + ALL - KEPT - 1);
+		watch_record_free(&r);
+	}
+	/* One that comes back has what it does from then on. */
+	book.flags = WATCH_DIED;
+	process_used(&tally, 10, &book);
+	r = (struct watch_record){};
+	assert_int_equal(watch_tally_read(&tally, &open, 1, false, &r), 0);
+	assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 3000 + 30 * (ALL + 2));
+	watch_record_free(&r);
+	watch_tally_free(&tally);
+}
+
 TEST(test_what_nobody_opened_is_in_no_sum)
 {
 	struct watch_record r = {};

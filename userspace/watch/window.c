@@ -242,6 +242,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	w->books = config->books;
 	w->begun = config->begun;
 	watch_tally_begin(&w->tally, 0);
+	w->tally.forgets = w->subject.by == WATCH_NETNS || w->subject.by == WATCH_PORTS || w->subject.by == WATCH_ALL;
 	w->cgroup_count = watch_cgroups_list(&w->cgroups);
 	configure(&w->subject, &probes);
 	probes.backend = config->backend;

@@ -470,44 +470,6 @@ static int sums_copy(struct watch_sums *sums)
 	return 0;
 }
 
-int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count, bool skipped,
-		     struct watch_record *r)
-{
-	const struct watch_dead *dead = &t->dead[skipped];
-	struct watch_sums sums = dead->sums;
-	int err = 0;
-
-	r->sockets = malloc((count + dead->kept_count + 1) * sizeof(*r->sockets));
-	if (!r->sockets || sums_copy(&sums) || groups_copy(dead->sums.groups, r->groups)) {
-		watch_ids_free(&sums.index);
-		if (sums.processes != dead->sums.processes)
-			free(sums.processes);
-		return -ENOMEM;
-	}
-	memcpy(sums.groups, r->groups, sizeof(sums.groups));
-	for (int i = 0; i < count && !err; i++) {
-		r->sockets[r->socket_count++] = open[i];
-		err = sums_add(t, &sums, &open[i]);
-		laws_of_socket(sums.laws, &open[i]);
-	}
-	for (int i = 0; i < dead->kept_count; i++)
-		r->sockets[r->socket_count++] = dead->kept[i];
-	watch_ids_free(&sums.index);
-	r->folded_sockets = t->folded;
-	r->folded_processes = t->folded_processes;
-	r->processes = sums.processes;
-	r->process_count = sums.process_count;
-	memcpy(r->groups, sums.groups, sizeof(r->groups));
-	r->total = sums.total;
-	r->unopened_sockets = sums.unopened;
-	r->law_count = WATCH_LAW_COUNT;
-	for (int law = 0; law < WATCH_LAW_COUNT; law++)
-		law_of_record(&r->laws[law], law, &sums.laws[law]);
-	lately_forget(&t->dead[0]);
-	lately_forget(&t->dead[1]);
-	return err ? err : past_note(t, open, count);
-}
-
 void watch_tally_free(struct watch_tally *t)
 {
 	for (int skipped = 0; skipped < 2; skipped++) {
@@ -566,14 +528,18 @@ static int by_weight(const void *a, const void *b)
 	return left < right ? 1 : left > right ? -1 : 0;
 }
 
-/* Their bytes stay in the total. */
-static int drop_folded(struct watch_tally *t, struct watch_sums *sums)
+/* Processes that are in one of @count sets; their bytes stay in the total. */
+static int drop(struct watch_sums *sums, const struct watch_ids sets[], int count)
 {
 	struct watch_ids index = {};
 	int kept = 0, err = 0;
 
 	for (int i = 0; i < sums->process_count && !err; i++) {
-		if (is_folded(t, &sums->processes[i].id))
+		bool dropped = false;
+
+		for (int at = 0; at < count; at++)
+			dropped |= watch_ids_find(&sets[at], &sums->processes[i].id) >= 0;
+		if (dropped)
 			continue;
 		sums->processes[kept] = sums->processes[i];
 		err = watch_ids_put(&index, &sums->processes[kept].id, kept);
@@ -611,7 +577,7 @@ static int fold(struct watch_tally *t)
 	}
 	free(all);
 	for (int skipped = 0; skipped < 2 && !err; skipped++)
-		err = drop_folded(t, &t->dead[skipped].sums);
+		err = drop(&t->dead[skipped].sums, t->folded_ids, 2);
 	return err;
 }
 
@@ -623,4 +589,92 @@ int watch_tally_gone(struct watch_tally *t, const struct watch_member *member)
 		return -ENOMEM;
 	t->gone[t->gone_count++] = *member;
 	return t->gone_count == 2 * t->kept_max ? fold(t) : 0;
+}
+
+/* Where nobody tells which processes are gone, as in a watch of everything: those that have no open socket, and none
+ * that died lately, but for the ones that moved most. One that comes back begins anew. */
+static int idle_find(const struct watch_tally *t, const struct watch_socket *open, int count, struct watch_ids *idle)
+{
+	const struct watch_sums *sums = &t->dead[0].sums;
+	struct weighed *all = malloc((sums->process_count + 1) * sizeof(*all));
+	struct watch_ids busy = {};
+	int found = 0, err = all ? 0 : -ENOMEM;
+
+	for (int i = 0; i < count && !err; i++)
+		if (watch_ids_find(&busy, &open[i].owner) < 0)
+			err = watch_ids_put(&busy, &open[i].owner, 0);
+	for (int i = 0; i < sums->process_count && !err; i++) {
+		const struct watch_process *p = &sums->processes[i];
+		const unsigned long long *moved = p->sum.moved.count;
+
+		if (!p->sum.sockets_lately && watch_ids_find(&busy, &p->id) < 0)
+			all[found++] = (struct weighed){
+				{ .task = { .tgid = p->id.pid, .started_ns = p->id.started_ns } },
+				moved[COUNT_accepted_bytes] + moved[COUNT_returned_bytes] };
+	}
+	if (!err)
+		qsort(all, found, sizeof(*all), by_weight);
+	for (int i = t->kept_max; i < found && !err; i++) {
+		struct watch_process_id id = id_of(&all[i].member.task);
+
+		err = watch_ids_put(idle, &id, 0);
+	}
+	watch_ids_free(&busy);
+	free(all);
+	return err;
+}
+
+static int forget_idle(struct watch_tally *t, const struct watch_socket *open, int count)
+{
+	struct watch_ids idle = {};
+	int err;
+
+	if (!t->forgets || t->dead[0].sums.process_count < 4 * t->kept_max)
+		return 0;
+	err = idle_find(t, open, count, &idle);
+	t->folded_processes += idle.count;
+	for (int skipped = 0; skipped < 2 && !err; skipped++)
+		err = drop(&t->dead[skipped].sums, &idle, 1);
+	watch_ids_free(&idle);
+	return err;
+}
+
+int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count, bool skipped,
+		     struct watch_record *r)
+{
+	const struct watch_dead *dead = &t->dead[skipped];
+	struct watch_sums sums = dead->sums;
+	int err = 0;
+
+	r->sockets = malloc((count + dead->kept_count + 1) * sizeof(*r->sockets));
+	if (!r->sockets || sums_copy(&sums) || groups_copy(dead->sums.groups, r->groups)) {
+		watch_ids_free(&sums.index);
+		if (sums.processes != dead->sums.processes)
+			free(sums.processes);
+		return -ENOMEM;
+	}
+	memcpy(sums.groups, r->groups, sizeof(sums.groups));
+	for (int i = 0; i < count && !err; i++) {
+		r->sockets[r->socket_count++] = open[i];
+		err = sums_add(t, &sums, &open[i]);
+		laws_of_socket(sums.laws, &open[i]);
+	}
+	for (int i = 0; i < dead->kept_count; i++)
+		r->sockets[r->socket_count++] = dead->kept[i];
+	watch_ids_free(&sums.index);
+	r->folded_sockets = t->folded;
+	r->folded_processes = t->folded_processes;
+	r->processes = sums.processes;
+	r->process_count = sums.process_count;
+	memcpy(r->groups, sums.groups, sizeof(r->groups));
+	r->total = sums.total;
+	r->unopened_sockets = sums.unopened;
+	r->law_count = WATCH_LAW_COUNT;
+	for (int law = 0; law < WATCH_LAW_COUNT; law++)
+		law_of_record(&r->laws[law], law, &sums.laws[law]);
+	if (!err)
+		err = forget_idle(t, open, count);
+	lately_forget(&t->dead[0]);
+	lately_forget(&t->dead[1]);
+	return err ? err : past_note(t, open, count);
 }
