@@ -2,6 +2,7 @@
 """On arm64, whose emulated processor has counters: books, counters, costs."""
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,6 +17,7 @@ BUILD = records.ROOT / "build"
 PRIMES = {f"{variant}.{path}": f"{variant} {PRIME_BYTES} 1 --path {path} "
           f"--messages {PRIME_MESSAGES}"
           for variant in ("A1", "A2", "A3") for path in ("lo", "veth")}
+STACKS = f"build/trace_run A1-plain {PRIME_BYTES} 1 --path lo --messages {PRIME_MESSAGES} --pass timed --quiet"
 SMALL, LARGE, COST_MESSAGES = 4096, 65536, 100
 COSTS = {f"{variant}.{size}.{time}": f"{variant} {size} 1 --path lo --cost "
          f"--messages {COST_MESSAGES}"
@@ -45,6 +47,7 @@ def all_runs(tmp_path_factory):
                                          for name, words in (PRIMES | COSTS).items()))
     return boot(folder / "out", f"""set -e
         tests/guest/matrix.sh {folder}/runs
+        build/watch --stacks --json /out/stacks.json -- {STACKS} 2>/out/stacks.err
         build/tests/guest/zero_counter_check >/out/zero_counters""", "--add", folder / "runs")
 
 
@@ -73,6 +76,20 @@ def test_an_event_that_opens_and_never_counts_is_not_measured(outcome):
     assert int(said["instructions"]) > 4_000_000
     for name in ("L1-dcache-load-misses", "LLC-load-misses"):
         assert said[name].startswith("null opened but counted nothing in "), said[name]
+
+
+@pytest.mark.parametrize("site, names", [("tx_copy", ["transfer_send", "sender_send", "serve"]),
+                                         ("rx_copy", ["transfer_recv", "receive_fields", "receiver_receive"])])
+def test_the_stack_of_a_call_is_walked_to_its_thread(outcome, site, names):
+    found = json.loads(outcome.text("stacks.json"))["stacks"]
+    assert found["law"]["status"] == "balanced" and found["unstacked_bytes"] == 0
+    stacks = [each for each in found["stacks"] if each["site"] == site]
+    assert sum(each["bytes"] for each in stacks) == PRIME_PAYLOAD
+    for each in stacks:
+        called = [found["frames"][place] for place in each["frames"]]
+        # The C library's own functions stand below and above: a thread begins there.
+        assert each["end"] == "whole" and len({frame["module"] for frame in called}) == 2
+        assert [frame["function"] for frame in called if frame["function"] in names] == names
 
 
 def cost_of(record: dict, name: str) -> dict:
