@@ -169,8 +169,8 @@ def as_of_here(line: str, place: Place) -> str:
     kept = sorted(each.name[:-5] for each in (place.folder / "results/runs").glob("*.json"))
     for name, which in (("20261122T100144", 0), ("20261122T100145", 1), ("BEFORE", 0), ("AFTER", 1)):
         line = line.replace(name, kept[which] if len(kept) > which else name)
-    # Folders of two sweeps.
-    line = re.sub(r"results/(before|after)", r"results/mt25018-corrected", line)
+    # The folder of the sweep before.
+    line = re.sub(r"results/(before|after)", "results/mine", line)
     baseline = str(ROOT / "tests/data/baseline-host.json")
     line = re.sub(r"results/runs/ID\.baseline\.json|(?<=mistakes )RECORD|(?<=plot )RECORD", baseline, line)
     line = re.sub(r"\bDIR\b", "made", line)
