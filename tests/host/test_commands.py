@@ -37,6 +37,7 @@ ELSEWHERE = {
     "./tools/facts": "tests/host/test_facts.py", "./tools/plot DIR/modelled": "tests/guest/test_modelled.py",
     "./tools/baseline keep": "tests/host/test_baseline.py",
     "--rounds 3 --json a.json": "tests/host/test_baseline.py", "./tools/baseline agree": "tests/host/test_baseline.py",
+    "./tools/copyscope fleet": "tests/host/test_fleet.py",
     "./tools/claims report": "studies/tests/test_claims_page.py",
     "./tools/crossover --ways": "tests/unit/test_pairs.py", "./tools/crossover --profile": "tests/unit/test_pairs.py",
 }
