@@ -344,6 +344,12 @@ def test_prices_of_another_machine_are_refused(advise, capsys):
     assert advise(data) == 2 and "machine.kernel" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("word, meant", [("nginx", "--comm before it"), ("1234", "-p before it")])
+def test_a_name_or_a_number_alone_gets_its_option(capsys, word, meant):
+    assert command.main([word]) == 2
+    assert f"'{word}' is no option: {meant}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [[], ["-p", "1", "--comm", "x"], ["--record", "x", "--seconds", "1"],
                                    ["--path", "moon", "-p", "1"], ["--record", "/nonexistent"]])
 def test_bad_words_are_one_line_and_status_2(capsys, words):

@@ -60,6 +60,7 @@ def build_parser() -> Parser:
         help="a record of tools/baseline on that machine, in place of prices measured now")
     add("--json", metavar="FILE", help="write the advice there, - for stdout")
     add("--quiet", action="store_true", help="no text")
+    add("stray", nargs="*", help=argparse.SUPPRESS)
     return parser
 
 
@@ -68,6 +69,11 @@ def parse(words: list[str]) -> argparse.Namespace:
     place = words.index("--") if "--" in words else len(words)
     options = build_parser().parse_args(words[:place])
     options.command = words[place + 1:]
+    if options.stray:
+        word = options.stray[0]
+        meant = "-p before it means that process" if word.isdigit() else \
+            "--comm before it means running programs of that name, -- before it starts one"
+        raise Unusable(f"{word!r} is no option: {meant}; try ./tools/advise --help")
     whom = [each for each in (options.pid, options.comm, options.record, options.command) if each]
     if len(whom) != 1:
         raise Unusable("name one of -p PID, --comm NAME, --record RECORD, -- COMMAND; "
