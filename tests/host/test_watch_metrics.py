@@ -18,7 +18,7 @@ import pytest
 from prometheus_client.openmetrics import parser
 
 from copyscope.metrics import groups
-from helpers import foreign, records
+from helpers import foreign, prometheus, records
 from helpers.metric_lines import complaints, samples, summed
 from helpers.processes import wait_until
 from helpers.watch_tool import PRIME, record_of, start, talk, watch
@@ -259,3 +259,24 @@ def test_node_exporter_reads_the_file(tmp_path):
     assert summed(text, "node_textfile_scrape_error") == 0
     mine = {key: value for key, value in samples(text).items() if key[0].startswith("copyscope_")}
     assert mine == samples(text_of(file))
+
+
+def test_prometheus_counts_on_through_a_kill_of_the_watch(tmp_path):
+    port, state = foreign.free_port(), tmp_path / "state"
+    scrapes = [{"job_name": "copyscope", "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}]
+    with prometheus.prometheus(tmp_path / "data", scrapes, interval="1s") as url, primes() as (program, send):
+        def seen(expression: str = "sum(copyscope_sent_bytes_total)") -> float | None:
+            return prometheus.value(url, expression)
+        for turn in range(2):
+            began_s = time.time()
+            with exporting("-p", program.pid, "--interval", "0.2", "--serve", port, "--state", state) as one:
+                wait_until(lambda began_s=began_s: (seen("copyscope_last_reading_timestamp_seconds") or 0) > began_s, 20)
+                send()
+                wait_until(lambda turn=turn: seen() == (turn + 1) * PRIME, 20)
+                if turn:
+                    ended(one)
+                else:
+                    for pid in [one.pid, *children(one)]:
+                        os.kill(pid, signal.SIGKILL)
+        assert seen("resets(sum(copyscope_sent_bytes_total)[1m:1s])") == 0
+        assert seen('sum(max_over_time(copyscope_site_bytes_total{site="tx_copy"}[1m]))') == 2 * PRIME

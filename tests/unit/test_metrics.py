@@ -11,7 +11,7 @@ from prometheus_client.openmetrics import exposition, parser
 from copyscope.common import metric_names
 from copyscope.metrics import command, groups, kept, ledger, lines, serve, size
 from copyscope.metrics.families import Published, families_of
-from helpers import metric_lines
+from helpers import metric_lines, promql
 from helpers.metric_lines import complaints, line, process, samples, summed
 
 UID = "0b1f2c3d-1111-2222-3333-444455556666"
@@ -319,3 +319,13 @@ def test_bad_words_are_refused_before_anything_starts(tmp_path, words, said):
 def test_places_to_listen():
     assert serve.place_of("9435") == ("127.0.0.1", 9435)
     assert serve.place_of("[::1]:9435") == ("::1", 9435) and serve.place_of("0.0.0.0:1") == ("0.0.0.0", 1)
+
+
+def test_questions_of_the_page_ask_for_what_is_written():
+    page = (promql.PLACE.parents[1] / "docs/METRICS.md").read_text(encoding="utf-8")
+    block = page.partition("## Questions")[2].partition("\n## ")[0]
+    asked = "\n".join(each[4:] for each in block.splitlines() if each.startswith("    "))
+    questions = [part.partition("\n")[2] for part in asked.split("# ") if part.strip()]
+    assert len(questions) > 2
+    for question in questions:
+        assert not promql.unknown(question, promql.known()), question
