@@ -257,7 +257,7 @@ static int ring_open(struct work *w, struct stream *s)
 	const char *lacks = ring_offer_lacks(&offer, true);
 	int err = lacks ? -ENOSYS : io_uring_queue_init_params(RING_ENTRIES, &s->ring, &wanted);
 
-	return err ? work_fail(w, -err, lacks ? lacks : "the kernel refuses a ring of io_uring") : 0;
+	return err ? work_fail(w, -err, "%s", lacks ? lacks : "the kernel refuses a ring of io_uring") : 0;
 }
 
 /* Takes one completion: a notification, or a result. Not 0: what was asked for failed. */
