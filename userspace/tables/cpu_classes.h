@@ -16,7 +16,7 @@
 	X(PROBES, "probes", "BPF programs, copyscope's own among them", false)              \
 	X(KERNEL, "kernel", "the rest of the kernel", false)                                \
 	X(USER, "user", "user space", false)                                                \
-	X(HIDDEN, "hidden", "not known: the kernel gave no names", false)
+	X(HIDDEN, "hidden", "not known: the kernel gave no names, or there was no room", false)
 
 /* X(symbol, key, meaning): what samples in user space are made of. */
 #define CPU_USER_KINDS(X)                                                                 \
