@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 
 import pytest
 from prometheus_client.openmetrics import exposition, parser
 
 from copyscope.common import metric_names
+from copyscope.common.errors import Refused
+from copyscope.dispatch import command as dispatch
 from copyscope.metrics import command, groups, kept, ledger, lines, serve, size
 from copyscope.metrics.families import Published, families_of
 from helpers import metric_lines, promql
@@ -329,3 +332,11 @@ def test_questions_of_the_page_ask_for_what_is_written():
     assert len(questions) > 2
     for question in questions:
         assert not promql.unknown(question, promql.known()), question
+
+
+def test_a_client_library_that_is_missing_is_one_line(monkeypatch):
+    for name in [each for each in sys.modules if each.startswith(("copyscope.metrics", "prometheus_client"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    with pytest.raises(Refused, match="install the package python3-prometheus-client"):
+        dispatch.export(None, ["--metrics", "x"])

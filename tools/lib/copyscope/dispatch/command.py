@@ -11,7 +11,7 @@ from pathlib import Path
 
 from copyscope import cli
 from copyscope.common import programs
-from copyscope.common.errors import Refused, Unusable
+from copyscope.common.errors import Refused, Unusable, lacks_module
 from copyscope.common.text import suggested, wrapped
 from copyscope.common.tree import BUILD, DOCS, ROOT
 
@@ -188,8 +188,11 @@ def exports(words: list[str]) -> bool:
 def export(program: Path, words: list[str]) -> int:
     """A watch with metrics."""
     # Not earlier: what most words need nothing of takes a tenth of a second to import.
-    from copyscope.metrics import command  # pylint: disable=import-outside-toplevel
-
+    try:
+        from copyscope.metrics import command  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        # The Debian package recommends it only.
+        raise lacks_module(error) from None
     return command.watch(program, words)
 
 
