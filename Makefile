@@ -15,7 +15,7 @@ VERSION := $(shell cat packaging/commit 2>/dev/null || git describe --always --d
 SYSROOT  :=# below it lie headers and libraries of another architecture
 # No program contains the path that it was built at.
 ANYWHERE := -ffile-prefix-map=$(CURDIR)=.
-CFLAGS   := -std=gnu11 -fms-extensions -Wno-microsoft-anon-tag -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(ANYWHERE) $(EXTRA_CFLAGS)
+CFLAGS   := -std=gnu11 -fms-extensions -Wno-microsoft-anon-tag -O2 -g -Wall -Wextra -Wformat-security -Wno-unused-parameter -D_GNU_SOURCE $(ANYWHERE) $(EXTRA_CFLAGS)
 CPPFLAGS := -MMD -MP -I. -I$(BUILD)
 LIBS     := -Wl,--as-needed -lbpf -ldw -lelf -lz -liberty -ljansson -lcap -lseccomp -luring -pthread
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
