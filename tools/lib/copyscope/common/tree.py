@@ -39,8 +39,8 @@ OWN_NAMES = {"copyscope": "copyscope", "trace_run": "trace_run", "records list":
              "beside_iperf3": "copyscope-beside_iperf3",
              "facts": "copyscope-facts", "advise_truth": "copyscope-advise_truth",
              "beside_lmbench": "copyscope-beside_lmbench"}
-WORDS = ("advise", "baseline", "claims", "compare", "crossover", "guest", "matrix", "peers", "plot",
-         "predict", "sweep")
+WORDS = ("advise", "baseline", "claims", "compare", "crossover", "fleet", "guest", "matrix",
+         "peers", "plot", "predict", "sweep")
 NAMES = OWN_NAMES | {word: f"copyscope {word}" for word in WORDS}
 # Not in a path that goes on, nor in a name that does.
 COMMAND = re.compile(rf"(?<![\w/])(?:\./)?tools/({'|'.join(NAMES)})(?![\w/-]|\.\w)")
