@@ -70,3 +70,26 @@ def test_another_build_and_a_lost_host_are_a_line_each_and_the_same_command_goes
         record = records.load(sweep.out / "runs" / name)
         assert record["machine"]["kernel"] == record["experiment"]["peer"]["machine"]["kernel"]
         assert record["experiment"]["path"]["kind"] == "peer"
+
+
+def test_several_hosts_are_told_side_by_side_and_a_lost_one_costs_the_others_nothing(hosts, tmp_path):
+    ssh, names, out = tmp_path / "ssh", tmp_path / "hosts", tmp_path / "out"
+    reached = shlex.join([str(peers.FAKE_SSH), str(hosts.far.holder.pid), hosts.near.address, hosts.far.address])
+    ssh.write_text(f"""#!/bin/sh
+for word; do [ "$word" != lab9 ] || {{ echo no such host >&2; exit 255; }}; done
+exec {reached} "$@"
+""")
+    ssh.chmod(0o755)
+    names.write_text(f"lab9 # is switched off\n\n{peers.HOST}\n")
+    command = hosts.near.inside(
+        SWEEP, "--variants", "A1,A3", "--sizes", "4k", "--repeats", 2, "--seconds", 0.3, "--pass", "timed", "--path", "peer",
+        "--hosts", names, "--ssh", ssh, "--far", records.TRACE_RUN, "--others-at-most", 1, "--quiet", "--out", out)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    line, = done.stderr.splitlines()
+    assert done.returncode == 1 and line.startswith("sweep: lab9: ") and "the same command with --out" in line, done.stderr
+    kept = sorted((out / peers.HOST / "runs").glob("*.json"))
+    assert len(kept) == 4 and not list((out / "lab9" / "runs").glob("*.json"))
+    far = records.load(kept[0])["experiment"]["peer"]
+    row = next(each.split() for each in done.stdout.splitlines() if each.startswith(f"{peers.HOST} "))
+    assert row[1:3] == [far["machine"]["kernel"], far["path"]["rx_dev"]] and "A3," in row
+    assert done.stdout.splitlines()[-1].startswith("lab9: ")

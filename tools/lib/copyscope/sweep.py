@@ -22,10 +22,10 @@ from copyscope.records import documents, sizes
 from copyscope.records.passes import BOTH, PASSES
 from copyscope.records.run_record import NO_PROFILE
 from copyscope.records.watch_record import check_watch, is_watch
-from copyscope.runs import answer, launch, paths, plan as plans, profile as profiles
+from copyscope.runs import answer, hosts, launch, paths, plan as plans, profile as profiles
 from copyscope.runs.launch import HOST, clock
 from copyscope.runs.profile import DEFAULTS, Profile
-from copyscope.runs.sweep import conduct
+from copyscope.runs.sweep import Result, conduct
 
 # Without a profile: variants of trace_run, compared as the command line says.
 
@@ -128,6 +128,9 @@ def build_parser() -> Parser:
              "most bytes were sent in")
     add("--threads", type=numbers, metavar="N,...", help="connections (1, or the profile's)")
     paths.add_options(parser, PATH)
+    add("--hosts", type=Path, metavar="FILE",
+        help="of path peer: a file with a host a line; all points with each of them in turn, in "
+             "DIR/HOST, and their answers side by side")
     add("--pattern", choices=("stream", "rr"), help="(stream); not with --profile")
     add("--profile", metavar="NAME",
         help=f"a published experiment: {have}, or a .toml file of yours")
@@ -207,6 +210,17 @@ def planned(options: argparse.Namespace, profile: profiles.Profile) -> dict[str,
                       options.counters)
 
 
+def plans_of(options: argparse.Namespace) -> list[tuple[str, dict[str, Any]]]:
+    """The plan of a sweep with each host; of one without several hosts, one plan."""
+    if not options.hosts:
+        return [("", planned(options, chosen(options)))]
+    if options.host:
+        raise Unusable(f"--host {options.host} and --hosts both name the other end: leave out one")
+    asked = {each: argparse.Namespace(**vars(options) | {"host": each})
+             for each in hosts.read(options.hosts)}
+    return [(host, planned(words, chosen(words))) for host, words in asked.items()]
+
+
 def sizes_from(source: Path) -> list[int]:
     """The sizes that the processes of a watch sent most bytes in."""
     data = documents.read_json(source)
@@ -221,10 +235,9 @@ def sizes_from(source: Path) -> list[int]:
     return found
 
 
-def sweep(out: Path, plan: dict[str, Any], arguments: list[str], quiet: bool,
-          figures_of: str) -> int:
+def sweep(out: Path, plan: dict[str, Any], arguments: list[str], quiet: bool, figures_of: str,
+          again: str) -> Result:
     """Make the runs that a folder lacks, and print what follows from them."""
-    again = f"the same command with --out {answer.shown(out)}"
     try:
         result = conduct(out, plan, arguments, quiet)
     except KeyboardInterrupt:
@@ -233,7 +246,28 @@ def sweep(out: Path, plan: dict[str, Any], arguments: list[str], quiet: bool,
                                            figures_of), sep="\n")
     if result.failures:
         complain("sweep", f"{result.failures}; {again} tries them again")
-    return 1 if result.failures else 0
+    return result
+
+
+def sweep_all(folder: Path, asked: list[tuple[str, dict[str, Any]]], arguments: list[str],
+              quiet: bool, figures_of: str, again: str) -> int:
+    """The same with each host in turn. One that is not there, or refuses, costs the others
+    nothing."""
+    answers, lost, failed = {}, {}, False
+    for host, plan in asked:
+        print(f"{host}:")
+        try:
+            result = sweep(folder / host, plan, arguments, quiet, figures_of, again)
+        except Stopped:
+            raise
+        except CommandError as error:
+            lost[host] = str(error)
+            complain("sweep", f"{host}: {error}; {again} tries it again")
+            continue
+        answers[host] = result.records, result.compared
+        failed |= bool(result.failures)
+    print(*hosts.table(answers, lost), sep="\n")
+    return 1 if failed or lost else 0
 
 
 def act(arguments: list[str]) -> int:
@@ -243,14 +277,20 @@ def act(arguments: list[str]) -> int:
         if options.sizes:
             raise Unusable("--sizes and --sizes-from both name sizes: leave out one")
         options.sizes = sizes_from(options.sizes_from)
-    profile = chosen(options)
-    plan = planned(options, profile)
+    asked = plans_of(options)
     if options.dry_run:
-        list_plan(plan)
+        for _, plan in asked:
+            list_plan(plan)
         return 0
-    launch.check_built(plan["kernel"])
-    return sweep(options.out or new_folder(), plan, arguments, options.quiet,
-                 options.profile if profile.figures else "")
+    launch.check_built(asked[0][1]["kernel"])
+    drawn = options.profile and profiles.load(options.profile, options.mode).figures
+    figures_of = options.profile if drawn else ""
+    out = options.out or new_folder()
+    again = f"the same command with --out {answer.shown(out)}"
+    if options.hosts:
+        return sweep_all(out, asked, arguments, options.quiet, figures_of, again)
+    done = sweep(out, asked[0][1], arguments, options.quiet, figures_of, again)
+    return 1 if done.failures else 0
 
 
 def main(words: list[str]) -> int:
