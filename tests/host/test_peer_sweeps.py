@@ -2,6 +2,7 @@
 """A published experiment over two hosts loses no run, whatever becomes of the other one."""
 from __future__ import annotations
 
+import csv
 import shlex
 import subprocess
 
@@ -11,7 +12,7 @@ from helpers import peers, records
 
 pytestmark = records.needs_root
 
-SWEEP = records.ROOT / "tools" / "sweep"
+SWEEP, MATRIX = (records.ROOT / "tools" / name for name in ("sweep", "matrix"))
 REFUSED = 3
 POINTS = ("mt25064", "--variants", "A1,A3", "--sizes", "512,4096", "--threads", 1, "--repeats", 1, "--seconds", 1)
 RUNS = {f"{label}_{size}B_1T.r1.json" for label in ("A1", "A3") for size in (512, 4096)}
@@ -93,3 +94,15 @@ exec {reached} "$@"
     row = next(each.split() for each in done.stdout.splitlines() if each.startswith(f"{peers.HOST} "))
     assert row[1:3] == [far["machine"]["kernel"], far["path"]["rx_dev"]] and "A3," in row
     assert done.stdout.splitlines()[-1].startswith("lab9: ")
+
+
+def test_the_matrix_of_another_host_has_its_variants_to_the_byte(hosts, tmp_path):
+    ssh = shlex.join([str(peers.FAKE_SSH), str(hosts.far.holder.pid), hosts.near.address, hosts.far.address])
+    words = hosts.near.inside(MATRIX, "--path", "peer", "--host", peers.HOST, "--ssh", ssh, "--far", records.TRACE_RUN,
+                              "--variants", "A1;A3", "--bytes", 4093, "--messages", 23, "--quiet", "--out", tmp_path / "out")
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    rows = {row["variant"]: row for row in csv.DictReader((tmp_path / "out" / "matrix.csv").open())}
+    assert {row["path"] for row in rows.values()} == {"peer"} and set(rows) == {"A1", "A3"}
+    assert rows["A1"]["tx_copy_bytes"] == rows["A1"]["rx_copy_bytes"] == rows["A3"]["rx_copy_bytes"] == "94139"
+    assert {row["largest_residual"] for row in rows.values()} == {"0"} and "ran on lab2" in done.stdout

@@ -42,6 +42,7 @@ class Cell:
     path: str
     variant: str
     receiver: str = RECV
+    path_words: tuple[str, ...] = ()  # of a path that is none of PATHS
 
     @property
     def name(self) -> str:
@@ -52,15 +53,15 @@ class Cell:
 
     def words(self, size: int, messages: int) -> list[str]:
         """Words for trace_run; a plus in PATHS stands for a space inside one word."""
-        path = [word.replace("+", " ") for word in PATHS[self.path].split()]
+        path = self.path_words or [word.replace("+", " ") for word in PATHS[self.path].split()]
         receiver = ["--receiver", self.receiver] if self.receiver != RECV else []
         return [self.variant, str(size), str(THREADS), "--messages", str(messages), *path,
                 *receiver]
 
 
-def cells(paths: Sequence[str], variants: Sequence[str]) -> list[Cell]:
+def cells(paths: Sequence[str], variants: Sequence[str], words: Sequence[str] = ()) -> list[Cell]:
     """Every combination, in the order of the table."""
-    return [Cell(path, variant) for path in paths for variant in variants]
+    return [Cell(path, variant, path_words=tuple(words)) for path in paths for variant in variants]
 
 
 def cells_of_ways(paths: Sequence[str]) -> list[Cell]:

@@ -16,8 +16,9 @@ from copyscope.common.tables import PATHS_OF_ONE_HOST
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.files import cache
 from copyscope.files.output_folder import OutputFolder, has_line
+from copyscope.runs.launch import HOST
 
-from . import cells, guests, rows as reader, table, ways
+from . import cells, guests, here, rows as reader, table, ways
 from .ways import Made
 
 EXIT_FINE, EXIT_BROKEN = 0, 1
@@ -28,7 +29,8 @@ could not run. --ways has every way to send and to receive instead, and writes w
 and a figure: copies of each byte, pages pinned, system calls, from what size it pays.
 exit: 0 every law of every cell that ran balances; 1 one does not, or a guest died; 2 bad usage
 examples: ./tools/matrix --out results/matrix
-          ./tools/matrix --ways --kernels 6.12 --resume --out results/ways"""
+          ./tools/matrix --ways --kernels 6.12 --resume --out results/ways
+          sudo ./tools/matrix --path peer --host lab2 --out results/lab2"""
 
 
 def words(known: tuple[str, ...]):
@@ -50,13 +52,14 @@ def build_parser() -> Parser:
     parser = Parser("./tools/matrix", EPILOG)
     add = parser.add_argument
     add("--kernels", type=words((*SUITES, *(f"{each}{cells.ARM64}" for each in SUITES))),
-        default=list(cells.KERNELS), metavar="K;K",
+        metavar="K;K",
         help=f"releases ({'; '.join(cells.KERNELS)}); known: {'; '.join(SUITES)}, "
              f"each also with {cells.ARM64}")
     add("--paths", type=words(tuple(cells.PATHS)), metavar="P;P",
         help=f"rows ({'; '.join(cells.PATHS)})".replace("%", "%%"))
     add("--variants", type=words(cells.VARIANTS), metavar="V;V",
         help=f"({'; '.join(cells.VARIANTS)})")
+    here.add_options(parser)
     add("--ways", action="store_true", help="every way to send and to receive instead of variants, "
         f"on {', '.join(PATHS_OF_ONE_HOST)}")
     add("--resume", action="store_true", help="keep what DIR has of these runs; make the others")
@@ -85,7 +88,8 @@ def wanted_cells(options: argparse.Namespace) -> list[cells.Cell]:
     """The runs that were asked for."""
     if options.ways:
         return cells.cells_of_ways(options.paths or PATHS_OF_ONE_HOST)
-    return cells.cells(options.paths or list(cells.PATHS), options.variants or cells.VARIANTS)
+    return cells.cells([options.path] if options.path else options.paths or list(cells.PATHS),
+                       options.variants or cells.VARIANTS, here.words(options))
 
 
 def missing_runs(options: argparse.Namespace, folder: Path,
@@ -95,12 +99,12 @@ def missing_runs(options: argparse.Namespace, folder: Path,
     return {kernel: {cell.name: cell.words(size, messages) for cell in wanted
                      if not options.resume or
                      not reader.is_there(folder / kernel, cell, size, messages)}
-            for kernel in options.kernels}
+            for kernel in ([HOST] if options.path else options.kernels or cells.KERNELS)}
 
 
-def run(options: argparse.Namespace, folder: Path, arguments: list[str]) -> int:
+def run(options: argparse.Namespace, folder: Path, wanted: list[cells.Cell],
+        arguments: list[str]) -> int:
     """Make all runs into `folder` and print the table."""
-    wanted = wanted_cells(options)
     missing = missing_runs(options, folder, wanted)
     total, done = sum(map(len, missing.values())), 0
 
@@ -110,7 +114,8 @@ def run(options: argparse.Namespace, folder: Path, arguments: list[str]) -> int:
         if not options.quiet:
             print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
 
-    outcomes = guests.boot_all(missing, folder, options.jobs, step)
+    outcomes = [here.make_all(missing[HOST], folder, step)] if options.path else \
+        guests.boot_all(missing, folder, options.jobs, step)
     found = reader.rows(outcomes, wanted)
     write(options, found, arguments)
     broken = [row for row in found if row.record and not row.fine]
@@ -129,7 +134,7 @@ def write(options: argparse.Namespace, found: list[reader.Row], arguments: list[
     if options.ways:
         files = ways.files(found, made, options.out)
     else:
-        files = {PAGE: table.page(found, made.command, made.size, made.messages),
+        files = {PAGE: table.page(found, made.command, made.size, made.messages, options.host),
                  "matrix.csv": table.sheet(found)}
     if options.out:
         with OutputFolder.at(options.out) as place:
@@ -157,15 +162,16 @@ def act(arguments: list[str]) -> int:
         raise Unusable("--ways has every variant: leave out --variants")
     if options.resume and not options.out:
         raise Unusable("--resume needs the DIR to go on with: give --out")
+    wanted = wanted_cells(options)
     if not options.out:
         with cache.scratch_folder() as folder:
-            return run(options, folder, arguments)
+            return run(options, folder, wanted, arguments)
     if options.ways:
         ways.load_drawing()
         claim(options.out, ways.PAGE, ways.TITLE)
     else:
         claim(options.out, PAGE, table.TITLE)
-    return run(options, options.out, arguments)
+    return run(options, options.out, wanted, arguments)
 
 
 def main(words: list[str]) -> int:

@@ -57,17 +57,19 @@ def kernel_of(row: Row) -> str:
     return row.record.kernel if row.record else row.kernel
 
 
-def page(rows: Sequence[Row], command: str, size: int, messages: int) -> str:
-    """The table as Markdown, a section for each kernel."""
+def page(rows: Sequence[Row], command: str, size: int, messages: int, host: str | None) -> str:
+    """The table as Markdown, a section for each kernel; `host`: the other end, None in guests."""
+    where = f"The receiver ran on {host}, by its own kernel, which its records name" if host else \
+        "The kernels ran in emulated guests"
     commits = sorted({row.record.at("tool.commit") for row in rows if row.record})
     text = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", TITLE, "",
             f"Made by `{command}` at commit {', '.join(commits) or 'unknown'}; each run sent "
-            f"{messages} messages of {size:,} bytes, {messages * size:,} in all. The kernels ran "
-            "in emulated guests: every count is exact, and no time is shown. Bytes are sums over "
-            "both connections. `user_gather`, `tx_copy` and `rx_copy` are what plain sends and "
-            "receives copy, `spliced` went as pages of a file. `late` includes what was copied "
-            "for taps, `reshaped` also bytes "
-            "that were never referenced; `dropped` are referenced packets that the path lost. "
+            f"{messages} messages of {size:,} bytes, {messages * size:,} in all. {where}: every "
+            "count is exact, and no time is shown. Bytes are sums over both connections. "
+            "`user_gather`, `tx_copy` and `rx_copy` are what plain sends and receives copy, "
+            "`spliced` went as pages of a file. `late` includes what was copied for taps, "
+            "`reshaped` also bytes that were never referenced; `dropped` are referenced packets "
+            "that the path lost. "
             "A dash: not measured.", ""]
     for kernel in dict.fromkeys(row.kernel for row in rows):
         mine = [row for row in rows if row.kernel == kernel]
