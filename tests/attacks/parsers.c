@@ -231,7 +231,7 @@ static bool try_run_request(char *text)
 
 static bool try_hello(char *text)
 {
-	json_t *o = printable_object(text, damaged(hello_json("10.0.0.1 50000 10.0.0.2 22"), text));
+	json_t *o = printable_object(text, damaged(hello_json("10.0.0.1 50000 10.0.0.2 22", 1), text));
 	char near[ADDRESS_BYTES], far[ADDRESS_BYTES], line[300];
 	bool taken = o && !hello_read(o, near, far, line, sizeof(line));
 
@@ -243,7 +243,7 @@ static bool try_hello(char *text)
 static bool try_line(char *text)
 {
 	size_t bytes = damaged(
-		json_pack("{s:o}", "hello", hello_json("10.0.0.1 50000 10.0.0.2 22")), text);
+		json_pack("{s:o}", "hello", hello_json("10.0.0.1 50000 10.0.0.2 22", 1)), text);
 	int in[2], out[2], err = 0, heard = 0;
 	struct channel c;
 	enum word word;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -101,6 +102,13 @@ def test_what_a_login_shell_writes_to_stderr_is_passed_on_with_the_hosts_name(ho
     assert done.code in records.WELL
     assert done.err.splitlines()[:2] == [f"{peers.HOST}: stty: not a tty", f"{peers.HOST}: bell "]
     assert done.record["experiment"]["peer"]["end"] == "receiver"
+
+
+def test_clocks_that_are_apart_are_told_before_the_run(hosts):
+    wrong = """sed -u 's/"now_s": *[0-9]*/"now_s": 86400/'"""
+    done = hosts.run("A1", *PRIME, far=shell(f"{records.TRACE_RUN} \"$@\" | {wrong}"))
+    assert done.code in records.WELL
+    assert re.fullmatch(rf"trace_run: the clock of {peers.HOST} is \d+ s behind: set both by NTP, .*", done.err.splitlines()[0])
 
 
 TAKES = "import socket, sys; s = socket.create_server((sys.argv[1], 9000)); print(flush=True); sys.stdin.read()"

@@ -3,12 +3,14 @@
 #include "userspace/peer/peer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
@@ -378,6 +380,7 @@ static int near_meet(struct peer *p, struct options *o)
 				     .far = END_COUNT - 1 - p->here };
 	char near[ADDRESS_BYTES], far[ADDRESS_BYTES], line[LINE_BYTES];
 	const char *fault;
+	int64_t ahead_s;
 	json_t *hello;
 	int err = hear_word(p, WORD_HELLO, &hello, CHANNEL_WORD_BYTES, HELLO_MS);
 
@@ -388,11 +391,16 @@ static int near_meet(struct peer *p, struct options *o)
 	fault = hello_read(hello, near, far, line, sizeof(line));
 	if (!fault)
 		fault = choose_addresses(request, near, far, line);
+	ahead_s = hello_clock_ahead_s(hello, time(NULL));
 	json_decref(hello);
 	if (fault) {
 		fprintf(stderr, "trace_run: no run with %s: %s\n", p->host, fault);
 		return -EPROTO;
 	}
+	if (ahead_s)
+		fprintf(stderr, "trace_run: the clock of %s is %" PRId64 " s %s: set both by NTP, or its logs and "
+			"records will not match those of this host\n", p->host, ahead_s < 0 ? -ahead_s : ahead_s,
+			ahead_s < 0 ? "behind" : "ahead");
 	memcpy(asked.address, request->address, sizeof(asked.address));
 	err = channel_tell(&p->channel, WORD_RUN, run_request_json(&asked), WORD_MS);
 	return err ? complain(p, err) : 0;
@@ -404,8 +412,8 @@ static int far_meet(struct peer *p, struct options *o)
 	struct run_request asked;
 	const char *fault;
 	json_t *request;
-	int err = channel_tell(&p->channel, WORD_HELLO, hello_json(o->request.partner.connection),
-			       WORD_MS);
+	int err = channel_tell(&p->channel, WORD_HELLO, hello_json(o->request.partner.connection,
+			       time(NULL)), WORD_MS);
 
 	if (!err)
 		err = hear_word(p, WORD_RUN, &request, CHANNEL_WORD_BYTES, HELLO_MS);

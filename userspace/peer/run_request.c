@@ -8,10 +8,21 @@
 
 #include "userspace/report/parts_json.h"
 
-json_t *hello_json(const char *connection)
+enum { CLOCKS_APART_S = 60 };
+
+json_t *hello_json(const char *connection, int64_t now_s)
 {
-	return json_pack("{s:s, s:s, s:s}", "version", tool_version, "commit", tool_commit,
-			 "connection", connection);
+	return json_pack("{s:s, s:s, s:s, s:I}", "version", tool_version, "commit", tool_commit,
+			 "connection", connection, "now_s", (json_int_t)now_s);
+}
+
+int64_t hello_clock_ahead_s(const json_t *hello, int64_t now_s)
+{
+	int64_t there_s = json_integer_value(json_object_get(hello, "now_s")), ahead_s;
+
+	if (there_s <= 0 || __builtin_sub_overflow(there_s, now_s, &ahead_s))
+		return 0;
+	return ahead_s > CLOCKS_APART_S || ahead_s < -CLOCKS_APART_S ? ahead_s : 0;
 }
 
 static const char *string(const json_t *o, const char *key)
